@@ -1,0 +1,28 @@
+// Package engine holds the types that the five families share.
+//
+// A family's machine is a pure function. It gets a [Snapshot] of one run (its
+// documents, those it needs from elsewhere, the kernel's facts, the time) and
+// returns a [Plan]: what to write, what to remove, what to do, and when to be
+// asked again. The loop around it is always the same:
+//
+//	for {
+//		snapshot := load(run)              // documents as they stand now
+//		plan := machine.Step(snapshot)     // pure: no files, no clock
+//		if plan.Needs names what the snapshot lacks { load it and step again }
+//		if plan.Empty() { wake at plan.Wake, or when a file changes; return }
+//		commit(plan)                       // two rounds of fsync, state last
+//		begin(plan.Actions)                // attempts recorded before
+//	}
+//
+// The rules that every implementation keeps:
+//
+//   - Files are the record. A machine keeps nothing between two steps.
+//   - Equal snapshots give equal plans, byte for byte: no clock, no randomness,
+//     no map order, no goroutine inside.
+//   - A transition becomes fact by one durable write of the run's state
+//     document. Everything else is owed: a function of the state, not of the
+//     step that led there, so it is found by looking and written again.
+//   - Every transition is a row of the machine's table; the first of a plan is
+//     the step, the others move with it in the same commit.
+//   - Bad input moves nothing. It earns a problem note, which goes with its cause.
+package engine

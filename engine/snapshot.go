@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"path"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Snapshot is one run's documents read together, with all that a machine may
+// look at. It must not be changed.
+type Snapshot struct {
+	Key Key
+	// Dir is the run's folder, relative to the workspace.
+	Dir string
+	// Class is layout's word for the kind of run; see the family's layout.
+	Class string
+	Now   time.Time
+	// Docs are sorted by Path. A needed path that does not exist is there
+	// with ErrAbsent.
+	Docs []Document
+	// Needs are the paths, globs and facts that were looked up, sorted.
+	Needs []string
+	Facts Facts
+}
+
+// Doc returns the document at a path relative to the workspace; where the
+// snapshot has none, an absent one.
+func (s Snapshot) Doc(p string) Document {
+	i := sort.Search(len(s.Docs), func(i int) bool { return s.Docs[i].Path >= p })
+	if i < len(s.Docs) && s.Docs[i].Path == p {
+		return s.Docs[i]
+	}
+	return Document{Path: p, Err: ErrAbsent}
+}
+
+// In returns the document at a path relative to the run's folder.
+func (s Snapshot) In(rel string) Document { return s.Doc(path.Join(s.Dir, rel)) }
+
+// Under returns the documents below a folder of the run's folder, sorted.
+func (s Snapshot) Under(rel string) []Document {
+	prefix := path.Join(s.Dir, rel) + "/"
+	from := sort.Search(len(s.Docs), func(i int) bool { return s.Docs[i].Path >= prefix })
+	to := from
+	for to < len(s.Docs) && strings.HasPrefix(s.Docs[to].Path, prefix) {
+		to++
+	}
+	return s.Docs[from:to]
+}
+
+// Rel returns a path relative to the run's folder, or the path itself where it
+// lies outside.
+func (s Snapshot) Rel(p string) string {
+	if rel, ok := strings.CutPrefix(p, s.Dir+"/"); ok {
+		return rel
+	}
+	return p
+}
+
+// Has reports whether a need was looked up for this snapshot.
+func (s Snapshot) Has(need string) bool {
+	_, ok := slices.BinarySearch(s.Needs, need)
+	return ok
+}
+
+// Lacks returns those of the needs that were not looked up yet, sorted and
+// without doubles.
+func (s Snapshot) Lacks(needs []string) []string {
+	var missing []string
+	for _, n := range needs {
+		if !s.Has(n) {
+			missing = append(missing, n)
+		}
+	}
+	slices.Sort(missing)
+	return slices.Compact(missing)
+}

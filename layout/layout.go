@@ -1,0 +1,156 @@
+package layout
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Writer names who writes a kind of file. A document has one writer; where a
+// dialect makes several parties write one file, it is Shared and placet
+// replaces it by compare-and-swap.
+type Writer string
+
+// The writers.
+const (
+	Placet   Writer = "placet"
+	Reviewer Writer = "reviewer"
+	Agent    Writer = "agent"
+	Upstream Writer = "upstream"
+	Person   Writer = "person"
+	Anyone   Writer = "anyone"
+	Shared   Writer = "shared"
+)
+
+// Run is one run's place.
+type Run struct {
+	Family string
+	ID     string
+	// Dir is the run's folder.
+	Dir string
+	// Class is the family's word for the kind of place; "" is the ordinary one.
+	Class string
+	// State is the path of the state document.
+	State string
+	// Locks are lock files that other writers of the state document take, in
+	// the order of taking.
+	Locks []string
+	// Shared locks only: the files are used where they exist, never created.
+	LocksExist bool
+}
+
+// Format says how a file is read, and so when it counts as complete.
+type Format int
+
+// The formats.
+const (
+	// JSON is one object; a strict prefix of it never parses.
+	JSON Format = iota
+	// Text is anything else: Markdown, YAML, JSON Lines, plain text.
+	Text
+)
+
+// File is what a path inside a run's folder is.
+type File struct {
+	// Kind names the kind of document; a run's state document has the kind
+	// "state" in every family.
+	Kind   string
+	Writer Writer
+	Format Format
+	// Limit is the largest size that is read, in bytes.
+	Limit int64
+	// Request is the request id, for files of a request folder.
+	Request string
+}
+
+// Size limits by format, in bytes. A format page may state others.
+const (
+	LimitJSON  = 1 << 20
+	LimitState = 16 << 20
+	LimitText  = 1 << 20
+	LimitYAML  = 64 << 10
+)
+
+// Entry is one name in a folder. Links are neither files nor folders here:
+// they are never followed.
+type Entry struct {
+	Name string
+	Dir  bool
+	Link bool
+}
+
+// Lister lists a folder, sorted by name. A folder that does not exist is empty.
+type Lister func(dir string) ([]Entry, error)
+
+// Family is one family's places.
+type Family interface {
+	// Name is the family's name.
+	Name() string
+	// Roots are the folders below which runs lie.
+	Roots() []string
+	// Runs finds every run below the roots, sorted by folder. It calls ls
+	// for those folders alone in which a run may appear or vanish.
+	Runs(ls Lister) ([]Run, error)
+	// At returns the run that a path lies in.
+	At(p string) (Run, bool)
+	// File says what a path relative to the run's folder is. It is false for
+	// folders and for noise.
+	File(run Run, rel string) (File, bool)
+	// Descend reports whether a folder of the run's folder holds documents.
+	Descend(run Run, rel string) bool
+}
+
+// ProblemSuffix ends the name of a problem note that stands beside its file.
+const ProblemSuffix = ".problem.md"
+
+// KindStateFile is the kind of every state document (engine.KindState).
+const KindStateFile = "state"
+
+// KindProblem is the kind of every problem note.
+const KindProblem = "problem"
+
+// TempPrefix and TempSuffix enclose the names of placet's own temporary files.
+const (
+	TempPrefix = ".placet-"
+	TempSuffix = ".tmp"
+)
+
+// IsTemp reports whether a name is one of placet's temporary files.
+func IsTemp(name string) bool {
+	return strings.HasPrefix(name, TempPrefix) && strings.HasSuffix(name, TempSuffix)
+}
+
+// noise are the names that editors, agents, git and synchronisers leave for a
+// while beside the file that they save (measured: testdata/save-patterns.json).
+var noise = regexp.MustCompile(`^\.|~$|^#.*#$|^4913$|\.(tmp|temp|vsctmp|bck|orig|rej|bak|lock|part|partial|crdownload|download)$|\.tmp\.\d+\.[0-9a-f]+$|___jb_(tmp|old|bak)___$|^~\$|^Thumbs\.db$|^desktop\.ini$`)
+
+// Noise reports whether a name is known to be somebody's temporary, backup or
+// lock file.
+func Noise(name string) bool { return noise.MatchString(name) }
+
+// conflictCopy matches the names that synchronisers give to the loser of two
+// simultaneous changes (Syncthing; Dropbox and Nextcloud).
+var conflictCopy = regexp.MustCompile(`\.sync-conflict-\d{8}-\d{6}-| \(.*[Cc]onflicted copy.*\)| \(.*conflict.*\)`)
+
+// ConflictCopy reports whether a name is a synchroniser's second copy of a
+// file. Such a copy is never noise: it may hold a second answer.
+func ConflictCopy(name string) bool { return conflictCopy.MatchString(name) }
+
+// Under reports whether p is dir or lies below it.
+func Under(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, dir+"/") || dir == "."
+}
+
+// Safe reports whether a path from a document may be looked up: relative,
+// below the workspace, without empty, dot or control parts.
+func Safe(p string) bool {
+	if p == "" || len(p) > 4096 || path.IsAbs(p) || strings.ContainsAny(p, "\x00\n\r") {
+		return false
+	}
+	for _, part := range strings.Split(p, "/") {
+		if part == ".." {
+			return false
+		}
+	}
+	return path.Clean(p) != "."
+}
