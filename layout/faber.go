@@ -259,7 +259,7 @@ func (f Faber) File(run Run, rel string) (File, bool) {
 	case "context.md":
 		return File{Kind: FaberContext, Writer: Placet, Format: Text, Limit: LimitText}, true
 	case "events/.next-id":
-		return File{Kind: FaberNextID, Writer: Shared, Format: Text, Limit: 64}, true
+		return File{Kind: FaberNextID, Writer: Shared, Format: Text, Limit: 64, Locked: true}, true
 	}
 	if m := faberAction.FindStringSubmatch(rel); m != nil {
 		return File{Kind: m[1], Writer: Placet, Limit: LimitJSON}, true

@@ -61,6 +61,9 @@ type File struct {
 	Limit int64
 	// Request is the request id, for files of a request folder.
 	Request string
+	// Locked files are written under the run's locks alone: they are read as
+	// they stand and never waited for.
+	Locked bool
 }
 
 // Size limits by format, in bytes. A format page may state others.

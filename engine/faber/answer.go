@@ -1,0 +1,360 @@
+package faber
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/patch"
+	"placet/schemas"
+)
+
+// Actions that an answer leads to.
+const (
+	actContinue = "continue"
+	actRevise   = "revise"
+	actRetry    = "retry"
+	actSkip     = "skip"
+	actAbort    = "abort"
+)
+
+// approves reports whether a word lets something happen. No passed deadline
+// ever takes such an option.
+func approves(word string) bool {
+	w := gate.Fold(word)
+	return w == gate.Fold("approve") || w == gate.Fold("confirm")
+}
+
+// decides reports whether a request is about a decision, so that its answer
+// earns an approval event.
+func decides(typ string) bool {
+	return typ == "approval" || typ == "confirmation" || typ == "review"
+}
+
+// kindOf reads an unknown request type: with options it is a selection, else a
+// clarification.
+func kindOf(typ string, options int) string {
+	switch typ {
+	case "approval", "confirmation", "selection", "clarification", "review", "error_resolution":
+		return typ
+	}
+	if options > 0 {
+		return "selection"
+	}
+	return "clarification"
+}
+
+// action is what an answer does. The word decides, not the type of request.
+func action(req gate.Request, response string) string {
+	if req.FreeText() {
+		return actContinue
+	}
+	switch gate.Fold(response) {
+	case gate.Fold("approve"), gate.Fold("confirm"):
+		return actContinue
+	case gate.Fold("request_changes"):
+		return actRevise
+	case gate.Fold("retry"):
+		return actRetry
+	case gate.Fold("skip"):
+		return actSkip
+	case gate.Fold("reject"), gate.Fold("cancel"), gate.Fold("abort"):
+		return actAbort
+	}
+	switch kindOf(req.Type, len(req.Options)) {
+	case "selection", "clarification":
+		return actContinue
+	}
+	return actRevise
+}
+
+// outcome is what an accepted answer does to the run.
+type outcome struct {
+	o      *open
+	a      *answer
+	action string
+	to     engine.Status
+	event  string
+	// moves are the edits that note the step, stepTo its new status; "" where
+	// the step stays as it is.
+	moves    []patch.Edit
+	stepTo   engine.Status
+	point    *ResumePoint
+	revision int
+	at       time.Time
+}
+
+// decide works out what an answer does, by the table of section 6.
+func (r *reading) decide(o *open, a *answer) outcome {
+	out := outcome{o: o, a: a, action: action(o.req, a.Response), revision: r.rev + 1, at: a.decidedAt, to: InProgress}
+	phase, step := o.q.phase, o.q.step
+	now := seconds(out.at)
+	var have engine.Status
+	if step != "" {
+		have = r.shape.status(phase, step)
+	}
+	settled := have == Completed || have == Skipped
+	switch out.action {
+	case actAbort:
+		out.to = Cancelled
+	case actRevise, actRetry:
+		if !settled {
+			out.moves = r.shape.reopen(phase, step)
+			out.stepTo = InProgress
+		}
+		out.point = r.pointAt(o, phase, step, "at", out.action)
+	case actSkip:
+		if !settled {
+			out.moves, out.stepTo = r.shape.skip(phase, step), Skipped
+		}
+		out.point = r.pointNext(o, out.action)
+	default:
+		switch r.permits(o) {
+		case licensed:
+			out.point = r.pointAt(o, phase, step, "at", out.action)
+		case runsOn:
+			out.moves, out.stepTo = r.shape.reopen(phase, step), InProgress
+			out.point = r.pointAt(o, phase, step, "at", out.action)
+		default:
+			if !settled {
+				out.moves, out.stepTo = r.shape.complete(phase, step, now), Completed
+			}
+			out.point = r.pointNext(o, out.action)
+		}
+	}
+	out.event = map[string]string{
+		actContinue: answeredContinue, actRevise: answeredRevise, actRetry: answeredRetry,
+		actSkip: answeredSkip, actAbort: answeredAbort,
+	}[out.action]
+	if a.expired {
+		out.event = expired
+	}
+	return out
+}
+
+// What a continuing answer does to the step.
+const (
+	completes = iota
+	licensed  // it permits the step, and does not complete it
+	runsOn    // the step goes on with the answer
+)
+
+// permits says what a continuing answer does to the step. With a gate, its
+// kind says it. A request of upstream's own stands either behind a step (which
+// is then completed) or in front of it: in front where the step is destructive,
+// or where its entry says pending and no step_start event exists.
+func (r *reading) permits(o *open) int {
+	if o.q.ownGate {
+		switch o.q.gate.Kind {
+		case "phase_entry", "destructive":
+			return licensed
+		case "input":
+			return runsOn
+		}
+		return completes
+	}
+	if r.destructive(o.q.phase, o.q.step) {
+		return licensed
+	}
+	e := r.shape.find(o.q.phase, o.q.step)
+	if e != nil && e.status == string(Pending) && !r.startedStep(o.q.phase, o.q.step) {
+		return licensed
+	}
+	return completes
+}
+
+func (r *reading) startedStep(phase, step string) bool {
+	for _, e := range r.events {
+		if e.Type == "step_start" && e.Step == step && (e.Phase == "" || e.Phase == phase) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reading) pointAt(o *open, phase, step, position, action string) *ResumePoint {
+	rp := &ResumePoint{Phase: phase, Step: step, Position: position, Action: action, RequestID: o.a.id}
+	if i := r.flow.index(phase, step); r.flow.known && i >= 0 {
+		rp.StepIndex = &i
+	}
+	return rp
+}
+
+// pointNext is the next planned step; where the plan is unknown or has nothing
+// later, the answered step with the position after it.
+func (r *reading) pointNext(o *open, action string) *ResumePoint {
+	if next, ok := r.flow.next(o.q.phase, o.q.step, r.shape); ok {
+		return r.pointAt(o, next.Phase, next.ID, "at", action)
+	}
+	return r.pointAt(o, o.q.phase, o.q.step, "after", action)
+}
+
+// answered plans the transition of an accepted answer: receipt, events,
+// state.json last.
+func (r *reading) answered(out outcome) engine.Plan {
+	var p engine.Plan
+	o, a := out.o, out.a
+	if o.a.receipt == nil {
+		p.Writes = append(p.Writes, r.receiptDoc(o.a, r.receipt(out)))
+	}
+	last := r.emit(&p, out.revision, out.at, r.answerEvents(out))
+	p.Writes = append(p.Writes, r.patched(r.answerEdits(out, last)))
+	reason := fmt.Sprintf("%s by %s (%s)", reasonWord(o.req, a.Response), a.By.User, a.By.Source)
+	p.Transitions = append(p.Transitions, engine.Transition{
+		Edge:  engine.Edge{Of: "run", From: r.status, Event: out.event, To: out.to},
+		Cause: map[string]engine.Digest{a.cause: a.sum}, Actor: "placet", Reason: reason,
+	})
+	if t, ok := r.stepMove(out, reason); ok {
+		p.Transitions = append(p.Transitions, t)
+	}
+	return p
+}
+
+// stepMove is the move of the step that goes with the answer.
+func (r *reading) stepMove(out outcome, reason string) (engine.Transition, bool) {
+	from := r.shape.status(out.o.q.phase, out.o.q.step)
+	if from == "" {
+		from = Pending
+	}
+	if len(out.moves) == 0 || from == out.stepTo || from != Pending && from != InProgress && from != Failed {
+		return engine.Transition{}, false
+	}
+	return engine.Transition{
+		Edge:    engine.Edge{Of: "step", From: from, Event: out.event, To: out.stepTo},
+		Subject: where(out.o.q.phase, out.o.q.step), Actor: "placet", Reason: reason,
+	}, true
+}
+
+// reasonWord is the answer as one word or a short line.
+func reasonWord(req gate.Request, response string) string {
+	if !req.FreeText() {
+		return response
+	}
+	return "answer"
+}
+
+func (r *reading) receipt(out outcome) gate.Receipt {
+	a := out.a
+	rc := gate.Receipt{
+		SchemaVersion: 1, RequestID: out.o.a.id, Result: "accepted", Response: a.Response, Selected: a.Selected,
+		Comment: a.Comment, Late: a.late, ProvidedBy: a.By, KnownAs: a.Known, Digest: a.Digest,
+		ReceivedAt: a.receivedAt, DecidedAt: millis(out.at), Revision: out.revision,
+	}
+	if a.expired {
+		rc.Result, rc.Reason = "expired", "the deadline "+out.o.req.Deadline+" passed without an answer"
+	}
+	if a.Path != "" {
+		rc.Answer = &gate.Answered{Path: a.Path, SHA256: a.Sum.Hex()}
+	}
+	return rc
+}
+
+// answerEvents are the events that an answer calls for, in order.
+func (r *reading) answerEvents(out outcome) []emission {
+	o, a := out.o, out.a
+	phase, step := o.q.phase, o.q.step
+	list := []emission{{
+		typ: "feedback_received", phase: phase, step: step, user: a.By.User, request: o.a.id,
+		message:  "Feedback received: " + oneLine(a.Response, 200),
+		metadata: feedbackMetadata(out),
+	}}
+	add := func(typ, step, status string, metadata schemas.Object) {
+		list = append(list, emission{typ: typ, phase: phase, step: step, status: status, user: a.By.User, metadata: metadata})
+	}
+	id := schemas.Object{{Name: "request_id", Value: o.a.id}}
+	switch out.action {
+	case actContinue:
+		if decides(o.req.Type) && approves(a.Response) {
+			add("approval_granted", "", "", approvalMetadata(o, a, "approved_by"))
+		}
+	case actRevise, actRetry:
+		add("step_retry", step, "", id)
+	case actSkip:
+		add("step_skip", step, "skipped", id)
+	case actAbort:
+		if decides(o.req.Type) && gate.Fold(a.Response) != gate.Fold("abort") {
+			add("approval_denied", "", "", approvalMetadata(o, a, "denied_by"))
+		}
+		add("workflow_cancelled", "", "cancelled", id)
+	}
+	return list
+}
+
+func approvalMetadata(o *open, a *answer, by string) schemas.Object {
+	return schemas.Object{
+		{Name: "request_id", Value: o.a.id}, {Name: "decision", Value: a.Response}, {Name: by, Value: a.By.User},
+	}
+}
+
+func feedbackMetadata(out outcome) schemas.Object {
+	o, a := out.o, out.a
+	m := schemas.Object{
+		{Name: "request_id", Value: o.a.id}, {Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response},
+	}
+	if a.Comment != "" {
+		m = append(m, schemas.Member{Name: "comment", Value: a.Comment})
+	}
+	return append(m, schemas.Member{Name: "action", Value: out.action}, schemas.Member{Name: "provided_by", Value: by(a)})
+}
+
+func by(a *answer) schemas.Object {
+	return schemas.Object{{Name: "user", Value: a.By.User}, {Name: "source", Value: a.By.Source}}
+}
+
+// answerEdits are the edits of state.json, in the order in which new keys come
+// to the end of it.
+func (r *reading) answerEdits(out outcome, lastEvent int) []patch.Edit {
+	edits := []patch.Edit{set("/status", string(out.to))}
+	edits = append(edits, r.stampEdits(lastEvent, out.at)...)
+	edits = append(edits, out.moves...)
+	switch {
+	case out.to == Cancelled:
+		reason := out.a.Comment
+		if reason == "" {
+			reason = fmt.Sprintf("%s by %s", out.a.Response, out.a.By.User)
+		}
+		edits = append(edits, set("/completed_at", seconds(out.at)), set("/cancellation_reason", reason))
+	case r.status == Failed:
+		edits = append(edits, set("/completed_at", nil))
+	}
+	if out.action == actRetry {
+		edits = append(edits, r.resolveError(out.o.q.phase, out.o.q.step)...)
+	}
+	edits = append(edits, r.closeEdits(out.point)...)
+	edits = append(edits, r.transitionEdits(out.revision, out.event, out.at, reasonOf(out), out.a.cause, out.a.sum)...)
+	if out.a.recorded {
+		return edits
+	}
+	return append(edits, appendTo("/feedback_history", r.hasMember("feedback_history"), historyEntry(out))...)
+}
+
+func reasonOf(out outcome) string {
+	return fmt.Sprintf("%s by %s (%s)", reasonWord(out.o.req, out.a.Response), out.a.By.User, out.a.By.Source)
+}
+
+func historyEntry(out outcome) schemas.Object {
+	o, a := out.o, out.a
+	h := schemas.Object{
+		{Name: "request_id", Value: o.a.id}, {Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response},
+		{Name: "provided_by", Value: by(a)}, {Name: "received_at", Value: a.receivedAt},
+	}
+	if a.Comment != "" {
+		h = append(h, schemas.Member{Name: "comment", Value: a.Comment})
+	}
+	h = append(h, schemas.Member{Name: "action", Value: out.action})
+	if o.q.ownGate {
+		h = append(h, schemas.Member{Name: "gate", Value: gateObject(o.q.gate)})
+	}
+	return h
+}
+
+// oneLine is a text on one line, cut at n characters.
+func oneLine(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n]) + "…"
+	}
+	return s
+}

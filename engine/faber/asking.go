@@ -1,0 +1,236 @@
+package faber
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// open is the request that the state asks, as its folder shows it.
+type open struct {
+	q       question
+	a       *asked
+	req     gate.Request
+	body    []byte        // request.json as it stands, or as it is to be written
+	stands  bool          // request.json stands and is this request's
+	altered string        // why request.json cannot be trusted any more
+	issued  engine.Digest // of what was shown when it was issued
+	view    engine.Digest // of what is shown now
+	present string        // name of the form that belongs to the view
+	moved   []string      // artifacts that changed since
+}
+
+// opened reads the folder of the request that the state asks.
+func (r *reading) opened(q question) *open {
+	o := &open{q: q, a: r.askeds[q.RequestID]}
+	if o.a == nil {
+		dir := r.path(layout.RequestsDir + "/" + q.RequestID)
+		o.a = &asked{id: q.RequestID, dir: dir, doc: engine.Document{Path: dir + "/request.json", Err: engine.ErrAbsent}}
+	}
+	r.adopt(o)
+	issued, now := r.sums(o.req)
+	o.issued, o.view = gate.Digest(o.body, issued), gate.Digest(o.body, now)
+	for i, a := range o.req.Artifacts {
+		if issued[i] != now[i] {
+			o.moved = append(o.moved, a.Path)
+		}
+	}
+	o.present = r.presentForm(o)
+	return o
+}
+
+// adopt decides whether request.json as it stands is this request's, must be
+// made, or was altered after it was issued.
+func (r *reading) adopt(o *open) {
+	fresh := r.build(o.q, r.openingRevision(o))
+	o.req = fresh
+	if body, err := fresh.Encode(); err == nil {
+		o.body = body
+	}
+	d := o.a.doc
+	switch {
+	case d.Absent():
+	case d.Unsettled():
+		o.stands, r.held = true, true
+	case o.a.request == nil:
+		o.stands, o.altered = true, "it cannot be read"
+	case sameQuestion(*o.a.request, fresh):
+		o.stands, o.req, o.body = true, *o.a.request, d.Body
+		// What the answer must hold is the state's to say, not the file's.
+		o.req.CommentRequired, o.req.MayAnswer = fresh.CommentRequired, fresh.MayAnswer
+		if !r.vouched(o, fresh) {
+			o.altered = "its content changed after it was issued"
+		}
+	case r.leftover(o):
+		// Of a commit that never became fact: replaced by the new one.
+	default:
+		o.stands, o.altered = true, "it no longer says what state.json asks"
+	}
+}
+
+// openingRevision is the revision that the request belongs to: that of the
+// transition that opens it, now or before.
+func (r *reading) openingRevision(o *open) int {
+	if o.q.forStatus == forFailed {
+		return r.rev
+	}
+	if o.a.request != nil && o.a.request.Revision <= r.rev+1 && sameQuestion(*o.a.request, r.build(o.q, o.a.request.Revision)) {
+		return o.a.request.Revision
+	}
+	if !r.isOpen(o.q) {
+		return r.rev + 1
+	}
+	return r.formRevision(o)
+}
+
+// formRevision finds the revision that a lost request.json had: the one with
+// which form.md's first line fits.
+func (r *reading) formRevision(o *open) int {
+	shown := r.formDigest(o.a, "form.md")
+	for rev := r.rev; rev > 0 && rev > r.rev-8; rev-- {
+		req := r.build(o.q, rev)
+		body, err := req.Encode()
+		issued, _ := r.sums(req)
+		if err == nil && gate.Digest(body, issued) == shown {
+			return rev
+		}
+	}
+	return max(r.rev, 1)
+}
+
+// formDigest is the digest in the first line of a form, "" where it has none.
+func (r *reading) formDigest(a *asked, name string) engine.Digest {
+	for _, d := range a.docs {
+		if d.Path == a.dir+"/"+name && d.Present() {
+			line, _, _ := strings.Cut(string(d.Body), "\n")
+			fields := strings.Fields(line)
+			if len(fields) == 6 && fields[1] == "placet" && fields[2] == "request" && fields[3] == a.id {
+				return engine.Digest(fields[4])
+			}
+		}
+	}
+	return ""
+}
+
+// sameQuestion reports whether two requests ask the same. Digests of
+// artifacts, descriptions and deadlines are not the question.
+func sameQuestion(a, b gate.Request) bool {
+	if a.RequestID != b.RequestID || a.Run != b.Run || a.Type != b.Type || a.Prompt != b.Prompt ||
+		len(a.Options) != len(b.Options) || len(a.Artifacts) != len(b.Artifacts) ||
+		!schemas.Equal(a.Context, b.Context) {
+		return false
+	}
+	for i := range a.Options {
+		if a.Options[i].ID != b.Options[i].ID {
+			return false
+		}
+	}
+	for i := range a.Artifacts {
+		if a.Artifacts[i].Path != b.Artifacts[i].Path || a.Artifacts[i].Binding != b.Artifacts[i].Binding {
+			return false
+		}
+	}
+	return true
+}
+
+// vouched reports whether request.json is as it was issued: form.md's first
+// line carries its digest, or it is just what would be issued now. Settings
+// and definitions may have changed since, so the second alone is not asked.
+func (r *reading) vouched(o *open, fresh gate.Request) bool {
+	issued, _ := r.sums(o.req)
+	shown := r.formDigest(o.a, "form.md")
+	if shown == "" || shown == gate.Digest(o.body, issued) {
+		return true
+	}
+	fresh.Revision = o.req.Revision
+	fresh.Artifacts = o.req.Artifacts
+	body, err := fresh.Encode()
+	return err == nil && string(body) == string(o.body)
+}
+
+// leftover reports whether request.json is of a revision that the state never
+// reached.
+func (r *reading) leftover(o *open) bool {
+	return o.a.request != nil && o.a.request.Revision > r.rev && o.a.receipt == nil && !r.isOpen(o.q)
+}
+
+// isOpen reports whether the state says that the request's form was written.
+func (r *reading) isOpen(q question) bool {
+	return q.forStatus == forFailed || q.Notification != nil && q.Notification.Form == formPath(q.RequestID)
+}
+
+// formPath is where state.json says that a request's form lies, in the run's
+// folder.
+func formPath(id string) string { return layout.RequestsDir + "/" + id + "/form.md" }
+
+// presentForm is the name of the form for the present view. form.md belongs to
+// the view that was issued; it is never rewritten, so where somebody holds one
+// of another view there, a form with the view in its name stands beside it.
+func (r *reading) presentForm(o *open) string {
+	shown := r.formDigest(o.a, "form.md")
+	if o.view == o.issued && (shown == "" || shown == o.view) {
+		return "form.md"
+	}
+	return layout.FormView(o.view.Hex())
+}
+
+// has reports whether a file of the request's folder is there, usable or not.
+func (a *asked) has(name string) bool {
+	for _, d := range a.docs {
+		if d.Path == a.dir+"/"+name && !d.Absent() {
+			return true
+		}
+	}
+	return false
+}
+
+// formEvery is how often a new form is issued at most while artifacts change.
+const formEvery = time.Minute
+
+// formDue reports whether the present form is to be written now.
+func (r *reading) formDue(o *open) bool {
+	if o.a.has(o.present) {
+		return false
+	}
+	if o.present == "form.md" {
+		return true
+	}
+	var newest time.Time
+	for _, d := range o.a.docs {
+		if d.Kind == layout.KindForm && d.Path != o.a.dir+"/form.md" && d.Changed.After(newest) {
+			newest = d.Changed
+		}
+	}
+	if due := newest.Add(formEvery); r.snap.Now.Before(due) {
+		r.wakeAt(due)
+		return false
+	}
+	return true
+}
+
+// requestFiles are request.json and the present form, where they are owed.
+func (r *reading) requestFiles(o *open) []engine.Document {
+	var docs []engine.Document
+	if !o.stands {
+		docs = append(docs, engine.Document{Path: o.a.dir + "/request.json", Kind: layout.KindRequest, Body: o.body, Over: o.a.doc.Sum})
+	}
+	if r.formDue(o) {
+		docs = append(docs, engine.Document{
+			Path: o.a.dir + "/" + o.present, Kind: layout.KindForm, Body: r.form(o.req, o.q, o.view),
+		})
+	}
+	return docs
+}
+
+// stale says in one sentence what changed since the request was issued.
+func (o *open) stale() string {
+	if len(o.moved) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s changed since it was shown", strings.Join(o.moved, ", "))
+}

@@ -1,0 +1,128 @@
+package faber
+
+import (
+	"fmt"
+	"path"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/schemas"
+)
+
+// Config is the [faber] block of placet.toml.
+type Config struct {
+	Enabled bool `toml:"enabled"`
+	// Roots are the folders of runs, the primary one first.
+	Roots []string `toml:"roots"`
+	// AskFailed says which failed runs a person is asked about: none, driven or all.
+	AskFailed string `toml:"ask_failed"`
+	// WorkflowPaths are further folders with <id>.json definitions.
+	WorkflowPaths []string `toml:"workflow_paths"`
+	// DestructiveSteps are path.Match patterns on step ids: an approval of
+	// such a step permits it and does not complete it.
+	DestructiveSteps []string `toml:"destructive_steps"`
+	// OnDeadline is "escalate" or the option that a passed deadline takes.
+	OnDeadline string `toml:"on_deadline"`
+	// Deadline maps a request type to how long an answer is awaited.
+	Deadline map[string]Duration `toml:"deadline"`
+	Resume   Resume              `toml:"resume"`
+	Context  Context             `toml:"context"`
+	// Language overrides the workspace's language for this family.
+	Language string `toml:"language"`
+}
+
+// Resume is the command that sets an agent to work again after an answer.
+type Resume struct {
+	// Command is an argument vector; it runs only after placet trust.
+	Command []string `toml:"command"`
+}
+
+// Context says how much context.md quotes.
+type Context struct {
+	Events  int `toml:"events"`
+	Commits int `toml:"commits"`
+}
+
+// Duration is a time.Duration that is written like "72h" in TOML.
+type Duration time.Duration
+
+// UnmarshalText reads a duration in Go's syntax.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err == nil && v <= 0 {
+		err = fmt.Errorf("%q is not longer than zero", text)
+	}
+	*d = Duration(v)
+	return err
+}
+
+// MarshalText writes the duration in Go's syntax.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// DefaultConfig is what holds where nothing is configured.
+func DefaultConfig() Config {
+	return Config{
+		Enabled:   true,
+		Roots:     []string{".fractary/faber/runs", ".fractary/plugins/faber/runs"},
+		AskFailed: "driven",
+		DestructiveSteps: []string{
+			"*merge-pr", "*pr-merge", "*delete-branch", "*branch-delete", "*close-issue", "*issue-close",
+		},
+		OnDeadline: escalate,
+		Context:    Context{Events: 20, Commits: 10},
+	}
+}
+
+// escalate is the on_deadline that moves nothing: the inbox marks the request
+// as overdue.
+const escalate = "escalate"
+
+// Check reports the first setting that cannot be used, naming its key.
+func (c Config) Check() error {
+	if len(c.Roots) == 0 {
+		return fmt.Errorf("roots is empty: name at least one folder of runs")
+	}
+	for _, pattern := range c.DestructiveSteps {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("destructive_steps: %q is no pattern: %w", pattern, err)
+		}
+	}
+	switch c.AskFailed {
+	case "none", "driven", "all":
+	default:
+		return fmt.Errorf("ask_failed: %q is none of none, driven, all", c.AskFailed)
+	}
+	switch gate.Fold(c.OnDeadline) {
+	case gate.Fold("approve"), gate.Fold("confirm"):
+		return fmt.Errorf("on_deadline: %q would approve by time alone: use escalate or a refusing option", c.OnDeadline)
+	case "":
+		return fmt.Errorf("on_deadline is empty: use escalate or a refusing option")
+	}
+	if c.Context.Events < 0 || c.Context.Commits < 0 {
+		return fmt.Errorf("context: events and commits must not be negative")
+	}
+	return nil
+}
+
+// CommandDigest is what placet trust records for a resume command: the digest
+// of its argument vector under the key faber.resume.
+func CommandDigest(argv []string) engine.Digest {
+	items := make([]any, len(argv))
+	for i, a := range argv {
+		items[i] = a
+	}
+	body, err := schemas.Encode(items)
+	if err != nil {
+		return ""
+	}
+	return engine.Sum(append([]byte("faber.resume\n"), body...))
+}
+
+// config returns the settings of a snapshot.
+func config(s engine.Snapshot) Config {
+	if c, ok := s.Facts.Config.Family.(Config); ok {
+		return c
+	}
+	return DefaultConfig()
+}

@@ -1,0 +1,246 @@
+package faber
+
+import (
+	"fmt"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/templates"
+)
+
+// owesContext reports whether context.md is absent or of another revision.
+func (r *reading) owesContext() bool {
+	if r.foreign() || !r.resumes() {
+		return false
+	}
+	d := r.snap.In("context.md")
+	return !strings.HasPrefix(string(d.Body), r.viewLine()) && !d.Unsettled()
+}
+
+func (r *reading) viewLine() string {
+	return "<!-- placet faber " + r.runID() + " r" + strconv.Itoa(r.rev) + " -->"
+}
+
+// contextNeeds are the files and facts that context.md quotes.
+func (r *reading) contextNeeds() []string {
+	needs := []string{r.gitLog(), "git:diffstat", r.path("session-summaries/*")}
+	if spec := r.spec(); layout.Safe(spec) {
+		needs = append(needs, spec)
+	}
+	return needs
+}
+
+func (r *reading) gitLog() string { return fmt.Sprintf("git:log/%d", r.cfg.Context.Commits) }
+
+func (r *reading) spec() string { return strings.TrimPrefix(r.st.Artifacts.Spec(), "/") }
+
+// contexts is context.md, and the line that tells the agent to stop where one
+// of its parts cannot be had.
+type contexts struct {
+	body []byte
+	stop string
+}
+
+// specLimit is how much of a specification is quoted, in bytes.
+const specLimit = 64 << 10
+
+// Severities of a part that is missing or bad.
+const (
+	info     = "info"
+	warning  = "warning"
+	severe   = "error"
+	critical = "critical"
+)
+
+// context gathers context.md. Which parts are errors is decided from documents
+// alone.
+func (r *reading) context() contexts {
+	sections := []templates.ContextSection{
+		r.stateSection(), r.specSection(), r.issueSection(), r.branchSection(),
+		r.summarySection(), r.eventSection(), r.feedbackSection(),
+	}
+	var c contexts
+	for _, s := range sections {
+		if s.Severity == severe {
+			c.stop = templates.Text(r.language(), "faber.resume.stop")
+		}
+	}
+	if r.owesContext() {
+		c.body = r.render("faber/context", templates.ContextData{RunID: r.runID(), Revision: r.rev, Sections: sections})
+	}
+	return c
+}
+
+func missing(title, severity, body string) templates.ContextSection {
+	return templates.ContextSection{Title: title, Severity: severity, Body: body}
+}
+
+func (r *reading) stateSection() templates.ContextSection {
+	s := templates.ContextSection{Title: "State and metadata"}
+	lines := []string{
+		"- status: " + templates.Inline(r.st.Status),
+		"- phase: " + templates.Inline(r.st.CurrentPhase) + ", step: " + templates.Inline(r.st.CurrentStep),
+	}
+	if id := text(r.st.WorkID); id != "" {
+		lines = append(lines, "- work item: "+templates.Inline("#"+id))
+	}
+	if id := r.workflowID(); id != "" {
+		lines = append(lines, "- workflow: "+templates.Inline(id))
+	}
+	if !r.snap.In("metadata.json").Present() {
+		s.Severity = warning
+		lines = append(lines, "- metadata.json: missing or unreadable")
+	}
+	s.Body = strings.Join(lines, "\n")
+	return s
+}
+
+func (r *reading) specSection() templates.ContextSection {
+	const title = "Specification"
+	p := r.spec()
+	if p == "" {
+		return missing(title, info, "No specification is named.")
+	}
+	name := "`" + templates.Inline(p) + "`"
+	if !layout.Safe(p) {
+		return missing(title, severe, name+" lies outside the workspace.")
+	}
+	d := r.snap.Doc(path.Clean(p))
+	switch {
+	case d.Absent():
+		return missing(title, warning, name+" does not exist.")
+	case d.Err != nil && !d.Unsettled():
+		return missing(title, severe, name+": "+templates.Inline(d.Err.Error()))
+	}
+	body := string(d.Body)
+	if len(body) > specLimit {
+		body = body[:specLimit] + "\n… cut at 64 KiB"
+	}
+	return templates.ContextSection{Title: title, Body: name + "\n\n" + templates.Fence(body)}
+}
+
+func (r *reading) issueSection() templates.ContextSection {
+	const title = "Issue"
+	if text(r.st.WorkID) == "" && text(r.meta.WorkID) == "" {
+		return missing(title, info, "No work item is named.")
+	}
+	var issue Issue
+	if !r.decode(r.snap.In("issue.json"), "faber/issue", &issue) {
+		return missing(title, warning, "issue.json is missing.")
+	}
+	if issue.Error == "auth" {
+		return missing(title, severe, "The issue cannot be read: the forge refused the credentials.")
+	}
+	s := templates.ContextSection{Title: title, Body: "**" + templates.Inline("#"+text(issue.Number)+" "+issue.Title) + "**\n\n" + templates.Quote(issue.Body)}
+	if issue.Error != "" {
+		s.Severity = warning
+	}
+	return s
+}
+
+func (r *reading) branchSection() templates.ContextSection {
+	const title = "Branch"
+	log, stat := r.snap.Doc(r.gitLog()), r.snap.Doc("git:diffstat")
+	if !log.Present() {
+		return missing(title, warning, "Local git says nothing: "+templates.Inline(reason(log)))
+	}
+	body := templates.Fence(string(log.Body))
+	if stat.Present() && len(stat.Body) > 0 {
+		body += "\n\n" + templates.Fence(string(stat.Body))
+	}
+	return templates.ContextSection{Title: title, Body: body}
+}
+
+func reason(d engine.Document) string {
+	if d.Err != nil {
+		return d.Err.Error()
+	}
+	return "no answer"
+}
+
+func (r *reading) summarySection() templates.ContextSection {
+	const title = "Session summaries"
+	var newest engine.Document
+	for _, d := range r.snap.Under("session-summaries") {
+		if d.Present() && d.Path > newest.Path {
+			newest = d
+		}
+	}
+	if newest.Path == "" {
+		return missing(title, info, "None.")
+	}
+	return templates.ContextSection{Title: title, Body: "`" + templates.Inline(path.Base(newest.Path)) + "`\n\n" + templates.Fence(string(newest.Body))}
+}
+
+func (r *reading) eventSection() templates.ContextSection {
+	title := fmt.Sprintf("Last %d events", r.cfg.Context.Events)
+	if len(r.events) == 0 {
+		return missing(title, info, "None.")
+	}
+	events := r.events
+	if n := r.cfg.Context.Events; len(events) > n {
+		events = events[len(events)-n:]
+	}
+	var lines []string
+	for _, e := range events {
+		lines = append(lines, fmt.Sprintf("- %03d %s %s %s", e.Number, templates.Inline(e.Timestamp), templates.Inline(e.Type),
+			templates.Inline(strings.TrimSpace(placeOf(e)+" "+e.Message))))
+	}
+	s := templates.ContextSection{Title: title, Body: strings.Join(lines, "\n")}
+	if len(r.badEvents()) > 0 {
+		s.Severity = warning
+	}
+	return s
+}
+
+func placeOf(e event) string {
+	if e.Step == "" {
+		return e.Phase
+	}
+	return where(e.Phase, e.Step)
+}
+
+// badEvents are the files in events/ that cannot be used, sorted by name.
+func (r *reading) badEvents() []string {
+	good := map[string]bool{}
+	numbers := map[int]string{}
+	var bad []string
+	for _, e := range r.events {
+		good[e.Name] = true
+		if before, doubled := numbers[e.Number]; doubled {
+			bad = append(bad, e.Name+": has the number of "+before)
+		}
+		numbers[e.Number] = e.Name
+	}
+	for _, d := range r.snap.Under("events") {
+		name := path.Base(d.Path)
+		if (d.Kind == layout.FaberEvent || d.Kind == layout.FaberBadEvent) && !good[name] && !d.Unsettled() {
+			bad = append(bad, name+": cannot be read as an event")
+		}
+	}
+	sort.Strings(bad)
+	return bad
+}
+
+func (r *reading) feedbackSection() templates.ContextSection {
+	const title = "Feedback and resume point"
+	rp := r.st.ResumePoint
+	h := r.st.answerTo(rp.RequestID)
+	if h == nil {
+		return missing(title, severe, "feedback_history has no entry for request "+templates.Inline(rp.RequestID)+".")
+	}
+	lines := []string{
+		"- request: " + templates.Inline(rp.RequestID),
+		"- response: " + templates.Inline(oneLine(h.Response, 200)) + " by " + templates.Inline(h.ProvidedBy.User),
+		"- resume point: " + templates.Inline(where(rp.Phase, rp.Step)) + ", position " + templates.Inline(rp.Position) + ", action " + templates.Inline(rp.Action),
+	}
+	body := strings.Join(lines, "\n")
+	if h.Comment != "" {
+		body += "\n\n" + templates.Quote(h.Comment)
+	}
+	return templates.ContextSection{Title: title, Body: body}
+}

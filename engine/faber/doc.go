@@ -1,0 +1,36 @@
+// Package faber is the machine of FABER runs.
+//
+// A run walks five phases, each a list of steps. Upstream's agents and scripts
+// execute the steps and write state.json and events/; they pause by setting
+// status awaiting_feedback with a feedback_request, and a person answers.
+// placet opens the request as files, takes the answer, moves state.json and
+// writes what the agent reads next. It starts no step and completes no phase.
+//
+//	                     request_opened (form written)
+//	                          ┌────┐
+//	                          │    ▼
+//	pending ─▶ in_progress ─▶ awaiting_feedback ──answered_continue,revise,retry,skip──▶ in_progress
+//	   │            │               │    │                     expired
+//	   │            │               │    └──answered_abort, expired──▶ cancelled (final)
+//	   │            │               │                                      ▲
+//	   └────────────┴───────────────┴──────────cancel_asked────────────────┤
+//	 paused ───────────────────────────────────cancel_asked────────────────┤
+//	 failed ──answered_retry──▶ in_progress;  answered_abort, cancel_asked─┘
+//	 completed (final)
+//
+// The states between are upstream's to set; placet's own edges are the ones
+// with names (edges.go). A run is served where it lies below a root, foreign
+// where upstream's later layouts put it: a foreign run is answered, and nothing
+// else is ever written there.
+//
+// The files: state.go reads state.json and what stands beside it; step.go
+// holds the routing, first match; owed.go what a state calls for; edges.go the
+// table. The family's own ideas: shapes.go (five ways to note a step),
+// plan.go (what comes next), answer.go (what an answer does), evidence.go (what
+// counts as an answer), events.go (numbering and identity of events).
+//
+// The order in one commit is request and receipt files, events, state.json
+// last. A receipt is fact once durable: where an upstream writer puts an old
+// state.json back, the same transition is made again from it, with the same
+// revision, and no event is written twice.
+package faber

@@ -1,0 +1,227 @@
+package faber
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// event is one file of events/, as far as placet reads it.
+type event struct {
+	Number    int    `json:"-"`
+	Name      string `json:"-"`
+	ID        int    `json:"event_id"`
+	Type      string `json:"type"`
+	Timestamp string `json:"timestamp"`
+	RunID     string `json:"run_id"`
+	Phase     string `json:"phase"`
+	Step      string `json:"step"`
+	Status    string `json:"status"`
+	User      string `json:"user"`
+	Source    string `json:"source"`
+	Message   string `json:"message"`
+	// Raw is free form: what placet does not know in it is upstream's.
+	Raw      schemas.Raw   `json:"metadata"`
+	Metadata eventMetadata `json:"-"`
+	Sum      engine.Digest `json:"-"`
+}
+
+// eventMetadata are the members of an event's metadata that placet reads.
+type eventMetadata struct {
+	RequestID  string     `json:"request_id"`
+	Response   string     `json:"response"`
+	Comment    string     `json:"comment"`
+	ProvidedBy ProvidedBy `json:"provided_by"`
+	Placet     mark       `json:"placet"`
+}
+
+// mark is how placet knows its own events again.
+type mark struct {
+	Revision int    `json:"revision"`
+	Key      string `json:"key"`
+}
+
+// ours reports whether placet wrote the event.
+func (e event) ours() bool { return e.Metadata.Placet.Key != "" }
+
+// readEvents decodes events/ in numeric order. What is not an event is left
+// alone: it is not used, and check warns of it.
+func (r *reading) readEvents() {
+	for _, d := range r.snap.Under("events") {
+		if d.Kind != layout.FaberEvent || !d.Present() {
+			continue
+		}
+		e := event{Name: path.Base(d.Path), Sum: d.Sum}
+		e.Number, _, _ = layout.FaberEventName(e.Name)
+		if schemas.Decode("faber/event", e.Name, d.Body, &e) != nil {
+			continue
+		}
+		if len(e.Raw) > 0 && schemas.DecodeValue(e.Raw, &e.Metadata) != nil {
+			e.Metadata = eventMetadata{}
+		}
+		r.events = append(r.events, e)
+	}
+	sort.SliceStable(r.events, func(i, j int) bool { return r.events[i].Number < r.events[j].Number })
+}
+
+// highest is the highest number that a file in events/ has, readable or not.
+func (r *reading) highest() int {
+	n := 0
+	for _, d := range r.snap.Under("events") {
+		number, _, _ := layout.FaberEventName(path.Base(d.Path))
+		n = max(n, number)
+	}
+	return n
+}
+
+// nextID is what events/.next-id says; 0 where it says nothing usable.
+func (r *reading) nextID() int {
+	d := r.snap.In("events/.next-id")
+	n, err := strconv.Atoi(strings.TrimSpace(string(d.Body)))
+	if d.Err != nil || err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// hasEvents reports whether the run keeps events at all; a plan layout may not.
+func (r *reading) hasEvents() bool {
+	return r.snap.Class == layout.FaberRun || len(r.snap.Under("events")) > 0
+}
+
+// emission is an event that a state calls for.
+type emission struct {
+	typ, phase, step string
+	status           string
+	user, message    string
+	metadata         schemas.Object
+	request          string // feedback events are known by their request id
+}
+
+// key is the identity of placet's events: the same work has the same name, so
+// a pass that is repeated finds what it wrote.
+func (r *reading) key(revision int, e emission, ordinal int) string {
+	h := sha256.New()
+	for _, part := range []string{r.runID(), strconv.Itoa(revision), e.typ, e.phase, e.step, strconv.Itoa(ordinal)} {
+		h.Write([]byte(part + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
+}
+
+// there reports whether an event stands already: feedback events by their
+// request id, whoever wrote them, all others by key.
+func (r *reading) there(e emission, key string) bool {
+	for _, have := range r.events {
+		if e.request != "" && have.Type == e.typ && have.Metadata.RequestID == e.request {
+			return true
+		}
+		if have.Metadata.Placet.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// emit plans the events of a revision that are not there yet, and .next-id. It
+// returns the highest event number after them.
+func (r *reading) emit(p *engine.Plan, revision int, at time.Time, list []emission) int {
+	highest := r.highest()
+	if !r.hasEvents() {
+		return highest
+	}
+	next := max(r.nextID(), highest+1)
+	stamp := r.notBefore(at)
+	wrote := false
+	for i, e := range list {
+		key := r.key(revision, e, i)
+		if r.there(e, key) {
+			continue
+		}
+		p.Writes = append(p.Writes, r.eventDoc(next, e, stamp, mark{revision, key}))
+		highest, next, wrote = next, next+1, true
+	}
+	if wrote || r.owesNextID() {
+		r.planNextID(p, next)
+	}
+	return highest
+}
+
+// owesNextID reports whether .next-id lags behind an event that placet wrote:
+// a crash came between the two.
+func (r *reading) owesNextID() bool {
+	if len(r.events) == 0 || r.foreign() {
+		return false
+	}
+	last := r.events[len(r.events)-1]
+	return last.ours() && last.Number == r.highest() && r.nextID() <= last.Number
+}
+
+func (r *reading) planNextID(p *engine.Plan, next int) {
+	d := r.snap.In("events/.next-id")
+	body := []byte(strconv.Itoa(next) + "\n")
+	if d.Present() && d.Sum == engine.Sum(body) {
+		return
+	}
+	p.Writes = append(p.Writes, engine.Document{Path: d.Path, Kind: layout.FaberNextID, Body: body, Over: d.Sum})
+}
+
+// notBefore is the time of a new event: never before that of the newest.
+func (r *reading) notBefore(at time.Time) time.Time {
+	if len(r.events) > 0 {
+		if t, err := time.Parse(time.RFC3339, r.events[len(r.events)-1].Timestamp); err == nil && t.After(at) {
+			return t
+		}
+	}
+	return at
+}
+
+func (r *reading) eventDoc(id int, e emission, at time.Time, m mark) engine.Document {
+	user := e.user
+	if user == "" {
+		user = "placet"
+	}
+	o := schemas.Object{
+		{Name: "event_id", Value: id},
+		{Name: "type", Value: e.typ},
+		{Name: "timestamp", Value: millis(at)},
+		{Name: "run_id", Value: r.runID()},
+	}
+	for _, f := range [][2]string{
+		{"phase", e.phase}, {"step", e.step}, {"status", e.status},
+		{"user", user}, {"source", "placet"}, {"message", e.message},
+	} {
+		if f[1] != "" {
+			o = append(o, schemas.Member{Name: f[0], Value: f[1]})
+		}
+	}
+	own := schemas.Member{Name: "placet", Value: schemas.Object{{Name: "revision", Value: m.Revision}, {Name: "key", Value: m.Key}}}
+	o = append(o, schemas.Member{Name: "metadata", Value: append(append(schemas.Object{}, e.metadata...), own)})
+	return engine.Document{
+		Path: r.path(fmt.Sprintf("events/%03d-%s.json", id, e.typ)),
+		Kind: layout.FaberEvent,
+		Body: encode(o),
+	}
+}
+
+// encode renders an object that consists of plain values alone, so it cannot
+// fail.
+func encode(o schemas.Object) []byte {
+	body, err := schemas.Encode(o)
+	if err != nil {
+		panic("faber: cannot encode its own document: " + err.Error())
+	}
+	return body
+}
+
+// millis and seconds are the two precisions that FABER's files use.
+func millis(t time.Time) string  { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func seconds(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

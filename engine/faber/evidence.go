@@ -1,0 +1,212 @@
+package faber
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+)
+
+// answer is what counts as the answer to the asked request, and where it
+// stands. Author and times come from what is on disk, so that history, event
+// and receipt agree and a repeated pass repeats them.
+type answer struct {
+	gate.Answer
+	receivedAt string
+	decidedAt  time.Time
+	late       bool
+	expired    bool   // nobody answered: the deadline's option was taken
+	cause      string // path in the run's folder of what it was read from
+	sum        engine.Digest
+	receipt    *gate.Receipt
+	recorded   bool // feedback_history has it already
+}
+
+// evidence finds the answer to the asked request, first valid one: a receipt
+// ahead of the state, the history, a feedback_received event, the files. An
+// invalid one is passed over with a problem note.
+func (r *reading) evidence(o *open) *answer {
+	if o.a.receipt != nil {
+		return r.fromReceipt(o)
+	}
+	if a := r.fromHistory(o); a != nil {
+		return a
+	}
+	if a := r.fromEvent(o); a != nil {
+		return a
+	}
+	if !r.isOpen(o.q) || !o.stands {
+		// Nobody was shown anything yet.
+		return nil
+	}
+	return r.fromFiles(o)
+}
+
+// fromReceipt carries out a receipt whose revision the state has not reached:
+// the answer is fact, and no form is read again.
+func (r *reading) fromReceipt(o *open) *answer {
+	rc := o.a.receipt
+	if rc.Revision <= r.rev {
+		r.notes.Beside(r.doc.Path, fmt.Sprintf("request %s was answered at revision %d (%s) and is asked again: a new question needs a new request_id",
+			quote(o.a.id), rc.Revision, rc.Response))
+		return nil
+	}
+	if rc.Result != "accepted" && rc.Result != "expired" {
+		return nil
+	}
+	a := &answer{receivedAt: rc.ReceivedAt, late: rc.Late, expired: rc.Result == "expired", receipt: rc, recorded: r.st.answerTo(o.a.id) != nil}
+	a.Response, a.Selected, a.Comment, a.By, a.Known, a.Digest = rc.Response, rc.Selected, rc.Comment, rc.ProvidedBy, rc.KnownAs, rc.Digest
+	a.decidedAt = r.snap.Now
+	if t, err := time.Parse(time.RFC3339, rc.DecidedAt); err == nil {
+		a.decidedAt = t
+	}
+	a.cause, a.sum = r.snap.Rel(o.a.dir+"/receipt.json"), ""
+	if rc.Answer != nil {
+		a.cause, a.sum = r.snap.Rel(rc.Answer.Path), engine.Digest("sha256:"+rc.Answer.SHA256)
+	}
+	return a
+}
+
+// fromHistory takes an answer that an upstream writer put into
+// feedback_history without clearing the request.
+func (r *reading) fromHistory(o *open) *answer {
+	h := r.st.answerTo(o.a.id)
+	if h == nil {
+		return nil
+	}
+	a := r.claim(o, "feedback_history of state.json", h.Response, h.Comment, h.ProvidedBy)
+	if a == nil {
+		return nil
+	}
+	a.receivedAt, a.recorded = h.ReceivedAt, true
+	a.cause, a.sum = "state.json", r.doc.Sum
+	return a
+}
+
+// fromEvent takes an answer that stands in a feedback_received event.
+func (r *reading) fromEvent(o *open) *answer {
+	for _, e := range r.events {
+		if e.Type != "feedback_received" || e.Metadata.RequestID != o.a.id {
+			continue
+		}
+		by := e.Metadata.ProvidedBy
+		if by.User == "" {
+			by.User = e.User
+		}
+		a := r.claim(o, "events/"+e.Name, e.Metadata.Response, e.Metadata.Comment, by)
+		if a == nil {
+			return nil
+		}
+		if t, err := time.Parse(time.RFC3339, e.Timestamp); err == nil {
+			a.receivedAt = seconds(t)
+		}
+		a.cause, a.sum = "events/"+e.Name, e.Sum
+		return a
+	}
+	return nil
+}
+
+// claim checks an answer that somebody wrote into the run's own records: its
+// author is claimed and no more, which is not enough where the gate asks for
+// certain approvers by other proof.
+func (r *reading) claim(o *open, place, response, comment string, by ProvidedBy) *answer {
+	a := &answer{decidedAt: r.snap.Now, receivedAt: seconds(r.snap.Now)}
+	a.By = gate.By{User: by.User, Source: by.Source}
+	a.Comment, a.Digest = comment, o.issued
+	a.Known = []string{"claimed:" + by.User}
+	a.Response = strings.TrimSpace(response)
+	if !o.req.FreeText() {
+		id, ok := gate.Match(o.req.Options, response)
+		if !ok {
+			r.refuse(o, fmt.Sprintf("%s answers %s: that is none of %s. It is passed over.", place, quote(response), choices(o.req)))
+			return nil
+		}
+		a.Response = id
+	} else if a.Response == "" {
+		r.refuse(o, place+" answers with no text. It is passed over.")
+		return nil
+	}
+	allowed := o.req.MayAnswer
+	if len(allowed) > 0 && !slices.Contains(allowed, by.User) && !slices.Contains(allowed, "claimed:"+by.User) {
+		r.refuse(o, fmt.Sprintf("%s names %s, who may not answer this request: it is for %s. It is passed over.", place, quote(by.User), strings.Join(allowed, ", ")))
+		return nil
+	}
+	return a
+}
+
+// refuse says in the request's folder why an answer does not count.
+func (r *reading) refuse(o *open, text string) { r.notes.Add(o.a.dir+"/problem.md", text) }
+
+func choices(req gate.Request) string {
+	ids := make([]string, len(req.Options))
+	for i, o := range req.Options {
+		ids[i] = o.ID
+	}
+	return strings.Join(ids, ", ")
+}
+
+// fromFiles judges response.json and the present form.
+func (r *reading) fromFiles(o *open) *answer {
+	if o.altered != "" {
+		r.notes.Beside(o.a.dir+"/request.json", fmt.Sprintf(
+			"cannot use request.json: %s. No answer counts until it is restored: put it back from git, or delete it and it is written again.", o.altered))
+		return nil
+	}
+	if p := r.unsettledArtifact(o.q); p != "" {
+		r.held = true
+		return nil
+	}
+	v := gate.Judge(gate.Asked{
+		Request: o.req, Dir: o.a.dir, Docs: o.a.docs, View: o.view, Issued: o.issued,
+		Present: o.a.dir + "/" + o.present, Stale: o.stale(),
+		Gate: r.snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.snap.Now, Torn: torn,
+	})
+	if v.Problem != "" {
+		r.refuse(o, v.Problem)
+	}
+	if v.Wait {
+		r.held = true
+	}
+	if !v.Wake.IsZero() {
+		r.wakeAt(v.Wake)
+	}
+	if v.Answer == nil {
+		return nil
+	}
+	a := &answer{Answer: *v.Answer, decidedAt: r.snap.Now, receivedAt: seconds(r.snap.Now)}
+	a.cause, a.sum = r.snap.Rel(a.Path), a.Sum
+	if at, ok := o.deadline(); ok && !r.snap.Now.Before(at) {
+		a.late = true
+	}
+	return a
+}
+
+// deadline is the moment that stands in the request, if one does.
+func (o *open) deadline() (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339, o.req.Deadline)
+	return t, err == nil && o.req.Deadline != ""
+}
+
+// timedOut is the answer that the passed deadline takes; nil while there is no
+// deadline, it has not come, it escalates, or a file that could be an answer is
+// still being written.
+func (r *reading) timedOut(o *open) *answer {
+	at, ok := o.deadline()
+	if !ok || o.altered != "" {
+		return nil
+	}
+	if r.snap.Now.Before(at) {
+		r.wakeAt(at)
+		return nil
+	}
+	if o.req.Default == "" || approves(o.req.Default) || r.held {
+		return nil
+	}
+	a := &answer{decidedAt: r.snap.Now, receivedAt: seconds(r.snap.Now), expired: true}
+	a.Response, a.By, a.Digest = o.req.Default, gate.By{User: "placet", Source: "deadline"}, o.view
+	a.cause, a.sum = r.snap.Rel(o.a.dir+"/request.json"), o.a.doc.Sum
+	return a
+}

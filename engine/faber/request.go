@@ -1,0 +1,312 @@
+package faber
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Request types that have options of their own.
+var defaultOptions = map[string][]string{
+	"approval":         {"approve", "reject"},
+	"confirmation":     {"confirm", "cancel"},
+	"review":           {"approve", "request_changes", "reject"},
+	"error_resolution": {"retry", "skip", "abort"},
+}
+
+// for_status of a request's file: the status in which it is asked.
+const (
+	forAwaiting = "awaiting_feedback"
+	forFailed   = "failed"
+)
+
+// question is what a person is asked, wherever it comes from: state.json's
+// feedback_request, or a failed run.
+type question struct {
+	Feedback
+	phase, step string
+	gate        Gate
+	// ownGate is true where the request itself names its gate.
+	ownGate   bool
+	forStatus string
+	openedBy  string
+}
+
+// question returns what the state asks now; ok is false while it asks nothing,
+// or nothing that can be opened.
+func (r *reading) question() (q question, ok bool) {
+	switch {
+	case r.stateErr != "" || r.torn:
+		return q, false
+	case r.status == Awaiting && r.st.Feedback != nil:
+		return r.stateQuestion(), true
+	case r.status == Failed && r.cfg.AskFailed == "all" && !r.foreign():
+		return r.failedQuestion()
+	}
+	return q, false
+}
+
+func (r *reading) stateQuestion() question {
+	q := question{Feedback: *r.st.Feedback, forStatus: forAwaiting, openedBy: "state.json"}
+	q.phase, q.step, _ = r.st.at()
+	q.gate = Gate{Kind: "step", Phase: q.phase, Step: q.step, Attempt: 1}
+	if g := q.context().Gate; g != nil && g.Kind != "" {
+		q.gate, q.ownGate = *g, true
+	}
+	if q.RequestedAt == "" {
+		q.RequestedAt = r.st.UpdatedAt
+	}
+	return q
+}
+
+// failedQuestion asks what is to become of a failed run. Its id is a function
+// of the state, so that a repeated pass repeats it.
+func (r *reading) failedQuestion() (question, bool) {
+	q := question{forStatus: forFailed, openedBy: "placet"}
+	q.phase, q.step = r.failedStep()
+	if q.phase == "" || q.step == "" {
+		return q, false
+	}
+	q.gate = Gate{Kind: "failure", Phase: q.phase, Step: q.step, Attempt: 1}
+	q.Type, q.Options = "error_resolution", []string{"retry", "abort"}
+	q.Prompt = fmt.Sprintf("The run failed at %s. What should happen?", where(q.phase, q.step))
+	q.RequestedAt = r.st.UpdatedAt
+	q.RequestID = r.requestID(q.gate)
+	return q, true
+}
+
+// failedStep is the entry that failed, else where the run stands.
+func (r *reading) failedStep() (phase, step string) {
+	for _, s := range r.shape.order() {
+		if r.shape.status(s.Phase, s.ID) == Failed {
+			return s.Phase, s.ID
+		}
+	}
+	return r.st.CurrentPhase, r.st.CurrentStep
+}
+
+// requestID makes fr-YYYYMMDD-xxxxxx: the UTC date of updated_at as read, and
+// hex digits of SHA-256 over run id, revision, gate kind, phase, step and
+// attempt; where another request of the run has it, the next six digits.
+func (r *reading) requestID(g Gate) string {
+	day := "00000000"
+	if t, err := time.Parse(time.RFC3339, r.st.UpdatedAt); err == nil {
+		day = t.UTC().Format("20060102")
+	}
+	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.runID(), r.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
+	for i := 0; i+6 <= len(hex); i += 6 {
+		id := "fr-" + day + "-" + hex[i:i+6]
+		a := r.askeds[id]
+		if a == nil || a.extra.ForStatus == forFailed && a.request != nil && a.request.Revision == r.rev {
+			return id
+		}
+	}
+	return "fr-" + day + "-" + hex[:6]
+}
+
+// options are what the request offers: its own, else those of its type.
+func (q question) options() []string {
+	if len(q.Options) > 0 || q.Type == "clarification" {
+		return q.Options
+	}
+	return defaultOptions[q.Type]
+}
+
+// build makes request.json for a question that is opened at a revision, with
+// the artifacts as they stand.
+func (r *reading) build(q question, revision int) gate.Request {
+	req := gate.Request{
+		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: r.runID(), Type: q.Type, Prompt: q.Prompt,
+		Options: r.describe(q), Context: q.Context, Artifacts: r.artifacts(q),
+		RequestedAt: q.RequestedAt, Revision: revision,
+		MayAnswer: r.snap.Facts.Config.GateFor("faber", q.Type).Approvers,
+	}
+	for _, o := range req.Options {
+		if gate.Fold(o.ID) == gate.Fold("request_changes") {
+			req.CommentRequired = append(req.CommentRequired, o.ID)
+		}
+	}
+	req.Deadline, req.Default = r.deadline(q)
+	req.Extra = schemas.Object{
+		{Name: "run_id", Value: r.runID()},
+		{Name: "resume_point", Value: schemas.Object{
+			{Name: "phase", Value: q.phase}, {Name: "step", Value: q.step},
+			{Name: "step_index", Value: index(r.flow.index(q.phase, q.step))},
+		}},
+		{Name: "gate", Value: gateObject(q.gate)},
+		{Name: "for_status", Value: q.forStatus},
+		{Name: "opened_by", Value: q.openedBy},
+	}
+	return req
+}
+
+func gateObject(g Gate) schemas.Object {
+	return schemas.Object{
+		{Name: "kind", Value: g.Kind}, {Name: "phase", Value: g.Phase},
+		{Name: "step", Value: g.Step}, {Name: "attempt", Value: g.Attempt},
+	}
+}
+
+// describe gives each option the words that its own word calls for, whatever
+// the type of the request.
+func (r *reading) describe(q question) []gate.Option {
+	lang := r.language()
+	options := []gate.Option{}
+	for _, id := range q.options() {
+		text := ""
+		if key, known := optionWords[gate.Fold(id)]; known {
+			text = templates.Text(lang, key)
+		}
+		if next := r.flow.nextPhase(q.phase, q.step); next != "" && gate.Fold(id) == gate.Fold("approve") {
+			text = strings.ReplaceAll(templates.Text(lang, "faber.option.approve.phase"), "{next}", capital(next))
+		}
+		options = append(options, gate.Option{ID: id, Description: text})
+	}
+	return options
+}
+
+// optionWords are the descriptions by the option's own word.
+var optionWords = func() map[string]string {
+	words := map[string]string{}
+	for _, id := range []string{"approve", "reject", "confirm", "cancel", "request_changes", "retry", "skip", "abort"} {
+		words[gate.Fold(id)] = "faber.option." + id
+	}
+	return words
+}()
+
+func capital(word string) string {
+	if word == "" {
+		return ""
+	}
+	return strings.ToUpper(word[:1]) + word[1:]
+}
+
+func (r *reading) language() string {
+	if r.cfg.Language != "" {
+		return r.cfg.Language
+	}
+	if l := r.snap.Facts.Config.Language; l != "" {
+		return l
+	}
+	return "en"
+}
+
+// deadline is when the request's default is taken, and what it is. Without a
+// deadline nothing ever is: silence is not consent.
+func (r *reading) deadline(q question) (at, option string) {
+	at = q.context().Deadline
+	if _, err := time.Parse(time.RFC3339, at); err != nil {
+		at = ""
+	}
+	if length, ok := r.cfg.Deadline[q.Type]; ok && at == "" {
+		if from, err := time.Parse(time.RFC3339, q.RequestedAt); err == nil {
+			at = seconds(from.Add(time.Duration(length)))
+		}
+	}
+	if at == "" || r.cfg.OnDeadline == escalate {
+		return at, ""
+	}
+	var offered []gate.Option
+	for _, id := range q.options() {
+		offered = append(offered, gate.Option{ID: id})
+	}
+	option, _ = gate.Match(offered, r.cfg.OnDeadline)
+	return at, option
+}
+
+// still is the need of a file that must have stood still before it is shown.
+func still(p string) string { return "still:" + p }
+
+// artifactNeeds are the artifacts of a question that can be looked up.
+func artifactNeeds(q question) []string {
+	var needs []string
+	for _, p := range q.context().artifacts() {
+		if layout.Safe(p) {
+			needs = append(needs, still(path.Clean(p)))
+		}
+	}
+	return needs
+}
+
+// artifacts are the question's artifacts with their digests now; one outside
+// the workspace, or missing, is listed without.
+func (r *reading) artifacts(q question) []gate.Artifact {
+	list := []gate.Artifact{}
+	for _, p := range q.context().artifacts() {
+		list = append(list, gate.Artifact{Path: p, SHA256: r.digestOf(p), Binding: true})
+	}
+	return list
+}
+
+// digestOf is the hex digest of an artifact now, "" where it is missing.
+func (r *reading) digestOf(p string) string {
+	if !layout.Safe(p) {
+		return ""
+	}
+	d := r.snap.Doc(path.Clean(p))
+	if !d.Present() {
+		return ""
+	}
+	return d.Sum.Hex()
+}
+
+// unsettledArtifact returns an artifact that has not stood still yet, "" if
+// all have.
+func (r *reading) unsettledArtifact(q question) string {
+	for _, p := range q.context().artifacts() {
+		if layout.Safe(p) && r.snap.Doc(path.Clean(p)).Unsettled() {
+			return p
+		}
+	}
+	return ""
+}
+
+// sums are the digests of a request's binding artifacts: as they are listed in
+// it, and as they are now.
+func (r *reading) sums(req gate.Request) (issued, now []string) {
+	for _, a := range req.Artifacts {
+		if a.Binding {
+			issued = append(issued, a.SHA256)
+			now = append(now, r.digestOf(a.Path))
+		}
+	}
+	return issued, now
+}
+
+// form renders the form of a request for a view of its artifacts.
+func (r *reading) form(req gate.Request, q question, view engine.Digest) []byte {
+	body, err := gate.Form(req, view, gate.Texts{
+		Lang:  r.language(),
+		Title: fmt.Sprintf("%s · %s", r.short(), where(q.phase, q.step)),
+		Where: where(q.phase, q.step),
+		Lines: r.formLines(q),
+	})
+	if err != nil {
+		panic("faber: cannot render a form: " + err.Error())
+	}
+	return body
+}
+
+// formLines are the facts that help a reviewer to answer.
+func (r *reading) formLines(q question) []string {
+	if s := q.context().Summary; s != "" {
+		return []string{fmt.Sprintf("- **%s**: %s", templates.Text(r.language(), "faber.summary"), templates.Inline(s))}
+	}
+	return nil
+}
+
+// short is the name that people type: the first 8 characters of the uuid.
+func (r *reading) short() string {
+	base := path.Base(r.runID())
+	if r.snap.Class == layout.FaberRun && len(base) > 8 {
+		return base[:8]
+	}
+	return r.runID()
+}

@@ -1,0 +1,261 @@
+package faber
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// State is what placet reads of state.json. The file belongs to upstream too:
+// it is never decoded and encoded as a whole, only patched (engine/patch).
+type State struct {
+	Status        string          `json:"status"`
+	RunID         string          `json:"run_id"`
+	WorkID        schemas.Raw     `json:"work_id"`
+	WorkflowID    string          `json:"workflow_id"`
+	CurrentPhase  string          `json:"current_phase"`
+	CurrentStep   string          `json:"current_step"`
+	Executor      string          `json:"executor"`
+	Phases        schemas.Raw     `json:"phases"`
+	Steps         schemas.Raw     `json:"steps"`
+	StepsComplete schemas.Raw     `json:"steps_completed"`
+	StartedAt     string          `json:"started_at"`
+	UpdatedAt     string          `json:"updated_at"`
+	CompletedAt   string          `json:"completed_at"`
+	Feedback      *Feedback       `json:"feedback_request"`
+	ResumePoint   *ResumePoint    `json:"resume_point"`
+	History       []HistoryEntry  `json:"feedback_history"`
+	Errors        schemas.Raw     `json:"errors"`
+	Artifacts     StateArtifacts  `json:"artifacts"`
+	Cancellation  string          `json:"cancellation_reason"`
+	Revision      *int            `json:"revision"`
+	Last          *LastTransition `json:"last_transition"`
+	PlanDigest    string          `json:"plan_digest"`
+}
+
+// StateArtifacts are the artifacts that state.json names, in both spellings.
+type StateArtifacts struct {
+	SpecPath      string `json:"spec_path"`
+	Specification string `json:"specification"`
+}
+
+// Spec is the path of the specification, "" if none is named.
+func (a StateArtifacts) Spec() string {
+	if a.SpecPath != "" {
+		return a.SpecPath
+	}
+	return a.Specification
+}
+
+// Feedback is state.json's feedback_request: what a person is asked.
+type Feedback struct {
+	RequestID    string        `json:"request_id"`
+	Type         string        `json:"type"`
+	Prompt       string        `json:"prompt"`
+	Options      []string      `json:"options"`
+	Context      schemas.Raw   `json:"context"`
+	RequestedAt  string        `json:"requested_at"`
+	Notification *Notification `json:"notification_sent"`
+	ResumePoint  *ResumePoint  `json:"resume_point"`
+}
+
+// FeedbackContext are the members of a request's context that placet reads.
+type FeedbackContext struct {
+	Summary       string   `json:"summary"`
+	ArtifactPath  string   `json:"artifact_path"`
+	ArtifactPaths []string `json:"artifact_paths"`
+	Deadline      string   `json:"deadline"`
+	Gate          *Gate    `json:"gate"`
+}
+
+// Gate names what a request stands in front of.
+type Gate struct {
+	Kind    string `json:"kind"`
+	Phase   string `json:"phase"`
+	Step    string `json:"step"`
+	Attempt int    `json:"attempt"`
+}
+
+// Notification says where a request was announced.
+type Notification struct {
+	IssueComment bool   `json:"issue_comment"`
+	CommentURL   string `json:"comment_url"`
+	Form         string `json:"form"`
+}
+
+// ResumePoint is where the run goes on. Position and later are placet's.
+type ResumePoint struct {
+	Phase     string `json:"phase"`
+	Step      string `json:"step"`
+	StepIndex *int   `json:"step_index"`
+	Position  string `json:"position"`
+	Action    string `json:"action"`
+	RequestID string `json:"request_id"`
+}
+
+// HistoryEntry is an answer as state.json remembers it.
+type HistoryEntry struct {
+	RequestID   string     `json:"request_id"`
+	RequestType string     `json:"request_type"`
+	Response    string     `json:"response"`
+	ProvidedBy  ProvidedBy `json:"provided_by"`
+	ReceivedAt  string     `json:"received_at"`
+	Comment     string     `json:"comment"`
+	Action      string     `json:"action"`
+	Gate        *Gate      `json:"gate"`
+}
+
+// ProvidedBy says who answered and through what.
+type ProvidedBy struct {
+	User   string `json:"user"`
+	Source string `json:"source"`
+}
+
+// LastTransition is the edge that made the present revision.
+type LastTransition struct {
+	Edge   string                   `json:"edge"`
+	At     string                   `json:"at"`
+	Actor  string                   `json:"actor"`
+	Reason string                   `json:"reason"`
+	Cause  map[string]engine.Digest `json:"cause"`
+}
+
+// Metadata is what placet reads of metadata.json.
+type Metadata struct {
+	RunID      string      `json:"run_id"`
+	WorkID     schemas.Raw `json:"work_id"`
+	WorkflowID string      `json:"workflow_id"`
+	Target     string      `json:"target"`
+	Autonomy   string      `json:"autonomy"`
+	Driver     string      `json:"driver"`
+}
+
+// Cancel is cancel.json: a person gives the run up.
+type Cancel struct {
+	By     string `json:"by"`
+	Reason string `json:"reason"`
+}
+
+// Posted is posted.json: where a request was announced as a comment.
+type Posted struct {
+	CommentURL string `json:"comment_url"`
+	PostedAt   string `json:"posted_at"`
+}
+
+// Issue is what placet reads of issue.json.
+type Issue struct {
+	Number schemas.Raw `json:"number"`
+	Title  string      `json:"title"`
+	Body   string      `json:"body"`
+	Error  string      `json:"error"`
+}
+
+// text reads a member that upstream writes as a string or a number, without a
+// leading "#".
+func text(raw schemas.Raw) string {
+	s := strings.TrimSpace(string(raw))
+	if s == "null" {
+		return ""
+	}
+	if strings.HasPrefix(s, `"`) {
+		var v string
+		if schemas.DecodeValue(raw, &v) != nil {
+			return ""
+		}
+		s = v
+	}
+	return strings.TrimPrefix(s, "#")
+}
+
+// requestWithoutID and its like are why a waiting run cannot be asked about.
+var errNoRequest = errors.New("/feedback_request: missing: status is awaiting_feedback, so a feedback_request with request_id, type and prompt must say what is asked")
+
+// problem is why a state that was read cannot be worked with, in words for a
+// note; "" if it can.
+func (st State) problem() string {
+	s, ok := status(st.Status)
+	if !ok {
+		return fmt.Sprintf("/status: unknown word %q: expected one of pending, in_progress, awaiting_feedback, paused, failed, completed, cancelled", st.Status)
+	}
+	if st.Feedback == nil {
+		if s == Awaiting {
+			return errNoRequest.Error()
+		}
+		return ""
+	}
+	if s != Awaiting {
+		return fmt.Sprintf("/feedback_request: a request stands here while /status is %q: set status to awaiting_feedback, or remove the request", st.Status)
+	}
+	return st.Feedback.problem()
+}
+
+// problem is why a request cannot be opened; "" if it can.
+func (f Feedback) problem() string {
+	for _, m := range [][2]string{{"request_id", f.RequestID}, {"type", f.Type}, {"prompt", f.Prompt}} {
+		if m[1] == "" {
+			return fmt.Sprintf("/feedback_request/%s: missing or empty: a request needs request_id, type and prompt", m[0])
+		}
+	}
+	if !layout.IsRequestID(f.RequestID) {
+		return fmt.Sprintf("/feedback_request/request_id: %q cannot name a folder: use letters, digits, '.', '_' and '-', at most 100, beginning with a letter or digit", f.RequestID)
+	}
+	if f.Type == "selection" && len(f.Options) == 0 {
+		return "/feedback_request/options: a selection needs options to choose from"
+	}
+	return ""
+}
+
+// context reads the members of the request's context that placet knows.
+func (f Feedback) context() FeedbackContext {
+	var c FeedbackContext
+	if len(f.Context) > 0 {
+		// A context of other types is upstream's own business: it is shown
+		// as it is, and gives no sign.
+		_ = schemas.DecodeValue(f.Context, &c)
+	}
+	return c
+}
+
+// artifacts are the paths of what the request shows, cleaned: a leading slash
+// is dropped, paths that leave the workspace stay as they are.
+func (c FeedbackContext) artifacts() []string {
+	var paths []string
+	for _, p := range append([]string{c.ArtifactPath}, c.ArtifactPaths...) {
+		if p = strings.TrimPrefix(p, "/"); p != "" {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+// at is where the run stands: the resume point of state.json, else that of the
+// request, else current_phase and current_step.
+func (st State) at() (phase, step string, ok bool) {
+	for _, rp := range []*ResumePoint{st.ResumePoint, st.requestPoint()} {
+		if rp != nil && rp.Phase != "" && rp.Step != "" {
+			return rp.Phase, rp.Step, true
+		}
+	}
+	return st.CurrentPhase, st.CurrentStep, st.CurrentPhase != "" && st.CurrentStep != ""
+}
+
+func (st State) requestPoint() *ResumePoint {
+	if st.Feedback == nil {
+		return nil
+	}
+	return st.Feedback.ResumePoint
+}
+
+// answerTo returns the history entry of a request, nil if there is none.
+func (st State) answerTo(requestID string) *HistoryEntry {
+	for i := len(st.History) - 1; i >= 0; i-- {
+		if st.History[i].RequestID == requestID {
+			return &st.History[i]
+		}
+	}
+	return nil
+}

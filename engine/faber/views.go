@@ -1,0 +1,62 @@
+package faber
+
+import (
+	"strings"
+
+	"placet/templates"
+)
+
+// resumes reports whether an answer waits to be taken up: the run goes on from
+// a resume point that placet set, and no event of upstream says that it did.
+func (r *reading) resumes() bool {
+	rp := r.st.ResumePoint
+	return r.stateErr == "" && r.status == InProgress && rp != nil && rp.RequestID != "" && rp.Action != "" && !r.takenUp(rp.RequestID)
+}
+
+// takenUp reports whether an event by others, numbered after the answer's
+// events, shows that an agent went on.
+func (r *reading) takenUp(requestID string) bool {
+	after := 0
+	for _, e := range r.events {
+		if e.Type == "feedback_received" && e.Metadata.RequestID == requestID || e.ours() && e.Metadata.Placet.Revision == r.rev {
+			after = max(after, e.Number)
+		}
+	}
+	for _, e := range r.events {
+		if e.Number <= after || e.ours() || after == 0 {
+			continue
+		}
+		switch e.Type {
+		case "step_start", "step_complete", "step_error", "phase_start", "phase_complete":
+			return true
+		}
+		if strings.HasPrefix(e.Type, "workflow_") {
+			return true
+		}
+	}
+	return false
+}
+
+// resume renders resume.md; stop is the line that says to stop and ask.
+func (r *reading) resume(stop string) []byte {
+	rp := r.st.ResumePoint
+	data := templates.ResumeData{
+		RunID: r.runID(), Revision: r.rev, Phase: rp.Phase, Step: rp.Step, Feedback: "none",
+		Action: rp.Action, Position: rp.Position, Stop: stop,
+	}
+	if h := r.st.answerTo(rp.RequestID); h != nil {
+		data.Feedback, data.Comment = oneLine(h.Response, 200), h.Comment
+		if a := r.askeds[rp.RequestID]; a != nil && a.request != nil && a.request.FreeText() && data.Comment == "" {
+			data.Comment = h.Response
+		}
+	}
+	return r.render("faber/resume", data)
+}
+
+func (r *reading) render(name string, data any) []byte {
+	text, err := templates.Render(r.language(), name, data)
+	if err != nil {
+		panic("faber: cannot render " + name + ": " + err.Error())
+	}
+	return []byte(text)
+}

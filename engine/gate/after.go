@@ -1,0 +1,117 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/templates"
+)
+
+// After returns the text of problem.md for what stands in a request folder
+// once its receipt does: "" where that is the same answer again or nothing
+// that was sent, else what the other answers say and why they move nothing.
+// What cannot be read is no answer and earns no note any more.
+func After(r Receipt, a Asked) string {
+	var others []string
+	for _, kind := range []string{layout.KindResponse, layout.KindResponseCopy, layout.KindForm} {
+		for _, d := range a.Docs {
+			if d.Kind != kind || !d.Present() || r.decidedOver(d.Sum) {
+				continue
+			}
+			if text := a.other(r, d); text != "" {
+				others = append(others, text)
+			}
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return strings.Join(others, "\n") + "\n\n" + r.closed()
+}
+
+// decidedOver reports whether the receipt was made over these very bytes.
+func (r Receipt) decidedOver(sum engine.Digest) bool {
+	return r.Answer != nil && sum != "" && strings.TrimPrefix(r.Answer.SHA256, "sha256:") == sum.Hex()
+}
+
+// other returns what a file says that differs from the receipt.
+func (a Asked) other(r Receipt, d engine.Document) string {
+	if d.Kind == layout.KindForm {
+		return a.otherForm(r, d)
+	}
+	response, err := ReadResponse(d.Path, d.Body)
+	switch {
+	case err != nil:
+		return ""
+	case response.RequestID != r.RequestID:
+		return fmt.Sprintf("- %s answers the request %s, this one is %s.", code(d.Path), quoted(response.RequestID), code(r.RequestID))
+	}
+	return a.differs(r, d.Path, []string{response.Response}, response.Selected)
+}
+
+func (a Asked) otherForm(r Receipt, d engine.Document) string {
+	f, err := ReadForm(d.Path, d.Body, a.Request)
+	if err != nil || !f.Submitted {
+		return ""
+	}
+	words := append(f.Ticked, f.Unknown...)
+	if a.Request.FreeText() {
+		words = append(words, f.Comment)
+	}
+	return a.differs(r, d.Path, words, f.Items)
+}
+
+// differs compares what a file says with the receipt. Saying nothing is no
+// answer, and so no other one.
+func (a Asked) differs(r Receipt, path string, words, selected []string) string {
+	word := strings.Join(words, ", ")
+	if strings.TrimSpace(word) == "" && len(selected) == 0 {
+		return ""
+	}
+	same := len(words) == 1 && sameResponse(a.Request, words[0], r.Response) || len(words) == 0 && r.Response == ""
+	if same && sameSet(selected, r.Selected) {
+		return ""
+	}
+	return fmt.Sprintf("- %s says %s.", code(path), said(word, selected))
+}
+
+// sameSet compares selections as items match.
+func sameSet(a, b []string) bool {
+	folded := map[string]int{}
+	for _, s := range a {
+		folded[Fold(s)] |= 1
+	}
+	for _, s := range b {
+		folded[Fold(s)] |= 2
+	}
+	for _, in := range folded {
+		if in != 3 {
+			return false
+		}
+	}
+	return true
+}
+
+// closed says what became of the request, and that it is over.
+func (r Receipt) closed() string {
+	var how string
+	switch r.Result {
+	case Accepted:
+		how = fmt.Sprintf("was answered with %s by %s (%s)", said(r.Response, r.Selected), code(r.ProvidedBy.User), code(r.ProvidedBy.Source))
+	case Expired:
+		how = fmt.Sprintf("passed its deadline, which took %s", quoted(r.Response))
+	case Superseded:
+		how = "was replaced by another"
+		if r.SupersededBy != "" {
+			how = "was replaced by " + code(r.SupersededBy)
+		}
+	default:
+		how = "was " + templates.Inline(r.Result)
+	}
+	if r.DecidedAt != "" {
+		how += " at " + templates.Inline(r.DecidedAt)
+	}
+	return fmt.Sprintf("The request %s %s. It is closed, and another answer moves nothing. Take it back, or answer a request that is open.", code(r.RequestID), how)
+}

@@ -1,0 +1,193 @@
+package gate
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/schemas"
+)
+
+// torn reports whether an error is that of a file which may be half-written.
+func torn(err error) bool {
+	var e *schemas.Error
+	return errors.As(err, &e) && e.Torn
+}
+
+// readResponse reads a response.json or a copy of one.
+func (a Asked) readResponse(d engine.Document) reading {
+	if d.Err != nil {
+		return a.unusable(d, d.Err)
+	}
+	r, err := ReadResponse(d.Path, d.Body)
+	if err != nil {
+		return a.unusable(d, err)
+	}
+	answer := Answer{
+		Response: r.Response, Selected: r.Selected, Comment: r.Comment,
+		By:    By{User: r.ProvidedBy.User, Source: cmp.Or(r.ProvidedBy.Source, SourceFile)},
+		Known: claimed(d.Known, r.ProvidedBy.User),
+		Path:  d.Path, Sum: d.Sum, Digest: cmp.Or(r.Digest, a.Issued),
+	}
+	switch {
+	case r.RequestID != a.Request.RequestID:
+		return reading{problem: otherRequest(d.Path, r.RequestID, a.Request.RequestID)}
+	case r.ProvidedBy.Source == SourceDeadline:
+		return reading{problem: deadlineSource(d.Path)}
+	case answer.Digest != a.View:
+		return reading{problem: staleResponse(a, d.Path, r.Digest)}
+	}
+	return a.admit(answer)
+}
+
+// readForm reads a form. What stands in a form of another view counts only for
+// a hint, once it is sent.
+func (a Asked) readForm(d engine.Document) reading {
+	present := d.Path == a.Present || a.Present == ""
+	if d.Err != nil {
+		return a.unusableForm(d, d.Err, present)
+	}
+	f, err := ReadForm(d.Path, d.Body, a.Request)
+	if err != nil {
+		return a.unusableForm(d, err, present || f.Digest == a.View)
+	}
+	switch {
+	case !f.Submitted:
+		return reading{}
+	case f.Digest != a.View:
+		return reading{problem: staleForm(a, d.Path)}
+	case len(f.Unknown) > 0:
+		return reading{problem: unknownItems(d.Path, f.Unknown)}
+	case len(f.Ticked) > 1:
+		return reading{problem: severalOptions(d.Path, f.Ticked)}
+	}
+	answer := Answer{
+		Selected: f.Items, Comment: f.Comment, By: By{User: owner(d.Known), Source: SourceForm},
+		Known: d.Known, Path: d.Path, Sum: d.Sum, Digest: f.Digest,
+	}
+	if a.Request.FreeText() {
+		answer.Response, answer.Comment = f.Comment, ""
+	} else if len(f.Ticked) == 1 {
+		answer.Response = f.Ticked[0]
+	}
+	return a.admit(answer)
+}
+
+// unusableForm passes over what is wrong with a form that cannot be the
+// present one.
+func (a Asked) unusableForm(d engine.Document, err error, present bool) reading {
+	if !present {
+		return reading{}
+	}
+	return a.unusable(d, err)
+}
+
+// admit checks an answer's content and author against the request and the
+// gate, and spells it as the request does.
+func (a Asked) admit(answer Answer) reading {
+	problem := a.checkResponse(&answer)
+	if problem == "" {
+		problem = a.checkSelected(&answer)
+	}
+	if problem == "" {
+		problem = a.checkAuthor(&answer)
+	}
+	if problem != "" {
+		return reading{problem: problem}
+	}
+	return reading{answer: &answer}
+}
+
+func (a Asked) checkResponse(answer *Answer) string {
+	if a.Request.FreeText() {
+		if strings.TrimSpace(answer.Response) == "" {
+			return emptyText(answer.Path)
+		}
+		return ""
+	}
+	if strings.TrimSpace(answer.Response) == "" {
+		if a.Optional && (len(answer.Selected) > 0 || strings.TrimSpace(answer.Comment) != "") {
+			answer.Response = ""
+			return ""
+		}
+		return noOption(answer.Path)
+	}
+	id, ok := Match(a.Request.Options, answer.Response)
+	if !ok {
+		return unknownOption(answer.Path, answer.Response)
+	}
+	answer.Response = id
+	if _, required := match(a.Request.CommentRequired, id); required && strings.TrimSpace(answer.Comment) == "" {
+		return noComment(answer.Path, id)
+	}
+	return ""
+}
+
+// checkSelected puts the picked items into the request's order, each once.
+func (a Asked) checkSelected(answer *Answer) string {
+	ids := itemIDs(a.Request.Items)
+	picked := map[string]bool{}
+	for _, word := range answer.Selected {
+		id, ok := match(ids, word)
+		if !ok {
+			return unknownSelected(answer.Path, word)
+		}
+		picked[id] = true
+	}
+	answer.Selected = among(ids, picked)
+	return ""
+}
+
+// checkAuthor holds an answer against its gate.
+func (a Asked) checkAuthor(answer *Answer) string {
+	if a.Gate.Level != "" && a.Gate.Level != levelFile {
+		return unsupportedLevel(answer.Path, a.Gate.Level)
+	}
+	if len(a.Gate.Approvers) == 0 {
+		return ""
+	}
+	fits := slices.DeleteFunc(slices.Clone(answer.Known), func(known string) bool { return !approves(a.Gate.Approvers, known) })
+	if len(fits) == 0 {
+		return notAllowed(answer.Path, answer.Known, a.Gate.Approvers)
+	}
+	answer.Known = fits
+	return ""
+}
+
+// levelFile is the level at which any well-formed answer counts.
+const levelFile = "file"
+
+// approves reports whether what is known of an answer's author fits an
+// approver. An approver without "how:" is a token's name, a file's owner or a
+// claim.
+func approves(approvers []string, known string) bool {
+	how, who, _ := strings.Cut(known, ":")
+	bare := how == "api" || how == "owner" || how == "claimed"
+	return slices.Contains(approvers, known) || bare && slices.Contains(approvers, who)
+}
+
+// claimed adds the name inside an answer to what is known of its author.
+func claimed(known []string, user string) []string {
+	claim := "claimed:" + user
+	if user == "" || slices.Contains(known, claim) {
+		return known
+	}
+	return append(slices.Clone(known), claim)
+}
+
+// owner returns the login of a file's owner, "" where it is not known.
+func owner(known []string) string {
+	for _, k := range known {
+		if who, ok := strings.CutPrefix(k, "owner:"); ok {
+			return who
+		}
+	}
+	return ""
+}
+
+// plainText is a text as it is compared.
+func plainText(s string) string {
+	return strings.TrimSpace(normal([]byte(s)))
+}

@@ -1,0 +1,25 @@
+// Package gate is how placet asks a person and takes the answer, the same for
+// all families. It is pure: it gets documents and returns documents, verdicts
+// and texts.
+//
+// A request is asked in two files, request.json for tools and a form for
+// people ([Request.Encode], [Form]), and answered in two, response.json and
+// the form itself ([ReadResponse], [ReadForm]). [Judge] says which answer
+// counts, [After] what an answer means that stands in place once the request
+// is closed, and [Receipt] records what became of it.
+//
+// The rules:
+//
+//   - Nothing counts before it was sent: response.json by being there, a form
+//     by its ticked last item.
+//   - An unknown word is never an approval, and half an answer is none.
+//   - An answer belongs to what was shown. It names the request, and the
+//     digest of what the reviewer saw; what no longer fits is stale.
+//   - response.json and the present form rank alike. Alike they are one
+//     answer, different they are none. Which came first is never asked.
+//   - What an agent wrote (prompt, context, descriptions, paths) can never be
+//     read as an answer: it stands quoted and outside the part of the form
+//     that is read.
+//   - What cannot be used is left as it is, and a text says why, what would
+//     be right, and what to do.
+package gate

@@ -1,0 +1,170 @@
+package gate
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Texts are the words of a form that its family chooses.
+type Texts struct {
+	// Lang is the language: en, ko or ja.
+	Lang string
+	// Title is the heading, "" for a general one.
+	Title string
+	// Where is the place in the run: phase and step, checkpoint, …
+	Where string
+	// Lines are further lines of Markdown below the prompt, quoted already.
+	Lines []string
+}
+
+// How much of a request a form shows, in bytes. Longer text is cut and says
+// so; request.json has all of it.
+const (
+	shownPrompt  = 64 << 10
+	shownContext = 64 << 10
+	shownLine    = 500
+)
+
+// largestForm leaves as much of a form's limit to the reviewer's comment.
+const largestForm = layout.LimitText / 2
+
+// Form renders a request for a person: what is asked, quoted, and below it the
+// part that is read, which ends with the item that sends the answer. digest is
+// that of what is shown. The error says why the request cannot be asked.
+func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
+	if err := CheckOptions(r.ids()); err != nil {
+		return nil, err
+	}
+	title := t.Title
+	if title == "" {
+		title = templates.Text(t.Lang, "form.title")
+	}
+	text, err := templates.Render(t.Lang, "kernel/form", templates.FormData{
+		First:       firstMark(r.RequestID, digest),
+		Title:       cut(title, shownLine, "…"),
+		Facts:       facts(r, t),
+		Prompt:      cut(r.Prompt, shownPrompt, "\n\n"+templates.Text(t.Lang, "form.cut")),
+		Lines:       t.Lines,
+		Artifacts:   artifacts(r.Artifacts, t.Lang),
+		Context:     cut(context(r.Context), shownContext, "\n"+templates.Text(t.Lang, "form.cut")),
+		AnswerMark:  mark(partAnswer, digest, ""),
+		CommentMark: mark(partComment, digest, templates.Text(t.Lang, "form.comment.mark")),
+		FreeText:    r.FreeText(),
+		Options:     optionLines(r, t.Lang),
+		Items:       itemLines(r),
+		Submit:      submitLine(t.Lang),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > largestForm {
+		return nil, fmt.Errorf("cannot write the form of %q: it takes %d bytes, a form may have %d", r.RequestID, len(text), largestForm)
+	}
+	return []byte(text), nil
+}
+
+// facts are the lines that say which run is asking.
+func facts(r Request, t Texts) []templates.FormFact {
+	var all []templates.FormFact
+	for _, f := range []struct{ key, value string }{
+		{"run", r.Family + "/" + r.Run},
+		{"where", t.Where},
+		{"type", r.Type},
+		{"requested", r.RequestedAt},
+		{"deadline", r.Deadline},
+		{"default", r.Default},
+		{"may", strings.Join(r.MayAnswer, ", ")},
+	} {
+		if f.value != "" {
+			all = append(all, templates.FormFact{Label: templates.Text(t.Lang, "form."+f.key), Value: cut(f.value, shownLine, "…")})
+		}
+	}
+	return all
+}
+
+// artifacts are the links to the files of a request. A path is relative to
+// the workspace, and so is the link: it begins with a slash.
+func artifacts(list []Artifact, lang string) []templates.FormArtifact {
+	var all []templates.FormArtifact
+	for _, a := range list {
+		state := templates.Text(lang, "form.missing")
+		if a.SHA256 != "" {
+			state = "sha256:" + a.SHA256
+		}
+		if !a.Binding {
+			state += ", " + templates.Text(lang, "form.information")
+		}
+		link := url.URL{Path: path.Clean("/" + templates.Clean(a.Path))}
+		// Parentheses would end the link.
+		target := strings.NewReplacer("(", "%28", ")", "%29").Replace(link.EscapedPath())
+		all = append(all, templates.FormArtifact{Path: a.Path, Link: target, State: state})
+	}
+	return all
+}
+
+// context returns a request's context indented, "" where it says nothing.
+func context(raw schemas.Raw) string {
+	if members, err := schemas.Members(raw); err == nil && len(members) == 0 || raw.Null() {
+		return ""
+	}
+	text, err := schemas.Encode(raw)
+	if err != nil {
+		return string(raw)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func optionLines(r Request, lang string) []string {
+	all := newNames(r.ids())
+	var lines []string
+	for _, o := range r.Options {
+		text := o.Description
+		if slices.Contains(r.CommentRequired, o.ID) {
+			text = strings.TrimSpace(text + " (" + templates.Text(lang, "form.required") + ")")
+		}
+		lines = append(lines, itemLine(all, o.ID, text))
+	}
+	return lines
+}
+
+func itemLines(r Request) []string {
+	all := newNames(r.ids())
+	var lines []string
+	for _, it := range r.Items {
+		lines = append(lines, itemLine(all, it.ID, it.Label))
+	}
+	return lines
+}
+
+// itemLine is the task-list item of an id. A description with which it would
+// name another id is left out.
+func itemLine(all names, id, description string) string {
+	text := templates.Inline(id)
+	if d := templates.Inline(cut(description, shownLine, "…")); d != "" {
+		if name, ok := all.named(templates.Plain(text + ": " + d)); ok && name == id {
+			text += ": " + d
+		}
+	}
+	return "- [ ] " + text
+}
+
+// cut returns at most limit bytes of s; more is followed by more, what a cut
+// leaves behind.
+func cut(s string, limit int, more string) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + more
+}

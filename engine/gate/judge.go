@@ -1,0 +1,191 @@
+package gate
+
+import (
+	"slices"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// Answer is an answer that counts.
+type Answer struct {
+	// Response is the option as the request spells it, or the free text. It
+	// is "" only where [Asked.Optional] lets an answer name no option.
+	Response string
+	// Selected are the picked items, in the request's order.
+	Selected []string
+	Comment  string
+	By       By
+	// Known says who answered and how that is known, each "how:who"; where a
+	// gate lists approvers, only what fits them.
+	Known []string
+	// Path is the answer file's, relative to the workspace, Sum its digest.
+	Path string
+	Sum  engine.Digest
+	// Digest is that of what the reviewer was shown.
+	Digest engine.Digest
+}
+
+// Asked is an open request with all that bears on its answer.
+type Asked struct {
+	Request Request
+	// Dir is the request's folder, relative to the workspace, and Docs are
+	// the documents in it.
+	Dir  string
+	Docs []engine.Document
+	// View is the digest of what is shown now, "" while that cannot be told;
+	// Issued is that of what was shown when the request was issued.
+	View, Issued engine.Digest
+	// Present is the path of the present form, relative to the workspace.
+	Present string
+	// Stale says in one sentence what changed since the request was issued.
+	Stale string
+	// Optional says that an answer need not name an option where it picks an
+	// item or comments.
+	Optional bool
+	Gate     engine.Gate
+	Now      time.Time
+	// Torn is how long a file that cannot be read may be half of a write.
+	Torn time.Duration
+}
+
+// Verdict is what the files of a request folder amount to.
+type Verdict struct {
+	// Answer is the one that counts, nil if none does.
+	Answer *Answer
+	// Problem is the text of problem.md, "" for none. It may stand beside an
+	// answer: what cannot be used is passed over.
+	Problem string
+	// Wait says that an answer may still be being written: decide nothing,
+	// let no deadline pass and leave a problem note as it stands, until the
+	// file changes or at Wake, if that is not zero.
+	Wait bool
+	Wake time.Time
+}
+
+// Judge says which answer of a request counts.
+//
+// response.json, a synchroniser's copies of it and the forms whose first line
+// carries the present digest rank alike. Those that are valid and alike (the
+// same option and selection) are one answer; its comment is the first of them,
+// response.json before the form. Valid ones that differ count for nothing, all
+// of them, until one goes.
+func Judge(a Asked) Verdict {
+	readings := a.readings()
+	if v, wait := waiting(a, readings); wait {
+		return v
+	}
+	var answers []Answer
+	var problems []string
+	for _, r := range readings {
+		if r.problem != "" {
+			problems = append(problems, r.problem)
+		}
+		if r.answer != nil {
+			answers = append(answers, *r.answer)
+		}
+	}
+	answer, problem := one(a.Request, answers)
+	if problem != "" {
+		problems = append(problems, problem)
+	}
+	return Verdict{Answer: answer, Problem: note(a, problems)}
+}
+
+// reading is what one file of a request folder says.
+type reading struct {
+	answer  *Answer
+	problem string
+	// wait says that the file may be half of a write, at most until wake.
+	wait bool
+	wake time.Time
+}
+
+// waiting returns the verdict while anything may be half of a write.
+func waiting(a Asked, readings []reading) (Verdict, bool) {
+	v := Verdict{Wait: a.View == ""}
+	for _, r := range readings {
+		v.Wait = v.Wait || r.wait
+		if r.wait && !r.wake.IsZero() && (v.Wake.IsZero() || r.wake.Before(v.Wake)) {
+			v.Wake = r.wake
+		}
+	}
+	return v, v.Wait
+}
+
+// one makes one answer of those that are alike; where they differ, it says so.
+func one(r Request, answers []Answer) (*Answer, string) {
+	if len(answers) == 0 {
+		return nil, ""
+	}
+	first := answers[0]
+	for _, other := range answers[1:] {
+		if !alike(r, first, other) {
+			return nil, differ(answers)
+		}
+		if first.Comment == "" {
+			first.Comment = other.Comment
+		}
+	}
+	return &first, ""
+}
+
+// alike reports whether two answers name the same option, or give the same
+// text, and pick the same items.
+func alike(r Request, a, b Answer) bool {
+	return sameResponse(r, a.Response, b.Response) && slices.Equal(a.Selected, b.Selected)
+}
+
+// sameResponse compares options as they match, and texts by what they say: the
+// blanks around them and the kind of line end say nothing.
+func sameResponse(r Request, a, b string) bool {
+	if r.FreeText() {
+		return plainText(a) == plainText(b)
+	}
+	return Fold(a) == Fold(b)
+}
+
+// readings reads the answer files: response.json first, then its copies, then
+// the forms.
+func (a Asked) readings() []reading {
+	var all []reading
+	for _, kind := range []string{layout.KindResponse, layout.KindResponseCopy, layout.KindForm} {
+		for _, d := range a.Docs {
+			if d.Kind == kind && !d.Absent() {
+				all = append(all, a.reading(d))
+			}
+		}
+	}
+	return all
+}
+
+func (a Asked) reading(d engine.Document) reading {
+	if d.Kind == layout.KindForm {
+		return a.readForm(d)
+	}
+	return a.readResponse(d)
+}
+
+// unusable says what becomes of a file that cannot be used: it is waited for
+// while it may be half of a write, and then earns a problem.
+func (a Asked) unusable(d engine.Document, err error) reading {
+	if d.Unsettled() {
+		return reading{wait: true}
+	}
+	if wake, young := a.young(d, err); young {
+		return reading{wait: true, wake: wake}
+	}
+	return reading{problem: unusableProblem(d.Path, err)}
+}
+
+// young reports whether a torn file changed so lately that it may still be
+// being written, and until when. A file from a future further away than that
+// says nothing: the clock was set back.
+func (a Asked) young(d engine.Document, err error) (time.Time, bool) {
+	if !torn(err) || d.Changed.IsZero() {
+		return time.Time{}, false
+	}
+	until := d.Changed.Add(a.Torn)
+	return until, a.Now.Before(until) && !a.Now.Before(d.Changed.Add(-a.Torn))
+}

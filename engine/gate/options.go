@@ -1,0 +1,147 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"placet/templates"
+)
+
+// Option is one of the words that answer a request.
+type Option struct {
+	ID          string `json:"id"`
+	Description string `json:"description"`
+}
+
+// Item is one of the things of which an answer may pick any number.
+type Item struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+}
+
+// submitID is what the last item of every form names. No option may be called
+// that.
+const submitID = "submit this answer"
+
+// Fold returns what all spellings of one option have in common: letters
+// without regard to case, no surrounding blanks, and each run of hyphens,
+// underscores and blanks inside as one hyphen.
+func Fold(word string) string {
+	var b strings.Builder
+	between := false
+	for _, r := range strings.TrimSpace(word) {
+		if r == '-' || r == '_' || unicode.IsSpace(r) {
+			if !between {
+				b.WriteByte('-')
+			}
+			between = true
+			continue
+		}
+		between = false
+		b.WriteRune(foldRune(r))
+	}
+	return b.String()
+}
+
+// foldRune returns the least of the letters that differ from r in case alone.
+func foldRune(r rune) rune {
+	least := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		least = min(least, next)
+	}
+	return least
+}
+
+// Match returns the option that a word names, spelled as the request spells
+// it. Nothing but the whole word counts.
+func Match(options []Option, word string) (id string, ok bool) {
+	return match(optionIDs(options), word)
+}
+
+func match(ids []string, word string) (string, bool) {
+	folded := Fold(word)
+	for _, id := range ids {
+		if folded != "" && Fold(id) == folded {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// names are ids in the form in which the items of a form are compared with
+// them.
+type names struct{ ids, folded []string }
+
+func newNames(ids []string) names {
+	n := names{ids: ids}
+	for _, id := range ids {
+		n.folded = append(n.folded, Fold(id))
+	}
+	return n
+}
+
+// named returns the id that the text of an item names: the longest with which
+// the text begins, where a colon or the end follows.
+func (n names) named(text string) (string, bool) {
+	folded := Fold(text)
+	found, length := "", 0
+	for i, f := range n.folded {
+		rest, ok := strings.CutPrefix(folded, f)
+		ends := rest == "" || strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "-:")
+		if ok && ends && len(f) > length {
+			found, length = n.ids[i], len(f)
+		}
+	}
+	return found, length > 0
+}
+
+// mostOptions is how many options and items a request may have together.
+const mostOptions = 1000
+
+// CheckOptions reports why the ids of a request's options and items cannot be
+// offered: one is empty, holds characters that cannot be seen, is the form's
+// own word, or is equal to another in matching; or there are too many.
+func CheckOptions(ids []string) error {
+	if len(ids) > mostOptions {
+		return fmt.Errorf("cannot offer %d options: a request may have %d", len(ids), mostOptions)
+	}
+	seen := map[string]string{Fold(submitID): submitID}
+	for _, id := range ids {
+		if strings.TrimSpace(id) == "" {
+			return errors.New("cannot offer an option without a name: give each option one")
+		}
+		if templates.Clean(id) != id || strings.ContainsAny(id, "\n\t") {
+			return fmt.Errorf("cannot offer the option %+q: it holds line ends, control or invisible characters", id)
+		}
+		earlier, ok := seen[Fold(id)]
+		switch {
+		case ok && earlier == submitID:
+			return fmt.Errorf("cannot offer the option %q: every form's last item is called that", id)
+		case ok:
+			return fmt.Errorf("cannot offer both %q and %q: an answer could not tell them apart", earlier, id)
+		}
+		seen[Fold(id)] = id
+	}
+	return nil
+}
+
+func optionIDs(options []Option) []string {
+	ids := make([]string, len(options))
+	for i, o := range options {
+		ids[i] = o.ID
+	}
+	return ids
+}
+
+func itemIDs(items []Item) []string {
+	ids := make([]string, len(items))
+	for i, it := range items {
+		ids[i] = it.ID
+	}
+	return ids
+}
+
+// ids are those of a request's options and items together.
+func (r Request) ids() []string { return append(optionIDs(r.Options), itemIDs(r.Items)...) }

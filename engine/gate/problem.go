@@ -1,0 +1,201 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// The texts of problem.md. Each names the file, quotes what was found and says
+// what would be right; [note] adds below what can be answered, and where.
+
+// How much a text repeats of what it found.
+const (
+	shownFound = 200
+	shownList  = 5
+	shownIDs   = 50
+)
+
+// code is a path or an id as code.
+func code(s string) string { return templates.Code(s) }
+
+// quoted is text from an answer as code, on one line, cut.
+func quoted(s string) string { return templates.Code(cut(s, shownFound, "…")) }
+
+// listed is a list of quoted texts, the first few of them.
+func listed(all []string) string {
+	var shown []string
+	for _, s := range all[:min(len(all), shownList)] {
+		shown = append(shown, quoted(s))
+	}
+	if more := len(all) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(shown, ", ")
+}
+
+func codes(all []string) string {
+	var shown []string
+	for _, s := range all[:min(len(all), shownIDs)] {
+		shown = append(shown, code(s))
+	}
+	return strings.Join(shown, ", ")
+}
+
+func unusableProblem(path string, err error) string {
+	text := err.Error()
+	if e := (*schemas.Error)(nil); errors.As(err, &e) {
+		where := *e
+		where.Path = ""
+		text = where.Error()
+	}
+	return fmt.Sprintf("%s cannot be used: %s", code(path), code(text))
+}
+
+func otherRequest(path, found, open string) string {
+	return fmt.Sprintf("%s answers the request %s, this one is %s. An answer counts for its own request alone: write it into that one's folder, or correct \"request_id\".", code(path), quoted(found), code(open))
+}
+
+func deadlineSource(path string) string {
+	return fmt.Sprintf("%s says that its source is %s, which is placet's own word. Write where the answer comes from, such as %s.", code(path), code(SourceDeadline), code(SourceFile))
+}
+
+// staleResponse is for a response whose digest, or the request as issued, is
+// not what is shown now.
+func staleResponse(a Asked, path string, found engine.Digest) string {
+	what := "has no digest, so it answers the request as issued"
+	if found != "" {
+		what = "answers what was shown as " + code(string(found))
+	}
+	return fmt.Sprintf("%s is stale: it %s, and what is shown now is %s.%s Look again in %s, and answer there, or write the digest that is shown now.",
+		code(path), what, code(string(a.View)), a.changed(), a.form())
+}
+
+// form names the present form.
+func (a Asked) form() string {
+	if a.Present == "" {
+		return "the form"
+	}
+	return code(a.Present)
+}
+
+func staleForm(a Asked, path string) string {
+	if path == a.Present {
+		return fmt.Sprintf("%s is the present form, but its first line carries another digest. Put the first line back: %s", code(path), code(firstMark(a.Request.RequestID, a.View)))
+	}
+	return fmt.Sprintf("%s is stale: it shows what is no longer so.%s The present form is %s: look again and answer there.", code(path), a.changed(), a.form())
+}
+
+// changed is the sentence that says what changed, with a blank before it.
+func (a Asked) changed() string {
+	if a.Stale == "" {
+		return ""
+	}
+	return " " + templates.Inline(a.Stale)
+}
+
+func unknownItems(path string, found []string) string {
+	return fmt.Sprintf("%s has ticks that name nothing that is offered: %s. Take them out, or tick what is offered as `[x]`.", code(path), listed(found))
+}
+
+func severalOptions(path string, ticked []string) string {
+	return fmt.Sprintf("%s has %d options ticked: %s. Leave one.", code(path), len(ticked), codes(ticked))
+}
+
+func noOption(path string) string {
+	return fmt.Sprintf("%s names no option.", code(path))
+}
+
+func unknownOption(path, found string) string {
+	return fmt.Sprintf("%s says %s, which is none of the options.", code(path), quoted(found))
+}
+
+func unknownSelected(path, found string) string {
+	return fmt.Sprintf("%s selects %s, which is not offered.", code(path), quoted(found))
+}
+
+func noComment(path, id string) string {
+	return fmt.Sprintf("%s says %s, which needs a comment, and has none.", code(path), code(id))
+}
+
+func emptyText(path string) string {
+	return fmt.Sprintf("%s holds no text, and the text is the answer.", code(path))
+}
+
+func unsupportedLevel(path, level string) string {
+	return fmt.Sprintf("%s cannot count: the configuration asks for answers of the level %s, and this placet takes the level %s alone. Correct `[gates]`.", code(path), quoted(level), code(levelFile))
+}
+
+func notAllowed(path string, known, approvers []string) string {
+	who := "nothing is known of its author"
+	if len(known) > 0 {
+		who = "its author is known as " + codes(known)
+	}
+	return fmt.Sprintf("%s does not count: %s, and the configuration lets only %s answer.", code(path), who, codes(approvers))
+}
+
+// differ quotes valid answers of which each would count alone.
+func differ(answers []Answer) string {
+	var b strings.Builder
+	b.WriteString("There are several answers, and they differ, so none counts:\n")
+	for _, a := range answers {
+		fmt.Fprintf(&b, "\n- %s says %s", code(a.Path), said(a.Response, a.Selected))
+	}
+	b.WriteString("\n\nTake one back: remove the response file, or untick the form's last item.")
+	return b.String()
+}
+
+// said is what an answer says, quoted.
+func said(response string, selected []string) string {
+	text := quoted(response)
+	if len(selected) > 0 {
+		text += " with " + listed(selected)
+	}
+	return text
+}
+
+// note is the text of problem.md: the problems, and below them what can be
+// answered, and where.
+func note(a Asked, problems []string) string {
+	if len(problems) == 0 {
+		return ""
+	}
+	return strings.Join(append(slices.Clone(problems), guide(a)), "\n\n")
+}
+
+// guide lists what a request can be answered with.
+func guide(a Asked) string {
+	response := code(a.Dir + "/response.json")
+	if a.Request.FreeText() {
+		return fmt.Sprintf("The answer is text of your own. Write it into the comment section of %s and tick the last item, or write it as \"response\" into %s.", a.form(), response)
+	}
+	var b strings.Builder
+	b.WriteString("The options are:\n\n")
+	for _, o := range a.Request.Options[:min(len(a.Request.Options), shownIDs)] {
+		b.WriteString("- " + code(o.ID) + described(o.Description))
+		if _, required := match(a.Request.CommentRequired, o.ID); required {
+			b.WriteString(" (needs a comment)")
+		}
+		b.WriteString("\n")
+	}
+	if more := len(a.Request.Options) - shownIDs; more > 0 {
+		fmt.Fprintf(&b, "- and %d more, in request.json\n", more)
+	}
+	if ids := itemIDs(a.Request.Items); len(ids) > 0 {
+		fmt.Fprintf(&b, "\nAny number may be selected of %s.\n", codes(ids))
+	}
+	fmt.Fprintf(&b, "\nTick one option and the last item of %s, or write the option as \"response\" into %s.", a.form(), response)
+	return b.String()
+}
+
+func described(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + templates.Inline(cut(text, shownFound, "…"))
+}

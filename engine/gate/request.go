@@ -1,0 +1,111 @@
+package gate
+
+import "placet/schemas"
+
+// Artifact is a file that a reviewer is asked to look at.
+type Artifact struct {
+	// Path is relative to the workspace.
+	Path string `json:"path"`
+	// SHA256 is its digest when the request was issued, 64 hex digits; ""
+	// where the file is missing.
+	SHA256 string `json:"sha256"`
+	// Binding says that an answer is stale once the file has changed.
+	Binding bool `json:"binding"`
+}
+
+// Request is what is asked: request.json.
+type Request struct {
+	// SchemaVersion is the version of the format; 0 is written as 1.
+	SchemaVersion int    `json:"schema_version"`
+	RequestID     string `json:"request_id"`
+	Family        string `json:"family"`
+	Run           string `json:"run"`
+	Type          string `json:"type"`
+	Prompt        string `json:"prompt"`
+	// Options are the words that answer. Where there are none the answer is
+	// free text.
+	Options []Option `json:"options"`
+	// CommentRequired are the ids of the options that ask for a comment.
+	CommentRequired []string `json:"comment_required"`
+	// Items are things of which an answer may pick any number.
+	Items []Item `json:"items"`
+	// Context is a JSON object as it was found; nil is written as {}.
+	Context   schemas.Raw `json:"context"`
+	Artifacts []Artifact  `json:"artifacts"`
+	// RequestedAt and Deadline are moments, RFC 3339; "" is no deadline.
+	RequestedAt string `json:"requested_at"`
+	Deadline    string `json:"deadline"`
+	// Default is the option or word that the deadline takes, "" for none.
+	Default string `json:"default"`
+	// MayAnswer lists who may answer; empty means anyone.
+	MayAnswer []string `json:"may_answer"`
+	// Revision is that of the transition that asks.
+	Revision int `json:"revision"`
+	// Extra are the family's members, written after the kernel's.
+	Extra schemas.Object `json:"-"`
+}
+
+// FreeText reports whether the answer is text instead of an option: the
+// comment of a form, or the response of a response.json.
+func (r Request) FreeText() bool { return len(r.Options) == 0 }
+
+// version is that of the documents that this package writes.
+const version = 1
+
+// Encode returns the request as request.json.
+func (r Request) Encode() ([]byte, error) {
+	context := r.Context
+	if context.Null() {
+		context = schemas.Raw("{}")
+	}
+	return schemas.Encode(append(schemas.Object{
+		{Name: "schema_version", Value: max(r.SchemaVersion, version)},
+		{Name: "request_id", Value: r.RequestID},
+		{Name: "family", Value: r.Family},
+		{Name: "run", Value: r.Run},
+		{Name: "type", Value: r.Type},
+		{Name: "prompt", Value: r.Prompt},
+		{Name: "options", Value: r.Options},
+		{Name: "comment_required", Value: r.CommentRequired},
+		{Name: "items", Value: r.Items},
+		{Name: "context", Value: context},
+		{Name: "artifacts", Value: artifactList(r.Artifacts)},
+		{Name: "requested_at", Value: r.RequestedAt},
+		{Name: "deadline", Value: orNull(r.Deadline)},
+		{Name: "default", Value: orNull(r.Default)},
+		{Name: "may_answer", Value: r.MayAnswer},
+		{Name: "revision", Value: r.Revision},
+	}, r.Extra...))
+}
+
+func artifactList(all []Artifact) []any {
+	list := []any{}
+	for _, a := range all {
+		list = append(list, schemas.Object{
+			{Name: "path", Value: a.Path},
+			{Name: "sha256", Value: orNull(a.SHA256)},
+			{Name: "binding", Value: a.Binding},
+		})
+	}
+	return list
+}
+
+// orNull is what an empty text is written as.
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// ReadRequest reads a request.json. Members that are not the kernel's are kept
+// in Extra, in their order. The error is a *schemas.Error.
+func ReadRequest(path string, body []byte) (Request, error) {
+	var r Request
+	extra, err := decode("kernel/request", path, body, &r)
+	if err != nil {
+		return Request{}, err
+	}
+	r.Extra = extra
+	return r, nil
+}

@@ -1,0 +1,69 @@
+package gate
+
+import (
+	"placet/engine"
+	"placet/schemas"
+)
+
+// By says who gave an answer and on which surface.
+type By struct {
+	User   string `json:"user"`
+	Source string `json:"source"`
+}
+
+// Sources of answers. A family may have others.
+const (
+	SourceForm     = "form"
+	SourceFile     = "file"
+	SourceDeadline = "deadline" // placet's own word: no response.json may claim it
+)
+
+// Response is an answer from a tool, a script or a service: response.json.
+type Response struct {
+	RequestID string `json:"request_id"`
+	// Response is an option's word, or the answer where it is free text.
+	Response string `json:"response"`
+	// Selected are the ids of the items that were picked.
+	Selected   []string `json:"selected"`
+	Comment    string   `json:"comment"`
+	ProvidedBy By       `json:"provided_by"`
+	// Digest is that of what was shown, "" for the request as issued.
+	Digest    engine.Digest `json:"digest"`
+	Signature string        `json:"signature"`
+	// Extra are further members, kept in their order.
+	Extra schemas.Object `json:"-"`
+}
+
+// Encode returns the answer as response.json. What is empty and may be missing
+// is left out.
+func (r Response) Encode() ([]byte, error) {
+	o := schemas.Object{{Name: "request_id", Value: r.RequestID}, {Name: "response", Value: r.Response}}
+	if len(r.Selected) > 0 {
+		o = append(o, schemas.Member{Name: "selected", Value: r.Selected})
+	}
+	o = appendText(o, "comment", r.Comment)
+	o = append(o, schemas.Member{Name: "provided_by", Value: r.ProvidedBy})
+	o = appendText(o, "digest", string(r.Digest))
+	o = appendText(o, "signature", r.Signature)
+	return schemas.Encode(append(o, r.Extra...))
+}
+
+// appendText adds a member that is left out where it is empty.
+func appendText(o schemas.Object, name, text string) schemas.Object {
+	if text == "" {
+		return o
+	}
+	return append(o, schemas.Member{Name: name, Value: text})
+}
+
+// ReadResponse reads a response.json. Whether it answers a request is for
+// [Judge] to say. The error is a *schemas.Error.
+func ReadResponse(path string, body []byte) (Response, error) {
+	var r Response
+	extra, err := decode("kernel/response", path, body, &r)
+	if err != nil {
+		return Response{}, err
+	}
+	r.Extra = extra
+	return r, nil
+}

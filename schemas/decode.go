@@ -1,0 +1,175 @@
+package schemas
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	stdjson "encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Decode reads one strict JSON document, checks it against the named schema
+// ("" checks the strictness alone), and stores it in into: a pointer to a
+// struct with json tags, a *any, which gets map[string]any, []any, string,
+// json.Number, bool and nil, or nil to check only. Path names the document in
+// errors, which are of type *[Error] for all that is wrong with the document.
+//
+// Names match exactly, unknown names are passed over, and null leaves a field
+// zero.
+func Decode(schema, path string, body []byte, into any) error {
+	problem, err := verify(schema, body)
+	if err != nil {
+		return err
+	}
+	if problem == nil {
+		problem = store(body, into)
+	}
+	if problem != nil {
+		return problem.named(path)
+	}
+	return nil
+}
+
+// verify checks body strictly and by the schema. The same content is checked
+// once. The second error is for a schema that cannot be used.
+func verify(name string, body []byte) (*Error, error) {
+	id := content{schema: name, sum: sha256.Sum256(body)}
+	if verdict, known := checked.get(id); known {
+		return verdict, nil
+	}
+	problem, err := examine(name, body)
+	if err != nil {
+		return nil, err
+	}
+	checked.put(id, problem)
+	if problem == nil && name != "" {
+		checked.put(content{sum: id.sum}, nil)
+	}
+	return problem, nil
+}
+
+// examine is verify without memory.
+func examine(name string, body []byte) (*Error, error) {
+	if name == "" {
+		_, problem := parse(body, nil)
+		return problem, nil
+	}
+	s, err := load(name)
+	if err != nil {
+		return nil, err
+	}
+	tree, problem := parse(body, s.shape)
+	if problem == nil {
+		problem = s.check(tree)
+		if problem != nil {
+			problem.at(body, locate(body, problem.Pointer))
+		}
+	}
+	return problem, nil
+}
+
+// readOptions may allow doubled names because only verified content is read
+// with them.
+var readOptions = json.JoinOptions(
+	jsontext.AllowDuplicateNames(true),
+	json.WithUnmarshalers(json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(numberText),
+		json.UnmarshalFromFunc(numberAny),
+	)),
+)
+
+// numberText keeps the text of a number in a field of type json.Number.
+func numberText(dec *jsontext.Decoder, n *stdjson.Number) error {
+	if dec.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	value, err := dec.ReadValue()
+	*n = stdjson.Number(value)
+	return err
+}
+
+// numberAny keeps the text of a number in a field of type any.
+func numberAny(dec *jsontext.Decoder, v *any) error {
+	if dec.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	value, err := dec.ReadValue()
+	*v = stdjson.Number(value)
+	return err
+}
+
+// store decodes verified content into a Go value.
+func store(body []byte, into any) *Error {
+	if into == nil {
+		return nil
+	}
+	err := json.Unmarshal(body, into, readOptions)
+	if err == nil {
+		return nil
+	}
+	e := &Error{Problem: err.Error()}
+	var unfit *json.SemanticError
+	if errors.As(err, &unfit) {
+		e.Pointer, e.Problem = string(unfit.JSONPointer), unfitProblem(body, unfit)
+		e.Expected = unfitExpected(unfit)
+	}
+	return e.at(body, locate(body, e.Pointer))
+}
+
+func unfitProblem(body []byte, unfit *json.SemanticError) string {
+	value := Raw(cmp.Or(string(unfit.JSONValue), string(valueAt(body, string(unfit.JSONPointer)))))
+	if text, ok := value.Text(); ok {
+		return "is the text " + quoted(text)
+	}
+	if value.Kind() == '0' {
+		return "is the number " + shown(string(value))
+	}
+	return "is " + cmp.Or(kindWords[value.Kind()], "unfit")
+}
+
+func unfitExpected(unfit *json.SemanticError) string {
+	if err := unfit.Err; err != nil && !errors.Is(err, strconv.ErrSyntax) && !errors.Is(err, strconv.ErrRange) {
+		return "otherwise: " + shown(err.Error())
+	}
+	return goWords(unfit.GoType)
+}
+
+// valueAt returns the bytes of the value that a pointer names.
+func valueAt(body []byte, p string) []byte {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body[locate(body, p):]))
+	value, err := dec.ReadValue()
+	if err != nil {
+		return nil
+	}
+	return value
+}
+
+// goWords says what a Go type can hold.
+func goWords(t reflect.Type) string {
+	if t == nil {
+		return ""
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return goWords(t.Elem())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number below 2^63, without fraction or exponent"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "text"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return ""
+}

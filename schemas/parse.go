@@ -1,0 +1,271 @@
+package schemas
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxDepth is how deep a document may be nested; its own object is level 1.
+const maxDepth = 64
+
+// oneObject is what every document must be.
+const oneObject = "one JSON object"
+
+// Limits on what one document may make the reader remember.
+const (
+	// maxNames is the largest number of members of one object.
+	maxNames = 100_000
+	// maxValues is the largest number of values that a schema looks at.
+	maxValues = 100_000
+)
+
+// parse reads body strictly. It returns the parts of the shape as a tree of
+// map[string]any, []any, string, json.Number, bool and nil; a value of the nil
+// shape is there by its kind alone.
+func parse(body []byte, s *shape) (map[string]any, *Error) {
+	if problem := unreadable(body); problem != nil {
+		return nil, problem
+	}
+	r := reader{body: body, dec: jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))}
+	tree, err := r.document(s)
+	if err == nil {
+		return tree, nil
+	}
+	var problem *Error
+	if errors.As(err, &problem) {
+		return nil, problem
+	}
+	return nil, syntax(body, err)
+}
+
+// reader turns the tokens of one document into a tree.
+type reader struct {
+	body   []byte
+	dec    *jsontext.Decoder
+	depth  int
+	values int      // in the tree
+	names  [][]byte // of all open objects, innermost last
+	after  []int    // where in body the token before each of those names ends
+}
+
+func (r *reader) document(s *shape) (map[string]any, error) {
+	switch kind := r.dec.PeekKind(); kind {
+	case '{':
+	case jsontext.KindInvalid:
+		_, err := r.dec.ReadToken()
+		return nil, err
+	default:
+		return nil, r.fail(&Error{Problem: "the document is " + kindWords[byte(kind)], Expected: oneObject})
+	}
+	tree, err := r.value(s)
+	if err != nil {
+		return nil, err
+	}
+	if r.dec.PeekKind() == '{' {
+		return nil, r.fail(&Error{Problem: "a second document follows", Expected: oneObject, Torn: true})
+	}
+	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, r.fail(&Error{Problem: "something follows the end of the document", Expected: "nothing more", Torn: true})
+	}
+	return tree.(map[string]any), nil
+}
+
+func (r *reader) value(s *shape) (any, error) {
+	token, err := r.dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case '{':
+		return r.object(s)
+	case '[':
+		return r.array(s)
+	case '"':
+		if s == nil {
+			return "", nil
+		}
+		return token.String(), nil
+	case '0':
+		return r.number(token.String())
+	case 'n':
+		return nil, nil
+	default:
+		return token.Kind() == 't', nil
+	}
+}
+
+// someObject and someArray stand for what is known by its kind alone.
+var (
+	someObject = map[string]any{}
+	someArray  = []any{}
+)
+
+func (r *reader) object(s *shape) (any, error) {
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	first, members := len(r.names), someObject
+	if s != nil {
+		members = map[string]any{}
+	}
+	for r.dec.PeekKind() != '}' {
+		name, err := r.name(first)
+		if err != nil {
+			return nil, err
+		}
+		within, looked := s.member(name)
+		value, err := r.value(within)
+		if err != nil {
+			return nil, err
+		}
+		if looked {
+			members[string(name)] = value
+			if err := r.count(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if i, earlier := clash(r.names[first:]); i >= 0 {
+		return nil, r.doubled(first+i, earlier)
+	}
+	r.names, r.after = r.names[:first], r.after[:first]
+	return members, r.leave()
+}
+
+// name reads a member's name. It shares body's memory where it can.
+func (r *reader) name(first int) ([]byte, error) {
+	before := int(r.dec.InputOffset())
+	quoted, err := r.dec.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	name := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		if name, err = jsontext.AppendUnquote(nil, quoted); err != nil {
+			return nil, err
+		}
+	}
+	r.names, r.after = append(r.names, name), append(r.after, before)
+	if len(r.names)-first > maxNames {
+		return nil, r.fail(&Error{Pointer: string(r.dec.StackPointer().Parent()), Problem: "the object has too many names", Expected: "at most " + strconv.Itoa(maxNames)})
+	}
+	return name, nil
+}
+
+func (r *reader) array(s *shape) (any, error) {
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	elements := someArray
+	within, looked := s.element()
+	for r.dec.PeekKind() != ']' {
+		element, err := r.value(within)
+		if err != nil {
+			return nil, err
+		}
+		if looked {
+			elements = append(elements, element)
+			if err := r.count(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return elements, r.leave()
+}
+
+// count counts a value of the tree.
+func (r *reader) count() error {
+	if r.values++; r.values <= maxValues {
+		return nil
+	}
+	return r.fail(&Error{Pointer: string(r.dec.StackPointer()), Problem: "too many values", Expected: "at most " + strconv.Itoa(maxValues)})
+}
+
+// leave closes a level.
+func (r *reader) leave() error {
+	r.depth--
+	_, err := r.dec.ReadToken()
+	return err
+}
+
+// enter opens one more level.
+func (r *reader) enter() error {
+	r.depth++
+	if r.depth <= maxDepth {
+		return nil
+	}
+	e := &Error{Problem: "nested too deep", Expected: "at most " + strconv.Itoa(maxDepth) + " levels"}
+	return e.at(r.body, int(r.dec.InputOffset())-1)
+}
+
+// doubled says that a name repeats an earlier one of its object.
+func (r *reader) doubled(i int, earlier []byte) error {
+	e := &Error{Pointer: string(r.dec.StackPointer().Parent()), Problem: clashWords(r.names[i], earlier), Expected: "each name once"}
+	return e.at(r.body, r.after[i]+bytes.IndexByte(r.body[r.after[i]:], '"'))
+}
+
+// clashWords says that a name repeats an earlier one.
+func clashWords(name, earlier []byte) string {
+	if bytes.Equal(name, earlier) {
+		return "the name " + quoted(string(name)) + " stands twice"
+	}
+	return "the names " + quoted(string(earlier)) + " and " + quoted(string(name)) + " differ only in case"
+}
+
+// fail places an error at the next token.
+func (r *reader) fail(e *Error) error {
+	offset := int(r.dec.InputOffset())
+	return e.at(r.body, offset+blanks(r.body[offset:]))
+}
+
+// number refuses what later arithmetic could not bear.
+func (r *reader) number(text string) (any, error) {
+	if !reasonable(text) {
+		e := &Error{Pointer: string(r.dec.StackPointer()), Problem: "the number " + shown(text) + " is out of range", Expected: "a number that a program can hold"}
+		return nil, e.at(r.body, int(r.dec.InputOffset())-len(text))
+	}
+	return stdjson.Number(text), nil
+}
+
+// Longest text of a number, and its largest exponent either way.
+const (
+	maxDigits   = 1000
+	maxExponent = 400
+)
+
+// reasonable reports whether a number can be compared and rounded at a bounded
+// cost: it has at most maxDigits characters, a small exponent, and a finite
+// float64 near it.
+func reasonable(text string) bool {
+	e := strings.IndexAny(text, "eE")
+	if e < 0 && len(text) <= 300 {
+		return true
+	}
+	if len(text) > maxDigits {
+		return false
+	}
+	if e >= 0 {
+		if exponent, err := strconv.Atoi(text[e+1:]); err != nil || exponent < -maxExponent || exponent > maxExponent {
+			return false
+		}
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+// kindWords name the kinds of JSON values.
+var kindWords = map[byte]string{
+	'{': "an object", '[': "an array", '"': "text", '0': "a number",
+	't': "true", 'f': "false", 'n': "null",
+}
+
+// blanks returns the number of white-space bytes at the start of b.
+func blanks(b []byte) int {
+	return len(b) - len(bytes.TrimLeft(b, " \t\r\n"))
+}

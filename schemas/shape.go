@@ -1,0 +1,104 @@
+package schemas
+
+import "github.com/santhosh-tekuri/jsonschema/v5"
+
+// shape says which parts of a document a schema looks at. The others are read
+// just as strictly, but no tree is built of them: of a hostile file of many
+// megabytes only little is ever kept, and of a good one only what matters is
+// validated.
+//
+// Of a value with the nil shape no more than the kind is looked at.
+type shape struct {
+	// all is true where everything within the value is looked at.
+	all bool
+	// members are the shapes of an object's members by name, rest that of the
+	// members without one, if others is true.
+	members map[string]*shape
+	rest    *shape
+	others  bool
+	// items is the shape of an array's elements, if listed is true.
+	items  *shape
+	listed bool
+}
+
+// everything is the shape of a value that is looked at as a whole.
+var everything = &shape{all: true}
+
+// member returns the shape of a member, and whether it is looked at.
+func (s *shape) member(name []byte) (*shape, bool) {
+	if s == nil || s.all {
+		return s, s != nil
+	}
+	if m, ok := s.members[string(name)]; ok {
+		return m, true
+	}
+	return s.rest, s.others
+}
+
+// element returns the shape of the elements, and whether they are looked at.
+func (s *shape) element() (*shape, bool) {
+	if s == nil || s.all {
+		return s, s != nil
+	}
+	return s.items, s.listed
+}
+
+// shapeOf returns the shape that a schema looks at. What it does not know to
+// be narrow, it takes as everything.
+func shapeOf(s *jsonschema.Schema) *shape { return shaper{}.of(s) }
+
+// shaper remembers the schemas on the way, which may refer to themselves.
+type shaper map[*jsonschema.Schema]bool
+
+func (on shaper) of(s *jsonschema.Schema) *shape {
+	if on[s] || wide(s) {
+		return everything
+	}
+	on[s] = true
+	defer delete(on, s)
+	if s.Ref != nil { // draft-07: a reference stands alone
+		return on.of(s.Ref)
+	}
+	out := &shape{members: map[string]*shape{}}
+	for _, name := range s.Required {
+		out.members[name] = nil
+	}
+	for name, member := range s.Properties {
+		out.members[name] = on.of(member)
+	}
+	if rest, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
+		out.rest, out.others = on.of(rest), true
+	}
+	if items, ok := s.Items.(*jsonschema.Schema); ok {
+		out.items, out.listed = on.of(items), true
+	}
+	if len(out.members) == 0 && !out.others && !out.listed {
+		return nil
+	}
+	return out
+}
+
+// wide reports whether a schema may look at all of a value: its text, its
+// size, or its parts by other keywords than properties and items.
+func wide(s *jsonschema.Schema) bool {
+	return s.Always != nil || s.Draft != jsonschema.Draft7 ||
+		len(s.Constant) > 0 || len(s.Enum) > 0 || s.Format != "" || s.Pattern != nil ||
+		s.MinLength != -1 || s.MaxLength != -1 || s.ContentEncoding != "" || s.ContentMediaType != "" ||
+		wideObject(s) || wideArray(s) || combined(s)
+}
+
+func wideObject(s *jsonschema.Schema) bool {
+	_, closed := s.AdditionalProperties.(bool)
+	return closed || s.MinProperties != -1 || s.MaxProperties != -1 || s.PropertyNames != nil ||
+		len(s.PatternProperties) > 0 || len(s.Dependencies) > 0
+}
+
+func wideArray(s *jsonschema.Schema) bool {
+	_, tuple := s.Items.([]*jsonschema.Schema)
+	_, bare := s.Items.(bool)
+	return tuple || bare || s.MinItems != -1 || s.MaxItems != -1 || s.UniqueItems || s.Contains != nil
+}
+
+func combined(s *jsonschema.Schema) bool {
+	return s.Not != nil || s.If != nil || len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0
+}

@@ -1,0 +1,100 @@
+package schemas
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+//go:embed faber/*.json kernel/*.json
+var files embed.FS
+
+// base is the address that embedded schemas have among themselves. It leads
+// nowhere.
+const base = "placet:///"
+
+// Names returns the names of all schemas, sorted: "faber/state", …
+func Names() []string {
+	var names []string
+	// The tree is part of the program: walking it cannot fail.
+	_ = fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
+		if name, ok := strings.CutSuffix(p, ".json"); ok {
+			names = append(names, name)
+		}
+		return err
+	})
+	return names
+}
+
+// Source returns the text of a schema.
+func Source(name string) ([]byte, error) {
+	body, err := files.ReadFile(name + ".json")
+	if err != nil {
+		return nil, fmt.Errorf("unknown schema %q: there are %s", name, strings.Join(Names(), ", "))
+	}
+	return body, nil
+}
+
+// schema is one embedded schema, compiled when it is first asked for.
+type schema struct {
+	once     sync.Once
+	compiled *jsonschema.Schema
+	shape    *shape
+	source   map[string]any
+	err      error
+}
+
+var compiled sync.Map // name → *schema
+
+// load returns a schema ready for use.
+func load(name string) (*schema, error) {
+	entry, ok := compiled.Load(name)
+	if !ok {
+		if _, err := Source(name); err != nil {
+			return nil, err
+		}
+		entry, _ = compiled.LoadOrStore(name, new(schema))
+	}
+	s := entry.(*schema)
+	s.once.Do(func() { s.compile(name) })
+	return s, s.err
+}
+
+func (s *schema) compile(name string) {
+	source, err := Source(name)
+	if err != nil {
+		s.err = err
+		return
+	}
+	tree, broken := parse(source, everything)
+	if broken != nil {
+		s.err = broken.named(name)
+		return
+	}
+	s.source = tree
+	if s.compiled, s.err = compiler().Compile(base + name + ".json"); s.err == nil {
+		s.shape = shapeOf(s.compiled)
+	}
+}
+
+// compiler returns a compiler that knows the embedded schemas and no others.
+func compiler() *jsonschema.Compiler {
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft7
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		name, ok := strings.CutPrefix(url, base)
+		name, isJSON := strings.CutSuffix(name, ".json")
+		if !ok || !isJSON {
+			return nil, fmt.Errorf("cannot load %s: a schema may refer to embedded schemas alone", url)
+		}
+		body, err := Source(name)
+		return io.NopCloser(bytes.NewReader(body)), err
+	}
+	return c
+}

@@ -1,0 +1,79 @@
+package templates
+
+// FormData is what the template kernel/form shows: a request as a person
+// reads and answers it.
+type FormData struct {
+	// First is the first line: the comment that names request and digest.
+	First string
+	Title string
+	Facts []FormFact
+	// Prompt is what is asked, as it was found.
+	Prompt string
+	// Lines are further lines of Markdown, quoted already.
+	Lines     []string
+	Artifacts []FormArtifact
+	// Context is a JSON text, "" for none.
+	Context string
+	// AnswerMark and CommentMark are the comments by which the reader finds
+	// the two parts of an answer again.
+	AnswerMark, CommentMark string
+	// FreeText says that the comment is the answer.
+	FreeText bool
+	// Options and Items are whole task-list items, escaped already.
+	Options []string
+	Items   []string
+	// Submit is the task-list item that sends the answer.
+	Submit string
+}
+
+// FormFact is one labelled line of a form.
+type FormFact struct{ Label, Value string }
+
+// FormArtifact is a file that the reviewer is asked to look at.
+type FormArtifact struct {
+	Path string
+	// Link is a link's target, percent-encoded.
+	Link string
+	// State says which bytes were shown: a digest or the word for missing.
+	State string
+}
+
+// ResumeData is what the template faber/resume shows: resume.md, the
+// instruction by which an agent goes on.
+type ResumeData struct {
+	RunID    string
+	Revision int
+	Phase    string
+	Step     string
+	// Feedback is the response on one line, "none" where there is none.
+	Feedback string
+	// Action is start, continue, revise, retry or skip.
+	Action string
+	// Position is "at" or "after" the step.
+	Position string
+	// Attempt is the number of the attempt, 0 where attempts are not counted.
+	Attempt int
+	// Result is where the agent writes its result, "" where it writes none.
+	Result string
+	// Stop is the sentence that says to stop and ask, "" where nothing does.
+	Stop string
+	// Comment is the reviewer's comment as it was found.
+	Comment string
+}
+
+// ContextData is what the template faber/context shows: context.md.
+type ContextData struct {
+	RunID    string
+	Revision int
+	Sections []ContextSection
+}
+
+// ContextSection is one part of a run's context.
+type ContextSection struct {
+	Title string
+	// Severity is info, warning, error or critical where the part is missing
+	// or bad, "" where it is there.
+	Severity string
+	// Body is Markdown; what it takes from files is quoted already.
+	Body string
+}

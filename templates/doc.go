@@ -1,0 +1,20 @@
+// Package templates holds the texts that placet writes for people and agents:
+// Markdown templates and short words, embedded, in English, Korean and Japanese.
+//
+// A template is templates/<language>/<family>/<name>.md and is rendered by
+// [Render]; the words are templates/<language>/words.json and are read by
+// [Text]. What a language lacks is English. A template that a language lacks
+// is the English one with that language's words in it, so a form has the same
+// structure in every language.
+//
+// The data of each template is a struct of this package:
+//
+//	kernel/form    FormData{First, Title, Facts[]{Label, Value}, Prompt, Lines[], Artifacts[]{Path, Link, State},
+//	               Context, AnswerMark, FreeText, Options[], ItemsTitle, Items[], CommentMark, Submit}
+//	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Attempt, Result, Stop, Comment}
+//	faber/context  ContextData{RunID, Revision, Sections[]{Title, Severity, Body}}
+//
+// Text that comes from files is data. It reaches a template as it was found
+// and is quoted there, by [Quote], [Fence] or [Inline]; a member that holds
+// Markdown made by placet says so.
+package templates

@@ -1,0 +1,159 @@
+package templates
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Clean returns a text without the characters that change how it looks but
+// not what it shows: control, bidi and zero-width characters. Newlines and
+// tabs stay; CRLF, CR and the Unicode line and paragraph separators become
+// newlines, so that no line hides from whoever quotes line by line.
+func Clean(s string) string {
+	if plain(s) {
+		return s
+	}
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, string(utf8.RuneError)), "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029':
+			return '\n'
+		case hidden(r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// plain reports whether s is printable ASCII with newlines and tabs.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// hidden reports whether a character has no look of its own. Variation
+// selectors stay: emoji and Japanese names are spelled with them.
+func hidden(r rune) bool {
+	return unicode.Is(unicode.Cc, r) ||
+		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
+		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+}
+
+// Quote returns a text as a Markdown block quote, without a final newline. No
+// line of the text can leave the quote; a blank line must follow it.
+func Quote(s string) string {
+	lines := strings.Split(strings.TrimRight(Clean(s), "\n"), "\n")
+	for i, line := range lines {
+		if strings.TrimSpace(line) == "" {
+			lines[i] = ">"
+		} else {
+			lines[i] = "> " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Fence returns a text as a fenced code block, without a final newline. The
+// fence is longer than any run of backticks inside.
+func Fence(s string) string { return fence("", s) }
+
+func fence(language, s string) string {
+	s = strings.TrimRight(Clean(s), "\n")
+	marks := strings.Repeat("`", max(3, longestRun(s, '`')+1))
+	return marks + language + "\n" + s + "\n" + marks
+}
+
+// Code returns a text as a code span on one line: blanks and line ends become
+// single blanks, and the marks are longer than any run of backticks inside. An
+// empty text is "".
+func Code(s string) string {
+	s = strings.Join(strings.Fields(Clean(s)), " ")
+	if s == "" {
+		return `""`
+	}
+	marks := strings.Repeat("`", longestRun(s, '`')+1)
+	if s[0] == '`' || s[len(s)-1] == '`' {
+		s = " " + s + " "
+	}
+	return marks + s + marks
+}
+
+// longestRun is the length of the longest run of a byte in s.
+func longestRun(s string, c byte) int {
+	longest, run := 0, 0
+	for i := range len(s) {
+		if s[i] != c {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// Inline returns a text as one line of Markdown that shows the text and
+// nothing else: blanks and line ends become single blanks, and what Markdown
+// would read as a mark is escaped. [Plain] turns it back.
+func Inline(s string) string {
+	s = strings.Join(strings.Fields(Clean(s)), " ")
+	var b strings.Builder
+	for i := range len(s) {
+		if marks(s, i) {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// marks reports whether Markdown may read the byte at i of a single line as
+// more than itself.
+func marks(s string, i int) bool {
+	switch c := s[i]; c {
+	case '\\', '`', '*', '[', ']', '<', '>', '|', '~', '&':
+		return true
+	case '_':
+		return i == 0 || i == len(s)-1 || !inWord(s[i-1]) || !inWord(s[i+1])
+	case '#':
+		return i == 0 || i == len(s)-1
+	case '-', '+', '=':
+		return i == 0
+	case '.', ')':
+		return i > 0 && (i == len(s)-1 || s[i+1] == ' ') && strings.Trim(s[:i], "0123456789") == ""
+	}
+	return false
+}
+
+// inWord reports whether a byte belongs to a word: a letter, a digit or a part
+// of a character outside ASCII.
+func inWord(c byte) bool {
+	return c >= utf8.RuneSelf || c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
+
+// Plain takes the escapes out of one line of Markdown: a backslash before
+// ASCII punctuation goes.
+func Plain(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && punct(s[i+1]) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func punct(c byte) bool {
+	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
+}

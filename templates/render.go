@@ -1,0 +1,121 @@
+package templates
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"strings"
+	"sync"
+	"text/template"
+)
+
+//go:embed en ko ja
+var files embed.FS
+
+// English is the language that has every text.
+const English = "en"
+
+// Languages are the languages that placet speaks, English first.
+func Languages() []string { return []string{English, "ko", "ja"} }
+
+// language is one language's words and templates, completed with English.
+type language struct {
+	words     map[string]string
+	templates *template.Template
+}
+
+// spoken reads the embedded files once. They are a part of the program: one
+// that does not parse is a fault of the build, and the tests read them all.
+var spoken = sync.OnceValue(func() map[string]language {
+	all := map[string]language{}
+	english := words(English)
+	for _, lang := range Languages() {
+		w := maps.Clone(english)
+		maps.Copy(w, words(lang))
+		all[lang] = language{words: w, templates: parse(lang, w)}
+	}
+	return all
+})
+
+func words(lang string) map[string]string {
+	body, err := files.ReadFile(lang + "/words.json")
+	if err != nil {
+		panic(err)
+	}
+	w := map[string]string{}
+	if err := json.Unmarshal(body, &w); err != nil {
+		panic(fmt.Errorf("%s/words.json: %w", lang, err))
+	}
+	return w
+}
+
+// parse parses the English templates and over them those of a language, with
+// its words.
+func parse(lang string, words map[string]string) *template.Template {
+	t := template.New(lang).Option("missingkey=error").Funcs(template.FuncMap{
+		"quote": Quote, "fence": fence, "inline": Inline,
+		"text": func(key string) string { return word(words, key) },
+	})
+	for _, dir := range []string{English, lang} {
+		for _, name := range names(dir) {
+			body, err := files.ReadFile(dir + "/" + name + ".md")
+			if err != nil {
+				panic(err)
+			}
+			template.Must(t.New(name).Parse(string(body)))
+		}
+	}
+	return t
+}
+
+// names lists the templates of one language, as "family/name".
+func names(lang string) []string {
+	var found []string
+	err := fs.WalkDir(files, lang, func(p string, e fs.DirEntry, err error) error {
+		if name, ok := strings.CutSuffix(p, ".md"); ok && err == nil && !e.IsDir() {
+			found = append(found, strings.TrimPrefix(name, lang+"/"))
+		}
+		return err
+	})
+	if err != nil {
+		panic(err)
+	}
+	return found
+}
+
+// in returns a language; one that placet does not speak is English.
+func in(lang string) language {
+	if l, ok := spoken()[lang]; ok {
+		return l
+	}
+	return spoken()[English]
+}
+
+// Render renders the template "family/name" in a language with its data, one
+// of the structs of this package. The error names what the data lacks, or the
+// template that does not exist.
+func Render(lang, name string, data any) (string, error) {
+	t := in(lang).templates.Lookup(path.Clean(name))
+	if t == nil {
+		return "", fmt.Errorf("cannot render %q: there is no such template", name)
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, data); err != nil {
+		return "", fmt.Errorf("cannot render %q: %w", name, err)
+	}
+	return b.String(), nil
+}
+
+// Text returns a word or sentence in a language, in English where the
+// language lacks it. A key that English lacks is its own text.
+func Text(lang, key string) string { return word(in(lang).words, key) }
+
+func word(words map[string]string, key string) string {
+	if s, ok := words[key]; ok {
+		return s
+	}
+	return key
+}
