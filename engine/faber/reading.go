@@ -97,6 +97,7 @@ func (r *reading) readState() {
 	if err := schemas.Decode("faber/state", "state.json", d.Body, &r.st); err != nil {
 		r.stateErr = "cannot read " + err.Error()
 		r.torn = r.young(d, err)
+		r.readStatus(d)
 		return
 	}
 	r.shape = shapeOf(r.st)
@@ -105,6 +106,19 @@ func (r *reading) readState() {
 	}
 	// The status stands even where the request is bad: cancel.json still works.
 	r.status, _ = status(r.st.Status)
+}
+
+// readStatus takes from a state that cannot be used as a whole what it takes
+// to give the run up: cancel.json still works.
+func (r *reading) readStatus(d engine.Document) {
+	var least struct {
+		Status   string `json:"status"`
+		Revision *int   `json:"revision"`
+	}
+	if schemas.Decode("", "state.json", d.Body, &least) == nil {
+		r.status, _ = status(least.Status)
+		r.st.Status, r.st.Revision = least.Status, least.Revision
+	}
 }
 
 // young reports whether content that does not parse may still be being

@@ -1,0 +1,430 @@
+package faber
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+const plainDir = ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34"
+
+// waitingRun is a run that asks for an approval at release:ship, opened.
+func waitingRun(t *testing.T) *world {
+	w := newWorld(t, plainDir)
+	w.put(w.run.State, `{
+  "status": "awaiting_feedback",
+  "current_phase": "release",
+  "current_step": "ship",
+  "updated_at": "2025-12-06T18:00:00Z",
+  "phases": {"release": {"steps": [{"id": "ship", "status": "in_progress"}]}},
+  "feedback_request": {"request_id": "fr-1", "type": "review", "prompt": "Ship it?", "requested_at": "2025-12-06T18:00:00Z"}
+}
+`)
+	w.settle()
+	return w
+}
+
+// State files that cannot be read earn a note with the place, and nothing
+// moves; torn ones only after ten seconds.
+func TestUnreadableStateEarnsANoteAndNothingMoves(t *testing.T) {
+	for _, c := range []struct {
+		name, body, note string
+		torn             bool
+	}{
+		{"empty", "", "cannot read state.json", true},
+		{"half an object", `{"status": "in_progr`, "cannot read state.json", true},
+		{"not JSON", "status: pending\n", "cannot read state.json", true},
+		{"conflict markers", "<<<<<<< HEAD\n{}\n=======\n", "cannot read state.json", true},
+		{"doubled key", `{"status": "pending", "status": "completed"}`, "status", false},
+		{"no object", `["pending"]`, "cannot read state.json", false},
+		{"no status", `{"phases": {}}`, "status", false},
+		{"unusable", "unusable:is a FIFO: expected a regular file", "FIFO", false},
+		{"unknown status", `{"status": "thinking"}`, `/status: unknown word "thinking"`, false},
+		{"request in progress", `{"status": "in_progress", "feedback_request": {"request_id": "a", "type": "b", "prompt": "c"}}`, "/feedback_request", false},
+		{"no request", `{"status": "awaiting_feedback"}`, "/feedback_request", false},
+		{"no prompt", `{"status": "awaiting_feedback", "feedback_request": {"request_id": "a", "type": "approval"}}`, "/feedback_request", false},
+		{"unsafe id", `{"status": "awaiting_feedback", "feedback_request": {"request_id": "../x", "type": "approval", "prompt": "?"}}`, "request_id", false},
+		{"options not strings", `{"status": "awaiting_feedback", "feedback_request": {"request_id": "a", "type": "approval", "prompt": "?", "options": [1]}}`, "/feedback_request/options", false},
+		{"selection without options", `{"status": "awaiting_feedback", "feedback_request": {"request_id": "a", "type": "selection", "prompt": "?"}}`, "/feedback_request/options", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, plainDir)
+			w.put(w.run.State, c.body)
+			w.settle()
+			if got := w.has("state.json.problem.md"); got == c.torn {
+				t.Fatalf("note at first sight: %v", got)
+			}
+			w.now = w.now.Add(11 * time.Second)
+			if taken := w.settle(); len(taken) != 0 || len(w.events()) != 0 || w.files[w.run.State] != c.body {
+				t.Fatalf("something moved: %v", taken)
+			}
+			note := w.files[w.in("state.json.problem.md")]
+			if !strings.Contains(note, c.note) {
+				t.Fatalf("note %q does not say %q", note, c.note)
+			}
+			w.put(w.run.State, `{"status": "pending"}`)
+			w.settle()
+			if w.has("state.json.problem.md") {
+				t.Error("the note outlived its cause")
+			}
+		})
+	}
+}
+
+// A torn state is looked at again when it cannot be torn any more.
+func TestTornStateWakes(t *testing.T) {
+	w := newWorld(t, plainDir)
+	w.put(w.run.State, `{"status": `)
+	if _, p := w.full(); !p.Wake.Equal(w.now.Add(10 * time.Second)) {
+		t.Errorf("wake at %v", p.Wake)
+	}
+}
+
+// cancel.json works though the request cannot be opened.
+func TestCancelWorksWithABadRequest(t *testing.T) {
+	for _, request := range []string{`{"request_id": "../x", "type": "approval", "prompt": "?"}`, `{"request_id": "a", "type": "approval", "prompt": "?", "options": [1]}`} {
+		w := newWorld(t, plainDir)
+		w.put(w.run.State, `{"status": "awaiting_feedback", "feedback_request": `+request+`}`)
+		w.put(w.in("cancel.json"), `{"by": "keiko", "reason": "no"}`)
+		if taken := w.settle(); !cmp.Equal(taken, []string{"cancel_asked"}) {
+			t.Errorf("%s: took %v", request, taken)
+		}
+	}
+}
+
+// Without a place to go on from, the answer waits.
+func TestAnswerWaitsForAResumePoint(t *testing.T) {
+	w := newWorld(t, plainDir)
+	w.put(w.run.State, `{"status": "awaiting_feedback", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+	w.settle()
+	w.respond("fr-1", map[string]any{"response": "approve"})
+	if taken := w.settle(); len(taken) != 0 || !w.has("state.json.problem.md") {
+		t.Fatalf("took %v", taken)
+	}
+	w.put(w.run.State, strings.Replace(w.files[w.run.State], `"status"`, `"resume_point": {"phase": "build", "step": "implement"}, "status"`, 1))
+	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) || w.has("state.json.problem.md") {
+		t.Fatalf("took %v", taken)
+	}
+}
+
+// Forms: two options or an unknown word are a problem; unsubmitted is nothing.
+func TestBadForms(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ticks []string
+		add   string
+		note  bool
+	}{
+		{"two options", []string{"approve", "reject", "submit"}, "", true},
+		{"nothing but submit", []string{"submit"}, "", true},
+		{"not submitted", []string{"approve"}, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := waitingRun(t)
+			before := w.files[w.run.State]
+			w.tick(w.in("requests/fr-1/form.md"), c.ticks...)
+			if taken := w.settle(); len(taken) != 0 || w.files[w.run.State] != before {
+				t.Fatalf("took %v", taken)
+			}
+			if got := w.has("requests/fr-1/problem.md"); got != c.note {
+				t.Errorf("note: %v", got)
+			}
+		})
+	}
+}
+
+// form.md and response.json that differ count for nothing until one goes.
+func TestContradictoryAnswersCountForNothing(t *testing.T) {
+	w := waitingRun(t)
+	w.tick(w.in("requests/fr-1/form.md"), "approve", "submit")
+	w.respond("fr-1", map[string]any{"response": "reject"})
+	if taken := w.settle(); len(taken) != 0 || !w.has("requests/fr-1/problem.md") {
+		t.Fatalf("took %v", taken)
+	}
+	delete(w.files, w.in("requests/fr-1/response.json"))
+	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
+		t.Fatalf("took %v", taken)
+	}
+	if st := w.state(); st.History[0].ProvidedBy != (ProvidedBy{User: "jmcwilliam", Source: "form"}) {
+		t.Errorf("a form's user is the owner of the file: %+v", st.History[0])
+	}
+}
+
+// Events that cannot be used are passed over; numbers go on from the highest.
+func TestBadEventsAreNotUsed(t *testing.T) {
+	w := newWorld(t, plainDir)
+	w.put(w.in("events/000-workflow_start.json"), upstreamEvent(1, "workflow_start", "", ""))
+	w.put(w.in("events/003-step_start.json"), "")
+	w.put(w.in("events/005-step_start.json"), upstreamEvent(5, "step_start", "build", "x"))
+	w.put(w.in("events/005-step_error.json"), `{"event_id": 5}`)
+	w.put(w.in("events/.next-id"), "many\n")
+	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "x", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+	w.settle()
+	if !w.has("events/006-feedback_request.json") || w.files[w.in("events/.next-id")] != "7\n" {
+		t.Errorf("events %v, next %q", w.events(), w.files[w.in("events/.next-id")])
+	}
+	s, _ := w.full()
+	var found []string
+	for _, f := range New().Account(s).Findings {
+		if f.Path == w.in("events") {
+			found = append(found, f.Text)
+		}
+	}
+	if len(found) < 3 {
+		t.Errorf("check finds %q", found)
+	}
+}
+
+// Broken signals count as absent and earn a note.
+func TestBrokenSignalsCountAsAbsent(t *testing.T) {
+	w := waitingRun(t)
+	w.put(w.in("cancel.json"), `{"by": 7}`)
+	w.put(w.in("requests/fr-1/posted.json"), `{"comment_url": 7}`)
+	if taken := w.settle(); len(taken) != 0 {
+		t.Fatalf("took %v", taken)
+	}
+	for _, note := range []string{"cancel.json.problem.md", "requests/fr-1/posted.json.problem.md"} {
+		if !w.has(note) {
+			t.Errorf("no %s", note)
+		}
+	}
+	w.put(w.in("cancel.json"), `{"by": "keiko", "reason": "enough"}`)
+	if taken := w.settle(); !cmp.Equal(taken, []string{"cancel_asked"}) || w.has("cancel.json.problem.md") {
+		t.Fatalf("took %v", taken)
+	}
+}
+
+// A definition that cannot be used leaves the plan to state.json.
+func TestBadDefinitionsLeaveThePlanUnknown(t *testing.T) {
+	for name, c := range map[string]struct{ id, body string }{
+		"missing":  {"gone", ``},
+		"url":      {"url:example.invalid/x.json", ``},
+		"cyclic":   {"default", `{"id": "default", "extends": "default", "phases": {}}`},
+		"doubled":  {"default", `{"id": "default", "phases": {"build": {"steps": [{"id": "a"}]}, "release": {"steps": [{"id": "a"}]}}}`},
+		"disabled": {"default", `{"id": "default", "phases": {"build": {"enabled": false, "steps": [{"id": "a"}]}}}`},
+		"not JSON": {"default", `workflow`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := waitingRun(t)
+			if c.body != "" {
+				w.put(".fractary/faber/workflows/default.json", c.body)
+			}
+			w.put(w.run.State, strings.Replace(w.files[w.run.State], `"status"`, `"workflow_id": "`+c.id+`", "status"`, 1))
+			w.now = w.now.Add(time.Minute)
+			w.respond("fr-1", map[string]any{"response": "approve"})
+			if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
+				t.Fatalf("took %v", taken)
+			}
+			if rp := w.state().ResumePoint; rp.Position != "after" || rp.Step != "ship" {
+				t.Errorf("resume point %+v", rp)
+			}
+		})
+	}
+}
+
+// Definitions merge along extends as the format page says.
+func TestDefinitionsMerge(t *testing.T) {
+	w := waitingRun(t)
+	w.put(w.run.State, strings.Replace(w.files[w.run.State], `"status"`, `"workflow_id": "project:child", "status"`, 1))
+	w.put(".fractary/faber/workflows/child.json", `{"id": "child", "extends": "plugin@market:base", "skip_steps": ["lint"],
+ "phases": {"build": {"pre_steps": [{"id": "child-pre"}], "post_steps": [{"id": "child-post"}]}, "release": {"enabled": false}, "evaluate": {"steps": []}}}`)
+	w.put(".fractary/plugins/faber/workflows/base.json", `{"id": "base",
+ "phases": {"build": {"pre_steps": [{"id": "base-pre"}], "steps": [{"id": "make"}, {"id": "lint"}], "post_steps": [{"id": "base-post"}]},
+ "evaluate": {"steps": [{"id": "test"}]}, "release": {"steps": [{"id": "ship"}]}}}`)
+	s, _ := w.full()
+	r := read(s)
+	r.flow = r.plan()
+	var ids []string
+	for _, step := range r.flow.steps {
+		ids = append(ids, step.ID)
+	}
+	if diff := cmp.Diff([]string{"base-pre", "child-pre", "make", "child-post", "base-post"}, ids); diff != "" {
+		t.Error(diff, r.flow.problem)
+	}
+}
+
+// What deviates from upstream's schema is a warning, never a stop.
+func TestDeviationsAreWarnings(t *testing.T) {
+	w := newWorld(t, plainDir)
+	w.put(w.run.State, `{"status": "awaiting_feedback", "run_id": "other/run/x", "work_id": 258, "errors": {}, "current_phase": "build", "current_step": "x",
+ "feedback_request": {"request_id": "fr-1", "type": "error_resolution", "prompt": "?"}}`)
+	w.settle()
+	w.respond("fr-1", map[string]any{"response": "retry"})
+	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_retry"}) {
+		t.Fatalf("took %v", taken)
+	}
+	s, _ := w.full()
+	warnings := 0
+	for _, f := range New().Account(s).Findings {
+		if f.Severity != "warning" {
+			t.Errorf("%+v", f)
+		}
+		warnings++
+	}
+	if warnings < 3 {
+		t.Errorf("%d warnings", warnings)
+	}
+}
+
+// A plan layout is answered and nothing else is written there.
+func TestPlanLayoutIsAnsweredAndNoMore(t *testing.T) {
+	dir := ".fractary/runs/plan-run-2026-01-07"
+	w := newWorld(t, dir)
+	w.put(dir+"/state.json", `{"status": "in_progress", "phases": [{"name": "build", "status": "in_progress"}], "steps": []}`)
+	if taken := w.settle(); len(taken) != 0 || len(w.files) != 1 {
+		t.Fatalf("took %v, files %d", taken, len(w.files))
+	}
+	w.put(dir+"/state.json", `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": [{"name": "build", "status": "in_progress"}], "steps": [],
+ "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+	w.settle()
+	w.respond("fr-1", map[string]any{"response": "approve"})
+	w.settle()
+	if st := w.state(); st.Status != "in_progress" {
+		t.Errorf("status %s", st.Status)
+	}
+	for p := range w.files {
+		rel := strings.TrimPrefix(p, dir+"/")
+		if rel != "state.json" && !strings.HasPrefix(rel, "requests/fr-1/") {
+			t.Errorf("%s was written", p)
+		}
+	}
+	suffix := layout.Run{Family: "faber", ID: dir + "/state-a.json", Dir: dir, Class: layout.FaberSuffix, State: dir + "/state-a.json"}
+	w.run = suffix
+	w.put(dir+"/state-a.json", `{"status": "awaiting_feedback", "feedback_request": {"request_id": "fr-2", "type": "approval", "prompt": "?"}}`)
+	if _, p := w.full(); !p.Empty() {
+		t.Errorf("a state-<suffix>.json was acted on: %+v", p)
+	}
+}
+
+// Requests that the state does not ask any more get their receipt.
+func TestRequestsNoLongerAskedAreClosed(t *testing.T) {
+	receipt := func(w *world) string { return w.files[w.in("requests/fr-1/receipt.json")] }
+	w := waitingRun(t)
+	w.put(w.run.State, `{"status": "in_progress", "revision": 1, "phases": {}}`)
+	w.settle()
+	if !strings.Contains(receipt(w), `"result": "cancelled"`) || !strings.Contains(receipt(w), "withdrawn") {
+		t.Errorf("withdrawn: %s", receipt(w))
+	}
+
+	w = waitingRun(t)
+	w.put(w.run.State, strings.Replace(w.files[w.run.State], `"fr-1"`, `"fr-2"`, 1))
+	w.settle()
+	if !strings.Contains(receipt(w), `"superseded_by": "fr-2"`) {
+		t.Errorf("superseded: %s", receipt(w))
+	}
+
+	w = waitingRun(t)
+	w.put(w.run.State, `{"status": "in_progress", "revision": 1, "phases": {}, "feedback_history": [{"request_id": "fr-1", "request_type": "review", "response": "approve", "provided_by": {"user": "keiko", "source": "cli"}, "received_at": "2025-12-06T18:10:00Z"}]}`)
+	w.settle()
+	if !strings.Contains(receipt(w), "answered elsewhere") {
+		t.Errorf("answered elsewhere: %s", receipt(w))
+	}
+
+	w = waitingRun(t)
+	w.put(w.run.State, `{"status": "in_progress", "updated_at": "2025-12-06T17:00:00Z", "phases": {}, "revision": 0}`)
+	w.settle()
+	if receipt(w) != "" || !w.has("state.json.problem.md") {
+		t.Errorf("an older state must leave the request open: %s", receipt(w))
+	}
+}
+
+// A request id that was answered and is asked anew needs a new id.
+func TestRequestAskedAnewIsAProblem(t *testing.T) {
+	w := waitingRun(t)
+	asked := w.files[w.run.State]
+	w.respond("fr-1", map[string]any{"response": "request_changes", "comment": "more"})
+	w.settle()
+	w.put(w.run.State, strings.Replace(asked, `"revision": 1`, `"revision": 7`, 1))
+	if taken := w.settle(); len(taken) != 0 || !strings.Contains(w.files[w.in("state.json.problem.md")], "new request_id") {
+		t.Fatalf("took %v; %s", taken, w.files[w.in("state.json.problem.md")])
+	}
+}
+
+// A request that was altered after it was issued holds every answer.
+func TestAlteredRequestIsVoidUntilRestored(t *testing.T) {
+	for name, change := range map[string][2]string{
+		"prompt":  {"Ship it?", "Have tea?"},
+		"options": {`"id": "reject"`, `"id": "nothing"`},
+		"comment": {`"comment_required": [`, `"comment_required": ["approve", `},
+	} {
+		w := waitingRun(t)
+		p := w.in("requests/fr-1/request.json")
+		good := w.files[p]
+		w.put(p, strings.Replace(good, change[0], change[1], 1))
+		if w.files[p] == good {
+			t.Fatalf("%s: nothing was altered in %s", name, good)
+		}
+		w.respond("fr-1", map[string]any{"response": "approve"})
+		if taken := w.settle(); len(taken) != 0 || !w.has("requests/fr-1/request.json.problem.md") {
+			t.Errorf("%s: took %v", name, taken)
+		}
+		w.put(p, good)
+		if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
+			t.Errorf("%s: restored: took %v", name, taken)
+		}
+	}
+}
+
+// request.json gone is written again, byte for byte, and old digests hold.
+func TestDeletedRequestIsWrittenAgain(t *testing.T) {
+	w := waitingRun(t)
+	p := w.in("requests/fr-1/request.json")
+	good := w.files[p]
+	delete(w.files, p)
+	w.tick(w.in("requests/fr-1/form.md"), "approve", "submit")
+	taken := w.settle()
+	if w.files[p] != good {
+		t.Errorf("written again otherwise:\n%s", cmp.Diff(good, w.files[p]))
+	}
+	if !cmp.Equal(taken, []string{"answered_continue"}) {
+		t.Errorf("took %v", taken)
+	}
+}
+
+// Approvers: an answer by somebody else is refused.
+func TestOnlyApproversAnswer(t *testing.T) {
+	w := waitingRun(t)
+	w.facts.Config.Gates = map[string]engine.Gate{"faber/review": {Level: "file", Approvers: []string{"keiko"}}}
+	w.respond("fr-1", map[string]any{"response": "approve"})
+	if taken := w.settle(); len(taken) != 0 || !w.has("requests/fr-1/problem.md") {
+		t.Fatalf("took %v", taken)
+	}
+	w.respond("fr-1", map[string]any{"response": "approve", "provided_by": map[string]any{"user": "keiko", "source": "cli"}})
+	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
+		t.Fatalf("took %v", taken)
+	}
+}
+
+// A state whose members do not have the shape that an edit needs is bad input.
+func TestStateThatCannotBeEditedStands(t *testing.T) {
+	w := newWorld(t, plainDir)
+	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "x", "feedback_history": {"a": 1},
+ "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+	w.settle()
+	before := w.files[w.run.State]
+	w.respond("fr-1", map[string]any{"response": "approve"})
+	if taken := w.settle(); len(taken) != 0 || w.files[w.run.State] != before || !w.has("state.json.problem.md") {
+		t.Fatalf("took %v; %s", taken, w.files[w.in("state.json.problem.md")])
+	}
+}
+
+// Every word of an account can be had for every class of run.
+func TestAccountsOfAllKinds(t *testing.T) {
+	for status, why := range map[string]string{
+		"pending": "agent works", "in_progress": "agent works", "paused": "paused", "failed": "ask_failed",
+		"completed": "final", "cancelled": "final", "thinking": "unknown word",
+	} {
+		w := newWorld(t, plainDir)
+		w.put(w.run.State, fmt.Sprintf(`{"status": %q}`, status))
+		s, _ := w.full()
+		if a := New().Account(s); !strings.Contains(strings.Join(a.Why, "\n"), why) {
+			t.Errorf("%s: %q", status, a.Why)
+		}
+	}
+}
