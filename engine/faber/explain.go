@@ -1,0 +1,107 @@
+package faber
+
+import (
+	"fmt"
+	"time"
+
+	"placet/engine"
+)
+
+// explain says which rule holds the run, and which file would move it.
+func (r *reading) explain(a *engine.Account, o *open) {
+	why := func(format string, args ...any) { a.Why = append(a.Why, fmt.Sprintf(format, args...)) }
+	move := func(p, content string) { a.Moves = append(a.Moves, engine.Move{Path: p, Content: content}) }
+	switch {
+	case r.doc.Absent():
+		why("there is no state.json: nothing has begun")
+	case r.torn:
+		why("state.json is still being written: it is looked at again")
+	case r.stateErr != "":
+		why("%s", r.stateErr)
+		move(r.doc.Path, "a state that can be read")
+	case final(r.status):
+		why("status %s is final: nothing moves this run", r.status)
+	case o != nil:
+		r.explainRequest(a, o)
+	case r.resumes():
+		why("answer %s was taken; an agent goes on at %s: %s", r.st.ResumePoint.RequestID, where(r.st.ResumePoint.Phase, r.st.ResumePoint.Step), r.path("resume.md"))
+		move(r.path("events/"), "an event such as step_start by the agent that takes it up")
+	case r.status == Paused:
+		why("status paused: upstream holds the run until it sets another status")
+	case r.status == Failed:
+		why("status failed: ask_failed = %q does not ask about it", r.cfg.AskFailed)
+	default:
+		why("status %s: an agent works; placet acts when state.json asks for feedback", r.status)
+	}
+	if !final(r.status) && !r.foreign() && r.status != "" {
+		move(r.path("cancel.json"), `{"by": "<you>", "reason": "<why>"} cancels the run`)
+	}
+}
+
+// explainRequest says what a waiting run waits for, and what was looked for in
+// vain.
+func (r *reading) explainRequest(a *engine.Account, o *open) {
+	why := func(format string, args ...any) { a.Why = append(a.Why, fmt.Sprintf(format, args...)) }
+	if o.a.receipt != nil {
+		why("request %s has a receipt already: a new question needs a new request_id", o.a.id)
+		return
+	}
+	if !r.isOpen(o.q) {
+		why("request %s is not opened yet: the daemon, or placet once, writes its form", o.a.id)
+		return
+	}
+	why("request %s (%s) waits for an answer at %s", o.a.id, o.req.Type, where(o.q.phase, o.q.step))
+	why("looked for: an entry in feedback_history, a feedback_received event, %s, %s", "response.json", o.present)
+	if ans := r.evidence(o); ans != nil {
+		why("an answer is there (%s by %s): it is taken at the next pass", ans.Response, ans.By.User)
+	}
+	if p := r.notes.Text(o.a.dir + "/problem.md"); p != "" {
+		why("the answer in place does not count: %s", p)
+	}
+	if len(o.moved) > 0 {
+		why("%s: answers must carry the digest of the present view", o.stale())
+	}
+	if at, ok := o.deadline(); ok {
+		why("deadline %s, then: %s", seconds(at), orElse(o.req.Default, "the inbox marks it overdue, nothing moves"))
+	}
+	for _, opt := range o.req.Options {
+		out := r.decide(o, probe(opt.ID, r.snap.Now))
+		a.Moves = append(a.Moves, engine.Move{
+			Path:    o.a.dir + "/" + o.present,
+			Content: "ticking " + opt.ID + " and submit " + effect(out),
+		})
+	}
+	if o.req.FreeText() {
+		a.Moves = append(a.Moves, engine.Move{Path: o.a.dir + "/" + o.present, Content: "writing the answer into the comment section and ticking submit goes on"})
+	}
+}
+
+func probe(option string, now time.Time) *answer {
+	a := &answer{decidedAt: now}
+	a.Response, a.By.User = option, "you"
+	return a
+}
+
+// effect says in words what an answer would do.
+func effect(out outcome) string {
+	switch {
+	case out.to == Cancelled:
+		return "cancels the run"
+	case out.point == nil:
+		return "goes on"
+	case out.point.Position == "after":
+		return "goes on after " + where(out.point.Phase, out.point.Step)
+	case out.action == actRevise:
+		return "has " + where(out.point.Phase, out.point.Step) + " revised"
+	case out.action == actRetry:
+		return "tries " + where(out.point.Phase, out.point.Step) + " again"
+	}
+	return "goes on at " + where(out.point.Phase, out.point.Step)
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,75 @@
+package faber
+
+import (
+	"fmt"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// findings are what check reports: problems first, then deviations.
+func (r *reading) findings() []engine.Finding {
+	var list []engine.Finding
+	add := func(severity, p, format string, args ...any) {
+		list = append(list, engine.Finding{Severity: severity, Path: p, Text: fmt.Sprintf(format, args...)})
+	}
+	if r.stateErr != "" && !r.torn {
+		add("error", r.doc.Path, "%s", r.stateErr)
+	}
+	for _, d := range r.snap.Docs {
+		if d.Kind == layout.KindProblem && d.Present() {
+			add("error", d.Path, "%s", noteLine(string(d.Body)))
+		}
+		if d.Kind == layout.KindResponseCopy {
+			add("warning", d.Path, "a synchroniser's second copy of an answer: remove the one that does not count")
+		}
+	}
+	for _, b := range r.badEvents() {
+		add("warning", r.path("events"), "%s", b)
+	}
+	for _, gap := range r.gaps() {
+		add("warning", r.path("events"), "%s", gap)
+	}
+	if d := r.snap.In("events/.next-id"); d.Present() && r.nextID() == 0 {
+		add("warning", d.Path, "is no number: the next event takes the highest number + 1")
+	}
+	if r.st.RunID != "" && r.st.RunID != r.runID() && !r.foreign() {
+		add("warning", r.doc.Path, "/run_id: %s is not the run's path %s: the path counts", quote(r.st.RunID), quote(r.runID()))
+	}
+	if !r.snap.In("metadata.json").Present() && !r.foreign() {
+		add("warning", r.path("metadata.json"), "missing or unreadable: context.md will say so")
+	}
+	if strings.HasPrefix(strings.TrimSpace(string(r.st.Errors)), "{") {
+		add("warning", r.doc.Path, "/errors is an object: upstream's schema has an array")
+	}
+	if r.flow.problem != "" && !final(r.status) {
+		add("warning", r.doc.Path, "plan not known from its definition: %s", r.flow.problem)
+	}
+	return list
+}
+
+// noteLine is what a problem note says, on one line.
+func noteLine(body string) string {
+	body = strings.TrimPrefix(strings.TrimSpace(body), "# Problem")
+	if i := strings.LastIndex(body, "placet wrote this note"); i >= 0 {
+		body = body[:i]
+	}
+	return oneLine(body, 300)
+}
+
+// gaps are numbers that no event has.
+func (r *reading) gaps() []string {
+	var gaps []string
+	before := 0
+	for _, e := range r.events {
+		switch missing := e.Number - before - 1; {
+		case missing == 1:
+			gaps = append(gaps, fmt.Sprintf("no event has the number %03d", before+1))
+		case missing > 1:
+			gaps = append(gaps, fmt.Sprintf("no events have the numbers %03d to %03d", before+1, e.Number-1))
+		}
+		before = e.Number
+	}
+	return gaps
+}
