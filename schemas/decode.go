@@ -123,20 +123,31 @@ func store(body []byte, into any) *Error {
 
 func unfitProblem(body []byte, unfit *json.SemanticError) string {
 	value := Raw(cmp.Or(string(unfit.JSONValue), string(valueAt(body, string(unfit.JSONPointer)))))
+	problem := "is " + kindWords[value.Kind()]
 	if text, ok := value.Text(); ok {
-		return "is the text " + quoted(text)
+		problem = "is the text " + quoted(text)
+	} else if value.Kind() == '0' {
+		problem = "is the number " + shown(string(value))
 	}
-	if value.Kind() == '0' {
-		return "is the number " + shown(string(value))
+	if err := unfitReason(unfit); err != nil {
+		problem += ": " + shown(err.Error())
 	}
-	return "is " + cmp.Or(kindWords[value.Kind()], "unfit")
+	return problem
 }
 
 func unfitExpected(unfit *json.SemanticError) string {
-	if err := unfit.Err; err != nil && !errors.Is(err, strconv.ErrSyntax) && !errors.Is(err, strconv.ErrRange) {
-		return "otherwise: " + shown(err.Error())
+	if unfitReason(unfit) != nil {
+		return ""
 	}
 	return goWords(unfit.GoType)
+}
+
+// unfitReason is what a type's own reading says, nil where it has none.
+func unfitReason(unfit *json.SemanticError) error {
+	if errors.Is(unfit.Err, strconv.ErrSyntax) || errors.Is(unfit.Err, strconv.ErrRange) {
+		return nil
+	}
+	return unfit.Err
 }
 
 // valueAt returns the bytes of the value that a pointer names.

@@ -78,6 +78,21 @@ func shown(text string) string {
 	return q[1 : len(q)-1]
 }
 
+// printable escapes what must not reach a terminal or an editor, and nothing
+// else: control, bidi and zero-width characters.
+func printable(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		q := strconv.QuoteRune(r)
+		b.WriteString(q[1 : len(q)-1])
+	}
+	return b.String()
+}
+
 // quoted is shown in quotation marks.
 func quoted(text string) string {
 	if len(text) <= shownLength {

@@ -112,7 +112,12 @@ func (s *schema) explain(l leaf, tree any) *Error {
 		e.Problem = "is " + kindOf(value)
 	case "pattern", "format":
 		e.Problem = literal(value) + " does not fit"
-		e.Expected = cmp.Or(e.Expected, l.message)
+		rule := strings.TrimPrefix(l.message, "does not match pattern ")
+		e.Expected = cmp.Or(e.Expected, "what fits "+unquoteSingle(rule))
+	case "minimum", "maximum":
+		e.Problem = "is " + kindOf(value)
+		limit, _, _ := strings.Cut(l.message, " but found ")
+		e.Expected = cmp.Or(e.Expected, strings.TrimPrefix(limit, "must be "))
 	case "minLength":
 		e.Problem, e.Expected = "is too short", cmp.Or(e.Expected, "text")
 	default:

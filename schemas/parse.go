@@ -4,7 +4,6 @@ import (
 	"bytes"
 	stdjson "encoding/json"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 
@@ -55,23 +54,16 @@ type reader struct {
 }
 
 func (r *reader) document(s *shape) (map[string]any, error) {
-	switch kind := r.dec.PeekKind(); kind {
-	case '{':
-	case jsontext.KindInvalid:
-		_, err := r.dec.ReadToken()
-		return nil, err
-	default:
-		return nil, r.fail(&Error{Problem: "the document is " + kindWords[byte(kind)], Expected: oneObject})
+	kind := r.dec.PeekKind()
+	if word, ok := kindWords[byte(kind)]; ok && kind != '{' {
+		return nil, r.fail(&Error{Problem: "the document is " + word, Expected: oneObject})
 	}
 	tree, err := r.value(s)
 	if err != nil {
 		return nil, err
 	}
-	if r.dec.PeekKind() == '{' {
-		return nil, r.fail(&Error{Problem: "a second document follows", Expected: oneObject, Torn: true})
-	}
-	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, r.fail(&Error{Problem: "something follows the end of the document", Expected: "nothing more", Torn: true})
+	if end := int(r.dec.InputOffset()); blanks(r.body[end:]) < len(r.body)-end {
+		return nil, surplus(r.body, end)
 	}
 	return tree.(map[string]any), nil
 }

@@ -21,15 +21,15 @@ func unreadable(body []byte) *Error {
 	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
 		e := &Error{Problem: "the file begins with a byte order mark", Expected: "UTF-8 without one"}
 		return e.at(body, 0)
-	case utf16(body):
+	case isUTF16(body):
 		e := &Error{Problem: "the file is UTF-16", Expected: "UTF-8", Torn: true}
 		return e.at(body, 0)
 	}
 	return nil
 }
 
-// utf16 reports whether body looks like UTF-16 in either byte order.
-func utf16(body []byte) bool {
+// isUTF16 reports whether body looks like UTF-16 in either byte order.
+func isUTF16(body []byte) bool {
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
 		return true
 	}
@@ -40,17 +40,29 @@ func utf16(body []byte) bool {
 // syntax explains why jsontext could not go on. What breaks the grammar may
 // always be half of a write, so all of it is torn.
 func syntax(body []byte, err error) *Error {
-	e := &Error{Problem: "not JSON: " + err.Error(), Torn: true}
+	e := &Error{Problem: "not JSON: " + printable(err.Error()), Torn: true}
 	offset := len(body)
 	var broken *jsontext.SyntacticError
 	if errors.As(err, &broken) {
 		offset = int(broken.ByteOffset)
-		e.Problem, e.Pointer = "not JSON: "+broken.Err.Error(), string(broken.JSONPointer)
+		e.Problem, e.Pointer = "not JSON: "+printable(broken.Err.Error()), string(broken.JSONPointer)
 	}
 	if at, problem, expected := cause(body, offset); problem != "" {
 		e.Problem, e.Expected, e.Pointer, offset = problem, expected, "", at
 	} else if errors.Is(err, io.ErrUnexpectedEOF) {
 		e.Problem, offset = "the file ends in the middle of a value", len(body)
+	}
+	return e.at(body, offset)
+}
+
+// surplus explains what stands behind the end of the document.
+func surplus(body []byte, offset int) *Error {
+	offset += blanks(body[offset:])
+	e := &Error{Problem: "something follows the end of the document", Expected: "nothing more", Torn: true}
+	if at, problem, expected := cause(body, offset); problem != "" {
+		e.Problem, e.Expected, offset = problem, expected, at
+	} else if body[offset] == '{' {
+		e.Problem, e.Expected = "a second document follows", oneObject
 	}
 	return e.at(body, offset)
 }
@@ -66,7 +78,7 @@ func cause(body []byte, offset int) (at int, problem, expected string) {
 	rest := body[min(offset, len(body)):]
 	switch {
 	case len(rest) == 0:
-	case !startsRune(rest):
+	case utf8.FullRune(rest) && !startsRune(rest):
 		return offset, "the file is not valid UTF-8", "UTF-8"
 	case rest[0] == '/' || rest[0] == '#':
 		return offset, "not JSON: a comment", "no comments"

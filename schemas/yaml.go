@@ -77,19 +77,19 @@ func parseYAML(body []byte, limits YAMLLimits) (root *yaml.Node, problem *Error)
 	// panic, the file is unreadable and the program goes on.
 	defer func() {
 		if recover() != nil {
-			root, problem = nil, (&Error{Problem: "not YAML"}).at(body, 0)
+			root, problem = nil, &Error{Problem: "not YAML"}
 		}
 	}()
 	dec := yaml.NewDecoder(bytes.NewReader(body))
 	var doc, next yaml.Node
 	if err := dec.Decode(&doc); err != nil {
-		return nil, syntaxYAML(body, err)
+		return nil, syntaxYAML(err)
 	}
 	switch err := dec.Decode(&next); {
 	case err == nil:
 		return nil, &Error{Line: next.Line, Column: next.Column, Problem: "a second document follows", Expected: oneMapping, Torn: true}
 	case !errors.Is(err, io.EOF):
-		return nil, syntaxYAML(body, err)
+		return nil, syntaxYAML(err)
 	}
 	root = doc.Content[0]
 	if root.Kind != yaml.MappingNode {
@@ -140,19 +140,19 @@ func invalidUTF8(body []byte) int {
 // yamlLine finds the line in the parser's messages: "yaml: line 3: …".
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxYAML explains why the parser could not go on.
-func syntaxYAML(body []byte, err error) *Error {
+// syntaxYAML explains why the parser could not go on. It names the line that
+// the parser names, if any.
+func syntaxYAML(err error) *Error {
 	if errors.Is(err, io.EOF) {
 		return &Error{Problem: "the file holds nothing but comments", Expected: oneMapping, Torn: true}
 	}
 	text := err.Error()
-	e := &Error{Problem: "not YAML: " + shown(yamlLine.ReplaceAllString(text, "")), Torn: true}
+	e := &Error{Problem: "not YAML: " + printable(yamlLine.ReplaceAllString(text, "")), Torn: true}
 	if m := yamlLine.FindStringSubmatch(text); m != nil && m[1] != "" {
 		e.Line, _ = strconv.Atoi(m[1])
 		e.Column = 1
-		return e
 	}
-	return e.at(body, 0)
+	return e
 }
 
 // yamlError places an error at a node.

@@ -81,7 +81,7 @@ func (y *yamlReader) mapping(n *yaml.Node, depth int) *Error {
 	}
 	y.json = append(y.json, '}')
 	if i, earlier := clash(names); i >= 0 {
-		return yamlError(n.Content[2*i], clashWords(names[i], earlier), "each key once")
+		return yamlError(n.Content[2*i], clashWords(names[i], earlier), "each name once")
 	}
 	return nil
 }
@@ -112,6 +112,9 @@ func (y *yamlReader) sequence(n *yaml.Node, depth int) *Error {
 }
 
 func (y *yamlReader) scalar(n *yaml.Node) *Error {
+	if n.Style == 0 && isNumber(n.Value) { // even one that YAML takes as text for its size
+		return y.number(n)
+	}
 	switch n.ShortTag() {
 	case "!!null":
 		y.json = append(y.json, "null"...)
@@ -139,9 +142,9 @@ func (y *yamlReader) text(n *yaml.Node) *Error {
 // number keeps the text of a number that JSON would write the same way, and
 // writes the others (0x1F, 1_000, .5) as JSON does.
 func (y *yamlReader) number(n *yaml.Node) *Error {
-	if value := jsontext.Value(n.Value); value.Kind() == '0' && value.IsValid() {
+	if isNumber(n.Value) {
 		if !reasonable(n.Value) {
-			return yamlError(n, "the number "+shown(n.Value)+" is out of range", "a number that a program can hold")
+			return outOfRange(n)
 		}
 		y.json = append(y.json, n.Value...)
 		return nil
@@ -153,8 +156,18 @@ func (y *yamlReader) number(n *yaml.Node) *Error {
 	}
 	var f float64
 	if n.Decode(&f) != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return yamlError(n, "the number "+shown(n.Value)+" is out of range", "a number that a program can hold")
+		return outOfRange(n)
 	}
 	y.json = jsontext.AppendFloat(y.json, f, 64)
 	return nil
+}
+
+// isNumber reports whether text is a number as JSON writes it.
+func isNumber(text string) bool {
+	value := jsontext.Value(text)
+	return value.Kind() == '0' && value.IsValid()
+}
+
+func outOfRange(n *yaml.Node) *Error {
+	return yamlError(n, "the number "+shown(n.Value)+" is out of range", "a number that a program can hold")
 }

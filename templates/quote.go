@@ -132,10 +132,10 @@ func marks(s string, i int) bool {
 	return false
 }
 
-// inWord reports whether a byte belongs to a word: a letter, a digit or a part
-// of a character outside ASCII.
+// inWord reports whether a byte is a letter, a digit or a part of a character
+// outside ASCII.
 func inWord(c byte) bool {
-	return c >= utf8.RuneSelf || c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+	return c >= utf8.RuneSelf || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
 // Plain takes the escapes out of one line of Markdown: a backslash before

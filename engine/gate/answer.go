@@ -161,11 +161,13 @@ const levelFile = "file"
 
 // approves reports whether what is known of an answer's author fits an
 // approver. An approver without "how:" is a token's name, a file's owner or a
-// claim.
+// claim; one with it must never be met by a claim that spells it.
 func approves(approvers []string, known string) bool {
 	how, who, _ := strings.Cut(known, ":")
 	bare := how == "api" || how == "owner" || how == "claimed"
-	return slices.Contains(approvers, known) || bare && slices.Contains(approvers, who)
+	return slices.ContainsFunc(approvers, func(approver string) bool {
+		return approver == known || bare && approver == who && !strings.Contains(approver, ":")
+	})
 }
 
 // claimed adds the name inside an answer to what is known of its author.

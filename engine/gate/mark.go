@@ -9,12 +9,12 @@ import (
 	"placet/templates"
 )
 
-// The marks of a form are HTML comments, each alone on its line. The two that
-// enclose what is read carry the beginning of the digest: no prompt can hold
-// the mark of its own form.
+// The marks of a form are HTML comments, each on a line of its own; an editor
+// may have wrapped them. The two that enclose what is read carry the beginning
+// of the digest: no prompt can hold the mark of its own form.
 var (
-	firstLine = regexp.MustCompile(`^<!--[ \t]+placet[ \t]+request[ \t]+(\S+)[ \t]+(sha256:[0-9a-f]{64})[ \t]*-->[ \t]*$`)
-	markStart = regexp.MustCompile(`^[ \t]*<!--[ \t]*placet (answer|comment) ([0-9a-f]{8})\b[^\n]*?-->`)
+	firstLine = regexp.MustCompile(`^<!--\s+placet\s+request\s+(\S+)\s+(sha256:[0-9a-f]{64})\s*-->[ \t]*(?:\n|$)`)
+	markStart = regexp.MustCompile(`^[ \t]*<!--\s*placet\s+(answer|comment)\s+([0-9a-f]{8})\b[^>]*?-->`)
 )
 
 // The parts of a form that are read.

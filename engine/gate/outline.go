@@ -48,11 +48,14 @@ type task struct {
 	from, to int
 }
 
+// blocks parses block structure alone. It is made once and has no state of its
+// own between two texts.
+var blocks = parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
+
 // readOutline parses the blocks of a form. It looks at no inline structure:
 // an item's words are taken from the source.
 func readOutline(source string) outline {
-	p := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
-	root := p.Parse(text.NewReader([]byte(shallow(source))))
+	root := blocks.Parse(text.NewReader([]byte(shallow(source))))
 	var o outline
 	// The walker returns no error.
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

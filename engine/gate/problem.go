@@ -86,7 +86,7 @@ func (a Asked) form() string {
 
 func staleForm(a Asked, path string) string {
 	if path == a.Present {
-		return fmt.Sprintf("%s is the present form, but its first line carries another digest. Put the first line back: %s", code(path), code(firstMark(a.Request.RequestID, a.View)))
+		return fmt.Sprintf("%s stands in the place of the present form, but its first line carries another digest. Remove the file, and placet writes the form again.", code(path))
 	}
 	return fmt.Sprintf("%s is stale: it shows what is no longer so.%s The present form is %s: look again and answer there.", code(path), a.changed(), a.form())
 }

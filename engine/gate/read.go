@@ -59,6 +59,8 @@ func (a *FormAnswer) read(tasks []task, r Request) {
 	for _, t := range tasks {
 		id, known := all.named(templates.Plain(t.text))
 		switch {
+		case joined(t):
+			a.Unknown = append(a.Unknown, t.raw)
 		case t.box == boxTicked && known:
 			ticked[id] = true
 		case t.box == boxTicked, t.box == boxUnclear && known:
@@ -68,6 +70,16 @@ func (a *FormAnswer) read(tasks []task, r Request) {
 	a.Ticked = among(optionIDs(r.Options), ticked)
 	a.Items = among(itemIDs(r.Items), ticked)
 }
+
+// joined reports whether an editor has put several items on one line and one
+// of them is ticked: which one is not guessed.
+func joined(t task) bool {
+	others := insideItem.FindAllStringSubmatch(t.text, -1)
+	ticked := slices.ContainsFunc(others, func(m []string) bool { return m[1] != " " })
+	return ticked || len(others) > 0 && t.box == boxTicked
+}
+
+var insideItem = regexp.MustCompile(`(?:^|\s)(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\]`)
 
 func among(ids []string, ticked map[string]bool) []string {
 	var found []string
@@ -128,8 +140,7 @@ func invalid(s string) int {
 // readFirst reads the first line and compares its request with the one that
 // is open.
 func readFirst(source, id string) (FormAnswer, *flaw) {
-	first := source[:lineEnd(source, 0)]
-	m := firstLine.FindStringSubmatch(first)
+	m := firstLine.FindStringSubmatch(source)
 	if m == nil {
 		return FormAnswer{}, &flaw{line: 1, problem: "the first line does not name the request", expected: firstMark(id, "sha256:…"), torn: true}
 	}
@@ -230,13 +241,19 @@ func (t task) flaw(source string) *flaw {
 	switch {
 	case t.box == boxUnclear:
 		return &flaw{line: line(source, t.from), problem: "the box of the last item is unclear, " + cut(t.raw, shownFound, "…"), expected: "[x] or [ ]"}
-	case t.box == boxTicked && strings.TrimSpace(htmlComment.ReplaceAllString(source[t.to:], "")) != "":
-		return &flaw{line: line(source, t.to) + 1, problem: "text stands below the last item, where it is not read", expected: "it in the comment section, or not at all"}
+	case t.box == boxTicked && below(source, t.to) < len(source):
+		return &flaw{line: line(source, below(source, t.to)), problem: "text stands below the last item, where it is not read", expected: "it in the comment section, or not at all"}
 	}
 	return nil
 }
 
-var htmlComment = regexp.MustCompile(`(?s)<!--.*?-->`)
+// below returns where text stands behind an offset, or the end; HTML comments,
+// which editors leave there, are none.
+func below(source string, at int) int {
+	return at + len(blankOrComment.FindString(source[at:]))
+}
+
+var blankOrComment = regexp.MustCompile(`^(?:\s|<!--(?s:.*?)-->)*`)
 
 // trimBlank drops the blank lines around a text and the last line's end.
 func trimBlank(s string) string {

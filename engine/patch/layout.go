@@ -16,9 +16,7 @@ type layout struct {
 	// level adds.
 	indent, unit string
 	eol          string
-	// colon and comma are the separators of names and values, and of members
-	// in one line, with the white space around them.
-	colon, comma string
+	separators
 	// gap separates a new member from the last one.
 	gap string
 }
@@ -26,8 +24,8 @@ type layout struct {
 // layoutOf returns the layout of the innermost of the containers.
 func layoutOf(body []byte, chain []container) layout {
 	c := chain[len(chain)-1]
-	s := layout{body: body, eol: lineEnd(body), unit: unit(body, chain[0])}
-	s.colon, s.comma = spacing(body, c, defaults(body, chain[0]))
+	s := layout{body: body, eol: lineEnd(body), unit: unit(body, chain)}
+	s.separators = fileSeparators(body, chain[0]).within(body, c)
 	if len(c.members) == 0 {
 		outer := len(chain) > 1 && standsInLines(body, chain[len(chain)-2])
 		s.lines = outer || breaks(body[c.open:c.close])
@@ -79,7 +77,10 @@ func (s layout) forValue(old span) layout {
 		return s
 	}
 	s.lines = standsInLines(s.body, c)
-	s.colon, s.comma = spacing(s.body, c, [2]string{s.colon, s.comma})
+	s.separators = s.within(s.body, c)
+	if added, ok := ownUnit(s.body, c); ok {
+		s.unit = added
+	}
 	return s
 }
 

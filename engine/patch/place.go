@@ -86,7 +86,7 @@ func (p place) set(value any) ([]byte, error) {
 	}
 	if !p.found() {
 		if !p.holder().isObject(p.body) {
-			return nil, fmt.Errorf("the array has %d elements; append adds one", len(p.holder().members))
+			return nil, fmt.Errorf("there is no element %s: append adds one", p.token)
 		}
 		return p.grow(p.token, text)
 	}

@@ -2,6 +2,8 @@ package patch
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -28,27 +30,37 @@ func lineIndent(body []byte, at int) string {
 	return string(body[start:end])
 }
 
-// unit returns what one level of indentation is in the file, two spaces if it
-// shows none.
-func unit(body []byte, top container) string {
-	if added, ok := shownUnit(body, top); ok {
+// unit returns what one level of indentation is: in the innermost container
+// that shows it, else in the first one of the file, else two spaces.
+func unit(body []byte, chain []container) string {
+	for _, c := range slices.Backward(chain) {
+		if added, ok := ownUnit(body, c); ok {
+			return added
+		}
+	}
+	if added, ok := firstUnit(body, chain[0]); ok {
 		return added
 	}
 	return "  "
 }
 
-// shownUnit looks for the first container whose members stand further right
-// than itself.
-func shownUnit(body []byte, c container) (added string, ok bool) {
-	if standsInLines(body, c) {
-		outer, inner := lineIndent(body, c.open), lineIndent(body, c.members[0].start())
-		if added, ok := strings.CutPrefix(inner, outer); ok && added != "" {
-			return added, true
-		}
+// ownUnit returns how much further right than itself a container's members
+// stand.
+func ownUnit(body []byte, c container) (added string, ok bool) {
+	if !standsInLines(body, c) {
+		return "", false
+	}
+	added, ok = strings.CutPrefix(lineIndent(body, c.members[0].start()), lineIndent(body, c.open))
+	return added, ok && added != ""
+}
+
+func firstUnit(body []byte, c container) (added string, ok bool) {
+	if added, ok := ownUnit(body, c); ok {
+		return added, true
 	}
 	for _, m := range c.members {
 		if isContainer(body, m.value.from) && breaks(m.value.of(body)) {
-			if added, ok := shownUnit(body, scan(body, m.value.from)); ok {
+			if added, ok := firstUnit(body, scan(body, m.value.from)); ok {
 				return added, true
 			}
 		}
@@ -56,36 +68,43 @@ func shownUnit(body []byte, c container) (added string, ok bool) {
 	return "", false
 }
 
-// defaults returns the separators that the file uses: the first colon, and the
-// first comma that does not end a line.
-func defaults(body []byte, top container) [2]string {
-	colon, comma := ": ", ""
-	if len(top.members) > 0 {
-		colon = colonOf(body, top.members[0], colon)
+// separators stand between names and values, and between the members of one
+// line, with the white space around them.
+type separators struct{ colon, comma string }
+
+// commaFor returns the comma that goes with a colon where none is shown.
+func commaFor(colon string) string {
+	if strings.HasSuffix(colon, " ") {
+		return ", "
 	}
-	comma = firstComma(body)
-	if comma == "" {
-		comma = "," + strings.TrimLeft(colon, " \t:")
-		if strings.HasSuffix(colon, " ") {
-			comma = ", "
-		}
-	}
-	return [2]string{colon, comma}
+	return ","
 }
 
-// spacing returns the separators of a container, or those given where it shows
-// none.
-func spacing(body []byte, c container, file [2]string) (colon, comma string) {
-	colon, comma = file[0], file[1]
+// fileSeparators returns those that the file shows first.
+func fileSeparators(body []byte, top container) separators {
+	s := separators{colon: ": "}
+	if len(top.members) > 0 {
+		s.colon = colonOf(body, top.members[0], s.colon)
+	}
+	s.comma = cmp.Or(firstComma(body), commaFor(s.colon))
+	return s
+}
+
+// within returns the separators that a container shows, those given for what
+// it does not show.
+func (s separators) within(body []byte, c container) separators {
 	if len(c.members) > 0 && c.isObject(body) {
-		colon = colonOf(body, c.last(), colon)
+		if colon := colonOf(body, c.last(), s.colon); colon != s.colon {
+			s = separators{colon, commaFor(colon)}
+		}
 	}
 	for i := 1; i < len(c.members); i++ {
 		if gap := body[c.members[i-1].value.to:c.members[i].start()]; !breaks(gap) {
-			return colon, string(gap)
+			s.comma = string(gap)
+			break
 		}
 	}
-	return colon, comma
+	return s
 }
 
 // colonOf returns what stands between a member's name and value.

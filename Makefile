@@ -1,0 +1,73 @@
+# placet: make demo and make test need Go and git, nothing else.
+#
+#   build        bin/placet, one static file
+#   demo         builds it and shows a run from question to answer
+#   test         every test
+#   lint         gofmt, go vet, staticcheck
+#   race         the tests under the race detector (needs a C compiler)
+#   fuzz         every fuzz target for FUZZTIME each
+#   cover        statement coverage, and whether it is enough
+#   bench        the figures, as ratios to a floor measured in the same run
+#   bench-smoke  the same in small: does every measurement still run?
+#   clean        removes what the above made
+
+SHELL := /bin/sh
+GO ?= go
+FUZZTIME ?= 30s
+BENCHFLAGS ?=
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: build demo test bench bench-smoke lint race fuzz cover clean need-git
+
+build:
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
+
+demo: build
+	@bin/placet demo
+
+need-git:
+	@command -v git >/dev/null 2>&1 || { \
+	  echo 'cannot run the tests: git is not installed, and they look at real repositories.' >&2; \
+	  echo 'Install it (Debian: apt-get install git; macOS: xcode-select --install) and try again.' >&2; \
+	  exit 1; }
+
+test: need-git
+	@$(GO) test ./...
+
+bench: build
+	@$(GO) run ./bench -placet bin/placet $(BENCHFLAGS)
+
+bench-smoke: build
+	@$(GO) run ./bench -placet bin/placet -smoke $(BENCHFLAGS)
+
+lint:
+	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not formatted, run gofmt -w on:" >&2; echo "$$bad" >&2; exit 1; }
+	@$(GO) vet ./...
+	@$(GO) run $(STATICCHECK) ./...
+
+race: need-git
+	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
+	  $(GO) test -race -short ./...; \
+	else \
+	  echo 'the race detector did not run: it needs a C compiler, and there is none' >&2; \
+	fi
+
+# go test -list prints the targets of a package and then "ok <package> …".
+fuzz:
+	@list=$$($(GO) test -list '^Fuzz' ./...) || { echo "$$list"; exit 1; }; \
+	echo "$$list" | awk ' \
+	  $$1 ~ /^Fuzz/ { target[++n] = $$1 } \
+	  $$1 == "ok" { for (i = 1; i <= n; i++) print $$2, target[i]; n = 0 } \
+	' | while read -r package target; do \
+	  echo "$$package $$target"; \
+	  $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
+	done
+
+cover: need-git
+	@$(GO) test -coverpkg=./cmd/...,./engine/...,./layout/...,./schemas/...,./templates/... -coverprofile=coverage.out ./...
+	@awk -f .ci/cover.awk coverage.out
+
+clean:
+	@rm -rf bin coverage.out demo-workspace

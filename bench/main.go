@@ -1,0 +1,151 @@
+// Command bench measures placet's speed figures and prints them as a table.
+//
+//	make bench                              everything, a few minutes
+//	make bench BENCHFLAGS='-only S1,S4'     some of it
+//	make bench BENCHFLAGS='-runs 100000'    the large workspaces of the figures
+//	make bench-smoke                        does every measurement still run?
+//
+// An absolute time says as much about the disk as about the program, so speeds
+// are ratios to a floor measured in the same run, turn by turn: a bare program
+// that is woken by fsnotify and makes files of the same number and sizes
+// durable in the cheapest safe way, with no reading, parsing, validating or
+// deciding (floor.go). Real files, the real daemon.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// bench is one run of the measurements.
+type bench struct {
+	placet string // the binary
+	dir    string // where workspaces are made; on the disk that is measured
+	scale
+	table *table
+}
+
+// scale is how large the measurements are.
+type scale struct {
+	smoke   bool
+	answers int // one after the other, S1
+	forms   int // S2
+	burst   int // S3
+	runs    int // the many of S4 and S6
+	events  int // the long history of S4
+	waiting int // S5, S6, S9
+	starts  int // S5, S9, S10
+	idle    time.Duration
+}
+
+var (
+	fullScale  = scale{answers: 300, forms: 40, burst: 2000, runs: 10000, events: 10000, waiting: 10000, starts: 5, idle: 10 * time.Second}
+	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 20, runs: 50, events: 50, waiting: 20, starts: 1, idle: time.Second}
+)
+
+// measurement is one figure of the list.
+type measurement struct {
+	id string
+	do func(*bench) error
+}
+
+var measurements = []measurement{
+	{"S1", (*bench).oneAnswer},
+	{"S2", (*bench).oneForm},
+	{"S3", (*bench).burstOfAnswers},
+	{"S4", (*bench).growth},
+	{"S5", (*bench).coldStart},
+	{"S6", (*bench).memory},
+	{"S8", (*bench).idleness},
+	{"S9", (*bench).views},
+	{"S10", (*bench).binary},
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	var b bench
+	asFloor := flag.Bool("floor", false, "be the floor (used by the bench itself)")
+	flag.StringVar(&b.placet, "placet", "bin/placet", "the binary to measure")
+	flag.StringVar(&b.dir, "dir", "bin", "where to make workspaces: on the disk to measure")
+	smoke := flag.Bool("smoke", false, "a small run that proves that every measurement works")
+	only := flag.String("only", "", "ids of measurements, with commas")
+	runs := flag.Int("runs", 0, "how many runs S4 and S6 grow to")
+	flag.Parse()
+	if *asFloor {
+		return runFloor()
+	}
+	b.scale = fullScale
+	if *smoke {
+		b.scale = smokeScale
+	}
+	if *runs > 0 {
+		b.runs = *runs
+	}
+	return b.measure(*only)
+}
+
+// measure makes a folder for the workspaces, measures, and prints the table.
+func (b *bench) measure(only string) error {
+	chosen, err := choose(only)
+	if err != nil {
+		return err
+	}
+	if b.placet, err = filepath.Abs(b.placet); err != nil {
+		return err
+	}
+	if _, err := os.Stat(b.placet); err != nil {
+		return fmt.Errorf("cannot measure %q: %w: make build makes it", b.placet, err)
+	}
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
+		return err
+	}
+	if b.dir, err = os.MkdirTemp(b.dir, "bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	b.table = newTable(os.Stdout)
+	b.table.head()
+	for _, m := range chosen {
+		if err := m.do(b); err != nil {
+			return fmt.Errorf("%s: %w", m.id, err)
+		}
+	}
+	return b.table.end()
+}
+
+// choose returns the measurements that a list of ids names, all for "".
+func choose(only string) ([]measurement, error) {
+	if only == "" {
+		return measurements, nil
+	}
+	var chosen []measurement
+	for id := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(measurements, func(m measurement) bool { return m.id == strings.TrimSpace(id) })
+		if i < 0 {
+			return nil, errors.New("unknown measurement " + id)
+		}
+		chosen = append(chosen, measurements[i])
+	}
+	return chosen, nil
+}
+
+// fresh makes an empty workspace of that name.
+func (b *bench) fresh(name string) (workspace, error) {
+	root := filepath.Join(b.dir, name)
+	if err := os.RemoveAll(root); err != nil {
+		return workspace{}, err
+	}
+	return newWorkspace(root)
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// patience is how long a program may be silent.
+const patience = 2 * time.Minute
+
+// program is a program under measurement: placet's daemon, or the floor.
+type program struct {
+	cmd *exec.Cmd
+	// moved gets the run folder or id of every run that moved, at the moment
+	// its line was read.
+	moved chan move
+	ready chan struct{}
+	began time.Time
+	after time.Duration // from the start to ready
+	said  []string      // the last lines on stderr
+}
+
+// move is a run that moved, and when its line was read.
+type move struct {
+	run string
+	at  time.Time
+}
+
+// startPlacet starts the daemon and waits until it is ready.
+func startPlacet(binary, root string) (*program, error) {
+	p := newProgram(exec.Command(binary, "watch", "--log", "json"))
+	p.cmd.Dir = root
+	p.cmd.Env = quietEnv()
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	errs, err := p.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	go p.read(out, p.answered)
+	go p.read(errs, p.hear)
+	return p, p.await()
+}
+
+// quietEnv keeps the settings of whoever runs the bench out of it.
+func quietEnv() []string {
+	return append(os.Environ(), "XDG_CONFIG_HOME=/nonexistent", "XDG_STATE_HOME=/nonexistent", "NO_COLOR=1")
+}
+
+// startFloor starts this program as the floor and waits until it is ready.
+func startFloor(job floorJob) (*program, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	in, err := json.Marshal(job)
+	if err != nil {
+		return nil, err
+	}
+	p := newProgram(exec.Command(self, "-floor"))
+	p.cmd.Stdin = strings.NewReader(string(in))
+	p.cmd.Stderr = os.Stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	go p.read(out, func(line string) {
+		if line == "ready" {
+			p.isReady()
+			return
+		}
+		p.moved <- move{run: line, at: time.Now()}
+	})
+	return p, p.await()
+}
+
+func newProgram(cmd *exec.Cmd) *program {
+	return &program{cmd: cmd, moved: make(chan move, 1<<16), ready: make(chan struct{})}
+}
+
+func (p *program) start() error {
+	p.began = time.Now()
+	return p.cmd.Start()
+}
+
+func (p *program) isReady() {
+	p.after = time.Since(p.began)
+	close(p.ready)
+}
+
+// await waits until the program says that it is ready.
+func (p *program) await() error {
+	select {
+	case <-p.ready:
+		return nil
+	case <-time.After(patience):
+		p.stop()
+		return fmt.Errorf("cannot measure: %s is not ready after %s; it said %q", p.cmd.Path, patience, p.said)
+	}
+}
+
+func (p *program) read(r io.Reader, line func(string)) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line(lines.Text())
+	}
+}
+
+// answered takes a line of placet's transition log. Only answers count: the
+// opening of a request is a transition too.
+func (p *program) answered(line string) {
+	at := time.Now()
+	var t struct{ Run, Of, Event string }
+	if json.Unmarshal([]byte(line), &t) == nil && t.Of == "run" && strings.HasPrefix(t.Event, "answered_") {
+		p.moved <- move{run: strings.TrimPrefix(t.Run, "faber/"), at: at}
+	}
+}
+
+// hear waits for the line that says the daemon is ready.
+func (p *program) hear(line string) {
+	if strings.Contains(line, "placet: watching ") {
+		p.isReady()
+		return
+	}
+	p.said = append(p.said, line)
+	if len(p.said) > 20 {
+		p.said = p.said[1:]
+	}
+}
+
+// next waits for the next run that moves.
+func (p *program) next() (move, error) {
+	select {
+	case m := <-p.moved:
+		return m, nil
+	case <-time.After(patience):
+		return move{}, errors.New("cannot measure: no run moved for " + patience.String())
+	}
+}
+
+// stop asks the program to end, and waits for it.
+func (p *program) stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	ended := make(chan struct{})
+	go func() {
+		_ = p.cmd.Wait() // how it ended is not what is measured
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-ended
+	}
+}
+
+// resident is how much memory the program holds, in KiB.
+func (p *program) resident() (int, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			return strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+		}
+	}
+	return 0, errors.New("cannot find VmRSS in /proc/<pid>/status")
+}
+
+// processor is how much processor time the program has used.
+func (p *program) processor() (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(stat)[strings.LastIndexByte(string(stat), ')')+1:])
+	if len(fields) < 13 {
+		return 0, errors.New("cannot read /proc/<pid>/stat")
+	}
+	user, err := strconv.Atoi(fields[11])
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.Atoi(fields[12])
+	// The kernel counts in hundredths of a second here, whatever its clock.
+	return time.Duration(user+system) * 10 * time.Millisecond, err
+}

@@ -1,0 +1,338 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+// reply is an answer as the command line gives it.
+type reply struct {
+	option   string   // option or text, "" where none was given
+	selected []string // --select
+	comment  string   // -m
+	by       string   // --as
+}
+
+// words of options that mean yes and no, in the order in which they are tried.
+var (
+	approvals = []string{"approve", "confirm"}
+	refusals  = []string{"reject", "cancel", "abort"}
+)
+
+// pick chooses the option that a verb stands for. A request without it is not
+// answered by something near.
+func pick(t target, verb string, words []string) (string, error) {
+	if id := firstOf(options(t.Asked), words); id != "" {
+		return id, nil
+	}
+	p := refused("cannot %s %s: it offers %s", verb, t.label(), offers(t))
+	if t.FreeText {
+		p.text = fmt.Sprintf("cannot %s %s: it asks for an answer in words", verb, t.label())
+		return "", p.try("placet respond %s \"…\"", line(t.Request))
+	}
+	return "", p.try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
+}
+
+// firstOf is the option that the first of some words names, "" for none.
+func firstOf(options []gate.Option, words []string) string {
+	for _, word := range words {
+		if id, ok := gate.Match(options, word); ok {
+			return id
+		}
+	}
+	return ""
+}
+
+func options(t engine.Asked) []gate.Option {
+	all := make([]gate.Option, len(t.Options))
+	for i, o := range t.Options {
+		all[i] = gate.Option{ID: o.ID, Description: o.Description}
+	}
+	return all
+}
+
+// offers lists a request's options in words.
+func offers(t target) string {
+	if t.FreeText || len(t.Options) == 0 {
+		return "no options"
+	}
+	return list(options(t.Asked))
+}
+
+// response checks a reply against the request and makes the answer of it. What
+// the daemon would refuse is refused here, before anything is written.
+func (b *bench) response(t target, r reply) (gate.Response, error) {
+	resp := gate.Response{
+		RequestID: t.Request, Comment: strings.TrimSpace(r.comment), Digest: t.Digest,
+		ProvidedBy: gate.By{User: r.by, Source: "cli"},
+	}
+	if r.by == "" || line(r.by) != r.by {
+		return resp, usage("cannot answer as %q: a name is one line of visible characters", line(r.by))
+	}
+	if who := b.facts(t.Run.Family).Config.GateFor(t.Run.Family, t.Type).Approvers; !approves(who, r.by) {
+		return resp, refused("%q may not answer %s: [gates] names %s", r.by, t.label(), strings.Join(who, ", ")).
+			try("--as NAME, if you are one of them")
+	}
+	if err := chooseItems(t, b.items(t, r.selected), r.selected, &resp); err != nil {
+		return resp, err
+	}
+	if t.FreeText {
+		return resp, freeText(t, r, &resp)
+	}
+	return resp, chosenOption(t, r, &resp)
+}
+
+// approves reports whether an answer by a user, in a file of this process's
+// owner, can fit the approvers of a gate.
+func approves(approvers []string, user string) bool {
+	if len(approvers) == 0 {
+		return true
+	}
+	owner := login()
+	for _, known := range []string{user, owner, "claimed:" + user, "owner:" + owner} {
+		if slices.Contains(approvers, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// items are the things of which an answer may pick any number: request.json
+// lists them. They are read only where something is picked.
+func (b *bench) items(t target, selected []string) []gate.Option {
+	if len(selected) == 0 {
+		return nil
+	}
+	d := b.settled(path.Join(path.Dir(t.Response), "request.json"), layout.File{
+		Kind: layout.KindRequest, Writer: layout.Placet, Limit: layout.LimitJSON, Request: t.Request,
+	})
+	req, err := gate.ReadRequest(d.Path, d.Body)
+	if !d.Present() || err != nil {
+		return nil
+	}
+	var items []gate.Option
+	for _, it := range req.Items {
+		items = append(items, gate.Option{ID: it.ID, Description: it.Label})
+	}
+	return items
+}
+
+// chooseItems matches what is picked against the request's items.
+func chooseItems(t target, items []gate.Option, selected []string, resp *gate.Response) error {
+	if len(selected) > 0 && len(items) == 0 {
+		return refused("%s has nothing to select", t.label()).try("name the option without --select")
+	}
+	for _, word := range selected {
+		id, ok := gate.Match(items, word)
+		if !ok {
+			return refused("%s has no item %q: it has %s", t.label(), line(word), list(items))
+		}
+		if !slices.Contains(resp.Selected, id) {
+			resp.Selected = append(resp.Selected, id)
+		}
+	}
+	return nil
+}
+
+// list is options in words.
+func list(options []gate.Option) string {
+	ids := make([]string, len(options))
+	for i, o := range options {
+		ids[i] = line(o.ID)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// freeText takes the text, or the comment in its place, as the answer.
+func freeText(t target, r reply, resp *gate.Response) error {
+	resp.Response = strings.TrimSpace(r.option)
+	if resp.Response == "" {
+		resp.Response, resp.Comment = resp.Comment, ""
+	}
+	if resp.Response == "" {
+		return usage("%s asks for an answer in words", t.label()).try("placet respond %s \"…\"", line(t.Request))
+	}
+	return nil
+}
+
+// chosenOption matches the option and insists on the comment it asks for.
+func chosenOption(t target, r reply, resp *gate.Response) error {
+	if strings.TrimSpace(r.option) == "" {
+		return usage("%s needs an option: %s", t.label(), offers(t)).try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
+	}
+	id, ok := gate.Match(options(t.Asked), r.option)
+	if !ok {
+		return refused("%s does not offer %q: it offers %s", t.label(), line(r.option), offers(t)).
+			try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
+	}
+	if resp.Comment == "" && slices.Contains(t.CommentRequired, id) {
+		return refused("%s of %s needs a comment", line(id), t.label()).try("add -m \"what is to change\"")
+	}
+	resp.Response = id
+	return nil
+}
+
+// written is what became of an answer.
+type written struct {
+	RequestID  string        `json:"request_id"`
+	Run        string        `json:"run"`
+	Where      string        `json:"where"`
+	Response   string        `json:"response"`
+	Selected   []string      `json:"selected"`
+	Comment    string        `json:"comment"`
+	ProvidedBy gate.By       `json:"provided_by"`
+	Path       string        `json:"path"`
+	Digest     engine.Digest `json:"digest"`
+	// Result is "written", or "same" where the same answer stood there.
+	Result string `json:"result"`
+	Daemon bool   `json:"daemon"`
+}
+
+// give makes an answer durable as response.json and says what happens next.
+func (b *bench) give(t target, resp gate.Response) error {
+	result, err := b.put(t, resp)
+	if err != nil {
+		return err
+	}
+	done := written{
+		RequestID: t.Request, Run: t.Run.String(), Where: t.Where, Response: resp.Response,
+		Selected: append([]string{}, resp.Selected...), Comment: resp.Comment, ProvidedBy: resp.ProvidedBy,
+		Path: t.Response, Digest: resp.Digest, Result: result, Daemon: daemonRuns(b.root),
+	}
+	if !done.Daemon {
+		defer b.w.note("no daemon runs here: run `placet once` or `placet watch` to carry the answer out")
+	}
+	return b.w.answer(done, func() {
+		word := "answered"
+		if result == "same" {
+			word = "was answered already, and alike:"
+		}
+		b.w.say("%s %s: %s, by %s", t.label(), word, b.w.paint(strong, cut(line(resp.Response), 100)), line(resp.ProvidedBy.User))
+	})
+}
+
+// tornFor is how long content that does not parse may still be in the writing.
+const tornFor = 10 * time.Second
+
+// put writes response.json. An answer that stands there already is never lost:
+// the same one is fine, another that can be used is refused, and only one that
+// cannot be used is replaced.
+func (b *bench) put(t target, resp gate.Response) (string, error) {
+	body, err := resp.Encode()
+	if err != nil {
+		return "", err
+	}
+	doc := engine.Document{Path: t.Response, Kind: layout.KindResponse, Body: body}
+	for range 3 {
+		err := b.store.Write(doc)
+		if err == nil {
+			return "written", nil
+		}
+		if !errors.Is(err, store.ErrMoved) {
+			return "", refused("cannot write %s: %v", t.Response, err)
+		}
+		there := b.standing(t)
+		if there.Absent() {
+			doc.Over = ""
+			continue
+		}
+		if same, err := t.compare(there, resp); err != nil || same {
+			return "same", err
+		}
+		doc.Over = there.Sum
+	}
+	return "", refused("cannot write %s: somebody else keeps writing it", t.Response).try("placet inbox, and try again")
+}
+
+// responseFile is how response.json is read.
+func responseFile(request string) layout.File {
+	return layout.File{Kind: layout.KindResponse, Writer: layout.Anyone, Limit: layout.LimitJSON, Request: request}
+}
+
+// standing reads the answer that stands in place. One that may be half written
+// gets the time to become whole.
+func (b *bench) standing(t target) engine.Document {
+	said := false
+	for {
+		d := b.settled(t.Response, responseFile(t.Request))
+		_, err := gate.ReadResponse(d.Path, d.Body)
+		if !d.Present() || err == nil || b.w.now().Sub(d.Changed) >= tornFor || t.Problem != "" {
+			return d
+		}
+		if !said {
+			b.w.note("waiting: %s may still be being written by somebody else", t.Response)
+			said = true
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// settled reads one document and waits, for a while, until it stands still.
+func (b *bench) settled(path string, f layout.File) engine.Document {
+	for end := time.Now().Add(patience); ; time.Sleep(130 * time.Millisecond) {
+		d := b.store.Read(path, f)
+		if !d.Unsettled() || time.Now().After(end) {
+			return d
+		}
+	}
+}
+
+// compare weighs the answer in place against the new one: the same (true), one
+// that must go first (an error), or one that cannot be used and is replaced.
+func (t target) compare(there engine.Document, resp gate.Response) (same bool, err error) {
+	if there.Err != nil {
+		return false, refused("cannot answer %s: %s stands in the way: %v", t.label(), t.Response, there.Err).
+			try("remove it and try again")
+	}
+	old, err := gate.ReadResponse(there.Path, there.Body)
+	if err != nil || !t.usable(old) {
+		return false, nil
+	}
+	if sameAnswer(t, old, resp) {
+		return true, nil
+	}
+	if t.Problem != "" {
+		return false, nil
+	}
+	return false, refused("%s is answered already, otherwise: %s by %s (%s), not carried out yet",
+		t.label(), cut(line(old.Response), 60), line(old.ProvidedBy.User), line(old.ProvidedBy.Source)).
+		try("to answer anew, remove %s first", t.Response)
+}
+
+// usable reports whether an answer fits the request as it is shown now.
+func (t target) usable(r gate.Response) bool {
+	if r.RequestID != t.Request || r.Digest != "" && t.Digest != "" && r.Digest != t.Digest {
+		return false
+	}
+	if t.FreeText {
+		return strings.TrimSpace(r.Response) != ""
+	}
+	id, ok := gate.Match(options(t.Asked), r.Response)
+	return ok && (strings.TrimSpace(r.Comment) != "" || !slices.Contains(t.CommentRequired, id))
+}
+
+// sameAnswer reports whether two usable answers choose alike; comments do not
+// make them different.
+func sameAnswer(t target, a, b gate.Response) bool {
+	if t.FreeText {
+		return strings.TrimSpace(a.Response) == strings.TrimSpace(b.Response)
+	}
+	x, _ := gate.Match(options(t.Asked), a.Response)
+	y, _ := gate.Match(options(t.Asked), b.Response)
+	return x == y && slices.Equal(sortedCopy(a.Selected), sortedCopy(b.Selected))
+}
+
+func sortedCopy(s []string) []string {
+	s = slices.Clone(s)
+	slices.Sort(s)
+	return s
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/store"
+)
+
+// with returns the review request offering other options.
+func with(options ...string) target {
+	t := review
+	t.Options, t.CommentRequired = nil, nil
+	for _, o := range options {
+		t.Options = append(t.Options, engine.AskedOption{ID: o})
+	}
+	t.FreeText = len(options) == 0
+	return t
+}
+
+func TestApproveAndRejectPickTheirOptionOrNone(t *testing.T) {
+	tests := []struct {
+		offered  []string
+		yes, no  string
+		inPrompt string
+	}{
+		{[]string{"approve", "request_changes", "reject"}, "approve", "reject", ""},
+		{[]string{"cancel", "confirm"}, "confirm", "cancel", ""},
+		{[]string{"retry", "skip", "abort"}, "", "abort", "retry"},
+		{[]string{"Approve", "Reject"}, "Approve", "Reject", ""},
+		{[]string{"approve all", "disapprove"}, "", "", "approve all"},
+		{[]string{"yes", "no"}, "", "", "yes"},
+		{[]string{"confirm", "approve", "abort", "cancel", "reject"}, "approve", "reject", ""},
+	}
+	for _, test := range tests {
+		to := with(test.offered...)
+		for _, verb := range []struct {
+			name  string
+			words []string
+			want  string
+		}{{"approve", approvals, test.yes}, {"reject", refusals, test.no}} {
+			got, err := pick(to, verb.name, verb.words)
+			if got != verb.want || (err != nil) != (verb.want == "") {
+				t.Errorf("%s of %q: %q, %v; want %q", verb.name, test.offered, got, err, verb.want)
+			}
+			if err != nil && (err.(*problem).code != exitProblem || !strings.Contains(err.(*problem).hint, "placet respond")) {
+				t.Errorf("%s of %q: %#v", verb.name, test.offered, err)
+			}
+		}
+	}
+	if _, err := pick(with(), "approve", approvals); err == nil || !strings.Contains(err.Error(), "in words") {
+		t.Errorf("of a question: %v", err)
+	}
+}
+
+func TestAnAnswerIsCheckedBeforeItIsWritten(t *testing.T) {
+	tests := map[string]struct {
+		to   target
+		give reply
+		want gate.Response
+		code int // of the refusal, 0 for none
+		says string
+	}{
+		"an option as it is spelled":    {review, reply{option: "approve"}, gate.Response{Response: "approve"}, 0, ""},
+		"an option in another spelling": {review, reply{option: " REQUEST-changes", comment: " UTF-8 "}, gate.Response{Response: "request_changes", Comment: "UTF-8"}, 0, ""},
+		"an unknown option":             {review, reply{option: "aprove"}, gate.Response{}, 1, `does not offer "aprove": it offers approve, request_changes, reject`},
+		"a part of an option":           {review, reply{option: "app"}, gate.Response{}, 1, "does not offer"},
+		"no option":                     {review, reply{}, gate.Response{}, 2, "needs an option"},
+		"changes without a comment":     {review, reply{option: "request_changes", comment: " \n"}, gate.Response{}, 1, "needs a comment"},
+		"text":                          {with(), reply{option: " Use UTC.\n"}, gate.Response{Response: "Use UTC."}, 0, ""},
+		"text as the comment":           {with(), reply{comment: "Use UTC."}, gate.Response{Response: "Use UTC."}, 0, ""},
+		"text and a comment":            {with(), reply{option: "UTC", comment: "as always"}, gate.Response{Response: "UTC", Comment: "as always"}, 0, ""},
+		"no text":                       {with(), reply{option: "  "}, gate.Response{}, 2, "in words"},
+		"a selection of nothing":        {review, reply{option: "approve", selected: []string{"a"}}, gate.Response{}, 1, "nothing to select"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := &bench{w: &world{now: time.Now}, store: store.New(store.OS(t.TempDir()), store.Options{})}
+			test.give.by = "kim"
+			to := test.to
+			to.Digest = engine.Sum([]byte("shown"))
+			got, err := b.response(to, test.give)
+			if test.code != 0 {
+				p, ok := err.(*problem)
+				if !ok || p.code != test.code || !strings.Contains(p.text, test.says) {
+					t.Fatalf("says %#v, want %q with %d", err, test.says, test.code)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Response != test.want.Response || got.Comment != test.want.Comment || !slices.Equal(got.Selected, test.want.Selected) {
+				t.Errorf("%+v, want %+v", got, test.want)
+			}
+			if got.RequestID != to.Request || got.Digest != to.Digest || got.ProvidedBy != (gate.By{User: "kim", Source: "cli"}) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestWhatIsPickedMustBeAnItem(t *testing.T) {
+	items := []gate.Option{{ID: "a"}, {ID: "b_c"}}
+	var resp gate.Response
+	if err := chooseItems(review, items, []string{"B-C", "a", "A"}, &resp); err != nil || !slices.Equal(resp.Selected, []string{"b_c", "a"}) {
+		t.Errorf("%q, %v", resp.Selected, err)
+	}
+	if err := chooseItems(review, items, []string{"x"}, &resp); err == nil || !strings.Contains(err.Error(), "it has a, b_c") {
+		t.Errorf("says %v", err)
+	}
+}
+
+func TestOnlyWhoMayAnswerDoes(t *testing.T) {
+	b := &bench{}
+	b.Gates = map[string]gateRule{"faber/approval": {Approvers: []string{"kim"}}}
+	if _, err := b.response(review, reply{option: "approve", by: "kim"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.response(review, reply{option: "approve", by: "lee"}); err == nil || !strings.Contains(err.Error(), "kim") {
+		t.Errorf("says %v", err)
+	}
+	b.Gates["faber/approval"] = gateRule{Approvers: []string{"owner:" + login()}}
+	if _, err := b.response(review, reply{option: "approve", by: "lee"}); err != nil {
+		t.Errorf("the owner of the file: %v", err)
+	}
+	for _, by := range []string{"", "a\nb", "a\u202eb"} {
+		if _, err := b.response(review, reply{option: "approve", by: by}); err == nil || err.(*problem).code != exitUsage {
+			t.Errorf("as %q: %v", by, err)
+		}
+	}
+}
+
+func TestAnAnswerInPlaceIsNeverLost(t *testing.T) {
+	digest := engine.Sum([]byte("shown"))
+	to := review
+	to.Digest, to.Response = digest, "r/response.json"
+	approve := gate.Response{RequestID: to.Request, Response: "approve", Digest: digest}
+	tests := map[string]struct {
+		there   gate.Response
+		problem string // of the daemon, about what is in place
+		same    bool
+		refused bool
+	}{
+		"the same":                      {approve, "", true, false},
+		"the same in another spelling":  {gate.Response{RequestID: to.Request, Response: "APPROVE", Comment: "yes"}, "", true, false},
+		"another":                       {gate.Response{RequestID: to.Request, Response: "reject"}, "", false, true},
+		"another, that cannot be used":  {gate.Response{RequestID: to.Request, Response: "reject"}, "two answers differ", false, false},
+		"one for another request":       {gate.Response{RequestID: "fr-other", Response: "approve"}, "", false, false},
+		"one for what was shown before": {gate.Response{RequestID: to.Request, Response: "reject", Digest: engine.Sum(nil)}, "", false, false},
+		"one that is not offered":       {gate.Response{RequestID: to.Request, Response: "maybe"}, "", false, false},
+		"one without its comment":       {gate.Response{RequestID: to.Request, Response: "request_changes"}, "", false, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.there.ProvidedBy = gate.By{User: "lee", Source: "file"}
+			body, err := test.there.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := to
+			to.Problem = test.problem
+			same, err := to.compare(engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, approve)
+			if same != test.same || (err != nil) != test.refused {
+				t.Errorf("same %v, error %v", same, err)
+			}
+		})
+	}
+	if _, err := to.compare(engine.Document{Path: to.Response, Err: engine.ErrUnsettled}, approve); err == nil {
+		t.Error("what cannot be read was taken for nothing")
+	}
+}
+
+func TestEveryOptionHasItsCommand(t *testing.T) {
+	got := howToAnswer(review.Asked, false)
+	want := []string{
+		"placet approve fr-20251206-a1b2c3",
+		`placet respond fr-20251206-a1b2c3 request_changes -m "…"`,
+		"placet reject fr-20251206-a1b2c3",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	odd := with("it's fine", "no")
+	if got := howToAnswer(odd.Asked, true)[0]; got != `placet respond faber/acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34:fr-20251206-a1b2c3 'it'\''s fine'` {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+func checkCommand(w *world) *cobra.Command {
+	return &cobra.Command{
+		Use: "check [RUN]", Short: "What is wrong with the documents",
+		Long: `What is wrong with the documents of a run, or of all runs. Ends with 1 where
+there is an error; warnings and infos alone end with 0.`,
+		Args: cobra.MaximumNArgs(1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := w.look()
+			if err != nil {
+				return err
+			}
+			found, err := b.chosen(args)
+			if err != nil {
+				return err
+			}
+			return b.check(b.views(found))
+		},
+	}
+}
+
+// findingLine is one finding as JSON.
+type findingLine struct {
+	Run      string `json:"run"`
+	Severity string `json:"severity"`
+	Path     string `json:"path"`
+	Text     string `json:"text"`
+}
+
+// severities in the order in which they are shown.
+var severities = []string{"error", "warning", "info"}
+
+// findingLines are a run's findings: what its machine finds, the problem notes
+// that stand and are not among it, names that nobody knows, and whether it can
+// be read at all.
+func findingLines(v view) []findingLine {
+	run := v.Key.String()
+	lines := []findingLine{}
+	if v.err != nil {
+		lines = append(lines, findingLine{run, "error", v.found.Run.State, v.err.Error()})
+	}
+	for _, f := range v.Findings {
+		lines = append(lines, findingLine{run, f.Severity, f.Path, f.Text})
+	}
+	for _, n := range v.notes {
+		said := slices.ContainsFunc(lines, func(l findingLine) bool { return l.Text == n.Text || l.Path == n.Path })
+		if !said {
+			lines = append(lines, findingLine{run, "error", n.Path, n.Text})
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b findingLine) int {
+		return cmp.Or(slices.Index(severities, a.Severity)-slices.Index(severities, b.Severity), cmp.Compare(a.Path, b.Path))
+	})
+	return lines
+}
+
+func (b *bench) check(views []view) error {
+	lines := []findingLine{}
+	errors := 0
+	for _, v := range views {
+		lines = append(lines, findingLines(v)...)
+	}
+	for _, l := range lines {
+		if l.Severity == "error" {
+			errors++
+		}
+	}
+	err := b.w.answer(map[string]any{"runs": len(views), "findings": lines}, func() { b.printFindings(views, lines, errors) })
+	if err != nil {
+		return err
+	}
+	return outcome(b.unlisted || errors > 0, false)
+}
+
+func (b *bench) printFindings(views []view, lines []findingLine, errors int) {
+	styles := map[string]string{"error": alarm, "warning": waiting, "info": faint}
+	for _, l := range lines {
+		b.w.say("%s  %s: %s", b.w.paint(styles[l.Severity], l.Severity), line(l.Path), line(l.Text))
+	}
+	b.w.say("%s looked at: %s, %s", many(len(views), "run", "runs"),
+		many(errors, "error", "errors"), many(len(lines)-errors, "remark", "remarks"))
+}

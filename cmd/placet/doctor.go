@@ -1,0 +1,230 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func doctorCommand(w *world) *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Whether placet can work here",
+		Long: `Looks at the workspace, its locks, the kernel's limits, git, the file system, the
+configuration and the folders of runs. Every line is ok, warn or problem, with
+what to do. Ends with 1 where there is a problem.`,
+		Args: cobra.NoArgs, GroupID: groupSetUp,
+		RunE: func(*cobra.Command, []string) error { return w.doctor() },
+	}
+}
+
+// The words of a diagnosis.
+const (
+	isFine    = "ok"
+	isWarning = "warn"
+	isProblem = "problem"
+)
+
+// diagnosis is one line of doctor.
+type diagnosis struct {
+	Verdict string `json:"verdict"`
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	// Do is what to do about it, "" where nothing is to be done.
+	Do string `json:"do"`
+}
+
+// examination collects diagnoses.
+type examination struct {
+	w     *world
+	root  string
+	lines []diagnosis
+}
+
+func (e *examination) add(verdict, subject, do, format string, args ...any) {
+	e.lines = append(e.lines, diagnosis{verdict, subject, fmt.Sprintf(format, args...), do})
+}
+
+func (w *world) doctor() error {
+	root, err := w.root()
+	if err != nil {
+		return err
+	}
+	e := &examination{w: w, root: root}
+	e.workspace()
+	e.git()
+	e.daemon()
+	e.fileSystem()
+	e.inotify()
+	if conf, ok := e.configuration(); ok {
+		e.runs(w.bench(root, conf, setup{}))
+	}
+	sick := slices.ContainsFunc(e.lines, func(d diagnosis) bool { return d.Verdict == isProblem })
+	err = w.answer(map[string]any{"workspace": root, "lines": e.lines}, func() {
+		t := &table{}
+		styles := map[string]string{isFine: "", isWarning: waiting, isProblem: alarm}
+		for _, d := range e.lines {
+			t.style([]string{styles[d.Verdict], strong}, d.Verdict, d.Subject, line(d.Text)+suffix(" → ", line(d.Do)))
+		}
+		t.print(w, w.out)
+	})
+	if err != nil {
+		return err
+	}
+	return outcome(sick, false)
+}
+
+// workspace asks whether placet can write here at all.
+func (e *examination) workspace() {
+	f, err := os.CreateTemp(e.root, ".placet-*.tmp")
+	if err != nil {
+		e.add(isProblem, "workspace", "give this user the right to write there, or use another -C", "%s: cannot write: %v", e.root, plain(err))
+		return
+	}
+	f.Close()
+	os.Remove(f.Name())
+	e.add(isFine, "workspace", "", "%s", e.root)
+}
+
+func (e *examination) git() {
+	out, err := exec.Command("git", "--version").Output()
+	if err != nil {
+		e.add(isWarning, "git", "install git: context.md quotes the branch's last commits", "not found")
+		return
+	}
+	version := strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")
+	path := excludeFile(e.root)
+	if path == "" {
+		e.add(isWarning, "git", "git init, if the history of decisions is to be kept", "%s, but the workspace is in no work tree", version)
+		return
+	}
+	body, _ := readSmall(path)
+	missing := missingLines(string(body), ignored)
+	if len(missing) > 0 && !e.ignores(missing) {
+		e.add(isWarning, "git", "placet init, or add the lines to "+path, "%s, but it does not ignore %s", version, strings.Join(missing, " and "))
+		return
+	}
+	e.add(isFine, "git", "", "%s", version)
+}
+
+// ignores asks git itself whether it ignores what the lines mean.
+func (e *examination) ignores(lines []string) bool {
+	for _, l := range lines {
+		probe := strings.ReplaceAll(strings.TrimSuffix(l, "/"), "*", "x")
+		if strings.HasSuffix(l, "/") {
+			probe += "/x"
+		}
+		cmd := exec.Command("git", "check-ignore", "-q", "--no-index", probe)
+		cmd.Dir = e.root
+		if cmd.Run() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *examination) daemon() {
+	if daemonRuns(e.root) {
+		e.add(isFine, "daemon", "", "one serves this workspace")
+		return
+	}
+	e.add(isWarning, "daemon", "placet watch, or placet once", "none serves this workspace: nothing moves")
+}
+
+// configuration reads the settings as every verb does.
+func (e *examination) configuration() (settings, bool) {
+	from := e.w.sources(e.root)
+	conf, err := load(from)
+	if err != nil {
+		e.add(isProblem, "config", "mend the file", "%v", err)
+		return conf, false
+	}
+	text := "defaults only"
+	if len(conf.read) > 0 {
+		text = strings.Join(conf.read, ", ")
+	}
+	e.add(isFine, "config", "", "%s", text)
+	for _, s := range conf.waiting {
+		e.add(isWarning, "trust", "placet trust", "%s: %s is not trusted: the default holds", layer{path: s.path}.place(s.line), s.name())
+	}
+	switch {
+	case from.trust == "":
+		e.add(isWarning, "trust", "set HOME or XDG_STATE_HOME", "there is no folder to remember trust in")
+	case within(filepath.Dir(filepath.Dir(filepath.Dir(from.trust))), e.root):
+		e.add(isWarning, "trust", "set XDG_STATE_HOME to a folder outside", "%s lies in the workspace: an agent could write it", from.trust)
+	}
+	return conf, true
+}
+
+// runs counts what there is to serve.
+func (e *examination) runs(b *bench) {
+	if reason, held := b.store.Hold(); held {
+		e.add(isWarning, "git", "finish or abort it", "nothing is decided at the moment: %s", reason)
+	}
+	for _, f := range b.families {
+		var there []string
+		for _, root := range f.Layout.Roots() {
+			if info, err := os.Stat(filepath.Join(e.root, filepath.FromSlash(root))); err == nil && info.IsDir() {
+				there = append(there, root)
+			}
+		}
+		if len(there) == 0 {
+			e.add(isWarning, f.Layout.Name(), "runs are found as soon as one exists", "no folder of runs: %s", strings.Join(f.Layout.Roots(), ", "))
+			continue
+		}
+		found, err := b.loop.Runs()
+		if err != nil {
+			e.add(isProblem, f.Layout.Name(), "make it readable", "cannot list the runs: %v", err)
+			continue
+		}
+		live, _ := b.live(found)
+		e.add(isFine, f.Layout.Name(), "", "%s, %d live, in %s", many(len(found), "run", "runs"), len(live), strings.Join(there, ", "))
+		e.watches(len(live))
+	}
+}
+
+// watchesPerRun is how many folders of a live run are watched.
+const watchesPerRun = 2
+
+// watches compares what the live runs need with what the kernel gives.
+func (e *examination) watches(live int) {
+	limit, err := kernelLimit("max_user_watches")
+	if err == nil && live*watchesPerRun > limit {
+		e.add(isWarning, "inotify", fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*live*watchesPerRun),
+			"%d watches are too few for %d live runs: some are scanned every 2 s instead", limit, live)
+	}
+}
+
+// fewWatches and fewInstances are limits that an editor and a browser use up.
+const (
+	fewWatches   = 8192
+	fewInstances = 64
+)
+
+func (e *examination) inotify() {
+	watches, err := kernelLimit("max_user_watches")
+	instances, err2 := kernelLimit("max_user_instances")
+	switch {
+	case err != nil || err2 != nil:
+		e.add(isWarning, "inotify", "", "the kernel's limits cannot be read: live runs may be scanned every 2 s instead")
+	case watches < fewWatches:
+		e.add(isWarning, "inotify", "sysctl fs.inotify.max_user_watches=524288", "%d watches for this user are few", watches)
+	case instances < fewInstances:
+		e.add(isWarning, "inotify", "sysctl fs.inotify.max_user_instances=512", "%d instances for this user are few", instances)
+	default:
+		e.add(isFine, "inotify", "", "%d watches, %d instances for this user", watches, instances)
+	}
+}
+
+func kernelLimit(name string) (int, error) {
+	body, err := os.ReadFile("/proc/sys/fs/inotify/" + name)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(body)))
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// remote are file systems that other machines change without an event here;
+// statfs(2) numbers them.
+var remote = map[int64]string{
+	0x6969: "NFS", 0x517b: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB2", 0x01021997: "9P", 0x65735546: "FUSE",
+	0x5346414f: "AFS", 0x00c36400: "Ceph",
+}
+
+// fileSystem asks whether changes make events and locks hold.
+func (e *examination) fileSystem() {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(e.root, &s); err != nil {
+		e.add(isWarning, "files", "", "the kind of file system is not known: %v", err)
+		return
+	}
+	if name, ok := remote[int64(s.Type)&0xffffffff]; ok {
+		e.add(isWarning, "files", "", "%s: changes by other machines raise no event here; live runs are scanned every 2 s", name)
+	} else {
+		e.add(isFine, "files", "", "a local file system")
+	}
+	if free := s.Bavail * uint64(s.Bsize); free < 16<<20 {
+		e.add(isProblem, "files", "free some", "only %d KiB are left", free>>10)
+	} else if s.Files > 0 && s.Ffree < 256 {
+		e.add(isProblem, "files", "free some", "only %d inodes are left", s.Ffree)
+	}
+	if err := locks(e.root); err != nil {
+		e.add(isWarning, "locks", "run one placet only", "flock does not work here (%v): a second daemon is not noticed", err)
+	} else {
+		e.add(isFine, "locks", "", "flock works")
+	}
+}
+
+// locks tries whether flock keeps a second one out.
+func locks(root string) error {
+	f, err := os.CreateTemp(root, ".placet-*.tmp")
+	if err != nil {
+		return plain(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return err
+	}
+	second, err := os.Open(f.Name())
+	if err != nil {
+		return plain(err)
+	}
+	defer second.Close()
+	if err := syscall.Flock(int(second.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+		return errors.New("two processes can hold one lock")
+	}
+	return nil
+}

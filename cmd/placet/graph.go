@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/engine"
+	"placet/engine/reconcile"
+)
+
+func graphCommand(w *world) *cobra.Command {
+	var mermaid bool
+	cmd := &cobra.Command{
+		Use: "graph [RUN]", Short: "A run's plan, or a family's transitions",
+		Long: `A run's plan as phases and steps, with the one where it stands; without a run,
+the transition table of every family. --mermaid draws it for a Markdown page.`,
+		Args: cobra.MaximumNArgs(1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := w.look()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return b.tables(mermaid)
+			}
+			f, err := b.oneRun(args[0])
+			if err != nil {
+				return err
+			}
+			return b.graph(b.views([]reconcile.Found{f})[0], mermaid)
+		},
+	}
+	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "as a Mermaid diagram")
+	return cmd
+}
+
+// nodeLine is one part of a plan as JSON.
+type nodeLine struct {
+	ID      string        `json:"id"`
+	Group   string        `json:"group"`
+	Label   string        `json:"label"`
+	Status  engine.Status `json:"status"`
+	Current bool          `json:"current"`
+	Gate    bool          `json:"gate"`
+	After   []string      `json:"after"`
+}
+
+func nodeLines(nodes []engine.Node) []nodeLine {
+	lines := []nodeLine{}
+	for _, n := range nodes {
+		lines = append(lines, nodeLine{n.ID, n.Group, n.Label, n.Status, n.Current, n.Gate, append([]string{}, n.After...)})
+	}
+	return lines
+}
+
+func (b *bench) graph(v view, mermaid bool) error {
+	data := map[string]any{"run": v.Key.String(), "status": v.Status, "nodes": nodeLines(v.Graph)}
+	if mermaid {
+		drawing := planMermaid(v.Graph)
+		data["mermaid"] = drawing
+		return b.w.answer(data, func() { b.w.say("%s", strings.TrimSuffix(drawing, "\n")) })
+	}
+	return b.w.answer(data, func() {
+		b.w.say("%s  %s", b.w.paint(strong, line(v.Key.String())), b.w.paint(statusStyle(v), line(string(v.Status))))
+		if len(v.Graph) == 0 {
+			b.w.say("  its plan is not known")
+		}
+		b.printPlan(v.Graph)
+	})
+}
+
+// stepMarks show a step by its status, for eyes that see no colour.
+var stepMarks = map[engine.Status]string{
+	"completed": "✓", "skipped": "↷", "failed": "✗", "in_progress": "●", "pending": "·",
+}
+
+func (b *bench) printPlan(nodes []engine.Node) {
+	group := ""
+	t := &table{}
+	for _, n := range nodes {
+		if n.Group != group {
+			t.style([]string{strong}, "  "+line(n.Group))
+			group = n.Group
+		}
+		mark, here := stepMarks[n.Status], ""
+		if mark == "" {
+			mark = "·"
+		}
+		if n.Gate {
+			mark = "◇"
+		}
+		styles := []string{"", ""}
+		if n.Current {
+			here, styles = "← here", []string{current, current, current}
+		}
+		t.style(styles, "    "+mark+" "+line(label(n)), line(string(n.Status)), here)
+	}
+	t.print(b.w, b.w.out)
+}
+
+// label is what a part of a plan is called.
+func label(n engine.Node) string {
+	if n.Label != "" {
+		return n.Label
+	}
+	return n.ID
+}
+
+// edgeLine is a row of a transition table as JSON.
+type edgeLine struct {
+	Of    string        `json:"of"`
+	From  engine.Status `json:"from"`
+	Event string        `json:"event"`
+	To    engine.Status `json:"to"`
+}
+
+func (b *bench) tables(mermaid bool) error {
+	data := map[string]any{}
+	for _, f := range b.families {
+		rows := []edgeLine{}
+		for _, e := range f.Machine.Edges() {
+			rows = append(rows, edgeLine(e))
+		}
+		data[f.Machine.Family()] = rows
+	}
+	return b.w.answer(map[string]any{"families": data}, func() {
+		for _, f := range b.families {
+			if mermaid {
+				b.w.say("%s", strings.TrimSuffix(tableMermaid(f.Machine.Edges()), "\n"))
+				continue
+			}
+			b.printTable(f.Machine)
+		}
+	})
+}
+
+func (b *bench) printTable(m engine.Machine) {
+	t := &table{}
+	head := []string{faint, faint, faint, faint}
+	t.style(head, "FAMILY", "OF", "FROM", "EVENT", "TO")
+	for _, e := range m.Edges() {
+		from := string(e.From)
+		if from == "" {
+			from = "(begins)"
+		}
+		t.style([]string{faint, "", "", strong}, m.Family(), e.Of, from, e.Event, string(e.To))
+	}
+	t.print(b.w, b.w.out)
+}
+
+// planMermaid draws a plan: a box for each group, gates as diamonds, the part
+// where the run stands marked. Where parts say nothing of what they come
+// after, each follows the one before.
+func planMermaid(nodes []engine.Node) string {
+	var s strings.Builder
+	s.WriteString("flowchart TD\n")
+	ids := map[string]string{}
+	for i, n := range nodes {
+		ids[n.ID] = fmt.Sprintf("n%d", i)
+	}
+	group := ""
+	for i, n := range nodes {
+		if n.Group != group {
+			closeGroup(&s, group)
+			fmt.Fprintf(&s, "  subgraph g%d[\"%s\"]\n", i, mermaidText(n.Group))
+			group = n.Group
+		}
+		open, end := "[", "]"
+		if n.Gate {
+			open, end = "{", "}"
+		}
+		fmt.Fprintf(&s, "    n%d%s\"%s\"%s\n", i, open, mermaidText(label(n)+suffix(": ", string(n.Status))), end)
+	}
+	closeGroup(&s, group)
+	for i, n := range nodes {
+		for _, from := range before(nodes, i) {
+			if id, known := ids[from]; known {
+				fmt.Fprintf(&s, "  %s --> n%d\n", id, i)
+			}
+		}
+		if n.Current {
+			fmt.Fprintf(&s, "  style n%d stroke-width:4px\n", i)
+		}
+	}
+	return s.String()
+}
+
+func closeGroup(s *strings.Builder, group string) {
+	if group != "" {
+		s.WriteString("  end\n")
+	}
+}
+
+// before are the parts that a part comes after.
+func before(nodes []engine.Node, i int) []string {
+	if len(nodes[i].After) > 0 || i == 0 {
+		return nodes[i].After
+	}
+	for _, n := range nodes {
+		if len(n.After) > 0 {
+			return nil
+		}
+	}
+	return []string{nodes[i-1].ID}
+}
+
+// mermaidText makes text safe between the quotation marks of a diagram.
+func mermaidText(s string) string {
+	return strings.NewReplacer(`"`, "#quot;", "<", "&lt;", ">", "&gt;", "`", "'").Replace(line(s))
+}
+
+// tableMermaid draws a transition table; parts of a run have a box of their own.
+func tableMermaid(edges []engine.Edge) string {
+	var s strings.Builder
+	s.WriteString("stateDiagram-v2\n")
+	var order []string
+	rows := map[string][]engine.Edge{}
+	for _, e := range edges {
+		if rows[e.Of] == nil {
+			order = append(order, e.Of)
+		}
+		rows[e.Of] = append(rows[e.Of], e)
+	}
+	for _, of := range order {
+		fmt.Fprintf(&s, "  state %s {\n", of)
+		for _, e := range rows[of] {
+			from := "[*]"
+			if e.From != "" {
+				from = of + "_" + string(e.From)
+			}
+			fmt.Fprintf(&s, "    %s --> %s_%s: %s\n", from, of, e.To, e.Event)
+		}
+		s.WriteString("  }\n")
+	}
+	return s.String()
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"placet/engine"
+)
+
+var plan = []engine.Node{
+	{ID: "frame:a", Group: "frame", Label: "a", Status: "completed"},
+	{ID: "build:b", Group: "build", Label: "b \"quoted\" <i>\u202e", Status: "in_progress", Current: true},
+	{ID: "build:c", Group: "build", Status: "pending", Gate: true},
+}
+
+func TestAPlanMarksWhereTheRunStands(t *testing.T) {
+	var out bytes.Buffer
+	b := &bench{w: &world{out: &out}}
+	b.printPlan(plan)
+	want := `  frame
+    ✓ a           completed
+  build
+    ● b "quoted" <i>  in_progress  ← here
+    ◇ build:c     pending
+`
+	if got := strings.Join(strings.Fields(out.String()), " "); got != strings.Join(strings.Fields(want), " ") {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+	if strings.Count(out.String(), "← here") != 1 {
+		t.Error("more than one place is marked")
+	}
+}
+
+func TestAPlanAsAMermaidDiagram(t *testing.T) {
+	want := `flowchart TD
+  subgraph g0["frame"]
+    n0["a: completed"]
+  end
+  subgraph g1["build"]
+    n1["b #quot;quoted#quot; &lt;i&gt;: in_progress"]
+    n2{"build:c: pending"}
+  end
+  n0 --> n1
+  style n1 stroke-width:4px
+  n1 --> n2
+`
+	if got := planMermaid(plan); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	after := []engine.Node{{ID: "x"}, {ID: "y", After: []string{"x", "unknown"}}, {ID: "z"}}
+	if got, want := planMermaid(after), "flowchart TD\n    n0[\"x\"]\n    n1[\"y\"]\n    n2[\"z\"]\n  n0 --> n1\n"; strings.ReplaceAll(got, ": ", "") != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestATableAsAMermaidDiagram(t *testing.T) {
+	got := tableMermaid([]engine.Edge{
+		{Of: "run", From: "", Event: "adopted", To: "waiting"},
+		{Of: "run", From: "waiting", Event: "answered", To: "ended"},
+		{Of: "step", From: "pending", Event: "started", To: "running"},
+	})
+	want := `stateDiagram-v2
+  state run {
+    [*] --> run_waiting: adopted
+    run_waiting --> run_ended: answered
+  }
+  state step {
+    step_pending --> step_running: started
+  }
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

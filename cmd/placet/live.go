@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"placet/engine"
+)
+
+// lookEvery is how often a daemon looks at its settings, at most.
+const lookEvery = time.Second
+
+// live are the settings of a daemon. They are read again when one of their
+// files has changed: what is trusted or revoked counts at once. A file that
+// cannot be used changes nothing and is named once.
+type live struct {
+	mu     sync.Mutex
+	from   sources
+	log    *slog.Logger
+	now    func() time.Time
+	have   settings
+	stamps [3]stampOf
+	looked time.Time
+}
+
+// stampOf tells one state of a file from another.
+type stampOf struct {
+	size int64
+	at   time.Time
+	id   os.FileInfo
+}
+
+func newLive(from sources, have settings, log *slog.Logger, now func() time.Time) *live {
+	l := &live{from: from, have: have, log: log, now: now, looked: now()}
+	l.stamps = l.look()
+	return l
+}
+
+// get returns the settings as they are now.
+func (l *live) get() settings {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if age := now.Sub(l.looked); age >= 0 && age < lookEvery {
+		return l.have
+	}
+	l.looked = now
+	stamps := l.look()
+	if l.unchanged(stamps) {
+		return l.have
+	}
+	l.stamps = stamps
+	next, err := load(l.from)
+	if err != nil {
+		l.log.Error("cannot use the changed settings; those before hold", "error", err)
+		return l.have
+	}
+	l.have = next
+	l.log.Info("settings read again")
+	return l.have
+}
+
+func (l *live) look() (stamps [3]stampOf) {
+	for i, path := range []string{filepath.Join(l.from.workspace, "placet.toml"), l.from.user, l.from.trust} {
+		if path == "" {
+			continue
+		}
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) || err != nil {
+			continue
+		}
+		stamps[i] = stampOf{info.Size(), info.ModTime(), info}
+	}
+	return stamps
+}
+
+func (l *live) unchanged(now [3]stampOf) bool {
+	for i, s := range now {
+		old := l.stamps[i]
+		if (s.id == nil) != (old.id == nil) || s.size != old.size || !s.at.Equal(old.at) {
+			return false
+		}
+		if s.id != nil && !os.SameFile(s.id, old.id) {
+			return false
+		}
+	}
+	return true
+}
+
+// permit refuses a command that the owner of the workspace does not, or no
+// longer, agree to.
+func (b *bench) permit(a engine.Action) error {
+	if b.current().trusted[commandDigest(a.Command.Argv)] {
+		return nil
+	}
+	return errors.New("it is not trusted any more: see placet trust")
+}

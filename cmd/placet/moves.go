@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// moveLog prints transitions as they become fact. Several runs move at the
+// same time; a line is written whole.
+type moveLog struct {
+	mu   sync.Mutex
+	w    *world
+	json *slog.Logger // nil: lines for people
+	made []transitionLine
+}
+
+// transitionLine is a transition as JSON.
+type transitionLine struct {
+	Run     string                   `json:"run"`
+	Of      string                   `json:"of"`
+	Subject string                   `json:"subject"`
+	From    engine.Status            `json:"from"`
+	To      engine.Status            `json:"to"`
+	Event   string                   `json:"event"`
+	Actor   string                   `json:"actor"`
+	Reason  string                   `json:"reason"`
+	Cause   map[string]engine.Digest `json:"cause"`
+}
+
+// moved records one committed transition and, unless they are collected for
+// --json, prints it.
+func (m *moveLog) moved(run layout.Run, t engine.Transition) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := engine.Key{Family: run.Family, ID: run.ID}
+	switch {
+	case m.json != nil:
+		m.json.Info("transition", "run", key.String(), "of", t.Of, "subject", t.Subject, "from", t.From, "to", t.To,
+			"event", t.Event, "actor", t.Actor, "reason", t.Reason, "cause", t.Cause)
+	case m.w.flags.json:
+		m.made = append(m.made, transitionLine{key.String(), t.Of, t.Subject, t.From, t.To, t.Event, t.Actor, t.Reason, t.Cause})
+	default:
+		m.w.say("%s", transitionText(m.w, m.w.now(), key, t))
+	}
+}
+
+// transitionText is a transition in one line: when, which run, from where to
+// where, by which edge, and why.
+func transitionText(w *world, now time.Time, key engine.Key, t engine.Transition) string {
+	steps := line(string(t.From)) + " → " + line(string(t.To))
+	if t.From == "" {
+		steps = "→ " + line(string(t.To))
+	}
+	if t.Subject != "" {
+		steps = line(t.Subject) + " " + steps
+	}
+	return fmt.Sprintf("%s %s  %s  %s%s", w.paint(faint, now.Local().Format("15:04:05")), w.paint(strong, brief(key)), steps,
+		w.paint(current, line(t.Event)), suffix("  ", cut(line(t.Reason), 160)))
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/engine/gate"
+)
+
+// tries is how often a choice that names nothing is asked for again.
+const tries = 3
+
+// prompt shows a request the way FABER's own prompt does and reads the answer:
+// a number, an option or, where it is asked for in words, a line of text. It
+// writes to stderr: the answer of the command is what became of it.
+func (w *world) prompt(t target, r *reply) error {
+	in := bufio.NewReader(w.in)
+	fmt.Fprint(w.err, promptText(t))
+	for range tries {
+		text, err := ask(in, w.err, "Your choice: ")
+		if err != nil {
+			return err
+		}
+		option, ok := choice(t, text)
+		if !ok {
+			fmt.Fprintf(w.err, "%q is none of the options: %s\n", line(text), offers(t))
+			continue
+		}
+		r.option = option
+		return askComment(t, r, in, w.err)
+	}
+	return refused("cannot answer %s: no option was chosen; nothing was written", t.label())
+}
+
+// choice resolves what was typed: an option's number or its word.
+func choice(t target, text string) (string, bool) {
+	if t.FreeText {
+		return text, text != ""
+	}
+	if id, ok := gate.Match(options(t.Asked), text); ok {
+		return id, true
+	}
+	n, err := strconv.Atoi(strings.Trim(text, "[]."))
+	if err != nil || n < 1 || n > len(t.Options) {
+		return "", false
+	}
+	return t.Options[n-1].ID, true
+}
+
+// askComment asks for the comment that an option needs.
+func askComment(t target, r *reply, in *bufio.Reader, out io.Writer) error {
+	for range tries {
+		if r.comment != "" || !slices.Contains(t.CommentRequired, r.option) {
+			return nil
+		}
+		text, err := ask(in, out, "Your comment: ")
+		if err != nil {
+			return err
+		}
+		r.comment = text
+	}
+	return nil
+}
+
+// ask reads one line.
+func ask(in *bufio.Reader, out io.Writer, question string) (string, error) {
+	fmt.Fprint(out, question)
+	text, err := in.ReadString('\n')
+	text = strings.TrimSpace(text)
+	if errors.Is(err, io.EOF) && text == "" {
+		fmt.Fprintln(out)
+		return "", refused("no answer was given; nothing was written")
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", refused("cannot read the answer: %v", err)
+	}
+	return text, nil
+}
+
+// promptText is the prompt of FABER's guide, word for word where it has words.
+func promptText(t target) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n\n", brief(t.Run), line(t.Request))
+	fmt.Fprintf(&b, "🎯 %s: Feedback Required\n", strings.ToUpper(line(t.Run.Family)))
+	b.WriteString(strings.Repeat("─", 39) + "\n\n")
+	phase, step, both := strings.Cut(line(t.Where), ":")
+	if both {
+		fmt.Fprintf(&b, "Phase: %s → %s\n", title(phase), step)
+	} else {
+		fmt.Fprintf(&b, "Phase: %s\n", phase)
+	}
+	fmt.Fprintf(&b, "Type: %s\n\n%s\n\n", title(t.Type), paragraph(t.Prompt))
+	if t.Summary != "" {
+		fmt.Fprintf(&b, "**Summary**: %s\n", paragraph(t.Summary))
+	}
+	for _, a := range t.Artifacts {
+		fmt.Fprintf(&b, "**Artifact**: %s\n", line(a))
+	}
+	if t.Summary != "" || len(t.Artifacts) > 0 {
+		b.WriteString("\n")
+	}
+	b.WriteString(promptOptions(t))
+	return b.String()
+}
+
+func promptOptions(t target) string {
+	if t.FreeText {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Options:\n")
+	for i, o := range t.Options {
+		fmt.Fprintf(&b, "  %d. %s", i+1, line(o.ID))
+		if o.Description != "" {
+			fmt.Fprintf(&b, " - %s", line(o.Description))
+		}
+		b.WriteString("\n")
+	}
+	return b.String() + "\n"
+}

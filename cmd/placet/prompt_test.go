@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"placet/engine"
+)
+
+var review = target{Asked: engine.Asked{
+	Request: "fr-20251206-a1b2c3", Run: engine.Key{Family: "faber", ID: "acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34"},
+	Type: "approval", Where: "architect:design-review", Prompt: "Please review the architectural design and approve to proceed.",
+	Summary: "3-layer architecture with handler pattern", Artifacts: []string{"specs/WORK-00258-design.md"},
+	Options: []engine.AskedOption{
+		{ID: "approve", Description: "Continue to Build phase"},
+		{ID: "request_changes", Description: "Provide feedback for revision"},
+		{ID: "reject", Description: "Cancel this workflow"},
+	},
+	CommentRequired: []string{"request_changes"},
+}}
+
+func TestThePromptIsThatOfTheGuide(t *testing.T) {
+	const guide = `🎯 FABER: Feedback Required
+───────────────────────────────────────
+
+Phase: Architect → design-review
+Type: Approval
+
+Please review the architectural design and approve to proceed.
+
+**Summary**: 3-layer architecture with handler pattern
+**Artifact**: specs/WORK-00258-design.md
+
+Options:
+  1. approve - Continue to Build phase
+  2. request_changes - Provide feedback for revision
+  3. reject - Cancel this workflow
+
+Your choice: `
+	var out bytes.Buffer
+	w := &world{in: strings.NewReader("1\n"), err: &out}
+	var r reply
+	if err := w.prompt(review, &r); err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(out.String(), "\n\n")
+	if rest != guide {
+		t.Errorf("got\n%s\nwant\n%s", rest, guide)
+	}
+	if !strings.Contains(head, "faber/acme/web/3f2b8c1e") || !strings.Contains(head, review.Request) {
+		t.Errorf("does not say which run and request: %q", head)
+	}
+}
+
+func TestThePromptTakesANumberOrAnOption(t *testing.T) {
+	free := review
+	free.FreeText, free.Options, free.CommentRequired = true, nil, nil
+	tests := map[string]struct {
+		to      target
+		typed   string
+		option  string
+		comment string
+		fails   bool
+	}{
+		"a number":                   {review, "3\n", "reject", "", false},
+		"a number in brackets":       {review, "[1]\n", "approve", "", false},
+		"a number and a full stop":   {review, "1.\n", "approve", "", false},
+		"a word in capitals":         {review, "  APPROVE \n", "approve", "", false},
+		"a word with a blank":        {review, "Request changes\nUse UTF-8\n", "request_changes", "Use UTF-8", false},
+		"no newline at the end":      {review, "1", "approve", "", false},
+		"a mistake and then a word":  {review, "yes\n0\nreject\n", "reject", "", false},
+		"mistakes only":              {review, "y\ny\ny\napprove\n", "", "", true},
+		"a number too large":         {review, "4\n-1\n1e3\n", "", "", true},
+		"nothing":                    {review, "", "", "", true},
+		"a comment that is missing":  {review, "2\n\n\n\n", "request_changes", "", false},
+		"the end before the comment": {review, "2\n", "request_changes", "", true},
+		"an answer in words":         {free, "Use UTC.\n", "Use UTC.", "", false},
+		"a number is a word there":   {free, "1\n", "1", "", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			var r reply
+			w := &world{in: strings.NewReader(test.typed), err: &out}
+			err := w.prompt(test.to, &r)
+			if (err != nil) != test.fails {
+				t.Fatalf("error %v", err)
+			}
+			if r.option != test.option && !test.fails || r.comment != test.comment {
+				t.Errorf("option %q, comment %q", r.option, r.comment)
+			}
+		})
+	}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/layout"
+)
+
+// target is an open request that an answer is for.
+type target struct {
+	engine.Asked
+	found reconcile.Found
+}
+
+// name is how the request is named on the command line: by its id, which the
+// listing showed beside run and step.
+func (t target) label() string {
+	return fmt.Sprintf("%s of %s (%s)", line(t.Request), brief(t.Run), line(t.Where))
+}
+
+// oneRequest resolves a request argument to an open request. "" is good where
+// one request alone is open.
+func (b *bench) oneRequest(arg string) (target, error) {
+	found := b.runs()
+	open := b.open(found, arg)
+	switch len(open) {
+	case 1:
+		return open[0], nil
+	case 0:
+		return target{}, b.nothingOpen(found, arg)
+	}
+	p := usage("%s are open", many(len(open), "request", "requests")).try("name one: <request id>, or <run>:<request id>")
+	if arg != "" {
+		p.text = fmt.Sprintf("%q fits %s", line(arg), many(len(open), "open request", "open requests"))
+	}
+	for _, t := range open {
+		p.fits = append(p.fits, fmt.Sprintf("%s:%s  %s  %s", t.Run, t.Request, t.Where, cut(line(t.Prompt), 60)))
+	}
+	return target{}, p
+}
+
+// open returns the open requests that an argument names, oldest first.
+func (b *bench) open(found []reconcile.Found, arg string) []target {
+	run, request, both := strings.Cut(arg, ":")
+	switch {
+	case arg == "":
+		live, _ := b.live(found)
+		return b.openIn(live, "")
+	case both:
+		return b.openIn(b.fits(found, run), request)
+	case layout.IsRequestID(arg):
+		if open := b.openIn(b.asking(found, arg), arg); len(open) > 0 {
+			return open
+		}
+	}
+	return b.openIn(b.fits(found, arg), "")
+}
+
+// asking returns the runs that may ask a request: those with its folder, or,
+// where placet has not opened it yet, all that can still move.
+func (b *bench) asking(found []reconcile.Found, request string) []reconcile.Found {
+	var with []reconcile.Found
+	for _, f := range found {
+		if b.has(f, request) {
+			with = append(with, f)
+		}
+	}
+	if len(with) > 0 {
+		return with
+	}
+	live, _ := b.live(found)
+	return live
+}
+
+// openIn returns the open requests of some runs, those of one id where it is
+// not "".
+func (b *bench) openIn(found []reconcile.Found, request string) []target {
+	var open []target
+	for _, v := range b.views(found) {
+		for _, a := range v.Open {
+			if request == "" || a.Request == request {
+				open = append(open, target{a, v.found})
+			}
+		}
+	}
+	slices.SortFunc(open, func(x, y target) int { return oldestFirst(x.Asked, y.Asked) })
+	return open
+}
+
+// nothingOpen says why an argument names no open request.
+func (b *bench) nothingOpen(found []reconcile.Found, arg string) error {
+	run, request, both := strings.Cut(arg, ":")
+	switch {
+	case arg == "":
+		return refused("no request is open in %s", b.root).try("placet status lists the runs")
+	case !both:
+		run, request = "", arg
+	}
+	for _, f := range found {
+		if c, ok := b.closed(f, request); ok && (run == "" || len(b.fits([]reconcile.Found{f}, run)) == 1) {
+			return c
+		}
+	}
+	if fit := b.fits(found, cmp.Or(run, arg)); len(fit) > 0 {
+		return refused("%s has no open request %s", brief(fit[0].Key()), line(request)).
+			try("placet explain %s says why it stands where it stands", brief(fit[0].Key()))
+	}
+	return usage("cannot find a request or a run %q in %s", line(arg), b.root).try("placet inbox lists what is asked")
+}
+
+// closed is a request that has its receipt: the answer that was taken.
+type closed struct {
+	run     engine.Key
+	receipt gate.Receipt
+}
+
+func (c closed) Error() string {
+	r := c.receipt
+	text := fmt.Sprintf("%s of %s is closed: %s", line(r.RequestID), brief(c.run), line(r.Result))
+	if r.Response != "" {
+		text += fmt.Sprintf(", %s by %s (%s)", cut(line(r.Response), 60), line(r.ProvidedBy.User), line(r.ProvidedBy.Source))
+	}
+	return text + ", at " + line(r.DecidedAt)
+}
+
+// closed reads the receipt of a request, if there is one.
+func (b *bench) closed(f reconcile.Found, request string) (closed, bool) {
+	if !b.has(f, request) {
+		return closed{}, false
+	}
+	d := b.settled(layout.RequestPath(f.Run.Dir, request, "receipt.json"), layout.File{
+		Kind: layout.KindReceipt, Limit: layout.LimitJSON, Request: request,
+	})
+	if !d.Present() {
+		return closed{}, false
+	}
+	r, err := gate.ReadReceipt(d.Path, d.Body)
+	return closed{f.Key(), r}, err == nil
+}

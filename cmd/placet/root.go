@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+// Groups of verbs in the help, by what a person wants.
+const (
+	groupDecide     = "decide"
+	groupRun        = "run"
+	groupUnderstand = "understand"
+	groupSetUp      = "set-up"
+	groupFamilies   = "families"
+)
+
+const manual = `placet is the clerk for human decisions in a workspace where agents work.
+
+Agents and editors write files; placet watches them, moves each run on, and
+writes what comes next. A person answers by editing a form, or here. The files
+are the record: placet can be stopped at any moment without losing anything.
+
+  placet watch              serve the workspace until stopped
+  placet inbox              what is asked of you
+  placet approve REQUEST    answer
+
+Exit codes: 0 nothing to report; 1 something needs mending, or an answer was
+refused; 2 usage or configuration; 3 (once, status, inbox) a request is open.`
+
+// newRoot builds the whole command line on a world. begun is set when a verb
+// begins: an error from before is one of usage.
+func newRoot(w *world, begun *bool) *cobra.Command {
+	root := &cobra.Command{
+		Use: "placet", Short: "The clerk for human decisions in a workspace where agents work", Long: manual,
+		Args: cobra.NoArgs, SilenceErrors: true, SilenceUsage: true, Version: thisBuild().Version,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error { *begun = true; return nil },
+	}
+	root.SetVersionTemplate("placet {{.Version}}\n")
+	root.SetIn(w.in)
+	root.SetOut(w.out)
+	root.SetErr(w.err)
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.StringVarP(&w.flags.workspace, "workspace", "C", "", "the workspace (default: the nearest parent with placet.toml, .placet or .git)")
+	f.StringVar(&w.flags.config, "config", "", "your own configuration (default: placet/placet.toml in XDG_CONFIG_HOME)")
+	f.BoolVar(&w.flags.json, "json", false, "answer with one JSON object")
+	root.AddGroup(
+		&cobra.Group{ID: groupDecide, Title: "Deciding:"},
+		&cobra.Group{ID: groupRun, Title: "Serving a workspace:"},
+		&cobra.Group{ID: groupUnderstand, Title: "Understanding a run:"},
+		&cobra.Group{ID: groupSetUp, Title: "Setting up:"},
+		&cobra.Group{ID: groupFamilies, Title: "What one family alone has:"},
+	)
+	root.SetHelpCommandGroupID(groupSetUp)
+	root.SetCompletionCommandGroupID(groupSetUp)
+	for _, command := range verbs() {
+		root.AddCommand(command(w))
+	}
+	return root
+}
+
+// verbs are all commands, in the order of the manual.
+func verbs() []func(*world) *cobra.Command {
+	return []func(*world) *cobra.Command{
+		inboxCommand, approveCommand, rejectCommand, respondCommand, showCommand,
+		watchCommand, onceCommand, statusCommand,
+		explainCommand, logCommand, checkCommand, graphCommand,
+		initCommand, trustCommand, doctorCommand, demoCommand, schemaCommand, versionCommand,
+		faberCommand,
+	}
+}
+
+// run carries out one command line and returns the exit code.
+func (w *world) run(ctx context.Context, args []string) int {
+	var begun bool
+	root := newRoot(w, &begun)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	return w.report(err, begun)
+}
+
+// subcommands makes a command that only holds others refuse all other words.
+func subcommands(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return usage("unknown command %q for %q", line(args[0]), cmd.CommandPath()).try("%s --help", cmd.CommandPath())
+	}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// completeRuns completes a run argument.
+func completeRuns(w *world) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		b, err := w.look()
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		found, _ := b.loop.Runs()
+		var names []cobra.Completion
+		for _, f := range found {
+			names = append(names, f.Key().String())
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeRequests completes a request argument with what is open, and then
+// the request's options.
+func completeRequests(w *world) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		b, err := w.look()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		found, _ := b.loop.Runs()
+		var names []cobra.Completion
+		if len(args) == 1 && cmd.Name() == "respond" {
+			for _, t := range b.open(found, args[0]) {
+				for _, o := range t.Options {
+					names = append(names, cobra.CompletionWithDesc(line(o.ID), line(o.Description)))
+				}
+			}
+		}
+		if len(args) == 0 {
+			for _, t := range b.open(found, "") {
+				names = append(names, cobra.CompletionWithDesc(line(t.Request), brief(t.Run)+" "+line(t.Where)+" "+cut(line(t.Prompt), 50)))
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// orderly is the error of a verb that a signal ended in good order.
+func orderly(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"cmp"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/layout"
+)
+
+// view is one run as it was seen.
+type view struct {
+	engine.Account
+	found reconcile.Found
+	// notes are the problem notes that stand in the run's folder.
+	notes []standing
+	// since is when the run came to stand where it stands, as far as its
+	// documents tell.
+	since time.Time
+	err   error
+}
+
+// standing is a problem note that stands.
+type standing struct{ Path, Text string }
+
+// troubled reports whether something about the run needs a person who mends.
+func (v view) troubled() bool {
+	if v.err != nil || v.Stands || len(v.notes) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(v.Open, func(a engine.Asked) bool { return a.Problem != "" })
+}
+
+// runs finds the runs of the workspace. Folders that cannot be listed are
+// named; what lies in the others is there all the same.
+func (b *bench) runs() []reconcile.Found {
+	found, err := b.loop.Runs()
+	if err != nil {
+		b.w.note("%s", paragraph(err.Error()))
+		b.unlisted = true
+	}
+	return found
+}
+
+// patience is how long a verb waits for documents to stand still before it
+// shows what there is.
+const patience = 2500 * time.Millisecond
+
+// views takes snapshots of runs, several at a time, and asks the machines how
+// they stand. What is still being written is looked at again.
+func (b *bench) views(found []reconcile.Found) []view {
+	views := make([]view, len(found))
+	todo := make([]int, len(found))
+	for i := range found {
+		todo[i] = i
+	}
+	for end := time.Now().Add(patience); ; {
+		again := b.viewEach(found, views, todo)
+		if len(again) == 0 || time.Now().After(end) {
+			return views
+		}
+		todo = again
+		time.Sleep(150 * time.Millisecond)
+	}
+}
+
+// viewEach looks at the runs in todo and returns those to look at again.
+func (b *bench) viewEach(found []reconcile.Found, views []view, todo []int) []int {
+	var again []int
+	var mu sync.Mutex
+	each(len(todo), func(n int) {
+		i := todo[n]
+		v, unsettled := b.view(found[i])
+		mu.Lock()
+		defer mu.Unlock()
+		views[i] = v
+		if unsettled {
+			again = append(again, i)
+		}
+	})
+	slices.Sort(again)
+	return again
+}
+
+// view looks at one run. It reports whether something in it was still being
+// written.
+func (b *bench) view(f reconcile.Found) (view, bool) {
+	v := view{found: f}
+	snap, again, err := b.loop.Snapshot(f)
+	if err != nil {
+		v.Key, v.err = f.Key(), err
+		return v, false
+	}
+	v.Account = f.Family.Machine.Account(snap)
+	v.Key = f.Key()
+	v.since = since(v.Account, snap.Doc(f.Run.State))
+	for _, d := range snap.Docs {
+		switch {
+		case !d.Present():
+		case d.Kind == layout.KindProblem:
+			v.notes = append(v.notes, standing{Path: d.Path, Text: noteBody(string(d.Body))})
+		case d.Kind == layout.KindReceipt:
+			v.addReceipt(d)
+		}
+	}
+	return v, !again.IsZero()
+}
+
+// addReceipt adds what became of a request to the run's log: an answer that
+// was refused or overtaken must be found there.
+func (v *view) addReceipt(d engine.Document) {
+	r, err := gate.ReadReceipt(d.Path, d.Body)
+	if err != nil {
+		return
+	}
+	at, _ := time.Parse(time.RFC3339, r.DecidedAt)
+	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.User, Message: r.RequestID}
+	for _, more := range []string{r.Response, r.Comment, r.Reason} {
+		e.Message += suffix(": ", more)
+	}
+	i := len(v.Log)
+	for i > 0 && v.Log[i-1].At.After(at) {
+		i--
+	}
+	v.Log = slices.Insert(v.Log, i, e)
+}
+
+// since is when a run came to stand where it stands: what is asked, else the
+// last event, else the last change of the state document.
+func since(a engine.Account, state engine.Document) time.Time {
+	switch {
+	case len(a.Open) > 0 && !a.Open[0].RequestedAt.IsZero():
+		return a.Open[0].RequestedAt
+	case len(a.Log) > 0 && !a.Log[len(a.Log)-1].At.IsZero():
+		return a.Log[len(a.Log)-1].At
+	}
+	return state.Changed
+}
+
+// noteBody is what a problem note says, without heading and closing line.
+func noteBody(text string) string {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "# Problem")
+	text, _, _ = strings.Cut(text, "\n\nplacet wrote this note")
+	return strings.TrimSpace(text)
+}
+
+// live returns the runs that can still move, and counts the others by status.
+func (b *bench) live(found []reconcile.Found) ([]reconcile.Found, map[engine.Status]int) {
+	peeks := make([]engine.Peek, len(found))
+	each(len(found), func(i int) { peeks[i] = b.loop.Peek(found[i]) })
+	final := map[engine.Status]int{}
+	var live []reconcile.Found
+	for i, f := range found {
+		if peeks[i].Final {
+			final[peeks[i].Status]++
+		} else {
+			live = append(live, f)
+		}
+	}
+	return live, final
+}
+
+// each calls f for 0 … n-1, as many at a time as there are processors.
+func each(n int, f func(i int)) {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range workers {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// uuidPrefix is how many characters of a run's last part name it at least.
+const uuidPrefix = 4
+
+// fits returns the runs that an argument names: a whole name alone, else all
+// that the shorter forms fit.
+func (b *bench) fits(found []reconcile.Found, arg string) []reconcile.Found {
+	for _, f := range found {
+		if arg == f.Run.ID || arg == f.Key().String() {
+			return []reconcile.Found{f}
+		}
+	}
+	if work, ok := strings.CutPrefix(arg, "#"); ok {
+		return b.withWork(found, work)
+	}
+	if b.serves(arg) {
+		return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return f.Run.Family != arg })
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return !beginsWith(f, arg) })
+}
+
+// withWork returns the runs for a work item, as their families tell it.
+func (b *bench) withWork(found []reconcile.Found, work string) []reconcile.Found {
+	var fit []reconcile.Found
+	for _, v := range b.views(found) {
+		if slices.Contains(v.Facts, engine.Fact{Label: "work item", Value: "#" + work}) {
+			fit = append(fit, v.found)
+		}
+	}
+	return fit
+}
+
+// beginsWith reports whether an argument is the beginning of a run's last part,
+// alone or after the parts before it.
+func beginsWith(f reconcile.Found, arg string) bool {
+	for _, id := range []string{f.Run.ID, f.Key().String(), path.Base(f.Run.ID)} {
+		if strings.HasPrefix(id, arg) && len(arg)-len(id)+len(path.Base(id)) >= uuidPrefix {
+			return true
+		}
+	}
+	return false
+}
+
+// oneRun resolves a run argument. Where several fit nothing is chosen.
+func (b *bench) oneRun(arg string) (reconcile.Found, error) {
+	fit := b.fits(b.runs(), arg)
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return reconcile.Found{}, usage("cannot find a run %q in %s", line(arg), b.root).try("placet status --all lists the runs")
+	}
+	return reconcile.Found{}, ambiguous(arg, fit)
+}
+
+// ambiguous lists the runs that an argument fits.
+func ambiguous(arg string, fit []reconcile.Found) *problem {
+	p := usage("%q fits %s", line(arg), many(len(fit), "run", "runs")).try("name one of them, by as much of it as is unique")
+	for _, f := range fit {
+		p.fits = append(p.fits, f.Key().String())
+	}
+	return p
+}
+
+// chosen are the runs of an optional argument: all of them, or the one named.
+func (b *bench) chosen(args []string) ([]reconcile.Found, error) {
+	if len(args) == 0 {
+		return b.runs(), nil
+	}
+	one, err := b.oneRun(args[0])
+	return []reconcile.Found{one}, err
+}
+
+// oldestFirst sorts requests by when they were asked, then by run.
+func oldestFirst(a, b engine.Asked) int {
+	return cmp.Or(a.RequestedAt.Compare(b.RequestedAt), cmp.Compare(a.Run.String(), b.Run.String()), cmp.Compare(a.Request, b.Request))
+}
+
+// has reports whether a run's folder holds a request of this id.
+func (b *bench) has(f reconcile.Found, request string) bool {
+	if !layout.IsRequestID(request) {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(b.root, filepath.FromSlash(layout.RequestPath(f.Run.Dir, request, "request.json"))))
+	return err == nil
+}

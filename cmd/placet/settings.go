@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"placet/engine"
+	"placet/engine/faber"
+)
+
+// file is all that placet.toml and the user's configuration may hold. A
+// family's block is unknown until the family exists.
+type file struct {
+	Language string              `toml:"language"`
+	Gates    map[string]gateRule `toml:"gates"`
+	Commands commands            `toml:"commands"`
+	Faber    faber.Config        `toml:"faber"`
+}
+
+// gateRule says what an answer must be worth; see engine.Gate.
+type gateRule struct {
+	Level     string   `toml:"level"`
+	Approvers []string `toml:"approvers"`
+}
+
+// commands says what placet hands to the commands that it runs.
+type commands struct {
+	// Env names variables that commands get besides the few they always get.
+	Env []string `toml:"env"`
+}
+
+// settings are the merged configuration and what its owner has agreed to.
+type settings struct {
+	file
+	// trusted holds the digests that Facts.Trusted shows to the machines.
+	trusted map[engine.Digest]bool
+	// waiting are settings of the workspace that do not count yet.
+	waiting []setting
+	// read are the configuration files that were found.
+	read []string
+}
+
+// sources are the files that the settings come from; "" means none.
+type sources struct {
+	workspace string // the folder that holds placet.toml
+	user      string // the user's own configuration
+	named     bool   // --config named it, so it must exist
+	trust     string // the trust file
+}
+
+// defaults are the settings where nothing is configured.
+func defaults() file {
+	return file{Language: "en", Faber: faber.DefaultConfig()}
+}
+
+// load merges the settings: default < placet.toml < the user's file. A policy
+// setting that an agent could have written counts only once it is trusted.
+func load(from sources) (settings, error) {
+	s := settings{file: defaults(), trusted: map[engine.Digest]bool{}}
+	agreed, err := readTrust(from.trust)
+	if err != nil {
+		return s, err
+	}
+	for d := range agreed.digests() {
+		s.trusted[d] = true
+	}
+	layers, err := from.layers()
+	if err != nil {
+		return s, err
+	}
+	for _, l := range layers {
+		if err := s.merge(l); err != nil {
+			return s, err
+		}
+	}
+	// Whoever agreed to the setting has agreed to the command in it.
+	if argv := s.Faber.Resume.Command; len(argv) > 0 {
+		s.trusted[faber.CommandDigest(argv)] = true
+	}
+	return s, nil
+}
+
+// layer is one configuration file.
+type layer struct {
+	path string
+	body []byte
+	// own is true for a file outside the workspace: its owner wrote it.
+	own bool
+}
+
+func (from sources) layers() ([]layer, error) {
+	var layers []layer
+	for _, path := range []string{filepath.Join(from.workspace, "placet.toml"), from.user} {
+		if path == "" {
+			continue
+		}
+		body, err := readSmall(path)
+		if errors.Is(err, fs.ErrNotExist) && !(from.named && path == from.user) {
+			continue
+		}
+		if err != nil {
+			return nil, usage("cannot read the configuration %q: %v", path, plain(err))
+		}
+		layers = append(layers, layer{path: path, body: body, own: !within(path, from.workspace)})
+	}
+	return layers, nil
+}
+
+// within reports whether a file lies in the workspace, wherever links lead.
+func within(path, workspace string) bool {
+	resolved, err := filepath.EvalSymlinks(path)
+	return err != nil || inside(path, workspace) || inside(resolved, workspace)
+}
+
+// merge lays one file over the settings. Untrusted policy is set aside.
+func (s *settings) merge(l layer) error {
+	tree, err := l.parse()
+	if err != nil {
+		return err
+	}
+	if !l.own {
+		for _, p := range policies(tree) {
+			if s.trusted[p.digest] {
+				continue
+			}
+			p.path, p.line = l.path, l.lineOf(p.key)
+			s.waiting = append(s.waiting, p)
+			remove(tree, p.key)
+		}
+	}
+	if err := l.lay(tree, &s.file); err != nil {
+		return err
+	}
+	s.read = append(s.read, l.path)
+	return nil
+}
+
+// gates are the gates as the machines read them.
+func (f file) gates() map[string]engine.Gate {
+	gates := map[string]engine.Gate{}
+	for name, g := range f.Gates {
+		if g.Level == "" {
+			g.Level = "file"
+		}
+		gates[name] = engine.Gate{Level: g.Level, Approvers: slices.Clone(g.Approvers)}
+	}
+	return gates
+}

@@ -1,0 +1,337 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"placet/engine"
+	"placet/engine/faber"
+)
+
+// put writes a file below a folder and returns its path.
+func put(t *testing.T, dir, name, content string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// places makes a workspace and, outside of it, a user's folder.
+func places(t *testing.T) sources {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"ws", "home"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sources{
+		workspace: filepath.Join(dir, "ws"), user: filepath.Join(dir, "home/placet.toml"),
+		trust: filepath.Join(dir, "home/trust/x.json"),
+	}
+}
+
+func mustLoad(t *testing.T, from sources) settings {
+	t.Helper()
+	s, err := load(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestASettingThatCannotBeUsedIsRefusedWithFileAndLine(t *testing.T) {
+	tests := map[string]struct{ toml, line, says string }{
+		"unknown key":                {"language = \"en\"\n\ntypo = 1\n", "3", `unknown setting "typo"`},
+		"unknown key in a table":     {"[faber]\nenabled = true\ndrve = \"all\"\n", "3", `unknown setting "faber.drve"`},
+		"unknown key inline":         {"[faber]\ncontext = { events = 1, wat = 2 }\n", "2", `unknown setting "faber.context.wat"`},
+		"unknown key in a gate":      {"[gates]\n\"*\" = { levle = \"file\" }\n", "2", `unknown setting "gates.\"*\".levle"`},
+		"another family's block":     {"\n[optimizer]\nidempotent = true\n", "2", `unknown setting "optimizer"`},
+		"key in other letters":       {"Language = \"en\"\n", "1", `unknown setting "Language"`},
+		"table in other letters":     {"[Faber]\nenabled = true\n", "1", `unknown setting "Faber"`},
+		"a key with odd characters":  {"\"a,b c\" = 1\n", "", `unknown setting "\"a,b c\""`},
+		"wrong type":                 {"\n[faber]\nenabled = \"yes\"\n", "3", "expected boolean, found string"},
+		"wrong type of an element":   {"[faber]\nroots = [1]\n", "2", "expected string, found integer"},
+		"a value for a table":        {"faber = 3\n", "1", "expected table, found integer"},
+		"a table for a value":        {"[language]\nx = 1\n", "1", "expected string, found table"},
+		"a length for a number":      {"[faber.deadline]\nreview = \"soon\"\n", "2", "soon"},
+		"not TOML":                   {"language = en\n", "1", ""},
+		"a key twice":                {"language = \"en\"\nlanguage = \"ko\"\n", "2", "language"},
+		"unknown language":           {"language = \"fr\"\n", "1", `language "fr" is not one of en, ko, ja`},
+		"unknown language of faber":  {"[faber]\nlanguage = \"fr\"\n", "2", `faber.language "fr" is not one of en, ko, ja`},
+		"a level that is not built":  {"[gates]\n\"faber/review\" = { level = \"signed\" }\n", "2", `level "signed" is not available in this version: only "file" is`},
+		"a level nobody knows":       {"[gates.\"*\"]\nlevel = \"fiel\"\n", "2", `level "fiel" is not known: only "file" is available`},
+		"a gate for no family":       {"[gates]\nfabre = { level = \"file\" }\n", "2", `[gates] "fabre" names no family`},
+		"a gate for no type":         {"[gates]\n\"faber/\" = { level = \"file\" }\n", "2", `[gates] "faber/" names no family`},
+		"a variable that is none":    {"[commands]\nenv = [\"A=B\"]\n", "2", `commands.env: "A=B" is not the name of a variable`},
+		"approval by time alone":     {"[faber]\n\non_deadline = \"approve\"\n", "3", `on_deadline: "approve" would approve by time alone`},
+		"approval, spelled oddly":    {"[faber]\non_deadline = \"CONFIRM \"\n", "2", "would approve by time alone"},
+		"a pattern that is none":     {"[faber]\ndestructive_steps = [\"[\"]\n", "2", "destructive_steps"},
+		"failed runs of no kind":     {"[faber]\nask_failed = \"some\"\n", "2", "ask_failed"},
+		"no root":                    {"[faber]\nroots = []\n", "2", "roots is empty"},
+		"a number that is not there": {"[faber]\ncontext = { events = inf }\n", "2", "expected integer, found float"},
+	}
+	for name, test := range tests {
+		for _, whose := range []string{"placet.toml", "user"} {
+			t.Run(name+" in "+whose, func(t *testing.T) {
+				from := places(t)
+				path := from.user
+				if whose == "placet.toml" {
+					path = filepath.Join(from.workspace, whose)
+				}
+				put(t, filepath.Dir(path), filepath.Base(path), test.toml)
+				_, err := load(from)
+				if err == nil {
+					t.Fatal("was accepted")
+				}
+				if code := err.(*problem).code; code != exitUsage {
+					t.Errorf("exit code %d, want %d", code, exitUsage)
+				}
+				place := path
+				if test.line != "" {
+					place += ":" + test.line
+				}
+				if !strings.HasPrefix(err.Error(), place+": ") || !strings.Contains(err.Error(), test.says) {
+					t.Errorf("says %q\nwant %s: … %s", err, place, test.says)
+				}
+			})
+		}
+	}
+}
+
+func TestAMistypedSettingIsTold(t *testing.T) {
+	for mistyped, meant := range map[string]string{
+		"langauge = \"en\"":                "language",
+		"Language = \"en\"":                "language",
+		"[faber]\non-deadline = \"x\"":     "faber.on_deadline",
+		"[faber]\nask_faild = \"all\"":     "faber.ask_failed",
+		"[faber.resume]\ncomand = [\"x\"]": "faber.resume.command",
+	} {
+		from := places(t)
+		put(t, from.workspace, "placet.toml", mistyped+"\n")
+		_, err := load(from)
+		if p, ok := err.(*problem); !ok || p.hint != `did you mean "`+meant+`"?` {
+			t.Errorf("%q: %#v, want a hint at %q", mistyped, err, meant)
+		}
+	}
+}
+
+func TestAConfigurationThatIsNoFileIsRefused(t *testing.T) {
+	from := places(t)
+	if err := os.Mkdir(filepath.Join(from.workspace, "placet.toml"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(from); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+	from = places(t)
+	put(t, from.workspace, "placet.toml", strings.Repeat("# x\n", limitSmall))
+	if _, err := load(from); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
+		t.Errorf("a large file: %v", err)
+	}
+}
+
+func TestANamedConfigurationMustExist(t *testing.T) {
+	from := places(t)
+	mustLoad(t, from)
+	from.named = true
+	if _, err := load(from); err == nil || !strings.Contains(err.Error(), from.user) {
+		t.Errorf("says %v", err)
+	}
+}
+
+func TestTheUsersConfigurationWinsOverTheWorkspaces(t *testing.T) {
+	from := places(t)
+	put(t, from.workspace, "placet.toml", `
+language = "ko"
+[faber]
+ask_failed = "all"
+workflow_paths = ["a", "b"]
+deadline = { review = "1h", approval = "2h" }
+context = { events = 3 }
+`)
+	put(t, filepath.Dir(from.user), "placet.toml", `
+language = "ja"
+[faber]
+workflow_paths = ["c"]
+deadline = { review = "5h" }
+`)
+	want := defaults()
+	want.Language = "ja"
+	want.Faber.AskFailed = "all"
+	want.Faber.WorkflowPaths = []string{"c"}
+	want.Faber.Deadline = map[string]faber.Duration{"review": faber.Duration(5 * time.Hour), "approval": faber.Duration(2 * time.Hour)}
+	want.Faber.Context.Events = 3
+	got := mustLoad(t, from)
+	if diff := cmp.Diff(want, got.file); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{filepath.Join(from.workspace, "placet.toml"), from.user}, got.read); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Every policy key as a workspace may set it, and what shows that it counts.
+var policySettings = map[string]struct {
+	toml   string
+	counts func(settings) bool
+}{
+	"gates": {"[gates]\n\"*\" = { approvers = [\"kim\"] }", func(s settings) bool {
+		return len(s.gates()["*"].Approvers) == 1
+	}},
+	"commands":                {"[commands]\nenv = [\"API_KEY\"]", func(s settings) bool { return len(s.Commands.Env) == 1 }},
+	"faber.destructive_steps": {"[faber]\ndestructive_steps = []", func(s settings) bool { return len(s.Faber.DestructiveSteps) == 0 }},
+	"faber.on_deadline":       {"[faber]\non_deadline = \"reject\"", func(s settings) bool { return s.Faber.OnDeadline == "reject" }},
+	"faber.roots":             {"[faber]\nroots = [\"runs\"]", func(s settings) bool { return s.Faber.Roots[0] == "runs" }},
+	"faber.resume":            {"[faber.resume]\ncommand = [\"go\", \"on\"]", func(s settings) bool { return len(s.Faber.Resume.Command) == 2 }},
+}
+
+func TestPolicyOfTheWorkspaceCountsOnlyOnceTrusted(t *testing.T) {
+	for key, test := range policySettings {
+		t.Run(key, func(t *testing.T) {
+			from := places(t)
+			put(t, from.workspace, "placet.toml", "language = \"ko\"\n"+test.toml+"\n")
+			before := mustLoad(t, from)
+			if test.counts(before) {
+				t.Error("counts untrusted")
+			}
+			if before.Language != "ko" {
+				t.Error("what is no policy does not count")
+			}
+			if len(before.waiting) != 1 || before.waiting[0].name() != key || before.waiting[0].line < 2 {
+				t.Fatalf("waiting: %+v", before.waiting)
+			}
+			var file trustFile
+			file.SchemaVersion = 1
+			file.agree(time.Now(), engine.Untrusted{Name: key, Digest: before.waiting[0].digest})
+			if err := file.write(from.trust); err != nil {
+				t.Fatal(err)
+			}
+			after := mustLoad(t, from)
+			if !test.counts(after) || len(after.waiting) > 0 {
+				t.Errorf("does not count although trusted; waiting: %+v", after.waiting)
+			}
+		})
+	}
+}
+
+func TestPolicyOfTheUserCountsUnasked(t *testing.T) {
+	for key, test := range policySettings {
+		from := places(t)
+		put(t, filepath.Dir(from.user), "placet.toml", test.toml+"\n")
+		if s := mustLoad(t, from); !test.counts(s) || len(s.waiting) > 0 {
+			t.Errorf("%s: counts %v, waiting %v", key, test.counts(s), s.waiting)
+		}
+	}
+}
+
+func TestAUsersConfigurationInsideTheWorkspaceIsTheWorkspaces(t *testing.T) {
+	for name, test := range policySettings {
+		from := places(t)
+		from.user = put(t, from.workspace, "config/mine.toml", test.toml+"\n")
+		if s := mustLoad(t, from); test.counts(s) || len(s.waiting) != 1 {
+			t.Errorf("%s: counts although an agent could have written it", name)
+		}
+		outside := filepath.Join(t.TempDir(), "link.toml")
+		if err := os.Symlink(from.user, outside); err != nil {
+			t.Fatal(err)
+		}
+		from.user = outside
+		if s := mustLoad(t, from); test.counts(s) {
+			t.Errorf("%s: counts through a link into the workspace", name)
+		}
+	}
+}
+
+func TestAChangedPolicyIsUntrustedAgain(t *testing.T) {
+	from := places(t)
+	put(t, from.workspace, "placet.toml", "[faber.resume]\ncommand = [\"good\"]\n")
+	s := mustLoad(t, from)
+	file := trustFile{SchemaVersion: 1}
+	file.agree(time.Now(), engine.Untrusted{Name: "faber.resume", Digest: s.waiting[0].digest})
+	if err := file.write(from.trust); err != nil {
+		t.Fatal(err)
+	}
+	for toml, counts := range map[string]bool{
+		"[faber.resume]\ncommand = [\"good\"]\n":                        true,
+		"# moved\n\n[faber]\nresume = { command = [ 'good' ] } # as is": true,
+		"[faber.resume]\ncommand = [\"good\", \"rm\"]\n":                false,
+		"[faber.resume]\ncommand = [\"good \"]\n":                       false,
+	} {
+		put(t, from.workspace, "placet.toml", toml)
+		s := mustLoad(t, from)
+		if got := len(s.Faber.Resume.Command) > 0; got != counts {
+			t.Errorf("%q counts: %v, want %v", toml, got, counts)
+		}
+		if argv := s.Faber.Resume.Command; counts && !s.trusted[faber.CommandDigest(argv)] {
+			t.Errorf("%q: the setting is trusted and its command is not", toml)
+		}
+	}
+}
+
+func TestOneTrustedPolicyCarriesNoOther(t *testing.T) {
+	from := places(t)
+	put(t, from.workspace, "placet.toml", "[faber]\non_deadline = \"reject\"\nroots = [\"x\"]\n")
+	s := mustLoad(t, from)
+	file := trustFile{SchemaVersion: 1}
+	file.agree(time.Now(), engine.Untrusted{Name: s.waiting[0].name(), Digest: s.waiting[0].digest})
+	if err := file.write(from.trust); err != nil {
+		t.Fatal(err)
+	}
+	s = mustLoad(t, from)
+	if s.Faber.OnDeadline != "reject" || s.Faber.Roots[0] == "x" {
+		t.Errorf("on_deadline %q, roots %q", s.Faber.OnDeadline, s.Faber.Roots)
+	}
+}
+
+func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
+	shown := regexp.MustCompile(`(?m)^#(\S)`).ReplaceAllString(initialSettings, "$1")
+	l := layer{path: "placet.toml", body: []byte(shown)}
+	tree, err := l.parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := defaults()
+	got.Language, got.Faber = "", faber.Config{}
+	if err := (layer{path: "x", body: l.body}).layOver(tree, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := defaults()
+	want.Gates = map[string]gateRule{"*": {Level: "file", Approvers: []string{}}}
+	want.Commands.Env = []string{}
+	want.Faber.WorkflowPaths, want.Faber.Deadline, want.Faber.Resume.Command = []string{}, map[string]faber.Duration{}, []string{}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, p := range policies(tree) {
+		if !strings.Contains(initialSettings, "# POLICY") {
+			t.Errorf("%s is not marked", p.name())
+		}
+	}
+	if s := mustLoad(t, func() sources {
+		from := places(t)
+		put(t, from.workspace, "placet.toml", initialSettings)
+		return from
+	}()); len(s.waiting) > 0 {
+		t.Errorf("as it is written it holds settings: %v", s.waiting)
+	}
+}
+
+func TestThePolicyDigestIsThatOfTheDesign(t *testing.T) {
+	found := policies(map[string]any{"faber": map[string]any{"resume": map[string]any{"command": []any{"a", "<b>"}}}})
+	want := engine.Sum([]byte("faber.resume\n" + `{"command":["a","<b>"]}`))
+	if len(found) != 1 || found[0].digest != want {
+		t.Errorf("%+v, want the digest of key LF canonical JSON value, %s", found, want)
+	}
+}

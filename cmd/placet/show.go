@@ -1,0 +1,159 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/engine"
+	"placet/engine/reconcile"
+)
+
+// lastEvents is how many events show prints.
+const lastEvents = 5
+
+func showCommand(w *world) *cobra.Command {
+	return &cobra.Command{
+		Use: "show RUN|REQUEST", Short: "All about one run, or one request",
+		Long: `All about one run: where it stands, its plan, what is asked, what is wrong, its
+last events. RUN is <family>/<id>, the id, the first characters of its last
+part, #<work id>, or the family where it has one run. A request id shows the
+request.`,
+		Args: cobra.ExactArgs(1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := w.look()
+			if err != nil {
+				return err
+			}
+			return b.show(args[0])
+		},
+	}
+}
+
+// show shows the run that an argument names; where it names none, the request.
+func (b *bench) show(arg string) error {
+	f, err := b.oneRun(arg)
+	if err == nil {
+		v := b.views([]reconcile.Found{f})[0]
+		return b.w.answer(showData(v), func() { b.printRun(v) })
+	}
+	t, requestErr := b.oneRequest(arg)
+	if requestErr != nil {
+		return b.noSuch(arg, err, requestErr)
+	}
+	return b.w.answer(requestData(t.Asked), func() { b.printRequest(t) })
+}
+
+// noSuch chooses the error that says more about what an argument might name.
+func (b *bench) noSuch(arg string, run, request error) error {
+	if strings.HasPrefix(run.Error(), "cannot find a run") {
+		return request
+	}
+	return run
+}
+
+// runData is one run as JSON.
+type runData struct {
+	runLine
+	Facts    []factLine    `json:"facts"`
+	Open     []requestLine `json:"open"`
+	Plan     []nodeLine    `json:"plan"`
+	Findings []findingLine `json:"findings"`
+	Log      []entryLine   `json:"log"`
+}
+
+type factLine struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
+
+func showData(v view) runData {
+	d := runData{
+		runLine: lineOf(v), Facts: []factLine{}, Open: []requestLine{}, Plan: nodeLines(v.Graph),
+		Findings: findingLines(v), Log: entryLines(v.Log),
+	}
+	for _, f := range v.Facts {
+		d.Facts = append(d.Facts, factLine(f))
+	}
+	for _, a := range v.Open {
+		d.Open = append(d.Open, requestData(a))
+	}
+	return d
+}
+
+func (b *bench) printRun(v view) {
+	w := b.w
+	w.say("%s  %s%s", w.paint(strong, line(v.Key.String())), w.paint(statusStyle(v), line(string(v.Status))), suffix("  ", line(v.Class)))
+	if v.err != nil {
+		w.say("  %s", line(v.err.Error()))
+	}
+	facts := &table{}
+	for _, f := range v.Facts {
+		facts.style([]string{faint}, "  "+line(f.Label), line(f.Value))
+	}
+	facts.print(w, w.out)
+	if len(v.Graph) > 0 {
+		w.say("\n%s", w.paint(strong, "Plan"))
+		b.printPlan(v.Graph)
+	}
+	for _, a := range v.Open {
+		w.say("\n%s", w.paint(strong, "Asked"))
+		b.printFull(a)
+	}
+	for _, n := range v.notes {
+		w.say("\n%s  %s\n%s", w.paint(alarm, "Problem"), line(n.Path), indent(paragraph(n.Text), "  "))
+	}
+	if len(v.Log) > 0 {
+		w.say("\n%s", w.paint(strong, "Last events"))
+		b.printEntries(v.Log[max(0, len(v.Log)-lastEvents):], "")
+	}
+}
+
+// suffix is s after a gap, or nothing.
+func suffix(gap, s string) string {
+	if s == "" {
+		return ""
+	}
+	return gap + s
+}
+
+func (b *bench) printRequest(t target) {
+	b.w.say("%s", b.w.paint(strong, line(t.Run.String())))
+	b.printFull(t.Asked)
+}
+
+// printFull shows a request with its whole question and every option.
+func (b *bench) printFull(a engine.Asked) {
+	w := b.w
+	w.say("  %s  %s  %s%s", w.paint(strong, line(a.Request)), w.paint(waiting, line(a.Where)), line(a.Type), suffix(", since ", clock(a)))
+	w.say("%s", indent(paragraph(a.Prompt), "  "))
+	if a.Summary != "" {
+		w.say("%s", indent(paragraph(a.Summary), "  "))
+	}
+	for _, artifact := range a.Artifacts {
+		w.say("  look at  %s", line(artifact))
+	}
+	options := &table{}
+	for _, o := range a.Options {
+		options.style([]string{strong}, "  "+line(o.ID), line(o.Description))
+	}
+	options.print(w, w.out)
+	w.say("  form     %s", line(a.Form))
+	for i, how := range howToAnswer(a, false) {
+		w.say("  %-8s %s", []string{"answer", "or"}[min(i, 1)], how)
+	}
+	if !a.Deadline.IsZero() {
+		w.say("  deadline %s%s", moment(a.Deadline), suffix(", ", map[bool]string{true: w.paint(alarm, "overdue")}[a.Overdue]))
+	}
+	if a.Problem != "" {
+		w.say("  %s\n%s", w.paint(alarm, "the answer in place cannot be used:"), indent(paragraph(a.Problem), "    "))
+	}
+}
+
+// clock is when a request was made, "" where nobody wrote it down.
+func clock(a engine.Asked) string {
+	if a.RequestedAt.IsZero() {
+		return ""
+	}
+	return moment(a.RequestedAt)
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"placet/engine"
+	"placet/engine/reconcile"
+)
+
+func statusCommand(w *world) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "status [RUN]", Short: "Where every run stands",
+		Long: `Where every run stands: its class, its status, since when, and what it waits
+for. Runs that ended are counted; --all lists them too.`,
+		Args: cobra.MaximumNArgs(1), GroupID: groupRun, ValidArgsFunction: completeRuns(w),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := w.look()
+			if err != nil {
+				return err
+			}
+			return b.status(args, all)
+		},
+	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "list the runs that ended, too")
+	return cmd
+}
+
+// state is the workspace as status shows it.
+type state struct {
+	Workspace string                `json:"workspace"`
+	Daemon    bool                  `json:"daemon"`
+	Held      string                `json:"held"`
+	Runs      []runLine             `json:"runs"`
+	Final     map[engine.Status]int `json:"final"`
+	Waiting   int                   `json:"waiting"`
+	Untrusted []untrustedLine       `json:"untrusted"`
+	views     []view
+}
+
+// runLine is one run in status.
+type runLine struct {
+	Run      string        `json:"run"`
+	Family   string        `json:"family"`
+	Class    string        `json:"class"`
+	Short    string        `json:"short"`
+	Status   engine.Status `json:"status"`
+	Final    bool          `json:"final"`
+	Stands   bool          `json:"stands"`
+	Since    string        `json:"since"`
+	Requests []string      `json:"requests"`
+	Where    string        `json:"where"`
+	Problems []noteLine    `json:"problems"`
+}
+
+// noteLine is a problem note, or what else is wrong with a run.
+type noteLine struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+// status shows the runs and ends with the exit code that they call for.
+func (b *bench) status(args []string, all bool) error {
+	found, err := b.chosen(args)
+	if err != nil {
+		return err
+	}
+	s := b.state(found, all || len(args) > 0)
+	if err := b.w.answer(s, func() { b.printStatus(s) }); err != nil {
+		return err
+	}
+	return b.outcome(s)
+}
+
+// outcome is the exit code that the state calls for.
+func (b *bench) outcome(s state) error {
+	return outcome(b.unlisted || slices.ContainsFunc(s.views, view.troubled), s.Waiting > 0)
+}
+
+// state looks at runs; those that ended only where all are wanted.
+func (b *bench) state(found []reconcile.Found, all bool) state {
+	s := state{Workspace: b.root, Daemon: daemonRuns(b.root), Runs: []runLine{}}
+	s.Held, _ = b.store.Hold()
+	live, final := b.live(found)
+	s.Final = final
+	if all {
+		live = found
+	}
+	s.views = b.views(live)
+	for _, v := range s.views {
+		s.Waiting += len(v.Open)
+		s.Runs = append(s.Runs, lineOf(v))
+	}
+	s.Untrusted = b.untrusted(s.views)
+	return s
+}
+
+func lineOf(v view) runLine {
+	l := runLine{
+		Run: v.Key.String(), Family: v.Key.Family, Class: v.Class, Short: v.Short, Status: v.Status,
+		Final: v.Final, Stands: v.Stands, Since: stamp(v.since), Requests: []string{}, Problems: []noteLine{},
+	}
+	for _, a := range v.Open {
+		l.Requests = append(l.Requests, a.Request)
+		l.Where = a.Where
+	}
+	if v.err != nil {
+		l.Status, l.Problems = "unknown", append(l.Problems, noteLine{v.found.Run.State, v.err.Error()})
+	}
+	for _, n := range v.notes {
+		l.Problems = append(l.Problems, noteLine(n))
+	}
+	return l
+}
+
+// stamp is a moment in JSON, "" for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+func (b *bench) printStatus(s state) {
+	w := b.w
+	if len(s.Runs) > 0 {
+		t := &table{}
+		t.style([]string{faint, faint, faint, faint, faint}, "RUN", "CLASS", "STATUS", "SINCE", "WAITS AT")
+		for i, l := range s.Runs {
+			t.style([]string{strong, "", statusStyle(s.views[i]), faint},
+				brief(s.views[i].Key), line(l.Class), line(string(l.Status)), age(w.now(), s.views[i].since), waitsAt(s.views[i]))
+		}
+		t.print(w, w.out)
+		b.printProblems(s.views)
+	}
+	w.say("%s", tally(s))
+	b.printState(s)
+}
+
+// waitsAt says in a few words what a run waits for.
+func waitsAt(v view) string {
+	switch {
+	case v.err != nil:
+		return "cannot be read: " + cut(line(v.err.Error()), 80)
+	case len(v.Open) > 0:
+		return openAt(v)
+	case v.Stands || len(v.notes) > 0:
+		return "a problem note stands"
+	}
+	return ""
+}
+
+func openAt(v view) string {
+	a := v.Open[0]
+	text := fmt.Sprintf("%s  %s %s", line(a.Where), line(a.Type), line(a.Request))
+	if a.Overdue {
+		text += " (overdue)"
+	}
+	if a.Problem != "" {
+		text += " (its answer cannot be used)"
+	}
+	if n := len(v.Open) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+func statusStyle(v view) string {
+	switch {
+	case v.troubled():
+		return alarm
+	case len(v.Open) > 0:
+		return waiting
+	case v.Final:
+		return faint
+	}
+	return ""
+}
+
+// printProblems shows what is wrong, one line for each note, after the table.
+func (b *bench) printProblems(views []view) {
+	for _, v := range views {
+		for _, n := range v.notes {
+			b.w.say("%s %s: %s", b.w.paint(alarm, "!"), line(n.Path), cut(line(n.Text), 200))
+		}
+	}
+}
+
+// tally counts the runs in one line.
+func tally(s state) string {
+	if len(s.Runs) == 0 && len(s.Final) == 0 {
+		return "no runs in " + s.Workspace
+	}
+	var parts []string
+	for _, status := range sortedStatuses(s.Final) {
+		parts = append(parts, fmt.Sprintf("%d %s", s.Final[status], line(string(status))))
+	}
+	text := many(len(s.Runs), "run", "runs")
+	if len(parts) > 0 {
+		text += ", ended: " + strings.Join(parts, ", ")
+	}
+	if s.Waiting > 0 {
+		text += fmt.Sprintf("; %s open: placet inbox", many(s.Waiting, "request", "requests"))
+	}
+	return text
+}
+
+func sortedStatuses(m map[engine.Status]int) []engine.Status {
+	var all []engine.Status
+	for s := range m {
+		all = append(all, s)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// printState says on stderr what concerns the workspace as a whole.
+func (b *bench) printState(s state) {
+	if !s.Daemon {
+		b.w.note("no daemon runs here: nothing moves until `placet watch` or `placet once`")
+	}
+	if s.Held != "" {
+		b.w.note("nothing is decided at the moment: %s", s.Held)
+	}
+	b.noteUntrusted(s.Untrusted)
+}
+
+// noteUntrusted says that something waits for trust.
+func (b *bench) noteUntrusted(waiting []untrustedLine) {
+	for _, u := range waiting {
+		b.w.note("%s waits for trust and does not count: see `placet trust`", line(u.Name))
+	}
+}

@@ -1,0 +1,316 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/BurntSushi/toml"
+
+	"placet/templates"
+)
+
+// Reading a configuration file is strict: an unknown key, a key in other
+// letters, a wrong type and a word that no setting has are refused with file
+// and line. Silence about a mistyped key would be a switch that seems on.
+
+// limitSmall is the largest configuration or trust file, in bytes.
+const limitSmall = 1 << 20
+
+// readSmall reads a regular file. It never blocks on a FIFO.
+func readSmall(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	body, err := io.ReadAll(io.LimitReader(f, limitSmall+1))
+	if err == nil && len(body) > limitSmall {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	return body, err
+}
+
+// plain strips what an error of the file system says twice: call and path.
+func plain(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}
+
+// parse reads a file as a tree and refuses all that no setting has.
+func (l layer) parse() (map[string]any, error) {
+	tree := map[string]any{}
+	if _, err := toml.Decode(string(l.body), &tree); err != nil {
+		return nil, l.refuse(err)
+	}
+	if key := unknown(tree, reflect.TypeFor[file]()); key != nil {
+		return nil, l.unknown(key)
+	}
+	scratch := defaults()
+	if _, err := toml.Decode(string(l.body), &scratch); err != nil {
+		return nil, l.refuse(err)
+	}
+	return tree, l.check(scratch)
+}
+
+// lay decodes what is left of a tree over f and checks the result.
+func (l layer) lay(tree map[string]any, f *file) error {
+	if err := l.layOver(tree, f); err != nil {
+		return err
+	}
+	return l.check(*f)
+}
+
+func (l layer) layOver(tree map[string]any, f *file) error {
+	var buf bytes.Buffer
+	if err := toml.NewEncoder(&buf).Encode(tree); err != nil {
+		return usage("cannot use %q: %v", l.path, err)
+	}
+	if _, err := toml.Decode(buf.String(), f); err != nil {
+		return l.refuse(err)
+	}
+	return nil
+}
+
+// check refuses words that a setting does not know.
+func (l layer) check(f file) error {
+	if !slices.Contains(languages, f.Language) {
+		return l.at([]string{"language"}, "language %q is not one of %s", f.Language, strings.Join(languages, ", "))
+	}
+	for _, name := range sorted(f.Gates) {
+		if err := l.checkGate(name, f.Gates[name]); err != nil {
+			return err
+		}
+	}
+	for _, name := range f.Commands.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00 ") {
+			return l.at([]string{"commands", "env"}, "commands.env: %q is not the name of a variable", name)
+		}
+	}
+	if lang := f.Faber.Language; lang != "" && !slices.Contains(languages, lang) {
+		return l.at([]string{"faber", "language"}, "faber.language %q is not one of %s", lang, strings.Join(languages, ", "))
+	}
+	if err := f.Faber.Check(); err != nil {
+		key, _, _ := strings.Cut(strings.Fields(err.Error())[0], ":")
+		return l.at([]string{"faber", key}, "[faber] %v", err)
+	}
+	return nil
+}
+
+var languages = templates.Languages()
+
+// checkGate refuses what no gate can mean. Levels other than file are named in
+// the design and not built: to accept the word would promise a proof.
+func (l layer) checkGate(name string, g gateRule) error {
+	key := []string{"gates", name}
+	family, typ, typed := strings.Cut(name, "/")
+	if name != "*" && family != "faber" || typed && typ == "" {
+		return l.at(key, "[gates] %q names no family: use \"*\", \"faber\" or \"faber/<type>\"", name)
+	}
+	switch g.Level {
+	case "", "file":
+		return nil
+	case "challenge", "signed", "remote", "separate uid", "separate-uid", "committed":
+		return l.at(append(key, "level"), "[gates] %q: level %q is not available in this version: only \"file\" is", name, g.Level)
+	}
+	return l.at(append(key, "level"), "[gates] %q: level %q is not known: only \"file\" is available", name, g.Level)
+}
+
+// at is a problem with the setting at key.
+func (l layer) at(key []string, format string, args ...any) *problem {
+	return usage("%s: %s", l.place(l.lineOf(key)), fmt.Sprintf(format, args...))
+}
+
+func (l layer) place(line int) string {
+	if line == 0 {
+		return l.path
+	}
+	return fmt.Sprintf("%s:%d", l.path, line)
+}
+
+// refuse words a decoding error.
+func (l layer) refuse(err error) error {
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		return usage("%s: %s", l.place(parse.Position.Line), parse.Message)
+	}
+	m := mistyped.FindStringSubmatch(err.Error())
+	if m == nil {
+		return usage("%s: %s", l.place(0), strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	line, _ := strconv.Atoi(m[1])
+	return usage("%s: %s: %s", l.place(line), m[2], mismatch(m[3]))
+}
+
+// mistyped is the decoder's error for a value of another type than a setting
+// has: line, key, message.
+var mistyped = regexp.MustCompile(`^toml: (?:line (\d+) )?\(last key "(.*?)"\): (.*)$`)
+
+// mismatch words the decoder's message by the types that TOML has.
+func mismatch(message string) string {
+	want := "table"
+	_, found, ok := strings.Cut(message, "expected table but found ")
+	if !ok {
+		message, ok = strings.CutPrefix(message, "incompatible types: TOML value has type ")
+		found, want, _ = strings.Cut(message, "; destination has type ")
+	}
+	if !ok {
+		return message
+	}
+	return fmt.Sprintf("expected %s, found %s", cmp.Or(tomlTypes[want], want), cmp.Or(tomlTypes[found], found))
+}
+
+var tomlTypes = map[string]string{
+	"int64": "integer", "float64": "float", "bool": "boolean", "map[string]any": "table", "map": "table",
+	"slice": "array", "[]any": "array", "[]map[string]any": "array of tables", "time.Time": "date",
+}
+
+// unknown is the problem with a key that no setting has.
+func (l layer) unknown(key []string) error {
+	name := toml.Key(key).String()
+	p := l.at(key, "unknown setting %q", name)
+	if like := alike(key, reflect.TypeFor[file]()); like != "" {
+		return p.try("did you mean %q?", like)
+	}
+	return p.try("placet init writes a placet.toml with every setting, in an empty folder")
+}
+
+// unknown returns the first key of a tree that a type has no place for. Case
+// counts: the decoder alone would take "Language" for "language".
+func unknown(tree map[string]any, t reflect.Type) []string {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return nil
+	}
+	for _, name := range sorted(tree) {
+		below, ok := member(t, name)
+		if !ok {
+			return []string{name}
+		}
+		if sub, isTable := tree[name].(map[string]any); isTable {
+			if key := unknown(sub, below); key != nil {
+				return append([]string{name}, key...)
+			}
+		}
+	}
+	return nil
+}
+
+// member is the type of the setting name in a table of type t.
+func member(t reflect.Type, name string) (reflect.Type, bool) {
+	switch t.Kind() {
+	case reflect.Map:
+		return t.Elem(), true
+	case reflect.Struct:
+		for _, f := range reflect.VisibleFields(t) {
+			if f.Tag.Get("toml") == name {
+				return f.Type, true
+			}
+		}
+		return nil, false
+	}
+	// A table where a plain value belongs: the decoder words that better.
+	return reflect.TypeFor[map[string]any](), true
+}
+
+// alike is the setting that a mistyped key was meant to be, "" if none is near.
+func alike(key []string, t reflect.Type) string {
+	for _, name := range key[:len(key)-1] {
+		t, _ = member(t, name)
+	}
+	if t.Kind() != reflect.Struct {
+		return ""
+	}
+	last := key[len(key)-1]
+	for _, f := range reflect.VisibleFields(t) {
+		name := f.Tag.Get("toml")
+		if near(last, name) {
+			return toml.Key(append(slices.Clone(key[:len(key)-1]), name)).String()
+		}
+	}
+	return ""
+}
+
+// near reports whether two names differ in case, in dashes, or by at most two
+// letters where they are long enough for that to mean something.
+func near(a, b string) bool {
+	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
+	a, b = fold(a), fold(b)
+	return a == b || len(a) > 3 && distance(a, b) <= 2
+}
+
+// distance counts the letters to insert, remove or change between two names.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// stop ends decoding at the key that lineOf looks for.
+type stop struct{}
+
+func (*stop) UnmarshalTOML(any) error { return errors.New("found") }
+
+// lineOf returns the line of a key, or of the nearest table around it; 0 if
+// the file does not say. The decoder knows lines only in errors, so a type is
+// made that has a place for this key alone, and refuses it.
+func (l layer) lineOf(key []string) int {
+	for ; len(key) > 0; key = key[:len(key)-1] {
+		t := reflect.TypeFor[stop]()
+		for _, name := range slices.Backward(key) {
+			t = reflect.StructOf([]reflect.StructField{{
+				Name: "F", Type: t, Tag: reflect.StructTag("toml:" + strconv.Quote(name)),
+			}})
+		}
+		_, err := toml.Decode(string(l.body), reflect.New(t).Interface())
+		var parse toml.ParseError
+		if errors.As(err, &parse) && parse.Message == "found" {
+			return parse.Position.Line
+		}
+	}
+	return 0
+}
+
+// sorted returns a map's keys in order.
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"placet/engine"
+	"placet/templates"
+)
+
+// Text that comes from files must go through line or paragraph before it is
+// shown: without control, bidi and zero-width characters no file can move the
+// cursor, hide a word or reverse a sentence.
+
+// line returns s cleaned and in one line.
+func line(s string) string {
+	return strings.Join(strings.Fields(templates.Clean(s)), " ")
+}
+
+// paragraph returns s cleaned, its lines kept and none of them blank at the end.
+func paragraph(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(templates.Clean(l), " \t\r")
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// indent puts prefix before every line of s.
+func indent(s, prefix string) string {
+	return prefix + strings.ReplaceAll(s, "\n", "\n"+prefix)
+}
+
+// cut shortens s to n characters, the last of them an ellipsis.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
+}
+
+// age is how long ago a moment was, in its largest unit; "" for no moment.
+func age(now, then time.Time) string {
+	if then.IsZero() {
+		return ""
+	}
+	switch d := now.Sub(then); {
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+}
+
+// moment is a time as people read it, in their own zone.
+func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+
+// uuidLength is the length of the last part of an id that nobody reads whole.
+const uuidLength = 36
+
+// brief is a run's name as lists show it: a uuid is cut to its first eight
+// characters, which name the run as well.
+func brief(k engine.Key) string {
+	name := k.String()
+	if last := path.Base(name); len(last) == uuidLength {
+		name = name[:len(name)-uuidLength+8]
+	}
+	return line(name)
+}
+
+// many is a count with its noun.
+func many(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
+// title is a word of a document as a heading: "error_resolution" becomes
+// "Error Resolution".
+func title(word string) string {
+	parts := strings.FieldsFunc(line(word), func(r rune) bool { return r == '_' || r == ' ' })
+	for i, p := range parts {
+		first, size := utf8.DecodeRuneInString(p)
+		parts[i] = strings.ToUpper(string(first)) + p[size:]
+	}
+	return strings.Join(parts, " ")
+}

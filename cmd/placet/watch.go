@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"placet/engine"
+	"placet/engine/provider"
+	"placet/engine/store"
+	"placet/engine/watch"
+)
+
+func watchCommand(w *world) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use: "watch", Short: "Serve the workspace until stopped",
+		Long: `Serves the workspace until stopped, by SIGINT or SIGTERM: watches the files,
+moves each run on, and prints one line for every transition. One daemon serves
+a workspace. It can be stopped or killed at any moment; nothing is lost.`,
+		Args: cobra.NoArgs, GroupID: groupRun,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case w.flags.json:
+				return usage("cannot answer with one JSON object: watch does not end").try("placet watch --log json")
+			case format != "text" && format != "json":
+				return usage("--log takes text or json, not %q", line(format))
+			}
+			return w.watch(cmd.Context(), format == "json")
+		},
+	}
+	cmd.Flags().StringVar(&format, "log", "text", "text, or json for one JSON object a line")
+	return cmd
+}
+
+func (w *world) watch(ctx context.Context, asJSON bool) error {
+	moves := &moveLog{w: w}
+	log := slog.New(newSpeech(w.err, slog.LevelInfo))
+	if asJSON {
+		moves.json = slog.New(slog.NewJSONHandler(w.out, nil))
+		log = slog.New(slog.NewJSONHandler(w.err, nil))
+	}
+	var runner *provider.Runner
+	b, err := w.open(setup{log: log, moved: moves.moved, live: true, runner: func(b *bench) *provider.Runner {
+		runner = b.runner(log)
+		return runner
+	}})
+	if err != nil {
+		return err
+	}
+	unlock, err := b.lockWorkspace()
+	if errors.Is(err, store.ErrBusy) {
+		return refused("cannot watch %q: another placet serves it already", b.root).try("placet status shows where the runs stand; stop that daemon first to start another")
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := runner.Recover(); err != nil {
+		return err
+	}
+	watcher, err := watch.New(b.root, log)
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+	b.noteUntrusted(b.untrusted(nil))
+	err = b.loop.Watch(ctx, watcher, func(runs, waiting int) {
+		w.note("watching %s (%s, %d waiting)", b.root, many(runs, "run", "runs"), waiting)
+	})
+	return errors.Join(orderly(err), leave(runner))
+}
+
+// runner carries out the commands of a bench. It asks once more, when a
+// command is about to begin, whether its owner still agrees to it.
+func (b *bench) runner(log *slog.Logger) *provider.Runner {
+	return provider.NewRunner(b.root, b.store, provider.RunnerOptions{
+		Now: b.w.now, Log: log, Allow: b.Commands.Env,
+		Permit: func(a engine.Action) error { return b.permit(a) },
+	})
+}

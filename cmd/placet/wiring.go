@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"placet/engine"
+	"placet/engine/faber"
+	"placet/engine/provider"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+// bench is one workspace with everything set up to look at its runs: the only
+// place where families, store and loop meet.
+type bench struct {
+	w    *world
+	root string
+	settings
+	store    *store.Store
+	families []reconcile.Family
+	loop     *reconcile.Loop
+	// unlisted says that a folder in which runs may lie cannot be listed.
+	unlisted bool
+	changing *live // nil: the settings never change
+}
+
+// setup says what a bench does besides looking.
+type setup struct {
+	log   *slog.Logger
+	moved func(layout.Run, engine.Transition)
+	// runner carries out commands; nil for a bench that only looks.
+	runner func(*bench) *provider.Runner
+	// live reads the settings again when they change.
+	live bool
+	// noCommands takes the commands out of the settings, so that no attempt is
+	// recorded which nobody would begin.
+	noCommands bool
+}
+
+// look opens the workspace to look at it.
+func (w *world) look() (*bench, error) { return w.open(setup{}) }
+
+// open finds the workspace, reads the settings and sets everything up.
+func (w *world) open(s setup) (*bench, error) {
+	root, err := w.root()
+	if err != nil {
+		return nil, err
+	}
+	conf, err := load(w.sources(root))
+	if err != nil {
+		return nil, err
+	}
+	return w.bench(root, conf, s), nil
+}
+
+func (w *world) bench(root string, conf settings, s setup) *bench {
+	if s.log == nil {
+		s.log = slog.New(newSpeech(w.err, slog.LevelWarn))
+	}
+	if s.noCommands {
+		conf.Faber.Resume.Command = nil
+	}
+	b := &bench{w: w, root: root, settings: conf}
+	if s.live {
+		b.changing = newLive(w.sources(root), conf, s.log, w.now)
+	}
+	b.store = store.New(store.OS(root), store.Options{Now: w.now, Log: s.log})
+	if conf.Faber.Enabled {
+		b.families = append(b.families, reconcile.Family{
+			Layout: layout.Faber{Folders: conf.Faber.Roots}, Machine: faber.New(),
+		})
+	}
+	options := reconcile.Options{
+		Store: b.store, Families: b.families, Facts: b.facts, Lookup: provider.Git(root),
+		Begin: func(engine.Action) {}, Now: w.now, Log: s.log, Moved: s.moved,
+	}
+	if s.runner != nil {
+		runner := s.runner(b)
+		options.Begin = runner.Begin
+		options.Facts = func(family string) engine.Facts {
+			facts := b.facts(family)
+			facts.Alive = runner.Alive()
+			return facts
+		}
+	}
+	b.loop = reconcile.New(options)
+	return b
+}
+
+// current are the settings that hold at this moment.
+func (b *bench) current() settings {
+	if b.changing != nil {
+		return b.changing.get()
+	}
+	return b.settings
+}
+
+// facts are what the machines learn besides documents.
+func (b *bench) facts(family string) engine.Facts {
+	s := b.current()
+	config := engine.Config{Language: s.Language, Gates: s.gates()}
+	if family == "faber" {
+		config.Family = s.Faber
+		if s.Faber.Language != "" {
+			config.Language = s.Faber.Language
+		}
+	}
+	return engine.Facts{Config: config, Trusted: s.trusted}
+}
+
+// commandDigest is what trust in a command is recorded under.
+func commandDigest(argv []string) engine.Digest { return faber.CommandDigest(argv) }
+
+// serves reports whether a word is the name of a family that is enabled.
+func (b *bench) serves(family string) bool {
+	for _, f := range b.families {
+		if f.Layout.Name() == family {
+			return true
+		}
+	}
+	return false
+}
+
+// lockFile is the daemon's lock, relative to the workspace.
+const lockFile = ".placet/lock"
+
+// daemonRuns reports whether a daemon holds the workspace. It asks for a
+// shared lock and gives it back at once, and creates nothing.
+func daemonRuns(root string) bool {
+	f, err := os.OpenFile(filepath.Join(root, lockFile), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	return errors.Is(err, syscall.EWOULDBLOCK)
+}
+
+// lockTries and lockPause bound how long a lock that is held is asked for
+// again: a verb that asks whether a daemon runs holds it for a moment.
+const (
+	lockTries = 4
+	lockPause = 50 * time.Millisecond
+)
+
+// lockWorkspace takes the daemon's lock. The error is store.ErrBusy where
+// another placet works here.
+func (b *bench) lockWorkspace() (unlock func(), err error) {
+	for range lockTries {
+		if unlock, err = b.store.LockWorkspace(); !errors.Is(err, store.ErrBusy) {
+			break
+		}
+		time.Sleep(lockPause)
+	}
+	if err != nil && !errors.Is(err, store.ErrBusy) {
+		return nil, fmt.Errorf("cannot lock the workspace %q: %w", b.root, err)
+	}
+	return unlock, err
+}

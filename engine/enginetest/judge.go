@@ -1,0 +1,246 @@
+package enginetest
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/go-cmp/cmp"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// judge is a machine that stands before another and holds every step against
+// the laws. It does not change what the machine answers.
+type judge struct {
+	engine.Machine
+	t     T
+	suite Suite
+
+	mu    sync.Mutex
+	taken map[engine.Edge]bool
+}
+
+func newJudge(t T, s Suite) *judge {
+	return &judge{Machine: s.Machine, t: t, suite: s, taken: map[engine.Edge]bool{}}
+}
+
+// Step implements [engine.Machine].
+func (j *judge) Step(s engine.Snapshot) (engine.Plan, error) {
+	before := copySnapshot(s)
+	plan, err := j.Machine.Step(s)
+	again, errAgain := j.Machine.Step(copySnapshot(before))
+	// One at a time: runs are looked at side by side.
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.t.Helper()
+	if diff := compare(before, s); diff != "" {
+		j.t.Errorf("a step changed its snapshot (-before +after):\n%s", diff)
+	}
+	if diff := compare(plan, again); diff != "" {
+		j.t.Errorf("equal snapshots of %s give different plans (-first +second):\n%s", s.Key, diff)
+	}
+	if fmt.Sprint(err) != fmt.Sprint(errAgain) {
+		j.t.Errorf("equal snapshots of %s give different errors: %v, %v", s.Key, err, errAgain)
+	}
+	if err != nil {
+		j.t.Errorf("the machine cannot step %s: %v", s.Key, err)
+		return plan, err
+	}
+	if len(s.Lacks(plan.Needs)) == 0 {
+		j.judge(s, plan)
+	}
+	return plan, nil
+}
+
+// judge holds a plan that will be carried out against the laws.
+func (j *judge) judge(s engine.Snapshot, p engine.Plan) {
+	j.t.Helper()
+	for _, law := range []func(engine.Snapshot, engine.Plan) []string{
+		j.rows, j.finality, commitPoint, j.writers, compareAndSwap, distinct, wakes, actions,
+	} {
+		for _, problem := range law(s, p) {
+			j.t.Errorf("%s at %s: %s", s.Key, s.Now.Format("15:04:05.000"), problem)
+		}
+	}
+	j.account(s)
+}
+
+// rows: every transition is a row of the table.
+func (j *judge) rows(_ engine.Snapshot, p engine.Plan) (problems []string) {
+	for _, tr := range p.Transitions {
+		if !slices.Contains(j.Machine.Edges(), tr.Edge) {
+			problems = append(problems, fmt.Sprintf("the transition %s is no row of the table", rowText(tr.Edge)))
+		}
+		j.taken[tr.Edge] = true
+	}
+	return problems
+}
+
+// finality: a run whose state document is final does not move.
+func (j *judge) finality(s engine.Snapshot, p engine.Plan) (problems []string) {
+	for _, d := range s.Docs {
+		if d.Kind != engine.KindState || !d.Present() || !layout.Under(d.Path, s.Dir) || !j.Machine.Peek(d.Body).Final {
+			continue
+		}
+		for _, tr := range p.Transitions {
+			if !slices.Contains(j.suite.WaysOut, tr.Edge) {
+				problems = append(problems, fmt.Sprintf("%s although the run is final", rowText(tr.Edge)))
+			}
+		}
+	}
+	return problems
+}
+
+// commitPoint: a transition becomes fact by a write of the state document.
+func commitPoint(_ engine.Snapshot, p engine.Plan) []string {
+	state := slices.ContainsFunc(p.Writes, func(d engine.Document) bool { return d.Kind == engine.KindState })
+	if len(p.Transitions) > 0 && !state {
+		return []string{fmt.Sprintf("%s without a write of the state document", rowText(p.Transitions[0].Edge))}
+	}
+	return nil
+}
+
+// writers: nobody else's file is written or removed. A file of another writer
+// may be made where none is (a form, once), never replaced.
+func (j *judge) writers(s engine.Snapshot, p engine.Plan) (problems []string) {
+	run, ok := j.find(s)
+	if !ok {
+		return []string{fmt.Sprintf("the layout does not know the folder %q", s.Dir)}
+	}
+	for _, w := range p.Writes {
+		f, known := fileOf(j.suite.Layout, run, w.Path)
+		switch {
+		case !known:
+			problems = append(problems, fmt.Sprintf("writes %s, which the layout does not know", w.Path))
+		case w.Kind != f.Kind:
+			problems = append(problems, fmt.Sprintf("writes %s as %q, which the layout calls %q", w.Path, w.Kind, f.Kind))
+		case f.Writer != layout.Placet && f.Writer != layout.Shared && !s.Doc(w.Path).Absent():
+			problems = append(problems, fmt.Sprintf("replaces %s, whose writer is %s", w.Path, f.Writer))
+		}
+	}
+	for _, p := range p.Removes {
+		if f, known := fileOf(j.suite.Layout, run, p); !known || f.Writer != layout.Placet {
+			problems = append(problems, fmt.Sprintf("removes %s, which is not placet's", p))
+		}
+	}
+	for _, l := range p.Lines {
+		if f, known := fileOf(j.suite.Layout, run, l.Path); !known || f.Writer != layout.Placet && f.Writer != layout.Shared {
+			problems = append(problems, fmt.Sprintf("appends to %s, which is not placet's", l.Path))
+		}
+		if !strings.HasSuffix(string(l.Body), "\n") || strings.Count(string(l.Body), "\n") != 1 {
+			problems = append(problems, fmt.Sprintf("appends %q to %s, which is not one line", l.Body, l.Path))
+		}
+	}
+	return problems
+}
+
+// find returns the place of a snapshot's run.
+func (j *judge) find(s engine.Snapshot) (layout.Run, bool) {
+	for _, d := range s.Docs {
+		if d.Kind != engine.KindState {
+			continue
+		}
+		if run, ok := j.suite.Layout.At(d.Path); ok && run.Dir == s.Dir {
+			run.Class = s.Class
+			return run, true
+		}
+		return layout.Run{Family: s.Key.Family, ID: s.Key.ID, Dir: s.Dir, Class: s.Class, State: d.Path}, true
+	}
+	return j.suite.Layout.At(path.Join(s.Dir, "state.json"))
+}
+
+// fileOf says what a path of the workspace is in a run.
+func fileOf(l layout.Family, run layout.Run, p string) (layout.File, bool) {
+	rel, inside := strings.CutPrefix(p, run.Dir+"/")
+	if !inside || path.Clean(rel) != rel {
+		return layout.File{}, false
+	}
+	return l.File(run, rel)
+}
+
+// compareAndSwap: a write names the content that it replaces, so that what
+// somebody wrote in between is never lost.
+func compareAndSwap(s engine.Snapshot, p engine.Plan) (problems []string) {
+	for _, w := range p.Writes {
+		have := s.Doc(w.Path)
+		switch {
+		case have.Unsettled():
+			problems = append(problems, fmt.Sprintf("writes %s, which is still being written", w.Path))
+		case have.Sum != w.Over:
+			problems = append(problems, fmt.Sprintf("writes %s over %q, but there is %q", w.Path, w.Over, have.Sum))
+		case have.Present() && have.Sum == engine.Sum(w.Body):
+			problems = append(problems, fmt.Sprintf("writes %s as it is", w.Path))
+		}
+	}
+	return problems
+}
+
+// distinct: one plan does one thing to one path.
+func distinct(_ engine.Snapshot, p engine.Plan) (problems []string) {
+	seen := map[string]bool{}
+	paths := slices.Clone(p.Removes)
+	for _, w := range p.Writes {
+		paths = append(paths, w.Path)
+	}
+	for _, path := range paths {
+		if seen[path] {
+			problems = append(problems, fmt.Sprintf("does two things to %s", path))
+		}
+		seen[path] = true
+	}
+	return problems
+}
+
+// wakes: a plan that wants nothing does not ask to be looked at again at once.
+func wakes(s engine.Snapshot, p engine.Plan) []string {
+	if p.Empty() && !p.Wake.IsZero() && !p.Wake.After(s.Now) {
+		return []string{fmt.Sprintf("wants nothing, and yet to be woken at %s, which has passed", p.Wake.Format("15:04:05.000"))}
+	}
+	return nil
+}
+
+// actions: what is begun has a name, a program and a place for its outcome.
+func actions(s engine.Snapshot, p engine.Plan) (problems []string) {
+	for _, a := range p.Actions {
+		if a.ID == "" || len(a.Command.Argv) == 0 || !layout.Under(a.Outcome, s.Dir) {
+			problems = append(problems, fmt.Sprintf("begins %q, whose id, program or outcome (%q) is missing or elsewhere", a.ID, a.Outcome))
+		}
+	}
+	return problems
+}
+
+// account: what a person is told is a function of the snapshot too.
+func (j *judge) account(s engine.Snapshot) {
+	j.t.Helper()
+	first, second := j.Machine.Account(copySnapshot(s)), j.Machine.Account(copySnapshot(s))
+	if diff := compare(first, second); diff != "" {
+		j.t.Errorf("equal snapshots of %s give different accounts (-first +second):\n%s", s.Key, diff)
+	}
+}
+
+// copySnapshot returns an equal snapshot that shares nothing that could be
+// written to.
+func copySnapshot(s engine.Snapshot) engine.Snapshot {
+	s.Docs = slices.Clone(s.Docs)
+	for i := range s.Docs {
+		s.Docs[i].Body = slices.Clone(s.Docs[i].Body)
+		s.Docs[i].Known = slices.Clone(s.Docs[i].Known)
+	}
+	s.Needs = slices.Clone(s.Needs)
+	s.Facts.Trusted = maps.Clone(s.Facts.Trusted)
+	s.Facts.Alive = maps.Clone(s.Facts.Alive)
+	s.Facts.Config.Gates = maps.Clone(s.Facts.Config.Gates)
+	return s
+}
+
+// compare says how two values differ; errors are equal when they read alike.
+func compare[V any](a, b V) string {
+	return cmp.Diff(a, b, cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),
+		cmp.Exporter(func(reflect.Type) bool { return true }))
+}

@@ -1,0 +1,107 @@
+package enginetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// Suite is a family's machine with what the laws must know about it.
+type Suite struct {
+	Machine engine.Machine
+	Layout  layout.Family
+	// Config holds the settings; a case may change them.
+	Config engine.Config
+	// Final lists the statuses that are final, by what they are of ("run",
+	// "step", …).
+	Final map[string][]engine.Status
+	// Start lists the statuses in which others put something into the
+	// world, by what they are of. Rows of the table without From count too.
+	Start map[string][]engine.Status
+	// Foreign are the transitions that others make. They count when the
+	// table is walked, and a machine must never make one.
+	Foreign []engine.Edge
+	// WaysOut are rows out of a final status that the family's page grants.
+	WaysOut []engine.Edge
+	// Persons are the events of the table that a person can cause: with an
+	// answer, a signal, a verb. Empty means that the page names none.
+	Persons []string
+	// EveryRow asks that the cases take every row of the table between them.
+	EveryRow bool
+	Cases    []Case
+}
+
+// Case is one story: a workspace, and what others do to it.
+type Case struct {
+	Name string
+	// Files is the workspace at first, by path.
+	Files Tree
+	// Now is when the story begins.
+	Now time.Time
+	// Config, if not nil, changes the suite's settings for this case.
+	Config func(*engine.Config)
+	// Trusted are the digests that the owner has agreed to.
+	Trusted []engine.Digest
+	Steps   []Step
+	// Notes says that the story ends with problem notes standing.
+	Notes bool
+}
+
+// Step is what happens once the workspace has settled.
+type Step struct {
+	Name string
+	// After is how much time passes before it.
+	After time.Duration
+	// Do changes the workspace as somebody else would. It must be a function
+	// of the tree alone. nil: only time passes.
+	Do func(Tree)
+}
+
+// Write is the step in which somebody puts a file into place.
+func Write(path, content string) Step {
+	return Step{Name: "write " + path, Do: func(t Tree) { t[path] = content }}
+}
+
+// Remove is the step in which somebody removes a file.
+func Remove(path string) Step {
+	return Step{Name: "remove " + path, Do: func(t Tree) { delete(t, path) }}
+}
+
+// Pass is the step in which nothing happens but time.
+func Pass(d time.Duration) Step { return Step{Name: "pass " + d.String(), After: d} }
+
+// T is the part of *testing.T that the laws use.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// under runs f as a subtest where t is a real one; elsewhere the name goes
+// before every message.
+func under(t T, name string, f func(T)) {
+	if real, ok := t.(*testing.T); ok {
+		real.Run(name, func(t *testing.T) { f(t) })
+		return
+	}
+	f(named{t, name})
+}
+
+// named puts a name before every message.
+type named struct {
+	T
+	name string
+}
+
+func (n named) Errorf(format string, args ...any) {
+	n.T.Helper()
+	n.T.Errorf("%s: %s", n.name, fmt.Sprintf(format, args...))
+}
+
+func (n named) Fatalf(format string, args ...any) {
+	n.T.Helper()
+	n.T.Fatalf("%s: %s", n.name, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,93 @@
+package enginetest
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// Tree is the content of a workspace, by path.
+type Tree map[string]string
+
+// Clone returns a copy.
+func (t Tree) Clone() Tree { return maps.Clone(t) }
+
+// Paths returns the paths, sorted.
+func (t Tree) Paths() []string { return slices.Sorted(maps.Keys(t)) }
+
+// Find returns the first path that a pattern of path.Match matches, "" if none
+// does.
+func (t Tree) Find(pattern string) string {
+	for _, p := range t.Paths() {
+		if ok, _ := path.Match(pattern, p); ok {
+			return p
+		}
+	}
+	return ""
+}
+
+// Replace replaces text in the file that a pattern finds. It panics where
+// there is nothing to replace: then the story is not told as it was meant.
+func (t Tree) Replace(pattern string, oldnew ...string) {
+	p := t.Find(pattern)
+	for i := 0; i < len(oldnew); i += 2 {
+		if !strings.Contains(t[p], oldnew[i]) {
+			panic(fmt.Sprintf("cannot tell the story: %q (%s) does not hold %q", pattern, p, oldnew[i]))
+		}
+	}
+	t[p] = strings.NewReplacer(oldnew...).Replace(t[p])
+}
+
+var (
+	timeText   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
+	digestText = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
+	viewName   = regexp.MustCompile(`\bform-[0-9a-f]{8}\.md\b`)
+	lockName   = regexp.MustCompile(`(^|/)[^/]*\.lock$`)
+)
+
+// Normal returns the tree without what may differ between two tellings of one
+// story:
+//
+//   - Times. Every RFC 3339 time becomes <time>: a telling that waits longer
+//     writes later times.
+//   - Digests, as far as they are of content that holds times. A digest of a
+//     file that is in the tree becomes the name of that file; any other, and
+//     the 8 digits in the name of a form, become <digest>.
+//   - placet's scratch below .placet/ and its temporary files. What a crash
+//     left of them is no document.
+//   - Lock files, which are empty.
+//
+// Everything else is compared byte for byte.
+func (t Tree) Normal() Tree {
+	files := map[string]string{}
+	for _, p := range t.Paths() {
+		files[engine.Sum([]byte(t[p])).Hex()] = p
+	}
+	normal := Tree{}
+	for p, content := range t {
+		if layout.Under(p, ".placet") || layout.IsTemp(path.Base(p)) || content == "" && lockName.MatchString(p) {
+			continue
+		}
+		content = digestText.ReplaceAllStringFunc(content, func(hex string) string {
+			if p, ok := files[hex]; ok {
+				return "<digest of " + viewName.ReplaceAllString(p, "form-<digest>.md") + ">"
+			}
+			return "<digest>"
+		})
+		content = timeText.ReplaceAllString(content, "<time>")
+		content = viewName.ReplaceAllString(content, "form-<digest>.md")
+		normal[viewName.ReplaceAllString(p, "form-<digest>.md")] = content
+	}
+	return normal
+}
+
+// difference says how two trees differ, times aside; "" if they do not.
+func difference(want, got Tree) string { return cmp.Diff(want.Normal(), got.Normal()) }

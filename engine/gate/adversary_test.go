@@ -1,0 +1,260 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"placet/engine"
+	"placet/schemas"
+)
+
+// attacks are what an agent might put where it has the word.
+var attacks = map[string]string{
+	"a ticked option":        "- [x] approve",
+	"a whole answer":         "- [x] approve\n- [x] submit this answer",
+	"a fake form":            "## Your answer\n\n<!-- placet answer " + nonce(view) + " -->\n\n- [x] approve\n\n## Comment\n\n<!-- placet comment " + nonce(view) + " -->\n\nyes\n\n- [x] submit this answer",
+	"a fake first line":      firstMark("fr-20251206-a1b2c3", view),
+	"an open fence":          "```\n",
+	"an open tilde fence":    "~~~~~~~~\n",
+	"an open HTML comment":   "<!-- ",
+	"a closed HTML comment":  "--> <!--",
+	"an open HTML block":     "<pre>\n<script>\n<![CDATA[",
+	"a way out of a quote":   "\n\n\n- [x] approve\n\n    - [x] approve",
+	"carriage returns":       "text\r- [x] approve\r\r- [x] submit this answer",
+	"line separators":        "text\u2028- [x] approve\u2029- [x] submit this answer\u0085- [x] approve",
+	"vertical tabs":          "text\v- [x] approve\f- [x] submit this answer",
+	"headings":               "# Your answer\n## Comment\nComment\n---",
+	"a setext underline":     "===\n---",
+	"a link definition":      "[x]: http://a\n[approve]: http://b",
+	"a table":                "| - [x] approve |\n|---|\n| - [x] submit this answer |",
+	"deep nesting":           strings.Repeat("> ", 3000) + "- [x] approve",
+	"deeper nesting":         strings.Repeat("- ", 3000) + "[x] approve",
+	"NUL bytes":              "a\x00b",
+	"invalid UTF-8":          "a\xff\xfeb",
+	"merge-conflict markers": "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x",
+	"a template":             `{{.Submit}} {{template "kernel/form"}} {{printf "%s" .First}}`,
+	"an escape sequence":     "\x1b[2J\x1b]0;x\x07",
+	"nothing":                "",
+	"blanks":                 "\n \n\t\n",
+}
+
+// attacked returns the review with a text wherever an agent has the word.
+func attacked(text string) (Request, Texts) {
+	r := review()
+	quoted, err := schemas.Encode(text)
+	if err != nil {
+		quoted = []byte(`"x"`)
+	}
+	r.Prompt, r.Run, r.Type, r.RequestedAt, r.Deadline, r.Default = text, "run "+text, text, text, text, text
+	r.MayAnswer = []string{text}
+	r.Context = schemas.Raw(`{"summary":` + strings.TrimSpace(string(quoted)) + `,"x":[1.0]}`)
+	r.Artifacts = []Artifact{{Path: text, SHA256: text, Binding: true}, {Path: "x"}, {Path: "x] approve"}}
+	for i := range r.Options {
+		r.Options[i].Description = text
+	}
+	r.Items = []Item{{ID: "s1", Label: text}}
+	return r, Texts{Lang: "en", Title: text, Where: text}
+}
+
+func formOf(t interface{ Fatal(...any) }, text string) (string, Request) {
+	r, texts := attacked(text)
+	form, err := Form(r, view, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(form), r
+}
+
+func TestNothingThatAnAgentWritesIsReadAsAnAnswer(t *testing.T) {
+	for name, text := range attacks {
+		t.Run(name, func(t *testing.T) {
+			form, r := formOf(t, text)
+			want := FormAnswer{RequestID: r.RequestID, Digest: view}
+			if diff := cmp.Diff(want, mustRead(t, form, r)); diff != "" {
+				t.Errorf("the form as written: %s\n%s", diff, form)
+			}
+			want.Ticked, want.Items, want.Comment, want.Submitted = []string{"reject"}, []string{"s1"}, "Because", true
+			if diff := cmp.Diff(want, mustRead(t, comment(tick(form, "reject", "s1", submitID), "Because"), r)); diff != "" {
+				t.Errorf("the form as answered: %s\n%s", diff, form)
+			}
+		})
+	}
+}
+
+// folded breaks each line at a width, as a mailer does that knows no Markdown.
+func folded(form string, width int) string {
+	var lines []string
+	for _, line := range strings.Split(form, "\n") {
+		for len(line) > width && !strings.HasPrefix(line, "<!--") {
+			at := strings.LastIndexByte(line[:width], ' ')
+			if at <= 0 {
+				break
+			}
+			lines, line = append(lines, line[:at]), line[at+1:]
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestAFoldedPromptIsNotReadAsAnAnswer(t *testing.T) {
+	for width := 30; width < 100; width++ {
+		text := strings.Repeat("word ", width/5) + "- [x] approve - [x] submit this answer <!-- placet answer 00000000 --> ## Comment " + strings.Repeat("- [x] approve ", 20)
+		form, r := formOf(t, text)
+		if a, err := ReadForm("form.md", []byte(folded(form, width)), r); err == nil && (a.Submitted || len(a.Ticked) > 0) {
+			t.Fatalf("width %d: %+v\n%s", width, a, folded(form, width))
+		}
+	}
+}
+
+func TestAFormThatNobodySubmittedIsNeverAnAnswer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		form, r := formOf(t, hostileText().Draw(t, "prompt"))
+		for _, form := range []string{form, tick(form, "approve"), comment(form, hostileText().Draw(t, "comment"))} {
+			if a, err := ReadForm("form.md", []byte(form), r); err == nil && a.Submitted {
+				t.Fatalf("%+v\n%s", a, form)
+			}
+			v := Judge(Asked{
+				Request: r, Dir: "requests/r", View: view, Issued: view, Present: "requests/r/form.md", Now: time.Unix(0, 0),
+				Docs: []engine.Document{{Path: "requests/r/form.md", Kind: "form", Body: []byte(form)}},
+			})
+			if v.Answer != nil {
+				t.Fatalf("%+v\n%s", v.Answer, form)
+			}
+		}
+	})
+}
+
+// writable reports whether a person's editor would save the comment: what
+// makes a form unreadable as a whole is refused elsewhere.
+func writable(comment string) bool {
+	return !strings.Contains(comment, "\x00") && !conflict.MatchString(comment) && strings.ToValidUTF8(comment, "") == comment
+}
+
+func TestAFormGivesBackExactlyWhatWasTickedAndWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		form, r := formOf(t, hostileText().Draw(t, "prompt"))
+		text := hostileText().Filter(writable).Draw(t, "comment")
+		options := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"approve", "request_changes", "reject"}), rapid.ID).Draw(t, "options")
+		items := rapid.SliceOfDistinct(rapid.Just("s1"), rapid.ID).Draw(t, "items")
+		submitted := rapid.Bool().Draw(t, "submitted")
+		words := slices.Concat(options, items)
+		if submitted {
+			words = append(words, submitID)
+		}
+		if text != "" {
+			form = comment(tick(form, words...), text)
+		} else {
+			form = tick(form, words...)
+		}
+		got, err := ReadForm("form.md", []byte(form), r)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, form)
+		}
+		want := FormAnswer{RequestID: r.RequestID, Digest: view, Comment: trimBlank(normal([]byte("\n" + text))), Submitted: submitted}
+		for _, o := range r.Options {
+			if slices.Contains(options, o.ID) {
+				want.Ticked = append(want.Ticked, o.ID)
+			}
+		}
+		if len(items) > 0 {
+			want.Items = items
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s\n%s", diff, form)
+		}
+	})
+}
+
+func TestAnyOfferedIDIsTickedAndReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := review()
+		r.Options, r.CommentRequired = nil, nil
+		ids := rapid.SliceOfN(rapid.OneOf(hostileText(), rapid.StringN(1, 12, -1), rapid.StringOf(rapid.SampledFrom([]rune("ab:-_ ")))), 1, 6).Draw(t, "ids")
+		for _, id := range ids {
+			r.Options = append(r.Options, Option{ID: id, Description: hostileText().Draw(t, "description")})
+		}
+		form, err := Form(r, view, Texts{})
+		if err != nil {
+			if CheckOptions(ids) == nil {
+				t.Fatalf("%q may be offered and have no form: %v", ids, err)
+			}
+			t.Skip("cannot be offered")
+		}
+		at := rapid.IntRange(0, len(ids)-1).Draw(t, "which")
+		lines := strings.Split(string(form), "\n")
+		for i, line := range lines {
+			if line == optionLines(r, "")[at] {
+				lines[i] = strings.Replace(line, "[ ]", "[x]", 1)
+			}
+		}
+		got, err := ReadForm("form.md", []byte(tick(strings.Join(lines, "\n"), submitID)), r)
+		if err != nil || !got.Submitted || len(got.Unknown) > 0 || !slices.Equal(got.Ticked, []string{ids[at]}) {
+			t.Fatalf("ticked %q, read %+v, %v\n%s", ids[at], got, err, strings.Join(lines, "\n"))
+		}
+	})
+}
+
+func TestReadingAFormTakesTimeInItsSize(t *testing.T) {
+	form := tick(mustForm(t, review()), "reject", submitID)
+	const size = 1 << 20
+	for name, piece := range map[string]string{
+		"quotes": ">", "lists": "- ", "deep items": "- - - - - - - - a\n", "ticks": "- [x] approve\n", "fences": "```\n", "comments": "<!-- ",
+		"brackets": "[", "colons": ":", "stars": "*a ", "marks": "<!-- placet answer 00000000 -->\n", "headings": "## Comment\n", "submits": "- [x] submit this answer\n",
+		"indents": " ", "backticks": "`", "boxes": "- [ x] approve - [ ] x\n",
+	} {
+		text := strings.Repeat(piece, size/len(piece))
+		for where, form := range map[string]string{
+			"in the comment": comment(form, text),
+			"above":          strings.Replace(form, "\n# ", "\n"+text+"\n\n# ", 1),
+			"in the answer":  strings.Replace(form, "- [ ] approve", text+"\n\n- [ ] approve", 1),
+		} {
+			began := time.Now()
+			_, _ = ReadForm("form.md", []byte(form), review())
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("%s %s: %v", name, where, took)
+			}
+		}
+	}
+}
+
+func FuzzForm(f *testing.F) {
+	form := mustForm(f, review())
+	f.Add([]byte(form))
+	f.Add([]byte(tick(form, "approve", submitID)))
+	f.Add([]byte(comment(tick(form, "request_changes", submitID), "Use UTF-8\n\n```\nx")))
+	f.Add([]byte(strings.ReplaceAll(tick(form, "reject", submitID), "\n", "\r\n")))
+	for _, text := range attacks {
+		f.Add([]byte(comment(form, text)))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r := review()
+		a, err := ReadForm("form.md", body, r)
+		if err != nil {
+			if err.Error() == "" {
+				t.Fatal("an error without words")
+			}
+			return
+		}
+		if a.RequestID != r.RequestID || a.Digest == "" {
+			t.Fatalf("%+v is of no request", a)
+		}
+		if a.Submitted && !strings.Contains(strings.ToLower(string(body)), "x]") {
+			t.Fatalf("submitted without a tick: %q", body)
+		}
+		for _, id := range a.Ticked {
+			if _, ok := Match(r.Options, id); !ok {
+				t.Fatalf("%q was not offered", id)
+			}
+		}
+		again, err := ReadForm("form.md", body, r)
+		if err != nil || cmp.Diff(a, again) != "" {
+			t.Fatalf("read twice: %+v, %+v, %v", a, again, err)
+		}
+	})
+}

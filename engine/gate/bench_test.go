@@ -1,0 +1,40 @@
+package gate
+
+import (
+	"testing"
+
+	"placet/engine"
+)
+
+func BenchmarkForm(b *testing.B) {
+	for b.Loop() {
+		if _, err := Form(review(), view, Texts{Lang: "en", Where: "architect:design-review"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkReadForm(b *testing.B) {
+	form := []byte(comment(tick(mustForm(b, review()), "approve", submitID), "Looks good"))
+	for b.Loop() {
+		if _, err := ReadForm("form.md", form, review()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkJudge(b *testing.B) {
+	a := asking(file("form.md", mustForm(b, review())), file("request.json", "{}"), file("response.json", response("approve", "")))
+	for b.Loop() {
+		if v := Judge(a); v.Answer == nil {
+			b.Fatal(v.Problem)
+		}
+	}
+}
+
+func BenchmarkDigest(b *testing.B) {
+	body, binding := []byte(reviewJSON), []string{engine.Sum(nil).Hex(), ""}
+	for b.Loop() {
+		Digest(body, binding)
+	}
+}

@@ -1,0 +1,148 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestOptionsMatchWithoutRegardToCaseAndBlanks(t *testing.T) {
+	options := []Option{{ID: "approve"}, {ID: "reject"}, {ID: "request_changes"}, {ID: "option-b"}, {ID: "Option C"}, {ID: "-1"}, {ID: "1"}}
+	for _, c := range []struct {
+		word, want string
+	}{
+		{"reject", "reject"},
+		{"Reject", "reject"},
+		{" REJECT ", "reject"},
+		{"\treject\n", "reject"},
+		{"\u3000reject\u00a0", "reject"},
+		{"Option B", "option-b"},
+		{"OPTION_B", "option-b"},
+		{"option  -  b", "option-b"},
+		{"option-c", "Option C"},
+		{"Request Changes", "request_changes"},
+		{"request-changes", "request_changes"},
+		{"-1", "-1"},
+		{"1", "1"},
+		// Words that only look like one.
+		{"", ""},
+		{"  ", ""},
+		{"aprove", ""},
+		{"approved", ""},
+		{"approve!", ""},
+		{"approve reject", ""},
+		{"appro ve", ""},
+		{"rejec", ""},
+		{"requestchanges", ""},
+		{"approve\u200b", ""},
+		{"аpprove", ""}, // Cyrillic а
+		{"yes", ""},
+		{"lgtm", ""},
+		{"option-b: because", ""},
+	} {
+		id, ok := Match(options, c.word)
+		if id != c.want || ok != (c.want != "") {
+			t.Errorf("Match(%q) = %q, %v, want %q", c.word, id, ok, c.want)
+		}
+	}
+}
+
+func TestNothingMatchesWhereNothingIsOffered(t *testing.T) {
+	if id, ok := Match(nil, "approve"); ok || id != "" {
+		t.Errorf("Match(nil) = %q, %v", id, ok)
+	}
+	if id, ok := Match([]Option{{ID: ""}}, ""); ok {
+		t.Errorf("an empty word matches %q", id)
+	}
+}
+
+func TestFoldTwiceIsFoldOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune(" -_aA\tſKkÄäßẞΣςσ")))).Draw(t, "word")
+		if once := Fold(word); Fold(once) != once {
+			t.Fatalf("Fold(%q) = %q, then %q", word, once, Fold(once))
+		}
+	})
+}
+
+func TestFoldIsEqualForWhatDiffersInCaseAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.String().Draw(t, "a"), rapid.String().Draw(t, "b")
+		for _, other := range []string{b, strings.ToUpper(a), strings.ToLower(a)} {
+			if strings.EqualFold(a, other) && Fold(a) != Fold(other) {
+				t.Fatalf("%q and %q are equal but for case, and fold to %q and %q", a, other, Fold(a), Fold(other))
+			}
+		}
+	})
+}
+
+func TestAnItemNamesTheLongestIDBeforeAColonOrTheEnd(t *testing.T) {
+	all := newNames([]string{"approve", "approve with changes", "reopen", "reopen:cp-1", "s1", "s11", "a:b"})
+	for text, want := range map[string]string{
+		"approve":                        "approve",
+		"approve:":                       "approve",
+		"approve: continue to Build":     "approve",
+		"Approve : continue":             "approve",
+		"approve with changes":           "approve with changes",
+		"approve with changes: see text": "approve with changes",
+		"Approve_With-Changes: see":      "approve with changes",
+		"reopen:cp-1":                    "reopen:cp-1",
+		"reopen:cp-1: the first":         "reopen:cp-1",
+		"reopen:cp-2: the second":        "reopen",
+		"s1: one":                        "s1",
+		"s11: eleven":                    "s11",
+		"a:b":                            "a:b",
+		"a:b: c":                         "a:b",
+		"approve with":                   "",
+		"approved":                       "",
+		"approve, please":                "",
+		"approve - with reservations":    "",
+		"I approve":                      "",
+		"":                               "",
+		":":                              "",
+		"a":                              "",
+	} {
+		id, ok := all.named(text)
+		if id != want || ok != (want != "") {
+			t.Errorf("%q names %q, %v, want %q", text, id, ok, want)
+		}
+	}
+}
+
+func TestOptionsThatCannotBeOffered(t *testing.T) {
+	many := make([]string, mostOptions+1)
+	for i := range many {
+		many[i] = strings.Repeat("a", i+1)
+	}
+	for _, c := range []struct {
+		name string
+		ids  []string
+		want string // "" where all is well
+	}{
+		{"none", nil, ""},
+		{"distinct", []string{"approve", "reject", "request_changes", "s1", "s2", "承認", "-1", "1"}, ""},
+		{"a sentence", []string{"Use PostgreSQL, with read replicas", "Use SQLite"}, ""},
+		{"empty", []string{"approve", ""}, "without a name"},
+		{"blank", []string{" \u3000"}, "without a name"},
+		{"twice", []string{"approve", "approve"}, `"approve" and "approve"`},
+		{"equal in case", []string{"approve", "Approve"}, `"approve" and "Approve"`},
+		{"equal but for the hyphen", []string{"option-b", "option b"}, `"option-b" and "option b"`},
+		{"a control character", []string{"app\x1brove"}, "invisible"},
+		{"a zero-width character", []string{"approve\u200b"}, "invisible"},
+		{"a bidi character", []string{"\u202eevorppa"}, "invisible"},
+		{"a line end", []string{"approve\n- [x] reject"}, "invisible"},
+		{"a tab", []string{"a\tb"}, "invisible"},
+		{"invalid UTF-8", []string{"a\xff"}, "invisible"},
+		{"the form's own item", []string{"Submit this answer"}, "last item"},
+		{"too many", many, "1001 options"},
+	} {
+		err := CheckOptions(c.ids)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: got %v, want an error with %q", c.name, err, c.want)
+		}
+	}
+}

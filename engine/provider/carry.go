@@ -1,0 +1,207 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+// carryOut does what an action asks for, from the permission to the outcome.
+func (r *Runner) carryOut(t *attempt) {
+	defer r.drop(t)
+	from := r.o.Now()
+	e := r.execute(t, from)
+	if e.word == "" {
+		r.o.Log.Info("left a command running", "action", t.action.ID)
+		return
+	}
+	r.o.Log.Info("a command ended", "action", t.action.ID, "outcome", e.word, "reason", e.reason)
+	r.insist(t.action, from, e)
+}
+
+// execute runs the command and says how it ended.
+func (r *Runner) execute(t *attempt, from time.Time) ending {
+	if r.o.Permit != nil {
+		if err := r.o.Permit(t.action); err != nil {
+			return notStarted(err)
+		}
+	}
+	root, err := os.OpenRoot(r.root)
+	if err != nil {
+		return notStarted(err)
+	}
+	defer root.Close()
+	rec, err := newRecord(t.action, from)
+	if err != nil {
+		return notStarted(err)
+	}
+	s, err := r.prepare(root, t.action, rec)
+	defer s.close()
+	if err != nil {
+		return notStarted(err)
+	}
+	return r.started(root, t, s, rec)
+}
+
+// started starts what was prepared and follows it to its end.
+func (r *Runner) started(root *os.Root, t *attempt, s spec, rec record) ending {
+	terms := terms{quit: t.quit, due: rec.left(rec.Started), grace: r.o.Grace, began: func(pid int) {
+		rec.of(pid)
+		if err := rec.save(root); err != nil {
+			r.o.Log.Warn("cannot note which process a command is: it cannot be known again",
+				"action", rec.ID, "error", err)
+		}
+		r.o.Log.Info("started a command", "action", rec.ID, "pid", pid)
+	}}
+	if !rec.Agent {
+		return run(s, terms)
+	}
+	terms.leave = r.leaving
+	e := runApart(s, terms)
+	if e.word != "" {
+		e.stdout, e.stderr = outputs(root, folder(rec.ID))
+	}
+	return e
+}
+
+// outputs are what is kept of the two outputs of an agent.
+func outputs(root *os.Root, dir string) (stdout, stderr Output) {
+	return capturedFile(root, path.Join(dir, stdoutName)), capturedFile(root, path.Join(dir, stderrName))
+}
+
+// prepare makes the command's folder with its record and its input and, for an
+// agent, the files for its output.
+func (r *Runner) prepare(root *os.Root, a engine.Action, rec record) (spec, error) {
+	c := a.Command
+	s := spec{argv: c.Argv, session: c.Agent, env: environ(r.o.Environ, r.o.Allow, c.Env)}
+	dir, err := workingDir(root, c.Dir)
+	if err != nil {
+		return s, err
+	}
+	s.dir = r.abs(dir)
+	own := folder(a.ID)
+	if err := root.RemoveAll(own); err != nil {
+		return s, err
+	}
+	if err := root.MkdirAll(own, 0o700); err != nil {
+		return s, err
+	}
+	if err := rec.save(root); err != nil {
+		return s, err
+	}
+	if s.stdin, err = input(root, path.Join(own, stdinName), c.Stdin); err != nil || !c.Agent {
+		return s, err
+	}
+	if s.stdout, err = root.Create(path.Join(own, stdoutName)); err != nil {
+		return s, err
+	}
+	s.stderr, err = root.Create(path.Join(own, stderrName))
+	return s, err
+}
+
+// close gives back what prepare opened.
+func (s spec) close() {
+	for _, f := range []*os.File{s.stdin, s.stdout, s.stderr} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// workingDir is where a command runs, relative to the workspace: a folder in
+// it, reached without a link that leads out.
+func workingDir(root *os.Root, dir string) (string, error) {
+	if dir == "" || dir == "." {
+		return ".", nil
+	}
+	if !layout.Safe(dir) {
+		return "", fmt.Errorf("cannot run in %q: it is not a folder of the workspace", dir)
+	}
+	info, err := root.Stat(dir)
+	if err != nil {
+		return "", fmt.Errorf("cannot run in %q: %v", dir, err)
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("cannot run in %q: it is not a folder", dir)
+	}
+	return dir, nil
+}
+
+// input puts what a command reads into a file: a pipe would break when placet
+// ends. Without input it is nil, and the command reads the null device.
+func input(root *os.Root, name string, body []byte) (*os.File, error) {
+	if len(body) == 0 {
+		return nil, nil
+	}
+	if err := root.WriteFile(name, body, 0o600); err != nil {
+		return nil, err
+	}
+	return root.Open(name)
+}
+
+// The pauses between two tries to record an outcome.
+const (
+	firstPause = 250 * time.Millisecond
+	lastPause  = 30 * time.Second
+)
+
+// insist records an outcome, again and again if it must, until placet stops:
+// then the next one finds the command's folder and records what it can tell.
+func (r *Runner) insist(a engine.Action, from time.Time, e ending) {
+	to := r.o.Now()
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := r.writeAt(a, from, to, e)
+		if err == nil {
+			return
+		}
+		r.o.Log.Error("cannot record how a command ended: it is tried again", "action", a.ID, "error", err, "in", pause)
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-r.leaving:
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// write records an outcome that was seen just now.
+func (r *Runner) write(a engine.Action, from time.Time, e ending) error {
+	return r.writeAt(a, from, r.o.Now(), e)
+}
+
+// writeAt records an outcome and clears the command's folder away. An outcome
+// that is there already stands: an attempt has one.
+func (r *Runner) writeAt(a engine.Action, from, to time.Time, e ending) error {
+	body, err := outcome(a.Fields, from, to, e)
+	if err != nil {
+		return err
+	}
+	err = r.store.Write(engine.Document{Path: a.Outcome, Kind: layout.FaberOutcome, Body: body, Sum: engine.Sum(body)})
+	if errors.Is(err, store.ErrMoved) {
+		r.o.Log.Warn("an outcome stands already: it is kept", "action", a.ID, "path", a.Outcome)
+		err = nil
+	}
+	if err == nil {
+		r.clear(a.ID)
+	}
+	return err
+}
+
+// clear removes a command's folder.
+func (r *Runner) clear(id string) {
+	root, err := os.OpenRoot(r.root)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	if err := root.RemoveAll(folder(id)); err != nil {
+		r.o.Log.Warn("cannot clear a command's folder", "folder", folder(id), "error", err)
+	}
+}

@@ -1,0 +1,34 @@
+// Package provider is the part of placet that meets the world outside a
+// workspace's documents: local git, and the commands that the owner of the
+// workspace has agreed to.
+//
+// # Commands
+//
+// A [Runner] carries out [engine.Action]s. The attempt is recorded by a
+// document before [Runner.Begin] is called; when the command ends, its outcome
+// is written to the document that the action names, and never more than once.
+// There are two kinds:
+//
+//   - A check ends with placet. It has its own process group; an orderly stop
+//     sends SIGTERM to the group and records the outcome "stopped".
+//   - An agent outlives placet. It has its own session, and its output goes to
+//     files below .placet/actions/, so that nothing breaks when placet ends.
+//     [Runner.Recover] knows it again by process id and start time.
+//
+// Whatever happens, an attempt gets one outcome:
+//
+//	finished     it ended by itself; exit_code is null where nobody saw how
+//	timed_out    it was still running at its deadline
+//	stopped      placet ended it: an orderly stop, or nobody wants it any more
+//	lost         it began, and nobody can tell how it ended
+//	not_started  it never ran: no such program, or no permission
+//
+// A command gets a scrubbed environment and an argument vector, never a shell
+// line. Of its output the head and the tail are kept.
+//
+// # Git
+//
+// [Git] answers needs such as "git:log/10" from the local repository alone. A
+// repository's configuration is data written by others: nothing that it names
+// is run, and nothing is fetched.
+package provider

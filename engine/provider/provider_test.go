@@ -1,0 +1,140 @@
+package provider
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store"
+)
+
+// await polls for what an outside process does, and gives up after a while.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(20 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// bench is a workspace with a runner.
+type bench struct {
+	t    *testing.T
+	root string
+	*Runner
+}
+
+func newBench(t *testing.T, o RunnerOptions) *bench {
+	t.Helper()
+	return benchAt(t, t.TempDir(), o)
+}
+
+// benchAt makes another runner for a workspace: placet after a restart.
+func benchAt(t *testing.T, root string, o RunnerOptions) *bench {
+	t.Helper()
+	st := store.New(store.OS(root), store.Options{})
+	b := &bench{t: t, root: root, Runner: NewRunner(root, st, o)}
+	t.Cleanup(func() {
+		for id := range b.Alive() {
+			b.End(id)
+		}
+		await(t, "every command has ended", func() bool { return len(b.Alive()) == 0 })
+	})
+	return b
+}
+
+// do begins an action and waits for its outcome.
+func (b *bench) do(a engine.Action) result {
+	b.t.Helper()
+	b.Begin(a)
+	await(b.t, a.ID+" has ended", func() bool { return !b.Alive()[a.ID] })
+	return b.outcome(a)
+}
+
+// result is an outcome document, read back.
+type result struct {
+	Action     string `json:"action"`
+	StartedAt  string `json:"started_at"`
+	FinishedAt string `json:"finished_at"`
+	DurationMS int    `json:"duration_ms"`
+	Outcome    string `json:"outcome"`
+	ExitCode   *int   `json:"exit_code"`
+	Stdout     kept   `json:"stdout"`
+	Stderr     kept   `json:"stderr"`
+	Reason     string `json:"reason"`
+}
+
+type kept struct {
+	Bytes      int    `json:"bytes"`
+	Head, Tail string `json:",omitempty"`
+	Truncated  bool   `json:"truncated"`
+}
+
+// code is the exit code, -1 for null.
+func (r result) code() int {
+	if r.ExitCode == nil {
+		return -1
+	}
+	return *r.ExitCode
+}
+
+func (b *bench) outcome(a engine.Action) result {
+	b.t.Helper()
+	var r result
+	if err := json.Unmarshal([]byte(b.read(a.Outcome)), &r); err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+func (b *bench) read(name string) string {
+	b.t.Helper()
+	body, err := os.ReadFile(filepath.Join(b.root, name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(body)
+}
+
+func (b *bench) has(name string) bool {
+	_, err := os.Lstat(filepath.Join(b.root, name))
+	return err == nil
+}
+
+// folders are the commands' folders that are there.
+func (b *bench) folders() []string {
+	entries, _ := os.ReadDir(filepath.Join(b.root, actionsDir))
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// shell is a check that runs a shell script; the name of the test is its ID.
+func shell(t *testing.T, script string, args ...string) engine.Action {
+	return engine.Action{
+		ID:      "test/" + t.Name(),
+		Outcome: "run/actions/" + strings.ReplaceAll(t.Name(), "/", "-") + "/outcome.json",
+		Fields:  []engine.Field{{Name: "action", Value: t.Name()}},
+		Command: engine.Command{Argv: append([]string{"sh", "-c", script}, args...)},
+	}
+}
+
+// agent is the same, outliving placet.
+func agent(t *testing.T, script string, args ...string) engine.Action {
+	a := shell(t, script, args...)
+	a.Command.Agent = true
+	return a
+}

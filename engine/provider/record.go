@@ -1,0 +1,153 @@
+package provider
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"syscall"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// actionsDir holds a folder for every command that runs. It is placet's
+// scratch: where it vanishes, a running command counts as lost.
+const actionsDir = ".placet/actions"
+
+// Names in a command's folder.
+const (
+	recordName = "process.json"
+	stdinName  = "stdin"
+	stdoutName = "stdout"
+	stderrName = "stderr"
+)
+
+// record is what a later placet must know to end an attempt's story.
+type record struct {
+	ID      string    `json:"id"`
+	Outcome string    `json:"outcome"`
+	Fields  []field   `json:"fields"`
+	Agent   bool      `json:"agent"`
+	Started time.Time `json:"started_at"`
+	// Timeout is how long the command may run, 0 for ever.
+	Timeout time.Duration `json:"timeout_ns"`
+	// Pid is 0 until the program has been started.
+	Pid int `json:"pid"`
+	// Boot and Birth tell the process from another that has its id.
+	Boot  string `json:"boot"`
+	Birth string `json:"birth"`
+}
+
+// field is an [engine.Field] on disk.
+type field struct {
+	Name  string      `json:"name"`
+	Value schemas.Raw `json:"value"`
+}
+
+func newRecord(a engine.Action, now time.Time) (record, error) {
+	r := record{ID: a.ID, Outcome: a.Outcome, Agent: a.Command.Agent, Started: now, Timeout: a.Command.Timeout}
+	for _, f := range a.Fields {
+		value, err := schemas.Encode(f.Value)
+		if err != nil {
+			return r, fmt.Errorf("cannot record the field %q: %v", f.Name, err)
+		}
+		r.Fields = append(r.Fields, field{Name: f.Name, Value: value})
+	}
+	return r, nil
+}
+
+// of sets who the process is. Where the system does not say when it started,
+// nobody will know it again.
+func (r *record) of(pid int) {
+	r.Pid, r.Boot = pid, boot()
+	r.Birth, _ = birth(pid)
+}
+
+// left is how long the command may still run, nil for ever.
+func (r record) left(now time.Time) *time.Duration {
+	if r.Timeout <= 0 {
+		return nil
+	}
+	d := r.Started.Add(r.Timeout).Sub(now)
+	return &d
+}
+
+// folder is the command's folder, relative to the workspace.
+func folder(id string) string { return path.Join(actionsDir, engine.Sum([]byte(id)).Hex()[:16]) }
+
+// save writes the record so that a reader finds the old one or the new one. It
+// is not made durable: a power cut ends the process too.
+func (r record) save(root *os.Root) error {
+	body, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := path.Join(folder(r.ID), recordName)
+	if err := root.WriteFile(name+".tmp", append(body, '\n'), 0o600); err != nil {
+		return err
+	}
+	return root.Rename(name+".tmp", name)
+}
+
+// readRecord reads the record in a command's folder.
+func readRecord(root *os.Root, dir string) (record, error) {
+	var r record
+	name := path.Join(dir, recordName)
+	f, size, err := openRegular(root, name)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	if size > layout.LimitJSON {
+		return r, fmt.Errorf("cannot read %s: it is larger than any record", name)
+	}
+	body, err := io.ReadAll(io.LimitReader(f, size))
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return r, fmt.Errorf("cannot read %s: %v", name, err)
+	}
+	if folder(r.ID) != dir || !outcomePath(r.Outcome) {
+		return r, fmt.Errorf("cannot use %s: it is not the record of this folder's command", name)
+	}
+	return r, nil
+}
+
+// openRegular opens a file of placet's scratch for reading and returns its
+// size. Others can write there: what is no regular file is refused, and
+// nothing is waited for.
+func openRegular(root *os.Root, name string) (*os.File, int64, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("cannot read %s: it is no regular file", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// outcomePath reports whether an outcome may be written to a path. A record
+// lies in the workspace, where others can write: it must not lead elsewhere.
+func outcomePath(p string) bool {
+	return layout.Safe(p) && path.Ext(p) == ".json" && !layout.Under(p, ".git")
+}
+
+// action is what is left of the action that the record was made for.
+func (r record) action() engine.Action {
+	a := engine.Action{ID: r.ID, Outcome: r.Outcome, Command: engine.Command{Agent: r.Agent, Timeout: r.Timeout}}
+	for _, f := range r.Fields {
+		a.Fields = append(a.Fields, engine.Field{Name: f.Name, Value: f.Value})
+	}
+	return a
+}

@@ -1,0 +1,149 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// lookAgain is how often a process that is not a child is looked at.
+const lookAgain = 200 * time.Millisecond
+
+// Recover takes over what an earlier placet left below .placet/: agents that
+// still run count as alive again, and every other attempt gets its outcome. It
+// must be called before the first Begin, by the owner of the workspace's lock.
+func (r *Runner) Recover() error {
+	root, err := os.OpenRoot(r.root)
+	if err != nil {
+		return fmt.Errorf("cannot look for commands of an earlier placet: %w", err)
+	}
+	defer root.Close()
+	names, err := folders(root)
+	if err != nil {
+		return fmt.Errorf("cannot look for commands of an earlier placet: %w", err)
+	}
+	for _, name := range names {
+		dir := path.Join(actionsDir, name)
+		rec, err := readRecord(root, dir)
+		if err != nil {
+			r.o.Log.Warn("found the folder of a command that nothing is known of", "folder", dir, "error", err)
+			_ = root.RemoveAll(dir) // in the way at worst
+			continue
+		}
+		r.recover(root, rec)
+	}
+	return nil
+}
+
+// folders lists the commands' folders, sorted.
+func folders(root *os.Root) ([]string, error) {
+	f, err := root.OpenFile(actionsDir, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
+}
+
+// recover takes over one attempt.
+func (r *Runner) recover(root *os.Root, rec record) {
+	t, stopping := r.take(rec.action())
+	if t == nil || stopping {
+		return
+	}
+	word := rec.found()
+	if word == "" && rec.Agent {
+		r.o.Log.Info("knows a command again", "action", rec.ID, "pid", rec.Pid)
+		go r.adopt(t, rec)
+		return
+	}
+	if word == "" { // a check must not outlive placet
+		rec.signal(syscall.SIGKILL)
+		word = lost
+	}
+	e := ending{word: word}
+	e.stdout, e.stderr = outputs(root, folder(rec.ID))
+	if err := r.write(t.action, rec.Started, e); err == nil {
+		r.drop(t)
+		return
+	}
+	go func() {
+		defer r.drop(t)
+		r.insist(t.action, rec.Started, e)
+	}()
+}
+
+// found says what became of the attempt: "" if its process still runs.
+func (r record) found() string {
+	switch err := r.runs(); {
+	case err == nil:
+		return ""
+	case r.Agent && errors.Is(err, errEnded):
+		return finished
+	default:
+		return lost
+	}
+}
+
+// runs returns nil while the process runs, errEnded when it has ended, and
+// another error where nobody can tell.
+func (r record) runs() error {
+	if r.Pid <= 0 || r.Birth == "" || r.Boot == "" || r.Boot != boot() {
+		return errors.New("the process is not known")
+	}
+	now, err := birth(r.Pid)
+	if err == nil && now != r.Birth {
+		err = errEnded
+	}
+	return err
+}
+
+// signal sends sig to the process's group if it is still the same process.
+func (r record) signal(sig syscall.Signal) {
+	if r.runs() == nil {
+		_ = syscall.Kill(-r.Pid, sig) // it may just have ended
+	}
+}
+
+// adopt follows an agent that is not a child of this process.
+func (r *Runner) adopt(t *attempt, rec record) {
+	defer r.drop(t)
+	ended, gone := make(chan struct{}), make(chan struct{})
+	defer close(gone)
+	go rec.await(ended, gone)
+	terms := terms{quit: t.quit, leave: r.leaving, due: rec.left(r.o.Now()), grace: r.o.Grace}
+	e := ending{word: terms.follow(ended, rec.signal)}
+	if e.word == "" {
+		return
+	}
+	if root, err := os.OpenRoot(r.root); err == nil {
+		e.stdout, e.stderr = outputs(root, folder(rec.ID))
+		root.Close()
+	}
+	r.o.Log.Info("a command ended", "action", rec.ID, "outcome", e.word)
+	r.insist(t.action, rec.Started, e)
+}
+
+// await closes ended when the process has ended; gone ends the waiting.
+func (r record) await(ended chan<- struct{}, gone <-chan struct{}) {
+	ticker := time.NewTicker(lookAgain)
+	defer ticker.Stop()
+	for !errors.Is(r.runs(), errEnded) {
+		select {
+		case <-ticker.C:
+		case <-gone:
+			return
+		}
+	}
+	close(ended)
+}

@@ -1,0 +1,206 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store"
+)
+
+// RunnerOptions are what a [Runner] may be told; the zero value has defaults.
+type RunnerOptions struct {
+	// Now is the clock of recorded times; nil means the system's.
+	Now func() time.Time
+	Log *slog.Logger
+	// Environ is the environment that commands get a scrubbed copy of; nil
+	// means this process's own.
+	Environ []string
+	// Allow names further variables that may pass.
+	Allow []string
+	// Permit is asked once more when a command is about to begin; its error
+	// becomes the reason why it was not started. nil permits everything.
+	Permit func(engine.Action) error
+	// Grace is how long a command may take to end after SIGTERM; zero means
+	// five seconds.
+	Grace time.Duration
+}
+
+// Runner carries out actions and records how they ended. Its methods may be
+// called from several goroutines.
+type Runner struct {
+	root  string
+	store *store.Store
+	o     RunnerOptions
+
+	mu      sync.Mutex
+	begun   map[string]bool     // every ID that began in this process
+	alive   map[string]*attempt // those without a recorded outcome
+	stopped bool
+	leaving chan struct{} // closed when placet stops
+}
+
+// attempt is an action under way.
+type attempt struct {
+	action engine.Action
+	quit   chan struct{} // closed when it shall end
+	once   sync.Once
+	over   chan struct{} // closed when its outcome is recorded, or given up
+}
+
+func (t *attempt) end() { t.once.Do(func() { close(t.quit) }) }
+
+// NewRunner returns a Runner for the workspace at root, which records outcomes
+// through st.
+func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.Grace == 0 {
+		o.Grace = 5 * time.Second
+	}
+	return &Runner{
+		root: root, store: st, o: o,
+		begun: map[string]bool{}, alive: map[string]*attempt{}, leaving: make(chan struct{}),
+	}
+}
+
+// Begin starts an action whose attempt is already recorded, and returns at
+// once. An action begins once per process, however often it is asked for.
+func (r *Runner) Begin(a engine.Action) {
+	t, stopping := r.take(a)
+	switch {
+	case t == nil:
+	case stopping:
+		defer r.drop(t)
+		if err := r.write(a, r.o.Now(), refused(a)); err != nil {
+			r.o.Log.Error("cannot record that a command was not started", "action", a.ID, "error", err)
+		}
+	default:
+		go r.carryOut(t)
+	}
+}
+
+// refused is the ending of an action that comes when placet is stopping. A
+// check starts again unasked; about an agent a person must know.
+func refused(a engine.Action) ending {
+	if a.Command.Agent {
+		return notStarted(errors.New("placet was stopping"))
+	}
+	return ending{word: stopped}
+}
+
+// take enters an action among those alive. It returns nil if it began before.
+func (r *Runner) take(a engine.Action) (t *attempt, stopping bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.begun[a.ID] {
+		return nil, false
+	}
+	r.begun[a.ID] = true
+	t = &attempt{action: a, quit: make(chan struct{}), over: make(chan struct{})}
+	r.alive[a.ID] = t
+	return t, r.stopped
+}
+
+// drop takes an attempt off those alive.
+func (r *Runner) drop(t *attempt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.alive, t.action.ID)
+	close(t.over)
+}
+
+// Alive returns the IDs of the actions that are under way: from Begin until
+// the outcome is recorded.
+func (r *Runner) Alive() map[string]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ids := make(map[string]bool, len(r.alive))
+	for id := range r.alive {
+		ids[id] = true
+	}
+	return ids
+}
+
+// End ends a command that nobody wants any more; its outcome is "stopped". An
+// ID that is not alive is ignored.
+func (r *Runner) End(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.alive[id]; t != nil {
+		t.end()
+	}
+}
+
+// Wait returns when no check is under way, or with the context's error.
+func (r *Runner) Wait(ctx context.Context) error {
+	for {
+		checks := r.checks()
+		if len(checks) == 0 {
+			return nil
+		}
+		select {
+		case <-checks[0].over:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// checks returns the checks under way.
+func (r *Runner) checks() []*attempt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var checks []*attempt
+	for _, t := range r.alive {
+		if !t.action.Command.Agent {
+			checks = append(checks, t)
+		}
+	}
+	return checks
+}
+
+// Stop is the orderly stop: every check is asked to end and recorded as
+// "stopped", agents are left running. Nothing begins afterwards. It returns
+// when all that is recorded, or with the checks that are left when ctx ends.
+func (r *Runner) Stop(ctx context.Context) error {
+	r.mu.Lock()
+	if !r.stopped {
+		r.stopped = true
+		close(r.leaving)
+	}
+	r.mu.Unlock()
+	for _, t := range r.checks() {
+		t.end()
+	}
+	if err := r.Wait(ctx); err != nil {
+		return fmt.Errorf("cannot stop %q in time: %w", r.names(r.checks()), err)
+	}
+	return nil
+}
+
+func (r *Runner) names(attempts []*attempt) []string {
+	var ids []string
+	for _, t := range attempts {
+		ids = append(ids, t.action.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// abs is the absolute path of a folder of the workspace.
+func (r *Runner) abs(dir string) string { return filepath.Join(r.root, filepath.FromSlash(dir)) }

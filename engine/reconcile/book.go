@@ -1,0 +1,324 @@
+package reconcile
+
+import (
+	"hash/maphash"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"placet/engine"
+	"placet/engine/watch"
+	"placet/layout"
+)
+
+// live is a run that can move. It is known by the path of its state document,
+// which all sets and the watcher share.
+type live struct {
+	state string
+	run   *layout.Run // nil where the path alone tells
+	ident uint64      // of what the layout said of it
+	fam   int
+	slot  int    // in the book's round
+	walk  uint32 // the last walk that found it
+
+	// Of the pass: only one is under way at a time.
+	needs   []string
+	back    backoff
+	hasty   int       // passes in quick succession that found nothing
+	endedAt time.Time // the last pass
+
+	// Guarded by the book.
+	dirs   []string // followed
+	sights string   // what to stat, packed
+	print  watch.Print
+	status engine.Peek
+	first  bool // the first pass is not over
+	rests  bool // stuck: not looked at before its print changes
+	anew   bool // its watches are not to be trusted
+}
+
+// final is a run that nothing but a new state document can move. It costs one
+// path and a few words.
+type final struct {
+	state string
+	print watch.Print
+	walk  uint32
+	dir   uint16 // length of the folder's path, which state begins with
+	fam   uint8
+}
+
+// book knows the runs of the workspace.
+type book struct {
+	mu       sync.Mutex
+	families []Family
+	live     map[string]*live
+	round    []*live
+	atLive   int
+	final    map[string]int // state → index in finals
+	finals   []final
+	atFinal  int
+}
+
+func newBook(families []Family) *book {
+	return &book{families: families, live: map[string]*live{}, final: map[string]int{}}
+}
+
+// family is the index of a found run's family.
+func (b *book) family(f Found) int {
+	for i := range b.families {
+		if b.families[i].Layout.Name() == f.Family.Layout.Name() {
+			return i
+		}
+	}
+	return 0
+}
+
+// newLive returns a live run that is in no book yet.
+func (b *book) newLive(f Found) *live {
+	lv := &live{state: strings.Clone(f.Run.State), fam: b.family(f), ident: identOf(f.Run)}
+	if run, ok := f.Family.Layout.At(f.Run.State); !ok || !reflect.DeepEqual(run, f.Run) {
+		lv.run = &f.Run
+	}
+	return lv
+}
+
+// found returns a live run as the layout finds it.
+func (b *book) found(lv *live) Found {
+	f := b.families[lv.fam]
+	if lv.run != nil {
+		return Found{*lv.run, f}
+	}
+	run, _ := f.Layout.At(lv.state)
+	return Found{run, f}
+}
+
+// add puts a live run into the book.
+func (b *book) add(lv *live) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.live[lv.state] = lv
+	lv.slot = len(b.round)
+	b.round = append(b.round, lv)
+}
+
+// do runs a change of what the book guards.
+func (b *book) do(change func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change()
+}
+
+// get returns a live run, nil if there is none.
+func (b *book) get(state string) *live {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.live[state]
+}
+
+// remove takes a live run out, if it is the one in the book.
+func (b *book) remove(lv *live) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.removeLive(lv)
+}
+
+func (b *book) removeLive(lv *live) {
+	if b.live[lv.state] != lv {
+		return
+	}
+	delete(b.live, lv.state)
+	i, last := lv.slot, len(b.round)-1
+	if i < b.atLive {
+		// Keep what was visited in this round before what was not.
+		b.atLive--
+		b.swapLive(i, b.atLive)
+		i = b.atLive
+	}
+	b.swapLive(i, last)
+	b.round[last] = nil
+	b.round = b.round[:last]
+}
+
+func (b *book) swapLive(i, j int) {
+	b.round[i], b.round[j] = b.round[j], b.round[i]
+	b.round[i].slot, b.round[j].slot = i, j
+}
+
+// addFinal puts a final run into the book.
+func (b *book) addFinal(f Found, print watch.Print, walk uint32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.putFinal(final{strings.Clone(f.Run.State), print, walk, uint16(len(f.Run.Dir)), uint8(b.family(f))})
+}
+
+func (b *book) putFinal(fin final) {
+	b.final[fin.state] = len(b.finals)
+	b.finals = append(b.finals, fin)
+}
+
+// retire makes a live run final.
+func (b *book) retire(lv *live, f Found, print watch.Print) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.live[lv.state] == lv {
+		b.removeLive(lv)
+		b.putFinal(final{lv.state, print, lv.walk, uint16(len(f.Run.Dir)), uint8(lv.fam)})
+	}
+}
+
+// removeFinal takes a final run out.
+func (b *book) removeFinal(state string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dropFinal(state)
+}
+
+func (b *book) dropFinal(state string) {
+	i, ok := b.final[state]
+	if !ok {
+		return
+	}
+	last := len(b.finals) - 1
+	if i < b.atFinal {
+		b.atFinal--
+		b.swapFinal(i, b.atFinal)
+		i = b.atFinal
+	}
+	b.swapFinal(i, last)
+	b.finals[last] = final{}
+	b.finals = b.finals[:last]
+	delete(b.final, state)
+}
+
+func (b *book) swapFinal(i, j int) {
+	if i == j {
+		return
+	}
+	b.finals[i], b.finals[j] = b.finals[j], b.finals[i]
+	b.final[b.finals[i].state], b.final[b.finals[j].state] = i, j
+}
+
+// nextLive returns the next n live runs of the round.
+func (b *book) nextLive(n int) []*live {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []*live
+	out, b.atLive = turn(b.round, b.atLive, n)
+	return out
+}
+
+// nextFinal returns the next n final runs of the round.
+func (b *book) nextFinal(n int) []final {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []final
+	out, b.atFinal = turn(b.finals, b.atFinal, n)
+	return out
+}
+
+// turn returns the next n of a round, which begins anew at its end, and where
+// it goes on.
+func turn[T any](round []T, at, n int) ([]T, int) {
+	n = min(n, len(round))
+	if at >= len(round) {
+		at = 0
+	}
+	out := append([]T(nil), round[at:min(at+n, len(round))]...)
+	if len(out) < n {
+		at = n - len(out)
+		return append(out, round[:at]...), at
+	}
+	return out, at + n
+}
+
+// known notes that a walk found a run, and reports whether it is in the book as
+// it is. A live run that is another one now is returned.
+func (b *book) known(f Found, walk uint32) (other *live, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i, ok := b.final[f.Run.State]; ok {
+		b.finals[i].walk = walk
+		return nil, true
+	}
+	lv := b.live[f.Run.State]
+	if lv == nil {
+		return nil, false
+	}
+	if lv.ident != identOf(f.Run) {
+		return lv, false
+	}
+	lv.walk = walk
+	return nil, true
+}
+
+var identSeed = maphash.MakeSeed()
+
+// identOf tells runs apart that have the same state document, one after the
+// other: one that is shadowed now, for example.
+func identOf(run layout.Run) uint64 {
+	return maphash.Comparable(identSeed, [4]string{run.Family, run.ID, run.Dir, run.Class})
+}
+
+// gone takes out the final runs that a walk did not find, and returns the live
+// ones, unless they are hidden.
+func (b *book) gone(walk uint32, hidden func(state string) bool) []*live {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []*live
+	for _, lv := range b.round {
+		if lv.walk != walk && !hidden(lv.state) {
+			out = append(out, lv)
+		}
+	}
+	for i := len(b.finals) - 1; i >= 0; i-- {
+		if f := b.finals[i]; f.walk != walk && !hidden(f.state) {
+			b.dropFinal(f.state)
+		}
+	}
+	return out
+}
+
+// count returns how many runs there are, and how many wait for a person.
+func (b *book) count() (runs, waiting int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, lv := range b.round {
+		if lv.status.Waiting {
+			waiting++
+		}
+	}
+	return len(b.round) + len(b.finals), waiting
+}
+
+func (b *book) sizes() (lives, finals int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.round), len(b.finals)
+}
+
+// following are the live runs that follow one of the folders, or one below.
+func (b *book) following(dirs map[string]bool) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	for _, lv := range b.round {
+		for _, d := range lv.dirs {
+			if coveredBy(dirs, d) {
+				out = append(out, lv.state)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// finalAt is the final run with this state document, if there is one.
+func (b *book) finalAt(state string) []final {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i, ok := b.final[state]; ok {
+		return []final{b.finals[i]}
+	}
+	return nil
+}

@@ -1,0 +1,248 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+func toyFound(id string) Found { return Found{toyRun(id), Family{toyLayout{}, toyMachine{}}} }
+
+func toyBook() *book { return newBook([]Family{{toyLayout{}, toyMachine{}}}) }
+
+func TestBookGivesRunsBackAsTheLayoutFoundThem(t *testing.T) {
+	b := toyBook()
+	odd := toyFound("odd") // its path alone does not tell
+	for _, f := range []Found{toyFound("a"), toyFound("g1/b"), toyFound("locked"), odd} {
+		lv := b.newLive(f)
+		if diff := cmp.Diff(f.Run, b.found(lv).Run); diff != "" {
+			t.Error(diff)
+		}
+		if kept := lv.run != nil; kept != (f.Run.ID == "odd") {
+			t.Errorf("%s: the run is kept in full: %v", f.Run.ID, kept)
+		}
+	}
+}
+
+// Whatever goes in between, everyone who stays is visited in one round, and a
+// visit more for each that went.
+func TestRoundVisitsEveryoneWhoStays(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		b := toyBook()
+		stay := map[string]int{}
+		var lives []*live
+		for i := range 1 + r.IntN(40) {
+			id := fmt.Sprintf("a%d", i)
+			lv := b.newLive(toyFound(id))
+			b.add(lv)
+			b.addFinal(toyFound("f"+id), 0, 0)
+			lives = append(lives, lv)
+			stay[lv.state] = 0
+		}
+		turns := len(lives)
+		b.atLive = r.IntN(turns)
+		b.atFinal = b.atLive
+		finals := map[string]int{}
+		for turn := 0; turn < 2*turns-len(stay); turn++ {
+			for _, lv := range b.nextLive(1) {
+				stay[lv.state]++
+			}
+			for _, f := range b.nextFinal(1) {
+				finals[f.state]++
+			}
+			if i := r.IntN(3 * turns); i < len(lives) && lives[i] != nil {
+				b.remove(lives[i])
+				b.removeFinal("toys/f" + lives[i].state[len("toys/"):])
+				delete(stay, lives[i].state)
+				lives[i] = nil
+			}
+		}
+		for state, n := range stay {
+			if n == 0 {
+				t.Fatalf("%s was not visited in a round of %d", state, turns)
+			}
+			if f := "toys/f" + state[len("toys/"):]; finals[f] == 0 {
+				t.Fatalf("%s was not visited in a round of %d", f, turns)
+			}
+		}
+		check(t, b)
+	}
+}
+
+// check says whether the book's indexes are right.
+func check(t *testing.T, b *book) {
+	t.Helper()
+	for i, lv := range b.round {
+		if lv.slot != i || b.live[lv.state] != lv {
+			t.Fatalf("slot %d holds %+v", i, lv)
+		}
+	}
+	for i, f := range b.finals {
+		if b.final[f.state] != i {
+			t.Fatalf("final %d is indexed as %d", i, b.final[f.state])
+		}
+	}
+	if len(b.live) != len(b.round) || len(b.final) != len(b.finals) {
+		t.Fatalf("%d %d %d %d", len(b.live), len(b.round), len(b.final), len(b.finals))
+	}
+}
+
+func TestGoneAreThoseThatAWalkDidNotFindUnlessHidden(t *testing.T) {
+	b := toyBook()
+	for _, id := range []string{"a", "b", "g1/c"} {
+		lv := b.newLive(toyFound(id))
+		lv.walk = 1
+		b.add(lv)
+		b.addFinal(toyFound(id+"-final"), 0, 1)
+	}
+	if other, ok := b.known(toyFound("a"), 2); other != nil || !ok {
+		t.Error("a is not known")
+	}
+	if _, ok := b.known(toyFound("a-final"), 2); !ok {
+		t.Error("a-final is not known")
+	}
+	if _, ok := b.known(toyFound("new"), 2); ok {
+		t.Error("a run that was never seen is known")
+	}
+	w := walk{failed: []string{"toys/g1"}}
+	gone := b.gone(2, w.hides)
+	if len(gone) != 1 || gone[0].state != "toys/b/state.json" {
+		t.Errorf("gone: %v", gone)
+	}
+	var finals []string
+	for _, f := range b.finals {
+		finals = append(finals, f.state)
+	}
+	slices.Sort(finals)
+	if diff := cmp.Diff([]string{"toys/a-final/state.json", "toys/g1/c-final/state.json"}, finals); diff != "" {
+		t.Error(diff)
+	}
+	check(t, b)
+}
+
+func TestRunThatIsAnotherOneNowIsNotKnown(t *testing.T) {
+	b := toyBook()
+	lv := b.newLive(toyFound("a"))
+	b.add(lv)
+	f := toyFound("a")
+	f.Run.Class = "shadowed"
+	if other, ok := b.known(f, 1); ok || other != lv {
+		t.Errorf("known: %v, %v", other, ok)
+	}
+}
+
+func TestFinalRunIsFoundByItsStateDocument(t *testing.T) {
+	b := toyBook()
+	lv := b.newLive(toyFound("a"))
+	b.add(lv)
+	b.retire(lv, toyFound("a"), 7)
+	b.retire(lv, toyFound("a"), 8)
+	got := b.finalAt("toys/a/state.json")
+	if len(got) != 1 || got[0].print != 7 || got[0].state[:got[0].dir] != "toys/a" {
+		t.Errorf("final: %+v", got)
+	}
+	if b.finalAt("toys/b/state.json") != nil || b.get("toys/a/state.json") != nil {
+		t.Error("the book knows a run that is not in it")
+	}
+	if runs, waiting := b.count(); runs != 1 || waiting != 0 {
+		t.Errorf("%d runs, %d waiting", runs, waiting)
+	}
+}
+
+func TestTurnGoesRoundAndNeverTwice(t *testing.T) {
+	round := []int{0, 1, 2, 3, 4}
+	cases := []struct {
+		at, n int
+		want  []int
+		next  int
+	}{
+		{0, 2, []int{0, 1}, 2}, {3, 2, []int{3, 4}, 5}, {5, 1, []int{0}, 1}, {4, 3, []int{4, 0, 1}, 2},
+		{2, 9, []int{2, 3, 4, 0, 1}, 2}, {9, 1, []int{0}, 1}, {0, 0, nil, 0},
+	}
+	for _, c := range cases {
+		got, next := turn(round, c.at, c.n)
+		if !slices.Equal(got, c.want) || next != c.next {
+			t.Errorf("turn at %d of %d: %v, %d; want %v, %d", c.at, c.n, got, next, c.want, c.next)
+		}
+	}
+	if got, next := turn([]int(nil), 3, 2); got != nil || next != 0 {
+		t.Errorf("turn of nothing: %v, %d", got, next)
+	}
+}
+
+func doc(path, kind string) engine.Document { return engine.Document{Path: path, Kind: kind} }
+
+func absent(path, kind string) engine.Document {
+	return engine.Document{Path: path, Kind: kind, Err: engine.ErrAbsent}
+}
+
+func TestRunFollowsItsFolderOpenRequestsAndNeeds(t *testing.T) {
+	lk := look{snap: engine.Snapshot{Docs: []engine.Document{
+		doc("toys/a/events/001.json", "event"),
+		doc("toys/a/requests/closed/receipt.json", layout.KindReceipt),
+		doc("toys/a/requests/closed/request.json", layout.KindRequest),
+		{Path: "toys/a/requests/bad/request.json", Kind: layout.KindRequest, Err: errors.New("torn")},
+		absent("toys/a/requests/no/request.json", layout.KindRequest),
+		absent("toys/a/requests/open/receipt.json", layout.KindReceipt),
+		doc("toys/a/requests/open/request.json", layout.KindRequest),
+		doc("toys/a/state.json", layout.KindStateFile),
+	}}}
+	lk.loaded.Dirs = []string{"specs", "toys/a"}
+	want := []string{"toys/a", "toys/a/requests/bad", "toys/a/requests/open", "specs"}
+	if diff := cmp.Diff(want, follows(lk, toyRun("a"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSightsAreFoldersAndWhatLiesInThoseFollowed(t *testing.T) {
+	docs := []engine.Document{
+		doc("git:log/10", ""), doc("specs/x.md", ""),
+		doc("toys/a/events/001.json", "event"), doc("toys/a/events/002.json", "event"),
+		doc("toys/a/requests/q/request.json", layout.KindRequest), doc("toys/a/state.json", layout.KindStateFile),
+	}
+	got := sights(docs, []string{"toys/a", "toys/a/requests/q", "specs"})
+	want := []string{"toys/a", "toys/a/requests/q", "specs", "specs/x.md", "toys/a/events", "toys/a/requests/q/request.json", "toys/a/state.json"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	packed := pack("toys/a", got)
+	if diff := cmp.Diff(want, unpack("toys/a", packed)); diff != "" {
+		t.Error(diff)
+	}
+	if len(packed) >= len("toys/a")*len(got)+60 {
+		t.Errorf("%q is not short", packed)
+	}
+}
+
+func TestPortionsAddUpToARound(t *testing.T) {
+	var rest float64
+	sum := 0
+	for range 60 {
+		sum += portion(&rest, 1000, 1.0/60)
+	}
+	if sum < 999 || sum > 1000 {
+		t.Errorf("%d of 1000 in a round", sum)
+	}
+	if got := portion(new(float64), 10, 0.01); got != 0 {
+		t.Errorf("a hundredth of ten is %d", got)
+	}
+}
+
+func TestClockThatWasSetIsNoticed(t *testing.T) {
+	for _, c := range []struct {
+		went, passed int
+		want         bool
+	}{{2, 2, false}, {-3600, 2, true}, {86400, 2, true}, {2, 3, false}, {0, 2, true}} {
+		if got := jumped(seconds(c.went), seconds(c.passed)); got != c.want {
+			t.Errorf("the clock went %d s in %d s: %v", c.went, c.passed, got)
+		}
+	}
+}

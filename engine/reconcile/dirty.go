@@ -1,0 +1,92 @@
+package reconcile
+
+import "sync"
+
+// dirty is the set of runs to look at, in the order in which they became so.
+// A run that is marked while it is being looked at comes again afterwards; one
+// that is marked many times comes once.
+type dirty struct {
+	mu     sync.Mutex
+	filled *sync.Cond
+	queue  []string
+	in     map[string]place
+	closed bool
+}
+
+// place says where a run is.
+type place uint8
+
+const (
+	queued place = iota + 1
+	taken
+	again // taken, and marked since
+)
+
+func newDirty() *dirty {
+	d := &dirty{in: map[string]place{}}
+	d.filled = sync.NewCond(&d.mu)
+	return d
+}
+
+// mark has a run looked at.
+func (d *dirty) mark(run string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch d.in[run] {
+	case 0:
+		d.push(run)
+	case taken:
+		d.in[run] = again
+	}
+}
+
+func (d *dirty) push(run string) {
+	d.in[run] = queued
+	d.queue = append(d.queue, run)
+	d.filled.Signal()
+}
+
+// take waits for a run and takes it; it is false once the set is closed. The
+// caller must give it back with finish.
+func (d *dirty) take() (run string, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for len(d.queue) == 0 && !d.closed {
+		d.filled.Wait()
+	}
+	if d.closed {
+		return "", false
+	}
+	run, d.queue = d.queue[0], d.queue[1:]
+	if len(d.queue) == 0 {
+		d.queue = nil // let go of what a burst has grown
+	}
+	d.in[run] = taken
+	return run, true
+}
+
+// finish gives a run back.
+func (d *dirty) finish(run string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.in[run] == again {
+		d.push(run)
+		return
+	}
+	delete(d.in, run)
+}
+
+// marked reports whether a run that is taken was marked since.
+func (d *dirty) marked(run string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.in[run] == again
+}
+
+// close ends all waiting.
+func (d *dirty) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	d.filled.Broadcast()
+}

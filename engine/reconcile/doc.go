@@ -1,0 +1,33 @@
+// Package reconcile is the loop: it looks at a run, asks its machine what is to
+// be done, has that made durable, begins what follows, and looks again until
+// nothing is left to do.
+//
+//	for {
+//		facts, documents := read        // never the other way round
+//		plan := machine.Step(snapshot)
+//		if plan needs what is lacking   { add it, look again; four rounds at most }
+//		if plan is empty                { wait for a file, or for plan.Wake }
+//		if the run has locks            { take them, look again }
+//		commit; tell; begin actions
+//	}
+//
+// It is level-triggered. Events, timers and scans only put runs into a set of
+// those to look at; why a run is there is not kept, so lost, doubled and
+// reordered events change nothing.
+//
+// The rules:
+//
+//   - One pass per run at a time; many runs side by side.
+//   - A pass ends when its plan is empty. After 64 steps that each wanted another
+//     the run is stuck: that is a bug of its machine, said once, and the run
+//     rests until its files change.
+//   - A plan whose transition is no row of the table is never carried out.
+//   - An action begins after the commit of the plan that holds it, and once per
+//     process.
+//   - While git rewrites the tree nothing is decided.
+//   - An error leads to another look later, with the wait doubling up to a
+//     minute, and is said once per cause, not once per look.
+//   - A final run is not kept: neither its documents, nor watches. A stat per
+//     minute tells whether it is another one now.
+//   - Watch first, then look: see [placet/engine/watch].
+package reconcile

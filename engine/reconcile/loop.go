@@ -1,0 +1,191 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+// Family is a dialect: where its runs lie, and what moves them.
+type Family struct {
+	Layout  layout.Family
+	Machine engine.Machine
+}
+
+// Options are what a loop works with. Store and Families are required.
+type Options struct {
+	Store    *store.Store
+	Families []Family
+	// Facts returns what the kernel knows besides a family's documents. It is
+	// called for every look, before the documents are read.
+	Facts func(family string) engine.Facts
+	// Lookup answers needs that begin with "git:".
+	Lookup func(need string) engine.Document
+	// Begin starts an action. It must not wait for the action's end, and the
+	// facts must call the action alive when it returns.
+	Begin func(engine.Action)
+	// Now is the clock; time.Now if nil.
+	Now func() time.Time
+	Log *slog.Logger
+	// Workers is how many runs are looked at side by side; 8 if not positive.
+	Workers int
+	// Moved is called for every transition after its commit.
+	Moved func(run layout.Run, t engine.Transition)
+}
+
+// defaultWorkers is more than most machines have processors: a pass waits for
+// the disk most of the time, and plans that are ready together share their
+// fsyncs.
+const defaultWorkers = 8
+
+// Loop reconciles the runs of one workspace.
+type Loop struct {
+	o     Options
+	edges map[string]map[engine.Edge]bool // family → rows of its table
+
+	begun begun
+	told  told
+
+	holdMu sync.Mutex
+	held   string // the hold that was said
+}
+
+// Found is a run that lies in the workspace.
+type Found struct {
+	Run    layout.Run
+	Family Family
+}
+
+// Key returns the run's key.
+func (f Found) Key() engine.Key { return engine.Key{Family: f.Run.Family, ID: f.Run.ID} }
+
+// New returns a loop.
+func New(o Options) *Loop {
+	if o.Facts == nil {
+		o.Facts = func(string) engine.Facts { return engine.Facts{} }
+	}
+	if o.Lookup == nil {
+		o.Lookup = func(need string) engine.Document {
+			return engine.Document{Path: need, Err: errors.New("nobody can look this up here")}
+		}
+	}
+	if o.Begin == nil {
+		o.Begin = func(engine.Action) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Workers <= 0 {
+		o.Workers = defaultWorkers
+	}
+	if o.Moved == nil {
+		o.Moved = func(layout.Run, engine.Transition) {}
+	}
+	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}}
+	for _, f := range o.Families {
+		rows := map[engine.Edge]bool{}
+		for _, e := range f.Machine.Edges() {
+			rows[e] = true
+		}
+		l.edges[f.Layout.Name()] = rows
+	}
+	return l
+}
+
+// Runs finds every run of the workspace, family by family, each sorted as its
+// layout sorts. Folders that cannot be listed are named in the error; the runs
+// that were found are returned all the same.
+func (l *Loop) Runs() ([]Found, error) {
+	w := walk{list: l.o.Store.List}
+	found := l.walk(&w)
+	return found, w.err()
+}
+
+// walk lists the folders in which runs may lie.
+type walk struct {
+	// before is called for each folder before it is listed; may be nil.
+	before func(dir string)
+	list   layout.Lister
+	// listed are the folders so far, failed those that cannot be listed.
+	listed, failed []string
+	errs           []error
+}
+
+// ls is the layout's lister. A folder that cannot be listed is empty to the
+// layout: one that is closed to us must not hide the rest.
+func (w *walk) ls(dir string) ([]layout.Entry, error) {
+	if w.before != nil {
+		w.before(dir)
+	}
+	w.listed = append(w.listed, dir)
+	entries, err := w.list(dir)
+	if err != nil {
+		w.failed = append(w.failed, dir)
+		w.errs = append(w.errs, fmt.Errorf("cannot list %q: %w", dir, err))
+		return nil, nil
+	}
+	return entries, nil
+}
+
+func (w *walk) err() error { return errors.Join(w.errs...) }
+
+// hides reports whether a path may be there although the walk did not find it.
+func (w *walk) hides(p string) bool {
+	for _, dir := range w.failed {
+		if layout.Under(p, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Loop) walk(w *walk) []Found {
+	var found []Found
+	for _, f := range l.o.Families {
+		runs, err := f.Layout.Runs(w.ls)
+		if err != nil {
+			w.failed = append(w.failed, f.Layout.Roots()...)
+			w.errs = append(w.errs, fmt.Errorf("cannot find the runs of %s: %w", f.Layout.Name(), err))
+		}
+		for _, r := range runs {
+			found = append(found, Found{r, f})
+		}
+	}
+	return found
+}
+
+// Peek reads a run's state document alone and says how it stands. A document
+// that is absent, unsettled or unusable gives the zero Peek: a closer look is
+// needed.
+func (l *Loop) Peek(f Found) engine.Peek {
+	rel := strings.TrimPrefix(f.Run.State, f.Run.Dir+"/")
+	file, ok := f.Family.Layout.File(f.Run, rel)
+	if !ok {
+		return engine.Peek{}
+	}
+	return peek(f, l.o.Store.Read(f.Run.State, file))
+}
+
+// peek says how a run stands by its state document.
+func peek(f Found, state engine.Document) (p engine.Peek) {
+	if !state.Present() {
+		return engine.Peek{}
+	}
+	defer func() {
+		// Where Peek stumbles, Step will say so.
+		if recover() != nil {
+			p = engine.Peek{}
+		}
+	}()
+	return f.Family.Machine.Peek(state.Body)
+}

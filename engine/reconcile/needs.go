@@ -1,0 +1,137 @@
+package reconcile
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store"
+)
+
+// needRounds is how often a plan may ask for more than the snapshot holds.
+const needRounds = 4
+
+// gitNeed begins a need that is a fact from local git, not a file.
+const gitNeed = "git:"
+
+// look is a run as it was seen, and what its machine makes of it.
+type look struct {
+	snap   engine.Snapshot
+	loaded store.Loaded
+	plan   engine.Plan
+}
+
+// looker looks at one run, as often as a pass needs it.
+type looker struct {
+	l *Loop
+	f Found
+	// needs are those that the last plan was made over, without git's: they
+	// are loaded at once.
+	needs []string
+	// git holds what local git said, once per pass.
+	git map[string]engine.Document
+}
+
+// look reads the run and steps its machine until the snapshot holds all that
+// the plan needs.
+func (k *looker) look() (look, error) {
+	needs := k.needs
+	for round := 0; ; round++ {
+		lk, err := k.once(needs)
+		if err != nil {
+			return look{}, err
+		}
+		missing := lk.snap.Lacks(lk.plan.Needs)
+		if len(missing) == 0 {
+			k.needs = files(lk.plan.Needs)
+			return lk, nil
+		}
+		if round == needRounds {
+			return look{}, fmt.Errorf("cannot step: the %s machine still needs %q after %d rounds", k.f.Run.Family, missing, needRounds)
+		}
+		needs = slices.Concat(needs, missing)
+	}
+}
+
+// once reads the run with the needs and steps once. The facts are read before
+// the documents: whoever ends an action writes its outcome first and calls it
+// ended after that, so an action that is not alive has its outcome in place.
+func (k *looker) once(needs []string) (look, error) {
+	needs = slices.Compact(slices.Sorted(slices.Values(needs)))
+	facts := k.l.o.Facts(k.f.Run.Family)
+	loaded, err := k.l.o.Store.Load(k.f.Run, k.f.Family.Layout, files(needs))
+	if err != nil {
+		return look{}, err
+	}
+	snap := engine.Snapshot{
+		Key: k.f.Key(), Dir: k.f.Run.Dir, Class: k.f.Run.Class,
+		Now:   k.l.o.Now().Round(0), // no monotonic part: snapshots are compared
+		Docs:  k.withGit(loaded.Docs, needs),
+		Needs: needs, Facts: facts,
+	}
+	plan, err := k.step(snap)
+	return look{snap, loaded, plan}, err
+}
+
+// withGit adds what local git says to the documents.
+func (k *looker) withGit(docs []engine.Document, needs []string) []engine.Document {
+	added := false
+	for _, need := range needs {
+		if !strings.HasPrefix(need, gitNeed) {
+			continue
+		}
+		doc, ok := k.git[need]
+		if !ok {
+			doc = k.l.o.Lookup(need)
+			doc.Path = need
+			if k.git == nil {
+				k.git = map[string]engine.Document{}
+			}
+			k.git[need] = doc
+		}
+		docs, added = append(docs[:len(docs):len(docs)], doc), true
+	}
+	if added {
+		sort.SliceStable(docs, func(i, j int) bool { return docs[i].Path < docs[j].Path })
+	}
+	return docs
+}
+
+// step asks the machine. A machine that panics has a bug; the run stands and
+// the others go on.
+func (k *looker) step(snap engine.Snapshot) (plan engine.Plan, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			plan, err = engine.Plan{}, &panicError{family: k.f.Run.Family, value: r, stack: debug.Stack()}
+		}
+	}()
+	return k.f.Family.Machine.Step(snap)
+}
+
+type panicError struct {
+	family string
+	value  any
+	stack  []byte
+}
+
+func (p *panicError) Error() string {
+	return fmt.Sprintf("cannot step: the %s machine panicked (a bug): %v\n%s", p.family, p.value, p.stack)
+}
+
+// files are the needs that are files.
+func files(needs []string) []string {
+	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return strings.HasPrefix(n, gitNeed) })
+}
+
+// Snapshot reads a run as its machine sees it, with all that its plan needs,
+// and says when to look again because something is unsettled (zero: nothing
+// is). Nothing is written.
+func (l *Loop) Snapshot(f Found) (engine.Snapshot, time.Time, error) {
+	k := looker{l: l, f: f}
+	lk, err := k.look()
+	return lk.snap, lk.loaded.Again, err
+}

@@ -1,0 +1,192 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+const (
+	// settleWait is how long Once waits for one file to stand still.
+	settleWait = 2 * time.Second
+	// settlePoll is the least time between two looks meanwhile.
+	settlePoll = 10 * time.Millisecond
+	// onceRounds is how often Once goes through all runs because one of them
+	// moved: what one writes, others may need.
+	onceRounds = 64
+)
+
+// Once settles everything that is there and returns. It waits for files to
+// stand still and for locks, never for a moment that a machine named. While git
+// rewrites the tree it decides nothing and says how things stand. The error
+// names the runs that it could not go on with, and folders that cannot be
+// listed; the report holds for the others.
+func (l *Loop) Once(ctx context.Context) (Report, error) {
+	o := &settling{l: l, runs: map[string]*outcome{}}
+	var walkErr error
+	for range onceRounds {
+		var found []Found
+		found, walkErr = l.Runs()
+		o.round(ctx, o.todo(found))
+		if ctx.Err() != nil || o.held != "" || !o.wrote() {
+			break
+		}
+	}
+	r, err := o.report(ctx)
+	return r, errors.Join(ctx.Err(), walkErr, err)
+}
+
+// settling is one Once.
+type settling struct {
+	l     *Loop
+	mu    sync.Mutex
+	held  string
+	runs  map[string]*outcome // state → what came of it
+	order []string
+}
+
+// outcome is what came of one run.
+type outcome struct {
+	f     Found
+	p     *pass // the last one; nil for final runs
+	moved int
+	wrote bool // in the last round
+	err   error
+}
+
+// wrote reports whether the last round wrote anything.
+func (o *settling) wrote() bool {
+	for _, out := range o.runs {
+		if out.wrote {
+			return true
+		}
+	}
+	return false
+}
+
+// todo are the runs to look at in a round: all at first, later those that are
+// new and those that need files of others. Runs that vanished are dropped.
+func (o *settling) todo(found []Found) []*outcome {
+	before := o.runs
+	o.runs, o.order = map[string]*outcome{}, nil
+	var todo []*outcome
+	for _, f := range found {
+		out := before[f.Run.State]
+		if out == nil {
+			out = &outcome{f: f}
+			todo = append(todo, out)
+		} else if out.wrote = false; out.p != nil && len(out.p.last.snap.Needs) > 0 {
+			todo = append(todo, out)
+		}
+		o.runs[f.Run.State] = out
+		o.order = append(o.order, f.Run.State)
+	}
+	return todo
+}
+
+// round settles runs, several side by side.
+func (o *settling) round(ctx context.Context, todo []*outcome) {
+	var wg sync.WaitGroup
+	next := make(chan *outcome)
+	for range min(o.l.o.Workers, len(todo)) {
+		wg.Go(func() {
+			for out := range next {
+				o.settle(ctx, out)
+			}
+		})
+	}
+	for _, out := range todo {
+		next <- out
+	}
+	close(next)
+	wg.Wait()
+}
+
+// settle gives one run its passes, until no file of it is being written any
+// more or the time to wait is over. Of a final run the state document alone is
+// read.
+func (o *settling) settle(ctx context.Context, out *outcome) {
+	if out.p == nil && o.l.Peek(out.f).Final {
+		return
+	}
+	p := o.l.newPass(out.f)
+	out.p = p
+	var since patience
+	for {
+		out.err = p.run(ctx)
+		if errors.Is(out.err, errHeld) {
+			o.hold(out)
+			break
+		}
+		if out.err != nil || !since.waits(p, o.l.o.Now()) {
+			break
+		}
+		if out.err = pause(ctx, max(p.last.loaded.Again.Sub(o.l.o.Now()), settlePoll)); out.err != nil {
+			break
+		}
+	}
+	out.moved += p.moved
+	out.wrote = p.wrote
+}
+
+// hold notes that git is rewriting the tree. The run is looked at all the same,
+// so that the report can say how it stands.
+func (o *settling) hold(out *outcome) {
+	reason, _ := o.l.o.Store.Hold()
+	o.mu.Lock()
+	if o.held == "" {
+		o.held = "git is rewriting the tree"
+		if reason != "" {
+			o.held = reason
+		}
+	}
+	o.mu.Unlock()
+	out.p.last, out.err = out.p.look()
+}
+
+// patience counts for each file how long it was waited for.
+type patience map[string]time.Time
+
+// waits reports whether any file is being written that was not waited for long
+// enough.
+func (since *patience) waits(p *pass, now time.Time) bool {
+	if *since == nil {
+		*since = patience{}
+	}
+	wait := false
+	for _, d := range p.last.snap.Docs {
+		if !d.Unsettled() {
+			continue
+		}
+		first, ok := (*since)[d.Path]
+		if !ok {
+			first = now
+			(*since)[d.Path] = now
+		}
+		wait = wait || now.Sub(first) < settleWait
+	}
+	return wait
+}
+
+// report sums up.
+func (o *settling) report(ctx context.Context) (Report, error) {
+	r := Report{Runs: len(o.order), Held: o.held}
+	var errs []error
+	for _, state := range o.order {
+		out := o.runs[state]
+		r.Moved += out.moved
+		if out.p == nil {
+			continue
+		}
+		var stuck *stuckError
+		is := errors.As(out.err, &stuck)
+		r.add(out.f, out.p, is)
+		if out.err != nil && !is && ctx.Err() == nil {
+			errs = append(errs, fmt.Errorf("%s: %w", out.f.Key(), out.err))
+		}
+	}
+	r.tidy()
+	return r, errors.Join(errs...)
+}

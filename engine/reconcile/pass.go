@@ -1,0 +1,224 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store"
+)
+
+const (
+	// maxSteps is how many plans one pass carries out. No machine needs as
+	// many: one that asks for more goes in circles.
+	maxSteps = 64
+	// maxMoved is how often in a row a commit may find that somebody wrote in
+	// between before the run has to wait.
+	maxMoved = 16
+)
+
+// errHeld says that git is rewriting the tree: nothing is decided.
+var errHeld = errors.New("git is rewriting the tree")
+
+// stuckError says that a machine goes in circles.
+type stuckError struct {
+	key  engine.Key
+	took []string
+}
+
+func (s *stuckError) Error() string {
+	var kinds []string
+	for _, t := range s.took {
+		if !slices.Contains(kinds, t) {
+			kinds = append(kinds, t)
+		}
+	}
+	return fmt.Sprintf("%s is stuck: after %d steps its machine still wants another (a bug); they were: %s",
+		s.key, len(s.took), strings.Join(kinds, "; "))
+}
+
+// pass is one run's way to an empty plan.
+type pass struct {
+	looker
+	// follow is told the folders to follow after every look, and reports
+	// whether there are new ones among them: then the look came too early.
+	follow func(look) bool
+	// waiting is called around the wait for a lock.
+	waiting func(wait func())
+
+	moved int      // transitions committed
+	wrote bool     // something was committed or begun
+	took  []string // the steps so far, in words
+	last  look     // the last look
+}
+
+// newPass returns a pass that follows nothing.
+func (l *Loop) newPass(f Found) *pass {
+	return &pass{
+		looker:  looker{l: l, f: f},
+		follow:  func(look) bool { return false },
+		waiting: func(wait func()) { wait() },
+	}
+}
+
+// run looks and carries out until the plan is empty.
+func (p *pass) run(ctx context.Context) error {
+	p.git = nil
+	for steps, moved := 0, 0; ; {
+		if err := p.settled(ctx); err != nil {
+			return err
+		}
+		if p.idle(p.last.plan) {
+			return nil
+		}
+		if steps == maxSteps {
+			return &stuckError{p.f.Key(), p.took}
+		}
+		err := p.carry(ctx)
+		switch {
+		case err == nil:
+			steps, moved = steps+1, 0
+		case errors.Is(err, store.ErrMoved) && moved < maxMoved:
+			moved++
+		default:
+			return err
+		}
+	}
+}
+
+// settled looks until all that the run depends on was followed before the look.
+func (p *pass) settled(ctx context.Context) error {
+	for range maxSteps {
+		if err := p.may(ctx); err != nil {
+			return err
+		}
+		lk, err := p.look()
+		if err != nil {
+			return err
+		}
+		p.last = lk
+		if !p.follow(lk) {
+			return nil
+		}
+	}
+	return fmt.Errorf("cannot come to rest: the %s machine needs other folders at every look", p.f.Run.Family)
+}
+
+// may says whether anything may be decided now.
+func (p *pass) may(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if reason, held := p.l.o.Store.Hold(); held {
+		return fmt.Errorf("%w: %s", errHeld, reason)
+	}
+	return nil
+}
+
+// idle reports whether a plan leaves nothing to do. An action stays in the plan
+// for as long as it runs; it is done with when it has begun.
+func (p *pass) idle(plan engine.Plan) bool {
+	return !writes(plan) && p.l.begun.all(plan.Actions)
+}
+
+func writes(plan engine.Plan) bool {
+	return len(plan.Transitions) > 0 || len(plan.Writes) > 0 || len(plan.Removes) > 0 || len(plan.Lines) > 0
+}
+
+// carry carries out the plan of the last look: commit, tell, begin.
+func (p *pass) carry(ctx context.Context) error {
+	if writes(p.last.plan) {
+		if err := p.locked(ctx, p.commit); err != nil {
+			return err
+		}
+	}
+	plan := p.last.plan
+	for _, t := range plan.Transitions {
+		p.moved++
+		p.l.o.Moved(p.f.Run, t)
+	}
+	for _, a := range plan.Actions {
+		if p.l.begun.first(a.ID) {
+			p.wrote = true
+			p.l.o.Begin(a)
+		}
+	}
+	return nil
+}
+
+// locked commits under the locks that other writers of the run take, where it
+// has any. What was seen before the lock was held counts for nothing then.
+func (p *pass) locked(ctx context.Context, commit func(context.Context) error) (err error) {
+	if len(p.f.Run.Locks) == 0 {
+		return commit(ctx)
+	}
+	var unlock func()
+	p.waiting(func() { unlock, err = p.l.o.Store.Lock(ctx, p.f.Run) })
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if p.last, err = p.look(); err != nil {
+		return err
+	}
+	return commit(ctx)
+}
+
+// commit makes the plan of the last look durable. A plan that may not be
+// carried out is refused here, whatever led to it.
+func (p *pass) commit(ctx context.Context) error {
+	plan := p.last.plan
+	if !writes(plan) {
+		return nil
+	}
+	if err := p.l.legal(p.f, plan); err != nil {
+		return err
+	}
+	if err := p.may(ctx); err != nil {
+		return err
+	}
+	if err := p.l.o.Store.Commit(p.f.Run, p.f.Family.Layout, plan); err != nil {
+		return err
+	}
+	p.wrote = true
+	p.took = append(p.took, describe(plan))
+	return nil
+}
+
+// describe says in a few words what a plan did.
+func describe(plan engine.Plan) string {
+	switch {
+	case len(plan.Transitions) > 0:
+		t := plan.Transitions[0]
+		return fmt.Sprintf("%s %s: %q → %q", t.Of, t.Event, t.From, t.To)
+	case len(plan.Writes) > 0:
+		return "wrote " + plan.Writes[0].Path
+	case len(plan.Removes) > 0:
+		return "removed " + plan.Removes[0]
+	}
+	return "appended to " + plan.Lines[0].Path
+}
+
+// legal reports a transition that is no row of the machine's table.
+func (l *Loop) legal(f Found, plan engine.Plan) error {
+	rows := l.edges[f.Family.Layout.Name()]
+	for _, t := range plan.Transitions {
+		if !rows[t.Edge] {
+			return fmt.Errorf("cannot carry out a plan of the %s machine: %s %q from %q to %q is no row of its table (a bug)",
+				f.Run.Family, t.Of, t.Event, t.From, t.To)
+		}
+	}
+	return nil
+}
+
+// again is when to look at the run again if nothing happens before: the zero
+// time means never.
+func (p *pass) again() time.Time {
+	plan := engine.Plan{Wake: p.last.plan.Wake}
+	plan.WakeAt(p.last.loaded.Again)
+	return plan.Wake
+}

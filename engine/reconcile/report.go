@@ -1,0 +1,60 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// Report is what Once found and did.
+type Report struct {
+	// Runs is the number of runs, Waiting how many of them wait for a person.
+	Runs, Waiting int
+	// Moved is the number of transitions committed.
+	Moved int
+	// Unsettled are the files, by path, that were still being written when the
+	// time to wait for them was over.
+	Unsettled []string
+	// Notes are the paths of the problem notes that stand beside the files of
+	// runs that can move.
+	Notes []string
+	// Wake is the earliest moment at which time alone may move something; zero
+	// if there is none.
+	Wake time.Time
+	// Held says why nothing was decided, "" if it was.
+	Held string
+	// Stuck are the keys of runs whose machine does not come to rest.
+	Stuck []string
+}
+
+// add takes one run's last pass into the report.
+func (r *Report) add(f Found, p *pass, stuck bool) {
+	if stuck {
+		r.Stuck = append(r.Stuck, f.Key().String())
+	}
+	for _, d := range p.last.snap.Docs {
+		switch {
+		case d.Unsettled():
+			r.Unsettled = append(r.Unsettled, d.Path)
+		case d.Kind == layout.KindProblem && !d.Absent() && strings.HasSuffix(d.Path, ".md"):
+			r.Notes = append(r.Notes, d.Path)
+		}
+	}
+	if peek(f, p.last.snap.Doc(f.Run.State)).Waiting {
+		r.Waiting++
+	}
+	plan := engine.Plan{Wake: r.Wake}
+	plan.WakeAt(p.again())
+	r.Wake = plan.Wake
+}
+
+// tidy sorts the lists; a file that several runs need is named once.
+func (r *Report) tidy() {
+	for _, list := range []*[]string{&r.Unsettled, &r.Notes, &r.Stuck} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+}

@@ -1,0 +1,315 @@
+package reconcile
+
+import (
+	"context"
+	"path"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"placet/engine/watch"
+)
+
+const (
+	// scanRound is the time in which every run is looked at by stat once.
+	scanRound = time.Minute
+	scanTick  = time.Second
+	// blindTick is how often runs in blind folders are looked at.
+	blindTick = 2 * time.Second
+	// Between two rescans lie at least restFactor times what the last one
+	// took, within these bounds.
+	minRest    = 20 * time.Millisecond
+	maxRest    = time.Second
+	restFactor = 4
+	// manyRuns is the number of runs from which the first scan's garbage is
+	// given back at once.
+	manyRuns = 10_000
+)
+
+// rescans collects what a rescan is asked for.
+type rescans struct {
+	mu    sync.Mutex
+	dirs  map[string]bool
+	asked chan struct{}
+}
+
+func newRescans() rescans {
+	return rescans{dirs: map[string]bool{}, asked: make(chan struct{}, 1)}
+}
+
+// ask has the workspace scanned for runs that appeared or vanished. Final runs
+// at and below the folders are looked at too.
+func (r *rescans) ask(dirs ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range dirs {
+		r.dirs[d] = true
+	}
+	select {
+	case r.asked <- struct{}{}:
+	default:
+	}
+}
+
+func (r *rescans) take() map[string]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	dirs := r.dirs
+	r.dirs = map[string]bool{}
+	return dirs
+}
+
+// scans makes the first scan, then rescans when asked, and otherwise looks at
+// all runs by stat, a slice at a time.
+func (s *session) scans(ctx context.Context) {
+	var sc scan
+	s.scan(ctx, &sc, true)
+	s.passed()
+	if runs, _ := s.book.count(); runs > manyRuns {
+		debug.FreeOSMemory()
+	}
+	tick := time.NewTicker(scanTick)
+	defer tick.Stop()
+	sc.start(time.Now())
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.rescans.asked:
+			began := time.Now()
+			s.recheck(&sc, s.rescans.take())
+			s.scan(ctx, &sc, false)
+			rest := min(max(restFactor*time.Since(began), minRest), maxRest)
+			if pause(ctx, rest) != nil {
+				return
+			}
+		case <-tick.C:
+			s.tick(&sc, time.Now())
+		}
+	}
+}
+
+// scan is what the scanning goroutine keeps.
+type scan struct {
+	walk   uint32
+	listed map[string]bool // structure folders
+	// When the slices, the blind folders and the structure were last looked at.
+	sliced, blind, walked time.Time
+	// Fractions of a run that a slice left over.
+	liveRest, finalRest float64
+}
+
+func (sc *scan) start(now time.Time) { sc.sliced, sc.blind, sc.walked = now, now, now }
+
+// scan walks the workspace. Every folder in which runs may appear is watched
+// before it is listed. New runs are looked at, vanished ones forgotten; what
+// lies below a folder that cannot be listed stays as it is.
+func (s *session) scan(ctx context.Context, sc *scan, first bool) {
+	sc.walk++
+	w := walk{before: s.w.Guard, list: s.l.o.Store.List}
+	found := s.l.walk(&w)
+	if ctx.Err() != nil {
+		return
+	}
+	s.sayWalk(&w)
+	s.w.Structure(w.listed)
+	sc.listed = map[string]bool{}
+	for _, dir := range w.listed {
+		sc.listed[dir] = true
+	}
+	var fresh []Found
+	for _, f := range found {
+		other, ok := s.book.known(f, sc.walk)
+		if other != nil {
+			s.forget(other)
+		}
+		if !ok {
+			fresh = append(fresh, f)
+		}
+	}
+	for _, lv := range s.book.gone(sc.walk, w.hides) {
+		s.forget(lv)
+	}
+	s.classify(ctx, fresh, sc.walk, first)
+	sc.walked = time.Now()
+}
+
+// sayWalk logs folders that cannot be listed, once, and looks again later.
+func (s *session) sayWalk(w *walk) {
+	const walking = "\x00walk" // no run has this path
+	if err := w.err(); err != nil {
+		if s.l.told.fail(walking, err) {
+			s.l.o.Log.Warn("cannot look for runs everywhere", "err", err)
+		}
+		return
+	}
+	if over := s.l.told.clear(walking); over != "" {
+		s.l.o.Log.Info("looking for runs everywhere again", "over", over)
+	}
+}
+
+// classify reads the state documents of runs that are new to us, several side
+// by side. Those that can move are looked at; of a final run nothing else is
+// read.
+func (s *session) classify(ctx context.Context, fresh []Found, walk uint32, first bool) {
+	var wg sync.WaitGroup
+	next := make(chan Found)
+	for range min(s.l.o.Workers, len(fresh)) {
+		wg.Go(func() {
+			for f := range next {
+				s.admit(f, walk, first)
+			}
+		})
+	}
+	for _, f := range fresh {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- f
+	}
+	close(next)
+	wg.Wait()
+}
+
+// admit takes one run in. The print is taken before the document is read, so
+// that whatever happens after that makes the print differ.
+func (s *session) admit(f Found, walk uint32, first bool) {
+	print := s.w.Print(f.Run.Dir, f.Run.State)
+	status := s.l.Peek(f)
+	if status.Final && len(f.Run.Dir) < 1<<16 {
+		s.book.addFinal(f, print, walk)
+		s.l.o.Store.Forget(f.Run)
+		return
+	}
+	lv := s.book.newLive(f)
+	lv.walk, lv.status, lv.first = walk, status, first
+	if first {
+		s.pending.Add(1)
+	}
+	s.book.add(lv)
+	s.dirty.mark(lv.state)
+}
+
+// recheck takes final runs out whose print changed at and below the folders, so
+// that the scan after it finds them anew.
+func (s *session) recheck(sc *scan, dirs map[string]bool) {
+	if len(dirs) == 0 {
+		return
+	}
+	for dir := range dirs {
+		if dir == "." || sc.listed[dir] {
+			_, finals := s.book.sizes()
+			s.compareFinals(s.book.nextFinal(finals), func(state string) bool { return coveredBy(dirs, state) })
+			return
+		}
+	}
+	for dir := range dirs {
+		for _, f := range s.l.o.Families {
+			if run, ok := f.Layout.At(dir); ok {
+				s.compareFinals(s.book.finalAt(run.State), func(string) bool { return true })
+			}
+		}
+	}
+}
+
+// coveredBy reports whether a path lies at or below one of the folders.
+func coveredBy(dirs map[string]bool, p string) bool {
+	for {
+		if dirs[p] {
+			return true
+		}
+		if p == "." || p == "/" {
+			return false
+		}
+		p = path.Dir(p)
+	}
+}
+
+// compareFinals takes those of the final runs out whose print changed, and
+// reports whether there were any.
+func (s *session) compareFinals(finals []final, covered func(state string) bool) (changed bool) {
+	for _, f := range finals {
+		if covered(f.state) && s.w.Print(f.state[:f.dir], f.state) != f.print {
+			s.book.removeFinal(f.state)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// tick looks at the next slice of all runs, at blind folders, and at the
+// structure, each when its time has come.
+func (s *session) tick(sc *scan, now time.Time) {
+	lives, finals := s.book.sizes()
+	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
+	sc.sliced = now
+	for _, lv := range s.book.nextLive(portion(&sc.liveRest, lives, part)) {
+		s.compareLive(lv)
+	}
+	if s.compareFinals(s.book.nextFinal(portion(&sc.finalRest, finals, part)), func(string) bool { return true }) {
+		s.rescans.ask()
+	}
+	if now.Sub(sc.blind) >= blindTick {
+		sc.blind = now
+		s.lookBlind(sc)
+	}
+	if now.Sub(sc.walked) >= scanRound {
+		sc.walked = now
+		s.rescans.ask()
+	}
+}
+
+// portion is how many of n are due, given the part of a round that has passed;
+// what is left over is kept for the next time.
+func portion(rest *float64, n int, part float64) int {
+	*rest += float64(n) * part
+	whole := int(*rest)
+	*rest -= float64(whole)
+	return whole
+}
+
+// compareLive marks a run whose print changed. That nobody said so means that
+// its watches may stand on other folders: they are made anew.
+func (s *session) compareLive(lv *live) {
+	print := s.printOf(lv)
+	var changed bool
+	s.book.do(func() {
+		if changed = lv.sights == "" || lv.print != print; changed {
+			lv.anew = true
+		}
+	})
+	if changed {
+		s.dirty.mark(lv.state)
+	}
+}
+
+// printOf takes the print of what was last seen of a run.
+func (s *session) printOf(lv *live) watch.Print {
+	var packed string
+	s.book.do(func() { packed = lv.sights })
+	if packed == "" {
+		return 0
+	}
+	return s.w.Print(unpack(s.book.found(lv).Run.Dir, packed)...)
+}
+
+// lookBlind marks the live runs that follow a blind folder; where structure is
+// blind, it has the workspace scanned.
+func (s *session) lookBlind(sc *scan) {
+	blind := map[string]bool{}
+	for _, dir := range s.w.Blind() {
+		blind[dir] = true
+	}
+	if len(blind) == 0 {
+		return
+	}
+	for _, state := range s.book.following(blind) {
+		s.dirty.mark(state)
+	}
+	for dir := range sc.listed {
+		if coveredBy(blind, dir) {
+			s.rescans.ask()
+			return
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package reconcile
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// follows are the folders in which something may happen that moves a run: its
+// own, those of its open requests, and those that its needs lie in. A folder
+// that only collects what is final (answered requests, events) is not among
+// them, so that a waiting run costs two watches.
+func follows(lk look, run layout.Run) []string {
+	dirs := append([]string{run.Dir}, openRequests(lk.snap.Docs)...)
+	for _, d := range lk.loaded.Dirs {
+		if !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+		}
+	}
+	return dirs
+}
+
+// openRequests are the folders that hold a request and no receipt.
+func openRequests(docs []engine.Document) []string {
+	answered := map[string]bool{}
+	for _, d := range docs {
+		if d.Kind == layout.KindReceipt && !d.Absent() {
+			answered[path.Dir(d.Path)] = true
+		}
+	}
+	var dirs []string
+	for _, d := range docs {
+		if dir := path.Dir(d.Path); d.Kind == layout.KindRequest && !d.Absent() && !answered[dir] && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// sights are the paths whose print tells whether a run may have changed: every
+// folder that holds a document of it, and the documents of the folders that are
+// followed. What lies in the others is not looked at one by one: a run may have
+// ten thousand events.
+func sights(docs []engine.Document, dirs []string) []string {
+	seen := map[string]bool{}
+	var out []string
+	see := func(p string) {
+		if !seen[p] {
+			seen[p] = true
+			out = append(out, p)
+		}
+	}
+	for _, d := range dirs {
+		see(d)
+	}
+	for _, d := range docs {
+		if strings.HasPrefix(d.Path, gitNeed) {
+			continue
+		}
+		dir := path.Dir(d.Path)
+		if see(dir); slices.Contains(dirs, dir) {
+			see(d.Path)
+		}
+	}
+	return out
+}
+
+// pack makes one string of paths, those below dir shortened. No path holds the
+// byte zero.
+func pack(dir string, paths []string) string {
+	var b strings.Builder
+	for i, p := range paths {
+		if i > 0 {
+			b.WriteByte(0)
+		}
+		if rel, ok := strings.CutPrefix(p, dir+"/"); ok {
+			b.WriteByte('/')
+			p = rel
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}
+
+// unpack undoes pack.
+func unpack(dir, packed string) []string {
+	paths := strings.Split(packed, "\x00")
+	for i, p := range paths {
+		if strings.HasPrefix(p, "/") {
+			paths[i] = dir + p
+		}
+	}
+	return paths
+}

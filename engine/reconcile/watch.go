@@ -1,0 +1,91 @@
+package reconcile
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"placet/engine/watch"
+)
+
+// lockWaiters is how many passes may wait for a lock without keeping others
+// from being looked at.
+const lockWaiters = 16
+
+// session is one Watch.
+type session struct {
+	l      *Loop
+	w      *watch.Watcher
+	book   *book
+	dirty  *dirty
+	timers *timers
+	// slots holds a token for each pass that may be under way.
+	slots chan struct{}
+	// rescans is what a rescan is asked for.
+	rescans rescans
+
+	// pending counts the first passes that are not over, and the first scan.
+	pending atomic.Int64
+	tell    func()
+}
+
+// Watch serves the workspace until the context ends: every run that can move is
+// looked at, then whenever something happens to it, a moment that its machine
+// named has come, or a scan finds it changed. ready is called once, when every
+// run that was there had its first pass (or cannot have it, because git is
+// rewriting the tree), with the number of runs and of those that wait for a
+// person. Passes that are under way finish their commit; then Watch returns
+// nil. The watcher stays the caller's to close.
+func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, waiting int)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &session{
+		l: l, w: w, book: newBook(l.o.Families), dirty: newDirty(), timers: newTimers(),
+		slots: make(chan struct{}, l.o.Workers), rescans: newRescans(),
+	}
+	s.tell = sync.OnceFunc(func() {
+		if ready != nil {
+			ready(s.book.count())
+		}
+	})
+	s.pending.Store(1)
+	var wg sync.WaitGroup
+	for range l.o.Workers + lockWaiters {
+		wg.Go(func() { s.work(ctx) })
+	}
+	wg.Go(func() { s.clock(ctx) })
+	wg.Go(func() { s.scans(ctx) })
+	err := s.feed(ctx)
+	cancel()
+	s.dirty.close()
+	wg.Wait()
+	return err
+}
+
+// feed marks what the watcher says. It ends with an error if the watcher does
+// and the context does not.
+func (s *session) feed(ctx context.Context) error {
+	for {
+		b, err := s.w.Next(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		s.markAll(b.Owners)
+		if b.Rescan {
+			s.rescans.ask(b.Dirs...)
+		}
+	}
+}
+
+// passed notes that a run's first pass, or the first scan, is over. After the
+// last of them the store may take it that what appears is new, and the caller
+// is told.
+func (s *session) passed() {
+	if s.pending.Add(-1) == 0 {
+		s.l.o.Store.Watching()
+		s.tell()
+	}
+}

@@ -1,0 +1,228 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"placet/layout"
+)
+
+const (
+	// hastyPasses is how many passes in quick succession may find nothing
+	// before the run has to wait a little: somebody writes in its folder all
+	// the time.
+	hastyPasses = 8
+	hastyWithin = 100 * time.Millisecond
+	hastyWait   = 25 * time.Millisecond
+)
+
+// work looks at one dirty run after the other.
+func (s *session) work(ctx context.Context) {
+	for {
+		state, ok := s.dirty.take()
+		if !ok {
+			return
+		}
+		s.serve(ctx, state)
+		s.dirty.finish(state)
+	}
+}
+
+// serve gives one run its pass.
+func (s *session) serve(ctx context.Context, state string) {
+	lv := s.book.get(state)
+	if lv == nil || s.rests(lv) || s.tooSoon(lv) {
+		return
+	}
+	s.slots <- struct{}{}
+	defer func() { <-s.slots }()
+	s.timers.drop(state)
+	p := s.newPass(lv)
+	err := p.run(ctx)
+	for errors.Is(err, errHeld) {
+		// The caller need not wait for git to hear that we are here.
+		s.tell()
+		if err = s.l.free(ctx); err == nil {
+			err = p.run(ctx)
+		}
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return
+	}
+	s.end(lv, p, err)
+}
+
+// rests reports whether a stuck run is still what it was when it got stuck.
+func (s *session) rests(lv *live) bool {
+	var rests bool
+	if s.book.do(func() { rests = lv.rests }); !rests {
+		return false
+	}
+	print := s.printOf(lv)
+	s.book.do(func() {
+		lv.rests = lv.print == print
+		rests = lv.rests
+	})
+	return rests
+}
+
+// tooSoon puts a run off for a moment that is marked all the time for nothing.
+func (s *session) tooSoon(lv *live) bool {
+	if lv.hasty < hastyPasses || time.Since(lv.endedAt) >= hastyWait {
+		return false
+	}
+	s.timers.set(lv.state, s.l.o.Now().Add(hastyWait))
+	return true
+}
+
+// newPass returns a run's pass. Its folder is followed before it is read.
+func (s *session) newPass(lv *live) *pass {
+	p := s.l.newPass(s.book.found(lv))
+	p.needs = lv.needs
+	p.follow = func(lk look) bool { return s.follow(lv, follows(lk, p.f.Run)) }
+	p.waiting = func(wait func()) {
+		<-s.slots
+		wait()
+		s.slots <- struct{}{}
+	}
+	var anew bool
+	s.book.do(func() {
+		if anew = lv.anew || lv.dirs == nil; anew {
+			lv.anew, lv.dirs = false, nil
+		}
+	})
+	if anew {
+		s.w.Forget(lv.state)
+		s.follow(lv, []string{p.f.Run.Dir})
+	}
+	return p
+}
+
+// follow has a run woken by what happens in the folders, and reports whether
+// some of them were not followed before. That a folder is blind is the
+// watcher's to say, and the scan's to answer.
+func (s *session) follow(lv *live, dirs []string) (more bool) {
+	if slices.Equal(lv.dirs, dirs) {
+		return false
+	}
+	_ = s.w.Follow(lv.state, dirs)
+	for _, d := range dirs {
+		more = more || !slices.Contains(lv.dirs, d)
+	}
+	s.book.do(func() { lv.dirs = dirs })
+	return more
+}
+
+// end draws the conclusions from a pass.
+func (s *session) end(lv *live, p *pass, err error) {
+	s.haste(lv, p)
+	if p.last.snap.Docs != nil {
+		s.note(lv, p)
+	}
+	var stuck *stuckError
+	switch {
+	case err == nil:
+		s.settled(lv, p)
+	case errors.As(err, &stuck):
+		s.book.do(func() { lv.rests = true })
+		s.say(lv, p.f, err, 0)
+	default:
+		wait := lv.back.next(err)
+		s.timers.set(lv.state, s.l.o.Now().Add(wait))
+		s.say(lv, p.f, err, wait)
+	}
+	s.firstOver(lv)
+	if s.book.get(lv.state) != lv {
+		s.w.Forget(lv.state) // it vanished or is final by now
+	}
+}
+
+// haste counts passes in quick succession that found nothing.
+func (s *session) haste(lv *live, p *pass) {
+	now := time.Now()
+	if p.wrote || now.Sub(lv.endedAt) > hastyWithin {
+		lv.hasty = 0
+	} else {
+		lv.hasty++
+	}
+	lv.endedAt = now
+}
+
+// note remembers what to stat of a run to see whether it changed, and how it
+// stands.
+func (s *session) note(lv *live, p *pass) {
+	lv.needs = p.needs
+	paths := sights(p.last.snap.Docs, lv.dirs)
+	packed, print := pack(p.f.Run.Dir, paths), s.w.Print(paths...)
+	status := peek(p.f, p.last.snap.Doc(p.f.Run.State))
+	s.book.do(func() { lv.sights, lv.print, lv.status = packed, print, status })
+}
+
+// settled sets a run's timer, or takes it out of the way if it is final.
+func (s *session) settled(lv *live, p *pass) {
+	lv.back.reset()
+	if over := s.l.told.clear(lv.state); over != "" {
+		s.l.o.Log.Info("going on", "over", over)
+	}
+	again := p.again()
+	if again.IsZero() && lv.status.Final && !s.dirty.marked(lv.state) {
+		s.retire(lv, p)
+		return
+	}
+	s.timers.set(lv.state, again)
+}
+
+// retire makes a run final, unless its state document is another one by now.
+// The print is taken before the document is read again, so that whatever
+// happens after that makes the print differ.
+func (s *session) retire(lv *live, p *pass) {
+	run := p.f.Run
+	print := s.w.Print(run.Dir, run.State)
+	seen := p.last.snap.Doc(run.State)
+	file, ok := p.f.Family.Layout.File(run, layoutRel(run))
+	if !ok || s.l.o.Store.Read(run.State, file).Sum != seen.Sum {
+		s.dirty.mark(lv.state)
+		return
+	}
+	s.book.retire(lv, p.f, print)
+	s.w.Forget(lv.state)
+	s.l.o.Store.Forget(run)
+}
+
+// say logs what holds a run up, once per cause.
+func (s *session) say(lv *live, f Found, err error, wait time.Duration) {
+	if !s.l.told.fail(lv.state, err) {
+		return
+	}
+	args := []any{"run", f.Key().String(), "err", err}
+	if wait > 0 {
+		args = append(args, "again_in", wait)
+	}
+	s.l.o.Log.Warn("cannot go on with a run", args...)
+}
+
+// firstOver notes that a run had its first pass.
+func (s *session) firstOver(lv *live) {
+	var was bool
+	s.book.do(func() { was, lv.first = lv.first, false })
+	if was {
+		s.passed()
+	}
+}
+
+// forget takes a run out that is not there any more.
+func (s *session) forget(lv *live) {
+	s.book.remove(lv)
+	s.timers.drop(lv.state)
+	s.l.told.clear(lv.state)
+	s.w.Forget(lv.state)
+	s.l.o.Store.Forget(s.book.found(lv).Run)
+	s.firstOver(lv)
+}
+
+// layoutRel is the state document's path relative to the run's folder.
+func layoutRel(run layout.Run) string {
+	return run.State[min(len(run.Dir)+1, len(run.State)):]
+}

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// put is one document on its way to its name.
+type put struct {
+	job *job
+	doc engine.Document
+	// old describes the file that is there now, nil if there is none.
+	old *Info
+	// there: the file already holds these bytes; they only need to be durable.
+	there bool
+	// journal: the file is an append-only one whose bytes need to be durable;
+	// its name too if it is new.
+	journal, newName bool
+	// temp is the temporary name that holds the content, "" before and after.
+	temp string
+	// written: the content is durable. placed: it stands under its name.
+	written, placed bool
+	// info describes the new file.
+	info Info
+	// displaced is what the state document was exchanged with; it keeps its
+	// temporary name until the commit is durable.
+	displaced *content
+	err       error
+}
+
+// job is one plan on its way through the rounds.
+type job struct {
+	run     layout.Run
+	puts    []*put // in the order of the plan, the state document last
+	removes []string
+	lines   []engine.Line
+	all     bool            // take the journals of all runs
+	dirs    map[string]bool // folders to sync before the job is durable
+	made    map[string]bool // folders known to exist
+	err     error
+	ready   chan struct{}
+	through bool
+}
+
+// Commit makes a plan's writes, removals and lines durable; its transitions are
+// fact when it returns nil. Plans that are ready together share two rounds of
+// fsync. Errors: ErrMoved, where the workspace is not what the plan was made
+// over; ErrStopped; or what kept a file from being written, which may pass.
+// What was put in place before an error stays: it is owed anyway.
+//
+// Lines are appended after the state document is durable and made durable with
+// the run's next commit, or by Flush.
+func (s *Store) Commit(run layout.Run, fam layout.Family, p engine.Plan) error {
+	j := &job{run: run, removes: p.Removes, lines: p.Lines}
+	var last []*put
+	for _, doc := range p.Writes {
+		if doc.Kind == engine.KindState {
+			last = append(last, &put{doc: doc})
+			continue
+		}
+		j.puts = append(j.puts, &put{doc: doc})
+	}
+	j.puts = append(j.puts, last...)
+	return s.commit(j)
+}
+
+// Write makes one document durable outside a plan. With Over "" the file must
+// not exist; the same bytes there already are fine, others are ErrMoved.
+func (s *Store) Write(doc engine.Document) error {
+	return s.commit(&job{puts: []*put{{doc: doc}}})
+}
+
+// Flush makes durable what commits left for the next one: the lines of journals.
+// It must be called before placet ends.
+func (s *Store) Flush() error { return s.commit(&job{all: true}) }
+
+func (s *Store) commit(j *job) error {
+	if s.stopped.Load() {
+		return ErrStopped
+	}
+	j.dirs, j.made = map[string]bool{}, map[string]bool{}
+	j.ready = make(chan struct{})
+	for _, p := range j.puts {
+		p.job = j
+	}
+	if j.err = j.valid(); j.err == nil {
+		s.queue.enter(j, s.rounds)
+	}
+	return j.err
+}
+
+// valid refuses paths that lead out of the workspace. No plan may hold one.
+func (j *job) valid() error {
+	paths := append(j.targets(), j.removes...)
+	for _, p := range paths {
+		if !layout.Safe(p) || path.Clean(p) != p || layout.IsTemp(path.Base(p)) {
+			return fmt.Errorf("cannot write %q: expected a clean path below the workspace", p)
+		}
+	}
+	return nil
+}
+
+// prepare compares what is there with what the plan was made over, before
+// anything is written, and makes the folders that are missing.
+func (s *Store) prepare(j *job) {
+	j.puts = append(s.takeJournals(j), j.puts...)
+	for _, p := range j.puts {
+		if j.err = s.compare(p); j.err != nil {
+			return
+		}
+	}
+	for _, name := range j.targets() {
+		if j.err = s.folder(j, path.Dir(name)); j.err != nil {
+			return
+		}
+	}
+}
+
+// targets are the names that the job writes.
+func (j *job) targets() []string {
+	var names []string
+	for _, p := range j.puts {
+		names = append(names, p.doc.Path)
+	}
+	for _, l := range j.lines {
+		names = append(names, l.Path)
+	}
+	return names
+}
+
+// compare looks at what is under a put's name now.
+func (s *Store) compare(p *put) error {
+	if p.journal {
+		return nil
+	}
+	c, err := s.present(p.doc.Path)
+	switch {
+	case errors.Is(err, engine.ErrAbsent):
+		if p.doc.Over != "" {
+			return moved(p.doc.Path)
+		}
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
+	}
+	p.old = &c.info
+	switch digestOf(c) {
+	case engine.Sum(p.doc.Body):
+		p.there = true
+		p.doc.Over = digestOf(c)
+	case p.doc.Over:
+	default:
+		return moved(p.doc.Path)
+	}
+	return nil
+}
+
+func digestOf(c content) engine.Digest { return (&record{sum: c.sum}).digest() }
+
+func moved(name string) error { return fmt.Errorf("cannot write %s: %w", name, ErrMoved) }
+
+// present reads what is under a name, whatever its size up to that of an
+// artifact: only its digest is looked at.
+func (s *Store) present(name string) (content, error) {
+	for {
+		c, err := s.read(name, layout.LimitState, true)
+		if !errors.Is(err, errTorn) {
+			if err != nil {
+				err = unusable(name, err)
+			}
+			return c, err
+		}
+	}
+}
+
+// folder makes a folder and those above it, and notes what must be synced for
+// them to be durable: each new folder's name stands in the one above.
+func (s *Store) folder(j *job, dir string) error {
+	if j.made[dir] || dir == "." {
+		return nil
+	}
+	there, err := s.exists(dir)
+	if err != nil {
+		return fmt.Errorf("cannot make the folder %s: %w", dir, err)
+	}
+	if there {
+		j.made[dir] = true
+		return nil
+	}
+	if err := s.folder(j, path.Dir(dir)); err != nil {
+		return err
+	}
+	if err := s.fs.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("cannot make the folder %s: %w", dir, err)
+	}
+	j.made[dir] = true
+	j.dirs[path.Dir(dir)] = true
+	return nil
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sort"
+
+	"placet/engine"
+)
+
+// appendLines adds a job's lines to their journals, one write for each. They
+// are made durable by the run's next commit.
+func (s *Store) appendLines(j *job) error {
+	texts := map[string][]byte{}
+	var names []string
+	for _, l := range j.lines {
+		if texts[l.Path] == nil {
+			names = append(names, l.Path)
+		}
+		texts[l.Path] = append(texts[l.Path], l.Body...)
+	}
+	for _, name := range names {
+		created, err := s.appendTo(name, texts[name])
+		if err != nil {
+			return fmt.Errorf("cannot append to %s: %w", name, err)
+		}
+		s.oweJournal(j.run.State, name, created)
+	}
+	return nil
+}
+
+// appendTo adds lines to one journal, after cutting a torn last line.
+func (s *Store) appendTo(name string, text []byte) (created bool, err error) {
+	_, err = s.fs.Stat(name)
+	created = errors.Is(err, fs.ErrNotExist)
+	f, err := s.fs.Open(name, ForAppending, 0o666)
+	if err != nil {
+		return false, err
+	}
+	err = cutTorn(f)
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	return created, errors.Join(err, f.Close())
+}
+
+// cutTorn cuts a journal after its last newline.
+func cutTorn(f File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	whole, err := lastLine(f, info.Size)
+	if err != nil || whole == info.Size {
+		return err
+	}
+	return f.Truncate(whole)
+}
+
+// lastLine returns the offset behind the last newline, 0 if there is none.
+func lastLine(f File, size int64) (int64, error) {
+	buf := make([]byte, 4096)
+	for end := size; end > 0; {
+		part := buf[:min(end, int64(len(buf)))]
+		start := end - int64(len(part))
+		if n, err := f.ReadAt(part, start); n < len(part) {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return start + int64(i) + 1, nil
+		}
+		end = start
+	}
+	return 0, nil
+}
+
+// oweJournal notes that a journal has lines that are not durable.
+func (s *Store) oweJournal(run, name string, created bool) {
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	owed := s.queue.journals[run]
+	if owed == nil {
+		owed = map[string]bool{}
+		s.queue.journals[run] = owed
+	}
+	owed[name] = owed[name] || created
+}
+
+// takeJournals returns, as puts, the journals that a job makes durable first.
+func (s *Store) takeJournals(j *job) []*put {
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	var puts []*put
+	for run, owed := range s.queue.journals {
+		if !j.all && (run != j.run.State || run == "") {
+			continue
+		}
+		for name, created := range owed {
+			doc := engine.Document{Path: name}
+			puts = append(puts, &put{job: j, doc: doc, journal: true, newName: created})
+		}
+		delete(s.queue.journals, run)
+	}
+	sort.Slice(puts, func(a, b int) bool { return puts[a].doc.Path < puts[b].doc.Path })
+	return puts
+}

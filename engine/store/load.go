@@ -1,0 +1,193 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// Loaded is one run's documents as one look found them.
+type Loaded struct {
+	// Docs are sorted by path: the run's own and those that were needed. A
+	// needed path that does not exist is there with engine.ErrAbsent.
+	Docs []engine.Document
+	// Needs are the needs that were looked up, sorted, as they were asked.
+	// Facts from git ("git:…") are not the store's and not among them.
+	Needs []string
+	// Again is when to look again because something is unsettled; zero: never.
+	Again time.Time
+	// Dirs are the folders outside the run that needs lie in, sorted; where
+	// such a folder does not exist, the nearest above it that does.
+	Dirs []string
+	// Stray are the paths in the run's folder that nobody knows, sorted.
+	Stray []string
+}
+
+// visit is one Load in progress.
+type visit struct {
+	s      *Store
+	run    layout.Run
+	fam    layout.Family
+	folder *folder
+	out    Loaded
+	at     map[string]int  // path → index in out.Docs
+	seen   map[string]bool // records that are still there
+	dirs   map[string]bool
+}
+
+// maxDepth bounds the walk of a run's folder, whatever its family says.
+const maxDepth = 32
+
+// Load reads a run's documents and what its machine needs besides. A need is a
+// path or a glob (path.Match, part by part), relative to the workspace; before
+// either may stand "still:", for a file that must stand still for 2 s. The
+// document's Path is without that word. The error is about the run as a whole;
+// what is wrong with one file is its document's Err.
+func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
+	v := &visit{
+		s: s, run: run, fam: fam, folder: s.memory.of(run),
+		at: map[string]int{}, seen: map[string]bool{}, dirs: map[string]bool{},
+	}
+	if err := v.walk(".", 0); err != nil {
+		return Loaded{}, err
+	}
+	for _, need := range needs {
+		if strings.HasPrefix(need, "git:") {
+			continue
+		}
+		v.out.Needs = append(v.out.Needs, need)
+		if err := v.need(need); err != nil {
+			return Loaded{}, err
+		}
+	}
+	s.memory.finish(v.folder, v.seen)
+	v.sort()
+	return v.out, nil
+}
+
+func (v *visit) sort() {
+	slices.SortFunc(v.out.Docs, func(a, b engine.Document) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(v.out.Needs)
+	v.out.Needs = slices.Compact(v.out.Needs)
+	for dir := range v.dirs {
+		v.out.Dirs = append(v.out.Dirs, dir)
+	}
+	slices.Sort(v.out.Dirs)
+	slices.Sort(v.out.Stray)
+}
+
+// walk looks at the files of one folder of the run, and below.
+func (v *visit) walk(rel string, depth int) error {
+	infos, err := v.s.list(path.Join(v.run.Dir, rel))
+	if err != nil || depth > maxDepth {
+		return err
+	}
+	for _, info := range infos {
+		if err := v.entry(path.Join(rel, info.Name), info, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *visit) entry(rel string, info Info, depth int) error {
+	file, known := v.fam.File(v.run, rel)
+	switch {
+	case known:
+		v.seen[rel] = true
+		v.add(v.s.look(ask{path: path.Join(v.run.Dir, rel), file: file, at: place{v.folder, rel}}, info))
+	case info.Mode.IsDir() && v.fam.Descend(v.run, rel):
+		return v.walk(rel, depth+1)
+	case !layout.Noise(info.Name) && !slices.Contains(v.run.Locks, path.Join(v.run.Dir, rel)):
+		v.out.Stray = append(v.out.Stray, path.Join(v.run.Dir, rel))
+	}
+	return nil
+}
+
+// add takes a document in. Of two looks at one file the one that says more
+// about its stillness stands.
+func (v *visit) add(d engine.Document, again time.Time) {
+	if !again.IsZero() && (v.out.Again.IsZero() || again.Before(v.out.Again)) {
+		v.out.Again = again
+	}
+	i, twice := v.at[d.Path]
+	switch {
+	case !twice:
+		v.at[d.Path] = len(v.out.Docs)
+		v.out.Docs = append(v.out.Docs, d)
+	case d.Unsettled():
+		v.out.Docs[i] = d
+	}
+}
+
+// Read reads one document by its path, settled or not as the rules say. The
+// file says what it is; a Limit of 0 means that of state documents.
+func (s *Store) Read(p string, f layout.File) engine.Document {
+	d, _ := s.readAt(ask{path: p, file: f, at: s.memory.whereIs(p)})
+	return d
+}
+
+// readAt looks at one file that no listing described.
+func (s *Store) readAt(a ask) (engine.Document, time.Time) {
+	info, err := s.fs.Stat(a.path)
+	if err != nil {
+		return s.missing(a, err)
+	}
+	return s.look(a, info)
+}
+
+// missing is the document for a name that cannot be described. An artifact that
+// was there a moment ago is not absent before its absence has stood for a while:
+// editors remove a file before they put the new one in its place.
+func (s *Store) missing(a ask, err error) (engine.Document, time.Time) {
+	d := engine.Document{Path: a.path, Kind: a.file.Kind, Err: unusable(a.path, err)}
+	if !d.Absent() {
+		s.memory.put(a.at, nil)
+		return d, time.Time{}
+	}
+	old, _ := s.memory.get(a.at)
+	r := &record{absent: true, since: s.now(), read: s.now()}
+	switch {
+	case old == nil:
+		r.since = r.read.Add(-standLong)
+	case old.absent && !old.since.After(r.read):
+		r.since = old.since
+	}
+	if a.at.in == s.memory.outside {
+		s.memory.put(a.at, r)
+	} else {
+		s.memory.put(a.at, nil)
+	}
+	if again := r.again(a); a.still && !again.IsZero() {
+		d.Err = engine.ErrUnsettled
+		return d, again
+	}
+	return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
+}
+
+// whereIs returns the place of a file that is looked at by its path alone: the
+// run's, where it is the state document of one that was loaded.
+func (m *memory) whereIs(p string) place {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.runs[p]; f != nil {
+		return place{f, path.Base(p)}
+	}
+	m.meet(p)
+	return place{m.outside, p}
+}
+
+// exists reports whether there is a folder under a name.
+func (s *Store) exists(dir string) (bool, error) {
+	info, err := s.fs.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.Mode.IsDir(), err
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"placet/layout"
+)
+
+// How long a lock is waited for, and how often it is tried.
+const (
+	lockWait  = 5 * time.Second
+	lockFirst = 2 * time.Millisecond
+	lockMost  = 50 * time.Millisecond
+)
+
+// Lock takes the flocks that other writers of the run's documents take, in
+// their order. The files are empty, created if missing unless the run says
+// otherwise, and never removed. A lock whose folder does not exist is passed
+// over, and so are all where the file system has no flock. ErrBusy after 5 s.
+func (s *Store) Lock(ctx context.Context, run layout.Run) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, ErrBusy)
+	defer cancel()
+	var held []File
+	unlock = func() {
+		for i := len(held) - 1; i >= 0; i-- {
+			held[i].Close()
+		}
+		held = nil
+	}
+	for _, name := range run.Locks {
+		f, err := s.lockOne(ctx, name, run)
+		if err != nil {
+			unlock()
+			return nil, fmt.Errorf("cannot lock %s: %w", name, err)
+		}
+		if f != nil {
+			held = append(held, f)
+		}
+	}
+	return unlock, nil
+}
+
+// lockOne takes one lock; it returns nil where there is nothing to take.
+func (s *Store) lockOne(ctx context.Context, name string, run layout.Run) (File, error) {
+	pause := lockFirst
+	for {
+		f, err := s.tryLock(name, run)
+		if !errors.Is(err, ErrBusy) {
+			return f, err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+		}
+		pause = min(2*pause, lockMost)
+	}
+}
+
+// tryLock tries once. Other writers remove their lock files: a lock counts only
+// while the name still leads to the file that was locked.
+func (s *Store) tryLock(name string, run layout.Run) (File, error) {
+	how := ForLocking
+	if run.LocksExist {
+		how = ForLockingExisting
+	}
+	for {
+		f, err := s.fs.Open(name, how, 0o666)
+		if errors.Is(err, fs.ErrNotExist) && (run.LocksExist || path.Dir(name) != run.Dir) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		err = f.TryLock()
+		if errors.Is(err, errors.ErrUnsupported) {
+			s.once("flock "+run.Dir, "this file system has no flock; compare-and-swap alone keeps writers apart", "path", name)
+			f.Close()
+			return nil, nil
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		if s.still(name, f) {
+			return f, nil
+		}
+		f.Close()
+	}
+}
+
+// still reports whether a name leads to an open file.
+func (s *Store) still(name string, f File) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := s.fs.Stat(name)
+	return err == nil && named.Inode == open.Inode && named.Device == open.Device
+}

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"errors"
+	"path/filepath"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// folderFlags open a folder as a place for calls; no right to read it is needed.
+const folderFlags = unix.O_PATH | unix.O_DIRECTORY
+
+// noOpenat2 is set once the kernel, or a filter around this process, has
+// refused openat2.
+var noOpenat2 atomic.Bool
+
+// openBelow opens a clean name below the root, following no link in any part.
+func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
+	if noOpenat2.Load() {
+		return o.walk(name, flags, perm)
+	}
+	if flags&unix.O_CREAT == 0 {
+		perm = 0
+	}
+	how := &unix.OpenHow{Flags: uint64(flags | unix.O_LARGEFILE), Mode: uint64(perm), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	if flags&unix.O_PATH != 0 {
+		how.Flags &^= unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_LARGEFILE // openat2 refuses them together
+	}
+	fd, err := again(func() (int, error) { return unix.Openat2(unix.AT_FDCWD, filepath.Join(o.root, name), how) })
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) && flags&unix.O_CREAT == 0 {
+		if fd, werr := o.walk(name, flags, perm); werr == nil || !errors.Is(werr, unix.EPERM) {
+			noOpenat2.Store(true)
+			return fd, werr
+		}
+	}
+	return fd, err
+}
+
+// move renames within or between two open folders.
+func move(fromDir int, from string, toDir int, to string, how Move) error {
+	if how == Replace {
+		return unix.Renameat(fromDir, from, toDir, to)
+	}
+	flag := uint(unix.RENAME_NOREPLACE)
+	if how == Exchange {
+		flag = unix.RENAME_EXCHANGE
+	}
+	err := unix.Renameat2(fromDir, from, toDir, to, flag)
+	if errors.Is(err, unix.EINVAL) || unsupported(err) {
+		return moveWithout(fromDir, from, toDir, to, how)
+	}
+	return err
+}
+
+func flush(fd int) error { return unix.Fsync(fd) }
+
+// touch sets both times of a name to the file system's present.
+func touch(dir int, base string) error {
+	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
+	return unix.UtimesNanoAt(dir, base, now, unix.AT_SYMLINK_NOFOLLOW)
+}

@@ -1,0 +1,47 @@
+//go:build unix && !linux
+
+package store
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// folderFlags open a folder as a place for calls.
+const folderFlags = unix.O_RDONLY | unix.O_DIRECTORY
+
+func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
+	return o.walk(name, flags, perm)
+}
+
+// move renames within or between two open folders.
+func move(fromDir int, from string, toDir int, to string, how Move) error {
+	if how == Replace {
+		return unix.Renameat(fromDir, from, toDir, to)
+	}
+	return moveWithout(fromDir, from, toDir, to, how)
+}
+
+// flush makes a file durable; os.File.Sync knows the platform's own call for
+// that (F_FULLFSYNC on macOS). It works on a second descriptor, which it closes.
+func flush(fd int) error {
+	second, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(second), "")
+	defer f.Close()
+	return f.Sync()
+}
+
+// touch sets both times of a name to the file system's present, by writing to it.
+func touch(dir int, base string) error {
+	fd, err := unix.Openat(dir, base, unix.O_WRONLY|noFollow, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	_, err = unix.Pwrite(fd, []byte{'\n'}, 0)
+	return err
+}

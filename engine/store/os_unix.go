@@ -1,0 +1,269 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// OS returns the file system of the machine, rooted at a folder. A root that
+// is reached over links is resolved once, here; below it no link is followed.
+func OS(root string) FS {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		abs = root
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = real
+	}
+	return osFS{root: abs}
+}
+
+type osFS struct{ root string }
+
+func (o osFS) Root() string { return o.root }
+
+// noFollow are the flags of every opening: a FIFO must not block, a terminal
+// not become ours, a link not be followed.
+const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
+
+func (h How) flags() int {
+	switch h {
+	case ForCreating:
+		return unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_APPEND
+	case ForAppending:
+		return unix.O_RDWR | unix.O_CREAT | unix.O_APPEND
+	case ForLocking:
+		return unix.O_RDWR | unix.O_CREAT
+	case ForLockingExisting:
+		return unix.O_RDWR
+	}
+	return unix.O_RDONLY
+}
+
+func (o osFS) Open(name string, how How, perm fs.FileMode) (File, error) {
+	fd, err := o.open(name, how.flags(), uint32(perm.Perm()))
+	if locking := how == ForLocking || how == ForLockingExisting; locking && unreachable(err) {
+		// flock needs no right to write, but some network file systems
+		// lock exclusively only what is open for writing.
+		fd, err = o.open(name, unix.O_RDONLY, 0)
+	}
+	if err != nil {
+		return nil, o.explain("open", name, err)
+	}
+	f := osFile{fd: fd, name: name}
+	info, err := f.Stat()
+	if err == nil {
+		err = irregular(name, info.Mode)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func unreachable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)
+}
+
+// open opens a name: below the root without following links, an absolute name
+// as any program would.
+func (o osFS) open(name string, flags int, perm uint32) (int, error) {
+	if strings.HasPrefix(name, "/") {
+		return again(func() (int, error) { return unix.Open(name, flags|noFollow&^unix.O_NOFOLLOW, perm) })
+	}
+	return o.openBelow(path.Clean(name), flags|noFollow, perm)
+}
+
+// explain turns ELOOP, and what opening a socket or a folder gives, into words.
+func (o osFS) explain(op, name string, err error) error {
+	switch {
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK):
+		return &NotRegular{Name: name, Is: o.link(name)}
+	case errors.Is(err, unix.ENXIO), errors.Is(err, unix.EISDIR), errors.Is(err, unix.EOPNOTSUPP):
+		if info, serr := o.Stat(name); serr == nil && !info.regular() {
+			return irregular(name, info.Mode)
+		}
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+// link says which part of a name is the link.
+func (o osFS) link(name string) string {
+	at := ""
+	for _, part := range strings.Split(path.Dir(name), "/") {
+		at = path.Join(at, part)
+		if info, err := os.Lstat(filepath.Join(o.root, at)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return "reached over the symbolic link " + at
+		}
+	}
+	return "a symbolic link"
+}
+
+// parent opens the folder that a name lies in, for the calls that take one.
+func (o osFS) parent(name string) (dir int, base string, err error) {
+	name = path.Clean(name)
+	dir, err = o.openBelow(path.Dir(name), folderFlags|noFollow, 0)
+	return dir, path.Base(name), err
+}
+
+// in makes a call on a name in its folder.
+func (o osFS) in(op, name string, call func(dir int, base string) error) error {
+	dir, base, err := o.parent(name)
+	if err == nil {
+		err = retry(func() error { return call(dir, base) })
+		unix.Close(dir)
+	}
+	if err != nil {
+		return o.explain(op, name, err)
+	}
+	return nil
+}
+
+func (o osFS) Stat(name string) (Info, error) {
+	var st unix.Stat_t
+	if strings.HasPrefix(name, "/") {
+		if err := retry(func() error { return unix.Stat(name, &st) }); err != nil {
+			return Info{}, &fs.PathError{Op: "stat", Path: name, Err: err}
+		}
+		return infoOf(path.Base(name), &st), nil
+	}
+	err := o.in("stat", name, func(dir int, base string) error {
+		return unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW)
+	})
+	return infoOf(path.Base(name), &st), err
+}
+
+func (o osFS) List(dir string) ([]Info, error) {
+	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
+	if err != nil {
+		return nil, o.explain("list", dir, err)
+	}
+	f := os.NewFile(uintptr(fd), dir)
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(names)
+	infos := make([]Info, 0, len(names))
+	for _, name := range names {
+		var st unix.Stat_t
+		err := retry(func() error { return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "stat", Path: path.Join(dir, name), Err: err}
+		}
+		infos = append(infos, infoOf(name, &st))
+	}
+	return infos, nil
+}
+
+func (o osFS) Mkdir(dir string) error {
+	return o.in("mkdir", dir, func(parent int, base string) error { return unix.Mkdirat(parent, base, 0o777) })
+}
+
+func (o osFS) Remove(name string) error {
+	return o.in("remove", name, func(dir int, base string) error { return unix.Unlinkat(dir, base, 0) })
+}
+
+func (o osFS) Rename(from, to string, how Move) error {
+	return o.in("rename", to, func(dir int, base string) error {
+		if path.Dir(path.Clean(from)) == path.Dir(path.Clean(to)) {
+			return move(dir, path.Base(from), dir, base, how)
+		}
+		return o.in("rename", from, func(source int, name string) error { return move(source, name, dir, base, how) })
+	})
+}
+
+func (o osFS) SyncDir(dir string) error {
+	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
+	if err != nil {
+		return o.explain("sync", dir, err)
+	}
+	defer unix.Close(fd)
+	if err := retry(func() error { return flush(fd) }); err != nil && !errors.Is(err, unix.EINVAL) {
+		return &fs.PathError{Op: "sync", Path: dir, Err: err}
+	}
+	return nil
+}
+
+func (o osFS) Touch(name string) (time.Time, error) {
+	err := o.in("touch", name, touch)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, cerr := o.Open(name, ForAppending, 0o666)
+		if cerr != nil {
+			return time.Time{}, cerr
+		}
+		err = f.Close()
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	info, err := o.Stat(name)
+	return info.Changed, err
+}
+
+// retry repeats a call that a signal interrupted.
+func retry(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func again(call func() (int, error)) (n int, err error) {
+	err = retry(func() error {
+		n, err = call()
+		return err
+	})
+	return n, err
+}
+
+func infoOf(name string, st *unix.Stat_t) Info {
+	return Info{
+		Name: name, Mode: modeOf(uint32(st.Mode)), Size: st.Size,
+		Inode: uint64(st.Ino), Device: uint64(st.Dev), UID: st.Uid, GID: st.Gid,
+		Modified: time.Unix(st.Mtim.Unix()), Changed: time.Unix(st.Ctim.Unix()),
+	}
+}
+
+func modeOf(m uint32) fs.FileMode {
+	mode := fs.FileMode(m & 0o777)
+	for bit, flag := range map[uint32]fs.FileMode{
+		syscall.S_ISUID: fs.ModeSetuid, syscall.S_ISGID: fs.ModeSetgid, syscall.S_ISVTX: fs.ModeSticky,
+	} {
+		if m&bit != 0 {
+			mode |= flag
+		}
+	}
+	switch m & unix.S_IFMT {
+	case unix.S_IFREG:
+		return mode
+	case unix.S_IFDIR:
+		return mode | fs.ModeDir
+	case unix.S_IFLNK:
+		return mode | fs.ModeSymlink
+	case unix.S_IFIFO:
+		return mode | fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		return mode | fs.ModeSocket
+	case unix.S_IFBLK, unix.S_IFCHR:
+		return mode | fs.ModeDevice
+	}
+	return mode | fs.ModeIrregular
+}

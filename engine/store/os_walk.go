@@ -1,0 +1,72 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// walk opens a clean name part by part, so that no link is followed where the
+// kernel has no call for it.
+func (o osFS) walk(name string, flags int, perm uint32) (int, error) {
+	dir, err := again(func() (int, error) { return unix.Open(o.root, folderFlags|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return -1, err
+	}
+	defer func() { unix.Close(dir) }()
+	parts := strings.Split(path.Dir(name), "/")
+	for _, part := range parts {
+		if part == "." {
+			continue
+		}
+		next, err := again(func() (int, error) {
+			return unix.Openat(dir, part, folderFlags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		})
+		if err != nil {
+			return -1, linkInWay(dir, part, err)
+		}
+		unix.Close(dir)
+		dir = next
+	}
+	base := path.Base(name)
+	fd, err := again(func() (int, error) { return unix.Openat(dir, base, flags, perm) })
+	return fd, linkInWay(dir, base, err)
+}
+
+// linkInWay says ELOOP where a kernel calls a link that is opened as a folder
+// ENOTDIR.
+func linkInWay(dir int, part string, err error) error {
+	var st unix.Stat_t
+	if errors.Is(err, unix.ENOTDIR) && unix.Fstatat(dir, part, &st, unix.AT_SYMLINK_NOFOLLOW) == nil &&
+		uint32(st.Mode)&unix.S_IFMT == unix.S_IFLNK {
+		return unix.ELOOP
+	}
+	return err
+}
+
+// moveWithout does without the kernel's exclusive rename: a second name for the
+// file, which must not exist, and then one name less. It has no exchange.
+func moveWithout(fromDir int, from string, toDir int, to string, how Move) error {
+	if how == Exchange {
+		return unix.EOPNOTSUPP
+	}
+	err := unix.Linkat(fromDir, from, toDir, to, 0)
+	if err == nil {
+		return unix.Unlinkat(fromDir, from, 0)
+	}
+	if errors.Is(err, unix.EEXIST) {
+		return err
+	}
+	var st unix.Stat_t
+	switch serr := unix.Fstatat(toDir, to, &st, unix.AT_SYMLINK_NOFOLLOW); {
+	case serr == nil:
+		return unix.EEXIST
+	case !errors.Is(serr, unix.ENOENT):
+		return serr
+	}
+	return unix.Renameat(fromDir, from, toDir, to)
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"placet/engine"
+)
+
+// putInPlace renames a job's contents to their names, in order, and removes what
+// is to be removed. It ends at the first name that has moved.
+func (s *Store) putInPlace(j *job) {
+	for _, p := range j.puts {
+		if p.placed {
+			continue
+		}
+		if j.err = s.place(p); j.err != nil {
+			return
+		}
+		p.placed = true
+		if !p.journal || p.newName {
+			j.dirs[path.Dir(p.doc.Path)] = true
+		}
+	}
+	for _, name := range j.removes {
+		switch err := s.fs.Remove(name); {
+		case err == nil:
+			j.dirs[path.Dir(name)] = true
+		case !errors.Is(unusable(name, err), engine.ErrAbsent):
+			j.err = fmt.Errorf("cannot remove %s: %w", name, err)
+			return
+		}
+	}
+}
+
+// place gives one content its name.
+func (s *Store) place(p *put) error {
+	switch {
+	case p.there, p.journal:
+		return nil
+	case p.doc.Over == "":
+		return s.create(p)
+	case p.doc.Kind == engine.KindState:
+		return s.swap(p)
+	}
+	return s.replace(p)
+}
+
+// create gives a content a name that must be free, or hold the same bytes.
+func (s *Store) create(p *put) error {
+	err := s.fs.Rename(p.temp, p.doc.Path, Exclusive)
+	if errors.Is(err, fs.ErrExist) {
+		if err := s.compare(p); err != nil {
+			return err
+		}
+		if p.there {
+			return nil // undo removes the temporary file
+		}
+		return moved(p.doc.Path) // it came and went
+	}
+	return s.placedOr(p, err)
+}
+
+// replace gives a content the name of what it was made over. Only placet writes
+// such a document, so what is there is compared and no more.
+func (s *Store) replace(p *put) error {
+	if err := s.unmoved(p); err != nil {
+		return err
+	}
+	return s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, Replace))
+}
+
+// unmoved compares again what is under the name, by its times where they do.
+func (s *Store) unmoved(p *put) error {
+	info, err := s.fs.Stat(p.doc.Path)
+	if err == nil && p.old != nil && identityOf(info) == identityOf(*p.old) && !s.racy(info) {
+		return nil
+	}
+	c, err := s.present(p.doc.Path)
+	switch {
+	case errors.Is(err, engine.ErrAbsent):
+		return moved(p.doc.Path)
+	case err != nil:
+		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
+	case digestOf(c) != p.doc.Over:
+		return moved(p.doc.Path)
+	}
+	return nil
+}
+
+// placedOr ends a rename: the temporary name is free, or the error is told.
+func (s *Store) placedOr(p *put, err error) error {
+	if err == nil {
+		s.freeTemp(p.temp)
+		p.temp = ""
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) { // the folder went away
+		return moved(p.doc.Path)
+	}
+	return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"syscall"
+
+	"placet/engine"
+)
+
+// errTorn says that a file changed while it was being read.
+var errTorn = errors.New("changed while it was being read")
+
+// maxArtifact is the size up to which an artifact is hashed.
+const maxArtifact = 1 << 30
+
+// content is what one reading of a file gave.
+type content struct {
+	info Info
+	sum  [sha256.Size]byte
+	body []byte
+}
+
+// read reads a whole regular file in one piece: a file that changed in the
+// meantime gives errTorn. A file larger than limit gives an error, unless
+// hashOnly: then its content is not kept.
+func (s *Store) read(name string, limit int64, hashOnly bool) (content, error) {
+	f, err := s.fs.Open(name, ForReading, 0)
+	if err != nil {
+		return content{}, err
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil {
+		return content{}, err
+	}
+	c := content{info: before}
+	switch {
+	case before.Size <= limit:
+		c.body, err = readWhole(f, before.Size)
+		c.sum = sha256.Sum256(c.body)
+	case hashOnly && before.Size <= maxArtifact:
+		c.sum, err = hashWhole(f, before.Size)
+	default:
+		return c, tooLarge(before.Size, limit)
+	}
+	if err != nil {
+		return c, err
+	}
+	after, err := f.Stat()
+	if err == nil && identityOf(after) != identityOf(before) {
+		err = errTorn
+	}
+	return c, err
+}
+
+func tooLarge(size, limit int64) error {
+	return fmt.Errorf("%d bytes are too many; expected at most %d", size, limit)
+}
+
+// readWhole reads a file of a known size; any other size is torn.
+func readWhole(f File, size int64) ([]byte, error) {
+	body := make([]byte, size+1)
+	n, err := f.ReadAt(body, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if int64(n) != size {
+		return nil, errTorn
+	}
+	return bytes.Clone(body[:n]), nil
+}
+
+func hashWhole(f File, size int64) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(f, 0, size))
+	if err == nil && n != size {
+		err = errTorn
+	}
+	copy(sum[:], h.Sum(nil))
+	return sum, err
+}
+
+// unusable says why a file cannot be read, for the document that stands for it.
+func unusable(name string, err error) error {
+	var other *NotRegular
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return engine.ErrAbsent
+	case errors.Is(err, errTorn):
+		return engine.ErrUnsettled
+	case errors.As(err, &other):
+		return other
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("cannot read %s: permission denied; expected a file that placet's user may read: %w", name, err)
+	}
+	return fmt.Errorf("cannot read %s: %w", name, err)
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"placet/layout"
+)
+
+// Options are what a store is told once.
+type Options struct {
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Log takes what a person should know and no caller returns; nil drops it.
+	Log *slog.Logger
+	// Parallel is how many file system calls of one round run side by side;
+	// 0 means 64. With 1 the order of calls is always the same.
+	Parallel int
+}
+
+// Store reads and writes the documents of one workspace. All methods may be
+// called at the same time.
+type Store struct {
+	fs       FS
+	now      func() time.Time
+	log      *slog.Logger
+	parallel int
+
+	memory memory
+	clock  clock
+	queue  queue
+	temps  temps
+	owners owners
+	locks  indexLock
+
+	// failures counts the rounds of fsync that failed in a row.
+	failures atomic.Int32
+	stopped  atomic.Bool
+	held     atomic.Bool // .placet/lock is ours
+	saidOnce sync.Map
+}
+
+// New returns a store on a file system.
+func New(fsys FS, o Options) *Store {
+	s := &Store{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.parallel <= 0 {
+		s.parallel = 64
+	}
+	s.memory.init()
+	s.queue.journals, s.queue.folders = map[string]map[string]bool{}, map[string]bool{}
+	return s
+}
+
+// List lists a folder, sorted by name; it is a layout.Lister. A folder that
+// does not exist is empty; so is one that is in truth a file or a link.
+func (s *Store) List(dir string) ([]layout.Entry, error) {
+	infos, err := s.list(dir)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]layout.Entry, len(infos))
+	for i, info := range infos {
+		entries[i] = layout.Entry{Name: info.Name, Dir: info.Mode.IsDir(), Link: !info.Mode.IsDir() && !info.regular()}
+	}
+	return entries, nil
+}
+
+// once says something in the log the first time only.
+func (s *Store) once(key, msg string, args ...any) {
+	if _, said := s.saidOnce.LoadOrStore(key, true); !said {
+		s.log.Warn(msg, args...)
+	}
+}

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"placet/engine"
+)
+
+// swap replaces the state document: the two names are exchanged in one step, and
+// what was displaced is read. If it is not what the plan was made over, somebody
+// wrote in between, and theirs is put back.
+func (s *Store) swap(p *put) error {
+	err := s.fs.Rename(p.temp, p.doc.Path, Exchange)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return s.replaceCompared(p)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return moved(p.doc.Path)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
+	}
+	c, err := s.present(p.temp)
+	if err != nil || digestOf(c) != p.doc.Over && digestOf(c) != engine.Sum(p.doc.Body) {
+		return s.putBack(p)
+	}
+	p.displaced = &c
+	return nil
+}
+
+// replaceCompared does without an exchange: compare, rename, compare.
+func (s *Store) replaceCompared(p *put) error {
+	if err := s.unmoved(p); err != nil {
+		return err
+	}
+	if err := s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, Replace)); err != nil {
+		return err
+	}
+	c, err := s.present(p.doc.Path)
+	if err == nil && digestOf(c) != engine.Sum(p.doc.Body) {
+		return moved(p.doc.Path)
+	}
+	return nil
+}
+
+// settleDisplaced looks once more at what the state document displaced, and lets
+// it go. A writer in place may have held it open: if it has changed since, their
+// words are put back.
+func (s *Store) settleDisplaced(p *put) {
+	if p.displaced == nil {
+		return
+	}
+	before := p.displaced.info
+	p.displaced = nil
+	info, err := s.fs.Stat(p.temp)
+	if err == nil && identityOf(info) == identityOf(before) {
+		s.dropTemp(p.temp)
+		p.temp = ""
+		return
+	}
+	c, err := s.present(p.temp)
+	switch {
+	case errors.Is(err, engine.ErrAbsent): // somebody swept it
+	case err == nil && (digestOf(c) == p.doc.Over || digestOf(c) == engine.Sum(p.doc.Body)):
+		s.dropTemp(p.temp)
+	default:
+		p.job.err = s.putBack(p)
+		return
+	}
+	p.temp = ""
+}
+
+// print is what a name holds: which file, and with which content.
+type print struct {
+	device, inode uint64
+	sum           [sha256.Size]byte
+}
+
+// printOf describes what a name holds. What cannot be read, a link for instance,
+// is known by its inode alone.
+func (s *Store) printOf(name string) (print, error) {
+	info, err := s.fs.Stat(name)
+	if err != nil {
+		return print{}, err
+	}
+	c, err := s.present(name)
+	if err != nil {
+		return print{info.Device, info.Inode, [sha256.Size]byte{}}, nil
+	}
+	return print{c.info.Device, c.info.Inode, c.sum}, nil
+}
+
+// putBack gives the name of the state document back to what was displaced from
+// it, and returns ErrMoved. Whoever writes under the name meanwhile is newer and
+// wins: each exchange must displace exactly what the one before had put there;
+// if it displaces anything else, that goes back in its turn. So the content that
+// is let go in the end is ours, or one that its own writers replaced.
+func (s *Store) putBack(p *put) error {
+	placed := print{p.info.Device, p.info.Inode, sha256.Sum256(p.doc.Body)}
+	for {
+		theirs, err := s.printOf(p.temp)
+		if err != nil {
+			return s.keepAside(p, err)
+		}
+		err = s.fs.Rename(p.temp, p.doc.Path, Exchange)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = s.fs.Rename(p.temp, p.doc.Path, Exclusive); err == nil {
+				return s.backInPlace(p, false)
+			}
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+		}
+		if err != nil {
+			return s.keepAside(p, err)
+		}
+		displaced, err := s.printOf(p.temp)
+		if err != nil {
+			return s.keepAside(p, err)
+		}
+		if displaced == placed {
+			return s.backInPlace(p, true)
+		}
+		placed = theirs
+	}
+}
+
+// backInPlace ends putBack. The exchange must be durable before the other name
+// goes: a crash could otherwise keep the second and lose the first.
+func (s *Store) backInPlace(p *put, held bool) error {
+	if err := s.fs.SyncDir(path.Dir(p.doc.Path)); err != nil {
+		s.oweFolder(path.Dir(p.doc.Path))
+	} else if held {
+		s.dropTemp(p.temp)
+	}
+	s.freeTemp(p.temp)
+	p.temp = ""
+	return moved(p.doc.Path)
+}
+
+// keepAside leaves somebody's content under the temporary name, where a sweep
+// finds it and puts it back.
+func (s *Store) keepAside(p *put, err error) error {
+	name := p.temp
+	p.temp = ""
+	s.freeTemp(name)
+	return fmt.Errorf("cannot put back %s; what others wrote there is kept in %s: %w", p.doc.Path, path.Base(name), err)
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"placet/layout"
+)
+
+// sweepAge is how old another's temporary name must be where placet does not
+// hold the workspace: a second one, on another machine, may be at work.
+const sweepAge = time.Minute
+
+// Sweep removes placet's own temporary names that a crash has left in a folder.
+// One that holds a state document which others wrote is put back in its place.
+func (s *Store) Sweep(dir string) error {
+	infos, err := s.list(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, info := range infos {
+		name := path.Join(dir, info.Name)
+		if _, mine := s.temps.inUse.Load(name); mine || !layout.IsTemp(info.Name) || !s.stale(info) {
+			continue
+		}
+		if err := s.sweep(name, info, infos); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("cannot sweep %s: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// stale reports whether nobody can be using a temporary name any more.
+func (s *Store) stale(info Info) bool {
+	if s.held.Load() {
+		return true
+	}
+	now, _ := s.diskNow(freshClock)
+	return now.Sub(info.Changed) > sweepAge
+}
+
+func (s *Store) sweep(name string, info Info, beside []Info) error {
+	if info.Mode.IsDir() {
+		return nil // placet makes no such folder
+	}
+	over, own, swap := swapDigests(name)
+	if !swap {
+		return s.fs.Remove(name)
+	}
+	c, err := s.present(name)
+	if err == nil {
+		hex := digestOf(c).Hex()
+		if strings.HasPrefix(hex, over) || strings.HasPrefix(hex, own) {
+			return s.fs.Remove(name)
+		}
+	}
+	return s.recover(name, own, beside)
+}
+
+// recover puts a displaced state document back: a crash came between the exchange
+// and the look at what it had displaced. Where others have written since, nobody
+// can say which is right: the file stays, and the log says so.
+func (s *Store) recover(name, own string, beside []Info) error {
+	for _, info := range beside {
+		target := path.Join(path.Dir(name), info.Name)
+		if !info.regular() || layout.IsTemp(info.Name) {
+			continue
+		}
+		c, err := s.present(target)
+		if err != nil || !strings.HasPrefix(digestOf(c).Hex(), own) {
+			continue
+		}
+		p := &put{info: c.info, temp: name}
+		p.doc.Path, p.doc.Body = target, c.body
+		if err := s.putBack(p); !errors.Is(err, ErrMoved) {
+			return err
+		}
+		s.log.Warn("put back a state document that a crash had left aside", "path", target)
+		return nil
+	}
+	s.once("aside "+name, "a document that others wrote was left aside by a crash; compare it with the state document and remove it", "path", name)
+	return nil
+}

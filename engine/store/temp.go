@@ -1,0 +1,139 @@
+package store
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"path"
+	"strings"
+	"sync"
+	"syscall"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// A temporary name holds 16 random hex digits. That of a state document holds
+// 32 more: the first 16 of the digest that it is to displace and of its own, so
+// that a sweep after a crash knows a displaced document that is somebody's.
+const (
+	tempDigits = 16
+	swapDigits = 48
+)
+
+// temps are the temporary names that this process uses at the moment.
+type temps struct{ inUse sync.Map }
+
+// tempName returns a new temporary name beside a file.
+func tempName(doc engine.Document) string {
+	digits := fmt.Sprintf("%016x", rand.Uint64())
+	if doc.Kind == engine.KindState && doc.Over != "" {
+		digits += doc.Over.Hex()[:16] + engine.Sum(doc.Body).Hex()[:16]
+	}
+	return path.Join(path.Dir(doc.Path), layout.TempPrefix+digits+layout.TempSuffix)
+}
+
+// swapDigests returns what the temporary name of a state document says: the
+// beginnings of the digest to displace and of its own.
+func swapDigests(name string) (over, own string, ok bool) {
+	digits := strings.TrimSuffix(strings.TrimPrefix(path.Base(name), layout.TempPrefix), layout.TempSuffix)
+	if _, err := hex.DecodeString(digits); err != nil || len(digits) != swapDigits {
+		return "", "", false
+	}
+	return digits[16:32], digits[32:], true
+}
+
+// errSync wraps the error of an fsync, which is answered by writing anew.
+type errSync struct{ error }
+
+func (e errSync) Unwrap() error { return e.error }
+
+// syncError marks the error of an fsync, unless it says that space ran out: that
+// passes, and says nothing about what the disk has lost.
+func syncError(err error) error {
+	if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return err
+	}
+	return errSync{err}
+}
+
+// writeTemp makes a put's content durable under a temporary name, with the mode
+// and ownership of the file that it replaces. On error the name is gone again.
+func (s *Store) writeTemp(p *put) error {
+	name := tempName(p.doc)
+	s.temps.inUse.Store(name, true)
+	info, err := s.fillTemp(name, p)
+	if err != nil {
+		s.dropTemp(name)
+		return err
+	}
+	p.temp, p.info = name, info
+	return nil
+}
+
+func (s *Store) fillTemp(name string, p *put) (Info, error) {
+	f, err := s.fs.Open(name, ForCreating, 0o666)
+	if err != nil {
+		return Info{}, err
+	}
+	info, err := s.fill(f, p)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return info, err
+}
+
+func (s *Store) fill(f File, p *put) (Info, error) {
+	if _, err := f.Write(p.doc.Body); err != nil {
+		return Info{}, err
+	}
+	if err := s.keepMode(f, p); err != nil {
+		return Info{}, err
+	}
+	if err := syncError(f.Sync()); err != nil {
+		return Info{}, err
+	}
+	return f.Stat()
+}
+
+// keepMode gives the new file the owner, group and mode of the old one. Only a
+// privileged user may give files away: what cannot be kept is said once.
+func (s *Store) keepMode(f File, p *put) error {
+	if p.old == nil {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.UID != p.old.UID || info.GID != p.old.GID {
+		err := f.Chown(p.old.UID, p.old.GID)
+		if errors.Is(err, fs.ErrPermission) {
+			s.once("chown", "cannot keep the owner of a replaced file", "path", p.doc.Path, "error", err)
+			err = f.Chown(info.UID, p.old.GID)
+		}
+		if err != nil && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	const bits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+	if info.Mode&bits == p.old.Mode&bits {
+		return nil
+	}
+	return f.Chmod(p.old.Mode & bits)
+}
+
+// dropTemp removes a temporary name, where that is still possible.
+func (s *Store) dropTemp(name string) {
+	if name == "" {
+		return
+	}
+	if err := s.fs.Remove(name); err == nil || errors.Is(err, fs.ErrNotExist) {
+		s.temps.inUse.Delete(name)
+	}
+}
+
+// freeTemp forgets a temporary name that now leads nowhere.
+func (s *Store) freeTemp(name string) { s.temps.inUse.Delete(name) }

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// PrivateDir holds what placet can lose at any moment: locks, clocks, process
+// ids. git is told to ignore it by a .gitignore of its own.
+const PrivateDir = ".placet"
+
+// private makes .placet/ with its own .gitignore, where it is missing.
+func (s *Store) private() error {
+	if _, err := s.fs.Stat(PrivateDir + "/.gitignore"); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := s.fs.Mkdir(PrivateDir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, err := s.fs.Open(PrivateDir+"/.gitignore", ForCreating, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte("*\n"))
+	return errors.Join(err, f.Close())
+}
+
+// LockWorkspace takes the lock that one placet per workspace holds. It returns
+// ErrBusy where another has it. Where the file system has no flock there is
+// nothing to hold: deterministic names then make two of them agree.
+func (s *Store) LockWorkspace() (unlock func(), err error) {
+	if err := s.private(); err != nil {
+		return nil, fmt.Errorf("cannot lock the workspace: %w", err)
+	}
+	f, err := s.fs.Open(PrivateDir+"/lock", ForLocking, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("cannot lock the workspace: %w", err)
+	}
+	switch err := f.TryLock(); {
+	case errors.Is(err, errors.ErrUnsupported):
+		s.once("flock", "this file system has no flock; nothing keeps a second placet away", "path", PrivateDir+"/lock")
+	case err != nil:
+		f.Close()
+		return nil, fmt.Errorf("cannot lock the workspace with %s/lock: %w", PrivateDir, err)
+	default:
+		s.held.Store(true)
+	}
+	return func() {
+		s.held.Store(false)
+		f.Close()
+	}, nil
+}

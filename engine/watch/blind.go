@@ -1,0 +1,36 @@
+package watch
+
+import "slices"
+
+// Blind returns the folders in and below which no file events can be relied
+// on, sorted, the topmost of each branch: those whose watch was refused, and
+// the roots in which a test raised no event. It is nil where all is well.
+func (w *Watcher) Blind() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var blind []string
+	for p, c := range w.cookies {
+		if c.blind {
+			blind = append(blind, p)
+		}
+	}
+	if w.blind > 0 {
+		for p, n := range w.nodes {
+			if n.sight == refused && n.wanted() && !w.refusedAbove(n) {
+				blind = append(blind, p)
+			}
+		}
+	}
+	slices.Sort(blind)
+	return slices.Compact(blind)
+}
+
+// refusedAbove reports whether a wanted folder above this one is blind too.
+func (w *Watcher) refusedAbove(n *node) bool {
+	for p := n.parent; p != nil; p = p.parent {
+		if p.wanted() && p.sight == refused {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,132 @@
+package watch
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"placet/layout"
+)
+
+const (
+	// cookieWait is how long the event of a cookie may take.
+	cookieWait = time.Second
+	// cookieAgain is how long a blind root rests before it is tested again.
+	cookieAgain = 30 * time.Second
+)
+
+// cookie is the test of one root: a file that is made and removed at once, and
+// whose event must come. A watch that was granted proves nothing: some file
+// systems grant it and never tell.
+type cookie struct {
+	root  string
+	name  string // of the file
+	made  time.Time
+	blind bool
+	// heard is true once the event came; the timer means nothing then.
+	heard bool
+	// remote roots are blind and not tested: what this machine does there may
+	// well raise events, but others change it too.
+	remote bool
+	timer  *time.Timer
+}
+
+func (c *cookie) stop() {
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+}
+
+// untested registers a test for every root that is watched and was not tested
+// yet, or was found blind a while ago. The caller holds the lock.
+func (w *Watcher) untested() []*cookie {
+	var tests []*cookie
+	for p, n := range w.structure {
+		if w.closed || n.sight != watched || w.belowStructure(n) {
+			continue
+		}
+		old := w.cookies[p]
+		if old != nil && (!old.blind || old.remote || time.Since(old.made) < cookieAgain) {
+			continue
+		}
+		c := &cookie{root: p, name: cookieName(), made: time.Now(), blind: old != nil, remote: w.remote(w.abs(p))}
+		if w.cookies[p] = c; c.remote {
+			c.blind = true
+			w.log.Warn("others can change this folder without any file event; looking every 2 s as well", "folder", p)
+			continue
+		}
+		c.timer = time.AfterFunc(cookieWait, func() { w.stale(c) })
+		tests = append(tests, c)
+	}
+	return tests
+}
+
+func (w *Watcher) belowStructure(n *node) bool {
+	for p := n.parent; p != nil; p = p.parent {
+		if p.structure {
+			return true
+		}
+	}
+	return false
+}
+
+func cookieName() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never returns an error
+	return layout.TempPrefix + hex.EncodeToString(b[:]) + layout.TempSuffix
+}
+
+// bake makes a test's file and removes it. A root in which no file can be made
+// cannot be tested: its watch is believed.
+func (w *Watcher) bake(c *cookie) {
+	name := filepath.Join(w.abs(c.root), c.name)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		c.stop()
+		return
+	}
+	_ = f.Close()
+	if err := os.Remove(name); err != nil {
+		w.log.Warn("cannot remove a file that placet made to test file events", "file", path.Join(c.root, c.name), "err", err)
+	}
+}
+
+// heardCookie takes the event of a temporary file of ours, which may be late.
+func (w *Watcher) heardCookie(root, name string) {
+	c := w.cookies[root]
+	if c == nil || c.name != name {
+		return
+	}
+	c.stop()
+	c.heard = true
+	if c.blind && !c.remote {
+		c.blind = false
+		w.log.Info("file events come again", "folder", root)
+		w.markAll()
+	}
+}
+
+// stale says that a test's event did not come.
+func (w *Watcher) stale(c *cookie) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.cookies[c.root] != c || c.blind || c.heard {
+		return
+	}
+	c.blind = true
+	w.log.Warn("no file events come; looking every 2 s instead", "folder", c.root)
+	w.markAll()
+}
+
+// forgetCookie has a root tested again. The caller holds the lock.
+func (w *Watcher) forgetCookie(root string) {
+	if c := w.cookies[root]; c != nil {
+		c.stop()
+		delete(w.cookies, root)
+	}
+}

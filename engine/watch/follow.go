@@ -1,0 +1,165 @@
+package watch
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"placet/layout"
+)
+
+// Follow has an owner woken by what happens in the folders, in place of those
+// that it followed before. When it returns, the watches stand: the caller must
+// read the folders after that. A folder that does not exist is waited for. The
+// error says that some are blind, no more; [Watcher.Blind] names them.
+func (w *Watcher) Follow(owner string, dirs []string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	now := clean(dirs)
+	var blind []string
+	for _, dir := range now {
+		n := w.nodes.at(dir)
+		n.owners.add(owner)
+		w.reach(n)
+		if n.sight == refused {
+			blind = append(blind, dir)
+		}
+	}
+	before := w.follows[owner]
+	w.follows[owner] = now
+	for _, dir := range before {
+		if !slices.Contains(now, dir) {
+			w.release(dir, owner)
+		}
+	}
+	if blind != nil {
+		return fmt.Errorf("no file events in %q", blind)
+	}
+	return nil
+}
+
+// Forget ends all that an owner follows. What happened before is forgotten too.
+func (w *Watcher) Forget(owner string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, dir := range w.follows[owner] {
+		w.release(dir, owner)
+	}
+	delete(w.follows, owner)
+	delete(w.dirty, owner)
+}
+
+// release takes an owner off a folder. The caller holds the lock.
+func (w *Watcher) release(dir, owner string) {
+	if n := w.nodes[dir]; n != nil {
+		n.owners.remove(owner)
+		w.settle(n)
+	}
+}
+
+// settle drops what nobody needs any more at and above a folder. The caller
+// holds the lock.
+func (w *Watcher) settle(n *node) {
+	stays := w.nodes.prune(n, w.drop)
+	if stays == nil || stays.wanted() {
+		return
+	}
+	if stays.needed {
+		w.relieve(stays)
+	} else if stays.spare() {
+		w.drop(stays)
+	}
+	// What was spare below it may not be so any more.
+	for c := stays.first; c != nil; c = c.next {
+		if !c.spare() {
+			w.plant(c)
+		}
+	}
+}
+
+// Guard makes a folder a structure folder, besides those that are. When it
+// returns, the watch stands: the caller must list the folder after that.
+func (w *Watcher) Guard(dir string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range clean([]string{dir}) {
+		w.guard(d)
+	}
+}
+
+func (w *Watcher) guard(dir string) {
+	if w.closed {
+		return
+	}
+	n := w.nodes.at(dir)
+	n.structure = true
+	w.structure[dir] = n
+	w.reach(n)
+}
+
+// Structure says which folders are structure folders, in place of all that
+// were. Watches that the source has lost silently are made again, and every
+// root (a structure folder below no other) that was not tested yet is.
+func (w *Watcher) Structure(dirs []string) {
+	w.mu.Lock()
+	keep := map[string]bool{}
+	for _, d := range clean(dirs) {
+		keep[d] = true
+		w.guard(d)
+	}
+	for p, n := range w.structure {
+		if !keep[p] {
+			n.structure = false
+			delete(w.structure, p)
+			w.forgetCookie(p)
+			w.settle(n)
+		}
+	}
+	w.repair()
+	tests := w.untested()
+	w.mu.Unlock()
+	for _, c := range tests {
+		w.bake(c)
+	}
+}
+
+// repair makes watches again that the source does not have any more, as after
+// an unmount. It looks at all of them, so it is not done often. The caller
+// holds the lock.
+func (w *Watcher) repair() {
+	if w.closed || w.source == nil || time.Since(w.repairAt) < repairAfter {
+		return
+	}
+	w.repairAt = time.Now()
+	have := map[string]bool{}
+	for _, abs := range w.source.List() {
+		have[abs] = true
+	}
+	var lost []*node
+	for _, n := range w.nodes {
+		if n.sight == watched && !have[w.abs(n.path)] {
+			lost = append(lost, n)
+		}
+	}
+	for _, n := range lost {
+		w.see(n, unwatched)
+		w.plant(n)
+		w.mark(n)
+	}
+}
+
+// clean leaves those of the paths that lie in the workspace, in one spelling
+// and once each.
+func clean(dirs []string) []string {
+	out := make([]string, 0, len(dirs))
+	for _, d := range dirs {
+		if d = path.Clean(d); (d == "." || layout.Safe(d)) && !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	return out
+}

@@ -1,0 +1,18 @@
+//go:build !unix
+
+package watch
+
+import (
+	"fmt"
+	"hash/maphash"
+	"os"
+)
+
+func printPath(h *maphash.Hash, abs string) {
+	info, err := os.Lstat(abs)
+	if err != nil {
+		fmt.Fprintf(h, "%v\x00", err)
+		return
+	}
+	fmt.Fprintf(h, "%d %d %v\x00", info.ModTime().UnixNano(), info.Size(), info.Mode())
+}

@@ -1,0 +1,96 @@
+package watch
+
+import "path"
+
+// sight says whether a folder is watched.
+type sight uint8
+
+const (
+	// unwatched: nobody has tried, or the watch was dropped.
+	unwatched sight = iota
+	// watched: the watch stands.
+	watched
+	// missing: there is no such folder; the nearest one above it is watched.
+	missing
+	// refused: the watch cannot be had, or the birth of a missing folder
+	// cannot be seen. The folder is blind.
+	refused
+)
+
+// node is a folder that somebody asked for, or one on the way to it.
+type node struct {
+	path                      string // relative to the workspace, "." for it
+	parent, first, next, prev *node
+	owners                    owners
+	structure                 bool
+	// needed is set where a node must be watched because one below it is
+	// missing.
+	needed bool
+	sight  sight
+}
+
+// wanted reports whether somebody asked for the folder itself.
+func (n *node) wanted() bool { return n.structure || !n.owners.empty() }
+
+// spare reports whether a folder that nobody asked for need not be watched: its
+// parent sees it go, and the folders below it see themselves go. This keeps a
+// run with one open request at two watches.
+func (n *node) spare() bool {
+	return !n.wanted() && !n.needed && n.parent != nil && n.parent.wanted()
+}
+
+// each visits a node and all below it, from the top.
+func (n *node) each(visit func(*node)) {
+	visit(n)
+	for c := n.first; c != nil; c = c.next {
+		c.each(visit)
+	}
+}
+
+// tree holds the nodes by path. Every ancestor of a node is a node.
+type tree map[string]*node
+
+// at returns the node of a path, which it makes if need be.
+func (t tree) at(p string) *node {
+	if n := t[p]; n != nil {
+		return n
+	}
+	n := &node{path: p}
+	if p != "." {
+		n.parent = t.at(path.Dir(p))
+		n.next = n.parent.first
+		if n.next != nil {
+			n.next.prev = n
+		}
+		n.parent.first = n
+	}
+	t[p] = n
+	return n
+}
+
+// prune takes a node out that nobody needs any more, and those above it that
+// only led to it. Each is given to drop first. It returns the nearest node that
+// stays, nil if none does.
+func (t tree) prune(n *node, drop func(*node)) *node {
+	for n != nil && !n.wanted() && n.first == nil {
+		drop(n)
+		parent := n.parent
+		if parent != nil {
+			t.unlink(n)
+		}
+		delete(t, n.path)
+		n = parent
+	}
+	return n
+}
+
+func (t tree) unlink(n *node) {
+	if n.prev != nil {
+		n.prev.next = n.next
+	} else {
+		n.parent.first = n.next
+	}
+	if n.next != nil {
+		n.next.prev = n.prev
+	}
+}

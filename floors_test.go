@@ -1,0 +1,297 @@
+// Package placet_test keeps the floors of the house: which package may import
+// which, and which module only where. It is a policy, not a description: where
+// this test fails, the import is wrong. Do not change the tables to make a
+// build pass; change them when the design changes.
+package placet_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const module = "placet"
+
+// floor is one storey: its packages may import those of lower floors, and
+// those of its own where beside says so.
+type floor struct {
+	name     string
+	packages []string
+	// beside are the arrows allowed within the floor, "from to".
+	beside []string
+	// never are lower floors that must not be imported all the same.
+	never []string
+}
+
+// floors, from the ground up.
+var floors = []floor{
+	{name: "ground", packages: []string{"layout", "schemas", "templates"}},
+	{name: "kernel", packages: []string{"engine"}},
+	{name: "patterns", packages: []string{"engine/gate", "engine/patch", "engine/retry", "engine/graph", "engine/escalate"}},
+	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
+	{
+		name:     "acting half",
+		packages: []string{"engine/store", "engine/store/memfs", "engine/watch", "engine/provider", "engine/reconcile", "engine/facade"},
+		beside: []string{
+			"engine/store/memfs engine/store",
+			"engine/provider engine/store",
+			"engine/reconcile engine/store", "engine/reconcile engine/watch",
+			"engine/facade engine/store", "engine/facade engine/reconcile",
+		},
+		never: []string{"families"},
+	},
+	{name: "laws", packages: []string{"engine/enginetest"}, never: []string{"families"}},
+	{name: "wiring", packages: []string{"cmd/placet", "bench"}, never: []string{"laws"}},
+}
+
+// families are the folders that always hold the same files, so that whoever
+// knows one knows all.
+var familyFiles = []string{"doc.go", "state.go", "edges.go", "step.go", "owed.go"}
+
+// modules says where a module of others may be imported.
+var modules = map[string][]string{
+	"github.com/fsnotify/fsnotify":             {"engine/watch", "bench"},
+	"github.com/santhosh-tekuri/jsonschema/v5": {"schemas"},
+	"github.com/go-json-experiment/json":       {"schemas", "engine/patch"},
+	"go.yaml.in/yaml/v3":                       {"schemas"},
+	"github.com/yuin/goldmark":                 {"engine/gate"},
+	"github.com/spf13/cobra":                   {"cmd/placet"},
+	"github.com/spf13/pflag":                   {"cmd/placet"},
+	"github.com/BurntSushi/toml":               {"cmd/placet"},
+	"golang.org/x/term":                        {"cmd/placet"},
+	"golang.org/x/sys":                         {"engine/store", "engine/watch", "engine/provider", "bench"},
+}
+
+// testModules may be imported by every package's tests and by the laws.
+var testModules = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
+
+// testPackages may be imported by tests of every floor, and by nothing that is
+// part of the program.
+var testPackages = []string{"engine/enginetest", "engine/store/memfs"}
+
+// badNames are what a package must not be called: such a name says where
+// things were left, not what they are.
+var badNames = []string{"util", "utils", "helper", "helpers", "common", "misc", "shared", "base"}
+
+// file is one Go file: the folder of its package, and what it imports.
+type file struct {
+	dir, name, pkg string
+	imports        []string
+}
+
+func (f file) test() bool { return strings.HasSuffix(f.name, "_test.go") }
+
+func TestImportsOnlyGoDown(t *testing.T) {
+	for _, problem := range judge(sources(t)) {
+		t.Error(problem)
+	}
+}
+
+func TestEveryFamilyFolderHoldsTheSameFiles(t *testing.T) {
+	for _, problem := range judgeFamilies(sources(t)) {
+		t.Error(problem)
+	}
+}
+
+// sources reads the imports of every Go file of the module. The files
+// themselves are read, for every system: the answer of a program that was run
+// would be taken from the test cache when they change.
+func sources(t *testing.T) []file {
+	t.Helper()
+	var files []file
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && p != "." && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		ast, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		f := file{dir: filepath.ToSlash(filepath.Dir(p)), name: name, pkg: ast.Name.Name}
+		for _, spec := range ast.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			f.imports = append(f.imports, imp)
+		}
+		files = append(files, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 10 {
+		t.Fatalf("found %d Go files: this test must run in the module's folder", len(files))
+	}
+	return files
+}
+
+// judge returns what breaks the policy.
+func judge(files []file) []string {
+	var problems []string
+	unknown := map[string]bool{}
+	for _, f := range files {
+		if f.dir == "." {
+			continue
+		}
+		if floorOf(f.dir) < 0 && !unknown[f.dir] {
+			unknown[f.dir] = true
+			problems = append(problems, fmt.Sprintf("%s stands on no floor: add it to the table of floors", f.dir))
+		}
+		if slices.Contains(badNames, strings.TrimSuffix(f.pkg, "_test")) {
+			problems = append(problems, fmt.Sprintf("%s/%s: a package must not be called %q", f.dir, f.name, f.pkg))
+		}
+		for _, imp := range f.imports {
+			if why := judgeImport(f, imp); why != "" {
+				problems = append(problems, fmt.Sprintf("%s/%s: %s", f.dir, f.name, why))
+			}
+		}
+	}
+	return problems
+}
+
+// judgeImport says what is wrong with one import, "" if nothing is.
+func judgeImport(f file, imp string) string {
+	switch to, own := strings.CutPrefix(imp, module+"/"); {
+	case own:
+		return judgeArrow(f, to)
+	case !strings.Contains(strings.Split(imp, "/")[0], "."):
+		return "" // the standard library
+	default:
+		return judgeModule(f, imp)
+	}
+}
+
+func judgeArrow(f file, to string) string {
+	from := f.dir
+	if from == to || f.test() && slices.Contains(testPackages, to) {
+		return ""
+	}
+	if slices.Contains(testPackages, to) && !slices.Contains(testPackages, from) {
+		return fmt.Sprintf("%s → %s: only tests may import it", from, to)
+	}
+	a, b := floorOf(from), floorOf(to)
+	if a < 0 || b < 0 {
+		return "" // said once, for the folder
+	}
+	switch {
+	case b > a:
+		return fmt.Sprintf("%s → %s goes up, from %q to %q", from, to, floors[a].name, floors[b].name)
+	case a == b && !slices.Contains(floors[a].beside, from+" "+to):
+		return fmt.Sprintf("%s → %s stays on the floor %q, where only these may: %q", from, to, floors[a].name, floors[a].beside)
+	case slices.Contains(floors[a].never, floors[b].name):
+		return fmt.Sprintf("%s → %s: %q must never import %q", from, to, floors[a].name, floors[b].name)
+	}
+	return ""
+}
+
+func judgeModule(f file, imp string) string {
+	in := func(m string) bool { return imp == m || strings.HasPrefix(imp, m+"/") }
+	if slices.ContainsFunc(testModules, in) {
+		if f.test() || slices.Contains(testPackages, f.dir) {
+			return ""
+		}
+		return fmt.Sprintf("imports %s: only tests may", imp)
+	}
+	for m, where := range modules {
+		if in(m) && !slices.Contains(where, f.dir) {
+			return fmt.Sprintf("imports %s: only %q may", imp, where)
+		} else if in(m) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("imports %s: this module stands in no table", imp)
+}
+
+// floorOf returns the index of a package's floor, -1 if it has none.
+func floorOf(dir string) int {
+	return slices.IndexFunc(floors, func(f floor) bool { return slices.Contains(f.packages, dir) })
+}
+
+// judgeFamilies returns the files that families lack.
+func judgeFamilies(files []file) []string {
+	has, there := map[string]bool{}, map[string]bool{}
+	for _, f := range files {
+		has[path.Join(f.dir, f.name)], there[f.dir] = true, true
+	}
+	var problems []string
+	for _, f := range floors {
+		if f.name != "families" {
+			continue
+		}
+		for _, dir := range f.packages {
+			for _, name := range familyFiles {
+				if there[dir] && !has[path.Join(dir, name)] {
+					problems = append(problems, fmt.Sprintf("%s has no %s: every family folder holds %q", dir, name, familyFiles))
+				}
+			}
+		}
+	}
+	return problems
+}
+
+func TestThePolicyFindsWhatBreaksIt(t *testing.T) {
+	const cmpModule = "github.com/google/go-cmp/cmp"
+	tests := []struct {
+		name string
+		file file
+		want string
+	}{
+		{"down", file{dir: "engine/faber", name: "x.go", imports: []string{"placet/engine/gate", "placet/layout", "fmt"}}, ""},
+		{"beside, allowed", file{dir: "engine/reconcile", name: "x.go", imports: []string{"placet/engine/store"}}, ""},
+		{"test of a family by the laws", file{dir: "engine/faber", name: "x_test.go", imports: []string{"placet/engine/enginetest", cmpModule}}, ""},
+		{"own module of the floor", file{dir: "engine/watch", name: "x.go", imports: []string{"github.com/fsnotify/fsnotify"}}, ""},
+		{"up", file{dir: "engine/gate", name: "x.go", imports: []string{"placet/engine/store"}},
+			`engine/gate/x.go: engine/gate → engine/store goes up, from "patterns" to "acting half"`},
+		{"up in a test", file{dir: "layout", name: "x_test.go", imports: []string{"placet/engine"}},
+			`layout/x_test.go: layout → engine goes up, from "ground" to "kernel"`},
+		{"family to family", file{dir: "engine/faber", name: "x.go", imports: []string{"placet/engine/pal"}},
+			`engine/faber/x.go: engine/faber → engine/pal stays on the floor "families", where only these may: []`},
+		{"acting half to family", file{dir: "engine/store", name: "x.go", imports: []string{"placet/engine/faber"}},
+			`engine/store/x.go: engine/store → engine/faber: "acting half" must never import "families"`},
+		{"the program to the laws", file{dir: "cmd/placet", name: "x.go", imports: []string{"placet/engine/enginetest"}},
+			`cmd/placet/x.go: cmd/placet → engine/enginetest: only tests may import it`},
+		{"no floor", file{dir: "engine/newcomer", name: "x.go"},
+			`engine/newcomer stands on no floor: add it to the table of floors`},
+		{"module elsewhere", file{dir: "engine/store", name: "x.go", imports: []string{"github.com/fsnotify/fsnotify"}},
+			`engine/store/x.go: imports github.com/fsnotify/fsnotify: only ["engine/watch" "bench"] may`},
+		{"test module in the program", file{dir: "engine/store", name: "x.go", imports: []string{cmpModule}},
+			`engine/store/x.go: imports github.com/google/go-cmp/cmp: only tests may`},
+		{"module of no table", file{dir: "engine/store", name: "x.go", imports: []string{"example.com/x"}},
+			`engine/store/x.go: imports example.com/x: this module stands in no table`},
+		{"name", file{dir: "engine/store", name: "x.go", pkg: "util"}, `engine/store/x.go: a package must not be called "util"`},
+		{"name of a test package", file{dir: "engine/store", name: "x_test.go", pkg: "common_test"}, `engine/store/x_test.go: a package must not be called "common_test"`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, strings.Join(judge([]file{test.file}), "\n")); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+	got := judgeFamilies([]file{
+		{dir: "engine/pal", name: "doc.go"}, {dir: "engine/pal", name: "state.go"},
+		{dir: "engine/pal", name: "edges.go"}, {dir: "engine/pal", name: "owed.go"},
+	})
+	want := []string{`engine/pal has no step.go: every family folder holds ["doc.go" "state.go" "edges.go" "step.go" "owed.go"]`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("families (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,94 @@
+package schemas
+
+import (
+	"os"
+	"testing"
+)
+
+// benchState is a state document of about 4.5 KB that an agent wrote.
+func benchState(b *testing.B) []byte {
+	b.Helper()
+	for _, path := range realFiles(b, "state.json") {
+		body, err := os.ReadFile(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(body) > 4000 && len(body) < 5000 {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			return body
+		}
+	}
+	b.Fatal("no state.json of 4 to 5 KB in testdata/real")
+	return nil
+}
+
+// benchInto is about what a family decodes of it.
+type benchInto struct {
+	Status          string `json:"status"`
+	Phases          Raw    `json:"phases"`
+	Errors          Raw    `json:"errors"`
+	Revision        int    `json:"revision"`
+	FeedbackRequest *struct {
+		RequestID string   `json:"request_id"`
+		Options   []string `json:"options"`
+		Context   Raw      `json:"context"`
+	} `json:"feedback_request"`
+}
+
+// BenchmarkExamine is strict reading and validation of content never seen.
+func BenchmarkExamine(b *testing.B) {
+	body := benchState(b)
+	for b.Loop() {
+		if problem, err := examine("faber/state", body); problem != nil || err != nil {
+			b.Fatal(problem, err)
+		}
+	}
+}
+
+// BenchmarkStore is decoding alone.
+func BenchmarkStore(b *testing.B) {
+	body := benchState(b)
+	for b.Loop() {
+		var into benchInto
+		if problem := store(body, &into); problem != nil {
+			b.Fatal(problem)
+		}
+	}
+}
+
+// BenchmarkDecodeKnown is reading content that was checked before.
+func BenchmarkDecodeKnown(b *testing.B) {
+	body := benchState(b)
+	for b.Loop() {
+		var into benchInto
+		if err := Decode("faber/state", "state.json", body, &into); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkResponse is the first reading of an answer.
+func BenchmarkResponse(b *testing.B) {
+	body := []byte(answer)
+	b.ReportAllocs()
+	for b.Loop() {
+		if problem, err := examine("kernel/response", body); problem != nil || err != nil {
+			b.Fatal(problem, err)
+		}
+	}
+}
+
+// BenchmarkEncode is writing a receipt.
+func BenchmarkEncode(b *testing.B) {
+	members, err := Members([]byte(goodReceipt))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Encode(members); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package schemas
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"testing"
+)
+
+// FuzzDecode checks the laws of strict reading on any bytes.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		answer, goodRequest, goodReceipt, waiting("fr-1"), waiting("../x"), "", "{", "[]", "\ufeff{}", `{"a":1,"A":2}`, `{"a":1e400}`,
+		`{"a":"\ud800"}`, "{\"a\":\"\xff\"}", "{\n<<<<<<< a\n", "{}\x00", `{"a":[[[[[[]]]]]]}`, `{"status":"x","revision":1e99999}`,
+		`{"status":"x","revision":0e-9999999999}`, `{"feedback_request":{"request_id":"\u202e"}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, schema := range Names() {
+			checkVerdict(t, schema, body)
+		}
+		var tree any
+		if err := Decode("", "f.json", body, &tree); err != nil {
+			checkVerdict(t, "", body)
+			return
+		}
+		var std map[string]any
+		dec := stdjson.NewDecoder(bytes.NewReader(body))
+		dec.UseNumber()
+		if err := dec.Decode(&std); err != nil {
+			t.Fatalf("accepted what encoding/json refuses: %v", err)
+		}
+		again, err := Encode(tree)
+		if err != nil {
+			t.Fatalf("cannot encode what was decoded: %v", err)
+		}
+		stdAgain, err := Encode(std)
+		if err != nil || !bytes.Equal(again, stdAgain) {
+			t.Fatalf("read as\n%s, encoding/json as\n%s, %v", again, stdAgain, err)
+		}
+		checkPrefixes(t, bytes.TrimSpace(body))
+		if members, err := Members(body); err != nil || len(members) != len(std) {
+			t.Fatalf("%d members of %d, %v", len(members), len(std), err)
+		}
+	})
+}
+
+// checkVerdict asserts that a refusal has a message that can be shown, and a
+// place within the document.
+func checkVerdict(t *testing.T, schema string, body []byte) {
+	err := Decode(schema, "f.json", body, nil)
+	var e *Error
+	if err == nil {
+		return
+	}
+	if !errors.As(err, &e) {
+		t.Fatalf("%s: error of type %T", schema, err)
+	}
+	if text := e.Error(); text != printable(text) || len(text) > 20_000+10*len(body) {
+		t.Fatalf("%s: message of %d bytes: %q", schema, len(text), text)
+	}
+	if lines := bytes.Count(body, []byte("\n")) + 1; e.Line > lines || e.Column > len(body)+1 || e.Problem == "" {
+		t.Fatalf("%s: line %d of %d, column %d: %q", schema, e.Line, lines, e.Column, e.Problem)
+	}
+}
+
+// checkPrefixes asserts that a document cut anywhere is torn: whoever reads it
+// half-written never decides anything, and waits.
+func checkPrefixes(t *testing.T, body []byte) {
+	for cut := 0; cut < len(body); cut += 1 + len(body)/64 {
+		var e *Error
+		if err := Decode("", "f.json", body[:cut], nil); !errors.As(err, &e) || !e.Torn {
+			t.Fatalf("the first %d bytes of %q: %v", cut, body, err)
+		}
+	}
+}
+
+// FuzzDecodeYAML checks that any bytes are refused with a message or become
+// JSON that reads back the same.
+func FuzzDecodeYAML(f *testing.F) {
+	for _, seed := range []string{
+		"a: 1\nb: [x, {y: z}]\n", "a: &x [*x]\n", bomb(5), "a: !!str 1", "<<: {a: 1}", "? [a]\n: 1", "---\na: 1\n...\n", "a: |\n  x\n y\n",
+		"a: 0x1F\nb: 1_000\nc: .5\nd: 1e400\n", "\"\\x00\": 1", "a: \"\\ud800\"", "%YAML 1.2\n---\na: 1", "a: 2001-12-14t21:59:43.10-05:00", "{a: 1, a: 2}",
+	} {
+		f.Add([]byte(seed), false)
+		f.Add([]byte(seed), true)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, wide bool) {
+		limits := YAMLLimits{}
+		if wide {
+			limits = YAMLLimits{Bytes: 1 << 20, Depth: 32, Aliases: 100, Nodes: 100_000}
+		}
+		var tree any
+		err := DecodeYAML("", "f.yaml", body, &tree, limits)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.Error() != printable(e.Error()) || e.Line > bytes.Count(body, []byte("\n"))+bytes.Count(body, []byte("\r"))+2 {
+				t.Fatalf("%T %q", err, err)
+			}
+			return
+		}
+		text, err := Encode(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back any
+		if err := Decode("", "f.json", text, &back); err != nil {
+			t.Fatalf("YAML became what JSON refuses: %v\n%s", err, text)
+		}
+		if again, err := Encode(back); err != nil || !bytes.Equal(text, again) {
+			t.Fatalf("%v\n%s\n%s", err, text, again)
+		}
+	})
+}

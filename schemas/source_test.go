@@ -1,0 +1,109 @@
+package schemas
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestNamesAreThoseOfTheFiles(t *testing.T) {
+	want := []string{
+		"faber/cancel", "faber/event", "faber/issue", "faber/metadata", "faber/posted", "faber/state", "faber/workflow",
+		"kernel/receipt", "kernel/request", "kernel/response",
+	}
+	if diff := cmp.Diff(want, Names()); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+func TestSourceIsTheFileByteForByte(t *testing.T) {
+	for _, name := range Names() {
+		want, err := os.ReadFile(filepath.FromSlash(name) + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Source(name)
+		if err != nil || string(got) != string(want) {
+			t.Errorf("Source(%q): error %v, %d bytes of %d", name, err, len(got), len(want))
+		}
+	}
+	if _, err := Source("faber/nosuch"); err == nil || !strings.Contains(err.Error(), `"faber/nosuch"`) || !strings.Contains(err.Error(), "faber/state") {
+		t.Errorf("unknown schema: %v", err)
+	}
+}
+
+func TestEverySchemaIsDraft07AndAllowsUnknownKeys(t *testing.T) {
+	for _, name := range Names() {
+		s, err := load(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if s.source["$schema"] != "http://json-schema.org/draft-07/schema#" {
+			t.Errorf("%s: $schema is %v", name, s.source["$schema"])
+		}
+		walkSchema(s.source, func(at string, node map[string]any) {
+			if node["additionalProperties"] == false || node["additionalItems"] == false || node["propertyNames"] != nil {
+				t.Errorf("%s: %s refuses unknown keys", name, at)
+			}
+		}, "")
+	}
+}
+
+func TestEveryMemberSaysWhatIsExpected(t *testing.T) {
+	for _, name := range Names() {
+		s, err := load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		walkSchema(s.source, func(at string, node map[string]any) {
+			properties, _ := node["properties"].(map[string]any)
+			for key, member := range properties {
+				m := member.(map[string]any)
+				if m["$ref"] == nil && m["title"] == nil {
+					t.Errorf("%s: %s/properties/%s has no title", name, at, key)
+				}
+			}
+		}, "")
+	}
+}
+
+func walkSchema(node any, visit func(at string, node map[string]any), at string) {
+	switch n := node.(type) {
+	case map[string]any:
+		visit(at, n)
+		for key, child := range n {
+			walkSchema(child, visit, at+"/"+key)
+		}
+	case []any:
+		for _, child := range n {
+			walkSchema(child, visit, at)
+		}
+	}
+}
+
+func TestASchemaNeverLeadsToFileOrNetwork(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "schema.json")
+	if err := os.WriteFile(secret, []byte(`{}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []string{"file://" + secret, secret, "http://127.0.0.1:1/x.json", "https://example.invalid/x.json", "../../../etc/passwd", "nosuch.json"} {
+		c := compiler()
+		if err := c.AddResource(base+"faber/test.json", strings.NewReader(`{"$ref":"`+ref+`"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Compile(base + "faber/test.json"); err == nil {
+			t.Errorf("the reference %s was followed", ref)
+		}
+	}
+	c := compiler()
+	if err := c.AddResource(base+"faber/test.json", strings.NewReader(`{"$ref":"../kernel/response.json"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Compile(base + "faber/test.json"); err != nil {
+		t.Errorf("a reference to an embedded schema: %v", err)
+	}
+}

@@ -1,0 +1,128 @@
+package templates
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestCleanDropsWhatCannotBeSeen(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"plain text is kept", "a\tb\nc", "a\tb\nc"},
+		{"control characters", "a\x00b\x1b[31mc\x7fd\u009be", "ab[31mcde"},
+		{"bidi", "a\u202eb\u2066c\u200ed\u061ce", "abcde"},
+		{"zero width", "a\u200bb\u200cc\u200dd\ufeffe\u2060f", "abcdef"},
+		{"hidden fillers and tags", "a\u3164b\u00adc\U000e0041d\u034fe", "abcde"},
+		{"line ends become newlines", "a\r\nb\rc\u2028d\u2029e\u0085f", "a\nb\nc\nd\ne\nf"},
+		{"invalid UTF-8 shows as such", "a\xffb", "a\ufffdb"},
+		{"letters of all scripts, emoji", "日本 한국어 é \u2764\ufe0f", "日本 한국어 é \u2764\ufe0f"},
+		{"a visible format character stays", "\u0600", "\u0600"},
+	} {
+		if got := Clean(c.in); got != c.want {
+			t.Errorf("%s: Clean(%+q) = %+q, want %+q", c.name, c.in, got, c.want)
+		}
+	}
+}
+
+func TestCleanTwiceIsCleanOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		once := Clean(rapid.String().Draw(t, "text"))
+		if Clean(once) != once {
+			t.Fatalf("%+q", once)
+		}
+		if !utf8.ValidString(once) || strings.ContainsAny(once, "\r\x00\u2028") {
+			t.Fatalf("not clean: %+q", once)
+		}
+	})
+}
+
+func TestEveryLineOfAQuoteIsMarked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.StringOf(rapid.SampledFrom([]rune("ab>-[x] `#\n\r\t\v\f\u2028\u0085"))).Draw(t, "text")
+		for _, line := range strings.FieldsFunc(Quote(in)+"\n", func(r rune) bool { return r == '\n' || r == '\r' }) {
+			if line != ">" && !strings.HasPrefix(line, "> ") {
+				t.Fatalf("%q leaves the quote of %q", line, in)
+			}
+		}
+	})
+}
+
+func TestQuote(t *testing.T) {
+	for in, want := range map[string]string{
+		"":              ">",
+		"one":           "> one",
+		"one\n\ntwo\n":  "> one\n>\n> two",
+		"a\r\n  b  ":    "> a\n>   b  ",
+		"<!-- x\n# y":   "> <!-- x\n> # y",
+		"   \n\t\nlast": ">\n>\n> last",
+	} {
+		if got := Quote(in); got != want {
+			t.Errorf("Quote(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestAFenceIsLongerThanAnyRunOfBackticksInside(t *testing.T) {
+	for in, want := range map[string]string{
+		"":            "```\n\n```",
+		"x":           "```\nx\n```",
+		"```\nx\n```": "````\n```\nx\n```\n````",
+		"a ````` b\n": "``````\na ````` b\n``````",
+	} {
+		if got := Fence(in); got != want {
+			t.Errorf("Fence(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestInlineIsOneNeutralLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain text, with: all (sorts) of 100% marks!": "plain text, with: all (sorts) of 100% marks!",
+		"a\n\n  b\tc\r\nd":          "a b c d",
+		"request_changes":           "request_changes",
+		"_it_ *is* `so`":            `\_it\_ \*is\* \` + "`so\\`",
+		"__init__":                  `\_\_init\_\_`,
+		"[x] y":                     `\[x\] y`,
+		"<!-- x --> &amp;":          `\<!-- x --\> \&amp;`,
+		"- item":                    `\- item`,
+		"# title #":                 `\# title \#`,
+		"1. one":                    `1\. one`,
+		"1.5 of 2":                  "1.5 of 2",
+		"| a | ~~b~~":               `\| a \| \~\~b\~\~`,
+		`back\slash`:                `back\\slash`,
+		"zero\u200bwidth\u202ebidi": "zerowidthbidi",
+	} {
+		if got := Inline(in); got != want {
+			t.Errorf("Inline(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestPlainTakesBackWhatInlineEscapes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune(`ab \_*[]<>-+=#1.)|~&`+"`")))).Draw(t, "text")
+		want := strings.Join(strings.Fields(Clean(in)), " ")
+		if got := Plain(Inline(in)); got != want {
+			t.Fatalf("Plain(Inline(%q)) = %q, want %q", in, got, want)
+		}
+	})
+}
+
+func TestCode(t *testing.T) {
+	for in, want := range map[string]string{
+		"":        `""`,
+		"a b":     "`a b`",
+		"a\n b":   "`a b`",
+		"a`b":     "``a`b``",
+		"`a":      "`` `a ``",
+		"a``":     "``` a`` ```",
+		"\u200b":  `""`,
+		`a\b [x]`: "`a\\b [x]`",
+	} {
+		if got := Code(in); got != want {
+			t.Errorf("Code(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
