@@ -214,7 +214,7 @@ func (b *bench) give(t target, resp gate.Response) error {
 	return b.w.answer(done, func() {
 		word := "answered"
 		if result == "same" {
-			word = "was answered already, and alike:"
+			word = "was answered already, and alike"
 		}
 		b.w.say("%s %s: %s, by %s", t.label(), word, b.w.paint(strong, cut(line(resp.Response), 100)), line(resp.ProvidedBy.User))
 	})
@@ -233,6 +233,13 @@ func (b *bench) put(t target, resp gate.Response) (string, error) {
 	}
 	doc := engine.Document{Path: t.Response, Kind: layout.KindResponse, Body: body}
 	for range 3 {
+		there := b.standing(t)
+		if !there.Absent() {
+			if same, err := t.compare(there, resp); err != nil || same {
+				return "same", err
+			}
+		}
+		doc.Over = there.Sum
 		err := b.store.Write(doc)
 		if err == nil {
 			return "written", nil
@@ -240,15 +247,6 @@ func (b *bench) put(t target, resp gate.Response) (string, error) {
 		if !errors.Is(err, store.ErrMoved) {
 			return "", refused("cannot write %s: %v", t.Response, err)
 		}
-		there := b.standing(t)
-		if there.Absent() {
-			doc.Over = ""
-			continue
-		}
-		if same, err := t.compare(there, resp); err != nil || same {
-			return "same", err
-		}
-		doc.Over = there.Sum
 	}
 	return "", refused("cannot write %s: somebody else keeps writing it", t.Response).try("placet inbox, and try again")
 }
@@ -303,8 +301,12 @@ func (t target) compare(there engine.Document, resp gate.Response) (same bool, e
 	if t.Problem != "" {
 		return false, nil
 	}
+	said := old.Response
+	if id, ok := gate.Match(options(t.Asked), said); ok {
+		said = id
+	}
 	return false, refused("%s is answered already, otherwise: %s by %s (%s), not carried out yet",
-		t.label(), cut(line(old.Response), 60), line(old.ProvidedBy.User), line(old.ProvidedBy.Source)).
+		t.label(), cut(line(said), 60), line(old.ProvidedBy.User), line(old.ProvidedBy.Source)).
 		try("to answer anew, remove %s first", t.Response)
 }
 

@@ -29,7 +29,7 @@ func plainVerb(w *world, verb string, words []string, short, long string) *cobra
 	r := reply{}
 	cmd := &cobra.Command{
 		Use: verb + " [REQUEST]", Short: short, Long: short + "." + long + answerNote,
-		Args: cobra.MaximumNArgs(1), GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
+		Args: takes(0, 1), GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {
@@ -93,7 +93,7 @@ func respondCommand(w *world) *cobra.Command {
 Options are matched without regard to case, and with blanks, - and _ alike. On
 a terminal, without an option, the request is shown and the answer is asked
 for. REQUEST is named as for approve.` + answerNote,
-		Args: cobra.RangeArgs(1, 2), GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
+		Args: takes(1, 2), GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {

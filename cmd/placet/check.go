@@ -12,7 +12,7 @@ func checkCommand(w *world) *cobra.Command {
 		Use: "check [RUN]", Short: "What is wrong with the documents",
 		Long: `What is wrong with the documents of a run, or of all runs. Ends with 1 where
 there is an error; warnings and infos alone end with 0.`,
-		Args: cobra.MaximumNArgs(1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
+		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {

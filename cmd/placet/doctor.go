@@ -18,7 +18,7 @@ func doctorCommand(w *world) *cobra.Command {
 		Long: `Looks at the workspace, its locks, the kernel's limits, git, the file system, the
 configuration and the folders of runs. Every line is ok, warn or problem, with
 what to do. Ends with 1 where there is a problem.`,
-		Args: cobra.NoArgs, GroupID: groupSetUp,
+		Args: takes(0, 0), GroupID: groupSetUp,
 		RunE: func(*cobra.Command, []string) error { return w.doctor() },
 	}
 }
@@ -155,7 +155,7 @@ func (e *examination) configuration() (settings, bool) {
 	switch {
 	case from.trust == "":
 		e.add(isWarning, "trust", "set HOME or XDG_STATE_HOME", "there is no folder to remember trust in")
-	case within(filepath.Dir(filepath.Dir(filepath.Dir(from.trust))), e.root):
+	case within(from.trust, e.root):
 		e.add(isWarning, "trust", "set XDG_STATE_HOME to a folder outside", "%s lies in the workspace: an agent could write it", from.trust)
 	}
 	return conf, true

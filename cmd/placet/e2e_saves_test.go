@@ -147,7 +147,7 @@ func vim(settings string) func(file, body string) error {
 			return err
 		}
 		return run(filepath.Dir(file), "vim", "-u", "NONE", "-N", "-E", "-s", "-c", "set "+settings,
-			"-c", "%d _", "-c", "0r "+src, "-c", "$d _", "-c", "wq", file)
+			"-c", "%d _", "-c", "0r "+src, "-c", "wq", file)
 	}
 }
 
@@ -256,6 +256,9 @@ func TestGitBringsTheRightAnswerOnce(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	git("init", "-q", "-b", "main")
+	if out, code := p.placet("init"); code != 0 {
+		t.Fatalf("init: %d: %s", code, out)
+	}
 	d := p.start()
 	defer d.stop(15)
 	p.await(d)

@@ -78,21 +78,19 @@ func TestReadOnlyRecovers(t *testing.T) {
 	root := tmpfs(t, "size=8m")
 	p := newPlace(t, root, 2)
 	d := p.start()
-	defer d.stop(15)
 	p.await(d)
 	p.until("all forms are written", 20*time.Second, p.opened)
+	d.stop(syscall.SIGTERM)
+	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
 	remount := func(mode string) {
 		t.Helper()
 		if out, err := exec.Command("mount", "-o", "remount,"+mode, filepath.Dir(root)).CombinedOutput(); err != nil {
 			t.Skipf("cannot remount: %s", out)
 		}
 	}
-	// The answer is there before, the transition cannot be: the daemon is
-	// stopped in between.
-	_ = d.cmd.Process.Signal(syscall.SIGSTOP)
-	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
 	remount("ro")
-	_ = d.cmd.Process.Signal(syscall.SIGCONT)
+	d = p.start()
+	defer d.stop(syscall.SIGTERM)
 	p.until("the daemon says that it cannot write", 15*time.Second, func() bool { return strings.Contains(d.said(), "read-only") })
 	remount("rw")
 	p.until("the run is answered", 70*time.Second, func() bool { return p.answered(0) })

@@ -200,8 +200,14 @@ func (p *place) await(d *daemon) {
 }
 
 func (d *daemon) stop(sig syscall.Signal) {
+	_ = d.cmd.Process.Signal(syscall.SIGCONT)
 	_ = d.cmd.Process.Signal(sig)
-	<-d.ended
+	select {
+	case <-d.ended:
+	case <-time.After(15 * time.Second):
+		_ = d.cmd.Process.Kill()
+		<-d.ended
+	}
 	_ = d.cmd.Wait()
 }
 

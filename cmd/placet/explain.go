@@ -11,7 +11,7 @@ func explainCommand(w *world) *cobra.Command {
 		Use: "explain RUN", Short: "Why a run stands where it stands, and what would move it",
 		Long: `Why a run stands where it stands: the rule that holds, and which file, with
 which content, would move it.`,
-		Args: cobra.ExactArgs(1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
+		Args: takes(1, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {
@@ -66,8 +66,11 @@ func (b *bench) printExplanation(v view, e explanation) {
 	if len(e.Moves) > 0 {
 		w.say("\n%s", w.paint(strong, "What would move it"))
 	}
-	for _, m := range e.Moves {
-		w.say("  %s\n%s", line(m.Path), indent(paragraph(m.Content), "    "))
+	for i, m := range e.Moves {
+		if i == 0 || m.Path != e.Moves[i-1].Path {
+			w.say("  %s", line(m.Path))
+		}
+		w.say("%s", indent(paragraph(m.Content), "    "))
 	}
 	b.printState(state{Daemon: e.Daemon, Held: e.Held})
 }

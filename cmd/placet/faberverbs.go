@@ -26,7 +26,7 @@ func faberCancelCommand(w *world) *cobra.Command {
 		Use: "cancel RUN -m REASON", Short: "Give a FABER run up",
 		Long: `Gives a FABER run up, whatever it waits for: writes cancel.json, which placet
 watch, or the next placet once, carries out. There is no way back.`,
-		Args: cobra.ExactArgs(1), ValidArgsFunction: completeRuns(w),
+		Args: takes(1, 1), ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {

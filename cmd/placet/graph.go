@@ -16,7 +16,7 @@ func graphCommand(w *world) *cobra.Command {
 		Use: "graph [RUN]", Short: "A run's plan, or a family's transitions",
 		Long: `A run's plan as phases and steps, with the one where it stands; without a run,
 the transition table of every family. --mermaid draws it for a Markdown page.`,
-		Args: cobra.MaximumNArgs(1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
+		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {
@@ -60,15 +60,21 @@ func (b *bench) graph(v view, mermaid bool) error {
 	if mermaid {
 		drawing := planMermaid(v.Graph)
 		data["mermaid"] = drawing
+		b.noteNoPlan(v)
 		return b.w.answer(data, func() { b.w.say("%s", strings.TrimSuffix(drawing, "\n")) })
 	}
 	return b.w.answer(data, func() {
 		b.w.say("%s  %s", b.w.paint(strong, line(v.Key.String())), b.w.paint(statusStyle(v), line(string(v.Status))))
-		if len(v.Graph) == 0 {
-			b.w.say("  its plan is not known")
-		}
+		b.noteNoPlan(v)
 		b.printPlan(v.Graph)
 	})
+}
+
+// noteNoPlan says why nothing is drawn.
+func (b *bench) noteNoPlan(v view) {
+	if len(v.Graph) == 0 {
+		b.w.note("the plan of %s is not known: see `placet check %s`", brief(v.Key), brief(v.Key))
+	}
 }
 
 // stepMarks show a step by its status, for eyes that see no colour.

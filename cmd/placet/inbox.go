@@ -16,7 +16,7 @@ func inboxCommand(w *world) *cobra.Command {
 		Long: `What is asked of you, oldest first: of which run and step, in one line, with the
 form to edit and the commands that answer. Also what else needs a person:
 problem notes, and commands that wait for trust.`,
-		Args: cobra.NoArgs, GroupID: groupDecide,
+		Args: takes(0, 0), GroupID: groupDecide,
 		RunE: func(*cobra.Command, []string) error {
 			b, err := w.look()
 			if err != nil {

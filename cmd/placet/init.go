@@ -25,7 +25,7 @@ func initCommand(w *world) *cobra.Command {
 		Long: `Makes a folder a workspace: writes placet.toml with every setting and its
 default, creates .placet/, and has git ignore what placet leaves there. Nothing
 that exists is overwritten. placet works without it, too.`,
-		Args: cobra.NoArgs, GroupID: groupSetUp,
+		Args: takes(0, 0), GroupID: groupSetUp,
 		RunE: func(*cobra.Command, []string) error {
 			root, err := w.root()
 			if err != nil {

@@ -16,7 +16,7 @@ func logCommand(w *world) *cobra.Command {
 		Use: "log [RUN]", Short: "What happened, oldest first",
 		Long: `What happened in a run, or in all runs, oldest first: recorded events and what
 became of every request, refused and superseded answers too.`,
-		Args: cobra.MaximumNArgs(1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
+		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if last < 0 {
 				return usage("cannot show the last %d events", last)
@@ -92,21 +92,23 @@ func (b *bench) log(views []view, last int, name bool) error {
 			if name {
 				run = brief(e.run)
 			}
-			b.addEntry(t, run, e.Entry)
+			b.addEntry(t, "", run, e.Entry)
 		}
 		t.print(b.w, b.w.out)
 	})
 }
 
-func (b *bench) printEntries(log []engine.Entry, run string) {
+// printEntries shows events below a heading.
+func (b *bench) printEntries(log []engine.Entry) {
 	t := &table{}
 	for _, e := range log {
-		b.addEntry(t, run, e)
+		b.addEntry(t, "  ", "", e)
 	}
 	t.print(b.w, b.w.out)
 }
 
-func (b *bench) addEntry(t *table, run string, e engine.Entry) {
+// addEntry adds an event to a table, with its run unless that is "".
+func (b *bench) addEntry(t *table, indent, run string, e engine.Entry) {
 	at, number := "", ""
 	if !e.At.IsZero() {
 		at = moment(e.At)
@@ -114,7 +116,7 @@ func (b *bench) addEntry(t *table, run string, e engine.Entry) {
 	if e.Number > 0 {
 		number = fmt.Sprintf("%03d", e.Number)
 	}
-	cells := []string{"  " + at, number, line(e.Event), line(e.Where), line(e.Who), cut(line(e.Message), 160)}
+	cells := []string{indent + at, number, line(e.Event), line(e.Where), line(e.Who), cut(line(e.Message), 160)}
 	styles := []string{faint, faint, strong}
 	if run != "" {
 		cells, styles = append([]string{run}, cells...), append([]string{""}, styles...)

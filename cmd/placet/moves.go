@@ -41,12 +41,20 @@ func (m *moveLog) moved(run layout.Run, t engine.Transition) {
 	switch {
 	case m.json != nil:
 		m.json.Info("transition", "run", key.String(), "of", t.Of, "subject", t.Subject, "from", t.From, "to", t.To,
-			"event", t.Event, "actor", t.Actor, "reason", t.Reason, "cause", t.Cause)
+			"event", t.Event, "actor", t.Actor, "reason", t.Reason, "cause", causes(t))
 	case m.w.flags.json:
-		m.made = append(m.made, transitionLine{key.String(), t.Of, t.Subject, t.From, t.To, t.Event, t.Actor, t.Reason, t.Cause})
+		m.made = append(m.made, transitionLine{key.String(), t.Of, t.Subject, t.From, t.To, t.Event, t.Actor, t.Reason, causes(t)})
 	default:
 		m.w.say("%s", transitionText(m.w, m.w.now(), key, t))
 	}
+}
+
+// causes are the files that caused a transition, never null in JSON.
+func causes(t engine.Transition) map[string]engine.Digest {
+	if t.Cause == nil {
+		return map[string]engine.Digest{}
+	}
+	return t.Cause
 }
 
 // transitionText is a transition in one line: when, which run, from where to

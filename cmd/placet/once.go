@@ -20,7 +20,7 @@ func onceCommand(w *world) *cobra.Command {
 deadline or a person; it says when the next moment is. Beside a running daemon,
 while git rewrites the tree, or in a git hook it decides nothing, and shows
 where the runs stand.`,
-		Args: cobra.NoArgs, GroupID: groupRun,
+		Args: takes(0, 0), GroupID: groupRun,
 		RunE: func(cmd *cobra.Command, _ []string) error { return w.once(cmd.Context(), noCommands) },
 	}
 	cmd.Flags().BoolVar(&noCommands, "no-commands", false, "start no command")
@@ -129,7 +129,7 @@ func (b *bench) printOnce(data onceData, wake time.Time) {
 	for _, run := range data.Stuck {
 		w.note("%s does not settle: see placet explain", line(run))
 	}
-	text := fmt.Sprintf("%s, %d moved", many(data.Runs, "run", "runs"), data.Moved)
+	text := fmt.Sprintf("%s, %s", many(data.Runs, "run", "runs"), many(data.Moved, "transition", "transitions"))
 	if data.Waiting > 0 {
 		text += fmt.Sprintf(", %d waiting: placet inbox", data.Waiting)
 	}

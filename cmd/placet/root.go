@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -32,13 +34,17 @@ refused; 2 usage or configuration; 3 (once, status, inbox) a request is open.`
 // newRoot builds the whole command line on a world. begun is set when a verb
 // begins: an error from before is one of usage.
 func newRoot(w *world, begun *bool) *cobra.Command {
+	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use: "placet", Short: "The clerk for human decisions in a workspace where agents work", Long: manual,
-		Args: cobra.NoArgs, SilenceErrors: true, SilenceUsage: true, Version: thisBuild().Version,
+		Args: noSuchCommand, SilenceErrors: true, SilenceUsage: true, Version: thisBuild().Version,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error { *begun = true; return nil },
 	}
 	root.SetVersionTemplate("placet {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%v", err).try("%s --help", cmd.CommandPath())
+	})
 	root.SetIn(w.in)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
@@ -84,15 +90,37 @@ func (w *world) run(ctx context.Context, args []string) int {
 
 // subcommands makes a command that only holds others refuse all other words.
 func subcommands(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
-	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return cmd.Help()
-		}
-		return usage("unknown command %q for %q", line(args[0]), cmd.CommandPath()).try("%s --help", cmd.CommandPath())
-	}
+	cmd.Args = noSuchCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(below...)
 	return cmd
+}
+
+// noSuchCommand refuses a word that names no command, with the nearest that do.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	p := usage("unknown command %q for %q", line(args[0]), cmd.CommandPath()).try("%s --help", cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		p.try("did you mean %s?", strings.Join(near, " or "))
+	}
+	return p
+}
+
+// takes refuses too few and too many arguments.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if n := len(args); n < least || n > most {
+			wants := many(most, "argument", "arguments")
+			if least < most {
+				wants = fmt.Sprintf("%d to %d arguments", least, most)
+			}
+			return usage("%q takes %s, not %d", cmd.CommandPath(), wants, n).try("%s", cmd.UseLine())
+		}
+		return nil
+	}
 }
 
 // completeRuns completes a run argument.

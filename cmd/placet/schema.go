@@ -13,7 +13,7 @@ func schemaCommand(w *world) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema [NAME]", Short: "The JSON Schemas that documents must fit",
 		Long:    `Lists the embedded JSON Schemas, or prints one of them as it is.`,
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes(0, 1),
 		GroupID: groupSetUp,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return schemas.Names(), cobra.ShellCompDirectiveNoFileComp

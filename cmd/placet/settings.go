@@ -108,10 +108,17 @@ func (from sources) layers() ([]layer, error) {
 	return layers, nil
 }
 
-// within reports whether a file lies in the workspace, wherever links lead.
+// within reports whether a file lies in the workspace, or would once it
+// exists, wherever links lead.
 func within(path, workspace string) bool {
-	resolved, err := filepath.EvalSymlinks(path)
-	return err != nil || inside(path, workspace) || inside(resolved, workspace)
+	for at := path; ; at = filepath.Dir(at) {
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
+			return inside(path, workspace) || inside(resolved, workspace)
+		}
+		if at == filepath.Dir(at) {
+			return true
+		}
+	}
 }
 
 // merge lays one file over the settings. Untrusted policy is set aside.

@@ -19,7 +19,7 @@ func showCommand(w *world) *cobra.Command {
 last events. RUN is <family>/<id>, the id, the first characters of its last
 part, #<work id>, or the family where it has one run. A request id shows the
 request.`,
-		Args: cobra.ExactArgs(1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
+		Args: takes(1, 1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {
@@ -105,7 +105,7 @@ func (b *bench) printRun(v view) {
 	}
 	if len(v.Log) > 0 {
 		w.say("\n%s", w.paint(strong, "Last events"))
-		b.printEntries(v.Log[max(0, len(v.Log)-lastEvents):], "")
+		b.printEntries(v.Log[max(0, len(v.Log)-lastEvents):])
 	}
 }
 

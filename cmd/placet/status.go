@@ -18,7 +18,7 @@ func statusCommand(w *world) *cobra.Command {
 		Use: "status [RUN]", Short: "Where every run stands",
 		Long: `Where every run stands: its class, its status, since when, and what it waits
 for. Runs that ended are counted; --all lists them too.`,
-		Args: cobra.MaximumNArgs(1), GroupID: groupRun, ValidArgsFunction: completeRuns(w),
+		Args: takes(0, 1), GroupID: groupRun, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {
@@ -91,8 +91,13 @@ func (b *bench) state(found []reconcile.Found, all bool) state {
 	if all {
 		live = found
 	}
-	s.views = b.views(live)
-	for _, v := range s.views {
+	for _, v := range b.views(live) {
+		// A state that was just written is taken as live until it is looked at.
+		if v.Final && !all && !v.troubled() {
+			s.Final[v.Status]++
+			continue
+		}
+		s.views = append(s.views, v)
 		s.Waiting += len(v.Open)
 		s.Runs = append(s.Runs, lineOf(v))
 	}

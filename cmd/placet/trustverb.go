@@ -136,8 +136,11 @@ func (b *bench) agree(args []string) error {
 		for _, u := range chosen {
 			b.w.say("trusted  %s  %s\n%s", line(u.Name), u.Digest, indent(paragraph(u.Text), "    "))
 		}
-		if len(chosen) == 0 {
+		switch {
+		case len(chosen) == 0:
 			b.w.say("nothing waits for trust")
+		case daemonRuns(b.root):
+			b.w.note("the daemon takes it up within a minute")
 		}
 	})
 }

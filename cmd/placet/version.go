@@ -42,7 +42,7 @@ func thisBuild() build {
 
 func versionCommand(w *world) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Which placet this is", Args: cobra.NoArgs, GroupID: groupSetUp,
+		Use: "version", Short: "Which placet this is", Args: takes(0, 0), GroupID: groupSetUp,
 		RunE: func(*cobra.Command, []string) error {
 			v := thisBuild()
 			return w.answer(v, func() {

@@ -20,7 +20,7 @@ func watchCommand(w *world) *cobra.Command {
 		Long: `Serves the workspace until stopped, by SIGINT or SIGTERM: watches the files,
 moves each run on, and prints one line for every transition. One daemon serves
 a workspace. It can be stopped or killed at any moment; nothing is lost.`,
-		Args: cobra.NoArgs, GroupID: groupRun,
+		Args: takes(0, 0), GroupID: groupRun,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case w.flags.json:

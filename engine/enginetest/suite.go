@@ -1,8 +1,6 @@
 package enginetest
 
 import (
-	"fmt"
-	"testing"
 	"time"
 
 	"placet/engine"
@@ -31,7 +29,9 @@ type Suite struct {
 	Persons []string
 	// EveryRow asks that the cases take every row of the table between them.
 	EveryRow bool
-	Cases    []Case
+	// Lookup answers needs that begin with "git:"; nil: nobody can.
+	Lookup func(need string) engine.Document
+	Cases  []Case
 }
 
 // Case is one story: a workspace, and what others do to it.
@@ -72,36 +72,3 @@ func Remove(path string) Step {
 
 // Pass is the step in which nothing happens but time.
 func Pass(d time.Duration) Step { return Step{Name: "pass " + d.String(), After: d} }
-
-// T is the part of *testing.T that the laws use.
-type T interface {
-	Helper()
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}
-
-// under runs f as a subtest where t is a real one; elsewhere the name goes
-// before every message.
-func under(t T, name string, f func(T)) {
-	if real, ok := t.(*testing.T); ok {
-		real.Run(name, func(t *testing.T) { f(t) })
-		return
-	}
-	f(named{t, name})
-}
-
-// named puts a name before every message.
-type named struct {
-	T
-	name string
-}
-
-func (n named) Errorf(format string, args ...any) {
-	n.T.Helper()
-	n.T.Errorf("%s: %s", n.name, fmt.Sprintf(format, args...))
-}
-
-func (n named) Fatalf(format string, args ...any) {
-	n.T.Helper()
-	n.T.Fatalf("%s: %s", n.name, fmt.Sprintf(format, args...))
-}

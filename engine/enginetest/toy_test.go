@@ -211,10 +211,34 @@ func (m toy) Step(s engine.Snapshot) (engine.Plan, error) {
 
 func (p *pace) step(notes *engine.Notes) {
 	p.plan.Needs = []string{"specs/*.md"}
-	if p.s.Has("specs/*.md") {
-		p.move(notes)
-		p.owe()
+	if !p.s.Has("specs/*.md") {
+		return
 	}
+	if d := p.s.In("log.jsonl"); !d.Present() && !d.Absent() {
+		return // what cannot be read is not missing
+	}
+	if p.unlogged() { // the line of a revision comes before the next revision
+		p.log()
+		return
+	}
+	p.move(notes)
+	p.owe()
+	if len(p.plan.Transitions) > 0 {
+		p.log()
+	}
+}
+
+// unlogged reports whether the line of the present revision is missing. A torn
+// line is none.
+func (p *pace) unlogged() bool {
+	log := string(p.s.In("log.jsonl").Body)
+	whole := log[:strings.LastIndex(log, "\n")+1]
+	return p.st.Edge != "" && !strings.Contains(whole, fmt.Sprintf("\"revision\":%d,", p.st.Revision))
+}
+
+func (p *pace) log() {
+	line := fmt.Sprintf("{\"revision\":%d,\"edge\":%q,\"at\":%q}\n", p.st.Revision, p.st.Edge, p.st.At)
+	p.plan.Lines = append(p.plan.Lines, engine.Line{Path: path.Join(p.s.Dir, "log.jsonl"), Revision: p.st.Revision, Body: []byte(line)})
 }
 
 // move is the routing, first match.
@@ -237,18 +261,14 @@ func (p *pace) folder() string { return "requests/" + p.st.Request }
 
 func (p *pace) ask(notes *engine.Notes) {
 	if p.st.Revision == 0 {
-		p.write(p.folder()+"/request.json", `{"request_id":"`+p.st.Request+`"}`)
-		p.write(p.folder()+"/form.md", "- [ ] approve\n- [ ] reject\n")
 		p.take("opened", waiting, "")
 		return
 	}
 	word, name := p.answer(notes)
 	switch word {
 	case "approve":
-		p.receipt(word)
 		p.take("approved", working, name)
 	case "reject":
-		p.receipt(word)
 		p.take("rejected", refused, name)
 	case "":
 		p.expire()
@@ -271,10 +291,13 @@ func (p *pace) answer(notes *engine.Notes) (word, name string) {
 		return "?", ""
 	}
 	if response.Present() {
-		var r struct{ Request_ID, Response string }
+		var r struct {
+			RequestID string `json:"request_id"`
+			Response  string `json:"response"`
+		}
 		err := schemas.Decode("", response.Path, response.Body, &r)
-		if err == nil && r.Request_ID != p.st.Request && !strings.HasPrefix(p.m.mutant, "the answer to") {
-			err = fmt.Errorf("it answers %q, and %q is asked", r.Request_ID, p.st.Request)
+		if err == nil && r.RequestID != p.st.Request && !strings.HasPrefix(p.m.mutant, "the answer to") {
+			err = fmt.Errorf("it answers %q, and %q is asked", r.RequestID, p.st.Request)
 		}
 		if err == nil && (r.Response == "approve" || r.Response == "reject") {
 			return r.Response, response.Path
@@ -290,10 +313,16 @@ func (p *pace) answer(notes *engine.Notes) (word, name string) {
 	return "", ""
 }
 
-// receipt records the answer. One that a crash left stands.
-func (p *pace) receipt(word string) {
-	if p.s.In(p.folder() + "/receipt.json").Absent() {
-		p.write(p.folder()+"/receipt.json", fmt.Sprintf(`{"response":%q,"at":%q}`, word, p.now()))
+// asked are the files of the request that was opened.
+func (p *pace) asked() {
+	p.lack("request.json", `{"request_id":"`+p.st.Request+`"}`)
+	p.lack("form.md", "- [ ] approve\n- [ ] reject\n")
+}
+
+// lack writes a file of the request's folder that is not there.
+func (p *pace) lack(name, body string) {
+	if p.s.In(p.folder() + "/" + name).Absent() {
+		p.write(p.folder()+"/"+name, body)
 	}
 }
 
@@ -306,7 +335,6 @@ func (p *pace) expire() {
 		return
 	}
 	if p.m.mutant == "a deadline by the clock's difference" && p.s.Now.Before(due.Add(-12*time.Hour)) || !p.s.Now.Before(due) {
-		p.receipt("expired")
 		p.take("expired", refused, "")
 		return
 	}
@@ -341,17 +369,18 @@ func (p *pace) take(event string, to engine.Status, cause string) {
 
 // owe is what the state calls for.
 func (p *pace) owe() {
+	if p.st.Revision > 0 && p.st.Edge != "" {
+		p.asked()
+	}
+	switch p.st.Edge {
+	case "approved", "rejected", "expired":
+		p.lack("receipt.json", fmt.Sprintf(`{"edge":%q,"at":%q}`, p.st.Edge, p.st.At))
+	}
 	if p.st.Status == working {
 		p.view()
 		p.begin()
 	} else if d := p.s.In("view.md"); d.Present() && p.m.mutant != "a view that stays" {
 		p.plan.Removes = append(p.plan.Removes, d.Path)
-	}
-	if p.st.Edge != "" && !strings.Contains(string(p.s.In("log.jsonl").Body), fmt.Sprintf("\"revision\":%d,", p.st.Revision)) {
-		line := fmt.Sprintf("{\"revision\":%d,\"edge\":%q,\"at\":%q}\n", p.st.Revision, p.st.Edge, p.st.At)
-		if len(p.plan.Transitions) == 0 {
-			p.plan.Lines = append(p.plan.Lines, engine.Line{Path: path.Join(p.s.Dir, "log.jsonl"), Revision: p.st.Revision, Body: []byte(line)})
-		}
 	}
 }
 
@@ -378,7 +407,7 @@ func (p *pace) view() {
 	case "a view that says who came first":
 		text += fmt.Sprintln("number", p.first())
 	}
-	if string(p.s.In("view.md").Body) != text {
+	if d := p.s.In("view.md"); d.Absent() || d.Present() && string(d.Body) != text {
 		p.write("view.md", text)
 	}
 }

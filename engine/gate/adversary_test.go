@@ -133,7 +133,7 @@ func TestAFormThatNobodySubmittedIsNeverAnAnswer(t *testing.T) {
 // writable reports whether a person's editor would save the comment: what
 // makes a form unreadable as a whole is refused elsewhere.
 func writable(comment string) bool {
-	return !strings.Contains(comment, "\x00") && !conflict.MatchString(comment) && strings.ToValidUTF8(comment, "") == comment
+	return !strings.Contains(comment, "\x00") && conflict("\n"+comment+"\n") < 0 && strings.ToValidUTF8(comment, "") == comment
 }
 
 func TestAFormGivesBackExactlyWhatWasTickedAndWritten(t *testing.T) {
@@ -255,6 +255,33 @@ func FuzzForm(f *testing.F) {
 		again, err := ReadForm("form.md", body, r)
 		if err != nil || cmp.Diff(a, again) != "" {
 			t.Fatalf("read twice: %+v, %+v, %v", a, again, err)
+		}
+	})
+}
+
+func FuzzJudge(f *testing.F) {
+	form := mustForm(f, review())
+	f.Add([]byte(response("approve", "")), []byte(tick(form, "approve", submitID)))
+	f.Add([]byte(response("Reject", `,"selected":["s1"],"digest":null`)), []byte(form))
+	f.Add([]byte(`{"request_id":"fr-20251206-a1b2c3","response":"reject","RESPONSE":"approve"}`), []byte(""))
+	f.Add([]byte("{"), []byte("\x00"))
+	f.Fuzz(func(t *testing.T, json, markdown []byte) {
+		a := asking(file("form.md", string(markdown), "owner:alice"), file("response.json", string(json), "owner:alice"))
+		v := Judge(a)
+		if v.Answer != nil {
+			if id, ok := Match(a.Request.Options, v.Answer.Response); !ok || id != v.Answer.Response {
+				t.Fatalf("%q was not offered", v.Answer.Response)
+			}
+			if v.Answer.Response == "request_changes" && strings.TrimSpace(v.Answer.Comment) == "" {
+				t.Fatal("request_changes without a comment")
+			}
+			over := Receipt{RequestID: a.Request.RequestID, Result: Accepted, Response: v.Answer.Response, Selected: v.Answer.Selected}
+			if text := After(over, a); text != "" && v.Problem == "" {
+				t.Fatalf("the answer differs from itself: %s", text)
+			}
+		}
+		if v.Wait && v.Problem != "" {
+			t.Fatal("waits and complains")
 		}
 	})
 }

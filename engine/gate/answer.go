@@ -49,7 +49,7 @@ func (a Asked) readForm(d engine.Document) reading {
 	if d.Err != nil {
 		return a.unusableForm(d, d.Err, present)
 	}
-	f, err := ReadForm(d.Path, d.Body, a.Request)
+	f, err := readSent(d.Path, d.Body, a.Request)
 	if err != nil {
 		return a.unusableForm(d, err, present || f.Digest == a.View)
 	}

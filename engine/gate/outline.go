@@ -108,12 +108,12 @@ func (o *outline) item(source string, n *ast.ListItem) {
 		return
 	}
 	raw, start := flat(source, block.Lines()), block.Lines().At(0).Start
-	state, _, words := readBox(raw)
+	state, words := readBox(raw)
 	if state == boxNone {
 		return
 	}
 	to := lineEnd(source, start)
-	_, _, first := readBox(strings.TrimSpace(source[start:to]))
+	_, first := readBox(strings.TrimSpace(source[start:to]))
 	o.tasks = append(o.tasks, task{box: state, text: words, first: first, raw: raw, from: lineStart(source, start), to: to})
 }
 
@@ -121,12 +121,12 @@ func (o *outline) item(source string, n *ast.ListItem) {
 var boxStart = regexp.MustCompile(`^\[([^\[\]\n]{0,4})\]([ \t]*)`)
 
 // readBox splits the text of a list item into its box and the words behind.
-func readBox(text string) (state box, mark, words string) {
+func readBox(text string) (state box, words string) {
 	m := boxStart.FindStringSubmatch(text)
 	if m == nil {
-		return boxNone, "", text
+		return boxNone, text
 	}
-	mark, words = m[1], text[len(m[0]):]
+	mark, words := m[1], text[len(m[0]):]
 	switch {
 	case strings.TrimSpace(mark) == "":
 		state = boxOpen
@@ -135,7 +135,7 @@ func readBox(text string) (state box, mark, words string) {
 	default:
 		state = boxUnclear
 	}
-	return state, mark, strings.TrimSpace(words)
+	return state, strings.TrimSpace(words)
 }
 
 // flat joins the lines of a block with blanks.

@@ -35,13 +35,9 @@ type FormAnswer struct {
 // the item that sends the answer; each mark's heading stands in for a lost
 // mark. The error is a *schemas.Error and says what is missing.
 func ReadForm(path string, body []byte, r Request) (FormAnswer, error) {
-	source := normal(body)
-	if problem := unreadable(source); problem != nil {
-		return FormAnswer{}, problem.in(path)
-	}
-	a, problem := readFirst(source, r.RequestID)
-	if problem != nil {
-		return FormAnswer{}, problem.in(path)
+	source, a, err := readHead(path, body, r)
+	if err != nil {
+		return a, err
 	}
 	p, problem := readParts(source, a.Digest)
 	if problem != nil {
@@ -50,6 +46,32 @@ func ReadForm(path string, body []byte, r Request) (FormAnswer, error) {
 	a.Comment, a.Submitted = p.comment, p.submitted
 	a.read(p.tasks, r)
 	return a, nil
+}
+
+// readSent reads a form as far as its answer counts: where the last line is the
+// unticked last item, nothing else is read.
+func readSent(path string, body []byte, r Request) (FormAnswer, error) {
+	source, a, err := readHead(path, body, r)
+	if err != nil {
+		return a, err
+	}
+	if last, ok := lastLine(source); ok && last.box == boxOpen {
+		return a, nil
+	}
+	return ReadForm(path, body, r)
+}
+
+// readHead reads what makes a text a form of the request.
+func readHead(path string, body []byte, r Request) (string, FormAnswer, error) {
+	source := normal(body)
+	if problem := unreadable(source); problem != nil {
+		return source, FormAnswer{}, problem.in(path)
+	}
+	a, problem := readFirst(source, r.RequestID)
+	if problem != nil {
+		return source, FormAnswer{}, problem.in(path)
+	}
+	return source, a, nil
 }
 
 // read sorts the boxes of the answer part.
@@ -74,6 +96,9 @@ func (a *FormAnswer) read(tasks []task, r Request) {
 // joined reports whether an editor has put several items on one line and one
 // of them is ticked: which one is not guessed.
 func joined(t task) bool {
+	if !strings.Contains(t.text, "[") {
+		return false
+	}
 	others := insideItem.FindAllStringSubmatch(t.text, -1)
 	ticked := slices.ContainsFunc(others, func(m []string) bool { return m[1] != " " })
 	return ticked || len(others) > 0 && t.box == boxTicked
@@ -118,14 +143,29 @@ func unreadable(source string) *flaw {
 	case !utf8.ValidString(source):
 		return &flaw{line: line(source, invalid(source)), problem: "the form is not valid UTF-8", expected: "UTF-8", torn: true}
 	}
-	if at := conflict.FindStringIndex(source); at != nil {
-		return &flaw{line: line(source, at[0]), problem: "the form holds merge-conflict markers", expected: "one side of the conflict", torn: true}
+	if at := conflict(source); at >= 0 {
+		return &flaw{line: line(source, at), problem: "the form holds merge-conflict markers", expected: "one side of the conflict", torn: true}
 	}
 	return nil
 }
 
-// conflict matches what git leaves where it could not merge.
-var conflict = regexp.MustCompile(`(?ms)^<<<<<<< .*^=======$.*^>>>>>>> `)
+// conflict returns where git's conflict markers begin that it leaves where it
+// could not merge, -1 where not all three stand in their order.
+func conflict(source string) int {
+	from := 0
+	first := -1
+	for _, marker := range []string{"\n<<<<<<< ", "\n=======\n", "\n>>>>>>> "} {
+		at := strings.Index(source[from:], marker)
+		if at < 0 {
+			return -1
+		}
+		if first < 0 {
+			first = at + 1
+		}
+		from += at + 1
+	}
+	return first
+}
 
 // invalid returns where the first byte stands that is not UTF-8.
 func invalid(s string) int {
@@ -212,13 +252,8 @@ var lastItem = regexp.MustCompile(`^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+(\[.*)$`)
 // that item, else the last such item of the outline. The line comes first
 // because a comment may open a code block and never close it.
 func (o outline) submit(source string, from int) (task, bool) {
-	end := len(strings.TrimRight(source, " \t\n"))
-	start := lineStart(source, end)
-	if m := lastItem.FindStringSubmatch(source[start:end]); m != nil && start >= from {
-		state, _, words := readBox(m[1])
-		if sends(words) {
-			return task{box: state, text: words, first: words, raw: m[1], from: start, to: end}, true
-		}
+	if last, ok := lastLine(source); ok && last.from >= from {
+		return last, true
 	}
 	for _, t := range slices.Backward(o.tasks) {
 		if t.from >= from && sends(t.first) {
@@ -226,6 +261,19 @@ func (o outline) submit(source string, from int) (task, bool) {
 		}
 	}
 	return task{}, false
+}
+
+// lastLine returns the last line of a form as an item, if it is the one that
+// sends the answer.
+func lastLine(source string) (task, bool) {
+	end := len(strings.TrimRight(source, " \t\n"))
+	start := lineStart(source, end)
+	m := lastItem.FindStringSubmatch(source[start:end])
+	if m == nil {
+		return task{}, false
+	}
+	state, words := readBox(m[1])
+	return task{box: state, text: words, first: words, raw: m[1], from: start, to: end}, sends(words)
 }
 
 var submitName = newNames([]string{submitID})

@@ -3,6 +3,7 @@ package patch
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -56,6 +57,10 @@ func Apply(body []byte, edits ...Edit) ([]byte, error) {
 	if err := schemas.Decode("", "", body, nil); err != nil {
 		return nil, fmt.Errorf("cannot edit the document: %w", err)
 	}
+	if len(edits) == 0 {
+		return body, nil
+	}
+	body = append(make([]byte, 0, len(body)+len(body)/4+512), body...)
 	for _, e := range edits {
 		edited, err := e.apply(body)
 		if err != nil {
@@ -69,7 +74,7 @@ func Apply(body []byte, edits ...Edit) ([]byte, error) {
 	return body, nil
 }
 
-// apply makes one edit to strict JSON.
+// apply makes one edit to strict JSON. It may change body.
 func (e Edit) apply(body []byte) ([]byte, error) {
 	if e.Pointer == "" || !jsontext.Pointer(e.Pointer).IsValid() || !utf8.ValidString(e.Pointer) {
 		return nil, errors.New("a JSON pointer to a member is needed")
@@ -80,7 +85,7 @@ func (e Edit) apply(body []byte) ([]byte, error) {
 		if err != nil || !p.found() {
 			return body, nil
 		}
-		return p.remove()
+		return p.remove(), nil
 	case Set:
 		if err != nil {
 			return nil, err
@@ -95,10 +100,8 @@ func (e Edit) apply(body []byte) ([]byte, error) {
 	return nil, errors.New("there is no such edit")
 }
 
-// splice returns body with text in place of the bytes of s.
+// splice puts text in place of the bytes of s. It changes body, which must be
+// Apply's own; text must not be a part of it.
 func splice(body []byte, s span, text []byte) []byte {
-	out := make([]byte, 0, len(body)-(s.to-s.from)+len(text))
-	out = append(out, body[:s.from]...)
-	out = append(out, text...)
-	return append(out, body[s.to:]...)
+	return slices.Replace(body, s.from, s.to, text...)
 }

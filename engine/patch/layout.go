@@ -2,6 +2,7 @@ package patch
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,7 +26,7 @@ type layout struct {
 func layoutOf(body []byte, chain []container) layout {
 	c := chain[len(chain)-1]
 	s := layout{body: body, eol: lineEnd(body), unit: unit(body, chain)}
-	s.separators = fileSeparators(body, chain[0]).within(body, c)
+	s.separators = separators{colon: fileColon(body, chain[0])}.within(body, c)
 	if len(c.members) == 0 {
 		outer := len(chain) > 1 && standsInLines(body, chain[len(chain)-2])
 		s.lines = outer || breaks(body[c.open:c.close])
@@ -53,7 +54,14 @@ func (s layout) gapOf(c container) string {
 	if s.lines {
 		return "," + s.eol + lineIndent(s.body, c.members[0].start())
 	}
-	return s.comma
+	return s.inlineComma()
+}
+
+// inlineComma returns what separates the members of one line: as the container
+// shows it, else as the file does, else what goes with the colon. Looking
+// through the file must wait until it is needed.
+func (s layout) inlineComma() string {
+	return cmp.Or(s.comma, firstComma(s.body), commaFor(s.colon))
 }
 
 // oneBreak returns a gap without empty lines.
@@ -101,8 +109,8 @@ func (s layout) first(dst []byte, name string, object bool, text []byte) []byte 
 // last one is: an array's elements are of one kind.
 func (s layout) next(dst []byte, name string, object bool, text []byte, last span) []byte {
 	dst = s.name(append(dst, s.gap...), name, object)
-	if at := strings.LastIndexByte(s.gap, '\n'); at >= 0 {
-		s.indent = s.gap[at+1:]
+	if strings.Contains(s.gap, "\n") {
+		s.indent = lineIndent([]byte(s.gap), len(s.gap))
 	}
 	if !object {
 		s = s.forValue(last)
@@ -126,6 +134,9 @@ func (s layout) render(dst, text []byte) []byte {
 	}
 	c := scan(text, 0)
 	dst = append(dst, text[0])
+	if !s.lines {
+		s.comma = s.inlineComma()
+	}
 	inner := s
 	inner.indent += s.unit
 	for i, m := range c.members {

@@ -94,6 +94,9 @@ func (p place) set(value any) ([]byte, error) {
 	if bytes.Equal(compact(m.value.of(p.body)), text) {
 		return p.body, nil
 	}
+	if !isContainer(text, 0) {
+		return splice(p.body, m.value, text), nil
+	}
 	s := layoutOf(p.body, p.chain).forValue(m.value)
 	s.indent = lineIndent(p.body, m.start())
 	return splice(p.body, m.value, s.render(nil, text)), nil
@@ -131,9 +134,8 @@ func (p place) grow(name string, text []byte) ([]byte, error) {
 }
 
 // remove takes the member away with one comma and the white space beside it.
-func (p place) remove() ([]byte, error) {
-	c := p.holder()
-	return splice(p.body, c.withComma(p.body, p.index), nil), nil
+func (p place) remove() []byte {
+	return splice(p.body, p.holder().withComma(p.body, p.index), nil)
 }
 
 // withComma returns the bytes that go when a member goes: the last one takes

@@ -1,5 +1,7 @@
 package patch
 
+import "bytes"
+
 // The functions of this file read JSON that is known to be valid: they look
 // for the places of things and judge nothing.
 
@@ -32,7 +34,7 @@ func isContainer(body []byte, i int) bool { return body[i] == '{' || body[i] == 
 
 // scan finds the members of the object or array that begins at i.
 func scan(body []byte, i int) container {
-	c := container{open: i}
+	c := container{open: i, members: make([]member, 0, 8)}
 	i = space(body, i+1)
 	for body[i] != '}' && body[i] != ']' {
 		var m member
@@ -62,12 +64,21 @@ func space(body []byte, i int) int {
 
 // stringEnd returns the place behind the string that begins at i.
 func stringEnd(body []byte, i int) int {
-	for i++; body[i] != '"'; i++ {
-		if body[i] == '\\' {
-			i++
+	for {
+		i += 1 + bytes.IndexByte(body[i+1:], '"')
+		if !escaped(body, i) {
+			return i + 1
 		}
 	}
-	return i + 1
+}
+
+// escaped reports whether an odd number of backslashes stands before i.
+func escaped(body []byte, i int) bool {
+	n := 0
+	for body[i-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
 }
 
 // valueEnd returns the place behind the value that begins at i.
@@ -85,19 +96,16 @@ func valueEnd(body []byte, i int) int {
 }
 
 func containerEnd(body []byte, i int) int {
-	for depth := 0; ; {
+	for depth := 0; ; i++ {
 		switch body[i] {
 		case '"':
-			i = stringEnd(body, i)
-			continue
+			i = stringEnd(body, i) - 1
 		case '{', '[':
 			depth++
 		case '}', ']':
-			depth--
-		}
-		i++
-		if depth == 0 {
-			return i
+			if depth--; depth == 0 {
+				return i + 1
+			}
 		}
 	}
 }

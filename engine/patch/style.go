@@ -2,7 +2,6 @@ package patch
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -69,7 +68,7 @@ func firstUnit(body []byte, c container) (added string, ok bool) {
 }
 
 // separators stand between names and values, and between the members of one
-// line, with the white space around them.
+// line, with the white space around them. The comma is "" where none is shown.
 type separators struct{ colon, comma string }
 
 // commaFor returns the comma that goes with a colon where none is shown.
@@ -80,14 +79,12 @@ func commaFor(colon string) string {
 	return ","
 }
 
-// fileSeparators returns those that the file shows first.
-func fileSeparators(body []byte, top container) separators {
-	s := separators{colon: ": "}
-	if len(top.members) > 0 {
-		s.colon = colonOf(body, top.members[0], s.colon)
+// fileColon returns the colon that the file shows first.
+func fileColon(body []byte, top container) string {
+	if len(top.members) == 0 {
+		return ": "
 	}
-	s.comma = cmp.Or(firstComma(body), commaFor(s.colon))
-	return s
+	return colonOf(body, top.members[0], ": ")
 }
 
 // within returns the separators that a container shows, those given for what

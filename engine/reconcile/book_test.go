@@ -185,7 +185,7 @@ func absent(path, kind string) engine.Document {
 }
 
 func TestRunFollowsItsFolderOpenRequestsAndNeeds(t *testing.T) {
-	lk := look{snap: engine.Snapshot{Docs: []engine.Document{
+	lk := look{snap: engine.Snapshot{Dir: "toys/a", Docs: []engine.Document{
 		doc("toys/a/events/001.json", "event"),
 		doc("toys/a/requests/closed/receipt.json", layout.KindReceipt),
 		doc("toys/a/requests/closed/request.json", layout.KindRequest),
@@ -196,8 +196,8 @@ func TestRunFollowsItsFolderOpenRequestsAndNeeds(t *testing.T) {
 		doc("toys/a/state.json", layout.KindStateFile),
 	}}}
 	lk.loaded.Dirs = []string{"specs", "toys/a"}
-	want := []string{"toys/a", "toys/a/requests/bad", "toys/a/requests/open", "specs"}
-	if diff := cmp.Diff(want, follows(lk, toyRun("a"))); diff != "" {
+	want := []string{"toys/a", "toys/a/requests/bad", "toys/a/requests/open", "toys/a/requests/gone", "specs"}
+	if diff := cmp.Diff(want, follows(lk, toyRun("a"), []string{"toys/a", "toys/a/requests/gone", "toys/a/requests/closed", "notes"})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -28,13 +28,10 @@ func (l *Loop) sayHold(reason string, held bool) {
 	defer l.holdMu.Unlock()
 	switch {
 	case held && l.held == "":
-		l.o.Log.Warn("git is rewriting the tree; nothing is decided until it is over", "sign", reason)
-		l.held = "git"
-		if reason != "" {
-			l.held = reason
-		}
+		l.o.Log.Warn("nothing is decided until git is ready with the tree", "because", reason)
+		l.held = reason
 	case !held && l.held != "":
-		l.o.Log.Info("git is ready with the tree; going on", "sign", l.held)
+		l.o.Log.Info("git is ready with the tree; going on", "over", l.held)
 		l.held = ""
 	}
 }

@@ -20,6 +20,7 @@ const gitNeed = "git:"
 
 // look is a run as it was seen, and what its machine makes of it.
 type look struct {
+	began  time.Time // before anything was read
 	snap   engine.Snapshot
 	loaded store.Loaded
 	plan   engine.Plan
@@ -62,6 +63,7 @@ func (k *looker) look() (look, error) {
 // ended after that, so an action that is not alive has its outcome in place.
 func (k *looker) once(needs []string) (look, error) {
 	needs = slices.Compact(slices.Sorted(slices.Values(needs)))
+	began := time.Now()
 	facts := k.l.o.Facts(k.f.Run.Family)
 	loaded, err := k.l.o.Store.Load(k.f.Run, k.f.Family.Layout, files(needs))
 	if err != nil {
@@ -74,7 +76,7 @@ func (k *looker) once(needs []string) (look, error) {
 		Needs: needs, Facts: facts,
 	}
 	plan, err := k.step(snap)
-	return look{snap, loaded, plan}, err
+	return look{began, snap, loaded, plan}, err
 }
 
 // withGit adds what local git says to the documents.

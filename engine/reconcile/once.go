@@ -134,13 +134,13 @@ func (o *settling) settle(ctx context.Context, out *outcome) {
 // hold notes that git is rewriting the tree. The run is looked at all the same,
 // so that the report can say how it stands.
 func (o *settling) hold(out *outcome) {
-	reason, _ := o.l.o.Store.Hold()
+	reason, held := o.l.o.Store.Hold()
+	if !held {
+		reason = errHeld.Error() // it is over by now
+	}
 	o.mu.Lock()
 	if o.held == "" {
-		o.held = "git is rewriting the tree"
-		if reason != "" {
-			o.held = reason
-		}
+		o.held = reason
 	}
 	o.mu.Unlock()
 	out.p.last, out.err = out.p.look()

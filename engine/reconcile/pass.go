@@ -113,8 +113,8 @@ func (p *pass) may(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if reason, held := p.l.o.Store.Hold(); held {
-		return fmt.Errorf("%w: %s", errHeld, reason)
+	if _, held := p.l.o.Store.Hold(); held {
+		return errHeld
 	}
 	return nil
 }

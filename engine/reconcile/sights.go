@@ -13,10 +13,30 @@ import (
 // own, those of its open requests, and those that its needs lie in. A folder
 // that only collects what is final (answered requests, events) is not among
 // them, so that a waiting run costs two watches.
-func follows(lk look, run layout.Run) []string {
+//
+// The folder of an open request that has vanished is followed for a while
+// longer: it may come back as it was.
+func follows(lk look, run layout.Run, before []string) []string {
 	dirs := append([]string{run.Dir}, openRequests(lk.snap.Docs)...)
+	dirs = append(dirs, vanished(lk.snap, run, before)...)
 	for _, d := range lk.loaded.Dirs {
 		if !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+		}
+	}
+	return dirs
+}
+
+// maxVanished is how many folders are followed that are not there.
+const maxVanished = 8
+
+// vanished are those of the run's folders, followed before, in which there is
+// no document any more.
+func vanished(snap engine.Snapshot, run layout.Run, before []string) []string {
+	var dirs []string
+	for _, d := range before {
+		rel, ok := strings.CutPrefix(d, run.Dir+"/")
+		if ok && len(dirs) < maxVanished && !slices.ContainsFunc(snap.Under(rel), func(doc engine.Document) bool { return !doc.Absent() }) {
 			dirs = append(dirs, d)
 		}
 	}

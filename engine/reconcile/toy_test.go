@@ -175,6 +175,7 @@ func (m toyMachine) next(s engine.Snapshot, st toyState, p *engine.Plan, notes *
 		p.Writes = append(p.Writes, engine.Document{Path: request, Kind: layout.KindRequest, Body: []byte("{}\n")})
 		st.Status = "waiting"
 		m.move(s, p, st, "asked")
+	case st.Status == "waiting" && need.Unsettled():
 	case st.Status == "waiting" && st.Need != "" && need.Present() && st.Seen != string(need.Body):
 		st.Seen = string(need.Body)
 		m.move(s, p, st, "noted")

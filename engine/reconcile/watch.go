@@ -39,6 +39,18 @@ type session struct {
 func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, waiting int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	s := newSession(l, w, ready)
+	var wg sync.WaitGroup
+	s.begin(ctx, &wg)
+	wg.Go(func() { s.scans(ctx) })
+	err := s.feed(ctx)
+	cancel()
+	s.dirty.close()
+	wg.Wait()
+	return err
+}
+
+func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *session {
 	s := &session{
 		l: l, w: w, book: newBook(l.o.Families), dirty: newDirty(), timers: newTimers(),
 		slots: make(chan struct{}, l.o.Workers), rescans: newRescans(),
@@ -49,17 +61,15 @@ func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, wai
 		}
 	})
 	s.pending.Store(1)
-	var wg sync.WaitGroup
-	for range l.o.Workers + lockWaiters {
+	return s
+}
+
+// begin starts what looks at dirty runs and what keeps the time.
+func (s *session) begin(ctx context.Context, wg *sync.WaitGroup) {
+	for range s.l.o.Workers + lockWaiters {
 		wg.Go(func() { s.work(ctx) })
 	}
 	wg.Go(func() { s.clock(ctx) })
-	wg.Go(func() { s.scans(ctx) })
-	err := s.feed(ctx)
-	cancel()
-	s.dirty.close()
-	wg.Wait()
-	return err
 }
 
 // feed marks what the watcher says. It ends with an error if the watcher does

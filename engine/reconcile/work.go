@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 	"time"
 
@@ -16,6 +17,8 @@ const (
 	hastyPasses = 8
 	hastyWithin = 100 * time.Millisecond
 	hastyWait   = 25 * time.Millisecond
+	// longAgo is by how much a file system's clock may differ from ours.
+	longAgo = 10 * time.Second
 )
 
 // work looks at one dirty run after the other.
@@ -81,7 +84,7 @@ func (s *session) tooSoon(lv *live) bool {
 func (s *session) newPass(lv *live) *pass {
 	p := s.l.newPass(s.book.found(lv))
 	p.needs = lv.needs
-	p.follow = func(lk look) bool { return s.follow(lv, follows(lk, p.f.Run)) }
+	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
 	p.waiting = func(wait func()) {
 		<-s.slots
 		wait()
@@ -100,19 +103,38 @@ func (s *session) newPass(lv *live) *pass {
 	return p
 }
 
-// follow has a run woken by what happens in the folders, and reports whether
-// some of them were not followed before. That a folder is blind is the
-// watcher's to say, and the scan's to answer.
-func (s *session) follow(lv *live, dirs []string) (more bool) {
+// follow has a run woken by what happens in the folders, and returns those that
+// were not followed before. That a folder is blind is the watcher's to say, and
+// the scan's to answer.
+func (s *session) follow(lv *live, dirs []string) (more []string) {
 	if slices.Equal(lv.dirs, dirs) {
-		return false
+		return nil
 	}
 	_ = s.w.Follow(lv.state, dirs)
 	for _, d := range dirs {
-		more = more || !slices.Contains(lv.dirs, d)
+		if !slices.Contains(lv.dirs, d) {
+			more = append(more, d)
+		}
 	}
 	s.book.do(func() { lv.dirs = dirs })
 	return more
+}
+
+// tooEarly follows what a look has found, and reports whether the look came too
+// early: something may have happened in a folder between the look and the
+// watch. In a folder that nobody has touched for long, nothing has.
+func (s *session) tooEarly(lv *live, lk look, run layout.Run) bool {
+	more := s.follow(lv, follows(lk, run, lv.dirs))
+	if len(more) == 0 {
+		return false
+	}
+	paths := more
+	for _, d := range lk.snap.Docs {
+		if slices.Contains(more, path.Dir(d.Path)) && !d.Absent() {
+			paths = append(paths, d.Path)
+		}
+	}
+	return !s.w.Untouched(lk.began.Add(-longAgo), paths...)
 }
 
 // end draws the conclusions from a pass.

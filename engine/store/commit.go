@@ -21,6 +21,7 @@ type put struct {
 	// journal: the file is an append-only one whose bytes need to be durable;
 	// its name too if it is new.
 	journal, newName bool
+	run              string // whose journal it is
 	// temp is the temporary name that holds the content, "" before and after.
 	temp string
 	// written: the content is durable. placed: it stands under its name.
@@ -138,6 +139,11 @@ func (s *Store) compare(p *put) error {
 	if p.journal {
 		return nil
 	}
+	if p.doc.Kind == engine.KindState {
+		if err := s.bringBack(p.doc.Path); err != nil {
+			return err
+		}
+	}
 	c, err := s.present(p.doc.Path)
 	switch {
 	case errors.Is(err, engine.ErrAbsent):
@@ -149,18 +155,16 @@ func (s *Store) compare(p *put) error {
 		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
 	}
 	p.old = &c.info
-	switch digestOf(c) {
+	switch c.digest() {
 	case engine.Sum(p.doc.Body):
 		p.there = true
-		p.doc.Over = digestOf(c)
+		p.doc.Over = c.digest()
 	case p.doc.Over:
 	default:
 		return moved(p.doc.Path)
 	}
 	return nil
 }
-
-func digestOf(c content) engine.Digest { return (&record{sum: c.sum}).digest() }
 
 func moved(name string) error { return fmt.Errorf("cannot write %s: %w", name, ErrMoved) }
 

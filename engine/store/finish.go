@@ -1,5 +1,11 @@
 package store
 
+import (
+	"crypto/sha256"
+	"maps"
+	"slices"
+)
+
 // finish ends a job: what it displaced is let go, its temporary names are
 // removed, its documents are remembered, and its lines are appended.
 func (s *Store) finish(j *job) {
@@ -11,7 +17,7 @@ func (s *Store) finish(j *job) {
 		p.temp = ""
 		switch {
 		case p.journal && !p.placed:
-			s.oweJournal(j.run.State, p.doc.Path, p.newName)
+			s.oweJournal(p.run, p.doc.Path, p.newName)
 		case p.placed && j.err == nil && p.info.Inode != 0:
 			s.remember(j, p)
 		}
@@ -23,27 +29,19 @@ func (s *Store) finish(j *job) {
 
 // remember keeps what placet itself has put in place: it is settled at once.
 func (s *Store) remember(j *job, p *put) {
-	now := s.now()
-	r := &record{
-		id: identityOf(p.info), sum: sumOf(p.doc.Body), body: p.doc.Body,
-		since: now, read: now, racy: true, own: true,
-	}
-	s.memory.keep(j.run, p.doc.Path, r)
+	c := content{info: p.info, sum: sha256.Sum256(p.doc.Body)}
+	s.memory.keep(j.run, p.doc.Path, trace{
+		known: true, own: true, device: p.info.Device, inode: p.info.Inode, mark: s.memory.markOf(c, true), since: s.age(),
+	})
 }
 
-// takeFolders returns the folders whose sync is owed, if there is a round.
-func (s *Store) takeFolders(round bool) []string {
+// takeFolders returns the folders whose sync is owed.
+func (s *Store) takeFolders() []string {
 	s.queue.mu.Lock()
 	defer s.queue.mu.Unlock()
-	var dirs []string
-	for dir := range s.queue.folders {
-		dirs = append(dirs, dir)
-	}
-	if round {
-		clear(s.queue.folders)
-		return dirs
-	}
-	return nil
+	dirs := slices.Collect(maps.Keys(s.queue.folders))
+	clear(s.queue.folders)
+	return dirs
 }
 
 // oweFolder notes that a folder is to be synced by the next commit.

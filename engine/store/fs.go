@@ -9,8 +9,9 @@ import (
 
 // FS is every file system call that placet makes in a workspace. Names are
 // relative to the workspace's root, with slashes; "." is the root itself. No
-// call follows a symbolic link in any part of a name and none blocks. A name
-// that begins with "/" is taken as it is, links followed; only Open for
+// call opens or changes anything over a symbolic link in any part of a name, and
+// none blocks. Stat looks at the last part itself, but may look through a link
+// above it: it is called often, and decides only whether to look. A name that begins with "/" is taken as it is, links followed; only Open for
 // reading and Stat take one, because git's folder may lie outside.
 //
 // Errors are those of the operating system: errors.Is(err, fs.ErrNotExist),

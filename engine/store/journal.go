@@ -99,7 +99,7 @@ func (s *Store) takeJournals(j *job) []*put {
 		}
 		for name, created := range owed {
 			doc := engine.Document{Path: name}
-			puts = append(puts, &put{job: j, doc: doc, journal: true, newName: created})
+			puts = append(puts, &put{job: j, doc: doc, journal: true, newName: created, run: run})
 		}
 		delete(s.queue.journals, run)
 	}

@@ -35,9 +35,12 @@ type visit struct {
 	run    layout.Run
 	fam    layout.Family
 	folder *folder
+	pass   uint32
 	out    Loaded
 	at     map[string]int  // path → index in out.Docs
-	seen   map[string]bool // records that are still there
+	names  strings.Builder // what was seen; see Unchanged
+	glance glance
+	blind  bool // some of it may change without showing
 	dirs   map[string]bool
 }
 
@@ -52,8 +55,9 @@ const maxDepth = 32
 func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
 	v := &visit{
 		s: s, run: run, fam: fam, folder: s.memory.of(run),
-		at: map[string]int{}, seen: map[string]bool{}, dirs: map[string]bool{},
+		at: map[string]int{}, dirs: map[string]bool{},
 	}
+	v.pass = s.memory.begin(v.folder)
 	if err := v.walk(".", 0); err != nil {
 		return Loaded{}, err
 	}
@@ -66,9 +70,25 @@ func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded,
 			return Loaded{}, err
 		}
 	}
-	s.memory.finish(v.folder, v.seen)
+	v.finish()
 	v.sort()
 	return v.out, nil
+}
+
+// finish remembers what was seen.
+func (v *visit) finish() {
+	if v.blind || !v.out.Again.IsZero() {
+		v.glance.number = 0
+	}
+	v.s.memory.finish(v.folder, v.pass, v.names.String(), v.glance.number, v.s.age())
+}
+
+// sight notes how a name looked.
+func (v *visit) sight(name string, info Info, there bool) {
+	v.names.WriteString(name)
+	v.names.WriteByte(0)
+	v.glance.add(&v.s.memory, info, there)
+	v.blind = v.blind || there && v.s.racy(info)
 }
 
 func (v *visit) sort() {
@@ -84,7 +104,10 @@ func (v *visit) sort() {
 
 // walk looks at the files of one folder of the run, and below.
 func (v *visit) walk(rel string, depth int) error {
-	infos, err := v.s.list(path.Join(v.run.Dir, rel))
+	dir := path.Join(v.run.Dir, rel)
+	seen, err := v.s.fs.Stat(dir) // before listing: a later change must show
+	v.sight(rel, seen, err == nil)
+	infos, err := v.s.list(dir)
 	if err != nil || depth > maxDepth {
 		return err
 	}
@@ -100,8 +123,11 @@ func (v *visit) entry(rel string, info Info, depth int) error {
 	file, known := v.fam.File(v.run, rel)
 	switch {
 	case known:
-		v.seen[rel] = true
-		v.add(v.s.look(ask{path: path.Join(v.run.Dir, rel), file: file, at: place{v.folder, rel}}, info))
+		v.sight(rel, info, true)
+		if name := path.Join(v.run.Dir, rel); name == v.run.State {
+			v.s.memory.noteState(name, info)
+		}
+		v.add(v.s.look(ask{path: path.Join(v.run.Dir, rel), file: file, at: v.s.memory.inside(v.folder, rel)}, info))
 	case info.Mode.IsDir() && v.fam.Descend(v.run, rel):
 		return v.walk(rel, depth+1)
 	case !layout.Noise(info.Name) && !slices.Contains(v.run.Locks, path.Join(v.run.Dir, rel)):
@@ -129,17 +155,27 @@ func (v *visit) add(d engine.Document, again time.Time) {
 // Read reads one document by its path, settled or not as the rules say. The
 // file says what it is; a Limit of 0 means that of state documents.
 func (s *Store) Read(p string, f layout.File) engine.Document {
-	d, _ := s.readAt(ask{path: p, file: f, at: s.memory.whereIs(p)})
+	a := ask{path: p, file: f, at: s.memory.whereIs(p)}
+	info, err := s.fs.Stat(p)
+	if err != nil {
+		d, _ := s.missing(a, err)
+		return d
+	}
+	if f.Kind == layout.KindStateFile {
+		s.memory.noteState(p, info)
+	}
+	d, _ := s.look(a, info)
 	return d
 }
 
 // readAt looks at one file that no listing described.
-func (s *Store) readAt(a ask) (engine.Document, time.Time) {
-	info, err := s.fs.Stat(a.path)
+func (v *visit) readAt(a ask) (engine.Document, time.Time) {
+	info, err := v.s.fs.Stat(a.path)
+	v.sight("/"+a.path, info, err == nil)
 	if err != nil {
-		return s.missing(a, err)
+		return v.s.missing(a, err)
 	}
-	return s.look(a, info)
+	return v.s.look(a, info)
 }
 
 // missing is the document for a name that cannot be described. An artifact that
@@ -148,25 +184,27 @@ func (s *Store) readAt(a ask) (engine.Document, time.Time) {
 func (s *Store) missing(a ask, err error) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Err: unusable(a.path, err)}
 	if !d.Absent() {
-		s.memory.put(a.at, nil)
+		s.memory.put(a.at, trace{})
 		return d, time.Time{}
 	}
-	old, _ := s.memory.get(a.at)
-	r := &record{absent: true, since: s.now(), read: s.now()}
+	old, _ := s.memory.get(a.at, Info{})
+	now := s.age()
+	t := trace{known: true, absent: true, since: now}
 	switch {
-	case old == nil:
-		r.since = r.read.Add(-standLong)
-	case old.absent && !old.since.After(r.read):
-		r.since = old.since
+	case !old.known:
+		t.since = now - standLong
+	case old.absent && old.since <= now:
+		t.since = old.since
 	}
-	if a.at.in == s.memory.outside {
-		s.memory.put(a.at, r)
+	t.still = now - t.since
+	if a.at.in != s.memory.outside {
+		s.memory.put(a.at, trace{})
 	} else {
-		s.memory.put(a.at, nil)
+		s.memory.put(a.at, t)
 	}
-	if again := r.again(a); a.still && !again.IsZero() {
+	if wait := t.wait(a.stands()); a.still && wait > 0 {
 		d.Err = engine.ErrUnsettled
-		return d, again
+		return d, s.now().Add(wait)
 	}
 	return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
 }
@@ -177,10 +215,9 @@ func (m *memory) whereIs(p string) place {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if f := m.runs[p]; f != nil {
-		return place{f, path.Base(p)}
+		return m.inside(f, path.Base(p))
 	}
-	m.meet(p)
-	return place{m.outside, p}
+	return m.beside(p)
 }
 
 // exists reports whether there is a folder under a name.

@@ -89,15 +89,15 @@ func (s *Store) tryLock(name string, run layout.Run) (File, error) {
 			f.Close()
 			return nil, err
 		}
-		if s.still(name, f) {
+		if s.leads(name, f) {
 			return f, nil
 		}
 		f.Close()
 	}
 }
 
-// still reports whether a name leads to an open file.
-func (s *Store) still(name string, f File) bool {
+// leads reports whether a name leads to an open file.
+func (s *Store) leads(name string, f File) bool {
 	open, err := f.Stat()
 	if err != nil {
 		return false

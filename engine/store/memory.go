@@ -2,71 +2,56 @@ package store
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"placet/engine"
 	"placet/layout"
 )
 
-// What is remembered costs memory in proportion to the runs that move; these
-// are its bounds.
-const (
-	keepBody    = 64 << 10 // a larger body is read again
-	keepBodies  = 8 << 20  // all bodies together
-	keepOutside = 1 << 14  // records of files outside the runs
-)
+// keepOutside bounds the traces of files outside the runs.
+const keepOutside = 1 << 14
 
-// identity is what a look sees of a file without reading it. Two looks that
-// agree in it, outside the racy window, saw the same content.
-type identity struct {
-	device, inode     uint64
-	size              int64
-	modified, changed int64 // nanoseconds
-}
-
-func identityOf(i Info) identity {
-	return identity{i.Device, i.Inode, i.Size, i.Modified.UnixNano(), i.Changed.UnixNano()}
-}
-
-// record is what is known of one file. A record is replaced, never changed, so
-// that whoever holds one may read it without a lock.
-type record struct {
-	id  identity
-	sum [sha256.Size]byte
-	// body is the content, nil where it was too large to keep.
-	body []byte
-	// since is the moment from which the content is known to stand still, and
-	// read the moment it was last read and found the same.
-	since, read time.Time
-	// racy: so young when it was read that a change in the same tick of the
-	// file system's clock would not show in id.
-	racy bool
+// trace is what is remembered of one file to tell whether it stands still.
+type trace struct {
+	device, inode uint64
+	// mark stands for size, ctime and content; of a file that placet itself put
+	// in place for size, mtime and content, because a rename changes the ctime.
+	mark uint64
+	// since is the moment from which the content is known to stand still, as a
+	// length of time since the store began, and still how long it did.
+	since, still time.Duration
+	pass         uint32 // the visit that saw it last
 	// fresh: the inode appeared under a running placet and has not been whole
-	// before; whole: it was, so that the content is complete as it stands.
+	// before. whole: it was, so that the content is complete as it stands.
 	fresh, whole bool
 	// own: placet itself put it there.
 	own bool
-	// absent: looked for and not found.
-	absent bool
+	// absent: looked for and not found. known: not the zero trace.
+	absent, known bool
 }
 
-func (r *record) digest() engine.Digest {
-	return engine.Digest("sha256:" + hex.EncodeToString(r.sum[:]))
-}
-
-// folder is what is known of one run's files, by path relative to its folder,
-// or of all files outside the runs, by path.
+// folder is what is known of one run's files, by the hash of the path relative
+// to its folder; or of all files outside the runs, by the hash of the path.
 type folder struct {
-	records map[string]*record
+	traces map[uint64]trace
+	// resting stands for the traces of a run that has not been looked at for a
+	// while and stood still then: hashes of path and inode, sorted.
+	resting []uint64
 	// loaded: every file of the folder has been looked at once, so that one
-	// without a record has appeared since.
+	// without a trace has appeared since.
 	loaded bool
 	// newborn: the whole run appeared under a running placet.
 	newborn bool
+	hot     bool // in memory.hot
+	pass    uint32
+	visited time.Duration // when the last visit ended
+	// names are the paths that the last visit saw, each ended by a NUL, and
+	// glance is what a look saw of them; see Unchanged.
+	names  string
+	glance uint64
 }
 
 // memory is what the store knows from earlier looks. All of it can vanish: the
@@ -76,15 +61,19 @@ type memory struct {
 	watching bool
 	runs     map[string]*folder // by state document
 	outside  *folder
+	hot      []*folder // those with traces, the next to rest first
 	seed     maphash.Seed
-	known    map[uint64]struct{} // hashes of all state documents ever seen
-	bodies   int                 // bytes of all bodies kept
+	// states holds every state document ever seen, by the hash of its path,
+	// with its glance.
+	states map[uint64]uint64
+	bodies bodies
 }
 
 func (m *memory) init() {
-	m.runs, m.known = map[string]*folder{}, map[uint64]struct{}{}
-	m.outside = &folder{records: map[string]*record{}}
+	m.runs, m.states = map[string]*folder{}, map[uint64]uint64{}
+	m.outside = &folder{traces: map[uint64]trace{}}
 	m.seed = maphash.MakeSeed()
+	m.bodies.kept = map[string]*content{}
 }
 
 // Watching says that from now on a run or a file that appears was not there
@@ -95,122 +84,145 @@ func (s *Store) Watching() {
 	s.memory.mu.Unlock()
 }
 
-// Forget drops what is remembered of a run. Its files are then looked at as if
-// for the first time. A loop calls it for runs that are final or gone.
+// Forget drops what is remembered of a run, but for how its state document
+// looked. Its files are then looked at as if for the first time. A loop calls it
+// for runs that are final or gone.
 func (s *Store) Forget(run layout.Run) {
 	m := &s.memory
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if f := m.runs[run.State]; f != nil {
-		for _, r := range f.records {
-			m.bodies -= len(r.body)
-		}
-		delete(m.runs, run.State)
-	}
+	delete(m.runs, run.State)
+	m.mu.Unlock()
+	m.bodies.drop(run.Dir + "/")
 }
 
-// meet notes that a state document was seen, and reports whether it is new
-// under a running placet. The lock must be held.
-func (m *memory) meet(state string) (newborn bool) {
-	key := maphash.String(m.seed, state)
-	_, known := m.known[key]
-	m.known[key] = struct{}{}
-	return m.watching && !known
-}
+func (m *memory) hash(s string) uint64 { return maphash.String(m.seed, s) }
 
-// of returns what is known of a run.
+// of returns what is known of a run. A run whose state document was never seen
+// before appeared under a running placet.
 func (m *memory) of(run layout.Run) *folder {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := m.runs[run.State]
 	if f == nil {
-		f = &folder{records: map[string]*record{}, newborn: m.meet(run.State)}
+		key := m.hash(run.State)
+		glance, known := m.states[key]
+		m.states[key] = glance
+		f = &folder{traces: map[uint64]trace{}, newborn: m.watching && !known}
 		m.runs[run.State] = f
 	}
 	return f
 }
 
-// place says where the record of a file is kept.
+// place says where the trace of a file is kept.
 type place struct {
 	in  *folder
-	key string
+	key uint64
 }
 
-// get returns a file's record, nil where it was never seen, and whether a file
-// without one has appeared under a running placet.
-func (m *memory) get(at place) (r *record, appeared bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return at.in.records[at.key], m.watching && (at.in.loaded || at.in.newborn)
-}
+func (m *memory) inside(f *folder, rel string) place { return place{f, m.hash(rel)} }
+func (m *memory) beside(path string) place           { return place{m.outside, m.hash(path)} }
 
-// put replaces a file's record; nil forgets it.
-func (m *memory) put(at place, r *record) {
+// get returns the trace of a file that is there, and whether one without has
+// appeared under a running placet.
+func (m *memory) get(at place, info Info) (t trace, appeared bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if old := at.in.records[at.key]; old != nil {
-		m.bodies -= len(old.body)
+	f := at.in
+	t = f.traces[at.key]
+	if t.known || !m.watching {
+		return t, false
 	}
-	if r == nil {
-		delete(at.in.records, at.key)
+	if f.resting != nil {
+		_, was := slices.BinarySearch(f.resting, m.restKey(at.key, info.Device, info.Inode))
+		return t, !was
+	}
+	return t, f.loaded || f.newborn
+}
+
+// put replaces a file's trace; the zero trace forgets it.
+func (m *memory) put(at place, t trace) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !t.known {
+		delete(at.in.traces, at.key)
 		return
 	}
-	if len(r.body) > keepBody || m.bodies+len(r.body) > keepBodies {
-		short := *r
-		short.body = nil
-		r = &short
-	}
-	m.bodies += len(r.body)
-	if at.in == m.outside && at.in.records[at.key] == nil {
+	if at.in == m.outside && !at.in.traces[at.key].known {
 		m.bound()
 	}
-	at.in.records[at.key] = r
+	if at.in.traces == nil {
+		at.in.traces = map[uint64]trace{}
+	}
+	t.pass = at.in.pass
+	at.in.traces[at.key] = t
 }
 
 // bound forgets some file outside the runs where there are too many. It is then
 // seen for the first time again, which is slower and never wrong.
 func (m *memory) bound() {
-	for key, r := range m.outside.records {
-		if len(m.outside.records) < keepOutside {
+	for key := range m.outside.traces {
+		if len(m.outside.traces) < keepOutside {
 			return
 		}
-		m.bodies -= len(r.body)
-		delete(m.outside.records, key)
+		delete(m.outside.traces, key)
 	}
 }
 
-// finish notes that a whole run was looked at: what is not in seen is gone.
-func (m *memory) finish(f *folder, seen map[string]bool) {
+// begin starts a visit of a whole run and returns its number.
+func (m *memory) begin(f *folder) uint32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for key, r := range f.records {
-		if !seen[key] {
-			m.bodies -= len(r.body)
-			delete(f.records, key)
-		}
-	}
-	f.loaded = true
+	f.pass++
+	return f.pass
 }
 
-func sumOf(body []byte) [sha256.Size]byte { return sha256.Sum256(body) }
+// saw notes that a visit has seen a file without making its trace anew.
+func (m *memory) saw(at place) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t := at.in.traces[at.key]; t.known && t.pass != at.in.pass {
+		t.pass = at.in.pass
+		at.in.traces[at.key] = t
+	}
+}
 
-// keep puts the record of a file that placet wrote where a later look finds it:
+// keep puts the trace of a file that placet wrote where a later look finds it:
 // with its run, or with the needs where it was asked for as one.
-func (m *memory) keep(run layout.Run, name string, r *record) {
-	for _, at := range m.places(run, name) {
-		m.put(at, r)
+func (m *memory) keep(run layout.Run, name string, t trace) {
+	if rel, inside := strings.CutPrefix(name, run.Dir+"/"); inside && run.State != "" {
+		m.put(m.inside(m.of(run), rel), t)
+	}
+	if beside := m.beside(name); m.has(beside) {
+		m.put(beside, t)
 	}
 }
 
-func (m *memory) places(run layout.Run, name string) (all []place) {
+func (m *memory) has(at place) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	rel, inside := strings.CutPrefix(name, run.Dir+"/")
-	if f := m.runs[run.State]; f != nil && inside {
-		all = append(all, place{f, rel})
+	return at.in.traces[at.key].known
+}
+
+// markOf is what two looks that agree have in common besides the inode.
+func (m *memory) markOf(c content, own bool) uint64 {
+	moment := c.info.Changed
+	if own {
+		moment = c.info.Modified
 	}
-	if m.outside.records[name] != nil {
-		all = append(all, place{m.outside, name})
-	}
-	return all
+	return maphash.Comparable(m.seed, struct {
+		size, moment int64
+		sum          [sha256.Size]byte
+	}{c.info.Size, moment.UnixNano(), c.sum})
+}
+
+// glanceOf is what a look sees without reading, as one number.
+func (m *memory) glanceOf(i Info) uint64 {
+	return maphash.Comparable(m.seed, struct {
+		id   identity
+		mode uint32
+	}{identityOf(i), uint32(i.Mode)})
+}
+
+func (m *memory) restKey(key, device, inode uint64) uint64 {
+	return maphash.Comparable(m.seed, [3]uint64{key, device, inode})
 }

@@ -37,20 +37,19 @@ func (v *visit) need(need string) error {
 
 // one looks at one path that is needed.
 func (v *visit) one(p string, still, watch bool) {
-	a := ask{path: p, file: layout.File{Format: layout.Text}, at: place{v.s.memory.outside, p}, still: still, need: true}
+	a := ask{path: p, file: layout.File{Format: layout.Text}, at: v.s.memory.beside(p), still: still, need: true}
 	if rel, inside := v.inside(p); inside {
 		file, known := v.fam.File(v.run, rel)
 		if _, there := v.at[p]; there && !still {
 			return
 		}
 		if known {
-			a.file, a.at = file, place{v.folder, rel}
-			v.seen[rel] = true
+			a.file, a.at = file, v.s.memory.inside(v.folder, rel)
 		}
 	} else if watch {
 		v.watch(path.Dir(p))
 	}
-	v.add(v.s.readAt(a))
+	v.add(v.readAt(a))
 }
 
 // inside returns the path relative to the run's folder.
@@ -84,6 +83,8 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 		return nil
 	}
 	v.watch(dir)
+	seen, err := v.s.fs.Stat(dir)
+	v.sight("/"+dir, seen, err == nil)
 	infos, err := v.s.list(dir)
 	if err != nil {
 		return err

@@ -20,17 +20,18 @@ func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
 	if noOpenat2.Load() {
 		return o.walk(name, flags, perm)
 	}
-	if flags&unix.O_CREAT == 0 {
-		perm = 0
+	// O_NOFOLLOW would make of a link in a folder's place ENOTDIR, not ELOOP.
+	how := unix.OpenHow{Flags: uint64(flags &^ unix.O_NOFOLLOW), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	if flags&unix.O_CREAT != 0 {
+		how.Mode = uint64(perm)
 	}
-	how := &unix.OpenHow{Flags: uint64(flags | unix.O_LARGEFILE), Mode: uint64(perm), Resolve: unix.RESOLVE_NO_SYMLINKS}
 	if flags&unix.O_PATH != 0 {
-		how.Flags &^= unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_LARGEFILE // openat2 refuses them together
+		how.Flags &^= unix.O_NONBLOCK | unix.O_NOCTTY // openat2 refuses them together
 	}
-	fd, err := again(func() (int, error) { return unix.Openat2(unix.AT_FDCWD, filepath.Join(o.root, name), how) })
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) && flags&unix.O_CREAT == 0 {
-		if fd, werr := o.walk(name, flags, perm); werr == nil || !errors.Is(werr, unix.EPERM) {
-			noOpenat2.Store(true)
+	fd, err := again(func() (int, error) { return unix.Openat2(unix.AT_FDCWD, filepath.Join(o.root, name), &how) })
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
+		if fd, werr := o.walk(name, flags, perm); !errors.Is(werr, unix.EPERM) {
+			noOpenat2.Store(true) // it is the call that is refused, not the file
 			return fd, werr
 		}
 	}

@@ -133,16 +133,14 @@ func (o osFS) in(op, name string, call func(dir int, base string) error) error {
 
 func (o osFS) Stat(name string) (Info, error) {
 	var st unix.Stat_t
+	call, at := unix.Lstat, o.root+"/"+name
 	if strings.HasPrefix(name, "/") {
-		if err := retry(func() error { return unix.Stat(name, &st) }); err != nil {
-			return Info{}, &fs.PathError{Op: "stat", Path: name, Err: err}
-		}
-		return infoOf(path.Base(name), &st), nil
+		call, at = unix.Stat, name
 	}
-	err := o.in("stat", name, func(dir int, base string) error {
-		return unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW)
-	})
-	return infoOf(path.Base(name), &st), err
+	if err := retry(func() error { return call(at, &st) }); err != nil {
+		return Info{}, &fs.PathError{Op: "stat", Path: name, Err: err}
+	}
+	return infoOf(path.Base(name), &st), nil
 }
 
 func (o osFS) List(dir string) ([]Info, error) {

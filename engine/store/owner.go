@@ -2,6 +2,7 @@ package store
 
 import (
 	"os/user"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -9,15 +10,16 @@ import (
 // owners remembers the logins of user ids.
 type owners struct{ byID sync.Map }
 
-// login returns the login of a user id, or the number where it has none.
-func (o *owners) login(uid uint32) string {
-	if name, ok := o.byID.Load(uid); ok {
-		return name.(string)
+// known says who owns a file, as a document's Known.
+func (o *owners) known(uid uint32) []string {
+	if known, ok := o.byID.Load(uid); ok {
+		return known.([]string)
 	}
 	name := strconv.FormatUint(uint64(uid), 10)
 	if u, err := user.LookupId(name); err == nil {
 		name = u.Username
 	}
-	o.byID.Store(uid, name)
-	return name
+	known := []string{"owner:" + name}
+	o.byID.Store(uid, slices.Clip(known))
+	return known
 }

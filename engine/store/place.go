@@ -56,7 +56,8 @@ func (s *Store) create(p *put) error {
 			return err
 		}
 		if p.there {
-			return nil // undo removes the temporary file
+			p.info = Info{} // not our file; finish removes ours
+			return s.syncFile(p)
 		}
 		return moved(p.doc.Path) // it came and went
 	}
@@ -84,7 +85,7 @@ func (s *Store) unmoved(p *put) error {
 		return moved(p.doc.Path)
 	case err != nil:
 		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
-	case digestOf(c) != p.doc.Over:
+	case c.digest() != p.doc.Over:
 		return moved(p.doc.Path)
 	}
 	return nil

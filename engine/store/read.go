@@ -18,13 +18,6 @@ var errTorn = errors.New("changed while it was being read")
 // maxArtifact is the size up to which an artifact is hashed.
 const maxArtifact = 1 << 30
 
-// content is what one reading of a file gave.
-type content struct {
-	info Info
-	sum  [sha256.Size]byte
-	body []byte
-}
-
 // read reads a whole regular file in one piece: a file that changed in the
 // meantime gives errTorn. A file larger than limit gives an error, unless
 // hashOnly: then its content is not kept.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"syscall"
@@ -58,7 +59,7 @@ func (s *Store) judge(tried []*put) {
 	for _, p := range tried {
 		failed = failed || errors.As(p.err, new(errSync))
 	}
-	s.count(failed)
+	s.count(contentRound, failed)
 	for _, p := range tried {
 		switch {
 		case p.err == nil, p.job.err != nil:
@@ -70,13 +71,19 @@ func (s *Store) judge(tried []*put) {
 	}
 }
 
-// count counts the rounds of fsync that failed in a row.
-func (s *Store) count(failed bool) {
+// The two rounds of a commit.
+const (
+	contentRound = iota
+	nameRound
+)
+
+// count counts the rounds of one kind that failed in a row.
+func (s *Store) count(round int, failed bool) {
 	if !failed {
-		s.failures.Store(0)
+		s.failures[round].Store(0)
 		return
 	}
-	if s.failures.Add(1) >= maxFailures {
+	if s.failures[round].Add(1) >= maxFailures {
 		s.stopped.Store(true)
 		s.once("stopped", "three rounds of fsync in a row failed; nothing more is written until placet is started again")
 	}
@@ -107,7 +114,7 @@ func (s *Store) syncFile(p *put) error {
 	}
 	defer f.Close()
 	if err := f.Sync(); err != nil {
-		p.doc.Body, p.doc.Over, p.old = c.body, digestOf(c), &c.info
+		p.doc.Body, p.doc.Over, p.old = c.body, c.digest(), &c.info
 		p.there, p.journal = false, false
 		return syncError(err)
 	}
@@ -117,30 +124,35 @@ func (s *Store) syncFile(p *put) error {
 // names is the second round: every touched folder is synced. It returns true
 // if a folder refused: what was put in place there is written anew.
 func (s *Store) names(batch []*job) (again bool) {
-	var dirs []string
+	dirs := s.takeFolders()
 	for _, j := range batch {
-		for dir := range j.dirs {
-			dirs = append(dirs, dir)
-		}
+		dirs = slices.AppendSeq(dirs, maps.Keys(j.dirs))
 	}
-	dirs = append(dirs, s.takeFolders(len(dirs) > 0)...)
 	slices.Sort(dirs)
-	dirs = slices.Compact(dirs)
-	errs := make([]error, len(dirs))
-	each(s.parallel, upTo(len(dirs)), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
-	refused := map[string]error{}
-	for i, err := range errs {
-		if err != nil {
-			refused[dirs[i]] = err
-		}
-	}
-	if len(dirs) > 0 {
-		s.count(slices.ContainsFunc(errs, func(err error) bool { return err != nil && !passing(err) }))
-	}
+	refused := s.syncDirs(slices.Compact(dirs))
 	for _, j := range batch {
 		again = s.redo(j, refused) || again
 	}
 	return again
+}
+
+// syncDirs syncs folders side by side and returns those that refused, which are
+// owed from then on.
+func (s *Store) syncDirs(dirs []string) (refused map[string]error) {
+	if len(dirs) == 0 {
+		return nil
+	}
+	errs := make([]error, len(dirs))
+	each(s.parallel, upTo(len(dirs)), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
+	s.count(nameRound, slices.ContainsFunc(errs, func(err error) bool { return err != nil && !passing(err) }))
+	refused = map[string]error{}
+	for i, err := range errs {
+		if err != nil {
+			refused[dirs[i]] = err
+			s.oweFolder(dirs[i])
+		}
+	}
+	return refused
 }
 
 func upTo(n int) []int {
@@ -173,31 +185,33 @@ func (s *Store) redo(j *job, refused map[string]error) bool {
 	for dir := range j.dirs {
 		if err := refused[dir]; err != nil {
 			cause, owed[dir] = err, true
-			s.oweFolder(dir)
 		}
 	}
 	j.dirs = owed
 	if cause == nil || j.err != nil {
 		return false
 	}
-	if passing(cause) || s.stopped.Load() {
-		j.err = fmt.Errorf("cannot make %s durable: %w", j.what(), cause)
-		if s.stopped.Load() {
-			j.err = fmt.Errorf("cannot make %s durable: %w (%w)", j.what(), ErrStopped, cause)
-		}
+	if s.stopped.Load() {
+		j.err = fmt.Errorf("cannot make %s durable: %w (%w)", j.what(), ErrStopped, cause)
 		return false
 	}
-	any := false
+	if passing(cause) || !s.anew(j, owed) {
+		j.err = fmt.Errorf("cannot make %s durable: %w", j.what(), cause)
+		return false
+	}
+	return true
+}
+
+// anew prepares what was put in place in some folders to be written once more,
+// over itself, and reports whether there is any.
+func (s *Store) anew(j *job, dirs map[string]bool) (any bool) {
 	for _, p := range j.puts {
-		if p.placed && !p.journal && owed[path.Dir(p.doc.Path)] {
+		if p.placed && !p.journal && dirs[path.Dir(p.doc.Path)] {
 			s.settleDisplaced(p)
 			p.doc.Over = engine.Sum(p.doc.Body)
 			p.there, p.written, p.placed = false, false, false
 			any = true
 		}
-	}
-	if !any {
-		j.err = fmt.Errorf("cannot make %s durable: %w", j.what(), cause)
 	}
 	return any
 }

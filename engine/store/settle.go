@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"placet/engine"
@@ -50,31 +49,40 @@ func (a ask) stands() time.Duration {
 func (s *Store) look(a ask, info Info) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed}
 	if a.file.Writer != layout.Placet {
-		d.Known = []string{"owner:" + s.owners.login(info.UID)}
+		d.Known = s.owners.known(info.UID)
 	}
-	if err := s.wrong(a, info); err != nil {
-		s.memory.put(a.at, nil)
+	if err := a.wrong(info); err != nil {
+		s.memory.put(a.at, trace{known: true, device: info.Device, inode: info.Inode, still: standLong})
 		d.Err = err
 		return d, time.Time{}
 	}
-	old, appeared := s.memory.get(a.at)
-	if r := old; r != nil && r.usable(identityOf(info), a) {
-		d.Body, d.Sum = r.body, r.digest()
+	old, appeared := s.memory.get(a.at, info)
+	if c := s.memory.bodies.get(a.path, identityOf(info)); c != nil && s.settled(a, old, *c) {
+		s.memory.saw(a.at)
+		d.Body, d.Sum = c.body, c.digest()
 		return d, time.Time{}
 	}
 	c, err := s.read(a.path, a.limit(), a.still)
 	if err != nil {
-		return s.unread(a, d, err)
+		return s.unread(a, d, info, err)
 	}
+	c.racy = s.racy(c.info)
+	s.memory.bodies.put(a.path, c)
 	d.Changed = c.info.Changed
-	r := s.agree(a, old, appeared, c)
-	s.memory.put(a.at, r)
-	if again := r.again(a); !again.IsZero() {
+	t := s.agree(a, old, appeared, c)
+	s.memory.put(a.at, t)
+	if wait := t.wait(a.stands()); wait > 0 {
 		d.Err = engine.ErrUnsettled
-		return d, again
+		return d, s.now().Add(wait)
 	}
-	d.Body, d.Sum = c.body, r.digest()
+	d.Body, d.Sum = c.body, c.digest()
 	return d, time.Time{}
+}
+
+// settled reports whether what is kept answers a look without reading.
+func (s *Store) settled(a ask, t trace, c content) bool {
+	return t.known && !t.absent && t.mark == s.memory.markOf(c, t.own) && t.wait(a.stands()) == 0 &&
+		(c.body != nil || a.still && c.info.Size > a.limit())
 }
 
 // limit is the largest size that is read into memory.
@@ -86,7 +94,7 @@ func (a ask) limit() int64 {
 }
 
 // wrong says why a file cannot be a document, without opening it.
-func (s *Store) wrong(a ask, info Info) error {
+func (a ask) wrong(info Info) error {
 	if err := irregular(a.path, info.Mode); err != nil {
 		return err
 	}
@@ -97,58 +105,73 @@ func (s *Store) wrong(a ask, info Info) error {
 }
 
 // unread is the document for a file that could not be read.
-func (s *Store) unread(a ask, d engine.Document, err error) (engine.Document, time.Time) {
-	s.memory.put(a.at, nil)
+func (s *Store) unread(a ask, d engine.Document, info Info, err error) (engine.Document, time.Time) {
 	d.Err = unusable(a.path, err)
-	if errors.Is(err, errTorn) {
-		return d, s.now().Add(standStill)
-	}
 	if d.Absent() {
+		s.memory.put(a.at, trace{})
 		return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
 	}
+	t := trace{known: true, device: info.Device, inode: info.Inode, still: standLong}
+	if d.Unsettled() {
+		old, appeared := s.memory.get(a.at, info)
+		t.still, t.fresh = 0, s.newInode(old, appeared, info) || old.fresh
+		s.memory.put(a.at, t)
+		return d, s.now().Add(standStill)
+	}
+	s.memory.put(a.at, t)
 	return d, time.Time{}
 }
 
-// usable reports whether what is remembered answers a look at a file without
-// reading it.
-func (r *record) usable(id identity, a ask) bool {
-	return !r.absent && r.id == id && !r.racy && (r.body != nil || a.still && id.size > a.limit()) && r.again(a).IsZero()
-}
-
-// again is when to look again, zero where the file has settled.
-func (r *record) again(a ask) time.Time {
-	stands := a.stands()
-	if r.own || r.whole && stands <= standStill || r.read.Sub(r.since) >= stands {
-		return time.Time{}
+// wait is how long a file must go on standing still, 0 where it has settled.
+func (t trace) wait(stands time.Duration) time.Duration {
+	if t.own || t.whole && stands <= standStill {
+		return 0
 	}
-	return r.since.Add(stands)
+	return max(stands-t.still, 0)
 }
 
-// agree makes the record of a reading from the record of the reading before.
-func (s *Store) agree(a ask, old *record, appeared bool, c content) *record {
-	now := s.now()
-	r := &record{id: identityOf(c.info), sum: c.sum, body: c.body, since: now, read: now}
-	r.racy = s.racy(c.info)
+// newInode reports whether a file's inode was seen to appear: there was none
+// under its name, or another.
+func (s *Store) newInode(old trace, appeared bool, info Info) bool {
+	if !old.known {
+		return appeared
+	}
+	return s.isWatching() && (old.absent || !old.is(info))
+}
+
+// is reports whether a trace is of this inode.
+func (t trace) is(info Info) bool { return t.device == info.Device && t.inode == info.Inode }
+
+// agree makes the trace of a reading from the trace of the reading before.
+func (s *Store) agree(a ask, old trace, appeared bool, c content) trace {
+	now := s.age()
+	t := trace{
+		known: true, device: c.info.Device, inode: c.info.Inode,
+		mark: s.memory.markOf(c, false), since: now,
+	}
+	same := old.known && !old.absent && old.is(c.info)
 	switch {
-	case old == nil && appeared, old != nil && (old.absent || old.id.inode != r.id.inode || old.id.device != r.id.device):
-		r.fresh = s.isWatching()
-	case old == nil:
-		s.firstSeen(r, c.info)
-	case old.own && old.sum == r.sum && old.id.size == r.id.size && old.id.modified == r.id.modified:
-		r.own, r.since = true, old.since
-	case old.sum == r.sum && old.id.size == r.id.size && old.id.changed == r.id.changed:
-		r.fresh, r.whole = old.fresh, old.whole
-		if !old.since.After(now) { // else the clock went back: begin anew
-			r.since = old.since
-		}
-	default: // other content under the same inode
-		r.fresh = old.fresh
+	case s.newInode(old, appeared, c.info):
+		t.fresh = true
+	case !old.known:
+		t.since = now - s.firstSeen(c.info)
+	case same && old.own && old.mark == s.memory.markOf(c, true):
+		t.own, t.mark, t.since = true, old.mark, old.since
+	case same && old.mark == t.mark:
+		t.fresh, t.whole = old.fresh, old.whole
+		t.since = min(old.since, now-old.still) // the clock may have gone back
+	case same: // other content under the same inode
+		t.fresh = old.fresh
 	}
-	if r.fresh && a.file.Format == layout.JSON && !a.need && wholeObject(c.body) {
-		r.fresh, r.whole = false, true
+	t.still = now - t.since
+	if t.fresh && a.file.Format == layout.JSON && !a.need && wholeObject(c.body) {
+		t.fresh, t.whole = false, true
 	}
-	return r
+	return t
 }
+
+// age is the time since the store began.
+func (s *Store) age() time.Duration { return s.now().Sub(s.began) }
 
 func (s *Store) isWatching() bool {
 	s.memory.mu.Lock()
@@ -156,13 +179,14 @@ func (s *Store) isWatching() bool {
 	return s.memory.watching
 }
 
-// firstSeen lets a file that is old enough count as standing still since its
-// last change.
-func (s *Store) firstSeen(r *record, info Info) {
+// firstSeen is how long a file that is seen for the first time is known to have
+// stood still: since its last change if that is old enough, else not at all.
+func (s *Store) firstSeen(info Info) time.Duration {
 	now, known := s.diskNow(freshClock)
 	if age := now.Sub(info.Changed); known && age > oldEnough {
-		r.since = r.read.Add(-age)
+		return age
 	}
+	return 0
 }
 
 // racy reports whether a change right after this reading could leave the file's

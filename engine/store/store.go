@@ -28,6 +28,7 @@ type Store struct {
 	log      *slog.Logger
 	parallel int
 
+	began  time.Time
 	memory memory
 	clock  clock
 	queue  queue
@@ -35,9 +36,11 @@ type Store struct {
 	owners owners
 	locks  indexLock
 
-	// failures counts the rounds of fsync that failed in a row.
-	failures atomic.Int32
+	// failures counts the rounds of fsync that failed in a row, those of
+	// contents and those of names.
+	failures [2]atomic.Int32
 	stopped  atomic.Bool
+	asides   sync.Map    // state document → *put that holds what others wrote
 	held     atomic.Bool // .placet/lock is ours
 	saidOnce sync.Map
 }
@@ -54,6 +57,7 @@ func New(fsys FS, o Options) *Store {
 	if s.parallel <= 0 {
 		s.parallel = 64
 	}
+	s.began = s.now()
 	s.memory.init()
 	s.queue.journals, s.queue.folders = map[string]map[string]bool{}, map[string]bool{}
 	return s

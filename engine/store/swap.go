@@ -25,7 +25,7 @@ func (s *Store) swap(p *put) error {
 		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
 	}
 	c, err := s.present(p.temp)
-	if err != nil || digestOf(c) != p.doc.Over && digestOf(c) != engine.Sum(p.doc.Body) {
+	if err != nil || c.digest() != p.doc.Over && c.digest() != engine.Sum(p.doc.Body) {
 		return s.putBack(p)
 	}
 	p.displaced = &c
@@ -41,7 +41,7 @@ func (s *Store) replaceCompared(p *put) error {
 		return err
 	}
 	c, err := s.present(p.doc.Path)
-	if err == nil && digestOf(c) != engine.Sum(p.doc.Body) {
+	if err == nil && c.digest() != engine.Sum(p.doc.Body) {
 		return moved(p.doc.Path)
 	}
 	return nil
@@ -65,7 +65,7 @@ func (s *Store) settleDisplaced(p *put) {
 	c, err := s.present(p.temp)
 	switch {
 	case errors.Is(err, engine.ErrAbsent): // somebody swept it
-	case err == nil && (digestOf(c) == p.doc.Over || digestOf(c) == engine.Sum(p.doc.Body)):
+	case err == nil && (c.digest() == p.doc.Over || c.digest() == engine.Sum(p.doc.Body)):
 		s.dropTemp(p.temp)
 	default:
 		p.job.err = s.putBack(p)
@@ -142,11 +142,21 @@ func (s *Store) backInPlace(p *put, held bool) error {
 	return moved(p.doc.Path)
 }
 
-// keepAside leaves somebody's content under the temporary name, where a sweep
-// finds it and puts it back.
+// keepAside leaves somebody's content under the temporary name. The next commit
+// tries again to put it back, and so does a sweep after a restart.
 func (s *Store) keepAside(p *put, err error) error {
+	s.asides.Store(p.doc.Path, &put{doc: p.doc, info: p.info, temp: p.temp})
 	name := p.temp
 	p.temp = ""
-	s.freeTemp(name)
 	return fmt.Errorf("cannot put back %s; what others wrote there is kept in %s: %w", p.doc.Path, path.Base(name), err)
+}
+
+// bringBack puts back what an earlier commit had to keep aside. It returns nil
+// where there is nothing of the kind.
+func (s *Store) bringBack(name string) error {
+	aside, ok := s.asides.LoadAndDelete(name)
+	if !ok {
+		return nil
+	}
+	return s.putBack(aside.(*put))
 }

@@ -54,7 +54,7 @@ func (s *Store) sweep(name string, info Info, beside []Info) error {
 	}
 	c, err := s.present(name)
 	if err == nil {
-		hex := digestOf(c).Hex()
+		hex := c.digest().Hex()
 		if strings.HasPrefix(hex, over) || strings.HasPrefix(hex, own) {
 			return s.fs.Remove(name)
 		}
@@ -72,7 +72,7 @@ func (s *Store) recover(name, own string, beside []Info) error {
 			continue
 		}
 		c, err := s.present(target)
-		if err != nil || !strings.HasPrefix(digestOf(c).Hex(), own) {
+		if err != nil || !strings.HasPrefix(c.digest().Hex(), own) {
 			continue
 		}
 		p := &put{info: c.info, temp: name}

@@ -125,15 +125,13 @@ func (s *Store) keepMode(f File, p *put) error {
 	return f.Chmod(p.old.Mode & bits)
 }
 
-// dropTemp removes a temporary name, where that is still possible.
+// dropTemp removes a temporary name. Where that cannot be done a sweep will.
 func (s *Store) dropTemp(name string) {
-	if name == "" {
-		return
-	}
-	if err := s.fs.Remove(name); err == nil || errors.Is(err, fs.ErrNotExist) {
-		s.temps.inUse.Delete(name)
+	if name != "" {
+		_ = s.fs.Remove(name)
+		s.freeTemp(name)
 	}
 }
 
-// freeTemp forgets a temporary name that now leads nowhere.
+// freeTemp gives up a temporary name.
 func (s *Store) freeTemp(name string) { s.temps.inUse.Delete(name) }

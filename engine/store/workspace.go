@@ -10,6 +10,8 @@ import (
 // ids. git is told to ignore it by a .gitignore of its own.
 const PrivateDir = ".placet"
 
+const lockName = PrivateDir + "/lock"
+
 // private makes .placet/ with its own .gitignore, where it is missing.
 func (s *Store) private() error {
 	if _, err := s.fs.Stat(PrivateDir + "/.gitignore"); err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -36,21 +38,34 @@ func (s *Store) LockWorkspace() (unlock func(), err error) {
 	if err := s.private(); err != nil {
 		return nil, fmt.Errorf("cannot lock the workspace: %w", err)
 	}
-	f, err := s.fs.Open(PrivateDir+"/lock", ForLocking, 0o666)
+	f, err := s.lockFile()
 	if err != nil {
-		return nil, fmt.Errorf("cannot lock the workspace: %w", err)
-	}
-	switch err := f.TryLock(); {
-	case errors.Is(err, errors.ErrUnsupported):
-		s.once("flock", "this file system has no flock; nothing keeps a second placet away", "path", PrivateDir+"/lock")
-	case err != nil:
-		f.Close()
-		return nil, fmt.Errorf("cannot lock the workspace with %s/lock: %w", PrivateDir, err)
-	default:
-		s.held.Store(true)
+		return nil, fmt.Errorf("cannot lock the workspace with %s: %w", lockName, err)
 	}
 	return func() {
 		s.held.Store(false)
 		f.Close()
 	}, nil
+}
+
+// lockFile takes the lock; it counts only while its name leads to it.
+func (s *Store) lockFile() (File, error) {
+	for {
+		f, err := s.fs.Open(lockName, ForLocking, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		switch err := f.TryLock(); {
+		case errors.Is(err, errors.ErrUnsupported):
+			s.once("flock", "this file system has no flock; nothing keeps a second placet away", "path", lockName)
+			return f, nil
+		case err != nil:
+			f.Close()
+			return nil, err
+		case s.leads(lockName, f):
+			s.held.Store(true)
+			return f, nil
+		}
+		f.Close()
+	}
 }

@@ -18,7 +18,7 @@ const (
 	cookieAgain = 30 * time.Second
 )
 
-// cookie is the test of one root: a file that is made and removed at once, and
+// cookie is the test of one folder: a file that is made and removed at once, and
 // whose event must come. A watch that was granted proves nothing: some file
 // systems grant it and never tell.
 type cookie struct {
@@ -40,14 +40,20 @@ func (c *cookie) stop() {
 	}
 }
 
-// untested registers a test for every root that is watched and was not tested
-// yet, or was found blind a while ago. The caller holds the lock.
+// untested registers a test for every root that was not tested yet, or was
+// found blind a while ago. The caller holds the lock.
 func (w *Watcher) untested() []*cookie {
-	var tests []*cookie
-	for p, n := range w.structure {
-		if w.closed || n.sight != watched || w.belowStructure(n) {
-			continue
+	if w.closed {
+		return nil
+	}
+	roots := w.roots()
+	for p := range w.cookies {
+		if !roots[p] {
+			w.forgetCookie(p)
 		}
+	}
+	var tests []*cookie
+	for p := range roots {
 		old := w.cookies[p]
 		if old != nil && (!old.blind || old.remote || time.Since(old.made) < cookieAgain) {
 			continue
@@ -62,6 +68,24 @@ func (w *Watcher) untested() []*cookie {
 		tests = append(tests, c)
 	}
 	return tests
+}
+
+// roots are the folders to test: the structure folders that lie below no other,
+// or, where one does not exist, the nearest above it that does.
+func (w *Watcher) roots() map[string]bool {
+	roots := map[string]bool{}
+	for _, n := range w.structure {
+		if w.belowStructure(n) {
+			continue
+		}
+		for n != nil && n.sight == missing {
+			n = n.parent
+		}
+		if n != nil && n.sight == watched {
+			roots[n.path] = true
+		}
+	}
+	return roots
 }
 
 func (w *Watcher) belowStructure(n *node) bool {

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,6 +53,38 @@ func TestRootWithoutTheCookiesEventIsBlindUntilItComes(t *testing.T) {
 		h.want(Batch{Owners: []string{"A"}, Rescan: true, Dirs: []string{"."}})
 		if n := strings.Count(h.log.String(), "no file events come"); n != 1 {
 			t.Errorf("said %d times, want once:\n%s", n, h.log)
+		}
+		_ = h.Close()
+	})
+}
+
+// A root that does not exist yet may lie where no events come.
+func TestWayToAMissingRootIsTested(t *testing.T) {
+	root := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := &harness{t: t, root: root}
+		h.mkdir("deep")
+		h.start()
+		h.Structure([]string{"deep/down/runs", "deep/runs"})
+		time.Sleep(cookieWait)
+		synctest.Wait()
+		if got := h.Blind(); !slices.Equal(got, []string{"deep"}) {
+			t.Errorf("blind: %q", got)
+		}
+		h.mkdir("deep/down/runs", "deep/runs")
+		h.Structure([]string{"deep/down/runs", "deep/runs"})
+		h.entry("deep/runs")
+		h.entry("deep/down")
+		h.Structure([]string{"deep/down/runs", "deep/runs"})
+		for _, r := range []string{"deep/down/runs", "deep/runs"} {
+			if h.cookies[r] == nil {
+				t.Errorf("%s is not tested: %v", r, h.cookies)
+				continue
+			}
+			h.entry(r + "/" + h.cookies[r].name)
+		}
+		if got := h.Blind(); got != nil {
+			t.Errorf("blind: %q", got)
 		}
 		_ = h.Close()
 	})
@@ -132,6 +163,25 @@ func TestRemoteFileSystemIsBlindWhateverItTells(t *testing.T) {
 	}
 }
 
+func TestUntouchedIsWhatChangedBefore(t *testing.T) {
+	h := newHarness(t, "d")
+	file := filepath.Join(h.root, "d/f")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Its modification time is old, but it was made now.
+	if err := os.Chtimes(file, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	hour := time.Hour
+	if !h.Untouched(time.Now().Add(hour), "d", "d/f") || h.Untouched(time.Now().Add(-hour), "d/f") || h.Untouched(time.Now().Add(-hour), "d") {
+		t.Error("what was made now is not told from what was made before")
+	}
+	if h.Untouched(time.Now().Add(hour), "d", "d/none") {
+		t.Error("a file that is not there is untouched")
+	}
+}
+
 func TestPrintDiffersWithWhatStatSays(t *testing.T) {
 	h := newHarness(t, "d")
 	file := filepath.Join(h.root, "d/f")
@@ -168,10 +218,10 @@ func TestPrintDiffersWithWhatStatSays(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mkfifo(file, 0o600); err != nil {
+	if err := os.Mkdir(file, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	note("a FIFO")
+	note("a folder")
 	if h.Print("d", "d/f") == h.Print("d/f", "d") {
 		t.Error("the order of paths makes no difference")
 	}

@@ -103,7 +103,8 @@ func (w *Watcher) guard(dir string) {
 
 // Structure says which folders are structure folders, in place of all that
 // were. Watches that the source has lost silently are made again, and every
-// root (a structure folder below no other) that was not tested yet is.
+// root (a structure folder below no other, or what there is of the way to it)
+// that was not tested yet is.
 func (w *Watcher) Structure(dirs []string) {
 	w.mu.Lock()
 	keep := map[string]bool{}

@@ -53,13 +53,13 @@ func (w *Watcher) hearNode(n *node, entry bool) {
 
 // hearName takes what happened to a name in a folder.
 func (w *Watcher) hearName(rel string, entry bool) {
-	dir := w.nodes[path.Dir(rel)]
-	if dir == nil || !dir.wanted() {
-		return
-	}
 	name := path.Base(rel)
 	if layout.IsTemp(name) {
-		w.heardCookie(dir.path, name)
+		w.heardCookie(path.Dir(rel), name)
+		return
+	}
+	dir := w.nodes[path.Dir(rel)]
+	if dir == nil || !dir.wanted() {
 		return
 	}
 	led := w.nodes[rel] != nil

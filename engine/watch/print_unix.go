@@ -5,6 +5,7 @@ package watch
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,4 +32,14 @@ func printPath(h *maphash.Hash, abs string) {
 	le.PutUint64(b[48:], uint64(st.Dev))
 	le.PutUint64(b[56:], uint64(st.Mode))
 	_, _ = h.Write(b[:])
+}
+
+// changedAt is when a file or folder last changed; it is false where that
+// cannot be said.
+func changedAt(abs string) (time.Time, bool) {
+	var st unix.Stat_t
+	if err := unix.Lstat(abs, &st); err != nil {
+		return time.Time{}, false
+	}
+	return time.Unix(st.Ctim.Unix()), true
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"placet/engine"
+)
+
+func TestADaemonTakesChangedSettingsUp(t *testing.T) {
+	from := places(t)
+	file := put(t, from.workspace, "placet.toml", "language = \"ko\"\n")
+	now := noon
+	var said bytes.Buffer
+	l := newLive(from, mustLoad(t, from), slog.New(newSpeech(&said, slog.LevelInfo)), func() time.Time { return now })
+	if got := l.get().Language; got != "ko" {
+		t.Fatalf("begins with %q", got)
+	}
+
+	put(t, from.workspace, "placet.toml", "language = \"ja\" # later\n")
+	if got := l.get().Language; got != "ko" {
+		t.Errorf("looked again at once: %q", got)
+	}
+	now = now.Add(lookEvery)
+	if got := l.get().Language; got != "ja" {
+		t.Errorf("after a while: %q, want the changed settings", got)
+	}
+
+	put(t, from.workspace, "placet.toml", "language = \"nowhere\"\n")
+	for range 3 {
+		now = now.Add(lookEvery)
+		if got := l.get().Language; got != "ja" {
+			t.Errorf("with a broken file: %q, want those before", got)
+		}
+	}
+	if n := strings.Count(said.String(), "cannot use the changed settings"); n != 1 {
+		t.Errorf("said %d times: %s", n, said.String())
+	}
+
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(lookEvery)
+	if got := l.get().Language; got != "en" {
+		t.Errorf("without a file: %q, want the default", got)
+	}
+	now = now.Add(-time.Hour)
+	put(t, from.workspace, "placet.toml", "language = \"ko\"\n")
+	if got := l.get().Language; got != "ko" {
+		t.Errorf("after the clock went back: %q", got)
+	}
+}
+
+func TestTrustCountsInARunningDaemonAndRevokingToo(t *testing.T) {
+	from := places(t)
+	put(t, from.workspace, "placet.toml", "[faber.resume]\ncommand = [\"go\"]\n")
+	now := noon
+	b := &bench{w: &world{now: func() time.Time { return now }}}
+	b.settings = mustLoad(t, from)
+	b.changing = newLive(from, b.settings, slog.New(slog.DiscardHandler), b.w.now)
+	action := engine.Action{Command: engine.Command{Argv: []string{"go"}}}
+	if b.permit(action) == nil {
+		t.Error("an untrusted command may begin")
+	}
+	file := trustFile{SchemaVersion: 1}
+	file.agree(now, engine.Untrusted{Name: "faber.resume", Digest: b.settings.waiting[0].digest})
+	if err := file.write(from.trust); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(lookEvery)
+	if err := b.permit(action); err != nil {
+		t.Errorf("a trusted command: %v", err)
+	}
+	if got := b.facts("faber").Trusted; !got[commandDigest(action.Command.Argv)] {
+		t.Error("the machine does not learn of it")
+	}
+	if err := (trustFile{SchemaVersion: 1}).write(from.trust); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(lookEvery)
+	if b.permit(action) == nil {
+		t.Error("a revoked command may begin")
+	}
+}
+
+func TestAFIFOInPlaceOfTheSettingsBlocksNobody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "placet.toml")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readSmall(path); err == nil || !strings.Contains(err.Error(), "regular file") {
+		t.Errorf("says %v", err)
+	}
+}
+
+func TestADaemonIsKnownByItsLock(t *testing.T) {
+	root := t.TempDir()
+	if daemonRuns(root) {
+		t.Error("without a lock file")
+	}
+	path := put(t, root, lockFile, "")
+	if daemonRuns(root) {
+		t.Error("with a lock that nobody holds")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if !daemonRuns(root) {
+		t.Error("with a lock that is held")
+	}
+}

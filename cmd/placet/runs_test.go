@@ -1,0 +1,106 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/faber"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/layout"
+)
+
+func TestARunIsNamedByAsMuchAsIsUnique(t *testing.T) {
+	family := reconcile.Family{Layout: layout.Faber{}, Machine: faber.New()}
+	var found []reconcile.Found
+	for _, id := range []string{
+		"acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34", "acme/api/3f2b9999-9a4d-4c57-8e21-6b0f5d7a9c34",
+		"faber/x/0000aaaa-9a4d-4c57-8e21-6b0f5d7a9c34", ".fractary/runs/3f2b-run",
+	} {
+		found = append(found, reconcile.Found{Run: layout.Run{Family: "faber", ID: id}, Family: family})
+	}
+	b := &bench{families: []reconcile.Family{family}}
+	tests := map[string][]int{
+		"faber/acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34": {0},
+		"acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34":       {0},
+		"3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34":                {0},
+		"3f2b8":                                               {0},
+		"3f2b":                                                {0, 1, 3},
+		"3f2":                                                 nil,
+		"":                                                    nil,
+		"acme/web/3f2b":                                       {0},
+		"faber/acme/web/3f2b8c1e":                             {0},
+		"acme/web/":                                           nil,
+		"acme/web/3f2":                                        nil,
+		"acme":                                                nil,
+		"faber":                                               {0, 1, 2, 3},
+		"faber/x/0000":                                        {2},
+		".fractary/runs/3f2b-run":                             {3},
+		"3F2B8":                                               nil,
+		"other/3f2b8":                                         nil,
+		"3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34x":               nil,
+	}
+	for arg, want := range tests {
+		var got []int
+		for _, f := range b.fits(found, arg) {
+			got = append(got, slices.IndexFunc(found, func(o reconcile.Found) bool { return o.Run.ID == f.Run.ID }))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q fits %v, want %v", arg, got, want)
+		}
+	}
+}
+
+func TestSinceIsWhenWhatIsAskedWasAsked(t *testing.T) {
+	asked, event, changed := noon, noon.Add(time.Hour), noon.Add(2*time.Hour)
+	state := engine.Document{Changed: changed}
+	a := engine.Account{Open: []engine.Asked{{RequestedAt: asked}}, Log: []engine.Entry{{At: event}}}
+	for want, account := range map[time.Time]engine.Account{
+		asked: a, event: {Log: a.Log}, changed: {},
+	} {
+		if got := since(account, state); !got.Equal(want) {
+			t.Errorf("%+v: since %v, want %v", account, got, want)
+		}
+	}
+}
+
+func TestTheLogTellsWhatBecameOfARequest(t *testing.T) {
+	receipt := gate.Receipt{
+		RequestID: "fr-1", Result: gate.Superseded, Response: "reject", Comment: "too late", Reason: "another request",
+		ProvidedBy: gate.By{User: "kim", Source: "form"}, ReceivedAt: "2026-11-20T12:00:00Z", DecidedAt: "2026-11-20T12:00:00Z",
+		Digest: engine.Sum(nil), Revision: 2,
+	}
+	body, err := receipt.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := view{Account: engine.Account{Log: []engine.Entry{{At: noon.Add(-time.Minute), Event: "before"}, {At: noon.Add(time.Minute), Event: "after"}}}}
+	v.addReceipt(engine.Document{Path: "r/receipt.json", Body: body})
+	v.addReceipt(engine.Document{Path: "r/receipt.json", Body: []byte("{")})
+	if len(v.Log) != 3 || v.Log[1].Event != "receipt_superseded" || v.Log[1].Who != "kim" || v.Log[1].Message != "fr-1: reject: too late: another request" {
+		t.Errorf("%+v", v.Log)
+	}
+}
+
+func TestANoteIsShownWithoutItsFrame(t *testing.T) {
+	if got := noteBody(engine.NoteText("cannot read\n\nline 3")); got != "cannot read\n\nline 3" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestProblemsOfARunAreFoundWhereverTheyStand(t *testing.T) {
+	for name, v := range map[string]view{
+		"unreadable": {err: engine.ErrAbsent}, "stands": {Account: engine.Account{Stands: true}},
+		"note":   {notes: []standing{{}}},
+		"answer": {Account: engine.Account{Open: []engine.Asked{{}, {Problem: "x"}}}},
+	} {
+		if !v.troubled() {
+			t.Errorf("%s: nobody is told", name)
+		}
+	}
+	if (view{Account: engine.Account{Open: []engine.Asked{{}}}}).troubled() {
+		t.Error("an open request is no problem")
+	}
+}

@@ -1,0 +1,49 @@
+// Package enginetest holds the laws of placet as tests: one suite, run for
+// every family. A family's test says what its stories are,
+//
+//	func suite() enginetest.Suite {
+//		return enginetest.Suite{
+//			Machine: faber.New(), Layout: layout.Faber{}, Config: …,
+//			Final: map[string][]engine.Status{"run": {"completed", "cancelled"}},
+//			Cases: []enginetest.Case{{
+//				Name:  "approved",
+//				Files: enginetest.Tree{".fractary/…/state.json": …},
+//				Now:   time.Date(2025, 12, 6, 18, 0, 0, 0, time.UTC),
+//				Steps: []enginetest.Step{enginetest.Write(".fractary/…/response.json", …)},
+//			}},
+//		}
+//	}
+//
+//	func TestLaws(t *testing.T)        { enginetest.Run(t, suite()) }
+//	func TestCrash(t *testing.T)       { enginetest.Crash(t, suite()) }
+//	func TestErrors(t *testing.T)      { enginetest.Errors(t, suite()) }
+//	func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, suite()) }
+//
+// and the stories are told by the real store and the real loop, on a disk in
+// memory whose time passes only where the story says so; for what only real
+// file events show, on a real one.
+//
+// # The laws
+//
+// Of the table: rows are complete and distinct; nothing leads out of a final
+// status, unless the family's page grants it; every status can be reached; from
+// every status a final one can be reached, and a person can move things on.
+//
+// Of every step: equal snapshots give equal plans, byte for byte, and leave the
+// snapshot as it was; every transition is a row of the table and comes with a
+// write of the state document; a final run does not move; nobody else's file is
+// written or removed, and nothing outside the run's folder; a write names the
+// content that it replaces; one plan does one thing to one path; a plan that
+// wants nothing does not ask to be woken in the past; what a person is told is
+// a function of the snapshot.
+//
+// Of every rest, when a run has settled (which it must, within a bound): time
+// alone changes nothing before the moment that the machine named, and a clock
+// that is set back changes nothing; an answer to a request that does not exist,
+// that is closed, or that is not the one of its folder, moves nothing.
+//
+// Of every telling: the same story ends in the same tree, times aside
+// ([Tree.Normal] says what that means), with a crash or an error at any file
+// call, with one worker or eight, with or without restarts, with all file
+// events or half of them.
+package enginetest

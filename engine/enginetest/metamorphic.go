@@ -1,0 +1,82 @@
+package enginetest
+
+import (
+	"context"
+
+	"placet/engine/reconcile"
+)
+
+// Metamorphic tells every story in two ways that must end in the same trees,
+// times aside, at every rest:
+//
+//   - one worker, eight workers
+//   - the files of the beginning all at once, one by one
+//   - placet running all the time, started anew before every look
+//   - the same, started anew after every transition
+//   - one look, two looks
+//   - one look after the other ([placet/engine/reconcile.Loop.Once]), woken by
+//     file events on a real disk ([placet/engine/reconcile.Loop.Watch])
+//   - the same, with half of the events dropped and one rescan
+func Metamorphic(t T, s Suite) {
+	t.Helper()
+	for _, c := range s.Cases {
+		under(t, c.Name, func(t T) {
+			want := plain(t, s, c, telling{})
+			if want == nil {
+				return
+			}
+			for _, other := range []struct {
+				name string
+				how  telling
+			}{
+				{"eight workers", telling{workers: 8, parallel: 64}},
+				{"one by one", telling{piecemeal: true}},
+				{"started anew before every look", telling{restarts: true}},
+				{"looked at twice", telling{twice: true}},
+			} {
+				compareTrees(t, c, other.name, want, plain(t, s, c, other.how))
+			}
+			compareTrees(t, c, "started anew after every transition", want, restarted(t, s, c))
+		})
+	}
+	onDisk(t, s)
+}
+
+// compareTrees compares the trees at every rest of two tellings.
+func compareTrees(t T, c Case, name string, want, got []Tree) {
+	t.Helper()
+	for i := range got {
+		if diff := difference(want[i], got[i]); diff != "" {
+			t.Errorf("%s: %s the tree is another one (-plain +so):\n%s", name, (&world{c: c}).where(i), diff)
+			return
+		}
+	}
+}
+
+// restarted tells a story in which placet ends, in good order, with every
+// transition and starts anew.
+func restarted(t T, s Suite, c Case) (trees []Tree) {
+	t.Helper()
+	bubble(t, func(t T) {
+		var stop context.CancelFunc
+		w := newWorld(s, c, s.Machine, telling{moved: func() { stop() }})
+		w.look = func() (reconcile.Report, error) {
+			for {
+				ctx, cancel := context.WithCancel(context.Background())
+				stop = cancel
+				r, err := w.loop.Once(ctx)
+				over := ctx.Err() == nil
+				cancel()
+				if over {
+					return r, err
+				}
+				w.boot()
+			}
+		}
+		if err := w.tell(w.keep(&trees), nil); err != nil {
+			t.Errorf("started anew after every transition: %v", err)
+			trees = nil
+		}
+	})
+	return trees
+}

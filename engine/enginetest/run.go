@@ -1,0 +1,110 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"placet/engine"
+)
+
+// Run holds a family's table and machine against the laws; see the package's
+// documentation for them.
+func Run(t T, s Suite) {
+	t.Helper()
+	under(t, "table", func(t T) { tableLaws(t, s) })
+	taken := map[engine.Edge]bool{}
+	for _, c := range s.Cases {
+		under(t, c.Name, func(t T) { maps.Copy(taken, runCase(t, s, c)) })
+	}
+	if s.EveryRow {
+		under(t, "every row is taken", func(t T) { everyRow(t, s, taken) })
+	}
+}
+
+// runCase tells one story and judges every step of it, and every rest.
+func runCase(t T, s Suite, c Case) (taken map[engine.Edge]bool) {
+	t.Helper()
+	bubble(t, func(t T) {
+		j := newJudge(t, s)
+		w := newWorld(s, c, j, telling{})
+		err := w.tell(func(steps int) error {
+			w.restLaws(named{t, w.where(steps)})
+			return nil
+		}, nil)
+		if err != nil {
+			t.Errorf("%v", err)
+		} else {
+			w.noteLaw(t)
+		}
+		taken = j.taken
+	})
+	return taken
+}
+
+// restLaws looks at every run that has settled.
+func (w *world) restLaws(t T) {
+	t.Helper()
+	found, err := w.loop.Runs()
+	if err != nil {
+		t.Errorf("cannot find the runs: %v", err)
+	}
+	for _, f := range found {
+		s, _, err := w.loop.Snapshot(f)
+		if err != nil {
+			t.Errorf("cannot look at %s: %v", f.Key(), err)
+			continue
+		}
+		restLaws(t, w.suite.Layout, w.suite.Machine, f.Run, s)
+	}
+}
+
+// noteLaw checks that a story ends with problem notes exactly if it is one
+// about bad input: a note that nobody meant says that the story was mistold.
+func (w *world) noteLaw(t T) {
+	t.Helper()
+	r, err := w.loop.Once(context.Background())
+	if err != nil {
+		t.Errorf("cannot look once more: %v", err)
+	}
+	if w.c.Notes != (len(r.Notes) > 0) {
+		text := ""
+		for _, p := range r.Notes {
+			body, _ := w.disk.Get(p)
+			text += fmt.Sprintf("\n%s:\n%s", p, body)
+		}
+		t.Errorf("the case says that notes stand at the end: %t; there are %d%s", w.c.Notes, len(r.Notes), text)
+	}
+}
+
+// everyRow checks that each row of the table was taken by some case.
+func everyRow(t T, s Suite, taken map[engine.Edge]bool) {
+	t.Helper()
+	for _, row := range s.Machine.Edges() {
+		if !taken[row] {
+			t.Errorf("no case takes the row %s", rowText(row))
+		}
+	}
+}
+
+// plain tells a story without any trouble and returns the tree at every rest,
+// nil if it cannot be told.
+func plain(t T, s Suite, c Case, how telling) (trees []Tree) {
+	t.Helper()
+	bubble(t, func(t T) {
+		w := newWorld(s, c, s.Machine, how)
+		if err := w.tell(w.keep(&trees), nil); err != nil {
+			t.Errorf("told plainly: %v", err)
+			trees = nil
+		}
+	})
+	return trees
+}
+
+// keep adds the tree of every rest.
+func (w *world) keep(trees *[]Tree) func(int) error {
+	return func(int) error {
+		*trees = append(*trees, w.tree())
+		return nil
+	}
+}

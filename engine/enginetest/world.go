@@ -1,0 +1,259 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"placet/engine"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/engine/store/memfs"
+	"placet/layout"
+)
+
+// world is one telling of a story on a disk in memory, by the real store and
+// the real loop. It lives in a bubble: time passes where the story says so, and
+// while the loop waits.
+type world struct {
+	suite   Suite
+	c       Case
+	machine engine.Machine
+	disk    *memfs.FS
+	how     telling
+
+	store *store.Store
+	loop  *reconcile.Loop
+	// look has the loop settle what is there.
+	look func() (reconcile.Report, error)
+
+	mu    sync.Mutex
+	alive map[string]string // outcome by id of what was begun
+}
+
+// telling is how a story is told; the zero telling is the plain one.
+type telling struct {
+	workers, parallel int
+	// moved is called for every transition.
+	moved func()
+	// piecemeal puts the files of the beginning into place one by one.
+	piecemeal bool
+	// restarts has placet start anew before every look.
+	restarts bool
+	// twice has it look twice.
+	twice bool
+}
+
+// newWorld returns a world before its story begins.
+func newWorld(s Suite, c Case, m engine.Machine, how telling) *world {
+	w := &world{suite: s, c: c, machine: m, how: how, alive: map[string]string{}}
+	w.look = func() (reconcile.Report, error) { return w.loop.Once(context.Background()) }
+	pass(time.Until(c.Now))
+	w.disk = memfs.New(nil)
+	return w
+}
+
+// pass lets time pass.
+func pass(d time.Duration) {
+	timer := time.NewTimer(d)
+	<-timer.C
+}
+
+// boot starts placet.
+func (w *world) boot() {
+	parallel := max(w.how.parallel, 1)
+	w.store = store.New(w.disk, store.Options{Parallel: parallel})
+	w.loop = reconcile.New(reconcile.Options{
+		Store:    w.store,
+		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.machine}},
+		Facts:    func(string) engine.Facts { return w.facts() },
+		Lookup:   w.suite.Lookup,
+		Begin:    w.begin,
+		Workers:  max(w.how.workers, 1),
+		Moved: func(layout.Run, engine.Transition) {
+			if w.how.moved != nil {
+				w.how.moved()
+			}
+		},
+	})
+}
+
+// facts are the case's settings, and what runs.
+func (w *world) facts() engine.Facts {
+	f := factsOf(w.suite, w.c)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, outcome := range w.alive {
+		if _, ended := w.disk.Get(outcome); !ended {
+			f.Alive[id] = true
+		}
+	}
+	return f
+}
+
+func factsOf(s Suite, c Case) engine.Facts {
+	f := engine.Facts{Config: s.Config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}}
+	if c.Config != nil {
+		f.Config.Gates = maps.Clone(f.Config.Gates)
+		c.Config(&f.Config)
+	}
+	for _, d := range c.Trusted {
+		f.Trusted[d] = true
+	}
+	return f
+}
+
+// begin takes an action. It is alive, also over a restart, until the story puts
+// its outcome into place.
+func (w *world) begin(a engine.Action) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.alive[a.ID] = a.Outcome
+}
+
+// errDown says that the machine has crashed in the middle of it.
+var errDown = errors.New("the machine has crashed")
+
+// calm is how long files stand still before placet looks, so that it can use
+// them at once.
+const calm = 3 * time.Second
+
+// settle has placet look until it has nothing left to do. It returns errDown if
+// the machine crashed meanwhile, else what kept it from settling.
+func (w *world) settle() error {
+	pass(calm)
+	var err error
+	for range 8 {
+		if w.how.restarts {
+			w.boot()
+		}
+		var r reconcile.Report
+		r, err = w.look()
+		switch {
+		case w.disk.Crashed():
+			return errDown
+		case len(r.Stuck) > 0:
+			return fmt.Errorf("it does not settle: stuck %q", r.Stuck)
+		case err == nil && (len(r.Unsettled) > 0 || r.Held != ""):
+			err = fmt.Errorf("it does not settle: still being written %q, held %q", r.Unsettled, r.Held)
+		case err == nil:
+			return nil
+		}
+		pass(time.Second)
+	}
+	return err
+}
+
+// begins puts the case's files into place; nothing is settled yet.
+func (w *world) begins() error {
+	for _, p := range w.first() {
+		w.disk.Put(p, w.c.Files[p])
+		if w.how.piecemeal {
+			if err := w.settle(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// first are the paths of the case's files, the state documents last: without
+// one there is no run, so it never sees half of what was there.
+func (w *world) first() []string {
+	paths := w.c.Files.Paths()
+	state := func(p string) int {
+		if run, ok := w.suite.Layout.At(p); ok && run.State == p {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(paths, func(a, b string) int { return state(a) - state(b) })
+	return paths
+}
+
+// act does what a step says. A step that cannot be taken, because the tree is
+// not what it takes, is an error.
+func (w *world) act(step Step) (err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = fmt.Errorf("cannot take the step %q: %v", step.Name, problem)
+		}
+	}()
+	pass(step.After)
+	before, after := w.tree(), w.tree()
+	if step.Do == nil {
+		return nil
+	}
+	step.Do(after)
+	for _, p := range after.Paths() {
+		if content, there := before[p]; !there || content != after[p] {
+			w.disk.Put(p, after[p])
+		}
+	}
+	for _, p := range before.Paths() {
+		if _, there := after[p]; !there {
+			w.disk.Delete(p)
+		}
+	}
+	return nil
+}
+
+// tree is the workspace as it is.
+func (w *world) tree() Tree { return Tree(w.disk.Tree()) }
+
+// tell tells the whole story. After the beginning and after every step, once
+// all has settled, it calls then with the number of steps so far. An error from
+// settling ends the story, unless mend says that it may go on, and so does one
+// from then.
+func (w *world) tell(then func(steps int) error, mend func(error) error) error {
+	w.boot()
+	if err := w.begins(); err != nil {
+		return err
+	}
+	if err := w.rest(0, then, mend); err != nil {
+		return err
+	}
+	for i, step := range w.c.Steps {
+		if err := w.act(step); err != nil {
+			return err
+		}
+		if err := w.rest(i+1, then, mend); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest settles and calls then.
+func (w *world) rest(steps int, then func(int) error, mend func(error) error) error {
+	err := w.settle()
+	if err != nil && mend != nil {
+		err = mend(err)
+	}
+	if err == nil && w.how.twice {
+		err = w.settle()
+	}
+	if err == nil {
+		err = then(steps)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.where(steps), err)
+	}
+	return nil
+}
+
+// where says how far the story has come.
+func (w *world) where(steps int) string {
+	if steps == 0 {
+		return "at the beginning"
+	}
+	name := w.c.Steps[steps-1].Name
+	if name == "" {
+		name = fmt.Sprint("step ", steps)
+	}
+	return "after " + name
+}

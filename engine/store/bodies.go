@@ -1,0 +1,67 @@
+package store
+
+import (
+	"strings"
+	"sync"
+)
+
+// Bounds of the contents that are kept so that they need not be read again.
+const (
+	keepBody   = 64 << 10
+	keepBodies = 4 << 20
+	keepFiles  = 8 << 10
+)
+
+// bodies are contents that were read not long ago, by path.
+type bodies struct {
+	mu    sync.Mutex
+	kept  map[string]*content
+	bytes int
+}
+
+// get returns what was read of a file, if it still looks the same and was old
+// enough then for a change to show.
+func (b *bodies) get(path string, id identity) *content {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c := b.kept[path]; c != nil && !c.racy && identityOf(c.info) == id {
+		return c
+	}
+	return nil
+}
+
+// put keeps a content, at the cost of some other where there are too many.
+func (b *bodies) put(path string, c content) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.remove(path)
+	if len(c.body) > keepBody || c.racy {
+		return
+	}
+	for other := range b.kept {
+		if b.bytes+len(c.body) <= keepBodies && len(b.kept) < keepFiles {
+			break
+		}
+		b.remove(other)
+	}
+	b.kept[path] = &c
+	b.bytes += len(c.body)
+}
+
+func (b *bodies) remove(path string) {
+	if c := b.kept[path]; c != nil {
+		b.bytes -= len(c.body)
+		delete(b.kept, path)
+	}
+}
+
+// drop forgets all contents below a folder.
+func (b *bodies) drop(prefix string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for path := range b.kept {
+		if strings.HasPrefix(path, prefix) {
+			b.remove(path)
+		}
+	}
+}

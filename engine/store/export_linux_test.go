@@ -1,0 +1,6 @@
+package store
+
+func walkPaths() (restore func()) {
+	was := noOpenat2.Swap(true)
+	return func() { noOpenat2.Store(was) }
+}

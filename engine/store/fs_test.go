@@ -1,0 +1,322 @@
+package store_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"placet/engine/store"
+)
+
+// conform runs a test against every implementation of store.FS.
+func conform(t *testing.T, test func(t *testing.T, w world)) {
+	worlds(t, test)
+	t.Run("machine without openat2", func(t *testing.T) {
+		defer store.WalkPaths()()
+		test(t, machine(t))
+	})
+}
+
+func write(t *testing.T, fsys store.FS, name, body string, how store.How) {
+	t.Helper()
+	f, err := fsys.Open(name, how, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if n, err := f.Write([]byte(body)); err != nil || n != len(body) {
+		t.Fatal(n, err)
+	}
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpeningForCreatingRefusesWhatExists(t *testing.T) {
+	conform(t, func(t *testing.T, w world) {
+		write(t, w.fs, "a", "one", store.ForCreating)
+		if _, err := w.fs.Open("a", store.ForCreating, 0o644); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("got %v", err)
+		}
+		write(t, w.fs, "a", " two", store.ForAppending)
+		if got, _ := w.get("a"); got != "one two" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestWhatDoesNotExistIsNotCreatedByReadingOrLocking(t *testing.T) {
+	conform(t, func(t *testing.T, w world) {
+		for _, how := range []store.How{store.ForReading, store.ForLockingExisting} {
+			if _, err := w.fs.Open("a", how, 0o644); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("got %v", err)
+			}
+		}
+		for _, call := range []func() error{
+			func() error { _, err := w.fs.Stat("a"); return err },
+			func() error { _, err := w.fs.List("a"); return err },
+			func() error { return w.fs.Remove("a") },
+			func() error { return w.fs.Mkdir("a/b") },
+			func() error { return w.fs.SyncDir("a") },
+			func() error { return w.fs.Rename("a", "b", store.Replace) },
+			func() error { return w.fs.Rename("a", "b", store.Exchange) },
+		} {
+			if err := call(); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
+
+func TestReadingPastTheEndSaysSo(t *testing.T) {
+	conform(t, func(t *testing.T, w world) {
+		w.put("a", "hello")
+		f, err := w.fs.Open("a", store.ForReading, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		buf := make([]byte, 4)
+		if n, err := f.ReadAt(buf, 1); n != 4 || err != nil || string(buf) != "ello" {
+			t.Error(n, err, string(buf))
+		}
+		if n, err := f.ReadAt(buf, 3); n != 2 || !errors.Is(err, io.EOF) {
+			t.Error(n, err)
+		}
+		if n, err := f.ReadAt(buf, 9); n != 0 || !errors.Is(err, io.EOF) {
+			t.Error(n, err)
+		}
+	})
+}
+
+func TestRenames(t *testing.T) {
+	conform(t, func(t *testing.T, w world) {
+		w.put("d/a", "A")
+		w.put("d/b", "B")
+		if err := w.fs.Rename("d/a", "d/b", store.Exclusive); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("exclusive: %v", err)
+		}
+		if err := w.fs.Rename("d/a", "d/b", store.Exchange); err != nil {
+			t.Fatal(err)
+		}
+		check(t, w, map[string]string{"d/a": "B", "d/b": "A"})
+		if err := w.fs.Rename("d/a", "d/c", store.Exclusive); err != nil {
+			t.Fatal(err)
+		}
+		w.dir("e")
+		if err := w.fs.Rename("d/b", "e/b", store.Replace); err != nil {
+			t.Fatal(err)
+		}
+		check(t, w, map[string]string{"d/a": "", "d/c": "B", "d/b": "", "e/b": "A"})
+		if err := w.fs.Rename("d/c", "e/b", store.Replace); err != nil {
+			t.Fatal(err)
+		}
+		check(t, w, map[string]string{"d/c": "", "e/b": "B"})
+	})
+}
+
+// check compares files; "" stands for none.
+func check(t *testing.T, w world, want map[string]string) {
+	t.Helper()
+	got := map[string]string{}
+	for name := range want {
+		got[name], _ = w.get(name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+func TestListIsSortedAndSaysWhatIsThere(t *testing.T) {
+	conform(t, func(t *testing.T, w world) {
+		w.put("d/b", "12345")
+		w.dir("d/c")
+		w.odd("d/a", fs.ModeNamedPipe)
+		w.odd("d/l", fs.ModeSymlink)
+		infos, err := w.fs.List("d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, i := range infos {
+			got = append(got, i.Name+": "+store.Describe(i.Mode))
+		}
+		want := []string{"a: a FIFO", "b: a regular file", "c: a folder", "l: a symbolic link"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if infos[1].Size != 5 {
+			t.Errorf("size %d", infos[1].Size)
+		}
+	})
+}
+
+func TestOpeningAnythingButARegularFileSaysWhatItIs(t *testing.T) {
+	for what, mode := range map[string]fs.FileMode{
+		"a FIFO": fs.ModeNamedPipe, "a symbolic link": fs.ModeSymlink, "a folder": fs.ModeDir, "a socket": fs.ModeSocket,
+	} {
+		t.Run(what, func(t *testing.T) {
+			conform(t, func(t *testing.T, w world) {
+				w.odd("x", mode)
+				for _, how := range []store.How{store.ForReading, store.ForAppending, store.ForLocking} {
+					_, err := w.fs.Open("x", how, 0o644)
+					var other *store.NotRegular
+					if !errors.As(err, &other) || other.Is != what {
+						t.Errorf("got %v", err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestNothingIsReachedOverALink(t *testing.T) {
+	test := func(t *testing.T) {
+		outside := t.TempDir()
+		w := machine(t)
+		root := w.fs.Root()
+		if err := os.WriteFile(filepath.Join(outside, "f"), []byte("secret"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(root, "real"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for link, target := range map[string]string{"out": outside, "in": "real", "loop": "loop", "file": outside + "/f"} {
+			if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, call := range map[string]func() error{
+			"open":       func() error { _, err := w.fs.Open("out/f", store.ForReading, 0); return err },
+			"open inner": func() error { _, err := w.fs.Open("in/f", store.ForCreating, 0o644); return err },
+			"open last":  func() error { _, err := w.fs.Open("file", store.ForReading, 0); return err },
+			"open loop":  func() error { _, err := w.fs.Open("loop", store.ForReading, 0); return err },
+			"list":       func() error { _, err := w.fs.List("out"); return err },
+			"mkdir":      func() error { return w.fs.Mkdir("out/d") },
+			"remove":     func() error { return w.fs.Remove("out/f") },
+			"rename":     func() error { return w.fs.Rename("out/f", "out/g", store.Replace) },
+			"rename to":  func() error { return w.fs.Rename("real", "out/g", store.Replace) },
+			"sync":       func() error { return w.fs.SyncDir("out") },
+			"touch":      func() error { _, err := w.fs.Touch("out/f"); return err },
+		} {
+			var other *store.NotRegular
+			if err := call(); !errors.As(err, &other) || !strings.Contains(err.Error(), "link") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if body, _ := os.ReadFile(filepath.Join(outside, "f")); string(body) != "secret" {
+			t.Errorf("the file outside is now %q", body)
+		}
+	}
+	t.Run("openat2", test)
+	t.Run("walk", func(t *testing.T) {
+		defer store.WalkPaths()()
+		test(t)
+	})
+}
+
+func TestALockIsExclusiveUntilItsFileIsClosed(t *testing.T) {
+	conform(t, func(t *testing.T, w world) {
+		first, err := w.fs.Open("lock", store.ForLocking, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := w.fs.Open("lock", store.ForLockingExisting, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer second.Close()
+		if err := first.TryLock(); err != nil {
+			t.Fatal(err)
+		}
+		if err := second.TryLock(); !errors.Is(err, store.ErrBusy) {
+			t.Errorf("got %v", err)
+		}
+		if err := first.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := second.TryLock(); err != nil {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestModesAndSizesCanBeSet(t *testing.T) {
+	conform(t, func(t *testing.T, w world) {
+		f, err := w.fs.Open("a", store.ForAppending, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.Write([]byte("12345")); err != nil {
+			t.Fatal(err)
+		}
+		before, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{f.Chmod(0o640 | fs.ModeSetgid), f.Chown(before.UID, before.GID), f.Truncate(2)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		after, err := w.fs.Stat("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after.Size != 2 || after.Mode.Perm() != 0o640 || after.Inode != before.Inode || after.Modified.Before(before.Modified) {
+			t.Errorf("got %+v", after)
+		}
+	})
+}
+
+func TestTouchTellsTheFileSystemsOwnTime(t *testing.T) {
+	conform(t, func(t *testing.T, w world) {
+		first, err := w.fs.Touch("now")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.later(60e9)
+		second, err := w.fs.Touch("now")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if passed := second.Sub(first); passed < 60e9 || passed > 120e9 {
+			t.Errorf("%v passed", passed)
+		}
+	})
+}
+
+func TestAnAbsoluteNameIsTakenAsItIs(t *testing.T) {
+	w := machine(t)
+	outside := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(outside, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := w.fs.Stat(outside); err != nil || info.Size != 1 {
+		t.Error(info, err)
+	}
+	f, err := w.fs.Open(outside, store.ForReading, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
+func TestARootBehindALinkIsResolvedOnce(t *testing.T) {
+	real := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	write(t, store.OS(link), "a", "x", store.ForCreating)
+	if _, err := os.Stat(filepath.Join(real, "a")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,93 @@
+package memfs
+
+import "placet/engine/store"
+
+// When says how much of the call at which the machine crashes still happens.
+type When int
+
+// The ways to crash at a call.
+const (
+	Before When = iota // nothing of it
+	After              // all of it, but the caller never hears
+	Torn               // half of it, where it can be halved; else nothing
+)
+
+// fault is what goes wrong, and where.
+type fault struct {
+	hook       func(Call) error
+	crashAt    int
+	when       When
+	crashed    bool
+	failAt     int
+	err        error
+	noExchange bool
+}
+
+var _ store.FS = (*FS)(nil)
+
+// around makes a call as the faults let it. The lock is held.
+func (f *fault) around(c Call, whole func() error, half func()) error {
+	switch {
+	case f.crashed:
+		return ErrCrashed
+	case f.crashAt == c.N:
+		f.crashed = true
+		if f.when == After {
+			whole()
+		}
+		if f.when == Torn && half != nil {
+			half()
+		}
+		return ErrCrashed
+	case f.failAt == c.N:
+		if half != nil {
+			half()
+		}
+		return f.err
+	}
+	return whole()
+}
+
+// CrashAt makes the machine crash at the k-th call from now, counted from 1.
+func (m *FS) CrashAt(k int, when When) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fault.crashAt, m.fault.when = m.calls+k, when
+}
+
+// FailAt makes the k-th call from now, counted from 1, return an error. A write
+// that fails has written half; an fsync that fails drops what it was to write.
+func (m *FS) FailAt(k int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fault.failAt, m.fault.err = m.calls+k, err
+}
+
+// Hook lets a function see every call before it is made. Its error takes the
+// call's place, as with FailAt. It may use the test's own calls (Put, Get, …).
+func (m *FS) Hook(hook func(Call) error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fault.hook = hook
+}
+
+// NoExchange makes the file system one that cannot exchange two names.
+func (m *FS) NoExchange() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fault.noExchange = true
+}
+
+// Calls is the number of calls made so far.
+func (m *FS) Calls() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls
+}
+
+// Crashed reports whether the crash has happened.
+func (m *FS) Crashed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.fault.crashed
+}
