@@ -200,6 +200,9 @@ func (e *examination) watches(live int) {
 	}
 }
 
+// noEvents is what a file system means for placet on which other machines write.
+const noEvents = "changes by other machines raise no event here; live runs are scanned every 2 s"
+
 // fewWatches and fewInstances are limits that an editor and a browser use up.
 const (
 	fewWatches   = 8192

@@ -17,7 +17,8 @@ import (
 // emit writes an event as upstream's emit-event.sh does: a number under the
 // lock of .next-id, which it then unlinks; state.json rewritten from an older
 // reading, by rename, without any lock.
-func emit(dir string) error {
+func emit(dir string, worker int) error {
+	temp := fmt.Sprintf(".NAME.%d.tmp", worker)
 	lock := filepath.Join(dir, "events/.next-id.lock")
 	f, err := os.OpenFile(lock, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -36,28 +37,28 @@ func emit(dir string) error {
 		return err
 	}
 	event := fmt.Sprintf(`{"event_id": %d, "type": "test_run", "timestamp": "2026-11-20T10:00:00.000Z", "run_id": "x", "source": "emit-event.sh"}`+"\n", n)
-	if err := replaced("NAME.tmp")(filepath.Join(dir, fmt.Sprintf("events/%03d-test_run.json", n)), event); err != nil {
+	if err := replaced(temp)(filepath.Join(dir, fmt.Sprintf("events/%03d-test_run.json", n)), event); err != nil {
 		return err
 	}
-	if err := replaced(".NAME.4711")(filepath.Join(dir, "events/.next-id"), strconv.Itoa(n+1)+"\n"); err != nil {
+	if err := replaced(temp)(filepath.Join(dir, "events/.next-id"), strconv.Itoa(n+1)+"\n"); err != nil {
 		return err
 	}
 	if err := os.Remove(lock); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	return rewriteState(dir, n)
+	return rewriteState(dir, n, temp)
 }
 
 var lastEventID = regexp.MustCompile(`"last_event_id": \d+`)
 
-func rewriteState(dir string, n int) error {
+func rewriteState(dir string, n int, temp string) error {
 	state := filepath.Join(dir, "state.json")
 	body, err := os.ReadFile(state)
 	if err != nil {
 		return err
 	}
 	body = lastEventID.ReplaceAll(body, []byte(fmt.Sprintf(`"last_event_id": %d`, n)))
-	return replaced(fmt.Sprintf("NAME.tmp.%d.ab", n))(state, string(body))
+	return replaced(temp)(state, string(body))
 }
 
 // Scenario 10: dozens of parallel upstream emits during an answer. History,
@@ -70,10 +71,10 @@ func TestScenario10ParallelUpstreamEmits(t *testing.T) {
 	p.until("the form is written", 20*time.Second, p.opened)
 	dir := filepath.Join(p.root, p.runs[0])
 	var wg sync.WaitGroup
-	for range 12 {
+	for worker := range 12 {
 		wg.Go(func() {
 			for range 5 {
-				if err := emit(dir); err != nil {
+				if err := emit(dir, worker); err != nil {
 					t.Error(err)
 				}
 			}

@@ -13,6 +13,16 @@ var remote = map[int64]string{
 	0x5346414f: "AFS", 0x00c36400: "Ceph",
 }
 
+// remoteName is the kind of a file system on which other machines may write,
+// "" for a local one.
+func remoteName(root string) string {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(root, &s); err != nil {
+		return ""
+	}
+	return remote[int64(s.Type)&0xffffffff]
+}
+
 // fileSystem asks whether changes make events and locks hold.
 func (e *examination) fileSystem() {
 	var s syscall.Statfs_t
@@ -20,8 +30,8 @@ func (e *examination) fileSystem() {
 		e.add(isWarning, "files", "", "the kind of file system is not known: %v", err)
 		return
 	}
-	if name, ok := remote[int64(s.Type)&0xffffffff]; ok {
-		e.add(isWarning, "files", "", "%s: changes by other machines raise no event here; live runs are scanned every 2 s", name)
+	if name := remoteName(e.root); name != "" {
+		e.add(isWarning, "files", "", "%s: %s", name, noEvents)
 	} else {
 		e.add(isFine, "files", "", "a local file system")
 	}

@@ -50,6 +50,8 @@ type requestLine struct {
 	FreeText        bool          `json:"free_text"`
 	Multiple        bool          `json:"multiple"`
 	CommentRequired []string      `json:"comment_required"`
+	Level           string        `json:"level"`
+	Approvers       []string      `json:"approvers"`
 	Artifacts       []string      `json:"artifacts"`
 	Form            string        `json:"form"`
 	Response        string        `json:"response"`
@@ -71,8 +73,11 @@ type runProblem struct {
 	noteLine
 }
 
-func requestData(a engine.Asked) requestLine {
+func (b *bench) requestData(a engine.Asked) requestLine {
+	gate := b.facts(a.Run.Family).Config.GateFor(a.Run.Family, a.Type)
 	l := requestLine{
+		Level: gate.Level, Approvers: append([]string{}, gate.Approvers...),
+
 		RequestID: a.Request, Run: a.Run.String(), Family: a.Run.Family, Type: a.Type, Where: a.Where,
 		Prompt: a.Prompt, Summary: a.Summary, Options: []optionLine{}, FreeText: a.FreeText, Multiple: a.Multiple,
 		CommentRequired: append([]string{}, a.CommentRequired...), Artifacts: append([]string{}, a.Artifacts...),
@@ -97,7 +102,7 @@ func (b *bench) inbox() error {
 		Requests: []requestLine{}, Problems: inboxProblems(s.views), Untrusted: s.Untrusted,
 	}
 	for _, a := range open {
-		data.Requests = append(data.Requests, requestData(a))
+		data.Requests = append(data.Requests, b.requestData(a))
 	}
 	if err := b.w.answer(data, func() { b.printInbox(open, data, s) }); err != nil {
 		return err

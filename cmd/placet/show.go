@@ -35,13 +35,13 @@ func (b *bench) show(arg string) error {
 	f, err := b.oneRun(arg)
 	if err == nil {
 		v := b.views([]reconcile.Found{f})[0]
-		return b.w.answer(showData(v), func() { b.printRun(v) })
+		return b.w.answer(b.showData(v), func() { b.printRun(v) })
 	}
 	t, requestErr := b.oneRequest(arg)
 	if requestErr != nil {
 		return b.noSuch(arg, err, requestErr)
 	}
-	return b.w.answer(requestData(t.Asked), func() { b.printRequest(t) })
+	return b.w.answer(b.requestData(t.Asked), func() { b.printRequest(t) })
 }
 
 // noSuch chooses the error that says more about what an argument might name.
@@ -67,7 +67,7 @@ type factLine struct {
 	Value string `json:"value"`
 }
 
-func showData(v view) runData {
+func (b *bench) showData(v view) runData {
 	d := runData{
 		runLine: lineOf(v), Facts: []factLine{}, Open: []requestLine{}, Plan: nodeLines(v.Graph),
 		Findings: findingLines(v), Log: entryLines(v.Log),
@@ -76,7 +76,7 @@ func showData(v view) runData {
 		d.Facts = append(d.Facts, factLine(f))
 	}
 	for _, a := range v.Open {
-		d.Open = append(d.Open, requestData(a))
+		d.Open = append(d.Open, b.requestData(a))
 	}
 	return d
 }

@@ -229,6 +229,9 @@ func (b *bench) printState(s state) {
 	if !s.Daemon {
 		b.w.note("no daemon runs here: nothing moves until `placet watch` or `placet once`")
 	}
+	if name := remoteName(b.root); name != "" {
+		b.w.note("%s: %s", name, noEvents)
+	}
 	if s.Held != "" {
 		b.w.note("nothing is decided at the moment: %s", s.Held)
 	}

@@ -133,8 +133,8 @@ func (r *reading) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 
 // recall fills in what only the answer's own file tells.
 func (r *reading) recall(a *asked, rc *gate.Receipt) {
-	v := gate.Judge(r.askedAgain(a))
-	if v.Answer == nil || v.Answer.Response != rc.Response {
+	v := r.judgedAgain(a, rc.Response)
+	if v.Answer == nil {
 		return
 	}
 	rc.Answer = &gate.Answered{Path: v.Answer.Path, SHA256: v.Answer.Sum.Hex()}
@@ -142,6 +142,25 @@ func (r *reading) recall(a *asked, rc *gate.Receipt) {
 	if t, err := time.Parse(time.RFC3339, a.request.Deadline); err == nil && !r.lastAt().Before(t) {
 		rc.Late = true
 	}
+}
+
+// judgedAgain finds the answer that was taken, in whichever view of the
+// artifacts it was given.
+func (r *reading) judgedAgain(a *asked, response string) gate.Verdict {
+	again := r.askedAgain(a)
+	if v := gate.Judge(again); v.Answer != nil && v.Answer.Response == response {
+		return v
+	}
+	for _, d := range a.docs {
+		if d.Kind != layout.KindForm {
+			continue
+		}
+		again.View, again.Present = r.formDigest(a, path.Base(d.Path)), d.Path
+		if v := gate.Judge(again); v.Answer != nil && v.Answer.Response == response {
+			return v
+		}
+	}
+	return gate.Verdict{}
 }
 
 // askedAgain is a request of the past, to be judged by what stands in its

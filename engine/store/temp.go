@@ -15,9 +15,10 @@ import (
 	"placet/layout"
 )
 
-// A temporary name holds 16 random hex digits. That of a state document holds
-// 32 more: the first 16 of the digest that it is to displace and of its own, so
-// that a sweep after a crash knows a displaced document that is somebody's.
+// A temporary name holds 16 random hex digits. When the content of a state
+// document is durable its temporary name gets 32 more: the first 16 of the digest
+// that it is to displace and of its own. What a crash leaves under such a name is
+// whole: it is ours, or it was displaced, and then a sweep knows what it may be.
 const (
 	tempDigits = 16
 	swapDigits = 48
@@ -27,12 +28,14 @@ const (
 type temps struct{ inUse sync.Map }
 
 // tempName returns a new temporary name beside a file.
-func tempName(doc engine.Document) string {
-	digits := fmt.Sprintf("%016x", rand.Uint64())
-	if doc.Kind == engine.KindState && doc.Over != "" {
-		digits += doc.Over.Hex()[:16] + engine.Sum(doc.Body).Hex()[:16]
-	}
-	return path.Join(path.Dir(doc.Path), layout.TempPrefix+digits+layout.TempSuffix)
+func tempName(file string) string {
+	digits := fmt.Sprintf("%0*x", tempDigits, rand.Uint64())
+	return path.Join(path.Dir(file), layout.TempPrefix+digits+layout.TempSuffix)
+}
+
+// swapName returns the name that a durable temporary state document gets.
+func swapName(temp string, doc engine.Document) string {
+	return strings.TrimSuffix(temp, layout.TempSuffix) + doc.Over.Hex()[:16] + engine.Sum(doc.Body).Hex()[:16] + layout.TempSuffix
 }
 
 // swapDigests returns what the temporary name of a state document says: the
@@ -62,7 +65,7 @@ func syncError(err error) error {
 // writeTemp makes a put's content durable under a temporary name, with the mode
 // and ownership of the file that it replaces. On error the name is gone again.
 func (s *Store) writeTemp(p *put) error {
-	name := tempName(p.doc)
+	name := tempName(p.doc.Path)
 	s.temps.inUse.Store(name, true)
 	info, err := s.fillTemp(name, p)
 	if err != nil {
@@ -70,6 +73,21 @@ func (s *Store) writeTemp(p *put) error {
 		return err
 	}
 	p.temp, p.info = name, info
+	if p.doc.Kind == engine.KindState && p.doc.Over != "" {
+		return s.renameTemp(p, swapName(name, p.doc))
+	}
+	return nil
+}
+
+// renameTemp gives a temporary file another temporary name.
+func (s *Store) renameTemp(p *put, name string) error {
+	s.temps.inUse.Store(name, true)
+	if err := s.fs.Rename(p.temp, name, Replace); err != nil {
+		s.freeTemp(name)
+		return err
+	}
+	s.freeTemp(p.temp)
+	p.temp = name
 	return nil
 }
 

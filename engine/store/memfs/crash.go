@@ -45,28 +45,36 @@ func surviving(n *node, seed uint64, r *rand.Rand) map[string]*node {
 	return names
 }
 
-// survivingData returns the content of a file after a power cut.
+// survivingData returns the content of a file after a power cut. What is durable
+// and was not changed since stays.
 func survivingData(n *node, seed uint64, r *rand.Rand) []byte {
 	if seed == 0 || !n.dirty {
 		return n.durable
 	}
-	part := 0
-	if len(n.data) > 0 {
-		part = r.IntN(len(n.data) + 1)
-	}
+	safe := common(n.durable, n.data)
+	part := safe + r.IntN(len(n.data)-safe+1)
 	switch choice := r.IntN(5); {
 	case choice == 0:
 		return n.durable
 	case choice == 1 && !n.lost:
 		return n.data
 	case choice == 2:
-		return nil
+		return n.data[:safe]
 	case choice == 3:
 		return n.data[:part]
 	}
 	torn := bytes.Clone(n.data) // the length came through, the end did not
 	clear(torn[part:])
 	return torn
+}
+
+// common is the length of what two contents have in common at their beginning.
+func common(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // clone copies what can be reached.
