@@ -19,6 +19,10 @@ type workspace struct{ root string }
 // newWorkspace makes an empty workspace at a path.
 func newWorkspace(root string) (workspace, error) {
 	w := workspace{root: root}
+	// What a workspace is known by: without it placet would serve one above.
+	if err := w.write("placet.toml", ""); err != nil {
+		return w, err
+	}
 	return w, w.write("specs/design.md", "# Design\n\nThree layers.\n")
 }
 

@@ -2,9 +2,12 @@ package main
 
 import (
 	"cmp"
+	"path"
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"placet/layout"
 )
 
 func checkCommand(w *world) *cobra.Command {
@@ -62,11 +65,27 @@ func findingLines(v view) []findingLine {
 	return lines
 }
 
+// strays are names in a run's request folders that nobody reads: an answer
+// under a mistyped name waits for ever.
+func (b *bench) strays(v view) []findingLine {
+	loaded, err := b.store.Load(v.found.Run, v.found.Family.Layout, nil)
+	if err != nil {
+		return nil // that is among the findings already
+	}
+	var lines []findingLine
+	for _, p := range loaded.Stray {
+		if layout.Under(p, path.Join(v.found.Run.Dir, layout.RequestsDir)) {
+			lines = append(lines, findingLine{v.Key.String(), "warning", p, "nobody reads a file of this name: an answer is form.md or response.json"})
+		}
+	}
+	return lines
+}
+
 func (b *bench) check(views []view) error {
 	lines := []findingLine{}
 	errors := 0
 	for _, v := range views {
-		lines = append(lines, findingLines(v)...)
+		lines = append(append(lines, findingLines(v)...), b.strays(v)...)
 	}
 	for _, l := range lines {
 		if l.Severity == "error" {

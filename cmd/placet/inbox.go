@@ -77,7 +77,6 @@ func (b *bench) requestData(a engine.Asked) requestLine {
 	gate := b.facts(a.Run.Family).Config.GateFor(a.Run.Family, a.Type)
 	l := requestLine{
 		Level: gate.Level, Approvers: append([]string{}, gate.Approvers...),
-
 		RequestID: a.Request, Run: a.Run.String(), Family: a.Run.Family, Type: a.Type, Where: a.Where,
 		Prompt: a.Prompt, Summary: a.Summary, Options: []optionLine{}, FreeText: a.FreeText, Multiple: a.Multiple,
 		CommentRequired: append([]string{}, a.CommentRequired...), Artifacts: append([]string{}, a.Artifacts...),

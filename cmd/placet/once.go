@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"placet/engine/provider"
+	"placet/engine/reconcile"
 	"placet/engine/store"
 )
 
@@ -77,13 +78,18 @@ func (w *world) once(ctx context.Context, noCommands bool) error {
 	if report.Held != "" {
 		return b.decideNothing(report.Held)
 	}
+	return b.settledAll(report, moves.made)
+}
+
+// settledAll says what a pass over everything came to.
+func (b *bench) settledAll(report reconcile.Report, made []transitionLine) error {
 	data := onceData{
 		Workspace: b.root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
-		Transitions: append([]transitionLine{}, moves.made...), Notes: append([]string{}, report.Notes...),
+		Transitions: append([]transitionLine{}, made...), Notes: append([]string{}, report.Notes...),
 		Unsettled: append([]string{}, report.Unsettled...), Stuck: append([]string{}, report.Stuck...),
 		Wake: stamp(report.Wake), Untrusted: b.untrusted(nil),
 	}
-	if err := w.answer(data, func() { b.printOnce(data, report.Wake) }); err != nil {
+	if err := b.w.answer(data, func() { b.printOnce(data, report.Wake) }); err != nil {
 		return err
 	}
 	return outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0)

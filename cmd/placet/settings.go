@@ -100,6 +100,9 @@ func (from sources) layers() ([]layer, error) {
 		if errors.Is(err, fs.ErrNotExist) && !(from.named && path == from.user) {
 			continue
 		}
+		if err == nil {
+			err = bounded(body)
+		}
 		if err != nil {
 			return nil, usage("cannot read the configuration %q: %v", path, plain(err))
 		}

@@ -135,10 +135,25 @@ func TestAConfigurationThatIsNoFileIsRefused(t *testing.T) {
 	if _, err := load(from); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
-	from = places(t)
-	put(t, from.workspace, "placet.toml", strings.Repeat("# x\n", limitSmall))
-	if _, err := load(from); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
-		t.Errorf("a large file: %v", err)
+	for what, toml := range map[string]string{
+		"larger than 1 MiB":               strings.Repeat("# x\n", limitSmall),
+		"larger than 64 KiB":              strings.Repeat("# x\n", limitSettings/4+1),
+		"line 2 is longer than 4 KiB":     "\n" + strings.Repeat("a.", limitLine) + "a = 1\n",
+		"more than 500 inline tables":     "x = " + strings.Repeat("{a=", limitTables+1) + "1" + strings.Repeat("}", limitTables+1),
+		"line 1 is longer than 4 KiB":     "x = " + strings.Repeat("[", limitLine),
+		`unknown setting "x"`:             "x = " + strings.Repeat("[\n", 10000) + strings.Repeat("]\n", 10000),
+		`unknown setting "a"`:             strings.Repeat("a.", limitLine/2-10) + "a = 1\n",
+		`unknown setting "faber.context.`: "[faber]\ncontext = " + strings.Repeat("{a=", limitTables-1) + "1" + strings.Repeat("}", limitTables-1),
+	} {
+		from := places(t)
+		put(t, from.workspace, "placet.toml", toml)
+		begun := time.Now()
+		if _, err := load(from); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("want %q: %v", what, err)
+		}
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("%q: took %v", what, took)
+		}
 	}
 }
 
@@ -334,4 +349,30 @@ func TestThePolicyDigestIsThatOfTheDesign(t *testing.T) {
 	if len(found) != 1 || found[0].digest != want {
 		t.Errorf("%+v, want the digest of key LF canonical JSON value, %s", found, want)
 	}
+}
+
+func FuzzSettings(f *testing.F) {
+	f.Add(initialSettings)
+	f.Add("[gates]\n\"*\" = { level = \"file\", approvers = [\"a\"] }\n")
+	f.Add("[faber]\ndeadline = { review = \"1h\" }\nresume = { command = [\"x\"] }\n\"a,b\".c = 1979-05-27T07:32:00Z\n")
+	for _, policy := range policySettings {
+		f.Add(policy.toml)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		l := layer{path: "placet.toml", body: []byte(text)}
+		if bounded(l.body) != nil {
+			return
+		}
+		s := settings{file: defaults(), trusted: map[engine.Digest]bool{}}
+		if err := s.merge(l); err != nil {
+			if p, ok := err.(*problem); !ok || p.code != exitUsage || !strings.HasPrefix(p.text, "placet.toml") && !strings.HasPrefix(p.text, "cannot") {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		want := defaults()
+		if s.Faber.OnDeadline != want.Faber.OnDeadline || len(s.Faber.Resume.Command) > 0 || len(s.gates()) > 0 || len(s.Commands.Env) > 0 {
+			t.Errorf("%q: an untrusted policy counts: %+v", text, s.file)
+		}
+	})
 }

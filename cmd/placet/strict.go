@@ -49,6 +49,30 @@ func readSmall(path string) ([]byte, error) {
 	return body, err
 }
 
+// Bounds of a configuration file. The decoder's time and memory grow with the
+// square of how deep keys and tables nest, so that is bounded before it reads.
+const (
+	limitSettings = 64 << 10 // bytes
+	limitLine     = 4 << 10  // bytes; a key stands in one line
+	limitTables   = 500      // inline tables
+)
+
+// bounded refuses what no configuration needs and the decoder would choke on.
+func bounded(body []byte) error {
+	if len(body) > limitSettings {
+		return errors.New("it is larger than 64 KiB")
+	}
+	for n, line := range bytes.Split(body, []byte("\n")) {
+		if len(line) > limitLine {
+			return fmt.Errorf("line %d is longer than 4 KiB", n+1)
+		}
+	}
+	if bytes.Count(body, []byte("{")) > limitTables {
+		return fmt.Errorf("it has more than %d inline tables", limitTables)
+	}
+	return nil
+}
+
 // plain strips what an error of the file system says twice: call and path.
 func plain(err error) error {
 	var pathErr *fs.PathError

@@ -1,3 +1,351 @@
 package enginetest
 
-func onDisk(t T, s Suite) {}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"placet/engine"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/engine/watch"
+)
+
+// sideBySide is how many stories are told on real disks at the same time: they
+// mostly wait for files to stand still.
+const sideBySide = 24
+
+// onDisk tells every story on a real disk in three ways, in short tests some of
+// them: by one look after the other, by a loop that file events wake, and by
+// one that loses half of them.
+func onDisk(t T, s Suite) {
+	t.Helper()
+	cases := s.Cases
+	if short() {
+		cases = cases[:min(len(cases), 3)]
+	}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, sideBySide)
+	for _, c := range cases {
+		var trees [3][]Tree
+		var told sync.WaitGroup
+		for i, kind := range []diskKind{byLooks, byEvents, byHalfTheEvents} {
+			told.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				trees[i] = tellOnDisk(named{t, c.Name + " on a disk, " + kind.name}, s, c, kind)
+			})
+		}
+		wg.Go(func() {
+			told.Wait()
+			if trees[0] == nil {
+				return
+			}
+			compareTrees(named{t, c.Name}, c, byEvents.name, trees[0], trees[1])
+			compareTrees(named{t, c.Name}, c, byHalfTheEvents.name, trees[0], trees[2])
+		})
+	}
+	wg.Wait()
+}
+
+// diskKind is a way to be told that files changed.
+type diskKind struct {
+	name  string
+	serve func(*diskWorld) server
+}
+
+// server is placet on a real disk.
+type server interface {
+	// settle returns when nothing is left to do.
+	settle() error
+	stop()
+}
+
+var (
+	byLooks         = diskKind{"by looks", func(w *diskWorld) server { return w.looking() }}
+	byEvents        = diskKind{"by events", func(w *diskWorld) server { return w.watching(1) }}
+	byHalfTheEvents = diskKind{"by half of the events", func(w *diskWorld) server { return w.watching(2) }}
+)
+
+// diskWorld is one telling of a story on a real disk. Time passes by itself;
+// what the story lets pass is added.
+type diskWorld struct {
+	suite Suite
+	c     Case
+	root  string
+	ahead atomic.Int64 // of the real time
+
+	mu    sync.Mutex
+	alive map[string]string
+}
+
+// tellOnDisk tells a story and returns the tree at every rest, nil if it cannot
+// be told.
+func tellOnDisk(t T, s Suite, c Case, kind diskKind) (trees []Tree) {
+	t.Helper()
+	w := &diskWorld{suite: s, c: c, root: t.TempDir(), alive: map[string]string{}}
+	w.ahead.Store(int64(time.Until(c.Now)))
+	if err := w.change(Tree{}, c.Files); err != nil {
+		t.Errorf("%v", err)
+		return nil
+	}
+	placet := kind.serve(w)
+	defer func() { placet.stop() }()
+	for i := range len(c.Steps) + 1 {
+		if i > 0 && c.Steps[i-1].After > 0 {
+			// As if the machine had slept.
+			placet.stop()
+			w.ahead.Add(int64(c.Steps[i-1].After))
+			placet = kind.serve(w)
+		}
+		err := w.act(i)
+		if err == nil {
+			err = placet.settle()
+		}
+		if err != nil {
+			t.Errorf("%s: %v", (&world{c: c}).where(i), err)
+			return nil
+		}
+		tree, err := w.tree()
+		if err != nil {
+			t.Errorf("%v", err)
+			return nil
+		}
+		trees = append(trees, tree)
+	}
+	return trees
+}
+
+func (w *diskWorld) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
+
+// act does what the i-th step says; the 0th is the beginning.
+func (w *diskWorld) act(i int) (err error) {
+	if i == 0 || w.c.Steps[i-1].Do == nil {
+		return nil
+	}
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = fmt.Errorf("cannot take the step: %v", problem)
+		}
+	}()
+	before, err := w.tree()
+	if err != nil {
+		return err
+	}
+	after := before.Clone()
+	w.c.Steps[i-1].Do(after)
+	return w.change(before, after)
+}
+
+// change makes the disk what a tree says, the way most programs save.
+func (w *diskWorld) change(before, after Tree) error {
+	for _, p := range after.Paths() {
+		if content, there := before[p]; there && content == after[p] {
+			continue
+		}
+		name := filepath.Join(w.root, p)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name+".tmp", []byte(after[p]), 0o666); err != nil {
+			return err
+		}
+		if err := os.Rename(name+".tmp", name); err != nil {
+			return err
+		}
+	}
+	for _, p := range before.Paths() {
+		if _, there := after[p]; !there {
+			if err := os.Remove(filepath.Join(w.root, p)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tree reads the workspace.
+func (w *diskWorld) tree() (Tree, error) {
+	tree := Tree{}
+	err := filepath.WalkDir(w.root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return ignoreGone(err)
+		}
+		body, err := os.ReadFile(p)
+		if err != nil {
+			return ignoreGone(err)
+		}
+		rel, err := filepath.Rel(w.root, p)
+		tree[filepath.ToSlash(rel)] = string(body)
+		return err
+	})
+	return tree, err
+}
+
+// ignoreGone drops the error for what vanished during a walk.
+func ignoreGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// loop makes a store and a loop.
+func (w *diskWorld) loop() *reconcile.Loop {
+	return reconcile.New(reconcile.Options{
+		Store:    store.New(store.OS(w.root), store.Options{Now: w.now}),
+		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.suite.Machine}},
+		Facts:    func(string) engine.Facts { return w.facts() },
+		Lookup:   w.suite.Lookup,
+		Begin: func(a engine.Action) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.alive[a.ID] = a.Outcome
+		},
+		Now: w.now,
+	})
+}
+
+func (w *diskWorld) facts() engine.Facts {
+	f := factsOf(w.suite, w.c)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, outcome := range w.alive {
+		if _, err := os.Lstat(filepath.Join(w.root, outcome)); err != nil {
+			f.Alive[id] = true
+		}
+	}
+	return f
+}
+
+// onlooker looks once after every step.
+type onlooker struct{ l *reconcile.Loop }
+
+func (w *diskWorld) looking() server { return onlooker{w.loop()} }
+
+func (o onlooker) stop() {}
+
+func (o onlooker) settle() error {
+	for range 8 {
+		r, err := o.l.Once(context.Background())
+		if err != nil {
+			return err
+		}
+		if len(r.Stuck) > 0 {
+			return fmt.Errorf("it does not settle: stuck %q", r.Stuck)
+		}
+		if len(r.Unsettled) == 0 {
+			return nil
+		}
+	}
+	return errors.New("files are still being written")
+}
+
+// watchman is a loop that file events wake.
+type watchman struct {
+	w      *diskWorld
+	every  int // of so many events one is heard
+	cancel context.CancelFunc
+	over   chan error
+	// outside looks at the same disk and sees whether something is left to do.
+	outside *reconcile.Loop
+
+	mu   sync.Mutex
+	sink watch.Sink
+}
+
+// watching starts a loop that hears one of so many events.
+func (w *diskWorld) watching(every int) server {
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &watchman{w: w, every: every, cancel: cancel, over: make(chan error, 1), outside: w.loop()}
+	go func() {
+		watcher, err := watch.NewFrom(w.root, nil, m.open)
+		if err == nil {
+			err = errors.Join(w.loop().Watch(ctx, watcher, nil), watcher.Close())
+		}
+		m.over <- err
+	}()
+	return m
+}
+
+// open is the system's source of events with some of them missing.
+func (m *watchman) open(sink watch.Sink) (watch.Source, error) {
+	m.mu.Lock()
+	m.sink = sink
+	m.mu.Unlock()
+	var n atomic.Int64
+	return watch.Notify(watch.Sink{Broken: sink.Broken, Event: func(e watch.Event) {
+		if n.Add(1)%int64(m.every) == 0 {
+			sink.Event(e)
+		}
+	}})
+}
+
+func (m *watchman) stop() {
+	m.cancel()
+	<-m.over
+}
+
+// tooLong is how long a loop may take to come to rest on a real disk.
+const tooLong = 30 * time.Second
+
+// settle waits until an onlooker finds nothing left to do. Where events are
+// missing, the loop is told once that some are.
+func (m *watchman) settle() error {
+	if m.every > 1 {
+		m.mu.Lock()
+		broken := m.sink.Broken
+		m.mu.Unlock()
+		if broken != nil {
+			broken(errors.New("half of the events were dropped"))
+		}
+	}
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	late := time.NewTimer(tooLong)
+	defer late.Stop()
+	for {
+		left := m.left()
+		if left == "" {
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case err := <-m.over:
+			m.over <- err
+			return fmt.Errorf("the loop has ended: %v", err)
+		case <-late.C:
+			return fmt.Errorf("after %s there is still something to do: %s", tooLong, left)
+		}
+	}
+}
+
+// left says what is left to do, "" for nothing.
+func (m *watchman) left() string {
+	found, err := m.outside.Runs()
+	if err != nil {
+		return err.Error()
+	}
+	for _, f := range found {
+		s, _, err := m.outside.Snapshot(f)
+		if err != nil {
+			return err.Error()
+		}
+		for _, d := range s.Docs {
+			if d.Unsettled() {
+				return d.Path + " is still being written"
+			}
+		}
+		plan, err := m.w.suite.Machine.Step(s)
+		if err != nil || !plan.Empty() {
+			return fmt.Sprintf("%s wants %s %v", f.Key(), planText(plan), err)
+		}
+	}
+	return ""
+}

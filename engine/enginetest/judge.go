@@ -241,6 +241,11 @@ func copySnapshot(s engine.Snapshot) engine.Snapshot {
 
 // compare says how two values differ; errors are equal when they read alike.
 func compare[V any](a, b V) string {
-	return cmp.Diff(a, b, cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),
+	if reflect.DeepEqual(a, b) {
+		return ""
+	}
+	return cmp.Diff(a, b,
+		cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),
+		cmp.Transformer("text", func(b []byte) string { return string(b) }),
 		cmp.Exporter(func(reflect.Type) bool { return true }))
 }

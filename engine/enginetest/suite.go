@@ -29,6 +29,9 @@ type Suite struct {
 	Persons []string
 	// EveryRow asks that the cases take every row of the table between them.
 	EveryRow bool
+	// PowerCut makes equal in a tree what the family's page lets a power cut
+	// change; nil: nothing. It may change the tree that it is given.
+	PowerCut func(Tree) Tree
 	// Lookup answers needs that begin with "git:"; nil: nobody can.
 	Lookup func(need string) engine.Document
 	Cases  []Case

@@ -86,6 +86,9 @@ func TestToySurvivesCrashes(t *testing.T)  { Crash(t, toySuite(newToy(""))) }
 func TestToySurvivesErrors(t *testing.T)   { Errors(t, toySuite(newToy(""))) }
 func TestToyIsToldInManyWays(t *testing.T) { Metamorphic(t, toySuite(newToy(""))) }
 
+// another is what the tellings say of a tree that is not as it ought to be.
+const another = "the tree is another one"
+
 // mutants break one law each; the suite must find it.
 var mutants = []struct {
 	name string
@@ -124,17 +127,21 @@ var mutants = []struct {
 	{"a deadline by the clock's difference", Run, "time alone (-24h0m0s) makes it want"},
 	{"the answer to another request", Run, "to another request in the folder of q-1 moves it"},
 	{"the answer to a request that does not exist", Run, "to a request that does not exist moves it"},
-	{"a counter beside the state", Crash, "the tree is another one"},
-	{"a view that is remembered, not owed", Crash, "the tree is another one"},
-	{"asleep after an error", Errors, "the tree is another one"},
-	{"a view that says who came first", Metamorphic, "the tree is another one"},
+	{"a counter beside the state", Crash, another},
+	{"a view that is remembered, not owed", Crash, another},
+	{"asleep after an error", Errors, another},
+	{"a view that tells the second", Metamorphic, another},
 }
 
 func TestEveryMutantIsFound(t *testing.T) {
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			r := &recorder{t: t}
-			m.law(r, toySuite(newToy(m.name)))
+			s := toySuite(newToy(m.name))
+			if m.want == another { // one story is enough, and much quicker
+				s.Cases = s.Cases[:1]
+			}
+			m.law(r, s)
 			if !r.heard(m.want) {
 				t.Errorf("the suite does not say %q; it says %d things:\n%.3000s", m.want, len(r.said), strings.Join(r.said, "\n"))
 			}

@@ -223,7 +223,7 @@ func (p *pace) step(notes *engine.Notes) {
 	}
 	p.move(notes)
 	p.owe()
-	if len(p.plan.Transitions) > 0 {
+	if len(p.plan.Transitions) > 0 && p.m.mutant != "a transition without its state document" {
 		p.log()
 	}
 }
@@ -404,22 +404,15 @@ func (p *pace) view() {
 	case "a view that is always written anew":
 		p.write("view.md", text)
 		return
-	case "a view that says who came first":
-		text += fmt.Sprintln("number", p.first())
+	case "a view that tells the second":
+		if d := p.s.In("view.md"); !d.Absent() {
+			return
+		}
+		text += fmt.Sprintln("second", p.s.Now.Second())
 	}
 	if d := p.s.In("view.md"); d.Absent() || d.Present() && string(d.Body) != text {
 		p.write("view.md", text)
 	}
-}
-
-// first says as which of the runs this one was seen.
-func (p *pace) first() int {
-	p.m.mu.Lock()
-	defer p.m.mu.Unlock()
-	if _, ok := p.m.memory[p.s.Key.ID]; !ok {
-		p.m.memory[p.s.Key.ID] = len(p.m.memory) + 1
-	}
-	return p.m.memory[p.s.Key.ID]
 }
 
 func (p *pace) begin() {
@@ -489,8 +482,14 @@ func (p *pace) spoil() {
 			p.plan.Writes = append(p.plan.Writes, engine.Document{Path: "specs/own.md", Kind: "spec", Body: []byte("x")})
 		}
 	case "another's journal":
+		if len(p.plan.Transitions) == 0 {
+			return
+		}
 		p.plan.Lines = append(p.plan.Lines, engine.Line{Path: result.Path, Body: []byte("x\n")})
 	case "half a line":
+		if len(p.plan.Transitions) == 0 {
+			return
+		}
 		p.plan.Lines = append(p.plan.Lines, engine.Line{Path: path.Join(p.s.Dir, "log.jsonl"), Body: []byte("x")})
 	case "asleep after an error":
 		if len(p.plan.Transitions) > 0 && p.m.recall(p.s.Key.ID+p.plan.Transitions[0].Event) > 2 {

@@ -64,8 +64,11 @@ func (r *reading) fromReceipt(o *open) *answer {
 		a.decidedAt = t
 	}
 	a.cause, a.sum = r.snap.Rel(o.a.dir+"/receipt.json"), ""
-	if rc.Answer != nil {
+	switch {
+	case rc.Answer != nil:
 		a.cause, a.sum = r.snap.Rel(rc.Answer.Path), engine.Digest("sha256:"+rc.Answer.SHA256)
+	case a.expired:
+		a.cause, a.sum = r.snap.Rel(o.a.dir+"/request.json"), o.a.doc.Sum
 	}
 	return a
 }
@@ -104,9 +107,37 @@ func (r *reading) fromEvent(o *open) *answer {
 			a.receivedAt = seconds(t)
 		}
 		a.cause, a.sum = "events/"+e.Name, e.Sum
+		if e.ours() {
+			return r.remember(o, a, e)
+		}
 		return a
 	}
 	return nil
+}
+
+// remember completes an answer that placet took before a crash lost all but
+// its event: from the file that it was read from, or the passed deadline.
+func (r *reading) remember(o *open, a *answer, e event) *answer {
+	if t, err := time.Parse(time.RFC3339, e.Timestamp); err == nil {
+		a.decidedAt = t
+	}
+	if a.By.Source == gate.SourceDeadline {
+		a.expired, a.Known, a.Digest = true, nil, o.view
+		a.cause, a.sum = r.snap.Rel(o.a.dir+"/request.json"), o.a.doc.Sum
+		return a
+	}
+	if o.a.unsettled() {
+		r.held = true
+		return nil
+	}
+	if v := r.judgedAgain(o.a, a.Response); v.Answer != nil {
+		a.Answer = *v.Answer
+		a.cause, a.sum = r.snap.Rel(a.Path), a.Sum
+		if at, ok := o.deadline(); ok && !a.decidedAt.Before(at) {
+			a.late = true
+		}
+	}
+	return a
 }
 
 // claim checks an answer that somebody wrote into the run's own records: its

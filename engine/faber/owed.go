@@ -26,7 +26,10 @@ func (r *reading) owed() engine.Plan {
 		r.owedRequest(&p)
 		r.closeRequests(&p)
 		r.owedEvents(&p)
-		r.owedViews(&p)
+		if len(p.Writes) == 0 {
+			// The views quote receipts and events, so these stand first.
+			r.owedViews(&p)
+		}
 	} else {
 		r.notes.Beside(r.doc.Path, r.stateErr)
 	}
@@ -85,6 +88,10 @@ func (r *reading) closeRequests(p *engine.Plan) {
 // close says how a request ended that the state does not ask any more; ok is
 // false where an older state.json was put back, so that it is still open.
 func (r *reading) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
+	if a.unsettled() {
+		// What the answer was read from is seen again first.
+		return rc, false
+	}
 	if h := r.st.answerTo(a.id); h != nil {
 		return r.answeredReceipt(a, *h), true
 	}
@@ -102,6 +109,17 @@ func (r *reading) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
 		rc = r.closed(a, "cancelled", "withdrawn", r.rev)
 	}
 	return rc, true
+}
+
+// unsettled reports whether a file of the request's folder may still be being
+// written.
+func (a *asked) unsettled() bool {
+	for _, d := range a.docs {
+		if d.Unsettled() {
+			return true
+		}
+	}
+	return false
 }
 
 // newerThan reports whether state.json was changed by somebody after the

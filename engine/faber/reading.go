@@ -234,21 +234,50 @@ func (r *reading) ids() []string {
 
 // revision is the revision of state.json. Upstream's copies do not carry it:
 // where the asked request has a receipt of revision r, the state is an older
-// copy and counts as r-1; else as the highest revision of placet's events.
+// copy and counts as r-1; else as the highest revision of placet's events, less
+// one while the transition that they belong to is not in the state.
 func (r *reading) revision() int {
 	if r.st.Revision != nil {
 		return *r.st.Revision
 	}
+	asked := ""
 	if f := r.st.Feedback; f != nil {
-		if a := r.askeds[f.RequestID]; a != nil && a.receipt != nil {
+		asked = f.RequestID
+		if a := r.askeds[asked]; a != nil && a.receipt != nil {
 			return a.receipt.Revision - 1
 		}
 	}
-	highest := 0
+	highest, fact := 0, true
 	for _, e := range r.events {
-		highest = max(highest, e.Metadata.Placet.Revision)
+		switch rev := e.Metadata.Placet.Revision; {
+		case rev > highest:
+			highest, fact = rev, !r.ahead(e, asked)
+		case rev == highest:
+			fact = fact && !r.ahead(e, asked)
+		}
+	}
+	if highest > 0 && !fact {
+		return highest - 1
 	}
 	return highest
+}
+
+// ahead reports whether an event tells of a transition that the state does not
+// show: a crash came between the two, or an older state was put back.
+func (r *reading) ahead(e event, asked string) bool {
+	id := e.Metadata.RequestID
+	switch {
+	case !e.ours():
+		return false
+	case e.Type == "workflow_cancelled":
+		return r.status != Cancelled
+	case id == "":
+		return false
+	case id == asked:
+		return true
+	}
+	a := r.askeds[id]
+	return r.status == Failed && a != nil && a.extra.ForStatus == forFailed
 }
 
 // runID is the run's id by its path: what a document says about it is checked,

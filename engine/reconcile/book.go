@@ -15,16 +15,18 @@ import (
 // live is a run that can move. It is known by the path of its state document,
 // which all sets and the watcher share.
 type live struct {
-	state string
-	run   *layout.Run // nil where the path alone tells
-	ident uint64      // of what the layout said of it
-	fam   int
-	slot  int    // in the book's round
-	walk  uint32 // the last walk that found it
+	state  string
+	dirLen uint16      // length of the folder's path, which state begins with
+	run    *layout.Run // nil where the path alone tells
+	ident  uint64      // of what the layout said of it
+	fam    int
+	slot   int    // in the book's round
+	walk   uint32 // the last walk that found it
 
 	// Of the pass: only one is under way at a time.
 	needs   []string
 	back    backoff
+	rest    *rest     // nil: none
 	hasty   int       // passes in quick succession that found nothing
 	endedAt time.Time // the last pass
 
@@ -34,8 +36,16 @@ type live struct {
 	print  watch.Print
 	status engine.Peek
 	first  bool // the first pass is not over
-	rests  bool // stuck: not looked at before its print changes
 	anew   bool // its watches are not to be trusted
+}
+
+// rest is why a run is not looked at although it was marked: until a moment, or
+// for ever, unless its print changes.
+type rest struct {
+	print watch.Print
+	until time.Time
+	epoch uint64 // of the session
+	ever  bool
 }
 
 // final is a run that nothing but a new state document can move. It costs one
@@ -46,6 +56,14 @@ type final struct {
 	walk  uint32
 	dir   uint16 // length of the folder's path, which state begins with
 	fam   uint8
+}
+
+// dir is the run's folder.
+func (lv *live) dir() string {
+	if lv.run != nil {
+		return lv.run.Dir
+	}
+	return lv.state[:lv.dirLen]
 }
 
 // book knows the runs of the workspace.
@@ -76,20 +94,28 @@ func (b *book) family(f Found) int {
 
 // newLive returns a live run that is in no book yet.
 func (b *book) newLive(f Found) *live {
-	lv := &live{state: strings.Clone(f.Run.State), fam: b.family(f), ident: identOf(f.Run)}
-	if run, ok := f.Family.Layout.At(f.Run.State); !ok || !reflect.DeepEqual(run, f.Run) {
+	lv := &live{state: strings.Clone(f.Run.State), dirLen: uint16(len(f.Run.Dir)), fam: b.family(f), ident: identOf(f.Run)}
+	if run, ok := f.Family.Layout.At(f.Run.State); !ok || !reflect.DeepEqual(run, f.Run) || !short(f.Run) {
 		lv.run = &f.Run
 	}
 	return lv
 }
 
-// found returns a live run as the layout finds it.
+// short reports whether the path of a run's state document tells its folder too,
+// given the length.
+func short(run layout.Run) bool {
+	return strings.HasPrefix(run.State, run.Dir) && len(run.Dir) < 1<<16
+}
+
+// found returns a live run as the layout finds it. Its paths share what the book
+// keeps of them.
 func (b *book) found(lv *live) Found {
 	f := b.families[lv.fam]
 	if lv.run != nil {
 		return Found{*lv.run, f}
 	}
 	run, _ := f.Layout.At(lv.state)
+	run.State, run.Dir = lv.state, lv.dir()
 	return Found{run, f}
 }
 

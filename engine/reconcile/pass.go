@@ -19,6 +19,8 @@ const (
 	// maxMoved is how often in a row a commit may find that somebody wrote in
 	// between before the run has to wait.
 	maxMoved = 16
+	// pastWait is how long a moment that has passed may wait.
+	pastWait = time.Second
 )
 
 // errHeld says that git is rewriting the tree: nothing is decided.
@@ -215,10 +217,25 @@ func (l *Loop) legal(f Found, plan engine.Plan) error {
 	return nil
 }
 
-// again is when to look at the run again if nothing happens before: the zero
-// time means never.
-func (p *pass) again() time.Time {
+// wake is when time alone may move the run, or a file of it may have settled:
+// the zero time means never.
+func (p *pass) wake() time.Time {
 	plan := engine.Plan{Wake: p.last.plan.Wake}
+	plan.WakeAt(p.last.loaded.Again)
+	return plan.Wake
+}
+
+// again is when to look at the run again if nothing happens before. A moment
+// that has passed, and yet left the plan empty, waits for something else (a
+// deadline does not pass over an answer that is being written): it is no reason
+// to look without a pause.
+func (p *pass) again() time.Time {
+	now, plan := p.last.snap.Now, engine.Plan{}
+	if wake := p.last.plan.Wake; wake.IsZero() || wake.After(now) {
+		plan.WakeAt(wake)
+	} else {
+		plan.WakeAt(now.Add(pastWait))
+	}
 	plan.WakeAt(p.last.loaded.Again)
 	return plan.Wake
 }

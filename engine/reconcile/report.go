@@ -47,7 +47,7 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 		r.Waiting++
 	}
 	plan := engine.Plan{Wake: r.Wake}
-	plan.WakeAt(p.again())
+	plan.WakeAt(p.wake())
 	r.Wake = plan.Wake
 }
 

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"path"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -16,14 +15,14 @@ const (
 	scanTick  = time.Second
 	// blindTick is how often runs in blind folders are looked at.
 	blindTick = 2 * time.Second
+	// peekers is how many state documents are read side by side when runs are
+	// new to us: cold, they are waited for one by one otherwise.
+	peekers = 16
 	// Between two rescans lie at least restFactor times what the last one
 	// took, within these bounds.
 	minRest    = 20 * time.Millisecond
 	maxRest    = time.Second
 	restFactor = 4
-	// manyRuns is the number of runs from which the first scan's garbage is
-	// given back at once.
-	manyRuns = 10_000
 )
 
 // rescans collects what a rescan is asked for.
@@ -64,10 +63,10 @@ func (r *rescans) take() map[string]bool {
 func (s *session) scans(ctx context.Context) {
 	var sc scan
 	s.scan(ctx, &sc, true)
-	s.passed()
-	if runs, _ := s.book.count(); runs > manyRuns {
-		debug.FreeOSMemory()
+	if ctx.Err() != nil {
+		return
 	}
+	s.passed()
 	tick := time.NewTicker(scanTick)
 	defer tick.Stop()
 	sc.start(time.Now())
@@ -138,12 +137,12 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 func (s *session) sayWalk(w *walk) {
 	const walking = "\x00walk" // no run has this path
 	if err := w.err(); err != nil {
-		if s.l.told.fail(walking, err) {
+		if news, _ := s.l.told.fail(walking, err); news {
 			s.l.o.Log.Warn("cannot look for runs everywhere", "err", err)
 		}
 		return
 	}
-	if over := s.l.told.clear(walking); over != "" {
+	if over, _ := s.l.told.clear(walking); over != "" {
 		s.l.o.Log.Info("looking for runs everywhere again", "over", over)
 	}
 }
@@ -154,7 +153,7 @@ func (s *session) sayWalk(w *walk) {
 func (s *session) classify(ctx context.Context, fresh []Found, walk uint32, first bool) {
 	var wg sync.WaitGroup
 	next := make(chan Found)
-	for range min(s.l.o.Workers, len(fresh)) {
+	for range min(peekers, len(fresh)) {
 		wg.Go(func() {
 			for f := range next {
 				s.admit(f, walk, first)
@@ -176,7 +175,7 @@ func (s *session) classify(ctx context.Context, fresh []Found, walk uint32, firs
 func (s *session) admit(f Found, walk uint32, first bool) {
 	print := s.w.Print(f.Run.Dir, f.Run.State)
 	status := s.l.Peek(f)
-	if status.Final && len(f.Run.Dir) < 1<<16 {
+	if status.Final && short(f.Run) {
 		s.book.addFinal(f, print, walk)
 		s.l.o.Store.Forget(f.Run)
 		return
@@ -283,14 +282,14 @@ func (s *session) compareLive(lv *live) {
 	}
 }
 
-// printOf takes the print of what was last seen of a run.
+// printOf takes the print of what was last seen of a run, 0 if nothing was.
 func (s *session) printOf(lv *live) watch.Print {
 	var packed string
 	s.book.do(func() { packed = lv.sights })
 	if packed == "" {
 		return 0
 	}
-	return s.w.Print(unpack(s.book.found(lv).Run.Dir, packed)...)
+	return s.w.Print(unpack(lv.dir(), packed)...)
 }
 
 // lookBlind marks the live runs that follow a blind folder; where structure is

@@ -227,26 +227,48 @@ func TestBusyLockRestsFromFiveSeconds(t *testing.T) {
 func TestCauseIsNewsOnceForAllRuns(t *testing.T) {
 	var told told
 	full := func(run string) error { return fmt.Errorf("cannot write %s: %w", run, syscall.ENOSPC) }
-	if !told.fail("a", full("a")) {
+	news := func(run string, err error) bool { news, _ := told.fail(run, err); return news }
+	over := func(run string) string { over, _ := told.clear(run); return over }
+	if !news("a", full("a")) {
 		t.Error("the first is no news")
 	}
-	if told.fail("b", full("b")) || told.fail("a", full("a")) {
+	if news("b", full("b")) || news("a", full("a")) {
 		t.Error("the same cause is news again")
 	}
-	if over := told.clear("a"); over != "" {
-		t.Errorf("%q is over while it holds up b", over)
+	if got := over("a"); got != "" {
+		t.Errorf("%q is over while it holds up b", got)
 	}
-	if !told.fail("b", syscall.EACCES) {
+	if !news("b", syscall.EACCES) {
 		t.Error("another cause is no news")
 	}
-	if over := told.clear("b"); over != syscall.EACCES.Error() {
-		t.Errorf("over: %q", over)
+	if got := over("b"); got != syscall.EACCES.Error() {
+		t.Errorf("over: %q", got)
 	}
-	if over := told.clear("b"); over != "" {
-		t.Errorf("over twice: %q", over)
+	if got := over("b"); got != "" {
+		t.Errorf("over twice: %q", got)
 	}
-	if !told.fail("a", full("a")) {
+	if !news("a", full("a")) {
 		t.Error("a cause that comes back is no news")
+	}
+}
+
+func TestCanaryLetsTheOthersGoOn(t *testing.T) {
+	var told told
+	fail := func(run string) bool { _, canary := told.fail(run, syscall.ENOSPC); return canary }
+	if !fail("a") || fail("b") || fail("c") || !fail("a") {
+		t.Error("the first and only the first is the canary")
+	}
+	if _, others := told.clear("b"); others != nil {
+		t.Errorf("one that is no canary lets %q go on", others)
+	}
+	if over, others := told.clear("a"); over != "" || !slices.Equal(others, []string{"c"}) {
+		t.Errorf("over %q, others %q; want c to go on", over, others)
+	}
+	if !fail("c") {
+		t.Error("nobody is the canary now")
+	}
+	if !common(fmt.Errorf("no: %w", syscall.EROFS)) || common(syscall.EACCES) || common(store.ErrBusy) {
+		t.Error("what holds for all is not told from what holds for one")
 	}
 }
 

@@ -88,28 +88,27 @@ func sights(docs []engine.Document, dirs []string) []string {
 	return out
 }
 
-// pack makes one string of paths, those below dir shortened. No path holds the
-// byte zero.
+// pack makes one string of paths, those at and below dir shortened. No path
+// holds the byte zero.
 func pack(dir string, paths []string) string {
-	var b strings.Builder
+	short := make([]string, len(paths))
 	for i, p := range paths {
-		if i > 0 {
-			b.WriteByte(0)
+		short[i] = p
+		if rel, ok := strings.CutPrefix(p, dir); ok && (rel == "" || rel[0] == '/') {
+			short[i] = "/" + strings.TrimPrefix(rel, "/")
 		}
-		if rel, ok := strings.CutPrefix(p, dir+"/"); ok {
-			b.WriteByte('/')
-			p = rel
-		}
-		b.WriteString(p)
 	}
-	return b.String()
+	return strings.Join(short, "\x00")
 }
 
 // unpack undoes pack.
 func unpack(dir, packed string) []string {
 	paths := strings.Split(packed, "\x00")
 	for i, p := range paths {
-		if strings.HasPrefix(p, "/") {
+		switch {
+		case p == "/":
+			paths[i] = dir
+		case p[0] == '/':
 			paths[i] = dir + p
 		}
 	}

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -11,6 +12,10 @@ import (
 // lockWaiters is how many passes may wait for a lock without keeping others
 // from being looked at.
 const lockWaiters = 16
+
+// manyRuns is the number of runs from which the garbage of the first looks is
+// given back at once.
+const manyRuns = 2000
 
 // session is one Watch.
 type session struct {
@@ -24,6 +29,8 @@ type session struct {
 	// rescans is what a rescan is asked for.
 	rescans rescans
 
+	// epoch counts how often something was over that held up many runs.
+	epoch atomic.Uint64
 	// pending counts the first passes that are not over, and the first scan.
 	pending atomic.Int64
 	tell    func()
@@ -94,8 +101,12 @@ func (s *session) feed(ctx context.Context) error {
 // last of them the store may take it that what appears is new, and the caller
 // is told.
 func (s *session) passed() {
-	if s.pending.Add(-1) == 0 {
-		s.l.o.Store.Watching()
-		s.tell()
+	if s.pending.Add(-1) != 0 {
+		return
+	}
+	s.l.o.Store.Watching()
+	s.tell()
+	if runs, _ := s.book.count(); runs > manyRuns {
+		debug.FreeOSMemory()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"placet/engine/watch"
 	"placet/layout"
 )
 
@@ -17,6 +18,9 @@ const (
 	hastyPasses = 8
 	hastyWithin = 100 * time.Millisecond
 	hastyWait   = 25 * time.Millisecond
+	// canaryWait is how often one run tries whether an error is over that
+	// holds for all of them.
+	canaryWait = time.Second
 	// longAgo is by how much a file system's clock may differ from ours.
 	longAgo = 10 * time.Second
 )
@@ -36,7 +40,7 @@ func (s *session) work(ctx context.Context) {
 // serve gives one run its pass.
 func (s *session) serve(ctx context.Context, state string) {
 	lv := s.book.get(state)
-	if lv == nil || s.rests(lv) || s.tooSoon(lv) {
+	if lv == nil || s.resting(lv) || s.tooSoon(lv) {
 		return
 	}
 	s.slots <- struct{}{}
@@ -57,18 +61,23 @@ func (s *session) serve(ctx context.Context, state string) {
 	s.end(lv, p, err)
 }
 
-// rests reports whether a stuck run is still what it was when it got stuck.
-func (s *session) rests(lv *live) bool {
-	var rests bool
-	if s.book.do(func() { rests = lv.rests }); !rests {
+// resting reports whether a run that is stuck, or waits after an error, is still
+// what it was then. What the failed pass itself has written is no reason to look
+// again: without this rule it would wake itself.
+func (s *session) resting(lv *live) bool {
+	if lv.rest == nil {
 		return false
 	}
-	print := s.printOf(lv)
-	s.book.do(func() {
-		lv.rests = lv.print == print
-		rests = lv.rests
-	})
-	return rests
+	left := time.Until(lv.rest.until)
+	over := !lv.rest.ever && (left <= 0 || lv.rest.epoch != s.epoch.Load())
+	if !over && s.printOf(lv) == lv.rest.print {
+		if !lv.rest.ever {
+			s.timers.set(lv.state, s.l.o.Now().Add(left))
+		}
+		return true
+	}
+	lv.rest = nil
+	return false
 }
 
 // tooSoon puts a run off for a moment that is marked all the time for nothing.
@@ -140,20 +149,21 @@ func (s *session) tooEarly(lv *live, lk look, run layout.Run) bool {
 // end draws the conclusions from a pass.
 func (s *session) end(lv *live, p *pass, err error) {
 	s.haste(lv, p)
-	if p.last.snap.Docs != nil {
-		s.note(lv, p)
-	}
+	print := s.note(lv, p)
 	var stuck *stuckError
 	switch {
 	case err == nil:
 		s.settled(lv, p)
 	case errors.As(err, &stuck):
-		s.book.do(func() { lv.rests = true })
-		s.say(lv, p.f, err, 0)
+		lv.rest = &rest{print: print, ever: true}
+		s.fail(lv, p.f, err)
 	default:
 		wait := lv.back.next(err)
+		if s.fail(lv, p.f, err) && common(err) {
+			wait = min(wait, canaryWait)
+		}
+		lv.rest = &rest{print: print, until: time.Now().Add(wait), epoch: s.epoch.Load()}
 		s.timers.set(lv.state, s.l.o.Now().Add(wait))
-		s.say(lv, p.f, err, wait)
 	}
 	s.firstOver(lv)
 	if s.book.get(lv.state) != lv {
@@ -174,22 +184,24 @@ func (s *session) haste(lv *live, p *pass) {
 
 // note remembers what to stat of a run to see whether it changed, and how it
 // stands.
-func (s *session) note(lv *live, p *pass) {
+func (s *session) note(lv *live, p *pass) watch.Print {
 	lv.needs = p.needs
 	paths := sights(p.last.snap.Docs, lv.dirs)
+	if len(paths) == 0 {
+		paths = []string{p.f.Run.Dir}
+	}
 	packed, print := pack(p.f.Run.Dir, paths), s.w.Print(paths...)
 	status := peek(p.f, p.last.snap.Doc(p.f.Run.State))
 	s.book.do(func() { lv.sights, lv.print, lv.status = packed, print, status })
+	return print
 }
 
 // settled sets a run's timer, or takes it out of the way if it is final.
 func (s *session) settled(lv *live, p *pass) {
 	lv.back.reset()
-	if over := s.l.told.clear(lv.state); over != "" {
-		s.l.o.Log.Info("going on", "over", over)
-	}
+	s.clear(lv)
 	again := p.again()
-	if again.IsZero() && lv.status.Final && !s.dirty.marked(lv.state) {
+	if again.IsZero() && lv.status.Final && short(p.f.Run) && !s.dirty.marked(lv.state) {
 		s.retire(lv, p)
 		return
 	}
@@ -213,16 +225,27 @@ func (s *session) retire(lv *live, p *pass) {
 	s.l.o.Store.Forget(run)
 }
 
-// say logs what holds a run up, once per cause.
-func (s *session) say(lv *live, f Found, err error, wait time.Duration) {
-	if !s.l.told.fail(lv.state, err) {
-		return
+// fail logs what holds a run up, once per cause, and reports whether the run is
+// the one by which to see that it is over.
+func (s *session) fail(lv *live, f Found, err error) (canary bool) {
+	news, canary := s.l.told.fail(lv.state, err)
+	if news {
+		s.l.o.Log.Warn("cannot go on with a run; trying again later", "run", f.Key().String(), "err", err)
 	}
-	args := []any{"run", f.Key().String(), "err", err}
-	if wait > 0 {
-		args = append(args, "again_in", wait)
+	return canary
+}
+
+// clear notes that nothing holds a run up any more. If that means that others
+// may go on, their rest is over.
+func (s *session) clear(lv *live) {
+	over, others := s.l.told.clear(lv.state)
+	if over != "" {
+		s.l.o.Log.Info("going on", "over", over)
 	}
-	s.l.o.Log.Warn("cannot go on with a run", args...)
+	if len(others) > 0 {
+		s.epoch.Add(1)
+		s.markAll(others)
+	}
 }
 
 // firstOver notes that a run had its first pass.
@@ -238,7 +261,7 @@ func (s *session) firstOver(lv *live) {
 func (s *session) forget(lv *live) {
 	s.book.remove(lv)
 	s.timers.drop(lv.state)
-	s.l.told.clear(lv.state)
+	s.clear(lv)
 	s.w.Forget(lv.state)
 	s.l.o.Store.Forget(s.book.found(lv).Run)
 	s.firstOver(lv)

@@ -8,15 +8,15 @@ import (
 // Bounds of the contents that are kept so that they need not be read again.
 const (
 	keepBody   = 64 << 10
-	keepBodies = 4 << 20
-	keepFiles  = 8 << 10
+	keepBodies = 6 << 20
+	bodyCost   = 300 // what a kept body costs besides its bytes
 )
 
 // bodies are contents that were read not long ago, by path.
 type bodies struct {
 	mu    sync.Mutex
 	kept  map[string]*content
-	bytes int
+	cost  int
 }
 
 // get returns what was read of a file, if it still looks the same and was old
@@ -39,18 +39,18 @@ func (b *bodies) put(path string, c content) {
 		return
 	}
 	for other := range b.kept {
-		if b.bytes+len(c.body) <= keepBodies && len(b.kept) < keepFiles {
+		if b.cost+len(c.body)+bodyCost <= keepBodies {
 			break
 		}
 		b.remove(other)
 	}
 	b.kept[path] = &c
-	b.bytes += len(c.body)
+	b.cost += len(c.body) + bodyCost
 }
 
 func (b *bodies) remove(path string) {
 	if c := b.kept[path]; c != nil {
-		b.bytes -= len(c.body)
+		b.cost -= len(c.body) + bodyCost
 		delete(b.kept, path)
 	}
 }

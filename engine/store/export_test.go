@@ -9,3 +9,10 @@ const HotRuns = hotRuns
 
 // MoveWithout renames as on a kernel without exclusive renames.
 var MoveWithout = moveWithout
+
+// Waiting is how many plans wait for the rounds before them to end.
+func (s *Store) Waiting() int {
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	return len(s.queue.waiting)
+}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -148,11 +149,10 @@ func (o osFS) List(dir string) ([]Info, error) {
 	if err != nil {
 		return nil, o.explain("list", dir, err)
 	}
-	f := os.NewFile(uintptr(fd), dir)
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
+	defer unix.Close(fd)
+	names, err := namesIn(fd)
 	if err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: "list", Path: dir, Err: err}
 	}
 	sort.Strings(names)
 	infos := make([]Info, 0, len(names))
@@ -168,6 +168,22 @@ func (o osFS) List(dir string) ([]Info, error) {
 		infos = append(infos, infoOf(name, &st))
 	}
 	return infos, nil
+}
+
+// entries are buffers for the names of folders.
+var entries = sync.Pool{New: func() any { return new([16 << 10]byte) }}
+
+// namesIn reads the names in an open folder.
+func namesIn(fd int) (names []string, err error) {
+	buf := entries.Get().(*[16 << 10]byte)
+	defer entries.Put(buf)
+	for {
+		n, err := again(func() (int, error) { return unix.ReadDirent(fd, buf[:]) })
+		if err != nil || n == 0 {
+			return names, err
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+	}
 }
 
 func (o osFS) Mkdir(dir string) error {

@@ -8,22 +8,17 @@ import (
 	"path"
 	"slices"
 	"syscall"
-
-	"placet/engine"
 )
 
 // maxFailures is how many rounds of fsync in a row may fail.
 const maxFailures = 3
 
-// rounds carries out a batch of jobs: contents, names, and once more for what
-// an fsync lost. Each job ends durable or with its err.
+// rounds carries out a batch of jobs. Each ends durable or with its err.
 func (s *Store) rounds(batch []*job) {
 	each(s.parallel, batch, s.prepare)
-	for again := true; again; {
-		s.contents(batch)
-		each(s.parallel, going(batch), s.putInPlace)
-		again = s.names(batch)
-	}
+	s.contents(batch)
+	each(s.parallel, going(batch), s.putInPlace)
+	s.names(batch)
 	each(s.parallel, batch, s.finish)
 }
 
@@ -63,6 +58,8 @@ func (s *Store) judge(tried []*put) {
 	for _, p := range tried {
 		switch {
 		case p.err == nil, p.job.err != nil:
+		case errors.Is(p.err, fs.ErrNotExist): // its folder went away
+			p.job.err = moved(p.doc.Path)
 		case !errors.As(p.err, new(errSync)):
 			p.job.err = fmt.Errorf("cannot write %s: %w", p.doc.Path, p.err)
 		case s.stopped.Load():
@@ -121,35 +118,45 @@ func (s *Store) syncFile(p *put) error {
 	return nil
 }
 
-// names is the second round: every touched folder is synced. It returns true
-// if a folder refused: what was put in place there is written anew.
-func (s *Store) names(batch []*job) (again bool) {
+// names is the second round: every touched folder is synced, those of jobs that
+// ended early too. A folder that refused is changed once more before it is synced
+// again: the second sync would say nothing about what the first has lost.
+func (s *Store) names(batch []*job) {
 	dirs := s.takeFolders()
 	for _, j := range batch {
 		dirs = slices.AppendSeq(dirs, maps.Keys(j.dirs))
 	}
 	slices.Sort(dirs)
-	refused := s.syncDirs(slices.Compact(dirs))
-	for _, j := range batch {
-		again = s.redo(j, refused) || again
+	dirs = slices.Compact(dirs)
+	refused := map[string]error{}
+	for len(dirs) > 0 {
+		errs := s.syncDirs(dirs)
+		maps.Copy(refused, errs)
+		dirs = slices.DeleteFunc(dirs, func(dir string) bool {
+			if errs[dir] == nil {
+				delete(refused, dir)
+				return true
+			}
+			return passing(errs[dir]) || s.stopped.Load() || s.stir(dir) != nil
+		})
 	}
-	return again
+	for dir := range refused {
+		s.oweFolder(dir)
+	}
+	for _, j := range batch {
+		s.lost(j, refused)
+	}
 }
 
-// syncDirs syncs folders side by side and returns those that refused, which are
-// owed from then on.
-func (s *Store) syncDirs(dirs []string) (refused map[string]error) {
-	if len(dirs) == 0 {
-		return nil
-	}
+// syncDirs syncs folders side by side and returns what refused.
+func (s *Store) syncDirs(dirs []string) map[string]error {
 	errs := make([]error, len(dirs))
 	each(s.parallel, upTo(len(dirs)), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
 	s.count(nameRound, slices.ContainsFunc(errs, func(err error) bool { return err != nil && !passing(err) }))
-	refused = map[string]error{}
+	refused := map[string]error{}
 	for i, err := range errs {
 		if err != nil {
 			refused[dirs[i]] = err
-			s.oweFolder(dirs[i])
 		}
 	}
 	return refused
@@ -161,6 +168,16 @@ func upTo(n int) []int {
 		all[i] = i
 	}
 	return all
+}
+
+// stir changes a folder without leaving anything in it.
+func (s *Store) stir(dir string) error {
+	name := tempName(path.Join(dir, "x"))
+	f, err := s.fs.Open(name, ForCreating, 0o666)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), s.fs.Remove(name))
 }
 
 // passing reports whether an error of a folder's sync came from opening it, or
@@ -177,43 +194,18 @@ func passing(err error) bool {
 	return errors.As(err, new(*NotRegular))
 }
 
-// redo prepares a job to put in place anew what lies in folders that refused to
-// be synced, and reports whether there is any.
-func (s *Store) redo(j *job, refused map[string]error) bool {
-	var cause error
-	owed := map[string]bool{}
+// lost ends a job whose names may not be durable.
+func (s *Store) lost(j *job, refused map[string]error) {
 	for dir := range j.dirs {
-		if err := refused[dir]; err != nil {
-			cause, owed[dir] = err, true
+		cause := refused[dir]
+		switch {
+		case cause == nil || j.err != nil:
+		case s.stopped.Load():
+			j.err = fmt.Errorf("cannot make %s durable: %w (%w)", j.what(), ErrStopped, cause)
+		default:
+			j.err = fmt.Errorf("cannot make %s durable: %w", j.what(), cause)
 		}
 	}
-	j.dirs = owed
-	if cause == nil || j.err != nil {
-		return false
-	}
-	if s.stopped.Load() {
-		j.err = fmt.Errorf("cannot make %s durable: %w (%w)", j.what(), ErrStopped, cause)
-		return false
-	}
-	if passing(cause) || !s.anew(j, owed) {
-		j.err = fmt.Errorf("cannot make %s durable: %w", j.what(), cause)
-		return false
-	}
-	return true
-}
-
-// anew prepares what was put in place in some folders to be written once more,
-// over itself, and reports whether there is any.
-func (s *Store) anew(j *job, dirs map[string]bool) (any bool) {
-	for _, p := range j.puts {
-		if p.placed && !p.journal && dirs[path.Dir(p.doc.Path)] {
-			s.settleDisplaced(p)
-			p.doc.Over = engine.Sum(p.doc.Body)
-			p.there, p.written, p.placed = false, false, false
-			any = true
-		}
-	}
-	return any
 }
 
 // what names a job in an error.

@@ -13,7 +13,14 @@ import (
 // swap replaces the state document: the two names are exchanged in one step, and
 // what was displaced is read. If it is not what the plan was made over, somebody
 // wrote in between, and theirs is put back.
+//
+// Between the exchange and the putting back others can read what is not yet
+// fact. So the two are as close as can be: a look just before shows who wrote
+// while the contents were made durable.
 func (s *Store) swap(p *put) error {
+	if err := s.unmoved(p); err != nil {
+		return err
+	}
 	err := s.fs.Rename(p.temp, p.doc.Path, Exchange)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return s.replaceCompared(p)
@@ -25,18 +32,25 @@ func (s *Store) swap(p *put) error {
 		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
 	}
 	c, err := s.present(p.temp)
-	if err != nil || c.digest() != p.doc.Over && c.digest() != engine.Sum(p.doc.Body) {
+	if err != nil {
+		back := s.putBack(p)
+		return fmt.Errorf("cannot write %s: %w (%w)", p.doc.Path, err, back)
+	}
+	if !p.expects(c) {
 		return s.putBack(p)
 	}
 	p.displaced = &c
 	return nil
 }
 
+// expects reports whether a content may be displaced: the one that the plan was
+// made over, or the new one already.
+func (p *put) expects(c content) bool {
+	return c.digest() == p.doc.Over || c.digest() == engine.Sum(p.doc.Body)
+}
+
 // replaceCompared does without an exchange: compare, rename, compare.
 func (s *Store) replaceCompared(p *put) error {
-	if err := s.unmoved(p); err != nil {
-		return err
-	}
 	if err := s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, Replace)); err != nil {
 		return err
 	}
@@ -49,7 +63,7 @@ func (s *Store) replaceCompared(p *put) error {
 
 // settleDisplaced looks once more at what the state document displaced, and lets
 // it go. A writer in place may have held it open: if it has changed since, their
-// words are put back.
+// words are put back. What cannot be read stays, for a sweep to look at.
 func (s *Store) settleDisplaced(p *put) {
 	if p.displaced == nil {
 		return
@@ -63,25 +77,29 @@ func (s *Store) settleDisplaced(p *put) {
 		return
 	}
 	c, err := s.present(p.temp)
-	switch {
-	case errors.Is(err, engine.ErrAbsent): // somebody swept it
-	case err == nil && (c.digest() == p.doc.Over || c.digest() == engine.Sum(p.doc.Body)):
-		s.dropTemp(p.temp)
-	default:
+	if err == nil && !p.expects(c) {
 		p.job.err = s.putBack(p)
 		return
 	}
+	if err == nil {
+		s.dropTemp(p.temp)
+	}
+	s.freeTemp(p.temp) // what cannot be read now, a sweep looks at
 	p.temp = ""
 }
 
-// print is what a name holds: which file, and with which content.
+// print is what a name holds: which file, and with which content. What cannot be
+// read, a link for instance, is known by its inode alone.
 type print struct {
 	device, inode uint64
 	sum           [sha256.Size]byte
+	read          bool
 }
 
-// printOf describes what a name holds. What cannot be read, a link for instance,
-// is known by its inode alone.
+func (p print) same(q print) bool {
+	return p.device == q.device && p.inode == q.inode && (p.sum == q.sum || !p.read || !q.read)
+}
+
 func (s *Store) printOf(name string) (print, error) {
 	info, err := s.fs.Stat(name)
 	if err != nil {
@@ -89,9 +107,9 @@ func (s *Store) printOf(name string) (print, error) {
 	}
 	c, err := s.present(name)
 	if err != nil {
-		return print{info.Device, info.Inode, [sha256.Size]byte{}}, nil
+		return print{device: info.Device, inode: info.Inode}, nil
 	}
-	return print{c.info.Device, c.info.Inode, c.sum}, nil
+	return print{c.info.Device, c.info.Inode, c.sum, true}, nil
 }
 
 // putBack gives the name of the state document back to what was displaced from
@@ -100,7 +118,7 @@ func (s *Store) printOf(name string) (print, error) {
 // if it displaces anything else, that goes back in its turn. So the content that
 // is let go in the end is ours, or one that its own writers replaced.
 func (s *Store) putBack(p *put) error {
-	placed := print{p.info.Device, p.info.Inode, sha256.Sum256(p.doc.Body)}
+	placed := print{p.info.Device, p.info.Inode, sha256.Sum256(p.doc.Body), true}
 	for {
 		theirs, err := s.printOf(p.temp)
 		if err != nil {
@@ -119,22 +137,20 @@ func (s *Store) putBack(p *put) error {
 			return s.keepAside(p, err)
 		}
 		displaced, err := s.printOf(p.temp)
-		if err != nil {
-			return s.keepAside(p, err)
-		}
-		if displaced == placed {
-			return s.backInPlace(p, true)
+		if err != nil || displaced.same(placed) {
+			return s.backInPlace(p, displaced.read)
 		}
 		placed = theirs
 	}
 }
 
 // backInPlace ends putBack. The exchange must be durable before the other name
-// goes: a crash could otherwise keep the second and lose the first.
-func (s *Store) backInPlace(p *put, held bool) error {
+// goes: a crash could otherwise keep the second and lose the first. What is under
+// the other name goes only if it was read and is known; else a sweep looks at it.
+func (s *Store) backInPlace(p *put, known bool) error {
 	if err := s.fs.SyncDir(path.Dir(p.doc.Path)); err != nil {
 		s.oweFolder(path.Dir(p.doc.Path))
-	} else if held {
+	} else if known {
 		s.dropTemp(p.temp)
 	}
 	s.freeTemp(p.temp)

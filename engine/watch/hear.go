@@ -33,7 +33,7 @@ func (w *Watcher) rel(abs string) (string, bool) {
 	if abs == w.root {
 		return ".", true
 	}
-	rel, ok := strings.CutPrefix(abs, strings.TrimSuffix(w.root, string(filepath.Separator))+string(filepath.Separator))
+	rel, ok := strings.CutPrefix(abs, w.prefix)
 	return path.Clean(filepath.ToSlash(rel)), ok
 }
 

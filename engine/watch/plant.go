@@ -9,7 +9,12 @@ import (
 )
 
 // abs is where a path lies on the disk.
-func (w *Watcher) abs(p string) string { return filepath.Join(w.root, filepath.FromSlash(p)) }
+func (w *Watcher) abs(p string) string {
+	if p == "." {
+		return w.root
+	}
+	return w.prefix + filepath.FromSlash(p)
+}
 
 // reach has a folder watched, and the way to it. The caller holds the lock.
 func (w *Watcher) reach(n *node) {

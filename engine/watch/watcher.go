@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,9 +48,10 @@ type Batch struct {
 // Watcher follows folders of one workspace. Its methods may be called from any
 // goroutine. All paths are relative to the workspace, with slashes.
 type Watcher struct {
-	root string // absolute
-	log  *slog.Logger
-	open Open
+	root   string // absolute
+	prefix string // the root and a separator
+	log    *slog.Logger
+	open   Open
 	// remote reports whether others can change a folder without any event.
 	remote func(abs string) bool
 
@@ -95,7 +97,7 @@ func NewFrom(root string, log *slog.Logger, open Open) (*Watcher, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	w := &Watcher{
-		root: abs, log: log, open: open, remote: remoteFS,
+		root: abs, prefix: strings.TrimSuffix(abs, string(filepath.Separator)) + string(filepath.Separator), log: log, open: open, remote: remoteFS,
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		nodes: tree{}, follows: map[string][]string{}, structure: map[string]*node{}, cookies: map[string]*cookie{},
 		said: map[string]bool{}, dirty: map[string]struct{}{}, dirs: map[string]struct{}{},

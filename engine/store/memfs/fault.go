@@ -26,7 +26,7 @@ type fault struct {
 var _ store.FS = (*FS)(nil)
 
 // around makes a call as the faults let it. The lock is held.
-func (f *fault) around(c Call, whole func() error, half func()) error {
+func (f *fault) around(c Call, whole func() error, half func(error)) error {
 	switch {
 	case f.crashed:
 		return ErrCrashed
@@ -36,12 +36,12 @@ func (f *fault) around(c Call, whole func() error, half func()) error {
 			whole()
 		}
 		if f.when == Torn && half != nil {
-			half()
+			half(ErrCrashed)
 		}
 		return ErrCrashed
 	case f.failAt == c.N:
 		if half != nil {
-			half()
+			half(f.err)
 		}
 		return f.err
 	}
@@ -56,7 +56,8 @@ func (m *FS) CrashAt(k int, when When) {
 }
 
 // FailAt makes the k-th call from now, counted from 1, return an error. A write
-// that fails has written half; an fsync that fails drops what it was to write.
+// that fails has written half; an fsync of a file that fails, and one of a folder
+// that fails with EIO, drops what it was to write.
 func (m *FS) FailAt(k int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -37,7 +37,7 @@ func (f *file) Write(p []byte) (n int, err error) {
 	err = f.m.call("write", f.name, func() error {
 		write(p)
 		return nil
-	}, func() { write(p[:len(p)/2]) })
+	}, func(error) { write(p[:len(p)/2]) })
 	return n, err
 }
 
@@ -78,7 +78,7 @@ func (f *file) Sync() error {
 	return f.m.call("sync", f.name, func() error {
 		f.n.sync()
 		return nil
-	}, func() { f.n.lost = f.n.lost || f.n.dirty })
+	}, func(error) { f.n.lost = f.n.lost || f.n.dirty })
 }
 
 func (f *file) TryLock() error {

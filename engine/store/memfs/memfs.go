@@ -61,7 +61,7 @@ func (m *FS) Root() string { return Root }
 
 // call counts a call, lets the hook run, and then makes it, unless a fault takes
 // its place. Half is made instead where the call is to be torn.
-func (m *FS) call(op, name string, whole func() error, half func()) error {
+func (m *FS) call(op, name string, whole func() error, half func(error)) error {
 	m.mu.Lock()
 	m.calls++
 	c := Call{N: m.calls, Op: op, Name: name}
@@ -77,11 +77,11 @@ func (m *FS) call(op, name string, whole func() error, half func()) error {
 	return m.wrap(op, name, m.fault.around(c, whole, half))
 }
 
-func (m *FS) refuse(err error, half func()) error {
+func (m *FS) refuse(err error, half func(error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if half != nil {
-		half()
+		half(err)
 	}
 	return err
 }
@@ -303,9 +303,9 @@ func (m *FS) SyncDir(name string) error {
 		}
 		n.syncNames()
 		return nil
-	}, func() {
-		if n, err := m.find(name); err == nil {
-			n.changes = nil // an fsync that fails drops what it was to write
+	}, func(err error) {
+		if n, ferr := m.find(name); ferr == nil && errors.Is(err, syscall.EIO) {
+			n.dropNames()
 		}
 	})
 }

@@ -30,6 +30,9 @@ type node struct {
 	names   map[string]*node
 	kept    map[string]*node   // names that are durable
 	changes []map[string]*node // in between, oldest first; nil removes a name
+	// dropped are changes that an fsync which failed was to write. They are
+	// written again only with the next change of the folder.
+	dropped []map[string]*node
 }
 
 // node makes an inode. Numbers that are free are used again at once.
@@ -78,7 +81,8 @@ func (m *FS) change(dir *node, change map[string]*node) {
 		m.stamp(n)
 		m.release(n)
 	}
-	dir.changes = append(dir.changes, change)
+	dir.changes = append(append(dir.changes, dir.dropped...), change)
+	dir.dropped = nil
 	m.stamp(dir)
 	dir.modified = dir.changed
 }
@@ -108,6 +112,11 @@ func (n *node) syncNames() {
 		apply(n.kept, change)
 	}
 	n.changes = nil
+}
+
+// dropNames is what an fsync that fails does.
+func (n *node) dropNames() {
+	n.dropped, n.changes = append(n.dropped, n.changes...), nil
 }
 
 func apply(names, change map[string]*node) {

@@ -1,0 +1,201 @@
+package store_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+// threeFiles is what one answer makes durable: the state document, a receipt
+// and an event.
+func threeFiles(run layout.Run, revision int) engine.Plan {
+	over := engine.Digest("")
+	if revision > 0 {
+		over = engine.Sum(stateBody(revision - 1))
+	}
+	return engine.Plan{Writes: []engine.Document{
+		{Path: fmt.Sprintf("%s/requests/r%d/receipt.json", run.Dir, revision), Body: make([]byte, 600)},
+		{Path: fmt.Sprintf("%s/events/%03d-b.json", run.Dir, revision), Body: make([]byte, 400)},
+		{Path: run.State, Kind: engine.KindState, Body: stateBody(revision), Over: over},
+	}}
+}
+
+func stateBody(revision int) []byte {
+	return fmt.Appendf(make([]byte, 0, 2100), "%2000d", revision)
+}
+
+// floor makes the same files durable in the cheapest safe way: contents side by
+// side, fsync, renames, fsync of the folders. It compares nothing.
+func floor(root string, plans []engine.Plan) error {
+	var files []string
+	dirs := map[string]bool{}
+	for _, p := range plans {
+		for _, d := range p.Writes {
+			file := filepath.Join(root, d.Path)
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				return err
+			}
+			files = append(files, file)
+			dirs[filepath.Dir(file)] = true
+		}
+	}
+	var failed error
+	spread(len(files), func(n int) {
+		if err := writeSynced(files[n]+".tmp", plans[n/3].Writes[n%3].Body); err != nil {
+			failed = err
+		}
+	})
+	for _, file := range files {
+		if err := os.Rename(file+".tmp", file); err != nil {
+			return err
+		}
+	}
+	var all []string
+	for dir := range dirs {
+		all = append(all, dir)
+	}
+	spread(len(all), func(n int) {
+		f, err := os.Open(all[n])
+		if err == nil {
+			err = f.Sync()
+			f.Close()
+		}
+		if err != nil {
+			failed = err
+		}
+	})
+	return failed
+}
+
+func writeSynced(name string, body []byte) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write(body); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func spread(n int, do func(int)) {
+	var all sync.WaitGroup
+	todo := make(chan int)
+	for range min(n, 64) {
+		all.Go(func() {
+			for i := range todo {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		todo <- i
+	}
+	close(todo)
+	all.Wait()
+}
+
+func BenchmarkOneCommitOfThreeFiles(b *testing.B) {
+	s := store.New(store.OS(b.TempDir()), store.Options{})
+	run := numbered(1)
+	for i := range b.N {
+		if err := s.Commit(run, layout.Faber{}, threeFiles(run, i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFloorOfThreeFiles(b *testing.B) {
+	root := b.TempDir()
+	run := numbered(1)
+	for i := range b.N {
+		if err := floor(root, []engine.Plan{threeFiles(run, i)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkTwoThousandCommits is a burst: the figure is commits a second.
+func BenchmarkTwoThousandCommits(b *testing.B) {
+	for range b.N {
+		s := store.New(store.OS(b.TempDir()), store.Options{})
+		start := time.Now()
+		var all sync.WaitGroup
+		for i := range 2000 {
+			all.Go(func() {
+				if err := s.Commit(numbered(i), layout.Faber{}, threeFiles(numbered(i), 0)); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		b.ReportMetric(2000/time.Since(start).Seconds(), "commits/s")
+	}
+}
+
+func BenchmarkFloorOfTwoThousand(b *testing.B) {
+	for range b.N {
+		root := b.TempDir()
+		var plans []engine.Plan
+		for i := range 2000 {
+			plans = append(plans, threeFiles(numbered(i), 0))
+		}
+		start := time.Now()
+		if err := floor(root, plans); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(2000/time.Since(start).Seconds(), "commits/s")
+	}
+}
+
+func fullRun(b *testing.B, events int) (*store.Store, layout.Run) {
+	b.Helper()
+	w := machine(b)
+	run := numbered(1)
+	for i := range events {
+		w.put(fmt.Sprintf("%s/events/%03d-step_start.json", run.Dir, i+1), `{"event_id":1}`)
+	}
+	for _, name := range []string{"state.json", "metadata.json", "requests/r/request.json", "requests/r/form.md"} {
+		w.put(run.Dir+"/"+name, `{"a":1}`)
+	}
+	w.later(time.Hour)
+	return w.store(), run
+}
+
+func BenchmarkLoadUnchanged(b *testing.B) {
+	for _, events := range []int{10, 1000, 10000} {
+		b.Run(fmt.Sprintf("%d events", events), func(b *testing.B) {
+			s, run := fullRun(b, events)
+			if _, err := s.Load(run, layout.Faber{}, nil); err != nil {
+				b.Fatal(err)
+			}
+			b.ResetTimer()
+			for range b.N {
+				if _, err := s.Load(run, layout.Faber{}, []string{"still:specs/a.md"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkUnchanged(b *testing.B) {
+	s, run := fullRun(b, 6)
+	if _, err := s.Load(run, layout.Faber{}, nil); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for range b.N {
+		if !s.Unchanged(run) {
+			b.Fatal("changed")
+		}
+	}
+}

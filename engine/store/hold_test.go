@@ -1,0 +1,155 @@
+package store_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine/store"
+	"placet/engine/store/memfs"
+)
+
+func TestGitsSignsHoldTheWorkspace(t *testing.T) {
+	for _, sign := range []string{"rebase-merge/done", "rebase-apply/next", "MERGE_HEAD", "CHERRY_PICK_HEAD", "index.lock"} {
+		w := inMemory()
+		w.dir(".git")
+		s := w.store()
+		if reason, held := s.Hold(); held {
+			t.Errorf("held at rest: %s", reason)
+		}
+		w.put(".git/"+sign, "")
+		name, _, _ := strings.Cut(sign, "/")
+		if reason, held := s.Hold(); !held || !strings.Contains(reason, name) {
+			t.Errorf("%s: %q, %v", sign, reason, held)
+		}
+		w.later(11 * time.Second)
+		if _, held := s.Hold(); held != (sign != "index.lock") {
+			t.Errorf("%s: after 11 s held is %v", sign, held)
+		}
+	}
+}
+
+func TestAnIndexLockHoldsTenSecondsAtMost(t *testing.T) {
+	w := inMemory()
+	w.put(".git/index.lock", "")
+	s := w.store()
+	for _, c := range []struct {
+		after time.Duration
+		held  bool
+	}{{0, true}, {10 * time.Second, true}, {time.Millisecond, false}} {
+		w.later(c.after)
+		if _, held := s.Hold(); held != c.held {
+			t.Errorf("after %v more: %v", c.after, held)
+		}
+	}
+	// Another lock is another hold; one that was left behind long ago is none.
+	w.delete(".git/index.lock")
+	w.put("x", "")
+	w.put(".git/index.lock", "")
+	if _, held := s.Hold(); !held {
+		t.Error("the next lock does not hold")
+	}
+	w.later(time.Hour)
+	if _, held := w.store().Hold(); held {
+		t.Error("a lock that was left behind holds")
+	}
+	// Where .placet/ cannot be written the lock is timed by looking.
+	s = store.New(w.fs, store.Options{Now: w.clock.now})
+	w.fs.(*memfs.FS).Hook(func(c memfs.Call) error {
+		if c.Op == "touch" {
+			return os.ErrPermission
+		}
+		return nil
+	})
+	w.later(time.Second)
+	if _, held := s.Hold(); !held {
+		t.Error("first seen, and it does not hold")
+	}
+	w.later(-time.Hour)
+	if _, held := s.Hold(); !held {
+		t.Error("the clock went back, and it does not hold")
+	}
+	w.later(11 * time.Second)
+	if _, held := s.Hold(); held {
+		t.Error("it holds for ever")
+	}
+}
+
+func TestNoGitNoHold(t *testing.T) {
+	for _, body := range []string{"", "nonsense", "gitdir:", "gitdir: \n"} {
+		w := inMemory()
+		if body != "" {
+			w.put(".git", body)
+		}
+		if reason, held := w.store().Hold(); held {
+			t.Errorf("%q: %s", body, reason)
+		}
+	}
+	w := inMemory()
+	w.put(".git", "gitdir: nowhere")
+	w.fs.(*memfs.FS).Hook(func(c memfs.Call) error {
+		if c.Op == "open" || c.Op == "read" {
+			return os.ErrPermission
+		}
+		return nil
+	})
+	if _, held := w.store().Hold(); held {
+		t.Error("held by a file that cannot be read")
+	}
+}
+
+func run(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@x", "-c", "protocol.file.allow=always", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+func TestGitsFolderIsFoundWhereverItIs(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git here")
+	}
+	top := t.TempDir()
+	repo := filepath.Join(top, "repo")
+	run(t, top, "init", "-q", repo)
+	run(t, repo, "commit", "-q", "--allow-empty", "-m", "x")
+	run(t, repo, "worktree", "add", "-q", "../tree")
+	run(t, repo, "submodule", "--quiet", "add", repo, "sub")
+	if err := os.MkdirAll(filepath.Join(repo, "deep/er"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	linked := filepath.Join(top, "linked")
+	if err := os.Mkdir(linked, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(repo, ".git"), filepath.Join(linked, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	for workspace, git := range map[string]string{
+		repo:                           filepath.Join(repo, ".git"),
+		filepath.Join(repo, "deep/er"): filepath.Join(repo, ".git"),
+		filepath.Join(top, "tree"):     filepath.Join(repo, ".git/worktrees/tree"),
+		filepath.Join(repo, "sub"):     filepath.Join(repo, ".git/modules/sub"),
+		linked:                         filepath.Join(repo, ".git"),
+	} {
+		s := store.New(store.OS(workspace), store.Options{})
+		if reason, held := s.Hold(); held {
+			t.Errorf("%s at rest: %s", workspace, reason)
+		}
+		sign := filepath.Join(git, "MERGE_HEAD")
+		if err := os.WriteFile(sign, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, held := s.Hold(); !held {
+			t.Errorf("%s is not held", workspace)
+		}
+		if err := os.Remove(sign); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"placet/engine"
+	"placet/engine/store"
+	"placet/engine/store/memfs"
+	"placet/layout"
+)
+
+func plainTemp(digits string) string { return layout.TempPrefix + digits + layout.TempSuffix }
+
+// swapTemp is the name under which a state document made over one content waits
+// to displace it.
+func swapTemp(over, own string) string {
+	return plainTemp("0123456789abcdef" + engine.Sum([]byte(over)).Hex()[:16] + engine.Sum([]byte(own)).Hex()[:16])
+}
+
+// sweep sweeps the run's folder as the one placet of the workspace.
+func sweep(t *testing.T, w world) string {
+	t.Helper()
+	var log bytes.Buffer
+	s := store.New(w.fs, store.Options{Now: w.clock.now, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	unlock, err := s.LockWorkspace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := s.Sweep(aRun().Dir); err != nil {
+		t.Fatal(err)
+	}
+	return log.String()
+}
+
+func TestSweepRemovesPlacetsOwnTemporaryNamesAlone(t *testing.T) {
+	worlds(t, func(t *testing.T, w world) {
+		for _, name := range []string{plainTemp("0123456789abcdef"), plainTemp("x"), swapTemp("S0", "S1"), "state.json", ".other.tmp", "state.json.tmp", ".placet-x"} {
+			w.put(in(name), "S0")
+		}
+		w.dir(in(plainTemp("folder")))
+		sweep(t, w)
+		want := []string{".other.tmp", ".placet-folder.tmp", ".placet-x", "state.json", "state.json.tmp"}
+		if diff := cmp.Diff(want, names(t, w, aRun().Dir)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestSweepLeavesWhatAnotherPlacetMayBeUsing(t *testing.T) {
+	worlds(t, func(t *testing.T, w world) {
+		w.put(in(plainTemp("0123456789abcdef")), "x")
+		s := w.store() // it does not hold the workspace
+		for i, want := range []int{1, 1, 0} {
+			if err := s.Sweep(aRun().Dir); err != nil {
+				t.Fatal(err)
+			}
+			if got := names(t, w, aRun().Dir); len(got) != want {
+				t.Errorf("%d: %v", i, got)
+			}
+			w.later(45 * time.Second)
+		}
+	})
+}
+
+func TestSweepLeavesWhatThisPlacetIsUsing(t *testing.T) {
+	m := scene()
+	s := quiet(m)
+	unlock, err := s.LockWorkspace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	sweeping := false
+	m.Hook(func(c memfs.Call) error {
+		if !sweeping && (c.Op == "sync" || c.Op == "exchange" || c.Op == "exclusive") {
+			sweeping = true
+			if err := s.Sweep(path.Dir(c.Name)); err != nil {
+				t.Error(err)
+			}
+			sweeping = false
+		}
+		return nil
+	})
+	commit(t, s, step)
+}
+
+func TestSweepPutsADisplacedDocumentOfOthersBack(t *testing.T) {
+	worlds(t, func(t *testing.T, w world) {
+		w.put(in("state.json"), "ours")
+		w.put(in("metadata.json"), "M")
+		w.put(in(swapTemp("S0", "ours")), foreign)
+		if log := sweep(t, w); !strings.Contains(log, "put back") {
+			t.Errorf("log: %q", log)
+		}
+		check(t, w, map[string]string{in("state.json"): foreign})
+		if got := names(t, w, aRun().Dir); len(got) != 2 {
+			t.Errorf("left behind: %v", got)
+		}
+	})
+}
+
+func TestSweepKeepsADisplacedDocumentThatNobodyCanPlace(t *testing.T) {
+	worlds(t, func(t *testing.T, w world) {
+		w.put(in("state.json"), "written by others since")
+		w.put(in(swapTemp("S0", "ours")), foreign)
+		if log := sweep(t, w); !strings.Contains(log, "left aside") {
+			t.Errorf("log: %q", log)
+		}
+		check(t, w, map[string]string{in("state.json"): "written by others since", in(swapTemp("S0", "ours")): foreign})
+	})
+}
+
+func TestSweepKnowsADisplacedLinkOfOthers(t *testing.T) {
+	worlds(t, func(t *testing.T, w world) {
+		w.put(in("state.json"), "ours")
+		w.odd(in(swapTemp("S0", "ours")), fs.ModeSymlink)
+		sweep(t, w)
+		info, err := w.fs.Stat(in("state.json"))
+		if err != nil || info.Mode&fs.ModeSymlink == 0 {
+			t.Errorf("their link is not back: %v %v", info.Mode, err)
+		}
+	})
+}
+
+func TestSweepSaysWhatItCannotDo(t *testing.T) {
+	for _, op := range []string{"list", "remove"} {
+		w := inMemory()
+		w.put(in(plainTemp("0123456789abcdef")), "x")
+		w.later(time.Hour)
+		w.fs.(*memfs.FS).Hook(func(c memfs.Call) error {
+			if c.Op == op {
+				return syscall.EACCES
+			}
+			return nil
+		})
+		if err := w.store().Sweep(aRun().Dir); !errors.Is(err, syscall.EACCES) {
+			t.Errorf("%s: got %v", op, err)
+		}
+	}
+	if err := inMemory().store().Sweep("none"); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
