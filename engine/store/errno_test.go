@@ -18,12 +18,18 @@ var errnos = []syscall.Errno{
 }
 
 func TestAnErrorAtAnyCallDamagesNothingAndPasses(t *testing.T) {
+	for _, variant := range variants {
+		t.Run(variant.name, func(t *testing.T) { errorAtAnyCall(t, variant.on) })
+	}
+}
+
+func errorAtAnyCall(t *testing.T, on func(m *memfs.FS) *store.Store) {
 	schedules := 0
 	for _, errno := range errnos {
 		for k := 1; ; k++ {
 			m := scene()
+			s := on(m)
 			m.FailAt(k, errno)
-			s := quiet(m)
 			err := s.Commit(aRun(), layout.Faber{}, step)
 			if m.Calls() < k {
 				break
@@ -75,42 +81,51 @@ func TestAnErrorLeavesNoTemporaryNames(t *testing.T) {
 }
 
 func TestAnFsyncThatFailsOnceIsAnsweredByWritingAnew(t *testing.T) {
-	for k := 1; k <= 12; k++ {
-		m := scene()
-		n := 0
-		m.Hook(func(c memfs.Call) error {
-			if c.Op == "sync" || c.Op == "syncdir" {
-				if n++; n == k {
-					return syscall.EIO
-				}
+	for _, variant := range variants {
+		t.Run(variant.name, func(t *testing.T) {
+			for k := 1; k <= 12; k++ {
+				fsyncFails(t, k, variant.on)
 			}
-			return nil
 		})
-		s := quiet(m)
-		err := s.Commit(aRun(), layout.Faber{}, step)
-		if err != nil && !errors.Is(err, syscall.EIO) {
-			t.Fatal(err)
-		}
-		m.Hook(nil)
-		if err != nil {
-			t.Logf("the %d. fsync: %v", k, err)
-			if err := retry(s, m); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := s.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		for seed := range uint64(20) {
-			tree := m.CrashClone(seed).Tree()
-			for name, may := range after {
-				if last := may[len(may)-1]; tree[name] != last && name != in("old.problem.md") {
-					t.Fatalf("the %d. fsync failed, seed %d: %s holds %q", k, seed, name, tree[name])
-				}
-			}
-		}
-		noTemps(t, m)
 	}
+}
+
+// fsyncFails lets the k-th fsync fail.
+func fsyncFails(t *testing.T, k int, on func(m *memfs.FS) *store.Store) {
+	m := scene()
+	s := on(m)
+	n := 0
+	m.Hook(func(c memfs.Call) error {
+		if strings.HasPrefix(c.Op, "sync") {
+			if n++; n == k {
+				return syscall.EIO
+			}
+		}
+		return nil
+	})
+	err := s.Commit(aRun(), layout.Faber{}, step)
+	if err != nil && !errors.Is(err, syscall.EIO) {
+		t.Fatal(err)
+	}
+	m.Hook(nil)
+	if err != nil {
+		t.Logf("the %d. fsync: %v", k, err)
+		if err := retry(s, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(20) {
+		tree := m.CrashClone(seed).Tree()
+		for name, may := range after {
+			if last := may[len(may)-1]; tree[name] != last && name != in("old.problem.md") {
+				t.Fatalf("the %d. fsync failed, seed %d: %s holds %q", k, seed, name, tree[name])
+			}
+		}
+	}
+	noTemps(t, m)
 }
 
 func TestAnFsyncIsNeverRepeatedOnTheFileThatRefusedIt(t *testing.T) {
@@ -136,7 +151,7 @@ func TestAnFsyncIsNeverRepeatedOnTheFileThatRefusedIt(t *testing.T) {
 }
 
 func TestThreeRoundsOfFsyncThatFailStopTheStore(t *testing.T) {
-	for _, op := range []string{"sync", "syncdir"} {
+	for _, op := range []string{"sync", "syncdir", "syncall"} {
 		m := scene()
 		m.Hook(func(c memfs.Call) error {
 			if c.Op == op {
@@ -145,6 +160,9 @@ func TestThreeRoundsOfFsyncThatFailStopTheStore(t *testing.T) {
 			return nil
 		})
 		s := quiet(m)
+		if op == "syncall" {
+			s.SyncAllFrom(1)
+		}
 		err := s.Commit(aRun(), layout.Faber{}, step)
 		if !errors.Is(err, store.ErrStopped) || !errors.Is(err, syscall.EIO) {
 			t.Errorf("%s: got %v", op, err)

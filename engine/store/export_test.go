@@ -16,3 +16,9 @@ func (s *Store) Waiting() int {
 	defer s.queue.mu.Unlock()
 	return len(s.queue.waiting)
 }
+
+// SyncAllFrom sets from how many files on a round is one sync of everything.
+func (s *Store) SyncAllFrom(n int) *Store {
+	s.many = n
+	return s
+}

@@ -34,6 +34,10 @@ type FS interface {
 	Remove(name string) error
 	// SyncDir makes the names in a folder durable.
 	SyncDir(dir string) error
+	// SyncAll makes durable whatever was written so far to the file system
+	// that a folder lies in. It returns errors.ErrUnsupported where that file
+	// system, or the kernel, would not tell of what is lost.
+	SyncAll(dir string) error
 	// Touch sets a file's times to the file system's own present, creating
 	// the file if it is missing, and returns that present.
 	Touch(name string) (time.Time, error)

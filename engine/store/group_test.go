@@ -28,11 +28,8 @@ type rounds struct {
 func (r *rounds) see(op string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if op != "sync" && op != "syncdir" {
-		return
-	}
 	r.syncs++
-	if op != r.last {
+	if op != r.last || op == "syncall" {
 		r.count++
 	}
 	r.last = op
@@ -93,25 +90,33 @@ func commitAs(t *testing.T, s *store.Store, run layout.Run, p engine.Plan) {
 }
 
 func TestCommitsThatAreReadyTogetherShareTwoRounds(t *testing.T) {
-	m := memfs.New(nil)
-	var r rounds
-	s := store.New(counting{m, &r}, store.Options{})
-	errs := together(t, m, s, 100, func(i int) engine.Plan { return planOf(numbered(i)) }, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.count, r.syncs, r.last = 0, 0, "none"
-	})
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	// The commit that went before ends with its own two: one of contents, which
-	// had begun, and one of names.
-	if r.count > 4 || r.syncs < 300 {
-		t.Errorf("%d rounds, %d fsyncs", r.count, r.syncs)
-	}
-	for i := range 101 {
-		if got, _ := m.CrashClone(0).Get(numbered(i).State); got != "S" {
-			t.Fatalf("run %d is not durable", i)
+	for _, all := range []bool{true, false} {
+		m := memfs.New(nil)
+		if !all {
+			m.NoSyncAll()
+		}
+		var r rounds
+		s := store.New(counting{m, &r}, store.Options{})
+		errs := together(t, m, s, 100, func(i int) engine.Plan { return planOf(numbered(i)) }, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.count, r.syncs, r.last = 0, 0, "none"
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		// The commit that went before ends with its own two: one of contents,
+		// which had begun, and one of names.
+		if r.count > 4 {
+			t.Errorf("%d rounds", r.count)
+		}
+		if all != (r.syncs < 20) {
+			t.Errorf("%d syncs", r.syncs)
+		}
+		for i := range 101 {
+			if got, _ := m.CrashClone(0).Get(numbered(i).State); got != "S" {
+				t.Fatalf("run %d is not durable", i)
+			}
 		}
 	}
 }
@@ -125,6 +130,14 @@ type counting struct {
 func (c counting) SyncDir(dir string) error {
 	c.r.see("syncdir")
 	return c.FS.SyncDir(dir)
+}
+
+func (c counting) SyncAll(dir string) error {
+	err := c.FS.SyncAll(dir)
+	if err == nil {
+		c.r.see("syncall")
+	}
+	return err
 }
 
 func (c counting) Open(name string, how store.How, perm fs.FileMode) (store.File, error) {

@@ -27,6 +27,9 @@ type Loaded struct {
 	Dirs []string
 	// Stray are the paths in the run's folder that nobody knows, sorted.
 	Stray []string
+	// Temps are placet's own temporary names in the run's folder: of a commit
+	// that is under way, or left by a crash; see Sweep.
+	Temps []string
 }
 
 // visit is one Load in progress.
@@ -130,6 +133,8 @@ func (v *visit) entry(rel string, info Info, depth int) error {
 		v.add(v.s.look(ask{path: path.Join(v.run.Dir, rel), file: file, at: v.s.memory.inside(v.folder, rel)}, info))
 	case info.Mode.IsDir() && v.fam.Descend(v.run, rel):
 		return v.walk(rel, depth+1)
+	case layout.IsTemp(info.Name):
+		v.out.Temps = append(v.out.Temps, path.Join(v.run.Dir, rel))
 	case !layout.Noise(info.Name) && !slices.Contains(v.run.Locks, path.Join(v.run.Dir, rel)):
 		v.out.Stray = append(v.out.Stray, path.Join(v.run.Dir, rel))
 	}

@@ -2,7 +2,9 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -61,3 +63,32 @@ func touch(dir int, base string) error {
 	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
 	return unix.UtimesNanoAt(dir, base, now, unix.AT_SYMLINK_NOFOLLOW)
 }
+
+// syncAll syncs the file system of an open folder: those that wait for the disk
+// in syncfs, on kernels that report its errors (since 5.8).
+func syncAll(fd int) error {
+	var st unix.Statfs_t
+	if err := retry(func() error { return unix.Fstatfs(fd, &st) }); err != nil {
+		return err
+	}
+	switch int64(st.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.TMPFS_MAGIC:
+	default:
+		return errors.ErrUnsupported
+	}
+	if !syncfsTells() {
+		return errors.ErrUnsupported
+	}
+	return retry(func() error { return unix.Syncfs(fd) })
+}
+
+// syncfsTells reports whether the kernel's syncfs returns errors.
+var syncfsTells = sync.OnceValue(func() bool {
+	var uts unix.Utsname
+	if unix.Uname(&uts) != nil {
+		return false
+	}
+	var major, minor int
+	n, _ := fmt.Sscanf(unix.ByteSliceToString(uts.Release[:]), "%d.%d", &major, &minor)
+	return n == 2 && (major > 5 || major == 5 && minor >= 8)
+})

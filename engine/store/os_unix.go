@@ -215,6 +215,18 @@ func (o osFS) SyncDir(dir string) error {
 	return nil
 }
 
+func (o osFS) SyncAll(dir string) error {
+	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
+	if err != nil {
+		return o.explain("sync", dir, err)
+	}
+	defer unix.Close(fd)
+	if err := syncAll(fd); err != nil {
+		return &fs.PathError{Op: "sync", Path: dir, Err: err}
+	}
+	return nil
+}
+
 func (o osFS) Touch(name string) (time.Time, error) {
 	err := o.in("touch", name, touch)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"placet/engine"
 	"placet/engine/store"
@@ -161,6 +162,7 @@ func TestAForeignStateSurvivesCrashAndError(t *testing.T) {
 
 func sweepHeld(t *testing.T, m *memfs.FS) {
 	t.Helper()
+	m.Later(time.Minute)
 	s := quiet(m)
 	unlock, err := s.LockWorkspace()
 	if err != nil {

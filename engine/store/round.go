@@ -42,7 +42,11 @@ func (s *Store) contents(batch []*job) {
 		if len(todo) == 0 {
 			return
 		}
-		each(s.parallel, todo, func(p *put) { p.err = s.write(p) })
+		if len(todo) < s.many {
+			each(s.parallel, todo, func(p *put) { p.err = s.write(p) })
+		} else {
+			s.writeMany(todo)
+		}
 		s.judge(todo)
 	}
 }
@@ -92,7 +96,15 @@ func (s *Store) write(p *put) (err error) {
 	case p.there, p.journal:
 		err = s.syncFile(p)
 	default:
-		err = s.writeTemp(p)
+		err = s.writeTemp(p, true)
+	}
+	return s.wrote(p, err)
+}
+
+// wrote ends the writing of one content.
+func (s *Store) wrote(p *put, err error) error {
+	if err == nil {
+		err = s.nameSwap(p)
 	}
 	p.written = err == nil
 	return err
@@ -111,11 +123,17 @@ func (s *Store) syncFile(p *put) error {
 	}
 	defer f.Close()
 	if err := f.Sync(); err != nil {
-		p.doc.Body, p.doc.Over, p.old = c.body, c.digest(), &c.info
-		p.there, p.journal = false, false
+		p.distrust(c)
 		return syncError(err)
 	}
 	return nil
+}
+
+// distrust makes a put of a file that already has its name one that is written
+// anew, over itself.
+func (p *put) distrust(c content) {
+	p.doc.Body, p.doc.Over, p.old = c.body, c.digest(), &c.info
+	p.there, p.journal = false, false
 }
 
 // names is the second round: every touched folder is synced, those of jobs that
@@ -151,7 +169,9 @@ func (s *Store) names(batch []*job) {
 // syncDirs syncs folders side by side and returns what refused.
 func (s *Store) syncDirs(dirs []string) map[string]error {
 	errs := make([]error, len(dirs))
-	each(s.parallel, upTo(len(dirs)), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
+	if len(dirs) < s.many || !s.syncManyDirs(dirs, errs) {
+		each(s.parallel, upTo(len(dirs)), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
+	}
 	s.count(nameRound, slices.ContainsFunc(errs, func(err error) bool { return err != nil && !passing(err) }))
 	refused := map[string]error{}
 	for i, err := range errs {

@@ -27,6 +27,7 @@ type Store struct {
 	now      func() time.Time
 	log      *slog.Logger
 	parallel int
+	many     int // from how many files on a round is one sync of everything
 
 	began  time.Time
 	memory memory
@@ -47,7 +48,7 @@ type Store struct {
 
 // New returns a store on a file system.
 func New(fsys FS, o Options) *Store {
-	s := &Store{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel}
+	s := &Store{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel, many: manyFiles}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -11,9 +11,14 @@ import (
 	"placet/layout"
 )
 
-// sweepAge is how old another's temporary name must be where placet does not
-// hold the workspace: a second one, on another machine, may be at work.
-const sweepAge = time.Minute
+const (
+	// sweepAge is how old another's temporary name must be where placet does
+	// not hold the workspace: a second one, on another machine, may be at work.
+	sweepAge = time.Minute
+	// sweepHeld is enough where it does: beside the daemon only a command that
+	// writes one answer may be at work.
+	sweepHeld = 5 * time.Second
+)
 
 // Sweep removes placet's own temporary names that a crash has left in a folder.
 // One that holds a state document which others wrote is put back in its place.
@@ -25,7 +30,7 @@ func (s *Store) Sweep(dir string) error {
 	var errs []error
 	for _, info := range infos {
 		name := path.Join(dir, info.Name)
-		if _, mine := s.temps.inUse.Load(name); mine || !layout.IsTemp(info.Name) || !s.stale(info) {
+		if _, mine := s.temps.inUse.Load(name); mine || !layout.IsTemp(info.Name) || !s.stale(name, info) {
 			continue
 		}
 		if err := s.sweep(name, info, infos); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -36,11 +41,14 @@ func (s *Store) Sweep(dir string) error {
 }
 
 // stale reports whether nobody can be using a temporary name any more.
-func (s *Store) stale(info Info) bool {
-	if s.held.Load() {
-		return true
-	}
+func (s *Store) stale(name string, info Info) bool {
 	now, _ := s.diskNow(freshClock)
+	if s.held.Load() {
+		if _, _, swap := swapDigests(name); swap {
+			return true // state documents are exchanged by the holder alone
+		}
+		return now.Sub(info.Changed) > sweepHeld
+	}
 	return now.Sub(info.Changed) > sweepAge
 }
 

@@ -49,6 +49,7 @@ func TestSweepRemovesPlacetsOwnTemporaryNamesAlone(t *testing.T) {
 			w.put(in(name), "S0")
 		}
 		w.dir(in(plainTemp("folder")))
+		w.later(10 * time.Second) // a command may be writing an answer
 		sweep(t, w)
 		want := []string{".other.tmp", ".placet-folder.tmp", ".placet-x", "state.json", "state.json.tmp"}
 		if diff := cmp.Diff(want, names(t, w, aRun().Dir)); diff != "" {

@@ -64,17 +64,22 @@ func syncError(err error) error {
 
 // writeTemp makes a put's content durable under a temporary name, with the mode
 // and ownership of the file that it replaces. On error the name is gone again.
-func (s *Store) writeTemp(p *put) error {
+func (s *Store) writeTemp(p *put, sync bool) error {
 	name := tempName(p.doc.Path)
 	s.temps.inUse.Store(name, true)
-	info, err := s.fillTemp(name, p)
+	info, err := s.fillTemp(name, p, sync)
 	if err != nil {
 		s.dropTemp(name)
 		return err
 	}
 	p.temp, p.info = name, info
-	if p.doc.Kind == engine.KindState && p.doc.Over != "" {
-		return s.renameTemp(p, swapName(name, p.doc))
+	return nil
+}
+
+// nameSwap gives a temporary state document, now durable, its telling name.
+func (s *Store) nameSwap(p *put) error {
+	if p.doc.Kind == engine.KindState && p.doc.Over != "" && p.temp != "" {
+		return s.renameTemp(p, swapName(p.temp, p.doc))
 	}
 	return nil
 }
@@ -91,27 +96,29 @@ func (s *Store) renameTemp(p *put, name string) error {
 	return nil
 }
 
-func (s *Store) fillTemp(name string, p *put) (Info, error) {
+func (s *Store) fillTemp(name string, p *put, sync bool) (Info, error) {
 	f, err := s.fs.Open(name, ForCreating, 0o666)
 	if err != nil {
 		return Info{}, err
 	}
-	info, err := s.fill(f, p)
+	info, err := s.fill(f, p, sync)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
 	return info, err
 }
 
-func (s *Store) fill(f File, p *put) (Info, error) {
+func (s *Store) fill(f File, p *put, sync bool) (Info, error) {
 	if _, err := f.Write(p.doc.Body); err != nil {
 		return Info{}, err
 	}
 	if err := s.keepMode(f, p); err != nil {
 		return Info{}, err
 	}
-	if err := syncError(f.Sync()); err != nil {
-		return Info{}, err
+	if sync {
+		if err := syncError(f.Sync()); err != nil {
+			return Info{}, err
+		}
 	}
 	return f.Stat()
 }

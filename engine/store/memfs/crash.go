@@ -81,7 +81,7 @@ func common(a, b []byte) int {
 func (m *FS) clone(names func(*node) map[string]*node, data func(*node) []byte) *FS {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := &FS{now: m.now, last: m.last}
+	out := &FS{now: m.now, shift: m.shift, last: m.last}
 	seen := map[*node]*node{}
 	var copyOf func(n *node) *node
 	copyOf = func(n *node) *node {

@@ -21,6 +21,7 @@ type fault struct {
 	failAt     int
 	err        error
 	noExchange bool
+	noSyncAll  bool
 }
 
 var _ store.FS = (*FS)(nil)
@@ -77,6 +78,13 @@ func (m *FS) NoExchange() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault.noExchange = true
+}
+
+// NoSyncAll makes the file system one that can only be synced file by file.
+func (m *FS) NoSyncAll() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fault.noSyncAll = true
 }
 
 // Calls is the number of calls made so far.

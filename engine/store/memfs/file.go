@@ -78,7 +78,7 @@ func (f *file) Sync() error {
 	return f.m.call("sync", f.name, func() error {
 		f.n.sync()
 		return nil
-	}, func(error) { f.n.lost = f.n.lost || f.n.dirty })
+	}, func(error) { f.n.lose() })
 }
 
 func (f *file) TryLock() error {

@@ -27,7 +27,7 @@ type Call struct {
 	// N counts the calls from 1.
 	N int
 	// Op is the method: open, create, append, lock, stat, list, mkdir, rename,
-	// exclusive, exchange, remove, syncdir, touch, read, write, fstat,
+	// exclusive, exchange, remove, syncdir, syncall, touch, read, write, fstat,
 	// truncate, chown, chmod, sync, trylock.
 	Op string
 	// Name is the path, of a rename the target.
@@ -38,6 +38,7 @@ type Call struct {
 type FS struct {
 	mu    sync.Mutex
 	now   func() time.Time
+	shift time.Duration
 	root  *node
 	free  []uint64 // inode numbers to use again, as ext4 does
 	last  uint64
@@ -305,7 +306,25 @@ func (m *FS) SyncDir(name string) error {
 		return nil
 	}, func(err error) {
 		if n, ferr := m.find(name); ferr == nil && errors.Is(err, syscall.EIO) {
-			n.dropNames()
+			n.lose()
+		}
+	})
+}
+
+// SyncAll implements store.FS.
+func (m *FS) SyncAll(name string) error {
+	return m.call("syncall", name, func() error {
+		if m.fault.noSyncAll {
+			return errors.ErrUnsupported
+		}
+		m.root.each(func(n *node) {
+			n.sync()
+			n.syncNames()
+		})
+		return nil
+	}, func(err error) {
+		if errors.Is(err, syscall.EIO) {
+			m.root.each((*node).lose)
 		}
 	})
 }

@@ -53,7 +53,7 @@ func (m *FS) node(mode fs.FileMode) *node {
 }
 
 // stamp sets the ctime.
-func (m *FS) stamp(n *node) { n.changed = m.now().Round(0).Truncate(tick) }
+func (m *FS) stamp(n *node) { n.changed = m.now().Round(0).Add(m.shift).Truncate(tick) }
 
 func (n *node) info(name string) store.Info {
 	return store.Info{
@@ -114,9 +114,18 @@ func (n *node) syncNames() {
 	n.changes = nil
 }
 
-// dropNames is what an fsync that fails does.
-func (n *node) dropNames() {
+// lose is what an fsync that fails does.
+func (n *node) lose() {
+	n.lost = n.lost || n.dirty
 	n.dropped, n.changes = append(n.dropped, n.changes...), nil
+}
+
+// each visits a node and all below it.
+func (n *node) each(do func(*node)) {
+	do(n)
+	for _, below := range n.names {
+		below.each(do)
+	}
 }
 
 func apply(names, change map[string]*node) {

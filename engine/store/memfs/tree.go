@@ -6,12 +6,20 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"placet/engine/store"
 )
 
 // The calls in this file are the test's own: they are not counted, see no fault,
 // and panic where a test has made a mistake.
+
+// Later lets time pass for the file system alone.
+func (m *FS) Later(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.shift += d
+}
 
 // Put writes a file as another program would, by rename, durable at once, and
 // makes the folders above it.

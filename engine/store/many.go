@@ -1,0 +1,120 @@
+package store
+
+import (
+	"errors"
+	"maps"
+	"path"
+	"slices"
+)
+
+// manyFiles is from how many files or folders on a round of fsync is one sync of
+// the whole file system: a burst costs as much as one commit then. It is not done
+// for fewer, because it also waits for what other programs have written.
+const manyFiles = 64
+
+// writeMany makes many contents durable with one sync for each file system they
+// lie in, and with one for each file where there is no such sync.
+func (s *Store) writeMany(todo []*put) {
+	each(s.parallel, todo, func(p *put) { p.err = s.writeUnsynced(p) })
+	devices := map[uint64][]*put{}
+	for _, p := range todo {
+		if p.err == nil {
+			devices[p.info.Device] = append(devices[p.info.Device], p)
+		}
+	}
+	for _, puts := range devices {
+		err := s.fs.SyncAll(path.Dir(puts[0].doc.Path))
+		if err != nil {
+			s.stirMade(puts)
+		}
+		each(s.parallel, puts, func(p *put) { p.err = s.wrote(p, s.synced(p, err)) })
+	}
+}
+
+// stirMade changes the folders that have got new ones, whose names a sync of
+// everything that failed may have lost.
+func (s *Store) stirMade(puts []*put) {
+	dirs := map[string]bool{}
+	for _, p := range puts {
+		maps.Copy(dirs, p.job.dirs)
+	}
+	each(s.parallel, slices.Collect(maps.Keys(dirs)), func(dir string) {
+		if err := s.stir(dir); err != nil {
+			s.once("stir "+dir, "cannot change a folder whose sync failed", "path", dir, "error", err)
+		}
+	})
+}
+
+// writeUnsynced writes one content and learns which file system it is on.
+func (s *Store) writeUnsynced(p *put) error {
+	if !p.there && !p.journal {
+		return s.writeTemp(p, false)
+	}
+	info, err := s.fs.Stat(p.doc.Path)
+	p.info = Info{Device: info.Device}
+	return err
+}
+
+// synced ends one content's part in a sync of everything. What such a sync has
+// lost nobody can tell, so after an error all of it is thrown away.
+func (s *Store) synced(p *put, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errors.ErrUnsupported) || passing(err):
+		return s.syncOne(p)
+	case p.there, p.journal:
+		c, rerr := s.present(p.doc.Path)
+		if rerr != nil {
+			return rerr
+		}
+		p.distrust(c)
+	default:
+		s.dropTemp(p.temp)
+		p.temp = ""
+	}
+	return syncError(err)
+}
+
+// syncOne syncs one content by itself.
+func (s *Store) syncOne(p *put) error {
+	if p.there || p.journal {
+		return s.syncFile(p)
+	}
+	f, err := s.fs.Open(p.temp, ForReading, 0)
+	if err == nil {
+		err = syncError(f.Sync())
+		f.Close()
+	}
+	if err != nil {
+		s.dropTemp(p.temp)
+		p.temp = ""
+	}
+	return err
+}
+
+// syncManyDirs syncs many folders with one sync for each file system, and
+// reports whether it could.
+func (s *Store) syncManyDirs(dirs []string, errs []error) bool {
+	devices := map[uint64]string{}
+	for _, dir := range dirs {
+		info, err := s.fs.Stat(dir)
+		if err != nil {
+			return false
+		}
+		devices[info.Device] = dir
+	}
+	for _, dir := range devices {
+		err := s.fs.SyncAll(dir)
+		switch {
+		case err == nil:
+		case errors.Is(err, errors.ErrUnsupported) || passing(err):
+			return false
+		default:
+			for i := range errs {
+				errs[i] = err
+			}
+		}
+	}
+	return true
+}
