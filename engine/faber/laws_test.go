@@ -2,6 +2,7 @@ package faber_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,9 +23,27 @@ const (
 var lawNow = time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC)
 
 func TestLaws(t *testing.T)        { enginetest.Run(t, laws()) }
-func TestCrash(t *testing.T)       { enginetest.Crash(t, laws()) }
-func TestErrors(t *testing.T)      { enginetest.Errors(t, laws()) }
-func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, laws()) }
+func TestCrash(t *testing.T)       { enginetest.Crash(t, some(laws())) }
+func TestErrors(t *testing.T)      { enginetest.Errors(t, some(laws())) }
+func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some(laws())) }
+
+// some keeps the stories that differ in what they write: told with a crash at
+// every call, all of them take minutes. PLACET_LAWS=all tells all.
+func some(s enginetest.Suite) enginetest.Suite {
+	if os.Getenv("PLACET_LAWS") == "all" {
+		return s
+	}
+	kept := s.Cases[:0:0]
+	for _, c := range s.Cases {
+		switch c.Name {
+		case "approve by response", "approve by form", "request changes", "skip", "reject", "deadline rejects",
+			"answered in the history", "cancelled while asking", "failed run: retry", "plan layout":
+			kept = append(kept, c)
+		}
+	}
+	s.Cases = kept
+	return s
+}
 
 // laws are the stories of FABER runs that the shared suite tells.
 func laws() enginetest.Suite {
@@ -47,39 +66,40 @@ func laws() enginetest.Suite {
 			step(faber.Pending, faber.InProgress), step(faber.InProgress, faber.Failed), step(faber.InProgress, faber.Completed),
 		},
 		Persons:  []string{"answered_continue", "answered_revise", "answered_retry", "answered_skip", "answered_abort", "cancel_asked"},
-		PowerCut: closeGaps,
+		PowerCut: unnumbered,
 		Cases:    lawCases(),
 	}
 }
 
 var (
-	eventName = regexp.MustCompile(`^(.*/events/)(\d+)(-[a-z_]+\.json)$`)
+	eventName = regexp.MustCompile(`^(.*/events/)\d+(-[a-z_]+)\.json$`)
 	eventID   = regexp.MustCompile(`"event_id": \d+`)
-	listed    = regexp.MustCompile(`(?m)^- \d{3,} `)
 	lastID    = regexp.MustCompile(`"last_event_id": \d+`)
+	listed    = regexp.MustCompile(`(?m)^- \d{3,} .*$`)
 )
 
-// closeGaps renumbers events. A power cut may keep .next-id and lose the event
-// that it stepped over: the page has the next event take the higher number of
-// the two, so a number may be left out then.
-func closeGaps(t enginetest.Tree) enginetest.Tree {
-	n := 0
+// unnumbered takes the numbers of events out of a tree. A power cut may keep
+// .next-id, or a later event, and lose an earlier one: the page has the next
+// event take the highest number, so the numbers may have gaps and another
+// order then. Which events there are must be the same all the same.
+func unnumbered(t enginetest.Tree) enginetest.Tree {
 	for _, p := range t.Paths() {
+		body := t[p]
 		if m := eventName.FindStringSubmatch(p); m != nil {
-			n++
-			body := t[p]
 			delete(t, p)
-			t[fmt.Sprintf("%s%03d%s", m[1], n, m[3])] = eventID.ReplaceAllString(body, fmt.Sprintf(`"event_id": %d`, n))
+			name := m[1] + "N" + m[2]
+			for t[name] != "" {
+				name += "+"
+			}
+			t[name] = eventID.ReplaceAllString(body, `"event_id": N`)
 		}
-	}
-	for p, body := range t {
 		switch {
 		case strings.HasSuffix(p, "/events/.next-id"):
-			t[p] = fmt.Sprintln(n + 1)
+			t[p] = "N\n"
 		case strings.HasSuffix(p, "/context.md"):
-			t[p] = listed.ReplaceAllString(body, "- NNN ")
+			t[p] = listed.ReplaceAllString(body, "- an event")
 		case strings.HasSuffix(p, "/state.json"):
-			t[p] = lastID.ReplaceAllString(body, fmt.Sprintf(`"last_event_id": %d`, n))
+			t[p] = lastID.ReplaceAllString(body, `"last_event_id": N`)
 		}
 	}
 	return t

@@ -8,7 +8,7 @@ import (
 // Bounds of the contents that are kept so that they need not be read again.
 const (
 	keepBody   = 64 << 10
-	keepBodies = 6 << 20
+	keepBodies = 4 << 20
 	bodyCost   = 300 // what a kept body costs besides its bytes
 )
 

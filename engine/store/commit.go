@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"time"
 
 	"placet/engine"
 	"placet/layout"
@@ -14,8 +15,10 @@ import (
 type put struct {
 	job *job
 	doc engine.Document
-	// old describes the file that is there now, nil if there is none.
-	old *Info
+	// old describes the file that is there now, nil if there is none, as a look
+	// that began at the moment looked has found it.
+	old    *Info
+	looked time.Time
 	// there: the file already holds these bytes; they only need to be durable.
 	there bool
 	// journal: the file is an append-only one whose bytes need to be durable;
@@ -144,6 +147,7 @@ func (s *Store) compare(p *put) error {
 			return err
 		}
 	}
+	p.looked, _ = s.diskNow(staleClock)
 	c, err := s.present(p.doc.Path)
 	switch {
 	case errors.Is(err, engine.ErrAbsent):

@@ -43,7 +43,9 @@ type visit struct {
 	at     map[string]int  // path → index in out.Docs
 	names  strings.Builder // what was seen; see Unchanged
 	glance glance
-	blind  bool // some of it may change without showing
+	began  time.Time // by the file system's clock
+	blind  bool      // some of it may change without showing
+	scarce error     // what could not be read for reasons that are not its own
 	dirs   map[string]bool
 }
 
@@ -53,14 +55,16 @@ const maxDepth = 32
 // Load reads a run's documents and what its machine needs besides. A need is a
 // path or a glob (path.Match, part by part), relative to the workspace; before
 // either may stand "still:", for a file that must stand still for 2 s. The
-// document's Path is without that word. The error is about the run as a whole;
-// what is wrong with one file is its document's Err.
+// document's Path is without that word. The error is about the run as a whole,
+// or says that placet is short of descriptors or memory; what is wrong with one
+// file is its document's Err.
 func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
 	v := &visit{
 		s: s, run: run, fam: fam, folder: s.memory.of(run),
 		at: map[string]int{}, dirs: map[string]bool{},
 	}
 	v.pass = s.memory.begin(v.folder)
+	v.began, _ = s.diskNow(staleClock)
 	if err := v.walk(".", 0); err != nil {
 		return Loaded{}, err
 	}
@@ -72,6 +76,9 @@ func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded,
 		if err := v.need(need); err != nil {
 			return Loaded{}, err
 		}
+	}
+	if v.scarce != nil {
+		return Loaded{}, v.scarce
 	}
 	v.finish()
 	v.sort()
@@ -91,7 +98,7 @@ func (v *visit) sight(name string, info Info, there bool) {
 	v.names.WriteString(name)
 	v.names.WriteByte(0)
 	v.glance.add(&v.s.memory, info, there)
-	v.blind = v.blind || there && v.s.racy(info)
+	v.blind = v.blind || there && racy(info, v.began)
 }
 
 func (v *visit) sort() {
@@ -146,6 +153,9 @@ func (v *visit) entry(rel string, info Info, depth int) error {
 func (v *visit) add(d engine.Document, again time.Time) {
 	if !again.IsZero() && (v.out.Again.IsZero() || again.Before(v.out.Again)) {
 		v.out.Again = again
+	}
+	if scarce(d.Err) {
+		v.scarce = d.Err
 	}
 	i, twice := v.at[d.Path]
 	switch {
@@ -202,11 +212,10 @@ func (s *Store) missing(a ask, err error) (engine.Document, time.Time) {
 		t.since = old.since
 	}
 	t.still = now - t.since
-	if a.at.in != s.memory.outside {
-		s.memory.put(a.at, trace{})
-	} else {
-		s.memory.put(a.at, t)
+	if a.at.in != s.memory.outside && !a.still {
+		t = trace{} // a visit that does not see it says so
 	}
+	s.memory.put(a.at, t)
 	if wait := t.wait(a.stands()); a.still && wait > 0 {
 		d.Err = engine.ErrUnsettled
 		return d, s.now().Add(wait)

@@ -75,8 +75,9 @@ func (s *Store) replace(p *put) error {
 
 // unmoved compares again what is under the name, by its times where they do.
 func (s *Store) unmoved(p *put) error {
+	began, _ := s.diskNow(staleClock)
 	info, err := s.fs.Stat(p.doc.Path)
-	if err == nil && p.old != nil && identityOf(info) == identityOf(*p.old) && !s.racy(info) {
+	if err == nil && p.old != nil && identityOf(info) == identityOf(*p.old) && !racy(info, p.looked) && !racy(info, began) {
 		return nil
 	}
 	c, err := s.present(p.doc.Path)

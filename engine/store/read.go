@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -65,7 +64,7 @@ func readWhole(f File, size int64) ([]byte, error) {
 	if int64(n) != size {
 		return nil, errTorn
 	}
-	return bytes.Clone(body[:n]), nil
+	return body[:n:n], nil
 }
 
 func hashWhole(f File, size int64) (sum [sha256.Size]byte, err error) {
@@ -76,6 +75,12 @@ func hashWhole(f File, size int64) (sum [sha256.Size]byte, err error) {
 	}
 	copy(sum[:], h.Sum(nil))
 	return sum, err
+}
+
+// scarce reports whether an error says nothing about a file, only that placet
+// is short of something for the moment.
+func scarce(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }
 
 // unusable says why a file cannot be read, for the document that stands for it.

@@ -62,11 +62,12 @@ func (s *Store) look(a ask, info Info) (engine.Document, time.Time) {
 		d.Body, d.Sum = c.body, c.digest()
 		return d, time.Time{}
 	}
+	began, _ := s.diskNow(staleClock)
 	c, err := s.read(a.path, a.limit(), a.still)
 	if err != nil {
 		return s.unread(a, d, info, err)
 	}
-	c.racy = s.racy(c.info)
+	c.racy = racy(c.info, began)
 	s.memory.bodies.put(a.path, c)
 	d.Changed = c.info.Changed
 	t := s.agree(a, old, appeared, c)
@@ -107,6 +108,9 @@ func (a ask) wrong(info Info) error {
 // unread is the document for a file that could not be read.
 func (s *Store) unread(a ask, d engine.Document, info Info, err error) (engine.Document, time.Time) {
 	d.Err = unusable(a.path, err)
+	if scarce(err) {
+		return d, time.Time{}
+	}
 	if d.Absent() {
 		s.memory.put(a.at, trace{})
 		return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
@@ -189,10 +193,9 @@ func (s *Store) firstSeen(info Info) time.Duration {
 	return 0
 }
 
-// racy reports whether a change right after this reading could leave the file's
-// times as they are.
-func (s *Store) racy(info Info) bool {
-	now, _ := s.diskNow(staleClock)
+// racy reports whether a change after a look that began at a moment of the file
+// system's clock could leave the file's times as they are.
+func racy(info Info, began time.Time) bool {
 	latest := info.Changed
 	if info.Modified.After(latest) {
 		latest = info.Modified
@@ -201,7 +204,7 @@ func (s *Store) racy(info Info) bool {
 	if latest.Nanosecond() == 0 {
 		tick = coarseTick
 	}
-	return now.Sub(latest) < tick
+	return began.Sub(latest) < tick
 }
 
 // wholeObject reports whether a body is one JSON object, blanks aside. A strict

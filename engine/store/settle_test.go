@@ -421,7 +421,7 @@ func TestWhatCannotBeReadSaysWhy(t *testing.T) {
 }
 
 func TestErrorsOfReadingAreNeverAbsence(t *testing.T) {
-	for _, errno := range []syscall.Errno{syscall.EACCES, syscall.EIO, syscall.EMFILE, syscall.ELOOP} {
+	for _, errno := range []syscall.Errno{syscall.EACCES, syscall.EIO, syscall.ELOOP} {
 		w := inMemory()
 		w.put(in("state.json"), `{}`)
 		w.later(time.Hour)
@@ -439,6 +439,29 @@ func TestErrorsOfReadingAreNeverAbsence(t *testing.T) {
 		w.fs.(*memfs.FS).Hook(nil)
 		if d := doc(load(t, s), "state.json"); d.Err != nil && !d.Unsettled() {
 			t.Errorf("afterwards: %v", d.Err)
+		}
+	}
+}
+
+func TestBeingShortOfDescriptorsSaysNothingAboutAFile(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		w := inMemory()
+		w.put(in("state.json"), `{}`)
+		w.put("a.md", "x")
+		w.later(time.Hour)
+		for _, short := range []string{aRun().State, "a.md"} {
+			s := w.store()
+			w.fs.(*memfs.FS).Hook(func(c memfs.Call) error {
+				if c.Op == "open" && c.Name == short {
+					return errno
+				}
+				return nil
+			})
+			if _, err := s.Load(aRun(), layout.Faber{}, []string{"a.md"}); !errors.Is(err, errno) || !strings.Contains(err.Error(), short) {
+				t.Errorf("%s: got %v", short, err)
+			}
+			w.fs.(*memfs.FS).Hook(nil)
+			expect(t, w, s, "state.json", []any{"{}"})
 		}
 	}
 }

@@ -88,28 +88,28 @@ func (s *Store) settleDisplaced(p *put) {
 	p.temp = ""
 }
 
-// print is what a name holds: which file, and with which content. What cannot be
+// imprint is what a name holds: which file, and with which content. What cannot be
 // read, a link for instance, is known by its inode alone.
-type print struct {
+type imprint struct {
 	device, inode uint64
 	sum           [sha256.Size]byte
 	read          bool
 }
 
-func (p print) same(q print) bool {
+func (p imprint) same(q imprint) bool {
 	return p.device == q.device && p.inode == q.inode && (p.sum == q.sum || !p.read || !q.read)
 }
 
-func (s *Store) printOf(name string) (print, error) {
+func (s *Store) printOf(name string) (imprint, error) {
 	info, err := s.fs.Stat(name)
 	if err != nil {
-		return print{}, err
+		return imprint{}, err
 	}
 	c, err := s.present(name)
 	if err != nil {
-		return print{device: info.Device, inode: info.Inode}, nil
+		return imprint{device: info.Device, inode: info.Inode}, nil
 	}
-	return print{c.info.Device, c.info.Inode, c.sum, true}, nil
+	return imprint{c.info.Device, c.info.Inode, c.sum, true}, nil
 }
 
 // putBack gives the name of the state document back to what was displaced from
@@ -118,7 +118,7 @@ func (s *Store) printOf(name string) (print, error) {
 // if it displaces anything else, that goes back in its turn. So the content that
 // is let go in the end is ours, or one that its own writers replaced.
 func (s *Store) putBack(p *put) error {
-	placed := print{p.info.Device, p.info.Inode, sha256.Sum256(p.doc.Body), true}
+	placed := imprint{p.info.Device, p.info.Inode, sha256.Sum256(p.doc.Body), true}
 	for {
 		theirs, err := s.printOf(p.temp)
 		if err != nil {
