@@ -292,22 +292,25 @@ func (m *watchman) stop() {
 	<-m.over
 }
 
-// tooLong is how long a loop may take to come to rest on a real disk.
-const tooLong = 30 * time.Second
+const (
+	// tooLong is how long a loop may take to come to rest on a real disk.
+	tooLong = 30 * time.Second
+	// quiet is after how long it is told that events were lost. Not every
+	// folder of a run is watched: what happens in the others is found by the
+	// scan of each minute, which is too long to wait for here.
+	quiet = 3 * time.Second
+)
 
 // settle waits until an onlooker finds nothing left to do. Where events are
 // missing, the loop is told once that some are.
 func (m *watchman) settle() error {
 	if m.every > 1 {
-		m.mu.Lock()
-		broken := m.sink.Broken
-		m.mu.Unlock()
-		if broken != nil {
-			broken(errors.New("half of the events were dropped"))
-		}
+		m.rescan()
 	}
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
+	nudge := time.NewTimer(quiet)
+	defer nudge.Stop()
 	late := time.NewTimer(tooLong)
 	defer late.Stop()
 	for {
@@ -317,12 +320,24 @@ func (m *watchman) settle() error {
 		}
 		select {
 		case <-ticker.C:
+		case <-nudge.C:
+			m.rescan()
 		case err := <-m.over:
 			m.over <- err
 			return fmt.Errorf("the loop has ended: %v", err)
 		case <-late.C:
 			return fmt.Errorf("after %s there is still something to do: %s", tooLong, left)
 		}
+	}
+}
+
+// rescan tells the loop that events were lost.
+func (m *watchman) rescan() {
+	m.mu.Lock()
+	broken := m.sink.Broken
+	m.mu.Unlock()
+	if broken != nil {
+		broken(errors.New("events were dropped"))
 	}
 }
 

@@ -3,11 +3,13 @@ package faber
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path"
 	"sort"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"placet/engine"
@@ -57,7 +59,7 @@ func (e event) ours() bool { return e.Metadata.Placet.Key != "" }
 // alone: it is not used, and check warns of it.
 func (r *reading) readEvents() {
 	for _, d := range r.snap.Under("events") {
-		if d.Kind == layout.FaberEvent && d.Unsettled() {
+		if d.Kind == layout.FaberEvent && r.unknown(d) {
 			r.eventsOpen = true
 		}
 		if d.Kind != layout.FaberEvent || !d.Present() {
@@ -75,6 +77,21 @@ func (r *reading) readEvents() {
 	}
 	sort.SliceStable(r.events, func(i, j int) bool { return r.events[i].Number < r.events[j].Number })
 }
+
+// unknown reports whether an event cannot be read at this moment, though it may
+// be one of placet's own: it may still be being written, or the disk refuses
+// for now. What is no file that can be read will not be one later.
+func (r *reading) unknown(d engine.Document) bool {
+	var errno syscall.Errno
+	if !d.Absent() && errors.As(d.Err, &errno) && errno != syscall.ELOOP && errno != syscall.EISDIR {
+		r.wakeAt(r.snap.Now.Add(retry))
+		return true
+	}
+	return d.Unsettled()
+}
+
+// retry is when a file that the disk refused is looked at again.
+const retry = time.Second
 
 // highest is the highest number that a file in events/ has, readable or not.
 func (r *reading) highest() int {

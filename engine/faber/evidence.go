@@ -69,6 +69,8 @@ func (r *reading) fromReceipt(o *open) *answer {
 		a.cause, a.sum = r.snap.Rel(rc.Answer.Path), engine.Digest("sha256:"+rc.Answer.SHA256)
 	case a.expired:
 		a.cause, a.sum = r.snap.Rel(o.a.dir+"/request.json"), o.a.doc.Sum
+	case a.recorded:
+		a.cause, a.sum = "state.json", r.doc.Sum
 	}
 	return a
 }

@@ -16,6 +16,8 @@ func (r *reading) explain(a *engine.Account, o *open) {
 		why("there is no state.json: nothing has begun")
 	case r.torn:
 		why("state.json is still being written: it is looked at again")
+	case r.eventsOpen:
+		why("an event in %s cannot be read at this moment; it may be placet's own, so nothing is decided until it can", r.path("events"))
 	case r.stateErr != "":
 		why("%s", r.stateErr)
 		move(r.doc.Path, "a state that can be read")

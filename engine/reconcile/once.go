@@ -105,11 +105,10 @@ func (o *settling) round(ctx context.Context, todo []*outcome) {
 }
 
 // settle gives one run its passes, until no file of it is being written any
-// more or the time to wait is over. Of a final run that placet never moved, the
-// state document alone is
-// read.
+// more or the time to wait is over. Of a final run that placet never moved the
+// state document alone is read.
 func (o *settling) settle(ctx context.Context, out *outcome) {
-	if out.p == nil && o.l.Peek(out.f).Final {
+	if status := o.l.Peek(out.f); out.p == nil && status.Final && !status.Touched {
 		return
 	}
 	p := o.l.newPass(out.f)

@@ -59,7 +59,7 @@ type job struct {
 //
 // Lines are appended after the state document is durable and made durable with
 // the run's next commit, or by Flush.
-func (s *Store) Commit(run layout.Run, fam layout.Family, p engine.Plan) error {
+func (s *Store) Commit(run layout.Run, _ layout.Family, p engine.Plan) error {
 	j := &job{run: run, removes: p.Removes, lines: p.Lines}
 	var last []*put
 	for _, doc := range p.Writes {
@@ -148,21 +148,16 @@ func (s *Store) compare(p *put) error {
 		}
 	}
 	p.looked, _ = s.diskNow(staleClock)
-	c, err := s.present(p.doc.Path)
-	switch {
-	case errors.Is(err, engine.ErrAbsent):
-		if p.doc.Over != "" {
-			return moved(p.doc.Path)
-		}
-		return nil
-	case err != nil:
-		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
+	there, info, err := s.digestAt(p.doc.Path)
+	if err != nil {
+		return err
 	}
-	p.old = &c.info
-	switch c.digest() {
+	if there != "" {
+		p.old = &info
+	}
+	switch there {
 	case engine.Sum(p.doc.Body):
-		p.there = true
-		p.doc.Over = c.digest()
+		p.there, p.doc.Over = true, there
 	case p.doc.Over:
 	default:
 		return moved(p.doc.Path)
@@ -172,18 +167,37 @@ func (s *Store) compare(p *put) error {
 
 func moved(name string) error { return fmt.Errorf("cannot write %s: %w", name, ErrMoved) }
 
+// patience is how often a file is read that others change all the while.
+const patience = 50
+
 // present reads what is under a name, whatever its size up to that of an
-// artifact: only its digest is looked at.
-func (s *Store) present(name string) (content, error) {
-	for {
-		c, err := s.read(name, layout.LimitState, true)
-		if !errors.Is(err, errTorn) {
-			if err != nil {
-				err = unusable(name, err)
-			}
-			return c, err
+// artifact: only its digest is looked at. A file that never stands still for one
+// reading is unsettled.
+func (s *Store) present(name string) (c content, err error) {
+	for range patience {
+		if c, err = s.read(name, layout.LimitState, true); !errors.Is(err, errTorn) {
+			break
 		}
 	}
+	if err != nil {
+		return c, unusable(name, err)
+	}
+	return c, nil
+}
+
+// digestAt returns the digest of what is under a name, "" if there is nothing,
+// and describes it. Something that others are writing has moved.
+func (s *Store) digestAt(name string) (engine.Digest, Info, error) {
+	c, err := s.present(name)
+	switch {
+	case err == nil:
+		return c.digest(), c.info, nil
+	case errors.Is(err, engine.ErrAbsent):
+		return "", Info{}, nil
+	case errors.Is(err, engine.ErrUnsettled):
+		return "", Info{}, moved(name)
+	}
+	return "", Info{}, fmt.Errorf("cannot write %s: %w", name, err)
 }
 
 // folder makes a folder and those above it, and notes what must be synced for

@@ -320,6 +320,45 @@ func TestAnEmptyPlanIsNothing(t *testing.T) {
 	}
 }
 
+func TestAStateThatNeverStandsStillHasMoved(t *testing.T) {
+	m := scene()
+	n := 0
+	m.Hook(func(c memfs.Call) error {
+		if c.Op == "read" && c.Name == aRun().State {
+			n++
+			m.Rewrite(c.Name, strings.Repeat("x", n))
+		}
+		return nil
+	})
+	if err := quiet(m).Commit(aRun(), layout.Faber{}, step); !errors.Is(err, store.ErrMoved) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAFolderThatWentAwayIsNotOwed(t *testing.T) {
+	m := scene()
+	m.Hook(func(c memfs.Call) error {
+		if c.Op == "syncdir" && c.Name == in("requests/r2") {
+			return syscall.ENOENT
+		}
+		return nil
+	})
+	s := quiet(m)
+	if err := s.Commit(aRun(), layout.Faber{}, step); !errors.Is(err, syscall.ENOENT) {
+		t.Errorf("got %v", err)
+	}
+	calls := 0
+	m.Hook(func(c memfs.Call) error {
+		if c.Op == "syncdir" && c.Name == in("requests/r2") {
+			calls++
+		}
+		return nil
+	})
+	if err := s.Write(engine.Document{Path: "elsewhere", Body: []byte("x")}); err != nil || calls != 0 {
+		t.Error(err, calls)
+	}
+}
+
 func TestARunWhoseFolderGoesAwayHasMoved(t *testing.T) {
 	w := machine(t)
 	w.put(in("state.json"), "S0")

@@ -136,6 +136,24 @@ func TestAFileInPlaceWhoseFsyncFailsIsWrittenAnew(t *testing.T) {
 	}
 }
 
+func TestAJournalThatOthersRemovedHoldsUpNothing(t *testing.T) {
+	for _, many := range []int{1, 64} {
+		for _, change := range []func(w world){
+			func(w world) { w.delete(in("logs/log.jsonl")) },
+			func(w world) { w.delete(in("logs/log.jsonl")); w.odd(in("logs/log.jsonl"), fs.ModeNamedPipe) },
+			func(w world) { w.delete(in("logs/log.jsonl")); w.delete(in("logs")); w.put(in("logs"), "a file") },
+		} {
+			worlds(t, func(t *testing.T, w world) {
+				s := w.store().SyncAllFrom(many)
+				commit(t, s, lines("one"))
+				change(w)
+				commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc("S1", "")}})
+				commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc("S2", "S1")}})
+			})
+		}
+	}
+}
+
 func TestAJournalIsOwedUntilItIsDurable(t *testing.T) {
 	w := inMemory()
 	m := w.fs.(*memfs.FS)

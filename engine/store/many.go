@@ -52,7 +52,7 @@ func (s *Store) writeUnsynced(p *put) error {
 	}
 	info, err := s.fs.Stat(p.doc.Path)
 	p.info = Info{Device: info.Device}
-	return err
+	return p.gone(err)
 }
 
 // synced ends one content's part in a sync of everything. What such a sync has
@@ -64,15 +64,10 @@ func (s *Store) synced(p *put, err error) error {
 	case errors.Is(err, errors.ErrUnsupported) || passing(err):
 		return s.syncOne(p)
 	case p.there, p.journal:
-		c, rerr := s.present(p.doc.Path)
-		if rerr != nil {
-			return rerr
-		}
-		p.distrust(c)
-	default:
-		s.dropTemp(p.temp)
-		p.temp = ""
+		return s.distrust(p, syncError(err))
 	}
+	s.dropTemp(p.temp)
+	p.temp = ""
 	return syncError(err)
 }
 

@@ -102,7 +102,7 @@ func tiny(t *testing.T, options string) string {
 }
 
 func TestAFullDiskDamagesNothingAndPasses(t *testing.T) {
-	for _, options := range []string{"size=64k", "nr_inodes=12"} {
+	for _, options := range []string{"size=64k", "nr_inodes=20"} {
 		t.Run(options, func(t *testing.T) {
 			root := tiny(t, options)
 			s := store.New(store.OS(root), store.Options{})

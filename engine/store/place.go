@@ -80,16 +80,11 @@ func (s *Store) unmoved(p *put) error {
 	if err == nil && p.old != nil && identityOf(info) == identityOf(*p.old) && !racy(info, p.looked) && !racy(info, began) {
 		return nil
 	}
-	c, err := s.present(p.doc.Path)
-	switch {
-	case errors.Is(err, engine.ErrAbsent):
-		return moved(p.doc.Path)
-	case err != nil:
-		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
-	case c.digest() != p.doc.Over:
-		return moved(p.doc.Path)
+	there, _, err := s.digestAt(p.doc.Path)
+	if err == nil && there != p.doc.Over {
+		err = moved(p.doc.Path)
 	}
-	return nil
+	return err
 }
 
 // placedOr ends a rename: the temporary name is free, or the error is told.

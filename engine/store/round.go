@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"syscall"
+
+	"placet/engine"
 )
 
 // maxFailures is how many rounds of fsync in a row may fail.
@@ -113,27 +115,37 @@ func (s *Store) wrote(p *put, err error) error {
 // syncFile makes the bytes of a file durable that already has its name. If that
 // fails the file is not trusted again: its bytes are written anew beside it.
 func (s *Store) syncFile(p *put) error {
-	c, err := s.present(p.doc.Path)
-	if err != nil {
-		return err
-	}
 	f, err := s.fs.Open(p.doc.Path, ForReading, 0)
 	if err != nil {
-		return err
+		return p.gone(err)
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil {
-		p.distrust(c)
-		return syncError(err)
+	if err := syncError(f.Sync()); err != nil {
+		return s.distrust(p, err)
 	}
 	return nil
 }
 
+// gone lets a journal be that others have removed or replaced by something else:
+// there is nothing left of it to make durable.
+func (p *put) gone(err error) error {
+	if p.journal && (errors.Is(unusable(p.doc.Path, err), engine.ErrAbsent) || errors.As(err, new(*NotRegular))) {
+		p.newName = false
+		return nil
+	}
+	return err
+}
+
 // distrust makes a put of a file that already has its name one that is written
 // anew, over itself.
-func (p *put) distrust(c content) {
+func (s *Store) distrust(p *put, cause error) error {
+	c, err := s.read(p.doc.Path, maxArtifact, false)
+	if err != nil {
+		return p.gone(err)
+	}
 	p.doc.Body, p.doc.Over, p.old = c.body, c.digest(), &c.info
 	p.there, p.journal = false, false
+	return cause
 }
 
 // names is the second round: every touched folder is synced, those of jobs that
@@ -158,8 +170,10 @@ func (s *Store) names(batch []*job) {
 			return passing(errs[dir]) || s.stopped.Load() || s.stir(dir) != nil
 		})
 	}
-	for dir := range refused {
-		s.oweFolder(dir)
+	for dir, err := range refused {
+		if !errors.Is(unusable(dir, err), engine.ErrAbsent) {
+			s.oweFolder(dir)
+		}
 	}
 	for _, j := range batch {
 		s.lost(j, refused)

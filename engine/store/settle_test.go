@@ -300,6 +300,21 @@ func TestAnArtifactMustStandStillForTwoSeconds(t *testing.T) {
 	})
 }
 
+func TestAnArtifactInsideTheRunIsNoExceptionToThat(t *testing.T) {
+	worlds(t, func(t *testing.T, w world) {
+		for _, name := range []string{in("requests/r/form.md"), in("free.txt")} {
+			w.put(name, "one")
+			w.later(time.Hour)
+			expect(t, w, w.store(), name, []any{
+				"one",
+				func() { w.delete(name) }, "unsettled", short, "unsettled",
+				func() { w.put(name, "two") }, "unsettled", long, "two",
+				func() { w.delete(name) }, "unsettled", long, "absent", "absent",
+			}, "still:"+name)
+		}
+	})
+}
+
 func TestAnArtifactThatIsOldWhenFirstSeenStoodStillSinceItsLastChange(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		w.put("specs/a.md", "one")

@@ -140,6 +140,17 @@ func (m *FS) folder(name string) (*node, string, error) {
 	return dir, path.Base(name), err
 }
 
+// folder returns why a node cannot be opened as a folder.
+func (n *node) folder(name string) error {
+	switch {
+	case n.mode.IsDir():
+		return nil
+	case n.mode&fs.ModeSymlink != 0:
+		return &store.NotRegular{Name: name, Is: store.Describe(n.mode)}
+	}
+	return syscall.ENOTDIR
+}
+
 var openOps = map[store.How]string{
 	store.ForReading: "open", store.ForCreating: "create", store.ForAppending: "append",
 	store.ForLocking: "lock", store.ForLockingExisting: "lock",
@@ -200,8 +211,8 @@ func (m *FS) List(dir string) (infos []store.Info, err error) {
 		if err != nil {
 			return err
 		}
-		if !n.mode.IsDir() {
-			return &store.NotRegular{Name: dir, Is: store.Describe(n.mode)}
+		if err := n.folder(dir); err != nil {
+			return err
 		}
 		for name, n := range n.names {
 			infos = append(infos, n.info(name))
@@ -299,8 +310,8 @@ func (m *FS) SyncDir(name string) error {
 		if err != nil {
 			return err
 		}
-		if !n.mode.IsDir() {
-			return &store.NotRegular{Name: name, Is: store.Describe(n.mode)}
+		if err := n.folder(name); err != nil {
+			return err
 		}
 		n.syncNames()
 		return nil

@@ -333,6 +333,8 @@ func TestErrorsAreThoseOfTheSystem(t *testing.T) {
 		"sync none":           {func() error { return m.SyncDir("none") }, syscall.ENOENT},
 		"list none":           {func() error { _, err := m.List("none"); return err }, syscall.ENOENT},
 		"stat none":           {func() error { _, err := m.Stat("/workspace/none"); return err }, syscall.ENOENT},
+		"list file":           {func() error { _, err := m.List("f"); return err }, syscall.ENOTDIR},
+		"sync file":           {func() error { return m.SyncDir("f") }, syscall.ENOTDIR},
 		"touch nowhere":       {func() error { _, err := m.Touch("none/x"); return err }, syscall.ENOENT},
 	} {
 		if err := c.call(); !errors.Is(err, c.want) {
@@ -343,8 +345,7 @@ func TestErrorsAreThoseOfTheSystem(t *testing.T) {
 		"open link":  open("link", store.ForReading),
 		"over link":  open("link/x", store.ForReading),
 		"open fifo":  open("fifo", store.ForAppending),
-		"list file":  func() error { _, err := m.List("f"); return err },
-		"sync file":  func() error { return m.SyncDir("f") },
+		"list link":  func() error { _, err := m.List("link"); return err },
 		"below link": func() error { return m.SyncDir("link/a/b") },
 	} {
 		var other *store.NotRegular
