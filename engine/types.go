@@ -181,6 +181,9 @@ type Plan struct {
 	Removes     []string
 	Lines       []Line
 	Actions     []Action
+	// Follow names folders of the run, besides its own and those of its open
+	// requests, in which a change must be seen at once.
+	Follow []string
 	// Wake is when time alone may change the plan; zero means never.
 	Wake time.Time
 }

@@ -2,16 +2,16 @@ package enginetest
 
 import (
 	"errors"
-	"fmt"
 	"syscall"
 
 	"placet/engine/store/memfs"
 )
 
-// Crash tells every story again and again, with a crash at the first file call
-// that placet makes, at the second, and so on, until one is told without a
-// crash. After each crash placet starts anew and the story goes on. At every
-// rest the tree must be that of the story without a crash, times aside.
+// Crash takes every step of every story again and again, with a crash at the
+// first file call that placet makes, at the second, and so on, until the step
+// is over without a crash. After each crash placet starts anew. When it has come
+// to rest the tree must be that of the story without a crash, times aside; every
+// few crashes the rest of the story is told as well.
 //
 // Three kinds of crash are tried at each call: placet is killed after the call
 // (what was visible stays); the power fails before it (of what was not durable,
@@ -19,16 +19,43 @@ import (
 // stays that was not durable).
 func Crash(t T, s Suite) {
 	t.Helper()
+	everyCall(t, s, func(t T, c Case, rests []rest, i, k int) (more bool) {
+		for _, kind := range some(outages, k) {
+			bubble(t, func(t T) {
+				crashed, err := crashed(s, c, kind, rests, i, k)
+				if err != nil {
+					t.Errorf("%s call %d %s: %v", kind.name, k, c.where(i), err)
+				}
+				more = more || crashed && err == nil
+			})
+		}
+		return more
+	})
+}
+
+// everyCall calls try for every step of every story, the beginning included,
+// and for the first, the second, … file call of it, for as long as try says
+// that there are more.
+func everyCall(t T, s Suite, try func(t T, c Case, rests []rest, i, k int) (more bool)) {
+	t.Helper()
 	for _, c := range s.Cases {
 		abreast(t, c.Name, func(t T) {
-			want := plain(t, s, c, telling{})
-			for k := 1; want != nil; k++ {
-				if crashes := crashAt(t, s, c, k, want); crashes == 0 {
-					break
+			rests := plain(t, s, c, telling{})
+			for i := range rests {
+				for k := 1; try(t, c, rests, i, k); k++ {
 				}
 			}
 		})
 	}
+}
+
+// some are the kinds of trouble to try at the k-th call: all, in short tests
+// one after the other.
+func some[K any](kinds []K, k int) []K {
+	if !short() {
+		return kinds
+	}
+	return kinds[k%len(kinds):][:1]
 }
 
 // outage is one kind of crash.
@@ -44,37 +71,19 @@ var outages = []outage{
 	{"power cut within", memfs.Torn, func(disk *memfs.FS, _ int) *memfs.FS { return disk.CrashClone(0) }},
 }
 
-// crashAt tells a story with a crash at the k-th call, once for each kind, in
-// short tests for one of them. It returns how many crashes there were.
-func crashAt(t T, s Suite, c Case, k int, want []Tree) (crashes int) {
-	t.Helper()
-	kinds := outages
-	if short() {
-		kinds = outages[k%len(outages):][:1]
-	}
-	for _, kind := range kinds {
-		name := fmt.Sprintf("%s call %d", kind.name, k)
-		bubble(t, func(t T) {
-			crashed, err := crashed(s, c, kind, k, want)
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			} else if crashed {
-				crashes++
-			}
-		})
-	}
-	return crashes
-}
+// onward is after every how many crashes the rest of the story is told as well.
+const onward = 8
 
-// crashed tells a story with one crash. The error says what came out wrong.
-func crashed(s Suite, c Case, kind outage, k int, want []Tree) (crashed bool, err error) {
-	w := newWorld(s, c, s.Machine, telling{})
+// crashed takes the i-th step with one crash. The error says what came out
+// wrong.
+func crashed(s Suite, c Case, kind outage, rests []rest, i, k int) (crashed bool, err error) {
+	w := worldAt(s, c, telling{}, rests, i)
 	w.disk.CrashAt(k, kind.when)
-	rest := w.like(want)
-	if kind.when != memfs.After && s.PowerCut != nil {
-		rest = w.alike(want, s.PowerCut)
+	w.like = rests
+	if kind.when != memfs.After {
+		w.equal = s.PowerCut
 	}
-	err = w.tell(rest, func(err error) error {
+	w.mend = func(err error) error {
 		if !errors.Is(err, errDown) {
 			return err
 		}
@@ -82,76 +91,36 @@ func crashed(s Suite, c Case, kind outage, k int, want []Tree) (crashed bool, er
 		w.disk = kind.after(w.disk, k)
 		w.boot()
 		return w.settle()
-	})
+	}
+	err = w.take(i)
+	for next := i + 1; crashed && err == nil && k%onward == 0 && next < len(rests); next++ {
+		err = w.take(next)
+	}
 	return crashed, err
-}
-
-// like returns an error where a rest's tree is not the one that it ought to be.
-func (w *world) like(want []Tree) func(int) error {
-	return func(steps int) error {
-		if diff := difference(want[steps], w.tree()); diff != "" {
-			return fmt.Errorf("the tree is another one (-without +with):\n%s", diff)
-		}
-		return nil
-	}
-}
-
-// alike is like, with what a power cut may change made equal.
-func (w *world) alike(want []Tree, equal func(Tree) Tree) func(int) error {
-	return func(steps int) error {
-		if diff := difference(equal(want[steps].Clone()), equal(w.tree())); diff != "" {
-			return fmt.Errorf("the tree is another one (-without +with):\n%s", diff)
-		}
-		return nil
-	}
 }
 
 // faults are the errors that a call may meet.
 var faults = []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 
-// Errors tells every story again and again, with an error (ENOSPC, EIO and
-// EACCES in turn) at the first file call that placet makes, at the second, and
-// so on. placet goes on by itself, and at every rest the tree must be that of
-// the story without an error, times aside.
+// Errors takes every step of every story again and again, with an error (ENOSPC,
+// EIO and EACCES in turn) at the first file call that placet makes, at the
+// second, and so on. placet goes on by itself, and when it has come to rest the
+// tree must be that of the story without an error, times aside.
 func Errors(t T, s Suite) {
 	t.Helper()
-	for _, c := range s.Cases {
-		abreast(t, c.Name, func(t T) {
-			want := plain(t, s, c, telling{})
-			for k := 1; want != nil; k++ {
-				if !errorAt(t, s, c, k, want) {
-					break
+	everyCall(t, s, func(t T, c Case, rests []rest, i, k int) (more bool) {
+		for _, errno := range some(faults, k) {
+			bubble(t, func(t T) {
+				w := worldAt(s, c, telling{twice: true}, rests, i)
+				w.disk.FailAt(k, errno)
+				w.like = rests
+				err := w.take(i)
+				if err != nil {
+					t.Errorf("%v at call %d %s: %v", errno, k, c.where(i), err)
 				}
-			}
-		})
-	}
-}
-
-// errorAt tells a story with each error at the k-th call, in short tests with
-// one of them. It is false if the story makes fewer calls.
-func errorAt(t T, s Suite, c Case, k int, want []Tree) (happened bool) {
-	t.Helper()
-	kinds := faults
-	if short() {
-		kinds = faults[k%len(faults):][:1]
-	}
-	for _, errno := range kinds {
-		bubble(t, func(t T) {
-			w := newWorld(s, c, s.Machine, telling{})
-			w.disk.FailAt(k, errno)
-			like := w.like(want)
-			err := w.tell(func(steps int) error {
-				// What an error hid is found by the next look.
-				if err := w.settle(); err != nil {
-					return err
-				}
-				return like(steps)
-			}, nil)
-			if err != nil {
-				t.Errorf("%v at call %d: %v", errno, k, err)
-			}
-			happened = happened || w.disk.Calls() >= k
-		})
-	}
-	return happened
+				more = more || w.disk.Calls() >= k && err == nil
+			})
+		}
+		return more
+	})
 }

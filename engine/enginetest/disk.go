@@ -33,7 +33,7 @@ func onDisk(t T, s Suite) {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, sideBySide)
 	for _, c := range cases {
-		var trees [3][]Tree
+		var trees [3][]rest
 		var told sync.WaitGroup
 		for i, kind := range []diskKind{byLooks, byEvents, byHalfTheEvents} {
 			told.Go(func() {
@@ -85,9 +85,9 @@ type diskWorld struct {
 	alive map[string]string
 }
 
-// tellOnDisk tells a story and returns the tree at every rest, nil if it cannot
-// be told.
-func tellOnDisk(t T, s Suite, c Case, kind diskKind) (trees []Tree) {
+// tellOnDisk tells a story and returns the tree of every rest, nil if it
+// cannot be told.
+func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 	t.Helper()
 	w := &diskWorld{suite: s, c: c, root: t.TempDir(), alive: map[string]string{}}
 	w.ahead.Store(int64(time.Until(c.Now)))
@@ -109,7 +109,7 @@ func tellOnDisk(t T, s Suite, c Case, kind diskKind) (trees []Tree) {
 			err = placet.settle()
 		}
 		if err != nil {
-			t.Errorf("%s: %v", (&world{c: c}).where(i), err)
+			t.Errorf("%s: %v", c.where(i), err)
 			return nil
 		}
 		tree, err := w.tree()
@@ -117,9 +117,9 @@ func tellOnDisk(t T, s Suite, c Case, kind diskKind) (trees []Tree) {
 			t.Errorf("%v", err)
 			return nil
 		}
-		trees = append(trees, tree)
+		rests = append(rests, rest{tree: tree})
 	}
-	return trees
+	return rests
 }
 
 func (w *diskWorld) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }

@@ -43,11 +43,11 @@ func Metamorphic(t T, s Suite) {
 }
 
 // compareTrees compares the trees at every rest of two tellings.
-func compareTrees(t T, c Case, name string, want, got []Tree) {
+func compareTrees(t T, c Case, name string, want, got []rest) {
 	t.Helper()
 	for i := range got {
-		if diff := difference(want[i], got[i]); diff != "" {
-			t.Errorf("%s: %s the tree is another one (-plain +so):\n%s", name, (&world{c: c}).where(i), diff)
+		if diff := difference(want[i].tree, got[i].tree); diff != "" {
+			t.Errorf("%s: %s the tree is another one (-plain +so):\n%s", name, c.where(i), diff)
 			return
 		}
 	}
@@ -55,7 +55,7 @@ func compareTrees(t T, c Case, name string, want, got []Tree) {
 
 // restarted tells a story in which placet ends, in good order, with every
 // transition and starts anew.
-func restarted(t T, s Suite, c Case) (trees []Tree) {
+func restarted(t T, s Suite, c Case) (rests []rest) {
 	t.Helper()
 	bubble(t, func(t T) {
 		var stop context.CancelFunc
@@ -73,10 +73,10 @@ func restarted(t T, s Suite, c Case) (trees []Tree) {
 				w.boot()
 			}
 		}
-		if err := w.tell(w.keep(&trees), nil); err != nil {
+		if err := w.tell(w.keep(&rests)); err != nil {
 			t.Errorf("started anew after every transition: %v", err)
-			trees = nil
+			rests = nil
 		}
 	})
-	return trees
+	return rests
 }

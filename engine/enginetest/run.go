@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	"placet/engine"
 )
@@ -28,10 +29,7 @@ func runCase(t T, s Suite, c Case) (taken map[engine.Edge]bool) {
 	bubble(t, func(t T) {
 		j := newJudge(t, s)
 		w := newWorld(s, c, j, telling{})
-		err := w.tell(func(steps int) error {
-			w.restLaws(named{t, w.where(steps)})
-			return nil
-		}, nil)
+		err := w.tell(func(steps int) { w.restLaws(named{t, c.where(steps)}) })
 		if err != nil {
 			t.Errorf("%v", err)
 		} else {
@@ -87,24 +85,23 @@ func everyRow(t T, s Suite, taken map[engine.Edge]bool) {
 	}
 }
 
-// plain tells a story without any trouble and returns the tree at every rest,
-// nil if it cannot be told.
-func plain(t T, s Suite, c Case, how telling) (trees []Tree) {
+// plain tells a story without any trouble and returns its rests, nil if it
+// cannot be told.
+func plain(t T, s Suite, c Case, how telling) (rests []rest) {
 	t.Helper()
 	bubble(t, func(t T) {
 		w := newWorld(s, c, s.Machine, how)
-		if err := w.tell(w.keep(&trees), nil); err != nil {
+		if err := w.tell(w.keep(&rests)); err != nil {
 			t.Errorf("told plainly: %v", err)
-			trees = nil
+			rests = nil
 		}
 	})
-	return trees
+	return rests
 }
 
-// keep adds the tree of every rest.
-func (w *world) keep(trees *[]Tree) func(int) error {
-	return func(int) error {
-		*trees = append(*trees, w.tree())
-		return nil
+// keep adds every rest.
+func (w *world) keep(rests *[]rest) func(int) {
+	return func(int) {
+		*rests = append(*rests, rest{tree: w.tree(), disk: w.disk.KillClone(), alive: maps.Clone(w.alive), at: time.Now()})
 	}
 }

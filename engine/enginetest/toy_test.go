@@ -166,7 +166,7 @@ func (toy) Peek(body []byte) engine.Peek {
 	if schemas.Decode("", "state.json", body, &st) != nil {
 		return engine.Peek{}
 	}
-	return engine.Peek{Status: st.Status, Final: st.final(), Waiting: st.Status == waiting}
+	return engine.Peek{Status: st.Status, Final: st.final(), Waiting: st.Status == waiting, Touched: true}
 }
 
 func (m toy) Account(s engine.Snapshot) engine.Account {

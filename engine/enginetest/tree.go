@@ -66,13 +66,22 @@ var (
 //   - Lock files, which are empty.
 //
 // Everything else is compared byte for byte.
-func (t Tree) Normal() Tree {
+func (t Tree) Normal() Tree { return t.normal(nil) }
+
+// normal is Normal without the files that another tree holds byte for byte.
+func (t Tree) normal(other Tree) Tree {
 	files := map[string]string{}
 	for _, p := range t.Paths() {
+		if layout.IsTemp(path.Base(p)) {
+			continue
+		}
 		files[engine.Sum([]byte(t[p])).Hex()] = p
 	}
 	normal := Tree{}
 	for p, content := range t {
+		if same, there := other[p]; there && same == content {
+			continue
+		}
 		if layout.Under(p, ".placet") || layout.IsTemp(path.Base(p)) || content == "" && lockName.MatchString(p) {
 			continue
 		}
@@ -90,4 +99,10 @@ func (t Tree) Normal() Tree {
 }
 
 // difference says how two trees differ, times aside; "" if they do not.
-func difference(want, got Tree) string { return cmp.Diff(want.Normal(), got.Normal()) }
+func difference(want, got Tree) string {
+	a, b := want.normal(got), got.normal(want)
+	if maps.Equal(a, b) {
+		return ""
+	}
+	return cmp.Diff(a, b)
+}

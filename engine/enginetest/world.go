@@ -26,6 +26,13 @@ type world struct {
 	disk    *memfs.FS
 	how     telling
 
+	// like, if not nil, are the rests that must come out, and mend has a say
+	// in an error that settling ends with. equal is the suite's PowerCut where
+	// it holds.
+	like  []rest
+	mend  func(error) error
+	equal func(Tree) Tree
+
 	store *store.Store
 	loop  *reconcile.Loop
 	// look has the loop settle what is there.
@@ -54,6 +61,27 @@ func newWorld(s Suite, c Case, m engine.Machine, how telling) *world {
 	w.look = func() (reconcile.Report, error) { return w.loop.Once(context.Background()) }
 	pass(time.Until(c.Now))
 	w.disk = memfs.New(nil)
+	return w
+}
+
+// rest is a world that has come to rest after a step of its story.
+type rest struct {
+	tree  Tree
+	disk  *memfs.FS
+	alive map[string]string
+	at    time.Time
+}
+
+// worldAt returns the world in which the i-th step of a story is about to be
+// taken, as an earlier telling left it. placet has just started there.
+func worldAt(s Suite, c Case, how telling, rests []rest, i int) *world {
+	w := newWorld(s, c, s.Machine, how)
+	if i > 0 {
+		from := rests[i-1]
+		pass(time.Until(from.at))
+		w.disk, w.alive = from.disk.KillClone(), maps.Clone(from.alive)
+	}
+	w.boot()
 	return w
 }
 
@@ -205,53 +233,61 @@ func (w *world) act(step Step) (err error) {
 // tree is the workspace as it is.
 func (w *world) tree() Tree { return Tree(w.disk.Tree()) }
 
-// tell tells the whole story. After the beginning and after every step, once
-// all has settled, it calls then with the number of steps so far. An error from
-// settling ends the story, unless mend says that it may go on, and so does one
-// from then.
-func (w *world) tell(then func(steps int) error, mend func(error) error) error {
+// tell tells the whole story, until an error ends it. After the beginning and
+// after every step, once all has settled, it calls then with the number of
+// steps so far.
+func (w *world) tell(then func(steps int)) error {
 	w.boot()
-	if err := w.begins(); err != nil {
-		return err
-	}
-	if err := w.rest(0, then, mend); err != nil {
-		return err
-	}
-	for i, step := range w.c.Steps {
-		if err := w.act(step); err != nil {
-			return err
+	for i := range len(w.c.Steps) + 1 {
+		if err := w.take(i); err != nil {
+			return fmt.Errorf("%s: %w", w.c.where(i), err)
 		}
-		if err := w.rest(i+1, then, mend); err != nil {
-			return err
-		}
+		then(i)
 	}
 	return nil
 }
 
-// rest settles and calls then.
-func (w *world) rest(steps int, then func(int) error, mend func(error) error) error {
-	err := w.settle()
-	if err != nil && mend != nil {
-		err = mend(err)
+// take takes the i-th step, the 0th being the beginning, and settles.
+func (w *world) take(i int) error {
+	var err error
+	if i == 0 {
+		err = w.begins()
+	} else {
+		err = w.act(w.c.Steps[i-1])
+	}
+	if err != nil {
+		return err
+	}
+	if err = w.settle(); err != nil && w.mend != nil {
+		err = w.mend(err)
 	}
 	if err == nil && w.how.twice {
 		err = w.settle()
 	}
-	if err == nil {
-		err = then(steps)
+	if err == nil && w.like != nil {
+		err = w.compare(w.like[i].tree)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", w.where(steps), err)
+	return err
+}
+
+// compare returns an error where the tree is not the one that it ought to be.
+func (w *world) compare(want Tree) error {
+	got := w.tree()
+	if w.equal != nil {
+		want, got = w.equal(want.Clone()), w.equal(got)
+	}
+	if diff := difference(want, got); diff != "" {
+		return fmt.Errorf("the tree is another one (-without +with):\n%s", diff)
 	}
 	return nil
 }
 
 // where says how far the story has come.
-func (w *world) where(steps int) string {
+func (c Case) where(steps int) string {
 	if steps == 0 {
 		return "at the beginning"
 	}
-	name := w.c.Steps[steps-1].Name
+	name := c.Steps[steps-1].Name
 	if name == "" {
 		name = fmt.Sprint("step ", steps)
 	}

@@ -201,7 +201,7 @@ func (r *reading) answered(out outcome) engine.Plan {
 	}
 	last := r.emit(&p, out.revision, out.at, r.answerEvents(out))
 	p.Writes = append(p.Writes, r.patched(r.answerEdits(out, last)))
-	reason := fmt.Sprintf("%s by %s (%s)", reasonWord(o.req, a.Response), a.By.User, a.By.Source)
+	reason := reasonFor(o.req, a.Response, a.By)
 	p.Transitions = append(p.Transitions, engine.Transition{
 		Edge:  engine.Edge{Of: "run", From: r.status, Event: out.event, To: out.to},
 		Cause: map[string]engine.Digest{a.cause: a.sum}, Actor: "placet", Reason: reason,
@@ -323,15 +323,16 @@ func (r *reading) answerEdits(out outcome, lastEvent int) []patch.Edit {
 		edits = append(edits, r.resolveError(out.o.q.phase, out.o.q.step)...)
 	}
 	edits = append(edits, r.closeEdits(out.point)...)
-	edits = append(edits, r.transitionEdits(out.revision, out.event, out.at, reasonOf(out), out.a.cause, out.a.sum)...)
+	edits = append(edits, r.transitionEdits(out.revision, out.event, out.at, reasonFor(out.o.req, out.a.Response, out.a.By), out.a.cause, out.a.sum)...)
 	if out.a.recorded {
 		return edits
 	}
 	return append(edits, appendTo("/feedback_history", r.hasMember("feedback_history"), historyEntry(out))...)
 }
 
-func reasonOf(out outcome) string {
-	return fmt.Sprintf("%s by %s (%s)", reasonWord(out.o.req, out.a.Response), out.a.By.User, out.a.By.Source)
+// reasonFor is the reason of a transition that an answer makes.
+func reasonFor(req gate.Request, response string, by gate.By) string {
+	return fmt.Sprintf("%s by %s (%s)", reasonWord(req, response), by.User, by.Source)
 }
 
 func historyEntry(out outcome) schemas.Object {

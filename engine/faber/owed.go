@@ -137,7 +137,7 @@ func (r *reading) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 	rc.ProvidedBy = gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
 	rc.KnownAs = []string{"claimed:" + h.ProvidedBy.User}
 	last := r.st.Last
-	if last == nil || h.Action == "" || !strings.HasPrefix(last.Edge, "answered_") && last.Edge != expired {
+	if last == nil || last.Reason != reasonFor(*a.request, h.Response, rc.ProvidedBy) {
 		return rc
 	}
 	rc.Reason, rc.DecidedAt = "", millis(r.lastAt())

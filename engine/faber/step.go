@@ -58,6 +58,9 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 		p = r.owed()
 	}
 	p.Needs = needs
+	if r.resumes() && !r.foreign() {
+		p.Follow = []string{r.path("events")} // where the agent shows that it goes on
+	}
 	p.WakeAt(r.wake)
 	return p, nil
 }

@@ -10,16 +10,16 @@ import (
 )
 
 // follows are the folders in which something may happen that moves a run: its
-// own, those of its open requests, and those that its needs lie in. A folder
-// that only collects what is final (answered requests, events) is not among
-// them, so that a waiting run costs two watches.
+// own, those of its open requests, those that its machine names, and those that
+// its needs lie in. A folder that only collects what is final (answered
+// requests) is not among them, so that a waiting run costs two watches.
 //
 // The folder of an open request that has vanished is followed for a while
 // longer: it may come back as it was.
 func follows(lk look, run layout.Run, before []string) []string {
 	dirs := append([]string{run.Dir}, openRequests(lk.snap.Docs)...)
 	dirs = append(dirs, vanished(lk.snap, run, before)...)
-	for _, d := range lk.loaded.Dirs {
+	for _, d := range slices.Concat(lk.plan.Follow, lk.loaded.Dirs) {
 		if !slices.Contains(dirs, d) {
 			dirs = append(dirs, d)
 		}

@@ -15,7 +15,7 @@ import (
 const (
 	lockWait  = 5 * time.Second
 	lockFirst = 2 * time.Millisecond
-	lockMost  = 50 * time.Millisecond
+	lockMost  = 10 * time.Millisecond
 )
 
 // Lock takes the flocks that other writers of the run's documents take, in

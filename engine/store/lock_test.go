@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -151,6 +152,9 @@ func TestLocksHoldAgainstWritersThatRemoveTheirLockFiles(t *testing.T) {
 			t.Error("two hold the lock")
 		}
 		mu.Unlock()
+		for range 20 {
+			runtime.Gosched()
+		}
 		counter++
 		mu.Lock()
 		inside--

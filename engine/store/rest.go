@@ -49,16 +49,13 @@ func (m *memory) cool(now time.Duration) {
 
 // rests replaces a run's traces by hashes. Afterwards a file under the same
 // inode counts as seen for the first time: it settles by its age. So a run may
-// rest only when all that was seen of it has stood still for longer than that.
+// rest only when it was last visited longer ago than any file takes to settle.
 func (m *memory) rests(f *folder, now time.Duration) bool {
 	if now-f.visited < restTime {
 		return false
 	}
 	resting := make([]uint64, 0, len(f.traces))
 	for key, t := range f.traces {
-		if t.wait(standStill) > 0 {
-			return false
-		}
 		resting = append(resting, m.restKey(key, t.device, t.inode))
 	}
 	slices.Sort(resting)
