@@ -113,7 +113,7 @@ func Errors(t T, s Suite) {
 			bubble(t, func(t T) {
 				w := worldAt(s, c, telling{twice: true}, rests, i)
 				w.disk.FailAt(k, errno)
-				w.like = rests
+				w.like, w.equal = rests, s.Fault
 				err := w.take(i)
 				if err != nil {
 					t.Errorf("%v at call %d %s: %v", errno, k, c.where(i), err)

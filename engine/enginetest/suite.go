@@ -32,6 +32,9 @@ type Suite struct {
 	// PowerCut makes equal in a tree what the family's page lets a power cut
 	// change; nil: nothing. It may change the tree that it is given.
 	PowerCut func(Tree) Tree
+	// Fault makes equal in a tree what the family's page lets a file change
+	// that could not be read or written for a moment; nil: nothing.
+	Fault func(Tree) Tree
 	// Lookup answers needs that begin with "git:"; nil: nobody can.
 	Lookup func(need string) engine.Document
 	Cases  []Case

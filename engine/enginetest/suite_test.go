@@ -48,8 +48,8 @@ func toySuite(m engine.Machine) Suite {
 				Write(dir+"cancel.json", `{}`), Write(dir+"result.json", `{}`), Pass(48 * time.Hour),
 			}},
 			{Name: "bad answer, then a good one", Now: begin, Files: Tree{dir + "state.json": waits, ".toy/b/state.json": waits}, Steps: []Step{
-				Write(request+"response.json", `{"request_id":"q-0","response":"approve"}`), Write(request+"response.json", approval),
-			}},
+				Write(request+"response.json", `{"request_id":"q-0","response":"approve"}`), Remove(request + "response.json"), Write(request+"response.json", approval),
+			}, Trusted: []engine.Digest{engine.Sum(nil)}, Config: func(c *engine.Config) { c.Language = "ko" }},
 			{Name: "bad state", Now: begin, Files: Tree{dir + "state.json": `{"status":`}, Steps: []Step{Pass(time.Minute)}, Notes: true},
 		},
 	}
@@ -130,7 +130,11 @@ var mutants = []struct {
 	{"a counter beside the state", Crash, another},
 	{"a view that is remembered, not owed", Crash, another},
 	{"asleep after an error", Errors, another},
-	{"a view that tells the second", Metamorphic, another},
+	{"a view that tells the time", Metamorphic, another},
+	{"a view that tells the time", onDisk, "by events: after tick approve " + another},
+	{"a view that tells the time", onDisk, "by half of the events: after tick approve " + another},
+	{"a view that changes with every look", onDisk, "on a disk, by looks: after tick approve: it does not settle: stuck"},
+	{"an error", onDisk, "on a disk, by looks: after write .toy/a/result.json: "},
 }
 
 func TestEveryMutantIsFound(t *testing.T) {
@@ -138,7 +142,7 @@ func TestEveryMutantIsFound(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			r := &recorder{t: t}
 			s := toySuite(newToy(m.name))
-			if m.want == another { // one story is enough, and much quicker
+			if strings.HasSuffix(m.want, another) { // one story is enough, and much quicker
 				s.Cases = s.Cases[:1]
 			}
 			m.law(r, s)
@@ -146,5 +150,64 @@ func TestEveryMutantIsFound(t *testing.T) {
 				t.Errorf("the suite does not say %q; it says %d things:\n%.3000s", m.want, len(r.said), strings.Join(r.said, "\n"))
 			}
 		})
+	}
+}
+
+func TestMistoldStoriesAreFound(t *testing.T) {
+	sound := func() Suite {
+		s := toySuite(newToy(""))
+		s.EveryRow, s.Cases = false, s.Cases[3:4]
+		return s
+	}
+	stray := engine.Edge{Of: "run", From: working, Event: "paused", To: waiting}
+	nobody := Step{Name: "edit nothing", Do: func(t Tree) { t.Replace("no/such/file", "a", "b") }}
+	tests := []struct {
+		name  string
+		law   func(T, Suite)
+		spoil func(*Suite)
+		want  string
+	}{
+		{"notes that nobody meant", Run, func(s *Suite) { s.Cases[0].Notes = true }, "the case says that notes stand at the end: true; there are 0"},
+		{"notes that were meant and do not stand", Run, func(s *Suite) { *s = toySuite(newToy("")); s.Cases[6].Notes = false }, "the case says that notes stand at the end: false; there are 1\n.toy/a/state.json.problem.md:"},
+		{"a step that cannot be taken", Run, func(s *Suite) { s.Cases[0].Steps = []Step{nobody} }, `after edit nothing: cannot take the step "edit nothing": cannot tell the story: "no/such/file" () does not hold "a"`},
+		{"the same, plainly", Crash, func(s *Suite) { s.Cases[0].Steps = []Step{nobody} }, "told plainly: after edit nothing"},
+		{"the same, on a disk", onDisk, func(s *Suite) { s.Cases[0].Steps = []Step{{Do: nobody.Do}} }, "on a disk, by looks: after step 1: cannot take the step"},
+		{"a row that no case takes", Run, func(s *Suite) { s.EveryRow = true }, "no case takes the row run: waiting --approved→ working"},
+		{"a final status of no row", Run, func(s *Suite) { s.Final["run"] = append(s.Final["run"], "gone") }, `run: the final status "gone" is in no row`},
+		{"a way out that is no row", Run, func(s *Suite) { s.WaysOut = []engine.Edge{stray} }, "the way out run: working --paused→ waiting is no row"},
+		{"others who make a row", Run, func(s *Suite) { s.Foreign = s.Machine.Edges()[1:2] }, "run: waiting --approved→ working is said to be made by others"},
+		{"a person's event of no row", Run, func(s *Suite) { s.Persons = []string{"shrugged"} }, `the event "shrugged" of a person is in no row`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r, s := &recorder{t: t}, sound()
+			test.spoil(&s)
+			test.law(r, s)
+			if !r.heard(test.want) {
+				t.Errorf("the suite does not say %q; it says:\n%.3000s", test.want, strings.Join(r.said, "\n"))
+			}
+		})
+	}
+}
+
+func TestWhatAPageGrantsIsNoDifference(t *testing.T) {
+	// The counter counts a crash; a page may say that it does.
+	s := toySuite(newToy("a counter beside the state"))
+	s.Cases = s.Cases[3:4]
+	s.Cases[0].Name = "counted"
+	forget := func(t Tree) Tree {
+		delete(t, dir+"count.json")
+		return t
+	}
+	for _, granted := range []bool{false, true} {
+		if granted {
+			s.PowerCut, s.Fault = forget, forget
+		}
+		crash, fault := &recorder{t: t}, &recorder{t: t}
+		Crash(crash, s)
+		Errors(fault, s)
+		if crash.heard("power cut") == granted || fault.heard("at call") == granted {
+			t.Errorf("granted %t; heard of power cuts: %q; of errors: %q", granted, crash.said, fault.said)
+		}
 	}
 }

@@ -404,11 +404,11 @@ func (p *pace) view() {
 	case "a view that is always written anew":
 		p.write("view.md", text)
 		return
-	case "a view that tells the second":
+	case "a view that tells the time":
 		if d := p.s.In("view.md"); !d.Absent() {
 			return
 		}
-		text += fmt.Sprintln("second", p.s.Now.Second())
+		text += fmt.Sprintln("at", p.s.Now.Nanosecond(), p.s.Now.Second())
 	}
 	if d := p.s.In("view.md"); d.Absent() || d.Present() && string(d.Body) != text {
 		p.write("view.md", text)

@@ -555,3 +555,35 @@ func TestCancelInEveryStatus(t *testing.T) {
 		t.Error("the open request got no cancelled receipt")
 	}
 }
+
+// Scenario 15: the older root, event numbers from 1000, a one-letter org, no
+// phases: served. Files of upstream's own tools are left alone.
+func TestScenario15OldRootAndLargeNumbers(t *testing.T) {
+	w := newWorld(t, ".fractary/plugins/faber/runs/a/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
+	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+	w.put(w.in("events/1041-step_start.json"), upstreamEvent(1041, "step_start", "build", "make"))
+	w.put(w.in("events/.next-id"), "1042\n")
+	others := map[string]string{"plan.json": "{}", "events.jsonl": "{}\n", "changelog.ndjson": "{}\n", "executor.log": "x"}
+	for name, body := range others {
+		w.put(w.in(name), body)
+	}
+	w.settle()
+	w.respond("fr-1", map[string]any{"response": "approve"})
+	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
+		t.Fatalf("took %v", taken)
+	}
+	if diff := cmp.Diff([]string{"1041-step_start", "1042-feedback_request", "1043-feedback_received", "1044-approval_granted"}, w.events()); diff != "" {
+		t.Error(diff)
+	}
+	if got := w.files[w.in("events/.next-id")]; got != "1045\n" {
+		t.Errorf(".next-id = %q", got)
+	}
+	if rp := w.state().ResumePoint; rp.Position != "after" || rp.StepIndex != nil {
+		t.Errorf("resume point %+v", rp)
+	}
+	for name, body := range others {
+		if w.files[w.in(name)] != body {
+			t.Errorf("%s changed", name)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package layout
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Every temporary name that was measured is noise, and no document is; a
+// synchroniser's conflict copy is neither.
+func TestMeasuredTemporaryNamesAreNoise(t *testing.T) {
+	body, err := os.ReadFile("../testdata/save-patterns.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var patterns struct {
+		Temp []struct{ Regex, From string } `json:"temp_names"`
+	}
+	if err := json.Unmarshal(body, &patterns); err != nil || len(patterns.Temp) == 0 {
+		t.Fatalf("%d patterns: %v", len(patterns.Temp), err)
+	}
+	for _, name := range []string{
+		".state.json.swp", "4913", "state.json~", ".#state.json", "#state.json#", "state.json.tmp", "state.json.temp",
+		"state.json.tmp.4711.0a1b2c3d", "state.json.vsctmp", "state.json___jb_tmp___", "state.json___jb_old___",
+		"state.jsona1B2c3.bck", ".state.json.Ab3dE9", "state.json.orig", "state.json.rej", "state.json.bak",
+		".goutputstream-A1B2C3", ".syncthing.state.json.tmp", ".fuse_hidden0001", ".nfs00ab", ".DS_Store", "._state.json",
+		"Thumbs.db", ".~lock.state.json#", "~$state.json", "state.json.lock", "state.json.part", ".placet-0123.tmp",
+	} {
+		if !Noise(name) {
+			t.Errorf("%s is not noise", name)
+		}
+	}
+	for _, name := range []string{"state.json", "form.md", "response.json", "001-step_start.json", "resume.md", "cancel.json"} {
+		if Noise(name) || ConflictCopy(name) {
+			t.Errorf("%s is noise or a copy", name)
+		}
+	}
+	for _, name := range []string{"response.sync-conflict-20261120-120000-ABCDEFG.json", "response (kim's conflicted copy 2026-11-20).json"} {
+		if !ConflictCopy(name) {
+			t.Errorf("%s is no conflict copy", name)
+		}
+	}
+}
+
+// Paths from documents are looked up only below the workspace.
+func TestSafe(t *testing.T) {
+	for p, want := range map[string]bool{
+		"specs/x.md": true, "a": true, "a/./b": true,
+		"": false, ".": false, "/etc/passwd": false, "../x": false, "a/../../x": false, "a/..": false, "a\x00b": false, "a\nb": false,
+		strings.Repeat("a/", 4000): false,
+	} {
+		if Safe(p) != want {
+			t.Errorf("Safe(%.40q) = %v", p, !want)
+		}
+	}
+}
+
+func TestUnder(t *testing.T) {
+	for _, c := range []struct {
+		p, dir string
+		want   bool
+	}{{"a/b", "a", true}, {"a", "a", true}, {"ab", "a", false}, {"x/y", ".", true}} {
+		if Under(c.p, c.dir) != c.want {
+			t.Errorf("Under(%q, %q) = %v", c.p, c.dir, !c.want)
+		}
+	}
+}
+
+// A request id becomes a folder: it can hold no slash and not begin with a dot.
+func TestRequestIDs(t *testing.T) {
+	for id, want := range map[string]bool{
+		"fr-20251206-a1b2c3": true, "a": true, strings.Repeat("a", 100): true,
+		"": false, ".": false, "..": false, "../x": false, "a/b": false, ".a": false, "a b": false, "a\n": false,
+		"a\u202eb": false, strings.Repeat("a", 101): false,
+	} {
+		if IsRequestID(id) != want {
+			t.Errorf("IsRequestID(%.40q) = %v", id, !want)
+		}
+	}
+}
