@@ -38,6 +38,22 @@ func (r *reading) gitLog() string { return fmt.Sprintf("git:log/%d", r.cfg.Conte
 
 func (r *reading) spec() string { return strings.TrimPrefix(r.st.Artifacts.Spec(), "/") }
 
+// contextBusy reports whether a source of context.md cannot be read at this
+// moment: what is written once must not call it missing.
+func (r *reading) contextBusy() bool {
+	sources := []engine.Document{r.snap.In("metadata.json"), r.snap.In("issue.json")}
+	if spec := r.spec(); layout.Safe(spec) {
+		sources = append(sources, r.snap.Doc(path.Clean(spec)))
+	}
+	sources = append(sources, r.snap.Under("session-summaries")...)
+	for _, d := range sources {
+		if r.unknown(d) {
+			return true
+		}
+	}
+	return false
+}
+
 // contexts is context.md, and the line that tells the agent to stop where one
 // of its parts cannot be had.
 type contexts struct {

@@ -288,6 +288,9 @@ func (r *reading) owedViews(p *engine.Plan) {
 		}
 		return
 	}
+	if r.contextBusy() {
+		return
+	}
 	ctx := r.context()
 	r.view(p, "resume.md", layout.FaberResume, r.resume(ctx.stop))
 	if r.owesContext() {

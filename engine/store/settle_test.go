@@ -225,6 +225,23 @@ func TestAChangeInOneTickOfTheClockIsSeen(t *testing.T) {
 	expect(t, w, s, "state.json", []any{"unsettled", short, `{"a":3}`})
 }
 
+func TestAChangeInOneTickOfTheClockIsSeenInWhatHasSettled(t *testing.T) {
+	w := inMemory()
+	w.put(in("state.json"), `{}`)
+	s := w.store()
+	load(t, s)
+	s.Watching()
+	w.put(in("cancel.json"), `{"a":1}`)
+	w.put(in("requests/r/receipt.json"), `{"a":1}`)
+	expect(t, w, s, "cancel.json", []any{
+		`{"a":1}`, func() { w.rewrite(in("cancel.json"), `{"a":2}`) }, "unsettled", short, `{"a":2}`,
+	})
+	w.put(in("requests/r/receipt.json"), `{"a":1}`)
+	expect(t, w, s, "requests/r/receipt.json", []any{
+		`{"a":1}`, func() { w.rewrite(in("requests/r/receipt.json"), `{"a":2}`) }, `{"a":2}`,
+	})
+}
+
 func TestAnUnchangedFileIsNotReadAgain(t *testing.T) {
 	w := inMemory()
 	w.put(in("state.json"), `{}`)
@@ -364,22 +381,20 @@ func TestAFileThatChangesWhileItIsReadIsUnsettled(t *testing.T) {
 	m := w.fs.(*memfs.FS)
 	w.put(in("state.json"), `{"a":1}`)
 	w.later(time.Hour)
-	s := w.store()
 	for _, change := range []func(){
 		func() { m.Rewrite(in("state.json"), `{"a":1}{"a":1}`) },
 		func() { m.Rewrite(in("state.json"), `{"`) },
 		func() { m.Rewrite(in("state.json"), `{"a":2}`) },
 	} {
-		w.later(time.Second)
 		m.Rewrite(in("state.json"), `{"a":1}`)
-		w.later(time.Second)
+		w.later(time.Hour) // so old that it would be settled at once
 		m.Hook(func(c memfs.Call) error {
 			if c.Op == "read" {
 				change()
 			}
 			return nil
 		})
-		if got := stands(t, s, "state.json"); got != "unsettled" {
+		if got := stands(t, w.store(), "state.json"); got != "unsettled" {
 			t.Errorf("got %q", got)
 		}
 		m.Hook(nil)
