@@ -90,3 +90,29 @@ func temporaries(t *testing.T, root string) []string {
 	}
 	return left
 }
+
+// What a crash left undone in a run that is final by now is found after a start.
+func TestFinalRunsAreLookedAtOnceAfterAStart(t *testing.T) {
+	p := newPlace(t, t.TempDir(), 1)
+	p.placet("once")
+	p.write(p.request(0)+"/response.json", p.response(0, "reject", "no"))
+	p.placet("once")
+	if st := p.state(0); st.Status != "cancelled" {
+		t.Fatalf("status %s", st.Status)
+	}
+	receipt := filepath.Join(p.root, p.request(0), "receipt.json")
+	if err := os.Remove(receipt); err != nil {
+		t.Fatal(err)
+	}
+	// A state that has stood still for a second is read at first sight, so
+	// that the run counts as final from the beginning.
+	p.until("state.json has stood still", 5*time.Second, func() bool {
+		info, err := os.Stat(filepath.Join(p.root, p.runs[0], "state.json"))
+		return err == nil && time.Since(info.ModTime()) > 1500*time.Millisecond
+	})
+	d := p.start()
+	defer d.stop(syscall.SIGTERM)
+	p.await(d)
+	p.until("the receipt is written again", 10*time.Second, func() bool { _, err := os.Stat(receipt); return err == nil })
+	p.verify(0, "reject")
+}

@@ -292,14 +292,13 @@ func (m *watchman) stop() {
 	<-m.over
 }
 
-const (
-	// tooLong is how long a loop may take to come to rest on a real disk.
-	tooLong = 30 * time.Second
-	// quiet is after how long it is told that events were lost. Not every
-	// folder of a run is watched: what happens in the others is found by the
-	// scan of each minute, which is too long to wait for here.
-	quiet = 3 * time.Second
-)
+// tooLong is how long a loop may take to come to rest on a real disk.
+var tooLong = 30 * time.Second
+
+// quiet is after how long it is told that events were lost. Not every folder of
+// a run is watched: what happens in the others is found by the scan of each
+// minute, which is too long to wait for here.
+const quiet = 3 * time.Second
 
 // settle waits until an onlooker finds nothing left to do. Where events are
 // missing, the loop is told once that some are.

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // finals are the final runs that placet moved at some time. A crash may have
@@ -20,28 +21,23 @@ func (s *session) check(f Found) {
 	s.finals.runs = append(s.finals.runs, f)
 }
 
-// checkFinals looks at the final runs one after the other. One that cannot be
-// brought to rest is taken among those that can move.
+// checkFinals takes the final runs one after the other among those that can
+// move: a pass over each finds what is owed, and retires it again.
 func (s *session) checkFinals(ctx context.Context) {
 	s.finals.mu.Lock()
 	runs := s.finals.runs
 	s.finals.runs = nil
 	s.finals.mu.Unlock()
 	for _, f := range runs {
-		if ctx.Err() != nil {
+		if pause(ctx, finalsPace) != nil {
 			return
 		}
-		p := s.l.newPass(f)
-		err := p.run(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil || !p.again().IsZero() {
-			s.revive(f)
-		}
-		s.l.o.Store.Forget(f.Run)
+		s.revive(f)
 	}
 }
+
+// finalsPace leaves the workers to the runs that people wait for.
+const finalsPace = time.Millisecond
 
 // revive takes a final run among those that can move, unless it is gone or
 // there already.
