@@ -46,7 +46,7 @@ type scale struct {
 
 var (
 	fullScale  = scale{answers: 300, forms: 40, burst: 2000, runs: 10000, events: 10000, waiting: 10000, starts: 5, idle: 10 * time.Second}
-	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 20, runs: 50, events: 50, waiting: 20, starts: 1, idle: time.Second}
+	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 300, runs: 50, events: 50, waiting: 20, starts: 1, idle: time.Second}
 )
 
 // measurement is one figure of the list.

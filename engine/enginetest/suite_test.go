@@ -138,6 +138,9 @@ var mutants = []struct {
 }
 
 func TestEveryMutantIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes every kind of crash at every call, which the short run does not try")
+	}
 	patient := tooLong
 	tooLong = 3 * time.Second // some mutants never come to rest
 	t.Cleanup(func() { tooLong = patient })
@@ -194,6 +197,9 @@ func TestMistoldStoriesAreFound(t *testing.T) {
 }
 
 func TestWhatAPageGrantsIsNoDifference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes every kind of crash at every call, which the short run does not try")
+	}
 	// The counter counts a crash; a page may say that it does.
 	s := toySuite(newToy("a counter beside the state"))
 	s.Cases = s.Cases[3:4]

@@ -122,6 +122,15 @@ type walk struct {
 	errs           []error
 }
 
+// folders are the listed folders as a set.
+func (w *walk) folders() map[string]bool {
+	set := map[string]bool{}
+	for _, dir := range w.listed {
+		set[dir] = true
+	}
+	return set
+}
+
 // ls is the layout's lister. A folder that cannot be listed is empty to the
 // layout: one that is closed to us must not hide the rest.
 func (w *walk) ls(dir string) ([]layout.Entry, error) {

@@ -27,8 +27,10 @@ func (l *Loop) Once(ctx context.Context) (Report, error) {
 	o := &settling{l: l, runs: map[string]*outcome{}}
 	var walkErr error
 	for range onceRounds {
-		var found []Found
-		found, walkErr = l.Runs()
+		w := walk{list: l.o.Store.List}
+		found := l.walk(&w)
+		walkErr = w.err()
+		l.sweep(w.folders())
 		o.round(ctx, o.todo(found))
 		if ctx.Err() != nil || o.held != "" || !o.wrote() {
 			break

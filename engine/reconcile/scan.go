@@ -115,10 +115,7 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 	}
 	s.sayWalk(&w)
 	s.w.Structure(w.listed)
-	sc.listed = map[string]bool{}
-	for _, dir := range w.listed {
-		sc.listed[dir] = true
-	}
+	sc.listed = w.folders()
 	if first {
 		s.l.sweep(sc.listed)
 	}
