@@ -46,7 +46,7 @@ type scale struct {
 
 var (
 	fullScale  = scale{answers: 300, forms: 40, burst: 2000, runs: 10000, events: 10000, waiting: 10000, starts: 5, idle: 10 * time.Second}
-	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 300, runs: 50, events: 50, waiting: 20, starts: 1, idle: time.Second}
+	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 20, runs: 50, events: 50, waiting: 20, starts: 1, idle: time.Second}
 )
 
 // measurement is one figure of the list.
@@ -81,7 +81,11 @@ func run() error {
 	flag.StringVar(&b.dir, "dir", "bin", "where to make workspaces: on the disk to measure")
 	smoke := flag.Bool("smoke", false, "a small run that proves that every measurement works")
 	only := flag.String("only", "", "ids of measurements, with commas")
-	runs := flag.Int("runs", 0, "how many runs S4 and S6 grow to")
+	var asked scale
+	flag.IntVar(&asked.answers, "answers", 0, "how many answers S1 and S4 take")
+	flag.IntVar(&asked.burst, "burst", 0, "how many answers S3 gives at once")
+	flag.IntVar(&asked.runs, "runs", 0, "how many runs S4, S6 and S8 grow to")
+	flag.IntVar(&asked.waiting, "waiting", 0, "how many runs wait in S5, S6, S8 and S9")
 	flag.Parse()
 	if *asFloor {
 		return runFloor()
@@ -90,10 +94,19 @@ func run() error {
 	if *smoke {
 		b.scale = smokeScale
 	}
-	if *runs > 0 {
-		b.runs = *runs
-	}
+	b.override(asked)
 	return b.measure(*only)
+}
+
+// override takes the sizes that were asked for.
+func (s *scale) override(asked scale) {
+	for _, size := range []struct{ have, want *int }{
+		{&s.answers, &asked.answers}, {&s.burst, &asked.burst}, {&s.runs, &asked.runs}, {&s.waiting, &asked.waiting},
+	} {
+		if *size.want > 0 {
+			*size.have = *size.want
+		}
+	}
 }
 
 // measure makes a folder for the workspaces, measures, and prints the table.

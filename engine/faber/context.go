@@ -25,9 +25,13 @@ func (r *reading) viewLine() string {
 	return "<!-- placet faber " + r.runID() + " r" + strconv.Itoa(r.rev) + " -->"
 }
 
-// contextNeeds are the files and facts that context.md quotes.
+// contextNeeds are the files and facts that context.md quotes, and, once it is
+// written, those that decide whether the agent must stop and ask.
 func (r *reading) contextNeeds() []string {
-	needs := []string{r.gitLog(), "git:diffstat", r.path("session-summaries/*")}
+	var needs []string
+	if r.owesContext() {
+		needs = []string{r.gitLog(), "git:diffstat", r.path("session-summaries/*")}
+	}
 	if spec := r.spec(); layout.Safe(spec) {
 		needs = append(needs, spec)
 	}

@@ -73,6 +73,7 @@ func stepEdges() []engine.Edge {
 	for _, from := range []engine.Status{Pending, InProgress, Failed} {
 		rows = append(rows,
 			engine.Edge{Of: "step", From: from, Event: answeredContinue, To: Completed},
+			engine.Edge{Of: "step", From: from, Event: answeredContinue, To: InProgress}, // gate kind input
 			engine.Edge{Of: "step", From: from, Event: answeredSkip, To: Skipped},
 			engine.Edge{Of: "step", From: from, Event: answeredRevise, To: InProgress},
 			engine.Edge{Of: "step", From: from, Event: answeredRetry, To: InProgress},

@@ -74,7 +74,7 @@ func (r *reading) needs() []string {
 	if q, ok := r.question(); ok {
 		needs = append(needs, artifactNeeds(q)...)
 	}
-	if r.owesContext() {
+	if r.resumes() && !r.foreign() {
 		needs = append(needs, r.contextNeeds()...)
 	}
 	return needs

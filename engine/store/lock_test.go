@@ -136,6 +136,28 @@ func TestALockOfWhichTheSecondIsHeldGivesUpTheFirst(t *testing.T) {
 	})
 }
 
+func TestALockOnAFileThatWasRemovedMeanwhileIsTakenAnew(t *testing.T) {
+	m := memfs.New(nil)
+	m.PutDir(aRun().Dir)
+	removed := false
+	m.Hook(func(c memfs.Call) error {
+		if c.Op == "trylock" && !removed {
+			removed = true
+			m.Delete(in("state.json.lock"))
+		}
+		return nil
+	})
+	defer lock(t, quiet(m))()
+	f, err := m.Open(in("state.json.lock"), store.ForLocking, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.TryLock(); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestLocksHoldAgainstWritersThatRemoveTheirLockFiles counts in a file under the
 // lock while every unlocking writer removes the lock file, as upstream does.
 func TestLocksHoldAgainstWritersThatRemoveTheirLockFiles(t *testing.T) {

@@ -245,13 +245,19 @@ func TestTwoStoresOnOneStateDocumentLoseNoTransition(t *testing.T) {
 			both.Go(func() {
 				s := store.New(w.fs, store.Options{})
 				for i := 0; i < each; {
+					unlock, err := s.Lock(t.Context(), aRun())
+					if err != nil {
+						t.Error(err)
+						return
+					}
 					now, there := w.get(in("state.json"))
 					if !there {
 						t.Error("the state document was gone")
 						return
 					}
 					doc := stateDoc(fmt.Sprintf("%s%d.%d ", now, who, i), now)
-					err := s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{doc}})
+					err = s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{doc}})
+					unlock()
 					switch {
 					case err == nil:
 						i++

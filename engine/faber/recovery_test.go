@@ -1,0 +1,253 @@
+package faber
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"placet/engine"
+)
+
+// An answer of which a crash left the event alone is carried out as it was:
+// same response, author and answer file, no second event.
+func TestAnswerIsRememberedFromItsEvent(t *testing.T) {
+	for name, give := range map[string]func(w *world){
+		"response": func(w *world) { w.respond("fr-1", map[string]any{"response": "approve", "comment": "yes"}) },
+		"form":     func(w *world) { w.tick(w.in("requests/fr-1/form.md"), "approve", "submit") },
+	} {
+		w := waitingRun(t)
+		give(w)
+		before := w.files[w.run.State]
+		w.settle()
+		receipt, after, events := w.files[w.in("requests/fr-1/receipt.json")], w.files[w.run.State], w.events()
+		delete(w.files, w.in("requests/fr-1/receipt.json"))
+		w.put(w.run.State, before)
+		w.now = w.now.Add(time.Hour)
+		if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
+			t.Fatalf("%s: took %v", name, taken)
+		}
+		if diff := cmp.Diff(receipt, w.files[w.in("requests/fr-1/receipt.json")]); diff != "" {
+			t.Errorf("%s: receipt:\n%s", name, diff)
+		}
+		if diff := cmp.Diff(after, w.files[w.run.State]); diff != "" {
+			t.Errorf("%s: state:\n%s", name, diff)
+		}
+		if !cmp.Equal(events, w.events()) {
+			t.Errorf("%s: events %v", name, w.events())
+		}
+	}
+}
+
+// A receipt that a crash lost after the state was durable is written again with
+// what the answer's own file tells, also where a later form gave the answer.
+func TestLostReceiptIsRecalled(t *testing.T) {
+	w := example(t)
+	w.put("specs/WORK-00258-design.md", "# Another design\n")
+	w.settle()
+	for p := range w.files {
+		if strings.HasPrefix(p, w.in("requests/"+exampleID+"/form-")) {
+			w.tick(p, "approve", "submit")
+		}
+	}
+	w.settle()
+	p := w.in("requests/" + exampleID + "/receipt.json")
+	want := w.files[p]
+	delete(w.files, p)
+	w.settle()
+	if diff := cmp.Diff(want, w.files[p]); want == "" || diff != "" {
+		t.Errorf("receipt (-lost +again):\n%s", diff)
+	}
+}
+
+// An answer in a feedback_received event of upstream's counts; one that names
+// no option does not.
+func TestAnswerInAnEvent(t *testing.T) {
+	for response, want := range map[string][]string{"approve": {"answered_continue"}, "maybe": nil} {
+		w := waitingRun(t)
+		w.put(w.in("events/002-feedback_received.json"), fmt.Sprintf(
+			`{"event_id": 2, "type": "feedback_received", "timestamp": "2025-12-06T18:10:00.000Z", "run_id": "x", "metadata": {"request_id": "fr-1", "response": %q, "provided_by": {"user": "keiko", "source": "cli"}}}`, response))
+		if taken := w.settle(); !cmp.Equal(taken, want) {
+			t.Errorf("%s: took %v", response, taken)
+		}
+		if st := w.state(); want != nil && (st.History[0].ReceivedAt != "2025-12-06T18:10:00Z" || st.History[0].ProvidedBy.User != "keiko") {
+			t.Errorf("history %+v", st.History[0])
+		}
+		if want == nil && !strings.Contains(w.files[w.in("requests/fr-1/problem.md")], "none of approve, request_changes, reject") {
+			t.Errorf("note %q", w.files[w.in("requests/fr-1/problem.md")])
+		}
+	}
+}
+
+// Without revisions in state.json, placet's own events say how far the run was;
+// those of a transition that never became fact do not count.
+func TestRevisionWithoutRevision(t *testing.T) {
+	mark := func(typ, request string, revision int) string {
+		return fmt.Sprintf(`{"event_id": 1, "type": %q, "timestamp": "2025-12-06T18:00:00.000Z", "run_id": "x", "metadata": {"request_id": %q, "placet": {"revision": %d, "key": "k"}}}`, typ, request, revision)
+	}
+	for _, c := range []struct {
+		name, state, event string
+		want               int
+	}{
+		{"nothing yet", `{"status": "in_progress"}`, "", 0},
+		{"answered before", `{"status": "in_progress"}`, mark("feedback_received", "fr-0", 4), 4},
+		{"opened, not fact", `{"status": "awaiting_feedback", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`, mark("feedback_request", "fr-1", 3), 2},
+		{"cancelled, not fact", `{"status": "in_progress"}`, mark("workflow_cancelled", "", 2), 1},
+		{"cancelled", `{"status": "cancelled"}`, mark("workflow_cancelled", "", 2), 2},
+		{"upstream's events", `{"status": "in_progress"}`, upstreamEvent(1, "step_start", "build", "x"), 0},
+		{"its own word", `{"status": "in_progress", "revision": 9}`, mark("feedback_received", "fr-0", 4), 9},
+	} {
+		w := newWorld(t, plainDir)
+		w.put(w.run.State, c.state)
+		if c.event != "" {
+			w.put(w.in("events/001-x.json"), c.event)
+		}
+		if got := read(w.snapshot(nil)).rev; got != c.want {
+			t.Errorf("%s: revision %d, expected %d", c.name, got, c.want)
+		}
+	}
+}
+
+// A failed run is asked about where the configuration says so; the state is
+// untouched until it is answered.
+func TestFailedRunIsAskedAbout(t *testing.T) {
+	failed := `{"status": "failed", "current_phase": "build", "current_step": "make", "updated_at": "2025-12-06T18:00:00Z",
+ "phases": {"build": {"steps": [{"id": "make", "status": "completed"}, {"id": "check", "status": "failed", "failed_at": "2025-12-06T17:59:00Z"}]}}}`
+	w := newWorld(t, plainDir)
+	w.put(w.run.State, failed)
+	if w.settle(); len(w.files) != 1 {
+		t.Fatalf("asked without being told to: %d files", len(w.files))
+	}
+	w.config(func(c *Config) { c.AskFailed = "all" })
+	if taken := w.settle(); len(taken) != 0 || w.files[w.run.State] != failed {
+		t.Fatalf("took %v", taken)
+	}
+	s, _ := w.full()
+	a := New().Account(s)
+	if len(a.Open) != 1 || a.Open[0].Where != "build:check" || !strings.HasPrefix(a.Open[0].Request, "fr-20251206-") {
+		t.Fatalf("open %+v", a.Open)
+	}
+	w.respond(a.Open[0].Request, map[string]any{"response": "retry"})
+	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_retry"}) {
+		t.Fatalf("took %v", taken)
+	}
+	if st := w.state(); st.Status != "in_progress" || st.ResumePoint.Step != "check" || strings.Contains(w.files[w.run.State], "failed_at") {
+		t.Errorf("%s", w.files[w.run.State])
+	}
+}
+
+// With a gate kind the answer does what the kind says.
+func TestGateKinds(t *testing.T) {
+	for kind, want := range map[string]struct{ step, position, status string }{
+		"phase_entry": {"make", "at", "pending"}, "destructive": {"make", "at", "pending"},
+		"step": {"make", "after", "completed"}, "success": {"make", "after", "completed"}, "warning": {"make", "after", "completed"},
+		"input": {"make", "at", "in_progress"},
+	} {
+		w := newWorld(t, plainDir)
+		w.put(w.run.State, fmt.Sprintf(`{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": {"build": {"steps": [{"id": "make", "status": "pending"}]}},
+ "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?", "context": {"gate": {"kind": %q, "phase": "build", "step": "make", "attempt": 1}}}}`, kind))
+		w.settle()
+		w.respond("fr-1", map[string]any{"response": "approve"})
+		w.settle()
+		st := w.state()
+		if st.ResumePoint.Step != want.step || st.ResumePoint.Position != want.position || !strings.Contains(w.files[w.run.State], `"id": "make", "status": "`+want.status+`"`) {
+			t.Errorf("%s: %s", kind, w.files[w.run.State])
+		}
+		if st.History[0].Gate == nil || st.History[0].Gate.Kind != kind {
+			t.Errorf("%s: history %+v", kind, st.History[0])
+		}
+	}
+}
+
+// A request in front of a pending step that never started permits it.
+func TestPendingStepIsPermittedNotCompleted(t *testing.T) {
+	w := newWorld(t, plainDir)
+	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": {"build": {"steps": [{"id": "make", "status": "pending"}]}},
+ "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+	w.settle()
+	w.respond("fr-1", map[string]any{"response": "approve"})
+	w.settle()
+	if rp := w.state().ResumePoint; rp.Position != "at" || strings.Contains(w.files[w.run.State], `"completed"`) {
+		t.Errorf("%s", w.files[w.run.State])
+	}
+}
+
+// An event that the disk refuses for now may be placet's own: nothing is
+// decided. One that is no file never was an event.
+func TestRefusedEventsHoldAndOthersDoNot(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		hold bool
+	}{
+		{&fs.PathError{Op: "read", Err: syscall.EIO}, true}, {&fs.PathError{Op: "open", Err: syscall.EMFILE}, true},
+		{engine.ErrUnsettled, true}, {errors.New("is a folder"), false}, {&fs.PathError{Op: "open", Err: syscall.ELOOP}, false},
+	} {
+		w := waitingRun(t)
+		s := w.snapshot(nil)
+		for i := range s.Docs {
+			if strings.Contains(s.Docs[i].Path, "/events/001-") {
+				s.Docs[i].Err, s.Docs[i].Body = c.err, nil
+			}
+		}
+		if r := read(s); r.eventsOpen != c.hold {
+			t.Errorf("%v: held %v", c.err, r.eventsOpen)
+		}
+	}
+}
+
+// The settings refuse what would approve by time alone, and what cannot be.
+func TestConfigCheck(t *testing.T) {
+	if err := DefaultConfig().Check(); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*Config){
+		"roots":             func(c *Config) { c.Roots = nil },
+		"destructive_steps": func(c *Config) { c.DestructiveSteps = []string{"["} },
+		"ask_failed":        func(c *Config) { c.AskFailed = "some" },
+		"on_deadline":       func(c *Config) { c.OnDeadline = "Approve" },
+		"time alone":        func(c *Config) { c.OnDeadline = "confirm" },
+		"empty":             func(c *Config) { c.OnDeadline = " " },
+		"context":           func(c *Config) { c.Context.Events = -1 },
+	} {
+		c := DefaultConfig()
+		change(&c)
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	var d Duration
+	if err := d.UnmarshalText([]byte("72h")); err != nil || time.Duration(d) != 72*time.Hour {
+		t.Errorf("72h: %v, %v", d, err)
+	}
+	if text, err := d.MarshalText(); err != nil || string(text) != "72h0m0s" {
+		t.Errorf("%s, %v", text, err)
+	}
+	for _, bad := range []string{"", "3 days", "-1h", "0s"} {
+		if d.UnmarshalText([]byte(bad)) == nil {
+			t.Errorf("%q is a duration", bad)
+		}
+	}
+}
+
+// Peek tells final from live, and whether placet ever moved the run.
+func TestPeek(t *testing.T) {
+	for body, want := range map[string]engine.Peek{
+		`{"status": "completed"}`:                                  {Status: Completed, Final: true},
+		`{"status": "aborted", "last_transition": {"edge": "x"}}`:  {Status: Cancelled, Final: true, Touched: true},
+		`{"status": "awaiting_feedback", "last_transition": null}`: {Status: Awaiting, Waiting: true},
+		`{"status": "thinking"}`:                                   {},
+		`{`:                                                        {},
+	} {
+		if got := New().Peek([]byte(body)); got != want {
+			t.Errorf("%s: %+v", body, got)
+		}
+	}
+	if New().Family() != "faber" {
+		t.Error(New().Family())
+	}
+}

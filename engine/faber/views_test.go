@@ -1,0 +1,196 @@
+package faber
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+)
+
+// answeredExample is the example after its approval.
+func answeredExample(t *testing.T, change func(w *world)) *world {
+	w := example(t)
+	if change != nil {
+		change(w)
+	}
+	w.respond(exampleID, map[string]any{"response": "approve", "comment": "Looks good"})
+	w.settle()
+	return w
+}
+
+// resume.md begins with the seed's four lines, byte for byte.
+func TestResumeHasTheSeedsLines(t *testing.T) {
+	w := answeredExample(t, nil)
+	want := "Resume workflow run fractary/claude-plugins/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34 from step build:implement.\n" +
+		"User feedback received: approve.\nContinue executing workflow steps. Follow workflow definition.\nDo NOT diverge from the planned workflow.\n"
+	if got := w.files[w.in("resume.md")]; !strings.Contains(got, want) || !strings.Contains(got, "> Looks good") {
+		t.Errorf("resume.md:\n%s", got)
+	}
+}
+
+// Each part of context.md says what is missing, and how much that matters; an
+// error makes resume.md begin with a stop, and no command run.
+func TestContextSeverities(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(w *world)
+		want   string
+		stop   bool
+	}{
+		{"no spec", func(w *world) {
+			w.put(w.run.State, strings.Replace(w.files[w.run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{}`, 1))
+		}, "No specification is named.", false},
+		{"spec gone", func(w *world) {
+			w.put(w.run.State, strings.Replace(w.files[w.run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"specification": "/specs/none.md"}`, 1))
+		}, "does not exist", false},
+		{"spec unreadable", func(w *world) {
+			w.put(w.run.State, strings.Replace(w.files[w.run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"spec_path": "specs/bad.md"}`, 1))
+			w.put("specs/bad.md", "unusable:is a folder; expected a regular file")
+		}, "is a folder", true},
+		{"spec outside", func(w *world) {
+			w.put(w.run.State, strings.Replace(w.files[w.run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"spec_path": "../x.md"}`, 1))
+		}, "outside the workspace", true},
+		{"long spec", func(w *world) {
+			w.put(w.run.State, strings.Replace(w.files[w.run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"spec_path": "specs/long.md"}`, 1))
+			w.put("specs/long.md", strings.Repeat("x", 70<<10))
+		}, "cut at 64 KiB", false},
+		{"issue refused", func(w *world) { w.put(w.in("issue.json"), `{"number": 258, "title": "t", "error": "auth"}`) }, "refused the credentials", true},
+		{"issue", func(w *world) { w.put(w.in("issue.json"), `{"number": 258, "title": "CSV export", "body": "Please."}`) }, "CSV export", false},
+		{"summaries", func(w *world) { w.put(w.in("session-summaries/2.md"), "What was done.") }, "What was done.", false},
+		{"bad event", func(w *world) { w.put(w.in("events/003-step_error.json"), "{}") }, "Last 20 events", false},
+		{"no metadata", func(w *world) { delete(w.files, w.in("metadata.json")) }, "metadata.json: missing or unreadable", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			argv := []string{"agent"}
+			w := answeredExample(t, func(w *world) {
+				c.change(w)
+				w.config(func(cfg *Config) { cfg.Resume.Command = argv })
+				w.facts.Trusted[CommandDigest(argv)] = true
+			})
+			if got := w.files[w.in("context.md")]; !strings.Contains(got, c.want) {
+				t.Errorf("context.md does not say %q:\n%s", c.want, got)
+			}
+			if stops := strings.Contains(w.files[w.in("resume.md")], "Stop here"); stops != c.stop || (len(w.begun) == 0) != c.stop {
+				t.Errorf("stop %v, began %d:\n%s", stops, len(w.begun), w.files[w.in("resume.md")])
+			}
+		})
+	}
+}
+
+// While a source cannot be read, context.md is not written: it would call it
+// missing for good.
+func TestContextWaitsForItsSources(t *testing.T) {
+	w := answeredExample(t, func(w *world) { w.unset[w.in("metadata.json")] = true })
+	if w.has("context.md") {
+		t.Fatal("written over an unsettled metadata.json")
+	}
+	delete(w.unset, w.in("metadata.json"))
+	if w.settle(); !w.has("context.md") {
+		t.Error("never written")
+	}
+}
+
+// explain says what holds a run and what each answer would do.
+func TestExplain(t *testing.T) {
+	account := func(w *world) string {
+		s, _ := w.full()
+		a := New().Account(s)
+		var text []string
+		text = append(text, a.Why...)
+		for _, m := range a.Moves {
+			text = append(text, m.Path+" | "+m.Content)
+		}
+		return strings.Join(text, "\n")
+	}
+	w := example(t)
+	for _, want := range []string{
+		"waits for an answer at architect:design-review", "ticking approve and submit goes on at build:implement",
+		"ticking reject and submit cancels the run", "ticking request_changes and submit has architect:design-review revised", "cancel.json",
+	} {
+		if got := account(w); !strings.Contains(got, want) {
+			t.Errorf("explain does not say %q:\n%s", want, got)
+		}
+	}
+	w.put("specs/WORK-00258-design.md", "# Another\n")
+	w.settle()
+	if got := account(w); !strings.Contains(got, "specs/WORK-00258-design.md changed since it was shown") {
+		t.Error(got)
+	}
+	w.respond(exampleID, map[string]any{"response": "lgtm"})
+	w.settle()
+	if got := account(w); !strings.Contains(got, "does not count") {
+		t.Error(got)
+	}
+
+	w = failedRun(t)
+	if got := account(w); !strings.Contains(got, "ticking retry and submit tries evaluate:test again") || !strings.Contains(got, "ticking skip and submit goes on at evaluate:report") {
+		t.Error(got)
+	}
+	w.respond("fr-1", map[string]any{"response": "retry"})
+	if got := account(w); !strings.Contains(got, "it is taken at the next pass") {
+		t.Error(got)
+	}
+	w.settle()
+	if got := account(w); !strings.Contains(got, "an agent goes on at evaluate:test") {
+		t.Error(got)
+	}
+
+	w = newWorld(t, plainDir)
+	if got := account(w); !strings.Contains(got, "there is no state.json") {
+		t.Error(got)
+	}
+	w.put(w.run.State, "{")
+	if got := account(w); !strings.Contains(got, "still being written") {
+		t.Error(got)
+	}
+}
+
+// show tells of an agent that has been silent for an hour, of retries, and of
+// the plan with the current step and the gates marked.
+func TestAccountFactsAndGraph(t *testing.T) {
+	w := example(t)
+	s, _ := w.full()
+	a := New().Account(s)
+	marks := map[string]engine.Node{}
+	for _, n := range a.Graph {
+		marks[n.ID] = n
+	}
+	if !marks["architect:design-review"].Current || !marks["release:merge-pr"].Gate || marks["frame:fetch-issue"].Status != Completed || marks["build:implement"].Status != Pending {
+		t.Errorf("graph %+v", a.Graph)
+	}
+	if len(a.Log) != 15 || a.Log[14].Event != "feedback_request" || a.Short != "3f2b8c1e" {
+		t.Errorf("log %d, short %s", len(a.Log), a.Short)
+	}
+	w.respond(exampleID, map[string]any{"response": "request_changes", "comment": "again"})
+	w.settle()
+	w.now = w.now.Add(2 * time.Hour)
+	s, _ = w.full()
+	facts := map[string]string{}
+	for _, f := range New().Account(s).Facts {
+		facts[f.Label] = f.Value
+	}
+	if facts["quiet"] == "" || facts["retries"] != "1" || facts["work item"] != "#258" {
+		t.Errorf("facts %v", facts)
+	}
+}
+
+// Languages: words of the form come in the run's language, the rest in English.
+func TestFormInOtherLanguages(t *testing.T) {
+	forms := map[string]bool{}
+	for _, lang := range []string{"en", "ko", "ja", "xx"} {
+		w := newWorld(t, plainDir)
+		w.facts.Config.Language = lang
+		w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+		w.settle()
+		w.tick(w.in("requests/fr-1/form.md"), "approve", "submit this answer")
+		forms[w.files[w.in("requests/fr-1/form.md")]] = true
+		w.settle()
+		if st := w.state(); st.Status != "in_progress" {
+			t.Errorf("%s: %s", lang, w.files[w.in("requests/fr-1/problem.md")])
+		}
+	}
+	if len(forms) != 3 {
+		t.Errorf("%d different forms for en, ko, ja and an unknown language", len(forms))
+	}
+}
