@@ -37,7 +37,7 @@ func (l *Loop) Once(ctx context.Context) (Report, error) {
 		}
 	}
 	r, err := o.report(ctx)
-	return r, errors.Join(ctx.Err(), walkErr, err)
+	return r, errors.Join(ctx.Err(), walkErr, err, l.o.Store.Flush())
 }
 
 // settling is one Once.

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -55,7 +56,7 @@ func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, wai
 	cancel()
 	s.dirty.close()
 	wg.Wait()
-	return err
+	return errors.Join(err, l.o.Store.Flush())
 }
 
 func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *session {
