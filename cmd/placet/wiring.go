@@ -71,7 +71,8 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 	if s.live {
 		b.changing = newLive(w.sources(root), conf, s.log, w.now)
 	}
-	b.store = store.New(store.OS(root), store.Options{Now: w.now, Log: s.log})
+	workers, files := sideBySide()
+	b.store = store.New(store.OS(root), store.Options{Now: w.now, Log: s.log, Parallel: files})
 	if conf.Faber.Enabled {
 		b.families = append(b.families, reconcile.Family{
 			Layout: layout.Faber{Folders: conf.Faber.Roots}, Machine: faber.New(),
@@ -79,7 +80,7 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 	}
 	options := reconcile.Options{
 		Store: b.store, Families: b.families, Facts: b.facts, Lookup: provider.Git(root),
-		Begin: func(engine.Action) {}, Now: w.now, Log: s.log, Moved: s.moved,
+		Begin: func(engine.Action) {}, Workers: workers, Now: w.now, Log: s.log, Moved: s.moved,
 	}
 	if s.runner != nil {
 		runner := s.runner(b)
