@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"sort"
 
 	"placet/engine"
@@ -25,6 +26,13 @@ func (s *Store) appendLines(j *job) error {
 		created, err := s.appendTo(name, texts[name])
 		if err != nil {
 			return fmt.Errorf("cannot append to %s: %w", name, err)
+		}
+		if created {
+			// A journal is made once. Its name must be durable before the
+			// next state is, or the first line could be lost behind it.
+			if err := s.fs.SyncDir(path.Dir(name)); err != nil {
+				return fmt.Errorf("cannot make the name of %s durable: %w", name, err)
+			}
 		}
 		s.oweJournal(j.run.State, name, created)
 	}
