@@ -43,7 +43,7 @@ bench-smoke: build
 	@$(GO) run ./bench -placet bin/placet -smoke $(BENCHFLAGS)
 
 lint:
-	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not formatted, run gofmt -w on:" >&2; echo "$$bad" >&2; exit 1; }
+	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$bad" ] || { echo "not formatted, run gofmt -w on:" >&2; echo "$$bad" >&2; exit 1; }
 	@$(GO) vet ./...
 	@$(GO) run $(STATICCHECK) ./...
 
