@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -147,18 +148,28 @@ func (r *Runner) End(id string) {
 }
 
 // Wait returns when no check is under way, or with the context's error.
-func (r *Runner) Wait(ctx context.Context) error {
+func (r *Runner) Wait(ctx context.Context) error { return r.waitFor(ctx, r.checks) }
+
+// waitFor returns when there are no such attempts any more.
+func (r *Runner) waitFor(ctx context.Context, some func() []*attempt) error {
 	for {
-		checks := r.checks()
-		if len(checks) == 0 {
+		left := some()
+		if len(left) == 0 {
 			return nil
 		}
 		select {
-		case <-checks[0].over:
+		case <-left[0].over:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// all returns the attempts under way.
+func (r *Runner) all() []*attempt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.alive))
 }
 
 // checks returns the checks under way.
@@ -187,8 +198,10 @@ func (r *Runner) Stop(ctx context.Context) error {
 	for _, t := range r.checks() {
 		t.end()
 	}
-	if err := r.Wait(ctx); err != nil {
-		return fmt.Errorf("cannot stop %q in time: %w", r.names(r.checks()), err)
+	// Agents too: one whose attempt is recorded must have been started before
+	// placet ends. Once it runs it is left, so none is waited for long.
+	if err := r.waitFor(ctx, r.all); err != nil {
+		return fmt.Errorf("cannot stop %q in time: %w", r.names(r.all()), err)
 	}
 	return nil
 }
