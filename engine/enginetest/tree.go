@@ -50,6 +50,7 @@ var (
 	timeText   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
 	digestText = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 	viewName   = regexp.MustCompile(`\bform-[0-9a-f]{8}\.md\b`)
+	markText   = regexp.MustCompile(`(<!-- placet (?:answer|comment) )[0-9a-f]{8}\b`)
 	lockName   = regexp.MustCompile(`(^|/)[^/]*\.lock$`)
 )
 
@@ -60,7 +61,7 @@ var (
 //     writes later times.
 //   - Digests, as far as they are of content that holds times. A digest of a
 //     file that is in the tree becomes the name of that file; any other, and
-//     the 8 digits in the name of a form, become <digest>.
+//     the 8 digits in the name and in the marks of a form, become <digest>.
 //   - placet's scratch below .placet/ and its temporary files. What a crash
 //     left of them is no document.
 //   - Lock files, which are empty.
@@ -93,6 +94,7 @@ func (t Tree) normal(other Tree) Tree {
 		})
 		content = timeText.ReplaceAllString(content, "<time>")
 		content = viewName.ReplaceAllString(content, "form-<digest>.md")
+		content = markText.ReplaceAllString(content, "$1<digest>")
 		normal[viewName.ReplaceAllString(p, "form-<digest>.md")] = content
 	}
 	return normal

@@ -24,6 +24,8 @@ func TestNormalTreesDifferInNothingButTimes(t *testing.T) {
 		{"digests of what is not there", Tree{"b": digest("old " + at)}, Tree{"b": digest("old " + later)}, true},
 		{"a digest and none", Tree{"b": digest(at)}, Tree{"b": ""}, false},
 		{"names of forms", Tree{"r/form-0123abcd.md": "x", "l": "r/form-0123abcd.md"}, Tree{"r/form-4567abcd.md": "x", "l": "r/form-4567abcd.md"}, true},
+		{"marks of forms", Tree{"f": "<!-- placet answer 0123abcd -->"}, Tree{"f": "<!-- placet answer 4567abcd -->"}, true},
+		{"other marks", Tree{"f": "<!-- else 0123abcd -->"}, Tree{"f": "<!-- else 4567abcd -->"}, false},
 		{"names of other files", Tree{"r/view-0123abcd.md": "x"}, Tree{"r/view-4567abcd.md": "x"}, false},
 		{"scratch and temporary files", Tree{"a": "x"}, Tree{"a": "x", ".placet/now": "", "r/.placet-1.tmp": "half"}, true},
 		{"empty lock files", Tree{"a": "x"}, Tree{"a": "x", "r/state.json.lock": "", ".lock": ""}, true},

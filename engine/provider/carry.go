@@ -176,6 +176,13 @@ func (r *Runner) write(a engine.Action, from time.Time, e ending) error {
 	return r.writeAt(a, from, r.o.Now(), e)
 }
 
+// stands reports whether an outcome is there. Something may also have moved on
+// the way to it, such as its folder: then it must be written once more.
+func (r *Runner) stands(outcome string) bool {
+	_, err := os.Lstat(r.abs(outcome))
+	return err == nil
+}
+
 // writeAt records an outcome and clears the command's folder away. An outcome
 // that is there already stands: an attempt has one.
 func (r *Runner) writeAt(a engine.Action, from, to time.Time, e ending) error {
@@ -184,7 +191,7 @@ func (r *Runner) writeAt(a engine.Action, from, to time.Time, e ending) error {
 		return err
 	}
 	err = r.store.Write(engine.Document{Path: a.Outcome, Kind: layout.FaberOutcome, Body: body, Sum: engine.Sum(body)})
-	if errors.Is(err, store.ErrMoved) {
+	if errors.Is(err, store.ErrMoved) && r.stands(a.Outcome) {
 		r.o.Log.Warn("an outcome stands already: it is kept", "action", a.ID, "path", a.Outcome)
 		err = nil
 	}
