@@ -128,8 +128,17 @@ func (p *pass) sweep(temps []string) {
 }
 
 // sweep removes placet's own left-overs from folders.
+//
+// Those above them are swept too: where a root does not exist yet, the watcher
+// tries the nearest folder that does.
 func (l *Loop) sweep(dirs map[string]bool) {
+	all := map[string]bool{}
 	for dir := range dirs {
+		for ; !all[dir]; dir = path.Dir(dir) {
+			all[dir] = true
+		}
+	}
+	for dir := range all {
 		if err := l.o.Store.Sweep(dir); err != nil {
 			l.o.Log.Debug("cannot remove temporary files", "dir", dir, "err", err)
 		}
