@@ -47,15 +47,10 @@ var gitEnv = []string{
 // Only what is committed is looked at: reading the work tree would run filters
 // that the repository's configuration names. Without git, a repository or a
 // commit the document's Err says which.
+//
+// An answer is used again until a ref that it follows from has moved.
 func Git(root string) func(need string) engine.Document {
-	r := repo{root: root, timeout: gitTimeout}
-	return func(need string) engine.Document {
-		body, err := r.fact(need)
-		if err != nil {
-			return engine.Document{Path: need, Kind: gitKind, Err: err}
-		}
-		return engine.Document{Path: need, Kind: gitKind, Body: body, Sum: engine.Sum(body)}
-	}
+	return newMemo(repo{root: root, timeout: gitTimeout}).lookup
 }
 
 // repo is the repository that a workspace lies in.

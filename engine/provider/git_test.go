@@ -23,6 +23,9 @@ func gitDo(t *testing.T, dir string, args ...string) {
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.invalid", "GIT_AUTHOR_DATE=2026-11-19T23:30:00+09:00",
 		"GIT_COMMITTER_NAME=c", "GIT_COMMITTER_EMAIL=c@example.invalid", "GIT_COMMITTER_DATE=2026-11-20T10:00:00Z",
 	}
+	if format := os.Getenv("GIT_DEFAULT_REF_FORMAT"); format != "" {
+		cmd.Env = append(cmd.Env, "GIT_DEFAULT_REF_FORMAT="+format)
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -227,5 +230,135 @@ func TestAnswerOfGitIsBoundedByWholeLines(t *testing.T) {
 	d := Git(dir)("git:log/3")
 	if d.Err != nil || len(d.Body) > gitMax || !(len(d.Body) == 0 || d.Body[len(d.Body)-1] == '\n') {
 		t.Errorf("%d bytes, %v", len(d.Body), d.Err)
+	}
+}
+
+// counted puts a git before the real one that counts how often it is started.
+func counted(t *testing.T) (times func() int) {
+	t.Helper()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	log := filepath.Join(dir, "log")
+	put(t, dir, "git", fmt.Sprintf("#!/bin/sh\necho >> %q\nexec %q \"$@\"\n", log, real))
+	if err := os.Chmod(filepath.Join(dir, "git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return func() int {
+		body, _ := os.ReadFile(log)
+		return len(body)
+	}
+}
+
+// refFormats are the ways in which this git can keep its refs.
+func refFormats(t *testing.T) []string {
+	t.Helper()
+	formats := []string{"files"}
+	if exec.Command("git", "init", "-q", "--ref-format=reftable", t.TempDir()).Run() == nil {
+		formats = append(formats, "reftable")
+	}
+	return formats
+}
+
+func TestGitIsAskedAgainOnlyWhenSomethingMoved(t *testing.T) {
+	moves := []struct {
+		name string
+		move func(dir string)
+		want string
+	}{
+		{"a commit", func(dir string) { gitCommit(t, dir, "c", "c", "fifth") }, "fifth"},
+		{"another branch", func(dir string) { gitDo(t, dir, "checkout", "-q", "main") }, "second: 둘째"},
+		{"a branch that was reset", func(dir string) { gitDo(t, dir, "reset", "-q", "--hard", "HEAD~1") }, "third"},
+		{"packed refs", func(dir string) {
+			gitCommit(t, dir, "c", "c", "fifth")
+			gitDo(t, dir, "pack-refs", "--all")
+		}, "fifth"},
+	}
+	for _, format := range refFormats(t) {
+		for _, move := range moves {
+			t.Run(move.name+" "+format, func(t *testing.T) {
+				t.Setenv("GIT_DEFAULT_REF_FORMAT", format)
+				dir := newRepo(t)
+				times := counted(t)
+				ask := Git(dir)
+				first := ask("git:log/1")
+				before := times()
+				for range 20 {
+					if again := ask("git:log/1"); again.Err != nil || again.Sum != first.Sum {
+						t.Fatalf("%s %v", again.Body, again.Err)
+					}
+				}
+				if n := times() - before; n != 0 {
+					t.Errorf("git was started %d times although nothing moved", n)
+				}
+				move.move(dir)
+				if d := ask("git:log/1"); d.Err != nil || !strings.Contains(string(d.Body), move.want) {
+					t.Errorf("%s %v, want %q", d.Body, d.Err, move.want)
+				}
+			})
+		}
+	}
+}
+
+func TestDiffstatIsAnewWhenItsBaseMoves(t *testing.T) {
+	dir := newRepo(t)
+	gitDo(t, dir, "update-ref", "refs/remotes/origin/trunk", "main")
+	gitDo(t, dir, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+	ask := Git(dir)
+	if d := ask("git:diffstat"); !strings.Contains(string(d.Body), "2 files changed") {
+		t.Fatalf("%s %v", d.Body, d.Err)
+	}
+	gitDo(t, dir, "update-ref", "refs/remotes/origin/trunk", "HEAD~1")
+	if d := ask("git:diffstat"); !strings.Contains(string(d.Body), "1 file changed") {
+		t.Errorf("%s %v", d.Body, d.Err)
+	}
+}
+
+func TestAWorkTreeHasABranchOfItsOwn(t *testing.T) {
+	dir := newRepo(t)
+	side := filepath.Join(t.TempDir(), "side")
+	gitDo(t, dir, "worktree", "add", "-q", "-b", "side", side, "main")
+	ask := Git(side)
+	if d := ask("git:log/1"); !strings.Contains(string(d.Body), "second: 둘째") {
+		t.Errorf("%s %v", d.Body, d.Err)
+	}
+	gitCommit(t, side, "s", "s", "aside")
+	if d := ask("git:log/1"); !strings.Contains(string(d.Body), "aside") {
+		t.Errorf("%s %v", d.Body, d.Err)
+	}
+}
+
+func TestARepositoryThatAppearsIsFoundSoon(t *testing.T) {
+	dir := t.TempDir()
+	times := counted(t)
+	ask := Git(dir)
+	if d := ask("git:log/1"); d.Err == nil {
+		t.Fatalf("%s", d.Body)
+	}
+	before := times()
+	ask("git:log/1")
+	if n := times() - before; n > 1 {
+		t.Errorf("git was started %d times at once", n)
+	}
+	gitDo(t, dir, "init", "-q")
+	gitCommit(t, dir, "a", "a", "first")
+	await(t, "git is asked again", func() bool { return ask("git:log/1").Err == nil })
+}
+
+func TestAFifoInGitsFolderIsNotWaitedFor(t *testing.T) {
+	dir := newRepo(t)
+	ask := Git(dir)
+	ask("git:log/1")
+	for _, name := range []string{"packed-refs", "shallow"} {
+		_ = os.Remove(filepath.Join(dir, ".git", name))
+		if err := syscall.Mkfifo(filepath.Join(dir, ".git", name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, state := glance(filepath.Join(dir, ".git/shallow")); state != "?;" {
+		t.Errorf("a FIFO looks like %q", state)
 	}
 }
