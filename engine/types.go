@@ -157,14 +157,29 @@ type Action struct {
 	// in that document.
 	Outcome string
 	Fields  []Field
+	// Kind is layout's word for the outcome document.
+	Kind string
+	// Recorded says that an earlier commit recorded the attempt: where this
+	// process did not begin it, nobody can tell how it ended, and its outcome
+	// is "lost". Without it the attempt is recorded by this very plan.
+	Recorded bool
+	// Judge has the outcome say whether the output passes, and where the
+	// command ran; Expected is the text sought in it (see engine/check).
+	Judge    bool
+	Expected string
+	// Tail has the outcome hold no more of both outputs together than their
+	// last so many bytes; zero keeps head and tail of each.
+	Tail int
 }
 
 // Command is a program to run. It is an argument vector, never a shell line.
 type Command struct {
-	Argv  []string
-	Env   []string // "NAME=value", added to the scrubbed environment
-	Dir   string   // relative to the workspace
-	Stdin []byte
+	Argv []string
+	Env  []string // "NAME=value", added to the scrubbed environment
+	Dir  string   // relative to the workspace
+	// Prefer is a folder that is taken instead of Dir where it exists.
+	Prefer string
+	Stdin  []byte
 	// Timeout is how long it may run; zero means for ever.
 	Timeout time.Duration
 	// Agent commands outlive placet; the others end with it.
@@ -181,6 +196,8 @@ type Plan struct {
 	Removes     []string
 	Lines       []Line
 	Actions     []Action
+	// Ends are the IDs of actions under way that nobody wants any more.
+	Ends []string
 	// Follow names folders of the run, besides its own and those of its open
 	// requests, in which a change must be seen at once.
 	Follow []string
