@@ -36,7 +36,7 @@ type floor struct {
 var floors = []floor{
 	{name: "ground", packages: []string{"layout", "schemas", "templates"}},
 	{name: "kernel", packages: []string{"engine"}},
-	{name: "patterns", packages: []string{"engine/gate", "engine/patch", "engine/retry", "engine/graph", "engine/escalate"}},
+	{name: "patterns", packages: []string{"engine/gate", "engine/patch", "engine/reader", "engine/check", "engine/retry", "engine/graph", "engine/escalate"}},
 	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",

@@ -30,7 +30,7 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 	r.explain(&a, o)
 	a.Stands = r.stateErr != "" && !r.torn || r.editErr != nil
 	a.Facts = r.facts(o)
-	if o != nil && o.a.receipt == nil {
+	if o != nil && o.a.Receipt == nil {
 		a.Open = []engine.Asked{r.askedOf(o)}
 	}
 	a.Graph, a.Findings, a.Untrusted, a.Log = r.graph(), r.findings(), r.untrusted(), r.log()
@@ -67,7 +67,7 @@ func (r *reading) facts(o *open) []engine.Fact {
 		add("retries", fmt.Sprint(retries))
 	}
 	if o != nil {
-		add("request", o.a.id+" ("+o.req.Type+")")
+		add("request", o.a.ID+" ("+o.req.Type+")")
 	}
 	if r.isQuiet() {
 		add("quiet", "no event and no change for over an hour")
@@ -98,7 +98,7 @@ func (r *reading) isQuiet() bool {
 	if err != nil {
 		return false
 	}
-	return r.snap.Now.Sub(r.notBefore(newest)) > quiet
+	return r.Snap.Now.Sub(r.notBefore(newest)) > quiet
 }
 
 // graph is the plan as phases and steps, the current one marked.
@@ -126,7 +126,7 @@ func (r *reading) graph() []engine.Node {
 // untrusted is the resume command while nobody has agreed to it.
 func (r *reading) untrusted() []engine.Untrusted {
 	argv := r.cfg.Resume.Command
-	if len(argv) == 0 || r.snap.Facts.Trusted[CommandDigest(argv)] {
+	if len(argv) == 0 || r.Snap.Facts.Trusted[CommandDigest(argv)] {
 		return nil
 	}
 	return []engine.Untrusted{{Name: "faber.resume", Digest: CommandDigest(argv), Text: strings.Join(argv, " ")}}
@@ -144,9 +144,9 @@ func (r *reading) log() []engine.Entry {
 // askedOf is a request for the inbox.
 func (r *reading) askedOf(o *open) engine.Asked {
 	q := engine.Asked{
-		Request: o.a.id, Run: r.snap.Key, Type: o.req.Type, Where: where(o.q.phase, o.q.step), Prompt: o.req.Prompt,
-		FreeText: o.req.FreeText(), Summary: o.q.context().Summary, Form: o.a.dir + "/" + o.present,
-		Response: o.a.dir + "/response.json", Digest: o.view, CommentRequired: o.req.CommentRequired,
+		Request: o.a.ID, Run: r.Snap.Key, Type: o.req.Type, Where: where(o.q.phase, o.q.step), Prompt: o.req.Prompt,
+		FreeText: o.req.FreeText(), Summary: o.q.context().Summary, Form: o.a.Dir + "/" + o.present,
+		Response: o.a.Dir + "/response.json", Digest: o.view, CommentRequired: o.req.CommentRequired,
 	}
 	for _, opt := range o.req.Options {
 		q.Options = append(q.Options, engine.AskedOption{ID: opt.ID, Description: opt.Description})
@@ -156,8 +156,8 @@ func (r *reading) askedOf(o *open) engine.Asked {
 	}
 	q.RequestedAt, _ = time.Parse(time.RFC3339, o.req.RequestedAt)
 	if at, ok := o.deadline(); ok {
-		q.Deadline, q.Overdue = at, !r.snap.Now.Before(at)
+		q.Deadline, q.Overdue = at, !r.Snap.Now.Before(at)
 	}
-	q.Problem = r.notes.Text(o.a.dir + "/problem.md")
+	q.Problem = r.Notes.Text(o.a.Dir + "/problem.md")
 	return q
 }

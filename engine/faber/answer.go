@@ -175,7 +175,7 @@ func (r *reading) startedStep(phase, step string) bool {
 }
 
 func (r *reading) pointAt(o *open, phase, step, position, action string) *ResumePoint {
-	rp := &ResumePoint{Phase: phase, Step: step, Position: position, Action: action, RequestID: o.a.id}
+	rp := &ResumePoint{Phase: phase, Step: step, Position: position, Action: action, RequestID: o.a.ID}
 	if i := r.flow.index(phase, step); r.flow.known && i >= 0 {
 		rp.StepIndex = &i
 	}
@@ -196,7 +196,7 @@ func (r *reading) pointNext(o *open, action string) *ResumePoint {
 func (r *reading) answered(out outcome) engine.Plan {
 	var p engine.Plan
 	o, a := out.o, out.a
-	if o.a.receipt == nil {
+	if o.a.Receipt == nil {
 		p.Writes = append(p.Writes, r.receiptDoc(o.a, r.receipt(out)))
 	}
 	last := r.emit(&p, out.revision, out.at, r.answerEvents(out))
@@ -238,7 +238,7 @@ func reasonWord(req gate.Request, response string) string {
 func (r *reading) receipt(out outcome) gate.Receipt {
 	a := out.a
 	rc := gate.Receipt{
-		SchemaVersion: 1, RequestID: out.o.a.id, Result: "accepted", Response: a.Response, Selected: a.Selected,
+		SchemaVersion: 1, RequestID: out.o.a.ID, Result: "accepted", Response: a.Response, Selected: a.Selected,
 		Comment: a.Comment, Late: a.late, ProvidedBy: a.By, KnownAs: a.Known, Digest: a.Digest,
 		ReceivedAt: a.receivedAt, DecidedAt: millis(out.at), Revision: out.revision,
 	}
@@ -256,14 +256,14 @@ func (r *reading) answerEvents(out outcome) []emission {
 	o, a := out.o, out.a
 	phase, step := o.q.phase, o.q.step
 	list := []emission{{
-		typ: "feedback_received", phase: phase, step: step, user: a.By.User, request: o.a.id,
+		typ: "feedback_received", phase: phase, step: step, user: a.By.User, request: o.a.ID,
 		message:  "Feedback received: " + oneLine(a.Response, 200),
 		metadata: feedbackMetadata(out),
 	}}
 	add := func(typ, step, status string, metadata schemas.Object) {
 		list = append(list, emission{typ: typ, phase: phase, step: step, status: status, user: a.By.User, metadata: metadata})
 	}
-	id := schemas.Object{{Name: "request_id", Value: o.a.id}}
+	id := schemas.Object{{Name: "request_id", Value: o.a.ID}}
 	switch out.action {
 	case actContinue:
 		if decides(o.req.Type) && approves(a.Response) {
@@ -284,14 +284,14 @@ func (r *reading) answerEvents(out outcome) []emission {
 
 func approvalMetadata(o *open, a *answer, by string) schemas.Object {
 	return schemas.Object{
-		{Name: "request_id", Value: o.a.id}, {Name: "decision", Value: a.Response}, {Name: by, Value: a.By.User},
+		{Name: "request_id", Value: o.a.ID}, {Name: "decision", Value: a.Response}, {Name: by, Value: a.By.User},
 	}
 }
 
 func feedbackMetadata(out outcome) schemas.Object {
 	o, a := out.o, out.a
 	m := schemas.Object{
-		{Name: "request_id", Value: o.a.id}, {Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response},
+		{Name: "request_id", Value: o.a.ID}, {Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response},
 	}
 	if a.Comment != "" {
 		m = append(m, schemas.Member{Name: "comment", Value: a.Comment})
@@ -338,7 +338,7 @@ func reasonFor(req gate.Request, response string, by gate.By) string {
 func historyEntry(out outcome) schemas.Object {
 	o, a := out.o, out.a
 	h := schemas.Object{
-		{Name: "request_id", Value: o.a.id}, {Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response},
+		{Name: "request_id", Value: o.a.ID}, {Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response},
 		{Name: "provided_by", Value: by(a)}, {Name: "received_at", Value: a.receivedAt},
 	}
 	if a.Comment != "" {

@@ -29,8 +29,7 @@ type open struct {
 func (r *reading) opened(q question) *open {
 	o := &open{q: q, a: r.askeds[q.RequestID]}
 	if o.a == nil {
-		dir := r.path(layout.RequestsDir + "/" + q.RequestID)
-		o.a = &asked{id: q.RequestID, dir: dir, doc: engine.Document{Path: dir + "/request.json", Err: engine.ErrAbsent}}
+		o.a = &asked{Folder: gate.EmptyFolder(r.Snap.Dir, q.RequestID)}
 	}
 	r.adopt(o)
 	issued, now := r.sums(o.req)
@@ -52,15 +51,15 @@ func (r *reading) adopt(o *open) {
 	if body, err := fresh.Encode(); err == nil {
 		o.body = body
 	}
-	d := o.a.doc
+	d := o.a.Doc
 	switch {
 	case d.Absent():
 	case d.Unsettled():
-		o.stands, r.held = true, true
-	case o.a.request == nil:
+		o.stands, r.Held = true, true
+	case o.a.Request == nil:
 		o.stands, o.altered = true, "it cannot be read"
-	case sameQuestion(*o.a.request, fresh):
-		o.stands, o.req, o.body = true, *o.a.request, d.Body
+	case sameQuestion(*o.a.Request, fresh):
+		o.stands, o.req, o.body = true, *o.a.Request, d.Body
 		// What the answer must hold is the state's to say, not the file's.
 		o.req.CommentRequired, o.req.MayAnswer = fresh.CommentRequired, fresh.MayAnswer
 		if !r.vouched(o, fresh) {
@@ -79,8 +78,8 @@ func (r *reading) openingRevision(o *open) int {
 	if o.q.forStatus == forFailed {
 		return r.rev
 	}
-	if o.a.request != nil && o.a.request.Revision <= r.rev+1 && sameQuestion(*o.a.request, r.build(o.q, o.a.request.Revision)) {
-		return o.a.request.Revision
+	if o.a.Request != nil && o.a.Request.Revision <= r.rev+1 && sameQuestion(*o.a.Request, r.build(o.q, o.a.Request.Revision)) {
+		return o.a.Request.Revision
 	}
 	if !r.isOpen(o.q) {
 		return r.rev + 1
@@ -105,11 +104,11 @@ func (r *reading) formRevision(o *open) int {
 
 // formDigest is the digest in the first line of a form, "" where it has none.
 func (r *reading) formDigest(a *asked, name string) engine.Digest {
-	for _, d := range a.docs {
-		if d.Path == a.dir+"/"+name && d.Present() {
+	for _, d := range a.Docs {
+		if d.Path == a.Dir+"/"+name && d.Present() {
 			line, _, _ := strings.Cut(string(d.Body), "\n")
 			fields := strings.Fields(line)
-			if len(fields) == 6 && fields[1] == "placet" && fields[2] == "request" && fields[3] == a.id {
+			if len(fields) == 6 && fields[1] == "placet" && fields[2] == "request" && fields[3] == a.ID {
 				return engine.Digest(fields[4])
 			}
 		}
@@ -156,7 +155,7 @@ func (r *reading) vouched(o *open, fresh gate.Request) bool {
 // leftover reports whether request.json is of a revision that the state never
 // reached.
 func (r *reading) leftover(o *open) bool {
-	return o.a.request != nil && o.a.request.Revision > r.rev && o.a.receipt == nil && !r.isOpen(o.q)
+	return o.a.Request != nil && o.a.Request.Revision > r.rev && o.a.Receipt == nil && !r.isOpen(o.q)
 }
 
 // isOpen reports whether the state says that the request's form was written.
@@ -181,8 +180,8 @@ func (r *reading) presentForm(o *open) string {
 
 // has reports whether a file of the request's folder is there, usable or not.
 func (a *asked) has(name string) bool {
-	for _, d := range a.docs {
-		if d.Path == a.dir+"/"+name && !d.Absent() {
+	for _, d := range a.Docs {
+		if d.Path == a.Dir+"/"+name && !d.Absent() {
 			return true
 		}
 	}
@@ -201,13 +200,13 @@ func (r *reading) formDue(o *open) bool {
 		return true
 	}
 	var newest time.Time
-	for _, d := range o.a.docs {
-		if d.Kind == layout.KindForm && d.Path != o.a.dir+"/form.md" && d.Changed.After(newest) {
+	for _, d := range o.a.Docs {
+		if d.Kind == layout.KindForm && d.Path != o.a.Dir+"/form.md" && d.Changed.After(newest) {
 			newest = d.Changed
 		}
 	}
-	if due := newest.Add(formEvery); r.snap.Now.Before(due) {
-		r.wakeAt(due)
+	if due := newest.Add(formEvery); r.Snap.Now.Before(due) {
+		r.WakeAt(due)
 		return false
 	}
 	return true
@@ -217,11 +216,11 @@ func (r *reading) formDue(o *open) bool {
 func (r *reading) requestFiles(o *open) []engine.Document {
 	var docs []engine.Document
 	if !o.stands {
-		docs = append(docs, engine.Document{Path: o.a.dir + "/request.json", Kind: layout.KindRequest, Body: o.body, Over: o.a.doc.Sum})
+		docs = append(docs, engine.Document{Path: o.a.Dir + "/request.json", Kind: layout.KindRequest, Body: o.body, Over: o.a.Doc.Sum})
 	}
 	if r.formDue(o) {
 		docs = append(docs, engine.Document{
-			Path: o.a.dir + "/" + o.present, Kind: layout.KindForm, Body: r.form(o.req, o.q, o.view),
+			Path: o.a.Dir + "/" + o.present, Kind: layout.KindForm, Body: r.form(o.req, o.q, o.view),
 		})
 	}
 	return docs

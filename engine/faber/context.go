@@ -17,7 +17,7 @@ func (r *reading) owesContext() bool {
 	if r.foreign() || !r.resumes() {
 		return false
 	}
-	d := r.snap.In("context.md")
+	d := r.Snap.In("context.md")
 	return !strings.HasPrefix(string(d.Body), r.viewLine()) && !d.Unsettled()
 }
 
@@ -30,7 +30,7 @@ func (r *reading) viewLine() string {
 func (r *reading) contextNeeds() []string {
 	var needs []string
 	if r.owesContext() {
-		needs = []string{r.gitLog(), "git:diffstat", r.path("session-summaries/*")}
+		needs = []string{r.gitLog(), "git:diffstat", r.Path("session-summaries/*")}
 	}
 	if spec := r.spec(); layout.Safe(spec) {
 		needs = append(needs, spec)
@@ -45,11 +45,11 @@ func (r *reading) spec() string { return strings.TrimPrefix(r.st.Artifacts.Spec(
 // contextBusy reports whether a source of context.md cannot be read at this
 // moment: what is written once must not call it missing.
 func (r *reading) contextBusy() bool {
-	sources := []engine.Document{r.snap.In("metadata.json"), r.snap.In("issue.json")}
+	sources := []engine.Document{r.Snap.In("metadata.json"), r.Snap.In("issue.json")}
 	if spec := r.spec(); layout.Safe(spec) {
-		sources = append(sources, r.snap.Doc(path.Clean(spec)))
+		sources = append(sources, r.Snap.Doc(path.Clean(spec)))
 	}
-	sources = append(sources, r.snap.Under("session-summaries")...)
+	sources = append(sources, r.Snap.Under("session-summaries")...)
 	for _, d := range sources {
 		if r.unknown(d) {
 			return true
@@ -111,7 +111,7 @@ func (r *reading) stateSection() templates.ContextSection {
 	if id := r.workflowID(); id != "" {
 		lines = append(lines, "- workflow: "+templates.Inline(id))
 	}
-	if !r.snap.In("metadata.json").Present() {
+	if !r.Snap.In("metadata.json").Present() {
 		s.Severity = warning
 		lines = append(lines, "- metadata.json: missing or unreadable")
 	}
@@ -129,7 +129,7 @@ func (r *reading) specSection() templates.ContextSection {
 	if !layout.Safe(p) {
 		return missing(title, severe, name+" lies outside the workspace.")
 	}
-	d := r.snap.Doc(path.Clean(p))
+	d := r.Snap.Doc(path.Clean(p))
 	switch {
 	case d.Absent():
 		return missing(title, warning, name+" does not exist.")
@@ -149,7 +149,7 @@ func (r *reading) issueSection() templates.ContextSection {
 		return missing(title, info, "No work item is named.")
 	}
 	var issue Issue
-	if !r.decode(r.snap.In("issue.json"), "faber/issue", &issue) {
+	if !r.Decode(r.Snap.In("issue.json"), "faber/issue", &issue) {
 		return missing(title, warning, "issue.json is missing.")
 	}
 	if issue.Error == "auth" {
@@ -164,7 +164,7 @@ func (r *reading) issueSection() templates.ContextSection {
 
 func (r *reading) branchSection() templates.ContextSection {
 	const title = "Branch"
-	log, stat := r.snap.Doc(r.gitLog()), r.snap.Doc("git:diffstat")
+	log, stat := r.Snap.Doc(r.gitLog()), r.Snap.Doc("git:diffstat")
 	if !log.Present() {
 		return missing(title, warning, "Local git says nothing: "+templates.Inline(reason(log)))
 	}
@@ -185,7 +185,7 @@ func reason(d engine.Document) string {
 func (r *reading) summarySection() templates.ContextSection {
 	const title = "Session summaries"
 	var newest engine.Document
-	for _, d := range r.snap.Under("session-summaries") {
+	for _, d := range r.Snap.Under("session-summaries") {
 		if d.Present() && d.Path > newest.Path {
 			newest = d
 		}
@@ -236,7 +236,7 @@ func (r *reading) badEvents() []string {
 		}
 		numbers[e.Number] = e.Name
 	}
-	for _, d := range r.snap.Under("events") {
+	for _, d := range r.Snap.Under("events") {
 		name := path.Base(d.Path)
 		if (d.Kind == layout.FaberEvent || d.Kind == layout.FaberBadEvent) && !good[name] && !d.Unsettled() {
 			bad = append(bad, name+": cannot be read as an event")

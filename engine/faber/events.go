@@ -58,7 +58,7 @@ func (e event) ours() bool { return e.Metadata.Placet.Key != "" }
 // readEvents decodes events/ in numeric order. What is not an event is left
 // alone: it is not used, and check warns of it.
 func (r *reading) readEvents() {
-	for _, d := range r.snap.Under("events") {
+	for _, d := range r.Snap.Under("events") {
 		if d.Kind == layout.FaberEvent && r.unknown(d) {
 			r.eventsOpen = true
 		}
@@ -84,7 +84,7 @@ func (r *reading) readEvents() {
 func (r *reading) unknown(d engine.Document) bool {
 	var errno syscall.Errno
 	if !d.Absent() && errors.As(d.Err, &errno) && errno != syscall.ELOOP && errno != syscall.EISDIR {
-		r.wakeAt(r.snap.Now.Add(retry))
+		r.WakeAt(r.Snap.Now.Add(retry))
 		return true
 	}
 	return d.Unsettled()
@@ -96,7 +96,7 @@ const retry = time.Second
 // highest is the highest number that a file in events/ has, readable or not.
 func (r *reading) highest() int {
 	n := 0
-	for _, d := range r.snap.Under("events") {
+	for _, d := range r.Snap.Under("events") {
 		number, _, _ := layout.FaberEventName(path.Base(d.Path))
 		n = max(n, number)
 	}
@@ -105,7 +105,7 @@ func (r *reading) highest() int {
 
 // nextID is what events/.next-id says; 0 where it says nothing usable.
 func (r *reading) nextID() int {
-	d := r.snap.In("events/.next-id")
+	d := r.Snap.In("events/.next-id")
 	n, err := strconv.Atoi(strings.TrimSpace(string(d.Body)))
 	if d.Err != nil || err != nil || n < 0 {
 		return 0
@@ -115,7 +115,7 @@ func (r *reading) nextID() int {
 
 // hasEvents reports whether the run keeps events at all; a plan layout may not.
 func (r *reading) hasEvents() bool {
-	return r.snap.Class == layout.FaberRun || len(r.snap.Under("events")) > 0
+	return r.Snap.Class == layout.FaberRun || len(r.Snap.Under("events")) > 0
 }
 
 // emission is an event that a state calls for.
@@ -186,7 +186,7 @@ func (r *reading) owesNextID() bool {
 }
 
 func (r *reading) planNextID(p *engine.Plan, next int) {
-	d := r.snap.In("events/.next-id")
+	d := r.Snap.In("events/.next-id")
 	body := []byte(strconv.Itoa(next) + "\n")
 	if d.Present() && d.Sum == engine.Sum(body) {
 		return
@@ -226,7 +226,7 @@ func (r *reading) eventDoc(id int, e emission, at time.Time, m mark) engine.Docu
 	own := schemas.Member{Name: "placet", Value: schemas.Object{{Name: "revision", Value: m.Revision}, {Name: "key", Value: m.Key}}}
 	o = append(o, schemas.Member{Name: "metadata", Value: append(append(schemas.Object{}, e.metadata...), own)})
 	return engine.Document{
-		Path: r.path(fmt.Sprintf("events/%03d-%s.json", id, e.typ)),
+		Path: r.Path(fmt.Sprintf("events/%03d-%s.json", id, e.typ)),
 		Kind: layout.FaberEvent,
 		Body: encode(o),
 	}

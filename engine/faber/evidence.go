@@ -8,6 +8,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/reader"
 )
 
 // answer is what counts as the answer to the asked request, and where it
@@ -29,7 +30,7 @@ type answer struct {
 // ahead of the state, the history, a feedback_received event, the files. An
 // invalid one is passed over with a problem note.
 func (r *reading) evidence(o *open) *answer {
-	if o.a.receipt != nil {
+	if o.a.Receipt != nil {
 		return r.fromReceipt(o)
 	}
 	if a := r.fromHistory(o); a != nil {
@@ -48,27 +49,27 @@ func (r *reading) evidence(o *open) *answer {
 // fromReceipt carries out a receipt whose revision the state has not reached:
 // the answer is fact, and no form is read again.
 func (r *reading) fromReceipt(o *open) *answer {
-	rc := o.a.receipt
+	rc := o.a.Receipt
 	if rc.Revision <= r.rev {
-		r.notes.Beside(r.doc.Path, fmt.Sprintf("request %s was answered at revision %d (%s) and is asked again: a new question needs a new request_id",
-			quote(o.a.id), rc.Revision, rc.Response))
+		r.Notes.Beside(r.doc.Path, fmt.Sprintf("request %s was answered at revision %d (%s) and is asked again: a new question needs a new request_id",
+			quote(o.a.ID), rc.Revision, rc.Response))
 		return nil
 	}
 	if rc.Result != "accepted" && rc.Result != "expired" {
 		return nil
 	}
-	a := &answer{receivedAt: rc.ReceivedAt, late: rc.Late, expired: rc.Result == "expired", receipt: rc, recorded: r.st.answerTo(o.a.id) != nil}
+	a := &answer{receivedAt: rc.ReceivedAt, late: rc.Late, expired: rc.Result == "expired", receipt: rc, recorded: r.st.answerTo(o.a.ID) != nil}
 	a.Response, a.Selected, a.Comment, a.By, a.Known, a.Digest = rc.Response, rc.Selected, rc.Comment, rc.ProvidedBy, rc.KnownAs, rc.Digest
-	a.decidedAt = r.snap.Now
+	a.decidedAt = r.Snap.Now
 	if t, err := time.Parse(time.RFC3339, rc.DecidedAt); err == nil {
 		a.decidedAt = t
 	}
-	a.cause, a.sum = r.snap.Rel(o.a.dir+"/receipt.json"), ""
+	a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/receipt.json"), ""
 	switch {
 	case rc.Answer != nil:
-		a.cause, a.sum = r.snap.Rel(rc.Answer.Path), engine.Digest("sha256:"+rc.Answer.SHA256)
+		a.cause, a.sum = r.Snap.Rel(rc.Answer.Path), engine.Digest("sha256:"+rc.Answer.SHA256)
 	case a.expired:
-		a.cause, a.sum = r.snap.Rel(o.a.dir+"/request.json"), o.a.doc.Sum
+		a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
 	case a.recorded:
 		a.cause, a.sum = "state.json", r.doc.Sum
 	}
@@ -78,7 +79,7 @@ func (r *reading) fromReceipt(o *open) *answer {
 // fromHistory takes an answer that an upstream writer put into
 // feedback_history without clearing the request.
 func (r *reading) fromHistory(o *open) *answer {
-	h := r.st.answerTo(o.a.id)
+	h := r.st.answerTo(o.a.ID)
 	if h == nil {
 		return nil
 	}
@@ -94,7 +95,7 @@ func (r *reading) fromHistory(o *open) *answer {
 // fromEvent takes an answer that stands in a feedback_received event.
 func (r *reading) fromEvent(o *open) *answer {
 	for _, e := range r.events {
-		if e.Type != "feedback_received" || e.Metadata.RequestID != o.a.id {
+		if e.Type != "feedback_received" || e.Metadata.RequestID != o.a.ID {
 			continue
 		}
 		by := e.Metadata.ProvidedBy
@@ -125,16 +126,16 @@ func (r *reading) remember(o *open, a *answer, e event) *answer {
 	}
 	if a.By.Source == gate.SourceDeadline {
 		a.expired, a.Known, a.Digest = true, nil, o.view
-		a.cause, a.sum = r.snap.Rel(o.a.dir+"/request.json"), o.a.doc.Sum
+		a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
 		return a
 	}
-	if o.a.unsettled() {
-		r.held = true
+	if o.a.Unsettled() {
+		r.Held = true
 		return nil
 	}
 	if v := r.judgedAgain(o.a, a.Response); v.Answer != nil {
 		a.Answer = *v.Answer
-		a.cause, a.sum = r.snap.Rel(a.Path), a.Sum
+		a.cause, a.sum = r.Snap.Rel(a.Path), a.Sum
 		if at, ok := o.deadline(); ok && !a.decidedAt.Before(at) {
 			a.late = true
 		}
@@ -146,7 +147,7 @@ func (r *reading) remember(o *open, a *answer, e event) *answer {
 // author is claimed and no more, which is not enough where the gate asks for
 // certain approvers by other proof.
 func (r *reading) claim(o *open, place, response, comment string, by ProvidedBy) *answer {
-	a := &answer{decidedAt: r.snap.Now, receivedAt: seconds(r.snap.Now)}
+	a := &answer{decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now)}
 	a.By = gate.By{User: by.User, Source: by.Source}
 	a.Comment, a.Digest = comment, o.issued
 	a.Known = []string{"claimed:" + by.User}
@@ -171,7 +172,7 @@ func (r *reading) claim(o *open, place, response, comment string, by ProvidedBy)
 }
 
 // refuse says in the request's folder why an answer does not count.
-func (r *reading) refuse(o *open, text string) { r.notes.Add(o.a.dir+"/problem.md", text) }
+func (r *reading) refuse(o *open, text string) { r.Notes.Add(o.a.Dir+"/problem.md", text) }
 
 func choices(req gate.Request) string {
 	ids := make([]string, len(req.Options))
@@ -184,34 +185,34 @@ func choices(req gate.Request) string {
 // fromFiles judges response.json and the present form.
 func (r *reading) fromFiles(o *open) *answer {
 	if o.altered != "" {
-		r.notes.Beside(o.a.dir+"/request.json", fmt.Sprintf(
+		r.Notes.Beside(o.a.Dir+"/request.json", fmt.Sprintf(
 			"cannot use request.json: %s. No answer counts until it is restored: put it back from git, or delete it and it is written again.", o.altered))
 		return nil
 	}
 	if p := r.unsettledArtifact(o.q); p != "" {
-		r.held = true
+		r.Held = true
 		return nil
 	}
 	v := gate.Judge(gate.Asked{
-		Request: o.req, Dir: o.a.dir, Docs: o.a.docs, View: o.view, Issued: o.issued,
-		Present: o.a.dir + "/" + o.present, Stale: o.stale(),
-		Gate: r.snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.snap.Now, Torn: torn,
+		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: o.issued,
+		Present: o.a.Dir + "/" + o.present, Stale: o.stale(),
+		Gate: r.Snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.Snap.Now, Torn: reader.Torn,
 	})
 	if v.Problem != "" {
 		r.refuse(o, v.Problem)
 	}
 	if v.Wait {
-		r.held = true
+		r.Held = true
 	}
 	if !v.Wake.IsZero() {
-		r.wakeAt(v.Wake)
+		r.WakeAt(v.Wake)
 	}
 	if v.Answer == nil {
 		return nil
 	}
-	a := &answer{Answer: *v.Answer, decidedAt: r.snap.Now, receivedAt: seconds(r.snap.Now)}
-	a.cause, a.sum = r.snap.Rel(a.Path), a.Sum
-	if at, ok := o.deadline(); ok && !r.snap.Now.Before(at) {
+	a := &answer{Answer: *v.Answer, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now)}
+	a.cause, a.sum = r.Snap.Rel(a.Path), a.Sum
+	if at, ok := o.deadline(); ok && !r.Snap.Now.Before(at) {
 		a.late = true
 	}
 	return a
@@ -231,15 +232,15 @@ func (r *reading) timedOut(o *open) *answer {
 	if !ok || o.altered != "" {
 		return nil
 	}
-	if r.snap.Now.Before(at) {
-		r.wakeAt(at)
+	if r.Snap.Now.Before(at) {
+		r.WakeAt(at)
 		return nil
 	}
-	if o.req.Default == "" || approves(o.req.Default) || r.held {
+	if o.req.Default == "" || approves(o.req.Default) || r.Held {
 		return nil
 	}
-	a := &answer{decidedAt: r.snap.Now, receivedAt: seconds(r.snap.Now), expired: true}
+	a := &answer{decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now), expired: true}
 	a.Response, a.By, a.Digest = o.req.Default, gate.By{User: "placet", Source: "deadline"}, o.view
-	a.cause, a.sum = r.snap.Rel(o.a.dir+"/request.json"), o.a.doc.Sum
+	a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
 	return a
 }

@@ -17,7 +17,7 @@ func (r *reading) explain(a *engine.Account, o *open) {
 	case r.torn:
 		why("state.json is still being written: it is looked at again")
 	case r.eventsOpen:
-		why("an event in %s cannot be read at this moment; it may be placet's own, so nothing is decided until it can", r.path("events"))
+		why("an event in %s cannot be read at this moment; it may be placet's own, so nothing is decided until it can", r.Path("events"))
 	case r.stateErr != "":
 		why("%s", r.stateErr)
 		move(r.doc.Path, "a state that can be read")
@@ -26,8 +26,8 @@ func (r *reading) explain(a *engine.Account, o *open) {
 	case o != nil:
 		r.explainRequest(a, o)
 	case r.resumes():
-		why("answer %s was taken; an agent goes on at %s: %s", r.st.ResumePoint.RequestID, where(r.st.ResumePoint.Phase, r.st.ResumePoint.Step), r.path("resume.md"))
-		move(r.path("events/"), "an event such as step_start by the agent that takes it up")
+		why("answer %s was taken; an agent goes on at %s: %s", r.st.ResumePoint.RequestID, where(r.st.ResumePoint.Phase, r.st.ResumePoint.Step), r.Path("resume.md"))
+		move(r.Path("events/"), "an event such as step_start by the agent that takes it up")
 	case r.status == Paused:
 		why("status paused: upstream holds the run until it sets another status")
 	case r.status == Failed:
@@ -36,7 +36,7 @@ func (r *reading) explain(a *engine.Account, o *open) {
 		why("status %s: an agent works; placet acts when state.json asks for feedback", r.status)
 	}
 	if !final(r.status) && !r.foreign() && r.status != "" {
-		move(r.path("cancel.json"), `{"by": "<you>", "reason": "<why>"} cancels the run`)
+		move(r.Path("cancel.json"), `{"by": "<you>", "reason": "<why>"} cancels the run`)
 	}
 }
 
@@ -44,20 +44,20 @@ func (r *reading) explain(a *engine.Account, o *open) {
 // vain.
 func (r *reading) explainRequest(a *engine.Account, o *open) {
 	why := func(format string, args ...any) { a.Why = append(a.Why, fmt.Sprintf(format, args...)) }
-	if o.a.receipt != nil {
-		why("request %s has a receipt already: a new question needs a new request_id", o.a.id)
+	if o.a.Receipt != nil {
+		why("request %s has a receipt already: a new question needs a new request_id", o.a.ID)
 		return
 	}
 	if !r.isOpen(o.q) {
-		why("request %s is not opened yet: the daemon, or placet once, writes its form", o.a.id)
+		why("request %s is not opened yet: the daemon, or placet once, writes its form", o.a.ID)
 		return
 	}
-	why("request %s (%s) waits for an answer at %s", o.a.id, o.req.Type, where(o.q.phase, o.q.step))
+	why("request %s (%s) waits for an answer at %s", o.a.ID, o.req.Type, where(o.q.phase, o.q.step))
 	why("looked for: an entry in feedback_history, a feedback_received event, %s, %s", "response.json", o.present)
 	if ans := r.evidence(o); ans != nil {
 		why("an answer is there (%s by %s): it is taken at the next pass", ans.Response, ans.By.User)
 	}
-	if p := r.notes.Text(o.a.dir + "/problem.md"); p != "" {
+	if p := r.Notes.Text(o.a.Dir + "/problem.md"); p != "" {
 		why("the answer in place does not count: %s", p)
 	}
 	if len(o.moved) > 0 {
@@ -67,14 +67,14 @@ func (r *reading) explainRequest(a *engine.Account, o *open) {
 		why("deadline %s, then: %s", seconds(at), orElse(o.req.Default, "the inbox marks it overdue, nothing moves"))
 	}
 	for _, opt := range o.req.Options {
-		out := r.decide(o, probe(opt.ID, r.snap.Now))
+		out := r.decide(o, probe(opt.ID, r.Snap.Now))
 		a.Moves = append(a.Moves, engine.Move{
-			Path:    o.a.dir + "/" + o.present,
+			Path:    o.a.Dir + "/" + o.present,
 			Content: "ticking " + opt.ID + " and submit " + effect(out),
 		})
 	}
 	if o.req.FreeText() {
-		a.Moves = append(a.Moves, engine.Move{Path: o.a.dir + "/" + o.present, Content: "writing the answer into the comment section and ticking submit goes on"})
+		a.Moves = append(a.Moves, engine.Move{Path: o.a.Dir + "/" + o.present, Content: "writing the answer into the comment section and ticking submit goes on"})
 	}
 }
 

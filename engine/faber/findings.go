@@ -17,7 +17,7 @@ func (r *reading) findings() []engine.Finding {
 	if r.stateErr != "" && !r.torn {
 		add("error", r.doc.Path, "%s", r.stateErr)
 	}
-	for _, d := range r.snap.Docs {
+	for _, d := range r.Snap.Docs {
 		if d.Kind == layout.KindProblem && d.Present() {
 			add("error", d.Path, "%s", noteLine(string(d.Body)))
 		}
@@ -26,19 +26,19 @@ func (r *reading) findings() []engine.Finding {
 		}
 	}
 	for _, b := range r.badEvents() {
-		add("warning", r.path("events"), "%s", b)
+		add("warning", r.Path("events"), "%s", b)
 	}
 	for _, gap := range r.gaps() {
-		add("warning", r.path("events"), "%s", gap)
+		add("warning", r.Path("events"), "%s", gap)
 	}
-	if d := r.snap.In("events/.next-id"); d.Present() && r.nextID() == 0 {
+	if d := r.Snap.In("events/.next-id"); d.Present() && r.nextID() == 0 {
 		add("warning", d.Path, "is no number: the next event takes the highest number + 1")
 	}
 	if r.st.RunID != "" && r.st.RunID != r.runID() && !r.foreign() {
 		add("warning", r.doc.Path, "/run_id: %s is not the run's path %s: the path counts", quote(r.st.RunID), quote(r.runID()))
 	}
-	if !r.snap.In("metadata.json").Present() && !r.foreign() {
-		add("warning", r.path("metadata.json"), "missing or unreadable: context.md will say so")
+	if !r.Snap.In("metadata.json").Present() && !r.foreign() {
+		add("warning", r.Path("metadata.json"), "missing or unreadable: context.md will say so")
 	}
 	if strings.HasPrefix(strings.TrimSpace(string(r.st.Errors)), "{") {
 		add("warning", r.doc.Path, "/errors is an object: upstream's schema has an array")

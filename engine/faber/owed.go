@@ -8,6 +8,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/reader"
 	"placet/layout"
 )
 
@@ -31,7 +32,7 @@ func (r *reading) owed() engine.Plan {
 			r.owedViews(&p)
 		}
 	} else {
-		r.notes.Beside(r.doc.Path, r.stateErr)
+		r.Notes.Beside(r.doc.Path, r.stateErr)
 	}
 	r.standNotes()
 	r.planNotes(&p)
@@ -46,9 +47,9 @@ func (r *reading) owedRequest(p *engine.Plan) {
 	}
 	o := r.opened(q)
 	if o.q.phase == "" || o.q.step == "" {
-		r.notes.Beside(r.doc.Path, "no place to go on from: state.json has neither a resume_point with phase and step, nor current_phase and current_step; an answer waits until it has")
+		r.Notes.Beside(r.doc.Path, "no place to go on from: state.json has neither a resume_point with phase and step, nor current_phase and current_step; an answer waits until it has")
 	}
-	if o.a.receipt != nil || o.altered != "" || r.unsettledArtifact(q) != "" {
+	if o.a.Receipt != nil || o.altered != "" || r.unsettledArtifact(q) != "" {
 		return
 	}
 	p.Writes = append(p.Writes, r.requestFiles(o)...)
@@ -64,7 +65,7 @@ func (r *reading) lastAt() time.Time {
 			return t
 		}
 	}
-	return r.snap.Now
+	return r.Snap.Now
 }
 
 // closeRequests gives every request that is no longer pending its receipt.
@@ -75,12 +76,12 @@ func (r *reading) closeRequests(p *engine.Plan) {
 	}
 	for _, id := range r.ids() {
 		a := r.askeds[id]
-		if id == asking || a.receipt != nil || a.badRcpt || a.request == nil {
+		if id == asking || a.Receipt != nil || a.BadReceipt || a.Request == nil {
 			continue
 		}
 		if rc, ok := r.close(a, asking); ok {
 			p.Writes = append(p.Writes, r.receiptDoc(a, rc))
-			a.receipt = &rc
+			a.Receipt = &rc
 		}
 	}
 }
@@ -88,15 +89,15 @@ func (r *reading) closeRequests(p *engine.Plan) {
 // close says how a request ended that the state does not ask any more; ok is
 // false where an older state.json was put back, so that it is still open.
 func (r *reading) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
-	if a.unsettled() {
+	if a.Unsettled() {
 		// What the answer was read from is seen again first.
 		return rc, false
 	}
-	if h := r.st.answerTo(a.id); h != nil {
+	if h := r.st.answerTo(a.ID); h != nil {
 		return r.answeredReceipt(a, *h), true
 	}
-	if r.rev < a.request.Revision && a.extra.ForStatus != forFailed && !r.newerThan(a) {
-		r.notes.Beside(r.doc.Path, fmt.Sprintf("an older state.json was put back: it does not ask request %s any more: ask again or restore it", quote(a.id)))
+	if r.rev < a.Request.Revision && a.extra.ForStatus != forFailed && !r.newerThan(a) {
+		r.Notes.Beside(r.doc.Path, fmt.Sprintf("an older state.json was put back: it does not ask request %s any more: ask again or restore it", quote(a.ID)))
 		return rc, false
 	}
 	switch {
@@ -111,22 +112,11 @@ func (r *reading) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
 	return rc, true
 }
 
-// unsettled reports whether a file of the request's folder may still be being
-// written.
-func (a *asked) unsettled() bool {
-	for _, d := range a.docs {
-		if d.Unsettled() {
-			return true
-		}
-	}
-	return false
-}
-
 // newerThan reports whether state.json was changed by somebody after the
 // request was written.
 func (r *reading) newerThan(a *asked) bool {
 	t, err := time.Parse(time.RFC3339, r.st.UpdatedAt)
-	return err == nil && t.After(a.doc.Changed)
+	return err == nil && t.After(a.Doc.Changed)
 }
 
 // answeredReceipt is the receipt of a request whose answer the history holds:
@@ -137,13 +127,13 @@ func (r *reading) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 	rc.ProvidedBy = gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
 	rc.KnownAs = []string{"claimed:" + h.ProvidedBy.User}
 	last := r.st.Last
-	if last == nil || last.Reason != reasonFor(*a.request, h.Response, rc.ProvidedBy) {
+	if last == nil || last.Reason != reasonFor(*a.Request, h.Response, rc.ProvidedBy) {
 		return rc
 	}
 	rc.Reason, rc.DecidedAt = "", millis(r.lastAt())
 	if last.Edge == expired {
 		rc.Result, rc.KnownAs = "expired", nil
-		rc.Reason = "the deadline " + a.request.Deadline + " passed without an answer"
+		rc.Reason = "the deadline " + a.Request.Deadline + " passed without an answer"
 	}
 	r.recall(a, &rc)
 	return rc
@@ -157,7 +147,7 @@ func (r *reading) recall(a *asked, rc *gate.Receipt) {
 	}
 	rc.Answer = &gate.Answered{Path: v.Answer.Path, SHA256: v.Answer.Sum.Hex()}
 	rc.KnownAs, rc.Digest, rc.Selected = v.Answer.Known, v.Answer.Digest, v.Answer.Selected
-	if t, err := time.Parse(time.RFC3339, a.request.Deadline); err == nil && !r.lastAt().Before(t) {
+	if t, err := time.Parse(time.RFC3339, a.Request.Deadline); err == nil && !r.lastAt().Before(t) {
 		rc.Late = true
 	}
 }
@@ -169,7 +159,7 @@ func (r *reading) judgedAgain(a *asked, response string) gate.Verdict {
 	if v := gate.Judge(again); v.Answer != nil && v.Answer.Response == response {
 		return v
 	}
-	for _, d := range a.docs {
+	for _, d := range a.Docs {
 		if d.Kind != layout.KindForm {
 			continue
 		}
@@ -186,9 +176,9 @@ func (r *reading) judgedAgain(a *asked, response string) gate.Verdict {
 func (r *reading) askedAgain(a *asked) gate.Asked {
 	issued := r.issuedDigest(a)
 	return gate.Asked{
-		Request: *a.request, Dir: a.dir, Docs: a.docs, View: issued, Issued: issued,
-		Present: a.dir + "/form.md", Gate: r.snap.Facts.Config.GateFor("faber", a.request.Type),
-		Now: r.snap.Now, Torn: torn,
+		Request: *a.Request, Dir: a.Dir, Docs: a.Docs, View: issued, Issued: issued,
+		Present: a.Dir + "/form.md", Gate: r.Snap.Facts.Config.GateFor("faber", a.Request.Type),
+		Now: r.Snap.Now, Torn: reader.Torn,
 	}
 }
 
@@ -202,7 +192,7 @@ func (r *reading) owedEvents(p *engine.Plan) {
 	switch {
 	case r.st.Last.Edge == cancelAsked:
 		var c Cancel
-		if r.decode(r.snap.In("cancel.json"), "faber/cancel", &c) {
+		if r.Decode(r.Snap.In("cancel.json"), "faber/cancel", &c) {
 			list = r.cancelEvents(c.By, r.st.Last.Reason)
 		}
 	default:
@@ -223,15 +213,15 @@ func (r *reading) oursLast() bool {
 func (r *reading) lastOutcome() (out outcome, ok bool) {
 	for _, id := range r.ids() {
 		a := r.askeds[id]
-		if a.receipt == nil || a.receipt.Revision != r.rev || a.request == nil || a.receipt.Response == "" {
+		if a.Receipt == nil || a.Receipt.Revision != r.rev || a.Request == nil || a.Receipt.Response == "" {
 			continue
 		}
-		o := &open{a: a, req: *a.request}
+		o := &open{a: a, req: *a.Request}
 		if rp := a.extra.ResumePoint; rp != nil {
 			o.q.phase, o.q.step = rp.Phase, rp.Step
 		}
 		ans := &answer{}
-		ans.Response, ans.Comment, ans.By = a.receipt.Response, a.receipt.Comment, a.receipt.ProvidedBy
+		ans.Response, ans.Comment, ans.By = a.Receipt.Response, a.Receipt.Comment, a.Receipt.ProvidedBy
 		return outcome{o: o, a: ans, action: action(o.req, ans.Response)}, true
 	}
 	return out, false
@@ -246,11 +236,11 @@ func (r *reading) standNotes() {
 	}
 	for _, id := range r.ids() {
 		a := r.askeds[id]
-		if a.receipt == nil || a.request == nil || id == asking {
+		if a.Receipt == nil || a.Request == nil || id == asking {
 			continue
 		}
-		if text := gate.After(*a.receipt, r.askedAgain(a)); text != "" {
-			r.notes.Add(a.dir+"/problem.md", text)
+		if text := gate.After(*a.Receipt, r.askedAgain(a)); text != "" {
+			r.Notes.Add(a.Dir+"/problem.md", text)
 		}
 	}
 }
@@ -259,18 +249,18 @@ func (r *reading) standNotes() {
 // folder. While a file that may be the cause is still being written, the notes
 // that stand are kept.
 func (r *reading) planNotes(p *engine.Plan) {
-	notes := &r.notes
+	notes := &r.Notes
 	if r.foreign() {
 		notes = &engine.Notes{}
 		for _, id := range r.ids() {
-			note := r.askeds[id].dir + "/problem.md"
-			if text := r.notes.Text(note); text != "" {
+			note := r.askeds[id].Dir + "/problem.md"
+			if text := r.Notes.Text(note); text != "" {
 				notes.Add(note, text)
 			}
 		}
 	}
-	notes.Plan(r.snap, p, func(note string) bool {
-		return r.held || r.foreign() && !strings.HasPrefix(r.snap.Rel(note), layout.RequestsDir+"/")
+	notes.Plan(r.Snap, p, func(note string) bool {
+		return r.Held || r.foreign() && !strings.HasPrefix(r.Snap.Rel(note), layout.RequestsDir+"/")
 	})
 }
 
@@ -282,7 +272,7 @@ func (r *reading) owedViews(p *engine.Plan) {
 	}
 	if !r.resumes() {
 		for _, name := range []string{"resume.md", "context.md"} {
-			if d := r.snap.In(name); r.written(d) {
+			if d := r.Snap.In(name); r.written(d) {
 				p.Removes = append(p.Removes, d.Path)
 			}
 		}
@@ -306,9 +296,9 @@ func (r *reading) written(d engine.Document) bool {
 
 // view plans a view that placet replaces.
 func (r *reading) view(p *engine.Plan, name, kind string, body []byte) {
-	d := r.snap.In(name)
+	d := r.Snap.In(name)
 	if d.Err != nil && !d.Absent() || d.Present() && d.Sum == engine.Sum(body) {
 		return
 	}
-	p.Writes = append(p.Writes, engine.Document{Path: path.Join(r.snap.Dir, name), Kind: kind, Body: body, Over: d.Sum})
+	p.Writes = append(p.Writes, engine.Document{Path: path.Join(r.Snap.Dir, name), Kind: kind, Body: body, Over: d.Sum})
 }

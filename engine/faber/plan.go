@@ -95,7 +95,7 @@ func (r *reading) registry() []registration {
 	var c struct {
 		Workflows []registration `json:"workflows"`
 	}
-	d := r.snap.Doc(faberConfig)
+	d := r.Snap.Doc(faberConfig)
 	if !d.Present() || schemas.Decode("", d.Path, d.Body, &c) != nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (r *reading) chain(id string) (chain []definition, problem string) {
 func (r *reading) definition(name string, used map[string]bool) (definition, string) {
 	again := false
 	for _, file := range r.candidates(name) {
-		d := r.snap.Doc(file)
+		d := r.Snap.Doc(file)
 		if d.Absent() {
 			continue
 		}
@@ -175,14 +175,14 @@ func (r *reading) readDefinition(d engine.Document) (definition, string) {
 	def := definition{file: d.Path}
 	switch {
 	case d.Unsettled():
-		r.held = true
+		r.Held = true
 		return def, d.Path + " is still being written"
 	case d.Err != nil:
 		return def, "cannot read " + d.Path + ": " + d.Err.Error()
 	}
 	if err := schemas.Decode("faber/workflow", d.Path, d.Body, &def); err != nil {
-		if r.young(d, err) {
-			r.held = true
+		if r.Young(d, err) {
+			r.Held = true
 		}
 		return def, "cannot read " + err.Error()
 	}

@@ -1,21 +1,19 @@
 package faber
 
 import (
-	"errors"
 	"fmt"
-	"path"
 	"sort"
-	"time"
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/reader"
 	"placet/layout"
 	"placet/schemas"
 )
 
 // reading is one run as a snapshot shows it, decoded once per step.
 type reading struct {
-	snap     engine.Snapshot
+	reader.Reader
 	cfg      Config
 	doc      engine.Document // state.json
 	st       State
@@ -28,11 +26,6 @@ type reading struct {
 	askeds   map[string]*asked
 	rev      int
 	flow     workflow
-	notes    engine.Notes
-	wake     time.Time
-	// held is true while a file that could decide is still being written:
-	// no default and no deadline passes over it.
-	held bool
 	// eventsOpen is true while an event may still be being written. It may be
 	// one of placet's own, from before a crash: nothing is decided, or the same
 	// event would be written twice.
@@ -41,16 +34,10 @@ type reading struct {
 	editErr error
 }
 
-// asked is one request folder.
+// asked is one request folder, with the family's own members of its request.
 type asked struct {
-	id      string
-	dir     string
-	docs    []engine.Document
-	doc     engine.Document // request.json
-	request *gate.Request
-	extra   requestExtra
-	receipt *gate.Receipt
-	badRcpt bool
+	*gate.Folder
+	extra requestExtra
 }
 
 // requestExtra are the family's own members of request.json.
@@ -61,12 +48,9 @@ type requestExtra struct {
 	OpenedBy    string       `json:"opened_by"`
 }
 
-// torn is how long content that does not parse is taken for half-written.
-const torn = 10 * time.Second
-
 // read decodes a snapshot. It judges nothing but whether documents are usable.
 func read(s engine.Snapshot) *reading {
-	r := &reading{snap: s, cfg: config(s), doc: s.In("state.json"), askeds: map[string]*asked{}}
+	r := &reading{Reader: reader.Reader{Snap: s}, cfg: config(s), doc: s.In("state.json"), askeds: map[string]*asked{}}
 	if s.Class == layout.FaberSuffix {
 		r.doc = s.Doc(s.Key.ID)
 	}
@@ -79,7 +63,7 @@ func read(s engine.Snapshot) *reading {
 }
 
 // foreign reports whether the run lies where placet answers at most.
-func (r *reading) foreign() bool { return r.snap.Class != layout.FaberRun }
+func (r *reading) foreign() bool { return r.Snap.Class != layout.FaberRun }
 
 // answerable reports whether placet may write into the run's folder.
 func (r *reading) answerable() bool {
@@ -92,7 +76,7 @@ func (r *reading) readState() {
 	case d.Absent():
 		return
 	case d.Unsettled():
-		r.torn, r.held = true, true
+		r.torn, r.Held = true, true
 		return
 	case d.Err != nil:
 		r.stateErr = fmt.Sprintf("cannot read state.json: %v", d.Err)
@@ -100,7 +84,7 @@ func (r *reading) readState() {
 	}
 	if err := schemas.Decode("faber/state", "state.json", d.Body, &r.st); err != nil {
 		r.stateErr = "cannot read " + err.Error()
-		r.torn = r.young(d, err)
+		r.torn = r.Young(d, err)
 		r.readStatus(d)
 		return
 	}
@@ -125,55 +109,8 @@ func (r *reading) readStatus(d engine.Document) {
 	}
 }
 
-// young reports whether content that does not parse may still be being
-// written, and has the run looked at when it cannot be any more.
-func (r *reading) young(d engine.Document, err error) bool {
-	var bad *schemas.Error
-	if !errors.As(err, &bad) || !bad.Torn {
-		return false
-	}
-	until := d.Changed.Add(torn)
-	if !r.snap.Now.Before(until) {
-		return false
-	}
-	r.wakeAt(until)
-	return true
-}
-
-func (r *reading) wakeAt(t time.Time) {
-	if r.wake.IsZero() || t.Before(r.wake) {
-		r.wake = t
-	}
-}
-
-// decode reads a document that gives a sign when it is valid. Where it is not,
-// it counts as absent and earns a note. ok is false also while it is absent.
-func (r *reading) decode(d engine.Document, schema string, into any) (ok bool) {
-	name := path.Base(d.Path)
-	switch {
-	case d.Absent():
-		return false
-	case d.Unsettled():
-		r.held = true
-		return false
-	case d.Err != nil:
-		r.notes.Beside(d.Path, fmt.Sprintf("cannot read %s: %v", name, d.Err))
-		return false
-	}
-	err := schemas.Decode(schema, name, d.Body, into)
-	if err == nil {
-		return true
-	}
-	if r.young(d, err) {
-		r.held = true
-		return false
-	}
-	r.notes.Beside(d.Path, "cannot read "+err.Error())
-	return false
-}
-
 func (r *reading) readMetadata() {
-	d := r.snap.In("metadata.json")
+	d := r.Snap.In("metadata.json")
 	if d.Present() {
 		// A bad metadata.json is a warning of check, never a stop.
 		_ = schemas.Decode("faber/metadata", "metadata.json", d.Body, &r.meta)
@@ -181,49 +118,13 @@ func (r *reading) readMetadata() {
 }
 
 func (r *reading) readRequests() {
-	for _, d := range r.snap.Under(layout.RequestsDir) {
-		dir := path.Dir(d.Path)
-		id := path.Base(dir)
-		a := r.askeds[id]
-		if a == nil {
-			a = &asked{id: id, dir: dir, doc: engine.Document{Path: dir + "/request.json", Err: engine.ErrAbsent}}
-			r.askeds[id] = a
+	for _, f := range gate.Folders(r.Snap) {
+		a := &asked{Folder: f}
+		if f.Request != nil && schemas.Decode("", f.Doc.Path, f.Doc.Body, &a.extra) != nil {
+			f.Request = nil
 		}
-		a.docs = append(a.docs, d)
-		switch {
-		case d.Kind == layout.KindRequest:
-			r.readRequest(a, d)
-		case d.Kind == layout.KindReceipt:
-			a.readReceipt(d)
-		}
+		r.askeds[f.ID] = a
 	}
-}
-
-func (r *reading) readRequest(a *asked, d engine.Document) {
-	a.doc = d
-	if !d.Present() {
-		return
-	}
-	q, err := gate.ReadRequest(d.Path, d.Body)
-	if err != nil {
-		return
-	}
-	if schemas.Decode("", d.Path, d.Body, &a.extra) == nil {
-		a.request = &q
-	}
-}
-
-func (a *asked) readReceipt(d engine.Document) {
-	if !d.Present() {
-		a.badRcpt = !d.Absent()
-		return
-	}
-	rc, err := gate.ReadReceipt(d.Path, d.Body)
-	if err != nil {
-		a.badRcpt = true
-		return
-	}
-	a.receipt = &rc
 }
 
 // ids returns the ids of the request folders, sorted.
@@ -247,8 +148,8 @@ func (r *reading) revision() int {
 	asked := ""
 	if f := r.st.Feedback; f != nil {
 		asked = f.RequestID
-		if a := r.askeds[asked]; a != nil && a.receipt != nil {
-			return a.receipt.Revision - 1
+		if a := r.askeds[asked]; a != nil && a.Receipt != nil {
+			return a.Receipt.Revision - 1
 		}
 	}
 	highest, fact := 0, true
@@ -286,7 +187,4 @@ func (r *reading) ahead(e event, asked string) bool {
 
 // runID is the run's id by its path: what a document says about it is checked,
 // never believed.
-func (r *reading) runID() string { return r.snap.Key.ID }
-
-// path of a file in the run's folder, relative to the workspace.
-func (r *reading) path(rel string) string { return path.Join(r.snap.Dir, rel) }
+func (r *reading) runID() string { return r.Snap.Key.ID }

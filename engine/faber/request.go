@@ -104,7 +104,7 @@ func (r *reading) requestID(g Gate) string {
 	for i := 0; i+6 <= len(hex); i += 6 {
 		id := "fr-" + day + "-" + hex[i:i+6]
 		a := r.askeds[id]
-		if a == nil || a.extra.ForStatus == forFailed && a.request != nil && a.request.Revision == r.rev {
+		if a == nil || a.extra.ForStatus == forFailed && a.Request != nil && a.Request.Revision == r.rev {
 			return id
 		}
 	}
@@ -126,7 +126,7 @@ func (r *reading) build(q question, revision int) gate.Request {
 		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: r.runID(), Type: q.Type, Prompt: q.Prompt,
 		Options: r.describe(q), Context: q.Context, Artifacts: r.artifacts(q),
 		RequestedAt: q.RequestedAt, Revision: revision,
-		MayAnswer: r.snap.Facts.Config.GateFor("faber", q.Type).Approvers,
+		MayAnswer: r.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
 	}
 	for _, o := range req.Options {
 		if gate.Fold(o.ID) == gate.Fold("request_changes") {
@@ -192,7 +192,7 @@ func (r *reading) language() string {
 	if r.cfg.Language != "" {
 		return r.cfg.Language
 	}
-	if l := r.snap.Facts.Config.Language; l != "" {
+	if l := r.Snap.Facts.Config.Language; l != "" {
 		return l
 	}
 	return "en"
@@ -250,7 +250,7 @@ func (r *reading) digestOf(p string) string {
 	if !layout.Safe(p) {
 		return ""
 	}
-	d := r.snap.Doc(path.Clean(p))
+	d := r.Snap.Doc(path.Clean(p))
 	if !d.Present() {
 		return ""
 	}
@@ -261,7 +261,7 @@ func (r *reading) digestOf(p string) string {
 // all have.
 func (r *reading) unsettledArtifact(q question) string {
 	for _, p := range q.context().artifacts() {
-		if layout.Safe(p) && r.snap.Doc(path.Clean(p)).Unsettled() {
+		if layout.Safe(p) && r.Snap.Doc(path.Clean(p)).Unsettled() {
 			return p
 		}
 	}
@@ -305,7 +305,7 @@ func (r *reading) formLines(q question) []string {
 // short is the name that people type: the first 8 characters of the uuid.
 func (r *reading) short() string {
 	base := path.Base(r.runID())
-	if r.snap.Class == layout.FaberRun && len(base) > 8 {
+	if r.Snap.Class == layout.FaberRun && len(base) > 8 {
 		return base[:8]
 	}
 	return r.runID()

@@ -17,28 +17,28 @@ const resumeLimit = 24 * time.Hour
 // The attempt is recorded first; an attempt without outcome is never repeated.
 func (r *reading) resumeCommand(p *engine.Plan, stopped bool) {
 	argv := r.cfg.Resume.Command
-	if len(argv) == 0 || stopped || !r.snap.Facts.Trusted[CommandDigest(argv)] {
+	if len(argv) == 0 || stopped || !r.Snap.Facts.Trusted[CommandDigest(argv)] {
 		return
 	}
 	dir := fmt.Sprintf("actions/resume-r%d", r.rev)
-	attempt := r.snap.In(dir + "/attempt.json")
+	attempt := r.Snap.In(dir + "/attempt.json")
 	if !attempt.Absent() {
 		return
 	}
 	rp := r.st.ResumePoint
 	started := schemas.Object{
 		{Name: "revision", Value: r.rev}, {Name: "request_id", Value: rp.RequestID}, {Name: "argv", Value: texts(argv)},
-		{Name: "started_at", Value: millis(r.snap.Now)}, {Name: "deadline", Value: seconds(r.snap.Now.Add(resumeLimit))},
+		{Name: "started_at", Value: millis(r.Snap.Now)}, {Name: "deadline", Value: seconds(r.Snap.Now.Add(resumeLimit))},
 	}
 	p.Writes = append(p.Writes, engine.Document{Path: attempt.Path, Kind: layout.FaberAttempt, Body: encode(started)})
 	p.Actions = append(p.Actions, engine.Action{
 		ID:      r.actionID(),
-		Outcome: r.path(dir + "/outcome.json"),
+		Outcome: r.Path(dir + "/outcome.json"),
 		Fields:  []engine.Field{{Name: "revision", Value: r.rev}},
 		Command: engine.Command{
 			Argv: argv, Dir: ".", Stdin: r.resume(""), Timeout: resumeLimit, Agent: true,
 			Env: []string{
-				"PLACET_RUN_ID=" + r.runID(), "PLACET_RUN_DIR=" + r.snap.Dir, "PLACET_PHASE=" + rp.Phase,
+				"PLACET_RUN_ID=" + r.runID(), "PLACET_RUN_DIR=" + r.Snap.Dir, "PLACET_PHASE=" + rp.Phase,
 				"PLACET_STEP=" + rp.Step, "PLACET_ACTION=" + rp.Action,
 			},
 		},
@@ -51,10 +51,10 @@ func (r *reading) actionID() string { return fmt.Sprintf("faber/%s/resume-r%d", 
 // not run: a person has to look.
 func (r *reading) lostAttempts() []string {
 	var lost []string
-	for _, d := range r.snap.Under("actions") {
+	for _, d := range r.Snap.Under("actions") {
 		dir := path.Dir(d.Path)
 		id := fmt.Sprintf("faber/%s/%s", r.runID(), path.Base(dir))
-		if d.Kind == layout.FaberAttempt && r.snap.Doc(dir+"/outcome.json").Absent() && !r.snap.Facts.Alive[id] {
+		if d.Kind == layout.FaberAttempt && r.Snap.Doc(dir+"/outcome.json").Absent() && !r.Snap.Facts.Alive[id] {
 			lost = append(lost, d.Path)
 		}
 	}

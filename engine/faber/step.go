@@ -46,12 +46,12 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 		return engine.Plan{Needs: needs}, nil
 	}
 	if r.eventsOpen {
-		return engine.Plan{Needs: needs, Wake: r.wake}, nil
+		return engine.Plan{Needs: needs, Wake: r.Wake}, nil
 	}
 	r.flow = r.plan()
 	p, moved := r.route()
 	if r.editErr != nil {
-		r.notes.Beside(r.doc.Path, r.editErr.Error())
+		r.Notes.Beside(r.doc.Path, r.editErr.Error())
 		p, moved = engine.Plan{}, false
 	}
 	if !moved {
@@ -59,9 +59,9 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 	}
 	p.Needs = needs
 	if r.resumes() && !r.foreign() {
-		p.Follow = []string{r.path("events")} // where the agent shows that it goes on
+		p.Follow = []string{r.Path("events")} // where the agent shows that it goes on
 	}
-	p.WakeAt(r.wake)
+	p.WakeAt(r.Wake)
 	return p, nil
 }
 
@@ -123,16 +123,16 @@ func (r *reading) take(o *open, a *answer) (engine.Plan, bool) {
 // cancelAsked gives the run up because a person wrote cancel.json.
 func (r *reading) cancelAsked() (p engine.Plan, ok bool) {
 	var c Cancel
-	d := r.snap.In("cancel.json")
-	if r.foreign() || !r.decode(d, "faber/cancel", &c) {
+	d := r.Snap.In("cancel.json")
+	if r.foreign() || !r.Decode(d, "faber/cancel", &c) {
 		return p, false
 	}
-	revision, at := r.rev+1, r.snap.Now
+	revision, at := r.rev+1, r.Snap.Now
 	reason := c.Reason
 	if reason == "" {
 		reason = "cancelled by " + c.By
 	}
-	if a := r.askedNow(); a != nil && a.receipt == nil && a.request != nil {
+	if a := r.askedNow(); a != nil && a.Receipt == nil && a.Request != nil {
 		p.Writes = append(p.Writes, r.receiptDoc(a, r.closed(a, "cancelled", "the run was cancelled: "+reason, revision)))
 	}
 	last := r.emit(&p, revision, at, r.cancelEvents(c.By, reason))
@@ -164,14 +164,14 @@ func (r *reading) askedNow() *asked {
 // requestOpened writes the request's files and says in state.json where the
 // form is; once a comment was posted, where that is.
 func (r *reading) requestOpened(o *open) (p engine.Plan, ok bool) {
-	if o.q.forStatus == forFailed || o.altered != "" || o.a.receipt != nil {
+	if o.q.forStatus == forFailed || o.altered != "" || o.a.Receipt != nil {
 		return p, false
 	}
 	edits, reason := r.announce(o)
-	if len(edits) == 0 || r.held || r.unsettledArtifact(o.q) != "" {
+	if len(edits) == 0 || r.Held || r.unsettledArtifact(o.q) != "" {
 		return p, false
 	}
-	revision, at := r.rev+1, r.snap.Now
+	revision, at := r.rev+1, r.Snap.Now
 	p.Writes = r.requestFiles(o)
 	last := r.emit(&p, revision, at, r.requestEvents(o))
 	all := append(r.stampEdits(last, at), edits...)
@@ -193,10 +193,10 @@ func (r *reading) announce(o *open) ([]patch.Edit, string) {
 	if !r.isOpen(o.q) {
 		reason = "form written"
 		if n == nil {
-			edits = append(edits, set(base, schemas.Object{{Name: "form", Value: formPath(o.a.id)}}))
+			edits = append(edits, set(base, schemas.Object{{Name: "form", Value: formPath(o.a.ID)}}))
 			n = &Notification{}
 		} else {
-			edits = append(edits, set(base+"/form", formPath(o.a.id)))
+			edits = append(edits, set(base+"/form", formPath(o.a.ID)))
 		}
 	}
 	if posted, ok := r.posted(o.a); ok && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
@@ -211,9 +211,9 @@ func (r *reading) announce(o *open) ([]patch.Edit, string) {
 // posted reads posted.json of a request.
 func (r *reading) posted(a *asked) (Posted, bool) {
 	var p Posted
-	for _, d := range a.docs {
+	for _, d := range a.Docs {
 		if d.Kind == layout.FaberPosted {
-			return p, r.decode(d, "faber/posted", &p)
+			return p, r.Decode(d, "faber/posted", &p)
 		}
 	}
 	return p, false
@@ -225,10 +225,10 @@ func (r *reading) requestEvents(o *open) []emission {
 		options = append(options, id)
 	}
 	return []emission{{
-		typ: "feedback_request", phase: o.q.phase, step: o.q.step, request: o.a.id,
+		typ: "feedback_request", phase: o.q.phase, step: o.q.step, request: o.a.ID,
 		message: "Awaiting feedback: " + o.q.Prompt,
 		metadata: schemas.Object{
-			{Name: "request_id", Value: o.a.id}, {Name: "type", Value: o.q.Type}, {Name: "options", Value: options},
+			{Name: "request_id", Value: o.a.ID}, {Name: "type", Value: o.q.Type}, {Name: "options", Value: options},
 		},
 	}}
 }
@@ -237,25 +237,25 @@ func (r *reading) requestEvents(o *open) []emission {
 func (r *reading) receiptDoc(a *asked, rc gate.Receipt) engine.Document {
 	body, err := rc.Encode()
 	if err != nil {
-		r.editErr = fmt.Errorf("cannot write the receipt of %s: %w", quote(a.id), err)
+		r.editErr = fmt.Errorf("cannot write the receipt of %s: %w", quote(a.ID), err)
 	}
-	p := a.dir + "/receipt.json"
-	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: body, Over: r.snap.Doc(p).Sum}
+	p := a.Dir + "/receipt.json"
+	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: body, Over: r.Snap.Doc(p).Sum}
 }
 
 // closed is the receipt of a request that ended without an answer of its own.
 func (r *reading) closed(a *asked, result, reason string, revision int) gate.Receipt {
 	return gate.Receipt{
-		SchemaVersion: 1, RequestID: a.id, Result: result, Reason: reason,
+		SchemaVersion: 1, RequestID: a.ID, Result: result, Reason: reason,
 		ProvidedBy: gate.By{User: "placet", Source: "file"}, Digest: r.issuedDigest(a),
-		ReceivedAt: seconds(r.snap.Now), DecidedAt: millis(r.snap.Now), Revision: revision,
+		ReceivedAt: seconds(r.Snap.Now), DecidedAt: millis(r.Snap.Now), Revision: revision,
 	}
 }
 
 func (r *reading) issuedDigest(a *asked) engine.Digest {
-	if a.request == nil {
+	if a.Request == nil {
 		return ""
 	}
-	issued, _ := r.sums(*a.request)
-	return gate.Digest(a.doc.Body, issued)
+	issued, _ := r.sums(*a.Request)
+	return gate.Digest(a.Doc.Body, issued)
 }

@@ -46,7 +46,7 @@ func (r *reading) resume(stop string) []byte {
 	}
 	if h := r.st.answerTo(rp.RequestID); h != nil {
 		data.Feedback, data.Comment = oneLine(h.Response, 200), h.Comment
-		if a := r.askeds[rp.RequestID]; a != nil && a.request != nil && a.request.FreeText() && data.Comment == "" {
+		if a := r.askeds[rp.RequestID]; a != nil && a.Request != nil && a.Request.FreeText() && data.Comment == "" {
 			data.Comment = h.Response
 		}
 	}

@@ -1,0 +1,105 @@
+// Package reader is how a machine reads documents that others write: what can
+// be used is decoded, what may be half of a write is waited for, and what is
+// bad moves nothing and earns a problem note.
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Torn is how long content that does not parse is taken for half of a write,
+// counted from when the file last changed.
+const Torn = 10 * time.Second
+
+// Reader reads the documents of one snapshot and collects what is to be said
+// about them.
+type Reader struct {
+	Snap  engine.Snapshot
+	Notes engine.Notes
+	// Held is true while a file that could decide is still being written: no
+	// default and no deadline passes over it.
+	Held bool
+	// Wake is when a file that may be half of a write cannot be one any more;
+	// zero for never.
+	Wake time.Time
+}
+
+// WakeAt has the run looked at no later than t.
+func (r *Reader) WakeAt(t time.Time) {
+	if !t.IsZero() && (r.Wake.IsZero() || t.Before(r.Wake)) {
+		r.Wake = t
+	}
+}
+
+// Young reports whether content that does not parse may still be being
+// written, and has the run looked at when it cannot be any more.
+func (r *Reader) Young(d engine.Document, err error) bool {
+	var bad *schemas.Error
+	if !errors.As(err, &bad) || !bad.Torn {
+		return false
+	}
+	until := d.Changed.Add(Torn)
+	if !r.Snap.Now.Before(until) {
+		return false
+	}
+	r.WakeAt(until)
+	return true
+}
+
+// Decode reads a JSON document that gives a sign when it is valid. Where it is
+// not, it counts as absent and earns a note beside it. ok is false also while
+// it is absent.
+func (r *Reader) Decode(d engine.Document, schema string, into any) (ok bool) {
+	return r.Read(d, func() error { return schemas.Decode(schema, path.Base(d.Path), d.Body, into) })
+}
+
+// Read is Decode with another way of decoding, whose error says what is wrong.
+func (r *Reader) Read(d engine.Document, decode func() error) (ok bool) {
+	switch {
+	case d.Absent():
+		return false
+	case d.Unsettled():
+		r.Held = true
+		return false
+	case d.Err != nil:
+		r.Bad(d, fmt.Sprintf("cannot read %s: %v", path.Base(d.Path), d.Err))
+		return false
+	}
+	err := decode()
+	if err == nil {
+		return true
+	}
+	if r.Young(d, err) {
+		r.Held = true
+		return false
+	}
+	r.Bad(d, "cannot read "+err.Error())
+	return false
+}
+
+// Bad says in a note what is wrong with a document.
+func (r *Reader) Bad(d engine.Document, text string) { r.Notes.Add(r.Note(d.Path), text) }
+
+// ProblemsDir is the folder of a run with its notes on files of others.
+const ProblemsDir = "problems"
+
+// Note is where the note about a file stands: beside it where the file is the
+// run's own; else in the run's folder, since each run that reads a file has
+// its own note on it.
+func (r *Reader) Note(p string) string {
+	if layout.Under(p, r.Snap.Dir) {
+		return p + layout.ProblemSuffix
+	}
+	return path.Join(r.Snap.Dir, ProblemsDir, strings.ReplaceAll(p, "/", "--")+layout.ProblemSuffix)
+}
+
+// Path of a file in the run's folder, relative to the workspace.
+func (r *Reader) Path(rel string) string { return path.Join(r.Snap.Dir, rel) }
