@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -271,7 +272,9 @@ func TestWhatMustBeRememberedIsBounded(t *testing.T) {
 	}
 	names.WriteString(`}}`)
 	options := `{"status":"a","feedback_request":{"options":["a"` + strings.Repeat(`,"a"`, 150_000) + `]}}`
+	long := `{"status":"a","feedback_request":{"options":["` + strings.Repeat("a", 4<<20) + `"` + strings.Repeat(`,"a"`, 600_000) + `]}}`
 	for want, body := range map[string]string{
+		"too many values: expected at most " + strconv.Itoa(len(long)/16):           long, // one per 16 bytes
 		"/x: the object has too many names: expected at most 100000":                names.String(),
 		"/feedback_request/options/99999: too many values: expected at most 100000": options,
 	} {

@@ -107,7 +107,7 @@ func (s *schema) explain(l leaf, tree any) *Error {
 		if word, ok := value.(string); ok {
 			e.Problem = "unknown word " + quoted(word)
 		}
-		e.Expected = strings.TrimPrefix(l.message, "value must be ")
+		e.Expected = strings.ReplaceAll(strings.TrimPrefix(l.message, "value must be "), "<nil>", "null")
 	case "const":
 		e.Problem = "is " + kindOf(value)
 	case "pattern", "format":
@@ -118,6 +118,9 @@ func (s *schema) explain(l leaf, tree any) *Error {
 		e.Problem = "is " + kindOf(value)
 		limit, _, _ := strings.Cut(l.message, " but found ")
 		e.Expected = cmp.Or(e.Expected, strings.TrimPrefix(limit, "must be "))
+	case "maxItems":
+		_, found, _ := strings.Cut(l.message, " but found ")
+		e.Problem = "has " + found
 	case "minLength":
 		e.Problem, e.Expected = "is too short", cmp.Or(e.Expected, "text")
 	default:
@@ -126,9 +129,17 @@ func (s *schema) explain(l leaf, tree any) *Error {
 	return e
 }
 
-// title returns the title of the schema at a place, "" if it has none.
+// title returns the title of the schema at a place, or of the one of the same
+// document that it refers to; "" if it has none.
 func (s *schema) title(at []string) string {
 	node, _ := follow(s.source, at).(map[string]any)
+	if title, ok := node["title"].(string); ok {
+		return title
+	}
+	to, _ := node["$ref"].(string)
+	if within, ok := strings.CutPrefix(to, "#/"); ok {
+		node, _ = follow(s.source, tokens("/"+within)).(map[string]any)
+	}
 	title, _ := node["title"].(string)
 	return title
 }

@@ -73,6 +73,29 @@ func TestEachKeywordIsPutIntoWords(t *testing.T) {
 	}
 }
 
+const draft2020 = `"$schema":"https://json-schema.org/draft/2020-12/schema",`
+
+func TestKeywordsOfTheLaterDraftArePutIntoWords(t *testing.T) {
+	w := `"$defs":{"w":{"type":"string","title":"a word"}}`
+	tests := []struct{ name, schema, body, want string }{
+		{"through a reference", `"properties":{"a":{"$ref":"#/$defs/w"}},` + w, `{"a":1}`, "/a: is the number 1: expected a word"},
+		{"missing, described by a reference", `"required":["a"],"properties":{"a":{"$ref":"#/$defs/w"}},` + w, `{}`, "/a: is missing: expected a word"},
+		{"missing, described nowhere", `"required":["a"],"properties":{"a":{"$ref":"#/$defs/w"}},"$defs":{"w":{"type":"string"}}`, `{}`, "/a: is missing"},
+		{"beside a reference", `"properties":{"a":{"$ref":"#/$defs/w","minLength":3,"title":"a long word"}},` + w, `{"a":"ab"}`, "/a: is too short: expected a long word"},
+		{"enum with null", `"properties":{"a":{"enum":["x",null]}}`, `{"a":"y"}`, `/a: unknown word "y": expected one of "x", null`},
+		{"maxItems", `"properties":{"a":{"title":"at most two","maxItems":2}}`, `{"a":[1,2,3]}`, "/a: has 3 items: expected at most two"},
+		{"items", `"properties":{"a":{"items":{"type":"string","title":"a word"}}}`, `{"a":["x",2]}`, "/a/1: is the number 2: expected a word"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := schemaOf(t, "{"+draft2020+tt.schema+"}")
+			if got := explained(t, s, tt.body); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestOneOfManyErrorsIsAlwaysTheSame(t *testing.T) {
 	s := schemaOf(t, `{`+draft+`"additionalProperties":{"type":"string"}}`)
 	body := `{"j":1,"c":1,"a":1,"h":1,"b":1,"f":1,"d":1,"g":1,"e":1,"i":1}`

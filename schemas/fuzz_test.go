@@ -65,6 +65,27 @@ func checkVerdict(t *testing.T, schema string, body []byte) {
 	}
 }
 
+// checkVerdictYAML asserts that checkpoints.yaml is refused with a message that
+// can be shown, or read into what its schema says it holds.
+func checkVerdictYAML(t *testing.T, body []byte) {
+	var into struct {
+		Checkpoints []struct {
+			ID         string   `json:"id"`
+			Criteria   []string `json:"criteria"`
+			Validation struct {
+				Command  string `json:"command"`
+				Expected string `json:"expected"`
+				Timeout  string `json:"timeout"`
+			} `json:"validation"`
+		} `json:"checkpoints"`
+	}
+	err := DecodeYAML("afl/checkpoints", "f.yaml", body, &into, CheckpointsYAML)
+	var e *Error
+	if err != nil && (!errors.As(err, &e) || e.Error() != printable(e.Error())) {
+		t.Fatalf("%T %q", err, err)
+	}
+}
+
 // checkPrefixes asserts that a document cut anywhere is torn: whoever reads it
 // half-written never decides anything, and waits.
 func checkPrefixes(t *testing.T, body []byte) {
@@ -82,6 +103,7 @@ func FuzzDecodeYAML(f *testing.F) {
 	for _, seed := range []string{
 		"a: 1\nb: [x, {y: z}]\n", "a: &x [*x]\n", bomb(5), "a: !!str 1", "<<: {a: 1}", "? [a]\n: 1", "---\na: 1\n...\n", "a: |\n  x\n y\n",
 		"a: 0x1F\nb: 1_000\nc: .5\nd: 1e400\n", "\"\\x00\": 1", "a: \"\\ud800\"", "%YAML 1.2\n---\na: 1", "a: 2001-12-14t21:59:43.10-05:00", "{a: 1, a: 2}",
+		"checkpoints:\n  - id: a\n    criteria: [b, 2]\n    validation: {command: npm test, expected: 200, timeout: 1e400}\n", "checkpoints: [{id: [a]}, x]",
 	} {
 		f.Add([]byte(seed), false)
 		f.Add([]byte(seed), true)
@@ -89,7 +111,8 @@ func FuzzDecodeYAML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, wide bool) {
 		limits := YAMLLimits{}
 		if wide {
-			limits = YAMLLimits{Bytes: 1 << 20, Depth: 32, Aliases: 100, Nodes: 100_000}
+			limits = CheckpointsYAML
+			checkVerdictYAML(t, body)
 		}
 		var tree any
 		err := DecodeYAML("", "f.yaml", body, &tree, limits)

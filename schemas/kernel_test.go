@@ -22,12 +22,14 @@ func TestKernelDocuments(t *testing.T) {
 	checkDocuments(t, map[string]map[string]string{
 		"kernel/request": {
 			goodRequest: "",
-			with(goodRequest, `"sha256":null`, `"sha256":"`+hex64+`"`):          "",
-			with(goodRequest, `"schema_version":1`, `"schema_version":2`):       "line 1, column 19: /schema_version: is the number 2: expected 1, the version of this format",
-			with(goodRequest, `"revision":1`, `"revision_":1`):                  "line 1, column 1: /revision: is missing: expected a whole number, 0 or more",
-			with(goodRequest, `"sha256":null`, `"sha256":"beef"`):               `line 3, column 44: /artifacts/0/sha256: "beef" does not fit: expected 64 hex digits, or null for a missing file`,
-			with(goodRequest, `"fr-1"`, `".."`):                                 `line 1, column 34: /request_id: ".." does not fit: expected a request id: a letter or digit, then at most 99 letters, digits, '.', '_' or '-'`,
-			with(goodRequest, `{"id":"approve","description":""}`, `"approve"`): "line 2, column 12: /options/0: is text: expected an object with id and description",
+			with(goodRequest, `"sha256":null`, `"sha256":"`+hex64+`"`):                                "",
+			with(goodRequest, `"comment_required":[]`, `"comment_required":[],"several":["approve"]`): "",
+			with(goodRequest, `"comment_required":[]`, `"comment_required":[],"several":"approve"`):   "line 2, column 85: /several: is text: expected an array of option words",
+			with(goodRequest, `"schema_version":1`, `"schema_version":2`):                             "line 1, column 19: /schema_version: is the number 2: expected 1, the version of this format",
+			with(goodRequest, `"revision":1`, `"revision_":1`):                                        "line 1, column 1: /revision: is missing: expected a whole number, 0 or more",
+			with(goodRequest, `"sha256":null`, `"sha256":"beef"`):                                     `line 3, column 44: /artifacts/0/sha256: "beef" does not fit: expected 64 hex digits, or null for a missing file`,
+			with(goodRequest, `"fr-1"`, `".."`):                                                       `line 1, column 34: /request_id: ".." does not fit: expected a request id: a letter or digit, then at most 99 letters, digits, '.', '_' or '-'`,
+			with(goodRequest, `{"id":"approve","description":""}`, `"approve"`):                       "line 2, column 12: /options/0: is text: expected an object with id and description",
 		},
 		"kernel/response": {
 			answer: "",
@@ -35,7 +37,7 @@ func TestKernelDocuments(t *testing.T) {
 			with(answer, "{\n", `{"digest":"sha256:`+hex64+`",`):                    "",
 			with(answer, "{\n", `{"digest":"`+hex64+`",`):                           `line 1, column 11: /digest: "` + hex64 + `" does not fit: expected "sha256:" and 64 hex digits, or null`,
 			with(answer, `"fr-20251206-a1b2c3"`, `""`):                              "line 2, column 17: /request_id: is too short: expected the id of the request that is answered",
-			with(answer, "{\n", `{"selected":"i1",`):                                "line 1, column 13: /selected: is text: expected an array of item ids or null",
+			with(answer, "{\n", `{"selected":"i1",`):                                "line 1, column 13: /selected: is text: expected an array of ids or null",
 			with(answer, `{"user": "jmcwilliam", "source": "cli"}`, `"jmcwilliam"`): "line 4, column 18: /provided_by: is text: expected an object with user and source",
 		},
 		"kernel/receipt": {

@@ -20,8 +20,11 @@ const oneObject = "one JSON object"
 const (
 	// maxNames is the largest number of members of one object.
 	maxNames = 100_000
-	// maxValues is the largest number of values that a schema looks at.
-	maxValues = 100_000
+	// maxValues is the largest number of values that a schema looks at, and
+	// bytesPerValue how many bytes of a longer document each of them takes
+	// at least: what is remembered is in proportion to what was read.
+	maxValues     = 100_000
+	bytesPerValue = 16
 )
 
 // parse reads body strictly. It returns the parts of the shape as a tree of
@@ -173,10 +176,11 @@ func (r *reader) array(s *shape) (any, error) {
 
 // count counts a value of the tree.
 func (r *reader) count() error {
-	if r.values++; r.values <= maxValues {
+	most := max(maxValues, len(r.body)/bytesPerValue)
+	if r.values++; r.values <= most {
 		return nil
 	}
-	return r.fail(&Error{Pointer: string(r.dec.StackPointer()), Problem: "too many values", Expected: "at most " + strconv.Itoa(maxValues)})
+	return r.fail(&Error{Pointer: string(r.dec.StackPointer()), Problem: "too many values", Expected: "at most " + strconv.Itoa(most)})
 }
 
 // leave closes a level.

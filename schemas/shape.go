@@ -56,9 +56,18 @@ func (on shaper) of(s *jsonschema.Schema) *shape {
 	}
 	on[s] = true
 	defer delete(on, s)
-	if s.Ref != nil { // draft-07: a reference stands alone
+	own := on.own(s)
+	switch {
+	case s.Ref == nil:
+		return own
+	case own == nil:
 		return on.of(s.Ref)
 	}
+	return everything // draft 2020-12 lets keywords stand beside a reference
+}
+
+// own returns the shape that a schema looks at by its own keywords.
+func (on shaper) own(s *jsonschema.Schema) *shape {
 	out := &shape{members: map[string]*shape{}}
 	for _, name := range s.Required {
 		out.members[name] = nil
@@ -69,7 +78,11 @@ func (on shaper) of(s *jsonschema.Schema) *shape {
 	if rest, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
 		out.rest, out.others = on.of(rest), true
 	}
-	if items, ok := s.Items.(*jsonschema.Schema); ok {
+	items, ok := s.Items.(*jsonschema.Schema)
+	if s.Items2020 != nil {
+		items, ok = s.Items2020, true
+	}
+	if ok {
 		out.items, out.listed = on.of(items), true
 	}
 	if len(out.members) == 0 && !out.others && !out.listed {
@@ -81,7 +94,7 @@ func (on shaper) of(s *jsonschema.Schema) *shape {
 // wide reports whether a schema may look at all of a value: its text, its
 // size, or its parts by other keywords than properties and items.
 func wide(s *jsonschema.Schema) bool {
-	return s.Always != nil || s.Draft != jsonschema.Draft7 ||
+	return s.Always != nil || s.Draft != jsonschema.Draft7 && s.Draft != jsonschema.Draft2020 || s.DynamicRef != nil ||
 		len(s.Constant) > 0 || len(s.Enum) > 0 || s.Format != "" || s.Pattern != nil ||
 		s.MinLength != -1 || s.MaxLength != -1 || s.ContentEncoding != "" || s.ContentMediaType != "" ||
 		wideObject(s) || wideArray(s) || combined(s)
@@ -90,13 +103,15 @@ func wide(s *jsonschema.Schema) bool {
 func wideObject(s *jsonschema.Schema) bool {
 	_, closed := s.AdditionalProperties.(bool)
 	return closed || s.MinProperties != -1 || s.MaxProperties != -1 || s.PropertyNames != nil ||
-		len(s.PatternProperties) > 0 || len(s.Dependencies) > 0
+		len(s.PatternProperties) > 0 || len(s.Dependencies) > 0 ||
+		len(s.DependentRequired) > 0 || len(s.DependentSchemas) > 0 || s.UnevaluatedProperties != nil
 }
 
 func wideArray(s *jsonschema.Schema) bool {
 	_, tuple := s.Items.([]*jsonschema.Schema)
 	_, bare := s.Items.(bool)
-	return tuple || bare || s.MinItems != -1 || s.MaxItems != -1 || s.UniqueItems || s.Contains != nil
+	return tuple || bare || s.MinItems != -1 || s.MaxItems != -1 || s.UniqueItems || s.Contains != nil ||
+		len(s.PrefixItems) > 0 || s.UnevaluatedItems != nil
 }
 
 func combined(s *jsonschema.Schema) bool {

@@ -59,6 +59,34 @@ func TestKeywordsThatLookEverywhereKeepEverything(t *testing.T) {
 	}
 }
 
+func TestTheLaterDraftIsKeptInPartsToo(t *testing.T) {
+	s := schemaOf(t, `{`+draft2020+`"properties":{"ref":{"$ref":"#/$defs/d"},"both":{"$ref":"#/$defs/d","required":["x"]},
+		"list":{"items":{"properties":{"n":{"minimum":0}}}}},"$defs":{"d":{"properties":{"t":{"type":"string"}}}}}`)
+	tree, problem := parse([]byte(`{"ref":{"t":"long","u":1},"both":{"x":1,"u":{"v":1}},"list":[{"n":1,"m":2}],"gone":1}`), s.shape)
+	if problem != nil {
+		t.Fatal(problem)
+	}
+	got, err := Encode(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Encode(map[string]any{
+		"ref": map[string]any{"t": ""}, "both": map[string]any{"x": 1, "u": map[string]any{"v": 1}}, "list": []any{map[string]any{"n": 1}},
+	})
+	if diff := cmp.Diff(string(want), string(got)); err != nil || diff != "" {
+		t.Errorf("%v, tree (-want +got):\n%s", err, diff)
+	}
+	for _, keyword := range []string{
+		`"dependentRequired":{"a":["z"]}`, `"dependentSchemas":{"a":{"required":["z"]}}`, `"unevaluatedProperties":{"type":"string"}`,
+		`"properties":{"a":{"prefixItems":[{"const":"y"}]}}`, `"properties":{"a":{"items":{"const":"x"},"unevaluatedItems":false,"maxItems":1}}`,
+		`"properties":{"a":{"$dynamicRef":"#w"}},"$defs":{"w":{"$dynamicAnchor":"w","items":{"const":"y"}}}`,
+	} {
+		if got := explained(t, schemaOf(t, "{"+draft2020+keyword+"}"), `{"a":["x","z"]}`); got == "" {
+			t.Errorf("%s: a wrong document was taken", keyword)
+		}
+	}
+}
+
 // document draws an object that often uses the names of the schemas.
 func document(names []string, depth int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {

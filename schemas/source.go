@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-//go:embed faber/*.json kernel/*.json
+//go:embed afl/*.json faber/*.json kernel/*.json
 var files embed.FS
 
 // base is the address that embedded schemas have among themselves. It leads

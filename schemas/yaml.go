@@ -27,7 +27,13 @@ type YAMLLimits struct {
 	// Nodes is the largest number of keys and values after aliases have been
 	// replaced by what they stand for, default 65,536.
 	Nodes int
+	// Text takes plain numbers, true and false for text, spelled as they stand
+	// there: an expected output 200, 0x1F or True. null stays null.
+	Text bool
 }
+
+// CheckpointsYAML are the limits of AFL's checkpoints.yaml.
+var CheckpointsYAML = YAMLLimits{Bytes: 1 << 20, Depth: 32, Aliases: 100, Nodes: 100_000, Text: true}
 
 func (l YAMLLimits) withDefaults() YAMLLimits {
 	return YAMLLimits{
@@ -35,6 +41,7 @@ func (l YAMLLimits) withDefaults() YAMLLimits {
 		Depth:   cmp.Or(l.Depth, 16),
 		Aliases: l.Aliases,
 		Nodes:   cmp.Or(l.Nodes, 1<<16),
+		Text:    l.Text,
 	}
 }
 
@@ -46,8 +53,8 @@ const oneMapping = "one YAML mapping"
 // stored as [Decode] does. Errors name the line and column in the YAML text.
 //
 // Plain words follow YAML 1.2 as go.yaml.in/yaml/v3 reads it: yes, no, on and
-// off are text, dates are text, true and false are not. A Raw field gets the
-// value as JSON.
+// off are text, dates are text, true and false are not, unless the limits take
+// all of them for text. A Raw field gets the value as JSON.
 func DecodeYAML(schema, path string, body []byte, into any, limits YAMLLimits) error {
 	root, problem := parseYAML(body, limits.withDefaults())
 	if problem != nil {

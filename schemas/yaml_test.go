@@ -185,6 +185,37 @@ func TestYAMLLimitsOfAFamily(t *testing.T) {
 	}
 }
 
+// Where the limits say so, a scalar is what stands in the file.
+func TestPlainScalarsAreTheirSourceText(t *testing.T) {
+	body := `int: [1, +7, 010, 0x1F, 0o17, 1_000, 12345678901234567890]
+float: [1.0, 1.50e3, .5, 5., -1e-3, 1e400, .nan, -.Inf]
+bool: [true, False, TRUE]
+time: [2001-12-14, 2026-01-19T10:30:00Z, 2026-01-19 10:30:00 +09:00, 10:30:00]
+text: [yes, "1", 'true', 4 passing, =]
+nulls: [null, ~, Null, "null", ]
+block: |
+  npm test
+   -- --grep x
+404: &n 200
+again: *n
+`
+	want := `{"int":["1","+7","010","0x1F","0o17","1_000","12345678901234567890"],
+		"float":["1.0","1.50e3",".5","5.","-1e-3","1e400",".nan","-.Inf"],"bool":["true","False","TRUE"],
+		"time":["2001-12-14","2026-01-19T10:30:00Z","2026-01-19 10:30:00 +09:00","10:30:00"],
+		"text":["yes","1","true","4 passing","="],"nulls":[null,null,null,"null"],
+		"block":"npm test\n -- --grep x\n","404":"200","again":"200"}`
+	var got, wanted any
+	if err := DecodeYAML("", "c.yaml", []byte(body), &got, CheckpointsYAML); err != nil {
+		t.Fatal(err)
+	}
+	if err := Decode("", "want", []byte(want), &wanted); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(wanted, got); diff != "" {
+		t.Errorf("tree (-want +got):\n%s", diff)
+	}
+}
+
 // bomb doubles itself nine times nine.
 func bomb(levels int) string {
 	b := bytes.NewBufferString("a0: &a0 [x,x,x,x,x,x,x,x,x]\n")

@@ -112,10 +112,14 @@ func (y *yamlReader) sequence(n *yaml.Node, depth int) *Error {
 }
 
 func (y *yamlReader) scalar(n *yaml.Node) *Error {
+	tag := n.ShortTag()
+	if y.limits.Text && tag != "!!null" && tag != "!!merge" {
+		return y.text(n)
+	}
 	if n.Style == 0 && isNumber(n.Value) { // even one that YAML takes as text for its size
 		return y.number(n)
 	}
-	switch n.ShortTag() {
+	switch tag {
 	case "!!null":
 		y.json = append(y.json, "null"...)
 	case "!!bool":

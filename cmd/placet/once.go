@@ -108,6 +108,7 @@ func leave(r *provider.Runner) error {
 // decideNothing says why, and shows where the runs stand.
 func (b *bench) decideNothing(reason string) error {
 	b.w.note("nothing is decided: %s", reason)
+	b.onlyLooks()
 	found := b.runs()
 	s := b.state(found, false)
 	data := onceData{

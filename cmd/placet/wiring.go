@@ -29,6 +29,8 @@ type bench struct {
 	// unlisted says that a folder in which runs may lie cannot be listed.
 	unlisted bool
 	changing *live // nil: the settings never change
+	// alive returns the IDs of the commands under way.
+	alive func() map[string]bool
 }
 
 // setup says what a bench does besides looking.
@@ -68,6 +70,7 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 		conf.Faber.Resume.Command = nil
 	}
 	b := &bench{w: w, root: root, settings: conf}
+	b.onlyLooks()
 	if s.live {
 		b.changing = newLive(w.sources(root), conf, s.log, w.now)
 	}
@@ -79,17 +82,18 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 		})
 	}
 	options := reconcile.Options{
-		Store: b.store, Families: b.families, Facts: b.facts, Lookup: provider.Git(root),
+		Store: b.store, Families: b.families, Lookup: provider.Git(root),
+		Facts: func(family string) engine.Facts {
+			facts := b.facts(family)
+			facts.Alive = b.alive()
+			return facts
+		},
 		Begin: func(engine.Action) {}, Workers: workers, Now: w.now, Log: s.log, Moved: s.moved,
 	}
 	if s.runner != nil {
 		runner := s.runner(b)
-		options.Begin = runner.Begin
-		options.Facts = func(family string) engine.Facts {
-			facts := b.facts(family)
-			facts.Alive = runner.Alive()
-			return facts
-		}
+		options.Begin, options.End = runner.Begin, runner.End
+		b.alive = runner.Alive
 	}
 	b.loop = reconcile.New(options)
 	return b
@@ -103,7 +107,7 @@ func (b *bench) current() settings {
 	return b.settings
 }
 
-// facts are what the machines learn besides documents.
+// facts are what the machines learn besides documents and what is alive.
 func (b *bench) facts(family string) engine.Facts {
 	s := b.current()
 	config := engine.Config{Language: s.Language, Gates: s.gates()}
@@ -114,6 +118,12 @@ func (b *bench) facts(family string) engine.Facts {
 		}
 	}
 	return engine.Facts{Config: config, Trusted: s.trusted}
+}
+
+// onlyLooks has the bench ask the disk what is under way: another placet may
+// carry commands out.
+func (b *bench) onlyLooks() {
+	b.alive = func() map[string]bool { return provider.Alive(b.root) }
 }
 
 // commandDigest is what trust in a command is recorded under.

@@ -208,6 +208,11 @@ func (w *diskWorld) loop() *reconcile.Loop {
 			defer w.mu.Unlock()
 			w.alive[a.ID] = a.Outcome
 		},
+		End: func(id string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			delete(w.alive, id)
+		},
 		Now: w.now,
 	})
 }

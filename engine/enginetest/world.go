@@ -101,6 +101,7 @@ func (w *world) boot() {
 		Facts:    func(string) engine.Facts { return w.facts() },
 		Lookup:   w.suite.Lookup,
 		Begin:    w.begin,
+		End:      w.end,
 		Workers:  max(w.how.workers, 1),
 		Moved: func(layout.Run, engine.Transition) {
 			if w.how.moved != nil {
@@ -136,11 +137,19 @@ func factsOf(s Suite, c Case) engine.Facts {
 }
 
 // begin takes an action. It is alive, also over a restart, until the story puts
-// its outcome into place.
+// its outcome into place; so is one whose attempt was recorded before a crash.
 func (w *world) begin(a engine.Action) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.alive[a.ID] = a.Outcome
+}
+
+// end ends an action: it is no longer alive. What its outcome says is the
+// story's to tell.
+func (w *world) end(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.alive, id)
 }
 
 // errDown says that the machine has crashed in the middle of it.

@@ -34,6 +34,7 @@ func (r *reading) resumeCommand(p *engine.Plan, stopped bool) {
 	p.Actions = append(p.Actions, engine.Action{
 		ID:      r.actionID(),
 		Outcome: r.Path(dir + "/outcome.json"),
+		Kind:    layout.FaberOutcome,
 		Fields:  []engine.Field{{Name: "revision", Value: r.rev}},
 		Command: engine.Command{
 			Argv: argv, Dir: ".", Stdin: r.resume(""), Timeout: resumeLimit, Agent: true,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -31,19 +32,33 @@ func birth(pid int) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	return birthOf(string(stat))
+	fields, err := fieldsOf(string(stat))
+	return fields.birth, err
 }
 
-// birthOf reads field 22 of /proc/<pid>/stat, proc(5). The second field is the
-// program's name in parentheses and may itself hold blanks and parentheses.
-func birthOf(stat string) (string, error) {
-	rest := stat[strings.LastIndexByte(stat, ')')+1:]
-	fields := strings.Fields(rest) // from field 3 on
-	if len(fields) < 20 {
-		return "", fmt.Errorf("cannot read /proc/<pid>/stat: %d fields after the name, expected 20 at least", len(fields))
+// fields are what is read of a process that runs.
+type fields struct {
+	group, session int
+	birth          string
+}
+
+// fieldsOf reads fields 5, 6 and 22 of /proc/<pid>/stat, proc(5). The second
+// field is the program's name in parentheses and may itself hold blanks and
+// parentheses.
+func fieldsOf(stat string) (f fields, err error) {
+	rest := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // from field 3 on
+	if len(rest) < 20 {
+		return f, fmt.Errorf("cannot read /proc/<pid>/stat: %d fields after the name, expected 20 at least", len(rest))
 	}
-	if fields[0] == "Z" || fields[0] == "X" {
-		return "", errEnded
+	if rest[0] == "Z" || rest[0] == "X" {
+		return f, errEnded
 	}
-	return fields[19], nil
+	if f.group, err = strconv.Atoi(rest[2]); err != nil {
+		return f, fmt.Errorf("cannot read /proc/<pid>/stat: %w", err)
+	}
+	if f.session, err = strconv.Atoi(rest[3]); err != nil {
+		return f, fmt.Errorf("cannot read /proc/<pid>/stat: %w", err)
+	}
+	f.birth = rest[19]
+	return f, nil
 }

@@ -13,6 +13,7 @@ func TestBirthIsReadBehindTheName(t *testing.T) {
 	tests := []struct{ name, stat, want string }{
 		{"plain", "12 (sh) S" + rest, "4711"},
 		{"a name with blanks and parentheses", "12 (a) Z (b) c) R" + rest, "4711"},
+		{"a group that is no number", "12 (sh) S 1 x" + rest[4:], "cannot read /proc/<pid>/stat"},
 		{"waits to be reaped", "12 (sh) Z" + rest, "ended"},
 		{"dead", "12 (sh) X" + rest, "ended"},
 		{"cut off", "12 (sh) S 1 2", "cannot read /proc/<pid>/stat: 3 fields"},
@@ -20,9 +21,13 @@ func TestBirthIsReadBehindTheName(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := birthOf(test.stat)
-			if err != nil {
+			f, err := fieldsOf(test.stat)
+			got := f.birth
+			switch {
+			case err != nil:
 				got = err.Error()
+			case f.group != 2 || f.session != 3:
+				t.Errorf("group %d, session %d; want 2, 3", f.group, f.session)
 			}
 			if !strings.Contains(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)

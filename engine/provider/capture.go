@@ -2,14 +2,16 @@ package provider
 
 import (
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"unicode/utf8"
 )
 
-// How much of an output is kept, in bytes. The middle of a longer one is
-// dropped: the head says what was started, the tail how it ended.
+// limits are how many bytes of an output are kept. The middle of a longer one
+// is dropped: the head says what was started, the tail how it ended.
+type limits struct{ head, tail int }
+
+// What is kept of each output where an action does not say otherwise.
 const (
 	headMax = 32 << 10
 	tailMax = 96 << 10
@@ -25,10 +27,12 @@ type Output struct {
 
 // capture is a writer that keeps the head and the tail of what it is given.
 type capture struct {
+	limits limits
+
 	mu    sync.Mutex
 	total int64
 	head  []byte
-	tail  []byte // at most 2*tailMax bytes, of which the last tailMax count
+	tail  []byte // at most twice the limit, of which the last bytes count
 }
 
 // Write implements [io.Writer]. It never refuses: a command must not end
@@ -38,15 +42,16 @@ func (c *capture) Write(p []byte) (int, error) {
 	defer c.mu.Unlock()
 	n := len(p)
 	c.total += int64(n)
-	if room := headMax - len(c.head); room > 0 {
+	if room := c.limits.head - len(c.head); room > 0 {
 		room = min(room, len(p))
 		c.head, p = append(c.head, p[:room]...), p[room:]
 	}
-	if len(p) > tailMax {
-		p = p[len(p)-tailMax:]
+	most := c.limits.tail
+	if len(p) > most {
+		p = p[len(p)-most:]
 	}
-	if len(c.tail)+len(p) > 2*tailMax {
-		c.tail = append(c.tail[:0], c.tail[len(c.tail)-tailMax:]...)
+	if len(c.tail)+len(p) > 2*most {
+		c.tail = append(c.tail[:0], c.tail[max(0, len(c.tail)-most):]...)
 	}
 	c.tail = append(c.tail, p...)
 	return n, nil
@@ -56,27 +61,17 @@ func (c *capture) Write(p []byte) (int, error) {
 func (c *capture) output() Output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return cut(c.total, c.head, c.tail[max(0, len(c.tail)-tailMax):])
+	return cut(c.total, c.head, c.tail[max(0, len(c.tail)-c.limits.tail):])
 }
 
 // captured returns what is kept of an output file. One that cannot be read
 // counts as empty: the command ended all the same.
-func captured(f io.ReaderAt, size int64) Output {
-	head := make([]byte, min(size, headMax))
-	tail := make([]byte, min(size-int64(len(head)), tailMax))
+func captured(f io.ReaderAt, size int64, l limits) Output {
+	head := make([]byte, min(size, int64(l.head)))
+	tail := make([]byte, min(size-int64(len(head)), int64(l.tail)))
 	n, _ := f.ReadAt(head, 0)
 	m, _ := f.ReadAt(tail, size-int64(len(tail)))
 	return cut(size, head[:n], tail[:m])
-}
-
-// capturedFile is [captured] for a file by name.
-func capturedFile(root *os.Root, name string) Output {
-	f, size, err := openRegular(root, name)
-	if err != nil {
-		return Output{}
-	}
-	defer f.Close()
-	return captured(f, size)
 }
 
 // cut makes text of the kept bytes. No character is torn in two: what the head
@@ -95,6 +90,15 @@ func cut(total int64, head, tail []byte) Output {
 	}
 	o.Head = strings.ToValidUTF8(string(head), "\uFFFD")
 	o.Tail = strings.ToValidUTF8(string(tail), "\uFFFD")
+	return o
+}
+
+// half returns the output with half of what is kept, still the first and the
+// last of it.
+func (o Output) half() Output {
+	head, tail := []byte(o.Head[:len(o.Head)/2]), []byte(o.Tail[(len(o.Tail)+1)/2:])
+	o.Head, o.Tail = string(head[:len(head)-torn(head)]), string(tail[continued(tail):])
+	o.Truncated = true
 	return o
 }
 

@@ -2,14 +2,12 @@ package provider
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"time"
 
 	"placet/engine"
 	"placet/engine/store"
-	"placet/layout"
 )
 
 // carryOut does what an action asks for, from the permission to the outcome.
@@ -41,7 +39,7 @@ func (r *Runner) execute(t *attempt, from time.Time) ending {
 	if err != nil {
 		return notStarted(err)
 	}
-	s, err := r.prepare(root, t.action, rec)
+	s, err := r.prepare(root, t.action, &rec)
 	defer s.close()
 	if err != nil {
 		return notStarted(err)
@@ -60,31 +58,29 @@ func (r *Runner) started(root *os.Root, t *attempt, s spec, rec record) ending {
 		r.o.Log.Info("started a command", "action", rec.ID, "pid", pid)
 	}}
 	if !rec.Agent {
-		return run(s, terms)
+		e := run(s, terms)
+		e.cwd = rec.Cwd
+		return e
 	}
 	terms.leave = r.leaving
 	e := runApart(s, terms)
+	e.cwd = rec.Cwd
 	if e.word != "" {
-		e.stdout, e.stderr = outputs(root, folder(rec.ID))
+		rec.hear(root, &e)
 	}
 	return e
 }
 
-// outputs are what is kept of the two outputs of an agent.
-func outputs(root *os.Root, dir string) (stdout, stderr Output) {
-	return capturedFile(root, path.Join(dir, stdoutName)), capturedFile(root, path.Join(dir, stderrName))
-}
-
 // prepare makes the command's folder with its record and its input and, for an
 // agent, the files for its output.
-func (r *Runner) prepare(root *os.Root, a engine.Action, rec record) (spec, error) {
+func (r *Runner) prepare(root *os.Root, a engine.Action, rec *record) (spec, error) {
 	c := a.Command
-	s := spec{argv: c.Argv, session: c.Agent, env: environ(r.o.Environ, r.o.Allow, c.Env)}
-	dir, err := workingDir(root, c.Dir)
-	if err != nil {
+	s := spec{argv: c.Argv, session: c.Agent, env: environ(r.o.Environ, r.o.Allow, c.Env), hearing: hearingOf(a)}
+	var err error
+	if rec.Cwd, err = place(root, c); err != nil {
 		return s, err
 	}
-	s.dir = r.abs(dir)
+	s.dir = r.abs(rec.Cwd)
 	own := folder(a.ID)
 	if err := root.RemoveAll(own); err != nil {
 		return s, err
@@ -98,11 +94,23 @@ func (r *Runner) prepare(root *os.Root, a engine.Action, rec record) (spec, erro
 	if s.stdin, err = input(root, path.Join(own, stdinName), c.Stdin); err != nil || !c.Agent {
 		return s, err
 	}
-	if s.stdout, err = root.Create(path.Join(own, stdoutName)); err != nil {
-		return s, err
+	return s, s.openOutputs(root, own)
+}
+
+// openOutputs makes the files that an agent's outputs go to. They are appended
+// to, so that a program which opens one of them anew loses nothing.
+func (s *spec) openOutputs(root *os.Root, dir string) error {
+	for i, name := range s.hearing.names() {
+		f, err := root.OpenFile(path.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			s.stdout = f
+		}
+		s.stderr = f
 	}
-	s.stderr, err = root.Create(path.Join(own, stderrName))
-	return s, err
+	return nil
 }
 
 // close gives back what prepare opened.
@@ -112,25 +120,6 @@ func (s spec) close() {
 			f.Close()
 		}
 	}
-}
-
-// workingDir is where a command runs, relative to the workspace: a folder in
-// it, reached without a link that leads out.
-func workingDir(root *os.Root, dir string) (string, error) {
-	if dir == "" || dir == "." {
-		return ".", nil
-	}
-	if !layout.Safe(dir) {
-		return "", fmt.Errorf("cannot run in %q: it is not a folder of the workspace", dir)
-	}
-	info, err := root.Stat(dir)
-	if err != nil {
-		return "", fmt.Errorf("cannot run in %q: %v", dir, err)
-	}
-	if !info.IsDir() {
-		return "", fmt.Errorf("cannot run in %q: it is not a folder", dir)
-	}
-	return dir, nil
 }
 
 // input puts what a command reads into a file: a pipe would break when placet
@@ -186,11 +175,14 @@ func (r *Runner) stands(outcome string) bool {
 // writeAt records an outcome and clears the command's folder away. An outcome
 // that is there already stands: an attempt has one.
 func (r *Runner) writeAt(a engine.Action, from, to time.Time, e ending) error {
-	body, err := outcome(a.Fields, from, to, e)
+	if e.cwd == "" {
+		e.cwd = r.place(a.Command)
+	}
+	body, err := outcome(a, from, to, e)
 	if err != nil {
 		return err
 	}
-	err = r.store.Write(engine.Document{Path: a.Outcome, Kind: layout.FaberOutcome, Body: body, Sum: engine.Sum(body)})
+	err = r.store.Write(engine.Document{Path: a.Outcome, Kind: a.Kind, Body: body, Sum: engine.Sum(body)})
 	if errors.Is(err, store.ErrMoved) && r.stands(a.Outcome) {
 		r.o.Log.Warn("an outcome stands already: it is kept", "action", a.ID, "path", a.Outcome)
 		err = nil

@@ -20,11 +20,16 @@
 //	finished     it ended by itself; exit_code is null where nobody saw how
 //	timed_out    it was still running at its deadline
 //	stopped      placet ended it: an orderly stop, or nobody wants it any more
-//	lost         it began, and nobody can tell how it ended
+//	lost         its attempt was recorded, and nobody can tell how it ended
 //	not_started  it never ran: no such program, or no permission
 //
 // A command gets a scrubbed environment and an argument vector, never a shell
-// line. Of its output the head and the tail are kept.
+// line. It runs in the folder that it names, or in the one that it prefers. Of
+// each output the head and the tail are kept, or, where the action asks for
+// that, the tail of both together; where it asks for a judge, package check
+// says of the whole whether it holds what was expected.
+//
+// [Alive] tells those who only look what runs.
 //
 // # Git
 //

@@ -15,7 +15,12 @@ type terms struct {
 	grace time.Duration
 	// began, if not nil, is called once with the process id.
 	began func(pid int)
+	// orphans reports whether others of its group run when it has ended.
+	orphans func() bool
 }
+
+// pollOrphans is how often those are looked for.
+const pollOrphans = 20 * time.Millisecond
 
 // follow waits until the program has ended, ending it if it must, and says
 // which outcome that is. It is "" where the program was left running. signal
@@ -32,22 +37,33 @@ func (t terms) follow(ended <-chan struct{}, signal func(syscall.Signal)) string
 	case <-ended:
 		return finished
 	case <-t.leave:
-		return ""
+		if !isClosed(t.quit) {
+			return ""
+		}
+		word = stopped // nobody wants it: it is not left behind
 	case <-due:
 		word = timedOut
 	case <-t.quit:
 		word = stopped
 	}
-	select {
-	case <-ended: // it was just in time
+	if isClosed(ended) { // it was just in time
 		return finished
-	default:
 	}
 	t.end(ended, signal)
 	return word
 }
 
-// end asks the group to end and, after the grace, no longer asks.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// end asks the group to end and, after the grace, no longer asks. That the
+// program itself has ended is not enough: what it started may go on.
 func (t terms) end(ended <-chan struct{}, signal func(syscall.Signal)) {
 	signal(syscall.SIGTERM)
 	timer := time.NewTimer(t.grace)
@@ -57,5 +73,16 @@ func (t terms) end(ended <-chan struct{}, signal func(syscall.Signal)) {
 	case <-timer.C:
 		signal(syscall.SIGKILL)
 		<-ended
+		return
+	}
+	ticker := time.NewTicker(pollOrphans)
+	defer ticker.Stop()
+	for t.orphans() {
+		select {
+		case <-ticker.C:
+		case <-timer.C:
+			signal(syscall.SIGKILL)
+			return
+		}
 	}
 }

@@ -15,6 +15,7 @@ type spec struct {
 	stdin     *os.File
 	stdout    *os.File
 	stderr    *os.File
+	hearing   hearing // what is listened to through pipes
 	// session asks for a session of its own, else for a process group.
 	session bool
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,12 @@ type result struct {
 	Stdout     kept   `json:"stdout"`
 	Stderr     kept   `json:"stderr"`
 	Reason     string `json:"reason"`
+
+	Cwd      string  `json:"cwd"`
+	TimedOut bool    `json:"timed_out"`
+	Matched  *bool   `json:"matched_expected"`
+	Marker   *string `json:"failing_marker"`
+	Tail     string  `json:"tail"`
 }
 
 type kept struct {
@@ -87,6 +94,18 @@ func (r result) code() int {
 		return -1
 	}
 	return *r.ExitCode
+}
+
+// verdict is what the judge says: "true", "false" or "null", then the marker.
+func (r result) verdict() string {
+	text := "null"
+	if r.Matched != nil {
+		text = strconv.FormatBool(*r.Matched)
+	}
+	if r.Marker != nil {
+		text += " " + *r.Marker
+	}
+	return text
 }
 
 func (b *bench) outcome(a engine.Action) result {
@@ -110,6 +129,11 @@ func (b *bench) read(name string) string {
 func (b *bench) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(b.root, name))
 	return err == nil
+}
+
+// wrote reports whether a command has written a line to a file.
+func (b *bench) wrote(name string) bool {
+	return b.has(name) && strings.HasSuffix(b.read(name), "\n")
 }
 
 // folders are the commands' folders that are there.
@@ -136,5 +160,12 @@ func shell(t *testing.T, script string, args ...string) engine.Action {
 func agent(t *testing.T, script string, args ...string) engine.Action {
 	a := shell(t, script, args...)
 	a.Command.Agent = true
+	return a
+}
+
+// judged is a check of whose output more is asked.
+func judged(t *testing.T, script, expected string) engine.Action {
+	a := shell(t, script)
+	a.Judge, a.Expected = true, expected
 	return a
 }

@@ -24,22 +24,32 @@ const (
 	stdinName  = "stdin"
 	stdoutName = "stdout"
 	stderrName = "stderr"
+	outputName = "output" // both, where they are heard as one
 )
 
 // record is what a later placet must know to end an attempt's story.
 type record struct {
-	ID      string    `json:"id"`
-	Outcome string    `json:"outcome"`
-	Fields  []field   `json:"fields"`
+	ID      string  `json:"id"`
+	Outcome string  `json:"outcome"`
+	Kind    string  `json:"kind"`
+	Fields  []field `json:"fields"`
+	// What the outcome shall tell; see [engine.Action].
+	Judge    bool   `json:"judge,omitempty"`
+	Expected string `json:"expected,omitempty"`
+	Tail     int    `json:"tail,omitempty"`
+	// Cwd is where it runs, relative to the workspace.
+	Cwd     string    `json:"cwd"`
 	Agent   bool      `json:"agent"`
 	Started time.Time `json:"started_at"`
 	// Timeout is how long the command may run, 0 for ever.
 	Timeout time.Duration `json:"timeout_ns"`
 	// Pid is 0 until the program has been started.
 	Pid int `json:"pid"`
-	// Boot and Birth tell the process from another that has its id.
-	Boot  string `json:"boot"`
-	Birth string `json:"birth"`
+	// Boot and Birth tell the process from another that has its id, Session
+	// its group from another when the process has ended.
+	Boot    string `json:"boot"`
+	Birth   string `json:"birth"`
+	Session int    `json:"session"`
 }
 
 // field is an [engine.Field] on disk.
@@ -49,7 +59,10 @@ type field struct {
 }
 
 func newRecord(a engine.Action, now time.Time) (record, error) {
-	r := record{ID: a.ID, Outcome: a.Outcome, Agent: a.Command.Agent, Started: now, Timeout: a.Command.Timeout}
+	r := record{
+		ID: a.ID, Outcome: a.Outcome, Kind: a.Kind, Judge: a.Judge, Expected: a.Expected, Tail: a.Tail,
+		Agent: a.Command.Agent, Started: now, Timeout: a.Command.Timeout,
+	}
 	for _, f := range a.Fields {
 		value, err := schemas.Encode(f.Value)
 		if err != nil {
@@ -63,7 +76,7 @@ func newRecord(a engine.Action, now time.Time) (record, error) {
 // of sets who the process is. Where the system does not say when it started,
 // nobody will know it again.
 func (r *record) of(pid int) {
-	r.Pid, r.Boot = pid, boot()
+	r.Pid, r.Boot, r.Session = pid, boot(), sessionOf(pid)
 	r.Birth, _ = birth(pid)
 }
 
@@ -143,9 +156,21 @@ func outcomePath(p string) bool {
 	return layout.Safe(p) && path.Ext(p) == ".json" && !layout.Under(p, ".git")
 }
 
+// hear puts into an ending what the command's folder holds of its outputs.
+func (r record) hear(root *os.Root, e *ending) {
+	h := hearingOf(r.action())
+	h.tell(e, h.files(root, folder(r.ID)))
+}
+
 // action is what is left of the action that the record was made for.
 func (r record) action() engine.Action {
-	a := engine.Action{ID: r.ID, Outcome: r.Outcome, Command: engine.Command{Agent: r.Agent, Timeout: r.Timeout}}
+	a := engine.Action{
+		ID: r.ID, Outcome: r.Outcome, Kind: r.Kind, Judge: r.Judge, Expected: r.Expected, Tail: r.Tail,
+		Command: engine.Command{Agent: r.Agent, Timeout: r.Timeout, Dir: r.Cwd},
+	}
+	if a.Kind == "" { // a record of the time when only FABER had commands
+		a.Kind = layout.FaberOutcome
+	}
 	for _, f := range r.Fields {
 		a.Fields = append(a.Fields, engine.Field{Name: f.Name, Value: f.Value})
 	}

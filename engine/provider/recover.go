@@ -67,20 +67,13 @@ func (r *Runner) recover(root *os.Root, rec record) {
 		go r.adopt(t, rec)
 		return
 	}
-	if word == "" { // a check must not outlive placet
+	if !rec.Agent { // a check must not outlive placet, nor anything it started
 		rec.signal(syscall.SIGKILL)
 		word = lost
 	}
-	e := ending{word: word}
-	e.stdout, e.stderr = outputs(root, folder(rec.ID))
-	if err := r.write(t.action, rec.Started, e); err == nil {
-		r.drop(t)
-		return
-	}
-	go func() {
-		defer r.drop(t)
-		r.insist(t.action, rec.Started, e)
-	}()
+	e := ending{word: word, cwd: rec.Cwd}
+	rec.hear(root, &e)
+	r.conclude(t, rec.Started, e)
 }
 
 // found says what became of the attempt: "" if its process still runs.
@@ -108,9 +101,19 @@ func (r record) runs() error {
 	return err
 }
 
-// signal sends sig to the process's group if it is still the same process.
+// orphans reports whether the process has ended and others of its group run.
+// Where another process has its id nobody of the group is left.
+func (r record) orphans() bool {
+	if r.Pid <= 0 || r.Session <= 0 || r.Boot == "" || r.Boot != boot() {
+		return false
+	}
+	_, err := birth(r.Pid)
+	return errors.Is(err, errEnded) && groupSession(r.Pid) == r.Session
+}
+
+// signal sends sig to the process's group if it is still the same group.
 func (r record) signal(sig syscall.Signal) {
-	if r.runs() == nil {
+	if r.runs() == nil || r.orphans() {
 		_ = syscall.Kill(-r.Pid, sig) // it may just have ended
 	}
 }
@@ -121,13 +124,13 @@ func (r *Runner) adopt(t *attempt, rec record) {
 	ended, gone := make(chan struct{}), make(chan struct{})
 	defer close(gone)
 	go rec.await(ended, gone)
-	terms := terms{quit: t.quit, leave: r.leaving, due: rec.left(r.o.Now()), grace: r.o.Grace}
-	e := ending{word: terms.follow(ended, rec.signal)}
+	terms := terms{quit: t.quit, leave: r.leaving, due: rec.left(r.o.Now()), grace: r.o.Grace, orphans: rec.orphans}
+	e := ending{word: terms.follow(ended, rec.signal), cwd: rec.Cwd}
 	if e.word == "" {
 		return
 	}
 	if root, err := os.OpenRoot(r.root); err == nil {
-		e.stdout, e.stderr = outputs(root, folder(rec.ID))
+		rec.hear(root, &e)
 		root.Close()
 	}
 	r.o.Log.Info("a command ended", "action", rec.ID, "outcome", e.word)

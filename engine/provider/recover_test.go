@@ -31,7 +31,7 @@ func killedPlacet(t *testing.T, root, script string) {
 	}
 	b := &bench{t: t, root: root}
 	await(t, "both commands run and are known", func() bool {
-		return b.has("agent.pid") && b.has("check.pid") && known(root) == 2
+		return b.wrote("agent.pid") && b.wrote("check.pid") && known(root) == 2
 	})
 	if err := placet.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -53,13 +53,18 @@ func known(root string) int {
 	return n
 }
 
+// gate makes a FIFO that a command can wait at.
+func gate(t *testing.T, root, name string) {
+	t.Helper()
+	if err := syscall.Mkfifo(filepath.Join(root, name), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func gates(t *testing.T, root string) {
 	t.Helper()
-	for _, name := range []string{"agent", "check"} {
-		if err := syscall.Mkfifo(filepath.Join(root, name), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	gate(t, root, "agent")
+	gate(t, root, "check")
 }
 
 const patient = `echo $$ > "$0".pid; echo begun; read line < "$0"; echo went on; exit 5`

@@ -7,8 +7,12 @@ type ending struct {
 	word   string
 	code   *int
 	reason string // what no output says
-	stdout Output
+	cwd    string // where it ran, relative to the workspace; "" where nobody knows
+	stdout Output // both outputs, where they were heard as one
 	stderr Output
+	// What the judge says of the whole output, nil where it says nothing.
+	matched *bool
+	marker  *string
 }
 
 // notStarted is the ending of a command that never ran.
@@ -18,28 +22,27 @@ func notStarted(err error) ending { return ending{word: unstarted, reason: err.E
 // ended nothing of its group is left: what a check leaves behind would disturb
 // the next one.
 func run(s spec, t terms) ending {
-	out, err := newDrain()
+	drains, err := s.hearing.drains()
 	if err != nil {
 		return notStarted(err)
 	}
-	errs, err := newDrain()
-	if err != nil {
-		out.abandon()
-		return notStarted(err)
-	}
-	s.stdout, s.stderr = out.w, errs.w
+	s.stdout, s.stderr = drains[0].w, drains[len(drains)-1].w
 	p, err := start(s)
 	if err != nil {
-		out.abandon()
-		errs.abandon()
+		abandon(drains)
 		return notStarted(err)
 	}
-	out.begin()
-	errs.begin()
+	for _, d := range drains {
+		d.begin()
+	}
 	e := p.attend(t)
-	quiet(out, errs)
+	quiet(drains)
 	p.signal(syscall.SIGKILL)
-	e.stdout, e.stderr = out.end(), errs.end()
+	var heard []sound
+	for _, d := range drains {
+		heard = append(heard, d.end())
+	}
+	s.hearing.tell(&e, heard)
 	e.code, e.reason = p.reap()
 	return e
 }
@@ -54,6 +57,7 @@ func (p *process) attend(t terms) ending {
 		p.exited()
 		close(ended)
 	}()
+	t.orphans = func() bool { return groupSession(p.pid) != 0 }
 	return ending{word: t.follow(ended, p.signal)}
 }
 

@@ -81,10 +81,18 @@ func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
 
 // Begin starts an action whose attempt is already recorded, and returns at
 // once. An action begins once per process, however often it is asked for.
+//
+// One whose attempt an earlier commit recorded ([engine.Action].Recorded) is
+// never started: its outcome is "lost", unless this process began it or took
+// it over. While placet stops, that is left to the next one.
 func (r *Runner) Begin(a engine.Action) {
 	t, stopping := r.take(a)
 	switch {
 	case t == nil:
+	case a.Recorded && stopping:
+		r.drop(t)
+	case a.Recorded:
+		r.conclude(t, r.o.Now(), ending{word: lost, reason: "an earlier placet recorded the attempt, and nobody knows what became of it"})
 	case stopping:
 		defer r.drop(t)
 		if err := r.write(a, r.o.Now(), refused(a)); err != nil {
@@ -102,6 +110,19 @@ func refused(a engine.Action) ending {
 		return notStarted(errors.New("placet was stopping"))
 	}
 	return ending{word: stopped}
+}
+
+// conclude records an ending that is known already. Where that cannot be done
+// at once it is tried again beside.
+func (r *Runner) conclude(t *attempt, from time.Time, e ending) {
+	if err := r.write(t.action, from, e); err == nil {
+		r.drop(t)
+		return
+	}
+	go func() {
+		defer r.drop(t)
+		r.insist(t.action, from, e)
+	}()
 }
 
 // take enters an action among those alive. It returns nil if it began before.

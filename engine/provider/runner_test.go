@@ -254,6 +254,7 @@ func TestADeadlineEndsTheWholeGroup(t *testing.T) {
 		{"SIGTERM is enough", "sleep 600 & echo $!; wait", -1, "ended by signal: terminated"},
 		{"it says how it ended", "trap 'exit 7' TERM; sleep 600 & echo $!; wait", 7, ""},
 		{"SIGTERM is ignored", "trap '' TERM; sleep 600 & echo $!; wait; wait", -1, "ended by signal: killed"},
+		{"SIGTERM is ignored by what it started", "(trap '' TERM; exec sleep 600) & echo $!; wait", -1, "ended by signal: terminated"},
 	}
 	for _, test := range tests {
 		for _, make := range []func(*testing.T, string, ...string) engine.Action{shell, agent} {
@@ -403,6 +404,20 @@ func TestACommandNobodyWantsIsEnded(t *testing.T) {
 		await(t, "it has ended", func() bool { return !b.Alive()[a.ID] })
 		if got := b.outcome(a); got.Outcome != "stopped" {
 			t.Errorf("agent %t: outcome %q, want stopped", a.Command.Agent, got.Outcome)
+		}
+	}
+}
+
+func TestAnAgentNobodyWantsIsNotLeftBehind(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{})
+	close(closed)
+	for range 50 { // a select with several ways takes any of them
+		ended := make(chan struct{})
+		signal := func(syscall.Signal) { close(ended) }
+		terms := terms{quit: closed, leave: closed, grace: time.Minute, orphans: func() bool { return false }}
+		if word := terms.follow(ended, signal); word != "stopped" {
+			t.Fatalf("outcome %q, want stopped", word)
 		}
 	}
 }

@@ -31,6 +31,9 @@ type Options struct {
 	// Begin starts an action. It must not wait for the action's end, and the
 	// facts must call the action alive when it returns.
 	Begin func(engine.Action)
+	// End asks an action under way to end, once per process; it must not wait
+	// for that. nil ends nothing.
+	End func(id string)
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 	Log *slog.Logger
@@ -51,7 +54,8 @@ type Loop struct {
 	o     Options
 	edges map[string]map[engine.Edge]bool // family → rows of its table
 
-	begun begun
+	begun asked
+	ended asked
 	told  told
 
 	holdMu sync.Mutex
@@ -79,6 +83,9 @@ func New(o Options) *Loop {
 	}
 	if o.Begin == nil {
 		o.Begin = func(engine.Action) {}
+	}
+	if o.End == nil {
+		o.End = func(string) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -219,6 +219,41 @@ func TestActionBeginsAfterItsCommitAndOncePerProcess(t *testing.T) {
 	}
 }
 
+func TestAnActionIsAskedToEndAfterTheCommitAndOncePerProcess(t *testing.T) {
+	var w *world
+	var at []string
+	alive := map[string]bool{"act-1": true, "act-2": true, "act-3": true}
+	w = newWorld(t, func(o *Options) {
+		o.Facts = func(string) engine.Facts { return engine.Facts{Alive: alive} }
+		o.Begin = func(a engine.Action) { at = append(at, "begin "+a.ID) }
+		o.End = func(id string) { at = append(at, "end "+id+" while "+w.state("a").Status) }
+	})
+	w.toy("a", toyState{Act: "act-1", End: "act-2"})
+	if r := w.once(); len(r.Stuck) > 0 {
+		t.Fatalf("stuck: %q", r.Stuck)
+	}
+	w.once() // it is still alive, and yet not asked again
+	if diff := cmp.Diff([]string{"end act-2 while waiting", "begin act-1"}, at); diff != "" {
+		t.Error(diff)
+	}
+
+	// A plan that wants nothing else is carried out too.
+	at = nil
+	w.toy("a", toyState{Status: "waiting", End: "act-3"})
+	w.once()
+	w.once()
+	if diff := cmp.Diff([]string{"end act-3 while waiting"}, at); diff != "" {
+		t.Error(diff)
+	}
+
+	// Without anybody who ends it, nothing goes in circles.
+	deaf := newWorld(t, func(o *Options) { o.Facts = func(string) engine.Facts { return engine.Facts{Alive: alive} } })
+	deaf.toy("a", toyState{End: "act-2"})
+	if r := deaf.once(); len(r.Stuck) > 0 || deaf.state("a").Status != "waiting" {
+		t.Errorf("stuck %q, status %q", r.Stuck, deaf.state("a").Status)
+	}
+}
+
 func TestSnapshotWritesNothingAndResolvesNeeds(t *testing.T) {
 	w := newWorld(t)
 	w.put("specs/x.txt", "v1")

@@ -54,7 +54,7 @@ type pass struct {
 	waiting func(wait func())
 
 	moved int      // transitions committed
-	wrote bool     // something was committed or begun
+	wrote bool     // something was committed, begun or ended
 	took  []string // the steps so far, in words
 	swept bool     // left-overs were looked for
 	last  look     // the last look
@@ -157,16 +157,19 @@ func (p *pass) may(ctx context.Context) error {
 }
 
 // idle reports whether a plan leaves nothing to do. An action stays in the plan
-// for as long as it runs; it is done with when it has begun.
+// for as long as it runs: it is done with when it has begun, and one that shall
+// end when it was asked to.
 func (p *pass) idle(plan engine.Plan) bool {
-	return !writes(plan) && p.l.begun.all(plan.Actions)
+	return !writes(plan) &&
+		!slices.ContainsFunc(plan.Actions, func(a engine.Action) bool { return !p.l.begun.was(a.ID) }) &&
+		!slices.ContainsFunc(plan.Ends, func(id string) bool { return !p.l.ended.was(id) })
 }
 
 func writes(plan engine.Plan) bool {
 	return len(plan.Transitions) > 0 || len(plan.Writes) > 0 || len(plan.Removes) > 0 || len(plan.Lines) > 0
 }
 
-// carry carries out the plan of the last look: commit, tell, begin.
+// carry carries out the plan of the last look: commit, tell, end, begin.
 func (p *pass) carry(ctx context.Context) error {
 	if writes(p.last.plan) {
 		if err := p.locked(ctx, p.commit); err != nil {
@@ -177,6 +180,12 @@ func (p *pass) carry(ctx context.Context) error {
 	for _, t := range plan.Transitions {
 		p.moved++
 		p.l.o.Moved(p.f.Run, t)
+	}
+	for _, id := range plan.Ends {
+		if p.l.ended.first(id) {
+			p.wrote = true
+			p.l.o.End(id)
+		}
 	}
 	for _, a := range plan.Actions {
 		if p.l.begun.first(a.ID) {

@@ -273,8 +273,8 @@ func TestCanaryLetsTheOthersGoOn(t *testing.T) {
 }
 
 func TestActionIsFirstOnce(t *testing.T) {
-	var b begun
-	if !b.first("x") || b.first("x") || !b.first("y") {
+	var a asked
+	if a.was("x") || !a.first("x") || a.first("x") || !a.was("x") || a.was("y") || !a.first("y") {
 		t.Error("an action must be first once")
 	}
 }

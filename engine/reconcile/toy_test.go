@@ -107,8 +107,9 @@ type toyState struct {
 	Seen string `json:"seen,omitempty"`
 	// Quirk makes the machine misbehave: see quirk.
 	Quirk string `json:"quirk,omitempty"`
-	// Act wants an action with this ID while waiting.
+	// Act wants an action with this ID while waiting, End its end.
 	Act string `json:"act,omitempty"`
+	End string `json:"end,omitempty"`
 }
 
 // toyMachine counts to the target, a step a number, then asks whether that was
@@ -206,6 +207,9 @@ func (m toyMachine) wait(s engine.Snapshot, st toyState, p *engine.Plan, notes *
 	}
 	if st.Act != "" {
 		p.Actions = []engine.Action{{ID: st.Act}}
+	}
+	if st.End != "" && s.Facts.Alive[st.End] {
+		p.Ends = []string{st.End}
 	}
 }
 

@@ -1,0 +1,78 @@
+package provider
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestALostChecksDescendantsAreKilledToo(t *testing.T) {
+	t.Parallel()
+	const script = `sh -c 'sleep 600 & echo $! > "$0".grandchild; wait' "$0" & echo begun; echo $$ > "$0".pid; read line < "$0"`
+	for _, ended := range []bool{false, true} {
+		root := t.TempDir()
+		gates(t, root)
+		killedPlacet(t, root, script)
+		b := benchAt(t, root, RunnerOptions{})
+		for _, name := range []string{"check.grandchild", "agent.grandchild"} {
+			await(t, name+" is there", func() bool { return b.wrote(name) })
+		}
+		if ended { // as a program does that writes to the pipe which placet read
+			open(t, filepath.Join(root, "check"))
+			gone(t, b.read("check.pid"))
+		}
+		if err := b.Recover(); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.outcome(at("run/check.json")); got.Outcome != "lost" {
+			t.Errorf("check: outcome %q, want lost", got.Outcome)
+		}
+		gone(t, b.read("check.grandchild"))
+		spared, err := strconv.Atoi(strings.TrimSpace(b.read("agent.grandchild")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := birth(spared); err != nil {
+			t.Errorf("the agent's grandchild: %v; want it still running", err)
+		}
+		b.End("agent")
+		gone(t, b.read("agent.grandchild"))
+	}
+}
+
+func TestAGroupIsKnownWithoutItsLeader(t *testing.T) {
+	t.Parallel()
+	leader := exec.Command("sh", "-c", "sleep 600 > /dev/null 2>&1 & echo $!")
+	leader.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	left, err := leader.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := record{Pid: leader.Process.Pid, Boot: boot(), Birth: "1", Session: sessionOf(os.Getpid())}
+	for name, test := range map[string]struct {
+		edit func(*record)
+		want bool
+	}{
+		"as it was":           {func(*record) {}, true},
+		"another session":     {func(r *record) { r.Session++ }, false},
+		"session unknown":     {func(r *record) { r.Session = 0 }, false},
+		"another boot":        {func(r *record) { r.Boot = "another" }, false},
+		"boot unknown":        {func(r *record) { r.Boot = "" }, false},
+		"never started":       {func(r *record) { r.Pid = 0 }, false},
+		"the id is another's": {func(r *record) { r.Pid = os.Getpid() }, false},
+	} {
+		r := rec
+		if test.edit(&r); r.orphans() != test.want {
+			t.Errorf("%s: %t, want %t", name, r.orphans(), test.want)
+		}
+	}
+	rec.signal(syscall.SIGKILL)
+	gone(t, string(left))
+	if rec.orphans() || groupSession(rec.Pid) != 0 {
+		t.Error("the group counts as there although nobody is left")
+	}
+}

@@ -1,0 +1,160 @@
+package layout
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// aflID is what ids of sessions and checkpoints look like.
+var aflID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// aflLitter are names that upstream's hooks give to sessions that they do not
+// know, and its index.
+var aflLitter = map[string]bool{"index.json": true, "delegations": true, "unknown": true}
+
+// aflName reports whether an id can name a folder. One that looks like an
+// editor's backup or a problem note cannot: the watcher passes over it.
+func aflName(id string) bool {
+	return aflID.MatchString(id) && !Noise(id) && !strings.HasSuffix(id, ProblemSuffix)
+}
+
+// IsAFLSession reports whether a string may name a session.
+func IsAFLSession(id string) bool { return aflName(id) && !aflLitter[id] }
+
+// IsAFLCheckpoint reports whether a string may name a checkpoint. The id
+// "status.json" may not: a rendering stands in its place.
+func IsAFLCheckpoint(id string) bool { return aflName(id) && id != "status.json" }
+
+// AFLIteration returns the path of a file of attempt n of a checkpoint,
+// relative to the session's folder.
+func AFLIteration(cp string, n int, name string) string {
+	return path.Join("delegations", cp, "iterations", strconv.Itoa(n), name)
+}
+
+// AFLPlace splits the path of a file of a checkpoint's delegation, relative to
+// the session's folder. n is the attempt, from 1; 0 for a file that is not of
+// one attempt. What kind of file it is, [AFL.File] knows.
+func AFLPlace(rel string) (cp string, n int, name string, ok bool) {
+	parts := strings.Split(rel, "/")
+	if len(parts) < 3 || parts[0] != "delegations" || !IsAFLCheckpoint(parts[1]) || parts[len(parts)-1] == "" {
+		return "", 0, "", false
+	}
+	switch {
+	case len(parts) == 3 && parts[2] != "iterations":
+		return parts[1], 0, parts[2], true
+	case len(parts) == 5 && parts[2] == "iterations":
+		n, ok = aflCount(parts[3])
+	}
+	if !ok {
+		return "", 0, "", false
+	}
+	return parts[1], n, parts[4], true
+}
+
+// aflCount reads a number as it stands in a name: decimal, from 1, without
+// leading zero, at most nine digits.
+func aflCount(s string) (int, bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n > 0 && len(s) <= 9 && strconv.Itoa(n) == s
+}
+
+// AFLNumbered returns the k-th name of a stem: the first has no number,
+// "validation.json", the second is "validation-2.json". ext begins with its
+// dot.
+func AFLNumbered(stem string, k int, ext string) string {
+	if k == 1 {
+		return stem + ext
+	}
+	return fmt.Sprintf("%s-%d%s", stem, k, ext)
+}
+
+// AFLNumber splits the name of a file that may stand several times: worker-run,
+// validation, verdict or review. k is its number, from 1.
+func AFLNumber(name string) (stem string, k int, ok bool) {
+	stem, ok = strings.CutSuffix(name, ".json")
+	if !ok {
+		return "", 0, false
+	}
+	if _, known := aflNumbered[stem]; known {
+		return stem, 1, true
+	}
+	at := strings.LastIndexByte(stem, '-')
+	if at < 0 {
+		return "", 0, false
+	}
+	k, ok = aflCount(stem[at+1:])
+	stem = stem[:at]
+	if _, known := aflNumbered[stem]; !ok || !known || k == 1 {
+		return "", 0, false
+	}
+	return stem, k, true
+}
+
+// Litter returns the folders below the root that are passed over for their
+// names: what upstream's hooks make where they do not know a session or an
+// attempt ("unknown", "iterations/null"), and what cannot name a session, a
+// checkpoint or an attempt. Hidden folders are nobody's litter. Sorted by
+// session.
+func (AFL) Litter(ls Lister) ([]string, error) {
+	var litter []string
+	sessions, err := foldersOf(ls, aflRoot)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range sessions {
+		dir := path.Join(aflRoot, id)
+		if !IsAFLSession(id) {
+			litter = append(litter, dir)
+			continue
+		}
+		below, err := aflSessionLitter(ls, path.Join(dir, "delegations"))
+		if err != nil {
+			return nil, err
+		}
+		litter = append(litter, below...)
+	}
+	return litter, nil
+}
+
+// aflSessionLitter finds what of a session's delegations has no good name.
+func aflSessionLitter(ls Lister, dir string) ([]string, error) {
+	var litter []string
+	checkpoints, err := foldersOf(ls, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, cp := range checkpoints {
+		if !IsAFLCheckpoint(cp) {
+			litter = append(litter, path.Join(dir, cp))
+			continue
+		}
+		attempts, err := foldersOf(ls, path.Join(dir, cp, "iterations"))
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range attempts {
+			if _, ok := aflCount(n); !ok {
+				litter = append(litter, path.Join(dir, cp, "iterations", n))
+			}
+		}
+	}
+	return litter, nil
+}
+
+// foldersOf lists the folders in a folder that are not hidden.
+func foldersOf(ls Lister, dir string) ([]string, error) {
+	entries, err := ls(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Dir && !strings.HasPrefix(e.Name, ".") {
+			names = append(names, e.Name)
+		}
+	}
+	return names, nil
+}
