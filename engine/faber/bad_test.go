@@ -17,7 +17,7 @@ const plainDir = ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7
 // waitingRun is a run that asks for an approval at release:ship, opened.
 func waitingRun(t *testing.T) *world {
 	w := newWorld(t, plainDir)
-	w.put(w.run.State, `{
+	w.Put(w.Run.State, `{
   "status": "awaiting_feedback",
   "current_phase": "release",
   "current_step": "ship",
@@ -55,22 +55,22 @@ func TestUnreadableStateEarnsANoteAndNothingMoves(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, plainDir)
-			w.put(w.run.State, c.body)
+			w.Put(w.Run.State, c.body)
 			w.settle()
-			if got := w.has("state.json.problem.md"); got == c.torn {
+			if got := w.Has("state.json.problem.md"); got == c.torn {
 				t.Fatalf("note at first sight: %v", got)
 			}
-			w.now = w.now.Add(11 * time.Second)
-			if taken := w.settle(); len(taken) != 0 || len(w.events()) != 0 || w.files[w.run.State] != c.body {
+			w.Now = w.Now.Add(11 * time.Second)
+			if taken := w.settle(); len(taken) != 0 || len(w.events()) != 0 || w.Files[w.Run.State] != c.body {
 				t.Fatalf("something moved: %v", taken)
 			}
-			note := w.files[w.in("state.json.problem.md")]
+			note := w.Files[w.In("state.json.problem.md")]
 			if !strings.Contains(note, c.note) {
 				t.Fatalf("note %q does not say %q", note, c.note)
 			}
-			w.put(w.run.State, `{"status": "pending"}`)
+			w.Put(w.Run.State, `{"status": "pending"}`)
 			w.settle()
-			if w.has("state.json.problem.md") {
+			if w.Has("state.json.problem.md") {
 				t.Error("the note outlived its cause")
 			}
 		})
@@ -81,12 +81,12 @@ func TestUnreadableStateEarnsANoteAndNothingMoves(t *testing.T) {
 // crash: nothing is decided, or it would be written twice.
 func TestUnsettledEventHoldsTheRun(t *testing.T) {
 	w := waitingRun(t)
-	w.respond("fr-1", map[string]any{"response": "approve"})
-	w.unset[w.in("events/001-feedback_request.json")] = true
+	w.Respond("fr-1", map[string]any{"response": "approve"})
+	w.Unsettled[w.In("events/001-feedback_request.json")] = true
 	if taken := w.settle(); len(taken) != 0 {
 		t.Fatalf("took %v", taken)
 	}
-	delete(w.unset, w.in("events/001-feedback_request.json"))
+	delete(w.Unsettled, w.In("events/001-feedback_request.json"))
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("took %v", taken)
 	}
@@ -95,8 +95,8 @@ func TestUnsettledEventHoldsTheRun(t *testing.T) {
 // A torn state is looked at again when it cannot be torn any more.
 func TestTornStateWakes(t *testing.T) {
 	w := newWorld(t, plainDir)
-	w.put(w.run.State, `{"status": `)
-	if _, p := w.full(); !p.Wake.Equal(w.now.Add(10 * time.Second)) {
+	w.Put(w.Run.State, `{"status": `)
+	if _, p := w.Full(); !p.Wake.Equal(w.Now.Add(10 * time.Second)) {
 		t.Errorf("wake at %v", p.Wake)
 	}
 }
@@ -105,8 +105,8 @@ func TestTornStateWakes(t *testing.T) {
 func TestCancelWorksWithABadRequest(t *testing.T) {
 	for _, request := range []string{`{"request_id": "../x", "type": "approval", "prompt": "?"}`, `{"request_id": "a", "type": "approval", "prompt": "?", "options": [1]}`} {
 		w := newWorld(t, plainDir)
-		w.put(w.run.State, `{"status": "awaiting_feedback", "feedback_request": `+request+`}`)
-		w.put(w.in("cancel.json"), `{"by": "keiko", "reason": "no"}`)
+		w.Put(w.Run.State, `{"status": "awaiting_feedback", "feedback_request": `+request+`}`)
+		w.Put(w.In("cancel.json"), `{"by": "keiko", "reason": "no"}`)
 		if taken := w.settle(); !cmp.Equal(taken, []string{"cancel_asked"}) {
 			t.Errorf("%s: took %v", request, taken)
 		}
@@ -116,14 +116,14 @@ func TestCancelWorksWithABadRequest(t *testing.T) {
 // Without a place to go on from, the answer waits.
 func TestAnswerWaitsForAResumePoint(t *testing.T) {
 	w := newWorld(t, plainDir)
-	w.put(w.run.State, `{"status": "awaiting_feedback", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+	w.Put(w.Run.State, `{"status": "awaiting_feedback", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
 	w.settle()
-	w.respond("fr-1", map[string]any{"response": "approve"})
-	if taken := w.settle(); len(taken) != 0 || !w.has("state.json.problem.md") {
+	w.Respond("fr-1", map[string]any{"response": "approve"})
+	if taken := w.settle(); len(taken) != 0 || !w.Has("state.json.problem.md") {
 		t.Fatalf("took %v", taken)
 	}
-	w.put(w.run.State, strings.Replace(w.files[w.run.State], `"status"`, `"resume_point": {"phase": "build", "step": "implement"}, "status"`, 1))
-	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) || w.has("state.json.problem.md") {
+	w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `"status"`, `"resume_point": {"phase": "build", "step": "implement"}, "status"`, 1))
+	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) || w.Has("state.json.problem.md") {
 		t.Fatalf("took %v", taken)
 	}
 }
@@ -142,12 +142,12 @@ func TestBadForms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := waitingRun(t)
-			before := w.files[w.run.State]
-			w.tick(w.in("requests/fr-1/form.md"), c.ticks...)
-			if taken := w.settle(); len(taken) != 0 || w.files[w.run.State] != before {
+			before := w.Files[w.Run.State]
+			w.Tick(w.In("requests/fr-1/form.md"), c.ticks...)
+			if taken := w.settle(); len(taken) != 0 || w.Files[w.Run.State] != before {
 				t.Fatalf("took %v", taken)
 			}
-			if got := w.has("requests/fr-1/problem.md"); got != c.note {
+			if got := w.Has("requests/fr-1/problem.md"); got != c.note {
 				t.Errorf("note: %v", got)
 			}
 		})
@@ -157,12 +157,12 @@ func TestBadForms(t *testing.T) {
 // form.md and response.json that differ count for nothing until one goes.
 func TestContradictoryAnswersCountForNothing(t *testing.T) {
 	w := waitingRun(t)
-	w.tick(w.in("requests/fr-1/form.md"), "approve", "submit")
-	w.respond("fr-1", map[string]any{"response": "reject"})
-	if taken := w.settle(); len(taken) != 0 || !w.has("requests/fr-1/problem.md") {
+	w.Tick(w.In("requests/fr-1/form.md"), "approve", "submit")
+	w.Respond("fr-1", map[string]any{"response": "reject"})
+	if taken := w.settle(); len(taken) != 0 || !w.Has("requests/fr-1/problem.md") {
 		t.Fatalf("took %v", taken)
 	}
-	delete(w.files, w.in("requests/fr-1/response.json"))
+	delete(w.Files, w.In("requests/fr-1/response.json"))
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("took %v", taken)
 	}
@@ -174,20 +174,20 @@ func TestContradictoryAnswersCountForNothing(t *testing.T) {
 // Events that cannot be used are passed over; numbers go on from the highest.
 func TestBadEventsAreNotUsed(t *testing.T) {
 	w := newWorld(t, plainDir)
-	w.put(w.in("events/000-workflow_start.json"), upstreamEvent(1, "workflow_start", "", ""))
-	w.put(w.in("events/003-step_start.json"), "")
-	w.put(w.in("events/005-step_start.json"), upstreamEvent(5, "step_start", "build", "x"))
-	w.put(w.in("events/005-step_error.json"), `{"event_id": 5}`)
-	w.put(w.in("events/.next-id"), "many\n")
-	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "x", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+	w.Put(w.In("events/000-workflow_start.json"), upstreamEvent(1, "workflow_start", "", ""))
+	w.Put(w.In("events/003-step_start.json"), "")
+	w.Put(w.In("events/005-step_start.json"), upstreamEvent(5, "step_start", "build", "x"))
+	w.Put(w.In("events/005-step_error.json"), `{"event_id": 5}`)
+	w.Put(w.In("events/.next-id"), "many\n")
+	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "x", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
 	w.settle()
-	if !w.has("events/006-feedback_request.json") || w.files[w.in("events/.next-id")] != "7\n" {
-		t.Errorf("events %v, next %q", w.events(), w.files[w.in("events/.next-id")])
+	if !w.Has("events/006-feedback_request.json") || w.Files[w.In("events/.next-id")] != "7\n" {
+		t.Errorf("events %v, next %q", w.events(), w.Files[w.In("events/.next-id")])
 	}
-	s, _ := w.full()
+	s, _ := w.Full()
 	var found []string
 	for _, f := range New().Account(s).Findings {
-		if f.Path == w.in("events") {
+		if f.Path == w.In("events") {
 			found = append(found, f.Text)
 		}
 	}
@@ -199,18 +199,18 @@ func TestBadEventsAreNotUsed(t *testing.T) {
 // Broken signals count as absent and earn a note.
 func TestBrokenSignalsCountAsAbsent(t *testing.T) {
 	w := waitingRun(t)
-	w.put(w.in("cancel.json"), `{"by": 7}`)
-	w.put(w.in("requests/fr-1/posted.json"), `{"comment_url": 7}`)
+	w.Put(w.In("cancel.json"), `{"by": 7}`)
+	w.Put(w.In("requests/fr-1/posted.json"), `{"comment_url": 7}`)
 	if taken := w.settle(); len(taken) != 0 {
 		t.Fatalf("took %v", taken)
 	}
 	for _, note := range []string{"cancel.json.problem.md", "requests/fr-1/posted.json.problem.md"} {
-		if !w.has(note) {
+		if !w.Has(note) {
 			t.Errorf("no %s", note)
 		}
 	}
-	w.put(w.in("cancel.json"), `{"by": "keiko", "reason": "enough"}`)
-	if taken := w.settle(); !cmp.Equal(taken, []string{"cancel_asked"}) || w.has("cancel.json.problem.md") {
+	w.Put(w.In("cancel.json"), `{"by": "keiko", "reason": "enough"}`)
+	if taken := w.settle(); !cmp.Equal(taken, []string{"cancel_asked"}) || w.Has("cancel.json.problem.md") {
 		t.Fatalf("took %v", taken)
 	}
 }
@@ -228,11 +228,11 @@ func TestBadDefinitionsLeaveThePlanUnknown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := waitingRun(t)
 			if c.body != "" {
-				w.put(".fractary/faber/workflows/default.json", c.body)
+				w.Put(".fractary/faber/workflows/default.json", c.body)
 			}
-			w.put(w.run.State, strings.Replace(w.files[w.run.State], `"status"`, `"workflow_id": "`+c.id+`", "status"`, 1))
-			w.now = w.now.Add(time.Minute)
-			w.respond("fr-1", map[string]any{"response": "approve"})
+			w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `"status"`, `"workflow_id": "`+c.id+`", "status"`, 1))
+			w.Now = w.Now.Add(time.Minute)
+			w.Respond("fr-1", map[string]any{"response": "approve"})
 			if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 				t.Fatalf("took %v", taken)
 			}
@@ -246,13 +246,13 @@ func TestBadDefinitionsLeaveThePlanUnknown(t *testing.T) {
 // Definitions merge along extends as the format page says.
 func TestDefinitionsMerge(t *testing.T) {
 	w := waitingRun(t)
-	w.put(w.run.State, strings.Replace(w.files[w.run.State], `"status"`, `"workflow_id": "project:child", "status"`, 1))
-	w.put(".fractary/faber/workflows/child.json", `{"id": "child", "extends": "plugin@market:base", "skip_steps": ["lint"],
+	w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `"status"`, `"workflow_id": "project:child", "status"`, 1))
+	w.Put(".fractary/faber/workflows/child.json", `{"id": "child", "extends": "plugin@market:base", "skip_steps": ["lint"],
  "phases": {"build": {"pre_steps": [{"id": "child-pre"}], "post_steps": [{"id": "child-post"}]}, "release": {"enabled": false}, "evaluate": {"steps": []}}}`)
-	w.put(".fractary/plugins/faber/workflows/base.json", `{"id": "base",
+	w.Put(".fractary/plugins/faber/workflows/base.json", `{"id": "base",
  "phases": {"build": {"pre_steps": [{"id": "base-pre"}], "steps": [{"id": "make"}, {"id": "lint"}], "post_steps": [{"id": "base-post"}]},
  "evaluate": {"steps": [{"id": "test"}]}, "release": {"steps": [{"id": "ship"}]}}}`)
-	s, _ := w.full()
+	s, _ := w.Full()
 	r := read(s)
 	r.flow = r.plan()
 	var ids []string
@@ -267,14 +267,14 @@ func TestDefinitionsMerge(t *testing.T) {
 // What deviates from upstream's schema is a warning, never a stop.
 func TestDeviationsAreWarnings(t *testing.T) {
 	w := newWorld(t, plainDir)
-	w.put(w.run.State, `{"status": "awaiting_feedback", "run_id": "other/run/x", "work_id": 258, "errors": {}, "current_phase": "build", "current_step": "x",
+	w.Put(w.Run.State, `{"status": "awaiting_feedback", "run_id": "other/run/x", "work_id": 258, "errors": {}, "current_phase": "build", "current_step": "x",
  "feedback_request": {"request_id": "fr-1", "type": "error_resolution", "prompt": "?"}}`)
 	w.settle()
-	w.respond("fr-1", map[string]any{"response": "retry"})
+	w.Respond("fr-1", map[string]any{"response": "retry"})
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_retry"}) {
 		t.Fatalf("took %v", taken)
 	}
-	s, _ := w.full()
+	s, _ := w.Full()
 	warnings := 0
 	for _, f := range New().Account(s).Findings {
 		if f.Severity != "warning" {
@@ -291,60 +291,60 @@ func TestDeviationsAreWarnings(t *testing.T) {
 func TestPlanLayoutIsAnsweredAndNoMore(t *testing.T) {
 	dir := ".fractary/runs/plan-run-2026-01-07"
 	w := newWorld(t, dir)
-	w.put(dir+"/state.json", `{"status": "in_progress", "phases": [{"name": "build", "status": "in_progress"}], "steps": []}`)
-	if taken := w.settle(); len(taken) != 0 || len(w.files) != 1 {
-		t.Fatalf("took %v, files %d", taken, len(w.files))
+	w.Put(dir+"/state.json", `{"status": "in_progress", "phases": [{"name": "build", "status": "in_progress"}], "steps": []}`)
+	if taken := w.settle(); len(taken) != 0 || len(w.Files) != 1 {
+		t.Fatalf("took %v, files %d", taken, len(w.Files))
 	}
-	w.put(dir+"/state.json", `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": [{"name": "build", "status": "in_progress"}], "steps": [],
+	w.Put(dir+"/state.json", `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": [{"name": "build", "status": "in_progress"}], "steps": [],
  "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
 	w.settle()
-	w.respond("fr-1", map[string]any{"response": "approve"})
+	w.Respond("fr-1", map[string]any{"response": "approve"})
 	w.settle()
 	if st := w.state(); st.Status != "in_progress" {
 		t.Errorf("status %s", st.Status)
 	}
-	for p := range w.files {
+	for p := range w.Files {
 		rel := strings.TrimPrefix(p, dir+"/")
 		if rel != "state.json" && !strings.HasPrefix(rel, "requests/fr-1/") {
 			t.Errorf("%s was written", p)
 		}
 	}
 	suffix := layout.Run{Family: "faber", ID: dir + "/state-a.json", Dir: dir, Class: layout.FaberSuffix, State: dir + "/state-a.json"}
-	w.run = suffix
-	w.put(dir+"/state-a.json", `{"status": "awaiting_feedback", "feedback_request": {"request_id": "fr-2", "type": "approval", "prompt": "?"}}`)
-	if _, p := w.full(); !p.Empty() {
+	w.Run = suffix
+	w.Put(dir+"/state-a.json", `{"status": "awaiting_feedback", "feedback_request": {"request_id": "fr-2", "type": "approval", "prompt": "?"}}`)
+	if _, p := w.Full(); !p.Empty() {
 		t.Errorf("a state-<suffix>.json was acted on: %+v", p)
 	}
 }
 
 // Requests that the state does not ask any more get their receipt.
 func TestRequestsNoLongerAskedAreClosed(t *testing.T) {
-	receipt := func(w *world) string { return w.files[w.in("requests/fr-1/receipt.json")] }
+	receipt := func(w *world) string { return w.Files[w.In("requests/fr-1/receipt.json")] }
 	w := waitingRun(t)
-	w.put(w.run.State, `{"status": "in_progress", "revision": 1, "phases": {}}`)
+	w.Put(w.Run.State, `{"status": "in_progress", "revision": 1, "phases": {}}`)
 	w.settle()
 	if !strings.Contains(receipt(w), `"result": "cancelled"`) || !strings.Contains(receipt(w), "withdrawn") {
 		t.Errorf("withdrawn: %s", receipt(w))
 	}
 
 	w = waitingRun(t)
-	w.put(w.run.State, strings.Replace(w.files[w.run.State], `"fr-1"`, `"fr-2"`, 1))
+	w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `"fr-1"`, `"fr-2"`, 1))
 	w.settle()
 	if !strings.Contains(receipt(w), `"superseded_by": "fr-2"`) {
 		t.Errorf("superseded: %s", receipt(w))
 	}
 
 	w = waitingRun(t)
-	w.put(w.run.State, `{"status": "in_progress", "revision": 1, "phases": {}, "feedback_history": [{"request_id": "fr-1", "request_type": "review", "response": "approve", "provided_by": {"user": "keiko", "source": "cli"}, "received_at": "2025-12-06T18:10:00Z"}]}`)
+	w.Put(w.Run.State, `{"status": "in_progress", "revision": 1, "phases": {}, "feedback_history": [{"request_id": "fr-1", "request_type": "review", "response": "approve", "provided_by": {"user": "keiko", "source": "cli"}, "received_at": "2025-12-06T18:10:00Z"}]}`)
 	w.settle()
 	if !strings.Contains(receipt(w), "answered elsewhere") {
 		t.Errorf("answered elsewhere: %s", receipt(w))
 	}
 
 	w = waitingRun(t)
-	w.put(w.run.State, `{"status": "in_progress", "updated_at": "2025-12-06T17:00:00Z", "phases": {}, "revision": 0}`)
+	w.Put(w.Run.State, `{"status": "in_progress", "updated_at": "2025-12-06T17:00:00Z", "phases": {}, "revision": 0}`)
 	w.settle()
-	if receipt(w) != "" || !w.has("state.json.problem.md") {
+	if receipt(w) != "" || !w.Has("state.json.problem.md") {
 		t.Errorf("an older state must leave the request open: %s", receipt(w))
 	}
 }
@@ -352,12 +352,12 @@ func TestRequestsNoLongerAskedAreClosed(t *testing.T) {
 // A request id that was answered and is asked anew needs a new id.
 func TestRequestAskedAnewIsAProblem(t *testing.T) {
 	w := waitingRun(t)
-	asked := w.files[w.run.State]
-	w.respond("fr-1", map[string]any{"response": "request_changes", "comment": "more"})
+	asked := w.Files[w.Run.State]
+	w.Respond("fr-1", map[string]any{"response": "request_changes", "comment": "more"})
 	w.settle()
-	w.put(w.run.State, strings.Replace(asked, `"revision": 1`, `"revision": 7`, 1))
-	if taken := w.settle(); len(taken) != 0 || !strings.Contains(w.files[w.in("state.json.problem.md")], "new request_id") {
-		t.Fatalf("took %v; %s", taken, w.files[w.in("state.json.problem.md")])
+	w.Put(w.Run.State, strings.Replace(asked, `"revision": 1`, `"revision": 7`, 1))
+	if taken := w.settle(); len(taken) != 0 || !strings.Contains(w.Files[w.In("state.json.problem.md")], "new request_id") {
+		t.Fatalf("took %v; %s", taken, w.Files[w.In("state.json.problem.md")])
 	}
 }
 
@@ -369,17 +369,17 @@ func TestAlteredRequestIsVoidUntilRestored(t *testing.T) {
 		"comment": {`"comment_required": [`, `"comment_required": ["approve", `},
 	} {
 		w := waitingRun(t)
-		p := w.in("requests/fr-1/request.json")
-		good := w.files[p]
-		w.put(p, strings.Replace(good, change[0], change[1], 1))
-		if w.files[p] == good {
+		p := w.In("requests/fr-1/request.json")
+		good := w.Files[p]
+		w.Put(p, strings.Replace(good, change[0], change[1], 1))
+		if w.Files[p] == good {
 			t.Fatalf("%s: nothing was altered in %s", name, good)
 		}
-		w.respond("fr-1", map[string]any{"response": "approve"})
-		if taken := w.settle(); len(taken) != 0 || !w.has("requests/fr-1/request.json.problem.md") {
+		w.Respond("fr-1", map[string]any{"response": "approve"})
+		if taken := w.settle(); len(taken) != 0 || !w.Has("requests/fr-1/request.json.problem.md") {
 			t.Errorf("%s: took %v", name, taken)
 		}
-		w.put(p, good)
+		w.Put(p, good)
 		if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 			t.Errorf("%s: restored: took %v", name, taken)
 		}
@@ -389,13 +389,13 @@ func TestAlteredRequestIsVoidUntilRestored(t *testing.T) {
 // request.json gone is written again, byte for byte, and old digests hold.
 func TestDeletedRequestIsWrittenAgain(t *testing.T) {
 	w := waitingRun(t)
-	p := w.in("requests/fr-1/request.json")
-	good := w.files[p]
-	delete(w.files, p)
-	w.tick(w.in("requests/fr-1/form.md"), "approve", "submit")
+	p := w.In("requests/fr-1/request.json")
+	good := w.Files[p]
+	delete(w.Files, p)
+	w.Tick(w.In("requests/fr-1/form.md"), "approve", "submit")
 	taken := w.settle()
-	if w.files[p] != good {
-		t.Errorf("written again otherwise:\n%s", cmp.Diff(good, w.files[p]))
+	if w.Files[p] != good {
+		t.Errorf("written again otherwise:\n%s", cmp.Diff(good, w.Files[p]))
 	}
 	if !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Errorf("took %v", taken)
@@ -405,12 +405,12 @@ func TestDeletedRequestIsWrittenAgain(t *testing.T) {
 // Approvers: an answer by somebody else is refused.
 func TestOnlyApproversAnswer(t *testing.T) {
 	w := waitingRun(t)
-	w.facts.Config.Gates = map[string]engine.Gate{"faber/review": {Level: "file", Approvers: []string{"keiko"}}}
-	w.respond("fr-1", map[string]any{"response": "approve"})
-	if taken := w.settle(); len(taken) != 0 || !w.has("requests/fr-1/problem.md") {
+	w.Facts.Config.Gates = map[string]engine.Gate{"faber/review": {Level: "file", Approvers: []string{"keiko"}}}
+	w.Respond("fr-1", map[string]any{"response": "approve"})
+	if taken := w.settle(); len(taken) != 0 || !w.Has("requests/fr-1/problem.md") {
 		t.Fatalf("took %v", taken)
 	}
-	w.respond("fr-1", map[string]any{"response": "approve", "provided_by": map[string]any{"user": "keiko", "source": "cli"}})
+	w.Respond("fr-1", map[string]any{"response": "approve", "provided_by": map[string]any{"user": "keiko", "source": "cli"}})
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("took %v", taken)
 	}
@@ -419,13 +419,13 @@ func TestOnlyApproversAnswer(t *testing.T) {
 // A state whose members do not have the shape that an edit needs is bad input.
 func TestStateThatCannotBeEditedStands(t *testing.T) {
 	w := newWorld(t, plainDir)
-	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "x", "feedback_history": {"a": 1},
+	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "x", "feedback_history": {"a": 1},
  "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
 	w.settle()
-	before := w.files[w.run.State]
-	w.respond("fr-1", map[string]any{"response": "approve"})
-	if taken := w.settle(); len(taken) != 0 || w.files[w.run.State] != before || !w.has("state.json.problem.md") {
-		t.Fatalf("took %v; %s", taken, w.files[w.in("state.json.problem.md")])
+	before := w.Files[w.Run.State]
+	w.Respond("fr-1", map[string]any{"response": "approve"})
+	if taken := w.settle(); len(taken) != 0 || w.Files[w.Run.State] != before || !w.Has("state.json.problem.md") {
+		t.Fatalf("took %v; %s", taken, w.Files[w.In("state.json.problem.md")])
 	}
 }
 
@@ -436,8 +436,8 @@ func TestAccountsOfAllKinds(t *testing.T) {
 		"completed": "final", "cancelled": "final", "thinking": "unknown word",
 	} {
 		w := newWorld(t, plainDir)
-		w.put(w.run.State, fmt.Sprintf(`{"status": %q}`, status))
-		s, _ := w.full()
+		w.Put(w.Run.State, fmt.Sprintf(`{"status": %q}`, status))
+		s, _ := w.Full()
 		if a := New().Account(s); !strings.Contains(strings.Join(a.Why, "\n"), why) {
 			t.Errorf("%s: %q", status, a.Why)
 		}

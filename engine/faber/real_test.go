@@ -30,25 +30,25 @@ func TestSixRealRunsKeepEveryOtherByte(t *testing.T) {
 	}
 	for _, d := range dirs {
 		w := newWorld(t, path.Join(base, d.Name()))
-		w.load(path.Join(root, base, d.Name()), w.run.Dir)
+		w.load(path.Join(root, base, d.Name()), w.Run.Dir)
 		before := map[string]string{}
-		for p, body := range w.files {
+		for p, body := range w.Files {
 			before[p] = body
 		}
 		w.settle()
 		id := w.state().Feedback.RequestID
-		w.respond(id, map[string]any{"response": answers[id]})
+		w.Respond(id, map[string]any{"response": answers[id]})
 		if taken := w.settle(); len(taken) != 1 {
 			t.Errorf("%s: took %v", id, taken)
 		}
-		if diff := cmp.Diff(others(t, before[w.run.State], changed), others(t, w.files[w.run.State], changed)); diff != "" {
+		if diff := cmp.Diff(others(t, before[w.Run.State], changed), others(t, w.Files[w.Run.State], changed)); diff != "" {
 			t.Errorf("%s: state.json (-before +after):\n%s", id, diff)
 		}
-		if !bytes.HasSuffix([]byte(w.files[w.run.State]), []byte("\n}\n")) {
+		if !bytes.HasSuffix([]byte(w.Files[w.Run.State]), []byte("\n}\n")) {
 			t.Errorf("%s: the file's end changed", id)
 		}
 		for p, body := range before {
-			if p != w.run.State && path.Base(p) != ".next-id" && w.files[p] != body {
+			if p != w.Run.State && path.Base(p) != ".next-id" && w.Files[p] != body {
 				t.Errorf("%s changed", p)
 			}
 		}

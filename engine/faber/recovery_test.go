@@ -18,24 +18,24 @@ import (
 // same response, author and answer file, no second event.
 func TestAnswerIsRememberedFromItsEvent(t *testing.T) {
 	for name, give := range map[string]func(w *world){
-		"response": func(w *world) { w.respond("fr-1", map[string]any{"response": "approve", "comment": "yes"}) },
-		"form":     func(w *world) { w.tick(w.in("requests/fr-1/form.md"), "approve", "submit") },
+		"response": func(w *world) { w.Respond("fr-1", map[string]any{"response": "approve", "comment": "yes"}) },
+		"form":     func(w *world) { w.Tick(w.In("requests/fr-1/form.md"), "approve", "submit") },
 	} {
 		w := waitingRun(t)
 		give(w)
-		before := w.files[w.run.State]
+		before := w.Files[w.Run.State]
 		w.settle()
-		receipt, after, events := w.files[w.in("requests/fr-1/receipt.json")], w.files[w.run.State], w.events()
-		delete(w.files, w.in("requests/fr-1/receipt.json"))
-		w.put(w.run.State, before)
-		w.now = w.now.Add(time.Hour)
+		receipt, after, events := w.Files[w.In("requests/fr-1/receipt.json")], w.Files[w.Run.State], w.events()
+		delete(w.Files, w.In("requests/fr-1/receipt.json"))
+		w.Put(w.Run.State, before)
+		w.Now = w.Now.Add(time.Hour)
 		if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 			t.Fatalf("%s: took %v", name, taken)
 		}
-		if diff := cmp.Diff(receipt, w.files[w.in("requests/fr-1/receipt.json")]); diff != "" {
+		if diff := cmp.Diff(receipt, w.Files[w.In("requests/fr-1/receipt.json")]); diff != "" {
 			t.Errorf("%s: receipt:\n%s", name, diff)
 		}
-		if diff := cmp.Diff(after, w.files[w.run.State]); diff != "" {
+		if diff := cmp.Diff(after, w.Files[w.Run.State]); diff != "" {
 			t.Errorf("%s: state:\n%s", name, diff)
 		}
 		if !cmp.Equal(events, w.events()) {
@@ -48,19 +48,19 @@ func TestAnswerIsRememberedFromItsEvent(t *testing.T) {
 // what the answer's own file tells, also where a later form gave the answer.
 func TestLostReceiptIsRecalled(t *testing.T) {
 	w := example(t)
-	w.put("specs/WORK-00258-design.md", "# Another design\n")
+	w.Put("specs/WORK-00258-design.md", "# Another design\n")
 	w.settle()
-	for p := range w.files {
-		if strings.HasPrefix(p, w.in("requests/"+exampleID+"/form-")) {
-			w.tick(p, "approve", "submit")
+	for p := range w.Files {
+		if strings.HasPrefix(p, w.In("requests/"+exampleID+"/form-")) {
+			w.Tick(p, "approve", "submit")
 		}
 	}
 	w.settle()
-	p := w.in("requests/" + exampleID + "/receipt.json")
-	want := w.files[p]
-	delete(w.files, p)
+	p := w.In("requests/" + exampleID + "/receipt.json")
+	want := w.Files[p]
+	delete(w.Files, p)
 	w.settle()
-	if diff := cmp.Diff(want, w.files[p]); want == "" || diff != "" {
+	if diff := cmp.Diff(want, w.Files[p]); want == "" || diff != "" {
 		t.Errorf("receipt (-lost +again):\n%s", diff)
 	}
 }
@@ -70,7 +70,7 @@ func TestLostReceiptIsRecalled(t *testing.T) {
 func TestAnswerInAnEvent(t *testing.T) {
 	for response, want := range map[string][]string{"approve": {"answered_continue"}, "maybe": nil} {
 		w := waitingRun(t)
-		w.put(w.in("events/002-feedback_received.json"), fmt.Sprintf(
+		w.Put(w.In("events/002-feedback_received.json"), fmt.Sprintf(
 			`{"event_id": 2, "type": "feedback_received", "timestamp": "2025-12-06T18:10:00.000Z", "run_id": "x", "metadata": {"request_id": "fr-1", "response": %q, "provided_by": {"user": "keiko", "source": "cli"}}}`, response))
 		if taken := w.settle(); !cmp.Equal(taken, want) {
 			t.Errorf("%s: took %v", response, taken)
@@ -78,8 +78,8 @@ func TestAnswerInAnEvent(t *testing.T) {
 		if st := w.state(); want != nil && (st.History[0].ReceivedAt != "2025-12-06T18:10:00Z" || st.History[0].ProvidedBy.User != "keiko") {
 			t.Errorf("history %+v", st.History[0])
 		}
-		if want == nil && !strings.Contains(w.files[w.in("requests/fr-1/problem.md")], "none of approve, request_changes, reject") {
-			t.Errorf("note %q", w.files[w.in("requests/fr-1/problem.md")])
+		if want == nil && !strings.Contains(w.Files[w.In("requests/fr-1/problem.md")], "none of approve, request_changes, reject") {
+			t.Errorf("note %q", w.Files[w.In("requests/fr-1/problem.md")])
 		}
 	}
 }
@@ -103,11 +103,11 @@ func TestRevisionWithoutRevision(t *testing.T) {
 		{"its own word", `{"status": "in_progress", "revision": 9}`, mark("feedback_received", "fr-0", 4), 9},
 	} {
 		w := newWorld(t, plainDir)
-		w.put(w.run.State, c.state)
+		w.Put(w.Run.State, c.state)
 		if c.event != "" {
-			w.put(w.in("events/001-x.json"), c.event)
+			w.Put(w.In("events/001-x.json"), c.event)
 		}
-		if got := read(w.snapshot(nil)).rev; got != c.want {
+		if got := read(w.Snapshot(nil)).rev; got != c.want {
 			t.Errorf("%s: revision %d, expected %d", c.name, got, c.want)
 		}
 	}
@@ -119,25 +119,25 @@ func TestFailedRunIsAskedAbout(t *testing.T) {
 	failed := `{"status": "failed", "current_phase": "build", "current_step": "make", "updated_at": "2025-12-06T18:00:00Z",
  "phases": {"build": {"steps": [{"id": "make", "status": "completed"}, {"id": "check", "status": "failed", "failed_at": "2025-12-06T17:59:00Z"}]}}}`
 	w := newWorld(t, plainDir)
-	w.put(w.run.State, failed)
-	if w.settle(); len(w.files) != 1 {
-		t.Fatalf("asked without being told to: %d files", len(w.files))
+	w.Put(w.Run.State, failed)
+	if w.settle(); len(w.Files) != 1 {
+		t.Fatalf("asked without being told to: %d files", len(w.Files))
 	}
 	w.config(func(c *Config) { c.AskFailed = "all" })
-	if taken := w.settle(); len(taken) != 0 || w.files[w.run.State] != failed {
+	if taken := w.settle(); len(taken) != 0 || w.Files[w.Run.State] != failed {
 		t.Fatalf("took %v", taken)
 	}
-	s, _ := w.full()
+	s, _ := w.Full()
 	a := New().Account(s)
 	if len(a.Open) != 1 || a.Open[0].Where != "build:check" || !strings.HasPrefix(a.Open[0].Request, "fr-20251206-") {
 		t.Fatalf("open %+v", a.Open)
 	}
-	w.respond(a.Open[0].Request, map[string]any{"response": "retry"})
+	w.Respond(a.Open[0].Request, map[string]any{"response": "retry"})
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_retry"}) {
 		t.Fatalf("took %v", taken)
 	}
-	if st := w.state(); st.Status != "in_progress" || st.ResumePoint.Step != "check" || strings.Contains(w.files[w.run.State], "failed_at") {
-		t.Errorf("%s", w.files[w.run.State])
+	if st := w.state(); st.Status != "in_progress" || st.ResumePoint.Step != "check" || strings.Contains(w.Files[w.Run.State], "failed_at") {
+		t.Errorf("%s", w.Files[w.Run.State])
 	}
 }
 
@@ -149,14 +149,14 @@ func TestGateKinds(t *testing.T) {
 		"input": {"make", "at", "in_progress"},
 	} {
 		w := newWorld(t, plainDir)
-		w.put(w.run.State, fmt.Sprintf(`{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": {"build": {"steps": [{"id": "make", "status": "pending"}]}},
+		w.Put(w.Run.State, fmt.Sprintf(`{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": {"build": {"steps": [{"id": "make", "status": "pending"}]}},
  "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?", "context": {"gate": {"kind": %q, "phase": "build", "step": "make", "attempt": 1}}}}`, kind))
 		w.settle()
-		w.respond("fr-1", map[string]any{"response": "approve"})
+		w.Respond("fr-1", map[string]any{"response": "approve"})
 		w.settle()
 		st := w.state()
-		if st.ResumePoint.Step != want.step || st.ResumePoint.Position != want.position || !strings.Contains(w.files[w.run.State], `"id": "make", "status": "`+want.status+`"`) {
-			t.Errorf("%s: %s", kind, w.files[w.run.State])
+		if st.ResumePoint.Step != want.step || st.ResumePoint.Position != want.position || !strings.Contains(w.Files[w.Run.State], `"id": "make", "status": "`+want.status+`"`) {
+			t.Errorf("%s: %s", kind, w.Files[w.Run.State])
 		}
 		if st.History[0].Gate == nil || st.History[0].Gate.Kind != kind {
 			t.Errorf("%s: history %+v", kind, st.History[0])
@@ -167,13 +167,13 @@ func TestGateKinds(t *testing.T) {
 // A request in front of a pending step that never started permits it.
 func TestPendingStepIsPermittedNotCompleted(t *testing.T) {
 	w := newWorld(t, plainDir)
-	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": {"build": {"steps": [{"id": "make", "status": "pending"}]}},
+	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": {"build": {"steps": [{"id": "make", "status": "pending"}]}},
  "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
 	w.settle()
-	w.respond("fr-1", map[string]any{"response": "approve"})
+	w.Respond("fr-1", map[string]any{"response": "approve"})
 	w.settle()
-	if rp := w.state().ResumePoint; rp.Position != "at" || strings.Contains(w.files[w.run.State], `"completed"`) {
-		t.Errorf("%s", w.files[w.run.State])
+	if rp := w.state().ResumePoint; rp.Position != "at" || strings.Contains(w.Files[w.Run.State], `"completed"`) {
+		t.Errorf("%s", w.Files[w.Run.State])
 	}
 }
 
@@ -188,7 +188,7 @@ func TestRefusedEventsHoldAndOthersDoNot(t *testing.T) {
 		{engine.ErrUnsettled, true}, {errors.New("is a folder"), false}, {&fs.PathError{Op: "open", Err: syscall.ELOOP}, false},
 	} {
 		w := waitingRun(t)
-		s := w.snapshot(nil)
+		s := w.Snapshot(nil)
 		for i := range s.Docs {
 			if strings.Contains(s.Docs[i].Path, "/events/001-") {
 				s.Docs[i].Err, s.Docs[i].Body = c.err, nil

@@ -31,16 +31,16 @@ func readFile(t *testing.T, name string) string {
 // request opened at revision 1, and the definition that names what comes next.
 func example(t *testing.T) *world {
 	w := newWorld(t, exampleDir)
-	w.put(w.in("state.json"), readFile(t, "testdata/waiting.json"))
-	w.put(w.in("metadata.json"), `{"run_id": "fractary/claude-plugins/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34", "workflow_id": "default"}`)
-	w.put(".fractary/faber/workflows/default.json", readFile(t, "testdata/default.json"))
-	w.put("specs/WORK-00258-design.md", "# Design\n")
+	w.Put(w.In("state.json"), readFile(t, "testdata/waiting.json"))
+	w.Put(w.In("metadata.json"), `{"run_id": "fractary/claude-plugins/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34", "workflow_id": "default"}`)
+	w.Put(".fractary/faber/workflows/default.json", readFile(t, "testdata/default.json"))
+	w.Put("specs/WORK-00258-design.md", "# Design\n")
 	for n := 1; n <= 14; n++ {
-		w.put(w.in(fmt.Sprintf("events/%03d-step_start.json", n)), upstreamEvent(n, "step_start", "architect", "generate-spec"))
+		w.Put(w.In(fmt.Sprintf("events/%03d-step_start.json", n)), upstreamEvent(n, "step_start", "architect", "generate-spec"))
 	}
-	w.put(w.in("events/015-feedback_request.json"), strings.Replace(
+	w.Put(w.In("events/015-feedback_request.json"), strings.Replace(
 		upstreamEvent(15, "feedback_request", "architect", "design-review"), `"source"`, `"metadata": {"request_id": "`+exampleID+`"}, "source"`, 1))
-	w.put(w.in("events/.next-id"), "16\n")
+	w.Put(w.In("events/.next-id"), "16\n")
 	w.settle()
 	return w
 }
@@ -59,9 +59,9 @@ func TestScenario01SixRunsOpenOnce(t *testing.T) {
 	}
 	for _, d := range dirs {
 		w := newWorld(t, path.Join(base, d.Name()))
-		w.load(path.Join(root, base, d.Name()), w.run.Dir)
+		w.load(path.Join(root, base, d.Name()), w.Run.Dir)
 		before := map[string]string{}
-		for p, body := range w.files {
+		for p, body := range w.Files {
 			before[p] = body
 		}
 		if taken := w.settle(); !cmp.Equal(taken, []string{"request_opened"}) {
@@ -70,7 +70,7 @@ func TestScenario01SixRunsOpenOnce(t *testing.T) {
 		st := w.state()
 		id := st.Feedback.RequestID
 		for _, name := range []string{"request.json", "form.md"} {
-			if !w.has("requests/" + id + "/" + name) {
+			if !w.Has("requests/" + id + "/" + name) {
 				t.Errorf("%s: no %s", d.Name(), name)
 			}
 		}
@@ -81,11 +81,11 @@ func TestScenario01SixRunsOpenOnce(t *testing.T) {
 			t.Errorf("revision %d, events %v", *st.Revision, w.events())
 		}
 		for p, body := range before {
-			if p != w.run.State && w.files[p] != body {
+			if p != w.Run.State && w.Files[p] != body {
 				t.Errorf("%s changed", p)
 			}
 		}
-		w.put(w.in("requests/"+id+"/posted.json"), `{"comment_url": "https://example.invalid/2", "posted_at": "2026-11-20T11:00:00Z"}`)
+		w.Put(w.In("requests/"+id+"/posted.json"), `{"comment_url": "https://example.invalid/2", "posted_at": "2026-11-20T11:00:00Z"}`)
 		w.settle()
 		if st = w.state(); *st.Revision != 2 || st.Feedback.Notification.CommentURL != "https://example.invalid/2" {
 			t.Errorf("after posted.json: revision %d, %+v", *st.Revision, st.Feedback.Notification)
@@ -96,23 +96,23 @@ func TestScenario01SixRunsOpenOnce(t *testing.T) {
 // Scenario 2: approve, byte for byte.
 func TestScenario02ApproveWritesExactlyTheExample(t *testing.T) {
 	w := example(t)
-	before := w.files[w.run.State]
-	w.respond(exampleID, map[string]any{"response": "approve", "comment": "Looks good"})
-	sum := engine.Sum([]byte(w.files[w.in("requests/"+exampleID+"/response.json")]))
+	before := w.Files[w.Run.State]
+	w.Respond(exampleID, map[string]any{"response": "approve", "comment": "Looks good"})
+	sum := engine.Sum([]byte(w.Files[w.In("requests/"+exampleID+"/response.json")]))
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("took %v", taken)
 	}
-	if diff := cmp.Diff(afterApprove(before, sum), w.files[w.run.State]); diff != "" {
+	if diff := cmp.Diff(afterApprove(before, sum), w.Files[w.Run.State]); diff != "" {
 		t.Errorf("state.json (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"016-feedback_received", "017-approval_granted"}, w.events()[15:]); diff != "" {
 		t.Error(diff)
 	}
-	if got := w.files[w.in("events/.next-id")]; got != "18\n" {
+	if got := w.Files[w.In("events/.next-id")]; got != "18\n" {
 		t.Errorf(".next-id = %q", got)
 	}
 	for _, name := range []string{"resume.md", "context.md", "requests/" + exampleID + "/receipt.json"} {
-		if !w.has(name) {
+		if !w.Has(name) {
 			t.Errorf("no %s", name)
 		}
 	}
@@ -141,16 +141,16 @@ func afterApprove(before string, sum engine.Digest) string {
 // Scenario 3: request_changes needs a comment.
 func TestScenario03RequestChangesNeedsAComment(t *testing.T) {
 	w := example(t)
-	before := w.files[w.run.State]
-	w.respond(exampleID, map[string]any{"response": "request_changes"})
+	before := w.Files[w.Run.State]
+	w.Respond(exampleID, map[string]any{"response": "request_changes"})
 	if taken := w.settle(); len(taken) != 0 {
 		t.Fatalf("took %v without a comment", taken)
 	}
-	note := w.files[w.in("requests/"+exampleID+"/problem.md")]
-	if note == "" || w.files[w.run.State] != before {
-		t.Fatalf("note %q, state changed: %v", note, w.files[w.run.State] != before)
+	note := w.Files[w.In("requests/"+exampleID+"/problem.md")]
+	if note == "" || w.Files[w.Run.State] != before {
+		t.Fatalf("note %q, state changed: %v", note, w.Files[w.Run.State] != before)
 	}
-	w.respond(exampleID, map[string]any{"response": "request_changes", "comment": "Use UTF-8"})
+	w.Respond(exampleID, map[string]any{"response": "request_changes", "comment": "Use UTF-8"})
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_revise"}) {
 		t.Fatalf("took %v", taken)
 	}
@@ -161,10 +161,10 @@ func TestScenario03RequestChangesNeedsAComment(t *testing.T) {
 	if h := st.History[0]; h.Comment != "Use UTF-8" || h.Action != "revise" {
 		t.Errorf("history %+v", h)
 	}
-	if !strings.Contains(w.files[w.run.State], `{"name": "design-review", "status": "in_progress", "started_at": "2025-12-06T17:58:40Z"}`) {
+	if !strings.Contains(w.Files[w.Run.State], `{"name": "design-review", "status": "in_progress", "started_at": "2025-12-06T17:58:40Z"}`) {
 		t.Error("the step's entry did not keep its bytes")
 	}
-	if w.has("requests/" + exampleID + "/problem.md") {
+	if w.Has("requests/" + exampleID + "/problem.md") {
 		t.Error("the note outlived its cause")
 	}
 	if diff := cmp.Diff([]string{"016-feedback_received", "017-step_retry"}, w.events()[15:]); diff != "" {
@@ -175,7 +175,7 @@ func TestScenario03RequestChangesNeedsAComment(t *testing.T) {
 // failedStep is a run that asks what to do about evaluate:test.
 func failedRun(t *testing.T) *world {
 	w := newWorld(t, ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
-	w.put(w.run.State, `{
+	w.Put(w.Run.State, `{
   "status": "awaiting_feedback",
   "updated_at": "2025-12-06T18:00:00Z",
   "phases": {
@@ -193,13 +193,13 @@ func failedRun(t *testing.T) *world {
 // Scenario 4: retry and skip of a failed step.
 func TestScenario04RetryAndSkip(t *testing.T) {
 	w := failedRun(t)
-	w.respond("fr-1", map[string]any{"response": "retry"})
+	w.Respond("fr-1", map[string]any{"response": "retry"})
 	w.settle()
 	st := w.state()
 	if st.ResumePoint.Step != "test" || st.ResumePoint.Action != "retry" {
 		t.Errorf("retry: %+v", st.ResumePoint)
 	}
-	body := w.files[w.run.State]
+	body := w.Files[w.Run.State]
 	if strings.Contains(body, "failed_at") || !strings.Contains(body, `"resolved": "retry"`) || !strings.Contains(body, `{"id": "test", "status": "in_progress"}`) {
 		t.Errorf("failure marks stay:\n%s", body)
 	}
@@ -208,7 +208,7 @@ func TestScenario04RetryAndSkip(t *testing.T) {
 	}
 
 	w = failedRun(t)
-	w.respond("fr-1", map[string]any{"response": "skip"})
+	w.Respond("fr-1", map[string]any{"response": "skip"})
 	w.settle()
 	st = w.state()
 	if st.ResumePoint.Step != "report" || st.ResumePoint.Action != "skip" || st.ResumePoint.Position != "at" {
@@ -226,22 +226,22 @@ func TestScenario05RefusalsCancel(t *testing.T) {
 		denied        bool
 	}{{"approval", "reject", true}, {"error_resolution", "abort", false}, {"confirmation", "cancel", true}} {
 		w := newWorld(t, ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
-		w.put(w.run.State, fmt.Sprintf(`{"status": "awaiting_feedback", "current_phase": "release", "current_step": "merge-pr",
+		w.Put(w.Run.State, fmt.Sprintf(`{"status": "awaiting_feedback", "current_phase": "release", "current_step": "merge-pr",
  "phases": {}, "feedback_request": {"request_id": "fr-1", "type": %q, "prompt": "?"}}`, c.typ))
 		w.settle()
-		w.respond("fr-1", map[string]any{"response": c.response})
+		w.Respond("fr-1", map[string]any{"response": c.response})
 		w.settle()
 		st := w.state()
-		if st.Status != "cancelled" || st.CompletedAt == "" || st.ResumePoint != nil || st.Feedback != nil || w.has("resume.md") {
-			t.Errorf("%s: %s", c.response, w.files[w.run.State])
+		if st.Status != "cancelled" || st.CompletedAt == "" || st.ResumePoint != nil || st.Feedback != nil || w.Has("resume.md") {
+			t.Errorf("%s: %s", c.response, w.Files[w.Run.State])
 		}
 		names := strings.Join(w.events(), " ")
 		if strings.Contains(names, "approval_denied") != c.denied || !strings.Contains(names, "workflow_cancelled") || strings.Contains(names, "approval_granted") {
 			t.Errorf("%s: events %s", c.response, names)
 		}
-		after := w.files[w.run.State]
-		w.respond("fr-1", map[string]any{"response": "approve"})
-		if taken := w.settle(); len(taken) != 0 || w.files[w.run.State] != after {
+		after := w.Files[w.Run.State]
+		w.Respond("fr-1", map[string]any{"response": "approve"})
+		if taken := w.settle(); len(taken) != 0 || w.Files[w.Run.State] != after {
 			t.Errorf("%s: a later answer moved the run: %v", c.response, taken)
 		}
 	}
@@ -250,10 +250,10 @@ func TestScenario05RefusalsCancel(t *testing.T) {
 // Scenario 6: options as the request spells them; text whole.
 func TestScenario06SelectionAndClarification(t *testing.T) {
 	w := newWorld(t, ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
-	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "architect", "current_step": "choose", "phases": {"architect": {"steps": []}},
+	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "architect", "current_step": "choose", "phases": {"architect": {"steps": []}},
  "feedback_request": {"request_id": "fr-1", "type": "selection", "prompt": "?", "options": ["option-a", "option-b"]}}`)
 	w.settle()
-	w.respond("fr-1", map[string]any{"response": " Option B "})
+	w.Respond("fr-1", map[string]any{"response": " Option B "})
 	w.settle()
 	if h := w.state().History[0]; h.Response != "option-b" {
 		t.Errorf("recorded %q", h.Response)
@@ -262,11 +262,11 @@ func TestScenario06SelectionAndClarification(t *testing.T) {
 		t.Errorf("a selection earned an approval event: %s", names)
 	}
 
-	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "frame", "current_step": "clarify", "phases": {"frame": {"steps": []}}, "revision": 2,
+	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "frame", "current_step": "clarify", "phases": {"frame": {"steps": []}}, "revision": 2,
  "feedback_request": {"request_id": "fr-2", "type": "clarification", "prompt": "?", "options": []}}`)
 	w.settle()
 	text := "First line.\nSecond: reject is a word here.\nThird."
-	w.respond("fr-2", map[string]any{"response": text})
+	w.Respond("fr-2", map[string]any{"response": text})
 	w.settle()
 	if h := w.state().History; len(h) != 1 || h[0].Response != text {
 		t.Errorf("history %+v", h)
@@ -276,28 +276,28 @@ func TestScenario06SelectionAndClarification(t *testing.T) {
 // Scenario 7: an answer licenses a destructive step and does not complete it.
 func TestScenario07LicensedSteps(t *testing.T) {
 	w := newWorld(t, ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
-	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "release", "current_step": "merge-pr",
+	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "release", "current_step": "merge-pr",
  "phases": {"release": {"steps": [{"id": "merge-pr", "status": "in_progress"}]}}, "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
 	w.settle()
-	w.respond("fr-1", map[string]any{"response": "approve"})
+	w.Respond("fr-1", map[string]any{"response": "approve"})
 	w.settle()
 	st := w.state()
-	if st.ResumePoint.Step != "merge-pr" || st.ResumePoint.Position != "at" || strings.Contains(w.files[w.run.State], `"status": "completed"`) {
-		t.Errorf("merge-pr: %s", w.files[w.run.State])
+	if st.ResumePoint.Step != "merge-pr" || st.ResumePoint.Position != "at" || strings.Contains(w.Files[w.Run.State], `"status": "completed"`) {
+		t.Errorf("merge-pr: %s", w.Files[w.Run.State])
 	}
 
 	w = newWorld(t, ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
-	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "architect", "current_step": "review",
+	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "architect", "current_step": "review",
  "phases": {"architect": {"steps": []}}, "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
-	w.put(w.in("events/001-step_start.json"), upstreamEvent(1, "step_start", "architect", "review"))
+	w.Put(w.In("events/001-step_start.json"), upstreamEvent(1, "step_start", "architect", "review"))
 	w.settle()
-	w.respond("fr-1", map[string]any{"response": "approve"})
+	w.Respond("fr-1", map[string]any{"response": "approve"})
 	w.settle()
 	if st = w.state(); st.ResumePoint.Position != "after" || st.ResumePoint.Step != "review" {
 		t.Errorf("position: %+v", st.ResumePoint)
 	}
-	if !strings.Contains(w.files[w.run.State], `{"id": "review", "name": "review", "status": "completed", "completed_at": "2025-12-06T18:15:00Z"}`) {
-		t.Errorf("no entry: %s", w.files[w.run.State])
+	if !strings.Contains(w.Files[w.Run.State], `{"id": "review", "name": "review", "status": "completed", "completed_at": "2025-12-06T18:15:00Z"}`) {
+		t.Errorf("no entry: %s", w.Files[w.Run.State])
 	}
 }
 
@@ -313,19 +313,19 @@ func TestScenario08BadResponsesMoveNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := example(t)
-			state, events := w.files[w.run.State], w.events()
-			w.put(w.in("requests/"+exampleID+"/response.json"), body)
+			state, events := w.Files[w.Run.State], w.events()
+			w.Put(w.In("requests/"+exampleID+"/response.json"), body)
 			w.settle()
-			w.now = w.now.Add(11 * time.Second)
+			w.Now = w.Now.Add(11 * time.Second)
 			w.settle()
-			if w.files[w.run.State] != state || !cmp.Equal(events, w.events()) {
+			if w.Files[w.Run.State] != state || !cmp.Equal(events, w.events()) {
 				t.Fatal("something moved")
 			}
-			if !w.has("requests/" + exampleID + "/problem.md") {
+			if !w.Has("requests/" + exampleID + "/problem.md") {
 				t.Fatal("no problem.md")
 			}
-			w.respond(exampleID, map[string]any{"response": "approve"})
-			if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) || w.has("requests/"+exampleID+"/problem.md") {
+			w.Respond(exampleID, map[string]any{"response": "approve"})
+			if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) || w.Has("requests/"+exampleID+"/problem.md") {
 				t.Fatalf("corrected: took %v", taken)
 			}
 		})
@@ -336,40 +336,40 @@ func TestScenario08BadResponsesMoveNothing(t *testing.T) {
 func TestScenario09ChangedArtifactNeedsANewForm(t *testing.T) {
 	w := example(t)
 	dir := "requests/" + exampleID + "/"
-	w.put("specs/WORK-00258-design.md", "# Another design\n")
+	w.Put("specs/WORK-00258-design.md", "# Another design\n")
 	w.settle()
 	var form string
-	for p := range w.files {
-		if strings.HasPrefix(p, w.in(dir+"form-")) {
+	for p := range w.Files {
+		if strings.HasPrefix(p, w.In(dir+"form-")) {
 			form = p
 		}
 	}
 	if form == "" {
 		t.Fatal("no new form")
 	}
-	w.tick(w.in(dir+"form.md"), "approve", "submit")
-	if taken := w.settle(); len(taken) != 0 || !w.has(dir+"problem.md") {
+	w.Tick(w.In(dir+"form.md"), "approve", "submit")
+	if taken := w.settle(); len(taken) != 0 || !w.Has(dir+"problem.md") {
 		t.Fatalf("the old form: took %v", taken)
 	}
-	w.tick(form, "approve", "submit")
+	w.Tick(form, "approve", "submit")
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
-		t.Fatalf("the new form: took %v; %s", taken, w.files[w.in(dir+"problem.md")])
+		t.Fatalf("the new form: took %v; %s", taken, w.Files[w.In(dir+"problem.md")])
 	}
 }
 
 // Scenario 11: an old copy of state.json is written over the answered one.
 func TestScenario11OldStateGetsTheSameTransitionAgain(t *testing.T) {
 	w := example(t)
-	old := w.files[w.run.State]
-	w.respond(exampleID, map[string]any{"response": "approve"})
+	old := w.Files[w.Run.State]
+	w.Respond(exampleID, map[string]any{"response": "approve"})
 	w.settle()
-	answered, events := w.files[w.run.State], w.events()
-	w.now = w.now.Add(time.Hour)
-	w.put(w.run.State, old)
+	answered, events := w.Files[w.Run.State], w.events()
+	w.Now = w.Now.Add(time.Hour)
+	w.Put(w.Run.State, old)
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("took %v", taken)
 	}
-	if diff := cmp.Diff(answered, w.files[w.run.State]); diff != "" {
+	if diff := cmp.Diff(answered, w.Files[w.Run.State]); diff != "" {
 		t.Errorf("state (-first +again):\n%s", diff)
 	}
 	if !cmp.Equal(events, w.events()) {
@@ -380,10 +380,10 @@ func TestScenario11OldStateGetsTheSameTransitionAgain(t *testing.T) {
 // Scenario 13: upstream adds history but does not clear the request.
 func TestScenario13AnswerInHistoryIsCompleted(t *testing.T) {
 	w := example(t)
-	body := strings.TrimSuffix(strings.TrimSpace(w.files[w.run.State]), "}") +
+	body := strings.TrimSuffix(strings.TrimSpace(w.Files[w.Run.State]), "}") +
 		`, "feedback_history": [{"request_id": "` + exampleID + `", "request_type": "approval", "response": "approve", "provided_by": {"user": "keiko", "source": "issue_comment"}, "received_at": "2025-12-06T18:10:00Z"}]}` + "\n"
-	w.put(w.run.State, body)
-	w.put(w.in("events/016-feedback_received.json"), strings.Replace(
+	w.Put(w.Run.State, body)
+	w.Put(w.In("events/016-feedback_received.json"), strings.Replace(
 		upstreamEvent(16, "feedback_received", "architect", "design-review"), `"source"`, `"metadata": {"request_id": "`+exampleID+`"}, "source"`, 1))
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("took %v", taken)
@@ -411,12 +411,12 @@ func TestScenario14EveryShapeKeepsItsShape(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
-			w.put(w.run.State, `{"status":"awaiting_feedback",`+c.phases+tail)
-			w.put(w.in("events/001-step_start.json"), upstreamEvent(1, "step_start", "build", "implement"))
+			w.Put(w.Run.State, `{"status":"awaiting_feedback",`+c.phases+tail)
+			w.Put(w.In("events/001-step_start.json"), upstreamEvent(1, "step_start", "build", "implement"))
 			w.settle()
-			w.respond("fr-1", map[string]any{"response": "approve"})
+			w.Respond("fr-1", map[string]any{"response": "approve"})
 			w.settle()
-			got := w.files[w.run.State]
+			got := w.Files[w.Run.State]
 			want := `{"status":"in_progress",` + c.want + `,"current_phase":"build","current_step":"implement","big":12345678901234567890,"f":1.0,"u":{"k":[1,2]},`
 			if !strings.HasPrefix(got, want) {
 				t.Errorf("got  %s\nwant %s…", got, want)
@@ -436,54 +436,54 @@ func TestScenario24Deadlines(t *testing.T) {
 			c.OnDeadline = onDeadline
 			c.Deadline = map[string]Duration{"approval": Duration(72 * time.Hour)}
 		})
-		w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "release", "current_step": "merge-pr", "phases": {},
+		w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "release", "current_step": "merge-pr", "phases": {},
  "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?", "requested_at": "2025-12-06T18:00:00Z"}}`)
 		w.settle()
 		return w
 	}
 	w := waiting("reject")
-	if _, p := w.full(); !p.Wake.Equal(time.Date(2025, 12, 9, 18, 0, 0, 0, time.UTC)) {
+	if _, p := w.Full(); !p.Wake.Equal(time.Date(2025, 12, 9, 18, 0, 0, 0, time.UTC)) {
 		t.Errorf("wake at %v", p.Wake)
 	}
-	w.now = time.Date(2025, 12, 9, 17, 59, 59, 0, time.UTC)
+	w.Now = time.Date(2025, 12, 9, 17, 59, 59, 0, time.UTC)
 	if taken := w.settle(); len(taken) != 0 {
 		t.Fatalf("early: %v", taken)
 	}
-	w.now = time.Date(2025, 12, 9, 18, 0, 0, 0, time.UTC)
+	w.Now = time.Date(2025, 12, 9, 18, 0, 0, 0, time.UTC)
 	if taken := w.settle(); !cmp.Equal(taken, []string{"expired"}) {
 		t.Fatalf("took %v", taken)
 	}
 	if st := w.state(); st.Status != "cancelled" || st.History[0].ProvidedBy.Source != "deadline" {
 		t.Errorf("%+v", st)
 	}
-	if !strings.Contains(w.files[w.in("requests/fr-1/receipt.json")], `"result": "expired"`) {
+	if !strings.Contains(w.Files[w.In("requests/fr-1/receipt.json")], `"result": "expired"`) {
 		t.Error("the receipt does not say expired")
 	}
 
 	w = waiting("reject")
-	w.now = time.Date(2025, 12, 10, 0, 0, 0, 0, time.UTC)
-	w.respond("fr-1", map[string]any{"response": "approve"})
+	w.Now = time.Date(2025, 12, 10, 0, 0, 0, 0, time.UTC)
+	w.Respond("fr-1", map[string]any{"response": "approve"})
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("an answer in place must win over the passed deadline: %v", taken)
 	}
-	if !strings.Contains(w.files[w.in("requests/fr-1/receipt.json")], `"late": true`) {
+	if !strings.Contains(w.Files[w.In("requests/fr-1/receipt.json")], `"late": true`) {
 		t.Error("the receipt does not say late")
 	}
 
 	w = waiting("escalate")
-	w.now = time.Date(2026, 12, 10, 0, 0, 0, 0, time.UTC)
+	w.Now = time.Date(2026, 12, 10, 0, 0, 0, 0, time.UTC)
 	if taken := w.settle(); len(taken) != 0 {
 		t.Fatalf("escalate moved the run: %v", taken)
 	}
-	s, _ := w.full()
+	s, _ := w.Full()
 	if a := New().Account(s); len(a.Open) != 1 || !a.Open[0].Overdue {
 		t.Errorf("not overdue: %+v", a.Open)
 	}
 
 	w = waiting("reject")
-	w.now = time.Date(2026, 12, 10, 0, 0, 0, 0, time.UTC)
-	w.put(w.in("requests/fr-1/response.json"), "{")
-	w.unset[w.in("requests/fr-1/response.json")] = true
+	w.Now = time.Date(2026, 12, 10, 0, 0, 0, 0, time.UTC)
+	w.Put(w.In("requests/fr-1/response.json"), "{")
+	w.Unsettled[w.In("requests/fr-1/response.json")] = true
 	if taken := w.settle(); len(taken) != 0 {
 		t.Fatalf("the deadline passed over an unsettled answer: %v", taken)
 	}
@@ -494,26 +494,26 @@ func TestScenario25ResumeCommandNeedsTrustAndRunsOnce(t *testing.T) {
 	argv := []string{"agent", "--resume"}
 	w := example(t)
 	w.config(func(c *Config) { c.Resume.Command = argv })
-	w.respond(exampleID, map[string]any{"response": "approve"})
+	w.Respond(exampleID, map[string]any{"response": "approve"})
 	w.settle()
-	s, _ := w.full()
-	if a := New().Account(s); len(w.begun) != 0 || len(a.Untrusted) != 1 {
-		t.Fatalf("untrusted: began %v, inbox %v", w.begun, a.Untrusted)
+	s, _ := w.Full()
+	if a := New().Account(s); len(w.Begun) != 0 || len(a.Untrusted) != 1 {
+		t.Fatalf("untrusted: began %v, inbox %v", w.Begun, a.Untrusted)
 	}
-	w.facts.Trusted[CommandDigest(argv)] = true
+	w.Facts.Trusted[CommandDigest(argv)] = true
 	w.settle()
-	if len(w.begun) != 1 || !w.has("actions/resume-r2/attempt.json") {
-		t.Fatalf("trusted: began %d", len(w.begun))
+	if len(w.Begun) != 1 || !w.Has("actions/resume-r2/attempt.json") {
+		t.Fatalf("trusted: began %d", len(w.Begun))
 	}
-	if c := w.begun[0].Command; string(c.Stdin) != w.files[w.in("resume.md")] || !cmp.Equal(c.Env[3], "PLACET_STEP=implement") {
+	if c := w.Begun[0].Command; string(c.Stdin) != w.Files[w.In("resume.md")] || !cmp.Equal(c.Env[3], "PLACET_STEP=implement") {
 		t.Errorf("command %+v", c)
 	}
-	w.facts.Alive = map[string]bool{}
+	w.Facts.Alive = map[string]bool{}
 	w.settle()
-	if len(w.begun) != 1 {
+	if len(w.Begun) != 1 {
 		t.Error("an attempt without outcome was repeated")
 	}
-	s, _ = w.full()
+	s, _ = w.Full()
 	lost := false
 	for _, f := range New().Account(s).Facts {
 		lost = lost || f.Label == "attempt without outcome"
@@ -526,11 +526,11 @@ func TestScenario25ResumeCommandNeedsTrustAndRunsOnce(t *testing.T) {
 // Taken up: an event by the agent removes resume.md and context.md.
 func TestResumeGoesWhenTheAgentTakesUp(t *testing.T) {
 	w := example(t)
-	w.respond(exampleID, map[string]any{"response": "approve"})
+	w.Respond(exampleID, map[string]any{"response": "approve"})
 	w.settle()
-	w.put(w.in("events/018-step_start.json"), upstreamEvent(18, "step_start", "build", "implement"))
+	w.Put(w.In("events/018-step_start.json"), upstreamEvent(18, "step_start", "build", "implement"))
 	w.settle()
-	if w.has("resume.md") || w.has("context.md") {
+	if w.Has("resume.md") || w.Has("context.md") {
 		t.Error("the views outlived the take-up")
 	}
 }
@@ -539,8 +539,8 @@ func TestResumeGoesWhenTheAgentTakesUp(t *testing.T) {
 func TestCancelInEveryStatus(t *testing.T) {
 	for _, s := range []string{"pending", "in_progress", "failed", "paused", "stopped", "error", "running"} {
 		w := newWorld(t, ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
-		w.put(w.run.State, fmt.Sprintf(`{"status": %q, "phases": {}}`, s))
-		w.put(w.in("cancel.json"), `{"by": "keiko", "reason": "not needed"}`)
+		w.Put(w.Run.State, fmt.Sprintf(`{"status": %q, "phases": {}}`, s))
+		w.Put(w.In("cancel.json"), `{"by": "keiko", "reason": "not needed"}`)
 		if taken := w.settle(); !cmp.Equal(taken, []string{"cancel_asked"}) {
 			t.Errorf("%s: took %v", s, taken)
 		}
@@ -549,9 +549,9 @@ func TestCancelInEveryStatus(t *testing.T) {
 		}
 	}
 	w := example(t)
-	w.put(w.in("cancel.json"), `{"by": "keiko", "reason": "not needed"}`)
+	w.Put(w.In("cancel.json"), `{"by": "keiko", "reason": "not needed"}`)
 	w.settle()
-	if !strings.Contains(w.files[w.in("requests/"+exampleID+"/receipt.json")], `"result": "cancelled"`) {
+	if !strings.Contains(w.Files[w.In("requests/"+exampleID+"/receipt.json")], `"result": "cancelled"`) {
 		t.Error("the open request got no cancelled receipt")
 	}
 }
@@ -560,29 +560,29 @@ func TestCancelInEveryStatus(t *testing.T) {
 // phases: served. Files of upstream's own tools are left alone.
 func TestScenario15OldRootAndLargeNumbers(t *testing.T) {
 	w := newWorld(t, ".fractary/plugins/faber/runs/a/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
-	w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
-	w.put(w.in("events/1041-step_start.json"), upstreamEvent(1041, "step_start", "build", "make"))
-	w.put(w.in("events/.next-id"), "1042\n")
+	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+	w.Put(w.In("events/1041-step_start.json"), upstreamEvent(1041, "step_start", "build", "make"))
+	w.Put(w.In("events/.next-id"), "1042\n")
 	others := map[string]string{"plan.json": "{}", "events.jsonl": "{}\n", "changelog.ndjson": "{}\n", "executor.log": "x"}
 	for name, body := range others {
-		w.put(w.in(name), body)
+		w.Put(w.In(name), body)
 	}
 	w.settle()
-	w.respond("fr-1", map[string]any{"response": "approve"})
+	w.Respond("fr-1", map[string]any{"response": "approve"})
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("took %v", taken)
 	}
 	if diff := cmp.Diff([]string{"1041-step_start", "1042-feedback_request", "1043-feedback_received", "1044-approval_granted"}, w.events()); diff != "" {
 		t.Error(diff)
 	}
-	if got := w.files[w.in("events/.next-id")]; got != "1045\n" {
+	if got := w.Files[w.In("events/.next-id")]; got != "1045\n" {
 		t.Errorf(".next-id = %q", got)
 	}
 	if rp := w.state().ResumePoint; rp.Position != "after" || rp.StepIndex != nil {
 		t.Errorf("resume point %+v", rp)
 	}
 	for name, body := range others {
-		if w.files[w.in(name)] != body {
+		if w.Files[w.In(name)] != body {
 			t.Errorf("%s changed", name)
 		}
 	}

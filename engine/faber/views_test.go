@@ -14,7 +14,7 @@ func answeredExample(t *testing.T, change func(w *world)) *world {
 	if change != nil {
 		change(w)
 	}
-	w.respond(exampleID, map[string]any{"response": "approve", "comment": "Looks good"})
+	w.Respond(exampleID, map[string]any{"response": "approve", "comment": "Looks good"})
 	w.settle()
 	return w
 }
@@ -24,7 +24,7 @@ func TestResumeHasTheSeedsLines(t *testing.T) {
 	w := answeredExample(t, nil)
 	want := "Resume workflow run fractary/claude-plugins/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34 from step build:implement.\n" +
 		"User feedback received: approve.\nContinue executing workflow steps. Follow workflow definition.\nDo NOT diverge from the planned workflow.\n"
-	if got := w.files[w.in("resume.md")]; !strings.Contains(got, want) || !strings.Contains(got, "> Looks good") {
+	if got := w.Files[w.In("resume.md")]; !strings.Contains(got, want) || !strings.Contains(got, "> Looks good") {
 		t.Errorf("resume.md:\n%s", got)
 	}
 }
@@ -39,40 +39,40 @@ func TestContextSeverities(t *testing.T) {
 		stop   bool
 	}{
 		{"no spec", func(w *world) {
-			w.put(w.run.State, strings.Replace(w.files[w.run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{}`, 1))
+			w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{}`, 1))
 		}, "No specification is named.", false},
 		{"spec gone", func(w *world) {
-			w.put(w.run.State, strings.Replace(w.files[w.run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"specification": "/specs/none.md"}`, 1))
+			w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"specification": "/specs/none.md"}`, 1))
 		}, "does not exist", false},
 		{"spec unreadable", func(w *world) {
-			w.put(w.run.State, strings.Replace(w.files[w.run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"spec_path": "specs/bad.md"}`, 1))
-			w.put("specs/bad.md", "unusable:is a folder; expected a regular file")
+			w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"spec_path": "specs/bad.md"}`, 1))
+			w.Put("specs/bad.md", "unusable:is a folder; expected a regular file")
 		}, "is a folder", true},
 		{"spec outside", func(w *world) {
-			w.put(w.run.State, strings.Replace(w.files[w.run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"spec_path": "../x.md"}`, 1))
+			w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"spec_path": "../x.md"}`, 1))
 		}, "outside the workspace", true},
 		{"long spec", func(w *world) {
-			w.put(w.run.State, strings.Replace(w.files[w.run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"spec_path": "specs/long.md"}`, 1))
-			w.put("specs/long.md", strings.Repeat("x", 70<<10))
+			w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `{"spec_path": "specs/WORK-00258-design.md"}`, `{"spec_path": "specs/long.md"}`, 1))
+			w.Put("specs/long.md", strings.Repeat("x", 70<<10))
 		}, "cut at 64 KiB", false},
-		{"issue refused", func(w *world) { w.put(w.in("issue.json"), `{"number": 258, "title": "t", "error": "auth"}`) }, "refused the credentials", true},
-		{"issue", func(w *world) { w.put(w.in("issue.json"), `{"number": 258, "title": "CSV export", "body": "Please."}`) }, "CSV export", false},
-		{"summaries", func(w *world) { w.put(w.in("session-summaries/2.md"), "What was done.") }, "What was done.", false},
-		{"bad event", func(w *world) { w.put(w.in("events/003-step_error.json"), "{}") }, "Last 20 events", false},
-		{"no metadata", func(w *world) { delete(w.files, w.in("metadata.json")) }, "metadata.json: missing or unreadable", false},
+		{"issue refused", func(w *world) { w.Put(w.In("issue.json"), `{"number": 258, "title": "t", "error": "auth"}`) }, "refused the credentials", true},
+		{"issue", func(w *world) { w.Put(w.In("issue.json"), `{"number": 258, "title": "CSV export", "body": "Please."}`) }, "CSV export", false},
+		{"summaries", func(w *world) { w.Put(w.In("session-summaries/2.md"), "What was done.") }, "What was done.", false},
+		{"bad event", func(w *world) { w.Put(w.In("events/003-step_error.json"), "{}") }, "Last 20 events", false},
+		{"no metadata", func(w *world) { delete(w.Files, w.In("metadata.json")) }, "metadata.json: missing or unreadable", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			argv := []string{"agent"}
 			w := answeredExample(t, func(w *world) {
 				c.change(w)
 				w.config(func(cfg *Config) { cfg.Resume.Command = argv })
-				w.facts.Trusted[CommandDigest(argv)] = true
+				w.Facts.Trusted[CommandDigest(argv)] = true
 			})
-			if got := w.files[w.in("context.md")]; !strings.Contains(got, c.want) {
+			if got := w.Files[w.In("context.md")]; !strings.Contains(got, c.want) {
 				t.Errorf("context.md does not say %q:\n%s", c.want, got)
 			}
-			if stops := strings.Contains(w.files[w.in("resume.md")], "Stop here"); stops != c.stop || (len(w.begun) == 0) != c.stop {
-				t.Errorf("stop %v, began %d:\n%s", stops, len(w.begun), w.files[w.in("resume.md")])
+			if stops := strings.Contains(w.Files[w.In("resume.md")], "Stop here"); stops != c.stop || (len(w.Begun) == 0) != c.stop {
+				t.Errorf("stop %v, began %d:\n%s", stops, len(w.Begun), w.Files[w.In("resume.md")])
 			}
 		})
 	}
@@ -81,12 +81,12 @@ func TestContextSeverities(t *testing.T) {
 // While a source cannot be read, context.md is not written: it would call it
 // missing for good.
 func TestContextWaitsForItsSources(t *testing.T) {
-	w := answeredExample(t, func(w *world) { w.unset[w.in("metadata.json")] = true })
-	if w.has("context.md") {
+	w := answeredExample(t, func(w *world) { w.Unsettled[w.In("metadata.json")] = true })
+	if w.Has("context.md") {
 		t.Fatal("written over an unsettled metadata.json")
 	}
-	delete(w.unset, w.in("metadata.json"))
-	if w.settle(); !w.has("context.md") {
+	delete(w.Unsettled, w.In("metadata.json"))
+	if w.settle(); !w.Has("context.md") {
 		t.Error("never written")
 	}
 }
@@ -94,7 +94,7 @@ func TestContextWaitsForItsSources(t *testing.T) {
 // explain says what holds a run and what each answer would do.
 func TestExplain(t *testing.T) {
 	account := func(w *world) string {
-		s, _ := w.full()
+		s, _ := w.Full()
 		a := New().Account(s)
 		var text []string
 		text = append(text, a.Why...)
@@ -112,12 +112,12 @@ func TestExplain(t *testing.T) {
 			t.Errorf("explain does not say %q:\n%s", want, got)
 		}
 	}
-	w.put("specs/WORK-00258-design.md", "# Another\n")
+	w.Put("specs/WORK-00258-design.md", "# Another\n")
 	w.settle()
 	if got := account(w); !strings.Contains(got, "specs/WORK-00258-design.md changed since it was shown") {
 		t.Error(got)
 	}
-	w.respond(exampleID, map[string]any{"response": "lgtm"})
+	w.Respond(exampleID, map[string]any{"response": "lgtm"})
 	w.settle()
 	if got := account(w); !strings.Contains(got, "does not count") {
 		t.Error(got)
@@ -127,7 +127,7 @@ func TestExplain(t *testing.T) {
 	if got := account(w); !strings.Contains(got, "ticking retry and submit tries evaluate:test again") || !strings.Contains(got, "ticking skip and submit goes on at evaluate:report") {
 		t.Error(got)
 	}
-	w.respond("fr-1", map[string]any{"response": "retry"})
+	w.Respond("fr-1", map[string]any{"response": "retry"})
 	if got := account(w); !strings.Contains(got, "it is taken at the next pass") {
 		t.Error(got)
 	}
@@ -140,7 +140,7 @@ func TestExplain(t *testing.T) {
 	if got := account(w); !strings.Contains(got, "there is no state.json") {
 		t.Error(got)
 	}
-	w.put(w.run.State, "{")
+	w.Put(w.Run.State, "{")
 	if got := account(w); !strings.Contains(got, "still being written") {
 		t.Error(got)
 	}
@@ -150,7 +150,7 @@ func TestExplain(t *testing.T) {
 // the plan with the current step and the gates marked.
 func TestAccountFactsAndGraph(t *testing.T) {
 	w := example(t)
-	s, _ := w.full()
+	s, _ := w.Full()
 	a := New().Account(s)
 	marks := map[string]engine.Node{}
 	for _, n := range a.Graph {
@@ -162,10 +162,10 @@ func TestAccountFactsAndGraph(t *testing.T) {
 	if len(a.Log) != 15 || a.Log[14].Event != "feedback_request" || a.Short != "3f2b8c1e" {
 		t.Errorf("log %d, short %s", len(a.Log), a.Short)
 	}
-	w.respond(exampleID, map[string]any{"response": "request_changes", "comment": "again"})
+	w.Respond(exampleID, map[string]any{"response": "request_changes", "comment": "again"})
 	w.settle()
-	w.now = w.now.Add(2 * time.Hour)
-	s, _ = w.full()
+	w.Now = w.Now.Add(2 * time.Hour)
+	s, _ = w.Full()
 	facts := map[string]string{}
 	for _, f := range New().Account(s).Facts {
 		facts[f.Label] = f.Value
@@ -180,14 +180,14 @@ func TestFormInOtherLanguages(t *testing.T) {
 	forms := map[string]bool{}
 	for _, lang := range []string{"en", "ko", "ja", "xx"} {
 		w := newWorld(t, plainDir)
-		w.facts.Config.Language = lang
-		w.put(w.run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+		w.Facts.Config.Language = lang
+		w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
 		w.settle()
-		w.tick(w.in("requests/fr-1/form.md"), "approve", "submit this answer")
-		forms[w.files[w.in("requests/fr-1/form.md")]] = true
+		w.Tick(w.In("requests/fr-1/form.md"), "approve", "submit this answer")
+		forms[w.Files[w.In("requests/fr-1/form.md")]] = true
 		w.settle()
 		if st := w.state(); st.Status != "in_progress" {
-			t.Errorf("%s: %s", lang, w.files[w.in("requests/fr-1/problem.md")])
+			t.Errorf("%s: %s", lang, w.Files[w.In("requests/fr-1/problem.md")])
 		}
 	}
 	if len(forms) != 3 {
