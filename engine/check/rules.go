@@ -30,7 +30,9 @@ var (
 		"\nafl_failure_type:")
 	ruleE0 = newRule(`(?m)^(?:\S*/)?(?:ba|da|z|k)?sh:[^\n]*: ((?:\.{1,2}/|[\w-]+/)[^\s:]*): (?:No such file or directory|not found)$`,
 		"sh:")
-	ruleE2 = newRule(`(?m)^(?:\S*/)?(?:(?:ba|da|z|k)?sh|env|make|npm|npx|yarn|pnpm):[^\n]*(?:not found|No such file or directory|Permission denied)|^\S+: No module named \S+$`,
+	// The page's last alternative takes Python's traceback in quotes too, so that
+	// E4 never saw a module of the project's own; here the name has no quote.
+	ruleE2 = newRule(`(?m)^(?:\S*/)?(?:(?:ba|da|z|k)?sh|env|make|npm|npx|yarn|pnpm):[^\n]*(?:not found|No such file or directory|Permission denied)|^\S+: No module named [^'\s]\S*$`,
 		"sh:", "env:", "make:", "npm:", "npx:", "yarn:", ": no module named ")
 	ruleE3 = newRule(`(?i)no space left on device|cannot allocate memory|too many open files|cannot connect to the docker daemon|npm (?:err!|error) code E(?:NOTFOUND|CONNREFUSED|ACCES|AI_AGAIN|TIMEDOUT)|could not resolve dependencies for project|no matching package named|linker .\w+. not found|missing go\.sum entry`,
 		"no space left on device", "cannot allocate memory", "too many open files", "cannot connect to the docker daemon", "npm err! code e", "npm error code e",
