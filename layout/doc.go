@@ -5,5 +5,6 @@
 // Nothing here touches a disk: where folders must be listed, the caller passes
 // the listing function.
 //
-// One file per family, and request.go for the request folder that all share.
+// One file per family (AFL has its names in another), and request.go for the
+// request folder that all share.
 package layout

@@ -24,7 +24,7 @@ func TestKernelDocuments(t *testing.T) {
 			goodRequest: "",
 			with(goodRequest, `"sha256":null`, `"sha256":"`+hex64+`"`):                                "",
 			with(goodRequest, `"comment_required":[]`, `"comment_required":[],"several":["approve"]`): "",
-			with(goodRequest, `"comment_required":[]`, `"comment_required":[],"several":"approve"`):   "line 2, column 85: /several: is text: expected an array of option words",
+			with(goodRequest, `"comment_required":[]`, `"comment_required":[],"several":"approve"`):   "line 2, column 79: /several: is text: expected an array of option words",
 			with(goodRequest, `"schema_version":1`, `"schema_version":2`):                             "line 1, column 19: /schema_version: is the number 2: expected 1, the version of this format",
 			with(goodRequest, `"revision":1`, `"revision_":1`):                                        "line 1, column 1: /revision: is missing: expected a whole number, 0 or more",
 			with(goodRequest, `"sha256":null`, `"sha256":"beef"`):                                     `line 3, column 44: /artifacts/0/sha256: "beef" does not fit: expected 64 hex digits, or null for a missing file`,

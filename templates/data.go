@@ -19,6 +19,8 @@ type FormData struct {
 	AnswerMark, CommentMark string
 	// FreeText says that the comment is the answer.
 	FreeText bool
+	// Several says that some options may be ticked together.
+	Several bool
 	// Options and Items are whole task-list items, escaped already.
 	Options []string
 	Items   []string

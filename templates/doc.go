@@ -10,7 +10,7 @@
 // The data of each template is a struct of this package:
 //
 //	kernel/form    FormData{First, Title, Facts[]{Label, Value}, Prompt, Lines[], Artifacts[]{Path, Link, State},
-//	               Context, AnswerMark, FreeText, Options[], ItemsTitle, Items[], CommentMark, Submit}
+//	               Context, AnswerMark, FreeText, Several, Options[], ItemsTitle, Items[], CommentMark, Submit}
 //	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Attempt, Result, Stop, Comment}
 //	faber/context  ContextData{RunID, Revision, Sections[]{Title, Severity, Body}}
 //

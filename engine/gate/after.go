@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"placet/engine"
@@ -70,14 +71,29 @@ func (a Asked) differs(r Receipt, path string, words, selected []string) string 
 	if strings.TrimSpace(word) == "" && len(selected) == 0 {
 		return ""
 	}
-	same := len(words) == 1 && sameResponse(a.Request, words[0], r.Response) || len(words) == 0 && r.Response == ""
-	if same && sameSet(selected, r.Selected) {
+	if a.same(r, words, selected) {
 		return ""
 	}
 	return fmt.Sprintf("- %s says %s.", code(path), said(word, selected))
 }
 
-// sameSet compares selections as items match.
+// same reports whether a file says what the receipt says. Where several
+// options may be chosen together, it does not matter which of them is called
+// the response.
+func (a Asked) same(r Receipt, words, selected []string) bool {
+	if len(a.Request.Several) > 0 && !a.Request.FreeText() {
+		return sameSet(named(slices.Concat(words, selected)), named(append([]string{r.Response}, r.Selected...)))
+	}
+	response := len(words) == 1 && sameResponse(a.Request, words[0], r.Response) || len(words) == 0 && r.Response == ""
+	return response && sameSet(selected, r.Selected)
+}
+
+// named leaves out the words that name nothing.
+func named(words []string) []string {
+	return slices.DeleteFunc(words, func(w string) bool { return strings.TrimSpace(w) == "" })
+}
+
+// sameSet compares selections as options and items match.
 func sameSet(a, b []string) bool {
 	folded := map[string]int{}
 	for _, s := range a {

@@ -26,7 +26,7 @@ func (a Asked) readResponse(d engine.Document) reading {
 		return a.unusable(d, err)
 	}
 	answer := Answer{
-		Response: r.Response, Selected: r.Selected, Comment: r.Comment,
+		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Extra: r.Extra,
 		By:    By{User: r.ProvidedBy.User, Source: cmp.Or(r.ProvidedBy.Source, SourceFile)},
 		Known: claimed(d.Known, r.ProvidedBy.User),
 		Path:  d.Path, Sum: d.Sum, Digest: cmp.Or(r.Digest, a.Issued),
@@ -60,7 +60,7 @@ func (a Asked) readForm(d engine.Document) reading {
 		return reading{problem: staleForm(a, d.Path)}
 	case len(f.Unknown) > 0:
 		return reading{problem: unknownItems(d.Path, f.Unknown)}
-	case len(f.Ticked) > 1:
+	case len(f.Ticked) > 1 && len(a.Request.Several) == 0:
 		return reading{problem: severalOptions(d.Path, f.Ticked)}
 	}
 	answer := Answer{
@@ -69,8 +69,8 @@ func (a Asked) readForm(d engine.Document) reading {
 	}
 	if a.Request.FreeText() {
 		answer.Response, answer.Comment = f.Comment, ""
-	} else if len(f.Ticked) == 1 {
-		answer.Response = f.Ticked[0]
+	} else if len(f.Ticked) > 0 {
+		answer.Response, answer.Selected = f.Ticked[0], slices.Concat(f.Ticked[1:], f.Items)
 	}
 	return a.admit(answer)
 }
@@ -119,24 +119,43 @@ func (a Asked) checkResponse(answer *Answer) string {
 		return unknownOption(answer.Path, answer.Response)
 	}
 	answer.Response = id
-	if _, required := match(a.Request.CommentRequired, id); required && strings.TrimSpace(answer.Comment) == "" {
-		return noComment(answer.Path, id)
-	}
 	return ""
 }
 
-// checkSelected puts the picked items into the request's order, each once.
+// checkSelected tells the options of a selection from its items, and puts both
+// into the request's order, each once. Every option that is chosen may ask for
+// a comment.
 func (a Asked) checkSelected(answer *Answer) string {
-	ids := itemIDs(a.Request.Items)
-	picked := map[string]bool{}
+	options, items := optionIDs(a.Request.Options), itemIDs(a.Request.Items)
+	chosen, picked := map[string]bool{answer.Response: true}, map[string]bool{}
 	for _, word := range answer.Selected {
-		id, ok := match(ids, word)
-		if !ok {
+		if id, ok := match(items, word); ok {
+			picked[id] = true
+		} else if id, ok := match(options, word); ok && len(a.Request.Several) > 0 {
+			chosen[id] = true
+		} else {
 			return unknownSelected(answer.Path, word)
 		}
-		picked[id] = true
 	}
-	answer.Selected = among(ids, picked)
+	several := among(a.Request.several(), chosen)
+	all := among(options, chosen)
+	if len(all) > 1 && len(several) < len(all) {
+		return standsAlone(answer.Path, all, several)
+	}
+	if len(several) > 0 {
+		answer.Response = several[0]
+	}
+	answer.Selected = append(several, among(items, picked)...)
+	return a.checkComment(answer, all)
+}
+
+// checkComment asks for the comment that one of the chosen options needs.
+func (a Asked) checkComment(answer *Answer, chosen []string) string {
+	for _, id := range chosen {
+		if _, required := match(a.Request.CommentRequired, id); required && strings.TrimSpace(answer.Comment) == "" {
+			return noComment(answer.Path, id)
+		}
+	}
 	return ""
 }
 

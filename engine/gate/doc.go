@@ -13,6 +13,8 @@
 //   - Nothing counts before it was sent: response.json by being there, a form
 //     by its ticked last item.
 //   - An unknown word is never an approval, and half an answer is none.
+//   - One option answers. Where the request says so, any number of some of
+//     them may be chosen together; every other one stands alone.
 //   - An answer belongs to what was shown. It names the request, and the
 //     digest of what the reviewer saw; what no longer fits is stale.
 //   - response.json and the present form rank alike. Alike they are one

@@ -59,6 +59,7 @@ func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
 		AnswerMark:  mark(partAnswer, digest, ""),
 		CommentMark: mark(partComment, digest, templates.Text(t.Lang, "form.comment.mark")),
 		FreeText:    r.FreeText(),
+		Several:     len(r.several()) > 0,
 		Options:     optionLines(r, t.Lang),
 		Items:       itemLines(r),
 		Submit:      submitLine(t.Lang),
@@ -124,12 +125,17 @@ func context(raw schemas.Raw) string {
 }
 
 func optionLines(r Request, lang string) []string {
-	all := newNames(r.ids())
+	all, several := newNames(r.ids()), r.several()
 	var lines []string
 	for _, o := range r.Options {
 		text := o.Description
-		if slices.Contains(r.CommentRequired, o.ID) {
-			text = strings.TrimSpace(text + " (" + templates.Text(lang, "form.required") + ")")
+		for _, mark := range []struct {
+			ids  []string
+			word string
+		}{{r.CommentRequired, "form.required"}, {several, "form.together"}} {
+			if slices.Contains(mark.ids, o.ID) {
+				text = strings.TrimSpace(text + " (" + templates.Text(lang, mark.word) + ")")
+			}
 		}
 		lines = append(lines, itemLine(all, o.ID, text))
 	}

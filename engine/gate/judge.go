@@ -6,17 +6,24 @@ import (
 
 	"placet/engine"
 	"placet/layout"
+	"placet/schemas"
 )
 
 // Answer is an answer that counts.
 type Answer struct {
-	// Response is the option as the request spells it, or the free text. It
-	// is "" only where [Asked.Optional] lets an answer name no option.
+	// Response is the option as the request spells it, or the free text; of
+	// several options the first in the request's order. It is "" only where
+	// [Asked.Optional] lets an answer name no option.
 	Response string
-	// Selected are the picked items, in the request's order.
+	// Selected are all chosen options that may be chosen together
+	// ([Request.Several]), and then the picked items, both in the request's
+	// order.
 	Selected []string
 	Comment  string
-	By       By
+	// Extra are the further members of response.json, nil where there are
+	// none and for a form.
+	Extra schemas.Object
+	By    By
 	// Known says who answered and how that is known, each "how:who"; where a
 	// gate lists approvers, only what fits them.
 	Known []string
@@ -68,8 +75,8 @@ type Verdict struct {
 //
 // response.json, a synchroniser's copies of it and the forms whose first line
 // carries the present digest rank alike. Those that are valid and alike (the
-// same option and selection) are one answer; its comment is the first of them,
-// response.json before the form. Valid ones that differ count for nothing, all
+// same options and items) are one answer; its comment is the first of them,
+// response.json before the form, and so are its further members. Valid ones that differ count for nothing, all
 // of them, until one goes.
 func Judge(a Asked) Verdict {
 	readings := a.readings()
@@ -127,12 +134,16 @@ func one(r Request, answers []Answer) (*Answer, string) {
 		if first.Comment == "" {
 			first.Comment = other.Comment
 		}
+		if first.Extra == nil {
+			first.Extra = other.Extra
+		}
 	}
 	return &first, ""
 }
 
-// alike reports whether two answers name the same option, or give the same
-// text, and pick the same items.
+// alike reports whether two answers name the same options, or give the same
+// text, and pick the same items. Both are spelled and ordered as the request
+// has them.
 func alike(r Request, a, b Answer) bool {
 	return sameResponse(r, a.Response, b.Response) && slices.Equal(a.Selected, b.Selected)
 }

@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -141,6 +142,16 @@ func itemIDs(items []Item) []string {
 		ids[i] = it.ID
 	}
 	return ids
+}
+
+// several are the ids of the options that may be chosen together, in the
+// request's order.
+func (r Request) several() []string {
+	together := map[string]bool{}
+	for _, id := range r.Several {
+		together[Fold(id)] = true
+	}
+	return slices.DeleteFunc(optionIDs(r.Options), func(id string) bool { return !together[Fold(id)] })
 }
 
 // ids are those of a request's options and items together.

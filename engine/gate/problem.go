@@ -107,6 +107,12 @@ func severalOptions(path string, ticked []string) string {
 	return fmt.Sprintf("%s has %d options ticked: %s. Leave one.", code(path), len(ticked), codes(ticked))
 }
 
+// standsAlone is for an option that may not be chosen together with others.
+func standsAlone(path string, chosen, several []string) string {
+	alone := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return slices.Contains(several, id) })
+	return fmt.Sprintf("%s chooses %s together, but %s stands alone. Leave it alone, or leave it out.", code(path), codes(chosen), code(alone[0]))
+}
+
 func noOption(path string) string {
 	return fmt.Sprintf("%s names no option.", code(path))
 }
@@ -153,6 +159,8 @@ func differ(answers []Answer) string {
 // said is what an answer says, quoted.
 func said(response string, selected []string) string {
 	text := quoted(response)
+	// The first of several options is named already.
+	selected = slices.DeleteFunc(slices.Clone(selected), func(s string) bool { return s == response })
 	if len(selected) > 0 {
 		text += " with " + listed(selected)
 	}
@@ -189,7 +197,12 @@ func guide(a Asked) string {
 	if ids := itemIDs(a.Request.Items); len(ids) > 0 {
 		fmt.Fprintf(&b, "\nAny number may be selected of %s.\n", codes(ids))
 	}
-	fmt.Fprintf(&b, "\nTick one option and the last item of %s, or write the option as \"response\" into %s.", a.form(), response)
+	more := ""
+	if ids := a.Request.several(); len(ids) > 0 {
+		fmt.Fprintf(&b, "\nAny number may be chosen together of %s; every other option stands alone.\n", codes(ids))
+		more = ", and further ones as \"selected\","
+	}
+	fmt.Fprintf(&b, "\nTick one option and the last item of %s, or write the option as \"response\"%s into %s.", a.form(), more, response)
 	return b.String()
 }
 

@@ -30,7 +30,8 @@ type Receipt struct {
 	// Result is Accepted, Expired, Superseded or Cancelled.
 	Result string `json:"result"`
 	// Response is the option as the request spells it or the free text; the
-	// default where the deadline decided; else "".
+	// default where the deadline decided; else "". Response and Selected are
+	// those of the [Answer].
 	Response string   `json:"response"`
 	Selected []string `json:"selected"`
 	Comment  string   `json:"comment"`

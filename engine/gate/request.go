@@ -27,6 +27,9 @@ type Request struct {
 	Options []Option `json:"options"`
 	// CommentRequired are the ids of the options that ask for a comment.
 	CommentRequired []string `json:"comment_required"`
+	// Several are the ids of the options of which any number may be chosen
+	// together. Every other option stands alone.
+	Several []string `json:"several"`
 	// Items are things of which an answer may pick any number.
 	Items []Item `json:"items"`
 	// Context is a JSON object as it was found; nil is written as {}.
@@ -58,7 +61,7 @@ func (r Request) Encode() ([]byte, error) {
 	if context.Null() {
 		context = schemas.Raw("{}")
 	}
-	return schemas.Encode(append(schemas.Object{
+	o := schemas.Object{
 		{Name: "schema_version", Value: max(r.SchemaVersion, version)},
 		{Name: "request_id", Value: r.RequestID},
 		{Name: "family", Value: r.Family},
@@ -67,6 +70,11 @@ func (r Request) Encode() ([]byte, error) {
 		{Name: "prompt", Value: r.Prompt},
 		{Name: "options", Value: r.Options},
 		{Name: "comment_required", Value: r.CommentRequired},
+	}
+	if len(r.Several) > 0 {
+		o = append(o, schemas.Member{Name: "several", Value: r.Several})
+	}
+	o = append(o, schemas.Object{
 		{Name: "items", Value: r.Items},
 		{Name: "context", Value: context},
 		{Name: "artifacts", Value: artifactList(r.Artifacts)},
@@ -75,7 +83,8 @@ func (r Request) Encode() ([]byte, error) {
 		{Name: "default", Value: orNull(r.Default)},
 		{Name: "may_answer", Value: r.MayAnswer},
 		{Name: "revision", Value: r.Revision},
-	}, r.Extra...))
+	}...)
+	return schemas.Encode(append(o, r.Extra...))
 }
 
 func artifactList(all []Artifact) []any {

@@ -23,7 +23,8 @@ type Response struct {
 	RequestID string `json:"request_id"`
 	// Response is an option's word, or the answer where it is free text.
 	Response string `json:"response"`
-	// Selected are the ids of the items that were picked.
+	// Selected are the ids of the items that were picked, and of further
+	// options where several may be chosen together.
 	Selected   []string `json:"selected"`
 	Comment    string   `json:"comment"`
 	ProvidedBy By       `json:"provided_by"`
