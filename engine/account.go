@@ -11,6 +11,9 @@ type Account struct {
 	Short  string
 	Status Status
 	Final  bool
+	// Absent is true for a folder that lies where runs lie and is none: it is
+	// not listed.
+	Absent bool
 	// Stands is true while the run cannot move because of bad input.
 	Stands bool
 	Facts  []Fact
@@ -21,6 +24,8 @@ type Account struct {
 	// Moves are the files that would move the run, with what they must hold.
 	Moves []Move
 	Graph []Node
+	// Parts are what the run consists of and can be shown on its own.
+	Parts []Part
 	// Findings are what check reports.
 	Findings []Finding
 	// Untrusted are commands that wait for trust.
@@ -34,6 +39,17 @@ type Fact struct{ Label, Value string }
 
 // Move is a file that would move the run.
 type Move struct{ Path, Content string }
+
+// Part is one part of a run, as show prints it alone: a checkpoint, a port.
+type Part struct {
+	ID       string
+	Status   Status
+	Facts    []Fact
+	Sections []Section
+}
+
+// Section is a text under a heading. Its lines are kept.
+type Section struct{ Title, Text string }
 
 // Asked is an open request as the inbox shows it.
 type Asked struct {
@@ -56,6 +72,9 @@ type Asked struct {
 	Problem     string // what is wrong with the answer now in place
 	// CommentRequired lists the options that ask for a comment.
 	CommentRequired []string
+	// Several lists the options of which any number may be chosen together;
+	// every other stands alone.
+	Several []string
 }
 
 // AskedOption is one choice of a request.

@@ -174,9 +174,10 @@ type Action struct {
 
 // Command is a program to run. It is an argument vector, never a shell line.
 type Command struct {
-	Argv []string
-	Env  []string // "NAME=value", added to the scrubbed environment
-	Dir  string   // relative to the workspace
+	Argv  []string
+	Env   []string // "NAME=value", added to the scrubbed environment
+	Paths []string // "NAME=path": the same, each path made absolute
+	Dir   string   // relative to the workspace
 	// Prefer is a folder that is taken instead of Dir where it exists.
 	Prefer string
 	Stdin  []byte

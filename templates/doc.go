@@ -13,6 +13,17 @@
 //	               Context, AnswerMark, FreeText, Several, Options[], ItemsTitle, Items[], CommentMark, Submit}
 //	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Attempt, Result, Stop, Comment}
 //	faber/context  ContextData{RunID, Revision, Sections[]{Title, Severity, Body}}
+//	afl/prompt     AFLPromptData{First, Checkpoint, Attempt, Max, Name, Type, Description, Dependencies[], Prerequisites[],
+//	               Criteria[], Command, Expected, Timeout, Contracts[]{Title, Body}, ContractNames[], Architecture, Feedback,
+//	               HandIn, Example, Ways[]}
+//	afl/feedback   AFLFeedbackData{First, Checkpoint, Attempt, Max, Facts[]{Label, Value}, Fixes, Examples,
+//	               Output[]{Title, Body}, Note}
+//	afl/answer     AFLAnswersData{First, Checkpoint, Attempt, Answers[]{Number, Question, Answer, By, At}}
+//	afl/escalation AFLEscalationData{First, Facts[]{Label, Value}, History[]{Attempt, Criteria, Cause}, Pattern, Causes,
+//	               Design, Environment, Manual}
+//	afl/report     AFLReportData{First, Session, Status, Dates[]{Label, Value}, Checkpoints[]{ID, Status, Attempts, Time,
+//	               Feedback}, Requests[]{At, Type, Checkpoint, Asked, Answer, Comment, By}, Skipped[], Review, Notes[]}
+//	afl/changes    AFLChangesData{First, Session, By, At, Digest, Comment, Findings[]}
 //
 // Text that comes from files is data. It reaches a template as it was found
 // and is quoted there, by [Quote], [Fence] or [Inline]; a member that holds

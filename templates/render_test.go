@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +31,32 @@ var samples = map[string]any{
 	"faber/context": ContextData{
 		RunID: "org/project/uuid", Revision: 3,
 		Sections: []ContextSection{{Title: "Specification", Severity: "warning", Body: "```\ntext\n```"}, {Title: "Branch"}},
+	},
+	"afl/prompt": AFLPromptData{
+		First: "<!-- first -->", Checkpoint: "a", Attempt: 2, Max: 5, Name: "A", Type: "api", Description: "What a is.",
+		Dependencies: []string{"b: completed"}, Prerequisites: []string{"db"}, Criteria: []string{"it works"},
+		Command: "make test", Expected: "4 passing", Timeout: "1m", Contracts: []AFLSection{{Title: "A", Body: "text"}},
+		ContractNames: []string{"IA"}, Architecture: "—", Feedback: "text", HandIn: "Write it:", Example: "{}", Ways: []string{"so"},
+	},
+	"afl/feedback": AFLFeedbackData{
+		First: "<!-- first -->", Checkpoint: "a", Attempt: 2, Max: 5, Facts: []FormFact{{Label: "Exit code", Value: "1"}},
+		Fixes: "text", Examples: "—", Output: []AFLSection{{Title: "stdout", Body: "—"}}, Note: "—",
+	},
+	"afl/answer": AFLAnswersData{
+		First: "<!-- first -->", Checkpoint: "a", Attempt: 2, Answers: []AFLAnswer{{Number: 1, Question: "Why?", Answer: "So.", By: "b", At: "now"}},
+	},
+	"afl/escalation": AFLEscalationData{
+		First: "<!-- first -->", Facts: []FormFact{{Label: "Session", Value: "s"}}, History: []AFLFailure{{"1", "it works", "LOGIC_ERROR"}},
+		Pattern: "text", Causes: "1. text", Design: "text", Environment: "text", Manual: "text",
+	},
+	"afl/report": AFLReportData{
+		First: "<!-- first -->", Session: "s", Status: "completed", Dates: []FormFact{{Label: "Started", Value: "now"}},
+		Checkpoints: []AFLCheckpointRow{{"a", "completed", "1/5", "45s", "not_needed"}},
+		Requests:    []AFLRequestRow{{"now", "escalation", "a", "why", "skip", "none", "b"}},
+		Skipped:     []string{"c"}, Review: "—", Notes: []string{"text"},
+	},
+	"afl/changes": AFLChangesData{
+		First: "<!-- first -->", Session: "s", By: "b", At: "now", Digest: "sha256:00", Comment: "text", Findings: []string{"W1"},
 	},
 }
 
@@ -130,11 +157,26 @@ func TestFormsAreWhollyTranslated(t *testing.T) {
 	}
 }
 
+// placeholder is a name in a word that a value takes the place of.
+var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
+
+func TestTheFamilyOfCheckpointsSpeaksKorean(t *testing.T) {
+	korean := words("ko")
+	for key := range words(English) {
+		if strings.HasPrefix(key, "afl.") && korean[key] == "" {
+			t.Errorf("ko has no words for %q", key)
+		}
+	}
+}
+
 func TestPlaceholdersOfAWordStandInEveryLanguage(t *testing.T) {
 	for _, lang := range Languages() {
 		for key, word := range words(lang) {
-			if strings.Contains(words(English)[key], "{next}") != strings.Contains(word, "{next}") {
-				t.Errorf("%s: %q = %q", lang, key, word)
+			want, got := placeholder.FindAllString(words(English)[key], -1), placeholder.FindAllString(word, -1)
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(want, got) {
+				t.Errorf("%s: %q = %q has %q, English %q", lang, key, word, got, want)
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"placet/engine"
@@ -75,7 +77,7 @@ func (r *Runner) started(root *os.Root, t *attempt, s spec, rec record) ending {
 // agent, the files for its output.
 func (r *Runner) prepare(root *os.Root, a engine.Action, rec *record) (spec, error) {
 	c := a.Command
-	s := spec{argv: c.Argv, session: c.Agent, env: environ(r.o.Environ, r.o.Allow, c.Env), hearing: hearingOf(a)}
+	s := spec{argv: c.Argv, session: c.Agent, env: environ(r.o.Environ, r.o.Allow, append(slices.Clone(c.Env), r.paths(c)...)), hearing: hearingOf(a)}
 	var err error
 	if rec.Cwd, err = place(root, c); err != nil {
 		return s, err
@@ -111,6 +113,17 @@ func (s *spec) openOutputs(root *os.Root, dir string) error {
 		s.stderr = f
 	}
 	return nil
+}
+
+// paths are the variables that hold a file's absolute path.
+func (r *Runner) paths(c engine.Command) []string {
+	var list []string
+	for _, v := range c.Paths {
+		if name, p, ok := strings.Cut(v, "="); ok {
+			list = append(list, name+"="+r.abs(p))
+		}
+	}
+	return list
 }
 
 // close gives back what prepare opened.

@@ -1,0 +1,216 @@
+package afl
+
+import (
+	"fmt"
+	"strings"
+
+	"placet/engine"
+)
+
+// Statuses that only an account has.
+const (
+	unbegun    engine.Status = "new"        // a session of which placet has written nothing yet
+	unreadable engine.Status = "unreadable" // state.json cannot be used
+	nowhere    engine.Status = "absent"     // the folder is no session
+)
+
+// Account implements [engine.Machine].
+func (Machine) Account(s engine.Snapshot) engine.Account {
+	a := engine.Account{Key: s.Key, Class: "served", Short: s.Key.ID, Status: nowhere}
+	if vacant(s) {
+		a.Absent = true
+		a.Why = []string{"this folder is no session: it has neither meta.json nor " + specsYAML + " nor state.json"}
+		return a
+	}
+	r := read(s)
+	if final(r.st.Status) {
+		r.readMeta() // its title
+	}
+	a.Status = r.word()
+	_, left := r.unfinished()
+	a.Final = final(r.st.Status) && !left
+	a.Stands = r.stateErr != "" && !r.torn || r.cfgBad
+	next := r.foresee()
+	r.explain(&a, next)
+	a.Facts, a.Open, a.Parts = r.facts(), r.asked(), r.parts()
+	a.Graph, a.Findings, a.Untrusted, a.Log = r.nodes(), r.accountFindings(), r.untrusted(), r.log()
+	return a
+}
+
+// vacant reports whether a folder is no session, nor was one.
+func vacant(s engine.Snapshot) bool {
+	return !session(s) && s.In("events.jsonl").Absent() && len(s.Under("requests")) == 0
+}
+
+func (r *reading) word() engine.Status {
+	switch {
+	case r.st.Status != "":
+		return r.st.Status
+	case r.begins:
+		return unbegun
+	}
+	return unreadable
+}
+
+// foresee judges all that a pass would judge, so that the notes are those of a
+// pass, and returns the transition that the next one makes; nil for none.
+func (r *reading) foresee() *engine.Transition {
+	if r.begins || r.torn || r.stateErr != "" {
+		return nil
+	}
+	p, moved := r.next()
+	for _, id := range r.openIDs() {
+		r.answerFor(id)
+	}
+	for _, id := range r.order {
+		if c := r.checkpoint(id); c != nil && !final(r.st.Status) && (c.Status == InProgress || c.Status == Waiting || c.Status == Validating) {
+			r.try(id, c)
+		}
+	}
+	r.standNotes()
+	if !moved {
+		return nil
+	}
+	return &p.Transitions[0]
+}
+
+func (r *reading) facts() []engine.Fact {
+	var list []engine.Fact
+	add := func(label, value string) {
+		if value != "" {
+			list = append(list, engine.Fact{Label: label, Value: value})
+		}
+	}
+	st := r.st
+	add("title", r.meta.Title)
+	if st.Adopted {
+		add("adopted", "upstream had completed it before placet saw it")
+	}
+	add("paused", pauseWords(st.Pause))
+	if st.Approved != nil {
+		add("approved", since("by "+orWord(string(st.Approved.By), st.Approved.Source), st.Approved.At))
+	} else if r.specs.readable {
+		add("checkpoints", fmt.Sprintf("%d defined, not approved", len(r.specs.entries)))
+	}
+	if current, total := rounds(st); total > 0 {
+		add("round", fmt.Sprintf("%d of %d", current, total))
+	}
+	for _, id := range displayOrder(st) {
+		add("checkpoint", checkpointLine(id, st.Checkpoints[id]))
+	}
+	if v := st.Review; v != nil {
+		add("review", fmt.Sprintf("round %d, %s (%s)", v.Round, v.Status, v.Mode))
+	}
+	for _, id := range r.openIDs() {
+		add("request", id+" ("+st.Requests[id].Type+")")
+	}
+	return list
+}
+
+// since adds a moment to a text.
+func since(words string, at text) string {
+	if at == "" {
+		return words
+	}
+	return words + ", " + string(at)
+}
+
+// pauseWords say why nothing starts, by whom and since when; "" for no pause.
+func pauseWords(p *Pause) string {
+	if p == nil {
+		return ""
+	}
+	words := p.Reason
+	if p.By != "" {
+		words += ", by " + string(p.By)
+	}
+	return since(words, p.At)
+}
+
+// checkpointLine is how far one checkpoint has come, in one line.
+func checkpointLine(id string, c *Checkpoint) string {
+	words := []string{id + ": " + string(c.Status)}
+	if c.AbortedBecause != "" {
+		words[0] += " (" + string(c.AbortedBecause) + ")"
+	}
+	if c.Iteration > 0 {
+		words = append(words, fmt.Sprintf("attempt %d/%d", c.Iteration, c.MaxIterations))
+	}
+	if failure := lastFailure(c); failure != "" && c.Status != Completed {
+		words = append(words, "last failed: "+failure)
+	}
+	return strings.Join(words, ", ")
+}
+
+// lastFailure is the first failed criterion of the last verdict, "" where it
+// passed or there is none.
+func lastFailure(c *Checkpoint) string {
+	if len(c.History) == 0 {
+		return ""
+	}
+	h := c.History[len(c.History)-1]
+	if h.Result == passed || len(h.FailedCriteria) == 0 {
+		return ""
+	}
+	return oneLine(h.FailedCriteria[0], shownName)
+}
+
+// asked are the open requests, oldest first.
+func (r *reading) asked() []engine.Asked {
+	var list []engine.Asked
+	if final(r.st.Status) || r.stateErr != "" {
+		return nil
+	}
+	for _, id := range r.openIDs() {
+		list = append(list, r.askedOf(id))
+	}
+	return list
+}
+
+// whereOf is the place of a request that is of no checkpoint.
+var whereOf = map[string]string{typeApproval: "specs", typeReview: "review"}
+
+func (r *reading) askedOf(id string) engine.Asked {
+	q, f := r.st.Requests[id], r.folder(id)
+	asked := r.judging(id, q, f)
+	req := asked.Request
+	a := engine.Asked{
+		Request: id, Run: r.Snap.Key, Type: q.Type, Where: orWord(string(q.Checkpoint), whereOf[q.Type]), Prompt: req.Prompt,
+		Form: asked.Present, Response: f.Dir + "/response.json", Digest: asked.View, RequestedAt: moment(q.OpenedAt),
+		CommentRequired: req.CommentRequired, Several: req.Several, Problem: r.Notes.Text(f.Dir + "/problem.md"),
+	}
+	if changed := r.Notes.Text(r.Note(f.Doc.Path)); a.Problem == "" {
+		a.Problem = changed
+	}
+	for _, o := range req.Options {
+		a.Options = append(a.Options, engine.AskedOption{ID: o.ID, Description: o.Description})
+	}
+	for _, artifact := range req.Artifacts {
+		a.Artifacts = append(a.Artifacts, artifact.Path)
+	}
+	return a
+}
+
+// TrustName begins the name under which trust in a validation command is asked
+// for and remembered.
+const TrustName = "afl.validation "
+
+// untrusted are the approved commands and the settings of upstream's files that
+// nobody has agreed to.
+func (r *reading) untrusted() []engine.Untrusted {
+	if final(r.st.Status) || r.stateErr != "" || r.torn || r.cfgBad {
+		return nil
+	}
+	list := append([]engine.Untrusted(nil), r.cfg.waiting...)
+	if r.st.Approved == nil || r.cfg.Validation != validateCommand {
+		return list
+	}
+	for _, d := range r.st.Approved.Definitions {
+		digest := r.validationDigest(d)
+		if c := r.checkpoint(d.ID); digest == "" || r.Snap.Facts.Trusted[digest] || c != nil && over(c.Status) {
+			continue
+		}
+		list = append(list, engine.Untrusted{Name: TrustName + r.sessionID() + "/" + d.ID, Digest: digest, Text: string(d.Command)})
+	}
+	return list
+}

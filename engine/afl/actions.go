@@ -1,0 +1,143 @@
+package afl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// workerTail is how much of a worker's output is kept, in bytes.
+const workerTail = 16 << 10
+
+// actionID names a command of an attempt: its k-th validation or its w-th
+// worker. It begins with the session's key, by which its own are known again.
+func (r *reading) actionID(cp string, n, number int, kind string) string {
+	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%d\n%d\n%s", r.sessionID(), cp, n, number, kind))
+	return "afl/" + r.sessionID() + "/" + sum.Hex()[:16]
+}
+
+func numbered(stem string, k int) string { return layout.AFLNumbered(stem, k, ".json") }
+
+// wanted are the commands that the state names, whether they have ended or not.
+func (r *reading) wanted(st State) []engine.Action {
+	var list []engine.Action
+	for _, id := range r.order {
+		c := st.Checkpoints[id]
+		if c == nil {
+			continue
+		}
+		if c.Worker != nil && c.Worker.Mode == modeCommand && !over(c.Status) {
+			list = append(list, r.workerAction(id, c))
+		}
+		if c.Status == Validating && c.Run != nil && c.Run.Mode == modeCommand && r.defs[id] != nil {
+			list = append(list, r.validationAction(id, c))
+		}
+	}
+	return list
+}
+
+// actions are the commands that the state names and whose outcome is not there:
+// of workers only while they are waited for.
+func (r *reading) actions(st State) []engine.Action {
+	var list []engine.Action
+	for _, a := range r.wanted(st) {
+		if a.Command.Agent && st.Checkpoints[r.owner(a)].Status != InProgress {
+			continue
+		}
+		if r.Snap.Doc(a.Outcome).Absent() {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// owner is the checkpoint of an action.
+func (r *reading) owner(a engine.Action) string {
+	cp, _, _, _ := layout.AFLPlace(r.Snap.Rel(a.Outcome))
+	return cp
+}
+
+// unwanted are the session's commands under way that the state names no longer.
+func (r *reading) unwanted([]engine.Action) []string {
+	named := map[string]bool{}
+	for _, a := range r.wanted(r.st) {
+		named[a.ID] = true
+	}
+	var ids []string
+	for id := range r.Snap.Facts.Alive {
+		if strings.HasPrefix(id, "afl/"+r.sessionID()+"/") && !named[id] {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (r *reading) env(id string, c *Checkpoint) []string {
+	return []string{
+		"AFL_SESSION=" + r.sessionID(), "AFL_CHECKPOINT=" + id, fmt.Sprintf("AFL_ITERATION=%d", c.Iteration),
+	}
+}
+
+func (r *reading) validationAction(id string, c *Checkpoint) engine.Action {
+	d, run := r.defs[id], c.Run
+	shell := make([]any, len(r.cfg.Shell))
+	for i, s := range r.cfg.Shell {
+		shell[i] = s
+	}
+	return engine.Action{
+		ID:      r.actionID(id, c.Iteration, run.Number, "validation"),
+		Kind:    layout.AFLValidation,
+		Outcome: r.Path(place(id, c.Iteration, numbered("validation", run.Number))),
+		Fields: []engine.Field{
+			{Name: "iteration", Value: c.Iteration}, {Name: "run", Value: run.Number},
+			{Name: "command_digest", Value: string(run.CommandDigest)}, {Name: "shell", Value: shell},
+		},
+		Judge: true, Expected: string(d.Expected),
+		Command: engine.Command{
+			Argv: append(slices.Clone(r.cfg.Shell), string(d.Command)), Dir: ".", Prefer: ".afl/worktrees/" + id,
+			Env: r.env(id, c), Timeout: time.Duration(run.TimeoutMS) * time.Millisecond,
+		},
+	}
+}
+
+func (r *reading) workerAction(id string, c *Checkpoint) engine.Action {
+	w, n := c.Worker, c.Iteration
+	return engine.Action{
+		ID:      r.actionID(id, n, w.Number, "worker"),
+		Kind:    layout.AFLWorkerRun,
+		Outcome: r.Path(place(id, n, numbered("worker-run", w.Number))),
+		Fields:  []engine.Field{{Name: "number", Value: w.Number}, {Name: "command_digest", Value: string(w.CommandDigest)}},
+		Tail:    workerTail,
+		Command: engine.Command{
+			Argv: append(slices.Clone(r.cfg.Shell), r.cfg.WorkerCommand), Dir: ".", Prefer: ".afl/worktrees/" + id, Agent: true,
+			Env: append(r.env(id, c), fmt.Sprintf("AFL_MAX_ITERATIONS=%d", c.MaxIterations)),
+			Paths: []string{
+				"AFL_PROMPT=" + r.Path(place(id, n, "prompt.md")), "AFL_ANSWER=" + r.Path(place(id, n, "answer.md")),
+				"AFL_WORKER_JSON=" + r.Path(place(id, n, "worker.json")),
+			},
+			Timeout: moment(w.Deadline).Sub(moment(w.StartedAt)),
+		},
+	}
+}
+
+// CommandDigest is the digest that trust in an action's command is recorded
+// under: of the command as it would begin now. ok is false where it is not the
+// one that the attempt was recorded with.
+func CommandDigest(a engine.Action) (digest engine.Digest, ok bool) {
+	kind := "validation"
+	if a.Command.Agent {
+		kind = "worker"
+	}
+	digest = engine.Sum(canonical(append([]string{kind}, a.Command.Argv...)))
+	for _, f := range a.Fields {
+		if f.Name == "command_digest" {
+			return digest, f.Value == string(digest)
+		}
+	}
+	return digest, false
+}

@@ -1,0 +1,287 @@
+package afl
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// attempt is what lies with the attempt in hand. What was there when it began,
+// or was used already, is no news.
+type attempt struct {
+	cp string
+	n  int
+	// unsettled is true while a file that a worker hands in is being written.
+	unsettled bool
+
+	workerNews bool
+	worker     WorkerReport
+	workerSum  engine.Digest
+
+	resultNews bool
+	result     Result
+	resultSum  engine.Digest
+
+	questionNews bool
+	questionText string
+	questionSum  engine.Digest
+
+	// workerRun and validation are nil until they are there.
+	workerRun     *WorkerRun
+	workerRunRel  string
+	workerRunSum  engine.Digest
+	validation    *Validation
+	validationRel string
+	validationSum engine.Digest
+
+	analysis *Analysis
+}
+
+// rel is the path of a file of the attempt, relative to the session's folder.
+func (t *attempt) rel(name string) string { return place(t.cp, t.n, name) }
+
+// try reads the attempt in hand of a checkpoint, once per step.
+func (r *reading) try(id string, c *Checkpoint) *attempt {
+	if t := r.tries[id]; t != nil {
+		return t
+	}
+	t := &attempt{cp: id, n: c.Iteration}
+	r.tries[id] = t
+	if c.Status != Validating {
+		r.readWorker(t, c)
+		r.readQuestion(t, c)
+		r.readWorkerRun(t, c)
+	}
+	r.readResult(t, c)
+	if c.Run != nil {
+		r.readValidation(t, c)
+		r.readAnalysis(t, c)
+	}
+	return t
+}
+
+// news decodes a document that is news, and says so. Content that is not, is
+// not looked at.
+func (r *reading) news(t *attempt, rel string, seen text, decode func(d engine.Document) bool) bool {
+	d := r.Snap.In(rel)
+	if d.Present() && string(d.Sum) == string(seen) || d.Absent() {
+		return false
+	}
+	held := r.Held
+	ok := decode(d)
+	t.unsettled = t.unsettled || r.Held && !held || d.Unsettled()
+	return ok
+}
+
+func (r *reading) readWorker(t *attempt, c *Checkpoint) {
+	t.workerNews = r.news(t, t.rel("worker.json"), c.Seen.Worker, func(d engine.Document) bool {
+		if !r.Decode(d, "afl/worker", &t.worker) {
+			return false
+		}
+		t.workerSum = d.Sum
+		switch w := t.worker; {
+		case w.Checkpoint != "" && string(w.Checkpoint) != t.cp:
+			r.Bad(d, fmt.Sprintf("cannot use worker.json: /checkpoint: is %q, the folder is of %q", w.Checkpoint, t.cp))
+		case w.Iteration != nil && *w.Iteration != t.n:
+			r.Bad(d, fmt.Sprintf("cannot use worker.json: /iteration: is %d, the attempt is %d", *w.Iteration, t.n))
+		case w.Status == "question" && strings.TrimSpace(w.Question) == "":
+			r.Bad(d, "cannot use worker.json: /question: is empty: say what is asked")
+		default:
+			return true
+		}
+		return false
+	})
+}
+
+// hookEvent reports whether a result's output is what upstream's hook stores
+// there: the event instead of the output. Its exit code is that of cat.
+func hookEvent(output string) bool {
+	trimmed := strings.TrimSpace(output)
+	if trimmed == "" {
+		return true
+	}
+	if !strings.HasPrefix(trimmed, "{") {
+		return false
+	}
+	var event struct {
+		Hook       *string     `json:"hook_event_name"`
+		Tool       *string     `json:"tool_name"`
+		Input      schemas.Raw `json:"tool_input"`
+		Session    *string     `json:"session_id"`
+		Transcript *string     `json:"transcript_path"`
+	}
+	if schemas.Decode("", "output", []byte(trimmed), &event) != nil {
+		return false
+	}
+	return event.Hook != nil || event.Tool != nil && event.Input != nil || event.Session != nil && event.Transcript != nil
+}
+
+func (r *reading) readResult(t *attempt, c *Checkpoint) {
+	own := r.defs[t.cp] != nil && r.runnable(*r.defs[t.cp])
+	if c.Status == Validating && c.Run != nil && c.Run.Mode == modeCommand {
+		return
+	}
+	t.resultNews = r.news(t, t.rel("result.json"), c.Seen.Result, func(d engine.Document) bool {
+		if !r.Decode(d, "afl/result", &t.result) {
+			return false
+		}
+		t.resultSum = d.Sum
+		switch {
+		case t.result.Iteration != t.n:
+			r.Bad(d, fmt.Sprintf("cannot use result.json: /iteration: is %d, the attempt is %d", t.result.Iteration, t.n))
+		case hookEvent(t.result.Output) && own:
+		case hookEvent(t.result.Output):
+			r.Bad(d, "result.json cannot be used: the output is a hook event and exitCode is always 0; run `placet trust`, or write the real result")
+		default:
+			return true
+		}
+		return false
+	})
+}
+
+// longestQuestion is how much of a hook's question is kept, in bytes.
+const longestQuestion = 8 << 10
+
+func (r *reading) readQuestion(t *attempt, c *Checkpoint) {
+	var q struct {
+		Checkpoint string `json:"checkpoint"`
+		Question   string `json:"question"`
+	}
+	t.questionNews = r.news(t, "delegations/"+t.cp+"/pending-question.json", c.Seen.Question, func(d engine.Document) bool {
+		if !r.Decode(d, "afl/pending-question", &q) {
+			return false
+		}
+		if q.Checkpoint != t.cp {
+			r.Bad(d, fmt.Sprintf("cannot use pending-question.json: /checkpoint: is %q, the folder is of %q", q.Checkpoint, t.cp))
+			return false
+		}
+		t.questionText, t.questionSum = asked(q.Question), d.Sum
+		return true
+	})
+}
+
+// asked is the text of a hook's question: those of the event, if it is one.
+func asked(s string) string {
+	var event struct {
+		Input struct {
+			Questions []struct {
+				Question string `json:"question"`
+				Options  []struct {
+					Label string `json:"label"`
+				} `json:"options"`
+			} `json:"questions"`
+		} `json:"tool_input"`
+	}
+	if strings.HasPrefix(strings.TrimSpace(s), "{") && schemas.Decode("", "question", []byte(strings.TrimSpace(s)), &event) == nil {
+		var lines []string
+		for _, q := range event.Input.Questions {
+			lines = append(lines, q.Question)
+			for _, o := range q.Options {
+				lines = append(lines, "- "+o.Label)
+			}
+		}
+		if len(lines) > 0 {
+			s = strings.Join(lines, "\n")
+		}
+	}
+	if len(s) > longestQuestion {
+		s = strings.ToValidUTF8(s[:longestQuestion], "") + "…"
+	}
+	return s
+}
+
+func (r *reading) readWorkerRun(t *attempt, c *Checkpoint) {
+	if c.Worker == nil || c.Worker.Mode != modeCommand {
+		return
+	}
+	t.workerRunRel = t.rel(layout.AFLNumbered("worker-run", c.Worker.Number, ".json"))
+	d := r.Snap.In(t.workerRunRel)
+	var run WorkerRun
+	if !r.Decode(d, "afl/worker-run", &run) {
+		return
+	}
+	if run.Number != c.Worker.Number {
+		r.Bad(d, fmt.Sprintf("cannot use %s: /number: is %d, the start is %d", path.Base(d.Path), run.Number, c.Worker.Number))
+		return
+	}
+	t.workerRun, t.workerRunSum = &run, d.Sum
+}
+
+func (r *reading) readValidation(t *attempt, c *Checkpoint) {
+	if c.Run.Mode != modeCommand {
+		return
+	}
+	t.validationRel = t.rel(layout.AFLNumbered("validation", c.Run.Number, ".json"))
+	d := r.Snap.In(t.validationRel)
+	var v Validation
+	if !r.Decode(d, "afl/validation", &v) {
+		return
+	}
+	if v.Iteration != t.n || v.Run != c.Run.Number || v.CommandDigest != string(c.Run.CommandDigest) {
+		r.Bad(d, fmt.Sprintf("cannot use %s: it is of attempt %d, run %d and another command: expected attempt %d, run %d; remove it", path.Base(d.Path), v.Iteration, v.Run, t.n, c.Run.Number))
+		return
+	}
+	t.validation, t.validationSum = &v, d.Sum
+}
+
+// analysed says what analysis.json is about: the document judged now.
+func (r *reading) readAnalysis(t *attempt, c *Checkpoint) {
+	d := r.Snap.In(t.rel("analysis.json"))
+	var a Analysis
+	if !r.Decode(d, "afl/analysis", &a) {
+		return
+	}
+	of := t.validationSum
+	if c.Run.Mode == modeResult {
+		of = t.resultSum
+	}
+	switch {
+	case a.Of == "" && c.Run.Number == 1, a.Of != "" && string(a.Of) == string(of):
+		t.analysis = &a
+	case of != "":
+		r.Bad(d, fmt.Sprintf("analysis.json is stale: it is of %s; the run judged now is %d, /of must be %q", orWord(string(a.Of), "run 1"), c.Run.Number, of))
+	}
+}
+
+// changedFiles are the files that the worker says it changed.
+func (r *reading) changedFiles(id string, n int) []string {
+	var w WorkerReport
+	d := r.Snap.In(place(id, n, "worker.json"))
+	if !d.Present() || schemas.Decode("afl/worker", "worker.json", d.Body, &w) != nil {
+		return nil
+	}
+	return w.ChangedFiles
+}
+
+// lastIteration is the highest number among the attempts that lie there.
+func (r *reading) lastIteration(id string) int {
+	last := 0
+	for _, d := range r.Snap.Under("delegations/" + id + "/iterations") {
+		if _, n, _, ok := layout.AFLPlace(r.Snap.Rel(d.Path)); ok && !d.Absent() {
+			last = max(last, n)
+		}
+	}
+	return last
+}
+
+// finishedWords are upstream's words for a checkpoint that passed.
+var finishedWords = []string{"completed", "checkpoint_passed"}
+
+// finishedBefore reports whether the checkpoint's status.json says that it has
+// passed already.
+func (r *reading) finishedBefore(id string) (bool, map[string]engine.Digest) {
+	rel := "delegations/" + id + "/status.json"
+	var st struct {
+		Status string `json:"status"`
+	}
+	d := r.Snap.In(rel)
+	if !d.Present() || schemas.Decode("", rel, d.Body, &st) != nil {
+		return false, nil
+	}
+	return slices.Contains(finishedWords, st.Status), r.causeOf(rel, d.Sum)
+}

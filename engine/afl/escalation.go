@@ -1,0 +1,290 @@
+package afl
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/engine/check"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// escalationData is what a person is told of a checkpoint that was handed to
+// them.
+type escalationData struct {
+	Lang, Session string
+	Def           Definition
+	// C is the checkpoint, Escalation set. What happened after it is left out.
+	C Checkpoint
+	// Max is the number of attempts that were allowed then; 0: what the route
+	// tells of it, else those that are allowed now.
+	Max int
+	// Verdict is that which escalated, nil where a question could not be
+	// answered.
+	Verdict *Verdict
+	// PatternAfter is how many equal failures make a pattern.
+	PatternAfter int
+	// Timeout is the validation's that held.
+	Timeout    time.Duration
+	Dependents []string
+	// Question is what could not be answered.
+	Question string
+	// Files are those of the attempt, relative to the workspace.
+	Files   []string
+	Options []string
+}
+
+// Ways on that an escalation recommends.
+const (
+	wayDesign      = "design"
+	wayEnvironment = "environment"
+	wayManual      = "manual"
+)
+
+// recommended is the way on that fits a route.
+func recommended(route Route) string {
+	switch route {
+	case routeDesign:
+		return wayDesign
+	case routeEnv:
+		return wayEnvironment
+	}
+	return wayManual
+}
+
+// escalationReason says on one line, as plain text, why a checkpoint goes to a
+// person after n of max attempts. v is nil where nothing was judged, same is
+// how often the last failure happened in a row, question what nobody could
+// answer.
+func escalationReason(lang string, route Route, v *Verdict, n, max, same int, question string) string {
+	key := "reason." + string(route)
+	why := ""
+	switch route {
+	case routeEnv:
+		if v != nil && len(v.KeyLines) > 0 {
+			why = oneLine(v.KeyLines[0], shownSentence)
+		}
+		key = "cause." + string(check.EnvIssue)
+	case routeUnclear:
+		why = oneLine(question, shownSentence)
+	}
+	if why == "" {
+		why = phrase(lang, key, "n", strconv.Itoa(n), "max", strconv.Itoa(max), "k", strconv.Itoa(same))
+	}
+	return string(route) + ": " + why
+}
+
+// sameInARow is how many of the last verdicts, of one epoch, are the same
+// failure by signature: 0 where the last one passed or there is none.
+func sameInARow(history []Judged) int {
+	last := len(history) - 1
+	if last < 0 || history[last].Result == passed {
+		return 0
+	}
+	k := 1
+	for i := last - 1; i >= 0 && alike(history[i], history[last]); i-- {
+		k++
+	}
+	return k
+}
+
+// alike reports whether two verdicts are the same failure within one epoch.
+func alike(a, b Judged) bool {
+	return a.Result != passed && b.Result != passed && a.Epoch == b.Epoch && a.Signature != "" && a.Signature == b.Signature
+}
+
+// before is the history up to the escalation.
+func (d escalationData) before() []Judged {
+	e := d.C.Escalation
+	var history []Judged
+	for _, j := range d.C.History {
+		if j.Iteration < e.Iteration || e.Run != nil && j.Iteration == e.Iteration && j.Run <= *e.Run {
+			history = append(history, j)
+		}
+	}
+	return history
+}
+
+func (d escalationData) max() int {
+	switch {
+	case d.Max > 0:
+		return d.Max
+	case d.C.Escalation.Route == routeMaxRetry:
+		return d.C.Escalation.Iteration
+	}
+	return d.C.MaxIterations
+}
+
+// failure is the type of the failure that escalated, "" where nothing was
+// judged.
+func (d escalationData) failure() check.Type {
+	if d.Verdict == nil {
+		return ""
+	}
+	return d.Verdict.failure()
+}
+
+func (d escalationData) keyLines() []string {
+	if d.Verdict == nil {
+		return nil
+	}
+	return d.Verdict.KeyLines
+}
+
+// escalationMD returns escalation.md.
+func escalationMD(d escalationData) []byte {
+	return rendered(d.Lang, "escalation", templates.AFLEscalationData{
+		First: docLine(d.Session, d.Def.ID, "escalation", d.C.Escalation.Iteration),
+		Facts: d.facts(), History: d.failures(), Pattern: d.pattern(), Causes: numberedList(d.causeLines()),
+		Design: d.design(), Environment: d.environment(), Manual: d.manual(),
+	})
+}
+
+func (d escalationData) facts() []templates.FormFact {
+	e := d.C.Escalation
+	var rows []templates.FormFact
+	for _, row := range []struct{ key, value string }{
+		{"session", d.Session},
+		{"checkpoint", d.Def.ID},
+		{"attempts", strconv.Itoa(e.Iteration) + "/" + strconv.Itoa(d.max())},
+		{"reason", escalationReason(d.Lang, e.Route, d.Verdict, e.Iteration, d.max(), sameInARow(d.before()), d.Question)},
+	} {
+		rows = append(rows, templates.FormFact{Label: phrase(d.Lang, "escalation."+row.key), Value: row.value})
+	}
+	return rows
+}
+
+// failures are the rows of the history. Where nothing was judged the question
+// is the last.
+func (d escalationData) failures() []templates.AFLFailure {
+	var rows []templates.AFLFailure
+	for _, j := range d.before() {
+		if j.Result != passed {
+			rows = append(rows, templates.AFLFailure{
+				Attempt: strconv.Itoa(j.Iteration), Criteria: joined(j.FailedCriteria, "; "), Cause: orDash(string(j.FailureType)),
+			})
+		}
+	}
+	if d.Verdict == nil {
+		rows = append(rows, templates.AFLFailure{
+			Attempt: strconv.Itoa(d.C.Escalation.Iteration), Criteria: dash,
+			Cause: phrase(d.Lang, "escalation.asked", "question", orDash(oneLine(d.Question, shownSentence))),
+		})
+	}
+	return rows
+}
+
+// pattern says whether the attempts failed alike.
+func (d escalationData) pattern() string {
+	history := d.before()
+	if k := sameInARow(history); k >= 2 && k >= d.PatternAfter {
+		same := phrase(d.Lang, "escalation.pattern.same", "k", strconv.Itoa(k))
+		if len(d.keyLines()) == 0 {
+			return strings.TrimSuffix(same, ":")
+		}
+		return same + "\n\n" + templates.Fence(strings.Join(d.keyLines(), "\n"))
+	}
+	var types []string
+	twice := false
+	for i, j := range history {
+		twice = twice || i > 0 && alike(history[i-1], j)
+		if j.Result != passed {
+			types = append(types, orDash(string(j.FailureType)))
+		}
+	}
+	if !twice {
+		return phrase(d.Lang, "escalation.pattern.none")
+	}
+	return phrase(d.Lang, "escalation.pattern.types", "types", templates.Inline(strings.Join(types, " → ")))
+}
+
+// causeList are the probable causes as plain text: the analysis', else that of
+// the type or the question.
+func (d escalationData) causeList() []string {
+	if d.Verdict == nil {
+		return []string{phrase(d.Lang, "escalation.cause.question", "question", orDash(oneLine(d.Question, shownSentence)))}
+	}
+	cause, _ := causes(d.Lang, d.failure(), d.Timeout)
+	return orElse(d.Verdict.Causes, cause)
+}
+
+func (d escalationData) causeLines() []string {
+	var lines []string
+	for _, c := range d.causeList() {
+		lines = append(lines, templates.Inline(orDash(atMost(c, shownSentence))))
+	}
+	return lines
+}
+
+// advised adds to a way on that it is the recommended one.
+func (d escalationData) advised(way string, blocks []string) string {
+	if way == recommended(d.C.Escalation.Route) {
+		blocks = append(blocks, phrase(d.Lang, "escalation.recommended"))
+	}
+	return paragraphs(blocks)
+}
+
+func (d escalationData) design() string {
+	return d.advised(wayDesign, []string{"```bash\n/afl:architect --resume " + d.Session + "\n```"})
+}
+
+// environment says what the environment lacks, as far as the output told.
+func (d escalationData) environment() string {
+	var blocks []string
+	_, fix := causes(d.Lang, d.failure(), d.Timeout)
+	switch t := d.failure(); {
+	case d.Verdict != nil && len(d.Verdict.Names) > 0:
+		blocks = append(blocks, phrase(d.Lang, "escalation.missing", "names", codes(d.Verdict.Names)))
+	case (t == check.EnvIssue || t == check.Timeout) && len(d.keyLines()) > 0:
+		blocks = append(blocks, fix, templates.Fence(strings.Join(d.keyLines(), "\n")))
+	case t == check.Timeout:
+		blocks = append(blocks, fix)
+	default:
+		blocks = append(blocks, phrase(d.Lang, "escalation.nothing_missing"))
+	}
+	return d.advised(wayEnvironment, append(blocks, phrase(d.Lang, "escalation.env_fixed")))
+}
+
+// manual lists the attempt's files and what a person can decide.
+func (d escalationData) manual() string {
+	files := []string{"- " + dash}
+	if len(d.Files) > 0 {
+		files = nil
+	}
+	for _, p := range d.Files {
+		files = append(files, "- "+fileLink(p))
+	}
+	var options []string
+	for _, o := range d.Options {
+		options = append(options, "- "+templates.Code(o)+": "+templates.Inline(phrase(d.Lang, "option."+o)))
+	}
+	return d.advised(wayManual, []string{
+		phrase(d.Lang, "escalation.files"), strings.Join(files, "\n"),
+		phrase(d.Lang, "escalation.dependents", "dependents", templates.Inline(joined(d.Dependents, ", "))),
+		phrase(d.Lang, "escalation.options"), orDash(strings.Join(options, "\n")),
+	})
+}
+
+// escalationJSON returns escalation.json. Its reason is the state's.
+func escalationJSON(d escalationData) []byte {
+	e := d.C.Escalation
+	history := d.before()
+	signature, suggestions := text(""), []Suggestion{}
+	if k := len(history); k > 0 && d.Verdict != nil {
+		signature = history[k-1].Signature
+		suggestions = slices.Concat(suggestions, d.Verdict.Suggestions)
+	}
+	return encoded(schemas.Object{
+		{Name: "session_id", Value: d.Session}, {Name: "checkpoint_id", Value: d.Def.ID},
+		{Name: "iteration", Value: e.Iteration}, {Name: "max_iterations", Value: d.max()},
+		{Name: "route", Value: e.Route}, {Name: "failure_type", Value: text(e.FailureType)}, {Name: "reason", Value: e.Reason},
+		{Name: "at", Value: e.At}, {Name: "request_id", Value: e.RequestID}, {Name: "history", Value: history},
+		{Name: "pattern", Value: schemas.Object{
+			{Name: "signature", Value: signature}, {Name: "consecutive", Value: sameInARow(history)}, {Name: "lines", Value: d.keyLines()},
+		}},
+		{Name: "causes", Value: d.causeList()}, {Name: "suggestions", Value: suggestions},
+		{Name: "recommended", Value: recommended(e.Route)}, {Name: "dependents", Value: d.Dependents},
+	})
+}

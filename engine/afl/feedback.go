@@ -1,0 +1,216 @@
+package afl
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"placet/engine/check"
+	"placet/layout"
+	"placet/templates"
+)
+
+// feedbackData is what the next worker is told of an attempt.
+type feedbackData struct {
+	Lang, Session string
+	Def           Definition
+	Max           int
+	// Verdict is that on the attempt; it may have passed and been reopened.
+	Verdict Verdict
+	// Timeout is the validation's that held.
+	Timeout time.Duration
+	// Stdout and Stderr are all that is kept of the outputs. Where the verdict
+	// comes from a result or a worker, Stdout is what that says.
+	Stdout, Stderr string
+	// File names the document that a worker's words are from; "" is
+	// worker.json.
+	File string
+	// Note is what a person or reviewer added, By who it was.
+	Note, By string
+}
+
+// How much a feedback shows of an output: its end.
+const (
+	shownLines  = 50
+	shownOutput = 8 << 10
+)
+
+// shownSuggestions is how many changes a feedback proposes, shownCode how much
+// of each one's code it shows, in bytes.
+const (
+	shownSuggestions = 20
+	shownCode        = 8 << 10
+)
+
+// feedbackMD returns feedback.md.
+func feedbackMD(d feedbackData) []byte {
+	return rendered(d.Lang, "feedback", templates.AFLFeedbackData{
+		First:      docLine(d.Session, d.Def.ID, "feedback", d.Verdict.Iteration),
+		Checkpoint: d.Def.ID, Attempt: d.Verdict.Iteration, Max: d.Max,
+		Facts: d.facts(), Fixes: paragraphs(d.fixes()), Examples: paragraphs(d.examples()),
+		Output: d.output(), Note: d.note(),
+	})
+}
+
+func (d feedbackData) facts() []templates.FormFact {
+	v := d.Verdict
+	exit := dash
+	if v.ExitCode != nil {
+		exit = strconv.Itoa(*v.ExitCode)
+	}
+	var rows []templates.FormFact
+	for _, row := range []struct{ key, value string }{
+		{"criterion", joined(v.FailedCriteria, "; ")},
+		{"type", orDash(string(v.FailureType))},
+		{"files", joined(v.RelatedFiles, ", ")},
+		{"command", orDash(string(d.Def.Command))},
+		{"exit_code", exit},
+		{"expected", orDash(string(d.Def.Expected))},
+	} {
+		rows = append(rows, templates.FormFact{Label: phrase(d.Lang, "feedback."+row.key), Value: row.value})
+	}
+	return rows
+}
+
+// fixes say why the attempt failed and what to do about it: what an analysis
+// says, else what is true of the type.
+func (d feedbackData) fixes() []string {
+	v := d.Verdict
+	if v.Passed {
+		return nil
+	}
+	var blocks []string
+	cause, fix := causes(d.Lang, v.failure(), d.Timeout)
+	for _, c := range orElse(v.Causes, cause) {
+		blocks = append(blocks, phrase(d.Lang, "feedback.cause", "cause", templates.Inline(atMost(c, shownSentence))))
+	}
+	if v.Marker != nil {
+		blocks = append(blocks, phrase(d.Lang, "feedback.marker", "marker", templates.Code(atMost(*v.Marker, shownName))))
+	}
+	blocks = append(blocks, numberedList(d.steps(fix)))
+	if len(v.KeyLines) > 0 {
+		blocks = append(blocks, phrase(d.Lang, "feedback.lines"), templates.Fence(strings.Join(v.KeyLines, "\n")))
+	}
+	return blocks
+}
+
+// orElse returns the texts of a list, or a single one where it has none.
+func orElse(list []string, one string) []string {
+	if len(list) > shownSuggestions {
+		list = list[:shownSuggestions]
+	}
+	if len(list) == 0 {
+		return []string{one}
+	}
+	return list
+}
+
+// steps are what an analysis suggests, else the fix of the type.
+func (d feedbackData) steps(fix string) []string {
+	if len(d.Verdict.Suggestions) == 0 {
+		return []string{fix}
+	}
+	var lines []string
+	for _, s := range d.suggested() {
+		lines = append(lines, s.where()+": "+orDash(templates.Inline(atMost(s.Why, shownSentence))))
+	}
+	if more := len(d.Verdict.Suggestions) - len(lines); more > 0 {
+		lines = append(lines, phrase(d.Lang, "feedback.more", "n", strconv.Itoa(more)))
+	}
+	return lines
+}
+
+func (d feedbackData) suggested() []Suggestion {
+	list := d.Verdict.Suggestions
+	return list[:min(len(list), shownSuggestions)]
+}
+
+// where is the place that a suggestion means, as a code span.
+func (s Suggestion) where() string {
+	place := atMost(s.File, shownName)
+	if s.Line != nil {
+		place += ":" + strconv.Itoa(*s.Line)
+	}
+	return templates.Code(place)
+}
+
+// examples are the code that an analysis would change.
+func (d feedbackData) examples() []string {
+	var blocks []string
+	for _, s := range d.suggested() {
+		if s.Before == "" && s.After == "" {
+			continue
+		}
+		blocks = append(blocks, s.where())
+		for _, part := range []struct {
+			key  string
+			code text
+		}{{"before", s.Before}, {"after", s.After}} {
+			if part.code != "" {
+				blocks = append(blocks, phrase(d.Lang, "feedback."+part.key), templates.Fence(atMost(string(part.code), shownCode)))
+			}
+		}
+	}
+	return blocks
+}
+
+// output are the ends of stdout and stderr, or of what a result or a worker
+// said.
+func (d feedbackData) output() []templates.AFLSection {
+	switch d.Verdict.Source {
+	case fromResult:
+		return []templates.AFLSection{d.part("output", "result.json", d.Stdout)}
+	case fromWorker:
+		return []templates.AFLSection{d.part("worker", cmp.Or(d.File, "worker.json"), d.Stdout)}
+	}
+	file := layout.AFLNumbered("validation", d.Verdict.Run, ".json")
+	return []templates.AFLSection{d.part("stdout", file, d.Stdout), d.part("stderr", file, d.Stderr)}
+}
+
+func (d feedbackData) part(name, file, output string) templates.AFLSection {
+	end, whole := endOf(output)
+	section := templates.AFLSection{Title: name, Body: dash}
+	if !whole {
+		section.Title = phrase(d.Lang, "feedback.end", "name", name, "file", templates.Code(file))
+	}
+	if end != "" {
+		section.Body = templates.Fence(end)
+	}
+	return section
+}
+
+// endOf returns the last lines of an output as people read it, without empty
+// lines around them, and whether that is all of it.
+func endOf(output string) (end string, whole bool) {
+	end, whole = strings.Trim(templates.Clean(check.Clean(output)), "\n"), true
+	at := len(end)
+	for range shownLines {
+		if at = strings.LastIndexByte(end[:at], '\n'); at < 0 {
+			break
+		}
+	}
+	if at >= 0 {
+		end, whole = end[at+1:], false
+	}
+	if len(end) <= shownOutput {
+		return end, whole
+	}
+	from := len(end) - shownOutput
+	for !utf8.RuneStart(end[from]) {
+		from++
+	}
+	return "…" + end[from:], false
+}
+
+func (d feedbackData) note() string {
+	if orDash(d.Note) == dash {
+		return dash
+	}
+	note := templates.Quote(atMost(d.Note, shownNote))
+	if d.By == "" {
+		return note
+	}
+	return phrase(d.Lang, "feedback.note_by", "by", templates.Inline(d.By)) + "\n\n" + note
+}

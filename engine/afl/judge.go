@@ -1,0 +1,216 @@
+package afl
+
+import (
+	"fmt"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/check"
+	"placet/schemas"
+)
+
+// verdictKey names a judgement.
+type verdictKey struct {
+	cp     string
+	n, run int
+}
+
+// keep remembers a judgement for the documents of the same commit.
+func (r *reading) keep(id string, v Verdict) {
+	if r.verdicts == nil {
+		r.verdicts = map[verdictKey]Verdict{}
+	}
+	r.verdicts[verdictKey{id, v.Iteration, v.Run}] = v
+}
+
+// input is what the classifier looks at.
+func (r *reading) input(id string, n int, words string, timedOut bool, exit *int) check.Input {
+	changed := r.changedFiles(id, n)
+	own := append([]string{id}, changed...)
+	if d := r.defs[id]; d != nil {
+		own = append(append(own, d.Name, string(d.Description)), d.Criteria...)
+	}
+	return check.Input{Text: words, TimedOut: timedOut, Exit: exit, Own: own, Changed: changed}
+}
+
+// classified lays what the classifier found over a verdict that did not pass.
+func (v *Verdict) classified(f check.Finding) {
+	v.FailureType, v.TypeFrom, v.Rule = text(f.Type), fromClassifier, text(f.Rule)
+	v.FailingTests, v.KeyLines, v.RelatedFiles, v.Names = f.FailingTests, f.KeyLines, f.RelatedFiles, f.Names
+}
+
+// judgeValidation judges the run of a command.
+func (r *reading) judgeValidation(id string, c *Checkpoint, t *attempt) Verdict {
+	d, o := r.defs[id], t.validation
+	v := Verdict{
+		Iteration: t.n, Run: c.Run.Number, Source: fromValidation, SourceDigest: text(t.validationSum),
+		TimedOut: o.TimedOut || o.Outcome == outTimedOut, ExitCode: o.ExitCode, MatchedText: o.MatchedText, Marker: o.Marker,
+	}
+	v.Passed = o.Outcome == outFinished && check.Passed(o.ExitCode, v.TimedOut, string(d.Expected), o.MatchedText, o.Marker)
+	if v.Passed {
+		return v.routed(r, c)
+	}
+	words := check.Text(o.Stdout.text(), o.Stderr.text())
+	if o.Outcome == outNotStarted {
+		words = strings.TrimSpace(words + "\n" + o.Reason)
+	}
+	v.classified(check.Classify(r.input(id, t.n, words, v.TimedOut, v.ExitCode)))
+	if o.Outcome == outNotStarted {
+		v.FailureType, v.Rule = text(check.EnvIssue), ""
+	}
+	v.analysed(t.analysis)
+	return v.failedBy(nil).routed(r, c)
+}
+
+// judgeLost judges a run of which a person says that it failed.
+func (r *reading) judgeLost(id string, c *Checkpoint, t *attempt) Verdict {
+	v := Verdict{Iteration: t.n, Run: c.Run.Number, Source: fromValidation, SourceDigest: text(t.validationSum)}
+	v.classified(check.Finding{Type: check.EnvIssue})
+	return v.failedBy([]string{"the validation was lost"}).routed(r, c)
+}
+
+// judgeResult judges what an outside validator says.
+func (r *reading) judgeResult(id string, c *Checkpoint, t *attempt) Verdict {
+	d, o := r.defs[id], t.result
+	exit := o.ExitCode
+	v := Verdict{
+		Iteration: t.n, Run: c.Run.Number, Source: fromResult, SourceDigest: text(t.resultSum),
+		TimedOut: o.TimedOut, ExitCode: &exit,
+	}
+	v.MatchedText, v.Marker = check.Match(string(d.Expected), o.Output)
+	v.Passed = o.FailureType == "" && len(o.FailedCriteria) == 0 && check.Passed(&exit, o.TimedOut, string(d.Expected), v.MatchedText, v.Marker)
+	if v.Passed {
+		return v.routed(r, c)
+	}
+	v.classified(check.Classify(r.input(id, t.n, o.Output, o.TimedOut, &exit)))
+	if typ, known := check.Known(string(o.FailureType)); known {
+		v.FailureType, v.TypeFrom = text(typ), fromResult
+	}
+	v.analysed(t.analysis)
+	return v.failedBy(o.FailedCriteria).routed(r, c)
+}
+
+// judgeReport judges an attempt that its worker gave up.
+func (r *reading) judgeReport(id string, c *Checkpoint, t *attempt) Verdict {
+	one := 1
+	v := Verdict{Iteration: t.n, Run: nextRun(c), Source: fromWorker, SourceDigest: text(t.workerSum)}
+	v.classified(check.Classify(r.input(id, t.n, t.worker.Message, false, &one)))
+	if typ, known := check.Known(string(t.worker.FailureType)); known {
+		v.FailureType, v.TypeFrom = text(typ), fromWorker
+	}
+	return v.failedBy([]string{"the worker gave the attempt up"}).routed(r, c)
+}
+
+// judgeWorkerRun judges an attempt whose worker command ended badly, or of
+// which a person says so.
+func (r *reading) judgeWorkerRun(id string, c *Checkpoint, t *attempt, typ check.Type) Verdict {
+	v := Verdict{Iteration: t.n, Run: nextRun(c), Source: fromWorker, TimedOut: typ == check.Timeout}
+	criterion := "the worker command did not end"
+	if run := t.workerRun; run != nil {
+		v.SourceDigest, v.ExitCode = text(t.workerRunSum), run.ExitCode
+		f := check.Classify(r.input(id, t.n, strings.TrimSpace(run.Tail+"\n"+run.Reason), v.TimedOut, run.ExitCode))
+		v.classified(f)
+		if run.ExitCode != nil && !v.TimedOut {
+			criterion = fmt.Sprintf("the worker command: exit code %d", *run.ExitCode)
+		}
+	}
+	v.FailureType, v.TypeFrom = text(typ), fromWorker
+	if v.TimedOut {
+		criterion = "the worker command: timed out"
+	}
+	return v.failedBy([]string{criterion}).routed(r, c)
+}
+
+// analysed lets an analysis decide where there is one.
+func (v *Verdict) analysed(a *Analysis) {
+	if a == nil {
+		return
+	}
+	v.FailureType, v.TypeFrom = text(a.FailureType), fromAnalysis
+	v.Causes, v.Suggestions = a.Causes, a.Suggestions
+	if len(a.FailedCriteria) > 0 {
+		v.FailedCriteria = a.FailedCriteria
+	}
+}
+
+// mostCriteria is how many failing tests stand for the failed criteria.
+const mostCriteria = 10
+
+// failedBy completes a failed verdict: which criteria failed, and by which
+// signature the failure is known again.
+func (v Verdict) failedBy(said []string) Verdict {
+	switch {
+	case len(v.FailedCriteria) > 0: // the analysis says
+	case len(said) > 0:
+		v.FailedCriteria = said
+	case len(v.FailingTests) > 0:
+		v.FailedCriteria = v.FailingTests[:min(mostCriteria, len(v.FailingTests))]
+	case v.TimedOut:
+		v.FailedCriteria = []string{"timed out"}
+	case v.ExitCode != nil && *v.ExitCode != 0:
+		v.FailedCriteria = []string{fmt.Sprintf("exit code %d", *v.ExitCode)}
+	case v.Marker != nil:
+		v.FailedCriteria = []string{"failing marker found: " + *v.Marker}
+	case v.ExitCode == nil:
+		v.FailedCriteria = []string{"not started"}
+	default:
+		v.FailedCriteria = []string{"expected text not found"}
+	}
+	v.Signature = text(check.Signature(v.failure(), v.KeyLines))
+	return v
+}
+
+// duration is how long the judged run took.
+func (r *reading) duration(id string, v Verdict) int64 {
+	if t := r.tries[id]; t != nil && v.Source == fromValidation && t.validation != nil {
+		return t.validation.DurationMS
+	}
+	return 0
+}
+
+// verdictDoc is where the judgement on a run lies.
+func verdictDoc(id string, n, run int) string { return place(id, n, numbered("verdict", run)) }
+
+// verdictOf finds a judgement again: in the commit under way, on disk, or by
+// judging once more what was judged.
+func (r *reading) verdictOf(id string, h Judged) (v Verdict, ok bool) {
+	if v, ok = r.verdicts[verdictKey{id, h.Iteration, h.Run}]; ok {
+		return v, true
+	}
+	d := r.Snap.In(verdictDoc(id, h.Iteration, h.Run))
+	if d.Present() && schemas.Decode("afl/verdict", "verdict.json", d.Body, &v) == nil {
+		return v, true
+	}
+	return r.judgeAgain(id, h), true
+}
+
+// judgeAgain makes a verdict again from what was judged, as far as it is still
+// there; what the history says stands.
+func (r *reading) judgeAgain(id string, h Judged) Verdict {
+	c := &Checkpoint{Iteration: h.Iteration, Epoch: h.Epoch, Run: &Run{Number: h.Run, Mode: modeCommand}, MaxIterations: h.Iteration + 1}
+	t := &attempt{cp: id, n: h.Iteration}
+	v := Verdict{Iteration: h.Iteration, Run: h.Run, Source: h.Source, Passed: h.Result == passed}
+	quiet := *r
+	quiet.Notes = engine.Notes{}
+	switch h.Source {
+	case fromValidation:
+		d := r.Snap.In(place(id, h.Iteration, numbered("validation", h.Run)))
+		var o Validation
+		if r.defs[id] != nil && d.Present() && schemas.Decode("afl/validation", "validation.json", d.Body, &o) == nil {
+			t.validation, t.validationSum = &o, d.Sum
+			quiet.readAnalysis(t, c)
+			v = r.judgeValidation(id, c, t)
+		}
+	case fromResult:
+		d := r.Snap.In(t.rel("result.json"))
+		if r.defs[id] != nil && d.Present() && schemas.Decode("afl/result", "result.json", d.Body, &t.result) == nil {
+			t.resultSum = d.Sum
+			c.Run.Mode = modeResult
+			quiet.readAnalysis(t, c)
+			v = r.judgeResult(id, c, t)
+		}
+	}
+	v.Passed, v.Route, v.FailureType = h.Result == passed, h.Route, h.FailureType
+	v.Rule, v.Signature, v.FailedCriteria = h.Rule, h.Signature, h.FailedCriteria
+	return v
+}

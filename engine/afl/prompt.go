@@ -1,0 +1,200 @@
+package afl
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"placet/engine"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// promptData is what a worker is told of an attempt.
+type promptData struct {
+	Lang, Session string
+	Def           Definition
+	Attempt, Max  int
+	// Timeout is the validation's that holds; 0: the definition's.
+	Timeout       time.Duration
+	Dependencies  []dependency
+	Prerequisites []Prerequisite
+	Contracts     []contract
+	// ContractNames are the names that a V2 checkpoint lists.
+	ContractNames []string
+	// Architecture is a path in the workspace, "" for none.
+	Architecture string
+	// Feedback is feedback.md of attempt FeedbackOf, "" for none.
+	Feedback   string
+	FeedbackOf int
+	// Redesigned says that the design changed since the last attempt, whose
+	// feedback is therefore left out.
+	Redesigned bool
+	// Note is what a person said for this attempt and no feedback holds.
+	Note  string
+	Paths handIn
+}
+
+// dependency is a checkpoint that another one needs.
+type dependency struct {
+	ID     string
+	Status engine.Status
+}
+
+// contract is a part of the contract that a checkpoint must keep.
+type contract struct{ Title, Path, Text string }
+
+// handIn are the files by which worker and people talk about an attempt,
+// relative to the workspace.
+type handIn struct{ Prompt, Worker, Answer, Question string }
+
+// shownContracts is how much of a checkpoint's contracts a prompt shows, in
+// bytes and altogether.
+const shownContracts = 32 << 10
+
+// promptMD returns prompt.md.
+func promptMD(d promptData) []byte {
+	return rendered(d.Lang, "prompt", templates.AFLPromptData{
+		First:      docLine(d.Session, d.Def.ID, "prompt", d.Attempt),
+		Checkpoint: d.Def.ID, Attempt: d.Attempt, Max: d.Max,
+		Name: orDash(d.Def.Name), Type: orDash(d.Def.Type), Description: string(d.Def.Description),
+		Dependencies: d.dependencies(), Prerequisites: d.prerequisites(), Criteria: d.Def.Criteria,
+		Command: string(d.Def.Command), Expected: string(d.Def.Expected), Timeout: d.timeout(),
+		Contracts: d.contracts(), ContractNames: d.ContractNames, Architecture: d.architecture(),
+		Feedback: d.feedback(), HandIn: phrase(d.Lang, "prompt.handin.write", "worker", templates.Code(d.Paths.Worker)),
+		Example: d.example(), Ways: d.ways(),
+	})
+}
+
+func (d promptData) dependencies() []string {
+	var lines []string
+	for _, on := range d.Dependencies {
+		lines = append(lines, on.ID+": "+string(on.Status))
+	}
+	return lines
+}
+
+func (d promptData) prerequisites() []string {
+	var lines []string
+	for _, p := range d.Prerequisites {
+		line := p.ID
+		if p.Type != "" {
+			line += " (" + string(p.Type) + ")"
+		}
+		for _, more := range []text{p.Name, p.Script} {
+			if more != "" {
+				line += ": " + string(more)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (d promptData) timeout() string {
+	switch {
+	case d.Timeout > 0:
+		return lengthWords(d.Timeout)
+	case d.Def.TimeoutMS != nil:
+		return lengthWords(time.Duration(*d.Def.TimeoutMS) * time.Millisecond)
+	}
+	return dash
+}
+
+func (d promptData) architecture() string {
+	if d.Architecture == "" {
+		return dash
+	}
+	return fileLink(d.Architecture)
+}
+
+// contracts are the parts as far as there is room. Of what is left out a link
+// remains.
+func (d promptData) contracts() []templates.AFLSection {
+	var sections []templates.AFLSection
+	room := shownContracts
+	for _, c := range d.Contracts {
+		shown, whole := headOf(strings.TrimRight(templates.Clean(c.Text), "\n"), room)
+		room -= len(shown)
+		blocks := []string{fileLink(c.Path)}
+		if shown != "" {
+			blocks = append(blocks, templates.Fence(shown))
+		}
+		if !whole {
+			blocks = append(blocks, phrase(d.Lang, "prompt.cut", "file", fileLink(c.Path)))
+		}
+		title := c.Title
+		if strings.TrimSpace(templates.Clean(title)) == "" {
+			title = c.Path
+		}
+		sections = append(sections, templates.AFLSection{Title: oneLine(title, shownName), Body: paragraphs(blocks)})
+	}
+	return sections
+}
+
+// headOf returns the beginning of a text that fits, in whole lines where there
+// is one, and whether that is all of it.
+func headOf(s string, limit int) (head string, whole bool) {
+	if len(s) <= limit {
+		return s, true
+	}
+	head = s[:limit]
+	if at := strings.LastIndexByte(head, '\n'); at > 0 {
+		return head[:at], false
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit], false
+}
+
+func (d promptData) feedback() string {
+	var blocks []string
+	switch {
+	case d.Redesigned:
+		blocks = append(blocks, phrase(d.Lang, "prompt.redesigned"))
+	case d.Feedback != "":
+		blocks = append(blocks, phrase(d.Lang, "prompt.feedback_of", "n", strconv.Itoa(d.FeedbackOf)), templates.Fence(d.Feedback))
+	}
+	if orDash(d.Note) != dash {
+		blocks = append(blocks, phrase(d.Lang, "prompt.note"), templates.Quote(atMost(d.Note, shownNote)))
+	}
+	return paragraphs(blocks)
+}
+
+// example is a hand-in as the worker may write it.
+func (d promptData) example() string {
+	return strings.TrimSpace(string(encoded(schemas.Object{
+		{Name: "checkpoint", Value: d.Def.ID}, {Name: "iteration", Value: d.Attempt},
+		{Name: "status", Value: "completed"}, {Name: "changed_files", Value: []string{"path/of/a/file"}},
+	})))
+}
+
+// handInTypes are the failure types that a worker can know.
+const handInTypes = "NOT_IMPLEMENTED, LOGIC_ERROR, TYPE_ERROR, DESIGN_MISMATCH, ENV_ISSUE, TIMEOUT"
+
+func (d promptData) ways() []string {
+	return []string{
+		phrase(d.Lang, "prompt.handin.completed"),
+		phrase(d.Lang, "prompt.handin.failed", "types", handInTypes),
+		phrase(d.Lang, "prompt.handin.question", "answer", templates.Code(d.Paths.Answer), "question", templates.Code(d.Paths.Question)),
+		phrase(d.Lang, "prompt.handin.others"),
+	}
+}
+
+// answerMD returns answer.md: the answered questions of an attempt, the oldest
+// first.
+func answerMD(lang, session, cp string, attempt int, questions []Question) []byte {
+	data := templates.AFLAnswersData{First: docLine(session, cp, "answer", attempt), Checkpoint: cp, Attempt: attempt}
+	for _, q := range questions {
+		if q.Answer == "" {
+			continue
+		}
+		data.Answers = append(data.Answers, templates.AFLAnswer{
+			Number: q.Number, Question: q.Text, Answer: string(q.Answer),
+			By: orDash(string(q.AnsweredBy)), At: orDash(string(q.AnsweredAt)),
+		})
+	}
+	return rendered(lang, "answer", data)
+}

@@ -1,0 +1,185 @@
+package afl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"placet/engine"
+	"placet/engine/graph"
+	"placet/schemas"
+)
+
+// levels are the checkpoints' levels by dependency: 1 + the highest level among
+// the dependencies.
+func levels(defs []Definition) map[string]int { return graph.Levels(nodesOf(defs)) }
+
+// rounds are the number of levels and the lowest, from 1, with a checkpoint
+// that is not over; the last level where all are.
+func rounds(st State) (current, total int) {
+	if st.Approved == nil {
+		return 0, 0
+	}
+	level := levels(st.Approved.Definitions)
+	for _, l := range level {
+		total = max(total, l)
+	}
+	current = total
+	for id, l := range level {
+		if c := st.Checkpoints[id]; c == nil || !over(c.Status) {
+			current = min(current, l)
+		}
+	}
+	return current, total
+}
+
+// displayOrder are the checkpoints in the order in which they are shown: as
+// they were approved, then those no longer defined, by id.
+func displayOrder(st State) []string {
+	var ids []string
+	gone := maps.Clone(st.Checkpoints)
+	if st.Approved != nil {
+		for _, def := range st.Approved.Definitions {
+			if gone[def.ID] != nil {
+				ids = append(ids, def.ID)
+				delete(gone, def.ID)
+			}
+		}
+	}
+	return append(ids, slices.Sorted(maps.Keys(gone))...)
+}
+
+// upstreamStatus is a session's status in upstream's words.
+func upstreamStatus(s engine.Status) engine.Status {
+	switch s {
+	case Designing, Approving:
+		return "pending"
+	case Delegating:
+		return "in_progress"
+	}
+	return s
+}
+
+// signedBy are the members that mark a rendering as placet's.
+func signedBy(st State) schemas.Object {
+	return schemas.Object{{Name: "written_by", Value: "placet"}, {Name: "revision", Value: st.Revision}}
+}
+
+// statusJSON returns delegations/status.json.
+func statusJSON(st State) []byte {
+	checkpoints := schemas.Object{}
+	for _, id := range displayOrder(st) {
+		c := st.Checkpoints[id]
+		row := schemas.Object{{Name: "status", Value: c.Status}}
+		if c.Iteration > 0 {
+			row = append(row, schemas.Member{Name: "iterations", Value: c.Iteration})
+		}
+		checkpoints = append(checkpoints, schemas.Member{Name: id, Value: row})
+	}
+	current, total := rounds(st)
+	return encoded(append(schemas.Object{
+		{Name: "sessionId", Value: st.SessionID}, {Name: "status", Value: upstreamStatus(st.Status)},
+		{Name: "startedAt", Value: st.StartedAt}, {Name: "checkpoints", Value: checkpoints},
+		{Name: "totalRounds", Value: total}, {Name: "currentRound", Value: current},
+	}, signedBy(st)...))
+}
+
+// checkpointStatusJSON returns delegations/{cp}/status.json.
+func checkpointStatusJSON(st State, id string) []byte {
+	c := st.Checkpoints[id]
+	history := []schemas.Object{}
+	for _, j := range c.History {
+		history = append(history, schemas.Object{
+			{Name: "iteration", Value: j.Iteration}, {Name: "result", Value: j.Result},
+			{Name: "failedCriteria", Value: j.FailedCriteria}, {Name: "timestamp", Value: j.Timestamp},
+		})
+	}
+	return encoded(append(schemas.Object{
+		{Name: "checkpointId", Value: id}, {Name: "status", Value: c.Status}, {Name: "iteration", Value: c.Iteration},
+		{Name: "maxIterations", Value: c.MaxIterations}, {Name: "startedAt", Value: c.StartedAt},
+		{Name: "lastAttemptAt", Value: c.LastAttemptAt}, {Name: "history", Value: history},
+	}, signedBy(st)...))
+}
+
+// routingJSON returns delegations/{cp}/routing.json, the seed's metrics.
+func routingJSON(st State, id string) []byte {
+	c := st.Checkpoints[id]
+	history := []schemas.Object{}
+	for _, j := range c.History {
+		row := schemas.Object{{Name: "iteration", Value: j.Iteration}, {Name: "result", Value: j.Route}}
+		if j.Route != routePass {
+			row = append(row, schemas.Member{Name: "reason", Value: j.FailureType})
+		}
+		history = append(history, row)
+	}
+	doc := schemas.Object{
+		{Name: "sessionId", Value: st.SessionID}, {Name: "checkpoint", Value: id}, {Name: "routingHistory", Value: history},
+	}
+	if words, ms, ok := totalTime(*c); ok {
+		doc = append(doc, schemas.Member{Name: "totalTime", Value: words}, schemas.Member{Name: "totalTimeMs", Value: ms})
+	}
+	doc = append(doc, schemas.Member{Name: "feedbackQuality", Value: feedbackQuality(*c)})
+	return encoded(append(doc, signedBy(st)...))
+}
+
+// totalTime is the time from a checkpoint's start to its last verdict, floored:
+// "45s", "15m", "1h05m". ok is false before the first verdict.
+func totalTime(c Checkpoint) (words string, ms int64, ok bool) {
+	if len(c.History) == 0 {
+		return "", 0, false
+	}
+	from, to := moment(c.StartedAt), moment(c.History[len(c.History)-1].Timestamp)
+	if from.IsZero() || to.IsZero() {
+		return "", 0, false
+	}
+	// A clock that was set back makes no time negative.
+	d := max(to.Sub(from), 0)
+	switch {
+	case d < time.Minute:
+		words = fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		words = fmt.Sprintf("%dm", d/time.Minute)
+	default:
+		words = fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return words, d.Milliseconds(), true
+}
+
+// What feedback was good for.
+const (
+	qualityEffective   = "effective"
+	qualityNotNeeded   = "not_needed"
+	qualityNone        = "none"
+	qualityPending     = "pending"
+	qualityPartial     = "partial"
+	qualityIneffective = "ineffective"
+)
+
+// feedbackQuality says what a checkpoint's feedback was good for. A pass that a
+// review reopened before any feedback counts as feedback not judged yet.
+func feedbackQuality(c Checkpoint) string {
+	judged, changed := 0, 0
+	for _, f := range c.Feedback {
+		if next := slices.IndexFunc(c.History, func(j Judged) bool { return j.Iteration > f.Iteration }); next >= 0 {
+			judged++
+			if next == 0 || c.History[next-1].Signature != c.History[next].Signature {
+				changed++
+			}
+		}
+	}
+	passing := len(c.History) > 0 && c.History[len(c.History)-1].Route == routePass
+	switch {
+	case passing && judged > 0:
+		return qualityEffective
+	case passing && len(c.Feedback) == 0:
+		return qualityNotNeeded
+	case len(c.Feedback) == 0:
+		return qualityNone
+	case judged == 0:
+		return qualityPending
+	case 2*changed >= judged:
+		return qualityPartial
+	}
+	return qualityIneffective
+}

@@ -1,0 +1,134 @@
+package afl
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/templates"
+)
+
+// reportMD returns report.md: what became of a session.
+func reportMD(st State) []byte {
+	data := templates.AFLReportData{
+		First: docLine(st.SessionID, "", "report", 0), Session: st.SessionID, Status: string(st.Status),
+		Dates: st.dates(), Requests: st.requestRows(), Skipped: st.skipped(), Review: dash,
+	}
+	for _, id := range displayOrder(st) {
+		data.Checkpoints = append(data.Checkpoints, checkpointRow(id, *st.Checkpoints[id]))
+	}
+	if r := st.Review; r != nil {
+		data.Review = phrase(st.Language, "report.round", "round", strconv.Itoa(r.Round), "mode", r.Mode, "status", r.Status)
+		data.Notes = r.lines()
+	}
+	return rendered(st.Language, "report", data)
+}
+
+func (st State) dates() []templates.FormFact {
+	approval := ""
+	if a := st.Approved; a != nil {
+		approval = fmt.Sprintf("%s (%s)", orDash(string(a.At)), strings.Join(slices.DeleteFunc([]string{string(a.By), a.Source}, empty), ", "))
+	}
+	var rows []templates.FormFact
+	for _, row := range []struct{ key, value string }{
+		{"created", string(st.CreatedAt)}, {"approved", approval},
+		{"started", string(st.StartedAt)}, {"finished", string(st.FinishedAt)},
+	} {
+		rows = append(rows, templates.FormFact{Label: phrase(st.Language, "report."+row.key), Value: orDash(row.value)})
+	}
+	return rows
+}
+
+func empty(s string) bool { return s == "" }
+
+func checkpointRow(id string, c Checkpoint) templates.AFLCheckpointRow {
+	took, _, ok := totalTime(c)
+	if !ok {
+		took = dash
+	}
+	return templates.AFLCheckpointRow{
+		ID: id, Status: string(c.Status), Attempts: fmt.Sprintf("%d/%d", c.Iteration, c.MaxIterations),
+		Time: took, Feedback: feedbackQuality(c),
+	}
+}
+
+// requestRows are the requests in the order in which they were opened.
+func (st State) requestRows() []templates.AFLRequestRow {
+	ids := slices.SortedFunc(maps.Keys(st.Requests), func(a, b string) int {
+		return cmp.Or(cmp.Compare(st.Requests[a].Revision, st.Requests[b].Revision), cmp.Compare(a, b))
+	})
+	var rows []templates.AFLRequestRow
+	for _, id := range ids {
+		r := st.Requests[id]
+		rows = append(rows, templates.AFLRequestRow{
+			At: orDash(string(r.OpenedAt)), Type: r.Type, Checkpoint: orDash(string(r.Checkpoint)), Asked: st.asked(id),
+			Answer: r.outcome(), Comment: orDash(oneLine(string(r.Comment), shownSentence)), By: orDash(string(r.AnsweredBy)),
+		})
+	}
+	return rows
+}
+
+// asked is why a checkpoint was escalated or what its worker asked, as far as
+// the state still says.
+func (st State) asked(request string) string {
+	r := st.Requests[request]
+	c := st.Checkpoints[string(r.Checkpoint)]
+	if c == nil {
+		return dash
+	}
+	if e := c.Escalation; e != nil && e.RequestID == request {
+		return orDash(oneLine(e.Reason, shownSentence))
+	}
+	for _, q := range c.Questions {
+		if q.RequestID == request {
+			return orDash(oneLine(q.Text, shownSentence))
+		}
+	}
+	for _, j := range c.History {
+		if r.Type == typeEscalation && j.Route.escalates() && j.Timestamp == r.OpenedAt {
+			return strings.TrimSuffix(string(j.Route)+": "+string(j.FailureType), ": ")
+		}
+	}
+	return dash
+}
+
+// outcome is what was answered, else what became of the request.
+func (r Request) outcome() string {
+	if r.Status != accepted {
+		return r.Status
+	}
+	answers := r.Selected
+	if r.Option != "" && !slices.Contains(answers, string(r.Option)) {
+		answers = slices.Concat([]string{string(r.Option)}, answers)
+	}
+	return joined(answers, ", ")
+}
+
+// skipped are the checkpoints that were aborted, and why.
+func (st State) skipped() []string {
+	var lines []string
+	for _, id := range displayOrder(st) {
+		c := st.Checkpoints[id]
+		why := string(cmp.Or(c.Skip, c.AbortedBecause))
+		if c.Status == Aborted && why != "" {
+			lines = append(lines, templates.Inline(id)+": "+templates.Inline(phrase(st.Language, "report.because."+why)))
+		}
+	}
+	return lines
+}
+
+// lines are a review's notes as Markdown.
+func (r Review) lines() []string {
+	var lines []string
+	for _, n := range r.Notes {
+		line := templates.Inline(oneLine(n.Text, shownNote))
+		if n.Checkpoint != "" {
+			line = templates.Inline(fmt.Sprintf("%s (%s)", n.Checkpoint, orDash(string(n.Severity)))) + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,58 @@
+package afl
+
+import "placet/engine/check"
+
+// awaitsAnalysis reports whether a failed attempt waits for an analysis.
+func (r *reading) awaitsAnalysis(id string, c *Checkpoint, v Verdict) bool {
+	if v.Passed || r.cfg.OracleWait == 0 || r.tries[id].analysis != nil {
+		return false
+	}
+	until := moment(c.AnalysisUntil)
+	if c.AnalysisUntil != "" && !r.Snap.Now.Before(until) {
+		return false
+	}
+	r.WakeAt(until)
+	return true
+}
+
+// routed says what becomes of an attempt: section 4.3 of the page, first that
+// applies.
+func (v Verdict) routed(r *reading, c *Checkpoint) Verdict {
+	v.Route = r.route(c, v)
+	return v
+}
+
+func (r *reading) route(c *Checkpoint, v Verdict) Route {
+	switch {
+	case v.Passed:
+		return routePass
+	case v.failure() == check.DesignMismatch && r.cfg.EscalateDesign:
+		return routeDesign
+	case v.failure() == check.EnvIssue, v.failure() == check.Timeout && timedOutBefore(c):
+		return routeEnv
+	case v.Iteration >= c.MaxIterations:
+		return routeMaxRetry
+	case v.failure() == check.Unknown && r.cfg.EscalateUnclear:
+		return routeUnclear
+	case r.cfg.EscalateOnPattern && r.pattern(c, v):
+		return routePattern
+	}
+	return routeRetry
+}
+
+// timedOutBefore reports whether the last verdict of the same epoch was a
+// timeout.
+func timedOutBefore(c *Checkpoint) bool {
+	if len(c.History) == 0 {
+		return false
+	}
+	last := c.History[len(c.History)-1]
+	return last.Epoch == c.Epoch && check.Type(last.FailureType) == check.Timeout
+}
+
+// pattern reports whether the last verdicts of the epoch, this one included,
+// show the same failure.
+func (r *reading) pattern(c *Checkpoint, v Verdict) bool {
+	this := Judged{Epoch: c.Epoch, Result: failed, Signature: v.Signature}
+	return sameInARow(append(c.History[:len(c.History):len(c.History)], this)) >= r.cfg.PatternAfter
+}

@@ -1,0 +1,391 @@
+package afl
+
+import (
+	"slices"
+	"time"
+
+	"placet/engine"
+	"placet/engine/check"
+	"placet/schemas"
+)
+
+// text is a string that state.json writes as null while it is empty.
+type text = schemas.OrNull
+
+// stamp is how times are written: RFC 3339 in UTC with milliseconds.
+const stamp = "2006-01-02T15:04:05.000Z"
+
+func millis(t time.Time) text { return text(t.UTC().Format(stamp)) }
+
+// moment reads a time, the zero time where there is none.
+func moment(t text) time.Time {
+	at, err := time.Parse(time.RFC3339, string(t))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// State is state.json: the session as placet has it. Nobody else writes it.
+type State struct {
+	SchemaVersion int           `json:"schema_version"`
+	Family        string        `json:"family"`
+	SessionID     string        `json:"session_id"`
+	Revision      int           `json:"revision"`
+	Status        engine.Status `json:"status"`
+	Adopted       bool          `json:"adopted"`
+	// Language is that of the session's texts, fixed when it begins.
+	Language   string    `json:"language"`
+	CreatedAt  text      `json:"created_at"`
+	UpdatedAt  text      `json:"updated_at"`
+	StartedAt  text      `json:"started_at"`
+	FinishedAt text      `json:"finished_at"`
+	Pause      *Pause    `json:"pause"`
+	Specs      Specs     `json:"specs"`
+	Approved   *Approved `json:"approved"`
+	// Checkpoints are those ever defined, by id.
+	Checkpoints map[string]*Checkpoint `json:"checkpoints"`
+	Requests    map[string]*Request    `json:"requests"`
+	Review      *Review                `json:"review"`
+	Last        *LastTransition        `json:"last_transition"`
+	// Extra are members of a later version, kept as they are.
+	Extra schemas.Object `json:"-"`
+}
+
+// Reasons of a pause.
+const (
+	pausePerson  = "person"
+	pauseDesign  = "redesign"
+	pauseChanged = "specs_changed"
+)
+
+// Pause says why nothing starts.
+type Pause struct {
+	Reason string `json:"reason"`
+	At     text   `json:"at"`
+	By     text   `json:"by"`
+}
+
+// Specs are the checkpoints as they were last read from the files.
+type Specs struct {
+	Layout           text              `json:"layout"` // v1 or v2
+	Digest           text              `json:"digest"`
+	SeenAt           text              `json:"seen_at"`
+	Errors           []string          `json:"errors"`   // ids of findings that block an approval
+	Warnings         []string          `json:"warnings"` // and of those that do not
+	ChangesRequested *ChangesRequested `json:"changes_requested"`
+}
+
+// ChangesRequested is a person's wish for other checkpoints.
+type ChangesRequested struct {
+	Digest  text `json:"digest"` // of the specs that shall change
+	At      text `json:"at"`
+	By      text `json:"by"`
+	Comment text `json:"comment"`
+}
+
+// Approved are the definitions that a person approved: the machine works from
+// these, never from the files.
+type Approved struct {
+	Digest        text           `json:"digest"`
+	At            text           `json:"at"`
+	By            text           `json:"by"`
+	Source        string         `json:"source"` // meta, stamp or request
+	Definitions   []Definition   `json:"definitions"`
+	Prerequisites []Prerequisite `json:"prerequisites"`
+}
+
+// Definition is what a checkpoint is to be.
+type Definition struct {
+	ID           string   `json:"id"`
+	Name         string   `json:"name"`
+	Type         string   `json:"type"`
+	Description  text     `json:"description"`
+	Dependencies []string `json:"dependencies"`
+	Criteria     []string `json:"criteria"`
+	Command      text     `json:"command"`
+	Expected     text     `json:"expected"`
+	TimeoutMS    *int64   `json:"timeout_ms"`
+}
+
+// Prerequisite is something that the session needs besides the code: shown,
+// never run.
+type Prerequisite struct {
+	ID     string `json:"id"`
+	Name   text   `json:"name"`
+	Type   text   `json:"type"`
+	Script text   `json:"script"`
+}
+
+// Since says when a checkpoint came to its status.
+type Since struct {
+	Revision int  `json:"revision"`
+	At       text `json:"at"`
+}
+
+// Why a checkpoint was aborted.
+const (
+	becauseSkipped    = "skipped"
+	becauseDependency = "dependency"
+	becauseRemoved    = "removed"
+	becauseSession    = "session"
+)
+
+// How a checkpoint was skipped.
+const (
+	skipPlain  = "plain"
+	skipForced = "forced"
+)
+
+// Checkpoint is how far one checkpoint has come.
+type Checkpoint struct {
+	Status engine.Status `json:"status"`
+	Since  Since         `json:"since"`
+	// Revision is that of the last transition that changed the checkpoint.
+	Revision         int         `json:"revision"`
+	DefinitionDigest text        `json:"definition_digest"`
+	Iteration        int         `json:"iteration"`      // last attempt started, 0 = none
+	MaxIterations    int         `json:"max_iterations"` // number of the last attempt allowed
+	Epoch            int         `json:"epoch"`          // a person gave it another chance so often
+	StartedAt        text        `json:"started_at"`
+	LastAttemptAt    text        `json:"last_attempt_at"`
+	FinishedAt       text        `json:"finished_at"`
+	RetryAt          text        `json:"retry_at"`
+	AnalysisUntil    text        `json:"analysis_until"`
+	ExtraFeedback    text        `json:"extra_feedback"`
+	Skip             text        `json:"skip"`
+	AbortedBecause   text        `json:"aborted_because"`
+	Worker           *Worker     `json:"worker"`
+	Run              *Run        `json:"run"`
+	Seen             Seen        `json:"seen"`
+	Questions        []Question  `json:"questions"`
+	Escalation       *Escalation `json:"escalation"`
+	History          []Judged    `json:"history"`
+	// Feedback are the attempts behind which feedback.md lies.
+	Feedback []Feedback `json:"feedback"`
+}
+
+// Modes of a worker and of a run.
+const (
+	modeCommand = "command"
+	modeOutside = "outside"
+	modeResult  = "result"
+)
+
+// Worker is who makes the attempt in hand.
+type Worker struct {
+	Mode      string `json:"mode"` // command or outside
+	Number    int    `json:"number"`
+	StartedAt text   `json:"started_at"`
+	Deadline  text   `json:"deadline"`
+	// CommandDigest is that of the worker command, as it was trusted.
+	CommandDigest text `json:"command_digest"`
+}
+
+// Run is a validation of the attempt in hand.
+type Run struct {
+	Number        int    `json:"number"`
+	Mode          string `json:"mode"` // command or result
+	StartedAt     text   `json:"started_at"`
+	TimeoutMS     int64  `json:"timeout_ms"`
+	CommandDigest text   `json:"command_digest"`
+}
+
+// Seen are the digests of documents that are no news: found at the start of
+// the attempt, or used already.
+type Seen struct {
+	Result   text `json:"result"`
+	Worker   text `json:"worker"`
+	Question text `json:"question"`
+}
+
+// Question is what a worker asked in the attempt in hand.
+type Question struct {
+	Number     int    `json:"number"`
+	Text       string `json:"text"`
+	Source     string `json:"source"` // hook or worker
+	RequestID  string `json:"request_id"`
+	Answer     text   `json:"answer"`
+	AnsweredBy text   `json:"answered_by"`
+	AnsweredAt text   `json:"answered_at"`
+}
+
+// Escalation hands a checkpoint to a person.
+type Escalation struct {
+	At            text       `json:"at"`
+	Iteration     int        `json:"iteration"`
+	MaxIterations int        `json:"max_iterations"`
+	Run           *int       `json:"run"`
+	Route         Route      `json:"route"`
+	FailureType   check.Type `json:"failure_type"`
+	Reason        string     `json:"reason"`
+	RequestID     string     `json:"request_id"`
+}
+
+// Results of a verdict.
+const (
+	passed = "passed"
+	failed = "failed"
+)
+
+// Judged is one verdict, as the history keeps it.
+type Judged struct {
+	Iteration      int      `json:"iteration"`
+	Run            int      `json:"run"`
+	Epoch          int      `json:"epoch"`
+	Result         string   `json:"result"` // passed or failed
+	Route          Route    `json:"route"`
+	FailureType    text     `json:"failure_type"`
+	Rule           text     `json:"rule"`
+	Signature      text     `json:"signature"`
+	FailedCriteria []string `json:"failed_criteria"`
+	Timestamp      text     `json:"timestamp"`
+	DurationMS     int64    `json:"duration_ms"`
+	Source         string   `json:"source"` // validation, result or worker
+}
+
+// Feedback names an attempt that owes feedback to the next one.
+type Feedback struct {
+	Iteration int `json:"iteration"`
+	// Note is what a person or a reviewer added.
+	Note text `json:"note"`
+}
+
+// States of a request.
+const (
+	open       = "open"
+	accepted   = "accepted"
+	superseded = "superseded"
+	cancelled  = "cancelled"
+)
+
+// Request is a question to a person.
+type Request struct {
+	Type       string   `json:"type"`
+	Checkpoint text     `json:"checkpoint"`
+	Revision   int      `json:"revision"` // of the transition that opened it
+	OpenedAt   text     `json:"opened_at"`
+	Digest     text     `json:"digest"` // of request.json as issued
+	Status     string   `json:"status"`
+	Option     text     `json:"option"`
+	Selected   []string `json:"selected"`
+	Comment    text     `json:"comment"`
+	AnsweredBy text     `json:"answered_by"`
+	// Source, KnownAs, Answer and View are the rest of what the receipt says.
+	Source         text     `json:"source"`
+	KnownAs        []string `json:"known_as"`
+	Answer         text     `json:"answer"`
+	ResponseDigest text     `json:"response_digest"`
+	View           text     `json:"view"`
+	SupersededBy   text     `json:"superseded_by"`
+	Reason         text     `json:"reason"`
+	ClosedAt       text     `json:"closed_at"`
+	ClosedRevision int      `json:"closed_revision"`
+}
+
+// States of a review besides open.
+const (
+	reopened = "reopened"
+	void     = "void"
+)
+
+// Review is the look at the whole once every checkpoint has passed.
+type Review struct {
+	Round     int      `json:"round"` // grows for ever
+	Mode      string   `json:"mode"`
+	Status    string   `json:"status"` // open, accepted, reopened or void
+	RequestID text     `json:"request_id"`
+	Reopen    []string `json:"reopen"`
+	Notes     []Note   `json:"notes"`
+}
+
+// Note is a reviewer's remark.
+type Note struct {
+	Checkpoint text   `json:"checkpoint"`
+	Severity   text   `json:"severity"`
+	Text       string `json:"text"`
+}
+
+// LastTransition is the edge that made the present revision.
+type LastTransition struct {
+	Edge    string                   `json:"edge"`
+	Of      string                   `json:"of"`
+	Subject string                   `json:"subject"`
+	From    engine.Status            `json:"from"`
+	To      engine.Status            `json:"to"`
+	At      text                     `json:"at"`
+	Actor   string                   `json:"actor"`
+	Reason  string                   `json:"reason"`
+	Cause   map[string]engine.Digest `json:"cause"`
+}
+
+// DecodeState reads a state.json. The error is a *schemas.Error.
+func DecodeState(path string, body []byte) (State, error) {
+	var st State
+	if err := schemas.Decode("afl/state", path, body, &st); err != nil {
+		return st, err
+	}
+	members, err := schemas.Members(body)
+	if err != nil {
+		return st, err
+	}
+	for _, m := range members {
+		if !slices.Contains(stateMembers, m.Name) {
+			st.Extra = append(st.Extra, m)
+		}
+	}
+	return st, nil
+}
+
+// stateMembers are the members that this version of state.json knows.
+var stateMembers = []string{
+	"schema_version", "family", "session_id", "revision", "status", "adopted", "language", "created_at", "updated_at",
+	"started_at", "finished_at", "pause", "specs", "approved", "checkpoints", "requests", "review", "last_transition",
+}
+
+// encode returns the state as state.json.
+func (st State) encode() ([]byte, error) {
+	return schemas.Encode(append(schemas.Object{
+		{Name: "schema_version", Value: st.SchemaVersion}, {Name: "family", Value: st.Family},
+		{Name: "session_id", Value: st.SessionID}, {Name: "revision", Value: st.Revision}, {Name: "status", Value: st.Status},
+		{Name: "adopted", Value: st.Adopted}, {Name: "language", Value: st.Language}, {Name: "created_at", Value: st.CreatedAt},
+		{Name: "updated_at", Value: st.UpdatedAt}, {Name: "started_at", Value: st.StartedAt}, {Name: "finished_at", Value: st.FinishedAt},
+		{Name: "pause", Value: st.Pause}, {Name: "specs", Value: st.Specs}, {Name: "approved", Value: st.Approved},
+		{Name: "checkpoints", Value: st.Checkpoints}, {Name: "requests", Value: st.Requests}, {Name: "review", Value: st.Review},
+		{Name: "last_transition", Value: st.Last},
+	}, st.Extra...))
+}
+
+// clone returns a copy that a transition can change.
+func (st State) clone() State {
+	st.Pause, st.Specs.ChangesRequested = copied(st.Pause), copied(st.Specs.ChangesRequested)
+	st.Approved, st.Review, st.Last = copied(st.Approved), copied(st.Review), copied(st.Last)
+	if st.Review != nil {
+		st.Review.Reopen, st.Review.Notes = slices.Clone(st.Review.Reopen), slices.Clone(st.Review.Notes)
+	}
+	checkpoints := make(map[string]*Checkpoint, len(st.Checkpoints))
+	for id, c := range st.Checkpoints {
+		checkpoints[id] = c.clone()
+	}
+	requests := make(map[string]*Request, len(st.Requests))
+	for id, r := range st.Requests {
+		requests[id] = copied(r)
+	}
+	st.Checkpoints, st.Requests = checkpoints, requests
+	return st
+}
+
+func (c Checkpoint) clone() *Checkpoint {
+	c.Worker, c.Run, c.Escalation = copied(c.Worker), copied(c.Run), copied(c.Escalation)
+	c.Questions, c.History, c.Feedback = slices.Clone(c.Questions), slices.Clone(c.History), slices.Clone(c.Feedback)
+	return &c
+}
+
+// copied returns a pointer to a copy, nil for nil.
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}

@@ -1,0 +1,149 @@
+package afl
+
+import (
+	"placet/engine"
+	"placet/schemas"
+)
+
+// Machine is the AFL family. The zero value is ready for use.
+type Machine struct{}
+
+// New returns the machine.
+func New() Machine { return Machine{} }
+
+// Family implements [engine.Machine].
+func (Machine) Family() string { return "afl" }
+
+// Edges implements [engine.Machine].
+func (Machine) Edges() []engine.Edge { return edges }
+
+// Peek implements [engine.Machine].
+func (Machine) Peek(body []byte) engine.Peek {
+	type part struct {
+		Status string `json:"status"`
+	}
+	var st struct {
+		Status      engine.Status   `json:"status"`
+		Requests    map[string]part `json:"requests"`
+		Checkpoints map[string]part `json:"checkpoints"`
+	}
+	if schemas.Decode("", "state.json", body, &st) != nil {
+		return engine.Peek{}
+	}
+	p := engine.Peek{Status: st.Status, Final: final(st.Status), Touched: true}
+	for _, c := range st.Checkpoints {
+		// An aborted session ends its checkpoints one by one.
+		p.Final = p.Final && over(engine.Status(c.Status))
+	}
+	for _, q := range st.Requests {
+		p.Waiting = p.Waiting || q.Status == open && !p.Final
+	}
+	return p
+}
+
+// Step implements [engine.Machine].
+func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
+	if !session(s) && s.In("events.jsonl").Absent() && len(s.Under("requests")) == 0 {
+		return engine.Plan{}, nil
+	}
+	if !final((Machine{}).Peek(s.In("state.json").Body).Status) && len(s.Lacks(needs)) > 0 {
+		return engine.Plan{Needs: needs}, nil
+	}
+	r := read(s)
+	p, moved := r.next()
+	if !moved {
+		r.stand(&p)
+	}
+	if !final(r.st.Status) {
+		p.Needs = needs
+		p.Follow = r.follow()
+	}
+	p.WakeAt(r.Wake)
+	return p, nil
+}
+
+// next is what is to be done now, first match: nothing while the state or the
+// settings cannot be used; what the state owes; the next edge.
+func (r *reading) next() (p engine.Plan, moved bool) {
+	if r.torn || r.stateErr != "" {
+		return p, false
+	}
+	if r.begins {
+		return r.begin()
+	}
+	p = r.owed(r.st, false)
+	if !p.Empty() {
+		return p, false
+	}
+	if final(r.st.Status) {
+		return r.abortCheckpoints()
+	}
+	if r.cfgBad {
+		return p, false
+	}
+	for _, look := range []func() (engine.Plan, bool){
+		r.aborts, r.designs, r.defines, r.answers, r.attempts, r.moves, r.starts, r.ends,
+	} {
+		if p, ok := look(); ok {
+			return p, true
+		}
+	}
+	return engine.Plan{}, false
+}
+
+// stand adds what is due while no edge is taken: notes, commands under way, and
+// the end of those that nobody wants any more.
+func (r *reading) stand(p *engine.Plan) {
+	if r.stateErr != "" && !r.torn {
+		r.Notes.Beside(r.doc.Path, r.stateErr)
+	}
+	if r.stateErr == "" && !r.torn && !r.begins {
+		r.standNotes()
+		r.findingNotes()
+		p.Actions = r.actions(r.st)
+		for i := range p.Actions {
+			p.Actions[i].Recorded = true
+		}
+		p.Ends = r.unwanted(p.Actions)
+	}
+	r.Notes.Plan(r.Snap, p, func(string) bool { return r.Held || r.torn })
+}
+
+// begin makes the first state: of a session that upstream has finished already,
+// or of one whose checkpoints wait for approval.
+func (r *reading) begin() (p engine.Plan, moved bool) {
+	if r.Held || r.cfgBad {
+		return p, false
+	}
+	r.st = State{SchemaVersion: 1, Family: "afl", SessionID: r.sessionID(), Language: r.language()}
+	m := r.session(seen, Designing, "found", nil)
+	if r.meta.Status == string(Completed) {
+		m = r.session(adopted, Completed, "upstream has completed it", nil)
+		m.st.Adopted = true
+	}
+	m.st.CreatedAt = m.now
+	return m.plan(), true
+}
+
+func (r *reading) language() string {
+	if l := r.Snap.Facts.Config.Language; l != "" {
+		return l
+	}
+	return "en"
+}
+
+// follow are the folders in which others may write what moves the session.
+func (r *reading) follow() []string {
+	dirs := []string{r.Path("specs"), r.Path("checkpoints")}
+	for _, id := range r.order {
+		c := r.checkpoint(id)
+		if c == nil {
+			continue
+		}
+		switch c.Status {
+		case InProgress, Waiting, Validating:
+			dirs = append(dirs, r.Path("delegations/"+id), r.Path(place(id, c.Iteration, "")))
+		}
+	}
+	return dirs
+}

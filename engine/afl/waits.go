@@ -1,0 +1,184 @@
+package afl
+
+import (
+	"fmt"
+	"strings"
+
+	"placet/engine"
+)
+
+// checkpoint says what one checkpoint waits for.
+func (x explaining) checkpoint(id string, c *Checkpoint) {
+	switch c.Status {
+	case Pending:
+		x.pending(id)
+	case InProgress:
+		x.working(id, c)
+	case Waiting:
+		x.answerTo(id, c, typeClarification, "an answer to its worker's question")
+	case Validating:
+		x.validating(id, c)
+	case Retrying:
+		x.retrying(id, c)
+	case Escalated:
+		x.answerTo(id, c, typeEscalation, "a decision")
+	}
+}
+
+// answerTo says that a checkpoint waits for a person.
+func (x explaining) answerTo(id string, c *Checkpoint, typ, what string) {
+	if open := x.r.openFor(typ, id); open != "" {
+		x.request(open, fmt.Sprintf("%s waits in %s for %s", id, c.Status, what))
+	}
+}
+
+// held says why nothing starts at all, "" where something may.
+func (x explaining) held() string {
+	switch st := x.r.st; {
+	case st.Pause != nil:
+		return "nothing starts: the session is paused (" + st.Pause.Reason + ")"
+	case st.Status == Approving:
+		return "nothing starts before the approved definitions are applied"
+	case len(x.r.escalated()) > 0:
+		return "nothing starts while " + strings.Join(x.r.escalated(), ", ") + " waits for a person"
+	case st.Status != Delegating:
+		return "nothing starts: the session is " + string(st.Status)
+	}
+	return ""
+}
+
+func (x explaining) pending(id string) {
+	r := x.r
+	if unmet := r.unmet(id); len(unmet) > 0 {
+		x.why("%s waits in pending for %s", id, strings.Join(unmet, ", "))
+		return
+	}
+	taken := r.inStatus(InProgress, Validating, Retrying)
+	switch held := x.held(); {
+	case held != "":
+		x.why("%s waits in pending: %s", id, held)
+	case len(taken) >= r.cfg.Workers:
+		x.why("%s waits in pending for a slot: %s by %s (parallel_workers)", id, slotsTaken(len(taken), r.cfg.Workers), strings.Join(taken, ", "))
+	case r.withheld():
+		x.why("%s waits in pending: no command may begin", id)
+	default:
+		x.why("%s starts as soon as what is before it has moved", id)
+	}
+}
+
+func slotsTaken(taken, all int) string {
+	if all == 1 {
+		return "the one is taken"
+	}
+	return fmt.Sprintf("all %d are taken", max(taken, all))
+}
+
+// unmet are the dependencies that keep a checkpoint from starting.
+func (r *reading) unmet(id string) []string {
+	d := r.defs[id]
+	if d == nil {
+		return nil
+	}
+	var list []string
+	for _, dep := range d.Dependencies {
+		c := r.checkpoint(dep)
+		if c == nil || c.Status != Completed && !(c.Status == Aborted && c.Skip == skipForced) {
+			list = append(list, fmt.Sprintf("%s (%s)", dep, r.statusOf(dep)))
+		}
+	}
+	return list
+}
+
+// inStatus are the checkpoints of some statuses.
+func (r *reading) inStatus(statuses ...engine.Status) []string {
+	var list []string
+	for _, id := range r.order {
+		for _, s := range statuses {
+			if c := r.checkpoint(id); c != nil && c.Status == s {
+				list = append(list, id)
+			}
+		}
+	}
+	return list
+}
+
+func (x explaining) retrying(id string, c *Checkpoint) {
+	r := x.r
+	running := r.inStatus(InProgress, Validating)
+	switch held := x.held(); {
+	case held != "":
+		x.why("%s waits in retrying: %s", id, held)
+	case r.Snap.Now.Before(moment(c.RetryAt)):
+		x.why("%s waits in retrying for its moment: attempt %d starts at %s", id, c.Iteration+1, c.RetryAt)
+	case len(running) >= r.cfg.Workers:
+		x.why("%s waits in retrying for a slot: %s by %s (parallel_workers)", id, slotsTaken(len(running), r.cfg.Workers), strings.Join(running, ", "))
+	default:
+		x.why("attempt %d of %s starts as soon as what is before it has moved", c.Iteration+1, id)
+	}
+}
+
+func (x explaining) working(id string, c *Checkpoint) {
+	r := x.r
+	report := place(id, c.Iteration, "worker.json")
+	says := fmt.Sprintf("%s waits in in_progress (attempt %d/%d)", id, c.Iteration, c.MaxIterations)
+	if open := r.openFor(typeInterrupted, id); open != "" {
+		x.request(open, says+": nobody knows what became of the worker command")
+	} else if c.Worker != nil && c.Worker.Mode == modeCommand {
+		x.command(says, r.workerAction(id, c), fmt.Sprintf("worker command (start %d, until %s)", c.Worker.Number, c.Worker.Deadline), c.Worker.StartedAt)
+	} else {
+		x.why("%s for a worker that reads %s and writes %s", says, r.Path(place(id, c.Iteration, "prompt.md")), spoken(report))
+	}
+	x.move(r.Path(report), `{"status": "completed"} has the attempt validated; "failed" with a "message", or "question" with a "question", are the other words`)
+}
+
+// command says whether a command that is waited for is under way.
+func (x explaining) command(says string, a engine.Action, what string, started text) {
+	if x.r.Snap.Facts.Alive[a.ID] {
+		x.why("%s for its %s: it runs since %s", says, what, started)
+		return
+	}
+	x.why("%s for its %s: the daemon, or placet once, carries it out", says, what)
+}
+
+// spoken is a path of an attempt as people say it: iterations/2/result.json.
+func spoken(rel string) string {
+	if at := strings.Index(rel, "/iterations/"); at >= 0 {
+		return rel[at+1:]
+	}
+	return rel
+}
+
+func (x explaining) validating(id string, c *Checkpoint) {
+	r := x.r
+	says := fmt.Sprintf("%s waits in validating", id)
+	switch {
+	case r.openFor(typeInterrupted, id) != "":
+		x.request(r.openFor(typeInterrupted, id), says+": nobody knows how the validation ended")
+	case c.AnalysisUntil != "":
+		analysis := place(id, c.Iteration, "analysis.json")
+		x.why("%s for %s, until %s (oracle_wait)", says, spoken(analysis), c.AnalysisUntil)
+		x.move(r.Path(analysis), `{"failure_type": "…"} says what kind of failure it is`)
+	case c.Run != nil && c.Run.Mode == modeCommand && r.defs[id] != nil:
+		what := fmt.Sprintf("validation (run %d, at most %s)", c.Run.Number, r.timeout(id))
+		x.command(says, r.validationAction(id, c), what, c.Run.StartedAt)
+	default:
+		x.result(id, c, says)
+	}
+}
+
+// result says that an attempt is validated outside, unless its command is
+// trusted.
+func (x explaining) result(id string, c *Checkpoint, says string) {
+	r := x.r
+	file := place(id, c.Iteration, "result.json")
+	d := r.definition(id)
+	if r.cfg.Validation == validateCommand && d.Command != "" {
+		x.why("%s for %s or for trust in `%s` (placet trust)", says, spoken(file), oneLine(string(d.Command), shownCommand))
+	} else {
+		x.why("%s for %s", says, spoken(file))
+	}
+	x.move(r.Path(file), fmt.Sprintf(`{"iteration": %d, "exitCode": 0, "output": "<what the tests printed>"}`, c.Iteration))
+}
+
+// shownCommand is how much of a command explain shows, in characters.
+const shownCommand = 80

@@ -1,0 +1,147 @@
+package afl
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"placet/engine/check"
+	"placet/templates"
+)
+
+// dash stands where a text has nothing to say.
+const dash = "—"
+
+// How much of a text is shown, in bytes. The document it comes from has all
+// of it.
+const (
+	shownName     = 200
+	shownSentence = 500
+	shownNote     = 64 << 10
+)
+
+// phrase returns a word or sentence with its {names} filled in, which are
+// given as pairs of name and value. A value is never searched for names.
+func phrase(lang, key string, pairs ...string) string {
+	var named []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		named = append(named, "{"+pairs[i]+"}", pairs[i+1])
+	}
+	return strings.NewReplacer(named...).Replace(templates.Text(lang, "afl."+key))
+}
+
+// docLine is the first line of placet's Markdown, by which a document is
+// known as placet's: session and checkpoint ("" for a document of the whole
+// session), the kind and the attempt (0 where none is meant).
+func docLine(session, cp, kind string, attempt int) string {
+	line := "<!-- placet afl " + session
+	if cp != "" {
+		line += "/" + cp
+	}
+	line += " " + kind
+	if attempt > 0 {
+		line += " " + strconv.Itoa(attempt)
+	}
+	return line + " -->"
+}
+
+// rendered renders a template of the family. Its data is complete: the tests
+// render every template.
+func rendered(lang, name string, data any) []byte {
+	body, err := templates.Render(lang, "afl/"+name, data)
+	if err != nil {
+		panic("afl: cannot render " + name + ": " + err.Error())
+	}
+	return []byte(body)
+}
+
+// causes are why an attempt fails in a certain way and what to do about it,
+// where no analysis knows better. timeout is that of the validation.
+func causes(lang string, t check.Type, timeout time.Duration) (cause, fix string) {
+	if _, known := check.Known(string(t)); !known {
+		t = check.Unknown
+	}
+	return phrase(lang, "cause."+string(t), "timeout", lengthWords(timeout)), phrase(lang, "fix."+string(t))
+}
+
+// lengthWords writes a length of time without its empty parts: "2m", "1m30s".
+func lengthWords(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// orDash is a text, or the dash where nothing of it can be seen.
+func orDash(s string) string {
+	if strings.TrimSpace(templates.Clean(s)) == "" {
+		return dash
+	}
+	return s
+}
+
+// atMost returns a text without what cannot be seen, cut to a limit in bytes.
+func atMost(s string, limit int) string {
+	s = templates.Clean(s)
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
+}
+
+// oneLine is a text on one line, cut to a limit in bytes.
+func oneLine(s string, limit int) string {
+	return atMost(strings.Join(strings.Fields(templates.Clean(s)), " "), limit)
+}
+
+// joined lists names on one line, or is the dash.
+func joined(names []string, separator string) string {
+	var list []string
+	for _, name := range names {
+		if name = oneLine(name, shownName); name != "" {
+			list = append(list, name)
+		}
+	}
+	return orDash(strings.Join(list, separator))
+}
+
+// codes lists names as code spans.
+func codes(names []string) string {
+	var list []string
+	for _, name := range names {
+		list = append(list, templates.Code(atMost(name, shownName)))
+	}
+	return orDash(strings.Join(list, ", "))
+}
+
+// numberedList is an ordered list of Markdown lines.
+func numberedList(lines []string) string {
+	numbered := make([]string, len(lines))
+	for i, line := range lines {
+		numbered[i] = fmt.Sprintf("%d. %s", i+1, line)
+	}
+	return strings.Join(numbered, "\n")
+}
+
+// paragraphs puts blocks of Markdown below each other, or is the dash.
+func paragraphs(blocks []string) string { return orDash(strings.Join(blocks, "\n\n")) }
+
+// fileLink is a link to a file of the workspace. Its target begins with a
+// slash, as in a request's form.
+func fileLink(p string) string {
+	target := url.URL{Path: path.Clean("/" + templates.Clean(p))}
+	// Parentheses would end the link.
+	escaped := strings.NewReplacer("(", "%28", ")", "%29").Replace(target.EscapedPath())
+	return "[" + templates.Inline(p) + "](" + escaped + ")"
+}
