@@ -63,7 +63,7 @@ var aflSession = map[string]File{
 	"architecture.md":         textBy(AFLArchitecture, Person),
 	"control.json":            jsonBy(AFLControl, Person),
 	"state.json":              {Kind: KindStateFile, Writer: Placet, Limit: LimitState},
-	"events.jsonl":            {Kind: AFLEvents, Writer: Placet, Format: Text, Limit: limitAFLEvents, Locked: true},
+	"events.jsonl":            {Kind: AFLEvents, Writer: Placet, Format: Text, Limit: limitAFLEvents},
 	"changes.md":              textBy(AFLChanges, Placet),
 	"report.md":               textBy(AFLReport, Placet),
 	"delegations/status.json": jsonBy(AFLStatus, Placet),

@@ -324,6 +324,17 @@ func (b *book) sizes() (lives, finals int) {
 	return len(b.round), len(b.finals)
 }
 
+// states are all live runs.
+func (b *book) states() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]string, len(b.round))
+	for i, lv := range b.round {
+		out[i] = lv.state
+	}
+	return out
+}
+
 // following are the live runs that follow one of the folders, or one below.
 func (b *book) following(dirs map[string]bool) []string {
 	b.mu.Lock()

@@ -26,6 +26,9 @@ type Options struct {
 	// Facts returns what the kernel knows besides a family's documents. It is
 	// called for every look, before the documents are read.
 	Facts func(family string) engine.Facts
+	// Changed receives when the facts are others while no document changed:
+	// every run that can move is looked at again. nil never does.
+	Changed <-chan struct{}
 	// Lookup answers needs that begin with "git:".
 	Lookup func(need string) engine.Document
 	// Begin starts an action. It must not wait for the action's end, and the

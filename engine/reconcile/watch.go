@@ -73,12 +73,27 @@ func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *sessi
 	return s
 }
 
-// begin starts what looks at dirty runs and what keeps the time.
+// begin starts what looks at dirty runs, what keeps the time, and what hears of
+// changed facts.
 func (s *session) begin(ctx context.Context, wg *sync.WaitGroup) {
 	for range s.l.o.Workers + lockWaiters {
 		wg.Go(func() { s.work(ctx) })
 	}
 	wg.Go(func() { s.clock(ctx) })
+	wg.Go(func() { s.facts(ctx) })
+}
+
+// facts marks every live run when the facts are others: what held one up may be
+// over.
+func (s *session) facts(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.l.o.Changed:
+			s.markAll(s.book.states())
+		}
+	}
 }
 
 // feed marks what the watcher says. It ends with an error if the watcher does

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -142,6 +143,38 @@ func TestHoweverItIsWatchedTheTreeIsTheSame(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A change of the facts alone leaves no trace in a run's folder.
+func TestChangedFactsHaveEveryLiveRunLookedAt(t *testing.T) {
+	changed := make(chan struct{})
+	var news atomic.Bool
+	var mu sync.Mutex
+	ended := map[string]bool{}
+	w := newWorld(t, func(o *Options) {
+		o.Changed = changed
+		o.Facts = func(string) engine.Facts {
+			return engine.Facts{Alive: map[string]bool{"x": news.Load(), "y": news.Load()}}
+		}
+		o.End = func(id string) {
+			mu.Lock()
+			defer mu.Unlock()
+			ended[id] = true
+		}
+	})
+	w.toy("a", toyState{End: "x"})
+	w.toy("g1/b", toyState{End: "y"})
+	w.toy("over", toyState{Status: "over"})
+	w.serve(watch.Notify)
+	w.becomes("a", "waiting")
+	w.becomes("g1/b", "waiting")
+	news.Store(true)
+	changed <- struct{}{}
+	w.eventually("both runs learn of it", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return ended["x"] && ended["y"]
+	})
 }
 
 func TestFileThatSeveralRunsNeedMarksThemAll(t *testing.T) {
