@@ -253,7 +253,7 @@ func (r *reading) readSignal() {
 		r.Bad(d, fmt.Sprintf("cannot use %s: /sessionId: %q is no session's id", path.Base(d.Path), c.SessionID))
 		return
 	}
-	if c.SessionID != r.sessionID() || c.Checkpoint == "" {
+	if c.SessionID != r.sessionID() || c.Checkpoint == "" || r.st.Approved == nil {
 		return
 	}
 	if r.st.Checkpoints[c.Checkpoint] == nil {

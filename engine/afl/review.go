@@ -72,9 +72,15 @@ func (r *reading) reviewAnswered(a *answer) engine.Plan {
 	}
 	if len(reopen) == 0 {
 		m := r.session(complete, Completed, a.why(), nil).take(a)
-		m.st.Review.Status = accepted
+		m.st.Review.Status, m.st.Review.Notes = accepted, nil
 		if a.Comment != "" {
-			m.st.Review.Notes = append(m.st.Review.Notes, Note{Text: a.Comment})
+			m.st.Review.Notes = []Note{{Text: a.Comment}}
+		}
+		// What an outside reviewer found moves nothing here, yet the report
+		// quotes it.
+		if rep, ok := r.reviewFile(m.st.Review.Round); ok {
+			notes, _ := rep.notes()
+			m.st.Review.Notes = append(m.st.Review.Notes, notes...)
 		}
 		return m.plan()
 	}
