@@ -41,7 +41,7 @@ const (
 // Limits that AFL's page states where they are not the usual ones, in bytes.
 const (
 	limitAFLYAML       = 1 << 20
-	limitAFLEvents     = 16 << 20
+	endAFLEvents       = 64 << 10
 	limitAFLResult     = 16 << 20
 	limitAFLValidation = 2 << 20
 )
@@ -63,7 +63,7 @@ var aflSession = map[string]File{
 	"architecture.md":         textBy(AFLArchitecture, Person),
 	"control.json":            jsonBy(AFLControl, Person),
 	"state.json":              {Kind: KindStateFile, Writer: Placet, Limit: LimitState},
-	"events.jsonl":            {Kind: AFLEvents, Writer: Placet, Format: Text, Limit: limitAFLEvents},
+	"events.jsonl":            {Kind: AFLEvents, Writer: Placet, Format: Text, Limit: LimitText, End: endAFLEvents},
 	"changes.md":              textBy(AFLChanges, Placet),
 	"report.md":               textBy(AFLReport, Placet),
 	"delegations/status.json": jsonBy(AFLStatus, Placet),

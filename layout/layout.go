@@ -59,6 +59,10 @@ type File struct {
 	Format Format
 	// Limit is the largest size that is read, in bytes.
 	Limit int64
+	// End, if not 0, is how much of the file is read at most, from its end: a
+	// journal grows for ever, and what was written last decides. The document's
+	// Body and Sum are those of that end.
+	End int64
 	// Request is the request id, for files of a request folder.
 	Request string
 	// Locked files are written under the run's locks alone: they are read as

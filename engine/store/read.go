@@ -50,6 +50,28 @@ func (s *Store) read(name string, limit int64, hashOnly bool) (content, error) {
 	return c, err
 }
 
+// readAsked reads a file, or the end of one of which no more is asked.
+func (s *Store) readAsked(a ask) (content, error) {
+	if a.file.End == 0 {
+		return s.read(a.path, a.limit(), a.still)
+	}
+	f, err := s.fs.Open(a.path, ForReading, 0)
+	if err != nil {
+		return content{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return content{}, err
+	}
+	c := content{info: info, body: make([]byte, min(info.Size, a.file.End))}
+	if n, err := f.ReadAt(c.body, info.Size-int64(len(c.body))); n < len(c.body) {
+		return c, errors.Join(errTorn, err)
+	}
+	c.sum = sha256.Sum256(c.body)
+	return c, nil
+}
+
 func tooLarge(size, limit int64) error {
 	return fmt.Errorf("%d bytes are too many; expected at most %d", size, limit)
 }

@@ -63,7 +63,7 @@ func (s *Store) look(a ask, info Info) (engine.Document, time.Time) {
 		return d, time.Time{}
 	}
 	began, _ := s.diskNow(staleClock)
-	c, err := s.read(a.path, a.limit(), a.still)
+	c, err := s.readAsked(a)
 	if err != nil {
 		return s.unread(a, d, info, err)
 	}
@@ -99,7 +99,7 @@ func (a ask) wrong(info Info) error {
 	if err := irregular(a.path, info.Mode); err != nil {
 		return err
 	}
-	if info.Size > a.limit() && !a.still {
+	if info.Size > a.limit() && !a.still && a.file.End == 0 {
 		return unusable(a.path, tooLarge(info.Size, a.limit()))
 	}
 	return nil
