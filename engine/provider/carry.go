@@ -21,8 +21,17 @@ func (r *Runner) carryOut(t *attempt) {
 		r.o.Log.Info("left a command running", "action", t.action.ID)
 		return
 	}
-	r.o.Log.Info("a command ended", "action", t.action.ID, "outcome", e.word, "reason", e.reason)
+	r.o.Log.Info("a command ended", ended(t.action.ID, e)...)
 	r.insist(t.action, from, e)
+}
+
+// ended is what the log says of a command's end.
+func ended(id string, e ending) []any {
+	said := []any{"action", id, "outcome", e.word}
+	if e.reason != "" {
+		said = append(said, "reason", e.reason)
+	}
+	return said
 }
 
 // execute runs the command and says how it ended.

@@ -133,7 +133,7 @@ func (r *Runner) adopt(t *attempt, rec record) {
 		rec.hear(root, &e)
 		root.Close()
 	}
-	r.o.Log.Info("a command ended", "action", rec.ID, "outcome", e.word)
+	r.o.Log.Info("a command ended", ended(rec.ID, e)...)
 	r.insist(t.action, rec.Started, e)
 }
 
