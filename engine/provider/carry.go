@@ -21,12 +21,12 @@ func (r *Runner) carryOut(t *attempt) {
 		r.o.Log.Info("left a command running", "action", t.action.ID)
 		return
 	}
-	r.o.Log.Info("a command ended", ended(t.action.ID, e)...)
+	r.o.Log.Info("a command ended", told(t.action.ID, e)...)
 	r.insist(t.action, from, e)
 }
 
-// ended is what the log says of a command's end.
-func ended(id string, e ending) []any {
+// told is what the log says of a command's end.
+func told(id string, e ending) []any {
 	said := []any{"action", id, "outcome", e.word}
 	if e.reason != "" {
 		said = append(said, "reason", e.reason)

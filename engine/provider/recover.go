@@ -121,11 +121,11 @@ func (r record) signal(sig syscall.Signal) {
 // adopt follows an agent that is not a child of this process.
 func (r *Runner) adopt(t *attempt, rec record) {
 	defer r.drop(t)
-	ended, gone := make(chan struct{}), make(chan struct{})
+	over, gone := make(chan struct{}), make(chan struct{})
 	defer close(gone)
-	go rec.await(ended, gone)
+	go rec.await(over, gone)
 	terms := terms{quit: t.quit, leave: r.leaving, due: rec.left(r.o.Now()), grace: r.o.Grace, orphans: rec.orphans}
-	e := ending{word: terms.follow(ended, rec.signal), cwd: rec.Cwd}
+	e := ending{word: terms.follow(over, rec.signal), cwd: rec.Cwd}
 	if e.word == "" {
 		return
 	}
@@ -133,7 +133,7 @@ func (r *Runner) adopt(t *attempt, rec record) {
 		rec.hear(root, &e)
 		root.Close()
 	}
-	r.o.Log.Info("a command ended", ended(rec.ID, e)...)
+	r.o.Log.Info("a command ended", told(rec.ID, e)...)
 	r.insist(t.action, rec.Started, e)
 }
 
