@@ -1,6 +1,7 @@
 package afl
 
 import (
+	"bytes"
 	"time"
 
 	"placet/engine"
@@ -117,11 +118,35 @@ func (m *move) attempt() {
 		c.Worker.Mode, c.Worker.CommandDigest = modeCommand, text(digest)
 		c.Worker.Deadline = millis(r.Snap.Now.Add(r.cfg.WorkerTimeout))
 	}
+	m.look()
+}
+
+// look notes what lies there already.
+func (m *move) look() {
+	c, r := m.c, m.r
 	sum := func(rel string) text { return text(r.Snap.In(rel).Sum) }
+	if m.prompted() {
+		c.Seen.Result, c.Seen.Worker = "", ""
+		return
+	}
 	c.Seen = Seen{
 		Result: sum(place(m.id, c.Iteration, "result.json")), Worker: sum(place(m.id, c.Iteration, "worker.json")),
 		Question: sum("delegations/" + m.id + "/pending-question.json"),
 	}
+}
+
+// prompted reports whether a crash came between the attempt's prompt and its
+// becoming fact, and left the prompt as it is to be: a worker may have handed
+// in by now, and that is news.
+func (m *move) prompted() bool {
+	n, after := m.c.Iteration, *m.r
+	prompt := m.r.Snap.In(place(m.id, n, "prompt.md"))
+	if !prompt.Present() || !m.r.Snap.In(verdictDoc(m.id, n, 1)).Absent() {
+		return false
+	}
+	after.st = m.st
+	after.index(m.st)
+	return bytes.Equal(prompt.Body, after.promptMD(m.id))
 }
 
 // workerDigest is that of the worker command, "" where there is none.
@@ -217,21 +242,26 @@ func (r *reading) workerEnded(id string, c *Checkpoint, t *attempt) (p engine.Pl
 }
 
 // answeredSince reports whether a question was answered since the worker
-// command was started last.
-func answeredSince(c *Checkpoint) bool {
-	started := moment(c.Worker.StartedAt)
+// command was started last. They are counted: both can happen within one
+// moment.
+func answeredSince(c *Checkpoint) bool { return answers(c) > c.Worker.Answers }
+
+// answers is how many questions of the attempt in hand are answered.
+func answers(c *Checkpoint) int {
+	n := 0
 	for _, q := range c.Questions {
-		if q.AnsweredAt != "" && !moment(q.AnsweredAt).Before(started) {
-			return true
+		if q.AnsweredAt != "" {
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // restart starts the worker command of an attempt once more.
 func (m *move) restart() {
 	w := m.c.Worker
 	w.Number++
+	w.Answers = answers(m.c)
 	w.StartedAt, w.Deadline = m.now, millis(m.r.Snap.Now.Add(m.r.cfg.WorkerTimeout))
 	m.close(m.id, superseded, "the worker is started again", typeInterrupted)
 }

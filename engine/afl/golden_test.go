@@ -187,6 +187,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	st := couponSession("en")
+	st.Checkpoints["coupon-model"].Revision, st.Checkpoints["coupon-cache"].Revision = 8, 4
 	golden(t, "status.json", statusJSON(st))
 	golden(t, "checkpoint-status.json", checkpointStatusJSON(st, "coupon-model"))
 	golden(t, "routing.json", routingJSON(st, "coupon-model"))

@@ -61,9 +61,11 @@ func upstreamStatus(s engine.Status) engine.Status {
 	return s
 }
 
-// signedBy are the members that mark a rendering as placet's.
-func signedBy(st State) schemas.Object {
-	return schemas.Object{{Name: "written_by", Value: "placet"}, {Name: "revision", Value: st.Revision}}
+// signedBy are the members that mark a rendering as placet's. The revision is
+// that of the last transition which changed what is rendered: the others leave
+// the file as it is.
+func signedBy(revision int) schemas.Object {
+	return schemas.Object{{Name: "written_by", Value: "placet"}, {Name: "revision", Value: revision}}
 }
 
 // statusJSON returns delegations/status.json.
@@ -82,7 +84,7 @@ func statusJSON(st State) []byte {
 		{Name: "sessionId", Value: st.SessionID}, {Name: "status", Value: upstreamStatus(st.Status)},
 		{Name: "startedAt", Value: st.StartedAt}, {Name: "checkpoints", Value: checkpoints},
 		{Name: "totalRounds", Value: total}, {Name: "currentRound", Value: current},
-	}, signedBy(st)...))
+	}, signedBy(st.Revision)...))
 }
 
 // checkpointStatusJSON returns delegations/{cp}/status.json.
@@ -99,7 +101,7 @@ func checkpointStatusJSON(st State, id string) []byte {
 		{Name: "checkpointId", Value: id}, {Name: "status", Value: c.Status}, {Name: "iteration", Value: c.Iteration},
 		{Name: "maxIterations", Value: c.MaxIterations}, {Name: "startedAt", Value: c.StartedAt},
 		{Name: "lastAttemptAt", Value: c.LastAttemptAt}, {Name: "history", Value: history},
-	}, signedBy(st)...))
+	}, signedBy(c.Revision)...))
 }
 
 // routingJSON returns delegations/{cp}/routing.json, the seed's metrics.
@@ -120,7 +122,7 @@ func routingJSON(st State, id string) []byte {
 		doc = append(doc, schemas.Member{Name: "totalTime", Value: words}, schemas.Member{Name: "totalTimeMs", Value: ms})
 	}
 	doc = append(doc, schemas.Member{Name: "feedbackQuality", Value: feedbackQuality(*c)})
-	return encoded(append(doc, signedBy(st)...))
+	return encoded(append(doc, signedBy(c.Revision)...))
 }
 
 // totalTime is the time from a checkpoint's start to its last verdict, floored:

@@ -180,6 +180,8 @@ type Worker struct {
 	Deadline  text   `json:"deadline"`
 	// CommandDigest is that of the worker command, as it was trusted.
 	CommandDigest text `json:"command_digest"`
+	// Answers is how many questions had been answered when it was started.
+	Answers int `json:"answers"`
 }
 
 // Run is a validation of the attempt in hand.

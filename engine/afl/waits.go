@@ -120,7 +120,7 @@ func (x explaining) retrying(id string, c *Checkpoint) {
 func (x explaining) working(id string, c *Checkpoint) {
 	r := x.r
 	report := place(id, c.Iteration, "worker.json")
-	says := fmt.Sprintf("%s waits in in_progress (attempt %d/%d)", id, c.Iteration, c.MaxIterations)
+	says := fmt.Sprintf("%s waits in in_progress (attempt %d/%d, since %s)", id, c.Iteration, c.MaxIterations, c.LastAttemptAt)
 	if open := r.openFor(typeInterrupted, id); open != "" {
 		x.request(open, says+": nobody knows what became of the worker command")
 	} else if c.Worker != nil && c.Worker.Mode == modeCommand {

@@ -160,9 +160,20 @@ type outcome struct {
 // validated writes the outcome of the run in hand as the acting half does.
 func (w *world) validated(id string, o outcome) {
 	w.T.Helper()
-	c := w.cp(id)
-	if c.Run == nil || c.Run.Mode != modeCommand {
-		w.T.Fatalf("%s has no command to end", id)
+	rel, body, err := o.document(w.state(), id, w.Now)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.Write(rel, body)
+	clear(w.Facts.Alive)
+}
+
+// document is the outcome of a checkpoint's run in hand and its place,
+// relative to the session's folder.
+func (o outcome) document(st State, id string, at time.Time) (rel, body string, err error) {
+	c := st.Checkpoints[id]
+	if c == nil || c.Status != Validating || c.Run == nil || c.Run.Mode != modeCommand {
+		return "", "", fmt.Errorf("%s has no command to end", id)
 	}
 	if o.how == "" {
 		o.how = outFinished
@@ -176,24 +187,20 @@ func (w *world) validated(id string, o outcome) {
 	}
 	matched, marker := o.matched, o.marker
 	if matched == nil && o.how == outFinished {
-		for _, d := range w.state().Approved.Definitions {
+		for _, d := range st.Approved.Definitions {
 			if d.ID == id {
 				matched, marker = match(string(d.Expected), o.stdout, o.stderr)
 			}
 		}
 	}
-	body, err := schemas.Encode(schemas.Object{
+	doc, err := schemas.Encode(schemas.Object{
 		{Name: "iteration", Value: c.Iteration}, {Name: "run", Value: c.Run.Number}, {Name: "command_digest", Value: string(c.Run.CommandDigest)},
-		{Name: "shell", Value: []any{"bash", "-c"}}, {Name: "cwd", Value: "."}, {Name: "started_at", Value: millis(w.Now)},
-		{Name: "finished_at", Value: millis(w.Now)}, {Name: "duration_ms", Value: 7}, {Name: "outcome", Value: o.how},
+		{Name: "shell", Value: []any{"bash", "-c"}}, {Name: "cwd", Value: "."}, {Name: "started_at", Value: millis(at)},
+		{Name: "finished_at", Value: millis(at)}, {Name: "duration_ms", Value: 7}, {Name: "outcome", Value: o.how},
 		{Name: "exit_code", Value: exit}, {Name: "timed_out", Value: o.how == outTimedOut}, {Name: "stdout", Value: out(o.stdout)},
 		{Name: "stderr", Value: out(o.stderr)}, {Name: "matched_expected", Value: matched}, {Name: "failing_marker", Value: marker},
 	})
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	w.Write(w.at(id, numbered("validation", c.Run.Number)), string(body))
-	clear(w.Facts.Alive)
+	return place(id, c.Iteration, numbered("validation", c.Run.Number)), string(doc), err
 }
 
 // open is the id of the one open request of a type, "" for none.

@@ -146,6 +146,14 @@ func TestMachineThatGoesInCirclesIsStuckAndTheOthersGoOn(t *testing.T) {
 	}
 }
 
+func TestMachineThatMovesManyPartsIsNotStuck(t *testing.T) {
+	w := newWorld(t)
+	w.toy("a", toyState{Quirk: "march", Target: 2 * maxSteps})
+	if r := w.once(); len(r.Stuck) > 0 || r.Moved != 2*maxSteps {
+		t.Errorf("report: %+v", r)
+	}
+}
+
 func TestPlanThatMayNotBeCarriedOutIsRefused(t *testing.T) {
 	words := map[string]string{
 		"illegal": `run "revived" from "over" to "counting" is no row of its table`,

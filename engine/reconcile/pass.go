@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxSteps is how many plans one pass carries out. No machine needs as
-	// many: one that asks for more goes in circles.
+	// maxSteps is how often one pass carries out the same step. No machine needs
+	// it as often: one that asks for it once more goes in circles.
 	maxSteps = 64
 	// maxMoved is how often in a row a commit may find that somebody wrote in
 	// between before the run has to wait.
@@ -56,8 +56,10 @@ type pass struct {
 	moved int      // transitions committed
 	wrote bool     // something was committed, begun or ended
 	took  []string // the steps so far, in words
-	swept bool     // left-overs were looked for
-	last  look     // the last look
+	same  map[step]int
+	most  int  // how often the step was taken that was taken most often
+	swept bool // left-overs were looked for
+	last  look // the last look
 }
 
 // newPass returns a pass that follows nothing.
@@ -71,21 +73,21 @@ func (l *Loop) newPass(f Found) *pass {
 
 // run looks and carries out until the plan is empty.
 func (p *pass) run(ctx context.Context) error {
-	p.git = nil
-	for steps, moved := 0, 0; ; {
+	p.git, p.same, p.most = nil, map[step]int{}, 0
+	for moved := 0; ; {
 		if err := p.settled(ctx); err != nil {
 			return err
 		}
 		if p.idle(p.last.plan) {
 			return nil
 		}
-		if steps == maxSteps {
+		if p.most == maxSteps {
 			return &stuckError{p.f.Key(), p.took}
 		}
 		err := p.carry(ctx)
 		switch {
 		case err == nil:
-			steps, moved = steps+1, 0
+			moved = 0
 		case errors.Is(err, store.ErrMoved) && moved < maxMoved:
 			moved++
 		default:
@@ -231,8 +233,21 @@ func (p *pass) commit(ctx context.Context) error {
 		return err
 	}
 	p.wrote = true
-	p.took = append(p.took, describe(plan))
+	p.count(plan)
 	return nil
+}
+
+// step tells one step from another.
+type step struct{ what, subject string }
+
+func (p *pass) count(plan engine.Plan) {
+	s := step{what: describe(plan)}
+	if len(plan.Transitions) > 0 {
+		s.subject = plan.Transitions[0].Subject
+	}
+	p.took = append(p.took, s.what)
+	p.same[s]++
+	p.most = max(p.most, p.same[s])
 }
 
 // describe says in a few words what a plan did.

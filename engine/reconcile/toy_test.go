@@ -230,6 +230,12 @@ func (m toyMachine) quirk(s engine.Snapshot, st toyState, p *engine.Plan) error 
 	case "scribble":
 		note := s.In("state.json.problem.md")
 		p.Writes = []engine.Document{{Path: note.Path, Kind: layout.KindProblem, Body: append([]byte("x"), note.Body...), Over: note.Sum}}
+	case "march": // as many steps as it has parts
+		if st.Count < st.Target {
+			st.Count++
+			m.move(s, p, st, "counted")
+			p.Transitions[0].Subject = fmt.Sprint(st.Count)
+		}
 	case "illegal":
 		doc := s.In("state.json")
 		p.Transitions = []engine.Transition{{Edge: edge("over", "revived", "counting")}}
