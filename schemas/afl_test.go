@@ -19,7 +19,7 @@ const goodCheckpoint = `{"status":"escalated","since":{"revision":7,"at":` + afl
 	"started_at":` + aflTime + `,"last_attempt_at":` + aflTime + `,"finished_at":null,"retry_at":null,"analysis_until":null,"extra_feedback":null,"skip":null,"aborted_because":null,
 	"worker":{"mode":"outside","number":0,"started_at":` + aflTime + `,"deadline":null},
 	"run":{"number":1,"mode":"command","started_at":` + aflTime + `,"timeout_ms":60000,"command_digest":` + aflDigest + `},
-	"seen":{"result":null,"worker":` + aflDigest + `,"question":null},
+	"seen":{"result":[],"worker":[` + aflDigest + `],"question":[]},
 	"questions":[{"number":1,"text":"Which?","source":"hook","request_id":"question-1","answer":"this","answered_by":"ana","answered_at":` + aflTime + `}],
 	"escalation":{"at":` + aflTime + `,"iteration":2,"run":1,"route":"ESCALATE_ENV","failure_type":"ENV_ISSUE","reason":"no npm","request_id":"escalation-1"},
 	"history":[{"iteration":1,"run":1,"epoch":0,"result":"failed","route":"RETRY","failure_type":"LOGIC_ERROR","rule":"L","signature":"0123456789abcdef",

@@ -59,16 +59,9 @@ func (r *reading) foresee() *engine.Transition {
 		return nil
 	}
 	p, moved := r.next()
-	for _, id := range r.openIDs() {
-		r.answerFor(id)
-	}
-	for _, id := range r.order {
-		if c := r.checkpoint(id); c != nil && !final(r.st.Status) && (c.Status == InProgress || c.Status == Waiting || c.Status == Validating) {
-			r.try(id, c)
-		}
-	}
+	r.judgeAll()
 	r.standNotes()
-	if !moved {
+	if !moved || len(p.Transitions) == 0 {
 		return nil
 	}
 	return &p.Transitions[0]

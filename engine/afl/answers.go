@@ -11,6 +11,7 @@ import (
 	"placet/engine/check"
 	"placet/engine/gate"
 	"placet/engine/reader"
+	"placet/schemas"
 )
 
 // answer is an answer that counts, to an open request.
@@ -19,8 +20,10 @@ type answer struct {
 	id   string
 	q    *Request
 	path string // relative to the session's folder
-	// at is when it was taken before a crash, "" where it was not.
-	at text
+	// at is when it was taken before a crash, and revision that of the
+	// transition that it was to make; "" and 0 where it was not.
+	at       text
+	revision int
 }
 
 // why is the reason of the transition that an answer causes.
@@ -96,23 +99,76 @@ func (r *reading) judging(id string, q *Request, f *gate.Folder) gate.Asked {
 // is not: it is fact, whatever the form says by now.
 func (r *reading) answerBefore(f *gate.Folder, id string, q *Request) *answer {
 	rc := f.Receipt
-	if rc == nil || rc.Result != gate.Accepted || rc.Revision != r.st.Revision+1 {
+	if rc == nil || rc.Result != gate.Accepted || rc.Revision <= r.st.Revision {
 		return nil
 	}
-	a := &answer{id: id, q: q, at: text(rc.DecidedAt)}
+	a := &answer{id: id, q: q, at: text(rc.DecidedAt), revision: rc.Revision}
 	a.Response, a.Selected, a.Comment, a.By, a.Known = rc.Response, rc.Selected, rc.Comment, rc.ProvidedBy, rc.KnownAs
 	a.Digest = rc.Digest
 	if rc.Answer != nil {
 		a.path, a.Sum = rc.Answer.Path, engine.Digest("sha256:"+strings.TrimPrefix(rc.Answer.SHA256, "sha256:"))
 	}
-	for _, d := range f.Docs { // the number of attempts stands in the answer alone
-		if d.Present() && d.Sum == a.Sum {
-			if resp, err := gate.ReadResponse(d.Path, d.Body); err == nil {
-				a.Extra = resp.Extra
+	a.Extra = rc.Extra
+	return a
+}
+
+// recorded carries out an answer whose receipt is durable while its transition
+// is not, before any other edge. One that cannot be carried out any more, since
+// the checkpoints that it approved are others by now, waits to be superseded.
+func (r *reading) recorded() (engine.Plan, bool) {
+	for _, id := range r.openIDs() {
+		if a := r.answerBefore(r.folder(id), id, r.st.Requests[id]); a != nil {
+			r.given[id] = a
+			if p, ok := r.carryOut(a); ok {
+				return p, true
 			}
 		}
 	}
-	return a
+	return engine.Plan{}, false
+}
+
+// carryOut makes the transition of an answer.
+func (r *reading) carryOut(a *answer) (p engine.Plan, ok bool) {
+	id := string(a.q.Checkpoint)
+	c := r.checkpoint(id)
+	switch a.q.Type {
+	case typeApproval:
+		return r.approvalAnswered(a)
+	case typeReview:
+		if r.st.Status == Delegating && r.st.Review != nil && r.st.Review.Status == open {
+			return r.reviewAnswered(a), true
+		}
+	case typeClarification:
+		if c != nil && c.Status == Waiting {
+			return r.clarified(id, c, a)
+		}
+	case typeEscalation:
+		// The session escalates first: an answer may come between the two.
+		if a.Response == optAbort {
+			return r.abortedBy(a), true
+		}
+		if c != nil && c.Status == Escalated && r.st.Status == Escalated {
+			return r.decided(id, a)
+		}
+	case typeInterrupted:
+		if c != nil && (c.Status == InProgress || c.Status == Validating) {
+			return r.afterInterruption(id, c, a)
+		}
+	}
+	return p, false
+}
+
+// approvalAnswered is what an answer about the checkpoints as a whole causes.
+func (r *reading) approvalAnswered(a *answer) (p engine.Plan, ok bool) {
+	switch a.Response {
+	case optApprove:
+		return r.approves()
+	case optChanges:
+		return r.changesAsked()
+	case optReject:
+		return r.abortedBy(a), true
+	}
+	return p, false
 }
 
 // answersTo are the answers to open requests of some types, in the order in
@@ -142,6 +198,9 @@ func (r *reading) answerOf(typ, option string) *answer {
 
 // problem says why an answer cannot be used though its options are in order.
 func (a *answer) problem() string {
+	if len(a.Comment) > longestComment {
+		return fmt.Sprintf("cannot use the answer: its comment has %d bytes: expected at most %d; put the rest into a file and name it", len(a.Comment), longestComment)
+	}
 	if a.Response != optRetryMore {
 		return ""
 	}
@@ -150,6 +209,9 @@ func (a *answer) problem() string {
 	}
 	return ""
 }
+
+// longestComment is how long a comment may be, in bytes: the state keeps it.
+const longestComment = 64 << 10
 
 // mostAttempts is how many attempts one answer can add.
 const mostAttempts = 20
@@ -182,20 +244,7 @@ func (a *answer) attempts(builtIn int) (number, note string, ok bool) {
 // answers are the edges that answers about checkpoints cause.
 func (r *reading) answers() (p engine.Plan, ok bool) {
 	for _, a := range r.answersTo(typeClarification, typeEscalation, typeInterrupted) {
-		id := string(a.q.Checkpoint)
-		c := r.checkpoint(id)
-		if c == nil {
-			continue
-		}
-		switch {
-		case a.q.Type == typeClarification && c.Status == Waiting:
-			p, ok = r.clarified(id, c, a)
-		case a.q.Type == typeEscalation && c.Status == Escalated:
-			p, ok = r.decided(id, a)
-		case a.q.Type == typeInterrupted && (c.Status == InProgress || c.Status == Validating):
-			p, ok = r.afterInterruption(id, c, a)
-		}
-		if ok {
+		if p, ok = r.carryOut(a); ok {
 			return p, true
 		}
 	}
@@ -216,7 +265,8 @@ func (r *reading) clarified(id string, c *Checkpoint, a *answer) (p engine.Plan,
 		m.c.Worker = nil
 		m.escalate(Escalation{
 			At: m.now, Iteration: c.Iteration, Route: routeUnclear, FailureType: check.Unknown,
-			Reason: r.escalationReason(c, nil, routeUnclear, c.asked(a.id).Text),
+			Reason:   r.escalationReason(c, nil, routeUnclear, c.asked(a.id).Text),
+			Question: text(c.asked(a.id).Text),
 		})
 		return m.plan(), true
 	}
@@ -230,6 +280,7 @@ func (r *reading) decided(id string, a *answer) (p engine.Plan, ok bool) {
 		m := r.checkpointMove(id, retryMore, Retrying, a.why(), nil).take(a)
 		number, note, _ := a.attempts(r.cfg.RetryMore)
 		n, _ := strconv.Atoi(number)
+		m.st.Requests[a.id].Attempts = n
 		m.again(n, note)
 		return m.plan(), true
 	case optRedesign:
@@ -308,6 +359,9 @@ func (q *Request) receipt(id string) gate.Receipt {
 		ProvidedBy: gate.By{User: "placet", Source: gate.SourceFile}, KnownAs: q.KnownAs, Digest: engine.Digest(q.View),
 		ReceivedAt: string(q.ClosedAt), DecidedAt: string(q.ClosedAt), Reason: string(q.Reason),
 		SupersededBy: string(q.SupersededBy), Revision: q.ClosedRevision,
+	}
+	if q.Attempts > 0 {
+		rc.Extra = schemas.Object{{Name: "attempts", Value: q.Attempts}}
 	}
 	if q.Status == accepted {
 		rc.ProvidedBy = gate.By{User: string(q.AnsweredBy), Source: string(q.Source)}

@@ -16,8 +16,8 @@ import (
 type attempt struct {
 	cp string
 	n  int
-	// unsettled is true while a file that a worker hands in is being written.
-	unsettled bool
+	// open are the files that may still be being written, by name.
+	open map[string]bool
 
 	workerNews bool
 	worker     WorkerReport
@@ -45,12 +45,18 @@ type attempt struct {
 // rel is the path of a file of the attempt, relative to the session's folder.
 func (t *attempt) rel(name string) string { return place(t.cp, t.n, name) }
 
+// held reports whether a file of the attempt may still be being written.
+func (t *attempt) held(name string) bool { return t.open[name] }
+
+// unsettled reports whether anything that a worker hands in may be.
+func (t *attempt) unsettled() bool { return len(t.open) > 0 }
+
 // try reads the attempt in hand of a checkpoint, once per step.
 func (r *reading) try(id string, c *Checkpoint) *attempt {
 	if t := r.tries[id]; t != nil {
 		return t
 	}
-	t := &attempt{cp: id, n: c.Iteration}
+	t := &attempt{cp: id, n: c.Iteration, open: map[string]bool{}}
 	r.tries[id] = t
 	if c.Status != Validating {
 		r.readWorker(t, c)
@@ -67,14 +73,23 @@ func (r *reading) try(id string, c *Checkpoint) *attempt {
 
 // news decodes a document that is news, and says so. Content that is not, is
 // not looked at.
-func (r *reading) news(t *attempt, rel string, seen text, decode func(d engine.Document) bool) bool {
+func (r *reading) news(t *attempt, rel string, seen []text, decode func(d engine.Document) bool) bool {
 	d := r.Snap.In(rel)
-	if d.Present() && string(d.Sum) == string(seen) || d.Absent() {
+	if d.Present() && known(seen, d.Sum) || d.Absent() {
 		return false
 	}
+	return r.watched(t, d, func() bool { return decode(d) })
+}
+
+// watched decodes a document and notes whether it may still be being written.
+func (r *reading) watched(t *attempt, d engine.Document, decode func() bool) bool {
 	held := r.Held
-	ok := decode(d)
-	t.unsettled = t.unsettled || r.Held && !held || d.Unsettled()
+	r.Held = false
+	ok := decode()
+	if r.Held {
+		t.open[path.Base(d.Path)] = true
+	}
+	r.Held = r.Held || held
 	return ok
 }
 
@@ -144,7 +159,7 @@ func (r *reading) readResult(t *attempt, c *Checkpoint) {
 	})
 }
 
-// longestQuestion is how much of a hook's question is kept, in bytes.
+// longestQuestion is how much of a question is kept, in bytes.
 const longestQuestion = 8 << 10
 
 func (r *reading) readQuestion(t *attempt, c *Checkpoint) {
@@ -189,10 +204,7 @@ func asked(s string) string {
 			s = strings.Join(lines, "\n")
 		}
 	}
-	if len(s) > longestQuestion {
-		s = strings.ToValidUTF8(s[:longestQuestion], "") + "…"
-	}
-	return s
+	return short(s, longestQuestion)
 }
 
 func (r *reading) readWorkerRun(t *attempt, c *Checkpoint) {
@@ -233,7 +245,7 @@ func (r *reading) readValidation(t *attempt, c *Checkpoint) {
 func (r *reading) readAnalysis(t *attempt, c *Checkpoint) {
 	d := r.Snap.In(t.rel("analysis.json"))
 	var a Analysis
-	if !r.Decode(d, "afl/analysis", &a) {
+	if !r.watched(t, d, func() bool { return r.Decode(d, "afl/analysis", &a) }) {
 		return
 	}
 	of := t.validationSum

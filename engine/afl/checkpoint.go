@@ -2,10 +2,12 @@ package afl
 
 import (
 	"bytes"
+	"path"
 	"time"
 
 	"placet/engine"
 	"placet/engine/check"
+	"placet/layout"
 )
 
 // maybeStarts reports whether anything may start at all.
@@ -73,6 +75,9 @@ func (r *reading) retryDue(id string, running int) (p engine.Plan, ok bool) {
 		r.WakeAt(due)
 		return p, false
 	}
+	if r.writing(id, c.Iteration+1) {
+		return p, false
+	}
 	m := r.checkpointMove(id, retryDue, InProgress, "the next attempt is due", nil)
 	m.attempt()
 	return m.plan(), true
@@ -80,7 +85,7 @@ func (r *reading) retryDue(id string, running int) (p engine.Plan, ok bool) {
 
 func (r *reading) start(id string, taken int) (p engine.Plan, ok bool) {
 	c := r.checkpoint(id)
-	if c == nil || c.Status != Pending || taken >= r.cfg.Workers || !r.ready(id) || r.withheld() {
+	if c == nil || c.Status != Pending || taken >= r.cfg.Workers || !r.ready(id) || r.withheld() || r.writing(id, c.Iteration+1) {
 		return p, false
 	}
 	m := r.checkpointMove(id, start, InProgress, "its dependencies are met", nil)
@@ -89,6 +94,32 @@ func (r *reading) start(id string, taken int) (p engine.Plan, ok bool) {
 	}
 	m.attempt()
 	return m.plan(), true
+}
+
+// writing reports whether something that lies with an attempt to come is still
+// being written: whether it is news later could not be told.
+func (r *reading) writing(id string, n int) bool {
+	for _, rel := range []string{
+		place(id, n, "worker.json"), place(id, n, "result.json"), "delegations/" + id + "/pending-question.json",
+	} {
+		if r.Snap.In(rel).Unsettled() {
+			r.Held = true
+			return true
+		}
+	}
+	return false
+}
+
+// outcomes is the highest number among the outcomes of a kind that lie with an
+// attempt, 0 for none.
+func (r *reading) outcomes(id string, n int, stem string) int {
+	highest := 0
+	for _, d := range r.Snap.Under(place(id, n, "")) {
+		if of, k, ok := layout.AFLNumber(path.Base(d.Path)); ok && of == stem && !d.Absent() {
+			highest = max(highest, k)
+		}
+	}
+	return highest
 }
 
 // withheld reports whether an attempt would begin with a command while none
@@ -113,7 +144,7 @@ func (m *move) attempt() {
 	c.Iteration++
 	c.LastAttemptAt, c.RetryAt, c.AnalysisUntil, c.Run = m.now, "", "", nil
 	c.Questions = nil
-	c.Worker = &Worker{Mode: modeOutside, Number: 1, StartedAt: m.now}
+	c.Worker = &Worker{Mode: modeOutside, Number: 1 + r.outcomes(m.id, c.Iteration, "worker-run"), StartedAt: m.now}
 	if digest := r.workerDigest(); digest != "" && r.Snap.Facts.Trusted[digest] {
 		c.Worker.Mode, c.Worker.CommandDigest = modeCommand, text(digest)
 		c.Worker.Deadline = millis(r.Snap.Now.Add(r.cfg.WorkerTimeout))
@@ -124,9 +155,14 @@ func (m *move) attempt() {
 // look notes what lies there already.
 func (m *move) look() {
 	c, r := m.c, m.r
-	sum := func(rel string) text { return text(r.Snap.In(rel).Sum) }
+	sum := func(rel string) []text {
+		if d := r.Snap.In(rel); d.Present() {
+			return []text{text(d.Sum)}
+		}
+		return nil
+	}
 	if m.prompted() {
-		c.Seen.Result, c.Seen.Worker = "", ""
+		c.Seen.Result, c.Seen.Worker = nil, nil
 		return
 	}
 	c.Seen = Seen{
@@ -141,8 +177,17 @@ func (m *move) look() {
 func (m *move) prompted() bool {
 	n, after := m.c.Iteration, *m.r
 	prompt := m.r.Snap.In(place(m.id, n, "prompt.md"))
-	if !prompt.Present() || !m.r.Snap.In(verdictDoc(m.id, n, 1)).Absent() {
+	if !prompt.Present() {
 		return false
+	}
+	for _, d := range m.r.Snap.Under(place(m.id, n, "")) {
+		switch d.Kind {
+		case layout.AFLPrompt, layout.AFLWorker, layout.AFLResult, layout.KindProblem:
+		default:
+			if !d.Absent() {
+				return false // the attempt was fact once: the state is an older one
+			}
+		}
 	}
 	after.st = m.st
 	after.index(m.st)
@@ -185,24 +230,24 @@ func (r *reading) worked(id string, c *Checkpoint) (p engine.Plan, ok bool) {
 	switch {
 	case t.workerNews && t.worker.Status == "completed":
 		m := r.validating(id, "the worker has completed it", r.causeOf(t.rel("worker.json"), t.workerSum)).by("worker")
-		m.c.Seen.Worker = text(t.workerSum)
+		m.c.Seen.Worker = append(m.c.Seen.Worker, text(t.workerSum))
 		return m.plan(), true
 	case t.workerNews && t.worker.Status == "failed":
 		return r.workerFailed(id, c, t), true
 	case t.workerNews: // question
-		m := r.question(id, t.worker.Question, "worker", r.causeOf(t.rel("worker.json"), t.workerSum)).by("worker")
-		m.c.Seen.Worker = text(t.workerSum)
+		m := r.question(id, short(t.worker.Question, longestQuestion), "worker", r.causeOf(t.rel("worker.json"), t.workerSum)).by("worker")
+		m.c.Seen.Worker = append(m.c.Seen.Worker, text(t.workerSum))
 		return m.plan(), true
-	case t.resultNews:
+	case t.resultNews && !t.held("worker.json"):
 		return r.validating(id, "a result is there", r.causeOf(t.rel("result.json"), t.resultSum)).by("upstream").plan(), true
-	case t.questionNews:
+	case t.questionNews && !t.held("worker.json") && !t.held("result.json"):
 		rel := "delegations/" + id + "/pending-question.json"
 		m := r.question(id, t.questionText, "hook", r.causeOf(rel, t.questionSum)).by("upstream")
-		m.c.Seen.Question = text(t.questionSum)
+		m.c.Seen.Question = append(m.c.Seen.Question, text(t.questionSum))
 		return m.plan(), true
 	}
-	if c.Status != InProgress || r.holds(t) {
-		return p, false
+	if c.Status != InProgress || t.unsettled() {
+		return p, false // nothing is concluded from the absence of a hand-in
 	}
 	if s := r.signal; s != nil && s.Status == "validating" && s.Checkpoint == id && s.Iteration == c.Iteration && len(c.Questions) == 0 {
 		m := r.validating(id, "upstream's worker has stopped", map[string]engine.Digest{currentDelegation: s.sum})
@@ -210,10 +255,6 @@ func (r *reading) worked(id string, c *Checkpoint) (p engine.Plan, ok bool) {
 	}
 	return r.workerEnded(id, c, t)
 }
-
-// holds reports whether something that a worker hands in is still being
-// written: nothing is concluded from its absence.
-func (r *reading) holds(t *attempt) bool { return t.unsettled }
 
 // workerEnded are the edges of an attempt whose worker command has ended.
 func (r *reading) workerEnded(id string, c *Checkpoint, t *attempt) (p engine.Plan, ok bool) {
@@ -235,7 +276,7 @@ func (r *reading) workerEnded(id string, c *Checkpoint, t *attempt) (p engine.Pl
 		m := r.checkpointMove(id, workerLost, InProgress, "nobody knows what became of the worker", cause)
 		m.ask(typeInterrupted, id)
 		return m.plan(), true
-	case run.Outcome == outFinished && (run.ExitCode == nil || *run.ExitCode == 0):
+	case run.Outcome == outFinished && run.ended():
 		return r.validating(id, "the worker command has ended", cause).plan(), true
 	}
 	return r.workerCommandFailed(id, t, cause), true
@@ -278,7 +319,7 @@ func (r *reading) validating(id, why string, cause map[string]engine.Digest) *mo
 func (m *move) run() {
 	c, r, d := m.c, m.r, m.r.defs[m.id]
 	timeout := r.timeout(m.id).Milliseconds()
-	run := &Run{Number: nextRun(c), Mode: modeResult, StartedAt: m.now, TimeoutMS: timeout}
+	run := &Run{Number: nextRun(c, r.outcomes(m.id, c.Iteration, "validation")), Mode: modeResult, StartedAt: m.now, TimeoutMS: timeout}
 	if d != nil {
 		run.CommandDigest = text(r.validationDigest(*d))
 		if r.runnable(*d) {
@@ -289,11 +330,12 @@ func (m *move) run() {
 }
 
 // nextRun is the number of an attempt's next run: validations and verdicts on
-// workers count together.
-func nextRun(c *Checkpoint) int {
-	n := 0
+// workers count together. lying is the highest number among outcomes that lie
+// there: none of them is that of a run to come.
+func nextRun(c *Checkpoint, lying int) int {
+	n := lying
 	if c.Run != nil {
-		n = c.Run.Number
+		n = max(n, c.Run.Number)
 	}
 	for _, h := range c.History {
 		if h.Iteration == c.Iteration {
@@ -347,9 +389,12 @@ func (r *reading) validated(id string, c *Checkpoint) (p engine.Plan, ok bool) {
 		if t.resultNews {
 			return r.judged(id, c, r.judgeResult(id, c, t), t.rel("result.json"), t.resultSum)
 		}
-		if r.runnable(*d) && !t.unsettled {
+		if r.runnable(*d) && !t.unsettled() {
 			m := r.checkpointMove(id, trusted, Validating, "its command is trusted", nil)
 			m.c.Run.Mode, m.c.Run.CommandDigest, m.c.Run.StartedAt = modeCommand, text(r.validationDigest(*d)), m.now
+			if r.outcomes(id, c.Iteration, "validation") >= c.Run.Number {
+				m.run() // an outcome that lies there already is not this run's
+			}
 			return m.plan(), true
 		}
 		return p, false
@@ -386,6 +431,9 @@ func (r *reading) runAgain(id, why string, cause map[string]engine.Digest) *move
 
 // judged are the edges that a judgement leads to.
 func (r *reading) judged(id string, c *Checkpoint, v Verdict, rel string, sum engine.Digest) (p engine.Plan, ok bool) {
+	if !v.Passed && r.tries[id].held("analysis.json") {
+		return p, false
+	}
 	if r.awaitsAnalysis(id, c, v) {
 		if c.AnalysisUntil != "" {
 			return p, false
@@ -401,7 +449,7 @@ func (r *reading) judged(id string, c *Checkpoint, v Verdict, rel string, sum en
 	m := r.checkpointMove(id, event, to, reasonOf(v), r.causeOf(rel, sum))
 	m.verdict(v)
 	if v.Source == fromResult {
-		m.c.Seen.Result = text(sum)
+		m.c.Seen.Result = append(m.c.Seen.Result, text(sum))
 	}
 	return m.plan(), true
 }
@@ -426,7 +474,7 @@ func (r *reading) workerFailed(id string, c *Checkpoint, t *attempt) engine.Plan
 	v := r.judgeReport(id, c, t)
 	m := r.checkpointMove(id, workerFailed, v.Route.status(), reasonOf(v), r.causeOf(t.rel("worker.json"), t.workerSum)).by("worker")
 	m.close(id, superseded, "the worker gave the attempt up")
-	m.c.Seen.Worker = text(t.workerSum)
+	m.c.Seen.Worker = append(m.c.Seen.Worker, text(t.workerSum))
 	m.verdict(v)
 	return m.plan()
 }
@@ -450,7 +498,7 @@ func (m *move) verdict(v Verdict) {
 	r.keep(m.id, v)
 	h := Judged{
 		Iteration: v.Iteration, Run: v.Run, Epoch: c.Epoch, Result: failed, Route: v.Route, FailureType: v.FailureType, Rule: v.Rule,
-		Signature: v.Signature, FailedCriteria: v.FailedCriteria, Timestamp: m.now, DurationMS: r.duration(m.id, v), Source: v.Source,
+		Signature: v.Signature, FailedCriteria: bounded(v.FailedCriteria), Timestamp: m.now, DurationMS: r.duration(m.id, v), Source: v.Source,
 	}
 	if v.Passed {
 		h.Result, c.FinishedAt = passed, m.now

@@ -194,6 +194,7 @@ func (p *picker) length(key string, own *string, builtIn, least, most time.Durat
 			p.bad(v.file, v.key, "%s is no whole number of ms", v.raw)
 			return builtIn
 		}
+		n = min(max(n, -1), int(most.Milliseconds())+1) // further out of range is no other answer
 		d, file, name, shown = time.Duration(n)*time.Millisecond, v.file, v.key, string(v.raw)+" ms"
 	}
 	if d < least || d > most {

@@ -3,6 +3,7 @@ package afl
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -34,6 +35,27 @@ func (s *scalar) UnmarshalJSON(raw []byte) error {
 		*s = ""
 	} else {
 		*s = scalar(raw)
+	}
+	return nil
+}
+
+// texts are one text or a list of them.
+type texts []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *texts) UnmarshalJSON(raw []byte) error {
+	list, err := schemas.Elements(raw)
+	if err != nil {
+		list = []schemas.Raw{raw}
+	}
+	for _, item := range list {
+		var s scalar
+		if err := s.UnmarshalJSON(item); err != nil {
+			return err
+		}
+		if s != "" {
+			*w = append(*w, string(s))
+		}
 	}
 	return nil
 }
@@ -78,8 +100,8 @@ type validationFile struct {
 type checkpointV2 struct {
 	commonFile
 	Contract struct {
-		Interface scalar `json:"interface"`
-		Tests     scalar `json:"tests"`
+		Interface texts `json:"interface"`
+		Tests     texts `json:"tests"`
 	} `json:"contract"`
 	Prerequisites struct {
 		Environment []scalar `json:"environment"`
@@ -138,10 +160,16 @@ func (r *reading) readSpecs() specs {
 	}
 	if s.readable {
 		s.digest = specsDigest(s.definitions(), s.pre)
+		if s.layout == layoutV2 {
+			s.causes = map[string]engine.Digest{"checkpoints/": s.digest}
+		}
 		s.findings = r.findings(s)
 	}
 	return s
 }
+
+// mostCheckpoints is how many a session may have.
+const mostCheckpoints = 500
 
 // v2Files are the files of V2's layout.
 func (r *reading) v2Files() []engine.Document {
@@ -160,7 +188,10 @@ func (r *reading) readV1(d engine.Document) specs {
 	s.readable = r.Read(d, func() error {
 		return schemas.DecodeYAML("afl/checkpoints", specsYAML, d.Body, &f, schemas.CheckpointsYAML)
 	})
-	s.session, s.approvedAt, s.approvedBy = string(f.Session), string(f.ApprovedAt), string(f.ApprovedBy)
+	s.session, s.approvedBy = string(f.Session), string(f.ApprovedBy)
+	if f.ApprovedAt != "false" {
+		s.approvedAt = string(f.ApprovedAt)
+	}
 	for _, p := range f.Prerequisites {
 		s.pre = append(s.pre, Prerequisite{ID: string(p.ID), Name: text(p.Name), Type: text(p.Type), Script: text(p.Script)})
 	}
@@ -177,7 +208,11 @@ func (r *reading) readV1(d engine.Document) specs {
 }
 
 func (r *reading) readV2(files []engine.Document) specs {
-	s := specs{layout: layoutV2, readable: true, causes: map[string]engine.Digest{}}
+	s := specs{layout: layoutV2, readable: true}
+	if len(files) > mostCheckpoints {
+		r.Bad(files[mostCheckpoints], fmt.Sprintf("cannot read the checkpoints: there are %d: expected at most %d", len(files), mostCheckpoints))
+		return specs{layout: layoutV2}
+	}
 	seen := map[string]bool{}
 	for _, d := range files {
 		var f checkpointV2
@@ -186,7 +221,6 @@ func (r *reading) readV2(files []engine.Document) specs {
 			continue
 		}
 		rel := r.Snap.Rel(d.Path)
-		s.causes[rel] = d.Sum
 		e := f.entry()
 		e.file, e.def.ID = rel, strings.TrimSuffix(path.Base(rel), ".json")
 		if f.ID != nil {

@@ -86,7 +86,7 @@ func (d feedbackData) fixes() []string {
 	for _, c := range orElse(v.Causes, cause) {
 		blocks = append(blocks, phrase(d.Lang, "feedback.cause", "cause", templates.Inline(atMost(c, shownSentence))))
 	}
-	if v.Marker != nil {
+	if v.Marker != nil && (v.MatchedText == nil || *v.MatchedText) {
 		blocks = append(blocks, phrase(d.Lang, "feedback.marker", "marker", templates.Code(atMost(*v.Marker, shownName))))
 	}
 	blocks = append(blocks, numberedList(d.steps(fix)))

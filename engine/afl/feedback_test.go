@@ -87,6 +87,10 @@ func TestFeedbackWithoutAnalysisSaysWhatTheTypeMeans(t *testing.T) {
 	if !strings.Contains(body, want) {
 		t.Errorf("feedback.md:\n%s", body)
 	}
+	v.MatchedText = ptr(false)
+	if body := string(feedbackMD(feedbackData{Lang: "en", Def: couponService(), Verdict: v})); strings.Contains(body, "The expected text is there") {
+		t.Errorf("the expected text is not there:\n%s", body)
+	}
 }
 
 func TestFeedbackShowsSoManySuggestions(t *testing.T) {

@@ -114,7 +114,7 @@ func (r *reading) entryErrors(s specs, e entry, add adder) {
 		add("E5", "missing_command", e, fmt.Sprintf("%q has no validation.command", id), `add one, or set validation = "result"`)
 	}
 	if r.spent(e.def) {
-		add("E6", "reused_id", e, fmt.Sprintf("the id %q belonged to a checkpoint that was aborted", id), "take a new id")
+		add("E6", "reused_id", e, fmt.Sprintf("the id %q belonged to another checkpoint of the session", id), "take a new id")
 	}
 	if e.badTimeout {
 		add("E7", "bad_timeout", e, fmt.Sprintf("the timeout of %q is no whole number from 1 to 86400000", id), "write it in ms, without unit")
@@ -127,6 +127,11 @@ func (r *reading) entryErrors(s specs, e entry, add adder) {
 // spent reports whether a definition takes an id that a checkpoint was aborted
 // with.
 func (r *reading) spent(d Definition) bool {
+	for id := range r.st.Checkpoints {
+		if id != d.ID && gate.Fold(id) == gate.Fold(d.ID) {
+			return true // an answer could not tell the two apart
+		}
+	}
 	c := r.st.Checkpoints[d.ID]
 	return c != nil && c.Status == Aborted && (c.AbortedBecause == becauseRemoved || c.DefinitionDigest != d.digest())
 }

@@ -57,6 +57,7 @@ func (r *reading) judgeValidation(id string, c *Checkpoint, t *attempt) Verdict 
 	v.classified(check.Classify(r.input(id, t.n, words, v.TimedOut, v.ExitCode)))
 	if o.Outcome == outNotStarted {
 		v.FailureType, v.Rule = text(check.EnvIssue), ""
+		return v.failedBy([]string{"not started"}).routed(r, c)
 	}
 	v.analysed(t.analysis)
 	return v.failedBy(nil).routed(r, c)
@@ -93,7 +94,7 @@ func (r *reading) judgeResult(id string, c *Checkpoint, t *attempt) Verdict {
 // judgeReport judges an attempt that its worker gave up.
 func (r *reading) judgeReport(id string, c *Checkpoint, t *attempt) Verdict {
 	one := 1
-	v := Verdict{Iteration: t.n, Run: nextRun(c), Source: fromWorker, SourceDigest: text(t.workerSum)}
+	v := Verdict{Iteration: t.n, Run: nextRun(c, 0), Source: fromWorker, SourceDigest: text(t.workerSum)}
 	v.classified(check.Classify(r.input(id, t.n, t.worker.Message, false, &one)))
 	if typ, known := check.Known(string(t.worker.FailureType)); known {
 		v.FailureType, v.TypeFrom = text(typ), fromWorker
@@ -104,7 +105,7 @@ func (r *reading) judgeReport(id string, c *Checkpoint, t *attempt) Verdict {
 // judgeWorkerRun judges an attempt whose worker command ended badly, or of
 // which a person says so.
 func (r *reading) judgeWorkerRun(id string, c *Checkpoint, t *attempt, typ check.Type) Verdict {
-	v := Verdict{Iteration: t.n, Run: nextRun(c), Source: fromWorker, TimedOut: typ == check.Timeout}
+	v := Verdict{Iteration: t.n, Run: nextRun(c, 0), Source: fromWorker, TimedOut: typ == check.Timeout}
 	criterion := "the worker command did not end"
 	if run := t.workerRun; run != nil {
 		v.SourceDigest, v.ExitCode = text(t.workerRunSum), run.ExitCode
@@ -127,7 +128,12 @@ func (v *Verdict) analysed(a *Analysis) {
 		return
 	}
 	v.FailureType, v.TypeFrom = text(a.FailureType), fromAnalysis
-	v.Causes, v.Suggestions = a.Causes, a.Suggestions
+	v.Causes, v.Suggestions = bounded(a.Causes), a.Suggestions[:min(len(a.Suggestions), mostWords)]
+	for i, s := range v.Suggestions {
+		s.File, s.Why = short(s.File, longestWords), short(s.Why, longestWords)
+		s.Before, s.After = text(short(string(s.Before), longestWords)), text(short(string(s.After), longestWords))
+		v.Suggestions[i] = s
+	}
 	if len(a.FailedCriteria) > 0 {
 		v.FailedCriteria = a.FailedCriteria
 	}
@@ -152,12 +158,28 @@ func (v Verdict) failedBy(said []string) Verdict {
 	case v.Marker != nil:
 		v.FailedCriteria = []string{"failing marker found: " + *v.Marker}
 	case v.ExitCode == nil:
-		v.FailedCriteria = []string{"not started"}
+		v.FailedCriteria = []string{"no exit code"}
 	default:
 		v.FailedCriteria = []string{"expected text not found"}
 	}
+	v.FailedCriteria = bounded(v.FailedCriteria)
 	v.Signature = text(check.Signature(v.failure(), v.KeyLines))
 	return v
+}
+
+// How much of what others say a judgement keeps: entries, and bytes of each.
+const (
+	mostWords    = 100
+	longestWords = 2000
+)
+
+// bounded cuts what others say: the state keeps it.
+func bounded(words []string) []string {
+	kept := make([]string, 0, min(len(words), mostWords))
+	for _, w := range words[:min(len(words), mostWords)] {
+		kept = append(kept, short(w, longestWords))
+	}
+	return kept
 }
 
 // duration is how long the judged run took.
@@ -188,7 +210,7 @@ func (r *reading) verdictOf(id string, h Judged) (v Verdict, ok bool) {
 // there; what the history says stands.
 func (r *reading) judgeAgain(id string, h Judged) Verdict {
 	c := &Checkpoint{Iteration: h.Iteration, Epoch: h.Epoch, Run: &Run{Number: h.Run, Mode: modeCommand}, MaxIterations: h.Iteration + 1}
-	t := &attempt{cp: id, n: h.Iteration}
+	t := &attempt{cp: id, n: h.Iteration, open: map[string]bool{}}
 	v := Verdict{Iteration: h.Iteration, Run: h.Run, Source: h.Source, Passed: h.Result == passed}
 	quiet := *r
 	quiet.Notes = engine.Notes{}

@@ -1,8 +1,10 @@
 package afl
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"placet/engine"
 	"placet/layout"
@@ -49,7 +51,7 @@ func (r *reading) checkpointMove(id, event string, to engine.Status, why string,
 }
 
 func (r *reading) move(edge engine.Edge, why string, cause map[string]engine.Digest) *move {
-	m := &move{r: r, st: r.st.clone(), now: millis(r.Snap.Now), edge: edge, actor: "placet", why: why, cause: cause}
+	m := &move{r: r, st: r.st.clone(), now: millis(r.Snap.Now), edge: edge, actor: "placet", why: short(why, longestReason), cause: cause}
 	m.st.Revision++
 	m.st.UpdatedAt = m.now
 	if m.cause == nil {
@@ -69,7 +71,18 @@ func person(name string) string {
 	if name == "" {
 		name = "unknown"
 	}
-	return "person:" + name
+	return "person:" + short(name, longestReason)
+}
+
+// longestReason is how much of others' words a journal line holds, in bytes.
+const longestReason = 500
+
+// short cuts a text after so many bytes.
+func short(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // plan is the move with all that the new state calls for, in one commit.
@@ -83,7 +96,7 @@ func (m *move) plan() engine.Plan {
 		At: m.now, Actor: m.actor, Reason: m.why, Cause: m.cause,
 	}
 	before := map[string]bool{}
-	for _, a := range r.actions(r.st) {
+	for _, a := range r.wanted(r.st) {
 		before[a.ID] = true
 	}
 	after := *r
@@ -98,6 +111,10 @@ func (m *move) plan() engine.Plan {
 	body, err := st.encode()
 	if err != nil {
 		panic(err) // texts, numbers, maps and lists of them
+	}
+	if len(body) > layout.LimitState {
+		r.Notes.Beside(r.doc.Path, fmt.Sprintf("cannot go on: state.json would have %d bytes, more than the %d that anybody reads; begin a new session for what is left", len(body), layout.LimitState))
+		return engine.Plan{}
 	}
 	p.Writes = append(p.Writes, engine.Document{Path: r.doc.Path, Kind: engine.KindState, Body: body, Over: r.doc.Sum})
 	p.Lines = append(p.Lines, r.line(*st))
@@ -148,6 +165,9 @@ func (m *move) end(q *Request, status, reason string) {
 func (m *move) take(a *answer) *move {
 	q := m.st.Requests[a.id]
 	m.end(q, accepted, "")
+	if a.revision > 0 { // the receipt is fact: it stays as it is
+		q.ClosedRevision = a.revision
+	}
 	q.Option, q.Selected, q.Comment = text(a.Response), a.Selected, text(a.Comment)
 	q.AnsweredBy, q.Source, q.KnownAs = text(a.By.User), text(a.By.Source), a.Known
 	q.Answer, q.ResponseDigest, q.View = text(a.path), text(a.Sum), text(a.Digest)

@@ -2,6 +2,7 @@ package afl
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -81,20 +82,26 @@ func (w *writing) once(rel string, now bool, body func() []byte) {
 			}
 		}
 	}
-	if d.Present() && foreign(d) {
+	w.note(d)
+}
+
+// note says that a file in the place of placet's is left alone.
+func (w *writing) note(d engine.Document) {
+	switch {
+	case d.Present() && foreign(d):
 		w.r.Notes.Beside(d.Path, "this file is not placet's: it is left alone; remove it to get placet's")
+	case d.Err != nil && !d.Absent() && !d.Unsettled():
+		w.r.Notes.Beside(d.Path, fmt.Sprintf("this file cannot be read (%v): it is left alone; remove it to get placet's", d.Err))
 	}
 }
 
 // always plans a document that follows the state.
 func (w *writing) always(rel string, body []byte) {
 	d := w.r.Snap.In(rel)
-	switch {
-	case d.Absent() || d.Present() && !foreign(d) && d.Sum != engine.Sum(body):
+	if d.Absent() || d.Present() && !foreign(d) && d.Sum != engine.Sum(body) {
 		w.put(rel, body)
-	case d.Present() && foreign(d):
-		w.r.Notes.Beside(d.Path, "this file is not placet's: it is left alone; remove it to get placet's")
 	}
+	w.note(d)
 }
 
 // rendering plans one of upstream's files. A foreign one stays.

@@ -100,6 +100,8 @@ func read(s engine.Snapshot) *reading {
 	for _, f := range gate.Folders(s) {
 		r.folders[f.ID] = f
 	}
+	// Without upstream's files, which a final session does not read any more.
+	r.cfg, _ = r.config().settle(nil)
 	r.readState()
 	if r.stateErr != "" || r.torn || final(r.st.Status) {
 		return r
@@ -199,20 +201,23 @@ func (r *reading) index(st State) {
 	r.order = append(r.order, gone...)
 }
 
+func (r *reading) config() Config {
+	if c, ok := r.Snap.Facts.Config.Family.(Config); ok {
+		return c
+	}
+	return DefaultConfig()
+}
+
 // readConfig merges the settings. Where one cannot be used no session moves: a
 // limit is never replaced by a guess.
 func (r *reading) readConfig() {
-	c, ok := r.Snap.Facts.Config.Family.(Config)
-	if !ok {
-		c = DefaultConfig()
-	}
 	below, ok := r.upstream()
 	if !ok {
 		r.cfgBad = true
 		return
 	}
 	var bad *badSetting
-	if r.cfg, bad = c.settle(below); bad != nil {
+	if r.cfg, bad = r.config().settle(below); bad != nil {
 		r.cfgBad = true
 		if bad.file != "" {
 			r.Notes.Add(r.Note(bad.file), fmt.Sprintf("cannot use %s: %s: %s; no AFL session moves until it is mended", bad.file, bad.key, bad.text))

@@ -172,12 +172,13 @@ func (r *reading) askApproval(req *gate.Request) schemas.Object {
 	defs, found := []any{}, []any{}
 	for _, e := range r.specs.entries {
 		defs = append(defs, schemas.Object{
-			{Name: "id", Value: e.def.ID}, {Name: "name", Value: e.def.Name}, {Name: "dependencies", Value: e.def.Dependencies},
-			{Name: "criteria", Value: e.def.Criteria}, {Name: "command", Value: e.def.Command}, {Name: "expected", Value: e.def.Expected},
+			{Name: "id", Value: e.def.ID}, {Name: "name", Value: short(e.def.Name, shownField)}, {Name: "dependencies", Value: e.def.Dependencies},
+			{Name: "criteria", Value: len(e.def.Criteria)}, {Name: "command", Value: text(short(string(e.def.Command), shownField))},
+			{Name: "expected", Value: text(short(string(e.def.Expected), shownField))},
 		})
 	}
-	for _, f := range r.specs.findings {
-		found = append(found, f.line())
+	for _, f := range r.specs.findings[:min(len(r.specs.findings), mostWords)] {
+		found = append(found, short(f.line(), longestReason))
 	}
 	return schemas.Object{
 		{Name: "specs_digest", Value: r.st.Specs.Digest}, {Name: "definitions", Value: defs}, {Name: "findings", Value: found},
@@ -236,7 +237,7 @@ func (r *reading) askReview(req *gate.Request) schemas.Object {
 	r.offer(req, optAccept)
 	done := []string{}
 	for _, id := range r.order {
-		if c := r.checkpoint(id); c != nil && c.Status == Completed {
+		if c := r.checkpoint(id); c != nil && c.Status == Completed && r.defs[id] != nil {
 			done = append(done, id)
 			option := optReopen + id
 			req.Options = append(req.Options, gate.Option{ID: option, Description: r.words("option.reopen")})
@@ -270,6 +271,13 @@ func runNumber(c *Checkpoint) int {
 	return c.Run.Number
 }
 
+// How much of a definition a request shows: bytes of a text, and criteria. The
+// whole stands in the files that the request names.
+const (
+	shownField    = 200
+	shownCriteria = 3
+)
+
 // form is a request for a person.
 func (r *reading) form(id string, q *Request, body []byte) ([]byte, error) {
 	texts := gate.Texts{Lang: r.lang(), Title: r.words("title." + q.Type), Where: string(q.Checkpoint), Lines: r.formLines(q)}
@@ -287,12 +295,15 @@ func (r *reading) formLines(q *Request) []string {
 				line += " ← " + templates.Inline(strings.Join(e.def.Dependencies, ", "))
 			}
 			if e.def.Command != "" {
-				line += ": " + templates.Code(string(e.def.Command))
+				line += ": " + templates.Code(short(string(e.def.Command), shownField))
 			}
 			lines = append(lines, line)
+			for _, criterion := range e.def.Criteria[:min(len(e.def.Criteria), shownCriteria)] {
+				lines = append(lines, "  - "+templates.Inline(short(criterion, shownField)))
+			}
 		}
-		for _, f := range r.specs.findings {
-			lines = append(lines, "- "+templates.Inline(f.line()))
+		for _, f := range r.specs.findings[:min(len(r.specs.findings), mostWords)] {
+			lines = append(lines, "- "+templates.Inline(short(f.line(), longestReason)))
 		}
 	case typeEscalation:
 		if list := r.dependentsOf(string(q.Checkpoint)); len(list) > 0 {

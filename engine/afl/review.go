@@ -56,7 +56,7 @@ func (r *reading) reviewOpened() engine.Plan {
 	if m.st.Review != nil {
 		round = m.st.Review.Round + 1
 	}
-	m.st.Review = &Review{Round: round, Mode: r.cfg.Review, Status: open}
+	m.st.Review = &Review{Round: round, Mode: r.cfg.Review, Status: open, Seen: text(r.Snap.In(layout.AFLNumbered("review", round, ".json")).Sum)}
 	if r.cfg.Review == reviewPerson {
 		m.st.Review.RequestID = text(m.ask(typeReview, ""))
 	}
@@ -95,7 +95,7 @@ func (r *reading) reviewAnswered(a *answer) engine.Plan {
 // reviewFile is the report of a round, false while there is none that counts.
 func (r *reading) reviewFile(round int) (rep ReviewReport, ok bool) {
 	d := r.Snap.In(layout.AFLNumbered("review", round, ".json"))
-	if !r.Decode(d, "afl/review", &rep) {
+	if d.Present() && text(d.Sum) == r.st.Review.Seen || !r.Decode(d, "afl/review", &rep) {
 		return rep, false
 	}
 	rep.path, rep.sum = r.Snap.Rel(d.Path), d.Sum
@@ -103,7 +103,7 @@ func (r *reading) reviewFile(round int) (rep ReviewReport, ok bool) {
 		if f.Severity != blockingSeverity {
 			continue
 		}
-		if c := r.checkpoint(f.Checkpoint); c == nil || c.Status != Completed {
+		if c := r.checkpoint(f.Checkpoint); c == nil || c.Status != Completed || r.defs[f.Checkpoint] == nil {
 			r.Bad(d, fmt.Sprintf("cannot use %s: /findings/%d/checkpoint: %q is no completed checkpoint of the session", rep.path, i, f.Checkpoint))
 			return rep, false
 		}
@@ -141,7 +141,9 @@ func (rep ReviewReport) notes() (notes []Note, blocked []string) {
 				words += fmt.Sprintf(":%d", *f.Line)
 			}
 		}
-		notes = append(notes, Note{Checkpoint: text(f.Checkpoint), Severity: text(f.Severity), Text: words})
+		if len(notes) < mostWords || f.Severity == blockingSeverity {
+			notes = append(notes, Note{Checkpoint: text(f.Checkpoint), Severity: text(f.Severity), Text: short(words, longestWords)})
+		}
 		if f.Severity == blockingSeverity && !slices.Contains(blocked, f.Checkpoint) {
 			blocked = append(blocked, f.Checkpoint)
 		}

@@ -18,14 +18,18 @@ func (r *reading) aborts() (engine.Plan, bool) {
 		return m.by(person(r.control.By)).plan(), true
 	}
 	for _, a := range r.answersTo(typeEscalation, typeApproval) {
-		if a.Response != optAbort && a.Response != optReject {
-			continue
+		if a.Response == optAbort || a.Response == optReject {
+			return r.abortedBy(a), true
 		}
-		m := r.session(abort, Aborted, a.why(), nil).take(a)
-		m.close("", cancelled, "the session was aborted")
-		return m.plan(), true
 	}
 	return engine.Plan{}, false
+}
+
+// abortedBy is the end that an answer asks for.
+func (r *reading) abortedBy(a *answer) engine.Plan {
+	m := r.session(abort, Aborted, a.why(), nil).take(a)
+	m.close("", cancelled, "the session was aborted")
+	return m.plan()
 }
 
 // abortCheckpoints is owed by an aborted session: it has no way out, yet its
@@ -158,7 +162,7 @@ func (r *reading) approval() *approval {
 	if a := r.answerOf(typeApproval, optApprove); a != nil {
 		return &approval{source: "request", by: a.By.User, answer: a}
 	}
-	at, stamped := parseMoment(r.specs.approvedAt)
+	at, stamped := r.stamped()
 	if wish := r.st.Specs.ChangesRequested; wish != nil && wish.Digest == r.st.Specs.Digest {
 		if stamped && at.After(moment(wish.At)) && (r.st.Pause == nil || at.After(moment(r.st.Pause.At))) {
 			return r.stamp()
@@ -184,9 +188,12 @@ func (r *reading) stamp() *approval {
 	return &approval{source: "stamp", by: r.specs.approvedBy, cause: r.causeOf(specsYAML, r.Snap.In(specsYAML).Sum)}
 }
 
-func parseMoment(s string) (time.Time, bool) {
-	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", time.DateTime, time.DateOnly} {
-		if t, err := time.Parse(form, s); err == nil {
+// stamped is when the file says that it was approved, for a stamp that must be
+// later than something: one without a zone, or from the future, tells nothing
+// of that.
+func (r *reading) stamped() (time.Time, bool) {
+	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
+		if t, err := time.Parse(form, r.specs.approvedAt); err == nil && !t.After(r.Snap.Now) {
 			return t, true
 		}
 	}
@@ -208,6 +215,7 @@ func (r *reading) approves() (p engine.Plan, ok bool) {
 	}
 	m.close("", superseded, "approved elsewhere", typeApproval)
 	m.st.Pause, m.st.Specs.ChangesRequested = nil, nil
+	m.voidReview()
 	m.st.Approved = &Approved{
 		Digest: text(r.specs.digest), At: m.now, By: text(a.by), Source: a.source,
 		Definitions: r.specs.definitions(), Prerequisites: r.specs.pre,
@@ -258,8 +266,8 @@ func (r *reading) defines() (engine.Plan, bool) {
 		return engine.Plan{}, false
 	}
 	for _, id := range r.order {
-		if p, ok := r.define(id); ok {
-			return p, true
+		if p, ok := r.define(id); ok || r.Held && r.checkpoint(id) == nil {
+			return p, ok
 		}
 	}
 	m := r.session(delegate, Delegating, "the definitions are applied", nil)
@@ -273,13 +281,16 @@ func (r *reading) define(id string) (p engine.Plan, ok bool) {
 	d, c := r.defs[id], r.checkpoint(id)
 	switch {
 	case d != nil && c == nil:
+		if r.Snap.In("delegations/" + id + "/status.json").Unsettled() {
+			r.Held = true // it may say that the checkpoint has passed already
+			return p, false
+		}
 		return r.defineNew(*d), true
 	case d != nil && c.Status != Aborted && c.DefinitionDigest != d.digest():
 		m := r.checkpointMove(id, redefined, Pending, "the definition changed", nil)
 		m.halt()
 		m.c.DefinitionDigest, m.c.MaxIterations, m.c.FinishedAt = d.digest(), m.c.Iteration+r.cfg.MaxIterations, ""
 		m.c.Epoch++
-		m.c.ExtraFeedback = ""
 		m.close(id, superseded, "the definition changed")
 		m.voidReview()
 		return m.plan(), true
@@ -321,7 +332,7 @@ func (r *reading) moves() (p engine.Plan, ok bool) {
 	escalated := r.escalated()
 	switch s := r.st.Status; {
 	case (s == Delegating || s == Paused) && len(escalated) > 0:
-		return r.session(escalate, Escalated, strings.Join(escalated, ", ")+" wait for a person", nil).plan(), true
+		return r.session(escalate, Escalated, "a person must decide: "+strings.Join(escalated, ", "), nil).plan(), true
 	case s == Escalated && len(escalated) == 0:
 		to := Delegating
 		if r.st.Pause != nil {

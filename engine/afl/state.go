@@ -196,9 +196,9 @@ type Run struct {
 // Seen are the digests of documents that are no news: found at the start of
 // the attempt, or used already.
 type Seen struct {
-	Result   text `json:"result"`
-	Worker   text `json:"worker"`
-	Question text `json:"question"`
+	Result   []text `json:"result"`
+	Worker   []text `json:"worker"`
+	Question []text `json:"question"`
 }
 
 // Question is what a worker asked in the attempt in hand.
@@ -222,6 +222,8 @@ type Escalation struct {
 	FailureType   check.Type `json:"failure_type"`
 	Reason        string     `json:"reason"`
 	RequestID     string     `json:"request_id"`
+	// Question is what nobody could answer, "" where a verdict escalated.
+	Question text `json:"question"`
 }
 
 // Results of a verdict.
@@ -283,6 +285,8 @@ type Request struct {
 	Reason         text     `json:"reason"`
 	ClosedAt       text     `json:"closed_at"`
 	ClosedRevision int      `json:"closed_revision"`
+	// Attempts is how many retry_more gave.
+	Attempts int `json:"attempts"`
 }
 
 // States of a review besides open.
@@ -299,6 +303,8 @@ type Review struct {
 	RequestID text     `json:"request_id"`
 	Reopen    []string `json:"reopen"`
 	Notes     []Note   `json:"notes"`
+	// Seen is the digest of the round's report where one lay there before.
+	Seen text `json:"seen"`
 }
 
 // Note is a reviewer's remark.
@@ -379,9 +385,13 @@ func (st State) clone() State {
 
 func (c Checkpoint) clone() *Checkpoint {
 	c.Worker, c.Run, c.Escalation = copied(c.Worker), copied(c.Run), copied(c.Escalation)
+	c.Seen = Seen{slices.Clone(c.Seen.Result), slices.Clone(c.Seen.Worker), slices.Clone(c.Seen.Question)}
 	c.Questions, c.History, c.Feedback = slices.Clone(c.Questions), slices.Clone(c.History), slices.Clone(c.Feedback)
 	return &c
 }
+
+// known reports whether a digest is in a list.
+func known(list []text, sum engine.Digest) bool { return slices.Contains(list, text(sum)) }
 
 // copied returns a pointer to a copy, nil for nil.
 func copied[T any](p *T) *T {

@@ -50,8 +50,10 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 		return engine.Plan{Needs: needs}, nil
 	}
 	r := read(s)
-	p, moved := r.next()
-	if !moved {
+	p, _ := r.next()
+	if writes := len(p.Writes)+len(p.Removes)+len(p.Lines) > 0; !writes {
+		// While something is owed, or moves, nobody has looked at all that
+		// notes are about.
 		r.stand(&p)
 	}
 	if !final(r.st.Status) {
@@ -82,7 +84,7 @@ func (r *reading) next() (p engine.Plan, moved bool) {
 		return p, false
 	}
 	for _, look := range []func() (engine.Plan, bool){
-		r.aborts, r.designs, r.defines, r.answers, r.attempts, r.moves, r.starts, r.ends,
+		r.recorded, r.aborts, r.designs, r.defines, r.answers, r.attempts, r.moves, r.starts, r.ends,
 	} {
 		if p, ok := look(); ok {
 			return p, true
@@ -97,7 +99,8 @@ func (r *reading) stand(p *engine.Plan) {
 	if r.stateErr != "" && !r.torn {
 		r.Notes.Beside(r.doc.Path, r.stateErr)
 	}
-	if r.stateErr == "" && !r.torn && !r.begins {
+	if r.stateErr == "" && !r.torn && !r.begins && !r.cfgBad {
+		r.judgeAll()
 		r.standNotes()
 		r.findingNotes()
 		p.Actions = r.actions(r.st)
@@ -106,7 +109,25 @@ func (r *reading) stand(p *engine.Plan) {
 		}
 		p.Ends = r.unwanted(p.Actions)
 	}
-	r.Notes.Plan(r.Snap, p, func(string) bool { return r.Held || r.torn })
+	r.Notes.Plan(r.Snap, p, func(note string) bool {
+		return r.Held || r.torn || r.cfgBad && note != r.Note(upstreamYAML) && note != r.Note(upstreamJSON)
+	})
+}
+
+// judgeAll looks at every answer and attempt, so that the notes are about all
+// of them, whatever comes first.
+func (r *reading) judgeAll() {
+	if final(r.st.Status) {
+		return
+	}
+	for _, id := range r.openIDs() {
+		r.answerFor(id)
+	}
+	for _, id := range r.order {
+		if c := r.checkpoint(id); c != nil && (c.Status == InProgress || c.Status == Waiting || c.Status == Validating) {
+			r.try(id, c)
+		}
+	}
 }
 
 // begin makes the first state: of a session that upstream has finished already,
@@ -126,8 +147,8 @@ func (r *reading) begin() (p engine.Plan, moved bool) {
 }
 
 func (r *reading) language() string {
-	if l := r.Snap.Facts.Config.Language; l != "" {
-		return l
+	if r.Snap.Facts.Config.Language == "ko" {
+		return "ko"
 	}
 	return "en"
 }

@@ -85,11 +85,7 @@ func (r *reading) contracts(d Definition) (list []contract, names []string) {
 	}
 	var f checkpointV2
 	if doc := r.Snap.In("checkpoints/" + d.ID + ".json"); doc.Present() && schemas.Decode("afl/checkpoint", doc.Path, doc.Body, &f) == nil {
-		for _, name := range []scalar{f.Contract.Interface, f.Contract.Tests} {
-			if name != "" {
-				names = append(names, string(name))
-			}
-		}
+		names = append(append(names, f.Contract.Interface...), f.Contract.Tests...)
 	}
 	return list, names
 }
@@ -232,19 +228,9 @@ func (r *reading) escalationOf(id string) escalationData {
 			}
 		}
 	} else {
-		d.Question = c.asked(r.askedBy(id, e)).Text
+		d.Question = string(e.Question)
 	}
 	return d
-}
-
-// askedBy is the request whose question nobody could answer.
-func (r *reading) askedBy(id string, e *Escalation) string {
-	for key, q := range r.st.Requests {
-		if q.Type == typeClarification && string(q.Checkpoint) == id && q.Option == optEscalate && q.ClosedAt == e.At {
-			return key
-		}
-	}
-	return ""
 }
 
 func (r *reading) patternAfter() int {

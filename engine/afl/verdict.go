@@ -146,6 +146,16 @@ type WorkerRun struct {
 	Reason        string `json:"reason"`
 }
 
+// ended reports whether the command ended well, as far as anybody saw: of one
+// that ended while placet was away, the code is not known. One that a signal
+// ended did not.
+func (o WorkerRun) ended() bool {
+	if o.ExitCode == nil {
+		return o.Reason == ""
+	}
+	return *o.ExitCode == 0
+}
+
 // Result is result.json: what an outside validator says of an attempt.
 type Result struct {
 	Iteration      int      `json:"iteration"`

@@ -54,6 +54,8 @@ type Receipt struct {
 	SupersededBy string `json:"superseded_by"`
 	// Revision is that of the transition that the receipt belongs to.
 	Revision int `json:"revision"`
+	// Extra are the family's members, written last.
+	Extra schemas.Object `json:"-"`
 }
 
 // Encode returns the receipt as receipt.json.
@@ -75,14 +77,16 @@ func (r Receipt) Encode() ([]byte, error) {
 		{Name: "reason", Value: r.Reason},
 	}
 	o = appendText(o, "superseded_by", r.SupersededBy)
-	return schemas.Encode(append(o, schemas.Member{Name: "revision", Value: r.Revision}))
+	return schemas.Encode(append(append(o, schemas.Member{Name: "revision", Value: r.Revision}), r.Extra...))
 }
 
 // ReadReceipt reads a receipt.json. The error is a *schemas.Error.
 func ReadReceipt(path string, body []byte) (Receipt, error) {
 	var r Receipt
-	if err := schemas.Decode("kernel/receipt", path, body, &r); err != nil {
+	extra, err := decode("kernel/receipt", path, body, &r)
+	if err != nil {
 		return Receipt{}, err
 	}
+	r.Extra = extra
 	return r, nil
 }
