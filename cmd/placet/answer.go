@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,11 +13,14 @@ import (
 	"placet/engine/gate"
 	"placet/engine/store"
 	"placet/layout"
+	"placet/schemas"
 )
 
 // reply is an answer as the command line gives it.
 type reply struct {
 	option   string   // option or text, "" where none was given
+	more     []string // further options, where several may be chosen together
+	attempts *int     // --attempts
 	selected []string // --select
 	comment  string   // -m
 	by       string   // --as
@@ -24,7 +28,7 @@ type reply struct {
 
 // words of options that mean yes and no, in the order in which they are tried.
 var (
-	approvals = []string{"approve", "confirm"}
+	approvals = []string{"approve", "confirm", "accept"}
 	refusals  = []string{"reject", "cancel", "abort"}
 )
 
@@ -85,10 +89,36 @@ func (b *bench) response(t target, r reply) (gate.Response, error) {
 	if err := chooseItems(t, b.items(t, r.selected), r.selected, &resp); err != nil {
 		return resp, err
 	}
+	answer := chosenOption
 	if t.FreeText {
-		return resp, freeText(t, r, &resp)
+		answer = freeText
 	}
-	return resp, chosenOption(t, r, &resp)
+	if err := answer(t, r, &resp); err != nil {
+		return resp, err
+	}
+	return resp, giveAttempts(t, r, &resp)
+}
+
+// The option that takes a number of attempts, and how many it may give: section
+// 6 of AFL's format page.
+const (
+	retryMore    = "retry_more"
+	mostAttempts = 20
+)
+
+// giveAttempts adds the number of attempts that an answer gives.
+func giveAttempts(t target, r reply, resp *gate.Response) error {
+	switch n := r.attempts; {
+	case n == nil:
+		return nil
+	case resp.Response != retryMore || t.Run.Family != "afl":
+		return usage("--attempts goes with the option %s of an AFL request, not with %q", retryMore, cut(line(resp.Response), 60))
+	case *n < 1 || *n > mostAttempts:
+		return usage("--attempts takes 1 to %d, not %d", mostAttempts, *n)
+	default:
+		resp.Extra = schemas.Object{{Name: "attempts", Value: schemas.Raw(strconv.Itoa(*n))}}
+		return nil
+	}
 }
 
 // approves reports whether an answer by a user, in a file of this process's
@@ -154,6 +184,9 @@ func list(options []gate.Option) string {
 
 // freeText takes the text, or the comment in its place, as the answer.
 func freeText(t target, r reply, resp *gate.Response) error {
+	if len(r.more) > 0 {
+		return usage("%s asks for one answer in words", t.label()).try("put it between quotation marks")
+	}
 	resp.Response = strings.TrimSpace(r.option)
 	if resp.Response == "" {
 		resp.Response, resp.Comment = resp.Comment, ""
@@ -169,15 +202,24 @@ func chosenOption(t target, r reply, resp *gate.Response) error {
 	if strings.TrimSpace(r.option) == "" {
 		return usage("%s needs an option: %s", t.label(), offers(t)).try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
 	}
-	id, ok := gate.Match(options(t.Asked), r.option)
-	if !ok {
-		return refused("%s does not offer %q: it offers %s", t.label(), line(r.option), offers(t)).
-			try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
+	var chosen []string
+	for _, word := range append([]string{r.option}, r.more...) {
+		id, ok := gate.Match(options(t.Asked), word)
+		if !ok {
+			return refused("%s does not offer %q: it offers %s", t.label(), line(word), offers(t)).
+				try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
+		}
+		if resp.Comment == "" && slices.Contains(t.CommentRequired, id) {
+			return refused("%s of %s needs a comment", line(id), t.label()).try("add -m \"what is to change\"")
+		}
+		if !slices.Contains(chosen, id) {
+			chosen = append(chosen, id)
+		}
 	}
-	if resp.Comment == "" && slices.Contains(t.CommentRequired, id) {
-		return refused("%s of %s needs a comment", line(id), t.label()).try("add -m \"what is to change\"")
+	if alone := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return slices.Contains(t.Several, id) }); len(chosen) > 1 && len(alone) > 0 {
+		return refused("%s of %s stands alone: it cannot be chosen together with others", line(alone[0]), t.label())
 	}
-	resp.Response = id
+	resp.Response, resp.Selected = chosen[0], append(chosen[1:], resp.Selected...)
 	return nil
 }
 
@@ -318,8 +360,29 @@ func (t target) usable(r gate.Response) bool {
 	if t.FreeText {
 		return strings.TrimSpace(r.Response) != ""
 	}
-	id, ok := gate.Match(options(t.Asked), r.Response)
-	return ok && (strings.TrimSpace(r.Comment) != "" || !slices.Contains(t.CommentRequired, id))
+	for _, id := range t.chosen(r) {
+		if strings.TrimSpace(r.Comment) == "" && slices.Contains(t.CommentRequired, id) {
+			return false
+		}
+	}
+	_, ok := gate.Match(options(t.Asked), r.Response)
+	return ok
+}
+
+// chosen are the options that an answer chooses, each once, sorted.
+func (t target) chosen(r gate.Response) []string {
+	words := []string{r.Response}
+	if len(t.Several) > 0 {
+		words = append(words, r.Selected...)
+	}
+	var ids []string
+	for _, word := range words {
+		if id, ok := gate.Match(options(t.Asked), word); ok {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // sameAnswer reports whether two usable answers choose alike; comments do not
@@ -328,9 +391,11 @@ func sameAnswer(t target, a, b gate.Response) bool {
 	if t.FreeText {
 		return strings.TrimSpace(a.Response) == strings.TrimSpace(b.Response)
 	}
-	x, _ := gate.Match(options(t.Asked), a.Response)
-	y, _ := gate.Match(options(t.Asked), b.Response)
-	return x == y && slices.Equal(sortedCopy(a.Selected), sortedCopy(b.Selected))
+	alike := slices.Equal(t.chosen(a), t.chosen(b)) && string(a.Extra.Raw("attempts")) == string(b.Extra.Raw("attempts"))
+	if len(t.Several) > 0 {
+		return alike
+	}
+	return alike && slices.Equal(sortedCopy(a.Selected), sortedCopy(b.Selected))
 }
 
 func sortedCopy(s []string) []string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,7 @@ func TestApproveAndRejectPickTheirOptionOrNone(t *testing.T) {
 		{[]string{"Approve", "Reject"}, "Approve", "Reject", ""},
 		{[]string{"approve all", "disapprove"}, "", "", "approve all"},
 		{[]string{"yes", "no"}, "", "", "yes"},
+		{[]string{"accept", "reopen:a"}, "accept", "", ""},
 		{[]string{"confirm", "approve", "abort", "cancel", "reject"}, "approve", "reject", ""},
 	}
 	for _, test := range tests {
@@ -115,6 +117,99 @@ func TestWhatIsPickedMustBeAnItem(t *testing.T) {
 	}
 }
 
+// several is AFL's review: any number of reopen, or accept alone.
+func several() target {
+	t := with("accept", "reopen:a", "reopen:b")
+	t.Run = engine.Key{Family: "afl", ID: "shop"}
+	t.Several = []string{"reopen:a", "reopen:b"}
+	t.CommentRequired = t.Several
+	return t
+}
+
+func TestSeveralOptionsAreChosenWhereTheRequestLetsThem(t *testing.T) {
+	tests := map[string]struct {
+		to       target
+		give     reply
+		response string
+		selected []string
+		says     string // of the refusal, "" for none
+	}{
+		"two":                   {several(), reply{option: "reopen:b", more: []string{"REOPEN:a"}, comment: "x"}, "reopen:b", []string{"reopen:a"}, ""},
+		"one twice":             {several(), reply{option: "reopen:b", more: []string{"reopen:b"}, comment: "x"}, "reopen:b", nil, ""},
+		"one that stands alone": {several(), reply{option: "accept"}, "accept", nil, ""},
+		"it with another":       {several(), reply{option: "reopen:a", more: []string{"accept"}, comment: "x"}, "", nil, "accept of "},
+		"without a comment":     {several(), reply{option: "reopen:a", more: []string{"reopen:b"}}, "", nil, "needs a comment"},
+		"an unknown one":        {several(), reply{option: "reopen:a", more: []string{"reopen:c"}, comment: "x"}, "", nil, `does not offer "reopen:c"`},
+		"where none may":        {review, reply{option: "approve", more: []string{"reject"}}, "", nil, "approve of "},
+		"words of a text":       {with(), reply{option: "use", more: []string{"UTC"}}, "", nil, "one answer in words"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.give.by = "kim"
+			got, err := (&bench{}).response(test.to, test.give)
+			if test.says != "" {
+				if err == nil || !strings.Contains(err.Error(), test.says) {
+					t.Errorf("says %v, want %q", err, test.says)
+				}
+				return
+			}
+			if err != nil || got.Response != test.response || !slices.Equal(got.Selected, test.selected) {
+				t.Errorf("%q with %q, %v", got.Response, got.Selected, err)
+			}
+		})
+	}
+}
+
+func TestWhichOptionOfSeveralComesFirstSaysNothing(t *testing.T) {
+	to := several()
+	answer := func(response string, selected ...string) gate.Response {
+		return gate.Response{RequestID: to.Request, Response: response, Selected: selected, Comment: "x"}
+	}
+	if !sameAnswer(to, answer("reopen:a", "reopen:b"), answer("reopen:b", "reopen:A", "reopen:b")) {
+		t.Error("the same options in another order are another answer")
+	}
+	if sameAnswer(to, answer("reopen:a"), answer("reopen:a", "reopen:b")) {
+		t.Error("one option is the same as two")
+	}
+	silent := answer("accept", "reopen:b")
+	silent.Comment = ""
+	if to.usable(silent) {
+		t.Error("usable without the comment that a further option needs")
+	}
+}
+
+func TestAttemptsGoWithTheirOptionAlone(t *testing.T) {
+	escalation := with("retry_more", "skip")
+	escalation.Run = engine.Key{Family: "afl", ID: "shop"}
+	faber := with("retry_more", "skip")
+	for name, test := range map[string]struct {
+		to       target
+		option   string
+		attempts int
+		says     string
+	}{
+		"three": {escalation, "Retry more", 3, ""}, "most": {escalation, "retry_more", 20, ""},
+		"too many": {escalation, "retry_more", 21, "takes 1 to 20, not 21"}, "none": {escalation, "retry_more", 0, "takes 1 to 20, not 0"},
+		"another option": {escalation, "skip", 3, "goes with the option retry_more"}, "another family": {faber, "retry_more", 3, "of an AFL request"},
+	} {
+		got, err := (&bench{}).response(test.to, reply{option: test.option, attempts: &test.attempts, by: "kim"})
+		if test.says != "" {
+			if p, ok := err.(*problem); !ok || p.code != exitUsage || !strings.Contains(p.text, test.says) {
+				t.Errorf("%s: says %v", name, err)
+			}
+			continue
+		}
+		if err != nil || string(got.Extra.Raw("attempts")) != strconv.Itoa(test.attempts) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		other := got
+		other.Extra = nil
+		if sameAnswer(test.to, got, other) {
+			t.Errorf("%s: another number is the same answer", name)
+		}
+	}
+}
+
 func TestOnlyWhoMayAnswerDoes(t *testing.T) {
 	b := &bench{}
 	b.Gates = map[string]gateRule{"faber/approval": {Approvers: []string{"kim"}}}
@@ -183,6 +278,12 @@ func TestEveryOptionHasItsCommand(t *testing.T) {
 		"placet reject fr-20251206-a1b2c3",
 	}
 	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got, want := howToAnswer(several().Asked, false), []string{
+		"placet approve fr-20251206-a1b2c3",
+		`placet respond fr-20251206-a1b2c3 reopen:a reopen:b -m "…"  (one or more of them)`,
+	}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	odd := with("it's fine", "no")

@@ -10,9 +10,9 @@ import (
 
 // approveCommand answers yes.
 func approveCommand(w *world) *cobra.Command {
-	return plainVerb(w, "approve", approvals, "Answer a request with approve or confirm", `
-Picks the option "approve" or "confirm" of an open request; a request that
-offers neither is not answered. REQUEST is the request's id as the inbox shows
+	return plainVerb(w, "approve", approvals, "Answer a request with approve, confirm or accept", `
+Picks the option "approve", "confirm" or "accept" of an open request; a request
+that offers none of them is not answered. REQUEST is the request's id as the inbox shows
 it, <run>:<id> where two runs use it, or a run that has one open request. It
 may be left out where one request alone is open.`)
 }
@@ -85,22 +85,26 @@ func (b *bench) already(err error, words []string) error {
 
 // respondCommand answers with any option, or in words.
 func respondCommand(w *world) *cobra.Command {
-	r := reply{}
+	r, attempts := reply{}, 0
 	cmd := &cobra.Command{
-		Use: "respond REQUEST [OPTION|TEXT]", Short: "Answer a request with any of its options, or in words",
+		Use: "respond REQUEST [OPTION…|TEXT]", Short: "Answer a request with any of its options, or in words",
 		Long: `Answer a request with any of its options, or in words where it asks a question.
 
-Options are matched without regard to case, and with blanks, - and _ alike. On
-a terminal, without an option, the request is shown and the answer is asked
+Options are matched without regard to case, and with blanks, - and _ alike.
+Several may be named where the request lets them be chosen together. On a
+terminal, without an option, the request is shown and the answer is asked
 for. REQUEST is named as for approve.` + answerNote,
-		Args: takes(1, 2), GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Args: takesSeveral, GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {
 				return err
 			}
-			if len(args) == 2 {
-				r.option = args[1]
+			if len(args) > 1 {
+				r.option, r.more = args[1], args[2:]
+			}
+			if cmd.Flags().Changed("attempts") {
+				r.attempts = &attempts
 			}
 			t, err := b.oneRequest(args[0])
 			if err != nil {
@@ -120,6 +124,7 @@ for. REQUEST is named as for approve.` + answerNote,
 	}
 	answerFlags(cmd, &r)
 	cmd.Flags().StringSliceVar(&r.selected, "select", nil, "what is chosen, where several may be: a,b")
+	cmd.Flags().IntVar(&attempts, "attempts", 0, "how many more attempts the option retry_more gives")
 	return cmd
 }
 

@@ -25,7 +25,7 @@ there is an error; warnings and infos alone end with 0.`,
 			if err != nil {
 				return err
 			}
-			return b.check(b.views(found))
+			return b.check(b.views(found), len(args) == 0)
 		},
 	}
 }
@@ -81,11 +81,41 @@ func (b *bench) strays(v view) []findingLine {
 	return lines
 }
 
-func (b *bench) check(views []view) error {
+// litter are folders below a family's roots that are passed over for their
+// names, where the family knows of such.
+func (b *bench) litter() []findingLine {
+	var lines []findingLine
+	for _, f := range b.families {
+		knows, ok := f.Layout.(interface {
+			Litter(layout.Lister) ([]string, error)
+		})
+		if !ok {
+			continue
+		}
+		left, err := knows.Litter(b.store.List)
+		if err != nil {
+			b.w.note("cannot look for litter of %s: %v", f.Layout.Name(), err)
+		}
+		for _, p := range left {
+			lines = append(lines, findingLine{f.Layout.Name(), "info", p, "nobody reads what lies here: its name is none of a run, a part or an attempt"})
+		}
+	}
+	return lines
+}
+
+// check shows the findings of runs. Where these are all there are, what lies
+// between them counts too.
+func (b *bench) check(views []view, all bool) error {
 	lines := []findingLine{}
 	errors := 0
 	for _, v := range views {
 		lines = append(append(lines, findingLines(v)...), b.strays(v)...)
+	}
+	for _, l := range b.litter() {
+		inside := slices.ContainsFunc(views, func(v view) bool { return layout.Under(l.Path, v.found.Run.Dir) })
+		if all || inside {
+			lines = append(lines, l)
+		}
 	}
 	for _, l := range lines {
 		if l.Severity == "error" {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"placet/engine/reconcile"
 )
 
 func doctorCommand(w *world) *cobra.Command {
@@ -166,15 +168,15 @@ func (e *examination) runs(b *bench) {
 	if reason, held := b.store.Hold(); held {
 		e.add(isWarning, "git", "finish or abort it", "nothing is decided at the moment: %s", reason)
 	}
+	served := slices.ContainsFunc(b.families, func(f reconcile.Family) bool { return len(e.rootsOf(f)) > 0 })
 	for _, f := range b.families {
-		var there []string
-		for _, root := range f.Layout.Roots() {
-			if info, err := os.Stat(filepath.Join(e.root, filepath.FromSlash(root))); err == nil && info.IsDir() {
-				there = append(there, root)
-			}
-		}
+		there := e.rootsOf(f)
 		if len(there) == 0 {
-			e.add(isWarning, f.Layout.Name(), "runs are found as soon as one exists", "no folder of runs: %s", strings.Join(f.Layout.Roots(), ", "))
+			verdict := isWarning
+			if served { // by another family: nothing is missing
+				verdict = isFine
+			}
+			e.add(verdict, f.Layout.Name(), "runs are found as soon as one exists", "no folder of runs: %s", strings.Join(f.Layout.Roots(), ", "))
 			continue
 		}
 		found, err := b.loop.Runs()
@@ -186,6 +188,17 @@ func (e *examination) runs(b *bench) {
 		e.add(isFine, f.Layout.Name(), "", "%s, %d live, in %s", many(len(found), "run", "runs"), len(live), strings.Join(there, ", "))
 		e.watches(len(live))
 	}
+}
+
+// rootsOf are a family's folders of runs that are there.
+func (e *examination) rootsOf(f reconcile.Family) []string {
+	var there []string
+	for _, root := range f.Layout.Roots() {
+		if info, err := os.Stat(filepath.Join(e.root, filepath.FromSlash(root))); err == nil && info.IsDir() {
+			there = append(there, root)
+		}
+	}
+	return there
 }
 
 // watchesPerRun is how many folders of a live run are watched.

@@ -1,10 +1,6 @@
 package main
 
-import (
-	"github.com/spf13/cobra"
-
-	"placet/engine/reconcile"
-)
+import "github.com/spf13/cobra"
 
 func explainCommand(w *world) *cobra.Command {
 	return &cobra.Command{
@@ -21,7 +17,7 @@ which content, would move it.`,
 			if err != nil {
 				return err
 			}
-			return b.explain(b.views([]reconcile.Found{f})[0])
+			return b.explain(b.viewOf(f))
 		},
 	}
 }

@@ -51,7 +51,7 @@ type cancelling struct {
 }
 
 func (b *bench) cancel(f reconcile.Found, reason, by string) error {
-	v := b.views([]reconcile.Found{f})[0]
+	v := b.viewOf(f)
 	switch {
 	case f.Run.Family != "faber":
 		return usage("cannot cancel %s: it is no FABER run", brief(f.Key()))

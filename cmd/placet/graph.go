@@ -2,20 +2,21 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"placet/engine"
-	"placet/engine/reconcile"
 )
 
 func graphCommand(w *world) *cobra.Command {
 	var mermaid bool
 	cmd := &cobra.Command{
 		Use: "graph [RUN]", Short: "A run's plan, or a family's transitions",
-		Long: `A run's plan as phases and steps, with the one where it stands; without a run,
-the transition table of every family. --mermaid draws it for a Markdown page.`,
+		Long: `A run's plan as phases and steps, or as levels of checkpoints with what each
+comes after, and where it stands; without a run, the transition table of every
+family. --mermaid draws it for a Markdown page.`,
 		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
@@ -29,7 +30,7 @@ the transition table of every family. --mermaid draws it for a Markdown page.`,
 			if err != nil {
 				return err
 			}
-			return b.graph(b.views([]reconcile.Found{f})[0], mermaid)
+			return b.graph(b.viewOf(f), mermaid)
 		},
 	}
 	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "as a Mermaid diagram")
@@ -55,8 +56,49 @@ func nodeLines(nodes []engine.Node) []nodeLine {
 	return lines
 }
 
+// arrowLine leads from one part of a plan to one that comes after it, as JSON.
+type arrowLine struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// arrows are the known ones of a plan.
+func arrows(nodes []engine.Node) []arrowLine {
+	known := map[string]bool{}
+	for _, n := range nodes {
+		known[n.ID] = true
+	}
+	lines := []arrowLine{}
+	for i, n := range nodes {
+		for _, from := range before(nodes, i) {
+			if known[from] {
+				lines = append(lines, arrowLine{from, n.ID})
+			}
+		}
+	}
+	return lines
+}
+
+// levelLine are the parts of a plan that stand in one group, as JSON.
+type levelLine struct {
+	Name  string   `json:"name"`
+	Nodes []string `json:"nodes"`
+}
+
+func levels(nodes []engine.Node) []levelLine {
+	lines := []levelLine{}
+	for i, n := range nodes {
+		if i == 0 || nodes[i-1].Group != n.Group {
+			lines = append(lines, levelLine{Name: n.Group})
+		}
+		last := &lines[len(lines)-1]
+		last.Nodes = append(last.Nodes, n.ID)
+	}
+	return lines
+}
+
 func (b *bench) graph(v view, mermaid bool) error {
-	data := map[string]any{"run": v.Key.String(), "status": v.Status, "nodes": nodeLines(v.Graph)}
+	data := map[string]any{"run": v.Key.String(), "status": v.Status, "nodes": nodeLines(v.Graph), "edges": arrows(v.Graph), "levels": levels(v.Graph)}
 	if mermaid {
 		drawing := planMermaid(v.Graph)
 		data["mermaid"] = drawing
@@ -80,14 +122,15 @@ func (b *bench) noteNoPlan(v view) {
 // stepMarks show a step by its status, for eyes that see no colour.
 var stepMarks = map[engine.Status]string{
 	"completed": "✓", "skipped": "↷", "failed": "✗", "in_progress": "●", "pending": "·",
+	"validating": "●", "retrying": "↻", "aborted": "✗",
 }
 
 func (b *bench) printPlan(nodes []engine.Node) {
-	group := ""
+	group, straight := "", isChain(nodes)
 	t := &table{}
 	for _, n := range nodes {
 		if n.Group != group {
-			t.style([]string{strong}, "  "+line(n.Group))
+			t.style([]string{strong}, "  "+line(groupTitle(n.Group)))
 			group = n.Group
 		}
 		mark, here := stepMarks[n.Status], ""
@@ -101,9 +144,33 @@ func (b *bench) printPlan(nodes []engine.Node) {
 		if n.Current {
 			here, styles = "← here", []string{current, current, current}
 		}
-		t.style(styles, "    "+mark+" "+line(label(n)), line(string(n.Status)), here)
+		cells := []string{"    " + mark + " " + line(label(n)), line(string(n.Status)), here}
+		if len(n.After) > 0 && !straight {
+			cells = append(cells, "after "+line(strings.Join(n.After, ", ")))
+		}
+		t.style(styles, cells...)
 	}
 	t.print(b.w, b.w.out)
+}
+
+// isChain reports whether each part comes after the one above it: then the
+// order says all.
+func isChain(nodes []engine.Node) bool {
+	for i, n := range nodes {
+		if after := before(nodes, i); i > 0 && (len(after) != 1 || after[0] != nodes[i-1].ID) || i == 0 && len(n.After) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// groupTitle is what a group is called: a phase by its name, a level by its
+// number.
+func groupTitle(group string) string {
+	if _, err := strconv.Atoi(group); err == nil {
+		return "level " + group
+	}
+	return group
 }
 
 // label is what a part of a plan is called.
@@ -170,7 +237,7 @@ func planMermaid(nodes []engine.Node) string {
 	for i, n := range nodes {
 		if n.Group != group {
 			closeGroup(&s, group)
-			fmt.Fprintf(&s, "  subgraph g%d[\"%s\"]\n", i, mermaidText(n.Group))
+			fmt.Fprintf(&s, "  subgraph g%d[\"%s\"]\n", i, mermaidText(groupTitle(n.Group)))
 			group = n.Group
 		}
 		open, end := "[", "]"

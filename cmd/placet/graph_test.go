@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"placet/engine"
 )
 
@@ -51,6 +53,41 @@ func TestAPlanAsAMermaidDiagram(t *testing.T) {
 	after := []engine.Node{{ID: "x"}, {ID: "y", After: []string{"x", "unknown"}}, {ID: "z"}}
 	if got, want := planMermaid(after), "flowchart TD\n    n0[\"x\"]\n    n1[\"y\"]\n    n2[\"z\"]\n  n0 --> n1\n"; strings.ReplaceAll(got, ": ", "") != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestAPlanAsArrowsAndLevels(t *testing.T) {
+	nodes := []engine.Node{
+		{ID: "x", Group: "1"}, {ID: "y", Group: "1"}, {ID: "z", Group: "2", After: []string{"x", "y", "unknown"}},
+	}
+	if diff := cmp.Diff([]arrowLine{{"x", "z"}, {"y", "z"}}, arrows(nodes)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]levelLine{{"1", []string{"x", "y"}}, {"2", []string{"z"}}}, levels(nodes)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]arrowLine{{"frame:a", "build:b"}, {"build:b", "build:c"}}, arrows(plan)); diff != "" {
+		t.Errorf("of a plan without arrows: %s", diff)
+	}
+	var out bytes.Buffer
+	(&bench{w: &world{out: &out}}).printPlan(nodes)
+	for _, want := range []string{"  level 1\n", "  level 2\n", "after x, y, unknown\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	for name, test := range map[string]struct {
+		nodes []engine.Node
+		want  bool
+	}{
+		"none": {nil, true}, "one": {nodes[:1], true}, "side by side": {nodes, false}, "unsaid": {plan, true},
+		"said":        {[]engine.Node{{ID: "a"}, {ID: "b", After: []string{"a"}}}, true},
+		"a cycle":     {[]engine.Node{{ID: "a", After: []string{"b"}}, {ID: "b", After: []string{"a"}}}, false},
+		"leaving out": {[]engine.Node{{ID: "a"}, {ID: "b", After: []string{"a"}}, {ID: "c", After: []string{"a"}}}, false},
+	} {
+		if got := isChain(test.nodes); got != test.want {
+			t.Errorf("%s: a chain %v, want %v", name, got, test.want)
+		}
 	}
 }
 

@@ -50,6 +50,7 @@ type requestLine struct {
 	FreeText        bool          `json:"free_text"`
 	Multiple        bool          `json:"multiple"`
 	CommentRequired []string      `json:"comment_required"`
+	Several         []string      `json:"several"`
 	Level           string        `json:"level"`
 	Approvers       []string      `json:"approvers"`
 	Artifacts       []string      `json:"artifacts"`
@@ -79,7 +80,7 @@ func (b *bench) requestData(a engine.Asked) requestLine {
 		Level: gate.Level, Approvers: append([]string{}, gate.Approvers...),
 		RequestID: a.Request, Run: a.Run.String(), Family: a.Run.Family, Type: a.Type, Where: a.Where,
 		Prompt: a.Prompt, Summary: a.Summary, Options: []optionLine{}, FreeText: a.FreeText, Multiple: a.Multiple,
-		CommentRequired: append([]string{}, a.CommentRequired...), Artifacts: append([]string{}, a.Artifacts...),
+		CommentRequired: append([]string{}, a.CommentRequired...), Several: append([]string{}, a.Several...), Artifacts: append([]string{}, a.Artifacts...),
 		Form: a.Form, Response: a.Response, Digest: a.Digest, RequestedAt: stamp(a.RequestedAt),
 		Deadline: stamp(a.Deadline), Overdue: a.Overdue, Problem: a.Problem,
 	}
@@ -191,10 +192,30 @@ func howToAnswer(a engine.Asked, full bool) []string {
 		return []string{fmt.Sprintf("placet respond %s \"…\"", name)}
 	}
 	var how []string
+	together := false
 	for _, o := range a.Options {
+		if len(a.Several) > 1 && slices.Contains(a.Several, o.ID) {
+			together = true
+			continue
+		}
 		how = append(how, optionCommand(a, o.ID, name))
 	}
+	if together {
+		how = append(how, severalCommand(a, name))
+	}
 	return how
+}
+
+// severalCommand chooses several options; one alone is chosen the same way.
+func severalCommand(a engine.Asked, name string) string {
+	command := "placet respond " + name
+	for _, id := range a.Several {
+		command += " " + quoteArg(line(id))
+	}
+	if slices.ContainsFunc(a.Several, func(id string) bool { return slices.Contains(a.CommentRequired, id) }) {
+		command += " -m \"…\""
+	}
+	return command + "  (one or more of them)"
 }
 
 // optionCommand is the shortest command that chooses an option.
@@ -206,7 +227,10 @@ func optionCommand(a engine.Asked, option, name string) string {
 	case firstOf(options(a), refusals):
 		command = "placet reject " + name
 	}
-	if slices.Contains(a.CommentRequired, option) {
+	switch {
+	case option == retryMore && a.Run.Family == "afl":
+		command += " --attempts 3 -m \"…\""
+	case slices.Contains(a.CommentRequired, option):
 		command += " -m \"…\""
 	}
 	return command

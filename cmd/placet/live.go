@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -26,6 +27,8 @@ type live struct {
 	have   settings
 	stamps [3]stampOf
 	looked time.Time
+	// news receives when other settings hold.
+	news chan struct{}
 }
 
 // stampOf tells one state of a file from another.
@@ -36,20 +39,46 @@ type stampOf struct {
 }
 
 func newLive(from sources, have settings, log *slog.Logger, now func() time.Time) *live {
-	l := &live{from: from, have: have, log: log, now: now, looked: now()}
+	l := &live{from: from, have: have, log: log, now: now, looked: now(), news: make(chan struct{}, 1)}
 	l.stamps = l.look()
 	return l
 }
 
-// get returns the settings as they are now.
+// poll looks at the settings until the context ends: what is trusted while every
+// run waits is news all the same.
+func (l *live) poll(ctx context.Context) {
+	tick := time.NewTicker(lookEvery / 2)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			l.get()
+		}
+	}
+}
+
+// get returns the settings as they are now, or were a moment ago.
 func (l *live) get() settings {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now()
-	if age := now.Sub(l.looked); age >= 0 && age < lookEvery {
+	if age := l.now().Sub(l.looked); age >= 0 && age < lookEvery {
 		return l.have
 	}
-	l.looked = now
+	return l.read()
+}
+
+// fresh returns the settings as they are now.
+func (l *live) fresh() settings {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.read()
+}
+
+// read reads the settings again if one of their files has changed.
+func (l *live) read() settings {
+	l.looked = l.now()
 	stamps := l.look()
 	if l.unchanged(stamps) {
 		return l.have
@@ -62,6 +91,10 @@ func (l *live) get() settings {
 	}
 	l.have = next
 	l.log.Info("settings read again")
+	select {
+	case l.news <- struct{}{}:
+	default: // nobody has heard of the last news yet
+	}
 	return l.have
 }
 
@@ -95,8 +128,16 @@ func (l *live) unchanged(now [3]stampOf) bool {
 // permit refuses a command that the owner of the workspace does not, or no
 // longer, agree to.
 func (b *bench) permit(a engine.Action) error {
-	if b.current().trusted[commandDigest(a.Command.Argv)] {
-		return nil
+	now := b.settings
+	if b.changing != nil {
+		now = b.changing.fresh()
 	}
-	return errors.New("it is not trusted any more: see placet trust")
+	digest, ok := commandDigest(a)
+	switch {
+	case !ok:
+		return errors.New("its command is not the one that the attempt was recorded with")
+	case !now.trusted[digest]:
+		return errors.New("it is not trusted any more: see placet trust")
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/afl"
 )
 
 func TestADaemonTakesChangedSettingsUp(t *testing.T) {
@@ -77,7 +79,8 @@ func TestTrustCountsInARunningDaemonAndRevokingToo(t *testing.T) {
 	if err := b.permit(action); err != nil {
 		t.Errorf("a trusted command: %v", err)
 	}
-	if got := b.facts("faber").Trusted; !got[commandDigest(action.Command.Argv)] {
+	digest, _ := commandDigest(action)
+	if got := b.facts("faber").Trusted; !got[digest] {
 		t.Error("the machine does not learn of it")
 	}
 	if err := (trustFile{SchemaVersion: 1}).write(from.trust); err != nil {
@@ -86,6 +89,65 @@ func TestTrustCountsInARunningDaemonAndRevokingToo(t *testing.T) {
 	now = now.Add(lookEvery)
 	if b.permit(action) == nil {
 		t.Error("a revoked command may begin")
+	}
+}
+
+// What holds a waiting run may be trust alone: news of it comes unasked.
+func TestADaemonHearsOfTrustThoughNobodyLooks(t *testing.T) {
+	from := places(t)
+	now := noon
+	l := newLive(from, mustLoad(t, from), slog.New(slog.DiscardHandler), func() time.Time { return now })
+	if err := (trustFile{SchemaVersion: 1}).write(from.trust); err != nil {
+		t.Fatal(err)
+	}
+	l.get()
+	if len(l.news) > 0 {
+		t.Error("news though nobody looked again")
+	}
+	now = now.Add(lookEvery)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go l.poll(ctx)
+	select {
+	case <-l.news:
+	case <-time.After(10 * time.Second):
+		t.Fatal("no news")
+	}
+}
+
+// A command begins only if it is trusted at that moment, and is the one that the
+// attempt was recorded with.
+func TestAValidationBeginsOnlyAsItWasTrusted(t *testing.T) {
+	from := places(t)
+	argv := []string{"sh", "-c", "npm test"}
+	validation := func(argv []string, recorded engine.Digest) engine.Action {
+		return engine.Action{
+			ID: "afl/shop/0123", Command: engine.Command{Argv: argv},
+			Fields: []engine.Field{{Name: "command_digest", Value: string(recorded)}},
+		}
+	}
+	digest, _ := afl.CommandDigest(validation(argv, ""))
+	b := &bench{w: &world{now: func() time.Time { return noon }}, settings: mustLoad(t, from)}
+	if err := b.permit(validation(argv, digest)); err == nil || !strings.Contains(err.Error(), "not trusted") {
+		t.Errorf("untrusted: %v", err)
+	}
+	b.changing = newLive(from, b.settings, slog.New(slog.DiscardHandler), b.w.now)
+	file := trustFile{SchemaVersion: 1}
+	file.agree(noon, engine.Untrusted{Name: afl.TrustName + "shop/a", Digest: digest})
+	if err := file.write(from.trust); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.permit(validation(argv, digest)); err != nil {
+		t.Errorf("trusted a moment ago: %v", err)
+	}
+	if err := b.permit(validation([]string{"bash", "-c", "npm test"}, digest)); err == nil || !strings.Contains(err.Error(), "not the one") {
+		t.Errorf("by another shell: %v", err)
+	}
+	if err := b.permit(validation([]string{"sh", "-c", "rm"}, digest)); err == nil {
+		t.Error("another command may begin")
+	}
+	if b.permit(engine.Action{ID: "faber/x/resume-r1", Command: engine.Command{Argv: argv}}) == nil {
+		t.Error("trust in a validation is trust in another family's command")
 	}
 }
 

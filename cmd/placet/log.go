@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"placet/engine"
+	"placet/engine/reconcile"
+	"placet/engine/store"
 )
 
 func logCommand(w *world) *cobra.Command {
@@ -29,6 +32,7 @@ became of every request, refused and superseded answers too.`,
 			if err != nil {
 				return err
 			}
+			b.journals = true
 			return b.log(b.views(found), last, len(args) == 0)
 		},
 	}
@@ -57,6 +61,26 @@ func entryLines(log []engine.Entry) []entryLine {
 		lines = append(lines, entryLineOf("", e))
 	}
 	return lines
+}
+
+// longestJournal is how much of a journal log reads, from its end, in bytes.
+const longestJournal = 64 << 20
+
+// wholeJournals reads the journals whole of which no more than the end decides.
+func (b *bench) wholeJournals(f reconcile.Found, docs []engine.Document) []engine.Document {
+	docs = slices.Clone(docs)
+	for i, d := range docs {
+		file, ok := f.Family.Layout.File(f.Run, strings.TrimPrefix(d.Path, f.Run.Dir+"/"))
+		if !ok || file.End == 0 || !d.Present() {
+			continue
+		}
+		file.End = longestJournal
+		// What the store remembers of the file is its end.
+		if whole := store.New(store.OS(b.root), store.Options{Now: b.w.now}).Read(d.Path, file); whole.Present() {
+			docs[i] = whole
+		}
+	}
+	return docs
 }
 
 // runEntry is an event and the run that it belongs to.

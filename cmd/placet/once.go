@@ -71,8 +71,8 @@ func (w *world) once(ctx context.Context, noCommands bool) error {
 	if err := runner.Recover(); err != nil {
 		return err
 	}
-	report, err := b.loop.Once(ctx)
-	if err := errors.Join(err, runner.Wait(ctx), leave(runner)); err != nil {
+	report, err := b.settle(ctx, runner)
+	if err := errors.Join(err, leave(runner)); err != nil {
 		return err
 	}
 	if report.Held != "" {
@@ -81,13 +81,33 @@ func (w *world) once(ctx context.Context, noCommands bool) error {
 	return b.settledAll(report, moves.made)
 }
 
+// mostRounds is how often once settles anew because a check has ended. Nothing
+// that lies there needs as many: one round more than checks in a row.
+const mostRounds = 64
+
+// settle settles what is there, then what the checks that were begun have come
+// to, until none is begun any more.
+func (b *bench) settle(ctx context.Context, runner *provider.Runner) (reconcile.Report, error) {
+	moved := 0
+	for round := 1; ; round++ {
+		before := b.checks.Load()
+		report, err := b.loop.Once(ctx)
+		err = errors.Join(err, runner.Wait(ctx))
+		moved += report.Moved
+		report.Moved = moved
+		if err != nil || report.Held != "" || b.checks.Load() == before || round == mostRounds {
+			return report, err
+		}
+	}
+}
+
 // settledAll says what a pass over everything came to.
 func (b *bench) settledAll(report reconcile.Report, made []transitionLine) error {
 	data := onceData{
 		Workspace: b.root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
 		Transitions: append([]transitionLine{}, made...), Notes: append([]string{}, report.Notes...),
 		Unsettled: append([]string{}, report.Unsettled...), Stuck: append([]string{}, report.Stuck...),
-		Wake: stamp(report.Wake), Untrusted: b.untrusted(nil),
+		Wake: stamp(report.Wake), Untrusted: b.untrusted(b.naming()),
 	}
 	if err := b.w.answer(data, func() { b.printOnce(data, report.Wake) }); err != nil {
 		return err

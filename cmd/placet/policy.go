@@ -26,6 +26,11 @@ var policyKeys = [][]string{
 	{"faber", "roots"},
 	{"faber", "issue"},
 	{"faber", "resume"},
+	{"afl", "worker_command"},
+	{"afl", "shell"},
+	{"afl", "validation"},
+	{"afl", "review"},
+	{"afl", "interrupted"},
 }
 
 // setting is a policy setting as a file of the workspace has it.

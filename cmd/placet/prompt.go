@@ -88,10 +88,12 @@ func promptText(t target) string {
 	fmt.Fprintf(&b, "%s  %s\n\n", brief(t.Run), line(t.Request))
 	fmt.Fprintf(&b, "🎯 %s: Feedback Required\n", strings.ToUpper(line(t.Run.Family)))
 	b.WriteString(strings.Repeat("─", 39) + "\n\n")
-	phase, step, both := strings.Cut(line(t.Where), ":")
-	if both {
+	switch phase, step, both := strings.Cut(line(t.Where), ":"); {
+	case t.Run.Family != "faber":
+		fmt.Fprintf(&b, "At: %s\n", line(t.Where))
+	case both:
 		fmt.Fprintf(&b, "Phase: %s → %s\n", title(phase), step)
-	} else {
+	default:
 		fmt.Fprintf(&b, "Phase: %s\n", phase)
 	}
 	fmt.Fprintf(&b, "Type: %s\n\n%s\n\n", title(t.Type), paragraph(t.Prompt))

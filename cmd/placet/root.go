@@ -75,7 +75,7 @@ func verbs() []func(*world) *cobra.Command {
 		watchCommand, onceCommand, statusCommand,
 		explainCommand, logCommand, checkCommand, graphCommand,
 		initCommand, trustCommand, doctorCommand, demoCommand, schemaCommand, versionCommand,
-		faberCommand,
+		faberCommand, aflCommand,
 	}
 }
 
@@ -123,6 +123,14 @@ func takes(least, most int) cobra.PositionalArgs {
 	}
 }
 
+// takesSeveral refuses too few arguments.
+func takesSeveral(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage("%q takes at least one argument", cmd.CommandPath()).try("%s", cmd.UseLine())
+	}
+	return nil
+}
+
 // completeRuns completes a run argument.
 func completeRuns(w *world) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -149,7 +157,7 @@ func completeRequests(w *world) cobra.CompletionFunc {
 		}
 		found, _ := b.loop.Runs()
 		var names []cobra.Completion
-		if len(args) == 1 && cmd.Name() == "respond" {
+		if len(args) >= 1 && cmd.Name() == "respond" {
 			for _, t := range b.open(found, args[0]) {
 				for _, o := range t.Options {
 					names = append(names, cobra.CompletionWithDesc(line(o.ID), line(o.Description)))

@@ -56,8 +56,16 @@ func (b *bench) runs() []reconcile.Found {
 const patience = 2500 * time.Millisecond
 
 // views takes snapshots of runs, several at a time, and asks the machines how
-// they stand. What is still being written is looked at again.
+// they stand. What is still being written is looked at again. Folders that turn
+// out to be no runs are left out.
 func (b *bench) views(found []reconcile.Found) []view {
+	return slices.DeleteFunc(b.allViews(found), func(v view) bool { return v.Absent })
+}
+
+// viewOf looks at one run, be it none at all.
+func (b *bench) viewOf(f reconcile.Found) view { return b.allViews([]reconcile.Found{f})[0] }
+
+func (b *bench) allViews(found []reconcile.Found) []view {
 	views := make([]view, len(found))
 	todo := make([]int, len(found))
 	for i := range found {
@@ -99,6 +107,9 @@ func (b *bench) view(f reconcile.Found) (view, bool) {
 	if err != nil {
 		v.Key, v.err = f.Key(), err
 		return v, false
+	}
+	if b.journals {
+		snap.Docs = b.wholeJournals(f, snap.Docs)
 	}
 	v.Account = f.Family.Machine.Account(snap)
 	v.Key = f.Key()

@@ -5,8 +5,10 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"placet/engine"
+	"placet/engine/afl"
 	"placet/engine/faber"
 )
 
@@ -17,6 +19,7 @@ type file struct {
 	Gates    map[string]gateRule `toml:"gates"`
 	Commands commands            `toml:"commands"`
 	Faber    faber.Config        `toml:"faber"`
+	Afl      afl.Config          `toml:"afl"`
 }
 
 // gateRule says what an answer must be worth; see engine.Gate.
@@ -34,6 +37,8 @@ type commands struct {
 // settings are the merged configuration and what its owner has agreed to.
 type settings struct {
 	file
+	// agreed is what the trust file says.
+	agreed trustFile
 	// trusted holds the digests that Facts.Trusted shows to the machines.
 	trusted map[engine.Digest]bool
 	// waiting are settings of the workspace that do not count yet.
@@ -52,20 +57,18 @@ type sources struct {
 
 // defaults are the settings where nothing is configured.
 func defaults() file {
-	return file{Language: "en", Faber: faber.DefaultConfig()}
+	return file{Language: "en", Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig()}
 }
 
 // load merges the settings: default < placet.toml < the user's file. A policy
 // setting that an agent could have written counts only once it is trusted.
 func load(from sources) (settings, error) {
 	s := settings{file: defaults(), trusted: map[engine.Digest]bool{}}
-	agreed, err := readTrust(from.trust)
-	if err != nil {
+	var err error
+	if s.agreed, err = readTrust(from.trust); err != nil {
 		return s, err
 	}
-	for d := range agreed.digests() {
-		s.trusted[d] = true
-	}
+	s.trusted = s.agreed.digests()
 	layers, err := from.layers()
 	if err != nil {
 		return s, err
@@ -79,7 +82,24 @@ func load(from sources) (settings, error) {
 	if argv := s.Faber.Resume.Command; len(argv) > 0 {
 		s.trusted[faber.CommandDigest(argv)] = true
 	}
+	if digest := s.Afl.WorkerDigest(); digest != "" {
+		s.trusted[digest] = true
+	}
 	return s, nil
+}
+
+// still are the settings with which no command begins, and none is recorded as
+// begun: of what was agreed to only the settings are left.
+func (s settings) still() settings {
+	s.Faber.Resume.Command = nil
+	s.Afl.Still = true
+	s.trusted = map[engine.Digest]bool{}
+	for _, t := range s.agreed.Trusted {
+		if !strings.HasPrefix(t.Name, afl.TrustName) {
+			s.trusted[t.Digest] = true
+		}
+	}
+	return s
 }
 
 // layer is one configuration file.

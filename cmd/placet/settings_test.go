@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/afl"
 	"placet/engine/faber"
 )
 
@@ -80,6 +81,15 @@ func TestASettingThatCannotBeUsedIsRefusedWithFileAndLine(t *testing.T) {
 		"a pattern that is none":     {"[faber]\ndestructive_steps = [\"[\"]\n", "2", "destructive_steps"},
 		"failed runs of no kind":     {"[faber]\nask_failed = \"some\"\n", "2", "ask_failed"},
 		"no root":                    {"[faber]\nroots = []\n", "2", "roots is empty"},
+		"unknown key of afl":         {"[afl]\nmax_iteration = 3\n", "2", `unknown setting "afl.max_iteration"`},
+		"a table where afl has none": {"[afl.max_iterations]\nx = 1\n", "1", "expected integer, found table"},
+		"wrong type in afl":          {"[afl]\nmax_iterations = \"5\"\n", "2", "expected integer, found string"},
+		"a length without unit":      {"[afl]\nauto_retry_delay = \"5\"\n", "2", `[afl] auto_retry_delay: "5" is no length of time`},
+		"out of range":               {"[afl]\n\nmax_iterations = 51\n", "3", "[afl] max_iterations: 51 is out of range: expected 1 to 50"},
+		"a mode for later":           {"[afl]\nmode = \"manual\"\n", "2", `"manual" is not served yet`},
+		"a word that afl lacks":      {"[afl]\nreview = \"nobody\"\n", "2", `"nobody" is none of person, external, off`},
+		"no shell":                   {"[afl]\nshell = []\n", "2", "shell: is empty"},
+		"a language without texts":   {"[afl]\nlanguage = \"ja\"\n", "2", `afl.language "ja" is not one of en, ko`},
 		"a number that is not there": {"[faber]\ncontext = { events = inf }\n", "2", "expected integer, found float"},
 	}
 	for name, test := range tests {
@@ -117,6 +127,7 @@ func TestAMistypedSettingIsTold(t *testing.T) {
 		"[faber]\non-deadline = \"x\"":     "faber.on_deadline",
 		"[faber]\nask_faild = \"all\"":     "faber.ask_failed",
 		"[faber.resume]\ncomand = [\"x\"]": "faber.resume.command",
+		"[afl]\nmax_iteratons = 3":         "afl.max_iterations",
 	} {
 		from := places(t)
 		put(t, from.workspace, "placet.toml", mistyped+"\n")
@@ -209,6 +220,11 @@ var policySettings = map[string]struct {
 	"faber.destructive_steps": {"[faber]\ndestructive_steps = []", func(s settings) bool { return len(s.Faber.DestructiveSteps) == 0 }},
 	"faber.on_deadline":       {"[faber]\non_deadline = \"reject\"", func(s settings) bool { return s.Faber.OnDeadline == "reject" }},
 	"faber.roots":             {"[faber]\nroots = [\"runs\"]", func(s settings) bool { return s.Faber.Roots[0] == "runs" }},
+	"afl.review":              {"[afl]\nreview = \"off\"", func(s settings) bool { return s.Afl.Review != nil }},
+	"afl.validation":          {"[afl]\nvalidation = \"result\"", func(s settings) bool { return s.Afl.Validation != nil }},
+	"afl.interrupted":         {"[afl]\ninterrupted = \"rerun\"", func(s settings) bool { return s.Afl.Interrupted != nil }},
+	"afl.shell":               {"[afl]\nshell = [\"sh\", \"-c\"]", func(s settings) bool { return s.Afl.Shell != nil }},
+	"afl.worker_command":      {"[afl]\nworker_command = \"work\"", func(s settings) bool { return s.Afl.WorkerCommand != nil && s.trusted[s.Afl.WorkerDigest()] }},
 	"faber.resume":            {"[faber.resume]\ncommand = [\"go\", \"on\"]", func(s settings) bool { return len(s.Faber.Resume.Command) == 2 }},
 }
 
@@ -325,6 +341,7 @@ func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 	want := defaults()
 	want.Gates = map[string]gateRule{"*": {Level: "file", Approvers: []string{}}}
 	want.Commands.Env = []string{}
+	want.Afl = everyAflDefault()
 	want.Faber.WorkflowPaths, want.Faber.Deadline, want.Faber.Resume.Command = []string{}, map[string]faber.Duration{}, []string{}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -343,11 +360,50 @@ func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 	}
 }
 
+// everyAflDefault are the defaults of section 8 of AFL's format page, said.
+func everyAflDefault() afl.Config {
+	return afl.Config{
+		Enabled: true, MaxIterations: new(5), AutoRetryDelay: new("5s"), Mode: new("auto"), ParallelWorkers: new(3),
+		EscalationOnDesignMismatch: new(true), PatternAfter: new(3), Review: new("person"), NotifyOnEscalation: new(true),
+		Validation: new("command"), ValidationTimeout: new("120s"), EscalateUnclear: new(true), EscalateOnPattern: new(false),
+		RetryMoreAttempts: new(2), Interrupted: new("ask"), Shell: []string{"bash", "-c"}, WorkerCommand: new(""),
+		WorkerTimeout: new("2h"), OracleWait: new("0s"), ApprovalQuiet: new("10s"),
+	}
+}
+
 func TestThePolicyDigestIsThatOfTheDesign(t *testing.T) {
 	found := policies(map[string]any{"faber": map[string]any{"resume": map[string]any{"command": []any{"a", "<b>"}}}})
 	want := engine.Sum([]byte("faber.resume\n" + `{"command":["a","<b>"]}`))
 	if len(found) != 1 || found[0].digest != want {
 		t.Errorf("%+v, want the digest of key LF canonical JSON value, %s", found, want)
+	}
+}
+
+// Once without commands leaves no command trusted, and every setting as it was
+// agreed to.
+func TestStillSettingsTrustNoCommand(t *testing.T) {
+	from := places(t)
+	put(t, filepath.Dir(from.user), "placet.toml", "[faber]\nresume = { command = [\"go\"] }\n[afl]\nworker_command = \"work\"\n")
+	command, setting := engine.Sum([]byte("a command")), engine.Sum([]byte("a setting"))
+	file := trustFile{SchemaVersion: 1}
+	file.agree(time.Now(), engine.Untrusted{Name: afl.TrustName + "shop/a", Digest: command}, engine.Untrusted{Name: "afl.validation", Digest: setting})
+	if err := file.write(from.trust); err != nil {
+		t.Fatal(err)
+	}
+	s := mustLoad(t, from)
+	worker := s.Afl.WorkerDigest()
+	if !s.trusted[command] || !s.trusted[setting] || !s.trusted[worker] {
+		t.Fatalf("trusted: %v", s.trusted)
+	}
+	still := s.still()
+	if !still.Afl.Still || len(still.Faber.Resume.Command) > 0 {
+		t.Errorf("%+v", still.file)
+	}
+	if diff := cmp.Diff(map[engine.Digest]bool{setting: true}, still.trusted); diff != "" {
+		t.Error(diff)
+	}
+	if !s.trusted[command] || s.Afl.Still {
+		t.Error("the settings themselves were changed")
 	}
 }
 
@@ -371,6 +427,9 @@ func FuzzSettings(f *testing.F) {
 			return
 		}
 		want := defaults()
+		if own := s.Afl; own.Review != nil || own.Validation != nil || own.Interrupted != nil || own.Shell != nil || own.WorkerCommand != nil {
+			t.Errorf("%q: an untrusted policy counts: %+v", text, own)
+		}
 		if s.Faber.OnDeadline != want.Faber.OnDeadline || len(s.Faber.Resume.Command) > 0 || len(s.gates()) > 0 || len(s.Commands.Env) > 0 {
 			t.Errorf("%q: an untrusted policy counts: %+v", text, s.file)
 		}

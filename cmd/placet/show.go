@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"placet/engine"
-	"placet/engine/reconcile"
 )
 
 // lastEvents is how many events show prints.
@@ -14,11 +13,12 @@ const lastEvents = 5
 
 func showCommand(w *world) *cobra.Command {
 	return &cobra.Command{
-		Use: "show RUN|REQUEST", Short: "All about one run, or one request",
+		Use: "show RUN[/PART]|REQUEST", Short: "All about one run, a part of it, or one request",
 		Long: `All about one run: where it stands, its plan, what is asked, what is wrong, its
 last events. RUN is <family>/<id>, the id, the first characters of its last
-part, #<work id>, or the family where it has one run. A request id shows the
-request.`,
+part, #<work id>, or the family where it has one run. With a part of the run (a
+checkpoint of an AFL session): what it is to be, and what became of it. A
+request id shows the request.`,
 		Args: takes(1, 1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
@@ -30,15 +30,23 @@ request.`,
 	}
 }
 
-// show shows the run that an argument names; where it names none, the request.
+// show shows the run that an argument names; where it names none, the part of a
+// run, or the request.
 func (b *bench) show(arg string) error {
 	f, err := b.oneRun(arg)
 	if err == nil {
-		v := b.views([]reconcile.Found{f})[0]
+		v := b.viewOf(f)
 		return b.w.answer(b.showData(v), func() { b.printRun(v) })
 	}
+	v, p, partErr := b.part(arg)
+	if p.ID != "" {
+		return b.w.answer(partLines(v, p), func() { b.printPart(v, p) })
+	}
 	t, requestErr := b.oneRequest(arg)
-	if requestErr != nil {
+	switch {
+	case requestErr != nil && partErr != nil:
+		return partErr
+	case requestErr != nil:
 		return b.noSuch(arg, err, requestErr)
 	}
 	return b.w.answer(b.requestData(t.Asked), func() { b.printRequest(t) })
@@ -58,6 +66,7 @@ type runData struct {
 	Facts    []factLine    `json:"facts"`
 	Open     []requestLine `json:"open"`
 	Plan     []nodeLine    `json:"plan"`
+	Parts    []string      `json:"parts"`
 	Findings []findingLine `json:"findings"`
 	Log      []entryLine   `json:"log"`
 }
@@ -70,10 +79,13 @@ type factLine struct {
 func (b *bench) showData(v view) runData {
 	d := runData{
 		runLine: lineOf(v), Facts: []factLine{}, Open: []requestLine{}, Plan: nodeLines(v.Graph),
-		Findings: findingLines(v), Log: entryLines(v.Log),
+		Parts: []string{}, Findings: findingLines(v), Log: entryLines(v.Log),
 	}
 	for _, f := range v.Facts {
 		d.Facts = append(d.Facts, factLine(f))
+	}
+	for _, p := range v.Parts {
+		d.Parts = append(d.Parts, p.ID)
 	}
 	for _, a := range v.Open {
 		d.Open = append(d.Open, b.requestData(a))
@@ -87,11 +99,7 @@ func (b *bench) printRun(v view) {
 	if v.err != nil {
 		w.say("  %s", line(v.err.Error()))
 	}
-	facts := &table{}
-	for _, f := range v.Facts {
-		facts.style([]string{faint}, "  "+line(f.Label), line(f.Value))
-	}
-	facts.print(w, w.out)
+	b.printFacts(v.Facts)
 	if len(v.Graph) > 0 {
 		w.say("\n%s", w.paint(strong, "Plan"))
 		b.printPlan(v.Graph)

@@ -238,9 +238,16 @@ func (b *bench) printState(s state) {
 	b.noteUntrusted(s.Untrusted)
 }
 
+// fewUntrusted is how many things that wait for trust are named.
+const fewUntrusted = 5
+
 // noteUntrusted says that something waits for trust.
 func (b *bench) noteUntrusted(waiting []untrustedLine) {
-	for _, u := range waiting {
+	for i, u := range waiting {
+		if i == fewUntrusted {
+			b.w.note("%d more wait for trust: see `placet trust`", len(waiting)-i)
+			break
+		}
 		b.w.note("%s waits for trust and does not count: see `placet trust`", line(u.Name))
 	}
 }

@@ -135,22 +135,40 @@ func (l layer) check(f file) error {
 	if lang := f.Faber.Language; lang != "" && !slices.Contains(languages, lang) {
 		return l.at([]string{"faber", "language"}, "faber.language %q is not one of %s", lang, strings.Join(languages, ", "))
 	}
+	if lang := f.Afl.Language; lang != "" && !slices.Contains(aflLanguages, lang) {
+		return l.at([]string{"afl", "language"}, "afl.language %q is not one of %s", lang, strings.Join(aflLanguages, ", "))
+	}
 	if err := f.Faber.Check(); err != nil {
-		key, _, _ := strings.Cut(strings.Fields(err.Error())[0], ":")
-		return l.at([]string{"faber", key}, "[faber] %v", err)
+		return l.atFirstWord("faber", err)
+	}
+	if err := f.Afl.Check(); err != nil {
+		return l.atFirstWord("afl", err)
 	}
 	return nil
 }
 
+// atFirstWord is a problem with a setting of a family, whose name the error
+// begins with.
+func (l layer) atFirstWord(family string, err error) error {
+	key, _, _ := strings.Cut(strings.Fields(err.Error())[0], ":")
+	return l.at([]string{family, key}, "[%s] %v", family, err)
+}
+
 var languages = templates.Languages()
+
+// aflLanguages are those that AFL's texts are written in.
+var aflLanguages = []string{"en", "ko"}
+
+// families are those that placet knows.
+var families = []string{"faber", "afl"}
 
 // checkGate refuses what no gate can mean. Levels other than file are named in
 // the design and not built: to accept the word would promise a proof.
 func (l layer) checkGate(name string, g gateRule) error {
 	key := []string{"gates", name}
 	family, typ, typed := strings.Cut(name, "/")
-	if name != "*" && family != "faber" || typed && typ == "" {
-		return l.at(key, "[gates] %q names no family: use \"*\", \"faber\" or \"faber/<type>\"", name)
+	if name != "*" && !slices.Contains(families, family) || typed && typ == "" {
+		return l.at(key, "[gates] %q names no family: use \"*\", a family (%s) or \"<family>/<type>\"", name, strings.Join(families, ", "))
 	}
 	switch g.Level {
 	case "", "file":
@@ -242,6 +260,9 @@ func unknown(tree map[string]any, t reflect.Type) []string {
 
 // member is the type of the setting name in a table of type t.
 func member(t reflect.Type, name string) (reflect.Type, bool) {
+	if t.Kind() == reflect.Pointer { // a setting that may be left unsaid
+		t = t.Elem()
+	}
 	switch t.Kind() {
 	case reflect.Map:
 		return t.Elem(), true

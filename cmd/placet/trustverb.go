@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"placet/engine"
+	"placet/engine/reconcile"
 )
 
 func trustCommand(w *world) *cobra.Command {
@@ -52,19 +53,25 @@ type untrustedLine struct {
 // untrusted lists what waits for trust: settings first, then what the runs'
 // documents name.
 func (b *bench) untrusted(views []view) []untrustedLine {
-	lines := []untrustedLine{}
+	lines, agreed := []untrustedLine{}, b.agreed.digests()
 	for _, s := range b.settings.waiting {
 		lines = append(lines, untrustedLine{s.name(), s.digest, s.text, layer{path: s.path}.place(s.line)})
 	}
 	for _, v := range views {
 		for _, u := range v.Untrusted {
-			if b.trusted[u.Digest] || slices.ContainsFunc(lines, func(l untrustedLine) bool { return l.Digest == u.Digest }) {
+			if agreed[u.Digest] || slices.ContainsFunc(lines, func(l untrustedLine) bool { return l.Digest == u.Digest }) {
 				continue
 			}
 			lines = append(lines, untrustedLine{u.Name, u.Digest, u.Text, v.Key.String()})
 		}
 	}
 	return lines
+}
+
+// naming are the live runs whose documents may name commands: FABER's do not.
+func (b *bench) naming() []view {
+	live, _ := b.live(slices.DeleteFunc(b.runs(), func(f reconcile.Found) bool { return f.Run.Family == "faber" }))
+	return b.views(live)
 }
 
 // allUntrusted looks at all live runs.
@@ -140,9 +147,23 @@ func (b *bench) agree(args []string) error {
 		case len(chosen) == 0:
 			b.w.say("nothing waits for trust")
 		case daemonRuns(b.root):
-			b.w.note("the daemon takes it up within a minute")
+			b.w.note("the daemon takes it up at once")
 		}
+		b.noteMore(len(chosen) > 0)
 	})
+}
+
+// noteMore says what waits after agreement: a setting that counts from now on
+// may have made other commands of those that were shown.
+func (b *bench) noteMore(agreed bool) {
+	if !agreed {
+		return
+	}
+	if now, err := b.w.look(); err == nil {
+		if n := len(now.allUntrusted()); n > 0 {
+			b.w.note("%s for trust: see `placet trust`", many(n, "thing still waits", "things still wait"))
+		}
+	}
 }
 
 // chooseNamed returns what the arguments name. What is agreed to already needs

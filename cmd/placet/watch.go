@@ -67,6 +67,7 @@ func (w *world) watch(ctx context.Context, asJSON bool) error {
 	}
 	defer watcher.Close()
 	b.noteUntrusted(b.untrusted(nil))
+	go b.changing.poll(ctx)
 	err = b.loop.Watch(ctx, watcher, func(runs, waiting int) {
 		w.note("watching %s (%s, %d waiting)", b.root, many(runs, "run", "runs"), waiting)
 	})

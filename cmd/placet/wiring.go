@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"placet/engine"
+	"placet/engine/afl"
 	"placet/engine/faber"
 	"placet/engine/provider"
 	"placet/engine/reconcile"
@@ -26,11 +30,16 @@ type bench struct {
 	store    *store.Store
 	families []reconcile.Family
 	loop     *reconcile.Loop
+	// journals says that a look takes in all of a run's journals, not their
+	// ends alone.
+	journals bool
 	// unlisted says that a folder in which runs may lie cannot be listed.
 	unlisted bool
 	changing *live // nil: the settings never change
 	// alive returns the IDs of the commands under way.
 	alive func() map[string]bool
+	// checks counts the commands begun that end with placet.
+	checks atomic.Int64
 }
 
 // setup says what a bench does besides looking.
@@ -67,7 +76,7 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 		s.log = slog.New(newSpeech(w.err, slog.LevelWarn))
 	}
 	if s.noCommands {
-		conf.Faber.Resume.Command = nil
+		conf = conf.still()
 	}
 	b := &bench{w: w, root: root, settings: conf}
 	b.onlyLooks()
@@ -81,6 +90,9 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 			Layout: layout.Faber{Folders: conf.Faber.Roots}, Machine: faber.New(),
 		})
 	}
+	if conf.Afl.Enabled {
+		b.families = append(b.families, reconcile.Family{Layout: layout.AFL{}, Machine: afl.New()})
+	}
 	options := reconcile.Options{
 		Store: b.store, Families: b.families, Lookup: provider.Git(root),
 		Facts: func(family string) engine.Facts {
@@ -90,9 +102,18 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 		},
 		Begin: func(engine.Action) {}, Workers: workers, Now: w.now, Log: s.log, Moved: s.moved,
 	}
+	if b.changing != nil {
+		options.Changed = b.changing.news
+	}
 	if s.runner != nil {
 		runner := s.runner(b)
-		options.Begin, options.End = runner.Begin, runner.End
+		options.End = runner.End
+		options.Begin = func(a engine.Action) {
+			if !a.Command.Agent {
+				b.checks.Add(1)
+			}
+			runner.Begin(a)
+		}
 		b.alive = runner.Alive
 	}
 	b.loop = reconcile.New(options)
@@ -111,12 +132,14 @@ func (b *bench) current() settings {
 func (b *bench) facts(family string) engine.Facts {
 	s := b.current()
 	config := engine.Config{Language: s.Language, Gates: s.gates()}
-	if family == "faber" {
-		config.Family = s.Faber
-		if s.Faber.Language != "" {
-			config.Language = s.Faber.Language
-		}
+	own := ""
+	switch family {
+	case "faber":
+		config.Family, own = s.Faber, s.Faber.Language
+	case "afl":
+		config.Family, own = s.Afl, s.Afl.Language
 	}
+	config.Language = cmp.Or(own, config.Language)
 	return engine.Facts{Config: config, Trusted: s.trusted}
 }
 
@@ -126,8 +149,14 @@ func (b *bench) onlyLooks() {
 	b.alive = func() map[string]bool { return provider.Alive(b.root) }
 }
 
-// commandDigest is what trust in a command is recorded under.
-func commandDigest(argv []string) engine.Digest { return faber.CommandDigest(argv) }
+// commandDigest is what trust in an action's command is recorded under. ok is
+// false where the command is not the one that the attempt was recorded with.
+func commandDigest(a engine.Action) (digest engine.Digest, ok bool) {
+	if strings.HasPrefix(a.ID, "afl/") {
+		return afl.CommandDigest(a)
+	}
+	return faber.CommandDigest(a.Command.Argv), true
+}
 
 // serves reports whether a word is the name of a family that is enabled.
 func (b *bench) serves(family string) bool {
