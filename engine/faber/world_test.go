@@ -7,7 +7,6 @@ import (
 	"sort"
 	"strings"
 	"testing"
-	"time"
 
 	"placet/engine"
 	"placet/engine/enginetest"
@@ -17,8 +16,6 @@ import (
 
 // world is a FABER run on a stage.
 type world struct{ *enginetest.Stage }
-
-var noon = time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC)
 
 func newWorld(t *testing.T, dir string) *world {
 	run, ok := layout.Faber{}.At(dir + "/state.json")
