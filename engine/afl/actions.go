@@ -22,9 +22,13 @@ func (r *reading) actionID(cp string, n, number int, kind string) string {
 
 func numbered(stem string, k int) string { return layout.AFLNumbered(stem, k, ".json") }
 
-// wanted are the commands that the state names, whether they have ended or not.
+// wanted are the commands that the state names, whether they have ended or not:
+// none of a session that is over, though its checkpoints may still name some.
 func (r *reading) wanted(st State) []engine.Action {
 	var list []engine.Action
+	if final(st.Status) {
+		return nil
+	}
 	for _, id := range r.order {
 		c := st.Checkpoints[id]
 		if c == nil {
@@ -41,9 +45,13 @@ func (r *reading) wanted(st State) []engine.Action {
 }
 
 // actions are the commands that the state names and whose outcome is not there:
-// of workers only while they are waited for.
+// of workers only while they are waited for. Without settings nobody knows how
+// they are to run.
 func (r *reading) actions(st State) []engine.Action {
 	var list []engine.Action
+	if r.cfgBad {
+		return nil
+	}
 	for _, a := range r.wanted(st) {
 		if a.Command.Agent && st.Checkpoints[r.owner(a)].Status != InProgress {
 			continue

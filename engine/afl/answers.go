@@ -286,7 +286,7 @@ func (r *reading) decided(id string, a *answer) (p engine.Plan, ok bool) {
 	case optRedesign:
 		m := r.checkpointMove(id, redesign, Pending, a.why(), nil).take(a)
 		m.c.MaxIterations, m.c.Epoch = m.c.Iteration+r.cfg.MaxIterations, m.c.Epoch+1
-		m.c.ExtraFeedback = text(a.Comment)
+		m.note(a.Comment)
 		m.st.Pause = &Pause{Reason: pauseDesign, At: m.now, By: text(a.By.User)}
 		m.close("", superseded, "the design is looked at again", typeApproval)
 		return m.plan(), true
@@ -334,22 +334,34 @@ func (r *reading) afterInterruption(id string, c *Checkpoint, a *answer) (p engi
 	return p, false
 }
 
-// standNotes says, in the folder of a closed request, why an answer that
-// stands there moves nothing.
+// standNotes says, in the folder of a closed request and in one that nobody
+// opened, why an answer that stands there moves nothing.
 func (r *reading) standNotes() {
 	for id, f := range r.folders {
 		q := r.st.Requests[id]
-		if q == nil || q.Status == open || f.Receipt == nil {
-			continue
-		}
-		asked := gate.Asked{Dir: f.Dir, Docs: f.Docs, Now: r.Snap.Now, Torn: reader.Torn}
-		if f.Request != nil {
-			asked.Request = *f.Request
-		}
-		if words := gate.After(*f.Receipt, asked); words != "" {
-			r.Notes.Add(f.Dir+"/problem.md", words)
+		switch {
+		case q == nil && f.Receipt == nil && !f.BadReceipt:
+			// A crash can leave a form whose request never became fact. It may
+			// have been edited: it stays.
+			if r.after(f, gate.Receipt{RequestID: id}) != "" {
+				r.Notes.Add(f.Dir+"/problem.md", "this answer moves nothing: the session asks nothing under this id; answer a request that is open, and remove this folder")
+			}
+		case q != nil && q.Status != open && f.Receipt != nil:
+			if words := r.after(f, *f.Receipt); words != "" {
+				r.Notes.Add(f.Dir+"/problem.md", words)
+			}
 		}
 	}
+}
+
+// after says what answers a folder holds besides the one of its receipt, ""
+// for none.
+func (r *reading) after(f *gate.Folder, rc gate.Receipt) string {
+	asked := gate.Asked{Dir: f.Dir, Docs: f.Docs, Now: r.Snap.Now, Torn: reader.Torn}
+	if f.Request != nil {
+		asked.Request = *f.Request
+	}
+	return gate.After(rc, asked)
 }
 
 // receipt is what became of a request.

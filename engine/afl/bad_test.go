@@ -21,8 +21,6 @@ type badCase struct {
 	mend func(w *world)
 	// goes says that the session goes on as soon as it is mended.
 	goes bool
-	// on says that the session goes on with the bad input in place.
-	on bool
 }
 
 // put spoils one file of the session's folder, mending is removing it.

@@ -185,8 +185,9 @@ func (r *reading) v2Files() []engine.Document {
 func (r *reading) readV1(d engine.Document) specs {
 	s := specs{layout: layoutV1, causes: map[string]engine.Digest{specsYAML: d.Sum}}
 	var f specsFile
-	s.readable = r.Read(d, func() error {
-		return schemas.DecodeYAML("afl/checkpoints", specsYAML, d.Body, &f, schemas.CheckpointsYAML)
+	s.readable = r.Read(d, func() (err error) {
+		f, err = decodeSpecs(d)
+		return err
 	})
 	s.session, s.approvedBy = string(f.Session), string(f.ApprovedBy)
 	if f.ApprovedAt != "false" {
@@ -205,6 +206,18 @@ func (r *reading) readV1(d engine.Document) specs {
 		s.entries = append(s.entries, e)
 	}
 	return s
+}
+
+// decodeSpecs reads V1's file. What it returns is shared.
+func decodeSpecs(d engine.Document) (f specsFile, err error) {
+	key := keyOf(d.Body)
+	if known, ok := knownSpecs.get(key); ok {
+		return known, nil
+	}
+	if err = schemas.DecodeYAML("afl/checkpoints", specsYAML, d.Body, &f, schemas.CheckpointsYAML); err == nil {
+		knownSpecs.put(key, f, len(d.Body))
+	}
+	return f, err
 }
 
 func (r *reading) readV2(files []engine.Document) specs {

@@ -79,6 +79,7 @@ func TestFeedbackSaysWhereTheRestOfAnOutputIs(t *testing.T) {
 func TestFeedbackWithoutAnalysisSaysWhatTheTypeMeans(t *testing.T) {
 	v := failedVerdict()
 	v.Causes, v.Suggestions, v.FailureType, v.Marker = nil, nil, text(check.Timeout), ptr("2 failing")
+	v.MatchedText = ptr(true)
 	body := string(feedbackMD(feedbackData{Lang: "en", Def: couponService(), Max: 5, Verdict: v, Timeout: 2 * time.Minute}))
 	want := "## Specific fixes\n\nCause: no end within 2m\n\n" +
 		"The expected text is there, and beside it a sign of failing tests: `2 failing`\n\n" +

@@ -78,6 +78,9 @@ type adder func(id, name string, e entry, text, suggestion string)
 func (r *reading) graphFindings(s specs, whole entry, add adder) {
 	nodes := nodesOf(s.definitions())
 	if cycle := graph.Cycle(nodes); cycle != nil {
+		if s.layout == layoutV2 { // a folder has no note
+			whole = s.entry(cycle[0])
+		}
 		add("E1", "cycle", whole, "cycle "+graph.Words(cycle), "take one of these dependencies out")
 	}
 	for _, m := range graph.Unknown(nodes) {
@@ -127,13 +130,23 @@ func (r *reading) entryErrors(s specs, e entry, add adder) {
 // spent reports whether a definition takes an id that a checkpoint was aborted
 // with.
 func (r *reading) spent(d Definition) bool {
-	for id := range r.st.Checkpoints {
-		if id != d.ID && gate.Fold(id) == gate.Fold(d.ID) {
-			return true // an answer could not tell the two apart
+	c := r.st.Checkpoints[d.ID]
+	if others := r.foldedIDs()[gate.Fold(d.ID)]; others > 1 || others == 1 && c == nil {
+		return true // an answer could not tell the two apart
+	}
+	return c != nil && c.Status == Aborted && (c.AbortedBecause == becauseRemoved || c.DefinitionDigest != d.digest())
+}
+
+// foldedIDs counts the checkpoints of the state by what an answer can tell of
+// their ids.
+func (r *reading) foldedIDs() map[string]int {
+	if r.folded == nil {
+		r.folded = map[string]int{}
+		for id := range r.st.Checkpoints {
+			r.folded[gate.Fold(id)]++
 		}
 	}
-	c := r.st.Checkpoints[d.ID]
-	return c != nil && c.Status == Aborted && (c.AbortedBecause == becauseRemoved || c.DefinitionDigest != d.digest())
+	return r.folded
 }
 
 // vague are texts that show up in an output whatever happened.
@@ -162,11 +175,7 @@ func (r *reading) findingNotes() {
 		if !f.blocks() {
 			continue
 		}
-		file := f.file
-		if file == "checkpoints" { // V2 as a whole
-			file = "meta.json"
-		}
-		r.Notes.Beside(r.Path(file), "cannot begin: "+f.text+" ("+f.id+" "+f.name+" "+f.file+f.place+"): "+f.suggestion)
+		r.Notes.Beside(r.Path(f.file), "cannot begin: "+f.text+" ("+f.id+" "+f.name+" "+f.file+f.place+"): "+f.suggestion)
 	}
 }
 

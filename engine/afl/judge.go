@@ -2,10 +2,12 @@ package afl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"placet/engine"
 	"placet/engine/check"
+	"placet/layout"
 	"placet/schemas"
 )
 
@@ -99,8 +101,11 @@ func (r *reading) judgeReport(id string, c *Checkpoint, t *attempt) Verdict {
 	if typ, known := check.Known(string(t.worker.FailureType)); known {
 		v.FailureType, v.TypeFrom = text(typ), fromWorker
 	}
-	return v.failedBy([]string{"the worker gave the attempt up"}).routed(r, c)
+	return v.failedBy([]string{gaveUp}).routed(r, c)
 }
+
+// gaveUp is the criterion that an attempt failed whose worker gave it up.
+const gaveUp = "the worker gave the attempt up"
 
 // judgeWorkerRun judges an attempt whose worker command ended badly, or of
 // which a person says so.
@@ -223,6 +228,10 @@ func (r *reading) judgeAgain(id string, h Judged) Verdict {
 			quiet.readAnalysis(t, c)
 			v = r.judgeValidation(id, c, t)
 		}
+	case fromWorker:
+		if again, ok := quiet.judgeWorkerAgain(id, c, t, h); ok {
+			v = again
+		}
 	case fromResult:
 		d := r.Snap.In(t.rel("result.json"))
 		if r.defs[id] != nil && d.Present() && schemas.Decode("afl/result", "result.json", d.Body, &t.result) == nil {
@@ -235,4 +244,35 @@ func (r *reading) judgeAgain(id string, h Judged) Verdict {
 	v.Passed, v.Route, v.FailureType = h.Result == passed, h.Route, h.FailureType
 	v.Rule, v.Signature, v.FailedCriteria = h.Rule, h.Signature, h.FailedCriteria
 	return v
+}
+
+// judgeWorkerAgain makes the verdict on a worker again: of what lies with the
+// attempt, that which leads to the same judgement was judged.
+func (r *reading) judgeWorkerAgain(id string, c *Checkpoint, t *attempt, h Judged) (v Verdict, ok bool) {
+	same := func() bool {
+		v.Run = h.Run
+		return v.Signature == h.Signature && v.FailureType == h.FailureType && slices.Equal(v.FailedCriteria, h.FailedCriteria)
+	}
+	docs := slices.Clone(r.Snap.Under(place(id, t.n, "")))
+	slices.Reverse(docs)
+	for _, d := range docs {
+		if !d.Present() {
+			continue
+		}
+		var run WorkerRun
+		switch {
+		case d.Kind == layout.AFLWorker && schemas.Decode("afl/worker", d.Path, d.Body, &t.worker) == nil:
+			t.workerSum = d.Sum
+			v = r.judgeReport(id, c, t)
+		case d.Kind == layout.AFLWorkerRun && schemas.Decode("afl/worker-run", d.Path, d.Body, &run) == nil:
+			t.workerRun, t.workerRunSum = &run, d.Sum
+			v = r.judgeWorkerRun(id, c, t, check.Type(h.FailureType))
+		default:
+			continue
+		}
+		if same() {
+			return v, true
+		}
+	}
+	return v, false
 }

@@ -3,6 +3,7 @@ package afl
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"placet/engine"
 	"placet/engine/graph"
@@ -87,7 +88,13 @@ func (r *reading) accountFindings() []engine.Finding {
 		}
 		list = append(list, engine.Finding{Severity: severity, Path: r.Path(f.file), Text: f.words()})
 	}
-	list = append(list, r.noteFindings()...)
+	for _, note := range r.noteFindings() {
+		// The note beside checkpoints that cannot be approved says what these
+		// findings say.
+		if !slices.ContainsFunc(list, func(f engine.Finding) bool { return f.Severity == "error" && note.Path == f.Path+layout.ProblemSuffix }) {
+			list = append(list, note)
+		}
+	}
 	for _, d := range r.Snap.Docs {
 		if d.Kind == layout.KindResponseCopy {
 			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: "a synchroniser's second copy of an answer: remove the one that does not count"})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 
 	"placet/engine"
@@ -32,7 +33,7 @@ func (r *reading) owed(st State, fresh bool) engine.Plan {
 				w.checkpoint(id, c)
 			}
 		}
-		w.rendering("delegations/status.json", statusJSON(st))
+		w.always("delegations/status.json", statusJSON(st))
 	}
 	if _, unfinished := r.unfinished(); final(st.Status) && !unfinished {
 		w.once("report.md", fresh, func() []byte { return reportMD(st) })
@@ -90,7 +91,10 @@ func (w *writing) note(d engine.Document) {
 	switch {
 	case d.Present() && foreign(d):
 		w.r.Notes.Beside(d.Path, "this file is not placet's: it is left alone; remove it to get placet's")
-	case d.Err != nil && !d.Absent() && !d.Unsettled():
+	case d.Err == nil || d.Absent() || d.Unsettled():
+	case d.Kind == layout.KindReceipt: // a request's folder has one note
+		w.r.Notes.Add(path.Dir(d.Path)+"/problem.md", fmt.Sprintf("%s cannot be read (%v): it is left alone; remove it to get placet's", path.Base(d.Path), d.Err))
+	default:
 		w.r.Notes.Beside(d.Path, fmt.Sprintf("this file cannot be read (%v): it is left alone; remove it to get placet's", d.Err))
 	}
 }
@@ -104,8 +108,18 @@ func (w *writing) always(rel string, body []byte) {
 	w.note(d)
 }
 
-// rendering plans one of upstream's files. A foreign one stays.
-func (w *writing) rendering(rel string, body []byte) { w.always(rel, body) }
+// rendering plans one of upstream's files about a checkpoint. Where the one that
+// lies there is known to be right, nothing is rendered.
+func (w *writing) rendering(id, name string, which int, body func() []byte) {
+	rel := "delegations/" + id + "/" + name
+	p := w.r.known[id]
+	if w.fresh && w.r.st.Checkpoints[id].Revision == w.r.st.Revision {
+		p = nil // it has just changed
+	}
+	if p == nil || w.r.Snap.In(rel).Sum != p.sum(which, body) {
+		w.always(rel, body())
+	}
+}
 
 // foreign reports whether a document where placet's ought to stand was written
 // by somebody else: Markdown without our first line, a rendering without our
@@ -212,8 +226,8 @@ func (w *writing) checkpoint(id string, c *Checkpoint) {
 	if c.Escalation != nil {
 		w.escalation(id, c.Escalation)
 	}
-	w.rendering("delegations/"+id+"/status.json", checkpointStatusJSON(r.st, id))
-	w.rendering("delegations/"+id+"/routing.json", routingJSON(r.st, id))
+	w.rendering(id, "status.json", renderedStatus, func() []byte { return checkpointStatusJSON(r.st, id) })
+	w.rendering(id, "routing.json", renderedRouting, func() []byte { return routingJSON(r.st, id) })
 }
 
 func startNumber(c *Checkpoint) int {

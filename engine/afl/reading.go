@@ -27,6 +27,7 @@ type reading struct {
 
 	doc      engine.Document // state.json
 	st       State
+	known    map[string]*part // what is known of its checkpoints, by id
 	stateErr string
 	// begins is true where nothing of a session stands but what others wrote.
 	begins bool
@@ -37,6 +38,7 @@ type reading struct {
 	meta    Meta
 	control Control
 	specs   specs
+	folded  map[string]int // see foldedIDs
 	folders map[string]*gate.Folder
 	// signal is what upstream's hooks say, nil where it names no attempt here.
 	signal *Delegation
@@ -135,13 +137,13 @@ func (r *reading) readState() {
 		r.stateErr = fmt.Sprintf("cannot read state.json: %v: %s", d.Err, beginAnew)
 		return
 	}
-	st, err := DecodeState("state.json", d.Body)
+	st, parts, err := decodeState("state.json", d.Body)
 	if err != nil {
 		r.torn = r.Young(d, err)
 		r.stateErr = "cannot read " + err.Error() + ": " + beginAnew
 		return
 	}
-	r.st = st
+	r.st, r.known = st, parts
 	r.stateErr = r.readEvents()
 	r.index(st)
 }

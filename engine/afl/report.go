@@ -88,7 +88,8 @@ func (st State) asked(request string) string {
 		}
 	}
 	for _, j := range c.History {
-		if r.Type == typeEscalation && j.Route.escalates() && j.Timestamp == r.OpenedAt {
+		// A request that a crash left behind is older than the verdict.
+		if r.Type == typeEscalation && j.Route.escalates() && j.Timestamp >= r.OpenedAt && (r.ClosedAt == "" || j.Timestamp <= r.ClosedAt) {
 			return strings.TrimSuffix(string(j.Route)+": "+string(j.FailureType), ": ")
 		}
 	}

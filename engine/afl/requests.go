@@ -169,13 +169,18 @@ func (r *reading) askApproval(req *gate.Request) schemas.Object {
 	}
 	r.offer(req, optChanges, optReject)
 	req.CommentRequired = []string{optChanges}
-	defs, found := []any{}, []any{}
+	defs, found, room := []any{}, []any{}, shownDesign
 	for _, e := range r.specs.entries {
-		defs = append(defs, schemas.Object{
-			{Name: "id", Value: e.def.ID}, {Name: "name", Value: short(e.def.Name, shownField)}, {Name: "dependencies", Value: e.def.Dependencies},
+		shown := schemas.Object{
+			{Name: "id", Value: short(e.def.ID, shownField)}, {Name: "name", Value: short(e.def.Name, shownField)},
+			{Name: "dependencies", Value: e.def.Dependencies[:min(len(e.def.Dependencies), mostWords)]},
 			{Name: "criteria", Value: len(e.def.Criteria)}, {Name: "command", Value: text(short(string(e.def.Command), shownField))},
 			{Name: "expected", Value: text(short(string(e.def.Expected), shownField))},
-		})
+		}
+		if room -= len(encoded(shown)); room < 0 {
+			break
+		}
+		defs = append(defs, shown)
 	}
 	for _, f := range r.specs.findings[:min(len(r.specs.findings), mostWords)] {
 		found = append(found, short(f.line(), longestReason))
@@ -269,46 +274,4 @@ func runNumber(c *Checkpoint) int {
 		return 0
 	}
 	return c.Run.Number
-}
-
-// How much of a definition a request shows: bytes of a text, and criteria. The
-// whole stands in the files that the request names.
-const (
-	shownField    = 200
-	shownCriteria = 3
-)
-
-// form is a request for a person.
-func (r *reading) form(id string, q *Request, body []byte) ([]byte, error) {
-	texts := gate.Texts{Lang: r.lang(), Title: r.words("title." + q.Type), Where: string(q.Checkpoint), Lines: r.formLines(q)}
-	return gate.Form(r.request(id, q), gate.Digest(body, nil), texts)
-}
-
-// formLines say what the form shows besides prompt and context.
-func (r *reading) formLines(q *Request) []string {
-	var lines []string
-	switch q.Type {
-	case typeApproval:
-		for _, e := range r.specs.entries {
-			line := "- **" + templates.Inline(e.def.ID) + "** " + templates.Inline(e.def.Name)
-			if len(e.def.Dependencies) > 0 {
-				line += " ← " + templates.Inline(strings.Join(e.def.Dependencies, ", "))
-			}
-			if e.def.Command != "" {
-				line += ": " + templates.Code(short(string(e.def.Command), shownField))
-			}
-			lines = append(lines, line)
-			for _, criterion := range e.def.Criteria[:min(len(e.def.Criteria), shownCriteria)] {
-				lines = append(lines, "  - "+templates.Inline(short(criterion, shownField)))
-			}
-		}
-		for _, f := range r.specs.findings[:min(len(r.specs.findings), mostWords)] {
-			lines = append(lines, "- "+templates.Inline(short(f.line(), longestReason)))
-		}
-	case typeEscalation:
-		if list := r.dependentsOf(string(q.Checkpoint)); len(list) > 0 {
-			lines = append(lines, r.words("ask.dependents")+" "+templates.Inline(strings.Join(list, ", ")))
-		}
-	}
-	return lines
 }

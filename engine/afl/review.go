@@ -36,7 +36,7 @@ func (r *reading) reviews(done int) (p engine.Plan, ok bool) {
 		return m.plan(), true
 	}
 	if v == nil || v.Status == void || v.Status == reopened && len(v.Reopen) == 0 {
-		return r.reviewOpened(), true
+		return r.reviewOpened()
 	}
 	if v.Status != open {
 		return p, false
@@ -50,17 +50,23 @@ func (r *reading) reviews(done int) (p engine.Plan, ok bool) {
 	return p, false
 }
 
-func (r *reading) reviewOpened() engine.Plan {
-	m := r.session(reviewOpened, Delegating, "every checkpoint is over", nil)
+// reviewOpened begins a round. A report that lies there already is not of it.
+func (r *reading) reviewOpened() (p engine.Plan, ok bool) {
 	round := 1
-	if m.st.Review != nil {
-		round = m.st.Review.Round + 1
+	if r.st.Review != nil {
+		round = r.st.Review.Round + 1
 	}
-	m.st.Review = &Review{Round: round, Mode: r.cfg.Review, Status: open, Seen: text(r.Snap.In(layout.AFLNumbered("review", round, ".json")).Sum)}
+	lying := r.Snap.In(numbered("review", round))
+	if lying.Unsettled() {
+		r.Held = true // whether it is news later could not be told
+		return p, false
+	}
+	m := r.session(reviewOpened, Delegating, "every checkpoint is over", nil)
+	m.st.Review = &Review{Round: round, Mode: r.cfg.Review, Status: open, Seen: text(lying.Sum)}
 	if r.cfg.Review == reviewPerson {
 		m.st.Review.RequestID = text(m.ask(typeReview, ""))
 	}
-	return m.plan()
+	return m.plan(), true
 }
 
 func (r *reading) reviewAnswered(a *answer) engine.Plan {
@@ -180,6 +186,14 @@ func (r *reading) reopens() (p engine.Plan, ok bool) {
 func (m *move) again(attempts int, note string) {
 	c := m.c
 	c.MaxIterations, c.Epoch = c.Iteration+attempts, c.Epoch+1
-	c.ExtraFeedback, c.RetryAt = text(note), m.now
+	c.RetryAt = m.now
+	m.note(note)
 	c.Feedback = append(c.Feedback, Feedback{Iteration: c.Iteration, Note: text(note)})
+}
+
+// note keeps what a person said for the next attempt, until another comes.
+func (m *move) note(words string) {
+	if words != "" {
+		m.c.ExtraFeedback = text(words)
+	}
 }

@@ -189,11 +189,17 @@ func (r *reading) stamp() *approval {
 }
 
 // stamped is when the file says that it was approved, for a stamp that must be
-// later than something: one without a zone, or from the future, tells nothing
-// of that.
+// later than something: one without a zone, from the future, or that stood
+// there at the last approval, tells nothing of that.
 func (r *reading) stamped() (time.Time, bool) {
+	if a := r.st.Approved; a != nil && string(a.Stamp) == r.specs.approvedAt {
+		return time.Time{}, false // it was there then
+	}
 	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
-		if t, err := time.Parse(form, r.specs.approvedAt); err == nil && !t.After(r.Snap.Now) {
+		t, err := time.Parse(form, r.specs.approvedAt)
+		if err == nil && t.After(r.Snap.Now) {
+			r.WakeAt(t) // until then
+		} else if err == nil {
 			return t, true
 		}
 	}
@@ -217,7 +223,8 @@ func (r *reading) approves() (p engine.Plan, ok bool) {
 	m.st.Pause, m.st.Specs.ChangesRequested = nil, nil
 	m.voidReview()
 	m.st.Approved = &Approved{
-		Digest: text(r.specs.digest), At: m.now, By: text(a.by), Source: a.source,
+		Digest: text(r.specs.digest), At: m.now, By: text(short(a.by, longestReason)), Source: a.source,
+		Stamp:       text(short(r.specs.approvedAt, longestReason)),
 		Definitions: r.specs.definitions(), Prerequisites: r.specs.pre,
 	}
 	return m.plan(), true
@@ -345,7 +352,7 @@ func (r *reading) moves() (p engine.Plan, ok bool) {
 			to = Paused
 		}
 		m := r.session(pauseEvent, to, orWord(r.control.Reason, "control.json wants pause"), r.causeOf("control.json", r.control.sum))
-		m.st.Pause = &Pause{Reason: pausePerson, At: m.now, By: text(r.control.By)}
+		m.st.Pause = &Pause{Reason: pausePerson, At: m.now, By: text(short(r.control.By, longestReason))}
 		return m.by(person(r.control.By)).plan(), true
 	}
 	return r.dependents()

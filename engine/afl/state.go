@@ -91,6 +91,7 @@ type Approved struct {
 	At            text           `json:"at"`
 	By            text           `json:"by"`
 	Source        string         `json:"source"` // meta, stamp or request
+	Stamp         text           `json:"stamp"`  // approved_at as it stood in the file
 	Definitions   []Definition   `json:"definitions"`
 	Prerequisites []Prerequisite `json:"prerequisites"`
 }
@@ -329,6 +330,20 @@ type LastTransition struct {
 
 // DecodeState reads a state.json. The error is a *schemas.Error.
 func DecodeState(path string, body []byte) (State, error) {
+	st, _, err := decodeState(path, body)
+	return st, err
+}
+
+// decodeState is [DecodeState] with the parts that are known by now.
+func decodeState(path string, body []byte) (State, map[string]*part, error) {
+	if st, parts, ok := decodeKnown(path, body); ok {
+		return st, parts, nil
+	}
+	st, err := decodeWhole(path, body)
+	return st, nil, err
+}
+
+func decodeWhole(path string, body []byte) (State, error) {
 	var st State
 	if err := schemas.Decode("afl/state", path, body, &st); err != nil {
 		return st, err

@@ -46,7 +46,7 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 	if !session(s) && s.In("events.jsonl").Absent() && len(s.Under("requests")) == 0 {
 		return engine.Plan{}, nil
 	}
-	if !final((Machine{}).Peek(s.In("state.json").Body).Status) && len(s.Lacks(needs)) > 0 {
+	if len(s.Lacks(needs)) > 0 && !final((Machine{}).Peek(s.In("state.json").Body).Status) {
 		return engine.Plan{Needs: needs}, nil
 	}
 	r := read(s)
@@ -127,6 +127,9 @@ func (r *reading) judgeAll() {
 		if c := r.checkpoint(id); c != nil && (c.Status == InProgress || c.Status == Waiting || c.Status == Validating) {
 			r.try(id, c)
 		}
+	}
+	if v := r.st.Review; v != nil && v.Status == open && v.Mode == reviewExternal && r.st.Status != Delegating {
+		r.reviewFile(v.Round)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 func Crash(t T, s Suite) {
 	t.Helper()
 	everyCall(t, s, func(t T, c Case, rests []rest, i, k int) (more bool) {
-		for _, kind := range some(outages, k) {
+		for _, kind := range some(s, outages, k) {
 			bubble(t, func(t T) {
 				crashed, err := crashed(s, c, kind, rests, i, k)
 				if err != nil {
@@ -49,10 +49,10 @@ func everyCall(t T, s Suite, try func(t T, c Case, rests []rest, i, k int) (more
 	}
 }
 
-// some are the kinds of trouble to try at the k-th call: all, in short tests
-// one after the other.
-func some[K any](kinds []K, k int) []K {
-	if !short() {
+// some are the kinds of trouble to try at the k-th call: all, or in short tests
+// and brief suites one after the other.
+func some[K any](s Suite, kinds []K, k int) []K {
+	if !short() && !s.Brief {
 		return kinds
 	}
 	return kinds[k%len(kinds):][:1]
@@ -109,7 +109,7 @@ var faults = []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 func Errors(t T, s Suite) {
 	t.Helper()
 	everyCall(t, s, func(t T, c Case, rests []rest, i, k int) (more bool) {
-		for _, errno := range some(faults, k) {
+		for _, errno := range some(s, faults, k) {
 			bubble(t, func(t T) {
 				w := worldAt(s, c, telling{twice: true}, rests, i)
 				w.disk.FailAt(k, errno)

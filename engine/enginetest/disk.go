@@ -47,8 +47,8 @@ func onDisk(t T, s Suite) {
 			if trees[0] == nil {
 				return
 			}
-			compareTrees(named{t, c.Name}, c, byEvents.name, trees[0], trees[1])
-			compareTrees(named{t, c.Name}, c, byHalfTheEvents.name, trees[0], trees[2])
+			compareTrees(named{t, c.Name}, s, c, byEvents.name, trees[0], trees[1])
+			compareTrees(named{t, c.Name}, s, c, byHalfTheEvents.name, trees[0], trees[2])
 		})
 	}
 	wg.Wait()
@@ -362,7 +362,7 @@ func (m *watchman) left() string {
 			}
 		}
 		plan, err := m.w.suite.Machine.Step(s)
-		if err != nil || !plan.Empty() {
+		if plan = undone(s, plan); err != nil || !plan.Empty() || len(plan.Ends) > 0 {
 			return fmt.Sprintf("%s wants %s %v", f.Key(), planText(plan), err)
 		}
 	}

@@ -199,7 +199,7 @@ func distinct(_ engine.Snapshot, p engine.Plan) (problems []string) {
 
 // wakes: a plan that wants nothing does not ask to be looked at again at once.
 func wakes(s engine.Snapshot, p engine.Plan) []string {
-	if p.Empty() && !p.Wake.IsZero() && !p.Wake.After(s.Now) {
+	if undone(s, p).Empty() && !p.Wake.IsZero() && !p.Wake.After(s.Now) {
 		return []string{fmt.Sprintf("wants nothing, and yet to be woken at %s, which has passed", p.Wake.Format("15:04:05.000"))}
 	}
 	return nil

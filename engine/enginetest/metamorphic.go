@@ -34,19 +34,19 @@ func Metamorphic(t T, s Suite) {
 				{"started anew before every look", telling{restarts: true}},
 				{"looked at twice", telling{twice: true}},
 			} {
-				compareTrees(t, c, other.name, want, plain(t, s, c, other.how))
+				compareTrees(t, s, c, other.name, want, plain(t, s, c, other.how))
 			}
-			compareTrees(t, c, "started anew after every transition", want, restarted(t, s, c))
+			compareTrees(t, s, c, "started anew after every transition", want, restarted(t, s, c))
 		})
 	}
 	onDisk(t, s)
 }
 
 // compareTrees compares the trees at every rest of two tellings.
-func compareTrees(t T, c Case, name string, want, got []rest) {
+func compareTrees(t T, s Suite, c Case, name string, want, got []rest) {
 	t.Helper()
 	for i := range got {
-		if diff := difference(want[i].tree, got[i].tree); diff != "" {
+		if diff := s.difference(want[i].tree, got[i].tree); diff != "" {
 			t.Errorf("%s: %s the tree is another one (-plain +so):\n%s", name, c.where(i), diff)
 			return
 		}

@@ -29,12 +29,19 @@ type Suite struct {
 	Persons []string
 	// EveryRow asks that the cases take every row of the table between them.
 	EveryRow bool
+	// Lengths takes out of a tree how long something took, where the family
+	// writes that down: a telling that waits longer writes longer times. nil:
+	// it writes none. It may change the tree that it is given.
+	Lengths func(Tree) Tree
 	// PowerCut makes equal in a tree what the family's page lets a power cut
 	// change; nil: nothing. It may change the tree that it is given.
 	PowerCut func(Tree) Tree
 	// Fault makes equal in a tree what the family's page lets a file change
 	// that could not be read or written for a moment; nil: nothing.
 	Fault func(Tree) Tree
+	// Brief has Crash and Errors try one kind of trouble at a call, each kind in
+	// its turn, instead of all.
+	Brief bool
 	// Lookup answers needs that begin with "git:"; nil: nobody can.
 	Lookup func(need string) engine.Document
 	Cases  []Case

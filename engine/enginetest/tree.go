@@ -100,8 +100,12 @@ func (t Tree) normal(other Tree) Tree {
 	return normal
 }
 
-// difference says how two trees differ, times aside; "" if they do not.
-func difference(want, got Tree) string {
+// difference says how two trees differ, times and lengths of time aside; "" if
+// they do not.
+func (s Suite) difference(want, got Tree) string {
+	if s.Lengths != nil {
+		want, got = s.Lengths(want.Clone()), s.Lengths(got.Clone())
+	}
 	a, b := want.normal(got), got.normal(want)
 	if maps.Equal(a, b) {
 		return ""

@@ -36,7 +36,7 @@ func TestNormalTreesDifferInNothingButTimes(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := difference(test.a, test.b); (diff == "") != test.same {
+			if diff := (Suite{}).difference(test.a, test.b); (diff == "") != test.same {
 				t.Errorf("same %t, difference:\n%s", test.same, diff)
 			}
 			if diff := cmp.Diff(test.a.Normal(), test.b.Normal()); (diff == "") != test.same {

@@ -285,7 +285,7 @@ func (w *world) compare(want Tree) error {
 	if w.equal != nil {
 		want, got = w.equal(want.Clone()), w.equal(got)
 	}
-	if diff := difference(want, got); diff != "" {
+	if diff := w.suite.difference(want, got); diff != "" {
 		return fmt.Errorf("the tree is another one (-without +with):\n%s", diff)
 	}
 	return nil

@@ -1,8 +1,11 @@
 package provider
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 )
 
 // Alive returns the IDs of the actions whose command runs at this moment, as
@@ -12,6 +15,9 @@ import (
 // the system does not say when a process started it knows of none.
 func Alive(root string) map[string]bool {
 	alive := map[string]bool{}
+	if _, err := os.Lstat(filepath.Join(root, actionsDir)); errors.Is(err, fs.ErrNotExist) {
+		return alive // as in most workspaces, and this is asked for every look
+	}
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return alive

@@ -17,7 +17,8 @@
 //
 // Whatever happens, an attempt gets one outcome:
 //
-//	finished     it ended by itself; exit_code is null where nobody saw how
+//	finished     it ended by itself; exit_code is null where nobody saw how or
+//	             a signal ended it, 128 and the signal where a judge is asked
 //	timed_out    it was still running at its deadline
 //	stopped      placet ended it: an orderly stop, or nobody wants it any more
 //	lost         its attempt was recorded, and nobody can tell how it ended

@@ -89,6 +89,39 @@ func TestTheJudgeHearsBothOutputs(t *testing.T) {
 	}
 }
 
+// A shell becomes its last command: what ends that by a signal has the code that
+// the shell would have reported, where rules look at codes.
+func TestAJudgedCommandThatASignalEndsHasTheCodeOfAShell(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, script string
+		judge        bool
+		code         int
+		reason       string
+	}{
+		{"killed", "kill -KILL $$", true, 137, "ended by signal: killed"},
+		{"terminated", "kill -TERM $$", true, 143, "ended by signal: terminated"},
+		{"a shell reports it", "sh -c 'kill -KILL $$'; exit $?", true, 137, ""},
+		{"not judged", "kill -KILL $$", false, -1, "ended by signal: killed"},
+	}
+	for _, test := range tests {
+		for _, make := range []func(*testing.T, string, ...string) engine.Action{shell, agent} {
+			a := make(t, "echo 4 passing; "+test.script)
+			if test.judge {
+				a.Judge, a.Expected = true, "4 passing"
+			}
+			t.Run(fmt.Sprintf("%s, agent %t", test.name, a.Command.Agent), func(t *testing.T) {
+				t.Parallel()
+				b := newBench(t, RunnerOptions{})
+				got := b.do(a)
+				if got.Outcome != "finished" || got.code() != test.code || got.Reason != test.reason {
+					t.Errorf("outcome %q, exit code %d, reason %q", got.Outcome, got.code(), got.Reason)
+				}
+			})
+		}
+	}
+}
+
 func TestOnlyWhatFinishedIsJudged(t *testing.T) {
 	t.Parallel()
 	const talk = "echo 4 passing; echo 2 failing; echo > up; "

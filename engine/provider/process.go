@@ -66,21 +66,21 @@ func (p *process) signal(sig syscall.Signal) {
 }
 
 // reap takes the process out of the process table and says how it ended: its
-// exit code, or the signal that ended it.
-func (p *process) reap() (code *int, why string) {
+// exit code, or the signal that ended it, 0 for none, and that in words.
+func (p *process) reap() (code *int, by syscall.Signal, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wait()
 	p.reaped = true
 	state := p.cmd.ProcessState
 	if state == nil {
-		return nil, "its end could not be observed"
+		return nil, 0, "its end could not be observed"
 	}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return nil, "ended by signal: " + status.Signal().String()
+		return nil, status.Signal(), "ended by signal: " + status.Signal().String()
 	}
 	n := state.ExitCode()
-	return &n, ""
+	return &n, 0, ""
 }
 
 // wait waits and reaps. An exit code other than 0 is no error here.

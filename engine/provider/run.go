@@ -18,6 +18,18 @@ type ending struct {
 // notStarted is the ending of a command that never ran.
 func notStarted(err error) ending { return ending{word: unstarted, reason: err.Error()} }
 
+// reaped puts into an ending how its process ended. A judged command that a
+// signal ended, and not placet, has the code that a shell reports of one: a
+// shell that became its last command cannot report it itself.
+func (e *ending) reaped(p *process, h hearing) {
+	code, by, why := p.reap()
+	if h.judge && e.word == finished && by > 0 {
+		code = new(int)
+		*code = 128 + int(by)
+	}
+	e.code, e.reason = code, why
+}
+
 // run carries out a command whose output is read through pipes. When it has
 // ended nothing of its group is left: what a check leaves behind would disturb
 // the next one.
@@ -43,7 +55,7 @@ func run(s spec, t terms) ending {
 		heard = append(heard, d.end())
 	}
 	s.hearing.tell(&e, heard)
-	e.code, e.reason = p.reap()
+	e.reaped(p, s.hearing)
 	return e
 }
 
@@ -73,6 +85,6 @@ func runApart(s spec, t terms) ending {
 		go p.reap()
 		return e
 	}
-	e.code, e.reason = p.reap()
+	e.reaped(p, s.hearing)
 	return e
 }

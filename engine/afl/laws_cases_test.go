@@ -1,0 +1,121 @@
+package afl
+
+import (
+	"time"
+
+	"placet/engine/enginetest"
+)
+
+var (
+	one      = []cp{{id: "a"}}
+	chain    = []cp{{id: "a", expected: "4 passing"}, {id: "b", after: []string{"a"}}}
+	siblings = []cp{{id: "a"}, {id: "b"}}
+)
+
+// designCases are how a design comes in, is approved and changes.
+func designCases() []enginetest.Case {
+	return append(approvalCases(), changeCases()...)
+}
+
+// unapproved is a story of a design that nobody has approved.
+func unapproved(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
+	c := told(name, checkpoints, steps...)
+	c.Files = enginetest.Tree{sessionDir + "/" + specsYAML: design("", checkpoints...)}
+	return c
+}
+
+func approvalCases() []enginetest.Case {
+	asked := unapproved("asked, passed, reviewed", chain,
+		enginetest.Pass(5*time.Minute), stands(Designing), ticks(typeApproval, "", "approve", ""), stands(Delegating, "a=in_progress", "b=pending"),
+		completes("a"), runEnds("a", outcome{stdout: "4 passing (3ms)\n"}), stands(Delegating, "a=completed", "b=in_progress"),
+		completes("b"), passes("b"), responds(typeReview, "", "accept", "well done"), stands(Completed),
+	)
+	return []enginetest.Case{
+		with(asked, func(c *Config) { c.ApprovalQuiet = ptr("4m") }),
+		unapproved("changes requested, rejected", one,
+			responds(typeApproval, "", "request_changes", "split it"), enginetest.Pass(time.Hour), stands(Designing),
+			redesigns("", siblings...), redesigns("", one[0], cp{id: "c"}), responds(typeApproval, "", "reject", ""), stands(Aborted),
+		),
+		unapproved("changes requested, then stamped", one,
+			responds(typeApproval, "", "request_changes", "say more"), redesigns(approvedHead, one...), stands(Designing),
+			restamps(one...), stands(Delegating, "a=in_progress"), wants(wantAbort), stands(Aborted, "a=aborted"),
+		),
+		{
+			Name: "approved by meta.json, in the second layout", Now: lawNow,
+			Files: enginetest.Tree{
+				sessionDir + "/checkpoints/a.json": `{"id": "a", "validation": {"command": "run a", "expectedOutput": 200}}`,
+				sessionDir + "/meta.json":          `{"sessionId": "abc12345", "title": "A"}`,
+			},
+			Steps: []enginetest.Step{
+				stands(Designing), lawPut("meta.json", `{"sessionId": "abc12345", "title": "A", "checkpointsApproved": true}`),
+				stands(Delegating, "a=in_progress"), completes("a"), outside("a", 0, "HTTP 200", ""), stands(Delegating, "a=completed"),
+			},
+		},
+		{
+			Name: "adopted", Now: lawNow,
+			Files: enginetest.Tree{
+				sessionDir + "/meta.json":    `{"sessionId": "abc12345", "status": "completed"}`,
+				sessionDir + "/" + specsYAML: design(approvedHead, one...),
+			},
+		},
+		oldSession(),
+	}
+}
+
+// oldSession is one that upstream has had in hand for a while.
+func oldSession() enginetest.Case {
+	c := told("a checkpoint adopted", chain, stands(Delegating, "a=completed", "b=in_progress"), completes("b"), passes("b"))
+	c.Files[sessionDir+"/delegations/a/status.json"] = `{"checkpointId": "a", "status": "checkpoint_passed"}`
+	c.Files[sessionDir+"/delegations/b/iterations/1/result.json"] = result(1, 1, "x", "")
+	c.Files[sessionDir+"/delegations/b/iterations/2/feedback.md"] = "upstream's\n"
+	c.Notes = true
+	return with(c, func(c *Config) { c.Review = ptr(reviewOff) })
+}
+
+func changeCases() []enginetest.Case {
+	other := []cp{{id: "a", expected: "new"}, {id: "c"}}
+	return []enginetest.Case{
+		told("changed and undone, changed and approved", chain,
+			redesigns(approvedHead, other...), stands(Paused, "a=in_progress"),
+			redesigns(approvedHead, chain...), stands(Delegating, "a=in_progress"),
+			redesigns(approvedHead, other...), responds(typeApproval, "", "request_changes", "why c?"), stands(Paused),
+			restamps(other...), stands(Delegating, "a=in_progress", "b=aborted", "c=in_progress"),
+		),
+		told("redesigned and approved", siblings,
+			completes("a"), breaks("a"), stands(Escalated, "a=escalated"), responds(typeEscalation, "a", "redesign", "think again"),
+			stands(Paused, "a=pending", "b=in_progress"), ticks(typeApproval, "", "approve", ""), stands(Delegating, "a=in_progress"),
+		),
+		told("changed while escalated", siblings,
+			completes("a"), breaks("a"), stands(Escalated, "a=escalated"),
+			redesigns(approvedHead, other...), responds(typeApproval, "", "request_changes", "no"), stands(Escalated),
+			redesigns(approvedHead, siblings...), stands(Escalated), redesigns(approvedHead, other...), restamps(other...),
+			stands(Delegating, "a=in_progress", "b=aborted", "c=in_progress"),
+		),
+		everyStatus("all redefined", redesigns(approvedHead, redefinedAll()...), stands(Escalated), restamps(redefinedAll()...),
+			stands(Delegating, "done=in_progress", "asks=in_progress", "stuck=in_progress", "next=pending")),
+		everyStatus("all removed", redesigns(approvedHead, cp{id: "new"}), restamps(cp{id: "new"}),
+			stands(Delegating, "done=completed", "works=aborted", "judged=aborted", "again=aborted", "asks=aborted", "stuck=aborted", "next=aborted", "new=in_progress")),
+		everyStatus("all aborted", wants(wantAbort), stands(Aborted, "done=completed", "works=aborted", "judged=aborted", "again=aborted", "asks=aborted", "stuck=aborted", "next=aborted")),
+	}
+}
+
+// all is a design of which one checkpoint can stand in every status.
+var all = []cp{{id: "done"}, {id: "works"}, {id: "judged"}, {id: "again"}, {id: "asks"}, {id: "stuck"}, {id: "next", after: []string{"works"}}}
+
+func redefinedAll() []cp {
+	list := make([]cp, len(all))
+	for i, c := range all {
+		c.expected = "another"
+		list[i] = c
+	}
+	return list
+}
+
+// everyStatus is a story that begins with a checkpoint in every status.
+func everyStatus(name string, steps ...enginetest.Step) enginetest.Case {
+	return told(name, all, append([]enginetest.Step{
+		completes("done"), passes("done"), completes("judged"), completes("again"), fails("again"), hookAsks("asks", "Which way?"),
+		completes("stuck"), breaks("stuck"),
+		stands(Escalated, "done=completed", "works=in_progress", "judged=validating", "again=retrying", "asks=waiting_for_human", "stuck=escalated", "next=pending"),
+	}, steps...)...)
+}

@@ -1,0 +1,72 @@
+package afl
+
+import (
+	"testing"
+	"time"
+
+	"placet/engine/enginetest"
+)
+
+// personCases are a person's wishes and what they make of an escalation.
+func personCases() []enginetest.Case {
+	two := []cp{{id: "a"}, {id: "b", after: []string{"a"}}, {id: "c"}}
+	once := func(c enginetest.Case) enginetest.Case {
+		return with(c, func(c *Config) { c.MaxIterations = ptr(1) })
+	}
+	return []enginetest.Case{
+		told("paused and resumed", siblings,
+			completes("a"), fails("a"), wants(wantPause), stands(Paused, "a=retrying"), enginetest.Pass(time.Hour), lawRemove("control.json"),
+			stands(Paused, "a=retrying"), wants(wantRun), stands(Delegating, "a=in_progress"),
+		),
+		told("escalated while paused", two,
+			completes("a"), completes("c"), wants(wantPause), breaks("a"), stands(Escalated, "a=escalated"),
+			responds(typeEscalation, "a", "skip", ""), stands(Paused, "a=aborted", "b=aborted"), breaks("c"),
+			wants(wantRun), stands(Escalated, "c=escalated"), lawRemove("control.json"), wants(wantPause), stands(Escalated),
+			responds(typeEscalation, "c", "env_fixed", ""), stands(Paused, "c=validating"), wants(wantAbort), stands(Aborted, "c=aborted"),
+		),
+		once(told("retry_more, skip_forced, abort", two,
+			completes("a"), fails("a"), stands(Escalated, "a=escalated"),
+			responds(typeEscalation, "a", "retry_more", "attempts: 1\nlook at the totals"), stands(Delegating, "a=in_progress"),
+			completes("a"), fails("a"), ticks(typeEscalation, "a", "skip_forced", ""), stands(Delegating, "a=aborted", "b=in_progress"),
+			completes("b"), fails("b"), responds(typeEscalation, "b", "abort", "enough"), stands(Aborted, "b=aborted", "c=aborted"),
+		)),
+		once(told("skipped to the end", two[:2], completes("a"), fails("a"), ticks(typeEscalation, "a", "skip", ""), stands(Aborted, "a=aborted", "b=aborted"))),
+		{
+			Name: "aborted before it was read", Now: lawNow,
+			Files: enginetest.Tree{sessionDir + "/meta.json": `{}`}, Steps: []enginetest.Step{wants(wantAbort), stands(Aborted)},
+		},
+	}
+}
+
+// reviewed is a story whose two checkpoints have passed.
+func reviewed(name, review string, steps ...enginetest.Step) enginetest.Case {
+	c := told(name, siblings, append([]enginetest.Step{completes("a"), passes("a"), completes("b"), passes("b")}, steps...)...)
+	return with(c, func(c *Config) { c.Review = &review })
+}
+
+// endCases are reviews and sessions that end.
+func endCases(t *testing.T) []enginetest.Case {
+	external := func(round, severity string) enginetest.Step {
+		return lawPut("review"+round+".json", `{"reviewer": "oracle", "findings": [{"checkpoint": "b", "severity": "`+severity+`", "title": "no tests"}]}`)
+	}
+	return []enginetest.Case{
+		reviewed("reopened by a person", reviewPerson,
+			ticks(typeReview, "", "reopen:a", "rounding is wrong"), stands(Delegating, "a=in_progress", "b=completed"),
+			completes("a"), passes("a"), ticks(typeReview, "", "accept", ""), stands(Completed)),
+		reviewed("reopened by an outside reviewer", reviewExternal,
+			external("", "blocking"), stands(Delegating, "a=completed", "b=in_progress"), completes("b"), passes("b"),
+			external("-2", "non_blocking"), stands(Completed)),
+		reviewed("not reviewed", reviewOff, stands(Completed)),
+		abortedWhileApproved(t),
+	}
+}
+
+// abortedWhileApproved begins where another placet was killed: the definitions
+// are approved and not applied yet.
+func abortedWhileApproved(t *testing.T) enginetest.Case {
+	w := approvedWorld(t, siblings...)
+	for w.step("state.json"); w.state().Status != Approving; w.Step() {
+	}
+	w.Write("control.json", `{"want": "abort", "by": "kim"}`)
+	return enginetest.Case{Name: "aborted while approved", Now: lawNow, Files: w.Files, Steps: []enginetest.Step{stands(Aborted)}}
+}

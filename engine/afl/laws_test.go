@@ -1,0 +1,122 @@
+package afl
+
+import (
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/enginetest"
+	"placet/layout"
+)
+
+var lawNow = time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC)
+
+func TestLaws(t *testing.T)        { enginetest.Run(t, laws(t)) }
+func TestCrash(t *testing.T)       { enginetest.Crash(t, some(laws(t))) }
+func TestErrors(t *testing.T)      { enginetest.Errors(t, some(laws(t))) }
+func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some(laws(t))) }
+
+// some keeps the stories that differ in what they write: told with a crash at
+// every call, all of them take too long. PLACET_LAWS=all tells all.
+func some(s enginetest.Suite) enginetest.Suite {
+	if os.Getenv("PLACET_LAWS") == "all" {
+		return s
+	}
+	names := []string{"asked, passed, reviewed"}
+	if testing.Short() {
+		names = names[:1]
+	}
+	return only(s, names...)
+}
+
+// only keeps the stories of some names.
+func only(s enginetest.Suite, names ...string) enginetest.Suite {
+	s.Cases = slices.DeleteFunc(slices.Clone(s.Cases), func(c enginetest.Case) bool { return !slices.Contains(names, c.Name) })
+	if len(s.Cases) != len(names) {
+		panic("a story of that name is missing")
+	}
+	return s
+}
+
+// laws are the stories of AFL sessions that the shared suite tells.
+func laws(t *testing.T) enginetest.Suite {
+	return enginetest.Suite{
+		Machine: New(), Layout: layout.AFL{},
+		Config:   engine.Config{Language: "en", Family: lawConfig(nil)},
+		Final:    map[string][]engine.Status{ofSession: {Completed, Aborted}, ofCheckpoint: {Aborted}},
+		Persons:  byPersons,
+		Lengths:  tookAside,
+		EveryRow: true,
+		Brief:    os.Getenv("PLACET_LAWS") != "all",
+		Cases:    slices.Concat(designCases(), attemptCases(), personCases(), endCases(t), badInputCases()),
+	}
+}
+
+// tookAside takes out of a tree how long checkpoints took.
+func tookAside(t enginetest.Tree) enginetest.Tree {
+	for p, body := range t {
+		switch path.Base(p) {
+		case "routing.json":
+			t[p] = totalTimes.ReplaceAllString(body, "$1 <length>")
+		case "report.md":
+			t[p] = tookCells.ReplaceAllString(body, "| <length> |")
+		}
+	}
+	return t
+}
+
+var (
+	totalTimes = regexp.MustCompile(`("totalTime(?:Ms)?":) [^\n]+`)
+	tookCells  = regexp.MustCompile(`\| \d+(?:s|m|h\d\dm) \|`)
+)
+
+// byPersons are the events that a person can cause: with an answer, a wish, a
+// change of the design.
+var byPersons = []string{
+	approvedEvent, changesRequested, specsChanged, pauseEvent, resume, complete, reviewBlocking, abort,
+	answered, unanswerable, workerDone, workerRestart, workerFailed, rerun, fail,
+	retryMore, redesign, envFixed, skip, skipForcedEvent,
+}
+
+// lawConfig are the settings of the stories: nothing waits but where a story
+// says so, and then longer than a story that is told with trouble takes.
+func lawConfig(change func(*Config)) Config {
+	c := DefaultConfig()
+	c.AutoRetryDelay, c.ApprovalQuiet, c.ParallelWorkers = ptr("2m"), ptr("0s"), ptr(10)
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+// told is a story of a design that its stamp approves, with its commands
+// trusted.
+func told(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
+	return enginetest.Case{
+		Name: name, Now: lawNow, Trusted: trustedOf(checkpoints), Steps: steps,
+		Files: enginetest.Tree{sessionDir + "/" + specsYAML: design(approvedHead, checkpoints...)},
+	}
+}
+
+// with changes the settings of a story.
+func with(c enginetest.Case, change func(*Config)) enginetest.Case {
+	c.Config = func(all *engine.Config) { all.Family = lawConfig(change) }
+	return c
+}
+
+// trustedOf are the digests of the validation commands of checkpoints.
+func trustedOf(checkpoints []cp) []engine.Digest {
+	var list []engine.Digest
+	for _, c := range checkpoints {
+		command := c.command
+		if command == "" {
+			command = "run " + c.id
+		}
+		list = append(list, commandDigest("validation", []string{"bash", "-c"}, command))
+	}
+	return list
+}
