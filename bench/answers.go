@@ -100,7 +100,12 @@ func (s *site) learn(n int) (shape, error) {
 	if before["state.json"] == after["state.json"] {
 		return nil, fmt.Errorf("cannot measure: the daemon says that %s moved, but its state.json did not change", dir)
 	}
-	return written(before, after, "requests/"+requestID(n)+"/response.json"), nil
+	return s.floorRun(n).general(written(before, after, "requests/"+requestID(n)+"/response.json")), nil
+}
+
+// floorRun is the n-th waiting run as the floor is told of it.
+func (s *site) floorRun(n int) floorRun {
+	return floorRun{Dir: s.run("waiting", n), Watch: s.request(n), Own: []string{requestID(n), "{request}"}}
 }
 
 // rival is the floor beside a site: the same runs in a workspace of its own.
@@ -117,7 +122,7 @@ func (b *bench) beside(name string, waiting int, s shape, whole bool) (*rival, e
 		return nil, err
 	}
 	r := &rival{site: site{workspace: w, waiting: waiting}}
-	job := floorJob{Root: w.root, Shape: s, Syncfs: whole}
+	job := floorJob{Root: w.root, Answer: "response.json", Rounds: []shape{s}, Syncfs: whole}
 	err = many(waiting, func(n int) error {
 		if err := w.waiting(n, 5); err != nil {
 			return err
@@ -128,7 +133,7 @@ func (b *bench) beside(name string, waiting int, s shape, whole bool) (*rival, e
 		return nil, err
 	}
 	for n := range waiting {
-		job.Runs = append(job.Runs, w.run("waiting", n))
+		job.Runs = append(job.Runs, r.floorRun(n))
 	}
 	r.floor, err = startFloor(job)
 	return r, err

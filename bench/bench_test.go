@@ -100,7 +100,7 @@ func TestFloorMakesTheFilesOfTheShape(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		t.Run(fmt.Sprintf("syncfs %t", whole), func(t *testing.T) {
 			b := &bench{dir: t.TempDir()}
-			s := shape{{"events/016-x.json", 300}, {"requests/any/receipt.json", 70}, {"state.json", 1000}}
+			s := shape{{"events/016-x.json", 300}, {"requests/{request}/receipt.json", 70}, {"state.json", 1000}}
 			r, err := b.beside("floor", 3, s, whole)
 			if err != nil {
 				t.Fatal(err)
@@ -132,7 +132,7 @@ func TestFloorMakesTheFilesOfTheShape(t *testing.T) {
 
 func TestFloorTakesABurst(t *testing.T) {
 	b := &bench{dir: t.TempDir()}
-	r, err := b.beside("floor", 50, shape{{"requests/any/receipt.json", 70}, {"state.json", 1000}}, false)
+	r, err := b.beside("floor", 50, shape{{"requests/{request}/receipt.json", 70}, {"state.json", 1000}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

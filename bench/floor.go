@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,18 +21,28 @@ import (
 
 // floorJob is what the floor is told on its standard input.
 type floorJob struct {
-	Root  string   `json:"root"`
-	Runs  []string `json:"runs"` // run folders, relative to the root
-	Shape shape    `json:"shape"`
+	Root string     `json:"root"`
+	Runs []floorRun `json:"runs"`
+	// Answer is the file that sets a run going.
+	Answer string `json:"answer"`
+	// Rounds are the commits that follow it, one after the other.
+	Rounds []shape `json:"rounds"`
 	// Syncfs syncs the whole file system twice, where that is cheaper than
 	// every file and folder.
 	Syncfs bool `json:"syncfs"`
-
-	requests map[string]string // request folder by run, both absolute
 }
 
-// runFloor watches the request folders of the job's runs and answers every
-// response.json. It prints "ready", then a line for every run that moved.
+// floorRun is something that moves when its answer comes.
+type floorRun struct {
+	Dir   string `json:"dir"`   // the run's folder, relative to the root
+	Watch string `json:"watch"` // where the answer comes, relative to the root
+	// Own are the parts of the shape's paths that are the run's own, each
+	// followed by what stands for it in a shape.
+	Own []string `json:"own"`
+}
+
+// runFloor watches the folders of the job's runs for answers. It prints "ready",
+// then a line for every run that moved.
 func runFloor() error {
 	var job floorJob
 	if err := json.NewDecoder(os.Stdin).Decode(&job); err != nil {
@@ -42,52 +53,45 @@ func runFloor() error {
 		return err
 	}
 	defer w.Close()
-	if err := job.watch(w); err != nil {
-		return err
+	runs := map[string]floorRun{}
+	for _, run := range job.Runs {
+		dir := filepath.Join(job.Root, run.Watch)
+		runs[dir] = run
+		if err := w.Add(dir); err != nil {
+			return err
+		}
 	}
 	fmt.Println("ready")
 	for {
-		runs, err := woken(w)
+		woken, err := job.woken(w, runs)
 		if err != nil {
 			return err
 		}
-		if err := job.move(runs); err != nil {
+		if err := job.move(woken); err != nil {
 			return err
 		}
-		for _, run := range runs {
-			fmt.Println(run)
+		for _, run := range woken {
+			fmt.Println(run.Watch)
 		}
 	}
-}
-
-// watch adds the request folder of every run.
-func (j *floorJob) watch(w *fsnotify.Watcher) error {
-	j.requests = map[string]string{}
-	for _, run := range j.Runs {
-		run = filepath.Join(j.Root, run)
-		folders, err := filepath.Glob(filepath.Join(run, "requests", "*"))
-		if err != nil || len(folders) != 1 {
-			return fmt.Errorf("cannot watch %s: it has %d request folders, expected one", run, len(folders))
-		}
-		j.requests[run] = folders[0]
-		if err := w.Add(folders[0]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // woken waits for an answer and returns the runs of all that have come.
-func woken(w *fsnotify.Watcher) ([]string, error) {
-	var runs []string
+func (j floorJob) woken(w *fsnotify.Watcher, runs map[string]floorRun) ([]floorRun, error) {
+	var woken []floorRun
+	answered := func(e fsnotify.Event) {
+		if e.Has(fsnotify.Create) && filepath.Base(e.Name) == j.Answer {
+			woken = append(woken, runs[filepath.Dir(e.Name)])
+		}
+	}
 	for {
-		if len(runs) > 0 {
+		if len(woken) > 0 {
 			select {
 			case e := <-w.Events:
-				runs = appendAnswered(runs, e)
+				answered(e)
 				continue
 			default:
-				return runs, nil
+				return woken, nil
 			}
 		}
 		select {
@@ -95,33 +99,35 @@ func woken(w *fsnotify.Watcher) ([]string, error) {
 			if !open {
 				return nil, errors.New("the watcher was closed")
 			}
-			runs = appendAnswered(runs, e)
+			answered(e)
 		case err := <-w.Errors:
 			return nil, err
 		}
 	}
 }
 
-// appendAnswered adds the run whose response.json has come.
-func appendAnswered(runs []string, e fsnotify.Event) []string {
-	if !e.Has(fsnotify.Create) || filepath.Base(e.Name) != "response.json" {
-		return runs
-	}
-	return append(runs, filepath.Dir(filepath.Dir(filepath.Dir(e.Name))))
-}
-
 // floorWidth is how many files are synced side by side.
 const floorWidth = 32
 
-// move does what a transition of each run does to the disk: every file under
+// move does what the commits of each run do to the disk.
+func (j floorJob) move(runs []floorRun) error {
+	for _, s := range j.Rounds {
+		if err := j.commit(runs, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit does what a transition of each run does to the disk: every file under
 // another name, one round of fsync; every rename, the state document last; one
 // round of fsync of the folders.
-func (j floorJob) move(runs []string) error {
+func (j floorJob) commit(runs []floorRun, s shape) error {
 	var files, folders []string
 	seen := map[string]bool{}
 	for _, run := range runs {
-		for _, p := range j.Shape {
-			name := j.place(run, p.Path)
+		for _, p := range s {
+			name := filepath.Join(j.Root, run.Dir, run.place(p.Path))
 			files = append(files, name)
 			if dir := filepath.Dir(name); !seen[dir] {
 				seen[dir] = true
@@ -129,8 +135,8 @@ func (j floorJob) move(runs []string) error {
 			}
 		}
 	}
-	body := make([]byte, j.Shape.largest())
-	err := abreast(len(files), func(i int) error { return j.put(files[i], body[:j.Shape[i%len(j.Shape)].Size]) })
+	body := make([]byte, s.largest())
+	err := abreast(len(files), func(i int) error { return j.put(files[i], body[:s[i%len(s)].Size]) })
 	if err == nil && j.Syncfs {
 		err = syncfs(j.Root)
 	}
@@ -148,14 +154,22 @@ func (j floorJob) move(runs []string) error {
 	return abreast(len(folders), func(i int) error { return syncFolder(folders[i]) })
 }
 
-// place is where a piece of the shape goes in a run: the request folder has
-// its own name in each.
-func (j floorJob) place(run, rel string) string {
-	if rest, ok := strings.CutPrefix(rel, "requests/"); ok {
-		_, name, _ := strings.Cut(rest, "/")
-		return filepath.Join(j.requests[run], name)
+// place is where a piece of a shape goes in a run.
+func (r floorRun) place(rel string) string {
+	for i := 0; i < len(r.Own); i += 2 {
+		rel = strings.ReplaceAll(rel, r.Own[i+1], r.Own[i])
 	}
-	return filepath.Join(run, rel)
+	return rel
+}
+
+// general puts what stands for them in place of the parts of a shape's paths
+// that are a run's own.
+func (r floorRun) general(s shape) shape {
+	own := slices.Clone(s)
+	for i := range own {
+		own[i].Path = strings.NewReplacer(r.Own...).Replace(own[i].Path)
+	}
+	return own
 }
 
 func (s shape) largest() (n int) {

@@ -41,12 +41,15 @@ type scale struct {
 	events  int // the long history of S4
 	waiting int // S5, S6, S9
 	starts  int // S5, S9, S10
-	idle    time.Duration
+	// attempts is how many A1 takes, checkpoints the sizes of its sessions.
+	attempts    int
+	checkpoints [2]int
+	idle        time.Duration
 }
 
 var (
-	fullScale  = scale{answers: 300, forms: 40, burst: 2000, runs: 10000, events: 10000, waiting: 10000, starts: 5, idle: 10 * time.Second}
-	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 20, runs: 50, events: 50, waiting: 20, starts: 1, idle: time.Second}
+	fullScale  = scale{answers: 300, forms: 40, burst: 2000, runs: 10000, events: 10000, waiting: 10000, starts: 5, attempts: 160, checkpoints: [2]int{10, 200}, idle: 10 * time.Second}
+	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 20, runs: 50, events: 50, waiting: 20, starts: 1, attempts: 4, checkpoints: [2]int{5, 8}, idle: time.Second}
 )
 
 // measurement is one figure of the list.
@@ -65,6 +68,7 @@ var measurements = []measurement{
 	{"S8", (*bench).idleness},
 	{"S9", (*bench).views},
 	{"S10", (*bench).binary},
+	{"A1", (*bench).oneAttempt},
 }
 
 func main() {

@@ -29,14 +29,19 @@ type program struct {
 	said  []string      // the last lines on stderr
 }
 
-// move is a run that moved, and when its line was read.
+// move is a run, or a part of one, that moved, and when its line was read.
 type move struct {
-	run string
-	at  time.Time
+	run, event string
+	at         time.Time
 }
 
-// startPlacet starts the daemon and waits until it is ready.
-func startPlacet(binary, root string) (*program, error) {
+// startPlacet starts the daemon and waits until it is ready. Answers count as
+// moves.
+func startPlacet(binary, root string) (*program, error) { return startServing(binary, root, answered) }
+
+// startServing starts the daemon and waits until it is ready. counts says which
+// transitions are moves, and of what.
+func startServing(binary, root string, counts func(transition) (string, bool)) (*program, error) {
 	p := newProgram(exec.Command(binary, "watch", "--log", "json"))
 	p.cmd.Dir = root
 	p.cmd.Env = quietEnv()
@@ -51,7 +56,7 @@ func startPlacet(binary, root string) (*program, error) {
 	if err := p.start(); err != nil {
 		return nil, err
 	}
-	go p.read(out, p.answered)
+	go p.read(out, func(line string) { p.told(line, counts) })
 	go p.read(errs, p.hear)
 	return p, p.await()
 }
@@ -124,13 +129,24 @@ func (p *program) read(r io.Reader, line func(string)) {
 	}
 }
 
-// answered takes a line of placet's transition log. Only answers count: the
-// opening of a request is a transition too.
-func (p *program) answered(line string) {
+// transition is a line of placet's transition log.
+type transition struct{ Run, Of, Subject, Event string }
+
+// answered are the transitions that an answer causes: the opening of a request
+// is one too.
+func answered(t transition) (string, bool) {
+	return strings.TrimPrefix(t.Run, "faber/"), t.Of == "run" && strings.HasPrefix(t.Event, "answered_")
+}
+
+// told takes a line of placet's transition log.
+func (p *program) told(line string, counts func(transition) (string, bool)) {
 	at := time.Now()
-	var t struct{ Run, Of, Event string }
-	if json.Unmarshal([]byte(line), &t) == nil && t.Of == "run" && strings.HasPrefix(t.Event, "answered_") {
-		p.moved <- move{run: strings.TrimPrefix(t.Run, "faber/"), at: at}
+	var t transition
+	if json.Unmarshal([]byte(line), &t) != nil {
+		return
+	}
+	if run, ok := counts(t); ok {
+		p.moved <- move{run: run, event: t.Event, at: at}
 	}
 }
 

@@ -17,12 +17,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"placet/layout"
 )
 
-// demoFiles is a workspace as FABER's own scripts leave it: six runs that wait
-// for a person, one for each kind of request.
+// demoFiles are two workspaces: one as FABER's own scripts leave it, six runs
+// that wait for a person, one for each kind of request; and one with an AFL
+// session whose checkpoint nobody has begun.
 //
 //go:embed all:demo
 var demoFiles embed.FS
@@ -31,9 +30,11 @@ func demoCommand(w *world) *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Watch a decision being made, in a temporary folder",
-		Long: `Shows placet at work in a fresh temporary folder: six runs wait for a person, a
+		Long: `Shows placet at work in a fresh temporary folder. Six runs wait for a person, a
 daemon opens their requests, one is answered by editing a form and one with
-placet approve. It takes a few seconds, needs git, and leaves nothing behind.`,
+placet approve. Then an AFL session: a worker's attempts are tested, two fail,
+a person is asked, the third passes. It takes a few seconds, needs git, and
+leaves nothing behind.`,
 		Args: takes(0, 0), GroupID: groupSetUp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if w.flags.json {
@@ -53,7 +54,7 @@ const (
 	demoStep = 20 * time.Second
 )
 
-// demo is the story while it is told.
+// demo is a story while it is told.
 type demo struct {
 	*world
 	dir     string
@@ -61,6 +62,9 @@ type demo struct {
 	daemon  *exec.Cmd
 	ready   chan string // what the daemon says
 }
+
+// chapter is a part of a story.
+type chapter func(context.Context) error
 
 func (w *world) demo(ctx context.Context, keep bool) error {
 	if _, err := exec.LookPath("git"); err != nil {
@@ -78,18 +82,28 @@ func (w *world) demo(ctx context.Context, keep bool) error {
 	if !keep {
 		defer os.RemoveAll(home)
 	}
-	d := &demo{dir: filepath.Join(home, "workspace"), environ: demoEnviron(os.Environ(), home)}
+	runs, session := w.story(home, "workspace"), w.story(home, "shop")
+	if err := runs.tell(ctx, runs.prepare, runs.serve, runs.ask, runs.answerByForm, runs.answerByCommand, runs.look); err != nil {
+		return err
+	}
+	if err := session.tell(ctx, session.design, session.serve, session.trustTest,
+		session.fail, session.failAgain, session.decide, session.pass, session.accept); err != nil {
+		return err
+	}
+	session.tale("That was all: files, and a clerk who keeps them. Begin with `placet init` and `placet watch`.")
+	if keep {
+		w.say("\nThe folders stay: %s and %s", runs.dir, session.dir)
+	}
+	return nil
+}
+
+// story is a story that has not begun, with a workspace of its own.
+func (w *world) story(home, name string) *demo {
+	d := &demo{dir: filepath.Join(home, name), environ: demoEnviron(os.Environ(), home)}
 	d.world = &world{
 		in: w.in, out: w.out, err: w.err, colour: w.colour, cwd: d.dir, now: w.now, getenv: lookupIn(d.environ),
 	}
-	defer d.stop()
-	if err := d.tell(ctx); err != nil {
-		return err
-	}
-	if keep {
-		w.say("\nThe folder stays: %s", d.dir)
-	}
-	return nil
+	return d
 }
 
 // demoEnviron is the environment of the story: the user's own settings and
@@ -116,19 +130,16 @@ func lookupIn(environ []string) func(string) string {
 }
 
 // tell tells the story, chapter by chapter.
-func (d *demo) tell(ctx context.Context) error {
-	for _, chapter := range []func(context.Context) error{
-		d.prepare, d.serve, d.ask, d.answerByForm, d.answerByCommand, d.look,
-	} {
-		if err := chapter(ctx); err != nil {
+func (d *demo) tell(ctx context.Context, chapters ...chapter) error {
+	for _, tell := range chapters {
+		if err := tell(ctx); err != nil {
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return refused("the demo takes too long here: %v", err).try("placet doctor")
+				err = refused("the demo takes too long here: %v", err).try("placet doctor")
 			}
-			return err
+			return errors.Join(err, d.stop())
 		}
 	}
-	d.tale("That was all: files, and a clerk who keeps them. Begin with `placet init` and `placet watch`.")
-	return nil
+	return d.stop()
 }
 
 func (d *demo) tale(format string, args ...any) {
@@ -137,35 +148,20 @@ func (d *demo) tale(format string, args ...any) {
 
 func (d *demo) prompt(command string) { d.say("%s", d.paint(strong, "$ "+command)) }
 
-func (d *demo) prepare(ctx context.Context) error {
-	d.tale("Agents have stopped in six runs to ask a person. This is what they left, in %s:", d.dir)
-	tree, err := fs.Sub(demoFiles, "demo")
+// unpack writes the files that a story begins with.
+func (d *demo) unpack(folder string) error {
+	tree, err := fs.Sub(demoFiles, folder)
 	if err != nil {
 		return err
 	}
 	if err := os.CopyFS(d.dir, tree); err != nil {
 		return refused("cannot write the demo's files: %v", plain(err))
 	}
-	d.prompt("git init && placet init && git add . && git commit -m 'six runs wait'")
-	if err := d.git(ctx, io.Discard, "init", "-q", "-b", "main"); err != nil {
-		return err
-	}
-	if err := d.placet(ctx, "init"); err != nil {
-		return err
-	}
-	return d.commit(ctx, "six runs wait")
-}
-
-func (d *demo) commit(ctx context.Context, message string) error {
-	if err := d.git(ctx, io.Discard, "add", "-A"); err != nil {
-		return err
-	}
-	return d.git(ctx, io.Discard, "commit", "-q", "-m", message)
+	return nil
 }
 
 // serve starts the daemon as a process of its own.
 func (d *demo) serve(ctx context.Context) error {
-	d.tale("The daemon opens every request: a form to edit, in the run's own folder.")
 	d.prompt("placet watch &")
 	self, err := os.Executable()
 	if err != nil {
@@ -203,122 +199,6 @@ func (d *demo) serve(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// ask waits until the requests are open and shows them.
-func (d *demo) ask(ctx context.Context) error {
-	if err := d.await(ctx, "the forms", func() bool { return len(d.glob("form.md")) == 6 }); err != nil {
-		return err
-	}
-	if err := d.settle(ctx); err != nil {
-		return err
-	}
-	if err := d.commit(ctx, "requests opened"); err != nil {
-		return err
-	}
-	d.tale("What is asked of you, oldest first:")
-	d.prompt("placet inbox")
-	return d.placet(ctx, "inbox")
-}
-
-// settle waits until the daemon has nothing left to write: the states say
-// that every form is there.
-func (d *demo) settle(ctx context.Context) error {
-	return d.await(ctx, "the states", func() bool {
-		n := 0
-		for _, path := range d.globAt("*/state.json") {
-			if body, err := os.ReadFile(path); err == nil && strings.Contains(string(body), "request_opened") {
-				n++
-			}
-		}
-		return n == 6
-	})
-}
-
-// answerByForm answers the review the way an editor does: tick, save.
-func (d *demo) answerByForm(ctx context.Context) error {
-	form, err := d.form("approve", "request_changes")
-	if err != nil {
-		return err
-	}
-	rel, err := filepath.Rel(d.dir, form)
-	if err != nil {
-		return err
-	}
-	d.tale("A reviewer opens one form, ticks an option and \"submit\", and saves:")
-	d.prompt("$EDITOR " + rel)
-	if err := d.tick(form, "approve", "submit this answer"); err != nil {
-		return err
-	}
-	return d.carriedOut(ctx, form)
-}
-
-// carriedOut waits until a form's answer has moved its run.
-func (d *demo) carriedOut(ctx context.Context, form string) error {
-	run := filepath.Dir(filepath.Dir(filepath.Dir(form)))
-	return d.await(ctx, "the state", func() bool {
-		body, err := os.ReadFile(filepath.Join(run, "state.json"))
-		return err == nil && strings.Contains(string(body), `"in_progress"`) && exists(filepath.Join(run, "resume.md"))
-	})
-}
-
-// tick edits a form as an editor does: a new file, renamed over the old one.
-func (d *demo) tick(form string, items ...string) error {
-	body, err := os.ReadFile(form)
-	if err != nil {
-		return err
-	}
-	text := string(body)
-	for _, item := range items {
-		ticked := strings.Replace(text, "- [ ] "+item, "- [x] "+item, 1)
-		if ticked == text {
-			return fmt.Errorf("the form has no item %q", item)
-		}
-		text = ticked
-	}
-	for _, l := range strings.Split(text, "\n") {
-		if strings.HasPrefix(l, "- [") {
-			d.say("    %s", line(l))
-		}
-	}
-	saved := filepath.Join(filepath.Dir(form), ".form.md.swp")
-	if err := os.WriteFile(saved, []byte(text), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(saved, form)
-}
-
-// answerByCommand approves the merge on the command line.
-func (d *demo) answerByCommand(ctx context.Context) error {
-	form, err := d.form("approve", "reject")
-	if err != nil {
-		return err
-	}
-	request := filepath.Base(filepath.Dir(form))
-	d.tale("The same answer from a shell:")
-	d.prompt("placet approve " + request + " -m 'Ship it'")
-	if err := d.placet(ctx, "approve", request, "-m", "Ship it"); err != nil {
-		return err
-	}
-	return d.carriedOut(ctx, form)
-}
-
-// look shows what the two answers changed.
-func (d *demo) look(ctx context.Context) error {
-	if err := d.stop(); err != nil {
-		return err
-	}
-	d.tale("Every decision is in the files, and in the diff:")
-	d.prompt("git add -N . && git diff --stat")
-	if err := d.git(ctx, io.Discard, "add", "-N", "."); err != nil {
-		return err
-	}
-	if err := d.git(ctx, d.out, "diff", "--stat=120"); err != nil {
-		return err
-	}
-	d.tale("The agents read resume.md and go on. Four requests are left:")
-	d.prompt("placet status")
-	return d.placet(ctx, "status")
 }
 
 // placet runs a command line of the story in this process. That a request is
@@ -376,34 +256,4 @@ func (d *demo) stop() error {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// globAt returns the files below the project of the story.
-func (d *demo) globAt(pattern string) []string {
-	paths, err := filepath.Glob(filepath.Join(d.dir, layout.FaberRoots[0], "acme-corp/proja", pattern))
-	if err != nil {
-		return nil
-	}
-	return paths
-}
-
-func (d *demo) glob(name string) []string { return d.globAt("*/requests/*/" + name) }
-
-// form returns the form that offers exactly these options, among others a
-// review offers.
-func (d *demo) form(options ...string) (string, error) {
-	for _, path := range d.glob("form.md") {
-		body, err := os.ReadFile(path)
-		if err != nil {
-			return "", err
-		}
-		all := true
-		for _, o := range options {
-			all = all && strings.Contains(string(body), "- [ ] "+o)
-		}
-		if all && !exists(filepath.Join(filepath.Dir(path), "receipt.json")) {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("no form offers %s", strings.Join(options, " and "))
 }
