@@ -246,7 +246,8 @@ func (w *writing) escalation(id string, e *Escalation) {
 		RequestID string `json:"request_id"`
 	}
 	current := d.Present() && schemas.Decode("", d.Path, d.Body, &of) == nil && of.RequestID == e.RequestID
-	if current && !r.Snap.In(dir+"escalation.md").Absent() || d.Unsettled() {
+	if report := r.Snap.In(dir + "escalation.md"); current && !report.Absent() || d.Unsettled() {
+		w.note(report)
 		return
 	}
 	w.always(dir+"escalation.md", r.escalationMD(id))

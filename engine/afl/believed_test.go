@@ -1,0 +1,279 @@
+package afl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine/check"
+)
+
+// A stamp must be surely later than the redesign that it approves: one without
+// a zone may be hours off, one from the future says nothing, and the one of the
+// last approval was not made for this design.
+func TestOnlyAStampThatIsSurelyLaterApprovesAgain(t *testing.T) {
+	redesigned := func(head string) *world {
+		w := newWorld(t)
+		w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
+		w.Write(specsYAML, design(head, cp{id: "a"}))
+		w.untilBegun()
+		w.trust()
+		w.done("a")
+		w.settle()
+		w.validated("a", mismatch)
+		w.settle()
+		w.answer(typeEscalation, optRedesign, nil)
+		w.settle()
+		return w
+	}
+	stampAt := func(at time.Time) string { return "approved_at: " + at.Format(time.RFC3339) + "\n" }
+	hour := newWorld(t).Now.Add(time.Hour)
+	for name, c := range map[string]struct {
+		first, then string
+		approves    bool
+	}{
+		"a local time of a later zone":          {"approved_at: 2025-12-07 03:10:00\n", "approved_at: 2025-12-07 03:10:00\n", false},
+		"another local time":                    {approvedHead, "approved_at: 2025-12-06T19:15:00\n", false},
+		"from the future":                       {approvedHead, "approved_at: 2099-01-01T00:00:00Z\n", false},
+		"the last approval's, then from future": {stampAt(hour), stampAt(hour), false},
+		"later":                                 {approvedHead, stampAt(hour), true},
+		"later, with a blank":                   {approvedHead, "approved_at: 2025-12-06 20:10:00+01:00\n", true},
+	} {
+		w := redesigned(c.first)
+		w.status(Paused, "a=pending")
+		w.pass(2 * time.Hour)
+		w.Write(specsYAML, design(c.then, cp{id: "a"}))
+		taken := w.settle()
+		if got := slices.Contains(taken, approvedEvent); got != c.approves {
+			t.Errorf("%s: took %v", name, taken)
+		}
+	}
+}
+
+// A worker command that a signal ended did not end well; one that ended while
+// nobody looked may have.
+func TestAWorkerThatASignalEndedHasFailed(t *testing.T) {
+	w := workerWorld(t)
+	w.workerEnds("a", outFinished, "null", "ended by signal: killed")
+	took(t, w.settle(), "a:worker_failed", "escalate")
+	if h := w.cp("a").History[0]; h.Route != routeEnv || h.FailureType != text(check.EnvIssue) {
+		t.Errorf("%+v", h)
+	}
+	w = workerWorld(t)
+	w.workerEnds("a", outFinished, "null", "")
+	took(t, w.settle(), "a:worker_done")
+}
+
+// The acting half gives a validation that a signal ended a shell's code for it.
+func TestAValidationThatIsKilledIsTheEnvironments(t *testing.T) {
+	w := validatingWorld(t, nil, cp{id: "a"})
+	w.validated("a", outcome{exit: 137, stdout: "running\n"})
+	w.settle()
+	if h := w.cp("a").History[0]; h.Route != routeEnv || h.Rule != "E1" {
+		t.Errorf("%+v", h)
+	}
+	// Of one whose end nobody could observe nothing is claimed.
+	w = validatingWorld(t, nil, cp{id: "a"})
+	w.validated("a", outcome{stdout: "running\n"})
+	w.Write(attemptOne+"validation.json", strings.Replace(w.Read(attemptOne+"validation.json"), `"exit_code": 0`, `"exit_code": null`, 1))
+	w.settle()
+	if h := w.cp("a").History[0]; h.Result == passed || !slices.Equal(h.FailedCriteria, []string{"no exit code"}) {
+		t.Errorf("%+v", h)
+	}
+}
+
+// No analysis can know better why a command never began.
+func TestAValidationThatNeverBeganIsTheEnvironments(t *testing.T) {
+	w := validatingWorld(t, func(c *Config) { c.OracleWait = ptr("30s") }, cp{id: "a"})
+	w.Write(attemptOne+"analysis.json", `{"failure_type": "LOGIC_ERROR", "failed_criteria": ["rounding"]}`)
+	w.validated("a", outcome{how: outNotStarted})
+	took(t, w.settle(), "a:fail", "escalate")
+	if h := w.cp("a").History[0]; h.Route != routeEnv || !slices.Equal(h.FailedCriteria, []string{"not started"}) {
+		t.Errorf("%+v", h)
+	}
+}
+
+// An answer cannot tell ids apart that differ in case, dashes or underscores
+// alone, and some file systems cannot either.
+func TestAnIdIsTakenHoweverItIsSpelled(t *testing.T) {
+	w := approvedWorld(t, cp{id: "a-b"}, cp{id: "c"}, cp{id: "z"})
+	w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
+	w.untilBegun()
+	w.trust()
+	w.passOnce("a-b")
+	w.Write(specsYAML, design("", cp{id: "z"}))
+	w.settle()
+	w.answer(typeApproval, optApprove, nil)
+	w.settle()
+	w.status(Delegating, "a-b=completed", "c=aborted", "z=in_progress")
+	for _, id := range []string{"A_b", "C", "Z", "c"} {
+		w.Write(specsYAML, design("", cp{id: id}))
+		w.settle()
+		if st := w.state(); !slices.Contains(st.Specs.Errors, "E6") {
+			t.Errorf("%s: %v", id, st.Specs.Errors)
+		}
+		if form := w.Read("requests/" + w.open(typeApproval) + "/form.md"); strings.Contains(form, "- [ ] approve") {
+			t.Errorf("%s can be approved", id)
+		}
+	}
+	w.Write(specsYAML, design("", cp{id: "a-b"}, cp{id: "z"}, cp{id: "d"}))
+	w.settle()
+	if st := w.state(); len(st.Specs.Errors) > 0 {
+		t.Errorf("ids of its own: %v", st.Specs.Errors)
+	}
+}
+
+// A session that is begun anew has its first round again, and the old report
+// lies there.
+func TestAReviewThatLayThereIsNotOfThisRound(t *testing.T) {
+	w := approvedWorld(t, cp{id: "a"})
+	w.config(func(c *Config) { c.Review = ptr("external") })
+	w.Write("review.json", `{"reviewer": "old", "findings": []}`)
+	w.untilBegun()
+	w.trust()
+	w.passOnce("a")
+	w.status(Delegating, "a=completed")
+	w.Write("review.json", `{"reviewer": "new", "findings": []}`)
+	took(t, w.settle(), "complete")
+	if by := w.state().Last.Actor; by != "person:new" {
+		t.Errorf("completed by %s", by)
+	}
+}
+
+// What a person says for the next attempt is kept until somebody says something
+// else, also over a redesign.
+func TestANoteIsKeptUntilAnotherComes(t *testing.T) {
+	w := validatingWorld(t, func(c *Config) { c.ApprovalQuiet, c.AutoRetryDelay = ptr("0s"), ptr("0s") }, cp{id: "a"})
+	w.validated("a", mismatch)
+	w.settle()
+	w.answer(typeEscalation, optRedesign, map[string]any{"comment": "use the other API"})
+	w.settle()
+	w.Write(specsYAML, design("", cp{id: "a", expected: "other"}))
+	w.settle()
+	w.answer(typeApproval, optApprove, nil)
+	if taken := w.settle(); !slices.Contains(taken, "a:redefined") {
+		t.Fatalf("took %v", taken)
+	}
+	if prompt := w.Read("delegations/a/iterations/2/prompt.md"); !strings.Contains(prompt, "use the other API") {
+		t.Errorf("prompt:\n%s", prompt)
+	}
+	for _, next := range []struct{ option, comment, note string }{
+		{optRetryMore, "", "use the other API"}, {optRetryMore, "attempts: 3", "use the other API"},
+		{optRetryMore, "rather not", "rather not"}, {optRedesign, "", "rather not"},
+	} {
+		w.done("a")
+		w.settle()
+		w.validated("a", mismatch)
+		w.settle()
+		w.answer(typeEscalation, next.option, map[string]any{"comment": next.comment})
+		w.settle()
+		if got := w.cp("a").ExtraFeedback; string(got) != next.note {
+			t.Errorf("%s %q: the note is %q, expected %q", next.option, next.comment, got, next.note)
+		}
+	}
+}
+
+// A length in ms that no duration can hold is out of range, whatever it wraps
+// to.
+func TestALengthThatNothingCanHoldIsOutOfRange(t *testing.T) {
+	for _, ms := range []string{"18446744073710", "9223372036854775807", "-1", "-18446744073710"} {
+		w := oneInProgress(t)
+		w.Put(upstreamJSON, `{"feedbackLoop": {"autoRetryDelay": `+ms+`}}`)
+		w.done("a")
+		took(t, w.settle())
+		if note := w.Read("problems/.afl--config.json.problem.md"); !strings.Contains(note, "out of range: expected 0s to 24h") {
+			t.Errorf("%s: %s", ms, note)
+		}
+	}
+}
+
+// The second layout's contract names one thing or several.
+func TestContractsNameOneOrSeveral(t *testing.T) {
+	for _, names := range []string{`"Coupons"`, `["Coupons", "Totals"]`} {
+		w := newWorld(t)
+		w.Write("meta.json", `{"checkpointsApproved": true}`)
+		w.Write("checkpoints/a.json", fmt.Sprintf(`{"validation": {"command": "run a"}, "contract": {"interface": %s, "tests": "coupon.test"}}`, names))
+		w.settle()
+		prompt := w.Read(attemptOne + "prompt.md")
+		if strings.Contains(prompt, `["`) || !strings.Contains(prompt, "Coupons") || !strings.Contains(prompt, "coupon.test") || strings.Contains(prompt, "Totals") != strings.Contains(names, "Totals") {
+			t.Errorf("%s:\n%s", names, prompt)
+		}
+	}
+}
+
+// Nothing is concluded from the absence of a file that is being written: what
+// ranks before is waited for, and decides when it is there.
+func TestAFileBeingWrittenIsNotAbsent(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, body string
+		begin      func(t *testing.T) *world
+		// never must not be taken before the file is there, want is after it.
+		never, want string
+	}{
+		"an analysis, at its moment": {
+			file: attemptOne + "analysis.json", body: `{"failure_type": "ENV_ISSUE"}`, never: "a:fail", want: "a:fail",
+			begin: func(t *testing.T) *world {
+				w := validatingWorld(t, func(c *Config) { c.OracleWait = ptr("30s") }, cp{id: "a"})
+				w.validated("a", outcome{exit: 1, stdout: "FAILED a.py::b\n"})
+				w.settle()
+				w.pass(30 * time.Second)
+				return w
+			},
+		},
+		"an analysis that nobody waits for": {
+			file: attemptOne + "analysis.json", body: `{"failure_type": "ENV_ISSUE"}`, never: "a:fail", want: "a:fail",
+			begin: func(t *testing.T) *world {
+				w := validatingWorld(t, nil, cp{id: "a"})
+				w.validated("a", outcome{exit: 1, stdout: "FAILED a.py::b\n"})
+				return w
+			},
+		},
+		"worker.json beside a result": {
+			file: attemptOne + "worker.json", body: `{"status": "failed"}`, never: "a:worker_done", want: "a:worker_failed",
+			begin: func(t *testing.T) *world {
+				w := approvedWorld(t, cp{id: "a"})
+				w.untilBegun()
+				w.Write(attemptOne+"result.json", result(1, 0, "ok", ""))
+				return w
+			},
+		},
+		"a question that lies there": {
+			file: "delegations/a/pending-question.json", body: fmt.Sprintf(hookQuestion, "old"), never: "a:start", want: "a:start",
+			begin: func(t *testing.T) *world { return approvedWorld(t, cp{id: "a"}) },
+		},
+		"upstream's status": {
+			file: "delegations/a/status.json", body: `{"status": "completed"}`, never: "a:defined", want: "a:adopted",
+			begin: func(t *testing.T) *world { return approvedWorld(t, cp{id: "a"}) },
+		},
+		"a review that lies there": {
+			file: "review.json", body: `{"findings": []}`, never: "review_opened", want: "review_opened",
+			begin: func(t *testing.T) *world {
+				w := validatingWorld(t, func(c *Config) { c.Review = ptr("external") }, cp{id: "a"})
+				w.validated("a", outcome{})
+				return w
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := c.begin(t)
+			w.Write(c.file, c.body)
+			w.Unsettled[w.In(c.file)] = true
+			if taken := w.settle(); slices.Contains(taken, c.never) {
+				t.Errorf("took %v while %s was being written", taken, c.file)
+			}
+			clear(w.Unsettled)
+			taken := w.settle()
+			if !slices.Contains(taken, c.want) {
+				t.Errorf("took %v, expected %s", taken, c.want)
+			}
+			if st := w.state(); strings.HasSuffix(c.file, "analysis.json") && st.Checkpoints["a"].History[0].Route != routeEnv {
+				t.Errorf("%+v", st.Checkpoints["a"].History)
+			}
+			if slices.Contains(taken, "a:question") || slices.Contains(taken, "complete") {
+				t.Errorf("what lay there is news: took %v", taken)
+			}
+		})
+	}
+}

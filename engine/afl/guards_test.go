@@ -1,0 +1,257 @@
+package afl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"placet/engine"
+)
+
+// mismatch is the outcome of a validation that only a person can go on from.
+var mismatch = outcome{exit: 1, stdout: "AFL_FAILURE_TYPE: DESIGN_MISMATCH\n"}
+
+// validatingWorld is a session whose first checkpoint awaits its verdict, with
+// trust.
+func validatingWorld(t *testing.T, change func(*Config), checkpoints ...cp) *world {
+	w := approvedWorld(t, checkpoints...)
+	if change != nil {
+		w.config(change)
+	}
+	w.untilBegun()
+	w.trust()
+	w.done(checkpoints[0].id)
+	w.settle()
+	w.status(Delegating, checkpoints[0].id+"=validating")
+	return w
+}
+
+// stepUntil carries out plans until an edge is taken, as if placet ended then.
+func (w *world) stepUntil(event string) engine.Plan {
+	w.T.Helper()
+	for {
+		p := w.Step()
+		if slices.ContainsFunc(p.Transitions, func(t engine.Transition) bool { return t.Event == event }) {
+			return p
+		}
+		if len(p.Transitions)+len(p.Writes)+len(p.Removes)+len(p.Lines) == 0 {
+			w.T.Fatalf("it rests before %s", event)
+		}
+	}
+}
+
+// workerEnds writes the outcome of the worker command's present start.
+func (w *world) workerEnds(id, how, exit, reason string) {
+	w.T.Helper()
+	c := w.cp(id)
+	more := ""
+	if reason != "" {
+		more = fmt.Sprintf(`, "reason": %q`, reason)
+	}
+	w.Write(w.at(id, numbered("worker-run", c.Worker.Number)), fmt.Sprintf(
+		`{"number": %d, "command_digest": %q, "started_at": %q, "finished_at": %q, "outcome": %q, "exit_code": %s, "tail": ""%s}`,
+		c.Worker.Number, c.Worker.CommandDigest, millis(w.Now), millis(w.Now), how, exit, more))
+	clear(w.Facts.Alive)
+}
+
+// took checks which edges were taken.
+func took(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("edges (-want +got):\n%s", diff)
+	}
+}
+
+// placet can end between the verdict and the session's escalation, and the
+// answer be given meanwhile.
+func TestASessionEscalatesBeforeItsEscalationIsAnswered(t *testing.T) {
+	for option, want := range map[string][]string{
+		optRetryMore:  {"escalate", "a:retry_more", "resolve", "a:retry_due"},
+		optRedesign:   {"escalate", "a:redesign", "approval_asked", "resolve"},
+		optEnvFixed:   {"escalate", "a:env_fixed", "resolve"},
+		optSkip:       {"escalate", "a:skip", "resolve", "nothing_left"},
+		optSkipForced: {"escalate", "a:skip_forced", "resolve", "nothing_left"},
+		optAbort:      {"abort", "a:session_aborted"},
+	} {
+		w := validatingWorld(t, func(c *Config) { c.ApprovalQuiet, c.AutoRetryDelay = ptr("0s"), ptr("0s") }, cp{id: "a"})
+		w.validated("a", mismatch)
+		w.stepUntil(fail)
+		w.answer(typeEscalation, option, nil)
+		took(t, w.settle(), want...)
+	}
+}
+
+// A worker command that the state has named since its start is not started
+// again by an answer, though nobody knows what became of it.
+func TestAWorkerCommandBeginsOnce(t *testing.T) {
+	w := workerWorld(t)
+	w.workerSays("a", map[string]any{"status": "question", "question": "Which way?"})
+	w.settle()
+	first := w.Begun[0].ID
+	clear(w.Facts.Alive) // another process, which knows nothing of it
+	w.answer(typeClarification, optAnswer, map[string]any{"comment": "left"})
+	p := w.stepUntil(answered)
+	if len(p.Actions) != 1 || p.Actions[0].ID != first || !p.Actions[0].Recorded {
+		t.Fatalf("answered wants %+v", p.Actions)
+	}
+	w.workerEnds("a", outLost, "null", "")
+	took(t, w.settle(), "a:worker_restart")
+	if w.cp("a").Worker.Number != 2 {
+		t.Errorf("start %d", w.cp("a").Worker.Number)
+	}
+}
+
+// Answers are counted, not timed: both can happen in one moment, and clocks are
+// set back.
+func TestAWorkerIsStartedAgainOncePerAnswer(t *testing.T) {
+	for name, pass := range map[string]time.Duration{"at once": 0, "later": time.Minute, "the clock is set back": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			w := workerWorld(t)
+			w.workerSays("a", map[string]any{"status": "question", "question": "Which way?"})
+			w.settle()
+			w.workerEnds("a", outFinished, "0", "")
+			w.settle()
+			w.answer(typeClarification, optAnswer, map[string]any{"comment": "left"})
+			w.stepUntil(answered)
+			w.pass(pass)
+			took(t, w.settle(), "a:worker_restart")
+			w.pass(pass)
+			w.workerEnds("a", outFinished, "0", "")
+			took(t, w.settle(), "a:worker_done")
+		})
+	}
+}
+
+// What removed a checkpoint took its definition along: nothing could be
+// validated any more.
+func TestACheckpointDefinedNoLongerIsNotReopened(t *testing.T) {
+	for _, review := range []string{reviewPerson, reviewExternal} {
+		t.Run(review, func(t *testing.T) {
+			w := approvedWorld(t, cp{id: "a"}, cp{id: "b"})
+			w.config(func(c *Config) { c.Review, c.ApprovalQuiet = &review, ptr("0s") })
+			w.untilBegun()
+			w.trust()
+			w.passOnce("a")
+			w.Write(specsYAML, design("", cp{id: "b"}))
+			w.settle()
+			w.answer(typeApproval, optApprove, nil)
+			w.settle()
+			w.passOnce("b")
+			w.status(Delegating, "a=completed", "b=completed")
+			if review == reviewPerson {
+				w.answer(typeReview, "reopen:a", map[string]any{"comment": "no"})
+			} else {
+				w.Write("review.json", `{"findings": [{"checkpoint": "a", "severity": "blocking", "title": "no"}]}`)
+			}
+			took(t, w.settle())
+			if len(w.notes()) != 1 {
+				t.Errorf("notes %v", w.notes())
+			}
+			w.status(Delegating, "a=completed", "b=completed")
+			if review == reviewPerson {
+				w.answer(typeReview, "reopen:b", map[string]any{"comment": "no"})
+			} else {
+				w.Write("review.json", `{"findings": [{"checkpoint": "b", "severity": "blocking", "title": "no"}]}`)
+			}
+			if taken := w.settle(); !slices.Contains(taken, "b:reopened") {
+				t.Errorf("took %v", taken)
+			}
+		})
+	}
+}
+
+// A checkout or a copied session leaves outcomes behind, of runs that this
+// telling has not made.
+func TestARunBelievesNoOutcomeThatLayThere(t *testing.T) {
+	lying := func(w *world, k int) {
+		w.Write(w.at("a", numbered("validation", k)), fmt.Sprintf(`{"iteration": 1, "run": %d, "command_digest": %q, "shell": ["bash", "-c"], "cwd": ".",
+			"started_at": "2020-01-01T00:00:00.000Z", "finished_at": "2020-01-01T00:00:00.000Z", "duration_ms": 1, "outcome": "finished", "exit_code": 0, "timed_out": false,
+			"stdout": {"bytes": 0, "head": "", "tail": "", "truncated": false}, "stderr": {"bytes": 0, "head": "", "tail": "", "truncated": false},
+			"matched_expected": null, "failing_marker": null}`, k, commandDigest("validation", []string{"bash", "-c"}, "run a")))
+	}
+	begun := func(w *world, outcome string) {
+		t.Helper()
+		w.status(Delegating, "a=validating")
+		if n := len(w.Begun); n == 0 || !strings.HasSuffix(w.Begun[n-1].Outcome, "/"+outcome) {
+			t.Errorf("began %+v, expected %s", w.Begun, outcome)
+		}
+	}
+	w := approvedWorld(t, cp{id: "a"})
+	w.untilBegun()
+	w.trust()
+	lying(w, 1)
+	lying(w, 4)
+	w.done("a")
+	w.settle()
+	begun(w, "validation-5.json")
+
+	w = approvedWorld(t, cp{id: "a"}) // it comes while a result is waited for
+	w.untilBegun()
+	w.done("a")
+	w.settle()
+	lying(w, 1)
+	w.trust()
+	took(t, w.settle(), "a:trusted")
+	begun(w, "validation-2.json")
+	w.validated("a", outcome{exit: 1, stdout: "FAILED a.py::b\n"})
+	w.settle()
+	w.status(Delegating, "a=retrying")
+
+	w = workerWorld(t)
+	w.workerEnds("a", outFinished, "1", "")
+	w.settle()
+	w.Write("delegations/a/iterations/2/worker-run.json", w.Read("delegations/a/iterations/1/worker-run.json"))
+	w.answer(typeEscalation, optRetryMore, nil)
+	w.settle()
+	w.status(Delegating, "a=in_progress")
+	if n := len(w.Begun); !strings.HasSuffix(w.Begun[n-1].Outcome, "iterations/2/worker-run-2.json") {
+		t.Errorf("began %s", w.Begun[n-1].Outcome)
+	}
+}
+
+// A checkout can bring any of the files back that were used.
+func TestAHandInIsNewsOnce(t *testing.T) {
+	t.Run("question", func(t *testing.T) {
+		w := approvedWorld(t, cp{id: "a"})
+		w.untilBegun()
+		for _, words := range []string{"first", "second"} {
+			w.Write("delegations/a/pending-question.json", fmt.Sprintf(hookQuestion, words))
+			took(t, w.settle(), "a:question")
+			w.answer(typeClarification, optAnswer, map[string]any{"comment": "yes"})
+			took(t, w.settle(), "a:answered")
+		}
+		w.Write("delegations/a/pending-question.json", fmt.Sprintf(hookQuestion, "first"))
+		took(t, w.settle())
+	})
+	t.Run("worker", func(t *testing.T) {
+		w := approvedWorld(t, cp{id: "a"})
+		w.untilBegun()
+		for _, words := range []string{"first", "second"} {
+			w.workerSays("a", map[string]any{"status": "question", "question": words})
+			took(t, w.settle(), "a:question")
+			w.answer(typeClarification, optAnswer, map[string]any{"comment": "yes"})
+			took(t, w.settle(), "a:answered")
+		}
+		w.workerSays("a", map[string]any{"status": "question", "question": "first"})
+		took(t, w.settle())
+	})
+	t.Run("result", func(t *testing.T) {
+		w := approvedWorld(t, cp{id: "a"})
+		w.untilBegun()
+		for n, words := range []string{"first", "second"} {
+			w.Write(w.at("a", "result.json"), result(1, 1, words, `, "failure_type": "ENV_ISSUE"`))
+			if taken := w.settle(); !slices.Contains(taken, "a:fail") {
+				t.Fatalf("%d: took %v", n, taken)
+			}
+			w.answer(typeEscalation, optEnvFixed, nil)
+			took(t, w.settle(), "a:env_fixed", "resolve")
+		}
+		w.Write(w.at("a", "result.json"), result(1, 1, "first", `, "failure_type": "ENV_ISSUE"`))
+		took(t, w.settle())
+		w.status(Delegating, "a=validating")
+	})
+}

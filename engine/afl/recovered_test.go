@@ -1,0 +1,263 @@
+package afl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// requestsOnly carries out as much of the next plan as a crash leaves that comes
+// between an opened request and the state that names it.
+func (w *world) requestsOnly() (dir string) {
+	w.T.Helper()
+	_, p := w.Full()
+	for _, d := range p.Writes {
+		if at := strings.Index(d.Path, "/requests/"); at >= 0 {
+			w.Put(d.Path, string(d.Body))
+			dir = d.Path[at+1 : strings.LastIndexByte(d.Path, '/')]
+		}
+	}
+	if dir == "" {
+		w.T.Fatal("the plan opens no request")
+	}
+	return dir
+}
+
+// An answer with its receipt is fact: it comes before all that happened
+// meanwhile, whatever else was said since, and its receipt stays as it is.
+func TestNothingComesBeforeAnAnswerWithItsReceipt(t *testing.T) {
+	escalated := func(t *testing.T) *world { return escalatedWorld(t, cp{id: "a"}, cp{id: "b"}) }
+	reviewed := func(t *testing.T) *world {
+		w := validatingWorld(t, nil, cp{id: "a"})
+		w.validated("a", outcome{})
+		w.settle()
+		return w
+	}
+	lost := func(t *testing.T) *world {
+		w := validatingWorld(t, nil, cp{id: "a"})
+		w.validated("a", outcome{how: outLost})
+		w.settle()
+		return w
+	}
+	redesigned := func(w *world) { w.Write(specsYAML, design(approvedHead, cp{id: "a", expected: "other"})) }
+	wish := func(want string) func(w *world) {
+		return func(w *world) { w.Write("control.json", `{"want": "`+want+`"}`) }
+	}
+	for name, c := range map[string]struct {
+		begin     func(t *testing.T) *world
+		typ, word string
+		// other is what they say by now, and meanwhile what happened.
+		other     string
+		meanwhile func(w *world)
+		want      string
+	}{
+		"another design, another answer": {escalated, typeEscalation, optRetryMore, optSkip, redesigned, "a:retry_more"},
+		"a session given up":             {escalated, typeEscalation, optSkip, optSkip, wish("abort"), "a:skip"},
+		"a paused session":               {reviewed, typeReview, optAccept, "reopen:a", wish("pause"), "complete"},
+		"a review's other answer":        {reviewed, typeReview, "reopen:a", optAccept, wish("pause"), "review_blocking"},
+		"a lost run":                     {lost, typeInterrupted, optRunAgain, optFailed, wish("abort"), "a:rerun"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := c.begin(t)
+			id := w.answer(c.typ, c.word, map[string]any{"comment": "so"})
+			w.receiptOnly()
+			before := w.Read("requests/" + id + "/receipt.json")
+			w.Respond(id, map[string]any{"response": c.other, "comment": "or so"})
+			c.meanwhile(w)
+			if taken := w.settle(); len(taken) == 0 || taken[0] != c.want {
+				t.Errorf("took %v, expected %s first", taken, c.want)
+			}
+			if q := w.state().Requests[id]; q.Status != accepted || q.Comment != "so" {
+				t.Errorf("%+v", q)
+			}
+			if diff := cmp.Diff(before, w.Read("requests/"+id+"/receipt.json")); diff != "" {
+				t.Errorf("the receipt (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// How many attempts were given is part of the answer.
+func TestAnAnswerWithItsReceiptKeepsItsNumberOfAttempts(t *testing.T) {
+	for name, c := range map[string]struct {
+		fields map[string]any
+		since  func(w *world, id string)
+		want   int
+	}{
+		"a member, gone":           {map[string]any{"attempts": 7}, func(w *world, id string) { delete(w.Files, w.In("requests/"+id+"/response.json")) }, 8},
+		"a member, changed":        {map[string]any{"attempts": 7}, func(w *world, id string) { w.Respond(id, map[string]any{"response": optRetryMore, "attempts": 3}) }, 8},
+		"the comment's first line": {map[string]any{"comment": "attempts: 4\nslowly"}, func(w *world, id string) { w.Respond(id, map[string]any{"response": optRetryMore}) }, 5},
+		"the settings' number": {nil, func(w *world, _ string) {
+			w.config(func(c *Config) { c.RetryMoreAttempts = ptr(9) })
+		}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := escalatedWorld(t, cp{id: "a"})
+			id := w.answer(typeEscalation, optRetryMore, c.fields)
+			w.receiptOnly()
+			c.since(w, id)
+			w.settle()
+			if got := w.cp("a").MaxIterations; got != c.want {
+				t.Errorf("%d attempts are allowed, expected %d", got, c.want)
+			}
+			if note := w.cp("a").ExtraFeedback; strings.Contains(name, "comment") && note != "slowly" {
+				t.Errorf("the note is %q", note)
+			}
+		})
+	}
+}
+
+// What only an attempt that was fact can have left proves that a prompt that
+// lies there is older than the state: hand-ins beside it are no news.
+func TestHandInsOfAnOlderTellingAreNoNews(t *testing.T) {
+	for _, left := range []string{"validation.json", "worker-run.json", "answer.md", "feedback.md", "verdict-2.json"} {
+		w := approvedWorld(t, cp{id: "a"})
+		for !w.Has("state.json") || w.state().Status != Delegating {
+			w.Step()
+		}
+		state, events := w.Read("state.json"), w.Read("events.jsonl")
+		w.settle()
+		w.done("a")
+		w.Write(attemptOne+"result.json", result(1, 0, "ok", ""))
+		w.Write(attemptOne+left, "<!-- placet afl abc12345/a -->\n")
+		w.Write("state.json", state) // a checkout of the state alone
+		w.Write("events.jsonl", events)
+		took(t, w.settle(), "a:start")
+	}
+}
+
+// The report of an escalation shows the question that nobody could answer, also
+// after a crash, and when it is made again while the next attempt runs.
+func TestAnEscalationKeepsItsQuestion(t *testing.T) {
+	asked := func(crash bool) *world {
+		w := approvedWorld(t, cp{id: "a"})
+		w.config(func(c *Config) { c.AutoRetryDelay = ptr("0s") })
+		w.untilBegun()
+		w.workerSays("a", map[string]any{"status": "question", "question": "EUR or USD?"})
+		w.settle()
+		w.answer(typeClarification, optEscalate, nil)
+		if crash {
+			w.receiptOnly()
+			w.pass(5 * time.Second)
+		}
+		took(t, w.settle(), "a:unanswerable", "escalate")
+		return w
+	}
+	plain, crashed := asked(false), asked(true)
+	report := plain.Read("delegations/a/escalation.md")
+	if strings.Count(report, "EUR or USD?") < 2 {
+		t.Errorf("report:\n%s", report)
+	}
+	if diff := cmp.Diff(report, crashed.Read("delegations/a/escalation.md")); diff != "" {
+		t.Errorf("the report after a crash (-without +with):\n%s", diff)
+	}
+	plain.answer(typeEscalation, optRetryMore, nil)
+	plain.settle()
+	plain.status(Delegating, "a=in_progress")
+	delete(plain.Files, plain.In("delegations/a/escalation.md"))
+	plain.settle()
+	if diff := cmp.Diff(report, plain.Read("delegations/a/escalation.md")); diff != "" {
+		t.Errorf("the report made again (-before +after):\n%s", diff)
+	}
+}
+
+// A crash can leave a request that never became fact, when something else came
+// first after it: its form may have been edited and stays, and an answer there
+// gets a word.
+func TestAnAnswerToWhatWasNeverAskedGetsAWord(t *testing.T) {
+	left := func() (*world, string) {
+		w := validatingWorld(t, nil, cp{id: "a"})
+		w.validated("a", mismatch)
+		dir := w.requestsOnly()
+		w.Write(specsYAML, design(approvedHead, cp{id: "a", expected: "x"}))
+		if taken := w.settle(); !slices.Contains(taken, "specs_changed") || !slices.Contains(taken, "escalate") {
+			t.Fatalf("took %v", taken)
+		}
+		if w.Has(dir+"/problem.md") || len(w.notes()) > 0 || "requests/"+w.open(typeEscalation) == dir {
+			t.Fatalf("notes %v", w.notes())
+		}
+		return w, dir
+	}
+	for name, say := range map[string]func(w *world, dir string){
+		"response.json": func(w *world, dir string) {
+			w.Respond(strings.TrimPrefix(dir, "requests/"), map[string]any{"response": optSkip})
+		},
+		"form.md": func(w *world, dir string) { w.Tick(w.In(dir+"/form.md"), "skip:", "submit") },
+	} {
+		w, dir := left()
+		form, state := w.Read(dir+"/form.md"), w.Read("state.json")
+		say(w, dir)
+		took(t, w.settle())
+		if note := w.Read(dir + "/problem.md"); !strings.Contains(note, "the session asks nothing under this id") {
+			t.Errorf("%s: %s", name, note)
+		}
+		if w.Read("state.json") != state || name == "response.json" && w.Read(dir+"/form.md") != form {
+			t.Errorf("%s: it moved something", name)
+		}
+		w.Write("control.json", `{"want": "abort"}`)
+		w.settle()
+		w.status(Aborted)
+		if !w.Has(dir + "/problem.md") {
+			t.Errorf("%s: the word is gone with the session", name)
+		}
+		for p := range w.Files {
+			if strings.HasPrefix(p, w.In(dir)+"/") && !strings.HasSuffix(p, "problem.md") {
+				delete(w.Files, p)
+			}
+		}
+		w.settle()
+		if w.Has(dir + "/problem.md") {
+			t.Errorf("%s: the word stands without an answer", name)
+		}
+	}
+}
+
+// A document that is made again while a file of settings cannot be read, or
+// when the session is over, is the same.
+func TestADocumentMadeAgainIsTheSameWithoutUpstreamsSettings(t *testing.T) {
+	for name, spoil := range map[string]func(w *world){
+		"broken settings": func(w *world) { w.Put(upstreamYAML, "feedback_loop: [\n") },
+		"a final session": func(w *world) {
+			w.Write("control.json", `{"want": "abort"}`)
+			w.settle()
+			w.status(Aborted)
+		},
+	} {
+		w := escalatedWorld(t, cp{id: "a"})
+		w.config(func(c *Config) { c.ValidationTimeout, c.AutoRetryDelay = ptr("7m"), ptr("1h") })
+		w.answer(typeEscalation, optRetryMore, nil)
+		w.settle()
+		w.validatedTimeout()
+		before := map[string]string{}
+		for _, rel := range []string{"delegations/a/iterations/2/prompt.md", "delegations/a/iterations/2/feedback.md", "delegations/a/escalation.md", "delegations/a/escalation.json"} {
+			before[rel] = w.Read(rel)
+		}
+		spoil(w)
+		w.pass(11 * time.Second)
+		w.settle()
+		for rel, body := range before {
+			delete(w.Files, w.In(rel))
+			w.settle()
+			if diff := cmp.Diff(body, w.Read(rel)); diff != "" {
+				t.Errorf("%s: %s (-before +after):\n%s", name, rel, diff)
+			}
+		}
+	}
+}
+
+// validatedTimeout has the attempt in hand end in time's end, which its
+// feedback names.
+func (w *world) validatedTimeout() {
+	w.T.Helper()
+	w.done("a")
+	w.settle()
+	w.validated("a", outcome{how: outTimedOut, stdout: fmt.Sprintln("…")})
+	w.settle()
+	if body := w.Read("delegations/a/iterations/2/feedback.md"); !strings.Contains(body, "no end within 7m") {
+		w.T.Fatalf("feedback:\n%s", body)
+	}
+}
