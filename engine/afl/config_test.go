@@ -1,0 +1,133 @@
+package afl
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+)
+
+// The settings of a workspace whose files are these.
+func settingsOf(t *testing.T, own Config, yaml, json string, agreed ...engine.Digest) (settings, bool, *world) {
+	t.Helper()
+	w := newWorld(t)
+	w.Facts.Config.Family = own
+	if yaml != "" {
+		w.Put(upstreamYAML, yaml)
+	}
+	if json != "" {
+		w.Put(upstreamJSON, json)
+	}
+	for _, d := range agreed {
+		w.Facts.Trusted[d] = true
+	}
+	w.Write("meta.json", "{}")
+	s, _ := w.Full()
+	r := read(s)
+	return r.cfg, r.cfgBad, w
+}
+
+// Key by key: placet.toml before .claude/afl.yaml before .afl/config.json before
+// a feedbackRouting block before what is built in.
+func TestPrecedenceOfSettings(t *testing.T) {
+	const (
+		y = "feedback_loop: {max_iterations: 7, retry_delay: 7000}\ndelegation: {parallel_workers: 7}\nvalidation: {timeout: 7000}\nnotification: {method: none}\nfeedbackRouting: {maxIterations: 9, escalationOnDesignMismatch: false}\n"
+		j = `{"feedbackLoop": {"maxIterations": 8, "autoRetryDelay": 8000, "escalationThreshold": 8}, "delegation": {"parallelWorkers": 8}, "maxRetries": 3}`
+		f = `{"feedbackRouting": {"maxIterations": 9, "autoRetryDelay": 9000, "escalationOnDesignMismatch": false, "notifyOnEscalation": false}}`
+	)
+	type row struct {
+		max     int
+		delay   time.Duration
+		workers int
+		design  bool
+		notify  bool
+		pattern int
+		timeout time.Duration
+	}
+	own := DefaultConfig()
+	own.MaxIterations, own.AutoRetryDelay = ptr(6), ptr("6s")
+	for name, c := range map[string]struct {
+		own        Config
+		yaml, json string
+		want       row
+	}{
+		"built in": {DefaultConfig(), "", "", row{5, 5 * time.Second, 3, true, true, 3, 120 * time.Second}},
+		"toml":     {own, y, j, row{6, 6 * time.Second, 7, false, false, 8, 7 * time.Second}},
+		"yaml":     {DefaultConfig(), y, "", row{7, 7 * time.Second, 7, false, false, 3, 7 * time.Second}},
+		"json":     {DefaultConfig(), "", j, row{8, 8 * time.Second, 8, true, true, 8, 120 * time.Second}},
+		"block":    {DefaultConfig(), "", f, row{9, 9 * time.Second, 3, false, false, 3, 120 * time.Second}},
+		"both":     {DefaultConfig(), y, f, row{7, 7 * time.Second, 7, false, false, 3, 7 * time.Second}},
+	} {
+		s, bad, _ := settingsOf(t, c.own, c.yaml, c.json)
+		got := row{s.MaxIterations, s.RetryDelay, s.Workers, s.EscalateDesign, s.Notify, s.PatternAfter, s.ValidationTimeout}
+		if bad || got != c.want {
+			t.Errorf("%s: %+v, expected %+v (bad %v)", name, got, c.want, bad)
+		}
+	}
+}
+
+// A document of the workspace may not loosen what a person must see, until the
+// owner has agreed to the word.
+func TestUpstreamsFilesDoNotLoosenPolicy(t *testing.T) {
+	digest := func(key, word string) engine.Digest { return engine.Sum([]byte("afl." + key + "\n\"" + word + "\"")) }
+	for name, c := range map[string]struct {
+		yaml, key, word string
+		get             func(settings) string
+		built           string
+	}{
+		"review":     {"agents: {impl_reviewer: \"off\"}\n", "review", "off", func(s settings) string { return s.Review }, "person"},
+		"flag":       {"feedbackRouting: {runImplReviewerOnPass: false}\n", "review", "off", func(s settings) string { return s.Review }, "person"},
+		"validation": {"validation: {method: manual}\n", "validation", "result", func(s settings) string { return s.Validation }, "command"},
+	} {
+		s, bad, _ := settingsOf(t, DefaultConfig(), c.yaml, "")
+		if bad || c.get(s) != c.built || len(s.waiting) != 1 || s.waiting[0].Name != "afl."+c.key {
+			t.Errorf("%s: %s, waiting %+v", name, c.get(s), s.waiting)
+		}
+		s, _, _ = settingsOf(t, DefaultConfig(), c.yaml, "", digest(c.key, c.word))
+		if c.get(s) != c.word || len(s.waiting) != 0 {
+			t.Errorf("%s agreed to: %s, waiting %+v", name, c.get(s), s.waiting)
+		}
+	}
+}
+
+// A value that placet.toml overrides is no problem, whatever it is.
+func TestAnOverriddenValueIsNoProblem(t *testing.T) {
+	own := DefaultConfig()
+	own.Mode, own.MaxIterations = ptr("auto"), ptr(4)
+	s, bad, w := settingsOf(t, own, "feedback_loop: {mode: semi-auto, max_iterations: 99}\n", "")
+	if bad || s.MaxIterations != 4 {
+		t.Errorf("bad %v, %+v", bad, s)
+	}
+	w.settle()
+	if w.Has("problems/.claude--afl.yaml.problem.md") {
+		t.Error("a note stands")
+	}
+}
+
+// placet.toml's own values are refused before anything runs.
+func TestSettingsOutOfRangeAreRefused(t *testing.T) {
+	for says, change := range map[string]func(*Config){
+		"max_iterations":      func(c *Config) { c.MaxIterations = ptr(51) },
+		"auto_retry_delay":    func(c *Config) { c.AutoRetryDelay = ptr("25h") },
+		"mode":                func(c *Config) { c.Mode = ptr("manual") },
+		"parallel_workers":    func(c *Config) { c.ParallelWorkers = ptr(0) },
+		"pattern_after":       func(c *Config) { c.PatternAfter = ptr(1) },
+		"review":              func(c *Config) { c.Review = ptr("nobody") },
+		"validation":          func(c *Config) { c.Validation = ptr("guess") },
+		"validation_timeout":  func(c *Config) { c.ValidationTimeout = ptr("1ms") },
+		"retry_more_attempts": func(c *Config) { c.RetryMoreAttempts = ptr(21) },
+		"interrupted":         func(c *Config) { c.Interrupted = ptr("maybe") },
+		"shell":               func(c *Config) { c.Shell = []string{} },
+		"oracle_wait":         func(c *Config) { c.OracleWait = ptr("soon") },
+	} {
+		c := DefaultConfig()
+		change(&c)
+		if err := c.Check(); err == nil || !strings.HasPrefix(err.Error(), says+": ") {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+	if err := DefaultConfig().Check(); err != nil {
+		t.Error(err)
+	}
+}
