@@ -40,11 +40,12 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/store", "engine/store/memfs", "engine/watch", "engine/provider", "engine/reconcile", "engine/facade"},
+		packages: []string{"engine/store", "engine/store/memfs", "engine/watch", "engine/recall", "engine/provider", "engine/reconcile", "engine/facade"},
 		beside: []string{
 			"engine/store/memfs engine/store",
+			"engine/recall engine/store",
 			"engine/provider engine/store",
-			"engine/reconcile engine/store", "engine/reconcile engine/watch",
+			"engine/reconcile engine/store", "engine/reconcile engine/watch", "engine/reconcile engine/recall",
 			"engine/facade engine/store", "engine/facade engine/reconcile",
 		},
 		never: []string{"families"},

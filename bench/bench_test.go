@@ -76,6 +76,44 @@ func TestMadeRunsAreRunsOfFABER(t *testing.T) {
 	}
 }
 
+func TestPopulationIsMostlyEndedAndShort(t *testing.T) {
+	p := grown(20000, 10000)
+	if p.ended != 19800 || p.waiting != 200 {
+		t.Errorf("%+v", p)
+	}
+	var short, long, longest int
+	for n := range p.ended {
+		switch events := p.history(n); {
+		case events >= 3 && events <= 10:
+			short++
+		case events <= 100:
+			long++
+		case events == 10000:
+			longest++
+		default:
+			t.Errorf("run %d has %d events", n, events)
+		}
+	}
+	if short != 19602 || long != 197 || longest != 1 {
+		t.Errorf("%d short, %d long, %d longest", short, long, longest)
+	}
+	w, err := newWorkspace(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.populate(grown(120, 20)); err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]int{
+		"completed-*/*/state.json": 118, "waiting-*/*/state.json": 2, "completed-*/*/events/020-*.json": 1,
+	} {
+		found, _ := filepath.Glob(filepath.Join(w.root, ".fractary/faber/runs/acme-corp", pattern))
+		if len(found) != want {
+			t.Errorf("%s: %d, want %d", pattern, len(found), want)
+		}
+	}
+}
+
 func TestShapeIsWhatTheTransitionWrote(t *testing.T) {
 	at := func(ino uint64, size, nsec int64) stamp {
 		return stamp{ino: ino, size: size, ctime: syscall.Timespec{Sec: 1, Nsec: nsec}}
@@ -93,6 +131,31 @@ func TestShapeIsWhatTheTransitionWrote(t *testing.T) {
 	}
 	if got.bytes() != 173 || got.largest() != 100 {
 		t.Errorf("%d bytes, the largest %d", got.bytes(), got.largest())
+	}
+}
+
+func TestRoundsAreTheCommitsOfAnAttempt(t *testing.T) {
+	own := measured("cp-007", 3)
+	all := own.general(shape{
+		{"delegations/cp-007/iterations/3/feedback.md", 5}, {"delegations/cp-007/iterations/3/verdict.json", 4},
+		{"delegations/cp-007/iterations/4/prompt.md", 3}, {"delegations/cp-007/status.json", 2}, {"events.jsonl", 9}, {"state.json", 1},
+	})
+	status, state := piece{"delegations{checkpoint}status.json", 2}, piece{"state.json", 1}
+	want := []shape{
+		{status, state}, {{"{attempt}feedback.md", 5}, {"{attempt}verdict.json", 4}, status, state}, {{"{next}prompt.md", 3}, status, state},
+	}
+	got := rounds(all)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rounds (-want +got):\n%s", diff)
+	}
+	other := measured("cp-100", 12)
+	for general, place := range map[string]string{
+		"{attempt}verdict.json": "delegations/cp-100/iterations/12/verdict.json", "{next}prompt.md": "delegations/cp-100/iterations/13/prompt.md",
+		"delegations{checkpoint}status.json": "delegations/cp-100/status.json", "state.json": "state.json",
+	} {
+		if got := other.place(general); got != place {
+			t.Errorf("%s goes to %s, want %s", general, got, place)
+		}
 	}
 }
 

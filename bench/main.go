@@ -89,7 +89,7 @@ func run() error {
 	flag.IntVar(&asked.answers, "answers", 0, "how many answers S1 and S4 take")
 	flag.IntVar(&asked.burst, "burst", 0, "how many answers S3 gives at once")
 	flag.IntVar(&asked.runs, "runs", 0, "how many runs S4, S6 and S8 grow to")
-	flag.IntVar(&asked.waiting, "waiting", 0, "how many runs wait in S5, S6, S8 and S9")
+	flag.IntVar(&asked.waiting, "waiting", 0, "how many runs wait in S5, S6 and S8, and are looked at in S9")
 	flag.Parse()
 	if *asFloor {
 		return runFloor()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 )
 
@@ -28,45 +29,61 @@ func (b *bench) verb(w workspace, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// crowd makes a workspace with the waiting runs of S5, S6, S8 and S9.
-func (b *bench) crowd(name string) (workspace, error) {
-	w, err := b.fresh(name)
-	if err != nil {
-		return w, err
+// coldStart is S5: from the start of the daemon until it is ready, among runs that
+// all wait and among runs of which few do.
+func (b *bench) coldStart() error {
+	if err := b.startsAmong(population{waiting: b.waiting, longest: 10}); err != nil {
+		return err
 	}
-	if err := many(b.waiting, func(n int) error { return w.waiting(n, 5) }); err != nil {
-		return w, err
-	}
-	return w, b.once(w)
+	return b.startsAmong(grown(b.runs, 100))
 }
 
-// coldStart is S5: from the start of the daemon until it is ready.
-func (b *bench) coldStart() error {
-	w, err := b.crowd("crowd")
+// startsAmong measures starts with nothing kept of an earlier one, and with what
+// the one before has kept.
+func (b *bench) startsAmong(p population) error {
+	w, err := b.grow("crowd", p)
 	if err != nil {
 		return err
 	}
-	var warm, cold times
+	var bare, kept, cold times
 	for range b.starts {
+		if err := w.forget(); err != nil {
+			return err
+		}
+		for _, into := range []*times{&bare, &kept} {
+			took, err := b.start(w)
+			if err != nil {
+				return err
+			}
+			*into = append(*into, took)
+		}
+		if !dropCaches() {
+			continue
+		}
 		took, err := b.start(w)
 		if err != nil {
 			return err
 		}
-		warm = append(warm, took)
-		if dropped := dropCaches(); !dropped {
-			continue
-		}
-		if took, err = b.start(w); err != nil {
-			return err
-		}
 		cold = append(cold, took)
 	}
-	b.table.most("S5", fmt.Sprintf("ready with %d waiting runs", b.waiting), warm.median().Seconds(), 0.3, "s")
+	b.table.most("S5", "ready, "+p.String(), kept.median().Seconds(), 0.3, "s")
+	b.table.note("S5", "the same, nothing kept of an earlier look", short(bare.median()))
 	if len(cold) > 0 {
 		b.table.note("S5", "the same, page cache dropped", short(cold.median()))
 	}
 	return os.RemoveAll(w.root)
 }
+
+// forget removes what placet has kept of earlier looks.
+func (w workspace) forget() error {
+	if err := os.Remove(filepath.Join(w.root, ".placet/recall")); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+// keepWait is how long a daemon that is ready takes at most to keep what it saw.
+const keepWait = 3 * time.Second
 
 // start returns how long the daemon takes to be ready.
 func (b *bench) start(w workspace) (time.Duration, error) {
@@ -74,7 +91,12 @@ func (b *bench) start(w workspace) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	p.stop()
+	defer p.stop()
+	for end := time.Now().Add(keepWait); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(w.root, ".placet/recall")); err == nil {
+			break
+		}
+	}
 	return p.after, nil
 }
 
@@ -133,9 +155,17 @@ func (b *bench) idleness() error {
 	return s.close()
 }
 
-// views is S9: the verbs that look at everything.
+// views is S9: the verbs that look at everything, among runs of which few wait
+// and among runs that all do.
 func (b *bench) views() error {
-	w, err := b.crowd("views")
+	if err := b.viewsAmong(grown(b.waiting, 100)); err != nil {
+		return err
+	}
+	return b.viewsAmong(population{waiting: b.waiting, longest: 10})
+}
+
+func (b *bench) viewsAmong(p population) error {
+	w, err := b.grow("views", p)
 	if err != nil {
 		return err
 	}
@@ -143,19 +173,38 @@ func (b *bench) views() error {
 		verb string
 		goal float64
 	}{{"status", 0.1}, {"inbox", 0.1}, {"check", 1.5}} {
-		var all times
-		for range b.starts {
-			began := time.Now()
-			out, err := b.verb(w, v.verb)
-			all = append(all, time.Since(began))
-			var exit *exec.ExitError
-			if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 3) {
-				return fmt.Errorf("cannot measure: placet %s: %w\n%.2000s", v.verb, err, out)
-			}
+		if err := w.forget(); err != nil {
+			return err
 		}
-		b.table.most("S9", fmt.Sprintf("placet %s, %d waiting runs, warm", v.verb, b.waiting), all.median().Seconds(), v.goal, "s")
+		time.Sleep(2100 * time.Millisecond) // younger files are not kept
+		bare, err := b.view(w, v.verb)
+		if err != nil {
+			return err
+		}
+		var kept times
+		for range b.starts {
+			took, err := b.view(w, v.verb)
+			if err != nil {
+				return err
+			}
+			kept = append(kept, took)
+		}
+		b.table.most("S9", fmt.Sprintf("placet %s, %s", v.verb, p), kept.median().Seconds(), v.goal, "s")
+		b.table.note("S9", "the same, nothing kept of an earlier look", short(bare))
 	}
 	return os.RemoveAll(w.root)
+}
+
+// view returns how long a verb takes that only looks.
+func (b *bench) view(w workspace, verb string) (time.Duration, error) {
+	began := time.Now()
+	out, err := b.verb(w, verb)
+	took := time.Since(began)
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 3) {
+		return 0, fmt.Errorf("cannot measure: placet %s: %w\n%.2000s", verb, err, out)
+	}
+	return took, nil
 }
 
 // binary is S10: how large the program is, and how long from its start to the

@@ -53,8 +53,10 @@ func (w workspace) waiting(n, events int) error {
 }
 
 // completed makes the n-th finished run, with the request it once asked.
-func (w workspace) completed(n int) error {
-	const events = 4
+func (w workspace) completed(n int) error { return w.completedAfter(n, 4) }
+
+// completedAfter is completed, with so many events.
+func (w workspace) completedAfter(n, events int) error {
 	dir := w.run("completed", n)
 	if err := w.events(dir, events, "workflow_complete"); err != nil {
 		return err

@@ -2,11 +2,14 @@ package layout
 
 import (
 	"path"
+	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 const uuid = "3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34"
@@ -143,4 +146,23 @@ func TestRequestFileNames(t *testing.T) {
 	if got := FormView(strings.Repeat("0a1b2c3d", 8)); got != "form-0a1b2c3d.md" {
 		t.Error(got)
 	}
+}
+
+// The pattern that the names of events were first written as.
+var eventPattern = regexp.MustCompile(`^(\d{3,9})-([a-z_]+)\.json$`)
+
+func TestEventNamesAreThoseOfThePattern(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.OneOf(rapid.StringMatching(`[0-9]{0,11}-?[a-z_]{0,4}(\.json)?[\n-]?`), rapid.String()).Draw(t, "name")
+		number, typ, ok := FaberEventName(name)
+		m := eventPattern.FindStringSubmatch(name)
+		if ok != (m != nil) {
+			t.Fatalf("%q is one: %t", name, ok)
+		}
+		if want := 0; ok {
+			if want, _ = strconv.Atoi(m[1]); number != want || typ != m[2] {
+				t.Fatalf("%q: %d, %q", name, number, typ)
+			}
+		}
+	})
 }

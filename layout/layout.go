@@ -133,7 +133,10 @@ var noise = regexp.MustCompile(`^\.|~$|^#.*#$|^4913$|\.(tmp|temp|vsctmp|bck|orig
 
 // Noise reports whether a name is known to be somebody's temporary, backup or
 // lock file.
-func Noise(name string) bool { return noise.MatchString(name) }
+func Noise(name string) bool {
+	// All but one of them hold one of these characters.
+	return (name == "4913" || strings.ContainsAny(name, ".~#_")) && noise.MatchString(name)
+}
 
 // conflictCopy matches the names that synchronisers give to the loser of two
 // simultaneous changes (Syncthing; Dropbox and Nextcloud).

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // Every temporary name that was measured is noise, and no document is; a
@@ -78,4 +80,16 @@ func TestRequestIDs(t *testing.T) {
 			t.Errorf("IsRequestID(%.40q) = %v", id, !want)
 		}
 	}
+}
+
+// Most names are told by a glance; the glance never tells anything else.
+func TestNoiseIsWhatThePatternSays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOfN(rapid.SampledFrom([]string{
+			".", "~", "#", "_", "___jb_tmp___", "4913", "$", "tmp", "bak", "part", "a", "-", "Thumbs", "desktop", "ini", "db", "0a1b", "7",
+		}), 0, 6).Draw(t, "parts")
+		if name := strings.Join(parts, ""); Noise(name) != noise.MatchString(name) {
+			t.Fatalf("%q is noise: %v", name, Noise(name))
+		}
+	})
 }

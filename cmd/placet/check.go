@@ -25,6 +25,8 @@ there is an error; warnings and infos alone end with 0.`,
 			if err != nil {
 				return err
 			}
+			b.brief = true
+			defer b.remember(found, len(args) == 0)
 			return b.check(b.views(found), len(args) == 0)
 		},
 	}
@@ -42,8 +44,8 @@ type findingLine struct {
 var severities = []string{"error", "warning", "info"}
 
 // findingLines are a run's findings: what its machine finds, the problem notes
-// that stand and are not among it, names that nobody knows, and whether it can
-// be read at all.
+// that stand and do not say that of their file, names that nobody knows, and
+// whether it can be read at all.
 func findingLines(v view) []findingLine {
 	run := v.Key.String()
 	lines := []findingLine{}
@@ -54,7 +56,9 @@ func findingLines(v view) []findingLine {
 		lines = append(lines, findingLine{run, f.Severity, f.Path, f.Text})
 	}
 	for _, n := range v.notes {
-		said := slices.ContainsFunc(lines, func(l findingLine) bool { return l.Text == n.Text || l.Path == n.Path })
+		said := slices.ContainsFunc(lines, func(l findingLine) bool {
+			return l.Text == n.Text || l.Path == n.Path || l.Severity == "error" && l.Path+layout.ProblemSuffix == n.Path
+		})
 		if !said {
 			lines = append(lines, findingLine{run, "error", n.Path, n.Text})
 		}
@@ -67,13 +71,9 @@ func findingLines(v view) []findingLine {
 
 // strays are names in a run's request folders that nobody reads: an answer
 // under a mistyped name waits for ever.
-func (b *bench) strays(v view) []findingLine {
-	loaded, err := b.store.Load(v.found.Run, v.found.Family.Layout, nil)
-	if err != nil {
-		return nil // that is among the findings already
-	}
+func strays(v view) []findingLine {
 	var lines []findingLine
-	for _, p := range loaded.Stray {
+	for _, p := range v.stray {
 		if layout.Under(p, path.Join(v.found.Run.Dir, layout.RequestsDir)) {
 			lines = append(lines, findingLine{v.Key.String(), "warning", p, "nobody reads a file of this name: an answer is form.md or response.json"})
 		}
@@ -109,7 +109,7 @@ func (b *bench) check(views []view, all bool) error {
 	lines := []findingLine{}
 	errors := 0
 	for _, v := range views {
-		lines = append(append(lines, findingLines(v)...), b.strays(v)...)
+		lines = append(append(lines, findingLines(v)...), strays(v)...)
 	}
 	for _, l := range b.litter() {
 		inside := slices.ContainsFunc(views, func(v view) bool { return layout.Under(l.Path, v.found.Run.Dir) })

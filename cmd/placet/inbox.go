@@ -91,7 +91,8 @@ func (b *bench) requestData(a engine.Asked) requestLine {
 }
 
 func (b *bench) inbox() error {
-	s := b.state(b.runs(), false)
+	found := b.runs()
+	s := b.state(found, false)
 	var open []engine.Asked
 	for _, v := range s.views {
 		open = append(open, v.Open...)
@@ -107,6 +108,7 @@ func (b *bench) inbox() error {
 	if err := b.w.answer(data, func() { b.printInbox(open, data, s) }); err != nil {
 		return err
 	}
+	b.remember(found, true)
 	return b.outcome(s)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"placet/engine"
@@ -26,6 +27,8 @@ type view struct {
 	// since is when the run came to stand where it stands, as far as its
 	// documents tell.
 	since time.Time
+	// stray are the paths in the run's folder that nobody knows.
+	stray []string
 	err   error
 }
 
@@ -102,12 +105,19 @@ func (b *bench) viewEach(found []reconcile.Found, views []view, todo []int) []in
 // view looks at one run. It reports whether something in it was still being
 // written.
 func (b *bench) view(f reconcile.Found) (view, bool) {
+	if b.brief {
+		if v, ok := b.recalled(f); ok {
+			return v, false
+		}
+	}
 	v := view{found: f}
-	snap, again, err := b.loop.Snapshot(f)
+	seen, err := b.loop.Look(f)
 	if err != nil {
 		v.Key, v.err = f.Key(), err
 		return v, false
 	}
+	snap := seen.Snap
+	v.stray = seen.Stray
 	if b.journals {
 		snap.Docs = b.wholeJournals(f, snap.Docs)
 	}
@@ -123,7 +133,10 @@ func (b *bench) view(f reconcile.Found) (view, bool) {
 			v.addReceipt(d)
 		}
 	}
-	return v, !again.IsZero()
+	if b.brief {
+		b.loop.Keep(f, seen, packView(v))
+	}
+	return v, !seen.Again.IsZero()
 }
 
 // addReceipt adds what became of a request to the run's log: an answer that
@@ -182,20 +195,15 @@ func (b *bench) live(found []reconcile.Found) ([]reconcile.Found, map[engine.Sta
 
 // each calls f for 0 … n-1, as many at a time as there are processors.
 func each(n int, f func(i int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
-	next := make(chan int)
-	for range workers {
+	var next atomic.Int64
+	for range min(n, runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
-			for i := range next {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				f(i)
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 }
 

@@ -74,7 +74,17 @@ func (b *bench) status(args []string, all bool) error {
 	if err := b.w.answer(s, func() { b.printStatus(s) }); err != nil {
 		return err
 	}
+	b.remember(found, len(args) == 0)
 	return b.outcome(s)
+}
+
+// remember has a later placet recall what was seen. all says that these are all
+// runs of the workspace.
+func (b *bench) remember(found []reconcile.Found, all bool) {
+	if !all || b.unlisted {
+		found = nil
+	}
+	b.loop.SaveRecall(found)
 }
 
 // outcome is the exit code that the state calls for.
@@ -86,6 +96,7 @@ func (b *bench) outcome(s state) error {
 func (b *bench) state(found []reconcile.Found, all bool) state {
 	s := state{Workspace: b.root, Daemon: daemonRuns(b.root), Runs: []runLine{}}
 	s.Held, _ = b.store.Hold()
+	b.brief = true
 	live, final := b.live(found)
 	s.Final = final
 	if all {

@@ -43,7 +43,7 @@ func (w *world) watch(ctx context.Context, asJSON bool) error {
 		log = slog.New(slog.NewJSONHandler(w.err, nil))
 	}
 	var runner *provider.Runner
-	b, err := w.open(setup{log: log, moved: moves.moved, live: true, runner: func(b *bench) *provider.Runner {
+	b, err := w.open(setup{log: log, moved: moves.moved, live: true, recall: true, runner: func(b *bench) *provider.Runner {
 		runner = b.runner(log)
 		return runner
 	}})

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 	"placet/engine/afl"
 	"placet/engine/faber"
 	"placet/engine/provider"
+	"placet/engine/recall"
 	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/layout"
@@ -33,6 +35,9 @@ type bench struct {
 	// journals says that a look takes in all of a run's journals, not their
 	// ends alone.
 	journals bool
+	// brief says that views may be those of an earlier placet, which hold no
+	// more than status, inbox and check show.
+	brief bool
 	// unlisted says that a folder in which runs may lie cannot be listed.
 	unlisted bool
 	changing *live // nil: the settings never change
@@ -48,6 +53,8 @@ type setup struct {
 	moved func(layout.Run, engine.Transition)
 	// runner carries out commands; nil for a bench that only looks.
 	runner func(*bench) *provider.Runner
+	// recall has runs recalled from an earlier look.
+	recall bool
 	// live reads the settings again when they change.
 	live bool
 	// noCommands takes the commands out of the settings, so that no attempt is
@@ -55,8 +62,15 @@ type setup struct {
 	noCommands bool
 }
 
+// garbage is how much a verb that looks and ends may leave lying, in percent of
+// what it uses: collecting it at the usual pace costs half as much as looking.
+const garbage = 800
+
 // look opens the workspace to look at it.
-func (w *world) look() (*bench, error) { return w.open(setup{}) }
+func (w *world) look() (*bench, error) {
+	debug.SetGCPercent(garbage)
+	return w.open(setup{recall: true})
+}
 
 // open finds the workspace, reads the settings and sets everything up.
 func (w *world) open(s setup) (*bench, error) {
@@ -101,6 +115,9 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 			return facts
 		},
 		Begin: func(engine.Action) {}, Workers: workers, Now: w.now, Log: s.log, Moved: s.moved,
+	}
+	if who, ok := mark(); ok && s.recall {
+		options.Recall = recall.Open(b.store, who)
 	}
 	if b.changing != nil {
 		options.Changed = b.changing.news

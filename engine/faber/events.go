@@ -58,24 +58,30 @@ func (e event) ours() bool { return e.Metadata.Placet.Key != "" }
 // readEvents decodes events/ in numeric order. What is not an event is left
 // alone: it is not used, and check warns of it.
 func (r *reading) readEvents() {
-	for _, d := range r.Snap.Under("events") {
+	docs := r.Snap.Under("events")
+	decode := decodeEvent
+	if len(docs) > longHistory {
+		decode = decoded.event
+	}
+	for _, d := range docs {
 		if d.Kind == layout.FaberEvent && r.unknown(d) {
 			r.eventsOpen = true
 		}
 		if d.Kind != layout.FaberEvent || !d.Present() {
 			continue
 		}
-		e := event{Name: path.Base(d.Path), Sum: d.Sum}
-		e.Number, _, _ = layout.FaberEventName(e.Name)
-		if schemas.Decode("faber/event", e.Name, d.Body, &e) != nil {
+		once := decode(d)
+		if once == nil {
 			continue
 		}
-		if len(e.Raw) > 0 && schemas.DecodeValue(e.Raw, &e.Metadata) != nil {
-			e.Metadata = eventMetadata{}
-		}
+		e := *once
+		e.Name = path.Base(d.Path)
+		e.Number, _, _ = layout.FaberEventName(e.Name)
 		r.events = append(r.events, e)
 	}
-	sort.SliceStable(r.events, func(i, j int) bool { return r.events[i].Number < r.events[j].Number })
+	if less := func(i, j int) bool { return r.events[i].Number < r.events[j].Number }; !sort.SliceIsSorted(r.events, less) {
+		sort.SliceStable(r.events, less)
+	}
 }
 
 // unknown reports whether an event cannot be read at this moment, though it may

@@ -4,9 +4,16 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// tie has a program end when this process ends, however that ends. Until its
+// record names it, a later placet could not find it to end it. What it started
+// itself is not tied. (The system ties it to the thread; Go ends only threads
+// that a goroutine is locked to.)
+func tie(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
 // sessionOf is the session that a process lies in, 0 where nobody can tell.
 func sessionOf(pid int) int {

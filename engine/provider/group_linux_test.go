@@ -3,7 +3,6 @@ package provider
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,35 +12,30 @@ import (
 func TestALostChecksDescendantsAreKilledToo(t *testing.T) {
 	t.Parallel()
 	const script = `sh -c 'sleep 600 & echo $! > "$0".grandchild; wait' "$0" & echo begun; echo $$ > "$0".pid; read line < "$0"`
-	for _, ended := range []bool{false, true} {
-		root := t.TempDir()
-		gates(t, root)
-		killedPlacet(t, root, script)
-		b := benchAt(t, root, RunnerOptions{})
-		for _, name := range []string{"check.grandchild", "agent.grandchild"} {
-			await(t, name+" is there", func() bool { return b.wrote(name) })
-		}
-		if ended { // as a program does that writes to the pipe which placet read
-			open(t, filepath.Join(root, "check"))
-			gone(t, b.read("check.pid"))
-		}
-		if err := b.Recover(); err != nil {
-			t.Fatal(err)
-		}
-		if got := b.outcome(at("run/check.json")); got.Outcome != "lost" {
-			t.Errorf("check: outcome %q, want lost", got.Outcome)
-		}
-		gone(t, b.read("check.grandchild"))
-		spared, err := strconv.Atoi(strings.TrimSpace(b.read("agent.grandchild")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := birth(spared); err != nil {
-			t.Errorf("the agent's grandchild: %v; want it still running", err)
-		}
-		b.End("agent")
-		gone(t, b.read("agent.grandchild"))
+	root := t.TempDir()
+	gates(t, root)
+	killedPlacet(t, root, script)
+	b := benchAt(t, root, RunnerOptions{})
+	for _, name := range []string{"check.grandchild", "agent.grandchild"} {
+		await(t, name+" is there", func() bool { return b.wrote(name) })
 	}
+	gone(t, b.read("check.pid"))
+	if err := b.Recover(); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.outcome(at("run/check.json")); got.Outcome != "lost" {
+		t.Errorf("check: outcome %q, want lost", got.Outcome)
+	}
+	gone(t, b.read("check.grandchild"))
+	spared, err := strconv.Atoi(strings.TrimSpace(b.read("agent.grandchild")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := birth(spared); err != nil {
+		t.Errorf("the agent's grandchild: %v; want it still running", err)
+	}
+	b.End("agent")
+	gone(t, b.read("agent.grandchild"))
 }
 
 func TestAGroupIsKnownWithoutItsLeader(t *testing.T) {
@@ -74,5 +68,25 @@ func TestAGroupIsKnownWithoutItsLeader(t *testing.T) {
 	gone(t, string(left))
 	if rec.orphans() || groupSession(rec.Pid) != 0 {
 		t.Error("the group counts as there although nobody is left")
+	}
+}
+
+// Nobody has to find it first.
+func TestACheckEndsWithPlacet(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	gates(t, root)
+	killedPlacet(t, root, patient)
+	b := &bench{t: t, root: root}
+	gone(t, b.read("check.pid"))
+	agent, err := strconv.Atoi(strings.TrimSpace(b.read("agent.pid")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := birth(agent); err != nil {
+		t.Errorf("the agent: %v; want it still running", err)
+	}
+	if err := syscall.Kill(-agent, syscall.SIGKILL); err != nil {
+		t.Error(err)
 	}
 }

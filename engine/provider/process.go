@@ -49,6 +49,9 @@ func start(s spec) (*process, error) {
 		cmd.Stderr = s.stderr
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !s.session, Setsid: s.session}
+	if !s.session {
+		tie(cmd.SysProcAttr)
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

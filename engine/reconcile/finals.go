@@ -34,6 +34,11 @@ func (s *session) checkFinals(ctx context.Context) {
 		}
 		s.revive(f)
 	}
+	select {
+	case <-ctx.Done():
+	case <-s.allPassed:
+		s.started()
+	}
 }
 
 // finalsPace leaves the workers to the runs that people wait for.

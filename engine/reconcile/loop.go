@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/recall"
 	"placet/engine/store"
 	"placet/layout"
 )
@@ -42,6 +43,8 @@ type Options struct {
 	Log *slog.Logger
 	// Workers is how many runs are looked at side by side; 32 if not positive.
 	Workers int
+	// Recall is what an earlier placet has seen; nil where nothing is kept.
+	Recall *recall.Memory
 	// Moved is called for every transition after its commit.
 	Moved func(run layout.Run, t engine.Transition)
 }
@@ -60,6 +63,7 @@ type Loop struct {
 	begun asked
 	ended asked
 	told  told
+	marks factMarks
 
 	holdMu sync.Mutex
 	held   string // the hold that was said
@@ -102,6 +106,7 @@ func New(o Options) *Loop {
 	if o.Moved == nil {
 		o.Moved = func(layout.Run, engine.Transition) {}
 	}
+	o.Store.Sighting(o.Recall != nil)
 	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}}
 	for _, f := range o.Families {
 		rows := map[engine.Edge]bool{}
@@ -188,12 +193,21 @@ func (l *Loop) walk(w *walk) []Found {
 // that is absent, unsettled or unusable gives the zero Peek: a closer look is
 // needed.
 func (l *Loop) Peek(f Found) engine.Peek {
+	if p, ok := l.o.Recall.Peek(f.Run); ok {
+		return p
+	}
 	rel := strings.TrimPrefix(f.Run.State, f.Run.Dir+"/")
 	file, ok := f.Family.Layout.File(f.Run, rel)
 	if !ok {
 		return engine.Peek{}
 	}
-	return peek(f, l.o.Store.Read(f.Run.State, file))
+	sight := l.sightState(f)
+	state := l.o.Store.Read(f.Run.State, file)
+	p := peek(f, state)
+	if state.Present() {
+		l.o.Recall.Note(f.Run, recall.Entry{Peek: p, State: sight})
+	}
+	return p
 }
 
 // peek says how a run stands by its state document.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"placet/engine"
+	"placet/engine/recall"
 )
 
 const (
@@ -37,7 +40,17 @@ func (l *Loop) Once(ctx context.Context) (Report, error) {
 		}
 	}
 	r, err := o.report(ctx)
+	l.saveOnce(o)
 	return r, errors.Join(ctx.Err(), walkErr, err, l.o.Store.Flush())
+}
+
+// saveOnce has the next start recall what was seen.
+func (l *Loop) saveOnce(o *settling) {
+	var all []Found
+	for _, out := range o.runs {
+		all = append(all, out.f)
+	}
+	l.SaveRecall(all)
 }
 
 // settling is one Once.
@@ -52,7 +65,9 @@ type settling struct {
 // outcome is what came of one run.
 type outcome struct {
 	f     Found
-	p     *pass // the last one; nil for final runs
+	p     *pass        // the last one; nil for final runs
+	rest  *recall.Rest // nil where it was looked at
+	calm  engine.Peek  // of a rest
 	moved int
 	wrote bool // in the last round
 	err   error
@@ -79,13 +94,18 @@ func (o *settling) todo(found []Found) []*outcome {
 		if out == nil {
 			out = &outcome{f: f}
 			todo = append(todo, out)
-		} else if out.wrote = false; out.p != nil && len(out.p.last.snap.Needs) > 0 {
+		} else if out.wrote = false; out.needs() {
 			todo = append(todo, out)
 		}
 		o.runs[f.Run.State] = out
 		o.order = append(o.order, f.Run.State)
 	}
 	return todo
+}
+
+// needs reports whether a run depends on files of others.
+func (out *outcome) needs() bool {
+	return out.p != nil && len(out.p.last.snap.Needs) > 0 || out.rest != nil && len(out.rest.Needs) > 0
 }
 
 // round settles runs, several side by side.
@@ -113,8 +133,12 @@ func (o *settling) settle(ctx context.Context, out *outcome) {
 	if status := o.l.Peek(out.f); out.p == nil && status.Final && !status.Touched {
 		return
 	}
+	if out.p == nil && o.recalls(out) {
+		return
+	}
+	sight := o.l.sightState(out.f)
 	p := o.l.newPass(out.f)
-	out.p = p
+	out.p, out.rest = p, nil
 	var since patience
 	for {
 		out.err = p.run(ctx)
@@ -131,6 +155,22 @@ func (o *settling) settle(ctx context.Context, out *outcome) {
 	}
 	out.moved += p.moved
 	out.wrote = p.wrote
+	if out.err == nil && !p.wrote {
+		o.l.keep(out.f, p.last, sight, "")
+	}
+}
+
+// recalls takes a run as an earlier placet left it, if it still is.
+func (o *settling) recalls(out *outcome) bool {
+	if _, held := o.l.o.Store.Hold(); held {
+		return false
+	}
+	status, rest := o.l.rest(out.f)
+	if rest == nil || !o.l.o.Store.Holds(out.f.Run.Dir, rest.Sight) {
+		return false
+	}
+	out.calm, out.rest = status, rest
+	return true
 }
 
 // hold notes that git is rewriting the tree. The run is looked at all the same,
@@ -179,6 +219,9 @@ func (o *settling) report(ctx context.Context) (Report, error) {
 	for _, state := range o.order {
 		out := o.runs[state]
 		r.Moved += out.moved
+		if out.rest != nil {
+			r.addRest(out.calm, out.rest)
+		}
 		if out.p == nil {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/recall"
 	"placet/layout"
 )
 
@@ -48,6 +49,17 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 	}
 	plan := engine.Plan{Wake: r.Wake}
 	plan.WakeAt(p.wake())
+	r.Wake = plan.Wake
+}
+
+// addRest takes a run into the report that is as an earlier placet left it.
+func (r *Report) addRest(status engine.Peek, rest *recall.Rest) {
+	r.Notes = append(r.Notes, rest.Notes...)
+	if status.Waiting {
+		r.Waiting++
+	}
+	plan := engine.Plan{Wake: r.Wake}
+	plan.WakeAt(rest.Wake)
 	r.Wake = plan.Wake
 }
 

@@ -35,7 +35,11 @@ type session struct {
 	// pending counts the first passes that are not over, and the first scan.
 	pending atomic.Int64
 	finals  finals
-	tell    func()
+	// allPassed is closed when every first pass is over.
+	allPassed chan struct{}
+	// starting: what is seen is noted for the next start.
+	starting atomic.Bool
+	tell     func()
 }
 
 // Watch serves the workspace until the context ends: every run that can move is
@@ -62,7 +66,7 @@ func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, wai
 func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *session {
 	s := &session{
 		l: l, w: w, book: newBook(l.o.Families), dirty: newDirty(), timers: newTimers(),
-		slots: make(chan struct{}, l.o.Workers), rescans: newRescans(),
+		slots: make(chan struct{}, l.o.Workers), rescans: newRescans(), allPassed: make(chan struct{}),
 	}
 	s.tell = sync.OnceFunc(func() {
 		if ready != nil {
@@ -70,6 +74,7 @@ func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *sessi
 		}
 	})
 	s.pending.Store(1)
+	s.starting.Store(l.o.Recall != nil)
 	return s
 }
 
@@ -123,6 +128,12 @@ func (s *session) passed() {
 	}
 	s.l.o.Store.Watching()
 	s.tell()
+	close(s.allPassed)
+	s.giveBack()
+}
+
+// giveBack gives the garbage of many runs back at once.
+func (s *session) giveBack() {
 	if runs, _ := s.book.count(); runs > manyRuns {
 		debug.FreeOSMemory()
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"placet/engine"
+	"placet/engine/store"
 	"placet/engine/watch"
 	"placet/layout"
 )
@@ -46,7 +48,14 @@ func (s *session) serve(ctx context.Context, state string) {
 	s.slots <- struct{}{}
 	defer func() { <-s.slots }()
 	s.timers.drop(state)
+	if s.recall(lv) {
+		return
+	}
 	p := s.newPass(lv)
+	var sight store.Sight
+	if s.starting.Load() {
+		sight = s.l.sightState(p.f)
+	}
 	err := p.run(ctx)
 	for errors.Is(err, errHeld) {
 		// The caller need not wait for git to hear that we are here.
@@ -57,6 +66,9 @@ func (s *session) serve(ctx context.Context, state string) {
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return
+	}
+	if err == nil {
+		s.remember(lv, p, sight)
 	}
 	s.end(lv, p, err)
 }
@@ -196,8 +208,11 @@ func (s *session) note(lv *live, p *pass) watch.Print {
 	if len(paths) == 0 {
 		paths = []string{p.f.Run.Dir}
 	}
-	packed, print := pack(p.f.Run.Dir, paths), s.w.Print(paths...)
-	status := peek(p.f, p.last.snap.Doc(p.f.Run.State))
+	return s.noteSights(lv, p.f, paths, peek(p.f, p.last.snap.Doc(p.f.Run.State)))
+}
+
+func (s *session) noteSights(lv *live, f Found, paths []string, status engine.Peek) watch.Print {
+	packed, print := pack(f.Run.Dir, paths), s.w.Print(paths...)
 	s.book.do(func() { lv.sights, lv.print, lv.status = packed, print, status })
 	return print
 }

@@ -8,8 +8,8 @@ import (
 // Bounds of the contents that are kept so that they need not be read again.
 const (
 	keepBody   = 64 << 10
-	keepBodies = 4 << 20
-	bodyCost   = 300 // what a kept body costs besides its bytes
+	keepBodies = 12 << 20
+	bodyCost   = 400 // what a kept body costs besides its bytes
 )
 
 // bodies are contents that were read not long ago, by path.

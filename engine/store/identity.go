@@ -27,9 +27,14 @@ type content struct {
 	// racy: so young when it was read that a change in the same tick of the
 	// file system's clock would not show in its times.
 	racy bool
+	// name is the digest in words, where it was asked for before.
+	name engine.Digest
 }
 
 // digest is the digest of the content.
 func (c content) digest() engine.Digest {
+	if c.name != "" {
+		return c.name
+	}
 	return engine.Digest("sha256:" + hex.EncodeToString(c.sum[:]))
 }

@@ -30,6 +30,9 @@ type Loaded struct {
 	// Temps are placet's own temporary names in the run's folder: of a commit
 	// that is under way, or left by a crash; see Sweep.
 	Temps []string
+	// Sight is what the look depended on, where it is asked for (Sighting) and a
+	// later change would show in it; else the zero Sight.
+	Sight Sight
 }
 
 // visit is one Load in progress.
@@ -43,7 +46,9 @@ type visit struct {
 	at     map[string]int  // path → index in out.Docs
 	names  strings.Builder // what was seen; see Unchanged
 	glance glance
+	seeing *seeing   // nil: no sight is asked for
 	began  time.Time // by the file system's clock
+	clock  bool      // which is known
 	blind  bool      // some of it may change without showing
 	scarce error     // what could not be read for reasons that are not its own
 	dirs   map[string]bool
@@ -64,7 +69,10 @@ func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded,
 		at: map[string]int{}, dirs: map[string]bool{},
 	}
 	v.pass = s.memory.begin(v.folder)
-	v.began, _ = s.diskNow(staleClock)
+	v.began, v.clock = s.diskNow(staleClock)
+	if s.sighting.Load() {
+		v.seeing = newSeeing()
+	}
 	if err := v.walk(".", 0); err != nil {
 		return Loaded{}, err
 	}
@@ -90,6 +98,9 @@ func (v *visit) finish() {
 	if v.blind || !v.out.Again.IsZero() {
 		v.glance.number = 0
 	}
+	if v.seeing != nil && !v.blind && v.out.Again.IsZero() {
+		v.out.Sight = v.seeing.sight(v.names.String(), v.began, v.clock)
+	}
 	v.s.memory.finish(v.folder, v.pass, v.names.String(), v.glance.number, v.s.age())
 }
 
@@ -98,6 +109,9 @@ func (v *visit) sight(name string, info Info, there bool) {
 	v.names.WriteString(name)
 	v.names.WriteByte(0)
 	v.glance.add(&v.s.memory, info, there)
+	if v.seeing != nil {
+		v.seeing.add(info, there)
+	}
 	v.blind = v.blind || there && racy(info, v.began)
 }
 

@@ -29,7 +29,8 @@ func (v *visit) need(need string) error {
 		return nil
 	}
 	// A real file may have such a name.
-	if _, err := v.s.fs.Stat(p); err == nil {
+	info, err := v.s.fs.Stat(p)
+	if v.sight("/"+p, info, err == nil); err == nil {
 		v.one(p, still, true)
 	}
 	return v.glob(".", strings.Split(p, "/"), still)
@@ -77,7 +78,8 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 		if len(rest) > 0 {
 			return v.glob(next, rest, still)
 		}
-		if info, err := v.s.fs.Stat(next); err == nil && !info.Mode.IsDir() {
+		info, err := v.s.fs.Stat(next)
+		if v.sight("/"+next, info, err == nil); err == nil && !info.Mode.IsDir() {
 			v.one(next, still, true)
 		}
 		return nil

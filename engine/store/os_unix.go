@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"placet/layout"
 )
 
 // OS returns the file system of the machine, rooted at a folder. A root that
@@ -144,6 +147,22 @@ func (o osFS) Stat(name string) (Info, error) {
 	return infoOf(path.Base(name), &st), nil
 }
 
+// Below implements near: the way to the folder is walked once.
+func (o osFS) Below(dir string) (stat func(rel string) (Info, error), done func(), err error) {
+	fd, err := o.openBelow(path.Clean(dir), folderFlags|noFollow, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	stat = func(rel string) (Info, error) {
+		var st unix.Stat_t
+		if err := retry(func() error { return unix.Fstatat(fd, rel, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
+			return Info{}, &fs.PathError{Op: "stat", Path: path.Join(dir, rel), Err: err}
+		}
+		return infoOf(rel, &st), nil
+	}
+	return stat, func() { unix.Close(fd) }, nil
+}
+
 func (o osFS) List(dir string) ([]Info, error) {
 	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
 	if err != nil {
@@ -168,6 +187,27 @@ func (o osFS) List(dir string) ([]Info, error) {
 		infos = append(infos, infoOf(name, &st))
 	}
 	return infos, nil
+}
+
+// Entries implements lister.
+func (o osFS) Entries(dir string) ([]layout.Entry, error) {
+	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
+	if err != nil {
+		return nil, o.explain("list", dir, err)
+	}
+	f := os.NewFile(uintptr(fd), o.root+"/"+dir)
+	defer f.Close()
+	found, err := f.ReadDir(-1)
+	if err != nil {
+		return nil, &fs.PathError{Op: "list", Path: dir, Err: err}
+	}
+	entries := make([]layout.Entry, len(found))
+	for i, e := range found {
+		typ := e.Type()
+		entries[i] = layout.Entry{Name: e.Name(), Dir: typ.IsDir(), Link: !typ.IsDir() && !typ.IsRegular()}
+	}
+	slices.SortFunc(entries, func(a, b layout.Entry) int { return strings.Compare(a.Name, b.Name) })
+	return entries, nil
 }
 
 // entries are buffers for the names of folders.
@@ -268,14 +308,22 @@ func infoOf(name string, st *unix.Stat_t) Info {
 	}
 }
 
-func modeOf(m uint32) fs.FileMode {
-	mode := fs.FileMode(m & 0o777)
+// special are the set-id and sticky bits.
+func special(m uint32) (mode fs.FileMode) {
 	for bit, flag := range map[uint32]fs.FileMode{
 		syscall.S_ISUID: fs.ModeSetuid, syscall.S_ISGID: fs.ModeSetgid, syscall.S_ISVTX: fs.ModeSticky,
 	} {
 		if m&bit != 0 {
 			mode |= flag
 		}
+	}
+	return mode
+}
+
+func modeOf(m uint32) fs.FileMode {
+	mode := fs.FileMode(m & 0o777)
+	if m&(syscall.S_ISUID|syscall.S_ISGID|syscall.S_ISVTX) != 0 {
+		mode |= special(m)
 	}
 	switch m & unix.S_IFMT {
 	case unix.S_IFREG:

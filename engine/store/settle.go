@@ -67,7 +67,7 @@ func (s *Store) look(a ask, info Info) (engine.Document, time.Time) {
 	if err != nil {
 		return s.unread(a, d, info, err)
 	}
-	c.racy = racy(c.info, began)
+	c.racy, c.name = racy(c.info, began), c.digest()
 	s.memory.bodies.put(a.path, c)
 	d.Changed = c.info.Changed
 	t := s.agree(a, old, appeared, c)

@@ -44,6 +44,7 @@ type Store struct {
 	asides   sync.Map    // state document → *put that holds what others wrote
 	held     atomic.Bool // .placet/lock is ours
 	saidOnce sync.Map
+	sighting atomic.Bool // Load returns sights
 }
 
 // New returns a store on a file system.
@@ -67,6 +68,10 @@ func New(fsys FS, o Options) *Store {
 // List lists a folder, sorted by name; it is a layout.Lister. A folder that
 // does not exist is empty; so is one that is in truth a file or a link.
 func (s *Store) List(dir string) ([]layout.Entry, error) {
+	if fsys, ok := s.fs.(lister); ok {
+		entries, err := fsys.Entries(dir)
+		return entries, noFolder(dir, err)
+	}
 	infos, err := s.list(dir)
 	if err != nil {
 		return nil, err

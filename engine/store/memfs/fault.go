@@ -15,7 +15,8 @@ const (
 // fault is what goes wrong, and where.
 type fault struct {
 	hook       func(Call) error
-	crashAt    int
+	crashAt    int // a call's number
+	changeAt   int // or its number among those that can change something
 	when       When
 	crashed    bool
 	failAt     int
@@ -31,7 +32,7 @@ func (f *fault) around(c Call, whole func() error, half func(error)) error {
 	switch {
 	case f.crashed:
 		return ErrCrashed
-	case f.crashAt == c.N:
+	case f.crashAt == c.N || f.changeAt == c.Change && c.Change > 0:
 		f.crashed = true
 		if f.when == After {
 			whole()
@@ -54,6 +55,14 @@ func (m *FS) CrashAt(k int, when When) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault.crashAt, m.fault.when = m.calls+k, when
+}
+
+// CrashAtChange is CrashAt for the k-th call that can change something: a crash
+// at one of the others leaves what the change before it has left.
+func (m *FS) CrashAtChange(k int, when When) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fault.changeAt, m.fault.when = m.changes+k, when
 }
 
 // FailAt makes the k-th call from now, counted from 1, return an error. A write

@@ -26,6 +26,9 @@ const tick = 4 * time.Millisecond
 type Call struct {
 	// N counts the calls from 1.
 	N int
+	// Change counts, from 1, those that can change something; of the others it
+	// is 0.
+	Change int
 	// Op is the method: open, create, append, lock, stat, list, mkdir, rename,
 	// exclusive, exchange, remove, syncdir, syncall, touch, read, write, fstat,
 	// truncate, chown, chmod, sync, trylock.
@@ -43,8 +46,13 @@ type FS struct {
 	free  []uint64 // inode numbers to use again, as ext4 does
 	last  uint64
 	calls int
-	fault fault
+	// changes are those of the calls that can change something.
+	changes int
+	fault   fault
 }
+
+// looks are the calls that change nothing.
+var looks = map[string]bool{"open": true, "stat": true, "list": true, "read": true, "fstat": true, "trylock": true}
 
 // New returns an empty file system whose times come from now; nil is time.Now.
 func New(now func() time.Time) *FS {
@@ -66,6 +74,10 @@ func (m *FS) call(op, name string, whole func() error, half func(error)) error {
 	m.mu.Lock()
 	m.calls++
 	c := Call{N: m.calls, Op: op, Name: name}
+	if !looks[op] {
+		m.changes++
+		c.Change = m.changes
+	}
 	hook := m.fault.hook
 	m.mu.Unlock()
 	if hook != nil {

@@ -161,6 +161,27 @@ func TestACrashEndsEveryLaterCall(t *testing.T) {
 	}
 }
 
+func TestACrashCanBeCountedByWhatChanges(t *testing.T) {
+	m := memfs.New(fixed)
+	must(t, m.Mkdir("before"))
+	m.CrashAtChange(2, memfs.After)
+	for range 3 {
+		if _, err := m.List("."); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, m.Mkdir("a"))
+	if _, err := m.Stat("a"); err != nil {
+		t.Error(err)
+	}
+	if err := m.Mkdir("b"); !errors.Is(err, memfs.ErrCrashed) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := m.KillClone().Stat("b"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAnErrorTakesThePlaceOfOneCall(t *testing.T) {
 	m := memfs.New(fixed)
 	m.FailAt(2, syscall.ENOSPC)

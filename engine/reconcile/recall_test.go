@@ -1,0 +1,178 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/recall"
+	"placet/engine/store"
+	"placet/engine/watch"
+)
+
+// elderly is a file system in whose eyes every file is old.
+type elderly struct{ store.FS }
+
+func (e elderly) Touch(name string) (time.Time, error) {
+	at, err := e.FS.Touch(name)
+	return at.Add(time.Minute), err
+}
+
+// stepping is a toy machine that says which runs it was asked about.
+type stepping struct {
+	toyMachine
+	mu    sync.Mutex
+	steps map[string]int
+}
+
+func (m *stepping) Step(s engine.Snapshot) (engine.Plan, error) {
+	m.mu.Lock()
+	m.steps[s.Key.ID]++
+	m.mu.Unlock()
+	return m.toyMachine.Step(s)
+}
+
+func (m *stepping) stepped() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.steps)
+}
+
+// nextPlacet is the next placet in a workspace.
+func nextPlacet(t *testing.T, root string) (*world, *stepping) {
+	m := &stepping{steps: map[string]int{}}
+	return worldAt(t, root, func(o *Options) {
+		o.Families = []Family{{toyLayout{}, m}}
+		o.Store = store.New(elderly{store.OS(root)}, store.Options{Log: o.Log})
+		o.Recall = recall.Open(o.Store, "m")
+		o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "en"}} }
+	}), m
+}
+
+// restingToys is a workspace with twelve runs of which all but two wait.
+func restingToys(t *testing.T) string {
+	w, _ := nextPlacet(t, t.TempDir())
+	for i := range 12 {
+		st := toyState{Target: 1}
+		if i > 9 {
+			st.Status = "over"
+		}
+		w.toy(fmt.Sprint("t", i), st)
+	}
+	if _, err := w.Once(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return w.root
+}
+
+// kept waits until a daemon has kept what its start has seen.
+func (w *world) kept() {
+	w.t.Helper()
+	w.eventually("the start is kept", func() bool { return w.read(".placet/recall") != "" })
+}
+
+func TestAStartAsksNothingAboutRunsThatAreAsTheyWereLeft(t *testing.T) {
+	root := restingToys(t)
+	first, m := nextPlacet(t, root)
+	s := first.serve(watch.Notify)
+	first.kept()
+	s.stop()
+	if m.stepped() == 0 {
+		t.Fatal("the first start asked nothing")
+	}
+	before := first.tree()
+	w, m := nextPlacet(t, root)
+	w.answer("t3", "more") // while nobody was there
+	s = w.serve(watch.Notify)
+	w.eventually("the answer is taken", func() bool { return len(w.movedEvents()) > 0 })
+	if n := m.stepped(); n != 1 {
+		t.Errorf("%d runs were looked at, want the one that changed", n)
+	}
+	w.answer("t4", "enough")
+	w.becomes("t4", "over")
+	if err := w.o.Store.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	for name, body := range before {
+		if body != w.read(name) && name != "toys/t3/state.json" && name != "toys/t4/state.json" {
+			t.Errorf("%s was changed", name)
+		}
+	}
+}
+
+func TestOnceAsksNothingAboutRunsThatAreAsTheyWereLeft(t *testing.T) {
+	root := restingToys(t)
+	var reports []Report
+	var steps []int
+	for range 3 {
+		w, m := nextPlacet(t, root)
+		r, err := w.Once(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports, steps = append(reports, r), append(steps, m.stepped())
+	}
+	if steps[1] != 0 || steps[2] != 0 {
+		t.Errorf("looked at so many runs each time: %d", steps)
+	}
+	for _, r := range reports {
+		if fmt.Sprint(r) != fmt.Sprint(reports[0]) || r.Runs != 12 || r.Waiting != 10 {
+			t.Errorf("reports differ: %+v", reports)
+		}
+	}
+	w, m := nextPlacet(t, root)
+	w.o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "ko"}} }
+	if _, err := w.Once(context.Background()); err != nil || m.stepped() == 0 {
+		t.Errorf("%v; other settings, and nothing is looked at", err)
+	}
+}
+
+func TestWhatCannotBeKeptIsLookedAt(t *testing.T) {
+	root := restingToys(t)
+	w, _ := nextPlacet(t, root)
+	w.toy("act", toyState{Status: "waiting", Act: "a1"})
+	w.toy("need", toyState{Need: "git:log/1", Target: 1})
+	for range 2 {
+		w, m := nextPlacet(t, root)
+		if _, err := w.Once(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if m.steps["act"] == 0 {
+			t.Error("a run with an action to begin was not looked at")
+		}
+	}
+}
+
+func TestFactsHaveOneMark(t *testing.T) {
+	facts := func() engine.Facts {
+		return engine.Facts{
+			Config:  engine.Config{Language: "en", Gates: map[string]engine.Gate{"*": {Level: "file"}}, Family: map[string]int{"a": 1}},
+			Trusted: map[engine.Digest]bool{"sha256:1": true, "sha256:2": true}, Alive: map[string]bool{"x": true},
+		}
+	}
+	var m, other factMarks
+	want, ok := m.of(facts())
+	if again, _ := other.of(facts()); !ok || again != want {
+		t.Error("the same facts have two marks")
+	}
+	for name, change := range map[string]func(*engine.Facts){
+		"language": func(f *engine.Facts) { f.Config.Language = "ko" },
+		"gate":     func(f *engine.Facts) { f.Config.Gates["*"] = engine.Gate{Level: "file", Approvers: []string{"a"}} },
+		"family":   func(f *engine.Facts) { f.Config.Family = map[string]int{"a": 2} },
+		"trust":    func(f *engine.Facts) { delete(f.Trusted, "sha256:2") },
+		"alive":    func(f *engine.Facts) { f.Alive = nil },
+	} {
+		f := facts()
+		change(&f)
+		if got, _ := m.of(f); got == want {
+			t.Errorf("%s: other facts have the same mark", name)
+		}
+	}
+	if _, ok := m.of(engine.Facts{Config: engine.Config{Family: func() {}}}); ok {
+		t.Error("facts that cannot be written have a mark")
+	}
+}
