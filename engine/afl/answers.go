@@ -11,6 +11,7 @@ import (
 	"placet/engine/check"
 	"placet/engine/gate"
 	"placet/engine/reader"
+	"placet/layout"
 	"placet/schemas"
 )
 
@@ -125,6 +126,23 @@ func (r *reading) recorded() (engine.Plan, bool) {
 		}
 	}
 	return engine.Plan{}, false
+}
+
+// unsure reports whether something cannot be told that would come before all
+// else: a person's wish, or the receipt of an open request, which may say that
+// it is answered.
+func (r *reading) unsure() bool {
+	if r.control.held {
+		return true
+	}
+	for _, id := range r.openIDs() {
+		for _, d := range r.folder(id).Docs {
+			if d.Kind == layout.KindReceipt && r.unknown(d) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // carryOut makes the transition of an answer.

@@ -97,13 +97,12 @@ func (r *reading) start(id string, taken int) (p engine.Plan, ok bool) {
 }
 
 // writing reports whether something that lies with an attempt to come is still
-// being written: whether it is news later could not be told.
+// being written or cannot be read: whether it is news later could not be told.
 func (r *reading) writing(id string, n int) bool {
 	for _, rel := range []string{
 		place(id, n, "worker.json"), place(id, n, "result.json"), "delegations/" + id + "/pending-question.json",
 	} {
-		if r.Snap.In(rel).Unsettled() {
-			r.Held = true
+		if r.unknown(r.Snap.In(rel)) {
 			return true
 		}
 	}

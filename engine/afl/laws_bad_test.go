@@ -13,7 +13,7 @@ func badInputCases() []enginetest.Case {
 		told("no YAML", one, lawPut(specsYAML, "checkpoints: [\n"), enginetest.Pass(time.Minute), stands(Delegating, "a=in_progress")),
 		told("bad hand-ins", []cp{{id: "a"}, {id: "b"}, {id: "c"}, {id: "d"}},
 			handsIn("a", map[string]any{"status": "question"}), handsIn("b", map[string]any{"status": "completed", "iteration": 7}),
-			outside("c", 0, "", `, "more": [1]`), lawPut(place("c", 1, "worker.json"), `{"status": "comp`), hookAsks("d", ""),
+			outside("c", 0, "", `, "more": [1]`), lawPut(place("c", 1, "worker.json"), `{"status": nearly}`), hookAsks("d", ""),
 			lawPut("delegations/d/pending-question.json", `{"timestamp": "x", "checkpoint": "../a", "question": "?"}`), enginetest.Pass(time.Minute),
 			lawPut("control.json", `{"want": "stop"}`), lawPut("meta.json", `{"sessionId": "another"}`), stands(Delegating, "a=in_progress", "b=in_progress", "c=in_progress")),
 		told("a broken configuration", one, enginetest.Write(upstreamJSON, `{"feedbackLoop": {"maxIterations": 0}}`), completes("a"), stands(Delegating, "a=in_progress")),

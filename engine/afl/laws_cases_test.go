@@ -1,6 +1,7 @@
 package afl
 
 import (
+	"testing"
 	"time"
 
 	"placet/engine/enginetest"
@@ -13,8 +14,8 @@ var (
 )
 
 // designCases are how a design comes in, is approved and changes.
-func designCases() []enginetest.Case {
-	return append(approvalCases(), changeCases()...)
+func designCases(t *testing.T) []enginetest.Case {
+	return append(append(approvalCases(), changeCases()...), wholeCases(t)...)
 }
 
 // unapproved is a story of a design that nobody has approved.
@@ -91,31 +92,5 @@ func changeCases() []enginetest.Case {
 			redesigns(approvedHead, siblings...), stands(Escalated), redesigns(approvedHead, other...), restamps(other...),
 			stands(Delegating, "a=in_progress", "b=aborted", "c=in_progress"),
 		),
-		everyStatus("all redefined", redesigns(approvedHead, redefinedAll()...), stands(Escalated), restamps(redefinedAll()...),
-			stands(Delegating, "done=in_progress", "asks=in_progress", "stuck=in_progress", "next=pending")),
-		everyStatus("all removed", redesigns(approvedHead, cp{id: "new"}), restamps(cp{id: "new"}),
-			stands(Delegating, "done=completed", "works=aborted", "judged=aborted", "again=aborted", "asks=aborted", "stuck=aborted", "next=aborted", "new=in_progress")),
-		everyStatus("all aborted", wants(wantAbort), stands(Aborted, "done=completed", "works=aborted", "judged=aborted", "again=aborted", "asks=aborted", "stuck=aborted", "next=aborted")),
 	}
-}
-
-// all is a design of which one checkpoint can stand in every status.
-var all = []cp{{id: "done"}, {id: "works"}, {id: "judged"}, {id: "again"}, {id: "asks"}, {id: "stuck"}, {id: "next", after: []string{"works"}}}
-
-func redefinedAll() []cp {
-	list := make([]cp, len(all))
-	for i, c := range all {
-		c.expected = "another"
-		list[i] = c
-	}
-	return list
-}
-
-// everyStatus is a story that begins with a checkpoint in every status.
-func everyStatus(name string, steps ...enginetest.Step) enginetest.Case {
-	return told(name, all, append([]enginetest.Step{
-		completes("done"), passes("done"), completes("judged"), completes("again"), fails("again"), hookAsks("asks", "Which way?"),
-		completes("stuck"), breaks("stuck"),
-		stands(Escalated, "done=completed", "works=in_progress", "judged=validating", "again=retrying", "asks=waiting_for_human", "stuck=escalated", "next=pending"),
-	}, steps...)...)
 }

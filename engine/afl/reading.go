@@ -72,6 +72,9 @@ type Control struct {
 	By     string `json:"by"`
 	Reason string `json:"reason"`
 	sum    engine.Digest
+	// held is true while the wish cannot be told: the file is being written, or
+	// cannot be read.
+	held bool
 }
 
 // Delegation is what placet believes of current-delegation.json.
@@ -81,6 +84,16 @@ type Delegation struct {
 	Iteration  int    `json:"iteration"`
 	Status     string `json:"status"`
 	sum        engine.Digest
+}
+
+// unknown reports whether what a file says cannot be told now: it is still being
+// written, or cannot be read. Nothing is decided on its absence then.
+func (r *reading) unknown(d engine.Document) bool {
+	if !d.Unsettled() && !reader.Unread(d) {
+		return false
+	}
+	r.Held = true
+	return true
 }
 
 // session reports whether a folder is one at all.
@@ -242,11 +255,14 @@ func (r *reading) readMeta() {
 
 func (r *reading) readControl() {
 	d := r.Snap.In("control.json")
+	held := r.Held
+	r.Held = false
 	if r.Decode(d, "afl/control", &r.control) {
 		r.control.sum = d.Sum
 	} else {
 		r.control = Control{}
 	}
+	r.control.held, r.Held = r.Held, r.Held || held
 }
 
 // readSignal believes of upstream's file that a worker has stopped, no more.

@@ -57,9 +57,8 @@ func (r *reading) reviewOpened() (p engine.Plan, ok bool) {
 		round = r.st.Review.Round + 1
 	}
 	lying := r.Snap.In(numbered("review", round))
-	if lying.Unsettled() {
-		r.Held = true // whether it is news later could not be told
-		return p, false
+	if r.unknown(lying) {
+		return p, false // whether it is news later could not be told
 	}
 	m := r.session(reviewOpened, Delegating, "every checkpoint is over", nil)
 	m.st.Review = &Review{Round: round, Mode: r.cfg.Review, Status: open, Seen: text(lying.Sum)}

@@ -288,9 +288,8 @@ func (r *reading) define(id string) (p engine.Plan, ok bool) {
 	d, c := r.defs[id], r.checkpoint(id)
 	switch {
 	case d != nil && c == nil:
-		if r.Snap.In("delegations/" + id + "/status.json").Unsettled() {
-			r.Held = true // it may say that the checkpoint has passed already
-			return p, false
+		if r.unknown(r.Snap.In("delegations/" + id + "/status.json")) {
+			return p, false // it may say that the checkpoint has passed already
 		}
 		return r.defineNew(*d), true
 	case d != nil && c.Status != Aborted && c.DefinitionDigest != d.digest():

@@ -80,7 +80,7 @@ func (r *reading) next() (p engine.Plan, moved bool) {
 	if final(r.st.Status) {
 		return r.abortCheckpoints()
 	}
-	if r.cfgBad {
+	if r.cfgBad || r.unsure() {
 		return p, false
 	}
 	for _, look := range []func() (engine.Plan, bool){

@@ -8,10 +8,10 @@ import (
 )
 
 // Crash takes every step of every story again and again, with a crash at the
-// first file call that placet makes, at the second, and so on, until the step
-// is over without a crash. After each crash placet starts anew. When it has come
-// to rest the tree must be that of the story without a crash, times aside; every
-// few crashes the rest of the story is told as well.
+// first file call by which placet changes something, at the second, and so on,
+// until the step is over without a crash. After each crash placet starts anew.
+// When it has come to rest the tree must be that of the story without a crash,
+// times aside; every few crashes the rest of the story is told as well.
 //
 // Three kinds of crash are tried at each call: placet is killed after the call
 // (what was visible stays); the power fails before it (of what was not durable,
@@ -20,11 +20,11 @@ import (
 func Crash(t T, s Suite) {
 	t.Helper()
 	everyCall(t, s, func(t T, c Case, rests []rest, i, k int) (more bool) {
-		for _, kind := range some(s, outages, k) {
+		for _, kind := range some(outages, k, short()) {
 			bubble(t, func(t T) {
 				crashed, err := crashed(s, c, kind, rests, i, k)
 				if err != nil {
-					t.Errorf("%s call %d %s: %v", kind.name, k, c.where(i), err)
+					t.Errorf("%s change %d %s: %v", kind.name, k, c.where(i), err)
 				}
 				more = more || crashed && err == nil
 			})
@@ -49,10 +49,10 @@ func everyCall(t T, s Suite, try func(t T, c Case, rests []rest, i, k int) (more
 	}
 }
 
-// some are the kinds of trouble to try at the k-th call: all, or in short tests
-// and brief suites one after the other.
-func some[K any](s Suite, kinds []K, k int) []K {
-	if !short() && !s.Brief {
+// some are the kinds of trouble to try at the k-th call: all, or one after the
+// other.
+func some[K any](kinds []K, k int, brief bool) []K {
+	if !brief {
 		return kinds
 	}
 	return kinds[k%len(kinds):][:1]
@@ -78,7 +78,7 @@ const onward = 8
 // wrong.
 func crashed(s Suite, c Case, kind outage, rests []rest, i, k int) (crashed bool, err error) {
 	w := worldAt(s, c, telling{}, rests, i)
-	w.disk.CrashAt(k, kind.when)
+	w.disk.CrashAtChange(k, kind.when)
 	w.like = rests
 	if kind.when != memfs.After {
 		w.equal = s.PowerCut
@@ -109,7 +109,7 @@ var faults = []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 func Errors(t T, s Suite) {
 	t.Helper()
 	everyCall(t, s, func(t T, c Case, rests []rest, i, k int) (more bool) {
-		for _, errno := range some(s, faults, k) {
+		for _, errno := range some(faults, k, short() || s.Brief) {
 			bubble(t, func(t T) {
 				w := worldAt(s, c, telling{twice: true}, rests, i)
 				w.disk.FailAt(k, errno)

@@ -6,6 +6,7 @@ package reader
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 	"time"
@@ -24,8 +25,8 @@ const Torn = 10 * time.Second
 type Reader struct {
 	Snap  engine.Snapshot
 	Notes engine.Notes
-	// Held is true while a file that could decide is still being written: no
-	// default and no deadline passes over it.
+	// Held is true while a file that could decide is still being written, or
+	// cannot be read: no default and no deadline passes over it.
 	Held bool
 	// Wake is when a file that may be half of a write cannot be one any more;
 	// zero for never.
@@ -54,6 +55,14 @@ func (r *Reader) Young(d engine.Document, err error) bool {
 	return true
 }
 
+// Unread reports whether reading a file met an error of the system, such as a
+// missing permission: what the file says may decide once it can be read, so it
+// must not be taken for absent.
+func Unread(d engine.Document) bool {
+	var system *fs.PathError
+	return !d.Absent() && errors.As(d.Err, &system)
+}
+
 // Decode reads a JSON document that gives a sign when it is valid. Where it is
 // not, it counts as absent and earns a note beside it. ok is false also while
 // it is absent.
@@ -70,6 +79,7 @@ func (r *Reader) Read(d engine.Document, decode func() error) (ok bool) {
 		r.Held = true
 		return false
 	case d.Err != nil:
+		r.Held = r.Held || Unread(d)
 		r.Bad(d, fmt.Sprintf("cannot read %s: %v", path.Base(d.Path), d.Err))
 		return false
 	}

@@ -1,0 +1,74 @@
+package afl
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"placet/engine/enginetest"
+)
+
+// anyOrder makes trees equal in which the same edges were taken in another
+// order: what a file says that cannot be read for a moment comes later than
+// what else was due, and revisions, and the ids that are made of them, with it.
+func anyOrder(t enginetest.Tree) enginetest.Tree {
+	names := requestNames(t)
+	equal := enginetest.Tree{}
+	for p, body := range t {
+		p, body = names.Replace(p), revisions.ReplaceAllString(names.Replace(body), `"$1": 0`)
+		switch {
+		case strings.HasSuffix(p, "/events.jsonl"):
+			lines := strings.Split(seqs.ReplaceAllString(body, ""), "\n")
+			slices.Sort(lines)
+			body = strings.Join(lines, "\n")
+		case p == lawState:
+			body = sortedState(body)
+		}
+		equal[p] = body
+	}
+	return equal
+}
+
+var (
+	revisions = regexp.MustCompile(`"((?:closed_)?revision)": \d+`)
+	seqs      = regexp.MustCompile(`"seq":\d+,"at":"[^"]*",`)
+)
+
+// requestNames replaces the ids of requests by what they ask for: the k-th of a
+// type for a checkpoint.
+func requestNames(t enginetest.Tree) *strings.Replacer {
+	st, err := DecodeState(lawState, []byte(t[lawState]))
+	if err != nil {
+		return strings.NewReplacer()
+	}
+	ids := slices.SortedFunc(maps.Keys(st.Requests), func(a, b string) int {
+		return cmp.Or(cmp.Compare(st.Requests[a].Revision, st.Requests[b].Revision), cmp.Compare(a, b))
+	})
+	count := map[string]int{}
+	var pairs []string
+	for _, id := range ids {
+		name := st.Requests[id].Type + "-" + string(st.Requests[id].Checkpoint)
+		count[name]++
+		pairs = append(pairs, id, fmt.Sprintf("%s-%d", name, count[name]))
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// sortedState is a state.json with sorted keys and without the last of its
+// transitions.
+func sortedState(body string) string {
+	var st map[string]any
+	if err := json.Unmarshal([]byte(body), &st); err != nil {
+		return body
+	}
+	delete(st, "last_transition")
+	sorted, err := json.MarshalIndent(st, "", "  ")
+	if err != nil {
+		return body
+	}
+	return string(sorted)
+}
