@@ -8,10 +8,11 @@ import (
 )
 
 // Crash takes every step of every story again and again, with a crash at the
-// first file call by which placet changes something, at the second, and so on,
-// until the step is over without a crash. After each crash placet starts anew.
-// When it has come to rest the tree must be that of the story without a crash,
-// times aside; every few crashes the rest of the story is told as well.
+// first file call that placet makes (in a brief suite: by which it changes
+// something), at the second, and so on, until the step is over without a crash.
+// After each crash placet starts anew. When it has come to rest the tree must be
+// that of the story without a crash, times aside; every few crashes the rest of
+// the story is told as well.
 //
 // Three kinds of crash are tried at each call: placet is killed after the call
 // (what was visible stays); the power fails before it (of what was not durable,
@@ -24,7 +25,7 @@ func Crash(t T, s Suite) {
 			bubble(t, func(t T) {
 				crashed, err := crashed(s, c, kind, rests, i, k)
 				if err != nil {
-					t.Errorf("%s change %d %s: %v", kind.name, k, c.where(i), err)
+					t.Errorf("%s call %d %s: %v", kind.name, k, c.where(i), err)
 				}
 				more = more || crashed && err == nil
 			})
@@ -78,7 +79,11 @@ const onward = 8
 // wrong.
 func crashed(s Suite, c Case, kind outage, rests []rest, i, k int) (crashed bool, err error) {
 	w := worldAt(s, c, telling{}, rests, i)
-	w.disk.CrashAtChange(k, kind.when)
+	if s.Brief {
+		w.disk.CrashAtChange(k, kind.when)
+	} else {
+		w.disk.CrashAt(k, kind.when)
+	}
 	w.like = rests
 	if kind.when != memfs.After {
 		w.equal = s.PowerCut

@@ -128,7 +128,7 @@ var mutants = []struct {
 	{"the answer to another request", Run, "to another request in the folder of q-1 moves it"},
 	{"the answer to a request that does not exist", Run, "to a request that does not exist moves it"},
 	{"a counter beside the state", Crash, another},
-	{"a view that is remembered, not owed", Crash, another},
+	{remembered, Crash, another},
 	{"asleep after an error", Errors, another},
 	{"a view that tells the time", Metamorphic, another},
 	{"a view that tells the time", onDisk, "by events: after tick approve " + another},
@@ -136,6 +136,10 @@ var mutants = []struct {
 	{"a view that changes with every look", onDisk, "on a disk, by looks: after tick approve: it does not settle: stuck"},
 	{"an error", onDisk, "on a disk, by looks: after write .toy/a/result.json: "},
 }
+
+// remembered shows only where a power cut keeps the state and loses the view,
+// which a seed decides: one story has too few.
+const remembered = "a view that is remembered, not owed"
 
 func TestEveryMutantIsFound(t *testing.T) {
 	if testing.Short() {
@@ -148,7 +152,7 @@ func TestEveryMutantIsFound(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			r := &recorder{t: t}
 			s := toySuite(newToy(m.name))
-			if strings.HasSuffix(m.want, another) { // one story is enough, and much quicker
+			if strings.HasSuffix(m.want, another) && m.name != remembered { // one story is enough, and much quicker
 				s.Cases = s.Cases[:1]
 			}
 			m.law(r, s)

@@ -25,6 +25,7 @@ type live struct {
 
 	// Of the pass: only one is under way at a time.
 	needs   []string
+	same    map[step]int // steps taken since there was nothing to do
 	back    backoff
 	rest    *rest     // nil: none
 	hasty   int       // passes in quick succession that found nothing

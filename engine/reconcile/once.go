@@ -146,6 +146,9 @@ func (o *settling) settle(ctx context.Context, out *outcome) {
 			o.hold(out)
 			break
 		}
+		if out.err == nil && p.more {
+			continue
+		}
 		if out.err != nil || !since.waits(p, o.l.o.Now()) {
 			break
 		}

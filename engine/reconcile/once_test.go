@@ -130,7 +130,7 @@ func TestOnceDuringAGitHoldDecidesNothingAndSaysHowThingsStand(t *testing.T) {
 }
 
 func TestMachineThatGoesInCirclesIsStuckAndTheOthersGoOn(t *testing.T) {
-	for _, quirk := range []string{"loop", "scribble"} {
+	for _, quirk := range []string{"loop", "scribble", "sway"} {
 		t.Run(quirk, func(t *testing.T) {
 			w := newWorld(t)
 			w.toy("a", toyState{Quirk: quirk})

@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// maxSteps is how often one pass carries out the same step. No machine needs
-	// it as often: one that asks for it once more goes in circles.
+	// maxSteps is how many steps one pass carries out; what is left is for the
+	// next one, so that a run with which much happens keeps nobody waiting. It is
+	// also how often the same step is carried out without a pass that had nothing
+	// left to do: a machine that asks for it once more goes in circles.
 	maxSteps = 64
 	// maxMoved is how often in a row a commit may find that somebody wrote in
 	// between before the run has to wait.
@@ -53,13 +55,13 @@ type pass struct {
 	// waiting is called around the wait for a lock.
 	waiting func(wait func())
 
-	moved int      // transitions committed
-	wrote bool     // something was committed, begun or ended
-	took  []string // the steps so far, in words
-	same  map[step]int
-	most  int  // how often the step was taken that was taken most often
-	swept bool // left-overs were looked for
-	last  look // the last look
+	moved int          // transitions committed
+	wrote bool         // something was committed, begun or ended
+	took  []string     // the steps so far, in words
+	same  map[step]int // how often each was taken since there was nothing to do
+	more  bool         // there is more to do
+	swept bool         // left-overs were looked for
+	last  look         // the last look
 }
 
 // newPass returns a pass that follows nothing.
@@ -71,23 +73,29 @@ func (l *Loop) newPass(f Found) *pass {
 	}
 }
 
-// run looks and carries out until the plan is empty.
+// run looks and carries out until the plan is empty, or there is more to do than
+// a pass may.
 func (p *pass) run(ctx context.Context) error {
-	p.git, p.same, p.most = nil, map[step]int{}, 0
-	for moved := 0; ; {
+	p.git, p.more = nil, false
+	for steps, moved := 0, 0; ; {
 		if err := p.settled(ctx); err != nil {
 			return err
 		}
-		if p.idle(p.last.plan) {
+		switch {
+		case p.idle(p.last.plan):
+			p.same = nil
 			return nil
-		}
-		if p.most == maxSteps {
+		case p.same[stepOf(p.last.plan)] == maxSteps:
+			p.same = nil
 			return &stuckError{p.f.Key(), p.took}
+		case steps == maxSteps:
+			p.more = true
+			return nil
 		}
 		err := p.carry(ctx)
 		switch {
 		case err == nil:
-			moved = 0
+			steps, moved = steps+1, 0
 		case errors.Is(err, store.ErrMoved) && moved < maxMoved:
 			moved++
 		default:
@@ -240,14 +248,25 @@ func (p *pass) commit(ctx context.Context) error {
 // step tells one step from another.
 type step struct{ what, subject string }
 
-func (p *pass) count(plan engine.Plan) {
+func stepOf(plan engine.Plan) step {
+	if !writes(plan) {
+		return step{}
+	}
 	s := step{what: describe(plan)}
 	if len(plan.Transitions) > 0 {
 		s.subject = plan.Transitions[0].Subject
 	}
+	return s
+}
+
+// count notes that a plan was carried out.
+func (p *pass) count(plan engine.Plan) {
+	if p.same == nil {
+		p.same = map[step]int{}
+	}
+	s := stepOf(plan)
 	p.took = append(p.took, s.what)
 	p.same[s]++
-	p.most = max(p.most, p.same[s])
 }
 
 // describe says in a few words what a plan did.

@@ -236,6 +236,10 @@ func (m toyMachine) quirk(s engine.Snapshot, st toyState, p *engine.Plan) error 
 			m.move(s, p, st, "counted")
 			p.Transitions[0].Subject = fmt.Sprint(st.Count)
 		}
+	case "sway": // between two parts, for ever
+		st.Count++
+		m.move(s, p, st, "counted")
+		p.Transitions[0].Subject = fmt.Sprint(st.Count % 2)
 	case "illegal":
 		doc := s.In("state.json")
 		p.Transitions = []engine.Transition{{Edge: edge("over", "revived", "counting")}}

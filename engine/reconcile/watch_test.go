@@ -194,6 +194,12 @@ func TestFileThatSeveralRunsNeedMarksThemAll(t *testing.T) {
 }
 
 func TestStuckMachineStopsUntilItsFilesChange(t *testing.T) {
+	for quirk, most := range map[string]int{"loop": maxSteps, "sway": 2 * maxSteps} {
+		t.Run(quirk, func(t *testing.T) { stuckUntilItsFilesChange(t, quirk, most) })
+	}
+}
+
+func stuckUntilItsFilesChange(t *testing.T, quirk string, most int) {
 	var mu sync.Mutex
 	steps := 0
 	w := newWorld(t, spying(func(s engine.Snapshot) {
@@ -209,7 +215,7 @@ func TestStuckMachineStopsUntilItsFilesChange(t *testing.T) {
 		return steps
 	}
 	w.toy("b", toyState{})
-	w.toy("a", toyState{Quirk: "loop"})
+	w.toy("a", toyState{Quirk: quirk})
 	w.serve(watch.Notify)
 	w.eventually("it is stuck", func() bool { return strings.Contains(w.log.String(), "toy/a is stuck") })
 	// Its own last writes raise events, which must not set it off again.
@@ -218,8 +224,8 @@ func TestStuckMachineStopsUntilItsFilesChange(t *testing.T) {
 		w.toy(id, toyState{})
 		w.becomes(id, "waiting")
 	}
-	if got := w.state("a").Count; got != maxSteps {
-		t.Errorf("%d steps were carried out, want %d", got, maxSteps)
+	if got := w.state("a").Count; got != most {
+		t.Errorf("%d steps were carried out, want %d", got, most)
 	}
 	if n := strings.Count(w.log.String(), "is stuck"); n != 1 {
 		t.Errorf("said %d times, want once:\n%s", n, w.log)
@@ -232,6 +238,19 @@ func TestStuckMachineStopsUntilItsFilesChange(t *testing.T) {
 	w.becomes("a", "waiting")
 	if count() == before {
 		t.Error("a test that cannot fail")
+	}
+}
+
+func TestRunThatNeverRestsKeepsNobodyWaiting(t *testing.T) {
+	w := newWorld(t)
+	w.toy("a", toyState{Quirk: "march", Target: 1 << 30})
+	w.toy("b", toyState{})
+	w.serve(watch.Notify) // it is ready though a never is
+	w.becomes("b", "waiting")
+	n := w.state("a").Count
+	w.eventually("it goes on", func() bool { return w.state("a").Count > n+2*maxSteps })
+	if strings.Contains(w.log.String(), "stuck") {
+		t.Errorf("it is said to be stuck:\n%s", w.log)
 	}
 }
 

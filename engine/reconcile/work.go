@@ -104,7 +104,7 @@ func (s *session) tooSoon(lv *live) bool {
 // newPass returns a run's pass. Its folder is followed before it is read.
 func (s *session) newPass(lv *live) *pass {
 	p := s.l.newPass(s.book.found(lv))
-	p.needs = lv.needs
+	p.needs, p.same = lv.needs, lv.same
 	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
 	p.waiting = func(wait func()) {
 		<-s.slots
@@ -177,7 +177,7 @@ func (s *session) end(lv *live, p *pass, err error) {
 		lv.rest = &rest{print: print, until: time.Now().Add(wait), epoch: s.epoch.Load()}
 		s.timers.set(lv.state, s.l.o.Now().Add(wait))
 	}
-	if lv.looks++; p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {
+	if lv.looks++; p.more || p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {
 		s.firstOver(lv)
 	}
 	if s.book.get(lv.state) != lv {
@@ -203,7 +203,7 @@ func (s *session) haste(lv *live, p *pass) {
 // note remembers what to stat of a run to see whether it changed, and how it
 // stands.
 func (s *session) note(lv *live, p *pass) watch.Print {
-	lv.needs = p.needs
+	lv.needs, lv.same = p.needs, p.same
 	paths := sights(p.last.snap.Docs, lv.dirs)
 	if len(paths) == 0 {
 		paths = []string{p.f.Run.Dir}
@@ -221,6 +221,10 @@ func (s *session) noteSights(lv *live, f Found, paths []string, status engine.Pe
 func (s *session) settled(lv *live, p *pass) {
 	lv.back.reset()
 	s.clear(lv)
+	if p.more {
+		s.dirty.mark(lv.state)
+		return
+	}
 	again := p.again()
 	if again.IsZero() && lv.status.Final && short(p.f.Run) && !s.dirty.marked(lv.state) {
 		s.retire(lv, p)
