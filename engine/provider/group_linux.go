@@ -15,21 +15,19 @@ import (
 // that a goroutine is locked to.)
 func tie(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// sessionOf is the session that a process lies in, 0 where nobody can tell.
-func sessionOf(pid int) int {
+// sessionOf is the session that a process lies in. In a container it is often
+// 0: that session's leader lies outside.
+func sessionOf(pid int) (sid int, known bool) {
 	sid, err := unix.Getsid(pid)
-	if err != nil {
-		return 0
-	}
-	return sid
+	return sid, err == nil
 }
 
-// groupSession is the session of a process group, 0 where no member of the
-// group runs. As long as one does, the group's id is given to no process.
-func groupSession(pgid int) int {
+// groupSession is the session of a process group if a member of it runs. As
+// long as one does, the group's id is given to no process.
+func groupSession(pgid int) (sid int, runs bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
@@ -45,7 +43,7 @@ func groupSession(pgid int) int {
 		if err != nil || fields.group != pgid {
 			continue
 		}
-		return fields.session
+		return fields.session, true
 	}
-	return 0
+	return 0, false
 }

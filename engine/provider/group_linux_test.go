@@ -46,14 +46,19 @@ func TestAGroupIsKnownWithoutItsLeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := record{Pid: leader.Process.Pid, Boot: boot(), Birth: "1", Session: sessionOf(os.Getpid())}
+	here, known := sessionOf(os.Getpid())
+	if !known {
+		t.Fatal("this process lies in no session")
+	}
+	another := here + 1
+	rec := record{Pid: leader.Process.Pid, Boot: boot(), Birth: "1", Session: &here}
 	for name, test := range map[string]struct {
 		edit func(*record)
 		want bool
 	}{
 		"as it was":           {func(*record) {}, true},
-		"another session":     {func(r *record) { r.Session++ }, false},
-		"session unknown":     {func(r *record) { r.Session = 0 }, false},
+		"another session":     {func(r *record) { r.Session = &another }, false},
+		"session unknown":     {func(r *record) { r.Session = nil }, false},
 		"another boot":        {func(r *record) { r.Boot = "another" }, false},
 		"boot unknown":        {func(r *record) { r.Boot = "" }, false},
 		"never started":       {func(r *record) { r.Pid = 0 }, false},
@@ -66,8 +71,22 @@ func TestAGroupIsKnownWithoutItsLeader(t *testing.T) {
 	}
 	rec.signal(syscall.SIGKILL)
 	gone(t, string(left))
-	if rec.orphans() || groupSession(rec.Pid) != 0 {
+	if _, runs := groupSession(rec.Pid); runs || rec.orphans() {
 		t.Error("the group counts as there although nobody is left")
+	}
+}
+
+// The session's leader lies outside, and its number is 0 for all.
+func TestAGroupIsKnownInAContainer(t *testing.T) {
+	t.Parallel()
+	inside := func(args ...string) *exec.Cmd {
+		return exec.Command("unshare", append([]string{"--user", "--map-root-user", "--pid", "--fork", "--mount-proc"}, args...)...)
+	}
+	if out, err := inside("true").CombinedOutput(); err != nil {
+		t.Skipf("needs unshare(1) of util-linux and leave to make namespaces: %v %s", err, out)
+	}
+	if out, err := inside(os.Args[0], "-test.run=^TestAGroupIsKnownWithoutItsLeader$").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

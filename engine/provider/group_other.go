@@ -8,5 +8,5 @@ import "syscall"
 func tie(*syscall.SysProcAttr) {}
 
 // Without /proc nobody knows what is left of a group whose leader has ended.
-func sessionOf(int) int    { return 0 }
-func groupSession(int) int { return 0 }
+func sessionOf(int) (int, bool)    { return 0, false }
+func groupSession(int) (int, bool) { return 0, false }

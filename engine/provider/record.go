@@ -49,7 +49,7 @@ type record struct {
 	// its group from another when the process has ended.
 	Boot    string `json:"boot"`
 	Birth   string `json:"birth"`
-	Session int    `json:"session"`
+	Session *int   `json:"session,omitempty"`
 }
 
 // field is an [engine.Field] on disk.
@@ -76,7 +76,10 @@ func newRecord(a engine.Action, now time.Time) (record, error) {
 // of sets who the process is. Where the system does not say when it started,
 // nobody will know it again.
 func (r *record) of(pid int) {
-	r.Pid, r.Boot, r.Session = pid, boot(), sessionOf(pid)
+	r.Pid, r.Boot = pid, boot()
+	if sid, known := sessionOf(pid); known {
+		r.Session = &sid
+	}
 	r.Birth, _ = birth(pid)
 }
 

@@ -104,11 +104,14 @@ func (r record) runs() error {
 // orphans reports whether the process has ended and others of its group run.
 // Where another process has its id nobody of the group is left.
 func (r record) orphans() bool {
-	if r.Pid <= 0 || r.Session <= 0 || r.Boot == "" || r.Boot != boot() {
+	if r.Pid <= 0 || r.Session == nil || r.Boot == "" || r.Boot != boot() {
 		return false
 	}
-	_, err := birth(r.Pid)
-	return errors.Is(err, errEnded) && groupSession(r.Pid) == r.Session
+	if _, err := birth(r.Pid); !errors.Is(err, errEnded) {
+		return false
+	}
+	sid, runs := groupSession(r.Pid)
+	return runs && sid == *r.Session
 }
 
 // signal sends sig to the process's group if it is still the same group.

@@ -69,7 +69,10 @@ func (p *process) attend(t terms) ending {
 		p.exited()
 		close(ended)
 	}()
-	t.orphans = func() bool { return groupSession(p.pid) != 0 }
+	t.orphans = func() bool {
+		_, runs := groupSession(p.pid)
+		return runs
+	}
 	return ending{word: t.follow(ended, p.signal)}
 }
 
