@@ -240,6 +240,10 @@ type Peek struct {
 	Status  Status
 	Final   bool // nothing but a new state document can move the run
 	Waiting bool // a person is asked
+	// Open is the number of open requests, and Asked when the oldest of them was
+	// made, in UTC; zero where the document does not tell.
+	Open  int
+	Asked time.Time
 	// Touched says that placet moved the run at some time: a crash may have
 	// left something owed, which a closer look finds.
 	Touched bool

@@ -22,10 +22,14 @@ func (Machine) Peek(body []byte) engine.Peek {
 	type part struct {
 		Status string `json:"status"`
 	}
+	type request struct {
+		Status   string `json:"status"`
+		OpenedAt text   `json:"opened_at"`
+	}
 	var st struct {
-		Status      engine.Status   `json:"status"`
-		Requests    map[string]part `json:"requests"`
-		Checkpoints map[string]part `json:"checkpoints"`
+		Status      engine.Status      `json:"status"`
+		Requests    map[string]request `json:"requests"`
+		Checkpoints map[string]part    `json:"checkpoints"`
 	}
 	if schemas.Decode("", "state.json", body, &st) != nil {
 		return engine.Peek{}
@@ -36,7 +40,13 @@ func (Machine) Peek(body []byte) engine.Peek {
 		p.Final = p.Final && over(engine.Status(c.Status))
 	}
 	for _, q := range st.Requests {
-		p.Waiting = p.Waiting || q.Status == open && !p.Final
+		if q.Status != open || p.Final {
+			continue
+		}
+		p.Waiting, p.Open = true, p.Open+1
+		if at := moment(q.OpenedAt).UTC(); !at.IsZero() && (p.Asked.IsZero() || at.Before(p.Asked)) {
+			p.Asked = at
+		}
 	}
 	return p
 }

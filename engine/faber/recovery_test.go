@@ -241,7 +241,15 @@ func TestPeek(t *testing.T) {
 		`{"status": "aborted", "last_transition": {"edge": "x"}}`:  {Status: Cancelled, Final: true, Touched: true},
 		`{"status": "awaiting_feedback", "last_transition": null}`: {Status: Awaiting, Waiting: true},
 		`{"status": "thinking"}`:                                   {},
-		`{`:                                                        {},
+		`{"status": "awaiting_feedback", "updated_at": "2026-11-20T10:00:00Z", "feedback_request": {"requested_at": "2026-11-20T11:00:00+02:00"}}`: {
+			Status: Awaiting, Waiting: true, Open: 1, Asked: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
+		},
+		`{"status": "awaiting_feedback", "updated_at": "2026-11-20T10:00:00Z", "feedback_request": {}}`: {
+			Status: Awaiting, Waiting: true, Open: 1, Asked: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC),
+		},
+		`{"status": "awaiting_feedback", "updated_at": 5, "feedback_request": [1]}`:                              {Status: Awaiting, Waiting: true, Open: 1},
+		`{"status": "completed", "updated_at": 5, "feedback_request": {"requested_at": "2026-11-20T11:00:00Z"}}`: {Status: Completed, Final: true},
+		`{`: {},
 	} {
 		if got := New().Peek([]byte(body)); got != want {
 			t.Errorf("%s: %+v", body, got)

@@ -2,6 +2,7 @@ package faber
 
 import (
 	"fmt"
+	"time"
 
 	"placet/engine"
 	"placet/engine/gate"
@@ -25,14 +26,36 @@ func (Machine) Edges() []engine.Edge { return edges }
 // Peek implements [engine.Machine].
 func (Machine) Peek(body []byte) engine.Peek {
 	var st struct {
-		Status string      `json:"status"`
-		Last   schemas.Raw `json:"last_transition"`
+		Status    string      `json:"status"`
+		UpdatedAt schemas.Raw `json:"updated_at"`
+		Last      schemas.Raw `json:"last_transition"`
+		Feedback  schemas.Raw `json:"feedback_request"`
 	}
 	if schemas.Decode("", "state.json", body, &st) != nil {
 		return engine.Peek{}
 	}
 	s, _ := status(st.Status)
-	return engine.Peek{Status: s, Final: final(s), Waiting: s == Awaiting, Touched: !st.Last.Null()}
+	p := engine.Peek{Status: s, Final: final(s), Waiting: s == Awaiting, Touched: !st.Last.Null()}
+	if p.Waiting && !st.Feedback.Null() {
+		p.Open, p.Asked = 1, askedAt(st.Feedback, st.UpdatedAt)
+	}
+	return p
+}
+
+// askedAt is when a feedback_request was made, the zero time where it does not
+// tell. What is wrong with it is for Step to say.
+func askedAt(feedback, updatedAt schemas.Raw) time.Time {
+	var q struct {
+		RequestedAt schemas.Raw `json:"requested_at"`
+	}
+	_ = schemas.Decode("", "state.json", feedback, &q)
+	for _, raw := range []schemas.Raw{q.RequestedAt, updatedAt} {
+		if text, _ := raw.Text(); text != "" {
+			at, _ := time.Parse(time.RFC3339, text)
+			return at.UTC()
+		}
+	}
+	return time.Time{}
 }
 
 // Step implements [engine.Machine].

@@ -60,6 +60,8 @@ func (p *Packer) entry(e Entry) {
 	p.Bool(e.Peek.Final)
 	p.Bool(e.Peek.Waiting)
 	p.Bool(e.Peek.Touched)
+	p.Int(int64(e.Peek.Open))
+	p.Time(e.Peek.Asked)
 	p.sight(e.State)
 	p.Bool(e.Rest != nil)
 	if r := e.Rest; r != nil {
@@ -84,7 +86,7 @@ func (u *Unpacker) sight() store.Sight { return store.Sight{Names: u.Text(), Pri
 
 // peek reads the part of an entry that is about the state document.
 func (u *Unpacker) peek() (e Entry) {
-	e.Peek = engine.Peek{Status: engine.Status(u.Text()), Final: u.Bool(), Waiting: u.Bool(), Touched: u.Bool()}
+	e.Peek = engine.Peek{Status: engine.Status(u.Text()), Final: u.Bool(), Waiting: u.Bool(), Touched: u.Bool(), Open: int(u.Int()), Asked: u.Time()}
 	e.State = u.sight()
 	return e
 }

@@ -112,15 +112,16 @@ func TestARestIsReadAsItWasWritten(t *testing.T) {
 		At: d.now, Until: d.now.Add(time.Hour), Wake: d.now.Add(time.Hour),
 		Needs: []string{"a", "b/*"}, Dirs: []string{run(0).Dir}, Notes: []string{"n.md"}, View: "\x00view",
 	}
+	status := engine.Peek{Status: "asks", Waiting: true, Touched: true, Open: 3, Asked: d.now.Add(-time.Minute).UTC()}
 	for i := range 20 {
-		m.Note(run(i), recall.Entry{Peek: engine.Peek{Waiting: true}, State: s.SightState(run(i)), Rest: want})
+		m.Note(run(i), recall.Entry{Peek: status, State: s.SightState(run(i)), Rest: want})
 	}
 	if err := m.Save(nil); err != nil {
 		t.Fatal(err)
 	}
 	m, _ = d.open("m")
 	peek, got := m.Rest(run(3), d.now, want.Facts)
-	if diff := cmp.Diff(want, got); diff != "" || !peek.Waiting {
+	if diff := cmp.Diff(want, got); diff != "" || peek != status {
 		t.Errorf("rest (-want +got):\n%s", diff)
 	}
 	bare := *want
