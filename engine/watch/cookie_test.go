@@ -30,6 +30,9 @@ func TestRootWithoutTheCookiesEventIsBlindUntilItComes(t *testing.T) {
 		if got := h.Blind(); !slices.Equal(got, []string{"runs"}) {
 			t.Errorf("blind: %q, want the root whose event did not come and no folder below it", got)
 		}
+		if got := h.Lacks(); got != (Lacks{Folders: true}) {
+			t.Errorf("lacks %+v", got)
+		}
 		h.want(Batch{Owners: []string{"A"}, Rescan: true, Dirs: []string{"."}})
 		h.want(Batch{})
 

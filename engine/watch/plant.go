@@ -60,6 +60,7 @@ func (w *Watcher) add(n *node) sight {
 		err = w.source.Add(abs)
 	}
 	w.full = err != nil && exhausted(err)
+	w.short = w.short || w.full
 	switch {
 	case err == nil:
 		return watched
@@ -113,6 +114,7 @@ func (w *Watcher) see(n *node, s sight) {
 	if s == refused {
 		w.blind++
 	}
+	w.short = w.short && w.blind > 0
 	n.sight = s
 }
 

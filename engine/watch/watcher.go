@@ -74,6 +74,7 @@ type Watcher struct {
 	repairAt  time.Time
 	full      bool               // the last watch asked for was refused for all
 	blind     int                // nodes that are refused
+	short     bool               // some of them because no watch can be had
 	cookies   map[string]*cookie // structure root → its test
 	said      map[string]bool
 

@@ -263,6 +263,9 @@ func TestRefusedWatchIsBlindSaidOnceAndTriedAgain(t *testing.T) {
 		if got := h.Blind(); !slices.Equal(got, []string{"runs/b", "runs/c"}) {
 			t.Errorf("blind: %q", got)
 		}
+		if got := h.Lacks(); got != (Lacks{Watches: true, Folders: true}) {
+			t.Errorf("lacks %+v", got)
+		}
 		if n := strings.Count(h.log.String(), "cannot watch"); n != 1 {
 			t.Errorf("said %d times, want once:\n%s", n, h.log)
 		}
@@ -275,8 +278,8 @@ func TestRefusedWatchIsBlindSaidOnceAndTriedAgain(t *testing.T) {
 		h.src().set(nil)
 		time.Sleep(retryAfter)
 		synctest.Wait()
-		if got := h.Blind(); got != nil {
-			t.Errorf("still blind: %q", got)
+		if got := h.Blind(); got != nil || h.Lacks() != (Lacks{}) {
+			t.Errorf("still blind: %q, lacks %+v", got, h.Lacks())
 		}
 		if diff := cmp.Diff(Batch{Owners: []string{"b", "c"}}, h.next()); diff != "" {
 			t.Errorf("what is seen again must be looked at:\n%s", diff)
@@ -355,6 +358,9 @@ func TestNoInstanceLeavesAllBlindUntilThereIsOne(t *testing.T) {
 		_ = h.Follow("A", []string{"runs/a", "specs"})
 		if got := h.Blind(); !slices.Equal(got, []string{"runs", "specs"}) {
 			t.Errorf("blind: %q, want the topmost of each branch", got)
+		}
+		if got := h.Lacks(); got != (Lacks{Events: true, Folders: true}) {
+			t.Errorf("lacks %+v", got)
 		}
 		time.Sleep(3 * retryAfter)
 		if n := strings.Count(h.log.String(), "no file events"); n != 1 {
