@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"placet/engine"
@@ -47,6 +48,13 @@ type Options struct {
 	Recall *recall.Memory
 	// Moved is called for every transition after its commit.
 	Moved func(run layout.Run, t engine.Transition)
+	// Committed is called for every plan that was made durable, with how long
+	// that took; nil: nobody wants to know. Like Moved and Passed it must not
+	// wait for anything.
+	Committed func(run layout.Run, plan engine.Plan, took time.Duration)
+	// Passed is called in Watch for every pass over a run that is over, with
+	// how long it took, the waits for locks included; nil: nobody wants to know.
+	Passed func(run layout.Run, took time.Duration)
 }
 
 // defaultWorkers is more than most machines have processors: a pass waits for
@@ -64,6 +72,9 @@ type Loop struct {
 	ended asked
 	told  told
 	marks factMarks
+
+	// serving is what Watch is at, nil while it is not called.
+	serving atomic.Pointer[session]
 
 	holdMu sync.Mutex
 	held   string // the hold that was said

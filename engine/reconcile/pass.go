@@ -237,7 +237,7 @@ func (p *pass) commit(ctx context.Context) error {
 	if err := p.may(ctx); err != nil {
 		return err
 	}
-	if err := p.l.o.Store.Commit(p.f.Run, p.f.Family.Layout, plan); err != nil {
+	if err := p.durable(plan); err != nil {
 		return err
 	}
 	p.wrote = true

@@ -136,9 +136,11 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 	sc.walked = time.Now()
 }
 
+// walking stands for the walk where errors are told: no run has this path.
+const walking = "\x00walk"
+
 // sayWalk logs folders that cannot be listed, once, and looks again later.
 func (s *session) sayWalk(w *walk) {
-	const walking = "\x00walk" // no run has this path
 	if err := w.err(); err != nil {
 		if news, _ := s.l.told.fail(walking, err); news {
 			s.l.o.Log.Warn("cannot look for runs everywhere", "err", err)

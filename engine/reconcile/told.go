@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"syscall"
@@ -18,6 +19,7 @@ type told struct {
 	causes map[string]string              // run → its cause
 	runs   map[string]map[string]struct{} // cause → the runs that it holds up
 	canary map[string]string              // cause → its canary
+	errs   map[string]error               // cause → an error of its kind
 }
 
 // cause is what an error has in common with others of its kind: the innermost
@@ -48,6 +50,7 @@ func (t *told) fail(run string, err error) (news, canary bool) {
 	defer t.mu.Unlock()
 	if t.causes == nil {
 		t.causes, t.runs, t.canary = map[string]string{}, map[string]map[string]struct{}{}, map[string]string{}
+		t.errs = map[string]error{}
 	}
 	now := cause(err)
 	if t.causes[run] != now {
@@ -55,7 +58,7 @@ func (t *told) fail(run string, err error) (news, canary bool) {
 		t.causes[run] = now
 		if t.runs[now] == nil {
 			news = true
-			t.runs[now] = map[string]struct{}{}
+			t.runs[now], t.errs[now] = map[string]struct{}{}, err
 		}
 		t.runs[now][run] = struct{}{}
 	}
@@ -95,5 +98,17 @@ func (t *told) drop(run string) (over string) {
 		return ""
 	}
 	delete(t.runs, old)
+	delete(t.errs, old)
 	return old
+}
+
+// standing returns the runs that are held up, and one error of each cause.
+func (t *told) standing() (runs map[string]bool, errs []error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	runs = make(map[string]bool, len(t.causes))
+	for run := range t.causes {
+		runs[run] = true
+	}
+	return runs, slices.Collect(maps.Values(t.errs))
 }

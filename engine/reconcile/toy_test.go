@@ -102,6 +102,7 @@ type toyState struct {
 	Target   int       `json:"target"`
 	Answer   string    `json:"answer,omitempty"`
 	Deadline time.Time `json:"deadline,omitzero"`
+	Asked    time.Time `json:"asked,omitzero"` // when the question was put
 	// Need is a file elsewhere whose content ends up in Seen.
 	Need string `json:"need,omitempty"`
 	Seen string `json:"seen,omitempty"`
@@ -135,7 +136,11 @@ func (toyMachine) Peek(state []byte) engine.Peek {
 	if json.Unmarshal(state, &st) != nil {
 		return engine.Peek{}
 	}
-	return engine.Peek{Status: engine.Status(st.Status), Final: st.Status == "over", Waiting: st.Status == "waiting"}
+	p := engine.Peek{Status: engine.Status(st.Status), Final: st.Status == "over", Waiting: st.Status == "waiting"}
+	if p.Waiting {
+		p.Open, p.Asked = 1, st.Asked
+	}
+	return p
 }
 
 func (m toyMachine) Step(s engine.Snapshot) (engine.Plan, error) {

@@ -53,6 +53,8 @@ func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, wai
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newSession(l, w, ready)
+	l.serving.Store(s)
+	defer l.serving.Store(nil)
 	var wg sync.WaitGroup
 	s.begin(ctx, &wg)
 	wg.Go(func() { s.scans(ctx) })

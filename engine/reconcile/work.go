@@ -56,12 +56,12 @@ func (s *session) serve(ctx context.Context, state string) {
 	if s.starting.Load() {
 		sight = s.l.sightState(p.f)
 	}
-	err := p.run(ctx)
+	err := p.timed(ctx)
 	for errors.Is(err, errHeld) {
 		// The caller need not wait for git to hear that we are here.
 		s.tell()
 		if err = s.l.free(ctx); err == nil {
-			err = p.run(ctx)
+			err = p.timed(ctx)
 		}
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {

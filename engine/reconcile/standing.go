@@ -1,0 +1,133 @@
+package reconcile
+
+import (
+	"context"
+	"time"
+
+	"placet/engine"
+)
+
+// Standing is how the runs that Watch serves stand at one moment.
+type Standing struct {
+	// Families are those of the loop, by name.
+	Families map[string]Count
+	// Holding are the errors that hold runs up, one for each cause, and Unlisted
+	// says that there are folders in which runs may lie and that cannot be listed.
+	Holding  []error
+	Unlisted bool
+}
+
+// Count counts the runs of a family. Each is counted in one of Waiting, HeldUp,
+// Live and Final.
+type Count struct {
+	// HeldUp cannot go on because of an error; of the others Waiting wait for a
+	// person, and Live for anything else.
+	Waiting, HeldUp, Live, Final int
+	// Requests is the number of open requests, Oldest when the oldest of them
+	// was made; zero where there is none.
+	Requests int
+	Oldest   time.Time
+}
+
+// Standing counts the runs. It reads no file and keeps no pass waiting: what the
+// passes share is held for a few runs at a time. Without a Watch under way there
+// are none.
+func (l *Loop) Standing() Standing {
+	st := Standing{Families: map[string]Count{}}
+	counts := make([]Count, len(l.o.Families))
+	s := l.serving.Load()
+	if s != nil {
+		var held map[string]bool
+		held, st.Holding = l.told.standing()
+		st.Unlisted = held[walking]
+		s.book.tally(counts, held)
+	}
+	for i, f := range l.o.Families {
+		st.Families[f.Layout.Name()] = counts[i]
+	}
+	return st
+}
+
+// tallied is how many runs are counted while the book is held.
+const tallied = 1024
+
+// tally counts the runs by family. Those that are held up are named.
+func (b *book) tally(counts []Count, held map[string]bool) {
+	for _, lives := range b.parts() {
+		b.do(func() {
+			for _, lv := range lives {
+				counts[lv.fam].add(lv.status, held[lv.state])
+			}
+		})
+	}
+	for from := 0; b.tallyFinals(counts, from); from += tallied {
+	}
+}
+
+// parts are the live runs of this moment, a few at a time.
+func (b *book) parts() [][]*live {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := append([]*live(nil), b.round...)
+	var parts [][]*live
+	for len(all) > 0 {
+		n := min(len(all), tallied)
+		parts, all = append(parts, all[:n]), all[n:]
+	}
+	return parts
+}
+
+// tallyFinals counts some of the final runs, and reports whether there are more.
+// One that comes or goes meanwhile may be missed or counted twice.
+func (b *book) tallyFinals(counts []Count, from int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if from >= len(b.finals) {
+		return false
+	}
+	for _, f := range b.finals[from:min(from+tallied, len(b.finals))] {
+		counts[f.fam].Final++
+	}
+	return true
+}
+
+// add counts one run that can move.
+func (c *Count) add(status engine.Peek, held bool) {
+	switch {
+	case held:
+		c.HeldUp++
+	case status.Waiting:
+		c.Waiting++
+	default:
+		c.Live++
+	}
+	c.Requests += status.Open
+	if at := status.Asked; !at.IsZero() && (c.Oldest.IsZero() || at.Before(c.Oldest)) {
+		c.Oldest = at
+	}
+}
+
+// timed is run, and says how long it took if somebody wants to know.
+func (p *pass) timed(ctx context.Context) error {
+	if p.l.o.Passed == nil {
+		return p.run(ctx)
+	}
+	began := time.Now()
+	err := p.run(ctx)
+	p.l.o.Passed(p.f.Run, time.Since(began))
+	return err
+}
+
+// durable has a plan made durable, and says how long it took if somebody wants
+// to know.
+func (p *pass) durable(plan engine.Plan) error {
+	began := time.Time{}
+	if p.l.o.Committed != nil {
+		began = time.Now()
+	}
+	err := p.l.o.Store.Commit(p.f.Run, p.f.Family.Layout, plan)
+	if err == nil && p.l.o.Committed != nil {
+		p.l.o.Committed(p.f.Run, plan, time.Since(began))
+	}
+	return err
+}
