@@ -3,65 +3,144 @@ package memfs
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 )
 
 // KillClone returns the file system as it is when only placet dies: all that was
-// visible still is, locks are gone, and so are the faults.
+// visible still is, and no more of it is durable than was before; locks are gone,
+// and so are the faults. The two share what neither changes.
 func (m *FS) KillClone() *FS {
-	return m.clone(
-		func(n *node) map[string]*node { return n.names },
-		func(n *node) []byte { return n.data },
-	)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.fork()
+	for at, n := range m.nodes {
+		if n.opened > 0 {
+			n = out.own(id(at))
+			n.opened, n.locked = 0, nil
+		}
+	}
+	out.free = slices.Clone(m.free)
+	return out
+}
+
+// fork returns a file system with the same nodes, of which each of the two now
+// copies what it changes. The lock is held.
+func (m *FS) fork() *FS {
+	m.epoch = epochs.Add(1)
+	out := &FS{now: m.now, shift: m.shift, last: m.last, epoch: epochs.Add(1)}
+	out.nodes = append(make([]*node, 0, len(m.nodes)+32), m.nodes...)
+	return out
 }
 
 // CrashClone returns the file system as it comes up after a power cut. What is
 // durable is there; of the rest the seed keeps some. Seed 0 keeps nothing.
 func (m *FS) CrashClone(seed uint64) *FS {
-	r := rand.New(rand.NewPCG(seed, 0x706c61636574))
-	return m.clone(
-		func(n *node) map[string]*node { return surviving(n, seed, r) },
-		func(n *node) []byte { return survivingData(n, seed, r) },
-	)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.fork()
+	cut := cut{seed: seed, r: rand.New(rand.NewPCG(seed, 0x706c61636574)), links: make([]int, len(m.nodes))}
+	cut.keep(out, 0)
+	for at, links := range cut.links {
+		if n := out.nodes[at]; links > 0 && (n.links != links || n.opened > 0) {
+			n = out.own(id(at))
+			n.links, n.opened, n.locked = links, 0, nil
+		}
+	}
+	out.choice = cut.choice
+	return out
 }
+
+// Pending reports whether a power cut could lose anything now.
+func (m *FS) Pending() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	pending := false
+	m.each(0, func(at id) {
+		n := m.nodes[at]
+		pending = pending || n.dirty || len(n.changes)+len(n.dropped) > 0
+	})
+	return pending
+}
+
+// Choice tells apart what power cuts at one moment have kept: two clones with the
+// same choice hold the same.
+func (m *FS) Choice() uint64 { return m.choice }
+
+// cut is one power cut: what it leaves of each node.
+type cut struct {
+	seed   uint64
+	r      *rand.Rand
+	links  []int
+	choice uint64
+}
+
+// keep leaves of a node, and of all below, what comes through.
+func (c *cut) keep(m *FS, at id) {
+	c.links[at]++
+	if c.links[at] > 1 {
+		return
+	}
+	n := m.nodes[at]
+	switch {
+	case n.mode.IsDir() && len(n.changes)+len(n.dropped) > 0:
+		left := c.surviving(n)
+		n = m.own(at)
+		n.names, n.kept, n.changes, n.dropped = left, left, nil, nil
+	case n.dirty || n.lost:
+		left := c.data(n)
+		n = m.own(at)
+		n.data, n.durable, n.dirty, n.lost = left, left, false, false
+	}
+	for _, below := range n.names {
+		c.keep(m, below.node)
+	}
+}
+
+// chose notes one choice.
+func (c *cut) chose(n int) { c.choice = (c.choice ^ uint64(n+1)) * 0x100000001b3 }
 
 // surviving returns the names of a folder after a power cut: an unbroken part of
 // the changes from the oldest on, as a journal keeps them, or any of them.
-func surviving(n *node, seed uint64, r *rand.Rand) map[string]*node {
-	names := copyNames(n.kept)
-	if seed == 0 {
-		return names
+func (c *cut) surviving(n *node) names {
+	left := n.kept
+	if c.seed == 0 {
+		return left
 	}
-	if seed%2 == 0 {
-		for _, change := range n.changes[:r.IntN(len(n.changes)+1)] {
-			apply(names, change)
+	part := len(n.changes)
+	if c.seed%2 == 0 {
+		part = c.r.IntN(len(n.changes) + 1)
+	}
+	for i, change := range n.changes[:part] {
+		if c.seed%2 == 0 || c.r.IntN(2) == 0 {
+			c.chose(i)
+			left = left.with(change)
 		}
-		return names
 	}
-	for _, change := range n.changes {
-		if r.IntN(2) == 0 {
-			apply(names, change)
-		}
-	}
-	return names
+	c.chose(-1)
+	return left
 }
 
-// survivingData returns the content of a file after a power cut. What is durable
-// and was not changed since stays.
-func survivingData(n *node, seed uint64, r *rand.Rand) []byte {
-	if seed == 0 || !n.dirty {
+// data returns the content of a file after a power cut. What is durable and was
+// not changed since stays.
+func (c *cut) data(n *node) []byte {
+	if c.seed == 0 || !n.dirty {
 		return n.durable
 	}
 	safe := common(n.durable, n.data)
-	part := safe + r.IntN(len(n.data)-safe+1)
-	switch choice := r.IntN(5); {
+	part := safe + c.r.IntN(len(n.data)-safe+1)
+	choice := c.r.IntN(5)
+	c.chose(choice)
+	switch {
 	case choice == 0:
 		return n.durable
 	case choice == 1 && !n.lost:
 		return n.data
 	case choice == 2:
-		return n.data[:safe]
-	case choice == 3:
-		return n.data[:part]
+		return n.data[:safe:safe]
+	}
+	c.chose(part)
+	if choice == 3 {
+		return n.data[:part:part]
 	}
 	torn := bytes.Clone(n.data) // the length came through, the end did not
 	clear(torn[part:])
@@ -75,37 +154,4 @@ func common(a, b []byte) int {
 		n++
 	}
 	return n
-}
-
-// clone copies what can be reached.
-func (m *FS) clone(names func(*node) map[string]*node, data func(*node) []byte) *FS {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	out := &FS{now: m.now, shift: m.shift, last: m.last}
-	seen := map[*node]*node{}
-	var copyOf func(n *node) *node
-	copyOf = func(n *node) *node {
-		if c := seen[n]; c != nil {
-			c.links++
-			return c
-		}
-		c := &node{
-			inode: n.inode, mode: n.mode, uid: n.uid, gid: n.gid, links: 1,
-			modified: n.modified, changed: n.changed,
-		}
-		seen[n] = c
-		if n.names == nil {
-			c.data = bytes.Clone(data(n))
-			c.durable = bytes.Clone(c.data)
-			return c
-		}
-		c.names, c.kept = map[string]*node{}, map[string]*node{}
-		for _, name := range sorted(names(n)) {
-			c.names[name.name] = copyOf(name.node)
-		}
-		c.kept = copyNames(c.names)
-		return c
-	}
-	out.root = copyOf(m.root)
-	return out
 }

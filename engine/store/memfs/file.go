@@ -10,17 +10,20 @@ import (
 // file is an open file.
 type file struct {
 	m      *FS
-	n      *node
+	at     id
 	name   string
 	closed bool
 }
 
+func (f *file) node() *node { return f.m.nodes[f.at] }
+
 func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
 	err = f.m.call("read", f.name, func() error {
-		if off >= int64(len(f.n.data)) {
+		data := f.node().data
+		if off >= int64(len(data)) {
 			return io.EOF
 		}
-		n = copy(p, f.n.data[off:])
+		n = copy(p, data[off:])
 		if n < len(p) {
 			return io.EOF
 		}
@@ -31,10 +34,11 @@ func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
 
 func (f *file) Write(p []byte) (n int, err error) {
 	write := func(p []byte) {
-		f.m.set(f.n, append(f.n.data[:len(f.n.data):len(f.n.data)], p...))
+		f.m.add(f.at, p)
 		n = len(p)
 	}
-	err = f.m.call("write", f.name, func() error {
+	c := Call{Op: "write", Name: f.name, at: f.at, data: p}
+	err = f.m.make(c, func() error {
 		write(p)
 		return nil
 	}, func(error) { write(p[:len(p)/2]) })
@@ -43,7 +47,7 @@ func (f *file) Write(p []byte) (n int, err error) {
 
 func (f *file) Stat() (info store.Info, err error) {
 	err = f.m.call("fstat", f.name, func() error {
-		info = f.n.info(f.name)
+		info = f.node().info(f.name)
 		return nil
 	}, nil)
 	return info, err
@@ -52,41 +56,43 @@ func (f *file) Stat() (info store.Info, err error) {
 func (f *file) Truncate(size int64) error {
 	return f.m.call("truncate", f.name, func() error {
 		data := make([]byte, size)
-		copy(data, f.n.data)
-		f.m.set(f.n, data)
+		copy(data, f.node().data)
+		f.m.set(f.at, data)
 		return nil
 	}, nil)
 }
 
 func (f *file) Chown(uid, gid uint32) error {
 	return f.m.call("chown", f.name, func() error {
-		f.n.uid, f.n.gid = uid, gid
-		f.m.stamp(f.n)
+		n := f.m.own(f.at)
+		n.uid, n.gid = uid, gid
+		f.m.stamp(f.at)
 		return nil
 	}, nil)
 }
 
 func (f *file) Chmod(mode fs.FileMode) error {
 	return f.m.call("chmod", f.name, func() error {
-		f.n.mode = mode
-		f.m.stamp(f.n)
+		f.m.own(f.at).mode = mode
+		f.m.stamp(f.at)
 		return nil
 	}, nil)
 }
 
 func (f *file) Sync() error {
 	return f.m.call("sync", f.name, func() error {
-		f.n.sync()
+		f.m.sync(f.at)
 		return nil
-	}, func(error) { f.n.lose() })
+	}, func(error) { f.m.lose(f.at) })
 }
 
 func (f *file) TryLock() error {
 	return f.m.call("trylock", f.name, func() error {
-		if f.n.locked != nil && f.n.locked != f {
+		n := f.m.own(f.at)
+		if n.locked != nil && n.locked != f {
 			return store.ErrBusy
 		}
-		f.n.locked = f
+		n.locked = f
 		return nil
 	}, nil)
 }
@@ -99,10 +105,11 @@ func (f *file) Close() error {
 		return nil
 	}
 	f.closed = true
-	if f.n.locked == f {
-		f.n.locked = nil
+	n := f.m.own(f.at)
+	if n.locked == f {
+		n.locked = nil
 	}
-	f.n.opened--
-	f.m.release(f.n)
+	n.opened--
+	f.m.release(f.at)
 	return nil
 }

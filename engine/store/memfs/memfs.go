@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -35,6 +34,9 @@ type Call struct {
 	Op string
 	// Name is the path, of a rename the target.
 	Name string
+
+	at   id // of a write
+	data []byte
 }
 
 // FS is a file system in memory. It implements store.FS.
@@ -42,39 +44,57 @@ type FS struct {
 	mu    sync.Mutex
 	now   func() time.Time
 	shift time.Duration
-	root  *node
+	nodes []*node  // the root first
+	epoch uint64   // of the nodes that no other file system holds
 	free  []uint64 // inode numbers to use again, as ext4 does
 	last  uint64
 	calls int
 	// changes are those of the calls that can change something.
 	changes int
+	choice  uint64
 	fault   fault
 }
 
-// looks are the calls that change nothing.
-var looks = map[string]bool{"open": true, "stat": true, "list": true, "read": true, "fstat": true, "trylock": true}
+// looks reports whether a call changes nothing.
+func looks(op string) bool {
+	switch op {
+	case "open", "stat", "list", "read", "fstat", "trylock":
+		return true
+	}
+	return false
+}
 
 // New returns an empty file system whose times come from now; nil is time.Now.
 func New(now func() time.Time) *FS {
 	if now == nil {
 		now = time.Now
 	}
-	m := &FS{now: now}
-	m.root = m.node(fs.ModeDir | 0o755)
-	m.root.links = 1
+	m := &FS{now: now, epoch: epochs.Add(1)}
+	m.own(m.node(fs.ModeDir | 0o755)).links = 1
 	return m
+}
+
+// SetClock has the times of the file system come from another clock.
+func (m *FS) SetClock(now func() time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = now
 }
 
 // Root implements store.FS.
 func (m *FS) Root() string { return Root }
 
-// call counts a call, lets the hook run, and then makes it, unless a fault takes
-// its place. Half is made instead where the call is to be torn.
 func (m *FS) call(op, name string, whole func() error, half func(error)) error {
+	return m.make(Call{Op: op, Name: name}, whole, half)
+}
+
+// make counts a call, lets the hook run, and then makes it, unless a fault takes
+// its place. Half is made instead where the call is to be torn.
+func (m *FS) make(c Call, whole func() error, half func(error)) error {
 	m.mu.Lock()
 	m.calls++
-	c := Call{N: m.calls, Op: op, Name: name}
-	if !looks[op] {
+	c.N = m.calls
+	if !looks(c.Op) {
 		m.changes++
 		c.Change = m.changes
 	}
@@ -82,71 +102,69 @@ func (m *FS) call(op, name string, whole func() error, half func(error)) error {
 	m.mu.Unlock()
 	if hook != nil {
 		if err := hook(c); err != nil {
-			return m.wrap(op, name, m.refuse(err, half))
+			return m.wrap(c, m.refuse(err, half))
 		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.wrap(op, name, m.fault.around(c, whole, half))
+	return m.wrap(c, m.fault.around(c, whole, half))
 }
 
 func (m *FS) refuse(err error, half func(error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if half != nil {
+	if half != nil && !errors.Is(err, ErrCrashed) {
 		half(err)
 	}
 	return err
 }
 
-func (m *FS) wrap(op, name string, err error) error {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		return &fs.PathError{Op: op, Path: name, Err: err}
+func (m *FS) wrap(c Call, err error) error {
+	if errno, is := err.(syscall.Errno); is {
+		return &fs.PathError{Op: c.Op, Path: c.Name, Err: errno}
 	}
 	return err
 }
 
 // find returns what is under a name, without following a last link.
-func (m *FS) find(name string) (*node, error) {
-	at := m.root
+func (m *FS) find(name string) (id, error) {
+	at := id(0)
 	if strings.HasPrefix(name, "/") {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, Root), "/")
 	}
-	for _, part := range parts(name) {
-		if at.mode&fs.ModeSymlink != 0 {
-			return nil, &store.NotRegular{Name: name, Is: "reached over a symbolic link"}
+	name = path.Clean(name)
+	for part, rest := "", name; rest != "" && name != "."; {
+		part, rest, _ = strings.Cut(rest, "/")
+		n := m.nodes[at]
+		if n.mode&fs.ModeSymlink != 0 {
+			return gone, &store.NotRegular{Name: name, Is: "reached over a symbolic link"}
 		}
-		if !at.mode.IsDir() {
-			return nil, syscall.ENOTDIR
+		if !n.mode.IsDir() {
+			return gone, syscall.ENOTDIR
 		}
-		next := at.names[part]
+		next := n.names.get(part)
 		switch {
 		case len(part) > 255:
-			return nil, syscall.ENAMETOOLONG
-		case next == nil:
-			return nil, syscall.ENOENT
+			return gone, syscall.ENAMETOOLONG
+		case next == gone:
+			return gone, syscall.ENOENT
 		}
 		at = next
 	}
 	return at, nil
 }
 
-func parts(name string) []string {
-	name = path.Clean(name)
-	if name == "." {
-		return nil
-	}
-	return strings.Split(name, "/")
-}
-
 // folder returns the folder that a name lies in.
-func (m *FS) folder(name string) (*node, string, error) {
-	dir, err := m.find(path.Dir(path.Clean(name)))
-	if err == nil && dir.mode&fs.ModeSymlink != 0 {
-		err = &store.NotRegular{Name: name, Is: "reached over a symbolic link"}
+func (m *FS) folder(name string) (id, string, error) {
+	name = path.Clean(name)
+	dir, err := m.find(path.Dir(name))
+	if err != nil {
+		return gone, "", err
 	}
-	if err == nil && !dir.mode.IsDir() {
+	switch mode := m.nodes[dir].mode; {
+	case mode&fs.ModeSymlink != 0:
+		err = &store.NotRegular{Name: name, Is: "reached over a symbolic link"}
+	case !mode.IsDir():
 		err = syscall.ENOTDIR
 	}
 	return dir, path.Base(name), err
@@ -163,7 +181,7 @@ func (n *node) folder(name string) error {
 	return syscall.ENOTDIR
 }
 
-var openOps = map[store.How]string{
+var openOps = [...]string{
 	store.ForReading: "open", store.ForCreating: "create", store.ForAppending: "append",
 	store.ForLocking: "lock", store.ForLockingExisting: "lock",
 }
@@ -171,45 +189,47 @@ var openOps = map[store.How]string{
 // Open implements store.FS.
 func (m *FS) Open(name string, how store.How, perm fs.FileMode) (f store.File, err error) {
 	err = m.call(openOps[how], name, func() error {
-		n, err := m.open(name, how, perm)
+		at, err := m.open(name, how, perm)
 		if err == nil {
-			n.opened++
-			f = &file{m: m, n: n, name: name}
+			m.own(at).opened++
+			f = &file{m: m, at: at, name: name}
 		}
 		return err
 	}, nil)
 	return f, err
 }
 
-func (m *FS) open(name string, how store.How, perm fs.FileMode) (*node, error) {
+func (m *FS) open(name string, how store.How, perm fs.FileMode) (id, error) {
 	dir, base, err := m.folder(name)
 	if err != nil {
-		return nil, err
+		return gone, err
 	}
-	n := dir.names[base]
+	at := m.nodes[dir].names.get(base)
 	switch {
-	case n == nil && (how == store.ForReading || how == store.ForLockingExisting):
-		return nil, syscall.ENOENT
-	case n == nil:
-		n = m.node(perm.Perm() &^ 0o022)
-		m.change(dir, map[string]*node{base: n})
-		return n, nil
+	case at == gone && (how == store.ForReading || how == store.ForLockingExisting):
+		return gone, syscall.ENOENT
+	case at == gone:
+		at = m.node(perm.Perm() &^ 0o022)
+		m.change(dir, change{{base, at}})
+		return at, nil
 	case how == store.ForCreating:
-		return nil, syscall.EEXIST
-	case !n.mode.IsRegular():
-		return nil, &store.NotRegular{Name: name, Is: store.Describe(n.mode)}
-	case n.mode.Perm() == 0:
-		return nil, syscall.EACCES
+		return gone, syscall.EEXIST
 	}
-	return n, nil
+	switch mode := m.nodes[at].mode; {
+	case !mode.IsRegular():
+		return gone, &store.NotRegular{Name: name, Is: store.Describe(mode)}
+	case mode.Perm() == 0:
+		return gone, syscall.EACCES
+	}
+	return at, nil
 }
 
 // Stat implements store.FS.
 func (m *FS) Stat(name string) (info store.Info, err error) {
 	err = m.call("stat", name, func() error {
-		n, err := m.find(name)
+		at, err := m.find(name)
 		if err == nil {
-			info = n.info(path.Base(name))
+			info = m.nodes[at].info(path.Base(name))
 		}
 		return err
 	}, nil)
@@ -219,17 +239,18 @@ func (m *FS) Stat(name string) (info store.Info, err error) {
 // List implements store.FS.
 func (m *FS) List(dir string) (infos []store.Info, err error) {
 	err = m.call("list", dir, func() error {
-		n, err := m.find(dir)
+		at, err := m.find(dir)
 		if err != nil {
 			return err
 		}
+		n := m.nodes[at]
 		if err := n.folder(dir); err != nil {
 			return err
 		}
-		for name, n := range n.names {
-			infos = append(infos, n.info(name))
+		infos = make([]store.Info, 0, len(n.names))
+		for _, below := range n.names {
+			infos = append(infos, m.nodes[below.node].info(below.name))
 		}
-		slices.SortFunc(infos, func(a, b store.Info) int { return strings.Compare(a.Name, b.Name) })
 		return nil
 	}, nil)
 	return infos, err
@@ -242,10 +263,10 @@ func (m *FS) Mkdir(name string) error {
 		if err != nil {
 			return err
 		}
-		if dir.names[base] != nil {
+		if m.nodes[dir].names.get(base) != gone {
 			return syscall.EEXIST
 		}
-		m.change(dir, map[string]*node{base: m.node(fs.ModeDir | 0o755)})
+		m.change(dir, change{{base, m.node(fs.ModeDir | 0o755)}})
 		return nil
 	}, nil)
 }
@@ -257,19 +278,19 @@ func (m *FS) Remove(name string) error {
 		if err != nil {
 			return err
 		}
-		n := dir.names[base]
+		at := m.nodes[dir].names.get(base)
 		switch {
-		case n == nil:
+		case at == gone:
 			return syscall.ENOENT
-		case n.mode.IsDir():
+		case m.nodes[at].mode.IsDir():
 			return syscall.EISDIR
 		}
-		m.change(dir, map[string]*node{base: nil})
+		m.change(dir, change{{base, gone}})
 		return nil
 	}, nil)
 }
 
-var moveOps = map[store.Move]string{store.Replace: "rename", store.Exclusive: "exclusive", store.Exchange: "exchange"}
+var moveOps = [...]string{store.Replace: "rename", store.Exclusive: "exclusive", store.Exchange: "exchange"}
 
 // Rename implements store.FS.
 func (m *FS) Rename(from, to string, how store.Move) error {
@@ -285,51 +306,49 @@ func (m *FS) rename(from, to string, how store.Move) error {
 	if err != nil {
 		return err
 	}
-	moved, there := source.names[old], target.names[base]
+	moved, there := m.nodes[source].names.get(old), m.nodes[target].names.get(base)
 	switch {
-	case moved == nil, how == store.Exchange && there == nil:
+	case moved == gone, how == store.Exchange && there == gone:
 		return syscall.ENOENT
-	case how == store.Exclusive && there != nil:
+	case how == store.Exclusive && there != gone:
 		return syscall.EEXIST
 	case how == store.Exchange && m.fault.noExchange:
 		return errors.ErrUnsupported
-	case how == store.Replace && there != nil && there.mode.IsDir():
+	case how == store.Replace && there != gone && m.nodes[there].mode.IsDir():
 		return syscall.EISDIR
 	case moved == there:
 		return nil
 	}
-	var left *node
+	m.stamp(moved)
+	left := gone
 	if how == store.Exchange {
 		left = there
-	}
-	m.stamp(moved)
-	if left != nil {
 		m.stamp(left)
 	}
 	if source == target {
-		m.change(source, map[string]*node{base: moved, old: left})
+		m.change(source, change{{base, moved}, {old, left}})
 		return nil
 	}
-	m.change(target, map[string]*node{base: moved})
-	m.change(source, map[string]*node{old: left})
+	m.change(target, change{{base, moved}})
+	m.change(source, change{{old, left}})
 	return nil
 }
 
 // SyncDir implements store.FS.
 func (m *FS) SyncDir(name string) error {
 	return m.call("syncdir", name, func() error {
-		n, err := m.find(name)
+		at, err := m.find(name)
 		if err != nil {
 			return err
 		}
-		if err := n.folder(name); err != nil {
+		if err := m.nodes[at].folder(name); err != nil {
 			return err
 		}
-		n.syncNames()
+		m.syncNames(at)
 		return nil
 	}, func(err error) {
-		if n, ferr := m.find(name); ferr == nil && errors.Is(err, syscall.EIO) {
-			n.lose()
+		if at, ferr := m.find(name); ferr == nil && errors.Is(err, syscall.EIO) {
+			m.lose(at)
 		}
 	})
 }
@@ -340,14 +359,14 @@ func (m *FS) SyncAll(name string) error {
 		if m.fault.noSyncAll {
 			return errors.ErrUnsupported
 		}
-		m.root.each(func(n *node) {
-			n.sync()
-			n.syncNames()
+		m.each(0, func(at id) {
+			m.sync(at)
+			m.syncNames(at)
 		})
 		return nil
 	}, func(err error) {
 		if errors.Is(err, syscall.EIO) {
-			m.root.each((*node).lose)
+			m.each(0, m.lose)
 		}
 	})
 }
@@ -355,9 +374,10 @@ func (m *FS) SyncAll(name string) error {
 // Touch implements store.FS.
 func (m *FS) Touch(name string) (at time.Time, err error) {
 	err = m.call("touch", name, func() error {
-		n, err := m.open(name, store.ForAppending, 0o666)
+		file, err := m.open(name, store.ForAppending, 0o666)
 		if err == nil {
-			m.stamp(n)
+			m.stamp(file)
+			n := m.own(file)
 			n.modified, at = n.changed, n.changed
 		}
 		return err

@@ -1,16 +1,20 @@
 package memfs
 
 import (
-	"bytes"
 	"io/fs"
-	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"placet/engine/store"
 )
 
-// node is one inode: what is visible of it, and what is durable.
+// node is one inode: what is visible of it, and what is durable. A node may stand
+// in several file systems that were forked from one another: only the one whose
+// epoch it bears may change it, see own. Its slices are never changed in place.
 type node struct {
+	epoch    uint64
 	inode    uint64
 	mode     fs.FileMode
 	uid, gid uint32
@@ -27,33 +31,94 @@ type node struct {
 	// however often a later one says so.
 	lost bool
 
-	names   map[string]*node
-	kept    map[string]*node   // names that are durable
-	changes []map[string]*node // in between, oldest first; nil removes a name
+	names   names
+	kept    names    // names that are durable
+	changes []change // in between, oldest first
 	// dropped are changes that an fsync which failed was to write. They are
 	// written again only with the next change of the folder.
-	dropped []map[string]*node
+	dropped []change
+}
+
+// id is a node's place in the table of its file system.
+type id int
+
+// gone stands for no node: a change to it removes the name.
+const gone id = -1
+
+// named is one name of a folder.
+type named struct {
+	name string
+	node id
+}
+
+// names are what is in a folder, sorted. They are never changed, only replaced.
+type names []named
+
+// change is what one call does to a folder's names.
+type change []named
+
+func (ns names) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(ns, name, func(n named, name string) int { return strings.Compare(n.name, name) })
+}
+
+// get returns what is under a name, gone if nothing is.
+func (ns names) get(name string) id {
+	if i, there := ns.find(name); there {
+		return ns[i].node
+	}
+	return gone
+}
+
+// with returns the names after a change.
+func (ns names) with(c change) names {
+	out := make(names, len(ns), len(ns)+len(c))
+	copy(out, ns)
+	for _, n := range c {
+		switch i, there := out.find(n.name); {
+		case there && n.node == gone:
+			out = slices.Delete(out, i, i+1)
+		case there:
+			out[i] = n
+		case n.node != gone:
+			out = slices.Insert(out, i, n)
+		}
+	}
+	return out
+}
+
+// epochs counts the forks of all file systems.
+var epochs atomic.Uint64
+
+// own returns a node to be changed: a copy of it where a fork may hold it too.
+func (m *FS) own(at id) *node {
+	n := m.nodes[at]
+	if n.epoch == m.epoch {
+		return n
+	}
+	mine := *n
+	mine.epoch = m.epoch
+	m.nodes[at] = &mine
+	return &mine
 }
 
 // node makes an inode. Numbers that are free are used again at once.
-func (m *FS) node(mode fs.FileMode) *node {
-	n := &node{mode: mode}
+func (m *FS) node(mode fs.FileMode) id {
+	n := &node{mode: mode, epoch: m.epoch}
 	if last := len(m.free) - 1; last >= 0 {
-		n.inode, m.free = m.free[last], m.free[:last]
+		n.inode, m.free = m.free[last], m.free[:last:last]
 	} else {
 		m.last++
 		n.inode = m.last + 10
 	}
-	if mode.IsDir() {
-		n.names, n.kept = map[string]*node{}, map[string]*node{}
-	}
-	m.stamp(n)
+	m.nodes = append(m.nodes, n)
+	at := id(len(m.nodes) - 1)
+	m.stamp(at)
 	n.modified = n.changed
-	return n
+	return at
 }
 
 // stamp sets the ctime.
-func (m *FS) stamp(n *node) { n.changed = m.now().Round(0).Add(m.shift).Truncate(tick) }
+func (m *FS) stamp(at id) { m.own(at).changed = m.now().Round(0).Add(m.shift).Truncate(tick) }
 
 func (n *node) info(name string) store.Info {
 	return store.Info{
@@ -63,80 +128,78 @@ func (n *node) info(name string) store.Info {
 }
 
 // change makes one change to a folder's names, visible and not yet durable.
-func (m *FS) change(dir *node, change map[string]*node) {
-	var left []*node
-	for name, n := range change {
-		if old := dir.names[name]; old != nil {
-			old.links--
+func (m *FS) change(dir id, c change) {
+	folder := m.own(dir)
+	var left []id
+	for _, n := range c {
+		if old := folder.names.get(n.name); old != gone {
+			m.own(old).links--
 			left = append(left, old)
 		}
-		if n == nil {
-			delete(dir.names, name)
-			continue
+		if n.node != gone {
+			m.own(n.node).links++
 		}
-		n.links++
-		dir.names[name] = n
 	}
+	folder.names = folder.names.with(c)
 	for _, n := range left {
 		m.stamp(n)
 		m.release(n)
 	}
-	dir.changes = append(append(dir.changes, dir.dropped...), change)
-	dir.dropped = nil
+	folder.changes = append(slices.Concat(folder.changes, folder.dropped), c)
+	folder.dropped = nil
 	m.stamp(dir)
-	dir.modified = dir.changed
+	folder.modified = folder.changed
 }
 
 // release frees the number of an inode that nothing leads to.
-func (m *FS) release(n *node) {
-	if n.links == 0 && n.opened == 0 && !n.mode.IsDir() {
+func (m *FS) release(at id) {
+	if n := m.nodes[at]; n.links == 0 && n.opened == 0 && !n.mode.IsDir() {
 		m.free = append(m.free, n.inode)
 	}
 }
 
 // set writes the content.
-func (m *FS) set(n *node, data []byte) {
+func (m *FS) set(at id, data []byte) {
+	n := m.own(at)
 	n.data, n.dirty = data, true
-	m.stamp(n)
+	m.stamp(at)
 	n.modified = n.changed
 }
 
-func (n *node) sync() {
-	if !n.lost {
-		n.durable, n.dirty = bytes.Clone(n.data), false
+// add writes at the end.
+func (m *FS) add(at id, p []byte) { m.set(at, slices.Concat(m.nodes[at].data, p)) }
+
+// sync makes the content durable.
+func (m *FS) sync(at id) {
+	if n := m.nodes[at]; n.dirty && !n.lost {
+		n = m.own(at)
+		n.durable, n.dirty = n.data, false
 	}
 }
 
-func (n *node) syncNames() {
-	for _, change := range n.changes {
-		apply(n.kept, change)
+// syncNames makes the names durable.
+func (m *FS) syncNames(at id) {
+	if len(m.nodes[at].changes) == 0 {
+		return
+	}
+	n := m.own(at)
+	for _, c := range n.changes {
+		n.kept = n.kept.with(c)
 	}
 	n.changes = nil
 }
 
 // lose is what an fsync that fails does.
-func (n *node) lose() {
+func (m *FS) lose(at id) {
+	n := m.own(at)
 	n.lost = n.lost || n.dirty
-	n.dropped, n.changes = append(n.dropped, n.changes...), nil
+	n.dropped, n.changes = slices.Concat(n.dropped, n.changes), nil
 }
 
 // each visits a node and all below it.
-func (n *node) each(do func(*node)) {
-	do(n)
-	for _, below := range n.names {
-		below.each(do)
+func (m *FS) each(at id, do func(id)) {
+	do(at)
+	for _, below := range m.nodes[at].names {
+		m.each(below.node, do)
 	}
 }
-
-func apply(names, change map[string]*node) {
-	for name, n := range change {
-		if n == nil {
-			delete(names, name)
-			continue
-		}
-		names[name] = n
-	}
-}
-
-// copyNames copies a folder's names.
-func copyNames(names map[string]*node) map[string]*node { return maps.Clone(names) }

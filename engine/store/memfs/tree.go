@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,9 +25,11 @@ func (m *FS) Later(d time.Duration) {
 func (m *FS) Put(name, body string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n := m.node(0o644)
-	n.data, n.durable = []byte(body), []byte(body)
-	m.enter(name, n)
+	at := m.node(0o644)
+	n := m.own(at)
+	n.data = []byte(body)
+	n.durable = n.data
+	m.enter(name, at)
 }
 
 // PutDir makes a folder and those above it, durable at once.
@@ -50,9 +51,9 @@ func (m *FS) PutOdd(name string, mode fs.FileMode) {
 func (m *FS) Rewrite(name, body string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n := m.must(name)
-	m.set(n, []byte(body))
-	n.sync()
+	at := m.must(name)
+	m.set(at, []byte(body))
+	m.sync(at)
 }
 
 // Delete removes a file or an empty folder, durable at once.
@@ -60,95 +61,103 @@ func (m *FS) Delete(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	dir := m.must(path.Dir(name))
-	m.change(dir, map[string]*node{path.Base(name): nil})
-	dir.syncNames()
+	m.change(dir, change{{path.Base(name), gone}})
+	m.syncNames(dir)
 }
 
 // Chmod sets a file's mode, and its owner and group.
 func (m *FS) Chmod(name string, mode fs.FileMode, uid, gid uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n := m.must(name)
+	at := m.must(name)
+	n := m.own(at)
 	n.mode, n.uid, n.gid = n.mode.Type()|mode, uid, gid
-	m.stamp(n)
+	m.stamp(at)
 }
 
 // Get returns a file's content, and whether there is such a file.
 func (m *FS) Get(name string) (string, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n, err := m.find(name)
-	if err != nil || n.names != nil {
+	at, err := m.find(name)
+	if err != nil || m.nodes[at].mode.IsDir() {
 		return "", false
 	}
-	return string(n.data), true
+	return string(m.nodes[at].data), true
 }
 
 // Info describes what is under a name.
 func (m *FS) Info(name string) store.Info {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.must(name).info(path.Base(name))
+	return m.nodes[m.must(name)].info(path.Base(name))
 }
 
 // Tree returns every file's content by path, as is visible now.
 func (m *FS) Tree() map[string]string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	tree := map[string]string{}
-	var walk func(dir string, n *node)
-	walk = func(dir string, n *node) {
-		for name, below := range n.names {
-			if p := path.Join(dir, name); below.names != nil {
-				walk(p, below)
-			} else {
-				tree[p] = string(below.data)
-			}
-		}
-	}
-	walk(".", m.root)
+	m.Each(func(name string, data []byte) { tree[name] = string(data) })
 	return tree
 }
 
-func (m *FS) must(name string) *node {
-	n, err := m.find(name)
+// Each shows every file, sorted folder by folder, as is visible now. The content
+// must not be changed.
+func (m *FS) Each(show func(name string, data []byte)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var walk func(dir string, at id)
+	walk = func(dir string, at id) {
+		for _, below := range m.nodes[at].names {
+			n := m.nodes[below.node]
+			if p := dir + below.name; n.mode.IsDir() {
+				walk(p+"/", below.node)
+			} else {
+				show(p, n.data)
+			}
+		}
+	}
+	walk("", 0)
+}
+
+// Half makes half of a write of which a hook of another file system was told, in
+// a clone that was made in that moment. It is false for every other call.
+func (m *FS) Half(c Call) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c.Op != "write" {
+		return false
+	}
+	m.add(c.at, c.data[:len(c.data)/2])
+	return true
+}
+
+func (m *FS) must(name string) id {
+	at, err := m.find(name)
 	if err != nil {
 		panic(fmt.Sprintf("memfs: %s: %v", name, err))
-	}
-	return n
-}
-
-func (m *FS) enter(name string, n *node) {
-	dir := m.dirs(path.Dir(name))
-	m.change(dir, map[string]*node{path.Base(name): n})
-	dir.syncNames()
-}
-
-func (m *FS) dirs(name string) *node {
-	at := m.root
-	for _, part := range parts(name) {
-		next := at.names[part]
-		if next == nil {
-			next = m.node(fs.ModeDir | 0o755)
-			m.change(at, map[string]*node{part: next})
-			at.syncNames()
-		}
-		at = next
 	}
 	return at
 }
 
-type named struct {
-	name string
-	node *node
+func (m *FS) enter(name string, at id) {
+	dir := m.dirs(path.Dir(name))
+	m.change(dir, change{{path.Base(name), at}})
+	m.syncNames(dir)
 }
 
-// sorted returns names in order, so that one seed always gives one crash.
-func sorted(names map[string]*node) []named {
-	all := make([]named, 0, len(names))
-	for name, n := range names {
-		all = append(all, named{name, n})
+func (m *FS) dirs(name string) id {
+	at := id(0)
+	for part := range strings.SplitSeq(path.Clean(name), "/") {
+		if part == "." {
+			continue
+		}
+		next := m.nodes[at].names.get(part)
+		if next == gone {
+			next = m.node(fs.ModeDir | 0o755)
+			m.change(at, change{{part, next}})
+			m.syncNames(at)
+		}
+		at = next
 	}
-	slices.SortFunc(all, func(a, b named) int { return strings.Compare(a.name, b.name) })
-	return all
+	return at
 }
