@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -41,7 +42,10 @@ type Options struct {
 	End func(id string)
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
-	Log *slog.Logger
+	// Pause is how Once waits for files to stand still; nil waits by the
+	// machine's clock. It returns the context's error if that ends first.
+	Pause func(ctx context.Context, d time.Duration) error
+	Log   *slog.Logger
 	// Workers is how many runs are looked at side by side; 32 if not positive.
 	Workers int
 	// Recall is what an earlier placet has seen; nil where nothing is kept.
@@ -107,6 +111,9 @@ func New(o Options) *Loop {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Pause == nil {
+		o.Pause = pause
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -152,7 +152,7 @@ func (o *settling) settle(ctx context.Context, out *outcome) {
 		if out.err != nil || !since.waits(p, o.l.o.Now()) {
 			break
 		}
-		if out.err = pause(ctx, max(p.last.loaded.Again.Sub(o.l.o.Now()), settlePoll)); out.err != nil {
+		if out.err = o.l.o.Pause(ctx, max(p.last.loaded.Again.Sub(o.l.o.Now()), settlePoll)); out.err != nil {
 			break
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"placet/engine"
+	"placet/engine/store"
+	"placet/engine/store/memfs"
 	"placet/layout"
 )
 
@@ -405,4 +407,26 @@ func TestOnceEndsWithItsContext(t *testing.T) {
 
 func TestVanishedFamilyRootIsNoError(t *testing.T) {
 	newWorld(t).wantReport(Report{})
+}
+
+func TestOnceWaitsAsItIsTold(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	now := func() time.Time { return at }
+	m := memfs.New(now)
+	m.Put("toys/a/state.json", `{"status":"new"}`)
+	var waited time.Duration
+	l := New(Options{
+		Store: store.New(m, store.Options{Now: now}), Families: []Family{{Layout: toyLayout{}, Machine: toyMachine{}}}, Now: now,
+		Pause: func(_ context.Context, d time.Duration) error {
+			waited += d
+			at = at.Add(d)
+			return nil
+		},
+	})
+	if _, err := l.Once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if waited < 100*time.Millisecond {
+		t.Errorf("waited %v by the clock that it was given", waited)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -148,7 +149,7 @@ func (l *Loop) sweep(dirs map[string]bool) {
 			all[dir] = true
 		}
 	}
-	for dir := range all {
+	for _, dir := range slices.Sorted(maps.Keys(all)) {
 		if err := l.o.Store.Sweep(dir); err != nil {
 			l.o.Log.Debug("cannot remove temporary files", "dir", dir, "err", err)
 		}

@@ -60,6 +60,11 @@ type job struct {
 // Lines are appended after the state document is durable and made durable with
 // the run's next commit, or by Flush.
 func (s *Store) Commit(run layout.Run, _ layout.Family, p engine.Plan) error {
+	return s.commit(newJob(run, p))
+}
+
+// newJob returns a plan's job.
+func newJob(run layout.Run, p engine.Plan) *job {
 	j := &job{run: run, removes: p.Removes, lines: p.Lines}
 	var last []*put
 	for _, doc := range p.Writes {
@@ -70,7 +75,7 @@ func (s *Store) Commit(run layout.Run, _ layout.Family, p engine.Plan) error {
 		j.puts = append(j.puts, &put{doc: doc})
 	}
 	j.puts = append(j.puts, last...)
-	return s.commit(j)
+	return j
 }
 
 // Write makes one document durable outside a plan. With Over "" the file must
@@ -84,18 +89,24 @@ func (s *Store) Write(doc engine.Document) error {
 func (s *Store) Flush() error { return s.commit(&job{all: true}) }
 
 func (s *Store) commit(j *job) error {
+	if s.admit(j); j.err == nil {
+		s.queue.enter(j, s.rounds)
+	}
+	return j.err
+}
+
+// admit makes a job ready for its rounds, or says why it has none.
+func (s *Store) admit(j *job) {
 	if s.stopped.Load() {
-		return ErrStopped
+		j.err = ErrStopped
+		return
 	}
 	j.dirs, j.made = map[string]bool{}, map[string]bool{}
 	j.ready = make(chan struct{})
 	for _, p := range j.puts {
 		p.job = j
 	}
-	if j.err = j.valid(); j.err == nil {
-		s.queue.enter(j, s.rounds)
-	}
-	return j.err
+	j.err = j.valid()
 }
 
 // valid refuses paths that lead out of the workspace. No plan may hold one.

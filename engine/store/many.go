@@ -38,7 +38,7 @@ func (s *Store) stirMade(puts []*put) {
 	for _, p := range puts {
 		maps.Copy(dirs, p.job.dirs)
 	}
-	each(s.parallel, slices.Collect(maps.Keys(dirs)), func(dir string) {
+	each(s.parallel, slices.Sorted(maps.Keys(dirs)), func(dir string) {
 		if err := s.stir(dir); err != nil {
 			s.once("stir "+dir, "cannot change a folder whose sync failed", "path", dir, "error", err)
 		}

@@ -206,7 +206,7 @@ func upTo(n int) []int {
 
 // stir changes a folder without leaving anything in it.
 func (s *Store) stir(dir string) error {
-	name := tempName(path.Join(dir, "x"))
+	name := s.tempName(path.Join(dir, "x"))
 	f, err := s.fs.Open(name, ForCreating, 0o666)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,11 @@ type Options struct {
 	// Parallel is how many file system calls of one round run side by side;
 	// 0 means 64. With 1 the order of calls is always the same.
 	Parallel int
+	// Many is from how many files or folders on a round of fsync is one sync of
+	// their whole file system; 0 means 64.
+	Many int
+	// Random gives the digits of temporary names; nil means chance.
+	Random func() uint64
 }
 
 // Store reads and writes the documents of one workspace. All methods may be
@@ -28,6 +34,7 @@ type Store struct {
 	log      *slog.Logger
 	parallel int
 	many     int // from how many files on a round is one sync of everything
+	random   func() uint64
 
 	began  time.Time
 	memory memory
@@ -49,7 +56,7 @@ type Store struct {
 
 // New returns a store on a file system.
 func New(fsys FS, o Options) *Store {
-	s := &Store{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel, many: manyFiles}
+	s := &Store{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel, many: o.Many, random: o.Random}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -58,6 +65,12 @@ func New(fsys FS, o Options) *Store {
 	}
 	if s.parallel <= 0 {
 		s.parallel = 64
+	}
+	if s.many <= 0 {
+		s.many = manyFiles
+	}
+	if s.random == nil {
+		s.random = rand.Uint64
 	}
 	s.began = s.now()
 	s.memory.init()

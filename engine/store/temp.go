@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"path"
 	"strings"
 	"sync"
@@ -28,8 +27,8 @@ const (
 type temps struct{ inUse sync.Map }
 
 // tempName returns a new temporary name beside a file.
-func tempName(file string) string {
-	digits := fmt.Sprintf("%0*x", tempDigits, rand.Uint64())
+func (s *Store) tempName(file string) string {
+	digits := fmt.Sprintf("%0*x", tempDigits, s.random())
 	return path.Join(path.Dir(file), layout.TempPrefix+digits+layout.TempSuffix)
 }
 
@@ -65,7 +64,7 @@ func syncError(err error) error {
 // writeTemp makes a put's content durable under a temporary name, with the mode
 // and ownership of the file that it replaces. On error the name is gone again.
 func (s *Store) writeTemp(p *put, sync bool) error {
-	name := tempName(p.doc.Path)
+	name := s.tempName(p.doc.Path)
 	s.temps.inUse.Store(name, true)
 	info, err := s.fillTemp(name, p, sync)
 	if err != nil {
