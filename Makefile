@@ -6,6 +6,7 @@
 #   lint         gofmt, go vet, staticcheck
 #   race         the tests under the race detector (needs a C compiler)
 #   fuzz         every fuzz target for FUZZTIME each
+#   fuzz-long    every fuzz target until all of them made EXECUTIONS together
 #   cover        statement coverage, and whether it is enough
 #   bench        the figures, as ratios to a floor measured in the same run
 #   bench-smoke  the same in small: does every measurement still run?
@@ -14,12 +15,13 @@
 SHELL := /bin/sh
 GO ?= go
 FUZZTIME ?= 30s
+EXECUTIONS ?= 10000000
 BENCHFLAGS ?=
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build demo test bench bench-smoke lint race fuzz cover clean need-git
+.PHONY: build demo test bench bench-smoke lint race fuzz fuzz-long cover clean need-git
 
 build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
@@ -64,6 +66,9 @@ fuzz:
 	  echo "$$package $$target"; \
 	  $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
 	done
+
+fuzz-long:
+	@nice .ci/fuzz-long $(EXECUTIONS)
 
 cover: need-git
 	@$(GO) test -coverpkg=./cmd/...,./engine/...,./layout/...,./schemas/...,./templates/... -coverprofile=coverage.out ./...

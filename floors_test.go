@@ -34,7 +34,7 @@ type floor struct {
 
 // floors, from the ground up.
 var floors = []floor{
-	{name: "ground", packages: []string{"layout", "schemas", "templates"}},
+	{name: "ground", packages: []string{"layout", "schemas", "templates", "engine/hostile"}},
 	{name: "kernel", packages: []string{"engine"}},
 	{name: "patterns", packages: []string{"engine/gate", "engine/patch", "engine/reader", "engine/check", "engine/retry", "engine/graph", "engine/escalate"}},
 	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
@@ -77,7 +77,7 @@ var testModules = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-i
 
 // testPackages may be imported by tests of every floor, and by nothing that is
 // part of the program.
-var testPackages = []string{"engine/enginetest", "engine/store/memfs"}
+var testPackages = []string{"engine/enginetest", "engine/store/memfs", "engine/hostile"}
 
 // badNames are what a package must not be called: such a name says where
 // things were left, not what they are.

@@ -4,8 +4,38 @@ import (
 	"bytes"
 	stdjson "encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
+
+	"placet/engine/hostile"
 )
+
+// addReal adds the real documents that lie at some patterns below testdata.
+func addReal(f *testing.F, add func(body []byte), patterns ...string) {
+	f.Helper()
+	for _, pattern := range patterns {
+		names, err := filepath.Glob(filepath.Join("..", pattern))
+		if err != nil || len(names) == 0 {
+			f.Fatalf("nothing real at %s: %v", pattern, err)
+		}
+		for _, name := range names[:min(len(names), 2)] {
+			body, err := os.ReadFile(name)
+			if err != nil {
+				f.Fatal(err)
+			}
+			add(body)
+		}
+	}
+}
+
+// inBounds asserts that one input costs no more memory than one may.
+func inBounds(t *testing.T, read func()) {
+	t.Helper()
+	if n := hostile.Allocated(read); n > hostile.MostMemory {
+		t.Fatalf("reading it took %d bytes, more than %d", n, hostile.MostMemory)
+	}
+}
 
 // FuzzDecode checks the laws of strict reading on any bytes.
 func FuzzDecode(f *testing.F) {
@@ -16,9 +46,11 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	real := "testdata/real/faber/awaiting-six-types/.fractary/faber/runs/*/*/*/"
+	addReal(f, func(body []byte) { f.Add(body) }, real+"state.json", real+"metadata.json", real+"events/00?-*.json", "testdata/real/faber/written-by-agents/.fractary/runs/*/state.json")
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, schema := range Names() {
-			checkVerdict(t, schema, body)
+			inBounds(t, func() { checkVerdict(t, schema, body) })
 		}
 		var tree any
 		if err := Decode("", "f.json", body, &tree); err != nil {
@@ -112,10 +144,11 @@ func FuzzDecodeYAML(f *testing.F) {
 		limits := YAMLLimits{}
 		if wide {
 			limits = CheckpointsYAML
-			checkVerdictYAML(t, body)
+			inBounds(t, func() { checkVerdictYAML(t, body) })
 		}
 		var tree any
-		err := DecodeYAML("", "f.yaml", body, &tree, limits)
+		var err error
+		inBounds(t, func() { err = DecodeYAML("", "f.yaml", body, &tree, limits) })
 		if err != nil {
 			var e *Error
 			if !errors.As(err, &e) || e.Error() != printable(e.Error()) || e.Line > bytes.Count(body, []byte("\n"))+bytes.Count(body, []byte("\r"))+2 {
