@@ -24,25 +24,41 @@ func (s *Store) appendLines(j *job) error {
 	}
 	for _, name := range names {
 		created, err := s.appendTo(name, texts[name])
+		if created || err == nil {
+			s.oweJournal(j.run.State, name, created)
+		}
 		if err != nil {
 			return fmt.Errorf("cannot append to %s: %w", name, err)
 		}
-		if created {
-			// A journal is made once. Its name must be durable before the
-			// next state is, or the first line could be lost behind it.
-			if err := s.fs.SyncDir(path.Dir(name)); err != nil {
-				return fmt.Errorf("cannot make the name of %s durable: %w", name, err)
-			}
+		if !created {
+			continue
 		}
-		s.oweJournal(j.run.State, name, created)
+		if err := s.keepName(name); err != nil {
+			return fmt.Errorf("cannot make the name of %s durable: %w", name, err)
+		}
 	}
 	return nil
+}
+
+// keepName makes the name of a new journal durable. A journal is made once: its
+// name must be durable before the next state is, or the first line could be lost
+// behind it. Where the folder refuses it is changed once more, so that the sync
+// which is owed now means something.
+func (s *Store) keepName(name string) error {
+	dir := path.Dir(name)
+	err := s.fs.SyncDir(dir)
+	if err != nil && !passing(err) {
+		return errors.Join(err, s.stir(dir))
+	}
+	return err
 }
 
 // appendTo adds lines to one journal, after cutting a torn last line.
 func (s *Store) appendTo(name string, text []byte) (created bool, err error) {
 	_, err = s.fs.Stat(name)
-	created = errors.Is(err, fs.ErrNotExist)
+	if created = errors.Is(err, fs.ErrNotExist); err != nil && !created {
+		return false, err // it could not be told whether the name is new
+	}
 	f, err := s.fs.Open(name, ForAppending, 0o666)
 	if err != nil {
 		return false, err
