@@ -49,24 +49,38 @@ func (b *bench) openSession(name string, n int) (*session, error) {
 		return nil, err
 	}
 	s := &session{workspace: w, at: map[string]int{}}
-	var specs strings.Builder
-	specs.WriteString("approved_at: 2026-01-19T10:30:00Z\ncheckpoints:\n")
 	for i := range n {
-		id := fmt.Sprintf("cp-%03d", i)
-		s.cps = append(s.cps, id)
-		fmt.Fprintf(&specs, "  - id: %s\n    description: part %d of the whole\n    criteria: [it works, it is documented]\n", id, i)
-		fmt.Fprintf(&specs, "    validation: {command: ./test.sh %s, expected: \"%s: 12 of 12\"}\n", id, id)
+		s.cps = append(s.cps, checkpointID(i))
 	}
 	if err := w.write("placet.toml", sessionSettings); err != nil {
 		return nil, err
 	}
-	if err := w.write(sessionDir+"/specs/checkpoints.yaml", specs.String()); err != nil {
+	if err := w.write(sessionDir+"/specs/checkpoints.yaml", specsText(n, true)); err != nil {
 		return nil, err
 	}
 	if s.daemon, err = startServing(b.placet, w.root, attempted); err != nil {
 		return nil, err
 	}
 	return s, s.history()
+}
+
+// checkpointID is the id of a session's i-th checkpoint.
+func checkpointID(i int) string { return fmt.Sprintf("cp-%03d", i) }
+
+// specsText is what an architect leaves: so many checkpoints, which a person has
+// approved or not.
+func specsText(checkpoints int, approved bool) string {
+	var specs strings.Builder
+	if approved {
+		specs.WriteString("approved_at: 2026-01-19T10:30:00Z\n")
+	}
+	specs.WriteString("checkpoints:\n")
+	for i := range checkpoints {
+		id := checkpointID(i)
+		fmt.Fprintf(&specs, "  - id: %s\n    description: part %d of the whole\n    criteria: [it works, it is documented]\n", id, i)
+		fmt.Fprintf(&specs, "    validation: {command: ./test.sh %s, expected: \"%s: 12 of 12\"}\n", id, id)
+	}
+	return specs.String()
 }
 
 // attempted are the transitions that count here: an attempt begun, a checkpoint

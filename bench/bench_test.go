@@ -76,44 +76,6 @@ func TestMadeRunsAreRunsOfFABER(t *testing.T) {
 	}
 }
 
-func TestPopulationIsMostlyEndedAndShort(t *testing.T) {
-	p := grown(20000, 10000)
-	if p.ended != 19800 || p.waiting != 200 {
-		t.Errorf("%+v", p)
-	}
-	var short, long, longest int
-	for n := range p.ended {
-		switch events := p.history(n); {
-		case events >= 3 && events <= 10:
-			short++
-		case events <= 100:
-			long++
-		case events == 10000:
-			longest++
-		default:
-			t.Errorf("run %d has %d events", n, events)
-		}
-	}
-	if short != 19602 || long != 197 || longest != 1 {
-		t.Errorf("%d short, %d long, %d longest", short, long, longest)
-	}
-	w, err := newWorkspace(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.populate(grown(120, 20)); err != nil {
-		t.Fatal(err)
-	}
-	for pattern, want := range map[string]int{
-		"completed-*/*/state.json": 118, "waiting-*/*/state.json": 2, "completed-*/*/events/020-*.json": 1,
-	} {
-		found, _ := filepath.Glob(filepath.Join(w.root, ".fractary/faber/runs/acme-corp", pattern))
-		if len(found) != want {
-			t.Errorf("%s: %d, want %d", pattern, len(found), want)
-		}
-	}
-}
-
 func TestShapeIsWhatTheTransitionWrote(t *testing.T) {
 	at := func(ino uint64, size, nsec int64) stamp {
 		return stamp{ino: ino, size: size, ctime: syscall.Timespec{Sec: 1, Nsec: nsec}}

@@ -5,6 +5,10 @@
 //	make bench BENCHFLAGS='-runs 100000'    the large workspaces of the figures
 //	make bench-smoke                        does every measurement still run?
 //
+//	go run ./bench -generate DIR -runs 100000 -waiting 100 -events 1:10000 -seed 1
+//
+// makes a workspace of both families to look at by hand (population.go).
+//
 // An absolute time says as much about the disk as about the program, so speeds
 // are ratios to a floor measured in the same run, turn by turn: a bare program
 // that is woken by fsnotify and makes files of the same number and sizes
@@ -29,6 +33,7 @@ type bench struct {
 	dir    string // where workspaces are made; on the disk that is measured
 	scale
 	table *table
+	moulds
 }
 
 // scale is how large the measurements are.
@@ -90,9 +95,20 @@ func run() error {
 	flag.IntVar(&asked.burst, "burst", 0, "how many answers S3 gives at once")
 	flag.IntVar(&asked.runs, "runs", 0, "how many runs S4, S6 and S8 grow to")
 	flag.IntVar(&asked.waiting, "waiting", 0, "how many runs wait in S5, S6 and S8, and are looked at in S9")
+	into := flag.String("generate", "", "make a workspace in this folder, of -runs and -waiting, and measure nothing")
+	events := flag.String("events", "1:10000", "with -generate: the least and the most events of a FABER run")
+	sessions := flag.Int("sessions", sessionShare, "with -generate: how many of a hundred runs are AFL sessions")
+	seed := flag.Uint64("seed", 1, "with -generate: the same seed gives the same files")
 	flag.Parse()
 	if *asFloor {
 		return runFloor()
+	}
+	if *into != "" {
+		p, err := asPopulation(asked.runs, asked.waiting, *events, *sessions, *seed)
+		if err != nil {
+			return err
+		}
+		return generate(*into, p)
 	}
 	b.scale = fullScale
 	if *smoke {

@@ -1,47 +1,129 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+)
 
 // population is what a workspace holds after months: nearly all runs have ended,
-// a few wait, and few have a long history.
+// a few wait, and few have a long history. The same population has the same runs
+// with the same histories; times and digests in their documents differ.
 type population struct {
 	ended, waiting int
-	// longest is the number of events of the run with the longest history.
-	longest int
+	// Of a hundred runs so many are AFL sessions; the others are FABER runs.
+	sessions int
+	// shortest and longest are the numbers of events of FABER runs; one run has
+	// the longest history for every ten thousand that have ended.
+	shortest, longest int
+	seed              uint64
 }
+
+// sessionShare is how many of a hundred runs are AFL sessions where nobody says.
+const sessionShare = 10
 
 // grown is a population of so many runs of which one in a hundred waits.
 func grown(runs, longest int) population {
 	waiting := (runs + 99) / 100
-	return population{ended: runs - waiting, waiting: waiting, longest: longest}
+	return population{ended: runs - waiting, waiting: waiting, sessions: sessionShare, shortest: 1, longest: longest}
 }
 
-// history is how many events the n-th run has: three to ten, but one in a hundred
+// crowd is a population of runs that all wait.
+func crowd(waiting int) population {
+	return population{waiting: waiting, sessions: sessionShare, shortest: 3, longest: 10}
+}
+
+// dice are the n-th run's own.
+func (p population) dice(n int) *rand.Rand { return rand.New(rand.NewPCG(p.seed, uint64(n))) }
+
+// history is how many events the n-th run has: ten at most, but one in a hundred
 // has ten times as many, and one in ten thousand the longest history.
 func (p population) history(n int) int {
-	events := 3 + int(uint32(n)*2654435761>>29)
+	low, high := max(p.shortest, 1), min(max(p.longest, 1), 10)
+	events := low + p.dice(n).IntN(max(high-low, 0)+1)
 	switch {
 	case n%10000 == 9999:
 		return max(p.longest, events)
 	case n%100 == 99:
-		return min(10*events, max(p.longest, events))
+		return max(min(10*events, p.longest), events)
 	}
 	return events
 }
+
+// isSession reports whether the n-th run is an AFL session.
+func (p population) isSession(n int) bool { return n%100*p.sessions%100 < p.sessions }
 
 // String says how large the population is.
 func (p population) String() string {
 	return fmt.Sprintf("%d runs, %d of them waiting", p.ended+p.waiting, p.waiting)
 }
 
+// Where the parts of a population are told apart by their numbers.
+const waitingFrom = 1 << 30
+
 // populate makes the runs of a population, in any order.
-func (w workspace) populate(p population) error {
-	err := many(p.ended, func(n int) error { return w.completedAfter(n, p.history(n)) })
-	if err != nil {
+func (w workspace) populate(p population, m moulds) error {
+	c := casting{w, p, m}
+	if err := many(p.ended, c.ended); err != nil {
 		return err
 	}
-	return many(p.waiting, func(n int) error { return w.waiting(n, p.history(n)) })
+	return many(p.waiting, c.waiting)
 }
+
+// casting is a workspace that is being filled.
+type casting struct {
+	workspace
+	population
+	moulds
+}
+
+// ended makes the n-th run that has ended.
+func (c casting) ended(n int) error {
+	if c.isSession(n) {
+		return c.endedSession(n)
+	}
+	events, dir := c.history(n), c.run("completed", n)
+	m := c.approved
+	if c.dice(n).IntN(20) == 0 {
+		m = c.rejected
+	}
+	if events < m.events {
+		return c.completedAfter(n, events) // one that asked nothing
+	}
+	who := particulars{"run": runID(dir), "request": requestID(n), "n": strconv.Itoa(n), "events": strconv.Itoa(events)}
+	for _, of := range m.keys {
+		who[of] = eventKey(who["run"], of)
+	}
+	if err := c.cast(m, dir, who); err != nil {
+		return err
+	}
+	return c.eventsFrom(dir, m.events+1, events, "workflow_complete")
+}
+
+// endedSession makes the n-th run an AFL session that has ended; one in ten has
+// more than a checkpoint or two.
+func (c casting) endedSession(n int) error {
+	m := c.endedSessions[0]
+	if k := c.dice(n).IntN(30); k < 3 {
+		m = c.endedSessions[2]
+	} else if k < 12 {
+		m = c.endedSessions[1]
+	}
+	id := sessionID(n)
+	return c.cast(m, ".afl/sessions/"+id, particulars{"session": id})
+}
+
+// waiting makes the n-th run that waits: a session for its approval, a FABER run
+// for an answer.
+func (c casting) waiting(n int) error {
+	if c.isSession(n) {
+		return c.write(".afl/sessions/"+sessionID(waitingFrom+n)+"/specs/checkpoints.yaml", specsText(2, false))
+	}
+	return c.workspace.waiting(n, c.history(waitingFrom+n))
+}
+
+// sessionID is the id of the n-th run where it is an AFL session.
+func sessionID(n int) string { return fmt.Sprintf("s-%08x-%x", uint32(n)*2654435761, n) }
 
 // grow makes a workspace with a population whose requests are open.
 func (b *bench) grow(name string, p population) (workspace, error) {
@@ -49,7 +131,12 @@ func (b *bench) grow(name string, p population) (workspace, error) {
 	if err != nil {
 		return w, err
 	}
-	if err := w.populate(p); err != nil {
+	if b.moulds.endedSessions == nil {
+		if b.moulds, err = makeMoulds(); err != nil {
+			return w, err
+		}
+	}
+	if err := w.populate(p, b.moulds); err != nil {
 		return w, err
 	}
 	return w, b.once(w)

@@ -32,7 +32,7 @@ func (b *bench) verb(w workspace, args ...string) ([]byte, error) {
 // coldStart is S5: from the start of the daemon until it is ready, among runs that
 // all wait and among runs of which few do.
 func (b *bench) coldStart() error {
-	if err := b.startsAmong(population{waiting: b.waiting, longest: 10}); err != nil {
+	if err := b.startsAmong(crowd(b.waiting)); err != nil {
 		return err
 	}
 	return b.startsAmong(grown(b.runs, 100))
@@ -161,7 +161,7 @@ func (b *bench) views() error {
 	if err := b.viewsAmong(grown(b.waiting, 100)); err != nil {
 		return err
 	}
-	return b.viewsAmong(population{waiting: b.waiting, longest: 10})
+	return b.viewsAmong(crowd(b.waiting))
 }
 
 func (b *bench) viewsAmong(p population) error {

@@ -75,7 +75,12 @@ func (w workspace) completedAfter(n, events int) error {
 
 // events makes a run's journal; the last event has the type given.
 func (w workspace) events(dir string, n int, last string) error {
-	for i := 1; i <= n; i++ {
+	return w.eventsFrom(dir, 1, n, last)
+}
+
+// eventsFrom is events, from the first number on.
+func (w workspace) eventsFrom(dir string, first, n int, last string) error {
+	for i := first; i <= n; i++ {
 		typ := "checkpoint"
 		switch i {
 		case n:

@@ -1,0 +1,331 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/afl"
+	"placet/engine/faber"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+// A mould is a run that placet itself has brought to where it stands. Others are
+// cast from it: the same files with another run's particulars.
+type mould struct {
+	files  []castFile
+	events int      // that it has
+	keys   []string // the particulars that are keys of placet's own events
+}
+
+// moulds are what the runs of a population are cast from.
+type moulds struct {
+	approved, rejected mould   // FABER
+	endedSessions      []mould // AFL, the shortest first
+}
+
+// makeMoulds makes runs in a folder that is gone afterwards.
+func makeMoulds() (m moulds, err error) {
+	dir, err := os.MkdirTemp("", "placet-mould-")
+	if err != nil {
+		return m, err
+	}
+	defer os.RemoveAll(dir)
+	w, err := newWorkspace(dir)
+	if err != nil {
+		return m, err
+	}
+	if m.approved, err = w.mouldOfFABER("approve"); err != nil {
+		return m, err
+	}
+	if m.rejected, err = w.mouldOfFABER("reject"); err != nil {
+		return m, err
+	}
+	for _, checkpoints := range []int{1, 3, 8} {
+		session, err := w.mouldOfAFL(checkpoints)
+		if err != nil {
+			return m, err
+		}
+		m.endedSessions = append(m.endedSessions, session)
+	}
+	return m, nil
+}
+
+// castFile is a file of a mould: its name and content in pieces, every second of
+// which names one of a run's particulars.
+type castFile struct{ name, body []string }
+
+// Particulars of the run that a mould is made of. They occur nowhere else in it.
+const mouldRun = 987654321
+
+// particulars are what tells the runs of one mould apart.
+type particulars map[string]string
+
+// press makes a mould of what lies below a folder.
+func press(dir string, known particulars, leave func(rel string) bool) (mould, error) {
+	var m mould
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil || leave(rel) {
+			return err
+		}
+		body, err := os.ReadFile(p)
+		m.files = append(m.files, castFile{pieces(rel, known), pieces(string(body), known)})
+		return err
+	})
+	return m, err
+}
+
+// pieces cuts a text where one of the particulars stands.
+func pieces(text string, known particulars) []string {
+	var names []string
+	for name := range known {
+		names = append(names, name)
+	}
+	// One may be a part of another.
+	slices.SortFunc(names, func(a, b string) int { return len(known[b]) - len(known[a]) })
+	var pairs []string
+	for _, name := range names {
+		pairs = append(pairs, known[name], "\x00"+name+"\x00")
+	}
+	return strings.Split(strings.NewReplacer(pairs...).Replace(text), "\x00")
+}
+
+// fillPieces puts a run's particulars in.
+func fillPieces(pieces []string, p particulars) string {
+	if len(pieces) == 1 {
+		return pieces[0]
+	}
+	var b strings.Builder
+	for i, piece := range pieces {
+		if i%2 == 1 {
+			piece = p[piece]
+		}
+		b.WriteString(piece)
+	}
+	return b.String()
+}
+
+// cast makes a run from a mould.
+func (w workspace) cast(m mould, dir string, p particulars) error {
+	for _, f := range m.files {
+		if err := w.write(dir+"/"+fillPieces(f.name, p), fillPieces(f.body, p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle has placet's own loop settle a workspace in this process.
+func (w workspace) settle() error {
+	l := reconcile.New(reconcile.Options{
+		Store: store.New(store.OS(w.root), store.Options{}),
+		Families: []reconcile.Family{
+			{Layout: layout.Faber{}, Machine: faber.New()}, {Layout: layout.AFL{}, Machine: afl.New()},
+		},
+		Facts: mouldFacts,
+	})
+	for range 64 {
+		r, err := l.Once(context.Background())
+		if err != nil || r.Moved == 0 && len(r.Unsettled) == 0 {
+			return err
+		}
+	}
+	return errors.New("cannot make a mould: its workspace does not settle")
+}
+
+func mouldFacts(family string) engine.Facts {
+	if family == "faber" {
+		return engine.Facts{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}
+	}
+	soon, off := "0s", "off"
+	c := afl.DefaultConfig()
+	c.AutoRetryDelay, c.Review = &soon, &off
+	return engine.Facts{Config: engine.Config{Language: "en", Family: c}}
+}
+
+var (
+	endedSession = regexp.MustCompile(`"edge": ?"complete"`)
+	anyStatus    = regexp.MustCompile(`"status": "[a-z_]+"`)
+	anyEventID   = regexp.MustCompile(`"last_event_id": (\d+)`)
+)
+
+// mouldOfFABER is a run that asked for an approval, got an answer, and was brought
+// to its end: by upstream where it was approved, by the answer itself where not.
+func (w workspace) mouldOfFABER(answer string) (mould, error) {
+	dir := w.run("waiting", mouldRun)
+	if err := w.waiting(mouldRun, 2); err != nil {
+		return mould{}, err
+	}
+	if err := w.settle(); err != nil {
+		return mould{}, err
+	}
+	text := strings.Replace(fill(responseText, dir, mouldRun, 0), "approve", answer, 1)
+	if err := w.write(dir+"/requests/"+requestID(mouldRun)+"/response.json", text); err != nil {
+		return mould{}, err
+	}
+	if err := w.settle(); err != nil {
+		return mould{}, err
+	}
+	if answer == "approve" {
+		if err := w.edit(dir+"/state.json", func(s string) string { return replaceFirst(anyStatus, s, `"status": "completed"`) }); err != nil {
+			return mould{}, err
+		}
+		if err := w.settle(); err != nil {
+			return mould{}, err
+		}
+	}
+	return w.pressFABER(dir)
+}
+
+// pressFABER leaves the number of events open.
+func (w workspace) pressFABER(dir string) (mould, error) {
+	state, err := os.ReadFile(filepath.Join(w.root, dir, "state.json"))
+	if err != nil {
+		return mould{}, err
+	}
+	last := anyEventID.FindSubmatch(state)
+	if last == nil || strings.Contains(string(state), "awaiting_feedback") {
+		return mould{}, fmt.Errorf("cannot make a mould: the run has not ended:\n%s", state)
+	}
+	err = w.edit(dir+"/state.json", func(s string) string { return replaceFirst(anyEventID, s, `"last_event_id": {events}`) })
+	if err != nil {
+		return mould{}, err
+	}
+	known := particulars{"run": runID(dir), "request": requestID(mouldRun), "n": strconv.Itoa(mouldRun), "events": "{events}"}
+	keys, err := w.eventKeys(dir)
+	if err != nil {
+		return mould{}, err
+	}
+	maps.Copy(known, keys)
+	m, err := press(filepath.Join(w.root, dir), known, func(rel string) bool { return rel == "events/.next-id" || strings.HasSuffix(rel, ".lock") })
+	if err != nil {
+		return mould{}, err
+	}
+	m.keys = slices.Collect(maps.Keys(keys))
+	m.events, err = strconv.Atoi(string(last[1]))
+	return m, errors.Join(err, os.RemoveAll(filepath.Join(w.root, dir)))
+}
+
+// eventKeys are the keys by which placet knows its own events of a run again, each
+// by what it is a hash of besides the run.
+func (w workspace) eventKeys(dir string) (particulars, error) {
+	keys := particulars{}
+	names, err := filepath.Glob(filepath.Join(w.root, dir, "events/*.json"))
+	for _, name := range names {
+		body, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var e struct {
+			Type, Phase, Step string
+			Metadata          struct {
+				Placet struct {
+					Revision int
+					Key      string
+				}
+			}
+		}
+		if err := json.Unmarshal(body, &e); err != nil {
+			return nil, err
+		}
+		own := e.Metadata.Placet
+		for ordinal := range 8 {
+			of := strings.Join([]string{strconv.Itoa(own.Revision), e.Type, e.Phase, e.Step, strconv.Itoa(ordinal)}, "\n")
+			if own.Key != "" && own.Key == eventKey(runID(dir), of) {
+				keys[of] = own.Key
+			}
+		}
+	}
+	return keys, err
+}
+
+// eventKey is the key of an event as placet makes it.
+func eventKey(run, of string) string {
+	sum := sha256.Sum256([]byte(run + "\n" + of + "\n"))
+	return hex.EncodeToString(sum[:])[:12]
+}
+
+func replaceFirst(re *regexp.Regexp, s, by string) string {
+	at := re.FindStringIndex(s)
+	if at == nil {
+		return s
+	}
+	return s[:at[0]] + by + s[at[1]:]
+}
+
+func (w workspace) edit(name string, change func(string) string) error {
+	body, err := os.ReadFile(filepath.Join(w.root, name))
+	if err != nil {
+		return err
+	}
+	return w.write(name, change(string(body)))
+}
+
+// mouldSession is the session that a mould is made of.
+const mouldSession = "mould-of-a-session"
+
+// mouldOfAFL is a session whose checkpoints all passed, each after another number
+// of attempts.
+func (w workspace) mouldOfAFL(checkpoints int) (mould, error) {
+	dir := ".afl/sessions/" + mouldSession
+	if err := w.write(dir+"/specs/checkpoints.yaml", specsText(checkpoints, true)); err != nil {
+		return mould{}, err
+	}
+	s := &session{workspace: w, at: map[string]int{}}
+	for range 64 {
+		if err := w.settle(); err != nil {
+			return mould{}, err
+		}
+		state, err := os.ReadFile(filepath.Join(w.root, dir, "state.json"))
+		if err != nil {
+			return mould{}, err
+		}
+		if endedSession.Match(state) {
+			m, err := press(filepath.Join(w.root, dir), particulars{"session": mouldSession}, func(string) bool { return false })
+			return m, errors.Join(err, os.RemoveAll(filepath.Join(w.root, dir)))
+		}
+		if err := s.handInAll(dir, checkpoints); err != nil {
+			return mould{}, err
+		}
+	}
+	return mould{}, errors.New("cannot make a mould: the session does not end")
+}
+
+// handInAll reports on every attempt that has none: the n-th checkpoint passes at
+// attempt n%3 + 1.
+func (s *session) handInAll(dir string, checkpoints int) error {
+	for i := range checkpoints {
+		id := checkpointID(i)
+		for n := 1; n <= i%3+1; n++ {
+			at := dir + "/" + iteration(id, n)
+			if _, err := os.Stat(filepath.Join(s.root, at, "prompt.md")); err != nil {
+				break
+			}
+			if _, err := os.Stat(filepath.Join(s.root, at, "result.json")); err == nil {
+				continue
+			}
+			if err := s.write(at+"/result.json", resultText(id, n, n == i%3+1)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
