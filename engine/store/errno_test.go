@@ -164,7 +164,7 @@ func TestThreeRoundsOfFsyncThatFailStopTheStore(t *testing.T) {
 			s.SyncAllFrom(1)
 		}
 		err := s.Commit(aRun(), layout.Faber{}, step)
-		if !errors.Is(err, store.ErrStopped) || !errors.Is(err, syscall.EIO) {
+		if !errors.Is(err, store.ErrStopped) || !errors.Is(err, syscall.EIO) || !s.Stopped() {
 			t.Errorf("%s: got %v", op, err)
 		}
 		m.Hook(nil)

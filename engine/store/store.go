@@ -78,6 +78,9 @@ func New(fsys FS, o Options) *Store {
 	return s
 }
 
+// Stopped reports whether nothing more is written, as [ErrStopped] says.
+func (s *Store) Stopped() bool { return s.stopped.Load() }
+
 // List lists a folder, sorted by name; it is a layout.Lister. A folder that
 // does not exist is empty; so is one that is in truth a file or a link.
 func (s *Store) List(dir string) ([]layout.Entry, error) {
