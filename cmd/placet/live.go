@@ -27,6 +27,7 @@ type live struct {
 	have   settings
 	stamps [3]stampOf
 	looked time.Time
+	broken bool // the files cannot be used as they are now
 	// news receives when other settings hold.
 	news chan struct{}
 }
@@ -76,6 +77,14 @@ func (l *live) fresh() settings {
 	return l.read()
 }
 
+// unusable reports whether the files cannot be used as they are now, so that
+// earlier settings hold.
+func (l *live) unusable() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.broken
+}
+
 // read reads the settings again if one of their files has changed.
 func (l *live) read() settings {
 	l.looked = l.now()
@@ -85,6 +94,7 @@ func (l *live) read() settings {
 	}
 	l.stamps = stamps
 	next, err := load(l.from)
+	l.broken = err != nil
 	if err != nil {
 		l.log.Error("cannot use the changed settings; those before hold", "error", err)
 		return l.have

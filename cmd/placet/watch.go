@@ -14,12 +14,17 @@ import (
 )
 
 func watchCommand(w *world) *cobra.Command {
-	var format string
+	var format, metrics string
 	cmd := &cobra.Command{
 		Use: "watch", Short: "Serve the workspace until stopped",
 		Long: `Serves the workspace until stopped, by SIGINT or SIGTERM: watches the files,
 moves each run on, and prints one line for every transition. One daemon serves
-a workspace. It can be stopped or killed at any moment; nothing is lost.`,
+a workspace. It can be stopped or killed at any moment; nothing is lost.
+
+With --metrics it can be asked over HTTP how it is doing, by Prometheus for
+example: GET /metrics. The address is said on standard error; port 0 takes a
+free one. Nobody is asked who they are: give a host other than 127.0.0.1 only
+where everybody who reaches it may know how many requests wait.`,
 		Args: takes(0, 0), GroupID: groupRun,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -28,14 +33,23 @@ a workspace. It can be stopped or killed at any moment; nothing is lost.`,
 			case format != "text" && format != "json":
 				return usage("--log takes text or json, not %q", line(format))
 			}
-			return w.watch(cmd.Context(), format == "json")
+			var t *tap
+			if cmd.Flags().Changed("metrics") {
+				var err error
+				if t, err = newTap(metrics); err != nil {
+					return err
+				}
+			}
+			return w.watch(cmd.Context(), format == "json", t)
 		},
 	}
 	cmd.Flags().StringVar(&format, "log", "text", "text, or json for one JSON object a line")
+	cmd.Flags().StringVar(&metrics, "metrics", "", "answer GET /metrics at host:port, 127.0.0.1:9090 for example")
 	return cmd
 }
 
-func (w *world) watch(ctx context.Context, asJSON bool) error {
+// watch serves the workspace. t is nil where nobody asks for metrics.
+func (w *world) watch(ctx context.Context, asJSON bool, t *tap) error {
 	moves := &moveLog{w: w}
 	log := slog.New(newSpeech(w.err, slog.LevelInfo))
 	if asJSON {
@@ -43,7 +57,7 @@ func (w *world) watch(ctx context.Context, asJSON bool) error {
 		log = slog.New(slog.NewJSONHandler(w.err, nil))
 	}
 	var runner *provider.Runner
-	b, err := w.open(setup{log: log, moved: moves.moved, live: true, recall: true, runner: func(b *bench) *provider.Runner {
+	b, err := w.open(setup{log: log, moved: moves.moved, metrics: t.counts(), live: true, recall: true, runner: func(b *bench) *provider.Runner {
 		runner = b.runner(log)
 		return runner
 	}})
@@ -58,6 +72,10 @@ func (w *world) watch(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	defer unlock()
+	if err := t.listen(); err != nil {
+		return err
+	}
+	defer t.close()
 	if err := runner.Recover(); err != nil {
 		return err
 	}
@@ -66,6 +84,7 @@ func (w *world) watch(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	defer watcher.Close()
+	t.serve(b, watcher, log)
 	b.noteUntrusted(b.untrusted(nil))
 	go b.changing.poll(ctx)
 	err = b.loop.Watch(ctx, watcher, func(runs, waiting int) {

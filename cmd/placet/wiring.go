@@ -51,6 +51,8 @@ type bench struct {
 type setup struct {
 	log   *slog.Logger
 	moved func(layout.Run, engine.Transition)
+	// metrics count what the loop does; nil counts nothing.
+	metrics *metrics
 	// runner carries out commands; nil for a bench that only looks.
 	runner func(*bench) *provider.Runner
 	// recall has runs recalled from an earlier look.
@@ -132,6 +134,9 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 			runner.Begin(a)
 		}
 		b.alive = runner.Alive
+	}
+	if s.metrics != nil {
+		s.metrics.attach(&options)
 	}
 	b.loop = reconcile.New(options)
 	return b

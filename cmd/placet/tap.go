@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"placet/engine/watch"
+)
+
+const (
+	metricsPath = "/metrics"
+	// fewConns is how many connections there may be at once: whoever opens
+	// more of them waits, and takes no descriptor from the runs.
+	fewConns = 8
+	// What one who asks may take for the question, for taking the answer, and
+	// before the next question.
+	askTime, answerTime, idleTime = 5 * time.Second, 15 * time.Second, 90 * time.Second
+	// closeTime is how long an answer may take when placet ends.
+	closeTime = time.Second
+)
+
+// tap is where a daemon's metrics are had. A nil tap counts and answers nothing.
+type tap struct {
+	address  string
+	metrics  *metrics
+	listener net.Listener
+	few      *fewAtOnce
+	server   *http.Server
+	ended    chan struct{}
+}
+
+// newTap checks an address. One without a host would be open to every machine:
+// who wants that must write it.
+func newTap(address string) (*tap, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, usage("--metrics takes host:port, not %q", line(address)).try("--metrics 127.0.0.1:9090")
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return nil, usage("--metrics takes a port from 0 to 65535, not %q", line(port)).try("--metrics 127.0.0.1:9090")
+	}
+	if host == "" {
+		return nil, usage("cannot take %q for the metrics: without a host every machine that reaches this one could ask", line(address)).
+			try("--metrics 127.0.0.1:%s", port)
+	}
+	return &tap{address: address, metrics: newMetrics()}, nil
+}
+
+// counts are the metrics, nil where there are none.
+func (t *tap) counts() *metrics {
+	if t == nil {
+		return nil
+	}
+	return t.metrics
+}
+
+// listen takes the address. Whoever asks from now on waits for serve.
+func (t *tap) listen() error {
+	if t == nil {
+		return nil
+	}
+	l, err := net.Listen("tcp", t.address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return usage("cannot answer for metrics at %s: the port is in use", line(t.address)).try("another port; 0 takes a free one")
+	case err != nil:
+		return usage("cannot answer for metrics at %s: %v", line(t.address), err)
+	}
+	t.listener = l
+	t.few = &fewAtOnce{Listener: l, slots: make(chan struct{}, fewConns), closed: make(chan struct{})}
+	return nil
+}
+
+// serve answers until close, and says where.
+func (t *tap) serve(b *bench, watcher *watch.Watcher, log *slog.Logger) {
+	if t == nil {
+		return
+	}
+	t.metrics.registry.MustRegister(standings{now: b.w.now, look: func() outlook { return b.outlook(watcher) }})
+	t.server = &http.Server{
+		Handler:           t.metrics.handler(),
+		ReadHeaderTimeout: askTime, ReadTimeout: askTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: 16 << 10,
+		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	b.w.note("metrics on http://%s%s", t.listener.Addr(), metricsPath)
+	t.ended = make(chan struct{})
+	go func() {
+		defer close(t.ended)
+		err := t.server.Serve(t.few)
+		if !errors.Is(err, http.ErrServerClosed) {
+			log.Warn("metrics cannot be asked for any more", "err", err)
+		}
+	}()
+}
+
+// close ends what listen and serve began.
+func (t *tap) close() {
+	switch {
+	case t == nil:
+	case t.server == nil:
+		_ = t.listener.Close()
+	default:
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+		defer cancel()
+		if t.server.Shutdown(ctx) != nil {
+			_ = t.server.Close()
+		}
+		<-t.ended
+	}
+}
+
+// handler answers GET /metrics and nothing else.
+func (m *metrics) handler() http.Handler {
+	answer := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		DisableCompression: true, MaxRequestsInFlight: 2,
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != metricsPath:
+			http.Error(w, "there is nothing but "+metricsPath, http.StatusNotFound)
+		case r.Method != http.MethodGet:
+			w.Header().Set("Allow", http.MethodGet)
+			http.Error(w, "only GET", http.StatusMethodNotAllowed)
+		default:
+			answer.ServeHTTP(w, r)
+		}
+	})
+}
+
+// fewAtOnce takes no more connections than there are slots for.
+type fewAtOnce struct {
+	net.Listener
+	slots  chan struct{}
+	closed chan struct{}
+	once   sync.Once
+}
+
+// Accept implements [net.Listener].
+func (l *fewAtOnce) Accept() (net.Conn, error) {
+	select {
+	case l.slots <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		<-l.slots
+		return nil, err
+	}
+	return &slotted{Conn: conn, free: sync.OnceFunc(func() { <-l.slots })}, nil
+}
+
+// Close implements [net.Listener].
+func (l *fewAtOnce) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// slotted is a connection that gives its slot back.
+type slotted struct {
+	net.Conn
+	free func()
+}
+
+// Close implements [net.Conn].
+func (c *slotted) Close() error {
+	defer c.free()
+	return c.Conn.Close()
+}
