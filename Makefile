@@ -64,7 +64,7 @@ fuzz:
 	  $$1 == "ok" { for (i = 1; i <= n; i++) print $$2, target[i]; n = 0 } \
 	' | while read -r package target; do \
 	  echo "$$package $$target"; \
-	  $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$package" || exit 1; \
+	  $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" || exit 1; \
 	done
 
 fuzz-long:

@@ -282,6 +282,10 @@ func faberEventFile(name string) (File, bool) {
 	return File{}, false
 }
 
+// MostFaberEvents is the greatest number that an event can have: that of nine
+// digits.
+const MostFaberEvents = 999_999_999
+
 // FaberEventName splits the name of an event file into its number and type.
 // The number is 0 for a name like 000-x.json, which no event may have.
 func FaberEventName(name string) (number int, typ string, ok bool) {

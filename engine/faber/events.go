@@ -113,7 +113,7 @@ func (r *reading) highest() int {
 func (r *reading) nextID() int {
 	d := r.Snap.In("events/.next-id")
 	n, err := strconv.Atoi(strings.TrimSpace(string(d.Body)))
-	if d.Err != nil || err != nil || n < 0 {
+	if d.Err != nil || err != nil || n < 0 || n > layout.MostFaberEvents {
 		return 0
 	}
 	return n
@@ -171,6 +171,10 @@ func (r *reading) emit(p *engine.Plan, revision int, at time.Time, list []emissi
 		key := r.key(revision, e, i)
 		if r.there(e, key) {
 			continue
+		}
+		if next > layout.MostFaberEvents {
+			r.editErr = fmt.Errorf("cannot number the next event: %d is taken by a file in events/, or stands in events/.next-id, and no number is greater: rename that file, or correct .next-id", layout.MostFaberEvents)
+			return highest
 		}
 		p.Writes = append(p.Writes, r.eventDoc(next, e, stamp, mark{revision, key}))
 		highest, next, wrote = next, next+1, true

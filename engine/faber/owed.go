@@ -34,9 +34,18 @@ func (r *reading) owed() engine.Plan {
 	} else {
 		r.Notes.Beside(r.doc.Path, r.stateErr)
 	}
+	r.noteEdit()
 	r.standNotes()
 	r.planNotes(&p)
 	return p
+}
+
+// noteEdit says beside state.json why what is due cannot be written.
+func (r *reading) noteEdit() {
+	if r.editErr != nil {
+		r.Notes.Beside(r.doc.Path, r.editErr.Error())
+		r.editErr = nil
+	}
 }
 
 // owedRequest are the files of the request that the state asks.
@@ -155,6 +164,9 @@ func (r *reading) recall(a *asked, rc *gate.Receipt) {
 // judgedAgain finds the answer that was taken, in whichever view of the
 // artifacts it was given.
 func (r *reading) judgedAgain(a *asked, response string) gate.Verdict {
+	if a.Request == nil {
+		return gate.Verdict{} // request.json is gone, or was altered
+	}
 	again := r.askedAgain(a)
 	if v := gate.Judge(again); v.Answer != nil && v.Answer.Response == response {
 		return v

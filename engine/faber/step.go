@@ -74,7 +74,7 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 	r.flow = r.plan()
 	p, moved := r.route()
 	if r.editErr != nil {
-		r.Notes.Beside(r.doc.Path, r.editErr.Error())
+		r.noteEdit()
 		p, moved = engine.Plan{}, false
 	}
 	if !moved {
