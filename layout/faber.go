@@ -260,7 +260,7 @@ func (f Faber) File(run Run, rel string) (File, bool) {
 	case "events/.next-id":
 		return File{Kind: FaberNextID, Writer: Shared, Format: Text, Limit: 64, Locked: true}, true
 	}
-	if m := faberAction.FindStringSubmatch(rel); m != nil {
+	if m := faberAction.FindStringSubmatch(rel); m != nil && run.Class == FaberRun {
 		return File{Kind: m[1], Writer: Placet, Limit: LimitJSON}, true
 	}
 	if name, ok := strings.CutPrefix(rel, "events/"); ok && !strings.Contains(name, "/") {

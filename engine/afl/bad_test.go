@@ -11,7 +11,7 @@ import (
 type badCase struct {
 	name string
 	// begin makes the session; nil is one checkpoint in progress.
-	begin func(t *testing.T) *world
+	begin func(t testing.TB) *world
 	// spoil puts the bad input into place.
 	spoil func(w *world)
 	// note is the path of the note, relative to the session's folder, and says
@@ -21,6 +21,25 @@ type badCase struct {
 	mend func(w *world)
 	// goes says that the session goes on as soon as it is mended.
 	goes bool
+}
+
+// askedFor is a state that asks a request of an id that no folder can have.
+func askedFor(id string) badCase {
+	var kept string
+	return badCase{
+		name: "state with the request " + id, note: "state.json.problem.md", says: "/requests",
+		begin: func(t testing.TB) *world {
+			w := oneInProgress(t)
+			w.workerSays("a", map[string]any{"status": "question", "question": "Which way?"})
+			w.settle()
+			return w
+		},
+		spoil: func(w *world) {
+			kept = w.Read("state.json")
+			w.Write("state.json", strings.Replace(kept, `"`+w.open(typeClarification)+`": {`, `"`+id+`": {`, 1))
+		},
+		mend: func(w *world) { w.Write("state.json", kept) },
+	}
 }
 
 // put spoils one file of the session's folder, mending is removing it.
@@ -34,20 +53,20 @@ func putBad(name, rel, body, says string) badCase {
 
 const attemptOne = "delegations/a/iterations/1/"
 
-func oneInProgress(t *testing.T) *world {
+func oneInProgress(t testing.TB) *world {
 	w := approvedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
 	w.untilBegun()
 	return w
 }
 
 func badCases() []badCase {
-	designing := func(t *testing.T) *world {
+	designing := func(t testing.TB) *world {
 		w := newWorld(t)
 		w.Write("meta.json", `{}`)
 		w.settle()
 		return w
 	}
-	reviewing := func(t *testing.T) *world {
+	reviewing := func(t testing.TB) *world {
 		w := approvedWorld(t, cp{id: "a"})
 		w.config(func(c *Config) { c.Review = ptr("external") })
 		w.untilBegun()
@@ -55,7 +74,7 @@ func badCases() []badCase {
 		w.passOnce("a")
 		return w
 	}
-	validating := func(t *testing.T) *world {
+	validating := func(t testing.TB) *world {
 		w := oneInProgress(t)
 		w.trust()
 		w.done("a")
@@ -87,7 +106,7 @@ func badCases() []badCase {
 		}
 	}
 	stale := putBad("stale analysis", attemptOne+"analysis.json", `{"failure_type": "LOGIC_ERROR", "of": "sha256:`+strings.Repeat("0", 64)+`"}`, "stale")
-	stale.begin = func(t *testing.T) *world {
+	stale.begin = func(t testing.TB) *world {
 		w := validating(t)
 		w.config(func(c *Config) { c.OracleWait = ptr("1h") })
 		w.validated("a", outcome{exit: 1})
@@ -115,6 +134,16 @@ func badCases() []badCase {
 		stateCase("state behind its journal", func(w *world) {
 			w.Write("events.jsonl", w.Read("events.jsonl")+`{"seq": 99}`+"\n")
 		}, "events.jsonl ends with 99"),
+		stateCase("state of another session", func(w *world) {
+			w.Write("state.json", strings.Replace(w.Read("state.json"), `"session_id": "abc12345"`, `"session_id": "other"`, 1))
+		}, "/session_id"),
+		stateCase("state with a path for a checkpoint", func(w *world) {
+			w.Write("state.json", strings.Replace(w.Read("state.json"), `"a": {`, `"../../../x": {`, 1))
+		}, "/checkpoints"),
+		stateCase("state with a path for a definition", func(w *world) {
+			w.Write("state.json", strings.Replace(w.Read("state.json"), `"id": "a"`, `"id": "a/b"`, 1))
+		}, "/approved/definitions/0/id"),
+		askedFor("../../../x"), askedFor("appr[ve-0123456789ab"),
 		gone, hook,
 		putBad("result half-written", attemptOne+"result.json", `{"iteration": 1, "exitCode": `, "result.json"),
 		putBad("result of wrong types", attemptOne+"result.json", `{"iteration": 1, "exitCode": "0", "output": "x"}`, "exitCode"),

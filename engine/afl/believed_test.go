@@ -208,13 +208,13 @@ func TestContractsNameOneOrSeveral(t *testing.T) {
 func TestAFileBeingWrittenIsNotAbsent(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, body string
-		begin      func(t *testing.T) *world
+		begin      func(t testing.TB) *world
 		// never must not be taken before the file is there, want is after it.
 		never, want string
 	}{
 		"an analysis, at its moment": {
 			file: attemptOne + "analysis.json", body: `{"failure_type": "ENV_ISSUE"}`, never: "a:fail", want: "a:fail",
-			begin: func(t *testing.T) *world {
+			begin: func(t testing.TB) *world {
 				w := validatingWorld(t, func(c *Config) { c.OracleWait = ptr("30s") }, cp{id: "a"})
 				w.validated("a", outcome{exit: 1, stdout: "FAILED a.py::b\n"})
 				w.settle()
@@ -224,7 +224,7 @@ func TestAFileBeingWrittenIsNotAbsent(t *testing.T) {
 		},
 		"an analysis that nobody waits for": {
 			file: attemptOne + "analysis.json", body: `{"failure_type": "ENV_ISSUE"}`, never: "a:fail", want: "a:fail",
-			begin: func(t *testing.T) *world {
+			begin: func(t testing.TB) *world {
 				w := validatingWorld(t, nil, cp{id: "a"})
 				w.validated("a", outcome{exit: 1, stdout: "FAILED a.py::b\n"})
 				return w
@@ -232,7 +232,7 @@ func TestAFileBeingWrittenIsNotAbsent(t *testing.T) {
 		},
 		"worker.json beside a result": {
 			file: attemptOne + "worker.json", body: `{"status": "failed"}`, never: "a:worker_done", want: "a:worker_failed",
-			begin: func(t *testing.T) *world {
+			begin: func(t testing.TB) *world {
 				w := approvedWorld(t, cp{id: "a"})
 				w.untilBegun()
 				w.Write(attemptOne+"result.json", result(1, 0, "ok", ""))
@@ -241,15 +241,15 @@ func TestAFileBeingWrittenIsNotAbsent(t *testing.T) {
 		},
 		"a question that lies there": {
 			file: "delegations/a/pending-question.json", body: fmt.Sprintf(hookQuestion, "old"), never: "a:start", want: "a:start",
-			begin: func(t *testing.T) *world { return approvedWorld(t, cp{id: "a"}) },
+			begin: func(t testing.TB) *world { return approvedWorld(t, cp{id: "a"}) },
 		},
 		"upstream's status": {
 			file: "delegations/a/status.json", body: `{"status": "completed"}`, never: "a:defined", want: "a:adopted",
-			begin: func(t *testing.T) *world { return approvedWorld(t, cp{id: "a"}) },
+			begin: func(t testing.TB) *world { return approvedWorld(t, cp{id: "a"}) },
 		},
 		"a review that lies there": {
 			file: "review.json", body: `{"findings": []}`, never: "review_opened", want: "review_opened",
-			begin: func(t *testing.T) *world {
+			begin: func(t testing.TB) *world {
 				w := validatingWorld(t, func(c *Config) { c.Review = ptr("external") }, cp{id: "a"})
 				w.validated("a", outcome{})
 				return w

@@ -44,21 +44,21 @@ func (w *world) bounded() {
 // a line of the journal is short.
 func TestOthersWordsAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 900<<10)
-	escalated := func(t *testing.T) *world {
+	escalated := func(t testing.TB) *world {
 		w := validatingWorld(t, nil, cp{id: "a"}, cp{id: "b"})
 		w.validated("a", mismatch)
 		w.settle()
 		return w
 	}
 	for name, c := range map[string]struct {
-		begin func(t *testing.T) *world
+		begin func(t testing.TB) *world
 		say   func(w *world)
 		event string
 	}{
 		"failed criteria of a result": {oneInProgress, func(w *world) {
 			w.Write(attemptOne+"result.json", result(1, 1, "x", fmt.Sprintf(`, "failed_criteria": [%q, "b"%s]`, strings.Repeat(long, 15), strings.Repeat(`, "c"`, 900))))
 		}, "a:fail"},
-		"an analysis": {func(t *testing.T) *world { return validatingWorld(t, nil, cp{id: "a"}) }, func(w *world) {
+		"an analysis": {func(t testing.TB) *world { return validatingWorld(t, nil, cp{id: "a"}) }, func(w *world) {
 			w.Write(attemptOne+"analysis.json", fmt.Sprintf(`{"failure_type": "ENV_ISSUE", "causes": [%q], "failed_criteria": [%q], "suggestions": [{"file": "f", "why": %q}]}`, long[:300<<10], long[:300<<10], long[:300<<10]))
 			w.validated("a", outcome{exit: 1, stdout: "FAILED a.py::b\n"})
 		}, "a:fail"},
@@ -76,7 +76,7 @@ func TestOthersWordsAreBounded(t *testing.T) {
 		"a stamp": {newWorld, func(w *world) {
 			w.Write(specsYAML, design("approved_at: 2025-12-06T10:00:00Z\napproved_by: "+long+"\n", cp{id: "a"}))
 		}, "approved"},
-		"a review": {func(t *testing.T) *world {
+		"a review": {func(t testing.TB) *world {
 			w := validatingWorld(t, func(c *Config) { c.Review = ptr("external") }, cp{id: "a"})
 			w.validated("a", outcome{})
 			w.settle()

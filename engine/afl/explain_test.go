@@ -24,33 +24,33 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 	a, b := cp{id: "a"}, cp{id: "b", after: []string{"a"}}
 	attempt := sessionDir + "/delegations/a/iterations/1/"
 	tests := map[string]struct {
-		begin func(*testing.T) *world
+		begin func(testing.TB) *world
 		want  []string
 		not   []string
 	}{
-		"not begun": {func(t *testing.T) *world {
+		"not begun": {func(t testing.TB) *world {
 			return approvedWorld(t, a)
 		}, []string{"nothing is recorded of this session yet"}, nil},
-		"no checkpoints": {func(t *testing.T) *world {
+		"no checkpoints": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.Write("meta.json", `{}`)
 			w.settle()
 			return w
 		}, []string{"designing waits for checkpoints: there is neither specs/checkpoints.yaml nor checkpoints/*.json", "specs/checkpoints.yaml: the checkpoints"}, nil},
-		"broken checkpoints": {func(t *testing.T) *world {
+		"broken checkpoints": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.Write("specs/checkpoints.yaml", "checkpoints: 3\n")
 			w.pass(time.Minute)
 			w.settle()
 			return w
 		}, []string{"designing waits for checkpoints that can be read: cannot read specs/checkpoints.yaml", "specs/checkpoints.yaml: checkpoints that can be read"}, nil},
-		"left alone for too short": {func(t *testing.T) *world {
+		"left alone for too short": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.Write("specs/checkpoints.yaml", design("", a))
 			w.settle()
 			return w
 		}, []string{"for 10s (approval_quiet): then approval is asked for, at 2025-12-06T18:15:10", `meta.json: "checkpointsApproved": true`, "approved_at: <now>"}, nil},
-		"a cycle": {func(t *testing.T) *world {
+		"a cycle": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.Write("specs/checkpoints.yaml", design(approvedHead, cp{id: "a", after: []string{"b"}}, b))
 			w.settle()
@@ -59,7 +59,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			return w
 		}, []string{"designing cannot begin: E1 cycle: specs/checkpoints.yaml: cycle a → b → a", "checkpoints without these errors", "request approve-", "ticking reject and submit aborts the session"},
 			[]string{"ticking approve ", "checkpointsApproved"}},
-		"changes asked for": {func(t *testing.T) *world {
+		"changes asked for": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.Write("specs/checkpoints.yaml", design("", a))
 			w.settle()
@@ -69,33 +69,33 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.settle()
 			return w
 		}, []string{"designing waits for other checkpoints: jmcwilliam asked for changes at ", "the checkpoints with the changes"}, []string{"checkpointsApproved"}},
-		"a worker outside": {func(t *testing.T) *world {
+		"a worker outside": {func(t testing.TB) *world {
 			w := approvedWorld(t, a, b)
 			w.settle()
 			return w
 		}, []string{"a waits in in_progress (attempt 1/5, since 2025-12-06T18:15:00.120Z) for a worker that reads " + attempt + "prompt.md and writes iterations/1/worker.json",
 			"b waits in pending for a (in_progress)", attempt + `worker.json: {"status": "completed"}`, "control.json"}, nil},
-		"a worker command": {func(t *testing.T) *world {
+		"a worker command": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.config(func(c *Config) { c.WorkerCommand = ptr("work") })
 			w.Facts.Trusted[w.Facts.Config.Family.(Config).WorkerDigest()] = true
 			w.settle()
 			return w
 		}, []string{"a waits in in_progress (attempt 1/5, since 2025-12-06T18:15:00.120Z) for its worker command (start 1, until 2025-12-06T20:15:00.120Z): it runs since 2025-12-06T18:15:00.120Z"}, nil},
-		"no slot": {func(t *testing.T) *world {
+		"no slot": {func(t testing.TB) *world {
 			w := approvedWorld(t, a, cp{id: "c"})
 			w.config(func(c *Config) { c.ParallelWorkers = ptr(1) })
 			w.settle()
 			return w
 		}, []string{"c waits in pending for a slot: the one is taken by a (parallel_workers)"}, nil},
-		"untrusted": {func(t *testing.T) *world {
+		"untrusted": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.done("a")
 			w.settle()
 			return w
 		}, []string{"a waits in validating for iterations/1/result.json or for trust in `run a` (placet trust)", attempt + `result.json: {"iteration": 1, "exitCode": 0`}, nil},
-		"validated outside": {func(t *testing.T) *world {
+		"validated outside": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.config(func(c *Config) { c.Validation = ptr("result") })
 			w.settle()
@@ -103,7 +103,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.settle()
 			return w
 		}, []string{"a waits in validating for iterations/1/result.json\n"}, []string{"placet trust"}},
-		"a command under way": {func(t *testing.T) *world {
+		"a command under way": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.trust()
@@ -111,7 +111,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.settle()
 			return w
 		}, []string{"a waits in validating for its validation (run 1, at most 2m0s): it runs since "}, []string{"result.json"}},
-		"a command that nobody runs": {func(t *testing.T) *world {
+		"a command that nobody runs": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.trust()
@@ -120,7 +120,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			clear(w.Facts.Alive)
 			return w
 		}, []string{"the daemon, or placet once, carries it out"}, nil},
-		"an analysis": {func(t *testing.T) *world {
+		"an analysis": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.config(func(c *Config) { c.OracleWait = ptr("30s") })
 			w.settle()
@@ -128,28 +128,28 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.failOnce("a", "1 failing")
 			return w
 		}, []string{"a waits in validating for iterations/1/analysis.json, until 2025-12-06T18:15:30.120Z (oracle_wait)"}, nil},
-		"a delay": {func(t *testing.T) *world {
+		"a delay": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.trust()
 			w.failOnce("a", "1 failing")
 			return w
 		}, []string{"a waits in retrying for its moment: attempt 2 starts at 2025-12-06T18:15:05.120Z"}, nil},
-		"a question": {func(t *testing.T) *world {
+		"a question": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.workerSays("a", map[string]any{"status": "question", "question": "which one?"})
 			w.settle()
 			return w
 		}, []string{"a waits in waiting_for_human for an answer to its worker's question: request question-", "ticking validate and submit has the attempt validated"}, nil},
-		"escalated": {func(t *testing.T) *world {
+		"escalated": {func(t testing.TB) *world {
 			w := approvedWorld(t, a, cp{id: "c", after: []string{"a"}})
 			w.settle()
 			w.workerSays("a", map[string]any{"status": "failed", "failure_type": "ENV_ISSUE"})
 			w.settle()
 			return w
 		}, []string{"a waits in escalated for a decision: request escalation-", "ticking skip and submit aborts it and what depends on it", "c waits in pending for a (escalated)"}, nil},
-		"another is escalated": {func(t *testing.T) *world {
+		"another is escalated": {func(t testing.TB) *world {
 			w := approvedWorld(t, a, cp{id: "c"})
 			w.config(func(c *Config) { c.ParallelWorkers = ptr(1) })
 			w.settle()
@@ -157,7 +157,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.settle()
 			return w
 		}, []string{"c waits in pending: nothing starts while a waits for a person"}, nil},
-		"paused by a person": {func(t *testing.T) *world {
+		"paused by a person": {func(t testing.TB) *world {
 			w := approvedWorld(t, a, cp{id: "c"})
 			w.config(func(c *Config) { c.ParallelWorkers = ptr(1) })
 			w.settle()
@@ -165,7 +165,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.settle()
 			return w
 		}, []string{"nothing starts: the session was paused by kim at ", `control.json: {"want": "run"`, "c waits in pending: nothing starts: the session is paused (person)"}, nil},
-		"changed under way": {func(t *testing.T) *world {
+		"changed under way": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.Write("specs/checkpoints.yaml", design("", a, cp{id: "c"}))
@@ -174,14 +174,14 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.settle()
 			return w
 		}, []string{"paused (specs_changed) waits for an approval: request approve-", "approved_at: <a moment after "}, []string{"checkpointsApproved"}},
-		"a review": {func(t *testing.T) *world {
+		"a review": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.trust()
 			w.passOnce("a")
 			return w
 		}, []string{"review round 1 waits for an answer: request review-", "ticking accept and submit completes the session", "ticking reopen:a and submit has a worked on again"}, nil},
-		"a review outside": {func(t *testing.T) *world {
+		"a review outside": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.config(func(c *Config) { c.Review = ptr("external") })
 			w.settle()
@@ -189,26 +189,26 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.passOnce("a")
 			return w
 		}, []string{"review round 1 waits for review.json by an outside reviewer"}, nil},
-		"settings that cannot be used": {func(t *testing.T) *world {
+		"settings that cannot be used": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.Put(".afl/config.json", `{"feedbackLoop": {"maxIterations": 99}}`)
 			w.settle()
 			return w
 		}, []string{"99 is out of range: expected 1 to 50; no AFL session moves until it is mended", ".afl/config.json: settings that can be used"}, nil},
-		"a journal that does not fit": {func(t *testing.T) *world {
+		"a journal that does not fit": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			delete(w.Files, w.In("state.json"))
 			return w
 		}, []string{"state.json is gone while events.jsonl or requests/ is there", "state.json: the state as it was"}, nil},
-		"something that the next pass takes": {func(t *testing.T) *world {
+		"something that the next pass takes": {func(t testing.TB) *world {
 			w := approvedWorld(t, a, b)
 			w.settle()
 			w.done("a")
 			return w
 		}, []string{"the next pass moves a in_progress → validating (worker_done): the worker has completed it", "b waits in pending"}, []string{"a waits in"}},
-		"final": {func(t *testing.T) *world {
+		"final": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.Write("control.json", `{"want": "abort"}`)

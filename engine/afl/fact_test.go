@@ -27,19 +27,19 @@ func (w *world) receiptOnly() {
 // came meanwhile, even if nobody says it any more.
 func TestAnAnswerWithItsReceiptIsCarriedOutFirst(t *testing.T) {
 	for name, test := range map[string]struct {
-		make             func(t *testing.T) *world
+		make             func(t testing.TB) *world
 		typ, word, words string
 		want             []string
 	}{
-		"escalation": {func(t *testing.T) *world { return escalatedWorld(t, cp{id: "a"}, cp{id: "b"}) }, typeEscalation, "skip", "", []string{"a:skip", "abort", "b:session_aborted"}},
-		"approval": {func(t *testing.T) *world {
+		"escalation": {func(t testing.TB) *world { return escalatedWorld(t, cp{id: "a"}, cp{id: "b"}) }, typeEscalation, "skip", "", []string{"a:skip", "abort", "b:session_aborted"}},
+		"approval": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
 			w.Write(specsYAML, design("", cp{id: "a"}))
 			w.settle()
 			return w
 		}, typeApproval, "request_changes", "split it", []string{"changes_requested", "abort"}},
-		"clarification": {func(t *testing.T) *world {
+		"clarification": {func(t testing.TB) *world {
 			w := approvedWorld(t, cp{id: "a"})
 			w.untilBegun()
 			w.workerSays("a", map[string]any{"status": "question", "question": "Which way?"})

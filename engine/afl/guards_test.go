@@ -17,7 +17,7 @@ var mismatch = outcome{exit: 1, stdout: "AFL_FAILURE_TYPE: DESIGN_MISMATCH\n"}
 
 // validatingWorld is a session whose first checkpoint awaits its verdict, with
 // trust.
-func validatingWorld(t *testing.T, change func(*Config), checkpoints ...cp) *world {
+func validatingWorld(t testing.TB, change func(*Config), checkpoints ...cp) *world {
 	w := approvedWorld(t, checkpoints...)
 	if change != nil {
 		w.config(change)

@@ -156,6 +156,10 @@ func (r *reading) readState() {
 		r.stateErr = "cannot read " + err.Error() + ": " + beginAnew
 		return
 	}
+	if problem := st.unfit(r.sessionID()); problem != "" {
+		r.stateErr = "cannot use state.json: " + problem + ": " + beginAnew
+		return
+	}
 	r.st, r.known = st, parts
 	r.stateErr = r.readEvents()
 	r.index(st)

@@ -30,14 +30,14 @@ func (w *world) requestsOnly() (dir string) {
 // An answer with its receipt is fact: it comes before all that happened
 // meanwhile, whatever else was said since, and its receipt stays as it is.
 func TestNothingComesBeforeAnAnswerWithItsReceipt(t *testing.T) {
-	escalated := func(t *testing.T) *world { return escalatedWorld(t, cp{id: "a"}, cp{id: "b"}) }
-	reviewed := func(t *testing.T) *world {
+	escalated := func(t testing.TB) *world { return escalatedWorld(t, cp{id: "a"}, cp{id: "b"}) }
+	reviewed := func(t testing.TB) *world {
 		w := validatingWorld(t, nil, cp{id: "a"})
 		w.validated("a", outcome{})
 		w.settle()
 		return w
 	}
-	lost := func(t *testing.T) *world {
+	lost := func(t testing.TB) *world {
 		w := validatingWorld(t, nil, cp{id: "a"})
 		w.validated("a", outcome{how: outLost})
 		w.settle()
@@ -48,7 +48,7 @@ func TestNothingComesBeforeAnAnswerWithItsReceipt(t *testing.T) {
 		return func(w *world) { w.Write("control.json", `{"want": "`+want+`"}`) }
 	}
 	for name, c := range map[string]struct {
-		begin     func(t *testing.T) *world
+		begin     func(t testing.TB) *world
 		typ, word string
 		// other is what they say by now, and meanwhile what happened.
 		other     string

@@ -165,7 +165,7 @@ func TestScenario10TimeoutsAndUnknownCauses(t *testing.T) {
 
 // escalatedWorld is a session whose first checkpoint is escalated after one
 // attempt.
-func escalatedWorld(t *testing.T, checkpoints ...cp) *world {
+func escalatedWorld(t testing.TB, checkpoints ...cp) *world {
 	w := approvedWorld(t, checkpoints...)
 	w.config(func(c *Config) { c.MaxIterations, c.AutoRetryDelay, c.ApprovalQuiet = ptr(1), ptr("0s"), ptr("0s") })
 	w.untilBegun()

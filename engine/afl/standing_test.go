@@ -27,31 +27,31 @@ func (w *world) notesRemoved() (removed []string) {
 // A note stands for as long as its cause does: neither what is owed meanwhile,
 // nor a pause, nor settings that cannot be used take it away.
 func TestANoteStandsAsLongAsItsCause(t *testing.T) {
-	bad := func(t *testing.T) *world {
+	bad := func(t testing.TB) *world {
 		w := oneInProgress(t)
 		w.Write(attemptOne+"worker.json", `{"status": "nonsense"}`)
 		return w
 	}
-	reviewed := func(t *testing.T) *world {
+	reviewed := func(t testing.TB) *world {
 		w := validatingWorld(t, nil, cp{id: "a"})
 		w.validated("a", outcome{})
 		w.settle()
 		w.answer(typeReview, "nonsense", nil)
 		return w
 	}
-	outside := func(t *testing.T) *world {
+	outside := func(t testing.TB) *world {
 		w := validatingWorld(t, func(c *Config) { c.Review = ptr("external") }, cp{id: "a"})
 		w.validated("a", outcome{})
 		w.settle()
 		w.Write("review.json", `{"findings": 3}`)
 		return w
 	}
-	escalated := func(t *testing.T) *world {
+	escalated := func(t testing.TB) *world {
 		w := escalatedWorld(t, cp{id: "a"}, cp{id: "b"})
 		w.workerSays("b", map[string]any{"status": "nonsense"})
 		return w
 	}
-	asked := func(t *testing.T) *world {
+	asked := func(t testing.TB) *world {
 		w := newWorld(t)
 		w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
 		w.Write(specsYAML, design("", cp{id: "a"}))
@@ -61,7 +61,7 @@ func TestANoteStandsAsLongAsItsCause(t *testing.T) {
 	}
 	pause := func(w *world) { w.Write("control.json", `{"want": "pause"}`) }
 	for name, c := range map[string]struct {
-		begin func(t *testing.T) *world
+		begin func(t testing.TB) *world
 		then  func(w *world)
 	}{
 		"a rendering is gone": {bad, func(w *world) { delete(w.Files, w.In("delegations/a/routing.json")) }},

@@ -1,11 +1,14 @@
 package afl
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"placet/engine"
 	"placet/engine/check"
+	"placet/layout"
 	"placet/schemas"
 )
 
@@ -359,6 +362,37 @@ func decodeWhole(path string, body []byte) (State, error) {
 	}
 	return st, nil
 }
+
+// unfit is why a state that can be read is none of the session's, "" if it is.
+// Ids of a state become names of folders: one that no folder can have is
+// another's doing.
+func (st State) unfit(session string) string {
+	if st.SessionID != session {
+		return fmt.Sprintf("/session_id: is %q, the folder is %q", shortID(st.SessionID), session)
+	}
+	for _, id := range slices.Sorted(maps.Keys(st.Requests)) {
+		if !layout.IsRequestID(id) {
+			return fmt.Sprintf("/requests: %q cannot name a request", shortID(id))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(st.Checkpoints)) {
+		if !layout.IsAFLCheckpoint(id) {
+			return fmt.Sprintf("/checkpoints: %q cannot name a checkpoint", shortID(id))
+		}
+	}
+	if st.Approved == nil {
+		return ""
+	}
+	for i, d := range st.Approved.Definitions {
+		if !layout.IsAFLCheckpoint(d.ID) {
+			return fmt.Sprintf("/approved/definitions/%d/id: %q cannot name a checkpoint", i, shortID(d.ID))
+		}
+	}
+	return ""
+}
+
+// shortID is as much of an id as a message repeats.
+func shortID(id string) string { return short(id, 80) }
 
 // stateMembers are the members that this version of state.json knows.
 var stateMembers = []string{

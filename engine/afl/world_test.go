@@ -19,7 +19,7 @@ type world struct{ *enginetest.Stage }
 
 const sessionDir = ".afl/sessions/abc12345"
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	run, ok := layout.AFL{}.At(sessionDir + "/state.json")
 	if !ok {
 		t.Fatal("the layout does not know the session")
@@ -55,7 +55,7 @@ func design(head string, checkpoints ...cp) string {
 const approvedHead = "approved_at: 2025-12-06T10:00:00Z\napproved_by: kim\n"
 
 // approvedWorld is a session whose checkpoints are approved by their stamp.
-func approvedWorld(t *testing.T, checkpoints ...cp) *world {
+func approvedWorld(t testing.TB, checkpoints ...cp) *world {
 	w := newWorld(t)
 	w.Write("specs/checkpoints.yaml", design(approvedHead, checkpoints...))
 	return w
