@@ -214,4 +214,3 @@ func FuzzUpstream(f *testing.F) {
 		}
 	})
 }
-
