@@ -125,11 +125,15 @@ func inboxProblems(views []view) []runProblem {
 
 func (b *bench) printInbox(open []engine.Asked, data inboxData, s state) {
 	w := b.w
+	uses := map[string]int{} // how many runs use a request id
+	for _, a := range open {
+		uses[a.Request]++
+	}
 	for i, a := range open {
 		if i > 0 {
 			w.say("")
 		}
-		b.printAsked(a, twice(open, a.Request))
+		b.printAsked(a, uses[a.Request] > 1)
 	}
 	if len(open) == 0 {
 		w.say("nothing is asked")
@@ -142,17 +146,6 @@ func (b *bench) printInbox(open []engine.Asked, data inboxData, s state) {
 	}
 	s.Untrusted = nil // said above
 	b.printState(s)
-}
-
-// twice reports whether two runs use a request id.
-func twice(open []engine.Asked, id string) bool {
-	n := 0
-	for _, a := range open {
-		if a.Request == id {
-			n++
-		}
-	}
-	return n > 1
 }
 
 // printAsked shows one request: run, step and question in its first line, then

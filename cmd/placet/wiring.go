@@ -66,11 +66,16 @@ type setup struct {
 
 // garbage is how much a verb that looks and ends may leave lying, in percent of
 // what it uses: collecting it at the usual pace costs half as much as looking.
-const garbage = 800
+// Above garbageLimit bytes it is collected all the same.
+const (
+	garbage      = 800
+	garbageLimit = 256 << 20
+)
 
 // look opens the workspace to look at it.
 func (w *world) look() (*bench, error) {
 	debug.SetGCPercent(garbage)
+	debug.SetMemoryLimit(garbageLimit)
 	return w.open(setup{recall: true})
 }
 
