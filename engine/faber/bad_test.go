@@ -2,6 +2,7 @@ package faber
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -193,6 +194,23 @@ func TestBadEventsAreNotUsed(t *testing.T) {
 	}
 	if len(found) < 3 {
 		t.Errorf("check finds %q", found)
+	}
+}
+
+// A .next-id that cannot be read is left alone, and holds up nothing.
+func TestANextIDThatCannotBeReadHoldsUpNothing(t *testing.T) {
+	w := waitingRun(t)
+	w.Put(w.In("events/.next-id"), "unusable:65 bytes are too many")
+	w.Respond("fr-1", map[string]any{"response": "approve"})
+	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
+		t.Fatalf("took %v", taken)
+	}
+	if got := w.Files[w.In("events/.next-id")]; got != "unusable:65 bytes are too many" {
+		t.Errorf("it was replaced by %q", got)
+	}
+	s, _ := w.Full()
+	if !slices.ContainsFunc(New().Account(s).Findings, func(f engine.Finding) bool { return strings.HasSuffix(f.Path, ".next-id") }) {
+		t.Error("check says nothing of it")
 	}
 }
 

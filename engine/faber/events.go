@@ -195,10 +195,12 @@ func (r *reading) owesNextID() bool {
 	return last.ours() && last.Number == r.highest() && r.nextID() <= last.Number
 }
 
+// planNextID plans .next-id. One that cannot be read is left alone: nobody could
+// say what would be replaced, and numbers do without it.
 func (r *reading) planNextID(p *engine.Plan, next int) {
 	d := r.Snap.In("events/.next-id")
 	body := []byte(strconv.Itoa(next) + "\n")
-	if d.Present() && d.Sum == engine.Sum(body) {
+	if d.Err != nil && !d.Absent() || d.Present() && d.Sum == engine.Sum(body) {
 		return
 	}
 	p.Writes = append(p.Writes, engine.Document{Path: d.Path, Kind: layout.FaberNextID, Body: body, Over: d.Sum})

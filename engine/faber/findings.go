@@ -31,7 +31,7 @@ func (r *reading) findings() []engine.Finding {
 	for _, gap := range r.gaps() {
 		add("warning", r.Path("events"), "%s", gap)
 	}
-	if d := r.Snap.In("events/.next-id"); d.Present() && r.nextID() == 0 {
+	if d := r.Snap.In("events/.next-id"); !d.Absent() && !d.Unsettled() && r.nextID() == 0 {
 		add("warning", d.Path, "is no number: the next event takes the highest number + 1")
 	}
 	if r.st.RunID != "" && r.st.RunID != r.runID() && !r.foreign() {

@@ -1,0 +1,185 @@
+package enginetest
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/engine/store/memfs"
+	"placet/layout"
+)
+
+// Scramble is a workspace of several families on a disk in memory, in which a
+// fuzz target does what it likes. Whatever lies there, every look must come to
+// rest, write nothing of others', and leave nothing for a second look.
+type Scramble struct {
+	T    *testing.T
+	Disk *memfs.FS
+
+	suites   []Suite
+	families []reconcile.Family
+	now      time.Time
+	alive    map[string]string // outcome by id of what was begun
+	odd      bool              // something lies there that is no file
+}
+
+// NewScramble returns an empty workspace of the suites' families.
+func NewScramble(t *testing.T, suites ...Suite) *Scramble {
+	s := &Scramble{T: t, suites: suites, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), alive: map[string]string{}}
+	s.Disk = memfs.New(func() time.Time { return s.now })
+	for _, suite := range suites {
+		s.families = append(s.families, reconcile.Family{Layout: suite.Layout, Machine: Judged(t, suite)})
+	}
+	return s
+}
+
+// Put puts a file into place, unless a file stands where its folder would be.
+func (s *Scramble) Put(p, body string) {
+	if s.free(p) {
+		s.Disk.Put(p, body)
+	}
+}
+
+// Odd puts something into place that is no file, or a folder for fs.ModeDir.
+func (s *Scramble) Odd(p string, mode fs.FileMode) {
+	if !s.free(p) {
+		return
+	}
+	s.odd = true
+	if _, there := s.Disk.Get(p); there {
+		s.Disk.Delete(p)
+	}
+	if mode.IsDir() {
+		s.Disk.PutDir(p)
+		return
+	}
+	s.Disk.PutOdd(p, mode)
+}
+
+// free reports whether a name may be given to a file.
+func (s *Scramble) free(p string) bool {
+	if !layout.Safe(p) || path.Clean(p) != p {
+		return false
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if _, file := s.Disk.Get(dir); file {
+			return false
+		}
+	}
+	return true
+}
+
+// Pass lets time pass.
+func (s *Scramble) Pass(d time.Duration) { s.now = s.now.Add(d) }
+
+// Look starts placet anew, long after the last change, and has it settle what is
+// there. Then it looks again, which must change nothing.
+func (s *Scramble) Look() {
+	s.T.Helper()
+	s.Pass(tornTime)
+	before := Tree(s.Disk.Tree())
+	l := s.loop()
+	s.once(l)
+	after := Tree(s.Disk.Tree())
+	s.mine(before, after)
+	s.once(l)
+	if diff := compare(after, Tree(s.Disk.Tree())); diff != "" {
+		s.T.Fatalf("a second look changes the tree (-after the first +after the second):\n%s", diff)
+	}
+}
+
+// once has the loop settle. An error is right where something stands in the
+// place of a file.
+func (s *Scramble) once(l *reconcile.Loop) {
+	s.T.Helper()
+	r, err := l.Once(context.Background())
+	if err != nil && (!s.odd || strings.Contains(err.Error(), "a bug")) {
+		s.T.Fatalf("it cannot settle: %v", err)
+	}
+	if len(r.Stuck) > 0 || len(r.Unsettled) > 0 || r.Held != "" {
+		s.T.Fatalf("it does not settle: stuck %q, unsettled %q, held %q", r.Stuck, r.Unsettled, r.Held)
+	}
+}
+
+func (s *Scramble) loop() *reconcile.Loop {
+	now := func() time.Time { return s.now }
+	return reconcile.New(reconcile.Options{
+		Store: store.New(s.Disk, store.Options{Now: now, Parallel: 1}), Families: s.families, Workers: 1, Now: now,
+		Begin: func(a engine.Action) { s.alive[a.ID] = a.Outcome },
+		End:   func(id string) { delete(s.alive, id) },
+		Facts: func(family string) engine.Facts {
+			f := engine.Facts{Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}}
+			for _, suite := range s.suites {
+				if suite.Layout.Name() == family {
+					f.Config = suite.Config
+				}
+			}
+			for id, outcome := range s.alive {
+				if _, ended := s.Disk.Get(outcome); !ended {
+					f.Alive[id] = true
+				}
+			}
+			return f
+		},
+	})
+}
+
+// mine asserts that what a look has changed is placet's to change.
+func (s *Scramble) mine(before, after Tree) {
+	s.T.Helper()
+	for p, body := range before {
+		if now, there := after[p]; (!there || now != body) && !s.may(p, false) {
+			s.T.Fatalf("%s is not placet's; it held %q, and then %q (%t)", p, body, now, there)
+		}
+	}
+	for p, body := range after {
+		if _, was := before[p]; !was && !s.may(p, true) {
+			s.T.Fatalf("%s was written, which is not placet's to write: %q", p, body)
+		}
+	}
+}
+
+// may reports whether placet may write, or replace and remove, what is under a
+// name. A form is made once and then the reviewer's.
+func (s *Scramble) may(p string, new bool) bool {
+	if layout.Under(p, ".placet") || new && strings.HasSuffix(p, ".lock") {
+		return true
+	}
+	for _, suite := range s.suites {
+		for _, run := range s.runsOf(suite, p) {
+			f, known := fileOf(suite.Layout, run, p)
+			if known && (f.Writer == layout.Placet || f.Writer == layout.Shared || new && f.Kind == layout.KindForm) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// runsOf are the runs of a family that a path may belong to.
+func (s *Scramble) runsOf(suite Suite, p string) []layout.Run {
+	if run, ok := suite.Layout.At(p); ok {
+		return []layout.Run{run}
+	}
+	runs, err := suite.Layout.Runs(func(dir string) ([]layout.Entry, error) {
+		infos, err := s.Disk.List(dir)
+		var entries []layout.Entry
+		for _, info := range infos {
+			entries = append(entries, layout.Entry{Name: info.Name, Dir: info.Mode.IsDir()})
+		}
+		if err != nil {
+			return nil, nil
+		}
+		return entries, nil
+	})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return runs
+}
