@@ -32,8 +32,8 @@ func mark() (m string, ok bool) {
 }
 
 // recalled returns the view that an earlier placet made of a run, if it holds.
-func (b *bench) recalled(f reconcile.Found) (v view, ok bool) {
-	packed, ok := b.loop.Recalled(f)
+func (b *bench) recalled(round *reconcile.Recall, f reconcile.Found) (v view, ok bool) {
+	packed, ok := round.View(f)
 	if !ok {
 		return view{}, false
 	}

@@ -96,7 +96,7 @@ type shown struct {
 
 func show(b *bench, f reconcile.Found) (shown, bool) {
 	s := shown{Peek: b.loop.Peek(f)}
-	v, unsettled := b.view(f)
+	v, unsettled := b.view(b.loop.Recall(), f)
 	s.Line, s.Open, s.Found = lineOf(v), v.Open, append(findingLines(v), strays(v)...)
 	return s, !unsettled
 }
@@ -106,7 +106,7 @@ func (k *keeping) same() {
 	kept, bare := k.start(true, "m"), k.start(false, "")
 	found := kept.runs()
 	for _, f := range found {
-		_, recalled := kept.loop.Recalled(f)
+		_, recalled := kept.loop.Recall().View(f)
 		got, ok := show(kept, f)
 		want, settled := show(bare, f)
 		if recalled {
@@ -258,7 +258,7 @@ func rested(t *testing.T) *keeping {
 func (k *keeping) recalls(mark string) (n int) {
 	b := k.start(true, mark)
 	for _, f := range b.runs() {
-		if _, ok := b.loop.Recalled(f); ok {
+		if _, ok := b.loop.Recall().View(f); ok {
 			n++
 		}
 	}

@@ -88,9 +88,10 @@ func (b *bench) allViews(found []reconcile.Found) []view {
 func (b *bench) viewEach(found []reconcile.Found, views []view, todo []int) []int {
 	var again []int
 	var mu sync.Mutex
+	round := b.loop.Recall()
 	each(len(todo), func(n int) {
 		i := todo[n]
-		v, unsettled := b.view(found[i])
+		v, unsettled := b.view(round, found[i])
 		mu.Lock()
 		defer mu.Unlock()
 		views[i] = v
@@ -104,9 +105,9 @@ func (b *bench) viewEach(found []reconcile.Found, views []view, todo []int) []in
 
 // view looks at one run. It reports whether something in it was still being
 // written.
-func (b *bench) view(f reconcile.Found) (view, bool) {
+func (b *bench) view(round *reconcile.Recall, f reconcile.Found) (view, bool) {
 	if b.brief {
-		if v, ok := b.recalled(f); ok {
+		if v, ok := b.recalled(round, f); ok {
 			return v, false
 		}
 	}

@@ -2,9 +2,8 @@ package recall
 
 import (
 	"crypto/sha256"
-	"slices"
-	"strings"
 	"time"
+	"unique"
 
 	"placet/engine"
 	"placet/engine/store"
@@ -50,8 +49,9 @@ func keyOf(run layout.Run) (k key) {
 	return k
 }
 
-// at reports whether a rest holds at a moment, given the facts' mark.
-func (r *Rest) at(now time.Time, facts uint64) bool {
+// Fits reports whether a rest may hold at a moment, given the facts' mark: whoever
+// uses it must see that its sight holds.
+func (r *Rest) Fits(now time.Time, facts uint64) bool {
 	return r.Facts == facts && !now.Before(r.At) && (r.Until.IsZero() || now.Before(r.Until))
 }
 
@@ -86,7 +86,9 @@ func (u *Unpacker) sight() store.Sight { return store.Sight{Names: u.Text(), Pri
 
 // peek reads the part of an entry that is about the state document.
 func (u *Unpacker) peek() (e Entry) {
-	e.Peek = engine.Peek{Status: engine.Status(u.Text()), Final: u.Bool(), Waiting: u.Bool(), Touched: u.Bool(), Open: int(u.Int()), Asked: u.Time()}
+	// There are few words for how a run stands, and they outlive the file.
+	status := unique.Make(u.Text()).Value()
+	e.Peek = engine.Peek{Status: engine.Status(status), Final: u.Bool(), Waiting: u.Bool(), Touched: u.Bool(), Open: int(u.Int()), Asked: u.Time()}
 	e.State = u.sight()
 	return e
 }
@@ -100,19 +102,4 @@ func (u *Unpacker) entry() Entry {
 		}
 	}
 	return e
-}
-
-// Clone shares no memory with the file that the rest was read from. It has no
-// view.
-func (r *Rest) Clone() *Rest {
-	c := *r
-	c.View = ""
-	c.Sight.Names = strings.Clone(r.Sight.Names)
-	for _, list := range []*[]string{&c.Needs, &c.Dirs, &c.Notes} {
-		*list = slices.Clone(*list)
-		for i, s := range *list {
-			(*list)[i] = strings.Clone(s)
-		}
-	}
-	return &c
 }

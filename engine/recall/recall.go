@@ -3,7 +3,6 @@ package recall
 import (
 	"fmt"
 	"sync"
-	"time"
 
 	"placet/engine"
 	"placet/engine/store"
@@ -64,19 +63,20 @@ func (m *Memory) Peek(run layout.Run) (engine.Peek, bool) {
 	return e.Peek, true
 }
 
-// Rest returns what a look at a run has shown that may still hold: the caller
-// must see that its sight does. facts marks the facts of now.
-func (m *Memory) Rest(run layout.Run, now time.Time, facts uint64) (engine.Peek, *Rest) {
+// Entry returns what is kept of a run, the zero Entry where nothing is. Nothing of
+// it is known to hold. Its lists and the names in its sights share the memory of
+// all that is kept.
+func (m *Memory) Entry(run layout.Run) Entry {
 	packed := m.find(run)
 	if packed == "" {
-		return engine.Peek{}, nil
+		return Entry{}
 	}
 	u := Unpack(packed)
 	e := u.entry()
-	if u.Bad || e.Rest == nil || !e.Rest.at(now, facts) {
-		return engine.Peek{}, nil
+	if u.Bad {
+		return Entry{}
 	}
-	return e.Peek, e.Rest
+	return e
 }
 
 // Note takes an entry in, unless its state document was too young.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/watch"
 	"placet/layout"
 )
 
@@ -33,8 +32,9 @@ type live struct {
 
 	// Guarded by the book.
 	dirs   []string // followed
-	sights string   // what to stat, packed
-	print  watch.Print
+	sights string   // what to stat, packed and folded
+	own    string   // what fold stands for in it
+	print  uint64
 	status engine.Peek
 	first  bool // the first pass is not over
 	looks  int  // passes so far
@@ -44,7 +44,7 @@ type live struct {
 // rest is why a run is not looked at although it was marked: until a moment, or
 // for ever, unless its print changes.
 type rest struct {
-	print watch.Print
+	print uint64
 	until time.Time
 	epoch uint64 // of the session
 	ever  bool
@@ -54,7 +54,7 @@ type rest struct {
 // path and a few words.
 type final struct {
 	state string
-	print watch.Print
+	print uint64
 	walk  uint32
 	dir   uint16 // length of the folder's path, which state begins with
 	fam   uint8
@@ -78,6 +78,53 @@ type book struct {
 	final    map[string]int // state → index in finals
 	finals   []final
 	atFinal  int
+	shapes   map[string]string // one copy of each folded list of sights
+}
+
+// mostShapes is how many shapes are kept to be shared.
+const mostShapes = 4096
+
+// setSights notes what to stat of a run. Runs that wait for the same differ in the
+// name of their request's folder; with that left out, one list does for all of them.
+func (b *book) setSights(lv *live, names string) {
+	if lv.own = ""; !strings.Contains(names, fold) {
+		lv.own = lv.special()
+	}
+	if lv.own != "" {
+		names = strings.ReplaceAll(names, lv.own, fold)
+	}
+	if have, ok := b.shapes[names]; ok {
+		lv.sights = have
+		return
+	}
+	if len(b.shapes) >= mostShapes || b.shapes == nil {
+		b.shapes = map[string]string{}
+	}
+	lv.sights = strings.Clone(names)
+	b.shapes[lv.sights] = lv.sights
+}
+
+// fold stands for the run's own part of a name.
+const fold = "\x01"
+
+// special is the first folder that a run follows below its own, relative to that.
+func (lv *live) special() string {
+	for _, d := range lv.dirs {
+		if rel, ok := strings.CutPrefix(d, lv.dir()+"/"); ok {
+			return rel
+		}
+	}
+	return ""
+}
+
+// names are what to stat of a run; "" where it was never looked at.
+func (b *book) names(lv *live) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if lv.own == "" {
+		return lv.sights
+	}
+	return strings.ReplaceAll(lv.sights, fold, lv.own)
 }
 
 func newBook(families []Family) *book {
@@ -174,7 +221,7 @@ func (b *book) swapLive(i, j int) {
 }
 
 // addFinal puts a final run into the book.
-func (b *book) addFinal(f Found, print watch.Print, walk uint32) {
+func (b *book) addFinal(f Found, print uint64, walk uint32) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.putFinal(final{strings.Clone(f.Run.State), print, walk, uint16(len(f.Run.Dir)), uint8(b.family(f))})
@@ -186,7 +233,7 @@ func (b *book) putFinal(fin final) {
 }
 
 // retire makes a live run final.
-func (b *book) retire(lv *live, f Found, print watch.Print) {
+func (b *book) retire(lv *live, f Found, print uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.live[lv.state] == lv {

@@ -168,11 +168,11 @@ func (o *settling) recalls(out *outcome) bool {
 	if _, held := o.l.o.Store.Hold(); held {
 		return false
 	}
-	status, rest := o.l.rest(out.f)
-	if rest == nil || !o.l.o.Store.Holds(out.f.Run.Dir, rest.Sight) {
+	e := o.l.Recall().entry(out.f)
+	if e.Rest == nil || !o.l.o.Store.Holds(out.f.Run.Dir, e.Rest.Sight) {
 		return false
 	}
-	out.calm, out.rest = status, rest
+	out.calm, out.rest = e.Peek, e.Rest
 	return true
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"maps"
-	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -86,28 +85,48 @@ func standingNotes(docs []engine.Document) []string {
 	return notes
 }
 
-// Recalled returns what an earlier placet made of a run, while the run looks as
-// it did then; it is false where there is nothing of the kind. What it returns
-// must not be kept.
-func (l *Loop) Recalled(f Found) (view string, ok bool) {
-	_, rest := l.rest(f)
-	if rest == nil || rest.View == "" || !l.o.Store.Holds(f.Run.Dir, rest.Sight) {
-		return "", false
-	}
-	return rest.View, true
+// Recall is one round of looking at what an earlier placet has seen of many runs.
+type Recall struct {
+	l     *Loop
+	again *store.Again
+	now   time.Time
+	marks map[string]uint64 // family → the facts' mark; none where it cannot be had
 }
 
-// rest is what is remembered of a run and may still hold.
-func (l *Loop) rest(f Found) (engine.Peek, *recall.Rest) {
+// Recall begins a round. The facts are read before the files are looked at, as in
+// every look.
+func (l *Loop) Recall() *Recall {
+	r := &Recall{l: l, again: l.o.Store.Again(), now: l.o.Now(), marks: map[string]uint64{}}
 	if l.o.Recall == nil {
-		return engine.Peek{}, nil
+		return r
 	}
-	// The facts are read before the files are looked at, as in every look.
-	facts, ok := l.marks.of(l.o.Facts(f.Run.Family))
-	if !ok {
-		return engine.Peek{}, nil
+	for _, f := range l.o.Families {
+		name := f.Layout.Name()
+		if mark, ok := l.marks.of(l.o.Facts(name)); ok {
+			r.marks[name] = mark
+		}
 	}
-	return l.o.Recall.Rest(f.Run, l.o.Now(), facts)
+	return r
+}
+
+// View returns what an earlier placet made of a run, while the run looks as it did
+// then; it is false where there is nothing of the kind. What it returns must not be
+// kept.
+func (r *Recall) View(f Found) (view string, ok bool) {
+	e := r.entry(f)
+	if e.Rest == nil || e.Rest.View == "" || !r.again.Holds(f.Run.Dir, e.Rest.Sight) {
+		return "", false
+	}
+	return e.Rest.View, true
+}
+
+// entry is what is remembered of a run; its rest only where that may still hold.
+func (r *Recall) entry(f Found) recall.Entry {
+	e := r.l.o.Recall.Entry(f.Run)
+	if mark, ok := r.marks[f.Run.Family]; !ok || e.Rest == nil || !e.Rest.Fits(r.now, mark) {
+		e.Rest = nil
+	}
+	return e
 }
 
 // SaveRecall writes what was seen for a later placet, if there is enough of it.
@@ -168,59 +187,6 @@ func held[K ~string](set map[K]bool) []K {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// mostRecalled is how many names a live run may have to be recalled. One with a
-// long history is read at the start: read at its next answer, it would hold that up.
-const mostRecalled = 256
-
-// recall takes a run that was just admitted as it was left, without reading it:
-// its folders are followed first, and if then all of it looks as it did when
-// nothing was to be done, nothing is. It is false where the run must be looked at.
-func (s *session) recall(lv *live) bool {
-	if lv.looks > 0 || lv.dirs != nil || s.l.o.Recall == nil {
-		return false
-	}
-	f := s.book.found(lv)
-	status, rest := s.l.rest(f)
-	if rest == nil || !status.Final && strings.Count(rest.Sight.Names, "\x00") > mostRecalled {
-		return false
-	}
-	rest = rest.Clone()
-	if status.Final && short(f.Run) {
-		print := s.w.Print(f.Run.Dir, f.Run.State)
-		if !s.l.o.Store.Holds(f.Run.Dir, rest.Sight) {
-			return false
-		}
-		s.book.retire(lv, f, print)
-		s.l.o.Store.Forget(f.Run)
-	} else {
-		s.follow(lv, rest.Dirs)
-		s.noteSights(lv, f, recalledSights(f.Run, rest), status)
-		if !s.l.o.Store.Recall(f.Run, rest.Sight) {
-			return false
-		}
-		lv.needs, lv.endedAt = files(rest.Needs), time.Now()
-		s.timers.set(lv.state, rest.Wake)
-	}
-	lv.looks++
-	s.firstOver(lv)
-	return true
-}
-
-// recalledSights are the sights of a run by what a look at it depended on.
-func recalledSights(run layout.Run, rest *recall.Rest) []string {
-	var docs []engine.Document
-	for name := range strings.SplitSeq(strings.TrimSuffix(rest.Sight.Names, "\x00"), "\x00") {
-		at, outside := strings.CutPrefix(name, "/")
-		if !outside {
-			at = path.Join(run.Dir, name)
-		}
-		if at != run.Dir {
-			docs = append(docs, engine.Document{Path: at})
-		}
-	}
-	return sights(docs, rest.Dirs)
 }
 
 // remember notes what a first pass came to, for the next start.

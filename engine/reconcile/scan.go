@@ -5,8 +5,6 @@ import (
 	"path"
 	"sync"
 	"time"
-
-	"placet/engine/watch"
 )
 
 const (
@@ -132,6 +130,9 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 	for _, lv := range s.book.gone(sc.walk, w.hides) {
 		s.forget(lv)
 	}
+	if first {
+		fresh = s.recall(ctx, fresh, sc.walk)
+	}
 	s.classify(ctx, fresh, sc.walk, first)
 	sc.walked = time.Now()
 }
@@ -178,7 +179,7 @@ func (s *session) classify(ctx context.Context, fresh []Found, walk uint32, firs
 // admit takes one run in. The print is taken before the document is read, so
 // that whatever happens after that makes the print differ.
 func (s *session) admit(f Found, walk uint32, first bool) {
-	print := s.w.Print(f.Run.Dir, f.Run.State)
+	print := s.l.o.Store.GlanceAt(f.Run.Dir, f.Run.State)
 	status := s.l.Peek(f)
 	if status.Final && short(f.Run) {
 		s.book.addFinal(f, print, walk)
@@ -236,7 +237,7 @@ func coveredBy(dirs map[string]bool, p string) bool {
 // reports whether there were any.
 func (s *session) compareFinals(finals []final, covered func(state string) bool) (changed bool) {
 	for _, f := range finals {
-		if covered(f.state) && s.w.Print(f.state[:f.dir], f.state) != f.print {
+		if covered(f.state) && s.l.o.Store.GlanceAt(f.state[:f.dir], f.state) != f.print {
 			s.book.removeFinal(f.state)
 			changed = true
 		}
@@ -291,13 +292,12 @@ func (s *session) compareLive(lv *live) {
 }
 
 // printOf takes the print of what was last seen of a run, 0 if nothing was.
-func (s *session) printOf(lv *live) watch.Print {
-	var packed string
-	s.book.do(func() { packed = lv.sights })
+func (s *session) printOf(lv *live) uint64 {
+	packed := s.book.names(lv)
 	if packed == "" {
 		return 0
 	}
-	return s.w.Print(unpack(lv.dir(), packed)...)
+	return s.l.o.Store.Glance(lv.dir(), packed)
 }
 
 // lookBlind marks the live runs that follow a blind folder; where structure is

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/store"
 	"placet/layout"
 )
 
@@ -88,29 +89,12 @@ func sights(docs []engine.Document, dirs []string) []string {
 	return out
 }
 
-// pack makes one string of paths, those at and below dir shortened. No path
-// holds the byte zero.
+// pack makes one string of paths, named as in a sight of the run at dir.
 func pack(dir string, paths []string) string {
-	short := make([]string, len(paths))
-	for i, p := range paths {
-		short[i] = p
-		if rel, ok := strings.CutPrefix(p, dir); ok && (rel == "" || rel[0] == '/') {
-			short[i] = "/" + strings.TrimPrefix(rel, "/")
-		}
+	var b strings.Builder
+	for _, p := range paths {
+		b.WriteString(store.NameIn(dir, p))
+		b.WriteByte(0)
 	}
-	return strings.Join(short, "\x00")
-}
-
-// unpack undoes pack.
-func unpack(dir, packed string) []string {
-	paths := strings.Split(packed, "\x00")
-	for i, p := range paths {
-		switch {
-		case p == "/":
-			paths[i] = dir
-		case p[0] == '/':
-			paths[i] = dir + p
-		}
-	}
-	return paths
+	return b.String()
 }

@@ -9,7 +9,6 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
-	"placet/engine/watch"
 	"placet/layout"
 )
 
@@ -48,9 +47,6 @@ func (s *session) serve(ctx context.Context, state string) {
 	s.slots <- struct{}{}
 	defer func() { <-s.slots }()
 	s.timers.drop(state)
-	if s.recall(lv) {
-		return
-	}
 	p := s.newPass(lv)
 	var sight store.Sight
 	if s.starting.Load() {
@@ -202,7 +198,7 @@ func (s *session) haste(lv *live, p *pass) {
 
 // note remembers what to stat of a run to see whether it changed, and how it
 // stands.
-func (s *session) note(lv *live, p *pass) watch.Print {
+func (s *session) note(lv *live, p *pass) uint64 {
 	lv.needs, lv.same = p.needs, p.same
 	paths := sights(p.last.snap.Docs, lv.dirs)
 	if len(paths) == 0 {
@@ -211,9 +207,10 @@ func (s *session) note(lv *live, p *pass) watch.Print {
 	return s.noteSights(lv, p.f, paths, peek(p.f, p.last.snap.Doc(p.f.Run.State)))
 }
 
-func (s *session) noteSights(lv *live, f Found, paths []string, status engine.Peek) watch.Print {
-	packed, print := pack(f.Run.Dir, paths), s.w.Print(paths...)
-	s.book.do(func() { lv.sights, lv.print, lv.status = packed, print, status })
+func (s *session) noteSights(lv *live, f Found, paths []string, status engine.Peek) uint64 {
+	packed := pack(f.Run.Dir, paths)
+	print := s.l.o.Store.Glance(f.Run.Dir, packed)
+	s.book.do(func() { s.book.setSights(lv, packed); lv.print, lv.status = print, status })
 	return print
 }
 
@@ -238,7 +235,7 @@ func (s *session) settled(lv *live, p *pass) {
 // happens after that makes the print differ.
 func (s *session) retire(lv *live, p *pass) {
 	run := p.f.Run
-	print := s.w.Print(run.Dir, run.State)
+	print := s.l.o.Store.GlanceAt(run.Dir, run.State)
 	seen := p.last.snap.Doc(run.State)
 	file, ok := p.f.Family.Layout.File(run, layoutRel(run))
 	if !ok || s.l.o.Store.Read(run.State, file).Sum != seen.Sum {

@@ -10,7 +10,7 @@ import (
 )
 
 // Follow has an owner woken by what happens in the folders, in place of those
-// that it followed before. When it returns, the watches stand: the caller must
+// that it followed before; the list must not be changed afterwards. When it returns, the watches stand: the caller must
 // read the folders after that. A folder that does not exist is waited for. The
 // error says that some are blind, no more; [Watcher.Blind] names them.
 func (w *Watcher) Follow(owner string, dirs []string) error {
@@ -156,6 +156,9 @@ func (w *Watcher) repair() {
 // clean leaves those of the paths that lie in the workspace, in one spelling
 // and once each.
 func clean(dirs []string) []string {
+	if isClean(dirs) {
+		return slices.Clip(dirs)
+	}
 	out := make([]string, 0, len(dirs))
 	for _, d := range dirs {
 		if d = path.Clean(d); (d == "." || layout.Safe(d)) && !slices.Contains(out, d) {
@@ -163,4 +166,14 @@ func clean(dirs []string) []string {
 		}
 	}
 	return out
+}
+
+// isClean reports whether clean has nothing to do.
+func isClean(dirs []string) bool {
+	for i, d := range dirs {
+		if path.Clean(d) != d || d != "." && !layout.Safe(d) || slices.Contains(dirs[:i], d) {
+			return false
+		}
+	}
+	return true
 }
