@@ -25,6 +25,10 @@ func TestAFolderThatIsNoSession(t *testing.T) {
 	if a := w.account(); !a.Absent || a.Status != "absent" || len(a.Why) != 1 || a.Final || a.Stands {
 		t.Errorf("%+v", a)
 	}
+	s, p := w.Full()
+	if !p.Empty() || !slices.Equal(p.Follow, []string{s.Dir + "/specs"}) {
+		t.Errorf("it is not watched for what would make it one: %+v", p)
+	}
 	w.Write("events.jsonl", "{}\n")
 	if a := w.account(); a.Absent || !a.Stands || a.Status != "unreadable" {
 		t.Errorf("with a journal alone: %+v", a)

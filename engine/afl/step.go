@@ -1,6 +1,8 @@
 package afl
 
 import (
+	"path"
+
 	"placet/engine"
 	"placet/schemas"
 )
@@ -54,7 +56,8 @@ func (Machine) Peek(body []byte) engine.Peek {
 // Step implements [engine.Machine].
 func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 	if !session(s) && s.In("events.jsonl").Absent() && len(s.Under("requests")) == 0 {
-		return engine.Plan{}, nil
+		// The definitions may come at any time, into a folder that may be there.
+		return engine.Plan{Follow: []string{path.Join(s.Dir, "specs")}}, nil
 	}
 	if len(s.Lacks(needs)) > 0 && !final((Machine{}).Peek(s.In("state.json").Body).Status) {
 		return engine.Plan{Needs: needs}, nil
