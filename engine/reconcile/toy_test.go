@@ -235,6 +235,12 @@ func (m toyMachine) quirk(s engine.Snapshot, st toyState, p *engine.Plan) error 
 	case "scribble":
 		note := s.In("state.json.problem.md")
 		p.Writes = []engine.Document{{Path: note.Path, Kind: layout.KindProblem, Body: append([]byte("x"), note.Body...), Over: note.Sum}}
+	case "log": // a line as it ends
+		if st.Status != "over" {
+			st.Status = "over"
+			m.move(s, p, st, "expired")
+			p.Lines = []engine.Line{{Path: path.Join(s.Dir, "log.jsonl"), Body: []byte("{}\n")}}
+		}
 	case "march": // as many steps as it has parts
 		if st.Count < st.Target {
 			st.Count++

@@ -3,9 +3,11 @@ package reconcile
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/store"
 	"placet/engine/watch"
 )
 
@@ -65,6 +68,38 @@ func TestLiveRunHasTwoWatchesAndAFinalOneNone(t *testing.T) {
 	w.answer("a", "yes")
 	w.becomes("a", "over")
 	w.eventually("no watch any more", func() bool { return c.below(w.abs("toys/a")) == 0 })
+}
+
+// opened notes which journals are opened to be made durable.
+type opened struct {
+	store.FS
+	mu    sync.Mutex
+	names []string
+}
+
+func (o *opened) Open(name string, how store.How, perm fs.FileMode) (store.File, error) {
+	if strings.HasSuffix(name, "log.jsonl") && how == store.ForReading {
+		o.mu.Lock()
+		o.names = append(o.names, name)
+		o.mu.Unlock()
+	}
+	return o.FS.Open(name, how, perm)
+}
+
+// The last lines of a run's journal are left to its next commit. A run that is
+// final, or gone, has none.
+func TestTheJournalOfAFinalRunIsDurable(t *testing.T) {
+	root := t.TempDir()
+	on := &opened{FS: store.OS(root)}
+	w := worldAt(t, root, func(o *Options) { o.Store = store.New(on, store.Options{}) })
+	w.serve(watch.Notify)
+	w.toy("a", toyState{Status: "waiting", Quirk: "log"})
+	w.becomes("a", "over")
+	w.eventually("the journal is made durable", func() bool {
+		on.mu.Lock()
+		defer on.mu.Unlock()
+		return slices.Equal(on.names, []string{"toys/a/log.jsonl"})
+	})
 }
 
 // populate makes runs that end in a known tree.

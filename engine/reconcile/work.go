@@ -243,7 +243,15 @@ func (s *session) retire(lv *live, p *pass) {
 		return
 	}
 	s.book.retire(lv, p.f, print)
+	s.letGo(lv, run)
+}
+
+// letGo ends what is kept of a run while it can move.
+func (s *session) letGo(lv *live, run layout.Run) {
 	s.w.Forget(lv.state)
+	if err := s.l.o.Store.Finish(run); err != nil {
+		s.l.o.Log.Debug("the last lines of a run's journal may not be durable yet", "run", run.Dir, "err", err)
+	}
 	s.l.o.Store.Forget(run)
 }
 
@@ -284,8 +292,7 @@ func (s *session) forget(lv *live) {
 	s.book.remove(lv)
 	s.timers.drop(lv.state)
 	s.clear(lv)
-	s.w.Forget(lv.state)
-	s.l.o.Store.Forget(s.book.found(lv).Run)
+	s.letGo(lv, s.book.found(lv).Run)
 	s.firstOver(lv)
 }
 

@@ -58,7 +58,7 @@ type job struct {
 // What was put in place before an error stays: it is owed anyway.
 //
 // Lines are appended after the state document is durable and made durable with
-// the run's next commit, or by Flush.
+// the run's next commit, by Finish, or by Flush.
 func (s *Store) Commit(run layout.Run, _ layout.Family, p engine.Plan) error {
 	return s.commit(newJob(run, p))
 }

@@ -17,6 +17,13 @@ func (s *Store) Waiting() int {
 	return len(s.queue.waiting)
 }
 
+// Owing is how many runs have lines that are not durable.
+func (s *Store) Owing() int {
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	return len(s.queue.journals)
+}
+
 // SyncAllFrom sets from how many files on a round is one sync of everything.
 func (s *Store) SyncAllFrom(n int) *Store {
 	s.many = n

@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"placet/engine"
+	"placet/layout"
 )
 
 // appendLines adds a job's lines to their journals, one write for each. They
@@ -110,6 +111,19 @@ func (s *Store) oweJournal(run, name string, created bool) {
 		s.queue.journals[run] = owed
 	}
 	owed[name] = owed[name] || created
+}
+
+// Finish makes durable what the commits of a run have left for its next one; where
+// they left nothing, it does nothing. A loop calls it for runs that it lets go of:
+// their next commit may never come.
+func (s *Store) Finish(run layout.Run) error {
+	s.queue.mu.Lock()
+	owed := len(s.queue.journals[run.State]) > 0
+	s.queue.mu.Unlock()
+	if !owed {
+		return nil
+	}
+	return s.commit(&job{run: run})
 }
 
 // takeJournals returns, as puts, the journals that a job makes durable first.

@@ -179,6 +179,32 @@ func TestAJournalIsOwedUntilItIsDurable(t *testing.T) {
 	}
 }
 
+// A run that gets no commit any more leaves nothing behind in memory, and its last
+// lines are durable.
+func TestAFinishedRunOwesNoLines(t *testing.T) {
+	w := inMemory()
+	m := w.fs.(*memfs.FS)
+	s := w.store()
+	if err := s.Finish(aRun()); err != nil || m.Calls() != 0 {
+		t.Errorf("of a run that owes nothing: %v, %d calls", err, m.Calls())
+	}
+	commit(t, s, lines("one", "two"))
+	if err := s.Finish(numbered(7)); err != nil || s.Owing() != 1 {
+		t.Errorf("of another run: %v, %d owe", err, s.Owing())
+	}
+	if err := s.Finish(aRun()); err != nil || s.Owing() != 0 {
+		t.Errorf("%v, %d owe", err, s.Owing())
+	}
+	if got, _ := m.CrashClone(0).Get(in("logs/log.jsonl")); got != "one\ntwo\n" {
+		t.Errorf("the journal is durable as %q", got)
+	}
+	commit(t, s, lines("three"))
+	w.delete(in("logs/log.jsonl"))
+	if err := s.Finish(aRun()); err != nil || s.Owing() != 0 {
+		t.Errorf("of a journal that is gone: %v, %d owe", err, s.Owing())
+	}
+}
+
 func TestALineThatCannotBeAppendedIsAnError(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		w.odd(in("logs/log.jsonl"), fs.ModeNamedPipe)
