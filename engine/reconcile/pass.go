@@ -116,19 +116,21 @@ func (p *pass) settled(ctx context.Context) error {
 			return err
 		}
 		p.last = lk
-		p.sweep(lk.loaded.Temps)
-		if !p.follow(lk) {
+		swept := p.sweep(lk.loaded.Temps)
+		if !p.follow(lk) && !swept {
 			return nil
 		}
 	}
 	return fmt.Errorf("cannot come to rest: the %s machine needs other folders at every look", p.f.Run.Family)
 }
 
-// sweep removes what a crash left in the run's folder, once per pass. What is
-// too young to be removed is seen again by a later pass.
-func (p *pass) sweep(temps []string) {
+// sweep removes what a crash left in the run's folder, once per pass, and reports
+// whether it did: it may have put back a state document, so that what was seen
+// before counts for nothing. What is too young to be removed is seen again by a
+// later pass.
+func (p *pass) sweep(temps []string) bool {
 	if p.swept || len(temps) == 0 {
-		return
+		return false
 	}
 	p.swept = true
 	dirs := map[string]bool{}
@@ -136,6 +138,7 @@ func (p *pass) sweep(temps []string) {
 		dirs[path.Dir(name)] = true
 	}
 	p.l.sweep(dirs)
+	return true
 }
 
 // sweep removes placet's own left-overs from folders.
