@@ -46,12 +46,13 @@ type Store struct {
 
 	// failures counts the rounds of fsync that failed in a row, those of
 	// contents and those of names.
-	failures [2]atomic.Int32
-	stopped  atomic.Bool
-	asides   sync.Map    // state document → *put that holds what others wrote
-	held     atomic.Bool // .placet/lock is ours
-	saidOnce sync.Map
-	sighting atomic.Bool // Load returns sights
+	failures  [2]atomic.Int32
+	stopped   atomic.Bool
+	inherited inherited
+	asides    sync.Map    // state document → *put that holds what others wrote
+	held      atomic.Bool // .placet/lock is ours
+	saidOnce  sync.Map
+	sighting  atomic.Bool // Load returns sights
 }
 
 // New returns a store on a file system.

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"path"
+
+	"placet/layout"
+)
+
+// What a placet that was killed has put in place can be seen, and may not be
+// durable: it died before the last round, or with lines that were to be synced with
+// the next commit. Whoever goes on from there would publish a revision whose
+// receipt, or whose line, a power cut takes away. So before its first plan a new
+// holder of the workspace makes durable what it finds.
+
+// inherit makes durable what an earlier placet has left: all of the file system at
+// once, or, where that cannot be had, of each run that is committed for the first
+// time its folders and the journals that the plan writes to.
+func (s *Store) inherit(batch []*job) {
+	if !s.held.Load() || s.inherited.all {
+		return
+	}
+	for _, j := range batch {
+		if j.run.State == "" || s.inherited.runs[j.run.State] {
+			continue
+		}
+		if !s.inherited.tried {
+			s.inherited.tried = true
+			if s.inherited.all = s.fs.SyncAll(".") == nil; s.inherited.all {
+				return
+			}
+			s.inherited.runs = map[string]bool{}
+		}
+		s.inherited.runs[j.run.State] = true
+		s.inheritFolders(j, j.run.Dir, 0)
+		for _, l := range j.lines {
+			if _, err := s.fs.Stat(l.Path); err == nil {
+				s.oweJournal(j.run.State, l.Path, true)
+			}
+		}
+	}
+}
+
+// inheritFolders has a job sync a folder of its run and all below. One that cannot
+// be looked at is synced by nobody: the job does not fail for it.
+func (s *Store) inheritFolders(j *job, dir string, depth int) {
+	j.dirs[dir] = true
+	infos, err := s.list(dir)
+	if err != nil || depth > maxDepth {
+		return
+	}
+	for _, info := range infos {
+		if name := path.Join(dir, info.Name); info.Mode.IsDir() && !layout.Noise(info.Name) {
+			s.inheritFolders(j, name, depth+1)
+		}
+	}
+}
+
+// inherited is what was done so far; only whoever leads the rounds looks at it.
+type inherited struct {
+	tried, all bool
+	runs       map[string]bool
+}

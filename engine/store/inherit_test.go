@@ -1,0 +1,96 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"placet/engine"
+	"placet/engine/store"
+	"placet/engine/store/memfs"
+	"placet/layout"
+)
+
+// nextStep is a plan on top of the step.
+func nextStep() engine.Plan {
+	return engine.Plan{
+		Writes: []engine.Document{stateDoc("state of revision 2", "state of revision 1")},
+		Lines:  []engine.Line{{Path: in("log.jsonl"), Body: []byte("{\"line\":3}\n")}},
+	}
+}
+
+// holding is a store that holds the workspace, as a daemon's does.
+func holding(t *testing.T, m *memfs.FS) *store.Store {
+	t.Helper()
+	s := quiet(m)
+	if _, err := s.LockWorkspace(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Whoever goes on where a placet was killed publishes what it finds: a power cut
+// must not take it away any more.
+func TestWhatAKilledPlacetLeftIsDurableBeforeTheNextRevision(t *testing.T) {
+	for _, file := range []string{"requests/r1/receipt.json", "requests/r2/request.json", "events/002-b.json"} {
+		for name, on := range map[string]func(*memfs.FS){"one sync of everything": func(*memfs.FS) {}, "file by file": (*memfs.FS).NoSyncAll} {
+			m := scene()
+			m.Hook(func(c memfs.Call) error {
+				if c.Op == "syncdir" {
+					return memfs.ErrCrashed // killed with all names in place
+				}
+				return nil
+			})
+			if err := holding(t, m).Commit(aRun(), layout.Faber{}, step); err == nil {
+				t.Fatal("it was not killed")
+			}
+			m = m.KillClone()
+			on(m)
+			commit(t, holding(t, m), nextStep())
+			for seed := range uint64(20) {
+				c := m.CrashClone(seed)
+				if state, _ := c.Get(in("state.json")); state != "state of revision 2" {
+					t.Fatalf("%s, seed %d: the state is %q", name, seed, state)
+				}
+				if body, _ := c.Get(in(file)); body != after[in(file)][1] {
+					t.Errorf("%s, seed %d: %s holds %q", name, seed, file, body)
+				}
+			}
+		}
+	}
+}
+
+func TestTheLinesThatAKilledPlacetLeftAreDurableBeforeTheNextRevision(t *testing.T) {
+	for name, on := range map[string]func(*memfs.FS){"one sync of everything": func(*memfs.FS) {}, "file by file": (*memfs.FS).NoSyncAll} {
+		m := scene()
+		commit(t, holding(t, m), step)
+		m = m.KillClone()
+		on(m)
+		commit(t, holding(t, m), nextStep())
+		for seed := range uint64(20) {
+			if log, _ := m.CrashClone(seed).Get(in("log.jsonl")); !strings.HasPrefix(log, "{\"line\":1}\n{\"line\":2}\n") {
+				t.Errorf("%s, seed %d: revision 2 stands, and the journal holds %q", name, seed, log)
+			}
+		}
+	}
+}
+
+func TestOnlyTheFirstPlanOfAHolderInherits(t *testing.T) {
+	m := scene()
+	count := func(s *store.Store, plan engine.Plan) (all int) {
+		m.Hook(func(c memfs.Call) error {
+			if c.Op == "syncall" {
+				all++
+			}
+			return nil
+		})
+		commit(t, s, plan)
+		return all
+	}
+	s := holding(t, m)
+	if first, second := count(s, step), count(s, nextStep()); first != 1 || second != 0 {
+		t.Errorf("%d and %d syncs of everything", first, second)
+	}
+	if got := count(quiet(m), engine.Plan{Writes: []engine.Document{stateDoc("S3", "state of revision 2")}}); got != 0 {
+		t.Errorf("a store that holds nothing made %d", got)
+	}
+}
