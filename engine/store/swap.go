@@ -168,11 +168,42 @@ func (s *Store) keepAside(p *put, err error) error {
 }
 
 // bringBack puts back what an earlier commit had to keep aside. It returns nil
-// where there is nothing of the kind.
+// where there is nothing of the kind, and where what can be read by now turns out
+// to be what that commit was to displace: nobody wrote in between.
 func (s *Store) bringBack(name string) error {
 	aside, ok := s.asides.LoadAndDelete(name)
 	if !ok {
 		return nil
 	}
-	return s.putBack(aside.(*put))
+	p := aside.(*put)
+	switch c, err := s.present(p.temp); {
+	case err == nil && p.expects(c):
+		s.dropTemp(p.temp)
+		return nil
+	case unknown(err):
+		s.asides.Store(name, p)
+		return err
+	}
+	return s.putBack(p)
+}
+
+// unknown reports whether an error says nothing about what is under a name: it may
+// be the state document that a durable commit has displaced, and to put that back
+// would undo what was told as decided. What is no regular file never was ours.
+func unknown(err error) bool { return err != nil && !errors.As(err, new(*NotRegular)) }
+
+// bringBackFrom is bringBack by the name under which something is kept.
+func (s *Store) bringBackFrom(temp string) error {
+	var err error
+	s.asides.Range(func(name, aside any) bool {
+		if aside.(*put).temp != temp {
+			return true
+		}
+		err = s.bringBack(name.(string))
+		return false
+	})
+	if errors.Is(err, ErrMoved) {
+		return nil
+	}
+	return err
 }

@@ -21,7 +21,8 @@ const (
 )
 
 // Sweep removes placet's own temporary names that a crash has left in a folder.
-// One that holds a state document which others wrote is put back in its place.
+// One that holds a state document which others wrote is put back in its place; so
+// is what this process had to keep aside.
 func (s *Store) Sweep(dir string) error {
 	infos, err := s.list(dir)
 	if err != nil {
@@ -30,7 +31,13 @@ func (s *Store) Sweep(dir string) error {
 	var errs []error
 	for _, info := range infos {
 		name := path.Join(dir, info.Name)
-		if _, mine := s.temps.inUse.Load(name); mine || !layout.IsTemp(info.Name) || !s.stale(name, info) {
+		_, mine := s.temps.inUse.Load(name)
+		if mine {
+			if err := s.bringBackFrom(name); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		if mine || !layout.IsTemp(info.Name) || !s.stale(name, info) {
 			continue
 		}
 		if err := s.sweep(name, info, infos); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -66,6 +73,9 @@ func (s *Store) sweep(name string, info Info, beside []Info) error {
 		if strings.HasPrefix(hex, over) || strings.HasPrefix(hex, own) {
 			return s.fs.Remove(name)
 		}
+	}
+	if unknown(err) {
+		return err
 	}
 	return s.recover(name, own, beside)
 }

@@ -1,0 +1,99 @@
+package store_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"placet/engine"
+	"placet/engine/store/memfs"
+	"placet/layout"
+)
+
+// What could not be read when it was displaced may turn out to be what it ought to
+// be: then nobody wrote in between, and the state document stays as it is.
+func TestADisplacedStateThatCouldNotBeReadIsLetGoWhenItCan(t *testing.T) {
+	m := scene()
+	s := holding(t, m)
+	exchanged := false
+	m.Hook(func(c memfs.Call) error {
+		if exchanged && (c.Op == "open" || c.Op == "exchange" || c.Op == "stat") {
+			return syscall.ESTALE
+		}
+		exchanged = exchanged || c.Op == "exchange"
+		return nil
+	})
+	err := s.Commit(aRun(), layout.Faber{}, step)
+	if err == nil || !strings.Contains(err.Error(), "is kept in") {
+		t.Fatalf("got %v", err)
+	}
+	m.Hook(nil)
+	if err := s.Sweep(aRun().Dir); err != nil {
+		t.Fatal(err)
+	}
+	noTemps(t, m)
+	if state, _ := m.Get(in("state.json")); state != "state of revision 1" {
+		t.Errorf("the state is %q", state)
+	}
+}
+
+// And what others wrote there comes back with a sweep, not only with the next
+// change of the state document.
+func TestASweepPutsBackWhatThisProcessKeptAside(t *testing.T) {
+	m := scene()
+	s := holding(t, m)
+	calls := map[string]int{}
+	m.Hook(func(c memfs.Call) error {
+		if c.Op == "exchange" && calls["exchange"] == 0 {
+			m.Put(in("state.json"), "theirs")
+		}
+		if calls["exchange"] > 0 && c.Op == "exchange" {
+			return syscall.EIO
+		}
+		calls[c.Op]++
+		return nil
+	})
+	if err := s.Commit(aRun(), layout.Faber{}, step); err == nil || !strings.Contains(err.Error(), "is kept in") {
+		t.Fatalf("got %v", err)
+	}
+	m.Hook(nil)
+	if err := s.Sweep(aRun().Dir); err != nil {
+		t.Fatal(err)
+	}
+	noTemps(t, m)
+	if state, _ := m.Get(in("state.json")); state != "theirs" {
+		t.Errorf("the state is %q", state)
+	}
+}
+
+// A power cut may bring back the name of what a durable commit has displaced. If it
+// cannot be read for a moment, nobody knows whose it is: to put it back would undo
+// what was told as decided.
+func TestASweepPutsNothingBackThatItCannotRead(t *testing.T) {
+	for _, op := range []string{"open", "fstat", "read"} {
+		m := scene()
+		commit(t, holding(t, m), step)
+		temp := in(plainTemp("0123456789abcdef" + engine.Sum([]byte("state of revision 0")).Hex()[:16] + engine.Sum([]byte("state of revision 1")).Hex()[:16]))
+		m.Put(temp, "state of revision 0")
+		m = m.KillClone()
+		s := holding(t, m)
+		failed := false
+		m.Hook(func(c memfs.Call) error {
+			if c.Op == op && c.Name == temp && !failed {
+				failed = true
+				return syscall.EMFILE
+			}
+			return nil
+		})
+		if err := s.Sweep(aRun().Dir); !failed || err == nil {
+			t.Errorf("%s: the sweep said %v", op, err)
+		}
+		if state, _ := m.Get(in("state.json")); state != "state of revision 1" {
+			t.Errorf("%s: the state is %q", op, state)
+		}
+		if err := s.Sweep(aRun().Dir); err != nil {
+			t.Error(err)
+		}
+		noTemps(t, m)
+	}
+}
