@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // The tests that begin with TestTorture break placet on purpose, from outside:
@@ -34,13 +32,11 @@ func (d *daemon) freeze(t *testing.T) {
 	if err := d.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for {
-		err := unix.Waitid(unix.P_PID, d.cmd.Process.Pid, nil, unix.WSTOPPED, nil)
-		if err == nil {
-			return
-		}
-		if err != unix.EINTR {
-			t.Fatalf("cannot wait until the daemon is stopped: %v", err)
+	var is syscall.WaitStatus
+	for !is.Stopped() {
+		_, err := syscall.Wait4(d.cmd.Process.Pid, &is, syscall.WUNTRACED, nil)
+		if err != nil && err != syscall.EINTR || is.Exited() || is.Signaled() {
+			t.Fatalf("cannot wait until the daemon is stopped: %v, %v", is, err)
 		}
 	}
 }
@@ -82,6 +78,19 @@ func (d *daemon) doesNotSpin(t *testing.T, while string, wait func()) {
 	if took, used := time.Since(began), d.spent(t)-before; used > took/5+50*time.Millisecond {
 		t.Errorf("%s: %v of processor time in %v", while, used, took)
 	}
+}
+
+// rests waits until the daemon has done all that there was to do: it uses no
+// processor time any more.
+func (p *place) rests(d *daemon) {
+	p.t.Helper()
+	last, since := time.Duration(-1), time.Now()
+	p.until("the daemon rests", 20*time.Second, func() bool {
+		if now := d.spent(p.t); now != last {
+			last, since = now, time.Now()
+		}
+		return time.Since(since) > 200*time.Millisecond && len(temporaries(p.t, p.root)) == 0
+	})
 }
 
 // decided waits until every one of the runs is answered, and returns how long

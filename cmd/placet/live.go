@@ -24,6 +24,7 @@ type live struct {
 	from   sources
 	log    *slog.Logger
 	now    func() time.Time
+	away   func() string // why the workspace is not under its name, "" where it is
 	have   settings
 	stamps [3]stampOf
 	looked time.Time
@@ -40,7 +41,7 @@ type stampOf struct {
 }
 
 func newLive(from sources, have settings, log *slog.Logger, now func() time.Time) *live {
-	l := &live{from: from, have: have, log: log, now: now, looked: now(), news: make(chan struct{}, 1)}
+	l := &live{from: from, have: have, log: log, now: now, looked: now(), away: func() string { return "" }, news: make(chan struct{}, 1)}
 	l.stamps = l.look()
 	return l
 }
@@ -88,6 +89,9 @@ func (l *live) unusable() bool {
 // read reads the settings again if one of their files has changed.
 func (l *live) read() settings {
 	l.looked = l.now()
+	if l.away() != "" {
+		return l.have // what lies there are the settings of another workspace
+	}
 	stamps := l.look()
 	if l.unchanged(stamps) {
 		return l.have
@@ -138,12 +142,14 @@ func (l *live) unchanged(now [3]stampOf) bool {
 // permit refuses a command that the owner of the workspace does not, or no
 // longer, agree to.
 func (b *bench) permit(a engine.Action) error {
-	now := b.settings
+	now, away := b.settings, ""
 	if b.changing != nil {
-		now = b.changing.fresh()
+		now, away = b.changing.fresh(), b.changing.away()
 	}
 	digest, ok := commandDigest(a)
 	switch {
+	case away != "":
+		return errors.New(away)
 	case !ok:
 		return errors.New("its command is not the one that the attempt was recorded with")
 	case !now.trusted[digest]:

@@ -182,3 +182,28 @@ func TestADaemonIsKnownByItsLock(t *testing.T) {
 		t.Error("with a lock that is held")
 	}
 }
+
+// While another folder has the workspace's name, its settings count for nothing,
+// and no command begins in it.
+func TestSettingsOfAnotherFolderDoNotCount(t *testing.T) {
+	from := places(t)
+	put(t, from.workspace, "placet.toml", "language = \"ko\"\n")
+	now := noon
+	b := &bench{w: &world{now: func() time.Time { return now }}}
+	b.settings = mustLoad(t, from)
+	b.changing = newLive(from, b.settings, slog.New(slog.DiscardHandler), b.w.now)
+	b.changing.away = func() string { return "the workspace is gone" }
+	put(t, from.workspace, "placet.toml", "language = \"ja\" # of another folder\n")
+	now = now.Add(lookEvery)
+	if got := b.changing.get().Language; got != "ko" {
+		t.Errorf("got %q from another folder", got)
+	}
+	if err := b.permit(engine.Action{Command: engine.Command{Argv: []string{"go"}}}); err == nil || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("a command may begin in another folder: %v", err)
+	}
+	b.changing.away = func() string { return "" }
+	now = now.Add(lookEvery)
+	if got := b.changing.get().Language; got != "ja" {
+		t.Errorf("got %q when it is back", got)
+	}
+}

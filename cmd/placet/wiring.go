@@ -106,6 +106,9 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 	}
 	workers, files := sideBySide()
 	b.store = store.New(store.OS(root), store.Options{Now: w.now, Log: s.log, Parallel: files})
+	if b.changing != nil {
+		b.changing.away = b.store.Away
+	}
 	if conf.Faber.Enabled {
 		b.families = append(b.families, reconcile.Family{
 			Layout: layout.Faber{Folders: conf.Faber.Roots}, Machine: faber.New(),

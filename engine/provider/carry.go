@@ -41,11 +41,10 @@ func (r *Runner) execute(t *attempt, from time.Time) ending {
 			return notStarted(err)
 		}
 	}
-	root, err := os.OpenRoot(r.root)
+	root, err := r.open()
 	if err != nil {
 		return notStarted(err)
 	}
-	defer root.Close()
 	rec, err := newRecord(t.action, from)
 	if err != nil {
 		return notStarted(err)
@@ -217,11 +216,10 @@ func (r *Runner) writeAt(a engine.Action, from, to time.Time, e ending) error {
 
 // clear removes a command's folder.
 func (r *Runner) clear(id string) {
-	root, err := os.OpenRoot(r.root)
+	root, err := r.open()
 	if err != nil {
 		return
 	}
-	defer root.Close()
 	if err := root.RemoveAll(folder(id)); err != nil {
 		r.o.Log.Warn("cannot clear a command's folder", "folder", folder(id), "error", err)
 	}

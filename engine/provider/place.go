@@ -23,8 +23,7 @@ func place(root *os.Root, c engine.Command) (string, error) {
 // place is the folder that the outcome of a command names which never ran, or
 // of which nobody knows where it did: where it would run now.
 func (r *Runner) place(c engine.Command) string {
-	if root, err := os.OpenRoot(r.root); err == nil {
-		defer root.Close()
+	if root, err := r.open(); err == nil {
 		if dir, err := place(root, c); err == nil {
 			return dir
 		}

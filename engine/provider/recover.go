@@ -18,11 +18,10 @@ const lookAgain = 200 * time.Millisecond
 // still run count as alive again, and every other attempt gets its outcome. It
 // must be called before the first Begin, by the owner of the workspace's lock.
 func (r *Runner) Recover() error {
-	root, err := os.OpenRoot(r.root)
+	root, err := r.open()
 	if err != nil {
 		return fmt.Errorf("cannot look for commands of an earlier placet: %w", err)
 	}
-	defer root.Close()
 	names, err := folders(root)
 	if err != nil {
 		return fmt.Errorf("cannot look for commands of an earlier placet: %w", err)
@@ -132,9 +131,8 @@ func (r *Runner) adopt(t *attempt, rec record) {
 	if e.word == "" {
 		return
 	}
-	if root, err := os.OpenRoot(r.root); err == nil {
+	if root, err := r.open(); err == nil {
 		rec.hear(root, &e)
-		root.Close()
 	}
 	r.o.Log.Info("a command ended", told(rec.ID, e)...)
 	r.insist(t.action, rec.Started, e)

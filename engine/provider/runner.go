@@ -46,6 +46,7 @@ type Runner struct {
 	alive   map[string]*attempt // those without a recorded outcome
 	stopped bool
 	leaving chan struct{} // closed when placet stops
+	home    *os.Root      // the workspace, once it was opened
 }
 
 // attempt is an action under way.
@@ -234,6 +235,21 @@ func (r *Runner) names(attempts []*attempt) []string {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// open returns the workspace's folder. It stays the one that was there at first:
+// what takes its name later is not placet's to write in.
+func (r *Runner) open() (*os.Root, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.home == nil {
+		root, err := os.OpenRoot(r.root)
+		if err != nil {
+			return nil, err
+		}
+		r.home = root
+	}
+	return r.home, nil
 }
 
 // abs is the absolute path of a folder of the workspace.

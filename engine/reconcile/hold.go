@@ -2,13 +2,17 @@ package reconcile
 
 import (
 	"context"
+	"strings"
 	"time"
+
+	"placet/engine/store"
 )
 
-// holdPoll is how often the tree is looked at while git rewrites it.
+// holdPoll is how often the tree is looked at while git rewrites it, or while it
+// is not there.
 const holdPoll = 250 * time.Millisecond
 
-// free waits until git does not rewrite the tree. The hold is said once.
+// free waits until nothing holds the tree. The hold is said once.
 func (l *Loop) free(ctx context.Context) error {
 	for {
 		reason, held := l.o.Store.Hold()
@@ -22,18 +26,40 @@ func (l *Loop) free(ctx context.Context) error {
 	}
 }
 
-// sayHold logs that a hold begins or ends.
+// sayHold logs that a hold begins or ends, or that another kind of hold follows.
 func (l *Loop) sayHold(reason string, held bool) {
 	l.holdMu.Lock()
 	defer l.holdMu.Unlock()
-	switch {
-	case held && l.held == "":
-		l.o.Log.Warn("nothing is decided until git is ready with the tree", "because", reason)
-		l.held = reason
-	case !held && l.held != "":
-		l.o.Log.Info("git is ready with the tree; going on", "over", l.held)
+	if l.held != "" && (!held || gone(reason) != gone(l.held)) {
+		l.o.Log.Info(begins[gone(l.held)].over, "over", l.held)
 		l.held = ""
 	}
+	if held && l.held == "" {
+		l.o.Log.Warn(begins[gone(reason)].nothing, "because", reason)
+		l.held = reason
+	}
+}
+
+// begins is what is said of a hold, by whether the workspace is gone.
+var begins = map[bool]struct{ nothing, over string }{
+	false: {"nothing is decided until git is ready with the tree", "git is ready with the tree; going on"},
+	true:  {"nothing is decided until the workspace is back; to serve what is there now, start placet again", "the workspace is back; going on"},
+}
+
+// gone reports whether a hold's reason is that the workspace is gone.
+func gone(reason string) bool { return strings.HasPrefix(reason, store.Gone) }
+
+// sayAway says that the workspace is gone, or is back, and reports whether it is
+// gone.
+func (l *Loop) sayAway() bool {
+	why := l.o.Store.Away()
+	l.holdMu.Lock()
+	was := gone(l.held)
+	l.holdMu.Unlock()
+	if why != "" || was {
+		l.sayHold(why, why != "")
+	}
+	return why != ""
 }
 
 // pause waits, or ends with the context's error.

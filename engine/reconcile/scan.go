@@ -84,14 +84,27 @@ func (s *session) scans(ctx context.Context) {
 				return
 			}
 		case <-tick.C:
-			s.tick(&sc, time.Now())
+			if !s.away(&sc) {
+				s.tick(&sc, time.Now())
+			}
 		}
 	}
+}
+
+// away reports whether the workspace is not there to be looked at. No event tells
+// that a folder above it was moved; when it is back, its watches are made anew.
+func (s *session) away(sc *scan) bool {
+	was := sc.away
+	if sc.away = s.l.sayAway(); was && !sc.away {
+		s.w.Anew()
+	}
+	return sc.away
 }
 
 // scan is what the scanning goroutine keeps.
 type scan struct {
 	walk   uint32
+	away   bool            // the workspace was not there at the last tick
 	listed map[string]bool // structure folders
 	// When the slices, the blind folders and the structure were last looked at.
 	sliced, blind, walked time.Time

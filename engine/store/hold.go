@@ -24,9 +24,34 @@ type indexLock struct {
 	since time.Time
 }
 
-// Hold reports whether git is rewriting the tree, and by which sign. While it
-// does, nothing is decided.
+// Gone is what the reason of a hold begins with where the workspace is not under
+// its name any more.
+const Gone = "the workspace is gone"
+
+// homed is a file system that tells whether its root is still under its name.
+type homed interface {
+	// Away says why it is not, "" where it is.
+	Away() (why string)
+}
+
+// Away says, beginning with [Gone], that the workspace was moved away or another
+// folder took its name; "" where neither is so. What is read and written all the
+// same lies in the workspace, wherever that is now.
+func (s *Store) Away() (why string) {
+	if h, ok := s.fs.(homed); ok {
+		if why = h.Away(); why != "" {
+			why = Gone + ": " + why
+		}
+	}
+	return why
+}
+
+// Hold reports whether the workspace is gone, or git is rewriting the tree, and by
+// which sign. While that is so, nothing is decided.
 func (s *Store) Hold() (reason string, held bool) {
+	if why := s.Away(); why != "" {
+		return why, true
+	}
 	dir, ok := s.gitDir()
 	if !ok {
 		return "", false

@@ -3,7 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -30,7 +30,9 @@ func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
 	if flags&unix.O_PATH != 0 {
 		how.Flags &^= unix.O_NONBLOCK | unix.O_NOCTTY // openat2 refuses them together
 	}
-	fd, err := again(func() (int, error) { return unix.Openat2(unix.AT_FDCWD, filepath.Join(o.root, name), &how) })
+	defer runtime.KeepAlive(o.home)
+	dir, rel := o.at(name)
+	fd, err := again(func() (int, error) { return unix.Openat2(dir, rel, &how) })
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
 		if fd, werr := o.walk(name, flags, perm); !errors.Is(werr, unix.EPERM) {
 			noOpenat2.Store(true) // it is the call that is refused, not the file

@@ -94,7 +94,8 @@ func tiny(t *testing.T, options string) string {
 		t.Skipf("cannot mount a small file system to fill: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
+		// A store keeps its root open until it is collected.
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
 			t.Errorf("cannot unmount: %v", err)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -22,6 +23,9 @@ import (
 
 // OS returns the file system of the machine, rooted at a folder. A root that
 // is reached over links is resolved once, here; below it no link is followed.
+//
+// The folder that the root is now stays the one that all names are below, also
+// when it is moved: whatever takes its place is another folder, and not touched.
 func OS(root string) FS {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -30,12 +34,61 @@ func OS(root string) FS {
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		abs = real
 	}
-	return osFS{root: abs}
+	return osFS{root: abs, home: homeAt(abs)}
 }
 
-type osFS struct{ root string }
+type osFS struct {
+	root string
+	home *home // nil where there was no such folder: names are paths then
+}
+
+// home is the root as it was found, held open.
+type home struct {
+	fd            int
+	device, inode uint64
+}
+
+func homeAt(root string) *home {
+	fd, err := again(func() (int, error) { return unix.Open(root, folderFlags|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil
+	}
+	var st unix.Stat_t
+	if err := retry(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		unix.Close(fd)
+		return nil
+	}
+	h := &home{fd: fd, device: uint64(st.Dev), inode: uint64(st.Ino)}
+	runtime.AddCleanup(h, func(fd int) { unix.Close(fd) }, fd)
+	return h
+}
 
 func (o osFS) Root() string { return o.root }
+
+// at is a clean relative name as calls that take a folder want it. The home must
+// be kept alive until the call has returned.
+func (o osFS) at(name string) (dir int, rel string) {
+	if o.home == nil {
+		return unix.AT_FDCWD, filepath.Join(o.root, name)
+	}
+	return o.home.fd, name
+}
+
+// Away implements homed.
+func (o osFS) Away() (why string) {
+	if o.home == nil {
+		return ""
+	}
+	var st unix.Stat_t
+	err := retry(func() error { return unix.Lstat(o.root, &st) })
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
+		return "there is no folder " + o.root
+	case err == nil && (uint64(st.Dev) != o.home.device || uint64(st.Ino) != o.home.inode):
+		return "another folder is at " + o.root
+	}
+	return ""
+}
 
 // noFollow are the flags of every opening: a FIFO must not block, a terminal
 // not become ours, a link not be followed.
@@ -137,11 +190,15 @@ func (o osFS) in(op, name string, call func(dir int, base string) error) error {
 
 func (o osFS) Stat(name string) (Info, error) {
 	var st unix.Stat_t
-	call, at := unix.Lstat, o.root+"/"+name
-	if strings.HasPrefix(name, "/") {
-		call, at = unix.Stat, name
+	defer runtime.KeepAlive(o.home)
+	call := func() error {
+		dir, rel := o.at(name)
+		return unix.Fstatat(dir, rel, &st, unix.AT_SYMLINK_NOFOLLOW)
 	}
-	if err := retry(func() error { return call(at, &st) }); err != nil {
+	if strings.HasPrefix(name, "/") {
+		call = func() error { return unix.Stat(name, &st) }
+	}
+	if err := retry(call); err != nil {
 		return Info{}, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
 	return infoOf(path.Base(name), &st), nil

@@ -5,6 +5,7 @@ package store
 import (
 	"errors"
 	"path"
+	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -13,7 +14,9 @@ import (
 // walk opens a clean name part by part, so that no link is followed where the
 // kernel has no call for it.
 func (o osFS) walk(name string, flags int, perm uint32) (int, error) {
-	dir, err := again(func() (int, error) { return unix.Open(o.root, folderFlags|unix.O_CLOEXEC, 0) })
+	defer runtime.KeepAlive(o.home)
+	home, root := o.at(".")
+	dir, err := again(func() (int, error) { return unix.Openat(home, root, folderFlags|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return -1, err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"os"
 	"path"
-	"path/filepath"
 	"time"
 
 	"placet/layout"
@@ -24,6 +23,7 @@ const (
 type cookie struct {
 	root  string
 	name  string // of the file
+	in    *os.Root
 	made  time.Time
 	blind bool
 	// heard is true once the event came; the timer means nothing then.
@@ -43,7 +43,7 @@ func (c *cookie) stop() {
 // untested registers a test for every root that was not tested yet, or was
 // found blind a while ago. The caller holds the lock.
 func (w *Watcher) untested() []*cookie {
-	if w.closed {
+	if w.closed || !w.home.here() {
 		return nil
 	}
 	roots := w.roots()
@@ -58,7 +58,7 @@ func (w *Watcher) untested() []*cookie {
 		if old != nil && (!old.blind || old.remote || time.Since(old.made) < cookieAgain) {
 			continue
 		}
-		c := &cookie{root: p, name: cookieName(), made: time.Now(), blind: old != nil, remote: w.remote(w.abs(p))}
+		c := &cookie{root: p, name: cookieName(), in: w.home.root, made: time.Now(), blind: old != nil, remote: w.remote(w.abs(p))}
 		if w.cookies[p] = c; c.remote {
 			c.blind = true
 			w.log.Warn("others can change this folder without any file event; looking every 2 s as well", "folder", p)
@@ -106,17 +106,15 @@ func cookieName() string {
 // bake makes a test's file and removes it. A root in which no file can be made
 // cannot be tested: its watch is believed.
 func (w *Watcher) bake(c *cookie) {
-	name := filepath.Join(w.abs(c.root), c.name)
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
+	name := path.Join(c.root, c.name)
+	made, err := touch(c.in, name)
+	switch {
+	case !made:
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		c.stop()
-		return
-	}
-	_ = f.Close()
-	if err := os.Remove(name); err != nil {
-		w.log.Warn("cannot remove a file that placet made to test file events", "file", path.Join(c.root, c.name), "err", err)
+	case err != nil:
+		w.log.Warn("cannot remove a file that placet made to test file events", "file", name, "err", err)
 	}
 }
 

@@ -53,7 +53,7 @@ func (w *Watcher) add(n *node) sight {
 	}
 	abs := w.abs(n.path)
 	info, err := os.Lstat(abs)
-	if err == nil && !info.IsDir() {
+	if err == nil && !info.IsDir() || n.parent == nil && !w.home.here() {
 		return missing
 	}
 	if err == nil {

@@ -20,6 +20,16 @@ func (w *Watcher) lost() {
 	w.retryLater(wait)
 }
 
+// Anew makes all watches anew and wakes everybody: the workspace may be another
+// folder, or in another place, than the watches stand for.
+func (w *Watcher) Anew() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.reset()
+	}
+}
+
 // reset makes all watches anew and marks everything. The caller holds the lock.
 func (w *Watcher) reset() {
 	w.due = false
@@ -81,7 +91,7 @@ func (w *Watcher) tryAgain() {
 
 // retryRoot looks whether the workspace is back.
 func (w *Watcher) retryRoot(root *node) {
-	if !w.isDir(".") {
+	if !w.home.here() {
 		w.retryLater(rootAfter)
 		return
 	}

@@ -52,6 +52,7 @@ type Watcher struct {
 	prefix string // the root and a separator
 	log    *slog.Logger
 	open   Open
+	home   home
 	// remote reports whether others can change a folder without any event.
 	remote func(abs string) bool
 
@@ -98,13 +99,14 @@ func NewFrom(root string, log *slog.Logger, open Open) (*Watcher, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	w := &Watcher{
-		root: abs, prefix: strings.TrimSuffix(abs, string(filepath.Separator)) + string(filepath.Separator), log: log, open: open, remote: remoteFS,
+		root: abs, home: home{path: abs}, prefix: strings.TrimSuffix(abs, string(filepath.Separator)) + string(filepath.Separator), log: log, open: open, remote: remoteFS,
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		nodes: tree{}, follows: map[string][]string{}, structure: map[string]*node{}, cookies: map[string]*cookie{},
 		said: map[string]bool{}, dirty: map[string]struct{}{}, dirs: map[string]struct{}{},
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.home.here()
 	w.begin()
 	return w, nil
 }
@@ -141,6 +143,7 @@ func (w *Watcher) Close() error {
 	for _, c := range w.cookies {
 		c.stop()
 	}
+	w.home.close()
 	if w.source == nil {
 		return nil
 	}
