@@ -54,6 +54,12 @@ func textBy(kind string, writer Writer) File {
 	return File{Kind: kind, Writer: writer, Format: Text, Limit: LimitText}
 }
 
+// once says of a file that it is written once.
+func once(f File) File {
+	f.Once = true
+	return f
+}
+
 // aflSession are the files with a fixed place in a session.
 var aflSession = map[string]File{
 	"meta.json":               jsonBy(AFLMeta, Upstream),
@@ -80,20 +86,20 @@ var aflDelegation = map[string]File{
 
 // aflIteration are the files of one attempt with a name of their own.
 var aflIteration = map[string]File{
-	"prompt.md":     textBy(AFLPrompt, Placet),
+	"prompt.md":     once(textBy(AFLPrompt, Placet)),
 	"worker.json":   jsonBy(AFLWorker, Agent),
-	"answer.md":     textBy(AFLAnswer, Placet),
+	"answer.md":     once(textBy(AFLAnswer, Placet)),
 	"result.json":   {Kind: AFLResult, Writer: Anyone, Limit: limitAFLResult},
 	"analysis.json": jsonBy(AFLAnalysis, Agent),
-	"feedback.md":   textBy(AFLFeedback, Placet),
+	"feedback.md":   once(textBy(AFLFeedback, Placet)),
 }
 
 // aflNumbered are the files with numbered names, by their stems: those of an
 // attempt, and the session's reviews.
 var aflNumbered = map[string]File{
-	"worker-run": jsonBy(AFLWorkerRun, Placet),
-	"validation": {Kind: AFLValidation, Writer: Placet, Limit: limitAFLValidation},
-	"verdict":    jsonBy(AFLVerdict, Placet),
+	"worker-run": once(jsonBy(AFLWorkerRun, Placet)),
+	"validation": {Kind: AFLValidation, Writer: Placet, Limit: limitAFLValidation, Once: true},
+	"verdict":    once(jsonBy(AFLVerdict, Placet)),
 	"review":     jsonBy(AFLReview, Agent),
 }
 

@@ -140,7 +140,7 @@ func TestFilesOfASession(t *testing.T) {
 			}
 			f.End = 0
 		}
-		if diff := cmp.Diff(File{Kind: want.kind, Writer: want.writer, Format: want.format, Limit: want.limit, Request: f.Request}, f); !ok || diff != "" {
+		if diff := cmp.Diff(File{Kind: want.kind, Writer: want.writer, Format: want.format, Limit: want.limit, Request: f.Request, Once: f.Once}, f); !ok || diff != "" {
 			t.Errorf("%s, %v (-want +got):\n%s", rel, ok, diff)
 		}
 		for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {

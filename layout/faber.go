@@ -274,7 +274,7 @@ func (f Faber) File(run Run, rel string) (File, bool) {
 
 func faberEventFile(name string) (File, bool) {
 	if n, _, ok := FaberEventName(name); ok && n > 0 {
-		return File{Kind: FaberEvent, Writer: Shared, Limit: LimitJSON}, true
+		return File{Kind: FaberEvent, Writer: Shared, Limit: LimitJSON, Once: true}, true
 	}
 	if strings.HasSuffix(name, ".json") && !Noise(name) {
 		return File{Kind: FaberBadEvent, Writer: Shared, Limit: LimitJSON}, true

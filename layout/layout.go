@@ -65,6 +65,10 @@ type File struct {
 	End int64
 	// Request is the request id, for files of a request folder.
 	Request string
+	// Once says that a file is written once and never changed after that, and that
+	// it decides nothing by itself. Where many lie in a folder, a change of one in
+	// place need not be seen at once.
+	Once bool
 	// Locked files are written under the run's locks alone: they are read as
 	// they stand and never waited for.
 	Locked bool

@@ -93,3 +93,30 @@ func TestNoiseIsWhatThePatternSays(t *testing.T) {
 		}
 	})
 }
+
+// What is written once may be taken as it was: nothing of it may decide, and others
+// than placet may only add to it.
+func TestWhatIsWrittenOnce(t *testing.T) {
+	run, _ := Faber{}.At(".fractary/faber/runs/acme/web/" + uuid)
+	session, _ := AFL{}.At(".afl/sessions/s")
+	at := "delegations/c/iterations/2/"
+	for rel, want := range map[string]bool{
+		"events/001-step_start.json": true, "events/x.json": false, "events/.next-id": false, "state.json": false,
+		"metadata.json": false, "cancel.json": false, "requests/r/request.json": false, "requests/r/response.json": false,
+		"requests/r/form.md": false, "requests/r/receipt.json": false, "actions/resume-r2/outcome.json": false,
+	} {
+		if f, ok := (Faber{}).File(run, rel); !ok || f.Once != want {
+			t.Errorf("%s is written once: %t", rel, f.Once)
+		}
+	}
+	for rel, want := range map[string]bool{
+		at + "prompt.md": true, at + "feedback.md": true, at + "answer.md": true, at + "validation-2.json": true,
+		at + "verdict.json": true, at + "worker-run.json": true, at + "result.json": false, at + "worker.json": false,
+		at + "analysis.json": false, "state.json": false, "control.json": false, "review.json": false, "specs/checkpoints.yaml": false,
+		"delegations/c/status.json": false, "delegations/c/pending-question.json": false, "requests/r/form.md": false,
+	} {
+		if f, ok := (AFL{}).File(session, rel); !ok || f.Once != want {
+			t.Errorf("%s is written once: %t", rel, f.Once)
+		}
+	}
+}
