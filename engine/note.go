@@ -35,8 +35,8 @@ func (n *Notes) Text(path string) string { return strings.Join(n.texts[path], "\
 // keep is not nil, a note for which it returns true is left as it stands: its
 // cause cannot be judged at this moment.
 func (n *Notes) Plan(s Snapshot, p *Plan, keep func(path string) bool) {
-	for _, d := range s.Docs {
-		if d.Kind == kindProblem && n.texts[d.Path] == nil && !d.Absent() && (keep == nil || !keep(d.Path)) {
+	for i := range s.Docs {
+		if d := &s.Docs[i]; d.Kind == kindProblem && n.texts[d.Path] == nil && !d.Absent() && (keep == nil || !keep(d.Path)) {
 			p.Removes = append(p.Removes, d.Path)
 		}
 	}

@@ -42,11 +42,8 @@ func (s Snapshot) In(rel string) Document { return s.Doc(path.Join(s.Dir, rel)) 
 func (s Snapshot) Under(rel string) []Document {
 	prefix := path.Join(s.Dir, rel) + "/"
 	from := sort.Search(len(s.Docs), func(i int) bool { return s.Docs[i].Path >= prefix })
-	to := from
-	for to < len(s.Docs) && strings.HasPrefix(s.Docs[to].Path, prefix) {
-		to++
-	}
-	return s.Docs[from:to]
+	to := sort.Search(len(s.Docs)-from, func(i int) bool { return !strings.HasPrefix(s.Docs[from+i].Path, prefix) })
+	return s.Docs[from : from+to]
 }
 
 // Rel returns a path relative to the run's folder, or the path itself where it
