@@ -241,6 +241,9 @@ func (p *pass) commit(ctx context.Context) error {
 	if err := p.may(ctx); err != nil {
 		return err
 	}
+	if p.last.snap.Doc(p.f.Run.State).Present() && !p.l.o.Store.There(p.f.Run.State) {
+		return store.ErrMoved // git or a rename took the run away
+	}
 	if err := p.durable(plan); err != nil {
 		return err
 	}

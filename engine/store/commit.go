@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"time"
 
 	"placet/engine"
@@ -140,7 +141,9 @@ func (s *Store) prepare(j *job) {
 func (j *job) targets() []string {
 	var names []string
 	for _, p := range j.puts {
-		names = append(names, p.doc.Path)
+		if !p.journal {
+			names = append(names, p.doc.Path)
+		}
 	}
 	for _, l := range j.lines {
 		names = append(names, l.Path)
@@ -211,8 +214,23 @@ func (s *Store) digestAt(name string) (engine.Digest, Info, error) {
 	return "", Info{}, fmt.Errorf("cannot write %s: %w", name, err)
 }
 
+// looked reports whether a run was looked at: then its folder was there.
+func (m *memory) looked(run layout.Run) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.runs[run.State]
+	return f != nil && f.loaded
+}
+
+// begins reports whether the job writes the run's first state document.
+func (j *job) begins() bool {
+	return slices.ContainsFunc(j.puts, func(p *put) bool { return p.doc.Kind == engine.KindState && p.doc.Over == "" })
+}
+
 // folder makes a folder and those above it, and notes what must be synced for
-// them to be durable: each new folder's name stands in the one above.
+// them to be durable: each new folder's name stands in the one above. The folder of
+// a run that was looked at is made by a plan that begins it, and by no other:
+// somebody took it away, and could not bring it back if another stood there.
 func (s *Store) folder(j *job, dir string) error {
 	if j.made[dir] || dir == "." {
 		return nil
@@ -225,10 +243,17 @@ func (s *Store) folder(j *job, dir string) error {
 		j.made[dir] = true
 		return nil
 	}
+	if dir == j.run.Dir && !j.begins() && s.memory.looked(j.run) {
+		return moved(dir)
+	}
 	if err := s.folder(j, path.Dir(dir)); err != nil {
 		return err
 	}
-	if err := s.fs.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+	err = s.fs.Mkdir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return moved(dir)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("cannot make the folder %s: %w", dir, err)
 	}
 	j.made[dir] = true

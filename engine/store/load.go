@@ -248,6 +248,12 @@ func (m *memory) whereIs(p string) place {
 	return m.beside(p)
 }
 
+// There reports whether anything is under a name. What cannot be told is there.
+func (s *Store) There(name string) bool {
+	_, err := s.fs.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // exists reports whether there is a folder under a name.
 func (s *Store) exists(dir string) (bool, error) {
 	info, err := s.fs.Stat(dir)
