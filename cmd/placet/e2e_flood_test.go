@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -73,9 +71,5 @@ func queueLimit(t *testing.T) int {
 	if err != nil {
 		t.Skipf("cannot tell how many events the kernel keeps: %v", err)
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return atoi(t, string(body))
 }

@@ -89,7 +89,7 @@ func (p *place) rests(d *daemon) {
 		if now := d.spent(p.t); now != last {
 			last, since = now, time.Now()
 		}
-		return time.Since(since) > 200*time.Millisecond && len(temporaries(p.t, p.root)) == 0
+		return time.Since(since) > 200*time.Millisecond
 	})
 }
 
@@ -126,4 +126,15 @@ func upTo(n int) []int {
 		all[i] = i
 	}
 	return all
+}
+
+func pidOf(d *daemon) string { return strconv.Itoa(d.cmd.Process.Pid) }
+
+func atoi(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
