@@ -258,37 +258,65 @@ func TestReadOnlyRecovers(t *testing.T) {
 	p.verify(0, "approve")
 }
 
-// 32 file descriptors are enough for 60 runs.
-func TestFewDescriptors(t *testing.T) {
-	p := newPlace(t, t.TempDir(), 60)
-	d := p.start("sh", "-c", `ulimit -n 32; exec "$@"`, "sh")
-	defer d.stop(15)
-	p.await(d)
-	p.until("all forms are written", 30*time.Second, p.opened)
-	for i := range p.runs {
-		p.write(p.request(i)+"/response.json", p.response(i, "approve", "c"))
-	}
-	for i := range p.runs {
-		p.until("every run is answered: "+d.said(), 30*time.Second, func() bool { return p.answered(i) })
-		p.verify(i, "approve")
+// shortage is something of which the kernel gives a process too little.
+type shortage struct {
+	name string
+	wrap []string // runs a program in it
+	says string   // of the daemon; "" where it has no reason to
+}
+
+var shortages = []shortage{
+	{"32 descriptors", []string{"sh", "-c", `ulimit -n 32 && exec "$@"`, "sh"}, ""},
+	{"no inotify instance", inNamespace("max_inotify_instances", 0), "no file events can be had"},
+	{"15 watches", inNamespace("max_inotify_watches", 15), "cannot watch a folder"},
+}
+
+// inNamespace runs a program in a user namespace of its own, with a limit.
+func inNamespace(limit string, n int) []string {
+	return []string{"unshare", "-Ur", "sh", "-c", fmt.Sprintf(`echo %d > /proc/sys/user/%s && exec "$@"`, n, limit), "sh"}
+}
+
+// With few descriptors, without inotify instances, with few watches: everything is
+// decided all the same, and where that takes longer the daemon and status say so.
+func TestTortureShortages(t *testing.T) {
+	for _, s := range shortages {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			if out, err := exec.Command(s.wrap[0], append(s.wrap[1:], "true")...).CombinedOutput(); err != nil {
+				t.Skipf("nothing can be run with %s here: %s", s.name, out)
+			}
+			p := newPlace(t, t.TempDir(), tortured(60, 200))
+			d := p.start(s.wrap...)
+			defer func() { d.stop(syscall.SIGTERM) }()
+			p.await(d)
+			p.until("all forms are written", 30*time.Second, p.opened)
+			want := make([]string, len(p.runs))
+			for i := range p.runs {
+				want[i] = answer(t, p, i)
+			}
+			took := p.decided(d, upTo(len(p.runs)), time.Now(), 30*time.Second)
+			p.atMost(fmt.Sprintf("%d answers with %s, from the last", len(p.runs), s.name), took, 3*time.Second, 30*time.Second)
+			for i := range p.runs {
+				p.verify(i, want[i])
+			}
+			if s.says == "" {
+				return
+			}
+			if !strings.Contains(d.said(), s.says) {
+				t.Errorf("the daemon does not say that it gets no events: %s", d.said())
+			}
+			p.until("status says that it gets no events", 5*time.Second, p.saysBlind)
+			d.stop(syscall.SIGTERM)
+			d = p.start()
+			p.await(d)
+			p.until("status says so no more", 5*time.Second, func() bool { return !p.saysBlind() })
+		})
 	}
 }
 
-// Without any inotify instance the runs are scanned, and status says so.
-func TestNoInotify(t *testing.T) {
-	wrap := []string{"unshare", "-Ur", "sh", "-c", `echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"`, "sh"}
-	if out, err := exec.Command(wrap[0], append(wrap[1:], "true")...).CombinedOutput(); err != nil {
-		t.Skipf("a user namespace without inotify cannot be made here: %s", out)
-	}
-	p := newPlace(t, t.TempDir(), 3)
-	d := p.start(wrap...)
-	defer d.stop(15)
-	p.await(d)
-	p.until("all forms are written", 20*time.Second, p.opened)
-	p.write(p.request(1)+"/response.json", p.response(1, "approve", "c"))
-	p.until("the run is answered", 5*time.Second, func() bool { return p.answered(1) })
-	p.verify(1, "approve")
-	if !strings.Contains(d.said(), "inotify") {
-		t.Errorf("the daemon does not say that it gets no events: %s", d.said())
-	}
+// saysBlind reports whether status says that the daemon gets no file events.
+func (p *place) saysBlind() bool {
+	p.t.Helper()
+	out, _ := p.placet("status")
+	return strings.Contains(out, "no file events in")
 }

@@ -36,6 +36,7 @@ type state struct {
 	Workspace string                `json:"workspace"`
 	Daemon    bool                  `json:"daemon"`
 	Held      string                `json:"held"`
+	Blind     blindness             `json:"blind"`
 	Runs      []runLine             `json:"runs"`
 	Final     map[engine.Status]int `json:"final"`
 	Waiting   int                   `json:"waiting"`
@@ -96,6 +97,9 @@ func (b *bench) outcome(s state) error {
 func (b *bench) state(found []reconcile.Found, all bool) state {
 	s := state{Workspace: b.root, Daemon: daemonRuns(b.root), Runs: []runLine{}}
 	s.Held, _ = b.store.Hold()
+	if s.Blind = blindnessOf(nil); s.Daemon {
+		s.Blind = b.blind()
+	}
 	b.brief = true
 	live, final := b.live(found)
 	s.Final = final
@@ -243,6 +247,7 @@ func (b *bench) printState(s state) {
 	if name := remoteName(b.root); name != "" {
 		b.w.note("%s: %s", name, noEvents)
 	}
+	b.noteBlind(s.Blind)
 	if s.Held != "" {
 		b.w.note("nothing is decided at the moment: %s", s.Held)
 	}

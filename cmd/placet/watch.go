@@ -87,6 +87,7 @@ func (w *world) watch(ctx context.Context, asJSON bool, t *tap) error {
 	t.serve(b, watcher, log)
 	b.noteUntrusted(b.untrusted(nil))
 	go b.changing.poll(ctx)
+	go b.tellBlind(ctx, watcher)
 	err = b.loop.Watch(ctx, watcher, func(runs, waiting int) {
 		w.note("watching %s (%s, %d waiting)", b.root, many(runs, "run", "runs"), waiting)
 	})

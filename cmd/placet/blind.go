@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"placet/engine/watch"
+)
+
+const (
+	// blindName is the file below .placet/ in which a daemon leaves for status
+	// where it gets no file events.
+	blindName = "blind"
+	// blindEvery is how often it is brought up to date.
+	blindEvery = time.Second
+	// blindFew is how many folders it names.
+	blindFew = 20
+	// blindMost is far more than so many names need.
+	blindMost = 1 << 20
+)
+
+// blindness is where a daemon gets no file events.
+type blindness struct {
+	// Count is how many folders there are, Folders the first of them.
+	Count   int      `json:"count"`
+	Folders []string `json:"folders"`
+}
+
+// blindnessOf sums up folders.
+func blindnessOf(folders []string) blindness {
+	b := blindness{Count: len(folders), Folders: folders[:min(len(folders), blindFew)]}
+	if b.Folders == nil {
+		b.Folders = []string{}
+	}
+	return b
+}
+
+// tellBlind keeps the file up to date until the context ends. A workspace in which
+// it cannot be written gets its runs served all the same.
+func (b *bench) tellBlind(ctx context.Context, w *watch.Watcher) {
+	told := b.blind()
+	tell := func(now blindness) {
+		if same(told, now) {
+			return
+		}
+		body, err := json.Marshal(now)
+		if err == nil && b.store.Keep(blindName, body) == nil {
+			told = now
+		}
+	}
+	tick := time.NewTicker(blindEvery)
+	defer tick.Stop()
+	for {
+		tell(blindnessOf(w.Blind()))
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func same(a, b blindness) bool {
+	return a.Count == b.Count && fmt.Sprint(a.Folders) == fmt.Sprint(b.Folders)
+}
+
+// blind reads what the last daemon has left. Nothing is known where it cannot be
+// read.
+func (b *bench) blind() blindness {
+	none := blindnessOf(nil)
+	body, err := b.store.Kept(blindName, blindMost)
+	if err != nil {
+		return none
+	}
+	var left blindness
+	if json.Unmarshal(body, &left) != nil || len(left.Folders) != min(left.Count, blindFew) {
+		return none
+	}
+	return left
+}
+
+// noteBlind says in which folders a daemon looks every now and then.
+func (b *bench) noteBlind(is blindness) {
+	if is.Count == 0 {
+		return
+	}
+	more := ""
+	if n := is.Count - 1; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	b.w.note("the daemon gets no file events in %s%s: it looks every 2 s", line(is.Folders[0]), more)
+}
