@@ -126,7 +126,10 @@ func (j *job) valid() error {
 func (s *Store) prepare(j *job) {
 	j.puts = append(s.takeJournals(j), j.puts...)
 	for _, p := range j.puts {
-		if j.err = s.compare(p); j.err != nil {
+		if j.err = s.compare(p); j.err == nil && s.suspect(p) {
+			j.err = s.distrust(p, nil)
+		}
+		if j.err != nil {
 			return
 		}
 	}

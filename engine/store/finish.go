@@ -15,8 +15,11 @@ func (s *Store) finish(j *job) {
 	for _, p := range j.puts {
 		s.dropTemp(p.temp)
 		p.temp = ""
+		if p.placed && !p.there && !p.journal {
+			s.suspects.Delete(p.doc.Path)
+		}
 		switch {
-		case p.journal && !p.placed:
+		case p.run != "" && !p.placed:
 			s.oweJournal(p.run, p.doc.Path, p.newName)
 		case p.placed && j.err == nil && p.info.Inode != 0:
 			s.remember(j, p)

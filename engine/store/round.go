@@ -137,9 +137,17 @@ func (p *put) gone(err error) error {
 	return err
 }
 
+// suspect reports whether an fsync of a put's file has failed, and the file was
+// not written anew since: another fsync of it would say nothing.
+func (s *Store) suspect(p *put) bool {
+	_, is := s.suspects.Load(p.doc.Path)
+	return is && (p.there || p.journal)
+}
+
 // distrust makes a put of a file that already has its name one that is written
 // anew, over itself.
 func (s *Store) distrust(p *put, cause error) error {
+	s.suspects.Store(p.doc.Path, true)
 	c, err := s.read(p.doc.Path, maxArtifact, false)
 	if err != nil {
 		return p.gone(err)

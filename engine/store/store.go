@@ -49,6 +49,7 @@ type Store struct {
 	failures  [2]atomic.Int32
 	stopped   atomic.Bool
 	inherited inherited
+	suspects  sync.Map    // files that an fsync refused and that were not written anew since
 	asides    sync.Map    // state document → *put that holds what others wrote
 	held      atomic.Bool // .placet/lock is ours
 	saidOnce  sync.Map
