@@ -50,7 +50,7 @@ func syntax(body []byte, err error) *Error {
 	if at, problem, expected := cause(body, offset); problem != "" {
 		e.Problem, e.Expected, e.Pointer, offset = problem, expected, "", at
 	} else if errors.Is(err, io.ErrUnexpectedEOF) {
-		e.Problem, offset = "the file ends in the middle of a value", len(body)
+		e.Problem, e.Expected, offset = "the file ends in the middle of a value", "one whole JSON object", len(body)
 	}
 	return e.at(body, offset)
 }

@@ -50,12 +50,14 @@ func (r *reading) contextBusy() bool {
 		sources = append(sources, r.Snap.Doc(path.Clean(spec)))
 	}
 	sources = append(sources, r.Snap.Under("session-summaries")...)
+	busy := false
 	for _, d := range sources {
 		if r.unknown(d) {
-			return true
+			busy = true
+			r.locked(d, "neither resume.md nor context.md is written")
 		}
 	}
-	return false
+	return busy
 }
 
 // contexts is context.md, and the line that tells the agent to stop where one

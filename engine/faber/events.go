@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"sort"
 	"strconv"
@@ -66,6 +67,7 @@ func (r *reading) readEvents() {
 	for _, d := range docs {
 		if d.Kind == layout.FaberEvent && r.unknown(d) {
 			r.eventsOpen = true
+			r.locked(d, "nothing of the run moves, for it may be an event of placet's own")
 		}
 		if d.Kind != layout.FaberEvent || !d.Present() {
 			continue
@@ -94,6 +96,14 @@ func (r *reading) unknown(d engine.Document) bool {
 		return true
 	}
 	return d.Unsettled()
+}
+
+// locked says beside state.json what waits for a file that placet may not read:
+// somebody must allow it, or nothing ever goes on.
+func (r *reading) locked(d engine.Document, waits string) {
+	if errors.Is(d.Err, fs.ErrPermission) {
+		r.Notes.Beside(r.doc.Path, fmt.Sprintf("%v; until then %s", d.Err, waits))
+	}
 }
 
 // retry is when a file that the disk refused is looked at again.

@@ -69,7 +69,10 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 		return engine.Plan{Needs: needs}, nil
 	}
 	if r.eventsOpen {
-		return engine.Plan{Needs: needs, Wake: r.Wake}, nil
+		p := engine.Plan{Needs: needs, Wake: r.Wake}
+		r.Held = true
+		r.planNotes(&p)
+		return p, nil
 	}
 	r.flow = r.plan()
 	p, moved := r.route()

@@ -1,0 +1,114 @@
+package faber_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"placet/engine/enginetest"
+	"placet/engine/hostile"
+)
+
+const besideDir = ".fractary/faber/runs/acme/web/00000000-0000-4000-8000-000000000002"
+
+// besideRun is a run that asks an approval, and gets it.
+func besideRun() enginetest.Beside {
+	begin := enginetest.Tree{}
+	for p, body := range asking("approval", "build", "make", "") {
+		begin[strings.Replace(p, lawDir, besideDir, 1)] = body
+	}
+	return enginetest.Beside{
+		Begin: begin,
+		Comes: enginetest.Tree{besideDir + "/requests/fr-1/response.json": answerOf("approve")},
+		Taken: func(t enginetest.Tree) bool {
+			return strings.Contains(t[besideDir+"/state.json"], "answered_continue")
+		},
+	}
+}
+
+func answerOf(word string) string {
+	return fmt.Sprintf("{\n  \"request_id\": \"fr-1\",\n  \"response\": %q,\n  \"provided_by\": {\"user\": \"kim\", \"source\": \"file\"}\n}\n", word)
+}
+
+// all are the deviations of several kinds for one reason.
+func all(o enginetest.Outcome, reason string, kinds ...string) map[string]enginetest.Deviation {
+	m := map[string]enginetest.Deviation{}
+	for _, k := range kinds {
+		m[k] = enginetest.Deviation{Outcome: o, Reason: reason}
+	}
+	return m
+}
+
+// badInputs are the documents of FABER that others write.
+func badInputs(t *testing.T) []enginetest.Input {
+	asked := asking("approval", "build", "make", "")
+	note := lawRequest + "problem.md"
+	stage := stageOf(t, asked)
+	stage.Settle()
+	form := stage.Files[lawForm]
+	request := stage.Files[lawRequest+"request.json"]
+	ticked := enginetest.Tree{lawForm: form}
+	tick(lawForm, "approve").Do(ticked)
+	stage.Respond("fr-1", map[string]any{"response": "approve"})
+	stage.Settle()
+	answered := enginetest.Tree(stage.Files).Clone()
+	response := enginetest.Tree{lawRequest + "response.json": answerOf("approve")}
+	warning := &enginetest.Deviation{Outcome: enginetest.Silent, Reason: "the page: a warning of check, never a stop"}
+	in := func(name, path, body string, begin enginetest.Tree) enginetest.Input {
+		return enginetest.Input{Name: name, Path: path, Good: hostile.Good{Body: body}, Begin: begin, Run: lawDir}
+	}
+
+	state := in("state.json", lawState, asked[lawState], asked)
+	state.Required, state.Text, state.Word, state.Number, state.ID = "status", "current_phase", "status", "last_event_id", "feedback_request.request_id"
+	state.Late = response
+	state.Deviates = all(enginetest.Taken, "the page: state documents have 16 MiB", "10 MB")
+
+	metadata := in("metadata.json", lawDir+"/metadata.json", `{"run_id": "x", "workflow_id": "none"}`, asked)
+	metadata.Text, metadata.Calm, metadata.All = "workflow_id", true, warning
+
+	event := in("event", lawDir+"/events/007-step_start.json", `{"event_id": 7, "type": "step_start", "timestamp": "2025-12-06T17:00:00.000Z", "run_id": "x"}`, asked)
+	event.Required, event.Text, event.Number, event.Calm, event.All = "type", "run_id", "event_id", true, warning
+	event.Deviates = all(enginetest.Noted, "it may be an event of placet's own, from before a crash", "no permission")
+	event.Note = lawState + ".problem.md"
+
+	next := in(".next-id", lawDir+"/events/.next-id", "3\n", asked)
+	next.Format, next.Calm = hostile.Markdown, true
+	next.All = &enginetest.Deviation{Outcome: enginetest.Mended, Reason: "the page: the next event takes the highest number + 1; the file is shared"}
+	next.Deviates = all(enginetest.Silent, "what cannot be read is left alone, and check names it",
+		"10 MB", "NUL tail", "a folder in its place", "a FIFO", "a link out of the workspace", "a link loop", "no permission")
+
+	cancel := in("cancel.json", lawDir+"/cancel.json", "{\n \"by\": \"kim\",\n \"reason\": \"not needed\"\n}\n", asked)
+	cancel.Required, cancel.Text = "by", "reason"
+
+	issue := in("issue.json", lawDir+"/issue.json", `{"number": 258, "title": "t", "body": "b", "state": "open", "labels": [], "comments": [], "url": "u", "fetched_at": "2025-12-06T17:00:00Z"}`, answered)
+	issue.Required, issue.Text, issue.Calm = "number", "title", true
+
+	issue.Deviates = map[string]enginetest.Deviation{"no permission": {Outcome: enginetest.Silent, Reason: "context.md stands already"}}
+
+	posted := in("posted.json", lawRequest+"posted.json", `{"comment_url": "https://example.invalid/1", "posted_at": "2025-12-06T18:20:00Z"}`, asked)
+	posted.Required, posted.Text, posted.Calm = "comment_url", "comment_url", true
+
+	reply := in("response.json", lawRequest+"response.json", answerOf("approve"), asked)
+	reply.Required, reply.Text, reply.Word, reply.ID, reply.Note = "response", "response", "response", "request_id", note
+	reply.Deviates = all(enginetest.Taken, "a second answer that is alike is the same answer", "sync-conflict copy")
+
+	paper := in("form.md", lawForm, ticked[lawForm], asked)
+	paper.Format, paper.Note = hostile.Markdown, note
+	paper.Deviates = all(enginetest.Mended, "a form that is gone is written again", "missing")
+	paper.Deviates["byte order mark"] = enginetest.Deviation{Outcome: enginetest.Taken, Reason: "editors put one before the first line, and it decides nothing"}
+
+	ask := in("request.json", lawRequest+"request.json", request, asked)
+	ask.Required, ask.Text, ask.Number, ask.ID = "options", "prompt", "revision", "request_id"
+	ask.Late = response
+	ask.Deviates = all(enginetest.Noted, "the digest is of every byte: what was asked is not what was shown", "CRLF", "doubly encoded UTF-8")
+	ask.Deviates["missing"] = enginetest.Deviation{Outcome: enginetest.Mended, Reason: "a request that is gone is written again"}
+
+	plan := in("workflow definition", ".fractary/faber/workflows/default.json", `{"id": "default", "phases": {"build": {"steps": [{"id": "make"}]}}}`, asked)
+	plan.Required, plan.Text, plan.Calm, plan.All = "id", "id", true, warning
+	return []enginetest.Input{state, metadata, event, next, cancel, issue, posted, reply, paper, ask, plan}
+}
+
+func TestEveryKindOfBadFileOfEveryDocument(t *testing.T) {
+	enginetest.BadFiles(t, laws(), besideRun(), badInputs(t))
+}
+
