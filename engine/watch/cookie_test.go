@@ -33,7 +33,7 @@ func TestRootWithoutTheCookiesEventIsBlindUntilItComes(t *testing.T) {
 		if got := h.Lacks(); got != (Lacks{Folders: true}) {
 			t.Errorf("lacks %+v", got)
 		}
-		h.want(Batch{Owners: []string{"A"}, Rescan: true, Dirs: []string{"."}})
+		h.want(Batch{Owners: []string{"A"}, Lost: true, Rescan: true, Dirs: []string{"."}})
 		h.want(Batch{})
 
 		h.Structure([]string{"runs", "runs/a", "other"})
@@ -53,7 +53,7 @@ func TestRootWithoutTheCookiesEventIsBlindUntilItComes(t *testing.T) {
 		if got := h.Blind(); got != nil {
 			t.Errorf("blind after its event came late: %q", got)
 		}
-		h.want(Batch{Owners: []string{"A"}, Rescan: true, Dirs: []string{"."}})
+		h.want(Batch{Owners: []string{"A"}, Lost: true, Rescan: true, Dirs: []string{"."}})
 		if n := strings.Count(h.log.String(), "no file events come"); n != 1 {
 			t.Errorf("said %d times, want once:\n%s", n, h.log)
 		}

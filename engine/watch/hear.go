@@ -67,12 +67,26 @@ func (w *Watcher) hearName(rel string, entry bool) {
 		return
 	}
 	if !dir.owners.empty() {
-		dir.owners.each(func(owner string) { w.dirty[owner] = struct{}{} })
+		dir.owners.each(func(owner string) {
+			w.dirty[owner] = struct{}{}
+			if !entry {
+				w.edited(Edit{owner, rel})
+			}
+		})
 		w.signal()
 	}
 	if dir.structure && entry {
 		w.changed(rel)
 	}
+}
+
+// edited notes a file that changed in its place. The caller holds the lock.
+func (w *Watcher) edited(e Edit) {
+	if len(w.edits) >= maxEdits {
+		clear(w.edits)
+		w.missed = true
+	}
+	w.edits[e] = struct{}{}
 }
 
 // quiet reports whether a name wakes nobody: a temporary, backup or lock file.

@@ -51,7 +51,7 @@ func (w *Watcher) markAll() {
 		w.dirty[owner] = struct{}{}
 	}
 	w.dirs = map[string]struct{}{".": {}}
-	w.rescan = true
+	w.rescan, w.missed = true, true
 	w.signal()
 }
 

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ const (
 	repairAfter = 30 * time.Second
 	// rootAfter is how often a workspace is looked for that is not there.
 	rootAfter = 500 * time.Millisecond
+	// maxEdits is the number of edits from which a batch says that there were more.
+	maxEdits = 4096
 	// maxDirs is the number of changed folders from which a batch names the
 	// workspace instead.
 	maxDirs = 4096
@@ -39,10 +42,23 @@ type Batch struct {
 	Owners []string
 	// Rescan is true where runs may have appeared or vanished.
 	Rescan bool
+	// Edits are the files in followed folders to which something happened in
+	// their place: their folder does not show it.
+	Edits []Edit
+	// Lost is true where there may have been more of everything.
+	Lost bool
 	// Dirs are the names in structure folders that appeared, vanished or were
 	// replaced, relative to the workspace, sorted; "." where it may be any.
 	// They only say where a rescan must look twice.
 	Dirs []string
+}
+
+// Edit is a file that changed in its place, relative to the workspace, and one
+// that follows its folder.
+type Edit struct{ Owner, Path string }
+
+func (e Edit) compare(other Edit) int {
+	return cmp.Or(strings.Compare(e.Path, other.Path), strings.Compare(e.Owner, other.Owner))
 }
 
 // Watcher follows folders of one workspace. Its methods may be called from any
@@ -80,8 +96,10 @@ type Watcher struct {
 	said      map[string]bool
 
 	dirty  map[string]struct{}
+	edits  map[Edit]struct{}
 	dirs   map[string]struct{}
 	rescan bool
+	missed bool // events were lost
 }
 
 // New returns a watcher of the workspace at root, over the operating system's
@@ -102,7 +120,7 @@ func NewFrom(root string, log *slog.Logger, open Open) (*Watcher, error) {
 		root: abs, home: home{path: abs}, prefix: strings.TrimSuffix(abs, string(filepath.Separator)) + string(filepath.Separator), log: log, open: open, remote: remoteFS,
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		nodes: tree{}, follows: map[string][]string{}, structure: map[string]*node{}, cookies: map[string]*cookie{},
-		said: map[string]bool{}, dirty: map[string]struct{}{}, dirs: map[string]struct{}{},
+		said: map[string]bool{}, dirty: map[string]struct{}{}, edits: map[Edit]struct{}{}, dirs: map[string]struct{}{},
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,8 +199,12 @@ func (w *Watcher) take() (Batch, bool) {
 	if len(w.dirty) == 0 && !w.rescan {
 		return Batch{}, false
 	}
-	b := Batch{Owners: slices.Sorted(maps.Keys(w.dirty)), Rescan: w.rescan, Dirs: slices.Sorted(maps.Keys(w.dirs))}
-	w.dirty, w.dirs, w.rescan = map[string]struct{}{}, map[string]struct{}{}, false
+	b := Batch{
+		Owners: slices.Sorted(maps.Keys(w.dirty)), Edits: slices.SortedFunc(maps.Keys(w.edits), Edit.compare), Lost: w.missed,
+		Rescan: w.rescan, Dirs: slices.Sorted(maps.Keys(w.dirs)),
+	}
+	w.dirty, w.edits, w.dirs = map[string]struct{}{}, map[Edit]struct{}{}, map[string]struct{}{}
+	w.rescan, w.missed = false, false
 	return b, true
 }
 

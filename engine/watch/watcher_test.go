@@ -22,10 +22,31 @@ func TestEventMakesOwnersOfItsFolderDirty(t *testing.T) {
 	h.follow("B", "runs/b", "specs")
 
 	h.write("runs/a/state.json")
-	h.want(Batch{Owners: []string{"A"}})
+	h.want(Batch{Owners: []string{"A"}, Edits: []Edit{{"A", "runs/a/state.json"}}})
 	h.entry("specs/plan.md")
 	h.want(Batch{Owners: []string{"A", "B"}})
 	h.entry("elsewhere/x")
+	h.want(Batch{})
+}
+
+// What changed in its place does not show in its folder: it is named, unless there
+// is too much of it.
+func TestEditsAreNamedAndBounded(t *testing.T) {
+	h := newHarness(t, "runs/a")
+	h.follow("A", "runs/a")
+	h.follow("B", "runs/a")
+	for range 2 {
+		h.write("runs/a/1.json")
+	}
+	h.entry("runs/a/2.json")
+	h.write("runs/a/3.json.tmp")
+	h.want(Batch{Owners: []string{"A", "B"}, Edits: []Edit{{"A", "runs/a/1.json"}, {"B", "runs/a/1.json"}}})
+	for i := range maxEdits {
+		h.write(fmt.Sprintf("runs/a/%d.json", i))
+	}
+	if b := h.next(); !b.Lost || len(b.Edits) > maxEdits {
+		t.Errorf("%d edits, more: %t", len(b.Edits), b.Lost)
+	}
 	h.want(Batch{})
 }
 
@@ -176,7 +197,7 @@ func TestOverflowMakesAllWatchesAnewAndMarksAll(t *testing.T) {
 	old := h.src()
 
 	old.sink.Broken(errors.New("queue overflow"))
-	h.want(Batch{Owners: []string{"A", "B"}, Rescan: true, Dirs: []string{"."}})
+	h.want(Batch{Owners: []string{"A", "B"}, Lost: true, Rescan: true, Dirs: []string{"."}})
 	if !old.closed || h.opened() != 2 {
 		t.Fatalf("the old source is closed: %v, sources: %d; want a new one", old.closed, h.opened())
 	}
@@ -373,7 +394,7 @@ func TestNoInstanceLeavesAllBlindUntilThereIsOne(t *testing.T) {
 		if got := h.Blind(); got != nil {
 			t.Errorf("blind: %q", got)
 		}
-		h.want(Batch{Owners: []string{"A"}, Rescan: true, Dirs: []string{"."}})
+		h.want(Batch{Owners: []string{"A"}, Lost: true, Rescan: true, Dirs: []string{"."}})
 		_ = h.Close()
 	})
 }
@@ -402,7 +423,7 @@ func TestVanishedWorkspaceIsLookedFor(t *testing.T) {
 		}
 		time.Sleep(rootAfter)
 		synctest.Wait()
-		h.want(Batch{Owners: []string{"A"}, Rescan: true, Dirs: []string{"."}})
+		h.want(Batch{Owners: []string{"A"}, Lost: true, Rescan: true, Dirs: []string{"."}})
 		h.wantWatches(".", "runs", "runs/a")
 		_ = h.Close()
 	})
@@ -463,12 +484,12 @@ func TestManyOwnersOfOneFolder(t *testing.T) {
 		h.follow(o, "shared")
 		want = append(want, o)
 	}
-	h.write("shared/definition.json")
+	h.entry("shared/definition.json")
 	h.want(Batch{Owners: want})
 	for _, o := range want[1:] {
 		h.Forget(o)
 	}
-	h.write("shared/definition.json")
+	h.entry("shared/definition.json")
 	h.want(Batch{Owners: want[:1]})
 	h.Forget(want[0])
 	h.wantWatches()
