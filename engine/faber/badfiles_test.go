@@ -111,4 +111,3 @@ func badInputs(t *testing.T) []enginetest.Input {
 func TestEveryKindOfBadFileOfEveryDocument(t *testing.T) {
 	enginetest.BadFiles(t, laws(), besideRun(), badInputs(t))
 }
-

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"hash/maphash"
 	"path"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func (a *Again) Ended(run layout.Run, old Sight) (glance uint64, holds bool) {
 		}
 	})
 	if holds && state.there {
-		a.s.memory.noteState(run.State, state.info)
+		a.s.memory.noteState(run.State)
 	}
 	return a.s.glanceOf(dir, state), holds && state.there
 }
@@ -59,7 +60,7 @@ func (a *Again) EndedState(run layout.Run, old Sight) (glance uint64, holds bool
 	v := newSeeing()
 	v.add(state.info, state.there)
 	if holds = state.there && !old.Zero() && v.print() == old.Print; holds {
-		a.s.memory.noteState(run.State, state.info)
+		a.s.memory.noteState(run.State)
 	}
 	return a.s.glanceOf(dir, state), holds
 }
@@ -84,7 +85,7 @@ func (a *Again) Recall(run layout.Run, old Sight, told func(name string, folder 
 			resting = append(resting, m.restKey(m.hash(name), is.info.Device, is.info.Inode))
 		}
 		if name+"\x00" == stateName(run) && is.there {
-			m.noteState(run.State, is.info)
+			m.noteState(run.State)
 		}
 		if told(name, is.there && is.info.Mode.IsDir()) {
 			take(name, is)
@@ -183,6 +184,20 @@ func (s *Store) glanceOf(list ...seen) uint64 {
 		g.add(&s.memory, is.info, is.there)
 	}
 	return g.number
+}
+
+// glance folds what is seen of several names, in order.
+type glance struct{ number uint64 }
+
+func (g *glance) add(m *memory, info Info, there bool) {
+	seen := uint64(1)
+	if there {
+		seen = maphash.Comparable(m.seed, struct {
+			id   identity
+			mode uint32
+		}{identityOf(info), uint32(info.Mode)})
+	}
+	g.number = m.restKey(g.number, seen, 0) | 1
 }
 
 // NameIn is how a path is named in a sight of the run at a folder.

@@ -204,16 +204,3 @@ func BenchmarkLoadUnchanged(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkUnchanged(b *testing.B) {
-	s, run := fullRun(b, 6)
-	if _, err := s.Load(run, layout.Faber{}, nil); err != nil {
-		b.Fatal(err)
-	}
-	b.ResetTimer()
-	for range b.N {
-		if !s.Unchanged(run) {
-			b.Fatal("changed")
-		}
-	}
-}

@@ -3,6 +3,8 @@ package store
 import (
 	"strings"
 	"sync"
+
+	"placet/engine"
 )
 
 // Bounds of the contents that are kept so that they need not be read again.
@@ -52,6 +54,15 @@ func (b *bodies) remove(path string) {
 	if c := b.kept[path]; c != nil {
 		b.cost -= len(c.body) + bodyCost
 		delete(b.kept, path)
+	}
+}
+
+// letGo forgets the contents of documents.
+func (b *bodies) letGo(docs []engine.Document) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range docs {
+		b.remove(docs[i].Path)
 	}
 }
 

@@ -40,6 +40,18 @@ func (s *Store) diskNow(maxAge time.Duration) (time.Time, bool) {
 	return now.Add(s.clock.ahead).Round(0), s.clock.known
 }
 
+// past reports whether the file system, asked now, gives later times than those of
+// something that lies on it: then a change after this would show in them, however
+// short its tick is.
+func (s *Store) past(info Info) bool {
+	now, err := s.touchClock()
+	if err != nil || !now.After(latest(info)) {
+		return false
+	}
+	clock, err := s.fs.Stat(clockFile)
+	return err == nil && clock.Device == info.Device
+}
+
 func (s *Store) touchClock() (time.Time, error) {
 	if err := s.private(); err != nil {
 		return time.Time{}, err

@@ -17,6 +17,10 @@ type Loaded struct {
 	// Docs are sorted by path: the run's own and those that were needed. A
 	// needed path that does not exist is there with engine.ErrAbsent.
 	Docs []engine.Document
+	// Moving are all of them but those of long folders that were taken as an
+	// earlier look saw them; Still are these folders. See Verify.
+	Moving []engine.Document
+	Still  []string
 	// Needs are the needs that were looked up, sorted, as they were asked.
 	// Facts from git ("git:…") are not the store's and not among them.
 	Needs []string
@@ -43,14 +47,13 @@ type visit struct {
 	folder *folder
 	pass   uint32
 	out    Loaded
-	at     map[string]int  // path → index in out.Docs
-	names  strings.Builder // what was seen; see Unchanged
-	glance glance
-	seeing *seeing   // nil: no sight is asked for
-	began  time.Time // by the file system's clock
-	clock  bool      // which is known
-	blind  bool      // some of it may change without showing
-	scarce error     // what could not be read for reasons that are not its own
+	docs   documents
+	shelving
+	names  strings.Builder // what was seen, for the sight
+	seeing *seeing         // nil: no sight is asked for
+	began  time.Time       // by the file system's clock
+	clock  bool            // which is known
+	scarce error           // what could not be read for reasons that are not its own
 	dirs   map[string]bool
 }
 
@@ -64,59 +67,60 @@ const maxDepth = 32
 // or says that placet is short of descriptors or memory; what is wrong with one
 // file is its document's Err.
 func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
-	v := &visit{
-		s: s, run: run, fam: fam, folder: s.memory.of(run),
-		at: map[string]int{}, dirs: map[string]bool{},
-	}
-	v.pass = s.memory.begin(v.folder)
+	v := &visit{s: s, run: run, fam: fam, folder: s.memory.of(run), dirs: map[string]bool{}}
+	v.pass, v.shelving = s.memory.begin(v.folder)
 	v.began, v.clock = s.diskNow(staleClock)
 	if s.sighting.Load() {
-		v.seeing = newSeeing()
+		v.seeing, v.whole = newSeeing(), true
 	}
-	if err := v.walk(".", 0); err != nil {
+	defer v.close()
+	if err := v.look(needs); err != nil {
+		s.memory.suspect(v.folder, v.suspects)
 		return Loaded{}, err
-	}
-	for _, need := range needs {
-		if strings.HasPrefix(need, "git:") {
-			continue
-		}
-		v.out.Needs = append(v.out.Needs, need)
-		if err := v.need(need); err != nil {
-			return Loaded{}, err
-		}
-	}
-	if v.scarce != nil {
-		return Loaded{}, v.scarce
 	}
 	v.finish()
 	v.sort()
 	return v.out, nil
 }
 
+// look looks at everything.
+func (v *visit) look(needs []string) error {
+	if err := v.walk(".", 0); err != nil {
+		return err
+	}
+	v.docs.walked()
+	for _, need := range needs {
+		if strings.HasPrefix(need, "git:") {
+			continue
+		}
+		v.out.Needs = append(v.out.Needs, need)
+		if err := v.need(need); err != nil {
+			return err
+		}
+	}
+	return v.scarce
+}
+
 // finish remembers what was seen.
 func (v *visit) finish() {
-	if v.blind || !v.out.Again.IsZero() {
-		v.glance.number = 0
-	}
-	if v.seeing != nil && !v.blind && v.out.Again.IsZero() {
+	if v.seeing != nil && v.out.Again.IsZero() {
 		v.out.Sight = v.seeing.sight(v.names.String(), v.began, v.clock)
 	}
-	v.s.memory.finish(v.folder, v.pass, v.names.String(), v.glance.number, v.s.age())
+	v.s.memory.finish(v.folder, v.pass, v.shelving, v.s.age())
 }
 
 // sight notes how a name looked.
 func (v *visit) sight(name string, info Info, there bool) {
+	if v.seeing == nil {
+		return
+	}
 	v.names.WriteString(name)
 	v.names.WriteByte(0)
-	v.glance.add(&v.s.memory, info, there)
-	if v.seeing != nil {
-		v.seeing.add(info, there)
-	}
-	v.blind = v.blind || there && racy(info, v.began)
+	v.seeing.add(info, there)
 }
 
 func (v *visit) sort() {
-	slices.SortFunc(v.out.Docs, func(a, b engine.Document) int { return strings.Compare(a.Path, b.Path) })
+	v.out.Docs, v.out.Moving, v.out.Still = v.docs.sorted(), v.docs.single, v.docs.folders()
 	slices.Sort(v.out.Needs)
 	v.out.Needs = slices.Compact(v.out.Needs)
 	for dir := range v.dirs {
@@ -128,42 +132,18 @@ func (v *visit) sort() {
 
 // walk looks at the files of one folder of the run, and below.
 func (v *visit) walk(rel string, depth int) error {
-	dir := path.Join(v.run.Dir, rel)
-	seen, err := v.s.fs.Stat(dir) // before listing: a later change must show
-	v.sight(rel, seen, err == nil)
-	infos, err := v.s.list(dir)
-	if err != nil || depth > maxDepth {
-		return err
-	}
-	for _, info := range infos {
-		if err := v.entry(path.Join(rel, info.Name), info, depth); err != nil {
+	seen, err := v.stat(rel) // before listing: a later change must show
+	there := err == nil
+	v.sight(rel, seen, there)
+	if old := v.old[rel]; there && v.holds(old, path.Join(v.run.Dir, rel), seen) {
+		if taken, err := v.take(rel, old, depth); taken {
 			return err
 		}
 	}
-	return nil
+	return v.list(rel, seen, there, depth)
 }
 
-func (v *visit) entry(rel string, info Info, depth int) error {
-	file, known := v.fam.File(v.run, rel)
-	switch {
-	case known:
-		v.sight(rel, info, true)
-		if name := path.Join(v.run.Dir, rel); name == v.run.State {
-			v.s.memory.noteState(name, info)
-		}
-		v.add(v.s.look(ask{path: path.Join(v.run.Dir, rel), file: file, at: v.s.memory.inside(v.folder, rel)}, info))
-	case info.Mode.IsDir() && v.fam.Descend(v.run, rel):
-		return v.walk(rel, depth+1)
-	case layout.IsTemp(info.Name):
-		v.out.Temps = append(v.out.Temps, path.Join(v.run.Dir, rel))
-	case !layout.Noise(info.Name) && !slices.Contains(v.run.Locks, path.Join(v.run.Dir, rel)):
-		v.out.Stray = append(v.out.Stray, path.Join(v.run.Dir, rel))
-	}
-	return nil
-}
-
-// add takes a document in. Of two looks at one file the one that says more
-// about its stillness stands.
+// add takes a document in.
 func (v *visit) add(d engine.Document, again time.Time) {
 	if !again.IsZero() && (v.out.Again.IsZero() || again.Before(v.out.Again)) {
 		v.out.Again = again
@@ -171,14 +151,7 @@ func (v *visit) add(d engine.Document, again time.Time) {
 	if scarce(d.Err) {
 		v.scarce = d.Err
 	}
-	i, twice := v.at[d.Path]
-	switch {
-	case !twice:
-		v.at[d.Path] = len(v.out.Docs)
-		v.out.Docs = append(v.out.Docs, d)
-	case d.Unsettled():
-		v.out.Docs[i] = d
-	}
+	v.docs.add(d)
 }
 
 // Read reads one document by its path, settled or not as the rules say. The
@@ -191,7 +164,7 @@ func (s *Store) Read(p string, f layout.File) engine.Document {
 		return d
 	}
 	if f.Kind == layout.KindStateFile {
-		s.memory.noteState(p, info)
+		s.memory.noteState(p)
 	}
 	d, _ := s.look(a, info)
 	return d

@@ -36,6 +36,7 @@ type trace struct {
 // folder is what is known of one run's files, by the hash of the path relative
 // to its folder; or of all files outside the runs, by the hash of the path.
 type folder struct {
+	dir    string // of the run
 	traces map[uint64]trace
 	// resting stands for the traces of a run that has not been looked at for a
 	// while and stood still then: hashes of path and inode, sorted.
@@ -48,10 +49,7 @@ type folder struct {
 	hot     bool // in memory.hot
 	pass    uint32
 	visited time.Duration // when the last visit ended
-	// names are the paths that the last visit saw, each ended by a NUL, and
-	// glance is what a look saw of them; see Unchanged.
-	names  string
-	glance uint64
+	shelved
 }
 
 // memory is what the store knows from earlier looks. All of it can vanish: the
@@ -63,14 +61,17 @@ type memory struct {
 	outside  *folder
 	hot      []*folder // those with traces, the next to rest first
 	seed     maphash.Seed
-	// states holds every state document ever seen, by the hash of its path,
-	// with its glance.
-	states map[uint64]uint64
+	// states holds every state document ever seen, by the hash of its path.
+	states map[uint64]struct{}
 	bodies bodies
+	// shelves is what all shelves cost, and doubts counts how often all of them
+	// were called into question.
+	shelves int
+	doubts  int
 }
 
 func (m *memory) init() {
-	m.runs, m.states = map[string]*folder{}, map[uint64]uint64{}
+	m.runs, m.states = map[string]*folder{}, map[uint64]struct{}{}
 	m.outside = &folder{traces: map[uint64]trace{}}
 	m.seed = maphash.MakeSeed()
 	m.bodies.kept = map[string]*content{}
@@ -84,12 +85,15 @@ func (s *Store) Watching() {
 	s.memory.mu.Unlock()
 }
 
-// Forget drops what is remembered of a run, but for how its state document
-// looked. Its files are then looked at as if for the first time. A loop calls it
+// Forget drops what is remembered of a run, but that it was seen. Its files are then looked at as if for the first time. A loop calls it
 // for runs that are final or gone.
 func (s *Store) Forget(run layout.Run) {
 	m := &s.memory
 	m.mu.Lock()
+	if f := m.runs[run.State]; f != nil {
+		m.unshelve(f)
+		f.gone = true
+	}
 	delete(m.runs, run.State)
 	m.mu.Unlock()
 	m.bodies.drop(run.Dir + "/")
@@ -105,9 +109,9 @@ func (m *memory) of(run layout.Run) *folder {
 	f := m.runs[run.State]
 	if f == nil {
 		key := m.hash(run.State)
-		glance, known := m.states[key]
-		m.states[key] = glance
-		f = &folder{traces: map[uint64]trace{}, newborn: m.watching && !known}
+		_, known := m.states[key]
+		m.states[key] = struct{}{}
+		f = &folder{dir: run.Dir, traces: map[uint64]trace{}, newborn: m.watching && !known}
 		m.runs[run.State] = f
 	}
 	return f
@@ -168,12 +172,15 @@ func (m *memory) bound() {
 	}
 }
 
-// begin starts a visit of a whole run and returns its number.
-func (m *memory) begin(f *folder) uint32 {
+// begin starts a visit of a whole run and returns its number, and what earlier
+// ones have kept.
+func (m *memory) begin(f *folder) (pass uint32, kept shelving) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f.pass++
-	return f.pass
+	kept = shelving{old: f.shelves, suspects: f.suspects, whole: f.doubts != m.doubts, doubts: m.doubts, long: f.long}
+	f.suspects = nil
+	return f.pass, kept
 }
 
 // saw notes that a visit has seen a file without making its trace anew.
@@ -215,14 +222,13 @@ func (m *memory) markOf(c content, own bool) uint64 {
 	}{c.info.Size, moment.UnixNano(), c.sum})
 }
 
-// glanceOf is what a look sees without reading, as one number.
-func (m *memory) glanceOf(i Info) uint64 {
-	return maphash.Comparable(m.seed, struct {
-		id   identity
-		mode uint32
-	}{identityOf(i), uint32(i.Mode)})
-}
-
 func (m *memory) restKey(key, device, inode uint64) uint64 {
 	return maphash.Comparable(m.seed, [3]uint64{key, device, inode})
+}
+
+// noteState remembers that a run was seen.
+func (m *memory) noteState(state string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.states[m.hash(state)] = struct{}{}
 }

@@ -41,7 +41,7 @@ func (v *visit) one(p string, still, watch bool) {
 	a := ask{path: p, file: layout.File{Format: layout.Text}, at: v.s.memory.beside(p), still: still, need: true}
 	if rel, inside := v.inside(p); inside {
 		file, known := v.fam.File(v.run, rel)
-		if _, there := v.at[p]; there && !still {
+		if v.docs.has(p) && !still {
 			return
 		}
 		if known {

@@ -1,11 +1,16 @@
 package store
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,6 +61,44 @@ func move(fromDir int, from string, toDir int, to string, how Move) error {
 		return moveWithout(fromDir, from, toDir, to, how)
 	}
 	return err
+}
+
+// ListBut implements sparing.
+func (o osFS) ListBut(dir string, known func(inode uint64, name []byte) bool) ([]Info, error) {
+	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
+	if err != nil {
+		return nil, o.explain("list", dir, err)
+	}
+	defer unix.Close(fd)
+	names, err := namesBut(fd, known)
+	if err != nil {
+		return nil, &fs.PathError{Op: "list", Path: dir, Err: err}
+	}
+	return o.describe(fd, dir, names)
+}
+
+// namesBut reads the names in an open folder without those that are known under
+// the inodes that the folder has of them.
+func namesBut(fd int, known func(inode uint64, name []byte) bool) (names []string, err error) {
+	buf := entries.Get().(*[16 << 10]byte)
+	defer entries.Put(buf)
+	for {
+		n, err := again(func() (int, error) { return unix.ReadDirent(fd, buf[:]) })
+		if err != nil || n == 0 {
+			return names, err
+		}
+		for left := buf[:n]; len(left) > 0; {
+			var entry *unix.Dirent
+			name := left[unsafe.Offsetof(entry.Name):]
+			inode := binary.NativeEndian.Uint64(left[unsafe.Offsetof(entry.Ino):])
+			length := binary.NativeEndian.Uint16(left[unsafe.Offsetof(entry.Reclen):])
+			left = left[length:]
+			name = name[:bytes.IndexByte(name, 0)]
+			if inode != 0 && string(name) != "." && string(name) != ".." && !known(inode, name) {
+				names = append(names, string(name))
+			}
+		}
+	}
 }
 
 func flush(fd int) error { return unix.Fsync(fd) }

@@ -230,6 +230,11 @@ func (o osFS) List(dir string) ([]Info, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "list", Path: dir, Err: err}
 	}
+	return o.describe(fd, dir, names)
+}
+
+// describe describes names in an open folder, sorted, those that are there.
+func (o osFS) describe(fd int, dir string, names []string) ([]Info, error) {
 	sort.Strings(names)
 	infos := make([]Info, 0, len(names))
 	for _, name := range names {

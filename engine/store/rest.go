@@ -1,12 +1,8 @@
 package store
 
 import (
-	"path"
 	"slices"
-	"strings"
 	"time"
-
-	"placet/layout"
 )
 
 // How many runs keep the traces of their files, and for how long the others do.
@@ -16,7 +12,7 @@ const (
 )
 
 // finish ends a visit: what neither it nor a later one has seen is gone.
-func (m *memory) finish(f *folder, pass uint32, names string, glance uint64, now time.Duration) {
+func (m *memory) finish(f *folder, pass uint32, seen shelving, now time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key, t := range f.traces {
@@ -25,7 +21,7 @@ func (m *memory) finish(f *folder, pass uint32, names string, glance uint64, now
 		}
 	}
 	f.resting, f.loaded, f.visited = nil, true, now
-	f.names, f.glance = names, glance
+	m.shelve(f, seen)
 	if !f.hot {
 		f.hot = true
 		m.hot = append(m.hot, f)
@@ -58,59 +54,8 @@ func (m *memory) rests(f *folder, now time.Duration) bool {
 	for key, t := range f.traces {
 		resting = append(resting, m.restKey(key, t.device, t.inode))
 	}
-	slices.Sort(resting)
+	resting = m.resting(f, resting)
+	m.unshelve(f)
 	f.resting, f.traces, f.hot = resting, nil, false
 	return true
-}
-
-// Unchanged reports, by stat alone, that all that the last Load of a run looked
-// at still looks the same. It is false where that cannot be told. Of a run that
-// was forgotten it looks at the state document as Read last saw it.
-func (s *Store) Unchanged(run layout.Run) bool {
-	m := &s.memory
-	m.mu.Lock()
-	f := m.runs[run.State]
-	var names string
-	var was uint64
-	if f != nil && f.loaded {
-		names, was = f.names, f.glance
-	} else {
-		names, was = "/"+run.State+"\x00", m.states[m.hash(run.State)]
-	}
-	m.mu.Unlock()
-	return was != 0 && s.glance(run.Dir, names) == was
-}
-
-// glance stats names and makes one number of what it sees.
-func (s *Store) glance(dir, names string) uint64 {
-	var g glance
-	for name := range strings.SplitSeq(strings.TrimSuffix(names, "\x00"), "\x00") {
-		at, outside := strings.CutPrefix(name, "/")
-		if !outside {
-			at = path.Join(dir, name)
-		}
-		info, err := s.fs.Stat(at)
-		g.add(&s.memory, info, err == nil)
-	}
-	return g.number
-}
-
-// glance folds what is seen of several names, in order.
-type glance struct{ number uint64 }
-
-func (g *glance) add(m *memory, info Info, there bool) {
-	seen := uint64(1)
-	if there {
-		seen = m.glanceOf(info)
-	}
-	g.number = m.restKey(g.number, seen, 0) | 1
-}
-
-// noteState remembers how a state document looked.
-func (m *memory) noteState(state string, info Info) {
-	var g glance
-	g.add(m, info, true)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.states[m.hash(state)] = g.number
 }

@@ -196,15 +196,19 @@ func (s *Store) firstSeen(info Info) time.Duration {
 // racy reports whether a change after a look that began at a moment of the file
 // system's clock could leave the file's times as they are.
 func racy(info Info, began time.Time) bool {
-	latest := info.Changed
-	if info.Modified.After(latest) {
-		latest = info.Modified
-	}
-	tick := fineTick
-	if latest.Nanosecond() == 0 {
+	at, tick := latest(info), fineTick
+	if at.Nanosecond() == 0 {
 		tick = coarseTick
 	}
-	return began.Sub(latest) < tick
+	return began.Sub(at) < tick
+}
+
+// latest is the later of a file's times.
+func latest(info Info) time.Time {
+	if info.Modified.After(info.Changed) {
+		return info.Modified
+	}
+	return info.Changed
 }
 
 // wholeObject reports whether a body is one JSON object, blanks aside. A strict

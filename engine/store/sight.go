@@ -102,7 +102,7 @@ func (s *Store) Recall(run layout.Run, old Sight) bool {
 	var resting []uint64
 	holds := !old.Zero() && s.seeAgain(run.Dir, old.Names, func(name string, info Info) {
 		if name == "/"+run.State || path.Join(run.Dir, name) == run.State {
-			m.noteState(run.State, info)
+			m.noteState(run.State)
 		}
 		if !strings.HasPrefix(name, "/") {
 			resting = append(resting, m.restKey(m.hash(name), info.Device, info.Inode))
@@ -134,7 +134,7 @@ func stateName(run layout.Run) string {
 	return "/" + run.State + "\x00"
 }
 
-// HoldsState is Holds for the sight of a state document alone. How it looks is
+// HoldsState is Holds for the sight of a state document alone. That it was seen is
 // remembered as Read does.
 func (s *Store) HoldsState(run layout.Run, old Sight) bool {
 	info, err := s.fs.Stat(run.State)
@@ -143,7 +143,7 @@ func (s *Store) HoldsState(run layout.Run, old Sight) bool {
 	if err != nil || old.Zero() || v.print() != old.Print {
 		return false
 	}
-	s.memory.noteState(run.State, info)
+	s.memory.noteState(run.State)
 	return true
 }
 

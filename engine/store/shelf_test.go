@@ -1,0 +1,471 @@
+package store_test
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"placet/engine"
+	"placet/engine/store"
+	"placet/engine/store/memfs"
+	"placet/layout"
+)
+
+func event(n int) string { return fmt.Sprintf("events/%03d-step_start.json", n) }
+
+// longHistory makes a run with many events, old enough to be at rest, and a store
+// that has looked at it.
+func longHistory(t testing.TB, w world) *store.Store {
+	t.Helper()
+	w.put(in("state.json"), `{"n": 1}`)
+	w.put(in("events/.next-id"), "101")
+	for n := range 100 {
+		w.put(in(event(n+1)), fmt.Sprintf(`{"event_id": %d}`, n+1))
+	}
+	w.later(time.Hour)
+	s := w.store()
+	s.Watching()
+	load(t, s)
+	return s
+}
+
+// seen is what a look says, but for what it says of itself.
+func seen(l store.Loaded) store.Loaded {
+	l.Moving, l.Still, l.Again, l.Sight = nil, nil, time.Time{}, store.Sight{}
+	return l
+}
+
+// sameAsANewLook compares what a store sees with what one does that looks for the
+// first time at what lies there for an hour.
+func sameAsANewLook(t testing.TB, w world, s *store.Store) {
+	t.Helper()
+	load(t, s) // what changed in place must stand still
+	w.later(time.Hour)
+	if diff := cmp.Diff(seen(load(t, w.store())), seen(load(t, s)), cmpopts.EquateErrors(), cmpopts.IgnoreFields(engine.Document{}, "Err")); diff != "" {
+		t.Errorf("what is there (-) and what is seen (+):\n%s", diff)
+	}
+}
+
+// calls counts the calls of a file system by what they are for.
+type calls struct {
+	store.FS
+	n map[string]int
+}
+
+func counted(w *world) *calls {
+	c := &calls{w.fs, map[string]int{}}
+	w.fs = c
+	return c
+}
+
+func (c *calls) Stat(name string) (store.Info, error)  { c.n["stat"]++; return c.FS.Stat(name) }
+func (c *calls) List(dir string) ([]store.Info, error) { c.n["list"]++; return c.FS.List(dir) }
+func (c *calls) Open(name string, how store.How, perm os.FileMode) (store.File, error) {
+	c.n["open"]++
+	return c.FS.Open(name, how, perm)
+}
+
+func TestALongHistoryIsNotLookedAtAgain(t *testing.T) {
+	w := inMemory()
+	c := counted(&w)
+	s := longHistory(t, w)
+	clear(c.n)
+	loaded := load(t, s)
+	if c.n["list"] > 0 || c.n["open"] > 0 || c.n["stat"] > 6 {
+		t.Errorf("a look at what has not changed takes %v", c.n)
+	}
+	if len(loaded.Docs) != 102 || len(loaded.Moving) != 2 {
+		t.Errorf("%d documents, %d of them looked at", len(loaded.Docs), len(loaded.Moving))
+	}
+	if diff := cmp.Diff([]string{in("events")}, loaded.Still); diff != "" {
+		t.Error(diff)
+	}
+	sameAsANewLook(t, w, s)
+}
+
+func TestAShortRunIsLookedAtAsAWhole(t *testing.T) {
+	w := inMemory()
+	w.put(in("state.json"), `{}`)
+	w.put(in(event(1)), `{}`)
+	w.later(time.Hour)
+	s := w.store()
+	load(t, s)
+	w.rewrite(in(event(1)), `{"a": 1}`)
+	load(t, s)
+	sameAsANewLook(t, w, s)
+}
+
+// Whatever others do to the names of a folder, the next look sees it.
+func TestWhatOthersDoToAFolderIsSeenAtOnce(t *testing.T) {
+	for what, change := range map[string]func(w world){
+		"nothing":              func(world) {},
+		"one more":             func(w world) { w.put(in(event(101)), `{"event_id": 101}`) },
+		"one less":             func(w world) { w.delete(in(event(7))) },
+		"replaced":             func(w world) { w.put(in(event(7)), `{"event_id": 7, "a": 1}`) },
+		"replaced by the same": func(w world) { w.put(in(event(7)), `{"event_id": 7}`) },
+		"replaced by a folder": func(w world) { w.delete(in(event(7))); w.dir(in(event(7))) },
+		"all but a few":        func(w world) { deleteEvents(w, 1, 95) },
+		"all":                  func(w world) { deleteEvents(w, 1, 100) },
+		"made again":           func(w world) { deleteEvents(w, 1, 100); w.put(in(event(1)), `{"again": 1}`) },
+		"a stray one":          func(w world) { w.put(in("events/notes.txt"), "x") },
+		"a left-over":          func(w world) { w.put(in("events/.placet-1.tmp"), "x") },
+		"what is not at rest":  func(w world) { w.rewrite(in("events/.next-id"), "102") },
+		"a request":            func(w world) { w.put(in("requests/r/request.json"), "{}") },
+		"a response, in place": func(w world) {
+			w.put(in("requests/r/response.json"), "{}")
+			w.rewrite(in("requests/r/response.json"), `{"a": 1}`)
+		},
+		"the state, in place":   func(w world) { w.rewrite(in("state.json"), `{"n": 2}`) },
+		"the state, by rename":  func(w world) { w.put(in("state.json"), `{"n": 2}`) },
+		"many, one by one":      func(w world) { putEvents(w, 101, 300) },
+		"one gone and one more": func(w world) { w.delete(in(event(7))); w.put(in(event(101)), `{}`) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			worlds(t, func(t *testing.T, w world) {
+				s := longHistory(t, w)
+				load(t, s)
+				change(w)
+				w.later(time.Second)
+				for range 3 {
+					sameAsANewLook(t, w, s)
+				}
+			})
+		})
+	}
+}
+
+func deleteEvents(w world, from, to int) {
+	for n := from; n <= to; n++ {
+		w.delete(in(event(n)))
+	}
+}
+
+func putEvents(w world, from, to int) {
+	for n := from; n <= to; n++ {
+		w.put(in(event(n)), fmt.Sprintf(`{"event_id": %d}`, n))
+	}
+}
+
+// A change in place shows in no folder: the safety net finds it, or an event.
+func TestAChangeInPlaceIsFound(t *testing.T) {
+	for how, find := range map[string]func(t *testing.T, s *store.Store){
+		"by the safety net": func(t *testing.T, s *store.Store) {
+			if s.Verify(aRun()) {
+				t.Error("the safety net has not found it")
+			}
+		},
+		"by an event":             func(_ *testing.T, s *store.Store) { s.Suspect(aRun().State, in(event(7))) },
+		"when events were lost":   func(_ *testing.T, s *store.Store) { s.Doubt() },
+		"after it was forgotten":  func(_ *testing.T, s *store.Store) { s.Forget(aRun()) },
+		"for somebody who sights": func(_ *testing.T, s *store.Store) { s.Sighting(true) },
+	} {
+		t.Run(how, func(t *testing.T) {
+			worlds(t, func(t *testing.T, w world) {
+				s := longHistory(t, w)
+				if !s.Verify(aRun()) {
+					t.Error("something has changed before anything did")
+				}
+				load(t, s)
+				w.later(time.Minute)
+				w.rewrite(in(event(7)), `{"event_id": 7, "in": "place"}`)
+				find(t, s)
+				w.later(time.Second)
+				load(t, s)
+				sameAsANewLook(t, w, s)
+				if !s.Verify(aRun()) {
+					t.Error("it is found once more")
+				}
+			})
+		})
+	}
+}
+
+// Content that changed under the same inode must stand still before it counts,
+// however it was found.
+func TestAChangeInPlaceSettlesAsEver(t *testing.T) {
+	worlds(t, func(t *testing.T, w world) {
+		s := longHistory(t, w)
+		w.rewrite(in(event(7)), `{"event_id": 7, "in": "place"}`)
+		s.Suspect(aRun().State, in(event(7)))
+		expect(t, w, s, event(7), []any{"unsettled", short, `{"event_id": 7, "in": "place"}`})
+	})
+}
+
+func TestANewRunOrOneThatIsGoneIsVerified(t *testing.T) {
+	w := inMemory()
+	s := longHistory(t, w)
+	if !w.store().Verify(aRun()) {
+		t.Error("a run that was never looked at has changed")
+	}
+	deleteEvents(w, 1, 100)
+	if s.Verify(aRun()) {
+		t.Error("nobody misses the events")
+	}
+	if load(t, s); !s.Verify(aRun()) {
+		t.Error("they are missed although a look has seen that they are gone")
+	}
+	s.Suspect("no/such/run", "x")
+}
+
+// A folder that another took the place of is another, whatever it holds.
+func TestAFolderInAnothersPlaceIsLookedAt(t *testing.T) {
+	w := machine(t)
+	s := longHistory(t, w)
+	root := w.fs.Root()
+	at := func(name string) string { return filepath.Join(root, in(name)) }
+	for n := range 100 {
+		w.put(in(path.Join("other", path.Base(event(n+1)))), `{"other": true}`)
+	}
+	for _, move := range [][2]string{{"events", "gone"}, {"other", "events"}} {
+		if err := os.Rename(at(move[0]), at(move[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sameAsANewLook(t, w, s)
+	if err := os.Rename(at("events"), at("linked")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("linked", at("events")); err != nil {
+		t.Fatal(err)
+	}
+	sameAsANewLook(t, w, s)
+	if n := len(load(t, s).Docs); n != 1 {
+		t.Errorf("%d documents are seen over a link", n)
+	}
+}
+
+// The machine's own file system describes only what it must: what it leaves out is
+// what was there.
+func TestAFolderIsListedButForWhatIsAtRest(t *testing.T) {
+	root := t.TempDir()
+	put := func(name, body string) {
+		t.Helper()
+		at := filepath.Join(root, in(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at+".tmp", []byte(body), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(at+".tmp", at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("state.json", "{}")
+	for n := range 100 {
+		put(event(n+1), `{}`)
+	}
+	now := time.Now
+	options := store.Options{Now: func() time.Time { return now() }}
+	s := store.New(store.OS(root), options)
+	// What was made just now comes to rest as soon as a change of it would show.
+	for deadline := time.Now().Add(time.Minute); len(load(t, s).Moving) > 3; {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing comes to rest")
+		}
+	}
+	put(event(101), `{"more": 1}`)
+	put(event(7), `{"replaced": 1}`)
+	if err := os.Remove(filepath.Join(root, in(event(9)))); err != nil {
+		t.Fatal(err)
+	}
+	s.Watching()
+	for range 3 {
+		got, want := seen(load(t, s)), seen(load(t, store.New(store.OS(root), options)))
+		if diff := cmp.Diff(pathsOf(want), pathsOf(got)); diff != "" {
+			t.Errorf("(-there +seen):\n%s", diff)
+		}
+		if d := doc(got, event(7)); string(d.Body) != `{"replaced": 1}` {
+			t.Errorf("the replaced event says %q, %v", d.Body, d.Err)
+		}
+	}
+}
+
+func pathsOf(l store.Loaded) (all []string) {
+	for _, d := range l.Docs {
+		all = append(all, d.Path)
+	}
+	return all
+}
+
+// While a folder is so young that another change might leave its times as they are,
+// it is listed at every look.
+func TestAYoungFolderIsListedAgain(t *testing.T) {
+	w := inMemory()
+	c := counted(&w)
+	s := longHistory(t, w)
+	w.put(in(event(101)), `{}`)
+	load(t, s)
+	clear(c.n)
+	w.put(in(event(102)), `{}`) // in the same tick: the folder's times stay
+	if d := doc(load(t, s), event(102)); d.Absent() {
+		t.Error("what came in the same tick is not seen")
+	}
+	if c.n["list"] == 0 {
+		t.Error("the folder is not listed")
+	}
+	w.later(time.Second)
+	load(t, s)
+	clear(c.n)
+	if load(t, s); c.n["list"] > 0 {
+		t.Error("the folder is listed for ever")
+	}
+}
+
+// coarse is a file system whose times are even seconds.
+type coarse struct{ store.FS }
+
+type coarseFile struct{ store.File }
+
+func rough(i store.Info, err error) (store.Info, error) {
+	i.Modified, i.Changed = i.Modified.Truncate(2*time.Second), i.Changed.Truncate(2*time.Second)
+	return i, err
+}
+
+func (f coarseFile) Stat() (store.Info, error)        { return rough(f.File.Stat()) }
+func (c coarse) Stat(name string) (store.Info, error) { return rough(c.FS.Stat(name)) }
+func (c coarse) Touch(name string) (time.Time, error) {
+	at, err := c.FS.Touch(name)
+	return at.Truncate(2 * time.Second), err
+}
+
+func (c coarse) List(dir string) ([]store.Info, error) {
+	infos, err := c.FS.List(dir)
+	for i := range infos {
+		infos[i], _ = rough(infos[i], nil)
+	}
+	return infos, err
+}
+
+func (c coarse) Open(name string, how store.How, perm os.FileMode) (store.File, error) {
+	f, err := c.FS.Open(name, how, perm)
+	return coarseFile{f}, err
+}
+
+func TestCoarseTimes(t *testing.T) {
+	for step := range 40 {
+		w := inMemory()
+		w.clock.at = w.clock.at.Truncate(2 * time.Second).Add(time.Duration(step) * 100 * time.Millisecond)
+		w.fs = coarse{w.fs}
+		s := longHistory(t, w)
+		w.put(in(event(101)), `{}`)
+		for range 3 {
+			w.later(200 * time.Millisecond)
+			load(t, s)
+		}
+		w.put(in(event(102)), `{}`)
+		if d := doc(load(t, s), event(102)); d.Absent() {
+			t.Errorf("what came %d ms later is not seen", 600)
+		}
+		if w.later(time.Minute); len(load(t, s).Still) == 0 {
+			t.Error("nothing of it is at rest")
+		}
+	}
+}
+
+// A clock that was set: what changed is seen, and a folder whose times lie ahead is
+// listed at every look.
+func TestAClockThatJumps(t *testing.T) {
+	for _, by := range []time.Duration{-time.Hour, -24 * time.Hour, 400 * 24 * time.Hour} {
+		w := inMemory()
+		c := counted(&w)
+		s := longHistory(t, w)
+		w.put(in(event(101)), `{}`)
+		w.later(time.Minute)
+		load(t, s)
+		w.later(by)
+		clear(c.n)
+		if load(t, s); by < 0 && c.n["list"] == 0 {
+			t.Errorf("by %s: what lies ahead is taken as it was", by)
+		}
+		w.put(in(event(102)), `{}`)
+		w.rewrite(in("state.json"), `{"later": 1}`)
+		w.later(time.Second)
+		load(t, s)
+		w.later(time.Second)
+		loaded := load(t, s)
+		if d := doc(loaded, event(102)); d.Absent() || string(doc(loaded, "state.json").Body) != `{"later": 1}` {
+			t.Errorf("by %s: a change is not seen", by)
+		}
+	}
+}
+
+// Runs that nobody looks at for long let go of what is kept of them, and still know
+// their inodes.
+func TestARestingRunWithALongHistory(t *testing.T) {
+	w := inMemory()
+	s := longHistory(t, w)
+	w.later(time.Minute)
+	manyRuns(t, w, s)
+	w.rewrite(in(event(7)), `{"a": 1}`)
+	w.put(in(event(101)), `{"b": 1}`)
+	expect(t, w, s, event(101), []any{`{"b": 1}`})
+	expect(t, w, s, event(7), []any{"unsettled", short, `{"a": 1}`})
+	sameAsANewLook(t, w, s)
+}
+
+// With what is kept and without it the same history is seen: of names at once, of
+// changes in place after the safety net has looked.
+func TestWhatIsKeptChangesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 124_000_000, time.UTC)}
+		fs := memfs.New(at.now)
+		fs.Put(in("state.json"), "{}")
+		there := map[string]bool{}
+		for n := range 80 {
+			fs.Put(in(event(n)), `{}`)
+			there[event(n)] = true
+		}
+		kept := store.New(fs, store.Options{Now: at.now, Parallel: 1})
+		kept.Watching()
+		look := func(s *store.Store) store.Loaded {
+			l, err := s.Load(aRun(), layout.Faber{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		for i := range rapid.IntRange(1, 40).Draw(t, "changes") {
+			name := rapid.SampledFrom([]string{event(1), event(2), event(79), event(100), "events/.next-id", "requests/r/response.json", "state.json"}).Draw(t, "name")
+			body := fmt.Sprintf(`{"change": %d}`, i)
+			switch rapid.IntRange(0, 6).Draw(t, "change") {
+			case 0, 1:
+				fs.Put(in(name), body)
+				there[name] = true
+			case 2:
+				if there[name] && name != "state.json" {
+					fs.Delete(in(name))
+					delete(there, name)
+				}
+			case 3:
+				if there[name] {
+					fs.Rewrite(in(name), body)
+				}
+			case 4:
+				kept.Verify(aRun())
+			case 5:
+				kept.Suspect(aRun().State, in(name))
+			}
+			at.add(rapid.SampledFrom([]time.Duration{0, time.Millisecond, 200 * time.Millisecond, 3 * time.Second}).Draw(t, "pause"))
+			got, want := look(kept), look(store.New(fs, store.Options{Now: at.now, Parallel: 1}))
+			if diff := cmp.Diff(pathsOf(want), pathsOf(got)); diff != "" {
+				t.Fatalf("names (-there +seen):\n%s", diff)
+			}
+		}
+		at.add(time.Hour)
+		kept.Verify(aRun())
+		look(kept) // what changed in place must stand still
+		at.add(time.Hour)
+		want := look(store.New(fs, store.Options{Now: at.now, Parallel: 1}))
+		if diff := cmp.Diff(seen(want), seen(look(kept)), cmpopts.EquateErrors()); diff != "" {
+			t.Fatalf("in the end (-there +seen):\n%s", diff)
+		}
+	})
+}
