@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/store"
 	"placet/layout"
 )
 
@@ -195,7 +196,7 @@ func TestRunFollowsItsFolderOpenRequestsAndNeeds(t *testing.T) {
 		doc("toys/a/requests/open/request.json", layout.KindRequest),
 		doc("toys/a/state.json", layout.KindStateFile),
 	}}}
-	lk.loaded.Dirs = []string{"specs", "toys/a"}
+	lk.loaded.Dirs, lk.loaded.Moving = []string{"specs", "toys/a"}, lk.snap.Docs
 	want := []string{"toys/a", "toys/a/requests/bad", "toys/a/requests/open", "toys/a/requests/gone", "specs"}
 	if diff := cmp.Diff(want, follows(lk, toyRun("a"), []string{"toys/a", "toys/a/requests/gone", "toys/a/requests/closed", "notes"})); diff != "" {
 		t.Error(diff)
@@ -203,13 +204,16 @@ func TestRunFollowsItsFolderOpenRequestsAndNeeds(t *testing.T) {
 }
 
 func TestSightsAreFoldersAndWhatLiesInThoseFollowed(t *testing.T) {
-	docs := []engine.Document{
-		doc("git:log/10", ""), doc("specs/x.md", ""),
+	loaded := store.Loaded{Still: []string{"toys/a/journal"}, Moving: []engine.Document{
+		doc("specs/x.md", ""),
 		doc("toys/a/events/001.json", "event"), doc("toys/a/events/002.json", "event"),
 		doc("toys/a/requests/q/request.json", layout.KindRequest), doc("toys/a/state.json", layout.KindStateFile),
+	}}
+	got := sights(loaded, []string{"toys/a", "toys/a/requests/q", "specs"})
+	want := []string{
+		"toys/a", "toys/a/requests/q", "specs", "toys/a/journal",
+		"specs/x.md", "toys/a/events", "toys/a/requests/q/request.json", "toys/a/state.json",
 	}
-	got := sights(docs, []string{"toys/a", "toys/a/requests/q", "specs"})
-	want := []string{"toys/a", "toys/a/requests/q", "specs", "specs/x.md", "toys/a/events", "toys/a/requests/q/request.json", "toys/a/state.json"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -250,7 +254,7 @@ func TestRunsThatWaitForTheSameShareWhatToStat(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		lv := b.newLive(toyFound(id))
 		lv.dirs = []string{lv.dir(), lv.dir() + "/requests/q-" + id, "specs"}
-		names := pack(lv.dir(), sights([]engine.Document{doc(lv.dir()+"/requests/q-"+id+"/request.json", ""), doc("specs/x.md", "")}, lv.dirs))
+		names := pack(lv.dir(), sights(store.Loaded{Moving: []engine.Document{doc(lv.dir()+"/requests/q-"+id+"/request.json", ""), doc("specs/x.md", "")}}, lv.dirs))
 		b.setSights(lv, names)
 		if got := b.names(lv); got != names {
 			t.Errorf("%q was kept as %q", names, got)

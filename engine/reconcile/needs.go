@@ -81,7 +81,6 @@ func (k *looker) once(needs []string) (look, error) {
 
 // withGit adds what local git says to the documents.
 func (k *looker) withGit(docs []engine.Document, needs []string) []engine.Document {
-	added := false
 	for _, need := range needs {
 		if !strings.HasPrefix(need, gitNeed) {
 			continue
@@ -95,10 +94,7 @@ func (k *looker) withGit(docs []engine.Document, needs []string) []engine.Docume
 			}
 			k.git[need] = doc
 		}
-		docs, added = append(docs[:len(docs):len(docs)], doc), true
-	}
-	if added {
-		sort.SliceStable(docs, func(i, j int) bool { return docs[i].Path < docs[j].Path })
+		docs = slices.Insert(docs[:len(docs):len(docs)], sort.Search(len(docs), func(i int) bool { return docs[i].Path > need }), doc)
 	}
 	return docs
 }

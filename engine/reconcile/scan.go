@@ -290,7 +290,8 @@ func portion(rest *float64, n int, part float64) int {
 }
 
 // compareLive marks a run whose print changed. That nobody said so means that
-// its watches may stand on other folders: they are made anew.
+// its watches may stand on other folders: they are made anew. A file of which no
+// look asks, because it was written once, may have changed in place all the same.
 func (s *session) compareLive(lv *live) {
 	print := s.printOf(lv)
 	var changed bool
@@ -299,7 +300,7 @@ func (s *session) compareLive(lv *live) {
 			lv.anew = true
 		}
 	})
-	if changed {
+	if changed || !s.l.o.Store.Verify(s.book.found(lv).Run) {
 		s.dirty.mark(lv.state)
 	}
 }

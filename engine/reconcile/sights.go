@@ -18,7 +18,7 @@ import (
 // The folder of an open request that has vanished is followed for a while
 // longer: it may come back as it was.
 func follows(lk look, run layout.Run, before []string) []string {
-	dirs := append([]string{run.Dir}, openRequests(lk.snap.Docs)...)
+	dirs := append([]string{run.Dir}, openRequests(lk.loaded.Moving)...)
 	dirs = append(dirs, vanished(lk.snap, run, before)...)
 	for _, d := range slices.Concat(lk.plan.Follow, lk.loaded.Dirs) {
 		if !slices.Contains(dirs, d) {
@@ -63,9 +63,9 @@ func openRequests(docs []engine.Document) []string {
 
 // sights are the paths whose print tells whether a run may have changed: every
 // folder that holds a document of it, and the documents of the folders that are
-// followed. What lies in the others is not looked at one by one: a run may have
-// ten thousand events.
-func sights(docs []engine.Document, dirs []string) []string {
+// followed. What lies in the others is not looked at one by one, nor is what the
+// last look took over as it was: a run may have ten thousand events.
+func sights(loaded store.Loaded, dirs []string) []string {
 	seen := map[string]bool{}
 	var out []string
 	see := func(p string) {
@@ -77,10 +77,10 @@ func sights(docs []engine.Document, dirs []string) []string {
 	for _, d := range dirs {
 		see(d)
 	}
-	for _, d := range docs {
-		if strings.HasPrefix(d.Path, gitNeed) {
-			continue
-		}
+	for _, d := range loaded.Still {
+		see(d)
+	}
+	for _, d := range loaded.Moving {
 		dir := path.Dir(d.Path)
 		if see(dir); slices.Contains(dirs, dir) {
 			see(d.Path)

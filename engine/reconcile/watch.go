@@ -114,6 +114,12 @@ func (s *session) feed(ctx context.Context) error {
 			}
 			return err
 		}
+		if b.Lost {
+			s.l.o.Store.Doubt()
+		}
+		for _, e := range b.Edits {
+			s.l.o.Store.Suspect(e.Owner, e.Path)
+		}
 		s.markAll(b.Owners)
 		if b.Rescan {
 			s.rescans.ask(b.Dirs...)

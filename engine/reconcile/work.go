@@ -146,7 +146,7 @@ func (s *session) tooEarly(lv *live, lk look, run layout.Run) bool {
 		return false
 	}
 	paths := more
-	for _, d := range lk.snap.Docs {
+	for _, d := range lk.loaded.Moving {
 		if slices.Contains(more, path.Dir(d.Path)) && !d.Absent() {
 			paths = append(paths, d.Path)
 		}
@@ -200,7 +200,7 @@ func (s *session) haste(lv *live, p *pass) {
 // stands.
 func (s *session) note(lv *live, p *pass) uint64 {
 	lv.needs, lv.same = p.needs, p.same
-	paths := sights(p.last.snap.Docs, lv.dirs)
+	paths := sights(p.last.loaded, lv.dirs)
 	if len(paths) == 0 {
 		paths = []string{p.f.Run.Dir}
 	}
