@@ -3,7 +3,6 @@ package faber
 import (
 	"fmt"
 	"path"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -213,39 +212,17 @@ func (r *reading) eventSection() templates.ContextSection {
 			templates.Inline(strings.TrimSpace(placeOf(e)+" "+e.Message))))
 	}
 	s := templates.ContextSection{Title: title, Body: strings.Join(lines, "\n")}
-	if len(r.badEvents()) > 0 {
+	if len(r.bad()) > 0 {
 		s.Severity = warning
 	}
 	return s
 }
 
-func placeOf(e event) string {
+func placeOf(e *event) string {
 	if e.Step == "" {
 		return e.Phase
 	}
 	return where(e.Phase, e.Step)
-}
-
-// badEvents are the files in events/ that cannot be used, sorted by name.
-func (r *reading) badEvents() []string {
-	good := map[string]bool{}
-	numbers := map[int]string{}
-	var bad []string
-	for _, e := range r.events {
-		good[e.Name] = true
-		if before, doubled := numbers[e.Number]; doubled {
-			bad = append(bad, e.Name+": has the number of "+before)
-		}
-		numbers[e.Number] = e.Name
-	}
-	for _, d := range r.Snap.Under("events") {
-		name := path.Base(d.Path)
-		if (d.Kind == layout.FaberEvent || d.Kind == layout.FaberBadEvent) && !good[name] && !d.Unsettled() {
-			bad = append(bad, name+": cannot be read as an event")
-		}
-	}
-	sort.Strings(bad)
-	return bad
 }
 
 func (r *reading) feedbackSection() templates.ContextSection {

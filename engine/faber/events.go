@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"sort"
 	"strconv"
 	"strings"
 	"syscall"
@@ -60,30 +58,13 @@ func (e event) ours() bool { return e.Metadata.Placet.Key != "" }
 // alone: it is not used, and check warns of it.
 func (r *reading) readEvents() {
 	docs := r.Snap.Under("events")
-	decode := decodeEvent
-	if len(docs) > longHistory {
-		decode = decoded.event
-	}
-	for _, d := range docs {
-		if d.Kind == layout.FaberEvent && r.unknown(d) {
+	for i := range docs {
+		if d := &docs[i]; d.Err != nil && d.Kind == layout.FaberEvent && r.unknown(*d) {
 			r.eventsOpen = true
-			r.locked(d, "nothing of the run moves, for it may be an event of placet's own")
+			r.locked(*d, "nothing of the run moves, for it may be an event of placet's own")
 		}
-		if d.Kind != layout.FaberEvent || !d.Present() {
-			continue
-		}
-		once := decode(d)
-		if once == nil {
-			continue
-		}
-		e := *once
-		e.Name = path.Base(d.Path)
-		e.Number, _, _ = layout.FaberEventName(e.Name)
-		r.events = append(r.events, e)
 	}
-	if less := func(i, j int) bool { return r.events[i].Number < r.events[j].Number }; !sort.SliceIsSorted(r.events, less) {
-		sort.SliceStable(r.events, less)
-	}
+	r.history = remembered.of(r.Snap.Dir, docs)
 }
 
 // unknown reports whether an event cannot be read at this moment, though it may
@@ -108,16 +89,6 @@ func (r *reading) locked(d engine.Document, waits string) {
 
 // retry is when a file that the disk refused is looked at again.
 const retry = time.Second
-
-// highest is the highest number that a file in events/ has, readable or not.
-func (r *reading) highest() int {
-	n := 0
-	for _, d := range r.Snap.Under("events") {
-		number, _, _ := layout.FaberEventName(path.Base(d.Path))
-		n = max(n, number)
-	}
-	return n
-}
 
 // nextID is what events/.next-id says; 0 where it says nothing usable.
 func (r *reading) nextID() int {
@@ -156,7 +127,7 @@ func (r *reading) key(revision int, e emission, ordinal int) string {
 // there reports whether an event stands already: feedback events by their
 // request id, whoever wrote them, all others by key.
 func (r *reading) there(e emission, key string) bool {
-	for _, have := range r.events {
+	for _, have := range r.marked {
 		if e.request != "" && have.Type == e.typ && have.Metadata.RequestID == e.request {
 			return true
 		}
@@ -170,7 +141,7 @@ func (r *reading) there(e emission, key string) bool {
 // emit plans the events of a revision that are not there yet, and .next-id. It
 // returns the highest event number after them.
 func (r *reading) emit(p *engine.Plan, revision int, at time.Time, list []emission) int {
-	highest := r.highest()
+	highest := r.highest
 	if !r.hasEvents() {
 		return highest
 	}
@@ -202,7 +173,7 @@ func (r *reading) owesNextID() bool {
 		return false
 	}
 	last := r.events[len(r.events)-1]
-	return last.ours() && last.Number == r.highest() && r.nextID() <= last.Number
+	return last.ours() && last.Number == r.highest && r.nextID() <= last.Number
 }
 
 // planNextID plans .next-id. One that cannot be read is left alone: nobody could

@@ -94,7 +94,7 @@ func (r *reading) fromHistory(o *open) *answer {
 
 // fromEvent takes an answer that stands in a feedback_received event.
 func (r *reading) fromEvent(o *open) *answer {
-	for _, e := range r.events {
+	for _, e := range r.marked {
 		if e.Type != "feedback_received" || e.Metadata.RequestID != o.a.ID {
 			continue
 		}
@@ -120,7 +120,7 @@ func (r *reading) fromEvent(o *open) *answer {
 
 // remember completes an answer that placet took before a crash lost all but
 // its event: from the file that it was read from, or the passed deadline.
-func (r *reading) remember(o *open, a *answer, e event) *answer {
+func (r *reading) remember(o *open, a *answer, e *event) *answer {
 	if t, err := time.Parse(time.RFC3339, e.Timestamp); err == nil {
 		a.decidedAt = t
 	}

@@ -25,7 +25,7 @@ func (r *reading) findings() []engine.Finding {
 			add("warning", d.Path, "a synchroniser's second copy of an answer: remove the one that does not count")
 		}
 	}
-	for _, b := range r.badEvents() {
+	for _, b := range r.bad() {
 		add("warning", r.Path("events"), "%s", b)
 	}
 	for _, gap := range r.gaps() {

@@ -22,10 +22,10 @@ type reading struct {
 	torn     bool          // it may still be being written
 	meta     Metadata
 	shape    shape
-	events   []event
-	askeds   map[string]*asked
-	rev      int
-	flow     workflow
+	*history
+	askeds map[string]*asked
+	rev    int
+	flow   workflow
 	// eventsOpen is true while an event may still be being written. It may be
 	// one of placet's own, from before a crash: nothing is decided, or the same
 	// event would be written twice.
@@ -153,7 +153,7 @@ func (r *reading) revision() int {
 		}
 	}
 	highest, fact := 0, true
-	for _, e := range r.events {
+	for _, e := range r.marked {
 		switch rev := e.Metadata.Placet.Revision; {
 		case rev > highest:
 			highest, fact = rev, !r.ahead(e, asked)
@@ -169,7 +169,7 @@ func (r *reading) revision() int {
 
 // ahead reports whether an event tells of a transition that the state does not
 // show: a crash came between the two, or an older state was put back.
-func (r *reading) ahead(e event, asked string) bool {
+func (r *reading) ahead(e *event, asked string) bool {
 	id := e.Metadata.RequestID
 	switch {
 	case !e.ours():

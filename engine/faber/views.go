@@ -1,6 +1,7 @@
 package faber
 
 import (
+	"sort"
 	"strings"
 
 	"placet/templates"
@@ -17,13 +18,17 @@ func (r *reading) resumes() bool {
 // events, shows that an agent went on.
 func (r *reading) takenUp(requestID string) bool {
 	after := 0
-	for _, e := range r.events {
+	for _, e := range r.marked {
 		if e.Type == "feedback_received" && e.Metadata.RequestID == requestID || e.ours() && e.Metadata.Placet.Revision == r.rev {
 			after = max(after, e.Number)
 		}
 	}
-	for _, e := range r.events {
-		if e.Number <= after || e.ours() || after == 0 {
+	if after == 0 {
+		return false
+	}
+	later := sort.Search(len(r.events), func(i int) bool { return r.events[i].Number > after })
+	for _, e := range r.events[later:] {
+		if e.ours() {
 			continue
 		}
 		switch e.Type {
