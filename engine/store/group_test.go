@@ -276,3 +276,40 @@ func TestCommitsFromManySidesAllBecomeDurable(t *testing.T) {
 		}
 	})
 }
+
+// busy is a file system of a machine that has so much to write.
+type busy struct {
+	counting
+	unwritten int64
+}
+
+func (b busy) Unwritten() (int64, bool) { return b.unwritten, b.unwritten >= 0 }
+
+// One sync of everything waits for what others have written too: it is made where
+// that is little.
+func TestManyFilesAreSyncedOneByOneWhereOthersWriteMuch(t *testing.T) {
+	for unwritten, all := range map[int64]bool{-1: true, 0: true, 300 << 10: true, 300 << 20: false} {
+		m := memfs.New(nil)
+		var r rounds
+		s := store.New(busy{counting{m, &r}, unwritten}, store.Options{})
+		errs := together(t, m, s, 100, func(i int) engine.Plan { return planOf(numbered(i)) }, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.count, r.syncs, r.last = 0, 0, "none"
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if r.count > 4 {
+			t.Errorf("%d rounds where %d bytes are not written", r.count, unwritten)
+		}
+		if all != (r.syncs < 20) {
+			t.Errorf("%d syncs where %d bytes are not written", r.syncs, unwritten)
+		}
+		for i := range 101 {
+			if got, _ := m.CrashClone(0).Get(numbered(i).State); got != "S" {
+				t.Fatalf("run %d is not durable", i)
+			}
+		}
+	}
+}

@@ -7,10 +7,37 @@ import (
 	"slices"
 )
 
-// manyFiles is from how many files or folders on a round of fsync is one sync of
-// the whole file system: a burst costs as much as one commit then. It is not done
-// for fewer, because it also waits for what other programs have written.
-const manyFiles = 64
+const (
+	// manyFiles is from how many files or folders on a round of fsync is one sync of
+	// the whole file system: a burst costs as much as one commit then. It is not
+	// done for fewer, because it also waits for what other programs have written.
+	manyFiles = 64
+	// othersShare bounds what waits to be written on this machine, for each file or
+	// folder of the round: a few times what the round itself has written. Where
+	// there is more, a build runs beside placet, say, one sync for each is faster.
+	othersShare = 16 << 10
+)
+
+// burdened is a file system that knows how much waits to be written.
+type burdened interface {
+	// Unwritten is how many bytes wait to be written to any disk; it is false where
+	// nobody can tell.
+	Unwritten() (bytes int64, known bool)
+}
+
+// together reports whether so many files or folders are made durable by one sync of
+// everything.
+func (s *Store) together(files int) bool {
+	if files < s.many {
+		return false
+	}
+	if fsys, ok := s.fs.(burdened); ok {
+		if waiting, known := fsys.Unwritten(); known {
+			return waiting <= int64(files)*othersShare
+		}
+	}
+	return true
+}
 
 // writeMany makes many contents durable with one sync for each file system they
 // lie in, and with one for each file where there is no such sync.

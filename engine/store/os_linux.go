@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -125,6 +127,26 @@ func syncAll(fd int) error {
 		return errors.ErrUnsupported
 	}
 	return retry(func() error { return unix.Syncfs(fd) })
+}
+
+// Unwritten implements burdened.
+func (o osFS) Unwritten() (bytes int64, known bool) {
+	info, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(info)) {
+		name, rest, _ := strings.Cut(line, ":")
+		if name != "Dirty" && name != "Writeback" {
+			continue
+		}
+		var kib int64
+		if _, err := fmt.Sscanf(rest, "%d kB", &kib); err != nil {
+			return 0, false
+		}
+		bytes, known = bytes+kib<<10, true
+	}
+	return bytes, known
 }
 
 // syncfsTells reports whether the kernel's syncfs returns errors.

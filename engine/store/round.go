@@ -45,7 +45,7 @@ func (s *Store) contents(batch []*job) {
 		if len(todo) == 0 {
 			return
 		}
-		if len(todo) < s.many {
+		if !s.together(len(todo)) {
 			each(s.parallel, todo, func(p *put) { p.err = s.write(p) })
 		} else {
 			s.writeMany(todo)
@@ -192,7 +192,7 @@ func (s *Store) names(batch []*job) {
 // syncDirs syncs folders side by side and returns what refused.
 func (s *Store) syncDirs(dirs []string) map[string]error {
 	errs := make([]error, len(dirs))
-	if len(dirs) < s.many || !s.syncManyDirs(dirs, errs) {
+	if !s.together(len(dirs)) || !s.syncManyDirs(dirs, errs) {
 		each(s.parallel, upTo(len(dirs)), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
 	}
 	s.count(nameRound, slices.ContainsFunc(errs, func(err error) bool { return err != nil && !passing(err) }))
