@@ -35,6 +35,9 @@ type looker struct {
 	needs []string
 	// git holds what local git said, once per pass.
 	git map[string]engine.Document
+	// stepped is what the machine was last asked about; nil where it may say
+	// something else now.
+	stepped *stepped
 }
 
 // look reads the run and steps its machine until the snapshot holds all that
@@ -75,7 +78,7 @@ func (k *looker) once(needs []string) (look, error) {
 		Docs:  k.withGit(loaded.Docs, needs),
 		Needs: needs, Facts: facts,
 	}
-	plan, err := k.step(snap)
+	snap, plan, err := k.again(snap)
 	return look{began, snap, loaded, plan}, err
 }
 
