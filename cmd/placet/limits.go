@@ -6,15 +6,23 @@ import "syscall"
 // files side by side; above it nothing is gained by counting them.
 const scarceFiles = 512
 
-// sideBySide says how many runs are passed and how many files are made durable
-// at the same time, 0 for the usual numbers. Where few files may be open, more
-// would only meet the limit and have to wait.
-func sideBySide() (runs, files int) {
+// ampleFiles is the limit of open files from which on every run that waits for
+// the disk may keep its locks open.
+const ampleFiles = 2048
+
+// sideBySide says how many runs are passed, how many more may wait for the disk,
+// and how many files are made durable at the same time, 0 for the usual numbers.
+// Where few files may be open, more would only meet the limit and have to wait.
+func sideBySide() (runs, waiting, files int) {
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= scarceFiles {
-		return 0, 0
+	err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)
+	switch {
+	case err != nil || limit.Cur >= ampleFiles:
+		return 0, 0, 0
+	case limit.Cur >= scarceFiles:
+		return 0, int(limit.Cur) / 16, 0
 	}
 	const standing = 16 // standard streams, inotify, locks, logs
 	spare := max(int(limit.Cur)-standing, 8)
-	return max(spare/8, 1), max(spare/4, 1)
+	return max(spare/8, 1), max(spare/4, 1), max(spare/4, 1)
 }

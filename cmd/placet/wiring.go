@@ -104,7 +104,7 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 	if s.live {
 		b.changing = newLive(w.sources(root), conf, s.log, w.now)
 	}
-	workers, files := sideBySide()
+	workers, waiting, files := sideBySide()
 	b.store = store.New(store.OS(root), store.Options{Now: w.now, Log: s.log, Parallel: files})
 	if b.changing != nil {
 		b.changing.away = b.store.Away
@@ -124,7 +124,7 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 			facts.Alive = b.alive()
 			return facts
 		},
-		Begin: func(engine.Action) {}, Workers: workers, Now: w.now, Log: s.log, Moved: s.moved,
+		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: w.now, Log: s.log, Moved: s.moved,
 	}
 	if who, ok := mark(); ok && s.recall {
 		options.Recall = recall.Open(b.store, who)

@@ -46,15 +46,26 @@ func (d *dirty) push(run string) {
 	d.filled.Signal()
 }
 
+// wait waits for a run that can be taken; it is false once the set is closed.
+func (d *dirty) wait() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.await()
+}
+
+func (d *dirty) await() bool {
+	for len(d.queue) == 0 && !d.closed {
+		d.filled.Wait()
+	}
+	return !d.closed
+}
+
 // take waits for a run and takes it; it is false once the set is closed. The
 // caller must give it back with finish.
 func (d *dirty) take() (run string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for len(d.queue) == 0 && !d.closed {
-		d.filled.Wait()
-	}
-	if d.closed {
+	if !d.await() {
 		return "", false
 	}
 	run, d.queue = d.queue[0], d.queue[1:]
@@ -74,6 +85,13 @@ func (d *dirty) finish(run string) {
 		return
 	}
 	delete(d.in, run)
+}
+
+// waiting reports whether there is a run that nobody has taken.
+func (d *dirty) waiting() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.queue) > 0
 }
 
 // marked reports whether a run that is taken was marked since.

@@ -48,6 +48,10 @@ type Options struct {
 	Log   *slog.Logger
 	// Workers is how many runs are looked at side by side; 32 if not positive.
 	Workers int
+	// Waiting is how many runs besides may wait for the disk or for a lock, each
+	// with its locks open; 256 if not positive. It bounds how many plans share
+	// their rounds of fsync.
+	Waiting int
 	// Recall is what an earlier placet has seen; nil where nothing is kept.
 	Recall *recall.Memory
 	// Moved is called for every transition after its commit.
@@ -61,11 +65,12 @@ type Options struct {
 	Passed func(run layout.Run, took time.Duration)
 }
 
-// defaultWorkers is more than most machines have processors: a pass waits for
-// the disk most of the time, and plans that are ready together share their
-// fsyncs. Of 2,000 answers at once, 32 workers commit twice as many a second as
-// eight, and 64 hardly more.
-const defaultWorkers = 32
+const (
+	// defaultWorkers is more than most machines have processors: what is not in
+	// the page cache yet is waited for.
+	defaultWorkers = 32
+	defaultWaiting = 256
+)
 
 // Loop reconciles the runs of one workspace.
 type Loop struct {
@@ -120,6 +125,9 @@ func New(o Options) *Loop {
 	}
 	if o.Workers <= 0 {
 		o.Workers = defaultWorkers
+	}
+	if o.Waiting <= 0 {
+		o.Waiting = defaultWaiting
 	}
 	if o.Moved == nil {
 		o.Moved = func(layout.Run, engine.Transition) {}

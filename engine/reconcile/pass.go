@@ -53,16 +53,21 @@ type pass struct {
 	// follow is told the folders to follow after every look, and reports
 	// whether there are new ones among them: then the look came too early.
 	follow func(look) bool
-	// waiting is called around the wait for a lock.
+	// waiting is called around the wait for a lock and for the disk.
 	waiting func(wait func())
+	// yields is asked after every step whether other runs wait to be looked at:
+	// then the pass ends, and the run's next one begins after them. So of many
+	// answers at once all are taken before anything that is owed for one of them.
+	yields func() bool
 
-	moved int          // transitions committed
-	wrote bool         // something was committed, begun or ended
-	took  []string     // the steps so far, in words
-	same  map[step]int // how often each was taken since there was nothing to do
-	more  bool         // there is more to do
-	swept bool         // left-overs were looked for
-	last  look         // the last look
+	moved   int          // transitions committed
+	wrote   bool         // something was committed, begun or ended
+	took    []string     // the steps so far, in words
+	same    map[step]int // how often each was taken since there was nothing to do
+	more    bool         // there is more to do
+	yielded bool         // it ended after a step because others wait
+	swept   bool         // left-overs were looked for
+	last    look         // the last look
 }
 
 // newPass returns a pass that follows nothing.
@@ -71,6 +76,7 @@ func (l *Loop) newPass(f Found) *pass {
 		looker:  looker{l: l, f: f},
 		follow:  func(look) bool { return false },
 		waiting: func(wait func()) { wait() },
+		yields:  func() bool { return false },
 	}
 }
 
@@ -95,6 +101,9 @@ func (p *pass) run(ctx context.Context) error {
 		}
 		err := p.carry(ctx)
 		switch {
+		case err == nil && p.yields():
+			p.yielded = true
+			return nil
 		case err == nil:
 			steps, moved = steps+1, 0
 		case errors.Is(err, store.ErrMoved) && moved < maxMoved:
@@ -244,7 +253,9 @@ func (p *pass) commit(ctx context.Context) error {
 	if p.last.snap.Doc(p.f.Run.State).Present() && !p.l.o.Store.There(p.f.Run.State) {
 		return store.ErrMoved // git or a rename took the run away
 	}
-	if err := p.durable(plan); err != nil {
+	var err error
+	p.waiting(func() { err = p.durable(plan) })
+	if err != nil {
 		return err
 	}
 	p.wrote = true

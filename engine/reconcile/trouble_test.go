@@ -147,9 +147,9 @@ func lockFile(t *testing.T, name string) (unlock func()) {
 func TestRunsWhoseLockIsHeldDoNotKeepOthersWaiting(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := worldAt(t, root, func(o *Options) { o.Workers = 2 })
+		w := worldAt(t, root, func(o *Options) { o.Workers, o.Waiting = 2, 16 })
 		var unlocks []func()
-		for i := range lockWaiters {
+		for i := range w.o.Waiting {
 			id := fmt.Sprintf("locked%d", i)
 			w.toy(id, toyState{Target: 1})
 			unlocks = append(unlocks, lockFile(t, w.abs("toys/"+id+"/state.json.lock")))

@@ -10,10 +10,6 @@ import (
 	"placet/engine/watch"
 )
 
-// lockWaiters is how many passes may wait for a lock without keeping others
-// from being looked at.
-const lockWaiters = 16
-
 // manyRuns is the number of runs from which the garbage of the first looks is
 // given back at once.
 const manyRuns = 2000
@@ -25,8 +21,10 @@ type session struct {
 	book   *book
 	dirty  *dirty
 	timers *timers
-	// slots holds a token for each pass that may be under way.
-	slots chan struct{}
+	// slots bound how many passes look and decide, under how many are under way
+	// at all: those that wait for the disk or for a lock too.
+	slots *slots
+	under chan struct{}
 	// rescans is what a rescan is asked for.
 	rescans rescans
 
@@ -68,7 +66,7 @@ func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, wai
 func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *session {
 	s := &session{
 		l: l, w: w, book: newBook(l.o.Families), dirty: newDirty(), timers: newTimers(),
-		slots: make(chan struct{}, l.o.Workers), rescans: newRescans(), allPassed: make(chan struct{}),
+		slots: newSlots(l.o.Workers), under: make(chan struct{}, l.o.Workers+l.o.Waiting), rescans: newRescans(), allPassed: make(chan struct{}),
 	}
 	s.tell = sync.OnceFunc(func() {
 		if ready != nil {
@@ -83,9 +81,7 @@ func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *sessi
 // begin starts what looks at dirty runs, what keeps the time, and what hears of
 // changed facts.
 func (s *session) begin(ctx context.Context, wg *sync.WaitGroup) {
-	for range s.l.o.Workers + lockWaiters {
-		wg.Go(func() { s.work(ctx) })
-	}
+	wg.Go(func() { s.work(ctx, wg) })
 	wg.Go(func() { s.clock(ctx) })
 	wg.Go(func() { s.facts(ctx) })
 }

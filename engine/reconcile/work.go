@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"sync"
 	"time"
 
 	"placet/engine"
@@ -26,15 +27,21 @@ const (
 	longAgo = 10 * time.Second
 )
 
-// work looks at one dirty run after the other.
-func (s *session) work(ctx context.Context) {
-	for {
+// work gives every dirty run a pass, in their order, several side by side.
+func (s *session) work(ctx context.Context, wg *sync.WaitGroup) {
+	for s.dirty.wait() {
+		s.under <- struct{}{}
+		s.slots.begin()
 		state, ok := s.dirty.take()
 		if !ok {
 			return
 		}
-		s.serve(ctx, state)
-		s.dirty.finish(state)
+		wg.Go(func() {
+			s.serve(ctx, state)
+			s.slots.give()
+			<-s.under
+			s.dirty.finish(state)
+		})
 	}
 }
 
@@ -44,8 +51,6 @@ func (s *session) serve(ctx context.Context, state string) {
 	if lv == nil || s.resting(lv) || s.tooSoon(lv) {
 		return
 	}
-	s.slots <- struct{}{}
-	defer func() { <-s.slots }()
 	s.timers.drop(state)
 	p := s.newPass(lv)
 	var sight store.Sight
@@ -103,16 +108,18 @@ func (s *session) newPass(lv *live) *pass {
 	p.needs, p.same = lv.needs, lv.same
 	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
 	p.waiting = func(wait func()) {
-		<-s.slots
+		s.slots.give()
 		wait()
-		s.slots <- struct{}{}
+		s.slots.again()
 	}
-	var anew bool
+	var anew, first bool
 	s.book.do(func() {
 		if anew = lv.anew || lv.dirs == nil; anew {
 			lv.anew, lv.dirs = false, nil
 		}
+		first = lv.first
 	})
+	p.yields = func() bool { return !first && s.dirty.waiting() }
 	if anew {
 		s.w.Forget(lv.state)
 		s.follow(lv, []string{p.f.Run.Dir})
@@ -157,6 +164,11 @@ func (s *session) tooEarly(lv *live, lk look, run layout.Run) bool {
 // end draws the conclusions from a pass.
 func (s *session) end(lv *live, p *pass, err error) {
 	s.haste(lv, p)
+	lv.needs, lv.same = p.needs, p.same
+	if err == nil && p.yielded {
+		s.yielded(lv)
+		return
+	}
 	print := s.note(lv, p)
 	var stuck *stuckError
 	switch {
@@ -181,6 +193,16 @@ func (s *session) end(lv *live, p *pass, err error) {
 	}
 }
 
+// yielded has a run looked at again after those that wait.
+func (s *session) yielded(lv *live) {
+	lv.back.reset()
+	s.clear(lv)
+	s.dirty.mark(lv.state)
+	if s.book.get(lv.state) != lv {
+		s.w.Forget(lv.state)
+	}
+}
+
 // firstLooks is how many passes a run's files may take to stand still before
 // the daemon counts as ready all the same.
 const firstLooks = 8
@@ -199,7 +221,6 @@ func (s *session) haste(lv *live, p *pass) {
 // note remembers what to stat of a run to see whether it changed, and how it
 // stands.
 func (s *session) note(lv *live, p *pass) uint64 {
-	lv.needs, lv.same = p.needs, p.same
 	paths := sights(p.last.loaded, lv.dirs)
 	if len(paths) == 0 {
 		paths = []string{p.f.Run.Dir}
