@@ -227,3 +227,39 @@ func TestTheSameSnapshotIsDecidedOnce(t *testing.T) {
 		t.Error("an answer was not seen")
 	}
 }
+
+// asksGit needs something from git besides what the toy needs.
+type asksGit struct {
+	spy
+}
+
+func (a asksGit) Step(s engine.Snapshot) (engine.Plan, error) {
+	p, err := a.spy.Step(s)
+	p.Needs = append(p.Needs, "git:log/1")
+	return p, err
+}
+
+// What git has said in a pass is there at its next look: only the first lacks it.
+func TestGitIsNotLackingAtEveryLook(t *testing.T) {
+	steps, asked := 0, 0
+	w := newWorld(t, func(o *Options) {
+		o.Families = []Family{{toyLayout{}, asksGit{spy{on: func(engine.Snapshot) { steps++ }}}}}
+		o.Lookup = func(need string) engine.Document {
+			asked++
+			return engine.Document{Path: need, Kind: "git", Body: []byte("x"), Sum: engine.Sum([]byte("x"))}
+		}
+	})
+	w.toy("a", toyState{Target: 1})
+	w.o.Store.Watching() // it appeared just now
+	p := w.newPass(Found{toyRun("a"), w.o.Families[0]})
+	for pass := range 2 {
+		steps, asked = 0, 0
+		if err := p.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := [][2]int{{4, 1}, {2, 1}}[pass] // a look lacks it; then two steps taken, and none
+		if got := [2]int{steps, asked}; got != want || len(w.movedEvents()) != 2 {
+			t.Errorf("pass %d: %d decisions, git asked %d times, want %v; moved %q", pass, steps, asked, want, w.movedEvents())
+		}
+	}
+}

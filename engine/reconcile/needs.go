@@ -30,8 +30,8 @@ type look struct {
 type looker struct {
 	l *Loop
 	f Found
-	// needs are those that the last plan was made over, without git's: they
-	// are loaded at once.
+	// needs are those that the last plan was made over, without git's that are
+	// not answered yet: they are loaded at once.
 	needs []string
 	// git holds what local git said, once per pass.
 	git map[string]engine.Document
@@ -51,7 +51,7 @@ func (k *looker) look() (look, error) {
 		}
 		missing := lk.snap.Lacks(lk.plan.Needs)
 		if len(missing) == 0 {
-			k.needs = files(lk.plan.Needs)
+			k.needs = k.known(lk.plan.Needs)
 			return lk, nil
 		}
 		if round == needRounds {
@@ -59,6 +59,15 @@ func (k *looker) look() (look, error) {
 		}
 		needs = slices.Concat(needs, missing)
 	}
+}
+
+// known are the needs that are files, and those that git has answered in this pass:
+// without them every look would be one that lacks them and one more.
+func (k *looker) known(needs []string) []string {
+	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool {
+		_, answered := k.git[n]
+		return strings.HasPrefix(n, gitNeed) && !answered
+	})
 }
 
 // once reads the run with the needs and steps once. The facts are read before

@@ -83,7 +83,7 @@ func (l *Loop) newPass(f Found) *pass {
 // run looks and carries out until the plan is empty, or there is more to do than
 // a pass may.
 func (p *pass) run(ctx context.Context) error {
-	p.git, p.more = nil, false
+	p.git, p.needs, p.more = nil, files(p.needs), false
 	for steps, moved := 0, 0; ; {
 		if err := p.settled(ctx); err != nil {
 			return err
