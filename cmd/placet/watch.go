@@ -90,6 +90,7 @@ func (w *world) watch(ctx context.Context, asJSON bool, t *tap) error {
 	go b.tellBlind(ctx, watcher)
 	err = b.loop.Watch(ctx, watcher, func(runs, waiting int) {
 		w.note("watching %s (%s, %d waiting)", b.root, many(runs, "run", "runs"), waiting)
+		lean()
 	})
 	return errors.Join(orderly(err), leave(runner))
 }
