@@ -154,9 +154,18 @@ type daemon struct {
 
 func (p *place) start(wrap ...string) *daemon {
 	p.t.Helper()
+	return p.startTo(nil, wrap...)
+}
+
+// startTo starts a daemon that prints its transitions to a file.
+func (p *place) startTo(out *os.File, wrap ...string) *daemon {
+	p.t.Helper()
 	argv := append(wrap, placetBinary(p.t), "-C", p.root, "watch")
 	d := &daemon{cmd: exec.Command(argv[0], argv[1:]...), ready: make(chan struct{}), ended: make(chan struct{})}
 	d.cmd.Env = p.env()
+	if out != nil {
+		d.cmd.Stdout = out
+	}
 	pipe, err := d.cmd.StderrPipe()
 	if err != nil {
 		p.t.Fatal(err)
