@@ -69,8 +69,8 @@ var soakScripts = map[fate]string{
 // A session of many checkpoints comes to its end while the daemon is killed
 // every second: every attempt is judged once, nothing starts early, nothing is
 // lost. PLACET_SOAK=full takes 200 checkpoints.
-func TestSessionSurvivesKillNine(t *testing.T) {
-	n, limit := 30, 3*time.Minute
+func TestTortureSessionSurvivesKillNine(t *testing.T) {
+	n, limit := tortured(30, 60), 3*time.Minute
 	if os.Getenv("PLACET_SOAK") == "full" {
 		n, limit = 200, 30*time.Minute
 	}

@@ -10,12 +10,9 @@ import (
 )
 
 // kill -9 in a loop while runs are answered: nothing is lost, nothing doubled.
-func TestKillNineLosesAndDoublesNothing(t *testing.T) {
-	kills := 100
-	if testing.Short() {
-		kills = 20
-	}
-	p := newPlace(t, t.TempDir(), 50)
+func TestTortureKillNineLosesAndDoublesNothing(t *testing.T) {
+	kills := tortured(25, 200)
+	p := newPlace(t, t.TempDir(), kills/2)
 	want := make([]string, len(p.runs))
 	next := 0
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -52,6 +49,7 @@ func TestKillNineLosesAndDoublesNothing(t *testing.T) {
 	for i := range p.runs {
 		p.verify(i, want[i])
 	}
+	t.Logf("%d kills, %d answers: none lost, none doubled", kills, len(p.runs))
 	p.until("temporary files are gone", 20*time.Second, func() bool {
 		p.placet("once")
 		return len(temporaries(t, p.root)) == 0

@@ -32,6 +32,7 @@ var aways = []away{
 // A workspace that was moved away is said to be gone, and nothing is decided
 // until it is back; another folder that takes its name stays as it is.
 func TestTortureWorkspaceMovedAwayAndBack(t *testing.T) {
+	t.Parallel()
 	for _, a := range aways {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()

@@ -139,6 +139,7 @@ func (p *powered) has(i int) bool {
 // The power fails while runs are answered: every decision that placet has told of
 // is there when it is back, no file is unreadable, and placet goes on.
 func TestTorturePowerCut(t *testing.T) {
+	t.Parallel()
 	cuts := tortured(1, 50)
 	p := newPowered(t, 8*cuts)
 	want := make([]string, len(p.runs))

@@ -70,6 +70,7 @@ var scarcities = []scarcity{
 // A file system on which nothing can be written: said, nothing damaged, and the
 // runs go on once it can be.
 func TestTortureScarceDiskRecovers(t *testing.T) {
+	t.Parallel()
 	for _, s := range scarcities {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
@@ -279,6 +280,7 @@ func inNamespace(limit string, n int) []string {
 // With few descriptors, without inotify instances, with few watches: everything is
 // decided all the same, and where that takes longer the daemon and status say so.
 func TestTortureShortages(t *testing.T) {
+	t.Parallel()
 	for _, s := range shortages {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

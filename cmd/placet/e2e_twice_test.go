@@ -45,6 +45,7 @@ func TestTortureSecondDaemonRefusesAndTakesOver(t *testing.T) {
 // file, or because the file system has no flock, do no harm: each answer counts
 // once. One of them is killed now and then.
 func TestTortureTwoDaemonsSideBySide(t *testing.T) {
+	t.Parallel()
 	for name, alone := range map[string]func(p *place) (wrap []string){
 		"lock file removed": func(p *place) []string {
 			if err := os.Remove(filepath.Join(p.root, ".placet/lock")); err != nil && !os.IsNotExist(err) {
