@@ -19,7 +19,21 @@ func (n *Notes) Add(path, text string) {
 	if n.texts == nil {
 		n.texts = map[string][]string{}
 	}
-	n.texts[path] = append(n.texts[path], strings.TrimSpace(text))
+	n.texts[path] = append(n.texts[path], strings.TrimSpace(short(text)))
+}
+
+// longestNote is how much one cause may say in a note, in bytes. It repeats what
+// others wrote, and a note that is too large is none that anybody reads.
+const longestNote = 16 << 10
+
+// short takes out the middle of a text that is too long: its beginning says
+// where, its end what to do.
+func short(text string) string {
+	if len(text) <= longestNote {
+		return text
+	}
+	const end = longestNote / 8
+	return strings.ToValidUTF8(text[:longestNote-end], "") + " … " + strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
 // Beside says what is wrong with a file, in the note that stands beside it.

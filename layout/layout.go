@@ -82,6 +82,20 @@ const (
 	LimitYAML  = 64 << 10
 )
 
+// Outside is what a file is that a run needs and that lies in no run. Its name
+// says how large it may be; a text, of which a part is quoted, as large as a
+// state document.
+func Outside(p string) File {
+	f := File{Format: Text, Limit: LimitState}
+	switch path.Ext(p) {
+	case ".json":
+		f.Limit = LimitJSON
+	case ".yaml", ".yml":
+		f.Limit = LimitYAML
+	}
+	return f
+}
+
 // Entry is one name in a folder. Links are neither files nor folders here:
 // they are never followed.
 type Entry struct {

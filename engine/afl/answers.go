@@ -59,8 +59,8 @@ func (r *reading) findAnswer(id string, q *Request) *answer {
 	if a := r.answerBefore(f, id, q); a != nil {
 		return a
 	}
-	if f.Doc.Present() && string(f.Doc.Sum) != string(q.Digest) && f.Doc.Sum != engine.Sum(r.requestJSON(id, q)) {
-		r.Bad(f.Doc, "request.json was changed after it was issued: every answer is held until it is restored; remove it to have placet write it again")
+	if why := r.altered(f.Doc, id, q); why != "" {
+		r.Bad(f.Doc, "cannot use request.json: "+why+": every answer is held until it is restored; remove it to have placet write it again")
 		return nil
 	}
 	v := gate.Judge(r.judging(id, q, f))
@@ -80,6 +80,20 @@ func (r *reading) findAnswer(id string, q *Request) *answer {
 		return nil
 	}
 	return a
+}
+
+// altered is why request.json is not what was issued, "" if it is or is gone.
+func (r *reading) altered(d engine.Document, id string, q *Request) string {
+	switch {
+	case d.Absent():
+		return ""
+	case d.Err != nil:
+		r.Held = r.Held || d.Unsettled() || reader.Unread(d)
+		return d.Err.Error()
+	case string(d.Sum) == string(q.Digest) || d.Sum == engine.Sum(r.requestJSON(id, q)):
+		return ""
+	}
+	return "it was changed after it was issued"
 }
 
 // judging is a request with all that bears on its answer. Nothing that it

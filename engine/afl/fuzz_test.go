@@ -14,7 +14,7 @@ import (
 func fuzzSuite() enginetest.Suite { return enginetest.Suite{Layout: layout.AFL{}} }
 
 // points are sessions at several points of their way.
-func points(f *testing.F) map[string]*world {
+func points(f testing.TB) map[string]*world {
 	all := map[string]*world{}
 	all["designing"] = newWorld(f)
 	all["designing"].Write(specsYAML, design("", cp{id: "a"}))

@@ -117,6 +117,7 @@ var Kinds = []Kind{
 	member("id with ..", func(g Good) (string, any) { return g.ID, ".." }),
 	member("id with a slash", func(g Good) (string, any) { return g.ID, "../../x/y" }),
 	member("id of 300 characters", func(g Good) (string, any) { return g.ID, strings.Repeat("i", tooLong) }),
+	member("id of half a megabyte", func(g Good) (string, any) { return g.ID, strings.Repeat("i", 1<<19) }),
 }
 
 // text is a kind of content that every format can have.

@@ -38,7 +38,7 @@ func (v *visit) need(need string) error {
 
 // one looks at one path that is needed.
 func (v *visit) one(p string, still, watch bool) {
-	a := ask{path: p, file: layout.File{Format: layout.Text}, at: v.s.memory.beside(p), still: still, need: true}
+	a := ask{path: p, file: layout.Outside(p), at: v.s.memory.beside(p), still: still, need: true}
 	if rel, inside := v.inside(p); inside {
 		file, known := v.fam.File(v.run, rel)
 		if v.docs.has(p) && !still {
