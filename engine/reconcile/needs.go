@@ -106,7 +106,7 @@ func (k *looker) withGit(docs []engine.Document, needs []string) []engine.Docume
 			}
 			k.git[need] = doc
 		}
-		docs = slices.Insert(docs[:len(docs):len(docs)], sort.Search(len(docs), func(i int) bool { return docs[i].Path > need }), doc)
+		docs = slices.Insert(docs, sort.Search(len(docs), func(i int) bool { return docs[i].Path > need }), doc)
 	}
 	return docs
 }

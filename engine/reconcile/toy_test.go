@@ -86,7 +86,7 @@ func (toyLayout) File(_ layout.Run, rel string) (layout.File, bool) {
 	case strings.HasSuffix(base, layout.ProblemSuffix) || base == "problem.md":
 		return layout.File{Kind: layout.KindProblem, Writer: layout.Placet, Format: layout.Text, Limit: layout.LimitText}, true
 	case path.Dir(rel) == "events" && strings.HasSuffix(base, ".json"):
-		return layout.File{Kind: "event", Writer: layout.Placet, Limit: layout.LimitJSON}, true
+		return layout.File{Kind: "event", Writer: layout.Placet, Limit: layout.LimitJSON, Once: true}, true
 	case path.Dir(path.Dir(rel)) == "requests":
 		kinds := map[string]string{"request.json": layout.KindRequest, "response.json": layout.KindResponse, "receipt.json": layout.KindReceipt}
 		kind, ok := kinds[base]
@@ -108,6 +108,8 @@ type toyState struct {
 	Seen string `json:"seen,omitempty"`
 	// Quirk makes the machine misbehave: see quirk.
 	Quirk string `json:"quirk,omitempty"`
+	// Follow has the folder of the events followed.
+	Follow bool `json:"follow,omitempty"`
 	// Act wants an action with this ID while waiting, End its end.
 	Act string `json:"act,omitempty"`
 	End string `json:"end,omitempty"`
@@ -161,6 +163,9 @@ func (m toyMachine) Step(s engine.Snapshot) (engine.Plan, error) {
 	}
 	if st.Need != "" {
 		p.Needs = []string{st.Need}
+	}
+	if st.Follow {
+		p.Follow = []string{path.Join(s.Dir, "events")}
 	}
 	m.next(s, st, &p, &notes)
 	if len(p.Transitions) == 0 {

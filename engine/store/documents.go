@@ -22,6 +22,10 @@ type documents struct {
 // smallBlock is the number of documents that are no block of their own.
 const smallBlock = 32
 
+// spareDocs is room for facts that are added to many documents, so that these need
+// not be copied once more.
+const spareDocs = 8
+
 // take takes over documents of an earlier look, sorted by path.
 func (ds *documents) take(block []engine.Document) {
 	if len(block) < smallBlock {
@@ -108,9 +112,9 @@ func (ds *documents) sorted() []engine.Document {
 	sortDocs(ds.single)
 	single := ds.single
 	if len(ds.blocks) == 0 {
-		return single
+		return slices.Clip(single)
 	}
-	size := len(single)
+	size := len(single) + spareDocs
 	for _, b := range ds.blocks {
 		size += len(b)
 	}

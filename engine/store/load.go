@@ -15,7 +15,8 @@ import (
 // Loaded is one run's documents as one look found them.
 type Loaded struct {
 	// Docs are sorted by path: the run's own and those that were needed. A
-	// needed path that does not exist is there with engine.ErrAbsent.
+	// needed path that does not exist is there with engine.ErrAbsent. The slice is
+	// the caller's alone.
 	Docs []engine.Document
 	// Moving are all of them but those of long folders that were taken as an
 	// earlier look saw them; Still are these folders. See Verify.
