@@ -76,8 +76,10 @@ func (b *bench) startsAmong(p population) error {
 
 // forget removes what placet has kept of earlier looks.
 func (w workspace) forget() error {
-	if err := os.Remove(filepath.Join(w.root, ".placet/recall")); err != nil && !os.IsNotExist(err) {
-		return err
+	for _, name := range []string{".placet/recall", ".placet/recall-live"} {
+		if err := os.Remove(filepath.Join(w.root, name)); err != nil && !os.IsNotExist(err) {
+			return err
+		}
 	}
 	return nil
 }
@@ -93,7 +95,7 @@ func (b *bench) start(w workspace) (time.Duration, error) {
 	}
 	defer p.stop()
 	for end := time.Now().Add(keepWait); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(w.root, ".placet/recall")); err == nil {
+		if _, err := os.Stat(filepath.Join(w.root, ".placet/recall-live")); err == nil {
 			break
 		}
 	}

@@ -205,12 +205,17 @@ func planRun(dir string) Run {
 	}
 }
 
+// faberRun is the run at a clean path of three parts below a root. There may be a
+// hundred thousand: its texts share memory.
 func faberRun(dir string) Run {
-	project := path.Dir(dir)
-	id := path.Join(path.Base(path.Dir(project)), path.Base(project), path.Base(dir))
+	lock := dir + "/state.json.lock"
+	id := len(dir)
+	for range 3 {
+		id = strings.LastIndexByte(dir[:id], '/')
+	}
 	return Run{
-		Family: "faber", ID: id, Dir: dir, State: path.Join(dir, "state.json"),
-		Locks: []string{path.Join(dir, "state.json.lock"), path.Join(dir, "events/.next-id.lock")},
+		Family: "faber", ID: lock[id+1 : len(dir)], Dir: lock[:len(dir)], State: strings.TrimSuffix(lock, ".lock"),
+		Locks: []string{lock, dir + "/events/.next-id.lock"},
 	}
 }
 

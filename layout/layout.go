@@ -166,7 +166,7 @@ func ConflictCopy(name string) bool { return conflictCopy.MatchString(name) }
 
 // Under reports whether p is dir or lies below it.
 func Under(p, dir string) bool {
-	return p == dir || strings.HasPrefix(p, dir+"/") || dir == "."
+	return p == dir || len(p) > len(dir) && p[len(dir)] == '/' && strings.HasPrefix(p, dir) || dir == "."
 }
 
 // Safe reports whether a path from a document may be looked up: relative,

@@ -277,16 +277,19 @@ func TestWhatMakesKeptViewsVoid(t *testing.T) {
 		"a file that ten runs need": {func(k *keeping) { k.disk.Rewrite("specs/design.md", "# Other\n") }, 30},
 		"other settings":            {func(k *keeping) { k.conf.OnDeadline = "approve" }, 0},
 		"a clock that went back":    {func(k *keeping) { k.now = k.now.Add(-2 * time.Second) }, 0},
-		"a torn file":               {func(k *keeping) { b, _ := k.disk.Get(".placet/recall"); k.disk.Rewrite(".placet/recall", b[:len(b)-1]) }, 0},
-		"a changed byte": {func(k *keeping) {
-			b, _ := k.disk.Get(".placet/recall")
-			k.disk.Rewrite(".placet/recall", b[:99]+"?"+b[100:])
-		}, 0},
-		"an empty file":                      {func(k *keeping) { k.disk.Rewrite(".placet/recall", "") }, 0},
-		"no file":                            {func(k *keeping) { k.disk.Delete(".placet/recall") }, 0},
+		"a torn file":               {func(k *keeping) { k.spoil("recall", func(b string) string { return b[:len(b)-1] }) }, 10},
+		"a changed byte":            {func(k *keeping) { k.spoil("recall", func(b string) string { return b[:99] + "?" + b[100:] }) }, 10},
+		"an empty file":             {func(k *keeping) { k.spoil("recall", func(string) string { return "" }) }, 10},
+		"a torn file of live runs":  {func(k *keeping) { k.spoil("recall-live", func(b string) string { return b[:len(b)-1] }) }, 30},
+		"a changed byte of theirs":  {func(k *keeping) { k.spoil("recall-live", func(b string) string { return b[:99] + "?" + b[100:] }) }, 30},
+		"one file in the other's place": {func(k *keeping) {
+			b, _ := k.disk.Get(".placet/recall-live")
+			k.disk.Rewrite(".placet/recall", b)
+		}, 10},
+		"no file":                            {func(k *keeping) { k.disk.Delete(".placet/recall"); k.disk.Delete(".placet/recall-live") }, 0},
 		"somebody's half-written file":       {func(k *keeping) { k.disk.Put(".placet/recall.new", "") }, 40},
 		"the workspace under a new inode":    {func(k *keeping) { k.disk = k.disk.KillClone(); touchAll(k) }, 0},
-		"something else in the file's place": {func(k *keeping) { k.disk.Delete(".placet/recall"); k.disk.PutDir(".placet/recall") }, 0},
+		"something else in the file's place": {func(k *keeping) { k.disk.Delete(".placet/recall"); k.disk.PutDir(".placet/recall") }, 10},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -301,6 +304,12 @@ func TestWhatMakesKeptViewsVoid(t *testing.T) {
 	if k := rested(t); k.recalls("another program") != 0 {
 		t.Error("another program's views are used")
 	}
+}
+
+// spoil changes one of the files below .placet/.
+func (k *keeping) spoil(name string, change func(string) string) {
+	body, _ := k.disk.Get(".placet/" + name)
+	k.disk.Rewrite(".placet/"+name, change(body))
 }
 
 // touchAll puts every file of the runs in place anew.

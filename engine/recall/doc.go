@@ -1,8 +1,9 @@
 // Package recall keeps what looking at runs has shown, so that a later placet
 // need not read again what has not changed since.
 //
-// The files are the record; this is one file below .placet/ that can vanish at
-// any moment. The rules:
+// The files are the record; these are two files below .placet/ that can vanish at
+// any moment, one for the runs that can move and one for those that have ended. The
+// rules:
 //
 //   - An entry is used only while stat says of every file that the look depended
 //     on what it said then: device, inode, size, mtime and ctime to the
@@ -15,5 +16,6 @@
 //     or of one that time has passed over (a deadline) is not used.
 //   - A file that does not read as a whole is no file. One that cannot be written
 //     is done without.
-//   - Nothing is decided by it but that nothing is to be done.
+//   - Nothing is decided by it but that nothing is to be done, and where to look
+//     first.
 package recall

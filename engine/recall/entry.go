@@ -84,8 +84,10 @@ func (p *Packer) sight(s store.Sight) {
 
 func (u *Unpacker) sight() store.Sight { return store.Sight{Names: u.Text(), Print: u.print()} }
 
-// peek reads the part of an entry that is about the state document.
+// peek reads the part of an entry that is about the state document. What is before
+// it is for [Memory.First].
 func (u *Unpacker) peek() (e Entry) {
+	_ = u.Text()
 	// There are few words for how a run stands, and they outlive the file.
 	status := unique.Make(u.Text()).Value()
 	e.Peek = engine.Peek{Status: engine.Status(status), Final: u.Bool(), Waiting: u.Bool(), Touched: u.Bool(), Open: int(u.Int()), Asked: u.Time()}

@@ -15,7 +15,7 @@ import (
 // when it was written, the table of entries (key and place, sorted by key), the
 // entries, and the CRC-32C of all that.
 const (
-	magic   = "placet recall 1\n"
+	magic   = "placet recall 2\n"
 	slot    = len(key{}) + 4
 	maxFile = 1 << 30
 )

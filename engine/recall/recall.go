@@ -1,52 +1,98 @@
 package recall
 
 import (
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"placet/engine"
 	"placet/engine/store"
 	"placet/layout"
 )
 
-// fileName is the file below the private folder.
-const fileName = "recall"
+// The files below the private folder: what is kept of runs that can move, and of
+// those that have ended. The first is small where runs have piled up, and read
+// before anything else.
+const (
+	liveName  = "recall-live"
+	endedName = "recall"
+)
 
 // Memory is what an earlier placet kept, and what this one has seen. A nil Memory
 // knows nothing and keeps nothing. Its methods may be called at the same time.
 type Memory struct {
 	store *store.Store
 	mark  string
+	first []string // state documents of the runs that could move
 
-	mu    sync.Mutex
-	have  table
-	notes map[key]string
-	worth int
+	mu     sync.Mutex
+	live   table
+	ended  table
+	opened bool // ended was read
+	notes  map[key]string
+	worth  int
 }
 
-// Open reads what an earlier placet kept. The mark stands for the program and
-// for whoever runs it: what was kept under another one is not used.
+// Open reads what an earlier placet kept of runs that can move; what it kept of
+// others is read when it is asked for. The mark stands for the program and for
+// whoever runs it: what was kept under another one is not used.
 func Open(s *store.Store, mark string) *Memory {
 	m := &Memory{store: s, mark: mark, notes: map[key]string{}}
-	body, err := s.Kept(fileName, maxFile)
-	if err != nil {
-		return m // it may always be missing
-	}
-	m.have = read(body, mark)
-	if now, _ := s.DiskNow(); now.Before(m.have.written) {
-		m.have = table{} // the clock went back: times may come again
-	}
+	m.live = m.open(liveName)
+	m.live.all(func(_ key, packed string) {
+		if u := Unpack(packed); u.Text() != "" && !u.Bad {
+			m.first = append(m.first, Unpack(packed).Text())
+		}
+	})
 	return m
+}
+
+// First are the state documents of the runs that could move when they were last
+// looked at: where to look first, no more.
+func (m *Memory) First() []string {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.first
+}
+
+// open reads a file; the empty table stands for one that cannot be used.
+func (m *Memory) open(name string) table {
+	body, err := m.store.Kept(name, maxFile)
+	if err != nil {
+		return table{} // it may always be missing
+	}
+	t := read(body, m.mark)
+	if now, _ := m.store.DiskNow(); now.Before(t.written) {
+		return table{} // the clock went back: times may come again
+	}
+	return t
 }
 
 func (m *Memory) find(run layout.Run) string {
 	if m == nil {
 		return ""
 	}
+	k := keyOf(run)
 	m.mu.Lock()
-	have := m.have
+	live := m.live
 	m.mu.Unlock()
-	return have.find(keyOf(run))
+	if packed := live.find(k); packed != "" {
+		return packed
+	}
+	return m.openEnded().find(k)
+}
+
+func (m *Memory) openEnded() table {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.opened {
+		m.ended, m.opened = m.open(endedName), true
+	}
+	return m.ended
 }
 
 // Peek returns what a run's state document said when it looked as it does now.
@@ -89,6 +135,11 @@ func (m *Memory) Note(run layout.Run, e Entry) {
 		worth += 8 + len(e.Rest.Sight.Names)/64
 	}
 	var p Packer
+	if e.Peek.Final {
+		p.Text("") // its path is not kept
+	} else {
+		p.Text(run.State)
+	}
 	p.entry(e)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,19 +156,22 @@ const (
 	worthShare = 64 // of the entries that are there
 )
 
-// Save writes the file if what was noted is worth it. runs are all runs of the
+// Save writes the files if what was noted is worth it. runs are all runs of the
 // workspace: others are not kept. nil keeps them all.
 func (m *Memory) Save(runs []layout.Run) error {
 	if m == nil {
 		return nil
 	}
+	ended := m.openEnded()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.worth < leastWorth+len(m.have.slots)/slot/worthShare {
+	if m.worth < leastWorth+(len(m.live.slots)+len(ended.slots))/slot/worthShare {
 		return nil
 	}
-	packed := make(map[key]string, len(m.notes)+len(m.have.slots)/slot)
-	m.have.all(func(k key, entry string) { packed[k] = entry })
+	packed := make(map[key]string, len(m.notes)+(len(m.live.slots)+len(ended.slots))/slot)
+	for _, t := range []table{ended, m.live} {
+		t.all(func(k key, entry string) { packed[k] = entry })
+	}
 	for k, entry := range m.notes {
 		packed[k] = entry
 	}
@@ -128,12 +182,23 @@ func (m *Memory) Save(runs []layout.Run) error {
 	if !known {
 		return nil // nothing can be kept here
 	}
+	m.worth = 0
+	live := map[key]string{}
+	for k, entry := range packed {
+		if u := Unpack(entry); u.Text() != "" {
+			live[k] = entry
+			delete(packed, k)
+		}
+	}
+	return errors.Join(m.keep(endedName, written, packed), m.keep(liveName, written, live))
+}
+
+func (m *Memory) keep(name string, written time.Time, packed map[key]string) error {
 	body := file(m.mark, written, packed)
 	if len(body) > maxFile {
 		return fmt.Errorf("cannot keep what was seen: %d bytes are too many", len(body))
 	}
-	m.worth = 0
-	return m.store.Keep(fileName, body)
+	return m.store.Keep(name, body)
 }
 
 func only(packed map[key]string, runs []layout.Run) map[key]string {
@@ -154,5 +219,6 @@ func (m *Memory) Close() {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.have, m.notes, m.worth = table{}, nil, 0
+	m.live, m.ended, m.opened, m.first = table{}, table{}, true, nil
+	m.notes, m.worth = nil, 0
 }

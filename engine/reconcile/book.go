@@ -2,7 +2,7 @@ package reconcile
 
 import (
 	"hash/maphash"
-	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -144,10 +144,15 @@ func (b *book) family(f Found) int {
 // newLive returns a live run that is in no book yet.
 func (b *book) newLive(f Found) *live {
 	lv := &live{state: strings.Clone(f.Run.State), dirLen: uint16(len(f.Run.Dir)), fam: b.family(f), ident: identOf(f.Run)}
-	if run, ok := f.Family.Layout.At(f.Run.State); !ok || !reflect.DeepEqual(run, f.Run) || !short(f.Run) {
+	if run, ok := f.Family.Layout.At(f.Run.State); !ok || !sameRun(run, f.Run) || !short(f.Run) {
 		lv.run = &f.Run
 	}
 	return lv
+}
+
+func sameRun(a, b layout.Run) bool {
+	return a.Family == b.Family && a.ID == b.ID && a.Dir == b.Dir && a.Class == b.Class && a.State == b.State &&
+		slices.Equal(a.Locks, b.Locks) && a.LocksExist == b.LocksExist
 }
 
 // short reports whether the path of a run's state document tells its folder too,

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -71,7 +73,7 @@ func restingToys(t *testing.T) string {
 // kept waits until a daemon has kept what its start has seen.
 func (w *world) kept() {
 	w.t.Helper()
-	w.eventually("the start is kept", func() bool { return w.read(".placet/recall") != "" })
+	w.eventually("the start is kept", func() bool { return w.read(".placet/recall-live") != "" })
 }
 
 func TestAStartAsksNothingAboutRunsThatAreAsTheyWereLeft(t *testing.T) {
@@ -175,4 +177,55 @@ func TestFactsHaveOneMark(t *testing.T) {
 	if _, ok := m.of(engine.Facts{Config: engine.Config{Family: func() {}}}); ok {
 		t.Error("facts that cannot be written have a mark")
 	}
+}
+
+// stuck is a file system that does not list the root until it is let go on.
+type stuck struct {
+	store.FS
+	listing, goOn chan struct{}
+	once          *sync.Once
+}
+
+func (s stuck) List(dir string) ([]store.Info, error) {
+	if dir == "toys" {
+		s.once.Do(func() { close(s.listing) })
+		<-s.goOn
+	}
+	return s.FS.List(dir)
+}
+
+func TestRunsThatCouldMoveAreServedBeforeTheOthersAreKnown(t *testing.T) {
+	root := restingToys(t)
+	before, _ := nextPlacet(t, root)
+	s := before.serve(watch.Notify)
+	before.kept()
+	s.stop()
+	before.answer("t3", "enough")
+	if err := os.RemoveAll(filepath.Join(root, "toys/t5")); err != nil {
+		t.Fatal(err)
+	}
+	disk := stuck{elderly{store.OS(root)}, make(chan struct{}), make(chan struct{}), new(sync.Once)}
+	m := &stepping{steps: map[string]int{}}
+	w := worldAt(t, root, func(o *Options) {
+		o.Families = []Family{{toyLayout{}, m}}
+		o.Store = store.New(disk, store.Options{Log: o.Log})
+		o.Recall = recall.Open(o.Store, "m")
+		o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "en"}} }
+	})
+	s = w.start(watch.Notify)
+	<-disk.listing
+	w.becomes("t3", "over")
+	select {
+	case <-s.ready:
+		t.Error("it is ready though it does not know the runs")
+	default:
+	}
+	close(disk.goOn)
+	if runs := <-s.ready; runs[0] != 11 {
+		t.Errorf("%d runs, want 11", runs[0])
+	}
+	if m.steps["t5"] != 0 {
+		t.Error("a run that is gone was looked at")
+	}
+	s.stop()
 }

@@ -118,6 +118,9 @@ func (sc *scan) start(now time.Time) { sc.sliced, sc.blind, sc.walked = now, now
 // before it is listed. New runs are looked at, vanished ones forgotten; what
 // lies below a folder that cannot be listed stays as it is.
 func (s *session) scan(ctx context.Context, sc *scan, first bool) {
+	if first {
+		s.early(ctx)
+	}
 	sc.walk++
 	w := walk{before: s.w.Guard, list: s.l.o.Store.List}
 	found := s.l.walk(&w)

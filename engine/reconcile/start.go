@@ -58,6 +58,46 @@ func (s *session) recall(ctx context.Context, fresh []Found, walk uint32) (other
 	return others
 }
 
+// early takes in the runs that could move when placet was last here, before it is
+// known what else there is. Where one of them is no more, the walk does not find it.
+func (s *session) early(ctx context.Context) {
+	first := s.l.o.Recall.First()
+	if len(first) == 0 {
+		return
+	}
+	// The watcher tests the roots with files that it makes there: before anything is
+	// looked at, lest it all look changed.
+	var roots []string
+	for _, f := range s.l.o.Families {
+		roots = append(roots, f.Layout.Roots()...)
+	}
+	s.w.Structure(roots)
+	var found []Found
+	for _, state := range first {
+		if f, ok := s.firstOf(state); ok {
+			found = append(found, f)
+		}
+	}
+	const walk = 0 // before any
+	s.classify(ctx, s.recall(ctx, found, walk), walk, true)
+}
+
+// firstOf is the run with a state document, where that is there and its path alone
+// tells: one below a family's other roots may be shadowed by one below the first.
+func (s *session) firstOf(state string) (Found, bool) {
+	for _, f := range s.l.o.Families {
+		if !layout.Under(state, f.Layout.Roots()[0]) {
+			continue
+		}
+		run, ok := f.Layout.At(state)
+		if !ok || run.State != state {
+			return Found{}, false
+		}
+		return Found{run, f}, s.l.o.Store.HasFile(state)
+	}
+	return Found{}, false
+}
+
 // claim takes a run that is not in the set yet; the caller must give it back with
 // finish.
 func (d *dirty) claim(run string) {

@@ -37,12 +37,13 @@ func (a *Again) Holds(dir string, old Sight) bool {
 // Ended is Holds for a run that has ended: where the sight holds, glance is what
 // [Store.GlanceAt] would have returned at that moment.
 func (a *Again) Ended(run layout.Run, old Sight) (glance uint64, holds bool) {
-	dir, state := a.at(run.Dir), seen{}
+	var dir, state seen
+	stateAt := NameIn(run.Dir, run.State)
 	holds = a.look(run.Dir, old, func(name string, is seen) {
 		switch name {
 		case ".":
 			dir = is
-		case strings.TrimSuffix(stateName(run), "\x00"):
+		case stateAt:
 			state = is
 		}
 	})
@@ -71,9 +72,11 @@ func (a *Again) EndedState(run layout.Run, old Sight) (glance uint64, holds bool
 // them more; number is their Glance.
 func (a *Again) Recall(run layout.Run, old Sight, told func(name string, folder bool) bool, more []string) (names string, number uint64, holds bool) {
 	m := &a.s.memory
-	var resting []uint64
 	var list strings.Builder
 	var g glance
+	list.Grow(len(old.Names))
+	resting := make([]uint64, 0, strings.Count(old.Names, "\x00"))
+	stateAt := NameIn(run.Dir, run.State)
 	take := func(name string, is seen) {
 		list.WriteString(name)
 		list.WriteByte(0)
@@ -84,7 +87,7 @@ func (a *Again) Recall(run layout.Run, old Sight, told func(name string, folder 
 		if is.there && !outside {
 			resting = append(resting, m.restKey(m.hash(name), is.info.Device, is.info.Inode))
 		}
-		if name+"\x00" == stateName(run) && is.there {
+		if name == stateAt && is.there {
 			m.noteState(run.State)
 		}
 		if told(name, is.there && is.info.Mode.IsDir()) {
@@ -98,7 +101,7 @@ func (a *Again) Recall(run layout.Run, old Sight, told func(name string, folder 
 		take("/"+name, a.at(name))
 	}
 	a.rest(run, resting)
-	return strings.Clone(list.String()), g.number, true
+	return list.String(), g.number, true
 }
 
 // rest has a run's files count as seen long ago.
@@ -173,6 +176,12 @@ func (s *Store) Glance(dir, names string) uint64 {
 	return g.number
 }
 
+// HasFile reports whether a regular file is under a name.
+func (s *Store) HasFile(name string) bool {
+	is := s.see(name)
+	return is.there && is.info.regular()
+}
+
 // GlanceAt is Glance of a run's folder and its state document alone.
 func (s *Store) GlanceAt(dir, state string) uint64 {
 	return s.glanceOf(s.see(dir), s.see(state))
@@ -205,8 +214,8 @@ func NameIn(dir, p string) string {
 	if p == dir {
 		return "."
 	}
-	if rel, ok := strings.CutPrefix(p, dir+"/"); ok {
-		return rel
+	if len(p) > len(dir) && p[len(dir)] == '/' && strings.HasPrefix(p, dir) {
+		return p[len(dir)+1:]
 	}
 	return "/" + path.Clean(p)
 }
