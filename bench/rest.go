@@ -30,12 +30,12 @@ func (b *bench) verb(w workspace, args ...string) ([]byte, error) {
 }
 
 // coldStart is S5: from the start of the daemon until it is ready, among runs that
-// all wait and among runs of which few do.
+// all wait, and among runs that have piled up.
 func (b *bench) coldStart() error {
 	if err := b.startsAmong(crowd(b.waiting)); err != nil {
 		return err
 	}
-	return b.startsAmong(grown(b.runs, 100))
+	return b.piled()
 }
 
 // startsAmong measures starts with nothing kept of an earlier one, and with what
@@ -111,50 +111,76 @@ func dropCaches() bool {
 // memory is S6: what stays resident when nothing is to be done.
 func (b *bench) memory() error {
 	for _, kind := range []struct {
-		what               string
-		waiting, completed int
-		goal               float64
+		what string
+		population
+		goal float64
 	}{
-		{"an empty workspace", 0, 0, 16},
-		{fmt.Sprintf("%d waiting runs", b.waiting), b.waiting, 0, 32},
-		{fmt.Sprintf("%d completed runs", b.runs), 0, b.runs, 48},
+		{"an empty workspace", population{}, 16},
+		{fmt.Sprintf("%d waiting runs", b.waiting), crowd(b.waiting), 32},
+		{fmt.Sprintf("%d runs that have ended", b.runs), population{ended: b.runs, sessions: sessionShare, longest: 100}, 48},
 	} {
-		s, err := b.open("memory", kind.waiting, kind.completed, 5)
+		w, err := b.grow("memory", kind.population)
 		if err != nil {
 			return err
 		}
-		time.Sleep(b.idle / 5) // what the start needed is given back
-		kib, err := s.daemon.resident()
+		kib, err := b.resident(w)
 		if err != nil {
 			return err
 		}
 		b.table.most("S6", "resident with "+kind.what, float64(kib)/1024, kind.goal, "MiB")
-		if err := s.close(); err != nil {
+		if err := os.RemoveAll(w.root); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// idleness is S8: processor time when nothing is to be done.
-func (b *bench) idleness() error {
-	s, err := b.open("idle", b.waiting/2, b.runs/2, 5)
+// resident is what a daemon that was started a while ago holds, in KiB.
+func (b *bench) resident(w workspace) (int, error) {
+	p, err := startPlacet(b.placet, w.root)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	time.Sleep(b.idle / 5)
-	before, err := s.daemon.processor()
+	defer p.stop()
+	time.Sleep(b.idle / 2) // what the start needed is given back
+	return p.resident()
+}
+
+// idleness is S8: processor time when nothing is to be done, among runs that all
+// wait and among runs of which few do.
+func (b *bench) idleness() error {
+	for _, p := range []population{crowd(b.waiting), grown(b.runs, 100)} {
+		w, err := b.grow("idle", p)
+		if err != nil {
+			return err
+		}
+		used, err := b.idles(w)
+		if err != nil {
+			return err
+		}
+		b.table.most("S8", "processor, idle, "+p.String(), 100*float64(used)/float64(b.idle), 0.2, "%")
+		if err := os.RemoveAll(w.root); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idles is how much processor time a daemon uses that has nothing to do.
+func (b *bench) idles(w workspace) (time.Duration, error) {
+	p, err := startPlacet(b.placet, w.root)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	defer p.stop()
+	time.Sleep(b.idle / 2)
+	before, err := p.processor()
+	if err != nil {
+		return 0, err
 	}
 	time.Sleep(b.idle)
-	after, err := s.daemon.processor()
-	if err != nil {
-		return err
-	}
-	share := 100 * float64(after-before) / float64(b.idle)
-	b.table.most("S8", fmt.Sprintf("processor, idle, %d runs", b.waiting/2+b.runs/2), share, 0.2, "%")
-	return s.close()
+	after, err := p.processor()
+	return after - before, err
 }
 
 // views is S9: the verbs that look at everything, among runs of which few wait

@@ -113,7 +113,8 @@ func (s *session) remembered(fresh []Found, walk uint32) (known []*recalled, oth
 	for _, f := range fresh {
 		k := &recalled{f: f, e: round.entry(f)}
 		switch {
-		case k.e.Peek.Final && short(f.Run) && (k.e.Rest != nil || !k.e.Peek.Touched && !k.e.State.Zero()):
+		case endedAsLeft(k):
+			k.e = recall.Entry{} // read again when its turn comes: there may be very many
 		case k.e.Rest != nil && !k.e.Peek.Final && strings.Count(k.e.Rest.Sight.Names, "\x00") <= mostRecalled:
 			k.lv = s.book.newLive(f)
 			k.f.Run.State, k.f.Run.Dir = k.lv.state, k.lv.dir() // one copy of each path
@@ -130,10 +131,21 @@ func (s *session) remembered(fresh []Found, walk uint32) (known []*recalled, oth
 	return known, others
 }
 
+// endedAsLeft reports whether enough is remembered of a run that has ended: of one
+// that placet never moved, its state document.
+func endedAsLeft(k *recalled) bool {
+	return k.e.Peek.Final && short(k.f.Run) && (k.e.Rest != nil || !k.e.Peek.Touched && !k.e.State.Zero())
+}
+
 // takeFinal takes a run that has ended in if it is as it was left.
 func (s *session) takeFinal(round *Recall, k *recalled, walk uint32) bool {
 	var glance uint64
 	var holds bool
+	k.e = round.entry(k.f)
+	defer func() { k.e = recall.Entry{} }()
+	if !endedAsLeft(k) {
+		return false
+	}
 	switch {
 	case k.e.Rest == nil:
 		glance, holds = round.again.EndedState(k.f.Run, k.e.State)
