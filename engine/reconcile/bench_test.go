@@ -44,7 +44,7 @@ func BenchmarkStatOnlyLook(b *testing.B) {
 	s.serve(b.Context(), lv.state)
 	b.ReportAllocs()
 	for b.Loop() {
-		s.compareLive(lv)
+		s.compareLive(s.l.o.Store.Again(), lv)
 	}
 	if lv.sights == "" || !strings.Contains(lv.sights, filepath.Base(lv.state)) {
 		b.Fatalf("nothing is looked at: %q", lv.sights)

@@ -2,9 +2,13 @@ package reconcile
 
 import (
 	"context"
+	"maps"
 	"path"
+	"slices"
 	"sync"
 	"time"
+
+	"placet/engine/store"
 )
 
 const (
@@ -106,6 +110,9 @@ type scan struct {
 	walk   uint32
 	away   bool            // the workspace was not there at the last tick
 	listed map[string]bool // structure folders
+	// folders is how they looked before they were listed, 0 where a change of them
+	// might not show.
+	folders map[string]uint64
 	// When the slices, the blind folders and the structure were last looked at.
 	sliced, blind, walked time.Time
 	// Fractions of a run that a slice left over.
@@ -122,10 +129,17 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 		s.early(ctx)
 	}
 	sc.walk++
-	w := walk{before: s.w.Guard, list: s.l.o.Store.List}
+	looked := map[string]uint64{}
+	w := walk{list: s.l.o.Store.List, before: func(dir string) {
+		s.w.Guard(dir)
+		looked[dir] = s.l.o.Store.GlanceOld(dir)
+	}}
 	found := s.l.walk(&w)
 	if ctx.Err() != nil {
 		return
+	}
+	if sc.folders = looked; w.err() != nil {
+		sc.folders = nil
 	}
 	s.sayWalk(&w)
 	s.w.Structure(w.listed)
@@ -267,8 +281,9 @@ func (s *session) tick(sc *scan, now time.Time) {
 	lives, finals := s.book.sizes()
 	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
 	sc.sliced = now
+	again := s.l.o.Store.Again()
 	for _, lv := range s.book.nextLive(portion(&sc.liveRest, lives, part)) {
-		s.compareLive(lv)
+		s.compareLive(again, lv)
 	}
 	if s.compareFinals(s.book.nextFinal(portion(&sc.finalRest, finals, part)), func(string) bool { return true }) {
 		s.rescans.ask()
@@ -279,8 +294,23 @@ func (s *session) tick(sc *scan, now time.Time) {
 	}
 	if now.Sub(sc.walked) >= scanRound {
 		sc.walked = now
-		s.rescans.ask()
+		if s.asListed(sc) {
+			s.w.Structure(slices.Collect(maps.Keys(sc.listed))) // for the sake of lost watches
+		} else {
+			s.rescans.ask()
+		}
 	}
+}
+
+// asListed reports whether every folder in which runs may appear looks as it did
+// before it was listed: then the walk would find the same.
+func (s *session) asListed(sc *scan) bool {
+	for dir, was := range sc.folders {
+		if was == 0 || s.l.o.Store.GlanceOld(dir) != was {
+			return false
+		}
+	}
+	return sc.folders != nil
 }
 
 // portion is how many of n are due, given the part of a round that has passed;
@@ -295,8 +325,8 @@ func portion(rest *float64, n int, part float64) int {
 // compareLive marks a run whose print changed. That nobody said so means that
 // its watches may stand on other folders: they are made anew. A file of which no
 // look asks, because it was written once, may have changed in place all the same.
-func (s *session) compareLive(lv *live) {
-	print := s.printOf(lv)
+func (s *session) compareLive(again *store.Again, lv *live) {
+	print := s.printOf(again, lv)
 	var changed bool
 	s.book.do(func() {
 		if changed = lv.sights == "" || lv.print != print; changed {
@@ -309,12 +339,12 @@ func (s *session) compareLive(lv *live) {
 }
 
 // printOf takes the print of what was last seen of a run, 0 if nothing was.
-func (s *session) printOf(lv *live) uint64 {
+func (s *session) printOf(again *store.Again, lv *live) uint64 {
 	packed := s.book.names(lv)
 	if packed == "" {
 		return 0
 	}
-	return s.l.o.Store.Glance(lv.dir(), packed)
+	return again.Glance(lv.dir(), packed)
 }
 
 // lookBlind marks the live runs that follow a blind folder; where structure is

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/store"
 	"placet/engine/watch"
 )
 
@@ -253,4 +255,44 @@ func TestChangeWithoutAnEventIsFoundWithinARound(t *testing.T) {
 		s.dirty.close()
 		wg.Wait()
 	})
+}
+
+func TestFoldersThatLookAsBeforeAreNotListedAgain(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		old    bool // in the eyes of the file system's clock
+		change func(w *world)
+		want   bool
+	}{
+		{"nothing", true, func(*world) {}, true},
+		{"too young to tell", false, func(*world) {}, false},
+		{"a run appears", true, func(w *world) { w.toy("b", toyState{}) }, false},
+		{"a run goes", true, func(w *world) {
+			if err := os.RemoveAll(filepath.Join(w.root, "toys/a")); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+		{"a run changes", true, func(w *world) { w.toy("a", toyState{Target: 7}) }, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := worldAt(t, t.TempDir())
+			if test.old {
+				w = worldAt(t, w.root, func(o *Options) { o.Store = store.New(elderly{store.OS(w.root)}, store.Options{}) })
+			}
+			w.toy("a", toyState{})
+			watcher, err := watch.NewFrom(w.root, nil, deaf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer watcher.Close()
+			s := newSession(w.Loop, watcher, nil)
+			var sc scan
+			s.scan(t.Context(), &sc, true)
+			s.scan(t.Context(), &sc, false) // the watcher's tests have changed the roots
+			test.change(w)
+			if got := s.asListed(&sc); got != test.want {
+				t.Errorf("all as before: %t, want %t", got, test.want)
+			}
+		})
+	}
 }

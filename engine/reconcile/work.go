@@ -83,7 +83,7 @@ func (s *session) resting(lv *live) bool {
 	}
 	left := time.Until(lv.rest.until)
 	over := !lv.rest.ever && (left <= 0 || lv.rest.epoch != s.epoch.Load())
-	if !over && s.printOf(lv) == lv.rest.print {
+	if !over && s.printOf(s.l.o.Store.Again(), lv) == lv.rest.print {
 		if !lv.rest.ever {
 			s.timers.set(lv.state, s.l.o.Now().Add(left))
 		}

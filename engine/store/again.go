@@ -159,21 +159,35 @@ func (s *Store) see(p string) seen {
 // time, change time, size, inode or kind of any of them does, or whether it exists.
 // The names are those of a [Sight]. It means nothing to another process, and is
 // never 0.
-func (s *Store) Glance(dir, names string) uint64 {
+func (s *Store) Glance(dir, names string) uint64 { return s.Again().Glance(dir, names) }
+
+// Glance is [Store.Glance].
+func (a *Again) Glance(dir, names string) uint64 {
 	var g glance
-	inside, done := s.below(dir)
+	inside, done := a.s.below(dir)
 	defer done()
 	for name := range strings.SplitSeq(strings.TrimSuffix(names, "\x00"), "\x00") {
-		var info Info
-		var err error
+		var is seen
 		if at, outside := strings.CutPrefix(name, "/"); outside {
-			info, err = s.fs.Stat(at)
+			is = a.at(at)
 		} else {
-			info, err = inside(name)
+			info, err := inside(name)
+			is = seen{info, err == nil}
 		}
-		g.add(&s.memory, info, err == nil)
+		g.add(&a.s.memory, is.info, is.there)
 	}
 	return g.number
+}
+
+// GlanceOld is Glance of one path, 0 where it is so young that a change in the same
+// tick of the file system's clock would not show.
+func (s *Store) GlanceOld(p string) uint64 {
+	now, known := s.diskNow(staleClock)
+	is := s.see(p)
+	if !known || is.there && (now.Sub(is.info.Changed) < sightAge || now.Sub(is.info.Modified) < sightAge) {
+		return 0
+	}
+	return s.glanceOf(is)
 }
 
 // HasFile reports whether a regular file is under a name.
