@@ -229,3 +229,20 @@ func TestRunsThatCouldMoveAreServedBeforeTheOthersAreKnown(t *testing.T) {
 	}
 	s.stop()
 }
+
+func TestARunThatHadEndedAndChangedWhileNobodyWasThereIsServed(t *testing.T) {
+	root := restingToys(t)
+	before, _ := nextPlacet(t, root)
+	s := before.serve(watch.Notify)
+	before.kept()
+	s.stop()
+	w, m := nextPlacet(t, root)
+	w.toy("t11", toyState{Target: 2})
+	w.serve(watch.Notify)
+	w.becomes("t11", "waiting")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.steps) != 1 || m.steps["t11"] == 0 {
+		t.Errorf("looked at: %v, want t11 alone", m.steps)
+	}
+}

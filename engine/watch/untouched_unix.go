@@ -1,0 +1,19 @@
+//go:build unix
+
+package watch
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// changedAt is when a file or folder last changed; it is false where that
+// cannot be said.
+func changedAt(abs string) (time.Time, bool) {
+	var st unix.Stat_t
+	if err := unix.Lstat(abs, &st); err != nil {
+		return time.Time{}, false
+	}
+	return time.Unix(st.Ctim.Unix()), true
+}
