@@ -47,13 +47,15 @@ func (m *FS) PutOdd(name string, mode fs.FileMode) {
 	m.enter(name, m.node(mode))
 }
 
-// Rewrite changes a file in place, keeping its inode, durable at once.
+// Rewrite changes a file in place, keeping its inode, durable at once; so is then
+// what is under the names of its folder, as on a file system with one journal.
 func (m *FS) Rewrite(name, body string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := m.must(name)
 	m.set(at, []byte(body))
 	m.sync(at)
+	m.syncNames(m.must(path.Dir(name)))
 }
 
 // Delete removes a file or an empty folder, durable at once.
