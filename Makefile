@@ -10,6 +10,8 @@
 #   cover        statement coverage, and whether it is enough
 #   bench        the figures, as ratios to a floor measured in the same run
 #   bench-smoke  the same in small: does every measurement still run?
+#   torture      the fault laboratory: in memory for TORTURETIME, then the real
+#                binary; ten minutes at most
 #   clean        removes what the above made
 
 SHELL := /bin/sh
@@ -17,11 +19,13 @@ GO ?= go
 FUZZTIME ?= 30s
 EXECUTIONS ?= 10000000
 BENCHFLAGS ?=
+TORTURETIME ?= 5m
+TORTURESEED ?= 1
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build demo test bench bench-smoke lint race fuzz fuzz-long cover clean need-git
+.PHONY: build demo test bench bench-smoke torture lint race fuzz fuzz-long cover clean need-git
 
 build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
@@ -43,6 +47,10 @@ bench: build
 
 bench-smoke: build
 	@$(GO) run ./bench -placet bin/placet -smoke $(BENCHFLAGS)
+
+torture: need-git
+	@$(GO) run ./torture -for $(TORTURETIME) -seed $(TORTURESEED)
+	@PLACET_TORTURE=full $(GO) test ./cmd/placet -run '^TestTorture' -timeout 10m -count=1
 
 lint:
 	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$bad" ] || { echo "not formatted, run gofmt -w on:" >&2; echo "$$bad" >&2; exit 1; }

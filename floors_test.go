@@ -52,6 +52,7 @@ var floors = []floor{
 	},
 	{name: "laws", packages: []string{"engine/enginetest"}, never: []string{"families"}},
 	{name: "wiring", packages: []string{"cmd/placet", "bench"}, never: []string{"laws"}},
+	{name: "laboratory", packages: []string{"torture"}, never: []string{"wiring"}},
 }
 
 // families are the folders that always hold the same files, so that whoever
@@ -78,9 +79,9 @@ var modules = map[string][]string{
 // testModules may be imported by every package's tests and by the laws.
 var testModules = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
 
-// testPackages may be imported by tests of every floor, and by nothing that is
-// part of the program.
-var testPackages = []string{"engine/enginetest", "engine/store/memfs", "engine/hostile"}
+// testPackages may be imported by tests of every floor, by one another, and by
+// nothing that is part of the program.
+var testPackages = []string{"engine/enginetest", "engine/store/memfs", "engine/hostile", "torture"}
 
 // badNames are what a package must not be called: such a name says where
 // things were left, not what they are.

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"placet/engine/store/memfs"
+	"placet/layout"
+)
+
+// revisionOf is the revision of a desk's state document; 0 where it has none.
+func revisionOf(body string) int {
+	var st state
+	if json.Unmarshal([]byte(body), &st) != nil {
+		return 0
+	}
+	return st.Revision
+}
+
+// kept says what a power cut has lost of what was promised, "" for nothing.
+func (w *world) kept() string {
+	for _, p := range w.promised {
+		if body, there := w.disk.Get(p.path); !there {
+			return fmt.Sprintf("%s was told as decided, and the power cut has lost it", p.path)
+		} else if body != p.body {
+			return fmt.Sprintf("%s was told as decided, and the power cut has changed it:\n%s\nbefore:\n%s", p.path, body, p.body)
+		}
+	}
+	for state, revision := range w.published {
+		if body, _ := w.disk.Get(state); revisionOf(body) < revision && !w.stale {
+			return fmt.Sprintf("revision %d of %s was told as decided, and the power cut has lost it: %s", revision, state, body)
+		}
+	}
+	return ""
+}
+
+// judge says what is wrong with a workspace that has come to rest, "" for nothing.
+func (w *world) judge(step int) string {
+	want := w.sc.rests[step]
+	if w.spoke {
+		want = w.sc.spoken[step]
+	}
+	if problem := w.compare(want); problem != "" {
+		return problem
+	}
+	for _, p := range w.promised {
+		if body, _ := w.disk.Get(p.path); body != p.body {
+			return fmt.Sprintf("%s was told as decided, and is another now:\n%s\nbefore:\n%s", p.path, body, p.body)
+		}
+	}
+	for id, n := range w.begun {
+		if n > 1 && !w.stale {
+			return fmt.Sprintf("%s was begun %d times", id, n)
+		}
+	}
+	return ""
+}
+
+// compare says how the tree differs from what it ought to be.
+func (w *world) compare(want map[string]string) string {
+	if w.sc.same != nil {
+		return w.sc.same(want, w.disk.Tree())
+	}
+	left, problem := len(want), ""
+	times := map[string]string{}
+	w.disk.Each(func(name string, body []byte) {
+		switch expected, known := want[name]; {
+		case problem != "" || strings.HasPrefix(name, ".placet/"):
+		case layout.IsTemp(path.Base(name)):
+			problem = "a temporary file is left: " + name
+		case !known:
+			problem = fmt.Sprintf("there is %s, which ought not to be there:\n%s", name, body)
+		case !sameText(expected, string(body)):
+			problem = fmt.Sprintf("%s reads otherwise:\n%s\nwithout trouble:\n%s", name, body, expected)
+		default:
+			left--
+			problem = agree(times, name, string(body))
+		}
+	})
+	if problem == "" && left > 0 {
+		have := w.disk.Tree()
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			if _, there := have[name]; !there {
+				return "there is no " + name
+			}
+		}
+	}
+	return problem
+}
+
+// A time, and a digest of what holds a time, are as long as any other.
+const (
+	timeLike   = `"2026-`
+	timeLength = len(`"2026-03-01T12:00:00.000000Z"`)
+	sumLike    = `"sha256:`
+	sumLength  = len(sumLike) + 64 + 1
+)
+
+// sameText compares two texts, times and digests aside.
+func sameText(want, got string) bool {
+	if len(want) != len(got) {
+		return false
+	}
+	for want != "" {
+		i := strings.IndexByte(want, '"')
+		if i < 0 {
+			return want == got
+		}
+		if want[:i] != got[:i] {
+			return false
+		}
+		skip := 1
+		switch {
+		case strings.HasPrefix(want[i:], timeLike):
+			skip = timeLength
+		case strings.HasPrefix(want[i:], sumLike):
+			skip = sumLength
+		}
+		if skip == 1 && got[i] != '"' {
+			return false
+		}
+		want, got = want[i+skip:], got[i+skip:]
+	}
+	return true
+}
+
+// agree says where the time of a revision is not the same in all documents of it.
+// times holds those that were seen so far.
+func agree(times map[string]string, name, body string) string {
+	dir := name[:strings.IndexByte(name[len(deskRoot)+1:], '/')+len(deskRoot)+1]
+	for line := range strings.Lines(body) {
+		revision, rest, ok := between(line, `"revision":`, ",")
+		at, _, timed := between(rest, `"at":"`, `"`)
+		if !ok || !timed || at == "" {
+			continue
+		}
+		key := dir + " " + revision
+		if was, seen := times[key]; seen && was != at {
+			return fmt.Sprintf("%s says that revision %s of %s was made at %s; another document says %s", name, revision, dir, at, was)
+		}
+		times[key] = at
+	}
+	return ""
+}
+
+func between(text, from, to string) (string, string, bool) {
+	_, rest, ok := strings.Cut(text, from)
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, to)
+}
+
+// tree is what is compared of a disk.
+func tree(disk *memfs.FS) map[string]string {
+	t := disk.Tree()
+	maps.DeleteFunc(t, func(name, _ string) bool { return strings.HasPrefix(name, ".placet/") })
+	return t
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"placet/engine/store"
+	"placet/engine/store/memfs"
+)
+
+// lab is the laboratory.
+type lab struct {
+	scenes []*scene
+	// steps are those of the scenes that are told; nil: all.
+	steps []int
+	// wrap, if not nil, stands between the store and the disk: a mutant.
+	wrap func(store.FS) store.FS
+	// seed chooses what is left to chance, and the order of the work.
+	seed uint64
+	// until is when the laboratory closes, enough after how many failures.
+	until  time.Time
+	enough int
+	failed atomic.Int64
+
+	told     atomic.Int64
+	mu       sync.Mutex
+	failures []failure
+}
+
+// failure is a schedule that came out wrong, and how.
+type failure struct {
+	seed              uint64
+	schedule, problem string
+}
+
+// newLab returns a laboratory that knows how every story goes without trouble.
+func newLab(all []*story, vs []variant, wrap func(store.FS) store.FS) (*lab, error) {
+	l := &lab{wrap: wrap, until: time.Now().Add(time.Hour), enough: 20, seed: 1}
+	for _, st := range all {
+		for _, v := range vs {
+			sc := &scene{story: st, variant: v}
+			if err := l.plain(sc); err != nil {
+				return nil, fmt.Errorf("%s/%s, told without trouble: %w", st.name, v.name, err)
+			}
+			l.scenes = append(l.scenes, sc)
+		}
+	}
+	return l, nil
+}
+
+// plain tells a story without trouble, and with words of others in between.
+func (l *lab) plain(sc *scene) error {
+	disk, at := memfs.New(nil), epoch
+	disk.PutDir(".placet")
+	for i := range sc.steps {
+		sc.before, sc.starts = append(sc.before, disk), append(sc.starts, at)
+		w := l.newWorld(sc, i)
+		if err := w.take(); err != nil {
+			return fmt.Errorf("step %d: %w", i, err)
+		}
+		sc.rests, sc.spoken = append(sc.rests, tree(w.disk)), append(sc.spoken, nil)
+		disk, at = w.disk, w.clock.at.Add(wait)
+		if sc.state == "" {
+			continue
+		}
+		w = l.newWorld(sc, i)
+		w.troubles = []trouble{{kind: "words", at: 1}}
+		if err := w.take(); err != nil {
+			return fmt.Errorf("step %d, with others: %w", i, err)
+		}
+		sc.spoken[i] = tree(w.disk)
+	}
+	return nil
+}
+
+// over reports whether the laboratory closes.
+func (l *lab) over() bool {
+	return l.failed.Load() >= int64(l.enough) || time.Now().After(l.until)
+}
+
+// fail notes a schedule that came out wrong.
+func (l *lab) fail(s schedule, problem string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed.Add(1)
+	if len(l.failures) < l.enough {
+		l.failures = append(l.failures, failure{l.seed, s.String(), problem})
+	}
+}
+
+// tell tells a schedule from its beginning and says what is wrong with what comes
+// out, "" for nothing.
+func (l *lab) tell(s schedule, trace io.Writer) string {
+	l.told.Add(1)
+	if len(s.troubles) > 0 && s.troubles[0].kind == byOrder {
+		return l.ordered(s.sc, l.chance(s.troubles[0].at)).differs(l.ordered(s.sc, nil))
+	}
+	w := l.newWorld(s.sc, s.step)
+	w.trace = trace
+	rest := w.take
+	for troubles := s.troubles; ; {
+		n := 1 + slices.IndexFunc(troubles, trouble.crash)
+		if n == 0 {
+			n = len(troubles)
+		}
+		w.troubles, troubles = troubles[:n], troubles[n:]
+		told := w.troubles
+		err := rest()
+		if !errors.Is(err, errDown) {
+			problem := w.verdict(err, s.step)
+			if problem == "" && s.onward {
+				problem = w.later()
+			}
+			return problem
+		}
+		last := told[n-1]
+		w = w.after(w.crashed)
+		w.trace = trace
+		rest = w.rest
+		if trace != nil {
+			fmt.Fprintf(trace, "%s\n%s", last, listing(w.disk))
+		}
+		if problem := w.kept(); last.power() && problem != "" {
+			return problem
+		}
+	}
+}
+
+// listing is what is on a disk, for people.
+func listing(disk *memfs.FS) string {
+	text := ""
+	disk.Each(func(name string, body []byte) { text += fmt.Sprintf("    %s: %.200q\n", name, body) })
+	return text
+}
+
+// verdict says what is wrong with a world that was to come to rest.
+func (w *world) verdict(err error, step int) string {
+	if err != nil {
+		return err.Error()
+	}
+	return w.judge(step)
+}
+
+// later tells the rest of the story and says what is wrong with it.
+func (w *world) later() string {
+	if w.spoke {
+		return ""
+	}
+	w.troubles = nil
+	for w.step++; w.step < len(w.sc.steps); w.step++ {
+		if problem := w.verdict(w.take(), w.step); problem != "" {
+			return fmt.Sprintf("step %d, later: %s", w.step, problem)
+		}
+	}
+	return ""
+}
