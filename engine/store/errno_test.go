@@ -241,3 +241,33 @@ func TestAFolderWhoseSyncWasOwedIsSyncedByTheNextCommit(t *testing.T) {
 		t.Errorf("the state document is %q", state)
 	}
 }
+
+func TestAFolderThatCouldNotBeChangedAfterAFailedSyncIsChangedByTheNextCommit(t *testing.T) {
+	m := scene()
+	s := quiet(m)
+	refused := false
+	m.Hook(func(c memfs.Call) error {
+		if c.Op == "syncdir" && c.Name == in("events") {
+			refused = true
+			return syscall.EIO
+		}
+		if refused && c.Op == "create" {
+			return syscall.EIO
+		}
+		return nil
+	})
+	if err := s.Commit(aRun(), layout.Faber{}, step); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("got %v", err)
+	}
+	if err := s.Flush(); err != nil { // it still cannot be changed
+		t.Fatal(err)
+	}
+	m.Hook(nil)
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if body, _ := m.CrashClone(0).Get(in("events/002-b.json")); body != "event" {
+		t.Errorf("the event is %q", body)
+	}
+	noTemps(t, m)
+}

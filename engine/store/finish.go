@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/sha256"
+	"errors"
 	"maps"
 	"slices"
 )
@@ -38,18 +39,37 @@ func (s *Store) remember(j *job, p *put) {
 	})
 }
 
-// takeFolders returns the folders whose sync is owed.
-func (s *Store) takeFolders() []string {
+// takeFolders returns the folders whose sync is owed. Those whose last sync failed
+// are changed first, or the next one would say nothing about what that has lost;
+// where that cannot be done, the sync is refused.
+func (s *Store) takeFolders() (dirs []string, refused map[string]error) {
 	s.queue.mu.Lock()
-	defer s.queue.mu.Unlock()
-	dirs := slices.Collect(maps.Keys(s.queue.folders))
-	clear(s.queue.folders)
-	return dirs
+	owed := s.queue.folders
+	s.queue.folders = map[string]bool{}
+	s.queue.mu.Unlock()
+	refused = map[string]error{}
+	for _, dir := range slices.Sorted(maps.Keys(owed)) {
+		if owed[dir] {
+			if err := s.stir(dir); err != nil {
+				refused[dir] = lostSync{err}
+				continue
+			}
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs, refused
 }
 
-// oweFolder notes that a folder is to be synced by the next commit.
-func (s *Store) oweFolder(dir string) {
+// lostSync is why a folder is still not synced whose sync has failed before.
+type lostSync struct{ error }
+
+func (l lostSync) Unwrap() error { return l.error }
+
+// oweFolder notes that a folder is to be synced by the next commit, and why it is
+// not yet.
+func (s *Store) oweFolder(dir string, cause error) {
 	s.queue.mu.Lock()
 	defer s.queue.mu.Unlock()
-	s.queue.folders[dir] = true
+	lost := errors.As(cause, new(lostSync)) || !passing(cause)
+	s.queue.folders[dir] = s.queue.folders[dir] || lost
 }

@@ -11,7 +11,7 @@ type queue struct {
 	// journals are those with lines that are not durable yet, by run; true
 	// where the journal's name is new too.
 	journals map[string]map[string]bool
-	// folders are those whose sync is owed.
+	// folders are those whose sync is owed; true where one has failed.
 	folders map[string]bool
 }
 

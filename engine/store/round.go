@@ -161,13 +161,12 @@ func (s *Store) distrust(p *put, cause error) error {
 // ended early too. A folder that refused is changed once more before it is synced
 // again: the second sync would say nothing about what the first has lost.
 func (s *Store) names(batch []*job) {
-	dirs := s.takeFolders()
+	dirs, refused := s.takeFolders()
 	for _, j := range batch {
 		dirs = slices.AppendSeq(dirs, maps.Keys(j.dirs))
 	}
 	slices.Sort(dirs)
-	dirs = slices.Compact(dirs)
-	refused := map[string]error{}
+	dirs = slices.DeleteFunc(slices.Compact(dirs), func(dir string) bool { return refused[dir] != nil })
 	for len(dirs) > 0 {
 		errs := s.syncDirs(dirs)
 		maps.Copy(refused, errs)
@@ -181,7 +180,7 @@ func (s *Store) names(batch []*job) {
 	}
 	for dir, err := range refused {
 		if !errors.Is(unusable(dir, err), engine.ErrAbsent) {
-			s.oweFolder(dir)
+			s.oweFolder(dir, err)
 		}
 	}
 	for _, j := range batch {

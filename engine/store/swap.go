@@ -149,7 +149,7 @@ func (s *Store) putBack(p *put) error {
 // the other name goes only if it was read and is known; else a sweep looks at it.
 func (s *Store) backInPlace(p *put, known bool) error {
 	if err := s.fs.SyncDir(path.Dir(p.doc.Path)); err != nil {
-		s.oweFolder(path.Dir(p.doc.Path))
+		s.oweFolder(path.Dir(p.doc.Path), err)
 	} else if known {
 		s.dropTemp(p.temp)
 	}
