@@ -103,7 +103,7 @@ func (d *dig) crash(w *world, s schedule, deep int, t trouble, c memfs.Call) {
 
 // recover tells what comes after a crash.
 func (d *dig) recover(w *world, s schedule, deep int, t trouble, left *memfs.FS) {
-	next := w.after(left)
+	next := w.after(left, t.power())
 	s = s.with(t)
 	if problem := next.kept(); t.power() && problem != "" {
 		d.l.told.Add(1)

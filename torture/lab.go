@@ -119,7 +119,7 @@ func (l *lab) tell(s schedule, trace io.Writer) string {
 			return problem
 		}
 		last := told[n-1]
-		w = w.after(w.crashed)
+		w = w.after(w.crashed, last.power())
 		w.trace = trace
 		rest = w.rest
 		if trace != nil {

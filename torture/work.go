@@ -136,7 +136,7 @@ func (l *lab) oneError(s schedule, c memfs.Call, brief bool) {
 // lies lets every fsync fail once, or twice in a row, and then say that all is well:
 // what it was to write is lost. After that it crashes at every call.
 func (l *lab) lies(s schedule) (parts []func()) {
-	for _, long := range []int{1, 2} {
+	for _, long := range []int{1, 2, 5} {
 		parts = append(parts, func() {
 			for _, c := range l.calls(s) {
 				if l.over() {

@@ -70,7 +70,11 @@ type world struct {
 	// to look.
 	disturbed bool
 	spoke     bool // somebody else wrote
-	stale     bool // and put back what was before
+	// lied: an fsync has lost what it was to write. excused: and placet has been
+	// killed since, or has stopped and was started again. What was lost can be
+	// seen, and nobody can tell: the one thing that the commit does not promise.
+	lied, excused bool
+	stale         bool // and put back what was before
 	// watch sees every call before it is made.
 	watch func(memfs.Call)
 	trace io.Writer
@@ -100,8 +104,8 @@ func (l *lab) worldOn(sc *scene, disk *memfs.FS, at time.Time) *world {
 // enough to be swept.
 const wait = time.Minute
 
-// after returns the world that comes up after a crash.
-func (w *world) after(disk *memfs.FS) *world {
+// after returns the world that comes up after a crash, of power or of placet alone.
+func (w *world) after(disk *memfs.FS, power bool) *world {
 	next := w.lab.worldOn(w.sc, disk, w.clock.at.Add(wait))
 	next.step, next.level = w.step, w.level+1
 	next.promised = slices.Clip(w.promised)
@@ -112,6 +116,7 @@ func (w *world) after(disk *memfs.FS) *world {
 		next.begun[id] = n
 	}
 	next.spoke, next.stale = w.spoke, w.stale
+	next.lied, next.excused = w.lied && !power, w.excused || w.lied && !power
 	return next
 }
 
@@ -222,6 +227,7 @@ func (w *world) settle() error {
 			return errDown
 		case errors.Is(err, store.ErrStopped):
 			w.unlock()
+			w.excused = w.excused || w.lied
 			w.loop = nil
 		case err == nil:
 			return nil
