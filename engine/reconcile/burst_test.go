@@ -263,3 +263,18 @@ func TestGitIsNotLackingAtEveryLook(t *testing.T) {
 		}
 	}
 }
+
+// What a stuck run did is told in full, over all passes that it took.
+func TestStuckRunTellsItsStepsWhereRunsTakeTurns(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Workers, o.Waiting = 1, 1 })
+	ids := named("a%d", 4)
+	for _, id := range ids {
+		w.toy(id, toyState{Quirk: "loop"})
+	}
+	w.works(w.session(ids...), ids...)
+	w.eventually("all are stuck", func() bool { return strings.Count(w.log.String(), "is stuck") == len(ids) })
+	want := fmt.Sprintf("after %d steps its machine still wants another (a bug); they were: run counted:", maxSteps)
+	if strings.Count(w.log.String(), want) != len(ids) {
+		t.Errorf("want each to say %q:\n%s", want, w.log)
+	}
+}

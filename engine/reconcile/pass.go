@@ -33,18 +33,17 @@ var errHeld = errors.New("git is rewriting the tree")
 // stuckError says that a machine goes in circles.
 type stuckError struct {
 	key  engine.Key
-	took []string
+	same map[step]int // the steps taken since there was nothing to do
 }
 
 func (s *stuckError) Error() string {
-	var kinds []string
-	for _, t := range s.took {
-		if !slices.Contains(kinds, t) {
-			kinds = append(kinds, t)
-		}
+	kinds, steps := map[string]bool{}, 0
+	for taken, times := range s.same {
+		kinds[taken.what] = true
+		steps += times
 	}
 	return fmt.Sprintf("%s is stuck: after %d steps its machine still wants another (a bug); they were: %s",
-		s.key, len(s.took), strings.Join(kinds, "; "))
+		s.key, steps, strings.Join(slices.Sorted(maps.Keys(kinds)), "; "))
 }
 
 // pass is one run's way to an empty plan.
@@ -62,7 +61,6 @@ type pass struct {
 
 	moved   int          // transitions committed
 	wrote   bool         // something was committed, begun or ended
-	took    []string     // the steps so far, in words
 	same    map[step]int // how often each was taken since there was nothing to do
 	more    bool         // there is more to do
 	yielded bool         // it ended after a step because others wait
@@ -93,8 +91,9 @@ func (p *pass) run(ctx context.Context) error {
 			p.same = nil
 			return nil
 		case p.same[stepOf(p.last.plan)] == maxSteps:
+			stuck := &stuckError{p.f.Key(), p.same}
 			p.same = nil
-			return &stuckError{p.f.Key(), p.took}
+			return stuck
 		case steps == maxSteps:
 			p.more = true
 			return nil
@@ -282,9 +281,7 @@ func (p *pass) count(plan engine.Plan) {
 	if p.same == nil {
 		p.same = map[step]int{}
 	}
-	s := stepOf(plan)
-	p.took = append(p.took, s.what)
-	p.same[s]++
+	p.same[stepOf(plan)]++
 }
 
 // describe says in a few words what a plan did.
