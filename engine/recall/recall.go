@@ -59,6 +59,11 @@ func (m *Memory) First() []string {
 	return m.first
 }
 
+// clockSlack is by how much the file system's present may seem to lie before the
+// moment at which a file was written: on a busy machine it is measured late. All times
+// in an entry are older than its look by more than that.
+const clockSlack = time.Second
+
 // open reads a file; the empty table stands for one that cannot be used.
 func (m *Memory) open(name string) table {
 	body, err := m.store.Kept(name, maxFile)
@@ -66,7 +71,7 @@ func (m *Memory) open(name string) table {
 		return table{} // it may always be missing
 	}
 	t := read(body, m.mark)
-	if now, _ := m.store.DiskNow(); now.Before(t.written) {
+	if now, _ := m.store.DiskNow(); now.Before(t.written.Add(-clockSlack)) {
 		return table{} // the clock went back: times may come again
 	}
 	return t
