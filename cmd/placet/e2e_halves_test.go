@@ -18,7 +18,7 @@ import (
 // what is decided is what they wrote in the end, and not before.
 func TestTortureHalfWrittenAnswers(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, t.TempDir(), tortured(40, 400))
+	p := newPlace(t, t.TempDir(), tortured(40, 200))
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	p.await(d)

@@ -287,7 +287,7 @@ func TestTortureShortages(t *testing.T) {
 			if out, err := exec.Command(s.wrap[0], append(s.wrap[1:], "true")...).CombinedOutput(); err != nil {
 				t.Skipf("nothing can be run with %s here: %s", s.name, out)
 			}
-			p := newPlace(t, t.TempDir(), tortured(60, 200))
+			p := newPlace(t, t.TempDir(), tortured(60, 100))
 			d := p.start(s.wrap...)
 			defer func() { d.stop(syscall.SIGTERM) }()
 			p.await(d)
