@@ -22,7 +22,7 @@ func sideBySide() (runs, waiting, files int) {
 	case limit.Cur >= scarceFiles:
 		return 0, int(limit.Cur) / 16, 0
 	}
-	const standing = 16 // standard streams, inotify, locks, logs
+	const standing = 19 // standard streams, inotify, locks, logs, the workspace itself
 	spare := max(int(limit.Cur)-standing, 8)
 	return max(spare/8, 1), max(spare/4, 1), max(spare/4, 1)
 }
