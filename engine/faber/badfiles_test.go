@@ -7,6 +7,7 @@ import (
 
 	"placet/engine/enginetest"
 	"placet/engine/hostile"
+	"placet/layout"
 )
 
 const besideDir = ".fractary/faber/runs/acme/web/00000000-0000-4000-8000-000000000002"
@@ -110,4 +111,84 @@ func badInputs(t *testing.T) []enginetest.Input {
 
 func TestEveryKindOfBadFileOfEveryDocument(t *testing.T) {
 	enginetest.BadFiles(t, laws(), besideRun(), badInputs(t))
+}
+
+// scrambled is a workspace with one run.
+func scrambled(t *testing.T, files enginetest.Tree) *enginetest.Scramble {
+	s := enginetest.NewScramble(t, laws())
+	for p, body := range files {
+		s.Put(p, body)
+	}
+	s.Look()
+	return s
+}
+
+// A source of context.md that placet may not read is waited for, and said.
+func TestWhatMayNotBeReadIsSaid(t *testing.T) {
+	s := scrambled(t, asking("approval", "build", "make", ""))
+	issue, note := lawDir+"/issue.json", lawState+".problem.md"
+	s.Put(issue, `{"number": 258, "title": "t"}`)
+	s.Disk.Chmod(issue, 0, 0, 0)
+	s.Put(lawRequest+"response.json", answerOf("approve"))
+	s.Look()
+	if text, _ := s.Disk.Get(note); !strings.Contains(text, "issue.json") || !strings.Contains(text, "permission denied") {
+		t.Errorf("nobody says why the agent gets nothing: %q", text)
+	}
+	s.Disk.Chmod(issue, 0o644, 0, 0)
+	s.Look()
+	if text, stands := s.Disk.Get(note); stands {
+		t.Errorf("the note still stands: %q", text)
+	}
+	if _, written := s.Disk.Get(lawDir + "/resume.md"); !written {
+		t.Error("resume.md is not written")
+	}
+}
+
+// The longest answer that is read is taken once, and what is written of it can
+// be read again.
+func TestTheLongestAnswerIsTakenOnce(t *testing.T) {
+	long := strings.Repeat("x", layout.LimitJSON-200)
+	s := scrambled(t, asking("review", "build", "make", ""))
+	form, _ := s.Disk.Get(lawForm)
+	hidden := enginetest.Tree{lawForm: strings.Replace(form, "\n\n- [ ] submit", "\n\n"+strings.Repeat("\x01", layout.LimitText/2)+"\n\n- [ ] submit", 1)}
+	tick(lawForm, "reject").Do(hidden)
+	for name, answer := range map[string]enginetest.Tree{
+		"response": {lawRequest + "response.json": strings.Replace(answerOf("reject"), `"response"`, `"comment": "`+long+`", "response"`, 1)},
+		"form":     hidden,
+	} {
+		s := scrambled(t, asking("review", "build", "make", ""))
+		for p, body := range answer {
+			s.Put(p, body)
+		}
+		s.Look()
+		s.Look()
+		tree := enginetest.Tree(s.Disk.Tree())
+		taken := strings.Contains(tree[lawState], `"cancelled"`)
+		if _, refused := tree[lawRequest+"problem.md"]; taken == refused {
+			t.Errorf("%s: taken %t, refused %t", name, taken, refused)
+		}
+		received := 0
+		for p, body := range tree {
+			if strings.HasSuffix(p, "feedback_received.json") {
+				received++
+			}
+			if strings.HasSuffix(p, ".json") && len(body) > layout.LimitJSON && p != lawState {
+				t.Errorf("%s: %s has %d bytes: nobody reads it again", name, p, len(body))
+			}
+		}
+		if taken != (received == 1) {
+			t.Errorf("%s: taken %t, %d events", name, taken, received)
+		}
+	}
+}
+
+// A request that is too long to be asked is a problem of the state that asks it.
+func TestARequestThatIsTooLongIsNotAsked(t *testing.T) {
+	files := asking("review", "build", "make", "")
+	files[lawState] = strings.Replace(files[lawState], "Well?", strings.Repeat("x", 2*layout.LimitJSON), 1)
+	s := scrambled(t, files)
+	tree := enginetest.Tree(s.Disk.Tree())
+	if len(tree[lawRequest+"request.json"]) > layout.LimitJSON || tree[lawState] != files[lawState] || tree[lawState+".problem.md"] == "" {
+		t.Errorf("request.json has %d bytes, the state moved: %t, note %.300q", len(tree[lawRequest+"request.json"]), tree[lawState] != files[lawState], tree[lawState+".problem.md"])
+	}
 }

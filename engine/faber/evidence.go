@@ -152,6 +152,9 @@ func (r *reading) claim(o *open, place, response, comment string, by ProvidedBy)
 	a.Comment, a.Digest = comment, o.issued
 	a.Known = []string{"claimed:" + by.User}
 	a.Response = strings.TrimSpace(response)
+	if r.tooLong(o, place, response, comment) {
+		return nil
+	}
 	if !o.req.FreeText() {
 		id, ok := gate.Match(o.req.Options, response)
 		if !ok {
@@ -169,6 +172,20 @@ func (r *reading) claim(o *open, place, response, comment string, by ProvidedBy)
 		return nil
 	}
 	return a
+}
+
+// longestAnswer is how much text an answer may hold, in bytes. Its event and its
+// receipt repeat it, twice at most and each byte as six, and must stay files that
+// can be read.
+const longestAnswer = 64 << 10
+
+// tooLong refuses an answer that says more than can be recorded.
+func (r *reading) tooLong(o *open, place, response, comment string) bool {
+	n := len(response) + len(comment)
+	if n > longestAnswer {
+		r.refuse(o, fmt.Sprintf("%s has %d bytes of text: expected at most %d. Put the rest into a file and name it.", place, n, longestAnswer))
+	}
+	return n > longestAnswer
 }
 
 // refuse says in the request's folder why an answer does not count.
@@ -211,6 +228,9 @@ func (r *reading) fromFiles(o *open) *answer {
 		return nil
 	}
 	a := &answer{Answer: *v.Answer, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now)}
+	if r.tooLong(o, a.Path, a.Response, a.Comment) {
+		return nil
+	}
 	a.cause, a.sum = r.Snap.Rel(a.Path), a.Sum
 	if at, ok := o.deadline(); ok && !r.Snap.Now.Before(at) {
 		a.late = true

@@ -193,6 +193,10 @@ func (st State) problem() string {
 	return st.Feedback.problem()
 }
 
+// longestRequest is how much text a request may hold, in bytes: request.json
+// holds it, each byte as six at most, and must stay a file that can be read.
+const longestRequest = 128 << 10
+
 // problem is why a request cannot be opened; "" if it can.
 func (f Feedback) problem() string {
 	for _, m := range [][2]string{{"request_id", f.RequestID}, {"type", f.Type}, {"prompt", f.Prompt}} {
@@ -202,6 +206,13 @@ func (f Feedback) problem() string {
 	}
 	if !layout.IsRequestID(f.RequestID) {
 		return fmt.Sprintf("/feedback_request/request_id: %q cannot name a folder: use letters, digits, '.', '_' and '-', at most 100, beginning with a letter or digit", f.RequestID)
+	}
+	size := len(f.Type) + len(f.Prompt) + len(f.Context)
+	for _, o := range f.Options {
+		size += len(o)
+	}
+	if size > longestRequest {
+		return fmt.Sprintf("/feedback_request: %d bytes of text: expected at most %d: put what is long into a file and name it as context.artifact_path", size, longestRequest)
 	}
 	if f.Type == "selection" && len(f.Options) == 0 {
 		return "/feedback_request/options: a selection needs options to choose from"
