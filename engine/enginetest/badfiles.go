@@ -107,7 +107,7 @@ func badFile(t *testing.T, s Suite, beside Beside, in Input, k hostile.Kind) {
 			return
 		}
 	}
-	w := NewScramble(t, s)
+	w := plainScramble(t, s)
 	for _, tree := range []Tree{in.Begin, beside.Begin} {
 		for p, body := range tree {
 			w.Put(p, body)

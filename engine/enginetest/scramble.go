@@ -29,12 +29,22 @@ type Scramble struct {
 	odd      bool              // something lies there that is no file
 }
 
-// NewScramble returns an empty workspace of the suites' families.
+// NewScramble returns an empty workspace of the suites' families, each of whose
+// steps is judged.
 func NewScramble(t *testing.T, suites ...Suite) *Scramble {
+	s := plainScramble(t, suites...)
+	for i, suite := range suites {
+		s.families[i].Machine = Judged(t, suite)
+	}
+	return s
+}
+
+// plainScramble is one whose steps nobody judges: a step costs a third then.
+func plainScramble(t *testing.T, suites ...Suite) *Scramble {
 	s := &Scramble{T: t, suites: suites, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), alive: map[string]string{}}
 	s.Disk = memfs.New(func() time.Time { return s.now })
 	for _, suite := range suites {
-		s.families = append(s.families, reconcile.Family{Layout: suite.Layout, Machine: Judged(t, suite)})
+		s.families = append(s.families, reconcile.Family{Layout: suite.Layout, Machine: suite.Machine})
 	}
 	return s
 }
