@@ -15,8 +15,8 @@ import (
 // task is a part of the work that one worker does.
 type task struct {
 	do func()
-	// alone: it tells one trouble alone. These come first.
-	alone bool
+	// rank: troubles that come alone are told first, dear stories last.
+	rank int
 }
 
 // phases are the kinds of trouble, in the order in which they are gone through.
@@ -33,22 +33,17 @@ func (l *lab) tasks(phase string, brief bool) []task {
 				continue
 			}
 			for n, do := range l.parts(phase, s, brief) {
-				alone := phase == "other" && n < len(s.sc.other())
-				all = append(all, task{do, alone})
+				t := task{do: do, rank: s.sc.dear}
+				if phase == "other" && n >= len(s.sc.other()) {
+					t.rank++
+				}
+				all = append(all, t)
 			}
 		}
 	}
 	r := rand.New(rand.NewPCG(l.seed, 0))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	slices.SortStableFunc(all, func(a, b task) int {
-		switch {
-		case a.alone == b.alone:
-			return 0
-		case a.alone:
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(all, func(a, b task) int { return a.rank - b.rank })
 	return all
 }
 
