@@ -217,7 +217,7 @@ func TestSightsAreFoldersAndWhatLiesInThoseFollowed(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	packed := ".\x00requests/q\x00/specs\x00/specs/x.md\x00events\x00requests/q/request.json\x00state.json\x00"
+	packed := ".\x00requests/q\x00/specs\x00journal\x00/specs/x.md\x00events\x00requests/q/request.json\x00state.json\x00"
 	if diff := cmp.Diff(packed, pack("toys/a", got)); diff != "" {
 		t.Error(diff)
 	}
