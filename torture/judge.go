@@ -47,7 +47,9 @@ func (w *world) judge(step int) string {
 		return ""
 	}
 	want := w.sc.rests[step]
-	if w.spoke {
+	switch {
+	case w.spoke && w.aside() != "":
+	case w.spoke:
 		want = w.sc.spoken[step]
 	}
 	if problem := w.compare(want); problem != "" {
@@ -66,16 +68,31 @@ func (w *world) judge(step int) string {
 	return ""
 }
 
+// aside is the temporary file that holds what others wrote, where an error, their
+// writing and a crash came together in the middle of putting it back: nobody can say
+// then which version is right, and the log names the file. "" where there is none.
+func (w *world) aside() (aside string) {
+	if !w.spoke || w.erred == 0 || w.level == 0 {
+		return ""
+	}
+	w.disk.Each(func(name string, body []byte) {
+		if layout.IsTemp(path.Base(name)) && strings.Contains(string(body), theirs) {
+			aside = name
+		}
+	})
+	return aside
+}
+
 // compare says how the tree differs from what it ought to be.
 func (w *world) compare(want map[string]string) string {
 	if w.sc.same != nil {
 		return w.sc.same(want, w.disk.Tree())
 	}
-	left, problem := len(want), ""
+	left, problem, aside := len(want), "", w.aside()
 	times := map[string]string{}
 	w.disk.Each(func(name string, body []byte) {
 		switch expected, known := want[name]; {
-		case problem != "" || strings.HasPrefix(name, ".placet/"):
+		case problem != "" || strings.HasPrefix(name, ".placet/") || name == aside:
 		case layout.IsTemp(path.Base(name)):
 			problem = "a temporary file is left: " + name
 		case !known:

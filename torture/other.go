@@ -8,6 +8,9 @@ import (
 	"placet/engine/store/memfs"
 )
 
+// theirs is what somebody else writes in the state document.
+const theirs = "theirs"
+
 // others are what somebody else does at a call: words in the state document (in a
 // new file, or in place), the state document as it was before the step, a view of
 // placet's that is removed.
@@ -60,7 +63,7 @@ func (w *world) say(body string, write func(d *memfs.FS, name, body string)) {
 	if json.Unmarshal([]byte(body), &st) != nil {
 		return
 	}
-	st.Words = "theirs"
+	st.Words = theirs
 	write(w.disk, w.sc.state, string(st.body()))
 	w.spoke = true
 }

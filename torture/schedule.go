@@ -134,6 +134,7 @@ func (w *world) strike(c memfs.Call) error {
 			w.speak(t.kind)
 		default:
 			w.disturbed = true
+			w.erred++
 			w.lied = w.lied || strings.HasPrefix(c.Op, "sync") && t.kind == "EIO"
 			return errnos[t.kind]
 		}

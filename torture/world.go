@@ -70,6 +70,7 @@ type world struct {
 	// to look.
 	disturbed bool
 	spoke     bool // somebody else wrote
+	erred     int  // calls that returned an error
 	// lied: an fsync has lost what it was to write. excused: and placet has been
 	// killed since, or has stopped and was started again. What was lost can be
 	// seen, and nobody can tell: the one thing that the commit does not promise.
@@ -116,6 +117,7 @@ func (w *world) after(disk *memfs.FS, power bool) *world {
 		next.begun[id] = n
 	}
 	next.spoke, next.stale = w.spoke, w.stale
+	next.erred = w.erred
 	next.lied, next.excused = w.lied && !power, w.excused || w.lied && !power
 	return next
 }
