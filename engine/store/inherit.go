@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"io/fs"
 	"path"
 
 	"placet/layout"
@@ -30,29 +32,34 @@ func (s *Store) inherit(batch []*job) {
 			}
 			s.inherited.runs = map[string]bool{}
 		}
+		if j.err = s.inheritFolders(j, j.run.Dir, 0); j.err != nil {
+			continue
+		}
 		s.inherited.runs[j.run.State] = true
-		s.inheritFolders(j, j.run.Dir, 0)
 		for _, l := range j.lines {
-			if _, err := s.fs.Stat(l.Path); err == nil {
+			if _, err := s.fs.Stat(l.Path); !errors.Is(err, fs.ErrNotExist) {
 				s.oweJournal(j.run.State, l.Path, true)
 			}
 		}
 	}
 }
 
-// inheritFolders has a job sync a folder of its run and all below. One that cannot
-// be looked at is synced by nobody: the job does not fail for it.
-func (s *Store) inheritFolders(j *job, dir string, depth int) {
-	j.dirs[dir] = true
+// inheritFolders has a job sync a folder of its run and all below. Where one cannot
+// be looked at, the job must wait.
+func (s *Store) inheritFolders(j *job, dir string, depth int) error {
 	infos, err := s.list(dir)
 	if err != nil || depth > maxDepth {
-		return
+		return err
 	}
+	j.dirs[dir] = true
 	for _, info := range infos {
 		if name := path.Join(dir, info.Name); info.Mode.IsDir() && !layout.Noise(info.Name) {
-			s.inheritFolders(j, name, depth+1)
+			if err := s.inheritFolders(j, name, depth+1); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // inherited is what was done so far; only whoever leads the rounds looks at it.

@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"errors"
 	"strings"
+	"syscall"
 	"testing"
 
 	"placet/engine"
@@ -93,4 +95,22 @@ func TestOnlyTheFirstPlanOfAHolderInherits(t *testing.T) {
 	if got := count(quiet(m), engine.Plan{Writes: []engine.Document{stateDoc("S3", "state of revision 2")}}); got != 0 {
 		t.Errorf("a store that holds nothing made %d", got)
 	}
+}
+
+func TestAPlanWaitsWhereWhatWasLeftCannotBeLookedAt(t *testing.T) {
+	m := scene()
+	m.NoSyncAll()
+	s := holding(t, m)
+	m.Hook(func(c memfs.Call) error {
+		if c.Op == "list" {
+			return syscall.EACCES
+		}
+		return nil
+	})
+	if err := s.Commit(aRun(), layout.Faber{}, step); !errors.Is(err, syscall.EACCES) {
+		t.Fatalf("got %v", err)
+	}
+	m.Hook(nil)
+	commit(t, s, step)
+	finished(t, m, "again")
 }

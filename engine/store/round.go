@@ -18,7 +18,7 @@ const maxFailures = 3
 // rounds carries out a batch of jobs. Each ends durable or with its err.
 func (s *Store) rounds(batch []*job) {
 	s.inherit(batch)
-	each(s.parallel, batch, s.prepare)
+	each(s.parallel, going(batch), s.prepare)
 	s.contents(batch)
 	each(s.parallel, going(batch), s.putInPlace)
 	s.names(batch)
