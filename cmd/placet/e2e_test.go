@@ -29,12 +29,7 @@ var (
 func placetBinary(t *testing.T) string {
 	t.Helper()
 	buildOnce.Do(func() {
-		dir, err := os.MkdirTemp("", "placet-e2e-")
-		if err != nil {
-			buildErr = err
-			return
-		}
-		binary = filepath.Join(dir, "placet")
+		binary = filepath.Join(os.Getenv("PLACET_E2E_DIR"), "placet") // of TestMain
 		out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
 		if err != nil {
 			buildErr = fmt.Errorf("%w: %s", err, out)

@@ -17,7 +17,23 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"placet": func() { os.Exit(placet()) }})
+	testscript.Main(tidy{m}, map[string]func(){"placet": func() { os.Exit(placet()) }})
+}
+
+// tidy runs the tests with a folder for the program that they build, and removes
+// it in the end.
+type tidy struct{ m *testing.M }
+
+func (t tidy) Run() int {
+	dir, err := os.MkdirTemp("", "placet-e2e-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Setenv("PLACET_E2E_DIR", dir); err != nil {
+		panic(err)
+	}
+	return t.m.Run()
 }
 
 // TestScripts runs testdata/scripts: whole program, real files. Besides the
