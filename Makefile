@@ -50,7 +50,7 @@ bench-smoke: build
 
 torture: need-git
 	@$(GO) run ./torture -for $(TORTURETIME) -seed $(TORTURESEED)
-	@PLACET_TORTURE=full $(GO) test ./cmd/placet -run '^TestTorture' -timeout 10m -count=1
+	@PLACET_TORTURE=full $(GO) test ./cmd/placet -run '^TestTorture' -timeout 5m -count=1 -v
 
 lint:
 	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$bad" ] || { echo "not formatted, run gofmt -w on:" >&2; echo "$$bad" >&2; exit 1; }

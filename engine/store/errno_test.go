@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"syscall"
 	"testing"
@@ -270,4 +271,28 @@ func TestAFolderThatCouldNotBeChangedAfterAFailedSyncIsChangedByTheNextCommit(t 
 		t.Errorf("the event is %q", body)
 	}
 	noTemps(t, m)
+}
+
+// A sync of everything that failed may have lost the name of a new folder, and
+// the change that was to make the next sync count failed too.
+func TestANewFolderWhoseNameAFailedSyncHasLostIsChangedBeforeTheNext(t *testing.T) {
+	m := scene()
+	s := store.New(m, store.Options{Many: 1})
+	refused := 0
+	m.Hook(func(c memfs.Call) error {
+		if c.Op == "syncall" && refused == 0 || refused == 1 && c.Op == "create" && path.Dir(c.Name) == in("requests") {
+			refused++
+			return syscall.EIO
+		}
+		return nil
+	})
+	if err := s.Commit(aRun(), layout.Faber{}, step); err != nil {
+		t.Fatal(err)
+	}
+	if refused != 2 {
+		t.Fatalf("%d calls were refused", refused)
+	}
+	if body, _ := m.CrashClone(0).Get(in("requests/r2/request.json")); body != after[in("requests/r2/request.json")][1] {
+		t.Errorf("the request is %q", body)
+	}
 }

@@ -15,8 +15,9 @@ import (
 // holder of the workspace makes durable what it finds.
 
 // inherit makes durable what an earlier placet has left: all of the file system at
-// once, or, where that cannot be had, of each run that is committed for the first
-// time its folders and the journals that the plan writes to.
+// once, or, where that cannot be had or others have much to write, of each run that
+// is committed for the first time its folders and the journals that the plan writes
+// to.
 func (s *Store) inherit(batch []*job) {
 	if !s.held.Load() || s.inherited.all {
 		return
@@ -27,7 +28,7 @@ func (s *Store) inherit(batch []*job) {
 		}
 		if !s.inherited.tried {
 			s.inherited.tried = true
-			if s.inherited.all = s.fs.SyncAll(".") == nil; s.inherited.all {
+			if s.inherited.all = s.together(manyInherited) && s.fs.SyncAll(".") == nil; s.inherited.all {
 				return
 			}
 			s.inherited.runs = map[string]bool{}
@@ -61,6 +62,9 @@ func (s *Store) inheritFolders(j *job, dir string, depth int) error {
 	}
 	return nil
 }
+
+// manyInherited is for how many files the first plan after a start may wait.
+const manyInherited = 4096
 
 // inherited is what was done so far; only whoever leads the rounds looks at it.
 type inherited struct {

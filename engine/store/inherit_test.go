@@ -114,3 +114,24 @@ func TestAPlanWaitsWhereWhatWasLeftCannotBeLookedAt(t *testing.T) {
 	commit(t, s, step)
 	finished(t, m, "again")
 }
+
+// A build that writes beside a start does not hold up the first plan.
+func TestTheFirstPlanOfAHolderDoesNotWaitForWhatOthersWrite(t *testing.T) {
+	for unwritten, want := range map[int64]int{0: 1, 1 << 30: 0} {
+		m, all := scene(), 0
+		m.Hook(func(c memfs.Call) error {
+			if c.Op == "syncall" {
+				all++
+			}
+			return nil
+		})
+		s := store.New(busy{counting{m, new(rounds)}, unwritten}, store.Options{})
+		if _, err := s.LockWorkspace(); err != nil {
+			t.Fatal(err)
+		}
+		commit(t, s, step)
+		if all != want {
+			t.Errorf("%d syncs of everything while %d bytes wait to be written, want %d", all, unwritten, want)
+		}
+	}
+}

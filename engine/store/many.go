@@ -59,7 +59,7 @@ func (s *Store) writeMany(todo []*put) {
 }
 
 // stirMade changes the folders that have got new ones, whose names a sync of
-// everything that failed may have lost.
+// everything that failed may have lost. One that cannot be changed now is owed.
 func (s *Store) stirMade(puts []*put) {
 	dirs := map[string]bool{}
 	for _, p := range puts {
@@ -67,7 +67,7 @@ func (s *Store) stirMade(puts []*put) {
 	}
 	each(s.parallel, slices.Sorted(maps.Keys(dirs)), func(dir string) {
 		if err := s.stir(dir); err != nil {
-			s.once("stir "+dir, "cannot change a folder whose sync failed", "path", dir, "error", err)
+			s.oweFolder(dir, lostSync{err})
 		}
 	})
 }
