@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"bytes"
 	"reflect"
 
 	"github.com/go-json-experiment/json"
@@ -17,7 +18,7 @@ func DecodeValue(value Raw, into any) error {
 // order of names do not count, the text of numbers does. No value at all is
 // like an empty object.
 func Equal(a, b Raw) bool {
-	return reflect.DeepEqual(plainValue(a), plainValue(b))
+	return bytes.Equal(a, b) || reflect.DeepEqual(plainValue(a), plainValue(b))
 }
 
 func plainValue(r Raw) any {

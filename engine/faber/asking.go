@@ -46,19 +46,23 @@ func (r *reading) opened(q question) *open {
 // adopt decides whether request.json as it stands is this request's, must be
 // made, or was altered after it was issued.
 func (r *reading) adopt(o *open) {
-	fresh := r.build(o.q, r.openingRevision(o))
+	fresh := r.build(o.q)
+	same := o.a.Request != nil && sameQuestion(*o.a.Request, fresh)
+	fresh.Revision = r.openingRevision(o, fresh, same)
 	o.req = fresh
-	if body, err := fresh.Encode(); err == nil {
-		o.body = body
-	}
 	d := o.a.Doc
+	if !same || d.Absent() || d.Unsettled() {
+		if body, err := fresh.Encode(); err == nil {
+			o.body = body
+		}
+	}
 	switch {
 	case d.Absent():
 	case d.Unsettled():
 		o.stands, r.Held = true, true
 	case o.a.Request == nil:
 		o.stands, o.altered = true, "it cannot be read"
-	case sameQuestion(*o.a.Request, fresh):
+	case same:
 		o.stands, o.req, o.body = true, *o.a.Request, d.Body
 		// What the answer must hold is the state's to say, not the file's.
 		o.req.CommentRequired, o.req.MayAnswer = fresh.CommentRequired, fresh.MayAnswer
@@ -73,26 +77,27 @@ func (r *reading) adopt(o *open) {
 }
 
 // openingRevision is the revision that the request belongs to: that of the
-// transition that opens it, now or before.
-func (r *reading) openingRevision(o *open) int {
+// transition that opens it, now or before. fresh is what would be asked now, and
+// same says that request.json asks the same.
+func (r *reading) openingRevision(o *open, fresh gate.Request, same bool) int {
 	if o.q.forStatus == forFailed {
 		return r.rev
 	}
-	if o.a.Request != nil && o.a.Request.Revision <= r.rev+1 && sameQuestion(*o.a.Request, r.build(o.q, o.a.Request.Revision)) {
+	if same && o.a.Request.Revision <= r.rev+1 {
 		return o.a.Request.Revision
 	}
 	if !r.isOpen(o.q) {
 		return r.rev + 1
 	}
-	return r.formRevision(o)
+	return r.formRevision(o, fresh)
 }
 
 // formRevision finds the revision that a lost request.json had: the one with
 // which form.md's first line fits.
-func (r *reading) formRevision(o *open) int {
+func (r *reading) formRevision(o *open, req gate.Request) int {
 	shown := r.formDigest(o.a, "form.md")
 	for rev := r.rev; rev > 0 && rev > r.rev-8; rev-- {
-		req := r.build(o.q, rev)
+		req.Revision = rev
 		body, err := req.Encode()
 		issued, _ := r.sums(req)
 		if err == nil && gate.Digest(body, issued) == shown {

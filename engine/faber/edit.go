@@ -17,16 +17,15 @@ func set(pointer string, value any) patch.Edit {
 
 // hasMember reports whether state.json has a member of this name at its root.
 func (r *reading) hasMember(name string) bool {
-	members, err := schemas.Members(r.doc.Body)
-	if err != nil {
-		return false
-	}
-	for _, m := range members {
-		if m.Name == name {
-			return true
+	if r.members == nil {
+		r.members = map[string]bool{}
+		if members, err := schemas.Members(r.doc.Body); err == nil {
+			for _, m := range members {
+				r.members[m.Name] = true
+			}
 		}
 	}
-	return false
+	return r.members[name]
 }
 
 // stampEdits are the members that every transition moves.

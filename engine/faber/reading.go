@@ -30,6 +30,8 @@ type reading struct {
 	// one of placet's own, from before a crash: nothing is decided, or the same
 	// event would be written twice.
 	eventsOpen bool
+	// members are the names at the root of state.json; nil: not asked for yet.
+	members map[string]bool
 	// editErr is why a transition cannot be written into state.json.
 	editErr error
 }
@@ -87,6 +89,10 @@ func (r *reading) readState() {
 		r.torn = r.Young(d, err)
 		r.readStatus(d)
 		return
+	}
+	if f := r.st.Feedback; f != nil {
+		c := f.context()
+		f.known = &c
 	}
 	r.shape = shapeOf(r.st)
 	if p := r.st.problem(); p != "" {

@@ -119,14 +119,14 @@ func (q question) options() []string {
 	return defaultOptions[q.Type]
 }
 
-// build makes request.json for a question that is opened at a revision, with
-// the artifacts as they stand.
-func (r *reading) build(q question, revision int) gate.Request {
+// build makes request.json for a question, with the artifacts as they stand. Its
+// revision is the caller's to set.
+func (r *reading) build(q question) gate.Request {
 	req := gate.Request{
 		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: r.runID(), Type: q.Type, Prompt: q.Prompt,
 		Options: r.describe(q), Context: q.Context, Artifacts: r.artifacts(q),
-		RequestedAt: q.RequestedAt, Revision: revision,
-		MayAnswer: r.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
+		RequestedAt: q.RequestedAt,
+		MayAnswer:   r.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
 	}
 	for _, o := range req.Options {
 		if gate.Fold(o.ID) == gate.Fold("request_changes") {

@@ -61,6 +61,8 @@ type Feedback struct {
 	RequestedAt  string        `json:"requested_at"`
 	Notification *Notification `json:"notification_sent"`
 	ResumePoint  *ResumePoint  `json:"resume_point"`
+
+	known *FeedbackContext // what context has read already
 }
 
 // FeedbackContext are the members of a request's context that placet reads.
@@ -222,6 +224,9 @@ func (f Feedback) problem() string {
 
 // context reads the members of the request's context that placet knows.
 func (f Feedback) context() FeedbackContext {
+	if f.known != nil {
+		return *f.known
+	}
 	var c FeedbackContext
 	if len(f.Context) > 0 {
 		// A context of other types is upstream's own business: it is shown
