@@ -17,11 +17,13 @@ const holdIndex = 10 * time.Second
 // rewriting are the names in git's folder that stand while it rewrites the tree.
 var rewriting = []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD"}
 
-// indexLock remembers when a lock of git's index was first seen.
+// indexLock remembers when a lock of git's index was first seen, and when no work
+// tree was found above the workspace.
 type indexLock struct {
 	mu    sync.Mutex
 	inode uint64
 	since time.Time
+	none  time.Time
 }
 
 // Gone is what the reason of a hold begins with where the workspace is not under
@@ -87,13 +89,36 @@ func (s *Store) gitDir() (string, bool) {
 	if dir, ok := s.gitAt(".", ".git"); ok {
 		return dir, true
 	}
+	if s.locks.noneAbove(s.now()) {
+		return "", false
+	}
 	for dir := s.fs.Root(); dir != "/" && dir != "."; {
 		dir = path.Dir(dir)
 		if found, ok := s.gitAt(dir, path.Join(dir, ".git")); ok {
 			return found, true
 		}
 	}
+	s.locks.foundNone(s.now())
 	return "", false
+}
+
+// noneFor is how long it is believed that no folder above the workspace is a work
+// tree: who makes one does not begin to rewrite it at once.
+const noneFor = time.Second
+
+// noneAbove reports whether there was no work tree above the workspace a moment
+// ago.
+func (l *indexLock) noneAbove(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	age := now.Sub(l.none)
+	return !l.none.IsZero() && age >= 0 && age < noneFor
+}
+
+func (l *indexLock) foundNone(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.none = now
 }
 
 func (s *Store) gitAt(tree, name string) (string, bool) {

@@ -23,7 +23,7 @@ func (s *Store) readPrivate(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	info, err := asOpened(f)
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,7 @@ type visit struct {
 	clock  bool            // which is known
 	scarce error           // what could not be read for reasons that are not its own
 	dirs   map[string]bool
+	met    map[string]met // names that needs lead to
 }
 
 // maxDepth bounds the walk of a run's folder, whatever its family says.
@@ -173,7 +174,7 @@ func (s *Store) Read(p string, f layout.File) engine.Document {
 
 // readAt looks at one file that no listing described.
 func (v *visit) readAt(a ask) (engine.Document, time.Time) {
-	info, err := v.s.fs.Stat(a.path)
+	info, err := v.beside(a.path)
 	v.sight("/"+a.path, info, err == nil)
 	if err != nil {
 		return v.s.missing(a, err)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io/fs"
 	"path"
 	"strings"
 	"time"
@@ -28,8 +29,9 @@ func (v *visit) need(need string) error {
 		v.one(p, still, true)
 		return nil
 	}
-	// A real file may have such a name.
-	info, err := v.s.fs.Stat(p)
+	// A real file may have such a name, where its folder is there.
+	_, _ = v.beside(path.Dir(p))
+	info, err := v.beside(p)
 	if v.sight("/"+p, info, err == nil); err == nil {
 		v.one(p, still, true)
 	}
@@ -53,6 +55,30 @@ func (v *visit) one(p string, still, watch bool) {
 	v.add(v.readAt(a))
 }
 
+// beside describes a name that a need leads to, once per visit: several needs lead
+// through the same folders, and most of those are not there. Below a folder that
+// is not there nothing is.
+func (v *visit) beside(p string) (Info, error) {
+	if old, known := v.met[p]; known {
+		return old.info, old.err
+	}
+	if above, known := v.met[path.Dir(p)]; known && errors.Is(above.err, fs.ErrNotExist) {
+		return Info{}, above.err
+	}
+	info, err := v.s.fs.Stat(p)
+	if v.met == nil {
+		v.met = map[string]met{}
+	}
+	v.met[p] = met{info, err}
+	return info, err
+}
+
+// met is what stat said of a name that a need led to.
+type met struct {
+	info Info
+	err  error
+}
+
 // inside returns the path relative to the run's folder.
 func (v *visit) inside(p string) (string, bool) {
 	return strings.CutPrefix(p, v.run.Dir+"/")
@@ -61,7 +87,7 @@ func (v *visit) inside(p string) (string, bool) {
 // watch notes the nearest existing folder.
 func (v *visit) watch(dir string) {
 	for ; dir != "." && dir != "/"; dir = path.Dir(dir) {
-		if there, _ := v.s.exists(dir); there {
+		if info, err := v.beside(dir); err == nil && info.Mode.IsDir() {
 			break
 		}
 	}
@@ -78,15 +104,18 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 		if len(rest) > 0 {
 			return v.glob(next, rest, still)
 		}
-		info, err := v.s.fs.Stat(next)
+		info, err := v.beside(next)
 		if v.sight("/"+next, info, err == nil); err == nil && !info.Mode.IsDir() {
 			v.one(next, still, true)
 		}
 		return nil
 	}
 	v.watch(dir)
-	seen, err := v.s.fs.Stat(dir)
+	seen, err := v.beside(dir)
 	v.sight("/"+dir, seen, err == nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	infos, err := v.s.list(dir)
 	if err != nil {
 		return err

@@ -12,9 +12,13 @@ import (
 
 // osFile is an open file of the machine.
 type osFile struct {
-	fd   int
-	name string
+	fd     int
+	name   string
+	opened Info
 }
+
+// AsOpened implements described.
+func (f osFile) AsOpened() Info { return f.opened }
 
 func (f osFile) fail(op string, err error) error {
 	if err == nil {

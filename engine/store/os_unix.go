@@ -119,9 +119,12 @@ func (o osFS) Open(name string, how How, perm fs.FileMode) (File, error) {
 		return nil, o.explain("open", name, err)
 	}
 	f := osFile{fd: fd, name: name}
-	info, err := f.Stat()
+	if how == ForCreating {
+		return f, nil // it was not there: it is a regular file
+	}
+	f.opened, err = f.Stat()
 	if err == nil {
-		err = irregular(name, info.Mode)
+		err = irregular(name, f.opened.Mode)
 	}
 	if err != nil {
 		f.Close()

@@ -26,7 +26,7 @@ func (s *Store) read(name string, limit int64, hashOnly bool) (content, error) {
 		return content{}, err
 	}
 	defer f.Close()
-	before, err := f.Stat()
+	before, err := asOpened(f)
 	if err != nil {
 		return content{}, err
 	}
@@ -50,6 +50,20 @@ func (s *Store) read(name string, limit int64, hashOnly bool) (content, error) {
 	return c, err
 }
 
+// described is an open file that was described when it was opened.
+type described interface {
+	// AsOpened describes the file as it was right after it was opened.
+	AsOpened() Info
+}
+
+// asOpened describes an open file of which nothing was read yet.
+func asOpened(f File) (Info, error) {
+	if d, ok := f.(described); ok {
+		return d.AsOpened(), nil
+	}
+	return f.Stat()
+}
+
 // readAsked reads a file, or the end of one of which no more is asked.
 func (s *Store) readAsked(a ask) (content, error) {
 	if a.file.End == 0 {
@@ -60,7 +74,7 @@ func (s *Store) readAsked(a ask) (content, error) {
 		return content{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	info, err := asOpened(f)
 	if err != nil {
 		return content{}, err
 	}
@@ -76,9 +90,10 @@ func tooLarge(size, limit int64) error {
 	return fmt.Errorf("%d bytes are too many; expected at most %d", size, limit)
 }
 
-// readWhole reads a file of a known size; any other size is torn.
+// readWhole reads a file of a known size; a smaller one is torn. That it has not
+// grown is for the caller to see, who describes it once more.
 func readWhole(f File, size int64) ([]byte, error) {
-	body := make([]byte, size+1)
+	body := make([]byte, size)
 	n, err := f.ReadAt(body, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -86,7 +101,7 @@ func readWhole(f File, size int64) ([]byte, error) {
 	if int64(n) != size {
 		return nil, errTorn
 	}
-	return body[:n:n], nil
+	return body, nil
 }
 
 func hashWhole(f File, size int64) (sum [sha256.Size]byte, err error) {
