@@ -218,8 +218,13 @@ func (p *pass) carry(ctx context.Context) error {
 	return nil
 }
 
+// lookHolds is how long a look holds while the locks are waited for: what it saw of
+// files that are written without them would have been seen by a second one too.
+const lookHolds = 200 * time.Millisecond
+
 // locked commits under the locks that other writers of the run take, where it
-// has any. What was seen before the lock was held counts for nothing then.
+// has any. What was seen before the lock was held counts for nothing then, unless
+// nothing of it has changed that is written under the locks.
 func (p *pass) locked(ctx context.Context, commit func(context.Context) error) (err error) {
 	if len(p.f.Run.Locks) == 0 {
 		return commit(ctx)
@@ -230,6 +235,9 @@ func (p *pass) locked(ctx context.Context, commit func(context.Context) error) (
 		return err
 	}
 	defer unlock()
+	if time.Since(p.last.began) < lookHolds && p.l.o.Store.StandsLocked(p.last.loaded) {
+		return commit(ctx)
+	}
 	if p.last, err = p.look(); err != nil {
 		return err
 	}

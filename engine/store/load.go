@@ -35,6 +35,9 @@ type Loaded struct {
 	// Temps are placet's own temporary names in the run's folder: of a commit
 	// that is under way, or left by a crash; see Sweep.
 	Temps []string
+	// Shared is how the look saw what others write under the run's locks; nil
+	// where a change of it might not show. See StandsLocked.
+	Shared *Shared
 	// Sight is what the look depended on, where it is asked for (Sighting) and a
 	// later change would show in it; else the zero Sight.
 	Sight Sight
@@ -56,6 +59,7 @@ type visit struct {
 	clock  bool            // which is known
 	scarce error           // what could not be read for reasons that are not its own
 	dirs   map[string]bool
+	shared []sharedName
 	met    map[string]met // names that needs lead to
 }
 
@@ -108,6 +112,7 @@ func (v *visit) finish() {
 	if v.seeing != nil && v.out.Again.IsZero() {
 		v.out.Sight = v.seeing.sight(v.names.String(), v.began, v.clock)
 	}
+	v.out.Shared = v.sharing()
 	v.s.memory.finish(v.folder, v.pass, v.shelving, v.s.age())
 }
 
@@ -137,6 +142,9 @@ func (v *visit) walk(rel string, depth int) error {
 	seen, err := v.stat(rel) // before listing: a later change must show
 	there := err == nil
 	v.sight(rel, seen, there)
+	if there && v.guarded(rel) {
+		v.share(path.Join(v.run.Dir, rel), seen)
+	}
 	if old := v.old[rel]; there && v.holds(old, path.Join(v.run.Dir, rel), seen) {
 		if taken, err := v.take(rel, old, depth); taken {
 			return err

@@ -212,6 +212,9 @@ func (v *visit) entry(rel string, info Info, depth int, next *shelf, more *rest)
 // document looks at one document; if it may rest from now on, it is added to more.
 func (v *visit) document(n name, info Info, more *rest) {
 	v.sight(n.rel, info, true)
+	if n.file.Writer == layout.Shared {
+		v.share(n.path, info)
+	}
 	if n.path == v.run.State {
 		v.s.memory.noteState(n.path)
 	}

@@ -41,7 +41,7 @@ func longHistory(t testing.TB, w world) *store.Store {
 
 // seen is what a look says, but for what it says of itself.
 func seen(l store.Loaded) store.Loaded {
-	l.Moving, l.Still, l.Again, l.Sight = nil, nil, time.Time{}, store.Sight{}
+	l.Moving, l.Still, l.Again, l.Sight, l.Shared = nil, nil, time.Time{}, store.Sight{}, nil
 	return l
 }
 

@@ -1,0 +1,49 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"placet/engine/store"
+)
+
+// A look stands under the locks while nothing is different that is written under
+// them, and not where that might not show.
+func TestALookStandsUnderTheLocksWhileNothingSharedMoves(t *testing.T) {
+	old := func(w world) { w.later(time.Hour) }
+	for _, c := range []struct {
+		name   string
+		before func(world)
+		after  func(world)
+		stands bool
+	}{
+		{"nothing", old, func(world) {}, true},
+		{"an answer comes", old, func(w world) { w.put(in("requests/q/response.json"), "{}") }, true},
+		{"another state document", old, func(w world) { w.put(in("state.json"), `{"n": 2}`) }, false},
+		{"another state in its place", old, func(w world) { w.rewrite(in("state.json"), `{"n": 2}`) }, false},
+		{"a state that is gone", old, func(w world) { w.delete(in("state.json")) }, false},
+		{"another event", old, func(w world) { w.put(in(event(2)), `{"event_id": 2}`) }, false},
+		{"an event that says something else", old, func(w world) { w.rewrite(in(event(1)), `{"event_id": 9}`) }, false},
+		{"another number", old, func(w world) { w.rewrite(in("events/.next-id"), "3\n") }, false},
+		{"young when it was seen", func(world) {}, func(world) {}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := inMemory()
+			w.put(in("state.json"), `{"n": 1}`)
+			w.put(in("events/.next-id"), "2\n")
+			w.put(in(event(1)), `{"event_id": 1}`)
+			w.put(in("requests/q/request.json"), "{}")
+			c.before(w)
+			s := w.store()
+			seen := load(t, s)
+			w.later(time.Millisecond)
+			c.after(w)
+			if got := s.StandsLocked(seen); got != c.stands {
+				t.Errorf("the look stands: %v, want %v", got, c.stands)
+			}
+		})
+	}
+	if w := inMemory(); w.store().StandsLocked(store.Loaded{}) {
+		t.Error("no look stands")
+	}
+}
