@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"hash"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -89,33 +88,7 @@ func (s *Store) Sighting(on bool) { s.sighting.Store(on) }
 
 // Holds reports, by stat alone, that all of a sight still looks the same. It
 // takes nothing over from the look.
-func (s *Store) Holds(dir string, old Sight) bool {
-	return !old.Zero() && s.seeAgain(dir, old.Names, nil) == old.Print
-}
-
-// Recall is Holds for a run that nothing was loaded of yet: where the sight holds,
-// its files count as seen long ago, as if this store had loaded them and they had
-// rested since. Folders must be watched before.
-func (s *Store) Recall(run layout.Run, old Sight) bool {
-	m := &s.memory
-	f := m.of(run)
-	var resting []uint64
-	holds := !old.Zero() && s.seeAgain(run.Dir, old.Names, func(name string, info Info) {
-		if name == "/"+run.State || path.Join(run.Dir, name) == run.State {
-			m.noteState(run.State)
-		}
-		if !strings.HasPrefix(name, "/") {
-			resting = append(resting, m.restKey(m.hash(name), info.Device, info.Inode))
-		}
-	}) == old.Print
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if holds && !f.loaded {
-		slices.Sort(resting)
-		f.resting, f.loaded, f.traces = slices.Clip(resting), true, nil
-	}
-	return holds
-}
+func (s *Store) Holds(dir string, old Sight) bool { return s.Again().Holds(dir, old) }
 
 // SightState is the sight of a run's state document alone, as it is now.
 func (s *Store) SightState(run layout.Run) Sight {
@@ -145,27 +118,6 @@ func (s *Store) HoldsState(run layout.Run, old Sight) bool {
 	}
 	s.memory.noteState(run.State)
 	return true
-}
-
-// seeAgain looks at names as the look before did. What is there is shown.
-func (s *Store) seeAgain(dir, names string, there func(name string, info Info)) [16]byte {
-	v := newSeeing()
-	inside, done := s.below(dir)
-	defer done()
-	for name := range strings.SplitSeq(strings.TrimSuffix(names, "\x00"), "\x00") {
-		var info Info
-		var err error
-		if at, outside := strings.CutPrefix(name, "/"); outside {
-			info, err = s.fs.Stat(at)
-		} else {
-			info, err = inside(name)
-		}
-		v.add(info, err == nil)
-		if err == nil && there != nil {
-			there(name, info)
-		}
-	}
-	return v.print()
 }
 
 // near is a file system that describes many names below one folder for less.
