@@ -82,7 +82,7 @@ func (w *Watcher) roots() map[string]bool {
 			n = n.parent
 		}
 		if n != nil && n.sight == watched {
-			roots[n.path] = true
+			roots[n.path()] = true
 		}
 	}
 	return roots

@@ -10,9 +10,10 @@ import (
 )
 
 // Follow has an owner woken by what happens in the folders, in place of those
-// that it followed before; the list must not be changed afterwards. When it returns, the watches stand: the caller must
-// read the folders after that. A folder that does not exist is waited for. The
-// error says that some are blind, no more; [Watcher.Blind] names them.
+// that it followed before. The list is the watcher's from then on, which puts its own
+// copies of the names into it; the caller may read it. When it returns, the watches
+// stand: the caller must read the folders after that. A folder that does not exist is
+// waited for. The error says that some are blind, no more; [Watcher.Blind] names them.
 func (w *Watcher) Follow(owner string, dirs []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -20,9 +21,14 @@ func (w *Watcher) Follow(owner string, dirs []string) error {
 		return ErrClosed
 	}
 	now := clean(dirs)
+	// The folders below a run's own come after it. Made first, they share their names
+	// with it.
+	for i, dir := range slices.Backward(now) {
+		now[i] = w.at(dir).path()
+	}
 	var blind []string
 	for _, dir := range now {
-		n := w.nodes.at(dir)
+		n := w.nodes[dir]
 		n.owners.add(owner)
 		w.reach(n)
 		if n.sight == refused {
@@ -95,9 +101,9 @@ func (w *Watcher) guard(dir string) {
 	if w.closed {
 		return
 	}
-	n := w.nodes.at(dir)
+	n := w.at(dir)
 	n.structure = true
-	w.structure[dir] = n
+	w.structure[n.path()] = n
 	w.reach(n)
 }
 
@@ -142,7 +148,7 @@ func (w *Watcher) repair() {
 	}
 	var lost []*node
 	for _, n := range w.nodes {
-		if n.sight == watched && !have[w.abs(n.path)] {
+		if n.sight == watched && !have[n.abs] {
 			lost = append(lost, n)
 		}
 	}

@@ -16,6 +16,15 @@ func (w *Watcher) abs(p string) string {
 	return w.prefix + filepath.FromSlash(p)
 }
 
+// at returns the node of a folder, which it makes if need be. The caller holds the
+// lock.
+func (w *Watcher) at(p string) *node {
+	if n := w.nodes[p]; n != nil {
+		return n
+	}
+	return w.nodes.at(w.abs(p), int32(len(w.prefix)))
+}
+
 // reach has a folder watched, and the way to it. The caller holds the lock.
 func (w *Watcher) reach(n *node) {
 	if n.parent != nil {
@@ -51,13 +60,12 @@ func (w *Watcher) add(n *node) sight {
 	if w.source == nil {
 		return refused
 	}
-	abs := w.abs(n.path)
-	info, err := os.Lstat(abs)
+	info, err := os.Lstat(n.abs)
 	if err == nil && !info.IsDir() || n.parent == nil && !w.home.here() {
 		return missing
 	}
 	if err == nil {
-		err = w.source.Add(abs)
+		err = w.source.Add(n.abs)
 	}
 	w.full = err != nil && exhausted(err)
 	w.short = w.short || w.full
@@ -67,7 +75,7 @@ func (w *Watcher) add(n *node) sight {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return missing
 	}
-	w.say("cannot watch a folder; looking every 2 s instead", err, "folder", n.path)
+	w.say("cannot watch a folder; looking every 2 s instead", err, "folder", n.path())
 	w.retryLater(retryAfter)
 	return refused
 }
@@ -122,7 +130,7 @@ func (w *Watcher) see(n *node, s sight) {
 func (w *Watcher) drop(n *node) {
 	if n.sight == watched && w.source != nil {
 		// The source may have dropped it itself, with the folder.
-		_ = w.source.Remove(w.abs(n.path))
+		_ = w.source.Remove(n.abs)
 	}
 	w.see(n, unwatched)
 }
@@ -136,7 +144,7 @@ func (w *Watcher) replant(top *node) {
 	top.each(func(n *node) {
 		w.drop(n)
 		n.needed = false
-		w.forgetCookie(n.path)
+		w.forgetCookie(n.path())
 	})
 	top.each(func(n *node) {
 		w.mark(n)
@@ -151,7 +159,7 @@ func (w *Watcher) replant(top *node) {
 func (w *Watcher) mark(n *node) {
 	n.owners.each(func(owner string) { w.dirty[owner] = struct{}{} })
 	if n.structure {
-		w.changed(n.path)
+		w.changed(n.path())
 	} else if !n.owners.empty() {
 		w.signal()
 	}

@@ -1,6 +1,6 @@
 package watch
 
-import "path"
+import "path/filepath"
 
 // sight says whether a folder is watched.
 type sight uint8
@@ -19,14 +19,27 @@ const (
 
 // node is a folder that somebody asked for, or one on the way to it.
 type node struct {
-	path                      string // relative to the workspace, "." for it
+	abs                       string // where it lies on the disk
 	parent, first, next, prev *node
 	owners                    owners
+	start                     int32 // of the path in the workspace in abs
 	structure                 bool
 	// needed is set where a node must be watched because one below it is
 	// missing.
 	needed bool
 	sight  sight
+}
+
+// path is relative to the workspace, with slashes, "." for it. It shares its memory
+// with abs, which the source keeps.
+func (n *node) path() string { return within(n.abs, n.start) }
+
+// within is the part of an absolute path that begins at start, "." for none.
+func within(abs string, start int32) string {
+	if len(abs) <= int(start) {
+		return "."
+	}
+	return filepath.ToSlash(abs[start:])
 }
 
 // wanted reports whether somebody asked for the folder itself.
@@ -50,14 +63,16 @@ func (n *node) each(visit func(*node)) {
 // tree holds the nodes by path. Every ancestor of a node is a node.
 type tree map[string]*node
 
-// at returns the node of a path, which it makes if need be.
-func (t tree) at(p string) *node {
+// at returns the node of an absolute path, which it makes if need be. One that is
+// made shares the memory of its name with those above it that are made for it.
+func (t tree) at(abs string, start int32) *node {
+	p := within(abs, start)
 	if n := t[p]; n != nil {
 		return n
 	}
-	n := &node{path: p}
+	n := &node{abs: abs, start: start}
 	if p != "." {
-		n.parent = t.at(path.Dir(p))
+		n.parent = t.at(filepath.Dir(abs), start)
 		n.next = n.parent.first
 		if n.next != nil {
 			n.next.prev = n
@@ -78,7 +93,7 @@ func (t tree) prune(n *node, drop func(*node)) *node {
 		if parent != nil {
 			t.unlink(n)
 		}
-		delete(t, n.path)
+		delete(t, n.path())
 		n = parent
 	}
 	return n
