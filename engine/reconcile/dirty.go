@@ -10,8 +10,13 @@ type dirty struct {
 	filled *sync.Cond
 	queue  []string
 	in     map[string]place
+	grown  bool // in has held many
 	closed bool
 }
+
+// manyDirty is the number of runs from which the memory of those that were in the
+// set is let go of when none is: a map keeps what it has grown to.
+const manyDirty = 256
 
 // place says where a run is.
 type place uint8
@@ -84,7 +89,10 @@ func (d *dirty) finish(run string) {
 		d.push(run)
 		return
 	}
-	delete(d.in, run)
+	d.grown = d.grown || len(d.in) >= manyDirty
+	if delete(d.in, run); d.grown && len(d.in) == 0 {
+		d.in, d.grown = map[string]place{}, false
+	}
 }
 
 // waiting reports whether there is a run that nobody has taken.
