@@ -12,22 +12,22 @@ import (
 )
 
 // live is a run that can move. It is known by the path of its state document,
-// which all sets and the watcher share.
+// which all sets and the watcher share. There may be very many: it takes 256 bytes.
 type live struct {
 	state  string
-	dirLen uint16      // length of the folder's path, which state begins with
 	run    *layout.Run // nil where the path alone tells
 	ident  uint64      // of what the layout said of it
-	fam    int
-	slot   int    // in the book's round
-	walk   uint32 // the last walk that found it
+	slot   int32       // in the book's round
+	walk   uint32      // the last walk that found it
+	dirLen uint16      // length of the folder's path, which state begins with
+	fam    uint8
 
 	// Of the pass: only one is under way at a time.
+	hasty   int32 // passes in quick succession that found nothing
 	needs   []string
 	same    map[step]int // steps taken since there was nothing to do
 	back    backoff
 	rest    *rest     // nil: none
-	hasty   int       // passes in quick succession that found nothing
 	endedAt time.Time // the last pass
 
 	// Guarded by the book.
@@ -36,9 +36,9 @@ type live struct {
 	own    string   // what fold stands for in it
 	print  uint64
 	status engine.Peek
-	first  bool // the first pass is not over
-	looks  int  // passes so far
-	anew   bool // its watches are not to be trusted
+	looks  int32 // passes so far
+	first  bool  // the first pass is not over
+	anew   bool  // its watches are not to be trusted
 }
 
 // rest is why a run is not looked at although it was marked: until a moment, or
@@ -143,7 +143,7 @@ func (b *book) family(f Found) int {
 
 // newLive returns a live run that is in no book yet.
 func (b *book) newLive(f Found) *live {
-	lv := &live{state: strings.Clone(f.Run.State), dirLen: uint16(len(f.Run.Dir)), fam: b.family(f), ident: identOf(f.Run)}
+	lv := &live{state: strings.Clone(f.Run.State), dirLen: uint16(len(f.Run.Dir)), fam: uint8(b.family(f)), ident: identOf(f.Run)}
 	if run, ok := f.Family.Layout.At(f.Run.State); !ok || !sameRun(run, f.Run) || !short(f.Run) {
 		lv.run = &f.Run
 	}
@@ -178,7 +178,7 @@ func (b *book) add(lv *live) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.live[lv.state] = lv
-	lv.slot = len(b.round)
+	lv.slot = int32(len(b.round))
 	b.round = append(b.round, lv)
 }
 
@@ -208,7 +208,7 @@ func (b *book) removeLive(lv *live) {
 		return
 	}
 	delete(b.live, lv.state)
-	i, last := lv.slot, len(b.round)-1
+	i, last := int(lv.slot), len(b.round)-1
 	if i < b.atLive {
 		// Keep what was visited in this round before what was not.
 		b.atLive--
@@ -222,7 +222,7 @@ func (b *book) removeLive(lv *live) {
 
 func (b *book) swapLive(i, j int) {
 	b.round[i], b.round[j] = b.round[j], b.round[i]
-	b.round[i].slot, b.round[j].slot = i, j
+	b.round[i].slot, b.round[j].slot = int32(i), int32(j)
 }
 
 // addFinal puts a final run into the book.
@@ -243,7 +243,7 @@ func (b *book) retire(lv *live, f Found, print uint64) {
 	defer b.mu.Unlock()
 	if b.live[lv.state] == lv {
 		b.removeLive(lv)
-		b.putFinal(final{lv.state, print, lv.walk, uint16(len(f.Run.Dir)), uint8(lv.fam)})
+		b.putFinal(final{lv.state, print, lv.walk, uint16(len(f.Run.Dir)), lv.fam})
 	}
 }
 

@@ -82,7 +82,7 @@ func TestRoundVisitsEveryoneWhoStays(t *testing.T) {
 func check(t *testing.T, b *book) {
 	t.Helper()
 	for i, lv := range b.round {
-		if lv.slot != i || b.live[lv.state] != lv {
+		if int(lv.slot) != i || b.live[lv.state] != lv {
 			t.Fatalf("slot %d holds %+v", i, lv)
 		}
 	}
