@@ -23,12 +23,16 @@ type journaling struct {
 	store *store.Store
 	base  string   // the whole lines that others left
 	lines []string // ours, that of revision 1 first
+	// killed: placet has died once, and the machine went on.
+	killed bool
 }
 
 const journalName = "logs/log.jsonl"
 
+// restart has a placet begin that holds the workspace, as a daemon does.
 func (j *journaling) restart() {
 	j.store = store.New(j.disk, store.Options{Now: func() time.Time { return time.Unix(1e9, 0) }, Parallel: 1})
+	_, _ = j.store.LockWorkspace() // where the trouble meets it, it is not held
 }
 
 // stands returns the state's revision, and how many whole lines of ours there
@@ -108,7 +112,7 @@ func FuzzJournal(f *testing.F) {
 			more, err := j.step()
 			switch {
 			case j.disk.Crashed() && trouble%3 == 1:
-				j.disk = j.disk.KillClone()
+				j.disk, j.killed = j.disk.KillClone(), true
 				j.restart()
 			case j.disk.Crashed():
 				j.disk = j.disk.CrashClone(uint64(seed))
@@ -141,13 +145,28 @@ func (j *journaling) trouble(kind uint8, k int) {
 	}
 }
 
-// whole fails unless all lines stand there, and are durable.
+// whole fails unless all lines stand there, and stand there after a power cut. Of
+// the last revision a placet that was killed may have left a line that is not
+// durable: whoever comes after the power cut writes it again.
 func (j *journaling) whole() {
 	j.t.Helper()
-	want := j.base + strings.Join(j.lines, "")
-	for name, disk := range map[string]*memfs.FS{"": j.disk, "durable, ": j.disk.CrashClone(0)} {
-		if got, _ := disk.Get(in(journalName)); got != want {
-			j.t.Fatalf("%sthere is\n%q, expected\n%q", name, got, want)
+	j.expect("there is")
+	j.disk = j.disk.CrashClone(0)
+	if j.killed {
+		j.restart()
+		for more, err := j.step(); more || err != nil; more, err = j.step() {
+			if err != nil {
+				j.t.Fatal(err)
+			}
 		}
+	}
+	j.expect("durable, there is")
+}
+
+func (j *journaling) expect(what string) {
+	j.t.Helper()
+	want := j.base + strings.Join(j.lines, "")
+	if got, _ := j.disk.Get(in(journalName)); got != want {
+		j.t.Fatalf("%s\n%q, expected\n%q", what, got, want)
 	}
 }
