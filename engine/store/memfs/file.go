@@ -1,6 +1,7 @@
 package memfs
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 
@@ -83,7 +84,11 @@ func (f *file) Sync() error {
 	return f.m.call("sync", f.name, func() error {
 		f.m.sync(f.at)
 		return nil
-	}, func(error) { f.m.lose(f.at) })
+	}, func(err error) {
+		if !errors.Is(err, ErrCrashed) { // who is killed meanwhile hears of no failure, and there was none
+			f.m.lose(f.at)
+		}
+	})
 }
 
 func (f *file) TryLock() error {
