@@ -140,36 +140,6 @@ func TestMetricsOfADaemon(t *testing.T) {
 	}
 }
 
-// What counting needs makes the program half as large again. A daemon that does
-// not count has no part of that in memory.
-func TestAnIdleDaemonIsSmall(t *testing.T) {
-	p := newPlace(t, t.TempDir(), 0)
-	d := p.start()
-	defer d.stop(syscall.SIGTERM)
-	p.await(d)
-	const most = 6 << 10 // KiB of the program's file; some 14 MiB at the start
-	if d.residentOfFile() < 0 {
-		t.Skip("RssFile is not told here")
-	}
-	p.until("no more is resident than is used", 20*time.Second, func() bool { return d.residentOfFile() <= most })
-}
-
-// residentOfFile is how many KiB of files, the program's own above all, a daemon
-// has resident; -1 where the system does not tell.
-func (d *daemon) residentOfFile() int {
-	body, _ := os.ReadFile("/proc/" + strconv.Itoa(d.cmd.Process.Pid) + "/status")
-	for text := range strings.Lines(string(body)) {
-		fields := strings.Fields(text)
-		if len(fields) == 3 && fields[0] == "RssFile:" {
-			kib, err := strconv.Atoi(fields[1])
-			if err == nil {
-				return kib
-			}
-		}
-	}
-	return -1
-}
-
 // The answer is there as soon as the daemon, and goes with it; a port in use is
 // said before anything is watched.
 func TestMetricsComeAndGoWithTheDaemon(t *testing.T) {
