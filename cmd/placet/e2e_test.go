@@ -69,8 +69,13 @@ const waitingState = `{
 }
 `
 
+// newPlace makes a workspace of n runs for the real program. That is another
+// process: the race detector's run of the tests (-short) would learn nothing of it.
 func newPlace(t *testing.T, root string, n int) *place {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves the real program to the ordinary run")
+	}
 	p := &place{t: t, root: root}
 	for i := 1; i <= n; i++ {
 		uuid := fmt.Sprintf("%08x-0000-4000-8000-%012x", i*7919, i)
