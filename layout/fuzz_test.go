@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -15,6 +16,8 @@ var hostileNames = []string{
 	"3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34", "3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c3/", "------------------------------------", "fr-20251206-a1b2c3",
 	"response.sync-conflict-20251206-181500-ABCDEFG.json", "form-deadbeef.md", ".placet-1.tmp", "x.tmp", "x.problem.md", "001-step_start.json",
 	"000-x.json", "1e9-x.json", "9999999999-x.json", "validation-2.json", "validation-02.json", "review-1.json", "iterations", "null", "0", "01", "-1",
+	"20260302-msowd-sop-masking", "20260302-MSOWD-x", "20260302-msowd-x@2026-03", "2026-03", "20260302 희귀", "30-1.json", "30-01.json", "20-2.outcome.json",
+	"trigger.json", "late.json", "usage.problem.md", "callback-1.json", "x.agent-collaboration.json", "jewels",
 }
 
 // FuzzNames checks that no name leads anywhere but to where its run lies: not
@@ -25,10 +28,16 @@ func FuzzNames(f *testing.F) {
 		f.Add(".afl/sessions/"+name, "requests/"+name+"/response.json", "delegations/"+name+"/iterations/1/result.json")
 		f.Add(name+"/.afl/sessions/a/x", "checkpoints/"+name, "contracts/a/"+name)
 		f.Add(".fractary/runs/"+name, "events/"+name, "actions/resume-r"+name+"/attempt.json")
+		f.Add(".mso-context/active/"+name+"/optimizer", "attempts/"+name, "requests/"+name+"/late.json")
+		f.Add("workspace/.mso-context/archive/2026-03/"+name+"/optimizer/x", name+".problem.md", "inputs/"+name)
+		f.Add(".mso-context/archive/"+name+"/20260302-msowd-x/optimizer/state.json", name, "../"+name)
 	}
 	f.Fuzz(func(t *testing.T, p, name, rel string) {
-		for _, family := range []Family{Faber{}, AFL{}} {
+		for _, family := range []Family{Faber{}, AFL{}, Optimizer{}} {
 			if run, ok := family.At(p); ok {
+				if !Under(p, run.Dir) {
+					t.Fatalf("%q does not lie in %+v", p, run)
+				}
 				checkRun(t, family, run, p)
 				checkFile(t, family, run, rel)
 				checkFile(t, family, run, name)
@@ -55,7 +64,7 @@ func listing(first, second string) Lister {
 		if strings.Count(dir, "/") > 6 {
 			return nil, nil
 		}
-		return []Entry{{Name: first, Dir: true}, {Name: second, Dir: true}, {Name: "state.json"}, {Name: second}, {Name: first, Link: true}}, nil
+		return []Entry{{Name: first, Dir: true}, {Name: second, Dir: true}, {Name: "optimizer", Dir: true}, {Name: "state.json"}, {Name: "trigger.json"}, {Name: second}, {Name: first, Link: true}}, nil
 	}
 }
 
@@ -71,7 +80,7 @@ func checkRun(t *testing.T, family Family, run Run, p string) {
 		t.Fatalf("%s: %q leads to %+v", family.Name(), p, run)
 	}
 	for _, part := range strings.Split(run.State, "/") {
-		if len(part) > 255 || strings.IndexFunc(part, unplain) >= 0 {
+		if len(part) > 255 || strings.IndexFunc(part, unplain) >= 0 && run.Class != OptimizerMisnamed || strings.IndexFunc(part, unseen) >= 0 {
 			t.Fatalf("%s: %q in the path of %+v", family.Name(), part, run)
 		}
 	}
@@ -91,6 +100,10 @@ func checkRun(t *testing.T, family Family, run Run, p string) {
 func unplain(r rune) bool {
 	return r > '~' || r < '!' || strings.ContainsRune(`"'\`+"`$", r)
 }
+
+// unseen reports whether a character cannot be shown as it is: a person who reads
+// a misnamed run's name must see all of it.
+func unseen(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
 // checkFile asserts that a document lies where the loader goes, under its one
 // name, with a bound, and that its note is known too.
@@ -150,8 +163,24 @@ func checkWords(t *testing.T, name string) {
 			t.Fatalf("%q counts as %d", name, count)
 		}
 	}
+	checkOptimizerWords(t, name)
 	rel := "delegations/" + name + "/iterations/" + name + "/result.json"
 	if cp, n, file, ok := AFLPlace(rel); ok && AFLIteration(cp, n, file) != rel {
 		t.Fatalf("%q is %s of attempt %d of %q", rel, file, n, cp)
+	}
+}
+
+// checkOptimizerWords is checkWords for the names of cycles.
+func checkOptimizerWords(t *testing.T, name string) {
+	t.Helper()
+	if date, key, slug, ok := OptimizerParts(name); ok != IsOptimizerRunID(name) || ok && (date+"-"+key+"-"+slug != name || !nameable(name) || strings.Contains(name, "@")) {
+		t.Fatalf("%q is run %q of %q on %q, %v", name, slug, key, date, ok)
+	}
+	switch level, n, outcome, ok := OptimizerAttempt("attempts/" + name); {
+	case ok && outcome && OptimizerOutcomeFile(level, n) != "attempts/"+name, ok && !outcome && OptimizerAttemptFile(level, n) != "attempts/"+name:
+		t.Fatalf("%q is attempt %d of level %d", name, n, level)
+	}
+	if level, ok := OptimizerReportLevel(name); ok && (OptimizerReportName(level) != name || level != 10 && level != 20 && level != 30) {
+		t.Fatalf("%q is the report of level %d", name, level)
 	}
 }

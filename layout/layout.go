@@ -20,6 +20,9 @@ const (
 	Person   Writer = "person"
 	Anyone   Writer = "anyone"
 	Shared   Writer = "shared"
+	// Either is somebody else or placet, which creates the file where there is
+	// none and never replaces it.
+	Either Writer = "either"
 )
 
 // Run is one run's place.

@@ -119,4 +119,13 @@ func TestWhatIsWrittenOnce(t *testing.T) {
 			t.Errorf("%s is written once: %t", rel, f.Once)
 		}
 	}
+	run, _ = Optimizer{}.At(cycle)
+	for rel, want := range map[string]bool{
+		"attempts/30-1.json": true, "attempts/30-1.outcome.json": true, "trigger.json": false, "state.json": false, "context.json": false,
+		"goal.json": false, "retrieved.jsonl": false, "level20_report.md": false, "requests/r/late.json": false, "audit.json": false,
+	} {
+		if f, ok := (Optimizer{}).File(run, rel); !ok || f.Once != want {
+			t.Errorf("%s is written once: %t", rel, f.Once)
+		}
+	}
 }

@@ -9,19 +9,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNoAFLDocumentIsReadFromABadFile tries every kind of bad content on every
-// document of the family. What each kind is told,
-// TestEveryKindOfBadFileIsNamed holds.
-func TestNoAFLDocumentIsReadFromABadFile(t *testing.T) {
+// badKind is a way in which a good document of at least two bytes becomes none.
+type badKind struct {
+	make func(good string) string
+	torn bool
+}
+
+// badKinds are the kinds of bad content that no document is read from.
+func badKinds() map[string]badKind {
 	front := func(text string) func(string) string {
 		return func(good string) string { return "{" + text + "," + good[1:] }
 	}
 	behind := func(text string) func(string) string { return func(good string) string { return good + text } }
 	always := func(text string) func(string) string { return func(string) string { return text } }
-	kinds := map[string]struct {
-		make func(good string) string
-		torn bool
-	}{
+	return map[string]badKind{
 		"empty":                       {always(""), true},
 		"blanks only":                 {always(" \n\t\r\n"), true},
 		"half a file":                 {func(good string) string { return good[:len(good)/2] }, true},
@@ -60,8 +61,14 @@ func TestNoAFLDocumentIsReadFromABadFile(t *testing.T) {
 		"10,000 levels deep":          {always(`{"a":` + strings.Repeat("[", 10000)), false},
 		"conflict markers":            {func(good string) string { return "{\n<<<<<<< HEAD\n=======\n>>>>>>> x\n" + good[1:] }, true},
 	}
+}
+
+// TestNoAFLDocumentIsReadFromABadFile tries every kind of bad content on every
+// document of the family. What each kind is told,
+// TestEveryKindOfBadFileIsNamed holds.
+func TestNoAFLDocumentIsReadFromABadFile(t *testing.T) {
 	for name, good := range goodAFL {
-		for kind, bad := range kinds {
+		for kind, bad := range badKinds() {
 			var into any
 			err := Decode(name, "f.json", []byte(bad.make(good)), &into)
 			var e *Error

@@ -20,7 +20,7 @@ import (
 // errors, which are of type *[Error] for all that is wrong with the document.
 //
 // Names match exactly, unknown names are passed over, and null leaves a field
-// zero.
+// zero. An int takes a whole number however it is spelled: 20, 20.0, 2e1.
 func Decode(schema, path string, body []byte, into any) error {
 	problem, err := verify(schema, body)
 	if err != nil {
@@ -80,6 +80,7 @@ var readOptions = json.JoinOptions(
 	json.WithUnmarshalers(json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(numberText),
 		json.UnmarshalFromFunc(numberAny),
+		json.UnmarshalFromFunc(wholeNumber),
 	)),
 )
 
@@ -168,7 +169,9 @@ func goWords(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return goWords(t.Elem())
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+	case reflect.Int:
+		return "a whole number below 2^63"
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return "a whole number below 2^63, without fraction or exponent"
 	case reflect.Float32, reflect.Float64:

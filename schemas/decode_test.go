@@ -2,6 +2,8 @@ package schemas
 
 import (
 	stdjson "encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,12 +119,14 @@ func TestAValueThatAFieldCannotHoldIsNamed(t *testing.T) {
 		Map   map[string]string `json:"map"`
 		At    time.Time         `json:"at"`
 	}
-	whole := "expected a whole number below 2^63, without fraction or exponent"
+	whole := "expected a whole number below 2^63"
 	for body, want := range map[string]string{
-		"{\n\"count\":1.0}":             "p.json: line 2, column 9: /count: is the number 1.0: " + whole,
+		"{\n\"count\":1.5}":             "p.json: line 2, column 9: /count: is the number 1.5: " + whole,
+		`{"count":1e-1}`:                "p.json: line 1, column 10: /count: is the number 1e-1: " + whole,
+		`{"count":1e19}`:                "p.json: line 1, column 10: /count: is the number 1e19: " + whole,
 		`{"count":9999999999999999999}`: "p.json: line 1, column 10: /count: is the number 9999999999999999999: " + whole,
 		`{"count":"3"}`:                 `p.json: line 1, column 10: /count: is the text "3": ` + whole,
-		`{"small":-1}`:                  "p.json: line 1, column 10: /small: is the number -1: " + whole,
+		`{"small":-1}`:                  "p.json: line 1, column 10: /small: is the number -1: " + whole + ", without fraction or exponent",
 		`{"size":"x"}`:                  `p.json: line 1, column 9: /size: is the text "x": expected a number`,
 		`{"on":1}`:                      "p.json: line 1, column 7: /on: is the number 1: expected true or false",
 		`{"list":{"a":1}}`:              "p.json: line 1, column 9: /list: is an object: expected an array",
@@ -143,6 +147,24 @@ func TestAValueThatAFieldCannotHoldIsNamed(t *testing.T) {
 		}
 		if e, ok := err.(*Error); !ok || e.Torn {
 			t.Errorf("%s: %T, Torn: a whole file was taken for half a one", body, err)
+		}
+	}
+}
+
+// What a schema takes for a whole number, an int holds.
+func TestAWholeNumberMayBeSpelledInManyWays(t *testing.T) {
+	for text, want := range map[string]int{
+		"20": 20, "20.0": 20, "20.000": 20, "2e1": 20, "2.0E+1": 20, "200e-1": 20, "-0.0": 0, "0e400": 0, "-30.0": -30,
+		"9223372036854775807": math.MaxInt, "9223372036854775807.0": math.MaxInt, "-9223372036854775808.0": math.MinInt, "1e18": 1e18,
+	} {
+		var into struct {
+			N     int   `json:"n"`
+			Maybe *int  `json:"maybe"`
+			List  []int `json:"list"`
+		}
+		body := fmt.Sprintf(`{"n":%s,"maybe":%s,"list":[%s,1]}`, text, text, text)
+		if err := Decode("", "p.json", []byte(body), &into); err != nil || into.N != want || *into.Maybe != want || into.List[0] != want {
+			t.Errorf("%s was read as %+v: %v", text, into, err)
 		}
 	}
 }

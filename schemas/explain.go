@@ -103,11 +103,7 @@ func (s *schema) explain(l leaf, tree any) *Error {
 		allowed, _, _ := strings.Cut(strings.TrimPrefix(l.message, "expected "), ", but got ")
 		e.Problem, e.Expected = "is "+kindOf(value), cmp.Or(e.Expected, typeWords(allowed))
 	case "enum":
-		e.Problem = "is " + kindOf(value)
-		if word, ok := value.(string); ok {
-			e.Problem = "unknown word " + quoted(word)
-		}
-		e.Expected = strings.ReplaceAll(strings.TrimPrefix(l.message, "value must be "), "<nil>", "null")
+		e.Problem, e.Expected = s.enum(l, value)
 	case "const":
 		e.Problem = "is " + kindOf(value)
 	case "pattern", "format":
@@ -127,6 +123,31 @@ func (s *schema) explain(l leaf, tree any) *Error {
 		e.Problem = cmp.Or(l.message, "does not fit")
 	}
 	return e
+}
+
+// enum says what is wrong with a value that is none of a schema's, and which those
+// are. A word in place of a number is a text, not an unknown word.
+func (s *schema) enum(l leaf, value any) (problem, expected string) {
+	node, _ := follow(s.source, l.schema).(map[string]any)
+	values, _ := node["enum"].([]any)
+	var all []string
+	words := false
+	for _, v := range values {
+		_, word := v.(string)
+		words = words || word
+		all = append(all, literal(v))
+	}
+	problem, expected = "is "+kindOf(value), "one of "+strings.Join(all, ", ")
+	if len(all) == 1 {
+		expected = all[0]
+	}
+	switch word, ok := value.(string); {
+	case ok && words:
+		problem = "unknown word " + quoted(word)
+	case ok:
+		problem = "is the text " + quoted(word)
+	}
+	return problem, expected
 }
 
 // title returns the title of the schema at a place, or of the one of the same

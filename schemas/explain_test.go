@@ -82,6 +82,8 @@ func TestKeywordsOfTheLaterDraftArePutIntoWords(t *testing.T) {
 		{"missing, described by a reference", `"required":["a"],"properties":{"a":{"$ref":"#/$defs/w"}},` + w, `{}`, "/a: is missing: expected a word"},
 		{"missing, described nowhere", `"required":["a"],"properties":{"a":{"$ref":"#/$defs/w"}},"$defs":{"w":{"type":"string"}}`, `{}`, "/a: is missing"},
 		{"beside a reference", `"properties":{"a":{"$ref":"#/$defs/w","minLength":3,"title":"a long word"}},` + w, `{"a":"ab"}`, "/a: is too short: expected a long word"},
+		{"enum of numbers", `"properties":{"a":{"enum":[10,2.5,null]}}`, `{"a":"10"}`, `/a: is the text "10": expected one of 10, 2.5, null`},
+		{"enum of numbers, another", `"properties":{"a":{"enum":[10,true]}}`, `{"a":20}`, `/a: is the number 20: expected one of 10, true`},
 		{"enum with null", `"properties":{"a":{"enum":["x",null]}}`, `{"a":"y"}`, `/a: unknown word "y": expected one of "x", null`},
 		{"maxItems", `"properties":{"a":{"title":"at most two","maxItems":2}}`, `{"a":[1,2,3]}`, "/a: has 3 items: expected at most two"},
 		{"items", `"properties":{"a":{"items":{"type":"string","title":"a word"}}}`, `{"a":["x",2]}`, "/a/1: is the number 2: expected a word"},

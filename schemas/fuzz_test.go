@@ -46,6 +46,9 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	for _, good := range goodOptimizer {
+		f.Add([]byte(good))
+	}
 	real := "testdata/real/faber/awaiting-six-types/.fractary/faber/runs/*/*/*/"
 	addReal(f, func(body []byte) { f.Add(body) }, real+"state.json", real+"metadata.json", real+"events/00?-*.json", "testdata/real/faber/written-by-agents/.fractary/runs/*/state.json")
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -40,6 +40,12 @@ func TestKernelDocuments(t *testing.T) {
 			with(answer, "{\n", `{"selected":"i1",`):                                "line 1, column 13: /selected: is text: expected an array of ids or null",
 			with(answer, `{"user": "jmcwilliam", "source": "cli"}`, `"jmcwilliam"`): "line 4, column 18: /provided_by: is text: expected an object with user and source",
 		},
+		"kernel/response-optional": {
+			answer: "",
+			`{"request_id":"fr-1","selected":["s1"],"provided_by":{"user":"a","source":"http"}}`:    "",
+			`{"request_id":"fr-1","response":null,"provided_by":{"user":"a","source":"http"}}`:      "line 1, column 33: /response: is null: expected an option's word, or the answer as text",
+			`{"request_id":"fr-1","response":"","provided_by":{"user":"a","source":"clairvoyant"}}`: `line 1, column 71: /provided_by/source: unknown word "clairvoyant": expected one of "form", "file", "cli", "http", "slack", "mcp", "issue_comment", "parallel_coordination", "deadline"`,
+		},
 		"kernel/receipt": {
 			goodReceipt: "",
 			with(goodReceipt, `{"path":"requests/fr-1/form.md","sha256":"`+hex64+`"}`, "null"): "",
@@ -48,4 +54,18 @@ func TestKernelDocuments(t *testing.T) {
 			with(goodReceipt, `,"reason":""`, ``):                                              "line 1, column 1: /reason: is missing: expected text",
 		},
 	})
+}
+
+func TestAnOptionalResponseIsAResponseThatMayLackItsAnswer(t *testing.T) {
+	var source [2]string
+	for i, name := range []string{"kernel/response", "kernel/response-optional"} {
+		body, err := Source(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, source[i], _ = strings.Cut(string(body), `"type": "object",`)
+	}
+	if want := with(source[0], "    \"response\",\n", ""); want == source[0] || source[1] != want {
+		t.Errorf("the two schemas differ in more than that the response is required:\n%s", source[1])
+	}
 }

@@ -12,20 +12,27 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-//go:embed afl/*.json faber/*.json kernel/*.json
+//go:embed afl/*.json faber/*.json kernel/*.json optimizer/*.schema.json
 var files embed.FS
 
 // base is the address that embedded schemas have among themselves. It leads
 // nowhere.
 const base = "placet:///"
 
-// Names returns the names of all schemas, sorted: "faber/state", …
+// endings are how the names of schema files may end, the longest first.
+var endings = []string{".schema.json", ".json"}
+
+// Names returns the names of all schemas, in the order of their files:
+// "faber/state", …
 func Names() []string {
 	var names []string
 	// The tree is part of the program: walking it cannot fail.
 	_ = fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
-		if name, ok := strings.CutSuffix(p, ".json"); ok {
-			names = append(names, name)
+		for _, ending := range endings {
+			if name, ok := strings.CutSuffix(p, ending); ok {
+				names = append(names, name)
+				break
+			}
 		}
 		return err
 	})
@@ -34,11 +41,12 @@ func Names() []string {
 
 // Source returns the text of a schema.
 func Source(name string) ([]byte, error) {
-	body, err := files.ReadFile(name + ".json")
-	if err != nil {
-		return nil, fmt.Errorf("unknown schema %q: there are %s", name, strings.Join(Names(), ", "))
+	for _, ending := range endings {
+		if body, err := files.ReadFile(name + ending); err == nil {
+			return body, nil
+		}
 	}
-	return body, nil
+	return nil, fmt.Errorf("unknown schema %q: there are %s", name, strings.Join(Names(), ", "))
 }
 
 // schema is one embedded schema, compiled when it is first asked for.

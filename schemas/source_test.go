@@ -16,7 +16,11 @@ func TestNamesAreThoseOfTheFiles(t *testing.T) {
 		"afl/current-delegation", "afl/delegation-status", "afl/escalation", "afl/meta", "afl/pending-question", "afl/result",
 		"afl/review", "afl/state", "afl/validation", "afl/verdict", "afl/worker", "afl/worker-run",
 		"faber/cancel", "faber/event", "faber/issue", "faber/metadata", "faber/posted", "faber/state", "faber/workflow",
-		"kernel/receipt", "kernel/request", "kernel/response",
+		"kernel/receipt", "kernel/request", "kernel/response", "kernel/response-optional",
+		"optimizer/assets", "optimizer/attempt", "optimizer/audit", "optimizer/callback", "optimizer/context", "optimizer/decision",
+		"optimizer/goal", "optimizer/kpi", "optimizer/late", "optimizer/level-error", "optimizer/manifest", "optimizer/outcome",
+		"optimizer/result", "optimizer/retrieved", "optimizer/state", "optimizer/stop", "optimizer/suggestions", "optimizer/trigger",
+		"optimizer/usage",
 	}
 	got := Names()
 	slices.Sort(got) // "worker-run.json" comes before "worker.json"
@@ -27,7 +31,11 @@ func TestNamesAreThoseOfTheFiles(t *testing.T) {
 
 func TestSourceIsTheFileByteForByte(t *testing.T) {
 	for _, name := range Names() {
-		want, err := os.ReadFile(filepath.FromSlash(name) + ".json")
+		ending := ".json"
+		if strings.HasPrefix(name, "optimizer/") {
+			ending = ".schema.json"
+		}
+		want, err := os.ReadFile(filepath.FromSlash(name) + ending)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,6 +54,8 @@ var drafts = map[string]string{
 	"faber":  "http://json-schema.org/draft-07/schema#",
 	"kernel": "http://json-schema.org/draft-07/schema#",
 	"afl":    "https://json-schema.org/draft/2020-12/schema",
+
+	"optimizer": "https://json-schema.org/draft/2020-12/schema",
 }
 
 func TestEverySchemaIsOfItsDraftAndAllowsUnknownKeys(t *testing.T) {

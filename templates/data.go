@@ -28,6 +28,26 @@ type FormData struct {
 	Submit string
 }
 
+// BlockData is what the template kernel/block shows: a request whose form has a
+// text of its own, with three questions. What [FormData] has too means the same.
+type BlockData struct {
+	First string
+	// Head stands above the facts of the text, Shown; Facts are the kernel's.
+	Head      string
+	Shown     []FormFact
+	Facts     []FormFact
+	Lines     []string
+	Artifacts []FormArtifact
+	Context   string
+	// Title stands above the questions.
+	Title                            string
+	AnswerMark, CommentMark          string
+	OptionsAsk, ItemsAsk, CommentAsk string
+	// Options and Items are whole lines, indented and escaped already.
+	Options, Items []string
+	Submit         string
+}
+
 // FormFact is one labelled line of a form.
 type FormFact struct{ Label, Value string }
 

@@ -11,6 +11,8 @@
 //
 //	kernel/form    FormData{First, Title, Facts[]{Label, Value}, Prompt, Lines[], Artifacts[]{Path, Link, State},
 //	               Context, AnswerMark, FreeText, Several, Options[], ItemsTitle, Items[], CommentMark, Submit}
+//	kernel/block   BlockData{First, Head, Shown[]{Label, Value}, Facts[]{Label, Value}, Lines[], Artifacts[]{Path, Link, State},
+//	               Context, Title, AnswerMark, OptionsAsk, Options[], ItemsAsk, Items[], CommentAsk, CommentMark, Submit}
 //	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Attempt, Result, Stop, Comment}
 //	faber/context  ContextData{RunID, Revision, Sections[]{Title, Severity, Body}}
 //	afl/prompt     AFLPromptData{First, Checkpoint, Attempt, Max, Name, Type, Description, Dependencies[], Prerequisites[],
@@ -24,6 +26,10 @@
 //	afl/report     AFLReportData{First, Session, Status, Dates[]{Label, Value}, Checkpoints[]{ID, Status, Attempts, Time,
 //	               Feedback}, Requests[]{At, Type, Checkpoint, Asked, Answer, Comment, By}, Skipped[], Review, Notes[]}
 //	afl/changes    AFLChangesData{First, Session, By, At, Digest, Comment, Findings[]}
+//	optimizer/level10  OptimizerLevel10Data{Summary[]{Line, Below[]}, Metrics[]{Name, Current, Against, Status}, Anomalies[], Last}
+//	optimizer/level20  OptimizerLevel20Data{Summary[]{Line, Below[]}, Trends[], Patterns[], Outliers[], Suggestions[], Last}
+//	optimizer/level30  OptimizerLevel30Data{Summary[]{Line, Below[]}, KPI[]{Name, Current, Against, Status}, Short[], High[],
+//	               Normal[], Next[], Last}
 //
 // Text that comes from files is data. It reaches a template as it was found
 // and is quoted there, by [Quote], [Fence] or [Inline]; a member that holds

@@ -157,3 +157,15 @@ func Plain(s string) string {
 func punct(c byte) bool {
 	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
 }
+
+// Cut is a text that ends with an ellipsis where it has more bytes than the limit.
+func Cut(s string, limit int) string { return CutWith(s, limit, "…") }
+
+// CutWith is a text of which so many bytes are kept at most, cut between characters,
+// and more after them where something is missing.
+func CutWith(s string, limit int, more string) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + more
+}

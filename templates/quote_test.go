@@ -126,3 +126,20 @@ func TestCode(t *testing.T) {
 		}
 	}
 }
+
+func TestACutTextIsWholeCharacters(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"", 0, ""}, {"가나다", 4, "가…"}, {"가나다", 2, "…"}, {"a\xff\xfebcd", 4, "ab…"},
+	} {
+		if got := Cut(c.text, c.limit); got != c.want {
+			t.Errorf("%q at %d: %q, want %q", c.text, c.limit, got, c.want)
+		}
+	}
+	if got := CutWith("line\nmore", 5, "[cut]"); got != "line\n[cut]" {
+		t.Errorf("%q", got)
+	}
+}

@@ -113,6 +113,16 @@ func Render(lang, name string, data any) (string, error) {
 // language lacks it. A key that English lacks is its own text.
 func Text(lang, key string) string { return word(in(lang).words, key) }
 
+// Phrase is [Text] with its {names} filled in, which are given as pairs of name
+// and value. A value is never searched for names.
+func Phrase(lang, key string, pairs ...string) string {
+	var named []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		named = append(named, "{"+pairs[i]+"}", pairs[i+1])
+	}
+	return strings.NewReplacer(named...).Replace(Text(lang, key))
+}
+
 func word(words map[string]string, key string) string {
 	if s, ok := words[key]; ok {
 		return s

@@ -23,6 +23,12 @@ var samples = map[string]any{
 		Context:   `{"a": 1}`, AnswerMark: "<!-- answer -->", CommentMark: "<!-- comment -->", FreeText: true,
 		Options: []string{"- [ ] approve: go on"}, Items: []string{"- [ ] s1: one"}, Submit: "- [ ] submit",
 	},
+	"kernel/block": BlockData{
+		First: "<!-- first -->", Head: "[Result]", Shown: []FormFact{{Label: "Workflow", Value: "w"}}, Facts: []FormFact{{Label: "Run", Value: "r"}},
+		Lines: []string{"- **Summary**: short"}, Artifacts: []FormArtifact{{Path: "r.md", Link: "/r.md", State: "sha256:00"}}, Context: `{"a": 1}`,
+		Title: "[Request]", AnswerMark: "<!-- answer -->", OptionsAsk: "Well?", Options: []string{"   - [ ] approve: go on"},
+		ItemsAsk: "Which?", Items: []string{"   - [ ] s1: one"}, CommentAsk: "Further:", CommentMark: "<!-- comment -->", Submit: "- [ ] submit",
+	},
 	"faber/resume": ResumeData{
 		RunID: "org/project/uuid", Revision: 3, Phase: "architect", Step: "design-review", Feedback: "request_changes",
 		Action: "revise", Position: "at", Attempt: 2, Result: "results/architect.design-review.json",
@@ -57,6 +63,18 @@ var samples = map[string]any{
 	},
 	"afl/changes": AFLChangesData{
 		First: "<!-- first -->", Session: "s", By: "b", At: "now", Digest: "sha256:00", Comment: "text", Findings: []string{"W1"},
+	},
+	"optimizer/level10": OptimizerLevel10Data{
+		Summary: []OptimizerLine{{Line: "Run: x", Below: []string{"one"}}}, Metrics: []OptimizerRow{{"precision", "78.1", "85", "missed"}},
+		Anomalies: []string{"one"}, Last: "<!-- last -->",
+	},
+	"optimizer/level20": OptimizerLevel20Data{
+		Summary: []OptimizerLine{{Line: "Run: x", Below: []string{"one"}}}, Trends: []string{"one"}, Patterns: []string{"one"},
+		Outliers: []string{"one"}, Suggestions: []string{"s1: one"}, Last: "<!-- last -->",
+	},
+	"optimizer/level30": OptimizerLevel30Data{
+		Summary: []OptimizerLine{{Line: "Run: x", Below: []string{"one"}}}, KPI: []OptimizerRow{{"precision", "78.1", "95", "no"}},
+		Short: []string{"one"}, High: []string{"s1: one"}, Normal: []string{"s2: two"}, Next: []string{"one"}, Last: "<!-- last -->",
 	},
 }
 
@@ -160,10 +178,10 @@ func TestFormsAreWhollyTranslated(t *testing.T) {
 // placeholder is a name in a word that a value takes the place of.
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
-func TestTheFamilyOfCheckpointsSpeaksKorean(t *testing.T) {
+func TestTheFamiliesOfKoreanDialectsSpeakKorean(t *testing.T) {
 	korean := words("ko")
 	for key := range words(English) {
-		if strings.HasPrefix(key, "afl.") && korean[key] == "" {
+		if (strings.HasPrefix(key, "afl.") || strings.HasPrefix(key, "optimizer.")) && korean[key] == "" {
 			t.Errorf("ko has no words for %q", key)
 		}
 	}

@@ -1,0 +1,45 @@
+package schemas
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Struct returns the fields of a struct as an object, in their order, so that
+// members which the struct does not know can be written behind them.
+func Struct(v any) Object {
+	value := reflect.ValueOf(v)
+	var o Object
+	for i := range value.NumField() {
+		if name := memberName(value.Type().Field(i)); name != "" {
+			o = append(o, Member{Name: name, Value: value.Field(i).Interface()})
+		}
+	}
+	return o
+}
+
+// Rest returns those members of a JSON object for which a struct has no field,
+// in their order. into is a pointer to the struct.
+func Rest(body []byte, into any) (Object, error) {
+	members, err := Members(body)
+	if err != nil {
+		return nil, err
+	}
+	t := reflect.TypeOf(into).Elem()
+	var known []string
+	for i := range t.NumField() {
+		if name := memberName(t.Field(i)); name != "" {
+			known = append(known, name)
+		}
+	}
+	return members.Without(known...), nil
+}
+
+// memberName is the name under which a field stands in JSON, "" for none.
+func memberName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" {
+		return ""
+	}
+	return name
+}
