@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // Account is how one run stands, in words for people: what status, inbox,
 // show, explain, graph and check print.
@@ -21,9 +25,17 @@ type Account struct {
 	Open []Asked
 	// Why says which rule holds the run, one sentence a line.
 	Why []string
+	// Waits are what the run waits for where no open request says it, each in a
+	// few words with who gives it, "inputs/assets.json (agent)"; paths are
+	// relative to the run's folder. Empty where it has ended. They say no more of
+	// the present than the documents do: they are kept for a later look.
+	Waits []string
 	// Moves are the files that would move the run, with what they must hold.
 	Moves []Move
-	Graph []Node
+	// Holding are the files that may still be being written, sorted by path:
+	// what they say does not count yet, and no deadline passes over them.
+	Holding []Holding
+	Graph   []Node
 	// Parts are what the run consists of and can be shown on its own.
 	Parts []Part
 	// Findings are what check reports.
@@ -32,6 +44,34 @@ type Account struct {
 	Untrusted []Untrusted
 	// Log are the run's recorded events, oldest first.
 	Log []Entry
+}
+
+// Holding is a file that may still be being written.
+type Holding struct {
+	Path string // relative to the workspace
+	// Until is when it cannot be any more: it is looked at then, and if it stays as
+	// it is its fault is said. Zero: as soon as it stands still.
+	Until time.Time
+}
+
+// Words say at a moment of a file, named as the caller likes, that it is held and
+// until when.
+func (h Holding) Words(name string, now time.Time) string {
+	if h.Until.IsZero() {
+		return name + " is still being written: it is looked at again as soon as it stands still"
+	}
+	left := max(0, (h.Until.Sub(now)+time.Second-1)/time.Second)
+	return fmt.Sprintf("%s may still be being written: it is looked at again in %d s; if it stays as it is, a note says what is wrong", name, left)
+}
+
+// NextPass is in Waits where nothing but a pass of placet's is awaited.
+const NextPass = "the next pass (placet)"
+
+// Await adds to Waits, each thing once.
+func (a *Account) Await(format string, args ...any) {
+	if what := fmt.Sprintf(format, args...); !slices.Contains(a.Waits, what) {
+		a.Waits = append(a.Waits, what)
+	}
 }
 
 // Fact is one labelled line.
@@ -75,10 +115,26 @@ type Asked struct {
 	// Several lists the options of which any number may be chosen together;
 	// every other stands alone.
 	Several []string
+	// Items are the things of which an answer may pick any number.
+	Items []AskedItem
+	// Default is the option that stands for none: an answer need not name an
+	// option where it picks an item or comments. It is also what the verb
+	// approve picks where no option is called so. "" where one must be named.
+	Default string
+	// NoReject says, in place of a general hint, what to do instead where no
+	// option means no.
+	NoReject string
 }
 
 // AskedOption is one choice of a request.
-type AskedOption struct{ ID, Description string }
+type AskedOption struct {
+	ID, Description string
+	// Words name it beside its id.
+	Words []string
+}
+
+// AskedItem is one thing that an answer may pick.
+type AskedItem struct{ ID, Label string }
 
 // Node is one part of a run's plan, in order.
 type Node struct {

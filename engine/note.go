@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -19,7 +20,9 @@ func (n *Notes) Add(path, text string) {
 	if n.texts == nil {
 		n.texts = map[string][]string{}
 	}
-	n.texts[path] = append(n.texts[path], strings.TrimSpace(short(text)))
+	if text = strings.TrimSpace(short(text)); !slices.Contains(n.texts[path], text) {
+		n.texts[path] = append(n.texts[path], text)
+	}
 }
 
 // longestNote is how much one cause may say in a note, in bytes. It repeats what

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"strings"
 	"time"
+
+	"placet/templates"
 )
 
 // Digest is the SHA-256 of some bytes, written "sha256:" and 64 hex digits.
@@ -82,6 +85,36 @@ type Facts struct {
 	Trusted map[Digest]bool
 	// Alive holds the IDs of the actions that run at this moment.
 	Alive map[string]bool
+	// Ended holds how actions without an outcome document ended in this
+	// process, by ID, until a plan lists the ID in Ends. A restart forgets them, but
+	// for commands that an orderly stop ended: they are "stopped" for the next
+	// process, until they begin again.
+	Ended map[string]Ended
+}
+
+// Ended is how an action ended that has no outcome document: a fact of this
+// process, which its machine writes down itself. Where a crash comes first the
+// machine finds the action neither alive nor ended.
+type Ended struct {
+	Began, At time.Time
+	// Result is of a command finished, timed_out, stopped, not_started or lost
+	// (see package provider). Of a row for a database it is done, present (the
+	// row is there as we gave it), refused (another row has its id, or the
+	// database's rules forbid it) or failed (it may be tried again); of a look
+	// into one done, absent (there is no such file) or failed.
+	Result string
+	// Exit is a command's exit code, nil where nobody saw it.
+	Exit *int
+	// Reason is what no output says; of a database its error, in words for
+	// people, with what to do.
+	Reason string
+	// Stdout and Stderr are the last bytes of a command's outputs: as many of
+	// each as the action's Tail says, 4 KiB where it says nothing.
+	Stdout, Stderr string
+	// Output is what a command wrote into the file that [Action].Output names,
+	// nil where it wrote none; of a look into a database the rows as JSON,
+	// {"<name of the query>": [{"<column>": value, …}, …], …}.
+	Output []byte
 }
 
 // Config is the part of the settings that a machine reads.
@@ -133,6 +166,14 @@ type Transition struct {
 	Reason  string
 }
 
+// LongestReason is how much of others' words a transition repeats, in bytes.
+const LongestReason = 500
+
+// Person is the actor's name for whoever gave an answer or a wish.
+func Person(name string) string {
+	return "person:" + templates.Cut(cmp.Or(name, "unknown"), LongestReason)
+}
+
 // Line is one line of an append-only journal.
 type Line struct {
 	Path     string // of the journal, relative to the workspace
@@ -153,8 +194,15 @@ type Action struct {
 	// ID is unique in the workspace and a function of the state.
 	ID      string
 	Command Command
+	// Database is what is to be done instead of a command, nil for a command.
+	// It is done in this process, needs nobody's trust and has no Outcome.
+	Database *Database
+	// Output names an environment variable: it gives the command the absolute
+	// path of a file of its own, not there yet, whose bytes come back in
+	// [Ended].Output. Only of a command without Outcome.
+	Output string
 	// Outcome is where the end of the command is recorded; Fields come first
-	// in that document.
+	// in that document. Empty: the end comes back in [Facts].Ended.
 	Outcome string
 	Fields  []Field
 	// Kind is layout's word for the outcome document.
@@ -172,6 +220,10 @@ type Action struct {
 	Tail int
 }
 
+// Outlives reports whether the action goes on when placet ends. One whose end is
+// recorded by nobody but its machine never does.
+func (a Action) Outlives() bool { return a.Command.Agent && a.Outcome != "" }
+
 // Command is a program to run. It is an argument vector, never a shell line.
 type Command struct {
 	Argv  []string
@@ -183,8 +235,44 @@ type Command struct {
 	Stdin  []byte
 	// Timeout is how long it may run; zero means for ever.
 	Timeout time.Duration
-	// Agent commands outlive placet; the others end with it.
+	// Agent commands outlive placet, where their action has an Outcome; the
+	// others end with it.
 	Agent bool
+}
+
+// Database is one look into a SQLite database, or one row for it.
+type Database struct {
+	// Path is relative to the workspace, with slashes.
+	Path string
+	// Schema names the embedded SQL that makes the database where it does not
+	// exist. Only for rows: a look makes nothing.
+	Schema string
+	// Columns are, by table, the columns that must be there; Hint says what to
+	// do where one is missing.
+	Columns map[string][]string
+	Hint    string
+	// Insert is one row, in a transaction of its own.
+	Insert *Row
+	// First is a row that Insert names, nil for none: where the database has lost
+	// it, it goes in before.
+	First *Row
+	// Select is a look: several queries of one moment.
+	Select []Query
+}
+
+// Row is a row for a table. It is inserted and never replaces another.
+type Row struct {
+	Table string
+	// ID is the value of the first of Values, the row's key.
+	ID string
+	// Values are strings, ints, float64s and nils, by column.
+	Values []Field
+}
+
+// Query is one question to a database. Name is the member of its answer.
+type Query struct {
+	Name, SQL string
+	Args      []any
 }
 
 // Plan is what a machine wants done, as data. The zero Plan wants nothing.
@@ -197,13 +285,17 @@ type Plan struct {
 	Removes     []string
 	Lines       []Line
 	Actions     []Action
-	// Ends are the IDs of actions under way that nobody wants any more.
+	// Ends are the IDs of actions under way that nobody wants any more, and of
+	// ended ones whose end is written down or means nothing any more: it is
+	// forgotten then.
 	Ends []string
 	// Follow names folders of the run, besides its own and those of its open
 	// requests, in which a change must be seen at once.
 	Follow []string
 	// Wake is when time alone may change the plan; zero means never.
 	Wake time.Time
+	// Holding are the files that were read and may be half of a write.
+	Holding []Holding
 }
 
 // Empty reports whether there is nothing to commit and nothing to begin.
@@ -235,6 +327,15 @@ type Machine interface {
 	Peek(state []byte) Peek
 }
 
+// Classed is a machine some of whose runs are told apart by their class: the same
+// state document says something else of a run that nobody drives.
+type Classed interface {
+	Machine
+	// PeekClass is Peek for a run of a class; state is nil where there is no state
+	// document that can be used. ok is false where Peek says all.
+	PeekClass(class string, state []byte) (p Peek, ok bool)
+}
+
 // Peek is what a state document says at a glance.
 type Peek struct {
 	Status  Status
@@ -247,4 +348,12 @@ type Peek struct {
 	// Touched says that placet moved the run at some time: a crash may have
 	// left something owed, which a closer look finds.
 	Touched bool
+}
+
+// Ask counts an open request, made at a moment or the zero time.
+func (p *Peek) Ask(at time.Time) {
+	p.Waiting, p.Open = true, p.Open+1
+	if at = at.UTC(); !at.IsZero() && (p.Asked.IsZero() || at.Before(p.Asked)) {
+		p.Asked = at
+	}
 }

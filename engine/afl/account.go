@@ -34,6 +34,7 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 	r.explain(&a, next)
 	a.Facts, a.Open, a.Parts = r.facts(), r.asked(), r.parts()
 	a.Graph, a.Findings, a.Untrusted, a.Log = r.nodes(), r.accountFindings(), r.untrusted(), r.log()
+	a.Holding = r.BeingWritten()
 	return a
 }
 
@@ -165,22 +166,9 @@ var whereOf = map[string]string{typeApproval: "specs", typeReview: "review"}
 
 func (r *reading) askedOf(id string) engine.Asked {
 	q, f := r.st.Requests[id], r.folder(id)
-	asked := r.judging(id, q, f)
-	req := asked.Request
-	a := engine.Asked{
-		Request: id, Run: r.Snap.Key, Type: q.Type, Where: orWord(string(q.Checkpoint), whereOf[q.Type]), Prompt: req.Prompt,
-		Form: asked.Present, Response: f.Dir + "/response.json", Digest: asked.View, RequestedAt: moment(q.OpenedAt),
-		CommentRequired: req.CommentRequired, Several: req.Several, Problem: r.Notes.Text(f.Dir + "/problem.md"),
-	}
-	if changed := r.Notes.Text(r.Note(f.Doc.Path)); a.Problem == "" {
-		a.Problem = changed
-	}
-	for _, o := range req.Options {
-		a.Options = append(a.Options, engine.AskedOption{ID: o.ID, Description: o.Description})
-	}
-	for _, artifact := range req.Artifacts {
-		a.Artifacts = append(a.Artifacts, artifact.Path)
-	}
+	a := r.judging(id, q, f).Account()
+	a.Run, a.Where = r.Snap.Key, orWord(string(q.Checkpoint), whereOf[q.Type])
+	a.Problem = orWord(r.Notes.Text(f.Dir+"/problem.md"), r.Notes.Text(r.Note(f.Doc.Path)))
 	return a
 }
 

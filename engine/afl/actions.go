@@ -14,9 +14,11 @@ import (
 const workerTail = 16 << 10
 
 // actionID names a command of an attempt: its k-th validation or its w-th
-// worker. It begins with the session's key, by which its own are known again.
+// worker. It begins with the session's key, by which its own are known again. An
+// action begins once in a process: a session that begins anew under its name has
+// actions of its own.
 func (r *reading) actionID(cp string, n, number int, kind string) string {
-	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%d\n%d\n%s", r.sessionID(), cp, n, number, kind))
+	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%d\n%s", r.sessionID(), r.st.CreatedAt, cp, n, number, kind))
 	return "afl/" + r.sessionID() + "/" + sum.Hex()[:16]
 }
 
@@ -128,7 +130,7 @@ func (r *reading) workerAction(id string, c *Checkpoint) engine.Action {
 				"AFL_PROMPT=" + r.Path(place(id, n, "prompt.md")), "AFL_ANSWER=" + r.Path(place(id, n, "answer.md")),
 				"AFL_WORKER_JSON=" + r.Path(place(id, n, "worker.json")),
 			},
-			Timeout: moment(w.Deadline).Sub(moment(w.StartedAt)),
+			Timeout: w.Deadline.Time().Sub(w.StartedAt.Time()),
 		},
 	}
 }

@@ -37,12 +37,7 @@ func (a *answer) why() string {
 }
 
 // folder is the folder of a request.
-func (r *reading) folder(id string) *gate.Folder {
-	if f := r.folders[id]; f != nil {
-		return f
-	}
-	return gate.EmptyFolder(r.Snap.Dir, id)
-}
+func (r *reading) folder(id string) *gate.Folder { return gate.Find(r.folders, r.Snap.Dir, id) }
 
 // answerFor finds the answer to an open request, once per step; nil for none.
 func (r *reading) answerFor(id string) *answer {
@@ -59,7 +54,7 @@ func (r *reading) findAnswer(id string, q *Request) *answer {
 	if a := r.answerBefore(f, id, q); a != nil {
 		return a
 	}
-	if why := r.altered(f.Doc, id, q); why != "" {
+	if why := r.altered(f, id, q); why != "" {
 		r.Bad(f.Doc, "cannot use request.json: "+why+": every answer is held until it is restored; remove it to have placet write it again")
 		return nil
 	}
@@ -68,8 +63,7 @@ func (r *reading) findAnswer(id string, q *Request) *answer {
 		r.Notes.Add(f.Dir+"/problem.md", v.Problem)
 	}
 	if v.Wait {
-		r.Held = true
-		r.WakeAt(v.Wake)
+		r.Hold(v.Holding...)
 	}
 	if v.Answer == nil {
 		return nil
@@ -83,17 +77,13 @@ func (r *reading) findAnswer(id string, q *Request) *answer {
 }
 
 // altered is why request.json is not what was issued, "" if it is or is gone.
-func (r *reading) altered(d engine.Document, id string, q *Request) string {
-	switch {
-	case d.Absent():
-		return ""
-	case d.Err != nil:
-		r.Held = r.Held || d.Unsettled() || reader.Unread(d)
-		return d.Err.Error()
-	case string(d.Sum) == string(q.Digest) || d.Sum == engine.Sum(r.requestJSON(id, q)):
+func (r *reading) altered(f *gate.Folder, id string, q *Request) string {
+	r.Unsure(f.Doc)
+	why := f.Altered(engine.Digest(q.Digest))
+	if why != "" && f.Doc.Present() && f.Doc.Sum == engine.Sum(r.requestJSON(id, q)) {
 		return ""
 	}
-	return "it was changed after it was issued"
+	return why
 }
 
 // judging is a request with all that bears on its answer. Nothing that it
@@ -113,17 +103,12 @@ func (r *reading) judging(id string, q *Request, f *gate.Folder) gate.Asked {
 // answerBefore is the answer of a receipt that is durable while its transition
 // is not: it is fact, whatever the form says by now.
 func (r *reading) answerBefore(f *gate.Folder, id string, q *Request) *answer {
-	rc := f.Receipt
-	if rc == nil || rc.Result != gate.Accepted || rc.Revision <= r.st.Revision {
+	rc := f.Ahead(r.st.Revision)
+	if rc == nil || rc.Result != gate.Accepted {
 		return nil
 	}
-	a := &answer{id: id, q: q, at: text(rc.DecidedAt), revision: rc.Revision}
-	a.Response, a.Selected, a.Comment, a.By, a.Known = rc.Response, rc.Selected, rc.Comment, rc.ProvidedBy, rc.KnownAs
-	a.Digest = rc.Digest
-	if rc.Answer != nil {
-		a.path, a.Sum = rc.Answer.Path, engine.Digest("sha256:"+strings.TrimPrefix(rc.Answer.SHA256, "sha256:"))
-	}
-	a.Extra = rc.Extra
+	a := &answer{Answer: rc.Given(), id: id, q: q, at: text(rc.DecidedAt), revision: rc.Revision}
+	a.path = a.Path
 	return a
 }
 
@@ -151,7 +136,7 @@ func (r *reading) unsure() bool {
 	}
 	for _, id := range r.openIDs() {
 		for _, d := range r.folder(id).Docs {
-			if d.Kind == layout.KindReceipt && r.unknown(d) {
+			if d.Kind == layout.KindReceipt && r.Unsure(d) {
 				return true
 			}
 		}
@@ -230,9 +215,6 @@ func (r *reading) answerOf(typ, option string) *answer {
 
 // problem says why an answer cannot be used though its options are in order.
 func (a *answer) problem() string {
-	if len(a.Comment) > longestComment {
-		return fmt.Sprintf("cannot use the answer: its comment has %d bytes: expected at most %d; put the rest into a file and name it", len(a.Comment), longestComment)
-	}
 	if a.Response != optRetryMore {
 		return ""
 	}
@@ -241,9 +223,6 @@ func (a *answer) problem() string {
 	}
 	return ""
 }
-
-// longestComment is how long a comment may be, in bytes: the state keeps it.
-const longestComment = 64 << 10
 
 // mostAttempts is how many attempts one answer can add.
 const mostAttempts = 20
@@ -369,7 +348,8 @@ func (r *reading) afterInterruption(id string, c *Checkpoint, a *answer) (p engi
 // standNotes says, in the folder of a closed request and in one that nobody
 // opened, why an answer that stands there moves nothing.
 func (r *reading) standNotes() {
-	for id, f := range r.folders {
+	for _, f := range r.folders {
+		id := f.ID
 		q := r.st.Requests[id]
 		switch {
 		case q == nil && f.Receipt == nil && !f.BadReceipt:

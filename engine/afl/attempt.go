@@ -9,6 +9,7 @@ import (
 	"placet/engine"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // attempt is what lies with the attempt in hand. What was there when it began,
@@ -204,7 +205,7 @@ func asked(s string) string {
 			s = strings.Join(lines, "\n")
 		}
 	}
-	return short(s, longestQuestion)
+	return templates.Cut(s, longestQuestion)
 }
 
 func (r *reading) readWorkerRun(t *attempt, c *Checkpoint) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"placet/engine/gate"
 	"placet/layout"
 )
 
@@ -71,7 +72,7 @@ func TestOthersWordsAreBounded(t *testing.T) {
 			w.Write("control.json", fmt.Sprintf(`{"want": "pause", "by": %q, "reason": %q}`, long[:400<<10], long[:400<<10]))
 		}, "pause"},
 		"an answer": {escalated, func(w *world) {
-			w.answer(typeEscalation, optRetryMore, map[string]any{"comment": long[:longestComment-10], "provided_by": map[string]any{"user": long[:100<<10], "source": "cli"}})
+			w.answer(typeEscalation, optRetryMore, map[string]any{"comment": long[:gate.LongestAnswer-10], "provided_by": map[string]any{"user": long[:100<<10], "source": "cli"}})
 		}, "a:retry_more"},
 		"a stamp": {newWorld, func(w *world) {
 			w.Write(specsYAML, design("approved_at: 2025-12-06T10:00:00Z\napproved_by: "+long+"\n", cp{id: "a"}))
@@ -105,7 +106,7 @@ func TestACommentThatIsTooLongDoesNotCount(t *testing.T) {
 	w := validatingWorld(t, nil, cp{id: "a"})
 	w.validated("a", mismatch)
 	w.settle()
-	id := w.answer(typeEscalation, optRetryMore, map[string]any{"comment": strings.Repeat("x", longestComment+1)})
+	id := w.answer(typeEscalation, optRetryMore, map[string]any{"comment": strings.Repeat("x", gate.LongestAnswer+1)})
 	took(t, w.settle())
 	if note := w.Read("requests/" + id + "/problem.md"); !strings.Contains(note, "expected at most 65536") {
 		t.Errorf("problem.md: %s", note)

@@ -33,7 +33,7 @@
 //	                        aborted dependency or an aborted session
 //
 // One edge is one commit; edges.go has the table, step.go the order in which
-// edges are looked for, session.go and checkpoint.go their guards, owed.go what
+// edges are looked for, session.go, starting.go and following.go their guards, owed.go what
 // a state calls for. The family's own ideas: definitions.go and findings.go
 // (what a design says and what is wrong with it), judge.go and route.go (what
 // an attempt is worth and what becomes of it), attempt.go (what workers hand

@@ -29,9 +29,11 @@ func (r *reading) explain(a *engine.Account, next *engine.Transition) {
 	switch st := r.st; {
 	case r.torn:
 		x.why("state.json or events.jsonl is still being written: it is looked at again")
+		r.Await(a, "state.json or events.jsonl")
 		return
 	case r.stateErr != "":
 		x.why("%s", r.stateErr)
+		x.a.Await("state.json that can be used (person)")
 		x.move(r.doc.Path, "the state as it was")
 		return
 	case final(st.Status):
@@ -42,10 +44,12 @@ func (r *reading) explain(a *engine.Account, next *engine.Transition) {
 		return
 	case r.begins:
 		x.why("nothing is recorded of this session yet: the daemon, or placet once, begins it")
+		x.a.Await(engine.NextPass)
 		return
 	}
 	if next != nil {
 		x.why("the next pass moves %s", transitionWords(r, *next))
+		x.a.Await(engine.NextPass)
 	}
 	if next == nil || next.Of == ofCheckpoint {
 		x.session()
@@ -68,6 +72,7 @@ func transitionWords(r *reading, t engine.Transition) string {
 func (x explaining) final() {
 	if id, left := x.r.unfinished(); left {
 		x.why("the session is %s; its checkpoints, %s first, end at the next pass", x.r.st.Status, id)
+		x.a.Await(engine.NextPass)
 		return
 	}
 	x.why("status %s is final: nothing moves this session", x.r.st.Status)
@@ -79,11 +84,13 @@ func (x explaining) badSettings() {
 		if words := x.r.Notes.Text(x.r.Note(p)); words != "" {
 			said = true
 			x.why("%s", words)
+			x.a.Await("%s that can be used (person)", p)
 			x.move(p, "settings that can be used")
 		}
 	}
 	if !said {
 		x.why("%s or %s is still being written: no AFL session moves meanwhile", upstreamYAML, upstreamJSON)
+		x.r.Await(x.a, upstreamYAML+" or "+upstreamJSON)
 	}
 }
 
@@ -95,6 +102,7 @@ func (x explaining) session() {
 	}
 	if p := st.Pause; p != nil && p.Reason == pausePerson {
 		x.why("nothing starts: the session was paused%s", byWords(p))
+		x.a.Await("placet afl resume (person)")
 		x.move(r.Path("control.json"), `{"want": "run", "by": "<you>"} has it go on (placet afl resume)`)
 	}
 	if st.Status == Designing {
@@ -127,11 +135,14 @@ func (x explaining) design() {
 	switch file := r.specsFile(); {
 	case r.specs.layout == "":
 		x.why("%s waits for checkpoints: there is neither %s nor checkpoints/*.json", where, specsYAML)
+		x.a.Await("%s (agent)", r.Snap.Rel(file))
 		x.move(file, "the checkpoints")
 	case !r.specs.readable && r.Held:
 		x.why("%s waits for %s, which is still being written", where, r.Snap.Rel(file))
+		r.Await(x.a, r.Snap.Rel(file))
 	case !r.specs.readable:
 		x.why("%s waits for checkpoints that can be read%s", where, x.specsNotes())
+		x.a.Await("%s that can be read (agent)", r.Snap.Rel(file))
 		x.move(file, "checkpoints that can be read")
 	default:
 		x.approval(file, where)
@@ -177,6 +188,7 @@ func (x explaining) approval(file, where string) {
 		}
 	}
 	if blocked {
+		x.a.Await("%s without errors (agent)", r.Snap.Rel(file))
 		x.move(file, "checkpoints without these errors")
 	}
 	wish := st.Specs.ChangesRequested
@@ -185,9 +197,11 @@ func (x explaining) approval(file, where string) {
 		x.request(open, where+" waits for an approval")
 	case wish != nil && wish.Digest == st.Specs.Digest:
 		x.why("%s waits for other checkpoints: %s asked for changes at %s, see %s", where, orWord(string(wish.By), "somebody"), wish.At, r.Path("changes.md"))
+		x.a.Await("%s with the changes (agent)", r.Snap.Rel(file))
 		x.move(file, "the checkpoints with the changes")
 	case x.next == nil:
 		x.why("%s waits until nobody has touched the checkpoints for %s (approval_quiet): then approval is asked for, at %s", where, r.cfg.ApprovalQuiet, r.Wake.UTC().Format(stamp))
+		x.a.Await("%s to be left alone for %s (placet)", r.Snap.Rel(file), r.cfg.ApprovalQuiet)
 	}
 	if !blocked {
 		x.stamps(file)
@@ -233,6 +247,7 @@ func (x explaining) review() {
 	}
 	name := numbered("review", v.Round)
 	x.why("review round %d waits for %s by an outside reviewer", v.Round, name)
+	x.a.Await("%s (reviewer)", name)
 	x.move(r.Path(name), `{"findings": []} completes the session; a blocking finding has its checkpoint worked on again`)
 }
 

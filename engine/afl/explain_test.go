@@ -12,6 +12,9 @@ import (
 // words are all that explain prints.
 func words(a engine.Account) string {
 	lines := slices.Clone(a.Why)
+	for _, what := range a.Waits {
+		lines = append(lines, "status: "+what)
+	}
 	for _, m := range a.Moves {
 		lines = append(lines, m.Path+": "+m.Content)
 	}
@@ -30,26 +33,26 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 	}{
 		"not begun": {func(t testing.TB) *world {
 			return approvedWorld(t, a)
-		}, []string{"nothing is recorded of this session yet"}, nil},
+		}, []string{"nothing is recorded of this session yet", "status: the next pass (placet)"}, nil},
 		"no checkpoints": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.Write("meta.json", `{}`)
 			w.settle()
 			return w
-		}, []string{"designing waits for checkpoints: there is neither specs/checkpoints.yaml nor checkpoints/*.json", "specs/checkpoints.yaml: the checkpoints"}, nil},
+		}, []string{"designing waits for checkpoints: there is neither specs/checkpoints.yaml nor checkpoints/*.json", "specs/checkpoints.yaml: the checkpoints", "status: specs/checkpoints.yaml (agent)"}, nil},
 		"broken checkpoints": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.Write("specs/checkpoints.yaml", "checkpoints: 3\n")
 			w.pass(time.Minute)
 			w.settle()
 			return w
-		}, []string{"designing waits for checkpoints that can be read: cannot read specs/checkpoints.yaml", "specs/checkpoints.yaml: checkpoints that can be read"}, nil},
+		}, []string{"designing waits for checkpoints that can be read: cannot read specs/checkpoints.yaml", "specs/checkpoints.yaml: checkpoints that can be read", "status: specs/checkpoints.yaml that can be read (agent)"}, nil},
 		"left alone for too short": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.Write("specs/checkpoints.yaml", design("", a))
 			w.settle()
 			return w
-		}, []string{"for 10s (approval_quiet): then approval is asked for, at 2025-12-06T18:15:10", `meta.json: "checkpointsApproved": true`, "approved_at: <now>"}, nil},
+		}, []string{"for 10s (approval_quiet): then approval is asked for, at 2025-12-06T18:15:10", `meta.json: "checkpointsApproved": true`, "approved_at: <now>", "status: specs/checkpoints.yaml to be left alone for 10s (placet)"}, nil},
 		"a cycle": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.Write("specs/checkpoints.yaml", design(approvedHead, cp{id: "a", after: []string{"b"}}, b))
@@ -68,20 +71,21 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.answer(typeApproval, optChanges, map[string]any{"comment": "smaller"})
 			w.settle()
 			return w
-		}, []string{"designing waits for other checkpoints: jmcwilliam asked for changes at ", "the checkpoints with the changes"}, []string{"checkpointsApproved"}},
+		}, []string{"designing waits for other checkpoints: jmcwilliam asked for changes at ", "the checkpoints with the changes", "status: specs/checkpoints.yaml with the changes (agent)"}, []string{"checkpointsApproved"}},
 		"a worker outside": {func(t testing.TB) *world {
 			w := approvedWorld(t, a, b)
 			w.settle()
 			return w
 		}, []string{"a waits in in_progress (attempt 1/5, since 2025-12-06T18:15:00.120Z) for a worker that reads " + attempt + "prompt.md and writes iterations/1/worker.json",
-			"b waits in pending for a (in_progress)", attempt + `worker.json: {"status": "completed"}`, "control.json"}, nil},
+			"b waits in pending for a (in_progress)", attempt + `worker.json: {"status": "completed"}`, "control.json", "status: delegations/a/iterations/1/worker.json (agent)"}, []string{"status: delegations/b", "status: the next pass"}},
 		"a worker command": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.config(func(c *Config) { c.WorkerCommand = ptr("work") })
 			w.Facts.Trusted[w.Facts.Config.Family.(Config).WorkerDigest()] = true
 			w.settle()
 			return w
-		}, []string{"a waits in in_progress (attempt 1/5, since 2025-12-06T18:15:00.120Z) for its worker command (start 1, until 2025-12-06T20:15:00.120Z): it runs since 2025-12-06T18:15:00.120Z"}, nil},
+		}, []string{"a waits in in_progress (attempt 1/5, since 2025-12-06T18:15:00.120Z) for its worker command (start 1, until 2025-12-06T20:15:00.120Z): it runs since 2025-12-06T18:15:00.120Z",
+			"status: the worker command of a (agent)"}, nil},
 		"no slot": {func(t testing.TB) *world {
 			w := approvedWorld(t, a, cp{id: "c"})
 			w.config(func(c *Config) { c.ParallelWorkers = ptr(1) })
@@ -94,7 +98,8 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.done("a")
 			w.settle()
 			return w
-		}, []string{"a waits in validating for iterations/1/result.json or for trust in `run a` (placet trust)", attempt + `result.json: {"iteration": 1, "exitCode": 0`}, nil},
+		}, []string{"a waits in validating for iterations/1/result.json or for trust in `run a` (placet trust)", attempt + `result.json: {"iteration": 1, "exitCode": 0`,
+			"status: delegations/a/iterations/1/result.json (agent) or placet trust (person)"}, nil},
 		"validated outside": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.config(func(c *Config) { c.Validation = ptr("result") })
@@ -102,7 +107,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.done("a")
 			w.settle()
 			return w
-		}, []string{"a waits in validating for iterations/1/result.json\n"}, []string{"placet trust"}},
+		}, []string{"a waits in validating for iterations/1/result.json\n", "status: delegations/a/iterations/1/result.json (agent)"}, []string{"placet trust"}},
 		"a command under way": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
@@ -110,7 +115,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.done("a")
 			w.settle()
 			return w
-		}, []string{"a waits in validating for its validation (run 1, at most 2m0s): it runs since "}, []string{"result.json"}},
+		}, []string{"a waits in validating for its validation (run 1, at most 2m0s): it runs since ", "status: the validation command of a (placet)"}, []string{"result.json"}},
 		"a command that nobody runs": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
@@ -127,14 +132,14 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.trust()
 			w.failOnce("a", "1 failing")
 			return w
-		}, []string{"a waits in validating for iterations/1/analysis.json, until 2025-12-06T18:15:30.120Z (oracle_wait)"}, nil},
+		}, []string{"a waits in validating for iterations/1/analysis.json, until 2025-12-06T18:15:30.120Z (oracle_wait)", "status: delegations/a/iterations/1/analysis.json (agent)"}, nil},
 		"a delay": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.trust()
 			w.failOnce("a", "1 failing")
 			return w
-		}, []string{"a waits in retrying for its moment: attempt 2 starts at 2025-12-06T18:15:05.120Z"}, nil},
+		}, []string{"a waits in retrying for its moment: attempt 2 starts at 2025-12-06T18:15:05.120Z", "status: attempt 2 of a at 2025-12-06T18:15:05.120Z (placet)"}, nil},
 		"a question": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
@@ -164,7 +169,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.Write("control.json", `{"want": "pause", "by": "kim"}`)
 			w.settle()
 			return w
-		}, []string{"nothing starts: the session was paused by kim at ", `control.json: {"want": "run"`, "c waits in pending: nothing starts: the session is paused (person)"}, nil},
+		}, []string{"nothing starts: the session was paused by kim at ", `control.json: {"want": "run"`, "c waits in pending: nothing starts: the session is paused (person)", "status: placet afl resume (person)"}, nil},
 		"changed under way": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
@@ -188,14 +193,14 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.trust()
 			w.passOnce("a")
 			return w
-		}, []string{"review round 1 waits for review.json by an outside reviewer"}, nil},
+		}, []string{"review round 1 waits for review.json by an outside reviewer", "status: review.json (reviewer)"}, nil},
 		"settings that cannot be used": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()
 			w.Put(".afl/config.json", `{"feedbackLoop": {"maxIterations": 99}}`)
 			w.settle()
 			return w
-		}, []string{"99 is out of range: expected 1 to 50; no AFL session moves until it is mended", ".afl/config.json: settings that can be used"}, nil},
+		}, []string{"99 is out of range: expected 1 to 50; no AFL session moves until it is mended", ".afl/config.json: settings that can be used", "status: .afl/config.json that can be used (person)"}, nil},
 		"a journal that does not fit": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.settle()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"placet/engine"
 	"placet/engine/gate"
 	"placet/templates"
 )
@@ -37,7 +38,7 @@ func (r *reading) formLines(q *Request) []string {
 			lines = append(lines, shown...)
 		}
 		for _, f := range r.specs.findings[:min(len(r.specs.findings), mostWords)] {
-			lines = append(lines, "- "+templates.Inline(short(f.line(), longestReason)))
+			lines = append(lines, "- "+templates.Inline(templates.Cut(f.line(), engine.LongestReason)))
 		}
 	case typeEscalation:
 		if list := r.dependentsOf(string(q.Checkpoint)); len(list) > 0 {
@@ -49,16 +50,16 @@ func (r *reading) formLines(q *Request) []string {
 
 // lines are a checkpoint in the form for its approval.
 func (e entry) lines() []string {
-	line := "- **" + templates.Inline(short(e.def.ID, shownField)) + "** " + templates.Inline(short(e.def.Name, shownField))
+	line := "- **" + templates.Inline(templates.Cut(e.def.ID, shownField)) + "** " + templates.Inline(templates.Cut(e.def.Name, shownField))
 	if len(e.def.Dependencies) > 0 {
-		line += " ← " + templates.Inline(short(strings.Join(e.def.Dependencies, ", "), shownField))
+		line += " ← " + templates.Inline(templates.Cut(strings.Join(e.def.Dependencies, ", "), shownField))
 	}
 	if e.def.Command != "" {
-		line += ": " + templates.Code(short(string(e.def.Command), shownField))
+		line += ": " + templates.Code(templates.Cut(string(e.def.Command), shownField))
 	}
 	lines := []string{line}
 	for _, criterion := range e.def.Criteria[:min(len(e.def.Criteria), shownCriteria)] {
-		lines = append(lines, "  - "+templates.Inline(short(criterion, shownField)))
+		lines = append(lines, "  - "+templates.Inline(templates.Cut(criterion, shownField)))
 	}
 	return lines
 }

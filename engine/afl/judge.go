@@ -9,6 +9,7 @@ import (
 	"placet/engine/check"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // verdictKey names a judgement.
@@ -135,8 +136,8 @@ func (v *Verdict) analysed(a *Analysis) {
 	v.FailureType, v.TypeFrom = text(a.FailureType), fromAnalysis
 	v.Causes, v.Suggestions = bounded(a.Causes), a.Suggestions[:min(len(a.Suggestions), mostWords)]
 	for i, s := range v.Suggestions {
-		s.File, s.Why = short(s.File, longestWords), short(s.Why, longestWords)
-		s.Before, s.After = text(short(string(s.Before), longestWords)), text(short(string(s.After), longestWords))
+		s.File, s.Why = templates.Cut(s.File, longestWords), templates.Cut(s.Why, longestWords)
+		s.Before, s.After = text(templates.Cut(string(s.Before), longestWords)), text(templates.Cut(string(s.After), longestWords))
 		v.Suggestions[i] = s
 	}
 	if len(a.FailedCriteria) > 0 {
@@ -182,7 +183,7 @@ const (
 func bounded(words []string) []string {
 	kept := make([]string, 0, min(len(words), mostWords))
 	for _, w := range words[:min(len(words), mostWords)] {
-		kept = append(kept, short(w, longestWords))
+		kept = append(kept, templates.Cut(w, longestWords))
 	}
 	return kept
 }

@@ -172,10 +172,10 @@ func restamps(checkpoints ...cp) enginetest.Step {
 	return do("approve by stamp", func(st State, put func(rel, body string)) {
 		var asked time.Time
 		if st.Pause != nil {
-			asked = moment(st.Pause.At)
+			asked = st.Pause.At.Time()
 		}
-		if c := st.Specs.ChangesRequested; c != nil && moment(c.At).After(asked) {
-			asked = moment(c.At)
+		if c := st.Specs.ChangesRequested; c != nil && c.At.Time().After(asked) {
+			asked = c.At.Time()
 		}
 		head := fmt.Sprintf("approved_at: %s\napproved_by: kim\n", millis(asked.Add(time.Millisecond)))
 		put(specsYAML, design(head, checkpoints...))

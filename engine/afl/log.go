@@ -1,37 +1,24 @@
 package afl
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
 	"placet/engine"
 	"placet/engine/graph"
+	"placet/engine/reader"
 	"placet/layout"
-	"placet/schemas"
 )
 
-// log are the lines of events.jsonl, oldest first. A line that cannot be read
-// is passed over here; what it does to the session, its state says.
+// log are the lines of events.jsonl, oldest first.
 func (r *reading) log() []engine.Entry {
 	var list []engine.Entry
-	for raw := range bytes.Lines(r.Snap.In("events.jsonl").Body) {
-		var line struct {
-			Seq     int    `json:"seq"`
-			At      text   `json:"at"`
-			Edge    string `json:"edge"`
-			Subject string `json:"subject"`
-			Actor   string `json:"actor"`
-			Reason  string `json:"reason"`
+	for _, e := range reader.Entries(r.Snap.In("events.jsonl")) {
+		where := e.Subject
+		if where == r.sessionID() {
+			where = "" // the session itself
 		}
-		if schemas.Decode("", "events.jsonl", raw, &line) != nil {
-			continue
-		}
-		e := engine.Entry{At: moment(line.At), Number: line.Seq, Event: line.Edge, Where: line.Subject, Who: line.Actor, Message: line.Reason}
-		if e.Where == r.sessionID() {
-			e.Where = "" // the session itself
-		}
-		list = append(list, e)
+		list = append(list, e.Account(where))
 	}
 	return list
 }
@@ -88,7 +75,7 @@ func (r *reading) accountFindings() []engine.Finding {
 		}
 		list = append(list, engine.Finding{Severity: severity, Path: r.Path(f.file), Text: f.words()})
 	}
-	for _, note := range r.noteFindings() {
+	for _, note := range r.NoteFindings(shownNotes) {
 		// The note beside checkpoints that cannot be approved says what these
 		// findings say.
 		if !slices.ContainsFunc(list, func(f engine.Finding) bool { return f.Severity == "error" && note.Path == f.Path+layout.ProblemSuffix }) {
@@ -112,34 +99,5 @@ func (f finding) words() string {
 	return f.id + " " + f.name + ": " + at + f.text + "; " + f.suggestion
 }
 
-// noteFindings are the problem notes that stand, or that the next pass writes.
-func (r *reading) noteFindings() []engine.Finding {
-	var list []engine.Finding
-	add := func(d engine.Document) {
-		for _, have := range list {
-			if have.Path == d.Path {
-				return
-			}
-		}
-		list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: noteWords(d.Body)})
-	}
-	var p engine.Plan
-	r.Notes.Plan(r.Snap, &p, nil)
-	for _, d := range p.Writes {
-		add(d)
-	}
-	for _, d := range r.Snap.Docs {
-		if d.Kind == layout.KindProblem && d.Present() {
-			add(d)
-		}
-	}
-	return list
-}
-
-// noteWords are what a problem note says, without heading and closing line, on
-// one line.
-func noteWords(body []byte) string {
-	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("# Problem"))
-	body, _, _ = bytes.Cut(body, []byte("\n\nplacet wrote this note"))
-	return oneLine(string(body), shownSentence)
-}
+// shownNotes puts what a note says on one line.
+func shownNotes(text string) string { return oneLine(text, shownSentence) }

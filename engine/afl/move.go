@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"placet/engine"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // move is a transition being made: the state after it, and why.
@@ -51,7 +51,7 @@ func (r *reading) checkpointMove(id, event string, to engine.Status, why string,
 }
 
 func (r *reading) move(edge engine.Edge, why string, cause map[string]engine.Digest) *move {
-	m := &move{r: r, st: r.st.clone(), now: millis(r.Snap.Now), edge: edge, actor: "placet", why: short(why, longestReason), cause: cause}
+	m := &move{r: r, st: r.st.clone(), now: millis(r.Snap.Now), edge: edge, actor: "placet", why: templates.Cut(why, engine.LongestReason), cause: cause}
 	m.st.Revision++
 	m.st.UpdatedAt = m.now
 	if m.cause == nil {
@@ -64,25 +64,6 @@ func (r *reading) move(edge engine.Edge, why string, cause map[string]engine.Dig
 func (m *move) by(actor string) *move {
 	m.actor = actor
 	return m
-}
-
-// person is the actor's name for who gave an answer or a wish.
-func person(name string) string {
-	if name == "" {
-		name = "unknown"
-	}
-	return "person:" + short(name, longestReason)
-}
-
-// longestReason is how much of others' words a journal line holds, in bytes.
-const longestReason = 500
-
-// short cuts a text after so many bytes.
-func short(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // plan is the move with all that the new state calls for, in one commit.
@@ -175,7 +156,7 @@ func (m *move) take(a *answer) *move {
 		q.ClosedAt = a.at
 	}
 	m.cause[a.path] = a.Sum
-	return m.by(person(a.By.User))
+	return m.by(engine.Person(a.By.User))
 }
 
 // document is a file of placet's own in the session's folder.

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"placet/engine"
 	"placet/schemas"
@@ -143,10 +142,7 @@ func headOf(s string, limit int) (head string, whole bool) {
 	if at := strings.LastIndexByte(head, '\n'); at > 0 {
 		return head[:at], false
 	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit], false
+	return templates.CutWith(s, limit, ""), false
 }
 
 func (d promptData) feedback() string {

@@ -1,7 +1,6 @@
 package afl
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"sort"
@@ -10,7 +9,6 @@ import (
 	"placet/engine/gate"
 	"placet/engine/reader"
 	"placet/layout"
-	"placet/schemas"
 )
 
 // currentDelegation is where upstream's hooks say what they are at.
@@ -39,7 +37,7 @@ type reading struct {
 	control Control
 	specs   specs
 	folded  map[string]int // see foldedIDs
-	folders map[string]*gate.Folder
+	folders []*gate.Folder
 	// signal is what upstream's hooks say, nil where it names no attempt here.
 	signal *Delegation
 
@@ -86,16 +84,6 @@ type Delegation struct {
 	sum        engine.Digest
 }
 
-// unknown reports whether what a file says cannot be told now: it is still being
-// written, or cannot be read. Nothing is decided on its absence then.
-func (r *reading) unknown(d engine.Document) bool {
-	if !d.Unsettled() && !reader.Unread(d) {
-		return false
-	}
-	r.Held = true
-	return true
-}
-
 // session reports whether a folder is one at all.
 func session(s engine.Snapshot) bool {
 	for _, name := range []string{"meta.json", specsYAML, "state.json"} {
@@ -109,11 +97,8 @@ func session(s engine.Snapshot) bool {
 // read decodes a snapshot. It judges nothing but whether documents are usable.
 func read(s engine.Snapshot) *reading {
 	r := &reading{
-		Reader: reader.Reader{Snap: s}, doc: s.In("state.json"), folders: map[string]*gate.Folder{},
+		Reader: reader.Reader{Snap: s}, doc: s.In("state.json"), folders: gate.Folders(s),
 		defs: map[string]*Definition{}, given: map[string]*answer{}, tries: map[string]*attempt{}, verdicts: map[verdictKey]Verdict{},
-	}
-	for _, f := range gate.Folders(s) {
-		r.folders[f.ID] = f
 	}
 	// Without upstream's files, which a final session does not read any more.
 	r.cfg, _ = r.config().settle(nil)
@@ -135,69 +120,26 @@ func (r *reading) sessionID() string { return r.Snap.Key.ID }
 const beginAnew = "restore it from git, or remove state.json, events.jsonl and requests/ to begin the session anew"
 
 func (r *reading) readState() {
-	d := r.doc
-	switch {
-	case d.Absent():
+	if r.doc.Absent() {
 		r.begins = r.Snap.In("events.jsonl").Absent() && len(r.folders) == 0
 		if !r.begins {
 			r.stateErr = "state.json is gone while events.jsonl or requests/ is there: " + beginAnew
 		}
 		return
-	case d.Unsettled():
-		r.torn, r.Held = true, true
-		return
-	case d.Err != nil:
-		r.stateErr = fmt.Sprintf("cannot read state.json: %v: %s", d.Err, beginAnew)
-		return
 	}
-	st, parts, err := decodeState("state.json", d.Body)
-	if err != nil {
-		r.torn = r.Young(d, err)
-		r.stateErr = "cannot read " + err.Error() + ": " + beginAnew
-		return
-	}
-	if problem := st.unfit(r.sessionID()); problem != "" {
-		r.stateErr = "cannot use state.json: " + problem + ": " + beginAnew
-		return
-	}
-	r.st, r.known = st, parts
-	r.stateErr = r.readEvents()
-	r.index(st)
-}
-
-// readEvents takes the last line's number. It returns why the state cannot be
-// used beside it, "" if it can.
-func (r *reading) readEvents() string {
-	d := r.Snap.In("events.jsonl")
-	if d.Unsettled() {
-		r.torn, r.Held = true, true
-		return ""
-	}
-	if d.Err != nil && !d.Absent() {
-		return fmt.Sprintf("cannot read events.jsonl: %v", d.Err)
-	}
-	var line struct {
-		Seq int `json:"seq"`
-	}
-	if last := lastLine(d.Body); last != nil {
-		if err := schemas.Decode("", "the last line of events.jsonl", last, &line); err != nil {
-			return "cannot read " + err.Error() + ": " + beginAnew
+	record := r.State(r.doc, beginAnew, func(body []byte) (int, string, error) {
+		st, parts, err := decodeState("state.json", body)
+		if err != nil {
+			return 0, "", err
 		}
-	}
-	r.seq = line.Seq
-	if rev := r.st.Revision; rev != r.seq && rev != r.seq+1 {
-		return fmt.Sprintf("state.json is of revision %d, events.jsonl ends with %d: %s", rev, r.seq, beginAnew)
-	}
-	return ""
-}
-
-// lastLine is the last whole line of a journal, nil where there is none.
-func lastLine(body []byte) []byte {
-	end := bytes.LastIndexByte(body, '\n')
-	if end < 0 {
-		return nil
-	}
-	return body[bytes.LastIndexByte(body[:end], '\n')+1 : end]
+		unfit := st.unfit(r.sessionID())
+		if unfit == "" {
+			r.st, r.known = st, parts
+			r.index(st)
+		}
+		return st.Revision, unfit, nil
+	})
+	r.seq, r.torn, r.stateErr = record.Seq, record.Torn, record.Problem
 }
 
 // index notes the approved definitions and the order of the checkpoints.

@@ -261,3 +261,26 @@ func (w *world) validatedTimeout() {
 		w.T.Fatalf("feedback:\n%s", body)
 	}
 }
+
+// A power cut can keep the state of a second escalation and either of its two files
+// while the other is that of the first: what a person is asked about is made whole.
+func TestASecondEscalationIsToldWholeAfterAPowerCut(t *testing.T) {
+	for _, lost := range []string{"delegations/a/escalation.md", "delegations/a/escalation.json"} {
+		t.Run(lost, func(t *testing.T) {
+			w := escalatedWorld(t, cp{id: "a"})
+			first := w.Read(lost)
+			w.answer(typeEscalation, optRetryMore, map[string]any{"comment": "attempts: 1"})
+			w.settle()
+			w.failOnce("a", "FAILED a.py::b\n")
+			second := w.Read(lost)
+			if first == second {
+				t.Fatalf("%s is the same for both escalations", lost)
+			}
+			w.Put(w.In(lost), first)
+			w.settle()
+			if diff := cmp.Diff(second, w.Read(lost)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

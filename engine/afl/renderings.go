@@ -131,7 +131,7 @@ func totalTime(c Checkpoint) (words string, ms int64, ok bool) {
 	if len(c.History) == 0 {
 		return "", 0, false
 	}
-	from, to := moment(c.StartedAt), moment(c.History[len(c.History)-1].Timestamp)
+	from, to := c.StartedAt.Time(), c.History[len(c.History)-1].Timestamp.Time()
 	if from.IsZero() || to.IsZero() {
 		return "", 0, false
 	}

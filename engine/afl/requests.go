@@ -66,14 +66,12 @@ func (m *move) ask(typ, cp string) string {
 	after.st = m.st
 	after.index(m.st)
 	body := after.requestJSON(id, q)
-	// A request that a crash left before its transition became fact keeps its
-	// time: its form may have been answered already.
-	if f := m.r.folders[id]; f != nil && f.Request != nil {
-		earlier := *q
-		earlier.OpenedAt = text(f.Request.RequestedAt)
-		if again := after.requestJSON(id, &earlier); engine.Sum(again) == f.Doc.Sum {
-			q.OpenedAt, body = earlier.OpenedAt, again
-		}
+	earlier := *q
+	if again, ok := m.r.folder(id).Reissued(func(at, _ string) []byte {
+		earlier.OpenedAt = text(at)
+		return after.requestJSON(id, &earlier)
+	}); ok {
+		q.OpenedAt, body = earlier.OpenedAt, again
 	}
 	q.Digest = text(engine.Sum(body))
 	return id
@@ -172,10 +170,10 @@ func (r *reading) askApproval(req *gate.Request) schemas.Object {
 	defs, found, room := []any{}, []any{}, shownDesign
 	for _, e := range r.specs.entries {
 		shown := schemas.Object{
-			{Name: "id", Value: short(e.def.ID, shownField)}, {Name: "name", Value: short(e.def.Name, shownField)},
+			{Name: "id", Value: templates.Cut(e.def.ID, shownField)}, {Name: "name", Value: templates.Cut(e.def.Name, shownField)},
 			{Name: "dependencies", Value: e.def.Dependencies[:min(len(e.def.Dependencies), mostWords)]},
-			{Name: "criteria", Value: len(e.def.Criteria)}, {Name: "command", Value: text(short(string(e.def.Command), shownField))},
-			{Name: "expected", Value: text(short(string(e.def.Expected), shownField))},
+			{Name: "criteria", Value: len(e.def.Criteria)}, {Name: "command", Value: text(templates.Cut(string(e.def.Command), shownField))},
+			{Name: "expected", Value: text(templates.Cut(string(e.def.Expected), shownField))},
 		}
 		if room -= len(encoded(shown)); room < 0 {
 			break
@@ -183,7 +181,7 @@ func (r *reading) askApproval(req *gate.Request) schemas.Object {
 		defs = append(defs, shown)
 	}
 	for _, f := range r.specs.findings[:min(len(r.specs.findings), mostWords)] {
-		found = append(found, short(f.line(), longestReason))
+		found = append(found, templates.Cut(f.line(), engine.LongestReason))
 	}
 	return schemas.Object{
 		{Name: "specs_digest", Value: r.st.Specs.Digest}, {Name: "definitions", Value: defs}, {Name: "findings", Value: found},

@@ -7,6 +7,7 @@ import (
 
 	"placet/engine"
 	"placet/layout"
+	"placet/templates"
 )
 
 // ReviewReport is review.json: what an outside reviewer found.
@@ -57,7 +58,7 @@ func (r *reading) reviewOpened() (p engine.Plan, ok bool) {
 		round = r.st.Review.Round + 1
 	}
 	lying := r.Snap.In(numbered("review", round))
-	if r.unknown(lying) {
+	if r.Unsure(lying) {
 		return p, false // whether it is news later could not be told
 	}
 	m := r.session(reviewOpened, Delegating, "every checkpoint is over", nil)
@@ -125,11 +126,11 @@ func (r *reading) reviewReported() (p engine.Plan, ok bool) {
 	if len(blocked) == 0 {
 		m := r.session(complete, Completed, "the review blocks nothing", r.causeOf(rep.path, rep.sum))
 		m.st.Review.Status, m.st.Review.Notes = accepted, notes
-		return m.by(person(rep.Reviewer)).plan(), true
+		return m.by(engine.Person(rep.Reviewer)).plan(), true
 	}
 	m := r.session(reviewBlocking, Delegating, "the review blocks "+strings.Join(blocked, ", "), r.causeOf(rep.path, rep.sum))
 	m.st.Review.Status, m.st.Review.Reopen, m.st.Review.Notes = reopened, blocked, notes
-	return m.by(person(rep.Reviewer)).plan(), true
+	return m.by(engine.Person(rep.Reviewer)).plan(), true
 }
 
 // notes are a report's findings as the state keeps them, and the checkpoints
@@ -147,7 +148,7 @@ func (rep ReviewReport) notes() (notes []Note, blocked []string) {
 			}
 		}
 		if len(notes) < mostWords || f.Severity == blockingSeverity {
-			notes = append(notes, Note{Checkpoint: text(f.Checkpoint), Severity: text(f.Severity), Text: short(words, longestWords)})
+			notes = append(notes, Note{Checkpoint: text(f.Checkpoint), Severity: text(f.Severity), Text: templates.Cut(words, longestWords)})
 		}
 		if f.Severity == blockingSeverity && !slices.Contains(blocked, f.Checkpoint) {
 			blocked = append(blocked, f.Checkpoint)

@@ -7,7 +7,7 @@ func (r *reading) awaitsAnalysis(id string, c *Checkpoint, v Verdict) bool {
 	if v.Passed || r.cfg.OracleWait == 0 || r.tries[id].analysis != nil {
 		return false
 	}
-	until := moment(c.AnalysisUntil)
+	until := c.AnalysisUntil.Time()
 	if c.AnalysisUntil != "" && !r.Snap.Now.Before(until) {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/templates"
 )
 
 // aborts is the end that a person asks for, and what it does to checkpoints.
@@ -15,7 +16,7 @@ func (r *reading) aborts() (engine.Plan, bool) {
 	if r.control.Want == wantAbort {
 		m := r.session(abort, Aborted, orWord(r.control.Reason, "control.json wants abort"), r.causeOf("control.json", r.control.sum))
 		m.close("", cancelled, "the session was aborted")
-		return m.by(person(r.control.By)).plan(), true
+		return m.by(engine.Person(r.control.By)).plan(), true
 	}
 	for _, a := range r.answersTo(typeEscalation, typeApproval) {
 		if a.Response == optAbort || a.Response == optReject {
@@ -135,7 +136,7 @@ func (r *reading) resumes() (p engine.Plan, ok bool) {
 	case pause.Reason == pausePerson && r.control.Want == wantRun:
 		m := r.session(resume, to, orWord(r.control.Reason, "control.json wants run"), r.causeOf("control.json", r.control.sum))
 		m.st.Pause = nil
-		return m.by(person(r.control.By)).plan(), true
+		return m.by(engine.Person(r.control.By)).plan(), true
 	case r.undone():
 		m := r.session(resume, to, "the checkpoints are those approved again", maps.Clone(r.specs.causes))
 		m.st.Pause = nil
@@ -164,13 +165,13 @@ func (r *reading) approval() *approval {
 	}
 	at, stamped := r.stamped()
 	if wish := r.st.Specs.ChangesRequested; wish != nil && wish.Digest == r.st.Specs.Digest {
-		if stamped && at.After(moment(wish.At)) && (r.st.Pause == nil || at.After(moment(r.st.Pause.At))) {
+		if stamped && at.After(wish.At.Time()) && (r.st.Pause == nil || at.After(r.st.Pause.At.Time())) {
 			return r.stamp()
 		}
 		return nil
 	}
 	if p := r.st.Pause; p != nil {
-		if stamped && at.After(moment(p.At)) {
+		if stamped && at.After(p.At.Time()) {
 			return r.stamp()
 		}
 		return nil
@@ -215,7 +216,7 @@ func (r *reading) approves() (p engine.Plan, ok bool) {
 	if a.answer != nil {
 		m.take(a.answer)
 	} else if a.by != "" {
-		m.by(person(a.by))
+		m.by(engine.Person(a.by))
 	} else {
 		m.by("upstream")
 	}
@@ -223,8 +224,8 @@ func (r *reading) approves() (p engine.Plan, ok bool) {
 	m.st.Pause, m.st.Specs.ChangesRequested = nil, nil
 	m.voidReview()
 	m.st.Approved = &Approved{
-		Digest: text(r.specs.digest), At: m.now, By: text(short(a.by, longestReason)), Source: a.source,
-		Stamp:       text(short(r.specs.approvedAt, longestReason)),
+		Digest: text(r.specs.digest), At: m.now, By: text(templates.Cut(a.by, engine.LongestReason)), Source: a.source,
+		Stamp:       text(templates.Cut(r.specs.approvedAt, engine.LongestReason)),
 		Definitions: r.specs.definitions(), Prerequisites: r.specs.pre,
 	}
 	return m.plan(), true
@@ -252,9 +253,9 @@ func (r *reading) asksApproval() (p engine.Plan, ok bool) {
 	if s.ChangesRequested != nil && s.ChangesRequested.Digest == s.Digest {
 		return p, false
 	}
-	due := moment(s.SeenAt).Add(r.cfg.ApprovalQuiet)
+	due := s.SeenAt.Time().Add(r.cfg.ApprovalQuiet)
 	if r.st.Pause != nil {
-		if after := moment(r.st.Pause.At).Add(r.cfg.ApprovalQuiet); after.After(due) {
+		if after := r.st.Pause.At.Time().Add(r.cfg.ApprovalQuiet); after.After(due) {
 			due = after
 		}
 	}
@@ -288,7 +289,7 @@ func (r *reading) define(id string) (p engine.Plan, ok bool) {
 	d, c := r.defs[id], r.checkpoint(id)
 	switch {
 	case d != nil && c == nil:
-		if r.unknown(r.Snap.In("delegations/" + id + "/status.json")) {
+		if r.Unsure(r.Snap.In("delegations/" + id + "/status.json")) {
 			return p, false // it may say that the checkpoint has passed already
 		}
 		return r.defineNew(*d), true
@@ -351,8 +352,8 @@ func (r *reading) moves() (p engine.Plan, ok bool) {
 			to = Paused
 		}
 		m := r.session(pauseEvent, to, orWord(r.control.Reason, "control.json wants pause"), r.causeOf("control.json", r.control.sum))
-		m.st.Pause = &Pause{Reason: pausePerson, At: m.now, By: text(short(r.control.By, longestReason))}
-		return m.by(person(r.control.By)).plan(), true
+		m.st.Pause = &Pause{Reason: pausePerson, At: m.now, By: text(templates.Cut(r.control.By, engine.LongestReason))}
+		return m.by(engine.Person(r.control.By)).plan(), true
 	}
 	return r.dependents()
 }

@@ -10,6 +10,7 @@ import (
 	"placet/engine/check"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // text is a string that state.json writes as null while it is empty.
@@ -19,15 +20,6 @@ type text = schemas.OrNull
 const stamp = "2006-01-02T15:04:05.000Z"
 
 func millis(t time.Time) text { return text(t.UTC().Format(stamp)) }
-
-// moment reads a time, the zero time where there is none.
-func moment(t text) time.Time {
-	at, err := time.Parse(time.RFC3339, string(t))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}
 
 // State is state.json: the session as placet has it. Nobody else writes it.
 type State struct {
@@ -392,7 +384,7 @@ func (st State) unfit(session string) string {
 }
 
 // shortID is as much of an id as a message repeats.
-func shortID(id string) string { return short(id, 80) }
+func shortID(id string) string { return templates.Cut(id, 80) }
 
 // stateMembers are the members that this version of state.json knows.
 var stateMembers = []string{

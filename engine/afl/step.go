@@ -42,12 +42,8 @@ func (Machine) Peek(body []byte) engine.Peek {
 		p.Final = p.Final && over(engine.Status(c.Status))
 	}
 	for _, q := range st.Requests {
-		if q.Status != open || p.Final {
-			continue
-		}
-		p.Waiting, p.Open = true, p.Open+1
-		if at := moment(q.OpenedAt).UTC(); !at.IsZero() && (p.Asked.IsZero() || at.Before(p.Asked)) {
-			p.Asked = at
+		if q.Status == open && !p.Final {
+			p.Ask(q.OpenedAt.Time())
 		}
 	}
 	return p
@@ -74,6 +70,7 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 		p.Follow = r.follow()
 	}
 	p.WakeAt(r.Wake)
+	p.Holding = r.Holding
 	return p, nil
 }
 

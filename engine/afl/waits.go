@@ -63,6 +63,7 @@ func (x explaining) pending(id string) {
 		x.why("%s waits in pending: no command may begin", id)
 	default:
 		x.why("%s starts as soon as what is before it has moved", id)
+		x.a.Await(engine.NextPass)
 	}
 }
 
@@ -108,12 +109,14 @@ func (x explaining) retrying(id string, c *Checkpoint) {
 	switch held := x.held(); {
 	case held != "":
 		x.why("%s waits in retrying: %s", id, held)
-	case r.Snap.Now.Before(moment(c.RetryAt)):
+	case r.Snap.Now.Before(c.RetryAt.Time()):
 		x.why("%s waits in retrying for its moment: attempt %d starts at %s", id, c.Iteration+1, c.RetryAt)
+		x.a.Await("attempt %d of %s at %s (placet)", c.Iteration+1, id, c.RetryAt)
 	case len(running) >= r.cfg.Workers:
 		x.why("%s waits in retrying for a slot: %s by %s (parallel_workers)", id, slotsTaken(len(running), r.cfg.Workers), strings.Join(running, ", "))
 	default:
 		x.why("attempt %d of %s starts as soon as what is before it has moved", c.Iteration+1, id)
+		x.a.Await(engine.NextPass)
 	}
 }
 
@@ -125,8 +128,10 @@ func (x explaining) working(id string, c *Checkpoint) {
 		x.request(open, says+": nobody knows what became of the worker command")
 	} else if c.Worker != nil && c.Worker.Mode == modeCommand {
 		x.command(says, r.workerAction(id, c), fmt.Sprintf("worker command (start %d, until %s)", c.Worker.Number, c.Worker.Deadline), c.Worker.StartedAt)
+		x.a.Await("the worker command of %s (agent)", id)
 	} else {
 		x.why("%s for a worker that reads %s and writes %s", says, r.Path(place(id, c.Iteration, "prompt.md")), spoken(report))
+		x.a.Await("%s (agent)", report)
 	}
 	x.move(r.Path(report), `{"status": "completed"} has the attempt validated; "failed" with a "message", or "question" with a "question", are the other words`)
 }
@@ -157,10 +162,12 @@ func (x explaining) validating(id string, c *Checkpoint) {
 	case c.AnalysisUntil != "":
 		analysis := place(id, c.Iteration, "analysis.json")
 		x.why("%s for %s, until %s (oracle_wait)", says, spoken(analysis), c.AnalysisUntil)
+		x.a.Await("%s (agent)", analysis)
 		x.move(r.Path(analysis), `{"failure_type": "…"} says what kind of failure it is`)
 	case c.Run != nil && c.Run.Mode == modeCommand && r.defs[id] != nil:
 		what := fmt.Sprintf("validation (run %d, at most %s)", c.Run.Number, r.timeout(id))
 		x.command(says, r.validationAction(id, c), what, c.Run.StartedAt)
+		x.a.Await("the validation command of %s (placet)", id)
 	default:
 		x.result(id, c, says)
 	}
@@ -174,8 +181,10 @@ func (x explaining) result(id string, c *Checkpoint, says string) {
 	d := r.definition(id)
 	if r.cfg.Validation == validateCommand && d.Command != "" {
 		x.why("%s for %s or for trust in `%s` (placet trust)", says, spoken(file), oneLine(string(d.Command), shownCommand))
+		x.a.Await("%s (agent) or placet trust (person)", file)
 	} else {
 		x.why("%s for %s", says, spoken(file))
+		x.a.Await("%s (agent)", file)
 	}
 	x.move(r.Path(file), fmt.Sprintf(`{"iteration": %d, "exitCode": 0, "output": "<what the tests printed>"}`, c.Iteration))
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"placet/engine/check"
 	"placet/templates"
@@ -27,11 +26,7 @@ const (
 // phrase returns a word or sentence with its {names} filled in, which are
 // given as pairs of name and value. A value is never searched for names.
 func phrase(lang, key string, pairs ...string) string {
-	var named []string
-	for i := 0; i+1 < len(pairs); i += 2 {
-		named = append(named, "{"+pairs[i]+"}", pairs[i+1])
-	}
-	return strings.NewReplacer(named...).Replace(templates.Text(lang, "afl."+key))
+	return templates.Phrase(lang, "afl."+key, pairs...)
 }
 
 // docLine is the first line of placet's Markdown, by which a document is
@@ -90,14 +85,7 @@ func orDash(s string) string {
 
 // atMost returns a text without what cannot be seen, cut to a limit in bytes.
 func atMost(s string, limit int) string {
-	s = templates.Clean(s)
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
+	return templates.Cut(templates.Clean(s), limit)
 }
 
 // oneLine is a text on one line, cut to a limit in bytes.

@@ -64,6 +64,8 @@ type diskKind struct {
 type server interface {
 	// settle returns when nothing is left to do.
 	settle() error
+	// told says that an action has ended.
+	told(id string)
 	stop()
 }
 
@@ -81,15 +83,14 @@ type diskWorld struct {
 	root  string
 	ahead atomic.Int64 // of the real time
 
-	mu    sync.Mutex
-	alive map[string]string
+	out *outside
 }
 
 // tellOnDisk tells a story and returns the tree of every rest, nil if it
 // cannot be told.
 func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 	t.Helper()
-	w := &diskWorld{suite: s, c: c, root: t.TempDir(), alive: map[string]string{}}
+	w := &diskWorld{suite: s, c: c, root: t.TempDir(), out: newOutside(s)}
 	w.ahead.Store(int64(time.Until(c.Now)))
 	if err := w.change(Tree{}, c.Files); err != nil {
 		t.Errorf("%v", err)
@@ -101,10 +102,11 @@ func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 		if i > 0 && c.Steps[i-1].After > 0 {
 			// As if the machine had slept.
 			placet.stop()
+			w.out.restart()
 			w.ahead.Add(int64(c.Steps[i-1].After))
 			placet = kind.serve(w)
 		}
-		err := w.act(i)
+		err := w.act(i, placet)
 		if err == nil {
 			err = placet.settle()
 		}
@@ -117,6 +119,10 @@ func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 			t.Errorf("%v", err)
 			return nil
 		}
+		if err := w.out.after(s, tree); err != nil {
+			t.Errorf("%s: %v", c.where(i), err)
+			return nil
+		}
 		rests = append(rests, rest{tree: tree})
 	}
 	return rests
@@ -125,9 +131,16 @@ func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 func (w *diskWorld) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
 // act does what the i-th step says; the 0th is the beginning.
-func (w *diskWorld) act(i int) (err error) {
-	if i == 0 || w.c.Steps[i-1].Do == nil {
+func (w *diskWorld) act(i int, placet server) (err error) {
+	if i == 0 {
 		return nil
+	}
+	id, err := w.c.Steps[i-1].take(w.out, w.now())
+	if id != "" {
+		placet.told(id)
+	}
+	if err != nil || w.c.Steps[i-1].Do == nil {
+		return err
 	}
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -196,49 +209,58 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// loop makes a store and a loop.
+// loop makes a store and a loop. What it begins for a database ends beside it.
 func (w *diskWorld) loop() *reconcile.Loop {
-	return reconcile.New(reconcile.Options{
+	var l *reconcile.Loop
+	l = reconcile.New(reconcile.Options{
 		Store:    store.New(store.OS(w.root), store.Options{Now: w.now}),
 		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.suite.Machine}},
 		Facts:    func(string) engine.Facts { return w.facts() },
 		Lookup:   w.suite.Lookup,
 		Begin: func(a engine.Action) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.alive[a.ID] = a.Outcome
+			w.out.begin(a)
+			go func() {
+				for _, id := range w.out.deliver(w.now()) {
+					l.Told(id)
+				}
+			}()
 		},
-		End: func(id string) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			delete(w.alive, id)
-		},
+		End: w.out.end,
 		Now: w.now,
 	})
+	return l
 }
 
 func (w *diskWorld) facts() engine.Facts {
 	f := factsOf(w.suite, w.c)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for id, outcome := range w.alive {
-		if _, err := os.Lstat(filepath.Join(w.root, outcome)); err != nil {
-			f.Alive[id] = true
-		}
-	}
+	w.out.facts(&f, func(outcome string) bool {
+		_, err := os.Lstat(filepath.Join(w.root, outcome))
+		return err == nil
+	})
 	return f
 }
 
 // onlooker looks once after every step.
-type onlooker struct{ l *reconcile.Loop }
+type onlooker struct {
+	w *diskWorld
+	l *reconcile.Loop
+}
 
-func (w *diskWorld) looking() server { return onlooker{w.loop()} }
+func (w *diskWorld) looking() server { return onlooker{w, w.loop()} }
 
 func (o onlooker) stop() {}
+
+func (o onlooker) told(id string) { o.l.Told(id) }
 
 func (o onlooker) settle() error {
 	for range 8 {
 		r, err := o.l.Once(context.Background())
+		for range mostDeliveries {
+			if f := o.w.facts(); err != nil || !o.w.out.busy(f) && len(f.Ended) == 0 {
+				break
+			}
+			r, err = o.l.Once(context.Background())
+		}
 		if err != nil {
 			return err
 		}
@@ -260,6 +282,7 @@ type watchman struct {
 	over   chan error
 	// outside looks at the same disk and sees whether something is left to do.
 	outside *reconcile.Loop
+	inside  *reconcile.Loop
 
 	mu   sync.Mutex
 	sink watch.Sink
@@ -268,11 +291,11 @@ type watchman struct {
 // watching starts a loop that hears one of so many events.
 func (w *diskWorld) watching(every int) server {
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &watchman{w: w, every: every, cancel: cancel, over: make(chan error, 1), outside: w.loop()}
+	m := &watchman{w: w, every: every, cancel: cancel, over: make(chan error, 1), outside: w.loop(), inside: w.loop()}
 	go func() {
 		watcher, err := watch.NewFrom(w.root, nil, m.open)
 		if err == nil {
-			err = errors.Join(w.loop().Watch(ctx, watcher, nil), watcher.Close())
+			err = errors.Join(m.inside.Watch(ctx, watcher, nil), watcher.Close())
 		}
 		m.over <- err
 	}()
@@ -291,6 +314,8 @@ func (m *watchman) open(sink watch.Sink) (watch.Source, error) {
 		}
 	}})
 }
+
+func (m *watchman) told(id string) { m.inside.Told(id) }
 
 func (m *watchman) stop() {
 	m.cancel()
@@ -360,6 +385,9 @@ func (m *watchman) left() string {
 			if d.Unsettled() {
 				return d.Path + " is still being written"
 			}
+		}
+		if m.w.out.busy(s.Facts) {
+			return "something for a database is under way"
 		}
 		plan, err := m.w.suite.Machine.Step(s)
 		if plan = undone(s, plan); err != nil || !plan.Empty() || len(plan.Ends) > 0 {

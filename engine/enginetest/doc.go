@@ -23,6 +23,15 @@
 // memory whose time passes only where the story says so; for what only real
 // file events show, on a real one.
 //
+// Commands run until a step of the story puts their outcome into place, or ends
+// those that have none ([EndCommand]), also over a restart. Databases outlive every
+// crash, too: a row is done, or present where it is there. How an action without an
+// outcome ended is a fact of the process, which a restart loses; [Suite].After
+// counts the rows.
+//
+// What a family's page numbers as its scenarios is told by hand, at a [Desk]: the
+// same store, loop and laws, with turns that no list of steps can take.
+//
 // # The laws
 //
 // Of the table: rows are complete and distinct; nothing leads out of a final
@@ -40,7 +49,8 @@
 // Of every rest, when a run has settled (which it must, within a bound): time
 // alone changes nothing before the moment that the machine named, and a clock
 // that is set back changes nothing; an answer to a request that does not exist,
-// that is closed, or that is not the one of its folder, moves nothing.
+// that is closed, or that is not the one of its folder, moves nothing. At
+// the end of a story no end of an action is left that was not forgotten.
 //
 // Of every telling: the same story ends in the same tree, times aside
 // ([Tree.Normal] says what that means), with a crash or an error at any file

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"path"
@@ -28,6 +29,42 @@ type judge struct {
 
 func newJudge(t T, s Suite) *judge {
 	return &judge{Machine: s.Machine, t: t, suite: s, taken: map[engine.Edge]bool{}}
+}
+
+// machine is the judge as the loop knows machines: one whose runs must know of one
+// another stays one.
+func (j *judge) machine() engine.Machine {
+	if r, ok := j.Machine.(engine.Related); ok {
+		return relatedJudge{j, r}
+	}
+	return j
+}
+
+// relatedJudge is a judge before a machine whose runs must know of one another. What
+// is told of them is judged too: it is a function of what it is told of.
+type relatedJudge struct {
+	*judge
+	r engine.Related
+}
+
+func (j relatedJudge) Shares() []string { return j.r.Shares() }
+
+func (j relatedJudge) Entry(s engine.Snapshot) []byte {
+	entry := j.r.Entry(copySnapshot(s))
+	if again := j.r.Entry(copySnapshot(s)); !bytes.Equal(entry, again) {
+		j.t.Errorf("equal snapshots of %s give different entries: %s, %s", s.Key, entry, again)
+	}
+	return entry
+}
+
+func (j relatedJudge) Refused(s engine.Snapshot) []byte { return j.r.Refused(s) }
+
+func (j relatedJudge) Relate(entries map[string][]byte) map[string][]byte {
+	told := j.r.Relate(maps.Clone(entries))
+	if diff := compare(told, j.r.Relate(maps.Clone(entries))); diff != "" {
+		j.t.Errorf("runs are told different things of equal entries (-first +second):\n%s", diff)
+	}
+	return told
 }
 
 // Step implements [engine.Machine].
@@ -152,7 +189,12 @@ func (j *judge) find(s engine.Snapshot) (layout.Run, bool) {
 		}
 		return layout.Run{Family: s.Key.Family, ID: s.Key.ID, Dir: s.Dir, Class: s.Class, State: d.Path}, true
 	}
-	return j.suite.Layout.At(path.Join(s.Dir, "state.json"))
+	state := path.Join(s.Dir, "state.json")
+	if run, ok := j.suite.Layout.At(state); ok {
+		return run, true
+	}
+	// A run that its folder's name says nothing of: the listing gave its class.
+	return layout.Run{Family: s.Key.Family, ID: s.Key.ID, Dir: s.Dir, Class: s.Class, State: state}, s.Class != ""
 }
 
 // fileOf says what a path of the workspace is in a run.
@@ -205,22 +247,38 @@ func wakes(s engine.Snapshot, p engine.Plan) []string {
 	return nil
 }
 
-// actions: what is begun has a name, a program and a place for its outcome.
+// actions: what is begun has a name, a program and a place for its outcome, or a name
+// and a row for a database or questions to one; and it is not begun again while its
+// end is not written down.
 func actions(s engine.Snapshot, p engine.Plan) (problems []string) {
 	for _, a := range p.Actions {
-		if a.ID == "" || len(a.Command.Argv) == 0 || !layout.Under(a.Outcome, s.Dir) {
+		if _, ended := s.Facts.Ended[a.ID]; ended {
+			problems = append(problems, fmt.Sprintf("begins %q, which has ended", a.ID))
+		}
+		if d := a.Database; d != nil {
+			if a.ID == "" || a.Outcome != "" || !layout.Safe(d.Path) || (d.Insert == nil) == (len(d.Select) == 0) {
+				problems = append(problems, fmt.Sprintf("begins %q, which is neither one row for a database of the workspace nor a look into one, or has an outcome", a.ID))
+			}
+			continue
+		}
+		if a.ID == "" || len(a.Command.Argv) == 0 || a.Outcome != "" && (a.Output != "" || !layout.Under(a.Outcome, s.Dir)) {
 			problems = append(problems, fmt.Sprintf("begins %q, whose id, program or outcome (%q) is missing or elsewhere", a.ID, a.Outcome))
 		}
 	}
 	return problems
 }
 
-// account: what a person is told is a function of the snapshot too.
+// account: what a person is told is a function of the snapshot too, and tells what a
+// run that can move waits for.
 func (j *judge) account(s engine.Snapshot) {
 	j.t.Helper()
 	first, second := j.Machine.Account(copySnapshot(s)), j.Machine.Account(copySnapshot(s))
 	if diff := compare(first, second); diff != "" {
 		j.t.Errorf("equal snapshots of %s give different accounts (-first +second):\n%s", s.Key, diff)
+	}
+	if a := first; !a.Absent && !(a.Final && a.Stands) && a.Final == (len(a.Waits)+len(a.Open) > 0) {
+		j.t.Errorf("%s at %s: status %s, final %t, waits for %q, %d requests open: expected a run to wait for something until it has ended\n%s",
+			s.Key, s.Now.Format("15:04:05.000"), a.Status, a.Final, a.Waits, len(a.Open), strings.Join(a.Why, "\n"))
 	}
 }
 
@@ -235,6 +293,7 @@ func copySnapshot(s engine.Snapshot) engine.Snapshot {
 	s.Needs = slices.Clone(s.Needs)
 	s.Facts.Trusted = maps.Clone(s.Facts.Trusted)
 	s.Facts.Alive = maps.Clone(s.Facts.Alive)
+	s.Facts.Ended = maps.Clone(s.Facts.Ended)
 	s.Facts.Config.Gates = maps.Clone(s.Facts.Config.Gates)
 	return s
 }

@@ -13,7 +13,7 @@ const tornTime = 11 * time.Second
 // Judged returns the suite's machine with a judge before it: every step that it
 // takes is held against the laws of every step. It does not change what the
 // machine answers.
-func Judged(t T, s Suite) engine.Machine { return newJudge(t, s) }
+func Judged(t T, s Suite) engine.Machine { return newJudge(t, s).machine() }
 
 // Calm lets so much time pass on a stage that nothing counts as half of a write
 // any more, and settles; then it looks once more, which must change nothing. It

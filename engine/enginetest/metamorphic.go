@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 
+	"placet/engine"
 	"placet/engine/reconcile"
 )
 
@@ -59,7 +60,7 @@ func restarted(t T, s Suite, c Case) (rests []rest) {
 	t.Helper()
 	bubble(t, func(t T) {
 		var stop context.CancelFunc
-		w := newWorld(s, c, s.Machine, telling{moved: func() { stop() }})
+		w := newWorld(s, c, s.Machine, telling{moved: func(engine.Transition) { stop() }})
 		w.look = func() (reconcile.Report, error) {
 			for {
 				ctx, cancel := context.WithCancel(context.Background())

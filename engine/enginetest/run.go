@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"placet/engine"
@@ -28,12 +29,13 @@ func runCase(t T, s Suite, c Case) (taken map[engine.Edge]bool) {
 	t.Helper()
 	bubble(t, func(t T) {
 		j := newJudge(t, s)
-		w := newWorld(s, c, j, telling{})
+		w := newWorld(s, c, j.machine(), telling{})
 		err := w.tell(func(steps int) { w.restLaws(named{t, c.where(steps)}) })
 		if err != nil {
 			t.Errorf("%v", err)
 		} else {
 			w.noteLaw(t)
+			w.endLaw(t)
 		}
 		taken = j.taken
 	})
@@ -75,6 +77,20 @@ func (w *world) noteLaw(t T) {
 	}
 }
 
+// endLaw checks that a story leaves no end that its machine has not had forgotten,
+// unless it is one about bad input, which may hold that up: a run with such an end is
+// kept for ever.
+func (w *world) endLaw(t T) {
+	t.Helper()
+	if w.c.Notes {
+		return
+	}
+	f := w.facts()
+	for _, id := range slices.Sorted(maps.Keys(f.Ended)) {
+		t.Errorf("the action %q has ended, which is neither written down nor forgotten at the end", id)
+	}
+}
+
 // everyRow checks that each row of the table was taken by some case.
 func everyRow(t T, s Suite, taken map[engine.Edge]bool) {
 	t.Helper()
@@ -102,6 +118,6 @@ func plain(t T, s Suite, c Case, how telling) (rests []rest) {
 // keep adds every rest.
 func (w *world) keep(rests *[]rest) func(int) {
 	return func(int) {
-		*rests = append(*rests, rest{tree: w.tree(), disk: w.disk.KillClone(), alive: maps.Clone(w.alive), at: time.Now()})
+		*rests = append(*rests, rest{tree: w.tree(), disk: w.disk.KillClone(), out: w.out.clone(), at: time.Now()})
 	}
 }

@@ -25,8 +25,8 @@ type Scramble struct {
 	suites   []Suite
 	families []reconcile.Family
 	now      time.Time
-	alive    map[string]string // outcome by id of what was begun
-	odd      bool              // something lies there that is no file
+	out      *outside
+	odd      bool // something lies there that is no file
 }
 
 // NewScramble returns an empty workspace of the suites' families, each of whose
@@ -41,7 +41,7 @@ func NewScramble(t *testing.T, suites ...Suite) *Scramble {
 
 // plainScramble is one whose steps nobody judges: a step costs a third then.
 func plainScramble(t *testing.T, suites ...Suite) *Scramble {
-	s := &Scramble{T: t, suites: suites, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), alive: map[string]string{}}
+	s := &Scramble{T: t, suites: suites, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), out: newOutside(Suite{})}
 	s.Disk = memfs.New(func() time.Time { return s.now })
 	for _, suite := range suites {
 		s.families = append(s.families, reconcile.Family{Layout: suite.Layout, Machine: suite.Machine})
@@ -108,7 +108,13 @@ func (s *Scramble) Look() {
 // place of a file.
 func (s *Scramble) once(l *reconcile.Loop) {
 	s.T.Helper()
-	r, err := l.Once(context.Background())
+	var r reconcile.Report
+	var err error
+	for range mostDeliveries {
+		if r, err = l.Once(context.Background()); len(s.out.deliver(s.now)) == 0 {
+			break
+		}
+	}
 	if err != nil && (!s.odd || strings.Contains(err.Error(), "a bug")) {
 		s.T.Fatalf("it cannot settle: %v", err)
 	}
@@ -118,11 +124,12 @@ func (s *Scramble) once(l *reconcile.Loop) {
 }
 
 func (s *Scramble) loop() *reconcile.Loop {
+	s.out.restart()
 	now := func() time.Time { return s.now }
 	return reconcile.New(reconcile.Options{
 		Store: store.New(s.Disk, store.Options{Now: now, Parallel: 1}), Families: s.families, Workers: 1, Now: now,
-		Begin: func(a engine.Action) { s.alive[a.ID] = a.Outcome },
-		End:   func(id string) { delete(s.alive, id) },
+		Begin: s.out.begin,
+		End:   s.out.end,
 		Facts: func(family string) engine.Facts {
 			f := engine.Facts{Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}}
 			for _, suite := range s.suites {
@@ -130,11 +137,10 @@ func (s *Scramble) loop() *reconcile.Loop {
 					f.Config = suite.Config
 				}
 			}
-			for id, outcome := range s.alive {
-				if _, ended := s.Disk.Get(outcome); !ended {
-					f.Alive[id] = true
-				}
-			}
+			s.out.facts(&f, func(outcome string) bool {
+				_, there := s.Disk.Get(outcome)
+				return there
+			})
 			return f
 		},
 	})
@@ -156,7 +162,8 @@ func (s *Scramble) mine(before, after Tree) {
 }
 
 // may reports whether placet may write, or replace and remove, what is under a
-// name. A form is made once and then the reviewer's.
+// name. A form is made once and then the reviewer's; what either of two may write is
+// made where there is none.
 func (s *Scramble) may(p string, new bool) bool {
 	if layout.Under(p, ".placet") || new && strings.HasSuffix(p, ".lock") {
 		return true
@@ -164,7 +171,7 @@ func (s *Scramble) may(p string, new bool) bool {
 	for _, suite := range s.suites {
 		for _, run := range s.runsOf(suite, p) {
 			f, known := fileOf(suite.Layout, run, p)
-			if known && (f.Writer == layout.Placet || f.Writer == layout.Shared || new && f.Kind == layout.KindForm) {
+			if known && (f.Writer == layout.Placet || f.Writer == layout.Shared || new && (f.Kind == layout.KindForm || f.Writer == layout.Either)) {
 				return true
 			}
 		}

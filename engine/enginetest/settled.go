@@ -35,11 +35,14 @@ func restLaws(t T, l layout.Family, m engine.Machine, run layout.Run, s engine.S
 }
 
 // undone is a plan without the commands that it wants and that run already, and
-// without the ends that came by themselves: an action stays in the plan for as
-// long as it runs.
+// without the ends that came by themselves and were forgotten: an action stays in
+// the plan for as long as it runs.
 func undone(s engine.Snapshot, p engine.Plan) engine.Plan {
 	p.Actions = slices.DeleteFunc(slices.Clone(p.Actions), func(a engine.Action) bool { return s.Facts.Alive[a.ID] })
-	p.Ends = slices.DeleteFunc(slices.Clone(p.Ends), func(id string) bool { return !s.Facts.Alive[id] })
+	p.Ends = slices.DeleteFunc(slices.Clone(p.Ends), func(id string) bool {
+		_, ended := s.Facts.Ended[id]
+		return !s.Facts.Alive[id] && !ended
+	})
 	return p
 }
 

@@ -29,10 +29,14 @@ type Stage struct {
 	Unsettled map[string]bool
 	Now       time.Time
 	Facts     engine.Facts
+	// Runs is what the run is told of the others; nil: there are none.
+	Runs []byte
 	// Begun are the actions that were begun, in order; each begins once.
 	Begun []engine.Action
 	// Ended are the actions that the machine wanted ended.
 	Ended []string
+	// Forgotten are the actions whose end the machine has written down.
+	Forgotten []string
 }
 
 // NewStage returns the stage of a run at noon of some day.
@@ -40,8 +44,31 @@ func NewStage(t testing.TB, m engine.Machine, l layout.Family, run layout.Run, c
 	return &Stage{
 		T: t, Machine: m, Layout: l, Run: run, Files: map[string]string{}, Changed: map[string]time.Time{},
 		Owner: map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
-		Facts: engine.Facts{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}},
+		Facts: engine.Facts{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
 	}
+}
+
+// End ends the action whose ID ends in suffix, as an action without Outcome does; the
+// test fails where none or several run.
+func (s *Stage) End(suffix string, e engine.Ended) {
+	s.T.Helper()
+	var ids []string
+	for id := range s.Facts.Alive {
+		if strings.HasSuffix(id, suffix) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) != 1 {
+		s.T.Fatalf("%d actions run that end in %q: %q", len(ids), suffix, ids)
+	}
+	if e.At.IsZero() {
+		e.Began, e.At = s.Now, s.Now
+	}
+	delete(s.Facts.Alive, ids[0])
+	if s.Facts.Ended == nil {
+		s.Facts.Ended = map[string]engine.Ended{}
+	}
+	s.Facts.Ended[ids[0]] = e
 }
 
 // Put writes a file, by its path in the workspace.
@@ -86,6 +113,10 @@ func (s *Stage) Snapshot(needs []string) engine.Snapshot {
 	}
 	for _, need := range needs {
 		snap.Needs = append(snap.Needs, need)
+		if need == engine.NeedRuns {
+			docs[need] = engine.Document{Path: need, Body: s.Runs, Sum: engine.Sum(s.Runs)}
+			continue
+		}
 		pattern := strings.TrimPrefix(need, "still:")
 		found := false
 		for p, body := range s.Files {
@@ -171,6 +202,10 @@ func (s *Stage) Step() engine.Plan {
 		if s.Facts.Alive[id] {
 			s.Ended = append(s.Ended, id)
 			delete(s.Facts.Alive, id)
+		}
+		if _, ended := s.Facts.Ended[id]; ended {
+			s.Forgotten = append(s.Forgotten, id)
+			delete(s.Facts.Ended, id)
 		}
 	}
 	s.legal(p)

@@ -44,7 +44,16 @@ type Suite struct {
 	Brief bool
 	// Lookup answers needs that begin with "git:"; nil: nobody can.
 	Lookup func(need string) engine.Document
-	Cases  []Case
+	// Rows answers what a look into a database asks; nil: there are no rows.
+	Rows func(path string, q engine.Query) []map[string]any
+	// Database, if not nil, has the first word on what is asked of a database, whose
+	// rows so far it is shown; nil: the question takes its usual way.
+	Database func(q engine.Database, rows []engine.Row) *engine.Ended
+	// After says what is wrong with a rest of a telling: its tree, and the rows that
+	// were put into databases, by path, in their order; nil: nothing ever is. It is
+	// asked after every crash too, so that it can count rows.
+	After func(tree Tree, rows map[string][]engine.Row) error
+	Cases []Case
 }
 
 // Case is one story: a workspace, and what others do to it.
@@ -71,6 +80,8 @@ type Step struct {
 	// Do changes the workspace as somebody else would. It must be a function
 	// of the tree alone. nil: only time passes.
 	Do func(Tree)
+	// outside, if not nil, is what happens beside the documents; see [EndCommand].
+	outside func(*outside, time.Time) (string, error)
 }
 
 // Write is the step in which somebody puts a file into place.

@@ -51,8 +51,35 @@ func toySuite(m engine.Machine) Suite {
 				Write(request+"response.json", `{"request_id":"q-0","response":"approve"}`), Remove(request + "response.json"), Write(request+"response.json", approval),
 			}, Trusted: []engine.Digest{engine.Sum(nil)}, Config: func(c *engine.Config) { c.Language = "ko" }},
 			{Name: "bad state", Now: begin, Files: Tree{dir + "state.json": `{"status":`}, Steps: []Step{Pass(time.Minute)}, Notes: true},
+			{Name: "with a tool", Now: begin, Files: Tree{dir + "state.json": strings.Replace(waits, "}", `,"tool":true}`, 1)}, Steps: []Step{
+				tick("approve"), EndCommand("tool/a", engine.Ended{Result: "finished", Output: []byte("made")}), Write(dir+"result.json", `{"ok":true}`),
+			}},
+			{Name: "with a locked database", Now: begin, Files: Tree{dir + "state.json": waits}, Steps: []Step{
+				Lock(ledger), tick("approve"), Unlock(ledger),
+			}},
 		},
+		After: oneRowEach,
 	}
+}
+
+// oneRowEach: a run that says that its row is in has one, and no run has two.
+func oneRowEach(tree Tree, rows map[string][]engine.Row) error {
+	var ids []string
+	for _, row := range rows[ledger] {
+		ids = append(ids, row.ID)
+	}
+	for _, id := range []string{"a", "b"} {
+		n := 0
+		for _, row := range ids {
+			if strings.HasPrefix(row, "RUN-"+id) {
+				n++
+			}
+		}
+		if in := strings.Contains(tree[".toy/"+id+"/row.json"], `"in"`); in && n != 1 || n > 1 {
+			return fmt.Errorf("the run %s says that its row is in: %t; there are %q", id, in, ids)
+		}
+	}
+	return nil
 }
 
 // recorder is a T that remembers what was said, and fails nothing.
@@ -106,6 +133,7 @@ var mutants = []struct {
 	{"chance", Run, "give different plans"},
 	{"the order of a map", Run, "give different plans"},
 	{"an account of its own", Run, "give different accounts"},
+	{"a wait that nobody is told of", Run, "expected a run to wait for something until it has ended"},
 	{"a changed snapshot", Run, "a step changed its snapshot"},
 	{"an error", Run, "the machine cannot step toy/a: cannot go on"},
 	{"a transition that is no row", Run, "run: waiting --waved through→ working is no row of the table"},
@@ -127,6 +155,9 @@ var mutants = []struct {
 	{"a deadline by the clock's difference", Run, "time alone (-24h0m0s) makes it want"},
 	{"the answer to another request", Run, "to another request in the folder of q-1 moves it"},
 	{"the answer to a request that does not exist", Run, "to a request that does not exist moves it"},
+	{"a row begun while its end is there", Run, `begins "row/a/1", which has ended`},
+	{"an end that is never forgotten", Run, `the action "row/a/1" has ended, which is neither written down nor forgotten at the end`},
+	{"a row that forgets that it was written", Crash, "the run a says that its row is in: "},
 	{"a counter beside the state", Crash, another},
 	{remembered, Crash, another},
 	{"asleep after an error", Errors, another},
@@ -180,6 +211,7 @@ func TestMistoldStoriesAreFound(t *testing.T) {
 		{"notes that nobody meant", Run, func(s *Suite) { s.Cases[0].Notes = true }, "the case says that notes stand at the end: true; there are 0"},
 		{"notes that were meant and do not stand", Run, func(s *Suite) { *s = toySuite(newToy("")); s.Cases[6].Notes = false }, "the case says that notes stand at the end: false; there are 1\n.toy/a/state.json.problem.md:"},
 		{"a step that cannot be taken", Run, func(s *Suite) { s.Cases[0].Steps = []Step{nobody} }, `after edit nothing: cannot take the step "edit nothing": cannot tell the story: "no/such/file" () does not hold "a"`},
+		{"an end of no command", Run, func(s *Suite) { s.Cases[0].Steps = []Step{EndCommand("no/such", engine.Ended{})} }, `after end no/such: cannot tell the story: there are 0 commands without an outcome that end in "no/such"`},
 		{"the same, plainly", Crash, func(s *Suite) { s.Cases[0].Steps = []Step{nobody} }, "told plainly: after edit nothing"},
 		{"the same, on a disk", onDisk, func(s *Suite) { s.Cases[0].Steps = []Step{{Do: nobody.Do}} }, "on a disk, by looks: after step 1: cannot take the step"},
 		{"a row that no case takes", Run, func(s *Suite) { s.EveryRow = true }, "no case takes the row run: waiting --approved→ working"},

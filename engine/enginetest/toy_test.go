@@ -18,7 +18,8 @@ import (
 // The toy family: somebody asks, a person approves or rejects, an agent works
 // and says that it is finished. It has one of everything that the laws look
 // at: a request with a form, a receipt, a view, a journal, a problem note, a
-// deadline, a command, and a file that another run may need.
+// deadline, a command, a file that another run may need, a row for a database and,
+// where its state asks for that, a command whose end it writes down itself.
 //
 //	waiting --opened→ waiting --approved→ working --finished→ succeeded (final)
 //	waiting --rejected, expired→ refused (final)
@@ -64,6 +65,8 @@ func (toyLayout) File(_ layout.Run, rel string) (layout.File, bool) {
 		"cancel.json":  {Kind: "cancel", Writer: layout.Reviewer, Limit: layout.LimitJSON},
 		"result.json":  {Kind: "result", Writer: layout.Agent, Limit: layout.LimitJSON},
 		"outcome.json": {Kind: "outcome", Writer: layout.Placet, Limit: layout.LimitJSON},
+		"row.json":     {Kind: "row", Writer: layout.Placet, Limit: layout.LimitJSON},
+		"tool.json":    {Kind: "tool", Writer: layout.Placet, Limit: layout.LimitJSON},
 		"count.json":   {Kind: "count", Writer: layout.Placet, Limit: layout.LimitJSON},
 		"view.md":      {Kind: "view", Writer: layout.Placet, Format: layout.Text, Limit: layout.LimitText},
 		"log.jsonl":    {Kind: "log", Writer: layout.Placet, Format: layout.Text, Limit: layout.LimitText},
@@ -157,6 +160,7 @@ type toyState struct {
 	At       string        `json:"at,omitempty"`
 	Cause    string        `json:"cause,omitempty"`
 	Extra    string        `json:"extra,omitempty"`
+	Tool     bool          `json:"tool,omitempty"`
 }
 
 func (s toyState) final() bool { return s.Status == succeeded || s.Status == refused }
@@ -175,8 +179,12 @@ func (m toy) Account(s engine.Snapshot) engine.Account {
 		a.Why = []string{fmt.Sprint(m.recall("account"))}
 	}
 	var st toyState
-	if schemas.Decode("", "state.json", s.In("state.json").Body, &st) == nil && st.Status == waiting {
+	known := schemas.Decode("", "state.json", s.In("state.json").Body, &st) == nil
+	switch a.Final = known && st.final(); {
+	case known && st.Status == waiting:
 		a.Open = []engine.Asked{{Request: st.Request, Options: []engine.AskedOption{{ID: "approve"}, {ID: "reject"}}}}
+	case !a.Final && m.mutant != "a wait that nobody is told of":
+		a.Await("result.json (agent)")
 	}
 	return a
 }
@@ -376,6 +384,12 @@ func (p *pace) owe() {
 	case "approved", "rejected", "expired":
 		p.lack("receipt.json", fmt.Sprintf(`{"edge":%q,"at":%q}`, p.st.Edge, p.st.At))
 	}
+	if p.st.Edge == "approved" || p.st.Edge == "finished" {
+		p.row()
+	}
+	if p.st.Tool && p.st.Status == working {
+		p.tool()
+	}
 	if p.st.Status == working {
 		p.view()
 		p.begin()
@@ -425,6 +439,50 @@ func (p *pace) begin() {
 		a.ID = ""
 	}
 	p.plan.Actions = append(p.plan.Actions, a)
+}
+
+// ledger is the database of all toys.
+const ledger = ".toy/ledger.db"
+
+// row is owed to the database once the run was approved. Its end is written down,
+// whether the row is new or was there, and then forgotten.
+func (p *pace) row() {
+	id := "row/" + p.s.Key.ID + "/1"
+	row := engine.Row{Table: "runs", ID: "RUN-" + p.s.Key.ID}
+	if p.m.mutant == "a row that forgets that it was written" {
+		row.ID += fmt.Sprint("-", p.s.Now.UnixNano())
+	}
+	row.Values = []engine.Field{{Name: "id", Value: row.ID}}
+	p.noted("row.json", engine.Action{ID: id, Database: &engine.Database{Path: ledger, Insert: &row}}, func(e engine.Ended) string {
+		if e.Result == "done" || e.Result == "present" {
+			return `{"row":"in"}`
+		}
+		return fmt.Sprintf(`{"row":%q,"reason":%q}`, e.Result, e.Reason)
+	})
+}
+
+// tool is a command that may be started again, and whose output counts.
+func (p *pace) tool() {
+	a := engine.Action{ID: "tool/" + p.s.Key.ID, Output: "OUT", Command: engine.Command{Argv: []string{"true"}}}
+	p.noted("tool.json", a, func(e engine.Ended) string {
+		return fmt.Sprintf(`{"result":%q,"output":%q}`, e.Result, e.Output)
+	})
+}
+
+// noted begins an action, writes its end into a file, and has it forgotten then.
+func (p *pace) noted(file string, a engine.Action, text func(engine.Ended) string) {
+	end, ended := p.s.Facts.Ended[a.ID]
+	switch absent := p.s.In(file).Absent(); {
+	case absent && ended:
+		p.write(file, text(end))
+	case ended && p.m.mutant != "an end that is never forgotten":
+		p.plan.Ends = append(p.plan.Ends, a.ID)
+	case absent && !p.s.Facts.Alive[a.ID]:
+		p.plan.Actions = append(p.plan.Actions, a)
+	}
+	if p.m.mutant == "a row begun while its end is there" && ended {
+		p.plan.Actions = append(p.plan.Actions, a)
+	}
 }
 
 func (p *pace) now() string { return p.s.Now.UTC().Format(time.RFC3339Nano) }

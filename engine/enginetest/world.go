@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"placet/engine"
@@ -38,15 +37,16 @@ type world struct {
 	// look has the loop settle what is there.
 	look func() (reconcile.Report, error)
 
-	mu    sync.Mutex
-	alive map[string]string // outcome by id of what was begun
+	out *outside
 }
 
 // telling is how a story is told; the zero telling is the plain one.
 type telling struct {
+	// byHand leaves it to the teller how long half a write is waited for.
+	byHand            bool
 	workers, parallel int
 	// moved is called for every transition.
-	moved func()
+	moved func(engine.Transition)
 	// piecemeal puts the files of the beginning into place one by one.
 	piecemeal bool
 	// restarts has placet start anew before every look.
@@ -57,7 +57,7 @@ type telling struct {
 
 // newWorld returns a world before its story begins.
 func newWorld(s Suite, c Case, m engine.Machine, how telling) *world {
-	w := &world{suite: s, c: c, machine: m, how: how, alive: map[string]string{}}
+	w := &world{suite: s, c: c, machine: m, how: how, out: newOutside(s)}
 	w.look = func() (reconcile.Report, error) { return w.loop.Once(context.Background()) }
 	pass(time.Until(c.Now))
 	w.disk = memfs.New(nil)
@@ -66,10 +66,10 @@ func newWorld(s Suite, c Case, m engine.Machine, how telling) *world {
 
 // rest is a world that has come to rest after a step of its story.
 type rest struct {
-	tree  Tree
-	disk  *memfs.FS
-	alive map[string]string
-	at    time.Time
+	tree Tree
+	disk *memfs.FS
+	out  *outside
+	at   time.Time
 }
 
 // worldAt returns the world in which the i-th step of a story is about to be
@@ -79,7 +79,7 @@ func worldAt(s Suite, c Case, how telling, rests []rest, i int) *world {
 	if i > 0 {
 		from := rests[i-1]
 		pass(time.Until(from.at))
-		w.disk, w.alive = from.disk.KillClone(), maps.Clone(from.alive)
+		w.disk, w.out = from.disk.KillClone(), from.out.clone()
 	}
 	w.boot()
 	return w
@@ -93,6 +93,7 @@ func pass(d time.Duration) {
 
 // boot starts placet.
 func (w *world) boot() {
+	w.out.restart()
 	parallel := max(w.how.parallel, 1)
 	w.store = store.New(w.disk, store.Options{Parallel: parallel})
 	w.loop = reconcile.New(reconcile.Options{
@@ -100,12 +101,12 @@ func (w *world) boot() {
 		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.machine}},
 		Facts:    func(string) engine.Facts { return w.facts() },
 		Lookup:   w.suite.Lookup,
-		Begin:    w.begin,
-		End:      w.end,
+		Begin:    w.out.begin,
+		End:      w.out.end,
 		Workers:  max(w.how.workers, 1),
-		Moved: func(layout.Run, engine.Transition) {
+		Moved: func(_ layout.Run, t engine.Transition) {
 			if w.how.moved != nil {
-				w.how.moved()
+				w.how.moved(t)
 			}
 		},
 	})
@@ -114,13 +115,10 @@ func (w *world) boot() {
 // facts are the case's settings, and what runs.
 func (w *world) facts() engine.Facts {
 	f := factsOf(w.suite, w.c)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for id, outcome := range w.alive {
-		if _, ended := w.disk.Get(outcome); !ended {
-			f.Alive[id] = true
-		}
-	}
+	w.out.facts(&f, func(outcome string) bool {
+		_, there := w.disk.Get(outcome)
+		return there
+	})
 	return f
 }
 
@@ -136,20 +134,28 @@ func factsOf(s Suite, c Case) engine.Facts {
 	return f
 }
 
-// begin takes an action. It is alive, also over a restart, until the story puts
-// its outcome into place; so is one whose attempt was recorded before a crash.
-func (w *world) begin(a engine.Action) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.alive[a.ID] = a.Outcome
+// deliver carries out what was begun for databases and tells the loop. It reports
+// whether something has ended.
+func (w *world) deliver() bool {
+	told := w.out.deliver(time.Now())
+	for _, id := range told {
+		w.loop.Told(id)
+	}
+	return len(told) > 0
 }
 
-// end ends an action: it is no longer alive. What its outcome says is the
-// story's to tell.
-func (w *world) end(id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.alive, id)
+// mostDeliveries is how often in a row something may end and call for another look.
+const mostDeliveries = 64
+
+// looks looks until nothing ends any more.
+func (w *world) looks() (reconcile.Report, error) {
+	for range mostDeliveries {
+		r, err := w.look()
+		if err != nil || w.disk.Crashed() || !w.deliver() {
+			return r, err
+		}
+	}
+	return reconcile.Report{}, errors.New("it does not settle: it wants something of a database again and again")
 }
 
 // errDown says that the machine has crashed in the middle of it.
@@ -158,6 +164,9 @@ var errDown = errors.New("the machine has crashed")
 // calm is how long files stand still before placet looks, so that it can use
 // them at once.
 const calm = 3 * time.Second
+
+// halfWrite is longer than content that ends too early may be half of a write.
+const halfWrite = 11 * time.Second
 
 // settle has placet look until it has nothing left to do. It returns errDown if
 // the machine crashed meanwhile, else what kept it from settling.
@@ -169,7 +178,7 @@ func (w *world) settle() error {
 			w.boot()
 		}
 		var r reconcile.Report
-		r, err = w.look()
+		r, err = w.looks()
 		switch {
 		case w.disk.Crashed():
 			return errDown
@@ -177,6 +186,10 @@ func (w *world) settle() error {
 			return fmt.Errorf("it does not settle: stuck %q", r.Stuck)
 		case err == nil && (len(r.Unsettled) > 0 || r.Held != ""):
 			err = fmt.Errorf("it does not settle: still being written %q, held %q", r.Unsettled, r.Held)
+		case err == nil && len(r.Torn) > 0 && !w.how.byHand:
+			// What becomes of it hangs on the time alone, and a crash takes some.
+			pass(halfWrite)
+			continue
 		case err == nil:
 			return nil
 		}
@@ -221,6 +234,11 @@ func (w *world) act(step Step) (err error) {
 		}
 	}()
 	pass(step.After)
+	if id, err := step.take(w.out, time.Now()); err != nil {
+		return err
+	} else if id != "" {
+		w.loop.Told(id)
+	}
 	before, after := w.tree(), w.tree()
 	if step.Do == nil {
 		return nil
@@ -275,6 +293,9 @@ func (w *world) take(i int) error {
 	}
 	if err == nil && w.like != nil {
 		err = w.compare(w.like[i].tree)
+	}
+	if err == nil {
+		err = w.out.after(w.suite, w.tree())
 	}
 	return err
 }

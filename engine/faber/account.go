@@ -34,6 +34,7 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 		a.Open = []engine.Asked{r.askedOf(o)}
 	}
 	a.Graph, a.Findings, a.Untrusted, a.Log = r.graph(), r.findings(), r.untrusted(), r.log()
+	a.Holding = r.BeingWritten()
 	return a
 }
 
@@ -143,21 +144,8 @@ func (r *reading) log() []engine.Entry {
 
 // askedOf is a request for the inbox.
 func (r *reading) askedOf(o *open) engine.Asked {
-	q := engine.Asked{
-		Request: o.a.ID, Run: r.Snap.Key, Type: o.req.Type, Where: where(o.q.phase, o.q.step), Prompt: o.req.Prompt,
-		FreeText: o.req.FreeText(), Summary: o.q.context().Summary, Form: o.a.Dir + "/" + o.present,
-		Response: o.a.Dir + "/response.json", Digest: o.view, CommentRequired: o.req.CommentRequired,
-	}
-	for _, opt := range o.req.Options {
-		q.Options = append(q.Options, engine.AskedOption{ID: opt.ID, Description: opt.Description})
-	}
-	for _, a := range o.req.Artifacts {
-		q.Artifacts = append(q.Artifacts, a.Path)
-	}
-	q.RequestedAt, _ = time.Parse(time.RFC3339, o.req.RequestedAt)
-	if at, ok := o.deadline(); ok {
-		q.Deadline, q.Overdue = at, !r.Snap.Now.Before(at)
-	}
+	q := r.judging(o).Account()
+	q.Run, q.Where, q.Summary = r.Snap.Key, where(o.q.phase, o.q.step), o.q.context().Summary
 	q.Problem = r.Notes.Text(o.a.Dir + "/problem.md")
 	return q
 }

@@ -449,15 +449,19 @@ func TestStateThatCannotBeEditedStands(t *testing.T) {
 
 // Every word of an account can be had for every class of run.
 func TestAccountsOfAllKinds(t *testing.T) {
-	for status, why := range map[string]string{
-		"pending": "agent works", "in_progress": "agent works", "paused": "paused", "failed": "ask_failed",
-		"completed": "final", "cancelled": "final", "thinking": "unknown word",
+	for status, want := range map[string]struct{ why, awaited string }{
+		"pending":     {"agent works", "state.json to move on from build:implement (agent)"},
+		"in_progress": {"agent works", "state.json to move on from build:implement (agent)"},
+		"paused":      {"paused", "state.json with another status (upstream)"},
+		"failed":      {"ask_failed", "state.json with another status (upstream)"},
+		"completed":   {"final", ""}, "cancelled": {"final", ""},
+		"thinking": {"unknown word", "state.json that can be used (agent)"},
 	} {
 		w := newWorld(t, plainDir)
-		w.Put(w.Run.State, fmt.Sprintf(`{"status": %q}`, status))
+		w.Put(w.Run.State, fmt.Sprintf(`{"status": %q, "current_phase": "build", "current_step": "implement"}`, status))
 		s, _ := w.Full()
-		if a := New().Account(s); !strings.Contains(strings.Join(a.Why, "\n"), why) {
-			t.Errorf("%s: %q", status, a.Why)
+		if a := New().Account(s); !strings.Contains(strings.Join(a.Why, "\n"), want.why) || strings.Join(a.Waits, "; ") != want.awaited {
+			t.Errorf("%s: %q, waits for %q", status, a.Why, a.Waits)
 		}
 	}
 }

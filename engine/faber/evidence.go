@@ -174,18 +174,13 @@ func (r *reading) claim(o *open, place, response, comment string, by ProvidedBy)
 	return a
 }
 
-// longestAnswer is how much text an answer may hold, in bytes. Its event and its
-// receipt repeat it, twice at most and each byte as six, and must stay files that
-// can be read.
-const longestAnswer = 64 << 10
-
-// tooLong refuses an answer that says more than can be recorded.
+// tooLong refuses an answer of another writer that says more than can be recorded.
 func (r *reading) tooLong(o *open, place, response, comment string) bool {
 	n := len(response) + len(comment)
-	if n > longestAnswer {
-		r.refuse(o, fmt.Sprintf("%s has %d bytes of text: expected at most %d. Put the rest into a file and name it.", place, n, longestAnswer))
+	if n > gate.LongestAnswer {
+		r.refuse(o, fmt.Sprintf("%s has %d bytes of text: expected at most %d. Put the rest into a file and name it.", place, n, gate.LongestAnswer))
 	}
-	return n > longestAnswer
+	return n > gate.LongestAnswer
 }
 
 // refuse says in the request's folder why an answer does not count.
@@ -210,32 +205,31 @@ func (r *reading) fromFiles(o *open) *answer {
 		r.Held = true
 		return nil
 	}
-	v := gate.Judge(gate.Asked{
-		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: o.issued,
-		Present: o.a.Dir + "/" + o.present, Stale: o.stale(),
-		Gate: r.Snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.Snap.Now, Torn: reader.Torn,
-	})
+	v := gate.Judge(r.judging(o))
 	if v.Problem != "" {
 		r.refuse(o, v.Problem)
 	}
 	if v.Wait {
-		r.Held = true
-	}
-	if !v.Wake.IsZero() {
-		r.WakeAt(v.Wake)
+		r.Hold(v.Holding...)
 	}
 	if v.Answer == nil {
 		return nil
 	}
 	a := &answer{Answer: *v.Answer, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now)}
-	if r.tooLong(o, a.Path, a.Response, a.Comment) {
-		return nil
-	}
 	a.cause, a.sum = r.Snap.Rel(a.Path), a.Sum
 	if at, ok := o.deadline(); ok && !r.Snap.Now.Before(at) {
 		a.late = true
 	}
 	return a
+}
+
+// judging is a request with all that bears on its answer.
+func (r *reading) judging(o *open) gate.Asked {
+	return gate.Asked{
+		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: o.issued,
+		Present: o.a.Dir + "/" + o.present, Stale: o.stale(),
+		Gate: r.Snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.Snap.Now, Torn: reader.Torn,
+	}
 }
 
 // deadline is the moment that stands in the request, if one does.

@@ -14,12 +14,16 @@ func (r *reading) explain(a *engine.Account, o *open) {
 	switch {
 	case r.doc.Absent():
 		why("there is no state.json: nothing has begun")
+		a.Await("state.json (agent)")
 	case r.torn:
 		why("state.json is still being written: it is looked at again")
+		r.Await(a, "state.json")
 	case r.eventsOpen:
 		why("an event in %s cannot be read at this moment; it may be placet's own, so nothing is decided until it can", r.Path("events"))
+		a.Await("an event in events/ that can be read (person)")
 	case r.stateErr != "":
 		why("%s", r.stateErr)
+		a.Await("state.json that can be used (agent)")
 		move(r.doc.Path, "a state that can be read")
 	case final(r.status):
 		why("status %s is final: nothing moves this run", r.status)
@@ -27,17 +31,29 @@ func (r *reading) explain(a *engine.Account, o *open) {
 		r.explainRequest(a, o)
 	case r.resumes():
 		why("answer %s was taken; an agent goes on at %s: %s", r.st.ResumePoint.RequestID, where(r.st.ResumePoint.Phase, r.st.ResumePoint.Step), r.Path("resume.md"))
+		a.Await("an event in events/ from %s (agent)", where(r.st.ResumePoint.Phase, r.st.ResumePoint.Step))
 		move(r.Path("events/"), "an event such as step_start by the agent that takes it up")
 	case r.status == Paused:
 		why("status paused: upstream holds the run until it sets another status")
+		a.Await("state.json with another status (upstream)")
 	case r.status == Failed:
 		why("status failed: ask_failed = %q does not ask about it", r.cfg.AskFailed)
+		a.Await("state.json with another status (upstream)")
 	default:
 		why("status %s: an agent works; placet acts when state.json asks for feedback", r.status)
+		a.Await("state.json to move on%s (agent)", r.workedAt())
 	}
 	if !final(r.status) && !r.foreign() && r.status != "" {
 		move(r.Path("cancel.json"), `{"by": "<you>", "reason": "<why>"} cancels the run`)
 	}
+}
+
+// workedAt is where an agent works, in words; "" where the state does not tell.
+func (r *reading) workedAt() string {
+	if r.st.CurrentPhase == "" {
+		return ""
+	}
+	return " from " + where(r.st.CurrentPhase, r.st.CurrentStep)
 }
 
 // explainRequest says what a waiting run waits for, and what was looked for in
@@ -46,6 +62,7 @@ func (r *reading) explainRequest(a *engine.Account, o *open) {
 	why := func(format string, args ...any) { a.Why = append(a.Why, fmt.Sprintf(format, args...)) }
 	if o.a.Receipt != nil {
 		why("request %s has a receipt already: a new question needs a new request_id", o.a.ID)
+		a.Await("state.json with a new request_id (agent)")
 		return
 	}
 	if !r.isOpen(o.q) {

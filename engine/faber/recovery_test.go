@@ -200,6 +200,45 @@ func TestRefusedEventsHoldAndOthersDoNot(t *testing.T) {
 	}
 }
 
+// An artifact that the disk refuses for now is not missing: nobody is asked about it,
+// and no answer becomes stale. One that is no file is as good as missing.
+func TestARefusedArtifactHolds(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		hold bool
+	}{
+		{&fs.PathError{Op: "stat", Err: syscall.ENOSPC}, true}, {&fs.PathError{Op: "read", Err: syscall.EIO}, true},
+		{&fs.PathError{Op: "open", Err: syscall.EACCES}, true}, {engine.ErrUnsettled, true},
+		{engine.ErrAbsent, false}, {errors.New("is a folder"), false},
+	} {
+		w := example(t)
+		w.Respond(exampleID, map[string]any{"response": "approve"})
+		s, _ := w.Full()
+		for i := range s.Docs {
+			if s.Docs[i].Path == "specs/WORK-00258-design.md" {
+				s.Docs[i].Err, s.Docs[i].Body, s.Docs[i].Sum = c.err, nil, ""
+			}
+		}
+		p, err := w.Machine.Step(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved, noted := 0, 0
+		for _, d := range p.Writes {
+			switch {
+			case d.Path == w.Run.State+".problem.md":
+				noted++
+			default:
+				moved++
+			}
+		}
+		denied := errors.Is(c.err, fs.ErrPermission)
+		if (moved == 0) != c.hold || (noted == 1) != denied || c.hold && !errors.Is(c.err, engine.ErrUnsettled) && p.Wake.IsZero() {
+			t.Errorf("%v: writes %d, notes %d, wakes at %v", c.err, moved, noted, p.Wake)
+		}
+	}
+}
+
 // The settings refuse what would approve by time alone, and what cannot be.
 func TestConfigCheck(t *testing.T) {
 	if err := DefaultConfig().Check(); err != nil {

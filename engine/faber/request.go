@@ -257,11 +257,15 @@ func (r *reading) digestOf(p string) string {
 	return d.Sum.Hex()
 }
 
-// unsettledArtifact returns an artifact that has not stood still yet, "" if
-// all have.
+// unsettledArtifact returns an artifact of which nobody can say now what it holds, ""
+// if there is none: it has not stood still yet, or the disk refuses to read it.
 func (r *reading) unsettledArtifact(q question) string {
 	for _, p := range q.context().artifacts() {
-		if layout.Safe(p) && r.Snap.Doc(path.Clean(p)).Unsettled() {
+		if !layout.Safe(p) {
+			continue
+		}
+		if d := r.Snap.Doc(path.Clean(p)); r.unknown(d) {
+			r.locked(d, "nothing is asked or answered about it")
 			return p
 		}
 	}

@@ -88,6 +88,7 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 		p.Follow = []string{r.Path("events")} // where the agent shows that it goes on
 	}
 	p.WakeAt(r.Wake)
+	p.Holding = r.Holding
 	return p, nil
 }
 

@@ -42,14 +42,14 @@ func (a Asked) other(r Receipt, d engine.Document) string {
 	if d.Kind == layout.KindForm {
 		return a.otherForm(r, d)
 	}
-	response, err := ReadResponse(d.Path, d.Body)
+	response, err := a.parseResponse(d)
 	switch {
 	case err != nil:
 		return ""
 	case response.RequestID != r.RequestID:
 		return fmt.Sprintf("- %s answers the request %s, this one is %s.", code(d.Path), quoted(response.RequestID), code(r.RequestID))
 	}
-	return a.differs(r, d.Path, []string{response.Response}, response.Selected)
+	return a.differs(r, d.Path, a.meant([]string{response.Response}, response.Selected, response.Comment), response.Selected)
 }
 
 func (a Asked) otherForm(r Receipt, d engine.Document) string {
@@ -61,7 +61,17 @@ func (a Asked) otherForm(r Receipt, d engine.Document) string {
 	if a.Request.FreeText() {
 		words = append(words, f.Comment)
 	}
-	return a.differs(r, d.Path, words, f.Items)
+	return a.differs(r, d.Path, a.meant(words, f.Items, f.Comment), f.Items)
+}
+
+// meant are the words of an answer; of one that names none, the option that
+// stands for none.
+func (a Asked) meant(words, selected []string, comment string) []string {
+	option := a.standsFor(selected, comment)
+	if a.Request.FreeText() || option == "" || len(named(words)) > 0 {
+		return words
+	}
+	return []string{option}
 }
 
 // differs compares what a file says with the receipt. Saying nothing is no
@@ -82,7 +92,11 @@ func (a Asked) differs(r Receipt, path string, words, selected []string) string 
 // the response.
 func (a Asked) same(r Receipt, words, selected []string) bool {
 	if len(a.Request.Several) > 0 && !a.Request.FreeText() {
-		return sameSet(named(slices.Concat(words, selected)), named(append([]string{r.Response}, r.Selected...)))
+		all := named(slices.Concat(words, selected))
+		for i, word := range all {
+			all[i] = a.Request.spelled(word)
+		}
+		return sameSet(all, named(append([]string{r.Response}, r.Selected...)))
 	}
 	response := len(words) == 1 && sameResponse(a.Request, words[0], r.Response) || len(words) == 0 && r.Response == ""
 	return response && sameSet(selected, r.Selected)
@@ -90,7 +104,7 @@ func (a Asked) same(r Receipt, words, selected []string) bool {
 
 // named leaves out the words that name nothing.
 func named(words []string) []string {
-	return slices.DeleteFunc(words, func(w string) bool { return strings.TrimSpace(w) == "" })
+	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.TrimSpace(w) == "" })
 }
 
 // sameSet compares selections as options and items match.

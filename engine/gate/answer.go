@@ -21,7 +21,7 @@ func (a Asked) readResponse(d engine.Document) reading {
 	if d.Err != nil {
 		return a.unusable(d, d.Err)
 	}
-	r, err := ReadResponse(d.Path, d.Body)
+	r, err := a.parseResponse(d)
 	if err != nil {
 		return a.unusable(d, err)
 	}
@@ -40,6 +40,15 @@ func (a Asked) readResponse(d engine.Document) reading {
 		return reading{problem: staleResponse(a, d.Path, r.Digest)}
 	}
 	return a.admit(answer)
+}
+
+// parseResponse parses a response.json, which must name its response unless the
+// request has a default for it.
+func (a Asked) parseResponse(d engine.Document) (Response, error) {
+	if a.Default != "" {
+		return ReadOptional(d.Path, d.Body)
+	}
+	return ReadResponse(d.Path, d.Body)
 }
 
 // readForm reads a form. What stands in a form of another view counts only for
@@ -88,6 +97,9 @@ func (a Asked) unusableForm(d engine.Document, err error, present bool) reading 
 // gate, and spells it as the request does.
 func (a Asked) admit(answer Answer) reading {
 	problem := a.checkResponse(&answer)
+	if n := len(answer.Response) + len(answer.Comment); problem == "" && n > LongestAnswer {
+		problem = longText(answer.Path, n)
+	}
 	if problem == "" {
 		problem = a.checkSelected(&answer)
 	}
@@ -108,11 +120,11 @@ func (a Asked) checkResponse(answer *Answer) string {
 		return ""
 	}
 	if strings.TrimSpace(answer.Response) == "" {
-		if a.Optional && (len(answer.Selected) > 0 || strings.TrimSpace(answer.Comment) != "") {
-			answer.Response = ""
-			return ""
+		answer.Response = a.standsFor(answer.Selected, answer.Comment)
+		if answer.Response == "" {
+			return noOption(a, answer.Path)
 		}
-		return noOption(answer.Path)
+		return ""
 	}
 	id, ok := Match(a.Request.Options, answer.Response)
 	if !ok {
@@ -120,6 +132,15 @@ func (a Asked) checkResponse(answer *Answer) string {
 	}
 	answer.Response = id
 	return ""
+}
+
+// standsFor is the option that stands for none in an answer which picks or
+// comments, "" where none does.
+func (a Asked) standsFor(selected []string, comment string) string {
+	if len(selected) == 0 && strings.TrimSpace(comment) == "" {
+		return ""
+	}
+	return a.Default
 }
 
 // checkSelected tells the options of a selection from its items, and puts both
@@ -131,7 +152,7 @@ func (a Asked) checkSelected(answer *Answer) string {
 	for _, word := range answer.Selected {
 		if id, ok := match(items, word); ok {
 			picked[id] = true
-		} else if id, ok := match(options, word); ok && len(a.Request.Several) > 0 {
+		} else if id, ok := Match(a.Request.Options, word); ok && len(a.Request.Several) > 0 {
 			chosen[id] = true
 		} else {
 			return unknownSelected(answer.Path, word)

@@ -169,12 +169,12 @@ func TestAnOptionMayBeLeftOutOnlyWhereTheFamilySaysSo(t *testing.T) {
 		if v := Judge(a); v.Answer != nil {
 			t.Errorf("%s counts where an option is asked for: %+v", c.name, v.Answer)
 		}
-		a.Optional = true
+		a.Default = "approve"
 		v := Judge(a)
 		if (v.Answer != nil) != c.valid || (v.Problem == "") != c.valid {
 			t.Errorf("%s: %+v", c.name, v)
 		}
-		if v.Answer != nil && v.Answer.Response != "" {
+		if v.Answer != nil && v.Answer.Response != "approve" {
 			t.Errorf("%s names %q", c.name, v.Answer.Response)
 		}
 	}

@@ -3,10 +3,11 @@
 // and texts.
 //
 // A request is asked in two files, request.json for tools and a form for
-// people ([Request.Encode], [Form]), and answered in two, response.json and
-// the form itself ([ReadResponse], [ReadForm]). [Judge] says which answer
-// counts, [After] what an answer means that stands in place once the request
-// is closed, and [Receipt] records what became of it.
+// people ([Request.Encode], [Form]; a request may have a text of its own there,
+// [Block]), and answered in two, response.json and the form itself
+// ([ReadResponse], [ReadForm]). [Judge] says which answer counts, [After] what an
+// answer means that stands in place once the request is closed, and [Receipt]
+// records what became of it.
 //
 // The rules:
 //
@@ -14,7 +15,9 @@
 //     by its ticked last item.
 //   - An unknown word is never an approval, and half an answer is none.
 //   - One option answers. Where the request says so, any number of some of
-//     them may be chosen together; every other one stands alone.
+//     them may be chosen together; every other one stands alone. Where one is
+//     the default, an answer that picks items or comments need name none; a tick
+//     that would be passed over there is asked about.
 //   - An answer belongs to what was shown. It names the request, and the
 //     digest of what the reviewer saw; what no longer fits is stale.
 //   - response.json and the present form rank alike. Alike they are one

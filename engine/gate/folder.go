@@ -37,6 +37,14 @@ func Folders(s engine.Snapshot) []*Folder {
 	return all
 }
 
+// Find is the folder of a request among a run's; one that is not written yet is empty.
+func Find(all []*Folder, runDir, id string) *Folder {
+	if i, ok := slices.BinarySearchFunc(all, id, func(f *Folder, id string) int { return strings.Compare(f.ID, id) }); ok {
+		return all[i]
+	}
+	return EmptyFolder(runDir, id)
+}
+
 // EmptyFolder is the folder of a request that is not written yet.
 func EmptyFolder(runDir, id string) *Folder {
 	dir := path.Join(runDir, layout.RequestsDir, id)
@@ -65,6 +73,40 @@ func (f *Folder) add(d engine.Document) {
 		}
 		f.Receipt = &rc
 	}
+}
+
+// Reissued is request.json as it would be made with the times of the one that lies
+// there, where that gives the same bytes: a request that a crash left before its
+// transition became fact keeps its times, since its form may have been answered
+// already.
+func (f *Folder) Reissued(make func(requestedAt, deadline string) []byte) (body []byte, ok bool) {
+	if f.Request == nil {
+		return nil, false
+	}
+	body = make(f.Request.RequestedAt, f.Request.Deadline)
+	return body, engine.Sum(body) == f.Doc.Sum
+}
+
+// Altered is why request.json is not what was issued, "" where it is, or is gone.
+func (f *Folder) Altered(issued engine.Digest) (why string) {
+	switch {
+	case f.Doc.Absent():
+		return ""
+	case f.Doc.Err != nil:
+		return f.Doc.Err.Error()
+	case f.Doc.Sum == issued:
+		return ""
+	}
+	return "it was changed after it was issued"
+}
+
+// Ahead is the receipt of a transition that the state, of this revision, has not made:
+// it is fact all the same. nil where there is none.
+func (f *Folder) Ahead(revision int) *Receipt {
+	if f.Receipt == nil || f.Receipt.Revision <= revision {
+		return nil
+	}
+	return f.Receipt
 }
 
 // Unsettled reports whether a file of the folder may still be being written.

@@ -1,12 +1,12 @@
 package gate
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"placet/engine"
 	"placet/layout"
@@ -18,7 +18,7 @@ import (
 type Texts struct {
 	// Lang is the language: en, ko or ja.
 	Lang string
-	// Title is the heading, "" for a general one.
+	// Title is the heading, "" for a general one; a form with a [Block] has none.
 	Title string
 	// Where is the place in the run: phase and step, checkpoint, …
 	Where string
@@ -41,21 +41,37 @@ const largestForm = layout.LimitText / 2
 // part that is read, which ends with the item that sends the answer. digest is
 // that of what is shown. The error says why the request cannot be asked.
 func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
-	if err := CheckOptions(r.ids()); err != nil {
+	if err := CheckOptions(r.words()); err != nil {
 		return nil, err
 	}
+	render := generalForm
+	if r.Block != nil {
+		render = blockForm
+	}
+	text, err := render(r, digest, t)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > largestForm {
+		return nil, fmt.Errorf("cannot write the form of %q: it takes %d bytes, a form may have %d", r.RequestID, len(text), largestForm)
+	}
+	return []byte(text), nil
+}
+
+// generalForm renders the form of a request that has no block.
+func generalForm(r Request, digest engine.Digest, t Texts) (string, error) {
 	title := t.Title
 	if title == "" {
 		title = templates.Text(t.Lang, "form.title")
 	}
-	text, err := templates.Render(t.Lang, "kernel/form", templates.FormData{
+	return templates.Render(t.Lang, "kernel/form", templates.FormData{
 		First:       firstMark(r.RequestID, digest),
-		Title:       cut(title, shownLine, "…"),
+		Title:       templates.Cut(title, shownLine),
 		Facts:       facts(r, t),
-		Prompt:      cut(r.Prompt, shownPrompt, "\n\n"+templates.Text(t.Lang, "form.cut")),
+		Prompt:      templates.CutWith(r.Prompt, shownPrompt, "\n\n"+templates.Text(t.Lang, "form.cut")),
 		Lines:       t.Lines,
 		Artifacts:   artifacts(r.Artifacts, t.Lang),
-		Context:     cut(context(r.Context), shownContext, "\n"+templates.Text(t.Lang, "form.cut")),
+		Context:     contextShown(r, t.Lang),
 		AnswerMark:  mark(partAnswer, digest, ""),
 		CommentMark: mark(partComment, digest, templates.Text(t.Lang, "form.comment.mark")),
 		FreeText:    r.FreeText(),
@@ -64,13 +80,11 @@ func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
 		Items:       itemLines(r),
 		Submit:      submitLine(t.Lang),
 	})
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > largestForm {
-		return nil, fmt.Errorf("cannot write the form of %q: it takes %d bytes, a form may have %d", r.RequestID, len(text), largestForm)
-	}
-	return []byte(text), nil
+}
+
+// contextShown is a request's context as a form shows it.
+func contextShown(r Request, lang string) string {
+	return templates.CutWith(context(r.Context), shownContext, "\n"+templates.Text(lang, "form.cut"))
 }
 
 // facts are the lines that say which run is asking.
@@ -86,7 +100,7 @@ func facts(r Request, t Texts) []templates.FormFact {
 		{"may", strings.Join(r.MayAnswer, ", ")},
 	} {
 		if f.value != "" {
-			all = append(all, templates.FormFact{Label: templates.Text(t.Lang, "form."+f.key), Value: cut(f.value, shownLine, "…")})
+			all = append(all, templates.FormFact{Label: templates.Text(t.Lang, "form."+f.key), Value: templates.Cut(f.value, shownLine)})
 		}
 	}
 	return all
@@ -125,7 +139,7 @@ func context(raw schemas.Raw) string {
 }
 
 func optionLines(r Request, lang string) []string {
-	all, several := newNames(r.ids()), r.several()
+	all, several := r.names(), r.several()
 	var lines []string
 	for _, o := range r.Options {
 		text := o.Description
@@ -143,7 +157,7 @@ func optionLines(r Request, lang string) []string {
 }
 
 func itemLines(r Request) []string {
-	all := newNames(r.ids())
+	all := r.names()
 	var lines []string
 	for _, it := range r.Items {
 		lines = append(lines, itemLine(all, it.ID, it.Label))
@@ -155,7 +169,7 @@ func itemLines(r Request) []string {
 // name another id is left out.
 func itemLine(all names, id, description string) string {
 	text := templates.Inline(id)
-	if d := templates.Inline(cut(description, shownLine, "…")); d != "" {
+	if d := templates.Inline(templates.Cut(description, shownLine)); d != "" {
 		if name, ok := all.named(templates.Plain(text + ": " + d)); ok && name == id {
 			text += ": " + d
 		}
@@ -163,14 +177,10 @@ func itemLine(all names, id, description string) string {
 	return "- [ ] " + text
 }
 
-// cut returns at most limit bytes of s; more is followed by more, what a cut
-// leaves behind.
-func cut(s string, limit int, more string) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + more
+// Ticked reports whether something seems to be ticked in a form, however its editor
+// writes that, whether or not the form can be read; the form's own words on how,
+// in backquotes, are not meant.
+func Ticked(form []byte) bool {
+	form = bytes.ToLower(bytes.ReplaceAll(form, []byte("`[x]`"), nil))
+	return bytes.Contains(form, []byte("[x]")) || bytes.Contains(form, []byte(`[x\]`))
 }

@@ -9,11 +9,16 @@ import (
 	"placet/schemas"
 )
 
+// LongestAnswer is how much text an answer may hold, its response and its comment
+// together, in bytes: states, receipts and events repeat it, each byte as six at
+// worst, and must stay files that can be read.
+const LongestAnswer = 64 << 10
+
 // Answer is an answer that counts.
 type Answer struct {
 	// Response is the option as the request spells it, or the free text; of
-	// several options the first in the request's order. It is "" only where
-	// [Asked.Optional] lets an answer name no option.
+	// several options the first in the request's order. Where the answer names
+	// none it is [Asked.Default].
 	Response string
 	// Selected are all chosen options that may be chosen together
 	// ([Request.Several]), and then the picked items, both in the request's
@@ -48,11 +53,15 @@ type Asked struct {
 	Present string
 	// Stale says in one sentence what changed since the request was issued.
 	Stale string
-	// Optional says that an answer need not name an option where it picks an
-	// item or comments.
-	Optional bool
-	Gate     engine.Gate
-	Now      time.Time
+	// Default is the id of the option that stands for none: with it, an answer
+	// need not name an option where it picks an item or comments. "" where an
+	// answer must name one.
+	Default string
+	// Hint says in problem notes what may be answered, such as "tick a level, or
+	// write a comment"; "" for a general sentence.
+	Hint string
+	Gate engine.Gate
+	Now  time.Time
 	// Torn is how long a file that cannot be read may be half of a write.
 	Torn time.Duration
 }
@@ -66,9 +75,10 @@ type Verdict struct {
 	Problem string
 	// Wait says that an answer may still be being written: decide nothing,
 	// let no deadline pass and leave a problem note as it stands, until the
-	// file changes or at Wake, if that is not zero.
+	// file changes or one of Holding cannot be half of a write any more.
 	Wait bool
-	Wake time.Time
+	// Holding are the answers that may still be being written.
+	Holding []engine.Holding
 }
 
 // Judge says which answer of a request counts.
@@ -104,18 +114,16 @@ func Judge(a Asked) Verdict {
 type reading struct {
 	answer  *Answer
 	problem string
-	// wait says that the file may be half of a write, at most until wake.
-	wait bool
-	wake time.Time
+	// wait is the file where it may be half of a write, nil where it is none.
+	wait *engine.Holding
 }
 
 // waiting returns the verdict while anything may be half of a write.
 func waiting(a Asked, readings []reading) (Verdict, bool) {
 	v := Verdict{Wait: a.View == ""}
 	for _, r := range readings {
-		v.Wait = v.Wait || r.wait
-		if r.wait && !r.wake.IsZero() && (v.Wake.IsZero() || r.wake.Before(v.Wake)) {
-			v.Wake = r.wake
+		if r.wait != nil {
+			v.Wait, v.Holding = true, append(v.Holding, *r.wait)
 		}
 	}
 	return v, v.Wait
@@ -154,7 +162,7 @@ func sameResponse(r Request, a, b string) bool {
 	if r.FreeText() {
 		return plainText(a) == plainText(b)
 	}
-	return Fold(a) == Fold(b)
+	return Fold(r.spelled(a)) == Fold(r.spelled(b))
 }
 
 // readings reads the answer files: response.json first, then its copies, then
@@ -182,10 +190,10 @@ func (a Asked) reading(d engine.Document) reading {
 // while it may be half of a write, and then earns a problem.
 func (a Asked) unusable(d engine.Document, err error) reading {
 	if d.Unsettled() {
-		return reading{wait: true}
+		return reading{wait: &engine.Holding{Path: d.Path}}
 	}
-	if wake, young := a.young(d, err); young {
-		return reading{wait: true, wake: wake}
+	if until, young := a.young(d, err); young {
+		return reading{wait: &engine.Holding{Path: d.Path, Until: until}}
 	}
 	return reading{problem: unusableProblem(d.Path, err)}
 }

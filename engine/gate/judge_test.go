@@ -2,6 +2,7 @@ package gate
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -367,7 +368,16 @@ func TestWhatMayBeHalfWrittenIsWaitedFor(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Judge(asking(c.docs...))
-			if v.Answer != nil && c.wait || v.Wait != c.wait || !v.Wake.Equal(c.wake) || (v.Problem == "") != c.wait {
+			var wake time.Time
+			for _, h := range v.Holding {
+				if !slices.ContainsFunc(c.docs, func(d engine.Document) bool { return d.Path == h.Path }) {
+					t.Errorf("%s is held", h.Path)
+				}
+				if !h.Until.IsZero() && (wake.IsZero() || h.Until.Before(wake)) {
+					wake = h.Until
+				}
+			}
+			if v.Answer != nil && c.wait || v.Wait != c.wait || (len(v.Holding) > 0) != c.wait || !wake.Equal(c.wake) || (v.Problem == "") != c.wait {
 				t.Errorf("%+v", v)
 			}
 		})
@@ -414,5 +424,30 @@ func TestProblemsShowNoHiddenCharacters(t *testing.T) {
 	v := Judge(asking(file("response.json", response(`app\u202erove\u200b\u001b[2J\n# x`, ""))))
 	if !strings.Contains(v.Problem, "says `approve[2J # x`, which is none") {
 		t.Errorf("%q", v.Problem)
+	}
+}
+
+// Too much text spoils the answer that holds it, and no other beside it.
+func TestAnAnswerMayHoldSoMuchText(t *testing.T) {
+	long := strings.Repeat("x", LongestAnswer-len("approve"))
+	free := asking()
+	free.Request.Options, free.Request.CommentRequired, free.Request.Items = nil, nil, nil
+	for name, c := range map[string]struct {
+		asked Asked
+		file  engine.Document
+		fits  bool
+	}{
+		"a comment that fits":                    {asking(), file("response.json", response("approve", `,"comment":"`+long+`"`)), true},
+		"a comment too long":                     {asking(), file("response.json", response("approve", `,"comment":"`+long+`x"`)), false},
+		"a free text that fits":                  {free, file("response.json", response("approve"+long, "")), true},
+		"a free text too long":                   {free, file("response.json", response("approve"+long+"x", "")), false},
+		"a text and its comment":                 {free, file("response.json", response("approve"+long, `,"comment":"x"`)), false},
+		"a comment too long, not the other file": {asking(file("form.md", form(t, "approve", submitID))), file("response.json", response("approve", `,"comment":"`+long+`x"`)), true},
+	} {
+		c.asked.Docs = append(c.asked.Docs, c.file)
+		v := Judge(c.asked)
+		if (v.Answer != nil) != c.fits || strings.Contains(v.Problem, "expected at most 65536") == (c.fits && len(c.asked.Docs) == 1) {
+			t.Errorf("%s: %v, %s", name, v.Answer != nil, v.Problem)
+		}
 	}
 }

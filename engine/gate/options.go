@@ -14,12 +14,17 @@ import (
 type Option struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
+	// Words name the option beside its id, in forms, in response.json and on
+	// the command line. They are not written to request.json.
+	Words []string `json:"-"`
 }
 
 // Item is one of the things of which an answer may pick any number.
 type Item struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
+	// Priority is the family's word for how much the item weighs, "" for none.
+	Priority string `json:"priority,omitzero"`
 }
 
 // submitID is what the last item of every form names. No option may be called
@@ -55,11 +60,20 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Match returns the option that a word names, spelled as the request spells
-// it. Nothing but the whole word counts.
+// Match returns the option that a word names, its id or one of its further
+// words, spelled as the request spells the id. Nothing but the whole word
+// counts.
 func Match(options []Option, word string) (id string, ok bool) {
-	return match(optionIDs(options), word)
+	for _, o := range options {
+		if _, ok := match(o.names(), word); ok {
+			return o.ID, true
+		}
+	}
+	return "", false
 }
+
+// names are all words that name an option, its id first.
+func (o Option) names() []string { return append([]string{o.ID}, o.Words...) }
 
 func match(ids []string, word string) (string, bool) {
 	folded := Fold(word)
@@ -71,20 +85,35 @@ func match(ids []string, word string) (string, bool) {
 	return "", false
 }
 
-// names are ids in the form in which the items of a form are compared with
-// them.
+// names are ids, each with a word that names it, in the form in which the items
+// of a form are compared with them.
 type names struct{ ids, folded []string }
 
 func newNames(ids []string) names {
-	n := names{ids: ids}
+	var n names
 	for _, id := range ids {
-		n.folded = append(n.folded, Fold(id))
+		n.add(id, id)
 	}
 	return n
 }
 
-// named returns the id that the text of an item names: the longest with which
-// the text begins, where a colon or the end follows.
+func (n *names) add(id, word string) {
+	n.ids, n.folded = append(n.ids, id), append(n.folded, Fold(word))
+}
+
+// names are those of a request's options, their further words and its items.
+func (r Request) names() names {
+	n := newNames(r.ids())
+	for _, o := range r.Options {
+		for _, word := range o.Words {
+			n.add(o.ID, word)
+		}
+	}
+	return n
+}
+
+// named returns the id that the text of an item names: that of the longest word
+// with which the text begins, where a colon or the end follows.
 func (n names) named(text string) (string, bool) {
 	folded := Fold(text)
 	found, length := "", 0
@@ -101,8 +130,8 @@ func (n names) named(text string) (string, bool) {
 // mostOptions is how many options and items a request may have together.
 const mostOptions = 1000
 
-// CheckOptions reports why the ids of a request's options and items cannot be
-// offered: one is empty, holds characters that cannot be seen, is the form's
+// CheckOptions reports why the ids of a request's options and items, and the
+// further words of its options, cannot be offered together: one is empty, holds characters that cannot be seen, is the form's
 // own word, or is equal to another in matching; or there are too many.
 func CheckOptions(ids []string) error {
 	if len(ids) > mostOptions {
@@ -156,3 +185,20 @@ func (r Request) several() []string {
 
 // ids are those of a request's options and items together.
 func (r Request) ids() []string { return append(optionIDs(r.Options), itemIDs(r.Items)...) }
+
+// words are all that name an option or an item of a request.
+func (r Request) words() []string {
+	words := r.ids()
+	for _, o := range r.Options {
+		words = append(words, o.Words...)
+	}
+	return words
+}
+
+// spelled is an option's word as the request spells its id; another word stays.
+func (r Request) spelled(word string) string {
+	if id, ok := Match(r.Options, word); ok {
+		return id
+	}
+	return word
+}

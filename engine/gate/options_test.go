@@ -146,3 +146,46 @@ func TestOptionsThatCannotBeOffered(t *testing.T) {
 		}
 	}
 }
+
+func TestFurtherWordsNameTheirOption(t *testing.T) {
+	options := level("ko").Options
+	for word, want := range map[string]string{
+		"raise": "raise", "상향": "raise", "상향 권장": "raise", " 상향_권장 ": "raise", "상향-권장": "raise", "적절": "appropriate", "하향": "lower", "LOWER": "lower",
+		"권장": "", "상향권장": "", "상향 권장!": "", "상": "",
+	} {
+		if id, ok := Match(options, word); id != want || ok != (want != "") {
+			t.Errorf("Match(%q) = %q, %v, want %q", word, id, ok, want)
+		}
+	}
+	all := level("ko").names()
+	for text, want := range map[string]string{"상향: 상향 권장": "raise", "상향 권장: x": "raise", "하향 권장": "lower", "상향 하향": "", "s1: 상향": "s1", "raise: 하향": "raise"} {
+		if id, _ := all.named(text); id != want {
+			t.Errorf("%q names %q, want %q", text, id, want)
+		}
+	}
+}
+
+func TestNoTwoOptionsShareAWord(t *testing.T) {
+	for name, change := range map[string]func(*Request){
+		"two options":         func(r *Request) { r.Options[2].Words = []string{"상향-권장"} },
+		"an option's id":      func(r *Request) { r.Options[2].Words = []string{"Raise"} },
+		"its own id":          func(r *Request) { r.Options[1].Words = []string{"raise"} },
+		"an item's id":        func(r *Request) { r.Options[1].Words = []string{"S1"} },
+		"the last item":       func(r *Request) { r.Options[1].Words = []string{submitID} },
+		"an empty word":       func(r *Request) { r.Options[1].Words = []string{" "} },
+		"an invisible letter": func(r *Request) { r.Options[1].Words = []string{"상\u200b향"} },
+	} {
+		r := level("ko")
+		change(&r)
+		if _, err := Form(r, view, Texts{}); err == nil || !strings.Contains(err.Error(), "cannot offer") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestFurtherWordsAreNotWritten(t *testing.T) {
+	body, err := level("ko").Encode()
+	if err != nil || strings.Contains(string(body), "Words") || strings.Contains(string(body), `"상향"`) || strings.Contains(string(body), "Block") {
+		t.Errorf("%v\n%s", err, body)
+	}
+}

@@ -16,13 +16,16 @@ type outline struct {
 	marks    []place
 	headings []place
 	tasks    []task
+	// begins are where paragraphs, headings and the texts of list items begin:
+	// where a question may stand.
+	begins []int
 }
 
 // place is a mark or a heading: what it says and where its line ends.
 type place struct {
 	word string
-	// after is the offset of what follows it.
-	after int
+	// from is where its line begins, after the offset of what follows it.
+	from, after int
 }
 
 // box is the state of a task-list item's box.
@@ -69,6 +72,9 @@ func readOutline(source string) outline {
 			o.mark(source, n)
 		case *ast.Heading:
 			o.heading(source, n)
+			o.begin(n)
+		case *ast.Paragraph, *ast.TextBlock:
+			o.begin(n)
 		case *ast.ListItem:
 			o.item(source, n)
 		}
@@ -77,13 +83,19 @@ func readOutline(source string) outline {
 	return o
 }
 
+func (o *outline) begin(n ast.Node) {
+	if n.Lines().Len() > 0 {
+		o.begins = append(o.begins, n.Lines().At(0).Start)
+	}
+}
+
 func (o *outline) mark(source string, n *ast.HTMLBlock) {
 	if n.Lines().Len() == 0 {
 		return
 	}
 	start := n.Lines().At(0).Start
 	if m := markStart.FindStringSubmatch(source[start:]); m != nil {
-		o.marks = append(o.marks, place{word: m[1] + " " + m[2], after: start + len(m[0])})
+		o.marks = append(o.marks, place{word: m[1] + " " + m[2], from: lineStart(source, start), after: start + len(m[0])})
 	}
 }
 

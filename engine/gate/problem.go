@@ -25,7 +25,7 @@ const (
 func code(s string) string { return templates.Code(s) }
 
 // quoted is text from an answer as code, on one line, cut.
-func quoted(s string) string { return templates.Code(cut(s, shownFound, "…")) }
+func quoted(s string) string { return templates.Code(templates.Cut(s, shownFound)) }
 
 // listed is a list of quoted texts, the first few of them.
 func listed(all []string) string {
@@ -113,7 +113,10 @@ func standsAlone(path string, chosen, several []string) string {
 	return fmt.Sprintf("%s chooses %s together, but %s stands alone. Leave it alone, or leave it out.", code(path), codes(chosen), code(alone[0]))
 }
 
-func noOption(path string) string {
+func noOption(a Asked, path string) string {
+	if a.Default != "" && a.Hint != "" {
+		return fmt.Sprintf("%s says nothing: %s.", code(path), a.Hint)
+	}
 	return fmt.Sprintf("%s names no option.", code(path))
 }
 
@@ -127,6 +130,10 @@ func unknownSelected(path, found string) string {
 
 func noComment(path, id string) string {
 	return fmt.Sprintf("%s says %s, which needs a comment, and has none.", code(path), code(id))
+}
+
+func longText(path string, n int) string {
+	return fmt.Sprintf("%s has %d bytes of text: expected at most %d. Put the rest into a file and name it.", code(path), n, LongestAnswer)
 }
 
 func emptyText(path string) string {
@@ -202,6 +209,10 @@ func guide(a Asked) string {
 		fmt.Fprintf(&b, "\nAny number may be chosen together of %s; every other option stands alone.\n", codes(ids))
 		more = ", and further ones as \"selected\","
 	}
+	if a.Hint != "" {
+		fmt.Fprintf(&b, "\nTo answer, %s, and tick the last item of %s; or write it as \"response\", \"selected\" and \"comment\" into %s.", a.Hint, a.form(), response)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "\nTick one option and the last item of %s, or write the option as \"response\"%s into %s.", a.form(), more, response)
 	return b.String()
 }
@@ -210,5 +221,5 @@ func described(text string) string {
 	if text == "" {
 		return ""
 	}
-	return ": " + templates.Inline(cut(text, shownFound, "…"))
+	return ": " + templates.Inline(templates.Cut(text, shownFound))
 }

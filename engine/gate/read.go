@@ -32,19 +32,20 @@ type FormAnswer struct {
 
 // ReadForm reads a form of the request r. What is read are the task-list items
 // between the answer's mark and the comment's mark, and the text from there to
-// the item that sends the answer; each mark's heading stands in for a lost
-// mark. The error is a *schemas.Error and says what is missing.
+// the item that sends the answer; each mark's heading, or the question of the
+// request's block, stands in for a lost mark. The error is a *schemas.Error and says what is missing.
 func ReadForm(path string, body []byte, r Request) (FormAnswer, error) {
 	source, a, err := readHead(path, body, r)
 	if err != nil {
 		return a, err
 	}
-	p, problem := readParts(source, a.Digest)
+	p, problem := readParts(source, a.Digest, r)
 	if problem != nil {
 		return a, problem.in(path)
 	}
 	a.Comment, a.Submitted = p.comment, p.submitted
 	a.read(p.tasks, r)
+	a.Unknown = append(a.Unknown, p.stray...)
 	return a, nil
 }
 
@@ -76,7 +77,7 @@ func readHead(path string, body []byte, r Request) (string, FormAnswer, error) {
 
 // read sorts the boxes of the answer part.
 func (a *FormAnswer) read(tasks []task, r Request) {
-	all := newNames(r.ids())
+	all := r.names()
 	ticked := map[string]bool{}
 	for _, t := range tasks {
 		id, known := all.named(templates.Plain(t.text))
@@ -186,25 +187,28 @@ func readFirst(source, id string) (FormAnswer, *flaw) {
 	}
 	a := FormAnswer{RequestID: m[1], Digest: engine.Digest(m[2])}
 	if a.RequestID != id {
-		return a, &flaw{line: 1, problem: "the form is for the request " + cut(a.RequestID, shownFound, "…"), expected: id}
+		return a, &flaw{line: 1, problem: "the form is for the request " + templates.Cut(a.RequestID, shownFound), expected: id}
 	}
 	return a, nil
 }
 
 // parts are what of a form is read.
 type parts struct {
-	tasks     []task
+	tasks []task
+	// stray are the lines of a block form that look ticked and are no items.
+	stray     []string
 	comment   string
 	submitted bool
 }
 
-func readParts(source string, d engine.Digest) (parts, *flaw) {
+func readParts(source string, d engine.Digest, r Request) (parts, *flaw) {
+	b := r.Block
 	o := readOutline(source)
-	answer, ok := o.begin(partAnswer, d, 0)
+	answer, ok := o.beginIn(source, partAnswer, d, b, 0)
 	if !ok {
 		return parts{}, lost(partAnswer, mark(partAnswer, d, ""))
 	}
-	comment, ok := o.begin(partComment, d, answer)
+	comment, ok := o.beginIn(source, partComment, d, b, answer)
 	if !ok {
 		return parts{}, lost(partComment, mark(partComment, d, ""))
 	}
@@ -218,7 +222,10 @@ func readParts(source string, d engine.Digest) (parts, *flaw) {
 			p.tasks = append(p.tasks, t)
 		}
 	}
-	return p, submit.flaw(source)
+	if problem := submit.flaw(source); b == nil || problem != nil {
+		return p, problem
+	}
+	return b.refine(source, o, p, answer, comment, r.names())
 }
 
 // lost says that a line by which a form is read is gone.
@@ -226,10 +233,10 @@ func lost(part, line string) *flaw {
 	return &flaw{problem: "its " + part + " line is missing, or stands in a code block or a quote", expected: line, torn: true}
 }
 
-// begin returns where a part begins: behind its first mark from an offset on,
+// partBegin returns where a part begins: behind its first mark from an offset on,
 // or behind its heading, where the form has lost all marks of the part. Marks
 // of another view count for nothing.
-func (o outline) begin(part string, d engine.Digest, from int) (int, bool) {
+func (o outline) partBegin(part string, d engine.Digest, from int) (int, bool) {
 	lost := true
 	for _, m := range o.marks {
 		if m.after >= from && m.word == part+" "+nonce(d) {
@@ -288,7 +295,7 @@ func sends(words string) bool {
 func (t task) flaw(source string) *flaw {
 	switch {
 	case t.box == boxUnclear:
-		return &flaw{line: line(source, t.from), problem: "the box of the last item is unclear, " + cut(t.raw, shownFound, "…"), expected: "[x] or [ ]"}
+		return &flaw{line: line(source, t.from), problem: "the box of the last item is unclear, " + templates.Cut(t.raw, shownFound), expected: "[x] or [ ]"}
 	case t.box == boxTicked && below(source, t.to) < len(source):
 		return &flaw{line: line(source, below(source, t.to)), problem: "text stands below the last item, where it is not read", expected: "it in the comment section, or not at all"}
 	}

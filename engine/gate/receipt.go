@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"strings"
+
 	"placet/engine"
 	"placet/schemas"
 )
@@ -56,6 +58,18 @@ type Receipt struct {
 	Revision int `json:"revision"`
 	// Extra are the family's members, written last.
 	Extra schemas.Object `json:"-"`
+}
+
+// Given is the answer that a receipt records. Its Path is written as the family
+// writes paths.
+func (r Receipt) Given() Answer {
+	a := Answer{
+		Response: r.Response, Selected: r.Selected, Comment: r.Comment, By: r.ProvidedBy, Known: r.KnownAs, Digest: r.Digest, Extra: r.Extra,
+	}
+	if r.Answer != nil {
+		a.Path, a.Sum = r.Answer.Path, engine.Digest("sha256:"+strings.TrimPrefix(r.Answer.SHA256, "sha256:"))
+	}
+	return a
 }
 
 // Encode returns the receipt as receipt.json.

@@ -44,6 +44,9 @@ type Request struct {
 	MayAnswer []string `json:"may_answer"`
 	// Revision is that of the transition that asks.
 	Revision int `json:"revision"`
+	// Block is the request's own text in its form, nil for a general form. It is
+	// not written; the prompt may be its [Block.Prompt].
+	Block *Block `json:"-"`
 	// Extra are the family's members, written after the kernel's.
 	Extra schemas.Object `json:"-"`
 }
@@ -108,7 +111,8 @@ func orNull(s string) any {
 }
 
 // ReadRequest reads a request.json. Members that are not the kernel's are kept
-// in Extra, in their order. The error is a *schemas.Error.
+// in Extra, in their order; what is not written, [Option.Words] and
+// [Request.Block], is for the family to add. The error is a *schemas.Error.
 func ReadRequest(path string, body []byte) (Request, error) {
 	var r Request
 	extra, err := decode("kernel/request", path, body, &r)

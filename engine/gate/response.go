@@ -21,7 +21,8 @@ const (
 // Response is an answer from a tool, a script or a service: response.json.
 type Response struct {
 	RequestID string `json:"request_id"`
-	// Response is an option's word, or the answer where it is free text.
+	// Response is an option's word, or the answer where it is free text; ""
+	// where the request's default stands for none.
 	Response string `json:"response"`
 	// Selected are the ids of the items that were picked, and of further
 	// options where several may be chosen together.
@@ -60,8 +61,19 @@ func appendText(o schemas.Object, name, text string) schemas.Object {
 // ReadResponse reads a response.json. Whether it answers a request is for
 // [Judge] to say. The error is a *schemas.Error.
 func ReadResponse(path string, body []byte) (Response, error) {
+	return readResponse("kernel/response", path, body)
+}
+
+// ReadOptional reads a response.json that may leave its response out: one to a
+// request that an answer without option answers ([Asked.Default]). The error is
+// a *schemas.Error.
+func ReadOptional(path string, body []byte) (Response, error) {
+	return readResponse("kernel/response-optional", path, body)
+}
+
+func readResponse(schema, path string, body []byte) (Response, error) {
 	var r Response
-	extra, err := decode("kernel/response", path, body, &r)
+	extra, err := decode(schema, path, body, &r)
 	if err != nil {
 		return Response{}, err
 	}

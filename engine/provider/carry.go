@@ -14,9 +14,18 @@ import (
 
 // carryOut does what an action asks for, from the permission to the outcome.
 func (r *Runner) carryOut(t *attempt) {
-	defer r.drop(t)
 	from := r.o.Now()
-	e := r.execute(t, from)
+	if t.action.Outcome == "" {
+		e, own := r.execute(t, from)
+		r.o.Log.Info("a command ended", told(t.action.ID, e)...)
+		r.finish(t, from, e, own)
+		if own != nil {
+			own.Close()
+		}
+		return
+	}
+	defer r.drop(t)
+	e, _ := r.execute(t, from)
 	if e.word == "" {
 		r.o.Log.Info("left a command running", "action", t.action.ID)
 		return
@@ -34,27 +43,32 @@ func told(id string, e ending) []any {
 	return said
 }
 
-// execute runs the command and says how it ended.
-func (r *Runner) execute(t *attempt, from time.Time) ending {
+// execute runs the command and says how it ended. own is the command's folder where
+// the action names an output, as it was before the command began; the caller closes
+// it.
+func (r *Runner) execute(t *attempt, from time.Time) (e ending, own *os.Root) {
 	if r.o.Permit != nil {
 		if err := r.o.Permit(t.action); err != nil {
-			return notStarted(err)
+			return notStarted(err), nil
 		}
 	}
 	root, err := r.open()
 	if err != nil {
-		return notStarted(err)
+		return notStarted(err), nil
 	}
 	rec, err := newRecord(t.action, from)
 	if err != nil {
-		return notStarted(err)
+		return notStarted(err), nil
 	}
 	s, err := r.prepare(root, t.action, &rec)
 	defer s.close()
-	if err != nil {
-		return notStarted(err)
+	if err == nil && t.action.Output != "" {
+		own, err = root.OpenRoot(folder(t.action.ID))
 	}
-	return r.started(root, t, s, rec)
+	if err != nil {
+		return notStarted(err), nil
+	}
+	return r.started(root, t, s, rec), own
 }
 
 // started starts what was prepared and follows it to its end.
@@ -85,7 +99,7 @@ func (r *Runner) started(root *os.Root, t *attempt, s spec, rec record) ending {
 // agent, the files for its output.
 func (r *Runner) prepare(root *os.Root, a engine.Action, rec *record) (spec, error) {
 	c := a.Command
-	s := spec{argv: c.Argv, session: c.Agent, env: environ(r.o.Environ, r.o.Allow, append(slices.Clone(c.Env), r.paths(c)...)), hearing: hearingOf(a)}
+	s := spec{argv: c.Argv, session: rec.Agent, env: environ(r.o.Environ, r.o.Allow, slices.Concat(c.Env, r.paths(c), r.output(a))), hearing: hearingOf(a)}
 	var err error
 	if rec.Cwd, err = place(root, c); err != nil {
 		return s, err
@@ -101,7 +115,7 @@ func (r *Runner) prepare(root *os.Root, a engine.Action, rec *record) (spec, err
 	if err := rec.save(root); err != nil {
 		return s, err
 	}
-	if s.stdin, err = input(root, path.Join(own, stdinName), c.Stdin); err != nil || !c.Agent {
+	if s.stdin, err = input(root, path.Join(own, stdinName), c.Stdin); err != nil || !rec.Agent {
 		return s, err
 	}
 	return s, s.openOutputs(root, own)
@@ -132,6 +146,14 @@ func (r *Runner) paths(c engine.Command) []string {
 		}
 	}
 	return list
+}
+
+// output is the variable that holds the path of the file that a command may write.
+func (r *Runner) output(a engine.Action) []string {
+	if a.Output == "" {
+		return nil
+	}
+	return []string{a.Output + "=" + r.abs(path.Join(folder(a.ID), producedName))}
 }
 
 // close gives back what prepare opened.

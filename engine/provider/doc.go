@@ -24,6 +24,13 @@
 //	lost         its attempt was recorded, and nobody can tell how it ended
 //	not_started  it never ran: no such program, or no permission
 //
+// An action without an outcome document ends as a fact of this process:
+// [Runner.Ended] holds it until the loop says that it is written down. Such a
+// command always ends with placet. One that an orderly stop ended is known to the
+// next placet as "stopped", and may begin again; what a killed placet left of one is
+// ended by the next. It may write a file of its own, whose bytes come back. An action
+// for a database is of this kind too: see [RunnerOptions].Database.
+//
 // A command gets a scrubbed environment and an argument vector, never a shell
 // line. It runs in the folder that it names, or in the one that it prefers. Of
 // each output the head and the tail are kept, or, where the action asks for
@@ -31,6 +38,15 @@
 // says of the whole whether it holds what was expected.
 //
 // [Alive] tells those who only look what runs.
+//
+// # Databases
+//
+// [Databases] puts rows into SQLite databases that other programs read and write
+// too, and looks into them. A database is a copy: the files of a workspace are the
+// record, and what a database does not take now it is given again. One that is
+// missing, or holds nothing, is made whole in one transaction; one that is there is
+// never altered. A row is never replaced: where its id is taken, what we give is
+// compared.
 //
 // # Git
 //

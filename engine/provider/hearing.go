@@ -16,6 +16,8 @@ type hearing struct {
 	// tail, if positive, is how many of the last bytes are kept of both
 	// outputs, which are heard as one: so their order is kept.
 	tail int
+	// each, if positive, is how many of the last bytes are kept of each output.
+	each int
 	// judge asks whether the whole holds what is expected; see package check.
 	judge    bool
 	expected string
@@ -23,6 +25,9 @@ type hearing struct {
 
 // hearingOf is what an action wants to hear.
 func hearingOf(a engine.Action) hearing {
+	if a.Outcome == "" {
+		return hearing{each: tailOf(a)}
+	}
 	return hearing{tail: max(0, a.Tail), judge: a.Judge, expected: a.Expected}
 }
 
@@ -32,6 +37,9 @@ func (h hearing) together() bool { return h.tail > 0 }
 func (h hearing) limits() limits {
 	if h.together() {
 		return limits{tail: h.tail}
+	}
+	if h.each > 0 {
+		return limits{tail: h.each}
 	}
 	return limits{head: headMax, tail: tailMax}
 }

@@ -19,6 +19,10 @@ func TestMain(m *testing.M) {
 		leaveTheGroup()
 	case "placet":
 		playPlacet()
+	case "database":
+		playDatabase()
+	case "writer":
+		playWriter()
 	default:
 		os.Exit(m.Run())
 	}
@@ -46,7 +50,8 @@ func stay() {
 	<-never
 }
 
-// playPlacet begins one agent and one check, and waits to be killed.
+// playPlacet begins one agent and one check, and waits to be killed. Their ends are
+// facts where OUTCOMES says "none".
 func playPlacet() {
 	wd, err := os.Getwd()
 	if err != nil {
@@ -54,11 +59,15 @@ func playPlacet() {
 	}
 	r := NewRunner(wd, store.New(store.OS(wd), store.Options{}), RunnerOptions{})
 	for _, kind := range []string{"agent", "check"} {
-		r.Begin(engine.Action{
+		a := engine.Action{
 			ID: kind, Outcome: "run/" + kind + ".json",
 			Fields:  []engine.Field{{Name: "action", Value: kind}, {Name: "n", Value: 1}},
 			Command: engine.Command{Argv: []string{"sh", "-c", os.Getenv("SCRIPT"), kind}, Agent: kind == "agent"},
-		})
+		}
+		if os.Getenv("OUTCOMES") == "none" {
+			a.Outcome = ""
+		}
+		r.Begin(a)
 	}
 	stay()
 }

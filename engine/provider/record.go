@@ -50,6 +50,9 @@ type record struct {
 	Boot    string `json:"boot"`
 	Birth   string `json:"birth"`
 	Session *int   `json:"session,omitempty"`
+	// Stopped says that an orderly stop ended it, and that it has no outcome: it
+	// is to begin again.
+	Stopped bool `json:"stopped,omitempty"`
 }
 
 // field is an [engine.Field] on disk.
@@ -61,7 +64,7 @@ type field struct {
 func newRecord(a engine.Action, now time.Time) (record, error) {
 	r := record{
 		ID: a.ID, Outcome: a.Outcome, Kind: a.Kind, Judge: a.Judge, Expected: a.Expected, Tail: a.Tail,
-		Agent: a.Command.Agent, Started: now, Timeout: a.Command.Timeout,
+		Agent: a.Outlives(), Started: now, Timeout: a.Command.Timeout,
 	}
 	for _, f := range a.Fields {
 		value, err := schemas.Encode(f.Value)
@@ -128,7 +131,7 @@ func readRecord(root *os.Root, dir string) (record, error) {
 	if err := json.Unmarshal(body, &r); err != nil {
 		return r, fmt.Errorf("cannot read %s: %v", name, err)
 	}
-	if folder(r.ID) != dir || !outcomePath(r.Outcome) {
+	if folder(r.ID) != dir || r.Outcome != "" && !outcomePath(r.Outcome) {
 		return r, fmt.Errorf("cannot use %s: it is not the record of this folder's command", name)
 	}
 	return r, nil

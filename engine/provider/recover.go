@@ -15,8 +15,10 @@ import (
 const lookAgain = 200 * time.Millisecond
 
 // Recover takes over what an earlier placet left below .placet/: agents that
-// still run count as alive again, and every other attempt gets its outcome. It
-// must be called before the first Begin, by the owner of the workspace's lock.
+// still run count as alive again, and every other attempt gets its outcome. Of those
+// without one, what an orderly stop ended has ended as "stopped" and may begin again;
+// what is left of another is ended, and nobody is told. It must be called before the
+// first Begin, by the owner of the workspace's lock.
 func (r *Runner) Recover() error {
 	root, err := r.open()
 	if err != nil {
@@ -56,6 +58,20 @@ func folders(root *os.Root) ([]string, error) {
 
 // recover takes over one attempt.
 func (r *Runner) recover(root *os.Root, rec record) {
+	if rec.Outcome == "" && rec.Stopped {
+		if err := r.stoppedBefore(root, rec); err != nil {
+			r.o.Log.Warn("cannot take over a command that was stopped: nobody knows how it ended", "action", rec.ID, "error", err)
+		}
+		return
+	}
+	if rec.Outcome == "" {
+		// Its machine finds it neither alive nor ended. Nothing of it may disturb
+		// another try.
+		rec.signal(syscall.SIGKILL)
+		r.o.Log.Info("ended what an earlier placet left of a command", "action", rec.ID)
+		r.clear(rec.ID)
+		return
+	}
 	t, stopping := r.take(rec.action())
 	if t == nil || stopping {
 		return

@@ -16,7 +16,7 @@ import (
 
 // killedPlacet starts a placet with an agent and a check, waits until both
 // run, and kills it.
-func killedPlacet(t *testing.T, root, script string) {
+func killedPlacet(t *testing.T, root, script string, env ...string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -24,7 +24,7 @@ func killedPlacet(t *testing.T, root, script string) {
 	}
 	placet := exec.Command(self)
 	placet.Dir = root
-	placet.Env = append(os.Environ(), "PLACET_TEST_PROGRAM=placet", "SCRIPT="+script)
+	placet.Env = append(append(os.Environ(), "PLACET_TEST_PROGRAM=placet", "SCRIPT="+script), env...)
 	placet.Stderr = os.Stderr
 	if err := placet.Start(); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,16 @@ type RunnerOptions struct {
 	// Permit is asked once more when a command is about to begin; its error
 	// becomes the reason why it was not started. nil permits everything.
 	Permit func(engine.Action) error
+	// Told is called when it is known how an action without Outcome ended, after
+	// [Runner.Ended] holds it; nil: nobody wants to know.
+	Told func(id string)
+	// Database carries out one action for a database and says how it ended. It is
+	// called for one action at a time of each database's path. nil: there is no
+	// database here, and every such action has failed.
+	Database func(engine.Database) engine.Ended
+	// Rested is told a database's path when nothing more waits for it, before the
+	// end of the last action is told.
+	Rested func(path string)
 	// Grace is how long a command may take to end after SIGTERM; zero means
 	// five seconds.
 	Grace time.Duration
@@ -44,6 +54,9 @@ type Runner struct {
 	mu      sync.Mutex
 	begun   map[string]bool     // every ID that began in this process
 	alive   map[string]*attempt // those without a recorded outcome
+	ended   map[string]engine.Ended
+	queues  map[string][]*attempt // for each database at work what waits for it
+	trouble map[string]string     // why a database could not be used the last time
 	stopped bool
 	leaving chan struct{} // closed when placet stops
 	home    *os.Root      // the workspace, once it was opened
@@ -71,17 +84,33 @@ func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
+	if o.Told == nil {
+		o.Told = func(string) {}
+	}
+	if o.Database == nil {
+		o.Database = func(engine.Database) engine.Ended {
+			return engine.Ended{Result: failed, Reason: "this placet knows no databases"}
+		}
+	}
+	if o.Rested == nil {
+		o.Rested = func(string) {}
+	}
 	if o.Grace == 0 {
 		o.Grace = 5 * time.Second
 	}
 	return &Runner{
 		root: root, store: st, o: o,
-		begun: map[string]bool{}, alive: map[string]*attempt{}, leaving: make(chan struct{}),
+		begun: map[string]bool{}, alive: map[string]*attempt{}, ended: map[string]engine.Ended{},
+		queues: map[string][]*attempt{}, trouble: map[string]string{}, leaving: make(chan struct{}),
 	}
 }
 
 // Begin starts an action whose attempt is already recorded, and returns at
 // once. An action begins once per process, however often it is asked for.
+//
+// The end of one without Outcome is kept in memory until [Runner.End] is told that
+// it is not wanted any more; see [Runner.Ended]. Those for one database are carried
+// out one after the other, in the order in which they began.
 //
 // One whose attempt an earlier commit recorded ([engine.Action].Recorded) is
 // never started: its outcome is "lost", unless this process began it or took
@@ -90,8 +119,10 @@ func (r *Runner) Begin(a engine.Action) {
 	t, stopping := r.take(a)
 	switch {
 	case t == nil:
-	case a.Recorded && stopping:
+	case stopping && (a.Recorded || a.Outcome == ""):
 		r.drop(t)
+	case a.Database != nil:
+		r.queue(t)
 	case a.Recorded:
 		r.conclude(t, r.o.Now(), ending{word: lost, reason: "an earlier placet recorded the attempt, and nobody knows what became of it"})
 	case stopping:
@@ -107,7 +138,7 @@ func (r *Runner) Begin(a engine.Action) {
 // refused is the ending of an action that comes when placet is stopping. A
 // check starts again unasked; about an agent a person must know.
 func refused(a engine.Action) ending {
-	if a.Command.Agent {
+	if a.Outlives() {
 		return notStarted(errors.New("placet was stopping"))
 	}
 	return ending{word: stopped}
@@ -116,6 +147,10 @@ func refused(a engine.Action) ending {
 // conclude records an ending that is known already. Where that cannot be done
 // at once it is tried again beside.
 func (r *Runner) conclude(t *attempt, from time.Time, e ending) {
+	if t.action.Outcome == "" {
+		r.tell(t, r.endedBy(t.action, from, e, nil))
+		return
+	}
 	if err := r.write(t.action, from, e); err == nil {
 		r.drop(t)
 		return
@@ -134,6 +169,7 @@ func (r *Runner) take(a engine.Action) (t *attempt, stopping bool) {
 		return nil, false
 	}
 	r.begun[a.ID] = true
+	delete(r.ended, a.ID) // it was stopped before this process, and begins again
 	t = &attempt{action: a, quit: make(chan struct{}), over: make(chan struct{})}
 	r.alive[a.ID] = t
 	return t, r.stopped
@@ -159,17 +195,19 @@ func (r *Runner) Alive() map[string]bool {
 	return ids
 }
 
-// End ends a command that nobody wants any more; its outcome is "stopped". An
-// ID that is not alive is ignored.
+// End ends a command that nobody wants any more; its outcome is "stopped". An end
+// that is kept in memory is forgotten. What is done to a database is done to its
+// end; another ID that is not alive is ignored.
 func (r *Runner) End(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	delete(r.ended, id)
 	if t := r.alive[id]; t != nil {
 		t.end()
 	}
 }
 
-// Wait returns when no check is under way, or with the context's error.
+// Wait returns when no check and nothing for a database is under way, or with the context's error.
 func (r *Runner) Wait(ctx context.Context) error { return r.waitFor(ctx, r.checks) }
 
 // waitFor returns when there are no such attempts any more.
@@ -194,13 +232,14 @@ func (r *Runner) all() []*attempt {
 	return slices.Collect(maps.Values(r.alive))
 }
 
-// checks returns the checks under way.
+// checks returns what is under way and ends with placet: commands, and what is done
+// to databases.
 func (r *Runner) checks() []*attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var checks []*attempt
 	for _, t := range r.alive {
-		if !t.action.Command.Agent {
+		if !t.action.Outlives() {
 			checks = append(checks, t)
 		}
 	}
@@ -208,7 +247,8 @@ func (r *Runner) checks() []*attempt {
 }
 
 // Stop is the orderly stop: every check is asked to end and recorded as
-// "stopped", agents are left running. Nothing begins afterwards. It returns
+// "stopped", agents are left running. What is being done to a database is done to
+// its end; what waits for that is not done. Nothing begins afterwards. It returns
 // when all that is recorded, or with the checks that are left when ctx ends.
 func (r *Runner) Stop(ctx context.Context) error {
 	r.mu.Lock()

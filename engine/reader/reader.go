@@ -31,6 +31,8 @@ type Reader struct {
 	// Wake is when a file that may be half of a write cannot be one any more;
 	// zero for never.
 	Wake time.Time
+	// Holding are the files that may be half of a write.
+	Holding []engine.Holding
 }
 
 // WakeAt has the run looked at no later than t.
@@ -47,11 +49,11 @@ func (r *Reader) Young(d engine.Document, err error) bool {
 	if !errors.As(err, &bad) || !bad.Torn {
 		return false
 	}
-	until := d.Changed.Add(Torn)
-	if !r.Snap.Now.Before(until) {
+	h := engine.Holding{Path: d.Path, Until: d.Changed.Add(Torn)}
+	if !r.Snap.Now.Before(h.Until) {
 		return false
 	}
-	r.WakeAt(until)
+	r.waitFor(h)
 	return true
 }
 
@@ -61,6 +63,17 @@ func (r *Reader) Young(d engine.Document, err error) bool {
 func Unread(d engine.Document) bool {
 	var system *fs.PathError
 	return !d.Absent() && errors.As(d.Err, &system)
+}
+
+// Unsure reports whether what a file says cannot be told now: it is still being
+// written, or the system does not let it be read. Nothing is decided on its absence
+// then, and no deadline passes.
+func (r *Reader) Unsure(d engine.Document) bool {
+	if !d.Unsettled() && !Unread(d) {
+		return false
+	}
+	r.Held = true
+	return true
 }
 
 // Decode reads a JSON document that gives a sign when it is valid. Where it is

@@ -13,9 +13,10 @@ import (
 
 // The file: a line that says what it is, the mark of the program that wrote it,
 // when it was written, the table of entries (key and place, sorted by key), the
-// entries, and the CRC-32C of all that.
+// entries, and the CRC-32C of all that. The line has another number whenever an entry
+// has another shape, that of its view included: what was written before is no file then.
 const (
-	magic   = "placet recall 2\n"
+	magic   = "placet recall 3\n"
 	slot    = len(key{}) + 4
 	maxFile = 1 << 30
 )

@@ -1,7 +1,9 @@
 package recall_test
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +166,25 @@ func TestADamagedFileIsNoFile(t *testing.T) {
 	d.now = d.now.Add(-time.Hour)
 	if d.peeks("m") != 0 {
 		t.Error("a file from a time to come is used")
+	}
+}
+
+// A file of entries that had another shape reads as a whole, and is none.
+func TestAFileOfAnotherShapeIsNoFile(t *testing.T) {
+	d := newDesk()
+	d.note(t, 90)
+	whole, _ := d.disk.Get(".placet/recall")
+	line, rest, _ := strings.Cut(whole, "\n")
+	for i, shape := range []string{"placet recall 1", "placet recall 2", "placet recall 4", line} {
+		want := 0
+		if i == 3 {
+			want = 90
+		}
+		body := []byte(shape + "\n" + rest[:len(rest)-4])
+		d.disk.Put(".placet/recall", string(binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))))
+		if n := d.peeks("m"); n != want {
+			t.Errorf("%d peeks of a file that begins with %q, want %d", n, shape, want)
+		}
 	}
 }
 

@@ -25,7 +25,11 @@
 //     change.
 //   - A plan whose transition is no row of the table is never carried out.
 //   - An action begins after the commit of the plan that holds it, and once per
-//     process.
+//     process. One without an outcome document ends as a fact: its run is looked
+//     at again when [Loop.Told] hears of it.
+//   - A plan that was made over what the runs of a family know of one another, and
+//     changes what they know, waits for the family's turn and is made once more:
+//     what one run takes up, no other does.
 //   - While git rewrites the tree nothing is decided.
 //   - An error leads to another look later, with the wait doubling up to a
 //     minute, and is said once per cause, not once per look.

@@ -37,8 +37,9 @@ type Options struct {
 	// Begin starts an action. It must not wait for the action's end, and the
 	// facts must call the action alive when it returns.
 	Begin func(engine.Action)
-	// End asks an action under way to end, once per process; it must not wait
-	// for that. nil ends nothing.
+	// End asks an action under way to end, once per process, or has its end
+	// forgotten where the facts hold one; it must not wait for that. nil ends
+	// nothing.
 	End func(id string)
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
@@ -76,9 +77,12 @@ const (
 type Loop struct {
 	o     Options
 	edges map[string]map[engine.Edge]bool // family → rows of its table
+	// related holds the indices of the families whose runs know of one another.
+	related map[string]*index
 
 	begun asked
 	ended asked
+	ends  ends
 	told  told
 	marks factMarks
 
@@ -133,13 +137,16 @@ func New(o Options) *Loop {
 		o.Moved = func(layout.Run, engine.Transition) {}
 	}
 	o.Store.Sighting(o.Recall != nil)
-	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}}
+	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}, related: map[string]*index{}}
 	for _, f := range o.Families {
 		rows := map[engine.Edge]bool{}
 		for _, e := range f.Machine.Edges() {
 			rows[e] = true
 		}
 		l.edges[f.Layout.Name()] = rows
+		if x := newIndex(l, f); x != nil {
+			l.related[f.Layout.Name()] = x
+		}
 	}
 	return l
 }
@@ -238,14 +245,19 @@ func (l *Loop) Peek(f Found) engine.Peek {
 
 // peek says how a run stands by its state document.
 func peek(f Found, state engine.Document) (p engine.Peek) {
-	if !state.Present() {
-		return engine.Peek{}
-	}
 	defer func() {
 		// Where Peek stumbles, Step will say so.
 		if recover() != nil {
 			p = engine.Peek{}
 		}
 	}()
+	if m, ok := f.Family.Machine.(engine.Classed); ok && !state.Unsettled() {
+		if p, ok := m.PeekClass(f.Run.Class, state.Body); ok {
+			return p
+		}
+	}
+	if !state.Present() {
+		return engine.Peek{}
+	}
 	return f.Family.Machine.Peek(state.Body)
 }

@@ -35,6 +35,8 @@ type looker struct {
 	needs []string
 	// git holds what local git said, once per pass.
 	git map[string]engine.Document
+	// sure asks for entries of the other runs that were compared a moment ago.
+	sure bool
 	// stepped is what the machine was last asked about; nil where it may say
 	// something else now.
 	stepped *stepped
@@ -87,6 +89,9 @@ func (k *looker) once(needs []string) (look, error) {
 		Docs:  k.withGit(loaded.Docs, needs),
 		Needs: needs, Facts: facts,
 	}
+	if snap.Docs, err = k.withRuns(snap.Docs, needs, &loaded); err != nil {
+		return look{}, err
+	}
 	snap, plan, err := k.again(snap)
 	return look{began, snap, loaded, plan}, err
 }
@@ -106,9 +111,14 @@ func (k *looker) withGit(docs []engine.Document, needs []string) []engine.Docume
 			}
 			k.git[need] = doc
 		}
-		docs = slices.Insert(docs, sort.Search(len(docs), func(i int) bool { return docs[i].Path > need }), doc)
+		docs = insert(docs, doc)
 	}
 	return docs
+}
+
+// insert adds a document where its path belongs.
+func insert(docs []engine.Document, doc engine.Document) []engine.Document {
+	return slices.Insert(docs, sort.Search(len(docs), func(i int) bool { return docs[i].Path > doc.Path }), doc)
 }
 
 // step asks the machine. A machine that panics has a bug; the run stands and
@@ -134,6 +144,11 @@ func (p *panicError) Error() string {
 
 // files are the needs that are files.
 func files(needs []string) []string {
+	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return strings.HasPrefix(n, gitNeed) || n == engine.NeedRuns })
+}
+
+// lasting are the needs that are not local git's to answer, once per pass.
+func lasting(needs []string) []string {
 	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return strings.HasPrefix(n, gitNeed) })
 }
 

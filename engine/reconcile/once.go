@@ -29,13 +29,17 @@ const (
 func (l *Loop) Once(ctx context.Context) (Report, error) {
 	o := &settling{l: l, runs: map[string]*outcome{}}
 	var walkErr error
+	l.ends.take() // all are looked at
+	var told map[string]bool
 	for range onceRounds {
 		w := walk{list: l.o.Store.List}
 		found := l.walk(&w)
 		walkErr = w.err()
+		l.renew(found, w.hides)
 		l.sweep(w.folders())
-		o.round(ctx, o.todo(found))
-		if ctx.Err() != nil || o.held != "" || !o.wrote() {
+		o.round(ctx, o.todo(found, told))
+		told = l.ends.take()
+		if ctx.Err() != nil || o.held != "" || !o.wrote() && len(told) == 0 {
 			break
 		}
 	}
@@ -84,8 +88,9 @@ func (o *settling) wrote() bool {
 }
 
 // todo are the runs to look at in a round: all at first, later those that are
-// new and those that need files of others. Runs that vanished are dropped.
-func (o *settling) todo(found []Found) []*outcome {
+// new, those that need files of others and those of which an action ended. Runs
+// that vanished are dropped.
+func (o *settling) todo(found []Found, told map[string]bool) []*outcome {
 	before := o.runs
 	o.runs, o.order = map[string]*outcome{}, nil
 	var todo []*outcome
@@ -94,7 +99,7 @@ func (o *settling) todo(found []Found) []*outcome {
 		if out == nil {
 			out = &outcome{f: f}
 			todo = append(todo, out)
-		} else if out.wrote = false; out.needs() {
+		} else if out.wrote = false; out.needs() || told[f.Run.State] {
 			todo = append(todo, out)
 		}
 		o.runs[f.Run.State] = out
@@ -166,6 +171,9 @@ func (o *settling) settle(ctx context.Context, out *outcome) {
 // recalls takes a run as an earlier placet left it, if it still is.
 func (o *settling) recalls(out *outcome) bool {
 	if _, held := o.l.o.Store.Hold(); held {
+		return false
+	}
+	if o.l.ends.due(out.f.Run.State) {
 		return false
 	}
 	e := o.l.Recall().entry(out.f)

@@ -58,12 +58,15 @@ type pass struct {
 	// then the pass ends, and the run's next one begins after them. So of many
 	// answers at once all are taken before anything that is owed for one of them.
 	yields func() bool
+	// early says until when a plan is not to be carried out yet; see absence.go.
+	early func(engine.Plan) (until time.Time, early bool)
 
 	moved   int          // transitions committed
 	wrote   bool         // something was committed, begun or ended
 	same    map[step]int // how often each was taken since there was nothing to do
 	more    bool         // there is more to do
 	yielded bool         // it ended after a step because others wait
+	until   time.Time    // it ended because its plan is not to be carried out before
 	swept   bool         // left-overs were looked for
 	last    look         // the last look
 }
@@ -75,13 +78,14 @@ func (l *Loop) newPass(f Found) *pass {
 		follow:  func(look) bool { return false },
 		waiting: func(wait func()) { wait() },
 		yields:  func() bool { return false },
+		early:   func(engine.Plan) (time.Time, bool) { return time.Time{}, false },
 	}
 }
 
 // run looks and carries out until the plan is empty, or there is more to do than
 // a pass may.
 func (p *pass) run(ctx context.Context) error {
-	p.git, p.needs, p.more = nil, files(p.needs), false
+	p.git, p.needs, p.more = nil, lasting(p.needs), false
 	for steps, moved := 0, 0; ; {
 		if err := p.settled(ctx); err != nil {
 			return err
@@ -96,6 +100,10 @@ func (p *pass) run(ctx context.Context) error {
 			return stuck
 		case steps == maxSteps:
 			p.more = true
+			return nil
+		}
+		if until, early := p.early(p.last.plan); early {
+			p.until = until
 			return nil
 		}
 		err := p.carry(ctx)
@@ -180,11 +188,17 @@ func (p *pass) may(ctx context.Context) error {
 
 // idle reports whether a plan leaves nothing to do. An action stays in the plan
 // for as long as it runs: it is done with when it has begun, and one that shall
-// end when it was asked to.
+// end when it was asked to, and its end forgotten where the facts hold one.
 func (p *pass) idle(plan engine.Plan) bool {
 	return !writes(plan) &&
 		!slices.ContainsFunc(plan.Actions, func(a engine.Action) bool { return !p.l.begun.was(a.ID) }) &&
-		!slices.ContainsFunc(plan.Ends, func(id string) bool { return !p.l.ended.was(id) })
+		!slices.ContainsFunc(plan.Ends, func(id string) bool { return p.hasEnd(id) || !p.l.ended.was(id) })
+}
+
+// hasEnd reports whether the last look knew how an action ended.
+func (p *pass) hasEnd(id string) bool {
+	_, ok := p.last.snap.Facts.Ended[id]
+	return ok
 }
 
 func writes(plan engine.Plan) bool {
@@ -194,7 +208,7 @@ func writes(plan engine.Plan) bool {
 // carry carries out the plan of the last look: commit, tell, end, begin.
 func (p *pass) carry(ctx context.Context) error {
 	if writes(p.last.plan) {
-		if err := p.locked(ctx, p.commit); err != nil {
+		if err := p.inTurn(ctx, func(ctx context.Context) error { return p.locked(ctx, p.commit) }); err != nil {
 			return err
 		}
 	}
@@ -204,14 +218,19 @@ func (p *pass) carry(ctx context.Context) error {
 		p.l.o.Moved(p.f.Run, t)
 	}
 	for _, id := range plan.Ends {
-		if p.l.ended.first(id) {
+		had := p.hasEnd(id)
+		if p.l.ended.first(id) || had {
 			p.wrote = true
 			p.l.o.End(id)
+		}
+		if had {
+			p.l.ends.forget(id)
 		}
 	}
 	for _, a := range plan.Actions {
 		if p.l.begun.first(a.ID) {
 			p.wrote = true
+			p.l.ends.expect(a, p.f.Run.State)
 			p.l.o.Begin(a)
 		}
 	}
@@ -256,6 +275,9 @@ func (p *pass) commit(ctx context.Context) error {
 	}
 	if err := p.may(ctx); err != nil {
 		return err
+	}
+	if p.outOfTurn() {
+		return store.ErrMoved // a look under the run's locks made another plan
 	}
 	if p.last.snap.Doc(p.f.Run.State).Present() && !p.l.o.Store.There(p.f.Run.State) {
 		return store.ErrMoved // git or a rename took the run away
@@ -338,5 +360,6 @@ func (p *pass) again() time.Time {
 		plan.WakeAt(now.Add(pastWait))
 	}
 	plan.WakeAt(p.last.loaded.Again)
+	plan.WakeAt(p.until)
 	return plan.Wake
 }

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"encoding/json"
 	"hash/fnv"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -49,7 +48,7 @@ func (l *Loop) sightState(f Found) store.Sight {
 func (l *Loop) Keep(f Found, s Seen, view string) { l.keep(f, s.look, s.state, view) }
 
 func (l *Loop) keep(f Found, lk look, state store.Sight, view string) {
-	if l.o.Recall == nil || state.Zero() || lk.loaded.Sight.Zero() || !calm(lk) {
+	if l.o.Recall == nil || state.Zero() || lk.loaded.Sight.Zero() || !calm(lk) || l.ends.due(f.Run.State) {
 		return
 	}
 	facts, ok := l.marks.of(lk.snap.Facts)
@@ -64,13 +63,14 @@ func (l *Loop) keep(f Found, lk look, state store.Sight, view string) {
 }
 
 // calm reports whether a look found nothing to do and nothing that may read
-// otherwise although it looks the same: what git says, what the disk refused, and
-// what a crash has left.
+// otherwise although it looks the same: what git says, what other runs say of
+// themselves, what the disk refused, what may be half of a write, and what a crash
+// has left.
 func calm(lk look) bool {
 	p := lk.plan
-	return p.Empty() && len(p.Ends) == 0 && len(lk.loaded.Temps) == 0 &&
+	return p.Empty() && len(p.Ends) == 0 && len(p.Holding) == 0 && len(lk.loaded.Temps) == 0 &&
 		(p.Wake.IsZero() || p.Wake.After(lk.snap.Now)) &&
-		!slices.ContainsFunc(lk.snap.Needs, func(n string) bool { return strings.HasPrefix(n, gitNeed) }) &&
+		!slices.ContainsFunc(lk.snap.Needs, func(n string) bool { return strings.HasPrefix(n, gitNeed) || n == engine.NeedRuns }) &&
 		!slices.ContainsFunc(lk.snap.Docs, func(d engine.Document) bool { return d.Err != nil && !d.Absent() })
 }
 
@@ -152,8 +152,10 @@ type markedFacts struct {
 	mark  uint64
 }
 
-// of is false where the facts cannot be put into a number.
+// of is false where the facts cannot be put into a number. How actions ended is
+// known to this process alone: of it the mark says nothing.
 func (m *factMarks) of(facts engine.Facts) (uint64, bool) {
+	facts.Ended = nil
 	typ := reflect.TypeOf(facts.Config.Family)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -171,10 +173,6 @@ func (m *factMarks) of(facts engine.Facts) (uint64, bool) {
 	}
 	m.last[typ] = markedFacts{facts, h.Sum64()}
 	return h.Sum64(), true
-}
-
-func sameFacts(a, b engine.Facts) bool {
-	return maps.Equal(a.Alive, b.Alive) && maps.Equal(a.Trusted, b.Trusted) && reflect.DeepEqual(a.Config, b.Config)
 }
 
 // held are the members of a set, sorted.

@@ -19,6 +19,9 @@ type Report struct {
 	// Unsettled are the files, by path, that were still being written when the
 	// time to wait for them was over.
 	Unsettled []string
+	// Torn are the files, by path, that cannot be read and may be half of a write:
+	// no note says yet what is wrong with them.
+	Torn []string
 	// Notes are the paths of the problem notes that stand beside the files of
 	// runs that can move.
 	Notes []string
@@ -38,13 +41,19 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 	}
 	for _, d := range p.last.snap.Docs {
 		switch {
+		case d.Unsettled() && d.Path == engine.NeedRuns:
+			r.Unsettled = append(r.Unsettled, p.l.writing(f)...)
 		case d.Unsettled():
 			r.Unsettled = append(r.Unsettled, d.Path)
 		case d.Kind == layout.KindProblem && !d.Absent() && strings.HasSuffix(d.Path, ".md"):
 			r.Notes = append(r.Notes, d.Path)
 		}
 	}
-	if peek(f, p.last.snap.Doc(f.Run.State)).Waiting {
+	for _, h := range p.last.plan.Holding {
+		r.Torn = append(r.Torn, h.Path)
+	}
+	// A request may stand of which the state does not tell.
+	if peek(f, p.last.snap.Doc(f.Run.State)).Waiting || len(openRequests(p.last.snap.Docs)) > 0 {
 		r.Waiting++
 	}
 	plan := engine.Plan{Wake: r.Wake}
@@ -65,7 +74,7 @@ func (r *Report) addRest(status engine.Peek, rest *recall.Rest) {
 
 // tidy sorts the lists; a file that several runs need is named once.
 func (r *Report) tidy() {
-	for _, list := range []*[]string{&r.Unsettled, &r.Notes, &r.Stuck} {
+	for _, list := range []*[]string{&r.Unsettled, &r.Torn, &r.Notes, &r.Stuck} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

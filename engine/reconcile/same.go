@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"errors"
+	"maps"
+	"reflect"
 	"slices"
 
 	"placet/engine"
@@ -35,6 +37,16 @@ func alike(a, b engine.Snapshot) bool {
 	return !b.Now.Before(a.Now) && a.Class == b.Class && a.Dir == b.Dir &&
 		slices.Equal(a.Needs, b.Needs) && slices.EqualFunc(a.Docs, b.Docs, sameDocument) && sameFacts(a.Facts, b.Facts)
 }
+
+// sameFacts compares what a machine may look at besides the documents.
+func sameFacts(a, b engine.Facts) bool {
+	return maps.Equal(a.Alive, b.Alive) && maps.Equal(a.Trusted, b.Trusted) &&
+		maps.EqualFunc(a.Ended, b.Ended, sameEnd) && reflect.DeepEqual(a.Config, b.Config)
+}
+
+// sameEnd compares two ends of one action. It ends once in a process, but what was
+// forgotten may be asked for again.
+func sameEnd(a, b engine.Ended) bool { return reflect.DeepEqual(a, b) }
 
 // sameDocument compares contents by their digests.
 func sameDocument(a, b engine.Document) bool {

@@ -160,6 +160,7 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 	for _, lv := range s.book.gone(sc.walk, w.hides) {
 		s.forget(lv)
 	}
+	s.l.walked(found, w.hides)
 	if first {
 		fresh = s.recall(ctx, fresh, sc.walk)
 	}
@@ -208,10 +209,14 @@ func (s *session) classify(ctx context.Context, fresh []Found, walk uint32, firs
 
 // admit takes one run in. The print is taken before the document is read, so
 // that whatever happens after that makes the print differ.
+//
+// A final run that placet moved may have been taken away in the middle of a commit,
+// or something of it may be gone: one that turns up later is looked at, as those of
+// the start are.
 func (s *session) admit(f Found, walk uint32, first bool) {
 	print := s.l.o.Store.GlanceAt(f.Run.Dir, f.Run.State)
 	status := s.l.Peek(f)
-	if status.Final && short(f.Run) {
+	if status.Final && short(f.Run) && (first || !status.Touched) {
 		s.book.addFinal(f, print, walk)
 		s.l.o.Store.Forget(f.Run)
 		if first && status.Touched {
@@ -280,6 +285,7 @@ func (s *session) compareFinals(finals []final, covered func(state string) bool)
 func (s *session) tick(sc *scan, now time.Time) {
 	lives, finals := s.book.sizes()
 	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
+	s.l.comparePart(part)
 	sc.sliced = now
 	again := s.l.o.Store.Again()
 	for _, lv := range s.book.nextLive(portion(&sc.liveRest, lives, part)) {

@@ -15,14 +15,30 @@ import (
 // its needs lie in. A folder that only collects what is final (answered
 // requests) is not among them, so that a waiting run costs two watches.
 //
-// The folder of an open request that has vanished is followed for a while
-// longer: it may come back as it was.
+// A folder with a problem note is followed, too, and that of an open request that
+// has vanished for a while longer: it may come back as it was.
 func follows(lk look, run layout.Run, before []string) []string {
 	dirs := append([]string{run.Dir}, openRequests(lk.loaded.Moving)...)
 	dirs = append(dirs, vanished(lk.snap, run, before)...)
+	dirs = append(dirs, noted(lk.snap, run)...)
 	for _, d := range slices.Concat(lk.plan.Follow, lk.loaded.Dirs) {
 		if !slices.Contains(dirs, d) {
 			dirs = append(dirs, d)
+		}
+	}
+	return dirs
+}
+
+// maxNoted is how many folders are followed for the sake of their notes.
+const maxNoted = 8
+
+// noted are the folders of the run in which problem notes stand: each goes as soon
+// as its cause does.
+func noted(snap engine.Snapshot, run layout.Run) []string {
+	var dirs []string
+	for _, p := range standingNotes(snap.Docs) {
+		if dir := path.Dir(p); strings.HasPrefix(dir, run.Dir+"/") && len(dirs) < maxNoted && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
 		}
 	}
 	return dirs

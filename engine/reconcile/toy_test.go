@@ -113,6 +113,9 @@ type toyState struct {
 	// Act wants an action with this ID while waiting, End its end.
 	Act string `json:"act,omitempty"`
 	End string `json:"end,omitempty"`
+	// Tell wants an action that ends as a fact; Told is how it ended.
+	Tell string `json:"tell,omitempty"`
+	Told string `json:"told,omitempty"`
 }
 
 // toyMachine counts to the target, a step a number, then asks whether that was
@@ -128,6 +131,7 @@ func (toyMachine) Edges() []engine.Edge {
 	return []engine.Edge{
 		edge("counting", "counted", "counting"), edge("counting", "asked", "waiting"),
 		edge("waiting", "answered", "over"), edge("waiting", "expired", "over"), edge("waiting", "noted", "waiting"),
+		edge("waiting", "told", "waiting"), edge("over", "told", "over"),
 	}
 }
 
@@ -167,7 +171,9 @@ func (m toyMachine) Step(s engine.Snapshot) (engine.Plan, error) {
 	if st.Follow {
 		p.Follow = []string{path.Join(s.Dir, "events")}
 	}
-	m.next(s, st, &p, &notes)
+	if !m.tells(s, st, &p) {
+		m.next(s, st, &p, &notes)
+	}
 	if len(p.Transitions) == 0 {
 		notes.Plan(s, &p, nil)
 	}
@@ -193,6 +199,25 @@ func (m toyMachine) next(s engine.Snapshot, st toyState, p *engine.Plan, notes *
 	case st.Status == "waiting":
 		m.wait(s, st, p, notes)
 	}
+}
+
+// tells writes down how an action ended, and has that forgotten then. It reports
+// whether nothing else is to be done.
+func (m toyMachine) tells(s engine.Snapshot, st toyState, p *engine.Plan) bool {
+	end, ended := s.Facts.Ended[st.Tell]
+	switch {
+	case st.Tell == "" || st.Status == "counting":
+	case st.Told == "" && ended:
+		st.Told = end.Result
+		m.move(s, p, st, "told")
+		return true
+	case st.Told == "":
+		p.Actions = []engine.Action{{ID: st.Tell}}
+	case ended:
+		p.Ends = []string{st.Tell}
+		return true
+	}
+	return false
 }
 
 func (m toyMachine) wait(s engine.Snapshot, st toyState, p *engine.Plan, notes *engine.Notes) {

@@ -27,6 +27,8 @@ type session struct {
 	under chan struct{}
 	// rescans is what a rescan is asked for.
 	rescans rescans
+	// absences are of what vanished a moment ago.
+	absences absences
 
 	// epoch counts how often something was over that held up many runs.
 	epoch atomic.Uint64
@@ -67,6 +69,7 @@ func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *sessi
 	s := &session{
 		l: l, w: w, book: newBook(l.o.Families), dirty: newDirty(), timers: newTimers(),
 		slots: newSlots(l.o.Workers), under: make(chan struct{}, l.o.Workers+l.o.Waiting), rescans: newRescans(), allPassed: make(chan struct{}),
+		absences: newAbsences(),
 	}
 	s.tell = sync.OnceFunc(func() {
 		if ready != nil {
@@ -113,6 +116,7 @@ func (s *session) feed(ctx context.Context) error {
 		if b.Lost {
 			s.l.o.Store.Doubt()
 		}
+		s.l.suspect(b)
 		for _, e := range b.Edits {
 			s.l.o.Store.Suspect(e.Owner, e.Path)
 		}

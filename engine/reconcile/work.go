@@ -65,6 +65,7 @@ func (s *session) serve(ctx context.Context, state string) {
 			err = p.timed(ctx)
 		}
 	}
+	s.l.index(p.f.Run.Family).passed(p)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return
 	}
@@ -120,6 +121,7 @@ func (s *session) newPass(lv *live) *pass {
 		first = lv.first
 	})
 	p.yields = func() bool { return !first && s.dirty.waiting() }
+	p.early = func(plan engine.Plan) (time.Time, bool) { return s.hastyPlan(lv, p.f.Run, plan) }
 	if anew {
 		s.w.Forget(lv.state)
 		s.follow(lv, []string{p.f.Run.Dir})
@@ -239,12 +241,16 @@ func (s *session) noteSights(lv *live, f Found, paths []string, status engine.Pe
 func (s *session) settled(lv *live, p *pass) {
 	lv.back.reset()
 	s.clear(lv)
+	if p.until.IsZero() {
+		s.stood(lv)
+	}
 	if p.more {
 		s.dirty.mark(lv.state)
 		return
 	}
 	again := p.again()
-	if again.IsZero() && lv.status.Final && short(p.f.Run) && !s.dirty.marked(lv.state) {
+	// A note is to go with its cause: its run is not over.
+	if again.IsZero() && len(standingNotes(p.last.snap.Docs)) == 0 && lv.status.Final && short(p.f.Run) && !s.dirty.marked(lv.state) && !s.l.ends.due(lv.state) {
 		s.retire(lv, p)
 		return
 	}

@@ -112,7 +112,7 @@ func (a *Again) rest(run layout.Run, resting []uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !f.loaded {
-		f.resting, f.loaded, f.traces = slices.Clip(resting), true, nil
+		f.resting, f.loaded, f.there, f.traces = slices.Clip(resting), true, true, nil
 	}
 }
 

@@ -32,6 +32,13 @@ func (b *bodies) get(path string, id identity) *content {
 	return nil
 }
 
+// has reports whether anything is kept of a file.
+func (b *bodies) has(path string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.kept[path] != nil
+}
+
 // put keeps a content, at the cost of some other where there are too many.
 func (b *bodies) put(path string, c content) {
 	b.mu.Lock()

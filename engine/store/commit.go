@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"time"
 
 	"placet/engine"
@@ -217,23 +216,8 @@ func (s *Store) digestAt(name string) (engine.Digest, Info, error) {
 	return "", Info{}, fmt.Errorf("cannot write %s: %w", name, err)
 }
 
-// looked reports whether a run was looked at: then its folder was there.
-func (m *memory) looked(run layout.Run) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f := m.runs[run.State]
-	return f != nil && f.loaded
-}
-
-// begins reports whether the job writes the run's first state document.
-func (j *job) begins() bool {
-	return slices.ContainsFunc(j.puts, func(p *put) bool { return p.doc.Kind == engine.KindState && p.doc.Over == "" })
-}
-
 // folder makes a folder and those above it, and notes what must be synced for
-// them to be durable: each new folder's name stands in the one above. The folder of
-// a run that was looked at is made by a plan that begins it, and by no other:
-// somebody took it away, and could not bring it back if another stood there.
+// them to be durable: each new folder's name stands in the one above.
 func (s *Store) folder(j *job, dir string) error {
 	if j.made[dir] || dir == "." {
 		return nil
@@ -246,7 +230,7 @@ func (s *Store) folder(j *job, dir string) error {
 		j.made[dir] = true
 		return nil
 	}
-	if dir == j.run.Dir && !j.begins() && s.memory.looked(j.run) {
+	if dir == j.run.Dir && !s.mayMake(j) {
 		return moved(dir)
 	}
 	if err := s.folder(j, path.Dir(dir)); err != nil {

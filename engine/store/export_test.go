@@ -29,3 +29,17 @@ func (s *Store) SyncAllFrom(n int) *Store {
 	s.many = n
 	return s
 }
+
+// Remembered is how many traces and contents of files the store keeps.
+func (s *Store) Remembered() [2]int {
+	m := &s.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	traces := len(m.outside.traces)
+	for _, f := range m.runs {
+		traces += len(f.traces)
+	}
+	m.bodies.mu.Lock()
+	defer m.bodies.mu.Unlock()
+	return [2]int{traces, len(m.bodies.kept)}
+}

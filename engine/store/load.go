@@ -142,6 +142,9 @@ func (v *visit) walk(rel string, depth int) error {
 	seen, err := v.stat(rel) // before listing: a later change must show
 	there := err == nil
 	v.sight(rel, seen, there)
+	if rel == "." {
+		v.s.memory.stands(v.folder, there)
+	}
 	if there && v.guarded(rel) {
 		v.share(path.Join(v.run.Dir, rel), seen)
 	}

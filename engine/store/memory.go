@@ -46,6 +46,8 @@ type folder struct {
 	loaded bool
 	// newborn: the whole run appeared under a running placet.
 	newborn bool
+	// there: its folder was, at the last look.
+	there   bool
 	hot     bool // in memory.hot
 	pass    uint32
 	visited time.Duration // when the last visit ended
@@ -61,8 +63,9 @@ type memory struct {
 	outside  *folder
 	hot      []*folder // those with traces, the next to rest first
 	seed     maphash.Seed
-	// states holds every state document ever seen, by the hash of its path.
-	states map[uint64]struct{}
+	// states holds every run ever seen, by the hash of its state document's path,
+	// and whether that document was there.
+	states map[uint64]bool
 	bodies bodies
 	// shelves is what all shelves cost, and doubts counts how often all of them
 	// were called into question.
@@ -71,7 +74,7 @@ type memory struct {
 }
 
 func (m *memory) init() {
-	m.runs, m.states = map[string]*folder{}, map[uint64]struct{}{}
+	m.runs, m.states = map[string]*folder{}, map[uint64]bool{}
 	m.outside = &folder{traces: map[uint64]trace{}}
 	m.seed = maphash.MakeSeed()
 	m.bodies.kept = map[string]*content{}
@@ -109,8 +112,8 @@ func (m *memory) of(run layout.Run) *folder {
 	f := m.runs[run.State]
 	if f == nil {
 		key := m.hash(run.State)
-		_, known := m.states[key]
-		m.states[key] = struct{}{}
+		begun, known := m.states[key]
+		m.states[key] = begun
 		f = &folder{dir: run.Dir, traces: map[uint64]trace{}, newborn: m.watching && !known}
 		m.runs[run.State] = f
 	}
@@ -226,9 +229,9 @@ func (m *memory) restKey(key, device, inode uint64) uint64 {
 	return maphash.Comparable(m.seed, [3]uint64{key, device, inode})
 }
 
-// noteState remembers that a run was seen.
+// noteState remembers that a run's state document was seen.
 func (m *memory) noteState(state string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.states[m.hash(state)] = struct{}{}
+	m.states[m.hash(state)] = true
 }

@@ -1,0 +1,188 @@
+package owing_test
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/owing"
+	"placet/layout"
+)
+
+const dir = "runs/one"
+
+// body is what placet would write, theirs what somebody else wrote.
+const (
+	body   = "placet's\n"
+	older  = "placet's, of another transition\n"
+	theirs = "theirs\n"
+)
+
+// docs are documents of the run by their paths.
+type docs map[string]engine.Document
+
+func (all docs) writing(fresh bool) (*owing.Writing, *engine.Notes) {
+	notes := &engine.Notes{}
+	s := engine.Snapshot{Dir: dir}
+	for rel, d := range all {
+		d.Path = dir + "/" + rel
+		if d.Err == nil {
+			d.Sum = engine.Sum(d.Body)
+		}
+		s.Docs = append(s.Docs, d)
+	}
+	slices.SortFunc(s.Docs, func(a, b engine.Document) int { return strings.Compare(a.Path, b.Path) })
+	return &owing.Writing{Run: owing.Run{
+		Snap: s, Notes: notes, Fresh: fresh,
+		Document: func(rel string, body []byte) engine.Document {
+			return engine.Document{Path: dir + "/" + rel, Body: body}
+		},
+		Foreign: func(d engine.Document) bool { return string(d.Body) == theirs },
+	}}, notes
+}
+
+func of(text string) engine.Document { return engine.Document{Body: []byte(text)} }
+
+func unreadable() engine.Document {
+	return engine.Document{Err: &fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}}
+}
+
+func TestWhatStandsIsKept(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		stands     docs
+		fresh, now bool
+		once       bool // whether Once writes
+		always     bool // whether Always writes
+		note       string
+	}{
+		{name: "nothing stands", once: true, always: true},
+		{name: "the same stands", stands: docs{"report.md": of(body)}, fresh: true, now: true},
+		{name: "a left-over of this transition", stands: docs{"report.md": of(older)}, fresh: true, now: true, once: true, always: true},
+		{name: "of an earlier transition", stands: docs{"report.md": of(older)}, fresh: true, always: true},
+		{name: "the transition is fact", stands: docs{"report.md": of(older)}, now: true, always: true},
+		{name: "somebody else's", stands: docs{"report.md": of(theirs)}, fresh: true, now: true, note: "not placet's"},
+		{name: "no permission", stands: docs{"report.md": unreadable()}, fresh: true, now: true, note: "cannot be read"},
+		{name: "still being written", stands: docs{"report.md": {Err: engine.ErrUnsettled}}, fresh: true, now: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, notes := c.stands.writing(c.fresh)
+			w.Once("report.md", c.now, func() []byte { return []byte(body) })
+			written(t, w, c.once)
+			if got := notes.Text(dir + "/report.md.problem.md"); !strings.Contains(got, c.note) || (got == "") != (c.note == "") {
+				t.Errorf("note %q, want one with %q", got, c.note)
+			}
+			w, _ = c.stands.writing(c.fresh)
+			w.Always("report.md", []byte(body))
+			written(t, w, c.always)
+		})
+	}
+}
+
+// written checks that report.md is planned, over what stands there, or is not.
+func written(t *testing.T, w *owing.Writing, want bool) {
+	t.Helper()
+	if got := len(w.Plan.Writes) == 1; got != want {
+		t.Fatalf("planned %v, want %v", got, want)
+	}
+	if want && (string(w.Plan.Writes[0].Body) != body || w.Plan.Writes[0].Over != w.Snap.In("report.md").Sum) {
+		t.Errorf("planned %+v", w.Plan.Writes[0])
+	}
+}
+
+const (
+	asked    = "{\"request_id\": \"r\"}\n"
+	leftOver = "{\"request_id\": \"r\", \"of\": \"another\"}\n"
+	empty    = "- [ ] approve\n"
+	answered = "* [X] approve\n"
+)
+
+func TestTheFilesOfARequest(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		stands  docs
+		fresh   bool
+		lost    bool // request.json cannot be made again
+		written string
+	}{
+		{name: "none stands", fresh: true, written: "request.json form.md"},
+		{name: "both stand", stands: docs{"request.json": of(asked), "form.md": of(empty)}},
+		{name: "the form is gone", stands: docs{"request.json": of(asked)}, written: "form.md"},
+		{name: "the request is gone", stands: docs{"form.md": of(empty)}, written: "request.json"},
+		{name: "the request is gone for good", stands: docs{"form.md": of(empty)}, lost: true},
+		{name: "a left-over nobody touched", stands: docs{"request.json": of(leftOver), "form.md": of(empty)}, fresh: true, written: "request.json form.md"},
+		{name: "a left-over that was answered", stands: docs{"request.json": of(leftOver), "form.md": of(answered)}, fresh: true, written: "request.json"},
+		{name: "an altered request", stands: docs{"request.json": of(leftOver), "form.md": of(empty)}},
+		{name: "an unreadable request", stands: docs{"request.json": unreadable()}, fresh: true},
+		{name: "an unreadable form", stands: docs{"request.json": of(leftOver), "form.md": unreadable()}, fresh: true, written: "request.json"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all := docs{}
+			for name, d := range c.stands {
+				all[layout.RequestsDir+"/r/"+name] = d
+			}
+			w, _ := all.writing(c.fresh)
+			w.Issue(owing.Request{
+				ID: "r", Now: true, Digest: engine.Sum([]byte(asked)),
+				Body: func() []byte {
+					if c.lost {
+						return nil
+					}
+					return []byte(asked)
+				},
+				Form: func(request []byte) ([]byte, error) {
+					if string(request) != asked {
+						t.Errorf("a form is made of %q", request)
+					}
+					return []byte(empty), nil
+				},
+			})
+			if got := names(w.Plan.Writes); got != c.written {
+				t.Errorf("planned %q, want %q", got, c.written)
+			}
+		})
+	}
+}
+
+func names(all []engine.Document) string {
+	var list []string
+	for _, d := range all {
+		list = append(list, d.Path[strings.LastIndexByte(d.Path, '/')+1:])
+	}
+	return strings.Join(list, " ")
+}
+
+func TestAFormThatCannotBeMadeIsNoted(t *testing.T) {
+	w, notes := docs{}.writing(true)
+	w.Issue(owing.Request{
+		ID: "r", Now: true, Digest: engine.Sum([]byte(asked)), Body: func() []byte { return []byte(asked) },
+		Form: func([]byte) ([]byte, error) { return nil, errors.New("two options alike") },
+	})
+	if got := notes.Text(dir + "/state.json.problem.md"); !strings.Contains(got, "cannot ask r: two options alike") {
+		t.Errorf("note %q", got)
+	}
+}
+
+func TestAReceiptIsWrittenOnce(t *testing.T) {
+	receipt := gate.Receipt{RequestID: "r", Result: gate.Cancelled, Revision: 2}
+	q := owing.Request{ID: "r"}
+	w, _ := docs{}.writing(false)
+	w.Close(q, func() gate.Receipt { return receipt })
+	if len(w.Plan.Writes) != 1 {
+		t.Fatalf("planned %s", names(w.Plan.Writes))
+	}
+	if got, err := gate.ReadReceipt("receipt.json", w.Plan.Writes[0].Body); err != nil || got.Result != gate.Cancelled || got.Revision != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	unread := unreadable()
+	unread.Kind = layout.KindReceipt
+	w, notes := docs{layout.RequestsDir + "/r/receipt.json": unread}.writing(false)
+	w.Close(q, func() gate.Receipt { return receipt })
+	if got := notes.Text(dir + "/requests/r/problem.md"); len(w.Plan.Writes) > 0 || !strings.Contains(got, "receipt.json cannot be read") {
+		t.Errorf("planned %s, note %q", names(w.Plan.Writes), got)
+	}
+}

@@ -1,0 +1,144 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+	"time"
+
+	"placet/engine"
+)
+
+// The other words for how a row for a database, or a look into one, ended; see
+// [engine.Ended].
+const (
+	rowDone    = "done"
+	rowPresent = "present"
+	rowRefused = "refused"
+	noDatabase = "absent"
+)
+
+const (
+	// busyTimeout is how long a lock of another program is waited for.
+	busyTimeout = 5 * time.Second
+	// patience is how long one look or one row may take: a database is the work of
+	// others, and a trigger or a view of it need not end.
+	patience = 30 * time.Second
+)
+
+// Databases does what actions want of a workspace's SQLite databases. Its methods
+// may be called from several goroutines; what one file is asked for is done one
+// after the other. It costs nothing until it is asked.
+//
+// SQLite's locks belong to the process, and closing any descriptor of a file
+// lets go of them all: nothing else in placet may open a database.
+type Databases struct {
+	root     string // absolute
+	busy     time.Duration
+	patience time.Duration
+
+	mu   sync.Mutex
+	home *os.Root                 // the workspace, once it was opened
+	in   map[string]*databaseFile // those that may be open, by path
+}
+
+// databaseFile is a file that somebody asks something of.
+type databaseFile struct {
+	mu   sync.Mutex
+	conn *connection // nil until a row needs it
+	gone bool        // it rests: the next one has an entry of its own
+}
+
+// NewDatabases returns what opens the databases of the workspace at root, which
+// is absolute.
+func NewDatabases(root string) *Databases {
+	return &Databases{root: root, busy: busyTimeout, patience: patience, in: map[string]*databaseFile{}}
+}
+
+// Do carries out one look or one row and says how it ended; the times are its
+// caller's to add. Until [Databases.Rest] the file may stay open for the next row.
+func (d *Databases) Do(q engine.Database) engine.Ended {
+	ctx, cancel := context.WithTimeout(context.Background(), d.patience)
+	defer cancel()
+	q.Path = path.Clean(q.Path)
+	f := d.take(q.Path)
+	defer f.mu.Unlock()
+	return d.carry(ctx, f, q)
+}
+
+// Rest says that nothing more waits for a database: its file is closed, and what
+// takes its name afterwards is the database.
+func (d *Databases) Rest(name string) {
+	d.mu.Lock()
+	f := d.in[name]
+	delete(d.in, name)
+	d.mu.Unlock()
+	if f != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.gone = true
+		d.end(context.Background(), f, name)
+	}
+}
+
+// take returns a file with its lock held.
+func (d *Databases) take(name string) *databaseFile {
+	for {
+		f := d.file(name)
+		if f.mu.Lock(); !f.gone {
+			return f
+		}
+		f.mu.Unlock()
+	}
+}
+
+func (d *Databases) file(name string) *databaseFile {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.in[name]
+	if f == nil {
+		f = &databaseFile{}
+		d.in[name] = f
+	}
+	return f
+}
+
+// end closes a file. Where it has lost its name, what was committed goes into it and
+// out of the log beside it first: the log keeps its name, and would be taken for that
+// of the database that has the name now.
+func (d *Databases) end(ctx context.Context, f *databaseFile, name string) {
+	if f.conn == nil {
+		return
+	}
+	if d.same(name, f.conn) != nil {
+		_ = f.conn.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	f.conn.close()
+	f.conn = nil
+}
+
+// carry does what is asked of a file, with its lock held. A connection on which
+// something did not work is not used again.
+func (d *Databases) carry(ctx context.Context, f *databaseFile, q engine.Database) engine.Ended {
+	e := engine.Ended{Result: rowDone}
+	var err error
+	if q.Insert != nil {
+		e.Result, err = d.insert(ctx, f, q)
+	} else {
+		e.Output, err = d.look(ctx, q)
+	}
+	var no refusal
+	switch {
+	case err == nil:
+		return e
+	case q.Insert == nil && errors.Is(err, fs.ErrNotExist):
+		return engine.Ended{Result: noDatabase}
+	case errors.As(err, &no):
+		return engine.Ended{Result: rowRefused, Reason: no.Error()}
+	}
+	d.end(ctx, f, q.Path)
+	return engine.Ended{Result: failed, Reason: d.inWords(ctx, q.Path, err)}
+}

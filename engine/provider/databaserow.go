@@ -1,0 +1,187 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"placet/engine"
+)
+
+// insert puts one row into a database. A row that is there already is compared
+// before and, where the database refuses ours, once more: another process may
+// have been as fast.
+func (d *Databases) insert(ctx context.Context, f *databaseFile, q engine.Database) (string, error) {
+	if len(q.Insert.Values) == 0 {
+		return "", errors.New("a row without values: expected its id first")
+	}
+	c, err := d.writable(ctx, f, q)
+	if err != nil {
+		return "", err
+	}
+	if err := c.fits(ctx, q, *q.Insert); err != nil {
+		return "", err
+	}
+	if found, err := c.compare(ctx, *q.Insert); found || err != nil {
+		return rowPresent, err
+	}
+	no := c.add(ctx, *q.Insert)
+	if isOrphan(no) && q.First != nil && c.add(ctx, *q.First) == nil {
+		no = c.add(ctx, *q.Insert)
+	}
+	if !isRefused(no) {
+		if no == nil {
+			no = d.same(q.Path, c)
+		}
+		return rowDone, no
+	}
+	if found, err := c.compare(ctx, *q.Insert); found || err != nil {
+		return rowPresent, err
+	}
+	return "", refusal(fmt.Sprintf("row %s of %s: the rules of %s forbid it: %s", q.Insert.ID, q.Insert.Table, q.Path, inner(no)))
+}
+
+// same says whether the name still leads to the database that is open.
+func (d *Databases) same(name string, c *connection) error {
+	there, err := d.find(name)
+	if err == nil && os.SameFile(there, c.file) {
+		return nil
+	}
+	return errReplaced
+}
+
+// refusal says why a row will never get into the database as it is.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// add inserts a row in a transaction of its own.
+func (c *connection) add(ctx context.Context, r engine.Row) error {
+	names, marks, args := make([]string, len(r.Values)), make([]string, len(r.Values)), make([]any, len(r.Values))
+	for i, v := range r.Values {
+		names[i], marks[i], args[i] = quoted(v.Name), "?", v.Value
+	}
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	err := c.exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)",
+		quoted(r.Table), strings.Join(names, ", "), strings.Join(marks, ", ")), args...)
+	if err == nil {
+		err = c.exec(ctx, "COMMIT")
+	}
+	if err != nil {
+		c.undo()
+	}
+	return err
+}
+
+// compare looks for a row with our id. It is found where all that we give is as
+// we give it, by SQLite's own comparison, so that a column's type counts alike
+// on both sides; a row with other values is a refusal that names them.
+func (c *connection) compare(ctx context.Context, r engine.Row) (found bool, err error) {
+	columns, args := make([]string, len(r.Values)), make([]any, len(r.Values), len(r.Values)+1)
+	for i, v := range r.Values {
+		columns[i], args[i] = quoted(v.Name)+" IS ?", v.Value
+	}
+	rows, err := c.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?",
+		strings.Join(columns, ", "), quoted(r.Table), quoted(r.Values[0].Name)), append(args, r.ID)...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	var others []string
+	for rows.Next() {
+		others, err = differing(rows.Scan, r)
+		if err != nil || len(others) == 0 {
+			return err == nil, err
+		}
+	}
+	if err := rows.Err(); err != nil || others == nil {
+		return false, err
+	}
+	return false, refusal(fmt.Sprintf("row %s of %s stands with other values: %s", r.ID, r.Table, strings.Join(others, ", ")))
+}
+
+// differing returns the columns of one row whose values are not ours.
+func differing(scan func(...any) error, r engine.Row) ([]string, error) {
+	alike, into := make([]bool, len(r.Values)), make([]any, len(r.Values))
+	for i := range alike {
+		into[i] = &alike[i]
+	}
+	if err := scan(into...); err != nil {
+		return nil, err
+	}
+	var others []string
+	for i, v := range r.Values {
+		if !alike[i] {
+			others = append(others, v.Name)
+		}
+	}
+	return others, nil
+}
+
+// fits says whether the columns are there that must be, and those of the row.
+func (c *connection) fits(ctx context.Context, q engine.Database, row engine.Row) error {
+	needed := maps.Clone(q.Columns)
+	if needed == nil {
+		needed = map[string][]string{}
+	}
+	for _, v := range row.Values {
+		needed[row.Table] = append(slices.Clip(needed[row.Table]), v.Name)
+	}
+	return c.has(ctx, needed, q.Hint)
+}
+
+// has says which table or column is missing, in the order of their names.
+func (c *connection) has(ctx context.Context, needed map[string][]string, hint string) error {
+	for _, table := range slices.Sorted(maps.Keys(needed)) {
+		there, err := c.columns(ctx, table)
+		if err != nil {
+			return err
+		}
+		if len(there) == 0 && len(needed[table]) > 0 {
+			return &missing{"table " + table, hint}
+		}
+		for _, name := range needed[table] {
+			if !slices.ContainsFunc(there, func(s string) bool { return strings.EqualFold(s, name) }) {
+				return &missing{"column " + name, hint}
+			}
+		}
+	}
+	return nil
+}
+
+// columns returns the names of a table's columns, none where it is missing.
+func (c *connection) columns(ctx context.Context, table string) ([]string, error) {
+	rows, err := c.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+// missing says what a database lacks, and what to do about it.
+type missing struct{ what, hint string }
+
+func (m *missing) Error() string {
+	if m.hint == "" {
+		return m.what + " is missing"
+	}
+	return m.what + " is missing: " + m.hint
+}
+
+// quoted is a name in SQL.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -1,0 +1,38 @@
+package reader
+
+import (
+	"bytes"
+	"slices"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// NoteFindings are the problem notes that stand, or that the next pass writes, for
+// check; words puts what one says on one line.
+func (r *Reader) NoteFindings(words func(string) string) []engine.Finding {
+	var list []engine.Finding
+	add := func(d engine.Document) {
+		if !slices.ContainsFunc(list, func(f engine.Finding) bool { return f.Path == d.Path }) {
+			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: words(noteText(d.Body))})
+		}
+	}
+	var p engine.Plan
+	r.Notes.Plan(r.Snap, &p, nil)
+	for _, d := range p.Writes {
+		add(d)
+	}
+	for _, d := range r.Snap.Docs {
+		if d.Kind == layout.KindProblem && d.Present() {
+			add(d)
+		}
+	}
+	return list
+}
+
+// noteText is what a problem note says, without heading and closing line.
+func noteText(body []byte) string {
+	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("# Problem"))
+	body, _, _ = bytes.Cut(body, []byte("\n\nplacet wrote this note"))
+	return string(body)
+}

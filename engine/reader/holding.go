@@ -1,0 +1,51 @@
+package reader
+
+import (
+	"cmp"
+	"slices"
+
+	"placet/engine"
+)
+
+// Hold has nothing decided, and no deadline pass, while files may still be being
+// written, and has the run looked at when they cannot be any more.
+func (r *Reader) Hold(files ...engine.Holding) {
+	r.Held = true
+	for _, h := range files {
+		r.waitFor(h)
+	}
+}
+
+// waitFor names a file that may be half of a write, once.
+func (r *Reader) waitFor(h engine.Holding) {
+	r.WakeAt(h.Until)
+	if !slices.ContainsFunc(r.Holding, func(other engine.Holding) bool { return other.Path == h.Path }) {
+		r.Holding = append(r.Holding, h)
+	}
+}
+
+// BeingWritten are all files of the snapshot that may still be being written, as
+// far as they were read, sorted by path: an account tells them.
+func (r *Reader) BeingWritten() []engine.Holding {
+	list := slices.Clone(r.Holding)
+	for i := range r.Snap.Docs {
+		if d := &r.Snap.Docs[i]; d.Err != nil && d.Unsettled() && d.Path != engine.NeedRuns {
+			list = append(list, engine.Holding{Path: d.Path})
+		}
+	}
+	slices.SortFunc(list, func(a, b engine.Holding) int { return cmp.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(list, func(a, b engine.Holding) bool { return a.Path == b.Path })
+}
+
+// Await has an account wait for the files that may still be being written; what is
+// their name where none is known.
+func (r *Reader) Await(a *engine.Account, what string) {
+	const words = "%s (still being written)"
+	files := r.BeingWritten()
+	for _, h := range files {
+		a.Await(words, r.Snap.Rel(h.Path))
+	}
+	if len(files) == 0 {
+		a.Await(words, what)
+	}
+}

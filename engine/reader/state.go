@@ -1,0 +1,40 @@
+package reader
+
+import (
+	"fmt"
+
+	"placet/engine"
+)
+
+// Record is what can be told of a run's state and the journal beside it.
+type Record struct {
+	// Seq is the number of the journal's last line.
+	Seq int
+	// Torn is true while either may still be being written.
+	Torn bool
+	// Problem is why they cannot be used, with what helps; "" where they can.
+	Problem string
+}
+
+// State reads a state.json that is there, and its journal. decode takes the state's
+// body; it returns the revision, or why the state is not this run's. anew says what
+// helps where the record is torn apart.
+func (r *Reader) State(d engine.Document, anew string, decode func(body []byte) (revision int, unfit string, err error)) Record {
+	if d.Unsettled() {
+		r.Held = true
+		return Record{Torn: true}
+	}
+	if d.Err != nil {
+		return Record{Problem: fmt.Sprintf("cannot read state.json: %v: %s", d.Err, anew)}
+	}
+	revision, unfit, err := decode(d.Body)
+	switch {
+	case err != nil:
+		return Record{Torn: r.Young(d, err), Problem: "cannot read " + err.Error() + ": " + anew}
+	case unfit != "":
+		return Record{Problem: "cannot use state.json: " + unfit + ": " + anew}
+	}
+	seq, wait, problem := r.journal(r.Snap.In("events.jsonl"), revision, anew)
+	r.Held = r.Held || wait
+	return Record{Seq: seq, Torn: wait, Problem: problem}
+}

@@ -1,0 +1,44 @@
+package reconcile
+
+import (
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// What a person is shown is written again when it has been gone for a moment, not
+// while somebody may be putting another in its place.
+func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	s := &session{l: &Loop{o: Options{Now: func() time.Time { return now }}}, book: newBook([]Family{{toyLayout{}, toyMachine{}}}), absences: newAbsences()}
+	lv := s.book.newLive(toyFound("a"))
+	run := toyFound("a").Run
+	s.book.setSights(lv, pack(run.Dir, []string{run.Dir, run.Dir + "/requests/q", run.Dir + "/requests/q/form.md"}))
+	form := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/q/form.md", Kind: layout.KindForm}}}
+	other := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/r/form.md", Kind: layout.KindForm}}}
+	note := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/q/form.md", Kind: layout.KindProblem}}}
+	moves := form
+	moves.Transitions = []engine.Transition{{}}
+
+	expect := func(what string, plan engine.Plan, want bool) {
+		t.Helper()
+		until, got := s.hastyPlan(lv, run, plan)
+		if got != want || got && until.Sub(now) > absenceStands {
+			t.Errorf("%s: early %v until %v, want %v", what, got, until.Sub(now), want)
+		}
+	}
+	expect("a form that was never there", other, false)
+	expect("what nobody is shown", note, false)
+	expect("a plan that moves the run", moves, false)
+	expect("a form that was there", form, true)
+	now = now.Add(absenceStands - time.Millisecond)
+	expect("a moment later", form, true)
+	now = now.Add(time.Millisecond)
+	expect("when its absence has stood", form, false)
+	s.stood(lv)
+	expect("the next time", form, true)
+	now = now.Add(-time.Hour)
+	expect("when the clock was set back", form, false)
+}

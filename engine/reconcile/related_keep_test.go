@@ -1,0 +1,226 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"placet/engine/recall"
+	"placet/engine/store"
+	"placet/engine/store/memfs"
+	"placet/engine/watch"
+)
+
+// A shelf that is served without any file event: what is known of it is what was
+// known at the start.
+func deafShelf(t *testing.T) shelf {
+	w := newShelfWorld(t)
+	w.order("tray", shelfOrder{Brings: []string{"t", "u"}})
+	w.wants("a")
+	w.once()
+	w.wants("b")
+	w.once()
+	w.wants("c")
+	watcher, err := watch.NewFrom(w.root, nil, deaf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { watcher.Close() })
+	w.serving.Store(newSession(w.Loop, watcher, nil))
+	w.eventually("c is told that there is nothing", func() bool { return w.answered("c", false).Present() })
+	if d := w.answered("c", false); len(d.Body) > 0 {
+		t.Fatalf("there is %s", d.Body)
+	}
+	return w
+}
+
+// compared makes the last comparison one of long ago.
+func (x *index) compared(at time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.verified = at
+}
+
+func TestAPlanIsCarriedOutOverWhatIsThereAndNotOverWhatWasTold(t *testing.T) {
+	w := deafShelf(t)
+	w.order("tray2", shelfOrder{Brings: []string{"v"}})
+	x := w.index("shelf")
+	found, err := w.Runs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.walked(found, func(string) bool { return false })
+	w.eventually("c is told of v", func() bool { return string(w.answered("c", false).Body) == "v" })
+	w.put("shelf/a/work/claim.json", string(encode(shelfOrder{Took: "v"})))
+	if d := w.answered("c", false); string(d.Body) != "v" {
+		t.Errorf("somebody looked at a: %q", d.Body)
+	}
+	x.compared(time.Now().Add(-time.Hour))
+	w.eventually("it is seen that a took it, and what it gave back", func() bool { return string(w.answered("c", true).Body) == "t" })
+}
+
+func TestAComparisonHoldsForAMoment(t *testing.T) {
+	w := deafShelf(t)
+	x := w.index("shelf")
+	x.compared(time.Now())
+	w.put("shelf/a/work/claim.json", "{}")
+	if d := w.answered("c", true); len(d.Body) > 0 {
+		t.Errorf("all runs were compared again at once: %q", d.Body)
+	}
+	x.mu.Lock()
+	x.took = time.Hour
+	x.mu.Unlock()
+	x.compared(time.Now().Add(-time.Minute))
+	if x.fresh(true) != true {
+		t.Error("what took long holds no longer than what took nothing")
+	}
+	x.doubt()
+	if x.fresh(false) {
+		t.Error("nothing is doubted after events were lost")
+	}
+}
+
+// What no event has told, a stat of everything finds.
+func TestAPartOfTheRunsIsComparedAtEveryTick(t *testing.T) {
+	w := deafShelf(t)
+	x, s := w.index("shelf"), w.serving.Load()
+	w.put("shelf/a/work/claim.json", "{}")
+	var sc scan
+	at := time.Now()
+	sc.start(at)
+	marked := false
+	w.eventually("c is looked at", func() bool {
+		at = at.Add(scanRound / 8)
+		s.tick(&sc, at)
+		for s.dirty.waiting() {
+			state, _ := s.dirty.take()
+			marked = marked || state == shelfRun("c").State
+		}
+		return marked && string(w.answered("c", false).Body) == "t"
+	})
+	if n := len(x.round); n >= 4 {
+		t.Errorf("%d runs are still to be compared", n)
+	}
+}
+
+// Of two looks at a run the one that began later stands, whichever ends first.
+func TestALookThatWasOvertakenCountsForNothing(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 8_000_000, time.UTC)
+	now := func() time.Time { return at }
+	m := memfs.New(now)
+	m.Put("shelf/tray/order.json", string(encode(shelfOrder{Brings: []string{"old"}})))
+	at = at.Add(time.Hour)
+	l := New(Options{Store: store.New(m, store.Options{Now: now}), Families: []Family{{shelfLayout{}, newShelf()}}, Now: now})
+	if _, err := l.Entries("shelf"); err != nil {
+		t.Fatal(err)
+	}
+	x := l.index("shelf")
+	sl := x.slots[shelfRun("tray").State]
+	sl.racy = true // read it whatever stat says
+	read, goOn := make(chan bool), make(chan bool)
+	var held atomic.Bool
+	m.Hook(func(c memfs.Call) error {
+		if c.Op == "fstat" && c.Name == "shelf/tray/order.json" && !held.Swap(true) {
+			read <- true
+			<-goOn
+		}
+		return nil
+	})
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = x.lookAt(sl) })
+	<-read
+	m.Put("shelf/tray/order.json", string(encode(shelfOrder{Brings: []string{"new"}})))
+	at = at.Add(time.Hour)
+	if err := x.lookAt(sl); err != nil {
+		t.Fatal(err)
+	}
+	close(goOn)
+	wg.Wait()
+	if want := string(encode(shelfOrder{Brings: []string{"new"}})); string(sl.entry) != want {
+		t.Errorf("the entry is %s", sl.entry)
+	}
+}
+
+// What a run was told is no file: at the next start it is asked again.
+func TestARunThatWasToldOfOthersIsNotRecalled(t *testing.T) {
+	root := t.TempDir()
+	next := func() shelf {
+		return shelfWorldAt(t, root, func(o *Options) {
+			o.Store = store.New(elderly{store.OS(root)}, store.Options{Log: o.Log})
+			o.Recall = recall.Open(o.Store, "m")
+		})
+	}
+	w := next()
+	w.wants("a")
+	for _, id := range numbered("tray", 12) {
+		w.order(id, shelfOrder{})
+	}
+	w.once()
+	w = next()
+	w.once()
+	if steps := w.m.counted(w.m.steps); steps["a"] == 0 || len(steps) > 1 {
+		t.Errorf("asked at the next start: %v", steps)
+	}
+}
+
+// Where many runs change at once, most of them share the time that it takes to say
+// what all must know.
+func TestManyChangesAreToldTogether(t *testing.T) {
+	w := deafShelf(t)
+	x := w.index("shelf")
+	x.mu.Lock()
+	x.related, x.relating = time.Now(), 600*time.Millisecond
+	x.mu.Unlock()
+	before := w.m.related()
+	for i := range 8 {
+		w.order("tray", shelfOrder{Brings: []string{fmt.Sprint("n", i)}})
+		x.suspect(shelfRun("tray").State)
+		w.eventually("it is known", func() bool {
+			if err := x.refresh(); err != nil {
+				t.Error(err)
+			}
+			x.settle()
+			entries, writing := x.entries()
+			return len(writing) == 0 && strings.Contains(string(entries["tray"]), fmt.Sprint("n", i))
+		})
+	}
+	w.eventually("it is told", func() bool { return w.serving.Load().dirty.waiting() && w.toldTo("c") == "n7" })
+	if n := w.m.related() - before; n > 3 {
+		t.Errorf("related %d times", n)
+	}
+}
+
+// toldTo is what a run would be told by what is known.
+func (w shelf) toldTo(id string) string {
+	x := w.index("shelf")
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return string(x.answers[id])
+}
+
+// Nobody asks: what changes is noted, and not related.
+func TestWhatNobodyWasToldIsNotRelatedAgain(t *testing.T) {
+	w := deafShelf(t)
+	x := w.index("shelf")
+	x.known(func() {
+		for _, sl := range x.slots {
+			x.hears(sl, false)
+		}
+	})
+	before := w.m.related()
+	w.order("tray", shelfOrder{Brings: []string{"new"}})
+	w.eventually("it is known", func() bool {
+		x.part(1)
+		entries, _ := x.entries()
+		return strings.Contains(string(entries["tray"]), "new")
+	})
+	if n := w.m.related() - before; n > 0 || x.askers != 0 {
+		t.Errorf("related %d times for %d who asked", n, x.askers)
+	}
+	if d := w.answered("c", false); string(d.Body) != "new" {
+		t.Errorf("c is told %q", d.Body)
+	}
+}
