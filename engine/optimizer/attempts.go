@@ -1,0 +1,347 @@
+package optimizer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// mostReruns is how often an idempotent command is started again unasked after
+// its end was lost.
+const mostReruns = 3
+
+// tailKept is how much of each output an outcome keeps, in bytes.
+const tailKept = 4 << 10
+
+// tried is one attempt of the level in hand.
+type tried struct {
+	n          int
+	doc        engine.Document
+	attempt    Attempt
+	outcomeDoc engine.Document
+	outcome    *Outcome // nil while there is none
+	bad        bool     // one of its documents cannot be used
+}
+
+// why is how an attempt failed, in a few words.
+func (t tried) why() string {
+	switch {
+	case t.outcome == nil:
+		return "it has no outcome"
+	case t.outcome.Error != "":
+		return string(t.outcome.Error)
+	case t.outcome.Exit != nil:
+		return fmt.Sprintf("exit %d", *t.outcome.Exit)
+	}
+	return t.outcome.Result
+}
+
+// attempts are those of the level in hand, in order.
+type attempts []tried
+
+func (r *reading) attempts() attempts {
+	return once(r, fmt.Sprint("attempts/", r.st.Level.Current), r.readAttempts)
+}
+
+func (r *reading) readAttempts() attempts {
+	var all attempts
+	for _, d := range r.Snap.Under("attempts") {
+		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
+		if !ok || outcome || level != r.st.Level.Current {
+			continue
+		}
+		t := tried{n: n, doc: d, outcomeDoc: r.Snap.In(layout.OptimizerOutcomeFile(level, n))}
+		t.bad = !r.Decode(d, "optimizer/attempt", &t.attempt)
+		if r.earlier(t.attempt) {
+			continue
+		}
+		if o := t.outcomeDoc; !o.Absent() {
+			t.outcome = &Outcome{}
+			t.bad = !r.Decode(o, "optimizer/outcome", t.outcome) || t.bad
+		}
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b tried) int { return a.n - b.n })
+	return all
+}
+
+// last is the newest attempt, nil for none.
+func (all attempts) last() *tried {
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[len(all)-1]
+}
+
+// used is how many attempts count: all that failed, and those whose end nobody
+// knows but the ones that an idempotent command may be started again after.
+func (all attempts) used(idempotent bool) (used int) {
+	reruns := 0
+	for _, t := range all {
+		switch {
+		case t.outcome == nil || t.outcome.Result == resultOK:
+		case t.outcome.Result == resultUnknown && idempotent && reruns < mostReruns:
+			reruns++
+		default:
+			used++
+		}
+	}
+	return used
+}
+
+// usedUp reports whether no attempt is left and the last one has failed. One
+// whose end nobody knows is a person's to judge first.
+func (all attempts) usedUp(r *reading) bool {
+	last := all.last()
+	if last.bad || last.outcome == nil || last.outcome.Result == resultOK || r.asks(*last) && !r.answeredRetry(*last) {
+		return false
+	}
+	return all.used(r.cfg.Workflow.Idempotent) >= r.cfg.LevelAttempts+r.st.Level.ExtraAttempts
+}
+
+// asks reports whether an attempt goes to a person: nobody knows how it ended, and
+// it may not be started again unasked.
+func (r *reading) asks(t tried) bool {
+	if t.outcome == nil || t.outcome.Result != resultUnknown {
+		return false
+	}
+	if !r.cfg.Workflow.Idempotent {
+		return true
+	}
+	lost := 0
+	for _, other := range r.attempts() {
+		if other.outcome != nil && other.outcome.Result == resultUnknown {
+			lost++
+		}
+	}
+	return lost > mostReruns
+}
+
+// answeredRetry reports whether a person had the command begun again after an
+// attempt.
+func (r *reading) answeredRetry(t tried) bool {
+	return slices.ContainsFunc(r.st.Requests, func(q *Request) bool {
+		return q.Type == typeUnknown && string(q.Subject) == subject(r.st.Level.Current, t.n) && q.Status != open && string(q.Response) == optRetry
+	})
+}
+
+// subject names an attempt.
+func subject(level, n int) string { return fmt.Sprintf("%d-%d", level, n) }
+
+// attemptNamed is the document of an attempt, empty where there is none that can be
+// used.
+func (r *reading) attemptNamed(name string) (a Attempt) {
+	for _, d := range r.Snap.Under("attempts") {
+		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
+		if ok && !outcome && subject(level, n) == name && d.Present() && schemas.Decode("optimizer/attempt", d.Path, d.Body, &a) == nil {
+			return a
+		}
+	}
+	return Attempt{}
+}
+
+// attempting writes down what the level's command is at: its end, and the next
+// attempt, which is recorded before it begins.
+func (r *reading) attempting(w *writing) {
+	r.abandoned(w)
+	if r.st.Status != Running || r.st.Level.Current < 20 {
+		return
+	}
+	all := r.attempts()
+	last := all.last()
+	switch {
+	case last != nil && last.bad:
+		return
+	case last != nil && last.outcome == nil:
+		r.ending(w, *last)
+	case r.startable(all):
+		r.startAttempt(w, all)
+	}
+}
+
+// abandoned writes down how the commands ended that the cycle waits for no longer,
+// once they have: stand ends those that still run.
+func (r *reading) abandoned(w *writing) {
+	for _, d := range r.Snap.Under("attempts") {
+		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
+		if !ok || outcome || !d.Present() || r.st.Status == Running && level == r.st.Level.Current || r.Snap.Facts.Alive[r.levelID(level, n)] {
+			continue
+		}
+		rel := layout.OptimizerOutcomeFile(level, n)
+		var a Attempt
+		if !r.Snap.In(rel).Absent() || schemas.Decode("optimizer/attempt", d.Path, d.Body, &a) != nil || r.earlier(a) {
+			continue
+		}
+		end, known := r.Snap.Facts.Ended[r.levelID(level, n)]
+		if !known {
+			end = engine.Ended{Result: "lost", At: r.Snap.Now}
+		}
+		o := r.outcome(end)
+		if o.Result == resultUnknown {
+			o.Error = "nobody waited for its end any more"
+		}
+		w.Put(rel, encoded(o))
+	}
+}
+
+// startable reports whether the next attempt is to begin.
+func (r *reading) startable(all attempts) bool {
+	argv := r.cfg.argv(r.st.Level.Current)
+	if len(argv) == 0 || r.cfg.Still || !r.Snap.Facts.Trusted[CommandDigest(argv)] || r.st.Level.Retrieved != "" {
+		return false
+	}
+	if !r.Snap.In("retrieved.jsonl").Absent() || r.stop != nil || r.unsureStop || r.unsureLevel() || r.levelError() != nil {
+		return false
+	}
+	last := all.last()
+	if last == nil {
+		return true
+	}
+	if last.outcome.Result == resultOK || r.asks(*last) && !r.answeredRetry(*last) {
+		return false
+	}
+	return all.used(r.cfg.Workflow.Idempotent) < r.cfg.LevelAttempts+r.st.Level.ExtraAttempts
+}
+
+// startAttempt records the next attempt. It begins in the same plan. While the clock is
+// set back it begins with the cycle, so that it is never taken for an earlier one's.
+func (r *reading) startAttempt(w *writing, all attempts) {
+	level, n, at := r.st.Level.Current, r.nextAttempt(all), r.Snap.Now
+	if began := r.st.BeganAt.Time(); at.Before(began) {
+		at = began
+	}
+	a := Attempt{Level: level, N: n, Argv: r.cfg.argv(level), StartedAt: seconds(at), Deadline: seconds(at.Add(r.cfg.LevelTimeout))}
+	body, err := schemas.Encode(a)
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	w.Put(layout.OptimizerAttemptFile(level, n), body)
+	w.Plan.Actions = append(w.Plan.Actions, r.levelAction(a))
+}
+
+// levelID names the command of an attempt.
+func (r *reading) levelID(level, n int) string { return r.actionID("level/" + subject(level, n)) }
+
+func (r *reading) levelAction(a Attempt) engine.Action {
+	return engine.Action{
+		ID: r.levelID(a.Level, a.N), Output: "PLACET_OUT", Tail: tailKept,
+		Command: engine.Command{
+			Argv: a.Argv, Dir: ".", Paths: []string{"PLACET_RUN_DIR=" + r.Snap.Dir},
+			Env:     []string{"PLACET_WORKFLOW=" + r.st.WorkflowName, fmt.Sprintf("PLACET_LEVEL=%d", a.Level)},
+			Timeout: a.Deadline.Time().Sub(a.StartedAt.Time()),
+		},
+	}
+}
+
+// ending writes down how an attempt ended: first what it retrieved, so that an
+// outcome never says more than there is. An attempt that is neither under way nor
+// known to have ended has an unknown end.
+func (r *reading) ending(w *writing, t tried) {
+	id := r.levelID(t.attempt.Level, t.n)
+	end, over := r.Snap.Facts.Ended[id]
+	switch {
+	case r.stopped(t), !over && r.Snap.Facts.Alive[id]:
+		// What placet itself stopped begins again, unasked and uncounted.
+		a := r.levelAction(t.attempt)
+		a.Recorded = !over
+		w.Plan.Actions = append(w.Plan.Actions, a)
+		return
+	case over:
+	default:
+		end = engine.Ended{Result: "lost", At: r.Snap.Now, Reason: "placet ended meanwhile: nobody knows how the command ended"}
+	}
+	if r.laid().unsure {
+		return // what it comes to is told by them
+	}
+	o := r.outcome(end)
+	if d := r.Snap.In("retrieved.jsonl"); o.Result == resultOK && d.Absent() {
+		w.Put("retrieved.jsonl", end.Output)
+		return
+	}
+	body, err := schemas.Encode(o)
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	w.Put(layout.OptimizerOutcomeFile(t.attempt.Level, t.n), body)
+}
+
+// stopped reports whether an orderly stop of placet ended an attempt's command.
+func (r *reading) stopped(t tried) bool {
+	return r.Snap.Facts.Ended[r.levelID(t.attempt.Level, t.n)].Result == "stopped"
+}
+
+// laid is what lies in retrieved.jsonl, whoever put it there: ok where it can be used,
+// unsure while it may be on its way.
+type laid struct{ ok, unsure bool }
+
+func (r *reading) laid() laid {
+	return once(r, "laid", func() laid {
+		held := r.Held
+		r.Held = false
+		l := laid{ok: r.data().ok}
+		l.unsure, r.Held = r.Held, r.Held || held
+		return l
+	})
+}
+
+// outcome is what an end comes to.
+func (r *reading) outcome(end engine.Ended) Outcome {
+	o := Outcome{
+		Exit: end.Exit, StdoutTail: clean(end.Stdout), StderrTail: clean(end.Stderr), EndedAt: seconds(end.At), Error: text(end.Reason),
+	}
+	switch end.Result {
+	case "timed_out":
+		o.Result, o.Error = resultTimeout, "it was still running at its deadline"
+	case "finished":
+		o.Result, o.Error = r.judge(end)
+	case "not_started":
+		o.Result = resultFailed
+	default:
+		o.Result = resultUnknown
+	}
+	return o
+}
+
+// judge says what a command came to that ended by itself.
+func (r *reading) judge(end engine.Ended) (result string, problem text) {
+	switch {
+	case end.Exit == nil:
+		return resultFailed, text(orWord(end.Reason, "a signal ended it"))
+	case *end.Exit != 0:
+		return resultFailed, text(fmt.Sprintf("exit %d", *end.Exit))
+	case end.Output == nil && r.laid().ok:
+		return resultOK, "" // it put its data where they belong itself
+	case end.Output == nil:
+		return resultInvalid, text(orWord(end.Reason, "it wrote no file PLACET_OUT"))
+	}
+	if _, problem := parseRecords(end.Output); problem != "" {
+		return resultInvalid, text("what it wrote is no valid retrieved.jsonl: " + problem)
+	}
+	return resultOK, ""
+}
+
+func orWord(word, otherwise string) string {
+	if word != "" {
+		return word
+	}
+	return otherwise
+}
+
+// clean is a text that JSON can hold.
+func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// unknownAttempt is the attempt that goes to a person, nil for none.
+func (r *reading) unknownAttempt() *tried {
+	if r.st.Status != Running || r.st.Level.Current < 20 || r.st.Level.Retrieved != "" {
+		return nil
+	}
+	last := r.attempts().last()
+	if last == nil || last.bad || !r.asks(*last) || r.answeredRetry(*last) {
+		return nil
+	}
+	return last
+}

@@ -1,0 +1,249 @@
+package optimizer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// Config is the [optimizer] block of the configuration.
+type Config struct {
+	Enabled bool `toml:"enabled"`
+	// Roots are the folders that hold active/ and archive/.
+	Roots    []string `toml:"roots"`
+	Language string   `toml:"language"` // ko or en; fixed when a cycle begins
+	UsageDir string   `toml:"usage_dir"`
+	// AuditDB is the database; "" is audit_global.db of the root. {root} and
+	// {run_id} are replaced.
+	AuditDB             string  `toml:"audit_db"`
+	AuditRows           int     `toml:"audit_rows"`
+	GateThreshold       float64 `toml:"gate_threshold"`
+	InputsWait          string  `toml:"inputs_wait"`
+	HITLTimeout         string  `toml:"hitl_timeout"`
+	MaxTimeoutReentries int     `toml:"max_timeout_reentries"`
+	MatchSlug           bool    `toml:"match_slug"`
+	WriteResult         bool    `toml:"write_result"`
+	LevelAttempts       int     `toml:"level_attempts"`
+	LevelTimeout        string  `toml:"level_timeout"`
+	Tickets             bool    `toml:"tickets"`
+	TicketOwner         string  `toml:"ticket_owner"`
+	TicketDueDays       int     `toml:"ticket_due_days"`
+	// Workflows are settings of one workflow, by its name.
+	Workflows map[string]Workflow `toml:"workflows"`
+	// TryNow has rows that wait for the database tried again if their last try was
+	// before it.
+	TryNow time.Time `toml:"-"`
+	// Still is set where no command may begin.
+	Still bool `toml:"-"`
+}
+
+// Workflow is what is configured for one workflow. A nil member says nothing.
+type Workflow struct {
+	Analysis      []string `toml:"analysis"`   // the command of level 20
+	Evaluation    []string `toml:"evaluation"` // the command of level 30
+	CriteriaFixed bool     `toml:"criteria_fixed"`
+	// Idempotent says that a command may be started again after a crash unasked.
+	Idempotent    bool     `toml:"idempotent"`
+	Language      *string  `toml:"language"`
+	GateThreshold *float64 `toml:"gate_threshold"`
+	InputsWait    *string  `toml:"inputs_wait"`
+	HITLTimeout   *string  `toml:"hitl_timeout"`
+	LevelAttempts *int     `toml:"level_attempts"`
+	LevelTimeout  *string  `toml:"level_timeout"`
+}
+
+// DefaultConfig is what holds where nothing is configured.
+func DefaultConfig() Config {
+	return Config{
+		Enabled: true, Roots: []string{".mso-context", "workspace/.mso-context"}, Language: "ko", UsageDir: "docs/usage", AuditRows: 20, GateThreshold: 85,
+		InputsWait: "10m", HITLTimeout: "48h", MaxTimeoutReentries: 3, MatchSlug: true, WriteResult: true,
+		LevelAttempts: 1, LevelTimeout: "30m", Tickets: true, TicketOwner: "operation-agent", TicketDueDays: 7,
+	}
+}
+
+// never is the timeout that never passes.
+const never = "never"
+
+// settings are what holds for one workflow.
+type settings struct {
+	Config
+	Language      string
+	GateThreshold float64
+	// OwnThreshold says that the workflow's own table names the threshold.
+	OwnThreshold  bool
+	InputsWait    time.Duration
+	HITLTimeout   time.Duration // 0: never
+	LevelAttempts int
+	LevelTimeout  time.Duration
+	Workflow      Workflow
+	// Named says that the workflow has a table.
+	Named bool
+}
+
+// settle merges the layers for a workflow: its table, then [optimizer]. What
+// cannot be used was refused by [Config.Check].
+func (c Config) settle(workflow string) settings {
+	w, named := c.Workflows[workflow]
+	s := settings{Config: c, Workflow: w, Named: named, Language: c.Language, GateThreshold: c.GateThreshold, LevelAttempts: c.LevelAttempts}
+	if w.Language != nil {
+		s.Language = *w.Language
+	}
+	if w.GateThreshold != nil {
+		s.GateThreshold, s.OwnThreshold = *w.GateThreshold, true
+	}
+	if w.LevelAttempts != nil {
+		s.LevelAttempts = *w.LevelAttempts
+	}
+	s.InputsWait = length(first(w.InputsWait, c.InputsWait))
+	s.HITLTimeout = length(first(w.HITLTimeout, c.HITLTimeout))
+	s.LevelTimeout = length(first(w.LevelTimeout, c.LevelTimeout))
+	return s
+}
+
+// first is the workflow's own word, or the general one.
+func first(own *string, general string) string {
+	if own != nil {
+		return *own
+	}
+	return general
+}
+
+// length reads a checked length of time; never is 0.
+func length(word string) time.Duration {
+	d, err := time.ParseDuration(word)
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// argv is the command of a level, nil where there is none.
+func (s settings) argv(level int) []string {
+	switch level {
+	case 30:
+		return s.Workflow.Evaluation
+	case 20:
+		return s.Workflow.Analysis
+	}
+	return nil
+}
+
+// CommandDigest is what trust in a level command is recorded under.
+func CommandDigest(argv []string) engine.Digest {
+	return engine.Sum([]byte("optimizer\x00" + strings.Join(argv, "\x00")))
+}
+
+// Commands returns the digests of the level commands that are configured.
+func (c Config) Commands() []engine.Digest {
+	var all []engine.Digest
+	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
+		for _, argv := range [][]string{c.Workflows[name].Analysis, c.Workflows[name].Evaluation} {
+			if len(argv) > 0 {
+				all = append(all, CommandDigest(argv))
+			}
+		}
+	}
+	return all
+}
+
+// Check reports the first setting that cannot be used, naming its key.
+func (c Config) Check() error {
+	if err := (general{c.Language, c.GateThreshold, c.InputsWait, c.HITLTimeout, c.LevelAttempts, c.LevelTimeout}).check(""); err != nil {
+		return err
+	}
+	switch {
+	case len(c.Roots) == 0:
+		return fmt.Errorf("roots: expected at least one folder")
+	case c.UsageDir != "" && !layout.Safe(c.UsageDir):
+		return fmt.Errorf("usage_dir: %q is no folder of the workspace", c.UsageDir)
+	case c.AuditDB != "" && !layout.Safe(strings.NewReplacer("{root}", "root", "{run_id}", "run").Replace(c.AuditDB)):
+		return fmt.Errorf("audit_db: %q is no file of the workspace", c.AuditDB)
+	case c.AuditRows < 0 || c.AuditRows > 1000:
+		return fmt.Errorf("audit_rows: %d is not from 0 to 1000", c.AuditRows)
+	case c.MaxTimeoutReentries < 0 || c.MaxTimeoutReentries > 1000:
+		return fmt.Errorf("max_timeout_reentries: %d is not from 0 to 1000", c.MaxTimeoutReentries)
+	case c.TicketDueDays < 0 || c.TicketDueDays > 3650:
+		return fmt.Errorf("ticket_due_days: %d is not from 0 to 3650", c.TicketDueDays)
+	case strings.TrimSpace(c.TicketOwner) == "":
+		return fmt.Errorf("ticket_owner: expected a name")
+	}
+	for i, root := range c.Roots {
+		for _, other := range c.Roots[:i] {
+			if layout.Under(root, other) || layout.Under(other, root) {
+				return fmt.Errorf("roots: %q and %q are one folder, or lie in one another", other, root)
+			}
+		}
+		if !layout.Safe(root) || !strings.HasSuffix("/"+root, "/.mso-context") {
+			return fmt.Errorf("roots: %q is no folder .mso-context of the workspace", root)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
+		if err := c.checkWorkflow(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c Config) checkWorkflow(name string) error {
+	w := c.Workflows[name]
+	g := general{
+		c.Language, c.GateThreshold, first(w.InputsWait, c.InputsWait), first(w.HITLTimeout, c.HITLTimeout), c.LevelAttempts,
+		first(w.LevelTimeout, c.LevelTimeout),
+	}
+	if w.Language != nil {
+		g.language = *w.Language
+	}
+	if w.GateThreshold != nil {
+		g.threshold = *w.GateThreshold
+	}
+	if w.LevelAttempts != nil {
+		g.attempts = *w.LevelAttempts
+	}
+	where := fmt.Sprintf("workflows.%q.", name)
+	for key, argv := range map[string][]string{"analysis": w.Analysis, "evaluation": w.Evaluation} {
+		if argv != nil && (len(argv) == 0 || strings.TrimSpace(argv[0]) == "") {
+			return fmt.Errorf("%s%s: expected a program and its arguments", where, key)
+		}
+	}
+	return g.check(where)
+}
+
+// general are the settings that a workflow may have of its own.
+type general struct {
+	language     string
+	threshold    float64
+	inputs, hitl string
+	attempts     int
+	timeout      string
+}
+
+func (g general) check(where string) error {
+	switch {
+	case g.language != "ko" && g.language != "en":
+		return fmt.Errorf("%slanguage: %q is not one of ko, en", where, g.language)
+	case g.attempts < 1 || g.attempts > 100:
+		return fmt.Errorf("%slevel_attempts: %d is not from 1 to 100", where, g.attempts)
+	}
+	for _, l := range []struct {
+		key, word string
+		least     time.Duration
+		never     bool
+	}{{"inputs_wait", g.inputs, 0, false}, {"hitl_timeout", g.hitl, time.Second, true}, {"level_timeout", g.timeout, time.Second, false}} {
+		if l.never && l.word == never {
+			continue
+		}
+		if d, err := time.ParseDuration(l.word); err != nil || d < l.least || d > longest {
+			return fmt.Errorf("%s%s: %q is no length of time from %s to %s, such as \"10m\"", where, l.key, l.word, l.least, longest)
+		}
+	}
+	return nil
+}
+
+// longest is the longest time that can be set: ten years.
+const longest = 10 * 365 * 24 * time.Hour

@@ -1,0 +1,452 @@
+package optimizer
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/reader"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// needs are what a run looks at outside its folder.
+func (r *reading) needs() []string {
+	switch {
+	case r.torn || r.stateErr != "":
+		return nil
+	case !r.begun:
+		return r.reentryNeeds()
+	}
+	needs := []string{}
+	if r.uncollected() {
+		needs = append(needs, engine.NeedRuns, layout.OptimizerManifest(r.Snap.Dir), layout.OptimizerCallbacks(r.Snap.Dir))
+		needs = append(needs, r.chainNeeds()...)
+	}
+	if r.uncollected() || r.st.Status == Deciding {
+		needs = append(needs, r.usagePath())
+	}
+	return append(needs, r.ticketNeeds()...)
+}
+
+// uncollected reports whether context.json is to be written: it is not there, and
+// the report is still to be made of it.
+func (r *reading) uncollected() bool {
+	return r.begun && !final(r.st.Status) && r.st.Report == nil && r.Snap.In("context.json").Absent()
+}
+
+func (r *reading) usagePath() string {
+	return layout.OptimizerUsage(r.cfg.UsageDir, r.st.WorkflowName)
+}
+
+// chainNeeds are the documents of the cycles behind last_run_id: of those that the
+// other runs' entries name, all at once, since the loop asks but a few times.
+func (r *reading) chainNeeds() []string {
+	last := string(r.st.trig.LastRunID)
+	if last == "" || last == r.runID() {
+		return nil
+	}
+	needs := layout.OptimizerOther(r.Snap.Dir, last)
+	for _, run := range readShared(r.Snap.Doc(engine.NeedRuns).Body).Before {
+		if run != last {
+			needs = append(needs, layout.OptimizerOther(r.Snap.Dir, run)...)
+		}
+	}
+	return needs
+}
+
+// link reads a cycle of the same root: of the active folder before the archive.
+func (r *reading) link(run string) link {
+	for _, archived := range []bool{false, true} {
+		if l, ok := r.linkIn(run, archived); ok {
+			return l
+		}
+	}
+	return link{RunID: run}
+}
+
+func (r *reading) linkIn(run string, archived bool) (link, bool) {
+	l := link{RunID: run, Archived: archived}
+	found := false
+	for _, d := range r.Snap.Docs {
+		if d.Present() && layout.OptimizerIsOther(r.Snap.Dir, run, archived, d.Path) {
+			found = true
+			r.linkDoc(&l, d)
+		}
+	}
+	return l, found
+}
+
+// linkDoc takes one document of an earlier cycle. One that cannot be used counts
+// as absent: the notes about it are its own run's.
+func (r *reading) linkDoc(l *link, d engine.Document) {
+	switch path.Base(d.Path) {
+	case "goal.json":
+		var g Goal
+		if schemas.Decode("optimizer/goal", d.Path, d.Body, &g) == nil {
+			l.Goal = &g
+		}
+	case "state.json":
+		if st, err := decodeState(d.Path, d.Body); err == nil {
+			l.State = &st
+		}
+	case "trigger.json":
+		if t, err := decodeTrigger(d.Path, d.Body); err == nil {
+			l.Trigger = &t
+		}
+	case "late.json":
+		var late Late
+		if schemas.Decode("optimizer/late", d.Path, d.Body, &late) == nil {
+			l.Late = &late
+		}
+	}
+}
+
+// chain are the cycles behind last_run_id, the newest first.
+func (r *reading) chain() []link {
+	var all []link
+	at, seen := string(r.st.trig.LastRunID), map[string]bool{r.runID(): true}
+	for range mostLinks {
+		if at == "" || seen[at] || !layout.IsOptimizerRunID(at) {
+			break
+		}
+		seen[at] = true
+		l := r.link(at)
+		all = append(all, l)
+		at = l.before()
+	}
+	return all
+}
+
+// The tries of the look into the database: so long after the cycle began.
+var collectTries = []time.Duration{0, time.Second, 6 * time.Second, 31 * time.Second, 151 * time.Second}
+
+// collectID names the k-th look.
+func (r *reading) collectID(k int) string { return r.actionID(fmt.Sprintf("collect/%d", k)) }
+
+// collecting is what the look into the audit database is at: the action that is
+// to be begun or under way, or the end that decides.
+func (r *reading) collecting() (action *engine.Action, ended *engine.Ended) {
+	k, last := 0, len(collectTries)-1
+	for i, after := range collectTries {
+		if !r.Snap.Now.Before(r.st.BeganAt.Time().Add(after)) {
+			k = i
+		}
+	}
+	for i := range collectTries { // a clock that is set back does not begin anew
+		end, over := r.Snap.Facts.Ended[r.collectID(i)]
+		if over && (end.Result != "failed" || i == last) {
+			return nil, &end
+		}
+		if r.Snap.Facts.Alive[r.collectID(i)] || over && i > k {
+			k = i
+		}
+	}
+	if _, failed := r.Snap.Facts.Ended[r.collectID(k)]; !failed {
+		a := r.collectAction(k)
+		return &a, nil
+	}
+	r.WakeAt(r.st.BeganAt.Time().Add(collectTries[k+1]))
+	return nil, nil
+}
+
+// looked reports whether an action is a look that context.json is made of, or may be
+// made of once more: where somebody deletes it, no look begins a second time.
+func (r *reading) looked(id string) bool {
+	return !final(r.st.Status) && r.st.Report == nil && strings.HasPrefix(id, r.actionID("collect/"))
+}
+
+// How much of others' words the look takes, so that a long history does not become
+// too large to be taken at all: rows of feedback, of which some may be no use, and
+// characters of their comments; characters of all notes together, and of one.
+const (
+	mostLookedAt = 10
+	mostComment  = 16000
+	mostNotes    = 100000
+	mostNote     = 4000
+)
+
+func (r *reading) collectAction(k int) engine.Action {
+	like := "/" + r.runID() + "/"
+	return engine.Action{ID: r.collectID(k), Database: &engine.Database{
+		Path: r.auditPath(), Columns: auditColumns, Hint: migrateHint,
+		Select: []engine.Query{
+			{
+				Name: auditLogs,
+				SQL: fmt.Sprintf("SELECT id, date, task_name, action, status, substr(notes, 1, %d) AS notes FROM audit_logs", min(mostNote, mostNotes/max(r.cfg.AuditRows, 1))) +
+					" WHERE task_name = ? OR instr(coalesce(input_path, ''), ?) > 0" +
+					" OR instr(coalesce(output_path, ''), ?) > 0 ORDER BY date DESC, created_at DESC, id DESC LIMIT ?",
+				Args: []any{"optimizer/" + r.st.WorkflowName, like, like, r.cfg.AuditRows},
+			},
+			{
+				Name: userFeedback,
+				SQL:  fmt.Sprintf(feedbackSQL, mostComment),
+				Args: []any{domain, r.st.WorkflowName, mostLookedAt},
+			},
+		},
+	}}
+}
+
+// feedbackSQL asks for the newest rows about a workflow that have levels. Rows of
+// others may hold any text: it is looked into only where it is JSON.
+const feedbackSQL = `SELECT id, date, created_at, json_object(
+  'feedback_type', json_extract(feedback_text, '$.feedback_type'), 'workflow_name', json_extract(feedback_text, '$.workflow_name'),
+  'level_before', json_extract(feedback_text, '$.level_before'), 'level_after', json_extract(feedback_text, '$.level_after'),
+  'free_text', substr(json_extract(feedback_text, '$.free_text'), 1, %d)) AS feedback_text
+FROM user_feedback WHERE impact_domain = ? AND CASE WHEN json_valid(feedback_text) THEN
+  json_extract(feedback_text, '$.workflow_name') = ? AND json_type(feedback_text, '$.level_before') IN ('integer', 'real')
+  AND json_type(feedback_text, '$.level_after') IN ('integer', 'real') END
+ORDER BY date DESC, created_at DESC, id DESC LIMIT ?`
+
+// collected writes context.json once all is known. A source that is still being
+// written is waited for.
+func (r *reading) collect(w *writing) {
+	if !r.uncollected() {
+		return
+	}
+	action, ended := r.collecting()
+	if action != nil {
+		w.Plan.Actions = append(w.Plan.Actions, *action)
+	}
+	if ended == nil {
+		return
+	}
+	others := r.Snap.Doc(engine.NeedRuns)
+	if others.Err != nil || r.othersHeld() {
+		r.Held = true
+		return
+	}
+	f := r.gather(*ended, others.Body)
+	body, err := schemas.Encode(f)
+	if err != nil {
+		panic(err) // texts, numbers and lists of them
+	}
+	w.Put("context.json", body)
+}
+
+// othersHeld reports whether a document of another run, a callback or the usage
+// document is still being written, or a cycle behind this one cannot be read: its
+// goal may decide.
+func (r *reading) othersHeld() bool {
+	return slices.ContainsFunc(r.Snap.Docs, func(d engine.Document) bool {
+		if layout.Under(d.Path, r.Snap.Dir) {
+			return false
+		}
+		behind := layout.Under(d.Path, layout.OptimizerRoot(r.Snap.Dir)) && !layout.IsOptimizerCallback(d.Path)
+		return d.Unsettled() || behind && reader.Unread(d)
+	})
+}
+
+// gather is context.json.
+func (r *reading) gather(ended engine.Ended, others []byte) Findings {
+	f := Findings{
+		SchemaVersion: 1, RunID: r.runID(), WorkflowName: r.st.WorkflowName, CollectedAt: seconds(r.Snap.Now),
+		Usage:      Usage{Path: r.usagePath(), Found: !r.Snap.Doc(r.usagePath()).Absent()},
+		OpenIssues: []string{}, Feedback: []FeedbackRow{}, Callbacks: []Callback{}, Warnings: []string{},
+	}
+	if !f.Usage.Found {
+		f.Warnings = append(f.Warnings, r.words("warning.usage", "path", f.Usage.Path))
+	}
+	if names := readShared(others).Others; len(names) > 0 && !r.cfg.Named {
+		f.Warnings = append(f.Warnings, r.words("warning.name", "workflow", f.WorkflowName, "names", strings.Join(names, ", ")))
+	}
+	r.gatherGoal(&f)
+	r.gatherRows(&f, ended, others)
+	r.gatherCallbacks(&f)
+	return r.fitting(f)
+}
+
+// gatherGoal finds the goal of the cycle before, and what is open behind it.
+func (r *reading) gatherGoal(f *Findings) {
+	last := string(r.st.trig.LastRunID)
+	if last == "" {
+		return
+	}
+	chain := r.chain()
+	warn := func(key string, pairs ...string) {
+		f.Warnings = append(f.Warnings, r.words("warning."+key, append(pairs, "run", last)...))
+	}
+	switch {
+	case len(chain) == 0:
+		warn("previous.nowhere")
+		return
+	case chain[0].State != nil && chain[0].State.WorkflowName != r.st.WorkflowName:
+		warn("previous.other", "workflow", chain[0].State.WorkflowName)
+		return
+	case chain[0].Goal == nil:
+		warn("previous.none")
+		return
+	}
+	g := chain[0].Goal
+	f.PreviousGoal = &PreviousGoal{
+		RunID: last, Archived: chain[0].Archived, ApprovedBy: g.ApprovedBy, NextAutomationLevel: g.NextAutomationLevel,
+		OptimizationDirectives: g.OptimizationDirectives, CarryOverIssues: g.CarryOverIssues,
+	}
+	f.OpenIssues = openIssues(chain)
+	f.LateAnswer = chain[0].Late
+}
+
+// gatherRows takes what the database says, and what the files of the other runs
+// say besides.
+func (r *reading) gatherRows(f *Findings, ended engine.Ended, others []byte) {
+	f.Audit = AuditRows{DB: r.auditPath(), Rows: []AuditRow{}}
+	rows := foundRows{}
+	switch ended.Result {
+	case "done":
+		f.Audit.Available = true
+		if err := schemas.Decode("", "the audit database's rows", ended.Output, &rows); err != nil {
+			f.Audit.Available = false
+			f.Warnings = append(f.Warnings, r.words("warning.audit", "reason", err.Error()))
+		}
+	case "absent":
+		f.Audit.Available = true // there is none yet: no rows
+	default:
+		f.Warnings = append(f.Warnings, r.words("warning.audit", "reason", ended.Reason))
+	}
+	f.Audit.Rows = append(f.Audit.Rows, rows.audit()...)
+	f.Feedback = newestFeedback(r.st.WorkflowName, rows.feedback(r.st.WorkflowName), sharedFeedback(others))
+}
+
+// foundRows are the rows of the look into the database. Others keep in its columns
+// what they like: a value that is no text is taken as it is written.
+type foundRows struct {
+	AuditLogs    []schemas.Object `json:"audit_logs"`
+	UserFeedback []schemas.Object `json:"user_feedback"`
+}
+
+// inColumn is a row's value in a column as text, "" where it has none.
+func inColumn(row schemas.Object, column string) text {
+	v := row.Raw(column)
+	if s, is := v.Text(); is || v.Null() {
+		return text(s)
+	}
+	return text(v)
+}
+
+// audit are the rows of audit_logs.
+func (rows foundRows) audit() []AuditRow {
+	all := []AuditRow{}
+	for _, row := range rows.AuditLogs {
+		of := func(column string) text { return inColumn(row, column) }
+		all = append(all, AuditRow{
+			ID: string(of("id")), Date: of("date"), TaskName: of("task_name"), Action: of("action"), Status: of("status"), Notes: of("notes"),
+		})
+	}
+	return all
+}
+
+// feedback are the rows that are about a workflow and have levels.
+func (rows foundRows) feedback(workflow string) []FeedbackRow {
+	var all []FeedbackRow
+	for _, row := range rows.UserFeedback {
+		of := func(column string) text { return inColumn(row, column) }
+		if f, ok := feedbackOf(workflow, string(of("id")), of("date"), of("created_at"), string(of("feedback_text"))); ok {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// mostFeedback is how many rows have a vote.
+const mostFeedback = 3
+
+// newestFeedback unites rows by id, newest first by date, created_at and id.
+func newestFeedback(workflow string, lists ...[]FeedbackRow) []FeedbackRow {
+	all, known := []FeedbackRow{}, map[string]bool{}
+	for _, row := range slices.Concat(lists...) {
+		if !known[row.ID] {
+			known[row.ID] = true
+			all = append(all, row)
+		}
+	}
+	slices.SortFunc(all, func(a, b FeedbackRow) int {
+		return -cmpWords(string(a.Date), string(b.Date), string(a.CreatedAt), string(b.CreatedAt), a.ID, b.ID)
+	})
+	return all[:min(len(all), mostFeedback)]
+}
+
+// cmpWords compares pairs of words, the first that differ decide.
+func cmpWords(pairs ...string) int {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if c := strings.Compare(pairs[i], pairs[i+1]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// gatherCallbacks reads what upstream's observer reported about this run.
+func (r *reading) gatherCallbacks(f *Findings) {
+	dir := path.Dir(layout.OptimizerCallbacks(r.Snap.Dir)) + "/"
+	for _, d := range r.Snap.Docs {
+		if !strings.HasPrefix(d.Path, dir) || !layout.IsOptimizerCallback(d.Path) || d.Absent() {
+			continue
+		}
+		var c Callback
+		if d.Err != nil || schemas.Decode("optimizer/callback", d.Path, d.Body, &c) != nil {
+			f.Warnings = append(f.Warnings, r.words("warning.callback", "name", path.Base(d.Path)))
+			continue
+		}
+		f.Callbacks = append(f.Callbacks, c)
+	}
+}
+
+// collects goes on once what is known has been collected.
+func (r *reading) collects() (engine.Plan, bool) {
+	if r.found == nil || r.st.openRequest(typeCap) != nil || r.st.TimeoutReentries > r.cfg.MaxTimeoutReentries && r.capAsked() {
+		return engine.Plan{}, false
+	}
+	m := r.move(collected, Deciding, "context.json", r.Snap.In("context.json"))
+	m.st.InputsUntil = m.after(r.cfg.InputsWait)
+	return m.plan(), true
+}
+
+// capAsked reports whether a person decides about this cycle.
+func (r *reading) capAsked() bool {
+	return slices.ContainsFunc(r.st.Requests, func(q *Request) bool { return q.Type == typeCap })
+}
+
+// usage reads the kpi block of the usage document. Its note stands in the run's
+// own folder.
+func (r *reading) usage() (kpi *KPI, ok bool) {
+	d := r.Snap.Doc(r.usagePath())
+	note := r.Path("usage.problem.md")
+	switch {
+	case d.Absent():
+		return nil, true
+	case d.Unsettled():
+		r.Held = true
+		return nil, false
+	case d.Err != nil:
+		r.Notes.Add(note, fmt.Sprintf("cannot read %s: %v", d.Path, d.Err))
+		return nil, false
+	case bytes.IndexByte(d.Body, 0) >= 0:
+		r.Notes.Add(note, fmt.Sprintf("cannot read %s: the file holds NUL bytes: expected UTF-8 text", d.Path))
+		return nil, false
+	}
+	front, any := frontMatter(d.Body)
+	if !any {
+		return nil, true
+	}
+	kpi, err := decodeUsage(d.Path, front)
+	if err != nil {
+		r.Notes.Add(note, "cannot use the front matter: "+err.Error()+"; expected YAML between two lines of three hyphens: the level is decided once it can be read")
+		return nil, false
+	}
+	return kpi, true
+}
+
+// frontMatter is the YAML between the first two lines of three hyphens.
+func frontMatter(body []byte) ([]byte, bool) {
+	body = bytes.ReplaceAll(bytes.TrimPrefix(body, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
+	rest, ok := bytes.CutPrefix(body, []byte("---\n"))
+	if !ok {
+		return nil, false
+	}
+	front, _, closed := bytes.Cut(append([]byte("\n"), rest...), []byte("\n---"))
+	return front, closed
+}

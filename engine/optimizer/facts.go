@@ -1,0 +1,189 @@
+package optimizer
+
+import (
+	"fmt"
+	"strings"
+
+	"placet/engine"
+)
+
+// telling collects the facts of an account.
+type telling []engine.Fact
+
+func (t *telling) add(label, value string) {
+	if value != "" {
+		*t = append(*t, engine.Fact{Label: label, Value: value})
+	}
+}
+
+func (r *reading) facts() []engine.Fact {
+	var t telling
+	st := r.st
+	t.add("workflow", r.workflow())
+	t.add("trigger", r.triggerWords())
+	t.add("goal asked for", oneLine(string(r.trig.OptimizationGoal), shownSentence))
+	t.add("cycle before", string(r.trig.LastRunID))
+	r.tellLevel(&t)
+	for _, m := range st.KPI {
+		t.add("kpi", m.words())
+	}
+	for _, s := range st.Suggestions {
+		t.add("suggestion", fmt.Sprintf("%s (%s): %s", s.ID, s.Priority, oneLine(s.Text, shownSentence)))
+	}
+	if st.Report != nil {
+		t.add("report", st.Report.Path)
+	}
+	for _, q := range st.Requests {
+		if q.Status == open {
+			t.add("request", q.ID+" ("+q.Type+")")
+		}
+	}
+	if st.Status == Awaiting {
+		t.add("deadline", orWord(string(st.Deadline), "none: an answer is awaited for ever"))
+	}
+	for _, row := range r.audit.Rows {
+		t.add("audit", row.words())
+	}
+	r.tellGoal(&t)
+	if r.found != nil {
+		for _, w := range r.found.Warnings {
+			t.add("warning", oneLine(w, shownSentence))
+		}
+	}
+	return t
+}
+
+func (r *reading) triggerWords() string {
+	if r.trig.TriggerType == "" {
+		return ""
+	}
+	words := r.trig.TriggerType
+	if r.trig.CreatedBy != "" {
+		words += ", by " + oneLine(string(r.trig.CreatedBy), shownName)
+	}
+	if r.st.TimeoutReentries > 0 {
+		words += ", after " + counted(r.st.TimeoutReentries, "cycle", "cycles") + " in a row without an answer"
+	}
+	return words
+}
+
+// tellLevel says which level was decided, by which signals, and which is, or was,
+// carried out.
+func (r *reading) tellLevel(t *telling) {
+	st := r.st
+	d := st.Decision
+	if d == nil {
+		return
+	}
+	if st.Level != nil {
+		how := "in hand"
+		if st.Report != nil {
+			how = "applied"
+		}
+		t.add("level", fmt.Sprintf("%d decided → %d %s", d.AutomationLevel, st.Level.Current, how))
+	}
+	b := "none"
+	if d.Signals.B != nil {
+		b = fmt.Sprint(*d.Signals.B)
+	}
+	t.add("signals", fmt.Sprintf("A %d, B %s, C %d: level %d", d.Signals.A, b, d.Signals.C, d.SignalLevel))
+	for _, reason := range d.Rationale {
+		t.add("because", oneLine(reason, shownSentence))
+	}
+	t.add("escalation", escalationWords(d))
+	for _, x := range st.Demotions {
+		t.add("demoted", fmt.Sprintf("%d → %d: %s", x.From, x.To, oneLine(x.Error, shownSentence)))
+	}
+}
+
+func escalationWords(d *Decision) string {
+	switch {
+	case d.RecommendedLevel != nil:
+		return fmt.Sprintf("needed: level %d is recommended", *d.RecommendedLevel)
+	case d.EscalationNeeded:
+		return "needed"
+	}
+	return "not needed"
+}
+
+// words are a metric in one line.
+func (m Metric) words() string {
+	value := "no value"
+	if m.Value != nil {
+		value = numeral(*m.Value)
+	}
+	words := []string{value}
+	add := func(label string, v *float64) {
+		if v != nil {
+			words = append(words, label+" "+numeral(*v))
+		}
+	}
+	add("threshold", m.Threshold)
+	add("target", m.Target)
+	add("margin", m.Margin)
+	if m.Unit != percent {
+		words = append(words, m.Unit)
+	}
+	if m.Direction == down {
+		words = append(words, "down is better")
+	}
+	if !m.Gate {
+		words = append(words, "no gate")
+	}
+	return oneLine(m.Name, shownName) + ": " + strings.Join(words, ", ")
+}
+
+// words are a row's fate in one line.
+func (row Row) words() string {
+	words := fmt.Sprintf("%s %s: %s", row.Table, row.ID, row.Outcome)
+	if row.settled() && row.Outcome != rowRefused {
+		return words
+	}
+	if row.Tries > 0 {
+		words += fmt.Sprintf(" after %s", counted(row.Tries, "try", "tries"))
+	}
+	if row.LastError != "" {
+		words += ": " + oneLine(string(row.LastError), shownSentence)
+	}
+	if row.Tries > 0 && row.NextTryAt != "" {
+		words += "; tried again at " + string(row.NextTryAt)
+	}
+	return words
+}
+
+func counted(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
+// tellGoal says what was answered, and what the cycle came to.
+func (r *reading) tellGoal(t *telling) {
+	st := r.st
+	if a := st.Answer; a != nil {
+		t.add("answer", givenWords(a.Response, a.Selected, a.Comment, a.By))
+	}
+	if g := st.Goal; g != nil {
+		t.add("goal", fmt.Sprintf("level %d next, by %s", g.NextAutomationLevel, g.ApprovedBy))
+		for _, d := range g.OptimizationDirectives {
+			t.add("directive", oneLine(d, shownSentence))
+		}
+		for _, i := range g.CarryOverIssues {
+			t.add("issue", oneLine(i, shownSentence))
+		}
+	}
+	if late := r.lateAnswer(); late != nil {
+		t.add("late answer", givenWords(late.Response, late.Selected, late.Comment, late.ProvidedBy))
+	}
+	t.add("failed because", oneLine(string(st.Error), shownSentence))
+}
+
+func givenWords(response string, selected []string, comment string, by By) string {
+	words := strings.Join(append([]string{response}, selected...), ", ")
+	words += fmt.Sprintf(" by %s (%s)", oneLine(by.User, shownName), by.Source)
+	if comment != "" {
+		words += ": " + oneLine(comment, shownSentence)
+	}
+	return words
+}

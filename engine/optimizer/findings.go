@@ -1,0 +1,184 @@
+package optimizer
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// findings are what check reports of a run: what stands in its way, notes, and
+// what does not fit together.
+func (r *reading) findings() []engine.Finding {
+	var list []engine.Finding
+	add := func(severity, path, text string) {
+		list = append(list, engine.Finding{Severity: severity, Path: path, Text: text})
+	}
+	if r.stateErr != "" && !r.torn {
+		add("error", r.doc.Path, r.stateErr)
+	}
+	for _, note := range r.NoteFindings(shownNotes) {
+		if len(list) == 0 || note.Path != r.Note(r.doc.Path) { // that one says the same
+			list = append(list, note)
+		}
+	}
+	if _, key, _, ok := layout.OptimizerParts(r.runID()); ok && !slices.Contains(layout.OptimizerKeys(), key) {
+		add("warning", r.Snap.Dir, fmt.Sprintf("the key word %q of the run id is none that is known: it is one of %s", key, strings.Join(layout.OptimizerKeys(), ", ")))
+	}
+	r.checkKeys(add)
+	if r.begun {
+		r.checkReport(add)
+		r.checkGoal(add)
+	}
+	for _, row := range r.audit.Rows {
+		if row.Outcome == rowPending {
+			add("warning", r.audit.doc.Path, row.words())
+		}
+	}
+	for _, d := range r.Snap.Docs {
+		if d.Kind == layout.KindResponseCopy {
+			add("warning", d.Path, "a synchroniser's second copy of an answer: remove the one that does not count")
+		}
+	}
+	return list
+}
+
+// mostStrays is how many keys of one file check names.
+const mostStrays = 20
+
+// checkKeys tells keys of kpi.json that nobody reads: a misspelt one is kept, and
+// what it says does not count.
+func (r *reading) checkKeys(add func(severity, path, text string)) {
+	d := r.Snap.In("inputs/kpi.json")
+	if !d.Present() {
+		return
+	}
+	strays := strayKeys(d.Body)
+	for i, s := range strays {
+		if i == mostStrays {
+			add("warning", d.Path, fmt.Sprintf("%d more keys of this file are unknown", len(strays)-i))
+			return
+		}
+		text := fmt.Sprintf("%s: unknown key %q: it is kept and not read", oneLine(s.Pointer, shownSentence), oneLine(s.Name, shownName))
+		if s.Meant != "" {
+			text += fmt.Sprintf("; did you mean %q?", s.Meant)
+		}
+		add("warning", d.Path, text)
+	}
+}
+
+// strayKeys are the unknown keys of a kpi.json, those of its metrics included; none
+// of what cannot be read.
+func strayKeys(body []byte) []schemas.Stray {
+	var whole schemas.Object
+	if schemas.Decode("", "kpi.json", body, &whole) != nil {
+		return nil // its note says what is wrong
+	}
+	strays := schemas.Strays("", whole, &KPI{})
+	metrics, _ := schemas.Elements(whole.Raw("metrics"))
+	for i, raw := range metrics {
+		if metric, err := schemas.Members(raw); err == nil {
+			strays = append(strays, schemas.Strays(fmt.Sprintf("/metrics/%d", i), metric, &Measure{})...)
+		}
+	}
+	return strays
+}
+
+// checkReport tells a report that is gone, or is not the one that was recorded.
+func (r *reading) checkReport(add func(severity, path, text string)) {
+	rep := r.st.Report
+	if rep == nil {
+		return
+	}
+	d := r.Snap.Doc(rep.Path)
+	switch {
+	case d.Absent() && final(r.st.Status):
+		add("warning", rep.Path, "the report is gone")
+	case !d.Present() || d.Sum.Hex() == rep.SHA256:
+	default:
+		text := "the report is not the one that was recorded"
+		if missing := missingHeadings(d.Body, r.st.Level.Current, r.st.Lang); len(missing) > 0 {
+			text += ": it lacks the headings " + strings.Join(missing, ", ")
+		}
+		add("error", rep.Path, text)
+	}
+}
+
+// missingHeadings are those headings of a level's report that a text does not have,
+// in their order.
+func missingHeadings(body []byte, level int, lang string) []string {
+	var missing []string
+	rest := body
+	for _, h := range reportHeadings(level, lang) {
+		_, after, found := bytes.Cut(append([]byte("\n"), rest...), []byte("\n"+h+"\n"))
+		if !found {
+			missing = append(missing, h)
+			continue
+		}
+		rest = after
+	}
+	return missing
+}
+
+// checkGoal holds goal.json against the answer that it came of.
+func (r *reading) checkGoal(add func(severity, path, text string)) {
+	st := r.st
+	d := r.Snap.In("goal.json")
+	if st.Goal == nil || !d.Present() {
+		return
+	}
+	var have Goal
+	if err := schemas.Decode("optimizer/goal", "goal.json", d.Body, &have); err != nil {
+		add("error", d.Path, err.Error())
+		return
+	}
+	if !sameGoal(have, *st.Goal) {
+		add("error", d.Path, "it is not the goal that the cycle came to: "+differences(have, *st.Goal))
+	}
+	if should := goalOf(st, st.Answer); !sameGoal(should, *st.Goal) {
+		add("error", r.doc.Path, "/goal does not follow from /answer: "+differences(*st.Goal, should))
+	}
+}
+
+// sameGoal compares goals; an empty list is like none.
+func sameGoal(a, b Goal) bool {
+	return a.NextAutomationLevel == b.NextAutomationLevel && a.ApprovedBy == b.ApprovedBy &&
+		slices.Equal(a.OptimizationDirectives, b.OptimizationDirectives) && slices.Equal(a.CarryOverIssues, b.CarryOverIssues)
+}
+
+// differences names the members in which a goal is not as it should be.
+func differences(have, should Goal) string {
+	var words []string
+	h, s := reflect.ValueOf(have), reflect.ValueOf(should)
+	for i := range h.NumField() {
+		name := h.Type().Field(i).Tag.Get("json")
+		if a, b := fmt.Sprint(h.Field(i)), fmt.Sprint(s.Field(i)); a != b {
+			words = append(words, fmt.Sprintf("%s is %s, expected %s", name, oneLine(a, shownName), oneLine(b, shownName)))
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+// shownNotes puts what a note says on one line.
+func shownNotes(text string) string { return oneLine(text, shownSentence) }
+
+// LevelInHand returns the level that a cycle is carrying out, by its state
+// document; 0 where none is.
+func LevelInHand(state []byte) int {
+	st, err := decodeState("state.json", state)
+	if err != nil || st.Status != Running || st.Level == nil {
+		return 0
+	}
+	return st.Level.Current
+}
+
+// NamesLevel reports whether a level-error.json says that a level cannot be done.
+func NamesLevel(body []byte, level int) bool {
+	var e LevelError
+	return schemas.Decode("optimizer/level-error", "level-error.json", body, &e) == nil && e.Level == level
+}

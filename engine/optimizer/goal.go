@@ -1,0 +1,96 @@
+package optimizer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/schemas"
+	"placet/templates"
+)
+
+// goalOf is what the answer to the request hitl comes to; without one, what its
+// deadline does. The level is that which was carried out, not the one decided.
+func goalOf(st State, a *Given) Goal {
+	g := Goal{NextAutomationLevel: st.Level.Current, ApprovedBy: byTimeout}
+	if a == nil {
+		g.CarryOverIssues = []string{unanswered(st.Lang)}
+	} else {
+		g.ApprovedBy = byHuman
+		g.NextAutomationLevel = st.levelAfter(a.Response)
+		g.OptimizationDirectives, _ = st.sorted(a.Selected)
+		if comment := strings.TrimSpace(a.Comment); comment != "" {
+			g.CarryOverIssues = []string{comment}
+		}
+	}
+	for _, d := range st.Demotions {
+		g.CarryOverIssues = append(g.CarryOverIssues, phrase(st.Lang, "goal.failed", "level", strconv.Itoa(d.From), "error", d.Error))
+	}
+	return g
+}
+
+// unanswered is the issue that a passed deadline leaves.
+func unanswered(lang string) string { return phrase(lang, "goal.unanswered") }
+
+// timeoutIssue reports whether an issue is nobody's words but that of a passed
+// deadline, in whichever language.
+func timeoutIssue(issue string) bool {
+	return slices.ContainsFunc(templates.Languages(), func(lang string) bool { return issue == unanswered(lang) })
+}
+
+// levelAfter is the level that an answer asks for.
+func (st State) levelAfter(response string) int {
+	switch response {
+	case optRaise:
+		return within(st.Level.Current + stride)
+	case optLower:
+		return within(st.Level.Current - stride)
+	}
+	return st.Level.Current
+}
+
+// sorted are the texts of the offered suggestions that were selected and of
+// those that were not, each in their order.
+func (st State) sorted(selected []string) (taken, left []string) {
+	for _, s := range st.Suggestions {
+		if slices.Contains(selected, s.ID) {
+			taken = append(taken, s.Text)
+		} else {
+			left = append(left, s.Text)
+		}
+	}
+	return taken, left
+}
+
+// suggestionsOffered numbers the suggestions of a file: high priority first,
+// else in its order.
+func (st State) suggestionsOffered(sg Suggestions) []Suggestion {
+	var first, rest []Suggestion
+	for _, s := range sg.Suggestions {
+		if s.Priority == high {
+			first = append(first, Suggestion{Text: s.Text, Priority: high})
+		} else {
+			rest = append(rest, Suggestion{Text: s.Text, Priority: normal})
+		}
+	}
+	all := append(first, rest...)
+	for i := range all {
+		all[i].ID = "s" + strconv.Itoa(i+1)
+	}
+	return all
+}
+
+// resultJSON returns optimizer_result.json of a cycle that reached its goal:
+// its last transition is the one to it.
+func resultJSON(st State) ([]byte, error) {
+	var r Result
+	r.RunID, r.WorkflowName, r.TriggerType = st.RunID, st.WorkflowName, st.trig.TriggerType
+	r.DecisionOutput.AutomationLevel = st.Decision.AutomationLevel
+	r.DecisionOutput.Rationale = st.Decision.Rationale
+	r.DecisionOutput.EscalationNeeded = st.Decision.EscalationNeeded
+	r.ReportPath, r.Goal = st.Report.Path, *st.Goal
+	r.Metadata.CreatedAt = st.Last.At
+	r.Metadata.LevelBefore, r.Metadata.LevelAfter = st.Level.Current, st.Goal.NextAutomationLevel
+	r.Metadata.HITLResponded = st.Goal.ApprovedBy == byHuman
+	return schemas.Encode(r)
+}

@@ -1,0 +1,144 @@
+package optimizer
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"placet/schemas"
+)
+
+func TestGoalOf(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		level   int
+		failed  []Demotion
+		given   *Given
+		ko, en  Goal
+		english bool
+	}{
+		{
+			name: "raise, one suggestion, a comment", level: 20,
+			given: &Given{Response: optRaise, Selected: []string{"s1"}, Comment: "  더 자주\n검토 \n"},
+			ko:    Goal{30, []string{"희귀 라벨 검사 추가"}, []string{"더 자주\n검토"}, byHuman},
+		},
+		{name: "raise at 30", level: 30, given: &Given{Response: optRaise}, ko: Goal{30, nil, nil, byHuman}},
+		{name: "raise at 10", level: 10, given: &Given{Response: optRaise}, ko: Goal{20, nil, nil, byHuman}},
+		{name: "lower at 10", level: 10, given: &Given{Response: optLower}, ko: Goal{10, nil, nil, byHuman}},
+		{name: "lower at 30", level: 30, given: &Given{Response: optLower}, ko: Goal{20, nil, nil, byHuman}},
+		{name: "appropriate", level: 20, given: &Given{Response: optAppropriate}, ko: Goal{20, nil, nil, byHuman}},
+		{name: "only s2", level: 20, given: &Given{Response: optAppropriate, Selected: []string{"s2"}}, ko: Goal{20, []string{"Split the slow step"}, nil, byHuman}},
+		{
+			name: "in their order, whatever order they were named in", level: 20, given: &Given{Response: optAppropriate, Selected: []string{"s2", "s1"}},
+			ko: Goal{20, []string{"희귀 라벨 검사 추가", "Split the slow step"}, nil, byHuman},
+		},
+		{name: "a blank comment is none", level: 20, given: &Given{Response: optAppropriate, Comment: " \n\t"}, ko: Goal{20, nil, nil, byHuman}},
+		{
+			name: "demotions after the comment", level: 10, failed: []Demotion{{From: 30, To: 20, Error: "evaluation: exit 2"}, {From: 20, To: 10, Error: "no data"}},
+			given: &Given{Response: optAppropriate, Comment: "c"},
+			ko:    Goal{10, nil, []string{"c", "Level 30 실패: evaluation: exit 2", "Level 20 실패: no data"}, byHuman},
+			en:    Goal{10, nil, []string{"c", "Level 30 failed: evaluation: exit 2", "Level 20 failed: no data"}, byHuman}, english: true,
+		},
+		{
+			name: "the deadline", level: 20,
+			ko: Goal{20, nil, []string{"HITL 미응답 — 다음 주기에 재검토 필요"}, byTimeout},
+			en: Goal{20, nil, []string{"No HITL response — review again in the next cycle"}, byTimeout}, english: true,
+		},
+		{
+			name: "the deadline after a demotion", level: 20, failed: []Demotion{{From: 30, To: 20, Error: "x"}},
+			ko: Goal{20, nil, []string{"HITL 미응답 — 다음 주기에 재검토 필요", "Level 30 실패: x"}, byTimeout},
+			en: Goal{20, nil, []string{"No HITL response — review again in the next cycle", "Level 30 failed: x"}, byTimeout}, english: true,
+		},
+	} {
+		if !c.english {
+			c.en = c.ko
+		}
+		for lang, want := range map[string]Goal{"ko": c.ko, "en": c.en} {
+			st := asked(lang)
+			st.Level.Current, st.Demotions = c.level, c.failed
+			// What was decided has no say.
+			st.Decision.AutomationLevel = 30
+			if diff := cmp.Diff(want, goalOf(st, c.given)); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", c.name, lang, diff)
+			}
+		}
+	}
+}
+
+// TestTheTimeoutsGoalSaysTheSeedsSentence reads the page's sentence out of the
+// written goal.json.
+func TestTheTimeoutsGoalSaysTheSeedsSentence(t *testing.T) {
+	body, err := schemas.Encode(goalOf(asked("ko"), nil))
+	want := `{
+  "next_automation_level": 20,
+  "optimization_directives": [],
+  "carry_over_issues": [
+    "HITL 미응답 — 다음 주기에 재검토 필요"
+  ],
+  "approved_by": "timeout_fallback"
+}
+`
+	if err != nil || string(body) != want {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, string(body)))
+	}
+}
+
+func TestAGoalIsLevelWithinBoundsAndTextsThatWereOffered(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		st := asked("en")
+		st.Level.Current = rapid.SampledFrom([]int{10, 20, 30}).Draw(t, "level")
+		given := &Given{
+			Response: rapid.SampledFrom([]string{optAppropriate, optRaise, optLower}).Draw(t, "response"),
+			Selected: rapid.SliceOf(rapid.SampledFrom([]string{"s1", "s2", "s3", ""})).Draw(t, "selected"),
+		}
+		g := goalOf(st, given)
+		step := map[string]int{optRaise: 10, optLower: -10}[given.Response]
+		if want := max(10, min(30, st.Level.Current+step)); g.NextAutomationLevel != want {
+			t.Fatalf("%d, want %d", g.NextAutomationLevel, want)
+		}
+		taken, left := st.sorted(given.Selected)
+		if len(taken)+len(left) != len(st.Suggestions) || !slices.Equal(taken, g.OptimizationDirectives) {
+			t.Fatalf("taken %q, left %q, directives %q", taken, left, g.OptimizationDirectives)
+		}
+	})
+}
+
+func TestSuggestionsAreNumberedHighFirst(t *testing.T) {
+	var sg Suggestions
+	if err := schemas.Decode("", "suggestions.json", []byte(`{"suggestions": [
+		{"text": "a"}, {"text": "b", "priority": "high"}, {"text": "c", "priority": "normal"}, {"text": "d", "priority": "high"}]}`), &sg); err != nil {
+		t.Fatal(err)
+	}
+	want := []Suggestion{{"s1", "b", high}, {"s2", "d", high}, {"s3", "a", normal}, {"s4", "c", normal}}
+	if diff := cmp.Diff(want, State{}.suggestionsOffered(sg)); diff != "" {
+		t.Error(diff)
+	}
+	if got := (State{}).suggestionsOffered(Suggestions{}); len(got) != 0 {
+		t.Errorf("suggestions of nothing: %v", got)
+	}
+}
+
+func TestResultJSON(t *testing.T) {
+	st := asked("ko")
+	st.Goal = ptr(goalOf(st, &Given{Response: optRaise, Selected: []string{"s1"}}))
+	st.Last = &LastTransition{Edge: answered, At: "2026-03-02T10:00:00Z"}
+	body, err := resultJSON(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("testdata/golden/optimizer_result.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(body)); diff != "" {
+		t.Error(diff)
+	}
+	st.Goal = ptr(goalOf(st, nil))
+	if body, err = resultJSON(st); err != nil || !strings.Contains(string(body), `"hitl_responded": false`) || !strings.Contains(string(body), `"level_after": 20`) {
+		t.Errorf("%v\n%s", err, body)
+	}
+}

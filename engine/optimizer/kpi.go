@@ -1,0 +1,154 @@
+package optimizer
+
+import (
+	"cmp"
+	"fmt"
+
+	"placet/schemas"
+)
+
+// mergeKPI returns the metrics in the order in which they first appear: trigger,
+// kpi.json, usage document. Each field comes from the first of them that says
+// it. What a source says is sound: its problems were found before.
+func mergeKPI(trigger Trigger, kpi, usage *KPI, s settings) []Metric {
+	measures, err := triggerMetrics(trigger.CurrentMetrics)
+	if err != nil {
+		measures = nil
+	}
+	threshold := s.GateThreshold
+	sources := [][]Measure{measures}
+	for _, k := range []*KPI{usage, kpi} {
+		if k != nil && k.GateThreshold != nil {
+			threshold = *k.GateThreshold
+		}
+	}
+	for _, k := range []*KPI{kpi, usage} {
+		if k != nil {
+			sources = append(sources, k.Metrics)
+		}
+	}
+	var merged []Metric
+	for _, m := range joinedMeasures(sources) {
+		merged = append(merged, m.settled(threshold))
+	}
+	return merged
+}
+
+// joinedMeasures are the measures of all sources, one per name, each field from
+// the first source that says it.
+func joinedMeasures(sources [][]Measure) []Measure {
+	var all []Measure
+	at := map[string]int{}
+	for _, source := range sources {
+		for _, m := range source {
+			i, known := at[m.Name]
+			if !known {
+				at[m.Name] = len(all)
+				all = append(all, m)
+				continue
+			}
+			all[i] = all[i].over(m)
+		}
+	}
+	return all
+}
+
+// over is a measure with what it does not say from a lower source.
+func (m Measure) over(lower Measure) Measure {
+	m.Value, m.Threshold, m.Target = cmp.Or(m.Value, lower.Value), cmp.Or(m.Threshold, lower.Threshold), cmp.Or(m.Target, lower.Target)
+	m.Unit, m.Direction, m.Gate = cmp.Or(m.Unit, lower.Unit), cmp.Or(m.Direction, lower.Direction), cmp.Or(m.Gate, lower.Gate)
+	return m
+}
+
+// settled is a measure with its defaults. inherited is the threshold, in
+// percent, of a gated metric without its own; a ratio has it as a ratio. So it has
+// a trigger's bare number, which is in percent: 78.1 is the ratio 0.781.
+func (m Measure) settled(inherited float64) Metric {
+	r := Metric{
+		Name: m.Name, Value: m.Value, Threshold: m.Threshold, Target: m.Target,
+		Unit: cmp.Or(string(m.Unit), percent), Direction: cmp.Or(string(m.Direction), up),
+	}
+	if r.Unit == ratio && m.plain {
+		r.Value = new(asRatio(*m.Value))
+	}
+	r.Gate = r.Unit != number && (m.Gate == nil || *m.Gate)
+	if r.Gate && r.Threshold == nil {
+		if r.Unit == ratio {
+			inherited = asRatio(inherited)
+		}
+		r.Threshold = &inherited
+	}
+	if r.Gate {
+		r.Margin = r.beyond()
+	}
+	return r
+}
+
+// asRatio is a number of percents as a ratio.
+func asRatio(percents float64) float64 { return rounded(percents/100, 12) }
+
+// beyond is how far a metric is beyond its threshold, in percent points or in
+// its own unit, to 6 decimals; nil where value or threshold is missing.
+func (m Metric) beyond() *float64 {
+	if m.Value == nil || m.Threshold == nil {
+		return nil
+	}
+	margin := m.points(*m.Value) - m.points(*m.Threshold)
+	if m.Direction == down {
+		margin = -margin
+	}
+	margin = rounded(finite(margin), 6)
+	return &margin
+}
+
+// points is a value of a metric as it is compared: a ratio in percent.
+func (m Metric) points(v float64) float64 {
+	if m.Unit == ratio {
+		v *= 100
+	}
+	return finite(v)
+}
+
+// problem says what is wrong with a source of KPI that its schema does not see,
+// "" for nothing: a name that is there twice, a gate on a number.
+func (k KPI) problem() string {
+	seen := map[string]int{}
+	for i, m := range k.Metrics {
+		if first, twice := seen[m.Name]; twice {
+			return fmt.Sprintf("/metrics/%d/name: %q is that of /metrics/%d as well: give each metric one entry", i, oneLine(m.Name, shownName), first)
+		}
+		seen[m.Name] = i
+		if m.gatedNumber() {
+			return fmt.Sprintf("/metrics/%d/gate: %q has the unit number and cannot gate: leave gate out, or set unit to percent or ratio", i, oneLine(m.Name, shownName))
+		}
+	}
+	return ""
+}
+
+func (m Measure) gatedNumber() bool { return m.Unit == number && m.Gate != nil && *m.Gate }
+
+// triggerMetrics reads current_metrics of a trigger: numbers, which are
+// percents whatever unit the metric has elsewhere, or objects like a metric of
+// kpi.json without name. The error names the member at fault.
+func triggerMetrics(o schemas.Object) ([]Measure, error) {
+	var all []Measure
+	for _, member := range o {
+		m, value := Measure{Name: member.Name}, o.Raw(member.Name)
+		into, expected := any(&m.Value), "a number"
+		if value.Kind() == '{' {
+			into, expected = &m, "a metric as in kpi.json, without name"
+		}
+		if value.Kind() != '{' && value.Kind() != '0' {
+			return nil, fmt.Errorf("/current_metrics/%s: expected a number, or an object like a metric of kpi.json", oneLine(member.Name, shownName))
+		}
+		if err := schemas.DecodeValue(value, into); err != nil {
+			return nil, fmt.Errorf("/current_metrics/%s: expected %s: %w", oneLine(member.Name, shownName), expected, err)
+		}
+		m.Name, m.plain = member.Name, value.Kind() == '0'
+		if m.gatedNumber() {
+			return nil, fmt.Errorf("/current_metrics/%s/gate: a metric of the unit number cannot gate", oneLine(member.Name, shownName))
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}

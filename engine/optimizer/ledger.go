@@ -1,0 +1,320 @@
+package optimizer
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// ledger is audit.json: the rows that the audit database is owed, and what became
+// of each.
+type ledger struct {
+	doc engine.Document
+	Audit
+	// sound is false while the file cannot be used: then nothing is inserted, since
+	// nobody knows what was.
+	sound bool
+}
+
+// readAudit reads audit.json.
+func (r *reading) readAudit() ledger {
+	l := ledger{doc: r.Snap.In("audit.json")}
+	if l.doc.Absent() {
+		l.sound = true
+		return l
+	}
+	l.sound = r.Decode(l.doc, "optimizer/audit", &l.Audit)
+	return l
+}
+
+// row is the row of an id, nil where there is none.
+func (l ledger) row(id string) *Row {
+	for i := range l.Rows {
+		if l.Rows[i].ID == id {
+			return &l.Rows[i]
+		}
+	}
+	return nil
+}
+
+// auditPath is the audit database, relative to the workspace.
+func (r *reading) auditPath() string { return layout.OptimizerDatabase(r.Snap.Dir, r.cfg.AuditDB) }
+
+// The tries of a row: so long after the one before. After them it is pending, and
+// tried again every slowTry.
+var rowTries = []time.Duration{time.Second, 5 * time.Second, 25 * time.Second, 2 * time.Minute}
+
+const slowTry = 10 * time.Minute
+
+// precisely writes a time with its milliseconds: whether a row was tried since
+// somebody asked for it is told by them.
+func precisely(t time.Time) text { return text(t.UTC().Format("2006-01-02T15:04:05.000Z")) }
+
+// settledRow reports whether nothing more is done for a row.
+func (row Row) settled() bool {
+	return row.Outcome == rowInserted || row.Outcome == rowPresent || row.Outcome == rowRefused
+}
+
+// tryID names the next try of a row: by its time, since an action begins once in a
+// process, whatever others make of audit.json meanwhile.
+func (r *reading) tryID(row Row) string {
+	return r.actionID(fmt.Sprintf("row/%s/%d@%s", row.ID, row.Tries, row.NextTryAt))
+}
+
+// timed gives a try its time where it has none, or one that is long over: had this
+// process begun it under that name for the first time, it would know of it.
+func (r *reading) timed(row Row) Row {
+	next, id := row.NextTryAt.Time(), r.tryID(row)
+	_, over := r.Snap.Facts.Ended[id]
+	if over || r.Snap.Facts.Alive[id] || r.Snap.Now.Before(next.Add(slowTry)) {
+		return row
+	}
+	row.NextTryAt = seconds(r.Snap.Now)
+	return row
+}
+
+// rowDue reports whether a row is to be tried now.
+func (r *reading) rowDue(row Row) bool {
+	next := row.NextTryAt.Time()
+	if !r.Snap.Now.Before(next) || r.Snap.Facts.Alive[r.tryID(row)] {
+		r.WakeAt(next.Add(slowTry))
+		return true
+	}
+	if asked := r.cfg.TryNow; row.Outcome == rowPending && !asked.IsZero() && next.Add(-slowTry).Before(asked) {
+		return true
+	}
+	r.WakeAt(next)
+	return false
+}
+
+// waitsFor reports whether a row names another one that is not settled: the
+// database takes that one first.
+func (l ledger) waitsFor(row Row, audit string) bool {
+	if row.Table != userFeedback || audit == "" {
+		return false
+	}
+	first := l.row(audit)
+	return first == nil || !first.settled()
+}
+
+// ledger makes audit.json what the state owes, with what became of the rows so far.
+func (r *reading) newLedger() Audit {
+	// The setting's word, not the file's, says where rows go. Those that are in
+	// another database are owed to this one where others are to follow them.
+	a := Audit{DB: r.auditPath(), Rows: r.owing(r.audit)}
+	if old := r.audit.DB; old != "" && old != a.DB {
+		if slices.ContainsFunc(a.Rows, func(row Row) bool { return !row.settled() }) {
+			a.Rows = r.owing(ledger{})
+		} else {
+			a.DB = old
+		}
+	}
+	now := ledger{Audit: a}
+	for i, row := range a.Rows {
+		switch {
+		case row.settled():
+		case !now.waitsFor(row, string(r.st.AuditID)):
+			a.Rows[i] = r.timed(row)
+		case row.Outcome == rowOwed && now.row(string(r.st.AuditID)).Outcome == rowPending:
+			a.Rows[i].Outcome, a.Rows[i].LastError = rowPending, "waits for "+r.st.AuditID
+		}
+	}
+	return a
+}
+
+// owing are the rows that the state owes, with what is known of each.
+func (r *reading) owing(known ledger) (rows []Row) {
+	for _, row := range r.owedRows() {
+		if have := known.row(row.ID); have != nil {
+			row.Outcome, row.Tries, row.NextTryAt = have.Outcome, have.Tries, have.NextTryAt
+			row.LastError, row.SettledAt = have.LastError, have.SettledAt
+			if have.settled() {
+				row.Row = have.Row
+			}
+		}
+		rows = append(rows, r.tried(row))
+	}
+	return rows
+}
+
+// tried takes the end of a row's try, if it is known.
+func (r *reading) tried(row Row) Row {
+	if row.settled() {
+		return row
+	}
+	end, over := r.Snap.Facts.Ended[r.tryID(row)]
+	if !over {
+		return row
+	}
+	row.Tries++
+	switch end.Result {
+	case "done":
+		row.Outcome = rowInserted
+	case "present":
+		row.Outcome = rowPresent
+	case "refused":
+		row.Outcome = rowRefused
+	default:
+		next := slowTry
+		if row.Tries <= len(rowTries) {
+			next = rowTries[row.Tries-1]
+		} else {
+			row.Outcome = rowPending
+		}
+		row.NextTryAt, row.LastError = precisely(r.Snap.Now.Add(next)), text(templates.Cut(end.Reason, longestError))
+		return row
+	}
+	row.NextTryAt, row.SettledAt = "", seconds(r.Snap.Now)
+	row.LastError = text(templates.Cut(end.Reason, longestError))
+	return row
+}
+
+// recording plans audit.json, audit-pending.jsonl, and the rows that are due.
+func (r *reading) recording(w *writing) {
+	if !r.audit.sound || r.lateUnsure() || r.st.AuditID == "" {
+		return
+	}
+	a := r.newLedger()
+	body, err := schemas.Encode(a)
+	if err != nil {
+		panic(err) // texts, numbers and maps of them
+	}
+	if r.audit.doc.Absent() || r.audit.doc.Sum != engine.Sum(body) {
+		w.Put("audit.json", body)
+	}
+	r.listPending(w, a)
+	now := ledger{Audit: a}
+	for _, row := range a.Rows {
+		switch {
+		case row.Outcome == rowRefused:
+			r.Notes.Beside(r.audit.doc.Path, fmt.Sprintf("the database %s refused the row %s: %s; the cycle goes on without it", a.DB, row.ID, row.LastError))
+		case row.settled() || now.waitsFor(row, string(r.st.AuditID)):
+		case r.rowDue(row):
+			w.Plan.Actions = append(w.Plan.Actions, r.rowAction(a, row))
+		}
+	}
+}
+
+func (r *reading) rowAction(a Audit, row Row) engine.Action {
+	d := a.Into(row)
+	return engine.Action{ID: r.tryID(row), Database: &d}
+}
+
+// listPending keeps audit-pending.jsonl: the rows that are not in yet.
+func (r *reading) listPending(w *writing, a Audit) {
+	var lines bytes.Buffer
+	for _, row := range a.Rows {
+		if row.Outcome != rowPending {
+			continue
+		}
+		line, err := schemas.Line(Pending{Table: row.Table, ID: row.ID, Row: row.Row, Since: rowSince(row), LastError: row.LastError})
+		if err != nil {
+			panic(err) // texts and numbers
+		}
+		lines.Write(line)
+	}
+	d := r.Snap.In("audit-pending.jsonl")
+	switch {
+	case d.Err != nil && !d.Absent():
+	case lines.Len() == 0 && !d.Absent():
+		w.Plan.Removes = append(w.Plan.Removes, d.Path)
+	case lines.Len() > 0 && (d.Absent() || d.Sum != engine.Sum(lines.Bytes())):
+		w.Put("audit-pending.jsonl", lines.Bytes())
+	}
+}
+
+// rowSince is since when a row is owed.
+func rowSince(row Row) text {
+	created, _ := plainValue(row.Row.Get("created_at")).(string)
+	at, err := time.Parse(time.DateTime, created)
+	if err != nil {
+		return ""
+	}
+	return seconds(at)
+}
+
+// auditColumns are the columns that a database must have.
+var auditColumns = map[string][]string{
+	auditLogs: {
+		"id", "date", "task_name", "mode", "action", "input_path", "output_path", "script_path", "status", "notes", "context_for_next",
+		"continuation_hint", "transition_repeated", "transition_reuse", "transition_decision", "work_type", "triggered_by", "duration_sec",
+		"files_affected", "sprint", "pattern_tag", "session_id", "intent", "created_at", "updated_at",
+	},
+	userFeedback: {
+		"id", "date", "user_id", "feedback_text", "source_ref_path", "impact_domain", "impact_summary", "reversibility", "related_audit_id",
+		"created_at", "updated_at",
+	},
+}
+
+// migrateHint is what helps where one of them is missing.
+const migrateHint = "migrate with upstream's init_db"
+
+// actionsOf begins the names of all actions of the run.
+func (r *reading) actionsOf() string { return "optimizer/" + r.Snap.Key.ID + "/" }
+
+// actionID names an action of the cycle. An action begins once in a process: a cycle
+// that begins anew under the run's name has actions of its own.
+func (r *reading) actionID(what string) string {
+	return r.actionsOf() + string(r.st.BeganAt) + "/" + what
+}
+
+// unwanted are the run's actions, under way or ended, that the state names no
+// longer.
+func (r *reading) unwanted(wanted []engine.Action) []string {
+	named := map[string]bool{}
+	for _, a := range wanted {
+		named[a.ID] = true
+	}
+	var ids []string
+	add := func(id string) {
+		what := strings.TrimPrefix(id, r.actionID(""))
+		if strings.HasPrefix(id, r.actionsOf()) && !named[id] && !r.looked(id) && !r.unsure(what) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for id := range r.Snap.Facts.Alive {
+		add(id)
+	}
+	for id := range r.Snap.Facts.Ended {
+		add(id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// unsure reports whether the document that says whether an action is wanted cannot be
+// used now: it goes on, and its end is kept.
+func (r *reading) unsure(what string) bool {
+	switch {
+	case strings.HasPrefix(what, "row/"):
+		return !r.audit.sound || r.lateUnsure()
+	case strings.HasPrefix(what, "level/") && r.st.Status == Running:
+		last := r.attempts().last()
+		return last != nil && (last.bad || last.outcome == nil && r.laid().unsure)
+	}
+	return false
+}
+
+// plainValue is a column's value as a database takes it, whether it was made here
+// or read from audit.json: a text, a number or nil.
+func plainValue(v any) any {
+	raw, ok := v.(schemas.Raw)
+	if !ok {
+		return v
+	}
+	if s, isText := raw.Text(); isText {
+		return s
+	}
+	if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
+		return n
+	}
+	return nil
+}

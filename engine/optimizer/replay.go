@@ -1,0 +1,42 @@
+package optimizer
+
+import (
+	"placet/engine"
+	"placet/schemas"
+)
+
+// ReadAudit decodes an audit.json. The error is a *schemas.Error.
+func ReadAudit(body []byte) (a Audit, err error) {
+	err = schemas.Decode("optimizer/audit", "audit.json", body, &a)
+	return a, err
+}
+
+// Settled reports whether nothing more is done for a row: it is in the database, or
+// was refused.
+func (row Row) Settled() bool { return row.settled() }
+
+// Into is one of the rows for its database, with the row of audit_logs that it names:
+// a database that was put in the place of another lacks that, though it went in once.
+func (a Audit) Into(row Row) engine.Database {
+	d := row.Into(a.DB)
+	named := columnText(row, "related_audit_id")
+	for _, other := range a.Rows {
+		if other.ID == named && other.Table == auditLogs {
+			d.First = other.Into(a.DB).Insert
+		}
+	}
+	return d
+}
+
+// Into is the row alone for a database, whose path is relative to the workspace: plain
+// values, and what the database must be like.
+func (row Row) Into(db string) engine.Database {
+	var values []engine.Field
+	for _, m := range row.Row {
+		values = append(values, engine.Field{Name: m.Name, Value: plainValue(m.Value)})
+	}
+	return engine.Database{
+		Path: db, Schema: "optimizer/audit", Columns: auditColumns, Hint: migrateHint,
+		Insert: &engine.Row{Table: row.Table, ID: row.ID, Values: values},
+	}
+}

@@ -1,0 +1,329 @@
+package optimizer
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	gmtext "github.com/yuin/goldmark/text"
+	"pgregory.net/rapid"
+
+	"placet/layout"
+)
+
+// pageHeadings are the page's, in their order.
+var pageHeadings = map[string]map[int][]string{
+	"ko": {
+		10: {"## 실행 요약", "## 주요 지표", "## 이상 감지 항목"},
+		20: {"## 실행 요약", "## 분석 결과 (스크립트 기반)", "### 트렌드", "### 패턴", "### 이상치", "## 개선 제안"},
+		30: {"## 평가 요약", "## KPI 달성 여부", "## 개선 필요 구간", "## 구체적 최적화 제안", "### 우선순위 높음", "### 우선순위 보통", "## 다음 주기 권고"},
+	},
+	"en": {
+		10: {"## Run summary", "## Key metrics", "## Anomalies"},
+		20: {"## Run summary", "## Analysis (from scripts)", "### Trends", "### Patterns", "### Outliers", "## Improvement suggestions"},
+		30: {"## Evaluation summary", "## KPI attainment", "## Areas needing improvement", "## Concrete optimisation proposals", "### High priority", "### Normal priority", "## Recommendation for the next cycle"},
+	},
+}
+
+var markdownReader = goldmark.New(goldmark.WithExtensions(extension.GFM))
+
+// outline is a document as others read it: its headings, and its bones, which
+// are all its parts but the words.
+func outline(body []byte) (headings []string, bones string) {
+	var b strings.Builder
+	root := markdownReader.Parser().Parse(gmtext.NewReader(body))
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Text, *ast.String, *ast.AutoLink: // the words, and what a reader makes of a bare address in them
+			return ast.WalkContinue, nil
+		case *ast.Heading:
+			if entering {
+				headings = append(headings, strings.Repeat("#", n.Level)+" "+string(n.Lines().Value(body)))
+			}
+		}
+		if entering {
+			b.WriteString("(" + n.Kind().String())
+		} else {
+			b.WriteString(")")
+		}
+		return ast.WalkContinue, nil
+	})
+	return headings, b.String()
+}
+
+func TestTheHeadingsAreThePages(t *testing.T) {
+	for lang, levels := range pageHeadings {
+		for level, want := range levels {
+			want = append([]string{fmt.Sprintf("# Workflow Optimization Report (Level %d)", level)}, want...)
+			for name, make := range map[string]func(string, int) (State, Findings, inputs){"rich": rich, "bare": bare} {
+				st, f, in := make(lang, level)
+				got, _ := outline(reportMD(st, f, in, 6))
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s, level %d, %s (-want +got):\n%s", lang, level, name, diff)
+				}
+			}
+		}
+	}
+}
+
+func TestTheTablesAreThePages(t *testing.T) {
+	for want, c := range map[string]struct {
+		lang  string
+		level int
+	}{
+		"| 지표 | 현재값 | 임계값 | 상태 |":                   {"ko", 10},
+		"| Metric | Current | Threshold | Status |": {"en", 10},
+		"| KPI | 현재값 | 목표값 | 달성 여부 |":               {"ko", 30},
+		"| KPI | Current | Target | Achieved |":     {"en", 30},
+	} {
+		st, f, in := rich(c.lang, c.level)
+		if body := string(reportMD(st, f, in, 6)); strings.Count(body, "\n"+want+"\n") != 1 {
+			t.Errorf("no %q in\n%s", want, body)
+		}
+	}
+}
+
+func TestTheLastLineNamesRunAndRevision(t *testing.T) {
+	for _, level := range []int{10, 20, 30} {
+		st, f, in := rich("ko", level)
+		st.Revision = 99 // of a later state
+		body := string(reportMD(st, f, in, 6))
+		if !strings.HasSuffix(body, "\n\n<!-- placet 20260302-msowd-sop-masking r6 -->\n") {
+			t.Errorf("level %d ends in %q", level, body[len(body)-80:])
+		}
+	}
+}
+
+// TestTheReportStaysTheSame: what a cycle learns after it reported is not in it.
+func TestTheReportStaysTheSame(t *testing.T) {
+	st, f, in := rich("ko", 20)
+	want := reportMD(st, f, in, 6)
+	st.Status, st.Revision, st.Goal, st.Answer = Reached, 8, ptr(goalOf(st, nil)), &Given{Comment: "no"}
+	if !bytes.Equal(want, reportMD(st, f, in, 6)) {
+		t.Error("another report after the answer")
+	}
+}
+
+func TestStandings(t *testing.T) {
+	num := func(v float64, threshold *float64, direction text) Metric {
+		return Measure{Value: &v, Threshold: threshold, Unit: number, Direction: direction}.settled(85)
+	}
+	for _, c := range []struct {
+		m    Metric
+		want string
+	}{
+		{gated("m", 90), met}, {gated("m", 89.99), near}, {gated("m", 80), near}, {gated("m", 79.99), missed},
+		{Measure{Name: "m"}.settled(85), unknown},
+		{Measure{Value: ptr(79.0), Threshold: ptr(85.0), Gate: ptr(false)}.settled(0), missed},
+		{Measure{Value: ptr(79.0), Gate: ptr(false)}.settled(85), unknown},
+		{num(5, ptr(5.0), ""), met}, {num(4.9999999, ptr(5.0), ""), missed}, {num(5, ptr(5.0), down), met},
+		{num(5.0000001, ptr(5.0), down), missed}, {num(5, nil, ""), unknown},
+	} {
+		if got := c.m.standing(); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.m, got, c.want)
+		}
+	}
+}
+
+func TestAttainment(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		m       Measure
+		records []float64
+		current string
+		want    string
+	}{
+		{"the target", Measure{Value: ptr(90.0), Target: ptr(95.0), Threshold: ptr(85.0)}, nil, "90", "no"},
+		{"reached", Measure{Value: ptr(95.0), Target: ptr(95.0)}, nil, "95", "yes"},
+		{"the threshold where there is no target", Measure{Value: ptr(90.0)}, nil, "90", "yes"},
+		{"the records before the value", Measure{Value: ptr(99.0), Target: ptr(95.0)}, []float64{94, 95}, "94.5", "no"},
+		{"records alone", Measure{Target: ptr(95.0)}, []float64{96}, "96", "yes"},
+		{"neither", Measure{Target: ptr(95.0)}, nil, "–", "unknown"},
+		{"no aim", Measure{Value: ptr(3.0), Unit: number}, nil, "3", "unknown"},
+		{"down", Measure{Value: ptr(3.0), Target: ptr(3.0), Unit: number, Direction: down}, nil, "3", "yes"},
+		{"down, above", Measure{Value: ptr(3.00000001), Target: ptr(3.0), Unit: number, Direction: down}, nil, "3", "no"},
+		{"down, a mean that is off by rounding", Measure{Target: ptr(0.2), Unit: number, Direction: down}, []float64{0.1, 0.2, 0.3}, "0.2", "yes"},
+		{"tiny", Measure{Value: ptr(1e-9), Target: ptr(2e-9), Unit: number}, nil, "0", "no"},
+		{"huge", Measure{Value: ptr(-math.MaxFloat64), Target: ptr(math.MaxFloat64), Unit: ratio}, nil, "", "no"},
+	} {
+		c.m.Name = "m"
+		r := report{State: State{KPI: []Metric{c.m.settled(85)}, Lang: "en"}, stats: statistics(recordsOf(c.records...))}
+		row := r.attained()[0]
+		if row.Status != c.want || c.current != "" && row.Current != c.current {
+			t.Errorf("%s: %+v, want %s, %s", c.name, row, c.current, c.want)
+		}
+		if short := len(r.short()) == 1; short != (c.want == "no") {
+			t.Errorf("%s: short %q", c.name, r.short())
+		}
+	}
+}
+
+func TestWhatFallsShortComesFurthestFirst(t *testing.T) {
+	of := func(name string, value, target float64, unit string) Metric {
+		return Measure{Name: name, Value: &value, Target: &target, Unit: text(unit)}.settled(85)
+	}
+	r := report{State: State{Lang: "en", KPI: []Metric{of("a", 90, 95, percent), of("b", 0.8, 0.95, ratio), of("c", 90, 95, percent), of("d", 99, 95, percent), of("e", 1, 7, number)}}}
+	want := []string{"b: 0.8, short of the target 0.95", "e: 1, short of the target 7", "a: 90, short of the target 95", "c: 90, short of the target 95"}
+	if diff := cmp.Diff(want, r.short()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheRecommendation(t *testing.T) {
+	st, f, _ := rich("en", 10)
+	st.Decision.RecommendedLevel = ptr(30)
+	want := []string{
+		"Recommended level: 30", "Level 30 failed: level 30: exit 2", "Level 20 failed: level 20: exit 2",
+		"Open issue: 한글 이슈", "Open issue: Level 20 failed: no data",
+	}
+	if diff := cmp.Diff(want, report{State: st, Found: f}.next()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestADatabaseThatCannotBeReadIsSaid(t *testing.T) {
+	for lang, want := range map[string]string{"ko": "\n- 감사 기록: 데이터베이스를 읽을 수 없음\n", "en": "\n- Audit rows: the database cannot be read\n"} {
+		st, f, in := bare(lang, 10)
+		f.Audit.Available = false
+		if body := string(reportMD(st, f, in, 6)); !strings.Contains(body, want) {
+			t.Errorf("no %q in\n%s", want, body)
+		}
+	}
+}
+
+// filled is a rich cycle with one text in all places that others fill.
+func filled(lang string, level int, s string) (State, Findings, inputs) {
+	st, f, in := rich(lang, level)
+	st.WorkflowName, st.trig.OptimizationGoal = s, text(s)
+	st.Decision.Rationale = []string{s, s}
+	st.Demotions = []Demotion{{From: 30, To: 20, Error: s}}
+	st.Suggestions = []Suggestion{{"s1", s, high}, {"s2", s, normal}}
+	for i := range st.KPI {
+		st.KPI[i].Name = s + fmt.Sprint(i)
+	}
+	f.PreviousGoal.OptimizationDirectives, f.OpenIssues, f.Warnings = []string{s}, []string{s}, []string{s, s}
+	f.LateAnswer.Comment, f.LateAnswer.Response, f.LateAnswer.Selected, f.LateAnswer.ProvidedBy.User = s, s, []string{s}, s
+	f.Audit.Rows[1] = AuditRow{ID: s, Date: text(s), Action: text(s), Notes: text(s), Status: "fail"}
+	f.Callbacks[0].Message, f.Callbacks[0].Severity, f.Callbacks[0].CheckpointID = text(s), text(s), text(s)
+	in.Suggestions = Suggestions{Summary: text(s), Patterns: []string{s, s}}
+	for i := range in.Records {
+		in.Records[i].Metric = in.Records[i].Metric[:1] + s
+		in.Records[i].RecordID += s
+	}
+	return st, f, in
+}
+
+// hostileTexts would be more than text where nothing quotes them.
+var hostileTexts = []string{
+	"# heading", "\n# heading\n", "x\n===", "x\n---\n", "- item", "\n- item\n", "* item", "+ item", "1. item", "1) item", "- [x] done",
+	"> quote", "\n> quote", "```\nfence", "\n```", "~~~", "    code", "\n\n    code", "<!-- comment", "-->", "<!--\n-->", "<div>", "<script>", "</li>",
+	"<b>", "[link](https://example.com)", "![image](x)", "[x]: https://example.com", "*bold*", "__bold__", "_it_", "`code`", "`", "| a | b |", "|", "\\|", "\\", "a\\",
+	"| a |\n|---|\n| b |", "***", "---", "___", "&lt;&#35;", "\u2028# heading", "\u0085# heading", "\r# heading", "\v# heading", "\u202e# heading", "~~gone~~", "<https://example.com>",
+	"https://example.com/a_b_", "www.example.com", "a@example.com", "<!-- placet 20260302-msowd-sop-masking r6 -->", "\n<!-- placet x r1 -->\n", "#", "-", "=", "==", "\t# x", "\x00# x", "\u200b# x",
+}
+
+// TestTextFromFilesIsNothingButText: whatever stands in the files, a report has
+// the parts that it has with a harmless word in their places.
+func TestTextFromFilesIsNothingButText(t *testing.T) {
+	for _, lang := range []string{"ko", "en"} {
+		for _, level := range []int{10, 20, 30} {
+			wantHeadings, want := outline(reportMD(filledReport(lang, level, "word")))
+			for _, s := range hostileTexts {
+				body, f, in, revision := filledReport(lang, level, s)
+				headings, got := outline(reportMD(body, f, in, revision))
+				if diff := cmp.Diff(wantHeadings, headings); diff != "" {
+					t.Errorf("%s, level %d: %q makes headings:\n%s", lang, level, s, diff)
+				}
+				if got != want {
+					t.Errorf("%s, level %d: %q is more than text:\n%s", lang, level, s, reportMD(body, f, in, revision))
+				}
+			}
+		}
+	}
+}
+
+func filledReport(lang string, level int, s string) (State, Findings, inputs, int) {
+	st, f, in := filled(lang, level, s)
+	return st, f, in, 6
+}
+
+// listLine is what text from files may stand on, and the lines that are placet's.
+var listLine = regexp.MustCompile(`^(  )?- .|^\| .* \|$|^\|---\|---\|---\|---\|$|^$`)
+
+func checkReport(t interface{ Fatalf(string, ...any) }, lang string, level int, s string) {
+	st, f, in := filled(lang, level, s)
+	body := reportMD(st, f, in, 6)
+	headings, _ := outline(body)
+	if want := pageHeadings[lang][level]; len(headings) != len(want)+1 || !slices.Equal(headings[1:], want) {
+		t.Fatalf("%q makes the headings %q", s, headings)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
+	for i, line := range lines {
+		own := i == 0 || i == len(lines)-1 || slices.Contains(pageHeadings[lang][level], line)
+		if !own && !listLine.MatchString(line) || strings.ContainsAny(line, "\r\v\f\x00\u0085\u2028\u2029") {
+			t.Fatalf("%q: line %d is neither list item nor cell: %q", s, i+1, line)
+		}
+	}
+}
+
+func TestTextFromFilesStandsInListItemsAndCells(t *testing.T) {
+	marks := rapid.StringOf(rapid.SampledFrom([]rune("#->=*_`~|\\<![]()+.1 \n\r\t\u2028a가")))
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.OneOf(marks, rapid.String(), rapid.SampledFrom(hostileTexts)).Draw(t, "text")
+		checkReport(t, rapid.SampledFrom([]string{"ko", "en"}).Draw(t, "lang"), rapid.SampledFrom([]int{10, 20, 30}).Draw(t, "level"), s)
+	})
+}
+
+// FuzzReport puts any text into all places that others fill.
+func FuzzReport(f *testing.F) {
+	for _, s := range hostileTexts {
+		f.Add(s, false, 20)
+	}
+	f.Fuzz(func(t *testing.T, s string, korean bool, level int) {
+		lang := map[bool]string{true: "ko", false: "en"}[korean]
+		checkReport(t, lang, []int{10, 20, 30}[((level%3)+3)%3], s)
+	})
+}
+
+// TestAReportCanBeReadBack: the worst inputs make no report above the limit for
+// texts.
+func TestAReportCanBeReadBack(t *testing.T) {
+	long := strings.Repeat("*", 4000)
+	for _, level := range []int{10, 20, 30} {
+		st, f, in := rich("ko", level)
+		many := slices.Repeat([]string{long}, 1000)
+		st.trig.OptimizationGoal, st.Decision.Rationale, f.OpenIssues, f.Warnings = text(long), many, many, many
+		f.PreviousGoal.OptimizationDirectives = many
+		f.LateAnswer = &Late{Response: optRaise, Comment: long, Selected: many}
+		in.Suggestions = Suggestions{Summary: text(long), Patterns: many}
+		st.Suggestions, st.KPI = nil, nil
+		for i := range 1000 {
+			v := -math.MaxFloat64
+			name := fmt.Sprintf("%04d%s", i, long)
+			st.KPI = append(st.KPI, Measure{Name: name, Value: &v, Target: ptr(-v)}.settled(85))
+			f.Callbacks = append(f.Callbacks, Callback{EventType: "anomaly_detected", Message: text(long), Severity: text(long), CheckpointID: text(long), Timestamp: text(long)})
+			f.Audit.Rows = append(f.Audit.Rows, AuditRow{ID: long, Notes: text(long), Status: "fail", Action: text(long), Date: text(long)})
+			for j := range 17 {
+				in.Records = append(in.Records, Record{RecordID: fmt.Sprint(j, long), Metric: name, Value: v, Flag: anomaly})
+			}
+		}
+		for i := range 50 {
+			st.Suggestions = append(st.Suggestions, Suggestion{ID: fmt.Sprint("s", i+1), Text: long, Priority: high})
+		}
+		body := reportMD(st, f, in, 6)
+		if len(body) > layout.LimitText {
+			t.Errorf("level %d: %d bytes", level, len(body))
+		}
+		if !strings.Contains(string(body), "… +9") {
+			t.Errorf("level %d does not say what it leaves out", level)
+		}
+	}
+}

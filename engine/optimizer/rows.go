@@ -1,0 +1,196 @@
+package optimizer
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"placet/engine/gate"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Prefixes of the rows' ids, and the purposes in their hash.
+const (
+	auditPrefix     = "TASK"
+	feedbackPrefix  = "FB"
+	purposeAudit    = "audit"
+	purposeFeedback = "feedback"
+	purposeLate     = "late"
+)
+
+// domain is the word by which the rows of this family are known.
+const domain = "workflow_optimization"
+
+// rowID is the id of a row that the state of a revision owes first, at a time.
+// run is the run's id in its key.
+func rowID(prefix, run string, revision int, purpose string, at text) string {
+	return prefix + "-" + at.Time().UTC().Format("20060102") + "-" + strings.ToUpper(id(run, revision, purpose))
+}
+
+// day and clock are a time as the database has it, in UTC.
+func day(at text) string   { return at.Time().UTC().Format("2006-01-02") }
+func clock(at text) string { return at.Time().UTC().Format("2006-01-02 15:04:05") }
+
+// orNull is a text as a column has it.
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// line is a value as JSON on one line. The values here are made of strings that
+// were read strictly, numbers and lists of them: they can always be written.
+func line(v any) string {
+	body, err := schemas.Line(v)
+	if err != nil {
+		panic("optimizer: cannot write a row: " + err.Error())
+	}
+	return strings.TrimSuffix(string(body), "\n")
+}
+
+// auditRow is the row of audit_logs that a cycle owes: for its report, else for
+// having failed before it had one. id and at are those of the transition that
+// owes it, dir is the run's folder.
+func auditRow(st State, id, dir string, at text) Row {
+	var output, files any
+	if st.Report != nil {
+		output, files = st.Report.Path, line([]string{st.Report.Path})
+	}
+	status, by := "success", "user_request"
+	if st.Report == nil {
+		status = "fail"
+	}
+	if st.trig.TriggerType != direct {
+		by = "auto"
+	}
+	return Row{ID: id, Table: auditLogs, Outcome: rowOwed, Row: schemas.Object{
+		{Name: "id", Value: id},
+		{Name: "date", Value: day(at)},
+		{Name: "task_name", Value: "optimizer/" + st.WorkflowName},
+		{Name: "mode", Value: domain},
+		{Name: "action", Value: st.auditAction()},
+		{Name: "input_path", Value: path.Join(dir, "trigger.json")},
+		{Name: "output_path", Value: output},
+		{Name: "status", Value: status},
+		{Name: "notes", Value: nil},
+		{Name: "context_for_next", Value: line(st.contextForNext())},
+		{Name: "continuation_hint", Value: nil},
+		{Name: "work_type", Value: "review"},
+		{Name: "triggered_by", Value: by},
+		{Name: "duration_sec", Value: max(0, at.Time().Sub(st.BeganAt.Time()).Seconds())},
+		{Name: "files_affected", Value: files},
+		{Name: "pattern_tag", Value: domain},
+		{Name: "session_id", Value: st.RunID},
+		{Name: "intent", Value: orNull(templates.Cut(string(st.trig.OptimizationGoal), mostIntent))},
+		{Name: "created_at", Value: clock(at)},
+		{Name: "updated_at", Value: clock(at)},
+	}}
+}
+
+func (st State) auditAction() string {
+	switch {
+	case st.Level == nil:
+		return "cycle_failed"
+	case st.Report == nil:
+		return fmt.Sprintf("level%02d_failed", st.Level.Current)
+	}
+	return fmt.Sprintf("level%02d_report", st.Level.Current)
+}
+
+// contextForNext is what the next cycle may read in the database. What was not
+// decided is null.
+func (st State) contextForNext() schemas.Object {
+	var d Decision
+	var decided, applied *int
+	if st.Decision != nil {
+		d = *st.Decision
+		decided = &d.AutomationLevel
+	}
+	if st.Level != nil {
+		applied = &st.Level.Current
+	}
+	return schemas.Object{
+		{Name: "run_id", Value: st.RunID},
+		{Name: "workflow_name", Value: st.WorkflowName},
+		{Name: "automation_level", Value: decided},
+		{Name: "applied_level", Value: applied},
+		{Name: "rationale", Value: d.Rationale},
+		{Name: "escalation_needed", Value: d.EscalationNeeded},
+		{Name: "recommended_level", Value: d.RecommendedLevel},
+	}
+}
+
+// feedbackRow is the row of user_feedback for the answer that made the goal. user
+// is who answered, "" for nobody known; refused says that the row of audit_logs
+// was, so that this one cannot name it.
+func feedbackRow(st State, id, user string, at text, refused bool) Row {
+	return st.feedback(id, user, at, refused, *st.Answer)
+}
+
+// lateRow is the row of user_feedback for an answer that came after the
+// deadline.
+func lateRow(st State, late Late, id, user string, refused bool) Row {
+	return st.feedback(id, user, late.ReceivedAt, refused, Given{Response: late.Response, Selected: late.Selected, Comment: late.Comment})
+}
+
+func (st State) feedback(id, user string, at text, refused bool, given Given) Row {
+	before, after := st.Level.Current, st.levelAfter(given.Response)
+	taken, left := st.sorted(given.Selected)
+	related := orNull(string(st.AuditID))
+	if refused {
+		related = nil
+	}
+	said := schemas.Object{
+		{Name: "feedback_type", Value: feedbackType(before, after, len(taken))},
+		{Name: "workflow_name", Value: st.WorkflowName},
+		{Name: "level_before", Value: before},
+		{Name: "level_after", Value: after},
+		{Name: "accepted_suggestions", Value: taken},
+		{Name: "rejected_suggestions", Value: left},
+		{Name: "free_text", Value: strings.TrimSpace(given.Comment)},
+	}
+	summary := phrase(st.Lang, "feedback.summary", "before", strconv.Itoa(before), "after", strconv.Itoa(after), "n", strconv.Itoa(len(taken)))
+	return Row{ID: id, Table: userFeedback, Outcome: rowOwed, Row: schemas.Object{
+		{Name: "id", Value: id},
+		{Name: "date", Value: day(at)},
+		{Name: "user_id", Value: orNull(user)},
+		{Name: "feedback_text", Value: line(said)},
+		{Name: "source_ref_path", Value: st.Report.Path},
+		{Name: "impact_domain", Value: domain},
+		{Name: "impact_summary", Value: summary},
+		{Name: "reversibility", Value: "High"},
+		{Name: "related_audit_id", Value: related},
+		{Name: "created_at", Value: clock(at)},
+		{Name: "updated_at", Value: clock(at)},
+	}}
+}
+
+// feedbackType has one value: what weighs most in an answer.
+func feedbackType(before, after, taken int) string {
+	switch {
+	case before != after:
+		return "level_adjustment"
+	case taken > 0:
+		return "suggestion_acceptance"
+	}
+	return "free_text"
+}
+
+// userOf is who answered, as a row names people: the user that the answer
+// claims, else the author of its commit, else "".
+func userOf(by *By, known []string) string {
+	claimed, author := "", ""
+	if by != nil && by.Source != gate.SourceForm { // a form claims nobody: its user is the file's owner
+		claimed = by.User
+	}
+	for _, k := range known {
+		if who, ok := strings.CutPrefix(k, "committed:"); ok && author == "" {
+			author = who
+		}
+	}
+	return cmp.Or(claimed, author)
+}

@@ -1,0 +1,193 @@
+package optimizer
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"placet/templates"
+)
+
+// Levels of automation: a report, a script's analysis, an evaluation.
+const (
+	lowest  = 10
+	highest = 30
+	stride  = 10
+)
+
+// within is a level that was moved, kept from 10 to 30.
+func within(level int) int { return min(max(level, lowest), highest) }
+
+// whys are the facts that each signal rests on, in no language; "" where there
+// are none.
+type whys struct{ A, B, C string }
+
+// Decide is the table: the level for what assets (a: 10, 20, 30), KPI (b: 10,
+// 20, 30, nil for neutral) and history (c: -10, 0, 10) say. Its rationale names
+// the signals alone.
+func Decide(a int, b *int, c int) Decision {
+	return decide(Signals{A: a, B: b, C: c}, nil, nil, templates.English)
+}
+
+// decide is the table with its reasons, and over it the level that a person
+// chose for this cycle in the cycle before. A goal that a timeout set is
+// nobody's word. Without reasons the rationale names the signals alone.
+func decide(s Signals, why *whys, goal *PreviousGoal, lang string) Decision {
+	d := Decision{Signals: s, Rationale: rationale(s, why, lang)}
+	level, escalate := combined(s)
+	d.SignalLevel, d.AutomationLevel, d.EscalationNeeded = level, level, escalate
+	if goal != nil && goal.ApprovedBy == byHuman {
+		chosen := goal.NextAutomationLevel
+		d.AutomationLevel, d.GoalLevel = chosen, &chosen
+	}
+	if d.AutomationLevel != d.SignalLevel {
+		d.EscalationNeeded = true
+		d.Rationale = append(d.Rationale, "Goal: "+phrase(lang, "rationale.goal",
+			"goal", strconv.Itoa(d.AutomationLevel), "run", goal.RunID, "signals", strconv.Itoa(d.SignalLevel)))
+	}
+	if s.conflict() {
+		d.Rationale = append(d.Rationale, "Conflict: "+phrase(lang, "rationale.conflict", "a", strconv.Itoa(s.A), "b", strconv.Itoa(*s.B), "level", strconv.Itoa(level)))
+	}
+	if s.B != nil && *s.B == highest && d.AutomationLevel < highest {
+		recommended := highest
+		d.RecommendedLevel = &recommended
+	}
+	return d
+}
+
+// conflict reports whether assets and KPI name different levels.
+func (s Signals) conflict() bool { return s.B != nil && s.A != *s.B }
+
+// combined is the level of the table, and whether a person should look at it.
+func combined(s Signals) (level int, escalate bool) {
+	if s.conflict() {
+		return min(s.A, *s.B), true
+	}
+	level = within(s.A + s.C)
+	return level, s.B != nil && *s.B == highest && level < highest
+}
+
+func rationale(s Signals, why *whys, lang string) []string {
+	b := "–"
+	if s.B != nil {
+		b = strconv.Itoa(*s.B)
+	}
+	c := strconv.Itoa(s.C)
+	if s.C > 0 {
+		c = "+" + c
+	}
+	lines := []string{"Signal A: " + strconv.Itoa(s.A), "Signal B: " + b, "Signal C: " + c}
+	if why == nil {
+		return lines
+	}
+	for i, fact := range []string{why.A, why.B, why.C} {
+		if fact == "" {
+			fact = phrase(lang, "rationale.none."+string("abc"[i]))
+		}
+		lines[i] += " (" + fact + ")"
+	}
+	return lines
+}
+
+// signalA is what the assets allow: assets.json, where there is none the
+// workflow's settings, and where these say nothing 10, once the wait for the
+// file is over. ok is false while it is not.
+func signalA(assets *Assets, s settings, waited bool) (level int, why string, ok bool) {
+	if assets != nil {
+		level, why = allowed(string(assets.EvaluationScript), string(assets.AnalysisScript), assets.CriteriaFixed)
+		return level, why + ", inputs/assets.json", true
+	}
+	w := s.Workflow
+	if len(w.Evaluation) == 0 && len(w.Analysis) == 0 {
+		return lowest, "", waited
+	}
+	level, why = allowed(strings.Join(w.Evaluation, " "), strings.Join(w.Analysis, " "), w.CriteriaFixed)
+	return level, why + ", [optimizer.workflows]", true
+}
+
+func allowed(evaluation, analysis string, fixed bool) (level int, why string) {
+	what := fmt.Sprintf("evaluation: %s, criteria_fixed: %t, analysis: %s", nameOr(evaluation), fixed, nameOr(analysis))
+	switch {
+	case visible(evaluation) && fixed:
+		return 30, what
+	case visible(analysis):
+		return 20, what
+	}
+	return 10, what
+}
+
+// nameOr is a name on one line, a dash where there is none.
+func nameOr(name string) string {
+	if !visible(name) {
+		return "–"
+	}
+	return oneLine(name, shownName)
+}
+
+// shownMetrics is how many metrics a signal's reason names.
+const shownMetrics = 5
+
+// signalB is what the KPI call for: the highest level of a gated metric with a
+// value, nil where there is none.
+func signalB(kpi []Metric) (level *int, why string) {
+	var facts []string
+	most := 0
+	for _, m := range kpi {
+		if m.Margin == nil {
+			continue
+		}
+		called := calledFor(*m.Margin)
+		if called > most {
+			most, facts = called, nil
+		}
+		if called == most {
+			facts = append(facts, fmt.Sprintf("%s %s/%s: %s", oneLine(m.Name, shownName), numeral(*m.Value), numeral(*m.Threshold), decimals(*m.Margin, 6)))
+		}
+	}
+	if most == 0 {
+		return nil, ""
+	}
+	if more := len(facts) - shownMetrics; more > 0 {
+		facts = append(facts[:shownMetrics], fmt.Sprintf("+%d", more))
+	}
+	return &most, strings.Join(facts, ", ")
+}
+
+// calledFor is the level for a metric that is so far beyond its threshold.
+func calledFor(margin float64) int {
+	switch {
+	case margin >= 5:
+		return 10
+	case margin >= -5:
+		return 20
+	}
+	return 30
+}
+
+// votes is how many of the newest rows count.
+const votes = 3
+
+// signalC is what people made of the levels before: up or down where more than
+// half of the newest three rows say so. The newest row comes first.
+func signalC(rows []FeedbackRow) (step int, why string) {
+	rows = rows[:min(len(rows), votes)]
+	raised, lowered := 0, 0
+	var facts []string
+	for _, row := range rows {
+		switch {
+		case row.LevelAfter > row.LevelBefore:
+			raised++
+		case row.LevelAfter < row.LevelBefore:
+			lowered++
+		}
+		facts = append(facts, fmt.Sprintf("%d → %d", row.LevelBefore, row.LevelAfter))
+	}
+	why = strings.Join(facts, ", ")
+	switch {
+	case 2*raised > len(rows):
+		return stride, why
+	case 2*lowered > len(rows):
+		return -stride, why
+	}
+	return 0, why
+}

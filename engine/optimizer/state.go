@@ -1,0 +1,230 @@
+package optimizer
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"placet/engine"
+	"placet/schemas"
+)
+
+// text is a string that a document writes as null while it is empty.
+type text = schemas.OrNull
+
+// stamp is how times are written: RFC 3339 in UTC, in seconds.
+const stamp = "2006-01-02T15:04:05Z"
+
+func seconds(t time.Time) text { return text(t.UTC().Format(stamp)) }
+
+// State is state.json: the cycle as placet has it. Nobody else writes it. Fields
+// not reached yet are null, lists empty.
+type State struct {
+	SchemaVersion    int             `json:"schema_version"`
+	RunID            string          `json:"run_id"`
+	WorkflowName     string          `json:"workflow_name"`
+	Status           engine.Status   `json:"status"`
+	Revision         int             `json:"revision"`
+	Last             *LastTransition `json:"last_transition"`
+	BeganAt          text            `json:"began_at"`
+	Lang             string          `json:"lang"`
+	Trigger          schemas.Raw     `json:"trigger"` // as it lay there when the cycle began
+	TriggerDigest    text            `json:"trigger_digest"`
+	TimeoutReentries int             `json:"timeout_reentries"`
+	InputsUntil      text            `json:"inputs_until"`
+	SuggestionsUntil text            `json:"suggestions_until"`
+	Decision         *Decision       `json:"decision"`
+	KPI              []Metric        `json:"kpi"` // merged, as the decision saw it
+	Level            *Level          `json:"level"`
+	Demotions        []Demotion      `json:"demotions"`
+	Report           *Report         `json:"report"`
+	Suggestions      []Suggestion    `json:"suggestions"` // numbered, as they are offered
+	AuditID          text            `json:"audit_id"`
+	RequestID        text            `json:"request_id"` // of the request hitl
+	Deadline         text            `json:"deadline"`
+	Answer           *Given          `json:"answer"`
+	Goal             *Goal           `json:"goal"`
+	FeedbackID       text            `json:"feedback_id"`
+	Error            text            `json:"error"` // why the cycle failed
+	// Requests are all that were asked, in the order in which they were.
+	Requests []*Request `json:"requests"`
+	// Extra are members of a later version, kept as they are.
+	Extra schemas.Object `json:"-"`
+	// trig is what Trigger says.
+	trig Trigger
+}
+
+// LastTransition is the edge that made the present revision.
+type LastTransition struct {
+	Edge   string                   `json:"edge"`
+	From   engine.Status            `json:"from"`
+	To     engine.Status            `json:"to"`
+	At     text                     `json:"at"`
+	Actor  string                   `json:"actor"`
+	Reason string                   `json:"reason"`
+	Cause  map[string]engine.Digest `json:"cause"`
+}
+
+// Decision is what the three signals and the goal before came to.
+type Decision struct {
+	// AutomationLevel is the level to be carried out.
+	AutomationLevel  int      `json:"automation_level"`
+	Rationale        []string `json:"rationale"`
+	EscalationNeeded bool     `json:"escalation_needed"`
+	RecommendedLevel *int     `json:"recommended_level"`
+	Signals          Signals  `json:"signals"`
+	// SignalLevel is the table's result, GoalLevel a person's word before.
+	SignalLevel int  `json:"signal_level"`
+	GoalLevel   *int `json:"goal_level"`
+}
+
+// Signals are what assets, KPI and history say: 10, 20 or 30; 10, 20, 30 or nil
+// for neutral; -10, 0 or 10.
+type Signals struct {
+	A int  `json:"a"`
+	B *int `json:"b"`
+	C int  `json:"c"`
+}
+
+// Level is how far the level in hand has come.
+type Level struct {
+	Current int `json:"current"`
+	// Retrieved is the digest of retrieved.jsonl once it was taken.
+	Retrieved text `json:"retrieved"`
+	// ExtraAttempts is how many attempts a person added.
+	ExtraAttempts int `json:"extra_attempts"`
+}
+
+// Demotion is a level that could not be done.
+type Demotion struct {
+	From  int    `json:"from"`
+	To    int    `json:"to"`
+	Error string `json:"error"`
+	At    text   `json:"at"`
+}
+
+// Report is the report that was written.
+type Report struct {
+	Path   string `json:"path"`   // relative to the workspace
+	SHA256 string `json:"sha256"` // 64 hex digits
+	At     text   `json:"at"`
+	// Inputs are the digests of the files that it was made from.
+	Inputs map[string]engine.Digest `json:"inputs"`
+}
+
+// Given is the answer to the request hitl.
+type Given struct {
+	Response string   `json:"response"` // appropriate, raise or lower
+	Selected []string `json:"selected"` // ids of suggestions
+	Comment  string   `json:"comment"`
+	By       By       `json:"by"`
+}
+
+// By says who answered, as the receipt does.
+type By struct {
+	User   string `json:"user"`
+	Source string `json:"source"`
+}
+
+// Goal is goal.json: the four keys for the next cycle.
+type Goal struct {
+	NextAutomationLevel    int      `json:"next_automation_level"`
+	OptimizationDirectives []string `json:"optimization_directives"`
+	CarryOverIssues        []string `json:"carry_over_issues"`
+	ApprovedBy             string   `json:"approved_by"` // human_feedback or timeout_fallback
+}
+
+// Who a goal is approved by.
+const (
+	byHuman   = "human_feedback"
+	byTimeout = "timeout_fallback"
+)
+
+// States of a request; the others are the results of its receipt.
+const open = "open"
+
+// Request is a question to a person, with all that its receipt says.
+type Request struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Revision int    `json:"revision"` // of the transition that opened it
+	OpenedAt text   `json:"opened_at"`
+	Digest   text   `json:"digest"` // of request.json as issued
+	Status   string `json:"status"` // open, or the receipt's result
+	// Subject is the attempt that a request of type attempt_unknown is about.
+	Subject        text     `json:"subject"`
+	Deadline       text     `json:"deadline"`
+	Response       text     `json:"response"`
+	Selected       []string `json:"selected"`
+	Comment        text     `json:"comment"`
+	By             *By      `json:"by"`
+	KnownAs        []string `json:"known_as"`
+	Answer         text     `json:"answer"` // path of the file that answered
+	AnswerDigest   text     `json:"answer_digest"`
+	View           text     `json:"view"`
+	Late           bool     `json:"late"`
+	ReceivedAt     text     `json:"received_at"`
+	ClosedAt       text     `json:"closed_at"`
+	ClosedRevision int      `json:"closed_revision"`
+	Reason         text     `json:"reason"`
+}
+
+// clone copies a state so that a move can change it.
+func (st State) clone() State {
+	c := st
+	c.KPI, c.Demotions, c.Suggestions = slices.Clone(st.KPI), slices.Clone(st.Demotions), slices.Clone(st.Suggestions)
+	if st.Decision != nil {
+		d := *st.Decision
+		c.Decision = &d
+	}
+	if st.Level != nil {
+		l := *st.Level
+		c.Level = &l
+	}
+	c.Requests = nil
+	for _, q := range st.Requests {
+		copied := *q
+		c.Requests = append(c.Requests, &copied)
+	}
+	return c
+}
+
+// encode returns state.json.
+func (st State) encode() ([]byte, error) {
+	return schemas.Encode(append(schemas.Struct(st), st.Extra...))
+}
+
+// decodeState reads a state.json. The error is a *schemas.Error.
+func decodeState(path string, body []byte) (State, error) {
+	var st State
+	if err := schemas.Decode("optimizer/state", path, body, &st); err != nil {
+		return State{}, err
+	}
+	var err error
+	if st.trig, err = decodeTrigger(path, st.Trigger); err != nil {
+		return State{}, err
+	}
+	st.Extra, err = schemas.Rest(body, &st)
+	return st, err
+}
+
+// decodeTrigger reads what a trigger says. The error is a *schemas.Error.
+func decodeTrigger(path string, body []byte) (Trigger, error) {
+	var t Trigger
+	if err := schemas.Decode("optimizer/trigger", path, body, &t); err != nil {
+		return Trigger{}, err
+	}
+	switch t.TriggerType {
+	case "":
+		t.TriggerType = direct
+	case observabilityAlert, milestone:
+		t.TriggerType = external
+	}
+	return t, nil
+}
+
+// id is an identifier that placet makes: the first 8 hex digits of the kernel's
+// hash over family, run, revision and purpose.
+func id(run string, revision int, purpose string) string {
+	return engine.Sum(fmt.Appendf(nil, "optimizer\n%s\n%d\n%s", run, revision, purpose)).Hex()[:8]
+}

@@ -1,0 +1,161 @@
+package optimizer
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"placet/engine"
+	"placet/schemas"
+	"placet/templates"
+)
+
+func TestSlugs(t *testing.T) {
+	for in, want := range map[string]string{
+		"희귀 라벨 검사 추가":             "희귀-라벨-검사-추가",
+		"Split the *slow* step!":  "Split-the-slow-step",
+		"  a  b\t\nc ":            "a-b-c",
+		"a - b":                   "a-b",
+		"a__b":                    "a-b",
+		"! a -? ":                 "a-",
+		"a_b":                     "a_b",
+		"ㄱㄴ 日本 é":                 "ticket",
+		"":                        "ticket",
+		"!?/\\..":                 "ticket",
+		"../../etc/passwd":        "etcpasswd",
+		"가힣":                      "가힣",
+		"\u3000wide\u00a0blanks":  "wide-blanks",
+		strings.Repeat("가", 100):  strings.Repeat("가", 60),
+		strings.Repeat("ab ", 40): strings.Repeat("ab-", 20),
+	} {
+		if got := slug(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+var slugForm = regexp.MustCompile(`^[0-9A-Za-z가-힣_-]{1,60}$`)
+
+func TestASlugIsAPartOfAFilesName(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("ab가힣 -_.\t/")))).Draw(t, "text")
+		got := slug(in)
+		if !slugForm.MatchString(got) || regexp.MustCompile(`[-_]{2}`).MatchString(got) {
+			t.Fatalf("%q: %q", in, got)
+		}
+		if again := slug(got); again != got {
+			t.Fatalf("%q: %q, then %q", in, got, again)
+		}
+	})
+}
+
+func TestTicketNumbers(t *testing.T) {
+	for hex, want := range map[string]string{
+		"00000000": "1000000", "00000001": "1000001", "0089543f": "9999999", "00895440": "1000000", "ffffffff": "2967295", "9f3a61c2": strconv.Itoa(1000000 + 0x9f3a61c2%9000000),
+	} {
+		if got := ticketNumber(hex); got != want {
+			t.Errorf("%s: %s, want %s", hex, got, want)
+		}
+	}
+}
+
+// reached is a cycle whose goal takes up both of its suggestions.
+func reached(lang string) State {
+	st := asked(lang)
+	st.Status, st.Revision, st.Last = Reached, 8, &LastTransition{Edge: answered, At: "2026-03-28T23:30:00Z"}
+	st.Goal = ptr(goalOf(st, &Given{Response: optAppropriate, Selected: []string{"s1", "s2"}}))
+	return st
+}
+
+var ticketSettings = settings{Config: Config{TicketOwner: "operation-agent", TicketDueDays: 7}}
+
+func TestTickets(t *testing.T) {
+	const run = "20260302-msowd-sop-masking"
+	all := ticketsOf(reached("ko"), run, ticketSettings)
+	if len(all) != 2 {
+		t.Fatalf("%d tickets of two directives", len(all))
+	}
+	for i, m := range all {
+		hex := engine.Sum([]byte("optimizer\n" + run + "\n8\ndirective:" + strconv.Itoa(i+1))).Hex()[:8]
+		n, _ := strconv.ParseUint(hex, 16, 64)
+		number := "TKT-" + strconv.FormatUint(1000000+n%9000000, 10)
+		name := number + "-" + []string{"희귀-라벨-검사-추가", "Split-the-slow-step"}[i] + ".md"
+		want := Ticket{DirectiveID: strings.ToUpper(hex), TicketID: number, File: name, CreatedAt: "2026-03-28T23:30:00Z"}
+		if diff := cmp.Diff(want, m.Ticket); diff != "" {
+			t.Error(diff)
+		}
+		golden(t, []string{"ticket-ko.md", "ticket-second-ko.md"}[i], m.Body)
+	}
+	golden(t, "ticket-en.md", ticketsOf(reached("en"), run, ticketSettings)[0].Body)
+	body, err := schemas.Encode(Tickets{[]Ticket{all[0].Ticket, all[1].Ticket}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "tickets.json", body)
+	st := reached("ko")
+	st.Goal = ptr(goalOf(st, nil))
+	if all := ticketsOf(st, run, ticketSettings); len(all) != 0 {
+		t.Errorf("a timeout makes tickets: %v", all)
+	}
+}
+
+// TestHostileTextStaysInItsLine reads the front matter of tickets as YAML, and
+// as upstream does: line by line.
+func TestHostileTextStaysInItsLine(t *testing.T) {
+	keys := []string{
+		"id", "task_context_id", "task_id", "title", "status", "priority", "owner", "owner_agent", "dispatch_mode", "role", "objective",
+		"workflow_name", "run_id", "due_by", "created", "updated", "dependencies", "tags", "directive_id",
+	}
+	check := func(t interface{ Fatalf(string, ...any) }, s string) {
+		st := reached("en")
+		st.WorkflowName, st.Suggestions[0].Text, st.Suggestions[1].Text = s, s, s+"x"
+		st.Goal = ptr(goalOf(st, &Given{Response: optAppropriate, Selected: []string{"s1", "s2"}}))
+		own := ticketSettings
+		own.TicketOwner = s
+		for i, m := range ticketsOf(st, "r", own) {
+			head, rest, ok := strings.Cut(strings.TrimPrefix(string(m.Body), "---\n"), "\n---\n")
+			if !ok || !strings.HasPrefix(rest, "\n# "+m.TicketID+"\n\n- ") || strings.Count(rest, "\n") != 5 {
+				t.Fatalf("%q: %q", s, m.Body)
+			}
+			var names []string
+			for _, line := range strings.Split(head, "\n") {
+				key, _, _ := strings.Cut(line, ": ")
+				names = append(names, key)
+			}
+			if diff := cmp.Diff(keys, names); diff != "" {
+				t.Fatalf("%q: %s", s, diff)
+			}
+			var found map[string]any
+			var doc any
+			if err := schemas.DecodeYAML("", "ticket", []byte(head+"\n"), &doc, schemas.YAMLLimits{}); err != nil {
+				t.Fatalf("%q: %v\n%s", s, err, head)
+			}
+			found = doc.(map[string]any)
+			want := oneLine(st.Goal.OptimizationDirectives[i], 1000)
+			if found["objective"] != want || found["workflow_name"] != oneLine(s, 1000) || found["owner"] != oneLine(s, 1000) || found["directive_id"] != m.DirectiveID {
+				t.Fatalf("%q became %q", s, found)
+			}
+			if title, _ := found["title"].(string); title != oneLine(want, 200) || !utf8.ValidString(title) {
+				t.Fatalf("%q has the title %q", s, title)
+			}
+			if strings.ContainsAny(m.File, "/\\") || !strings.HasPrefix(m.File, m.TicketID+"-") {
+				t.Fatalf("%q has the file %q", s, m.File)
+			}
+		}
+	}
+	for _, s := range append(hostileTexts, "a: b", "\"", "'", "\"\nid: TKT-1", "\n---\n", "---", "...", "%YAML 1.2", "!!str x", "&a *a", "{a: 1}", "null", "1", "\ufffe\uffff\ue000", strings.Repeat("가", 300)) {
+		if visible(s) {
+			check(t, s)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		if s := rapid.StringN(1, 100, -1).Draw(t, "text"); visible(s) && len(templates.Clean(s)) < 900 {
+			check(t, s)
+		}
+	})
+}

@@ -1,0 +1,352 @@
+package optimizer
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/enginetest"
+	"placet/layout"
+)
+
+// The run and the workflow that most stories are about.
+const (
+	runA  = "20260302-msowd-sop-masking"
+	runB  = "20260303-msowd-sop-masking"
+	runC  = "20260304-msowd-sop-masking"
+	flow  = "sop-masking-engine"
+	theDB = ".mso-context/audit_global.db"
+)
+
+var storyNow = time.Date(2026, 3, 2, 9, 12, 0, 0, time.UTC)
+
+// suiteOf is what the laws must know of the family.
+func suiteOf(change func(*Config)) enginetest.Suite {
+	return enginetest.Suite{
+		Machine: New(), Layout: layout.Optimizer{}, Config: engine.Config{Language: "en", Family: configOf(change)},
+		Final: map[string][]engine.Status{ofCycle: {Reached, Failed}}, Persons: byPersons,
+	}
+}
+
+// byPersons are the events that a person can cause: with an answer, or a file
+// that says that a level cannot be done, or that the cycle is given up.
+var byPersons = []string{continued, declined, retried, demoted, levelFailed, answered, stopped}
+
+func configOf(change func(*Config)) Config {
+	c := DefaultConfig()
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+// desk is a workspace of cycles; run is the one in hand.
+type desk struct {
+	*enginetest.Desk
+	run string
+	db  *database
+	// put is what the story itself has put into place, by path.
+	put map[string]string
+}
+
+// Put puts a file into place as somebody else would.
+func (d *desk) Put(p, body string) {
+	d.put[p] = body
+	d.Desk.Put(p, body)
+}
+
+// tell tells a story by hand, with the default settings.
+func tell(t *testing.T, story func(d *desk)) {
+	t.Helper()
+	tellWith(t, nil, story)
+}
+
+// tellWith tells a story by hand, with changed settings.
+func tellWith(t *testing.T, change func(*Config), story func(d *desk)) {
+	t.Helper()
+	db := &database{}
+	s := suiteOf(change)
+	s.Database = db.ask
+	enginetest.AtDesk(t, s, enginetest.Case{Now: storyNow, Files: enginetest.Tree{}}, func(e *enginetest.Desk) {
+		d := &desk{e, runA, db, map[string]string{}}
+		story(d)
+		tree := e.Tree()
+		maps.DeleteFunc(tree, func(p, body string) bool { return d.put[p] == body && body != "" })
+		writtenWell(t, tree)
+	})
+}
+
+// each tells one story per name.
+func each[V any](t *testing.T, cases map[string]V, story func(d *desk, c V)) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) { tell(t, func(d *desk) { story(d, c) }) })
+	}
+}
+
+// config changes the settings from now on.
+func (d *desk) config(change func(*Config)) {
+	before := d.Case.Config
+	d.Case.Config = func(all *engine.Config) {
+		if before != nil {
+			before(all)
+		}
+		c := all.Family.(Config)
+		change(&c)
+		all.Family = c
+	}
+}
+
+// trust has the owner agree to commands.
+func (d *desk) trust(argv ...[]string) {
+	for _, a := range argv {
+		d.Case.Trusted = append(d.Case.Trusted, CommandDigest(a))
+	}
+}
+
+// in is the path of a file of the run in hand.
+func (d *desk) in(rel string) string { return path.Join(dirOf(d.run), rel) }
+
+func dirOf(run string) string {
+	if in, ok := strings.CutPrefix(run, "workspace/"); ok {
+		return path.Join("workspace/.mso-context/active", in, "optimizer")
+	}
+	return path.Join(".mso-context/active", run, "optimizer")
+}
+
+func (d *desk) write(rel, body string)   { d.Put(d.in(rel), body) }
+func (d *desk) read(rel string) string   { d.T.Helper(); return d.Read(d.in(rel)) }
+func (d *desk) there(rel string) bool    { return d.Has(d.in(rel)) }
+func (d *desk) unlink(rel string)        { d.Remove(d.in(rel)) }
+func (d *desk) pass(by time.Duration)    { d.Pass(by) }
+func (d *desk) on(run string) *desk      { return &desk{d.Desk, run, d.db, d.put} }
+func (d *desk) decode(rel string, v any) { d.T.Helper(); decodeAt(d.T, d.in(rel), d.read(rel), v) }
+
+func decodeAt(t testing.TB, where, body string, v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(body), v); err != nil {
+		t.Fatalf("%s: %v\n%s", where, err, body)
+	}
+}
+
+// trigger begins a cycle; the fields are members of trigger.json after the
+// workflow's name.
+func (d *desk) trigger(fields ...string) {
+	d.write("trigger.json", triggerOf(flow, fields...))
+}
+
+func triggerOf(workflow string, fields ...string) string {
+	return "{" + strings.Join(append([]string{fmt.Sprintf(`"workflow_name": %q`, workflow)}, fields...), ", ") + "}"
+}
+
+// assetsOf is an assets.json that allows a level.
+func assetsOf(level int) string {
+	switch level {
+	case 30:
+		return `{"evaluation_script": "scripts/evaluation.py", "analysis_script": null, "criteria_fixed": true}`
+	case 20:
+		return `{"analysis_script": "scripts/analyse.py"}`
+	}
+	return `{}`
+}
+
+func (d *desk) assets(level int) { d.write("inputs/assets.json", assetsOf(level)) }
+
+// kpi writes one gated metric with a value.
+func (d *desk) kpi(value float64) {
+	d.write("inputs/kpi.json", fmt.Sprintf(`{"metrics": [{"name": "precision", "value": %v, "target": 95}]}`, value))
+}
+
+// retrievedLines are data of a level.
+const retrievedLines = `{"record_id": "r1", "metric": "precision", "value": 86}
+{"record_id": "r2", "metric": "precision", "value": 88, "flag": null}
+{"record_id": "r3", "metric": "recall", "value": 70, "flag": "anomaly"}
+`
+
+const threeSuggestions = `{"suggestions": [
+  {"text": "희귀 라벨 검사 추가"},
+  {"text": "규칙 정리", "priority": "high"},
+  {"text": "로그 줄이기", "priority": "normal"}
+], "summary": "정밀도가 조금 낮다", "patterns": ["월말에 낮음"]}`
+
+// level20 has the run in hand stand before its reviewer at level 20.
+func (d *desk) level20(fields ...string) {
+	d.T.Helper()
+	d.assets(20)
+	d.kpi(87)
+	d.write("retrieved.jsonl", retrievedLines)
+	d.write("suggestions.json", threeSuggestions)
+	d.trigger(fields...)
+	d.Settle()
+	d.status(Awaiting)
+}
+
+// level10 has the run in hand stand before its reviewer at level 10.
+func (d *desk) level10(fields ...string) {
+	d.T.Helper()
+	d.assets(10)
+	d.trigger(fields...)
+	d.Settle()
+	d.status(Awaiting)
+}
+
+// edges settles, and returns the events taken by whichever run.
+func (d *desk) edges() string {
+	d.T.Helper()
+	var events []string
+	for _, t := range d.Settle() {
+		events = append(events, t.Event)
+	}
+	return strings.Join(events, " ")
+}
+
+// goes settles, and expects these events.
+func (d *desk) goes(events ...string) {
+	d.T.Helper()
+	if got, want := d.edges(), strings.Join(events, " "); got != want {
+		d.T.Errorf("the edges are %q, expected %q", got, want)
+	}
+}
+
+func (d *desk) state() State {
+	d.T.Helper()
+	st, err := decodeState("state.json", []byte(d.read("state.json")))
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	return st
+}
+
+func (d *desk) status(want engine.Status) {
+	d.T.Helper()
+	if got := d.state().Status; got != want {
+		d.T.Fatalf("%s is %s, expected %s; notes %q", d.run, got, want, d.notes())
+	}
+}
+
+// asked is the id of the newest request of a type; it fails the test without one.
+func (d *desk) asked(typ string) string {
+	d.T.Helper()
+	found := ""
+	prefix := d.in("requests") + "/" + typ + "-"
+	for p := range d.Tree() {
+		if rest, ok := strings.CutPrefix(p, prefix); ok && strings.HasSuffix(rest, "/request.json") {
+			id := typ + "-" + strings.TrimSuffix(rest, "/request.json")
+			if found == "" || !d.there("requests/"+id+"/receipt.json") {
+				found = id
+			}
+		}
+	}
+	if found == "" {
+		d.T.Fatalf("no request of type %s was made; there are %q", typ, d.Tree().Paths())
+	}
+	return found
+}
+
+// request is the path of a file of the request of a type.
+func (d *desk) request(typ, name string) string {
+	d.T.Helper()
+	return "requests/" + d.asked(typ) + "/" + name
+}
+
+// respond answers the request of a type by response.json; fields are members of
+// it after the request's id.
+func (d *desk) respond(typ string, fields ...string) {
+	d.T.Helper()
+	id := d.asked(typ)
+	all := append([]string{fmt.Sprintf(`"request_id": %q`, id)}, fields...)
+	d.write("requests/"+id+"/response.json", "{"+strings.Join(append(all, `"provided_by": {"user": "kim", "source": "file"}`), ", ")+"}")
+}
+
+// tick ticks items of the form of hitl, as a reviewer does; submit is one of them.
+func (d *desk) tick(items ...string) {
+	d.T.Helper()
+	rel := d.request(typeHITL, "form.md")
+	body := d.read(rel)
+	for _, item := range items {
+		ticked := strings.Replace(body, "- [ ] "+item, "- [x] "+item, 1)
+		if ticked == body {
+			d.T.Fatalf("the form has no item %q:\n%s", item, body)
+		}
+		body = ticked
+	}
+	d.write(rel, body)
+}
+
+// comment writes into the comment section of the form of hitl.
+func (d *desk) comment(words string) {
+	d.T.Helper()
+	rel := d.request(typeHITL, "form.md")
+	body := d.read(rel)
+	at := strings.Index(body, "3. ")
+	open := strings.Index(body[at:], "-->")
+	if at < 0 || open < 0 {
+		d.T.Fatalf("the form has no place for a comment:\n%s", body)
+	}
+	at += open + len("-->\n")
+	d.write(rel, body[:at]+words+"\n"+body[at:])
+}
+
+func (d *desk) goal() Goal {
+	d.T.Helper()
+	var g Goal
+	d.decode("goal.json", &g)
+	return g
+}
+
+// rows are those of a table of the workspace's database that placet added.
+func (d *desk) rows(table string) []map[string]any {
+	var all []map[string]any
+	for _, row := range d.Rows(theDB) {
+		if row.Table == table {
+			all = append(all, columns(row))
+		}
+	}
+	return all
+}
+
+// notes are the problem notes, relative to the folder of the run in hand.
+func (d *desk) notes() []string {
+	var list []string
+	for p := range d.Tree() {
+		if strings.HasSuffix(p, "problem.md") {
+			list = append(list, strings.TrimPrefix(p, dirOf(d.run)+"/"))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// noted expects exactly these notes, each holding a word.
+func (d *desk) noted(pairs ...string) {
+	d.T.Helper()
+	var want []string
+	for i := 0; i < len(pairs); i += 2 {
+		want = append(want, pairs[i])
+		if body := d.notes(); slices.Contains(body, pairs[i]) && !strings.Contains(d.noteBody(pairs[i]), pairs[i+1]) {
+			d.T.Errorf("%s does not say %q:\n%s", pairs[i], pairs[i+1], d.noteBody(pairs[i]))
+		}
+	}
+	slices.Sort(want)
+	if got := d.notes(); !slices.Equal(got, want) {
+		d.T.Errorf("the notes are %q, expected %q", got, want)
+	}
+}
+
+func (d *desk) noteBody(rel string) string { return d.Read(path.Join(dirOf(d.run), rel)) }
+
+// holds expects a file to hold words.
+func (d *desk) holds(rel string, words ...string) {
+	d.T.Helper()
+	for _, w := range words {
+		if !strings.Contains(d.read(rel), w) {
+			d.T.Errorf("%s does not hold %q:\n%s", rel, w, d.read(rel))
+		}
+	}
+}
