@@ -39,17 +39,9 @@ func wishCommand(w *world, want wish, short, long string) *cobra.Command {
 The wish is written as control.json in the session's folder, where it stands
 until there is another. placet watch, or the next placet once, carries it out.`,
 		Args: takes(1, 1), ValidArgsFunction: completeRuns(w),
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := w.look()
-			if err != nil {
-				return err
-			}
-			f, err := b.oneRun(args[0])
-			if err != nil {
-				return err
-			}
+		RunE: w.onRun(func(b *bench, f reconcile.Found) error {
 			return b.wish(f, want, strings.TrimSpace(reason), by)
-		},
+		}),
 	}
 	cmd.Flags().StringVarP(&reason, "message", "m", "", "why; it stands in the record")
 	cmd.Flags().StringVar(&by, "as", login(), "who wants it")

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,8 +27,9 @@ type reply struct {
 }
 
 // words of options that mean yes and no, in the order in which they are tried.
+// Where none means yes, the option does that stands for none.
 var (
-	approvals = []string{"approve", "confirm", "accept"}
+	approvals = []string{"approve", "confirm", "accept", "appropriate"}
 	refusals  = []string{"reject", "cancel", "abort"}
 )
 
@@ -38,13 +39,22 @@ func pick(t target, verb string, words []string) (string, error) {
 	if id := firstOf(options(t.Asked), words); id != "" {
 		return id, nil
 	}
+	if verb == verbApprove && t.Default != "" {
+		return t.Default, nil
+	}
 	p := refused("cannot %s %s: it offers %s", verb, t.label(), offers(t))
+	if verb == verbReject && t.NoReject != "" {
+		return "", p.try("%s", line(t.NoReject))
+	}
 	if t.FreeText {
 		p.text = fmt.Sprintf("cannot %s %s: it asks for an answer in words", verb, t.label())
 		return "", p.try("placet respond %s \"…\"", line(t.Request))
 	}
 	return "", p.try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
 }
+
+// approval is the option that approve picks, "" where none does.
+func approval(a engine.Asked) string { return cmp.Or(firstOf(options(a), approvals), a.Default) }
 
 // firstOf is the option that the first of some words names, "" for none.
 func firstOf(options []gate.Option, words []string) string {
@@ -59,7 +69,7 @@ func firstOf(options []gate.Option, words []string) string {
 func options(t engine.Asked) []gate.Option {
 	all := make([]gate.Option, len(t.Options))
 	for i, o := range t.Options {
-		all[i] = gate.Option{ID: o.ID, Description: o.Description}
+		all[i] = gate.Option{ID: o.ID, Description: o.Description, Words: o.Words}
 	}
 	return all
 }
@@ -86,7 +96,7 @@ func (b *bench) response(t target, r reply) (gate.Response, error) {
 		return resp, refused("%q may not answer %s: [gates] names %s", r.by, t.label(), strings.Join(who, ", ")).
 			try("--as NAME, if you are one of them")
 	}
-	if err := chooseItems(t, b.items(t, r.selected), r.selected, &resp); err != nil {
+	if err := chooseItems(t, r.selected, &resp); err != nil {
 		return resp, err
 	}
 	answer := chosenOption
@@ -136,31 +146,12 @@ func approves(approvers []string, user string) bool {
 	return false
 }
 
-// items are the things of which an answer may pick any number: request.json
-// lists them. They are read only where something is picked.
-func (b *bench) items(t target, selected []string) []gate.Option {
-	if len(selected) == 0 {
-		return nil
-	}
-	d := b.settled(path.Join(path.Dir(t.Response), "request.json"), layout.File{
-		Kind: layout.KindRequest, Writer: layout.Placet, Limit: layout.LimitJSON, Request: t.Request,
-	})
-	req, err := gate.ReadRequest(d.Path, d.Body)
-	if !d.Present() || err != nil {
-		return nil
-	}
-	var items []gate.Option
-	for _, it := range req.Items {
-		items = append(items, gate.Option{ID: it.ID, Description: it.Label})
-	}
-	return items
-}
-
 // chooseItems matches what is picked against the request's items.
-func chooseItems(t target, items []gate.Option, selected []string, resp *gate.Response) error {
-	if len(selected) > 0 && len(items) == 0 {
+func chooseItems(t target, selected []string, resp *gate.Response) error {
+	if len(selected) > 0 && len(t.Items) == 0 {
 		return refused("%s has nothing to select", t.label()).try("name the option without --select")
 	}
+	items := items(t.Asked)
 	for _, word := range selected {
 		id, ok := gate.Match(items, word)
 		if !ok {
@@ -171,6 +162,16 @@ func chooseItems(t target, items []gate.Option, selected []string, resp *gate.Re
 		}
 	}
 	return nil
+}
+
+// items are the things of which an answer may pick any number, as they are
+// matched.
+func items(a engine.Asked) []gate.Option {
+	all := make([]gate.Option, len(a.Items))
+	for i, it := range a.Items {
+		all[i] = gate.Option{ID: it.ID, Description: it.Label}
+	}
+	return all
 }
 
 // list is options in words.
@@ -200,6 +201,9 @@ func freeText(t target, r reply, resp *gate.Response) error {
 // chosenOption matches the option and insists on the comment it asks for.
 func chosenOption(t target, r reply, resp *gate.Response) error {
 	if strings.TrimSpace(r.option) == "" {
+		if resp.Response = t.standsFor(*resp); resp.Response != "" {
+			return nil
+		}
 		return usage("%s needs an option: %s", t.label(), offers(t)).try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
 	}
 	var chosen []string
@@ -221,6 +225,23 @@ func chosenOption(t target, r reply, resp *gate.Response) error {
 	}
 	resp.Response, resp.Selected = chosen[0], append(chosen[1:], resp.Selected...)
 	return nil
+}
+
+// standsFor is the option that stands for none in an answer which picks or
+// comments, "" where none does.
+func (t target) standsFor(r gate.Response) string {
+	if len(r.Selected) == 0 && strings.TrimSpace(r.Comment) == "" {
+		return ""
+	}
+	return t.Default
+}
+
+// word is what an answer says, or the option that stands for saying nothing.
+func (t target) word(r gate.Response) string {
+	if strings.TrimSpace(r.Response) == "" {
+		return t.standsFor(r)
+	}
+	return r.Response
 }
 
 // written is what became of an answer.
@@ -258,7 +279,8 @@ func (b *bench) give(t target, resp gate.Response) error {
 		if result == "same" {
 			word = "was answered already, and alike"
 		}
-		b.w.say("%s %s: %s, by %s", t.label(), word, b.w.paint(strong, cut(line(resp.Response), 100)), line(resp.ProvidedBy.User))
+		said, with := t.said(resp)
+		b.w.say("%s %s: %s%s, by %s", t.label(), word, b.w.paint(strong, said), with, line(resp.ProvidedBy.User))
 	})
 }
 
@@ -304,7 +326,7 @@ func (b *bench) standing(t target) engine.Document {
 	said := false
 	for {
 		d := b.settled(t.Response, responseFile(t.Request))
-		_, err := gate.ReadResponse(d.Path, d.Body)
+		_, err := t.read(d)
 		if !d.Present() || err == nil || b.w.now().Sub(d.Changed) >= tornFor || t.Problem != "" {
 			return d
 		}
@@ -314,6 +336,14 @@ func (b *bench) standing(t target) engine.Document {
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
+}
+
+// read reads an answer to the request.
+func (t target) read(d engine.Document) (gate.Response, error) {
+	if t.Default != "" {
+		return gate.ReadOptional(d.Path, d.Body)
+	}
+	return gate.ReadResponse(d.Path, d.Body)
 }
 
 // settled reads one document and waits, for a while, until it stands still.
@@ -333,7 +363,7 @@ func (t target) compare(there engine.Document, resp gate.Response) (same bool, e
 		return false, refused("cannot answer %s: %s stands in the way: %v", t.label(), t.Response, there.Err).
 			try("remove it and try again")
 	}
-	old, err := gate.ReadResponse(there.Path, there.Body)
+	old, err := t.read(there)
 	if err != nil || !t.usable(old) {
 		return false, nil
 	}
@@ -343,12 +373,12 @@ func (t target) compare(there engine.Document, resp gate.Response) (same bool, e
 	if t.Problem != "" {
 		return false, nil
 	}
-	said := old.Response
-	if id, ok := gate.Match(options(t.Asked), said); ok {
-		said = id
+	said, with := t.said(old)
+	if with == "" && len(t.Items) > 0 {
+		with = " with nothing selected"
 	}
-	return false, refused("%s is answered already, otherwise: %s by %s (%s), not carried out yet",
-		t.label(), cut(line(said), 60), line(old.ProvidedBy.User), line(old.ProvidedBy.Source)).
+	return false, refused("%s is answered already, otherwise: %s%s by %s (%s), not carried out yet",
+		t.label(), said, with, line(old.ProvidedBy.User), line(old.ProvidedBy.Source)).
 		try("to answer anew, remove %s first", t.Response)
 }
 
@@ -365,13 +395,13 @@ func (t target) usable(r gate.Response) bool {
 			return false
 		}
 	}
-	_, ok := gate.Match(options(t.Asked), r.Response)
+	_, ok := gate.Match(options(t.Asked), t.word(r))
 	return ok
 }
 
 // chosen are the options that an answer chooses, each once, sorted.
 func (t target) chosen(r gate.Response) []string {
-	words := []string{r.Response}
+	words := []string{t.word(r)}
 	if len(t.Several) > 0 {
 		words = append(words, r.Selected...)
 	}

@@ -107,12 +107,13 @@ func TestAnAnswerIsCheckedBeforeItIsWritten(t *testing.T) {
 }
 
 func TestWhatIsPickedMustBeAnItem(t *testing.T) {
-	items := []gate.Option{{ID: "a"}, {ID: "b_c"}}
+	to := review
+	to.Items = []engine.AskedItem{{ID: "a"}, {ID: "b_c"}}
 	var resp gate.Response
-	if err := chooseItems(review, items, []string{"B-C", "a", "A"}, &resp); err != nil || !slices.Equal(resp.Selected, []string{"b_c", "a"}) {
+	if err := chooseItems(to, []string{"B-C", "a", "A"}, &resp); err != nil || !slices.Equal(resp.Selected, []string{"b_c", "a"}) {
 		t.Errorf("%q, %v", resp.Selected, err)
 	}
-	if err := chooseItems(review, items, []string{"x"}, &resp); err == nil || !strings.Contains(err.Error(), "it has a, b_c") {
+	if err := chooseItems(to, []string{"x"}, &resp); err == nil || !strings.Contains(err.Error(), "it has a, b_c") {
 		t.Errorf("says %v", err)
 	}
 }
@@ -206,6 +207,33 @@ func TestAttemptsGoWithTheirOptionAlone(t *testing.T) {
 		other.Extra = nil
 		if sameAnswer(test.to, got, other) {
 			t.Errorf("%s: another number is the same answer", name)
+		}
+	}
+}
+
+func TestARefusalSaysTheWholeAnswerThatStandsThere(t *testing.T) {
+	escalation := with("retry_more", "skip")
+	escalation.Run = engine.Key{Family: "afl", ID: "shop"}
+	question := with()
+	for name, c := range map[string]struct {
+		to      target
+		members string
+		says    string
+	}{
+		"several options": {several(), `"response":"REOPEN:b","selected":["reopen:a"],"comment":"x"`, "otherwise: reopen:a, reopen:b by lee (file)"},
+		"attempts":        {escalation, `"response":"retry more","attempts":3`, "otherwise: retry_more with attempts 3 by lee (file)"},
+		"an option":       {escalation, `"response":"skip"`, "otherwise: skip by lee (file)"},
+		"a text":          {question, `"response":"Use\nUTC"`, "otherwise: Use UTC by lee (file)"},
+		"a long text":     {question, `"response":"` + strings.Repeat("x", 999) + `"`, "otherwise: " + strings.Repeat("x", 99) + "… by lee (file)"},
+	} {
+		give := gate.Response{RequestID: c.to.Request, Response: "accept"}
+		if !c.to.FreeText {
+			give.Response = c.to.Options[0].ID
+		}
+		body := []byte(`{"request_id":"` + c.to.Request + `",` + c.members + `,"provided_by":{"user":"lee","source":"file"}}`)
+		same, err := c.to.compare(engine.Document{Path: "r/response.json", Body: body, Sum: engine.Sum(body)}, give)
+		if same || err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: same %t, %v", name, same, err)
 		}
 	}
 }

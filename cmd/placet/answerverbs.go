@@ -2,24 +2,30 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
+)
 
-	"placet/engine/gate"
+// The verbs that stand for one option.
+const (
+	verbApprove = "approve"
+	verbReject  = "reject"
 )
 
 // approveCommand answers yes.
 func approveCommand(w *world) *cobra.Command {
-	return plainVerb(w, "approve", approvals, "Answer a request with approve, confirm or accept", `
-Picks the option "approve", "confirm" or "accept" of an open request; a request
-that offers none of them is not answered. REQUEST is the request's id as the inbox shows
+	return plainVerb(w, verbApprove, approvals, "Answer a request with approve, confirm or accept", `
+Picks the option "approve", "confirm" or "accept" of an open request, or the one
+that stands for none where it may be left out; a request that offers none of
+them is not answered. REQUEST is the request's id as the inbox shows
 it, <run>:<id> where two runs use it, or a run that has one open request. It
 may be left out where one request alone is open.`)
 }
 
 // rejectCommand answers no.
 func rejectCommand(w *world) *cobra.Command {
-	return plainVerb(w, "reject", refusals, "Answer a request with reject, cancel or abort", `
+	return plainVerb(w, verbReject, refusals, "Answer a request with reject, cancel or abort", `
 Picks the option "reject", "cancel" or "abort" of an open request; a request
 that offers none of them is not answered. REQUEST is named as for approve.`)
 }
@@ -37,7 +43,7 @@ func plainVerb(w *world, verb string, words []string, short, long string) *cobra
 			}
 			t, err := b.oneRequest(first(args))
 			if err != nil {
-				return b.already(err, words)
+				return b.already(err, words, nil)
 			}
 			if r.option, err = pick(t, verb, words); err != nil {
 				return err
@@ -64,21 +70,23 @@ func answerFlags(cmd *cobra.Command, r *reply) {
 }
 
 // already lets the same answer to a closed request pass: approving twice is
-// one approval. Anything else stays refused.
-func (b *bench) already(err error, words []string) error {
+// one approval. Anything else stays refused: another option than one of words, and,
+// where more is given, another choice than the two make together.
+func (b *bench) already(err error, words, more []string) error {
 	var c closed
 	if !errors.As(err, &c) {
 		return err
 	}
-	given := []gate.Option{{ID: c.receipt.Response}}
-	for _, word := range words {
-		if _, same := gate.Match(given, word); same && c.receipt.Result == "accepted" {
-			return b.w.answer(written{
-				RequestID: c.receipt.RequestID, Run: c.run.String(), Response: c.receipt.Response,
-				Selected: append([]string{}, c.receipt.Selected...), Comment: c.receipt.Comment,
-				ProvidedBy: c.receipt.ProvidedBy, Digest: c.receipt.Digest, Result: "same", Daemon: daemonRuns(b.root),
-			}, func() { b.w.say("%s", c.Error()) })
-		}
+	same := c.says(words)
+	if len(more) > 0 {
+		same = c.saysAll(slices.Concat(words, more))
+	}
+	if same && c.receipt.Result == "accepted" {
+		return b.w.answer(written{
+			RequestID: c.receipt.RequestID, Run: c.run.String(), Response: c.receipt.Response,
+			Selected: append([]string{}, c.receipt.Selected...), Comment: c.receipt.Comment,
+			ProvidedBy: c.receipt.ProvidedBy, Digest: c.receipt.Digest, Result: "same", Daemon: daemonRuns(b.root),
+		}, func() { b.w.say("%s", c.Error()) })
 	}
 	return refused("cannot answer: %s", c.Error()).try("placet log %s shows what happened since", brief(c.run))
 }
@@ -91,9 +99,9 @@ func respondCommand(w *world) *cobra.Command {
 		Long: `Answer a request with any of its options, or in words where it asks a question.
 
 Options are matched without regard to case, and with blanks, - and _ alike.
-Several may be named where the request lets them be chosen together. On a
-terminal, without an option, the request is shown and the answer is asked
-for. REQUEST is named as for approve.` + answerNote,
+Several may be named where the request lets them be chosen together; where it
+lets the option be left out, --select or -m answer alone. On a terminal, without
+an answer, the request is shown and the answer is asked for. REQUEST is named as for approve.` + answerNote,
 		Args: takesSeveral, GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := w.look()
@@ -108,9 +116,9 @@ for. REQUEST is named as for approve.` + answerNote,
 			}
 			t, err := b.oneRequest(args[0])
 			if err != nil {
-				return b.already(err, nonEmpty(r.option))
+				return b.already(err, nonEmpty(r.option), slices.Concat(r.more, r.selected))
 			}
-			if asks := len(args) < 2 && !(t.FreeText && r.comment != ""); asks && isTerminal(w.in) {
+			if len(args) < 2 && !t.given(r) && isTerminal(w.in) {
 				if err := w.prompt(t, &r); err != nil {
 					return err
 				}
@@ -126,6 +134,11 @@ for. REQUEST is named as for approve.` + answerNote,
 	cmd.Flags().StringSliceVar(&r.selected, "select", nil, "what is chosen, where several may be: a,b")
 	cmd.Flags().IntVar(&attempts, "attempts", 0, "how many more attempts the option retry_more gives")
 	return cmd
+}
+
+// given reports whether a reply without an option is an answer.
+func (t target) given(r reply) bool {
+	return t.FreeText && r.comment != "" || t.Default != "" && (len(r.selected) > 0 || r.comment != "")
 }
 
 func nonEmpty(s string) []string {

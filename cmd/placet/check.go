@@ -111,6 +111,7 @@ func (b *bench) check(views []view, all bool) error {
 	for _, v := range views {
 		lines = append(append(lines, findingLines(v)...), strays(v)...)
 	}
+	lines = append(lines, b.cycleFindings(views)...)
 	for _, l := range b.litter() {
 		inside := slices.ContainsFunc(views, func(v view) bool { return layout.Under(l.Path, v.found.Run.Dir) })
 		if all || inside {

@@ -19,9 +19,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// demoFiles are two workspaces: one as FABER's own scripts leave it, six runs
-// that wait for a person, one for each kind of request; and one with an AFL
-// session whose checkpoint nobody has begun.
+// demoFiles are three workspaces: one as FABER's own scripts leave it, six runs
+// that wait for a person, one for each kind of request; one with an AFL session
+// whose checkpoint nobody has begun; and one with the inputs of an optimisation
+// cycle.
 //
 //go:embed all:demo
 var demoFiles embed.FS
@@ -33,8 +34,9 @@ func demoCommand(w *world) *cobra.Command {
 		Long: `Shows placet at work in a fresh temporary folder. Six runs wait for a person, a
 daemon opens their requests, one is answered by editing a form and one with
 placet approve. Then an AFL session: a worker's attempts are tested, two fail,
-a person is asked, the third passes. It takes a few seconds, needs git, and
-leaves nothing behind.`,
+a person is asked, the third passes. Last an optimisation cycle: a report is
+judged, and what is left to do begins the next one. It takes a few seconds, needs
+git, and leaves nothing behind.`,
 		Args: takes(0, 0), GroupID: groupSetUp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if w.flags.json {
@@ -82,7 +84,7 @@ func (w *world) demo(ctx context.Context, keep bool) error {
 	if !keep {
 		defer os.RemoveAll(home)
 	}
-	runs, session := w.story(home, "workspace"), w.story(home, "shop")
+	runs, session, cycle := w.story(home, "workspace"), w.story(home, "shop"), w.story(home, "import")
 	if err := runs.tell(ctx, runs.prepare, runs.serve, runs.ask, runs.answerByForm, runs.answerByCommand, runs.look); err != nil {
 		return err
 	}
@@ -90,9 +92,13 @@ func (w *world) demo(ctx context.Context, keep bool) error {
 		session.fail, session.failAgain, session.decide, session.pass, session.accept); err != nil {
 		return err
 	}
-	session.tale("That was all: files, and a clerk who keeps them. Begin with `placet init` and `placet watch`.")
+	if err := cycle.tell(ctx, cycle.measure, cycle.serve, cycle.trustAnalysis, cycle.triggerCycle,
+		cycle.judge, cycle.record, cycle.follow); err != nil {
+		return err
+	}
+	cycle.tale("That was all: files, and a clerk who keeps them. Begin with `placet init` and `placet watch`.")
 	if keep {
-		w.say("\nThe folders stay: %s and %s", runs.dir, session.dir)
+		w.say("\nThe folders stay: %s, %s and %s", runs.dir, session.dir, cycle.dir)
 	}
 	return nil
 }

@@ -163,8 +163,8 @@ func (s *soak) fateOf(id string, n int) fate {
 func (s *soak) run(deadline time.Time) (kills int) {
 	over := make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() { s.play(over, s.work) })
-	wg.Go(func() { s.play(over, s.review) })
+	wg.Go(func() { play(over, s.work) })
+	wg.Go(func() { play(over, s.review) })
 	defer wg.Wait()
 	defer close(over)
 	for {
@@ -195,7 +195,7 @@ func (s *soak) run(deadline time.Time) (kills int) {
 }
 
 // play repeats a part until it is over.
-func (s *soak) play(over <-chan struct{}, part func()) {
+func play(over <-chan struct{}, part func()) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -273,14 +273,14 @@ func (s *soak) ending(id string) string {
 }
 
 // saved writes a file as an agent does, beside and then over.
-func (s *soak) saved(rel, body string) {
-	if err := replaced("NAME.tmp")(filepath.Join(s.root, rel), body); err != nil {
-		s.t.Error(err)
+func (p *place) saved(rel, body string) {
+	if err := replaced("NAME.tmp")(filepath.Join(p.root, rel), body); err != nil {
+		p.t.Error(err)
 	}
 }
 
-func (s *soak) there(rel string) bool {
-	_, err := os.Lstat(filepath.Join(s.root, rel))
+func (p *place) there(rel string) bool {
+	_, err := os.Lstat(filepath.Join(p.root, rel))
 	return err == nil
 }
 
@@ -330,16 +330,16 @@ func (s *soak) settle() {
 }
 
 // leftOvers are placet's temporary files, and what is left of its commands.
-func (s *soak) leftOvers() (left []string) {
-	s.t.Helper()
-	err := filepath.WalkDir(s.root, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && (layout.IsTemp(d.Name()) || path.Base(path.Dir(p)) == "actions") {
-			left = append(left, p)
+func (p *place) leftOvers() (left []string) {
+	p.t.Helper()
+	err := filepath.WalkDir(p.root, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && (layout.IsTemp(d.Name()) || path.Base(path.Dir(name)) == "actions") {
+			left = append(left, name)
 		}
 		return err
 	})
 	if err != nil {
-		s.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	return left
 }

@@ -191,11 +191,9 @@ var savers = []saver{
 	}, sim: replaced("sedAb3dE9")},
 	{name: "perl -i", sim: replaced("XXAb3dE9")},
 	{name: "jq > tmp && mv", needs: "sh", real: through(`cat "$2" > "$1.tmp" && mv "$1.tmp" "$1"`), sim: replaced("NAME.tmp")},
-	// mv and install remove the old file and refuse one that stands there a moment later:
-	// placet may have written the form again, and whoever hears "File exists" repeats it.
-	{name: "mv from another file system", needs: "sh", real: through(`t=$(mktemp -p /dev/shm 2>/dev/null || mktemp); cat "$2" > "$t"; for i in 1 2 3 4 5; do mv "$t" "$1" && break; done`), sim: unlinkThenCreate},
+	{name: "mv from another file system", needs: "sh", real: through(`t=$(mktemp -p /dev/shm 2>/dev/null || mktemp); cat "$2" > "$t"; mv "$t" "$1"`), sim: unlinkThenCreate},
 	{name: "cp", needs: "cp", real: through(`cp "$2" "$1"`), sim: truncateInPlace(1, 0)},
-	{name: "install", needs: "install", real: through(`for i in 1 2 3 4 5; do install -m 644 "$2" "$1" && break; done`), sim: unlinkThenCreate},
+	{name: "install", needs: "install", real: through(`install -m 644 "$2" "$1"`), sim: unlinkThenCreate},
 	{name: "dd conv=notrunc", sim: inPlace},
 	{name: "tee", needs: "tee", real: through(`tee "$1" < "$2" > /dev/null`), sim: truncateInPlace(1, 0)},
 	{name: "rsync", needs: "rsync", real: through(`rsync "$2" "$1"`), sim: replaced(".NAME.Ab3dE9")},

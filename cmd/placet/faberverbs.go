@@ -27,17 +27,9 @@ func faberCancelCommand(w *world) *cobra.Command {
 		Long: `Gives a FABER run up, whatever it waits for: writes cancel.json, which placet
 watch, or the next placet once, carries out. There is no way back.`,
 		Args: takes(1, 1), ValidArgsFunction: completeRuns(w),
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := w.look()
-			if err != nil {
-				return err
-			}
-			f, err := b.oneRun(args[0])
-			if err != nil {
-				return err
-			}
+		RunE: w.onRun(func(b *bench, f reconcile.Found) error {
 			return b.cancel(f, strings.TrimSpace(reason), by)
-		},
+		}),
 	}
 	cmd.Flags().StringVarP(&reason, "message", "m", "", "why; it stands in the record")
 	cmd.Flags().StringVar(&by, "as", login(), "who cancels")

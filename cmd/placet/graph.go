@@ -2,35 +2,47 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"placet/engine"
+	"placet/engine/optimizer"
+	"placet/engine/reconcile"
 )
 
 func graphCommand(w *world) *cobra.Command {
 	var mermaid bool
 	cmd := &cobra.Command{
-		Use: "graph [RUN]", Short: "A run's plan, or a family's transitions",
+		Use: "graph [RUN|FAMILY]", Short: "A run's plan, or a family's transitions",
 		Long: `A run's plan as phases and steps, or as levels of checkpoints with what each
-comes after, and where it stands; without a run, the transition table of every
-family. --mermaid draws it for a Markdown page.`,
+comes after, and where it stands; of an optimisation cycle the cycles before and
+after it. With the name of a family its transition table, and without an argument
+that of every family. --mermaid draws it for a Markdown page.`,
 		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {
 				return err
 			}
-			if len(args) == 0 {
-				return b.tables(mermaid)
+			if len(args) == 0 || b.serves(args[0]) {
+				return b.tables(first(args), mermaid)
 			}
 			f, err := b.oneRun(args[0])
 			if err != nil {
 				return err
 			}
-			return b.graph(b.viewOf(f), mermaid)
+			v := b.viewOf(f)
+			if f.Run.Family == "optimizer" {
+				entries, err := b.cycles()
+				if err != nil {
+					return err
+				}
+				v.Graph = optimizer.Chain(entries, f.Run.ID)
+			}
+			return b.graph(v, mermaid)
 		},
 	}
 	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "as a Mermaid diagram")
@@ -122,7 +134,7 @@ func (b *bench) noteNoPlan(v view) {
 // stepMarks show a step by its status, for eyes that see no colour.
 var stepMarks = map[engine.Status]string{
 	"completed": "✓", "skipped": "↷", "failed": "✗", "in_progress": "●", "pending": "·",
-	"validating": "●", "retrying": "↻", "aborted": "✗",
+	"validating": "●", "retrying": "↻", "aborted": "✗", "running": "●", "goal": "✓",
 }
 
 func (b *bench) printPlan(nodes []engine.Node) {
@@ -189,9 +201,11 @@ type edgeLine struct {
 	To    engine.Status `json:"to"`
 }
 
-func (b *bench) tables(mermaid bool) error {
+// tables shows the transition table of a family, of all for "".
+func (b *bench) tables(only string, mermaid bool) error {
 	data := map[string]any{}
-	for _, f := range b.families {
+	families := slices.DeleteFunc(slices.Clone(b.families), func(f reconcile.Family) bool { return only != "" && f.Machine.Family() != only })
+	for _, f := range families {
 		rows := []edgeLine{}
 		for _, e := range f.Machine.Edges() {
 			rows = append(rows, edgeLine(e))
@@ -199,7 +213,7 @@ func (b *bench) tables(mermaid bool) error {
 		data[f.Machine.Family()] = rows
 	}
 	return b.w.answer(map[string]any{"families": data}, func() {
-		for _, f := range b.families {
+		for _, f := range families {
 			if mermaid {
 				b.w.say("%s", strings.TrimSuffix(tableMermaid(f.Machine.Edges()), "\n"))
 				continue

@@ -8,23 +8,28 @@ import (
 	"github.com/spf13/cobra"
 
 	"placet/engine"
+	"placet/engine/reconcile"
 )
 
 func inboxCommand(w *world) *cobra.Command {
-	return &cobra.Command{
-		Use: "inbox", Short: "What is asked of you, oldest first",
+	var short bool
+	cmd := &cobra.Command{
+		Use: "inbox [RUN|FAMILY]", Short: "What is asked of you, oldest first",
 		Long: `What is asked of you, oldest first: of which run and step, in one line, with the
 form to edit and the commands that answer. Also what else needs a person:
-problem notes, and commands that wait for trust.`,
-		Args: takes(0, 0), GroupID: groupDecide,
-		RunE: func(*cobra.Command, []string) error {
+problem notes, and commands that wait for trust. With the name of a run, or of a
+family, what is asked there alone. --short shows each request in one line.`,
+		Args: takes(0, 1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
+		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {
 				return err
 			}
-			return b.inbox()
+			return b.inbox(args, short)
 		},
 	}
+	cmd.Flags().BoolVar(&short, "short", false, "one line for each request")
+	return cmd
 }
 
 // inboxData is the inbox as JSON: every request with all that it asks.
@@ -51,6 +56,8 @@ type requestLine struct {
 	Multiple        bool          `json:"multiple"`
 	CommentRequired []string      `json:"comment_required"`
 	Several         []string      `json:"several"`
+	Items           []itemLine    `json:"items"`
+	DefaultOption   string        `json:"default_option"`
 	Level           string        `json:"level"`
 	Approvers       []string      `json:"approvers"`
 	Artifacts       []string      `json:"artifacts"`
@@ -68,6 +75,11 @@ type optionLine struct {
 	Description string `json:"description"`
 }
 
+type itemLine struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+}
+
 // runProblem is a problem note with the run that it stands in.
 type runProblem struct {
 	Run string `json:"run"`
@@ -79,19 +91,25 @@ func (b *bench) requestData(a engine.Asked) requestLine {
 	l := requestLine{
 		Level: gate.Level, Approvers: append([]string{}, gate.Approvers...),
 		RequestID: a.Request, Run: a.Run.String(), Family: a.Run.Family, Type: a.Type, Where: a.Where,
-		Prompt: a.Prompt, Summary: a.Summary, Options: []optionLine{}, FreeText: a.FreeText, Multiple: a.Multiple,
+		Prompt: a.Prompt, Summary: a.Summary, Options: []optionLine{}, Items: []itemLine{}, DefaultOption: a.Default, FreeText: a.FreeText, Multiple: a.Multiple,
 		CommentRequired: append([]string{}, a.CommentRequired...), Several: append([]string{}, a.Several...), Artifacts: append([]string{}, a.Artifacts...),
 		Form: a.Form, Response: a.Response, Digest: a.Digest, RequestedAt: stamp(a.RequestedAt),
 		Deadline: stamp(a.Deadline), Overdue: a.Overdue, Problem: a.Problem,
 	}
 	for _, o := range a.Options {
-		l.Options = append(l.Options, optionLine(o))
+		l.Options = append(l.Options, optionLine{o.ID, o.Description})
+	}
+	for _, it := range a.Items {
+		l.Items = append(l.Items, itemLine(it))
 	}
 	return l
 }
 
-func (b *bench) inbox() error {
-	found := b.runs()
+func (b *bench) inbox(args []string, short bool) error {
+	found, rest, err := b.narrowed(args)
+	if err != nil {
+		return err
+	}
 	s := b.state(found, false)
 	var open []engine.Asked
 	for _, v := range s.views {
@@ -105,10 +123,20 @@ func (b *bench) inbox() error {
 	for _, a := range open {
 		data.Requests = append(data.Requests, b.requestData(a))
 	}
-	if err := b.w.answer(data, func() { b.printInbox(open, data, s) }); err != nil {
+	show := func(open []engine.Asked) { b.printWhole(open, rest) }
+	if short {
+		show = b.printShort
+	}
+	if err := b.w.answer(data, func() {
+		show(open)
+		if len(open) == 0 {
+			b.w.say("nothing is asked%s", suffix(" of ", line(first(args))))
+		}
+		b.printInbox(data, s)
+	}); err != nil {
 		return err
 	}
-	b.remember(found, true)
+	b.remember(found, len(args) == 0)
 	return b.outcome(s)
 }
 
@@ -123,21 +151,21 @@ func inboxProblems(views []view) []runProblem {
 	return problems
 }
 
-func (b *bench) printInbox(open []engine.Asked, data inboxData, s state) {
-	w := b.w
-	uses := map[string]int{} // how many runs use a request id
-	for _, a := range open {
-		uses[a.Request]++
-	}
+// printWhole shows requests with all that it takes to answer them. rest are the
+// runs that are left out.
+func (b *bench) printWhole(open []engine.Asked, rest []reconcile.Found) {
+	uses := b.uses(open, rest)
 	for i, a := range open {
 		if i > 0 {
-			w.say("")
+			b.w.say("")
 		}
 		b.printAsked(a, uses[a.Request] > 1)
 	}
-	if len(open) == 0 {
-		w.say("nothing is asked")
-	}
+}
+
+// printInbox shows what needs a person besides requests.
+func (b *bench) printInbox(data inboxData, s state) {
+	w := b.w
 	for _, p := range data.Problems {
 		w.say("%s %s  %s", w.paint(alarm, "problem"), line(p.Path), cut(line(p.Text), 200))
 	}
@@ -148,25 +176,25 @@ func (b *bench) printInbox(open []engine.Asked, data inboxData, s state) {
 	b.printState(s)
 }
 
+// shownItems is how many of a request's items the inbox shows.
+const shownItems = 5
+
 // printAsked shows one request: run, step and question in its first line, then
 // where the form is and how to answer.
 func (b *bench) printAsked(a engine.Asked, full bool) {
 	w := b.w
-	head := line(a.Type)
-	if at := age(w.now(), a.RequestedAt); at != "" {
-		head += ", " + at
-	}
-	if a.Overdue {
-		head += w.paint(alarm, ", overdue since "+moment(a.Deadline))
-	} else if !a.Deadline.IsZero() {
-		head += ", until " + moment(a.Deadline)
-	}
-	w.say("%s  %s  %s (%s): %s", w.paint(strong, brief(a.Run)), w.paint(waiting, line(a.Where)), line(a.Request), head, cut(line(a.Prompt), 200))
+	w.say("%s %s", w.head(a, ""), question(a))
 	if a.Summary != "" {
 		w.say("    %s", cut(line(a.Summary), 160))
 	}
 	for _, artifact := range a.Artifacts {
 		w.say("    look at  %s", line(artifact))
+	}
+	for _, it := range a.Items[:min(len(a.Items), shownItems)] {
+		w.say("    select   %s  %s", w.paint(strong, line(it.ID)), cut(line(it.Label), 120))
+	}
+	if more := len(a.Items) - shownItems; more > 0 {
+		w.say("    select   and %d more: placet show %s", more, line(a.Request))
 	}
 	w.say("    form     %s", line(a.Form))
 	for i, how := range howToAnswer(a, full) {
@@ -175,6 +203,19 @@ func (b *bench) printAsked(a engine.Asked, full bool) {
 	if a.Problem != "" {
 		w.say("    %s %s", w.paint(alarm, "problem"), cut(line(a.Problem), 300))
 	}
+}
+
+// fewLines is how many lines of a prompt are shown as one.
+const fewLines = 4
+
+// question is what a request asks, on one line: of a text of many lines that a summary
+// follows, the first.
+func question(a engine.Asked) string {
+	asked := strings.TrimSpace(a.Prompt)
+	if lines := strings.Split(asked, "\n"); len(lines) > fewLines && a.Summary != "" {
+		asked = lines[0] + " …"
+	}
+	return cut(line(asked), 200)
 }
 
 // howToAnswer lists the commands that answer a request.
@@ -198,7 +239,23 @@ func howToAnswer(a engine.Asked, full bool) []string {
 	if together {
 		how = append(how, severalCommand(a, name))
 	}
+	if len(a.Items) > 0 {
+		how = append(how, selectCommand(a, name))
+	}
 	return how
+}
+
+// selectCommand picks items, with an option where one must be named.
+func selectCommand(a engine.Asked, name string) string {
+	ids := make([]string, len(a.Items))
+	for i, it := range a.Items {
+		ids[i] = line(it.ID)
+	}
+	option := " OPTION"
+	if a.Default != "" {
+		option = ""
+	}
+	return fmt.Sprintf("placet respond %s%s --select %s  (any of them)", name, option, quoteArg(strings.Join(ids[:min(len(ids), shownItems)], ",")))
 }
 
 // severalCommand chooses several options; one alone is chosen the same way.
@@ -217,7 +274,7 @@ func severalCommand(a engine.Asked, name string) string {
 func optionCommand(a engine.Asked, option, name string) string {
 	command := fmt.Sprintf("placet respond %s %s", name, quoteArg(line(option)))
 	switch option {
-	case firstOf(options(a), approvals):
+	case approval(a):
 		command = "placet approve " + name
 	case firstOf(options(a), refusals):
 		command = "placet reject " + name

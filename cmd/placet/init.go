@@ -23,8 +23,9 @@ func initCommand(w *world) *cobra.Command {
 	return &cobra.Command{
 		Use: "init", Short: "Make this folder a workspace",
 		Long: `Makes a folder a workspace: writes placet.toml with every setting and its
-default, creates .placet/, and has git ignore what placet leaves there. Nothing
-that exists is overwritten. placet works without it, too.`,
+default, creates .placet/, and has git ignore what placet leaves there and the
+optimizer's audit databases. Nothing that exists is overwritten. placet works
+without it, too.`,
 		Args: takes(0, 0), GroupID: groupSetUp,
 		RunE: func(*cobra.Command, []string) error {
 			root, err := w.root()
@@ -60,12 +61,12 @@ func (w *world) init(root string) error {
 	}
 	var err error
 	if done.Ignored, err = exclude(root); err != nil {
-		w.note("cannot have git ignore .placet/: %v", plain(err))
+		w.note("cannot have git ignore .placet/ and audit databases: %v", plain(err))
 	}
 	return w.answer(done, func() {
 		w.say("created %s in %s", strings.Join(done.Created, " and "), root)
 		if len(done.Ignored) > 0 {
-			w.say("git ignores %s from now on, in this clone", strings.Join(done.Ignored, " and "))
+			w.say("git ignores from now on, in this clone: %s", strings.Join(done.Ignored, ", "))
 		}
 		w.say("next: placet watch")
 	})
@@ -88,8 +89,13 @@ func createNew(path, content string) error {
 // temporary files.
 var ignored = []string{".placet/", ".placet-*.tmp"}
 
-// exclude has this clone's git ignore placet's names, and returns those that
-// it did not ignore before. Outside of git there is nothing to do.
+// databases are the names of the optimizer's audit databases, in whichever root,
+// and of what SQLite lays beside one: committed while the daemon writes them, they
+// are torn.
+var databases = []string{"audit_global.db", "audit_global.db-wal", "audit_global.db-shm", "audit_global.db-journal"}
+
+// exclude has this clone's git ignore placet's names and the databases, and returns
+// those that it did not ignore before. Outside of git there is nothing to do.
 func exclude(root string) ([]string, error) {
 	path := excludeFile(root)
 	if path == "" {
@@ -99,7 +105,7 @@ func exclude(root string) ([]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []string{}, err
 	}
-	missing := missingLines(string(body), ignored)
+	missing := missingLines(string(body), slices.Concat(ignored, databases))
 	if len(missing) == 0 {
 		return missing, nil
 	}

@@ -47,7 +47,7 @@ type onceData struct {
 func (w *world) once(ctx context.Context, noCommands bool) error {
 	moves := &moveLog{w: w}
 	var runner *provider.Runner
-	b, err := w.open(setup{recall: true, moved: moves.moved, noCommands: noCommands, runner: func(b *bench) *provider.Runner {
+	b, err := w.open(setup{recall: true, moved: moves.moved, noCommands: noCommands, tryNow: true, runner: func(b *bench) *provider.Runner {
 		runner = b.runner(nil)
 		return runner
 	}})
@@ -81,12 +81,13 @@ func (w *world) once(ctx context.Context, noCommands bool) error {
 	return b.settledAll(report, moves.made)
 }
 
-// mostRounds is how often once settles anew because a check has ended. Nothing
+// mostRounds is how often once settles anew because a check, or something for a
+// database, has ended. Nothing
 // that lies there needs as many: one round more than checks in a row.
 const mostRounds = 64
 
 // settle settles what is there, then what the checks that were begun have come
-// to, until none is begun any more.
+// to, and what was begun for databases, until none is begun any more.
 func (b *bench) settle(ctx context.Context, runner *provider.Runner) (reconcile.Report, error) {
 	moved := 0
 	for round := 1; ; round++ {
@@ -106,7 +107,7 @@ func (b *bench) settledAll(report reconcile.Report, made []transitionLine) error
 	data := onceData{
 		Workspace: b.root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
 		Transitions: append([]transitionLine{}, made...), Notes: append([]string{}, report.Notes...),
-		Unsettled: append([]string{}, report.Unsettled...), Stuck: append([]string{}, report.Stuck...),
+		Unsettled: append(append([]string{}, report.Unsettled...), report.Torn...), Stuck: append([]string{}, report.Stuck...),
 		Wake: stamp(report.Wake), Untrusted: b.untrusted(b.naming()),
 	}
 	if err := b.w.answer(data, func() { b.printOnce(data, report.Wake) }); err != nil {

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/BurntSushi/toml"
+
 	"placet/engine"
+	"placet/engine/optimizer"
 )
 
 // policyKeys are the settings that decide what may happen without a person.
@@ -31,7 +35,22 @@ var policyKeys = [][]string{
 	{"afl", "validation"},
 	{"afl", "review"},
 	{"afl", "interrupted"},
+	{"optimizer", "roots"},
+	{"optimizer", "audit_db"},
+	{"optimizer", "hitl_timeout"},
+	{"optimizer", "max_timeout_reentries"},
+	{"optimizer", "workflows", anyName, "hitl_timeout"},
+	{"optimizer", "workflows", anyName, "criteria_fixed"},
+	{"optimizer", "workflows", anyName, "idempotent"},
+	{"optimizer", "workflows", anyName, "analysis"},
+	{"optimizer", "workflows", anyName, "evaluation"},
 }
+
+// anyName stands for every name in a table.
+const anyName = "*"
+
+// workflowsKey is the table that holds one table for each workflow.
+var workflowsKey = []string{"optimizer", "workflows"}
 
 // setting is a policy setting as a file of the workspace has it.
 type setting struct {
@@ -40,23 +59,69 @@ type setting struct {
 	text   string // the value as canonical JSON
 	path   string
 	line   int
+	// command is the digest under which the command that the setting is may be
+	// trusted, too; "" for all that is no command. A command that waits stays in
+	// the settings, where it does not run: that there is one is worth knowing.
+	command engine.Digest
 }
 
-func (s setting) name() string { return strings.Join(s.key, ".") }
+func (s setting) name() string { return toml.Key(s.key).String() }
 
 // policies returns the policy settings that a configuration tree holds.
 func policies(tree map[string]any) []setting {
 	var found []setting
-	for _, key := range policyKeys {
-		value, ok := lookup(tree, key)
-		if !ok {
-			continue
+	for _, pattern := range policyKeys {
+		for _, key := range keysOf(tree, pattern) {
+			value, _ := lookup(tree, key)
+			s := setting{key: key, text: canonical(value)}
+			s.digest = engine.Sum([]byte(s.name() + "\n" + s.text))
+			if argv := levelCommand(key, value); argv != nil {
+				s.command = optimizer.CommandDigest(argv)
+			}
+			found = append(found, s)
 		}
-		s := setting{key: key, text: canonical(value)}
-		s.digest = engine.Sum([]byte(s.name() + "\n" + s.text))
-		found = append(found, s)
 	}
 	return found
+}
+
+// keysOf returns the keys of a tree that fit a pattern, in order.
+func keysOf(tree map[string]any, pattern []string) [][]string {
+	i := slices.Index(pattern, anyName)
+	if i < 0 {
+		if _, ok := lookup(tree, pattern); ok {
+			return [][]string{pattern}
+		}
+		return nil
+	}
+	value, _ := lookup(tree, pattern[:i])
+	below, _ := value.(map[string]any)
+	var keys [][]string
+	for _, name := range sorted(below) {
+		key := slices.Clone(pattern)
+		key[i] = name
+		if _, ok := lookup(tree, key); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// levelCommand is the command that a setting of a workflow is, nil for every
+// other setting.
+func levelCommand(key []string, value any) []string {
+	if name := key[len(key)-1]; len(key) != 4 || name != "analysis" && name != "evaluation" {
+		return nil
+	}
+	var argv []string
+	words, _ := value.([]any)
+	for _, word := range words {
+		s, ok := word.(string)
+		if !ok {
+			return nil
+		}
+		argv = append(argv, s)
+	}
+	return argv
 }
 
 // canonical is a setting's value as JSON in one line, members sorted by name,

@@ -32,6 +32,9 @@ func (w *world) prompt(t target, r *reply) error {
 			continue
 		}
 		r.option = option
+		if err := askItems(t, r, in, w.err); err != nil {
+			return err
+		}
 		return askComment(t, r, in, w.err)
 	}
 	return refused("cannot answer %s: no option was chosen; nothing was written", t.label())
@@ -41,6 +44,9 @@ func (w *world) prompt(t target, r *reply) error {
 func choice(t target, text string) (string, bool) {
 	if t.FreeText {
 		return text, text != ""
+	}
+	if text == "" && t.Default != "" {
+		return "", true
 	}
 	if id, ok := gate.Match(options(t.Asked), text); ok {
 		return id, true
@@ -52,8 +58,36 @@ func choice(t target, text string) (string, bool) {
 	return t.Options[n-1].ID, true
 }
 
-// askComment asks for the comment that an option needs.
+// askItems asks which items are picked, where none was named on the command
+// line.
+func askItems(t target, r *reply, in *bufio.Reader, out io.Writer) error {
+	if len(t.Items) == 0 || len(r.selected) > 0 {
+		return nil
+	}
+	for range tries {
+		text, err := ask(in, out, "Which of "+list(items(t.Asked))+" (empty for none): ")
+		if err != nil {
+			return err
+		}
+		selected := strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
+		if err := chooseItems(t, selected, &gate.Response{}); err != nil {
+			fmt.Fprintln(out, err)
+			continue
+		}
+		r.selected = selected
+		return nil
+	}
+	return refused("cannot answer %s: nothing that it has was selected; nothing was written", t.label())
+}
+
+// askComment asks for the comment that an option needs, and once for one that
+// may be left out.
 func askComment(t target, r *reply, in *bufio.Reader, out io.Writer) error {
+	if t.Default != "" && r.comment == "" && !slices.Contains(t.CommentRequired, r.option) {
+		text, err := ask(in, out, "Your comment (empty for none): ")
+		r.comment = text
+		return err
+	}
 	for range tries {
 		if r.comment != "" || !slices.Contains(t.CommentRequired, r.option) {
 			return nil
@@ -122,6 +156,15 @@ func promptOptions(t target) string {
 			fmt.Fprintf(&b, " - %s", line(o.Description))
 		}
 		b.WriteString("\n")
+	}
+	if t.Default != "" {
+		fmt.Fprintf(&b, "  (empty: %s, where you select or comment)\n", line(t.Default))
+	}
+	if len(t.Items) > 0 {
+		b.WriteString("\nTo select from:\n")
+	}
+	for _, it := range t.Items {
+		fmt.Fprintf(&b, "  %s - %s\n", line(it.ID), line(it.Label))
 	}
 	return b.String() + "\n"
 }

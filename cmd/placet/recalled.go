@@ -62,6 +62,7 @@ func packView(v view) string {
 		p.Bool(is)
 	}
 	p.Time(v.since)
+	p.Text(v.waits)
 	packAll(&p, v.Open, packAsked)
 	packAll(&p, v.notes, func(p *recall.Packer, n standing) { p.Text(n.Path); p.Text(n.Text) })
 	packAll(&p, v.Untrusted, func(p *recall.Packer, u engine.Untrusted) {
@@ -81,7 +82,7 @@ func packView(v view) string {
 func unpackView(u *recall.Unpacker) (v view) {
 	v.Class, v.Short, v.Status = u.Text(), u.Text(), engine.Status(u.Text())
 	v.Final, v.Absent, v.Stands = u.Bool(), u.Bool(), u.Bool()
-	v.since = u.Time()
+	v.since, v.waits = u.Time(), u.Text()
 	v.Open = unpackAll(u, unpackAsked)
 	v.notes = unpackAll(u, func(u *recall.Unpacker) standing { return standing{u.Text(), u.Text()} })
 	v.Untrusted = unpackAll(u, func(u *recall.Unpacker) engine.Untrusted {
@@ -97,7 +98,7 @@ func unpackView(u *recall.Unpacker) (v view) {
 // packAsked packs a request; whose it is and whether it is overdue is not kept.
 func packAsked(p *recall.Packer, a engine.Asked) {
 	for _, text := range []string{
-		a.Request, a.Type, a.Where, a.Prompt, a.Summary, a.Form, a.Response, string(a.Digest), a.Problem,
+		a.Request, a.Type, a.Where, a.Prompt, a.Summary, a.Form, a.Response, string(a.Digest), a.Problem, a.Default, a.NoReject,
 	} {
 		p.Text(text)
 	}
@@ -108,19 +109,27 @@ func packAsked(p *recall.Packer, a engine.Asked) {
 	p.Texts(a.Artifacts)
 	p.Texts(a.CommentRequired)
 	p.Texts(a.Several)
-	packAll(p, a.Options, func(p *recall.Packer, o engine.AskedOption) { p.Text(o.ID); p.Text(o.Description) })
+	packAll(p, a.Options, func(p *recall.Packer, o engine.AskedOption) {
+		p.Text(o.ID)
+		p.Text(o.Description)
+		p.Texts(o.Words)
+	})
+	packAll(p, a.Items, func(p *recall.Packer, it engine.AskedItem) { p.Text(it.ID); p.Text(it.Label) })
 }
 
 func unpackAsked(u *recall.Unpacker) (a engine.Asked) {
-	for _, into := range []*string{&a.Request, &a.Type, &a.Where, &a.Prompt, &a.Summary, &a.Form, &a.Response, (*string)(&a.Digest), &a.Problem} {
+	for _, into := range []*string{
+		&a.Request, &a.Type, &a.Where, &a.Prompt, &a.Summary, &a.Form, &a.Response, (*string)(&a.Digest), &a.Problem, &a.Default, &a.NoReject,
+	} {
 		*into = u.Text()
 	}
 	a.FreeText, a.Multiple = u.Bool(), u.Bool()
 	a.RequestedAt, a.Deadline = u.Time(), u.Time()
 	a.Artifacts, a.CommentRequired, a.Several = u.Texts(), u.Texts(), u.Texts()
 	a.Options = unpackAll(u, func(u *recall.Unpacker) engine.AskedOption {
-		return engine.AskedOption{ID: u.Text(), Description: u.Text()}
+		return engine.AskedOption{ID: u.Text(), Description: u.Text(), Words: u.Texts()}
 	})
+	a.Items = unpackAll(u, func(u *recall.Unpacker) engine.AskedItem { return engine.AskedItem{ID: u.Text(), Label: u.Text()} })
 	return a
 }
 

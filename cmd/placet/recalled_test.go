@@ -53,8 +53,9 @@ const (
   "feedback_request": {"request_id": "fr-20261120-00000%d", "type": "approval", "prompt": "Go on%s", "options": ["approve", "reject"],
     "context": {"summary": "x", "artifact_path": "specs/design.md"}, "requested_at": "2026-11-20T10:25:42Z"},
   "resume_point": {"phase": "architect", "step": "review", "step_index": 0}}`
-	keptDone  = `{"run_id": "%s", "work_id": "7", "status": "completed", "current_phase": "release", "phases": {}}`
-	keptEvent = `{"event_id": %d, "type": "checkpoint", "timestamp": "2026-11-20T10:25:4%dZ", "run_id": "%s", "message": "%s"}`
+	keptWorking = `{"run_id": "%s", "work_id": "7", "status": "in_progress", "current_phase": "build", "current_step": "implement", "phases": {}}`
+	keptDone    = `{"run_id": "%s", "work_id": "7", "status": "completed", "current_phase": "release", "phases": {}}`
+	keptEvent   = `{"event_id": %d, "type": "checkpoint", "timestamp": "2026-11-20T10:25:4%dZ", "run_id": "%s", "message": "%s"}`
 )
 
 // make makes a run as upstream's scripts do.
@@ -317,6 +318,56 @@ func touchAll(k *keeping) {
 	for _, name := range k.files() {
 		text, _ := k.disk.Get(name)
 		k.disk.Put(name, text)
+	}
+}
+
+// What a run waits for where nobody is asked is kept with it: status names it without
+// a look at the run.
+func TestWhatIsAwaitedIsKept(t *testing.T) {
+	k := rested(t)
+	for n := range 10 {
+		dir := runDir(n)
+		k.disk.Put(dir+"/state.json", fmt.Sprintf(keptWorking, strings.TrimPrefix(dir, ".fractary/faber/runs/")))
+	}
+	k.now = k.now.Add(time.Minute)
+	k.settle()
+	k.now = k.now.Add(time.Minute)
+	k.same()
+	b := k.start(true, "m")
+	round, recalled := b.loop.Recall(), 0
+	for _, f := range b.runs() {
+		v, ok := b.recalled(round, f)
+		if !ok || v.Final {
+			continue
+		}
+		recalled++
+		const awaited = "state.json to move on from build:implement (agent)"
+		if l := lineOf(v); l.WaitsFor != awaited || waitsAt(v) != "waits for "+awaited {
+			t.Errorf("%s waits for %q (%q), want %q", l.Run, l.WaitsFor, waitsAt(v), awaited)
+		}
+	}
+	if recalled != 10 {
+		t.Errorf("%d runs that can move are recalled, want 10", recalled)
+	}
+}
+
+// A file that may be half of a write is named by every once, not by the first alone:
+// how its run stands is not kept.
+func TestHalfOfAWriteIsNotKept(t *testing.T) {
+	k := rested(t)
+	for n := range 10 {
+		k.disk.Put(runDir(n)+"/state.json", `{"run_id": "`)
+	}
+	k.now = k.now.Add(5 * time.Second)
+	for range 3 {
+		r, err := k.start(true, "m").loop.Once(context.Background())
+		if err != nil || len(r.Torn) != 10 || r.Torn[0] != runDir(0)+"/state.json" || len(r.Notes) > 0 {
+			t.Errorf("%d files may be half of a write, %d notes (%v), want 10 and none: %q", len(r.Torn), len(r.Notes), err, r.Torn)
+		}
+	}
+	k.now = k.now.Add(6 * time.Second)
+	if r, err := k.start(true, "m").loop.Once(context.Background()); err != nil || len(r.Torn) > 0 || len(r.Notes) != 10 {
+		t.Errorf("after ten seconds %d files may be half of a write, %d notes (%v), want none and 10", len(r.Torn), len(r.Notes), err)
 	}
 }
 

@@ -108,8 +108,11 @@ func (b *bench) nothingOpen(found []reconcile.Found, arg string) error {
 		}
 	}
 	if fit := b.fits(found, cmp.Or(run, arg)); len(fit) > 0 {
-		return refused("%s has no open request %s", brief(fit[0].Key()), line(request)).
-			try("placet explain %s says why it stands where it stands", brief(fit[0].Key()))
+		why := fmt.Sprintf("nothing is asked of %s", brief(fit[0].Key()))
+		if both {
+			why = fmt.Sprintf("%s has no open request %s", brief(fit[0].Key()), line(request))
+		}
+		return refused("%s", why).try("placet explain %s says why it stands where it stands", brief(fit[0].Key()))
 	}
 	return usage("cannot find a request or a run %q in %s", line(arg), b.root).try("placet inbox lists what is asked")
 }
@@ -124,9 +127,39 @@ func (c closed) Error() string {
 	r := c.receipt
 	text := fmt.Sprintf("%s of %s is closed: %s", line(r.RequestID), brief(c.run), line(r.Result))
 	if r.Response != "" {
-		text += fmt.Sprintf(", %s by %s (%s)", cut(line(r.Response), 60), line(r.ProvidedBy.User), line(r.ProvidedBy.Source))
+		said, with := cut(line(r.Response), 60), picked(r.Selected)
+		if slices.Contains(r.Selected, r.Response) { // several options, all of them named
+			said, with = cut(line(strings.Join(r.Selected, ", ")), shownWith), ""
+		}
+		text += fmt.Sprintf(", %s%s by %s (%s)", said, with, line(r.ProvidedBy.User), line(r.ProvidedBy.Source))
 	}
 	return text + ", at " + line(r.DecidedAt)
+}
+
+// says reports whether one of some words is the option or text that was taken.
+func (c closed) says(words []string) bool {
+	given := []gate.Option{{ID: c.receipt.Response}}
+	return slices.ContainsFunc(words, func(word string) bool { _, same := gate.Match(given, word); return same })
+}
+
+// saysAll reports whether words, in any order, are all that was taken: the option
+// and what was selected.
+func (c closed) saysAll(words []string) bool {
+	var taken []gate.Option
+	for _, id := range append([]string{c.receipt.Response}, c.receipt.Selected...) {
+		if _, there := gate.Match(taken, id); !there {
+			taken = append(taken, gate.Option{ID: id})
+		}
+	}
+	given := map[string]bool{}
+	for _, word := range words {
+		id, ok := gate.Match(taken, word)
+		if !ok {
+			return false
+		}
+		given[id] = true
+	}
+	return len(given) == len(taken)
 }
 
 // closed reads the receipt of a request, if there is one.

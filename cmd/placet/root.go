@@ -75,7 +75,7 @@ func verbs() []func(*world) *cobra.Command {
 		watchCommand, onceCommand, statusCommand,
 		explainCommand, logCommand, checkCommand, graphCommand,
 		initCommand, trustCommand, doctorCommand, demoCommand, schemaCommand, versionCommand,
-		faberCommand, aflCommand,
+		faberCommand, aflCommand, optimizerCommand,
 	}
 }
 

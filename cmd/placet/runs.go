@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
@@ -27,6 +29,8 @@ type view struct {
 	// since is when the run came to stand where it stands, as far as its
 	// documents tell.
 	since time.Time
+	// waits is what the run waits for besides answers, "" for nothing.
+	waits string
 	// stray are the paths in the run's folder that nobody knows.
 	stray []string
 	err   error
@@ -124,7 +128,7 @@ func (b *bench) view(round *reconcile.Recall, f reconcile.Found) (view, bool) {
 	}
 	v.Account = f.Family.Machine.Account(snap)
 	v.Key = f.Key()
-	v.since = since(v.Account, snap.Doc(f.Run.State))
+	v.since, v.waits = since(v.Account, snap.Doc(f.Run.State)), awaited(v.Waits)
 	for _, d := range snap.Docs {
 		switch {
 		case !d.Present():
@@ -223,9 +227,14 @@ func (b *bench) fits(found []reconcile.Found, arg string) []reconcile.Found {
 		return b.withWork(found, work)
 	}
 	if b.serves(arg) {
-		return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return f.Run.Family != arg })
+		return ofFamily(found, arg)
 	}
 	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return !beginsWith(f, arg) })
+}
+
+// ofFamily returns the runs of one family.
+func ofFamily(found []reconcile.Found, family string) []reconcile.Found {
+	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return f.Run.Family != family })
 }
 
 // withWork returns the runs for a work item, as their families tell it.
@@ -251,8 +260,11 @@ func beginsWith(f reconcile.Found, arg string) bool {
 }
 
 // oneRun resolves a run argument. Where several fit nothing is chosen.
-func (b *bench) oneRun(arg string) (reconcile.Found, error) {
-	fit := b.fits(b.runs(), arg)
+func (b *bench) oneRun(arg string) (reconcile.Found, error) { return b.oneOf(b.runs(), arg) }
+
+// oneOf resolves a run argument to one of some runs.
+func (b *bench) oneOf(found []reconcile.Found, arg string) (reconcile.Found, error) {
+	fit := b.fits(found, arg)
 	switch len(fit) {
 	case 1:
 		return fit[0], nil
@@ -278,6 +290,21 @@ func (b *bench) chosen(args []string) ([]reconcile.Found, error) {
 	}
 	one, err := b.oneRun(args[0])
 	return []reconcile.Found{one}, err
+}
+
+// onRun is a verb about the one run that its first argument names.
+func (w *world) onRun(do func(*bench, reconcile.Found) error) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		b, err := w.look()
+		if err != nil {
+			return err
+		}
+		f, err := b.oneRun(args[0])
+		if err != nil {
+			return err
+		}
+		return do(b, f)
+	}
 }
 
 // oldestFirst sorts requests by when they were asked, then by run.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,16 +11,18 @@ import (
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/engine/faber"
+	"placet/engine/optimizer"
 )
 
 // file is all that placet.toml and the user's configuration may hold. A
 // family's block is unknown until the family exists.
 type file struct {
-	Language string              `toml:"language"`
-	Gates    map[string]gateRule `toml:"gates"`
-	Commands commands            `toml:"commands"`
-	Faber    faber.Config        `toml:"faber"`
-	Afl      afl.Config          `toml:"afl"`
+	Language  string              `toml:"language"`
+	Gates     map[string]gateRule `toml:"gates"`
+	Commands  commands            `toml:"commands"`
+	Faber     faber.Config        `toml:"faber"`
+	Afl       afl.Config          `toml:"afl"`
+	Optimizer optimizer.Config    `toml:"optimizer"`
 }
 
 // gateRule says what an answer must be worth; see engine.Gate.
@@ -45,6 +48,8 @@ type settings struct {
 	waiting []setting
 	// read are the configuration files that were found.
 	read []string
+	// workflows are the tables of [optimizer.workflows] as the files before say.
+	workflows map[string]any
 }
 
 // sources are the files that the settings come from; "" means none.
@@ -57,7 +62,7 @@ type sources struct {
 
 // defaults are the settings where nothing is configured.
 func defaults() file {
-	return file{Language: "en", Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig()}
+	return file{Language: "en", Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig()}
 }
 
 // load merges the settings: default < placet.toml < the user's file. A policy
@@ -93,11 +98,15 @@ func load(from sources) (settings, error) {
 func (s settings) still() settings {
 	s.Faber.Resume.Command = nil
 	s.Afl.Still = true
+	s.Optimizer.Still = true
 	s.trusted = map[engine.Digest]bool{}
 	for _, t := range s.agreed.Trusted {
 		if !strings.HasPrefix(t.Name, afl.TrustName) {
 			s.trusted[t.Digest] = true
 		}
+	}
+	for _, digest := range s.Optimizer.Commands() {
+		delete(s.trusted, digest)
 	}
 	return s
 }
@@ -150,21 +159,53 @@ func (s *settings) merge(l layer) error {
 	if err != nil {
 		return err
 	}
-	if !l.own {
-		for _, p := range policies(tree) {
-			if s.trusted[p.digest] {
-				continue
-			}
-			p.path, p.line = l.path, l.lineOf(p.key)
-			s.waiting = append(s.waiting, p)
+	for _, p := range policies(tree) {
+		if l.own || s.agrees(p) {
+			s.permit(p)
+			continue
+		}
+		p.path, p.line = l.path, l.lineOf(p.key)
+		s.waiting = append(s.waiting, p)
+		if p.command == "" {
 			remove(tree, p.key)
 		}
 	}
+	s.layWorkflows(tree)
 	if err := l.lay(tree, &s.file); err != nil {
 		return err
 	}
 	s.read = append(s.read, l.path)
 	return nil
+}
+
+// agrees reports whether a setting, or the command that it names, is trusted.
+func (s *settings) agrees(p setting) bool {
+	return s.trusted[p.digest] || p.command != "" && s.trusted[p.command]
+}
+
+// permit has the command that a setting names run, if it names one: whoever
+// agreed to the setting has agreed to the command in it.
+func (s *settings) permit(p setting) {
+	if p.command != "" {
+		s.trusted[p.command] = true
+	}
+}
+
+// layWorkflows lays a file's tables of workflows over those of the files before,
+// setting by setting: the decoder would put a whole table in place of another.
+func (s *settings) layWorkflows(tree map[string]any) {
+	value, _ := lookup(tree, workflowsKey)
+	tables, ok := value.(map[string]any)
+	if !ok {
+		return
+	}
+	for name, table := range s.workflows {
+		over, _ := tables[name].(map[string]any)
+		both := maps.Clone(table.(map[string]any))
+		maps.Copy(both, over)
+		tables[name] = both
+	}
+	s.workflows = tables
 }
 
 // gates are the gates as the machines read them.

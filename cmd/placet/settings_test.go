@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/engine/faber"
+	"placet/engine/optimizer"
 )
 
 // put writes a file below a folder and returns its path.
@@ -58,7 +60,7 @@ func TestASettingThatCannotBeUsedIsRefusedWithFileAndLine(t *testing.T) {
 		"unknown key in a table":     {"[faber]\nenabled = true\ndrve = \"all\"\n", "3", `unknown setting "faber.drve"`},
 		"unknown key inline":         {"[faber]\ncontext = { events = 1, wat = 2 }\n", "2", `unknown setting "faber.context.wat"`},
 		"unknown key in a gate":      {"[gates]\n\"*\" = { levle = \"file\" }\n", "2", `unknown setting "gates.\"*\".levle"`},
-		"another family's block":     {"\n[optimizer]\nidempotent = true\n", "2", `unknown setting "optimizer"`},
+		"another family's block":     {"\n[nemawashi]\nidempotent = true\n", "2", `unknown setting "nemawashi"`},
 		"key in other letters":       {"Language = \"en\"\n", "1", `unknown setting "Language"`},
 		"table in other letters":     {"[Faber]\nenabled = true\n", "1", `unknown setting "Faber"`},
 		"a key with odd characters":  {"\"a,b c\" = 1\n", "", `unknown setting "\"a,b c\""`},
@@ -90,6 +92,17 @@ func TestASettingThatCannotBeUsedIsRefusedWithFileAndLine(t *testing.T) {
 		"a word that afl lacks":      {"[afl]\nreview = \"nobody\"\n", "2", `"nobody" is none of person, external, off`},
 		"no shell":                   {"[afl]\nshell = []\n", "2", "shell: is empty"},
 		"a language without texts":   {"[afl]\nlanguage = \"ja\"\n", "2", `afl.language "ja" is not one of en, ko`},
+		"unknown key of optimizer":   {"[optimizer]\nidempotent = true\n", "2", `unknown setting "optimizer.idempotent"`},
+		"unknown key of a workflow":  {"[optimizer.workflows]\n\n\"a b\" = { analyse = [\"x\"] }\n", "3", `unknown setting "optimizer.workflows.\"a b\".analyse"`},
+		"a command as one string":    {"[optimizer.workflows.x]\nanalysis = \"x\"\n", "2", "expected array, found string"},
+		"an empty command":           {"[optimizer.workflows.\"a: b\"]\n\nanalysis = []\n", "3", `[optimizer] workflows."a: b".analysis: expected a program and its arguments`},
+		"a root of another name":     {"[optimizer]\nroots = [\"runs\"]\n", "2", `[optimizer] roots: "runs" is no folder .mso-context`},
+		"a root outside":             {"[optimizer]\nroots = [\"../.mso-context\"]\n", "2", "[optimizer] roots: "},
+		"a database outside":         {"[optimizer]\naudit_db = \"/tmp/x.db\"\n", "2", "[optimizer] audit_db: "},
+		"a wait without unit":        {"[optimizer]\ninputs_wait = \"10\"\n", "2", `[optimizer] inputs_wait: "10" is no length of time`},
+		"never, where none is":       {"[optimizer]\nlevel_timeout = \"never\"\n", "2", `[optimizer] level_timeout: "never" is no length of time`},
+		"a language of few texts":    {"[optimizer]\nlanguage = \"ja\"\n", "2", `[optimizer] language: "ja" is not one of ko, en`},
+		"a workflow's bad length":    {"[optimizer.workflows]\n\"a b\" = { hitl_timeout = \"soon\" }\n", "2", `[optimizer] workflows."a b".hitl_timeout: "soon" is no length of time`},
 		"a number that is not there": {"[faber]\ncontext = { events = inf }\n", "2", "expected integer, found float"},
 	}
 	for name, test := range tests {
@@ -122,12 +135,14 @@ func TestASettingThatCannotBeUsedIsRefusedWithFileAndLine(t *testing.T) {
 
 func TestAMistypedSettingIsTold(t *testing.T) {
 	for mistyped, meant := range map[string]string{
-		"langauge = \"en\"":                "language",
-		"Language = \"en\"":                "language",
-		"[faber]\non-deadline = \"x\"":     "faber.on_deadline",
-		"[faber]\nask_faild = \"all\"":     "faber.ask_failed",
-		"[faber.resume]\ncomand = [\"x\"]": "faber.resume.command",
-		"[afl]\nmax_iteratons = 3":         "afl.max_iterations",
+		"langauge = \"en\"":                           "language",
+		"Language = \"en\"":                           "language",
+		"[faber]\non-deadline = \"x\"":                "faber.on_deadline",
+		"[faber]\nask_faild = \"all\"":                "faber.ask_failed",
+		"[faber.resume]\ncomand = [\"x\"]":            "faber.resume.command",
+		"[afl]\nmax_iteratons = 3":                    "afl.max_iterations",
+		"[optimizer]\nhitl-timeout = 3":               "optimizer.hitl_timeout",
+		"[optimizer.workflows.w]\nanalysys = [\"x\"]": "optimizer.workflows.w.analysis",
 	} {
 		from := places(t)
 		put(t, from.workspace, "placet.toml", mistyped+"\n")
@@ -225,7 +240,28 @@ var policySettings = map[string]struct {
 	"afl.interrupted":         {"[afl]\ninterrupted = \"rerun\"", func(s settings) bool { return s.Afl.Interrupted != nil }},
 	"afl.shell":               {"[afl]\nshell = [\"sh\", \"-c\"]", func(s settings) bool { return s.Afl.Shell != nil }},
 	"afl.worker_command":      {"[afl]\nworker_command = \"work\"", func(s settings) bool { return s.Afl.WorkerCommand != nil && s.trusted[s.Afl.WorkerDigest()] }},
-	"faber.resume":            {"[faber.resume]\ncommand = [\"go\", \"on\"]", func(s settings) bool { return len(s.Faber.Resume.Command) == 2 }},
+	"optimizer.roots":         {"[optimizer]\nroots = [\"x/.mso-context\"]", func(s settings) bool { return s.Optimizer.Roots[0] == "x/.mso-context" }},
+	"optimizer.audit_db":      {"[optimizer]\naudit_db = \"a.db\"", func(s settings) bool { return s.Optimizer.AuditDB == "a.db" }},
+	"optimizer.hitl_timeout":  {"[optimizer]\nhitl_timeout = \"1h\"", func(s settings) bool { return s.Optimizer.HITLTimeout == "1h" }},
+	"optimizer.max_timeout_reentries": {"[optimizer]\nmax_timeout_reentries = 9", func(s settings) bool {
+		return s.Optimizer.MaxTimeoutReentries == 9
+	}},
+	`optimizer.workflows."a b".hitl_timeout`: {"[optimizer.workflows]\n\"a b\" = { hitl_timeout = \"1h\" }", func(s settings) bool {
+		return s.Optimizer.Workflows["a b"].HITLTimeout != nil
+	}},
+	"optimizer.workflows.w.criteria_fixed": {"[optimizer.workflows.w]\ncriteria_fixed = true", func(s settings) bool {
+		return s.Optimizer.Workflows["w"].CriteriaFixed
+	}},
+	"optimizer.workflows.w.idempotent": {"[optimizer.workflows.w]\nidempotent = true", func(s settings) bool {
+		return s.Optimizer.Workflows["w"].Idempotent
+	}},
+	"optimizer.workflows.w.analysis": {"[optimizer.workflows.w]\nanalysis = [\"python3\", \"a.py\"]", func(s settings) bool {
+		return s.trusted[optimizer.CommandDigest([]string{"python3", "a.py"})]
+	}},
+	"optimizer.workflows.w.evaluation": {"[optimizer.workflows.w]\nevaluation = [\"./e\"]", func(s settings) bool {
+		return s.trusted[optimizer.CommandDigest([]string{"./e"})]
+	}},
+	"faber.resume": {"[faber.resume]\ncommand = [\"go\", \"on\"]", func(s settings) bool { return len(s.Faber.Resume.Command) == 2 }},
 }
 
 func TestPolicyOfTheWorkspaceCountsOnlyOnceTrusted(t *testing.T) {
@@ -334,7 +370,7 @@ func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := defaults()
-	got.Language, got.Faber = "", faber.Config{}
+	got.Language, got.Faber, got.Optimizer = "", faber.Config{}, optimizer.Config{}
 	if err := (layer{path: "x", body: l.body}).layOver(tree, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -342,6 +378,7 @@ func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 	want.Gates = map[string]gateRule{"*": {Level: "file", Approvers: []string{}}}
 	want.Commands.Env = []string{}
 	want.Afl = everyAflDefault()
+	want.Optimizer.Workflows = map[string]optimizer.Workflow{}
 	want.Faber.WorkflowPaths, want.Faber.Deadline, want.Faber.Resume.Command = []string{}, map[string]faber.Duration{}, []string{}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -383,7 +420,13 @@ func TestThePolicyDigestIsThatOfTheDesign(t *testing.T) {
 // agreed to.
 func TestStillSettingsTrustNoCommand(t *testing.T) {
 	from := places(t)
-	put(t, filepath.Dir(from.user), "placet.toml", "[faber]\nresume = { command = [\"go\"] }\n[afl]\nworker_command = \"work\"\n")
+	put(t, filepath.Dir(from.user), "placet.toml", `[faber]
+resume = { command = ["go"] }
+[afl]
+worker_command = "work"
+[optimizer.workflows]
+w = { analysis = ["look"] }
+`)
 	command, setting := engine.Sum([]byte("a command")), engine.Sum([]byte("a setting"))
 	file := trustFile{SchemaVersion: 1}
 	file.agree(time.Now(), engine.Untrusted{Name: afl.TrustName + "shop/a", Digest: command}, engine.Untrusted{Name: "afl.validation", Digest: setting})
@@ -392,11 +435,11 @@ func TestStillSettingsTrustNoCommand(t *testing.T) {
 	}
 	s := mustLoad(t, from)
 	worker := s.Afl.WorkerDigest()
-	if !s.trusted[command] || !s.trusted[setting] || !s.trusted[worker] {
+	if !s.trusted[command] || !s.trusted[setting] || !s.trusted[worker] || !s.trusted[optimizer.CommandDigest([]string{"look"})] {
 		t.Fatalf("trusted: %v", s.trusted)
 	}
 	still := s.still()
-	if !still.Afl.Still || len(still.Faber.Resume.Command) > 0 {
+	if !still.Afl.Still || !still.Optimizer.Still || len(still.Faber.Resume.Command) > 0 {
 		t.Errorf("%+v", still.file)
 	}
 	if diff := cmp.Diff(map[engine.Digest]bool{setting: true}, still.trusted); diff != "" {
@@ -410,6 +453,7 @@ func TestStillSettingsTrustNoCommand(t *testing.T) {
 func FuzzSettings(f *testing.F) {
 	f.Add(initialSettings)
 	f.Add("[gates]\n\"*\" = { level = \"file\", approvers = [\"a\"] }\n")
+	f.Add("[optimizer.workflows]\n\"*\" = { analysis = [\"a\"], evaluation = [1], idempotent = true }\n\"a, b\".evaluation = []\n")
 	f.Add("[faber]\ndeadline = { review = \"1h\" }\nresume = { command = [\"x\"] }\n\"a,b\".c = 1979-05-27T07:32:00Z\n")
 	for _, policy := range policySettings {
 		f.Add(policy.toml)
@@ -427,6 +471,18 @@ func FuzzSettings(f *testing.F) {
 			return
 		}
 		want := defaults()
+		for digest := range s.trusted {
+			t.Errorf("%q: what nobody agreed to is trusted: %s", text, digest)
+		}
+		own, def := s.Optimizer, want.Optimizer
+		if !slices.Equal(own.Roots, def.Roots) || own.AuditDB != "" || own.HITLTimeout != def.HITLTimeout || own.MaxTimeoutReentries != def.MaxTimeoutReentries {
+			t.Errorf("%q: an untrusted policy counts: %+v", text, own)
+		}
+		for _, w := range own.Workflows {
+			if w.CriteriaFixed || w.Idempotent || w.HITLTimeout != nil {
+				t.Errorf("%q: an untrusted policy counts: %+v", text, w)
+			}
+		}
 		if own := s.Afl; own.Review != nil || own.Validation != nil || own.Interrupted != nil || own.Shell != nil || own.WorkerCommand != nil {
 			t.Errorf("%q: an untrusted policy counts: %+v", text, own)
 		}

@@ -145,6 +145,9 @@ func (b *bench) printFull(a engine.Asked) {
 	for _, o := range a.Options {
 		options.style([]string{strong}, "  "+line(o.ID), line(o.Description))
 	}
+	for _, it := range a.Items {
+		options.style([]string{strong}, "  "+line(it.ID), line(it.Label))
+	}
 	options.print(w, w.out)
 	w.say("  form     %s", line(a.Form))
 	for i, how := range howToAnswer(a, false) {

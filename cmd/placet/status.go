@@ -56,6 +56,7 @@ type runLine struct {
 	Since    string        `json:"since"`
 	Requests []string      `json:"requests"`
 	Where    string        `json:"where"`
+	WaitsFor string        `json:"waits_for"`
 	Problems []noteLine    `json:"problems"`
 }
 
@@ -123,7 +124,7 @@ func (b *bench) state(found []reconcile.Found, all bool) state {
 func lineOf(v view) runLine {
 	l := runLine{
 		Run: v.Key.String(), Family: v.Key.Family, Class: v.Class, Short: v.Short, Status: v.Status,
-		Final: v.Final, Stands: v.Stands, Since: stamp(v.since), Requests: []string{}, Problems: []noteLine{},
+		Final: v.Final, Stands: v.Stands, Since: stamp(v.since), WaitsFor: v.waitsFor(), Requests: []string{}, Problems: []noteLine{},
 	}
 	for _, a := range v.Open {
 		l.Requests = append(l.Requests, a.Request)
@@ -170,9 +171,38 @@ func waitsAt(v view) string {
 	case len(v.Open) > 0:
 		return openAt(v)
 	case v.Stands || len(v.notes) > 0:
-		return "a problem note stands"
+		return "a problem note stands" + suffix(", waits for ", line(v.waits))
+	case v.waits != "":
+		return "waits for " + line(v.waits)
 	}
 	return ""
+}
+
+// waitsFor is what a run waits for, be it an answer: for who reads JSON.
+func (v view) waitsFor() string {
+	if len(v.Open) > 0 {
+		return "request " + v.Open[0].Request + " (person)" + andMore(len(v.Open)-1)
+	}
+	return v.waits
+}
+
+// awaited is what a run waits for besides answers, in a few words, "" for nothing.
+func awaited(waits []string) string {
+	if len(waits) == 0 {
+		return ""
+	}
+	return cut(waits[0], shownWait) + andMore(len(waits)-1)
+}
+
+// shownWait is how much of one thing that is awaited is shown, in characters.
+const shownWait = 120
+
+// andMore says that there are so many more, "" for none.
+func andMore(n int) string {
+	if n < 1 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 func openAt(v view) string {
@@ -184,10 +214,7 @@ func openAt(v view) string {
 	if a.Problem != "" {
 		text += " (its answer cannot be used)"
 	}
-	if n := len(v.Open) - 1; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	return text
+	return text + andMore(len(v.Open)-1)
 }
 
 func statusStyle(v view) string {

@@ -18,6 +18,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"placet/engine/optimizer"
+	"placet/schemas"
 	"placet/templates"
 )
 
@@ -144,6 +146,9 @@ func (l layer) check(f file) error {
 	if err := f.Afl.Check(); err != nil {
 		return l.atFirstWord("afl", err)
 	}
+	if err := f.Optimizer.Check(); err != nil {
+		return l.atWorkflow(f.Optimizer, err)
+	}
 	return nil
 }
 
@@ -154,13 +159,25 @@ func (l layer) atFirstWord(family string, err error) error {
 	return l.at([]string{family, key}, "[%s] %v", family, err)
 }
 
+// atWorkflow is a problem with a setting of the optimizer; one of a workflow's
+// table is found by the table's name, which may hold blanks and colons.
+func (l layer) atWorkflow(conf optimizer.Config, err error) error {
+	for _, name := range sorted(conf.Workflows) {
+		if rest, ok := strings.CutPrefix(err.Error(), fmt.Sprintf("workflows.%q.", name)); ok {
+			key, _, _ := strings.Cut(rest, ":")
+			return l.at([]string{"optimizer", "workflows", name, key}, "[optimizer] %v", err)
+		}
+	}
+	return l.atFirstWord("optimizer", err)
+}
+
 var languages = templates.Languages()
 
 // aflLanguages are those that AFL's texts are written in.
 var aflLanguages = []string{"en", "ko"}
 
 // families are those that placet knows.
-var families = []string{"faber", "afl"}
+var families = []string{"faber", "afl", "optimizer"}
 
 // checkGate refuses what no gate can mean. Levels other than file are named in
 // the design and not built: to accept the word would promise a proof.
@@ -235,6 +252,9 @@ func (l layer) unknown(key []string) error {
 	if like := alike(key, reflect.TypeFor[file]()); like != "" {
 		return p.try("did you mean %q?", like)
 	}
+	if tables := tablesWith(key[len(key)-1]); len(tables) > 0 {
+		return p.try("it belongs below %s: that line may still begin with \"#\"", strings.Join(tables, " or "))
+	}
 	return p.try("placet init writes a placet.toml with every setting, in an empty folder")
 }
 
@@ -289,40 +309,24 @@ func alike(key []string, t reflect.Type) string {
 	last := key[len(key)-1]
 	for _, f := range reflect.VisibleFields(t) {
 		name := f.Tag.Get("toml")
-		if near(last, name) {
+		if schemas.Near(last, name) {
 			return toml.Key(append(slices.Clone(key[:len(key)-1]), name)).String()
 		}
 	}
 	return ""
 }
 
-// near reports whether two names differ in case, in dashes, or by at most two
-// letters where they are long enough for that to mean something.
-func near(a, b string) bool {
-	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
-	a, b = fold(a), fold(b)
-	return a == b || len(a) > 3 && distance(a, b) <= 2
-}
-
-// distance counts the letters to insert, remove or change between two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
+// tablesWith are the tables that have a setting of a name, as a file has them.
+func tablesWith(name string) (tables []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[file]()) {
+		if f.Type.Kind() != reflect.Struct {
+			continue
+		}
+		if _, has := member(f.Type, name); has {
+			tables = append(tables, "["+f.Tag.Get("toml")+"]")
 		}
 	}
-	return row[len(b)]
+	return tables
 }
 
 // stop ends decoding at the key that lineOf looks for.

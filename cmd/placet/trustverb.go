@@ -68,9 +68,9 @@ func (b *bench) untrusted(views []view) []untrustedLine {
 	return lines
 }
 
-// naming are the live runs whose documents may name commands: FABER's do not.
+// naming are the live runs whose documents may name commands: AFL's sessions alone.
 func (b *bench) naming() []view {
-	live, _ := b.live(slices.DeleteFunc(b.runs(), func(f reconcile.Found) bool { return f.Run.Family == "faber" }))
+	live, _ := b.live(slices.DeleteFunc(b.runs(), func(f reconcile.Found) bool { return f.Run.Family != "afl" }))
 	return b.views(live)
 }
 

@@ -16,6 +16,7 @@ import (
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/engine/faber"
+	"placet/engine/optimizer"
 	"placet/engine/provider"
 	"placet/engine/recall"
 	"placet/engine/reconcile"
@@ -43,7 +44,10 @@ type bench struct {
 	changing *live // nil: the settings never change
 	// alive returns the IDs of the commands under way.
 	alive func() map[string]bool
-	// checks counts the commands begun that end with placet.
+	// ended returns how actions without an outcome document ended; nobody knows of
+	// any but who carries them out.
+	ended func() map[string]engine.Ended
+	// checks counts what was begun that ends with placet.
 	checks atomic.Int64
 }
 
@@ -62,6 +66,11 @@ type setup struct {
 	// noCommands takes the commands out of the settings, so that no attempt is
 	// recorded which nobody would begin.
 	noCommands bool
+	// tryNow has what the audit database does not have yet tried at once, not
+	// when its time comes.
+	tryNow bool
+	// only is the one family that is served, "" for all.
+	only string
 }
 
 // garbage is how much a verb that looks and ends may leave lying, in percent of
@@ -99,6 +108,9 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 	if s.noCommands {
 		conf = conf.still()
 	}
+	if s.tryNow {
+		conf.Optimizer.TryNow = w.now()
+	}
 	b := &bench{w: w, root: root, settings: conf}
 	b.onlyLooks()
 	if s.live {
@@ -109,19 +121,16 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 	if b.changing != nil {
 		b.changing.away = b.store.Away
 	}
-	if conf.Faber.Enabled {
-		b.families = append(b.families, reconcile.Family{
-			Layout: layout.Faber{Folders: conf.Faber.Roots}, Machine: faber.New(),
-		})
-	}
-	if conf.Afl.Enabled {
-		b.families = append(b.families, reconcile.Family{Layout: layout.AFL{}, Machine: afl.New()})
-	}
+	b.families = served(conf, s.only)
 	options := reconcile.Options{
 		Store: b.store, Families: b.families, Lookup: provider.Git(root),
 		Facts: func(family string) engine.Facts {
 			facts := b.facts(family)
-			facts.Alive = b.alive()
+			// In this order: what ends between the two is not missed.
+			facts.Alive, facts.Ended = b.alive(), b.ended()
+			for id := range facts.Ended {
+				delete(facts.Alive, id)
+			}
 			return facts
 		},
 		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: w.now, Log: s.log, Moved: s.moved,
@@ -136,18 +145,32 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 		runner := s.runner(b)
 		options.End = runner.End
 		options.Begin = func(a engine.Action) {
-			if !a.Command.Agent {
+			if !a.Outlives() {
 				b.checks.Add(1)
 			}
 			runner.Begin(a)
 		}
-		b.alive = runner.Alive
+		b.alive, b.ended = runner.Alive, runner.Ended
 	}
 	if s.metrics != nil {
 		s.metrics.attach(&options)
 	}
 	b.loop = reconcile.New(options)
 	return b
+}
+
+// served are the families that the settings enable, or only one of them.
+func served(conf settings, only string) []reconcile.Family {
+	var list []reconcile.Family
+	add := func(enabled bool, l layout.Family, m engine.Machine) {
+		if enabled && (only == "" || only == m.Family()) {
+			list = append(list, reconcile.Family{Layout: l, Machine: m})
+		}
+	}
+	add(conf.Faber.Enabled, layout.Faber{Folders: conf.Faber.Roots}, faber.New())
+	add(conf.Afl.Enabled, layout.AFL{}, afl.New())
+	add(conf.Optimizer.Enabled, layout.Optimizer{Folders: conf.Optimizer.Roots}, optimizer.New())
+	return list
 }
 
 // current are the settings that hold at this moment.
@@ -168,6 +191,8 @@ func (b *bench) facts(family string) engine.Facts {
 		config.Family, own = s.Faber, s.Faber.Language
 	case "afl":
 		config.Family, own = s.Afl, s.Afl.Language
+	case "optimizer":
+		config.Family, own = s.Optimizer, s.Optimizer.Language
 	}
 	config.Language = cmp.Or(own, config.Language)
 	return engine.Facts{Config: config, Trusted: s.trusted}
@@ -177,13 +202,17 @@ func (b *bench) facts(family string) engine.Facts {
 // carry commands out.
 func (b *bench) onlyLooks() {
 	b.alive = func() map[string]bool { return provider.Alive(b.root) }
+	b.ended = func() map[string]engine.Ended { return provider.Stopped(b.root) }
 }
 
 // commandDigest is what trust in an action's command is recorded under. ok is
 // false where the command is not the one that the attempt was recorded with.
 func commandDigest(a engine.Action) (digest engine.Digest, ok bool) {
-	if strings.HasPrefix(a.ID, "afl/") {
+	switch family, _, _ := strings.Cut(a.ID, "/"); family {
+	case "afl":
 		return afl.CommandDigest(a)
+	case "optimizer":
+		return optimizer.CommandDigest(a.Command.Argv), true
 	}
 	return faber.CommandDigest(a.Command.Argv), true
 }

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/provider"
+)
+
+const (
+	cycleRun  = "20260302-msowd-sop-masking"
+	cycleNext = "20260303-msowd-sop-masking"
+	auditFile = ".mso-context/audit_global.db"
+)
+
+// cycles is a workspace in which optimisation cycles go by the real program and the
+// real database.
+type cycles struct {
+	t     *testing.T
+	root  string
+	ahead time.Duration // of the clock
+}
+
+func newCycles(t *testing.T) *cycles {
+	root := mustResolve(t, t.TempDir())
+	put(t, root, "placet.toml", "")
+	return &cycles{t: t, root: root}
+}
+
+// write puts a file of a run into place.
+func (c *cycles) write(run, rel, body string) {
+	put(c.t, c.root, filepath.Join(".mso-context/active", run, "optimizer", rel), body)
+}
+
+func (c *cycles) read(run, rel string) string {
+	c.t.Helper()
+	body, err := os.ReadFile(filepath.Join(c.root, ".mso-context/active", run, "optimizer", rel))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(body)
+}
+
+// once runs placet once. What it ends with is the story's to judge.
+func (c *cycles) once() string {
+	c.t.Helper()
+	var out, errs bytes.Buffer
+	env := map[string]string{"HOME": c.root, "PATH": os.Getenv("PATH")}
+	w := &world{
+		in: strings.NewReader(""), out: &out, err: &errs, cwd: c.root, getenv: func(name string) string { return env[name] },
+		now: func() time.Time { return time.Now().Add(c.ahead) },
+	}
+	if code := w.run(context.Background(), []string{"once"}); code != exitFine && code != exitOpen {
+		c.t.Fatalf("placet once ends with %d: %s%s", code, out.String(), errs.String())
+	}
+	return out.String()
+}
+
+// ask asks the database.
+func (c *cycles) ask(sql string, args ...any) []map[string]any {
+	c.t.Helper()
+	e := c.do(engine.Database{Path: auditFile, Select: []engine.Query{{Name: "rows", SQL: sql, Args: args}}})
+	var found struct{ Rows []map[string]any }
+	if err := json.Unmarshal(e.Output, &found); e.Result != "done" || err != nil {
+		c.t.Fatalf("%s: %+v, %v", sql, e, err)
+	}
+	return found.Rows
+}
+
+func (c *cycles) do(q engine.Database) engine.Ended {
+	d := provider.NewDatabases(c.root)
+	defer d.Rest(q.Path)
+	return d.Do(q)
+}
+
+// others insert a row as another tool does.
+func (c *cycles) others(table string, values ...engine.Field) {
+	c.t.Helper()
+	id, _ := values[0].Value.(string)
+	if e := c.do(engine.Database{Path: auditFile, Schema: "optimizer/audit", Insert: &engine.Row{Table: table, ID: id, Values: values}}); e.Result != "done" {
+		c.t.Fatalf("%s: %+v", id, e)
+	}
+}
+
+// inputs writes what a cycle of level 20 needs.
+func (c *cycles) inputs(run string, fields ...string) {
+	c.write(run, "inputs/assets.json", `{"analysis_script": "a.py"}`)
+	c.write(run, "retrieved.jsonl", `{"record_id": "r1", "metric": "m", "value": 7}`+"\n")
+	c.write(run, "suggestions.json", `{"suggestions": [{"text": "규칙 정리"}]}`)
+	c.write(run, "trigger.json", "{"+strings.Join(append([]string{`"workflow_name": "sop"`}, fields...), ", ")+"}")
+}
+
+// respond answers the run's request.
+func (c *cycles) respond(run, word string) {
+	c.t.Helper()
+	found, err := filepath.Glob(filepath.Join(c.root, ".mso-context/active", run, "optimizer/requests/hitl-*"))
+	if err != nil || len(found) != 1 {
+		c.t.Fatalf("the requests are %q, %v", found, err)
+	}
+	id := filepath.Base(found[0])
+	c.write(run, "requests/"+id+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "selected": ["s1"], "comment": "말", "provided_by": {"user": "kim", "source": "file"}}`, id, word))
+}
+
+// The database is made with its first row; an answer's row becomes a decision with
+// evidence and impact; the next cycle hears it, and upstream's rows, from the
+// database alone; a row that is there already is present.
+func TestScenario12ACycleAndTheRealDatabase(t *testing.T) {
+	c := newCycles(t)
+	c.inputs(cycleRun)
+	c.once()
+	if rows := c.ask("SELECT id, date, task_name, status, work_type, duration_sec, notes, sprint FROM audit_logs"); len(rows) != 1 || rows[0]["task_name"] != "optimizer/sop" || rows[0]["status"] != "success" || rows[0]["notes"] != nil {
+		t.Errorf("the rows are %v", rows)
+	}
+	c.respond(cycleRun, "raise")
+	c.once()
+	joined := c.ask(`SELECT f.id AS id, f.impact_summary AS summary, d.id AS decision, e.type AS evidence, i.domain AS domain FROM user_feedback f
+		JOIN audit_logs a ON a.id = f.related_audit_id JOIN decisions d ON d.id = 'DEC-' || f.id JOIN evidence e ON e.decision_id = d.id JOIN impacts i ON i.decision_id = d.id`)
+	if len(joined) != 1 || joined[0]["summary"] != "Level 20 → 30, 1건 제안 수렴" || joined[0]["domain"] != "workflow_optimization" {
+		t.Errorf("the feedback is %v", joined)
+	}
+
+	// Rows of others: one that counts, one that is no JSON, one without levels, one of
+	// another workflow; and a task that only its path ties to the next run.
+	feedback := func(id, text string) {
+		c.others("user_feedback", engine.Field{Name: "id", Value: id}, engine.Field{Name: "date", Value: "2030-01-01"},
+			engine.Field{Name: "feedback_text", Value: text}, engine.Field{Name: "impact_domain", Value: "workflow_optimization"})
+	}
+	feedback("FB-9001", `{"workflow_name": "sop", "level_before": 20, "level_after": 10}`)
+	feedback("FB-9002", `no JSON at all {`)
+	for i := range 5 {
+		feedback(fmt.Sprint("FB-95", i), `{"workflow_name": "sop"}`)
+	}
+	feedback("FB-9004", `{"workflow_name": "other", "level_before": 20, "level_after": 30}`)
+	c.others("audit_logs", engine.Field{Name: "id", Value: "TASK-upstream"}, engine.Field{Name: "date", Value: "2030-01-01"}, engine.Field{Name: "task_name", Value: "msowd"},
+		engine.Field{Name: "mode", Value: "m"}, engine.Field{Name: "action", Value: "a"}, engine.Field{Name: "output_path", Value: "x/" + cycleNext + "/y"}, engine.Field{Name: "status", Value: "fail"})
+	if err := os.RemoveAll(filepath.Join(c.root, ".mso-context/active", cycleRun)); err != nil { // the database alone knows of it
+		t.Fatal(err)
+	}
+	c.inputs(cycleNext)
+	c.once()
+	var found struct {
+		Audit struct {
+			Available bool
+			Rows      []struct{ ID, Status string }
+		}
+		Feedback []struct {
+			ID    string
+			After int `json:"level_after"`
+		}
+	}
+	if err := json.Unmarshal([]byte(c.read(cycleNext, "context.json")), &found); err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Feedback) != 2 || found.Feedback[0].ID != "FB-9001" || found.Feedback[1].After != 30 {
+		t.Errorf("the feedback is %+v", found.Feedback)
+	}
+	if !found.Audit.Available || len(found.Audit.Rows) != 2 || found.Audit.Rows[0].ID != "TASK-upstream" || found.Audit.Rows[0].Status != "fail" {
+		t.Errorf("the audit rows are %+v", found.Audit)
+	}
+
+	// As if placet had been killed between the row and its record.
+	if err := os.Remove(filepath.Join(c.root, ".mso-context/active", cycleNext, "optimizer/audit.json")); err != nil {
+		t.Fatal(err)
+	}
+	c.once()
+	if body := c.read(cycleNext, "audit.json"); !strings.Contains(body, `"outcome": "present"`) {
+		t.Errorf("audit.json says %s", body)
+	}
+	if rows := c.ask("SELECT count(*) AS n FROM audit_logs"); fmt.Sprint(rows[0]["n"]) != "3" {
+		t.Errorf("there are %v rows", rows[0]["n"])
+	}
+}
+
+// Where the database is none, the cycle goes on, the row waits, and goes in once it
+// can.
+func TestScenario11ATextFileAsDatabase(t *testing.T) {
+	c := newCycles(t)
+	put(t, c.root, auditFile, "these are notes, not a database\n")
+	c.inputs(cycleRun)
+	pending := filepath.Join(c.root, ".mso-context/active", cycleRun, "optimizer/audit-pending.jsonl")
+	for range 12 {
+		c.once()
+		if _, err := os.Stat(pending); err == nil {
+			break
+		}
+		c.ahead += 2 * time.Minute
+	}
+	c.once()
+	if body := c.read(cycleRun, "context.json"); !strings.Contains(body, `"available": false`) || !strings.Contains(body, "is not a database") {
+		t.Errorf("context.json says %s", body)
+	}
+	if body := c.read(cycleRun, "state.json"); !strings.Contains(body, `"status": "awaiting_human"`) {
+		t.Fatalf("the cycle stands still: %s", body)
+	}
+	if body := c.read(cycleRun, "audit-pending.jsonl"); strings.Count(body, "\n") != 1 || !strings.Contains(body, "is not a database") {
+		t.Errorf("what waits is %s", body)
+	}
+	if body, err := os.ReadFile(filepath.Join(c.root, auditFile)); err != nil || string(body) != "these are notes, not a database\n" {
+		t.Errorf("the file became %q, %v", body, err)
+	}
+	if err := os.Remove(filepath.Join(c.root, auditFile)); err != nil {
+		t.Fatal(err)
+	}
+	c.ahead += time.Minute // not yet the time of the next try: whoever runs it asks for one
+	c.once()
+	if _, err := os.Stat(pending); !os.IsNotExist(err) {
+		t.Errorf("it still waits: %v", err)
+	}
+	if rows := c.ask("SELECT id FROM audit_logs"); len(rows) != 1 {
+		t.Errorf("the rows are %v", rows)
+	}
+}
+
+// While a person thinks, the database is moved away, as its note advises where it is
+// damaged: the answer's row takes the cycle's along into the one that is made anew.
+func TestAnAnswersRowGoesIntoADatabaseThatIsNew(t *testing.T) {
+	c := newCycles(t)
+	c.inputs(cycleRun)
+	c.once()
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.RemoveAll(filepath.Join(c.root, auditFile+end)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.respond(cycleRun, "raise")
+	c.once()
+	if rows := c.ask("SELECT status FROM audit_logs JOIN user_feedback ON related_audit_id = audit_logs.id"); len(rows) != 1 || rows[0]["status"] != "success" {
+		t.Errorf("the rows are %v\n%s", rows, c.read(cycleRun, "audit.json"))
+	}
+}

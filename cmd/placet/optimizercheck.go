@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/optimizer"
+	"placet/engine/provider"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// What check finds of optimisation cycles outside their own documents: scripts
+// that are named and do not exist, and rows that the audit database ought to have.
+
+// cycleFindings are those of some runs.
+func (b *bench) cycleFindings(views []view) []findingLine {
+	var lines []findingLine
+	rows := recorded{}
+	for _, v := range views {
+		if v.found.Run.Family != "optimizer" || v.found.Run.Class == layout.OptimizerMisnamed {
+			continue
+		}
+		if !v.Final {
+			lines = append(lines, b.missingScripts(v)...)
+		}
+		rows.add(b.rowsOf(v.found))
+	}
+	databases := provider.NewDatabases(b.root)
+	for _, db := range sorted(rows) {
+		lines = append(lines, missingRows(databases, db, rows[db])...)
+		databases.Rest(db)
+	}
+	return lines
+}
+
+// missingScripts are the scripts that a run's assets.json names and that do not
+// exist. Nothing of the workspace is executed by such a name.
+func (b *bench) missingScripts(v view) []findingLine {
+	kind, _ := v.found.Family.Layout.File(v.found.Run, "inputs/assets.json")
+	d := b.settled(path.Join(v.found.Run.Dir, "inputs/assets.json"), kind)
+	var a optimizer.Assets
+	if !d.Present() || schemas.Decode("optimizer/assets", "assets.json", d.Body, &a) != nil {
+		return nil
+	}
+	var lines []findingLine
+	for _, name := range []string{string(a.EvaluationScript), string(a.AnalysisScript)} {
+		if name == "" || !layout.Safe(name) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(b.root, filepath.FromSlash(name))); errors.Is(err, fs.ErrNotExist) {
+			lines = append(lines, findingLine{v.Key.String(), "warning", d.Path, fmt.Sprintf("it names the script %q, which does not exist", name)})
+		}
+	}
+	return lines
+}
+
+// recorded are the rows that runs call inserted, by their database.
+type recorded map[string][]owing
+
+func (r recorded) add(rows []owing) {
+	for _, o := range rows {
+		if o.row.Outcome == "inserted" || o.row.Outcome == "present" {
+			r[o.audit.DB] = append(r[o.audit.DB], o)
+		}
+	}
+}
+
+// lost are those of some rows that a database does not have; gone says that there is
+// no such database any more.
+func lost(databases *provider.Databases, db string, rows []owing) (all []owing, gone bool, problem string) {
+	for some := range slices.Chunk(rows, askedAtOnce) {
+		there, gone, problem := rowIDs(databases, db, some)
+		if gone || problem != "" {
+			return rows, gone, problem
+		}
+		for _, o := range some {
+			if !there[o.row.ID] {
+				all = append(all, o)
+			}
+		}
+	}
+	return all, false, ""
+}
+
+// askedAtOnce is how many rows one query asks a database for.
+const askedAtOnce = 200
+
+// missingRows are the rows that runs call inserted and that a database does not
+// have.
+func missingRows(databases *provider.Databases, db string, rows []owing) []findingLine {
+	const again = "; placet optimizer replay --missing puts back what is lost"
+	away, gone, problem := lost(databases, db, rows)
+	if gone {
+		problem = fmt.Sprintf("there is no such database, while %s were recorded in it", many(len(rows), "row", "rows")) + again
+	}
+	if problem != "" {
+		return []findingLine{{rows[0].found.Key().String(), "warning", db, problem}}
+	}
+	var lines []findingLine
+	for _, o := range away {
+		text := fmt.Sprintf("the row %s of %s is %s, and %s does not have it", o.row.ID, o.row.Table, o.row.Outcome, db) + again
+		lines = append(lines, findingLine{o.found.Key().String(), "warning", path.Join(o.found.Run.Dir, "audit.json"), text})
+	}
+	return lines
+}
+
+// rowIDs are the ids of those of some rows that a database has; gone says that there
+// is no such database, problem why it cannot be asked.
+func rowIDs(databases *provider.Databases, db string, rows []owing) (there map[string]bool, gone bool, problem string) {
+	ids := map[string][]any{}
+	for _, o := range rows {
+		ids[o.row.Table] = append(ids[o.row.Table], o.row.ID)
+	}
+	q := engine.Database{Path: db}
+	for _, table := range sorted(ids) {
+		marks := strings.TrimSuffix(strings.Repeat("?,", len(ids[table])), ",")
+		q.Select = append(q.Select, engine.Query{Name: table, SQL: "SELECT id FROM " + table + " WHERE id IN (" + marks + ")", Args: ids[table]})
+	}
+	end := databases.Do(q)
+	switch end.Result {
+	case "absent":
+		return nil, true, ""
+	case "done":
+	default:
+		return nil, false, "it cannot be asked whether it has what was recorded: " + end.Reason
+	}
+	var found map[string][]struct {
+		ID string `json:"id"`
+	}
+	if err := schemas.Decode("", db, end.Output, &found); err != nil {
+		return nil, false, err.Error()
+	}
+	there = map[string]bool{}
+	for _, list := range found {
+		for _, row := range list {
+			there[row.ID] = true
+		}
+	}
+	return there, false, ""
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"placet/engine/optimizer"
+	"placet/layout"
+)
+
+// openLine is an open goal as JSON.
+type openLine struct {
+	Run        string   `json:"run"`
+	Root       string   `json:"root"`
+	Workflow   string   `json:"workflow"`
+	Level      int      `json:"next_automation_level"`
+	ApprovedBy string   `json:"approved_by"`
+	Issues     []string `json:"carry_over_issues"`
+	Taken      string   `json:"taken_up_by"`
+	Candidates []string `json:"candidates"`
+	HeldBy     string   `json:"held_by"` // the run of the root that cannot be read
+	runID      string
+}
+
+// strayLine is a completed run that takes up no goal, as JSON.
+type strayLine struct {
+	Run     string   `json:"run"`
+	Fits    []string `json:"fits"`
+	Undated bool     `json:"undated"` // its manifest does not say when it completed
+}
+
+func nextCommand(w *world) *cobra.Command {
+	return &cobra.Command{
+		Use: "next", Short: "Which goals are open, and what each waits for",
+		Long: `Which goals left issues that no cycle has taken up, and what each waits for: a run
+of its workflow that completes. Also completed runs that fit no open goal, or more
+than one, of which nobody can tell which.`,
+		Args: takes(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			b, err := w.look()
+			if err != nil {
+				return err
+			}
+			return b.next()
+		},
+	}
+}
+
+func (b *bench) next() error {
+	all, err := b.cycles()
+	if err != nil {
+		return err
+	}
+	goals, strays := []openLine{}, []strayLine{}
+	bySlug := b.current().Optimizer.MatchSlug
+	open := optimizer.NextCycles(all, bySlug)
+	for _, g := range open {
+		goals = append(goals, openLine{
+			Run: g.Key, Root: g.Root, Workflow: g.Workflow, Level: g.Goal.NextAutomationLevel, ApprovedBy: g.Goal.ApprovedBy,
+			Issues: g.Goal.CarryOverIssues, Taken: g.Taken, Candidates: append([]string{}, g.Candidates...), HeldBy: g.HeldBy,
+			runID: g.RunID,
+		})
+	}
+	for _, m := range optimizer.Matches(all, open, bySlug) {
+		if len(m.Goals) == 1 || len(open) == 0 {
+			continue
+		}
+		s := strayLine{Run: m.Run.Key, Fits: []string{}}
+		for _, g := range m.Goals {
+			s.Fits = append(s.Fits, g.Workflow)
+		}
+		strays = append(strays, s)
+	}
+	for _, e := range optimizer.Undated(all) {
+		if len(open) > 0 {
+			strays = append(strays, strayLine{Run: e.Key, Fits: []string{}, Undated: true})
+		}
+	}
+	return b.w.answer(map[string]any{"goals": goals, "runs": strays}, func() { b.printNext(goals, strays, bySlug) })
+}
+
+func (b *bench) printNext(goals []openLine, strays []strayLine, bySlug bool) {
+	w := b.w
+	for _, g := range goals {
+		w.say("%s  %s  level %d next, by %s", w.paint(strong, line(g.Workflow)), line(g.Run), g.Level, g.ApprovedBy)
+		for _, i := range g.Issues {
+			w.say("    issue    %s", cut(line(i), 200))
+		}
+		if g.Taken != "" {
+			w.say("    taken up by %s, as soon as placet looks", line(g.Taken))
+			continue
+		}
+		if g.HeldBy != "" {
+			w.say("    held: the system refuses to read a file of %s, which may have taken it up; give placet the permission to", line(g.HeldBy))
+			continue
+		}
+		waits := fmt.Sprintf("a run in %s/active that completes with the tag workflow:%s or %s", g.Root, g.Workflow, g.Workflow)
+		if _, key, slug, ok := layout.OptimizerParts(g.runID); ok && bySlug {
+			waits += fmt.Sprintf(", or is called <date>-%s-%s", key, slug)
+		}
+		w.say("    waits for %s", line(waits))
+	}
+	if len(goals) == 0 {
+		w.say("no goal is open")
+	}
+	for _, s := range strays {
+		if s.Undated {
+			w.say("%s  completed, but its manifest.json does not say when: it needs completed_at, such as \"%s\"", line(s.Run), w.now().UTC().Format(time.RFC3339))
+			continue
+		}
+		fits := "no open goal"
+		if len(s.Fits) > 0 {
+			fits = "more than one: " + strings.Join(s.Fits, ", ")
+		}
+		w.say("%s  completed, and fits %s", line(s.Run), line(fits))
+	}
+}
