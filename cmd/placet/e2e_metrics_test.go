@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -138,6 +139,68 @@ func TestMetricsOfADaemon(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What counting needs makes the program half as large again. A daemon that does
+// not count has no part of that in memory.
+func TestAnIdleDaemonIsSmall(t *testing.T) {
+	p := newPlace(t, t.TempDir(), 0)
+	d := p.start("sh", "-c", `shift && exec "$0" "$@"`, inPages(t))
+	defer d.stop(syscall.SIGTERM)
+	p.await(d)
+	const most = 6 << 10 // KiB of the program's file; some 14 MiB at the start, 3.5 at rest
+	resident := d.residentOfFile()
+	if resident < 0 {
+		t.Skip("RssFile is not told here")
+	}
+	for deadline := time.Now().Add(time.Minute); resident > most; resident = d.residentOfFile() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d KiB of files are resident, at most %d are used by a daemon at rest", resident, most)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// inPages is a copy of the program that was written page by page, so that the page
+// cache holds it in single pages. A file that was written or read in one go may be
+// held in pieces of up to 2 MiB, and Linux may map such a piece whole for one byte
+// that is needed: how much is resident then is not the program's doing.
+func inPages(t *testing.T) string {
+	t.Helper()
+	body, err := os.ReadFile(placetBinary(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "placet")
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page := range slices.Chunk(body, os.Getpagesize()) {
+		if _, err := f.Write(page); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// residentOfFile is how many KiB of files, the program's own above all, a daemon
+// has resident; -1 where the system does not tell.
+func (d *daemon) residentOfFile() int {
+	body, _ := os.ReadFile("/proc/" + strconv.Itoa(d.cmd.Process.Pid) + "/status")
+	for text := range strings.Lines(string(body)) {
+		fields := strings.Fields(text)
+		if len(fields) == 3 && fields[0] == "RssFile:" {
+			kib, err := strconv.Atoi(fields[1])
+			if err == nil {
+				return kib
+			}
+		}
+	}
+	return -1
 }
 
 // The answer is there as soon as the daemon, and goes with it; a port in use is

@@ -1,16 +1,78 @@
 package main
 
 import (
+	"context"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
-// lean lets go of the pages of the program's own file. Most were needed by the
-// start alone, and mapping them in pieces of 64 KiB the kernel has nearly the
-// whole file resident by then; what is needed again comes back from the page
-// cache by itself. Nothing is lost where it cannot be done.
+// A daemon looks now and then whether it has come to rest with more of its file
+// resident than a daemon at rest uses.
+const (
+	leanEvery = 5 * time.Second
+	leanAbove = 4 << 20               // bytes of files that are resident
+	atRest    = 25 * time.Millisecond // of processor time from one look to the next
+)
+
+// stayLean lets go of the pages of the program's own file each time the daemon
+// has come to rest, until ctx ends: once more after the start, whose last work is
+// done when all runs are served already, and after each spell of work; while it
+// rests it looks again, more and more seldom.
+func stayLean(ctx context.Context) {
+	tick := time.NewTicker(leanEvery)
+	defer tick.Stop()
+	rests, spent := 0, processorTime() // how many looks in a row found it at rest
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := processorTime()
+		if rests++; now-spent >= atRest {
+			rests = 0
+		}
+		if seldom(rests) && residentOfFiles() > leanAbove {
+			lean()
+		}
+		spent = now
+	}
+}
+
+// seldom is whether the n-th look in a row is one of the 1st, 2nd, 4th, 8th, …:
+// little work brings many pages back, and what a daemon at rest truly needs is not
+// let go of for ever.
+func seldom(n int) bool { return n > 0 && n&(n-1) == 0 }
+
+// processorTime is what the process has used so far.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// residentOfFiles is how many bytes of files are resident, 0 where the system
+// does not tell: the third figure of /proc/<pid>/statm, see proc_pid_statm(5).
+func residentOfFiles() int {
+	body, _ := os.ReadFile("/proc/self/statm")
+	fields := strings.Fields(string(body))
+	if len(fields) < 3 {
+		return 0
+	}
+	pages, _ := strconv.Atoi(fields[2])
+	return pages * os.Getpagesize()
+}
+
+// lean lets go of the pages of the program's own file. The kernel maps files in
+// pieces of 64 KiB and more, and so has nearly the whole file resident by the end
+// of a start; what is needed again comes back from the page cache by itself, and
+// never as a huge page: where the cache holds the file in those, one byte needed
+// would have 2 MiB resident. Nothing is lost where it cannot be done.
 func lean() {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -21,7 +83,9 @@ func lean() {
 		return
 	}
 	for _, s := range unchanged(string(maps), exe) {
-		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, s.from, s.to-s.from, syscall.MADV_DONTNEED)
+		for _, advice := range []uintptr{syscall.MADV_NOHUGEPAGE, syscall.MADV_DONTNEED} {
+			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, s.from, s.to-s.from, advice)
+		}
 	}
 }
 

@@ -45,3 +45,16 @@ func TestAProgramGoesOnAfterItHasLetGo(t *testing.T) {
 		TestOnlyWhatTheFileHoldsIsLetGo(t)
 	}
 }
+
+// A daemon that rests looks at once, again soon, and then more and more seldom.
+func TestADaemonAtRestLooksMoreAndMoreSeldom(t *testing.T) {
+	var looks []int
+	for n := range 20 {
+		if seldom(n) {
+			looks = append(looks, n)
+		}
+	}
+	if want := []int{1, 2, 4, 8, 16}; !slices.Equal(looks, want) {
+		t.Errorf("it looks at rests %v, want %v", looks, want)
+	}
+}

@@ -2,5 +2,9 @@
 
 package main
 
-// lean does something on Linux alone.
+import "context"
+
+// lean and stayLean do something on Linux alone.
 func lean() {}
+
+func stayLean(context.Context) {}

@@ -91,6 +91,7 @@ func (w *world) watch(ctx context.Context, asJSON bool, t *tap) error {
 	err = b.loop.Watch(ctx, watcher, func(runs, waiting int) {
 		w.note("watching %s (%s, %d waiting)", b.root, many(runs, "run", "runs"), waiting)
 		lean()
+		go stayLean(ctx)
 	})
 	return errors.Join(orderly(err), leave(runner))
 }
@@ -98,8 +99,11 @@ func (w *world) watch(ctx context.Context, asJSON bool, t *tap) error {
 // runner carries out the commands of a bench. It asks once more, when a
 // command is about to begin, whether its owner still agrees to it.
 func (b *bench) runner(log *slog.Logger) *provider.Runner {
+	databases := provider.NewDatabases(b.root)
 	return provider.NewRunner(b.root, b.store, provider.RunnerOptions{
+		Database: databases.Do, Rested: databases.Rest,
 		Now: b.w.now, Log: log, Allow: b.Commands.Env,
 		Permit: func(a engine.Action) error { return b.permit(a) },
+		Told:   func(id string) { b.loop.Told(id) },
 	})
 }
