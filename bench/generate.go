@@ -36,7 +36,7 @@ func generate(dir string, p population) error {
 }
 
 // asPopulation is the population that the flags ask for.
-func asPopulation(runs, waiting int, events string, sessions int, seed uint64) (population, error) {
+func asPopulation(runs, waiting int, events string, shares [2]int, seed uint64) (population, error) {
 	low, high, ok := strings.Cut(events, ":")
 	if !ok {
 		high = low
@@ -46,10 +46,10 @@ func asPopulation(runs, waiting int, events string, sessions int, seed uint64) (
 	switch {
 	case err1 != nil || err2 != nil || shortest < 1 || longest < shortest:
 		return population{}, fmt.Errorf("-events takes two numbers from 1, as 1:10000, not %q", events)
-	case sessions < 0 || sessions > 100:
-		return population{}, errors.New("-sessions takes a share of a hundred runs")
+	case min(shares[0], shares[1]) < 0 || shares[0]+shares[1] > 100:
+		return population{}, errors.New("-sessions and -cycles take shares of a hundred runs")
 	case waiting > runs:
 		return population{}, errors.New("-waiting cannot be more than -runs")
 	}
-	return population{ended: runs - waiting, waiting: waiting, sessions: sessions, shortest: shortest, longest: longest, seed: seed}, nil
+	return population{ended: runs - waiting, waiting: waiting, sessions: shares[0], cycles: shares[1], shortest: shortest, longest: longest, seed: seed}, nil
 }

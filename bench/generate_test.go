@@ -62,7 +62,7 @@ func TestAGeneratedWorkspaceIsAsPlacetLeavesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := population{ended: 150, waiting: 11, sessions: 30, shortest: 1, longest: 20, seed: 3}
+	p := population{ended: 150, waiting: 21, sessions: 30, cycles: 20, shortest: 1, longest: 20, seed: 3}
 	if err := w.populate(p, m); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestAGeneratedWorkspaceIsAsPlacetLeavesIt(t *testing.T) {
 		if strings.HasSuffix(name, "/form.md") && before[name] == "" {
 			asked++
 		}
-		if strings.Contains(name, "/waiting-000/") || strings.HasPrefix(name, ".placet/") {
+		if strings.Contains(name, "/waiting-000/") || strings.HasPrefix(name, ".placet/") || strings.HasPrefix(name, cycleDatabase) {
 			continue
 		}
 		if strings.HasSuffix(name, "/state.json") && before[name] == body {
@@ -86,7 +86,13 @@ func TestAGeneratedWorkspaceIsAsPlacetLeavesIt(t *testing.T) {
 			t.Errorf("%s was written anew", name)
 		}
 	}
-	if counts[".afl"] != 45 || counts[".fractary"] != 105 || asked < 7 {
+	cycles := 0
+	for n := range p.ended {
+		if p.isCycle(n) {
+			cycles++
+		}
+	}
+	if cycles < 15 || counts[".afl"] != 45 || counts[cycleRoot] != cycles || counts[".fractary"] != 105-cycles || asked < 7 {
 		t.Errorf("%v runs that ended, %d open requests", counts, asked)
 	}
 }
@@ -94,7 +100,7 @@ func TestAGeneratedWorkspaceIsAsPlacetLeavesIt(t *testing.T) {
 // waits reports whether a file is one of a session that waits.
 func (p population) waits(name string) bool {
 	for n := range p.waiting {
-		if strings.HasPrefix(name, ".afl/sessions/"+sessionID(waitingFrom+n)+"/") {
+		if strings.HasPrefix(name, ".afl/sessions/"+sessionID(waitingFrom+n)+"/") || strings.HasPrefix(name, cycleDir(waitingFrom+n)+"/") {
 			return true
 		}
 	}
@@ -121,11 +127,11 @@ func (w workspace) bodies(t *testing.T) map[string]string {
 
 func TestGenerateRefuses(t *testing.T) {
 	for name, ask := range map[string]func() error{
-		"no number": func() error { _, err := asPopulation(9, 1, "x", 10, 1); return err },
-		"none":      func() error { _, err := asPopulation(9, 1, "0:3", 10, 1); return err },
-		"backwards": func() error { _, err := asPopulation(9, 1, "4:3", 10, 1); return err },
-		"share":     func() error { _, err := asPopulation(9, 1, "1:3", 101, 1); return err },
-		"waiting":   func() error { _, err := asPopulation(9, 10, "1:3", 10, 1); return err },
+		"no number": func() error { _, err := asPopulation(9, 1, "x", [2]int{10, 0}, 1); return err },
+		"none":      func() error { _, err := asPopulation(9, 1, "0:3", [2]int{10, 0}, 1); return err },
+		"backwards": func() error { _, err := asPopulation(9, 1, "4:3", [2]int{10, 0}, 1); return err },
+		"share":     func() error { _, err := asPopulation(9, 1, "1:3", [2]int{60, 41}, 1); return err },
+		"waiting":   func() error { _, err := asPopulation(9, 10, "1:3", [2]int{10, 0}, 1); return err },
 		"a folder that is not empty": func() error {
 			dir := t.TempDir()
 			if err := os.WriteFile(dir+"/x", nil, 0o644); err != nil {

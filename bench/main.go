@@ -7,7 +7,7 @@
 //
 //	go run ./bench -generate DIR -runs 100000 -waiting 100 -events 1:10000 -seed 1
 //
-// makes a workspace of both families to look at by hand (population.go).
+// makes a workspace of all families to look at by hand (population.go).
 //
 // An absolute time says as much about the disk as about the program, so speeds
 // are ratios to a floor measured in the same run, turn by turn: a bare program
@@ -49,12 +49,13 @@ type scale struct {
 	// attempts is how many A1 takes, checkpoints the sizes of its sessions.
 	attempts    int
 	checkpoints [2]int
+	cycles      int // O1
 	idle        time.Duration
 }
 
 var (
-	fullScale  = scale{answers: 300, forms: 40, burst: 2000, runs: 10000, events: 10000, waiting: 10000, starts: 5, attempts: 160, checkpoints: [2]int{10, 200}, idle: 10 * time.Second}
-	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 20, runs: 50, events: 50, waiting: 20, starts: 1, attempts: 4, checkpoints: [2]int{5, 8}, idle: time.Second}
+	fullScale  = scale{answers: 300, forms: 40, burst: 2000, runs: 10000, events: 10000, waiting: 10000, starts: 5, attempts: 160, checkpoints: [2]int{10, 200}, cycles: 1000, idle: 10 * time.Second}
+	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 20, runs: 50, events: 50, waiting: 20, starts: 1, attempts: 4, checkpoints: [2]int{5, 8}, cycles: 10, idle: time.Second}
 )
 
 // measurement is one figure of the list.
@@ -74,6 +75,7 @@ var measurements = []measurement{
 	{"S9", (*bench).views},
 	{"S10", (*bench).binary},
 	{"A1", (*bench).oneAttempt},
+	{"O1", (*bench).burstOfReports},
 }
 
 func main() {
@@ -98,13 +100,14 @@ func run() error {
 	into := flag.String("generate", "", "make a workspace in this folder, of -runs and -waiting, and measure nothing")
 	events := flag.String("events", "1:10000", "with -generate: the least and the most events of a FABER run")
 	sessions := flag.Int("sessions", sessionShare, "with -generate: how many of a hundred runs are AFL sessions")
+	cycles := flag.Int("cycles", cycleShare, "with -generate: about how many of a hundred runs are optimisation cycles")
 	seed := flag.Uint64("seed", 1, "with -generate: the same seed gives the same files")
 	flag.Parse()
 	if *asFloor {
 		return runFloor()
 	}
 	if *into != "" {
-		p, err := asPopulation(asked.runs, asked.waiting, *events, *sessions, *seed)
+		p, err := asPopulation(asked.runs, asked.waiting, *events, [2]int{*sessions, *cycles}, *seed)
 		if err != nil {
 			return err
 		}

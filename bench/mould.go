@@ -15,10 +15,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/engine/faber"
+	"placet/engine/optimizer"
+	"placet/engine/provider"
 	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/layout"
@@ -36,6 +39,7 @@ type mould struct {
 type moulds struct {
 	approved, rejected mould   // FABER
 	endedSessions      []mould // AFL, the shortest first
+	endedCycles        mould   // of the optimizer
 }
 
 // makeMoulds makes runs in a folder that is gone afterwards.
@@ -62,7 +66,8 @@ func makeMoulds() (m moulds, err error) {
 		}
 		m.endedSessions = append(m.endedSessions, session)
 	}
-	return m, nil
+	m.endedCycles, err = w.mouldOfCycle()
+	return m, err
 }
 
 // castFile is a file of a mould: its name and content in pieces, every second of
@@ -135,25 +140,48 @@ func (w workspace) cast(m mould, dir string, p particulars) error {
 
 // settle has placet's own loop settle a workspace in this process.
 func (w workspace) settle() error {
-	l := reconcile.New(reconcile.Options{
-		Store: store.New(store.OS(w.root), store.Options{}),
+	var l *reconcile.Loop
+	var begun atomic.Int64
+	st, databases := store.New(store.OS(w.root), store.Options{}), provider.NewDatabases(w.root)
+	runner := provider.NewRunner(w.root, st, provider.RunnerOptions{
+		Database: databases.Do, Rested: databases.Rest, Told: func(id string) { l.Told(id) },
+	})
+	l = reconcile.New(reconcile.Options{
+		Store: st,
 		Families: []reconcile.Family{
 			{Layout: layout.Faber{}, Machine: faber.New()}, {Layout: layout.AFL{}, Machine: afl.New()},
+			{Layout: layout.Optimizer{}, Machine: optimizer.New()},
 		},
-		Facts: mouldFacts,
+		Facts: func(family string) engine.Facts { return mouldFacts(family, runner) },
+		Begin: func(a engine.Action) {
+			begun.Add(1)
+			runner.Begin(a)
+		},
+		End: runner.End,
 	})
 	for range 64 {
+		before := begun.Load()
 		r, err := l.Once(context.Background())
-		if err != nil || r.Moved == 0 && len(r.Unsettled) == 0 {
+		err = errors.Join(err, runner.Wait(context.Background()))
+		if err != nil || r.Moved == 0 && len(r.Unsettled) == 0 && begun.Load() == before {
 			return err
 		}
 	}
 	return errors.New("cannot make a mould: its workspace does not settle")
 }
 
-func mouldFacts(family string) engine.Facts {
-	if family == "faber" {
+func mouldFacts(family string, runner *provider.Runner) engine.Facts {
+	switch family {
+	case "faber":
 		return engine.Facts{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}
+	case "optimizer":
+		f := engine.Facts{
+			Config: engine.Config{Language: "en", Family: optimizer.DefaultConfig()}, Alive: runner.Alive(), Ended: runner.Ended(),
+		}
+		for id := range f.Ended {
+			delete(f.Alive, id)
+		}
+		return f
 	}
 	soon, off := "0s", "off"
 	c := afl.DefaultConfig()

@@ -11,8 +11,9 @@ import (
 // with the same histories; times and digests in their documents differ.
 type population struct {
 	ended, waiting int
-	// Of a hundred runs so many are AFL sessions; the others are FABER runs.
-	sessions int
+	// Of a hundred runs so many are AFL sessions, and about so many optimisation
+	// cycles; the others are FABER runs.
+	sessions, cycles int
 	// shortest and longest are the numbers of events of FABER runs; one run has
 	// the longest history for every ten thousand that have ended.
 	shortest, longest int
@@ -21,6 +22,11 @@ type population struct {
 
 // sessionShare is how many of a hundred runs are AFL sessions where nobody says.
 const sessionShare = 10
+
+// cycleShare is about how many of a hundred runs of a generated workspace are
+// optimisation cycles where nobody says. Those that figures are measured in have
+// none.
+const cycleShare = 5
 
 // grown is a population of so many runs of which one in a hundred waits.
 func grown(runs, longest int) population {
@@ -53,6 +59,11 @@ func (p population) history(n int) int {
 // isSession reports whether the n-th run is an AFL session.
 func (p population) isSession(n int) bool { return n%100*p.sessions%100 < p.sessions }
 
+// isCycle reports whether the n-th run is an optimisation cycle.
+func (p population) isCycle(n int) bool {
+	return p.cycles > 0 && !p.isSession(n) && (n%100+50)*p.cycles%100 < p.cycles
+}
+
 // String says how large the population is.
 func (p population) String() string {
 	return fmt.Sprintf("%d runs, %d of them waiting", p.ended+p.waiting, p.waiting)
@@ -63,7 +74,8 @@ const waitingFrom = 1 << 30
 
 // populate makes the runs of a population, in any order.
 func (w workspace) populate(p population, m moulds) error {
-	c := casting{w, p, m}
+	c := casting{w, p, m, newLedger(w)}
+	defer c.rows.rest()
 	if err := many(p.ended, c.ended); err != nil {
 		return err
 	}
@@ -75,12 +87,16 @@ type casting struct {
 	workspace
 	population
 	moulds
+	rows *ledger
 }
 
 // ended makes the n-th run that has ended.
 func (c casting) ended(n int) error {
 	if c.isSession(n) {
 		return c.endedSession(n)
+	}
+	if c.isCycle(n) {
+		return c.endedCycle(n)
 	}
 	events, dir := c.history(n), c.run("completed", n)
 	m := c.approved
@@ -113,11 +129,14 @@ func (c casting) endedSession(n int) error {
 	return c.cast(m, ".afl/sessions/"+id, particulars{"session": id})
 }
 
-// waiting makes the n-th run that waits: a session for its approval, a FABER run
-// for an answer.
+// waiting makes the n-th run that waits: a session for its approval, a cycle for
+// the judgement of its report, a FABER run for an answer.
 func (c casting) waiting(n int) error {
 	if c.isSession(n) {
 		return c.write(".afl/sessions/"+sessionID(waitingFrom+n)+"/specs/checkpoints.yaml", specsText(2, false))
+	}
+	if c.isCycle(n) {
+		return c.asksForCycle(waitingFrom + n)
 	}
 	return c.workspace.waiting(n, c.history(waitingFrom+n))
 }
