@@ -133,7 +133,7 @@ func TestAForeignStateSurvivesCrashAndError(t *testing.T) {
 				what := fmt.Sprintf("written at call %d, %s at %d: %v", k, fault, j, err)
 				switch fault {
 				case "crash":
-					for seed := range uint64(20) {
+					for seed := range seeds(20) {
 						c := m.CrashClone(seed)
 						sweepHeld(t, c)
 						theirs(t, c, fmt.Sprintf("%s, seed %d", what, seed))
