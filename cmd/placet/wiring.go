@@ -128,8 +128,10 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 			facts := b.facts(family)
 			// In this order: what ends between the two is not missed.
 			facts.Alive, facts.Ended = b.alive(), b.ended()
-			for id := range facts.Ended {
-				delete(facts.Alive, id)
+			for id := range facts.Alive {
+				if _, over := facts.Ended[id]; over {
+					delete(facts.Alive, id)
+				}
 			}
 			return facts
 		},

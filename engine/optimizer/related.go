@@ -211,9 +211,14 @@ func (Machine) Relate(entries map[string][]byte) map[string][]byte {
 			at(e.Key).Before = before(known, e)
 		}
 	}
-	for _, e := range all {
-		if e.Status == Context && !e.Archived {
-			if others := otherNames(all, e); len(others) > 0 {
+	inContext := func(e Entry) bool { return e.Status == Context && !e.Archived }
+	if slices.ContainsFunc(all, inContext) {
+		roots := workflowsOf(all)
+		for _, e := range all {
+			if !inContext(e) {
+				continue
+			}
+			if others := roots[e.Root].besides(e.Workflow); len(others) > 0 {
 				at(e.Key).Others = others
 			}
 		}
@@ -228,27 +233,43 @@ func (Machine) Relate(entries map[string][]byte) map[string][]byte {
 // mostNames is how many names of other workflows are offered.
 const mostNames = 3
 
-// otherNames are the newest workflows of a cycle's root, none where another cycle was
-// of its own.
-func otherNames(all []Entry, own Entry) []string {
-	var cycles []Entry
-	for _, e := range all {
-		switch {
-		case e.Root != own.Root || e.Status == "" || e.Key == own.Key:
-		case e.Workflow == own.Workflow:
-			return nil
-		default:
-			cycles = append(cycles, e)
+// workflows are those of a root.
+type workflows struct {
+	cycles map[string]int // workflow → how many cycles
+	newest []string       // one more than are offered: one may be the run's own
+}
+
+// workflowsOf are the workflows of every root that has cycles.
+func workflowsOf(all []Entry) map[string]*workflows {
+	cycles := map[string][]*Entry{}
+	for i := range all {
+		if e := &all[i]; e.Status != "" {
+			cycles[e.Root] = append(cycles[e.Root], e)
 		}
 	}
-	slices.SortFunc(cycles, func(a, b Entry) int { return cmpWords(string(b.BeganAt), string(a.BeganAt), b.RunID, a.RunID) })
-	var names []string
-	for _, e := range cycles {
-		if !slices.Contains(names, e.Workflow) && len(names) < mostNames {
-			names = append(names, e.Workflow)
+	of := map[string]*workflows{}
+	for root, list := range cycles {
+		slices.SortFunc(list, func(a, b *Entry) int { return cmpWords(string(b.BeganAt), string(a.BeganAt), b.RunID, a.RunID) })
+		w := &workflows{cycles: map[string]int{}}
+		for _, e := range list {
+			w.cycles[e.Workflow]++
+			if w.cycles[e.Workflow] == 1 && len(w.newest) <= mostNames {
+				w.newest = append(w.newest, e.Workflow)
+			}
 		}
+		of[root] = w
 	}
-	return names
+	return of
+}
+
+// besides are the newest workflows besides the one of a cycle, none where another
+// cycle was of its own: its name may be a slip.
+func (w *workflows) besides(own string) []string {
+	if w.cycles[own] > 1 {
+		return nil
+	}
+	others := slices.DeleteFunc(slices.Clone(w.newest), func(name string) bool { return name == own })
+	return others[:min(len(others), mostNames)]
 }
 
 // byRun are the entries by root and run id, that of an active run before that of one

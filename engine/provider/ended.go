@@ -29,19 +29,38 @@ const (
 	producedName = "produced"
 )
 
+// ends holds how actions ended, and a copy for all who ask until one more ends or is
+// forgotten: of a thousand runs each asks at every look.
+type ends struct {
+	of   map[string]engine.Ended
+	copy map[string]engine.Ended // nil where it is to be made
+}
+
+func (e *ends) put(id string, end engine.Ended) { e.of[id], e.copy = end, nil }
+
+func (e *ends) forget(id string) {
+	if _, known := e.of[id]; known {
+		delete(e.of, id)
+		e.copy = nil
+	}
+}
+
 // Ended returns how the actions without Outcome ended that nobody has asked to
 // forget; see [Runner.End]. An action is there before it is no longer alive. The
-// bytes in it must not be changed.
+// map is shared: neither it nor the bytes in it may be changed.
 func (r *Runner) Ended() map[string]engine.Ended {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.ended)
+	if r.ended.copy == nil {
+		r.ended.copy = maps.Clone(r.ended.of)
+	}
+	return r.ended.copy
 }
 
 // tell keeps how an action ended, and says so.
 func (r *Runner) tell(t *attempt, e engine.Ended) {
 	r.mu.Lock()
-	r.ended[t.action.ID] = e
+	r.ended.put(t.action.ID, e)
 	r.mu.Unlock()
 	r.drop(t)
 	r.o.Told(t.action.ID)
@@ -94,7 +113,7 @@ func (r *Runner) stoppedBefore(root *os.Root, rec record) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ended[rec.ID] = rec.ended(r.o.Now())
+	r.ended.put(rec.ID, rec.ended(r.o.Now()))
 	return nil
 }
 

@@ -54,7 +54,7 @@ type Runner struct {
 	mu      sync.Mutex
 	begun   map[string]bool     // every ID that began in this process
 	alive   map[string]*attempt // those without a recorded outcome
-	ended   map[string]engine.Ended
+	ended   ends
 	queues  map[string][]*attempt // for each database at work what waits for it
 	trouble map[string]string     // why a database could not be used the last time
 	stopped bool
@@ -100,7 +100,7 @@ func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
 	}
 	return &Runner{
 		root: root, store: st, o: o,
-		begun: map[string]bool{}, alive: map[string]*attempt{}, ended: map[string]engine.Ended{},
+		begun: map[string]bool{}, alive: map[string]*attempt{}, ended: ends{of: map[string]engine.Ended{}},
 		queues: map[string][]*attempt{}, trouble: map[string]string{}, leaving: make(chan struct{}),
 	}
 }
@@ -169,7 +169,7 @@ func (r *Runner) take(a engine.Action) (t *attempt, stopping bool) {
 		return nil, false
 	}
 	r.begun[a.ID] = true
-	delete(r.ended, a.ID) // it was stopped before this process, and begins again
+	r.ended.forget(a.ID) // it was stopped before this process, and begins again
 	t = &attempt{action: a, quit: make(chan struct{}), over: make(chan struct{})}
 	r.alive[a.ID] = t
 	return t, r.stopped
@@ -201,7 +201,7 @@ func (r *Runner) Alive() map[string]bool {
 func (r *Runner) End(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.ended, id)
+	r.ended.forget(id)
 	if t := r.alive[id]; t != nil {
 		t.end()
 	}
