@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"maps"
 	"path"
 	"testing"
 
@@ -71,13 +72,11 @@ func TestAPlanWithoutStateGivesWayWhereTheFolderAboveIsGone(t *testing.T) {
 	}
 }
 
-// The folder was there at the look, so somebody took it away since; only a look
-// that finds it gone may lead to another.
-func TestAFolderThatALookHasFoundIsNotMadeBeforeTheNextOne(t *testing.T) {
+// gone has a look find the run's folder, somebody take it away, and every kind of plan
+// come too late; then is what else happens.
+func gone(t *testing.T, between func(*store.Store), then func(t *testing.T, s *store.Store, p engine.Plan)) {
 	plans := map[string]engine.Plan{"begins": {Writes: []engine.Document{stateDoc("S1", "")}}}
-	for name, p := range plansWithoutState {
-		plans[name] = p
-	}
+	maps.Copy(plans, plansWithoutState)
 	for name, p := range plans {
 		t.Run(name, func(t *testing.T) {
 			worlds(t, func(t *testing.T, w world) {
@@ -85,33 +84,27 @@ func TestAFolderThatALookHasFoundIsNotMadeBeforeTheNextOne(t *testing.T) {
 				s := w.store()
 				load(t, s)
 				w.away(t, aRun().Dir, aRun().Dir+"-away")
+				between(s)
 				w.wantMoved(t, s, p, aRun().Dir)
-				load(t, s)
-				commit(t, s, p)
+				then(t, s, p)
 			})
 		})
 	}
 }
 
+// The folder was there at the look, so somebody took it away since; only a look
+// that finds it gone may lead to another.
+func TestAFolderThatALookHasFoundIsNotMadeBeforeTheNextOne(t *testing.T) {
+	gone(t, func(*store.Store) {}, func(t *testing.T, s *store.Store, p engine.Plan) {
+		load(t, s)
+		commit(t, s, p)
+	})
+}
+
 // A plan may wait for its round while a walk finds the run gone, which is forgotten
 // then: what was known of it when the plan was made counts all the same.
 func TestTheFolderOfARunThatWasForgottenIsNotMade(t *testing.T) {
-	plans := map[string]engine.Plan{"begins": {Writes: []engine.Document{stateDoc("S1", "")}}}
-	for name, p := range plansWithoutState {
-		plans[name] = p
-	}
-	for name, p := range plans {
-		t.Run(name, func(t *testing.T) {
-			worlds(t, func(t *testing.T, w world) {
-				w.put(in("inputs.json"), "{}")
-				s := w.store()
-				load(t, s)
-				w.away(t, aRun().Dir, aRun().Dir+"-away")
-				s.Forget(aRun())
-				w.wantMoved(t, s, p, aRun().Dir)
-			})
-		})
-	}
+	gone(t, func(s *store.Store) { s.Forget(aRun()) }, func(*testing.T, *store.Store, engine.Plan) {})
 }
 
 func TestTheFolderOfARunThatHadAStateIsNotMadeByAPlanWithoutOne(t *testing.T) {
