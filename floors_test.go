@@ -44,11 +44,11 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/store", "engine/store/memfs", "engine/watch", "engine/recall", "engine/provider", "engine/reconcile", "engine/facade"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/memfs", "engine/watch", "engine/recall", "engine/provider", "engine/reconcile", "engine/facade"},
 		beside: []string{
 			"engine/store/memfs engine/store",
 			"engine/recall engine/store",
-			"engine/provider engine/store",
+			"engine/provider engine/store", "engine/provider engine/statedir",
 			"engine/reconcile engine/store", "engine/reconcile engine/watch", "engine/reconcile engine/recall",
 			"engine/facade engine/store", "engine/facade engine/reconcile",
 		},
@@ -80,7 +80,7 @@ var modules = map[string][]string{
 	// A database is a copy for others to read: nothing but what carries it out may
 	// know that there is one.
 	"modernc.org/sqlite": {"engine/provider"},
-	"golang.org/x/sys":   {"engine/store", "engine/watch", "engine/provider", "bench"},
+	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/provider", "bench"},
 }
 
 // testModules may be imported by every package's tests and by the laws.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -44,7 +45,7 @@ func startPlacet(binary, root string) (*program, error) { return startServing(bi
 func startServing(binary, root string, counts func(transition) (string, bool)) (*program, error) {
 	p := newProgram(exec.Command(binary, "watch", "--log", "json"))
 	p.cmd.Dir = root
-	p.cmd.Env = quietEnv()
+	p.cmd.Env = quietEnv(root)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -62,8 +63,17 @@ func startServing(binary, root string, counts func(transition) (string, bool)) (
 }
 
 // quietEnv keeps the settings of whoever runs the bench out of it.
-func quietEnv() []string {
-	return append(os.Environ(), "XDG_CONFIG_HOME=/nonexistent", "XDG_STATE_HOME=/nonexistent", "NO_COLOR=1")
+func quietEnv(root string) []string {
+	return append(os.Environ(), "XDG_CONFIG_HOME=/nonexistent", "XDG_STATE_HOME="+stateHome(root), "NO_COLOR=1")
+}
+
+// stateHome is where placet remembers what it did in a workspace: beside it.
+func stateHome(root string) string { return filepath.Clean(root) + ".state" }
+
+// remembered are files of the workspace's state folder, by their names.
+func remembered(root, name string) []string {
+	found, _ := filepath.Glob(filepath.Join(stateHome(root), "placet", "workspaces", "*", name))
+	return found
 }
 
 // startFloor starts this program as the floor and waits until it is ready.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"time"
 )
 
@@ -25,7 +24,7 @@ func (b *bench) once(w workspace) error {
 
 func (b *bench) verb(w workspace, args ...string) ([]byte, error) {
 	cmd := exec.Command(b.placet, args...)
-	cmd.Dir, cmd.Env = w.root, quietEnv()
+	cmd.Dir, cmd.Env = w.root, quietEnv(w.root)
 	return cmd.CombinedOutput()
 }
 
@@ -76,8 +75,8 @@ func (b *bench) startsAmong(p population) error {
 
 // forget removes what placet has kept of earlier looks.
 func (w workspace) forget() error {
-	for _, name := range []string{".placet/recall", ".placet/recall-live"} {
-		if err := os.Remove(filepath.Join(w.root, name)); err != nil && !os.IsNotExist(err) {
+	for _, name := range remembered(w.root, "recall*") {
+		if err := os.Remove(name); err != nil {
 			return err
 		}
 	}
@@ -95,7 +94,7 @@ func (b *bench) start(w workspace) (time.Duration, error) {
 	}
 	defer p.stop()
 	for end := time.Now().Add(keepWait); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(w.root, ".placet/recall-live")); err == nil {
+		if len(remembered(w.root, "recall-live")) > 0 {
 			break
 		}
 	}

@@ -65,6 +65,11 @@ type Document struct {
 	// Known says who wrote an answer and how we know it, each "how:who":
 	// claimed, owner, committed, signed, api, slack.
 	Known []string
+	// Issued are the digests of the contents that this machine wrote under this
+	// path, the newest last, as it remembers outside the workspace; nil where it
+	// remembers none. Only requests, forms, receipts and the state documents of
+	// which placet is the only writer are remembered.
+	Issued []Digest
 }
 
 // Present reports whether the document was read and can be used.

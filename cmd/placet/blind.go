@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// blindName is the file below .placet/ in which a daemon leaves for status
+	// blindName is the file of the state folder in which a daemon leaves for status
 	// where it gets no file events.
 	blindName = "blind"
 	// blindEvery is how often it is brought up to date.
@@ -37,16 +37,19 @@ func blindnessOf(folders []string) blindness {
 	return b
 }
 
-// tellBlind keeps the file up to date until the context ends. A workspace in which
-// it cannot be written gets its runs served all the same.
+// tellBlind keeps the file up to date until the context ends. Without
+// a state folder the runs are served all the same.
 func (b *bench) tellBlind(ctx context.Context, w *watch.Watcher) {
+	if b.stateDir == nil {
+		return
+	}
 	told := b.blind()
 	tell := func(now blindness) {
 		if same(told, now) {
 			return
 		}
 		body, err := json.Marshal(now)
-		if err == nil && b.store.Keep(blindName, body) == nil {
+		if err == nil && b.stateDir.Write(blindName, body, false) == nil {
 			told = now
 		}
 	}
@@ -70,7 +73,10 @@ func same(a, b blindness) bool {
 // read.
 func (b *bench) blind() blindness {
 	none := blindnessOf(nil)
-	body, err := b.store.Kept(blindName, blindMost)
+	if b.stateDir == nil {
+		return none
+	}
+	body, err := b.stateDir.Read(blindName, blindMost)
 	if err != nil {
 		return none
 	}

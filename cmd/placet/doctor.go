@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"placet/engine/reconcile"
+	"placet/engine/statedir"
 )
 
 func doctorCommand(w *world) *cobra.Command {
@@ -154,11 +156,12 @@ func (e *examination) configuration() (settings, bool) {
 	for _, s := range conf.waiting {
 		e.add(isWarning, "trust", "placet trust", "%s: %s is not trusted: the default holds", layer{path: s.path}.place(s.line), s.name())
 	}
-	switch {
-	case from.trust == "":
-		e.add(isWarning, "trust", "set HOME or XDG_STATE_HOME", "there is no folder to remember trust in")
-	case within(from.trust, e.root):
-		e.add(isWarning, "trust", "set XDG_STATE_HOME to a folder outside", "%s lies in the workspace: an agent could write it", from.trust)
+	if _, err := e.w.stateDir(e.root, false); err != nil {
+		try := "set XDG_STATE_HOME to a folder of your own outside the workspace"
+		if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) {
+			try = unusable.Try
+		}
+		e.add(isWarning, "trust", try, "nothing can be trusted: %v", err)
 	}
 	return conf, true
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -72,6 +73,20 @@ func (k *keeping) make(n int, final bool) {
 	k.disk.Put(dir+"/state.json", fmt.Sprintf(keptWaiting, id, n, "?"))
 }
 
+// Read and Write are the files that the memory is kept in.
+func (k *keeping) Read(name string, limit int64) ([]byte, error) {
+	body, there := k.disk.Get(".placet/" + name)
+	if !there || int64(len(body)) > limit {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(body), nil
+}
+
+func (k *keeping) Write(name string, body []byte, _ bool) error {
+	k.disk.Put(".placet/"+name, string(body))
+	return nil
+}
+
 // start is another placet that looks, with what is kept or without.
 func (k *keeping) start(recalls bool, mark string) *bench {
 	b := &bench{w: &world{now: k.clock}, root: "/nowhere", brief: true}
@@ -81,7 +96,7 @@ func (k *keeping) start(recalls bool, mark string) *bench {
 		return engine.Facts{Config: engine.Config{Language: "en", Family: k.conf}}
 	}}
 	if recalls {
-		o.Recall = recall.Open(b.store, mark)
+		o.Recall = recall.Open(b.store, k, mark)
 	}
 	b.loop = reconcile.New(o)
 	return b
@@ -288,7 +303,6 @@ func TestWhatMakesKeptViewsVoid(t *testing.T) {
 			k.disk.Rewrite(".placet/recall", b)
 		}, 10},
 		"no file":                            {func(k *keeping) { k.disk.Delete(".placet/recall"); k.disk.Delete(".placet/recall-live") }, 0},
-		"somebody's half-written file":       {func(k *keeping) { k.disk.Put(".placet/recall.new", "") }, 40},
 		"the workspace under a new inode":    {func(k *keeping) { k.disk = k.disk.KillClone(); touchAll(k) }, 0},
 		"something else in the file's place": {func(k *keeping) { k.disk.Delete(".placet/recall"); k.disk.PutDir(".placet/recall") }, 10},
 	}

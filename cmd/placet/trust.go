@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -34,15 +32,8 @@ type trustFile struct {
 	Trusted       []trusted `json:"trusted"`
 }
 
-// trustPath is the file for a workspace: the folder of XDG state, and the
-// hash of the workspace's path.
-func trustPath(state, workspace string) string {
-	if state == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(workspace))
-	return filepath.Join(state, "placet", "trust", hex.EncodeToString(sum[:])+".json")
-}
+// trustName is the file in the state folder of a workspace.
+const trustName = "trust.json"
 
 // readTrust reads a trust file; one that does not exist agrees to nothing. A
 // file that others may write agrees to nothing either, and says so.

@@ -13,10 +13,7 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func TestTrustIsKeptOutsideTheWorkspaceForItsOwnerAlone(t *testing.T) {
-	path := trustPath(t.TempDir(), "/somewhere/ws")
-	if other := trustPath(filepath.Dir(path), "/somewhere/else"); filepath.Base(other) == filepath.Base(path) {
-		t.Error("two workspaces share a file")
-	}
+	path := filepath.Join(t.TempDir(), trustName)
 	file := trustFile{SchemaVersion: 1, Workspace: "/somewhere/ws"}
 	file.agree(noon, engine.Untrusted{Name: "faber.resume", Digest: engine.Sum([]byte("x")), Text: "run <x>"})
 	if err := file.write(path); err != nil {
@@ -90,9 +87,6 @@ func TestATrustFileThatCannotBeTrustedIsRefused(t *testing.T) {
 }
 
 func TestWithoutAFolderTrustCannotBeRemembered(t *testing.T) {
-	if got := trustPath("", "/w"); got != "" {
-		t.Errorf("path %q", got)
-	}
 	if _, err := readTrust(""); err != nil {
 		t.Error(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"placet/engine/provider"
 	"placet/engine/recall"
 	"placet/engine/reconcile"
+	"placet/engine/statedir"
 	"placet/engine/store"
 	"placet/layout"
 )
@@ -30,9 +31,13 @@ type bench struct {
 	w    *world
 	root string
 	settings
-	store    *store.Store
-	families []reconcile.Family
-	loop     *reconcile.Loop
+	store *store.Store
+	// stateDir is nil where there is none; stateless says why, nil where none was
+	// made yet.
+	stateDir  *statedir.Dir
+	stateless error
+	families  []reconcile.Family
+	loop      *reconcile.Loop
 	// journals says that a look takes in all of a run's journals, not their
 	// ends alone.
 	journals bool
@@ -117,7 +122,8 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 		b.changing = newLive(w.sources(root), conf, s.log, w.now)
 	}
 	workers, waiting, files := sideBySide()
-	b.store = store.New(store.OS(root), store.Options{Now: w.now, Log: s.log, Parallel: files})
+	b.stateDir, b.stateless = w.stateDir(root, s.runner != nil)
+	b.store = store.New(store.OS(root), store.Options{Now: w.now, Log: s.log, Parallel: files, Record: b.record()})
 	if b.changing != nil {
 		b.changing.away = b.store.Away
 	}
@@ -137,8 +143,8 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 		},
 		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: w.now, Log: s.log, Moved: s.moved,
 	}
-	if who, ok := mark(); ok && s.recall {
-		options.Recall = recall.Open(b.store, who)
+	if who, ok := mark(); ok && s.recall && b.stateDir != nil {
+		options.Recall = recall.Open(b.store, b.stateDir, who)
 	}
 	if b.changing != nil {
 		options.Changed = b.changing.news
@@ -159,6 +165,14 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 	}
 	b.loop = reconcile.New(options)
 	return b
+}
+
+// record is where the store remembers what it writes; nil without a state folder.
+func (b *bench) record() store.Record {
+	if b.stateDir == nil {
+		return nil
+	}
+	return b.stateDir
 }
 
 // served are the families that the settings enable, or only one of them.

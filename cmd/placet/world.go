@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
 	"time"
+
+	"placet/engine/statedir"
 )
 
 // world is everything that a verb touches outside the workspace.
@@ -42,9 +46,30 @@ func realWorld() (*world, error) {
 // root returns the workspace.
 func (w *world) root() (string, error) { return findWorkspace(w.flags.workspace, w.cwd) }
 
+// stateHome is the folder below which state folders are, "" where there is none.
+func (w *world) stateHome() string { return w.xdg("XDG_STATE_HOME", ".local/state") }
+
+// stateDir opens the state folder of a workspace, and makes it where create says so.
+// Without one it is nil, and the error says why; where none was made yet, that is no
+// error.
+func (w *world) stateDir(root string, create bool) (*statedir.Dir, error) {
+	open := statedir.Open
+	if create {
+		open = statedir.Create
+	}
+	dir, err := open(w.stateHome(), root)
+	if errors.Is(err, fs.ErrNotExist) && !create {
+		return nil, nil
+	}
+	return dir, err
+}
+
 // sources are where the settings of a workspace come from.
 func (w *world) sources(root string) sources {
-	s := sources{workspace: root, trust: trustPath(w.xdg("XDG_STATE_HOME", ".local/state"), root)}
+	s := sources{workspace: root}
+	if path, err := statedir.Path(w.stateHome(), root); err == nil {
+		s.trust = filepath.Join(path, trustName)
+	}
 	switch config := w.xdg("XDG_CONFIG_HOME", ".config"); {
 	case w.flags.config != "":
 		s.user, s.named = w.flags.config, true

@@ -1,8 +1,8 @@
 // Package recall keeps what looking at runs has shown, so that a later placet
 // need not read again what has not changed since.
 //
-// The files are the record; these are two files below .placet/ that can vanish at
-// any moment, one for the runs that can move and one for those that have ended. The
+// The files are the record; these are two files of the state folder that can vanish
+// at any moment, one for the runs that can move and one for those that have ended. The
 // rules:
 //
 //   - An entry is used only while stat says of every file that the look depended

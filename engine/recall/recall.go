@@ -11,7 +11,7 @@ import (
 	"placet/layout"
 )
 
-// The files below the private folder: what is kept of runs that can move, and of
+// The files of the state folder: what is kept of runs that can move, and of
 // those that have ended. The first is small where runs have piled up, and read
 // before anything else.
 const (
@@ -23,6 +23,7 @@ const (
 // knows nothing and keeps nothing. Its methods may be called at the same time.
 type Memory struct {
 	store *store.Store
+	files Files
 	mark  string
 	first []string // state documents of the runs that could move
 
@@ -34,11 +35,20 @@ type Memory struct {
 	worth  int
 }
 
+// Files are where a Memory is kept.
+type Files interface {
+	// Read returns a file; one above limit bytes is an error.
+	Read(name string, limit int64) ([]byte, error)
+	// Write replaces a file: a reader finds the old content or the new one. Only
+	// what is durable outlives a power cut.
+	Write(name string, body []byte, durable bool) error
+}
+
 // Open reads what an earlier placet kept of runs that can move; what it kept of
 // others is read when it is asked for. The mark stands for the program and for
 // whoever runs it: what was kept under another one is not used.
-func Open(s *store.Store, mark string) *Memory {
-	m := &Memory{store: s, mark: mark, notes: map[key]string{}}
+func Open(s *store.Store, files Files, mark string) *Memory {
+	m := &Memory{store: s, files: files, mark: mark, notes: map[key]string{}}
 	m.live = m.open(liveName)
 	m.live.all(func(_ key, packed string) {
 		if u := Unpack(packed); u.Text() != "" && !u.Bad {
@@ -66,7 +76,7 @@ const clockSlack = time.Second
 
 // open reads a file; the empty table stands for one that cannot be used.
 func (m *Memory) open(name string) table {
-	body, err := m.store.Kept(name, maxFile)
+	body, err := m.files.Read(name, maxFile)
 	if err != nil {
 		return table{} // it may always be missing
 	}
@@ -203,7 +213,7 @@ func (m *Memory) keep(name string, written time.Time, packed map[key]string) err
 	if len(body) > maxFile {
 		return fmt.Errorf("cannot keep what was seen: %d bytes are too many", len(body))
 	}
-	return m.store.Keep(name, body)
+	return m.files.Write(name, body, false)
 }
 
 func only(packed map[key]string, runs []layout.Run) map[key]string {

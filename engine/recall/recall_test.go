@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,21 @@ func run(n int) layout.Run {
 
 func (d *desk) open(mark string) (*recall.Memory, *store.Store) {
 	s := store.New(d.disk, store.Options{Now: func() time.Time { return d.now }})
-	return recall.Open(s, mark), s
+	return recall.Open(s, d, mark), s
+}
+
+// Read and Write are the files that the memory is kept in.
+func (d *desk) Read(name string, limit int64) ([]byte, error) {
+	body, there := d.disk.Get(".placet/" + name)
+	if !there || int64(len(body)) > limit {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(body), nil
+}
+
+func (d *desk) Write(name string, body []byte, _ bool) error {
+	d.disk.Put(".placet/"+name, string(body))
+	return nil
 }
 
 // note notes so many runs.

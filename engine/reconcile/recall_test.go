@@ -50,13 +50,24 @@ func (m *stepping) stepped() int {
 	return len(m.steps)
 }
 
+// keptBelow is a folder in which a memory of the tests is kept.
+type keptBelow string
+
+func (dir keptBelow) Read(name string, _ int64) ([]byte, error) {
+	return os.ReadFile(filepath.Join(string(dir), ".placet", name))
+}
+
+func (dir keptBelow) Write(name string, body []byte, _ bool) error {
+	return os.WriteFile(filepath.Join(string(dir), ".placet", name), body, 0o600)
+}
+
 // nextPlacet is the next placet in a workspace.
 func nextPlacet(t *testing.T, root string) (*world, *stepping) {
 	m := &stepping{steps: map[string]int{}}
 	return worldAt(t, root, func(o *Options) {
 		o.Families = []Family{{toyLayout{}, m}}
 		o.Store = store.New(elderly{store.OS(root)}, store.Options{Log: o.Log})
-		o.Recall = recall.Open(o.Store, "m")
+		o.Recall = recall.Open(o.Store, keptBelow(root), "m")
 		o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "en"}} }
 	}), m
 }
@@ -216,7 +227,7 @@ func TestRunsThatCouldMoveAreServedBeforeTheOthersAreKnown(t *testing.T) {
 	w := worldAt(t, root, func(o *Options) {
 		o.Families = []Family{{toyLayout{}, m}}
 		o.Store = store.New(disk, store.Options{Log: o.Log})
-		o.Recall = recall.Open(o.Store, "m")
+		o.Recall = recall.Open(o.Store, keptBelow(root), "m")
 		o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "en"}} }
 	})
 	s = w.start(watch.Notify)

@@ -150,7 +150,7 @@ func TestARunThatWasToldOfOthersIsNotRecalled(t *testing.T) {
 	next := func() shelf {
 		return shelfWorldAt(t, root, func(o *Options) {
 			o.Store = store.New(elderly{store.OS(root)}, store.Options{Log: o.Log})
-			o.Recall = recall.Open(o.Store, "m")
+			o.Recall = recall.Open(o.Store, keptBelow(root), "m")
 		})
 	}
 	w := next()

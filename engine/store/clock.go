@@ -40,6 +40,16 @@ func (s *Store) diskNow(maxAge time.Duration) (time.Time, bool) {
 	return now.Add(s.clock.ahead).Round(0), s.clock.known
 }
 
+// DiskNow is the file system's present, as far as it can be had; else ours, and
+// false.
+func (s *Store) DiskNow() (time.Time, bool) {
+	now, known := s.diskNow(freshClock)
+	if !known {
+		now = s.now()
+	}
+	return now, known
+}
+
 // past reports whether the file system, asked now, gives later times than those of
 // something that lies on it: then a change after this would show in them, however
 // short its tick is.

@@ -40,7 +40,8 @@ type put struct {
 // job is one plan on its way through the rounds.
 type job struct {
 	run     layout.Run
-	puts    []*put // in the order of the plan, the state document last
+	fam     layout.Family // of a plan's job
+	puts    []*put        // in the order of the plan, the state document last
 	removes []string
 	lines   []engine.Line
 	all     bool            // take the journals of all runs
@@ -59,13 +60,13 @@ type job struct {
 //
 // Lines are appended after the state document is durable and made durable with
 // the run's next commit, by Finish, or by Flush.
-func (s *Store) Commit(run layout.Run, _ layout.Family, p engine.Plan) error {
-	return s.commit(newJob(run, p))
+func (s *Store) Commit(run layout.Run, fam layout.Family, p engine.Plan) error {
+	return s.commit(newJob(run, fam, p))
 }
 
 // newJob returns a plan's job.
-func newJob(run layout.Run, p engine.Plan) *job {
-	j := &job{run: run, removes: p.Removes, lines: p.Lines}
+func newJob(run layout.Run, fam layout.Family, p engine.Plan) *job {
+	j := &job{run: run, fam: fam, removes: p.Removes, lines: p.Lines}
 	var last []*put
 	for _, doc := range p.Writes {
 		if doc.Kind == engine.KindState {

@@ -128,6 +128,7 @@ func (v *visit) sight(name string, info Info, there bool) {
 
 func (v *visit) sort() {
 	v.out.Docs, v.out.Moving, v.out.Still = v.docs.sorted(), v.docs.single, v.docs.folders()
+	v.s.markIssued(v.run, v.out.Docs)
 	slices.Sort(v.out.Needs)
 	v.out.Needs = slices.Compact(v.out.Needs)
 	for dir := range v.dirs {

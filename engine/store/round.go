@@ -19,7 +19,9 @@ const maxFailures = 3
 func (s *Store) rounds(batch []*job) {
 	s.inherit(batch)
 	each(s.parallel, going(batch), s.prepare)
+	recorded := s.issue(going(batch))
 	s.contents(batch)
+	recorded()
 	each(s.parallel, going(batch), s.putInPlace)
 	s.names(batch)
 	each(s.parallel, batch, s.finish)

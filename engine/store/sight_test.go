@@ -160,34 +160,3 @@ func TestAFolderIsListedWithoutLookingAtItsNames(t *testing.T) {
 		}
 	}
 }
-
-func TestWhatIsKeptIsReplacedAsAWhole(t *testing.T) {
-	worlds(t, func(t *testing.T, w world) {
-		s := w.store()
-		if _, err := s.Kept("x", 10); err == nil {
-			t.Error("there is something before anything was kept")
-		}
-		for _, body := range []string{"one", "other"} {
-			if err := s.Keep("x", []byte(body)); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := s.Kept("x", 10); err != nil || string(got) != body {
-				t.Errorf("%q, %v; want %q", got, err, body)
-			}
-		}
-		if _, err := s.Kept("x", 4); err == nil {
-			t.Error("more is read than was asked for")
-		}
-		w.put(".placet/x.new", "half")
-		if err := s.Keep("x", []byte("third")); err == nil {
-			t.Error("two write at the same time")
-		}
-		w.later(2 * time.Minute)
-		if err := s.Keep("x", []byte("third")); err != nil {
-			t.Errorf("what a crash left is in the way: %v", err)
-		}
-		if _, there := w.get(".placet/x.new"); there {
-			t.Error("a half-written file is left")
-		}
-	})
-}

@@ -24,6 +24,8 @@ type Options struct {
 	Many int
 	// Random gives the digits of temporary names; nil means chance.
 	Random func() uint64
+	// Record remembers what is written; nil remembers nothing.
+	Record Record
 }
 
 // Store reads and writes the documents of one workspace. All methods may be
@@ -35,6 +37,7 @@ type Store struct {
 	parallel int
 	many     int // from how many files on a round is one sync of everything
 	random   func() uint64
+	record   Record
 
 	began  time.Time
 	memory memory
@@ -58,7 +61,7 @@ type Store struct {
 
 // New returns a store on a file system.
 func New(fsys FS, o Options) *Store {
-	s := &Store{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel, many: o.Many, random: o.Random}
+	s := &Store{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel, many: o.Many, random: o.Random, record: o.Record}
 	if s.now == nil {
 		s.now = time.Now
 	}

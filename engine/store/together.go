@@ -7,8 +7,9 @@ import (
 
 // Ready is a plan of a run that is ready to be committed.
 type Ready struct {
-	Run  layout.Run
-	Plan engine.Plan
+	Run    layout.Run
+	Family layout.Family
+	Plan   engine.Plan
 }
 
 // CommitTogether is Commit for plans of several runs that are ready at the same
@@ -18,7 +19,7 @@ type Ready struct {
 func (s *Store) CommitTogether(plans []Ready) []error {
 	var jobs, batch []*job
 	for _, p := range plans {
-		j := newJob(p.Run, p.Plan)
+		j := newJob(p.Run, p.Family, p.Plan)
 		if s.admit(j); j.err == nil {
 			batch = append(batch, j)
 		}

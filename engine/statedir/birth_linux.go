@@ -1,0 +1,18 @@
+package statedir
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// birth is when a folder was made, "" where the file system does not tell: an inode
+// number comes back into use, together with this it does not.
+func birth(dir string) string {
+	var st unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, dir, unix.AT_STATX_SYNC_AS_STAT, unix.STATX_BTIME, &st)
+	if err != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%09d", st.Btime.Sec, st.Btime.Nsec)
+}

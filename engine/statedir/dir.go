@@ -1,0 +1,229 @@
+package statedir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+)
+
+// Dir is the state folder of a workspace, held open. Its methods may be called at
+// the same time.
+type Dir struct {
+	path string
+	root *os.Root
+
+	mu sync.Mutex // of Write
+	// records are held while a record is written, each several of them.
+	records [records]sync.Mutex
+}
+
+// Unusable says why there is no state folder, and what to do.
+type Unusable struct {
+	Path    string // "" where it is not known where it would be
+	Problem string
+	Try     string
+}
+
+func (e *Unusable) Error() string {
+	if e.Path == "" {
+		return "cannot use a state folder: " + e.Problem
+	}
+	return fmt.Sprintf("cannot use the state folder %q: %s", e.Path, e.Problem)
+}
+
+// Path returns where the state folder of a workspace is, or would be. stateHome is
+// XDG_STATE_HOME or what stands for it, "" where there is none. An error is
+// [*Unusable], where others could write in it, or about the workspace itself.
+func Path(stateHome, workspace string) (string, error) {
+	if !filepath.IsAbs(stateHome) {
+		return "", &Unusable{Problem: "it is not known where it would be", Try: "set HOME or XDG_STATE_HOME to an absolute path"}
+	}
+	root, err := filepath.EvalSymlinks(workspace)
+	if err != nil {
+		return "", fmt.Errorf("cannot identify the workspace: %w", err)
+	}
+	name, err := id(root)
+	if err != nil {
+		return "", fmt.Errorf("cannot identify the workspace: %w", err)
+	}
+	path := filepath.Join(resolve(stateHome), "placet", "workspaces", name)
+	if within(path, root) {
+		return path, &Unusable{
+			Path: path, Problem: "it lies in the workspace, where an agent could write it",
+			Try: "set XDG_STATE_HOME to a folder outside the workspace",
+		}
+	}
+	return path, private(path)
+}
+
+// resolve follows the links of a path as far as it exists.
+func resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	above := filepath.Dir(path)
+	if above == path {
+		return path
+	}
+	return filepath.Join(resolve(above), filepath.Base(path))
+}
+
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Open opens the state folder of a workspace to read it. The error wraps
+// fs.ErrNotExist where there is none yet, and is [*Unusable] where others could
+// have written in it.
+func Open(stateHome, workspace string) (*Dir, error) {
+	path, err := Path(stateHome, workspace)
+	if err != nil {
+		return nil, err
+	}
+	return open(path)
+}
+
+// Create opens the state folder of a workspace, and makes it where there is none.
+func Create(stateHome, workspace string) (*Dir, error) {
+	path, err := Path(stateHome, workspace)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, &Unusable{Path: path, Problem: err.Error(), Try: "make its parent folder writable, or set XDG_STATE_HOME"}
+	}
+	if err := private(path); err != nil {
+		return nil, err
+	}
+	return open(path)
+}
+
+func open(path string) (*Dir, error) {
+	root, err := os.OpenRoot(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no state folder: %w", err)
+	}
+	if err != nil {
+		return nil, &Unusable{Path: path, Problem: err.Error(), Try: "set XDG_STATE_HOME to a folder of your own"}
+	}
+	return &Dir{path: path, root: root}, nil
+}
+
+// private refuses a state folder in which others could write: it and the two above
+// it must be this user's own, and none above may be replaced by others. What does
+// not exist yet is nobody's.
+func private(path string) error {
+	for at, depth := path, 0; ; at, depth = filepath.Dir(at), depth+1 {
+		info, err := os.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return &Unusable{Path: path, Problem: err.Error(), Try: "set XDG_STATE_HOME to a folder of your own"}
+		default:
+			if problem, try := exposed(at, info, depth); problem != "" {
+				return &Unusable{Path: path, Problem: problem, Try: try}
+			}
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
+}
+
+// ownDepth is how many folders placet makes: the state folder, workspaces, placet.
+const ownDepth = 3
+
+// exposed says how others could write in a folder that stands depth above the state
+// folder. A sticky folder of everybody's (/tmp) keeps the names of what others made.
+func exposed(dir string, info fs.FileInfo, depth int) (problem, try string) {
+	mode, uid := info.Mode(), uint32(os.Geteuid())
+	owner := uid
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		owner = st.Uid
+	}
+	switch {
+	case !mode.IsDir():
+		return dir + " is no folder", "set XDG_STATE_HOME to a folder of your own"
+	case depth == 0 && mode.Perm()&0o077 != 0:
+		return "others may look into it", "chmod 700 -- '" + dir + "'"
+	case owner != uid && (depth < ownDepth || owner != 0):
+		return fmt.Sprintf("%s belongs to another user", dir), "set XDG_STATE_HOME to a folder of your own"
+	case mode.Perm()&0o022 != 0 && (depth < ownDepth || mode&fs.ModeSticky == 0):
+		return fmt.Sprintf("others may write in %s", dir), "chmod go-w -- '" + dir + "'"
+	}
+	return "", ""
+}
+
+// Location is where the state folder is.
+func (d *Dir) Location() string { return d.path }
+
+// Root is the state folder itself. Nobody else can write in it: links in it are
+// this user's own.
+func (d *Dir) Root() *os.Root { return d.root }
+
+// Close closes the folder.
+func (d *Dir) Close() error { return d.root.Close() }
+
+// Read returns a file of the state folder; the error wraps fs.ErrNotExist where
+// there is none. One above limit bytes is an error.
+func (d *Dir) Read(name string, limit int64) ([]byte, error) {
+	f, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("cannot read %s: it is no regular file", filepath.Join(d.path, name))
+	case info.Size() > limit:
+		return nil, fmt.Errorf("cannot read %s: %d bytes are too many; expected at most %d", filepath.Join(d.path, name), info.Size(), limit)
+	}
+	body := make([]byte, info.Size())
+	_, err = io.ReadFull(f, body)
+	return body, err
+}
+
+// Write replaces a file of the state folder: a reader finds the old content or the
+// new one. durable says that a power cut must not undo it.
+func (d *Dir) Write(name string, body []byte, durable bool) error {
+	temp := name + ".new"
+	d.mu.Lock() // two writers would share the temporary name
+	defer d.mu.Unlock()
+	_ = d.root.Remove(temp) // of a crash
+	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(body)
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = d.root.Rename(temp, name)
+	}
+	if err != nil {
+		return errors.Join(err, d.root.Remove(temp))
+	}
+	if !durable {
+		return nil
+	}
+	return d.sync(filepath.Dir(name))
+}
+
+// sync makes the names in a folder durable.
+func (d *Dir) sync(dir string) error {
+	f, err := d.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

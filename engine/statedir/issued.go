@@ -1,0 +1,152 @@
+package statedir
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"placet/engine"
+)
+
+// What this machine wrote stands in one record for each run: a line
+// "<path> <64 hex digits>" for every content, the newest last. It is written
+// before the content itself is, so that a content without its line is somebody
+// else's.
+const (
+	issuedDir = "issued"
+	// longRecord is the size from which on a record is written anew, with the
+	// newest lines of each path.
+	longRecord = 64 << 10
+	// newestKept is how many lines of a path such a record keeps.
+	newestKept = 8
+	// longestRecord is the size at which the oldest paths are forgotten as well.
+	longestRecord = 4 << 20
+	// records is how many records are written side by side at most.
+	records = 16
+)
+
+// record is the name of a run's record, by the run's folder.
+func record(run string) string {
+	sum := sha256.Sum256([]byte(run))
+	name := hex.EncodeToString(sum[:16])
+	return filepath.Join(issuedDir, name[:2], name[2:])
+}
+
+// Issued returns, by path, the digests of what this machine wrote in a run, the
+// newest last; see [engine.Document].Issued. A record that cannot be read knows
+// nothing.
+func (d *Dir) Issued(run string) map[string][]engine.Digest {
+	body, err := d.Read(record(run), 2*longestRecord)
+	if err != nil {
+		return nil
+	}
+	return parse(body)
+}
+
+// parse reads a record; a torn line says nothing.
+func parse(body []byte) map[string][]engine.Digest {
+	issued := map[string][]engine.Digest{}
+	for line := range bytes.Lines(body) {
+		if name, hex := split(line); len(hex) == 64 {
+			issued[name] = append(issued[name], engine.Digest("sha256:"+hex))
+		}
+	}
+	return issued
+}
+
+// split takes a line apart: of a torn one the digest is too short.
+func split(line []byte) (name, hex string) {
+	at := max(0, bytes.LastIndexByte(line, ' '))
+	return string(line[:at]), strings.TrimSpace(string(line[at:]))
+}
+
+// Issue records what is about to be written in a run, durably.
+func (d *Dir) Issue(run string, docs []engine.Document) error {
+	name := record(run)
+	one := &d.records[engine.Sum([]byte(name)).Hex()[0]%records]
+	one.Lock()
+	defer one.Unlock()
+	before, err := d.Read(name, 2*longestRecord)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot record what is written, in %s: %w", d.path, err)
+	}
+	lines := newLines(parse(before), docs)
+	if len(lines) == 0 {
+		return nil
+	}
+	if len(before) > 0 && before[len(before)-1] != '\n' {
+		lines = append([]byte("\n"), lines...) // behind the torn line of a crash
+	}
+	if len(before)+len(lines) > longRecord {
+		err = d.Write(name, shorten(append(before, lines...)), true)
+	} else {
+		err = d.add(name, lines, len(before) == 0)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot record what is written, in %s: %w", d.path, err)
+	}
+	return nil
+}
+
+// newLines are the lines of contents that are not the newest of their path already.
+func newLines(known map[string][]engine.Digest, docs []engine.Document) []byte {
+	var lines []byte
+	for _, doc := range docs {
+		sum := engine.Sum(doc.Body)
+		if all := known[doc.Path]; len(all) > 0 && all[len(all)-1] == sum {
+			continue
+		}
+		lines = fmt.Appendf(lines, "%s %s\n", doc.Path, sum.Hex())
+	}
+	return lines
+}
+
+// add adds lines to a record and makes them durable, its name too where it is new.
+func (d *Dir) add(name string, lines []byte, new bool) error {
+	if new {
+		if err := d.root.MkdirAll(path.Dir(name), 0o700); err != nil {
+			return err
+		}
+	}
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(lines)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil || !new {
+		return err
+	}
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		if err := d.sync(dir); err != nil || dir == "." {
+			return err
+		}
+	}
+}
+
+// shorten returns a record with the newest lines of each path, in their order, and
+// without the oldest of all where it is still too long.
+func shorten(body []byte) []byte {
+	lines := slices.Collect(bytes.Lines(body))
+	kept, count := [][]byte{}, map[string]int{}
+	size := 0
+	for _, line := range slices.Backward(lines) {
+		name, _ := split(line)
+		if count[name]++; count[name] > newestKept || size+len(line) > longestRecord/2 {
+			continue
+		}
+		kept, size = append(kept, line), size+len(line)
+	}
+	slices.Reverse(kept)
+	return bytes.Join(kept, nil)
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// Record remembers, outside the workspace, what this machine wrote: a document
+// that is not in it was written by somebody else. Its methods may be called at the
+// same time.
+type Record interface {
+	// Issued returns, by path, the digests of what was written in a run, the
+	// newest last.
+	Issued(runDir string) map[string][]engine.Digest
+	// Issue records, durably, what is about to be written in a run.
+	Issue(runDir string, docs []engine.Document) error
+}
+
+// isRecorded reports whether what placet writes under a kind of file is remembered:
+// what others might put in its place and a decision depends on.
+func isRecorded(f layout.File) bool {
+	switch f.Kind {
+	case layout.KindRequest, layout.KindForm, layout.KindReceipt:
+		return true
+	case layout.KindStateFile:
+		return f.Writer == layout.Placet
+	}
+	return false
+}
+
+// issue begins to record what jobs are about to write, beside the first round. The
+// function that it returns waits for that: a job whose documents cannot be recorded
+// ends before they get their names.
+func (s *Store) issue(jobs []*job) (recorded func()) {
+	if s.record == nil {
+		return func() {}
+	}
+	errs := make([]error, len(jobs))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		each(s.parallel, upTo(len(jobs)), func(i int) { errs[i] = s.issueJob(jobs[i]) })
+	}()
+	return func() {
+		<-done
+		for i, j := range jobs {
+			if j.err == nil {
+				j.err = errs[i]
+			}
+		}
+	}
+}
+
+func (s *Store) issueJob(j *job) error {
+	var docs []engine.Document
+	for _, p := range j.puts {
+		if rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/"); inside && j.fam != nil && !p.journal {
+			if f, known := j.fam.File(j.run, rel); known && isRecorded(f) {
+				docs = append(docs, p.doc)
+			}
+		}
+	}
+	if len(docs) == 0 {
+		return nil
+	}
+	return s.record.Issue(j.run.Dir, docs)
+}
+
+// markIssued notes in documents of a run what this machine wrote under their paths.
+func (s *Store) markIssued(run layout.Run, docs []engine.Document) {
+	if s.record == nil {
+		return
+	}
+	issued := s.record.Issued(run.Dir)
+	for path, digests := range issued {
+		if i, ok := find(docs, path); ok {
+			docs[i].Issued = slices.Clip(digests)
+		}
+	}
+}
