@@ -20,7 +20,9 @@ type attack struct {
 }
 
 // attacks are all rows; each topic has a file attack_<topic>_test.go.
-var attacks = slices.Concat[[]attack]()
+var attacks = slices.Concat(
+	stateAttacks,
+)
 
 func TestAttacks(t *testing.T) {
 	for _, a := range attacks {

@@ -68,6 +68,7 @@ func (w *world) once(ctx context.Context, noCommands bool) error {
 	if reason, held := b.store.Hold(); held {
 		return b.decideNothing(reason)
 	}
+	b.noteLeftovers()
 	if err := runner.Recover(); err != nil {
 		return err
 	}

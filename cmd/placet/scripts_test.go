@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			home := filepath.Join(env.WorkDir, "home")
+			home := env.WorkDir + "-home" // outside what a script may make its workspace
 			env.Setenv("HOME", home)
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig"))

@@ -76,6 +76,7 @@ func (w *world) watch(ctx context.Context, asJSON bool, t *tap) error {
 		return err
 	}
 	defer t.close()
+	b.noteLeftovers()
 	if err := runner.Recover(); err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (w *world) watch(ctx context.Context, asJSON bool, t *tap) error {
 func (b *bench) runner(log *slog.Logger) *provider.Runner {
 	databases := provider.NewDatabases(b.root)
 	return provider.NewRunner(b.root, b.store, provider.RunnerOptions{
-		Database: databases.Do, Rested: databases.Rest,
+		State: b.stateRoot(), Families: b.layouts(), Database: databases.Do, Rested: databases.Rest,
 		Now: b.w.now, Log: log, Allow: b.Commands.Env,
 		Permit: func(a engine.Action) error { return b.permit(a) },
 		Told:   func(id string) { b.loop.Told(id) },

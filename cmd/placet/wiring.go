@@ -175,6 +175,23 @@ func (b *bench) record() store.Record {
 	return b.stateDir
 }
 
+// layouts are those of the families that are served.
+func (b *bench) layouts() []layout.Family {
+	var all []layout.Family
+	for _, f := range b.families {
+		all = append(all, f.Layout)
+	}
+	return all
+}
+
+// stateRoot is the state folder as a place for files, nil where there is none.
+func (b *bench) stateRoot() *os.Root {
+	if b.stateDir == nil {
+		return nil
+	}
+	return b.stateDir.Root()
+}
+
 // served are the families that the settings enable, or only one of them.
 func served(conf settings, only string) []reconcile.Family {
 	var list []reconcile.Family
@@ -217,8 +234,8 @@ func (b *bench) facts(family string) engine.Facts {
 // onlyLooks has the bench ask the disk what is under way: another placet may
 // carry commands out.
 func (b *bench) onlyLooks() {
-	b.alive = func() map[string]bool { return provider.Alive(b.root) }
-	b.ended = func() map[string]engine.Ended { return provider.Stopped(b.root) }
+	b.alive = func() map[string]bool { return provider.Alive(b.stateRoot()) }
+	b.ended = func() map[string]engine.Ended { return provider.Stopped(b.stateRoot()) }
 }
 
 // commandDigest is what trust in an action's command is recorded under. ok is

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -62,19 +63,20 @@ func TestInsideIsByParts(t *testing.T) {
 }
 
 func TestRelativeXDGFoldersAreIgnored(t *testing.T) {
-	env := map[string]string{"HOME": "/home/kim", "XDG_CONFIG_HOME": "relative", "XDG_STATE_HOME": "/state"}
+	root, state := t.TempDir(), t.TempDir()
+	env := map[string]string{"HOME": "/home/kim", "XDG_CONFIG_HOME": "relative", "XDG_STATE_HOME": state}
 	w := &world{getenv: func(name string) string { return env[name] }, cwd: "/cwd"}
-	s := w.sources("/ws")
-	if s.user != "/home/kim/.config/placet/placet.toml" || filepath.Dir(s.trust) != "/state/placet/trust" || s.named {
+	s := w.sources(root)
+	if s.user != "/home/kim/.config/placet/placet.toml" || !strings.HasPrefix(s.trust, state+"/placet/workspaces/") || s.named {
 		t.Errorf("%+v", s)
 	}
 	w.flags.config = "mine.toml"
-	if s := w.sources("/ws"); s.user != "/cwd/mine.toml" || !s.named {
+	if s := w.sources(root); s.user != "/cwd/mine.toml" || !s.named {
 		t.Errorf("%+v", s)
 	}
 	env = nil
 	w.flags.config = ""
-	if s := w.sources("/ws"); s.user != "" || s.trust != "" {
+	if s := w.sources(root); s.user != "" || s.trust != "" {
 		t.Errorf("without a home: %+v", s)
 	}
 }

@@ -52,23 +52,22 @@ func (r *Runner) execute(t *attempt, from time.Time) (e ending, own *os.Root) {
 			return notStarted(err), nil
 		}
 	}
-	root, err := r.open()
-	if err != nil {
-		return notStarted(err), nil
+	if r.o.State == nil {
+		return notStarted(errors.New("no command can be recorded: there is no state folder")), nil
 	}
 	rec, err := newRecord(t.action, from)
 	if err != nil {
 		return notStarted(err), nil
 	}
-	s, err := r.prepare(root, t.action, &rec)
+	s, err := r.prepare(r.o.State, t.action, &rec)
 	defer s.close()
 	if err == nil && t.action.Output != "" {
-		own, err = root.OpenRoot(folder(t.action.ID))
+		own, err = r.o.State.OpenRoot(folder(t.action.ID))
 	}
 	if err != nil {
 		return notStarted(err), nil
 	}
-	return r.started(root, t, s, rec), own
+	return r.started(r.o.State, t, s, rec), own
 }
 
 // started starts what was prepared and follows it to its end.
@@ -100,8 +99,11 @@ func (r *Runner) started(root *os.Root, t *attempt, s spec, rec record) ending {
 func (r *Runner) prepare(root *os.Root, a engine.Action, rec *record) (spec, error) {
 	c := a.Command
 	s := spec{argv: c.Argv, session: rec.Agent, env: environ(r.o.Environ, r.o.Allow, slices.Concat(c.Env, r.paths(c), r.output(a))), hearing: hearingOf(a)}
-	var err error
-	if rec.Cwd, err = place(root, c); err != nil {
+	home, err := r.open()
+	if err != nil {
+		return s, err
+	}
+	if rec.Cwd, err = place(home, c); err != nil {
 		return s, err
 	}
 	s.dir = r.abs(rec.Cwd)
@@ -153,7 +155,7 @@ func (r *Runner) output(a engine.Action) []string {
 	if a.Output == "" {
 		return nil
 	}
-	return []string{a.Output + "=" + r.abs(path.Join(folder(a.ID), producedName))}
+	return []string{a.Output + "=" + path.Join(r.o.State.Name(), folder(a.ID), producedName)}
 }
 
 // close gives back what prepare opened.
@@ -238,11 +240,10 @@ func (r *Runner) writeAt(a engine.Action, from, to time.Time, e ending) error {
 
 // clear removes a command's folder.
 func (r *Runner) clear(id string) {
-	root, err := r.open()
-	if err != nil {
+	if r.o.State == nil {
 		return
 	}
-	if err := root.RemoveAll(folder(id)); err != nil {
+	if err := r.o.State.RemoveAll(folder(id)); err != nil {
 		r.o.Log.Warn("cannot clear a command's folder", "folder", folder(id), "error", err)
 	}
 }

@@ -12,7 +12,7 @@
 //   - A check ends with placet. It has its own process group; an orderly stop
 //     sends SIGTERM to the group and records the outcome "stopped".
 //   - An agent outlives placet. It has its own session, and its output goes to
-//     files below .placet/actions/, so that nothing breaks when placet ends.
+//     files of the state folder, so that nothing breaks when placet ends.
 //     [Runner.Recover] knows it again by process id and start time.
 //
 // Whatever happens, an attempt gets one outcome:

@@ -84,16 +84,15 @@ func (r *Runner) isLeaving() bool {
 
 // noteStopped notes in a command's folder that an orderly stop ended it.
 func (r *Runner) noteStopped(id string) error {
-	root, err := r.open()
-	if err != nil {
-		return err
+	if r.o.State == nil {
+		return errors.New("there is no state folder")
 	}
-	rec, err := readRecord(root, folder(id))
+	rec, err := readRecord(r.o.State, folder(id))
 	if err != nil {
 		return err
 	}
 	rec.Stopped = true
-	return rec.save(root)
+	return rec.save(r.o.State)
 }
 
 // stoppedBefore takes over a command that an orderly stop of an earlier placet ended.

@@ -188,7 +188,7 @@ func TestWhatAnOrderlyStopEndedMayBeginAgain(t *testing.T) {
 	if err := first.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if looked := Stopped(root); len(looked) != 1 || looked[a.ID].Result != "stopped" {
+	if looked := Stopped(stateIn(t, root)); len(looked) != 1 || looked[a.ID].Result != "stopped" {
 		t.Errorf("whoever looks sees %+v", looked)
 	}
 
@@ -196,7 +196,7 @@ func TestWhatAnOrderlyStopEndedMayBeginAgain(t *testing.T) {
 	if err := next.Recover(); err != nil {
 		t.Fatal(err)
 	}
-	if ended := next.Ended(); len(ended) != 1 || ended[a.ID].Result != "stopped" || len(next.folders()) != 0 || len(Stopped(root)) != 0 {
+	if ended := next.Ended(); len(ended) != 1 || ended[a.ID].Result != "stopped" || len(next.folders()) != 0 || len(Stopped(stateIn(t, root))) != 0 {
 		t.Fatalf("ended %+v, folders %q", ended, next.folders())
 	}
 	crashed := benchAt(t, root, RunnerOptions{})

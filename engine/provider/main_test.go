@@ -9,6 +9,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/layout"
 )
 
 // TestMain lets the test program stand in for programs that no shell script
@@ -57,7 +58,11 @@ func playPlacet() {
 	if err != nil {
 		panic(err)
 	}
-	r := NewRunner(wd, store.New(store.OS(wd), store.Options{}), RunnerOptions{})
+	state, err := os.OpenRoot(wd)
+	if err != nil {
+		panic(err)
+	}
+	r := NewRunner(wd, store.New(store.OS(wd), store.Options{}), RunnerOptions{State: state, Families: []layout.Family{runFamily{}}})
 	for _, kind := range []string{"agent", "check"} {
 		a := engine.Action{
 			ID: kind, Outcome: "run/" + kind + ".json",

@@ -11,6 +11,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/layout"
 )
 
 // await polls for what an outside process does, and gives up after a while.
@@ -45,6 +46,7 @@ func newBench(t *testing.T, o RunnerOptions) *bench {
 func benchAt(t *testing.T, root string, o RunnerOptions) *bench {
 	t.Helper()
 	st := store.New(store.OS(root), store.Options{})
+	o.State, o.Families = stateIn(t, root), []layout.Family{runFamily{}}
 	b := &bench{t: t, root: root, Runner: NewRunner(root, st, o)}
 	t.Cleanup(func() {
 		for id := range b.Alive() {
@@ -53,6 +55,29 @@ func benchAt(t *testing.T, root string, o RunnerOptions) *bench {
 		await(t, "every command has ended", func() bool { return len(b.Alive()) == 0 })
 	})
 	return b
+}
+
+// stateIn has the workspace itself be its state folder, so that a test sees what
+// lies in both.
+func stateIn(t *testing.T, root string) *os.Root {
+	t.Helper()
+	state, err := os.OpenRoot(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { state.Close() })
+	return state
+}
+
+// runFamily has one run, in the folder run, in which every JSON file is an outcome.
+type runFamily struct{ layout.Family }
+
+func (runFamily) At(p string) (layout.Run, bool) {
+	return layout.Run{Dir: "run"}, layout.Under(p, "run") && layout.Safe(p)
+}
+
+func (runFamily) File(_ layout.Run, rel string) (layout.File, bool) {
+	return layout.File{Kind: layout.FaberOutcome}, filepath.Ext(rel) == ".json"
 }
 
 // do begins an action and waits for its outcome.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -14,9 +16,9 @@ import (
 	"placet/schemas"
 )
 
-// actionsDir holds a folder for every command that runs. It is placet's
-// scratch: where it vanishes, a running command counts as lost.
-const actionsDir = ".placet/actions"
+// actionsDir holds a folder for every command that runs, in the state folder of
+// the workspace. Where it vanishes, a running command counts as lost.
+const actionsDir = "actions"
 
 // Names in a command's folder.
 const (
@@ -95,7 +97,7 @@ func (r record) left(now time.Time) *time.Duration {
 	return &d
 }
 
-// folder is the command's folder, relative to the workspace.
+// folder is the command's folder, relative to the state folder.
 func folder(id string) string { return path.Join(actionsDir, engine.Sum([]byte(id)).Hex()[:16]) }
 
 // save writes the record so that a reader finds the old one or the new one. It
@@ -131,15 +133,15 @@ func readRecord(root *os.Root, dir string) (record, error) {
 	if err := json.Unmarshal(body, &r); err != nil {
 		return r, fmt.Errorf("cannot read %s: %v", name, err)
 	}
-	if folder(r.ID) != dir || r.Outcome != "" && !outcomePath(r.Outcome) {
+	if folder(r.ID) != dir {
 		return r, fmt.Errorf("cannot use %s: it is not the record of this folder's command", name)
 	}
 	return r, nil
 }
 
-// openRegular opens a file of placet's scratch for reading and returns its
-// size. Others can write there: what is no regular file is refused, and
-// nothing is waited for.
+// openRegular opens a file of a command's folder for reading and returns its
+// size. The command may have put something else in its place: what is no regular
+// file is refused, and nothing is waited for.
 func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -156,10 +158,21 @@ func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// outcomePath reports whether an outcome may be written to a path. A record
-// lies in the workspace, where others can write: it must not lead elsewhere.
-func outcomePath(p string) bool {
-	return layout.Safe(p) && path.Ext(p) == ".json" && !layout.Under(p, ".git")
+// outcomes are the kinds of documents that record how a command ended.
+var outcomes = []string{layout.FaberOutcome, layout.AFLValidation, layout.AFLWorkerRun}
+
+// isOutcome reports whether a path is that of an outcome, as a family's layout
+// names it: nothing else is ever written as one, whatever a record says.
+func isOutcome(families []layout.Family, p, kind string) bool {
+	for _, family := range families {
+		run, ok := family.At(p)
+		if !ok {
+			continue
+		}
+		f, known := family.File(run, strings.TrimPrefix(p, run.Dir+"/"))
+		return known && f.Kind == kind && slices.Contains(outcomes, kind)
+	}
+	return false
 }
 
 // hear puts into an ending what the command's folder holds of its outputs.

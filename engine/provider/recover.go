@@ -14,15 +14,15 @@ import (
 // lookAgain is how often a process that is not a child is looked at.
 const lookAgain = 200 * time.Millisecond
 
-// Recover takes over what an earlier placet left below .placet/: agents that
+// Recover takes over what an earlier placet left in the state folder: agents that
 // still run count as alive again, and every other attempt gets its outcome. Of those
 // without one, what an orderly stop ended has ended as "stopped" and may begin again;
 // what is left of another is ended, and nobody is told. It must be called before the
 // first Begin, by the owner of the workspace's lock.
 func (r *Runner) Recover() error {
-	root, err := r.open()
-	if err != nil {
-		return fmt.Errorf("cannot look for commands of an earlier placet: %w", err)
+	root := r.o.State
+	if root == nil {
+		return nil // nothing could be recorded
 	}
 	names, err := folders(root)
 	if err != nil {
@@ -33,7 +33,7 @@ func (r *Runner) Recover() error {
 		rec, err := readRecord(root, dir)
 		if err != nil {
 			r.o.Log.Warn("found the folder of a command that nothing is known of", "folder", dir, "error", err)
-			_ = root.RemoveAll(dir) // in the way at worst
+			_ = root.RemoveAll(dir) // in the way at worst; nobody but placet has written here
 			continue
 		}
 		r.recover(root, rec)
@@ -58,6 +58,11 @@ func folders(root *os.Root) ([]string, error) {
 
 // recover takes over one attempt.
 func (r *Runner) recover(root *os.Root, rec record) {
+	if rec.Outcome != "" && !isOutcome(r.o.Families, rec.Outcome, rec.action().Kind) {
+		r.o.Log.Warn("cannot use the record of a command: its outcome is no document of a run", "action", rec.ID, "outcome", rec.Outcome)
+		r.clear(rec.ID)
+		return
+	}
 	if rec.Outcome == "" && rec.Stopped {
 		if err := r.stoppedBefore(root, rec); err != nil {
 			r.o.Log.Warn("cannot take over a command that was stopped: nobody knows how it ended", "action", rec.ID, "error", err)
@@ -106,7 +111,7 @@ func (r record) found() string {
 // runs returns nil while the process runs, errEnded when it has ended, and
 // another error where nobody can tell.
 func (r record) runs() error {
-	if r.Pid <= 0 || r.Birth == "" || r.Boot == "" || r.Boot != boot() {
+	if r.Pid <= 1 || r.Birth == "" || r.Boot == "" || r.Boot != boot() {
 		return errors.New("the process is not known")
 	}
 	now, err := birth(r.Pid)
@@ -119,7 +124,7 @@ func (r record) runs() error {
 // orphans reports whether the process has ended and others of its group run.
 // Where another process has its id nobody of the group is left.
 func (r record) orphans() bool {
-	if r.Pid <= 0 || r.Session == nil || r.Boot == "" || r.Boot != boot() {
+	if r.Pid <= 1 || r.Session == nil || r.Boot == "" || r.Boot != boot() {
 		return false
 	}
 	if _, err := birth(r.Pid); !errors.Is(err, errEnded) {
@@ -147,9 +152,7 @@ func (r *Runner) adopt(t *attempt, rec record) {
 	if e.word == "" {
 		return
 	}
-	if root, err := r.open(); err == nil {
-		rec.hear(root, &e)
-	}
+	rec.hear(r.o.State, &e)
 	r.o.Log.Info("a command ended", told(rec.ID, e)...)
 	r.insist(t.action, rec.Started, e)
 }

@@ -304,8 +304,8 @@ func TestActionsFolderThatIsALinkOutIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, RunnerOptions{})
 	outside := t.TempDir()
-	put(t, outside, "actions/keep/process.json", "not ours")
-	if err := os.Symlink(outside, filepath.Join(b.root, ".placet")); err != nil {
+	put(t, outside, "keep/process.json", "not ours")
+	if err := os.Symlink(outside, filepath.Join(b.root, actionsDir)); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Recover(); err == nil || !strings.Contains(err.Error(), "cannot look for commands") {
@@ -314,7 +314,68 @@ func TestActionsFolderThatIsALinkOutIsNotFollowed(t *testing.T) {
 	if got := b.do(shell(t, "echo > ran")); got.Outcome != "not_started" || b.has("ran") {
 		t.Errorf("outcome %q, ran %t; want not_started", got.Outcome, b.has("ran"))
 	}
-	if _, err := os.Stat(filepath.Join(outside, "actions/keep/process.json")); err != nil {
+	if _, err := os.Stat(filepath.Join(outside, "keep/process.json")); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestWithoutAStateFolderNoCommandBegins(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, RunnerOptions{})
+	b.o.State = nil
+	if err := b.Recover(); err != nil {
+		t.Error(err)
+	}
+	if got := b.do(shell(t, "echo > ran")); got.Outcome != "not_started" || b.has("ran") || !strings.Contains(got.Reason, "state folder") {
+		t.Errorf("outcome %q, reason %q, ran %t; want not_started", got.Outcome, got.Reason, b.has("ran"))
+	}
+}
+
+func TestNoProcessButOneThatPlacetStartedIsSignalled(t *testing.T) {
+	t.Parallel()
+	bystander := exec.Command("sleep", "600")
+	bystander.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := bystander.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = bystander.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = bystander.Process.Kill()
+		<-ended
+	})
+	pid := bystander.Process.Pid
+	born, err := birth(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, _ := sessionOf(pid)
+	for name, rec := range map[string]record{
+		"everybody":            {Pid: -1, Boot: boot(), Birth: born},
+		"the group of init":    {Pid: 1, Boot: boot(), Birth: birthOf(t, 1)},
+		"born at another time": {Pid: pid, Boot: boot(), Birth: born + "0"},
+		"of another boot":      {Pid: pid, Boot: "another", Birth: born, Session: &session},
+	} {
+		if rec.runs() == nil || rec.orphans() {
+			t.Errorf("%s: it counts as a process that placet started", name)
+		}
+		rec.signal(syscall.SIGKILL)
+	}
+	select {
+	case <-ended:
+		t.Error("a process that placet never started was ended")
+	default:
+	}
+}
+
+func birthOf(t *testing.T, pid int) string {
+	t.Helper()
+	born, err := birth(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return born
 }

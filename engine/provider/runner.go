@@ -14,6 +14,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/layout"
 )
 
 // RunnerOptions are what a [Runner] may be told; the zero value has defaults.
@@ -29,6 +30,11 @@ type RunnerOptions struct {
 	// Permit is asked once more when a command is about to begin; its error
 	// becomes the reason why it was not started. nil permits everything.
 	Permit func(engine.Action) error
+	// State is the state folder of the workspace, where commands under way are
+	// recorded and have folders of their own; without one no command can begin.
+	State *os.Root
+	// Families say which documents are outcomes.
+	Families []layout.Family
 	// Told is called when it is known how an action without Outcome ended, after
 	// [Runner.Ended] holds it; nil: nobody wants to know.
 	Told func(id string)

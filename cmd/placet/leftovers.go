@@ -1,0 +1,37 @@
+package main
+
+import (
+	"strings"
+
+	"placet/engine/store"
+)
+
+// leftoversName is the file of the state folder that holds which leftovers were
+// named to a person.
+const leftoversName = "leftovers"
+
+// earlierFiles are what a placet of an earlier version read back from the private
+// folder of the workspace. Everybody could write it there, so nothing reads it now.
+var earlierFiles = []string{"actions", "blind", "recall", "recall-live"}
+
+// noteLeftovers names, once for each workspace, what an earlier version has left
+// below .placet/ and is ignored. Nothing there is removed: it may be anybody's.
+func (b *bench) noteLeftovers() {
+	if b.stateDir == nil {
+		return
+	}
+	var left []string
+	for _, name := range earlierFiles {
+		if b.store.There(store.PrivateDir + "/" + name) {
+			left = append(left, store.PrivateDir+"/"+name)
+		}
+	}
+	text := strings.Join(left, "\n")
+	if before, err := b.stateDir.Read(leftoversName, 4<<10); len(left) == 0 || err == nil && string(before) == text {
+		return
+	}
+	b.w.note("ignored, since an earlier version of placet or somebody else left it: %s", strings.Join(left, ", "))
+	if err := b.stateDir.Write(leftoversName, []byte(text), false); err != nil {
+		b.w.note("cannot remember that this was said: %v", plain(err))
+	}
+}
