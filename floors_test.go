@@ -80,6 +80,7 @@ var modules = map[string][]string{
 	// A database is a copy for others to read: nothing but what carries it out may
 	// know that there is one.
 	"modernc.org/sqlite": {"engine/provider"},
+	"modernc.org/libc":   {"engine/provider"}, // to set what SQLite must know first
 	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/provider", "bench"},
 }
 

@@ -250,7 +250,8 @@ type Database struct {
 	// Path is relative to the workspace, with slashes.
 	Path string
 	// Schema names the embedded SQL that makes the database where it does not
-	// exist. Only for rows: a look makes nothing.
+	// exist, and says what may stand in it: for a row and for a look, which makes
+	// nothing.
 	Schema string
 	// Columns are, by table, the columns that must be there; Hint says what to
 	// do where one is missing.

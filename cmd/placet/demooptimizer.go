@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/optimizer"
 	"placet/engine/provider"
 	"placet/schemas"
 )
@@ -121,7 +122,7 @@ func (d *demo) record(ctx context.Context) error {
 	const database = ".mso-context/audit_global.db"
 	databases := provider.NewDatabases(d.dir)
 	defer databases.Rest(database)
-	look := engine.Database{Path: database, Select: []engine.Query{
+	look := engine.Database{Path: database, Schema: optimizer.AuditSchema, Select: []engine.Query{
 		{Name: "rows", SQL: "SELECT 'audit_logs' AS t, action AS what, status AS how FROM audit_logs UNION ALL" +
 			" SELECT 'user_feedback', impact_summary, impact_domain FROM user_feedback UNION ALL SELECT 'decisions', title, approved_by FROM decisions"},
 	}}

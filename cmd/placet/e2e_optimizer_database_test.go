@@ -67,7 +67,7 @@ func (c *cycles) once() string {
 // ask asks the database.
 func (c *cycles) ask(sql string, args ...any) []map[string]any {
 	c.t.Helper()
-	e := c.do(engine.Database{Path: auditFile, Select: []engine.Query{{Name: "rows", SQL: sql, Args: args}}})
+	e := c.do(engine.Database{Path: auditFile, Schema: "optimizer/audit", Select: []engine.Query{{Name: "rows", SQL: sql, Args: args}}})
 	var found struct{ Rows []map[string]any }
 	if err := json.Unmarshal(e.Output, &found); e.Result != "done" || err != nil {
 		c.t.Fatalf("%s: %+v, %v", sql, e, err)

@@ -119,7 +119,7 @@ func rowIDs(databases *provider.Databases, db string, rows []owing) (there map[s
 	for _, o := range rows {
 		ids[o.row.Table] = append(ids[o.row.Table], o.row.ID)
 	}
-	q := engine.Database{Path: db}
+	q := engine.Database{Path: db, Schema: optimizer.AuditSchema}
 	for _, table := range sorted(ids) {
 		marks := strings.TrimSuffix(strings.Repeat("?,", len(ids[table])), ",")
 		q.Select = append(q.Select, engine.Query{Name: table, SQL: "SELECT id FROM " + table + " WHERE id IN (" + marks + ")", Args: ids[table]})

@@ -173,7 +173,7 @@ const (
 func (r *reading) collectAction(k int) engine.Action {
 	like := "/" + r.runID() + "/"
 	return engine.Action{ID: r.collectID(k), Database: &engine.Database{
-		Path: r.auditPath(), Columns: auditColumns, Hint: migrateHint,
+		Path: r.auditPath(), Schema: AuditSchema, Columns: auditColumns, Hint: migrateHint,
 		Select: []engine.Query{
 			{
 				Name: auditLogs,

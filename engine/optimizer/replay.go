@@ -28,6 +28,9 @@ func (a Audit) Into(row Row) engine.Database {
 	return d
 }
 
+// AuditSchema names what an audit database may hold, and the SQL that makes it.
+const AuditSchema = "optimizer/audit"
+
 // Into is the row alone for a database, whose path is relative to the workspace: plain
 // values, and what the database must be like.
 func (row Row) Into(db string) engine.Database {
@@ -36,7 +39,7 @@ func (row Row) Into(db string) engine.Database {
 		values = append(values, engine.Field{Name: m.Name, Value: plainValue(m.Value)})
 	}
 	return engine.Database{
-		Path: db, Schema: "optimizer/audit", Columns: auditColumns, Hint: migrateHint,
+		Path: db, Schema: AuditSchema, Columns: auditColumns, Hint: migrateHint,
 		Insert: &engine.Row{Table: row.Table, ID: row.ID, Values: values},
 	}
 }

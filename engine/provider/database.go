@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"placet/engine"
@@ -24,8 +25,7 @@ const (
 const (
 	// busyTimeout is how long a lock of another program is waited for.
 	busyTimeout = 5 * time.Second
-	// patience is how long one look or one row may take: a database is the work of
-	// others, and a trigger or a view of it need not end.
+	// patience is how long one row may take with all that it waits for.
 	patience = 30 * time.Second
 )
 
@@ -36,9 +36,8 @@ const (
 // SQLite's locks belong to the process, and closing any descriptor of a file
 // lets go of them all: nothing else in placet may open a database.
 type Databases struct {
-	root     string // absolute
-	busy     time.Duration
-	patience time.Duration
+	root                 string // absolute
+	busy, patience, work time.Duration
 
 	mu   sync.Mutex
 	home *os.Root                 // the workspace, once it was opened
@@ -55,18 +54,35 @@ type databaseFile struct {
 // NewDatabases returns what opens the databases of the workspace at root, which
 // is absolute.
 func NewDatabases(root string) *Databases {
-	return &Databases{root: root, busy: busyTimeout, patience: patience, in: map[string]*databaseFile{}}
+	return &Databases{root: root, busy: busyTimeout, patience: patience, work: workTime, in: map[string]*databaseFile{}}
 }
 
 // Do carries out one look or one row and says how it ended; the times are its
 // caller's to add. Until [Databases.Rest] the file may stay open for the next row.
 func (d *Databases) Do(q engine.Database) engine.Ended {
-	ctx, cancel := context.WithTimeout(context.Background(), d.patience)
-	defer cancel()
 	q.Path = path.Clean(q.Path)
 	f := d.take(q.Path)
 	defer f.mu.Unlock()
-	return d.carry(ctx, f, q)
+	heap.RLock()
+	begun, alone := heap.begun.Add(1), heap.working.Add(1) == 1
+	e, err := d.carry(f, q)
+	heap.working.Add(-1)
+	alone = alone && heap.begun.Load() == begun
+	heap.RUnlock()
+	if sqliteCode(err) == sqliteNoMem && !alone {
+		heap.Lock()
+		defer heap.Unlock()
+		e, _ = d.carry(f, q)
+	}
+	return e
+}
+
+// heap is held by whoever works on a database. SQLite's memory is that of all of them:
+// who had too little of it while others worked begins again alone, since what one
+// database costs is no reason for another one to fail.
+var heap struct {
+	sync.RWMutex
+	begun, working atomic.Int64
 }
 
 // Rest says that nothing more waits for a database: its file is closed, and what
@@ -80,7 +96,7 @@ func (d *Databases) Rest(name string) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.gone = true
-		d.end(context.Background(), f, name)
+		d.end(f, name)
 	}
 }
 
@@ -109,12 +125,14 @@ func (d *Databases) file(name string) *databaseFile {
 // end closes a file. Where it has lost its name, what was committed goes into it and
 // out of the log beside it first: the log keeps its name, and would be taken for that
 // of the database that has the name now.
-func (d *Databases) end(ctx context.Context, f *databaseFile, name string) {
+func (d *Databases) end(f *databaseFile, name string) {
 	if f.conn == nil {
 		return
 	}
 	if d.same(name, f.conn) != nil {
-		_ = f.conn.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+		ctx, cancel := f.conn.working(context.Background())
+		defer cancel()
+		_ = f.conn.exec(ctx, harmless+"PRAGMA wal_checkpoint(TRUNCATE)")
 	}
 	f.conn.close()
 	f.conn = nil
@@ -122,7 +140,9 @@ func (d *Databases) end(ctx context.Context, f *databaseFile, name string) {
 
 // carry does what is asked of a file, with its lock held. A connection on which
 // something did not work is not used again.
-func (d *Databases) carry(ctx context.Context, f *databaseFile, q engine.Database) engine.Ended {
+func (d *Databases) carry(f *databaseFile, q engine.Database) (engine.Ended, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), d.patience)
+	defer cancel()
 	e := engine.Ended{Result: rowDone}
 	var err error
 	if q.Insert != nil {
@@ -133,12 +153,12 @@ func (d *Databases) carry(ctx context.Context, f *databaseFile, q engine.Databas
 	var no refusal
 	switch {
 	case err == nil:
-		return e
+		return e, nil
 	case q.Insert == nil && errors.Is(err, fs.ErrNotExist):
-		return engine.Ended{Result: noDatabase}
+		return engine.Ended{Result: noDatabase}, nil
 	case errors.As(err, &no):
-		return engine.Ended{Result: rowRefused, Reason: no.Error()}
+		return engine.Ended{Result: rowRefused, Reason: no.Error()}, nil
 	}
-	d.end(ctx, f, q.Path)
-	return engine.Ended{Result: failed, Reason: d.inWords(ctx, q.Path, err)}
+	d.end(f, q.Path)
+	return engine.Ended{Result: failed, Reason: d.inWords(q.Path, err)}, err
 }

@@ -55,7 +55,7 @@ func TestWhatIsNoDatabaseStaysAsItIs(t *testing.T) {
 			}
 			row := task(1)
 			q.Insert = &row
-			look := engine.Database{Path: q.Path, Select: []engine.Query{{Name: "q", SQL: "SELECT * FROM audit_logs"}}}
+			look := engine.Database{Path: q.Path, Schema: "optimizer/audit", Select: []engine.Query{{Name: "q", SQL: "SELECT * FROM audit_logs"}}}
 			for _, e := range []engine.Ended{l.Do(look), l.Do(q), l.Do(look)} {
 				if e.Result != "failed" || !strings.HasPrefix(e.Reason, tt.want) {
 					t.Errorf("%s, %q, want %q", e.Result, e.Reason, tt.want)

@@ -80,7 +80,7 @@ func TestAReadOnlyDatabaseKeepsTheRow(t *testing.T) {
 			l.asNobody(func() {
 				row := task(2)
 				for want, q := range map[string]engine.Database{
-					tt.look + " ": {Path: audit, Select: []engine.Query{{Name: "q", SQL: "SELECT id FROM audit_logs"}}},
+					tt.look + " ": {Path: audit, Schema: "optimizer/audit", Select: []engine.Query{{Name: "q", SQL: "SELECT id FROM audit_logs"}}},
 					tt.row:        {Path: audit, Schema: "optimizer/audit", Columns: auditColumns, Insert: &row},
 				} {
 					e := l.Do(q)

@@ -32,7 +32,7 @@ func TestTheRunnerMirrorsRowsAndLetsTheFileRest(t *testing.T) {
 			Path: "./" + audit, Schema: "optimizer/audit", Columns: auditColumns, Hint: migrate, Insert: &row,
 		}})
 	}
-	b.Begin(engine.Action{ID: "look", Database: &engine.Database{Path: audit, Select: []engine.Query{{Name: "n", SQL: "SELECT count(*) AS n FROM audit_logs"}}}})
+	b.Begin(engine.Action{ID: "look", Database: &engine.Database{Path: audit, Schema: "optimizer/audit", Select: []engine.Query{{Name: "n", SQL: "SELECT count(*) AS n FROM audit_logs"}}}})
 	close(wait)
 	if err := b.Wait(t.Context()); err != nil {
 		t.Fatal(err)

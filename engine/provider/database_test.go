@@ -118,7 +118,7 @@ func TestALookAnswersEveryQueryByName(t *testing.T) {
 	l := newMirror(t)
 	l.must("done", task(1))
 	l.must("done", task(2))
-	e := l.Do(engine.Database{Path: audit, Columns: auditColumns, Select: []engine.Query{
+	e := l.Do(engine.Database{Path: audit, Schema: "optimizer/audit", Columns: auditColumns, Select: []engine.Query{
 		{Name: "newest", SQL: "SELECT id, date FROM audit_logs WHERE instr(task_name, ?) ORDER BY id DESC LIMIT ?", Args: []any{"masking", 1}},
 		{Name: "none", SQL: "SELECT * FROM user_feedback"},
 		{Name: "kinds", SQL: "SELECT x'ff41' AS b, 9e999 AS inf, 1 AS i, 0.5 AS f, NULL AS n, created_at FROM audit_logs WHERE id = ?", Args: []any{task(1).ID}},
@@ -206,7 +206,7 @@ func TestAMissingColumnIsNamed(t *testing.T) {
 	l.script("CREATE TABLE audit_logs (id TEXT PRIMARY KEY, date DATE, Task_Name TEXT, status TEXT); CREATE TABLE other (x)")
 	for _, e := range []engine.Ended{
 		l.put(task(1)),
-		l.Do(engine.Database{Path: audit, Columns: auditColumns, Hint: migrate, Select: []engine.Query{{Name: "q", SQL: "SELECT 1"}}}),
+		l.Do(engine.Database{Path: audit, Schema: "optimizer/audit", Columns: auditColumns, Hint: migrate, Select: []engine.Query{{Name: "q", SQL: "SELECT 1"}}}),
 	} {
 		if want := "the database " + audit + ": column work_type is missing: migrate with upstream's init_db"; e.Result != "failed" || e.Reason != want {
 			t.Errorf("%s, %q, want %q", e.Result, e.Reason, want)

@@ -73,7 +73,7 @@ func (l *mirror) must(word string, row engine.Row) string {
 
 // ask is a look with one query.
 func (l *mirror) ask(text string, args ...any) engine.Ended {
-	return l.Do(engine.Database{Path: audit, Select: []engine.Query{{Name: "q", SQL: text, Args: args}}})
+	return l.Do(engine.Database{Path: audit, Schema: "optimizer/audit", Select: []engine.Query{{Name: "q", SQL: text, Args: args}}})
 }
 
 // rows are what a look with one query finds.

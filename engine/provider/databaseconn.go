@@ -17,15 +17,20 @@ import (
 	"placet/schemas"
 )
 
-// pragmas hold for every connection. The last two keep what stands in a database
-// of others from doing more than it is there for.
-var pragmas = []string{"foreign_keys(ON)", "recursive_triggers(OFF)", "trusted_schema(OFF)", "cell_size_check(ON)"}
+// pragmas hold for every connection. All but the first two keep what stands in a
+// database of others from doing more, or costing more, than it is there for.
+var pragmas = []string{
+	"foreign_keys(ON)", "recursive_triggers(OFF)", "trusted_schema(OFF)", "cell_size_check(ON)",
+	"mmap_size(0)", "temp_store(MEMORY)", "hard_heap_limit(" + strconv.Itoa(mostHeap) + ")",
+}
 
 // connection is one open database.
 type connection struct {
 	*sql.Conn
-	pool *sql.DB     // of this one connection
-	file fs.FileInfo // what had the name when it was opened
+	pool    *sql.DB       // of this one connection
+	file    fs.FileInfo   // what had the name before it was opened
+	allowed upstream      // what may stand in it
+	work    time.Duration // how long it may work at a stretch
 }
 
 // connect opens a database by its absolute name; it makes none. Nothing of it is read
@@ -46,7 +51,23 @@ func connect(ctx context.Context, name string, busy time.Duration) (*connection,
 		pool.Close()
 		return nil, err
 	}
-	return &connection{Conn: conn, pool: pool}, nil
+	c := &connection{Conn: conn, pool: pool, work: workTime}
+	if err := c.limit(); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// open connects to the database that was found under a name. Nothing of it is read
+// yet.
+func (d *Databases) open(ctx context.Context, q engine.Database, found fs.FileInfo, busy time.Duration) (*connection, error) {
+	c, err := connect(ctx, d.abs(q.Path), busy)
+	if err != nil {
+		return nil, err
+	}
+	c.file, c.allowed, c.work = found, schemaOf(schemas.SQL(q.Schema)), d.work
+	return c, nil
 }
 
 func (c *connection) close() {
@@ -63,11 +84,17 @@ func (c *connection) exec(ctx context.Context, script string, args ...any) error
 	return err
 }
 
-// holds reports whether anything was ever made in the database.
-func (c *connection) holds(ctx context.Context) (bool, error) {
-	var n int
-	err := c.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n)
-	return n > 0, err
+// enter begins a transaction that reads, if the name still leads to the file that is
+// open, and says how many objects the database has. All of them are as they must be.
+func (d *Databases) enter(ctx context.Context, name string, c *connection) (objects int, err error) {
+	// This waits for the lock and reads nothing that others have made.
+	if err := c.exec(ctx, "BEGIN; PRAGMA user_version"); err != nil {
+		return 0, err
+	}
+	if err := d.same(name, c); err != nil {
+		return 0, err
+	}
+	return c.judge(ctx)
 }
 
 // writable returns a connection to the database that is under the name now, and
@@ -77,21 +104,22 @@ func (d *Databases) writable(ctx context.Context, f *databaseFile, q engine.Data
 	if err == nil && f.conn != nil && os.SameFile(there, f.conn.file) {
 		return f.conn, nil
 	}
-	d.end(ctx, f, q.Path)
+	d.end(f, q.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		there, err = d.create(q, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if f.conn, err = connect(ctx, d.abs(q.Path), d.busy); err != nil {
+	if f.conn, err = d.open(ctx, q, there, d.busy); err != nil {
 		return nil, err
 	}
-	f.conn.file = there
-	if err := d.same(q.Path, f.conn); err != nil {
-		return nil, err
+	objects, err := d.enter(ctx, q.Path, f.conn)
+	f.conn.undo()
+	if err == nil && objects == 0 && q.Schema != "" {
+		err = d.fill(ctx, f.conn, q)
 	}
-	return f.conn, d.filled(ctx, f.conn, q)
+	return f.conn, err
 }
 
 // create makes the empty file that becomes a database. SQLite would follow a link
@@ -114,13 +142,9 @@ func (d *Databases) create(q engine.Database, missing error) (fs.FileInfo, error
 	return d.find(q.Path)
 }
 
-// filled makes the database's tables where it holds nothing at all: it was
+// fill makes the database's tables where it holds nothing at all: it was
 // absent, or somebody opened it and left it, or died when it was being made.
-func (d *Databases) filled(ctx context.Context, c *connection, q engine.Database) error {
-	holds, err := c.holds(ctx)
-	if err != nil || holds || q.Schema == "" {
-		return err
-	}
+func (d *Databases) fill(ctx context.Context, c *connection, q engine.Database) error {
 	// SQLite does not wait for a lock to change this: whoever has it makes the
 	// database, as a rule, and nothing is left to do.
 	log := c.exec(ctx, "PRAGMA journal_mode=WAL")
@@ -140,12 +164,14 @@ func (d *Databases) filled(ctx context.Context, c *connection, q engine.Database
 // fill carries out the script and commits, if still nobody else made anything and
 // the database has got its log.
 func (c *connection) fill(ctx context.Context, script string, log error) error {
-	holds, err := c.holds(ctx)
-	if err == nil && !holds {
+	work, cancel := c.working(ctx)
+	defer cancel()
+	objects, err := c.judge(work)
+	if err == nil && objects == 0 {
 		err = log
 	}
-	if err == nil && !holds {
-		err = c.exec(ctx, script)
+	if err == nil && objects == 0 {
+		err = c.exec(work, script)
 	}
 	if err == nil {
 		err = c.exec(ctx, "COMMIT")

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"placet/layout"
 )
@@ -18,14 +19,15 @@ var beside = []string{"-journal", "-wal", "-shm"}
 // errElsewhere says that the workspace is not the one that placet began with.
 var errElsewhere = errors.New("the workspace was moved away: what has its name now is another one")
 
-// errReplaced says that what was written went into a file that has lost its
-// name.
-var errReplaced = errors.New("was replaced while it was written")
+// errReplaced says that what is open is a file that has lost its name, and what was
+// written went into it.
+var errReplaced = errors.New("was replaced while it was open")
 
 // find returns what is under a database's name, with an error for which
 // errors.Is(err, fs.ErrNotExist) holds where there is nothing. SQLite opens by
 // name, follows links and waits for pipes: so nothing on the way may be a link,
-// and neither the database nor what stands beside it anything but a file.
+// and neither the database nor what stands beside it anything but a file of that one
+// name, which is not too large.
 func (d *Databases) find(name string) (fs.FileInfo, error) {
 	if !layout.Safe(name) {
 		return nil, fmt.Errorf("%q is no path of a file in the workspace", name)
@@ -38,11 +40,39 @@ func (d *Databases) find(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	for _, suffix := range beside {
-		if _, err := regular(root, name+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := regular(root, name+suffix, mostLog); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	return regular(root, name)
+	if err := alone(root, name+"-journal"); err != nil {
+		return nil, err
+	}
+	return regular(root, name, mostFile)
+}
+
+// superJournal ends a journal that is one of several: the name of a file stands before
+// it, anywhere on this machine, which SQLite opens, be it a pipe, reads whole, and
+// deletes if it names this journal alone.
+const superJournal = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+
+// alone says whether a journal is none of several.
+func alone(root *os.Root, name string) error {
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	end := make([]byte, len(superJournal))
+	if _, err := file.ReadAt(end, info.Size()-int64(len(end))); err == nil && string(end) == superJournal {
+		return &unfit{name + " belongs to a transaction over several databases: open the database with the program that wrote it, or delete both"}
+	}
+	return nil
 }
 
 // workspace returns the workspace, if it still has the name by which SQLite would
@@ -92,19 +122,29 @@ func foldersTo(root *os.Root, dir string) error {
 		case err != nil:
 			return err
 		case !info.IsDir():
-			return unfit(name, info, "a folder")
+			return unexpected(name, info, "a folder")
 		}
 	}
 	return nil
 }
 
-// regular returns what is under a name if it is a regular file.
-func regular(root *os.Root, name string) (fs.FileInfo, error) {
+// regular returns what is under a name if it is a regular file of no other name, and
+// not larger than so many bytes.
+func regular(root *os.Root, name string, most int64) (fs.FileInfo, error) {
 	info, err := root.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = unfit(name, info, "a file of its own")
+	if err != nil {
+		return nil, err
 	}
-	return info, err
+	if !info.Mode().IsRegular() {
+		return nil, unexpected(name, info, "a file of its own")
+	}
+	if st, is := info.Sys().(*syscall.Stat_t); is && st.Nlink > 1 {
+		return nil, &unfit{fmt.Sprintf("%s has %d names: make a copy of it, and give that the name", name, st.Nlink)}
+	}
+	if info.Size() > most {
+		return nil, &unfit{fmt.Sprintf("%s has %d bytes, expected at most %d: move it away, and a new one is made", name, info.Size(), most)}
+	}
+	return info, nil
 }
 
 // noFolder says that the folder of a database is missing.
@@ -115,8 +155,13 @@ func (e *noFolder) Error() string { return "there is no folder " + e.name }
 // Is makes a database in a folder that is missing a missing one.
 func (e *noFolder) Is(target error) bool { return target == fs.ErrNotExist }
 
-// unfit says that there is something else than what was expected.
-func unfit(name string, info fs.FileInfo, want string) error {
+// unfit says what is wrong with what is under a name.
+type unfit struct{ what string }
+
+func (e *unfit) Error() string { return e.what }
+
+// unexpected says that there is something else than what was expected.
+func unexpected(name string, info fs.FileInfo, want string) error {
 	is := "neither file nor folder"
 	switch mode := info.Mode(); {
 	case mode&fs.ModeSymlink != 0:
@@ -126,7 +171,7 @@ func unfit(name string, info fs.FileInfo, want string) error {
 	case mode.IsRegular():
 		is = "a file"
 	}
-	return fmt.Errorf("%s is %s: expected %s", name, is, want)
+	return &unfit{fmt.Sprintf("%s is %s: expected %s", name, is, want)}
 }
 
 // abs is the name by which SQLite opens a database.

@@ -22,10 +22,13 @@ import (
 // database in WAL mode, and cannot read at all where a program died in the middle of
 // a transaction, which every reader takes back.
 func (d *Databases) look(ctx context.Context, q engine.Database) ([]byte, error) {
-	if _, err := d.find(q.Path); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, d.work)
+	defer cancel()
+	there, err := d.find(q.Path)
+	if err != nil {
 		return nil, err
 	}
-	answer, err := d.found(ctx, q)
+	answer, err := d.found(ctx, q, there)
 	if err != nil {
 		return nil, err
 	}
@@ -39,19 +42,19 @@ func (d *Databases) look(ctx context.Context, q engine.Database) ([]byte, error)
 // rowsByQuery is what is found, by the name of the query.
 type rowsByQuery map[string][]map[string]any
 
-func (d *Databases) found(ctx context.Context, q engine.Database) (rowsByQuery, error) {
-	c, err := connect(ctx, d.abs(q.Path), d.busy)
+func (d *Databases) found(ctx context.Context, q engine.Database, there fs.FileInfo) (rowsByQuery, error) {
+	c, err := d.open(ctx, q, there, min(d.busy, d.work/2)) // who waits longer cannot say for what
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	if err := c.exec(ctx, "PRAGMA query_only=ON; BEGIN"); err != nil {
+	if err := c.exec(ctx, "PRAGMA query_only=ON"); err != nil {
 		return nil, err
 	}
 	defer c.undo()
-	if holds, err := c.holds(ctx); err != nil {
+	if objects, err := d.enter(ctx, q.Path, c); err != nil {
 		return nil, err
-	} else if !holds { // a row would make it
+	} else if objects == 0 { // a row would make it
 		return nil, fs.ErrNotExist
 	}
 	if err := c.has(ctx, q.Columns, q.Hint); err != nil {

@@ -23,10 +23,7 @@ func (d *Databases) insert(ctx context.Context, f *databaseFile, q engine.Databa
 	if err != nil {
 		return "", err
 	}
-	if err := c.fits(ctx, q, *q.Insert); err != nil {
-		return "", err
-	}
-	if found, err := c.compare(ctx, *q.Insert); found || err != nil {
+	if found, err := d.stands(ctx, c, q); found || err != nil {
 		return rowPresent, err
 	}
 	no := c.add(ctx, *q.Insert)
@@ -39,15 +36,33 @@ func (d *Databases) insert(ctx context.Context, f *databaseFile, q engine.Databa
 		}
 		return rowDone, no
 	}
-	if found, err := c.compare(ctx, *q.Insert); found || err != nil {
+	if found, err := d.stands(ctx, c, q); found || err != nil {
 		return rowPresent, err
 	}
 	return "", refusal(fmt.Sprintf("row %s of %s: the rules of %s forbid it: %s", q.Insert.ID, q.Insert.Table, q.Path, inner(no)))
 }
 
+// stands says whether our row is in a database that is as it must be.
+func (d *Databases) stands(ctx context.Context, c *connection, q engine.Database) (bool, error) {
+	defer c.undo()
+	if _, err := d.enter(ctx, q.Path, c); err != nil {
+		return false, err
+	}
+	work, cancel := c.working(ctx)
+	defer cancel()
+	if err := c.fits(work, q, *q.Insert); err != nil {
+		return false, err
+	}
+	return c.compare(work, *q.Insert)
+}
+
 // same says whether the name still leads to the database that is open.
 func (d *Databases) same(name string, c *connection) error {
 	there, err := d.find(name)
+	var no *unfit
+	if errors.As(err, &no) {
+		return err
+	}
 	if err == nil && os.SameFile(there, c.file) {
 		return nil
 	}
@@ -59,17 +74,16 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// add inserts a row in a transaction of its own.
+// add inserts a row in a transaction of its own. Others may have changed the schema
+// since it was judged: with the lock it is judged again.
 func (c *connection) add(ctx context.Context, r engine.Row) error {
-	names, marks, args := make([]string, len(r.Values)), make([]string, len(r.Values)), make([]any, len(r.Values))
-	for i, v := range r.Values {
-		names[i], marks[i], args[i] = quoted(v.Name), "?", v.Value
-	}
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	err := c.exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)",
-		quoted(r.Table), strings.Join(names, ", "), strings.Join(marks, ", ")), args...)
+	_, err := c.judge(ctx)
+	if err == nil {
+		err = c.guarded(r.Table, func() error { return c.put(ctx, r) })
+	}
 	if err == nil {
 		err = c.exec(ctx, "COMMIT")
 	}
@@ -77,6 +91,17 @@ func (c *connection) add(ctx context.Context, r engine.Row) error {
 		c.undo()
 	}
 	return err
+}
+
+func (c *connection) put(ctx context.Context, r engine.Row) error {
+	ctx, cancel := c.working(ctx)
+	defer cancel()
+	names, marks, args := make([]string, len(r.Values)), make([]string, len(r.Values)), make([]any, len(r.Values))
+	for i, v := range r.Values {
+		names[i], marks[i], args[i] = quoted(v.Name), "?", v.Value
+	}
+	return c.exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)",
+		quoted(r.Table), strings.Join(names, ", "), strings.Join(marks, ", ")), args...)
 }
 
 // compare looks for a row with our id. It is found where all that we give is as

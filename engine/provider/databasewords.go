@@ -15,7 +15,9 @@ const (
 	sqlitePerm       = 3
 	sqliteBusy       = 5
 	sqliteLocked     = 6
+	sqliteNoMem      = 7
 	sqliteReadonly   = 8
+	sqliteInterrupt  = 9
 	sqliteCorrupt    = 11
 	sqliteFull       = 13
 	sqliteCantopen   = 14
@@ -74,12 +76,15 @@ func (u *unmade) Error() string { return "cannot be made: " + inner(u.why) }
 func (u *unmade) Unwrap() error { return u.why }
 
 // inWords says what is wrong with a database, and what to do about it.
-func (d *Databases) inWords(ctx context.Context, name string, err error) string {
+func (d *Databases) inWords(name string, err error) string {
 	var lack *missing
 	var no *unmade
+	var bad unsound
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Sprintf("the database %s was not done after %s: look for a trigger or a view that does not end", name, d.patience)
+	case errors.Is(err, context.DeadlineExceeded), sqliteCode(err)&0xff == sqliteInterrupt:
+		return fmt.Sprintf("the database %s keeps SQLite at work for longer than it may, %s in all: %s", name, d.work, another)
+	case errors.As(err, &bad):
+		return fmt.Sprintf("the database %s is not used as it is: it has %s; drop that, or %s", name, bad, another)
 	case errors.As(err, &lack):
 		return fmt.Sprintf("the database %s: %s", name, lack)
 	case errors.As(err, &no):
@@ -89,6 +94,9 @@ func (d *Databases) inWords(ctx context.Context, name string, err error) string 
 	}
 	return byCode(name, err)
 }
+
+// another is what helps where a database cannot be used as it is.
+const another = "move the file away, and a new one is made"
 
 // byCode is inWords for what SQLite found.
 func byCode(name string, err error) string {
@@ -106,7 +114,9 @@ func byCode(name string, err error) string {
 	case sqliteCorrupt:
 		return fmt.Sprintf("the database %s is damaged: %s; put back a copy, or move it away, and a new one is made", name, inner(err))
 	case sqliteFull:
-		return fmt.Sprintf("the database %s cannot be written: the disk is full", name)
+		return fmt.Sprintf("the database %s cannot be written: the disk is full, or the file has %d bytes, which is the most", name, mostFile)
+	case sqliteNoMem:
+		return fmt.Sprintf("the database %s has SQLite take more than %d bytes of memory: %s", name, mostHeap, another)
 	case sqliteCantopen:
 		return fmt.Sprintf("the database %s cannot be opened: allow placet to read and write the file and its folder", name)
 	}
