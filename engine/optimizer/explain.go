@@ -118,7 +118,7 @@ func (x explaining) final() {
 func (x explaining) pending() {
 	for _, row := range x.r.audit.Rows {
 		switch {
-		case row.Outcome == rowPending:
+		case row.Outcome == rowPending, row.Outcome == rowOwed && row.LastError != "":
 			x.why("the database %s does not have the row %s yet: %s; it is tried again at %s, or now with placet optimizer replay",
 				x.r.audit.DB, row.ID, orWord(oneLine(string(row.LastError), shownSentence), "no reason is known"), orWord(string(row.NextTryAt), "the time when that is in"))
 		case row.Outcome == rowRefused:

@@ -27,10 +27,11 @@ var pragmas = []string{
 // connection is one open database.
 type connection struct {
 	*sql.Conn
-	pool    *sql.DB       // of this one connection
-	file    fs.FileInfo   // what had the name before it was opened
-	allowed upstream      // what may stand in it
-	work    time.Duration // how long it may work at a stretch
+	pool    *sql.DB         // of this one connection
+	file    fs.FileInfo     // what had the name before it was opened
+	allowed upstream        // what may stand in it
+	sound   map[string]bool // the SQL of what was judged already
+	work    time.Duration   // how long it may work at a stretch
 }
 
 // connect opens a database by its absolute name; it makes none. Nothing of it is read
@@ -51,7 +52,7 @@ func connect(ctx context.Context, name string, busy time.Duration) (*connection,
 		pool.Close()
 		return nil, err
 	}
-	c := &connection{Conn: conn, pool: pool, work: workTime}
+	c := &connection{Conn: conn, pool: pool, sound: map[string]bool{}, work: workTime}
 	if err := c.limit(); err != nil {
 		c.close()
 		return nil, err

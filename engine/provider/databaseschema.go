@@ -134,9 +134,13 @@ func (c *connection) judge(ctx context.Context) (objects int, err error) {
 		if !is {
 			return 0, unsound("an object whose SQL is no text")
 		}
+		if c.sound[text] {
+			continue
+		}
 		if err := c.allowed.object(text); err != nil {
 			return 0, err
 		}
+		c.sound[text] = true
 	}
 	if objects > mostObjects {
 		return 0, unsound(fmt.Sprintf("more than %d tables, indexes, views and triggers", mostObjects))
