@@ -152,7 +152,7 @@ func (b *bench) permit(a engine.Action) error {
 		return errors.New(away)
 	case !ok:
 		return errors.New("its command is not the one that the attempt was recorded with")
-	case !now.trusted[digest]:
+	case digest == "" || !now.trusted[digest]:
 		return errors.New("it is not trusted any more: see placet trust")
 	}
 	return nil

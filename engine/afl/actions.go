@@ -143,7 +143,7 @@ func CommandDigest(a engine.Action) (digest engine.Digest, ok bool) {
 	if a.Command.Agent {
 		kind = "worker"
 	}
-	digest = engine.Sum(canonical(append([]string{kind}, a.Command.Argv...)))
+	digest = engine.CommandDigest(kind, a.Command.Argv...)
 	for _, f := range a.Fields {
 		if f.Name == "command_digest" {
 			return digest, f.Value == string(digest)

@@ -75,7 +75,7 @@ func (c Config) WorkerDigest() engine.Digest {
 
 // commandDigest is the digest of a command as it runs.
 func commandDigest(kind string, shell []string, command string) engine.Digest {
-	return engine.Sum(canonical(append(append([]string{kind}, shell...), command)))
+	return engine.CommandDigest(kind, append(slices.Clone(shell), command)...)
 }
 
 // settings are the merged configuration.

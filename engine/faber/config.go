@@ -7,7 +7,6 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/schemas"
 )
 
 // Config is the [faber] block of placet.toml.
@@ -105,19 +104,8 @@ func (c Config) Check() error {
 	return nil
 }
 
-// CommandDigest is what placet trust records for a resume command: the digest
-// of its argument vector under the key faber.resume.
-func CommandDigest(argv []string) engine.Digest {
-	items := make([]any, len(argv))
-	for i, a := range argv {
-		items[i] = a
-	}
-	body, err := schemas.Encode(items)
-	if err != nil {
-		return ""
-	}
-	return engine.Sum(append([]byte("faber.resume\n"), body...))
-}
+// CommandDigest is what placet trust records for a resume command.
+func CommandDigest(argv []string) engine.Digest { return engine.CommandDigest("faber.resume", argv...) }
 
 // config returns the settings of a snapshot.
 func config(s engine.Snapshot) Config {

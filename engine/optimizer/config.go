@@ -135,7 +135,7 @@ func (s settings) argv(level int) []string {
 
 // CommandDigest is what trust in a level command is recorded under.
 func CommandDigest(argv []string) engine.Digest {
-	return engine.Sum([]byte("optimizer\x00" + strings.Join(argv, "\x00")))
+	return engine.CommandDigest("optimizer", argv...)
 }
 
 // Commands returns the digests of the level commands that are configured.
