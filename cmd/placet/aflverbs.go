@@ -115,7 +115,7 @@ func (b *bench) noteWish(v view, want wish) {
 	case want.want == "run" && paused == "":
 		b.w.note("%s is not paused: the wish stands and changes nothing for now", brief(v.Key))
 	case want.want == "run" && !strings.HasPrefix(paused, "person"):
-		b.w.note("%s is paused until its checkpoints are approved (%s): see `placet explain %s`", brief(v.Key), line(paused), brief(v.Key))
+		b.w.note("%s is paused until its checkpoints are approved (%s): see `%s`", brief(v.Key), line(paused), typed("explain", brief(v.Key)))
 	case want.want == "pause" && paused != "":
 		b.w.note("%s is paused already (%s)", brief(v.Key), line(paused))
 	}

@@ -48,9 +48,9 @@ func pick(t target, verb string, words []string) (string, error) {
 	}
 	if t.FreeText {
 		p.text = fmt.Sprintf("cannot %s %s: it asks for an answer in words", verb, t.label())
-		return "", p.try("placet respond %s \"…\"", line(t.Request))
+		return "", p.try("%s", inWords(line(t.Request)))
 	}
-	return "", p.try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
+	return "", p.try("%s", typed("respond", t.Request, t.Options[0].ID))
 }
 
 // approval is the option that approve picks, "" where none does.
@@ -193,7 +193,7 @@ func freeText(t target, r reply, resp *gate.Response) error {
 		resp.Response, resp.Comment = resp.Comment, ""
 	}
 	if resp.Response == "" {
-		return usage("%s asks for an answer in words", t.label()).try("placet respond %s \"…\"", line(t.Request))
+		return usage("%s asks for an answer in words", t.label()).try("%s", inWords(line(t.Request)))
 	}
 	return nil
 }
@@ -204,14 +204,14 @@ func chosenOption(t target, r reply, resp *gate.Response) error {
 		if resp.Response = t.standsFor(*resp); resp.Response != "" {
 			return nil
 		}
-		return usage("%s needs an option: %s", t.label(), offers(t)).try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
+		return usage("%s needs an option: %s", t.label(), offers(t)).try("%s", typed("respond", t.Request, t.Options[0].ID))
 	}
 	var chosen []string
 	for _, word := range append([]string{r.option}, r.more...) {
 		id, ok := gate.Match(options(t.Asked), word)
 		if !ok {
 			return refused("%s does not offer %q: it offers %s", t.label(), line(word), offers(t)).
-				try("placet respond %s %s", line(t.Request), line(t.Options[0].ID))
+				try("%s", typed("respond", t.Request, t.Options[0].ID))
 		}
 		if resp.Comment == "" && slices.Contains(t.CommentRequired, id) {
 			return refused("%s of %s needs a comment", line(id), t.label()).try("add -m \"what is to change\"")

@@ -88,7 +88,7 @@ func (b *bench) already(err error, words, more []string) error {
 			ProvidedBy: c.receipt.ProvidedBy, Digest: c.receipt.Digest, Result: "same", Daemon: daemonRuns(b.root),
 		}, func() { b.w.say("%s", c.Error()) })
 	}
-	return refused("cannot answer: %s", c.Error()).try("placet log %s shows what happened since", brief(c.run))
+	return refused("cannot answer: %s", c.Error()).try("%s shows what happened since", typed("log", brief(c.run)))
 }
 
 // respondCommand answers with any option, or in words.

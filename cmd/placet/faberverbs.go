@@ -54,7 +54,7 @@ func (b *bench) cancel(f reconcile.Found, reason, by string) error {
 	case v.Final:
 		return refused("cannot cancel %s: it is %s, and that is final", brief(f.Key()), line(string(v.Status)))
 	case f.Run.Class != layout.FaberRun:
-		return refused("cannot cancel %s: placet does not serve it", brief(f.Key())).try("placet explain %s", line(f.Run.ID))
+		return refused("cannot cancel %s: placet does not serve it", brief(f.Key())).try("%s", typed("explain", f.Run.ID))
 	}
 	done := cancelling{By: by, Reason: reason}
 	body, err := schemas.Encode(done)
@@ -64,7 +64,7 @@ func (b *bench) cancel(f reconcile.Found, reason, by string) error {
 	file := path.Join(f.Run.Dir, "cancel.json")
 	err = b.store.Write(engine.Document{Path: file, Kind: layout.FaberCancel, Body: body})
 	if errors.Is(err, store.ErrMoved) {
-		return refused("cannot cancel %s: %s stands there already", brief(f.Key()), file).try("placet explain %s", brief(f.Key()))
+		return refused("cannot cancel %s: %s stands there already", brief(f.Key()), file).try("%s", typed("explain", brief(f.Key())))
 	}
 	if err != nil {
 		return refused("cannot write %s: %v", file, err)

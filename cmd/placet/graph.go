@@ -127,7 +127,7 @@ func (b *bench) graph(v view, mermaid bool) error {
 // noteNoPlan says why nothing is drawn.
 func (b *bench) noteNoPlan(v view) {
 	if len(v.Graph) == 0 {
-		b.w.note("the plan of %s is not known: see `placet check %s`", brief(v.Key), brief(v.Key))
+		b.w.note("the plan of %s is not known: see `%s`", brief(v.Key), typed("check", brief(v.Key)))
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/reconcile"
+	"placet/templates"
 )
 
 func inboxCommand(w *world) *cobra.Command {
@@ -194,7 +194,7 @@ func (b *bench) printAsked(a engine.Asked, full bool) {
 		w.say("    select   %s  %s", w.paint(strong, line(it.ID)), cut(line(it.Label), 120))
 	}
 	if more := len(a.Items) - shownItems; more > 0 {
-		w.say("    select   and %d more: placet show %s", more, line(a.Request))
+		w.say("    select   and %d more: %s", more, typed("show", a.Request))
 	}
 	w.say("    form     %s", line(a.Form))
 	for i, how := range howToAnswer(a, full) {
@@ -225,7 +225,7 @@ func howToAnswer(a engine.Asked, full bool) []string {
 		name = line(a.Run.String()) + ":" + name
 	}
 	if a.FreeText {
-		return []string{fmt.Sprintf("placet respond %s \"…\"", name)}
+		return []string{inWords(name)}
 	}
 	var how []string
 	together := false
@@ -245,56 +245,54 @@ func howToAnswer(a engine.Asked, full bool) []string {
 	return how
 }
 
+// inWords is the command that answers a request in words.
+func inWords(name string) string {
+	return templates.CommandLine("placet respond", []string{name}, `"…"`)
+}
+
+// withComment is the flag that gives a comment.
+const withComment = `-m "…"`
+
 // selectCommand picks items, with an option where one must be named.
 func selectCommand(a engine.Asked, name string) string {
 	ids := make([]string, len(a.Items))
 	for i, it := range a.Items {
 		ids[i] = line(it.ID)
 	}
-	option := " OPTION"
-	if a.Default != "" {
-		option = ""
+	args := []string{name}
+	if a.Default == "" {
+		args = append(args, "OPTION")
 	}
-	return fmt.Sprintf("placet respond %s%s --select %s  (any of them)", name, option, quoteArg(strings.Join(ids[:min(len(ids), shownItems)], ",")))
+	picks := "--select " + templates.ShellWord(strings.Join(ids[:min(len(ids), shownItems)], ","))
+	return templates.CommandLine("placet respond", args, picks) + "  (any of them)"
 }
 
 // severalCommand chooses several options; one alone is chosen the same way.
 func severalCommand(a engine.Asked, name string) string {
-	command := "placet respond " + name
+	args, flags := []string{name}, []string{}
 	for _, id := range a.Several {
-		command += " " + quoteArg(line(id))
+		args = append(args, line(id))
 	}
 	if slices.ContainsFunc(a.Several, func(id string) bool { return slices.Contains(a.CommentRequired, id) }) {
-		command += " -m \"…\""
+		flags = append(flags, withComment)
 	}
-	return command + "  (one or more of them)"
+	return templates.CommandLine("placet respond", args, flags...) + "  (one or more of them)"
 }
 
 // optionCommand is the shortest command that chooses an option.
 func optionCommand(a engine.Asked, option, name string) string {
-	command := fmt.Sprintf("placet respond %s %s", name, quoteArg(line(option)))
+	verb, args, flags := "placet respond", []string{name, line(option)}, []string{}
 	switch option {
 	case approval(a):
-		command = "placet approve " + name
+		verb, args = "placet approve", args[:1]
 	case firstOf(options(a), refusals):
-		command = "placet reject " + name
+		verb, args = "placet reject", args[:1]
 	}
 	switch {
 	case option == retryMore && a.Run.Family == "afl":
-		command += " --attempts 3 -m \"…\""
+		flags = append(flags, "--attempts 3", withComment)
 	case slices.Contains(a.CommentRequired, option):
-		command += " -m \"…\""
+		flags = append(flags, withComment)
 	}
-	return command
-}
-
-// quoteArg quotes an argument for a shell where it needs it.
-func quoteArg(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return templates.CommandLine(verb, args, flags...)
 }

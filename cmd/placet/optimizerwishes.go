@@ -39,7 +39,7 @@ func (b *bench) demote(f reconcile.Found, reason string) error {
 	level := optimizer.LevelInHand(b.settled(f.Run.State, stateFile(f)).Body)
 	if level == 0 {
 		return refused("cannot demote %s: it is %s, and a level is in hand in running alone", brief(v.Key), line(string(v.Status))).
-			try("placet explain %s", brief(v.Key))
+			try("%s", typed("explain", brief(v.Key)))
 	}
 	body, err := schemas.Encode(schemas.Object{{Name: "level", Value: level}, {Name: "error", Value: reason}})
 	if err != nil {
@@ -52,7 +52,7 @@ func (b *bench) demote(f reconcile.Found, reason string) error {
 	case there.Err != nil && !there.Absent():
 		return refused("cannot write %s: what stands there cannot be read: %v", file, there.Err).try("remove it and try again")
 	case there.Present() && optimizer.NamesLevel(there.Body, level):
-		return refused("cannot demote %s: %s names level %d already", brief(v.Key), file, level).try("placet explain %s", brief(v.Key))
+		return refused("cannot demote %s: %s names level %d already", brief(v.Key), file, level).try("%s", typed("explain", brief(v.Key)))
 	}
 	if err := b.writeDown(v, "demote", engine.Document{Path: file, Kind: layout.OptimizerKindLevelError, Body: body, Over: there.Sum}); err != nil {
 		return err
@@ -113,11 +113,11 @@ func (b *bench) cycle(f reconcile.Found, verb, reason string) (view, error) {
 		return v, refused("cannot %s %s: it was put away, and what lies in the archive is never written", verb, brief(f.Key())).
 			try("move its folder back to active")
 	case f.Run.Class != layout.OptimizerRun:
-		return v, refused("cannot %s %s: placet does not serve it", verb, brief(f.Key())).try("placet explain %s", line(f.Run.ID))
+		return v, refused("cannot %s %s: placet does not serve it", verb, brief(f.Key())).try("%s", typed("explain", f.Run.ID))
 	case v.Final:
 		return v, refused("cannot %s %s: it is %s, and that is final", verb, brief(f.Key()), line(string(v.Status)))
 	case !b.begun(f):
-		return v, refused("cannot %s %s: no cycle has begun there", verb, brief(f.Key())).try("placet explain %s", brief(f.Key()))
+		return v, refused("cannot %s %s: no cycle has begun there", verb, brief(f.Key())).try("%s", typed("explain", brief(f.Key())))
 	}
 	return v, nil
 }
@@ -142,7 +142,7 @@ func stateFile(f reconcile.Found) layout.File {
 func (b *bench) writeDown(v view, verb string, d engine.Document) error {
 	err := b.store.Write(d)
 	if errors.Is(err, store.ErrMoved) {
-		return refused("cannot %s %s: %s stands there already, or was just written", verb, brief(v.Key), d.Path).try("placet explain %s", brief(v.Key))
+		return refused("cannot %s %s: %s stands there already, or was just written", verb, brief(v.Key), d.Path).try("%s", typed("explain", brief(v.Key)))
 	}
 	if err != nil {
 		return refused("cannot write %s: %v", d.Path, err)

@@ -112,7 +112,7 @@ func (b *bench) nothingOpen(found []reconcile.Found, arg string) error {
 		if both {
 			why = fmt.Sprintf("%s has no open request %s", brief(fit[0].Key()), line(request))
 		}
-		return refused("%s", why).try("placet explain %s says why it stands where it stands", brief(fit[0].Key()))
+		return refused("%s", why).try("%s says why it stands where it stands", typed("explain", brief(fit[0].Key())))
 	}
 	return usage("cannot find a request or a run %q in %s", line(arg), b.root).try("placet inbox lists what is asked")
 }

@@ -29,6 +29,15 @@ func paragraph(s string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
+// typed is a command of placet's for a person to type, about things that
+// documents name.
+func typed(verb string, args ...string) string {
+	for i, arg := range args {
+		args[i] = line(arg)
+	}
+	return templates.CommandLine("placet "+verb, args)
+}
+
 // indent puts prefix before every line of s.
 func indent(s, prefix string) string {
 	return prefix + strings.ReplaceAll(s, "\n", "\n"+prefix)

@@ -11,6 +11,7 @@ import (
 
 	"placet/engine"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // What the owner of a workspace has agreed to is kept outside of it, by the
@@ -50,7 +51,7 @@ func readTrust(path string) (trustFile, error) {
 		return t, usage("cannot read the trust file %q: %v", path, plain(err))
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return t, usage("cannot use the trust file %q: others may write it", path).try("chmod 600 %s", path)
+		return t, usage("cannot use the trust file %q: others may write it", path).try("%s", templates.CommandLine("chmod 600", []string{path}))
 	}
 	body, err := readSmall(path)
 	if err != nil {

@@ -103,7 +103,7 @@ func (b *bench) listTrust() error {
 		}
 		switch {
 		case len(waiting) > 0:
-			b.w.say("\nNothing that waits has any effect. To agree: placet trust --yes, or placet trust %s", quoteArg(line(waiting[0].Name)))
+			b.w.say("\nNothing that waits has any effect. To agree: placet trust --yes, or %s", typed("trust", waiting[0].Name))
 		case len(agreed.Trusted) == 0:
 			b.w.say("nothing waits for trust")
 		}
