@@ -224,12 +224,14 @@ func TestNothingIsWrittenOverALinkOrIntoTheWrongKindOfFile(t *testing.T) {
 	})
 }
 
-func TestModeAndOwnerOfAReplacedFileAreKept(t *testing.T) {
+// Set-id and sticky bits are not: they would lend the owner's rights to what placet
+// wrote.
+func TestPermissionsAndOwnerOfAReplacedFileAreKept(t *testing.T) {
 	w := inMemory()
 	m := w.fs.(*memfs.FS)
 	w.put(in("state.json"), "S0")
 	w.put(in("n.md"), "N0")
-	m.Chmod(in("state.json"), 0o664|fs.ModeSetgid, 1001, 2002)
+	m.Chmod(in("state.json"), 0o664|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky, 1001, 2002)
 	m.Chmod(in("n.md"), 0o600, 0, 7)
 	commit(t, w.store(), engine.Plan{Writes: []engine.Document{over(newDoc("n.md", "N1"), "N0"), stateDoc("S1", "S0")}})
 	got := []any{}
@@ -237,12 +239,12 @@ func TestModeAndOwnerOfAReplacedFileAreKept(t *testing.T) {
 		i := m.Info(in(name))
 		got = append(got, i.Mode, i.UID, i.GID)
 	}
-	if diff := cmp.Diff([]any{0o664 | fs.ModeSetgid, uint32(1001), uint32(2002), fs.FileMode(0o600), uint32(0), uint32(7)}, got); diff != "" {
+	if diff := cmp.Diff([]any{fs.FileMode(0o664), uint32(1001), uint32(2002), fs.FileMode(0o600), uint32(0), uint32(7)}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestModeAndOwnerAreKeptOnTheMachine(t *testing.T) {
+func TestPermissionsAndOwnerAreKeptOnTheMachine(t *testing.T) {
 	w := machine(t)
 	w.put(in("state.json"), "S0")
 	at := filepath.Join(w.fs.Root(), in("state.json"))
@@ -250,7 +252,7 @@ func TestModeAndOwnerAreKeptOnTheMachine(t *testing.T) {
 	if uid == 0 {
 		uid, gid = 1001, 2002
 	}
-	if err := errors.Join(os.Chown(at, uid, gid), os.Chmod(at, 0o664|fs.ModeSetgid)); err != nil {
+	if err := errors.Join(os.Chown(at, uid, gid), os.Chmod(at, 0o664|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)); err != nil {
 		t.Fatal(err)
 	}
 	commit(t, w.store(), engine.Plan{Writes: []engine.Document{stateDoc("S1", "S0")}})
@@ -259,7 +261,7 @@ func TestModeAndOwnerAreKeptOnTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := info.Sys().(*syscall.Stat_t)
-	if info.Mode() != 0o664|fs.ModeSetgid || int(st.Uid) != uid || int(st.Gid) != gid {
+	if info.Mode() != 0o664 || int(st.Uid) != uid || int(st.Gid) != gid {
 		t.Errorf("got %v %d:%d", info.Mode(), st.Uid, st.Gid)
 	}
 }

@@ -55,7 +55,7 @@ type File interface {
 	Truncate(size int64) error
 	// Chown sets the owner and group.
 	Chown(uid, gid uint32) error
-	// Chmod sets the permission, set-id and sticky bits.
+	// Chmod sets the permission bits and clears the set-id and sticky bits.
 	Chmod(mode fs.FileMode) error
 	// Sync makes the content durable. It must not be repeated on the same
 	// file after an error: the second call would say nothing about the first.

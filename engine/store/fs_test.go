@@ -261,7 +261,7 @@ func TestModesAndSizesCanBeSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range []error{f.Chmod(0o640 | fs.ModeSetgid), f.Chown(before.UID, before.GID), f.Truncate(2)} {
+		for _, err := range []error{f.Chmod(0o640 | fs.ModeSetgid | fs.ModeSetuid), f.Chown(before.UID, before.GID), f.Truncate(2)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -270,7 +270,7 @@ func TestModesAndSizesCanBeSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if after.Size != 2 || after.Mode.Perm() != 0o640 || after.Inode != before.Inode || after.Modified.Before(before.Modified) {
+		if after.Size != 2 || after.Mode != 0o640 || after.Inode != before.Inode || after.Modified.Before(before.Modified) {
 			t.Errorf("got %+v", after)
 		}
 	})
@@ -318,5 +318,33 @@ func TestARootBehindALinkIsResolvedOnce(t *testing.T) {
 	write(t, store.OS(link), "a", "x", store.ForCreating)
 	if _, err := os.Stat(filepath.Join(real, "a")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A name that leads out of the root is refused, whoever asks.
+func TestNoNameLeavesTheRoot(t *testing.T) {
+	for name, without := range map[string]bool{"openat2": false, "part by part": true} {
+		t.Run(name, func(t *testing.T) {
+			if without {
+				defer store.WalkPaths()()
+			}
+			dir := t.TempDir()
+			if err := errors.Join(os.Mkdir(filepath.Join(dir, "root"), 0o755), os.WriteFile(filepath.Join(dir, "out"), []byte("o"), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			fsys := store.OS(filepath.Join(dir, "root"))
+			for _, how := range []store.How{store.ForReading, store.ForCreating, store.ForAppending} {
+				if f, err := fsys.Open("../out", how, 0o644); err == nil {
+					f.Close()
+					t.Errorf("opened %d", how)
+				}
+			}
+			if fsys.Remove("../out") == nil || fsys.Mkdir("../new") == nil || fsys.Rename("../out", "in", store.Replace) == nil {
+				t.Error("a name outside was changed")
+			}
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+				t.Errorf("%v %v", entries, err)
+			}
+		})
 	}
 }

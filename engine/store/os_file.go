@@ -72,15 +72,7 @@ func (f osFile) Chown(uid, gid uint32) error {
 }
 
 func (f osFile) Chmod(mode fs.FileMode) error {
-	bits := uint32(mode.Perm())
-	for flag, bit := range map[fs.FileMode]uint32{
-		fs.ModeSetuid: unix.S_ISUID, fs.ModeSetgid: unix.S_ISGID, fs.ModeSticky: unix.S_ISVTX,
-	} {
-		if mode&flag != 0 {
-			bits |= bit
-		}
-	}
-	return f.fail("chmod", retry(func() error { return unix.Fchmod(f.fd, bits) }))
+	return f.fail("chmod", retry(func() error { return unix.Fchmod(f.fd, uint32(mode.Perm())) }))
 }
 
 func (f osFile) Sync() error {

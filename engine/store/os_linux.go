@@ -24,7 +24,8 @@ const folderFlags = unix.O_PATH | unix.O_DIRECTORY
 // refused openat2.
 var noOpenat2 atomic.Bool
 
-// openBelow opens a clean name below the root, following no link in any part.
+// openBelow opens a clean name below the root, following no link in any part and
+// leaving the root by none.
 func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
 	if noOpenat2.Load() {
 		return o.walk(name, flags, perm)
@@ -39,6 +40,9 @@ func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
 	}
 	defer runtime.KeepAlive(o.home)
 	dir, rel := o.at(name)
+	if o.home != nil { // otherwise the name is a path from the file system's root
+		how.Resolve |= unix.RESOLVE_BENEATH
+	}
 	fd, err := again(func() (int, error) { return unix.Openat2(dir, rel, &how) })
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
 		if fd, werr := o.walk(name, flags, perm); !errors.Is(werr, unix.EPERM) {

@@ -12,8 +12,11 @@ import (
 )
 
 // walk opens a clean name part by part, so that no link is followed where the
-// kernel has no call for it.
+// kernel has no call for it. A clean name that leaves the root begins with "..".
 func (o osFS) walk(name string, flags int, perm uint32) (int, error) {
+	if name == ".." || strings.HasPrefix(name, "../") {
+		return -1, unix.EXDEV
+	}
 	defer runtime.KeepAlive(o.home)
 	home, root := o.at(".")
 	dir, err := again(func() (int, error) { return unix.Openat(home, root, folderFlags|unix.O_CLOEXEC, 0) })

@@ -122,8 +122,9 @@ func (s *Store) fill(f File, p *put, sync bool) (Info, error) {
 	return f.Stat()
 }
 
-// keepMode gives the new file the owner, group and mode of the old one. Only a
-// privileged user may give files away: what cannot be kept is said once.
+// keepMode gives the new file the owner, group and permissions of the old one, but
+// no set-id or sticky bit: they would lend its owner's rights to what placet wrote.
+// Only a privileged user may give files away: what cannot be kept is said once.
 func (s *Store) keepMode(f File, p *put) error {
 	if p.old == nil {
 		return nil
@@ -142,11 +143,10 @@ func (s *Store) keepMode(f File, p *put) error {
 			return err
 		}
 	}
-	const bits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
-	if info.Mode&bits == p.old.Mode&bits {
+	if info.Mode.Perm() == p.old.Mode.Perm() {
 		return nil
 	}
-	return f.Chmod(p.old.Mode & bits)
+	return f.Chmod(p.old.Mode.Perm())
 }
 
 // dropTemp removes a temporary name. Where that cannot be done a sweep will.

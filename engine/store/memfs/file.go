@@ -74,7 +74,7 @@ func (f *file) Chown(uid, gid uint32) error {
 
 func (f *file) Chmod(mode fs.FileMode) error {
 	return f.m.call("chmod", f.name, func() error {
-		f.m.own(f.at).mode = mode
+		f.m.own(f.at).mode = mode.Perm()
 		f.m.stamp(f.at)
 		return nil
 	}, nil)
