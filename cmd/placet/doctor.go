@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
+	"placet/engine/store"
+	"placet/layout"
 )
 
 func doctorCommand(w *world) *cobra.Command {
@@ -85,14 +88,22 @@ func (w *world) doctor() error {
 
 // workspace asks whether placet can write here at all.
 func (e *examination) workspace() {
-	f, err := os.CreateTemp(e.root, ".placet-*.tmp")
-	if err != nil {
+	if err := tryFile(store.OS(e.root), func(string, store.File) error { return nil }); err != nil {
 		e.add(isProblem, "workspace", "give this user the right to write there, or use another -C", "%s: cannot write: %v", e.root, plain(err))
 		return
 	}
-	f.Close()
-	os.Remove(f.Name())
 	e.add(isFine, "workspace", "", "%s", e.root)
+}
+
+// tryFile makes a file in the workspace, over no link, has something tried with it
+// and removes it.
+func tryFile(disk store.FS, try func(name string, f store.File) error) error {
+	name := fmt.Sprintf("%s%016x%s", layout.TempPrefix, rand.Uint64(), layout.TempSuffix)
+	f, err := disk.Open(name, store.ForCreating, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(try(name, f), f.Close(), disk.Remove(name))
 }
 
 func (e *examination) git() {

@@ -2,8 +2,9 @@ package main
 
 import (
 	"errors"
-	"os"
 	"syscall"
+
+	"placet/engine/store"
 )
 
 // remote are file systems that other machines change without an event here;
@@ -49,22 +50,19 @@ func (e *examination) fileSystem() {
 
 // locks tries whether flock keeps a second one out.
 func locks(root string) error {
-	f, err := os.CreateTemp(root, ".placet-*.tmp")
-	if err != nil {
-		return plain(err)
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return err
-	}
-	second, err := os.Open(f.Name())
-	if err != nil {
-		return plain(err)
-	}
-	defer second.Close()
-	if err := syscall.Flock(int(second.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
-		return errors.New("two processes can hold one lock")
-	}
-	return nil
+	disk := store.OS(root)
+	return tryFile(disk, func(name string, first store.File) error {
+		if err := first.TryLock(); err != nil {
+			return err
+		}
+		second, err := disk.Open(name, store.ForLockingExisting, 0)
+		if err != nil {
+			return plain(err)
+		}
+		defer second.Close()
+		if err := second.TryLock(); !errors.Is(err, store.ErrBusy) {
+			return errors.New("two processes can hold one lock")
+		}
+		return nil
+	})
 }

@@ -4,14 +4,18 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"placet/engine/store"
 )
 
 // initialSettings is the placet.toml that init writes.
@@ -46,22 +50,26 @@ type initialized struct {
 
 func (w *world) init(root string) error {
 	done := initialized{Workspace: root, Created: []string{}, Ignored: []string{}}
+	disk := store.OS(root)
 	config := filepath.Join(root, "placet.toml")
-	if err := createNew(config, initialSettings); errors.Is(err, fs.ErrExist) {
+	if err := add(disk, "placet.toml", store.ForCreating, initialSettings); errors.Is(err, fs.ErrExist) {
 		return usage("cannot create %q: it exists already, and is never overwritten", config).try("edit it, or remove it to begin anew")
 	} else if err != nil {
 		return refused("cannot create %q: %v", config, plain(err))
 	}
 	done.Created = append(done.Created, "placet.toml")
-	switch err := os.Mkdir(filepath.Join(root, ".placet"), 0o755); {
+	switch err := disk.Mkdir(store.PrivateDir); {
 	case err == nil:
 		done.Created = append(done.Created, ".placet/")
 	case !errors.Is(err, fs.ErrExist):
 		return refused("cannot create .placet/: %v", plain(err))
 	}
+	if info, err := disk.Stat(store.PrivateDir); err == nil && !info.Mode.IsDir() {
+		return refused("cannot create .placet/: %s stands in its place", store.Describe(info.Mode)).try("remove it")
+	}
 	var err error
 	if done.Ignored, err = exclude(root); err != nil {
-		w.note("cannot have git ignore .placet/ and audit databases: %v", plain(err))
+		w.note("cannot have git ignore %s: %v", strings.Join(slices.Concat(ignored, databases), " "), plain(err))
 	}
 	return w.answer(done, func() {
 		w.say("created %s in %s", strings.Join(done.Created, " and "), root)
@@ -72,17 +80,14 @@ func (w *world) init(root string) error {
 	})
 }
 
-// createNew creates a file that must not exist.
-func createNew(path, content string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+// add writes a text at the end of a file below a root, over no link.
+func add(disk store.FS, name string, how store.How, text string) error {
+	f, err := disk.Open(name, how, 0o644)
 	if err != nil {
 		return err
 	}
-	if _, err := f.WriteString(content); err != nil {
-		f.Close()
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	_, err = f.Write([]byte(text))
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // ignored are the names that git must not see: placet's scratch and its
@@ -97,11 +102,16 @@ var databases = []string{"audit_global.db", "audit_global.db-wal", "audit_global
 // exclude has this clone's git ignore placet's names and the databases, and returns
 // those that it did not ignore before. Outside of git there is nothing to do.
 func exclude(root string) ([]string, error) {
-	path := excludeFile(root)
-	if path == "" {
+	file := excludeFile(root)
+	if file == "" {
 		return []string{}, nil
 	}
-	body, err := readSmall(path)
+	dir, name, err := gitsOwn(root, file)
+	if err != nil {
+		return []string{}, err
+	}
+	disk := store.OS(dir)
+	body, err := readBelow(disk, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []string{}, err
 	}
@@ -109,19 +119,66 @@ func exclude(root string) ([]string, error) {
 	if len(missing) == 0 {
 		return missing, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return []string{}, err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
+	if err := disk.Mkdir(path.Dir(name)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return []string{}, err
 	}
 	text := strings.Join(missing, "\n") + "\n"
 	if len(body) > 0 && body[len(body)-1] != '\n' {
 		text = "\n" + text
 	}
-	_, err = fmt.Fprint(f, text)
-	return missing, errors.Join(err, f.Close())
+	if err := add(disk, name, store.ForAppending, text); err != nil {
+		return []string{}, err
+	}
+	return missing, nil
+}
+
+// gitsOwn splits the path at which git says that it keeps what it ignores into a
+// folder that is git's own for this work tree and a name below it. A .git that is no
+// folder, and the files in one, may name any other place: it is git's own only where
+// .git itself is the folder, of the workspace or of one above it, or where that place
+// knows the work tree in its turn, as git has it for linked work trees.
+func gitsOwn(root, exclude string) (dir, name string, err error) {
+	common := filepath.Dir(filepath.Dir(exclude))
+	for at := root; ; at = filepath.Dir(at) {
+		dot := filepath.Join(at, ".git")
+		info, err := os.Lstat(dot)
+		switch {
+		case err == nil && info.IsDir() && dot == common:
+			return at, ".git/info/exclude", nil
+		case err == nil && info.Mode().IsRegular() && linksTo(common, dot):
+			return common, "info/exclude", nil
+		case at == filepath.Dir(at):
+			return "", "", fmt.Errorf("git keeps that in %q, which .git leads to and which does not know this work tree; add the lines there yourself", exclude)
+		}
+	}
+}
+
+// linksTo reports whether a repository knows a linked work tree, by the tree's .git.
+func linksTo(common, dot string) bool {
+	known, _ := os.ReadDir(filepath.Join(common, "worktrees"))
+	return slices.ContainsFunc(known, func(tree fs.DirEntry) bool {
+		file := filepath.Join(common, "worktrees", tree.Name(), "gitdir")
+		body, err := readSmall(file)
+		named := strings.TrimSuffix(string(body), "\n")
+		if !filepath.IsAbs(named) {
+			named = filepath.Join(filepath.Dir(file), named)
+		}
+		return err == nil && filepath.Clean(named) == dot
+	})
+}
+
+// readBelow reads a small file below a root, over no link.
+func readBelow(disk store.FS, name string) ([]byte, error) {
+	f, err := disk.Open(name, store.ForReading, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	body, err := io.ReadAll(io.NewSectionReader(f, 0, limitSmall+1))
+	if err == nil && len(body) > limitSmall {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	return body, err
 }
 
 // missingLines returns those of the wanted lines that a text does not have.
