@@ -280,8 +280,14 @@ func (b *bench) give(t target, resp gate.Response) error {
 			word = "was answered already, and alike"
 		}
 		said, with := t.said(resp)
-		b.w.say("%s %s: %s%s, by %s", t.label(), word, b.w.paint(strong, said), with, line(resp.ProvidedBy.User))
+		b.w.say("%s %s: %s%s, by %s", t.label(), word, b.w.paint(strong, said), with, line(shownAuthor(resp, []string{"owner:" + login()})))
 	})
+}
+
+// shownAuthor is who answered, as people are shown it: a name that is not the
+// file's owner's is a claim.
+func shownAuthor(r gate.Response, known []string) string {
+	return r.ProvidedBy.Shown(append(slices.Clone(known), "claimed:"+r.ProvidedBy.User))
 }
 
 // tornFor is how long content that does not parse may still be in the writing.
@@ -378,13 +384,16 @@ func (t target) compare(there engine.Document, resp gate.Response) (same bool, e
 		with = " with nothing selected"
 	}
 	return false, refused("%s is answered already, otherwise: %s%s by %s (%s), not carried out yet",
-		t.label(), said, with, line(old.ProvidedBy.User), line(old.ProvidedBy.Source)).
+		t.label(), said, with, line(shownAuthor(old, there.Known)), line(old.ProvidedBy.Source)).
 		try("to answer anew, remove %s first", t.Response)
 }
 
 // usable reports whether an answer fits the request as it is shown now.
 func (t target) usable(r gate.Response) bool {
 	if r.RequestID != t.Request || r.Digest != "" && t.Digest != "" && r.Digest != t.Digest {
+		return false
+	}
+	if source := r.ProvidedBy.Source; source == gate.SourceForm || source == gate.SourceDeadline {
 		return false
 	}
 	if t.FreeText {

@@ -12,6 +12,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/recall"
+	"placet/engine/store"
 )
 
 // level is a request whose option may be left out, with items to select.
@@ -88,9 +89,9 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 	}{
 		`"selected":["s1"],`:                        {true, ""},
 		`"response":"적절","selected":["s1"],`:        {true, ""},
-		`"selected":["s2"],`:                        {false, "otherwise: appropriate with s2 by a (file)"},
-		`"response":"상향","selected":["s2","s\n1"],`: {false, "otherwise: raise with s2, s 1 by a (file)"},
-		`"response":"","comment":"x",`:              {false, "otherwise: appropriate with nothing selected by a (file)"},
+		`"selected":["s2"],`:                        {false, "otherwise: appropriate with s2 by a (claimed) (file)"},
+		`"response":"상향","selected":["s2","s\n1"],`: {false, "otherwise: raise with s2, s 1 by a (claimed) (file)"},
+		`"response":"","comment":"x",`:              {false, "otherwise: appropriate with nothing selected by a (claimed) (file)"},
 		`"response":"","comment":" ",`:              {false, ""}, // says nothing, and is replaced
 		`"response":"no such","selected":["s1"],`:   {false, ""},
 	} {
@@ -140,7 +141,7 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 	for _, id := range []string{"s4", "s5", "s6"} {
 		to.Items = append(to.Items, engine.AskedItem{ID: id, Label: "more"})
 	}
-	b := &bench{w: &world{out: &out, err: &out, now: time.Now}}
+	b := &bench{w: &world{out: &out, err: &out, now: time.Now}, store: store.New(store.OS(t.TempDir()), store.Options{})}
 	b.printAsked(to.Asked, false)
 	for _, want := range []string{
 		"    select   s1  one\n", "    select   s5  more\n", "    select   and 1 more: placet show hitl-3f9a12c4\n",

@@ -220,11 +220,11 @@ func TestARefusalSaysTheWholeAnswerThatStandsThere(t *testing.T) {
 		members string
 		says    string
 	}{
-		"several options": {several(), `"response":"REOPEN:b","selected":["reopen:a"],"comment":"x"`, "otherwise: reopen:a, reopen:b by lee (file)"},
-		"attempts":        {escalation, `"response":"retry more","attempts":3`, "otherwise: retry_more with attempts 3 by lee (file)"},
-		"an option":       {escalation, `"response":"skip"`, "otherwise: skip by lee (file)"},
-		"a text":          {question, `"response":"Use\nUTC"`, "otherwise: Use UTC by lee (file)"},
-		"a long text":     {question, `"response":"` + strings.Repeat("x", 999) + `"`, "otherwise: " + strings.Repeat("x", 99) + "… by lee (file)"},
+		"several options": {several(), `"response":"REOPEN:b","selected":["reopen:a"],"comment":"x"`, "otherwise: reopen:a, reopen:b by lee (claimed) (file)"},
+		"attempts":        {escalation, `"response":"retry more","attempts":3`, "otherwise: retry_more with attempts 3 by lee (claimed) (file)"},
+		"an option":       {escalation, `"response":"skip"`, "otherwise: skip by lee (claimed) (file)"},
+		"a text":          {question, `"response":"Use\nUTC"`, "otherwise: Use UTC by lee (claimed) (file)"},
+		"a long text":     {question, `"response":"` + strings.Repeat("x", 999) + `"`, "otherwise: " + strings.Repeat("x", 99) + "… by lee (claimed) (file)"},
 	} {
 		give := gate.Response{RequestID: c.to.Request, Response: "accept"}
 		if !c.to.FreeText {

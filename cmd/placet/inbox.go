@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -68,6 +69,7 @@ type requestLine struct {
 	Deadline        string        `json:"deadline"`
 	Overdue         bool          `json:"overdue"`
 	Problem         string        `json:"problem"`
+	Answer          *answerLine   `json:"answer"`
 }
 
 type optionLine struct {
@@ -94,7 +96,7 @@ func (b *bench) requestData(a engine.Asked) requestLine {
 		Prompt: a.Prompt, Summary: a.Summary, Options: []optionLine{}, Items: []itemLine{}, DefaultOption: a.Default, FreeText: a.FreeText, Multiple: a.Multiple,
 		CommentRequired: append([]string{}, a.CommentRequired...), Several: append([]string{}, a.Several...), Artifacts: append([]string{}, a.Artifacts...),
 		Form: a.Form, Response: a.Response, Digest: a.Digest, RequestedAt: stamp(a.RequestedAt),
-		Deadline: stamp(a.Deadline), Overdue: a.Overdue, Problem: a.Problem,
+		Deadline: stamp(a.Deadline), Overdue: a.Overdue, Problem: a.Problem, Answer: b.inPlace(a),
 	}
 	for _, o := range a.Options {
 		l.Options = append(l.Options, optionLine{o.ID, o.Description})
@@ -197,11 +199,47 @@ func (b *bench) printAsked(a engine.Asked, full bool) {
 		w.say("    select   and %d more: %s", more, typed("show", a.Request))
 	}
 	w.say("    form     %s", line(a.Form))
+	if who := b.facts(a.Run.Family).Config.GateFor(a.Run.Family, a.Type).Approvers; len(who) > 0 {
+		w.say("    from     %s  (a name in an answer is a claim: whoever can write the file can write it)", line(strings.Join(who, ", ")))
+	}
 	for i, how := range howToAnswer(a, full) {
 		w.say("    %-8s %s", []string{"answer", "or"}[min(i, 1)], how)
 	}
+	if there := b.inPlace(a); there != nil {
+		w.say("    answered %s", there.shown)
+	}
 	if a.Problem != "" {
 		w.say("    %s %s", w.paint(alarm, "problem"), cut(line(a.Problem), 300))
+	}
+}
+
+// answerLine is an answer that stands in place and is not carried out yet, as JSON.
+type answerLine struct {
+	Response string `json:"response"`
+	User     string `json:"user"`
+	Source   string `json:"source"`
+	// Claimed says that nothing but the answer itself gives the name.
+	Claimed bool `json:"claimed"`
+	shown   string
+}
+
+// inPlace is the answer that stands in place of an open request, nil where there is
+// none that can be used.
+func (b *bench) inPlace(a engine.Asked) *answerLine {
+	t := target{Asked: a}
+	d := b.store.Read(a.Response, responseFile(a.Request))
+	if !d.Present() {
+		return nil
+	}
+	r, err := t.read(d)
+	if err != nil || !t.usable(r) {
+		return nil
+	}
+	said, with := t.said(r)
+	author := shownAuthor(r, d.Known)
+	return &answerLine{
+		r.Response, r.ProvidedBy.User, r.ProvidedBy.Source, author != r.ProvidedBy.User,
+		fmt.Sprintf("%s%s by %s (%s), not carried out yet", said, with, line(author), line(r.ProvidedBy.Source)),
 	}
 }
 

@@ -131,7 +131,7 @@ func (c closed) Error() string {
 		if slices.Contains(r.Selected, r.Response) { // several options, all of them named
 			said, with = cut(line(strings.Join(r.Selected, ", ")), shownWith), ""
 		}
-		text += fmt.Sprintf(", %s%s by %s (%s)", said, with, line(r.ProvidedBy.User), line(r.ProvidedBy.Source))
+		text += fmt.Sprintf(", %s%s by %s (%s)", said, with, line(r.ProvidedBy.Shown(r.KnownAs)), line(r.ProvidedBy.Source))
 	}
 	return text + ", at " + line(r.DecidedAt)
 }

@@ -152,7 +152,7 @@ func (v *view) addReceipt(d engine.Document) {
 		return
 	}
 	at, _ := time.Parse(time.RFC3339, r.DecidedAt)
-	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.User, Message: r.RequestID}
+	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.Shown(r.KnownAs), Message: r.RequestID}
 	for _, more := range []string{r.Response, r.Comment, r.Reason} {
 		e.Message += suffix(": ", more)
 	}

@@ -72,7 +72,7 @@ func (r *reading) explainRequest(a *engine.Account, o *open) {
 	why("request %s (%s) waits for an answer at %s", o.a.ID, o.req.Type, where(o.q.phase, o.q.step))
 	why("looked for: an entry in feedback_history, a feedback_received event, %s, %s", "response.json", o.present)
 	if ans := r.evidence(o); ans != nil {
-		why("an answer is there (%s by %s): it is taken at the next pass", ans.Response, ans.By.User)
+		why("an answer is there (%s by %s): it is taken at the next pass", ans.Response, ans.By.Shown(ans.Known))
 	}
 	if p := r.Notes.Text(o.a.Dir + "/problem.md"); p != "" {
 		why("the answer in place does not count: %s", p)

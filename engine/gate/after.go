@@ -129,7 +129,7 @@ func (r Receipt) closed() string {
 	var how string
 	switch r.Result {
 	case Accepted:
-		how = fmt.Sprintf("was answered with %s by %s (%s)", said(r.Response, r.Selected), code(r.ProvidedBy.User), code(r.ProvidedBy.Source))
+		how = fmt.Sprintf("was answered with %s by %s (%s)", said(r.Response, r.Selected), code(r.ProvidedBy.Shown(r.KnownAs)), code(r.ProvidedBy.Source))
 	case Expired:
 		how = fmt.Sprintf("passed its deadline, which took %s", quoted(r.Response))
 	case Superseded:

@@ -36,6 +36,8 @@ func (a Asked) readResponse(d engine.Document) reading {
 		return reading{problem: otherRequest(d.Path, r.RequestID, a.Request.RequestID)}
 	case r.ProvidedBy.Source == SourceDeadline:
 		return reading{problem: deadlineSource(d.Path)}
+	case r.ProvidedBy.Source == SourceForm:
+		return reading{problem: formSource(d.Path)}
 	case answer.Digest != a.View:
 		return reading{problem: staleResponse(a, d.Path, r.Digest)}
 	}
@@ -217,6 +219,19 @@ func claimed(known []string, user string) []string {
 		return known
 	}
 	return append(slices.Clone(known), claim)
+}
+
+// Shown is the name of an answer's author as people are shown it. A name that the
+// answer alone gives is a claim: whoever can write the file can write it there.
+func (b By) Shown(known []string) string {
+	vouched := func(k string) bool {
+		how, who, _ := strings.Cut(k, ":")
+		return how != "claimed" && who == b.User
+	}
+	if slices.Contains(known, "claimed:"+b.User) && !slices.ContainsFunc(known, vouched) {
+		return b.User + " (claimed)"
+	}
+	return b.User
 }
 
 // owner returns the login of a file's owner, "" where it is not known.

@@ -65,6 +65,10 @@ func deadlineSource(path string) string {
 	return fmt.Sprintf("%s says that its source is %s, which is placet's own word. Write where the answer comes from, such as %s.", code(path), code(SourceDeadline), code(SourceFile))
 }
 
+func formSource(path string) string {
+	return fmt.Sprintf("%s says that its source is %s, which only a form is. Tick the form, or write where the answer comes from, such as %s.", code(path), code(SourceForm), code(SourceFile))
+}
+
 // staleResponse is for a response whose digest, or the request as issued, is
 // not what is shown now.
 func staleResponse(a Asked, path string, found engine.Digest) string {
