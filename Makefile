@@ -3,7 +3,7 @@
 #   build        bin/placet, one static file
 #   demo         builds it and shows a run from question to answer
 #   test         every test
-#   lint         gofmt, go vet, staticcheck
+#   lint         gofmt, go vet, staticcheck, and the licences of what is built in
 #   race         the tests under the race detector (needs a C compiler)
 #   fuzz         every fuzz target for FUZZTIME each
 #   fuzz-long    every fuzz target until all of them made EXECUTIONS together
@@ -56,6 +56,7 @@ lint:
 	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$bad" ] || { echo "not formatted, run gofmt -w on:" >&2; echo "$$bad" >&2; exit 1; }
 	@$(GO) vet ./...
 	@$(GO) run $(STATICCHECK) ./...
+	@$(GO) run ./internal/licences -check
 
 race: need-git
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \

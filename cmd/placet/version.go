@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"runtime"
 	"runtime/debug"
 
@@ -40,14 +41,27 @@ func thisBuild() build {
 	return b
 }
 
+// licences are the licences of what this program is built from, as internal/licences
+// collects them.
+//
+//go:generate go run -C ../.. ./internal/licences
+//go:embed licences.txt
+var licences string
+
 func versionCommand(w *world) *cobra.Command {
-	return &cobra.Command{
+	var legal bool
+	cmd := &cobra.Command{
 		Use: "version", Short: "Which placet this is", Args: takes(0, 0), GroupID: groupSetUp,
 		RunE: func(*cobra.Command, []string) error {
+			if legal {
+				return w.answer(map[string]string{"licences": licences}, func() { w.say("%s", licences[:len(licences)-1]) })
+			}
 			v := thisBuild()
 			return w.answer(v, func() {
 				w.say("placet %s (%s, %s%s)", v.Version, v.Go, v.Platform, suffix(", ", v.Revision))
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&legal, "licences", false, "the licences of the software that this program is built from")
+	return cmd
 }
