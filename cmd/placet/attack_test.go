@@ -23,6 +23,7 @@ type attack struct {
 var attacks = slices.Concat(
 	stateAttacks,
 	sqliteAttacks,
+	miscAttacks,
 )
 
 func TestAttacks(t *testing.T) {

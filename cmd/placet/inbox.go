@@ -227,7 +227,7 @@ type answerLine struct {
 // none that can be used.
 func (b *bench) inPlace(a engine.Asked) *answerLine {
 	t := target{Asked: a}
-	d := b.store.Read(a.Response, responseFile(a.Request))
+	d := b.settled(a.Response, responseFile(a.Request))
 	if !d.Present() {
 		return nil
 	}
