@@ -67,8 +67,15 @@ func (h Holding) Words(name string, now time.Time) string {
 // NextPass is in Waits where nothing but a pass of placet's is awaited.
 const NextPass = "the next pass (placet)"
 
-// Await adds to Waits, each thing once.
+// mostWaits is how many things an account waits for at most: nobody reads more, and
+// each is compared with all before it.
+const mostWaits = 1000
+
+// Await adds to Waits, each thing once, as long as there are few.
 func (a *Account) Await(format string, args ...any) {
+	if len(a.Waits) == mostWaits {
+		return
+	}
 	if what := fmt.Sprintf(format, args...); !slices.Contains(a.Waits, what) {
 		a.Waits = append(a.Waits, what)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -33,7 +34,9 @@ type view struct {
 	waits string
 	// stray are the paths in the run's folder that nobody knows.
 	stray []string
-	err   error
+	// late: the account took too long, and the state document alone was looked at.
+	late bool
+	err  error
 }
 
 // standing is a problem note that stands.
@@ -66,20 +69,25 @@ const patience = 2500 * time.Millisecond
 // they stand. What is still being written is looked at again. Folders that turn
 // out to be no runs are left out.
 func (b *bench) views(found []reconcile.Found) []view {
-	return slices.DeleteFunc(b.allViews(found), func(v view) bool { return v.Absent })
+	return slices.DeleteFunc(b.allViews(found, listTime), func(v view) bool { return v.Absent })
 }
 
 // viewOf looks at one run, be it none at all.
-func (b *bench) viewOf(f reconcile.Found) view { return b.allViews([]reconcile.Found{f})[0] }
+func (b *bench) viewOf(f reconcile.Found) view { return b.allViews([]reconcile.Found{f}, runTime)[0] }
 
-func (b *bench) allViews(found []reconcile.Found) []view {
+// listTime and runTime are how long an account may take: of each run in a list, and
+// of the one that a person asks about. Documents of others must not keep anybody
+// waiting for what the other runs do.
+const listTime, runTime = 5 * time.Second, 30 * time.Second
+
+func (b *bench) allViews(found []reconcile.Found, limit time.Duration) []view {
 	views := make([]view, len(found))
 	todo := make([]int, len(found))
 	for i := range found {
 		todo[i] = i
 	}
 	for end := time.Now().Add(patience); ; {
-		again := b.viewEach(found, views, todo)
+		again := b.viewEach(found, views, todo, limit)
 		if len(again) == 0 || time.Now().After(end) {
 			return views
 		}
@@ -89,13 +97,13 @@ func (b *bench) allViews(found []reconcile.Found) []view {
 }
 
 // viewEach looks at the runs in todo and returns those to look at again.
-func (b *bench) viewEach(found []reconcile.Found, views []view, todo []int) []int {
+func (b *bench) viewEach(found []reconcile.Found, views []view, todo []int, limit time.Duration) []int {
 	var again []int
 	var mu sync.Mutex
 	round := b.loop.Recall()
 	each(len(todo), func(n int) {
 		i := todo[n]
-		v, unsettled := b.view(round, found[i])
+		v, unsettled := b.viewIn(limit, found[i], func() (view, bool) { return b.view(round, found[i]) })
 		mu.Lock()
 		defer mu.Unlock()
 		views[i] = v
@@ -105,6 +113,37 @@ func (b *bench) viewEach(found []reconcile.Found, views []view, todo []int) []in
 	})
 	slices.Sort(again)
 	return again
+}
+
+// viewIn has look look at a run for so long and no longer. A machine is a pure
+// function, which cannot be interrupted: one that takes longer is left to itself.
+func (b *bench) viewIn(limit time.Duration, f reconcile.Found, look func() (view, bool)) (view, bool) {
+	type seen struct {
+		v         view
+		unsettled bool
+	}
+	done := make(chan seen, 1)
+	go func() {
+		v, unsettled := look()
+		done <- seen{v, unsettled}
+	}()
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case s := <-done:
+		return s.v, s.unsettled
+	case <-t.C:
+		return b.late(f, limit), false
+	}
+}
+
+// late is a run whose account takes too long, by its state document alone.
+func (b *bench) late(f reconcile.Found, limit time.Duration) view {
+	p := b.loop.Peek(f)
+	v := view{found: f, late: true}
+	v.err = fmt.Errorf("cannot say within %v how the run stands: its documents are too large. Try placet explain, which takes up to %v", limit, runTime)
+	v.Key, v.Short, v.Status, v.Final = f.Key(), f.Run.ID, p.Status, p.Final
+	return v
 }
 
 // view looks at one run. It reports whether something in it was still being
@@ -129,38 +168,54 @@ func (b *bench) view(round *reconcile.Recall, f reconcile.Found) (view, bool) {
 	v.Account = f.Family.Machine.Account(snap)
 	v.Key = f.Key()
 	v.since, v.waits = since(v.Account, snap.Doc(f.Run.State)), awaited(v.Waits)
+	var receipts []engine.Entry
 	for _, d := range snap.Docs {
 		switch {
 		case !d.Present():
 		case d.Kind == layout.KindProblem:
 			v.notes = append(v.notes, standing{Path: d.Path, Text: noteBody(string(d.Body))})
 		case d.Kind == layout.KindReceipt:
-			v.addReceipt(d)
+			receipts = append(receipts, receiptEntry(d)...)
 		}
 	}
+	v.Log = mergeLog(v.Log, receipts)
 	if b.brief {
 		b.loop.Keep(f, seen, packView(v))
 	}
 	return v, !seen.Again.IsZero()
 }
 
-// addReceipt adds what became of a request to the run's log: an answer that
-// was refused or overtaken must be found there.
-func (v *view) addReceipt(d engine.Document) {
+// receiptEntry is what became of a request, for the run's log: an answer that was
+// refused or overtaken must be found there. It is none where the receipt cannot be
+// read.
+func receiptEntry(d engine.Document) []engine.Entry {
 	r, err := gate.ReadReceipt(d.Path, d.Body)
 	if err != nil {
-		return
+		return nil
 	}
 	at, _ := time.Parse(time.RFC3339, r.DecidedAt)
 	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.Shown(r.KnownAs), Message: r.RequestID}
 	for _, more := range []string{r.Response, r.Comment, r.Reason} {
 		e.Message += suffix(": ", more)
 	}
-	i := len(v.Log)
-	for i > 0 && v.Log[i-1].At.After(at) {
+	return []engine.Entry{e}
+}
+
+// mergeLog puts entries into a log by their times, each behind what the log has of
+// the same moment. The log's own order stays.
+func mergeLog(log, entries []engine.Entry) []engine.Entry {
+	slices.SortStableFunc(entries, func(a, b engine.Entry) int { return a.At.Compare(b.At) })
+	all := make([]engine.Entry, len(log)+len(entries))
+	for i := len(all); len(entries) > 0; {
 		i--
+		if n, m := len(log), len(entries); n > 0 && log[n-1].At.After(entries[m-1].At) {
+			all[i], log = log[n-1], log[:n-1]
+		} else {
+			all[i], entries = entries[m-1], entries[:m-1]
+		}
 	}
-	v.Log = slices.Insert(v.Log, i, e)
+	copy(all, log)
+	return all
 }
 
 // since is when a run came to stand where it stands: what is asked, else the

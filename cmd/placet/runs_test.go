@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"placet/engine/faber"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
+	"placet/engine/store"
 	"placet/layout"
 )
 
@@ -77,10 +79,48 @@ func TestTheLogTellsWhatBecameOfARequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := view{Account: engine.Account{Log: []engine.Entry{{At: noon.Add(-time.Minute), Event: "before"}, {At: noon.Add(time.Minute), Event: "after"}}}}
-	v.addReceipt(engine.Document{Path: "r/receipt.json", Body: body})
-	v.addReceipt(engine.Document{Path: "r/receipt.json", Body: []byte("{")})
+	v.Log = mergeLog(v.Log, append(receiptEntry(engine.Document{Path: "r/receipt.json", Body: body}),
+		receiptEntry(engine.Document{Path: "r/receipt.json", Body: []byte("{")})...))
 	if len(v.Log) != 3 || v.Log[1].Event != "receipt_superseded" || v.Log[1].Who != "kim" || v.Log[1].Message != "fr-1: reject: too late: another request" {
 		t.Errorf("%+v", v.Log)
+	}
+}
+
+// Receipts stand in the log by their times, behind what happened in the same moment;
+// a log that is in no order stays as it is.
+func TestReceiptsStandInTheLogByTheirTimes(t *testing.T) {
+	at := func(s int, name string) engine.Entry {
+		return engine.Entry{At: noon.Add(time.Duration(s) * time.Second), Event: name}
+	}
+	log := []engine.Entry{at(1, "a"), at(9, "b"), at(3, "c")}
+	got := ""
+	for _, e := range mergeLog(log, []engine.Entry{at(9, "z"), at(3, "y"), at(0, "x")}) {
+		got += e.Event
+	}
+	if got != "xabcyz" {
+		t.Errorf("%s", got)
+	}
+	if got := mergeLog(log, nil); len(got) != 3 || got[2].Event != "c" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A look that takes too long is left to itself: the run is listed with what its
+// state document says.
+func TestAnAccountThatTakesTooLongIsNotWaitedFor(t *testing.T) {
+	run := layout.Run{Family: "faber", ID: "a/b/c", Dir: "runs/a/b/c", State: "runs/a/b/c/state.json"}
+	f := reconcile.Found{Run: run, Family: reconcile.Family{Layout: layout.Faber{}, Machine: faber.New()}}
+	w := places(t)
+	b := &bench{loop: reconcile.New(reconcile.Options{Store: store.New(store.OS(w.workspace), store.Options{})})}
+	release := make(chan struct{})
+	defer close(release)
+	v, unsettled := b.viewIn(time.Millisecond, f, func() (view, bool) { <-release; return view{}, false })
+	if !v.late || !v.troubled() || unsettled || v.Key != f.Key() || !strings.Contains(waitsAt(v), "cannot say within 1ms") {
+		t.Errorf("%+v", v)
+	}
+	want := view{stray: []string{"x"}}
+	if got, _ := b.viewIn(time.Minute, f, func() (view, bool) { return want, true }); len(got.stray) != 1 || got.late {
+		t.Errorf("%+v", got)
 	}
 }
 

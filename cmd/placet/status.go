@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ type state struct {
 	Workspace string                `json:"workspace"`
 	Daemon    bool                  `json:"daemon"`
 	Held      string                `json:"held"`
+	Stale     string                `json:"stale"`
 	Blind     blindness             `json:"blind"`
 	Runs      []runLine             `json:"runs"`
 	Final     map[engine.Status]int `json:"final"`
@@ -98,6 +100,7 @@ func (b *bench) outcome(s state) error {
 func (b *bench) state(found []reconcile.Found, all bool) state {
 	s := state{Workspace: b.root, Daemon: daemonRuns(b.root), Runs: []runLine{}}
 	s.Held, _ = b.store.Hold()
+	s.Stale = b.store.Stale()
 	if s.Blind = blindnessOf(nil); s.Daemon {
 		s.Blind = b.blind()
 	}
@@ -131,7 +134,7 @@ func lineOf(v view) runLine {
 		l.Where = a.Where
 	}
 	if v.err != nil {
-		l.Status, l.Problems = "unknown", append(l.Problems, noteLine{v.found.Run.State, v.err.Error()})
+		l.Status, l.Problems = cmp.Or(l.Status, "unknown"), append(l.Problems, noteLine{v.found.Run.State, v.err.Error()})
 	}
 	for _, n := range v.notes {
 		l.Problems = append(l.Problems, noteLine(n))
@@ -166,6 +169,8 @@ func (b *bench) printStatus(s state) {
 // waitsAt says in a few words what a run waits for.
 func waitsAt(v view) string {
 	switch {
+	case v.late:
+		return cut(line(v.err.Error()), 80)
 	case v.err != nil:
 		return "cannot be read: " + cut(line(v.err.Error()), 80)
 	case len(v.Open) > 0:
@@ -277,6 +282,9 @@ func (b *bench) printState(s state) {
 	b.noteBlind(s.Blind)
 	if s.Held != "" {
 		b.w.note("nothing is decided at the moment: %s", s.Held)
+	}
+	if s.Stale != "" {
+		b.w.note("%s", s.Stale)
 	}
 	b.noteUntrusted(s.Untrusted)
 }

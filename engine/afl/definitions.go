@@ -242,11 +242,7 @@ func (r *reading) readV2(files []engine.Document) specs {
 		if f.Name == "" {
 			e.def.Name = e.def.ID
 		}
-		for _, task := range f.Prerequisites.Tasks {
-			if !slices.Contains(e.def.Dependencies, string(task)) {
-				e.def.Dependencies = append(e.def.Dependencies, string(task))
-			}
-		}
+		e.def.Dependencies = distinct(append(f.Dependencies, f.Prerequisites.Tasks...))
 		for _, env := range f.Prerequisites.Environment {
 			if !seen[string(env)] {
 				seen[string(env)] = true
@@ -276,12 +272,7 @@ func (c commonFile) entry() entry {
 		e.unknownType = d.Type
 		d.Type = types[0]
 	}
-	d.Dependencies, d.Criteria = []string{}, []string{}
-	for _, id := range c.Dependencies {
-		if !slices.Contains(d.Dependencies, string(id)) {
-			d.Dependencies = append(d.Dependencies, string(id))
-		}
-	}
+	d.Dependencies, d.Criteria = distinct(c.Dependencies), []string{}
 	for _, line := range c.Criteria {
 		d.Criteria = append(d.Criteria, string(line))
 	}
@@ -298,6 +289,19 @@ func (c commonFile) entry() entry {
 		}
 	}
 	return e
+}
+
+// distinct are texts in their order, each once.
+func distinct(list []scalar) []string {
+	once := make([]string, 0, len(list))
+	seen := make(map[scalar]bool, len(list))
+	for _, s := range list {
+		if !seen[s] {
+			seen[s] = true
+			once = append(once, string(s))
+		}
+	}
+	return once
 }
 
 // canonical is a value as JSON with sorted keys and without blanks.

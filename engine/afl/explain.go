@@ -3,6 +3,7 @@ package afl
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"placet/engine"
 )
@@ -14,7 +15,14 @@ type explaining struct {
 	a *engine.Account
 	// next is the transition that the next pass makes; nil for none.
 	next *engine.Transition
+	// What every checkpoint asks for is looked up once: there may be very many.
+	// taken, running and escalated are checkpoints, open the open requests.
+	taken, running, escalated func() []string
+	open                      func() map[subject]string
 }
+
+// subject is what an open request is about: its type and its checkpoint, if any.
+type subject struct{ typ, cp string }
 
 func (x explaining) why(format string, args ...any) {
 	x.a.Why = append(x.a.Why, fmt.Sprintf(format, args...))
@@ -25,7 +33,11 @@ func (x explaining) move(path, content string) {
 }
 
 func (r *reading) explain(a *engine.Account, next *engine.Transition) {
-	x := explaining{r, a, next}
+	x := explaining{
+		r: r, a: a, next: next, escalated: sync.OnceValue(r.escalated), open: sync.OnceValue(r.openSubjects),
+		taken:   sync.OnceValue(func() []string { return r.inStatus(InProgress, Validating, Retrying) }),
+		running: sync.OnceValue(func() []string { return r.inStatus(InProgress, Validating) }),
+	}
 	switch st := r.st; {
 	case r.torn:
 		x.why("state.json or events.jsonl is still being written: it is looked at again")
@@ -192,7 +204,7 @@ func (x explaining) approval(file, where string) {
 		x.move(file, "checkpoints without these errors")
 	}
 	wish := st.Specs.ChangesRequested
-	switch open := r.openFor(typeApproval, ""); {
+	switch open := x.openFor(typeApproval, ""); {
 	case open != "":
 		x.request(open, where+" waits for an approval")
 	case wish != nil && wish.Digest == st.Specs.Digest:
@@ -226,13 +238,18 @@ func (x explaining) stamps(file string) {
 
 // openFor is the id of the open request of a type for a checkpoint, "" for
 // none.
-func (r *reading) openFor(typ, cp string) string {
+func (x explaining) openFor(typ, cp string) string { return x.open()[subject{typ, cp}] }
+
+// openSubjects are the open requests by what they are about, the first of each.
+func (r *reading) openSubjects() map[subject]string {
+	ids := map[subject]string{}
 	for _, id := range r.openIDs() {
-		if q := r.st.Requests[id]; q.Type == typ && string(q.Checkpoint) == cp {
-			return id
+		q := r.st.Requests[id]
+		if s := (subject{q.Type, string(q.Checkpoint)}); ids[s] == "" {
+			ids[s] = id
 		}
 	}
-	return ""
+	return ids
 }
 
 // review says what the look at the whole waits for.

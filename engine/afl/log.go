@@ -1,6 +1,7 @@
 package afl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -36,17 +37,11 @@ func (r *reading) nodes() []engine.Node {
 		defs = r.specs.definitions()
 	}
 	level := graph.Levels(nodesOf(defs))
-	highest := 0
-	for _, l := range level {
-		highest = max(highest, l)
-	}
+	shown := slices.Clone(defs)
+	slices.SortStableFunc(shown, func(a, b Definition) int { return cmp.Compare(level[a.ID], level[b.ID]) })
 	var nodes []engine.Node
-	for l := range highest + 1 {
-		for _, d := range defs {
-			if level[d.ID] == l {
-				nodes = append(nodes, r.node(d, l))
-			}
-		}
+	for _, d := range shown {
+		nodes = append(nodes, r.node(d, level[d.ID]))
 	}
 	return nodes
 }
@@ -68,17 +63,18 @@ func (r *reading) accountFindings() []engine.Finding {
 	if r.stateErr != "" && !r.torn {
 		list = append(list, engine.Finding{Severity: "error", Path: r.doc.Path, Text: r.stateErr})
 	}
+	noted := map[string]bool{}
 	for _, f := range r.specs.findings {
 		severity := "warning"
 		if f.blocks() {
-			severity = "error"
+			severity, noted[r.Path(f.file)+layout.ProblemSuffix] = "error", true
 		}
 		list = append(list, engine.Finding{Severity: severity, Path: r.Path(f.file), Text: f.words()})
 	}
 	for _, note := range r.NoteFindings(shownNotes) {
 		// The note beside checkpoints that cannot be approved says what these
 		// findings say.
-		if !slices.ContainsFunc(list, func(f engine.Finding) bool { return f.Severity == "error" && note.Path == f.Path+layout.ProblemSuffix }) {
+		if !noted[note.Path] {
 			list = append(list, note)
 		}
 	}

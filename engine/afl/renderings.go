@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"placet/engine"
@@ -162,8 +163,16 @@ const (
 // review reopened before any feedback counts as feedback not judged yet.
 func feedbackQuality(c Checkpoint) string {
 	judged, changed := 0, 0
+	// latest are the highest attempts up to each verdict: they only grow.
+	latest := make([]int, len(c.History))
+	for i, h := range c.History {
+		latest[i] = h.Iteration
+		if i > 0 {
+			latest[i] = max(h.Iteration, latest[i-1])
+		}
+	}
 	for _, f := range c.Feedback {
-		if next := slices.IndexFunc(c.History, func(j Judged) bool { return j.Iteration > f.Iteration }); next >= 0 {
+		if next := sort.SearchInts(latest, f.Iteration+1); next < len(latest) {
 			judged++
 			if next == 0 || c.History[next-1].Signature != c.History[next].Signature {
 				changed++

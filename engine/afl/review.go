@@ -136,6 +136,7 @@ func (r *reading) reviewReported() (p engine.Plan, ok bool) {
 // notes are a report's findings as the state keeps them, and the checkpoints
 // that they block.
 func (rep ReviewReport) notes() (notes []Note, blocked []string) {
+	blocks := map[string]bool{}
 	for _, f := range rep.Findings {
 		words := f.Title
 		if f.Detail != "" {
@@ -150,7 +151,8 @@ func (rep ReviewReport) notes() (notes []Note, blocked []string) {
 		if len(notes) < mostWords || f.Severity == blockingSeverity {
 			notes = append(notes, Note{Checkpoint: text(f.Checkpoint), Severity: text(f.Severity), Text: templates.Cut(words, longestWords)})
 		}
-		if f.Severity == blockingSeverity && !slices.Contains(blocked, f.Checkpoint) {
+		if f.Severity == blockingSeverity && !blocks[f.Checkpoint] {
+			blocks[f.Checkpoint] = true
 			blocked = append(blocked, f.Checkpoint)
 		}
 	}

@@ -27,7 +27,7 @@ func (x explaining) checkpoint(id string, c *Checkpoint) {
 
 // answerTo says that a checkpoint waits for a person.
 func (x explaining) answerTo(id string, c *Checkpoint, typ, what string) {
-	if open := x.r.openFor(typ, id); open != "" {
+	if open := x.openFor(typ, id); open != "" {
 		x.request(open, fmt.Sprintf("%s waits in %s for %s", id, c.Status, what))
 	}
 }
@@ -39,8 +39,8 @@ func (x explaining) held() string {
 		return "nothing starts: the session is paused (" + st.Pause.Reason + ")"
 	case st.Status == Approving:
 		return "nothing starts before the approved definitions are applied"
-	case len(x.r.escalated()) > 0:
-		return "nothing starts while " + strings.Join(x.r.escalated(), ", ") + " waits for a person"
+	case len(x.escalated()) > 0:
+		return "nothing starts while " + few(x.escalated()) + " waits for a person"
 	case st.Status != Delegating:
 		return "nothing starts: the session is " + string(st.Status)
 	}
@@ -53,18 +53,29 @@ func (x explaining) pending(id string) {
 		x.why("%s waits in pending for %s", id, strings.Join(unmet, ", "))
 		return
 	}
-	taken := r.inStatus(InProgress, Validating, Retrying)
+	taken := x.taken()
 	switch held := x.held(); {
 	case held != "":
 		x.why("%s waits in pending: %s", id, held)
 	case len(taken) >= r.cfg.Workers:
-		x.why("%s waits in pending for a slot: %s by %s (parallel_workers)", id, slotsTaken(len(taken), r.cfg.Workers), strings.Join(taken, ", "))
+		x.why("%s waits in pending for a slot: %s by %s (parallel_workers)", id, slotsTaken(len(taken), r.cfg.Workers), few(taken))
 	case r.withheld():
 		x.why("%s waits in pending: no command may begin", id)
 	default:
 		x.why("%s starts as soon as what is before it has moved", id)
 		x.a.Await(engine.NextPass)
 	}
+}
+
+// mostNamed is how many checkpoints one line names.
+const mostNamed = 20
+
+// few are checkpoints in one line, which is repeated for each that waits for them.
+func few(ids []string) string {
+	if more := len(ids) - mostNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(ids[:mostNamed], ", "), more)
+	}
+	return strings.Join(ids, ", ")
 }
 
 func slotsTaken(taken, all int) string {
@@ -105,7 +116,7 @@ func (r *reading) inStatus(statuses ...engine.Status) []string {
 
 func (x explaining) retrying(id string, c *Checkpoint) {
 	r := x.r
-	running := r.inStatus(InProgress, Validating)
+	running := x.running()
 	switch held := x.held(); {
 	case held != "":
 		x.why("%s waits in retrying: %s", id, held)
@@ -113,7 +124,7 @@ func (x explaining) retrying(id string, c *Checkpoint) {
 		x.why("%s waits in retrying for its moment: attempt %d starts at %s", id, c.Iteration+1, c.RetryAt)
 		x.a.Await("attempt %d of %s at %s (placet)", c.Iteration+1, id, c.RetryAt)
 	case len(running) >= r.cfg.Workers:
-		x.why("%s waits in retrying for a slot: %s by %s (parallel_workers)", id, slotsTaken(len(running), r.cfg.Workers), strings.Join(running, ", "))
+		x.why("%s waits in retrying for a slot: %s by %s (parallel_workers)", id, slotsTaken(len(running), r.cfg.Workers), few(running))
 	default:
 		x.why("attempt %d of %s starts as soon as what is before it has moved", c.Iteration+1, id)
 		x.a.Await(engine.NextPass)
@@ -124,7 +135,7 @@ func (x explaining) working(id string, c *Checkpoint) {
 	r := x.r
 	report := place(id, c.Iteration, "worker.json")
 	says := fmt.Sprintf("%s waits in in_progress (attempt %d/%d, since %s)", id, c.Iteration, c.MaxIterations, c.LastAttemptAt)
-	if open := r.openFor(typeInterrupted, id); open != "" {
+	if open := x.openFor(typeInterrupted, id); open != "" {
 		x.request(open, says+": nobody knows what became of the worker command")
 	} else if c.Worker != nil && c.Worker.Mode == modeCommand {
 		x.command(says, r.workerAction(id, c), fmt.Sprintf("worker command (start %d, until %s)", c.Worker.Number, c.Worker.Deadline), c.Worker.StartedAt)
@@ -157,8 +168,8 @@ func (x explaining) validating(id string, c *Checkpoint) {
 	r := x.r
 	says := fmt.Sprintf("%s waits in validating", id)
 	switch {
-	case r.openFor(typeInterrupted, id) != "":
-		x.request(r.openFor(typeInterrupted, id), says+": nobody knows how the validation ended")
+	case x.openFor(typeInterrupted, id) != "":
+		x.request(x.openFor(typeInterrupted, id), says+": nobody knows how the validation ended")
 	case c.AnalysisUntil != "":
 		analysis := place(id, c.Iteration, "analysis.json")
 		x.why("%s for %s, until %s (oracle_wait)", says, spoken(analysis), c.AnalysisUntil)

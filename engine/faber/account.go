@@ -111,7 +111,7 @@ func (r *reading) graph() []engine.Node {
 	for _, s := range steps {
 		n := engine.Node{ID: where(s.Phase, s.ID), Group: s.Phase, Label: s.ID, Status: r.shape.status(s.Phase, s.ID)}
 		n.Current = s.Phase == phase && s.ID == step
-		n.Gate = r.destructive(s.Phase, s.ID) || n.Current && r.status == Awaiting
+		n.Gate = s.Destructive || r.namedDestructive(s.ID) || n.Current && r.status == Awaiting
 		if n.Status == "" {
 			n.Status = Pending
 		}

@@ -91,15 +91,18 @@ type registration struct {
 	File string `json:"file"`
 }
 
+// registry is decoded once: a chain of definitions asks for it at every link.
 func (r *reading) registry() []registration {
-	var c struct {
-		Workflows []registration `json:"workflows"`
+	if r.registrations == nil {
+		r.registrations = []registration{}
+		var c struct {
+			Workflows []registration `json:"workflows"`
+		}
+		if d := r.Snap.Doc(faberConfig); d.Present() && schemas.Decode("", d.Path, d.Body, &c) == nil && c.Workflows != nil {
+			r.registrations = c.Workflows
+		}
 	}
-	d := r.Snap.Doc(faberConfig)
-	if !d.Present() || schemas.Decode("", d.Path, d.Body, &c) != nil {
-		return nil
-	}
-	return c.Workflows
+	return r.registrations
 }
 
 // workflowID is the definition that the run names, without its prefixes.
@@ -319,9 +322,13 @@ func (w workflow) nextPhase(phase, step string) string {
 // destructive reports whether a step is marked, or named, as one that cannot
 // be taken back.
 func (r *reading) destructive(phase, step string) bool {
-	if i := r.flow.position(phase, step); i >= 0 && r.flow.steps[i].Destructive {
-		return true
-	}
+	i := r.flow.position(phase, step)
+	return i >= 0 && r.flow.steps[i].Destructive || r.namedDestructive(step)
+}
+
+// namedDestructive reports whether the settings name a step as one that cannot be
+// taken back.
+func (r *reading) namedDestructive(step string) bool {
 	for _, pattern := range r.cfg.DestructiveSteps {
 		if ok, err := path.Match(pattern, step); ok && err == nil {
 			return true

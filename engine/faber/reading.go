@@ -26,6 +26,8 @@ type reading struct {
 	askeds map[string]*asked
 	rev    int
 	flow   workflow
+	// registrations are upstream's; nil: not asked for yet.
+	registrations []registration
 	// eventsOpen is true while an event may still be being written. It may be
 	// one of placet's own, from before a crash: nothing is decided, or the same
 	// event would be written twice.

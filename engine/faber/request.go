@@ -157,14 +157,14 @@ func gateObject(g Gate) schemas.Object {
 // describe gives each option the words that its own word calls for, whatever
 // the type of the request.
 func (r *reading) describe(q question) []gate.Option {
-	lang := r.language()
+	lang, next := r.language(), r.flow.nextPhase(q.phase, q.step)
 	options := []gate.Option{}
 	for _, id := range q.options() {
 		text := ""
 		if key, known := optionWords[gate.Fold(id)]; known {
 			text = templates.Text(lang, key)
 		}
-		if next := r.flow.nextPhase(q.phase, q.step); next != "" && gate.Fold(id) == gate.Fold("approve") {
+		if next != "" && gate.Fold(id) == gate.Fold("approve") {
 			text = strings.ReplaceAll(templates.Text(lang, "faber.option.approve.phase"), "{next}", capital(next))
 		}
 		options = append(options, gate.Option{ID: id, Description: text})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"placet/engine"
 	"placet/schemas"
@@ -27,6 +28,59 @@ type shape struct {
 	kept     bool
 	rootDone []string
 	rootList bool // a root steps[] exists
+	// places finds phases and steps by name: a state may name a hundred thousand.
+	places func() places
+}
+
+// places are where a shape has its phases and steps, and what its lists note.
+// Doubled names are read as one: the first stands for all.
+type places struct {
+	phases map[string]int
+	// steps are the indexes of the entries, in shape d those of root; noted are the
+	// steps that only a list names.
+	steps map[plannedStep]int
+	noted map[plannedStep]engine.Status
+}
+
+// index finds the places of a shape that is read.
+func (s shape) index() places {
+	at := places{phases: map[string]int{}, steps: map[plannedStep]int{}, noted: map[plannedStep]engine.Status{}}
+	for i, p := range s.phases {
+		if _, twice := at.phases[p.name]; twice {
+			continue
+		}
+		at.phases[p.name] = i
+		for k, e := range p.steps {
+			at.step(p.name, e.id, k)
+		}
+		at.note(p, Skipped, "skipped_steps")
+		at.note(p, Completed, append([]string{"steps"}, stepLists...)...)
+	}
+	for i, e := range s.root {
+		at.step(e.phase, e.id, i)
+	}
+	return at
+}
+
+// step takes an entry in, the first of its name.
+func (at places) step(phase, id string, i int) {
+	s := plannedStep{Phase: phase, ID: id}
+	if _, twice := at.steps[s]; !twice {
+		at.steps[s] = i
+	}
+}
+
+// note takes in the steps that lists of a phase name. A list may write a step as
+// <phase>:<step>.
+func (at places) note(p phaseEntry, status engine.Status, names ...string) {
+	for _, name := range names {
+		for _, id := range p.lists[name] {
+			at.noted[plannedStep{Phase: p.name, ID: id}] = status
+			if bare, ok := strings.CutPrefix(id, p.name+":"); ok {
+				at.noted[plannedStep{Phase: p.name, ID: bare}] = status
+			}
+		}
+	}
 }
 
 // phaseEntry is one phase as state.json has it, in its order there.
@@ -51,6 +105,12 @@ var stepLists = []string{"completed_steps", "completed_step_ids", "steps_complet
 
 // shapeOf reads the shape of a state. A state without any evidence is shape a.
 func shapeOf(st State) shape {
+	s := readShape(st)
+	s.places = sync.OnceValue(s.index)
+	return s
+}
+
+func readShape(st State) shape {
 	s := shape{letter: 'a', rootDone: stringList(st.StepsComplete)}
 	s.kept, s.rootList = isArray(st.StepsComplete), isArray(st.Steps)
 	if isArray(st.Phases) {
@@ -204,31 +264,39 @@ func entry(value schemas.Raw, phase, pointer string) stepEntry {
 
 // phase returns the entry of a phase, nil if state.json has none.
 func (s shape) phase(name string) *phaseEntry {
-	for i := range s.phases {
-		if s.phases[i].name == name {
-			return &s.phases[i]
-		}
+	if len(s.phases) == 0 {
+		return nil
+	}
+	if i, ok := s.places().phases[name]; ok {
+		return &s.phases[i]
 	}
 	return nil
 }
 
-// find returns the entry of a step, nil if it has none. Doubled ids are read
-// as one: the first stands for all.
+// find returns the entry of a step, nil if it has none. In shape d an entry without
+// a phase is one of any phase.
 func (s shape) find(phase, step string) *stepEntry {
-	list := s.root
 	if s.letter != 'd' {
 		p := s.phase(phase)
 		if p == nil {
 			return nil
 		}
-		list = p.steps
-	}
-	for i := range list {
-		if list[i].id == step && (s.letter != 'd' || list[i].phase == "" || list[i].phase == phase) {
-			return &list[i]
+		if i, ok := s.places().steps[plannedStep{Phase: phase, ID: step}]; ok {
+			return &p.steps[i]
 		}
+		return nil
 	}
-	return nil
+	if len(s.root) == 0 {
+		return nil
+	}
+	i, ok := s.places().steps[plannedStep{Phase: phase, ID: step}]
+	if any, also := s.places().steps[plannedStep{ID: step}]; also && (!ok || any < i) {
+		i, ok = any, true
+	}
+	if !ok {
+		return nil
+	}
+	return &s.root[i]
 }
 
 // status is where a step stands; "" where nothing is noted of it.
@@ -236,22 +304,10 @@ func (s shape) status(phase, step string) engine.Status {
 	if e := s.find(phase, step); e != nil {
 		return engine.Status(e.status)
 	}
-	p := s.phase(phase)
-	if p == nil {
+	if s.phase(phase) == nil {
 		return ""
 	}
-	for name, list := range p.lists {
-		for _, id := range list {
-			if id != step && id != phase+":"+step {
-				continue
-			}
-			if name == "skipped_steps" {
-				return Skipped
-			}
-			return Completed
-		}
-	}
-	return ""
+	return s.places().noted[plannedStep{Phase: phase, ID: step}]
 }
 
 // order lists the steps that state.json names, in its order: the plan where

@@ -2,7 +2,6 @@ package reader
 
 import (
 	"bytes"
-	"slices"
 
 	"placet/engine"
 	"placet/layout"
@@ -12,8 +11,10 @@ import (
 // check; words puts what one says on one line.
 func (r *Reader) NoteFindings(words func(string) string) []engine.Finding {
 	var list []engine.Finding
+	said := map[string]bool{}
 	add := func(d engine.Document) {
-		if !slices.ContainsFunc(list, func(f engine.Finding) bool { return f.Path == d.Path }) {
+		if !said[d.Path] {
+			said[d.Path] = true
 			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: words(noteText(d.Body))})
 		}
 	}

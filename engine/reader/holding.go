@@ -19,9 +19,14 @@ func (r *Reader) Hold(files ...engine.Holding) {
 // waitFor names a file that may be half of a write, once.
 func (r *Reader) waitFor(h engine.Holding) {
 	r.WakeAt(h.Until)
-	if !slices.ContainsFunc(r.Holding, func(other engine.Holding) bool { return other.Path == h.Path }) {
-		r.Holding = append(r.Holding, h)
+	if r.held[h.Path] {
+		return
 	}
+	if r.held == nil {
+		r.held = map[string]bool{}
+	}
+	r.held[h.Path] = true
+	r.Holding = append(r.Holding, h)
 }
 
 // BeingWritten are all files of the snapshot that may still be being written, as

@@ -33,6 +33,8 @@ type Reader struct {
 	Wake time.Time
 	// Holding are the files that may be half of a write.
 	Holding []engine.Holding
+
+	held map[string]bool // the paths in Holding
 }
 
 // WakeAt has the run looked at no later than t.
