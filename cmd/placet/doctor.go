@@ -181,6 +181,8 @@ func (e *examination) configuration() (settings, bool) {
 func (e *examination) runs(b *bench) {
 	if reason, held := b.store.Hold(); held {
 		e.add(isWarning, "git", "finish or abort it", "nothing is decided at the moment: %s", reason)
+	} else if stale := b.store.Stale(); stale != "" {
+		e.add(isWarning, "git", "finish or abort it", "%s", stale)
 	}
 	served := slices.ContainsFunc(b.families, func(f reconcile.Family) bool { return len(e.rootsOf(f)) > 0 })
 	for _, f := range b.families {

@@ -29,6 +29,7 @@ type explanation struct {
 	Holding  []heldLine `json:"holding"`
 	Problems []noteLine `json:"problems"`
 	Held     string     `json:"held"`
+	Stale    string     `json:"stale"`
 	Daemon   bool       `json:"daemon"`
 }
 
@@ -50,6 +51,7 @@ func (b *bench) explain(v view) error {
 		Problems: lineOf(v).Problems, Daemon: daemonRuns(b.root),
 	}
 	e.Held, _ = b.store.Hold()
+	e.Stale = b.store.Stale()
 	for _, m := range v.Moves {
 		e.Moves = append(e.Moves, moveLine(m))
 	}
@@ -82,5 +84,5 @@ func (b *bench) printExplanation(v view, e explanation) {
 		}
 		w.say("%s", indent(paragraph(m.Content), "    "))
 	}
-	b.printState(state{Daemon: e.Daemon, Held: e.Held})
+	b.printState(state{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale})
 }

@@ -31,13 +31,25 @@ func (l *Loop) sayHold(reason string, held bool) {
 	l.holdMu.Lock()
 	defer l.holdMu.Unlock()
 	if l.held != "" && (!held || gone(reason) != gone(l.held)) {
-		l.o.Log.Info(begins[gone(l.held)].over, "over", l.held)
+		if held || l.o.Store.Stale() == "" {
+			l.o.Log.Info(begins[gone(l.held)].over, "over", l.held)
+		}
 		l.held = ""
 	}
 	if held && l.held == "" {
 		l.o.Log.Warn(begins[gone(reason)].nothing, "because", reason)
 		l.held = reason
 	}
+}
+
+// sayStale logs once that a sign of git's stands and holds nothing up any more.
+func (l *Loop) sayStale(stale string) {
+	l.holdMu.Lock()
+	defer l.holdMu.Unlock()
+	if stale != "" && stale != l.stale {
+		l.o.Log.Warn("git does not seem to be at work", "because", stale)
+	}
+	l.stale = stale
 }
 
 // begins is what is said of a hold, by whether the workspace is gone.

@@ -91,6 +91,7 @@ type Loop struct {
 
 	holdMu sync.Mutex
 	held   string // the hold that was said
+	stale  string // the sign of git's that was said to hold nothing up
 }
 
 // Found is a run that lies in the workspace.

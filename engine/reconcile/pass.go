@@ -183,6 +183,7 @@ func (p *pass) may(ctx context.Context) error {
 	if _, held := p.l.o.Store.Hold(); held {
 		return errHeld
 	}
+	p.l.sayStale(p.l.o.Store.Stale())
 	return nil
 }
 

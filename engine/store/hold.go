@@ -2,7 +2,9 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -14,16 +16,34 @@ import (
 // holdIndex is how long git's index.lock holds: an older one was left behind.
 const holdIndex = 10 * time.Second
 
+// holdRewrite is how long the other signs hold while nobody changes them: a merge
+// that nobody finishes, or that was never one, must not hold decisions up for ever.
+// Documents with conflict markers never count anyway.
+const holdRewrite = 10 * time.Minute
+
+// Whoever makes signs anew all the time holds decisions up for mostHeld at most.
+// Holds between which less than holdGap lies are one.
+const mostHeld, holdGap = time.Hour, time.Minute
+
 // rewriting are the names in git's folder that stand while it rewrites the tree.
 var rewriting = []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD"}
 
-// indexLock remembers when a lock of git's index was first seen, and when no work
-// tree was found above the workspace.
-type indexLock struct {
-	mu    sync.Mutex
-	inode uint64
-	since time.Time
-	none  time.Time
+// gitSigns remembers when each sign was first seen as it is, since when one or the
+// other holds, and when no work tree was found above the workspace.
+type gitSigns struct {
+	mu          sync.Mutex
+	seen        map[string]gitSign
+	began, last time.Time
+	none        time.Time
+	// stale says which sign stands and does not hold any more.
+	stale string
+}
+
+// gitSign is one sign as it was first seen.
+type gitSign struct {
+	inode   uint64
+	changed time.Time // zero where a change does not make it another
+	since   time.Time
 }
 
 // Gone is what the reason of a hold begins with where the workspace is not under
@@ -56,31 +76,81 @@ func (s *Store) Hold() (reason string, held bool) {
 	}
 	dir, ok := s.gitDir()
 	if !ok {
-		return "", false
+		return "", s.git.holds("", "", s.now())
 	}
+	sign, stale := "", ""
 	for _, name := range rewriting {
-		if _, err := s.fs.Stat(path.Join(dir, name)); err == nil {
-			return "git is rewriting the tree (" + name + ")", true
+		info, err := s.fs.Stat(path.Join(dir, name))
+		switch {
+		case err != nil:
+		case s.young(name, info, info.Changed, holdRewrite):
+			sign = cmp.Or(sign, name)
+		default:
+			stale = cmp.Or(stale, name)
 		}
 	}
-	info, err := s.fs.Stat(path.Join(dir, "index.lock"))
-	if err != nil || !s.locks.young(info, s.now()) {
+	if info, err := s.fs.Stat(path.Join(dir, "index.lock")); err == nil && s.young("index.lock", info, time.Time{}, holdIndex) {
+		sign = cmp.Or(sign, "index.lock")
+	}
+	if !s.git.holds(sign, stale, s.now()) {
 		return "", false
 	}
-	if disk, known := s.diskNow(freshClock); known && disk.Sub(info.Changed) > holdIndex {
-		return "", false
-	}
-	return "git is rewriting the tree (index.lock)", true
+	return "git is rewriting the tree (" + sign + ")", true
 }
 
-// young reports whether this lock was first seen less than holdIndex ago.
-func (l *indexLock) young(info Info, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.inode != info.Inode || l.since.IsZero() || l.since.After(now) {
-		l.inode, l.since = info.Inode, now
+// Stale says which sign of git's was there at the last call of [Store.Hold] and held
+// nothing up any more, "" for none.
+func (s *Store) Stale() string {
+	s.git.mu.Lock()
+	defer s.git.mu.Unlock()
+	return s.git.stale
+}
+
+// young reports whether a sign is as it was for no longer than limit: since it was
+// first seen, and by the file system's clock. changed tells apart what has one inode.
+func (s *Store) young(name string, info Info, changed time.Time, limit time.Duration) bool {
+	if !s.git.young(name, gitSign{inode: info.Inode, changed: changed, since: s.now()}, limit) {
+		return false
 	}
-	return now.Sub(l.since) <= holdIndex
+	disk, known := s.diskNow(freshClock)
+	return !known || disk.Sub(info.Changed) <= limit
+}
+
+// young reports whether a sign was first seen no longer than limit ago.
+func (g *gitSigns) young(name string, now gitSign, limit time.Duration) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was, known := g.seen[name]
+	if !known || was.inode != now.inode || !was.changed.Equal(now.changed) || was.since.After(now.since) {
+		if g.seen == nil {
+			g.seen = map[string]gitSign{}
+		}
+		g.seen[name], was = now, now
+	}
+	return now.since.Sub(was.since) <= limit
+}
+
+// holds reports whether a young sign, "" for none, holds at this moment, and
+// notes what stands and does not.
+func (g *gitSigns) holds(sign, stale string, now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if sign != "" {
+		if gap := now.Sub(g.last); g.last.IsZero() || gap < 0 || gap > holdGap {
+			g.began = now
+		}
+		g.last = now
+	}
+	over := sign != "" && now.Sub(g.began) > mostHeld
+	switch {
+	case over:
+		g.stale = fmt.Sprintf("git's signs, now %s, have held decisions up for an hour and do not any more. Finish or abort what git is at (git status says how)", sign)
+	case stale != "":
+		g.stale = fmt.Sprintf("%s has stood for 10 minutes and holds no decision up any more. Finish or abort what git is at (git status says how)", stale)
+	default:
+		g.stale = ""
+	}
+	return sign != "" && !over
 }
 
 // gitDir finds git's folder for this work tree: .git here or in the nearest
@@ -89,7 +159,7 @@ func (s *Store) gitDir() (string, bool) {
 	if dir, ok := s.gitAt(".", ".git"); ok {
 		return dir, true
 	}
-	if s.locks.noneAbove(s.now()) {
+	if s.git.noneAbove(s.now()) {
 		return "", false
 	}
 	for dir := s.fs.Root(); dir != "/" && dir != "."; {
@@ -98,7 +168,7 @@ func (s *Store) gitDir() (string, bool) {
 			return found, true
 		}
 	}
-	s.locks.foundNone(s.now())
+	s.git.foundNone(s.now())
 	return "", false
 }
 
@@ -108,17 +178,17 @@ const noneFor = time.Second
 
 // noneAbove reports whether there was no work tree above the workspace a moment
 // ago.
-func (l *indexLock) noneAbove(now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	age := now.Sub(l.none)
-	return !l.none.IsZero() && age >= 0 && age < noneFor
+func (g *gitSigns) noneAbove(now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	age := now.Sub(g.none)
+	return !g.none.IsZero() && age >= 0 && age < noneFor
 }
 
-func (l *indexLock) foundNone(now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.none = now
+func (g *gitSigns) foundNone(now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.none = now
 }
 
 func (s *Store) gitAt(tree, name string) (string, bool) {

@@ -153,3 +153,94 @@ func TestGitsFolderIsFoundWhereverItIs(t *testing.T) {
 		}
 	}
 }
+
+// A merge that nobody finishes, or that somebody planted, holds for ten minutes.
+func TestARewriteHoldsTenMinutesAtMost(t *testing.T) {
+	for _, sign := range []string{"rebase-merge/done", "rebase-apply/next", "MERGE_HEAD", "CHERRY_PICK_HEAD"} {
+		name, _, _ := strings.Cut(sign, "/")
+		w := inMemory()
+		w.put(".git/"+sign, "")
+		s := w.store()
+		for _, c := range []struct {
+			after time.Duration
+			held  bool
+		}{{0, true}, {10 * time.Minute, true}, {time.Second, false}, {time.Hour, false}} {
+			w.later(c.after)
+			if _, held := s.Hold(); held != c.held {
+				t.Errorf("%s: after %v more: %v", sign, c.after, held)
+			}
+			if stale := s.Stale(); strings.Contains(stale, name+" has stood for 10 minutes") == c.held {
+				t.Errorf("%s: after %v more: %q", sign, c.after, stale)
+			}
+		}
+		// A process that begins now knows it by the file system's clock.
+		if _, held := w.store().Hold(); held {
+			t.Errorf("%s: holds for whoever begins later", sign)
+		}
+		// git at work holds all the same, and a merge that goes on is another one.
+		w.put(".git/index.lock", "")
+		if reason, held := s.Hold(); !held || !strings.Contains(reason, "index.lock") {
+			t.Errorf("%s: git is at work: %q, %v", sign, reason, held)
+		}
+		w.delete(".git/index.lock")
+		w.delete(".git/" + sign)
+		w.later(time.Second)
+		w.put(".git/"+sign, "again")
+		if _, held := s.Hold(); !held && name == sign {
+			t.Errorf("%s: the next one does not hold", sign)
+		}
+		w.delete(".git/" + sign)
+		w.delete(".git/" + name)
+		if _, held := s.Hold(); held || s.Stale() != "" {
+			t.Errorf("%s: it is over: %v, %q", sign, held, s.Stale())
+		}
+	}
+}
+
+// Where the file system's clock cannot be asked, a rewrite is timed by looking.
+func TestARewriteIsTimedByLookingWhereThereIsNoClock(t *testing.T) {
+	w := inMemory()
+	w.put(".git/MERGE_HEAD", "")
+	s := store.New(w.fs, store.Options{Now: w.clock.now})
+	w.fs.(*memfs.FS).Hook(func(c memfs.Call) error {
+		if c.Op == "touch" {
+			return os.ErrPermission
+		}
+		return nil
+	})
+	if _, held := s.Hold(); !held {
+		t.Error("first seen, and it does not hold")
+	}
+	w.later(10*time.Minute + time.Second)
+	if _, held := s.Hold(); held {
+		t.Error("it holds for ever")
+	}
+}
+
+// Whoever makes signs anew all the time holds for an hour, and again once there was
+// none for a while.
+func TestSignsThatAreMadeAnewHoldAnHourAtMost(t *testing.T) {
+	w := inMemory()
+	w.dir(".git")
+	s := w.store()
+	plant := func() bool {
+		w.delete(".git/MERGE_HEAD")
+		w.put(".git/MERGE_HEAD", "")
+		_, held := s.Hold()
+		return held
+	}
+	for m := 0; m <= 90; m++ {
+		if held := plant(); held != (m <= 60) {
+			t.Fatalf("after %d minutes: %v", m, held)
+		}
+		if told := strings.Contains(s.Stale(), "for an hour"); told != (m > 60) {
+			t.Fatalf("after %d minutes: %q", m, s.Stale())
+		}
+		w.later(time.Minute)
+	}
+	w.delete(".git/MERGE_HEAD")
+	w.later(2 * time.Minute)
+	if !plant() {
+		t.Error("a later one does not hold")
+	}
+}

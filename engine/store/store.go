@@ -45,7 +45,7 @@ type Store struct {
 	queue  queue
 	temps  temps
 	owners owners
-	locks  indexLock
+	git    gitSigns
 
 	// failures counts the rounds of fsync that failed in a row, those of
 	// contents and those of names.
