@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -23,9 +26,12 @@ const (
 	fewConns = 8
 	// What one who asks may take for the question, for taking the answer, and
 	// before the next question.
-	askTime, answerTime, idleTime = 5 * time.Second, 15 * time.Second, 90 * time.Second
+	askTime, answerTime, idleTime = 5 * time.Second, 10 * time.Second, 10 * time.Second
 	// closeTime is how long an answer may take when placet ends.
 	closeTime = time.Second
+	// lookAtRuns is how often the daemon is looked at for the metrics, and oldLook how
+	// old the last look may be: whoever asks gets a copy and waits for nothing.
+	lookAtRuns, oldLook = 500 * time.Millisecond, time.Minute
 )
 
 // tap is where a daemon's metrics are had. A nil tap counts and answers nothing.
@@ -36,6 +42,15 @@ type tap struct {
 	few      *fewAtOnce
 	server   *http.Server
 	ended    chan struct{}
+	seen     sightings
+	stop     context.CancelFunc // ends the looks
+}
+
+// sightings hold the last look at the daemon.
+type sightings struct {
+	mu   sync.Mutex
+	last outlook
+	at   time.Time
 }
 
 // newTap checks an address. One without a host would be open to every machine:
@@ -85,9 +100,13 @@ func (t *tap) serve(b *bench, watcher *watch.Watcher, log *slog.Logger) {
 	if t == nil {
 		return
 	}
-	t.metrics.registry.MustRegister(standings{now: b.w.now, look: func() outlook { return b.outlook(watcher) }})
+	var looks context.Context
+	looks, t.stop = context.WithCancel(context.Background())
+	t.seen.keep(b.outlook(watcher))
+	go t.seen.follow(looks, func() outlook { return b.outlook(watcher) })
+	t.metrics.registry.MustRegister(standings{now: b.w.now, look: t.seen.get})
 	t.server = &http.Server{
-		Handler:           t.metrics.handler(),
+		Handler:           t.known(t.fresh(t.metrics.handler())),
 		ReadHeaderTimeout: askTime, ReadTimeout: askTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: 16 << 10,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -110,6 +129,7 @@ func (t *tap) close() {
 	case t.server == nil:
 		_ = t.listener.Close()
 	default:
+		t.stop()
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
 		if t.server.Shutdown(ctx) != nil {
@@ -117,6 +137,82 @@ func (t *tap) close() {
 		}
 		<-t.ended
 	}
+}
+
+// follow looks at the daemon now and then until the context ends. It alone waits for
+// what a look needs: the settings, the watcher, the disk.
+func (s *sightings) follow(ctx context.Context, look func() outlook) {
+	tick := time.NewTicker(lookAtRuns)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.keep(look())
+		}
+	}
+}
+
+func (s *sightings) keep(o outlook) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.at = o, time.Now()
+}
+
+func (s *sightings) get() outlook {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+func (s *sightings) age() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.at)
+}
+
+// fresh answers with an error where the daemon could not be looked at for long: old
+// values must not pass for what is so now.
+func (t *tap) fresh(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if age := t.seen.age(); age > oldLook {
+			http.Error(w, fmt.Sprintf("cannot say how the runs stand: the daemon was looked at %v ago", age.Round(time.Second)), http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// known refuses whoever names another host: a page in a browser can have a name of
+// its own point here, and would read the answer.
+func (t *tap) known(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !t.isOwn(r.Host) {
+			host, _, _ := net.SplitHostPort(t.address)
+			http.Error(w, fmt.Sprintf("cannot answer for this host: the metrics are at %s (listening for %s). Ask by that address, or start placet with --metrics and the name.",
+				t.listener.Addr(), host), http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isOwn reports whether a Host header names this machine as placet listens on it: the
+// name of --metrics, the address, localhost, or a loopback address, with the port.
+// Where placet listens on all addresses each of them will do, for it is no name.
+func (t *tap) isOwn(header string) bool {
+	host, port, err := net.SplitHostPort(header)
+	given, _, _ := net.SplitHostPort(t.address)
+	at, ok := t.listener.Addr().(*net.TCPAddr)
+	if err != nil || !ok || port != strconv.Itoa(at.Port) {
+		return false
+	}
+	if strings.EqualFold(host, given) || strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && (ip.IsLoopback() || at.IP.IsUnspecified() || ip.Unmap() == at.AddrPort().Addr().Unmap())
 }
 
 // handler answers GET /metrics and nothing else.

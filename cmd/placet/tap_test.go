@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -135,6 +136,77 @@ func TestATapAnswersUntilItIsClosed(t *testing.T) {
 		conn.Close()
 		t.Error("it answers still")
 	}
+}
+
+// A page in a browser can have a name of its own point to this machine: what it asks
+// for under that name is not answered.
+func TestForeignHostsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		given, at string
+		answers   string
+		refuses   string
+	}{
+		{"127.0.0.1:0", "127.0.0.1:9090", "127.0.0.1:9090 localhost:9090 LOCALHOST:9090 [::1]:9090 127.0.0.2:9090",
+			"evil.example:9090 evil.example 127.0.0.1 127.0.0.1:80 localhost:80 10.0.0.7:9090 :9090 localhost.evil.example:9090"},
+		{"0.0.0.0:9090", "0.0.0.0:9090", "10.0.0.7:9090 [fe80::7]:9090 localhost:9090", "host.example:9090 10.0.0.7:80 10.0.0.7"},
+		{"Host.example:9090", "10.0.0.7:9090", "host.example:9090 10.0.0.7:9090 [::ffff:10.0.0.7]:9090 localhost:9090", "10.0.0.8:9090 other.example:9090"},
+	} {
+		at, err := net.ResolveTCPAddr("tcp", c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tap := &tap{address: c.given, listener: listening{addr: at}}
+		for words, want := range map[string]int{c.answers: 200, c.refuses: 421} {
+			for _, host := range append(strings.Fields(words), map[int]string{200: strings.Fields(c.answers)[0], 421: ""}[want]) {
+				r := httptest.NewRequest(http.MethodGet, metricsPath, nil)
+				r.Host = host
+				w := httptest.NewRecorder()
+				tap.known(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+				if w.Code != want {
+					t.Errorf("on %s: Host %q: %d, want %d", c.given, host, w.Code, want)
+				}
+			}
+		}
+	}
+}
+
+// listening is a listener that has an address and nothing else.
+type listening struct {
+	net.Listener
+	addr net.Addr
+}
+
+func (l listening) Addr() net.Addr { return l.addr }
+
+// Whoever asks gets the last look and waits for none. One that is too old passes for
+// nothing.
+func TestAScrapeWaitsForNoLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		tap, stuck := &tap{}, make(chan struct{})
+		tap.seen.keep(outlook{held: true})
+		go tap.seen.follow(ctx, func() outlook { <-stuck; return outlook{stopped: true} })
+		scrape := func() (o outlook, code int) {
+			w := httptest.NewRecorder()
+			tap.fresh(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { o = tap.seen.get() })).
+				ServeHTTP(w, httptest.NewRequest(http.MethodGet, metricsPath, nil))
+			return o, w.Code
+		}
+		time.Sleep(oldLook)
+		if o, code := scrape(); code != 200 || !o.held || o.stopped {
+			t.Errorf("%d: %+v", code, o)
+		}
+		time.Sleep(time.Second)
+		if _, code := scrape(); code != 503 {
+			t.Errorf("a look of long ago: %d", code)
+		}
+		close(stuck)
+		synctest.Wait()
+		if o, code := scrape(); code != 200 || !o.stopped {
+			t.Errorf("%d: %+v", code, o)
+		}
+		stop()
+	})
 }
 
 // endless has a connection for everybody who asks.
