@@ -23,7 +23,8 @@ type live struct {
 	fam    uint8
 
 	// Of the pass: only one is under way at a time.
-	hasty   int32 // passes in quick succession that found nothing
+	hasty   int16  // passes in quick succession that moved nothing
+	cool    uint16 // how long the run waits before the next one, in milliseconds
 	needs   []string
 	same    map[step]int // steps taken since there was nothing to do
 	back    backoff

@@ -61,6 +61,7 @@ type pass struct {
 	// early says until when a plan is not to be carried out yet; see absence.go.
 	early func(engine.Plan) (until time.Time, early bool)
 
+	began   time.Time    // when it began
 	moved   int          // transitions committed
 	wrote   bool         // something was committed, begun or ended
 	same    map[step]int // how often each was taken since there was nothing to do

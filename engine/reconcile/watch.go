@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"placet/engine/watch"
 )
@@ -102,11 +103,25 @@ func (s *session) facts(ctx context.Context) {
 	}
 }
 
+const (
+	// floodBatches is how many batches of events may come in quick succession before
+	// the next one is waited for: it holds what happens meanwhile.
+	floodBatches = 32
+	floodWait    = 20 * time.Millisecond
+)
+
 // feed marks what the watcher says. It ends with an error if the watcher does
 // and the context does not.
 func (s *session) feed(ctx context.Context) error {
-	for {
+	for batches := 0; ; batches++ {
+		if batches >= floodBatches && pause(ctx, floodWait) != nil {
+			return nil
+		}
+		asked := time.Now()
 		b, err := s.w.Next(ctx)
+		if time.Since(asked) > floodWait {
+			batches = 0
+		}
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil

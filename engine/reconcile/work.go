@@ -14,12 +14,18 @@ import (
 )
 
 const (
-	// hastyPasses is how many passes in quick succession may find nothing
+	// hastyPasses is how many passes in quick succession may move nothing
 	// before the run has to wait a little: somebody writes in its folder all
-	// the time.
+	// the time, or takes away what placet writes there. The wait doubles with
+	// every such pass, up to longestWait: an answer is taken soon all the same.
 	hastyPasses = 8
 	hastyWithin = 100 * time.Millisecond
 	hastyWait   = 25 * time.Millisecond
+	hastyTwice  = 3
+	longestWait = hastyWait << hastyTwice
+	// A run whose passes are long waits restFactor times as long as the last one
+	// took, up to longestRest: large documents must not keep a processor busy.
+	longestRest = 2 * time.Second
 	// canaryWait is how often one run tries whether an error is over that
 	// holds for all of them.
 	canaryWait = time.Second
@@ -96,16 +102,18 @@ func (s *session) resting(lv *live) bool {
 
 // tooSoon puts a run off for a moment that is marked all the time for nothing.
 func (s *session) tooSoon(lv *live) bool {
-	if lv.hasty < hastyPasses || time.Since(lv.endedAt) >= hastyWait {
+	left := lv.cooldown() - time.Since(lv.endedAt)
+	if left <= 0 {
 		return false
 	}
-	s.timers.set(lv.state, s.l.o.Now().Add(hastyWait))
+	s.timers.set(lv.state, s.l.o.Now().Add(left))
 	return true
 }
 
 // newPass returns a run's pass. Its folder is followed before it is read.
 func (s *session) newPass(lv *live) *pass {
 	p := s.l.newPass(s.book.found(lv))
+	p.began = time.Now()
 	p.needs, p.same = lv.needs, lv.same
 	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
 	p.waiting = func(wait func()) {
@@ -209,16 +217,24 @@ func (s *session) yielded(lv *live) {
 // the daemon counts as ready all the same.
 const firstLooks = 8
 
-// haste counts passes in quick succession that found nothing.
+// haste counts passes in quick succession that moved nothing, and says how long the
+// run waits for the next one.
 func (s *session) haste(lv *live, p *pass) {
-	now := time.Now()
-	if p.wrote || now.Sub(lv.endedAt) > hastyWithin {
-		lv.hasty = 0
-	} else {
-		lv.hasty++
+	now, calm := time.Now(), lv.endedAt.Add(hastyWithin+lv.cooldown())
+	if lv.endedAt = now; p.moved > 0 || p.began.After(calm) {
+		lv.hasty, lv.cool = 0, 0
+		return
 	}
-	lv.endedAt = now
+	if lv.hasty++; lv.hasty < hastyPasses {
+		return
+	}
+	lv.hasty = min(lv.hasty, hastyPasses+hastyTwice)
+	wait := max(hastyWait<<(lv.hasty-hastyPasses), min(restFactor*now.Sub(p.began), longestRest))
+	lv.cool = uint16(wait / time.Millisecond)
 }
+
+// cooldown is how long the run waits after a pass.
+func (lv *live) cooldown() time.Duration { return time.Duration(lv.cool) * time.Millisecond }
 
 // note remembers what to stat of a run to see whether it changed, and how it
 // stands.

@@ -63,6 +63,9 @@ func (w *Watcher) hearName(rel string, entry bool) {
 		return
 	}
 	led := w.nodes[rel] != nil
+	if entry && !led && !dir.structure && w.allDirty(dir) {
+		return // they are woken already
+	}
 	if !led && quiet(name) && !(entry && w.isDir(rel)) {
 		return
 	}
@@ -78,6 +81,16 @@ func (w *Watcher) hearName(rel string, entry bool) {
 	if dir.structure && entry {
 		w.changed(rel)
 	}
+}
+
+// allDirty reports whether all owners of a folder are dirty. The caller holds the lock.
+func (w *Watcher) allDirty(n *node) bool {
+	all := true
+	n.owners.each(func(owner string) {
+		_, is := w.dirty[owner]
+		all = all && is
+	})
+	return all
 }
 
 // edited notes a file that changed in its place. The caller holds the lock.

@@ -10,9 +10,13 @@ type notify struct {
 	ended chan struct{}
 }
 
+// buffered is how many events may lie between the system and us: a flood of them
+// wakes us once for many.
+const buffered = 1024
+
 // Notify opens the operating system's file events.
 func Notify(sink Sink) (Source, error) {
-	fs, err := fsnotify.NewWatcher()
+	fs, err := fsnotify.NewBufferedWatcher(buffered)
 	if err != nil {
 		return nil, err
 	}
