@@ -24,6 +24,7 @@ var attacks = slices.Concat(
 	stateAttacks,
 	sqliteAttacks,
 	miscAttacks,
+	scaleAttacks,
 )
 
 func TestAttacks(t *testing.T) {

@@ -17,6 +17,8 @@ const (
 	blindEvery = time.Second
 	// blindFew is how many folders it names.
 	blindFew = 20
+	// blindMany is from how many folders on they are looked at less often.
+	blindMany = 1000
 	// blindMost is far more than so many names need.
 	blindMost = 1 << 20
 )
@@ -96,5 +98,9 @@ func (b *bench) noteBlind(is blindness) {
 	if n := is.Count - 1; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	b.w.note("the daemon gets no file events in %s%s: it looks every 2 s", line(is.Folders[0]), more)
+	often := "every 2 s"
+	if is.Count > blindMany {
+		often = "every few seconds"
+	}
+	b.w.note("the daemon gets no file events in %s%s: it looks %s", line(is.Folders[0]), more, often)
 }

@@ -81,7 +81,7 @@ func startClocked(t *testing.T, ahead time.Duration, runs int) *clocked {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- w.watch(ctx, false, nil) }()
+	go func() { ended <- w.watch(ctx, false, 0, nil) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {

@@ -15,6 +15,7 @@ import (
 
 func watchCommand(w *world) *cobra.Command {
 	var format, metrics string
+	var watches int
 	cmd := &cobra.Command{
 		Use: "watch", Short: "Serve the workspace until stopped",
 		Long: `Serves the workspace until stopped, by SIGINT or SIGTERM: watches the files,
@@ -24,7 +25,10 @@ a workspace. It can be stopped or killed at any moment; nothing is lost.
 With --metrics it can be asked over HTTP how it is doing, by Prometheus for
 example: GET /metrics. The address is said on standard error; port 0 takes a
 free one. Nobody is asked who they are: give a host other than 127.0.0.1 only
-where everybody who reaches it may know how many requests wait.`,
+where everybody who reaches it may know how many requests wait.
+
+At most half of the folders that the system lets a user watch are watched, and
+65536; --watches sets another number. The rest is looked at every few seconds.`,
 		Args: takes(0, 0), GroupID: groupRun,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -33,6 +37,9 @@ where everybody who reaches it may know how many requests wait.`,
 			case format != "text" && format != "json":
 				return usage("--log takes text or json, not %q", line(format))
 			}
+			if cmd.Flags().Changed("watches") && watches < 1 {
+				return usage("--watches takes a number from 1 on, not %d", watches)
+			}
 			var t *tap
 			if cmd.Flags().Changed("metrics") {
 				var err error
@@ -40,16 +47,18 @@ where everybody who reaches it may know how many requests wait.`,
 					return err
 				}
 			}
-			return w.watch(cmd.Context(), format == "json", t)
+			return w.watch(cmd.Context(), format == "json", watches, t)
 		},
 	}
 	cmd.Flags().StringVar(&format, "log", "text", "text, or json for one JSON object a line")
 	cmd.Flags().StringVar(&metrics, "metrics", "", "answer GET /metrics at host:port, 127.0.0.1:9090 for example")
+	cmd.Flags().IntVar(&watches, "watches", 0, "watch so many folders at most; 0 for half of what the system allows")
 	return cmd
 }
 
-// watch serves the workspace. t is nil where nobody asks for metrics.
-func (w *world) watch(ctx context.Context, asJSON bool, t *tap) error {
+// watch serves the workspace. It watches so many folders at most, 0 for the usual
+// number. t is nil where nobody asks for metrics.
+func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) error {
 	moves := &moveLog{w: w}
 	log := slog.New(newSpeech(w.err, slog.LevelInfo))
 	if asJSON {
@@ -85,6 +94,9 @@ func (w *world) watch(ctx context.Context, asJSON bool, t *tap) error {
 		return err
 	}
 	defer watcher.Close()
+	if watches > 0 {
+		watcher.Limit(watches)
+	}
 	t.serve(b, watcher, log)
 	b.noteUntrusted(b.untrusted(nil))
 	go b.changing.poll(ctx)

@@ -87,6 +87,7 @@ func (l *Loop) newPass(f Found) *pass {
 // a pass may.
 func (p *pass) run(ctx context.Context) error {
 	p.git, p.needs, p.more = nil, lasting(p.needs), false
+	var before step
 	for steps, moved := 0, 0; ; {
 		if err := p.settled(ctx); err != nil {
 			return err
@@ -99,10 +100,11 @@ func (p *pass) run(ctx context.Context) error {
 			stuck := &stuckError{p.f.Key(), p.same}
 			p.same = nil
 			return stuck
-		case steps == maxSteps:
+		case steps == maxSteps || p.undone(before):
 			p.more = true
 			return nil
 		}
+		now := stepOf(p.last.plan)
 		if until, early := p.early(p.last.plan); early {
 			p.until = until
 			return nil
@@ -113,13 +115,20 @@ func (p *pass) run(ctx context.Context) error {
 			p.yielded = true
 			return nil
 		case err == nil:
-			steps, moved = steps+1, 0
+			before, steps, moved = now, steps+1, 0
 		case errors.Is(err, store.ErrMoved) && moved < maxMoved:
 			moved++
 		default:
 			return err
 		}
 	}
+}
+
+// undone reports whether the last step, which moved nothing, is to be taken again:
+// somebody takes away what it wrote. The run must wait then, as after any pass that
+// moves nothing.
+func (p *pass) undone(before step) bool {
+	return before.what != "" && before == stepOf(p.last.plan) && len(p.last.plan.Transitions) == 0
 }
 
 // settled looks until all that the run depends on was followed before the look.

@@ -17,6 +17,8 @@ const (
 	scanTick  = time.Second
 	// blindTick is how often runs in blind folders are looked at.
 	blindTick = 2 * time.Second
+	// blindFactor times as long as a look at blind folders took they rest at least.
+	blindFactor = 16
 	// peekers is how many state documents are read side by side when runs are
 	// new to us: cold, they are waited for one by one otherwise.
 	peekers = 16
@@ -83,7 +85,8 @@ func (s *session) scans(ctx context.Context) {
 			began := time.Now()
 			s.recheck(&sc, s.rescans.take())
 			s.scan(ctx, &sc, false)
-			rest := min(max(restFactor*time.Since(began), minRest), maxRest)
+			sc.took = time.Since(began)
+			rest := min(max(restFactor*sc.took, minRest), maxRest)
 			if pause(ctx, rest) != nil {
 				return
 			}
@@ -115,6 +118,9 @@ type scan struct {
 	folders map[string]uint64
 	// When the slices, the blind folders and the structure were last looked at.
 	sliced, blind, walked time.Time
+	// blindWait is how long blind folders rest: the longer the more there are. took is
+	// how long the last rescan took.
+	blindWait, took time.Duration
 	// Fractions of a run that a slice left over.
 	liveRest, finalRest float64
 }
@@ -294,9 +300,13 @@ func (s *session) tick(sc *scan, now time.Time) {
 	if s.compareFinals(s.book.nextFinal(portion(&sc.finalRest, finals, part)), func(string) bool { return true }) {
 		s.rescans.ask()
 	}
-	if now.Sub(sc.blind) >= blindTick {
+	if now.Sub(sc.blind) >= max(sc.blindWait, blindTick) {
 		sc.blind = now
-		s.lookBlind(sc)
+		began := time.Now()
+		if !s.lookBlind(sc, again) {
+			sc.took = 0
+		}
+		sc.blindWait = min(blindFactor*(time.Since(began)+sc.took), scanRound)
 	}
 	if now.Sub(sc.walked) >= scanRound {
 		sc.walked = now
@@ -353,23 +363,28 @@ func (s *session) printOf(again *store.Again, lv *live) uint64 {
 	return again.Glance(lv.dir(), packed)
 }
 
-// lookBlind marks the live runs that follow a blind folder; where structure is
-// blind, it has the workspace scanned.
-func (s *session) lookBlind(sc *scan) {
+// lookBlind marks the live runs that follow a blind folder and have changed; where
+// structure is blind and has changed, it has the workspace scanned, which it reports.
+func (s *session) lookBlind(sc *scan, again *store.Again) (asked bool) {
 	blind := map[string]bool{}
 	for _, dir := range s.w.Blind() {
 		blind[dir] = true
 	}
 	if len(blind) == 0 {
-		return
+		return false
 	}
 	for _, state := range s.book.following(blind) {
-		s.dirty.mark(state)
+		if lv := s.book.get(state); lv != nil {
+			s.compareLive(again, lv)
+		}
 	}
 	for dir := range sc.listed {
 		if coveredBy(blind, dir) {
-			s.rescans.ask()
-			return
+			if asked = !s.asListed(sc); asked {
+				s.rescans.ask()
+			}
+			return asked
 		}
 	}
+	return false
 }

@@ -132,9 +132,18 @@ func (s *session) newPass(lv *live) *pass {
 	p.early = func(plan engine.Plan) (time.Time, bool) { return s.hastyPlan(lv, p.f.Run, plan) }
 	if anew {
 		s.w.Forget(lv.state)
+		s.rank(lv)
 		s.follow(lv, []string{p.f.Run.Dir})
 	}
 	return p
+}
+
+// rank has the watcher put others before a run that has not begun, as far as its
+// state document tells: folders that hold nothing must not take the watches away.
+func (s *session) rank(lv *live) {
+	var begun bool
+	s.book.do(func() { begun = lv.status != engine.Peek{} })
+	s.w.Secondary(lv.state, !begun)
 }
 
 // follow has a run woken by what happens in the folders, and returns those that
@@ -249,7 +258,15 @@ func (s *session) note(lv *live, p *pass) uint64 {
 func (s *session) noteSights(lv *live, f Found, paths []string, status engine.Peek) uint64 {
 	packed := pack(f.Run.Dir, paths)
 	print := s.l.o.Store.Glance(f.Run.Dir, packed)
-	s.book.do(func() { s.book.setSights(lv, packed); lv.print, lv.status = print, status })
+	var began bool
+	s.book.do(func() {
+		s.book.setSights(lv, packed)
+		began = (lv.status == engine.Peek{}) != (status == engine.Peek{})
+		lv.print, lv.status = print, status
+	})
+	if began {
+		s.rank(lv)
+	}
 	return print
 }
 

@@ -26,7 +26,8 @@ func (w *Watcher) Lacks() Lacks {
 
 // Blind returns the folders in and below which no file events can be relied
 // on, sorted, the topmost of each branch: those whose watch was refused, and
-// the roots in which a test raised no event. It is nil where all is well.
+// the roots in which a test raised no event. It is nil where all is well. The caller
+// must not change it.
 func (w *Watcher) Blind() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -36,15 +37,30 @@ func (w *Watcher) Blind() []string {
 			blind = append(blind, p)
 		}
 	}
-	if w.blind > 0 {
-		for p, n := range w.nodes {
-			if n.sight == refused && n.wanted() && !w.refusedAbove(n) {
-				blind = append(blind, p)
-			}
-		}
+	if len(blind) == 0 {
+		return w.refusedDirs()
 	}
+	blind = append(blind, w.refusedDirs()...)
 	slices.Sort(blind)
 	return slices.Compact(blind)
+}
+
+// refusedDirs are the folders whose watch was refused, sorted, the topmost of each
+// branch. There may be very many: they are found anew only once others are refused.
+// The caller holds the lock, and changes nothing of them.
+func (w *Watcher) refusedDirs() []string {
+	if w.blind == 0 {
+		return nil
+	}
+	if w.blindDirs == nil {
+		for p, n := range w.nodes {
+			if n.sight == refused && n.wanted() && !w.refusedAbove(n) {
+				w.blindDirs = append(w.blindDirs, p)
+			}
+		}
+		slices.Sort(w.blindDirs)
+	}
+	return w.blindDirs
 }
 
 // refusedAbove reports whether a wanted folder above this one is blind too.

@@ -26,5 +26,8 @@
 //   - A folder whose watch is refused, or a root in which a file made for the
 //     purpose raises no event within a second, is blind. It is said once; the
 //     caller scans what lies below it; the watch is tried again later.
+//   - No more folders are watched than a budget allows, in the order in which they
+//     are asked for: those above before those below, and so that runs that have begun
+//     are left a quarter of it, whatever else lies there. The rest is blind.
 //   - Temporary, backup and lock files wake nobody.
 package watch

@@ -26,6 +26,7 @@ func (w *Watcher) Follow(owner string, dirs []string) error {
 	for i, dir := range slices.Backward(now) {
 		now[i] = w.at(dir).path()
 	}
+	w.blindDirs = nil
 	var blind []string
 	for _, dir := range now {
 		n := w.nodes[dir]
@@ -52,10 +53,12 @@ func (w *Watcher) Follow(owner string, dirs []string) error {
 func (w *Watcher) Forget(owner string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.blindDirs = nil
 	for _, dir := range w.follows[owner] {
 		w.release(dir, owner)
 	}
 	delete(w.follows, owner)
+	delete(w.secondary, owner)
 	delete(w.dirty, owner)
 }
 
@@ -102,7 +105,9 @@ func (w *Watcher) guard(dir string) {
 		return
 	}
 	n := w.at(dir)
-	n.structure = true
+	if !n.structure {
+		n.structure, w.blindDirs = true, nil
+	}
 	w.structure[n.path()] = n
 	w.reach(n)
 }
@@ -120,7 +125,7 @@ func (w *Watcher) Structure(dirs []string) {
 	}
 	for p, n := range w.structure {
 		if !keep[p] {
-			n.structure = false
+			n.structure, w.blindDirs = false, nil
 			delete(w.structure, p)
 			w.forgetCookie(p)
 			w.settle(n)

@@ -64,6 +64,9 @@ func (w *Watcher) add(n *node) sight {
 	if err == nil && !info.IsDir() || n.parent == nil && !w.home.here() {
 		return missing
 	}
+	if err == nil && !w.budget.affords(w.classOf(n)) {
+		err = errBudget{w.budget.most}
+	}
 	if err == nil {
 		err = w.source.Add(n.abs)
 	}
@@ -121,6 +124,16 @@ func (w *Watcher) see(n *node, s sight) {
 	}
 	if s == refused {
 		w.blind++
+	}
+	if n.sight == watched {
+		w.budget.spent[n.class]--
+	}
+	if s == watched {
+		n.class = w.classOf(n)
+		w.budget.spent[n.class]++
+	}
+	if n.sight == refused != (s == refused) {
+		w.blindDirs = nil
 	}
 	w.short = w.short && w.blind > 0
 	n.sight = s

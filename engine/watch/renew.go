@@ -156,5 +156,5 @@ func cause(err error) string {
 
 // exhausted reports whether an error says that no watch at all can be had.
 func exhausted(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
+	return isBudget(err) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }

@@ -28,6 +28,7 @@ type node struct {
 	// missing.
 	needed bool
 	sight  sight
+	class  class // what it counts as in the budget, while it is watched
 }
 
 // path is relative to the workspace, with slashes, "." for it. It shares its memory

@@ -89,10 +89,13 @@ type Watcher struct {
 	// structure holds the structure nodes, by path.
 	structure map[string]*node
 	repairAt  time.Time
-	full      bool               // the last watch asked for was refused for all
-	blind     int                // nodes that are refused
-	short     bool               // some of them because no watch can be had
-	cookies   map[string]*cookie // structure root → its test
+	full      bool // the last watch asked for was refused for all
+	blind     int  // nodes that are refused
+	short     bool // some of them because no watch can be had
+	budget    budget
+	secondary map[string]struct{} // owners that others come before
+	blindDirs []string            // the refused ones, nil where they are to be found anew
+	cookies   map[string]*cookie  // structure root → its test
 	said      map[string]bool
 
 	dirty  map[string]struct{}
@@ -120,6 +123,7 @@ func NewFrom(root string, log *slog.Logger, open Open) (*Watcher, error) {
 		root: abs, home: home{path: abs}, prefix: strings.TrimSuffix(abs, string(filepath.Separator)) + string(filepath.Separator), log: log, open: open, remote: remoteFS,
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		nodes: tree{}, follows: map[string][]string{}, structure: map[string]*node{}, cookies: map[string]*cookie{},
+		budget: budget{most: defaultBudget()}, secondary: map[string]struct{}{},
 		said: map[string]bool{}, dirty: map[string]struct{}{}, edits: map[Edit]struct{}{}, dirs: map[string]struct{}{},
 	}
 	w.mu.Lock()

@@ -1,0 +1,128 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// mostWatches is how many folders a watcher watches at most. All programs of a user
+// share what the system gives: a workspace of others must not use it up.
+const mostWatches = 1 << 16
+
+// class says what a folder is watched for: each class has a share of the budget.
+type class uint8
+
+const (
+	// classRun: for a run that has begun, or on the way to such a folder.
+	classRun class = iota
+	// classStructure: runs may appear in it. They may use half of the budget.
+	classStructure
+	// classSecondary: for owners that the caller calls secondary alone. They may use
+	// a quarter of it.
+	classSecondary
+	classes
+)
+
+// budget is how many folders may be watched, and how many are, by class.
+type budget struct {
+	most  int
+	spent [classes]int
+}
+
+// defaultBudget is half of what the system gives a user, and mostWatches at most.
+func defaultBudget() int {
+	body, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
+	if err != nil {
+		return mostWatches
+	}
+	limit, err := strconv.Atoi(strings.TrimSpace(string(body)))
+	if err != nil {
+		return mostWatches
+	}
+	return min(limit/2, mostWatches)
+}
+
+// affords reports whether a folder of a class may be watched besides those that are.
+func (b *budget) affords(c class) bool {
+	shares := [classes]int{classRun: b.most, classStructure: b.most / 2, classSecondary: b.most / 4}
+	total := 0
+	for _, n := range b.spent {
+		total += n
+	}
+	return total < b.most && b.spent[c] < shares[c]
+}
+
+// errBudget says that a folder is not watched although it could be.
+type errBudget struct{ most int }
+
+func (e errBudget) Error() string {
+	return fmt.Sprintf("placet watches %d folders at most, those of runs that have begun first", e.most)
+}
+
+// Limit sets how many folders are watched at most. It is called before anything is
+// followed; the rest is blind.
+func (w *Watcher) Limit(most int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.budget.most = most
+}
+
+// Secondary says of an owner whether others come before it when few folders can be
+// watched: its runs have not begun, say.
+func (w *Watcher) Secondary(owner string, is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, was := w.secondary[owner]; was == is {
+		return
+	}
+	if is {
+		w.secondary[owner] = struct{}{}
+	} else {
+		delete(w.secondary, owner)
+	}
+	for _, dir := range w.follows[owner] {
+		if n := w.nodes[dir]; n != nil {
+			w.reclass(n)
+		}
+	}
+}
+
+// reclass counts a folder as what it is for now, and watches it if it can be now. The
+// caller holds the lock.
+func (w *Watcher) reclass(n *node) {
+	if n.sight == watched {
+		w.budget.spent[n.class]--
+		n.class = w.classOf(n)
+		w.budget.spent[n.class]++
+		return
+	}
+	if n.sight == refused {
+		w.plant(n)
+	}
+}
+
+// classOf says what a folder is watched for.
+func (w *Watcher) classOf(n *node) class {
+	if n.structure {
+		return classStructure
+	}
+	if n.owners.empty() {
+		return classRun
+	}
+	c := classSecondary
+	n.owners.each(func(owner string) {
+		if _, is := w.secondary[owner]; !is {
+			c = classRun
+		}
+	})
+	return c
+}
+
+// isBudget reports whether an error says that the budget is used up.
+func isBudget(err error) bool {
+	var b errBudget
+	return errors.As(err, &b)
+}
