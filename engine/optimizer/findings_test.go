@@ -86,3 +86,20 @@ func TestChainIsToldBothWays(t *testing.T) {
 		t.Errorf("no cycle: %v", n)
 	}
 }
+
+// Cycles may follow one another in their thousands.
+func TestALongChainIsTold(t *testing.T) {
+	const many = 20_000
+	var all []Entry
+	for i := range many {
+		e := Entry{Key: fmt.Sprintf("k%05d", i), RunID: fmt.Sprintf("r%05d", i), Triggered: true, Status: Reached}
+		if i > 0 {
+			e.LastRunID = text(all[i-1].RunID)
+		}
+		all = append(all, e)
+	}
+	nodes := Chain(all, "k10000")
+	if len(nodes) != many || nodes[0].ID != "k00000" || nodes[many-1].ID != "k19999" || nodes[7].After[0] != "k00006" {
+		t.Errorf("%d cycles", len(nodes))
+	}
+}

@@ -52,8 +52,12 @@ func (st State) levelAfter(response string) int {
 // sorted are the texts of the offered suggestions that were selected and of
 // those that were not, each in their order.
 func (st State) sorted(selected []string) (taken, left []string) {
+	chosen := map[string]bool{}
+	for _, id := range selected {
+		chosen[id] = true
+	}
 	for _, s := range st.Suggestions {
-		if slices.Contains(selected, s.ID) {
+		if chosen[s.ID] {
 			taken = append(taken, s.Text)
 		} else {
 			left = append(left, s.Text)

@@ -14,43 +14,68 @@ func Chain(all []Entry, key string) []engine.Node {
 	if at < 0 {
 		return nil
 	}
-	chain := []Entry{all[at]}
+	x := indexChains(all)
+	chain, known := []Entry{all[at]}, map[string]bool{all[at].Key: true}
 	for back := all[at]; ; {
-		before, ok := cycleOf(all, back.Root, string(back.LastRunID))
-		if !ok || slices.ContainsFunc(chain, func(e Entry) bool { return e.Key == before.Key }) {
+		before, ok := x.cycleOf(back.Root, string(back.LastRunID))
+		if !ok || known[before.Key] {
 			break
 		}
-		chain = append([]Entry{before}, chain...)
+		known[before.Key] = true
+		chain = append(chain, before)
 		back = before
 	}
-	for i := slices.IndexFunc(chain, func(e Entry) bool { return e.Key == key }); i < len(chain); i++ {
-		for _, e := range all {
-			known := slices.ContainsFunc(chain, func(c Entry) bool { return c.Key == e.Key })
-			if !known && e.Triggered && e.Root == chain[i].Root && string(e.LastRunID) == chain[i].RunID {
+	own := len(chain) - 1
+	slices.Reverse(chain)
+	for i := own; i < len(chain); i++ {
+		for _, e := range x.after[[2]string{chain[i].Root, chain[i].RunID}] {
+			if !known[e.Key] {
+				known[e.Key] = true
 				chain = append(chain, e)
 			}
 		}
 	}
-	return chainNodes(all, chain, key)
+	return chainNodes(x, chain, key)
+}
+
+// chains are cycles by root and run id: those of an id, and those that took up what
+// it left.
+type chains struct {
+	cycle map[[2]string]Entry
+	after map[[2]string][]Entry
+}
+
+func indexChains(all []Entry) chains {
+	x := chains{map[[2]string]Entry{}, map[[2]string][]Entry{}}
+	for _, e := range all {
+		at := [2]string{e.Root, e.RunID}
+		if found, ok := x.cycle[at]; !ok || found.Archived && !e.Archived {
+			x.cycle[at] = e
+		}
+		if e.Triggered {
+			at[1] = string(e.LastRunID)
+			x.after[at] = append(x.after[at], e)
+		}
+	}
+	return x
 }
 
 // cycleOf is the cycle of a run id in a root, of the active folder before the
 // archive.
-func cycleOf(all []Entry, root, run string) (found Entry, ok bool) {
-	for _, e := range all {
-		if e.Root == root && e.RunID == run && run != "" && (!ok || found.Archived && !e.Archived) {
-			found, ok = e, true
-		}
+func (x chains) cycleOf(root, run string) (found Entry, ok bool) {
+	if run == "" {
+		return found, false
 	}
+	found, ok = x.cycle[[2]string{root, run}]
 	return found, ok
 }
 
-func chainNodes(all, chain []Entry, key string) []engine.Node {
+func chainNodes(x chains, chain []Entry, key string) []engine.Node {
 	var nodes []engine.Node
 	for _, e := range chain {
 		n := engine.Node{ID: e.Key, Group: e.Workflow, Label: e.Key, Status: e.standing(), Current: e.Key == key}
 		n.Gate = n.Status == Awaiting
-		if before, ok := cycleOf(all, e.Root, string(e.LastRunID)); ok {
+		if before, ok := x.cycleOf(e.Root, string(e.LastRunID)); ok {
 			n.After = []string{before.Key}
 		}
 		nodes = append(nodes, n)
@@ -103,13 +128,22 @@ func newestOf(all []Entry, fits func(Entry) bool) (newest Entry, ok bool) {
 // of ours, by a tag that is the workflow's name, or by key and slug of the
 // workflow's newest cycle in its root.
 func FreeRun(all []Entry, workflow string) (free Entry, ok bool) {
+	newests := map[string]string{} // by root, the run id
+	for _, e := range all {
+		newests[e.Root] = ""
+	}
+	for root := range newests {
+		if newest, any := NewestCycle(all, root, workflow); any {
+			newests[root] = newest.RunID
+		}
+	}
 	for _, e := range all {
 		if e.Archived || e.Triggered || e.Status != "" || e.Manifest == nil {
 			continue
 		}
-		newest, any := NewestCycle(all, e.Root, workflow)
+		newest := newests[e.Root]
 		ours := slices.Contains(e.Manifest.Tags, tagPrefix+workflow) || slices.Contains(e.Manifest.Tags, workflow)
-		if (ours || any && e.sameCase(newest.RunID)) && (!ok || cmpWords(e.RunID, free.RunID) > 0) {
+		if (ours || newest != "" && e.sameCase(newest)) && (!ok || cmpWords(e.RunID, free.RunID) > 0) {
 			free, ok = e, true
 		}
 	}
@@ -124,8 +158,10 @@ func Workflows(all []Entry) []string {
 	slices.SortStableFunc(cycles, func(a, b Entry) int {
 		return -cmpWords(string(a.BeganAt), string(b.BeganAt), a.RunID, b.RunID)
 	})
+	known := map[string]bool{}
 	for _, e := range cycles {
-		if !slices.Contains(names, e.Workflow) {
+		if !known[e.Workflow] {
+			known[e.Workflow] = true
 			names = append(names, e.Workflow)
 		}
 	}

@@ -1,7 +1,5 @@
 package optimizer
 
-import "slices"
-
 // link is one cycle on the way back: what is known of a run by its trigger,
 // state, goal and late answer. A nil member is a document that is not there or
 // cannot be used.
@@ -36,7 +34,7 @@ func (l link) before() string {
 // further link is the run before. It ends where a goal is missing, or is one of
 // another workflow.
 func openIssues(chain []link) []string {
-	issues, workflow := []string{}, ""
+	issues, workflow, known := []string{}, "", map[string]bool{}
 	for _, l := range chain[:min(len(chain), mostLinks)] {
 		if l.Goal == nil || l.State != nil && workflow != "" && l.State.WorkflowName != workflow {
 			break
@@ -45,7 +43,8 @@ func openIssues(chain []link) []string {
 			workflow = l.State.WorkflowName
 		}
 		for _, issue := range l.Goal.CarryOverIssues {
-			if !timeoutIssue(issue) && !slices.Contains(issues, issue) {
+			if !timeoutIssue(issue) && !known[issue] {
+				known[issue] = true
 				issues = append(issues, issue)
 			}
 		}

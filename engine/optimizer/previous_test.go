@@ -3,6 +3,7 @@ package optimizer
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,5 +91,17 @@ func TestTheRunBefore(t *testing.T) {
 		if got := l.before(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// A goal may hold as many issues as fit into it: that costs what its text costs.
+func TestManyOpenIssues(t *testing.T) {
+	const many = 200_000
+	g := &Goal{}
+	for i := range many {
+		g.CarryOverIssues = append(g.CarryOverIssues, strconv.Itoa(i), strconv.Itoa(i/2))
+	}
+	if got := openIssues([]link{{Goal: g}}); len(got) != many || got[0] != "0" || got[many-1] != strconv.Itoa(many-1) {
+		t.Errorf("%d issues", len(got))
 	}
 }
