@@ -14,6 +14,7 @@ import (
 	"placet/engine"
 	"placet/engine/reconcile"
 	"placet/engine/store"
+	"placet/engine/store/memfs"
 	"placet/engine/watch"
 )
 
@@ -82,6 +83,8 @@ type diskWorld struct {
 	c     Case
 	root  string
 	ahead atomic.Int64 // of the real time
+	// record is in the place of the state folder.
+	record memfs.Record
 
 	out *outside
 }
@@ -213,7 +216,7 @@ func ignoreGone(err error) error {
 func (w *diskWorld) loop() *reconcile.Loop {
 	var l *reconcile.Loop
 	l = reconcile.New(reconcile.Options{
-		Store:    store.New(store.OS(w.root), store.Options{Now: w.now}),
+		Store:    store.New(store.OS(w.root), store.Options{Now: w.now, Record: &w.record}),
 		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.suite.Machine}},
 		Facts:    func(string) engine.Facts { return w.facts() },
 		Lookup:   w.suite.Lookup,

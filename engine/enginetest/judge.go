@@ -289,6 +289,7 @@ func copySnapshot(s engine.Snapshot) engine.Snapshot {
 	for i := range s.Docs {
 		s.Docs[i].Body = slices.Clone(s.Docs[i].Body)
 		s.Docs[i].Known = slices.Clone(s.Docs[i].Known)
+		s.Docs[i].Issued = slices.Clone(s.Docs[i].Issued)
 	}
 	s.Needs = slices.Clone(s.Needs)
 	s.Facts.Trusted = maps.Clone(s.Facts.Trusted)

@@ -118,6 +118,6 @@ func plain(t T, s Suite, c Case, how telling) (rests []rest) {
 // keep adds every rest.
 func (w *world) keep(rests *[]rest) func(int) {
 	return func(int) {
-		*rests = append(*rests, rest{tree: w.tree(), disk: w.disk.KillClone(), out: w.out.clone(), at: time.Now()})
+		*rests = append(*rests, rest{tree: w.tree(), disk: w.disk.KillClone(), record: w.record.Clone(), out: w.out.clone(), at: time.Now()})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -25,6 +26,9 @@ type Stage struct {
 	Changed map[string]time.Time
 	// Owner names the owner of a file; else it is jmcwilliam's.
 	Owner map[string]string
+	// Issued is what this machine remembers to have written, by path: the state
+	// documents.
+	Issued map[string][]engine.Digest
 	// Unsettled are files that are still being written.
 	Unsettled map[string]bool
 	Now       time.Time
@@ -43,7 +47,7 @@ type Stage struct {
 func NewStage(t testing.TB, m engine.Machine, l layout.Family, run layout.Run, config engine.Config) *Stage {
 	return &Stage{
 		T: t, Machine: m, Layout: l, Run: run, Files: map[string]string{}, Changed: map[string]time.Time{},
-		Owner: map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
+		Owner: map[string]string{}, Issued: map[string][]engine.Digest{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
 		Facts: engine.Facts{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
 	}
 }
@@ -144,7 +148,7 @@ func (s *Stage) document(p, kind, body string) engine.Document {
 	if owner == "" {
 		owner = "jmcwilliam"
 	}
-	d.Known = []string{"owner:" + owner}
+	d.Known, d.Issued = []string{"owner:" + owner}, slices.Clone(s.Issued[p])
 	switch {
 	case s.Unsettled[p]:
 		d.Body, d.Sum, d.Err = nil, "", engine.ErrUnsettled
@@ -185,6 +189,9 @@ func (s *Stage) Step() engine.Plan {
 			s.T.Fatalf("write of %s over %q, but the file holds %q", d.Path, d.Over, have)
 		}
 		s.Put(d.Path, string(d.Body))
+		if d.Kind == engine.KindState {
+			s.Issued[d.Path] = append(s.Issued[d.Path], engine.Sum(d.Body))
+		}
 	}
 	for _, p := range p.Removes {
 		delete(s.Files, p)

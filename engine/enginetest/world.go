@@ -23,7 +23,9 @@ type world struct {
 	c       Case
 	machine engine.Machine
 	disk    *memfs.FS
-	how     telling
+	// record outlives placet and the disk, as the state folder does.
+	record *memfs.Record
+	how    telling
 
 	// like, if not nil, are the rests that must come out, and mend has a say
 	// in an error that settling ends with. equal is the suite's PowerCut where
@@ -60,16 +62,17 @@ func newWorld(s Suite, c Case, m engine.Machine, how telling) *world {
 	w := &world{suite: s, c: c, machine: m, how: how, out: newOutside(s)}
 	w.look = func() (reconcile.Report, error) { return w.loop.Once(context.Background()) }
 	pass(time.Until(c.Now))
-	w.disk = memfs.New(nil)
+	w.disk, w.record = memfs.New(nil), &memfs.Record{}
 	return w
 }
 
 // rest is a world that has come to rest after a step of its story.
 type rest struct {
-	tree Tree
-	disk *memfs.FS
-	out  *outside
-	at   time.Time
+	tree   Tree
+	disk   *memfs.FS
+	record *memfs.Record
+	out    *outside
+	at     time.Time
 }
 
 // worldAt returns the world in which the i-th step of a story is about to be
@@ -79,7 +82,7 @@ func worldAt(s Suite, c Case, how telling, rests []rest, i int) *world {
 	if i > 0 {
 		from := rests[i-1]
 		pass(time.Until(from.at))
-		w.disk, w.out = from.disk.KillClone(), from.out.clone()
+		w.disk, w.record, w.out = from.disk.KillClone(), from.record.Clone(), from.out.clone()
 	}
 	w.boot()
 	return w
@@ -95,7 +98,7 @@ func pass(d time.Duration) {
 func (w *world) boot() {
 	w.out.restart()
 	parallel := max(w.how.parallel, 1)
-	w.store = store.New(w.disk, store.Options{Parallel: parallel})
+	w.store = store.New(w.disk, store.Options{Parallel: parallel, Record: w.record})
 	w.loop = reconcile.New(reconcile.Options{
 		Store:    w.store,
 		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.machine}},

@@ -22,6 +22,13 @@ func (r *Record) Issued(run string) map[string][]engine.Digest {
 	return maps.Clone(r.runs[run])
 }
 
+// Clone returns a copy.
+func (r *Record) Clone() *Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &Record{runs: maps.Clone(r.runs)}
+}
+
 // Issue records what is about to be written in a run.
 func (r *Record) Issue(run string, docs []engine.Document) error {
 	r.mu.Lock()
