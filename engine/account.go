@@ -20,7 +20,11 @@ type Account struct {
 	Absent bool
 	// Stands is true while the run cannot move because of bad input.
 	Stands bool
-	Facts  []Fact
+	// Unaccounted is the digest of a state document that can be used but for one
+	// thing: the journal beside it does not account for it, so that the run stands
+	// still until a person restores or adopts it. Empty: there is no such thing.
+	Unaccounted Digest
+	Facts       []Fact
 	// Open are the requests that a person can answer now, oldest first.
 	Open []Asked
 	// Why says which rule holds the run, one sentence a line.

@@ -30,6 +30,7 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 	_, left := r.unfinished()
 	a.Final = final(r.st.Status) && !left
 	a.Stands = r.stateErr != "" && !r.torn || r.cfgBad
+	a.Unaccounted = r.unaccounted
 	next := r.foresee()
 	r.explain(&a, next)
 	a.Facts, a.Open, a.Parts = r.facts(), r.asked(), r.parts()

@@ -53,7 +53,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 
 	state := input(working, "state.json", working.Read("state.json"))
 	state.Required, state.Text, state.Word, state.Number, state.ID, state.Late = "status", "updated_at", "status", "revision", "session_id", done
-	state.Deviates = deviates(enginetest.Taken, "the page: state documents have 16 MiB", "10 MB")
+	state.Deviates = deviates(enginetest.Noted, "the journal holds the digest of every byte: somebody else changed it", "doubly encoded UTF-8")
 	state.Deviates["missing"] = enginetest.Deviation{Outcome: enginetest.Noted, Reason: "the page: gone while events.jsonl is there"}
 
 	meta := input(at["designing"], "meta.json", `{"sessionId": "abc12345", "checkpointsApproved": true}`)

@@ -98,7 +98,7 @@ func (m *move) plan() engine.Plan {
 		return engine.Plan{}
 	}
 	p.Writes = append(p.Writes, engine.Document{Path: r.doc.Path, Kind: engine.KindState, Body: body, Over: r.doc.Sum})
-	p.Lines = append(p.Lines, r.line(*st))
+	p.Lines = append(p.Lines, r.line(*st, engine.Sum(body)))
 	p.Transitions = []engine.Transition{{
 		Edge: m.edge, Subject: m.id, Cause: maps.Clone(m.cause), Actor: m.actor, Reason: m.why,
 	}}
@@ -112,12 +112,13 @@ func (m *move) subject() string {
 	return m.id
 }
 
-// line is the journal's line of the transition that made a state.
-func (r *reading) line(st State) engine.Line {
+// line is the journal's line of the transition that made a state, with the digest
+// of the document that holds it.
+func (r *reading) line(st State, sum engine.Digest) engine.Line {
 	l := st.Last
 	body, err := schemas.Line(schemas.Object{
 		{Name: "seq", Value: st.Revision}, {Name: "at", Value: l.At}, {Name: "edge", Value: l.Edge}, {Name: "subject", Value: l.Subject},
-		{Name: "actor", Value: l.Actor}, {Name: "reason", Value: l.Reason}, {Name: "cause", Value: l.Cause},
+		{Name: "actor", Value: l.Actor}, {Name: "reason", Value: l.Reason}, {Name: "cause", Value: l.Cause}, {Name: "state", Value: sum},
 	})
 	if err != nil {
 		panic(err)

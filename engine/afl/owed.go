@@ -18,7 +18,7 @@ import (
 func (r *reading) owed(st State, fresh bool) engine.Plan {
 	w := r.newWriting(fresh)
 	if !fresh && r.seq == st.Revision-1 && st.Last != nil {
-		w.Plan.Lines = append(w.Plan.Lines, r.line(st))
+		w.Plan.Lines = append(w.Plan.Lines, r.line(st, r.doc.Sum))
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Requests)) {
 		w.request(id, st.Requests[id])

@@ -27,6 +27,8 @@ type reading struct {
 	st       State
 	known    map[string]*part // what is known of its checkpoints, by id
 	stateErr string
+	// unaccounted is the digest of a state that the journal does not account for.
+	unaccounted engine.Digest
 	// begins is true where nothing of a session stands but what others wrote.
 	begins bool
 	// torn is true while the state may still be being written.
@@ -117,7 +119,7 @@ func read(s engine.Snapshot) *reading {
 func (r *reading) sessionID() string { return r.Snap.Key.ID }
 
 // beginAnew is what helps where the record is torn apart.
-const beginAnew = "restore it from git, or remove state.json, events.jsonl and requests/ to begin the session anew"
+const beginAnew = "restore it from git, together with events.jsonl, or remove state.json, events.jsonl and requests/ to begin the session anew"
 
 func (r *reading) readState() {
 	if r.doc.Absent() {
@@ -139,7 +141,7 @@ func (r *reading) readState() {
 		}
 		return st.Revision, unfit, nil
 	})
-	r.seq, r.torn, r.stateErr = record.Seq, record.Torn, record.Problem
+	r.seq, r.torn, r.stateErr, r.unaccounted = record.Seq, record.Torn, record.Problem, record.Unaccounted
 }
 
 // index notes the approved definitions and the order of the checkpoints.

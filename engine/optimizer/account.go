@@ -47,6 +47,7 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 	a.Status = r.word()
 	a.Final = final(r.st.Status)
 	a.Stands = r.stateErr != "" && !r.torn
+	a.Unaccounted = r.unaccounted
 	r.explain(&a, next)
 	a.Facts, a.Open, a.Findings, a.Log = r.facts(), r.asked(), r.findings(), r.log()
 	a.Holding = r.BeingWritten()

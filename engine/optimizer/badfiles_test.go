@@ -163,7 +163,7 @@ func badAnswers(t *testing.T) []enginetest.Input {
 	state := badInput(tree, "state.json", tree[badRun+"/state.json"])
 	state.Required, state.Text, state.Word, state.Number, state.ID = "status", "began_at", "status", "revision", "run_id"
 	state.Late = request.Late
-	deviate(&state, enginetest.Taken, "the page: state documents have 16 MiB", "10 MB")
+	deviate(&state, enginetest.Noted, "the journal holds the digest of every byte: somebody else changed it", "doubly encoded UTF-8")
 	deviate(&state, enginetest.Noted, "the page: gone while events.jsonl is there", "missing")
 
 	return []enginetest.Input{answer, form, request, state, badManifest(t, tree, request.Late)}

@@ -53,17 +53,18 @@ func (m *move) plan() engine.Plan {
 	after.st, after.seq, after.begun = *st, st.Revision, true
 	p := after.owed(true)
 	p.Writes = append(p.Writes, engine.Document{Path: r.doc.Path, Kind: engine.KindState, Body: body, Over: r.doc.Sum})
-	p.Lines = append(p.Lines, r.line(*st))
+	p.Lines = append(p.Lines, r.line(*st, engine.Sum(body)))
 	p.Transitions = []engine.Transition{{Edge: m.edge, Cause: m.cause, Actor: m.actor, Reason: m.why}}
 	return p
 }
 
-// line is the journal's line of the transition that made a state.
-func (r *reading) line(st State) engine.Line {
+// line is the journal's line of the transition that made a state, with the digest
+// of the document that holds it.
+func (r *reading) line(st State, sum engine.Digest) engine.Line {
 	l := st.Last
 	body, err := schemas.Line(schemas.Object{
 		{Name: "seq", Value: st.Revision}, {Name: "at", Value: l.At}, {Name: "edge", Value: l.Edge}, {Name: "from", Value: text(l.From)},
-		{Name: "to", Value: l.To}, {Name: "actor", Value: l.Actor}, {Name: "reason", Value: l.Reason}, {Name: "cause", Value: l.Cause},
+		{Name: "to", Value: l.To}, {Name: "actor", Value: l.Actor}, {Name: "reason", Value: l.Reason}, {Name: "cause", Value: l.Cause}, {Name: "state", Value: sum},
 	})
 	if err != nil {
 		panic(err) // texts and a map of them

@@ -15,7 +15,7 @@ func (r *reading) owed(fresh bool) engine.Plan {
 	w := r.newWriting(fresh)
 	st := r.st
 	if !fresh && r.seq == st.Revision-1 && st.Last != nil {
-		w.Plan.Lines = append(w.Plan.Lines, r.line(st))
+		w.Plan.Lines = append(w.Plan.Lines, r.line(st, r.doc.Sum))
 	}
 	for _, q := range st.Requests {
 		w.request(q)

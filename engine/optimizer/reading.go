@@ -19,6 +19,8 @@ type reading struct {
 	doc      engine.Document // state.json
 	st       State
 	stateErr string
+	// unaccounted is the digest of a state that the journal does not account for.
+	unaccounted engine.Digest
 	// torn is true while the state may still be being written.
 	torn bool
 	// begun is true where a state stands, or ought to.
@@ -95,7 +97,7 @@ func (r *reading) workflow() string {
 }
 
 // beginAnew is what helps where the record is torn apart.
-const beginAnew = "restore it from git, or remove state.json and all else but trigger.json, inputs/, retrieved.jsonl and suggestions.json to begin the cycle anew"
+const beginAnew = "restore it from git, together with events.jsonl, or remove state.json and all else but trigger.json, inputs/, retrieved.jsonl and suggestions.json to begin the cycle anew"
 
 func (r *reading) readState() {
 	if r.doc.Absent() {
@@ -117,7 +119,7 @@ func (r *reading) readState() {
 		}
 		return st.Revision, unfit, nil
 	})
-	r.seq, r.torn, r.stateErr = record.Seq, record.Torn, record.Problem
+	r.seq, r.torn, r.stateErr, r.unaccounted = record.Seq, record.Torn, record.Problem, record.Unaccounted
 }
 
 // beyondFirst reports whether a request folder is of a cycle that had a state. What a

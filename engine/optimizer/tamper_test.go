@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"placet/engine"
 	"placet/engine/enginetest"
 )
 
@@ -275,7 +276,10 @@ func TestUnknownMembersAreKept(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.level20(`"x_ours": {"a": [1]}`)
 		body := d.read("state.json")
-		d.write("state.json", strings.Replace(body, "{\n", "{\n  \"x_later\": [true],\n", 1))
+		later := strings.Replace(body, "{\n", "{\n  \"x_later\": [true],\n", 1)
+		d.write("state.json", later)
+		sum := func(body string) string { return string(engine.Sum([]byte(body))) }
+		d.write("events.jsonl", strings.Replace(d.read("events.jsonl"), sum(body), sum(later), 1))
 		d.tick("raise", "submit")
 		d.goes(answered)
 		d.holds("state.json", `"x_later"`, `"x_ours"`)

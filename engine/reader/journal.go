@@ -3,36 +3,136 @@ package reader
 import (
 	"bytes"
 	"fmt"
+	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"placet/engine"
 	"placet/schemas"
 )
 
-// journal takes the number of a journal's last line, its seq, and compares it with
-// the revision of the state beside it: placet appends a line once the state that
-// it tells of is durable, so the journal is one behind at most. wait is true while
-// the journal may still be being written; problem is why the state cannot be used
-// beside it, with what helps (anew), "" where it can.
-func (r *Reader) journal(d engine.Document, revision int, anew string) (seq int, wait bool, problem string) {
+// EventAdopted is the event of the line by which a person adopts a state document
+// that its journal does not account for; see [AdoptionLine].
+const EventAdopted = "state_adopted"
+
+// journalLine is what the last line of a journal says of the state that it belongs
+// to. State is empty in the lines of a placet that did not write it yet.
+type journalLine struct {
+	Seq   int           `json:"seq"`
+	State engine.Digest `json:"state"`
+}
+
+// journal reads the last line of the journal beside a state document and decides
+// whether the two account for that state. placet appends the line of a revision,
+// which holds the state's digest, once the state is durable. So either
+//
+//   - the line is of the state's revision and holds its digest; or
+//   - a crash came between the two: the line is of the revision before, and this
+//     machine remembers, outside the workspace, that it wrote this state. A machine
+//     that remembers nothing of the run cannot tell, and believes it: a crash must
+//     never stop a run for good.
+//
+// Every other state was written by somebody else.
+func (r *Reader) journal(state engine.Document, revision int, anew string) Record {
+	d := r.Snap.Doc(JournalBeside(state.Path))
 	if d.Unsettled() {
-		return 0, true, ""
+		return Record{Torn: true}
 	}
 	if d.Err != nil && !d.Absent() {
-		return 0, false, fmt.Sprintf("cannot read events.jsonl: %v", d.Err)
+		return Record{Problem: fmt.Sprintf("cannot read events.jsonl: %v", d.Err)}
 	}
-	var line struct {
-		Seq int `json:"seq"`
-	}
-	if last := lastLine(d.Body); last != nil {
-		if err := schemas.Decode("", "the last line of events.jsonl", last, &line); err != nil {
-			return 0, false, "cannot read " + err.Error() + ": " + anew
+	var last journalLine
+	if line := lastLine(d.Body); line != nil {
+		if err := schemas.Decode("", "the last line of events.jsonl", line, &last); err != nil {
+			return Record{Problem: "cannot read " + err.Error() + ": " + anew}
 		}
 	}
-	if revision != line.Seq && revision != line.Seq+1 {
-		return line.Seq, false, fmt.Sprintf("state.json is of revision %d, events.jsonl ends with %d: %s", revision, line.Seq, anew)
+	why := ""
+	switch revision {
+	case last.Seq:
+		switch {
+		case last.State == "" && hasDigest(d.Body):
+			why = "cannot use state.json: the last line of events.jsonl does not say which state it belongs to, though lines before it do"
+		case last.State != "" && !isOneOf(state, last.State):
+			why = fmt.Sprintf("cannot use state.json: somebody else changed it: in revision %d it had the digest %s, now it has %s", revision, shortDigest(last.State), shortDigest(state.Sum))
+		}
+	case last.Seq + 1:
+		if state.Issued != nil && !isOneOf(state, state.Issued...) {
+			why = fmt.Sprintf("cannot use state.json: somebody else wrote it: it is of revision %d, events.jsonl ends with %d, and this machine did not write it", revision, last.Seq)
+		}
+	default:
+		why = fmt.Sprintf("state.json is of revision %d, events.jsonl ends with %d", revision, last.Seq)
 	}
-	return line.Seq, false, ""
+	if why == "" {
+		return Record{Seq: last.Seq}
+	}
+	adopt := fmt.Sprintf("; or, if it is right as it is, adopt it: placet adopt %s@%s", r.Snap.Key, shortDigest(state.Sum))
+	return Record{Seq: last.Seq, Problem: why + ": " + anew + adopt, Unaccounted: state.Sum}
+}
+
+// Accounts reports whether the journal beside a state document of a revision accounts
+// for it, for runs that know it from its shared files alone. Nothing that this machine
+// remembers is asked: a crash before the line is for the run's own next pass to mend.
+func Accounts(journal, state engine.Document, revision int) bool {
+	var last journalLine
+	if line := lastLine(journal.Body); line == nil || schemas.Decode("", journal.Path, line, &last) != nil || last.Seq != revision {
+		return false
+	}
+	return last.State != "" && isOneOf(state, last.State) || last.State == "" && !hasDigest(journal.Body)
+}
+
+// isOneOf reports whether a document has one of some digests. One whose lines git
+// ended its own way when it brought the file is still the same.
+func isOneOf(d engine.Document, digests ...engine.Digest) bool {
+	if slices.Contains(digests, d.Sum) {
+		return true
+	}
+	crlf := []byte("\r\n")
+	return bytes.Contains(d.Body, crlf) && slices.Contains(digests, engine.Sum(bytes.ReplaceAll(d.Body, crlf, []byte("\n"))))
+}
+
+// hasDigest reports whether a line of a journal says which state it belongs to.
+func hasDigest(body []byte) bool {
+	for line := range bytes.Lines(body) {
+		var l journalLine
+		if bytes.Contains(line, []byte(`"state"`)) && schemas.Decode("", "events.jsonl", line, &l) == nil && l.State != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// shortDigest is as much of a digest as people are shown, and name it by. What is no
+// digest is not shown: others may have written it.
+func shortDigest(d engine.Digest) string {
+	hex := d.Hex()
+	if len(hex) != 64 || strings.Trim(hex, "0123456789abcdef") != "" {
+		return "that cannot be read"
+	}
+	return hex[:shownDigest]
+}
+
+// shownDigest is how many hex digits of a digest people are shown.
+const shownDigest = 8
+
+// JournalBeside is the path of the journal beside a state document.
+func JournalBeside(state string) string { return path.Join(path.Dir(state), "events.jsonl") }
+
+// AdoptionLine is the line of a journal by which a person adopts a state document
+// that its journal does not account for. Like every line it is a claim: whoever may
+// write the journal may write this line.
+func AdoptionLine(state engine.Document, by, reason string, at time.Time) ([]byte, error) {
+	var st struct {
+		Revision int `json:"revision"`
+	}
+	if err := schemas.Decode("", path.Base(state.Path), state.Body, &st); err != nil {
+		return nil, err
+	}
+	return schemas.Line(schemas.Object{
+		{Name: "seq", Value: st.Revision}, {Name: "at", Value: at.UTC().Format(time.RFC3339)}, {Name: "edge", Value: EventAdopted},
+		{Name: "actor", Value: engine.Person(by)}, {Name: "reason", Value: reason}, {Name: "state", Value: state.Sum},
+	})
 }
 
 // lastLine is the last whole line of a journal, nil where there is none.

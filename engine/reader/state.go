@@ -14,6 +14,9 @@ type Record struct {
 	Torn bool
 	// Problem is why they cannot be used, with what helps; "" where they can.
 	Problem string
+	// Unaccounted is the digest of a state that could be used if its journal
+	// accounted for it; "" where the journal does, or the problem is another one.
+	Unaccounted engine.Digest
 }
 
 // State reads a state.json that is there, and its journal. decode takes the state's
@@ -34,7 +37,7 @@ func (r *Reader) State(d engine.Document, anew string, decode func(body []byte) 
 	case unfit != "":
 		return Record{Problem: "cannot use state.json: " + unfit + ": " + anew}
 	}
-	seq, wait, problem := r.journal(r.Snap.In("events.jsonl"), revision, anew)
-	r.Held = r.Held || wait
-	return Record{Seq: seq, Torn: wait, Problem: problem}
+	record := r.journal(d, revision, anew)
+	r.Held = r.Held || record.Torn
+	return record
 }
