@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"placet/engine"
+	"placet/engine/reader"
 	"placet/layout"
 	"placet/schemas"
 )
 
 // shares are the files of a run that others must know.
-var shares = []string{"trigger.json", "state.json", "goal.json", "audit.json", "../manifest.json"}
+var shares = []string{"trigger.json", "state.json", "goal.json", "audit.json", "events.jsonl", "../manifest.json"}
 
 // Shares implements [engine.Related].
 func (Machine) Shares() []string { return shares }
@@ -67,7 +68,7 @@ func (Machine) Entry(s engine.Snapshot) []byte {
 	}
 	if d := s.In("state.json"); !d.Absent() {
 		e.Triggered = true
-		e.cycle(d)
+		e.cycle(d, s.In("events.jsonl"))
 	}
 	if d := s.In("goal.json"); d.Present() && e.Status == Reached {
 		var g Goal
@@ -90,10 +91,11 @@ func (Machine) Entry(s engine.Snapshot) []byte {
 	return encoded(e)
 }
 
-// cycle takes what a state says.
-func (e *Entry) cycle(d engine.Document) {
+// cycle takes what a state says, if the journal accounts for it: nobody takes up a
+// goal that somebody else wrote into a cycle.
+func (e *Entry) cycle(d, journal engine.Document) {
 	st, err := decodeState(d.Path, d.Body)
-	if err != nil || st.RunID != e.RunID {
+	if err != nil || st.RunID != e.RunID || !reader.Accounts(journal, d, st.Revision) {
 		return
 	}
 	e.Workflow, e.Status, e.BeganAt, e.TimeoutReentries = st.WorkflowName, st.Status, st.BeganAt, st.TimeoutReentries

@@ -156,6 +156,23 @@ func TestScenario14WhoTakesAGoalUp(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a state that somebody else wrote", func(t *testing.T) {
+		tell(t, func(d *desk) {
+			d.issue(flow)
+			good := d.read("state.json")
+			d.write("state.json", good+"\n")
+			d.on(runB).manifest("completed", 0, "workflow:"+flow)
+			d.Settle()
+			if d.on(runB).triggered() != nil {
+				t.Error("the goal of a cycle that stands still was taken up")
+			}
+			d.write("state.json", good)
+			d.Settle()
+			if d.on(runB).triggered() == nil {
+				t.Error("it was restored, and its goal is not taken up")
+			}
+		})
+	})
 	t.Run("two open workflows", func(t *testing.T) {
 		tell(t, func(d *desk) {
 			d.issue(flow)
@@ -182,7 +199,7 @@ func TestScenario14WhoTakesAGoalUp(t *testing.T) {
 func (d *desk) entry(run string) []byte {
 	r := d.on(run)
 	s := engine.Snapshot{Dir: dirOf(run), Key: engine.Key{Family: "optimizer", ID: run}}
-	for _, rel := range []string{"../manifest.json", "audit.json", "goal.json", "state.json", "trigger.json"} {
+	for _, rel := range []string{"../manifest.json", "audit.json", "events.jsonl", "goal.json", "state.json", "trigger.json"} {
 		if p := r.in(rel); d.Has(p) {
 			body := []byte(d.Read(p))
 			s.Docs = append(s.Docs, engine.Document{Path: p, Body: body, Sum: engine.Sum(body)})
