@@ -264,3 +264,24 @@ func TestARunThatHadEndedAndChangedWhileNobodyWasThereIsServed(t *testing.T) {
 		t.Errorf("looked at: %v, want t11 alone", m.steps)
 	}
 }
+
+// A note is to go with its cause, also beside a run that has ended and is known from
+// an earlier look: its cause may lie beside the state document.
+func TestARunThatHadEndedWithANoteIsServed(t *testing.T) {
+	root := restingToys(t)
+	before, _ := nextPlacet(t, root)
+	before.toy("t11", toyState{Status: "over", Quirk: "noted"})
+	for range 2 { // what wrote something is not kept
+		if _, err := before.Once(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const note = "toys/t11/state.json.problem.md"
+	if before.read(note) == "" {
+		t.Fatal("there is no note")
+	}
+	w, _ := nextPlacet(t, root)
+	w.serve(watch.Notify)
+	w.put("toys/t11/requests/q/response.json", "{}\n")
+	w.eventually("the note goes", func() bool { return w.read(note) == "" })
+}

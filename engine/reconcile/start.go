@@ -132,9 +132,10 @@ func (s *session) remembered(fresh []Found, walk uint32) (known []*recalled, oth
 }
 
 // endedAsLeft reports whether enough is remembered of a run that has ended: of one
-// that placet never moved, its state document.
+// that placet never moved, its state document. One beside which a note stands is
+// looked at: the note is to go with its cause.
 func endedAsLeft(k *recalled) bool {
-	return k.e.Peek.Final && short(k.f.Run) && (k.e.Rest != nil || !k.e.Peek.Touched && !k.e.State.Zero())
+	return k.e.Peek.Final && short(k.f.Run) && (k.e.Rest != nil && len(k.e.Rest.Notes) == 0 || k.e.Rest == nil && !k.e.Peek.Touched && !k.e.State.Zero())
 }
 
 // takeFinal takes a run that has ended in if it is as it was left.

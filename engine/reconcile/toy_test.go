@@ -142,7 +142,7 @@ func (toyMachine) Peek(state []byte) engine.Peek {
 	if json.Unmarshal(state, &st) != nil {
 		return engine.Peek{}
 	}
-	p := engine.Peek{Status: engine.Status(st.Status), Final: st.Status == "over", Waiting: st.Status == "waiting"}
+	p := engine.Peek{Status: engine.Status(st.Status), Final: st.Status == "over", Waiting: st.Status == "waiting", Touched: st.Quirk == "noted"}
 	if p.Waiting {
 		p.Open, p.Asked = 1, st.Asked
 	}
@@ -281,6 +281,12 @@ func (m toyMachine) quirk(s engine.Snapshot, st toyState, p *engine.Plan) error 
 		st.Count++
 		m.move(s, p, st, "counted")
 		p.Transitions[0].Subject = fmt.Sprint(st.Count % 2)
+	case "noted": // until there is a response
+		var notes engine.Notes
+		if s.In("requests/q/response.json").Absent() {
+			notes.Beside(path.Join(s.Dir, "state.json"), "there is no response")
+		}
+		notes.Plan(s, p, nil)
 	case "illegal":
 		doc := s.In("state.json")
 		p.Transitions = []engine.Transition{{Edge: edge("over", "revived", "counting")}}
