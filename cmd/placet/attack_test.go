@@ -25,6 +25,7 @@ var attacks = slices.Concat(
 	sqliteAttacks,
 	miscAttacks,
 	scaleAttacks,
+	journalAttacks,
 )
 
 func TestAttacks(t *testing.T) {

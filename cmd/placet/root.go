@@ -71,7 +71,7 @@ func newRoot(w *world, begun *bool) *cobra.Command {
 // verbs are all commands, in the order of the manual.
 func verbs() []func(*world) *cobra.Command {
 	return []func(*world) *cobra.Command{
-		inboxCommand, approveCommand, rejectCommand, respondCommand, showCommand,
+		inboxCommand, approveCommand, rejectCommand, respondCommand, adoptCommand, showCommand,
 		watchCommand, onceCommand, statusCommand,
 		explainCommand, logCommand, checkCommand, graphCommand,
 		initCommand, trustCommand, doctorCommand, demoCommand, schemaCommand, versionCommand,

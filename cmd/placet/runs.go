@@ -237,14 +237,20 @@ func noteBody(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// live returns the runs that can still move, and counts the others by status.
+// live returns the runs that can still move, and counts the others by status. A run
+// whose state document says that it has ended, and beside which a note stands, is
+// among the first: somebody may have written that.
 func (b *bench) live(found []reconcile.Found) ([]reconcile.Found, map[engine.Status]int) {
 	peeks := make([]engine.Peek, len(found))
-	each(len(found), func(i int) { peeks[i] = b.loop.Peek(found[i]) })
+	noted := make([]bool, len(found))
+	each(len(found), func(i int) {
+		peeks[i] = b.loop.Peek(found[i])
+		noted[i] = peeks[i].Final && peeks[i].Touched && b.store.There(found[i].Run.State+layout.ProblemSuffix)
+	})
 	final := map[engine.Status]int{}
 	var live []reconcile.Found
 	for i, f := range found {
-		if peeks[i].Final {
+		if peeks[i].Final && !noted[i] {
 			final[peeks[i].Status]++
 		} else {
 			live = append(live, f)
