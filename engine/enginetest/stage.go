@@ -26,9 +26,6 @@ type Stage struct {
 	Changed map[string]time.Time
 	// Owner names the owner of a file; else it is jmcwilliam's.
 	Owner map[string]string
-	// Issued is what this machine remembers to have written, by path: the state
-	// documents.
-	Issued map[string][]engine.Digest
 	// Unsettled are files that are still being written.
 	Unsettled map[string]bool
 	Now       time.Time
@@ -41,13 +38,17 @@ type Stage struct {
 	Ended []string
 	// Forgotten are the actions whose end the machine has written down.
 	Forgotten []string
+	// Unrecorded has the machine know of no document that this machine wrote it.
+	Unrecorded bool
+	issued     map[string][]engine.Digest
 }
 
 // NewStage returns the stage of a run at noon of some day.
 func NewStage(t testing.TB, m engine.Machine, l layout.Family, run layout.Run, config engine.Config) *Stage {
 	return &Stage{
 		T: t, Machine: m, Layout: l, Run: run, Files: map[string]string{}, Changed: map[string]time.Time{},
-		Owner: map[string]string{}, Issued: map[string][]engine.Digest{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
+		issued: map[string][]engine.Digest{},
+		Owner:  map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
 		Facts: engine.Facts{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
 	}
 }
@@ -148,7 +149,10 @@ func (s *Stage) document(p, kind, body string) engine.Document {
 	if owner == "" {
 		owner = "jmcwilliam"
 	}
-	d.Known, d.Issued = []string{"owner:" + owner}, slices.Clone(s.Issued[p])
+	d.Known = []string{"owner:" + owner}
+	if !s.Unrecorded {
+		d.Issued = slices.Clone(s.issued[p])
+	}
 	switch {
 	case s.Unsettled[p]:
 		d.Body, d.Sum, d.Err = nil, "", engine.ErrUnsettled
@@ -189,8 +193,9 @@ func (s *Stage) Step() engine.Plan {
 			s.T.Fatalf("write of %s over %q, but the file holds %q", d.Path, d.Over, have)
 		}
 		s.Put(d.Path, string(d.Body))
-		if d.Kind == engine.KindState {
-			s.Issued[d.Path] = append(s.Issued[d.Path], engine.Sum(d.Body))
+		switch d.Kind {
+		case layout.KindRequest, layout.KindForm, layout.KindReceipt, engine.KindState:
+			s.issued[d.Path] = append(s.issued[d.Path], engine.Sum(d.Body))
 		}
 	}
 	for _, p := range p.Removes {

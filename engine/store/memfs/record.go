@@ -22,7 +22,7 @@ func (r *Record) Issued(run string) map[string][]engine.Digest {
 	return maps.Clone(r.runs[run])
 }
 
-// Clone returns a copy.
+// Clone returns a record of its own that remembers the same.
 func (r *Record) Clone() *Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
