@@ -80,8 +80,8 @@ func (r *reading) findAnswer(id string, q *Request) *answer {
 func (r *reading) altered(f *gate.Folder, id string, q *Request) string {
 	r.Unsure(f.Doc)
 	why := f.Altered(engine.Digest(q.Digest))
-	if why != "" && f.Doc.Present() && f.Doc.Sum == engine.Sum(r.requestJSON(id, q)) {
-		return ""
+	if why != "" && f.Doc.Present() {
+		why = f.Altered(engine.Sum(r.requestJSON(id, q)))
 	}
 	return why
 }
@@ -93,10 +93,11 @@ func (r *reading) judging(id string, q *Request, f *gate.Folder) gate.Asked {
 	if !f.Doc.Present() {
 		body = r.requestJSON(id, q)
 	}
-	shown := gate.Digest(body, nil)
+	req, shown := r.request(id, q), gate.Digest(body, nil)
 	return gate.Asked{
-		Request: r.request(id, q), Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
-		Gate: r.Snap.Facts.Config.GateFor("afl", q.Type), Now: r.Snap.Now, Torn: reader.Torn,
+		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
+		Rendered: gate.Rendered(func() ([]byte, error) { return r.form(req.Shown(body), q, shown) }),
+		Gate:     r.Snap.Facts.Config.GateFor("afl", q.Type), Now: r.Snap.Now, Torn: reader.Torn,
 	}
 }
 

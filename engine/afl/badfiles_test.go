@@ -110,6 +110,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 
 	form := copyOfForm(waiting, id)
 	form.Deviates = deviates(enginetest.Mended, "a form that is gone is written again", "missing")
+	form.Deviates["doubly encoded UTF-8"] = enginetest.Deviation{Outcome: enginetest.Noted, Reason: "only ticks and the comment may differ from what placet wrote"}
 	form.Deviates["byte order mark"] = enginetest.Deviation{Outcome: enginetest.Taken, Reason: "editors put one before the first line, and it decides nothing"}
 
 	all := []enginetest.Input{state, meta, specs, second, control, review, question, worker, outcome, analysis, signal, yaml, json, answer, asked, form}

@@ -18,9 +18,9 @@ const (
 )
 
 // form is a request for a person.
-func (r *reading) form(id string, q *Request, body []byte) ([]byte, error) {
+func (r *reading) form(req gate.Request, q *Request, view engine.Digest) ([]byte, error) {
 	texts := gate.Texts{Lang: r.lang(), Title: r.words("title." + q.Type), Where: string(q.Checkpoint), Lines: r.formLines(q)}
-	return gate.Form(r.request(id, q), gate.Digest(body, nil), texts)
+	return gate.Form(req, view, texts)
 }
 
 // formLines say what the form shows besides prompt and context.

@@ -1,7 +1,10 @@
 package faber
 
 import (
+	"crypto/sha1"
+	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +22,7 @@ type open struct {
 	body    []byte        // request.json as it stands, or as it is to be written
 	stands  bool          // request.json stands and is this request's
 	altered string        // why request.json cannot be trusted any more
+	claimed bool          // nobody but request.json itself says what its artifacts held
 	issued  engine.Digest // of what was shown when it was issued
 	view    engine.Digest // of what is shown now
 	present string        // name of the form that belongs to the view
@@ -66,8 +70,8 @@ func (r *reading) adopt(o *open) {
 		o.stands, o.req, o.body = true, *o.a.Request, d.Body
 		// What the answer must hold is the state's to say, not the file's.
 		o.req.CommentRequired, o.req.MayAnswer = fresh.CommentRequired, fresh.MayAnswer
-		if !r.vouched(o, fresh) {
-			o.altered = "its content changed after it was issued"
+		if !r.vouched(o) {
+			o.altered = "it was changed after it was issued"
 		}
 	case r.leftover(o):
 		// Of a commit that never became fact: replaced by the new one.
@@ -142,19 +146,43 @@ func sameQuestion(a, b gate.Request) bool {
 	return true
 }
 
-// vouched reports whether request.json is as it was issued: form.md's first
-// line carries its digest, or it is just what would be issued now. Settings
-// and definitions may have changed since, so the second alone is not asked.
-func (r *reading) vouched(o *open, fresh gate.Request) bool {
-	issued, _ := r.sums(o.req)
-	shown := r.formDigest(o.a, "form.md")
-	if shown == "" || shown == gate.Digest(o.body, issued) {
+// vouched reports whether request.json is as it was issued. Where this machine issued
+// it, the record decides. Elsewhere it is the one that HEAD has, or just what would be
+// issued now; then nobody knows what the artifacts held when it was issued.
+func (r *reading) vouched(o *open) bool {
+	d := o.a.Doc
+	if !o.a.unrecorded() {
+		o.claimed = slices.ContainsFunc(d.Issued, func(sum engine.Digest) bool { return sum != d.Sum })
+		return slices.Contains(d.Issued, d.Sum)
+	}
+	if committed(d, r.Snap.Doc(committedNeed(d))) {
 		return true
 	}
-	fresh.Revision = o.req.Revision
-	fresh.Artifacts = o.req.Artifacts
+	o.claimed = true
+	q := o.q
+	if q.undated {
+		q.RequestedAt = o.req.RequestedAt
+	}
+	fresh := r.build(q)
+	fresh.Revision, fresh.Artifacts, fresh.MayAnswer = o.req.Revision, o.req.Artifacts, o.a.Request.MayAnswer
 	body, err := fresh.Encode()
 	return err == nil && string(body) == string(o.body)
+}
+
+// unrecorded reports whether request.json stands and this machine remembers none.
+func (a *asked) unrecorded() bool { return a.Doc.Present() && a.Doc.Issued == nil }
+
+// committedNeed asks git for what HEAD has in the place of a document.
+func committedNeed(d engine.Document) string { return "git:blob/" + d.Path }
+
+// committed reports whether a document is the one that HEAD has, by git's answer.
+func committed(d, answer engine.Document) bool {
+	id := strings.TrimSpace(string(answer.Body))
+	blob := append(fmt.Appendf(nil, "blob %d\x00", len(d.Body)), d.Body...)
+	if len(id) == 2*sha256.Size {
+		return id == engine.Sum(blob).Hex()
+	}
+	return id == fmt.Sprintf("%x", sha1.Sum(blob))
 }
 
 // leftover reports whether request.json is of a revision that the state never
@@ -225,7 +253,7 @@ func (r *reading) requestFiles(o *open) []engine.Document {
 	}
 	if r.formDue(o) {
 		docs = append(docs, engine.Document{
-			Path: o.a.Dir + "/" + o.present, Kind: layout.KindForm, Body: r.form(o.req, o.q, o.view),
+			Path: o.a.Dir + "/" + o.present, Kind: layout.KindForm, Body: r.form(r.language(), o.req.Shown(o.body), o.q, o.view),
 		})
 	}
 	return docs

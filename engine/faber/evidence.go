@@ -225,9 +225,13 @@ func (r *reading) fromFiles(o *open) *answer {
 
 // judging is a request with all that bears on its answer.
 func (r *reading) judging(o *open) gate.Asked {
+	issued := o.issued
+	if o.claimed && len(o.req.Artifacts) > 0 {
+		issued = ""
+	}
 	return gate.Asked{
-		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: o.issued,
-		Present: o.a.Dir + "/" + o.present, Stale: o.stale(),
+		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
+		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: o.stale(),
 		Gate: r.Snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.Snap.Now, Torn: reader.Torn,
 	}
 }

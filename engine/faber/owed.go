@@ -176,11 +176,21 @@ func (r *reading) judgedAgain(a *asked, response string) gate.Verdict {
 			continue
 		}
 		again.View, again.Present = r.formDigest(a, path.Base(d.Path)), d.Path
+		again.Rendered = r.rendered(*a.Request, a.question(), again.View)
 		if v := gate.Judge(again); v.Answer != nil && v.Answer.Response == response {
 			return v
 		}
 	}
 	return gate.Verdict{}
+}
+
+// question is what a request of the past asked, as far as its form shows it.
+func (a *asked) question() (q question) {
+	q.Context = a.Request.Context
+	if rp := a.extra.ResumePoint; rp != nil {
+		q.phase, q.step = rp.Phase, rp.Step
+	}
+	return q
 }
 
 // askedAgain is a request of the past, to be judged by what stands in its
@@ -190,7 +200,8 @@ func (r *reading) askedAgain(a *asked) gate.Asked {
 	return gate.Asked{
 		Request: *a.Request, Dir: a.Dir, Docs: a.Docs, View: issued, Issued: issued,
 		Present: a.Dir + "/form.md", Gate: r.Snap.Facts.Config.GateFor("faber", a.Request.Type),
-		Now: r.Snap.Now, Torn: reader.Torn,
+		Rendered: r.rendered(*a.Request, a.question(), issued),
+		Now:      r.Snap.Now, Torn: reader.Torn,
 	}
 }
 

@@ -34,7 +34,10 @@ type question struct {
 	phase, step string
 	gate        Gate
 	// ownGate is true where the request itself names its gate.
-	ownGate   bool
+	ownGate bool
+	// undated is true where the state does not say when it was asked: then its own
+	// time stands in, which moves on.
+	undated   bool
 	forStatus string
 	openedBy  string
 }
@@ -60,7 +63,7 @@ func (r *reading) stateQuestion() question {
 	if g := q.context().Gate; g != nil && g.Kind != "" {
 		q.gate, q.ownGate = *g, true
 	}
-	if q.RequestedAt == "" {
+	if q.undated = q.RequestedAt == ""; q.undated {
 		q.RequestedAt = r.st.UpdatedAt
 	}
 	return q
@@ -69,7 +72,7 @@ func (r *reading) stateQuestion() question {
 // failedQuestion asks what is to become of a failed run. Its id is a function
 // of the state, so that a repeated pass repeats it.
 func (r *reading) failedQuestion() (question, bool) {
-	q := question{forStatus: forFailed, openedBy: "placet"}
+	q := question{forStatus: forFailed, openedBy: "placet", undated: true}
 	q.phase, q.step = r.failedStep()
 	if q.phase == "" || q.step == "" {
 		return q, false
@@ -285,23 +288,41 @@ func (r *reading) sums(req gate.Request) (issued, now []string) {
 }
 
 // form renders the form of a request for a view of its artifacts.
-func (r *reading) form(req gate.Request, q question, view engine.Digest) []byte {
-	body, err := gate.Form(req, view, gate.Texts{
-		Lang:  r.language(),
-		Title: fmt.Sprintf("%s · %s", r.short(), where(q.phase, q.step)),
-		Where: where(q.phase, q.step),
-		Lines: r.formLines(q),
-	})
+func (r *reading) form(lang string, req gate.Request, q question, view engine.Digest) []byte {
+	body, err := r.renderForm(lang, req, q, view)
 	if err != nil {
 		panic("faber: cannot render a form: " + err.Error())
 	}
 	return body
 }
 
+func (r *reading) renderForm(lang string, req gate.Request, q question, view engine.Digest) ([]byte, error) {
+	return gate.Form(req, view, gate.Texts{
+		Lang:  lang,
+		Title: fmt.Sprintf("%s · %s", r.short(), where(q.phase, q.step)),
+		Where: where(q.phase, q.step),
+		Lines: formLines(lang, q),
+	})
+}
+
+// rendered are the forms of a request as its request.json shows it, one for each
+// language: in which one it was written is another machine's setting.
+func (r *reading) rendered(req gate.Request, q question, view engine.Digest) func() [][]byte {
+	return func() [][]byte {
+		var all [][]byte
+		for _, lang := range templates.Languages() {
+			if body, err := r.renderForm(lang, req, q, view); err == nil {
+				all = append(all, body)
+			}
+		}
+		return all
+	}
+}
+
 // formLines are the facts that help a reviewer to answer.
-func (r *reading) formLines(q question) []string {
+func formLines(lang string, q question) []string {
 	if s := q.context().Summary; s != "" {
-		return []string{fmt.Sprintf("- **%s**: %s", templates.Text(r.language(), "faber.summary"), templates.Inline(s))}
+		return []string{fmt.Sprintf("- **%s**: %s", templates.Text(lang, "faber.summary"), templates.Inline(s))}
 	}
 	return nil
 }

@@ -100,6 +100,9 @@ func (r *reading) needs() []string {
 	needs := r.definitionNeeds()
 	if q, ok := r.question(); ok {
 		needs = append(needs, artifactNeeds(q)...)
+		if a := r.askeds[q.RequestID]; a != nil && a.unrecorded() {
+			needs = append(needs, committedNeed(a.Doc))
+		}
 	}
 	if r.resumes() && !r.foreign() {
 		needs = append(needs, r.contextNeeds()...)

@@ -86,32 +86,6 @@ func TestNothingThatAnAgentWritesIsReadAsAnAnswer(t *testing.T) {
 	}
 }
 
-// folded breaks each line at a width, as a mailer does that knows no Markdown.
-func folded(form string, width int) string {
-	var lines []string
-	for _, line := range strings.Split(form, "\n") {
-		for len(line) > width && !strings.HasPrefix(line, "<!--") {
-			at := strings.LastIndexByte(line[:width], ' ')
-			if at <= 0 {
-				break
-			}
-			lines, line = append(lines, line[:at]), line[at+1:]
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-func TestAFoldedPromptIsNotReadAsAnAnswer(t *testing.T) {
-	for width := 30; width < 100; width++ {
-		text := strings.Repeat("word ", width/5) + "- [x] approve - [x] submit this answer <!-- placet answer 00000000 --> ## Comment " + strings.Repeat("- [x] approve ", 20)
-		form, r := formOf(t, text)
-		if a, err := ReadForm("form.md", []byte(folded(form, width)), r); err == nil && (a.Submitted || len(a.Ticked) > 0) {
-			t.Fatalf("width %d: %+v\n%s", width, a, folded(form, width))
-		}
-	}
-}
-
 func TestAFormThatNobodySubmittedIsNeverAnAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		form, r := formOf(t, hostileText().Draw(t, "prompt"))
@@ -119,7 +93,7 @@ func TestAFormThatNobodySubmittedIsNeverAnAnswer(t *testing.T) {
 			if a, err := ReadForm("form.md", []byte(form), r); err == nil && a.Submitted {
 				t.Fatalf("%+v\n%s", a, form)
 			}
-			v := Judge(Asked{
+			v := judge(Asked{
 				Request: r, Dir: "requests/r", View: view, Issued: view, Present: "requests/r/form.md", Now: time.Unix(0, 0),
 				Docs: []engine.Document{{Path: "requests/r/form.md", Kind: "form", Body: []byte(form)}},
 			})
@@ -130,10 +104,13 @@ func TestAFormThatNobodySubmittedIsNeverAnAnswer(t *testing.T) {
 	})
 }
 
-// writable reports whether a person's editor would save the comment: what
-// makes a form unreadable as a whole is refused elsewhere.
+// writable reports whether a form may hold the comment.
 func writable(comment string) bool {
-	return !strings.Contains(comment, "\x00") && conflict("\n"+comment+"\n") < 0 && strings.ToValidUTF8(comment, "") == comment
+	f, problem := readForm([]byte(firstMark("x", view)+"\n"+mark(partAnswer, view, "")+"\n"+mark(partComment, view, "")+"\n"+comment+"\n- [x] "+submitID), Request{
+		RequestID: "x", Options: []Option{{ID: "approve"}, {ID: "reject"}, {ID: "request_changes"}, {ID: "raise"}, {ID: "lower"}, {ID: "appropriate"}},
+		Items: []Item{{ID: "s1"}, {ID: "s2"}},
+	})
+	return problem == nil && f.Submitted
 }
 
 func TestAFormGivesBackExactlyWhatWasTickedAndWritten(t *testing.T) {
@@ -156,14 +133,16 @@ func TestAFormGivesBackExactlyWhatWasTickedAndWritten(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, form)
 		}
-		want := FormAnswer{RequestID: r.RequestID, Digest: view, Comment: trimBlank(normal([]byte("\n" + text))), Submitted: submitted}
-		for _, o := range r.Options {
-			if slices.Contains(options, o.ID) {
-				want.Ticked = append(want.Ticked, o.ID)
-			}
-		}
-		if len(items) > 0 {
+		want := FormAnswer{RequestID: r.RequestID, Digest: view, Submitted: submitted}
+		if submitted {
+			want.Comment = trimBlank(normal([]byte("\n" + text)))
+			want.Ticked = slices.DeleteFunc(optionIDs(r.Options), func(id string) bool { return !slices.Contains(options, id) })
 			want.Items = items
+		}
+		for _, part := range []*[]string{&want.Ticked, &want.Items} {
+			if len(*part) == 0 {
+				*part = nil
+			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s\n%s", diff, form)
@@ -194,7 +173,7 @@ func TestAnyOfferedIDIsTickedAndReadBack(t *testing.T) {
 			}
 		}
 		got, err := ReadForm("form.md", []byte(tick(strings.Join(lines, "\n"), submitID)), r)
-		if err != nil || !got.Submitted || len(got.Unknown) > 0 || !slices.Equal(got.Ticked, []string{ids[at]}) {
+		if err != nil || !got.Submitted || !slices.Equal(got.Ticked, []string{ids[at]}) {
 			t.Fatalf("ticked %q, read %+v, %v\n%s", ids[at], got, err, strings.Join(lines, "\n"))
 		}
 	})
@@ -237,9 +216,9 @@ func FuzzForm(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r := review()
-		a, err := ReadForm("form.md", body, r)
-		if err != nil {
-			if err.Error() == "" {
+		a, problem := readForm(body, r)
+		if problem != nil {
+			if problem.in("form.md").Error() == "" {
 				t.Fatal("an error without words")
 			}
 			return
@@ -247,17 +226,22 @@ func FuzzForm(f *testing.F) {
 		if a.RequestID != r.RequestID || a.Digest == "" {
 			t.Fatalf("%+v is of no request", a)
 		}
-		if a.Submitted && !strings.Contains(strings.ToLower(string(body)), "x]") {
-			t.Fatalf("submitted without a tick: %q", body)
+		if !a.Submitted {
+			return
 		}
+		asked := asking()
+		asked.Rendered = func() [][]byte { return [][]byte{[]byte(form)} }
+		if asked.void(engine.Document{}, a) != "" {
+			return
+		}
+		// Put back into the form as it was written, ticks and comment give the same.
+		again := form
 		for _, id := range a.Ticked {
-			if _, ok := Match(r.Options, id); !ok {
-				t.Fatalf("%q was not offered", id)
-			}
+			again = tick(again, id)
 		}
-		again, err := ReadForm("form.md", body, r)
-		if err != nil || cmp.Diff(a, again) != "" {
-			t.Fatalf("read twice: %+v, %+v, %v", a, again, err)
+		got, problem := readForm([]byte(comment(tick(again, submitID), a.Comment)), r)
+		if problem != nil || cmp.Diff(a.FormAnswer, got.FormAnswer) != "" {
+			t.Fatalf("%+v is read again as %+v, %v", a.FormAnswer, got.FormAnswer, problem)
 		}
 	})
 }
@@ -270,7 +254,7 @@ func FuzzJudge(f *testing.F) {
 	f.Add([]byte("{"), []byte("\x00"))
 	f.Fuzz(func(t *testing.T, json, markdown []byte) {
 		a := asking(file("form.md", string(markdown), "owner:alice"), file("response.json", string(json), "owner:alice"))
-		v := Judge(a)
+		v := judge(a)
 		if v.Answer != nil {
 			if id, ok := Match(a.Request.Options, v.Answer.Response); !ok || id != v.Answer.Response {
 				t.Fatalf("%q was not offered", v.Answer.Response)

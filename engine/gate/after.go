@@ -57,7 +57,7 @@ func (a Asked) otherForm(r Receipt, d engine.Document) string {
 	if err != nil || !f.Submitted {
 		return ""
 	}
-	words := append(f.Ticked, f.Unknown...)
+	words := f.Ticked
 	if a.Request.FreeText() {
 		words = append(words, f.Comment)
 	}

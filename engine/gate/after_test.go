@@ -65,7 +65,6 @@ func TestADifferentAnswerAfterTheReceiptIsExplained(t *testing.T) {
 			[]string{"says `reject`.", "says `request_changes`."}},
 		{"an unknown word", []engine.Document{file("response.json", response("no", ""))}, []string{"says `no`."}},
 		{"two options", []engine.Document{file("form.md", form(t, "approve", "reject", submitID))}, []string{"says `approve, reject`."}},
-		{"an option and an unknown one", []engine.Document{file("form.md", strings.Replace(form(t, "approve", submitID), "- [ ] reject", "- [x] later", 1))}, []string{"says `approve, [x] later"}},
 		{"an item more", []engine.Document{file("response.json", response("approve", `,"selected":["s1"]`))}, []string{"says `approve` with `s1`."}},
 		{"for another request", []engine.Document{file("response.json", responseTo("fr-2", "approve", ""))}, []string{"answers the request `fr-2`, this one is `fr-20251206-a1b2c3`."}},
 	} {

@@ -53,25 +53,27 @@ func (a Asked) parseResponse(d engine.Document) (Response, error) {
 	return ReadResponse(d.Path, d.Body)
 }
 
-// readForm reads a form. What stands in a form of another view counts only for
+// judgeForm reads a form. What stands in a form of another view counts only for
 // a hint, once it is sent.
-func (a Asked) readForm(d engine.Document) reading {
+func (a Asked) judgeForm(d engine.Document) reading {
 	present := d.Path == a.Present || a.Present == ""
 	if d.Err != nil {
 		return a.unusableForm(d, d.Err, present)
 	}
-	f, err := readSent(d.Path, d.Body, a.Request)
-	if err != nil {
-		return a.unusableForm(d, err, present || f.Digest == a.View)
+	f, problem := readForm(d.Body, a.Request)
+	if problem != nil {
+		return a.unusableForm(d, problem.in(d.Path), present || f.Digest == a.View)
 	}
 	switch {
 	case !f.Submitted:
 		return reading{}
 	case f.Digest != a.View:
 		return reading{problem: staleForm(a, d.Path)}
-	case len(f.Unknown) > 0:
-		return reading{problem: unknownItems(d.Path, f.Unknown)}
-	case len(f.Ticked) > 1 && len(a.Request.Several) == 0:
+	}
+	if why := a.void(d, f); why != "" {
+		return reading{problem: why}
+	}
+	if len(f.Ticked) > 1 && len(a.Request.Several) == 0 {
 		return reading{problem: severalOptions(d.Path, f.Ticked)}
 	}
 	answer := Answer{

@@ -36,7 +36,7 @@ func TestOnlyApproversCount(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := asking(c.doc)
 			a.Gate.Approvers = c.approvers
-			v := Judge(a)
+			v := judge(a)
 			if c.known == nil {
 				if v.Answer != nil || !strings.Contains(v.Problem, "lets only `"+strings.Join(c.approvers, "`, `")+"` answer") {
 					t.Errorf("%+v", v)
@@ -56,7 +56,7 @@ func TestOnlyApproversCount(t *testing.T) {
 func TestAnUnlistedAnswerDoesNotStandInTheWayOfAListedOne(t *testing.T) {
 	a := asking(file("form.md", form(t, "reject", submitID), "owner:alice"), file("response.json", response("approve", ""), "owner:agent"))
 	a.Gate.Approvers = []string{"owner:alice"}
-	if v := Judge(a); v.Answer == nil || v.Answer.Response != "reject" || !strings.Contains(v.Problem, "does not count") {
+	if v := judge(a); v.Answer == nil || v.Answer.Response != "reject" || !strings.Contains(v.Problem, "does not count") {
 		t.Errorf("%+v", v)
 	}
 }
@@ -65,13 +65,13 @@ func TestALevelThatIsNotBuiltTakesNoAnswer(t *testing.T) {
 	for _, level := range []string{"signed", "challenge", "remote", "File"} {
 		a := asking(file("response.json", response("approve", "")))
 		a.Gate.Level = level
-		if v := Judge(a); v.Answer != nil || !strings.Contains(v.Problem, "`"+level+"`") {
+		if v := judge(a); v.Answer != nil || !strings.Contains(v.Problem, "`"+level+"`") {
 			t.Errorf("%s: %+v", level, v)
 		}
 	}
 	a := asking(file("response.json", response("approve", "")))
 	a.Gate = engine.Gate{}
-	if v := Judge(a); v.Answer == nil {
+	if v := judge(a); v.Answer == nil {
 		t.Errorf("no level: %+v", v)
 	}
 }
@@ -97,12 +97,12 @@ func TestFreeText(t *testing.T) {
 		{"empty in a form", "", "", "holds no text", []engine.Document{file("form.md", tick(unsent, submitID))}},
 		{"alike but for blanks", " a\r\nb\n", "", "", []engine.Document{file("response.json", response(` a\r\nb\n`, "")), file("form.md", comment(tick(unsent, submitID), "a\nb"))}},
 		{"different", "", "", "they differ", []engine.Document{file("response.json", response("a", "")), file("form.md", comment(tick(unsent, submitID), "A"))}},
-		{"a tick where there is nothing to tick", "", "", "name nothing", []engine.Document{file("form.md", comment(strings.Replace(tick(unsent, submitID), "## Comment", "- [x] approve\n\n## Comment", 1), "text"))}},
+		{"a tick where there is nothing to tick", "", "", "does not count", []engine.Document{file("form.md", comment(strings.Replace(tick(unsent, submitID), "## Comment", "- [x] approve\n\n## Comment", 1), "text"))}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := asking(c.docs...)
 			a.Request = clarification()
-			v := Judge(a)
+			v := judge(a)
 			var got, note string
 			if v.Answer != nil {
 				got, note = v.Answer.Response, v.Answer.Comment
@@ -132,7 +132,7 @@ func TestItemsAreAnyNumber(t *testing.T) {
 	} {
 		a := asking(c.doc)
 		a.Request = r
-		v := Judge(a)
+		v := judge(a)
 		if v.Answer == nil {
 			t.Fatalf("%s: %s", c.name, v.Problem)
 		}
@@ -142,7 +142,7 @@ func TestItemsAreAnyNumber(t *testing.T) {
 	}
 	a := asking(file("response.json", response("approve", `,"selected":["s1"]`)), file("form.md", tick(unsent, "s2", "approve", submitID)))
 	a.Request = r
-	v := Judge(a)
+	v := judge(a)
 	if v.Answer != nil || !strings.Contains(v.Problem, "says `approve` with `s1`") || !strings.Contains(v.Problem, "says `approve` with `s2`") || !strings.Contains(v.Problem, "Any number may be selected of `s1`, `s2`, `s3`") {
 		t.Errorf("two selections: %+v", v)
 	}
@@ -166,11 +166,11 @@ func TestAnOptionMayBeLeftOutOnlyWhereTheFamilySaysSo(t *testing.T) {
 	} {
 		a := asking(c.doc)
 		a.Request = r
-		if v := Judge(a); v.Answer != nil {
+		if v := judge(a); v.Answer != nil {
 			t.Errorf("%s counts where an option is asked for: %+v", c.name, v.Answer)
 		}
 		a.Default = "approve"
-		v := Judge(a)
+		v := judge(a)
 		if (v.Answer != nil) != c.valid || (v.Problem == "") != c.valid {
 			t.Errorf("%s: %+v", c.name, v)
 		}

@@ -26,7 +26,7 @@ func BenchmarkReadForm(b *testing.B) {
 func BenchmarkJudge(b *testing.B) {
 	a := asking(file("form.md", mustForm(b, review())), file("request.json", "{}"), file("response.json", response("approve", "")))
 	for b.Loop() {
-		if v := Judge(a); v.Answer == nil {
+		if v := judge(a); v.Answer == nil {
 			b.Fatal(v.Problem)
 		}
 	}

@@ -20,8 +20,7 @@ type Block struct {
 	Head  string
 	Facts []engine.Fact
 	Title string
-	// The questions, without their numbers, each one line. They stand in for
-	// the marks that a form has lost.
+	// The questions, without their numbers, each one line.
 	Options, Items, Comment string
 	// None stands below the second question where the request has no items.
 	None string

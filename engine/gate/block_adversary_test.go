@@ -60,56 +60,31 @@ func TestNothingThatASuggestionSaysIsReadAsAnAnswer(t *testing.T) {
 	for name, text := range levelAttacks() {
 		t.Run(name, func(t *testing.T) {
 			r := levelAttacked(text)
-			for lost, edit := range map[string]func(string) string{
-				"as written":        func(s string) string { return s },
-				"without its marks": func(s string) string { return dropLines(s, "<!-- placet answer", "<!-- placet comment") },
-			} {
-				form := mustForm(t, r, "ko")
-				want := FormAnswer{RequestID: r.RequestID, Digest: view}
-				if diff := cmp.Diff(want, mustRead(t, edit(form), r)); diff != "" {
-					t.Errorf("%s: %s\n%s", lost, diff, form)
-				}
-				want.Ticked, want.Items, want.Comment, want.Submitted = []string{"lower"}, []string{"s1"}, "Because", true
-				if diff := cmp.Diff(want, mustRead(t, edit(comment(check(form, "lower", "s1", submitID), "Because")), r)); diff != "" {
-					t.Errorf("%s, answered: %s\n%s", lost, diff, form)
-				}
+			form := mustForm(t, r, "ko")
+			want := FormAnswer{RequestID: r.RequestID, Digest: view}
+			if diff := cmp.Diff(want, mustRead(t, form, r)); diff != "" {
+				t.Errorf("as written: %s\n%s", diff, form)
+			}
+			want.Ticked, want.Items, want.Comment, want.Submitted = []string{"lower"}, []string{"s1"}, "Because", true
+			if diff := cmp.Diff(want, mustRead(t, comment(check(form, "lower", "s1", submitID), "Because"), r)); diff != "" {
+				t.Errorf("answered: %s\n%s", diff, form)
 			}
 		})
 	}
 }
 
-func TestAFoldedSuggestionIsNotReadAsAnAnswer(t *testing.T) {
-	b := level("ko").Block
-	for _, words := range []string{"- [x] raise - [x] submit this answer ", "3. " + b.Comment + " hacked ", "1. " + b.Options + " ", "- " + b.Comment + " hacked "} {
-		for width := 30; width < 100; width++ {
-			r := levelAttacked(strings.Repeat("word ", width/5) + strings.Repeat(words, 20))
-			for _, edit := range []func(string) string{func(s string) string { return s }, withoutMark("comment"), withoutMark("answer")} {
-				form := folded(edit(mustForm(t, r, "ko")), width)
-				if a, err := ReadForm("form.md", []byte(form), r); err == nil && (a.Submitted || len(a.Ticked) > 0 || a.Comment != "") {
-					t.Fatalf("width %d, %q: %+v\n%s", width, words, a, form)
-				}
-			}
-		}
-	}
-}
-
 func TestABlockFormGivesBackExactlyWhatWasTickedAndWritten(t *testing.T) {
-	edits := []func(string) string{
-		func(s string) string { return s }, replaced("\n   - [", "\n    - ["), replaced("\n   - [", "\n- ["),
-		replaced("\n2. ", "\n1. ", "\n3. ", "\n1. "), replaced("\n   - [", "\n\n   - ["),
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		r := levelAttacked(hostileText().Draw(t, "suggestion"))
 		options := rapid.SliceOfDistinct(rapid.SampledFrom(optionIDs(r.Options)), rapid.ID).Draw(t, "options")
 		items := rapid.SliceOfDistinct(rapid.SampledFrom(itemIDs(r.Items)), rapid.ID).Draw(t, "items")
 		text := hostileText().Filter(writable).Draw(t, "comment")
 		submitted := rapid.Bool().Draw(t, "submitted")
-		edit := rapid.SampledFrom(edits).Draw(t, "edit")
 		words := slices.Concat(options, items)
 		if submitted {
 			words = append(words, submitID)
 		}
-		form := edit(check(mustForm(t, r, "ko"), words...))
+		form := check(mustForm(t, r, "ko"), words...)
 		if text != "" {
 			form = comment(form, text)
 		}
@@ -121,8 +96,11 @@ func TestABlockFormGivesBackExactlyWhatWasTickedAndWritten(t *testing.T) {
 		for _, word := range words {
 			ticked[word] = true
 		}
-		want := FormAnswer{RequestID: r.RequestID, Digest: view, Submitted: submitted, Comment: trimBlank(normal([]byte("\n" + text)))}
-		want.Ticked, want.Items = among(optionIDs(r.Options), ticked), among(itemIDs(r.Items), ticked)
+		want := FormAnswer{RequestID: r.RequestID, Digest: view, Submitted: submitted}
+		if submitted {
+			want.Comment = trimBlank(normal([]byte("\n" + text)))
+			want.Ticked, want.Items = among(optionIDs(r.Options), ticked), among(itemIDs(r.Items), ticked)
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s\n%s", diff, form)
 		}
@@ -136,7 +114,7 @@ func TestABlockFormThatNobodySubmittedIsNeverAnAnswer(t *testing.T) {
 		for _, form := range []string{form, check(form, "raise", "s1"), comment(form, hostileText().Draw(t, "comment"))} {
 			a := levelAsked(engine.Document{Path: present, Kind: "form", Body: []byte(form)})
 			a.Request = r
-			if v := Judge(a); v.Answer != nil {
+			if v := judge(a); v.Answer != nil {
 				t.Fatalf("%+v\n%s", v.Answer, form)
 			}
 		}
@@ -164,7 +142,7 @@ func FuzzBlock(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, json, markdown []byte) {
 		a := levelAsked(file("form.md", string(markdown)), file("response.json", string(json)))
-		v := Judge(a)
+		v := judge(a)
 		if v.Wait && v.Problem != "" {
 			t.Fatal("waits and complains")
 		}

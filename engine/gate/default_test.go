@@ -32,7 +32,7 @@ func TestWhatALevelIsAnsweredWith(t *testing.T) {
 		{"the file says nothing, the form does", "raise", nil, "", []engine.Document{json(``), file("form.md", levelForm(t, "raise", submitID))}},
 	} {
 		a := levelAsked(c.docs...)
-		v := Judge(a)
+		v := judge(a)
 		if v.Answer == nil {
 			t.Errorf("%s: %+v", c.name, v)
 			continue
@@ -41,7 +41,7 @@ func TestWhatALevelIsAnsweredWith(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, v.Answer)
 		}
 		a.Docs = append(a.Docs, file("receipt.json", `{}`), engine.Document{Path: dir + "/late.json", Kind: "late", Body: []byte("{}")})
-		if late := Judge(a); late.Answer == nil || late.Answer.Response != c.response {
+		if late := judge(a); late.Answer == nil || late.Answer.Response != c.response {
 			t.Errorf("%s, judged once it is closed: %+v", c.name, late)
 		}
 	}
@@ -67,7 +67,7 @@ func TestWhatDoesNotAnswerALevel(t *testing.T) {
 		if c.name == "different" {
 			docs = append(docs, file("form.md", levelForm(t, "s1", submitID)))
 		}
-		v := Judge(levelAsked(docs...))
+		v := judge(levelAsked(docs...))
 		if v.Answer != nil || !strings.Contains(v.Problem, c.want) || !strings.Contains(v.Problem, "To answer, "+levelHint+", and tick the last item of `"+present+"`") {
 			t.Errorf("%s: %+v", c.name, v)
 		}
@@ -77,12 +77,12 @@ func TestWhatDoesNotAnswerALevel(t *testing.T) {
 func TestAResponseLeftOutWhereOneMustBeNamed(t *testing.T) {
 	doc := file("response.json", `{"request_id":"fr-20251206-a1b2c3","selected":["s1"],"comment":"x","provided_by":{"user":"jm","source":"cli"}}`)
 	want := "response.json` cannot be used: `line 1, column 1: /response: is missing: expected an option's word, or the answer as text`"
-	if v := Judge(asking(doc)); v.Answer != nil || !strings.Contains(v.Problem, want) {
+	if v := judge(asking(doc)); v.Answer != nil || !strings.Contains(v.Problem, want) {
 		t.Errorf("%+v", v)
 	}
 	free := asking(doc)
 	free.Request = clarification()
-	if v := Judge(free); v.Answer != nil || !strings.Contains(v.Problem, want) {
+	if v := judge(free); v.Answer != nil || !strings.Contains(v.Problem, want) {
 		t.Errorf("%+v", v)
 	}
 }
@@ -115,7 +115,7 @@ func TestAfterADefaultWasFilledIn(t *testing.T) {
 			t.Errorf("%s: %q", c.name, text)
 		}
 	}
-	if v := Judge(levelAsked(formS1)); v.Answer == nil || v.Answer.Path != dir+"/"+layout.KindForm+".md" {
+	if v := judge(levelAsked(formS1)); v.Answer == nil || v.Answer.Path != dir+"/"+layout.KindForm+".md" {
 		t.Errorf("%+v", v)
 	}
 }

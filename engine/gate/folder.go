@@ -87,14 +87,15 @@ func (f *Folder) Reissued(make func(requestedAt, deadline string) []byte) (body 
 	return body, engine.Sum(body) == f.Doc.Sum
 }
 
-// Altered is why request.json is not what was issued, "" where it is, or is gone.
+// Altered is why request.json is not what was issued, "" where it is, or is gone. What
+// this machine recorded must agree with the state.
 func (f *Folder) Altered(issued engine.Digest) (why string) {
 	switch {
 	case f.Doc.Absent():
 		return ""
 	case f.Doc.Err != nil:
 		return f.Doc.Err.Error()
-	case f.Doc.Sum == issued:
+	case f.Doc.Sum == issued && (f.Doc.Issued == nil || slices.Contains(f.Doc.Issued, f.Doc.Sum)):
 		return ""
 	}
 	return "it was changed after it was issued"

@@ -47,10 +47,15 @@ type Asked struct {
 	Dir  string
 	Docs []engine.Document
 	// View is the digest of what is shown now, "" while that cannot be told;
-	// Issued is that of what was shown when the request was issued.
+	// Issued is that of what was shown when the request was issued, which an answer
+	// means that names no digest; "" where nobody can vouch for it.
 	View, Issued engine.Digest
 	// Present is the path of the present form, relative to the workspace.
 	Present string
+	// Rendered returns what a form of the view may have been written as, once for
+	// each language; none where it cannot be rendered now. It is called only for a
+	// form that is sent.
+	Rendered func() [][]byte
 	// Stale says in one sentence what changed since the request was issued.
 	Stale string
 	// Default is the id of the option that stands for none: with it, an answer
@@ -64,6 +69,17 @@ type Asked struct {
 	Now  time.Time
 	// Torn is how long a file that cannot be read may be half of a write.
 	Torn time.Duration
+}
+
+// Rendered is [Asked.Rendered] of a form that is written in one language alone.
+func Rendered(form func() ([]byte, error)) func() [][]byte {
+	return func() [][]byte {
+		text, err := form()
+		if err != nil {
+			return nil
+		}
+		return [][]byte{text}
+	}
 }
 
 // Verdict is what the files of a request folder amount to.
@@ -181,7 +197,7 @@ func (a Asked) readings() []reading {
 
 func (a Asked) reading(d engine.Document) reading {
 	if d.Kind == layout.KindForm {
-		return a.readForm(d)
+		return a.judgeForm(d)
 	}
 	return a.readResponse(d)
 }

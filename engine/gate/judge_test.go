@@ -12,6 +12,7 @@ import (
 
 	"placet/engine"
 	"placet/layout"
+	"placet/templates"
 )
 
 const (
@@ -54,6 +55,22 @@ func asking(docs ...engine.Document) Asked {
 	}
 }
 
+// judge judges with what placet renders of the request, in each language.
+func judge(a Asked) Verdict {
+	if a.Rendered == nil {
+		a.Rendered = func() [][]byte {
+			var all [][]byte
+			for _, lang := range templates.Languages() {
+				if form, err := Form(a.Request, a.View, Texts{Lang: lang, Where: "architect:design-review"}); err == nil {
+					all = append(all, form)
+				}
+			}
+			return all
+		}
+	}
+	return Judge(a)
+}
+
 func form(t *testing.T, words ...string) string {
 	t.Helper()
 	return tick(mustForm(t, review()), words...)
@@ -61,7 +78,7 @@ func form(t *testing.T, words ...string) string {
 
 func TestAResponseIsTheAnswer(t *testing.T) {
 	body := response("approve", `,"comment":"Looks good","digest":"`+string(view)+`"`)
-	v := Judge(asking(file("request.json", "{}"), file("response.json", body, "owner:alice")))
+	v := judge(asking(file("request.json", "{}"), file("response.json", body, "owner:alice")))
 	want := Verdict{Answer: &Answer{
 		Response: "approve", Selected: nil, Comment: "Looks good", By: By{User: "jm", Source: "cli"},
 		Known: []string{"owner:alice", "claimed:jm"}, Path: dir + "/response.json", Sum: engine.Sum([]byte(body)), Digest: view,
@@ -73,7 +90,7 @@ func TestAResponseIsTheAnswer(t *testing.T) {
 
 func TestASubmittedFormIsTheAnswerOfItsOwner(t *testing.T) {
 	body := comment(form(t, "request_changes", submitID), "Use UTF-8")
-	v := Judge(asking(file("form.md", body, "owner:alice")))
+	v := judge(asking(file("form.md", body, "owner:alice")))
 	want := Verdict{Answer: &Answer{
 		Response: "request_changes", Comment: "Use UTF-8", By: By{User: "alice", Source: "form"},
 		Known: []string{"owner:alice"}, Path: present, Sum: engine.Sum([]byte(body)), Digest: view,
@@ -92,7 +109,7 @@ func TestNoFileIsNoAnswerAndNoProblem(t *testing.T) {
 		"two ticks, unsent":         {file("form.md", form(t, "approve", "reject"))},
 		"other files of the folder": {file("request.json", response("approve", "")), file("receipt.json", "{}"), file("problem.md", form(t, "approve", submitID))},
 	} {
-		if diff := cmp.Diff(Verdict{}, Judge(asking(docs...))); diff != "" {
+		if diff := cmp.Diff(Verdict{}, judge(asking(docs...))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -100,7 +117,7 @@ func TestNoFileIsNoAnswerAndNoProblem(t *testing.T) {
 
 func TestTheWordIsRecordedAsTheRequestSpellsIt(t *testing.T) {
 	for _, word := range []string{"request_changes", "Request Changes", " REQUEST-CHANGES "} {
-		v := Judge(asking(file("response.json", response(word, `,"comment":"why"`))))
+		v := judge(asking(file("response.json", response(word, `,"comment":"why"`))))
 		if v.Answer == nil || v.Answer.Response != "request_changes" {
 			t.Errorf("%q: %+v", word, v)
 		}
@@ -133,7 +150,7 @@ func TestAnAnswerThatCannotBeUsedEarnsAProblem(t *testing.T) {
 		{"a directory in its place", engine.Document{Path: dir + "/response.json", Kind: layout.KindResponse, Err: errors.New("is a directory")}, []string{"cannot be used: `is a directory`"}},
 		{"two ticks", file("form.md", form(t, "approve", "reject", submitID)), []string{"2 options ticked: `approve`, `reject`"}},
 		{"no tick", file("form.md", form(t, submitID)), []string{"names no option"}},
-		{"an unknown tick", file("form.md", strings.Replace(form(t, "approve", submitID), "- [ ] reject", "- [x] nope", 1)), []string{"ticks that name nothing", "`[x] nope: Cancel this workflow run`"}},
+		{"an unknown tick", file("form.md", strings.Replace(form(t, "approve", submitID), "- [ ] reject", "- [x] nope", 1)), []string{"does not count", "placet wrote `- [ ] reject: Cancel this workflow run`", "there stands `- [ ] nope: Cancel this workflow run`"}},
 		{"a form without its comment", file("form.md", form(t, "request_changes", submitID)), []string{"needs a comment"}},
 		{"a form without its first line", file("form.md", strings.SplitAfterN(form(t, "approve", submitID), "\n", 2)[1]), []string{"line 1", "does not name the request"}},
 		{"a form of another request", file("form.md", strings.Replace(form(t, "approve", submitID), "a1b2c3", "ffffff", 1)), []string{"the form is for the request fr-20251206-ffffff"}},
@@ -143,7 +160,7 @@ func TestAnAnswerThatCannotBeUsedEarnsAProblem(t *testing.T) {
 		{"a FIFO", engine.Document{Path: present, Kind: layout.KindForm, Err: errors.New("is a FIFO")}, []string{"is a FIFO"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Judge(asking(c.doc))
+			v := judge(asking(c.doc))
 			if v.Answer != nil || v.Wait {
 				t.Fatalf("%+v", v)
 			}
@@ -165,7 +182,7 @@ func TestAnUnknownWordNeverApproves(t *testing.T) {
 		if err != nil {
 			t.Skip("not text")
 		}
-		v := Judge(asking(file("response.json", string(body))))
+		v := judge(asking(file("response.json", string(body))))
 		_, known := Match(review().Options, word)
 		if !known && v.Answer != nil {
 			t.Fatalf("%q answers %q", word, v.Answer.Response)
@@ -175,11 +192,11 @@ func TestAnUnknownWordNeverApproves(t *testing.T) {
 
 func TestAResponseWithoutDigestAnswersTheRequestAsIssued(t *testing.T) {
 	a := asking(file("response.json", response("approve", "")))
-	if v := Judge(a); v.Answer == nil || v.Answer.Digest != view {
+	if v := judge(a); v.Answer == nil || v.Answer.Digest != view {
 		t.Errorf("nothing changed: %+v", v)
 	}
 	a.Issued, a.Stale = engine.Sum([]byte("before")), "specs/WORK-00258-design.md changed."
-	v := Judge(a)
+	v := judge(a)
 	if v.Answer != nil {
 		t.Fatalf("an artifact changed, and the answer counts: %+v", v.Answer)
 	}
@@ -189,7 +206,7 @@ func TestAResponseWithoutDigestAnswersTheRequestAsIssued(t *testing.T) {
 		}
 	}
 	a.Docs = []engine.Document{file("response.json", response("approve", `,"digest":"`+string(view)+`"`))}
-	if v := Judge(a); v.Answer == nil || v.Problem != "" {
+	if v := judge(a); v.Answer == nil || v.Problem != "" {
 		t.Errorf("the present digest does not count: %+v", v)
 	}
 }
@@ -208,16 +225,16 @@ func TestAFormOfAnOlderViewGetsTheNoteOnceItIsSent(t *testing.T) {
 	newer := dir + "/form-" + view.Hex()[:8] + ".md"
 	a := asking(file("form.md", olderForm(t, "approve")), file(newer[len(dir)+1:], mustForm(t, review())))
 	a.Present, a.Issued, a.Stale = newer, engine.Sum([]byte("before")), "The spec changed."
-	if diff := cmp.Diff(Verdict{}, Judge(a)); diff != "" {
+	if diff := cmp.Diff(Verdict{}, judge(a)); diff != "" {
 		t.Errorf("an unsent form of an older view: %s", diff)
 	}
 	a.Docs[0] = file("form.md", olderForm(t, "approve", submitID))
-	v := Judge(a)
+	v := judge(a)
 	if v.Answer != nil || !strings.Contains(v.Problem, "is stale: it shows what is no longer so. The spec changed. The present form is `"+newer+"`") {
 		t.Errorf("%+v", v)
 	}
 	a.Docs[1] = file(newer[len(dir)+1:], form(t, "reject", submitID), "owner:bob")
-	if v := Judge(a); v.Answer == nil || v.Answer.Response != "reject" || v.Answer.Path != newer || !strings.Contains(v.Problem, "stale") {
+	if v := judge(a); v.Answer == nil || v.Answer.Response != "reject" || v.Answer.Path != newer || !strings.Contains(v.Problem, "stale") {
 		t.Errorf("the present form beside an older one: %+v", v)
 	}
 }
@@ -232,7 +249,7 @@ func TestAFormOfAnOlderViewThatCannotBeReadIsNothing(t *testing.T) {
 	} {
 		a := asking(old)
 		a.Present = newer
-		if diff := cmp.Diff(Verdict{}, Judge(a)); diff != "" {
+		if diff := cmp.Diff(Verdict{}, judge(a)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -241,15 +258,15 @@ func TestAFormOfAnOlderViewThatCannotBeReadIsNothing(t *testing.T) {
 func TestWhereNoFormIsPresentEveryFormIsLookedAt(t *testing.T) {
 	a := asking(file("form-00000000.md", form(t, "approve", submitID)))
 	a.Present = ""
-	if v := Judge(a); v.Answer == nil {
+	if v := judge(a); v.Answer == nil {
 		t.Errorf("%+v", v)
 	}
 	a.Docs[0] = file("form-00000000.md", form(t, submitID))
-	if v := Judge(a); !strings.Contains(v.Problem, "the last item of the form") {
+	if v := judge(a); !strings.Contains(v.Problem, "the last item of the form") {
 		t.Errorf("%+v", v)
 	}
 	a.Docs[0] = engine.Document{Path: present, Kind: layout.KindForm, Err: engine.ErrUnsettled}
-	if v := Judge(a); !v.Wait {
+	if v := judge(a); !v.Wait {
 		t.Errorf("%+v", v)
 	}
 }
@@ -277,7 +294,7 @@ func TestResponseAndFormRankAlike(t *testing.T) {
 		{"both invalid", response("yes", ""), form(t, submitID), Answer{}, "names no option"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Judge(asking(file("form.md", c.form, "owner:alice"), file("response.json", c.response)))
+			v := judge(asking(file("form.md", c.form, "owner:alice"), file("response.json", c.response)))
 			var got Answer
 			if v.Answer != nil {
 				got = Answer{Response: v.Answer.Response, Comment: v.Answer.Comment, Path: v.Answer.Path, By: v.Answer.By}
@@ -293,7 +310,7 @@ func TestResponseAndFormRankAlike(t *testing.T) {
 }
 
 func TestDifferentAnswersAreBothQuoted(t *testing.T) {
-	v := Judge(asking(file("form.md", form(t, "reject", submitID)), file("response.json", response("approve", ""))))
+	v := judge(asking(file("form.md", form(t, "reject", submitID)), file("response.json", response("approve", ""))))
 	for _, want := range []string{"- `" + dir + "/response.json` says `approve`\n", "- `" + present + "` says `reject`\n", "Take one back"} {
 		if !strings.Contains(v.Problem, want) {
 			t.Errorf("the problem lacks %q:\n%s", want, v.Problem)
@@ -305,7 +322,7 @@ func TestWhichAnswerWasSavedFirstIsNeverAsked(t *testing.T) {
 	for _, ages := range [][2]time.Duration{{time.Hour, time.Minute}, {time.Minute, time.Hour}, {0, 0}} {
 		a, b := file("form.md", form(t, "reject", submitID)), file("response.json", response("approve", ""))
 		a.Changed, b.Changed = now.Add(-ages[0]), now.Add(-ages[1])
-		if v := Judge(asking(a, b)); v.Answer != nil || v.Problem == "" {
+		if v := judge(asking(a, b)); v.Answer != nil || v.Problem == "" {
 			t.Errorf("ages %v: %+v", ages, v)
 		}
 	}
@@ -322,7 +339,7 @@ func TestASynchronisersCopyIsASecondAnswer(t *testing.T) {
 		{"invalid", response("yes", ""), "approve", "none of the options"},
 		{"torn long ago", "{", "approve", "cannot be used"},
 	} {
-		v := Judge(asking(file("response.json", response("approve", "")), file(copyName, c.copy)))
+		v := judge(asking(file("response.json", response("approve", "")), file(copyName, c.copy)))
 		got := ""
 		if v.Answer != nil {
 			got = v.Answer.Response
@@ -334,7 +351,7 @@ func TestASynchronisersCopyIsASecondAnswer(t *testing.T) {
 			t.Errorf("%s: the problem does not name the copy:\n%s", c.name, v.Problem)
 		}
 	}
-	if v := Judge(asking(file(copyName, response("approve", "")))); v.Answer == nil || v.Answer.Path != dir+"/"+copyName {
+	if v := judge(asking(file(copyName, response("approve", "")))); v.Answer == nil || v.Answer.Path != dir+"/"+copyName {
 		t.Errorf("a copy alone: %+v", v)
 	}
 }
@@ -367,7 +384,7 @@ func TestWhatMayBeHalfWrittenIsWaitedFor(t *testing.T) {
 		{"a form for another request, young", []engine.Document{at(file("form.md", strings.Replace(cut, "a1b2c3", "ffffff", 1)), now)}, false, time.Time{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Judge(asking(c.docs...))
+			v := judge(asking(c.docs...))
 			var wake time.Time
 			for _, h := range v.Holding {
 				if !slices.ContainsFunc(c.docs, func(d engine.Document) bool { return d.Path == h.Path }) {
@@ -387,7 +404,7 @@ func TestWhatMayBeHalfWrittenIsWaitedFor(t *testing.T) {
 func TestNothingIsDecidedWhileWhatIsShownCannotBeTold(t *testing.T) {
 	a := asking(file("response.json", response("approve", "")))
 	a.View = ""
-	if diff := cmp.Diff(Verdict{Wait: true}, Judge(a)); diff != "" {
+	if diff := cmp.Diff(Verdict{Wait: true}, judge(a)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -396,8 +413,8 @@ func TestJudgingChangesNothingAndIsRepeatable(t *testing.T) {
 	known := append(make([]string, 0, 4), "owner:jm", "x")[:1]
 	a := asking(file("response.json", response("approve", ""), known...), file("form.md", form(t, "approve", submitID), known...))
 	a.Gate.Approvers = []string{"jm"}
-	first := Judge(a)
-	if diff := cmp.Diff(first, Judge(a)); diff != "" {
+	first := judge(a)
+	if diff := cmp.Diff(first, judge(a)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"owner:jm", "x"}, known[:2]); diff != "" {
@@ -406,22 +423,18 @@ func TestJudgingChangesNothingAndIsRepeatable(t *testing.T) {
 }
 
 func TestALongListOfProblemsStaysShort(t *testing.T) {
-	var items strings.Builder
-	for range 10000 {
-		items.WriteString("- [x] no such option " + strings.Repeat("long ", 100) + "\n")
-	}
-	a := asking(file("form.md", strings.Replace(form(t, submitID), "- [ ] approve", items.String()+"- [ ] approve", 1)))
+	a := asking(file("form.md", strings.Replace(form(t, "approve", submitID), "approve: Continue", "approve: "+strings.Repeat("long ", 1<<17), 1)))
 	for i := range 500 {
 		a.Request.Options = append(a.Request.Options, Option{ID: "o" + strings.Repeat("x", i), Description: strings.Repeat("word ", 1000)})
 	}
-	v := Judge(a)
-	if len(v.Problem) > 32<<10 || !strings.Contains(v.Problem, "and 9995 more") || !strings.Contains(v.Problem, "and 453 more, in request.json") {
+	v := judge(a)
+	if len(v.Problem) > 32<<10 || !strings.Contains(v.Problem, "there stands `") || !strings.Contains(v.Problem, "and 453 more, in request.json") {
 		t.Errorf("%d bytes:\n%.3000s", len(v.Problem), v.Problem)
 	}
 }
 
 func TestProblemsShowNoHiddenCharacters(t *testing.T) {
-	v := Judge(asking(file("response.json", response(`app\u202erove\u200b\u001b[2J\n# x`, ""))))
+	v := judge(asking(file("response.json", response(`app\u202erove\u200b\u001b[2J\n# x`, ""))))
 	if !strings.Contains(v.Problem, "says `approve[2J # x`, which is none") {
 		t.Errorf("%q", v.Problem)
 	}
@@ -445,7 +458,7 @@ func TestAnAnswerMayHoldSoMuchText(t *testing.T) {
 		"a comment too long, not the other file": {asking(file("form.md", form(t, "approve", submitID))), file("response.json", response("approve", `,"comment":"`+long+`x"`)), true},
 	} {
 		c.asked.Docs = append(c.asked.Docs, c.file)
-		v := Judge(c.asked)
+		v := judge(c.asked)
 		if (v.Answer != nil) != c.fits || strings.Contains(v.Problem, "expected at most 65536") == (c.fits && len(c.asked.Docs) == 1) {
 			t.Errorf("%s: %v, %s", name, v.Answer != nil, v.Problem)
 		}

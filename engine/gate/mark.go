@@ -9,12 +9,12 @@ import (
 	"placet/templates"
 )
 
-// The marks of a form are HTML comments, each on a line of its own; an editor
-// may have wrapped them. The two that enclose what is read carry the beginning
-// of the digest: no prompt can hold the mark of its own form.
+// The marks of a form are HTML comments, each a line of its own. The two that
+// enclose the answer carry the beginning of the digest: no prompt can hold the
+// mark of its own form.
 var (
-	firstLine = regexp.MustCompile(`^<!--\s+placet\s+request\s+(\S+)\s+(sha256:[0-9a-f]{64})\s*-->[ \t]*(?:\n|$)`)
-	markStart = regexp.MustCompile(`^[ \t]*<!--\s*placet\s+(answer|comment)\s+([0-9a-f]{8})\b[^>]*?-->`)
+	firstLine = regexp.MustCompile(`^<!-- placet request (\S+) (sha256:[0-9a-f]{64}) -->$`)
+	boxLine   = regexp.MustCompile(`^( *- )\[([ xX])\] (.*)$`)
 )
 
 // The parts of a form that are read.
@@ -42,6 +42,12 @@ func mark(part string, d engine.Digest, hint string) string {
 	return fmt.Sprintf("<!-- placet %s %s%s -->", part, nonce(d), hint)
 }
 
+// marks reports whether a line begins like the mark of a part, whatever hint
+// follows.
+func marks(line, part string, d engine.Digest) bool {
+	return strings.HasPrefix(strings.TrimLeft(line, " \t"), strings.TrimSuffix(mark(part, d, ""), " -->"))
+}
+
 // submitLine is the last item of a form. Its first words are the same in every
 // language.
 func submitLine(lang string) string {
@@ -52,17 +58,7 @@ func submitLine(lang string) string {
 	return line
 }
 
-// headings are the titles of a part in all languages, folded. They stand in
-// for a mark that an editor or a person has lost.
-func headings(part string) map[string]bool {
-	all := map[string]bool{}
-	for _, lang := range templates.Languages() {
-		all[Fold(templates.Text(lang, "form."+part))] = true
-	}
-	return all
-}
-
-// normal returns a form as it is read: without byte order mark, and with LF at
+// normal returns a text as it is compared: without byte order mark, and with LF at
 // the ends of lines.
 func normal(body []byte) string {
 	s := strings.TrimPrefix(string(body), "\ufeff")

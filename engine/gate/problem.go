@@ -73,8 +73,11 @@ func formSource(path string) string {
 // not what is shown now.
 func staleResponse(a Asked, path string, found engine.Digest) string {
 	what := "has no digest, so it answers the request as issued"
-	if found != "" {
+	switch {
+	case found != "":
 		what = "answers what was shown as " + code(string(found))
+	case a.Issued == "":
+		what = "has no digest, and nobody can vouch here for what the request showed first"
 	}
 	return fmt.Sprintf("%s is stale: it %s, and what is shown now is %s.%s Look again in %s, and answer there, or write the digest that is shown now.",
 		code(path), what, code(string(a.View)), a.changed(), a.form())
@@ -101,10 +104,6 @@ func (a Asked) changed() string {
 		return ""
 	}
 	return " " + templates.Inline(a.Stale)
-}
-
-func unknownItems(path string, found []string) string {
-	return fmt.Sprintf("%s has ticks that name nothing that is offered: %s. Take them out, or tick what is offered as `[x]`.", code(path), listed(found))
 }
 
 func severalOptions(path string, ticked []string) string {

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,7 +10,7 @@ import (
 	"placet/templates"
 )
 
-// FormAnswer is what stands in a form.
+// FormAnswer is what a person ticked and wrote in a form.
 type FormAnswer struct {
 	// RequestID and Digest are those of the first line: what was shown.
 	RequestID string
@@ -20,92 +19,131 @@ type FormAnswer struct {
 	// items, as the request spells them, in its order, each once.
 	Ticked []string
 	Items  []string
-	// Unknown are the ticked texts that name nothing, and boxes that look
-	// ticked and are not.
-	Unknown []string
 	// Comment is the text of the comment section, without the blank lines
 	// around it; line ends are LF, all else is as it was written.
 	Comment string
-	// Submitted says that the last item is ticked. Nothing counts before.
+	// Submitted says that the last item is ticked. Nothing counts before, and
+	// nothing else is read.
 	Submitted bool
 }
 
-// ReadForm reads a form of the request r. What is read are the task-list items
-// between the answer's mark and the comment's mark, and the text from there to
-// the item that sends the answer; each mark's heading, or the question of the
-// request's block, stands in for a lost mark. The error is a *schemas.Error and says what is missing.
+// ReadForm reads a form of the request r: the boxes between the answer's mark and
+// the comment's mark, and the text from there to the last item. Whether the rest of
+// the form is what placet wrote is not its question. The error is a *schemas.Error
+// and says what is missing, or what makes the form void.
 func ReadForm(path string, body []byte, r Request) (FormAnswer, error) {
-	source, a, err := readHead(path, body, r)
-	if err != nil {
-		return a, err
-	}
-	p, problem := readParts(source, a.Digest, r)
+	f, problem := readForm(body, r)
 	if problem != nil {
-		return a, problem.in(path)
+		return f.FormAnswer, problem.in(path)
 	}
-	a.Comment, a.Submitted = p.comment, p.submitted
-	a.read(p.tasks, r)
-	a.Unknown = append(a.Unknown, p.stray...)
-	return a, nil
+	return f.FormAnswer, nil
 }
 
-// readSent reads a form as far as its answer counts: where the last line is the
-// unticked last item, nothing else is read.
-func readSent(path string, body []byte, r Request) (FormAnswer, error) {
-	source, a, err := readHead(path, body, r)
-	if err != nil {
-		return a, err
-	}
-	if last, ok := lastLine(source); ok && last.box == boxOpen {
-		return a, nil
-	}
-	return ReadForm(path, body, r)
+// filledForm is a form as a person left it, by lines. The numbers are the indices
+// of the lines that enclose what is read.
+type filledForm struct {
+	FormAnswer
+	lines                   []string
+	answer, comment, submit int
 }
 
-// readHead reads what makes a text a form of the request.
-func readHead(path string, body []byte, r Request) (string, FormAnswer, error) {
+func readForm(body []byte, r Request) (f filledForm, problem *flaw) {
 	source := normal(body)
 	if problem := unreadable(source); problem != nil {
-		return source, FormAnswer{}, problem.in(path)
+		return f, problem
 	}
-	a, problem := readFirst(source, r.RequestID)
-	if problem != nil {
-		return source, FormAnswer{}, problem.in(path)
+	f.lines = strings.Split(strings.TrimRight(source, " \t\n"), "\n")
+	if problem := f.readFirst(r.RequestID); problem != nil {
+		return f, problem
 	}
-	return source, a, nil
+	if problem := f.findParts(); problem != nil {
+		return f, problem
+	}
+	if problem := f.checkComment(r.names()); problem != nil || !f.Submitted {
+		return f, problem
+	}
+	f.Comment = trimBlank(strings.Join(f.lines[f.comment+1:f.submit], "\n"))
+	f.readBoxes(r)
+	return f, nil
 }
 
-// read sorts the boxes of the answer part.
-func (a *FormAnswer) read(tasks []task, r Request) {
-	all := r.names()
-	ticked := map[string]bool{}
-	for _, t := range tasks {
-		id, known := all.named(templates.Plain(t.text))
-		switch {
-		case joined(t):
-			a.Unknown = append(a.Unknown, t.raw)
-		case t.box == boxTicked && known:
-			ticked[id] = true
-		case t.box == boxTicked, t.box == boxUnclear && known:
-			a.Unknown = append(a.Unknown, t.raw)
+// readFirst reads the first line and compares its request with the one that
+// is open.
+func (f *filledForm) readFirst(id string) *flaw {
+	m := firstLine.FindStringSubmatch(strings.TrimRight(f.lines[0], " \t"))
+	if m == nil {
+		return &flaw{line: 1, problem: "the first line does not name the request", expected: firstMark(id, "sha256:…"), torn: true}
+	}
+	f.RequestID, f.Digest = m[1], engine.Digest(m[2])
+	if f.RequestID != id {
+		return &flaw{line: 1, problem: "the form is for the request " + templates.Cut(f.RequestID, shownFound), expected: id}
+	}
+	return nil
+}
+
+// findParts finds the marks and the last item. Of a form that is not sent only the
+// last item is asked for.
+func (f *filledForm) findParts() *flaw {
+	for f.submit = len(f.lines) - 1; f.submit > 0 && !isSubmit(f.lines[f.submit]); f.submit-- {
+	}
+	if f.submit == 0 {
+		return lost("submit", "- [ ] "+submitID)
+	}
+	f.Submitted = boxLine.FindStringSubmatch(f.lines[f.submit])[2] != " "
+	f.answer = f.find(partAnswer, 0)
+	f.comment = f.find(partComment, f.answer)
+	switch {
+	case !f.Submitted:
+	case f.submit < len(f.lines)-1:
+		below := f.submit + 1
+		for strings.TrimSpace(f.lines[below]) == "" {
+			below++
+		}
+		return &flaw{line: below + 1, problem: "text stands below the last item, where it is not read", expected: "it in the comment section, or not at all"}
+	case f.answer == f.submit:
+		return lost(partAnswer, mark(partAnswer, f.Digest, ""))
+	case f.comment == f.submit:
+		return lost(partComment, mark(partComment, f.Digest, ""))
+	}
+	return nil
+}
+
+// find returns the first line above the last item, from another on, that is the mark
+// of a part: the last item where there is none.
+func (f *filledForm) find(part string, from int) int {
+	for i := from; i < f.submit; i++ {
+		if marks(f.lines[i], part, f.Digest) {
+			return i
 		}
 	}
-	a.Ticked = among(optionIDs(r.Options), ticked)
-	a.Items = among(itemIDs(r.Items), ticked)
+	return f.submit
 }
 
-// joined reports whether an editor has put several items on one line and one
-// of them is ticked: which one is not guessed.
-func joined(t task) bool {
-	if !strings.Contains(t.text, "[") {
+var submitName = newNames([]string{submitID})
+
+// isSubmit reports whether a line is the item that sends the answer.
+func isSubmit(line string) bool {
+	m := boxLine.FindStringSubmatch(line)
+	if m == nil || m[1] != "- " {
 		return false
 	}
-	others := insideItem.FindAllStringSubmatch(t.text, -1)
-	ticked := slices.ContainsFunc(others, func(m []string) bool { return m[1] != " " })
-	return ticked || len(others) > 0 && t.box == boxTicked
+	_, ok := submitName.named(templates.Plain(m[3]))
+	return ok
 }
 
-var insideItem = regexp.MustCompile(`(?:^|\s)(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\]`)
+// readBoxes reads the boxes between the two marks. In a form that placet wrote each
+// of them names something.
+func (f *filledForm) readBoxes(r Request) {
+	all, ticked := r.names(), map[string]bool{}
+	for _, line := range f.lines[f.answer:f.comment] {
+		if m := boxLine.FindStringSubmatch(line); m != nil && m[2] != " " {
+			if id, known := all.named(templates.Plain(m[3])); known {
+				ticked[id] = true
+			}
+		}
+	}
+	f.Ticked, f.Items = among(optionIDs(r.Options), ticked), among(itemIDs(r.Items), ticked)
+}
 
 func among(ids []string, ticked map[string]bool) []string {
 	var found []string
@@ -117,7 +155,23 @@ func among(ids []string, ticked map[string]bool) []string {
 	return found
 }
 
-// flaw says why a form cannot be read.
+// emptyComment is what stands between the comment's mark and the last item in a
+// form that nobody has touched.
+var emptyComment = []string{"", "", ""}
+
+// blank returns the lines of the form as they were before anybody ticked or
+// commented.
+func (f *filledForm) blank() []string {
+	lines := slices.Concat(f.lines[:f.comment+1], emptyComment, f.lines[f.submit:f.submit+1])
+	for i := f.answer; i < len(lines); i++ {
+		if m := boxLine.FindStringSubmatchIndex(lines[i]); m != nil && i != f.comment {
+			lines[i] = lines[i][:m[4]] + " " + lines[i][m[5]:]
+		}
+	}
+	return lines
+}
+
+// flaw says why a form cannot be read, or does not count.
 type flaw struct {
 	line              int
 	problem, expected string
@@ -132,6 +186,11 @@ func (f *flaw) in(path string) error {
 		e.Column = 1
 	}
 	return e
+}
+
+// lost says that a line by which a form is read is gone.
+func lost(part, line string) *flaw {
+	return &flaw{problem: "its " + part + " line is missing, or is not as it was written", expected: line, torn: true}
 }
 
 // unreadable names what keeps a text from being a form at all.
@@ -177,138 +236,6 @@ func invalid(s string) int {
 	}
 	return len(s)
 }
-
-// readFirst reads the first line and compares its request with the one that
-// is open.
-func readFirst(source, id string) (FormAnswer, *flaw) {
-	m := firstLine.FindStringSubmatch(source)
-	if m == nil {
-		return FormAnswer{}, &flaw{line: 1, problem: "the first line does not name the request", expected: firstMark(id, "sha256:…"), torn: true}
-	}
-	a := FormAnswer{RequestID: m[1], Digest: engine.Digest(m[2])}
-	if a.RequestID != id {
-		return a, &flaw{line: 1, problem: "the form is for the request " + templates.Cut(a.RequestID, shownFound), expected: id}
-	}
-	return a, nil
-}
-
-// parts are what of a form is read.
-type parts struct {
-	tasks []task
-	// stray are the lines of a block form that look ticked and are no items.
-	stray     []string
-	comment   string
-	submitted bool
-}
-
-func readParts(source string, d engine.Digest, r Request) (parts, *flaw) {
-	b := r.Block
-	o := readOutline(source)
-	answer, ok := o.beginIn(source, partAnswer, d, b, 0)
-	if !ok {
-		return parts{}, lost(partAnswer, mark(partAnswer, d, ""))
-	}
-	comment, ok := o.beginIn(source, partComment, d, b, answer)
-	if !ok {
-		return parts{}, lost(partComment, mark(partComment, d, ""))
-	}
-	submit, ok := o.submit(source, comment)
-	if !ok {
-		return parts{}, lost("submit", "- [ ] "+submitID)
-	}
-	p := parts{submitted: submit.box == boxTicked, comment: trimBlank(source[comment:max(comment, submit.from)])}
-	for _, t := range o.tasks {
-		if t.from >= answer && t.from < comment {
-			p.tasks = append(p.tasks, t)
-		}
-	}
-	if problem := submit.flaw(source); b == nil || problem != nil {
-		return p, problem
-	}
-	return b.refine(source, o, p, answer, comment, r.names())
-}
-
-// lost says that a line by which a form is read is gone.
-func lost(part, line string) *flaw {
-	return &flaw{problem: "its " + part + " line is missing, or stands in a code block or a quote", expected: line, torn: true}
-}
-
-// partBegin returns where a part begins: behind its first mark from an offset on,
-// or behind its heading, where the form has lost all marks of the part. Marks
-// of another view count for nothing.
-func (o outline) partBegin(part string, d engine.Digest, from int) (int, bool) {
-	lost := true
-	for _, m := range o.marks {
-		if m.after >= from && m.word == part+" "+nonce(d) {
-			return m.after, true
-		}
-		lost = lost && !strings.HasPrefix(m.word, part)
-	}
-	titles := headings(part)
-	at := slices.IndexFunc(o.headings, func(p place) bool { return p.after >= from && titles[p.word] })
-	if at < 0 || !lost {
-		return 0, false
-	}
-	return o.headings[at].after, true
-}
-
-// lastItem matches an item of its own line.
-var lastItem = regexp.MustCompile(`^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+(\[.*)$`)
-
-// submit returns the item that sends the answer: the form's last line if it is
-// that item, else the last such item of the outline. The line comes first
-// because a comment may open a code block and never close it.
-func (o outline) submit(source string, from int) (task, bool) {
-	if last, ok := lastLine(source); ok && last.from >= from {
-		return last, true
-	}
-	for _, t := range slices.Backward(o.tasks) {
-		if t.from >= from && sends(t.first) {
-			return t, true
-		}
-	}
-	return task{}, false
-}
-
-// lastLine returns the last line of a form as an item, if it is the one that
-// sends the answer.
-func lastLine(source string) (task, bool) {
-	end := len(strings.TrimRight(source, " \t\n"))
-	start := lineStart(source, end)
-	m := lastItem.FindStringSubmatch(source[start:end])
-	if m == nil {
-		return task{}, false
-	}
-	state, words := readBox(m[1])
-	return task{box: state, text: words, first: words, raw: m[1], from: start, to: end}, sends(words)
-}
-
-var submitName = newNames([]string{submitID})
-
-// sends reports whether an item's text names the sending of the answer.
-func sends(words string) bool {
-	_, ok := submitName.named(templates.Plain(words))
-	return ok
-}
-
-// flaw says what is wrong with the item that sends the answer.
-func (t task) flaw(source string) *flaw {
-	switch {
-	case t.box == boxUnclear:
-		return &flaw{line: line(source, t.from), problem: "the box of the last item is unclear, " + templates.Cut(t.raw, shownFound), expected: "[x] or [ ]"}
-	case t.box == boxTicked && below(source, t.to) < len(source):
-		return &flaw{line: line(source, below(source, t.to)), problem: "text stands below the last item, where it is not read", expected: "it in the comment section, or not at all"}
-	}
-	return nil
-}
-
-// below returns where text stands behind an offset, or the end; HTML comments,
-// which editors leave there, are none.
-func below(source string, at int) int {
-	return at + len(blankOrComment.FindString(source[at:]))
-}
-
-var blankOrComment = regexp.MustCompile(`^(?:\s|<!--(?s:.*?)-->)*`)
 
 // trimBlank drops the blank lines around a text and the last line's end.
 func trimBlank(s string) string {

@@ -3,10 +3,12 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"placet/engine"
 	"placet/schemas"
@@ -61,13 +63,6 @@ func TestAFormIsReadAsItWasTicked(t *testing.T) {
 			FormAnswer{Ticked: []string{"request_changes"}, Comment: "Use UTF-8"}},
 		{"none", tick(form, submitID), FormAnswer{}},
 		{"two", tick(form, "reject", "approve", submitID), FormAnswer{Ticked: []string{"approve", "reject"}}},
-		{"an unknown word", strings.Replace(tick(form, submitID), "- [ ] reject:", "- [x] refuse:", 1), FormAnswer{Unknown: []string{"[x] refuse: Cancel this workflow run"}}},
-		{"an item of one's own", strings.Replace(tick(form, "approve", submitID), "- [ ] reject", "- [x] maybe\n- [ ] reject", 1),
-			FormAnswer{Ticked: []string{"approve"}, Unknown: []string{"[x] maybe"}}},
-		{"words after an option", strings.Replace(tick(form, submitID), "- [ ] approve:", "- [x] approve, but later:", 1),
-			FormAnswer{Unknown: []string{"[x] approve, but later: Continue to Build phase"}}},
-		{"an option twice", strings.Replace(tick(form, "approve", submitID), "- [ ] reject", "- [x] Approve\n- [ ] reject", 1), FormAnswer{Ticked: []string{"approve"}}},
-		{"other letters", strings.Replace(tick(form, submitID), "- [ ] request_changes:", "- [x] Request Changes :", 1), FormAnswer{Ticked: []string{"request_changes"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(answered(c.want), mustRead(t, c.form, review())); diff != "" {
@@ -104,16 +99,9 @@ func TestAFreeTextAnswerIsTheComment(t *testing.T) {
 
 func TestAFormInAnyLanguageIsReadAlike(t *testing.T) {
 	for _, lang := range templates.Languages() {
-		form := comment(tick(mustForm(t, review(), lang), "reject", submitID), "아니요 いいえ")
-		for name, form := range map[string]string{
-			"whole":         form,
-			"without marks": dropLines(form, "<!-- placet answer", "<!-- placet comment"),
-		} {
-			a := mustRead(t, form, review())
-			a.Comment = strings.TrimSpace(a.Comment)
-			if diff := cmp.Diff(answered(FormAnswer{Ticked: []string{"reject"}, Comment: "아니요 いいえ"}), a); diff != "" {
-				t.Errorf("%s %s: %s", lang, name, diff)
-			}
+		a := mustRead(t, comment(tick(mustForm(t, review(), lang), "reject", submitID), "아니요 いいえ"), review())
+		if diff := cmp.Diff(answered(FormAnswer{Ticked: []string{"reject"}, Comment: "아니요 いいえ"}), a); diff != "" {
+			t.Errorf("%s: %s", lang, diff)
 		}
 	}
 }
@@ -133,157 +121,267 @@ func dropLines(form string, texts ...string) string {
 	return strings.Join(kept, "\n")
 }
 
+// replace is a function that replaces pairs of texts.
+func replace(pairs ...string) func(string) string { return strings.NewReplacer(pairs...).Replace }
+
 func TestAFormSurvivesItsEditor(t *testing.T) {
-	// Each edit changes how the form is written, not what it says.
-	replace := func(pairs ...string) func(string) string {
-		return strings.NewReplacer(pairs...).Replace
-	}
 	for name, edit := range map[string]func(string) string{
-		"CRLF":                        replace("\n", "\r\n"),
-		"CR":                          replace("\n", "\r"),
-		"byte order mark":             func(s string) string { return "\ufeff" + s },
-		"trailing blanks":             replace("\n", "  \n"),
-		"no final newline":            func(s string) string { return strings.TrimRight(s, "\n") },
-		"many final newlines":         func(s string) string { return s + "\n\n \t\n" },
-		"capital X":                   replace("[x]", "[X]"),
-		"stars":                       replace("- [", "* ["),
-		"pluses":                      replace("- [", "+ ["),
-		"numbers":                     replace("- [", "1. ["),
-		"numbers with parentheses":    replace("- [", "7) ["),
-		"three blanks before":         replace("- [", "   - ["),
-		"three blanks behind":         replace("- [", "-   ["),
-		"a tab behind":                replace("- [", "-\t["),
-		"loose lists":                 replace("\n- [", "\n\n- ["),
-		"tight document":              func(s string) string { return strings.ReplaceAll(s, "\n\n", "\n") },
-		"escaped underscores":         replace("request_changes", `request\_changes`),
-		"nested":                      replace("- [ ] approve", "- answers\n  - [ ] approve", "- [x] request", "  - [x] request", "- [ ] reject", "  - [ ] reject"),
-		"wrapped text":                replace("Provide feedback for revision", "Provide\nfeedback\n  for revision"),
-		"wrapped marks":               replace(" -->", "\n-->", ": write", ":\nwrite"),
-		"wrapped first line":          replace(" sha256:", "\nsha256:"),
-		"added prose":                 replace("- [ ] reject", "\nI thought about it.\n\n- [ ] reject", "## Comment", "And then I decided.\n\n## Comment"),
-		"added prose without a blank": replace("- [ ] reject", "because\n- [ ] reject"),
-		"added headings":              replace("Tick one", "### Options\n\nTick one", "## Comment", "### Note\n\n## Comment"),
-		"other descriptions":          replace("Continue to Build phase", "no such thing `x` <b>"),
-		"no descriptions":             replace(": Continue to Build phase", "", ": Provide feedback for revision (needs a comment)", ""),
-		"answer mark lost":            func(s string) string { return dropLines(s, "<!-- placet answer") },
-		"comment mark lost":           func(s string) string { return dropLines(s, "<!-- placet comment") },
-		"headings lost":               func(s string) string { return dropLines(s, "## ") },
-		"setext headings":             replace("## Your answer", "Your answer\n---", "## Comment", "Comment\n-------"),
-		"setext headings, marks lost": func(s string) string {
-			s = replace("## Your answer", "Your answer\n---", "## Comment", "Comment\n-------")(s)
-			return dropLines(s, "<!-- placet answer", "<!-- placet comment")
-		},
-		"closed headings, marks lost": func(s string) string {
-			return dropLines(replace("## Your answer", "##  Your  Answer ##", "## Comment", "## COMMENT ##")(s), "<!-- placet answer", "<!-- placet comment")
-		},
-		"everything above the answer lost": func(s string) string {
-			first, rest, _ := strings.Cut(s, "\n")
-			return first + "\n" + rest[strings.Index(rest, "<!-- placet answer"):]
-		},
-		"a comment of an editor at the end": func(s string) string { return s + "<!-- vim: set ft=markdown: -->\n" },
-		"submit nested below the comment":   replace("- [x] submit", "- last\n    - [x] submit"),
-		"submit in other letters":           replace("submit this answer", "Submit this Answer"),
+		"CRLF":                   replace("\n", "\r\n"),
+		"CR":                     replace("\n", "\r"),
+		"byte order mark":        func(s string) string { return "\ufeff" + s },
+		"trailing blanks":        replace("\n", "  \n"),
+		"trailing blanks gone":   replace("proceed.  \n", "proceed.\n"),
+		"no final newline":       func(s string) string { return strings.TrimRight(s, "\n") },
+		"many final newlines":    func(s string) string { return s + "\n\n \t\n" },
+		"capital X":              replace("- [x]", "- [X]"),
+		"no blank lines around":  replace("-->\n\nUse UTF-8\n\n", "-->\nUse UTF-8\n"),
+		"many blank lines there": replace("Use UTF-8", "\n\n\nUse UTF-8\n\n\n"),
 	} {
-		t.Run(name, func(t *testing.T) {
-			form := edit(comment(tick(mustForm(t, review()), "request_changes", submitID), "Use UTF-8"))
-			a := mustRead(t, form, review())
-			a.Comment = strings.TrimSpace(a.Comment)
-			a.Comment = strings.TrimSuffix(a.Comment, "\n\n- last") // of "submit nested"
-			if diff := cmp.Diff(answered(FormAnswer{Ticked: []string{"request_changes"}, Comment: "Use UTF-8"}), a); diff != "" {
-				t.Errorf("%s\n%s", diff, form)
+		r := review()
+		r.Prompt += "  \nSecond line"
+		written := mustForm(t, r)
+		form := edit(comment(tick(written, "request_changes", submitID), "Use UTF-8"))
+		doc := file("form.md", form)
+		for recorded, issued := range map[string][]engine.Digest{"not recorded": nil, "recorded": {"sha256:other", engine.Sum([]byte(written))}} {
+			doc.Issued = issued
+			a := asking(doc)
+			a.Request = r
+			if v := judge(a); v.Answer == nil || v.Answer.Response != "request_changes" || strings.TrimSpace(v.Answer.Comment) != "Use UTF-8" {
+				t.Errorf("%s, %s: %+v\n%s", name, recorded, v, form)
+			}
+		}
+	}
+}
+
+// edits are what an editor, a formatter, a person or an agent may make of a form
+// beside its ticks and its comment.
+var edits = map[string]func(string) string{
+	"stars":                       replace("- [", "* ["),
+	"pluses":                      replace("- [", "+ ["),
+	"numbers":                     replace("- [ ]", "1. [ ]"),
+	"three blanks before":         replace("- [ ]", "   - [ ]"),
+	"three blanks behind":         replace("- [ ]", "-   [ ]"),
+	"loose lists":                 replace("\n- [ ]", "\n\n- [ ]"),
+	"tight document":              func(s string) string { return strings.ReplaceAll(s, "\n\n", "\n") },
+	"escaped underscores":         replace("request_changes", `request\_changes`),
+	"wrapped text":                replace("Provide feedback for revision", "Provide\nfeedback\n  for revision"),
+	"wrapped marks":               replace(" -->", "\n-->", ": write", ":\nwrite"),
+	"wrapped first line":          replace(" sha256:", "\nsha256:"),
+	"added prose":                 replace("- [ ] reject", "\nI thought about it.\n\n- [ ] reject"),
+	"added prose without a blank": replace("- [ ] reject", "because\n- [ ] reject"),
+	"prose above the comment":     replace("## Comment", "And then I decided.\n\n## Comment"),
+	"a comment behind its mark":   replace("the last one -->\n", "the last one -->Because\n"),
+	"added headings":              replace("Tick one", "### Options\n\nTick one"),
+	"other descriptions":          replace("Continue to Build phase", "no such thing"),
+	"descriptions exchanged":      replace("Continue to Build phase", "Cancel this workflow run", "Cancel this workflow run", "Continue to Build phase"),
+	"ids exchanged":               replace("- [ ] reject:", "- [ ] approve:", "- [x] approve:", "- [x] reject:"),
+	"options in another order":    replace("- [ ] reject: Cancel this workflow run\n", "", "- [x] approve", "- [ ] reject: Cancel this workflow run\n- [x] approve"),
+	"an option less":              replace("- [ ] reject: Cancel this workflow run\n", ""),
+	"an option more":              replace("- [ ] reject", "- [ ] maybe\n- [ ] reject"),
+	"an option twice":             replace("- [ ] reject", "- [x] approve\n- [ ] reject"),
+	"an item hidden":              replace("- [ ] reject: Cancel this workflow run", "<!--\n- [ ] reject: Cancel this workflow run\n-->"),
+	"an item folded away":         replace("- [ ] reject", "<details>\n\n- [ ] reject"),
+	"an item in code":             replace("- [ ] reject", "```\n- [ ] reject"),
+	"an item quoted":              replace("- [ ] reject", "> - [ ] reject"),
+	"two items on a line":         replace("Build phase\n- [ ] request", "Build phase - [ ] request"),
+	"another box":                 replace("- [ ] reject", "- [v] reject"),
+	"an invisible character":      replace("- [ ] reject", "- [ ] re\u200bject"),
+	"another letter":              replace("- [ ] reject", "- [ ] rejeсt"), // Cyrillic
+	"another blank":               replace("Cancel this", "Cancel\u00a0this"),
+	"two blanks":                  replace("Cancel this", "Cancel  this"),
+	"another prompt":              replace("Please review the design", "Please review nothing"),
+	"another artifact":            replace("](/specs/", "](/other/"),
+	"other digest of an artifact": replace("(sha256:aaaa", "(sha256:bbbb"),
+	"answer mark lost":            func(s string) string { return dropLines(s, "<!-- placet answer") },
+	"comment mark lost":           func(s string) string { return dropLines(s, "<!-- placet comment") },
+	"headings lost":               func(s string) string { return dropLines(s, "## ") },
+	"all above the answer lost": func(s string) string {
+		first, rest, _ := strings.Cut(s, "\n")
+		return first + "\n" + rest[strings.Index(rest, "<!-- placet answer"):]
+	},
+	"a second answer mark":     replace("- [ ] reject", "<!-- placet answer "+nonce(view)+" -->\n- [ ] reject"),
+	"a second comment mark":    replace("- [ ] reject", "<!-- placet comment "+nonce(view)+": x -->\n- [ ] reject"),
+	"a comment below":          func(s string) string { return s + "<!-- vim: set ft=markdown: -->\n" },
+	"submit in other letters":  replace("submit this answer", "Submit this Answer"),
+	"words behind submit":      replace("submit this answer", "submit this answer: if the tests pass"),
+	"submit nested":            replace("- [x] submit", "- last\n    - [x] submit"),
+	"another language's":       replace("## Comment", "## 의견"),
+	"the digest of the prompt": replace(string(view), string(engine.Sum(nil))),
+}
+
+func TestAnythingElseThatDiffersVoidsAForm(t *testing.T) {
+	written := mustForm(t, review())
+	whole := comment(tick(written, "approve", submitID), "Use UTF-8")
+	for name, edit := range edits {
+		form := edit(whole)
+		if form == whole {
+			t.Errorf("%s: nothing was changed", name)
+		}
+		doc := file("form.md", form)
+		for _, issued := range [][]engine.Digest{nil, {engine.Sum([]byte(written))}} {
+			doc.Issued = issued
+			v := judge(asking(doc))
+			if v.Answer != nil || !strings.Contains(v.Problem, "`"+present+"`") {
+				t.Errorf("%s: %+v\n%s", name, v, form)
+			}
+		}
+	}
+}
+
+func TestTheNoteShowsTheFirstDifference(t *testing.T) {
+	whole := tick(mustForm(t, review()), "approve", submitID)
+	long := strings.Repeat("word ", 50)
+	for _, c := range []struct {
+		edit string
+		line string
+		want []string
+	}{
+		{"another prompt", "line 10", []string{"placet wrote `> Please review the design and approve to proceed.`", "there stands `> Please review nothing and approve to proceed.`"}},
+		{"an item hidden", "line 30", []string{"placet wrote `- [ ] reject: Cancel this workflow run`", "there stands `<!--`"}},
+		{"added prose", "line 30", []string{"there stands an empty line"}},
+		{"an invisible character", "line 30", []string{"there stands `- [ ] re\\u{200b}ject: Cancel"}},
+		{"another blank", "line 30", []string{"Cancel\\u{a0}this"}},
+		{"two blanks", "line 30", []string{"Cancel\\u{20}\\u{20}this", "Cancel\\u{20}this"}},
+		{"words behind submit", "line 38", []string{"placet wrote `- [ ] submit this answer`", "there stands `- [ ] submit this answer: if the tests pass`"}},
+	} {
+		v := judge(asking(file("form.md", edits[c.edit](whole))))
+		for _, want := range append(c.want, "`"+present+"` does not count: only ticks and the comment may differ from what placet wrote, and "+c.line+" does", "Restore the line, or remove the file, and placet writes the form again.") {
+			if !strings.Contains(v.Problem, want) {
+				t.Errorf("%s: the note lacks %q:\n%s", c.edit, want, v.Problem)
+			}
+		}
+	}
+	r := review()
+	r.Prompt = long + "one"
+	a := asking(file("form.md", strings.Replace(tick(mustForm(t, r), "approve", submitID), long+"one", long+"two", 1)))
+	a.Request = r
+	if v := judge(a); !strings.Contains(v.Problem, "word one`\n") || !strings.Contains(v.Problem, "there stands `…") {
+		t.Errorf("far in a long line:\n%s", v.Problem)
+	}
+}
+
+// What this machine recorded decides, whatever the request would be rendered as now.
+func TestTheRecordDecidesWhereThereIsOne(t *testing.T) {
+	earlier := review()
+	earlier.MayAnswer = []string{"alice"}
+	written := mustForm(t, earlier)
+	sent := comment(tick(written, "approve", submitID), "yes")
+	for _, c := range []struct {
+		name   string
+		form   string
+		issued []engine.Digest
+		counts bool
+	}{
+		{"recorded, though it would look different now", sent, []engine.Digest{engine.Sum([]byte(written))}, true},
+		{"not recorded, and it would look different", sent, nil, false},
+		{"what would be rendered now, though another was recorded", tick(mustForm(t, review()), "approve", submitID), []engine.Digest{engine.Sum([]byte(written))}, false},
+		{"recorded, with CRLF", strings.ReplaceAll(sent, "\n", "\r\n"), []engine.Digest{engine.Sum([]byte(written))}, true},
+		{"recorded, its prompt changed", edits["another prompt"](sent), []engine.Digest{engine.Sum([]byte(written))}, false},
+	} {
+		doc := file("form.md", c.form)
+		doc.Issued = c.issued
+		if v := judge(asking(doc)); (v.Answer != nil) != c.counts || (v.Problem == "") != c.counts {
+			t.Errorf("%s: %+v", c.name, v)
+		}
+	}
+	doc := file("form.md", sent)
+	doc.Issued = []engine.Digest{"sha256:other"}
+	a := asking(doc)
+	a.Rendered = func() [][]byte { return nil }
+	if v := Judge(a); v.Answer != nil || !strings.Contains(v.Problem, "is not the form that this machine wrote") {
+		t.Errorf("neither recorded nor rendered: %+v", v)
+	}
+}
+
+// Whatever is done to a form outside its boxes and its comment voids it; whatever is
+// done inside leaves it what it was.
+func TestOnlyTicksAndTheCommentMayDiffer(t *testing.T) {
+	for name, r := range map[string]Request{"general": review(), "block": level("ko"), "several": reopening()} {
+		written := mustForm(t, r)
+		lines := strings.Split(written, "\n")
+		rapid.Check(t, func(t *rapid.T) {
+			filled := slices.Clone(lines)
+			for i, line := range filled {
+				if strings.Contains(line, "- [ ] ") && rapid.Bool().Draw(t, "ticked") {
+					filled[i] = strings.Replace(line, "[ ]", rapid.SampledFrom([]string{"[x]", "[X]"}).Draw(t, "tick"), 1)
+				}
+			}
+			form := strings.Replace(strings.Join(filled, "\n"), "- [ ] submit", "- [x] submit", 1)
+			form = comment(form, rapid.StringMatching(`[a-z \n]{0,40}`).Draw(t, "comment"))
+			f, problem := readForm([]byte(form), r)
+			if problem != nil {
+				t.Fatalf("%s: %v\n%s", name, problem, form)
+			}
+			a := asking()
+			a.Rendered = func() [][]byte { return [][]byte{[]byte(written)} }
+			if why := a.void(engine.Document{}, f); why != "" {
+				t.Fatalf("%s: ticks and a comment void it: %s\n%s", name, why, form)
+			}
+			if got := strings.Join(f.blank(), "\n") + "\n"; got != written {
+				t.Fatalf("%s: without them it is\n%s", name, got)
+			}
+			// One byte more, less or other, anywhere but in the comment and the boxes.
+			at := rapid.IntRange(0, len(written)-2).Draw(t, "at")
+			insert := rapid.SampledFrom([]string{"", "x", "a b", "\n", "\u200b", "- [x] approve\n"}).Draw(t, "insert")
+			cut := rapid.IntRange(0, 3).Draw(t, "cut")
+			spoilt := written[:at] + insert + written[min(len(written)-1, at+cut):]
+			if plain(spoilt) == plain(written) {
+				t.Skip("a tick, a line end, or the comment")
+			}
+			spoilt = strings.Replace(spoilt, "- [ ] submit", "- [x] submit", 1)
+			if f, problem := readForm([]byte(spoilt), r); problem == nil && f.Submitted && a.void(engine.Document{}, f) == "" {
+				t.Fatalf("%s: %d bytes at %d replaced by %q counts", name, cut, at, insert)
 			}
 		})
 	}
 }
 
-func TestWhatAnEditorPutOnOneLineIsAskedNotGuessed(t *testing.T) {
-	form := tick(mustForm(t, review()), submitID)
-	for _, lines := range []string{
-		"- [x] approve: go on - [ ] reject: stop",
-		"- [ ] approve: go on - [x] reject: stop",
-		"- [ ] approve: go on 2. [X] reject: stop",
-		"- [ ] approve: go on * [x] reject",
-	} {
-		form := strings.Replace(form, "- [ ] approve: Continue to Build phase", lines, 1)
-		if a := mustRead(t, form, review()); len(a.Unknown) != 1 || len(a.Ticked) != 0 {
-			t.Errorf("%q is read as %+v", lines, a)
-		}
+// plain is a form without what may differ.
+func plain(form string) string {
+	form = strings.ReplaceAll(strings.ReplaceAll(form, "[x]", "[ ]"), "[X]", "[ ]")
+	if at := strings.LastIndex(form, "the last one -->\n"); at >= 0 {
+		end := strings.LastIndex(form, "- [ ] submit")
+		form = form[:at] + form[max(at, end):]
 	}
+	lines := strings.Split(form, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " \t")
+	}
+	return strings.Join(lines, "\n")
 }
 
-func TestABoxThatLooksTickedIsAskedNotGuessed(t *testing.T) {
-	for _, box := range []string{"[ x]", "[x ]", "[✓]", "[v]", "[xx]", "[*]"} {
+func TestABoxThatIsNoTickVoidsTheForm(t *testing.T) {
+	for _, box := range []string{"[ x]", "[x ]", "[✓]", "[v]", "[xx]", "[*]", "[]", "[  ]", "[\t]"} {
 		form := strings.Replace(tick(mustForm(t, review()), submitID), "- [ ] approve", "- "+box+" approve", 1)
-		a := mustRead(t, form, review())
-		if want := box + " approve: Continue to Build phase"; len(a.Ticked) > 0 || len(a.Unknown) != 1 || a.Unknown[0] != want {
-			t.Errorf("%s: %+v", box, a)
+		if v := judge(asking(file("form.md", form))); v.Answer != nil || !strings.Contains(v.Problem, "line 28 does") {
+			t.Errorf("%s: %+v", box, v)
 		}
 		form = strings.Replace(tick(mustForm(t, review()), "approve"), "- [ ] submit", "- "+box+" submit", 1)
-		if _, err := ReadForm("form.md", []byte(form), review()); err == nil || !strings.Contains(err.Error(), box+" submit this answer") {
+		if _, err := ReadForm("form.md", []byte(form), review()); err == nil || !strings.Contains(err.Error(), "its submit line is missing") {
 			t.Errorf("%s before submit: %v", box, err)
 		}
 	}
 }
 
-func TestABoxWithoutContentIsNotTicked(t *testing.T) {
-	for _, box := range []string{"[]", "[  ]", "[\t]", "[ ]"} {
-		form := strings.NewReplacer("- [ ] approve", "- "+box+" approve", "- [ ] submit", "- "+box+" submit").Replace(mustForm(t, review()))
-		if a := mustRead(t, form, review()); a.Submitted || len(a.Ticked)+len(a.Unknown) > 0 {
-			t.Errorf("%q: %+v", box, a)
-		}
-	}
-}
-
-func TestWhatLooksLikeAnItemAndIsNone(t *testing.T) {
-	form := tick(mustForm(t, review()), "reject", submitID)
-	for name, lines := range map[string]string{
-		"a quote":            "> - [x] approve\n",
-		"a quote in a list":  "- > - [x] approve\n",
-		"fenced code":        "```\n- [x] approve\n```\n",
-		"tilde fence":        "~~~\n- [x] approve\n~~~\n",
-		"indented code":      "text\n\n    - [x] approve\n",
-		"code in a list":     "- text\n\n      - [x] approve\n",
-		"an HTML comment":    "<!--\n- [x] approve\n-->\n",
-		"an HTML block":      "<div>\n- [x] approve\n</div>\n",
-		"no list":            "[x] approve\n",
-		"inside a paragraph": "text - [x] approve\n",
-		"escaped":            `\- [x] approve` + "\n",
-		"escaped box":        `- \[x] approve` + "\n",
-		"a link":             "- [x](http://approve)\n",
-		"a heading":          "- # [x] approve\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			form := strings.Replace(form, "## Comment", lines+"\n## Comment", 1)
-			if a := mustRead(t, form, review()); len(a.Unknown) > 0 || len(a.Ticked) != 1 || a.Ticked[0] != "reject" {
-				t.Errorf("%+v\n%s", a, form)
-			}
-		})
-	}
-}
-
 func TestACommentIsReturnedByteForByte(t *testing.T) {
 	for name, text := range map[string]string{
-		"blanks inside":               "one\n\n\n  two  \n\tthree",
-		"a list":                      "- one\n- two\n  - three",
-		"a numbered list":             "1. one\n2. two",
-		"an option's item":            "- [x] approve: Continue to Build phase",
-		"all of a form":               mustForm(t, review()),
-		"a form ticked":               tick(mustForm(t, review()), "approve", submitID),
-		"a submit item":               "- [x] submit this answer\n\nbut not really",
-		"a code block":                "```go\nfunc f() {}\n```",
-		"a code block never closed":   "see\n```\n- [x] submit this answer",
-		"a submit item before one":    "- [x] submit this answer\n```",
-		"an HTML comment never ended": "<!-- why\n- [x] approve",
-		"an HTML block never ended":   "<pre>\n<script>",
-		"headings":                    "### Reasons\n\ntext\n\nTitle\n---\n\n## Comment\n\n# One",
-		"a quote":                     "> - [x] reject\nlazy",
-		"marks":                       "<!-- placet answer " + nonce(view) + " -->\n<!-- placet comment " + nonce(view) + " -->",
-		"a table":                     "| a |\n|---|\n| - [x] b |",
-		"entities and escapes":        `&lt; \* \[x] <b> "quoted" {{.}}`,
-		"characters that hide":        "a\u200bb\u202ec\x1bd",
-		"a long line":                 strings.Repeat("word ", 20000),
-		"deep quotes":                 strings.Repeat(">", 5000) + " x",
-		"deep lists":                  strings.Repeat("- ", 5000) + "x",
+		"blanks inside":          "one\n\n\n  two  \n\tthree",
+		"a list":                 "- one\n- two\n  - three",
+		"a numbered list":        "1. one\n2. two",
+		"items of one's own":     "- [ ] add tests\n- [x] read the design",
+		"quoted items":           "> - [x] approve\n> <!-- x -->\n> - [ ] submit this answer",
+		"items in code":          "```\n- [x] approve\n- [x] submit this answer\n<!--\n````",
+		"HTML in code":           "use `<details>` and Map<String, List<X>>, if a<b and 3 <4\n~~~html\n<details>\n~~~",
+		"all of a form, in code": "````\n" + mustForm(t, review()) + "````",
+		"a code block":           "```go\nfunc f() {}\n```",
+		"headings":               "### Reasons\n\ntext\n\nTitle\n---\n\n## Comment\n\n# One",
+		"a quote":                "> - [x] reject\nlazy",
+		"a table":                "| a |\n|---|\n| - [x] b |",
+		"entities and escapes":   `&lt; \* \[x] <b> "quoted" {{.}}`,
+		"characters that hide":   "a\u200bb\u202ec\x1bd",
+		"a long line":            strings.Repeat("word ", 20000),
+		"deep quotes":            strings.Repeat(">", 5000) + " x",
+		"deep lists":             strings.Repeat("- ", 5000) + "x",
 	} {
 		t.Run(name, func(t *testing.T) {
 			form := comment(tick(mustForm(t, review()), "reject", submitID), text)
@@ -295,17 +393,65 @@ func TestACommentIsReturnedByteForByte(t *testing.T) {
 	}
 }
 
-func TestACommentMayBeginOnTheLineOfItsMark(t *testing.T) {
-	form := strings.Replace(tick(mustForm(t, review()), "reject", submitID), "the last one -->\n", "the last one -->Because\nof it.", 1)
-	if a := mustRead(t, form, review()); a.Comment != "Because\nof it." {
-		t.Errorf("comment %q", a.Comment)
+// What in the comment could be taken for a part of the form, or hides one, voids it.
+func TestACommentThatPlaysTheFormVoidsIt(t *testing.T) {
+	for name, text := range map[string]string{
+		"an option's item":            "- [x] approve: Continue to Build phase",
+		"an unticked one":             "text\n\n  * [ ] Approve",
+		"one without its dash":        "[x] approve",
+		"one with its box escaped":    `* \[x\] approve`,
+		"one with an invisible blank": "- [x] app\u200brove",
+		"an indented one":             "text\n\n    - [x] approve",
+		"behind a closed fence":       "```\ncode\n```\n- [x] approve",
+		"behind what is no fence":     "```a`\n- [x] approve",
+		"in a fence in a list":        "- ```\n- [x] approve",
+		"below a fence in a list":     "1. one\n   ```\n- [x] approve",
+		"behind a quote":              "> ```\n- [x] approve",
+		"a submit item":               "- [x] submit this answer\n\nbut not really",
+		"an unticked submit item":     "- [ ] submit this answer",
+		"all of a form":               mustForm(t, review()),
+		"a mark":                      "<!-- placet answer " + nonce(view) + " -->",
+		"the comment's mark":          "<!-- placet comment " + nonce(view) + " -->",
+		"an HTML comment":             "<!-- why -->",
+		"an HTML comment never ended": "see <!-- why",
+		"an HTML block":               "text\n<pre>",
+		"a folded part":               "text <details><summary>more</summary>",
+		"a hidden part":               `text <span class="x" hidden>`,
+		"a tag over two lines":        "text <div\nhidden>",
+		"a processing instruction":    "<?php",
+		"behind an escaped backquote": "\\` <details> `",
+		"in a list":                   "- 1. <template>",
+	} {
+		form := comment(tick(mustForm(t, review()), "reject", submitID), text)
+		v := judge(asking(file("form.md", form)))
+		if v.Answer != nil || !strings.Contains(v.Problem, "the comment holds") && !strings.Contains(v.Problem, "a mark of the form stands twice") {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+func TestACodeBlockThatSwallowsTheLastItemVoidsTheForm(t *testing.T) {
+	for _, text := range []string{"see\n```\ncode", "~~~~\n~~~", "```\n> ```"} {
+		_, err := ReadForm("form.md", []byte(comment(tick(mustForm(t, review()), "reject", submitID), text)), review())
+		if err == nil || !strings.Contains(err.Error(), "the last item stands in a code block that the comment opens and never closes") {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 
 func TestAnUnsubmittedCommentWithASubmitItemSendsNothing(t *testing.T) {
-	for _, text := range []string{"- [x] submit this answer", "- [x] submit this answer\n\n```", "<!--\n- [x] submit this answer"} {
-		if a := mustRead(t, comment(tick(mustForm(t, review()), "approve"), text), review()); a.Submitted {
-			t.Errorf("%q sends the form", text)
+	for text, noted := range map[string]bool{
+		"- [x] submit this answer":           true,
+		"- [x] submit this answer\n\n```":    true,
+		"<!--\n- [x] submit this answer":     true,
+		"- [ ] submit this answer":           false,
+		"> - [x] submit this answer":         false,
+		"- [x] approve\n<details>":           false,
+		"```\n- [x] submit this answer\n```": false,
+	} {
+		v := judge(asking(file("form.md", comment(tick(mustForm(t, review()), "approve"), text))))
+		if v.Answer != nil || (v.Problem != "") != noted {
+			t.Errorf("%q: %+v", text, v)
 		}
 	}
 }
@@ -328,14 +474,13 @@ func TestFormsThatCannotBeRead(t *testing.T) {
 		{"first line quoted", "> " + form, "the first line does not name the request", true},
 		{"a digest too short", strings.Replace(form, string(view), string(view)[:70], 1), "the first line does not name the request", true},
 		{"another request", mustForm(t, other), "the form is for the request fr-20251206-ffffff: expected fr-20251206-a1b2c3", false},
-		{"answer part lost", dropLines(form, "<!-- placet answer", "## Your answer"), "its answer line is missing", true},
-		{"comment section lost", dropLines(form, "<!-- placet comment", "## Comment"), "its comment line is missing", true},
+		{"answer part lost", dropLines(form, "<!-- placet answer"), "its answer line is missing", true},
+		{"comment section lost", dropLines(form, "<!-- placet comment"), "its comment line is missing", true},
 		{"marks of another view", strings.ReplaceAll(form, nonce(view)+" ", "00000000 "), "its answer line is missing", true},
 		{"submit item lost", dropLines(form, "- [x] submit"), "its submit line is missing", true},
-		{"submit item in code", strings.Replace(form, "- [x] submit this answer", "```\n- [x] submit this answer\n```", 1), "its submit line is missing", true},
+		{"submit item in code", strings.Replace(form, "- [x] submit this answer", "```\n- [x] submit this answer\n```", 1), "text stands below the last item", false},
 		{"submit item quoted", strings.Replace(form, "- [x] submit", "> - [x] submit", 1), "its submit line is missing", true},
 		{"submit item renamed", strings.Replace(form, "submit this answer", "submit", 1), "its submit line is missing", true},
-		{"answer part in code", strings.Replace(form, "## Your answer", "```", 1), "its answer line is missing", true},
 		{"cut in the middle", form[:len(form)-30], "its submit line is missing", true},
 		{"text below the last item", form + "\nP.S. only if the tests pass\n", fmt.Sprintf("line %d, column 1: text stands below the last item", strings.Count(form, "\n")+2), false},
 		{"text right below it", form + "only if the tests pass\n", "text stands below the last item", false},
@@ -357,12 +502,5 @@ func TestAHalfWrittenFormIsNeverSubmitted(t *testing.T) {
 		if a, err := ReadForm("form.md", []byte(form[:i]), review()); err == nil && a.Submitted {
 			t.Fatalf("the first %d of %d bytes are submitted: %+v", i, len(form), a)
 		}
-	}
-}
-
-func TestOnlyTheFirstLineSaysWhatWasShown(t *testing.T) {
-	form := comment(tick(mustForm(t, review()), "approve", submitID), firstMark("fr-20251206-a1b2c3", engine.Sum([]byte("other"))))
-	if a := mustRead(t, form, review()); a.Digest != view {
-		t.Errorf("digest %s", a.Digest)
 	}
 }

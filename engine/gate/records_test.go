@@ -74,7 +74,7 @@ func checkFolder(t *testing.T, request, response, receipt []byte) {
 // checkVerdict asserts that an answer to any request was offered by it, and that
 // a problem text can be shown.
 func checkVerdict(t *testing.T, folder *Folder, dir string) {
-	v := Judge(Asked{
+	v := judge(Asked{
 		Request: *folder.Request, Dir: strings.TrimSuffix(dir, "/"), Docs: folder.Docs, View: view, Issued: view,
 		Present: dir + "form.md", Now: time.Unix(0, 0),
 	})

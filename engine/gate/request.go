@@ -110,6 +110,22 @@ func orNull(s string) any {
 	return s
 }
 
+// Shown is the request as its request.json says it, with what is not written there as
+// it is now: what a form shows, whatever the state or the settings say by now.
+func (r Request) Shown(body []byte) Request {
+	shown, err := ReadRequest("request.json", body)
+	if err != nil {
+		return r
+	}
+	shown.Block = r.Block
+	for i, o := range shown.Options {
+		if i < len(r.Options) && r.Options[i].ID == o.ID {
+			shown.Options[i].Words = r.Options[i].Words
+		}
+	}
+	return shown
+}
+
 // ReadRequest reads a request.json. Members that are not the kernel's are kept
 // in Extra, in their order; what is not written, [Option.Words] and
 // [Request.Block], is for the family to add. The error is a *schemas.Error.

@@ -90,7 +90,7 @@ func TestOptionsChosenTogether(t *testing.T) {
 			"reopen:cp-b", []string{"reopen:cp-b", "reopen:cp-a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Judge(reopeningAsked(c.docs...))
+			v := judge(reopeningAsked(c.docs...))
 			if v.Answer == nil || v.Problem != "" {
 				t.Fatal(v.Problem)
 			}
@@ -122,7 +122,7 @@ func TestOptionsThatCannotBeChosenTogether(t *testing.T) {
 		}, []string{"response.json` says `reopen:cp-a`\n", "form.md` says `reopen:cp-b` with `reopen:cp-a`\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Judge(reopeningAsked(c.docs...))
+			v := judge(reopeningAsked(c.docs...))
 			if v.Answer != nil {
 				t.Fatalf("%+v", v.Answer)
 			}
@@ -134,7 +134,7 @@ func TestOptionsThatCannotBeChosenTogether(t *testing.T) {
 		})
 	}
 	a := asking(file("response.json", response("approve", `,"selected":["reject"]`)))
-	if v := Judge(a); v.Answer != nil || !strings.Contains(v.Problem, "selects `reject`, which is not offered") || strings.Contains(v.Problem, "together") {
+	if v := judge(a); v.Answer != nil || !strings.Contains(v.Problem, "selects `reject`, which is not offered") || strings.Contains(v.Problem, "together") {
 		t.Errorf("where one option is asked for: %+v", v)
 	}
 }
@@ -168,7 +168,7 @@ func TestAfterSeveralOptionsTheSetsAreCompared(t *testing.T) {
 
 func TestFurtherMembersOfAResponseAreKept(t *testing.T) {
 	extra := func(docs ...engine.Document) schemas.Object {
-		v := Judge(asking(docs...))
+		v := judge(asking(docs...))
 		if v.Answer == nil {
 			t.Fatal(v.Problem)
 		}
@@ -200,7 +200,7 @@ func TestTheSameSetIsTheSameAnswer(t *testing.T) {
 		alone := slices.Contains(options, "accept") || slices.Contains(options, "close")
 		valid := len(options) == 1 || len(options) > 1 && !alone
 
-		marked := Judge(reopeningAsked(file("form.md", comment(tick(unsent, append(slices.Clone(chosen), submitID)...), "why"))))
+		marked := judge(reopeningAsked(file("form.md", comment(tick(unsent, append(slices.Clone(chosen), submitID)...), "why"))))
 		first := ""
 		if len(options) > 0 {
 			first = rapid.SampledFrom(options).Draw(t, "first")
@@ -210,7 +210,7 @@ func TestTheSameSetIsTheSameAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		written := Judge(reopeningAsked(file("response.json", string(body))))
+		written := judge(reopeningAsked(file("response.json", string(body))))
 		if (marked.Answer != nil) != valid || (written.Answer != nil) != valid {
 			t.Fatalf("%q, %q first: form %+v, response %+v", chosen, first, marked, written)
 		}
@@ -234,7 +234,7 @@ func FuzzSeveral(f *testing.F) {
 	f.Add([]byte(response("accept", `,"selected":["accept","s1"]`)), []byte(tick(form, "accept", "s1", submitID)))
 	f.Fuzz(func(t *testing.T, json, markdown []byte) {
 		a := reopeningAsked(file("form.md", string(markdown)), file("response.json", string(json)))
-		v := Judge(a)
+		v := judge(a)
 		if v.Answer == nil {
 			return
 		}

@@ -153,6 +153,7 @@ func badAnswers(t *testing.T) []enginetest.Input {
 	form.Format, form.Note = hostile.Markdown, dir+"/problem.md"
 	deviate(&form, enginetest.Mended, "a form that is gone is written again", "missing")
 	deviate(&form, enginetest.Taken, "editors put one before the first line, and it decides nothing", "byte order mark")
+	deviate(&form, enginetest.Noted, "only ticks and the comment may differ from what placet wrote", "doubly encoded UTF-8")
 
 	request := badInput(tree, rel("request.json"), tree[dir+"/request.json"])
 	request.Required, request.Text, request.Number, request.ID = "options", "prompt", "revision", "request_id"

@@ -110,7 +110,8 @@ func (w *writing) request(q *Request) {
 		if !issued(body) {
 			return nil, nil
 		}
-		return r.form(q, body)
+		req := r.request(q)
+		return r.form(req.Shown(body), q, r.view(req, body))
 	}
 	w.Issue(files)
 }

@@ -167,10 +167,9 @@ func (r *reading) askAttempt(req *gate.Request, attempt string) schemas.Object {
 
 // form is a request for a person. It shows of the context what says something:
 // request.json has every member.
-func (r *reading) form(q *Request, body []byte) ([]byte, error) {
-	req := r.request(q)
+func (r *reading) form(req gate.Request, q *Request, view engine.Digest) ([]byte, error) {
 	req.Context = notEmpty(req.Context)
-	return gate.Form(req, r.view(req, body), gate.Texts{Lang: r.st.Lang, Title: r.words("title." + q.Type)})
+	return gate.Form(req, view, gate.Texts{Lang: r.st.Lang, Title: r.words("title." + q.Type)})
 }
 
 // notEmpty is a JSON object without the members that are null or empty.
@@ -209,7 +208,8 @@ func (r *reading) judging(q *Request, f *gate.Folder) gate.Asked {
 	shown := r.view(req, body)
 	a := gate.Asked{
 		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
-		Gate: r.Snap.Facts.Config.GateFor("optimizer", q.Type), Now: r.Snap.Now, Torn: reader.Torn,
+		Rendered: gate.Rendered(func() ([]byte, error) { return r.form(req.Shown(body), q, shown) }),
+		Gate:     r.Snap.Facts.Config.GateFor("optimizer", q.Type), Now: r.Snap.Now, Torn: reader.Torn,
 	}
 	if q.Type == typeHITL {
 		a.Default, a.Hint = optAppropriate, levelHint

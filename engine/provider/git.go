@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ var gitEnv = []string{
 //
 //	git:log/<n>    the last n commits, newest first: "<short hash> <date> <subject>"
 //	git:diffstat   what the branch changed since it left origin/HEAD, else main
+//	git:blob/<path>  the object id of the file in HEAD, nothing where HEAD has none
 //
 // Only what is committed is looked at: reading the work tree would run filters
 // that the repository's configuration names. Without git, a repository or a
@@ -70,7 +72,10 @@ func (r repo) fact(need string) ([]byte, error) {
 				"--encoding=UTF-8", "--date=short", "--format=%h %ad %s")
 		}
 	}
-	return nil, fmt.Errorf("cannot look up %q: expected git:log/<1 to %d> or git:diffstat", need, gitCommits)
+	if path, ok := strings.CutPrefix(need, "git:blob/"); ok && filepath.IsLocal(path) {
+		return r.git("ls-tree", "--format=%(objectname)", "HEAD", "--", path)
+	}
+	return nil, fmt.Errorf("cannot look up %q: expected git:log/<1 to %d>, git:diffstat or git:blob/<path>", need, gitCommits)
 }
 
 func (r repo) diffstat() ([]byte, error) {

@@ -1,0 +1,114 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"placet/engine"
+	"placet/templates"
+)
+
+// A form counts only if it is what placet wrote, ticks and comment apart. Where this
+// machine wrote it, the recorded digests decide; elsewhere what placet makes of
+// the request. Blanks at the end of a line, which editors take away, are a part of
+// the line's end.
+
+// void says why a form that is sent does not count, "" if it does.
+func (a Asked) void(d engine.Document, f filledForm) string {
+	blank := f.blank()
+	if slices.Contains(d.Issued, engine.Sum([]byte(strings.Join(blank, "\n")+"\n"))) {
+		return ""
+	}
+	var written [][]byte
+	if a.Rendered != nil {
+		written = a.Rendered()
+	}
+	first := -1
+	var want string
+	for _, text := range written {
+		lines := strings.Split(strings.TrimRight(normal(text), "\n"), "\n")
+		at := difference(lines, blank)
+		if at < 0 && (d.Issued == nil || slices.Contains(d.Issued, engine.Sum(text))) {
+			return ""
+		}
+		if at > first {
+			first, want = at, lineAt(lines, at)
+		}
+	}
+	if first < 0 {
+		return fmt.Sprintf("%s does not count: it is not the form that this machine wrote. Restore it, or %s", code(d.Path), writeAgain)
+	}
+	number := first + 1
+	if first > f.comment {
+		number = f.submit + 1
+	}
+	want, have := around(want, lineAt(blank, first))
+	return fmt.Sprintf("%s does not count: only ticks and the comment may differ from what placet wrote, and line %d does.\n\n- placet wrote %s\n- there stands %s\n\nRestore the line, or %s",
+		code(d.Path), number, want, have, writeAgain)
+}
+
+const writeAgain = "remove the file, and placet writes the form again."
+
+// difference returns the first line in which two texts differ, -1 for none.
+func difference(a, b []string) int {
+	for i := range max(len(a), len(b)) {
+		if strings.TrimRight(lineAt(a, i), " \t") != strings.TrimRight(lineAt(b, i), " \t") || i >= len(a) || i >= len(b) {
+			return i
+		}
+	}
+	return -1
+}
+
+func lineAt(lines []string, i int) string {
+	if i >= len(lines) {
+		return ""
+	}
+	return lines[i]
+}
+
+// shownBefore is how much of two lines is shown before their first difference, in
+// bytes.
+const shownBefore = 60
+
+// around shows two lines from a little before their first difference on.
+func around(a, b string) (string, string) {
+	same := 0
+	for same < len(a) && same < len(b) && a[same] == b[same] {
+		same++
+	}
+	before := ""
+	if same > shownBefore {
+		cut := same - shownBefore
+		for cut > 0 && a[cut]&0xc0 == 0x80 { // inside a character
+			cut--
+		}
+		a, b, before = a[cut:], b[cut:], "…"
+	}
+	a, b = visible(templates.Cut(a, shownFound)), visible(templates.Cut(b, shownFound))
+	if templates.Code(a) == templates.Code(b) {
+		a, b = strings.ReplaceAll(a, " ", `\u{20}`), strings.ReplaceAll(b, " ", `\u{20}`)
+	}
+	return lineAsCode(before + a), lineAsCode(before + b)
+}
+
+func lineAsCode(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return "an empty line"
+	}
+	return templates.Code(s)
+}
+
+// visible shows a line with \u{…} in the place of characters that cannot be seen.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r != ' ' && (unicode.IsSpace(r) || templates.Clean(string(r)) != string(r)) {
+			fmt.Fprintf(&b, `\u{%x}`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
