@@ -26,6 +26,7 @@ var attacks = slices.Concat(
 	miscAttacks,
 	scaleAttacks,
 	journalAttacks,
+	formAttacks,
 )
 
 func TestAttacks(t *testing.T) {

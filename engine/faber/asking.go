@@ -147,16 +147,17 @@ func sameQuestion(a, b gate.Request) bool {
 }
 
 // vouched reports whether request.json is as it was issued. Where this machine issued
-// it, the record decides. Elsewhere it is the one that HEAD has, or just what would be
-// issued now; then nobody knows what the artifacts held when it was issued.
+// it, the record decides. Elsewhere it is the one that HEAD has; where HEAD has none it
+// is just what would be issued now, and nobody knows what the artifacts held when it
+// was issued.
 func (r *reading) vouched(o *open) bool {
 	d := o.a.Doc
 	if !o.a.unrecorded() {
 		o.claimed = slices.ContainsFunc(d.Issued, func(sum engine.Digest) bool { return sum != d.Sum })
 		return slices.Contains(d.Issued, d.Sum)
 	}
-	if committed(d, r.Snap.Doc(committedNeed(d))) {
-		return true
+	if blob := string(r.Snap.Doc(committedNeed(d)).Body); blob != "" {
+		return blob == blobID(d.Body, len(blob))
 	}
 	o.claimed = true
 	q := o.q
@@ -175,14 +176,13 @@ func (a *asked) unrecorded() bool { return a.Doc.Present() && a.Doc.Issued == ni
 // committedNeed asks git for what HEAD has in the place of a document.
 func committedNeed(d engine.Document) string { return "git:blob/" + d.Path }
 
-// committed reports whether a document is the one that HEAD has, by git's answer.
-func committed(d, answer engine.Document) bool {
-	id := strings.TrimSpace(string(answer.Body))
-	blob := append(fmt.Appendf(nil, "blob %d\x00", len(d.Body)), d.Body...)
-	if len(id) == 2*sha256.Size {
-		return id == engine.Sum(blob).Hex()
+// blobID is git's object id of a content, of so many hex digits.
+func blobID(body []byte, digits int) string {
+	blob := append(fmt.Appendf(nil, "blob %d\x00", len(body)), body...)
+	if digits == 2*sha256.Size {
+		return engine.Sum(blob).Hex()
 	}
-	return id == fmt.Sprintf("%x", sha1.Sum(blob))
+	return fmt.Sprintf("%x", sha1.Sum(blob))
 }
 
 // leftover reports whether request.json is of a revision that the state never

@@ -73,9 +73,18 @@ func (r repo) fact(need string) ([]byte, error) {
 		}
 	}
 	if path, ok := strings.CutPrefix(need, "git:blob/"); ok && filepath.IsLocal(path) {
-		return r.git("ls-tree", "--format=%(objectname)", "HEAD", "--", path)
+		return r.blob(path)
 	}
 	return nil, fmt.Errorf("cannot look up %q: expected git:log/<1 to %d>, git:diffstat or git:blob/<path>", need, gitCommits)
+}
+
+// blob is the object id of a file in HEAD, nothing where there is none.
+func (r repo) blob(path string) ([]byte, error) {
+	entry, err := r.git("ls-tree", "HEAD", "--", path)
+	if fields := strings.Fields(string(entry)); len(fields) > 2 && fields[1] == "blob" {
+		return []byte(fields[2]), err
+	}
+	return nil, err
 }
 
 func (r repo) diffstat() ([]byte, error) {

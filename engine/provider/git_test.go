@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"crypto/sha1"
 	"fmt"
 	"os"
 	"os/exec"
@@ -93,6 +94,25 @@ func TestDiffstatIsAgainstWhereTheBranchBegan(t *testing.T) {
 	}
 }
 
+func TestABlobIsTheFileThatIsCommitted(t *testing.T) {
+	dir := newRepo(t)
+	put(t, dir, "src/한글.txt", "not committed\n")
+	ask := Git(filepath.Join(dir, "src"))
+	for path, want := range map[string]string{
+		"한글.txt": fmt.Sprintf("%x", sha1.Sum([]byte("blob 2\x00x\n"))),
+		"b.txt":  "",
+	} {
+		if d := ask("git:blob/" + path); d.Err != nil || string(d.Body) != want {
+			t.Errorf("%s: %q, %v", path, d.Body, d.Err)
+		}
+	}
+	for _, path := range []string{"../b.txt", "/etc/passwd", ""} {
+		if d := ask("git:blob/" + path); d.Err == nil || !strings.Contains(d.Err.Error(), "cannot look up") {
+			t.Errorf("%s: %q, %v", path, d.Body, d.Err)
+		}
+	}
+}
+
 func TestWhatGitCannotSayHasItsReason(t *testing.T) {
 	tests := []struct {
 		name, need string
@@ -111,7 +131,7 @@ func TestWhatGitCannotSayHasItsReason(t *testing.T) {
 			gitDo(t, dir, "init", "-q")
 			put(t, dir, ".git/config", "[core\n")
 		}, `git log says "fatal: bad config`},
-		{"unknown", "git:blame", func(string) {}, `cannot look up "git:blame": expected git:log/<1 to 1000> or git:diffstat`},
+		{"unknown", "git:blame", func(string) {}, `cannot look up "git:blame": expected git:log/<1 to 1000>, git:diffstat or git:blob/<path>`},
 		{"no number", "git:log/x", func(string) {}, `cannot look up "git:log/x"`},
 		{"an option", "git:log/-1", func(string) {}, `cannot look up "git:log/-1"`},
 		{"too many", "git:log/1001", func(string) {}, `cannot look up "git:log/1001"`},
