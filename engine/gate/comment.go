@@ -47,7 +47,7 @@ func (f *filledForm) checkComment(offered names) *flaw {
 
 func (f *filledForm) checkLine(line string, offered names) string {
 	if m := looksLikeItem.FindStringSubmatch(line); m != nil {
-		words := templates.Plain(templates.Clean(m[2]))
+		words := templates.Plain(strings.Map(dropUnseen, m[2]))
 		_, sends := submitName.named(words)
 		_, named := offered.named(words)
 		if sends && strings.TrimSpace(m[1]) != "" || f.Submitted && (sends || named) {

@@ -104,11 +104,19 @@ func lineAsCode(s string) string {
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r != ' ' && (unicode.IsSpace(r) || templates.Clean(string(r)) != string(r)) {
+		if r != ' ' && unicode.IsSpace(r) || dropUnseen(r) < 0 {
 			fmt.Fprintf(&b, `\u{%x}`, r)
 			continue
 		}
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// dropUnseen returns a character, or -1 for one that cannot be seen.
+func dropUnseen(r rune) rune {
+	if templates.Clean(string(r)) != string(r) {
+		return -1
+	}
+	return r
 }
