@@ -147,34 +147,60 @@ func sameQuestion(a, b gate.Request) bool {
 }
 
 // vouched reports whether request.json is as it was issued. Where this machine issued
-// it, the record decides. Elsewhere it is the one that HEAD has; where HEAD has none it
-// is just what would be issued now, and nobody knows what the artifacts held when it
-// was issued.
+// it, the record decides. Elsewhere it is what HEAD has, as far as that was asked
+// ([reading.committedNeed]), or just what would be issued now, and nobody knows what
+// the artifacts held when it was issued.
 func (r *reading) vouched(o *open) bool {
 	d := o.a.Doc
 	if !o.a.unrecorded() {
 		o.claimed = slices.ContainsFunc(d.Issued, func(sum engine.Digest) bool { return sum != d.Sum })
 		return slices.Contains(d.Issued, d.Sum)
 	}
-	if blob := string(r.Snap.Doc(committedNeed(d)).Body); blob != "" {
+	if blob := string(r.Snap.Doc(committed(d)).Body); blob != "" {
 		return blob == blobID(d.Body, len(blob))
 	}
 	o.claimed = true
-	q := o.q
+	return r.wouldIssue(o.a, o.q)
+}
+
+// wouldIssue reports whether request.json is what would be issued now, with the
+// revision, the approvers and the digests of artifacts of the one that stands.
+func (r *reading) wouldIssue(a *asked, q question) bool {
+	if a.Request == nil {
+		return false
+	}
 	if q.undated {
-		q.RequestedAt = o.req.RequestedAt
+		q.RequestedAt = a.Request.RequestedAt
 	}
 	fresh := r.build(q)
-	fresh.Revision, fresh.Artifacts, fresh.MayAnswer = o.req.Revision, o.req.Artifacts, o.a.Request.MayAnswer
+	fresh.Revision, fresh.Artifacts, fresh.MayAnswer = a.Request.Revision, a.Request.Artifacts, a.Request.MayAnswer
 	body, err := fresh.Encode()
-	return err == nil && string(body) == string(o.body)
+	return err == nil && string(body) == string(a.Doc.Body)
 }
 
 // unrecorded reports whether request.json stands and this machine remembers none.
 func (a *asked) unrecorded() bool { return a.Doc.Present() && a.Doc.Issued == nil }
 
-// committedNeed asks git for what HEAD has in the place of a document.
-func committedNeed(d engine.Document) string { return "git:blob/" + d.Path }
+// committed asks git for what HEAD has in the place of a document.
+func committed(d engine.Document) string { return "git:blob/" + d.Path }
+
+// committedNeed is what git is asked where only HEAD can vouch for request.json: it
+// is not what would be issued now, or an answer may mean the artifacts as they were
+// when it was issued. Else it is "".
+func (r *reading) committedNeed() string {
+	q, ok := r.question()
+	if !ok {
+		return ""
+	}
+	a := r.askeds[q.RequestID]
+	if a == nil || !a.unrecorded() || a.Receipt != nil {
+		return ""
+	}
+	if !r.wouldIssue(a, q) || len(a.Request.Artifacts) > 0 && a.has("response.json") {
+		return committed(a.Doc)
+	}
+	return ""
+}
 
 // blobID is git's object id of a content, of so many hex digits.
 func blobID(body []byte, digits int) string {

@@ -75,6 +75,11 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 		return p, nil
 	}
 	r.flow = r.plan()
+	if need := r.committedNeed(); need != "" {
+		if needs = append(needs, need); !s.Has(need) {
+			return engine.Plan{Needs: needs}, nil
+		}
+	}
 	p, moved := r.route()
 	if r.editErr != nil {
 		r.noteEdit()
@@ -100,9 +105,6 @@ func (r *reading) needs() []string {
 	needs := r.definitionNeeds()
 	if q, ok := r.question(); ok {
 		needs = append(needs, artifactNeeds(q)...)
-		if a := r.askeds[q.RequestID]; a != nil && a.unrecorded() {
-			needs = append(needs, committedNeed(a.Doc))
-		}
 	}
 	if r.resumes() && !r.foreign() {
 		needs = append(needs, r.contextNeeds()...)
