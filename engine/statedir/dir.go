@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+
+	"placet/templates"
 )
 
 // Dir is the state folder of a workspace, held open. Its methods may be called at
@@ -151,11 +153,11 @@ func exposed(dir string, info fs.FileInfo, depth int) (problem, try string) {
 	case !mode.IsDir():
 		return dir + " is no folder", "set XDG_STATE_HOME to a folder of your own"
 	case depth == 0 && mode.Perm()&0o077 != 0:
-		return "others may look into it", "chmod 700 -- '" + dir + "'"
+		return "others may look into it", templates.CommandLine("chmod 700", []string{dir})
 	case owner != uid && (depth < ownDepth || owner != 0):
 		return fmt.Sprintf("%s belongs to another user", dir), "set XDG_STATE_HOME to a folder of your own"
 	case mode.Perm()&0o022 != 0 && (depth < ownDepth || mode&fs.ModeSticky == 0):
-		return fmt.Sprintf("others may write in %s", dir), "chmod go-w -- '" + dir + "'"
+		return fmt.Sprintf("others may write in %s", dir), templates.CommandLine("chmod go-w", []string{dir})
 	}
 	return "", ""
 }
