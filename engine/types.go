@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,6 +75,9 @@ type Document struct {
 
 // Present reports whether the document was read and can be used.
 func (d Document) Present() bool { return d.Err == nil && d.Path != "" }
+
+// IssuedHere reports whether the file holds what this machine wrote there.
+func (d Document) IssuedHere() bool { return d.Sum != "" && slices.Contains(d.Issued, d.Sum) }
 
 // Absent reports whether the file is known not to exist.
 func (d Document) Absent() bool { return errors.Is(d.Err, ErrAbsent) }

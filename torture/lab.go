@@ -55,16 +55,16 @@ func newLab(all []*story, vs []variant, wrap func(store.FS) store.FS) (*lab, err
 
 // plain tells a story without trouble, and with words of others in between.
 func (l *lab) plain(sc *scene) error {
-	disk, at := memfs.New(nil), epoch
+	disk, record, at := memfs.New(nil), &memfs.Record{}, epoch
 	disk.PutDir(".placet")
 	for i := range sc.steps {
-		sc.before, sc.starts = append(sc.before, disk), append(sc.starts, at)
+		sc.before, sc.starts, sc.records = append(sc.before, disk), append(sc.starts, at), append(sc.records, record)
 		w := l.newWorld(sc, i)
 		if err := w.take(); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
 		sc.rests, sc.spoken = append(sc.rests, tree(w.disk)), append(sc.spoken, nil)
-		disk, at = w.disk, w.clock.at.Add(wait)
+		disk, record, at = w.disk, w.record, w.clock.at.Add(wait)
 		if sc.state == "" {
 			continue
 		}

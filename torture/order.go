@@ -98,7 +98,8 @@ func (l *lab) ordered(sc *scene, r *rand.Rand) orderly {
 		}
 		return r.IntN(n)
 	}
-	loop := l.orderLoop(sc, disk, clock, chance)
+	record := &memfs.Record{}
+	loop := l.orderLoop(sc, disk, record, clock, chance)
 	look := func() error {
 		clock.add(calm)
 		_, err := loop.Once(context.Background())
@@ -112,7 +113,7 @@ func (l *lab) ordered(sc *scene, r *rand.Rand) orderly {
 			}
 		}
 		if chance(4) == 1 {
-			loop = l.orderLoop(sc, disk, clock, chance)
+			loop = l.orderLoop(sc, disk, record, clock, chance)
 		}
 	}
 	for range 1 + chance(2) {
@@ -139,8 +140,8 @@ func shuffled(chance func(int) int) (acts []act) {
 	return acts
 }
 
-func (l *lab) orderLoop(sc *scene, disk *memfs.FS, clock *clock, chance func(int) int) *reconcile.Loop {
-	s := store.New(disk, store.Options{Now: clock.now, Parallel: 1 + chance(8), Many: sc.variant.many})
+func (l *lab) orderLoop(sc *scene, disk *memfs.FS, record *memfs.Record, clock *clock, chance func(int) int) *reconcile.Loop {
+	s := store.New(disk, store.Options{Now: clock.now, Parallel: 1 + chance(8), Many: sc.variant.many, Record: record})
 	return reconcile.New(reconcile.Options{
 		Store: s, Families: []reconcile.Family{sc.family}, Workers: 1 + chance(8), Now: clock.now,
 		Pause: func(_ context.Context, d time.Duration) error {

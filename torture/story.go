@@ -108,4 +108,6 @@ type scene struct {
 	rests  []map[string]string
 	spoken []map[string]string
 	starts []time.Time
+	// records[i] is what placet remembers of its writes by then.
+	records []*memfs.Record
 }

@@ -51,6 +51,9 @@ type world struct {
 	step  int
 	level uint64 // how many crashes lie behind
 
+	// record is what placet remembers of its writes, whatever becomes of the disk.
+	record *memfs.Record
+
 	store *store.Store
 	loop  *reconcile.Loop
 	// unlock gives up the workspace, as the death of a process does.
@@ -87,7 +90,7 @@ var errDown = errors.New("the machine has crashed")
 // newWorld returns the world in which the i-th step of a scene is to be taken.
 func (l *lab) newWorld(sc *scene, i int) *world {
 	w := l.worldOn(sc, sc.before[i].KillClone(), sc.starts[i])
-	w.step = i
+	w.step, w.record = i, sc.records[i].Clone()
 	return w
 }
 
@@ -108,7 +111,7 @@ const wait = time.Minute
 // after returns the world that comes up after a crash, of power or of placet alone.
 func (w *world) after(disk *memfs.FS, power bool) *world {
 	next := w.lab.worldOn(w.sc, disk, w.clock.at.Add(wait))
-	next.step, next.level = w.step, w.level+1
+	next.step, next.level, next.record = w.step, w.level+1, w.record.Clone()
 	next.promised = slices.Clip(w.promised)
 	for state, r := range w.published {
 		next.published[state] = r
@@ -159,7 +162,7 @@ func (w *world) boot() error {
 	if w.lab.wrap != nil {
 		fsys = w.lab.wrap(fsys)
 	}
-	w.store = store.New(fsys, store.Options{Now: w.clock.now, Parallel: 1, Many: w.sc.variant.many, Random: random})
+	w.store = store.New(fsys, store.Options{Now: w.clock.now, Parallel: 1, Many: w.sc.variant.many, Random: random, Record: w.record})
 	unlock, err := w.store.LockWorkspace()
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ var attacks = slices.Concat(
 	scaleAttacks,
 	journalAttacks,
 	formAttacks,
+	verifyAttacks,
 )
 
 func TestAttacks(t *testing.T) {

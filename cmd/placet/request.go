@@ -121,6 +121,8 @@ func (b *bench) nothingOpen(found []reconcile.Found, arg string) error {
 type closed struct {
 	run     engine.Key
 	receipt gate.Receipt
+	// doubt says that the receipt is not to be believed.
+	doubt string
 }
 
 func (c closed) Error() string {
@@ -133,7 +135,7 @@ func (c closed) Error() string {
 		}
 		text += fmt.Sprintf(", %s%s by %s (%s)", said, with, line(r.ProvidedBy.Shown(r.KnownAs)), line(r.ProvidedBy.Source))
 	}
-	return text + ", at " + line(r.DecidedAt)
+	return text + ", at " + line(r.DecidedAt) + suffix("; its receipt is ", c.doubt)
 }
 
 // says reports whether one of some words is the option or text that was taken.
@@ -174,5 +176,9 @@ func (b *bench) closed(f reconcile.Found, request string) (closed, bool) {
 		return closed{}, false
 	}
 	r, err := gate.ReadReceipt(d.Path, d.Body)
-	return closed{f.Key(), r}, err == nil
+	c := closed{run: f.Key(), receipt: r}
+	if seen, lookErr := b.loop.Look(f); lookErr == nil && err == nil {
+		c.doubt = unverified(seen.Snap, seen.Snap.Doc(d.Path), r)
+	}
+	return c, err == nil
 }

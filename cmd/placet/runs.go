@@ -175,7 +175,7 @@ func (b *bench) view(round *reconcile.Recall, f reconcile.Found) (view, bool) {
 		case d.Kind == layout.KindProblem:
 			v.notes = append(v.notes, standing{Path: d.Path, Text: noteBody(string(d.Body))})
 		case d.Kind == layout.KindReceipt:
-			receipts = append(receipts, receiptEntry(d)...)
+			receipts = append(receipts, receiptEntry(snap, d)...)
 		}
 	}
 	v.Log = mergeLog(v.Log, receipts)
@@ -188,14 +188,14 @@ func (b *bench) view(round *reconcile.Recall, f reconcile.Found) (view, bool) {
 // receiptEntry is what became of a request, for the run's log: an answer that was
 // refused or overtaken must be found there. It is none where the receipt cannot be
 // read.
-func receiptEntry(d engine.Document) []engine.Entry {
+func receiptEntry(snap engine.Snapshot, d engine.Document) []engine.Entry {
 	r, err := gate.ReadReceipt(d.Path, d.Body)
 	if err != nil {
 		return nil
 	}
 	at, _ := time.Parse(time.RFC3339, r.DecidedAt)
 	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.Shown(r.KnownAs), Message: r.RequestID}
-	for _, more := range []string{r.Response, r.Comment, r.Reason} {
+	for _, more := range []string{r.Response, r.Comment, r.Reason, unverified(snap, d, r)} {
 		e.Message += suffix(": ", more)
 	}
 	return []engine.Entry{e}
@@ -216,6 +216,12 @@ func mergeLog(log, entries []engine.Entry) []engine.Entry {
 	}
 	copy(all, log)
 	return all
+}
+
+// unverified says of a receipt in a snapshot that it is not to be believed, "" of one
+// that is.
+func unverified(snap engine.Snapshot, d engine.Document, r gate.Receipt) string {
+	return gate.Unverified(snap.Facts.Config, snap.Key.Family, snap.Doc(path.Join(path.Dir(d.Path), "request.json")), d, r)
 }
 
 // since is when a run came to stand where it stands: what is asked, else the

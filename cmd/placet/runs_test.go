@@ -79,8 +79,8 @@ func TestTheLogTellsWhatBecameOfARequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := view{Account: engine.Account{Log: []engine.Entry{{At: noon.Add(-time.Minute), Event: "before"}, {At: noon.Add(time.Minute), Event: "after"}}}}
-	v.Log = mergeLog(v.Log, append(receiptEntry(engine.Document{Path: "r/receipt.json", Body: body}),
-		receiptEntry(engine.Document{Path: "r/receipt.json", Body: []byte("{")})...))
+	v.Log = mergeLog(v.Log, append(receiptEntry(engine.Snapshot{}, engine.Document{Path: "r/receipt.json", Body: body}),
+		receiptEntry(engine.Snapshot{}, engine.Document{Path: "r/receipt.json", Body: []byte("{")})...))
 	if len(v.Log) != 3 || v.Log[1].Event != "receipt_superseded" || v.Log[1].Who != "kim" || v.Log[1].Message != "fr-1: reject: too late: another request" {
 		t.Errorf("%+v", v.Log)
 	}

@@ -17,7 +17,7 @@ import (
 
 // answer is an answer that counts, to an open request.
 type answer struct {
-	gate.Answer
+	gate.Decision
 	id   string
 	q    *Request
 	path string // relative to the session's folder
@@ -33,7 +33,7 @@ func (a *answer) why() string {
 	if len(a.Selected) > 0 {
 		word = strings.Join(a.Selected, ", ")
 	}
-	return fmt.Sprintf("%s by %s (%s)", word, a.By.User, a.By.Source)
+	return a.Why(fmt.Sprintf("%s by %s (%s)", word, a.By.User, a.By.Source))
 }
 
 // folder is the folder of a request.
@@ -68,7 +68,7 @@ func (r *reading) findAnswer(id string, q *Request) *answer {
 	if v.Answer == nil {
 		return nil
 	}
-	a := &answer{Answer: *v.Answer, id: id, q: q, path: r.Snap.Rel(v.Answer.Path)}
+	a := &answer{Decision: *v.Answer, id: id, q: q, path: r.Snap.Rel(v.Answer.Path)}
 	if problem := a.problem(); problem != "" {
 		r.Notes.Add(f.Dir+"/problem.md", problem)
 		return nil
@@ -98,17 +98,29 @@ func (r *reading) judging(id string, q *Request, f *gate.Folder) gate.Asked {
 		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
 		Rendered: gate.Rendered(func() ([]byte, error) { return r.form(req.Shown(body), q, shown) }),
 		Gate:     r.Snap.Facts.Config.GateFor("afl", q.Type), Now: r.Snap.Now, Torn: reader.Torn,
+		Revision: r.st.Revision,
 	}
 }
 
 // answerBefore is the answer of a receipt that is durable while its transition
-// is not: it is fact, whatever the form says by now.
+// is not: it is fact, whatever the form says by now. A receipt that does not count is
+// passed over, and an answer that counts replaces it.
 func (r *reading) answerBefore(f *gate.Folder, id string, q *Request) *answer {
-	rc := f.Ahead(r.st.Revision)
-	if rc == nil || rc.Result != gate.Accepted {
+	if f.Receipt == nil {
 		return nil
 	}
-	a := &answer{Answer: rc.Given(), id: id, q: q, at: text(rc.DecidedAt), revision: rc.Revision}
+	asked := r.judging(id, q, f)
+	if !f.ReceiptDoc.IssuedHere() {
+		asked.Altered = r.altered(f, id, q)
+	}
+	d, problem, ok := f.Ahead(asked)
+	if problem != "" {
+		r.Notes.Add(f.Dir+"/problem.md", problem)
+	}
+	if !ok || d.Expired() {
+		return nil
+	}
+	a := &answer{Decision: d, id: id, q: q, at: text(f.Receipt.DecidedAt), revision: f.Receipt.Revision}
 	a.path = a.Path
 	return a
 }

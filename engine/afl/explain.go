@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"placet/engine"
+	"placet/engine/gate"
 )
 
 // explaining says why a session stands where it stands: for each thing that
@@ -223,6 +224,9 @@ func (x explaining) approval(file, where string) {
 // stamps name the approvals besides an answer.
 func (x explaining) stamps(file string) {
 	r := x.r
+	if gate.Demands(r.Snap.Facts.Config.GateFor("afl", typeApproval)) {
+		return // none of them counts
+	}
 	later := r.st.Pause != nil || r.st.Specs.ChangesRequested != nil
 	if !later {
 		x.move(r.Path("meta.json"), `"checkpointsApproved": true approves them`)

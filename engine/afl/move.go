@@ -145,8 +145,11 @@ func (m *move) end(q *Request, status, reason string) {
 
 // take closes the request that an answer answers.
 func (m *move) take(a *answer) *move {
+	if !a.Counts() {
+		panic("afl: an answer that was not verified")
+	}
 	q := m.st.Requests[a.id]
-	m.end(q, accepted, "")
+	m.end(q, accepted, a.Unproven())
 	if a.revision > 0 { // the receipt is fact: it stays as it is
 		q.ClosedRevision = a.revision
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/templates"
 )
 
@@ -149,6 +150,7 @@ func (r *reading) resumes() (p engine.Plan, ok bool) {
 
 // approval says where a valid approval of the present design comes from.
 type approval struct {
+	gate.Decision
 	source string
 	by     string
 	cause  map[string]engine.Digest
@@ -161,7 +163,7 @@ func (r *reading) approval() *approval {
 		return nil
 	}
 	if a := r.answerOf(typeApproval, optApprove); a != nil {
-		return &approval{source: "request", by: a.By.User, answer: a}
+		return &approval{Decision: a.Decision, source: "request", by: a.By.User, answer: a}
 	}
 	at, stamped := r.stamped()
 	if wish := r.st.Specs.ChangesRequested; wish != nil && wish.Digest == r.st.Specs.Digest {
@@ -178,15 +180,31 @@ func (r *reading) approval() *approval {
 	}
 	switch {
 	case r.meta.Approved:
-		return &approval{source: "meta", cause: r.causeOf("meta.json", r.Snap.In("meta.json").Sum)}
+		return r.stampIn("meta", "meta.json", "")
 	case r.specs.approvedAt != "" || r.specs.approvedBy != "":
 		return r.stamp()
 	}
 	return nil
 }
 
-func (r *reading) stamp() *approval {
-	return &approval{source: "stamp", by: r.specs.approvedBy, cause: r.causeOf(specsYAML, r.Snap.In(specsYAML).Sum)}
+func (r *reading) stamp() *approval { return r.stampIn("stamp", specsYAML, r.specs.approvedBy) }
+
+// stampIn is the approval that a file carries in itself. Whoever can write the file can
+// write that as well: nil, with a note, where the gate asks for more.
+func (r *reading) stampIn(source, file, by string) *approval {
+	d := r.Snap.In(file)
+	c := gate.Claim{Source: gate.FromStamp, Place: d.Path}
+	c.Response, c.By.User = optApprove, by
+	asked := gate.Asked{Gate: r.Snap.Facts.Config.GateFor("afl", typeApproval)}
+	if open := r.openSubjects()[subject{typ: typeApproval}]; open != "" {
+		asked.Present = r.folder(open).Dir + "/form.md"
+	}
+	made, problem := gate.Verify(c, asked)
+	if problem != "" {
+		r.Notes.Beside(d.Path, problem)
+		return nil
+	}
+	return &approval{Decision: made, source: source, by: by, cause: r.causeOf(file, d.Sum)}
 }
 
 // stamped is when the file says that it was approved, for a stamp that must be
@@ -209,7 +227,7 @@ func (r *reading) stamped() (time.Time, bool) {
 
 func (r *reading) approves() (p engine.Plan, ok bool) {
 	a := r.approval()
-	if !r.awaits() || a == nil {
+	if !r.awaits() || a == nil || !a.Counts() {
 		return p, false
 	}
 	m := r.session(approvedEvent, Approving, "approved by "+a.source, a.cause)

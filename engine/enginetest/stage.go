@@ -82,6 +82,15 @@ func (s *Stage) Put(p, body string) {
 	s.Changed[p] = s.Now
 }
 
+// Issue writes a document as placet does, and remembers that.
+func (s *Stage) Issue(d engine.Document) {
+	s.Put(d.Path, string(d.Body))
+	switch d.Kind {
+	case layout.KindRequest, layout.KindForm, layout.KindReceipt, engine.KindState:
+		s.issued[d.Path] = append(s.issued[d.Path], engine.Sum(d.Body))
+	}
+}
+
 // In is the path of a file in the run's folder.
 func (s *Stage) In(rel string) string { return path.Join(s.Run.Dir, rel) }
 
@@ -192,11 +201,7 @@ func (s *Stage) Step() engine.Plan {
 		if exists != (d.Over != "") || exists && engine.Sum([]byte(have)) != d.Over {
 			s.T.Fatalf("write of %s over %q, but the file holds %q", d.Path, d.Over, have)
 		}
-		s.Put(d.Path, string(d.Body))
-		switch d.Kind {
-		case layout.KindRequest, layout.KindForm, layout.KindReceipt, engine.KindState:
-			s.issued[d.Path] = append(s.issued[d.Path], engine.Sum(d.Body))
-		}
+		s.Issue(d)
 	}
 	for _, p := range p.Removes {
 		delete(s.Files, p)

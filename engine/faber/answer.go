@@ -128,7 +128,7 @@ func (r *reading) decide(o *open, a *answer) outcome {
 		actContinue: answeredContinue, actRevise: answeredRevise, actRetry: answeredRetry,
 		actSkip: answeredSkip, actAbort: answeredAbort,
 	}[out.action]
-	if a.expired {
+	if a.Expired() {
 		out.event = expired
 	}
 	return out
@@ -196,12 +196,12 @@ func (r *reading) pointNext(o *open, action string) *ResumePoint {
 func (r *reading) answered(out outcome) engine.Plan {
 	var p engine.Plan
 	o, a := out.o, out.a
-	if o.a.Receipt == nil {
+	if o.a.Receipt == nil || a.Unproven() != "" {
 		p.Writes = append(p.Writes, r.receiptDoc(o.a, r.receipt(out)))
 	}
 	last := r.emit(&p, out.revision, out.at, r.answerEvents(out))
 	p.Writes = append(p.Writes, r.patched(r.answerEdits(out, last)))
-	reason := reasonFor(o.req, a.Response, a.By)
+	reason := a.Why(reasonFor(o.req, a.Response, a.By))
 	p.Transitions = append(p.Transitions, engine.Transition{
 		Edge:  engine.Edge{Of: "run", From: r.status, Event: out.event, To: out.to},
 		Cause: map[string]engine.Digest{a.cause: a.sum}, Actor: "placet", Reason: reason,
@@ -240,10 +240,10 @@ func (r *reading) receipt(out outcome) gate.Receipt {
 	rc := gate.Receipt{
 		SchemaVersion: 1, RequestID: out.o.a.ID, Result: "accepted", Response: a.Response, Selected: a.Selected,
 		Comment: a.Comment, Late: a.late, ProvidedBy: a.By, KnownAs: a.Known, Digest: a.Digest,
-		ReceivedAt: a.receivedAt, DecidedAt: millis(out.at), Revision: out.revision,
+		ReceivedAt: a.receivedAt, DecidedAt: millis(out.at), Reason: a.Unproven(), Revision: out.revision,
 	}
-	if a.expired {
-		rc.Result, rc.Reason = "expired", "the deadline "+out.o.req.Deadline+" passed without an answer"
+	if a.Expired() {
+		rc.Result, rc.Reason = "expired", a.Why("the deadline "+out.o.req.Deadline+" passed without an answer")
 	}
 	if a.Path != "" {
 		rc.Answer = &gate.Answered{Path: a.Path, SHA256: a.Sum.Hex()}
@@ -323,7 +323,7 @@ func (r *reading) answerEdits(out outcome, lastEvent int) []patch.Edit {
 		edits = append(edits, r.resolveError(out.o.q.phase, out.o.q.step)...)
 	}
 	edits = append(edits, r.closeEdits(out.point)...)
-	edits = append(edits, r.transitionEdits(out.revision, out.event, out.at, reasonFor(out.o.req, out.a.Response, out.a.By), out.a.cause, out.a.sum)...)
+	edits = append(edits, r.transitionEdits(out.revision, out.event, out.at, out.a.Why(reasonFor(out.o.req, out.a.Response, out.a.By)), out.a.cause, out.a.sum)...)
 	if out.a.recorded {
 		return edits
 	}

@@ -27,6 +27,8 @@ type open struct {
 	view    engine.Digest // of what is shown now
 	present string        // name of the form that belongs to the view
 	moved   []string      // artifacts that changed since
+	// fact is what a receipt ahead of the state decided; it may not count.
+	fact gate.Decision
 }
 
 // opened reads the folder of the request that the state asks.
@@ -44,7 +46,21 @@ func (r *reading) opened(q question) *open {
 		}
 	}
 	o.present = r.presentForm(o)
+	r.readReceipt(o)
 	return o
+}
+
+// readReceipt takes the receipt of the asked request for fact where it is one ahead
+// of the state. One that does not count is passed over with a note, and an answer
+// that counts replaces it.
+func (r *reading) readReceipt(o *open) {
+	d, problem, ok := o.a.Ahead(r.judging(o))
+	if ok {
+		o.fact = d
+	} else if problem != "" {
+		r.refuse(o, problem)
+		o.a.Receipt, o.a.BadReceipt = nil, true
+	}
 }
 
 // adopt decides whether request.json as it stands is this request's, must be
@@ -70,6 +86,10 @@ func (r *reading) adopt(o *open) {
 		o.stands, o.req, o.body = true, *o.a.Request, d.Body
 		// What the answer must hold is the state's to say, not the file's.
 		o.req.CommentRequired, o.req.MayAnswer = fresh.CommentRequired, fresh.MayAnswer
+		if !d.IssuedHere() {
+			// Nor is what silence does, where nobody knows who wrote the file.
+			o.req.Deadline, o.req.Default = fresh.Deadline, fresh.Default
+		}
 		if !r.vouched(o) {
 			o.altered = "it was changed after it was issued"
 		}

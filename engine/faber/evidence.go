@@ -1,9 +1,8 @@
 package faber
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"placet/engine"
@@ -15,14 +14,12 @@ import (
 // stands. Author and times come from what is on disk, so that history, event
 // and receipt agree and a repeated pass repeats them.
 type answer struct {
-	gate.Answer
+	gate.Decision
 	receivedAt string
 	decidedAt  time.Time
 	late       bool
-	expired    bool   // nobody answered: the deadline's option was taken
 	cause      string // path in the run's folder of what it was read from
 	sum        engine.Digest
-	receipt    *gate.Receipt
 	recorded   bool // feedback_history has it already
 }
 
@@ -55,11 +52,10 @@ func (r *reading) fromReceipt(o *open) *answer {
 			quote(o.a.ID), rc.Revision, rc.Response))
 		return nil
 	}
-	if rc.Result != "accepted" && rc.Result != "expired" {
+	if !o.fact.Counts() {
 		return nil
 	}
-	a := &answer{receivedAt: rc.ReceivedAt, late: rc.Late, expired: rc.Result == "expired", receipt: rc, recorded: r.st.answerTo(o.a.ID) != nil}
-	a.Response, a.Selected, a.Comment, a.By, a.Known, a.Digest = rc.Response, rc.Selected, rc.Comment, rc.ProvidedBy, rc.KnownAs, rc.Digest
+	a := &answer{Decision: o.fact, receivedAt: rc.ReceivedAt, late: rc.Late, recorded: r.st.answerTo(o.a.ID) != nil}
 	a.decidedAt = r.Snap.Now
 	if t, err := time.Parse(time.RFC3339, rc.DecidedAt); err == nil {
 		a.decidedAt = t
@@ -68,7 +64,7 @@ func (r *reading) fromReceipt(o *open) *answer {
 	switch {
 	case rc.Answer != nil:
 		a.cause, a.sum = r.Snap.Rel(rc.Answer.Path), engine.Digest("sha256:"+rc.Answer.SHA256)
-	case a.expired:
+	case a.Expired():
 		a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
 	case a.recorded:
 		a.cause, a.sum = "state.json", r.doc.Sum
@@ -83,7 +79,10 @@ func (r *reading) fromHistory(o *open) *answer {
 	if h == nil {
 		return nil
 	}
-	a := r.claim(o, "feedback_history of state.json", h.Response, h.Comment, h.ProvidedBy)
+	at, _ := time.Parse(time.RFC3339, h.ReceivedAt)
+	c := gate.Claim{Source: gate.FromHistory, RequestID: h.RequestID, Place: "feedback_history of state.json", At: at}
+	c.Response, c.Comment, c.By = h.Response, h.Comment, gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
+	a := r.claim(o, c)
 	if a == nil {
 		return nil
 	}
@@ -98,11 +97,11 @@ func (r *reading) fromEvent(o *open) *answer {
 		if e.Type != "feedback_received" || e.Metadata.RequestID != o.a.ID {
 			continue
 		}
+		at, _ := time.Parse(time.RFC3339, e.Timestamp)
 		by := e.Metadata.ProvidedBy
-		if by.User == "" {
-			by.User = e.User
-		}
-		a := r.claim(o, "events/"+e.Name, e.Metadata.Response, e.Metadata.Comment, by)
+		c := gate.Claim{Source: gate.FromEvent, RequestID: e.Metadata.RequestID, Place: "events/" + e.Name, At: at}
+		c.Response, c.Comment, c.By = e.Metadata.Response, e.Metadata.Comment, gate.By{User: cmp.Or(by.User, e.User), Source: by.Source}
+		a := r.claim(o, c)
 		if a == nil {
 			return nil
 		}
@@ -124,8 +123,7 @@ func (r *reading) remember(o *open, a *answer, e *event) *answer {
 	if t, err := time.Parse(time.RFC3339, e.Timestamp); err == nil {
 		a.decidedAt = t
 	}
-	if a.By.Source == gate.SourceDeadline {
-		a.expired, a.Known, a.Digest = true, nil, o.view
+	if a.Expired() {
 		a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
 		return a
 	}
@@ -134,7 +132,7 @@ func (r *reading) remember(o *open, a *answer, e *event) *answer {
 		return nil
 	}
 	if v := r.judgedAgain(o.a, a.Response); v.Answer != nil {
-		a.Answer = *v.Answer
+		a.Decision = *v.Answer
 		a.cause, a.sum = r.Snap.Rel(a.Path), a.Sum
 		if at, ok := o.deadline(); ok && !a.decidedAt.Before(at) {
 			a.late = true
@@ -143,56 +141,22 @@ func (r *reading) remember(o *open, a *answer, e *event) *answer {
 	return a
 }
 
-// claim checks an answer that somebody wrote into the run's own records: its
-// author is claimed and no more, which is not enough where the gate asks for
-// certain approvers by other proof.
-func (r *reading) claim(o *open, place, response, comment string, by ProvidedBy) *answer {
-	a := &answer{decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now)}
-	a.By = gate.By{User: by.User, Source: by.Source}
-	a.Comment, a.Digest = comment, o.issued
-	a.Known = []string{"claimed:" + by.User}
-	a.Response = strings.TrimSpace(response)
-	if r.tooLong(o, place, response, comment) {
+// claim has an answer verified that somebody wrote into the run's own records, or
+// the default that a passed deadline took by their word.
+func (r *reading) claim(o *open, c gate.Claim) *answer {
+	if c.By.Source == gate.SourceDeadline {
+		c.Source, c.Digest = gate.FromDeadline, o.view
+	}
+	d, problem := gate.Verify(c, r.judging(o))
+	if problem != "" {
+		r.refuse(o, problem)
 		return nil
 	}
-	if !o.req.FreeText() {
-		id, ok := gate.Match(o.req.Options, response)
-		if !ok {
-			r.refuse(o, fmt.Sprintf("%s answers %s: that is none of %s. It is passed over.", place, quote(response), choices(o.req)))
-			return nil
-		}
-		a.Response = id
-	} else if a.Response == "" {
-		r.refuse(o, place+" answers with no text. It is passed over.")
-		return nil
-	}
-	allowed := o.req.MayAnswer
-	if len(allowed) > 0 && !slices.Contains(allowed, by.User) && !slices.Contains(allowed, "claimed:"+by.User) {
-		r.refuse(o, fmt.Sprintf("%s names %s, who may not answer this request: it is for %s. It is passed over.", place, quote(by.User), strings.Join(allowed, ", ")))
-		return nil
-	}
-	return a
-}
-
-// tooLong refuses an answer of another writer that says more than can be recorded.
-func (r *reading) tooLong(o *open, place, response, comment string) bool {
-	n := len(response) + len(comment)
-	if n > gate.LongestAnswer {
-		r.refuse(o, fmt.Sprintf("%s has %d bytes of text: expected at most %d. Put the rest into a file and name it.", place, n, gate.LongestAnswer))
-	}
-	return n > gate.LongestAnswer
+	return &answer{Decision: d, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now)}
 }
 
 // refuse says in the request's folder why an answer does not count.
 func (r *reading) refuse(o *open, text string) { r.Notes.Add(o.a.Dir+"/problem.md", text) }
-
-func choices(req gate.Request) string {
-	ids := make([]string, len(req.Options))
-	for i, o := range req.Options {
-		ids[i] = o.ID
-	}
-	return strings.Join(ids, ", ")
-}
 
 // fromFiles judges response.json and the present form.
 func (r *reading) fromFiles(o *open) *answer {
@@ -215,7 +179,7 @@ func (r *reading) fromFiles(o *open) *answer {
 	if v.Answer == nil {
 		return nil
 	}
-	a := &answer{Answer: *v.Answer, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now)}
+	a := &answer{Decision: *v.Answer, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now)}
 	a.cause, a.sum = r.Snap.Rel(a.Path), a.Sum
 	if at, ok := o.deadline(); ok && !r.Snap.Now.Before(at) {
 		a.late = true
@@ -225,18 +189,22 @@ func (r *reading) fromFiles(o *open) *answer {
 
 // judging is a request with all that bears on its answer.
 func (r *reading) judging(o *open) gate.Asked {
-	issued := o.issued
+	issued, altered := o.issued, o.altered
 	if o.claimed && len(o.req.Artifacts) > 0 {
 		issued = ""
+	}
+	if !o.stands {
+		altered = "it is not there"
 	}
 	return gate.Asked{
 		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
 		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: o.stale(),
 		Gate: r.Snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.Snap.Now, Torn: reader.Torn,
+		Revision: r.rev, Altered: altered,
 	}
 }
 
-// deadline is the moment that stands in the request, if one does.
+// deadline is the moment at which the request takes its default, if there is one.
 func (o *open) deadline() (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339, o.req.Deadline)
 	return t, err == nil && o.req.Deadline != ""
@@ -257,8 +225,11 @@ func (r *reading) timedOut(o *open) *answer {
 	if o.req.Default == "" || approves(o.req.Default) || r.Held {
 		return nil
 	}
-	a := &answer{decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now), expired: true}
-	a.Response, a.By, a.Digest = o.req.Default, gate.By{User: "placet", Source: "deadline"}, o.view
-	a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
+	c := gate.Claim{RequestID: o.a.ID, Place: o.a.Dir + "/request.json", At: r.Snap.Now}
+	c.Response, c.By = o.req.Default, gate.By{User: "placet", Source: gate.SourceDeadline}
+	a := r.claim(o, c)
+	if a != nil {
+		a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
+	}
 	return a
 }

@@ -139,6 +139,9 @@ func (r *reading) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 	if last == nil || last.Reason != reasonFor(*a.Request, h.Response, rc.ProvidedBy) {
 		return rc
 	}
+	if last.Edge == expired && !r.expiredThen(a, h.Response) {
+		return rc
+	}
 	rc.Reason, rc.DecidedAt = "", millis(r.lastAt())
 	if last.Edge == expired {
 		rc.Result, rc.KnownAs = "expired", nil
@@ -146,6 +149,19 @@ func (r *reading) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 	}
 	r.recall(a, &rc)
 	return rc
+}
+
+// expiredThen reports whether the deadline of a request of the past had taken an option
+// when the last transition was made. Only a request.json that this machine wrote
+// tells.
+func (r *reading) expiredThen(a *asked, option string) bool {
+	if !a.Doc.IssuedHere() {
+		return false
+	}
+	c := gate.Claim{Source: gate.FromDeadline, RequestID: a.ID, At: r.lastAt()}
+	c.Response = option
+	d, _ := gate.Verify(c, r.askedAgain(a))
+	return d.Counts()
 }
 
 // recall fills in what only the answer's own file tells.
@@ -156,7 +172,7 @@ func (r *reading) recall(a *asked, rc *gate.Receipt) {
 	}
 	rc.Answer = &gate.Answered{Path: v.Answer.Path, SHA256: v.Answer.Sum.Hex()}
 	rc.KnownAs, rc.Digest, rc.Selected = v.Answer.Known, v.Answer.Digest, v.Answer.Selected
-	if t, err := time.Parse(time.RFC3339, a.Request.Deadline); err == nil && !r.lastAt().Before(t) {
+	if t, err := time.Parse(time.RFC3339, a.Request.Deadline); err == nil && a.Doc.IssuedHere() && !r.lastAt().Before(t) {
 		rc.Late = true
 	}
 }

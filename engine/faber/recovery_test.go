@@ -65,6 +65,32 @@ func TestLostReceiptIsRecalled(t *testing.T) {
 	}
 }
 
+// A machine that remembers nothing takes the receipt that a crash left for a claim: it
+// is carried out, and the receipt says so.
+func TestReceiptOfAnUnrecordedMachine(t *testing.T) {
+	w := waitingRun(t)
+	w.Unrecorded = true
+	w.Respond("fr-1", map[string]any{"response": "approve", "comment": "yes"})
+	before, receipt := w.Files[w.Run.State], w.In("requests/fr-1/receipt.json")
+	w.settle()
+	w.Put(w.Run.State, before)
+	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
+		t.Fatalf("took %v", taken)
+	}
+	if rc := w.Files[receipt]; !strings.Contains(rc, "did not write") || strings.Contains(rc, "owner:") || !strings.Contains(rc, "claimed:jmcwilliam") {
+		t.Errorf("receipt %s", rc)
+	}
+	if !strings.Contains(w.Files[w.Run.State], "did not write") {
+		t.Errorf("state %s", w.Files[w.Run.State])
+	}
+	// Once more: the receipt goes on saying so.
+	again := w.Files[receipt]
+	w.Put(w.Run.State, before)
+	if w.settle(); w.Files[receipt] != again {
+		t.Errorf("receipt:\n%s", cmp.Diff(again, w.Files[receipt]))
+	}
+}
+
 // An answer in a feedback_received event of upstream's counts; one that names
 // no option does not.
 func TestAnswerInAnEvent(t *testing.T) {

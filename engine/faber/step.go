@@ -146,7 +146,7 @@ func (r *reading) route() (p engine.Plan, moved bool) {
 // take makes the transition of an answer. Without a place to go on from, the
 // answer waits.
 func (r *reading) take(o *open, a *answer) (engine.Plan, bool) {
-	if o.q.phase == "" || o.q.step == "" {
+	if !a.Counts() || o.q.phase == "" || o.q.step == "" {
 		return engine.Plan{}, false
 	}
 	return r.answered(r.decide(o, a)), true

@@ -4,14 +4,32 @@ import (
 	"sort"
 	"strings"
 
+	"placet/engine/gate"
 	"placet/templates"
 )
 
 // resumes reports whether an answer waits to be taken up: the run goes on from
 // a resume point that placet set, and no event of upstream says that it did.
-func (r *reading) resumes() bool {
+func (r *reading) resumes() bool { return r.pointed() && r.proven(r.st.ResumePoint.RequestID) }
+
+// pointed reports whether the state says that an answer waits to be taken up.
+func (r *reading) pointed() bool {
 	rp := r.st.ResumePoint
 	return r.stateErr == "" && r.status == InProgress && rp != nil && rp.RequestID != "" && rp.Action != "" && !r.takenUp(rp.RequestID)
+}
+
+// proven reports whether placet may act on the answer to a request of the past: whoever
+// writes the state can write an answer into it, so a gate that asks for more than that
+// asks for placet's own receipt.
+func (r *reading) proven(id string) bool {
+	c, a := r.Snap.Facts.Config, r.askeds[id]
+	if a == nil {
+		a = &asked{Folder: gate.EmptyFolder(r.Snap.Dir, id)}
+	}
+	if !gate.Demands(gate.GateOf(c, "faber", a.Doc)) {
+		return true
+	}
+	return a.Receipt != nil && gate.Unverified(c, "faber", a.Doc, a.ReceiptDoc, *a.Receipt) == ""
 }
 
 // takenUp reports whether an event by others, numbered after the answer's

@@ -29,19 +29,9 @@ func (a Asked) readResponse(d engine.Document) reading {
 		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Extra: r.Extra,
 		By:    By{User: r.ProvidedBy.User, Source: cmp.Or(r.ProvidedBy.Source, SourceFile)},
 		Known: claimed(d.Known, r.ProvidedBy.User),
-		Path:  d.Path, Sum: d.Sum, Digest: cmp.Or(r.Digest, a.Issued),
+		Path:  d.Path, Sum: d.Sum, Digest: r.Digest,
 	}
-	switch {
-	case r.RequestID != a.Request.RequestID:
-		return reading{problem: otherRequest(d.Path, r.RequestID, a.Request.RequestID)}
-	case r.ProvidedBy.Source == SourceDeadline:
-		return reading{problem: deadlineSource(d.Path)}
-	case r.ProvidedBy.Source == SourceForm:
-		return reading{problem: formSource(d.Path)}
-	case answer.Digest != a.View:
-		return reading{problem: staleResponse(a, d.Path, r.Digest)}
-	}
-	return a.admit(answer)
+	return a.admit(Claim{Source: FromResponse, RequestID: r.RequestID, Answer: answer})
 }
 
 // parseResponse parses a response.json, which must name its response unless the
@@ -85,7 +75,7 @@ func (a Asked) judgeForm(d engine.Document) reading {
 	} else if len(f.Ticked) > 0 {
 		answer.Response, answer.Selected = f.Ticked[0], slices.Concat(f.Ticked[1:], f.Items)
 	}
-	return a.admit(answer)
+	return a.admit(Claim{Source: FromForm, RequestID: f.RequestID, Answer: answer})
 }
 
 // unusableForm passes over what is wrong with a form that cannot be the
@@ -97,23 +87,26 @@ func (a Asked) unusableForm(d engine.Document, err error, present bool) reading 
 	return a.unusable(d, err)
 }
 
-// admit checks an answer's content and author against the request and the
-// gate, and spells it as the request does.
-func (a Asked) admit(answer Answer) reading {
-	problem := a.checkResponse(&answer)
+// admit is the reading of a file that answers.
+func (a Asked) admit(c Claim) reading {
+	d, problem := Verify(c, a)
+	if problem != "" {
+		return reading{problem: problem}
+	}
+	return reading{answer: &d}
+}
+
+// checkWords checks an answer's content against the request, and spells it as the
+// request does.
+func (a Asked) checkWords(answer *Answer) string {
+	problem := a.checkResponse(answer)
 	if n := len(answer.Response) + len(answer.Comment); problem == "" && n > LongestAnswer {
 		problem = longText(answer.Path, n)
 	}
 	if problem == "" {
-		problem = a.checkSelected(&answer)
+		problem = a.checkSelected(answer)
 	}
-	if problem == "" {
-		problem = a.checkAuthor(&answer)
-	}
-	if problem != "" {
-		return reading{problem: problem}
-	}
-	return reading{answer: &answer}
+	return problem
 }
 
 func (a Asked) checkResponse(answer *Answer) string {

@@ -5,9 +5,10 @@
 // A request is asked in two files, request.json for tools and a form for
 // people ([Request.Encode], [Form]; a request may have a text of its own there,
 // [Block]), and answered in two, response.json and the form itself
-// ([ReadResponse], [ReadForm]). [Judge] says which answer counts, [After] what an
-// answer means that stands in place once the request is closed, and [Receipt]
-// records what became of it.
+// ([ReadResponse], [ReadForm]). [Verify] alone makes a [Decision] of what something
+// says, be it such a file, a receipt, a record of upstream's or a passed deadline.
+// [Judge] says which of the files counts, [After] what an answer means that stands in
+// place once the request is closed, and [Receipt] records what became of it.
 //
 // The rules:
 //

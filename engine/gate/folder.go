@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"placet/engine"
 	"placet/layout"
@@ -18,8 +19,9 @@ type Folder struct {
 	// says, nil where it cannot be used.
 	Doc     engine.Document
 	Request *Request
-	// Receipt is nil where there is none, or a bad one.
+	// Receipt is nil where there is none, or a bad one; ReceiptDoc is its document.
 	Receipt    *Receipt
+	ReceiptDoc engine.Document
 	BadReceipt bool
 }
 
@@ -71,16 +73,16 @@ func (f *Folder) add(d engine.Document) {
 			f.BadReceipt = true
 			return
 		}
-		f.Receipt = &rc
+		f.Receipt, f.ReceiptDoc = &rc, d
 	}
 }
 
 // Reissued is request.json as it would be made with the times of the one that lies
 // there, where that gives the same bytes: a request that a crash left before its
 // transition became fact keeps its times, since its form may have been answered
-// already.
+// already. Only what this machine wrote does: another's times would be deadlines.
 func (f *Folder) Reissued(make func(requestedAt, deadline string) []byte) (body []byte, ok bool) {
-	if f.Request == nil {
+	if f.Request == nil || !f.Doc.IssuedHere() {
 		return nil, false
 	}
 	body = make(f.Request.RequestedAt, f.Request.Deadline)
@@ -101,13 +103,21 @@ func (f *Folder) Altered(issued engine.Digest) (why string) {
 	return "it was changed after it was issued"
 }
 
-// Ahead is the receipt of a transition that the state, of this revision, has not made:
-// it is fact all the same. nil where there is none.
-func (f *Folder) Ahead(revision int) *Receipt {
-	if f.Receipt == nil || f.Receipt.Revision <= revision {
-		return nil
+// Ahead is the decision of a receipt whose transition the state has not made: that is
+// fact all the same. ok is false where there is none that counts; problem says why
+// one that stands does not. What a receipt closes without an answer decides
+// nothing.
+func (f *Folder) Ahead(a Asked) (d Decision, problem string, ok bool) {
+	rc := f.Receipt
+	if rc == nil || rc.Revision <= a.Revision || f.ReceiptDoc.IssuedHere() && rc.Result != Accepted && rc.Result != Expired {
+		return Decision{}, "", false
 	}
-	return f.Receipt
+	at, _ := time.Parse(time.RFC3339, rc.DecidedAt)
+	d, problem = Verify(Claim{
+		Source: FromReceipt, RequestID: rc.RequestID, Answer: rc.Given(), Place: f.ReceiptDoc.Path, At: at, Receipt: rc,
+		Issued: f.ReceiptDoc.IssuedHere(),
+	}, a)
+	return d, problem, d.Counts()
 }
 
 // Unsettled reports whether a file of the folder may still be being written.

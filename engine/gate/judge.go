@@ -67,6 +67,11 @@ type Asked struct {
 	Hint string
 	Gate engine.Gate
 	Now  time.Time
+	// Revision is that of the state, and Altered why request.json is not what was
+	// issued, "" where it is or is gone: both are asked of a receipt that this
+	// machine did not write.
+	Revision int
+	Altered  string
 	// Torn is how long a file that cannot be read may be half of a write.
 	Torn time.Duration
 }
@@ -85,7 +90,7 @@ func Rendered(form func() ([]byte, error)) func() [][]byte {
 // Verdict is what the files of a request folder amount to.
 type Verdict struct {
 	// Answer is the one that counts, nil if none does.
-	Answer *Answer
+	Answer *Decision
 	// Problem is the text of problem.md, "" for none. It may stand beside an
 	// answer: what cannot be used is passed over.
 	Problem string
@@ -109,7 +114,7 @@ func Judge(a Asked) Verdict {
 	if v, wait := waiting(a, readings); wait {
 		return v
 	}
-	var answers []Answer
+	var answers []Decision
 	var problems []string
 	for _, r := range readings {
 		if r.problem != "" {
@@ -128,7 +133,7 @@ func Judge(a Asked) Verdict {
 
 // reading is what one file of a request folder says.
 type reading struct {
-	answer  *Answer
+	answer  *Decision
 	problem string
 	// wait is the file where it may be half of a write, nil where it is none.
 	wait *engine.Holding
@@ -146,7 +151,7 @@ func waiting(a Asked, readings []reading) (Verdict, bool) {
 }
 
 // one makes one answer of those that are alike; where they differ, it says so.
-func one(r Request, answers []Answer) (*Answer, string) {
+func one(r Request, answers []Decision) (*Decision, string) {
 	if len(answers) == 0 {
 		return nil, ""
 	}
@@ -168,7 +173,7 @@ func one(r Request, answers []Answer) (*Answer, string) {
 // alike reports whether two answers name the same options, or give the same
 // text, and pick the same items. Both are spelled and ordered as the request
 // has them.
-func alike(r Request, a, b Answer) bool {
+func alike(r Request, a, b Decision) bool {
 	return sameResponse(r, a.Response, b.Response) && slices.Equal(a.Selected, b.Selected)
 }
 

@@ -156,7 +156,7 @@ func notAllowed(path string, known, approvers []string) string {
 }
 
 // differ quotes valid answers of which each would count alone.
-func differ(answers []Answer) string {
+func differ(answers []Decision) string {
 	var b strings.Builder
 	b.WriteString("There are several answers, and they differ, so none counts:\n")
 	for _, a := range answers {

@@ -11,7 +11,7 @@ import (
 
 // answer is an answer that counts, to an open request.
 type answer struct {
-	gate.Answer
+	gate.Decision
 	id   string
 	path string // as the family writes paths
 	// revision is that of the transition that the answer was to make where a
@@ -24,7 +24,7 @@ type answer struct {
 // why is the reason of the transition that an answer causes.
 func (a *answer) why() string {
 	words := append([]string{a.Response}, a.Selected...)
-	return fmt.Sprintf("%s by %s (%s)", strings.Join(words, ", "), orWord(a.By.User, "unknown"), a.By.Source)
+	return a.Why(fmt.Sprintf("%s by %s (%s)", strings.Join(words, ", "), orWord(a.By.User, "unknown"), a.By.Source))
 }
 
 // answerFor finds the answer to an open request, once per step; nil for none.
@@ -64,7 +64,7 @@ func (r *reading) findAnswer(q *Request) *answer {
 		return nil
 	}
 	return &answer{
-		Answer: *v.Answer, id: q.ID, path: cause(r.Snap.Rel(v.Answer.Path)), late: q.Deadline != "" && !r.Snap.Now.Before(q.Deadline.Time()),
+		Decision: *v.Answer, id: q.ID, path: cause(r.Snap.Rel(v.Answer.Path)), late: q.Deadline != "" && !r.Snap.Now.Before(q.Deadline.Time()),
 	}
 }
 
@@ -80,23 +80,32 @@ func (r *reading) hold(f *gate.Folder) {
 	}
 }
 
-// answerBefore is the answer of a receipt that is durable while its transition is
-// not: it is fact, whatever the form says by now.
-func (r *reading) answerBefore(f *gate.Folder, q *Request) *answer {
-	rc := f.Ahead(r.st.Revision)
-	if rc == nil || rc.Result != gate.Accepted {
-		return nil
+// ahead is the decision of a receipt that is durable while its transition is not. One
+// that does not count is passed over with a note, and an answer that counts replaces
+// it.
+func (r *reading) ahead(q *Request) gate.Decision {
+	f := r.folder(q.ID)
+	if f.Receipt == nil {
+		return gate.Decision{}
 	}
-	a := &answer{Answer: rc.Given(), id: q.ID, revision: rc.Revision, decidedAt: text(rc.DecidedAt), receivedAt: text(rc.ReceivedAt), late: rc.Late}
-	a.path = a.Path
-	return a
+	d, problem, _ := f.Ahead(r.judging(q, f))
+	if problem != "" {
+		r.Notes.Add(f.Dir+"/problem.md", problem)
+	}
+	return d
 }
 
-// expiredBefore reports whether a crash left the receipt of a deadline without its
-// transition.
-func (r *reading) expiredBefore(q *Request) bool {
-	rc := r.folder(q.ID).Ahead(r.st.Revision)
-	return rc != nil && rc.Result == gate.Expired
+// answerBefore is the answer of such a receipt: it is fact, whatever the form says by
+// now.
+func (r *reading) answerBefore(f *gate.Folder, q *Request) *answer {
+	d := r.ahead(q)
+	if !d.Counts() || d.Expired() {
+		return nil
+	}
+	rc := f.Receipt
+	a := &answer{Decision: d, id: q.ID, revision: rc.Revision, decidedAt: text(rc.DecidedAt), receivedAt: text(rc.ReceivedAt), late: rc.Late}
+	a.path = a.Path
+	return a
 }
 
 // unsureReceipt reports whether the receipt of an open request cannot be read now:
@@ -129,8 +138,8 @@ func (r *reading) recorded() (engine.Plan, bool) {
 				return p, true
 			}
 		}
-		if q.Type == typeHITL && r.expiredBefore(q) {
-			return r.expire(q), true
+		if d := r.ahead(q); q.Type == typeHITL && d.Expired() {
+			return r.expire(q, d), true
 		}
 	}
 	return engine.Plan{}, false
@@ -252,7 +261,7 @@ func (r *reading) goalFree(would Goal) bool {
 		r.Held = true
 		return false
 	}
-	if q := r.st.openRequest(typeHITL); q != nil && r.folder(q.ID).Ahead(r.st.Revision) != nil {
+	if q := r.st.openRequest(typeHITL); q != nil && r.ahead(q).Counts() {
 		return true
 	}
 	return once(r, "foreign goal", func() bool {
@@ -285,17 +294,26 @@ func (r *reading) timesOut() (p engine.Plan, ok bool) {
 	if q == nil || q.Deadline == "" || !r.due(q.Deadline) || r.Held || r.hitlAnswer() != nil || !r.goalFree(goalOf(r.st, nil)) {
 		return p, false
 	}
-	return r.expire(q), true
+	f := r.folder(q.ID)
+	asked := r.judging(q, f)
+	c := gate.Claim{Source: gate.FromDeadline, RequestID: q.ID, Place: f.Doc.Path, At: r.Snap.Now}
+	c.Response, c.Digest = asked.Request.Default, asked.View
+	d, problem := gate.Verify(c, asked)
+	if problem != "" {
+		r.Notes.Add(f.Dir+"/problem.md", problem)
+		return p, false
+	}
+	return r.expire(q, d), true
 }
 
-func (r *reading) expire(q *Request) engine.Plan {
-	m := r.move(timedOut, Reached, "nobody answered until "+string(q.Deadline))
+func (r *reading) expire(q *Request, d gate.Decision) engine.Plan {
+	m := r.move(timedOut, Reached, d.Why("nobody answered until "+string(q.Deadline)))
 	goal := goalOf(m.st, nil)
 	m.st.Goal = &goal
 	own := m.st.request(q.ID)
-	m.end(own, gate.Expired, "nobody answered until the deadline")
+	m.end(own, gate.Expired, d.Why("nobody answered until the deadline"))
 	own.Response = byDeadline
-	if rc := r.folder(q.ID).Ahead(r.st.Revision); rc != nil && rc.Result == gate.Expired {
+	if rc := r.folder(q.ID).Receipt; d.Ahead() {
 		own.ClosedAt, own.ReceivedAt, own.ClosedRevision = text(rc.DecidedAt), text(rc.ReceivedAt), rc.Revision
 	}
 	return m.plan()

@@ -116,8 +116,11 @@ func (m *move) endAll(result, reason string) {
 // take closes the request that an answer answers, and names the answer as the
 // cause.
 func (m *move) take(a *answer) *move {
+	if !a.Counts() {
+		panic("optimizer: an answer that was not verified")
+	}
 	q := m.st.request(a.id)
-	m.end(q, gate.Accepted, "")
+	m.end(q, gate.Accepted, a.Unproven())
 	if a.revision > 0 { // the receipt is fact: it stays as it is
 		q.ClosedRevision, q.ClosedAt, q.ReceivedAt = a.revision, a.decidedAt, a.receivedAt
 	}

@@ -210,6 +210,7 @@ func (r *reading) judging(q *Request, f *gate.Folder) gate.Asked {
 		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
 		Rendered: gate.Rendered(func() ([]byte, error) { return r.form(req.Shown(body), q, shown) }),
 		Gate:     r.Snap.Facts.Config.GateFor("optimizer", q.Type), Now: r.Snap.Now, Torn: reader.Torn,
+		Revision: r.st.Revision, Altered: f.Altered(engine.Digest(q.Digest)),
 	}
 	if q.Type == typeHITL {
 		a.Default, a.Hint = optAppropriate, levelHint

@@ -1,0 +1,324 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/templates"
+)
+
+// Source is the kind of place in which a claim was found.
+type Source int
+
+// The sources of claims.
+const (
+	FromResponse Source = iota + 1
+	FromForm
+	// FromReceipt is a receipt of a transition that the state has not made.
+	FromReceipt
+	// FromHistory is an entry that upstream wrote into the state itself.
+	FromHistory
+	FromEvent
+	// FromStamp is an approval inside the document that it approves.
+	FromStamp
+	// FromDeadline is nobody's answer: the deadline passed.
+	FromDeadline
+)
+
+// Claim is what something says to have been answered, before it is verified.
+type Claim struct {
+	Source Source
+	// RequestID is that of the request that it answers.
+	RequestID string
+	// Answer is what it says. Digest is that of what the reviewer was shown.
+	Answer
+	// Place names the place of the claim in notes; "" stands for Path.
+	Place string
+	// At is when the claim says that it was decided: of a deadline and a receipt.
+	At time.Time
+	// Receipt is the receipt that makes the claim, nil for other sources.
+	Receipt *Receipt
+	// Issued says that this machine wrote the document that makes the claim.
+	Issued bool
+}
+
+// verified is an answer under a name that keeps other packages from making a
+// [Decision] of one.
+type verified = Answer
+
+// Decision is an answer that counts. Only [Verify] makes one.
+type Decision struct {
+	verified
+	source  Source
+	expired bool
+	// unproven says that a receipt is the source that this machine did not write.
+	unproven bool
+}
+
+// Counts reports whether Verify made the decision. The zero Decision decides
+// nothing.
+func (d Decision) Counts() bool { return d.source != 0 }
+
+// Given is the answer that counts.
+func (d Decision) Given() Answer { return d.verified }
+
+// Expired reports whether nobody answered and the deadline took its default.
+func (d Decision) Expired() bool { return d.expired }
+
+// Ahead reports whether the decision is that of a receipt whose transition the state
+// has not made.
+func (d Decision) Ahead() bool { return d.source == FromReceipt }
+
+// unissued is the reason in a receipt that repeats another, which this machine
+// did not write.
+const unissued = "taken from a receipt that this machine did not write"
+
+// Unproven is the reason that the receipt of the decision gives where it rests on
+// a receipt that this machine did not write, else "".
+func (d Decision) Unproven() string {
+	if d.unproven {
+		return unissued
+	}
+	return ""
+}
+
+// Why adds to the reason of a transition or a receipt that the decision rests on
+// such a receipt, where it does.
+func (d Decision) Why(reason string) string {
+	if d.unproven {
+		return reason + ", " + unissued
+	}
+	return reason
+}
+
+// Demands reports whether a gate asks for more than any well-formed answer.
+func Demands(g engine.Gate) bool {
+	return g.Level != "" && g.Level != levelFile || len(g.Approvers) > 0
+}
+
+// Verify makes a claim a decision, or says why it is none. It is the only way by
+// which an answer comes to count, wherever it was found.
+//
+// A claim names the request, an answer that the request offers, and the digest of
+// what is or was shown. What people write into the request's folder is then held
+// against the gate by what is known of its author. A receipt that this machine wrote
+// is fact: the answer was verified before it. Every other record (another
+// receipt, an entry of upstream's, a stamp) proves nothing: it is taken at the level
+// file and without approvers alone.
+func Verify(c Claim, a Asked) (Decision, string) {
+	if c.Place == "" {
+		c.Place = c.Path
+	}
+	d := Decision{source: c.Source, unproven: c.Source == FromReceipt && !c.Issued}
+	if c.Receipt != nil {
+		d.expired = c.Receipt.Result == Expired
+		d.unproven = d.unproven || strings.HasSuffix(c.Receipt.Reason, unissued)
+	}
+	problem := a.verify(&c)
+	if problem != "" {
+		return Decision{}, problem
+	}
+	d.expired = d.expired || c.Source == FromDeadline
+	d.verified = c.Answer
+	return d, ""
+}
+
+// verify checks a claim, and spells its answer as the request does.
+func (a Asked) verify(c *Claim) string {
+	if c.RequestID != a.Request.RequestID {
+		return otherRequest(c.Place, c.RequestID, a.Request.RequestID)
+	}
+	switch c.Source {
+	case FromResponse, FromForm:
+		return a.verifyAnswer(c)
+	case FromReceipt:
+		return a.verifyReceipt(c)
+	case FromHistory, FromEvent:
+		return a.verifyRecord(c)
+	case FromStamp:
+		return a.unproven(c)
+	case FromDeadline:
+		return a.verifyDeadline(c)
+	}
+	panic(fmt.Sprintf("gate: a claim from nowhere (%d)", c.Source))
+}
+
+// verifyAnswer checks what somebody wrote into the request's folder.
+func (a Asked) verifyAnswer(c *Claim) string {
+	shown := cmp.Or(c.Digest, a.Issued)
+	switch {
+	case c.By.Source == SourceDeadline:
+		return deadlineSource(c.Place)
+	case c.By.Source == SourceForm && c.Source == FromResponse:
+		return formSource(c.Place)
+	case shown != a.View && c.Source == FromForm:
+		return staleForm(a, c.Place)
+	case shown != a.View:
+		return staleResponse(a, c.Place, c.Digest)
+	}
+	c.Digest = shown
+	if problem := a.checkWords(&c.Answer); problem != "" {
+		return problem
+	}
+	return a.checkAuthor(&c.Answer)
+}
+
+// verifyReceipt checks a receipt of a transition that the state has not made.
+func (a Asked) verifyReceipt(c *Claim) string {
+	rc := c.Receipt
+	if c.Issued {
+		return ""
+	}
+	if problem := a.unproven(c); problem != "" {
+		return problem + fmt.Sprintf(" Remove %s.", code(c.Place))
+	}
+	if wrong := a.unfit(c); wrong != "" {
+		return fmt.Sprintf("%s moves nothing: this machine did not write it, and %s. Remove it, and answer in %s.", code(c.Place), wrong, a.form())
+	}
+	if rc.Result == Expired {
+		return a.verifyDeadline(c)
+	}
+	said := c.Answer
+	said.Path = c.Place
+	if problem := a.checkWords(&said); problem != "" {
+		return problem + fmt.Sprintf(" Remove %s.", code(c.Place))
+	}
+	c.Response, c.Selected = said.Response, said.Selected
+	return ""
+}
+
+// unfit says why a receipt that this machine did not write cannot be that of the
+// next transition, "" where it can.
+func (a Asked) unfit(c *Claim) string {
+	rc := c.Receipt
+	switch {
+	case rc.Result != Accepted && rc.Result != Expired:
+		return fmt.Sprintf("its result %s is none that moves a run", quoted(rc.Result))
+	case rc.Result == Accepted && rc.ProvidedBy.Source == SourceDeadline:
+		return "it says that the deadline gave an answer"
+	case rc.Revision != a.Revision+1:
+		return fmt.Sprintf("it is of revision %d, and the next is %d", rc.Revision, a.Revision+1)
+	case !a.wasShown(c.Digest):
+		return fmt.Sprintf("its digest %s is of nothing that was shown", quoted(string(c.Digest)))
+	case a.Altered != "":
+		return "request.json is not as it was issued (" + templates.Inline(a.Altered) + ")"
+	case c.At.IsZero():
+		return fmt.Sprintf("decided_at is %s", quoted(rc.DecidedAt))
+	}
+	return ""
+}
+
+// wasShown reports whether a digest is that of what is shown, was shown when the
+// request was issued, or stands in the first line of one of its forms.
+func (a Asked) wasShown(d engine.Digest) bool {
+	if d == "" {
+		return false
+	}
+	return d == a.View || d == a.Issued || slices.ContainsFunc(a.Docs, func(form engine.Document) bool {
+		m := firstLine.FindStringSubmatch(normal(form.Body))
+		return m != nil && m[1] == a.Request.RequestID && engine.Digest(m[2]) == d
+	})
+}
+
+// verifyRecord checks what somebody wrote into upstream's own records. They know
+// no digests and no comments that an option asks for.
+func (a Asked) verifyRecord(c *Claim) string {
+	if n := len(c.Response) + len(c.Comment); n > LongestAnswer {
+		return longText(c.Place, n)
+	}
+	if a.Request.FreeText() {
+		if c.Response = strings.TrimSpace(c.Response); c.Response == "" {
+			return emptyText(c.Place)
+		}
+	} else {
+		id, ok := Match(a.Request.Options, c.Response)
+		if !ok {
+			return fmt.Sprintf("%s answers %s: that is none of %s. It is passed over.", code(c.Place), quoted(c.Response), strings.Join(optionIDs(a.Request.Options), ", "))
+		}
+		c.Response = id
+	}
+	c.Digest = a.Issued
+	return a.unproven(c)
+}
+
+// verifyDeadline checks that the deadline of the request takes what the claim
+// says. Both are the settings' and the state's to say.
+func (a Asked) verifyDeadline(c *Claim) string {
+	at, err := time.Parse(time.RFC3339, a.Request.Deadline)
+	if err != nil || a.Request.Default == "" || c.Response != a.Request.Default || a.Now.Before(at) || c.At.Before(at) {
+		return fmt.Sprintf("%s says that the deadline took %s, and neither settings nor state say so. It is passed over.", code(c.Place), quoted(c.Response))
+	}
+	c.Known = nil
+	return ""
+}
+
+// unproven refuses a claim without proof where the gate asks for more, and else
+// keeps of its author what is claimed.
+func (a Asked) unproven(c *Claim) string {
+	if Demands(a.Gate) {
+		return notVerified(c, a)
+	}
+	c.Known = claimed(nil, c.By.User)
+	return ""
+}
+
+func notVerified(c *Claim, a Asked) string {
+	asks := "only " + codes(a.Gate.Approvers) + " may answer"
+	if len(a.Gate.Approvers) == 0 {
+		asks = "answers must be of the level " + quoted(a.Gate.Level)
+	}
+	by := ""
+	if c.By.User != "" {
+		by = " It names " + quoted(c.By.User) + ", which is no proof."
+	}
+	return fmt.Sprintf("%s is *not verified* and moves nothing: this machine did not write it, and the configuration says that %s.%s Answer in %s.",
+		code(c.Place), asks, by, a.form())
+}
+
+// Unverified is what people are told of a receipt that stands and is not to be
+// believed: where the gate asks for more than a claim it must be one that this machine
+// wrote over the file of an answer or a passed deadline, and elsewhere none that was
+// put in the place of this machine's. "" for one that is to be believed.
+func Unverified(c engine.Config, family string, request, receipt engine.Document, r Receipt) string {
+	const word = "not verified"
+	decides := r.Result == Accepted || r.Result == Expired
+	switch {
+	case decides && Demands(GateOf(c, family, request)):
+		if receipt.IssuedHere() && !strings.HasSuffix(r.Reason, unissued) && (r.Answer != nil || r.Result == Expired) {
+			return ""
+		}
+		return word
+	case decides && len(receipt.Issued) > 0 && !receipt.IssuedHere():
+		return word + ": it was changed since placet wrote it"
+	}
+	return ""
+}
+
+// GateOf is the gate of a request of the past: of the type that request.json says,
+// where this machine wrote it, else the one of the family that asks for most.
+func GateOf(c engine.Config, family string, request engine.Document) engine.Gate {
+	g := strictest(c, family)
+	if !Demands(g) || !request.IssuedHere() {
+		return g
+	}
+	q, err := ReadRequest(request.Path, request.Body)
+	if err != nil {
+		return g
+	}
+	return c.GateFor(family, q.Type)
+}
+
+// strictest is the gate of a family that asks for most.
+func strictest(c engine.Config, family string) engine.Gate {
+	for _, name := range slices.Sorted(maps.Keys(c.Gates)) {
+		if (name == "*" || name == family || strings.HasPrefix(name, family+"/")) && Demands(c.Gates[name]) {
+			return c.Gates[name]
+		}
+	}
+	return engine.Gate{Level: levelFile}
+}
