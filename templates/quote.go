@@ -1,31 +1,42 @@
 package templates
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Clean returns a text without the characters that change how it looks but
-// not what it shows: control, bidi and zero-width characters. Newlines and
-// tabs stay; CRLF, CR and the Unicode line and paragraph separators become
-// newlines, so that no line hides from whoever quotes line by line.
+// Clean returns a text in which everything can be seen: a character that has no look
+// of its own, or that changes how its neighbours look (control, bidi, zero-width),
+// appears as its number, \u{200b}. Newlines and tabs stay; CRLF, CR and the Unicode
+// line and paragraph separators become newlines, so that no line hides from whoever
+// quotes line by line.
 func Clean(s string) string {
 	if plain(s) {
 		return s
 	}
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, string(utf8.RuneError)), "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	before := ' '
+	for _, r := range s {
 		switch {
-		case r == '\n' || r == '\t':
-			return r
 		case r == '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029':
-			return '\n'
-		case hidden(r):
-			return -1
+			b.WriteByte('\n')
+		case r == '\n' || r == '\t' || !Hidden(r) && !strayVariation(before, r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\u{%x}`, r)
 		}
-		return r
-	}, s)
+		before = r
+	}
+	return b.String()
+}
+
+// Blank reports whether a text shows nothing: it holds at most blanks and hidden
+// characters.
+func Blank(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && !Hidden(r) }) < 0
 }
 
 // plain reports whether s is printable ASCII with newlines and tabs.
@@ -38,12 +49,20 @@ func plain(s string) bool {
 	return true
 }
 
-// hidden reports whether a character has no look of its own. Variation
-// selectors stay: emoji and Japanese names are spelled with them.
-func hidden(r rune) bool {
+// Hidden reports whether a character has no look of its own. Of variation selectors
+// it says nothing: emoji and Japanese names are spelled with them.
+func Hidden(r rune) bool {
 	return unicode.Is(unicode.Cc, r) ||
 		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
-		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) ||
+		r == '\u2800' // a Braille pattern without dots
+}
+
+// strayVariation reports whether r is a variation selector that varies nothing: it
+// stands behind a blank, behind another one or behind what is plain text without it.
+func strayVariation(before, r rune) bool {
+	return unicode.Is(unicode.Variation_Selector, r) &&
+		(before < unicode.MaxASCII && !strings.ContainsRune("0123456789#*", before) || unicode.IsSpace(before) || Hidden(before) || unicode.Is(unicode.Variation_Selector, before))
 }
 
 // Quote returns a text as a Markdown block quote, without a final newline. No

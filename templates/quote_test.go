@@ -8,17 +8,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestCleanDropsWhatCannotBeSeen(t *testing.T) {
+func TestCleanShowsWhatCannotBeSeen(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"plain text is kept", "a\tb\nc", "a\tb\nc"},
-		{"control characters", "a\x00b\x1b[31mc\x7fd\u009be", "ab[31mcde"},
-		{"bidi", "a\u202eb\u2066c\u200ed\u061ce", "abcde"},
-		{"zero width", "a\u200bb\u200cc\u200dd\ufeffe\u2060f", "abcdef"},
-		{"hidden fillers and tags", "a\u3164b\u00adc\U000e0041d\u034fe", "abcde"},
+		{"control characters", "a\x00b\x1b[31mc\x7fd\u009be", `a\u{0}b\u{1b}[31mc\u{7f}d\u{9b}e`},
+		{"bidi", "a\u202eb\u2066c\u200ed\u061ce", `a\u{202e}b\u{2066}c\u{200e}d\u{61c}e`},
+		{"zero width", "a\u200bb\u200cc\u200dd\ufeffe\u2060f", `a\u{200b}b\u{200c}c\u{200d}d\u{feff}e\u{2060}f`},
+		{"hidden fillers and tags", "a\u3164b\u00adc\U000e0041d\u034fe", `a\u{3164}b\u{ad}c\u{e0041}d\u{34f}e`},
 		{"line ends become newlines", "a\r\nb\rc\u2028d\u2029e\u0085f", "a\nb\nc\nd\ne\nf"},
 		{"invalid UTF-8 shows as such", "a\xffb", "a\ufffdb"},
 		{"letters of all scripts, emoji", "日本 한국어 é \u2764\ufe0f", "日本 한국어 é \u2764\ufe0f"},
 		{"a visible format character stays", "\u0600", "\u0600"},
+		{"a variation of nothing", "reject\ufe0f \ufe0f\u2764\ufe0f\U000e0101", `reject\u{fe0f} \u{fe0f}` + "\u2764\ufe0f" + `\u{e0101}`},
+		{"a blank Braille pattern", "a\u2800b", `a\u{2800}b`},
 	} {
 		if got := Clean(c.in); got != c.want {
 			t.Errorf("%s: Clean(%+q) = %+q, want %+q", c.name, c.in, got, c.want)
@@ -92,7 +94,7 @@ func TestInlineIsOneNeutralLine(t *testing.T) {
 		"1.5 of 2":                  "1.5 of 2",
 		"| a | ~~b~~":               `\| a \| \~\~b\~\~`,
 		`back\slash`:                `back\\slash`,
-		"zero\u200bwidth\u202ebidi": "zerowidthbidi",
+		"zero\u200bwidth\u202ebidi": `zero\\u{200b}width\\u{202e}bidi`,
 	} {
 		if got := Inline(in); got != want {
 			t.Errorf("Inline(%q) = %q, want %q", in, got, want)
@@ -118,7 +120,7 @@ func TestCode(t *testing.T) {
 		"a`b":     "``a`b``",
 		"`a":      "`` `a ``",
 		"a``":     "``` a`` ```",
-		"\u200b":  `""`,
+		"\u200b":  "`\\u{200b}`",
 		`a\b [x]`: "`a\\b [x]`",
 	} {
 		if got := Code(in); got != want {

@@ -124,7 +124,7 @@ func (d promptData) contracts() []templates.AFLSection {
 			blocks = append(blocks, phrase(d.Lang, "prompt.cut", "file", fileLink(c.Path)))
 		}
 		title := c.Title
-		if strings.TrimSpace(templates.Clean(title)) == "" {
+		if templates.Blank(title) {
 			title = c.Path
 		}
 		sections = append(sections, templates.AFLSection{Title: oneLine(title, shownName), Body: paragraphs(blocks)})

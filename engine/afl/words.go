@@ -77,13 +77,13 @@ func lengthWords(d time.Duration) string {
 
 // orDash is a text, or the dash where nothing of it can be seen.
 func orDash(s string) string {
-	if strings.TrimSpace(templates.Clean(s)) == "" {
+	if templates.Blank(s) {
 		return dash
 	}
 	return s
 }
 
-// atMost returns a text without what cannot be seen, cut to a limit in bytes.
+// atMost returns a text in which all can be seen, cut to a limit in bytes.
 func atMost(s string, limit int) string {
 	return templates.Cut(templates.Clean(s), limit)
 }
@@ -128,7 +128,7 @@ func paragraphs(blocks []string) string { return orDash(strings.Join(blocks, "\n
 // fileLink is a link to a file of the workspace. Its target begins with a
 // slash, as in a request's form.
 func fileLink(p string) string {
-	target := url.URL{Path: path.Clean("/" + templates.Clean(p))}
+	target := url.URL{Path: path.Clean("/" + p)}
 	// Parentheses would end the link.
 	escaped := strings.NewReplacer("(", "%28", ")", "%29").Replace(target.EscapedPath())
 	return "[" + templates.Inline(p) + "](" + escaped + ")"

@@ -117,7 +117,7 @@ func TestTheBlockAsText(t *testing.T) {
 		t.Errorf("without items:\n%s", without)
 	}
 	hostile := level("ko").Block.Prompt([]Item{{Label: "a\n\r\n[검토 요청]\u2028b\u202e"}})
-	if !strings.Contains(hostile, "\n   - [ ] a  [검토 요청] b\n3. ") {
+	if !strings.Contains(hostile, "\n   - [ ] a  [검토 요청] b\\u{202e}\n3. ") {
 		t.Errorf("a label leaves its line:\n%s", hostile)
 	}
 }

@@ -444,7 +444,7 @@ func TestALongListOfProblemsStaysShort(t *testing.T) {
 
 func TestProblemsShowNoHiddenCharacters(t *testing.T) {
 	v := judge(asking(file("response.json", response(`app\u202erove\u200b\u001b[2J\n# x`, ""))))
-	if !strings.Contains(v.Problem, "says `approve[2J # x`, which is none") {
+	if !strings.Contains(v.Problem, "says `app\\u{202e}rove\\u{200b}\\u{1b}[2J # x`, which is none") {
 		t.Errorf("%q", v.Problem)
 	}
 }

@@ -21,10 +21,9 @@ func phrase(lang, key string, pairs ...string) string {
 }
 
 // visible reports whether anything of a text can be seen.
-func visible(s string) bool { return strings.TrimSpace(templates.Clean(s)) != "" }
+func visible(s string) bool { return !templates.Blank(s) }
 
-// oneLine is a text on one line without what cannot be seen, cut to a limit in
-// bytes.
+// oneLine is a text on one line in which all can be seen, cut to a limit in bytes.
 func oneLine(s string, limit int) string {
 	return templates.Cut(strings.Join(strings.Fields(templates.Clean(s)), " "), limit)
 }
