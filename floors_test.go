@@ -74,6 +74,9 @@ var modules = map[string][]string{
 	"github.com/spf13/pflag":                   {"cmd/placet"},
 	"github.com/BurntSushi/toml":               {"cmd/placet"},
 	"golang.org/x/term":                        {"cmd/placet"},
+	// What looks like an option, or like a word that refuses, is known in one room.
+	"go.mau.fi/util":    {"engine/gate"},
+	"golang.org/x/text": {"engine/gate"},
 	// The loop tells what it does by functions of its options: whoever counts
 	// knows how runs are served, and no run knows that somebody counts.
 	"github.com/prometheus": {"cmd/placet"},

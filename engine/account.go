@@ -140,8 +140,21 @@ type Asked struct {
 // AskedOption is one choice of a request.
 type AskedOption struct {
 	ID, Description string
+	// Effect says what choosing it does, "" where the request does not say.
+	Effect string
 	// Words name it beside its id.
 	Words []string
+}
+
+// Says is all that a person is shown of an option beside its id.
+func (o AskedOption) Says() string { return Says(o.Description, o.Effect) }
+
+// Says is an option's description and its effect in one text.
+func Says(description, effect string) string {
+	if description == "" || effect == "" {
+		return description + effect
+	}
+	return description + " → " + effect
 }
 
 // AskedItem is one thing that an answer may pick.

@@ -77,6 +77,9 @@ type ResumeData struct {
 	Attempt int
 	// Result is where the agent writes its result, "" where it writes none.
 	Result string
+	// Refused is the sentence that says that the reviewer did not agree, as Markdown,
+	// "" where they did.
+	Refused string
 	// Stop is the sentence that says to stop and ask, "" where nothing does.
 	Stop string
 	// Comment is the reviewer's comment as it was found.

@@ -13,7 +13,7 @@
 //	               Context, AnswerMark, FreeText, Several, Options[], ItemsTitle, Items[], CommentMark, Submit}
 //	kernel/block   BlockData{First, Head, Shown[]{Label, Value}, Facts[]{Label, Value}, Lines[], Artifacts[]{Path, Link, State},
 //	               Context, Title, AnswerMark, OptionsAsk, Options[], ItemsAsk, Items[], CommentAsk, CommentMark, Submit}
-//	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Attempt, Result, Stop, Comment}
+//	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Attempt, Result, Refused, Stop, Comment}
 //	faber/context  ContextData{RunID, Revision, Sections[]{Title, Severity, Body}}
 //	afl/prompt     AFLPromptData{First, Checkpoint, Attempt, Max, Name, Type, Description, Dependencies[], Prerequisites[],
 //	               Criteria[], Command, Expected, Timeout, Contracts[]{Title, Body}, ContractNames[], Architecture, Feedback,

@@ -1,6 +1,7 @@
 package afl
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -46,12 +47,14 @@ func (r *reading) findings(s specs) []finding {
 	r.graphFindings(s, whole, add)
 	seen := map[string]string{}
 	for _, e := range s.entries {
-		folded := gate.Fold(e.def.ID) // as the options of a review match
-
-		if earlier, double := seen[folded]; double && !e.badID {
-			add("E3", "duplicate_id", e, fmt.Sprintf("the id %q is taken by %q (case, - and _ do not count)", e.def.ID, earlier), "give it an id of its own")
+		taken := ""
+		for _, look := range gate.Looks(e.def.ID) { // as the options of a review are told apart
+			taken = cmp.Or(taken, seen[look])
+			seen[look] = e.def.ID
 		}
-		seen[folded] = e.def.ID
+		if taken != "" && !e.badID {
+			add("E3", "duplicate_id", e, fmt.Sprintf("the id %q is taken by %q (case, - and _ do not count, nor do 1 and l, 0 and O)", e.def.ID, taken), "give it an id of its own")
+		}
 		r.entryErrors(s, e, add)
 	}
 	if len(s.entries) == 0 {
@@ -131,8 +134,10 @@ func (r *reading) entryErrors(s specs, e entry, add adder) {
 // with.
 func (r *reading) spent(d Definition) bool {
 	c := r.st.Checkpoints[d.ID]
-	if others := r.foldedIDs()[gate.Fold(d.ID)]; others > 1 || others == 1 && c == nil {
-		return true // an answer could not tell the two apart
+	for _, look := range gate.Looks(d.ID) {
+		if others := r.foldedIDs()[look]; others > 1 || others == 1 && c == nil {
+			return true // an answer could not tell the two apart
+		}
 	}
 	return c != nil && c.Status == Aborted && (c.AbortedBecause == becauseRemoved || c.DefinitionDigest != d.digest())
 }
@@ -143,7 +148,9 @@ func (r *reading) foldedIDs() map[string]int {
 	if r.folded == nil {
 		r.folded = map[string]int{}
 		for id := range r.st.Checkpoints {
-			r.folded[gate.Fold(id)]++
+			for _, look := range gate.Looks(id) {
+				r.folded[look]++
+			}
 		}
 	}
 	return r.folded

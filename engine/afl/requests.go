@@ -148,13 +148,14 @@ func (r *reading) request(id string, q *Request) gate.Request {
 		context = r.askInterrupted(&req, cp)
 	}
 	req.Context = encoded(context)
-	return req
+	return req.AsIssued(engine.Digest(q.Digest))
 }
 
-// offer adds options with their words.
+// offer adds options with their words: what each is, and what [reading.carryOut] does
+// of it.
 func (r *reading) offer(req *gate.Request, ids ...string) {
 	for _, id := range ids {
-		req.Options = append(req.Options, gate.Option{ID: id, Description: r.words("option." + id)})
+		req.Options = append(req.Options, gate.Option{ID: id, Description: r.words("option." + id), Effect: r.words("effect." + id)})
 	}
 }
 
@@ -243,7 +244,9 @@ func (r *reading) askReview(req *gate.Request) schemas.Object {
 		if c := r.checkpoint(id); c != nil && c.Status == Completed && r.defs[id] != nil {
 			done = append(done, id)
 			option := optReopen + id
-			req.Options = append(req.Options, gate.Option{ID: option, Description: r.words("option.reopen")})
+			req.Options = append(req.Options, gate.Option{
+				ID: option, Description: r.words("option.reopen"), Effect: phrase(r.lang(), "effect.reopen", "checkpoint", id),
+			})
 			req.Several = append(req.Several, option)
 			req.CommentRequired = append(req.CommentRequired, option)
 		}

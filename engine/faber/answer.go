@@ -20,13 +20,6 @@ const (
 	actAbort    = "abort"
 )
 
-// approves reports whether a word lets something happen. No passed deadline
-// ever takes such an option.
-func approves(word string) bool {
-	w := gate.Fold(word)
-	return w == gate.Fold("approve") || w == gate.Fold("confirm")
-}
-
 // decides reports whether a request is about a decision, so that its answer
 // earns an approval event.
 func decides(typ string) bool {
@@ -46,30 +39,6 @@ func kindOf(typ string, options int) string {
 	return "clarification"
 }
 
-// action is what an answer does. The word decides, not the type of request.
-func action(req gate.Request, response string) string {
-	if req.FreeText() {
-		return actContinue
-	}
-	switch gate.Fold(response) {
-	case gate.Fold("approve"), gate.Fold("confirm"):
-		return actContinue
-	case gate.Fold("request_changes"):
-		return actRevise
-	case gate.Fold("retry"):
-		return actRetry
-	case gate.Fold("skip"):
-		return actSkip
-	case gate.Fold("reject"), gate.Fold("cancel"), gate.Fold("abort"):
-		return actAbort
-	}
-	switch kindOf(req.Type, len(req.Options)) {
-	case "selection", "clarification":
-		return actContinue
-	}
-	return actRevise
-}
-
 // outcome is what an accepted answer does to the run.
 type outcome struct {
 	o      *open
@@ -86,9 +55,10 @@ type outcome struct {
 	at       time.Time
 }
 
-// decide works out what an answer does, by the table of section 6.
-func (r *reading) decide(o *open, a *answer) outcome {
-	out := outcome{o: o, a: a, action: action(o.req, a.Response), revision: r.rev + 1, at: a.decidedAt, to: InProgress}
+// decide works out what an answer changes: it carries out the effect of its option,
+// by the table of section 6.
+func (r *reading) decide(o *open, a *answer, e effect) outcome {
+	out := outcome{o: o, a: a, action: e.action, revision: r.rev + 1, at: a.decidedAt, to: InProgress}
 	phase, step := o.q.phase, o.q.step
 	now := seconds(out.at)
 	var have engine.Status
@@ -111,7 +81,7 @@ func (r *reading) decide(o *open, a *answer) outcome {
 		}
 		out.point = r.pointNext(o, out.action)
 	default:
-		switch r.permits(o) {
+		switch e.permits {
 		case licensed:
 			out.point = r.pointAt(o, phase, step, "at", out.action)
 		case runsOn:
@@ -145,9 +115,9 @@ const (
 // kind says it. A request of upstream's own stands either behind a step (which
 // is then completed) or in front of it: in front where the step is destructive,
 // or where its entry says pending and no step_start event exists.
-func (r *reading) permits(o *open) int {
-	if o.q.ownGate {
-		switch o.q.gate.Kind {
+func (r *reading) permits(q question) int {
+	if q.ownGate {
+		switch q.gate.Kind {
 		case "phase_entry", "destructive":
 			return licensed
 		case "input":
@@ -155,11 +125,11 @@ func (r *reading) permits(o *open) int {
 		}
 		return completes
 	}
-	if r.destructive(o.q.phase, o.q.step) {
+	if r.destructive(q.phase, q.step) {
 		return licensed
 	}
-	e := r.shape.find(o.q.phase, o.q.step)
-	if e != nil && e.status == string(Pending) && !r.startedStep(o.q.phase, o.q.step) {
+	e := r.shape.find(q.phase, q.step)
+	if e != nil && e.status == string(Pending) && !r.startedStep(q.phase, q.step) {
 		return licensed
 	}
 	return completes
@@ -266,7 +236,7 @@ func (r *reading) answerEvents(out outcome) []emission {
 	id := schemas.Object{{Name: "request_id", Value: o.a.ID}}
 	switch out.action {
 	case actContinue:
-		if decides(o.req.Type) && approves(a.Response) {
+		if decides(o.req.Type) && agrees(o.req, a.Response) {
 			add("approval_granted", "", "", approvalMetadata(o, a, "approved_by"))
 		}
 	case actRevise, actRetry:

@@ -92,10 +92,10 @@ func (c Config) Check() error {
 	default:
 		return fmt.Errorf("ask_failed: %q is none of none, driven, all", c.AskFailed)
 	}
-	switch gate.Fold(c.OnDeadline) {
-	case gate.Fold("approve"), gate.Fold("confirm"):
+	switch {
+	case gate.Approves(c.OnDeadline):
 		return fmt.Errorf("on_deadline: %q would approve by time alone: use escalate or a refusing option", c.OnDeadline)
-	case "":
+	case gate.Fold(c.OnDeadline) == "":
 		return fmt.Errorf("on_deadline is empty: use escalate or a refusing option")
 	}
 	if c.Context.Events < 0 || c.Context.Commits < 0 {

@@ -222,7 +222,7 @@ func (r *reading) timedOut(o *open) *answer {
 		r.WakeAt(at)
 		return nil
 	}
-	if o.req.Default == "" || approves(o.req.Default) || r.Held {
+	if o.req.Default == "" || agrees(o.req, o.req.Default) || r.Held {
 		return nil
 	}
 	c := gate.Claim{RequestID: o.a.ID, Place: o.a.Dir + "/request.json", At: r.Snap.Now}

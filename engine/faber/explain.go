@@ -2,7 +2,6 @@ package faber
 
 import (
 	"fmt"
-	"time"
 
 	"placet/engine"
 )
@@ -75,7 +74,9 @@ func (r *reading) explainRequest(a *engine.Account, o *open) {
 	why("request %s (%s) waits for an answer at %s", o.a.ID, o.req.Type, where(o.q.phase, o.q.step))
 	why("looked for: an entry in feedback_history, a feedback_received event, %s, %s", "response.json", o.present)
 	if ans := r.evidence(o); ans != nil {
-		why("an answer is there (%s by %s): it is taken at the next pass", ans.Response, ans.By.Shown(ans.Known))
+		if _, stands := r.shownEffect(o, ans.Response); stands {
+			why("an answer is there (%s by %s): it is taken at the next pass", ans.Response, ans.By.Shown(ans.Known))
+		}
 	}
 	if p := r.Notes.Text(o.a.Dir + "/problem.md"); p != "" {
 		why("the answer in place does not count: %s", p)
@@ -87,38 +88,14 @@ func (r *reading) explainRequest(a *engine.Account, o *open) {
 		why("deadline %s, then: %s", seconds(at), orElse(o.req.Default, "the inbox marks it overdue, nothing moves"))
 	}
 	for _, opt := range o.req.Options {
-		out := r.decide(o, probe(opt.ID, r.Snap.Now))
 		a.Moves = append(a.Moves, engine.Move{
 			Path:    o.a.Dir + "/" + o.present,
-			Content: "ticking " + opt.ID + " and submit " + effect(out),
+			Content: "ticking " + opt.ID + " and submit " + orElse(opt.Effect, r.effect(o.q, o.req, opt.ID).words(r.language())),
 		})
 	}
 	if o.req.FreeText() {
 		a.Moves = append(a.Moves, engine.Move{Path: o.a.Dir + "/" + o.present, Content: "writing the answer into the comment section and ticking submit goes on"})
 	}
-}
-
-func probe(option string, now time.Time) *answer {
-	a := &answer{decidedAt: now}
-	a.Response, a.By.User = option, "you"
-	return a
-}
-
-// effect says in words what an answer would do.
-func effect(out outcome) string {
-	switch {
-	case out.to == Cancelled:
-		return "cancels the run"
-	case out.point == nil:
-		return "goes on"
-	case out.point.Position == "after":
-		return "goes on after " + where(out.point.Phase, out.point.Step)
-	case out.action == actRevise:
-		return "has " + where(out.point.Phase, out.point.Step) + " revised"
-	case out.action == actRetry:
-		return "tries " + where(out.point.Phase, out.point.Step) + " again"
-	}
-	return "goes on at " + where(out.point.Phase, out.point.Step)
 }
 
 func orElse(s, other string) string {

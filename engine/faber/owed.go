@@ -261,7 +261,11 @@ func (r *reading) lastOutcome() (out outcome, ok bool) {
 		}
 		ans := &answer{}
 		ans.Response, ans.Comment, ans.By = a.Receipt.Response, a.Receipt.Comment, a.Receipt.ProvidedBy
-		return outcome{o: o, a: ans, action: action(o.req, ans.Response)}, true
+		out = outcome{o: o, a: ans, action: action(o.req, ans.Response)}
+		if h := r.st.answerTo(id); h != nil && h.Action != "" {
+			out.action = h.Action // as it was carried out
+		}
+		return out, true
 	}
 	return out, false
 }

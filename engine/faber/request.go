@@ -127,11 +127,14 @@ func (q question) options() []string {
 func (r *reading) build(q question) gate.Request {
 	req := gate.Request{
 		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: r.runID(), Type: q.Type, Prompt: q.Prompt,
-		Options: r.describe(q), Context: q.Context, Artifacts: r.artifacts(q),
+		Context: q.Context, Artifacts: r.artifacts(q),
 		RequestedAt: q.RequestedAt,
 		MayAnswer:   r.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
 	}
-	for _, o := range req.Options {
+	req.Options = r.describe(q)
+	for i := range req.Options {
+		o := &req.Options[i]
+		o.Effect = r.effect(q, req, o.ID).words(r.language())
 		if gate.Fold(o.ID) == gate.Fold("request_changes") {
 			req.CommentRequired = append(req.CommentRequired, o.ID)
 		}

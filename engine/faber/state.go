@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -208,6 +209,9 @@ func (f Feedback) problem() string {
 	}
 	if !layout.IsRequestID(f.RequestID) {
 		return fmt.Sprintf("/feedback_request/request_id: %q cannot name a folder: use letters, digits, '.', '_' and '-', at most 100, beginning with a letter or digit", f.RequestID)
+	}
+	if err := gate.CheckOptions(f.Options); err != nil {
+		return "/feedback_request/options: " + err.Error()
 	}
 	size := len(f.Type) + len(f.Prompt) + len(f.Context)
 	for _, o := range f.Options {

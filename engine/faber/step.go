@@ -143,13 +143,17 @@ func (r *reading) route() (p engine.Plan, moved bool) {
 	return p, false
 }
 
-// take makes the transition of an answer. Without a place to go on from, the
-// answer waits.
+// take makes the transition of an answer. Without a place to go on from, and while
+// it would do something else than was shown, the answer waits.
 func (r *reading) take(o *open, a *answer) (engine.Plan, bool) {
 	if !a.Counts() || o.q.phase == "" || o.q.step == "" {
 		return engine.Plan{}, false
 	}
-	return r.answered(r.decide(o, a)), true
+	e, ok := r.shownEffect(o, a.Response)
+	if !ok {
+		return engine.Plan{}, false
+	}
+	return r.answered(r.decide(o, a, e)), true
 }
 
 // cancelAsked gives the run up because a person wrote cancel.json.

@@ -69,6 +69,9 @@ func (r *reading) resume(stop string) []byte {
 	}
 	if h := r.st.answerTo(rp.RequestID); h != nil {
 		data.Feedback, data.Comment = oneLine(h.Response, 200), h.Comment
+		if disagrees(h) {
+			data.Refused = templates.Phrase(r.language(), "faber.resume.refused", "response", templates.Code(oneLine(h.Response, 200)))
+		}
 		if a := r.askeds[rp.RequestID]; a != nil && a.Request != nil && a.Request.FreeText() && data.Comment == "" {
 			data.Comment = h.Response
 		}

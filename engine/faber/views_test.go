@@ -59,7 +59,10 @@ func TestContextSeverities(t *testing.T) {
 		{"issue", func(w *world) { w.Put(w.In("issue.json"), `{"number": 258, "title": "CSV export", "body": "Please."}`) }, "CSV export", false},
 		{"summaries", func(w *world) { w.Put(w.In("session-summaries/2.md"), "What was done.") }, "What was done.", false},
 		{"bad event", func(w *world) { w.Put(w.In("events/003-step_error.json"), "{}") }, "Last 20 events", false},
-		{"no metadata", func(w *world) { delete(w.Files, w.In("metadata.json")) }, "metadata.json: missing or unreadable", false},
+		{"no metadata", func(w *world) {
+			delete(w.Files, w.In("metadata.json"))
+			w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `"status"`, `"workflow_id": "default", "status"`, 1))
+		}, "metadata.json: missing or unreadable", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			argv := []string{"agent"}
@@ -105,8 +108,8 @@ func TestExplain(t *testing.T) {
 	}
 	w := example(t)
 	for _, want := range []string{
-		"waits for an answer at architect:design-review", "ticking approve and submit goes on at build:implement",
-		"ticking reject and submit cancels the run", "ticking request_changes and submit has architect:design-review revised", "cancel.json",
+		"waits for an answer at architect:design-review", "ticking approve and submit goes on with build:implement",
+		"ticking reject and submit stops the whole run for good", "ticking request_changes and submit repeats architect:design-review with your words", "cancel.json",
 	} {
 		if got := account(w); !strings.Contains(got, want) {
 			t.Errorf("explain does not say %q:\n%s", want, got)
@@ -124,7 +127,7 @@ func TestExplain(t *testing.T) {
 	}
 
 	w = failedRun(t)
-	if got := account(w); !strings.Contains(got, "ticking retry and submit tries evaluate:test again") || !strings.Contains(got, "ticking skip and submit goes on at evaluate:report") {
+	if got := account(w); !strings.Contains(got, "ticking retry and submit repeats evaluate:test") || !strings.Contains(got, "ticking skip and submit leaves evaluate:test out and goes on") {
 		t.Error(got)
 	}
 	w.Respond("fr-1", map[string]any{"response": "retry"})

@@ -68,7 +68,7 @@ func generalForm(r Request, digest engine.Digest, t Texts) (string, error) {
 		First:       firstMark(r.RequestID, digest),
 		Title:       templates.Cut(title, shownLine),
 		Facts:       facts(r, t),
-		Prompt:      templates.CutWith(r.Prompt, shownPrompt, "\n\n"+templates.Text(t.Lang, "form.cut")),
+		Prompt:      templates.CutWith(templates.Clean(r.Prompt), shownPrompt, "\n\n"+templates.Text(t.Lang, "form.cut")),
 		Lines:       t.Lines,
 		Artifacts:   artifacts(r.Artifacts, t.Lang),
 		Context:     contextShown(r, t.Lang),
@@ -84,7 +84,7 @@ func generalForm(r Request, digest engine.Digest, t Texts) (string, error) {
 
 // contextShown is a request's context as a form shows it.
 func contextShown(r Request, lang string) string {
-	return templates.CutWith(context(r.Context), shownContext, "\n"+templates.Text(lang, "form.cut"))
+	return templates.CutWith(templates.Clean(context(r.Context)), shownContext, "\n"+templates.Text(lang, "form.cut"))
 }
 
 // facts are the lines that say which run is asking.
@@ -118,7 +118,7 @@ func artifacts(list []Artifact, lang string) []templates.FormArtifact {
 		if !a.Binding {
 			state += ", " + templates.Text(lang, "form.information")
 		}
-		link := url.URL{Path: path.Clean("/" + templates.Clean(a.Path))}
+		link := url.URL{Path: path.Clean("/" + a.Path)}
 		// Parentheses would end the link.
 		target := strings.NewReplacer("(", "%28", ")", "%29").Replace(link.EscapedPath())
 		all = append(all, templates.FormArtifact{Path: a.Path, Link: target, State: state})
@@ -139,10 +139,13 @@ func context(raw schemas.Raw) string {
 }
 
 func optionLines(r Request, lang string) []string {
-	all, several := r.names(), r.several()
+	several := r.several()
 	var lines []string
 	for _, o := range r.Options {
 		text := o.Description
+		if o.Effect != "" {
+			text = engine.Says(templates.Cut(text, shownLine), o.Effect)
+		}
 		for _, mark := range []struct {
 			ids  []string
 			word string
@@ -151,28 +154,27 @@ func optionLines(r Request, lang string) []string {
 				text = strings.TrimSpace(text + " (" + templates.Text(lang, mark.word) + ")")
 			}
 		}
-		lines = append(lines, itemLine(all, o.ID, text))
+		if o.Effect == "" {
+			text = templates.Cut(text, shownLine)
+		}
+		lines = append(lines, itemLine(o.ID, text))
 	}
 	return lines
 }
 
 func itemLines(r Request) []string {
-	all := r.names()
 	var lines []string
 	for _, it := range r.Items {
-		lines = append(lines, itemLine(all, it.ID, it.Label))
+		lines = append(lines, itemLine(it.ID, templates.Cut(it.Label, shownLine)))
 	}
 	return lines
 }
 
-// itemLine is the task-list item of an id. A description with which it would
-// name another id is left out.
-func itemLine(all names, id, description string) string {
+// itemLine is the task-list item of an id.
+func itemLine(id, description string) string {
 	text := templates.Inline(id)
-	if d := templates.Inline(templates.Cut(description, shownLine)); d != "" {
-		if name, ok := all.named(templates.Plain(text + ": " + d)); ok && name == id {
-			text += ": " + d
-		}
+	if d := templates.Inline(description); d != "" {
+		text += ": " + d
 	}
 	return "- [ ] " + text
 }

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"placet/templates"
+	"unicode/utf8"
 )
 
 // Option is one of the words that answer a request.
 type Option struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
+	// Effect says in a few words what choosing the option does. It comes from the
+	// machine that does it; "" where a version wrote the request that knew none.
+	Effect string `json:"effect,omitzero"`
 	// Words name the option beside its id, in forms, in response.json and on
 	// the command line. They are not written to request.json.
 	Words []string `json:"-"`
@@ -131,19 +133,23 @@ func (n names) named(text string) (string, bool) {
 const mostOptions = 1000
 
 // CheckOptions reports why the ids of a request's options and items, and the
-// further words of its options, cannot be offered together: one is empty, holds characters that cannot be seen, is the form's
-// own word, or is equal to another in matching; or there are too many.
+// further words of its options, cannot be offered together: one is empty, holds
+// characters that cannot be seen, mixes scripts, is the form's own word, looks like
+// another or like a word that agrees or refuses; or there are too many.
 func CheckOptions(ids []string) error {
 	if len(ids) > mostOptions {
 		return fmt.Errorf("cannot offer %d options: a request may have %d", len(ids), mostOptions)
 	}
-	seen := map[string]string{Fold(submitID): submitID}
+	seen, looks := map[string]string{Fold(submitID): submitID}, map[string]string{}
 	for _, id := range ids {
 		if strings.TrimSpace(id) == "" {
 			return errors.New("cannot offer an option without a name: give each option one")
 		}
-		if templates.Clean(id) != id || strings.ContainsAny(id, "\n\t") {
-			return fmt.Errorf("cannot offer the option %+q: it holds line ends, control or invisible characters", id)
+		if !utf8.ValidString(id) || strings.ContainsFunc(id, unseen) {
+			return fmt.Errorf("cannot offer the option %+q: it holds line ends, control, invisible or unknown characters", id)
+		}
+		if scripts := mixed(id); scripts != nil {
+			return fmt.Errorf("cannot offer the option %+q: it mixes letters of %s", id, strings.Join(scripts, " and "))
 		}
 		earlier, ok := seen[Fold(id)]
 		switch {
@@ -153,6 +159,24 @@ func CheckOptions(ids []string) error {
 			return fmt.Errorf("cannot offer both %q and %q: an answer could not tell them apart", earlier, id)
 		}
 		seen[Fold(id)] = id
+		if word := imitated(id); word != "" {
+			return fmt.Errorf("cannot offer the option %+q: it looks like %q, and is not", id, word)
+		}
+		for _, look := range Looks(id) {
+			if earlier, ok := looks[look]; ok && earlier != id {
+				return fmt.Errorf("cannot offer both %+q and %+q: a person could not tell them apart", earlier, id)
+			}
+			looks[look] = id
+		}
+	}
+	all := newNames(ids)
+	for i, short := range all.folded {
+		for k, long := range all.folded {
+			// In a form the one with its description would read as the other.
+			if rest, ok := strings.CutPrefix(long, short); ok && (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "-:")) {
+				return fmt.Errorf("cannot offer both %+q and %+q: a person could not tell them apart", ids[i], ids[k])
+			}
+		}
 	}
 	return nil
 }

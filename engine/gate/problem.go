@@ -195,7 +195,7 @@ func guide(a Asked) string {
 	var b strings.Builder
 	b.WriteString("The options are:\n\n")
 	for _, o := range a.Request.Options[:min(len(a.Request.Options), shownIDs)] {
-		b.WriteString("- " + code(o.ID) + described(o.Description))
+		b.WriteString("- " + code(o.ID) + described(templates.Cut(o.Description, shownFound), o.Effect))
 		if _, required := match(a.Request.CommentRequired, o.ID); required {
 			b.WriteString(" (needs a comment)")
 		}
@@ -220,9 +220,9 @@ func guide(a Asked) string {
 	return b.String()
 }
 
-func described(text string) string {
-	if text == "" {
+func described(text, effect string) string {
+	if text == "" && effect == "" {
 		return ""
 	}
-	return ": " + templates.Inline(templates.Cut(text, shownFound))
+	return ": " + templates.Inline(engine.Says(text, effect))
 }

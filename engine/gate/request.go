@@ -1,6 +1,11 @@
 package gate
 
-import "placet/schemas"
+import (
+	"slices"
+
+	"placet/engine"
+	"placet/schemas"
+)
 
 // Artifact is a file that a reviewer is asked to look at.
 type Artifact struct {
@@ -88,6 +93,28 @@ func (r Request) Encode() ([]byte, error) {
 		{Name: "revision", Value: r.Revision},
 	}...)
 	return schemas.Encode(append(o, r.Extra...))
+}
+
+// AsIssued returns the request without the effects of its options where that is what
+// was issued, by its digest: a version of placet did that showed none.
+func (r Request) AsIssued(issued engine.Digest) Request {
+	if issued == "" || r.hasSum(issued) {
+		return r
+	}
+	plain := r
+	plain.Options = slices.Clone(r.Options)
+	for i := range plain.Options {
+		plain.Options[i].Effect = ""
+	}
+	if plain.hasSum(issued) {
+		return plain
+	}
+	return r
+}
+
+func (r Request) hasSum(sum engine.Digest) bool {
+	body, err := r.Encode()
+	return err == nil && engine.Sum(body) == sum
 }
 
 func artifactList(all []Artifact) []any {

@@ -7,7 +7,6 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/layout"
-	"placet/templates"
 )
 
 // Statuses that only an account has.
@@ -185,7 +184,7 @@ func (r *reading) askedOf(q *Request) engine.Asked {
 	a.Problem = orWord(r.Notes.Text(f.Dir+"/problem.md"), r.Notes.Text(r.Note(f.Doc.Path)))
 	if q.Type == typeHITL {
 		a.Summary = r.st.WorkflowName + ", escalation " + escalationWords(r.st.Decision)
-		a.NoReject = templates.CommandLine("placet respond", []string{q.ID, "lower"}) + ", or placet optimizer stop to give the cycle up"
+		a.NoReject = "placet optimizer stop gives the cycle up"
 	}
 	return a
 }

@@ -32,11 +32,15 @@ func blockOf(st State) gate.Block {
 	}
 }
 
-// levelOptions are the answers about the level.
-func levelOptions(lang string) []gate.Option {
+// levelOptions are the answers about the level: what each is, and the level that the
+// goal takes with it.
+func (st State) levelOptions() []gate.Option {
 	var options []gate.Option
 	for _, id := range []string{optAppropriate, optRaise, optLower} {
-		options = append(options, gate.Option{ID: id, Description: phrase(lang, "block."+id), Words: levelWords[id]})
+		options = append(options, gate.Option{
+			ID: id, Description: phrase(st.Lang, "block."+id), Words: levelWords[id],
+			Effect: phrase(st.Lang, "effect.level", "level", strconv.Itoa(st.levelAfter(id))),
+		})
 	}
 	return options
 }

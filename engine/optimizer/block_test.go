@@ -68,12 +68,12 @@ func TestTheBlockWithoutSuggestions(t *testing.T) {
 // seed answer.
 func TestTheFormTakesTheBlock(t *testing.T) {
 	for lang, want := range map[string][]string{
-		"ko": {"   - [ ] appropriate: 적절\n", "   - [ ] raise: 상향 권장\n", "   - [ ] lower: 하향 권장\n", "   - [ ] s1: 희귀 라벨 검사 추가\n"},
-		"en": {"   - [ ] appropriate: appropriate\n", "   - [ ] raise: raise\n", "   - [ ] lower: lower\n", "   - [ ] s2: Split the slow step\n"},
+		"ko": {"   - [ ] appropriate: 적절 → 레벨 20(으)로 진행\n", "   - [ ] raise: 상향 권장 → 레벨 30(으)로 진행\n", "   - [ ] lower: 하향 권장 → 레벨 10(으)로 진행\n", "   - [ ] s1: 희귀 라벨 검사 추가\n"},
+		"en": {"   - [ ] appropriate: appropriate → goes on at level 20\n", "   - [ ] raise: raise → goes on at level 30\n", "   - [ ] lower: lower → goes on at level 10\n", "   - [ ] s2: Split the slow step\n"},
 	} {
 		st := asked(lang)
 		b := blockOf(st)
-		r := gate.Request{RequestID: string(st.RequestID), Family: "optimizer", Run: st.RunID, Type: "hitl", Options: levelOptions(lang), Items: offered(st), Prompt: block(st), Block: &b}
+		r := gate.Request{RequestID: string(st.RequestID), Family: "optimizer", Run: st.RunID, Type: "hitl", Options: st.levelOptions(), Items: offered(st), Prompt: block(st), Block: &b}
 		form, err := gate.Form(r, "sha256:00112233445566778899", gate.Texts{Lang: lang})
 		if err != nil {
 			t.Fatal(err)

@@ -117,20 +117,21 @@ func (r *reading) request(q *Request) gate.Request {
 		panic(err) // texts, numbers and lists of them
 	}
 	req.Context = body
-	return req
+	return req.AsIssued(engine.Digest(q.Digest))
 }
 
-// offer adds options with their words.
+// offer adds options with their words: what each is, and what [reading.carryOut] does
+// of it.
 func (r *reading) offer(req *gate.Request, ids ...string) {
 	for _, id := range ids {
-		req.Options = append(req.Options, gate.Option{ID: id, Description: r.words("option." + id)})
+		req.Options = append(req.Options, gate.Option{ID: id, Description: r.words("option." + id), Effect: r.words("effect." + id)})
 	}
 }
 
 // askHITL is the question about the report: the level, the suggestions, a comment.
 func (r *reading) askHITL(req *gate.Request) schemas.Object {
 	st := r.st
-	req.Options = levelOptions(st.Lang)
+	req.Options = st.levelOptions()
 	req.Items = offered(st)
 	b := blockOf(st)
 	req.Block, req.Prompt = &b, block(st)

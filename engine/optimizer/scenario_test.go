@@ -332,7 +332,7 @@ func TestScenario22TheSameInEnglish(t *testing.T) {
 	if err := json.Unmarshal([]byte(words.request), &asked); err != nil || asked.Prompt != block {
 		t.Errorf("the block, %v (-want +got):\n%s", err, cmp.Diff(block, asked.Prompt))
 	}
-	for _, line := range []string{"   - [ ] raise: raise\n", "   - [ ] s1: 규칙 정리\n", "2. Select the suggestions to take into the next cycle:\n"} {
+	for _, line := range []string{"   - [ ] raise: raise → goes on at level 30\n", "   - [ ] s1: 규칙 정리\n", "2. Select the suggestions to take into the next cycle:\n"} {
 		if !strings.Contains(words.form, line) {
 			t.Errorf("the form has no %q:\n%s", line, words.form)
 		}
