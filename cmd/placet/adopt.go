@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"fmt"
 	"strings"
 
@@ -26,7 +26,7 @@ shows what is there and asks.
 A line of the run's events.jsonl records who adopted which state. The run goes on
 from there with placet watch, or the next placet once.`,
 		Args: takes(1, 1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {
 				return err
@@ -39,7 +39,7 @@ from there with placet watch, or the next placet once.`,
 			if named && len(digest) < leastDigest {
 				return usage("cannot adopt %s: %q is too short for a digest", brief(f.Key()), line(digest)).try("name at least %d digits", leastDigest)
 			}
-			return b.adopt(f, digest, strings.TrimSpace(reason), by)
+			return b.adopt(cmd.Context(), f, digest, strings.TrimSpace(reason), by)
 		},
 	}
 	cmd.Flags().StringVarP(&reason, "message", "m", "", "why; it stands in the record")
@@ -64,7 +64,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 // adopt records a person's word for the state document of a run, whose digest
 // begins with the given one; "" asks at a terminal.
-func (b *bench) adopt(f reconcile.Found, digest, reason, by string) error {
+func (b *bench) adopt(ctx context.Context, f reconcile.Found, digest, reason, by string) error {
 	v := b.viewOf(f)
 	state := b.settled(f.Run.State, stateFile(f))
 	if by == "" || line(by) != by {
@@ -83,7 +83,7 @@ func (b *bench) adopt(f reconcile.Found, digest, reason, by string) error {
 	case digest == "" && !isTerminal(b.w.in):
 		return refused("cannot adopt the state of %s without its digest: nobody can be asked here", brief(v.Key)).try("look at it, then %s", again)
 	case digest == "":
-		if err := b.askAdopt(v, f, short); err != nil {
+		if err := b.askAdopt(ctx, v, f, short); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (b *bench) adopt(f reconcile.Found, digest, reason, by string) error {
 }
 
 // askAdopt shows what a state document says and asks whether it shall count.
-func (b *bench) askAdopt(v view, f reconcile.Found, short string) error {
+func (b *bench) askAdopt(ctx context.Context, v view, f reconcile.Found, short string) error {
 	fmt.Fprintf(b.w.err, "%s  %s  %s\n", brief(v.Key), line(string(v.Status)), short)
 	for _, why := range v.Why {
 		fmt.Fprintf(b.w.err, "%s\n", paragraph(why))
@@ -110,7 +110,7 @@ func (b *bench) askAdopt(v view, f reconcile.Found, short string) error {
 		fmt.Fprintf(b.w.err, "  %s: %s\n", line(fact.Label), line(fact.Value))
 	}
 	fmt.Fprintf(b.w.err, "See also: git diff -- %s\n", templates.ShellWord(f.Run.State))
-	text, err := ask(bufio.NewReader(b.w.in), b.w.err, "Shall it count as it is? (yes/no) ")
+	text, err := ask(ctx, newInput(b.w.in), b.w.err, "Shall it count as it is? (yes/no) ")
 	if err != nil {
 		return err
 	}

@@ -48,9 +48,10 @@ func pick(t target, verb string, words []string) (string, error) {
 	}
 	if t.FreeText {
 		p.text = fmt.Sprintf("cannot %s %s: it asks for an answer in words", verb, t.label())
-		return "", p.try("%s", inWords(line(t.Request)))
+		return "", p.try("%s", inWords(reference(t.Asked)))
 	}
-	return "", p.try("%s", typed("respond", t.Request, t.Options[0].ID))
+	// Which option is meant is not for placet to say: the first may be the contrary.
+	return "", p.try("placet respond %s OPTION chooses one of them", reference(t.Asked))
 }
 
 // approval is the option that approve picks, "" where none does.
@@ -69,7 +70,7 @@ func firstOf(options []gate.Option, words []string) string {
 func options(t engine.Asked) []gate.Option {
 	all := make([]gate.Option, len(t.Options))
 	for i, o := range t.Options {
-		all[i] = gate.Option{ID: o.ID, Description: o.Description, Words: o.Words}
+		all[i] = gate.Option{ID: o.ID, Description: o.Description, Effect: o.Effect, Words: o.Words}
 	}
 	return all
 }
@@ -178,7 +179,7 @@ func items(a engine.Asked) []gate.Option {
 func list(options []gate.Option) string {
 	ids := make([]string, len(options))
 	for i, o := range options {
-		ids[i] = line(o.ID)
+		ids[i] = line(o.ID) + suffix(" → ", cut(line(o.Effect), shownAnswer))
 	}
 	return strings.Join(ids, ", ")
 }
@@ -193,7 +194,7 @@ func freeText(t target, r reply, resp *gate.Response) error {
 		resp.Response, resp.Comment = resp.Comment, ""
 	}
 	if resp.Response == "" {
-		return usage("%s asks for an answer in words", t.label()).try("%s", inWords(line(t.Request)))
+		return usage("%s asks for an answer in words", t.label()).try("%s", inWords(reference(t.Asked)))
 	}
 	return nil
 }
@@ -204,14 +205,14 @@ func chosenOption(t target, r reply, resp *gate.Response) error {
 		if resp.Response = t.standsFor(*resp); resp.Response != "" {
 			return nil
 		}
-		return usage("%s needs an option: %s", t.label(), offers(t)).try("%s", typed("respond", t.Request, t.Options[0].ID))
+		return usage("%s needs an option: %s", t.label(), offers(t)).try("placet respond %s OPTION", reference(t.Asked))
 	}
 	var chosen []string
 	for _, word := range append([]string{r.option}, r.more...) {
 		id, ok := gate.Match(options(t.Asked), word)
 		if !ok {
 			return refused("%s does not offer %q: it offers %s", t.label(), line(word), offers(t)).
-				try("%s", typed("respond", t.Request, t.Options[0].ID))
+				try("placet respond %s OPTION chooses one of them", reference(t.Asked))
 		}
 		if resp.Comment == "" && slices.Contains(t.CommentRequired, id) {
 			return refused("%s of %s needs a comment", line(id), t.label()).try("add -m \"what is to change\"")
@@ -255,6 +256,8 @@ type written struct {
 	ProvidedBy gate.By       `json:"provided_by"`
 	Path       string        `json:"path"`
 	Digest     engine.Digest `json:"digest"`
+	// Effect is what the answer does, in words.
+	Effect string `json:"effect"`
 	// Result is "written", or "same" where the same answer stood there.
 	Result string `json:"result"`
 	Daemon bool   `json:"daemon"`
@@ -269,7 +272,7 @@ func (b *bench) give(t target, resp gate.Response) error {
 	done := written{
 		RequestID: t.Request, Run: t.Run.String(), Where: t.Where, Response: resp.Response,
 		Selected: append([]string{}, resp.Selected...), Comment: resp.Comment, ProvidedBy: resp.ProvidedBy,
-		Path: t.Response, Digest: resp.Digest, Result: result, Daemon: daemonRuns(b.root),
+		Path: t.Response, Digest: resp.Digest, Effect: t.effects(resp), Result: result, Daemon: daemonRuns(b.root),
 	}
 	if !done.Daemon {
 		defer b.w.note("no daemon runs here: run `placet once` or `placet watch` to carry the answer out")
@@ -280,7 +283,8 @@ func (b *bench) give(t target, resp gate.Response) error {
 			word = "was answered already, and alike"
 		}
 		said, with := t.said(resp)
-		b.w.say("%s %s: %s%s, by %s", t.label(), word, b.w.paint(strong, said), with, line(shownAuthor(resp, []string{"owner:" + login()})))
+		b.w.say("%s %s", b.w.head(t.Asked, ""), question(t.Asked))
+		b.w.say("%s %s: %s%s%s, by %s", t.label(), word, b.w.paint(strong, said), with, suffix(" → ", t.effects(resp)), line(shownAuthor(resp, []string{"owner:" + login()})))
 	})
 }
 

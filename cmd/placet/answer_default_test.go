@@ -121,7 +121,7 @@ func TestThePromptAsksForItemsAndAComment(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		var r reply
-		err := (&world{in: strings.NewReader(c.typed), err: &out}).prompt(level(), &r)
+		err := (&world{in: strings.NewReader(c.typed), err: &out}).prompt(t.Context(), level(), &r)
 		if (err != nil) != c.fails {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -36,23 +37,26 @@ func plainVerb(w *world, verb string, words []string, short, long string) *cobra
 	cmd := &cobra.Command{
 		Use: verb + " [REQUEST]", Short: short, Long: short + "." + long + answerNote,
 		Args: takes(0, 1), GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := w.look()
 			if err != nil {
 				return err
 			}
-			t, err := b.oneRequest(first(args))
+			name, digest, err := cutDigest(first(args))
+			if err != nil {
+				return err
+			}
+			t, err := b.oneRequest(name)
 			if err != nil {
 				return b.already(err, words, nil)
 			}
 			if r.option, err = pick(t, verb, words); err != nil {
 				return err
 			}
-			resp, err := b.response(t, r)
-			if err != nil {
+			if err := b.wasShown(t, digest, verb, ""); err != nil {
 				return err
 			}
-			return b.give(t, resp)
+			return b.reply(cmd.Context(), t, r, digest == "")
 		},
 	}
 	answerFlags(cmd, &r)
@@ -60,6 +64,11 @@ func plainVerb(w *world, verb string, words []string, short, long string) *cobra
 }
 
 const answerNote = `
+
+REQUEST carries the digest that the listing shows, as in fr-20261120-b3d309@4f2a91c:
+where the request shows something else by now, nothing is answered, and it is
+shown again. Without the digest it is shown, and asked whether the answer is
+meant; that needs a terminal.
 
 The answer is written as response.json beside the request and is durable when
 the command returns. placet watch, or the next placet once, carries it out.`
@@ -114,26 +123,45 @@ an answer, the request is shown and the answer is asked for. REQUEST is named as
 			if cmd.Flags().Changed("attempts") {
 				r.attempts = &attempts
 			}
-			t, err := b.oneRequest(args[0])
-			if err != nil {
-				return b.already(err, nonEmpty(r.option), slices.Concat(r.more, r.selected))
-			}
-			if len(args) < 2 && !t.given(r) && isTerminal(w.in) {
-				if err := w.prompt(t, &r); err != nil {
-					return err
-				}
-			}
-			resp, err := b.response(t, r)
+			name, digest, err := cutDigest(args[0])
 			if err != nil {
 				return err
 			}
-			return b.give(t, resp)
+			t, err := b.oneRequest(name)
+			if err != nil {
+				return b.already(err, nonEmpty(r.option), slices.Concat(r.more, r.selected))
+			}
+			if err := b.wasShown(t, digest, "respond", " …"); err != nil {
+				return err
+			}
+			if len(args) < 2 && !t.given(r) && isTerminal(w.in) {
+				if err := w.prompt(cmd.Context(), t, &r); err != nil {
+					return err
+				}
+				digest = t.Digest.Hex() // the prompt showed it
+			}
+			return b.reply(cmd.Context(), t, r, digest == "")
 		},
 	}
 	answerFlags(cmd, &r)
 	cmd.Flags().StringSliceVar(&r.selected, "select", nil, "what is chosen, where several may be: a,b")
 	cmd.Flags().IntVar(&attempts, "attempts", 0, "how many more attempts the option retry_more gives")
 	return cmd
+}
+
+// reply gives an answer, and asks first where nothing says that the request was
+// shown.
+func (b *bench) reply(ctx context.Context, t target, r reply, asks bool) error {
+	resp, err := b.response(t, r)
+	if err != nil {
+		return err
+	}
+	if asks {
+		if err := b.confirm(ctx, t, resp); err != nil {
+			return err
+		}
+	}
+	return b.give(t, resp)
 }
 
 // given reports whether a reply without an option is an answer.

@@ -200,7 +200,7 @@ func (d *demo) accept(ctx context.Context) error {
 	return d.placet(ctx, "show", "receipts")
 }
 
-// openRequest is the id of a request of the session that is not answered.
+// openRequest is the reference of a request of the session that is not answered.
 func (d *demo) openRequest(prefix string) (string, error) {
 	forms, err := filepath.Glob(filepath.Join(d.dir, demoSession, "requests", prefix+"*", "form.md"))
 	if err != nil {
@@ -208,7 +208,7 @@ func (d *demo) openRequest(prefix string) (string, error) {
 	}
 	for _, form := range forms {
 		if dir := filepath.Dir(form); !exists(filepath.Join(dir, "receipt.json")) {
-			return filepath.Base(dir), nil
+			return shownBy(form)
 		}
 	}
 	return "", fmt.Errorf("no request %s… is open", prefix)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"placet/engine"
 	"placet/layout"
 )
 
@@ -128,13 +129,30 @@ func (d *demo) answerByCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request := filepath.Base(filepath.Dir(form))
+	request, err := shownBy(form)
+	if err != nil {
+		return err
+	}
 	d.tale("The same answer from a shell:")
 	d.prompt("placet approve " + request + " -m 'Ship it'")
 	if err := d.placet(ctx, "approve", request, "-m", "Ship it"); err != nil {
 		return err
 	}
 	return d.carriedOut(ctx, form)
+}
+
+// shownBy is what a form shows, as approve takes it: by its first line.
+func shownBy(form string) (string, error) {
+	body, err := os.ReadFile(form)
+	if err != nil {
+		return "", err
+	}
+	first, _, _ := strings.Cut(string(body), "\n")
+	words := strings.Fields(first)
+	if len(words) != 6 {
+		return "", fmt.Errorf("the first line of %s names no request", form)
+	}
+	return reference(engine.Asked{Request: words[3], Digest: engine.Digest(words[4])}), nil
 }
 
 // look shows what the two answers changed.

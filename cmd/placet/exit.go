@@ -11,6 +11,8 @@ const (
 	exitProblem = 1 // a note stands, a run does not settle, an answer was refused
 	exitUsage   = 2 // usage or configuration
 	exitOpen    = 3 // once, status, inbox: no problem, but a request is open
+	// A prompt was interrupted, or nobody answered it: what a shell gives for SIGINT.
+	exitInterrupted = 130
 )
 
 // problem is an error as a person reads it: what cannot be done, and what to

@@ -23,7 +23,7 @@ func TestAPlanMarksWhereTheRunStands(t *testing.T) {
 	want := `  frame
     ✓ a           completed
   build
-    ● b "quoted" <i>  in_progress  ← here
+    ● b "quoted" <i>\u{202e}  in_progress  ← here
     ◇ build:c     pending
 `
 	if got := strings.Join(strings.Fields(out.String()), " "); got != strings.Join(strings.Fields(want), " ") {
@@ -40,7 +40,7 @@ func TestAPlanAsAMermaidDiagram(t *testing.T) {
     n0["a: completed"]
   end
   subgraph g1["build"]
-    n1["b #quot;quoted#quot; &lt;i&gt;: in_progress"]
+    n1["b #quot;quoted#quot; &lt;i&gt;\u{202e}: in_progress"]
     n2{"build:c: pending"}
   end
   n0 --> n1

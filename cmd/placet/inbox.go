@@ -45,7 +45,9 @@ type inboxData struct {
 
 // requestLine is an open request with all that it asks.
 type requestLine struct {
-	RequestID       string        `json:"request_id"`
+	RequestID string `json:"request_id"`
+	// Reference is what approve, reject and respond take: id and short digest.
+	Reference       string        `json:"reference"`
 	Run             string        `json:"run"`
 	Family          string        `json:"family"`
 	Type            string        `json:"type"`
@@ -75,6 +77,7 @@ type requestLine struct {
 type optionLine struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
+	Effect      string `json:"effect"`
 }
 
 type itemLine struct {
@@ -92,14 +95,14 @@ func (b *bench) requestData(a engine.Asked) requestLine {
 	gate := b.facts(a.Run.Family).Config.GateFor(a.Run.Family, a.Type)
 	l := requestLine{
 		Level: gate.Level, Approvers: append([]string{}, gate.Approvers...),
-		RequestID: a.Request, Run: a.Run.String(), Family: a.Run.Family, Type: a.Type, Where: a.Where,
+		RequestID: a.Request, Reference: reference(a), Run: a.Run.String(), Family: a.Run.Family, Type: a.Type, Where: a.Where,
 		Prompt: a.Prompt, Summary: a.Summary, Options: []optionLine{}, Items: []itemLine{}, DefaultOption: a.Default, FreeText: a.FreeText, Multiple: a.Multiple,
 		CommentRequired: append([]string{}, a.CommentRequired...), Several: append([]string{}, a.Several...), Artifacts: append([]string{}, a.Artifacts...),
 		Form: a.Form, Response: a.Response, Digest: a.Digest, RequestedAt: stamp(a.RequestedAt),
 		Deadline: stamp(a.Deadline), Overdue: a.Overdue, Problem: a.Problem, Answer: b.inPlace(a),
 	}
 	for _, o := range a.Options {
-		l.Options = append(l.Options, optionLine{o.ID, o.Description})
+		l.Options = append(l.Options, optionLine{o.ID, o.Description, o.Effect})
 	}
 	for _, it := range a.Items {
 		l.Items = append(l.Items, itemLine(it))
@@ -258,7 +261,7 @@ func question(a engine.Asked) string {
 
 // howToAnswer lists the commands that answer a request.
 func howToAnswer(a engine.Asked, full bool) []string {
-	name := line(a.Request)
+	name := reference(a)
 	if full {
 		name = line(a.Run.String()) + ":" + name
 	}
@@ -272,7 +275,7 @@ func howToAnswer(a engine.Asked, full bool) []string {
 			together = true
 			continue
 		}
-		how = append(how, optionCommand(a, o.ID, name))
+		how = append(how, optionCommand(a, o.ID, name)+suffix("  → ", cut(line(o.Effect), shownAnswer)))
 	}
 	if together {
 		how = append(how, severalCommand(a, name))

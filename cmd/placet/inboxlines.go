@@ -76,7 +76,7 @@ func (w *world) head(a engine.Asked, more string) string {
 		about += ", until " + moment(a.Deadline)
 	}
 	about += w.paint(alarm, more)
-	return fmt.Sprintf("%s  %s  %s (%s):", w.paint(strong, brief(a.Run)), w.paint(waiting, line(a.Where)), line(a.Request), about)
+	return fmt.Sprintf("%s  %s  %s (%s):", w.paint(strong, brief(a.Run)), w.paint(waiting, line(a.Where)), reference(a), about)
 }
 
 // Columns of a short line: all of them where no terminal says how many, and how

@@ -39,7 +39,7 @@ func TestAShortLineIsAsWideAsItMayBe(t *testing.T) {
 		"a heading and a summary":    {"[Optimization result]\n- Workflow: logs", "logs, 2 suggestions", "logs, 2 suggestions"},
 		"a heading alone":            {"[Optimization result]\n- Workflow: logs", "", "[Optimization result] …"},
 		"a question in brackets":     {"[Merge?]", "of no use", "[Merge?]"},
-		"what would move the cursor": {"a\x1b[2Jb\u202ec", "", "a[2Jbc"},
+		"what would move the cursor": {"a\x1b[2Jb\u202ec", "", `a\u{1b}[2Jb\u{202e}c`},
 	}
 	for name, test := range tests {
 		if got := shortly(asked(test.prompt, test.summary), false); got != head+test.want+"\n" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,11 +19,11 @@ const tries = 3
 // prompt shows a request the way FABER's own prompt does and reads the answer:
 // a number, an option or, where it is asked for in words, a line of text. It
 // writes to stderr: the answer of the command is what became of it.
-func (w *world) prompt(t target, r *reply) error {
-	in := bufio.NewReader(w.in)
+func (w *world) prompt(ctx context.Context, t target, r *reply) error {
+	in := newInput(w.in)
 	fmt.Fprint(w.err, promptText(t))
 	for range tries {
-		text, err := ask(in, w.err, "Your choice: ")
+		text, err := ask(ctx, in, w.err, "Your choice: ")
 		if err != nil {
 			return err
 		}
@@ -32,10 +33,10 @@ func (w *world) prompt(t target, r *reply) error {
 			continue
 		}
 		r.option = option
-		if err := askItems(t, r, in, w.err); err != nil {
+		if err := askItems(ctx, t, r, in, w.err); err != nil {
 			return err
 		}
-		return askComment(t, r, in, w.err)
+		return askComment(ctx, t, r, in, w.err)
 	}
 	return refused("cannot answer %s: no option was chosen; nothing was written", t.label())
 }
@@ -60,12 +61,12 @@ func choice(t target, text string) (string, bool) {
 
 // askItems asks which items are picked, where none was named on the command
 // line.
-func askItems(t target, r *reply, in *bufio.Reader, out io.Writer) error {
+func askItems(ctx context.Context, t target, r *reply, in *input, out io.Writer) error {
 	if len(t.Items) == 0 || len(r.selected) > 0 {
 		return nil
 	}
 	for range tries {
-		text, err := ask(in, out, "Which of "+list(items(t.Asked))+" (empty for none): ")
+		text, err := ask(ctx, in, out, "Which of "+list(items(t.Asked))+" (empty for none): ")
 		if err != nil {
 			return err
 		}
@@ -82,9 +83,9 @@ func askItems(t target, r *reply, in *bufio.Reader, out io.Writer) error {
 
 // askComment asks for the comment that an option needs, and once for one that
 // may be left out.
-func askComment(t target, r *reply, in *bufio.Reader, out io.Writer) error {
+func askComment(ctx context.Context, t target, r *reply, in *input, out io.Writer) error {
 	if t.Default != "" && r.comment == "" && !slices.Contains(t.CommentRequired, r.option) {
-		text, err := ask(in, out, "Your comment (empty for none): ")
+		text, err := ask(ctx, in, out, "Your comment (empty for none): ")
 		r.comment = text
 		return err
 	}
@@ -92,7 +93,7 @@ func askComment(t target, r *reply, in *bufio.Reader, out io.Writer) error {
 		if r.comment != "" || !slices.Contains(t.CommentRequired, r.option) {
 			return nil
 		}
-		text, err := ask(in, out, "Your comment: ")
+		text, err := ask(ctx, in, out, "Your comment: ")
 		if err != nil {
 			return err
 		}
@@ -101,14 +102,32 @@ func askComment(t target, r *reply, in *bufio.Reader, out io.Writer) error {
 	return nil
 }
 
+// input is what a person types. It is read beside the verb, so that a signal
+// ends it.
+type input struct{ in *bufio.Reader }
+
+func newInput(in io.Reader) *input { return &input{bufio.NewReader(in)} }
+
 // ask reads one line.
-func ask(in *bufio.Reader, out io.Writer, question string) (string, error) {
+func ask(ctx context.Context, in *input, out io.Writer, question string) (string, error) {
 	fmt.Fprint(out, question)
-	text, err := in.ReadString('\n')
+	var text string
+	var err error
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		text, err = in.in.ReadString('\n')
+	}()
+	select {
+	case <-read:
+	case <-ctx.Done():
+		fmt.Fprintln(out)
+		return "", unanswered("nothing was written")
+	}
 	text = strings.TrimSpace(text)
 	if errors.Is(err, io.EOF) && text == "" {
 		fmt.Fprintln(out)
-		return "", refused("no answer was given; nothing was written")
+		return "", unanswered("nothing was written")
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", refused("cannot read the answer: %v", err)
@@ -119,7 +138,7 @@ func ask(in *bufio.Reader, out io.Writer, question string) (string, error) {
 // promptText is the prompt of FABER's guide, word for word where it has words.
 func promptText(t target) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n\n", brief(t.Run), line(t.Request))
+	fmt.Fprintf(&b, "%s  %s\n\n", brief(t.Run), reference(t.Asked))
 	fmt.Fprintf(&b, "🎯 %s: Feedback Required\n", strings.ToUpper(line(t.Run.Family)))
 	b.WriteString(strings.Repeat("─", 39) + "\n\n")
 	switch phase, step, both := strings.Cut(line(t.Where), ":"); {
@@ -152,9 +171,7 @@ func promptOptions(t target) string {
 	b.WriteString("Options:\n")
 	for i, o := range t.Options {
 		fmt.Fprintf(&b, "  %d. %s", i+1, line(o.ID))
-		if o.Description != "" {
-			fmt.Fprintf(&b, " - %s", line(o.Description))
-		}
+		b.WriteString(suffix(" - ", line(o.Says())))
 		b.WriteString("\n")
 	}
 	if t.Default != "" {

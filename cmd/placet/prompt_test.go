@@ -41,7 +41,7 @@ Your choice: `
 	var out bytes.Buffer
 	w := &world{in: strings.NewReader("1\n"), err: &out}
 	var r reply
-	if err := w.prompt(review, &r); err != nil {
+	if err := w.prompt(t.Context(), review, &r); err != nil {
 		t.Fatal(err)
 	}
 	head, rest, _ := strings.Cut(out.String(), "\n\n")
@@ -83,7 +83,7 @@ func TestThePromptTakesANumberOrAnOption(t *testing.T) {
 			var out bytes.Buffer
 			var r reply
 			w := &world{in: strings.NewReader(test.typed), err: &out}
-			err := w.prompt(test.to, &r)
+			err := w.prompt(t.Context(), test.to, &r)
 			if (err != nil) != test.fails {
 				t.Fatalf("error %v", err)
 			}

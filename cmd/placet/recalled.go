@@ -112,6 +112,7 @@ func packAsked(p *recall.Packer, a engine.Asked) {
 	packAll(p, a.Options, func(p *recall.Packer, o engine.AskedOption) {
 		p.Text(o.ID)
 		p.Text(o.Description)
+		p.Text(o.Effect)
 		p.Texts(o.Words)
 	})
 	packAll(p, a.Items, func(p *recall.Packer, it engine.AskedItem) { p.Text(it.ID); p.Text(it.Label) })
@@ -127,7 +128,7 @@ func unpackAsked(u *recall.Unpacker) (a engine.Asked) {
 	a.RequestedAt, a.Deadline = u.Time(), u.Time()
 	a.Artifacts, a.CommentRequired, a.Several = u.Texts(), u.Texts(), u.Texts()
 	a.Options = unpackAll(u, func(u *recall.Unpacker) engine.AskedOption {
-		return engine.AskedOption{ID: u.Text(), Description: u.Text(), Words: u.Texts()}
+		return engine.AskedOption{ID: u.Text(), Description: u.Text(), Effect: u.Text(), Words: u.Texts()}
 	})
 	a.Items = unpackAll(u, func(u *recall.Unpacker) engine.AskedItem { return engine.AskedItem{ID: u.Text(), Label: u.Text()} })
 	return a

@@ -40,7 +40,7 @@ func (b *bench) oneRequest(arg string) (target, error) {
 		p.text = fmt.Sprintf("%q fits %s", line(arg), many(len(open), "open request", "open requests"))
 	}
 	for _, t := range open {
-		p.fits = append(p.fits, fmt.Sprintf("%s:%s  %s  %s", t.Run, t.Request, t.Where, cut(line(t.Prompt), 60)))
+		p.fits = append(p.fits, fmt.Sprintf("%s:%s  %s  %s", t.Run, reference(t.Asked), t.Where, cut(line(t.Prompt), 60)))
 	}
 	return target{}, p
 }

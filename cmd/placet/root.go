@@ -158,15 +158,16 @@ func completeRequests(w *world) cobra.CompletionFunc {
 		found, _ := b.loop.Runs()
 		var names []cobra.Completion
 		if len(args) >= 1 && cmd.Name() == "respond" {
-			for _, t := range b.open(found, args[0]) {
+			name, _, _ := cutDigest(args[0])
+			for _, t := range b.open(found, name) {
 				for _, o := range t.Options {
-					names = append(names, cobra.CompletionWithDesc(line(o.ID), line(o.Description)))
+					names = append(names, cobra.CompletionWithDesc(line(o.ID), line(o.Says())))
 				}
 			}
 		}
 		if len(args) == 0 {
 			for _, t := range b.open(found, "") {
-				names = append(names, cobra.CompletionWithDesc(line(t.Request), brief(t.Run)+" "+line(t.Where)+" "+cut(line(t.Prompt), 50)))
+				names = append(names, cobra.CompletionWithDesc(reference(t.Asked), brief(t.Run)+" "+line(t.Where)+" "+cut(line(t.Prompt), 50)))
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp

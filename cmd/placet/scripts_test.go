@@ -17,7 +17,31 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(tidy{m}, map[string]func(){"placet": func() { os.Exit(placet()) }})
+	testscript.Main(tidy{m}, map[string]func(){
+		"placet": func() { os.Exit(placet()) },
+		"listed": func() { os.Exit(listed()) },
+	})
+}
+
+// listed is placet for somebody who looks at the inbox first: the request that is
+// named gets the digest that is shown there.
+func listed() int {
+	w, err := realWorld()
+	if err != nil {
+		return exitUsage
+	}
+	args := os.Args[1:]
+	if args[0] == "-C" {
+		w.flags.workspace, args = args[1], args[2:]
+	}
+	if b, err := w.look(); err == nil && len(args) > 1 {
+		found, _ := b.loop.Runs()
+		if open := b.open(found, args[1]); len(open) == 1 {
+			_, digest, _ := strings.Cut(reference(open[0].Asked), "@")
+			args[1] += "@" + digest
+		}
+	}
+	return placet()
 }
 
 // tidy runs the tests with a folder for the program that they build, and removes
@@ -40,6 +64,8 @@ func (t tidy) Run() int {
 // usual commands a script has
 //
 //	exits CODE COMMAND ARG…   run a command that must end with this exit code
+//	exec listed ARG…          placet approve, reject or respond, with the digest that
+//	                          the inbox shows for the request named
 //	sample [FOLDER]           copy six real waiting FABER runs into a folder
 //	await PATTERN FILE…       wait until each file exists and matches
 //	gone FILE                 wait until a file does not exist

@@ -42,7 +42,11 @@ func (b *bench) show(arg string) error {
 	if p.ID != "" {
 		return b.w.answer(partLines(v, p), func() { b.printPart(v, p) })
 	}
-	t, requestErr := b.oneRequest(arg)
+	name, _, requestErr := cutDigest(arg)
+	var t target
+	if requestErr == nil {
+		t, requestErr = b.oneRequest(name)
+	}
 	switch {
 	case requestErr != nil && partErr != nil:
 		return partErr
@@ -133,7 +137,7 @@ func (b *bench) printRequest(t target) {
 // printFull shows a request with its whole question and every option.
 func (b *bench) printFull(a engine.Asked) {
 	w := b.w
-	w.say("  %s  %s  %s%s", w.paint(strong, line(a.Request)), w.paint(waiting, line(a.Where)), line(a.Type), suffix(", since ", clock(a)))
+	w.say("  %s  %s  %s%s", w.paint(strong, reference(a)), w.paint(waiting, line(a.Where)), line(a.Type), suffix(", since ", clock(a)))
 	w.say("%s", indent(paragraph(a.Prompt), "  "))
 	if a.Summary != "" {
 		w.say("%s", indent(paragraph(a.Summary), "  "))
@@ -143,7 +147,7 @@ func (b *bench) printFull(a engine.Asked) {
 	}
 	options := &table{}
 	for _, o := range a.Options {
-		options.style([]string{strong}, "  "+line(o.ID), line(o.Description))
+		options.style([]string{strong}, "  "+line(o.ID), line(o.Says()))
 	}
 	for _, it := range a.Items {
 		options.style([]string{strong}, "  "+line(it.ID), line(it.Label))

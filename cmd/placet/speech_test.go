@@ -19,7 +19,7 @@ func TestALogLineForPeopleIsOneLine(t *testing.T) {
 	log := slog.New(newSpeech(&out, slog.LevelInfo))
 	log.Debug("not this")
 	log.With("run", "faber/x").WithGroup("disk").Warn("cannot write\n\x1b[2Jhere", "error", errors.New("no\nspace"))
-	want := "placet: cannot write [2Jhere  run: faber/x  disk.error: no space\n"
+	want := `placet: cannot write \u{1b}[2Jhere  run: faber/x  disk.error: no space` + "\n"
 	if out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
@@ -41,7 +41,7 @@ func TestATransitionIsOneLine(t *testing.T) {
 		want string
 	}{
 		{opened, "12:03:04 faber/acme/web/3f2b8c1e  awaiting_feedback → in_progress  answered_continue  approve by kim (form)"},
-		{step, "12:03:04 faber/acme/web/3f2b8c1e  build:implement awaiting_feedback → in_progress  answered_continue  a b"},
+		{step, "12:03:04 faber/acme/web/3f2b8c1e  build:implement awaiting_feedback → in_progress  answered_continue  a b\\u{202e}"},
 		{begin, "12:03:04 faber/acme/web/3f2b8c1e  → in_progress  answered_continue"},
 	} {
 		if got := transitionText(&world{}, at, key, test.t); got != test.want {

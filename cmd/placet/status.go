@@ -57,9 +57,11 @@ type runLine struct {
 	Stands   bool          `json:"stands"`
 	Since    string        `json:"since"`
 	Requests []string      `json:"requests"`
-	Where    string        `json:"where"`
-	WaitsFor string        `json:"waits_for"`
-	Problems []noteLine    `json:"problems"`
+	// References are the requests with their short digests, as approve takes them.
+	References []string   `json:"references"`
+	Where      string     `json:"where"`
+	WaitsFor   string     `json:"waits_for"`
+	Problems   []noteLine `json:"problems"`
 }
 
 // noteLine is a problem note, or what else is wrong with a run.
@@ -127,10 +129,11 @@ func (b *bench) state(found []reconcile.Found, all bool) state {
 func lineOf(v view) runLine {
 	l := runLine{
 		Run: v.Key.String(), Family: v.Key.Family, Class: v.Class, Short: v.Short, Status: v.Status,
-		Final: v.Final, Stands: v.Stands, Since: stamp(v.since), WaitsFor: v.waitsFor(), Requests: []string{}, Problems: []noteLine{},
+		Final: v.Final, Stands: v.Stands, Since: stamp(v.since), WaitsFor: v.waitsFor(), Requests: []string{}, References: []string{}, Problems: []noteLine{},
 	}
 	for _, a := range v.Open {
 		l.Requests = append(l.Requests, a.Request)
+		l.References = append(l.References, reference(a))
 		l.Where = a.Where
 	}
 	if v.err != nil {
@@ -212,7 +215,7 @@ func andMore(n int) string {
 
 func openAt(v view) string {
 	a := v.Open[0]
-	text := fmt.Sprintf("%s  %s %s", line(a.Where), line(a.Type), line(a.Request))
+	text := fmt.Sprintf("%s  %s %s", line(a.Where), line(a.Type), reference(a))
 	if a.Overdue {
 		text += " (overdue)"
 	}

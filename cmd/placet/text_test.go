@@ -14,15 +14,15 @@ import (
 
 func TestNoTextFromAFileMovesTheCursorOrHidesAWord(t *testing.T) {
 	hostile := "a\x1b[2Jb\u202ec\u200bd\x00e\r\nf\tg\u2028h\ufeff"
-	if got, want := line(hostile), "a[2Jbcde f g h"; got != want {
+	if got, want := line(hostile), `a\u{1b}[2Jb\u{202e}c\u{200b}d\u{0}e f g h\u{feff}`; got != want {
 		t.Errorf("line: %q, want %q", got, want)
 	}
 	for _, s := range []string{line(hostile), paragraph(hostile), brief(engine.Key{Family: "faber", ID: hostile}), title(hostile), mermaidText(hostile)} {
 		if strings.ContainsAny(s, "\x1b\x00\r\u202e\u200b\u2028\ufeff") {
-			t.Errorf("%q shows what must be hidden", s)
+			t.Errorf("%q holds what must be shown by its number", s)
 		}
 	}
-	if got, want := paragraph("\n one \x07 \n\ntwo\n\n"), "one\n\ntwo"; got != want {
+	if got, want := paragraph("\n one \x07 \n\ntwo\n\n"), "one \\u{7}\n\ntwo"; got != want {
 		t.Errorf("paragraph: %q, want %q", got, want)
 	}
 }
@@ -116,7 +116,7 @@ func TestErrorsEndWithTheirExitCodeAndSayWhatToDo(t *testing.T) {
 		"nothing":                {nil, true, 0, ""},
 		"a code alone":           {exit(exitOpen), true, 3, ""},
 		"a problem":              {refused("cannot %s", "x").try("placet y"), true, 1, "placet: cannot x\n  → placet y\n"},
-		"usage":                  {usage("no\x1b[2J"), true, 2, "placet: no[2J\n"},
+		"usage":                  {usage("no\x1b[2J"), true, 2, "placet: no\\u{1b}[2J\n"},
 		"a wrapped problem":      {fmt.Errorf("so: %w", usage("no")), true, 2, "placet: no\n"},
 		"any other error":        {errors.New("disk on fire"), true, 1, "placet: disk on fire\n"},
 		"an error before a verb": {errors.New("unknown flag: --x"), false, 2, "placet: unknown flag: --x\n  → placet help\n"},
