@@ -15,6 +15,10 @@
 //   - Nothing counts before it was sent: response.json by being there, a form
 //     by its ticked last item.
 //   - An unknown word is never an approval, and half an answer is none.
+//   - Each option carries its effect: the machine says what it does and carries it
+//     out, and a word that refuses never lets anything go on.
+//   - No option may look like another, or like a word that agrees or refuses and is
+//     none ([CheckOptions]).
 //   - One option answers. Where the request says so, any number of some of
 //     them may be chosen together; every other one stands alone. Where one is
 //     the default, an answer that picks items or comments need name none; a tick
