@@ -161,7 +161,7 @@ var verifyAttacks = []attack{
 				if out, _ := p.placet("explain", "afl"); strings.Contains(out, "<now> approves them") {
 					t.Errorf("%s: explain advises what does not count:\n%s", file, out)
 				}
-				p.placet("approve", "s1", "--as", "tester")
+				p.placet("approve", p.reference(), "--as", "tester")
 				p.placet("once", "--no-commands")
 				if st := p.read(dir + "/state.json"); !strings.Contains(st, `"source": "request"`) {
 					t.Errorf("%s: the approver's answer is not taken: %s", file, st)

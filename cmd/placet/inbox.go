@@ -206,7 +206,7 @@ func (b *bench) printAsked(a engine.Asked, full bool) {
 		w.say("    from     %s  (a name in an answer is a claim: whoever can write the file can write it)", line(strings.Join(who, ", ")))
 	}
 	for i, how := range howToAnswer(a, full) {
-		w.say("    %-8s %s", []string{"answer", "or"}[min(i, 1)], how)
+		w.say("    %-8s %s", []string{"answer", "or"}[min(i, 1)], strings.TrimSpace(indent(how, "             ")))
 	}
 	if there := b.inPlace(a); there != nil {
 		w.say("    answered %s", there.shown)
@@ -259,7 +259,12 @@ func question(a engine.Asked) string {
 	return cut(line(asked), 200)
 }
 
-// howToAnswer lists the commands that answer a request.
+// effectMark begins the line below a command that says what it does. It is a line of its
+// own: an effect may name what documents say, and a command is copied with its line.
+const effectMark = "\n→ "
+
+// howToAnswer lists the commands that answer a request, each with what it does on a
+// second line.
 func howToAnswer(a engine.Asked, full bool) []string {
 	name := reference(a)
 	if full {
@@ -275,7 +280,7 @@ func howToAnswer(a engine.Asked, full bool) []string {
 			together = true
 			continue
 		}
-		how = append(how, optionCommand(a, o.ID, name)+suffix("  → ", cut(line(o.Effect), shownAnswer)))
+		how = append(how, optionCommand(a, o.ID, name)+suffix(effectMark, cut(line(o.Effect), shownAnswer)))
 	}
 	if together {
 		how = append(how, severalCommand(a, name))

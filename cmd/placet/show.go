@@ -155,7 +155,7 @@ func (b *bench) printFull(a engine.Asked) {
 	options.print(w, w.out)
 	w.say("  form     %s", line(a.Form))
 	for i, how := range howToAnswer(a, false) {
-		w.say("  %-8s %s", []string{"answer", "or"}[min(i, 1)], how)
+		w.say("  %-8s %s", []string{"answer", "or"}[min(i, 1)], strings.TrimSpace(indent(how, "           ")))
 	}
 	if !a.Deadline.IsZero() {
 		w.say("  deadline %s%s", moment(a.Deadline), suffix(", ", map[bool]string{true: w.paint(alarm, "overdue")}[a.Overdue]))
