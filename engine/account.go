@@ -180,6 +180,11 @@ type Untrusted struct {
 	Name   string
 	Digest Digest
 	Text   string
+	// Argv is the argument vector of a command, nil for a setting, and Prefer the
+	// folder that is taken instead of the workspace's root where it exists: the files
+	// that the words name there are part of what is agreed to.
+	Argv   []string
+	Prefer string
 }
 
 // Entry is one recorded event.

@@ -22,6 +22,9 @@ func Sum(b []byte) Digest {
 	return Digest("sha256:" + hex.EncodeToString(sum[:]))
 }
 
+// In names the command of this digest where it runs in a folder that it prefers.
+func (d Digest) In(folder string) Digest { return d + Digest(" in "+folder) }
+
 // Hex returns the 64 hex digits alone, "" for the empty digest.
 func (d Digest) Hex() string { return strings.TrimPrefix(string(d), "sha256:") }
 
@@ -89,8 +92,11 @@ func (d Document) Unsettled() bool { return errors.Is(d.Err, ErrUnsettled) }
 type Facts struct {
 	// Config holds the settings, merged in the order of precedence.
 	Config Config
-	// Trusted holds the digests of commands and policy settings that the
-	// owner of the workspace has agreed to.
+	// Trusted holds the digests of policy settings that the owner of the workspace
+	// has agreed to, and of commands, while the files that they name are those that
+	// were agreed to. Where a folder that commands prefer differs from the one that
+	// they name, it also holds the commands in that folder, true or false: see
+	// [Facts.Trusts].
 	Trusted map[Digest]bool
 	// Alive holds the IDs of the actions that run at this moment.
 	Alive map[string]bool
@@ -101,13 +107,21 @@ type Facts struct {
 	Ended map[string]Ended
 }
 
+// Trusts reports whether a command may begin that prefers a folder, "" for none.
+func (f Facts) Trusts(command Digest, prefer string) bool {
+	if there, differs := f.Trusted[command.In(prefer)]; differs {
+		return there
+	}
+	return f.Trusted[command]
+}
+
 // Ended is how an action ended that has no outcome document: a fact of this
 // process, which its machine writes down itself. Where a crash comes first the
 // machine finds the action neither alive nor ended.
 type Ended struct {
 	Began, At time.Time
-	// Result is of a command finished, timed_out, stopped, not_started or lost
-	// (see package provider). Of a row for a database it is done, present (the
+	// Result is of a command finished, timed_out, stopped, revoked, not_started or
+	// lost (see package provider). Of a row for a database it is done, present (the
 	// row is there as we gave it), refused (another row has its id, or the
 	// database's rules forbid it) or failed (it may be tried again); of a look
 	// into one done, absent (there is no such file) or failed.

@@ -29,6 +29,7 @@ var attacks = slices.Concat(
 	journalAttacks,
 	formAttacks,
 	verifyAttacks,
+	trustAttacks,
 )
 
 func TestAttacks(t *testing.T) {

@@ -47,7 +47,7 @@ type onceData struct {
 func (w *world) once(ctx context.Context, noCommands bool) error {
 	moves := &moveLog{w: w}
 	var runner *provider.Runner
-	b, err := w.open(setup{recall: true, moved: moves.moved, noCommands: noCommands, tryNow: true, runner: func(b *bench) *provider.Runner {
+	b, err := w.open(setup{recall: true, moved: moves.moved, noCommands: noCommands, live: !noCommands, tryNow: true, runner: func(b *bench) *provider.Runner {
 		runner = b.runner(nil)
 		return runner
 	}})

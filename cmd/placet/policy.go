@@ -10,6 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"placet/engine"
+	"placet/engine/faber"
 	"placet/engine/optimizer"
 )
 
@@ -59,10 +60,27 @@ type setting struct {
 	text   string // the value as canonical JSON
 	path   string
 	line   int
-	// command is the digest under which the command that the setting is may be
-	// trusted, too; "" for all that is no command. A command that waits stays in
-	// the settings, where it does not run: that there is one is worth knowing.
+	own    bool // the user's own configuration says so
+	// argv are the words of the command that the setting is, nil for all that is no
+	// command: the files that they name are part of what is agreed to.
+	argv  []string
+	files map[string]string
+	// sealed is the digest of all that: of what is shown.
+	sealed engine.Digest
+	// command is the digest under which that command may be trusted, too; "" where
+	// other settings are part of it.
 	command engine.Digest
+	// stays is true for a command of a workflow: one that waits stays in the
+	// settings, where it does not run: that there is one is worth knowing.
+	stays bool
+}
+
+// basis is what the trust file must agree to for the setting to count; "" for nothing.
+func (s setting) basis() engine.Digest {
+	if s.own && len(s.files) == 0 {
+		return ""
+	}
+	return s.digest
 }
 
 func (s setting) name() string { return toml.Key(s.key).String() }
@@ -75,9 +93,8 @@ func policies(tree map[string]any) []setting {
 			value, _ := lookup(tree, key)
 			s := setting{key: key, text: canonical(value)}
 			s.digest = engine.Sum([]byte(s.name() + "\n" + s.text))
-			if argv := levelCommand(key, value); argv != nil {
-				s.command = optimizer.CommandDigest(argv)
-			}
+			s.sealed = s.digest
+			s.isCommand(value)
 			found = append(found, s)
 		}
 	}
@@ -106,12 +123,34 @@ func keysOf(tree map[string]any, pattern []string) [][]string {
 	return keys
 }
 
-// levelCommand is the command that a setting of a workflow is, nil for every
-// other setting.
-func levelCommand(key []string, value any) []string {
-	if name := key[len(key)-1]; len(key) != 4 || name != "analysis" && name != "evaluation" {
-		return nil
+// isCommand notes which command a setting is, if it is one.
+func (s *setting) isCommand(value any) {
+	switch name := s.key[len(s.key)-1]; {
+	case len(s.key) == 4 && (name == "analysis" || name == "evaluation"):
+		if s.argv = wordsOf(value); s.argv != nil {
+			s.command, s.stays = optimizer.CommandDigest(s.argv), true
+		}
+	case slices.Equal(s.key, resumeKey):
+		table, _ := value.(map[string]any)
+		if s.argv = wordsOf(table["command"]); s.argv != nil {
+			s.command = faber.CommandDigest(s.argv)
+		}
+	case slices.Equal(s.key, shellKey):
+		s.argv = wordsOf(value)
+	case slices.Equal(s.key, workerKey):
+		s.argv = wordsOf([]any{value})
 	}
+}
+
+// The settings of the families that are commands, or parts of one.
+var (
+	resumeKey = []string{"faber", "resume"}
+	shellKey  = []string{"afl", "shell"}
+	workerKey = []string{"afl", "worker_command"}
+)
+
+// wordsOf are the words of a list of texts, nil for all else.
+func wordsOf(value any) []string {
 	var argv []string
 	words, _ := value.([]any)
 	for _, word := range words {

@@ -69,6 +69,8 @@ func packView(v view) string {
 		p.Text(u.Name)
 		p.Text(string(u.Digest))
 		p.Text(u.Text)
+		p.Texts(u.Argv)
+		p.Text(u.Prefer)
 	})
 	packAll(&p, v.Findings, func(p *recall.Packer, f engine.Finding) {
 		p.Text(f.Severity)
@@ -86,7 +88,7 @@ func unpackView(u *recall.Unpacker) (v view) {
 	v.Open = unpackAll(u, unpackAsked)
 	v.notes = unpackAll(u, func(u *recall.Unpacker) standing { return standing{u.Text(), u.Text()} })
 	v.Untrusted = unpackAll(u, func(u *recall.Unpacker) engine.Untrusted {
-		return engine.Untrusted{Name: u.Text(), Digest: engine.Digest(u.Text()), Text: u.Text()}
+		return engine.Untrusted{Name: u.Text(), Digest: engine.Digest(u.Text()), Text: u.Text(), Argv: u.Texts(), Prefer: u.Text()}
 	})
 	v.Findings = unpackAll(u, func(u *recall.Unpacker) engine.Finding {
 		return engine.Finding{Severity: u.Text(), Path: u.Text(), Text: u.Text()}

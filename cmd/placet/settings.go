@@ -6,12 +6,13 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/engine/faber"
 	"placet/engine/optimizer"
+	"placet/engine/provider"
+	"placet/engine/statedir"
 )
 
 // file is all that placet.toml and the user's configuration may hold. A
@@ -40,16 +41,42 @@ type commands struct {
 // settings are the merged configuration and what its owner has agreed to.
 type settings struct {
 	file
-	// agreed is what the trust file says.
-	agreed trustFile
+	// agreed is what the trust file says; untrustable says why nothing can be trusted
+	// here, nil where it can.
+	agreed      trustFile
+	untrustable error
 	// trusted holds the digests that Facts.Trusted shows to the machines.
 	trusted map[engine.Digest]bool
-	// waiting are settings of the workspace that do not count yet.
-	waiting []setting
+	// allowed holds the seals of commands with the files that they may begin with.
+	allowed map[engine.Digest]bool
+	// basis says, for commands, to which of its digests the trust file must agree; ""
+	// is the user's own configuration, which needs no agreement.
+	basis map[engine.Digest][]engine.Digest
+	// commands are those that may be trusted, as far as their files are.
+	commands []command
+	// contents says what files are, and looked what it said.
+	contents *provider.Contents
+	looked   []looked
+	trees    []string // the work trees of checkpoints
+	// waiting are settings that do not count yet, counting are policy settings that do.
+	waiting, counting []setting
 	// read are the configuration files that were found.
 	read []string
 	// workflows are the tables of [optimizer.workflows] as the files before say.
 	workflows map[string]any
+}
+
+// command is a command that somebody agreed to.
+type command struct {
+	digest engine.Digest
+	argv   []string
+}
+
+// looked is what the files were that a command names.
+type looked struct {
+	dir   string
+	argv  []string
+	files map[string]string
 }
 
 // sources are the files that the settings come from; "" means none.
@@ -57,7 +84,8 @@ type sources struct {
 	workspace string // the folder that holds placet.toml
 	user      string // the user's own configuration
 	named     bool   // --config named it, so it must exist
-	trust     string // the trust file
+	stateHome string // where state folders are, that of the workspace with the trust file among them
+	contents  *provider.Contents
 }
 
 // defaults are the settings where nothing is configured.
@@ -66,14 +94,24 @@ func defaults() file {
 }
 
 // load merges the settings: default < placet.toml < the user's file. A policy
-// setting that an agent could have written counts only once it is trusted.
+// setting that an agent could have written counts only once it is trusted, and so
+// does the user's own command that names files of the workspace.
 func load(from sources) (settings, error) {
-	s := settings{file: defaults(), trusted: map[engine.Digest]bool{}}
+	s := newSettings(from.contents)
 	var err error
-	if s.agreed, err = readTrust(from.trust); err != nil {
+	if s.agreed, s.untrustable, err = from.agreed(); err != nil {
 		return s, err
 	}
-	s.trusted = s.agreed.digests()
+	for _, one := range s.agreed.Trusted {
+		switch {
+		case one.Argv != nil:
+			s.stand(one.Of, one.Of)
+			s.commands = append(s.commands, command{one.Of, one.Argv})
+			s.allowed[one.Digest] = true
+		case one.Digest == one.Of:
+			s.trusted[one.Of] = true
+		}
+	}
 	layers, err := from.layers()
 	if err != nil {
 		return s, err
@@ -83,14 +121,109 @@ func load(from sources) (settings, error) {
 			return s, err
 		}
 	}
-	// Whoever agreed to the setting has agreed to the command in it.
-	if argv := s.Faber.Resume.Command; len(argv) > 0 {
-		s.trusted[faber.CommandDigest(argv)] = true
-	}
-	if digest := s.Afl.WorkerDigest(); digest != "" {
-		s.trusted[digest] = true
-	}
+	s.trustWorker()
+	s.trustCommands()
 	return s, nil
+}
+
+func newSettings(contents *provider.Contents) settings {
+	return settings{
+		file: defaults(), contents: contents, trusted: map[engine.Digest]bool{}, allowed: map[engine.Digest]bool{},
+		basis: map[engine.Digest][]engine.Digest{},
+	}
+}
+
+// agreed reads the trust file. problem says why nothing can be trusted here.
+func (from sources) agreed() (t trustFile, problem, err error) {
+	dir, err := statedir.Open(from.stateHome, from.workspace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return trustFile{SchemaVersion: 1}, nil, nil
+	}
+	if err != nil {
+		return trustFile{SchemaVersion: 1}, err, nil
+	}
+	defer dir.Close()
+	t, err = readTrust(dir)
+	return t, nil, err
+}
+
+// trustWorker has the worker command run that the settings name: whoever agreed to the
+// setting has agreed to the command in it. In a work tree its files must be the same.
+func (s *settings) trustWorker() {
+	if digest, argv := s.Afl.Worker(); digest != "" {
+		s.allow(digest, argv)
+	}
+	for _, w := range append(s.waiting, s.counting...) {
+		if !slices.Equal(w.key, workerKey) || len(w.argv) == 0 {
+			continue
+		}
+		with := s.Afl
+		with.WorkerCommand = &w.argv[0]
+		s.stand(with.WorkerDigest(), w.basis())
+	}
+}
+
+// trustCommands has the machines trust the commands whose files are those that were
+// agreed to, in the workspace's root and in each work tree.
+func (s *settings) trustCommands() {
+	if len(s.commands) > 0 {
+		s.trees = s.contents.Folders(afl.Worktrees)
+	}
+	for _, c := range s.commands {
+		here := s.allowed[seal(c.digest, s.filesOf(".", c.argv))]
+		if here {
+			s.trusted[c.digest] = true
+		}
+		for _, tree := range s.trees {
+			if there := s.allowed[seal(c.digest, s.filesOf(tree, c.argv))]; there != here {
+				s.trusted[c.digest.In(tree)] = there
+			}
+		}
+	}
+}
+
+// filesOf are the files that a command names, as they are.
+func (s *settings) filesOf(dir string, argv []string) map[string]string {
+	if len(argv) == 0 {
+		return nil
+	}
+	for _, l := range s.looked {
+		if l.dir == dir && slices.Equal(l.argv, argv) {
+			return l.files
+		}
+	}
+	files := s.contents.Of(dir, argv)
+	s.looked = append(s.looked, looked{dir, argv, files})
+	return files
+}
+
+// moved reports whether the files that commands name are others by now.
+func (s *settings) moved() bool {
+	if len(s.commands) > 0 && !slices.Equal(s.trees, s.contents.Folders(afl.Worktrees)) {
+		return true
+	}
+	return slices.ContainsFunc(s.looked, func(l looked) bool { return !maps.Equal(l.files, s.contents.Of(l.dir, l.argv)) })
+}
+
+// allow has a command run with the files that it names in the workspace's root.
+func (s *settings) allow(digest engine.Digest, argv []string) {
+	s.commands = append(s.commands, command{digest, argv})
+	s.allowed[seal(digest, s.filesOf(".", argv))] = true
+}
+
+// stand notes on which agreement a command stands.
+func (s *settings) stand(digest, on engine.Digest) {
+	if digest != "" && !slices.Contains(s.basis[digest], on) {
+		s.basis[digest] = append(s.basis[digest], on)
+	}
+}
+
+// broken are the settings that hold while those in the files cannot be used: nothing
+// is trusted.
+func (s settings) broken() settings {
+	s = s.still()
+	s.trusted = map[engine.Digest]bool{}
+	return s
 }
 
 // still are the settings with which no command begins, and none is recorded as
@@ -99,14 +232,11 @@ func (s settings) still() settings {
 	s.Faber.Resume.Command = nil
 	s.Afl.Still = true
 	s.Optimizer.Still = true
-	s.trusted = map[engine.Digest]bool{}
+	s.trusted, s.allowed = map[engine.Digest]bool{}, map[engine.Digest]bool{}
 	for _, t := range s.agreed.Trusted {
-		if !strings.HasPrefix(t.Name, afl.TrustName) {
+		if t.Argv == nil {
 			s.trusted[t.Digest] = true
 		}
-	}
-	for _, digest := range s.Optimizer.Commands() {
-		delete(s.trusted, digest)
 	}
 	return s
 }
@@ -160,13 +290,16 @@ func (s *settings) merge(l layer) error {
 		return err
 	}
 	for _, p := range policies(tree) {
-		if l.own || s.agrees(p) {
+		p.own, p.files = l.own, s.filesOf(".", p.argv)
+		p.sealed = seal(p.digest, p.files)
+		s.stand(p.command, p.basis())
+		if p.own && len(p.files) == 0 || s.agrees(p) {
 			s.permit(p)
 			continue
 		}
 		p.path, p.line = l.path, l.lineOf(p.key)
 		s.waiting = append(s.waiting, p)
-		if p.command == "" {
+		if !p.stays {
 			remove(tree, p.key)
 		}
 	}
@@ -180,14 +313,15 @@ func (s *settings) merge(l layer) error {
 
 // agrees reports whether a setting, or the command that it names, is trusted.
 func (s *settings) agrees(p setting) bool {
-	return s.trusted[p.digest] || p.command != "" && s.trusted[p.command]
+	return s.agreed.digests()[p.sealed] || p.command != "" && s.allowed[seal(p.command, p.files)]
 }
 
 // permit has the command that a setting names run, if it names one: whoever
 // agreed to the setting has agreed to the command in it.
 func (s *settings) permit(p setting) {
+	s.counting = append(s.counting, p)
 	if p.command != "" {
-		s.trusted[p.command] = true
+		s.allow(p.command, p.argv)
 	}
 }
 

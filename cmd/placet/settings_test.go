@@ -15,6 +15,8 @@ import (
 	"placet/engine/afl"
 	"placet/engine/faber"
 	"placet/engine/optimizer"
+	"placet/engine/provider"
+	"placet/engine/statedir"
 )
 
 // put writes a file below a folder and returns its path.
@@ -41,8 +43,28 @@ func places(t *testing.T) sources {
 	}
 	return sources{
 		workspace: filepath.Join(dir, "ws"), user: filepath.Join(dir, "home/placet.toml"),
-		trust: filepath.Join(dir, "home/trust/x.json"),
+		stateHome: filepath.Join(dir, "home/state"), contents: provider.NewContents(filepath.Join(dir, "ws")),
 	}
+}
+
+// agree makes these things all that is agreed to in a workspace.
+func agree(t *testing.T, from sources, things ...untrustedLine) {
+	t.Helper()
+	dir, err := statedir.Create(from.stateHome, from.workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	file := trustFile{SchemaVersion: 1}
+	file.agree(noon, things...)
+	if err := file.write(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitingSetting is a setting as trust lists it.
+func waitingSetting(s setting) untrustedLine {
+	return untrustedLine{Name: s.name(), Digest: s.sealed, Text: s.text, Files: s.files, of: s.digest}
 }
 
 func mustLoad(t *testing.T, from sources) settings {
@@ -279,12 +301,7 @@ func TestPolicyOfTheWorkspaceCountsOnlyOnceTrusted(t *testing.T) {
 			if len(before.waiting) != 1 || before.waiting[0].name() != key || before.waiting[0].line < 2 {
 				t.Fatalf("waiting: %+v", before.waiting)
 			}
-			var file trustFile
-			file.SchemaVersion = 1
-			file.agree(time.Now(), engine.Untrusted{Name: key, Digest: before.waiting[0].digest})
-			if err := file.write(from.trust); err != nil {
-				t.Fatal(err)
-			}
+			agree(t, from, waitingSetting(before.waiting[0]))
 			after := mustLoad(t, from)
 			if !test.counts(after) || len(after.waiting) > 0 {
 				t.Errorf("does not count although trusted; waiting: %+v", after.waiting)
@@ -325,11 +342,7 @@ func TestAChangedPolicyIsUntrustedAgain(t *testing.T) {
 	from := places(t)
 	put(t, from.workspace, "placet.toml", "[faber.resume]\ncommand = [\"good\"]\n")
 	s := mustLoad(t, from)
-	file := trustFile{SchemaVersion: 1}
-	file.agree(time.Now(), engine.Untrusted{Name: "faber.resume", Digest: s.waiting[0].digest})
-	if err := file.write(from.trust); err != nil {
-		t.Fatal(err)
-	}
+	agree(t, from, waitingSetting(s.waiting[0]))
 	for toml, counts := range map[string]bool{
 		"[faber.resume]\ncommand = [\"good\"]\n":                        true,
 		"# moved\n\n[faber]\nresume = { command = [ 'good' ] } # as is": true,
@@ -351,11 +364,7 @@ func TestOneTrustedPolicyCarriesNoOther(t *testing.T) {
 	from := places(t)
 	put(t, from.workspace, "placet.toml", "[faber]\non_deadline = \"reject\"\nroots = [\"x\"]\n")
 	s := mustLoad(t, from)
-	file := trustFile{SchemaVersion: 1}
-	file.agree(time.Now(), engine.Untrusted{Name: s.waiting[0].name(), Digest: s.waiting[0].digest})
-	if err := file.write(from.trust); err != nil {
-		t.Fatal(err)
-	}
+	agree(t, from, waitingSetting(s.waiting[0]))
 	s = mustLoad(t, from)
 	if s.Faber.OnDeadline != "reject" || s.Faber.Roots[0] == "x" {
 		t.Errorf("on_deadline %q, roots %q", s.Faber.OnDeadline, s.Faber.Roots)
@@ -428,11 +437,9 @@ worker_command = "work"
 w = { analysis = ["look"] }
 `)
 	command, setting := engine.Sum([]byte("a command")), engine.Sum([]byte("a setting"))
-	file := trustFile{SchemaVersion: 1}
-	file.agree(time.Now(), engine.Untrusted{Name: afl.TrustName + "shop/a", Digest: command}, engine.Untrusted{Name: "afl.validation", Digest: setting})
-	if err := file.write(from.trust); err != nil {
-		t.Fatal(err)
-	}
+	agree(t, from,
+		untrustedLine{Name: afl.TrustName + "shop/a", Digest: command, of: command, argv: []string{"true"}},
+		untrustedLine{Name: "afl.validation", Digest: setting, of: setting})
 	s := mustLoad(t, from)
 	worker := s.Afl.WorkerDigest()
 	if !s.trusted[command] || !s.trusted[setting] || !s.trusted[worker] || !s.trusted[optimizer.CommandDigest([]string{"look"})] {
@@ -458,12 +465,13 @@ func FuzzSettings(f *testing.F) {
 	for _, policy := range policySettings {
 		f.Add(policy.toml)
 	}
+	nowhere := provider.NewContents(f.TempDir())
 	f.Fuzz(func(t *testing.T, text string) {
 		l := layer{path: "placet.toml", body: []byte(text)}
 		if bounded(l.body) != nil {
 			return
 		}
-		s := settings{file: defaults(), trusted: map[engine.Digest]bool{}}
+		s := newSettings(nowhere)
 		if err := s.merge(l); err != nil {
 			if p, ok := err.(*problem); !ok || p.code != exitUsage || !strings.HasPrefix(p.text, "placet.toml") && !strings.HasPrefix(p.text, "cannot") {
 				t.Errorf("%q: %v", text, err)

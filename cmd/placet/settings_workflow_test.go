@@ -4,11 +4,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"placet/engine"
 	"placet/engine/optimizer"
 )
 
@@ -25,11 +23,7 @@ func TestALevelCommandIsTrustedByItsOwnDigest(t *testing.T) {
 	if diff := cmp.Diff([]string{"python3", "a.py"}, s.Optimizer.Workflows["sop engine"].Analysis); diff != "" {
 		t.Errorf("is not known while it waits: %s", diff)
 	}
-	file := trustFile{SchemaVersion: 1}
-	file.agree(time.Now(), engine.Untrusted{Name: "a command", Digest: digest})
-	if err := file.write(from.trust); err != nil {
-		t.Fatal(err)
-	}
+	agree(t, from, untrustedLine{Name: "a command", Digest: digest, of: digest, argv: []string{"python3", "a.py"}})
 	if s := mustLoad(t, from); len(s.waiting) > 0 || !s.trusted[digest] {
 		t.Errorf("waiting: %+v", s.waiting)
 	}

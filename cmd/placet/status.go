@@ -295,8 +295,9 @@ func (b *bench) printState(s state) {
 // fewUntrusted is how many things that wait for trust are named.
 const fewUntrusted = 5
 
-// noteUntrusted says that something waits for trust.
+// noteUntrusted says that something waits for trust, or that nothing can be trusted.
 func (b *bench) noteUntrusted(waiting []untrustedLine) {
+	b.noteUntrustable()
 	for i, u := range waiting {
 		if i == fewUntrusted {
 			b.w.note("%d more wait for trust: see `placet trust`", len(waiting)-i)

@@ -7,46 +7,61 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"placet/engine"
+	"placet/engine/statedir"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func TestTrustIsKeptOutsideTheWorkspaceForItsOwnerAlone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), trustName)
-	file := trustFile{SchemaVersion: 1, Workspace: "/somewhere/ws"}
-	file.agree(noon, engine.Untrusted{Name: "faber.resume", Digest: engine.Sum([]byte("x")), Text: "run <x>"})
-	if err := file.write(path); err != nil {
+func stateDirOf(t *testing.T) *statedir.Dir {
+	t.Helper()
+	from := places(t)
+	dir, err := statedir.Create(from.stateHome, from.workspace)
+	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(path)
+	t.Cleanup(func() { dir.Close() })
+	return dir
+}
+
+func TestTrustIsKeptOutsideTheWorkspaceForItsOwnerAlone(t *testing.T) {
+	dir := stateDirOf(t)
+	file := trustFile{SchemaVersion: 1, Workspace: "/somewhere/ws"}
+	x := engine.Sum([]byte("x"))
+	file.agree(noon, untrustedLine{Name: "faber.resume", Digest: seal(x, map[string]string{"run": "folder"}), of: x, Text: "run <x>", Files: map[string]string{"run": "folder"}})
+	if err := file.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(dir.Location(), trustName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, want 0600", info.Mode())
 	}
-	back, err := readTrust(path)
+	back, err := readTrust(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := trusted{Name: "faber.resume", Digest: engine.Sum([]byte("x")), Text: "run <x>", At: "2026-11-20T12:00:00Z"}
-	if len(back.Trusted) != 1 || back.Trusted[0] != want || back.Workspace != "/somewhere/ws" {
-		t.Errorf("read back: %+v", back)
-	}
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".placet-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+	if diff := cmp.Diff(file, back); diff != "" {
+		t.Error(diff)
 	}
 }
 
 func TestAgreeingTwiceIsOneAgreement(t *testing.T) {
 	var file trustFile
-	u := engine.Untrusted{Name: "a", Digest: engine.Sum([]byte("a"))}
+	u := untrustedLine{Name: "a", Digest: engine.Sum([]byte("a")), of: engine.Sum([]byte("a"))}
 	file.agree(noon, u, u)
 	file.agree(noon, u)
 	if len(file.Trusted) != 1 {
 		t.Errorf("%d entries", len(file.Trusted))
+	}
+	u.Digest = engine.Sum([]byte("with another script"))
+	file.agree(noon, u)
+	if len(file.Trusted) != 1 || file.Trusted[0].Digest != u.Digest {
+		t.Errorf("what the script was counts still: %+v", file.Trusted)
 	}
 	file.revoke(map[engine.Digest]bool{u.Digest: true})
 	if len(file.Trusted) != 0 {
@@ -64,18 +79,19 @@ func TestATrustFileThatCannotBeTrustedIsRefused(t *testing.T) {
 		"half written":        {`{"schema_version":1,`, 0o600, "cannot read the trust file"},
 		"empty":               {``, 0o600, "cannot read the trust file"},
 		"a name twice":        {`{"schema_version":1,"trusted":[],"TRUSTED":[]}`, 0o600, "cannot read the trust file"},
-		"of a later version":  {`{"schema_version":2,"workspace":"/w","trusted":[]}`, 0o600, "version 2"},
+		"of a later version":  {`{"schema_version":2,"workspace":"/w","trusted":[{"name":"a","digest":"sha256:0"}]}`, 0o600, "version 2"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "trust.json")
+			dir := stateDirOf(t)
+			path := filepath.Join(dir.Location(), trustName)
 			if err := os.WriteFile(path, []byte(test.body), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Chmod(path, test.mode); err != nil {
 				t.Fatal(err)
 			}
-			file, err := readTrust(path)
+			file, err := readTrust(dir)
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("says %v, want %q", err, test.says)
 			}
@@ -83,15 +99,6 @@ func TestATrustFileThatCannotBeTrustedIsRefused(t *testing.T) {
 				t.Error("agrees to something")
 			}
 		})
-	}
-}
-
-func TestWithoutAFolderTrustCannotBeRemembered(t *testing.T) {
-	if _, err := readTrust(""); err != nil {
-		t.Error(err)
-	}
-	if err := (trustFile{}).write(""); err == nil || !strings.Contains(err.Error(), "no folder") {
-		t.Errorf("says %v", err)
 	}
 }
 
@@ -112,6 +119,10 @@ func TestNamingWhatDoesNotWaitIsAnError(t *testing.T) {
 	a := untrustedLine{Name: "a", Digest: engine.Sum([]byte("1"))}
 	twin := untrustedLine{Name: "a", Digest: engine.Sum([]byte("2"))}
 	agreed := trustFile{Trusted: []trusted{{Name: "old", Digest: engine.Sum([]byte("3"))}}}
+	chooseNamed := func(args []string, waiting []untrustedLine, agreed trustFile) ([]untrustedLine, error) {
+		chosen, _, err := chooseNamed(args, waiting, agreed)
+		return chosen, err
+	}
 	if chosen, err := chooseNamed([]string{"a"}, []untrustedLine{a}, agreed); err != nil || len(chosen) != 1 {
 		t.Errorf("one that waits: %v, %v", chosen, err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"placet/engine"
 	"placet/engine/provider"
 	"placet/engine/store"
 	"placet/engine/watch"
@@ -99,7 +98,7 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 	}
 	t.serve(b, watcher, log)
 	b.noteUntrusted(b.untrusted(nil))
-	go b.changing.poll(ctx)
+	go b.changing.poll(ctx, func() { runner.Revoke(b.changing.revoked) })
 	go b.tellBlind(ctx, watcher)
 	err = b.loop.Watch(ctx, watcher, func(runs, waiting int) {
 		w.note("watching %s (%s, %d waiting)", b.root, many(runs, "run", "runs"), waiting)
@@ -116,7 +115,7 @@ func (b *bench) runner(log *slog.Logger) *provider.Runner {
 	return provider.NewRunner(b.root, b.store, provider.RunnerOptions{
 		State: b.stateRoot(), Families: b.layouts(), Database: databases.Do, Rested: databases.Rest,
 		Now: b.w.now, Log: log, Allow: b.Commands.Env,
-		Permit: func(a engine.Action) error { return b.permit(a) },
-		Told:   func(id string) { b.loop.Told(id) },
+		Permit: b.permit, Record: b.record(),
+		Told: func(id string) { b.loop.Told(id) },
 	})
 }

@@ -225,6 +225,7 @@ func (b *bench) facts(family string) engine.Facts {
 	case "afl":
 		config.Family, own = s.Afl, s.Afl.Language
 	case "optimizer":
+		s.Optimizer.TryNow = b.settings.Optimizer.TryNow // no file says it
 		config.Family, own = s.Optimizer, s.Optimizer.Language
 	}
 	config.Language = cmp.Or(own, config.Language)

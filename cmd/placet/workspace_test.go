@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -67,7 +66,7 @@ func TestRelativeXDGFoldersAreIgnored(t *testing.T) {
 	env := map[string]string{"HOME": "/home/kim", "XDG_CONFIG_HOME": "relative", "XDG_STATE_HOME": state}
 	w := &world{getenv: func(name string) string { return env[name] }, cwd: "/cwd"}
 	s := w.sources(root)
-	if s.user != "/home/kim/.config/placet/placet.toml" || !strings.HasPrefix(s.trust, state+"/placet/workspaces/") || s.named {
+	if s.user != "/home/kim/.config/placet/placet.toml" || s.stateHome != state || s.named {
 		t.Errorf("%+v", s)
 	}
 	w.flags.config = "mine.toml"
@@ -76,7 +75,7 @@ func TestRelativeXDGFoldersAreIgnored(t *testing.T) {
 	}
 	env = nil
 	w.flags.config = ""
-	if s := w.sources(root); s.user != "" || s.trust != "" {
+	if s := w.sources(root); s.user != "" || s.stateHome != "" {
 		t.Errorf("without a home: %+v", s)
 	}
 }

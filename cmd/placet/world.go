@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"placet/engine/provider"
 	"placet/engine/statedir"
 )
 
@@ -66,10 +67,7 @@ func (w *world) stateDir(root string, create bool) (*statedir.Dir, error) {
 
 // sources are where the settings of a workspace come from.
 func (w *world) sources(root string) sources {
-	s := sources{workspace: root}
-	if path, err := statedir.Path(w.stateHome(), root); err == nil {
-		s.trust = filepath.Join(path, trustName)
-	}
+	s := sources{workspace: root, stateHome: w.stateHome(), contents: provider.NewContents(root)}
 	switch config := w.xdg("XDG_CONFIG_HOME", ".config"); {
 	case w.flags.config != "":
 		s.user, s.named = w.flags.config, true

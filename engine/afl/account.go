@@ -2,6 +2,7 @@ package afl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"placet/engine"
@@ -177,6 +178,9 @@ func (r *reading) askedOf(id string) engine.Asked {
 // for and remembered.
 const TrustName = "afl.validation "
 
+// WorkerTrustName does for the worker command in the work tree of a checkpoint.
+const WorkerTrustName = "afl.worker_command "
+
 // untrusted are the approved commands and the settings of upstream's files that
 // nobody has agreed to.
 func (r *reading) untrusted() []engine.Untrusted {
@@ -184,15 +188,25 @@ func (r *reading) untrusted() []engine.Untrusted {
 		return nil
 	}
 	list := append([]engine.Untrusted(nil), r.cfg.waiting...)
-	if r.st.Approved == nil || r.cfg.Validation != validateCommand {
+	if r.st.Approved == nil {
 		return list
 	}
+	facts, worker := r.Snap.Facts, r.workerDigest()
 	for _, d := range r.st.Approved.Definitions {
-		digest := r.validationDigest(d)
-		if c := r.checkpoint(d.ID); digest == "" || r.Snap.Facts.Trusted[digest] || c != nil && over(c.Status) {
+		if c := r.checkpoint(d.ID); c != nil && over(c.Status) {
 			continue
 		}
-		list = append(list, engine.Untrusted{Name: TrustName + r.sessionID() + "/" + d.ID, Digest: digest, Text: string(d.Command)})
+		at, in := r.sessionID()+"/"+d.ID, worktree(d.ID)
+		wait := func(name string, digest engine.Digest, command string) {
+			list = append(list, engine.Untrusted{Name: name + at, Digest: digest, Text: command, Argv: append(slices.Clone(r.cfg.Shell), command), Prefer: in})
+		}
+		if r.byCommand(d) && !r.runnable(d) {
+			wait(TrustName, r.validationDigest(d), string(d.Command))
+		}
+		// Elsewhere the setting itself waits.
+		if worker != "" && facts.Trusted[worker] && !facts.Trusts(worker, in) {
+			wait(WorkerTrustName, worker, r.cfg.WorkerCommand)
+		}
 	}
 	return list
 }

@@ -24,6 +24,12 @@ func (r *reading) actionID(cp string, n, number int, kind string) string {
 
 func numbered(stem string, k int) string { return layout.AFLNumbered(stem, k, ".json") }
 
+// Worktrees holds a folder for each checkpoint that has a work tree of its own:
+// its commands run there.
+const Worktrees = ".afl/worktrees"
+
+func worktree(id string) string { return Worktrees + "/" + id }
+
 // wanted are the commands that the state names, whether they have ended or not:
 // none of a session that is over, though its checkpoints may still name some.
 func (r *reading) wanted(st State) []engine.Action {
@@ -109,7 +115,7 @@ func (r *reading) validationAction(id string, c *Checkpoint) engine.Action {
 		},
 		Judge: true, Expected: string(d.Expected),
 		Command: engine.Command{
-			Argv: append(slices.Clone(r.cfg.Shell), string(d.Command)), Dir: ".", Prefer: ".afl/worktrees/" + id,
+			Argv: append(slices.Clone(r.cfg.Shell), string(d.Command)), Dir: ".", Prefer: worktree(id),
 			Env: r.env(id, c), Timeout: time.Duration(run.TimeoutMS) * time.Millisecond,
 		},
 	}
@@ -124,7 +130,7 @@ func (r *reading) workerAction(id string, c *Checkpoint) engine.Action {
 		Fields:  []engine.Field{{Name: "number", Value: w.Number}, {Name: "command_digest", Value: string(w.CommandDigest)}},
 		Tail:    workerTail,
 		Command: engine.Command{
-			Argv: append(slices.Clone(r.cfg.Shell), r.cfg.WorkerCommand), Dir: ".", Prefer: ".afl/worktrees/" + id, Agent: true,
+			Argv: append(slices.Clone(r.cfg.Shell), r.cfg.WorkerCommand), Dir: ".", Prefer: worktree(id), Agent: true,
 			Env: append(r.env(id, c), fmt.Sprintf("AFL_MAX_ITERATIONS=%d", c.MaxIterations)),
 			Paths: []string{
 				"AFL_PROMPT=" + r.Path(place(id, n, "prompt.md")), "AFL_ANSWER=" + r.Path(place(id, n, "answer.md")),

@@ -138,9 +138,10 @@ func hookEvent(output string) bool {
 }
 
 func (r *reading) readResult(t *attempt, c *Checkpoint) {
-	own := r.defs[t.cp] != nil && r.runnable(*r.defs[t.cp])
-	if c.Status == Validating && c.Run != nil && c.Run.Mode == modeCommand {
-		return
+	command := r.defs[t.cp] != nil && r.byCommand(*r.defs[t.cp])
+	own := command && r.runnable(*r.defs[t.cp])
+	if c.Status == Validating && (command || c.Run != nil && c.Run.Mode == modeCommand) {
+		return // it has no say
 	}
 	t.resultNews = r.news(t, t.rel("result.json"), c.Seen.Result, func(d engine.Document) bool {
 		if !r.Decode(d, "afl/result", &t.result) {
@@ -151,8 +152,10 @@ func (r *reading) readResult(t *attempt, c *Checkpoint) {
 		case t.result.Iteration != t.n:
 			r.Bad(d, fmt.Sprintf("cannot use result.json: /iteration: is %d, the attempt is %d", t.result.Iteration, t.n))
 		case hookEvent(t.result.Output) && own:
+		case hookEvent(t.result.Output) && command:
+			r.Bad(d, "result.json cannot be used: the output is a hook event and exitCode is always 0; run `placet trust`")
 		case hookEvent(t.result.Output):
-			r.Bad(d, "result.json cannot be used: the output is a hook event and exitCode is always 0; run `placet trust`, or write the real result")
+			r.Bad(d, "result.json cannot be used: the output is a hook event and exitCode is always 0; write the real result")
 		default:
 			return true
 		}
@@ -238,6 +241,10 @@ func (r *reading) readValidation(t *attempt, c *Checkpoint) {
 	if v.Iteration != t.n || v.Run != c.Run.Number || v.CommandDigest != string(c.Run.CommandDigest) {
 		r.Bad(d, fmt.Sprintf("cannot use %s: it is of attempt %d, run %d and another command: expected attempt %d, run %d; remove it", path.Base(d.Path), v.Iteration, v.Run, t.n, c.Run.Number))
 		return
+	}
+	if len(d.Issued) > 0 && !slices.Contains(d.Issued, d.Sum) {
+		r.Bad(d, fmt.Sprintf("%s does not count: placet ran the command, and somebody else wrote this file; nobody knows how the validation ended", path.Base(d.Path)))
+		v = Validation{Iteration: v.Iteration, Run: v.Run, CommandDigest: v.CommandDigest, Outcome: outLost}
 	}
 	t.validation, t.validationSum = &v, d.Sum
 }

@@ -57,6 +57,7 @@ func TestOthersWordsAreBounded(t *testing.T) {
 		event string
 	}{
 		"failed criteria of a result": {oneInProgress, func(w *world) {
+			byResult(w)
 			w.Write(attemptOne+"result.json", result(1, 1, "x", fmt.Sprintf(`, "failed_criteria": [%q, "b"%s]`, strings.Repeat(long, 15), strings.Repeat(`, "c"`, 900))))
 		}, "a:fail"},
 		"an analysis": {func(t testing.TB) *world { return validatingWorld(t, nil, cp{id: "a"}) }, func(w *world) {

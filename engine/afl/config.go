@@ -66,11 +66,18 @@ func (c Config) Check() error {
 // WorkerDigest is what trust in the worker command is recorded under; "" where
 // none is configured.
 func (c Config) WorkerDigest() engine.Digest {
+	digest, _ := c.Worker()
+	return digest
+}
+
+// Worker returns the digest of the worker command and its argument vector; both are
+// empty where none is configured.
+func (c Config) Worker() (digest engine.Digest, argv []string) {
 	s, _ := c.settle(nil)
 	if s.WorkerCommand == "" {
-		return ""
+		return "", nil
 	}
-	return commandDigest("worker", s.Shell, s.WorkerCommand)
+	return commandDigest("worker", s.Shell, s.WorkerCommand), append(slices.Clone(s.Shell), s.WorkerCommand)
 }
 
 // commandDigest is the digest of a command as it runs.

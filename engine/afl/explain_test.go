@@ -98,8 +98,8 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.done("a")
 			w.settle()
 			return w
-		}, []string{"a waits in validating for iterations/1/result.json or for trust in `run a` (placet trust)", attempt + `result.json: {"iteration": 1, "exitCode": 0`,
-			"status: delegations/a/iterations/1/result.json (agent) or placet trust (person)"}, nil},
+		}, []string{"a waits in validating for trust in `run a` (placet trust); iterations/1/result.json does not count, for afl.validation is \"command\"",
+			"status: placet trust for the validation command of a (person)"}, []string{`"exitCode"`}},
 		"validated outside": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.config(func(c *Config) { c.Validation = ptr("result") })

@@ -167,10 +167,17 @@ func (r *reading) validationDigest(d Definition) engine.Digest {
 	return commandDigest("validation", r.cfg.Shell, string(d.Command))
 }
 
+// byCommand reports whether only a definition's command says whether an attempt
+// passes: what an agent wrote never takes its place, also while nobody has agreed
+// to the command.
+func (r *reading) byCommand(d Definition) bool {
+	return r.cfg.Validation == validateCommand && d.Command != ""
+}
+
 // runnable reports whether placet may run a definition's command.
 func (r *reading) runnable(d Definition) bool {
 	digest := r.validationDigest(d)
-	return r.cfg.Validation == validateCommand && digest != "" && r.Snap.Facts.Trusted[digest]
+	return r.cfg.Validation == validateCommand && digest != "" && r.Snap.Facts.Trusts(digest, worktree(d.ID))
 }
 
 // question puts a worker's question to a person.
@@ -192,7 +199,7 @@ func (r *reading) validated(id string, c *Checkpoint) (p engine.Plan, ok bool) {
 		return p, false
 	}
 	if c.Run.Mode == modeResult {
-		if t.resultNews {
+		if t.resultNews && !r.byCommand(*d) {
 			return r.judged(id, c, r.judgeResult(id, c, t), t.rel("result.json"), t.resultSum)
 		}
 		if r.runnable(*d) && !t.unsettled() {
@@ -210,10 +217,12 @@ func (r *reading) validated(id string, c *Checkpoint) (p engine.Plan, ok bool) {
 		return p, false
 	}
 	cause := r.causeOf(t.validationRel, t.validationSum)
-	switch v.Outcome {
-	case outStopped:
+	switch {
+	case (v.Outcome == outStopped || v.Outcome == outNotStarted) && !r.runnable(*d):
+		return r.runAgain(id, "its command is not trusted any more", cause).plan(), true
+	case v.Outcome == outStopped:
 		return r.runAgain(id, "placet was stopped", cause).plan(), true
-	case outLost:
+	case v.Outcome == outLost:
 		if r.cfg.Interrupted == interruptedAuto {
 			return r.runAgain(id, "the validation was lost", cause).plan(), true
 		}

@@ -241,6 +241,7 @@ func TestAHandInIsNewsOnce(t *testing.T) {
 	})
 	t.Run("result", func(t *testing.T) {
 		w := approvedWorld(t, cp{id: "a"})
+		byResult(w)
 		w.untilBegun()
 		for n, words := range []string{"first", "second"} {
 			w.Write(w.at("a", "result.json"), result(1, 1, words, `, "failure_type": "ENV_ISSUE"`))

@@ -19,11 +19,11 @@ func runCases() []enginetest.Case {
 		told("failed, retried, passed", []cp{{id: "a", expected: "3 passed"}},
 			completes("a"), runEnds("a", outcome{stdout: "13 passed\n"}), stands(Delegating, "a=retrying"), enginetest.Pass(3*time.Minute),
 			stands(Delegating, "a=in_progress"), completes("a"), runEnds("a", outcome{stdout: "3 passed\n"}), stands(Delegating, "a=completed")),
-		untrusted("a result decides", siblings,
+		outsider(untrusted("a result decides", siblings,
 			outside("a", 0, `{"hook_event_name":"PostToolUse"}`, ""), stands(Delegating, "a=in_progress"),
 			outside("a", 1, "the interface differs\n", `, "failure_type": "DESIGN_MISMATCH"`), stands(Escalated, "a=escalated", "b=in_progress"),
 			completes("b"), outside("b", 0, "fine\n", ""), stands(Escalated, "b=completed"), ticks(typeEscalation, "a", "env_fixed", ""),
-			stands(Delegating, "a=validating"), outside("a", 0, "fine now\n", ""), stands(Delegating, "a=completed")),
+			stands(Delegating, "a=validating"), outside("a", 0, "fine now\n", ""), stands(Delegating, "a=completed"))),
 		trustedLater(),
 		told("lost, run again, lost, failed, run again", one,
 			completes("a"), runEnds("a", outcome{how: outLost}), stands(Delegating, "a=validating"),
@@ -45,6 +45,11 @@ func untrusted(name string, checkpoints []cp, steps ...enginetest.Step) enginete
 	c := told(name, checkpoints, steps...)
 	c.Trusted = nil
 	return c
+}
+
+// outsider has an outside validator decide in a story.
+func outsider(c enginetest.Case) enginetest.Case {
+	return with(c, func(c *Config) { c.Validation = ptr(validateResult) })
 }
 
 // trustedLater is a story in which a command may run while its attempt waits

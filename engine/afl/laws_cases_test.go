@@ -41,7 +41,7 @@ func approvalCases() []enginetest.Case {
 			responds(typeApproval, "", "request_changes", "say more"), redesigns(approvedHead, one...), stands(Designing),
 			restamps(one...), stands(Delegating, "a=in_progress"), wants(wantAbort), stands(Aborted, "a=aborted"),
 		),
-		{
+		outsider(enginetest.Case{
 			Name: "approved by meta.json, in the second layout", Now: lawNow,
 			Files: enginetest.Tree{
 				sessionDir + "/checkpoints/a.json": `{"id": "a", "validation": {"command": "run a", "expectedOutput": 200}}`,
@@ -51,7 +51,7 @@ func approvalCases() []enginetest.Case {
 				stands(Designing), lawPut("meta.json", `{"sessionId": "abc12345", "title": "A", "checkpointsApproved": true}`),
 				stands(Delegating, "a=in_progress"), completes("a"), outside("a", 0, "HTTP 200", ""), stands(Delegating, "a=completed"),
 			},
-		},
+		}),
 		{
 			Name: "adopted", Now: lawNow,
 			Files: enginetest.Tree{

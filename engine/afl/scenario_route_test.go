@@ -17,15 +17,94 @@ func result(n, exit int, output string, more string) string {
 	return fmt.Sprintf(`{"iteration": %d, "exitCode": %d, "output": %q%s}`, n, exit, output, more)
 }
 
-// Scenario 7: without trust, an outside result decides, never a hook's event.
-func TestScenario07WithoutTrustARealResultDecides(t *testing.T) {
+// byResult has an outside validator decide.
+func byResult(w *world) { w.config(func(c *Config) { c.Validation = ptr(validateResult) }) }
+
+// Where a command decides, nothing that an agent can write takes its place, also while
+// nobody has agreed to the command.
+func TestAResultNeverTakesThePlaceOfTheCommand(t *testing.T) {
+	w := approvedWorld(t, cp{id: "a"})
+	w.untilBegun()
+	w.Write(w.at("a", "result.json"), result(1, 0, "4 passing", ""))
+	took(t, w.settle(), "a:worker_done") // no more than that the worker is done
+	w.Write(w.at("a", "result.json"), result(1, 0, "4 passing, again", ""))
+	w.Write(w.at("a", "validation.json"), `{"iteration": 1, "run": 1}`)
+	took(t, w.settle())
+	w.status(Delegating, "a=validating")
+	w.trust()
+	took(t, w.settle(), "a:trusted")
+	if len(w.Begun) != 1 || !strings.HasSuffix(w.Begun[0].Outcome, "validation-2.json") {
+		t.Errorf("began %+v", w.Begun)
+	}
+}
+
+// What stands in place of the outcome of a command that this machine ran, and is not
+// what it wrote, says nothing of how the command ended.
+func TestAForgedOutcomeIsALostOne(t *testing.T) {
+	w := validatingWorld(t, nil, cp{id: "a"})
+	w.validated("a", outcome{stdout: "4 passing"})
+	for event, issued := range map[string][]engine.Digest{
+		runLost: {engine.Sum(nil)},
+		pass:    {engine.Sum(nil), engine.Sum([]byte(w.Read(attemptOne + "validation.json")))},
+	} {
+		snap, _ := w.Full()
+		for i, d := range snap.Docs {
+			if d.Path == w.In(attemptOne+"validation.json") {
+				snap.Docs[i].Issued = issued
+			}
+		}
+		p, err := w.Machine.Step(snap)
+		if err != nil || len(p.Transitions) != 1 || p.Transitions[0].Event != event {
+			t.Errorf("%+v, %v; expected %s", p.Transitions, err, event)
+		}
+	}
+}
+
+// A run whose command is not trusted any more when it is about to begin, or is
+// revoked while it runs, waits for trust: it is no failure.
+func TestARunThatIsNotTrustedAnyMoreWaits(t *testing.T) {
+	for _, how := range []string{outNotStarted, outStopped} {
+		w := validatingWorld(t, nil, cp{id: "a"})
+		w.validated("a", outcome{how: how})
+		clear(w.Facts.Trusted)
+		took(t, w.settle(), "a:rerun")
+		took(t, w.settle())
+		w.status(Delegating, "a=validating")
+		w.trust()
+		took(t, w.settle(), "a:trusted")
+	}
+}
+
+// A command whose files differ in the work tree of a checkpoint waits there alone.
+func TestTrustIsOfTheFolderWhereTheCommandRuns(t *testing.T) {
+	w := approvedWorld(t, cp{id: "a", command: "sh check.sh"}, cp{id: "b", command: "sh check.sh"})
+	w.untilBegun()
+	w.trust()
+	digest := commandDigest("validation", []string{"bash", "-c"}, "sh check.sh")
+	w.Facts.Trusted[digest.In(".afl/worktrees/b")] = false
+	w.done("a")
+	w.done("b")
+	w.settle()
+	if len(w.Begun) != 1 || !strings.Contains(w.Begun[0].Outcome, "/a/") {
+		t.Errorf("began %+v", w.Begun)
+	}
+	snap, _ := w.Full()
+	waits := New().Account(snap).Untrusted
+	if len(waits) != 1 || waits[0].Name != "afl.validation abc12345/b" || waits[0].Prefer != ".afl/worktrees/b" || !slices.Equal(waits[0].Argv, []string{"bash", "-c", "sh check.sh"}) {
+		t.Errorf("waits: %+v", waits)
+	}
+}
+
+// Scenario 7: an outside result decides, never a hook's event.
+func TestScenario07ARealResultDecides(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"}, cp{id: "b"}, cp{id: "c"})
 	w.config(func(c *Config) { c.ParallelWorkers = ptr(2) })
+	byResult(w)
 	w.untilBegun()
 	w.Write(w.at("a", "result.json"), result(1, 0, `{"hook_event_name":"PostToolUse","tool_name":"Bash"}`, ""))
 	w.settle()
 	w.status(Delegating, "a=in_progress", "b=in_progress", "c=pending")
-	if note := w.Read(w.at("a", "result.json.problem.md")); !strings.Contains(note, "the output is a hook event and exitCode is always 0; run `placet trust`, or write the real result") {
+	if note := w.Read(w.at("a", "result.json.problem.md")); !strings.Contains(note, "the output is a hook event and exitCode is always 0; write the real result") {
 		t.Errorf("note: %s", note)
 	}
 	w.Write(w.at("a", "result.json"), result(1, 1, "the interface differs\n", `, "failure_type": "DESIGN_MISMATCH"`))

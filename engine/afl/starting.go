@@ -142,7 +142,7 @@ func (m *move) attempt() {
 	c.LastAttemptAt, c.RetryAt, c.AnalysisUntil, c.Run = m.now, "", "", nil
 	c.Questions = nil
 	c.Worker = &Worker{Mode: modeOutside, Number: 1 + r.outcomes(m.id, c.Iteration, "worker-run"), StartedAt: m.now}
-	if digest := r.workerDigest(); digest != "" && r.Snap.Facts.Trusted[digest] {
+	if digest := r.workerDigest(); digest != "" && r.Snap.Facts.Trusts(digest, worktree(m.id)) {
 		c.Worker.Mode, c.Worker.CommandDigest = modeCommand, text(digest)
 		c.Worker.Deadline = millis(r.Snap.Now.Add(r.cfg.WorkerTimeout))
 	}

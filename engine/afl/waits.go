@@ -190,13 +190,13 @@ func (x explaining) result(id string, c *Checkpoint, says string) {
 	r := x.r
 	file := place(id, c.Iteration, "result.json")
 	d := r.definition(id)
-	if r.cfg.Validation == validateCommand && d.Command != "" {
-		x.why("%s for %s or for trust in `%s` (placet trust)", says, spoken(file), oneLine(string(d.Command), shownCommand))
-		x.a.Await("%s (agent) or placet trust (person)", file)
-	} else {
-		x.why("%s for %s", says, spoken(file))
-		x.a.Await("%s (agent)", file)
+	if r.byCommand(d) {
+		x.why("%s for trust in `%s` (placet trust); %s does not count, for afl.validation is \"command\"", says, oneLine(string(d.Command), shownCommand), spoken(file))
+		x.a.Await("placet trust for the validation command of %s (person)", id)
+		return
 	}
+	x.why("%s for %s", says, spoken(file))
+	x.a.Await("%s (agent)", file)
 	x.move(r.Path(file), fmt.Sprintf(`{"iteration": %d, "exitCode": 0, "output": "<what the tests printed>"}`, c.Iteration))
 }
 

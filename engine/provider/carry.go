@@ -47,11 +47,6 @@ func told(id string, e ending) []any {
 // the action names an output, as it was before the command began; the caller closes
 // it.
 func (r *Runner) execute(t *attempt, from time.Time) (e ending, own *os.Root) {
-	if r.o.Permit != nil {
-		if err := r.o.Permit(t.action); err != nil {
-			return notStarted(err), nil
-		}
-	}
 	if r.o.State == nil {
 		return notStarted(errors.New("no command can be recorded: there is no state folder")), nil
 	}
@@ -64,11 +59,26 @@ func (r *Runner) execute(t *attempt, from time.Time) (e ending, own *os.Root) {
 	if err == nil && t.action.Output != "" {
 		own, err = r.o.State.OpenRoot(folder(t.action.ID))
 	}
-	if err != nil {
-		return notStarted(err), nil
+	if err == nil && r.o.Permit != nil { // last of all: little can change in between
+		err = r.o.Permit(t.action, rec.Cwd)
 	}
-	return r.started(r.o.State, t, s, rec), own
+	if err != nil {
+		return notStarted(err), own
+	}
+	e = r.started(r.o.State, t, s, rec)
+	return t.explained(e), own
 }
+
+// explained says of a command that was stopped because nobody agrees to it any more
+// that it was.
+func (t *attempt) explained(e ending) ending {
+	if e.word == stopped && t.revoked.Load() {
+		e.reason = revokedReason
+	}
+	return e
+}
+
+const revokedReason = "agreement to the command was taken back"
 
 // started starts what was prepared and follows it to its end.
 func (r *Runner) started(root *os.Root, t *attempt, s spec, rec record) ending {
@@ -225,6 +235,9 @@ func (r *Runner) writeAt(a engine.Action, from, to time.Time, e ending) error {
 	}
 	body, err := outcome(a, from, to, e)
 	if err != nil {
+		return err
+	}
+	if err := r.issue(a, body); err != nil {
 		return err
 	}
 	err = r.store.Write(engine.Document{Path: a.Outcome, Kind: a.Kind, Body: body, Sum: engine.Sum(body)})

@@ -20,7 +20,9 @@
 //	finished     it ended by itself; exit_code is null where nobody saw how or
 //	             a signal ended it, 128 and the signal where a judge is asked
 //	timed_out    it was still running at its deadline
-//	stopped      placet ended it: an orderly stop, or nobody wants it any more
+//	stopped      placet ended it: an orderly stop, nobody wants it any more, or
+//	             agreement to it was taken back; without an outcome document that is
+//	             "revoked"
 //	lost         its attempt was recorded, and nobody can tell how it ended
 //	not_started  it never ran: no such program, or no permission
 //

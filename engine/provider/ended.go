@@ -70,7 +70,10 @@ func (r *Runner) tell(t *attempt, e engine.Ended) {
 // Of one that an orderly stop ended the folder says so to the next placet.
 func (r *Runner) finish(t *attempt, from time.Time, e ending, own *os.Root) {
 	end := r.endedBy(t.action, from, e, own)
-	if e.word != stopped || !r.isLeaving() || r.noteStopped(t.action.ID) != nil {
+	if e.reason == revokedReason {
+		end.Result = revoked
+	}
+	if e.word != stopped || t.revoked.Load() || !r.isLeaving() || r.noteStopped(t.action.ID) != nil {
 		r.clear(t.action.ID)
 	}
 	r.tell(t, end)

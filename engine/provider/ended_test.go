@@ -124,7 +124,7 @@ func TestOfAnEndTheTailsAreKept(t *testing.T) {
 
 func TestWhatDoesNotBeginEndsAsAFactToo(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, RunnerOptions{Permit: func(a engine.Action) error {
+	b := newBench(t, RunnerOptions{Permit: func(a engine.Action, _ string) error {
 		if strings.Contains(a.ID, "forbidden") {
 			return fmt.Errorf("it is not trusted")
 		}
@@ -286,7 +286,7 @@ func row(at, id string) engine.Action {
 func TestRowsForADatabaseGoOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	l := &desk{t: t}
-	b := newBench(t, RunnerOptions{Database: l.do, Permit: func(engine.Action) error { return os.ErrPermission }})
+	b := newBench(t, RunnerOptions{Database: l.do, Permit: func(engine.Action, string) error { return os.ErrPermission }})
 	var want []string
 	for i := range 50 {
 		id := fmt.Sprintf("row-%02d", i)

@@ -14,6 +14,7 @@ const (
 	timedOut  = "timed_out"
 	stopped   = "stopped"
 	lost      = "lost"
+	revoked   = "revoked" // of an action without Outcome
 	unstarted = "not_started"
 )
 

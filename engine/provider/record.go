@@ -39,6 +39,8 @@ type record struct {
 	Judge    bool   `json:"judge,omitempty"`
 	Expected string `json:"expected,omitempty"`
 	Tail     int    `json:"tail,omitempty"`
+	// Argv is the command, by which agreement with it is known again.
+	Argv []string `json:"argv,omitempty"`
 	// Cwd is where it runs, relative to the workspace.
 	Cwd     string    `json:"cwd"`
 	Agent   bool      `json:"agent"`
@@ -66,7 +68,7 @@ type field struct {
 func newRecord(a engine.Action, now time.Time) (record, error) {
 	r := record{
 		ID: a.ID, Outcome: a.Outcome, Kind: a.Kind, Judge: a.Judge, Expected: a.Expected, Tail: a.Tail,
-		Agent: a.Outlives(), Started: now, Timeout: a.Command.Timeout,
+		Argv: a.Command.Argv, Agent: a.Outlives(), Started: now, Timeout: a.Command.Timeout,
 	}
 	for _, f := range a.Fields {
 		value, err := schemas.Encode(f.Value)
@@ -185,7 +187,7 @@ func (r record) hear(root *os.Root, e *ending) {
 func (r record) action() engine.Action {
 	a := engine.Action{
 		ID: r.ID, Outcome: r.Outcome, Kind: r.Kind, Judge: r.Judge, Expected: r.Expected, Tail: r.Tail,
-		Command: engine.Command{Agent: r.Agent, Timeout: r.Timeout, Dir: r.Cwd},
+		Command: engine.Command{Argv: r.Argv, Agent: r.Agent, Timeout: r.Timeout, Dir: r.Cwd},
 	}
 	if a.Kind == "" { // a record of the time when only FABER had commands
 		a.Kind = layout.FaberOutcome

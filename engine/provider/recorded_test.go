@@ -143,7 +143,7 @@ func TestARecordHoldsWhatTheOutcomeNeeds(t *testing.T) {
 		t.Errorf("fields: %v", got.Fields)
 	}
 	got.Fields = a.Fields
-	a.Command = engine.Command{Agent: true, Timeout: time.Minute, Dir: "trees/a"}
+	a.Command = engine.Command{Argv: a.Command.Argv, Agent: true, Timeout: time.Minute, Dir: "trees/a"}
 	if diff := cmp.Diff(a, got); diff != "" {
 		t.Errorf("the action (-begun +known again):\n%s", diff)
 	}

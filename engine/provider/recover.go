@@ -148,7 +148,7 @@ func (r *Runner) adopt(t *attempt, rec record) {
 	defer close(gone)
 	go rec.await(over, gone)
 	terms := terms{quit: t.quit, leave: r.leaving, due: rec.left(r.o.Now()), grace: r.o.Grace, orphans: rec.orphans}
-	e := ending{word: terms.follow(over, rec.signal), cwd: rec.Cwd}
+	e := t.explained(ending{word: terms.follow(over, rec.signal), cwd: rec.Cwd})
 	if e.word == "" {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"placet/engine"
@@ -27,9 +28,12 @@ type RunnerOptions struct {
 	Environ []string
 	// Allow names further variables that may pass.
 	Allow []string
-	// Permit is asked once more when a command is about to begin; its error
-	// becomes the reason why it was not started. nil permits everything.
-	Permit func(engine.Action) error
+	// Permit is asked once more when a command is about to begin, with the folder,
+	// relative to the workspace, in which it will; its error becomes the reason why
+	// it was not started. nil permits everything.
+	Permit func(a engine.Action, dir string) error
+	// Record remembers what is written; nil remembers nothing.
+	Record store.Record
 	// State is the state folder of the workspace, where commands under way are
 	// recorded and have folders of their own; without one no command can begin.
 	State *os.Root
@@ -73,7 +77,9 @@ type attempt struct {
 	action engine.Action
 	quit   chan struct{} // closed when it shall end
 	once   sync.Once
-	over   chan struct{} // closed when its outcome is recorded, or given up
+	// revoked says that it shall end because nobody agrees to it any more.
+	revoked atomic.Bool
+	over    chan struct{} // closed when its outcome is recorded, or given up
 }
 
 func (t *attempt) end() { t.once.Do(func() { close(t.quit) }) }
@@ -137,7 +143,41 @@ func (r *Runner) Begin(a engine.Action) {
 			r.o.Log.Error("cannot record that a command was not started", "action", a.ID, "error", err)
 		}
 	default:
+		if err := r.expect(a); err != nil {
+			r.conclude(t, r.o.Now(), notStarted(err))
+			return
+		}
 		go r.carryOut(t)
+	}
+}
+
+// expect notes that this machine is about to find the outcome of an action out: what
+// it did not write itself under that path from now on is no outcome.
+func (r *Runner) expect(a engine.Action) error { return r.issue(a, nil) }
+
+// issue records the content of an outcome that is about to be written.
+func (r *Runner) issue(a engine.Action, body []byte) error {
+	if a.Outcome == "" || r.o.Record == nil {
+		return nil
+	}
+	for _, family := range r.o.Families {
+		if run, ok := family.At(a.Outcome); ok {
+			return r.o.Record.Issue(run.Dir, []engine.Document{{Path: a.Outcome, Kind: a.Kind, Body: body}})
+		}
+	}
+	return nil
+}
+
+// Revoke ends the commands under way to which, as gone says, nobody agrees any more.
+// Their outcome is "stopped" with that reason, or "revoked" without an outcome
+// document.
+func (r *Runner) Revoke(gone func(engine.Action) bool) {
+	for _, t := range r.all() {
+		if t.action.Database == nil && !t.revoked.Load() && gone(t.action) {
+			t.revoked.Store(true)
+			t.end()
+			r.o.Log.Warn("ends a command: "+revokedReason, "action", t.action.ID)
+		}
 	}
 }
 

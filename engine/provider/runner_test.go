@@ -176,7 +176,7 @@ func TestWhatCannotStartIsRecordedWithItsReason(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, RunnerOptions{Permit: func(a engine.Action) error {
+			b := newBench(t, RunnerOptions{Permit: func(a engine.Action, _ string) error {
 				if a.ID == "forbidden" {
 					return errors.New("the trust was taken back")
 				}
@@ -469,5 +469,95 @@ func TestWithoutAWorkspaceNothingStarts(t *testing.T) {
 	await(t, "it has ended", func() bool { return b.has("run") })
 	if b.has("ran") {
 		t.Error("it ran")
+	}
+}
+
+func TestARevokedCommandIsEndedAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	first := newBench(t, RunnerOptions{})
+	document, fact, other := agent(t, "exec sleep 600"), shell(t, "exec sleep 600"), shell(t, "exec sleep 600")
+	document.ID, fact.ID, other.ID = "document", "fact", "other"
+	fact.Outcome, other.Outcome = "", ""
+	for _, a := range []engine.Action{document, fact, other} {
+		first.Begin(a)
+	}
+	for _, id := range []string{document.ID, fact.ID, other.ID} {
+		await(t, id+" runs", func() bool {
+			rec, err := readRecord(first.o.State, folder(id))
+			return err == nil && rec.Pid > 0
+		})
+	}
+	revoked := func(a engine.Action) bool {
+		return a.ID != other.ID && a.Command.Argv[len(a.Command.Argv)-1] == "exec sleep 600"
+	}
+	first.Revoke(revoked)
+	await(t, "both have ended", func() bool { return len(first.Alive()) == 1 })
+	if got := first.outcome(document); got.Outcome != "stopped" || got.Reason != revokedReason {
+		t.Errorf("%+v", got)
+	}
+	if got := first.Ended()[fact.ID]; got.Result != "revoked" || got.Reason != revokedReason {
+		t.Errorf("%+v", got)
+	}
+
+	// So is an agent that an earlier placet began.
+	left := agent(t, "exec sleep 600")
+	left.ID, left.Outcome = "left", "run/left.json"
+	first.Begin(left)
+	await(t, "it runs", func() bool {
+		rec, err := readRecord(first.o.State, folder(left.ID))
+		return err == nil && rec.Pid > 0
+	})
+	if err := first.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := benchAt(t, first.root, RunnerOptions{})
+	if err := second.Recover(); err != nil {
+		t.Fatal(err)
+	}
+	second.Revoke(revoked)
+	await(t, "it has ended", func() bool { return len(second.Alive()) == 0 })
+	if got := second.outcome(left); got.Outcome != "stopped" || got.Reason != revokedReason {
+		t.Errorf("%+v", got)
+	}
+}
+
+// recordOf is a store's record: the digests by path.
+type recordOf map[string][]engine.Digest
+
+func (r recordOf) Issued(string) map[string][]engine.Digest { return r }
+
+func (r recordOf) Issue(_ string, docs []engine.Document) error {
+	for _, d := range docs {
+		r[d.Path] = append(r[d.Path], engine.Sum(d.Body))
+	}
+	return nil
+}
+
+// The last question is asked when all is made ready, and of the folder in which the
+// command will run; what is about to be found out is recorded before.
+func TestPermissionIsOfTheFolderWhereTheCommandRuns(t *testing.T) {
+	t.Parallel()
+	var in string
+	record := recordOf{}
+	b := newBench(t, RunnerOptions{Record: record, Permit: func(_ engine.Action, dir string) error {
+		in = dir
+		return nil
+	}})
+	a := shell(t, "exit 0")
+	a.Command.Prefer = "tree"
+	if err := os.Mkdir(filepath.Join(b.root, "tree"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.do(a)
+	if in != "tree" {
+		t.Errorf("asked of %q", in)
+	}
+	body, err := os.ReadFile(filepath.Join(b.root, a.Outcome))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []engine.Digest{engine.Sum(nil), engine.Sum(body)}
+	if diff := cmp.Diff(want, record[a.Outcome]); diff != "" {
+		t.Errorf("recorded (-want +got):\n%s", diff)
 	}
 }

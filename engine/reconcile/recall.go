@@ -175,13 +175,14 @@ func (m *factMarks) of(facts engine.Facts) (uint64, bool) {
 	return h.Sum64(), true
 }
 
-// held are the members of a set, sorted.
+// held are the members of a set, sorted, and after a "!" what it says is none.
 func held[K ~string](set map[K]bool) []K {
 	out := []K{}
 	for k, in := range set {
-		if in {
-			out = append(out, k)
+		if !in {
+			k = "!" + k
 		}
+		out = append(out, k)
 	}
 	slices.Sort(out)
 	return out
