@@ -16,14 +16,17 @@ import (
 // sessionDir is the folder of the session that is measured.
 const sessionDir = ".afl/sessions/bench"
 
-// sessionSettings let an attempt follow at once on the one before. Nobody trusts
-// the command, so that an outside validator's results are taken.
+// sessionSettings let an attempt follow at once on the one before.
 const sessionSettings = `[afl]
 max_iterations = 50
 auto_retry_delay = "0s"
 parallel_workers = 8
 escalate_on_pattern = false
 `
+
+// sessionPolicy has an outside validator's results taken. It is policy, and stands in
+// the user's own configuration.
+const sessionPolicy = "[afl]\nvalidation = \"result\"\n"
 
 // tried is how many checkpoints are being worked on while attempts are measured,
 // and mostTried how many attempts each of them has for that.
@@ -53,6 +56,9 @@ func (b *bench) openSession(name string, n int) (*session, error) {
 		s.cps = append(s.cps, checkpointID(i))
 	}
 	if err := w.write("placet.toml", sessionSettings); err != nil {
+		return nil, err
+	}
+	if err := w.configure(sessionPolicy); err != nil {
 		return nil, err
 	}
 	if err := w.write(sessionDir+"/specs/checkpoints.yaml", specsText(n, true)); err != nil {

@@ -23,6 +23,7 @@ import (
 	"placet/engine/optimizer"
 	"placet/engine/provider"
 	"placet/engine/reconcile"
+	"placet/engine/statedir"
 	"placet/engine/store"
 	"placet/layout"
 )
@@ -92,7 +93,10 @@ func press(dir string, known particulars, leave func(rel string) bool) (mould, e
 			return err
 		}
 		body, err := os.ReadFile(p)
-		m.files = append(m.files, castFile{pieces(rel, known), pieces(string(body), known)})
+		// The states that are cast have other digests: the journal is one of the time
+		// before it held any.
+		text := stateDigest.ReplaceAllString(string(body), "")
+		m.files = append(m.files, castFile{pieces(rel, known), pieces(text, known)})
 		return err
 	})
 	return m, err
@@ -142,8 +146,14 @@ func (w workspace) cast(m mould, dir string, p particulars) error {
 func (w workspace) settle() error {
 	var l *reconcile.Loop
 	var begun atomic.Int64
-	st, databases := store.New(store.OS(w.root), store.Options{}), provider.NewDatabases(w.root)
+	state, err := statedir.Create(stateHome(w.root), w.root)
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	st, databases := store.New(store.OS(w.root), store.Options{Record: state}), provider.NewDatabases(w.root)
 	runner := provider.NewRunner(w.root, st, provider.RunnerOptions{
+		State: state.Root(), Record: state,
 		Database: databases.Do, Rested: databases.Rest, Told: func(id string) { l.Told(id) },
 	})
 	l = reconcile.New(reconcile.Options{
@@ -183,13 +193,14 @@ func mouldFacts(family string, runner *provider.Runner) engine.Facts {
 		}
 		return f
 	}
-	soon, off := "0s", "off"
+	soon, off, result := "0s", "off", "result"
 	c := afl.DefaultConfig()
-	c.AutoRetryDelay, c.Review = &soon, &off
+	c.AutoRetryDelay, c.Review, c.Validation = &soon, &off, &result
 	return engine.Facts{Config: engine.Config{Language: "en", Family: c}}
 }
 
 var (
+	stateDigest  = regexp.MustCompile(`, ?"state": ?"sha256:[0-9a-f]{64}"`)
 	endedSession = regexp.MustCompile(`"edge": ?"complete"`)
 	anyStatus    = regexp.MustCompile(`"status": "[a-z_]+"`)
 	anyEventID   = regexp.MustCompile(`"last_event_id": (\d+)`)

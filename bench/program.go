@@ -64,11 +64,23 @@ func startServing(binary, root string, counts func(transition) (string, bool)) (
 
 // quietEnv keeps the settings of whoever runs the bench out of it.
 func quietEnv(root string) []string {
-	return append(os.Environ(), "XDG_CONFIG_HOME=/nonexistent", "XDG_STATE_HOME="+stateHome(root), "NO_COLOR=1")
+	return append(os.Environ(), "XDG_CONFIG_HOME="+configHome(root), "XDG_STATE_HOME="+stateHome(root), "NO_COLOR=1")
 }
 
 // stateHome is where placet remembers what it did in a workspace: beside it.
 func stateHome(root string) string { return filepath.Clean(root) + ".state" }
+
+// configHome is where the user's own configuration of a workspace is, if it has one.
+func configHome(root string) string { return filepath.Join(stateHome(root), "config") }
+
+// configure writes the user's own configuration for a workspace.
+func (w workspace) configure(text string) error {
+	dir := filepath.Join(configHome(w.root), "placet")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "placet.toml"), []byte(text), 0o600)
+}
 
 // remembered are files of the workspace's state folder, by their names.
 func remembered(root, name string) []string {
