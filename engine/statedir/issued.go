@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/layout"
 )
 
 // What this machine wrote stands in one record for each run: a line
@@ -68,7 +69,10 @@ func split(line []byte) (name, hex string) {
 	return string(line[:at]), strings.TrimSpace(string(line[at:]))
 }
 
-// Issue records what is about to be written in a run, durably.
+// Issue records what is about to be written in a run, durably: a request or a state
+// document beside whose path other contents are recorded would pass for somebody
+// else's after a power cut. Of a receipt the answer is verified again then, so that
+// one alone waits for no disk.
 func (d *Dir) Issue(run string, docs []engine.Document) error {
 	name := record(run)
 	one := &d.records[engine.Sum([]byte(name)).Hex()[0]%records]
@@ -88,7 +92,7 @@ func (d *Dir) Issue(run string, docs []engine.Document) error {
 	if len(before)+len(lines) > longRecord {
 		err = d.Write(name, shorten(append(before, lines...)), true)
 	} else {
-		err = d.add(name, lines, len(before) == 0)
+		err = d.add(name, lines, len(before) == 0, slices.ContainsFunc(docs, func(doc engine.Document) bool { return doc.Kind != layout.KindReceipt }))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot record what is written, in %s: %w", d.path, err)
@@ -109,29 +113,35 @@ func newLines(known map[string][]engine.Digest, docs []engine.Document) []byte {
 	return lines
 }
 
-// add adds lines to a record and makes them durable, its name too where it is new.
-func (d *Dir) add(name string, lines []byte, new bool) error {
-	if new {
-		if err := d.root.MkdirAll(path.Dir(name), 0o700); err != nil {
-			return err
+// add adds lines to a record; durable makes them durable, and its name where it is
+// new.
+func (d *Dir) add(name string, lines []byte, new, durable bool) error {
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = d.makeFor(name); err == nil {
+			f, err = d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 		}
 	}
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(lines)
-	if err == nil {
+	if err == nil && durable {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil || !new {
+	if err = errors.Join(err, f.Close()); err != nil || !new || !durable {
 		return err
 	}
-	for dir := path.Dir(name); ; dir = path.Dir(dir) {
-		if err := d.sync(dir); err != nil || dir == "." {
-			return err
-		}
+	return d.sync(path.Dir(name))
+}
+
+// makeFor makes the folder of a record, durably.
+func (d *Dir) makeFor(name string) error {
+	dir := path.Dir(name)
+	if err := d.root.MkdirAll(dir, 0o700); err != nil {
+		return err
 	}
+	return errors.Join(d.sync(path.Dir(dir)), d.sync("."))
 }
 
 // shorten returns a record with the newest lines of each path, in their order, and
