@@ -38,11 +38,18 @@ func (s *Store) issue(jobs []*job) (recorded func()) {
 	if s.record == nil {
 		return func() {}
 	}
-	errs := make([]error, len(jobs))
+	docs, errs := make([][]engine.Document, len(jobs)), make([]error, len(jobs))
+	for i, j := range jobs {
+		docs[i] = j.recorded() // now: the first round changes its documents where the disk refuses them
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		each(s.parallel, upTo(len(jobs)), func(i int) { errs[i] = s.issueJob(jobs[i]) })
+		each(s.parallel, upTo(len(jobs)), func(i int) {
+			if len(docs[i]) > 0 {
+				errs[i] = s.record.Issue(jobs[i].run.Dir, docs[i])
+			}
+		})
 	}()
 	return func() {
 		<-done
@@ -54,7 +61,8 @@ func (s *Store) issue(jobs []*job) (recorded func()) {
 	}
 }
 
-func (s *Store) issueJob(j *job) error {
+// recorded are the documents of a job that are remembered.
+func (j *job) recorded() []engine.Document {
 	var docs []engine.Document
 	for _, p := range j.puts {
 		if rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/"); inside && j.fam != nil && !p.journal {
@@ -63,10 +71,7 @@ func (s *Store) issueJob(j *job) error {
 			}
 		}
 	}
-	if len(docs) == 0 {
-		return nil
-	}
-	return s.record.Issue(j.run.Dir, docs)
+	return docs
 }
 
 // markIssued notes in documents of a run what this machine wrote under their paths.
