@@ -33,6 +33,8 @@ type session struct {
 
 	// epoch counts how often something was over that held up many runs.
 	epoch atomic.Uint64
+	// moved counts the passes that moved a run.
+	moved atomic.Uint64
 	// pending counts the first passes that are not over, and the first scan.
 	pending atomic.Int64
 	finals  finals
@@ -113,7 +115,11 @@ const (
 // feed marks what the watcher says. It ends with an error if the watcher does
 // and the context does not.
 func (s *session) feed(ctx context.Context) error {
+	var moved uint64
 	for batches := 0; ; batches++ {
+		if now := s.moved.Load(); now != moved {
+			batches, moved = 0, now // runs move: these are no events for nothing
+		}
 		if batches >= floodBatches && pause(ctx, floodWait) != nil {
 			return nil
 		}

@@ -230,6 +230,9 @@ const firstLooks = 8
 // run waits for the next one.
 func (s *session) haste(lv *live, p *pass) {
 	now, calm := time.Now(), lv.endedAt.Add(hastyWithin+lv.cooldown())
+	if p.moved > 0 {
+		s.moved.Add(1)
+	}
 	if lv.endedAt = now; p.moved > 0 || p.began.After(calm) {
 		lv.hasty, lv.cool = 0, 0
 		return
