@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,16 +56,34 @@ func (b *bench) open(found []reconcile.Found, arg string) []target {
 		return b.openIn(live, "")
 	case both:
 		return b.openIn(b.fits(found, run), request)
-	case layout.IsRequestID(arg):
-		if open := b.openIn(b.asking(found, arg), arg); len(open) > 0 {
-			return open
+	case !layout.IsRequestID(arg):
+		return b.openIn(b.fits(found, arg), "")
+	}
+	open := b.openIn(b.asking(found, arg), arg)
+	if len(open) > 0 && open[0].Request == arg {
+		return open
+	}
+	for _, t := range b.openIn(b.fits(found, arg), "") { // a run may begin like a request
+		if !slices.ContainsFunc(open, func(o target) bool { return o.Run == t.Run && o.Request == t.Request }) {
+			open = append(open, t)
 		}
 	}
-	return b.openIn(b.fits(found, arg), "")
+	return open
+}
+
+// leastRequest is how many characters name a request at least.
+const leastRequest = 4
+
+// shortens reports whether a word is the beginning of a request's id, or of what
+// follows its last hyphen.
+func shortens(word, id string) bool {
+	last := id[strings.LastIndex(id, "-")+1:]
+	return len(word) >= leastRequest && (strings.HasPrefix(id, word) || strings.HasPrefix(last, word))
 }
 
 // asking returns the runs that may ask a request: those with its folder, or,
-// where placet has not opened it yet, all that can still move.
+// where placet has not opened it yet or its id is shortened, all that can still
+// move.
 func (b *bench) asking(found []reconcile.Found, request string) []reconcile.Found {
 	var with []reconcile.Found
 	for _, f := range found {
@@ -78,17 +98,21 @@ func (b *bench) asking(found []reconcile.Found, request string) []reconcile.Foun
 	return live
 }
 
-// openIn returns the open requests of some runs, those of one id where it is
-// not "".
-func (b *bench) openIn(found []reconcile.Found, request string) []target {
+// openIn returns the open requests of some runs: all of them where the word is "",
+// else those with that id. Where no request of theirs, open or closed, has that id,
+// it returns those whose id the word shortens.
+func (b *bench) openIn(found []reconcile.Found, word string) []target {
 	var open []target
+	whole := slices.ContainsFunc(found, func(f reconcile.Found) bool { return b.has(f, word) })
 	for _, v := range b.views(found) {
 		for _, a := range v.Open {
-			if request == "" || a.Request == request {
-				open = append(open, target{a, v.found})
-			}
+			open = append(open, target{a, v.found})
+			whole = whole || a.Request == word
 		}
 	}
+	open = slices.DeleteFunc(open, func(t target) bool {
+		return word != "" && t.Request != word && (whole || !shortens(word, t.Request))
+	})
 	slices.SortFunc(open, func(x, y target) int { return oldestFirst(x.Asked, y.Asked) })
 	return open
 }
@@ -102,10 +126,14 @@ func (b *bench) nothingOpen(found []reconcile.Found, arg string) error {
 	case !both:
 		run, request = "", arg
 	}
-	for _, f := range found {
-		if c, ok := b.closed(f, request); ok && (run == "" || len(b.fits([]reconcile.Found{f}, run)) == 1) {
-			return c
+	if c := b.closedIn(found, run, request); len(c) == 1 {
+		return c[0]
+	} else if len(c) > 1 {
+		p := usage("%q fits %d closed requests", line(request), len(c)).try("name one by as much of its id as is unique")
+		for _, c := range c {
+			p.fits = append(p.fits, c.Error())
 		}
+		return p
 	}
 	if fit := b.fits(found, cmp.Or(run, arg)); len(fit) > 0 {
 		why := fmt.Sprintf("nothing is asked of %s", brief(fit[0].Key()))
@@ -162,6 +190,40 @@ func (c closed) saysAll(words []string) bool {
 		given[id] = true
 	}
 	return len(given) == len(taken)
+}
+
+// closedIn returns the closed requests that a word names in the runs that fit: the
+// first with that id, else all whose id the word shortens, unless it names a run.
+func (b *bench) closedIn(found []reconcile.Found, run, word string) []closed {
+	var short []closed
+	namesRun := run == "" && len(b.fits(found, word)) > 0
+	for _, f := range found {
+		if run != "" && len(b.fits([]reconcile.Found{f}, run)) == 0 {
+			continue
+		}
+		if c, ok := b.closed(f, word); ok {
+			return []closed{c}
+		}
+		for _, id := range b.requestIDs(f) {
+			if namesRun || !shortens(word, id) {
+				continue
+			}
+			if c, ok := b.closed(f, id); ok {
+				short = append(short, c)
+			}
+		}
+	}
+	return short
+}
+
+// requestIDs are the names of a run's request folders.
+func (b *bench) requestIDs(f reconcile.Found) []string {
+	entries, _ := os.ReadDir(filepath.Join(b.root, filepath.FromSlash(f.Run.Dir), layout.RequestsDir))
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		ids[i] = e.Name()
+	}
+	return ids
 }
 
 // closed reads the receipt of a request, if there is one.
