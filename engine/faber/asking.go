@@ -291,18 +291,22 @@ func (r *reading) formDue(o *open) bool {
 	return true
 }
 
-// requestFiles are request.json and the present form, where they are owed.
+// requestFiles are request.json and the present form, where they are owed. Without a
+// form nothing is asked: why there can be none is said beside state.json.
 func (r *reading) requestFiles(o *open) []engine.Document {
 	var docs []engine.Document
 	if !o.stands {
 		docs = append(docs, engine.Document{Path: o.a.Dir + "/request.json", Kind: layout.KindRequest, Body: o.body, Over: o.a.Doc.Sum})
 	}
-	if r.formDue(o) {
-		docs = append(docs, engine.Document{
-			Path: o.a.Dir + "/" + o.present, Kind: layout.KindForm, Body: r.form(r.language(), o.req.Shown(o.body), o.q, o.view),
-		})
+	if !r.formDue(o) {
+		return docs
 	}
-	return docs
+	body, err := r.renderForm(r.language(), o.req.Shown(o.body), o.q, o.view)
+	if err != nil {
+		r.editErr = err
+		return nil
+	}
+	return append(docs, engine.Document{Path: o.a.Dir + "/" + o.present, Kind: layout.KindForm, Body: body})
 }
 
 // stale says in one sentence what changed since the request was issued.

@@ -290,15 +290,7 @@ func (r *reading) sums(req gate.Request) (issued, now []string) {
 	return issued, now
 }
 
-// form renders the form of a request for a view of its artifacts.
-func (r *reading) form(lang string, req gate.Request, q question, view engine.Digest) []byte {
-	body, err := r.renderForm(lang, req, q, view)
-	if err != nil {
-		panic("faber: cannot render a form: " + err.Error())
-	}
-	return body
-}
-
+// renderForm renders the form of a request for a view of its artifacts.
 func (r *reading) renderForm(lang string, req gate.Request, q question, view engine.Digest) ([]byte, error) {
 	return gate.Form(req, view, gate.Texts{
 		Lang:  lang,

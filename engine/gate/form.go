@@ -53,7 +53,7 @@ func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
 		return nil, err
 	}
 	if len(text) > largestForm {
-		return nil, fmt.Errorf("cannot write the form of %q: it takes %d bytes, a form may have %d", r.RequestID, len(text), largestForm)
+		return nil, fmt.Errorf("cannot write the form of %q: it takes %d bytes, a form may have %d: put what is long into a file and name that", r.RequestID, len(text), largestForm)
 	}
 	return []byte(text), nil
 }

@@ -169,12 +169,22 @@ func CheckOptions(ids []string) error {
 			looks[look] = id
 		}
 	}
-	all := newNames(ids)
+	return checkPrefixes(ids)
+}
+
+// checkPrefixes reports which of some ids, or of the form's own words, would read as
+// another one once the other has its description behind a colon.
+func checkPrefixes(ids []string) error {
+	all := newNames(append(slices.Clone(ids), submitID))
 	for i, short := range all.folded {
 		for k, long := range all.folded {
-			// In a form the one with its description would read as the other.
-			if rest, ok := strings.CutPrefix(long, short); ok && (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "-:")) {
-				return fmt.Errorf("cannot offer both %+q and %+q: a person could not tell them apart", ids[i], ids[k])
+			rest, ok := strings.CutPrefix(long, short)
+			switch ends := strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "-:"); {
+			case !ok || !ends:
+			case all.ids[i] == submitID:
+				return fmt.Errorf("cannot offer the option %+q: every form's last item begins like that", all.ids[k])
+			default:
+				return fmt.Errorf("cannot offer both %+q and %+q: a person could not tell them apart", all.ids[i], all.ids[k])
 			}
 		}
 	}

@@ -138,8 +138,12 @@ type panicError struct {
 	stack  []byte
 }
 
-func (p *panicError) Error() string {
-	return fmt.Sprintf("cannot step: the %s machine panicked (a bug): %v\n%s", p.family, p.value, p.stack)
+func (p *panicError) Error() string { return fmt.Sprintf("%v\n%s", p.Unwrap(), p.stack) }
+
+// Unwrap returns the panic without its stack, which differs each time: the cause by
+// which it is logged once.
+func (p *panicError) Unwrap() error {
+	return fmt.Errorf("cannot step: the %s machine panicked (a bug): %v", p.family, p.value)
 }
 
 // files are the needs that are files.

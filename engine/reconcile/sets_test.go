@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"placet/engine"
 	"placet/engine/store"
 )
 
@@ -249,6 +251,28 @@ func TestCauseIsNewsOnceForAllRuns(t *testing.T) {
 	}
 	if !news("a", full("a")) {
 		t.Error("a cause that comes back is no news")
+	}
+}
+
+// panicking is a machine with a bug.
+type panicking struct{ engine.Machine }
+
+func (panicking) Step(engine.Snapshot) (engine.Plan, error) { panic("no such row") }
+
+func TestPanicIsNewsOnce(t *testing.T) {
+	var told told
+	k := looker{f: Found{Family: Family{Machine: panicking{}}}}
+	k.f.Run.Family = "toy"
+	for i := range 3 {
+		failed := make(chan error)
+		go func() { _, err := k.step(engine.Snapshot{}); failed <- err }() // another stack each time
+		err := <-failed
+		if news, _ := told.fail("a", err); news != (i == 0) {
+			t.Errorf("the panic of look %d is news: %t", i+1, news)
+		}
+		if !strings.Contains(err.Error(), "the toy machine panicked (a bug): no such row\n") || !strings.Contains(err.Error(), "panicking") {
+			t.Errorf("the error does not say what happened, and where: %v", err)
+		}
 	}
 }
 
