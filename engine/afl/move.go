@@ -149,7 +149,7 @@ func (m *move) take(a *answer) *move {
 		panic("afl: an answer that was not verified")
 	}
 	q := m.st.Requests[a.id]
-	m.end(q, accepted, a.Unproven())
+	m.end(q, accepted, a.Reason())
 	if a.revision > 0 { // the receipt is fact: it stays as it is
 		q.ClosedRevision = a.revision
 	}

@@ -166,7 +166,7 @@ func (r *reading) pointNext(o *open, action string) *ResumePoint {
 func (r *reading) answered(out outcome) engine.Plan {
 	var p engine.Plan
 	o, a := out.o, out.a
-	if o.a.Receipt == nil || a.Unproven() != "" {
+	if o.a.Receipt == nil || a.Unproven() {
 		p.Writes = append(p.Writes, r.receiptDoc(o.a, r.receipt(out)))
 	}
 	last := r.emit(&p, out.revision, out.at, r.answerEvents(out))
@@ -210,7 +210,7 @@ func (r *reading) receipt(out outcome) gate.Receipt {
 	rc := gate.Receipt{
 		SchemaVersion: 1, RequestID: out.o.a.ID, Result: "accepted", Response: a.Response, Selected: a.Selected,
 		Comment: a.Comment, Late: a.late, ProvidedBy: a.By, KnownAs: a.Known, Digest: a.Digest,
-		ReceivedAt: a.receivedAt, DecidedAt: millis(out.at), Reason: a.Unproven(), Revision: out.revision,
+		ReceivedAt: a.receivedAt, DecidedAt: millis(out.at), Reason: a.Reason(), Revision: out.revision,
 	}
 	if a.Expired() {
 		rc.Result, rc.Reason = "expired", a.Why("the deadline "+out.o.req.Deadline+" passed without an answer")

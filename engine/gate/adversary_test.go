@@ -231,7 +231,7 @@ func FuzzForm(f *testing.F) {
 		}
 		asked := asking()
 		asked.Rendered = func() [][]byte { return [][]byte{[]byte(form)} }
-		if asked.void(engine.Document{}, a) != "" {
+		if asked.void(engine.Document{}, &a) != "" {
 			return
 		}
 		// Put back into the form as it was written, ticks and comment give the same.

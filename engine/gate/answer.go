@@ -60,7 +60,7 @@ func (a Asked) judgeForm(d engine.Document) reading {
 	case f.Digest != a.View:
 		return reading{problem: staleForm(a, d.Path)}
 	}
-	if why := a.void(d, f); why != "" {
+	if why := a.void(d, &f); why != "" {
 		return reading{problem: why}
 	}
 	if len(f.Ticked) > 1 && len(a.Request.Several) == 0 {
@@ -68,7 +68,7 @@ func (a Asked) judgeForm(d engine.Document) reading {
 	}
 	answer := Answer{
 		Selected: f.Items, Comment: f.Comment, By: By{User: owner(d.Known), Source: SourceForm},
-		Known: d.Known, Path: d.Path, Sum: d.Sum, Digest: f.Digest,
+		Known: d.Known, Path: d.Path, Sum: d.Sum, Digest: f.Digest, Outside: f.outside,
 	}
 	if a.Request.FreeText() {
 		answer.Response, answer.Comment = f.Comment, ""

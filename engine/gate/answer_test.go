@@ -97,7 +97,7 @@ func TestFreeText(t *testing.T) {
 		{"empty in a form", "", "", "holds no text", []engine.Document{file("form.md", tick(unsent, submitID))}},
 		{"alike but for blanks", " a\r\nb\n", "", "", []engine.Document{file("response.json", response(` a\r\nb\n`, "")), file("form.md", comment(tick(unsent, submitID), "a\nb"))}},
 		{"different", "", "", "they differ", []engine.Document{file("response.json", response("a", "")), file("form.md", comment(tick(unsent, submitID), "A"))}},
-		{"a tick where there is nothing to tick", "", "", "does not count", []engine.Document{file("form.md", comment(strings.Replace(tick(unsent, submitID), "## Comment", "- [x] approve\n\n## Comment", 1), "text"))}},
+		{"a tick where there is nothing to tick", "", "", "an item stands among the options that is none of them", []engine.Document{file("form.md", comment(strings.Replace(tick(unsent, submitID), "## Comment", "- [x] approve\n\n## Comment", 1), "text"))}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := asking(c.docs...)

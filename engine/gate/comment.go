@@ -8,10 +8,10 @@ import (
 	"placet/templates"
 )
 
-// Anything may stand in the comment section but what could be taken for a part of the
-// form that placet wrote, or would hide one when the form is shown: an item that
-// names what is offered, a mark, HTML, and a code block that never ends. In a code
-// block and in a quote ("> ") each of them is text.
+// Anything may stand in the comment section and below the last item but what could be
+// taken for a part of the form that placet wrote, or would hide one when the form is
+// shown: an item that names what is offered, a mark, HTML, and a code block that
+// never ends. In a code block and in a quote ("> ") each of them is text.
 
 // looksLikeItem matches a line that begins with a box, whatever an editor made of it.
 var looksLikeItem = regexp.MustCompile(`^\s*(?:(?:[-*+•]|\d{1,9}[.)])\s+)*\\?\[([^\[\]\\]{0,4})\\?\]\s*(.*)$`)
@@ -28,21 +28,32 @@ var hidingHTML = regexp.MustCompile(`(?i)<[!?]` +
 // codeSpan matches code within a line, which shows what it holds.
 var codeSpan = regexp.MustCompile("(^|[^`\\\\])`[^`]+`($|[^`])")
 
-// checkComment says what in the comment section makes the form void. Of a form that
-// is not sent it asks for one thing alone: whether somebody believes that it is.
+// checkComment says what in the comment section, or below the last item, makes the form
+// void. Of a form that is not sent it asks for one thing alone: whether somebody
+// believes that it is.
 func (f *filledForm) checkComment(offered names) *flaw {
-	from := min(f.comment+1, f.submit)
-	comment := f.lines[from:f.submit]
+	if problem := f.checkText(min(f.comment+1, f.submit), f.submit, offered); problem != nil {
+		return problem
+	}
+	return f.checkText(f.submit+1, len(f.lines), offered)
+}
+
+// checkText checks the reviewer's lines between two indices.
+func (f *filledForm) checkText(from, to int, offered names) *flaw {
 	fence := ""
-	for i, line := range withoutQuotes(comment, &fence) {
+	for i, line := range withoutQuotes(f.lines[from:to], &fence) {
 		if problem := f.checkLine(line, offered); problem != "" {
 			return &flaw{line: from + i + 1, problem: problem + ": " + visible(strings.TrimSpace(line)), expected: `it in a code block or a quote ("> "), or not at all`}
 		}
 	}
-	if fence != "" && f.Submitted {
-		return &flaw{line: f.submit + 1, problem: "the last item stands in a code block that the comment opens and never closes", expected: fence + " above it", torn: true}
+	if fence == "" || !f.Submitted {
+		return nil
 	}
-	return nil
+	problem := "the code block that begins with " + fence + " never closes"
+	if to == f.submit {
+		problem = "the last item stands in a code block that the comment opens and never closes"
+	}
+	return &flaw{line: min(to, len(f.lines)-1) + 1, problem: problem, expected: fence + " above it", torn: true}
 }
 
 func (f *filledForm) checkLine(line string, offered names) string {

@@ -23,6 +23,8 @@
 //     them may be chosen together; every other one stands alone. Where one is
 //     the default, an answer that picks items or comments need name none; a tick
 //     that would be passed over there is asked about.
+//   - No words are lost: what a person writes below the first option is part of the
+//     comment, and the receipt says where it stood, or the form is void.
 //   - What was shown is what is counted: ticks and comment apart, a form must be
 //     what placet wrote, by this machine's record or as the request is rendered.
 //   - An answer belongs to what was shown. It names the request, and the

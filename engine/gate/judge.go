@@ -25,6 +25,9 @@ type Answer struct {
 	// order.
 	Selected []string
 	Comment  string
+	// Outside are the places besides the comment section from which words of the
+	// comment come.
+	Outside []string
 	// Extra are the further members of response.json, nil where there are
 	// none and for a form.
 	Extra schemas.Object
@@ -161,7 +164,7 @@ func one(r Request, answers []Decision) (*Decision, string) {
 			return nil, differ(answers)
 		}
 		if first.Comment == "" {
-			first.Comment = other.Comment
+			first.Comment, first.Outside = other.Comment, other.Outside
 		}
 		if first.Extra == nil {
 			first.Extra = other.Extra

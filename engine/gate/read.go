@@ -19,8 +19,9 @@ type FormAnswer struct {
 	// items, as the request spells them, in its order, each once.
 	Ticked []string
 	Items  []string
-	// Comment is the text of the comment section, without the blank lines
-	// around it; line ends are LF, all else is as it was written.
+	// Comment is the text of the comment section and, as paragraphs of its own, what
+	// was written elsewhere below the first option, in the order of the form; without
+	// the blank lines around them. Line ends are LF, all else is as it was written.
 	Comment string
 	// Submitted says that the last item is ticked. Nothing counts before, and
 	// nothing else is read.
@@ -28,9 +29,9 @@ type FormAnswer struct {
 }
 
 // ReadForm reads a form of the request r: the boxes between the answer's mark and
-// the comment's mark, and the text from there to the last item. Whether the rest of
-// the form is what placet wrote is not its question. The error is a *schemas.Error
-// and says what is missing, or what makes the form void.
+// the comment's mark, the text from there to the last item, and what stands below
+// that. Whether the rest of the form is what placet wrote is not its question. The
+// error is a *schemas.Error and says what is missing, or what makes the form void.
 func ReadForm(path string, body []byte, r Request) (FormAnswer, error) {
 	f, problem := readForm(body, r)
 	if problem != nil {
@@ -45,6 +46,9 @@ type filledForm struct {
 	FormAnswer
 	lines                   []string
 	answer, comment, submit int
+	// outside are the places besides the comment section that hold words of the
+	// comment, in the order of the form.
+	outside []string
 }
 
 func readForm(body []byte, r Request) (f filledForm, problem *flaw) {
@@ -62,7 +66,7 @@ func readForm(body []byte, r Request) (f filledForm, problem *flaw) {
 	if problem := f.checkComment(r.names()); problem != nil || !f.Submitted {
 		return f, problem
 	}
-	f.Comment = trimBlank(strings.Join(f.lines[f.comment+1:f.submit], "\n"))
+	f.gather(nil)
 	f.readBoxes(r)
 	return f, nil
 }
@@ -94,12 +98,6 @@ func (f *filledForm) findParts() *flaw {
 	f.comment = f.find(partComment, f.answer)
 	switch {
 	case !f.Submitted:
-	case f.submit < len(f.lines)-1:
-		below := f.submit + 1
-		for strings.TrimSpace(f.lines[below]) == "" {
-			below++
-		}
-		return &flaw{line: below + 1, problem: "text stands below the last item, where it is not read", expected: "it in the comment section, or not at all"}
 	case f.answer == f.submit:
 		return lost(partAnswer, mark(partAnswer, f.Digest, ""))
 	case f.comment == f.submit:

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -161,16 +160,13 @@ var edits = map[string]func(string) string{
 	"numbers":                     replace("- [ ]", "1. [ ]"),
 	"three blanks before":         replace("- [ ]", "   - [ ]"),
 	"three blanks behind":         replace("- [ ]", "-   [ ]"),
-	"loose lists":                 replace("\n- [ ]", "\n\n- [ ]"),
 	"tight document":              func(s string) string { return strings.ReplaceAll(s, "\n\n", "\n") },
 	"escaped underscores":         replace("request_changes", `request\_changes`),
 	"wrapped text":                replace("Provide feedback for revision", "Provide\nfeedback\n  for revision"),
 	"wrapped marks":               replace(" -->", "\n-->", ": write", ":\nwrite"),
 	"wrapped first line":          replace(" sha256:", "\nsha256:"),
-	"added prose":                 replace("- [ ] reject", "\nI thought about it.\n\n- [ ] reject"),
-	"added prose without a blank": replace("- [ ] reject", "because\n- [ ] reject"),
-	"prose above the comment":     replace("## Comment", "And then I decided.\n\n## Comment"),
 	"a comment behind its mark":   replace("the last one -->\n", "the last one -->Because\n"),
+	"prose above the options":     replace("Tick one", "I thought about it.\n\nTick one"),
 	"added headings":              replace("Tick one", "### Options\n\nTick one"),
 	"other descriptions":          replace("Continue to Build phase", "no such thing"),
 	"descriptions exchanged":      replace("Continue to Build phase", "Cancel this workflow run", "Cancel this workflow run", "Continue to Build phase"),
@@ -237,8 +233,7 @@ func TestTheNoteShowsTheFirstDifference(t *testing.T) {
 		want []string
 	}{
 		{"another prompt", "line 10", []string{"placet wrote `> Please review the design and approve to proceed.`", "there stands `> Please review nothing and approve to proceed.`"}},
-		{"an item hidden", "line 30", []string{"placet wrote `- [ ] reject: Cancel this workflow run`", "there stands `<!--`"}},
-		{"added prose", "line 30", []string{"there stands an empty line"}},
+		{"prose above the options", "line 26", []string{"Tick one option", "there stands `I thought about it.`"}},
 		{"an invisible character", "line 30", []string{"there stands `- [ ] re\\u{200b}ject: Cancel"}},
 		{"another blank", "line 30", []string{"Cancel\\u{a0}this"}},
 		{"two blanks", "line 30", []string{"Cancel\\u{20}\\u{20}this", "Cancel\\u{20}this"}},
@@ -257,6 +252,76 @@ func TestTheNoteShowsTheFirstDifference(t *testing.T) {
 	a.Request = r
 	if v := judge(a); !strings.Contains(v.Problem, "word one`\n") || !strings.Contains(v.Problem, "there stands `…") {
 		t.Errorf("far in a long line:\n%s", v.Problem)
+	}
+}
+
+// Lines of the reviewer's own below the first option are words of the comment,
+// wherever they stand.
+func TestNoWordsAreLost(t *testing.T) {
+	sent := comment(tick(mustForm(t, review()), "approve", submitID), "Use UTF-8")
+	for name, c := range map[string]struct {
+		form, comment, from string
+	}{
+		"under the ticked option": {replace("- [ ] request", "  but only on Friday\n- [ ] request")(sent), "but only on Friday\n\nUse UTF-8", "under `approve`"},
+		"under another, loosely":  {replace("- [ ] reject", "\nNot this one.\n\n- [ ] reject")(sent), "Not this one.\n\nUse UTF-8", "under `request_changes`"},
+		"right above the comment": {replace("## Comment", "And then\nI decided.\n## Comment")(sent), "And then\nI decided.\n\nUse UTF-8", "under `reject`"},
+		"below the heading":       {replace("## Comment\n", "## Comment\n\nHere?\n")(sent), "Here?\n\nUse UTF-8", "above the comment section"},
+		"below submit":            {sent + "\nP.S. only if the tests pass\n", "Use UTF-8\n\nP.S. only if the tests pass", "below the last item"},
+		"right below submit":      {sent + "only if", "Use UTF-8\n\nonly if", "below the last item"},
+		"a comment there alone":   {tick(mustForm(t, review()), "approve", submitID) + "\n> quoted\n", "> quoted", "below the last item"},
+		"in three places": {
+			replace("- [ ] request", "  a\n\n  b\n- [ ] request", "## Comment", "c\n## Comment")(sent) + "\nd",
+			"a\n\nb\n\nc\n\nUse UTF-8\n\nd", "under `approve`, from under `reject`, from below the last item",
+		},
+		"in the section alone": {sent, "Use UTF-8", ""},
+		"loose lists":          {replace("\n- [ ]", "\n\n- [ ]")(sent), "Use UTF-8", ""},
+	} {
+		doc := file("form.md", c.form)
+		for _, issued := range [][]engine.Digest{nil, {engine.Sum([]byte(mustForm(t, review())))}} {
+			doc.Issued = issued
+			v := judge(asking(doc))
+			if v.Answer == nil || v.Problem != "" {
+				t.Errorf("%s: does not count: %s\n%s", name, v.Problem, c.form)
+				continue
+			}
+			from := ""
+			if c.from != "" {
+				from = "the comment holds words from " + c.from
+			}
+			if v.Answer.Response != "approve" || strings.TrimSpace(v.Answer.Comment) != strings.TrimSpace(c.comment) || v.Answer.Reason() != from {
+				t.Errorf("%s: comment %q, reason %q; want %q, %q", name, v.Answer.Comment, v.Answer.Reason(), c.comment, from)
+			}
+		}
+	}
+}
+
+// Words are a comment, where an option asks for one, and the answer to an open question.
+func TestWordsElsewhereAreAComment(t *testing.T) {
+	asked := tick(mustForm(t, review()), "request_changes", submitID)
+	if v := judge(asking(file("form.md", replace("- [ ] reject", "  Use UTF-8\n- [ ] reject")(asked)))); v.Answer == nil || v.Answer.Comment != "Use UTF-8" {
+		t.Errorf("%+v", v)
+	}
+	a := asking()
+	a.Request = clarification()
+	a.Docs = []engine.Document{file("form.md", replace("## Comment", "PostgreSQL\n\n## Comment")(tick(mustForm(t, a.Request), submitID)))}
+	if v := judge(a); v.Answer == nil || v.Answer.Response != "PostgreSQL" || v.Answer.Comment != "" {
+		t.Errorf("%+v", v)
+	}
+	var many strings.Builder
+	r := review()
+	r.Options, r.CommentRequired = nil, nil
+	for i := range 9 {
+		r.Options = append(r.Options, Option{ID: string(rune('a' + i))})
+	}
+	for line := range strings.Lines(tick(mustForm(t, r), "a", submitID)) {
+		if many.WriteString(line); boxLine.MatchString(strings.TrimSpace(line)) && !isSubmit(strings.TrimSpace(line)) {
+			many.WriteString("words\n")
+		}
+	}
+	a = asking(file("form.md", many.String()))
+	a.Request = r
+	if v := judge(a); v.Answer == nil || v.Answer.Reason() != "the comment holds words from under `a`, from under `b`, from under `c`, from under `d`, from under `e` and 4 other places" {
+		t.Errorf("%+v", v)
 	}
 }
 
@@ -293,8 +358,8 @@ func TestTheRecordDecidesWhereThereIsOne(t *testing.T) {
 	}
 }
 
-// Whatever is done to a form outside its boxes and its comment voids it; whatever is
-// done inside leaves it what it was.
+// Whatever is done to a form voids it, or is a tick, or is a word of the comment; a
+// tick and the comment leave it what it was.
 func TestOnlyTicksAndTheCommentMayDiffer(t *testing.T) {
 	for name, r := range map[string]Request{"general": review(), "block": level("ko"), "several": reopening()} {
 		written := mustForm(t, r)
@@ -314,7 +379,7 @@ func TestOnlyTicksAndTheCommentMayDiffer(t *testing.T) {
 			}
 			a := asking()
 			a.Rendered = func() [][]byte { return [][]byte{[]byte(written)} }
-			if why := a.void(engine.Document{}, f); why != "" {
+			if why := a.void(engine.Document{}, &f); why != "" {
 				t.Fatalf("%s: ticks and a comment void it: %s\n%s", name, why, form)
 			}
 			if got := strings.Join(f.blank(), "\n") + "\n"; got != written {
@@ -322,23 +387,46 @@ func TestOnlyTicksAndTheCommentMayDiffer(t *testing.T) {
 			}
 			// One byte more, less or other, anywhere but in the comment and the boxes.
 			at := rapid.IntRange(0, len(written)-2).Draw(t, "at")
-			insert := rapid.SampledFrom([]string{"", "x", "a b", "\n", "\u200b", "- [x] approve\n"}).Draw(t, "insert")
+			insert := rapid.SampledFrom([]string{"", "x", "a b", "\n", "\u200b", "- [x] approve\n", "\nonly then\n", "\n- [ ] tests\n"}).Draw(t, "insert")
 			cut := rapid.IntRange(0, 3).Draw(t, "cut")
 			spoilt := written[:at] + insert + written[min(len(written)-1, at+cut):]
 			if plain(spoilt) == plain(written) {
 				t.Skip("a tick, a line end, or the comment")
 			}
 			spoilt = strings.Replace(spoilt, "- [ ] submit", "- [x] submit", 1)
-			if f, problem := readForm([]byte(spoilt), r); problem == nil && f.Submitted && a.void(engine.Document{}, f) == "" {
-				t.Fatalf("%s: %d bytes at %d replaced by %q counts", name, cut, at, insert)
+			f, problem = readForm([]byte(spoilt), r)
+			if problem != nil || !f.Submitted || a.void(engine.Document{}, &f) != "" {
+				return
+			}
+			if diff := cmp.Diff(textLines(spoilt), textLines(written+"\n"+f.Comment)); diff != "" {
+				t.Fatalf("%s: %d bytes at %d replaced by %q count, and are not in the comment:\n%s", name, cut, at, insert, diff)
+			}
+			if first := strings.Index(written, "- [ ] "); !strings.HasPrefix(plain(spoilt), plain(written)[:first]) {
+				t.Fatalf("%s: %d bytes at %d replaced by %q count above the first option", name, cut, at, insert)
 			}
 		})
 	}
 }
 
+// textLines are the lines of a text that hold something, without ticks, sorted.
+func textLines(text string) []string {
+	var all []string
+	for line := range strings.Lines(plainTicks(text)) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func plainTicks(form string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(form, "[x]", "[ ]"), "[X]", "[ ]")
+}
+
 // plain is a form without what may differ.
 func plain(form string) string {
-	form = strings.ReplaceAll(strings.ReplaceAll(form, "[x]", "[ ]"), "[X]", "[ ]")
+	form = plainTicks(form)
 	if at := strings.LastIndex(form, "the last one -->\n"); at >= 0 {
 		end := strings.LastIndex(form, "- [ ] submit")
 		form = form[:at] + form[max(at, end):]
@@ -478,12 +566,13 @@ func TestFormsThatCannotBeRead(t *testing.T) {
 		{"comment section lost", dropLines(form, "<!-- placet comment"), "its comment line is missing", true},
 		{"marks of another view", strings.ReplaceAll(form, nonce(view)+" ", "00000000 "), "its answer line is missing", true},
 		{"submit item lost", dropLines(form, "- [x] submit"), "its submit line is missing", true},
-		{"submit item in code", strings.Replace(form, "- [x] submit this answer", "```\n- [x] submit this answer\n```", 1), "text stands below the last item", false},
+		{"submit item in code", strings.Replace(form, "- [x] submit this answer", "```\n- [x] submit this answer\n```", 1), "the last item stands in a code block", true},
 		{"submit item quoted", strings.Replace(form, "- [x] submit", "> - [x] submit", 1), "its submit line is missing", true},
 		{"submit item renamed", strings.Replace(form, "submit this answer", "submit", 1), "its submit line is missing", true},
 		{"cut in the middle", form[:len(form)-30], "its submit line is missing", true},
-		{"text below the last item", form + "\nP.S. only if the tests pass\n", fmt.Sprintf("line %d, column 1: text stands below the last item", strings.Count(form, "\n")+2), false},
-		{"text right below it", form + "only if the tests pass\n", "text stands below the last item", false},
+		{"an item below the last item", form + "\n* [X] reject: Cancel\n", "the comment holds an item that looks like one of the form", false},
+		{"HTML below the last item", form + "<!-- only if\n", "which may hide what stands below", false},
+		{"open code below the last item", form + "```\nonly if\n", "the code block that begins with ``` never closes", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := ReadForm("requests/r/form.md", []byte(c.form), review())

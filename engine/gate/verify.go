@@ -58,6 +58,8 @@ type Decision struct {
 	expired bool
 	// unproven says that a receipt is the source that this machine did not write.
 	unproven bool
+	// reason is that of the receipt that is the source.
+	reason string
 }
 
 // Counts reports whether Verify made the decision. The zero Decision decides
@@ -78,13 +80,23 @@ func (d Decision) Ahead() bool { return d.source == FromReceipt }
 // did not write.
 const unissued = "taken from a receipt that this machine did not write"
 
-// Unproven is the reason that the receipt of the decision gives where it rests on
-// a receipt that this machine did not write, else "".
-func (d Decision) Unproven() string {
-	if d.unproven {
+// Unproven reports whether the decision rests on a receipt that this machine did not
+// write.
+func (d Decision) Unproven() bool { return d.unproven }
+
+// Reason is the reason that the receipt of the decision gives, "" for none: that it
+// rests on a receipt that this machine did not write, or where words of the comment
+// stood that were not written into the comment section.
+func (d Decision) Reason() string {
+	switch {
+	case d.unproven:
 		return unissued
+	case len(d.Outside) > shownList:
+		return fmt.Sprintf("the comment holds words from %s and %d other places", strings.Join(d.Outside[:shownList], ", from "), len(d.Outside)-shownList)
+	case len(d.Outside) > 0:
+		return "the comment holds words from " + strings.Join(d.Outside, ", from ")
 	}
-	return ""
+	return d.reason
 }
 
 // Why adds to the reason of a transition or a receipt that the decision rests on
@@ -118,6 +130,7 @@ func Verify(c Claim, a Asked) (Decision, string) {
 	if c.Receipt != nil {
 		d.expired = c.Receipt.Result == Expired
 		d.unproven = d.unproven || strings.HasSuffix(c.Receipt.Reason, unissued)
+		d.reason = c.Receipt.Reason
 	}
 	problem := a.verify(&c)
 	if problem != "" {

@@ -67,7 +67,7 @@ func TestAReceiptOfOthersMustFit(t *testing.T) {
 		if d.Counts() != c.ok || (problem == "") != c.ok || !strings.Contains(problem, c.says) {
 			t.Errorf("%s: counts %v, %q", name, d.Counts(), problem)
 		}
-		if c.ok && (d.Unproven() == "" || strings.Contains(strings.Join(d.Known, " "), "owner:") || d.Expired() != (rc.Result == Expired)) {
+		if c.ok && (!d.Unproven() || d.Reason() != unissued || strings.Contains(strings.Join(d.Known, " "), "owner:") || d.Expired() != (rc.Result == Expired)) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -79,7 +79,7 @@ func TestOurReceiptIsFact(t *testing.T) {
 	a.Gate.Approvers, a.Altered, rc.Digest = []string{"kim"}, "it changed", ""
 	c := claimOf(rc)
 	c.Issued = true
-	if d, problem := Verify(c, a); !d.Counts() || d.Unproven() != "" || strings.Join(d.Known, " ") != "owner:jm signed:jm" {
+	if d, problem := Verify(c, a); !d.Counts() || d.Unproven() || strings.Join(d.Known, " ") != "owner:jm signed:jm" {
 		t.Errorf("%+v %q", d, problem)
 	}
 	c.RequestID = "fr-2"

@@ -10,13 +10,14 @@ import (
 	"placet/templates"
 )
 
-// A form counts only if it is what placet wrote, ticks and comment apart. Where this
+// A form counts only if it is what placet wrote, ticks and words apart. Where this
 // machine wrote it, the recorded digests decide; elsewhere what placet makes of
 // the request. Blanks at the end of a line, which editors take away, are a part of
 // the line's end.
 
-// void says why a form that is sent does not count, "" if it does.
-func (a Asked) void(d engine.Document, f filledForm) string {
+// void says why a form that is sent does not count, "" if it does. It adds the words
+// among the options to the comment.
+func (a Asked) void(d engine.Document, f *filledForm) string {
 	blank := f.blank()
 	if slices.Contains(d.Issued, engine.Sum([]byte(strings.Join(blank, "\n")+"\n"))) {
 		return ""
@@ -28,13 +29,16 @@ func (a Asked) void(d engine.Document, f filledForm) string {
 	first := -1
 	var want string
 	for _, text := range written {
-		lines := strings.Split(strings.TrimRight(normal(text), "\n"), "\n")
-		at := difference(lines, blank)
+		own, at, line := f.compare(strings.Split(strings.TrimRight(normal(text), "\n"), "\n"), blank, a.Request.names())
 		if at < 0 && (d.Issued == nil || slices.Contains(d.Issued, engine.Sum(text))) {
+			if problem := f.checkOwn(own, a.Request.names()); problem != nil {
+				return unusableProblem(d.Path, problem.in(d.Path))
+			}
+			f.gather(own)
 			return ""
 		}
 		if at > first {
-			first, want = at, lineAt(lines, at)
+			first, want = at, line
 		}
 	}
 	if first < 0 {
@@ -51,16 +55,6 @@ func (a Asked) void(d engine.Document, f filledForm) string {
 
 const writeAgain = "remove the file, and placet writes the form again."
 
-// difference returns the first line in which two texts differ, -1 for none.
-func difference(a, b []string) int {
-	for i := range max(len(a), len(b)) {
-		if strings.TrimRight(lineAt(a, i), " \t") != strings.TrimRight(lineAt(b, i), " \t") || i >= len(a) || i >= len(b) {
-			return i
-		}
-	}
-	return -1
-}
-
 func lineAt(lines []string, i int) string {
 	if i >= len(lines) {
 		return ""
@@ -74,10 +68,7 @@ const shownBefore = 60
 
 // around shows two lines from a little before their first difference on.
 func around(a, b string) (string, string) {
-	same := 0
-	for same < len(a) && same < len(b) && a[same] == b[same] {
-		same++
-	}
+	same := commonBytes(a, b)
 	before := ""
 	if same > shownBefore {
 		cut := same - shownBefore

@@ -120,7 +120,7 @@ func (m *move) take(a *answer) *move {
 		panic("optimizer: an answer that was not verified")
 	}
 	q := m.st.request(a.id)
-	m.end(q, gate.Accepted, a.Unproven())
+	m.end(q, gate.Accepted, a.Reason())
 	if a.revision > 0 { // the receipt is fact: it stays as it is
 		q.ClosedRevision, q.ClosedAt, q.ReceivedAt = a.revision, a.decidedAt, a.receivedAt
 	}
