@@ -50,7 +50,7 @@ var goodOptimizer = map[string]string{
 	"optimizer/late": `{"request_id":"hitl-3f9a12c4","received_at":` + cycleTime + `,"response":"raise","selected":["s1"],"comment":"c","provided_by":` + cycleBy + `,"digest":` + aflDigest + `}`,
 	"optimizer/manifest": `{"run_id":"20260302-msowd-sop-masking","status":"completed","skill_key":"msowd","case_slug":"sop-masking","tags":["workflow:sop-masking-engine"],
 		"completed_at":"2026-03-01T12:00:00Z","updated_at":"2026-03-01T12:00:00Z","phases":{"a":[1]},"retention":{"days":7}}`,
-	"optimizer/callback": `{"event_type":"hitl_request","checkpoint_id":"cp-1","severity":"high","message":"m","timestamp":"2026-03-02T09:00:00+09:00","tags":["workflow:x"],"payload":{"a":1}}`,
+	"optimizer/callback": `{"event_type":"hitl_request","checkpoint_id":"cp-1","severity":null,"message":null,"timestamp":"2026-03-02T09:00:00+09:00","tags":["workflow:x"],"payload":{"severity":"high","message":"m","a":1}}`,
 	"optimizer/state":    fullCycle,
 }
 
@@ -330,6 +330,8 @@ func TestOptimizerDocuments(t *testing.T) {
 			`{"event_type":"x"}`:              "",
 			`{}`:                              "line 1, column 1: /event_type: is missing: expected an event type",
 			`{"event_type":"x","message":{}}`: "line 1, column 29: /message: is an object: expected text or null",
+			`{"event_type":"x","payload":{"message":1}}`: "line 1, column 40: /payload/message: is the number 1: expected text or null",
+			`{"event_type":"x","payload":null}`:          "",
 		},
 	})
 }

@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -241,22 +242,39 @@ func TestBadEarlierCyclesAreAWarning(t *testing.T) {
 	}
 }
 
-// Callbacks: those that fit are shown, others are a warning.
+// Callbacks: those that fit are shown, others are a warning. Upstream's observer puts
+// severity and message into the payload; a callback that has them beside it is read too.
 func TestCallbacksAreRead(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.assets(10)
-		d.write("../60_observability/callback-1.json", `{"event_type": "anomaly_detected", "checkpoint_id": "c1", "severity": "high", "message": "drift", "timestamp": "2026-03-01T00:00:00Z", "more": 1}`)
-		d.write("../60_observability/callback-2.json", `{"event": 7}`)
-		d.write("../60_observability/callbacks-3.json", `no`)
+		d.write("../60_observability/callback-20260302-091500-01.json", `{
+  "event_type": "anomaly_detected",
+  "checkpoint_id": "AS-20260302-hotspot",
+  "payload": {
+    "target_skills": ["mso-execution-design", "mso-agent-audit-log"],
+    "severity": "warning",
+    "message": "error hotspot: file(s) a.py appear in 2 fail logs"
+  },
+  "retry_policy": {"max_retries": 1, "backoff_seconds": 10, "on_retry": "queue"},
+  "correlation": {"run_id": "`+runA+`", "artifact_uri": "/w/plan.json"},
+  "timestamp": "2026-03-02T09:15:00Z"
+}`)
+		d.write("../60_observability/callback-20260302-091500-02.json", `{"event_type": "anomaly_detected", "checkpoint_id": "c1", "severity": "high", "message": "drift", "timestamp": "2026-03-01T00:00:00Z", "more": 1, "payload": null}`)
+		d.write("../60_observability/callback-3.json", `{"event": 7}`)
+		d.write("../60_observability/callbacks-20260302-091500.json", `no`)
 		d.write("../60_observability/callback-4.json.tmp", `no`)
 		d.trigger()
 		d.Settle()
 		var f Findings
 		d.decode("context.json", &f)
-		if len(f.Callbacks) != 1 || f.Callbacks[0].Message != "drift" || len(f.Warnings) != 2 || !strings.Contains(f.Warnings[1], "callback-2.json") {
+		want := []Callback{
+			{"anomaly_detected", "AS-20260302-hotspot", "warning", "error hotspot: file(s) a.py appear in 2 fail logs", "2026-03-02T09:15:00Z"},
+			{"anomaly_detected", "c1", "high", "drift", "2026-03-01T00:00:00Z"},
+		}
+		if !slices.Equal(f.Callbacks, want) || len(f.Warnings) != 2 || !strings.Contains(f.Warnings[1], "callback-3.json") {
 			t.Errorf("found %+v, %q", f.Callbacks, f.Warnings)
 		}
-		d.holds("level10_report.md", "drift")
+		d.holds("level10_report.md", "drift", "warning, AS-20260302-hotspot", "error hotspot: file(s) a.py appear in 2 fail logs")
 		d.noted()
 	})
 }

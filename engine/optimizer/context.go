@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -386,12 +387,13 @@ func (r *reading) gatherCallbacks(f *Findings) {
 		if !strings.HasPrefix(d.Path, dir) || !layout.IsOptimizerCallback(d.Path) || d.Absent() {
 			continue
 		}
-		var c Callback
+		var c callbackFile
 		if d.Err != nil || schemas.Decode("optimizer/callback", d.Path, d.Body, &c) != nil {
 			f.Warnings = append(f.Warnings, r.words("warning.callback", "name", path.Base(d.Path)))
 			continue
 		}
-		f.Callbacks = append(f.Callbacks, c)
+		c.Severity, c.Message = cmp.Or(c.Payload.Severity, c.Severity), cmp.Or(c.Payload.Message, c.Message)
+		f.Callbacks = append(f.Callbacks, c.Callback)
 	}
 }
 

@@ -185,6 +185,16 @@ type FeedbackRow struct {
 	FreeText     text   `json:"free_text"`
 }
 
+// callbackFile is a callback as upstream's observer writes it: severity and message
+// stand in the payload. Those beside it are read where the payload has none.
+type callbackFile struct {
+	Callback
+	Payload struct {
+		Severity text `json:"severity"`
+		Message  text `json:"message"`
+	} `json:"payload"`
+}
+
 // Callback is what upstream's observer reported about the run.
 type Callback struct {
 	EventType    string `json:"event_type"`

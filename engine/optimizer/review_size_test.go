@@ -18,14 +18,14 @@ func TestWhatPlacetWritesIsNeverTooLarge(t *testing.T) {
 		"callbacks": func(d *desk) {
 			for i := range 3 {
 				p := strings.Replace(layout.OptimizerCallbacks(dirOf(d.run)), "*", fmt.Sprint(i), 1)
-				d.Put(p, fmt.Sprintf(`{"event_type": "anomaly_detected", "message": "%s"}`, large(600<<10)))
+				d.Put(p, fmt.Sprintf(`{"event_type": "anomaly_detected", "payload": {"message": "%s"}}`, large(600<<10)))
 			}
 			d.level20()
 		},
 		"many callbacks": func(d *desk) {
 			for i := range 300 {
 				p := strings.Replace(layout.OptimizerCallbacks(dirOf(d.run)), "*", fmt.Sprint(i), 1)
-				d.Put(p, fmt.Sprintf(`{"event_type": "anomaly_detected", "message": "%s"}`, large(9<<10)))
+				d.Put(p, fmt.Sprintf(`{"event_type": "anomaly_detected", "payload": {"message": "%s"}}`, large(9<<10)))
 			}
 			d.level20()
 		},
