@@ -128,8 +128,8 @@ type Ended struct {
 	Result string
 	// Exit is a command's exit code, nil where nobody saw it.
 	Exit *int
-	// Reason is what no output says; of a database its error, in words for
-	// people, with what to do.
+	// Reason is what no output says; of a database its error, or what its table lacks
+	// of a row that is there, in words for people, with what to do.
 	Reason string
 	// Stdout and Stderr are the last bytes of a command's outputs: as many of
 	// each as the action's Tail says, 4 KiB where it says nothing.
@@ -271,10 +271,11 @@ type Database struct {
 	// exist, and says what may stand in it: for a row and for a look, which makes
 	// nothing.
 	Schema string
-	// Columns are, by table, the columns that must be there; Hint says what to
-	// do where one is missing.
-	Columns map[string][]string
-	Hint    string
+	// Columns are, by table, the columns that must be there. Optional are those that
+	// an older table may lack: a row goes in without them, and the Reason of its end
+	// says so. Hint says what to do where a column is missing.
+	Columns, Optional map[string][]string
+	Hint              string
 	// Insert is one row, in a transaction of its own.
 	Insert *Row
 	// First is a row that Insert names, nil for none: where the database has lost

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -235,4 +236,99 @@ func TestAnAnswersRowGoesIntoADatabaseThatIsNew(t *testing.T) {
 	if rows := c.ask("SELECT status FROM audit_logs JOIN user_feedback ON related_audit_id = audit_logs.id"); len(rows) != 1 || rows[0]["status"] != "success" {
 		t.Errorf("the rows are %v\n%s", rows, c.read(cycleRun, "audit.json"))
 	}
+}
+
+// oldSchema makes of a database one of upstream's version 1.3: audit_logs and its
+// full-text index lack the columns of 1.5, and what came later is not there.
+const oldSchema = `
+DROP VIEW v_work_type_distribution; DROP VIEW v_pattern_candidates; DROP VIEW v_file_hotspots; DROP VIEW v_snapshot_lineage;
+DROP TABLE suggestion_history; DROP TABLE node_snapshots_fts; DROP TABLE node_snapshots;
+DROP INDEX idx_audit_logs_work_type; DROP INDEX idx_audit_logs_session_id; DROP INDEX idx_audit_logs_sprint; DROP INDEX idx_audit_logs_pattern_tag;
+DROP TRIGGER audit_logs_ai; DROP TRIGGER audit_logs_ad; DROP TRIGGER audit_logs_au; DROP TABLE audit_logs_fts;
+ALTER TABLE audit_logs DROP COLUMN work_type; ALTER TABLE audit_logs DROP COLUMN triggered_by; ALTER TABLE audit_logs DROP COLUMN duration_sec;
+ALTER TABLE audit_logs DROP COLUMN files_affected; ALTER TABLE audit_logs DROP COLUMN sprint; ALTER TABLE audit_logs DROP COLUMN pattern_tag;
+ALTER TABLE audit_logs DROP COLUMN session_id; ALTER TABLE audit_logs DROP COLUMN intent;
+CREATE VIRTUAL TABLE audit_logs_fts USING fts5(
+    id, task_name, action, notes,
+    content='audit_logs',
+    content_rowid='rowid'
+);
+CREATE TRIGGER audit_logs_ai AFTER INSERT ON audit_logs BEGIN
+  INSERT INTO audit_logs_fts(rowid, id, task_name, action, notes) VALUES (NEW.rowid, NEW.id, NEW.task_name, NEW.action, NEW.notes);
+END;
+CREATE TRIGGER audit_logs_ad AFTER DELETE ON audit_logs BEGIN
+  INSERT INTO audit_logs_fts(audit_logs_fts, rowid, id, task_name, action, notes) VALUES ('delete', OLD.rowid, OLD.id, OLD.task_name, OLD.action, OLD.notes);
+END;
+UPDATE _skill_meta SET v = '1.3.0' WHERE k = 'schema_version'`
+
+// A database of upstream's version 1.3 or 1.4 gets its rows, in the columns that it
+// has; audit.json and check say what was left out, and which migration helps: upstream's
+// init_db stops at such a database.
+func TestAnOlderDatabaseGetsItsRowsInTheColumnsThatItHas(t *testing.T) {
+	c := newCycles(t)
+	c.inputs(cycleRun)
+	c.once()
+	c.sql(oldSchema)
+	c.inputs(cycleNext)
+	c.once()
+	c.respond(cycleNext, "raise")
+	c.once()
+	if rows := c.ask("SELECT id, task_name, mode FROM audit_logs WHERE output_path LIKE '%" + cycleNext + "%'"); len(rows) != 1 || rows[0]["mode"] != "workflow_optimization" {
+		t.Fatalf("the rows are %v, %s", rows, c.read(cycleNext, "audit.json"))
+	}
+	if rows := c.ask("SELECT f.related_audit_id, d.id FROM user_feedback f JOIN decisions d ON d.id = 'DEC-' || f.id"); len(rows) != 1 || rows[0]["related_audit_id"] == nil {
+		t.Errorf("the answers are %v", rows)
+	}
+	const lacks = "audit_logs lacks the columns work_type, triggered_by, duration_sec, files_affected, pattern_tag, session_id, intent: " +
+		"the row stands there without them; "
+	const helps = "schema/migrate_v1_4_to_v1_5.sql"
+	ledger := c.read(cycleNext, "audit.json")
+	if !strings.Contains(ledger, `"outcome": "inserted"`) || !strings.Contains(ledger, lacks) || !strings.Contains(ledger, helps) || !strings.Contains(ledger, `"work_type": "review"`) {
+		t.Errorf("audit.json says\n%s", ledger)
+	}
+	if _, err := os.Stat(filepath.Join(c.root, ".mso-context/active", cycleNext, "optimizer/audit-pending.jsonl")); err == nil {
+		t.Error("a row is pending")
+	}
+	if said := c.check(); !strings.Contains(said, lacks) || !strings.Contains(said, helps) {
+		t.Errorf("check says\n%s", said)
+	}
+	if found := c.read(cycleNext, "context.json"); !strings.Contains(found, `"available": true`) {
+		t.Errorf("context.json says\n%s", found)
+	}
+}
+
+// A database without a column that every version has keeps its row waiting, and says
+// how to migrate.
+func TestADatabaseThatLacksMoreSaysWhichMigrationHelps(t *testing.T) {
+	c := newCycles(t)
+	c.inputs(cycleRun)
+	c.once()
+	c.sql(oldSchema + "; DROP TABLE user_feedback")
+	c.respond(cycleRun, "raise")
+	c.once()
+	const want = "table user_feedback is missing: migrate with sqlite3 and upstream's mso-agent-audit-log/schema/migrate_v1_4_to_v1_5.sql"
+	if ledger := c.read(cycleRun, "audit.json"); !strings.Contains(ledger, want) {
+		t.Errorf("audit.json says\n%s", ledger)
+	}
+}
+
+// sql carries out SQL on the audit database as another tool does.
+func (c *cycles) sql(text string) {
+	c.t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(c.root, auditFile))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// check is what placet check says.
+func (c *cycles) check() string {
+	var out bytes.Buffer
+	w := &world{in: strings.NewReader(""), out: &out, err: &out, cwd: c.root, getenv: func(string) string { return "" }, now: time.Now}
+	w.run(context.Background(), []string{"check"})
+	return out.String()
 }

@@ -196,9 +196,6 @@ func (b *bench) fate(was owing) replayed {
 		if o.row.ID != was.row.ID {
 			continue
 		}
-		if o.row.Settled() && o.row.Outcome != "refused" {
-			return o.line(o.row.Outcome, "")
-		}
 		return o.line(o.row.Outcome, string(o.row.LastError))
 	}
 	return was.line("unknown", "audit.json does not name it any more")

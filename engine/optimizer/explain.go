@@ -284,7 +284,7 @@ func (x explaining) reporting() {
 	case row == nil:
 		x.why("the report stands; the next pass records it for %s", r.auditPath())
 		x.a.Await(engine.NextPass)
-	case row.LastError != "":
+	case row.LastError != "" && !row.in():
 		x.why("the report stands; its row could not be written to %s: %s; it is tried again at %s, after five tries the cycle goes on without it",
 			r.audit.DB, oneLine(string(row.LastError), shownSentence), row.NextTryAt)
 		x.a.Await("a row in %s, tried again at %s (placet)", r.audit.DB, row.NextTryAt)

@@ -136,10 +136,7 @@ func (m Metric) words() string {
 // words are a row's fate in one line.
 func (row Row) words() string {
 	words := fmt.Sprintf("%s %s: %s", row.Table, row.ID, row.Outcome)
-	if row.settled() && row.Outcome != rowRefused {
-		return words
-	}
-	if row.Tries > 0 {
+	if row.Tries > 0 && !row.in() {
 		words += fmt.Sprintf(" after %s", counted(row.Tries, "try", "tries"))
 	}
 	if row.LastError != "" {

@@ -36,7 +36,7 @@ func (r *reading) findings() []engine.Finding {
 		r.checkGoal(add)
 	}
 	for _, row := range r.audit.Rows {
-		if row.Outcome == rowPending {
+		if row.Outcome == rowPending || row.in() && row.LastError != "" {
 			add("warning", r.audit.doc.Path, row.words())
 		}
 	}

@@ -58,10 +58,11 @@ const slowTry = 10 * time.Minute
 // somebody asked for it is told by them.
 func precisely(t time.Time) text { return text(t.UTC().Format("2006-01-02T15:04:05.000Z")) }
 
-// settledRow reports whether nothing more is done for a row.
-func (row Row) settled() bool {
-	return row.Outcome == rowInserted || row.Outcome == rowPresent || row.Outcome == rowRefused
-}
+// in reports whether the database has a row.
+func (row Row) in() bool { return row.Outcome == rowInserted || row.Outcome == rowPresent }
+
+// settled reports whether nothing more is done for a row.
+func (row Row) settled() bool { return row.in() || row.Outcome == rowRefused }
 
 // tryID names the next try of a row: by its time, since an action begins once in a
 // process, whatever others make of audit.json meanwhile.
@@ -241,21 +242,27 @@ func rowSince(row Row) text {
 	return seconds(at)
 }
 
-// auditColumns are the columns that a database must have.
-var auditColumns = map[string][]string{
-	auditLogs: {
-		"id", "date", "task_name", "mode", "action", "input_path", "output_path", "script_path", "status", "notes", "context_for_next",
-		"continuation_hint", "transition_repeated", "transition_reuse", "transition_decision", "work_type", "triggered_by", "duration_sec",
-		"files_affected", "sprint", "pattern_tag", "session_id", "intent", "created_at", "updated_at",
-	},
-	userFeedback: {
-		"id", "date", "user_id", "feedback_text", "source_ref_path", "impact_domain", "impact_summary", "reversibility", "related_audit_id",
-		"created_at", "updated_at",
-	},
-}
+// auditColumns are the columns that a database must have: those of upstream's version
+// 1.3. laterColumns came with 1.5, and are left out where a table lacks them.
+var (
+	auditColumns = map[string][]string{
+		auditLogs: {
+			"id", "date", "task_name", "mode", "action", "input_path", "output_path", "script_path", "status", "notes", "context_for_next",
+			"continuation_hint", "transition_repeated", "transition_reuse", "transition_decision", "created_at", "updated_at",
+		},
+		userFeedback: {
+			"id", "date", "user_id", "feedback_text", "source_ref_path", "impact_domain", "impact_summary", "reversibility", "related_audit_id",
+			"created_at", "updated_at",
+		},
+	}
+	laterColumns = map[string][]string{auditLogs: {
+		"work_type", "triggered_by", "duration_sec", "files_affected", "sprint", "pattern_tag", "session_id", "intent",
+	}}
+)
 
-// migrateHint is what helps where one of them is missing.
-const migrateHint = "migrate with upstream's init_db"
+// migrateHint is what helps where one of them is missing: init_db alone stops at a table
+// without the later columns, since it makes their indexes first.
+const migrateHint = "migrate with sqlite3 and upstream's mso-agent-audit-log/schema/migrate_v1_4_to_v1_5.sql, then with its init_db, which alone stops at a database without work_type"
 
 // actionsOf begins the names of all actions of the run.
 func (r *reading) actionsOf() string { return "optimizer/" + r.Snap.Key.ID + "/" }

@@ -39,7 +39,7 @@ func (row Row) Into(db string) engine.Database {
 		values = append(values, engine.Field{Name: m.Name, Value: plainValue(m.Value)})
 	}
 	return engine.Database{
-		Path: db, Schema: AuditSchema, Columns: auditColumns, Hint: migrateHint,
+		Path: db, Schema: AuditSchema, Columns: auditColumns, Optional: laterColumns, Hint: migrateHint,
 		Insert: &engine.Row{Table: row.Table, ID: row.ID, Values: values},
 	}
 }

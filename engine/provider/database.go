@@ -146,7 +146,7 @@ func (d *Databases) carry(f *databaseFile, q engine.Database) (engine.Ended, err
 	e := engine.Ended{Result: rowDone}
 	var err error
 	if q.Insert != nil {
-		e.Result, err = d.insert(ctx, f, q)
+		e.Result, e.Reason, err = d.insert(ctx, f, q)
 	} else {
 		e.Output, err = d.look(ctx, q)
 	}

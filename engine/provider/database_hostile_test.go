@@ -82,6 +82,8 @@ var hostileSchemas = []struct{ name, script, want string }{
 	{"an index that computes", "CREATE INDEX mine ON audit_logs (hex(notes))", `the index "mine", which computes something`},
 	{"an index over some", "CREATE INDEX mine ON audit_logs (date) WHERE " + "notes LIKE 'a%'", `the index "mine", which computes something`},
 	{"a virtual table", "CREATE VIRTUAL TABLE mine USING rtree (id, a, b)", `the virtual table "mine"`},
+	{"a full-text index of fewer columns over another table", "DROP TABLE decisions_fts; CREATE VIRTUAL TABLE decisions_fts USING fts5 (id, content='evidence', content_rowid='rowid')",
+		`the virtual table "decisions_fts", which upstream's schema does not have in that way`},
 	{"a full-text index of another kind", "DROP TABLE decisions_fts; CREATE VIRTUAL TABLE decisions_fts USING fts5 (id, title, context, decision_content, content='decisions', content_rowid='rowid', tokenize='trigram')",
 		`the virtual table "decisions_fts", which upstream's schema does not have in that way`},
 	{"too many tables", many(1100, "x"), "it has more than 1000 tables, indexes, views and triggers"},

@@ -12,19 +12,20 @@ import (
 	"placet/engine"
 )
 
-// insert puts one row into a database. A row that is there already is compared
-// before and, where the database refuses ours, once more: another process may
-// have been as fast.
-func (d *Databases) insert(ctx context.Context, f *databaseFile, q engine.Database) (string, error) {
+// insert puts one row into a database, and says what its table lacks of the row. A row
+// that is there already is compared before and, where the database refuses ours, once
+// more: another process may have been as fast.
+func (d *Databases) insert(ctx context.Context, f *databaseFile, q engine.Database) (result, lacks string, err error) {
 	if len(q.Insert.Values) == 0 {
-		return "", errors.New("a row without values: expected its id first")
+		return "", "", errors.New("a row without values: expected its id first")
 	}
 	c, err := d.writable(ctx, f, q)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	if found, err := d.stands(ctx, c, q); found || err != nil {
-		return rowPresent, err
+	found, lacks, err := d.stands(ctx, c, &q)
+	if found || err != nil {
+		return rowPresent, lacks, err
 	}
 	no := c.add(ctx, *q.Insert)
 	if isOrphan(no) && q.First != nil && c.add(ctx, *q.First) == nil {
@@ -34,26 +35,28 @@ func (d *Databases) insert(ctx context.Context, f *databaseFile, q engine.Databa
 		if no == nil {
 			no = d.same(q.Path, c)
 		}
-		return rowDone, no
+		return rowDone, lacks, no
 	}
-	if found, err := d.stands(ctx, c, q); found || err != nil {
-		return rowPresent, err
+	if found, lacks, err = d.stands(ctx, c, &q); found || err != nil {
+		return rowPresent, lacks, err
 	}
-	return "", refusal(fmt.Sprintf("row %s of %s: the rules of %s forbid it: %s", q.Insert.ID, q.Insert.Table, q.Path, inner(no)))
+	return "", "", refusal(fmt.Sprintf("row %s of %s: the rules of %s forbid it: %s", q.Insert.ID, q.Insert.Table, q.Path, inner(no)))
 }
 
-// stands says whether our row is in a database that is as it must be.
-func (d *Databases) stands(ctx context.Context, c *connection, q engine.Database) (bool, error) {
+// stands says whether our row is in a database that is as it must be. The rows of q
+// lose the columns that their tables may lack; lacks names those of the row to insert.
+func (d *Databases) stands(ctx context.Context, c *connection, q *engine.Database) (found bool, lacks string, err error) {
 	defer c.undo()
 	if _, err := d.enter(ctx, q.Path, c); err != nil {
-		return false, err
+		return false, "", err
 	}
 	work, cancel := c.working(ctx)
 	defer cancel()
-	if err := c.fits(work, q, *q.Insert); err != nil {
-		return false, err
+	if lacks, err = c.fit(work, q); err != nil {
+		return false, "", err
 	}
-	return c.compare(work, *q.Insert)
+	found, err = c.compare(work, *q.Insert)
+	return found, lacks, err
 }
 
 // same says whether the name still leads to the database that is open.
@@ -149,16 +152,52 @@ func differing(scan func(...any) error, r engine.Row) ([]string, error) {
 	return others, nil
 }
 
-// fits says whether the columns are there that must be, and those of the row.
-func (c *connection) fits(ctx context.Context, q engine.Database, row engine.Row) error {
+// fit says whether the columns are there that must be, and takes those out of the rows
+// that a table lacks and may lack.
+func (c *connection) fit(ctx context.Context, q *engine.Database) (lacks string, err error) {
+	row, without, err := c.suited(ctx, *q, *q.Insert)
+	if err != nil {
+		return "", err
+	}
+	q.Insert = &row
+	if q.First != nil {
+		first, _, err := c.suited(ctx, *q, *q.First)
+		if err != nil {
+			return "", err
+		}
+		q.First = &first
+	}
+	if len(without) > 0 {
+		lacks = fmt.Sprintf("%s lacks the columns %s: the row stands there without them; %s", row.Table, strings.Join(without, ", "), q.Hint)
+	}
+	return lacks, nil
+}
+
+// suited returns a row as its table can hold it, and the columns that it lost.
+func (c *connection) suited(ctx context.Context, q engine.Database, row engine.Row) (suited engine.Row, without []string, err error) {
+	there, err := c.columns(ctx, row.Table)
+	if err != nil {
+		return row, nil, err
+	}
 	needed := maps.Clone(q.Columns)
 	if needed == nil {
 		needed = map[string][]string{}
 	}
+	suited = engine.Row{Table: row.Table, ID: row.ID}
 	for _, v := range row.Values {
+		if !named(there, v.Name) && named(q.Optional[row.Table], v.Name) {
+			without = append(without, v.Name)
+			continue
+		}
+		suited.Values = append(suited.Values, v)
 		needed[row.Table] = append(slices.Clip(needed[row.Table]), v.Name)
 	}
-	return c.has(ctx, needed, q.Hint)
+	return suited, without, c.has(ctx, needed, q.Hint)
+}
+
+// named reports whether a column is among some, by its name as SQLite compares it.
+func named(columns []string, name string) bool {
+	return slices.ContainsFunc(columns, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
 // has says which table or column is missing, in the order of their names.
@@ -172,7 +211,7 @@ func (c *connection) has(ctx context.Context, needed map[string][]string, hint s
 			return &missing{"table " + table, hint}
 		}
 		for _, name := range needed[table] {
-			if !slices.ContainsFunc(there, func(s string) bool { return strings.EqualFold(s, name) }) {
+			if !named(there, name) {
 				return &missing{"column " + name, hint}
 			}
 		}

@@ -162,7 +162,7 @@ func (s upstream) object(text string) error {
 			return unsound("the view " + shown(name) + ", which upstream's schema does not have")
 		}
 	case "virtual table":
-		if !slices.Equal(s.virtual[name], rest) {
+		if !lessColumns(s.virtual[name], rest) {
 			return unsound("the virtual table " + shown(name) + ", which upstream's schema does not have in that way")
 		}
 	case "trigger":
@@ -180,6 +180,21 @@ func (s upstream) object(text string) error {
 		}
 	}
 	return nil
+}
+
+// lessColumns reports whether a virtual table is upstream's, or an older one of it, which
+// lacks some of its columns and nothing else.
+func lessColumns(ours, theirs []token) bool {
+	for _, t := range theirs {
+		for len(ours) > 2 && ours[0] != t && ours[0].kind == tokenWord && ours[1].kind == ',' {
+			ours = ours[2:]
+		}
+		if len(ours) == 0 || ours[0] != t {
+			return false
+		}
+		ours = ours[1:]
+	}
+	return len(ours) == 0
 }
 
 // plainColumns reports whether an index is over columns alone.
