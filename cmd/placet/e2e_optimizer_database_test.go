@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -331,4 +332,38 @@ func (c *cycles) check() string {
 	w := &world{in: strings.NewReader(""), out: &out, err: &out, cwd: c.root, getenv: func(string) string { return "" }, now: time.Now}
 	w.run(context.Background(), []string{"check"})
 	return out.String()
+}
+
+// A ticket has the number that upstream would give it, so that upstream's next one is
+// the number after ours.
+func TestUpstreamsNextTicketFollowsOurs(t *testing.T) {
+	c := newCycles(t)
+	tickets := filepath.Join(".mso-context/active", cycleRun, "40_collaboration/task-context/tickets")
+	put(t, c.root, filepath.Join(tickets, "TKT-0001-first.md"), "---\nid: TKT-0001\n---\n")
+	put(t, c.root, filepath.Join(tickets, "TKT-0003-third.md"), "---\nid: TKT-0003\n---\n")
+	c.inputs(cycleRun)
+	c.once()
+	c.respond(cycleRun, "raise")
+	c.once()
+	var names []string
+	found, err := os.ReadDir(filepath.Join(c.root, tickets))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range found {
+		names = append(names, e.Name())
+	}
+	if want := []string{"TKT-0001-first.md", "TKT-0003-third.md", "TKT-0004-규칙-정리.md"}; !slices.Equal(names, want) {
+		t.Errorf("the tickets are %q, want %q", names, want)
+	}
+	if ours := c.read(cycleRun, "tickets.json"); !strings.Contains(ours, `"ticket_id": "TKT-0004"`) {
+		t.Errorf("tickets.json says %s", ours)
+	}
+	if err := os.Remove(filepath.Join(c.root, tickets, "TKT-0004-규칙-정리.md")); err != nil {
+		t.Fatal(err)
+	}
+	c.once()
+	if again, err := os.ReadDir(filepath.Join(c.root, tickets)); err != nil || len(again) != 2 {
+		t.Errorf("a ticket that upstream closed and deleted was made again: %v, %v", again, err)
+	}
 }

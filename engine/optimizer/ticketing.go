@@ -1,25 +1,24 @@
 package optimizer
 
 import (
+	"bytes"
 	"path"
+	"regexp"
+	"strconv"
 
 	"placet/engine"
 	"placet/layout"
 )
 
 // ticketNeeds are where the tickets of the goal's directives belong: upstream's
-// folder, and each ticket. Once tickets.json stands nothing is looked at: a ticket
-// that upstream closed and deleted is not made again.
+// folder, and the tickets that it holds. Once tickets.json stands nothing is looked at:
+// a ticket that upstream closed and deleted is not made again.
 func (r *reading) ticketNeeds() []string {
 	if r.st.Status != Reached || r.st.Goal == nil || !r.cfg.Tickets || !r.Snap.In("tickets.json").Absent() || len(r.st.Goal.OptimizationDirectives) == 0 {
 		return nil
 	}
 	folder := layout.OptimizerTickets(r.Snap.Dir)
-	needs := []string{folder}
-	for _, t := range ticketsOf(r.st, r.Snap.Key.ID, r.cfg) {
-		needs = append(needs, path.Join(folder, t.File))
-	}
-	return needs
+	return []string{folder, path.Join(folder, "TKT-*.md")}
 }
 
 // tickets plans the tickets that are not there, if upstream has a folder for them.
@@ -29,12 +28,70 @@ func (w *writing) tickets() {
 	if len(needs) == 0 || len(r.Snap.Lacks(needs)) > 0 || r.Snap.Doc(needs[0]).Absent() {
 		return
 	}
+	var there []engine.Document
+	for _, d := range r.Snap.Docs {
+		if path.Dir(d.Path) == needs[0] && !d.Absent() {
+			if r.Unsure(d) {
+				return // it may be one that an earlier pass wrote
+			}
+			there = append(there, d)
+		}
+	}
 	list := Tickets{}
-	for i, t := range ticketsOf(r.st, r.Snap.Key.ID, r.cfg) {
+	for _, t := range ticketsOf(r.st, r.Snap.Key.ID, r.cfg, there) {
 		list.Tickets = append(list.Tickets, t.Ticket)
-		if p := needs[i+1]; r.Snap.Doc(p).Absent() {
-			w.Plan.Writes = append(w.Plan.Writes, engine.Document{Path: p, Kind: layout.OptimizerKindTickets, Body: t.Body})
+		if t.Body != nil {
+			w.Plan.Writes = append(w.Plan.Writes, engine.Document{Path: path.Join(needs[0], t.File), Kind: layout.OptimizerKindTickets, Body: t.Body})
 		}
 	}
 	w.Put("tickets.json", encoded(list))
+}
+
+// numbered is how upstream finds the number of a ticket.
+var numbered = regexp.MustCompile(`^TKT-([0-9]+)`)
+
+// ticketNumbers are the numbers that tickets have.
+type ticketNumbers struct {
+	highest int // of those that are not the cycle's own
+	taken   map[int]bool
+	own     map[string]string // the file names of the cycle's own, by directive
+}
+
+// numbersOf looks at the tickets in a folder. One that carries the id of a directive was
+// written by an earlier pass, which ended before it wrote tickets.json.
+func numbersOf(there []engine.Document, directives []string) ticketNumbers {
+	n := ticketNumbers{taken: map[int]bool{}, own: map[string]string{}}
+	for _, d := range there {
+		name := path.Base(d.Path)
+		of := numbered.FindStringSubmatch(name)
+		if of == nil {
+			continue
+		}
+		number, err := strconv.Atoi(of[1])
+		if err != nil {
+			continue // no number of ours comes near it
+		}
+		n.taken[number] = true
+		foreign := true
+		for _, id := range directives {
+			if bytes.Contains(d.Body, []byte("\ndirective_id: "+yamlText(id)+"\n")) {
+				n.own[id], foreign = name, false
+			}
+		}
+		if foreign {
+			n.highest = max(n.highest, number)
+		}
+	}
+	return n
+}
+
+// next takes the number of the k-th ticket: upstream's own next one, so that the one
+// after ours is free, and none is left out.
+func (n ticketNumbers) next(k int) int {
+	number := n.highest + k
+	for n.taken[number] {
+		number++
+	}
+	n.taken[number] = true
+	return number
 }

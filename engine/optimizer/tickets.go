@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"placet/engine"
 	"placet/templates"
 )
 
@@ -23,39 +24,34 @@ type Ticket struct {
 	CreatedAt   text   `json:"created_at"`
 }
 
-// made is a ticket and its file.
+// made is a ticket and its file, nil where that is there already.
 type made struct {
 	Ticket
 	Body []byte
 }
 
 // ticketsOf are the tickets of a cycle that reached its goal, one per directive,
-// in their order. run is the run's id in its key. They follow from the goal's
-// transition, the last one: nothing later changes them.
-func ticketsOf(st State, run string, s settings) []made {
+// in their order, beside those that are there. run is the run's id in its key. They
+// follow from the goal's transition, the last one: nothing later changes them.
+func ticketsOf(st State, run string, s settings, there []engine.Document) []made {
+	var ids []string
+	for i := range st.Goal.OptimizationDirectives {
+		ids = append(ids, strings.ToUpper(id(run, st.Revision, "directive:"+strconv.Itoa(i+1))))
+	}
+	numbers := numbersOf(there, ids)
 	var all []made
 	for i, directive := range st.Goal.OptimizationDirectives {
-		hex := id(run, st.Revision, "directive:"+strconv.Itoa(i+1))
-		t := Ticket{DirectiveID: strings.ToUpper(hex), TicketID: "TKT-" + ticketNumber(hex), CreatedAt: st.Last.At}
-		t.File = t.TicketID + "-" + slug(directive) + ".md"
-		all = append(all, made{t, []byte(st.ticketMD(t, directive, s))})
+		m := made{Ticket: Ticket{DirectiveID: ids[i], File: numbers.own[ids[i]], CreatedAt: st.Last.At}}
+		if m.File != "" {
+			m.TicketID = numbered.FindString(m.File)
+		} else {
+			m.TicketID = fmt.Sprintf("TKT-%04d", numbers.next(i+1))
+			m.File = m.TicketID + "-" + slug(directive) + ".md"
+			m.Body = []byte(st.ticketMD(m.Ticket, directive, s))
+		}
+		all = append(all, m)
 	}
 	return all
-}
-
-// Tickets have numbers of seven digits.
-const (
-	leastTicket = 1_000_000
-	ticketRange = 9_000_000
-)
-
-// ticketNumber makes a number of eight hex digits.
-func ticketNumber(hex string) string {
-	n, err := strconv.ParseUint(hex, 16, 64)
-	if err != nil {
-		panic("optimizer: no hexadecimal number: " + hex)
-	}
-	return strconv.FormatUint(leastTicket+n%ticketRange, 10)
 }
 
 // longestSlug is the greatest length of a slug, in characters.

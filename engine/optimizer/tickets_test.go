@@ -1,7 +1,9 @@
 package optimizer
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,12 +56,59 @@ func TestASlugIsAPartOfAFilesName(t *testing.T) {
 	})
 }
 
-func TestTicketNumbers(t *testing.T) {
-	for hex, want := range map[string]string{
-		"00000000": "1000000", "00000001": "1000001", "0089543f": "9999999", "00895440": "1000000", "ffffffff": "2967295", "9f3a61c2": strconv.Itoa(1000000 + 0x9f3a61c2%9000000),
+// upstreamsNext is the number that upstream's create_ticket takes beside some files.
+func upstreamsNext(names []string) int {
+	highest := 0
+	for _, name := range names {
+		if m := regexp.MustCompile(`^TKT-(\d+).*\.md$`).FindStringSubmatch(name); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			highest = max(highest, n)
+		}
+	}
+	return highest + 1
+}
+
+// A ticket takes the number that upstream would take, and upstream takes the next one:
+// none is taken twice, and none is left out. A pass that ended in the middle is gone on
+// with, whichever of the files it had written.
+func TestATicketTakesUpstreamsNextNumber(t *testing.T) {
+	const run = "20260302-msowd-sop-masking"
+	st := reached("en")
+	file := func(name, body string) engine.Document { return engine.Document{Path: "tickets/" + name, Body: []byte(body)} }
+	for name, c := range map[string]struct {
+		there []string
+		want  []string
+	}{
+		"none":           {nil, []string{"TKT-0001", "TKT-0002"}},
+		"some":           {[]string{"TKT-0001-a.md", "TKT-0003-c.md"}, []string{"TKT-0004", "TKT-0005"}},
+		"five digits":    {[]string{"TKT-12345.md"}, []string{"TKT-12346", "TKT-12347"}},
+		"other names":    {[]string{"TKT-x-9.md"}, []string{"TKT-0001", "TKT-0002"}},
+		"a huge number":  {[]string{"TKT-" + strings.Repeat("9", 40) + ".md", "TKT-0002.md"}, []string{"TKT-0003", "TKT-0004"}},
+		"without a slug": {[]string{"TKT-7.md"}, []string{"TKT-0008", "TKT-0009"}},
 	} {
-		if got := ticketNumber(hex); got != want {
-			t.Errorf("%s: %s, want %s", hex, got, want)
+		var there []engine.Document
+		for _, f := range c.there {
+			there = append(there, file(f, "---\nid: x\n---\n"))
+		}
+		all := ticketsOf(st, run, ticketSettings, there)
+		if got := []string{all[0].TicketID, all[1].TicketID}; !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		if name != "a huge number" {
+			if got := upstreamsNext(append(c.there, all[0].File, all[1].File)); fmt.Sprintf("TKT-%04d", got) <= all[1].TicketID || got != upstreamsNext(c.there)+2 {
+				t.Errorf("%s: upstream takes %d next", name, got)
+			}
+		}
+		for _, written := range [][]int{{0}, {1}, {0, 1}} {
+			left := slices.Clone(there)
+			for _, i := range written {
+				left = append(left, file(all[i].File, string(all[i].Body)))
+			}
+			for i, again := range ticketsOf(st, run, ticketSettings, left) {
+				if again.Ticket != all[i].Ticket || (again.Body == nil) != slices.Contains(written, i) {
+					t.Errorf("%s: after %v were written ticket %d is %+v, want %+v", name, written, i, again.Ticket, all[i].Ticket)
+				}
+			}
 		}
 	}
 }
@@ -76,14 +125,13 @@ var ticketSettings = settings{Config: Config{TicketOwner: "operation-agent", Tic
 
 func TestTickets(t *testing.T) {
 	const run = "20260302-msowd-sop-masking"
-	all := ticketsOf(reached("ko"), run, ticketSettings)
+	all := ticketsOf(reached("ko"), run, ticketSettings, nil)
 	if len(all) != 2 {
 		t.Fatalf("%d tickets of two directives", len(all))
 	}
 	for i, m := range all {
 		hex := engine.Sum([]byte("optimizer\n" + run + "\n8\ndirective:" + strconv.Itoa(i+1))).Hex()[:8]
-		n, _ := strconv.ParseUint(hex, 16, 64)
-		number := "TKT-" + strconv.FormatUint(1000000+n%9000000, 10)
+		number := []string{"TKT-0001", "TKT-0002"}[i]
 		name := number + "-" + []string{"희귀-라벨-검사-추가", "Split-the-slow-step"}[i] + ".md"
 		want := Ticket{DirectiveID: strings.ToUpper(hex), TicketID: number, File: name, CreatedAt: "2026-03-28T23:30:00Z"}
 		if diff := cmp.Diff(want, m.Ticket); diff != "" {
@@ -91,7 +139,7 @@ func TestTickets(t *testing.T) {
 		}
 		golden(t, []string{"ticket-ko.md", "ticket-second-ko.md"}[i], m.Body)
 	}
-	golden(t, "ticket-en.md", ticketsOf(reached("en"), run, ticketSettings)[0].Body)
+	golden(t, "ticket-en.md", ticketsOf(reached("en"), run, ticketSettings, nil)[0].Body)
 	body, err := schemas.Encode(Tickets{[]Ticket{all[0].Ticket, all[1].Ticket}})
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +147,7 @@ func TestTickets(t *testing.T) {
 	golden(t, "tickets.json", body)
 	st := reached("ko")
 	st.Goal = ptr(goalOf(st, nil))
-	if all := ticketsOf(st, run, ticketSettings); len(all) != 0 {
+	if all := ticketsOf(st, run, ticketSettings, nil); len(all) != 0 {
 		t.Errorf("a timeout makes tickets: %v", all)
 	}
 }
@@ -117,7 +165,7 @@ func TestHostileTextStaysInItsLine(t *testing.T) {
 		st.Goal = ptr(goalOf(st, &Given{Response: optAppropriate, Selected: []string{"s1", "s2"}}))
 		own := ticketSettings
 		own.TicketOwner = s
-		for i, m := range ticketsOf(st, "r", own) {
+		for i, m := range ticketsOf(st, "r", own, nil) {
 			head, rest, ok := strings.Cut(strings.TrimPrefix(string(m.Body), "---\n"), "\n---\n")
 			if !ok || !strings.HasPrefix(rest, "\n# "+m.TicketID+"\n\n- ") || strings.Count(rest, "\n") != 5 {
 				t.Fatalf("%q: %q", s, m.Body)
