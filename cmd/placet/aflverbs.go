@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"path"
 	"strings"
@@ -22,13 +23,17 @@ func aflCommand(w *world) *cobra.Command {
 			"Nothing starts any more in the session; attempts that are running go on to their\nverdict."),
 		wishCommand(w, wish{word: "resume", want: "run", said: "is to go on"}, "Have a paused AFL session go on",
 			"A session that a person paused goes on. One that waits for its checkpoints to be\napproved goes on when they are."),
-		wishCommand(w, wish{word: "abort", want: "abort", said: "is given up"}, "Give an AFL session up",
-			"The session and every checkpoint that is not finished are aborted; what runs is\nended. There is no way back."),
+		wishCommand(w, wish{word: "abort", want: "abort", said: "is given up", final: true}, "Give an AFL session up",
+			"The session and every checkpoint that is not finished are aborted; what runs is\nended. There is no way back. Without -m the reason is asked for on a terminal."),
 	)
 }
 
-// wish is what a person wants of a session.
-type wish struct{ word, want, said string }
+// wish is what a person wants of a session. One that cannot be taken back needs a
+// reason.
+type wish struct {
+	word, want, said string
+	final            bool
+}
 
 func wishCommand(w *world, want wish, short, long string) *cobra.Command {
 	var reason, by string
@@ -39,16 +44,16 @@ func wishCommand(w *world, want wish, short, long string) *cobra.Command {
 The wish is written as control.json in the session's folder, where it stands
 until there is another. placet watch, or the next placet once, carries it out.`,
 		Args: takes(1, 1), ValidArgsFunction: completeRuns(w),
-		RunE: w.onRun(func(b *bench, f reconcile.Found) error {
-			return b.wish(f, want, strings.TrimSpace(reason), by)
-		}),
 	}
+	cmd.RunE = w.onRun(func(b *bench, f reconcile.Found) error {
+		return b.wish(cmd.Context(), f, want, strings.TrimSpace(reason), by)
+	})
 	cmd.Flags().StringVarP(&reason, "message", "m", "", "why; it stands in the record")
 	cmd.Flags().StringVar(&by, "as", login(), "who wants it")
 	return cmd
 }
 
-func (b *bench) wish(f reconcile.Found, want wish, reason, by string) error {
+func (b *bench) wish(ctx context.Context, f reconcile.Found, want wish, reason, by string) (err error) {
 	v := b.viewOf(f)
 	switch {
 	case f.Run.Family != "afl":
@@ -59,6 +64,11 @@ func (b *bench) wish(f reconcile.Found, want wish, reason, by string) error {
 		return refused("cannot %s %s: %s holds no session", want.word, brief(f.Key()), f.Run.Dir)
 	case v.Final:
 		return refused("cannot %s %s: it is %s, and that is final", want.word, brief(f.Key()), line(string(v.Status)))
+	}
+	if want.final {
+		if reason, err = b.reasonFor(ctx, v, want.word, reason); err != nil {
+			return err
+		}
 	}
 	control := schemas.Object{{Name: "want", Value: want.want}, {Name: "by", Value: by}}
 	if reason != "" {

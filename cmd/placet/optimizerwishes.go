@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"path"
 	"strings"
@@ -18,21 +19,21 @@ import (
 func demoteCommand(w *world) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "demote RUN -m TEXT", Short: "Say that the level in hand cannot be done",
+		Use: "demote RUN [-m TEXT]", Short: "Say that the level in hand cannot be done",
 		Long: `Says that the level which a cycle is at cannot be done: writes
 inputs/level-error.json. The cycle goes on one level lower; at level 10 it fails.
 placet watch, or the next placet once, carries it out.`,
 		Args: takes(1, 1), ValidArgsFunction: completeRuns(w),
-		RunE: w.onRun(func(b *bench, f reconcile.Found) error {
-			return b.demote(f, strings.TrimSpace(reason))
-		}),
 	}
+	cmd.RunE = w.onRun(func(b *bench, f reconcile.Found) error {
+		return b.demote(cmd.Context(), f, strings.TrimSpace(reason))
+	})
 	cmd.Flags().StringVarP(&reason, "message", "m", "", "why; it stands in the record and in the next goal")
 	return cmd
 }
 
-func (b *bench) demote(f reconcile.Found, reason string) error {
-	v, err := b.cycle(f, "demote", reason)
+func (b *bench) demote(ctx context.Context, f reconcile.Found, reason string) error {
+	v, err := b.cycle(f, "demote")
 	if err != nil {
 		return err
 	}
@@ -40,6 +41,9 @@ func (b *bench) demote(f reconcile.Found, reason string) error {
 	if level == 0 {
 		return refused("cannot demote %s: it is %s, and a level is in hand in running alone", brief(v.Key), line(string(v.Status))).
 			try("%s", typed("explain", brief(v.Key)))
+	}
+	if reason, err = b.reasonFor(ctx, v, "demote", reason); err != nil {
+		return err
 	}
 	body, err := schemas.Encode(schemas.Object{{Name: "level", Value: level}, {Name: "error", Value: reason}})
 	if err != nil {
@@ -66,27 +70,30 @@ func (b *bench) demote(f reconcile.Found, reason string) error {
 func stopCommand(w *world) *cobra.Command {
 	var reason, by string
 	cmd := &cobra.Command{
-		Use: "stop RUN -m TEXT", Short: "Give a cycle up",
+		Use: "stop RUN [-m TEXT]", Short: "Give a cycle up",
 		Long: `Gives a cycle up, wherever it stands: writes stop.json, which placet watch, or
 the next placet once, carries out. The cycle has no goal then, and none follows.
 There is no way back.`,
 		Args: takes(1, 1), ValidArgsFunction: completeRuns(w),
-		RunE: w.onRun(func(b *bench, f reconcile.Found) error {
-			return b.stopCycle(f, strings.TrimSpace(reason), by)
-		}),
 	}
+	cmd.RunE = w.onRun(func(b *bench, f reconcile.Found) error {
+		return b.stopCycle(cmd.Context(), f, strings.TrimSpace(reason), by)
+	})
 	cmd.Flags().StringVarP(&reason, "message", "m", "", "why; it stands in the record")
 	cmd.Flags().StringVar(&by, "as", login(), "who stops it")
 	return cmd
 }
 
-func (b *bench) stopCycle(f reconcile.Found, reason, by string) error {
-	v, err := b.cycle(f, "stop", reason)
+func (b *bench) stopCycle(ctx context.Context, f reconcile.Found, reason, by string) error {
+	v, err := b.cycle(f, "stop")
 	if err != nil {
 		return err
 	}
 	if by == "" || line(by) != by {
 		return usage("cannot stop as %q: a name is one line of visible characters", line(by))
+	}
+	if reason, err = b.reasonFor(ctx, v, "stop", reason); err != nil {
+		return err
 	}
 	body, err := schemas.Encode(schemas.Object{{Name: "reason", Value: reason}, {Name: "by", Value: by}})
 	if err != nil {
@@ -102,13 +109,11 @@ func (b *bench) stopCycle(f reconcile.Found, reason, by string) error {
 
 // cycle looks at a cycle that a verb wants to change, and refuses what cannot be
 // changed.
-func (b *bench) cycle(f reconcile.Found, verb, reason string) (view, error) {
+func (b *bench) cycle(f reconcile.Found, verb string) (view, error) {
 	v := b.viewOf(f)
 	switch {
 	case f.Run.Family != "optimizer":
 		return v, usage("cannot %s %s: it is no optimisation cycle", verb, brief(f.Key()))
-	case reason == "":
-		return v, usage("cannot %s %s without a reason", verb, brief(f.Key())).try("add -m TEXT")
 	case f.Run.Class == layout.OptimizerArchived:
 		return v, refused("cannot %s %s: it was put away, and what lies in the archive is never written", verb, brief(f.Key())).
 			try("move its folder back to active")
