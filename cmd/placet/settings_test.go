@@ -410,7 +410,7 @@ func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 func everyAflDefault() afl.Config {
 	return afl.Config{
 		Enabled: true, MaxIterations: new(5), AutoRetryDelay: new("5s"), Mode: new("auto"), ParallelWorkers: new(3),
-		EscalationOnDesignMismatch: new(true), PatternAfter: new(3), Review: new("person"), NotifyOnEscalation: new(true),
+		EscalationOnDesignMismatch: new(true), PatternAfter: new(3), Review: new("person"), NotifyOnEscalation: new(false),
 		Validation: new("command"), ValidationTimeout: new("120s"), EscalateUnclear: new(true), EscalateOnPattern: new(false),
 		RetryMoreAttempts: new(2), Interrupted: new("ask"), Shell: []string{"bash", "-c"}, WorkerCommand: new(""),
 		WorkerTimeout: new("2h"), OracleWait: new("0s"), ApprovalQuiet: new("10s"),

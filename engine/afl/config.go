@@ -93,7 +93,6 @@ type settings struct {
 	EscalateDesign    bool
 	PatternAfter      int
 	Review            string
-	Notify            bool
 	Validation        string
 	ValidationTimeout time.Duration
 	EscalateUnclear   bool
@@ -109,6 +108,8 @@ type settings struct {
 	// waiting are settings of upstream's files that loosen policy and that
 	// nobody has agreed to: they do not count.
 	waiting []engine.Untrusted
+	// unbuilt are settings of upstream's files that ask for what placet does not do.
+	unbuilt []badSetting
 }
 
 // badSetting is a setting that cannot be used.
@@ -126,7 +127,6 @@ func (c Config) settle(below []layer) (settings, *badSetting) {
 		EscalateDesign:    p.flag("escalation_on_design_mismatch", c.EscalationOnDesignMismatch, true),
 		PatternAfter:      p.number("pattern_after", c.PatternAfter, 3, 2, 20),
 		Review:            p.policy("review", c.Review, reviewPerson, reviewPerson, reviewExternal, reviewOff),
-		Notify:            p.flag("notify_on_escalation", c.NotifyOnEscalation, true),
 		Validation:        p.policy("validation", c.Validation, validateCommand, validateCommand, validateResult),
 		ValidationTimeout: p.length("validation_timeout", c.ValidationTimeout, 120*time.Second, time.Second, 24*time.Hour),
 		EscalateUnclear:   p.flag("escalate_unclear", c.EscalateUnclear, true),
@@ -141,7 +141,8 @@ func (c Config) settle(below []layer) (settings, *badSetting) {
 		Still:             c.Still,
 	}
 	p.mode()
-	s.waiting = p.waiting
+	p.notify()
+	s.waiting, s.unbuilt = p.waiting, p.unbuilt
 	return s, p.problem
 }
 
@@ -151,6 +152,7 @@ type picker struct {
 	below   []layer
 	problem *badSetting
 	waiting []engine.Untrusted
+	unbuilt []badSetting
 }
 
 func (p *picker) bad(file, key, format string, args ...any) {
@@ -277,5 +279,23 @@ func (p *picker) mode() {
 	}
 	if v, ok := p.from("mode"); ok && string(v.raw) != `"auto"` {
 		p.bad(v.file, v.key, "%s is not served yet: set mode = %q in the block [afl] of placet.toml", v.raw, modeAuto)
+	}
+}
+
+// unnotified is what placet says of a wish to be notified.
+const unnotified = "true is not built yet: nobody is notified; placet inbox lists what waits for a person"
+
+// notify refuses a wish to be notified of escalations in placet's own configuration.
+// Upstream's files have it by default: there it stops nothing, and check says so.
+func (p *picker) notify() {
+	const key = "notify_on_escalation"
+	if own := p.own.NotifyOnEscalation; own != nil {
+		if *own {
+			p.bad("", key, unnotified+"; set it to false or take the line out")
+		}
+		return
+	}
+	if v, ok := p.from(key); ok && string(v.raw) == "true" {
+		p.unbuilt = append(p.unbuilt, badSetting{v.file, v.key, unnotified})
 	}
 }

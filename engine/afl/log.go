@@ -78,6 +78,9 @@ func (r *reading) accountFindings() []engine.Finding {
 			list = append(list, note)
 		}
 	}
+	for _, u := range r.cfg.unbuilt {
+		list = append(list, engine.Finding{Severity: "warning", Path: u.file, Text: u.key + ": " + u.text})
+	}
 	for _, d := range r.Snap.Docs {
 		if d.Kind == layout.KindResponseCopy {
 			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: "a synchroniser's second copy of an answer: remove the one that does not count"})

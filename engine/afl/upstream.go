@@ -42,9 +42,9 @@ func (r *reading) upstream() (layers []layer, ok bool) {
 		return nil, false
 	}
 	agreed := r.Snap.Facts.Trusted
-	routing, from := at(j, "feedbackRouting"), upstreamJSON
-	if routing == nil {
-		routing, from = at(y, "feedbackRouting"), upstreamYAML
+	routing, from := j, upstreamJSON
+	if at(j, "feedbackRouting") == nil {
+		routing, from = y, upstreamYAML
 	}
 	return []layer{
 		pick(y, upstreamYAML, agreed, yamlKeys), pick(j, upstreamJSON, agreed, jsonKeys), pick(routing, from, agreed, routingKeys),
@@ -96,11 +96,11 @@ var (
 		{"validation_timeout", []string{"validation", "timeout"}},
 	}
 	routingKeys = []key{
-		{"max_iterations", []string{"maxIterations"}},
-		{"auto_retry_delay", []string{"autoRetryDelay"}},
-		{"escalation_on_design_mismatch", []string{"escalationOnDesignMismatch"}},
-		{"review", []string{"runImplReviewerOnPass"}},
-		{"notify_on_escalation", []string{"notifyOnEscalation"}},
+		{"max_iterations", []string{"feedbackRouting", "maxIterations"}},
+		{"auto_retry_delay", []string{"feedbackRouting", "autoRetryDelay"}},
+		{"escalation_on_design_mismatch", []string{"feedbackRouting", "escalationOnDesignMismatch"}},
+		{"review", []string{"feedbackRouting", "runImplReviewerOnPass"}},
+		{"notify_on_escalation", []string{"feedbackRouting", "notifyOnEscalation"}},
 	}
 )
 
@@ -163,7 +163,7 @@ func translate(name string, raw schemas.Raw) (v schemas.Raw, counts bool) {
 		}
 	case "notify_on_escalation":
 		if raw.Kind() == '"' { // notification.method
-			return schemas.Raw("false"), word == `"none"`
+			return schemas.Raw(strconv.FormatBool(word != `"none"`)), true
 		}
 	}
 	return raw, true

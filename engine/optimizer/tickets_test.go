@@ -74,7 +74,9 @@ func upstreamsNext(names []string) int {
 func TestATicketTakesUpstreamsNextNumber(t *testing.T) {
 	const run = "20260302-msowd-sop-masking"
 	st := reached("en")
-	file := func(name, body string) engine.Document { return engine.Document{Path: "tickets/" + name, Body: []byte(body)} }
+	file := func(name, body string) engine.Document {
+		return engine.Document{Path: "tickets/" + name, Body: []byte(body)}
+	}
 	for name, c := range map[string]struct {
 		there []string
 		want  []string
