@@ -56,6 +56,9 @@ type Holding struct {
 	// Until is when it cannot be any more: it is looked at then, and if it stays as
 	// it is its fault is said. Zero: as soon as it stands still.
 	Until time.Time
+	// Counts says that the file can be read, and counts if it stays as it is: it is
+	// one of several that somebody writes, of which the others may follow.
+	Counts bool
 }
 
 // Words say at a moment of a file, named as the caller likes, that it is held and
@@ -65,6 +68,9 @@ func (h Holding) Words(name string, now time.Time) string {
 		return name + " is still being written: it is looked at again as soon as it stands still"
 	}
 	left := max(0, (h.Until.Sub(now)+time.Second-1)/time.Second)
+	if h.Counts {
+		return fmt.Sprintf("what belongs to %s may still be being written: it is looked at again in %d s; if it stays as it is, it counts", name, left)
+	}
 	return fmt.Sprintf("%s may still be being written: it is looked at again in %d s; if it stays as it is, a note says what is wrong", name, left)
 }
 

@@ -75,7 +75,7 @@ var verifyAttacks = []attack{
 			p.edit(p.runs[0]+"/state.json", "feedback_history", "was")
 			p.honest()
 			open := waitingPlace(t, "")
-			if entry(open); !open.answeredBy("once") || !strings.Contains(open.read(open.request(0)+"/receipt.json"), "claimed:tester") {
+			if entry(open); !open.answeredInTime() || !strings.Contains(open.read(open.request(0)+"/receipt.json"), "claimed:tester") {
 				t.Errorf("an entry of the history is not taken at the level file: %s", open.read(open.request(0)+"/problem.md"))
 			}
 		},
@@ -100,7 +100,7 @@ var verifyAttacks = []attack{
 			open := waitingPlace(t, "")
 			event(open, "approve", deadline, ours)
 			open.movesNothing("the deadline took")
-			if event(open, "approve", tester, ""); !open.answeredBy("once") || !strings.Contains(open.read(open.request(0)+"/receipt.json"), "claimed:tester") {
+			if event(open, "approve", tester, ""); !open.answeredInTime() || !strings.Contains(open.read(open.request(0)+"/receipt.json"), "claimed:tester") {
 				t.Errorf("an event is not taken at the level file: %s", open.read(open.request(0)+"/problem.md"))
 			}
 		},
@@ -115,7 +115,10 @@ var verifyAttacks = []attack{
 			p.edit(state, `"feedback_request": {`, fmt.Sprintf(
 				`"feedback_history": [{"request_id": %q, "request_type": "review", "response": "approve", "provided_by": {"user": "tester", "source": "cli"}, "received_at": "2026-11-20T10:00:00Z"}], "was": {`, p.requestID(0)))
 			p.edit(state, `"resume_point": {`, fmt.Sprintf(`"resume_point": {"request_id": %q, "action": "continue", "position": "at", `, p.requestID(0)))
-			p.placet("once")
+			p.until("the claim stands still", 20*time.Second, func() bool {
+				p.placet("once")
+				return p.read(p.request(0)+"/receipt.json") != ""
+			})
 			if p.read(p.runs[0]+"/resume.md") != "" {
 				t.Error("an agent is told to go on with an answer that nobody verified")
 			}
@@ -315,6 +318,14 @@ func (p *place) answeredBy(args ...string) bool {
 	p.t.Helper()
 	p.placet(args...)
 	return p.answered(0)
+}
+
+// answeredInTime has placet look until the first run's request is answered: what
+// stands in the run's own records counts once the run has stood still.
+func (p *place) answeredInTime() bool {
+	p.t.Helper()
+	p.until("the claim stands still", 20*time.Second, func() bool { return p.answeredBy("once") })
+	return true
 }
 
 // movesNothing fails the test where the first run moves, or where note, inbox or

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"placet/internal/upstreamflow"
 )
 
 // emit writes an event as upstream's emit-event.sh does: a number under the
@@ -95,5 +97,81 @@ func TestScenario10ParallelUpstreamEmits(t *testing.T) {
 	}
 	if !json.Valid([]byte(p.read(p.runs[0] + "/state.json"))) {
 		t.Error("state.json is no JSON")
+	}
+}
+
+// diskFiles are the files of a run as upstream's programs see them.
+type diskFiles struct {
+	p   *place
+	dir string
+}
+
+func (f diskFiles) Read(name string) string { return f.p.read(f.dir + "/" + name) }
+
+func (f diskFiles) Write(name, body string) {
+	if err := replaced("NAME.tmp.4711")(filepath.Join(f.p.root, f.dir, name), body); err != nil {
+		f.p.t.Error(err)
+	}
+}
+
+func (f diskFiles) Events() []string {
+	paths, _ := filepath.Glob(filepath.Join(f.p.root, f.dir, "events/*.json"))
+	for i, p := range paths {
+		paths[i] = strings.TrimSuffix(filepath.Base(p), ".json")
+	}
+	return paths
+}
+
+// Upstream's programs record answers to every type of request, write by write, beside a
+// running daemon; to every third run somebody else answers by response.json meanwhile.
+// Each request ends once.
+func TestUpstreamAnswersBesideTheDaemon(t *testing.T) {
+	flows, err := upstreamflow.Load("../..")
+	if err != nil || len(flows) == 0 {
+		t.Fatalf("%d flows: %v", len(flows), err)
+	}
+	const rounds = 12
+	answers := [][2]string{
+		{"approval", "approve"}, {"approval", "reject"}, {"confirmation", "confirm"}, {"confirmation", "cancel"},
+		{"selection", "option-a"}, {"clarification", "Use UTF-8."}, {"review", "approve"}, {"review", "request_changes"},
+		{"review", "reject"}, {"error_resolution", "retry"}, {"error_resolution", "skip"}, {"error_resolution", "abort"},
+	}
+	n := len(flows) * len(answers)
+	p := newPlace(t, t.TempDir(), n+rounds) // the last ones show that the daemon has looked
+	plays := make([][]upstreamflow.Step, n)
+	for i := range n {
+		a := answers[i%len(answers)]
+		options := ""
+		if a[0] == "selection" {
+			options = `, "options": ["option-a", "option-b"]`
+		}
+		p.edit(p.runs[i]+"/state.json", `"type": "review"`, fmt.Sprintf(`"type": %q%s`, a[0], options))
+		plays[i] = flows[i/len(answers)].Steps(upstreamflow.Answer{
+			RequestID: p.requestID(i), Type: a[0], Response: a[1], Phase: "architect", Step: "design-review", RunID: p.runs[i],
+		})
+	}
+	d := p.start()
+	defer d.stop(syscall.SIGTERM)
+	p.await(d)
+	p.until("the forms are written", 30*time.Second, p.opened)
+	for round := range rounds {
+		for i, steps := range plays {
+			if round < len(steps) && !steps[round].Do(diskFiles{p, p.runs[i]}, time.Now()) {
+				t.Fatalf("run %d was answered before upstream began", i)
+			}
+			if round == 0 && i%3 == 0 {
+				p.write(p.request(i)+"/response.json", p.response(i, answers[i%len(answers)][1], "as said"))
+			}
+		}
+		p.write(p.request(n+round)+"/response.json", p.response(n+round, "approve", "on time"))
+		p.until("the daemon looks: "+d.said(), 20*time.Second, func() bool { return p.answered(n + round) })
+	}
+	for i := range n {
+		p.until("the request is closed: "+d.said(), 30*time.Second, func() bool { return p.read(p.request(i)+"/receipt.json") != "" })
+	}
+	for i := range n {
+		for _, wrong := range upstreamflow.Wrong(diskFiles{p, p.runs[i]}, p.requestID(i)) {
+			t.Errorf("%s, %v: %s", flows[i/len(answers)].Name, answers[i%len(answers)], wrong)
+		}
 	}
 }

@@ -153,7 +153,7 @@ func (b *bench) printOnce(data onceData, wake time.Time) {
 		w.say("%s %s", w.paint(alarm, "problem"), line(path))
 	}
 	for _, path := range data.Unsettled {
-		w.note("%s cannot be read and may still be being written: run placet once again", line(path))
+		w.note("%s cannot be used yet, it may still be being written: run placet once again", line(path))
 	}
 	for _, run := range data.Stuck {
 		w.note("%s does not settle: see placet explain", line(run))

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -74,6 +75,18 @@ func (s *Stage) End(suffix string, e engine.Ended) {
 		s.Facts.Ended = map[string]engine.Ended{}
 	}
 	s.Facts.Ended[ids[0]] = e
+}
+
+// Clone is a copy of the stage, for another way that things may go.
+func (s *Stage) Clone() *Stage {
+	c := *s
+	c.Files, c.Changed, c.Owner, c.Unsettled = maps.Clone(s.Files), maps.Clone(s.Changed), maps.Clone(s.Owner), maps.Clone(s.Unsettled)
+	c.issued, c.Begun = maps.Clone(s.issued), slices.Clone(s.Begun)
+	c.Facts.Alive, c.Facts.Ended = maps.Clone(s.Facts.Alive), maps.Clone(s.Facts.Ended)
+	for p, sums := range c.issued {
+		c.issued[p] = slices.Clone(sums)
+	}
+	return &c
 }
 
 // Put writes a file, by its path in the workspace.

@@ -231,7 +231,7 @@ func (r *reading) answerEvents(out outcome) []emission {
 		metadata: feedbackMetadata(out),
 	}}
 	add := func(typ, step, status string, metadata schemas.Object) {
-		list = append(list, emission{typ: typ, phase: phase, step: step, status: status, user: a.By.User, metadata: metadata})
+		list = append(list, emission{typ: typ, phase: phase, step: step, status: status, user: a.By.User, metadata: metadata, request: o.a.ID})
 	}
 	id := schemas.Object{{Name: "request_id", Value: o.a.ID}}
 	switch out.action {
@@ -294,10 +294,27 @@ func (r *reading) answerEdits(out outcome, lastEvent int) []patch.Edit {
 	}
 	edits = append(edits, r.closeEdits(out.point)...)
 	edits = append(edits, r.transitionEdits(out.revision, out.event, out.at, out.a.Why(reasonFor(out.o.req, out.a.Response, out.a.By)), out.a.cause, out.a.sum)...)
+	return append(edits, r.historyEdits(out)...)
+}
+
+// historyEdits note the answer in the history: one entry for one request. One that
+// says something else does not count, and this answer takes its place.
+func (r *reading) historyEdits(out outcome) []patch.Edit {
 	if out.a.recorded {
-		return edits
+		return nil
 	}
-	return append(edits, appendTo("/feedback_history", r.hasMember("feedback_history"), historyEntry(out))...)
+	for i := range r.st.History {
+		if r.st.History[i].RequestID == out.o.a.ID {
+			return []patch.Edit{set(fmt.Sprintf("/feedback_history/%d", i), historyEntry(out))}
+		}
+	}
+	return appendTo("/feedback_history", r.hasMember("feedback_history"), historyEntry(out))
+}
+
+// recordedAs reports whether the history says of a request that this was the answer.
+func (r *reading) recordedAs(id, response string) bool {
+	h := r.st.answerTo(id)
+	return h != nil && gate.Fold(h.Response) == gate.Fold(response)
 }
 
 // reasonFor is the reason of a transition that an answer makes.

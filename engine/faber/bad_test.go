@@ -340,7 +340,7 @@ func TestRequestsNoLongerAskedAreClosed(t *testing.T) {
 	receipt := func(w *world) string { return w.Files[w.In("requests/fr-1/receipt.json")] }
 	w := waitingRun(t)
 	w.Put(w.Run.State, `{"status": "in_progress", "revision": 1, "phases": {}}`)
-	w.settle()
+	w.stand()
 	if !strings.Contains(receipt(w), `"result": "cancelled"`) || !strings.Contains(receipt(w), "withdrawn") {
 		t.Errorf("withdrawn: %s", receipt(w))
 	}
@@ -354,7 +354,7 @@ func TestRequestsNoLongerAskedAreClosed(t *testing.T) {
 
 	w = waitingRun(t)
 	w.Put(w.Run.State, `{"status": "in_progress", "revision": 1, "phases": {}, "feedback_history": [{"request_id": "fr-1", "request_type": "review", "response": "approve", "provided_by": {"user": "keiko", "source": "cli"}, "received_at": "2025-12-06T18:10:00Z"}]}`)
-	w.settle()
+	w.stand()
 	if !strings.Contains(receipt(w), "answered elsewhere") {
 		t.Errorf("answered elsewhere: %s", receipt(w))
 	}

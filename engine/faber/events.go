@@ -1,6 +1,7 @@
 package faber
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -38,11 +39,58 @@ type event struct {
 
 // eventMetadata are the members of an event's metadata that placet reads.
 type eventMetadata struct {
-	RequestID  string     `json:"request_id"`
-	Response   string     `json:"response"`
-	Comment    string     `json:"comment"`
-	ProvidedBy ProvidedBy `json:"provided_by"`
-	Placet     mark       `json:"placet"`
+	RequestID   string
+	RequestType string
+	Response    string
+	Comment     string
+	ProvidedBy  ProvidedBy
+	Placet      mark
+}
+
+// decodeMetadata reads the metadata of an event. What a member of another type says is
+// upstream's own business, and hides no other. Upstream's writers name who answered
+// in three ways: provided_by is an object, it is a name beside source, or user and
+// source stand alone.
+func decodeMetadata(value schemas.Raw) eventMetadata {
+	var m struct {
+		RequestID   schemas.Raw `json:"request_id"`
+		RequestType schemas.Raw `json:"request_type"`
+		Response    schemas.Raw `json:"response"`
+		Comment     schemas.Raw `json:"comment"`
+		ProvidedBy  schemas.Raw `json:"provided_by"`
+		User        schemas.Raw `json:"user"`
+		Source      schemas.Raw `json:"source"`
+		Placet      schemas.Raw `json:"placet"`
+	}
+	if schemas.DecodeValue(value, &m) != nil {
+		return eventMetadata{}
+	}
+	var by struct {
+		User   schemas.Raw `json:"user"`
+		Source schemas.Raw `json:"source"`
+	}
+	if m.ProvidedBy.Kind() != '{' || schemas.DecodeValue(m.ProvidedBy, &by) != nil {
+		by.User = m.ProvidedBy
+	}
+	known := eventMetadata{RequestID: word(m.RequestID), RequestType: word(m.RequestType), Response: word(m.Response), Comment: word(m.Comment)}
+	known.ProvidedBy = ProvidedBy{User: cmp.Or(word(by.User), word(m.User)), Source: cmp.Or(word(by.Source), word(m.Source))}
+	if m.Placet.Kind() == '{' && schemas.DecodeValue(m.Placet, &known.Placet) != nil {
+		known.Placet = mark{}
+	}
+	return known
+}
+
+// word is what a member says that is text, "" for all others.
+func word(value schemas.Raw) string {
+	text, _ := value.Text()
+	return text
+}
+
+// author is who answered by a feedback_received event.
+func (e event) author() ProvidedBy {
+	by := e.Metadata.ProvidedBy
+	by.User = cmp.Or(by.User, e.User)
+	return by
 }
 
 // mark is how placet knows its own events again.
@@ -111,7 +159,9 @@ type emission struct {
 	status           string
 	user, message    string
 	metadata         schemas.Object
-	request          string // feedback events are known by their request id
+	// request is the request that the event belongs to: such an event is known by its
+	// type and this id, whoever wrote it and whatever step it names.
+	request string
 }
 
 // key is the identity of placet's events: the same work has the same name, so
@@ -124,8 +174,8 @@ func (r *reading) key(revision int, e emission, ordinal int) string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// there reports whether an event stands already: feedback events by their
-// request id, whoever wrote them, all others by key.
+// there reports whether an event stands already: one of a request by the request's
+// id, whoever wrote it, all others by key.
 func (r *reading) there(e emission, key string) bool {
 	for _, have := range r.marked {
 		if e.request != "" && have.Type == e.typ && have.Metadata.RequestID == e.request {

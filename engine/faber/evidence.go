@@ -1,7 +1,6 @@
 package faber
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -25,10 +24,14 @@ type answer struct {
 
 // evidence finds the answer to the asked request, first valid one: a receipt
 // ahead of the state, the history, a feedback_received event, the files. An
-// invalid one is passed over with a problem note.
+// invalid one is passed over with a problem note. While upstream may still be
+// writing its answer down, no other is taken.
 func (r *reading) evidence(o *open) *answer {
 	if o.a.Receipt != nil {
 		return r.fromReceipt(o)
+	}
+	if r.claimGrows(o) {
+		return nil
 	}
 	if a := r.fromHistory(o); a != nil {
 		return a
@@ -43,6 +46,17 @@ func (r *reading) evidence(o *open) *answer {
 	return r.fromFiles(o)
 }
 
+// claimGrows reports whether upstream may still be writing down an answer to the asked
+// request. Where the gate asks for more than a claim there is nothing to wait for: it
+// never counts.
+func (r *reading) claimGrows(o *open) bool {
+	c := r.claimsOn(o.a.ID)
+	if c.none() || gate.Demands(r.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
+		return false
+	}
+	return !r.stoodStill(r.claimPath(c), brokenStill)
+}
+
 // fromReceipt carries out a receipt whose revision the state has not reached:
 // the answer is fact, and no form is read again.
 func (r *reading) fromReceipt(o *open) *answer {
@@ -55,7 +69,7 @@ func (r *reading) fromReceipt(o *open) *answer {
 	if !o.fact.Counts() {
 		return nil
 	}
-	a := &answer{Decision: o.fact, receivedAt: rc.ReceivedAt, late: rc.Late, recorded: r.st.answerTo(o.a.ID) != nil}
+	a := &answer{Decision: o.fact, receivedAt: rc.ReceivedAt, late: rc.Late, recorded: r.recordedAs(o.a.ID, rc.Response)}
 	a.decidedAt = r.Snap.Now
 	if t, err := time.Parse(time.RFC3339, rc.DecidedAt); err == nil {
 		a.decidedAt = t
@@ -98,9 +112,9 @@ func (r *reading) fromEvent(o *open) *answer {
 			continue
 		}
 		at, _ := time.Parse(time.RFC3339, e.Timestamp)
-		by := e.Metadata.ProvidedBy
+		by := e.author()
 		c := gate.Claim{Source: gate.FromEvent, RequestID: e.Metadata.RequestID, Place: "events/" + e.Name, At: at}
-		c.Response, c.Comment, c.By = e.Metadata.Response, e.Metadata.Comment, gate.By{User: cmp.Or(by.User, e.User), Source: by.Source}
+		c.Response, c.Comment, c.By = e.Metadata.Response, e.Metadata.Comment, gate.By{User: by.User, Source: by.Source}
 		a := r.claim(o, c)
 		if a == nil {
 			return nil

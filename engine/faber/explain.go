@@ -72,6 +72,9 @@ func (r *reading) explainRequest(a *engine.Account, o *open) {
 		return
 	}
 	why("request %s (%s) waits for an answer at %s", o.a.ID, o.req.Type, where(o.q.phase, o.q.step))
+	if r.claimGrows(o) {
+		why("another program may still be recording an answer in feedback_history and events/: no other answer is taken before it has stood still")
+	}
 	why("looked for: an entry in feedback_history, a feedback_received event, %s, %s", "response.json", o.present)
 	if ans := r.evidence(o); ans != nil {
 		if _, stands := r.shownEffect(o, ans.Response); stands {

@@ -2,6 +2,8 @@ package faber
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"placet/engine"
@@ -16,6 +18,12 @@ func (r *reading) findings() []engine.Finding {
 	}
 	if r.stateErr != "" && !r.torn {
 		add("error", r.doc.Path, "%s", r.stateErr)
+	}
+	if text := r.revived(); text != "" {
+		add("error", r.doc.Path, "%s", text)
+	}
+	for _, id := range r.twiceAnswered() {
+		add("warning", r.doc.Path, "/feedback_history has several entries for request %s: the last one counts", quote(id))
 	}
 	for _, d := range r.Snap.Docs {
 		if d.Kind == layout.KindProblem && d.Present() {
@@ -47,6 +55,38 @@ func (r *reading) findings() []engine.Finding {
 		add("warning", r.doc.Path, "plan not known from its definition: %s", r.flow.problem)
 	}
 	return list
+}
+
+// revived says that another writer goes on with a run that placet cancelled, "" where
+// nobody does. Such a run has two ends, and only a person knows which one is meant.
+func (r *reading) revived() string {
+	if r.status == "" || r.status == Cancelled || r.stateErr != "" {
+		return ""
+	}
+	var end *event
+	for _, e := range r.marked {
+		if e.ours() && e.Type == "workflow_cancelled" {
+			end = e
+		}
+	}
+	if end == nil || r.Snap.In("cancel.json").Present() {
+		return ""
+	}
+	if q, ok := r.question(); ok && q.RequestID == end.Metadata.RequestID {
+		return "" // an older state was put back: the answer ends it again
+	}
+	return fmt.Sprintf("/status is %q, and the run was cancelled by %s (events/%s): set status to \"cancelled\" again, or write cancel.json; what is still to be done is for a new run",
+		r.st.Status, orElse(end.User, "placet"), end.Name)
+}
+
+// twiceAnswered are the requests that have several entries in the history, sorted.
+func (r *reading) twiceAnswered() []string {
+	times := map[string]int{}
+	for _, h := range r.st.History {
+		times[h.RequestID]++
+	}
+	maps.DeleteFunc(times, func(id string, n int) bool { return id == "" || n == 1 })
+	return slices.Sorted(maps.Keys(times))
 }
 
 // noteLine is what a problem note says, on one line.

@@ -157,8 +157,8 @@ func decodeEvent(d engine.Document) *event {
 	if schemas.Decode("faber/event", path.Base(d.Path), d.Body, &e) != nil {
 		return nil
 	}
-	if len(e.Raw) > 0 && schemas.DecodeValue(e.Raw, &e.Metadata) != nil {
-		e.Metadata = eventMetadata{}
+	if len(e.Raw) > 0 {
+		e.Metadata = decodeMetadata(e.Raw)
 	}
 	e.Raw = nil // it would keep the body
 	return &e

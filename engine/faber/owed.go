@@ -102,8 +102,12 @@ func (r *reading) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
 		// What the answer was read from is seen again first.
 		return rc, false
 	}
-	if h := r.st.answerTo(a.ID); h != nil {
+	c := r.claimsOn(a.ID)
+	if h := r.st.answerTo(a.ID); h != nil && (c.entry == nil || r.madeLast(a, *h)) {
 		return r.answeredReceipt(a, *h), true
+	}
+	if h := c.answer(); h != nil {
+		return r.answeredReceipt(a, *h), r.claimStands(c)
 	}
 	if r.rev < a.Request.Revision && a.extra.ForStatus != forFailed && !r.newerThan(a) {
 		r.Notes.Beside(r.doc.Path, fmt.Sprintf("an older state.json was put back: it does not ask request %s any more: ask again or restore it", quote(a.ID)))
@@ -116,9 +120,19 @@ func (r *reading) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
 	case r.st.Last != nil && r.st.Last.Edge == cancelAsked:
 		rc = r.closed(a, "cancelled", "the run was cancelled: "+r.st.Last.Reason, r.rev)
 	default:
-		rc = r.closed(a, "cancelled", "withdrawn", r.rev)
+		// The history may be the last that upstream writes.
+		return r.closed(a, "cancelled", "withdrawn", r.rev), r.stoodStill(r.doc.Path, brokenStill)
 	}
 	return rc, true
+}
+
+// claimStands reports whether upstream has said all that it says of an answer to a
+// request that the state does not ask any more.
+func (r *reading) claimStands(c claims) bool {
+	if c.agree() {
+		return r.stoodStill(r.claimPath(c), agreedStill)
+	}
+	return r.stoodStill(r.claimPath(c), brokenStill)
 }
 
 // newerThan reports whether state.json was changed by somebody after the
@@ -128,15 +142,18 @@ func (r *reading) newerThan(a *asked) bool {
 	return err == nil && t.After(a.Doc.Changed)
 }
 
+// elsewhere is the reason in the receipt of an answer that another writer carried out.
+const elsewhere = "answered elsewhere"
+
 // answeredReceipt is the receipt of a request whose answer the history holds:
 // placet's own, where a crash lost it, or that of another writer.
 func (r *reading) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
-	rc := r.closed(a, "accepted", "answered elsewhere", r.rev)
+	rc := r.closed(a, "accepted", elsewhere, r.rev)
 	rc.Response, rc.Comment, rc.ReceivedAt = h.Response, h.Comment, h.ReceivedAt
 	rc.ProvidedBy = gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
 	rc.KnownAs = []string{"claimed:" + h.ProvidedBy.User}
 	last := r.st.Last
-	if last == nil || last.Reason != reasonFor(*a.Request, h.Response, rc.ProvidedBy) {
+	if !r.madeLast(a, h) {
 		return rc
 	}
 	if last.Edge == expired && !r.expiredThen(a, h.Response) {
@@ -149,6 +166,13 @@ func (r *reading) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 	}
 	r.recall(a, &rc)
 	return rc
+}
+
+// madeLast reports whether an answer in the history made the last transition: placet
+// carried it out, whoever gave it.
+func (r *reading) madeLast(a *asked, h HistoryEntry) bool {
+	by := gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
+	return r.st.Last != nil && r.st.Last.Reason == reasonFor(*a.Request, h.Response, by)
 }
 
 // expiredThen reports whether the deadline of a request of the past had taken an option
@@ -252,7 +276,7 @@ func (r *reading) oursLast() bool {
 func (r *reading) lastOutcome() (out outcome, ok bool) {
 	for _, id := range r.ids() {
 		a := r.askeds[id]
-		if a.Receipt == nil || a.Receipt.Revision != r.rev || a.Request == nil || a.Receipt.Response == "" {
+		if a.Receipt == nil || a.Receipt.Revision != r.rev || a.Request == nil || a.Receipt.Response == "" || a.Receipt.Reason == elsewhere {
 			continue
 		}
 		o := &open{a: a, req: *a.Request}

@@ -98,7 +98,7 @@ func TestAnswerInAnEvent(t *testing.T) {
 		w := waitingRun(t)
 		w.Put(w.In("events/002-feedback_received.json"), fmt.Sprintf(
 			`{"event_id": 2, "type": "feedback_received", "timestamp": "2025-12-06T18:10:00.000Z", "run_id": "x", "metadata": {"request_id": "fr-1", "response": %q, "provided_by": {"user": "keiko", "source": "cli"}}}`, response))
-		if taken := w.settle(); !cmp.Equal(taken, want) {
+		if taken := w.stand(); !cmp.Equal(taken, want) {
 			t.Errorf("%s: took %v", response, taken)
 		}
 		if st := w.state(); want != nil && (st.History[0].ReceivedAt != "2025-12-06T18:10:00Z" || st.History[0].ProvidedBy.User != "keiko") {

@@ -385,7 +385,7 @@ func TestScenario13AnswerInHistoryIsCompleted(t *testing.T) {
 	w.Put(w.Run.State, body)
 	w.Put(w.In("events/016-feedback_received.json"), strings.Replace(
 		upstreamEvent(16, "feedback_received", "architect", "design-review"), `"source"`, `"metadata": {"request_id": "`+exampleID+`"}, "source"`, 1))
-	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
+	if taken := w.stand(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("took %v", taken)
 	}
 	st := w.state()

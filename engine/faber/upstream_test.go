@@ -1,0 +1,265 @@
+package faber
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/internal/upstreamflow"
+)
+
+// upstreamAnswers are the answers to every type of request, and the one that somebody
+// else gives by response.json at the same time.
+var upstreamAnswers = []struct{ typ, options, response, other string }{
+	{"approval", "", "approve", "reject"},
+	{"approval", "", "reject", "approve"},
+	{"confirmation", "", "confirm", "cancel"},
+	{"confirmation", "", "cancel", "confirm"},
+	{"selection", `, "options": ["option-a", "option-b"]`, "option-a", "option-b"},
+	{"clarification", "", "Use UTF-8.", "Use Latin-1."},
+	{"review", "", "approve", "reject"},
+	{"review", "", "request_changes", "approve"},
+	{"review", "", "reject", "approve"},
+	{"error_resolution", "", "retry", "abort"},
+	{"error_resolution", "", "skip", "retry"},
+	{"error_resolution", "", "abort", "retry"},
+}
+
+// runFiles are the files of a world's run as upstream's programs see them.
+type runFiles struct{ *world }
+
+func (f runFiles) Read(name string) string { return f.Files[f.In(name)] }
+func (f runFiles) Write(name, body string) { f.Put(f.In(name), body) }
+func (f runFiles) Events() []string        { return f.events() }
+
+// upstreamRun is an opened run that asks a request, and the answer that upstream gives.
+func upstreamRun(t *testing.T, typ, options, response string) (*world, upstreamflow.Answer) {
+	w := newWorld(t, plainDir)
+	w.Put(w.Run.State, fmt.Sprintf(`{
+  "status": "awaiting_feedback",
+  "current_phase": "build",
+  "current_step": "make",
+  "last_event_id": 1,
+  "updated_at": "2025-12-06T18:00:00Z",
+  "phases": {"build": {"steps": [{"name": "make", "status": "in_progress"}]}},
+  "feedback_request": {"request_id": "fr-1", "type": %q, "prompt": "Well?", "requested_at": "2025-12-06T18:00:00Z"%s},
+  "resume_point": {"phase": "build", "step": "make", "step_index": 0}
+}
+`, typ, options))
+	w.Put(w.In("events/001-step_start.json"), upstreamEvent(1, "step_start", "build", "make"))
+	w.Put(w.In("events/.next-id"), "2\n")
+	w.settle()
+	w.Now = w.Now.Add(time.Minute)
+	return w, upstreamflow.Answer{RequestID: "fr-1", Type: typ, Response: response, Phase: "build", Step: "make", RunID: w.Run.ID}
+}
+
+// interleaving walks every order in which upstream's writes, placet's passes and an
+// answer by response.json can follow one another. Worlds that have become alike are
+// walked on from once.
+type interleaving struct {
+	steps []upstreamflow.Step
+	other string // "" where nobody else answers
+	pause time.Duration
+	seen  map[string]bool
+	end   func(w *world, way string)
+}
+
+func (i *interleaving) walk(w *world, at int, answered bool, way string) {
+	key := fmt.Sprintf("%d %t %v %v %v", at, answered, w.Now, w.Files, w.Changed)
+	if i.seen[key] {
+		return
+	}
+	i.seen[key] = true
+	passed := w.clone()
+	if passed.settle(); !maps.Equal(passed.Files, w.Files) {
+		i.walk(passed, at, answered, way+", pass")
+	}
+	if !answered && i.other != "" {
+		c := w.clone()
+		c.Respond("fr-1", map[string]any{"response": i.other, "comment": "as said"})
+		i.walk(c, at, true, way+", response.json")
+	}
+	if at < len(i.steps) {
+		c := w.clone()
+		c.Now = c.Now.Add(i.pause)
+		if i.steps[at].Do(runFiles{c}, c.Now) {
+			i.walk(c, at+1, answered, way+", "+i.steps[at].Name)
+			return
+		}
+	}
+	if answered || i.other == "" {
+		i.end(w, way)
+	}
+}
+
+func (w *world) clone() *world { return &world{w.Stage.Clone()} }
+
+// stand lets the run stand still until whatever may be half of a write counts.
+func (w *world) stand() []string {
+	w.T.Helper()
+	taken := w.settle()
+	w.Now = w.Now.Add(11 * time.Second)
+	return append(taken, w.settle()...)
+}
+
+// An answer that upstream records in its own writes is taken once, however placet's
+// passes and an answer by response.json come between: one entry of the history, one
+// event of a kind, one receipt, one end.
+func TestUpstreamAnswersAtEveryInterleaving(t *testing.T) {
+	flows, err := upstreamflow.Load("../..")
+	if err != nil || len(flows) != 3 {
+		t.Fatalf("%d flows: %v", len(flows), err)
+	}
+	for _, f := range flows {
+		for _, a := range upstreamAnswers {
+			for _, other := range []string{"", a.response, a.other} {
+				t.Run(f.Name+" "+a.typ+" "+a.response+" "+other, func(t *testing.T) {
+					w, answer := upstreamRun(t, a.typ, a.options, a.response)
+					ends := 0
+					walk := interleaving{steps: f.Steps(answer), other: other, pause: 300 * time.Millisecond, seen: map[string]bool{}}
+					walk.end = func(w *world, way string) {
+						ends++
+						w.stand()
+						for _, wrong := range upstreamflow.Wrong(runFiles{w}, "fr-1") {
+							t.Errorf("%s: %s", way, wrong)
+						}
+					}
+					walk.walk(w, 0, false, "")
+					if ends == 0 {
+						t.Error("no order was walked to its end")
+					}
+				})
+			}
+		}
+	}
+}
+
+// Upstream's session may end after any of its writes: what it wrote is taken after ten
+// seconds, and once.
+func TestUpstreamStopsHalfway(t *testing.T) {
+	flows, err := upstreamflow.Load("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range flows {
+		for _, a := range upstreamAnswers {
+			_, answer := upstreamRun(t, a.typ, a.options, a.response)
+			for n := range f.Steps(answer) {
+				w, answer := upstreamRun(t, a.typ, a.options, a.response)
+				for _, step := range f.Steps(answer)[:n+1] {
+					step.Do(runFiles{w}, w.Now)
+				}
+				if w.settle(); w.Has("requests/fr-1/receipt.json") {
+					t.Errorf("%s %s after %d writes: taken at once", f.Name, a.response, n+1)
+				}
+				w.stand()
+				if rc := w.Files[w.In("requests/fr-1/receipt.json")]; !strings.Contains(rc, `"accepted"`) || !strings.Contains(rc, "keiko") {
+					t.Errorf("%s %s after %d writes: receipt %s", f.Name, a.response, n+1, rc)
+				}
+			}
+		}
+	}
+}
+
+// What upstream recorded counts two seconds after its last write where event, history
+// and state say the same, and ten where they do not. A look at any other moment, as
+// after a restart, changes nothing; neither does a clock that was set back hold it
+// for ever.
+func TestClaimsCountOnceTheRunStandsStill(t *testing.T) {
+	const said = `{"request_id": "fr-1", "request_type": "review", "response": "approve", "provided_by": {"user": "keiko", "source": "cli"}, "received_at": "2025-12-06T18:10:00Z"}`
+	event := `{"event_id": 2, "type": "feedback_received", "timestamp": "2025-12-06T18:10:00.000Z", "run_id": "x", "metadata": {"request_id": "fr-1", "response": %q}}`
+	cleared := func(w *world, history string) {
+		w.Put(w.Run.State, `{"status": "in_progress", "revision": 1, "phases": {}, "feedback_history": [`+history+`]}`)
+	}
+	asking := func(w *world, history string) {
+		w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `"status"`, `"feedback_history": [`+history+`], "status"`, 1))
+	}
+	for _, c := range []struct {
+		name  string
+		write func(w *world)
+		after time.Duration
+	}{
+		{"all three", func(w *world) {
+			w.Write("events/002-feedback_received.json", fmt.Sprintf(event, "approve"))
+			cleared(w, said)
+		}, 2 * time.Second},
+		{"event and state differ", func(w *world) {
+			w.Write("events/002-feedback_received.json", fmt.Sprintf(event, "reject"))
+			cleared(w, said)
+		}, 10 * time.Second},
+		{"history and cleared", func(w *world) { cleared(w, said) }, 10 * time.Second},
+		{"event and cleared", func(w *world) {
+			w.Write("events/002-feedback_received.json", fmt.Sprintf(event, "approve"))
+			cleared(w, "")
+		}, 10 * time.Second},
+		{"cleared", func(w *world) { cleared(w, "") }, 10 * time.Second},
+		{"event", func(w *world) { w.Write("events/002-feedback_received.json", fmt.Sprintf(event, "approve")) }, 10 * time.Second},
+		{"history", func(w *world) { asking(w, said) }, 10 * time.Second},
+		{"event and history", func(w *world) {
+			w.Write("events/002-feedback_received.json", fmt.Sprintf(event, "approve"))
+			asking(w, said)
+		}, 10 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := waitingRun(t)
+			w.Now = w.Now.Add(time.Minute)
+			c.write(w)
+			at := w.Now.Add(c.after)
+			late := w.clone() // looks for the first time long after, as one that starts anew
+			late.Now = at
+			back := w.clone()
+			back.Now = w.Now.Add(-time.Hour)
+			for range 3 {
+				if _, p := w.Full(); !p.Empty() || !p.Wake.Equal(at) || len(p.Holding) == 0 {
+					t.Fatalf("at %v: wake %v, holding %v, writes %d", w.Now, p.Wake, p.Holding, len(p.Writes))
+				}
+				w.Now = w.Now.Add(c.after / 3)
+			}
+			for _, at := range []*world{late, back} {
+				if at.settle(); !at.Has("requests/fr-1/receipt.json") {
+					t.Error("not taken when it stood still")
+				}
+			}
+		})
+	}
+}
+
+// A run that upstream goes on with although placet cancelled it is an error, as long
+// as it is not cancelled again.
+func TestRevivedRunIsAnError(t *testing.T) {
+	findings := func(w *world) (errors []string) {
+		snap, _ := w.Full()
+		for _, f := range w.Machine.Account(snap).Findings {
+			if f.Severity == "error" {
+				errors = append(errors, f.Text)
+			}
+		}
+		return errors
+	}
+	for name, cancel := range map[string]func(w *world){
+		"answer": func(w *world) { w.Respond("fr-1", map[string]any{"response": "reject", "comment": "no"}) },
+		"file":   func(w *world) { w.Write("cancel.json", `{"by": "jmcwilliam", "reason": "no"}`) },
+	} {
+		w := waitingRun(t)
+		w.Write("events/.next-id", "2\n")
+		cancel(w)
+		if w.settle(); len(findings(w)) > 0 {
+			t.Fatalf("%s: cancelled: %q", name, findings(w))
+		}
+		delete(w.Files, w.In("cancel.json"))
+		ended := w.Files[w.Run.State]
+		for _, body := range []string{strings.Replace(ended, `"cancelled"`, `"in_progress"`, 1), `{"status": "running"}`} {
+			w.Put(w.Run.State, body)
+			w.stand()
+			if got := findings(w); len(got) != 1 || !strings.Contains(got[0], "cancelled by jmcwilliam") {
+				t.Errorf("%s: %s: %q", name, w.state().Status, got)
+			}
+		}
+		w.Put(w.Run.State, ended)
+		if got := findings(w); len(got) > 0 {
+			t.Errorf("%s: cancelled again: %q", name, got)
+		}
+	}
+}
