@@ -67,6 +67,8 @@ type specsFile struct {
 	ApprovedBy    scalar             `json:"approved_by"`
 	Prerequisites []prerequisiteFile `json:"prerequisites"`
 	Checkpoints   []checkpointFile   `json:"checkpoints"`
+	// strays are the keys that nobody reads: of the file, and of each checkpoint.
+	strays []stray
 }
 
 type prerequisiteFile struct {
@@ -87,7 +89,10 @@ type commonFile struct {
 	Validation   validationFile `json:"validation"`
 }
 
-type checkpointFile struct{ commonFile }
+type checkpointFile struct {
+	commonFile
+	strays []stray
+}
 
 type validationFile struct {
 	Command        scalar `json:"command"`
@@ -118,6 +123,7 @@ type entry struct {
 	badTimeout  bool
 	idInFile    string // V2: the id that the file claims
 	unknownType string
+	strays      []stray
 }
 
 // specs are the checkpoints as the files have them.
@@ -135,6 +141,7 @@ type specs struct {
 	approvedAt, approvedBy string
 	// causes are the files that the specs come from.
 	causes   map[string]engine.Digest
+	strays   []stray // of V1's file as a whole
 	findings []finding
 }
 
@@ -189,7 +196,7 @@ func (r *reading) readV1(d engine.Document) specs {
 		f, err = decodeSpecs(d)
 		return err
 	})
-	s.session, s.approvedBy = string(f.Session), string(f.ApprovedBy)
+	s.session, s.approvedBy, s.strays = string(f.Session), string(f.ApprovedBy), f.strays
 	if f.ApprovedAt != "false" {
 		s.approvedAt = string(f.ApprovedAt)
 	}
@@ -198,7 +205,7 @@ func (r *reading) readV1(d engine.Document) specs {
 	}
 	for i, c := range f.Checkpoints {
 		e := c.entry()
-		e.file, e.place = specsYAML, "/checkpoints/"+strconv.Itoa(i)
+		e.file, e.place, e.strays = specsYAML, "/checkpoints/"+strconv.Itoa(i), c.strays
 		if c.ID == nil || *c.ID == "" {
 			e.def.ID = string(c.Name)
 		}
@@ -214,10 +221,31 @@ func decodeSpecs(d engine.Document) (f specsFile, err error) {
 	if known, ok := knownSpecs.get(key); ok {
 		return known, nil
 	}
-	if err = schemas.DecodeYAML("afl/checkpoints", specsYAML, d.Body, &f, schemas.CheckpointsYAML); err == nil {
-		knownSpecs.put(key, f, len(d.Body))
+	var whole schemas.Raw
+	if err = schemas.DecodeYAML("afl/checkpoints", specsYAML, d.Body, &whole, schemas.CheckpointsYAML); err == nil {
+		err = schemas.Decode("", specsYAML, whole, &f)
 	}
-	return f, err
+	if err != nil {
+		return f, err
+	}
+	f.findStrays(whole)
+	knownSpecs.put(key, f, len(d.Body))
+	return f, nil
+}
+
+// findStrays notes the keys of V1's file that nobody reads.
+func (f *specsFile) findStrays(whole schemas.Raw) {
+	members, err := schemas.Members(whole)
+	if err != nil {
+		return
+	}
+	f.strays = straysOf("", members, &specsFile{}, "")
+	list, _ := schemas.Elements(members.Raw("checkpoints"))
+	for i, raw := range list {
+		if o, err := schemas.Members(raw); err == nil {
+			f.Checkpoints[i].strays = checkpointStrays("/checkpoints/"+strconv.Itoa(i), o)
+		}
+	}
 }
 
 func (r *reading) readV2(files []engine.Document) specs {
@@ -236,6 +264,9 @@ func (r *reading) readV2(files []engine.Document) specs {
 		rel := r.Snap.Rel(d.Path)
 		e := f.entry()
 		e.file, e.def.ID = rel, strings.TrimSuffix(path.Base(rel), ".json")
+		if o, err := schemas.Members(d.Body); err == nil {
+			e.strays = checkpointStrays("", o)
+		}
 		if f.ID != nil {
 			e.idInFile = string(*f.ID)
 		}

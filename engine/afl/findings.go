@@ -56,7 +56,9 @@ func (r *reading) findings(s specs) []finding {
 			add("E3", "duplicate_id", e, fmt.Sprintf("the id %q is taken by %q (case, - and _ do not count, nor do 1 and l, 0 and O)", e.def.ID, taken), "give it an id of its own")
 		}
 		r.entryErrors(s, e, add)
+		strayFindings(s, e, e.strays, add)
 	}
+	strayFindings(s, whole, s.strays, add)
 	if len(s.entries) == 0 {
 		add("E8", "no_checkpoints", whole, "there is no checkpoint", "add at least one")
 	}

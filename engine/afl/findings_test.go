@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"placet/schemas"
 )
 
 // Every finding of the page's section 3.4, by a design that has it and its
@@ -24,6 +26,12 @@ func TestFindings(t *testing.T) {
 		"W2": {entry(`validation: {command: run}`), good, "exit code 0 passes"},
 		"W3": {entry(`validation: {command: run, expected: " Passed "}`), good, "failing run"},
 		"W4": {entry(`type: chore, validation: {command: run}`), entry(`type: api, validation: {command: run}`), "read as implementation"},
+		"E10": {
+			entry("validation: {command: run}") + "  - {id: b, criteria: [x], depends_on: [a], validation: {command: run}}\n",
+			entry("validation: {command: run}") + "  - {id: b, criteria: [x], depends_on: [docker], validation: {command: run}}\n",
+			`/checkpoints/1/depends_on: the key "depends_on" is unknown: it is kept and not read, so the order is lost; did you mean dependencies?`,
+		},
+		"W7": {entry(`validation: {command: run, expect: "3 passed"}`), good, `/checkpoints/0/validation/expect: the key "expect" is unknown: it is kept and not read; did you mean expected?`},
 		"W5": {"prerequisites: [{id: redis, name: Redis, type: environment, script: up}]\n" + good, good, "shown, not run"},
 	} {
 		read := func(body string) specs {
@@ -72,4 +80,45 @@ func TestMissingCommandIsMeantWhereResultsComeFromOutside(t *testing.T) {
 	w.Write(specsYAML, approvedHead+"checkpoints:\n  - {id: a, validation: {expected: ok}}\n")
 	w.settle()
 	w.status(Delegating, "a=in_progress")
+}
+
+// Keys that nobody reads: those that look like one that counts, and no others.
+func TestKeysOfADesignThatNobodyReads(t *testing.T) {
+	for key, want := range map[string]string{
+		"dependsOn: [b]": "E10 dependencies", "Dependencies: [b]": "E10 dependencies", "depends-on: b": "E10 dependencies", "needs: [b]": "E10 dependencies",
+		"requires: [b]": "E10 dependencies", "dependancies: [b]": "E10 dependencies", "requires: [redis]": "W7 dependencies", "after: {x: 1}": "W7 dependencies",
+		"cmd: make test": "W7 validation.command", "run: make test": "W7 validation.command", "Criteria: [x]": "W7 criteria", "acceptance_criteria: [x]": "W7 criteria",
+		"estimate: 3": "", "created_at: 2026-01-19": "", "owner: kim": "", "$ref: x": "",
+	} {
+		v2 := `{"criteria": ["x"], "validation": {"command": "run", "expected": "3 passed"}}`
+		for file, files := range map[string]map[string]string{
+			"specs/checkpoints.yaml": {specsYAML: "checkpoints:\n  - {id: b, criteria: [x], validation: {command: run, expected: 3 passed}}\n  - {id: a, validation: {command: run, expected: 3 passed}, " + key + "}\n"},
+			"checkpoints/a.json":     {"checkpoints/b.json": v2, "checkpoints/a.json": asJSON(t, key)},
+		} {
+			w := newWorld(t)
+			for rel, body := range files {
+				w.Write(rel, body)
+			}
+			s, _ := w.Full()
+			got := ""
+			for _, f := range read(s).specs.findings {
+				if f.id == "E10" || f.id == "W7" {
+					got += f.id + " " + strings.TrimSuffix(strings.TrimPrefix(f.suggestion, "did you mean "), "?")
+				}
+			}
+			if got != want {
+				t.Errorf("%s in %s: %q, want %q", key, file, got, want)
+			}
+		}
+	}
+}
+
+// asJSON is a checkpoint with one more key, which is written as YAML.
+func asJSON(t *testing.T, key string) string {
+	t.Helper()
+	var o schemas.Raw
+	if err := schemas.DecodeYAML("", "x", []byte("{validation: {command: run, expected: 3 passed}, "+key+"}"), &o, schemas.YAMLLimits{}); err != nil {
+		t.Fatal(err)
+	}
+	return string(o)
 }

@@ -78,6 +78,7 @@ func (r *reading) accountFindings() []engine.Finding {
 			list = append(list, note)
 		}
 	}
+	list = append(list, r.misread()...)
 	for _, u := range r.cfg.unbuilt {
 		list = append(list, engine.Finding{Severity: "warning", Path: u.file, Text: u.key + ": " + u.text})
 	}

@@ -1,0 +1,130 @@
+package afl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/schemas"
+)
+
+// synonyms are words that people write for the members of a checkpoint and of its
+// validation, in lower case and without dashes, by the member that they mean.
+var synonyms = map[string]map[string]string{
+	"checkpoint": {
+		"dependson": "dependencies", "depends": "dependencies", "dependency": "dependencies", "deps": "dependencies",
+		"needs": "dependencies", "requires": "dependencies", "after": "dependencies", "blockedby": "dependencies",
+		"cmd": "validation.command", "command": "validation.command", "run": "validation.command", "test": "validation.command",
+		"expected": "validation.expected", "expectedoutput": "validation.expected", "expect": "validation.expected", "timeout": "validation.timeout",
+		"validate": "validation", "acceptance": "criteria", "acceptancecriteria": "criteria", "criterion": "criteria",
+	},
+	"validation": {
+		"cmd": "command", "run": "command", "script": "command", "test": "command", "exec": "command",
+		"expect": "expected", "expects": "expected", "output": "expected", "timeoutms": "timeout",
+	},
+}
+
+// stray is a member that nobody reads although it looks like one that counts.
+type stray struct {
+	schemas.Stray
+	// value is what stands there.
+	value schemas.Raw
+}
+
+// straysOf are the strays of an object at a place in its document. into is a pointer to
+// the struct that it is read into, kind names its synonyms. An unknown member that
+// looks like nothing is allowed, and none.
+func straysOf(at string, o schemas.Object, into any, kind string) (list []stray) {
+	for _, s := range schemas.Strays(at, o, into) {
+		if word := synonyms[kind][strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s.Name))]; word != "" {
+			s.Meant = word
+		}
+		if s.Meant != "" {
+			list = append(list, stray{s, o.Raw(s.Name)})
+		}
+	}
+	return list
+}
+
+// checkpointStrays are those of one checkpoint. The other layout's members are known, and
+// read there alone.
+func checkpointStrays(at string, o schemas.Object) []stray {
+	list := straysOf(at, o.Without("contract", "prerequisites"), &commonFile{}, "checkpoint")
+	if v, err := schemas.Members(o.Raw("validation")); err == nil {
+		list = append(list, straysOf(at+"/validation", v, &validationFile{}, "validation")...)
+	}
+	return list
+}
+
+// orders reports whether a stray says in which order checkpoints are to be worked on: it
+// means the dependencies, and names checkpoints of the design. Where nobody reads it the
+// order is lost, which nothing else would show.
+func (s stray) orders(design specs) bool {
+	var named texts
+	if s.Meant != "dependencies" || named.UnmarshalJSON(s.value) != nil {
+		return false
+	}
+	return slices.ContainsFunc(named, func(id string) bool { return design.entry(id).def.ID == id })
+}
+
+// text says what is wrong with a stray.
+func (s stray) text() string {
+	return fmt.Sprintf("the key %q is unknown: it is kept and not read", oneLine(s.Name, shownName))
+}
+
+// suggestion is what it was probably meant to be.
+func (s stray) suggestion() string { return fmt.Sprintf("did you mean %s?", s.Meant) }
+
+// strayFindings are the keys of a design that nobody reads.
+func strayFindings(design specs, e entry, strays []stray, add adder) {
+	for _, s := range strays {
+		at := e
+		at.place = s.Pointer
+		if s.orders(design) {
+			add("E10", "unread_dependencies", at, s.text()+", so the order is lost", s.suggestion())
+			continue
+		}
+		add("W7", "unknown_key", at, s.text(), s.suggestion())
+	}
+}
+
+// handedIn are the documents that others hand in, by name, with what they are read into.
+// Those of an attempt lie with it.
+var (
+	handedIn  = map[string]any{"meta.json": &Meta{}, "control.json": &Control{}}
+	ofAttempt = map[string]any{"worker.json": &WorkerReport{}, "result.json": &Result{}, "analysis.json": &Analysis{}}
+)
+
+// misread are warnings about keys of documents that others handed in: of the last
+// attempt of every checkpoint, of the review, and of the session as a whole.
+func (r *reading) misread() (list []engine.Finding) {
+	look := func(rel string, into any) {
+		d := r.Snap.In(rel)
+		if !d.Present() {
+			return
+		}
+		o, err := schemas.Members(d.Body)
+		if err != nil {
+			return // its note says what is wrong
+		}
+		for _, s := range straysOf("", o, into, "") {
+			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: s.Pointer + ": " + s.text() + "; " + s.suggestion()})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(handedIn)) {
+		look(name, handedIn[name])
+	}
+	if v := r.st.Review; v != nil {
+		look(numbered("review", v.Round), &ReviewReport{})
+	}
+	for _, id := range r.order {
+		if c := r.checkpoint(id); c != nil && c.Iteration > 0 {
+			for _, name := range slices.Sorted(maps.Keys(ofAttempt)) {
+				look(place(id, c.Iteration, name), ofAttempt[name])
+			}
+		}
+	}
+	return list
+}
