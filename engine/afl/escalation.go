@@ -1,6 +1,8 @@
 package afl
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -287,4 +289,61 @@ func escalationJSON(d escalationData) []byte {
 		{Name: "causes", Value: d.causeList()}, {Name: "suggestions", Value: suggestions},
 		{Name: "recommended", Value: recommended(e.Route)}, {Name: "dependents", Value: d.Dependents},
 	})
+}
+
+// EscalationReport is what is shown of an escalation.json.
+type EscalationReport struct {
+	FailureType text     `json:"failure_type"`
+	History     []Judged `json:"history"`
+	Causes      []string `json:"causes"`
+	Recommended string   `json:"recommended"`
+	Dependents  []string `json:"dependents"`
+}
+
+// fixed are the members of escalation.json that the state alone decides: no later
+// transition and no setting changes them.
+var fixed = []string{"session_id", "checkpoint_id", "iteration", "route", "failure_type", "reason", "at", "request_id", "history", "recommended"}
+
+// escalationReport reads the report of a checkpoint's last escalation. One that is not
+// what placet wrote gets a note.
+func (r *reading) escalationReport(id string) (rep EscalationReport, ok bool) {
+	d := r.Snap.In("delegations/" + id + "/escalation.json")
+	if !r.Decode(d, "afl/escalation", &rep) {
+		return rep, false
+	}
+	have, err := schemas.Members(d.Body)
+	if err != nil {
+		return rep, false
+	}
+	wrote, err := schemas.Members(r.escalationJSON(id))
+	if err != nil {
+		panic(err) // placet's own
+	}
+	for _, name := range fixed {
+		is, was := canonical(have.Raw(name)), canonical(wrote.Raw(name))
+		if !bytes.Equal(is, was) {
+			r.Bad(d, fmt.Sprintf("cannot use escalation.json: /%s: is %s, placet wrote %s: remove it and placet writes it again",
+				name, oneLine(string(is), shownSentence), oneLine(string(was), shownSentence)))
+			return rep, false
+		}
+	}
+	return rep, true
+}
+
+// lines are the report as show prints it.
+func (rep EscalationReport) lines() string {
+	var lines []string
+	for _, h := range rep.History {
+		if h.Result != passed {
+			lines = append(lines, fmt.Sprintf("failed: attempt %d, %s, %s", h.Iteration, orDash(string(h.FailureType)), joined(h.FailedCriteria, "; ")))
+		}
+	}
+	for _, c := range rep.Causes {
+		lines = append(lines, "cause: "+oneLine(c, shownSentence))
+	}
+	lines = append(lines, "recommended: "+rep.Recommended)
+	if len(rep.Dependents) > 0 {
+		lines = append(lines, "waiting for it: "+strings.Join(rep.Dependents, ", "))
+	}
+	return strings.Join(lines, "\n")
 }

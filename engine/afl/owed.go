@@ -178,21 +178,26 @@ func startNumber(c *Checkpoint) int {
 
 // escalation plans the report of a checkpoint's last escalation. While a person is
 // asked it is the one that the request shows, whatever a power cut left of either
-// file; later it is written only where it is gone.
+// file; later it is written only where it is gone, and one that was changed is noted.
 func (w *writing) escalation(id string, e *Escalation) {
 	r := w.r
 	dir := "delegations/" + id + "/"
-	d := r.Snap.In(dir + "escalation.json")
-	var of struct {
-		RequestID string `json:"request_id"`
-	}
-	current := d.Present() && schemas.Decode("", d.Path, d.Body, &of) == nil && of.RequestID == e.RequestID
+	md, report := r.Snap.In(dir+"escalation.md"), r.Snap.In(dir+"escalation.json")
 	q := r.st.Requests[string(e.RequestID)]
 	asked := q != nil && q.Status == open
-	if report := r.Snap.In(dir + "escalation.md"); !asked && current && !report.Absent() || d.Unsettled() {
-		w.Note(report)
+	if report.Unsettled() || !asked && !md.Absent() && !report.Absent() && !ofAnother(report, e) {
+		w.Note(md)
+		r.escalationReport(id)
 		return
 	}
 	w.Always(dir+"escalation.md", r.escalationMD(id))
 	w.Always(dir+"escalation.json", r.escalationJSON(id))
+}
+
+// ofAnother reports whether an escalation.json is that of an earlier escalation.
+func ofAnother(report engine.Document, e *Escalation) bool {
+	var of struct {
+		RequestID string `json:"request_id"`
+	}
+	return report.Present() && schemas.Decode("afl/escalation", report.Path, report.Body, &of) == nil && of.RequestID != e.RequestID
 }

@@ -55,6 +55,11 @@ func (r *reading) part(id string, c *Checkpoint) engine.Part {
 		}
 	}
 	section("History", historyLines(c))
+	if c.Escalation != nil {
+		if rep, ok := r.escalationReport(id); ok {
+			section("Last escalation", rep.lines())
+		}
+	}
 	if n := len(c.Feedback); n > 0 {
 		last := c.Feedback[n-1].Iteration
 		section(fmt.Sprintf("Feedback on attempt %d", last), unmarked(r.Snap.In(place(id, last, "feedback.md")).Body))
