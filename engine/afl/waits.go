@@ -141,10 +141,22 @@ func (x explaining) working(id string, c *Checkpoint) {
 		x.command(says, r.workerAction(id, c), fmt.Sprintf("worker command (start %d, until %s)", c.Worker.Number, c.Worker.Deadline), c.Worker.StartedAt)
 		x.a.Await("the worker command of %s (agent)", id)
 	} else {
-		x.why("%s for a worker that reads %s and writes %s", says, r.Path(place(id, c.Iteration, "prompt.md")), spoken(report))
+		x.why("%s for a worker that reads %s and writes %s%s", says, r.Path(place(id, c.Iteration, "prompt.md")), spoken(report), x.outside(id, c))
 		x.a.Await("%s (agent)", report)
 	}
 	x.move(r.Path(report), `{"status": "completed"} has the attempt validated; "failed" with a "message", or "question" with a "question", are the other words`)
+}
+
+// outside says why the worker command does not work on an attempt that it could work on
+// by now: who works on an attempt is settled when it begins.
+func (x explaining) outside(id string, c *Checkpoint) string {
+	switch digest := x.r.workerDigest(); {
+	case digest == "":
+		return ""
+	case !x.r.Snap.Facts.Trusts(digest, worktree(id)):
+		return fmt.Sprintf("; the worker command waits for trust (placet trust), and begins with an attempt after %d", c.Iteration)
+	}
+	return fmt.Sprintf("; attempt %d is worked on outside: the worker command begins with the next attempt", c.Iteration)
 }
 
 // command says whether a command that is waited for is under way.
