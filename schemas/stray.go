@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,31 +20,32 @@ type Stray struct {
 
 // Strays returns those members of an object for which a struct has no field, in
 // their order. at is the object's place in its document, as a JSON pointer; into is
-// a pointer to the struct. A name that begins with a dollar sign, such as $schema,
-// says something of the document and is none.
-func Strays(at string, o Object, into any) []Stray {
-	known, absent := map[string]bool{}, []string{}
+// a pointer to the struct, and more are further names that are read. A name that
+// begins with a dollar sign, such as $schema, says something of the document, one with
+// x- is the writer's own, and neither is a stray.
+func Strays(at string, o Object, into any, more ...string) []Stray {
+	names := slices.Clone(more)
 	t := reflect.TypeOf(into).Elem()
 	for i := range t.NumField() {
 		if name := memberName(t.Field(i)); name != "" {
-			known[name] = true
-			if o.Get(name) == nil {
-				absent = append(absent, name)
-			}
+			names = append(names, name)
 		}
 	}
+	absent := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.Get(name) != nil })
 	var list []Stray
 	for _, m := range o {
-		if known[m.Name] || strings.HasPrefix(m.Name, "$") {
+		if slices.Contains(names, m.Name) || strings.HasPrefix(m.Name, "$") || strings.HasPrefix(m.Name, "x-") {
 			continue
 		}
-		list = append(list, Stray{string(jsontext.Pointer(at).AppendToken(m.Name)), m.Name, nearest(m.Name, absent)})
+		list = append(list, Stray{string(jsontext.Pointer(at).AppendToken(m.Name)), m.Name, Nearest(m.Name, absent)})
 	}
 	return list
 }
 
-// nearest is the nearest of some names, "" if none is near.
-func nearest(name string, names []string) string {
+// Nearest is the nearest of some names, "" if none is near: two names are near that
+// differ in case, in dashes, or by at most two letters and no more than half of the
+// first.
+func Nearest(name string, names []string) string {
 	best, least := "", 0
 	for _, other := range names {
 		if d, is := apart(name, other); is && (best == "" || d < least) {
@@ -51,13 +53,6 @@ func nearest(name string, names []string) string {
 		}
 	}
 	return best
-}
-
-// Near reports whether two names differ in case, in dashes, or by at most two
-// letters and no more than half of the first.
-func Near(a, b string) bool {
-	_, is := apart(a, b)
-	return is
 }
 
 // apart is by how many letters two names differ; is is false if they are not near.

@@ -21,6 +21,8 @@ func TestMembersThatNobodyReads(t *testing.T) {
 	for body, want := range map[string][]Stray{
 		`{"name": "a", "value": 1, "threshold": 2, "unit": "ratio", "gate": true}`: nil,
 		`{"$schema": "x", "name": "a"}`:                                            nil,
+		`{"x-trace": "x", "mor": 1}`:                                               {{"/m/0/mor", "mor", "more"}},
+		`{"more": 1}`:                                                              nil,
 		`{"treshold": 2, "thresholds": 3}`:                                         {{"/m/0/treshold", "treshold", "threshold"}, {"/m/0/thresholds", "thresholds", "threshold"}},
 		`{"Threshold": 2}`:                                                         {{"/m/0/Threshold", "Threshold", "threshold"}},
 		`{"treshold": 1, "threshold": 2}`:                                          {{"/m/0/treshold", "treshold", ""}},
@@ -33,22 +35,25 @@ func TestMembersThatNobodyReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, Strays("/m/0", o, &metric{})); diff != "" {
+		if diff := cmp.Diff(want, Strays("/m/0", o, &metric{}, "more")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", body, diff)
 		}
 	}
 }
 
-func TestNear(t *testing.T) {
+func TestNearest(t *testing.T) {
 	for _, c := range []struct {
-		a, b string
-		near bool
+		name string
+		all  []string
+		want string
 	}{
-		{"language", "Language", true}, {"on-deadline", "on_deadline", true}, {"lnguage", "language", true}, {"lngage", "language", true},
-		{"lngag", "language", false}, {"a", "b", false}, {"abc", "a", false}, {"", "", true}, {strings.Repeat("x", 1<<20), "language", false},
+		{"Language", []string{"language"}, "language"}, {"on-deadline", []string{"on_deadline"}, "on_deadline"},
+		{"lnguage", []string{"language"}, "language"}, {"lngage", []string{"language"}, "language"}, {"lngag", []string{"language"}, ""},
+		{"a", []string{"b"}, ""}, {"abc", []string{"a"}, ""}, {"comment", nil, ""}, {strings.Repeat("x", 1<<20), []string{"language"}, ""},
+		{"gats", []string{"gate", "gates"}, "gate"}, {"gatess", []string{"gate", "gates"}, "gates"},
 	} {
-		if Near(c.a, c.b) != c.near {
-			t.Errorf("%.20q and %q: near is not %t", c.a, c.b, c.near)
+		if got := Nearest(c.name, c.all); got != c.want {
+			t.Errorf("%.20q among %q: %q, want %q", c.name, c.all, got, c.want)
 		}
 	}
 }

@@ -73,6 +73,23 @@ var wordsAttacks = []attack{
 			p.says(p.problem(), "line ")
 		}
 	}},
+	{"a misspelled member of a response", "a tool writes \"comments\", and the words vanish with the answer taken", func(t *testing.T, p *place) {
+		p.askedOnce(t)
+		response := p.request(0) + "/response.json"
+		honest := p.response(0, "approve", "but only on Friday")
+		for name, says := range map[string]string{"comments": "`comments` (did you mean `comment`?)", "Comment": "`Comment` (did you mean `comment`?)", "condition": "nobody reads its `condition`"} {
+			p.write(response, strings.Replace(honest, `"comment"`, `"`+name+`"`, 1))
+			if p.onceMoved(0) {
+				t.Errorf("%q: the answer is taken without the words", name)
+			}
+			p.says(p.problem(), "`"+response+"`", says)
+		}
+		p.write(response, strings.Replace(honest, "{", `{"$schema": "x", "x-trace": 1, `, 1))
+		if !p.onceMoved(0) {
+			t.Errorf("a member of the tool's own keeps the answer from counting: %s", p.problem())
+		}
+		p.said(t, 0, "")
+	}},
 }
 
 // said checks that the words of an answered form are in the comment wherever that goes,

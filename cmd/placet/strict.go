@@ -306,12 +306,12 @@ func alike(key []string, t reflect.Type) string {
 	if t.Kind() != reflect.Struct {
 		return ""
 	}
-	last := key[len(key)-1]
+	var names []string
 	for _, f := range reflect.VisibleFields(t) {
-		name := f.Tag.Get("toml")
-		if schemas.Near(last, name) {
-			return toml.Key(append(slices.Clone(key[:len(key)-1]), name)).String()
-		}
+		names = append(names, f.Tag.Get("toml"))
+	}
+	if name := schemas.Nearest(key[len(key)-1], names); name != "" {
+		return toml.Key(append(slices.Clone(key[:len(key)-1]), name)).String()
 	}
 	return ""
 }

@@ -98,6 +98,7 @@ func (r *reading) judging(id string, q *Request, f *gate.Folder) gate.Asked {
 		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
 		Rendered: gate.Rendered(func() ([]byte, error) { return r.form(req.Shown(body), q, shown) }),
 		Gate:     r.Snap.Facts.Config.GateFor("afl", q.Type), Now: r.Snap.Now, Torn: reader.Torn,
+		Members:  []string{"attempts"},
 		Revision: r.st.Revision,
 	}
 }

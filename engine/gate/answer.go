@@ -25,6 +25,10 @@ func (a Asked) readResponse(d engine.Document) reading {
 	if err != nil {
 		return a.unusable(d, err)
 	}
+	members, _ := schemas.Members(d.Body) // they were read already
+	if strays := schemas.Strays("", members, &Response{}, a.Members...); len(strays) > 0 {
+		return reading{problem: strayMembers(d.Path, strays)}
+	}
 	answer := Answer{
 		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Extra: r.Extra,
 		By:    By{User: r.ProvidedBy.User, Source: cmp.Or(r.ProvidedBy.Source, SourceFile)},

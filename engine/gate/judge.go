@@ -68,8 +68,10 @@ type Asked struct {
 	// Hint says in problem notes what may be answered, such as "tick a level, or
 	// write a comment"; "" for a general sentence.
 	Hint string
-	Gate engine.Gate
-	Now  time.Time
+	// Members are the names of further members of response.json that the family reads.
+	Members []string
+	Gate    engine.Gate
+	Now     time.Time
 	// Revision is that of the state, and Altered why request.json is not what was
 	// issued, "" where it is or is gone: both are asked of a receipt that this
 	// machine did not write.

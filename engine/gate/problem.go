@@ -106,6 +106,24 @@ func (a Asked) changed() string {
 	return " " + templates.Inline(a.Stale)
 }
 
+// strayMembers is for members of response.json that nobody reads: what they say would
+// be lost.
+func strayMembers(path string, strays []schemas.Stray) string {
+	var all []string
+	for _, s := range strays[:min(len(strays), shownList)] {
+		text := quoted(s.Name)
+		if s.Meant != "" {
+			text += " (did you mean " + code(s.Meant) + "?)"
+		}
+		all = append(all, text)
+	}
+	if more := len(strays) - len(all); more > 0 {
+		all = append(all, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("%s does not count: nobody reads its %s, and an answer is never taken without the words beside it. Correct the name, or begin it with \"x-\" if it is your own.",
+		code(path), strings.Join(all, ", "))
+}
+
 func severalOptions(path string, ticked []string) string {
 	return fmt.Sprintf("%s has %d options ticked: %s. Leave one.", code(path), len(ticked), codes(ticked))
 }

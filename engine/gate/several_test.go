@@ -168,14 +168,16 @@ func TestAfterSeveralOptionsTheSetsAreCompared(t *testing.T) {
 
 func TestFurtherMembersOfAResponseAreKept(t *testing.T) {
 	extra := func(docs ...engine.Document) schemas.Object {
-		v := judge(asking(docs...))
+		a := asking(docs...)
+		a.Members = []string{"attempts"}
+		v := judge(a)
 		if v.Answer == nil {
 			t.Fatal(v.Problem)
 		}
 		return v.Answer.Extra
 	}
-	with := file("response.json", response("approve", `,"attempts":3,"x":{"y":1.0}`))
-	if got := extra(with, file("form.md", form(t, "approve", submitID))); string(got.Raw("attempts")) != "3" || string(got.Raw("x")) != `{"y":1.0}` || len(got) != 2 {
+	with := file("response.json", response("approve", `,"attempts":3,"x-y":{"y":1.0}`))
+	if got := extra(with, file("form.md", form(t, "approve", submitID))); string(got.Raw("attempts")) != "3" || string(got.Raw("x-y")) != `{"y":1.0}` || len(got) != 2 {
 		t.Errorf("%v", got)
 	}
 	if got := extra(file("response.json", response("approve", "")), file(copyName, response("approve", `,"attempts":4`))); string(got.Raw("attempts")) != "4" {

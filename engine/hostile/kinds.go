@@ -64,7 +64,7 @@ var Kinds = []Kind{
 		return inside(g, `"x": "`+"\xff"+`",`, "x: \"\xff\"\n", "\xff\n"), true
 	}},
 	{Name: "doubly encoded UTF-8", Spoil: func(g Good) (string, bool) {
-		return inside(g, `"x": "GroÃŸe",`, "x: GroÃŸe\n", "GroÃŸe\n"), true
+		return inside(g, `"x-word": "GroÃŸe",`, "x: GroÃŸe\n", "GroÃŸe\n"), true
 	}},
 	text("CRLF", func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }),
 	{Name: "duplicate key", Spoil: func(g Good) (string, bool) {
