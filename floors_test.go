@@ -84,7 +84,7 @@ var modules = map[string][]string{
 	// know that there is one.
 	"modernc.org/sqlite": {"engine/provider"},
 	"modernc.org/libc":   {"engine/provider"}, // to set what SQLite must know first
-	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/provider", "bench"},
+	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/provider", "bench", "cmd/placet"},
 }
 
 // testModules may be imported by every package's tests and by the laws.

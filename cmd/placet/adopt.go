@@ -80,7 +80,7 @@ func (b *bench) adopt(ctx context.Context, f reconcile.Found, digest, reason, by
 		return refused("cannot adopt the state of %s: it changed just now", brief(v.Key)).try("placet explain %s", brief(v.Key))
 	case digest != "" && !strings.HasPrefix(v.Unaccounted.Hex(), strings.TrimPrefix(digest, "sha256:")):
 		return refused("cannot adopt the state of %s: its digest is %s by now, not %s", brief(v.Key), short, line(digest)).try("look at it, then %s", again)
-	case digest == "" && !isTerminal(b.w.in):
+	case digest == "" && !b.w.atTerminal():
 		return refused("cannot adopt the state of %s without its digest: nobody can be asked here", brief(v.Key)).try("look at it, then %s", again)
 	case digest == "":
 		if err := b.askAdopt(ctx, v, f, short); err != nil {
@@ -102,6 +102,8 @@ func (b *bench) adopt(ctx context.Context, f reconcile.Found, digest, reason, by
 
 // askAdopt shows what a state document says and asks whether it shall count.
 func (b *bench) askAdopt(ctx context.Context, v view, f reconcile.Found, short string) error {
+	p := b.w.newPrompter()
+	defer p.close()
 	fmt.Fprintf(b.w.err, "%s  %s  %s\n", brief(v.Key), line(string(v.Status)), short)
 	for _, why := range v.Why {
 		fmt.Fprintf(b.w.err, "%s\n", paragraph(why))
@@ -110,14 +112,7 @@ func (b *bench) askAdopt(ctx context.Context, v view, f reconcile.Found, short s
 		fmt.Fprintf(b.w.err, "  %s: %s\n", line(fact.Label), line(fact.Value))
 	}
 	fmt.Fprintf(b.w.err, "See also: git diff -- %s\n", templates.ShellWord(f.Run.State))
-	text, err := ask(ctx, newInput(b.w.in), b.w.err, "Shall it count as it is? (yes/no) ")
-	if err != nil {
-		return err
-	}
-	if text != "yes" {
-		return refused("the state of %s is not adopted; nothing was written", brief(v.Key))
-	}
-	return nil
+	return p.agreed(ctx, "Shall it count as it is? (y/N) ")
 }
 
 // adoptState adds the line to the run's journal. Nobody else writes there: the run

@@ -134,7 +134,7 @@ an answer, the request is shown and the answer is asked for. REQUEST is named as
 			if err := b.wasShown(t, digest, "respond", " …"); err != nil {
 				return err
 			}
-			if len(args) < 2 && !t.given(r) && isTerminal(w.in) {
+			if len(args) < 2 && !t.given(r) && w.atTerminal() {
 				if err := w.prompt(cmd.Context(), t, &r); err != nil {
 					return err
 				}

@@ -100,7 +100,7 @@ var trustAttacks = []attack{
 		if out, code := p.placet("trust", "faber.resume@"+listed[:12]); code != 1 || !strings.Contains(out, "it is now sha256:") || !strings.Contains(out, "names work.sh: sha256:") {
 			t.Errorf("%d, %s", code, out)
 		}
-		for keys, code := range map[string]int{"\x03": 130, "\x04": 130, "\r": 1, "n\r": 1} {
+		for keys, code := range map[string]int{"\x03": 130, "\x04": 130, "\r": 130, "n\r": 130} {
 			if out, got := p.terminal(keys, "trust", "faber.resume"); got != code || !strings.Contains(out, "names work.sh: sha256:") || p.listed("faber.resume") == "" {
 				t.Errorf("%q: %d, %s", keys, got, out)
 			}

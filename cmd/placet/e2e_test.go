@@ -134,8 +134,14 @@ func (p *place) env() []string {
 
 func (p *place) placet(args ...string) (string, int) {
 	p.t.Helper()
+	return p.typed("", args...)
+}
+
+// typed runs placet without a terminal and gives it something to read.
+func (p *place) typed(text string, args ...string) (string, int) {
+	p.t.Helper()
 	cmd := exec.Command(placetBinary(p.t), append([]string{"-C", p.root}, args...)...)
-	cmd.Env = p.env()
+	cmd.Env, cmd.Stdin = p.env(), strings.NewReader(text)
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		p.t.Fatal(err)

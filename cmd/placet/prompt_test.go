@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"placet/engine"
 )
@@ -68,28 +70,70 @@ func TestThePromptTakesANumberOrAnOption(t *testing.T) {
 		"a number and a full stop":   {review, "1.\n", "approve", "", false},
 		"a word in capitals":         {review, "  APPROVE \n", "approve", "", false},
 		"a word with a blank":        {review, "Request changes\nUse UTF-8\n", "request_changes", "Use UTF-8", false},
-		"no newline at the end":      {review, "1", "approve", "", false},
+		"no newline at the end":      {review, "1", "", "", true},
 		"a mistake and then a word":  {review, "yes\n0\nreject\n", "reject", "", false},
 		"mistakes only":              {review, "y\ny\ny\napprove\n", "", "", true},
 		"a number too large":         {review, "4\n-1\n1e3\n", "", "", true},
 		"nothing":                    {review, "", "", "", true},
-		"a comment that is missing":  {review, "2\n\n\n\n", "request_changes", "", false},
-		"the end before the comment": {review, "2\n", "request_changes", "", true},
+		"an empty line":              {review, "\n1\n", "", "", true},
+		"a comment on the next try":  {review, "2\n\x1b[A\nUse UTF-8\n", "request_changes", "Use UTF-8", false},
+		"a comment that is missing":  {review, "2\n\n\n\n", "", "", true},
+		"the end before the comment": {review, "2\n", "", "", true},
 		"an answer in words":         {free, "Use UTC.\n", "Use UTC.", "", false},
 		"a number is a word there":   {free, "1\n", "1", "", false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			var r reply
-			w := &world{in: strings.NewReader(test.typed), err: &out}
-			err := w.prompt(t.Context(), test.to, &r)
+			_, r, err := typing(t, test.typed, test.to)
 			if (err != nil) != test.fails {
 				t.Fatalf("error %v", err)
 			}
-			if r.option != test.option && !test.fails || r.comment != test.comment {
+			if !test.fails && (r.option != test.option || r.comment != test.comment) {
 				t.Errorf("option %q, comment %q", r.option, r.comment)
 			}
 		})
 	}
+}
+
+// typist types a line whenever a question is shown, and Ctrl-D where there is none
+// left.
+type typist struct {
+	strings.Builder // what is shown
+	lines           []string
+	typed           chan string
+}
+
+func (p *typist) Write(shown []byte) (int, error) {
+	p.Builder.Write(shown)
+	if !strings.HasSuffix(p.String(), ": ") {
+		return len(shown), nil
+	}
+	text := p.lines[0]
+	p.lines = p.lines[1:]
+	p.typed <- text
+	if !strings.HasSuffix(text, "\n") {
+		close(p.typed)
+	}
+	return len(shown), nil
+}
+
+func (p *typist) Read(into []byte) (int, error) {
+	text, ok := <-p.typed
+	if !ok {
+		return 0, io.EOF
+	}
+	return copy(into, text), nil
+}
+
+// typing has a person answer a request line by line.
+func typing(t *testing.T, typed string, to target) (shown string, r reply, err error) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &typist{lines: strings.SplitAfter(typed, "\n"), typed: make(chan string, 1)}
+		err = (&world{in: p, err: p}).prompt(t.Context(), to, &r)
+		shown = p.String()
+		if len(p.lines) > 0 { // the reader waits for more
+			close(p.typed)
+		}
+	})
+	return shown, r, err
 }

@@ -44,35 +44,44 @@ func (b *bench) wasShown(t target, digest, verb, command string) error {
 		return usage("cannot answer %s: without a terminal an answer names what it was shown", t.label()).
 			try("look at it (placet show %s), then: placet %s %s%s", line(t.Request), verb, reference(t.Asked), command)
 	case !strings.HasPrefix(t.Digest.Hex(), digest):
-		b.showOnErr(t)
+		b.showOnErr(func() { b.printRequest(t) })
 		return refused("cannot answer %s: the request changed since it was listed as @%s; nothing was written", t.label(), digest).
 			try("look again: it is %s now", reference(t.Asked))
 	}
 	return nil
 }
 
-// atTerminal reports whether a person reads and types.
-func (w *world) atTerminal() bool { return isTerminal(w.in) && isTerminal(w.out) }
+// atTerminal reports whether a person sees a question and can type the answer.
+func (w *world) atTerminal() bool { return isTerminal(w.in) && isTerminal(w.err) }
 
-// showOnErr shows a request on standard error: it is no part of the answer.
-func (b *bench) showOnErr(t target) {
+// showOnErr shows something on standard error: it is no part of the answer.
+func (b *bench) showOnErr(show func()) {
 	answer, onErr := b.w, *b.w
 	onErr.out, onErr.colour = onErr.err, false
 	b.w = &onErr
-	b.printRequest(t)
+	show()
 	b.w = answer
 }
 
 // confirm shows a request on the terminal and asks whether an answer is meant.
 func (b *bench) confirm(ctx context.Context, t target, resp gate.Response) error {
-	b.showOnErr(t)
+	p := b.w.newPrompter()
+	defer p.close()
+	b.showOnErr(func() { b.printRequest(t) })
 	said, with := t.said(resp)
-	question := fmt.Sprintf("\nAnswer %s%s%s? (y/N) ", said, with, suffix(" → ", t.effects(resp)))
-	text, err := ask(ctx, newInput(b.w.in), b.w.err, question)
-	if err != nil {
+	return p.agreed(ctx, fmt.Sprintf("\nAnswer %s%s%s? (y/N) ", said, with, suffix(" → ", t.effects(resp))))
+}
+
+// agreed asks a question to which "y" and "yes" alone agree.
+func (p *prompter) agreed(ctx context.Context, text string) error {
+	agreed := false
+	if err := p.ask(ctx, promptLine{text: text}, func(text string) (again string) {
+		agreed = strings.EqualFold(text, "y") || strings.EqualFold(text, "yes")
+		return ""
+	}); err != nil {
 		return err
 	}
-	if text = strings.ToLower(text); text != "y" && text != "yes" {
+	if !agreed {
 		return unanswered("nothing was written")
 	}
 	return nil

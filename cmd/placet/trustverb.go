@@ -184,7 +184,7 @@ func (b *bench) agree(ctx context.Context, args []string, unseen bool) error {
 		}
 	}
 	if !unseen && len(byName) > 0 {
-		if !isTerminal(b.w.in) || !isTerminal(b.w.out) {
+		if !b.w.atTerminal() {
 			return unshown(byName)
 		}
 		if err := b.confirmTrust(ctx, byName); err != nil {
@@ -241,15 +241,12 @@ func unshown(things []untrustedLine) error {
 // confirmTrust shows things whole and asks whether they are agreed to. Only "y" and "yes"
 // agree.
 func (b *bench) confirmTrust(ctx context.Context, things []untrustedLine) error {
-	in := newInput(b.w.in)
+	p := b.w.newPrompter()
+	defer p.close()
 	for _, u := range things {
-		b.printUntrusted(u)
-		text, err := ask(ctx, in, b.w.err, fmt.Sprintf("Agree to %s? [y/N] ", line(u.Name)))
-		if err != nil {
+		b.showOnErr(func() { b.printUntrusted(u) })
+		if err := p.agreed(ctx, fmt.Sprintf("Agree to %s? (y/N) ", line(u.Name))); err != nil {
 			return err
-		}
-		if word := strings.ToLower(text); word != "y" && word != "yes" {
-			return refused("nothing was agreed to")
 		}
 	}
 	return nil
