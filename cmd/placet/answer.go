@@ -14,6 +14,7 @@ import (
 	"placet/engine/store"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // reply is an answer as the command line gives it.
@@ -93,10 +94,6 @@ func (b *bench) response(t target, r reply) (gate.Response, error) {
 	if r.by == "" || line(r.by) != r.by {
 		return resp, usage("cannot answer as %q: a name is one line of visible characters", line(r.by))
 	}
-	if who := b.facts(t.Run.Family).Config.GateFor(t.Run.Family, t.Type).Approvers; !approves(who, r.by) {
-		return resp, refused("%q may not answer %s: [gates] names %s", r.by, t.label(), strings.Join(who, ", ")).
-			try("--as NAME, if you are one of them")
-	}
 	if err := chooseItems(t, r.selected, &resp); err != nil {
 		return resp, err
 	}
@@ -107,7 +104,26 @@ func (b *bench) response(t target, r reply) (gate.Response, error) {
 	if err := answer(t, r, &resp); err != nil {
 		return resp, err
 	}
-	return resp, giveAttempts(t, r, &resp)
+	if err := giveAttempts(t, r, &resp); err != nil {
+		return resp, err
+	}
+	return resp, b.checkAnswer(t, resp)
+}
+
+// checkAnswer refuses what the daemon would refuse, by the same code.
+func (b *bench) checkAnswer(t target, resp gate.Response) error {
+	body, err := resp.Encode()
+	if err != nil {
+		return err
+	}
+	const place = "the answer"
+	asked := gate.Told(t.Asked, b.facts(t.Run.Family).Config.GateFor(t.Run.Family, t.Type))
+	_, wrong := asked.Check(engine.Document{Path: place, Kind: layout.KindResponse, Body: body, Known: []string{"owner:" + login()}})
+	if wrong == "" {
+		return nil
+	}
+	wrong = strings.ReplaceAll(wrong, templates.Code(place), place)
+	return refused("cannot answer %s: %s", t.label(), wrong).try("%s shows what is asked", typed("show", t.Request))
 }
 
 // The option that takes a number of attempts, and how many it may give: section
@@ -130,21 +146,6 @@ func giveAttempts(t target, r reply, resp *gate.Response) error {
 		resp.Extra = schemas.Object{{Name: "attempts", Value: schemas.Raw(strconv.Itoa(*n))}}
 		return nil
 	}
-}
-
-// approves reports whether an answer by a user, in a file of this process's
-// owner, can fit the approvers of a gate.
-func approves(approvers []string, user string) bool {
-	if len(approvers) == 0 {
-		return true
-	}
-	owner := login()
-	for _, known := range []string{user, owner, "claimed:" + user, "owner:" + owner} {
-		if slices.Contains(approvers, known) {
-			return true
-		}
-	}
-	return false
 }
 
 // chooseItems matches what is picked against the request's items.
@@ -374,7 +375,7 @@ func (t target) compare(there engine.Document, resp gate.Response) (same bool, e
 			try("remove it and try again")
 	}
 	old, err := t.read(there)
-	if err != nil || !t.usable(old) {
+	if err != nil || !t.usable(there) {
 		return false, nil
 	}
 	if sameAnswer(t, old, resp) {
@@ -392,24 +393,11 @@ func (t target) compare(there engine.Document, resp gate.Response) (same bool, e
 		try("to answer anew, remove %s first", t.Response)
 }
 
-// usable reports whether an answer fits the request as it is shown now.
-func (t target) usable(r gate.Response) bool {
-	if r.RequestID != t.Request || r.Digest != "" && t.Digest != "" && r.Digest != t.Digest {
-		return false
-	}
-	if source := r.ProvidedBy.Source; source == gate.SourceForm || source == gate.SourceDeadline {
-		return false
-	}
-	if t.FreeText {
-		return strings.TrimSpace(r.Response) != ""
-	}
-	for _, id := range t.chosen(r) {
-		if strings.TrimSpace(r.Comment) == "" && slices.Contains(t.CommentRequired, id) {
-			return false
-		}
-	}
-	_, ok := gate.Match(options(t.Asked), t.word(r))
-	return ok
+// usable reports whether the answer in a document fits the request as it is shown
+// now.
+func (t target) usable(d engine.Document) bool {
+	_, wrong := gate.Told(t.Asked, engine.Gate{}).Check(d)
+	return wrong == ""
 }
 
 // chosen are the options that an answer chooses, each once, sorted.

@@ -87,13 +87,14 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 		same bool
 		says string // of the refusal, "" for none
 	}{
-		`"selected":["s1"],`:                        {true, ""},
-		`"response":"적절","selected":["s1"],`:        {true, ""},
-		`"selected":["s2"],`:                        {false, "otherwise: appropriate with s2 by a (claimed) (file)"},
-		`"response":"상향","selected":["s2","s\n1"],`: {false, "otherwise: raise with s2, s 1 by a (claimed) (file)"},
-		`"response":"","comment":"x",`:              {false, "otherwise: appropriate with nothing selected by a (claimed) (file)"},
-		`"response":"","comment":" ",`:              {false, ""}, // says nothing, and is replaced
-		`"response":"no such","selected":["s1"],`:   {false, ""},
+		`"selected":["s1"],`:                      {true, ""},
+		`"response":"적절","selected":["s1"],`:      {true, ""},
+		`"selected":["s2"],`:                      {false, "otherwise: appropriate with s2 by a (claimed) (file)"},
+		`"response":"상향","selected":["s2","S1"],`: {false, "otherwise: raise with s2, S1 by a (claimed) (file)"},
+		`"response":"","comment":"x",`:            {false, "otherwise: appropriate with nothing selected by a (claimed) (file)"},
+		`"response":"","comment":" ",`:            {false, ""}, // says nothing, and is replaced
+		`"response":"no such","selected":["s1"],`: {false, ""},
+		`"response":"raise","selected":["s\n1"],`: {false, ""}, // the daemon does not take it either
 	} {
 		body := []byte(`{"request_id":"hitl-3f9a12c4",` + members + `"provided_by":{"user":"a","source":"file"}}`)
 		same, err := to.compare(engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, give)

@@ -235,7 +235,7 @@ func (b *bench) inPlace(a engine.Asked) *answerLine {
 		return nil
 	}
 	r, err := t.read(d)
-	if err != nil || !t.usable(r) {
+	if err != nil || !t.usable(d) {
 		return nil
 	}
 	said, with := t.said(r)

@@ -73,7 +73,7 @@ func TestOthersWordsAreBounded(t *testing.T) {
 			w.Write("control.json", fmt.Sprintf(`{"want": "pause", "by": %q, "reason": %q}`, long[:400<<10], long[:400<<10]))
 		}, "pause"},
 		"an answer": {escalated, func(w *world) {
-			w.answer(typeEscalation, optRetryMore, map[string]any{"comment": long[:gate.LongestAnswer-10], "provided_by": map[string]any{"user": long[:100<<10], "source": "cli"}})
+			w.answer(typeEscalation, optRetryMore, map[string]any{"comment": long[:gate.LongestAnswer-10], "provided_by": map[string]any{"user": long[:gate.LongestUser], "source": "cli"}})
 		}, "a:retry_more"},
 		"a stamp": {newWorld, func(w *world) {
 			w.Write(specsYAML, design("approved_at: 2025-12-06T10:00:00Z\napproved_by: "+long+"\n", cp{id: "a"}))

@@ -104,8 +104,8 @@ func (a Asked) admit(c Claim) reading {
 // request does.
 func (a Asked) checkWords(answer *Answer) string {
 	problem := a.checkResponse(answer)
-	if n := len(answer.Response) + len(answer.Comment); problem == "" && n > LongestAnswer {
-		problem = longText(answer.Path, n)
+	if problem == "" {
+		problem = checkLimits(answer.Path, *answer)
 	}
 	if problem == "" {
 		problem = a.checkSelected(answer)

@@ -9,11 +9,6 @@ import (
 	"placet/schemas"
 )
 
-// LongestAnswer is how much text an answer may hold, its response and its comment
-// together, in bytes: states, receipts and events repeat it, each byte as six at
-// worst, and must stay files that can be read.
-const LongestAnswer = 64 << 10
-
 // Answer is an answer that counts.
 type Answer struct {
 	// Response is the option as the request spells it, or the free text; of

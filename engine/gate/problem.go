@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -155,6 +156,14 @@ func noComment(path, id string) string {
 
 func longText(path string, n int) string {
 	return fmt.Sprintf("%s has %d bytes of text: expected at most %d. Put the rest into a file and name it.", code(path), n, LongestAnswer)
+}
+
+func longUser(path string, n int) string {
+	return fmt.Sprintf("%s is by a name of %d bytes: expected at most %d.", code(path), n, LongestUser)
+}
+
+func longFile(path string, n int) string {
+	return fmt.Sprintf("%s has %d bytes: expected at most %d.", code(path), n, layout.LimitJSON)
 }
 
 func emptyText(path string) string {

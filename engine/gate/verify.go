@@ -241,8 +241,8 @@ func (a Asked) wasShown(d engine.Digest) bool {
 // verifyRecord checks what somebody wrote into upstream's own records. They know
 // no digests and no comments that an option asks for.
 func (a Asked) verifyRecord(c *Claim) string {
-	if n := len(c.Response) + len(c.Comment); n > LongestAnswer {
-		return longText(c.Place, n)
+	if problem := checkLimits(c.Place, c.Answer); problem != "" {
+		return problem
 	}
 	if a.Request.FreeText() {
 		if c.Response = strings.TrimSpace(c.Response); c.Response == "" {
