@@ -175,3 +175,28 @@ func TestUpstreamAnswersBesideTheDaemon(t *testing.T) {
 		}
 	}
 }
+
+// Whoever sees a run in progress after an answer finds resume.md, also while many answers
+// come at once: an agent that polls state.json goes on at once.
+func TestResumeStandsBeforeTheStateMoves(t *testing.T) {
+	const n = 40
+	p := newPlace(t, t.TempDir(), n)
+	d := p.start()
+	defer d.stop(syscall.SIGTERM)
+	p.await(d)
+	p.until("the forms are written", 30*time.Second, p.opened)
+	for i := range n {
+		p.write(p.request(i)+"/response.json", p.response(i, "approve", "as said"))
+	}
+	moved := map[int]bool{}
+	p.until("all go on: "+d.said(), 60*time.Second, func() bool {
+		for i, run := range p.runs {
+			if !moved[i] && p.state(i).Status == "in_progress" {
+				if moved[i] = true; !strings.Contains(p.read(run+"/resume.md"), "as said") {
+					t.Errorf("run %d is in progress without resume.md", i)
+				}
+			}
+		}
+		return len(moved) == n
+	})
+}

@@ -13,7 +13,7 @@ import (
 
 // owesContext reports whether context.md is absent or of another revision.
 func (r *reading) owesContext() bool {
-	if r.foreign() || !r.resumes() {
+	if r.foreign() || !r.goesOn() {
 		return false
 	}
 	d := r.Snap.In("context.md")
@@ -24,14 +24,15 @@ func (r *reading) viewLine() string {
 	return "<!-- placet faber " + r.runID() + " r" + strconv.Itoa(r.rev) + " -->"
 }
 
-// contextNeeds are the files and facts that context.md quotes, and, once it is
-// written, those that decide whether the agent must stop and ask.
+// contextNeeds are the files and facts that context.md quotes, and, while an answer
+// waits to be taken up, those that decide whether the agent must stop and ask.
 func (r *reading) contextNeeds() []string {
 	var needs []string
-	if r.owesContext() {
+	owes := r.owesContext()
+	if owes {
 		needs = []string{r.gitLog(), "git:diffstat", r.Path("session-summaries/*")}
 	}
-	if spec := r.spec(); layout.Safe(spec) {
+	if spec := r.spec(); layout.Safe(spec) && (owes || r.resumes()) {
 		needs = append(needs, spec)
 	}
 	return needs
@@ -41,29 +42,35 @@ func (r *reading) gitLog() string { return fmt.Sprintf("git:log/%d", r.cfg.Conte
 
 func (r *reading) spec() string { return strings.TrimPrefix(r.st.Artifacts.Spec(), "/") }
 
-// contextBusy reports whether a source of context.md cannot be read at this
-// moment: what is written once must not call it missing.
-func (r *reading) contextBusy() bool {
-	sources := []engine.Document{r.Snap.In("metadata.json"), r.Snap.In("issue.json")}
+// resumeBusy reports whether a file that decides whether resume.md says to stop
+// cannot be read at this moment. The answer waits for it: whoever sees the run in
+// progress must find resume.md as it is to stay.
+func (r *reading) resumeBusy() bool {
+	sources := []engine.Document{r.Snap.In("issue.json")}
 	if spec := r.spec(); layout.Safe(spec) {
 		sources = append(sources, r.Snap.Doc(path.Clean(spec)))
 	}
-	sources = append(sources, r.Snap.Under("session-summaries")...)
+	return r.anyBusy(sources, "the run does not go on, and neither resume.md nor context.md is written")
+}
+
+// contextBusy reports whether a source of context.md cannot be read at this
+// moment: what is written once must not call it missing.
+func (r *reading) contextBusy() bool {
+	sources := append([]engine.Document{r.Snap.In("metadata.json")}, r.Snap.Under("session-summaries")...)
+	return r.anyBusy(sources, "context.md is not written") || r.resumeBusy()
+}
+
+// anyBusy reports whether a file of several cannot be read at this moment; waits says
+// what waits for one that placet may not read.
+func (r *reading) anyBusy(sources []engine.Document, waits string) bool {
 	busy := false
 	for _, d := range sources {
 		if r.unknown(d) {
 			busy = true
-			r.locked(d, "neither resume.md nor context.md is written")
+			r.locked(d, waits)
 		}
 	}
 	return busy
-}
-
-// contexts is context.md, and the line that tells the agent to stop where one
-// of its parts cannot be had.
-type contexts struct {
-	body []byte
-	stop string
 }
 
 // specLimit is how much of a specification is quoted, in bytes.
@@ -77,23 +84,24 @@ const (
 	critical = "critical"
 )
 
-// context gathers context.md. Which parts are errors is decided from documents
-// alone.
-func (r *reading) context() contexts {
+// context gathers context.md.
+func (r *reading) context() []byte {
 	sections := []templates.ContextSection{
 		r.stateSection(), r.specSection(), r.issueSection(), r.branchSection(),
 		r.summarySection(), r.eventSection(), r.feedbackSection(),
 	}
-	var c contexts
-	for _, s := range sections {
+	return r.render("faber/context", templates.ContextData{RunID: r.runID(), Revision: r.rev, Sections: sections})
+}
+
+// stop is the line that tells the agent to stop where a part of context.md cannot be
+// had that it must not do without, else "". Documents alone decide it.
+func (r *reading) stop() string {
+	for _, s := range []templates.ContextSection{r.specSection(), r.issueSection(), r.feedbackSection()} {
 		if s.Severity == severe {
-			c.stop = templates.Text(r.language(), "faber.resume.stop")
+			return templates.Text(r.language(), "faber.resume.stop")
 		}
 	}
-	if r.owesContext() {
-		c.body = r.render("faber/context", templates.ContextData{RunID: r.runID(), Revision: r.rev, Sections: sections})
-	}
-	return c
+	return ""
 }
 
 func missing(title, severity, body string) templates.ContextSection {
@@ -156,11 +164,29 @@ func (r *reading) issueSection() templates.ContextSection {
 	if issue.Error == "auth" {
 		return missing(title, severe, "The issue cannot be read: the forge refused the credentials.")
 	}
-	s := templates.ContextSection{Title: title, Body: "**" + templates.Inline("#"+text(issue.Number)+" "+issue.Title) + "**\n\n" + templates.Quote(issue.Body)}
+	s := templates.ContextSection{Title: title, Body: "**" + templates.Inline("#"+text(issue.Number)+" "+issue.Title) + "**\n\n" + templates.Quote(issue.Body) + commentText(issue.Comments)}
 	if issue.Error != "" {
 		s.Severity = warning
 	}
 	return s
+}
+
+// commentLimit is how much of an issue's comments is quoted, in bytes: the newest that
+// fit.
+const commentLimit = 64 << 10
+
+// commentText quotes the comments of an issue, in their order.
+func commentText(comments []IssueComment) string {
+	text, left := "", commentLimit
+	for i := len(comments) - 1; i >= 0; i-- {
+		c := comments[i]
+		one := "\n\n" + strings.TrimSpace("**"+templates.Inline(c.Author)+"** "+templates.Inline(c.CreatedAt)) + "\n\n" + templates.Quote(c.Body)
+		if left -= len(one); left < 0 {
+			return fmt.Sprintf("\n\n… older comments left out: %d", i+1) + text
+		}
+		text = one + text
+	}
+	return text
 }
 
 func (r *reading) branchSection() templates.ContextSection {

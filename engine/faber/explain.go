@@ -32,7 +32,7 @@ func (r *reading) explain(a *engine.Account, o *open) {
 		why("answer %s was taken; an agent goes on at %s: %s", r.st.ResumePoint.RequestID, where(r.st.ResumePoint.Phase, r.st.ResumePoint.Step), r.Path("resume.md"))
 		a.Await("an event in events/ from %s (agent)", where(r.st.ResumePoint.Phase, r.st.ResumePoint.Step))
 		move(r.Path("events/"), "an event such as step_start by the agent that takes it up")
-	case r.pointed():
+	case r.pointed() && !r.goesOn():
 		why("the answer to %s stands in state.json and is not verified: placet wrote no receipt over an answer to it, and [gates] asks for more than a claim: no agent is told to go on", r.st.ResumePoint.RequestID)
 		a.Await("state.json that asks again with a new request_id (agent)")
 	case r.status == Paused:

@@ -331,29 +331,43 @@ func (r *reading) planNotes(p *engine.Plan) {
 	})
 }
 
-// owedViews are resume.md, context.md and the resume command: there while an
-// answer waits to be taken up, and removed afterwards.
+// owedViews are resume.md and the resume command, while an answer waits to be taken
+// up, and context.md for as long as the run goes on from it: an agent whose session
+// ends has nothing else to go by.
 func (r *reading) owedViews(p *engine.Plan) {
 	if r.foreign() {
 		return
 	}
-	if !r.resumes() {
-		for _, name := range []string{"resume.md", "context.md"} {
-			if d := r.Snap.In(name); r.written(d) {
-				p.Removes = append(p.Removes, d.Path)
-			}
-		}
+	resumes := r.resumes()
+	if !resumes {
+		r.unview(p, "resume.md")
+	}
+	if !r.goesOn() {
+		r.unview(p, "context.md")
 		return
+	}
+	if r.resumeBusy() {
+		return
+	}
+	if resumes {
+		r.view(p, "resume.md", layout.FaberResume, r.resume())
 	}
 	if r.contextBusy() {
 		return
 	}
-	ctx := r.context()
-	r.view(p, "resume.md", layout.FaberResume, r.resume(ctx.stop))
 	if r.owesContext() {
-		r.view(p, "context.md", layout.FaberContext, ctx.body)
+		r.view(p, "context.md", layout.FaberContext, r.context())
 	}
-	r.resumeCommand(p, ctx.stop != "")
+	if resumes {
+		r.resumeCommand(p)
+	}
+}
+
+// unview plans the end of a view.
+func (r *reading) unview(p *engine.Plan, name string) {
+	if d := r.Snap.In(name); r.written(d) {
+		p.Removes = append(p.Removes, d.Path)
+	}
 }
 
 // written reports whether a view is there and placet's: its first line says so.

@@ -15,9 +15,9 @@ const resumeLimit = 24 * time.Hour
 
 // resumeCommand begins the configured command once per revision, behind trust.
 // The attempt is recorded first; an attempt without outcome is never repeated.
-func (r *reading) resumeCommand(p *engine.Plan, stopped bool) {
+func (r *reading) resumeCommand(p *engine.Plan) {
 	argv := r.cfg.Resume.Command
-	if len(argv) == 0 || stopped || !r.Snap.Facts.Trusted[CommandDigest(argv)] {
+	if len(argv) == 0 || r.stop() != "" || !r.Snap.Facts.Trusted[CommandDigest(argv)] {
 		return
 	}
 	dir := fmt.Sprintf("actions/resume-r%d", r.rev)
@@ -37,7 +37,7 @@ func (r *reading) resumeCommand(p *engine.Plan, stopped bool) {
 		Kind:    layout.FaberOutcome,
 		Fields:  []engine.Field{{Name: "revision", Value: r.rev}},
 		Command: engine.Command{
-			Argv: argv, Dir: ".", Stdin: r.resume(""), Timeout: resumeLimit, Agent: true,
+			Argv: argv, Dir: ".", Stdin: r.resume(), Timeout: resumeLimit, Agent: true,
 			Env: []string{
 				"PLACET_RUN_ID=" + r.runID(), "PLACET_RUN_DIR=" + r.Snap.Dir, "PLACET_PHASE=" + rp.Phase,
 				"PLACET_STEP=" + rp.Step, "PLACET_ACTION=" + rp.Action,

@@ -523,15 +523,26 @@ func TestScenario25ResumeCommandNeedsTrustAndRunsOnce(t *testing.T) {
 	}
 }
 
-// Taken up: an event by the agent removes resume.md and context.md.
+// Taken up: an event by the agent removes resume.md. An agent may have to begin again
+// from context.md, until the run asks anew or ends; it is also written where the agent
+// was faster.
 func TestResumeGoesWhenTheAgentTakesUp(t *testing.T) {
 	w := example(t)
 	w.Respond(exampleID, map[string]any{"response": "approve"})
 	w.settle()
 	w.Put(w.In("events/018-step_start.json"), upstreamEvent(18, "step_start", "build", "implement"))
 	w.settle()
-	if w.Has("resume.md") || w.Has("context.md") {
-		t.Error("the views outlived the take-up")
+	if w.Has("resume.md") || !w.Has("context.md") {
+		t.Errorf("resume.md stands: %t, context.md: %t", w.Has("resume.md"), w.Has("context.md"))
+	}
+	want := w.Files[w.In("context.md")]
+	delete(w.Files, w.In("context.md"))
+	if w.settle(); !strings.Contains(w.Files[w.In("context.md")], "# Context of") || want == "" {
+		t.Error("context.md is withheld from an agent that was faster")
+	}
+	w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `"in_progress"`, `"completed"`, 1))
+	if w.settle(); w.Has("context.md") {
+		t.Error("context.md outlived the run")
 	}
 }
 

@@ -155,6 +155,15 @@ type Issue struct {
 	Title  string      `json:"title"`
 	Body   string      `json:"body"`
 	Error  string      `json:"error"`
+	// Comments stand in the order in which they were made.
+	Comments []IssueComment `json:"comments"`
+}
+
+// IssueComment is one comment on the issue.
+type IssueComment struct {
+	Author    string `json:"author"`
+	Body      string `json:"body"`
+	CreatedAt string `json:"created_at"`
 }
 
 // text reads a member that upstream writes as a string or a number, without a

@@ -85,6 +85,15 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 		r.noteEdit()
 		p, moved = engine.Plan{}, false
 	}
+	if moved {
+		missing, ok := r.addResume(&p)
+		if len(missing) > 0 {
+			return engine.Plan{Needs: append(needs, missing...)}, nil
+		}
+		if moved = ok; !ok {
+			p, r.Held = engine.Plan{}, true
+		}
+	}
 	if !moved {
 		p = r.owed()
 	}
@@ -106,7 +115,7 @@ func (r *reading) needs() []string {
 	if q, ok := r.question(); ok {
 		needs = append(needs, artifactNeeds(q)...)
 	}
-	if r.resumes() && !r.foreign() {
+	if r.goesOn() && !r.foreign() {
 		needs = append(needs, r.contextNeeds()...)
 	}
 	return needs

@@ -1,21 +1,28 @@
 package faber
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
+	"placet/engine"
 	"placet/engine/gate"
+	"placet/layout"
 	"placet/templates"
 )
 
 // resumes reports whether an answer waits to be taken up: the run goes on from
 // a resume point that placet set, and no event of upstream says that it did.
-func (r *reading) resumes() bool { return r.pointed() && r.proven(r.st.ResumePoint.RequestID) }
+func (r *reading) resumes() bool { return r.goesOn() && !r.takenUp(r.st.ResumePoint.RequestID) }
 
-// pointed reports whether the state says that an answer waits to be taken up.
+// goesOn reports whether the run is on its way from an answer to the next request or its
+// end. An agent may have to take it up again at any moment of it.
+func (r *reading) goesOn() bool { return r.pointed() && r.proven(r.st.ResumePoint.RequestID) }
+
+// pointed reports whether the state says that the run goes on from an answer.
 func (r *reading) pointed() bool {
 	rp := r.st.ResumePoint
-	return r.stateErr == "" && r.status == InProgress && rp != nil && rp.RequestID != "" && rp.Action != "" && !r.takenUp(rp.RequestID)
+	return r.stateErr == "" && r.status == InProgress && rp != nil && rp.RequestID != "" && rp.Action != ""
 }
 
 // proven reports whether placet may act on the answer to a request of the past: whoever
@@ -60,12 +67,12 @@ func (r *reading) takenUp(requestID string) bool {
 	return false
 }
 
-// resume renders resume.md; stop is the line that says to stop and ask.
-func (r *reading) resume(stop string) []byte {
+// resume renders resume.md.
+func (r *reading) resume() []byte {
 	rp := r.st.ResumePoint
 	data := templates.ResumeData{
 		RunID: r.runID(), Revision: r.rev, Phase: rp.Phase, Step: rp.Step, Feedback: "none",
-		Action: rp.Action, Position: rp.Position, Stop: stop,
+		Action: rp.Action, Position: rp.Position, Stop: r.stop(),
 	}
 	if h := r.st.answerTo(rp.RequestID); h != nil {
 		data.Feedback, data.Comment = oneLine(h.Response, 200), h.Comment
@@ -77,6 +84,43 @@ func (r *reading) resume(stop string) []byte {
 		}
 	}
 	return r.render("faber/resume", data)
+}
+
+// addResume adds resume.md to a transition after which an agent goes on: it stands before
+// the state says so. missing are the files that must be looked up first; ok is false
+// while the transition has to wait for one.
+func (r *reading) addResume(p *engine.Plan) (missing []string, ok bool) {
+	after := r.after(*p)
+	if after.foreign() || !after.resumes() {
+		return nil, true
+	}
+	if spec := r.spec(); layout.Safe(spec) && !r.Snap.Has(spec) {
+		return []string{spec}, true
+	}
+	if r.resumeBusy() {
+		return nil, false
+	}
+	after.view(p, "resume.md", layout.FaberResume, after.resume())
+	return nil, true
+}
+
+// after is the run as a plan will have made it.
+func (r *reading) after(p engine.Plan) *reading {
+	docs := slices.Clone(r.Snap.Docs)
+	for _, d := range p.Writes {
+		d.Sum, d.Changed = engine.Sum(d.Body), r.Snap.Now
+		i, there := slices.BinarySearchFunc(docs, d.Path, func(d engine.Document, p string) int { return strings.Compare(d.Path, p) })
+		if there {
+			d.Issued = append(slices.Clone(docs[i].Issued), d.Sum)
+			docs[i] = d
+			continue
+		}
+		d.Issued = []engine.Digest{d.Sum}
+		docs = slices.Insert(docs, i, d)
+	}
+	s := r.Snap
+	s.Docs = docs
+	return read(s)
 }
 
 func (r *reading) render(name string, data any) []byte {

@@ -57,6 +57,13 @@ func TestContextSeverities(t *testing.T) {
 		}, "cut at 64 KiB", false},
 		{"issue refused", func(w *world) { w.Put(w.In("issue.json"), `{"number": 258, "title": "t", "error": "auth"}`) }, "refused the credentials", true},
 		{"issue", func(w *world) { w.Put(w.In("issue.json"), `{"number": 258, "title": "CSV export", "body": "Please."}`) }, "CSV export", false},
+		{"comments", func(w *world) {
+			w.Put(w.In("issue.json"), `{"number": 258, "title": "CSV export", "body": "Please.", "comments": [{"author": "mika", "body": "old", "created_at": "2025-12-01T10:00:00Z"}, {"author": "keiko", "body": "With a header\nand UTF-8.", "created_at": "2025-12-02T10:00:00Z"}]}`)
+		}, "> old\n\n**keiko** 2025-12-02T10:00:00Z\n\n> With a header\n> and UTF-8.\n", false},
+		{"many comments", func(w *world) {
+			long := strings.Repeat("x", 40<<10)
+			w.Put(w.In("issue.json"), `{"number": 258, "title": "CSV export", "comments": [{"author": "mika", "body": "`+long+`"}, {"author": "keiko", "body": "`+long+`"}]}`)
+		}, "… older comments left out: 1\n\n**keiko**", false},
 		{"summaries", func(w *world) { w.Put(w.In("session-summaries/2.md"), "What was done.") }, "What was done.", false},
 		{"bad event", func(w *world) { w.Put(w.In("events/003-step_error.json"), "{}") }, "Last 20 events", false},
 		{"no metadata", func(w *world) {
