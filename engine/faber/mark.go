@@ -61,18 +61,24 @@ func (s shape) markArray(p *phaseEntry, step, word, at string) []patch.Edit {
 	if e := s.find(p.name, step); e != nil {
 		return setEntry(e, word, at)
 	}
-	o := schemas.Object{}
-	switch s.idKey {
-	case "":
-		o = append(o, schemas.Member{Name: "id", Value: step}, schemas.Member{Name: "name", Value: step})
-	default:
-		o = append(o, schemas.Member{Name: s.idKey, Value: step})
-	}
-	o = append(o, schemas.Member{Name: "status", Value: word})
+	o := append(s.identity(step, "id", "name"), schemas.Member{Name: "status", Value: word})
 	if at != "" {
 		o = append(o, schemas.Member{Name: "completed_at", Value: at})
 	}
 	return appendTo("/phases/"+escape(p.name)+"/steps", p.hasList, o)
+}
+
+// identity are the members that identify a new entry: those that the others have, else
+// those given.
+func (s shape) identity(step string, keys ...string) schemas.Object {
+	if len(s.idKeys) > 0 {
+		keys = s.idKeys
+	}
+	o := schemas.Object{}
+	for _, key := range keys {
+		o = append(o, schemas.Member{Name: key, Value: step})
+	}
+	return o
 }
 
 func (s shape) markList(p *phaseEntry, step, word string) []patch.Edit {
@@ -108,7 +114,7 @@ func (s shape) markRoot(phase, step, word, at string) []patch.Edit {
 	if e := s.find(phase, step); e != nil {
 		return setEntry(e, word, at)
 	}
-	o := schemas.Object{{Name: "step_id", Value: step}, {Name: "phase", Value: phase}, {Name: "status", Value: word}}
+	o := append(s.identity(step, "step_id"), schemas.Member{Name: "phase", Value: phase}, schemas.Member{Name: "status", Value: word})
 	if at != "" {
 		o = append(o, schemas.Member{Name: "completed_at", Value: at})
 	}
@@ -121,7 +127,7 @@ func (s shape) markObject(p *phaseEntry, step, word string) []patch.Edit {
 	}
 	return []patch.Edit{{
 		Pointer: "/phases/" + escape(p.name) + "/steps/" + escape(step), Op: patch.Set,
-		Value: schemas.Object{{Name: "status", Value: word}},
+		Value: append(s.identity(step), schemas.Member{Name: "status", Value: word}),
 	}}
 }
 

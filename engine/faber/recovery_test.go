@@ -324,3 +324,58 @@ func TestPeek(t *testing.T) {
 		t.Error(New().Family())
 	}
 }
+
+// A request that names no phase is opened and answered; once the state says where the
+// run stands, the answer is carried out, and no event is written a second time.
+func TestAPhaseThatComesLateDoublesNoEvent(t *testing.T) {
+	const asks = `{"status": "awaiting_feedback", "updated_at": "2025-12-06T18:00:00Z", "phases": {"build": {"steps": [{"id": "make", "status": "in_progress"}]}},
+ "feedback_request": {"request_id": "fr-1", "type": "review", "prompt": "?", "requested_at": "2025-12-06T18:00:00Z"}}`
+	for _, response := range []string{"approve", "request_changes", "reject"} {
+		w := newWorld(t, plainDir)
+		w.Put(w.Run.State, asks)
+		w.settle()
+		w.Respond("fr-1", map[string]any{"response": response, "comment": "as said"})
+		w.settle()
+		placed := strings.Replace(w.Files[w.Run.State], `"status"`, `"current_phase": "build", "current_step": "make", "status"`, 1)
+		w.Put(w.Run.State, placed)
+		w.settle()
+		answered := w.events()
+		for _, state := range []string{
+			strings.Replace(placed, `"make"`, `"test"`, 1), // an older copy that names another step
+			strings.Replace(placed, `"status"`, `"resume_point": {"phase": "evaluate", "step": "test"}, "status"`, 1),
+		} {
+			w.Put(w.Run.State, state)
+			w.settle()
+		}
+		kinds := map[string]int{}
+		for _, name := range w.events() {
+			_, kind, _ := strings.Cut(name, "-")
+			if kinds[kind]++; kinds[kind] > 1 {
+				t.Errorf("%s: %v, at first %v", response, w.events(), answered)
+			}
+		}
+	}
+}
+
+// A step that gets an entry gets the members by which the others are found: upstream's
+// readers look for name.
+func TestNewEntriesAreFoundByUpstreamsReaders(t *testing.T) {
+	for others, want := range map[string]string{
+		`{"name": "setup", "status": "completed"}`:                `{"name": "make", "status": "completed",`,
+		`{"id": "setup", "status": "completed"}`:                  `{"id": "make", "status": "completed",`,
+		`{"id": "setup", "name": "setup", "status": "completed"}`: `{"id": "make", "name": "make", "status": "completed",`,
+		`{"name": "a"}, {"id": "b"}`:                              `{"id": "make", "name": "make", "status": "completed",`,
+		``:                                                        `{"id": "make", "name": "make", "status": "completed",`,
+	} {
+		w := newWorld(t, plainDir)
+		w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": {"frame": {"steps": [`+others+`]}, "build": {"steps": []}},
+ "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
+		w.Put(w.In("events/001-step_start.json"), upstreamEvent(1, "step_start", "build", "make"))
+		w.settle()
+		w.Respond("fr-1", map[string]any{"response": "approve"})
+		w.settle()
+		if got := w.Files[w.Run.State]; !strings.Contains(got, `"build": {"steps": [`+want) {
+			t.Errorf("beside %s:\n%s\nwant %s", others, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package faber
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,8 +23,9 @@ type shape struct {
 	letter byte
 	phases []phaseEntry
 	root   []stepEntry // shape d
-	// idKey is how other entries of shape a are identified; "" if there are none.
-	idKey string
+	// idKeys are the members by which the other entries are identified, in the order of
+	// identityKeys; none if there are no others.
+	idKeys []string
 	// kept is true where a root steps_completed[] exists: it is kept up too.
 	kept     bool
 	rootDone []string
@@ -106,6 +108,7 @@ var stepLists = []string{"completed_steps", "completed_step_ids", "steps_complet
 // shapeOf reads the shape of a state. A state without any evidence is shape a.
 func shapeOf(st State) shape {
 	s := readShape(st)
+	s.idKeys = s.keysOf()
 	s.places = sync.OnceValue(s.index)
 	return s
 }
@@ -128,9 +131,6 @@ func readShape(st State) shape {
 		s.phases = append(s.phases, p)
 		if found == 0 {
 			found = letter
-		}
-		if s.idKey == "" {
-			s.idKey = p.idKey()
 		}
 	}
 	if found != 0 {
@@ -200,15 +200,25 @@ func (p *phaseEntry) readSteps(value schemas.Raw, letter byte) byte {
 	return letter
 }
 
-func (p phaseEntry) idKey() string {
-	for _, e := range p.steps {
-		for _, key := range []string{"id", "name", "step_id"} {
-			if e.members[key] {
-				return key
+// identityKeys are the members that may identify an entry, the first that is there.
+var identityKeys = []string{"id", "name", "step_id"}
+
+// keysOf are the identity members that entries of a state have, in any of them.
+// Upstream's readers look for one of them, and placet does not know which.
+func (s shape) keysOf() []string {
+	has := map[string]bool{}
+	note := func(entries []stepEntry) {
+		for _, e := range entries {
+			for _, key := range identityKeys {
+				has[key] = has[key] || e.members[key]
 			}
 		}
 	}
-	return ""
+	note(s.root)
+	for _, p := range s.phases {
+		note(p.steps)
+	}
+	return slices.DeleteFunc(slices.Clone(identityKeys), func(key string) bool { return !has[key] })
 }
 
 // readArray reads shape d: an array of phases, and the steps at the root.
