@@ -146,10 +146,22 @@ func (r *reading) startedStep(phase, step string) bool {
 
 func (r *reading) pointAt(o *open, phase, step, position, action string) *ResumePoint {
 	rp := &ResumePoint{Phase: phase, Step: step, Position: position, Action: action, RequestID: o.a.ID}
-	if i := r.flow.index(phase, step); r.flow.known && i >= 0 {
-		rp.StepIndex = &i
-	}
+	rp.StepIndex = r.stepIndex(phase, step)
 	return rp
+}
+
+// stepIndex is a step's number in its phase: by the plan, else as upstream gave it for
+// the step at which the run stands; nil where nobody tells.
+func (r *reading) stepIndex(phase, step string) *int {
+	if i := r.flow.index(phase, step); r.flow.known && i >= 0 {
+		return &i
+	}
+	for _, rp := range []*ResumePoint{r.st.ResumePoint, r.st.requestPoint()} {
+		if rp != nil && rp.Phase == phase && rp.Step == step {
+			return rp.StepIndex
+		}
+	}
+	return nil
 }
 
 // pointNext is the next planned step; where the plan is unknown or has nothing

@@ -263,3 +263,39 @@ func TestRevivedRunIsAnError(t *testing.T) {
 		}
 	}
 }
+
+// Upstream's writers name who answered in three ways; all are read. What other members
+// of the metadata hold hides none.
+func TestWhoAnsweredByUpstreamsEvents(t *testing.T) {
+	for author, source := range map[string]string{
+		`"provided_by": {"user": "keiko", "source": "cli"}`:                             "cli",
+		`"provided_by": "keiko", "source": "parallel_coordination"`:                     "parallel_coordination",
+		`"user": "keiko", "source": "issue_comment"`:                                    "issue_comment",
+		`"user": "keiko", "source": "cli", "comment": 7, "request_type": [], "x": [{}]`: "cli",
+	} {
+		w := waitingRun(t)
+		w.Write("events/002-feedback_received.json", `{"event_id": 2, "type": "feedback_received", "timestamp": "2025-12-06T18:10:00.000Z", "run_id": "x", "metadata": {"request_id": "fr-1", "response": "approve", `+author+`}}`)
+		w.stand()
+		if st := w.state(); len(st.History) != 1 || st.History[0].ProvidedBy != (ProvidedBy{"keiko", source}) {
+			t.Errorf("%s: history %+v", author, st.History)
+		}
+	}
+}
+
+// Where the plan does not know a step, its number is what upstream said.
+func TestStepIndexOfUpstreamIsKept(t *testing.T) {
+	for point, want := range map[string]string{
+		`"resume_point": {"phase": "build", "step": "make", "step_index": 2}`:                                           `"step_index": 2`,
+		`"current_phase": "build", "current_step": "make", "resume_point": {"phase": "build", "step": "make"}`:          `"step_index": null`,
+		`"resume_point": {"phase": "build", "step": "make", "step_index": 2}, "phases": {"build": {"steps": ["make"]}}`: `"step_index": 0`,
+	} {
+		w := newWorld(t, plainDir)
+		w.Put(w.Run.State, `{"status": "awaiting_feedback", `+point+`, "feedback_request": {"request_id": "fr-1", "type": "review", "prompt": "?"}}`)
+		w.settle()
+		w.Respond("fr-1", map[string]any{"response": "request_changes", "comment": "Use UTF-8"})
+		w.settle()
+		if st := w.Files[w.Run.State]; !strings.Contains(st, want) || !strings.Contains(st, "answered_revise") {
+			t.Errorf("%s: %s", point, st)
+		}
+	}
+}
