@@ -127,3 +127,20 @@ func lineStart(body []byte, text string) int {
 	}
 	return -1
 }
+
+// Conflict returns where the markers begin that git leaves in a text where it could not
+// merge, -1 where not all three of them begin a line, in their order.
+func Conflict(text []byte) int {
+	first, from := -1, 0
+	for _, marker := range []string{"<<<<<<< ", "=======\n", ">>>>>>> "} {
+		at := lineStart(text[from:], marker)
+		if at < 0 {
+			return -1
+		}
+		if first < 0 {
+			first = at
+		}
+		from += at + 1 // past the beginning of its line
+	}
+	return first
+}

@@ -13,8 +13,9 @@ import (
 func checkCommand(w *world) *cobra.Command {
 	return &cobra.Command{
 		Use: "check [RUN]", Short: "What is wrong with the documents",
-		Long: `What is wrong with the documents of a run, or of all runs. Ends with 1 where
-there is an error; warnings and infos alone end with 0.`,
+		Long: `What is wrong with the documents of a run, or of all runs. Waits two seconds at
+most for files that may still be being written; those that still may are errors.
+Ends with 1 where there is an error; warnings and infos alone end with 0.`,
 		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
@@ -25,7 +26,7 @@ there is an error; warnings and infos alone end with 0.`,
 			if err != nil {
 				return err
 			}
-			b.brief = true
+			b.brief, b.waitsForHeld = true, true
 			defer b.remember(found, len(args) == 0)
 			return b.check(b.views(found), len(args) == 0)
 		},
@@ -43,19 +44,22 @@ type findingLine struct {
 // severities in the order in which they are shown.
 var severities = []string{"error", "warning", "info"}
 
-// findingLines are a run's findings: what its machine finds, the problem notes
-// that stand and do not say that of their file, names that nobody knows, and
-// whether it can be read at all.
+// findingLines are a run's findings: files that may still be being written, what its
+// machine finds, the problem notes that stand or are due and do not say that of their
+// file, and whether it can be read at all.
 func findingLines(v view) []findingLine {
 	run := v.Key.String()
 	lines := []findingLine{}
 	if v.err != nil {
 		lines = append(lines, findingLine{run, "error", v.found.Run.State, v.err.Error()})
 	}
+	for _, h := range v.held {
+		lines = append(lines, findingLine{run, "error", h.Path, h.finding()})
+	}
 	for _, f := range v.Findings {
 		lines = append(lines, findingLine{run, f.Severity, f.Path, f.Text})
 	}
-	for _, n := range v.notes {
+	for _, n := range slices.Concat(v.notes, v.due) {
 		said := slices.ContainsFunc(lines, func(l findingLine) bool {
 			return l.Text == n.Text || l.Path == n.Path || l.Severity == "error" && l.Path+layout.ProblemSuffix == n.Path
 		})

@@ -31,13 +31,15 @@ type keeping struct {
 	now  time.Time
 	conf faber.Config
 	used int // views that were recalled
+	// looked is called before every look.
+	looked func()
 
 	mu      sync.Mutex
 	passing time.Duration // how much time a look at the clock takes
 }
 
 func newKeeping(t rapid.TB) *keeping {
-	k := &keeping{t: t, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), conf: faber.DefaultConfig()}
+	k := &keeping{t: t, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), conf: faber.DefaultConfig(), looked: func() {}}
 	k.disk = memfs.New(k.clock)
 	return k
 }
@@ -93,6 +95,7 @@ func (k *keeping) start(recalls bool, mark string) *bench {
 	b.store = store.New(k.disk, store.Options{Now: b.w.now, Parallel: 1})
 	b.families = []reconcile.Family{{Layout: layout.Faber{}, Machine: faber.New()}}
 	o := reconcile.Options{Store: b.store, Families: b.families, Now: b.w.now, Workers: 1, Facts: func(string) engine.Facts {
+		k.looked()
 		return engine.Facts{Config: engine.Config{Language: "en", Family: k.conf}}
 	}}
 	if recalls {
@@ -112,9 +115,9 @@ type shown struct {
 
 func show(b *bench, f reconcile.Found) (shown, bool) {
 	s := shown{Peek: b.loop.Peek(f)}
-	v, unsettled := b.view(b.loop.Recall(), f)
+	v := b.view(b.loop.Recall(), f)
 	s.Line, s.Open, s.Found = lineOf(v), v.Open, append(findingLines(v), strays(v)...)
-	return s, !unsettled
+	return s, !v.unsettled
 }
 
 // same looks at every run with what is kept and without it.

@@ -32,8 +32,15 @@ type view struct {
 	since time.Time
 	// waits is what the run waits for besides answers, "" for nothing.
 	waits string
+	// due are the problem notes that the next pass writes.
+	due []standing
+	// held are the files that may still be being written.
+	held []heldFile
 	// stray are the paths in the run's folder that nobody knows.
 	stray []string
+	// unsettled says that something was still being written, and that the run is to be
+	// looked at again.
+	unsettled bool
 	// late: the account took too long, and the state document alone was looked at.
 	late bool
 	err  error
@@ -62,8 +69,9 @@ func (b *bench) runs() []reconcile.Found {
 }
 
 // patience is how long a verb waits for documents to stand still before it
-// shows what there is.
-const patience = 2500 * time.Millisecond
+// shows what there is, and heldPatience how long check waits for files that may be
+// half of a write.
+const patience, heldPatience = 2500 * time.Millisecond, 2 * time.Second
 
 // views takes snapshots of runs, several at a time, and asks the machines how
 // they stand. What is still being written is looked at again. Folders that turn
@@ -86,54 +94,39 @@ func (b *bench) allViews(found []reconcile.Found, limit time.Duration) []view {
 	for i := range found {
 		todo[i] = i
 	}
-	for end := time.Now().Add(patience); ; {
-		again := b.viewEach(found, views, todo, limit)
-		if len(again) == 0 || time.Now().After(end) {
+	for began := time.Now(); ; time.Sleep(150 * time.Millisecond) {
+		b.viewEach(found, views, todo, limit)
+		waited := time.Since(began)
+		todo = slices.DeleteFunc(todo, func(i int) bool {
+			return !(views[i].unsettled && waited < patience || b.waitsForHeld && len(views[i].held) > 0 && waited < heldPatience)
+		})
+		if len(todo) == 0 {
 			return views
 		}
-		todo = again
-		time.Sleep(150 * time.Millisecond)
 	}
 }
 
-// viewEach looks at the runs in todo and returns those to look at again.
-func (b *bench) viewEach(found []reconcile.Found, views []view, todo []int, limit time.Duration) []int {
-	var again []int
-	var mu sync.Mutex
+// viewEach looks at the runs in todo.
+func (b *bench) viewEach(found []reconcile.Found, views []view, todo []int, limit time.Duration) {
 	round := b.loop.Recall()
 	each(len(todo), func(n int) {
 		i := todo[n]
-		v, unsettled := b.viewIn(limit, found[i], func() (view, bool) { return b.view(round, found[i]) })
-		mu.Lock()
-		defer mu.Unlock()
-		views[i] = v
-		if unsettled {
-			again = append(again, i)
-		}
+		views[i] = b.viewIn(limit, found[i], func() view { return b.view(round, found[i]) })
 	})
-	slices.Sort(again)
-	return again
 }
 
 // viewIn has look look at a run for so long and no longer. A machine is a pure
 // function, which cannot be interrupted: one that takes longer is left to itself.
-func (b *bench) viewIn(limit time.Duration, f reconcile.Found, look func() (view, bool)) (view, bool) {
-	type seen struct {
-		v         view
-		unsettled bool
-	}
-	done := make(chan seen, 1)
-	go func() {
-		v, unsettled := look()
-		done <- seen{v, unsettled}
-	}()
+func (b *bench) viewIn(limit time.Duration, f reconcile.Found, look func() view) view {
+	done := make(chan view, 1)
+	go func() { done <- look() }()
 	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {
-	case s := <-done:
-		return s.v, s.unsettled
+	case v := <-done:
+		return v
 	case <-t.C:
-		return b.late(f, limit), false
+		return b.late(f, limit)
 	}
 }
 
@@ -146,43 +139,52 @@ func (b *bench) late(f reconcile.Found, limit time.Duration) view {
 	return v
 }
 
-// view looks at one run. It reports whether something in it was still being
-// written.
-func (b *bench) view(round *reconcile.Recall, f reconcile.Found) (view, bool) {
+// view looks at one run.
+func (b *bench) view(round *reconcile.Recall, f reconcile.Found) view {
 	if b.brief {
 		if v, ok := b.recalled(round, f); ok {
-			return v, false
+			return v
 		}
 	}
 	v := view{found: f}
 	seen, err := b.loop.Look(f)
 	if err != nil {
 		v.Key, v.err = f.Key(), err
-		return v, false
+		return v
 	}
 	snap := seen.Snap
-	v.stray = seen.Stray
+	v.stray, v.unsettled = seen.Stray, !seen.Again.IsZero()
 	if b.journals {
 		snap.Docs = b.wholeJournals(f, snap.Docs)
 	}
 	v.Account = f.Family.Machine.Account(snap)
 	v.Key = f.Key()
 	v.since, v.waits = since(v.Account, snap.Doc(f.Run.State)), awaited(v.Waits)
+	v.addNotes(seen)
+	v.addUnreadable(seen)
+	if b.brief && len(v.held) == 0 {
+		b.loop.Keep(f, seen, packView(v))
+	}
+	return v
+}
+
+// addNotes adds to a view the problem notes that stand in a look, those that are due,
+// and what became of requests.
+func (v *view) addNotes(seen reconcile.Seen) {
 	var receipts []engine.Entry
-	for _, d := range snap.Docs {
+	for _, d := range seen.Snap.Docs {
 		switch {
 		case !d.Present():
 		case d.Kind == layout.KindProblem:
 			v.notes = append(v.notes, standing{Path: d.Path, Text: noteBody(string(d.Body))})
 		case d.Kind == layout.KindReceipt:
-			receipts = append(receipts, receiptEntry(snap, d)...)
+			receipts = append(receipts, receiptEntry(seen.Snap, d)...)
 		}
 	}
 	v.Log = mergeLog(v.Log, receipts)
-	if b.brief {
-		b.loop.Keep(f, seen, packView(v))
+	for _, d := range seen.Notes {
+		v.due = append(v.due, standing{Path: d.Path, Text: noteBody(string(d.Body))})
 	}
-	return v, !seen.Again.IsZero()
 }
 
 // receiptEntry is what became of a request, for the run's log: an answer that was

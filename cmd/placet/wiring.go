@@ -44,6 +44,8 @@ type bench struct {
 	// brief says that views may be those of an earlier placet, which hold no
 	// more than status, inbox and check show.
 	brief bool
+	// waitsForHeld says that views wait for files that may be half of a write.
+	waitsForHeld bool
 	// unlisted says that a folder in which runs may lie cannot be listed.
 	unlisted bool
 	changing *live // nil: the settings never change

@@ -8,6 +8,7 @@ import (
 
 	"placet/engine"
 	"placet/layout"
+	"placet/schemas"
 )
 
 // findings are what check reports: problems first, then deviations.
@@ -34,7 +35,8 @@ func (r *reading) findings() []engine.Finding {
 		}
 	}
 	for _, b := range r.bad() {
-		add("warning", r.Path("events"), "%s", b)
+		name, text, _ := strings.Cut(b, ": ")
+		add("warning", r.Path("events/"+name), "%s", text)
 	}
 	for _, gap := range r.gaps() {
 		add("warning", r.Path("events"), "%s", gap)
@@ -45,8 +47,8 @@ func (r *reading) findings() []engine.Finding {
 	if r.st.RunID != "" && r.st.RunID != r.runID() && !r.foreign() {
 		add("warning", r.doc.Path, "/run_id: %s is not the run's path %s: the path counts", quote(r.st.RunID), quote(r.runID()))
 	}
-	if !r.Snap.In("metadata.json").Present() && !r.foreign() {
-		add("warning", r.Path("metadata.json"), "missing or unreadable: context.md will say so")
+	if problem := r.metadataProblem(); problem != "" && !r.foreign() {
+		add("warning", r.Path("metadata.json"), "%s: context.md will say so", problem)
 	}
 	if strings.HasPrefix(strings.TrimSpace(string(r.st.Errors)), "{") {
 		add("warning", r.doc.Path, "/errors is an object: upstream's schema has an array")
@@ -87,6 +89,18 @@ func (r *reading) twiceAnswered() []string {
 	}
 	maps.DeleteFunc(times, func(id string, n int) bool { return id == "" || n == 1 })
 	return slices.Sorted(maps.Keys(times))
+}
+
+// metadataProblem is why metadata.json says nothing of the run, "" where it does.
+func (r *reading) metadataProblem() string {
+	d := r.Snap.In("metadata.json")
+	if !d.Present() {
+		return "missing or unreadable"
+	}
+	if err := schemas.Decode("faber/metadata", "metadata.json", d.Body, nil); err != nil {
+		return "cannot read " + err.Error()
+	}
+	return ""
 }
 
 // noteLine is what a problem note says, on one line.

@@ -201,28 +201,10 @@ func unreadable(source string) *flaw {
 	case !utf8.ValidString(source):
 		return &flaw{line: line(source, invalid(source)), problem: "the form is not valid UTF-8", expected: "UTF-8", torn: true}
 	}
-	if at := conflict(source); at >= 0 {
+	if at := schemas.Conflict([]byte(source)); at >= 0 {
 		return &flaw{line: line(source, at), problem: "the form holds merge-conflict markers", expected: "one side of the conflict", torn: true}
 	}
 	return nil
-}
-
-// conflict returns where git's conflict markers begin that it leaves where it
-// could not merge, -1 where not all three stand in their order.
-func conflict(source string) int {
-	from := 0
-	first := -1
-	for _, marker := range []string{"\n<<<<<<< ", "\n=======\n", "\n>>>>>>> "} {
-		at := strings.Index(source[from:], marker)
-		if at < 0 {
-			return -1
-		}
-		if first < 0 {
-			first = at + 1
-		}
-		from += at + 1
-	}
-	return first
 }
 
 // invalid returns where the first byte stands that is not UTF-8.

@@ -22,8 +22,12 @@ type Seen struct {
 	Again time.Time
 	// Stray are the paths in the run's folder that nobody knows.
 	Stray []string
-	look  look
-	state store.Sight
+	// Notes are the problem notes that the next pass writes, and Holding the files
+	// that it passes over because they may be half of a write.
+	Notes   []engine.Document
+	Holding []engine.Holding
+	look    look
+	state   store.Sight
 }
 
 // Look is Snapshot, for callers that may keep what they make of it.
@@ -31,7 +35,13 @@ func (l *Loop) Look(f Found) (Seen, error) {
 	k := looker{l: l, f: f}
 	state := l.sightState(f)
 	lk, err := k.look()
-	return Seen{Snap: lk.snap, Again: lk.loaded.Again, Stray: lk.loaded.Stray, look: lk, state: state}, err
+	seen := Seen{Snap: lk.snap, Again: lk.loaded.Again, Stray: lk.loaded.Stray, Holding: lk.plan.Holding, look: lk, state: state}
+	for _, d := range lk.plan.Writes {
+		if d.Kind == layout.KindProblem {
+			seen.Notes = append(seen.Notes, d)
+		}
+	}
+	return seen, err
 }
 
 // sightState is how a state document looks before it is read: whatever happens
