@@ -13,7 +13,8 @@ import (
 // After returns the text of problem.md for what stands in a request folder
 // once its receipt does: "" where that is the same answer again or nothing
 // that was sent, else what the other answers say and why they move nothing.
-// What cannot be read is no answer and earns no note any more.
+// What cannot be read, or says nothing that could have counted, is no answer: the note
+// about it goes with the request.
 func After(r Receipt, a Asked) string {
 	var others []string
 	for _, kind := range []string{layout.KindResponse, layout.KindResponseCopy, layout.KindForm} {
@@ -49,7 +50,7 @@ func (a Asked) other(r Receipt, d engine.Document) string {
 	case response.RequestID != r.RequestID:
 		return fmt.Sprintf("- %s answers the request %s, this one is %s.", code(d.Path), quoted(response.RequestID), code(r.RequestID))
 	}
-	return a.differs(r, d.Path, a.meant([]string{response.Response}, response.Selected, response.Comment), response.Selected)
+	return a.differs(r, d.Path, a.meant([]string{response.Response}, response.Selected, response.Comment), response.Selected, response.Comment)
 }
 
 func (a Asked) otherForm(r Receipt, d engine.Document) string {
@@ -61,7 +62,7 @@ func (a Asked) otherForm(r Receipt, d engine.Document) string {
 	if a.Request.FreeText() {
 		words = append(words, f.Comment)
 	}
-	return a.differs(r, d.Path, a.meant(words, f.Items, f.Comment), f.Items)
+	return a.differs(r, d.Path, a.meant(words, f.Items, f.Comment), f.Items, f.Comment)
 }
 
 // meant are the words of an answer; of one that names none, the option that
@@ -76,15 +77,25 @@ func (a Asked) meant(words, selected []string, comment string) []string {
 
 // differs compares what a file says with the receipt. Saying nothing is no
 // answer, and so no other one.
-func (a Asked) differs(r Receipt, path string, words, selected []string) string {
+func (a Asked) differs(r Receipt, path string, words, selected []string, comment string) string {
 	word := strings.Join(words, ", ")
 	if strings.TrimSpace(word) == "" && len(selected) == 0 {
 		return ""
 	}
-	if a.same(r, words, selected) {
+	if a.same(r, words, selected) || !a.couldCount(words, selected, comment) {
 		return ""
 	}
 	return fmt.Sprintf("- %s says %s.", code(path), said(word, selected))
+}
+
+// couldCount reports whether what a file says could have been taken for an answer while
+// the request was open.
+func (a Asked) couldCount(words, selected []string, comment string) bool {
+	answer := Answer{Selected: selected, Comment: comment}
+	if len(words) > 0 {
+		answer.Response, answer.Selected = words[0], slices.Concat(words[1:], selected)
+	}
+	return len(a.Request.Options) == 0 || a.checkWords(&answer) == ""
 }
 
 // same reports whether a file says what the receipt says. Where several

@@ -36,6 +36,9 @@ func TestTheSameAnswerAgainIsNothingNew(t *testing.T) {
 		"an unsent form":             {decided(over), []engine.Document{over, file("form.md", form(t, "reject"))}},
 		"a form sent with no option": {decided(over), []engine.Document{over, file("form.md", form(t, submitID))}},
 		"what cannot be read":        {decided(over), []engine.Document{file("response.json", "{"), file(copyName, ""), file("form.md", "")}},
+		"an unknown word":            {decided(over), []engine.Document{file("response.json", response("perhaps", ""))}},
+		"two options":                {decided(over), []engine.Document{file("form.md", form(t, "approve", "reject", submitID))}},
+		"no comment where it needs":  {decided(over), []engine.Document{file("response.json", response("request_changes", ""))}},
 		"what cannot be opened": {decided(over), []engine.Document{
 			{Path: dir + "/response.json", Kind: layout.KindResponse, Err: errors.New("is a FIFO")},
 			{Path: present, Kind: layout.KindForm, Err: engine.ErrUnsettled},
@@ -63,13 +66,13 @@ func TestADifferentAnswerAfterTheReceiptIsExplained(t *testing.T) {
 		{"in a copy", []engine.Document{over, file(copyName, response("reject", ""))}, []string{copyName + "` says `reject`."}},
 		{"in several", []engine.Document{file("form.md", form(t, "reject", submitID)), file("response.json", response("request_changes", `,"comment":"x"`))},
 			[]string{"says `reject`.", "says `request_changes`."}},
-		{"an unknown word", []engine.Document{file("response.json", response("no", ""))}, []string{"says `no`."}},
-		{"two options", []engine.Document{file("form.md", form(t, "approve", "reject", submitID))}, []string{"says `approve, reject`."}},
 		{"an item more", []engine.Document{file("response.json", response("approve", `,"selected":["s1"]`))}, []string{"says `approve` with `s1`."}},
 		{"for another request", []engine.Document{file("response.json", responseTo("fr-2", "approve", ""))}, []string{"answers the request `fr-2`, this one is `fr-20251206-a1b2c3`."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			text := After(decided(over), asking(c.docs...))
+			a := asking(c.docs...)
+			a.Request.Items = []Item{{ID: "s1"}}
+			text := After(decided(over), a)
 			for _, want := range append(c.want, closed) {
 				if !strings.Contains(text, want) {
 					t.Errorf("the text lacks %q:\n%s", want, text)
@@ -125,6 +128,7 @@ func TestAfterASelectionTheItemsAreCompared(t *testing.T) {
 	r.Selected = []string{"s1", "s2"}
 	for selected, other := range map[string]bool{`["s2","S1"]`: false, `["s1"]`: true, `["s1","s2","s3"]`: true, `[]`: true} {
 		a := asking(file("response.json", response("approve", `,"selected":`+selected)))
+		a.Request.Items = []Item{{ID: "s1"}, {ID: "s2"}, {ID: "s3"}}
 		if text := After(r, a); (text != "") != other {
 			t.Errorf("%s: %q", selected, text)
 		}
