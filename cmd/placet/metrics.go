@@ -75,7 +75,14 @@ func (m *metrics) attach(o *reconcile.Options) {
 			shown(run, t)
 		}
 	}
-	o.Committed, o.Passed = m.committed, m.passed
+	committed := o.Committed
+	o.Committed = func(run layout.Run, plan engine.Plan, took time.Duration) {
+		m.committed(run, plan, took)
+		if committed != nil {
+			committed(run, plan, took)
+		}
+	}
+	o.Passed = m.passed
 }
 
 func (m *metrics) passed(run layout.Run, took time.Duration) {

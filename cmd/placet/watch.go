@@ -65,7 +65,7 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 		log = slog.New(slog.NewJSONHandler(w.err, nil))
 	}
 	var runner *provider.Runner
-	b, err := w.open(setup{log: log, moved: moves.moved, metrics: t.counts(), live: true, recall: true, runner: func(b *bench) *provider.Runner {
+	b, err := w.open(setup{log: log, moved: moves.moved, refused: &refusalLog{log: log}, metrics: t.counts(), live: true, recall: true, runner: func(b *bench) *provider.Runner {
 		runner = b.runner(log)
 		return runner
 	}})

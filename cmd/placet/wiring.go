@@ -62,6 +62,8 @@ type bench struct {
 type setup struct {
 	log   *slog.Logger
 	moved func(layout.Run, engine.Transition)
+	// refused says which answers do not count; nil says nothing.
+	refused *refusalLog
 	// metrics count what the loop does; nil counts nothing.
 	metrics *metrics
 	// runner carries out commands; nil for a bench that only looks.
@@ -161,6 +163,9 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 			runner.Begin(a)
 		}
 		b.alive, b.ended = runner.Alive, runner.Ended
+	}
+	if s.refused != nil {
+		options.Committed = s.refused.committed
 	}
 	if s.metrics != nil {
 		s.metrics.attach(&options)
