@@ -26,7 +26,7 @@ type live struct {
 	hasty   int16  // passes in quick succession that moved nothing
 	cool    uint16 // how long the run waits before the next one, in milliseconds
 	needs   []string
-	same    map[step]int // steps taken since there was nothing to do
+	taken   *stepCounts // nil: no step since there was nothing to do
 	back    backoff
 	rest    *rest     // nil: none
 	endedAt time.Time // the last pass
@@ -42,13 +42,12 @@ type live struct {
 	anew   bool  // its watches are not to be trusted
 }
 
-// rest is why a run is not looked at although it was marked: until a moment, or
-// for ever, unless its print changes.
+// rest is why a run is not looked at although it was marked: until a moment,
+// unless its print changes.
 type rest struct {
 	print uint64
 	until time.Time
 	epoch uint64 // of the session
-	ever  bool
 }
 
 // final is a run that nothing but a new state document can move. It costs one

@@ -20,9 +20,9 @@
 //   - One pass per run at a time; many runs side by side.
 //   - A pass ends when its plan is empty, or after 64 steps: then the run is in
 //     the set again. When the same step was taken 64 times, and once more is
-//     wanted, without a pass that had nothing left to do, the run is stuck: that
-//     is a bug of its machine, said once, and the run rests until its files
-//     change.
+//     wanted, without a pass that had nothing left to do and while nobody else
+//     changed a document, the run is stuck: that is a bug of its machine, said
+//     once. The run takes one more step a minute later, or when its files change.
 //   - A plan whose transition is no row of the table is never carried out.
 //   - An action begins after the commit of the plan that holds it, and once per
 //     process. One without an outcome document ends as a fact: its run is looked

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"placet/engine"
@@ -17,8 +16,8 @@ import (
 const (
 	// maxSteps is how many steps one pass carries out; what is left is for the
 	// next one, so that a run with which much happens keeps nobody waiting. It is
-	// also how often the same step is carried out without a pass that had nothing
-	// left to do: a machine that asks for it once more goes in circles.
+	// also how often the same step is carried out while nobody else changes a
+	// document: a machine that asks for it once more goes in circles.
 	maxSteps = 64
 	// maxMoved is how often in a row a commit may find that somebody wrote in
 	// between before the run has to wait.
@@ -29,22 +28,6 @@ const (
 
 // errHeld says that git is rewriting the tree: nothing is decided.
 var errHeld = errors.New("git is rewriting the tree")
-
-// stuckError says that a machine goes in circles.
-type stuckError struct {
-	key  engine.Key
-	same map[step]int // the steps taken since there was nothing to do
-}
-
-func (s *stuckError) Error() string {
-	kinds, steps := map[string]bool{}, 0
-	for taken, times := range s.same {
-		kinds[taken.what] = true
-		steps += times
-	}
-	return fmt.Sprintf("%s is stuck: after %d steps its machine still wants another (a bug); they were: %s",
-		s.key, steps, strings.Join(slices.Sorted(maps.Keys(kinds)), "; "))
-}
 
 // pass is one run's way to an empty plan.
 type pass struct {
@@ -61,15 +44,15 @@ type pass struct {
 	// early says until when a plan is not to be carried out yet; see absence.go.
 	early func(engine.Plan) (until time.Time, early bool)
 
-	began   time.Time    // when it began
-	moved   int          // transitions committed
-	wrote   bool         // something was committed, begun or ended
-	same    map[step]int // how often each was taken since there was nothing to do
-	more    bool         // there is more to do
-	yielded bool         // it ended after a step because others wait
-	until   time.Time    // it ended because its plan is not to be carried out before
-	swept   bool         // left-overs were looked for
-	last    look         // the last look
+	began   time.Time   // when it began
+	moved   int         // transitions committed
+	wrote   bool        // something was committed, begun or ended
+	taken   *stepCounts // the steps since there was nothing to do
+	more    bool        // there is more to do
+	yielded bool        // it ended after a step because others wait
+	until   time.Time   // it ended because its plan is not to be carried out before
+	swept   bool        // left-overs were looked for
+	last    look        // the last look
 }
 
 // newPass returns a pass that follows nothing.
@@ -92,14 +75,13 @@ func (p *pass) run(ctx context.Context) error {
 		if err := p.settled(ctx); err != nil {
 			return err
 		}
+		p.taken.seen(p.last.snap.Docs)
 		switch {
 		case p.idle(p.last.plan):
-			p.same = nil
+			p.taken = nil
 			return nil
-		case p.same[stepOf(p.last.plan)] == maxSteps:
-			stuck := &stuckError{p.f.Key(), p.same}
-			p.same = nil
-			return stuck
+		case p.taken.times(stepOf(p.last.plan)) == maxSteps:
+			return p.stuck()
 		case steps == maxSteps || p.undone(before):
 			p.more = true
 			return nil
@@ -301,42 +283,6 @@ func (p *pass) commit(ctx context.Context) error {
 	p.wrote = true
 	p.count(plan)
 	return nil
-}
-
-// step tells one step from another.
-type step struct{ what, subject string }
-
-func stepOf(plan engine.Plan) step {
-	if !writes(plan) {
-		return step{}
-	}
-	s := step{what: describe(plan)}
-	if len(plan.Transitions) > 0 {
-		s.subject = plan.Transitions[0].Subject
-	}
-	return s
-}
-
-// count notes that a plan was carried out.
-func (p *pass) count(plan engine.Plan) {
-	if p.same == nil {
-		p.same = map[step]int{}
-	}
-	p.same[stepOf(plan)]++
-}
-
-// describe says in a few words what a plan did.
-func describe(plan engine.Plan) string {
-	switch {
-	case len(plan.Transitions) > 0:
-		t := plan.Transitions[0]
-		return fmt.Sprintf("%s %s: %q → %q", t.Of, t.Event, t.From, t.To)
-	case len(plan.Writes) > 0:
-		return "wrote " + plan.Writes[0].Path
-	case len(plan.Removes) > 0:
-		return "removed " + plan.Removes[0]
-	}
-	return "appended to " + plan.Lines[0].Path
 }
 
 // legal reports a transition that is no row of the machine's table.

@@ -277,6 +277,18 @@ func (m toyMachine) quirk(s engine.Snapshot, st toyState, p *engine.Plan) error 
 			m.move(s, p, st, "counted")
 			p.Transitions[0].Subject = fmt.Sprint(st.Count)
 		}
+	case "answers": // a step to count each answer, and one to go on
+		n := 0
+		for _, d := range s.Under("requests") {
+			if d.Kind == layout.KindResponse {
+				n++
+			}
+		}
+		if st.Count < 2*n {
+			st.Count++
+			m.move(s, p, st, "counted")
+			p.Transitions[0].Subject = fmt.Sprint(st.Count % 2)
+		}
 	case "sway": // between two parts, for ever
 		st.Count++
 		m.move(s, p, st, "counted")

@@ -89,11 +89,9 @@ func (s *session) resting(lv *live) bool {
 		return false
 	}
 	left := time.Until(lv.rest.until)
-	over := !lv.rest.ever && (left <= 0 || lv.rest.epoch != s.epoch.Load())
+	over := left <= 0 || lv.rest.epoch != s.epoch.Load()
 	if !over && s.printOf(s.l.o.Store.Again(), lv) == lv.rest.print {
-		if !lv.rest.ever {
-			s.timers.set(lv.state, s.l.o.Now().Add(left))
-		}
+		s.timers.set(lv.state, s.l.o.Now().Add(left))
 		return true
 	}
 	lv.rest = nil
@@ -114,7 +112,7 @@ func (s *session) tooSoon(lv *live) bool {
 func (s *session) newPass(lv *live) *pass {
 	p := s.l.newPass(s.book.found(lv))
 	p.began = time.Now()
-	p.needs, p.same = lv.needs, lv.same
+	p.needs, p.taken = lv.needs, lv.taken
 	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
 	p.waiting = func(wait func()) {
 		s.slots.give()
@@ -183,7 +181,7 @@ func (s *session) tooEarly(lv *live, lk look, run layout.Run) bool {
 // end draws the conclusions from a pass.
 func (s *session) end(lv *live, p *pass, err error) {
 	s.haste(lv, p)
-	lv.needs, lv.same = p.needs, p.same
+	lv.needs, lv.taken = p.needs, p.taken
 	if err == nil && p.yielded {
 		s.yielded(lv)
 		return
@@ -194,15 +192,14 @@ func (s *session) end(lv *live, p *pass, err error) {
 	case err == nil:
 		s.settled(lv, p)
 	case errors.As(err, &stuck):
-		lv.rest = &rest{print: print, ever: true}
+		s.rest(lv, print, stuckWait)
 		s.fail(lv, p.f, err)
 	default:
 		wait := lv.back.next(err)
 		if s.fail(lv, p.f, err) && common(err) {
 			wait = min(wait, canaryWait)
 		}
-		lv.rest = &rest{print: print, until: time.Now().Add(wait), epoch: s.epoch.Load()}
-		s.timers.set(lv.state, s.l.o.Now().Add(wait))
+		s.rest(lv, print, wait)
 	}
 	if lv.looks++; p.more || p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {
 		s.firstOver(lv)
@@ -212,10 +209,18 @@ func (s *session) end(lv *live, p *pass, err error) {
 	}
 }
 
+// rest has a run wait, unless it changes.
+func (s *session) rest(lv *live, print uint64, wait time.Duration) {
+	lv.rest = &rest{print: print, until: time.Now().Add(wait), epoch: s.epoch.Load()}
+	s.timers.set(lv.state, s.l.o.Now().Add(wait))
+}
+
 // yielded has a run looked at again after those that wait.
 func (s *session) yielded(lv *live) {
 	lv.back.reset()
-	s.clear(lv)
+	if !lv.taken.circling() {
+		s.clear(lv)
+	}
 	s.dirty.mark(lv.state)
 	if s.book.get(lv.state) != lv {
 		s.w.Forget(lv.state)
