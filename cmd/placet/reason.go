@@ -14,9 +14,9 @@ func (b *bench) reasonFor(ctx context.Context, v view, verb, given string) (stri
 	if !b.w.atTerminal() {
 		return "", usage("cannot %s %s without a reason", verb, brief(v.Key)).try("add -m TEXT")
 	}
-	text, err := ask(ctx, newInput(b.w.in), b.w.err, fmt.Sprintf("%s %s. Why? (the reason stands in the record) ", title(verb), brief(v.Key)))
-	if err == nil && text == "" {
-		err = unanswered("nothing was written")
-	}
-	return text, err
+	p := b.w.newPrompter()
+	defer p.close()
+	question := promptLine{text: fmt.Sprintf("%s %s. Why? (the reason stands in the record) ", title(verb), brief(v.Key))}
+	err := p.ask(ctx, question, func(text string) (again string) { given = text; return "" })
+	return given, err
 }
