@@ -200,3 +200,18 @@ func TestResumeStandsBeforeTheStateMoves(t *testing.T) {
 		return len(moved) == n
 	})
 }
+
+// Whoever goes on with a cancelled run is told of by check.
+func TestCheckTellsOfARevivedRun(t *testing.T) {
+	p := newPlace(t, t.TempDir(), 1)
+	p.placet("once")
+	p.write(p.request(0)+"/response.json", p.response(0, "reject", "no"))
+	p.until("the run is cancelled", 20*time.Second, func() bool { p.placet("once"); return p.state(0).Status == "cancelled" })
+	if out, code := p.placet("check"); code != 0 || strings.Contains(out, "was cancelled") {
+		t.Fatalf("check ends with %d: %s", code, out)
+	}
+	p.edit(p.runs[0]+"/state.json", `"cancelled"`, `"in_progress"`)
+	if out, code := p.placet("check"); code != 1 || !strings.Contains(out, "the run was cancelled by tester") {
+		t.Errorf("check ends with %d: %s", code, out)
+	}
+}

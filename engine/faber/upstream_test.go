@@ -299,3 +299,36 @@ func TestStepIndexOfUpstreamIsKept(t *testing.T) {
 		}
 	}
 }
+
+// An upstream session that pauses for longer than placet waits goes on with what placet
+// has ended: nothing is moved a second time, and check says what there is twice.
+func TestUpstreamGoesOnAfterAPause(t *testing.T) {
+	flows, err := upstreamflow.Load("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range flows {
+		for response, want := range map[string]string{"approve": "several entries for request", "reject": "the run was cancelled by keiko"} {
+			w, answer := upstreamRun(t, "approval", "", response)
+			steps := f.Steps(answer)
+			steps[0].Do(runFiles{w}, w.Now)
+			if taken := w.stand(); len(taken) != 1 {
+				t.Fatalf("%s %s: took %v", f.Name, response, taken)
+			}
+			receipt := w.Files[w.In("requests/fr-1/receipt.json")]
+			for _, step := range steps[1:4] {
+				step.Do(runFiles{w}, w.Now)
+				if taken := w.stand(); len(taken) > 0 {
+					t.Errorf("%s %s: took %v", f.Name, response, taken)
+				}
+			}
+			snap, _ := w.Full()
+			if found := fmt.Sprint(w.Machine.Account(snap).Findings); !strings.Contains(found, want) {
+				t.Errorf("%s %s: %s", f.Name, response, found)
+			}
+			if w.Files[w.In("requests/fr-1/receipt.json")] != receipt {
+				t.Errorf("%s %s: the receipt changed", f.Name, response)
+			}
+		}
+	}
+}
