@@ -80,19 +80,9 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 			return engine.Plan{Needs: needs}, nil
 		}
 	}
-	p, moved := r.route()
-	if r.editErr != nil {
-		r.noteEdit()
-		p, moved = engine.Plan{}, false
-	}
-	if moved {
-		missing, ok := r.addResume(&p)
-		if len(missing) > 0 {
-			return engine.Plan{Needs: append(needs, missing...)}, nil
-		}
-		if moved = ok; !ok {
-			p, r.Held = engine.Plan{}, true
-		}
+	p, moved, more := r.move()
+	if needs = append(needs, more...); len(s.Lacks(needs)) > 0 {
+		return engine.Plan{Needs: needs}, nil
 	}
 	if !moved {
 		p = r.owed()
@@ -104,6 +94,23 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 	p.WakeAt(r.Wake)
 	p.Holding = r.Holding
 	return p, nil
+}
+
+// move is the edge that is taken now, with resume.md where an agent goes on after it;
+// moved is false where there is none. needs are the files that resume.md hangs on.
+func (r *reading) move() (p engine.Plan, moved bool, needs []string) {
+	p, moved = r.route()
+	if r.editErr != nil {
+		r.noteEdit()
+		return engine.Plan{}, false, nil
+	}
+	if !moved {
+		return p, false, nil
+	}
+	if needs, moved = r.addResume(&p); !moved {
+		p = engine.Plan{}
+	}
+	return p, moved, needs
 }
 
 // needs are the files outside the run's folder that the state calls for.

@@ -87,21 +87,22 @@ func (r *reading) resume() []byte {
 }
 
 // addResume adds resume.md to a transition after which an agent goes on: it stands before
-// the state says so. missing are the files that must be looked up first; ok is false
-// while the transition has to wait for one.
-func (r *reading) addResume(p *engine.Plan) (missing []string, ok bool) {
+// the state says so. needs are the files that it hangs on; ok is false while the
+// transition has to wait for one of them.
+func (r *reading) addResume(p *engine.Plan) (needs []string, ok bool) {
 	after := r.after(*p)
 	if after.foreign() || !after.resumes() {
 		return nil, true
 	}
-	if spec := r.spec(); layout.Safe(spec) && !r.Snap.Has(spec) {
-		return []string{spec}, true
+	if spec := r.spec(); layout.Safe(spec) {
+		needs = append(needs, spec)
 	}
 	if r.resumeBusy() {
-		return nil, false
+		r.Held = true
+		return needs, false
 	}
 	after.view(p, "resume.md", layout.FaberResume, after.resume())
-	return nil, true
+	return needs, true
 }
 
 // after is the run as a plan will have made it.

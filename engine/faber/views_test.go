@@ -1,6 +1,7 @@
 package faber
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -202,5 +203,36 @@ func TestFormInOtherLanguages(t *testing.T) {
 	}
 	if len(forms) != 3 {
 		t.Errorf("%d different forms for en, ko, ja and an unknown language", len(forms))
+	}
+}
+
+// resume.md is one of the writes of the commit that sets the run to work again. The answer
+// waits while a file cannot be read that decides what resume.md says.
+func TestResumeIsWrittenWithTheState(t *testing.T) {
+	for _, source := range []string{"specs/x.md", plainDir + "/issue.json"} {
+		w := waitingRun(t)
+		w.Put(w.Run.State, strings.Replace(w.Files[w.Run.State], `"status"`, `"work_id": 1, "artifacts": {"spec_path": "specs/x.md"}, "status"`, 1))
+		w.Put("specs/x.md", "# X\n")
+		w.Put(w.In("issue.json"), `{"number": 1, "title": "t"}`)
+		w.Unsettled[source] = true
+		w.Respond("fr-1", map[string]any{"response": "request_changes", "comment": "Use UTF-8"})
+		if taken := w.settle(); len(taken) > 0 || w.Has("resume.md") {
+			t.Errorf("%s is being written: took %v", source, taken)
+		}
+		delete(w.Unsettled, source)
+		var writes []string
+		_, p := w.Full()
+		for _, d := range p.Writes {
+			writes = append(writes, w.Snapshot(nil).Rel(d.Path))
+		}
+		if len(p.Transitions) == 0 || !slices.Contains(writes, "resume.md") || !slices.Contains(writes, "state.json") {
+			t.Errorf("%s: transitions %v, writes %q", source, p.Transitions, writes)
+		}
+		w.settle()
+		for _, d := range p.Writes {
+			if d.Path == w.In("resume.md") && w.Files[d.Path] != string(d.Body) {
+				t.Errorf("resume.md is written twice:\n%s\n%s", d.Body, w.Files[d.Path])
+			}
+		}
 	}
 }
