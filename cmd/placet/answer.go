@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,45 +26,56 @@ type reply struct {
 	by       string   // --as
 }
 
-// words of options that mean yes and no, in the order in which they are tried.
-// Where none means yes, the option does that stands for none.
+// decision is a verb that stands for one option.
+type decision struct {
+	verb string
+	// words name its option, in the order in which they are tried.
+	words []string
+	// means reports whether a word stands for them in a request about a decision
+	// that offers none of them.
+	means func(word string) bool
+}
+
 var (
-	approvals = []string{"approve", "confirm", "accept", "appropriate"}
-	refusals  = []string{"reject", "cancel", "abort"}
+	approving = decision{"approve", []string{"approve", "confirm", "accept", "appropriate"}, gate.Approves}
+	rejecting = decision{"reject", []string{"reject", "cancel", "abort"}, gate.Refuses}
 )
+
+// option is the option that the verb stands for, "" where there is none, or more
+// than one may be.
+func (d decision) option(a engine.Asked) string {
+	all := options(a)
+	for _, word := range d.words {
+		if id, ok := gate.Match(all, word); ok {
+			return id
+		}
+	}
+	all = slices.DeleteFunc(all, func(o gate.Option) bool { return !d.means(o.ID) })
+	if len(all) == 1 && gate.Decides(a.Type) {
+		return all[0].ID
+	}
+	if d.verb == approving.verb {
+		return a.Default
+	}
+	return ""
+}
 
 // pick chooses the option that a verb stands for. A request without it is not
 // answered by something near.
-func pick(t target, verb string, words []string) (string, error) {
-	if id := firstOf(options(t.Asked), words); id != "" {
+func (d decision) pick(t target) (string, error) {
+	if id := d.option(t.Asked); id != "" {
 		return id, nil
 	}
-	if verb == verbApprove && t.Default != "" {
-		return t.Default, nil
-	}
-	p := refused("cannot %s %s: it offers %s", verb, t.label(), offers(t))
-	if verb == verbReject && t.NoReject != "" {
+	p := refused("cannot %s %s: it offers %s", d.verb, t.label(), offers(t))
+	if d.verb == rejecting.verb && t.NoReject != "" {
 		return "", p.try("%s", line(t.NoReject))
 	}
 	if t.FreeText {
-		p.text = fmt.Sprintf("cannot %s %s: it asks for an answer in words", verb, t.label())
+		p.text = fmt.Sprintf("cannot %s %s: it asks for an answer in words", d.verb, t.label())
 		return "", p.try("%s", inWords(reference(t.Asked)))
 	}
 	// Which option is meant is not for placet to say: the first may be the contrary.
 	return "", p.try("placet respond %s OPTION chooses one of them", reference(t.Asked))
-}
-
-// approval is the option that approve picks, "" where none does.
-func approval(a engine.Asked) string { return cmp.Or(firstOf(options(a), approvals), a.Default) }
-
-// firstOf is the option that the first of some words names, "" for none.
-func firstOf(options []gate.Option, words []string) string {
-	for _, word := range words {
-		if id, ok := gate.Match(options, word); ok {
-			return id
-		}
-	}
-	return ""
 }
 
 func options(t engine.Asked) []gate.Option {

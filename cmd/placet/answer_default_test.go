@@ -30,16 +30,16 @@ func level() target {
 }
 
 func TestApprovePicksTheDefaultAndRejectHasAHint(t *testing.T) {
-	if got, err := pick(level(), verbApprove, approvals); got != "appropriate" || err != nil {
+	if got, err := approving.pick(level()); got != "appropriate" || err != nil {
 		t.Errorf("approve: %q, %v", got, err)
 	}
-	_, err := pick(level(), verbReject, refusals)
+	_, err := rejecting.pick(level())
 	if p, ok := err.(*problem); !ok || p.code != exitProblem || !strings.Contains(p.text, "it offers appropriate, raise, lower") || p.hint != "placet respond hitl-3f9a12c4 lower" {
 		t.Errorf("reject: %#v", err)
 	}
 	named := with("approve", "other")
 	named.Default = "other"
-	if got, err := pick(named, verbApprove, approvals); got != "approve" || err != nil {
+	if got, err := approving.pick(named); got != "approve" || err != nil {
 		t.Errorf("an option of that name: %q, %v", got, err)
 	}
 }

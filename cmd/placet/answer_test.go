@@ -33,28 +33,29 @@ func TestApproveAndRejectPickTheirOptionOrNone(t *testing.T) {
 		{[]string{"cancel", "confirm"}, "confirm", "cancel", ""},
 		{[]string{"retry", "skip", "abort"}, "", "abort", "retry"},
 		{[]string{"Approve", "Reject"}, "Approve", "Reject", ""},
-		{[]string{"approve all", "disapprove"}, "", "", "approve all"},
-		{[]string{"yes", "no"}, "", "", "yes"},
+		{[]string{"approve all", "disapprove"}, "", "disapprove", "approve all"},
+		{[]string{"yes", "no"}, "yes", "no", "yes"},
+		{[]string{"yes", "ok", "no", "stop"}, "", "", "yes"},
+		{[]string{"yes", "no", "cancel", "confirm"}, "confirm", "cancel", "yes"},
 		{[]string{"accept", "reopen:a"}, "accept", "", ""},
 		{[]string{"confirm", "approve", "abort", "cancel", "reject"}, "approve", "reject", ""},
 	}
 	for _, test := range tests {
 		to := with(test.offered...)
 		for _, verb := range []struct {
-			name  string
-			words []string
-			want  string
-		}{{"approve", approvals, test.yes}, {"reject", refusals, test.no}} {
-			got, err := pick(to, verb.name, verb.words)
+			decision
+			want string
+		}{{approving, test.yes}, {rejecting, test.no}} {
+			got, err := verb.pick(to)
 			if got != verb.want || (err != nil) != (verb.want == "") {
-				t.Errorf("%s of %q: %q, %v; want %q", verb.name, test.offered, got, err, verb.want)
+				t.Errorf("%s of %q: %q, %v; want %q", verb.verb, test.offered, got, err, verb.want)
 			}
 			if err != nil && (err.(*problem).code != exitProblem || !strings.Contains(err.(*problem).hint, "placet respond")) {
-				t.Errorf("%s of %q: %#v", verb.name, test.offered, err)
+				t.Errorf("%s of %q: %#v", verb.verb, test.offered, err)
 			}
 		}
 	}
-	if _, err := pick(with(), "approve", approvals); err == nil || !strings.Contains(err.Error(), "in words") {
+	if _, err := approving.pick(with()); err == nil || !strings.Contains(err.Error(), "in words") {
 		t.Errorf("of a question: %v", err)
 	}
 }

@@ -3,22 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/spf13/cobra"
 )
 
-// The verbs that stand for one option.
-const (
-	verbApprove = "approve"
-	verbReject  = "reject"
-)
-
 // approveCommand answers yes.
 func approveCommand(w *world) *cobra.Command {
-	return plainVerb(w, verbApprove, approvals, "Answer a request with approve, confirm or accept", `
-Picks the option "approve", "confirm" or "accept" of an open request, or the one
-that stands for none where it may be left out; a request that offers none of
+	return plainVerb(w, approving, "Answer a request with approve, confirm or accept", `
+Picks the option "approve", "confirm" or "accept" of an open request, or, of one
+about a decision, its only option that agrees, such as "yes" or "ship"; else the
+one that stands for none where it may be left out. A request that offers none of
 them is not answered. REQUEST is the request's id as the inbox shows
 it, <run>:<id> where two runs use it, or a run that has one open request. It
 may be left out where one request alone is open.`)
@@ -26,16 +20,17 @@ may be left out where one request alone is open.`)
 
 // rejectCommand answers no.
 func rejectCommand(w *world) *cobra.Command {
-	return plainVerb(w, verbReject, refusals, "Answer a request with reject, cancel or abort", `
-Picks the option "reject", "cancel" or "abort" of an open request; a request
+	return plainVerb(w, rejecting, "Answer a request with reject, cancel or abort", `
+Picks the option "reject", "cancel" or "abort" of an open request, or, of one
+about a decision, its only option that refuses, such as "no" or "stop". A request
 that offers none of them is not answered. REQUEST is named as for approve.`)
 }
 
 // plainVerb is a verb that stands for one option.
-func plainVerb(w *world, verb string, words []string, short, long string) *cobra.Command {
+func plainVerb(w *world, d decision, short, long string) *cobra.Command {
 	r := reply{}
 	cmd := &cobra.Command{
-		Use: verb + " [REQUEST]", Short: short, Long: short + "." + long + answerNote,
+		Use: d.verb + " [REQUEST]", Short: short, Long: short + "." + long + answerNote,
 		Args: takes(0, 1), GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := w.look()
@@ -48,12 +43,12 @@ func plainVerb(w *world, verb string, words []string, short, long string) *cobra
 			}
 			t, err := b.oneRequest(name)
 			if err != nil {
-				return b.already(err, words, nil)
+				return b.already(err, func(c closed) bool { return c.says(d.words) || d.means(c.receipt.Response) })
 			}
-			if r.option, err = pick(t, verb, words); err != nil {
+			if r.option, err = d.pick(t); err != nil {
 				return err
 			}
-			if err := b.wasShown(t, digest, verb, ""); err != nil {
+			if err := b.wasShown(t, digest, d.verb, ""); err != nil {
 				return err
 			}
 			return b.reply(cmd.Context(), t, r, digest == "")
@@ -79,18 +74,13 @@ func answerFlags(cmd *cobra.Command, r *reply) {
 }
 
 // already lets the same answer to a closed request pass: approving twice is
-// one approval. Anything else stays refused: another option than one of words, and,
-// where more is given, another choice than the two make together.
-func (b *bench) already(err error, words, more []string) error {
+// one approval. Anything else stays refused.
+func (b *bench) already(err error, same func(closed) bool) error {
 	var c closed
 	if !errors.As(err, &c) {
 		return err
 	}
-	same := c.says(words)
-	if len(more) > 0 {
-		same = c.saysAll(slices.Concat(words, more))
-	}
-	if same && c.receipt.Result == "accepted" {
+	if same(c) && c.receipt.Result == "accepted" {
 		return b.w.answer(written{
 			RequestID: c.receipt.RequestID, Run: c.run.String(), Response: c.receipt.Response,
 			Selected: append([]string{}, c.receipt.Selected...), Comment: c.receipt.Comment,
@@ -129,7 +119,7 @@ an answer, the request is shown and the answer is asked for. REQUEST is named as
 			}
 			t, err := b.oneRequest(name)
 			if err != nil {
-				return b.already(err, nonEmpty(r.option), slices.Concat(r.more, r.selected))
+				return b.already(err, func(c closed) bool { return c.saysAll(r) })
 			}
 			if err := b.wasShown(t, digest, "respond", " …"); err != nil {
 				return err
@@ -167,13 +157,6 @@ func (b *bench) reply(ctx context.Context, t target, r reply, asks bool) error {
 // given reports whether a reply without an option is an answer.
 func (t target) given(r reply) bool {
 	return t.FreeText && r.comment != "" || t.Default != "" && (len(r.selected) > 0 || r.comment != "")
-}
-
-func nonEmpty(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return []string{s}
 }
 
 // first is the first argument, "" where there is none.

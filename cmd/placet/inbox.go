@@ -329,9 +329,9 @@ func severalCommand(a engine.Asked, name string) string {
 func optionCommand(a engine.Asked, option, name string) string {
 	verb, args, flags := "placet respond", []string{name, line(option)}, []string{}
 	switch option {
-	case approval(a):
+	case approving.option(a):
 		verb, args = "placet approve", args[:1]
-	case firstOf(options(a), refusals):
+	case rejecting.option(a):
 		verb, args = "placet reject", args[:1]
 	}
 	switch {

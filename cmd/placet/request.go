@@ -172,9 +172,16 @@ func (c closed) says(words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { _, same := gate.Match(given, word); return same })
 }
 
-// saysAll reports whether words, in any order, are all that was taken: the option
-// and what was selected.
-func (c closed) saysAll(words []string) bool {
+// saysAll reports whether a reply is what was taken: the option alone, or, where it
+// names more, in any order, the option and what was selected.
+func (c closed) saysAll(r reply) bool {
+	words := slices.Concat(r.more, r.selected)
+	if len(words) == 0 {
+		return c.says([]string{r.option})
+	}
+	if r.option != "" {
+		words = append(words, r.option)
+	}
 	var taken []gate.Option
 	for _, id := range append([]string{c.receipt.Response}, c.receipt.Selected...) {
 		if _, there := gate.Match(taken, id); !there {

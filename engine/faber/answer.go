@@ -20,12 +20,6 @@ const (
 	actAbort    = "abort"
 )
 
-// decides reports whether a request is about a decision, so that its answer
-// earns an approval event.
-func decides(typ string) bool {
-	return typ == "approval" || typ == "confirmation" || typ == "review"
-}
-
 // kindOf reads an unknown request type: with options it is a selection, else a
 // clarification.
 func kindOf(typ string, options int) string {
@@ -248,7 +242,7 @@ func (r *reading) answerEvents(out outcome) []emission {
 	id := schemas.Object{{Name: "request_id", Value: o.a.ID}}
 	switch out.action {
 	case actContinue:
-		if decides(o.req.Type) && agrees(o.req, a.Response) {
+		if gate.Decides(o.req.Type) && agrees(o.req, a.Response) {
 			add("approval_granted", "", "", approvalMetadata(o, a, "approved_by"))
 		}
 	case actRevise, actRetry:
@@ -256,7 +250,7 @@ func (r *reading) answerEvents(out outcome) []emission {
 	case actSkip:
 		add("step_skip", step, "skipped", id)
 	case actAbort:
-		if decides(o.req.Type) && gate.Fold(a.Response) != gate.Fold("abort") {
+		if gate.Decides(o.req.Type) && gate.Fold(a.Response) != gate.Fold("abort") {
 			add("approval_denied", "", "", approvalMetadata(o, a, "denied_by"))
 		}
 		add("workflow_cancelled", "", "cancelled", id)

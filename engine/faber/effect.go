@@ -114,7 +114,7 @@ func action(req gate.Request, response string) string {
 	switch {
 	case agrees(req, response):
 		return actContinue
-	case isWord(response, ownRefusals) || decides(req.Type) && gate.Refuses(response) && !offers(req, ownRefusals):
+	case isWord(response, ownRefusals) || gate.Decides(req.Type) && gate.Refuses(response) && !offers(req, ownRefusals):
 		return actAbort
 	case gate.Refuses(response):
 		return actRevise // never goes on, not even as one choice of many
@@ -135,7 +135,7 @@ var (
 
 // agrees reports whether an option is the one that lets what is asked about happen.
 func agrees(req gate.Request, response string) bool {
-	return isWord(response, ownApprovals) || decides(req.Type) && gate.Approves(response) && !offers(req, ownApprovals)
+	return isWord(response, ownApprovals) || gate.Decides(req.Type) && gate.Approves(response) && !offers(req, ownApprovals)
 }
 
 func isWord(word string, words []string) bool {

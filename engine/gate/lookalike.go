@@ -28,6 +28,13 @@ func Approves(word string) bool { return isOne(approving, word) }
 // Refuses reports whether a word is one of those that refuse, however it is folded.
 func Refuses(word string) bool { return isOne(refusing, word) }
 
+// Decides reports whether a type of request is about a decision. In one that is, every
+// word that agrees or refuses stands for the family's own, where none of those is
+// offered; and its answer earns an approval event.
+func Decides(typ string) bool {
+	return typ == "approval" || typ == "confirmation" || typ == "review"
+}
+
 func isOne(words []string, word string) bool {
 	_, ok := match(words, word)
 	return ok
