@@ -27,9 +27,10 @@ func initCommand(w *world) *cobra.Command {
 	return &cobra.Command{
 		Use: "init", Short: "Make this folder a workspace",
 		Long: `Makes a folder a workspace: writes placet.toml with every setting and its
-default, creates .placet/, and has git ignore what placet leaves there and the
-optimizer's audit databases. Nothing that exists is overwritten. placet works
-without it, too.`,
+default, creates .placet/, and has git ignore what placet leaves there, the lock
+files of runs and the optimizer's audit databases. What is there stays as it is;
+what is missing is added, and a second run adds nothing. placet works without it,
+too.`,
 		Args: takes(0, 0), GroupID: groupSetUp,
 		RunE: func(*cobra.Command, []string) error {
 			root, err := w.root()
@@ -41,43 +42,81 @@ without it, too.`,
 	}
 }
 
-// initialized is init as JSON.
+// initialized is init as JSON: what it created, completed and had git ignore, and
+// what was there.
 type initialized struct {
 	Workspace string   `json:"workspace"`
 	Created   []string `json:"created"`
+	Completed []string `json:"completed"`
 	Ignored   []string `json:"ignored"`
+	There     []string `json:"there"`
 }
 
 func (w *world) init(root string) error {
-	done := initialized{Workspace: root, Created: []string{}, Ignored: []string{}}
+	done := initialized{Workspace: root, Created: []string{}, Completed: []string{}, Ignored: []string{}, There: []string{}}
 	disk := store.OS(root)
-	config := filepath.Join(root, "placet.toml")
-	if err := add(disk, "placet.toml", store.ForCreating, initialSettings); errors.Is(err, fs.ErrExist) {
-		return usage("cannot create %q: it exists already, and is never overwritten", config).try("edit it, or remove it to begin anew")
-	} else if err != nil {
-		return refused("cannot create %q: %v", config, plain(err))
+	if err := done.create("placet.toml", func() error { return add(disk, "placet.toml", store.ForCreating, initialSettings) }); err != nil {
+		return err
 	}
-	done.Created = append(done.Created, "placet.toml")
-	switch err := disk.Mkdir(store.PrivateDir); {
-	case err == nil:
-		done.Created = append(done.Created, ".placet/")
-	case !errors.Is(err, fs.ErrExist):
-		return refused("cannot create .placet/: %v", plain(err))
+	if err := done.create(".placet/", func() error { return disk.Mkdir(store.PrivateDir) }); err != nil {
+		return err
 	}
 	if info, err := disk.Stat(store.PrivateDir); err == nil && !info.Mode.IsDir() {
 		return refused("cannot create .placet/: %s stands in its place", store.Describe(info.Mode)).try("remove it")
 	}
+	if err := done.ignoreScratch(disk); err != nil {
+		return refused("cannot write .placet/.gitignore: %v", plain(err))
+	}
 	var err error
 	if done.Ignored, err = exclude(root); err != nil {
-		w.note("cannot have git ignore %s: %v", strings.Join(slices.Concat(ignored, databases), " "), plain(err))
+		w.note("cannot have git ignore %s: %v", strings.Join(excluded, " "), plain(err))
 	}
 	return w.answer(done, func() {
-		w.say("created %s in %s", strings.Join(done.Created, " and "), root)
-		if len(done.Ignored) > 0 {
-			w.say("git ignores from now on, in this clone: %s", strings.Join(done.Ignored, ", "))
-		}
+		w.sayList("created", done.Created, " in "+root)
+		w.sayList("completed", done.Completed, "")
+		w.sayList("was there:", done.There, "")
+		w.sayList("git ignores from now on, in this clone:", done.Ignored, "")
 		w.say("next: placet watch")
 	})
+}
+
+// sayList prints names after what is said of them, nothing where there are none.
+func (w *world) sayList(what string, names []string, where string) {
+	if len(names) > 0 {
+		w.say("%s %s%s", what, strings.Join(names, ", "), where)
+	}
+}
+
+// create makes one thing, unless it is there.
+func (d *initialized) create(name string, create func() error) error {
+	switch err := create(); {
+	case err == nil:
+		d.Created = append(d.Created, name)
+	case errors.Is(err, fs.ErrExist):
+		d.There = append(d.There, name)
+	default:
+		return refused("cannot create %s: %v", name, plain(err))
+	}
+	return nil
+}
+
+// ignoreScratch has git ignore all that .placet/ holds, wherever the folder goes.
+func (d *initialized) ignoreScratch(disk store.FS) error {
+	const name, all = store.PrivateDir + "/.gitignore", "*"
+	body, err := readBelow(disk, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	into := &d.Completed
+	switch {
+	case err != nil:
+		into = &d.Created
+	case len(missingLines(string(body), []string{all})) == 0:
+		d.There = append(d.There, name)
+		return nil
+	}
+	*into = append(*into, name)
+	return add(disk, name, store.ForAppending, newLines(body, all))
 }
 
 // add writes a text at the end of a file below a root, over no link.
@@ -90,17 +129,20 @@ func add(disk store.FS, name string, how store.How, text string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// ignored are the names that git must not see: placet's scratch and its
-// temporary files.
+// ignored are the names that git must not see in any workspace: placet's scratch and
+// its temporary files.
 var ignored = []string{".placet/", ".placet-*.tmp"}
 
-// databases are the names of the optimizer's audit databases, in whichever root,
-// and of what SQLite lays beside one: committed while the daemon writes them, they
-// are torn.
-var databases = []string{"audit_global.db", "audit_global.db-wal", "audit_global.db-shm", "audit_global.db-journal"}
+// excluded are all names that git must not see: besides, the lock files of FABER's
+// runs, and the optimizer's audit databases, in whichever root, with what SQLite lays
+// beside one. Committed while the daemon writes them, they are torn.
+var excluded = slices.Concat(ignored, []string{
+	"state.json.lock", ".next-id.lock",
+	"audit_global.db", "audit_global.db-wal", "audit_global.db-shm", "audit_global.db-journal",
+})
 
-// exclude has this clone's git ignore placet's names and the databases, and returns
-// those that it did not ignore before. Outside of git there is nothing to do.
+// exclude has this clone's git ignore the excluded names, and returns those that it
+// did not ignore before. Outside of git there is nothing to do.
 func exclude(root string) ([]string, error) {
 	file := excludeFile(root)
 	if file == "" {
@@ -115,18 +157,14 @@ func exclude(root string) ([]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []string{}, err
 	}
-	missing := missingLines(string(body), slices.Concat(ignored, databases))
+	missing := missingLines(string(body), excluded)
 	if len(missing) == 0 {
 		return missing, nil
 	}
 	if err := disk.Mkdir(path.Dir(name)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return []string{}, err
 	}
-	text := strings.Join(missing, "\n") + "\n"
-	if len(body) > 0 && body[len(body)-1] != '\n' {
-		text = "\n" + text
-	}
-	if err := add(disk, name, store.ForAppending, text); err != nil {
+	if err := add(disk, name, store.ForAppending, newLines(body, missing...)); err != nil {
 		return []string{}, err
 	}
 	return missing, nil
@@ -179,6 +217,15 @@ func readBelow(disk store.FS, name string) ([]byte, error) {
 		err = errors.New("it is larger than 1 MiB")
 	}
 	return body, err
+}
+
+// newLines are lines to add to a text, which may not end with its line.
+func newLines(text []byte, lines ...string) string {
+	added := strings.Join(lines, "\n") + "\n"
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		return "\n" + added
+	}
+	return added
 }
 
 // missingLines returns those of the wanted lines that a text does not have.

@@ -291,6 +291,21 @@ func TestOnePlacetHoldsTheWorkspace(t *testing.T) {
 	})
 }
 
+func TestWhatGitIgnoresIsWrittenWhereACrashLeftItEmpty(t *testing.T) {
+	for left, want := range map[string]string{"": "*\n", "*\n": "*\n", "# mine\n": "# mine\n"} {
+		m := memfs.New(nil)
+		m.Put(".placet/.gitignore", left)
+		unlock, err := store.New(m, store.Options{}).LockWorkspace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+		if got := m.Tree()[".placet/.gitignore"]; got != want {
+			t.Errorf("%q becomes %q, want %q", left, got, want)
+		}
+	}
+}
+
 func TestAWorkspaceLockThatWasRemovedIsTakenAnew(t *testing.T) {
 	m := memfs.New(nil)
 	removed := false

@@ -12,15 +12,25 @@ const PrivateDir = ".placet"
 
 const lockName = PrivateDir + "/lock"
 
-// private makes .placet/ with its own .gitignore, where it is missing.
+const ignoreName = PrivateDir + "/.gitignore"
+
+// private makes .placet/ with its own .gitignore, where it is missing. An empty one was
+// left by a crash.
 func (s *Store) private() error {
-	if _, err := s.fs.Stat(PrivateDir + "/.gitignore"); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	how := ForAppending
+	info, err := s.fs.Stat(ignoreName)
+	switch {
+	case err == nil && (info.Size > 0 || !info.Mode.IsRegular()):
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		how = ForCreating
+	case err != nil:
 		return err
 	}
 	if err := s.fs.Mkdir(PrivateDir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	f, err := s.fs.Open(PrivateDir+"/.gitignore", ForCreating, 0o666)
+	f, err := s.fs.Open(ignoreName, how, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
