@@ -28,13 +28,15 @@
 //	   │              fail (RETRY)▼      │                       │
 //	   │                      retrying ─┘ ◀──────reopened───────┘
 //	   │    fail (ESCALATE_*)    ▲
-//	   └───── escalated ─────────┘ retry_more; env_fixed goes back to validating
+//	   └───── escalated ─────────┘ retry_more; env_fixed goes back to validating,
+//	             │                 as revalidate does for a completed checkpoint whose
+//	             │                 dependency was reopened and has ended anew
 //	             └──skip──▶ aborted (final), as by a removed definition, an
 //	                        aborted dependency or an aborted session
 //
 // One edge is one commit; edges.go has the table, step.go the order in which
-// edges are looked for, session.go, starting.go and following.go their guards, owed.go what
-// a state calls for. The family's own ideas: definitions.go and findings.go
+// edges are looked for, session.go, starting.go, revalidate.go and following.go
+// their guards, owed.go what a state calls for. The family's own ideas: definitions.go and findings.go
 // (what a design says and what is wrong with it), judge.go and route.go (what
 // an attempt is worth and what becomes of it), attempt.go (what workers hand
 // in), requests.go (what a person is asked).

@@ -77,6 +77,7 @@ const (
 	skip              = "skip"
 	skipForcedEvent   = "skip_forced"
 	reopenedEvent     = "reopened"
+	revalidate        = "revalidate"
 )
 
 // edges is the table: what is possible. step.go says which edge is taken now.
@@ -164,6 +165,7 @@ func checkpointEdges() []engine.Edge {
 	add(status{Escalated}, skip, Aborted)
 	add(status{Escalated}, skipForcedEvent, Aborted)
 	add(status{Completed}, reopenedEvent, Retrying)
+	add(status{Completed}, revalidate, Validating)
 	return list
 }
 

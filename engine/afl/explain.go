@@ -126,6 +126,7 @@ func (x explaining) session() {
 			x.checkpoint(id, c)
 		}
 	}
+	x.revalidated()
 	if all, _ := r.finished(); all && st.Status == Delegating {
 		x.review()
 	}

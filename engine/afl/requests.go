@@ -239,13 +239,21 @@ func (r *reading) dependentsOf(cp string) []string {
 func (r *reading) askReview(req *gate.Request) schemas.Object {
 	req.Prompt = r.words("ask.implementation_review")
 	r.offer(req, optAccept)
-	done := []string{}
+	done, needed := []string{}, map[string]bool{}
+	for _, d := range r.defs {
+		for _, dep := range d.Dependencies {
+			needed[dep] = true
+		}
+	}
 	for _, id := range r.order {
 		if c := r.checkpoint(id); c != nil && c.Status == Completed && r.defs[id] != nil {
 			done = append(done, id)
-			option := optReopen + id
+			option, effect := optReopen+id, "effect.reopen"
+			if needed[id] {
+				effect = "effect.reopen.needed"
+			}
 			req.Options = append(req.Options, gate.Option{
-				ID: option, Description: r.words("option.reopen"), Effect: phrase(r.lang(), "effect.reopen", "checkpoint", id),
+				ID: option, Description: r.words("option.reopen"), Effect: phrase(r.lang(), effect, "checkpoint", id),
 			})
 			req.Several = append(req.Several, option)
 			req.CommentRequired = append(req.CommentRequired, option)

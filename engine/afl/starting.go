@@ -56,6 +56,9 @@ func (r *reading) starts() (p engine.Plan, ok bool) {
 			return p, true
 		}
 	}
+	if p, ok := r.revalidates(running); ok {
+		return p, true
+	}
 	for _, id := range r.order {
 		if p, ok := r.start(id, taken); ok {
 			return p, true
@@ -126,12 +129,16 @@ func (r *reading) withheld() bool { return r.cfg.Still && r.cfg.WorkerCommand !=
 // ready reports whether a checkpoint's dependencies are met.
 func (r *reading) ready(id string) bool {
 	for _, dep := range r.defs[id].Dependencies {
-		c := r.checkpoint(dep)
-		if c == nil || c.Status != Completed && !(c.Status == Aborted && c.Skip == skipForced) {
+		if c := r.checkpoint(dep); c == nil || !met(c) {
 			return false
 		}
 	}
 	return true
+}
+
+// met reports whether what depends on a checkpoint may start.
+func met(c *Checkpoint) bool {
+	return c.Status == Completed || c.Status == Aborted && c.Skip == skipForced
 }
 
 // attempt begins the next attempt: a fresh worker, nothing asked, and nothing

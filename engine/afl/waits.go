@@ -94,7 +94,7 @@ func (r *reading) unmet(id string) []string {
 	var list []string
 	for _, dep := range d.Dependencies {
 		c := r.checkpoint(dep)
-		if c == nil || c.Status != Completed && !(c.Status == Aborted && c.Skip == skipForced) {
+		if c == nil || !met(c) {
 			list = append(list, fmt.Sprintf("%s (%s)", dep, r.statusOf(dep)))
 		}
 	}

@@ -1,0 +1,115 @@
+package afl
+
+import (
+	"strings"
+
+	"placet/engine"
+)
+
+// bases says of the checkpoints that depend on a reopened one whether they stand on what
+// passed last. A checkpoint that a review reopens changes the base of what was built on
+// it: that is validated again, in the order of the dependencies, before the next round.
+type bases struct {
+	r        *reading
+	reopened map[string]bool // by the round in hand
+	known    map[string]*base
+}
+
+// base is what is known of one checkpoint.
+type base struct {
+	below bool // it depends on a reopened one, directly or not
+	stale bool // a dependency ended after it did
+	sound bool // it is over and not stale, and so is all that it depends on
+}
+
+// bases are those of the round in hand; nil while no round has reopened anything.
+func (r *reading) bases() *bases {
+	v := r.st.Review
+	if v == nil || v.Status != reopened {
+		return nil
+	}
+	b := &bases{r: r, reopened: map[string]bool{}, known: map[string]*base{}}
+	for _, n := range v.Notes {
+		if n.Severity == blockingSeverity {
+			b.reopened[string(n.Checkpoint)] = true
+		}
+	}
+	return b
+}
+
+// of is what is known of a checkpoint, worked out once.
+func (b *bases) of(id string) *base {
+	if known := b.known[id]; known != nil {
+		return known
+	}
+	this, c := &base{}, b.r.checkpoint(id)
+	b.known[id] = this // a circle ends here
+	this.sound = c != nil && over(c.Status)
+	if d := b.r.defs[id]; d != nil {
+		for _, dep := range d.Dependencies {
+			under, other := b.of(dep), b.r.checkpoint(dep)
+			this.below = this.below || under.below || b.reopened[dep]
+			this.sound = this.sound && under.sound
+			this.stale = this.stale || c != nil && other != nil && other.Since.Revision > c.Since.Revision
+		}
+	}
+	// What upstream completed before placet saw it has no attempt to validate.
+	this.stale = this.stale && this.below && c != nil && c.Status == Completed && c.Iteration > 0
+	this.sound = this.sound && !this.stale
+	return this
+}
+
+// awaited are the dependencies that a completed checkpoint waits for before it is
+// validated again; again is false where it is not.
+func (b *bases) awaited(id string) (deps []string, again bool) {
+	c, d := b.r.checkpoint(id), b.r.defs[id]
+	if c == nil || d == nil || c.Status != Completed || c.Iteration == 0 {
+		return nil, false
+	}
+	this := b.of(id)
+	for _, dep := range d.Dependencies {
+		if other := b.of(dep); (other.below || b.reopened[dep]) && !other.sound {
+			deps = append(deps, dep)
+		}
+	}
+	return deps, this.stale || len(deps) > 0
+}
+
+// revalidates has a completed checkpoint validated again once all that it depends on has
+// ended anew: the same attempt, as after the answer env_fixed.
+func (r *reading) revalidates(running int) (p engine.Plan, ok bool) {
+	b := r.bases()
+	if b == nil || running >= r.cfg.Workers {
+		return p, false
+	}
+	for _, id := range r.order {
+		if deps, again := b.awaited(id); !again || len(deps) > 0 {
+			continue
+		}
+		m := r.checkpointMove(id, revalidate, Validating, "what it depends on was worked on anew", nil)
+		m.c.MaxIterations, m.c.Epoch, m.c.FinishedAt = m.c.Iteration+r.cfg.MaxIterations, m.c.Epoch+1, ""
+		m.run()
+		return m.plan(), true
+	}
+	return p, false
+}
+
+// revalidated says what completed checkpoints wait for before they are validated again.
+func (x explaining) revalidated() {
+	b := x.r.bases()
+	if b == nil {
+		return
+	}
+	for _, id := range x.r.order {
+		deps, again := b.awaited(id)
+		switch held := x.held(); {
+		case !again || x.moves(id):
+		case len(deps) > 0:
+			x.why("%s is completed, and is validated again once %s ended anew", id, few(deps)+map[bool]string{true: " has", false: " have"}[len(deps) == 1])
+		case held != "":
+			x.why("%s is to be validated again: %s", id, strings.TrimSpace(held))
+		default:
+			x.why("%s is to be validated again as soon as a slot is free (parallel_workers)", id)
+		}
+	}
+}

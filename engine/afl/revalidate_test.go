@@ -1,0 +1,107 @@
+package afl
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A checkpoint that a review reopens changes what was built on it: that is validated
+// again once it has passed anew, one after the other, the same attempt, and the next
+// round opens only then. What does not depend on it stays as it is.
+func TestWhatDependsOnAReopenedCheckpointIsValidatedAgain(t *testing.T) {
+	w := approvedWorld(t, cp{id: "c", after: []string{"b", "a"}}, cp{id: "a"}, cp{id: "b", after: []string{"a"}}, cp{id: "d"})
+	w.config(func(c *Config) { c.AutoRetryDelay = ptr("0s") })
+	w.untilBegun()
+	w.trust()
+	for _, id := range []string{"a", "d", "b", "c"} {
+		w.passOnce(id)
+	}
+	if body := w.Read("requests/" + w.open(typeReview) + "/request.json"); !strings.Contains(body, "works on a again, then validates again what depends on it") ||
+		!strings.Contains(body, `"effect": "works on c again"`) {
+		t.Errorf("request.json says\n%s", body)
+	}
+	w.answer(typeReview, "reopen:a", map[string]any{"comment": "rounding is wrong"})
+	w.settle()
+	w.status(Delegating, "a=in_progress", "b=completed", "c=completed", "d=completed")
+	if why := strings.Join(w.account().Why, "\n"); !strings.Contains(why, "b is completed, and is validated again once a has ended anew") ||
+		!strings.Contains(why, "c is completed, and is validated again once b, a have ended anew") {
+		t.Errorf("explain says\n%s", why)
+	}
+	w.done("a")
+	w.settle()
+	w.validated("a", outcome{stdout: "ok\n"})
+	if taken := w.settle(); !slices.Contains(taken, "b:revalidate") || slices.Contains(taken, "c:revalidate") || slices.Contains(taken, "review_opened") {
+		t.Fatalf("took %v", taken)
+	}
+	w.status(Delegating, "a=completed", "b=validating", "c=completed", "d=completed")
+	if b := w.cp("b"); b.Iteration != 1 || b.Run.Number != 2 {
+		t.Errorf("b is at attempt %d, run %d", b.Iteration, b.Run.Number)
+	}
+	w.validated("b", outcome{exit: 1, stdout: "FAILED b_test.py::totals\n"})
+	w.settle()
+	w.status(Delegating, "a=completed", "b=in_progress", "c=completed", "d=completed")
+	if b := w.cp("b"); b.Iteration != 2 || !strings.Contains(w.Read("delegations/b/iterations/2/prompt.md"), "b_test.py::totals") {
+		t.Errorf("b is at attempt %d", b.Iteration)
+	}
+	w.passOnce("b")
+	w.status(Delegating, "b=completed", "c=validating", "d=completed")
+	w.validated("c", outcome{stdout: "ok\n"})
+	if taken := w.settle(); !slices.Contains(taken, "review_opened") {
+		t.Errorf("took %v", taken)
+	}
+	if c, d := w.cp("c"), w.cp("d"); len(c.History) != 2 || len(d.History) != 1 {
+		t.Errorf("c was judged %d times, d %d times", len(c.History), len(d.History))
+	}
+	w.answer(typeReview, "accept", nil)
+	w.settle()
+	w.status(Completed)
+}
+
+// One that was reopened beside its dependency and passes before it does stands on the
+// old base, too; one that passes after it does not. A reopened checkpoint that is given
+// up leaves another base as well.
+func TestReopenedTogether(t *testing.T) {
+	begin := func() *world {
+		w := approvedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
+		w.config(func(c *Config) { c.AutoRetryDelay = ptr("0s") })
+		w.untilBegun()
+		w.trust()
+		w.passOnce("a")
+		w.passOnce("b")
+		return w
+	}
+	both := func() *world {
+		w := begin()
+		form := w.In("requests/" + w.open(typeReview) + "/form.md")
+		w.Tick(form, "reopen:a", "reopen:b", "submit")
+		w.Files[form] = strings.Replace(w.Files[form], "- [x] submit", "names\n\n- [x] submit", 1)
+		w.settle()
+		return w
+	}
+	w := both()
+	w.status(Delegating, "a=in_progress", "b=in_progress")
+	w.passOnce("b")
+	w.passOnce("a")
+	w.status(Delegating, "a=completed", "b=validating")
+
+	w = both()
+	w.passOnce("a")
+	w.passOnce("b")
+	w.status(Delegating, "a=completed", "b=completed")
+	if w.state().Review.Round != 2 {
+		t.Errorf("the review is %+v", w.state().Review)
+	}
+
+	w = begin()
+	w.answer(typeReview, "reopen:a", map[string]any{"comment": "x"})
+	w.settle()
+	w.done("a")
+	w.settle()
+	w.validated("a", outcome{exit: 127, stderr: "sh: 1: docker: not found\n"})
+	w.settle()
+	w.status(Escalated, "a=escalated", "b=completed")
+	w.answer(typeEscalation, "skip", nil)
+	w.settle()
+	w.status(Delegating, "a=aborted", "b=validating")
+}
