@@ -298,6 +298,41 @@ func TestAnOlderDatabaseGetsItsRowsInTheColumnsThatItHas(t *testing.T) {
 	}
 }
 
+// migration is what the script does that the hint names.
+const migration = `
+ALTER TABLE audit_logs ADD COLUMN work_type TEXT CHECK (work_type IS NULL OR work_type IN ('execution','modification','structure','document','skill','error','review'));
+ALTER TABLE audit_logs ADD COLUMN triggered_by TEXT CHECK (triggered_by IS NULL OR triggered_by IN ('user_request','auto','hook'));
+ALTER TABLE audit_logs ADD COLUMN duration_sec REAL; ALTER TABLE audit_logs ADD COLUMN files_affected TEXT; ALTER TABLE audit_logs ADD COLUMN sprint TEXT;
+ALTER TABLE audit_logs ADD COLUMN pattern_tag TEXT; ALTER TABLE audit_logs ADD COLUMN session_id TEXT; ALTER TABLE audit_logs ADD COLUMN intent TEXT;
+CREATE INDEX IF NOT EXISTS idx_audit_logs_work_type ON audit_logs(work_type);
+DROP TABLE IF EXISTS audit_logs_fts;
+CREATE VIRTUAL TABLE audit_logs_fts USING fts5(id, task_name, action, notes, work_type, intent, content='audit_logs', content_rowid='rowid');
+INSERT INTO audit_logs_fts(rowid, id, task_name, action, notes, work_type, intent) SELECT rowid, id, task_name, action, notes, work_type, intent FROM audit_logs;
+DROP TRIGGER IF EXISTS audit_logs_ai;
+CREATE TRIGGER audit_logs_ai AFTER INSERT ON audit_logs BEGIN
+  INSERT INTO audit_logs_fts(rowid, id, task_name, action, notes, work_type, intent) VALUES (NEW.rowid, NEW.id, NEW.task_name, NEW.action, NEW.notes, NEW.work_type, NEW.intent);
+END`
+
+// Once an older database was migrated, a row goes in whole.
+func TestAMigratedDatabaseGetsWholeRows(t *testing.T) {
+	c := newCycles(t)
+	c.inputs(cycleRun)
+	c.once()
+	c.sql(oldSchema)
+	if _, err := c.sqlError("CREATE INDEX IF NOT EXISTS idx_audit_logs_work_type ON audit_logs(work_type)"); err == nil {
+		t.Fatal("what init_db does first is done: the hint may name it alone")
+	}
+	c.sql(migration)
+	c.inputs(cycleNext)
+	c.once()
+	if rows := c.ask("SELECT work_type, session_id FROM audit_logs WHERE output_path LIKE '%" + cycleNext + "%'"); len(rows) != 1 || rows[0]["work_type"] != "review" || rows[0]["session_id"] != cycleNext {
+		t.Errorf("the rows are %v, %s", rows, c.read(cycleNext, "audit.json"))
+	}
+	if ledger := c.read(cycleNext, "audit.json"); !strings.Contains(ledger, `"last_error": null`) {
+		t.Errorf("audit.json says\n%s", ledger)
+	}
+}
+
 // A database without a column that every version has keeps its row waiting, and says
 // how to migrate.
 func TestADatabaseThatLacksMoreSaysWhichMigrationHelps(t *testing.T) {
@@ -316,14 +351,18 @@ func TestADatabaseThatLacksMoreSaysWhichMigrationHelps(t *testing.T) {
 // sql carries out SQL on the audit database as another tool does.
 func (c *cycles) sql(text string) {
 	c.t.Helper()
+	if _, err := c.sqlError(text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *cycles) sqlError(text string) (sql.Result, error) {
 	db, err := sql.Open("sqlite", filepath.Join(c.root, auditFile))
 	if err != nil {
-		c.t.Fatal(err)
+		return nil, err
 	}
 	defer db.Close()
-	if _, err := db.Exec(text); err != nil {
-		c.t.Fatal(err)
-	}
+	return db.Exec(text)
 }
 
 // check is what placet check says.
