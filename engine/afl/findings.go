@@ -45,7 +45,10 @@ func (r *reading) findings(s specs) []finding {
 		whole.file = "checkpoints"
 	}
 	r.graphFindings(s, whole, add)
-	seen := map[string]string{}
+	seen, defined := map[string]string{}, map[string]bool{}
+	for _, e := range s.entries {
+		defined[e.def.ID] = true
+	}
 	for _, e := range s.entries {
 		taken := ""
 		for _, look := range gate.Looks(e.def.ID) { // as the options of a review are told apart
@@ -56,9 +59,9 @@ func (r *reading) findings(s specs) []finding {
 			add("E3", "duplicate_id", e, fmt.Sprintf("the id %q is taken by %q (case, - and _ do not count, nor do 1 and l, 0 and O)", e.def.ID, taken), "give it an id of its own")
 		}
 		r.entryErrors(s, e, add)
-		strayFindings(s, e, e.strays, add)
+		strayFindings(defined, e, e.strays, add)
 	}
-	strayFindings(s, whole, s.strays, add)
+	strayFindings(defined, whole, s.strays, add)
 	if len(s.entries) == 0 {
 		add("E8", "no_checkpoints", whole, "there is no checkpoint", "add at least one")
 	}

@@ -22,10 +22,11 @@ type base struct {
 	sound bool // it is over and not stale, and so is all that it depends on
 }
 
-// bases are those of the round in hand; nil while no round has reopened anything.
+// bases are those of the round in hand; nil while no round has reopened anything. One
+// that became void since the design changed has reopened what it named all the same.
 func (r *reading) bases() *bases {
 	v := r.st.Review
-	if v == nil || v.Status != reopened {
+	if v == nil || v.Status != reopened && v.Status != void {
 		return nil
 	}
 	b := &bases{r: r, reopened: map[string]bool{}, known: map[string]*base{}}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A checkpoint that a review reopens changes what was built on it: that is validated
@@ -104,4 +105,31 @@ func TestReopenedTogether(t *testing.T) {
 	w.answer(typeEscalation, "skip", nil)
 	w.settle()
 	w.status(Delegating, "a=aborted", "b=validating")
+}
+
+// A design that changes meanwhile makes the round void, and what it reopened is built
+// upon all the same.
+func TestAVoidRoundHasReopenedItsCheckpoints(t *testing.T) {
+	a, b := cp{id: "a"}, cp{id: "b", after: []string{"a"}}
+	w := approvedWorld(t, a, b)
+	w.config(func(c *Config) { c.AutoRetryDelay = ptr("0s") })
+	w.untilBegun()
+	w.trust()
+	w.passOnce("a")
+	w.passOnce("b")
+	w.answer(typeReview, "reopen:a", map[string]any{"comment": "x"})
+	w.settle()
+	w.Write(specsYAML, design("", a, b, cp{id: "d"}))
+	w.settle()
+	w.status(Paused)
+	w.pass(time.Minute)
+	w.Write(specsYAML, design("approved_at: "+w.Now.Format(time.RFC3339)+"\n", a, b, cp{id: "d"}))
+	w.pass(time.Minute)
+	w.settle()
+	w.trust()
+	if v := w.state().Review; v.Status != void {
+		t.Fatalf("the review is %+v", v)
+	}
+	w.passOnce("a")
+	w.status(Delegating, "a=completed", "b=validating", "d=in_progress")
 }

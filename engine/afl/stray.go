@@ -61,12 +61,12 @@ func checkpointStrays(at string, o schemas.Object) []stray {
 // orders reports whether a stray says in which order checkpoints are to be worked on: it
 // means the dependencies, and names checkpoints of the design. Where nobody reads it the
 // order is lost, which nothing else would show.
-func (s stray) orders(design specs) bool {
+func (s stray) orders(defined map[string]bool) bool {
 	var named texts
 	if s.Meant != "dependencies" || named.UnmarshalJSON(s.value) != nil {
 		return false
 	}
-	return slices.ContainsFunc(named, func(id string) bool { return design.entry(id).def.ID == id })
+	return slices.ContainsFunc(named, func(id string) bool { return defined[id] })
 }
 
 // text says what is wrong with a stray.
@@ -77,12 +77,16 @@ func (s stray) text() string {
 // suggestion is what it was probably meant to be.
 func (s stray) suggestion() string { return fmt.Sprintf("did you mean %s?", s.Meant) }
 
-// strayFindings are the keys of a design that nobody reads.
-func strayFindings(design specs, e entry, strays []stray, add adder) {
-	for _, s := range strays {
+// mostStrays is how many keys of one checkpoint, or of a file as a whole, are named.
+const mostStrays = 20
+
+// strayFindings are the keys of a design that nobody reads. defined are the ids of its
+// checkpoints.
+func strayFindings(defined map[string]bool, e entry, strays []stray, add adder) {
+	for _, s := range strays[:min(len(strays), mostStrays)] {
 		at := e
 		at.place = s.Pointer
-		if s.orders(design) {
+		if s.orders(defined) {
 			add("E10", "unread_dependencies", at, s.text()+", so the order is lost", s.suggestion())
 			continue
 		}
