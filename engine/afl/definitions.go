@@ -108,10 +108,12 @@ type checkpointV2 struct {
 		Interface texts `json:"interface"`
 		Tests     texts `json:"tests"`
 	} `json:"contract"`
-	Prerequisites struct {
-		Environment []scalar `json:"environment"`
-		Tasks       []scalar `json:"tasks"`
-	} `json:"prerequisites"`
+	Prerequisites prerequisitesV2 `json:"prerequisites"`
+}
+
+type prerequisitesV2 struct {
+	Environment []scalar `json:"environment"`
+	Tasks       []scalar `json:"tasks"`
 }
 
 // entry is one checkpoint as it was read, with what the findings look at.
@@ -243,7 +245,7 @@ func (f *specsFile) findStrays(whole schemas.Raw) {
 	list, _ := schemas.Elements(members.Raw("checkpoints"))
 	for i, raw := range list {
 		if o, err := schemas.Members(raw); err == nil {
-			f.Checkpoints[i].strays = checkpointStrays("/checkpoints/"+strconv.Itoa(i), o)
+			f.Checkpoints[i].strays = checkpointStrays("/checkpoints/"+strconv.Itoa(i), layoutV1, o)
 		}
 	}
 }
@@ -265,7 +267,7 @@ func (r *reading) readV2(files []engine.Document) specs {
 		e := f.entry()
 		e.file, e.def.ID = rel, strings.TrimSuffix(path.Base(rel), ".json")
 		if o, err := schemas.Members(d.Body); err == nil {
-			e.strays = checkpointStrays("", o)
+			e.strays = checkpointStrays("", layoutV2, o)
 		}
 		if f.ID != nil {
 			e.idInFile = string(*f.ID)

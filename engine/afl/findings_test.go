@@ -113,6 +113,31 @@ func TestKeysOfADesignThatNobodyReads(t *testing.T) {
 	}
 }
 
+// Tasks are read in the second layout alone, and only under their own name there.
+func TestTasksThatNobodyReads(t *testing.T) {
+	const other = `{"criteria": ["x"], "validation": {"command": "run", "expected": "3 passed"}`
+	for want, files := range map[string]map[string]string{
+		"E10 /checkpoints/1/prerequisites/tasks": {specsYAML: "checkpoints:\n  - {id: b, criteria: [x], validation: {command: run, expected: 3 passed}}\n" +
+			"  - {id: a, criteria: [x], prerequisites: {tasks: [b]}, validation: {command: run, expected: 3 passed}}\n"},
+		"E10 /prerequisites/task": {"checkpoints/b.json": other + "}", "checkpoints/a.json": other + `, "prerequisites": {"task": ["b"]}}`},
+		"W7 /prerequisite":        {"checkpoints/b.json": other + "}", "checkpoints/a.json": other + `, "prerequisite": {"tasks": ["b"]}}`},
+		"":                        {"checkpoints/b.json": other + "}", "checkpoints/a.json": other + `, "prerequisites": {"tasks": ["b"]}}`},
+	} {
+		w := newWorld(t)
+		for rel, body := range files {
+			w.Write(rel, body)
+		}
+		s, _ := w.Full()
+		got := ""
+		for _, f := range read(s).specs.findings {
+			got += f.id + " " + f.place
+		}
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // asJSON is a checkpoint with one more key, which is written as YAML.
 func asJSON(t *testing.T, key string) string {
 	t.Helper()

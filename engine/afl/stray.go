@@ -18,12 +18,13 @@ var synonyms = map[string]map[string]string{
 		"needs": "dependencies", "requires": "dependencies", "after": "dependencies", "blockedby": "dependencies",
 		"cmd": "validation.command", "command": "validation.command", "run": "validation.command", "test": "validation.command",
 		"expected": "validation.expected", "expectedoutput": "validation.expected", "expect": "validation.expected", "timeout": "validation.timeout",
-		"validate": "validation", "acceptance": "criteria", "acceptancecriteria": "criteria", "criterion": "criteria",
+		"validate": "validation", "prerequisite": "prerequisites", "acceptance": "criteria", "acceptancecriteria": "criteria", "criterion": "criteria",
 	},
 	"validation": {
 		"cmd": "command", "run": "command", "script": "command", "test": "command", "exec": "command",
 		"expect": "expected", "expects": "expected", "output": "expected", "timeoutms": "timeout",
 	},
+	"prerequisites": {"task": "tasks", "dependencies": "tasks", "dependson": "tasks", "env": "environment"},
 }
 
 // stray is a member that nobody reads although it looks like one that counts.
@@ -48,12 +49,20 @@ func straysOf(at string, o schemas.Object, into any, kind string) (list []stray)
 	return list
 }
 
-// checkpointStrays are those of one checkpoint. The other layout's members are known, and
-// read there alone.
-func checkpointStrays(at string, o schemas.Object) []stray {
+// checkpointStrays are those of one checkpoint. The members of the second layout are
+// read there alone: in the first, tasks among them say nothing.
+func checkpointStrays(at, layout string, o schemas.Object) []stray {
 	list := straysOf(at, o.Without("contract", "prerequisites"), &commonFile{}, "checkpoint")
 	if v, err := schemas.Members(o.Raw("validation")); err == nil {
 		list = append(list, straysOf(at+"/validation", v, &validationFile{}, "validation")...)
+	}
+	p, err := schemas.Members(o.Raw("prerequisites"))
+	switch tasks := p.Raw("tasks"); {
+	case err != nil:
+	case layout == layoutV2:
+		list = append(list, straysOf(at+"/prerequisites", p, &prerequisitesV2{}, "prerequisites")...)
+	case tasks != nil:
+		list = append(list, stray{schemas.Stray{Pointer: at + "/prerequisites/tasks", Name: "tasks", Meant: "dependencies"}, tasks})
 	}
 	return list
 }
@@ -63,7 +72,7 @@ func checkpointStrays(at string, o schemas.Object) []stray {
 // order is lost, which nothing else would show.
 func (s stray) orders(defined map[string]bool) bool {
 	var named texts
-	if s.Meant != "dependencies" || named.UnmarshalJSON(s.value) != nil {
+	if s.Meant != "dependencies" && s.Meant != "tasks" || named.UnmarshalJSON(s.value) != nil {
 		return false
 	}
 	return slices.ContainsFunc(named, func(id string) bool { return defined[id] })

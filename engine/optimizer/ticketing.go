@@ -31,8 +31,9 @@ func (w *writing) tickets() {
 	var there []engine.Document
 	for _, d := range r.Snap.Docs {
 		if path.Dir(d.Path) == needs[0] && !d.Absent() {
-			if r.Unsure(d) {
-				return // it may be one that an earlier pass wrote
+			if d.Unsettled() { // it may be one that an earlier pass wrote
+				r.Held = true
+				return
 			}
 			there = append(there, d)
 		}
