@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -113,6 +114,21 @@ func (r *reading) readEvents() {
 		}
 	}
 	r.history = remembered.of(r.Snap.Dir, docs)
+	r.missEvents(docs)
+}
+
+// missEvents decides nothing while events/ is away although the state says that there
+// were events: what has happened stands there, and would happen again. A final run has
+// nothing to wait for; it only gets no events.
+func (r *reading) missEvents(docs []engine.Document) {
+	last, err := strconv.ParseFloat(string(r.st.LastEventID), 64)
+	there := slices.ContainsFunc(docs, func(d engine.Document) bool { return !d.Absent() })
+	if r.eventsGone = err == nil && last > 0 && !there && !r.foreign(); !r.eventsGone || final(r.status) {
+		return
+	}
+	r.eventsOpen = true
+	r.Notes.Beside(r.doc.Path, fmt.Sprintf("there is no events/, although last_event_id is %.0f: the run waits until it is back; "+
+		"if the events are lost, write the number of the next one, %.0f, into events/.next-id", last, last+1))
 }
 
 // unknown reports whether an event cannot be read at this moment, though it may
@@ -148,9 +164,10 @@ func (r *reading) nextID() int {
 	return n
 }
 
-// hasEvents reports whether the run keeps events at all; a plan layout may not.
+// hasEvents reports whether the run keeps events at all: a plan layout may not, and
+// none are kept while those before are gone.
 func (r *reading) hasEvents() bool {
-	return r.Snap.Class == layout.FaberRun || len(r.Snap.Under("events")) > 0
+	return r.Snap.Class == layout.FaberRun && !r.eventsGone || len(r.Snap.Under("events")) > 0
 }
 
 // emission is an event that a state calls for.

@@ -17,6 +17,10 @@ func (r *reading) explain(a *engine.Account, o *open) {
 	case r.torn:
 		why("state.json is still being written: it is looked at again")
 		r.Await(a, "state.json")
+	case r.eventsGone && !final(r.status):
+		why("%s", r.Notes.Text(r.doc.Path+".problem.md"))
+		a.Await("events/ (person)")
+		move(r.Path("events/"), "the run's events, as they were")
 	case r.eventsOpen:
 		why("an event in %s cannot be read at this moment; it may be placet's own, so nothing is decided until it can", r.Path("events"))
 		a.Await("an event in events/ that can be read (person)")

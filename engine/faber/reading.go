@@ -32,6 +32,9 @@ type reading struct {
 	// one of placet's own, from before a crash: nothing is decided, or the same
 	// event would be written twice.
 	eventsOpen bool
+	// eventsGone is true while there is no events/ although the state says that
+	// there were events.
+	eventsGone bool
 	// members are the names at the root of state.json; nil: not asked for yet.
 	members map[string]bool
 	// editErr is why a transition cannot be written into state.json.

@@ -379,3 +379,55 @@ func TestNewEntriesAreFoundByUpstreamsReaders(t *testing.T) {
 		}
 	}
 }
+
+// While events/ is away, nothing tells what has happened: the run waits, with a note, and
+// goes on when the folder is back or somebody says with which number to begin anew.
+func TestARunWhoseEventsAreAwayWaits(t *testing.T) {
+	for back, by := range map[string]func(w *world, away map[string]string){
+		"the folder": func(w *world, away map[string]string) {
+			for p, body := range away {
+				w.Put(p, body)
+			}
+		},
+		"the next number": func(w *world, _ map[string]string) { w.Put(w.In("events/.next-id"), "16\n") },
+	} {
+		w := example(t)
+		w.Respond(exampleID, map[string]any{"response": "approve"})
+		before, away := w.Files[w.Run.State], map[string]string{}
+		for p, body := range w.Files {
+			if strings.HasPrefix(p, w.In("events/")) {
+				away[p] = body
+				delete(w.Files, p)
+			}
+		}
+		if taken := w.settle(); len(taken) > 0 || w.Files[w.Run.State] != before || len(w.events()) > 0 {
+			t.Errorf("taken %v while events/ is away, events %v", taken, w.events())
+		}
+		if note := w.Files[w.Run.State+".problem.md"]; !strings.Contains(note, "there is no events/, although last_event_id is 15") || !strings.Contains(note, "16, into events/.next-id") {
+			t.Errorf("the note says %q", note)
+		}
+		by(w, away)
+		taken := w.settle()
+		if events := w.events(); len(taken) != 1 || events[len(events)-1] != "017-approval_granted" {
+			t.Errorf("%s is back: taken %v, events %v", back, taken, events)
+		}
+		if note, stands := w.Files[w.Run.State+".problem.md"]; stands {
+			t.Errorf("%s is back: %s", back, note)
+		}
+	}
+}
+
+// A run that is over has nothing to wait for: its events may be put away for good.
+func TestAFinalRunIsGivenNoEventsAnewWhereAllAreGone(t *testing.T) {
+	w := example(t)
+	w.Respond(exampleID, map[string]any{"response": "reject"})
+	w.settle()
+	for p := range w.Files {
+		if strings.HasPrefix(p, w.In("events/")) {
+			delete(w.Files, p)
+		}
+	}
+	if w.settle(); len(w.events()) > 0 || w.Files[w.Run.State+".problem.md"] != "" || w.state().Status != "cancelled" {
+		t.Errorf("%s: events %v, note %q", w.state().Status, w.events(), w.Files[w.Run.State+".problem.md"])
+	}
+}

@@ -26,6 +26,7 @@ type State struct {
 	StepsComplete schemas.Raw     `json:"steps_completed"`
 	StartedAt     string          `json:"started_at"`
 	UpdatedAt     string          `json:"updated_at"`
+	LastEventID   schemas.Raw     `json:"last_event_id"`
 	CompletedAt   string          `json:"completed_at"`
 	Feedback      *Feedback       `json:"feedback_request"`
 	ResumePoint   *ResumePoint    `json:"resume_point"`

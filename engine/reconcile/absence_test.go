@@ -22,9 +22,10 @@ func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	moves := form
 	moves.Transitions = []engine.Transition{{}}
 
+	var missed time.Time
 	expect := func(what string, plan engine.Plan, want bool) {
 		t.Helper()
-		until, got := s.hastyPlan(lv, run, plan)
+		until, got := s.hastyPlan(lv, run, plan, missed)
 		if got != want || got && until.Sub(now) > absenceStands {
 			t.Errorf("%s: early %v until %v, want %v", what, got, until.Sub(now), want)
 		}
@@ -41,4 +42,10 @@ func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	expect("the next time", form, true)
 	now = now.Add(-time.Hour)
 	expect("when the clock was set back", form, false)
+	missed = now
+	expect("while a folder is missed", moves, true)
+	now = now.Add(absenceStands)
+	expect("when it has been missed for long", moves, false)
+	now = now.Add(-time.Hour)
+	expect("when the clock was set back since", moves, false)
 }

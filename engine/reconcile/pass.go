@@ -269,11 +269,9 @@ func (p *pass) commit(ctx context.Context) error {
 	if err := p.may(ctx); err != nil {
 		return err
 	}
-	if p.outOfTurn() {
+	_, early := p.early(plan)
+	if early || p.outOfTurn() {
 		return store.ErrMoved // a look under the run's locks made another plan
-	}
-	if p.last.snap.Doc(p.f.Run.State).Present() && !p.l.o.Store.There(p.f.Run.State) {
-		return store.ErrMoved // git or a rename took the run away
 	}
 	var err error
 	p.waiting(func() { err = p.durable(plan) })

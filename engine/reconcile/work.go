@@ -127,7 +127,7 @@ func (s *session) newPass(lv *live) *pass {
 		first = lv.first
 	})
 	p.yields = func() bool { return !first && s.dirty.waiting() }
-	p.early = func(plan engine.Plan) (time.Time, bool) { return s.hastyPlan(lv, p.f.Run, plan) }
+	p.early = func(plan engine.Plan) (time.Time, bool) { return s.hastyPlan(lv, p.f.Run, plan, p.last.loaded.Missed) }
 	if anew {
 		s.w.Forget(lv.state)
 		s.rank(lv)

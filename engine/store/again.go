@@ -76,6 +76,7 @@ func (a *Again) Recall(run layout.Run, old Sight, told func(name string, folder 
 	var g glance
 	list.Grow(len(old.Names))
 	resting := make([]uint64, 0, strings.Count(old.Names, "\x00"))
+	var found found
 	stateAt := NameIn(run.Dir, run.State)
 	take := func(name string, is seen) {
 		list.WriteString(name)
@@ -84,11 +85,15 @@ func (a *Again) Recall(run layout.Run, old Sight, told func(name string, folder 
 	}
 	holds = a.look(run.Dir, old, func(name string, is seen) {
 		outside := strings.HasPrefix(name, "/")
+		if is.there && !outside && is.info.Mode.IsDir() {
+			found.dirs = append(found.dirs, m.hash(name))
+		}
 		if is.there && !outside {
 			resting = append(resting, m.restKey(m.hash(name), is.info.Device, is.info.Inode))
 		}
 		if name == stateAt && is.there {
 			m.noteState(run.State)
+			found.state = true
 		}
 		if told(name, is.there && is.info.Mode.IsDir()) {
 			take(name, is)
@@ -100,19 +105,20 @@ func (a *Again) Recall(run layout.Run, old Sight, told func(name string, folder 
 	for _, name := range more {
 		take("/"+name, a.at(name))
 	}
-	a.rest(run, resting)
+	a.rest(run, resting, found)
 	return list.String(), g.number, true
 }
 
 // rest has a run's files count as seen long ago.
-func (a *Again) rest(run layout.Run, resting []uint64) {
+func (a *Again) rest(run layout.Run, resting []uint64, found found) {
 	m := &a.s.memory
 	f := m.of(run)
 	slices.Sort(resting)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !f.loaded {
-		f.resting, f.loaded, f.there, f.traces = slices.Clip(resting), true, true, nil
+		f.resting, f.loaded, f.traces = slices.Clip(resting), true, nil
+		f.stands(found, a.s.age())
 	}
 }
 

@@ -124,6 +124,10 @@ func (j *job) valid() error {
 // prepare compares what is there with what the plan was made over, before
 // anything is written, and makes the folders that are missing.
 func (s *Store) prepare(j *job) {
+	if s.bereft(j) {
+		j.err = moved(j.run.State)
+		return
+	}
 	j.puts = append(s.takeJournals(j), j.puts...)
 	for _, p := range j.puts {
 		if j.err = s.compare(p); j.err == nil && s.suspect(p) {
@@ -231,7 +235,7 @@ func (s *Store) folder(j *job, dir string) error {
 		j.made[dir] = true
 		return nil
 	}
-	if dir == j.run.Dir && !s.mayMake(j) {
+	if j.owns(dir) && !s.mayMake(j, dir) {
 		return moved(dir)
 	}
 	if err := s.folder(j, path.Dir(dir)); err != nil {

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"maps"
 	"path"
+	"syscall"
 	"testing"
+	"time"
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/memfs"
 	"placet/layout"
 )
 
@@ -123,5 +126,136 @@ func TestTheFolderOfARunThatHadAStateIsNotMadeByAPlanWithoutOne(t *testing.T) {
 				commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc("S1", "")}})
 			})
 		})
+	}
+}
+
+// A folder below the run's own that a look has found is not made anew before another
+// look has missed it: it may have been renamed away for a moment.
+func TestAFolderOfARunThatVanishedIsNotMadeBeforeALookMissesIt(t *testing.T) {
+	plans := map[string]engine.Plan{
+		"document": {Writes: []engine.Document{newDoc("events/002-b.json", "{}")}},
+		"state":    {Writes: []engine.Document{newDoc("events/002-b.json", "{}"), stateDoc("S1", "S0")}},
+	}
+	for name, p := range plans {
+		t.Run(name, func(t *testing.T) {
+			worlds(t, func(t *testing.T, w world) {
+				w.put(in("state.json"), "S0")
+				w.put(in("events/001-a.json"), "{}")
+				s := w.store()
+				if missed := load(t, s).Missed; !missed.IsZero() {
+					t.Errorf("a folder is missed since %v", missed)
+				}
+				w.away(t, in("events"), in("away"))
+				w.wantMoved(t, s, p, in("events"))
+				check(t, w, map[string]string{in("state.json"): "S0"})
+				w.later(time.Second)
+				if missed := load(t, s).Missed; !missed.Equal(w.clock.now()) {
+					t.Errorf("missed since %v, want %v", missed, w.clock.now())
+				}
+				commit(t, s, p)
+				if missed := load(t, s).Missed; !missed.IsZero() {
+					t.Errorf("missed since %v, though it is there", missed)
+				}
+			})
+		})
+	}
+}
+
+// What placet wrote and somebody removed is missed for a while; what placet removed
+// itself is not.
+func TestADocumentOfOursThatVanishedIsMissed(t *testing.T) {
+	worlds(t, func(t *testing.T, w world) {
+		w.put(in("state.json"), "S0")
+		w.put(in("response.json"), "{}")
+		s := w.store()
+		load(t, s)
+		commit(t, s, engine.Plan{Writes: []engine.Document{newDoc("resume.md", "R"), newDoc("context.md", "C")}})
+		load(t, s)
+		commit(t, s, engine.Plan{Removes: []string{in("resume.md")}})
+		w.delete(in("response.json"))
+		if missed := load(t, s).Missed; !missed.IsZero() {
+			t.Errorf("missed since %v, though nobody took anything of ours", missed)
+		}
+		w.delete(in("context.md"))
+		at := w.clock.now()
+		for _, later := range []time.Duration{0, time.Second} {
+			w.later(later)
+			if missed := load(t, s).Missed; !missed.Equal(at) {
+				t.Errorf("missed since %v, want %v", missed, at)
+			}
+		}
+		w.later(2 * time.Second)
+		if missed := load(t, s).Missed; !missed.IsZero() {
+			t.Errorf("missed since %v, though it has been gone for long", missed)
+		}
+	})
+}
+
+// A run whose state document goes while a commit is under way is being taken away:
+// whatever the moment, nothing is created in it that stays.
+func TestNothingIsCreatedInARunWhoseStateGoes(t *testing.T) {
+	owed := engine.Plan{Writes: []engine.Document{newDoc("resume.md", "R"), newDoc("context.md", "C")}}
+	for name, p := range map[string]engine.Plan{"owed": owed, "step": step} {
+		gaveWay, calls := 0, 0
+		for k := 1; k == calls+1; k++ {
+			m := scene()
+			s := quiet(m)
+			load(t, s)
+			from := m.Calls()
+			m.Hook(func(c memfs.Call) error {
+				if _, there := m.Get(in("state.json")); c.N == from+k && there {
+					calls = k
+					m.Delete(in("state.json"))
+				}
+				return nil
+			})
+			err := s.Commit(aRun(), layout.Faber{}, p)
+			m.Hook(nil)
+			noTemps(t, m)
+			if err == nil {
+				continue
+			}
+			gaveWay++
+			if !errors.Is(err, store.ErrMoved) {
+				t.Fatalf("%s, call %d: %v", name, k, err)
+			}
+			for _, d := range p.Writes {
+				if _, there := m.Get(d.Path); there && d.Over == "" {
+					t.Errorf("%s: the state went at call %d, and %s stays", name, k, d.Path)
+				}
+			}
+		}
+		if gaveWay < 4 {
+			t.Errorf("%s: %d of %d commits gave way", name, gaveWay, calls)
+		}
+	}
+}
+
+// A folder that is renamed away and back while it is looked at was never half full.
+func TestALookDuringWhichAFolderIsAwayIsMadeAgain(t *testing.T) {
+	for what, away := range map[string]func(c memfs.Call) bool{
+		"the folder": func(c memfs.Call) bool { return c.Op == "stat" && path.Base(c.Name) == "events" },
+		"a file":     func(c memfs.Call) bool { return c.Op == "open" && path.Base(c.Name) == "002-b.json" },
+	} {
+		m := scene()
+		names := []string{"events/001-a.json", "events/002-b.json", "events/003-c.json"}
+		for _, name := range names {
+			m.Put(in(name), `{"event_id": 1}`)
+		}
+		m.Later(time.Hour)
+		times := 0
+		m.Hook(func(c memfs.Call) error {
+			if !away(c) || times > 0 {
+				return nil
+			}
+			times++
+			return syscall.ENOENT
+		})
+		l := load(t, quiet(m))
+		for _, name := range names {
+			if d := doc(l, name); times != 1 || d.Absent() {
+				t.Errorf("%s is away %d times: %s: %v", what, times, name, d.Err)
+			}
+		}
 	}
 }

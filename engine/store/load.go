@@ -35,6 +35,10 @@ type Loaded struct {
 	// Temps are placet's own temporary names in the run's folder: of a commit
 	// that is under way, or left by a crash; see Sweep.
 	Temps []string
+	// Missed is when a folder of the run, or a document that this store wrote there, was
+	// first missed that an earlier look had found; of several, the last. It is zero where
+	// all are there, or have been gone for long.
+	Missed time.Time
 	// Shared is how the look saw what others write under the run's locks; nil
 	// where a change of it might not show. See StandsLocked.
 	Shared *Shared
@@ -55,9 +59,10 @@ type visit struct {
 	shelving
 	names  strings.Builder // what was seen, for the sight
 	seeing *seeing         // nil: no sight is asked for
-	began  time.Time       // by the file system's clock
-	clock  bool            // which is known
-	scarce error           // what could not be read for reasons that are not its own
+	found  found
+	began  time.Time // by the file system's clock
+	clock  bool      // which is known
+	scarce error     // what could not be read for reasons that are not its own
 	dirs   map[string]bool
 	shared []sharedName
 	met    map[string]met // names that needs lead to
@@ -66,6 +71,9 @@ type visit struct {
 // maxDepth bounds the walk of a run's folder, whatever its family says.
 const maxDepth = 32
 
+// steadyLooks is how often a run is looked at until nothing goes away meanwhile.
+const steadyLooks = 8
+
 // Load reads a run's documents and what its machine needs besides. A need is a
 // path or a glob (path.Match, part by part), relative to the workspace; before
 // either may stand "still:", for a file that must stand still for 2 s. The
@@ -73,6 +81,18 @@ const maxDepth = 32
 // or says that placet is short of descriptors or memory; what is wrong with one
 // file is its document's Err.
 func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
+	for range steadyLooks - 1 {
+		loaded, gone, err := s.visit(run, fam, needs)
+		if err != nil || !gone {
+			return loaded, err
+		}
+	}
+	loaded, _, err := s.visit(run, fam, needs)
+	return loaded, err
+}
+
+// visit looks at a run once. gone is true where something went away meanwhile.
+func (s *Store) visit(run layout.Run, fam layout.Family, needs []string) (loaded Loaded, gone bool, err error) {
 	v := &visit{s: s, run: run, fam: fam, folder: s.memory.of(run), dirs: map[string]bool{}}
 	v.pass, v.shelving = s.memory.begin(v.folder)
 	v.began, v.clock = s.diskNow(staleClock)
@@ -82,11 +102,11 @@ func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded,
 	defer v.close()
 	if err := v.look(needs); err != nil {
 		s.memory.suspect(v.folder, v.suspects)
-		return Loaded{}, err
+		return Loaded{}, false, err
 	}
 	v.finish()
 	v.sort()
-	return v.out, nil
+	return v.out, v.found.gone, nil
 }
 
 // look looks at everything.
@@ -113,7 +133,9 @@ func (v *visit) finish() {
 		v.out.Sight = v.seeing.sight(v.names.String(), v.began, v.clock)
 	}
 	v.out.Shared = v.sharing()
-	v.s.memory.finish(v.folder, v.pass, v.shelving, v.s.age())
+	if missed, ok := v.s.memory.finish(v.folder, v.pass, v.shelving, v.found, v.s.age()); ok {
+		v.out.Missed = v.s.began.Add(missed)
+	}
 }
 
 // sight notes how a name looked.
@@ -143,9 +165,10 @@ func (v *visit) walk(rel string, depth int) error {
 	seen, err := v.stat(rel) // before listing: a later change must show
 	there := err == nil
 	v.sight(rel, seen, there)
-	if rel == "." {
-		v.s.memory.stands(v.folder, there)
+	if there && seen.Mode.IsDir() {
+		v.found.dirs = append(v.found.dirs, v.s.memory.hash(rel))
 	}
+	v.found.gone = v.found.gone || rel != "." && errors.Is(err, fs.ErrNotExist)
 	if there && v.guarded(rel) {
 		v.share(path.Join(v.run.Dir, rel), seen)
 	}

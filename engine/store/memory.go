@@ -46,8 +46,12 @@ type folder struct {
 	loaded bool
 	// newborn: the whole run appeared under a running placet.
 	newborn bool
-	// there: its folder was, at the last look.
-	there   bool
+	// dirs are the folders that the last look found, by the hash of their name, and
+	// state says whether it found the state document. missing is what of the run has
+	// gone a moment ago, and when it was first missed.
+	dirs    []uint64
+	state   bool
+	missing map[uint64]time.Duration
 	hot     bool // in memory.hot
 	pass    uint32
 	visited time.Duration // when the last visit ended
@@ -204,6 +208,13 @@ func (m *memory) keep(run layout.Run, name string, t trace) {
 	}
 	if beside := m.beside(name); m.has(beside) {
 		m.put(beside, t)
+	}
+}
+
+// removed forgets a file that placet itself removes: nobody misses it.
+func (m *memory) removed(run layout.Run, name string) {
+	if rel, inside := strings.CutPrefix(name, run.Dir+"/"); inside && run.State != "" {
+		m.put(m.inside(m.of(run), rel), trace{})
 	}
 }
 

@@ -5,16 +5,45 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"placet/engine"
 )
 
 // putInPlace renames a job's contents to their names, in order, and removes what
-// is to be removed. It ends at the first name that has moved.
+// is to be removed. It ends at the first name that has moved, and where the run is
+// being taken away: what the job has created there by then goes with it.
 func (s *Store) putInPlace(j *job) {
+	s.placeAll(j)
+	if slices.ContainsFunc(j.puts, func(p *put) bool { return p.placed }) && s.bereft(j) {
+		s.takeBack(j)
+	}
+}
+
+// takeBack removes what a job has created in a run that is being taken away: the
+// folder could not be removed, or would hold that alone.
+func (s *Store) takeBack(j *job) {
+	for _, p := range j.puts {
+		if !p.placed || p.doc.Over != "" || p.info.Inode == 0 {
+			continue
+		}
+		info, err := s.fs.Stat(p.doc.Path)
+		if err == nil && info.Device == p.info.Device && info.Inode == p.info.Inode && info.Size == p.info.Size && info.Modified.Equal(p.info.Modified) {
+			_ = s.fs.Remove(p.doc.Path)
+		}
+		p.placed = false
+	}
+	j.err = moved(j.run.State)
+}
+
+func (s *Store) placeAll(j *job) {
 	for _, p := range j.puts {
 		if p.placed {
 			continue
+		}
+		if s.bereft(j) {
+			j.err = moved(j.run.State)
+			return
 		}
 		if j.err = s.place(p); j.err != nil {
 			return
@@ -27,6 +56,7 @@ func (s *Store) putInPlace(j *job) {
 	for _, name := range j.removes {
 		switch err := s.fs.Remove(name); {
 		case err == nil:
+			s.memory.removed(j.run, name)
 			j.dirs[path.Dir(name)] = true
 		case !errors.Is(unusable(name, err), engine.ErrAbsent):
 			j.err = fmt.Errorf("cannot remove %s: %w", name, err)

@@ -11,16 +11,21 @@ const (
 	restTime = 2 * standLong
 )
 
-// finish ends a visit: what neither it nor a later one has seen is gone.
-func (m *memory) finish(f *folder, pass uint32, seen shelving, now time.Duration) {
+// finish ends a visit: what neither it nor a later one has seen is gone. It returns
+// when folders of the run, or what placet wrote there, were last missed, if any are.
+func (m *memory) finish(f *folder, pass uint32, seen shelving, found found, now time.Duration) (missed time.Duration, any bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key, t := range f.traces {
 		if t.pass < pass {
 			delete(f.traces, key)
+			if t.own {
+				f.miss(key, now)
+			}
 		}
 	}
 	f.resting, f.loaded, f.visited = nil, true, now
+	f.stands(found, now)
 	m.shelve(f, seen)
 	if !f.hot {
 		f.hot = true
@@ -29,6 +34,7 @@ func (m *memory) finish(f *folder, pass uint32, seen shelving, now time.Duration
 	for range 2 {
 		m.cool(now)
 	}
+	return f.missed(now)
 }
 
 // cool lets the run whose turn it is rest, if it may.

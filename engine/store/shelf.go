@@ -217,8 +217,10 @@ func (v *visit) document(n name, info Info, more *rest) {
 	}
 	if n.path == v.run.State {
 		v.s.memory.noteState(n.path)
+		v.found.state = true
 	}
 	d, again := v.s.look(ask{path: n.path, file: n.file, at: v.s.memory.inside(v.folder, n.rel)}, info)
+	v.found.gone = v.found.gone || d.Absent()
 	v.add(d, again)
 	if !v.long || !n.file.Once || d.Err != nil || !again.IsZero() || !v.clock || racy(info, v.began) {
 		return
