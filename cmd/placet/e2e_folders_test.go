@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -78,5 +79,37 @@ func TestTortureAnsweredRunsRemoved(t *testing.T) {
 		if left, err := os.ReadDir(filepath.Join(p.root, p.runs[i])); !os.IsNotExist(err) {
 			t.Errorf("run %d: left are %v, %v", i, left, err)
 		}
+	}
+}
+
+// A run that has ended is set waiting again by upstream, or is overwritten with an old
+// copy of its state: both are seen at once, and not by the scan of each minute.
+func TestTortureEndedRunsAreSetWaitingAgain(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), tortured(6, 100))
+	d := p.start()
+	defer func() { d.stop(syscall.SIGTERM) }()
+	p.await(d)
+	p.until("all forms are written", 30*time.Second, p.opened)
+	old := make([]string, len(p.runs))
+	for i := range p.runs {
+		old[i] = p.read(p.runs[i] + "/state.json")
+		p.write(p.request(i)+"/response.json", p.response(i, "reject", "no"))
+	}
+	p.decided(d, upTo(len(p.runs)), time.Now(), 20*time.Second)
+	p.rests(d)
+	for i, run := range p.runs {
+		began := time.Now()
+		if i%2 == 0 {
+			again := strings.Replace(p.read(run+"/state.json"), `"status": "cancelled"`, `"status": "awaiting_feedback"`, 1)
+			again = strings.Replace(again, `"phases"`, `"feedback_request": {"request_id": "fr-again", "type": "review", "prompt": "Really?"}, "phases"`, 1)
+			p.write(run+"/state.json", again)
+			p.until("the form is written", 10*time.Second, func() bool { return p.read(run+"/requests/fr-again/form.md") != "" })
+		} else {
+			p.write(run+"/state.json", old[i])
+			p.until("the answer is carried out again", 10*time.Second, func() bool { return p.state(i).Status == "cancelled" })
+		}
+		p.atMost("an ended run", time.Since(began), time.Second, 10*time.Second)
+		p.verifyEvents(i)
 	}
 }

@@ -55,6 +55,7 @@ type rest struct {
 type final struct {
 	state string
 	print uint64
+	own   uint64 // of the state document alone, while a watch of its folder is kept; else 0
 	walk  uint32
 	dir   uint16 // length of the folder's path, which state begins with
 	fam   uint8
@@ -177,6 +178,10 @@ func (b *book) found(lv *live) Found {
 func (b *book) add(lv *live) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.addLive(lv)
+}
+
+func (b *book) addLive(lv *live) {
 	b.live[lv.state] = lv
 	lv.slot = int32(len(b.round))
 	b.round = append(b.round, lv)
@@ -229,7 +234,7 @@ func (b *book) swapLive(i, j int) {
 func (b *book) addFinal(f Found, print uint64, walk uint32) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.putFinal(final{strings.Clone(f.Run.State), print, walk, uint16(len(f.Run.Dir)), uint8(b.family(f))})
+	b.putFinal(final{strings.Clone(f.Run.State), print, 0, walk, uint16(len(f.Run.Dir)), uint8(b.family(f))})
 }
 
 func (b *book) putFinal(fin final) {
@@ -243,8 +248,39 @@ func (b *book) retire(lv *live, f Found, print uint64) {
 	defer b.mu.Unlock()
 	if b.live[lv.state] == lv {
 		b.removeLive(lv)
-		b.putFinal(final{lv.state, print, lv.walk, uint16(len(f.Run.Dir)), lv.fam})
+		b.putFinal(final{lv.state, print, 0, lv.walk, uint16(len(f.Run.Dir)), lv.fam})
 	}
+}
+
+// revive puts a live run in the place of the final one with its state document, and
+// reports whether there is one.
+func (b *book) revive(lv *live) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i, ok := b.final[lv.state]
+	if !ok {
+		return false
+	}
+	lv.walk = b.finals[i].walk
+	b.dropFinal(lv.state)
+	b.addLive(lv)
+	return true
+}
+
+// note notes how a final run looks now.
+func (b *book) note(state string, change func(*final)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i, ok := b.final[state]; ok {
+		change(&b.finals[i])
+	}
+}
+
+// allFinals are all final runs.
+func (b *book) allFinals() []final {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.finals)
 }
 
 // removeFinal takes a final run out.
@@ -340,12 +376,11 @@ func identOf(run layout.Run) uint64 {
 	return maphash.Comparable(identSeed, [4]string{run.Family, run.ID, run.Dir, run.Class})
 }
 
-// gone takes out the final runs that a walk did not find, and returns the live
-// ones, unless they are hidden.
-func (b *book) gone(walk uint32, hidden func(state string) bool) []*live {
+// gone takes out the final runs that a walk did not find, unless they are hidden. It
+// returns the live ones, and the final ones of which a watch was kept.
+func (b *book) gone(walk uint32, hidden func(state string) bool) (out []*live, kept []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out []*live
 	for _, lv := range b.round {
 		if lv.walk != walk && !hidden(lv.state) {
 			out = append(out, lv)
@@ -354,9 +389,12 @@ func (b *book) gone(walk uint32, hidden func(state string) bool) []*live {
 	for i := len(b.finals) - 1; i >= 0; i-- {
 		if f := b.finals[i]; f.walk != walk && !hidden(f.state) {
 			b.dropFinal(f.state)
+			if f.own != 0 {
+				kept = append(kept, f.state)
+			}
 		}
 	}
-	return out
+	return out, kept
 }
 
 // count returns how many runs there are, and how many wait for a person.

@@ -114,7 +114,7 @@ func TestGoneAreThoseThatAWalkDidNotFindUnlessHidden(t *testing.T) {
 		t.Error("a run that was never seen is known")
 	}
 	w := walk{failed: []string{"toys/g1"}}
-	gone := b.gone(2, w.hides)
+	gone, _ := b.gone(2, w.hides)
 	if len(gone) != 1 || gone[0].state != "toys/b/state.json" {
 		t.Errorf("gone: %v", gone)
 	}

@@ -33,7 +33,8 @@
 //   - While git rewrites the tree nothing is decided.
 //   - An error leads to another look later, with the wait doubling up to a
 //     minute, and is said once per cause, not once per look.
-//   - A final run is not kept: neither its documents, nor watches. A stat per
-//     minute tells whether it is another one now.
+//   - Of a final run no documents are kept, and no more than one watch, of the newest
+//     as many as can be spared: its state document may become another one. Of the
+//     others a stat per minute tells.
 //   - Watch first, then look: see [placet/engine/watch].
 package reconcile

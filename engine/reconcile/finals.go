@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,6 +29,7 @@ func (s *session) checkFinals(ctx context.Context) {
 	runs := s.finals.runs
 	s.finals.runs = nil
 	s.finals.mu.Unlock()
+	s.keepNewest(ctx)
 	for _, f := range runs {
 		if pause(ctx, finalsPace) != nil {
 			return
@@ -47,11 +49,81 @@ const finalsPace = time.Millisecond
 // revive takes a final run among those that can move, unless it is gone or
 // there already.
 func (s *session) revive(f Found) {
-	if len(s.book.finalAt(f.Run.State)) == 0 {
+	if lv := s.book.newLive(f); s.book.revive(lv) {
+		s.dirty.mark(lv.state)
+	}
+}
+
+// mostKept is of how many final runs, the newest, the folder stays watched: what has
+// ended can be set waiting again, or be overwritten with an old copy.
+const mostKept = 1000
+
+// keepNewest keeps watches of the final runs that were there at the start.
+func (s *session) keepNewest(ctx context.Context) {
+	finals := s.book.allFinals()
+	if len(finals) > mostKept {
+		changed := make(map[string]time.Time, len(finals))
+		for _, f := range finals {
+			changed[f.state] = s.l.o.Store.Changed(f.state)
+		}
+		slices.SortFunc(finals, func(a, b final) int { return changed[a.state].Compare(changed[b.state]) })
+		finals = finals[len(finals)-mostKept:]
+	}
+	for _, f := range finals {
+		if ctx.Err() != nil {
+			return
+		}
+		s.keep(f)
+	}
+}
+
+// keep has a final run looked at as soon as something happens to its state document.
+// What has happened since its print was taken is seen here.
+func (s *session) keep(f final) {
+	s.w.Keep(f.state, f.state[:f.dir])
+	own := s.l.o.Store.GlanceAt(f.state, f.state)
+	s.book.note(f.state, func(f *final) { f.own = own })
+	if s.l.o.Store.GlanceAt(f.state[:f.dir], f.state) != f.print {
+		s.reopen(f.state)
+	}
+}
+
+// heard looks whether the state document of a final run is another one.
+func (s *session) heard(state string) {
+	for _, f := range s.book.finalAt(state) {
+		if f.own != 0 && s.l.o.Store.GlanceAt(state, state) != f.own {
+			s.reopen(state)
+		}
+	}
+}
+
+// reopen looks at a final run whose folder or state document is another one. One that
+// placet never moved, and that still is final, is none that can move.
+func (s *session) reopen(state string) {
+	f, ok := s.firstOf(state)
+	if !ok {
+		s.removeFinal(state)
+		s.rescans.ask()
 		return
 	}
-	s.book.removeFinal(f.Run.State)
-	lv := s.book.newLive(f)
-	s.book.add(lv)
-	s.dirty.mark(lv.state)
+	print, own := s.l.o.Store.GlanceAt(f.Run.Dir, state), s.l.o.Store.GlanceAt(state, state)
+	if status := s.l.Peek(f); status.Final && !status.Touched && short(f.Run) {
+		s.book.note(state, func(f *final) { f.print, f.own = print, own })
+		s.l.o.Store.Forget(f.Run)
+		return
+	}
+	s.revive(f)
+}
+
+// removeFinal takes a final run out, for a walk to find anew.
+func (s *session) removeFinal(state string) {
+	s.book.removeFinal(state)
+	s.w.Forget(state)
+}
+
+// keepFinal is keep by the state document.
+func (s *session) keepFinal(state string) {
+	for _, f := range s.book.finalAt(state) {
+		s.keep(f)
+	}
 }

@@ -163,8 +163,12 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 			fresh = append(fresh, f)
 		}
 	}
-	for _, lv := range s.book.gone(sc.walk, w.hides) {
+	vanished, kept := s.book.gone(sc.walk, w.hides)
+	for _, lv := range vanished {
 		s.forget(lv)
+	}
+	for _, state := range kept {
+		s.w.Forget(state)
 	}
 	s.l.walked(found, w.hides)
 	if first {
@@ -225,7 +229,10 @@ func (s *session) admit(f Found, walk uint32, first bool) {
 	if status.Final && short(f.Run) && (first || !status.Touched) {
 		s.book.addFinal(f, print, walk)
 		s.l.o.Store.Forget(f.Run)
-		if first && status.Touched {
+		switch {
+		case !first:
+			s.keepFinal(f.Run.State)
+		case status.Touched:
 			s.check(f)
 		}
 		return
@@ -279,7 +286,7 @@ func coveredBy(dirs map[string]bool, p string) bool {
 func (s *session) compareFinals(finals []final, covered func(state string) bool) (changed bool) {
 	for _, f := range finals {
 		if covered(f.state) && s.l.o.Store.GlanceAt(f.state[:f.dir], f.state) != f.print {
-			s.book.removeFinal(f.state)
+			s.removeFinal(f.state)
 			changed = true
 		}
 	}

@@ -52,7 +52,7 @@ func TestWatchOfAnEmptyWorkspaceWaitsForItsFolders(t *testing.T) {
 	w.becomes("g1/a", "waiting")
 }
 
-func TestLiveRunHasTwoWatchesAndAFinalOneNone(t *testing.T) {
+func TestLiveRunHasTwoWatchesAndAFinalOneOne(t *testing.T) {
 	w := newWorld(t)
 	w.toy("a", toyState{})
 	w.toy("b", toyState{Status: "over"})
@@ -64,10 +64,34 @@ func TestLiveRunHasTwoWatchesAndAFinalOneNone(t *testing.T) {
 	})
 	w.becomes("a", "waiting")
 	w.eventually("two watches", func() bool { return c.below(w.abs("toys/a")) == 2 })
-	w.eventually("no watch for the final run", func() bool { return c.below(w.abs("toys/b")) == 0 })
+	w.eventually("one watch for the final run", func() bool { return c.below(w.abs("toys/b")) == 1 })
 	w.answer("a", "yes")
 	w.becomes("a", "over")
-	w.eventually("no watch any more", func() bool { return c.below(w.abs("toys/a")) == 0 })
+	w.eventually("one watch when it has ended", func() bool { return c.below(w.abs("toys/a")) == 1 })
+}
+
+// Whoever sets a run waiting again after its end, or writes an old copy of its state
+// document over the last one, is heard at once.
+func TestARunThatHasEndedIsSeenToBeSetWaitingAgain(t *testing.T) {
+	w := newWorld(t)
+	w.toy("b", toyState{Status: "over"})
+	w.toy("a", toyState{Target: 1})
+	w.serve(watch.Notify)
+	w.becomes("a", "waiting")
+	old := w.read("toys/a/state.json")
+	w.answer("a", "yes")
+	w.becomes("a", "over")
+	w.put("toys/a/state.json", old)
+	w.becomes("a", "over")
+	w.put("toys/a/requests/q/response.json", "{}")
+	w.put("toys/a/state.json", old)
+	w.eventually("the answer that stands there now is judged", func() bool { return w.read("toys/a/requests/q/problem.md") != "" })
+	w.toy("b", toyState{Target: 2})
+	w.becomes("b", "waiting")
+	w.toy("c", toyState{Status: "over"})
+	w.eventually("the run that came later is found", func() bool { return w.serving.Load().book.finalAt("toys/c/state.json") != nil })
+	w.toy("c", toyState{Target: 2})
+	w.becomes("c", "waiting")
 }
 
 // opened notes which journals are opened to be made durable.

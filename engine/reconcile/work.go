@@ -54,7 +54,11 @@ func (s *session) work(ctx context.Context, wg *sync.WaitGroup) {
 // serve gives one run its pass.
 func (s *session) serve(ctx context.Context, state string) {
 	lv := s.book.get(state)
-	if lv == nil || s.resting(lv) || s.tooSoon(lv) {
+	if lv == nil {
+		s.heard(state)
+		return
+	}
+	if s.resting(lv) || s.tooSoon(lv) {
 		return
 	}
 	s.timers.drop(state)
@@ -204,8 +208,13 @@ func (s *session) end(lv *live, p *pass, err error) {
 	if lv.looks++; p.more || p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {
 		s.firstOver(lv)
 	}
-	if s.book.get(lv.state) != lv {
-		s.w.Forget(lv.state) // it vanished or is final by now
+	s.unfollow(lv)
+}
+
+// unfollow ends the watches of a run that vanished during its pass.
+func (s *session) unfollow(lv *live) {
+	if s.book.get(lv.state) != lv && len(s.book.finalAt(lv.state)) == 0 {
+		s.w.Forget(lv.state)
 	}
 }
 
@@ -222,9 +231,7 @@ func (s *session) yielded(lv *live) {
 		s.clear(lv)
 	}
 	s.dirty.mark(lv.state)
-	if s.book.get(lv.state) != lv {
-		s.w.Forget(lv.state)
-	}
+	s.unfollow(lv)
 }
 
 // firstLooks is how many passes a run's files may take to stand still before
@@ -311,12 +318,12 @@ func (s *session) retire(lv *live, p *pass) {
 		return
 	}
 	s.book.retire(lv, p.f, print)
-	s.letGo(lv, run)
+	s.letGo(run)
+	s.keepFinal(run.State)
 }
 
-// letGo ends what is kept of a run while it can move.
-func (s *session) letGo(lv *live, run layout.Run) {
-	s.w.Forget(lv.state)
+// letGo ends what the store keeps of a run while it can move.
+func (s *session) letGo(run layout.Run) {
 	if err := s.l.o.Store.Finish(run); err != nil {
 		s.l.o.Log.Debug("the last lines of a run's journal may not be durable yet", "run", run.Dir, "err", err)
 	}
@@ -360,7 +367,8 @@ func (s *session) forget(lv *live) {
 	s.book.remove(lv)
 	s.timers.drop(lv.state)
 	s.clear(lv)
-	s.letGo(lv, s.book.found(lv).Run)
+	s.w.Forget(lv.state)
+	s.letGo(s.book.found(lv).Run)
 	s.firstOver(lv)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"placet/layout"
 )
@@ -195,6 +196,9 @@ func (s *Store) GlanceOld(p string) uint64 {
 	}
 	return s.glanceOf(is)
 }
+
+// Changed is when what is under a name was changed last; the zero time if nothing is.
+func (s *Store) Changed(name string) time.Time { return latest(s.see(name).info) }
 
 // HasFile reports whether a regular file is under a name.
 func (s *Store) HasFile(name string) bool {

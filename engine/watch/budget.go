@@ -23,6 +23,9 @@ const (
 	// classSecondary: for owners that the caller calls secondary alone. They may use
 	// a quarter of it.
 	classSecondary
+	// classSpare: for owners alone that are kept while there are watches to spare. They
+	// may use a quarter of it too, and give way to all others.
+	classSpare
 	classes
 )
 
@@ -47,12 +50,17 @@ func defaultBudget() int {
 
 // affords reports whether a folder of a class may be watched besides those that are.
 func (b *budget) affords(c class) bool {
-	shares := [classes]int{classRun: b.most, classStructure: b.most / 2, classSecondary: b.most / 4}
+	shares := [classes]int{classRun: b.most, classStructure: b.most / 2, classSecondary: b.most / 4, classSpare: b.most / 4}
+	return !b.full() && b.spent[c] < shares[c]
+}
+
+// full reports whether no folder may be watched besides those that are.
+func (b *budget) full() bool {
 	total := 0
 	for _, n := range b.spent {
 		total += n
 	}
-	return total < b.most && b.spent[c] < shares[c]
+	return total >= b.most
 }
 
 // errBudget says that a folder is not watched although it could be.
@@ -112,13 +120,19 @@ func (w *Watcher) classOf(n *node) class {
 	if n.owners.empty() {
 		return classRun
 	}
-	c := classSecondary
-	n.owners.each(func(owner string) {
-		if _, is := w.secondary[owner]; !is {
-			c = classRun
-		}
-	})
+	c := classSpare
+	n.owners.each(func(owner string) { c = min(c, w.classOfOwner(owner)) })
 	return c
+}
+
+func (w *Watcher) classOfOwner(owner string) class {
+	if w.kept.turns[owner] > 0 {
+		return classSpare
+	}
+	if _, is := w.secondary[owner]; is {
+		return classSecondary
+	}
+	return classRun
 }
 
 // isBudget reports whether an error says that the budget is used up.

@@ -29,5 +29,7 @@
 //   - No more folders are watched than a budget allows, in the order in which they
 //     are asked for: those above before those below, and so that runs that have begun
 //     are left a quarter of it, whatever else lies there. The rest is blind.
+//   - What can do without file events is kept while there are watches to spare
+//     ([Watcher.Keep]). It gives way to all others, the oldest first, and is never blind.
 //   - Temporary, backup and lock files wake nobody.
 package watch

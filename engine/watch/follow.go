@@ -17,6 +17,12 @@ import (
 func (w *Watcher) Follow(owner string, dirs []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	delete(w.kept.turns, owner)
+	return w.follow(owner, dirs)
+}
+
+// follow is Follow for a caller that holds the lock.
+func (w *Watcher) follow(owner string, dirs []string) error {
 	if w.closed {
 		return ErrClosed
 	}
@@ -29,8 +35,10 @@ func (w *Watcher) Follow(owner string, dirs []string) error {
 	w.blindDirs = nil
 	var blind []string
 	for _, dir := range now {
-		n := w.nodes[dir]
-		n.owners.add(owner)
+		n := w.at(dir) // anew where it was given up for one of the others
+		if n.owners.add(owner); n.sight == watched {
+			w.reclass(n)
+		}
 		w.reach(n)
 		if n.sight == refused {
 			blind = append(blind, dir)
@@ -53,6 +61,12 @@ func (w *Watcher) Follow(owner string, dirs []string) error {
 func (w *Watcher) Forget(owner string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.forget(owner)
+}
+
+// forget is Forget for a caller that holds the lock.
+func (w *Watcher) forget(owner string) {
+	delete(w.kept.turns, owner)
 	w.blindDirs = nil
 	for _, dir := range w.follows[owner] {
 		w.release(dir, owner)

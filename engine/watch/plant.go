@@ -64,11 +64,12 @@ func (w *Watcher) add(n *node) sight {
 	if err == nil && !info.IsDir() || n.parent == nil && !w.home.here() {
 		return missing
 	}
-	if err == nil && !w.budget.affords(w.classOf(n)) {
-		err = errBudget{w.budget.most}
-	}
+	c := w.classOf(n)
 	if err == nil {
-		err = w.source.Add(n.abs)
+		err = w.addAs(c, n.abs)
+	}
+	if c == classSpare && err != nil && exhausted(err) {
+		return unwatched
 	}
 	w.full = err != nil && exhausted(err)
 	w.short = w.short || w.full
@@ -81,6 +82,21 @@ func (w *Watcher) add(n *node) sight {
 	w.say("cannot watch a folder; looking every 2 s instead", err, "folder", n.path())
 	w.retryLater(retryAfter)
 	return refused
+}
+
+// addAs asks the source for a watch of a class. Where there is none left, those who
+// can do without give way.
+func (w *Watcher) addAs(c class, abs string) error {
+	for {
+		err := error(errBudget{w.budget.most})
+		if w.budget.affords(c) {
+			err = w.source.Add(abs)
+		}
+		spare := !isBudget(err) && exhausted(err) || isBudget(err) && w.budget.full()
+		if !spare || c == classSpare || !w.giveWay() {
+			return err
+		}
+	}
 }
 
 // await has the folder above a missing one watched, and reports whether it is.

@@ -94,8 +94,9 @@ type Watcher struct {
 	short     bool // some of them because no watch can be had
 	budget    budget
 	secondary map[string]struct{} // owners that others come before
-	blindDirs []string            // the refused ones, nil where they are to be found anew
-	cookies   map[string]*cookie  // structure root → its test
+	kept      kept
+	blindDirs []string           // the refused ones, nil where they are to be found anew
+	cookies   map[string]*cookie // structure root → its test
 	said      map[string]bool
 
 	dirty  map[string]struct{}
