@@ -4,14 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"placet/engine/watch"
 )
 
 const (
-	// blindName is the file of the state folder in which a daemon leaves for status
-	// where it gets no file events.
+	// blindName is the file of the state folder in which a daemon leaves for other
+	// verbs where it gets no file events and which runs it cannot go on with.
 	blindName = "blind"
 	// blindEvery is how often it is brought up to date.
 	blindEvery = time.Second
@@ -19,6 +22,10 @@ const (
 	blindFew = 20
 	// blindMany is from how many folders on they are looked at less often.
 	blindMany = 1000
+	// heldUpMost is how many runs it names that the daemon cannot go on with, and
+	// heldUpText how much it says of each, in bytes.
+	heldUpMost = 100
+	heldUpText = 1000
 	// blindMost is far more than so many names need.
 	blindMost = 1 << 20
 )
@@ -39,14 +46,31 @@ func blindnessOf(folders []string) blindness {
 	return b
 }
 
+// health is what a daemon leaves for other verbs.
+type health struct {
+	blindness
+	// HeldUp says why the daemon cannot go on with a run, by its state document.
+	HeldUp map[string]string `json:"held_up,omitempty"`
+}
+
+// healthOf sums up how the daemon is doing.
+func (b *bench) healthOf(w *watch.Watcher) health {
+	h := health{blindnessOf(w.Blind()), b.loop.HeldUp(heldUpMost)}
+	for run, why := range h.HeldUp {
+		why, _, _ = strings.Cut(why, "\n")
+		h.HeldUp[run] = cut(line(why), heldUpText)
+	}
+	return h
+}
+
 // tellBlind keeps the file up to date until the context ends. Without
 // a state folder the runs are served all the same.
 func (b *bench) tellBlind(ctx context.Context, w *watch.Watcher) {
 	if b.stateDir == nil {
 		return
 	}
-	told := b.blind()
-	tell := func(now blindness) {
+	told := b.health()
+	tell := func(now health) {
 		if same(told, now) {
 			return
 		}
@@ -58,7 +82,7 @@ func (b *bench) tellBlind(ctx context.Context, w *watch.Watcher) {
 	tick := time.NewTicker(blindEvery)
 	defer tick.Stop()
 	for {
-		tell(blindnessOf(w.Blind()))
+		tell(b.healthOf(w))
 		select {
 		case <-ctx.Done():
 			return
@@ -67,14 +91,24 @@ func (b *bench) tellBlind(ctx context.Context, w *watch.Watcher) {
 	}
 }
 
-func same(a, b blindness) bool {
-	return a.Count == b.Count && fmt.Sprint(a.Folders) == fmt.Sprint(b.Folders)
+func same(a, b health) bool {
+	return a.Count == b.Count && slices.Equal(a.Folders, b.Folders) && maps.Equal(a.HeldUp, b.HeldUp)
 }
 
-// blind reads what the last daemon has left. Nothing is known where it cannot be
+// heldUp returns why the daemon cannot go on with runs. It reads that once.
+func (b *bench) heldUp() map[string]string {
+	b.heldUpOnce.Do(func() {
+		if b.heldUpRuns = b.health().HeldUp; len(b.heldUpRuns) > 0 && !daemonRuns(b.root) {
+			b.heldUpRuns = nil
+		}
+	})
+	return b.heldUpRuns
+}
+
+// health reads what the last daemon has left. Nothing is known where it cannot be
 // read.
-func (b *bench) blind() blindness {
-	none := blindnessOf(nil)
+func (b *bench) health() health {
+	none := health{blindness: blindnessOf(nil)}
 	if b.stateDir == nil {
 		return none
 	}
@@ -82,7 +116,7 @@ func (b *bench) blind() blindness {
 	if err != nil {
 		return none
 	}
-	var left blindness
+	var left health
 	if json.Unmarshal(body, &left) != nil || len(left.Folders) != min(left.Count, blindFew) {
 		return none
 	}

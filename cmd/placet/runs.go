@@ -112,6 +112,9 @@ func (b *bench) viewEach(found []reconcile.Found, views []view, todo []int, limi
 	each(len(todo), func(n int) {
 		i := todo[n]
 		views[i] = b.viewIn(limit, found[i], func() view { return b.view(round, found[i]) })
+		if why := b.heldUp()[found[i].Run.State]; why != "" {
+			views[i].notes = append(views[i].notes, standing{found[i].Run.State, "the daemon cannot go on with this run and tries again within a minute: " + why})
+		}
 	})
 }
 

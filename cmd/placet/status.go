@@ -104,7 +104,7 @@ func (b *bench) state(found []reconcile.Found, all bool) state {
 	s.Held, _ = b.store.Hold()
 	s.Stale = b.store.Stale()
 	if s.Blind = blindnessOf(nil); s.Daemon {
-		s.Blind = b.blind()
+		s.Blind = b.health().blindness
 	}
 	b.brief = true
 	live, final := b.live(found)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -48,6 +49,9 @@ type bench struct {
 	waitsForHeld bool
 	// unlisted says that a folder in which runs may lie cannot be listed.
 	unlisted bool
+	// heldUpRuns is what heldUp returns.
+	heldUpRuns map[string]string
+	heldUpOnce sync.Once
 	changing *live // nil: the settings never change
 	// alive returns the IDs of the commands under way.
 	alive func() map[string]bool

@@ -48,6 +48,14 @@ func (l *Loop) Standing() Standing {
 	return st
 }
 
+// HeldUp returns why runs cannot go on, by the path of their state document. Of many
+// it names so many at most.
+func (l *Loop) HeldUp(most int) map[string]string {
+	held := l.told.causesOf(most)
+	delete(held, walking)
+	return held
+}
+
 // tallied is how many runs are counted while the book is held.
 const tallied = 1024
 

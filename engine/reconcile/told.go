@@ -112,3 +112,17 @@ func (t *told) standing() (runs map[string]bool, errs []error) {
 	}
 	return runs, slices.Collect(maps.Values(t.errs))
 }
+
+// causesOf returns of so many runs at most what holds them up.
+func (t *told) causesOf(most int) map[string]string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	some := map[string]string{}
+	for run, why := range t.causes {
+		if len(some) == most {
+			break
+		}
+		some[run] = why
+	}
+	return some
+}
