@@ -52,7 +52,7 @@ type bench struct {
 	// heldUpRuns is what heldUp returns.
 	heldUpRuns map[string]string
 	heldUpOnce sync.Once
-	changing *live // nil: the settings never change
+	changing   *live // nil: the settings never change
 	// alive returns the IDs of the commands under way.
 	alive func() map[string]bool
 	// ended returns how actions without an outcome document ended; nobody knows of
