@@ -27,10 +27,11 @@
 // holds the routing, first match; owed.go what a state calls for; edges.go the
 // table. The family's own ideas: shapes.go (five ways to note a step),
 // plan.go (what comes next), answer.go (what an answer does), evidence.go (what
-// counts as an answer), events.go (numbering and identity of events).
+// counts as an answer), claims.go (when an answer that upstream recorded counts),
+// events.go (numbering and identity of events), views.go (what an agent goes on by).
 //
-// The order in one commit is request and receipt files, events, state.json
-// last. A receipt is fact once durable: where an upstream writer puts an old
+// The order in one commit is request and receipt files, events and resume.md,
+// state.json last. A receipt is fact once durable: where an upstream writer puts an old
 // state.json back, the same transition is made again from it, with the same
 // revision, and no event is written twice.
 package faber
