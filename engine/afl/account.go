@@ -100,6 +100,14 @@ func (r *reading) facts() []engine.Fact {
 	for _, id := range r.openIDs() {
 		add("request", id+" ("+st.Requests[id].Type+")")
 	}
+	if r.awaits() {
+		for _, f := range r.specs.findings[:min(len(r.specs.findings), mostNamed)] {
+			add("finding", f.line())
+		}
+	}
+	for _, f := range r.misread() {
+		add("finding", r.Snap.Rel(f.Path)+f.Text)
+	}
 	return list
 }
 
