@@ -133,3 +133,22 @@ func TestAVoidRoundHasReopenedItsCheckpoints(t *testing.T) {
 	w.passOnce("a")
 	w.status(Delegating, "a=completed", "b=validating", "d=in_progress")
 }
+
+// A checkpoint that upstream had completed has no attempt behind which feedback could
+// lie: reopened, its first attempt begins with the reviewer's words.
+func TestAnAdoptedCheckpointIsReopened(t *testing.T) {
+	w := approvedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
+	w.config(func(c *Config) { c.AutoRetryDelay = ptr("0s") })
+	w.Write("delegations/a/status.json", `{"checkpointId": "a", "status": "checkpoint_passed"}`)
+	w.untilBegun()
+	w.trust()
+	w.passOnce("b")
+	w.answer(typeReview, "reopen:a", map[string]any{"comment": "rounding is wrong"})
+	w.settle()
+	w.status(Delegating, "a=in_progress", "b=completed")
+	if body := w.Read("delegations/a/iterations/1/prompt.md"); !strings.Contains(body, "rounding is wrong") || w.Has("delegations/a/iterations/0/feedback.md") {
+		t.Errorf("prompt.md says\n%s", body)
+	}
+	w.passOnce("a")
+	w.status(Delegating, "a=completed", "b=validating")
+}

@@ -190,7 +190,9 @@ func (m *move) again(attempts int, note string) {
 	c.MaxIterations, c.Epoch = c.Iteration+attempts, c.Epoch+1
 	c.RetryAt = m.now
 	m.note(note)
-	c.Feedback = append(c.Feedback, Feedback{Iteration: c.Iteration, Note: text(note)})
+	if c.Iteration > 0 { // else upstream completed it: the prompt has the note itself
+		c.Feedback = append(c.Feedback, Feedback{Iteration: c.Iteration, Note: text(note)})
+	}
 }
 
 // note keeps what a person said for the next attempt, until another comes.
