@@ -146,6 +146,9 @@ type Config struct {
 	Language string
 	// Gates maps "family/type", "family" or "*" to what an answer must be worth.
 	Gates map[string]Gate
+	// GatesSince is when somebody last decided which gates hold, the zero time where
+	// nobody did: an answer from before counts once it is saved again.
+	GatesSince time.Time
 	// Family holds the family's own settings, of the type that it documents.
 	Family any
 }
@@ -156,17 +159,25 @@ type Gate struct {
 	Level string
 	// Approvers lists who may answer; empty means anyone.
 	Approvers []string
+	// Waits says that other gates wait for trust, and that this one is the tighter of
+	// both.
+	Waits bool
+	// Since is [Config.GatesSince].
+	Since time.Time
 }
 
 // GateFor returns the gate for a request type of a family: the most specific
 // of "family/type", "family" and "*" wins.
 func (c Config) GateFor(family, typ string) Gate {
+	g := Gate{Level: "file"}
 	for _, name := range []string{family + "/" + typ, family, "*"} {
-		if g, ok := c.Gates[name]; ok {
-			return g
+		if found, ok := c.Gates[name]; ok {
+			g = found
+			break
 		}
 	}
-	return Gate{Level: "file"}
+	g.Since = c.GatesSince
+	return g
 }
 
 // Status is the word for where a run, or a part of it, stands.

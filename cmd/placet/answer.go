@@ -127,7 +127,7 @@ func (b *bench) checkAnswer(t target, resp gate.Response) error {
 		return err
 	}
 	const place = "the answer"
-	asked := gate.Told(t.Asked, b.facts(t.Run.Family).Config.GateFor(t.Run.Family, t.Type))
+	asked := gate.Told(t.Asked, b.gateOf(t.Asked))
 	_, wrong := asked.Check(engine.Document{Path: place, Kind: layout.KindResponse, Body: body, Known: []string{"owner:" + login()}})
 	if wrong == "" {
 		return nil
@@ -288,6 +288,9 @@ func (b *bench) give(t target, resp gate.Response) error {
 	if !done.Daemon {
 		defer b.w.note("no daemon runs here: run `placet once` or `placet watch` to carry the answer out")
 	}
+	if b.gateOf(t.Asked).Waits {
+		defer b.w.note("%s", gatesWait)
+	}
 	return b.w.answer(done, func() {
 		word := "answered"
 		if result == "same" {
@@ -312,21 +315,21 @@ const tornFor = 10 * time.Second
 // the same one is fine, another that can be used is refused, and only one that
 // cannot be used is replaced.
 func (b *bench) put(t target, resp gate.Response) (string, error) {
-	body, err := resp.Encode()
-	if err != nil {
-		return "", err
-	}
-	doc := engine.Document{Path: t.Response, Kind: layout.KindResponse, Body: body}
+	doc := engine.Document{Path: t.Response, Kind: layout.KindResponse}
 	for range 3 {
 		there := b.standing(t)
 		if !there.Absent() {
-			if same, err := t.compare(there, resp); err != nil || same {
+			if same, err := t.compare(there, &resp, b.gateOf(t.Asked).Since); err != nil || same {
 				return "same", err
 			}
 		}
+		body, err := resp.Encode()
+		if err != nil {
+			return "", err
+		}
+		doc.Body = body
 		doc.Over = there.Sum
-		err := b.store.Write(doc)
-		if err == nil {
+		if err = b.store.Write(doc); err == nil {
 			return "written", nil
 		}
 		if !errors.Is(err, store.ErrMoved) {
@@ -378,8 +381,9 @@ func (b *bench) settled(path string, f layout.File) engine.Document {
 }
 
 // compare weighs the answer in place against the new one: the same (true), one
-// that must go first (an error), or one that cannot be used and is replaced.
-func (t target) compare(there engine.Document, resp gate.Response) (same bool, err error) {
+// that must go first (an error), or one that cannot be used and is replaced. The same
+// one from before since is confirmed: it is written again, with its words.
+func (t target) compare(there engine.Document, resp *gate.Response, since time.Time) (same bool, err error) {
 	if there.Err != nil {
 		return false, refused("cannot answer %s: %s stands in the way: %v", t.label(), t.Response, there.Err).
 			try("remove it and try again")
@@ -388,8 +392,11 @@ func (t target) compare(there engine.Document, resp gate.Response) (same bool, e
 	if err != nil || !t.usable(there) {
 		return false, nil
 	}
-	if sameAnswer(t, old, resp) {
-		return true, nil
+	if sameAnswer(t, old, *resp) {
+		if resp.Comment == "" {
+			resp.Comment = old.Comment
+		}
+		return !there.Changed.Before(since), nil
 	}
 	if t.Problem != "" {
 		return false, nil

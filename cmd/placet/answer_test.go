@@ -233,7 +233,7 @@ func TestARefusalSaysTheWholeAnswerThatStandsThere(t *testing.T) {
 			give.Response = c.to.Options[0].ID
 		}
 		body := []byte(`{"request_id":"` + c.to.Request + `",` + c.members + `,"provided_by":{"user":"lee","source":"file"}}`)
-		same, err := c.to.compare(engine.Document{Path: "r/response.json", Body: body, Sum: engine.Sum(body)}, give)
+		same, err := c.to.compare(engine.Document{Path: "r/response.json", Body: body, Sum: engine.Sum(body)}, &give, time.Time{})
 		if same || err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: same %t, %v", name, same, err)
 		}
@@ -289,13 +289,13 @@ func TestAnAnswerInPlaceIsNeverLost(t *testing.T) {
 			}
 			to := to
 			to.Problem = test.problem
-			same, err := to.compare(engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, approve)
+			same, err := to.compare(engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &approve, time.Time{})
 			if same != test.same || (err != nil) != test.refused {
 				t.Errorf("same %v, error %v", same, err)
 			}
 		})
 	}
-	if _, err := to.compare(engine.Document{Path: to.Response, Err: engine.ErrUnsettled}, approve); err == nil {
+	if _, err := to.compare(engine.Document{Path: to.Response, Err: engine.ErrUnsettled}, &approve, time.Time{}); err == nil {
 		t.Error("what cannot be read was taken for nothing")
 	}
 }

@@ -22,6 +22,7 @@ type attack struct {
 // attacks are all rows; each topic has a file attack_<topic>_test.go.
 var attacks = slices.Concat(
 	wordsAttacks,
+	gateAttacks,
 	effectsAttacks,
 	optionAttacks,
 	stateAttacks,

@@ -165,7 +165,11 @@ func (e *examination) configuration() (settings, bool) {
 	}
 	e.add(isFine, "config", "", "%s", text)
 	for _, s := range conf.waiting {
-		e.add(isWarning, "trust", "placet trust", "%s: %s is not trusted: the default holds", layer{path: s.path}.place(s.line), s.name())
+		holds := "the default holds"
+		if slices.Equal(s.key, gatesKey) {
+			holds = "the tighter of what was agreed to and what it says holds"
+		}
+		e.add(isWarning, "trust", "placet trust", "%s: %s is not trusted: %s", layer{path: s.path}.place(s.line), s.name(), holds)
 	}
 	if _, err := e.w.stateDir(e.root, false); err != nil {
 		try := "set XDG_STATE_HOME to a folder of your own outside the workspace"

@@ -63,6 +63,7 @@ type requestLine struct {
 	DefaultOption   string        `json:"default_option"`
 	Level           string        `json:"level"`
 	Approvers       []string      `json:"approvers"`
+	GatesWait       bool          `json:"gates_wait"`
 	Artifacts       []string      `json:"artifacts"`
 	Form            string        `json:"form"`
 	Response        string        `json:"response"`
@@ -91,10 +92,15 @@ type runProblem struct {
 	noteLine
 }
 
+// gateOf is the gate of an open request.
+func (b *bench) gateOf(a engine.Asked) engine.Gate {
+	return b.facts(a.Run.Family).Config.GateFor(a.Run.Family, a.Type)
+}
+
 func (b *bench) requestData(a engine.Asked) requestLine {
-	gate := b.facts(a.Run.Family).Config.GateFor(a.Run.Family, a.Type)
+	gate := b.gateOf(a)
 	l := requestLine{
-		Level: gate.Level, Approvers: append([]string{}, gate.Approvers...),
+		Level: gate.Level, Approvers: append([]string{}, gate.Approvers...), GatesWait: gate.Waits,
 		RequestID: a.Request, Reference: reference(a), Run: a.Run.String(), Family: a.Run.Family, Type: a.Type, Where: a.Where,
 		Prompt: a.Prompt, Summary: a.Summary, Options: []optionLine{}, Items: []itemLine{}, DefaultOption: a.Default, FreeText: a.FreeText, Multiple: a.Multiple,
 		CommentRequired: append([]string{}, a.CommentRequired...), Several: append([]string{}, a.Several...), Artifacts: append([]string{}, a.Artifacts...),
@@ -202,8 +208,12 @@ func (b *bench) printAsked(a engine.Asked, full bool) {
 		w.say("    select   and %d more: %s", more, typed("show", a.Request))
 	}
 	w.say("    form     %s", line(a.Form))
-	if who := b.facts(a.Run.Family).Config.GateFor(a.Run.Family, a.Type).Approvers; len(who) > 0 {
-		w.say("    from     %s  (a name in an answer is a claim: whoever can write the file can write it)", line(strings.Join(who, ", ")))
+	g := b.gateOf(a)
+	if len(g.Approvers) > 0 {
+		w.say("    from     %s  (a name in an answer is a claim: whoever can write the file can write it)", line(strings.Join(g.Approvers, ", ")))
+	}
+	if g.Waits {
+		w.say("    %s     %s", w.paint(alarm, "gate"), gatesWait)
 	}
 	for i, how := range howToAnswer(a, full) {
 		w.say("    %-8s %s", []string{"answer", "or"}[min(i, 1)], strings.TrimSpace(indent(how, "             ")))

@@ -83,6 +83,9 @@ func (s setting) basis() engine.Digest {
 	return s.digest
 }
 
+// digestOf is the digest of the setting alone.
+func (s setting) digestOf() engine.Digest { return engine.Sum([]byte(s.name() + "\n" + s.text)) }
+
 func (s setting) name() string { return toml.Key(s.key).String() }
 
 // policies returns the policy settings that a configuration tree holds.
@@ -92,7 +95,7 @@ func policies(tree map[string]any) []setting {
 		for _, key := range keysOf(tree, pattern) {
 			value, _ := lookup(tree, key)
 			s := setting{key: key, text: canonical(value)}
-			s.digest = engine.Sum([]byte(s.name() + "\n" + s.text))
+			s.digest = s.digestOf()
 			s.sealed = s.digest
 			s.isCommand(value)
 			found = append(found, s)

@@ -62,6 +62,10 @@ type settings struct {
 	waiting, counting []setting
 	// read are the configuration files that were found.
 	read []string
+	// saidGates are the gates of the files, in their order.
+	saidGates []saidGates
+	// gatesWait names the gates that are the tighter of two, one of which waits for trust.
+	gatesWait map[string]bool
 	// workflows are the tables of [optimizer.workflows] as the files before say.
 	workflows map[string]any
 }
@@ -121,6 +125,7 @@ func load(from sources) (settings, error) {
 			return s, err
 		}
 	}
+	s.mergeGates(filepath.Join(from.workspace, "placet.toml"))
 	s.trustWorker()
 	s.trustCommands()
 	return s, nil
@@ -293,7 +298,11 @@ func (s *settings) merge(l layer) error {
 		p.own, p.files = l.own, s.filesOf(".", p.argv)
 		p.sealed = seal(p.digest, p.files)
 		s.stand(p.command, p.basis())
-		if p.own && len(p.files) == 0 || s.agrees(p) {
+		counts := p.own && len(p.files) == 0 || s.agrees(p)
+		if slices.Equal(p.key, gatesKey) {
+			s.saidGates = append(s.saidGates, saidGates{rulesOf(p.text), l.own, counts})
+		}
+		if counts {
 			s.permit(p)
 			continue
 		}
@@ -340,16 +349,4 @@ func (s *settings) layWorkflows(tree map[string]any) {
 		tables[name] = both
 	}
 	s.workflows = tables
-}
-
-// gates are the gates as the machines read them.
-func (f file) gates() map[string]engine.Gate {
-	gates := map[string]engine.Gate{}
-	for name, g := range f.Gates {
-		if g.Level == "" {
-			g.Level = "file"
-		}
-		gates[name] = engine.Gate{Level: g.Level, Approvers: slices.Clone(g.Approvers)}
-	}
-	return gates
 }

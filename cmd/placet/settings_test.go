@@ -251,7 +251,7 @@ var policySettings = map[string]struct {
 	counts func(settings) bool
 }{
 	"gates": {"[gates]\n\"*\" = { approvers = [\"kim\"] }", func(s settings) bool {
-		return len(s.gates()["*"].Approvers) == 1
+		return len(s.gates()["*"].Approvers) == 1 && !s.gates()["*"].Waits // until then it may only be tighter
 	}},
 	"commands":                {"[commands]\nenv = [\"API_KEY\"]", func(s settings) bool { return len(s.Commands.Env) == 1 }},
 	"faber.destructive_steps": {"[faber]\ndestructive_steps = []", func(s settings) bool { return len(s.Faber.DestructiveSteps) == 0 }},
@@ -494,8 +494,13 @@ func FuzzSettings(f *testing.F) {
 		if own := s.Afl; own.Review != nil || own.Validation != nil || own.Interrupted != nil || own.Shell != nil || own.WorkerCommand != nil {
 			t.Errorf("%q: an untrusted policy counts: %+v", text, own)
 		}
-		if s.Faber.OnDeadline != want.Faber.OnDeadline || len(s.Faber.Resume.Command) > 0 || len(s.gates()) > 0 || len(s.Commands.Env) > 0 {
+		if s.Faber.OnDeadline != want.Faber.OnDeadline || len(s.Faber.Resume.Command) > 0 || len(s.Commands.Env) > 0 {
 			t.Errorf("%q: an untrusted policy counts: %+v", text, s.file)
+		}
+		for name, g := range s.gates() {
+			if g.Waits != (len(g.Approvers) > 0) {
+				t.Errorf("%q: an untrusted gate %s is no tighter one: %+v", text, name, g)
+			}
 		}
 	})
 }

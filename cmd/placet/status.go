@@ -303,6 +303,10 @@ func (b *bench) noteUntrusted(waiting []untrustedLine) {
 			b.w.note("%d more wait for trust: see `placet trust`", len(waiting)-i)
 			break
 		}
+		if u.Name == gatesKey[0] {
+			b.w.note("%s", gatesWait)
+			continue
+		}
 		b.w.note("%s waits for trust and does not count: see `placet trust`", line(u.Name))
 	}
 }

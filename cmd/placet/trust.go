@@ -39,6 +39,8 @@ type trustFile struct {
 	SchemaVersion int       `json:"schema_version"`
 	Workspace     string    `json:"workspace"`
 	Trusted       []trusted `json:"trusted"`
+	// GatesDecided is when agreement to gates was given or taken back last.
+	GatesDecided string `json:"gates_decided_at,omitempty"`
 }
 
 // trustName is the file in the state folder of a workspace.
@@ -93,7 +95,8 @@ func (t trustFile) stands(of engine.Digest) bool {
 }
 
 // agree adds things that are not agreed to yet. Of a command that was agreed to under
-// the same name only the files are others: what they were does not count any more.
+// the same name only the files are others: what they were does not count any more, nor
+// do other gates than the last ones.
 func (t *trustFile) agree(now time.Time, things ...untrustedLine) {
 	known := t.digests()
 	for _, u := range things {
@@ -101,13 +104,20 @@ func (t *trustFile) agree(now time.Time, things ...untrustedLine) {
 			continue
 		}
 		known[u.Digest] = true
-		t.Trusted = slices.DeleteFunc(t.Trusted, func(one trusted) bool { return one.Name == u.Name && one.Of == u.of })
+		isGates := u.Name == gatesKey[0]
+		if isGates {
+			t.decideGates(now)
+		}
+		t.Trusted = slices.DeleteFunc(t.Trusted, func(one trusted) bool { return one.Name == u.Name && (isGates || one.Of == u.of) })
 		t.Trusted = append(t.Trusted, trusted{u.Name, u.Digest, u.of, u.Text, now.UTC().Format(time.RFC3339), u.argv, u.Files})
 	}
 }
 
 // revoke takes back the things with these digests.
-func (t *trustFile) revoke(digests map[engine.Digest]bool) {
+func (t *trustFile) revoke(now time.Time, digests map[engine.Digest]bool) {
+	if agreed := t.gates(); agreed != nil && digests[agreed.Digest] {
+		t.decideGates(now)
+	}
 	t.Trusted = slices.DeleteFunc(t.Trusted, func(one trusted) bool { return digests[one.Digest] })
 }
 

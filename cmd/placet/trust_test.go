@@ -63,7 +63,7 @@ func TestAgreeingTwiceIsOneAgreement(t *testing.T) {
 	if len(file.Trusted) != 1 || file.Trusted[0].Digest != u.Digest {
 		t.Errorf("what the script was counts still: %+v", file.Trusted)
 	}
-	file.revoke(map[engine.Digest]bool{u.Digest: true})
+	file.revoke(noon, map[engine.Digest]bool{u.Digest: true})
 	if len(file.Trusted) != 0 {
 		t.Errorf("%d entries after revoking", len(file.Trusted))
 	}

@@ -126,7 +126,11 @@ func (b *bench) listTrust() error {
 		}
 		switch {
 		case len(waiting) > 0:
-			b.w.say("\nNothing that waits has any effect. To agree: %s", typed("trust", exactly(waiting[0].Name, waiting[0].Digest)))
+			but := ""
+			if slices.ContainsFunc(waiting, func(u untrustedLine) bool { return u.Name == gatesKey[0] }) {
+				but = ", but of gates the tighter hold until you decide"
+			}
+			b.w.say("\nNothing that waits has any effect%s. To agree: %s", but, typed("trust", exactly(waiting[0].Name, waiting[0].Digest)))
 		case len(b.agreed.Trusted) == 0:
 			b.w.say("nothing waits for trust")
 		}
@@ -346,7 +350,10 @@ func (w *world) revoke(args []string, all bool) error {
 	if damage == nil && len(gone) == 0 && len(args) > 0 {
 		return usage("nothing that is agreed to is called %q", line(strings.Join(args, " "))).try("placet trust shows what is agreed to")
 	}
-	agreed.revoke(gone)
+	agreed.revoke(w.now(), gone)
+	if damage != nil {
+		agreed.decideGates(w.now()) // it may have been about gates
+	}
 	agreed.Workspace = root
 	if dir != nil {
 		defer dir.Close()

@@ -228,7 +228,7 @@ func (b *bench) current() settings {
 // facts are what the machines learn besides documents and what is alive.
 func (b *bench) facts(family string) engine.Facts {
 	s := b.current()
-	config := engine.Config{Language: s.Language, Gates: s.gates()}
+	config := engine.Config{Language: s.Language, Gates: s.gates(), GatesSince: s.agreed.gatesSince()}
 	own := ""
 	switch family {
 	case "faber":

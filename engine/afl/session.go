@@ -193,7 +193,7 @@ func (r *reading) stamp() *approval { return r.stampIn("stamp", specsYAML, r.spe
 // write that as well: nil, with a note, where the gate asks for more.
 func (r *reading) stampIn(source, file, by string) *approval {
 	d := r.Snap.In(file)
-	c := gate.Claim{Source: gate.FromStamp, Place: d.Path}
+	c := gate.Claim{Source: gate.FromStamp, Place: d.Path, Saved: d.Changed}
 	c.Response, c.By.User = optApprove, by
 	asked := gate.Asked{Gate: r.Snap.Facts.Config.GateFor("afl", typeApproval)}
 	if open := r.openSubjects()[subject{typ: typeApproval}]; open != "" {

@@ -237,9 +237,11 @@ func (a *asked) question() (q question) {
 // folder.
 func (r *reading) askedAgain(a *asked) gate.Asked {
 	issued := r.issuedDigest(a)
+	g := r.Snap.Facts.Config.GateFor("faber", a.Request.Type)
+	g.Since = time.Time{} // it was decided before
 	return gate.Asked{
 		Request: *a.Request, Dir: a.Dir, Docs: a.Docs, View: issued, Issued: issued,
-		Present: a.Dir + "/form.md", Gate: r.Snap.Facts.Config.GateFor("faber", a.Request.Type),
+		Present: a.Dir + "/form.md", Gate: g,
 		Rendered: r.rendered(*a.Request, a.question(), issued),
 		Now:      r.Snap.Now, Torn: reader.Torn,
 	}

@@ -35,7 +35,7 @@ func (a Asked) readResponse(d engine.Document) reading {
 		Known: claimed(d.Known, r.ProvidedBy.User),
 		Path:  d.Path, Sum: d.Sum, Digest: r.Digest,
 	}
-	return a.admit(Claim{Source: FromResponse, RequestID: r.RequestID, Answer: answer})
+	return a.admit(Claim{Source: FromResponse, RequestID: r.RequestID, Answer: answer, Saved: d.Changed})
 }
 
 // parseResponse parses a response.json, which must name its response unless the
@@ -79,7 +79,7 @@ func (a Asked) judgeForm(d engine.Document) reading {
 	} else if len(f.Ticked) > 0 {
 		answer.Response, answer.Selected = f.Ticked[0], slices.Concat(f.Ticked[1:], f.Items)
 	}
-	return a.admit(Claim{Source: FromForm, RequestID: f.RequestID, Answer: answer})
+	return a.admit(Claim{Source: FromForm, RequestID: f.RequestID, Answer: answer, Saved: d.Changed})
 }
 
 // unusableForm passes over what is wrong with a form that cannot be the
@@ -191,7 +191,7 @@ func (a Asked) checkAuthor(answer *Answer) string {
 	}
 	fits := slices.DeleteFunc(slices.Clone(answer.Known), func(known string) bool { return !approves(a.Gate.Approvers, known) })
 	if len(fits) == 0 {
-		return notAllowed(answer.Path, answer.Known, a.Gate.Approvers)
+		return notAllowed(answer.Path, answer.Known, a.Gate)
 	}
 	answer.Known = fits
 	return ""
@@ -200,16 +200,23 @@ func (a Asked) checkAuthor(answer *Answer) string {
 // levelFile is the level at which any well-formed answer counts.
 const levelFile = "file"
 
-// approves reports whether what is known of an answer's author fits an
-// approver. An approver without "how:" is a token's name, a file's owner or a
+// approves reports whether what is known of an answer's author fits one of the
+// approvers. An approver without "how:" is a token's name, a file's owner or a
 // claim; one with it must never be met by a claim that spells it.
 func approves(approvers []string, known string) bool {
+	return slices.ContainsFunc(approvers, func(approver string) bool { return Admits(approver, known) })
+}
+
+// Admits reports whether what is known of an author fits an approver.
+func Admits(approver, known string) bool {
 	how, who, _ := strings.Cut(known, ":")
 	bare := how == "api" || how == "owner" || how == "claimed"
-	return slices.ContainsFunc(approvers, func(approver string) bool {
-		return approver == known || bare && approver == who && !strings.Contains(approver, ":")
-	})
+	return approver == known || bare && approver == who && !strings.Contains(approver, ":")
 }
+
+// Nobody is the approver of a gate that lets nobody answer: nothing that is known of an
+// author is spelled like that.
+const Nobody = "nobody: [gates] waits for trust"
 
 // claimed adds the name inside an answer to what is known of its author.
 func claimed(known []string, user string) []string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"placet/engine"
 	"placet/layout"
@@ -174,12 +175,26 @@ func unsupportedLevel(path, level string) string {
 	return fmt.Sprintf("%s cannot count: the configuration asks for answers of the level %s, and this placet takes the level %s alone. Correct `[gates]`.", code(path), quoted(level), code(levelFile))
 }
 
-func notAllowed(path string, known, approvers []string) string {
+// savedBefore is for an answer that is older than the decision about its gate.
+func savedBefore(path string, a Asked) string {
+	return fmt.Sprintf("%s does not count: it was saved before somebody decided which `[gates]` hold, at %s, and such a decision carries out no old answer. Save it again to confirm it, or answer with `placet`.",
+		code(path), a.Gate.Since.UTC().Format(time.RFC3339))
+}
+
+// waitsForTrust says what holds while gates wait for trust, with a blank before it.
+func waitsForTrust(g engine.Gate) string {
+	if !g.Waits {
+		return ""
+	}
+	return " Until somebody decides about `[gates]`, the tighter of what was agreed to and what placet.toml says holds: see `placet trust`."
+}
+
+func notAllowed(path string, known []string, g engine.Gate) string {
 	who := "nothing is known of its author"
 	if len(known) > 0 {
 		who = "its author is known as " + codes(known)
 	}
-	return fmt.Sprintf("%s does not count: %s, and the configuration lets only %s answer.", code(path), who, codes(approvers))
+	return fmt.Sprintf("%s does not count: %s, and the configuration lets only %s answer.%s", code(path), who, codes(g.Approvers), waitsForTrust(g))
 }
 
 // differ quotes valid answers of which each would count alone.

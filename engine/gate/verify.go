@@ -39,6 +39,9 @@ type Claim struct {
 	Answer
 	// Place names the place of the claim in notes; "" stands for Path.
 	Place string
+	// Saved is when the file that makes the claim was written last, the zero time where
+	// that says nothing.
+	Saved time.Time
 	// At is when the claim says that it was decided: of a deadline and a receipt.
 	At time.Time
 	// Receipt is the receipt that makes the claim, nil for other sources.
@@ -178,7 +181,19 @@ func (a Asked) verifyAnswer(c *Claim) string {
 	if problem := a.checkWords(&c.Answer); problem != "" {
 		return problem
 	}
+	if problem := a.checkSaved(c); problem != "" {
+		return problem
+	}
 	return a.checkAuthor(&c.Answer)
+}
+
+// checkSaved refuses an answer from before somebody decided which gates hold: such a
+// decision is about the answers to come, and never carries out an old one.
+func (a Asked) checkSaved(c *Claim) string {
+	if c.Saved.IsZero() || !c.Saved.Before(a.Gate.Since) {
+		return ""
+	}
+	return savedBefore(c.Place, a)
 }
 
 // verifyReceipt checks a receipt of a transition that the state has not made.
@@ -276,6 +291,9 @@ func (a Asked) unproven(c *Claim) string {
 	if Demands(a.Gate) {
 		return notVerified(c, a)
 	}
+	if problem := a.checkSaved(c); problem != "" {
+		return problem
+	}
 	c.Known = claimed(nil, c.By.User)
 	return ""
 }
@@ -289,8 +307,8 @@ func notVerified(c *Claim, a Asked) string {
 	if c.By.User != "" {
 		by = " It names " + quoted(c.By.User) + ", which is no proof."
 	}
-	return fmt.Sprintf("%s is *not verified* and moves nothing: this machine did not write it, and the configuration says that %s.%s Answer in %s.",
-		code(c.Place), asks, by, a.form())
+	return fmt.Sprintf("%s is *not verified* and moves nothing: this machine did not write it, and the configuration says that %s.%s Answer in %s.%s",
+		code(c.Place), asks, by, a.form(), waitsForTrust(a.Gate))
 }
 
 // Unverified is what people are told of a receipt that stands and is not to be
