@@ -52,6 +52,7 @@ func laws(t *testing.T) enginetest.Suite {
 		Lengths:  tookAside,
 		Fault:    anyOrder,
 		EveryRow: true,
+		Asks:     []string{typeApproval, typeClarification, typeEscalation, typeReview, typeInterrupted},
 		Brief:    os.Getenv("PLACET_LAWS") != "all",
 		Cases:    slices.Concat(designCases(t), attemptCases(), personCases(), endCases(t), badInputCases()),
 	}

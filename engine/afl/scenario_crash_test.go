@@ -29,7 +29,7 @@ func TestScenario17TornEventLine(t *testing.T) {
 			const events = sessionDir + "/events.jsonl"
 			whole := ""
 			s := laws(t)
-			s.EveryRow = false
+			s.EveryRow, s.Asks = false, nil
 			s.Cases = []enginetest.Case{told("torn", one,
 				enginetest.Step{Name: "tear", Do: func(t enginetest.Tree) {
 					whole = t[events]

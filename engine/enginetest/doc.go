@@ -49,7 +49,8 @@
 // Of every rest, when a run has settled (which it must, within a bound): time
 // alone changes nothing before the moment that the machine named, and a clock
 // that is set back changes nothing; an answer to a request that does not exist,
-// that is closed, or that is not the one of its folder, moves nothing. At
+// that is closed, or that is not the one of its folder, moves nothing; every option
+// of an open request says what choosing it does. At
 // the end of a story no end of an action is left that was not forgotten.
 //
 // Of every telling: the same story ends in the same tree, times aside

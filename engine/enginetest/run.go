@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"placet/engine"
@@ -15,17 +16,23 @@ import (
 func Run(t T, s Suite) {
 	t.Helper()
 	under(t, "table", func(t T) { tableLaws(t, s) })
-	taken := map[engine.Edge]bool{}
+	taken, asked := map[engine.Edge]bool{}, map[string]bool{}
 	for _, c := range s.Cases {
-		under(t, c.Name, func(t T) { maps.Copy(taken, runCase(t, s, c)) })
+		under(t, c.Name, func(t T) { maps.Copy(taken, runCase(t, s, c, asked)) })
+	}
+	for _, typ := range s.Asks {
+		if !asked[typ] {
+			t.Errorf("no case asks a request of the type %q", typ)
+		}
 	}
 	if s.EveryRow {
 		under(t, "every row is taken", func(t T) { everyRow(t, s, taken) })
 	}
 }
 
-// runCase tells one story and judges every step of it, and every rest.
-func runCase(t T, s Suite, c Case) (taken map[engine.Edge]bool) {
+// runCase tells one story and judges every step of it, and every rest. It adds the
+// types of the requests that are open at a rest.
+func runCase(t T, s Suite, c Case, asked map[string]bool) (taken map[engine.Edge]bool) {
 	t.Helper()
 	bubble(t, func(t T) {
 		j := newJudge(t, s)
@@ -38,6 +45,7 @@ func runCase(t T, s Suite, c Case) (taken map[engine.Edge]bool) {
 			w.endLaw(t)
 		}
 		taken = j.taken
+		maps.Copy(asked, w.asked)
 	})
 	return taken
 }
@@ -56,6 +64,20 @@ func (w *world) restLaws(t T) {
 			continue
 		}
 		restLaws(t, w.suite.Layout, w.suite.Machine, f.Run, s)
+		for _, a := range w.suite.Machine.Account(s).Open {
+			w.asked[a.Type] = true
+			effectLaw(t, a)
+		}
+	}
+}
+
+// effectLaw checks that every option of an open request says what choosing it does.
+func effectLaw(t T, a engine.Asked) {
+	t.Helper()
+	for _, o := range a.Options {
+		if strings.TrimSpace(o.Effect) == "" {
+			t.Errorf("the option %q of %s (%s) does not say what it does", o.ID, a.Request, a.Type)
+		}
 	}
 }
 

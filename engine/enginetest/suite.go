@@ -29,6 +29,9 @@ type Suite struct {
 	Persons []string
 	// EveryRow asks that the cases take every row of the table between them.
 	EveryRow bool
+	// Asks are the types of request that the family asks. The cases ask all of them
+	// between them; empty means that nobody counts.
+	Asks []string
 	// Lengths takes out of a tree how long something took, where the family
 	// writes that down: a telling that waits longer writes longer times. nil:
 	// it writes none. It may change the tree that it is given.

@@ -215,6 +215,8 @@ func TestMistoldStoriesAreFound(t *testing.T) {
 		{"the same, plainly", Crash, func(s *Suite) { s.Cases[0].Steps = []Step{nobody} }, "told plainly: after edit nothing"},
 		{"the same, on a disk", onDisk, func(s *Suite) { s.Cases[0].Steps = []Step{{Do: nobody.Do}} }, "on a disk, by looks: after step 1: cannot take the step"},
 		{"a row that no case takes", Run, func(s *Suite) { s.EveryRow = true }, "no case takes the row run: waiting --approved→ working"},
+		{"a request that no case asks", Run, func(s *Suite) { s.Asks = []string{"approval", "review"} }, `no case asks a request of the type "review"`},
+		{"an option without an effect", Run, func(s *Suite) { toyEffect = " " }, `the option "reject" of`},
 		{"a final status of no row", Run, func(s *Suite) { s.Final["run"] = append(s.Final["run"], "gone") }, `run: the final status "gone" is in no row`},
 		{"a way out that is no row", Run, func(s *Suite) { s.WaysOut = []engine.Edge{stray} }, "the way out run: working --paused→ waiting is no row"},
 		{"others who make a row", Run, func(s *Suite) { s.Foreign = s.Machine.Edges()[1:2] }, "run: waiting --approved→ working is said to be made by others"},
@@ -222,6 +224,7 @@ func TestMistoldStoriesAreFound(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			defer func(was string) { toyEffect = was }(toyEffect)
 			r, s := &recorder{t: t}, sound()
 			test.spoil(&s)
 			test.law(r, s)

@@ -182,7 +182,7 @@ func (m toy) Account(s engine.Snapshot) engine.Account {
 	known := schemas.Decode("", "state.json", s.In("state.json").Body, &st) == nil
 	switch a.Final = known && st.final(); {
 	case known && st.Status == waiting:
-		a.Open = []engine.Asked{{Request: st.Request, Options: []engine.AskedOption{{ID: "approve"}, {ID: "reject"}}}}
+		a.Open = []engine.Asked{{Request: st.Request, Type: "approval", Options: []engine.AskedOption{{ID: "approve", Effect: "goes on"}, {ID: "reject", Effect: toyEffect}}}}
 	case !a.Final && m.mutant != "a wait that nobody is told of":
 		a.Await("result.json (agent)")
 	}
@@ -555,3 +555,6 @@ func (p *pace) spoil() {
 		}
 	}
 }
+
+// toyEffect is what the toy says that its refusing option does.
+var toyEffect = "stays"

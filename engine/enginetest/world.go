@@ -23,6 +23,7 @@ type world struct {
 	c       Case
 	machine engine.Machine
 	disk    *memfs.FS
+	asked   map[string]bool // the types of the requests that were open at a rest
 	// record outlives placet and the disk, as the state folder does.
 	record *memfs.Record
 	how    telling
@@ -59,7 +60,7 @@ type telling struct {
 
 // newWorld returns a world before its story begins.
 func newWorld(s Suite, c Case, m engine.Machine, how telling) *world {
-	w := &world{suite: s, c: c, machine: m, how: how, out: newOutside(s)}
+	w := &world{suite: s, c: c, machine: m, how: how, out: newOutside(s), asked: map[string]bool{}}
 	w.look = func() (reconcile.Report, error) { return w.loop.Once(context.Background()) }
 	pass(time.Until(c.Now))
 	w.disk, w.record = memfs.New(nil), &memfs.Record{}

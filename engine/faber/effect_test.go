@@ -3,6 +3,8 @@ package faber
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,9 +16,15 @@ import (
 
 // waitingFor is a run of the default plan that asks at a step.
 func waitingFor(t *testing.T, typ, phase, step string, options ...string) *world {
+	return waitingIn(t, "en", typ, phase, step, options...)
+}
+
+// waitingIn is the same in a language.
+func waitingIn(t *testing.T, lang, typ, phase, step string, options ...string) *world {
 	w := newWorld(t, plainDir)
+	w.Facts.Config.Language = lang
 	w.Put(".fractary/faber/workflows/default.json", readFile(t, "testdata/default.json"))
-	list, err := json.Marshal(options)
+	list, err := json.Marshal(append([]string{}, options...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +87,41 @@ func TestEffectsAreThoseOfThePage(t *testing.T) {
 	}
 	if got := waitingFor(t, "approval", "release", "other", "approve").effects()["approve"]; got != "goes on after release:other" {
 		t.Errorf("a step that nobody planned: %q", got)
+	}
+}
+
+// Every type of request has a form in every language, which shows what each option
+// does. PLACET_UPDATE=1 writes the golden forms anew.
+func TestGoldenForms(t *testing.T) {
+	for name, c := range map[string]struct {
+		typ     string
+		options []string
+	}{
+		"approval": {typ: "approval"}, "confirmation": {typ: "confirmation"}, "clarification": {typ: "clarification"},
+		"review": {typ: "review"}, "error_resolution": {typ: "error_resolution"},
+		"selection": {"selection", []string{"postgres", "sqlite", "no"}}, "yes-no": {"approval", []string{"yes", "no"}},
+	} {
+		for _, lang := range templates.Languages() {
+			w := waitingIn(t, lang, c.typ, "architect", "design-review", c.options...)
+			for id, effect := range w.effects() {
+				if strings.TrimSpace(effect) == "" || lang != "en" && effect == waitingFor(t, c.typ, "architect", "design-review", c.options...).effects()[id] {
+					t.Errorf("%s, %s: %q has the effect %q", name, lang, id, effect)
+				}
+			}
+			path := filepath.Join("testdata", "forms", name+"-"+lang+".md")
+			got := w.Files[w.In("requests/fr-1/form.md")]
+			if os.Getenv("PLACET_UPDATE") != "" {
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(readFile(t, path), got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", path, diff)
+			}
+		}
 	}
 }
 

@@ -81,6 +81,7 @@ func laws() enginetest.Suite {
 			step(faber.Pending, faber.InProgress), step(faber.InProgress, faber.Failed), step(faber.InProgress, faber.Completed),
 		},
 		Persons:  []string{"answered_continue", "answered_revise", "answered_retry", "answered_skip", "answered_abort", "cancel_asked"},
+		Asks:     []string{"approval", "confirmation", "selection", "clarification", "review", "error_resolution"},
 		PowerCut: unnumbered,
 		Cases:    lawCases(),
 	}

@@ -44,6 +44,7 @@ func laws() enginetest.Suite {
 		c.Workflows = map[string]Workflow{"with commands": w}
 	})
 	s.EveryRow = true
+	s.Asks = []string{typeHITL, typeCap, typeUnknown}
 	s.Brief = os.Getenv("PLACET_LAWS") != "all"
 	s.Lengths = clocksAside
 	s.After = eachRowOnce
