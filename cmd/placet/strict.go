@@ -146,6 +146,9 @@ func (l layer) check(f file) error {
 	if err := f.Afl.Check(); err != nil {
 		return l.atFirstWord("afl", err)
 	}
+	if notify := f.Afl.NotifyOnEscalation; notify != nil && *notify {
+		return l.at([]string{"afl", "notify_on_escalation"}, "[afl] notify_on_escalation is not built yet: the inbox shows an escalation, and nobody is notified")
+	}
 	if err := f.Optimizer.Check(); err != nil {
 		return l.atWorkflow(f.Optimizer, err)
 	}
@@ -190,8 +193,8 @@ func (l layer) checkGate(name string, g gateRule) error {
 	switch g.Level {
 	case "", "file":
 		return nil
-	case "challenge", "signed", "remote", "separate uid", "separate-uid", "committed":
-		return l.at(append(key, "level"), "[gates] %q: level %q is not available in this version: only \"file\" is", name, g.Level)
+	case "owner", "signed", "touched", "committed", "remote":
+		return l.at(append(key, "level"), "[gates] %q: level %q is not built yet: only \"file\" is", name, g.Level)
 	}
 	return l.at(append(key, "level"), "[gates] %q: level %q is not known: only \"file\" is available", name, g.Level)
 }
