@@ -62,6 +62,34 @@ var optionAttacks = []attack{
 			return p.there(p.request(0)+"/form.md") && !p.there(p.runs[0]+"/state.json.problem.md")
 		})
 	}},
+	{"an id in other letters", "upstream asks anew under the id of an answered request in other letters, which a disk that folds case takes for the same folder", func(t *testing.T, p *place) {
+		p.askedOnce(t)
+		p.write(p.request(0)+"/form.md", p.ticked(0, "request_changes")+"\nUse UTF-8\n")
+		if !p.onceMoved(0) {
+			t.Fatal(p.problem())
+		}
+		state, receipt := p.runs[0]+"/state.json", p.read(p.request(0)+"/receipt.json")
+		asks := func(id string) {
+			p.edit(state, `"status": "in_progress",`, `"status": "awaiting_feedback", "feedback_request": {"request_id": "`+id+`", "type": "approval", "prompt": "And now?"},`)
+			p.placet("once")
+		}
+		asked := p.read(state)
+		id := strings.ToUpper(p.requestID(0))
+		asks(id)
+		p.says(p.read(state+".problem.md"), id, p.requestID(0), "only in case")
+		p.stays(p.runs[0] + "/requests/" + id)
+		if out, _ := p.placet("status"); !strings.Contains(out, "only in case") {
+			t.Errorf("status says nothing of it: %s", out)
+		}
+		if p.read(p.request(0)+"/receipt.json") != receipt {
+			t.Error("the receipt of the answered request was changed")
+		}
+		p.write(state, asked)
+		asks("fr-20261120-000009")
+		if p.there(state+".problem.md") || !p.there(p.runs[0]+"/requests/fr-20261120-000009/form.md") {
+			t.Errorf("under an id of its own it is not asked: %s", p.read(state+".problem.md"))
+		}
+	}},
 }
 
 // asksAs makes the run of a number, from 0, ask with further members of its request.

@@ -3,6 +3,7 @@ package faber
 import (
 	"fmt"
 	"sort"
+	"strings"
 
 	"placet/engine"
 	"placet/engine/gate"
@@ -65,6 +66,7 @@ func read(s engine.Snapshot) *reading {
 	r.readMetadata()
 	r.readEvents()
 	r.readRequests()
+	r.checkFolder()
 	r.rev = r.revision()
 	return r
 }
@@ -135,6 +137,22 @@ func (r *reading) readRequests() {
 			f.Request = nil
 		}
 		r.askeds[f.ID] = a
+	}
+}
+
+// checkFolder refuses a request whose id differs only in case from that of an earlier
+// one: a disk that folds case would have both in one folder, and the new question in
+// the place of the answered one. It holds on every disk, since workspaces travel.
+func (r *reading) checkFolder() {
+	f := r.st.Feedback
+	if r.stateErr != "" || f == nil || r.askeds[f.RequestID] != nil {
+		return
+	}
+	for _, id := range r.ids() {
+		if strings.EqualFold(id, f.RequestID) {
+			r.stateErr = fmt.Sprintf("cannot use state.json: /feedback_request/request_id: %q differs only in case from %q, which was asked before: give the new question an id of its own", f.RequestID, id)
+			return
+		}
 	}
 }
 
