@@ -19,9 +19,9 @@ type FormAnswer struct {
 	// items, as the request spells them, in its order, each once.
 	Ticked []string
 	Items  []string
-	// Comment is the text of the comment section and, as paragraphs of its own, what
-	// was written elsewhere below the first option, in the order of the form; without
-	// the blank lines around them. Line ends are LF, all else is as it was written.
+	// Comment is the text of the comment section and then, as paragraphs of their own,
+	// what was written elsewhere below the first option; without the blank lines around
+	// them. Line ends are LF, all else is as it was written.
 	Comment string
 	// Submitted says that the last item is ticked. Nothing counts before, and
 	// nothing else is read.

@@ -262,16 +262,16 @@ func TestNoWordsAreLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		form, comment, from string
 	}{
-		"under the ticked option": {replace("- [ ] request", "  but only on Friday\n- [ ] request")(sent), "but only on Friday\n\nUse UTF-8", "under `approve`"},
-		"under another, loosely":  {replace("- [ ] reject", "\nNot this one.\n\n- [ ] reject")(sent), "Not this one.\n\nUse UTF-8", "under `request_changes`"},
-		"right above the comment": {replace("## Comment", "And then\nI decided.\n## Comment")(sent), "And then\nI decided.\n\nUse UTF-8", "under `reject`"},
-		"below the heading":       {replace("## Comment\n", "## Comment\n\nHere?\n")(sent), "Here?\n\nUse UTF-8", "above the comment section"},
+		"under the ticked option": {replace("- [ ] request", "  but only on Friday\n- [ ] request")(sent), "Use UTF-8\n\nbut only on Friday", "under `approve`"},
+		"under another, loosely":  {replace("- [ ] reject", "\nNot this one.\n\n- [ ] reject")(sent), "Use UTF-8\n\nNot this one.", "under `request_changes`"},
+		"right above the comment": {replace("## Comment", "And then\nI decided.\n## Comment")(sent), "Use UTF-8\n\nAnd then\nI decided.", "under `reject`"},
+		"below the heading":       {replace("## Comment\n", "## Comment\n\nHere?\n")(sent), "Use UTF-8\n\nHere?", "above the comment section"},
 		"below submit":            {sent + "\nP.S. only if the tests pass\n", "Use UTF-8\n\nP.S. only if the tests pass", "below the last item"},
 		"right below submit":      {sent + "only if", "Use UTF-8\n\nonly if", "below the last item"},
 		"a comment there alone":   {tick(mustForm(t, review()), "approve", submitID) + "\n> quoted\n", "> quoted", "below the last item"},
 		"in three places": {
 			replace("- [ ] request", "  a\n\n  b\n- [ ] request", "## Comment", "c\n## Comment")(sent) + "\nd",
-			"a\n\nb\n\nc\n\nUse UTF-8\n\nd", "under `approve`, from under `reject`, from below the last item",
+			"Use UTF-8\n\na\n\nb\n\nc\n\nd", "under `approve`, from under `reject`, from below the last item",
 		},
 		"in the section alone": {sent, "Use UTF-8", ""},
 		"loose lists":          {replace("\n- [ ]", "\n\n- [ ]")(sent), "Use UTF-8", ""},

@@ -110,12 +110,12 @@ func commonBytes(a, b string) int {
 	return n
 }
 
-// gather makes the comment of all that the reviewer wrote: own are the passages above
-// the comment's mark.
+// gather makes the comment of all that the reviewer wrote, the comment section first,
+// whose first line may say something: own are the passages above the comment's mark.
 func (f *filledForm) gather(own []passage) {
 	var words []string
 	f.outside = nil
-	for _, p := range slices.Concat(own, []passage{{f.comment + 1, f.submit, ""}, {f.submit + 1, len(f.lines), belowSubmit}}) {
+	for _, p := range slices.Concat([]passage{{f.comment + 1, f.submit, ""}}, own, []passage{{f.submit + 1, len(f.lines), belowSubmit}}) {
 		text := trimBlank(strings.Join(f.lines[p.from:p.to], "\n"))
 		if text == "" {
 			continue
