@@ -1,9 +1,11 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"placet/engine"
+	"placet/engine/reconcile"
 )
 
 // partData is one part of a run as JSON.
@@ -20,6 +22,60 @@ type sectionLine struct {
 	Text  string `json:"text"`
 }
 
+// subject is what show and explain are about: a run, a part of it, or a request.
+type subject struct {
+	view view
+	part engine.Part // zero for none
+	// request is the id of a request of the run, "" for none, and open says what it
+	// asks, nil where it is closed.
+	request string
+	open    *engine.Asked
+}
+
+// subject finds what an argument names: a run, where it names none a part of a run, or
+// else a request, open or closed.
+func (b *bench) subject(arg string) (subject, error) {
+	f, runErr := b.oneRun(arg)
+	if runErr == nil {
+		return subject{view: b.viewOf(f)}, nil
+	}
+	v, p, partErr := b.part(arg)
+	if p.ID != "" {
+		return subject{view: v, part: p}, nil
+	}
+	at, requestErr := b.findRequest(arg)
+	switch several := (*problem)(nil); {
+	case requestErr == nil && isAmbiguous(runErr, &several) && !strings.HasPrefix(arg, at.id):
+		several.fits = append(several.fits, at.found.Key().String()+":"+at.id)
+		return subject{}, several
+	case requestErr == nil:
+		s := subject{view: b.viewOf(at.found), request: at.id}
+		if i := slices.IndexFunc(s.view.Open, func(a engine.Asked) bool { return a.Request == at.id }); i >= 0 {
+			s.open = &s.view.Open[i]
+		}
+		return s, nil
+	case isAmbiguous(requestErr, &several):
+		return subject{}, requestErr
+	case partErr != nil:
+		return subject{}, partErr
+	}
+	return subject{}, b.noSuch(runErr, requestErr)
+}
+
+// isAmbiguous reports whether an error is that several things fit.
+func isAmbiguous(err error, p **problem) (several bool) {
+	*p, several = err.(*problem)
+	return several && len((*p).fits) > 0
+}
+
+// noSuch chooses the error that says more about what an argument might name.
+func (b *bench) noSuch(run, request error) error {
+	if strings.HasPrefix(run.Error(), "cannot find a run") {
+		return request
+	}
+	return run
+}
+
 // part finds the part of a run that "<run>/<part>" names. The error says which
 // parts there are, where the run alone was found; it is nil where not even that
 // was.
@@ -30,19 +86,125 @@ func (b *bench) part(arg string) (v view, p engine.Part, err error) {
 		if len(fit) != 1 {
 			continue
 		}
-		v = b.viewOf(fit[0])
-		var there []string
-		for _, p := range v.Parts {
-			if p.ID == arg[at+1:] {
-				return v, p, nil
+		v, parts := b.partsOf(fit[0])
+		named := partsNamed(parts, arg[at+1:])
+		switch {
+		case len(named) == 1:
+			return v, named[0], nil
+		case len(named) > 1:
+			several := usage("%q fits %s of %s", line(arg[at+1:]), many(len(named), "part", "parts"), brief(v.Key)).try("name one of them, by as much of it as is unique")
+			for _, p := range named {
+				several.fits = append(several.fits, v.Key.String()+"/"+p.ID)
 			}
-			there = append(there, line(p.ID))
-		}
-		if err == nil && len(there) > 0 {
-			err = usage("%s has no part %q: it has %s", brief(v.Key), line(arg[at+1:]), strings.Join(there, ", "))
+			return view{}, engine.Part{}, several
+		case err == nil && len(parts) > 0:
+			var there []string
+			for _, p := range parts {
+				there = append(there, line(p.ID))
+			}
+			err = usage("%s has no part %q: it has %s", brief(v.Key), line(arg[at+1:]), cut(strings.Join(there, ", "), shownParts))
 		}
 	}
 	return view{}, engine.Part{}, err
+}
+
+// shownParts is how much of the names of a run's parts an error says, in characters.
+const shownParts = 2000
+
+// partsOf looks at a run and lists its parts: those that its family tells, else the
+// phases and steps of its plan.
+func (b *bench) partsOf(f reconcile.Found) (view, []engine.Part) {
+	v := b.viewOf(f)
+	if len(v.Parts) > 0 {
+		return v, v.Parts
+	}
+	var parts []engine.Part
+	for _, n := range v.Graph {
+		if n.Group != "" && !slices.ContainsFunc(parts, func(p engine.Part) bool { return p.ID == n.Group }) {
+			parts = append(parts, phasePart(v, n.Group))
+		}
+		parts = append(parts, stepPart(v, n))
+	}
+	return v, parts
+}
+
+// phasePart is a phase of a plan, which stands as its steps do.
+func phasePart(v view, phase string) engine.Part {
+	p := engine.Part{ID: phase, Status: "pending"}
+	var done int
+	for _, n := range v.Graph {
+		if n.Group != phase {
+			continue
+		}
+		p.Facts = append(p.Facts, engine.Fact{Label: "step", Value: n.Label + "  " + string(n.Status)})
+		switch {
+		case n.Status == "completed" || n.Status == "skipped":
+			done++
+		case n.Current || n.Status != "pending":
+			p.Status = n.Status
+		}
+	}
+	if done == len(p.Facts) {
+		p.Status = "completed"
+	} else if done > 0 && p.Status == "pending" {
+		p.Status = "in_progress"
+	}
+	p.Sections = logSection(v, func(where string) bool { return where == phase || strings.HasPrefix(where, phase+":") })
+	return p
+}
+
+// stepPart is a step of a plan.
+func stepPart(v view, n engine.Node) engine.Part {
+	p := engine.Part{ID: n.ID, Status: n.Status}
+	add := func(label, value string) {
+		if value != "" {
+			p.Facts = append(p.Facts, engine.Fact{Label: label, Value: value})
+		}
+	}
+	add("phase", n.Group)
+	add("after", strings.Join(n.After, ", "))
+	if n.Current {
+		add("current", "the run is here")
+	}
+	if n.Gate {
+		add("gate", "a person decides here")
+	}
+	p.Sections = logSection(v, func(where string) bool { return where == n.ID })
+	return p
+}
+
+// logSection are the events of a run at a place of its plan, newest last.
+func logSection(v view, at func(where string) bool) []engine.Section {
+	var lines []string
+	for _, e := range v.Log {
+		if at(e.Where) {
+			lines = append(lines, strings.Join(strings.Fields(moment(e.At)+" "+e.Event+" "+e.Who+" "+e.Message), " "))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return []engine.Section{{Title: "Events", Text: strings.Join(lines[max(0, len(lines)-lastEvents):], "\n")}}
+}
+
+// partsNamed are the parts that a word is the name of, or else the last word of the
+// name, or else the beginning. A slash may stand for the colon between phase and step.
+func partsNamed(parts []engine.Part, word string) []engine.Part {
+	word = strings.ReplaceAll(word, "/", ":")
+	for _, fits := range []func(id string) bool{
+		func(id string) bool { return id == word },
+		func(id string) bool { return strings.HasSuffix(id, ":"+word) || id == "level"+word },
+		func(id string) bool {
+			rest, begins := strings.CutPrefix(id, word)
+			return len(word) >= leastID && begins && !strings.Contains(rest, ":")
+		},
+	} {
+		named := slices.DeleteFunc(slices.Clone(parts), func(p engine.Part) bool { return !fits(p.ID) })
+		if len(named) > 0 {
+			return named
+		}
+	}
+	return nil
 }
 
 func partLines(v view, p engine.Part) partData {

@@ -17,8 +17,10 @@ func showCommand(w *world) *cobra.Command {
 		Long: `All about one run: where it stands, its plan, what is asked, what is wrong, its
 last events. RUN is <family>/<id>, the id, the first characters of its last
 part, #<work id>, or the family where it has one run. With a part of the run (a
-checkpoint of an AFL session): what it is to be, and what became of it. A
-request id shows the request.`,
+checkpoint of an AFL session, a phase or step of a FABER run, a level of an
+optimization cycle): what it is to be, and what became of it. A request id, or
+the first four or more characters of it, shows the request; of one that is
+closed who answered it, when, what and how.`,
 		Args: takes(1, 1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := w.look()
@@ -30,38 +32,21 @@ request id shows the request.`,
 	}
 }
 
-// show shows the run that an argument names; where it names none, the part of a
-// run, or the request.
+// show shows what an argument names.
 func (b *bench) show(arg string) error {
-	f, err := b.oneRun(arg)
-	if err == nil {
-		v := b.viewOf(f)
-		return b.w.answer(b.showData(v), func() { b.printRun(v) })
-	}
-	v, p, partErr := b.part(arg)
-	if p.ID != "" {
-		return b.w.answer(partLines(v, p), func() { b.printPart(v, p) })
-	}
-	name, _, requestErr := cutDigest(arg)
-	var t target
-	if requestErr == nil {
-		t, requestErr = b.oneRequest(name)
-	}
+	s, err := b.subject(arg)
 	switch {
-	case requestErr != nil && partErr != nil:
-		return partErr
-	case requestErr != nil:
-		return b.noSuch(arg, err, requestErr)
+	case err != nil:
+		return err
+	case s.part.ID != "":
+		return b.w.answer(partLines(s.view, s.part), func() { b.printPart(s.view, s.part) })
+	case s.open != nil:
+		return b.w.answer(b.requestData(*s.open), func() { b.printRequest(target{*s.open, s.view.found}) })
+	case s.request != "":
+		l := b.closedData(requestAt{s.view.found, s.request})
+		return b.w.answer(l, func() { b.printClosed(l) })
 	}
-	return b.w.answer(b.requestData(t.Asked), func() { b.printRequest(t) })
-}
-
-// noSuch chooses the error that says more about what an argument might name.
-func (b *bench) noSuch(arg string, run, request error) error {
-	if strings.HasPrefix(run.Error(), "cannot find a run") {
-		return request
-	}
-	return run
+	return b.w.answer(b.showData(s.view), func() { b.printRun(s.view) })
 }
 
 // runData is one run as JSON.

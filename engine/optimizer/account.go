@@ -48,7 +48,7 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 	a.Stands = r.stateErr != "" && !r.torn
 	a.Unaccounted = r.unaccounted
 	r.explain(&a, next)
-	a.Facts, a.Open, a.Findings, a.Log = r.facts(), r.asked(), r.findings(), r.log()
+	a.Facts, a.Open, a.Parts, a.Findings, a.Log = r.facts(), r.asked(), r.parts(), r.findings(), r.log()
 	a.Holding = r.BeingWritten()
 	return a
 }

@@ -1,0 +1,79 @@
+package optimizer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Statuses of a level that only an account has.
+const (
+	levelDone    engine.Status = "done"     // its report was written
+	levelDemoted engine.Status = "demoted"  // it could not be carried out
+	levelUnused  engine.Status = "not used" // the cycle runs at another one
+)
+
+// parts are the automation levels as show prints one of them, none before one was
+// decided.
+func (r *reading) parts() []engine.Part {
+	if r.st.Decision == nil {
+		return nil
+	}
+	var list []engine.Part
+	for _, level := range []int{10, 20, 30} {
+		list = append(list, r.levelPart(level))
+	}
+	return list
+}
+
+func (r *reading) levelPart(level int) engine.Part {
+	p := engine.Part{ID: fmt.Sprintf("level%d", level), Status: levelUnused}
+	add := func(label, value string) {
+		if value != "" {
+			p.Facts = append(p.Facts, engine.Fact{Label: label, Value: value})
+		}
+	}
+	if r.st.Decision.AutomationLevel == level {
+		add("decided", strings.Join(r.st.Decision.Rationale, "; "))
+	}
+	if r.st.Level != nil && r.st.Level.Current == level {
+		if p.Status = r.st.Status; r.st.Report != nil {
+			p.Status = levelDone
+		}
+	}
+	if i := slices.IndexFunc(r.st.Demotions, func(d Demotion) bool { return d.From == level }); i >= 0 {
+		d := r.st.Demotions[i]
+		p.Status = levelDemoted
+		add("demoted", fmt.Sprintf("to %d at %s: %s", d.To, d.At, d.Error))
+	}
+	if d := r.Snap.In(layout.OptimizerReportName(level)); d.Present() {
+		add("report", d.Path)
+	}
+	var tries []string
+	for _, d := range r.Snap.Under("attempts") {
+		if of, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path)); ok && of == level && !outcome {
+			tries = append(tries, fmt.Sprintf("attempt %d: %s", n, r.triedAt(level, n)))
+		}
+	}
+	if len(tries) > 0 {
+		p.Sections = append(p.Sections, engine.Section{Title: "Attempts", Text: strings.Join(tries, "\n")})
+	}
+	return p
+}
+
+// triedAt is how an attempt of a level ended, in a few words.
+func (r *reading) triedAt(level, n int) string {
+	var o Outcome
+	d := r.Snap.In(layout.OptimizerOutcomeFile(level, n))
+	if !d.Present() || schemas.Decode("optimizer/outcome", d.Path, d.Body, &o) != nil {
+		return "no outcome that can be read"
+	}
+	if o.Result == resultOK {
+		return resultOK
+	}
+	return tried{outcome: &o}.why()
+}
