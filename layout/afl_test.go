@@ -249,15 +249,15 @@ func TestLitterIsNamed(t *testing.T) {
 		".afl/sessions/abc12345.bak/meta.json",
 		".afl/sessions/index.json",
 	)
-	got, err := AFL{}.Litter(files)
-	want := []string{
-		".afl/sessions/a b",
-		session + "/delegations/a b",
-		session + "/delegations/coupon-a/iterations/01",
-		session + "/delegations/coupon-a/iterations/null",
-		".afl/sessions/abc12345.bak",
-		".afl/sessions/delegations",
-		".afl/sessions/unknown",
+	got, err := AFL{}.Misplaced(files)
+	want := []Misplaced{
+		{".afl/sessions/a b", `the session's name "a b" does not match ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`, true},
+		{session + "/delegations/a b", `"a b" cannot name a checkpoint`, false},
+		{session + "/delegations/coupon-a/iterations/01", `"01" is no number of an attempt`, false},
+		{session + "/delegations/coupon-a/iterations/null", `"null" is no number of an attempt`, false},
+		{".afl/sessions/abc12345.bak", `the session's name "abc12345.bak" looks like that of a backup or a note`, true},
+		{".afl/sessions/delegations", `"delegations" is no session's name: upstream's hooks make it`, false},
+		{".afl/sessions/unknown", `"unknown" is no session's name: upstream's hooks make it`, false},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -274,7 +274,7 @@ func TestAFolderThatCannotBeListedIsAnError(t *testing.T) {
 			}
 			return files(d)
 		}
-		if _, err := (AFL{}).Litter(ls); !errors.Is(err, closed) {
+		if _, err := (AFL{}).Misplaced(ls); !errors.Is(err, closed) {
 			t.Errorf("%s: %v", dir, err)
 		}
 		if _, err := (AFL{}).Runs(ls); errors.Is(err, closed) != (dir == ".afl/sessions") {

@@ -93,57 +93,6 @@ func AFLNumber(name string) (stem string, k int, ok bool) {
 	return stem, k, true
 }
 
-// Litter returns the folders below the root that are passed over for their
-// names: what upstream's hooks make where they do not know a session or an
-// attempt ("unknown", "iterations/null"), and what cannot name a session, a
-// checkpoint or an attempt. Hidden folders are nobody's litter. Sorted by
-// session.
-func (AFL) Litter(ls Lister) ([]string, error) {
-	var litter []string
-	sessions, err := foldersOf(ls, aflRoot)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range sessions {
-		dir := path.Join(aflRoot, id)
-		if !IsAFLSession(id) {
-			litter = append(litter, dir)
-			continue
-		}
-		below, err := aflSessionLitter(ls, path.Join(dir, "delegations"))
-		if err != nil {
-			return nil, err
-		}
-		litter = append(litter, below...)
-	}
-	return litter, nil
-}
-
-// aflSessionLitter finds what of a session's delegations has no good name.
-func aflSessionLitter(ls Lister, dir string) ([]string, error) {
-	var litter []string
-	checkpoints, err := foldersOf(ls, dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, cp := range checkpoints {
-		if !IsAFLCheckpoint(cp) {
-			litter = append(litter, path.Join(dir, cp))
-			continue
-		}
-		attempts, err := foldersOf(ls, path.Join(dir, cp, "iterations"))
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range attempts {
-			if _, ok := aflCount(n); !ok {
-				litter = append(litter, path.Join(dir, cp, "iterations", n))
-			}
-		}
-	}
-	return litter, nil
-}
-
 // foldersOf lists the folders in a folder that are not hidden.
 func foldersOf(ls Lister, dir string) ([]string, error) {
 	entries, err := ls(dir)

@@ -44,6 +44,9 @@ type findingLine struct {
 // severities in the order in which they are shown.
 var severities = []string{"error", "warning", "info"}
 
+// shownNote is how much of a problem note check says, in characters.
+const shownNote = 300
+
 // findingLines are a run's findings: files that may still be being written, what its
 // machine finds, the problem notes that stand or are due and do not say that of their
 // file, and whether it can be read at all.
@@ -64,7 +67,7 @@ func findingLines(v view) []findingLine {
 			return l.Text == n.Text || l.Path == n.Path || l.Severity == "error" && l.Path+layout.ProblemSuffix == n.Path
 		})
 		if !said {
-			lines = append(lines, findingLine{run, "error", n.Path, n.Text})
+			lines = append(lines, findingLine{run, "error", n.Path, cut(line(n.Text), shownNote)})
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b findingLine) int {
@@ -85,28 +88,6 @@ func strays(v view) []findingLine {
 	return lines
 }
 
-// litter are folders below a family's roots that are passed over for their
-// names, where the family knows of such.
-func (b *bench) litter() []findingLine {
-	var lines []findingLine
-	for _, f := range b.families {
-		knows, ok := f.Layout.(interface {
-			Litter(layout.Lister) ([]string, error)
-		})
-		if !ok {
-			continue
-		}
-		left, err := knows.Litter(b.store.List)
-		if err != nil {
-			b.w.note("cannot look for litter of %s: %v", f.Layout.Name(), err)
-		}
-		for _, p := range left {
-			lines = append(lines, findingLine{f.Layout.Name(), "info", p, "nobody reads what lies here: its name is none of a run, a part or an attempt"})
-		}
-	}
-	return lines
-}
-
 // check shows the findings of runs. Where these are all there are, what lies
 // between them counts too.
 func (b *bench) check(views []view, all bool) error {
@@ -116,10 +97,10 @@ func (b *bench) check(views []view, all bool) error {
 		lines = append(append(lines, findingLines(v)...), strays(v)...)
 	}
 	lines = append(lines, b.cycleFindings(views)...)
-	for _, l := range b.litter() {
-		inside := slices.ContainsFunc(views, func(v view) bool { return layout.Under(l.Path, v.found.Run.Dir) })
+	for _, m := range b.misplaced() {
+		inside := slices.ContainsFunc(views, func(v view) bool { return layout.Under(m.Path, v.found.Run.Dir) })
 		if all || inside {
-			lines = append(lines, l)
+			lines = append(lines, m.finding())
 		}
 	}
 	for _, l := range lines {

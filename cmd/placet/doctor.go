@@ -208,6 +208,9 @@ func (e *examination) runs(b *bench) {
 		e.add(isFine, f.Layout.Name(), "", "%s, %d live, in %s", many(len(found), "run", "runs"), len(live), strings.Join(there, ", "))
 		e.watches(len(live))
 	}
+	for _, m := range noRuns(b.misplaced()) {
+		e.add(isWarning, m.Family, "rename the folder, or move it away", "%s looks like a run and is none: %s", m.Path, m.Why)
+	}
 }
 
 // rootsOf are a family's folders of runs that are there.

@@ -43,6 +43,7 @@ type state struct {
 	Final     map[engine.Status]int `json:"final"`
 	Waiting   int                   `json:"waiting"`
 	Untrusted []untrustedLine       `json:"untrusted"`
+	Misplaced []misplacedLine       `json:"misplaced"`
 	views     []view
 }
 
@@ -77,6 +78,9 @@ func (b *bench) status(args []string, all bool) error {
 		return err
 	}
 	s := b.state(found, all || len(args) > 0)
+	if s.Misplaced = []misplacedLine{}; len(args) == 0 {
+		s.Misplaced = noRuns(b.misplaced())
+	}
 	if err := b.w.answer(s, func() { b.printStatus(s) }); err != nil {
 		return err
 	}
@@ -164,6 +168,9 @@ func (b *bench) printStatus(s state) {
 		}
 		t.print(w, w.out)
 		b.printProblems(s.views)
+	}
+	for _, m := range s.Misplaced {
+		w.say("%s %s: looks like a run and is none: %s", w.paint(waiting, "!"), line(m.Path), line(m.Why))
 	}
 	w.say("%s", tally(s))
 	b.printState(s)

@@ -33,7 +33,7 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 	if o != nil && o.a.Receipt == nil {
 		a.Open = []engine.Asked{r.askedOf(o)}
 	}
-	a.Graph, a.Findings, a.Untrusted, a.Log = r.graph(), r.findings(), r.untrusted(), r.log()
+	a.Graph, a.Findings, a.Untrusted, a.Log = r.graph(), r.findings(o), r.untrusted(), r.log()
 	a.Holding = r.BeingWritten()
 	return a
 }

@@ -11,8 +11,9 @@ import (
 	"placet/schemas"
 )
 
-// findings are what check reports: problems first, then deviations.
-func (r *reading) findings() []engine.Finding {
+// findings are what check reports: problems first, then deviations. o is the request that
+// the state asks, nil where it asks none.
+func (r *reading) findings(o *open) []engine.Finding {
 	var list []engine.Finding
 	add := func(severity, p, format string, args ...any) {
 		list = append(list, engine.Finding{Severity: severity, Path: p, Text: fmt.Sprintf(format, args...)})
@@ -26,10 +27,10 @@ func (r *reading) findings() []engine.Finding {
 	for _, id := range r.twiceAnswered() {
 		add("warning", r.doc.Path, "/feedback_history has several entries for request %s: the last one counts", quote(id))
 	}
+	if o != nil && o.nowhere() {
+		add("error", r.doc.Path, "%s", noPlace)
+	}
 	for _, d := range r.Snap.Docs {
-		if d.Kind == layout.KindProblem && d.Present() {
-			add("error", d.Path, "%s", noteLine(string(d.Body)))
-		}
 		if d.Kind == layout.KindResponseCopy {
 			add("warning", d.Path, "a synchroniser's second copy of an answer: remove the one that does not count")
 		}
@@ -101,15 +102,6 @@ func (r *reading) metadataProblem() string {
 		return "cannot read " + err.Error()
 	}
 	return ""
-}
-
-// noteLine is what a problem note says, on one line.
-func noteLine(body string) string {
-	body = strings.TrimPrefix(strings.TrimSpace(body), "# Problem")
-	if i := strings.LastIndex(body, "placet wrote this note"); i >= 0 {
-		body = body[:i]
-	}
-	return oneLine(body, 300)
 }
 
 // gaps are numbers that no event has.

@@ -55,8 +55,8 @@ func (r *reading) owedRequest(p *engine.Plan) {
 		return
 	}
 	o := r.opened(q)
-	if o.q.phase == "" || o.q.step == "" {
-		r.Notes.Beside(r.doc.Path, "no place to go on from: state.json has neither a resume_point with phase and step, nor current_phase and current_step; an answer waits until it has")
+	if o.nowhere() {
+		r.Notes.Beside(r.doc.Path, noPlace)
 	}
 	if o.a.Receipt != nil || o.altered != "" || r.unsettledArtifact(q) != "" {
 		return
@@ -66,6 +66,12 @@ func (r *reading) owedRequest(p *engine.Plan) {
 		r.emit(p, o.req.Revision, r.lastAt(), r.requestEvents(o))
 	}
 }
+
+// noPlace is what is wrong with a state that asks and does not say where the run goes on.
+const noPlace = "no place to go on from: state.json has neither a resume_point with phase and step, nor current_phase and current_step; an answer waits until it has"
+
+// nowhere reports whether nobody knows where the run goes on after the answer.
+func (o *open) nowhere() bool { return o.q.phase == "" || o.q.step == "" }
 
 // lastAt is the time of the transition that made the present revision.
 func (r *reading) lastAt() time.Time {

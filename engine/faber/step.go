@@ -162,7 +162,7 @@ func (r *reading) route() (p engine.Plan, moved bool) {
 // take makes the transition of an answer. Without a place to go on from, and while
 // it would do something else than was shown, the answer waits.
 func (r *reading) take(o *open, a *answer) (engine.Plan, bool) {
-	if !a.Counts() || o.q.phase == "" || o.q.step == "" {
+	if !a.Counts() || o.nowhere() {
 		return engine.Plan{}, false
 	}
 	e, ok := r.shownEffect(o, a.Response)
