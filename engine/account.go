@@ -179,6 +179,9 @@ type Finding struct {
 	Severity string // "error", "warning" or "info"
 	Path     string
 	Text     string
+	// Urgent findings are told by status and inbox, too: the run cannot be trusted to be
+	// where it says, and no problem note says so.
+	Urgent bool
 }
 
 // Untrusted is a command or a setting that waits for placet trust.

@@ -76,6 +76,7 @@ func packView(v view) string {
 		p.Text(f.Severity)
 		p.Text(f.Path)
 		p.Text(f.Text)
+		p.Bool(f.Urgent)
 	})
 	p.Texts(v.stray)
 	return string(p.Bytes())
@@ -91,7 +92,7 @@ func unpackView(u *recall.Unpacker) (v view) {
 		return engine.Untrusted{Name: u.Text(), Digest: engine.Digest(u.Text()), Text: u.Text(), Argv: u.Texts(), Prefer: u.Text()}
 	})
 	v.Findings = unpackAll(u, func(u *recall.Unpacker) engine.Finding {
-		return engine.Finding{Severity: u.Text(), Path: u.Text(), Text: u.Text()}
+		return engine.Finding{Severity: u.Text(), Path: u.Text(), Text: u.Text(), Urgent: u.Bool()}
 	})
 	v.stray = u.Texts()
 	return v

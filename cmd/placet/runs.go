@@ -51,10 +51,20 @@ type standing struct{ Path, Text string }
 
 // troubled reports whether something about the run needs a person who mends.
 func (v view) troubled() bool {
-	if v.err != nil || v.Stands || len(v.notes) > 0 {
+	if v.err != nil || v.Stands || len(v.notes) > 0 || len(v.urgent()) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(v.Open, func(a engine.Asked) bool { return a.Problem != "" })
+}
+
+// urgent are the findings that every list of runs tells.
+func (v view) urgent() (all []standing) {
+	for _, f := range v.Findings {
+		if f.Urgent {
+			all = append(all, standing{f.Path, f.Text})
+		}
+	}
+	return all
 }
 
 // runs finds the runs of the workspace. Folders that cannot be listed are

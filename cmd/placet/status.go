@@ -143,7 +143,7 @@ func lineOf(v view) runLine {
 	if v.err != nil {
 		l.Status, l.Problems = cmp.Or(l.Status, "unknown"), append(l.Problems, noteLine{v.found.Run.State, v.err.Error()})
 	}
-	for _, n := range v.notes {
+	for _, n := range slices.Concat(v.notes, v.urgent()) {
 		l.Problems = append(l.Problems, noteLine(n))
 	}
 	return l
@@ -247,7 +247,7 @@ func statusStyle(v view) string {
 // printProblems shows what is wrong, one line for each note, after the table.
 func (b *bench) printProblems(views []view) {
 	for _, v := range views {
-		for _, n := range v.notes {
+		for _, n := range slices.Concat(v.notes, v.urgent()) {
 			b.w.say("%s %s: %s", b.w.paint(alarm, "!"), line(n.Path), cut(line(n.Text), 200))
 		}
 	}

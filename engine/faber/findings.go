@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -17,6 +18,9 @@ func (r *reading) findings(o *open) []engine.Finding {
 	var list []engine.Finding
 	add := func(severity, p, format string, args ...any) {
 		list = append(list, engine.Finding{Severity: severity, Path: p, Text: fmt.Sprintf(format, args...)})
+	}
+	for _, text := range r.contradictions() {
+		list = append(list, engine.Finding{Severity: "error", Path: r.doc.Path, Text: text, Urgent: true})
 	}
 	if r.stateErr != "" && !r.torn {
 		add("error", r.doc.Path, "%s", r.stateErr)
@@ -118,4 +122,81 @@ func (r *reading) gaps() []string {
 		before = e.Number
 	}
 	return gaps
+}
+
+// contradictions say where state.json and what placet wrote beside it tell of different
+// histories: a merge took one from each side, or somebody revived a run that was given
+// up. Each says what to restore. What the next pass carries out is none.
+func (r *reading) contradictions() []string {
+	if r.stateErr != "" || r.torn || r.status == "" || r.foreign() || r.st.Revision == nil {
+		return nil
+	}
+	var list []string
+	for _, id := range r.ids() {
+		if a := r.askeds[id]; a.Receipt != nil && (a.Receipt.Result == gate.Accepted || a.Receipt.Result == gate.Expired) {
+			if text := r.contradicts(a); text != "" {
+				list = append(list, text+r.restoring("requests/"+id))
+			}
+		}
+	}
+	if e := r.revived(); e != nil {
+		list = append(list, fmt.Sprintf("the run was cancelled (events/%s: %s), and state.json says %s: somebody revived it, or a merge took both sides. To keep it cancelled write cancel.json; to let it go on, begin a new run%s",
+			e.Name, oneLine(e.Message, 80), r.status, r.orRestore()))
+	}
+	return list
+}
+
+// contradicts says how the receipt of an answer and state.json differ, "" where they do
+// not.
+func (r *reading) contradicts(a *asked) string {
+	rc := a.Receipt
+	if r.asks(a.ID) || gate.Unverified(r.Snap.Facts.Config, "faber", a.Doc, a.ReceiptDoc, *rc) != "" {
+		return ""
+	}
+	said := fmt.Sprintf("requests/%s/receipt.json says %s", a.ID, quote(rc.Response))
+	switch h := r.st.answerTo(a.ID); {
+	case h != nil && gate.Fold(h.Response) != gate.Fold(rc.Response):
+		return fmt.Sprintf("%s, and feedback_history of state.json says %s", said, quote(h.Response))
+	case h == nil && r.status == Cancelled:
+		return fmt.Sprintf("%s, and state.json is cancelled without that answer", said)
+	case h == nil && rc.Revision <= r.rev:
+		return fmt.Sprintf("%s, and state.json of revision %d does not know that answer of revision %d", said, r.rev, rc.Revision)
+	case h == nil:
+		return fmt.Sprintf("%s, and state.json of revision %d neither asks nor knows it", said, r.rev)
+	}
+	return ""
+}
+
+// asks reports whether the state asks a request: then its answer is carried out.
+func (r *reading) asks(id string) bool {
+	q, ok := r.question()
+	return ok && q.RequestID == id
+}
+
+// revived is placet's event that the run was cancelled, nil where the state says so too,
+// or will.
+func (r *reading) revived() *event {
+	if r.status == Cancelled || r.Snap.In("cancel.json").Present() {
+		return nil
+	}
+	for _, e := range r.marked {
+		if e.Type != "workflow_cancelled" || !e.ours() {
+			continue
+		}
+		if id := e.Metadata.RequestID; id != "" && r.asks(id) {
+			return nil // the answer is carried out again
+		}
+		return e
+	}
+	return nil
+}
+
+// restoring says how to mend what two sides of a merge tell, from git.
+func (r *reading) restoring(folder string) string {
+	return fmt.Sprintf(": a merge may have taken one from each side. Take state.json and %s from the same one: git log -- %s lists the commits, git restore --source=COMMIT -- %s brings one back",
+		folder, r.doc.Path, r.Snap.Dir)
+}
+
+func (r *reading) orRestore() string {
+	return fmt.Sprintf(", or restore the side that counts: git restore --source=COMMIT -- %s", r.Snap.Dir)
 }
