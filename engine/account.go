@@ -132,6 +132,8 @@ type Asked struct {
 	// Several lists the options of which any number may be chosen together;
 	// every other stands alone.
 	Several []string
+	// Members are the names of further members of response.json that the family reads.
+	Members []string
 	// Items are the things of which an answer may pick any number.
 	Items []AskedItem
 	// Default is the option that stands for none: an answer need not name an

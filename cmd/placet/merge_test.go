@@ -60,9 +60,9 @@ func TestARunThatIsRevivedIsNamed(t *testing.T) {
 	p.must(0, "check")
 	state := p.runs[0] + "/state.json"
 	p.replace(state, strings.Replace(p.read(state), `"status": "cancelled"`, `"status": "in_progress"`, 1))
-	p.contradicts("the run was cancelled (events/", "and state.json says in_progress: somebody revived it")
-	p.says(p.must(1, "inbox"), "the run was cancelled (events/")
-	p.says(p.must(1, "status"), "the run was cancelled (events/")
+	p.contradicts("the run was cancelled by ", "and state.json says in_progress: somebody revived it")
+	p.says(p.must(1, "inbox"), "the run was cancelled by ")
+	p.says(p.must(1, "status"), "the run was cancelled by ")
 }
 
 // What answers leave behind contradicts nothing.

@@ -146,9 +146,6 @@ func (l layer) check(f file) error {
 	if err := f.Afl.Check(); err != nil {
 		return l.atFirstWord("afl", err)
 	}
-	if notify := f.Afl.NotifyOnEscalation; notify != nil && *notify {
-		return l.at([]string{"afl", "notify_on_escalation"}, "[afl] notify_on_escalation is not built yet: the inbox shows an escalation, and nobody is notified")
-	}
 	if err := f.Optimizer.Check(); err != nil {
 		return l.atWorkflow(f.Optimizer, err)
 	}

@@ -25,9 +25,6 @@ func (r *reading) findings(o *open) []engine.Finding {
 	if r.stateErr != "" && !r.torn {
 		add("error", r.doc.Path, "%s", r.stateErr)
 	}
-	if text := r.revived(); text != "" {
-		add("error", r.doc.Path, "%s", text)
-	}
 	for _, id := range r.twiceAnswered() {
 		add("warning", r.doc.Path, "/feedback_history has several entries for request %s: the last one counts", quote(id))
 	}
@@ -62,28 +59,6 @@ func (r *reading) findings(o *open) []engine.Finding {
 		add("warning", r.doc.Path, "plan not known from its definition: %s", r.flow.problem)
 	}
 	return list
-}
-
-// revived says that another writer goes on with a run that placet cancelled, "" where
-// nobody does. Such a run has two ends, and only a person knows which one is meant.
-func (r *reading) revived() string {
-	if r.status == "" || r.status == Cancelled || r.stateErr != "" {
-		return ""
-	}
-	var end *event
-	for _, e := range r.marked {
-		if e.ours() && e.Type == "workflow_cancelled" {
-			end = e
-		}
-	}
-	if end == nil || r.Snap.In("cancel.json").Present() {
-		return ""
-	}
-	if q, ok := r.question(); ok && q.RequestID == end.Metadata.RequestID {
-		return "" // an older state was put back: the answer ends it again
-	}
-	return fmt.Sprintf("/status is %q, and the run was cancelled by %s (events/%s): set status to \"cancelled\" again, or write cancel.json; what is still to be done is for a new run",
-		r.st.Status, orElse(end.User, "placet"), end.Name)
 }
 
 // twiceAnswered are the requests that have several entries in the history, sorted.
@@ -128,7 +103,7 @@ func (r *reading) gaps() []string {
 // histories: a merge took one from each side, or somebody revived a run that was given
 // up. Each says what to restore. What the next pass carries out is none.
 func (r *reading) contradictions() []string {
-	if r.stateErr != "" || r.torn || r.status == "" || r.foreign() || r.st.Revision == nil {
+	if r.stateErr != "" || r.torn || r.status == "" || r.foreign() {
 		return nil
 	}
 	var list []string
@@ -140,8 +115,8 @@ func (r *reading) contradictions() []string {
 		}
 	}
 	if e := r.revived(); e != nil {
-		list = append(list, fmt.Sprintf("the run was cancelled (events/%s: %s), and state.json says %s: somebody revived it, or a merge took both sides. To keep it cancelled write cancel.json; to let it go on, begin a new run%s",
-			e.Name, oneLine(e.Message, 80), r.status, r.orRestore()))
+		list = append(list, fmt.Sprintf("the run was cancelled by %s (events/%s), and state.json says %s: somebody revived it, or a merge took both sides. To keep it cancelled write cancel.json; to let it go on, begin a new run%s",
+			orElse(e.User, "placet"), e.Name, r.status, r.orRestore()))
 	}
 	return list
 }
@@ -150,7 +125,7 @@ func (r *reading) contradictions() []string {
 // not.
 func (r *reading) contradicts(a *asked) string {
 	rc := a.Receipt
-	if r.asks(a.ID) || gate.Unverified(r.Snap.Facts.Config, "faber", a.Doc, a.ReceiptDoc, *rc) != "" {
+	if r.st.Revision == nil || r.asks(a.ID) || gate.Unverified(r.Snap.Facts.Config, "faber", a.Doc, a.ReceiptDoc, *rc) != "" {
 		return ""
 	}
 	said := fmt.Sprintf("requests/%s/receipt.json says %s", a.ID, quote(rc.Response))

@@ -48,7 +48,7 @@ func (a Asked) Check(d engine.Document) (Decision, string) {
 func Told(told engine.Asked, g engine.Gate) Asked {
 	a := Asked{
 		Request: Request{RequestID: told.Request, Type: told.Type, CommentRequired: told.CommentRequired, Several: told.Several},
-		View:    told.Digest, Issued: told.Digest, Present: told.Form, Default: told.Default, Gate: g,
+		View:    told.Digest, Issued: told.Digest, Present: told.Form, Default: told.Default, Members: told.Members, Gate: g,
 	}
 	for _, o := range told.Options {
 		a.Request.Options = append(a.Request.Options, Option{ID: o.ID, Description: o.Description, Effect: o.Effect, Words: o.Words})
