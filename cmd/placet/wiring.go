@@ -94,11 +94,19 @@ const (
 	garbageLimit = 256 << 20
 )
 
-// look opens the workspace to look at it.
+// look opens the workspace to look at it. A folder without a mark is one only where
+// there are runs.
 func (w *world) look() (*bench, error) {
 	debug.SetGCPercent(garbage)
 	debug.SetMemoryLimit(garbageLimit)
-	return w.open(setup{recall: true})
+	b, err := w.open(setup{recall: true})
+	if err != nil || isMarked(b.root) {
+		return b, err
+	}
+	if found, err := b.loop.Runs(); err == nil && len(found) == 0 {
+		return nil, noWorkspace(w.flags.workspace, b.root)
+	}
+	return b, nil
 }
 
 // open finds the workspace, reads the settings and sets everything up.

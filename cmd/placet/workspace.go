@@ -5,6 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"placet/templates"
 )
 
 // marks are what makes a folder a workspace, in any order.
@@ -25,15 +28,32 @@ func findWorkspace(named, from string) (string, error) {
 		return "", err
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		for _, mark := range marks {
-			if _, err := os.Lstat(filepath.Join(at, mark)); err == nil {
-				return at, nil
-			}
+		if isMarked(at) {
+			return at, nil
 		}
 		if at == filepath.Dir(at) {
 			return dir, nil
 		}
 	}
+}
+
+// isMarked reports whether a folder has a mark of a workspace.
+func isMarked(dir string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool {
+		_, err := os.Lstat(filepath.Join(dir, mark))
+		return err == nil
+	})
+}
+
+// noWorkspace is the error of a verb in a folder that has no mark and no runs: what it
+// would say is nothing, and wrong where the workspace is another folder.
+func noWorkspace(named, root string) error {
+	if named != "" {
+		return usage("cannot find a workspace in %q: it has no placet.toml, .placet or .git, and no runs", root).
+			try("%s makes it one", templates.CommandLine("placet -C", []string{line(root)}, "init"))
+	}
+	return usage("cannot find a workspace: neither %q nor a folder above it has placet.toml, .placet or .git", root).
+		try("placet init makes this folder one; placet -C FOLDER names another")
 }
 
 // folder resolves links and insists on a folder.
