@@ -55,14 +55,11 @@ type initialized struct {
 func (w *world) init(root string) error {
 	done := initialized{Workspace: root, Created: []string{}, Completed: []string{}, Ignored: []string{}, There: []string{}}
 	disk := store.OS(root)
-	if err := done.create("placet.toml", func() error { return add(disk, "placet.toml", store.ForCreating, initialSettings) }); err != nil {
+	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", store.ForCreating, initialSettings) }); err != nil {
 		return err
 	}
-	if err := done.create(".placet/", func() error { return disk.Mkdir(store.PrivateDir) }); err != nil {
+	if err := done.create(disk, ".placet/", fs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir) }); err != nil {
 		return err
-	}
-	if info, err := disk.Stat(store.PrivateDir); err == nil && !info.Mode.IsDir() {
-		return refused("cannot create .placet/: %s stands in its place", store.Describe(info.Mode)).try("remove it")
 	}
 	if err := done.ignoreScratch(disk); err != nil {
 		return refused("cannot write .placet/.gitignore: %v", plain(err))
@@ -87,16 +84,20 @@ func (w *world) sayList(what string, names []string, where string) {
 	}
 }
 
-// create makes one thing, unless it is there.
-func (d *initialized) create(name string, create func() error) error {
-	switch err := create(); {
-	case err == nil:
+// create makes one thing, unless one of its kind is there.
+func (d *initialized) create(disk store.FS, name string, kind fs.FileMode, create func() error) error {
+	err := create()
+	if err == nil {
 		d.Created = append(d.Created, name)
-	case errors.Is(err, fs.ErrExist):
-		d.There = append(d.There, name)
-	default:
+		return nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
 		return refused("cannot create %s: %v", name, plain(err))
 	}
+	if info, err := disk.Stat(path.Clean(name)); err == nil && info.Mode.Type() != kind {
+		return refused("cannot create %s: %s stands in its place", name, store.Describe(info.Mode)).try("remove it")
+	}
+	d.There = append(d.There, name)
 	return nil
 }
 
