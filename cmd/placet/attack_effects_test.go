@@ -49,18 +49,29 @@ func (p *place) asks(typ, prompt string, options ...string) {
 // reference is the one open request as the listing names it.
 func (p *place) reference() string {
 	p.t.Helper()
+	return p.openRequest().Reference
+}
+
+// askedRequest is what the listing says of a request.
+type askedRequest struct {
+	ID        string `json:"request_id"`
+	Reference string `json:"reference"`
+	Response  string `json:"response"`
+}
+
+// openRequest is the one open request.
+func (p *place) openRequest() askedRequest {
+	p.t.Helper()
 	cmd := exec.Command(placetBinary(p.t), "-C", p.root, "inbox", "--json")
 	cmd.Env = p.env()
 	out, _ := cmd.Output() // 3: a request is open
 	var inbox struct {
-		Data struct {
-			Requests []struct{ Reference string }
-		}
+		Data struct{ Requests []askedRequest }
 	}
 	if err := json.Unmarshal(out, &inbox); err != nil || len(inbox.Data.Requests) != 1 {
 		p.t.Fatalf("%v\n%s", err, out)
 	}
-	return inbox.Data.Requests[0].Reference
+	return inbox.Data.Requests[0]
 }
 
 func (p *place) must(code int, args ...string) string {

@@ -50,17 +50,24 @@ func TestANewcomerAtATerminalAnswersNothingByAccident(t *testing.T) {
 		"selection":        {[]string{"option-a", "option-b"}, "[2]", `"response": "option-b"`, "option-b → goes on with option-b"},
 		"clarification":    {nil, "Use UTC.", `"response": "Use UTC."`, "Use UTC., by"},
 		"review":           {[]string{"approve", "request_changes", "reject"}, "2\rUse UTF-8", `"comment": "Use UTF-8"`, "request_changes → repeats architect:design-review with your words"},
+		"specs_approval":   {nil, "1", `"response": "approve"`, "approve → "},
 		"error_resolution": {[]string{"retry", "skip", "abort"}, "1", `"response": "retry"`, "retry → repeats architect:design-review"},
 	} {
 		t.Run(typ, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
-			p.asks(typ, "Is the design good?", c.options...)
+			if typ == "specs_approval" {
+				p.asksApproval()
+			} else {
+				p.asks(typ, "Is the design good?", c.options...)
+			}
+			asked := p.openRequest()
+			id, response := asked.ID, asked.Response
 			for name, k := range keystrokes {
 				if typ == "clarification" && k.word {
 					continue
 				}
-				s := p.onTerminal(40, "respond", p.requestID(0))
+				s := p.onTerminal(40, "respond", id)
 				s.await("Your choice: ")
 				s.keys(k.keys)
 				if k.asksAgain {
@@ -70,11 +77,11 @@ func TestANewcomerAtATerminalAnswersNothingByAccident(t *testing.T) {
 				if said, code := s.end(); code != 130 || !strings.Contains(said, "nothing was written") {
 					t.Errorf("%s: exit %d\n%s", name, code, said)
 				}
-				if body := p.read(p.request(0) + "/response.json"); body != "" {
+				if body := p.read(response); body != "" {
 					t.Fatalf("%s is an answer:\n%s", name, body)
 				}
 			}
-			s := p.onTerminal(40, "respond", p.requestID(0))
+			s := p.onTerminal(40, "respond", id)
 			for i, text := range strings.Split(c.answer, "\r") {
 				s.await([]string{"Your choice: ", "Your comment: "}[i])
 				s.keys(text + "\r")
@@ -83,10 +90,20 @@ func TestANewcomerAtATerminalAnswersNothingByAccident(t *testing.T) {
 			if code != 0 {
 				t.Errorf("exit %d", code)
 			}
-			p.says(said, "🎯 FABER: Feedback Required", "Phase: Architect → design-review", "Type: ", "Is the design good?", "answered: "+c.said)
-			p.says(p.read(p.request(0)+"/response.json"), c.taken)
+			p.says(said, ": Feedback Required", "Type: ", "answered: "+c.said)
+			p.says(p.read(response), c.taken)
 		})
 	}
+}
+
+// asksApproval opens the request for an AFL session's checkpoints.
+func (p *place) asksApproval() {
+	p.t.Helper()
+	p.session("sh check.sh")
+	specs := shop + "/specs/checkpoints.yaml"
+	_, checkpoints, _ := strings.Cut(p.read(specs), "\n")
+	p.write(specs, checkpoints)
+	p.endsOnce(3)
 }
 
 // TestEveryQuestionAtATerminalEndsWithCtrlC interrupts each of them, types on, and sees
@@ -94,19 +111,28 @@ func TestANewcomerAtATerminalAnswersNothingByAccident(t *testing.T) {
 func TestEveryQuestionAtATerminalEndsWithCtrlC(t *testing.T) {
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	p.asks("review", "Is the design good?", "approve", "request_changes", "reject")
+	p.write("placet.toml", "[faber]\nresume = { command = [\"true\"] }\n")
+	adopted := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
+	adopted.shopSession()
+	adopted.write(shop+"/state.json", adopted.completed())
+	adopted.once(1)
 	id := p.requestID(0)
 	for _, c := range []struct {
+		in    *place
 		args  []string
 		first string // what is typed before, "" for nothing
 		asks  string
 	}{
-		{[]string{"approve", id}, "", "(y/N) "},
-		{[]string{"reject", id}, "", "(y/N) "},
-		{[]string{"respond", id, "approve"}, "", "(y/N) "},
-		{[]string{"respond", id}, "2\r", "Your comment: "},
+		{p, []string{"approve", id}, "", "(y/N) "},
+		{p, []string{"reject", id}, "", "(y/N) "},
+		{p, []string{"respond", id, "approve"}, "", "(y/N) "},
+		{p, []string{"respond", id}, "2\r", "Your comment: "},
+		{p, []string{"trust", "faber.resume"}, "", "(y/N) "},
+		{adopted, []string{"adopt", "shop"}, "", "(y/N) "},
 	} {
+		journal := adopted.read(shop + "/events.jsonl")
 		for _, keys := range []string{"\x03y\ry\r", "\x04", "\r", "y\x04\x04", "y\ry\r", "\x1b[Ay\r\x03"} {
-			s := p.onTerminal(40, c.args...)
+			s := c.in.onTerminal(40, c.args...)
 			if c.first != "" {
 				s.await("Your choice: ")
 				s.keys(c.first)
@@ -117,13 +143,18 @@ func TestEveryQuestionAtATerminalEndsWithCtrlC(t *testing.T) {
 				t.Errorf("%s, %q: exit %d\n%s", c.args, keys, code, said)
 			}
 			p.stays(p.request(0) + "/response.json")
+			if p.listed("faber.resume") == "" || adopted.read(shop+"/events.jsonl") != journal {
+				t.Fatalf("%s, %q: was agreed to", c.args, keys)
+			}
 		}
 	}
-	s := p.onTerminal(40, "approve", id)
-	s.await("(y/N) ")
-	s.keys("y\r")
-	if said, code := s.end(); code != 0 || !strings.Contains(strings.ReplaceAll(said, "\r\n", ""), "answered: approve") {
-		t.Errorf("exit %d\n%s", code, said)
+	for in, args := range map[*place][]string{p: {"approve", id}, adopted: {"adopt", "shop"}} {
+		s := in.onTerminal(40, args...)
+		s.await("(y/N) ")
+		s.keys("y\r")
+		if said, code := s.end(); code != 0 {
+			t.Errorf("%s: exit %d\n%s", args, code, said)
+		}
 	}
 }
 
