@@ -17,7 +17,8 @@ var keystrokes = map[string]struct {
 	word bool
 }{
 	"Ctrl-C":                           {keys: "\x03"},
-	"Ctrl-C, a number, Enter":          {keys: "\x031\rls\r"},
+	"Ctrl-C, a number, Enter":          {keys: "\x031\r"},
+	"Ctrl-C, a number, a command":      {keys: "\x031\rls\r"},
 	"a number, Ctrl-C, another":        {keys: "1\x032\r"},
 	"Ctrl-D":                           {keys: "\x04"},
 	"a number and Ctrl-D twice":        {keys: "1\x04\x04"},
@@ -131,7 +132,7 @@ func TestEveryQuestionAtATerminalEndsWithCtrlC(t *testing.T) {
 		{adopted, []string{"adopt", "shop"}, "", "(y/N) "},
 	} {
 		journal := adopted.read(shop + "/events.jsonl")
-		for _, keys := range []string{"\x03y\ry\r", "\x04", "\r", "y\x04\x04", "y\ry\r", "\x1b[Ay\r\x03"} {
+		for _, keys := range []string{"\x03y\r", "\x03y\ry\r", "\x04", "\r", "y\x04\x04", "y\ry\r", "\x1b[Ay\r\x03"} {
 			s := c.in.onTerminal(40, c.args...)
 			if c.first != "" {
 				s.await("Your choice: ")
