@@ -175,8 +175,7 @@ func (r *reading) refuse(o *open, text string) { r.Notes.Add(o.a.Dir+"/problem.m
 // fromFiles judges response.json and the present form.
 func (r *reading) fromFiles(o *open) *answer {
 	if o.altered != "" {
-		r.Notes.Beside(o.a.Dir+"/request.json", fmt.Sprintf(
-			"cannot use request.json: %s. No answer counts until it is restored: put it back from git, or delete it and it is written again.", o.altered))
+		r.noteAltered(o)
 		return nil
 	}
 	if p := r.unsettledArtifact(o.q); p != "" {
@@ -200,6 +199,14 @@ func (r *reading) fromFiles(o *open) *answer {
 	}
 	return a
 }
+
+// cannotUse says why request.json does not count, and what to do.
+func (o *open) cannotUse() string {
+	return fmt.Sprintf("cannot use request.json: %s. No answer counts until it is restored: put it back from git, or delete it and it is written again.", o.altered)
+}
+
+// noteAltered says beside request.json that it does not count.
+func (r *reading) noteAltered(o *open) { r.Notes.Beside(o.a.Dir+"/request.json", o.cannotUse()) }
 
 // judging is a request with all that bears on its answer.
 func (r *reading) judging(o *open) gate.Asked {

@@ -75,8 +75,21 @@ func (r *reading) explainRequest(a *engine.Account, o *open) {
 		a.Await("state.json with a new request_id (agent)")
 		return
 	}
+	next := r.nextEvent()
 	if !r.isOpen(o.q) {
-		why("request %s is not opened yet: the daemon, or placet once, writes its form", o.a.ID)
+		switch {
+		case next == requestOpened:
+			why("request %s is not opened yet: the daemon, or placet once, writes its form", o.a.ID)
+		case next != "":
+			why("request %s is not opened yet: the next pass takes %s first", o.a.ID, next)
+		case o.altered != "":
+			why("request %s cannot be opened: %s", o.a.ID, o.cannotUse())
+			a.Await("request.json as it was issued, or none (person)")
+			a.Moves = append(a.Moves, engine.Move{Path: o.a.Dir + "/request.json", Content: "removing it has the request opened"})
+		default:
+			why("request %s cannot be opened: %s", o.a.ID, r.hindrance(o))
+			r.Await(a, "state.json")
+		}
 		return
 	}
 	why("request %s (%s) waits for an answer at %s", o.a.ID, o.req.Type, where(o.q.phase, o.q.step))
@@ -86,7 +99,7 @@ func (r *reading) explainRequest(a *engine.Account, o *open) {
 	why("looked for: an entry in feedback_history, a feedback_received event, %s, %s", "response.json", o.present)
 	if ans := r.evidence(o); ans != nil {
 		if _, stands := r.shownEffect(o, ans.Response); stands {
-			why("an answer is there (%s by %s): it is taken at the next pass", ans.Response, ans.By.Shown(ans.Known))
+			why("an answer is there (%s by %s): %s", ans.Response, ans.By.Shown(ans.Known), r.whenTaken(o, next))
 		}
 	}
 	if p := r.Notes.Text(o.a.Dir + "/problem.md"); p != "" {
@@ -107,6 +120,41 @@ func (r *reading) explainRequest(a *engine.Account, o *open) {
 	if o.req.FreeText() {
 		a.Moves = append(a.Moves, engine.Move{Path: o.a.Dir + "/" + o.present, Content: "writing the answer into the comment section and ticking submit goes on"})
 	}
+}
+
+// nextEvent is the edge that the next pass takes, "" for none. It is what a pass would
+// do, on a reading of its own: to say of anything that a pass moves it, one asks the
+// pass.
+func (r *reading) nextEvent() string {
+	n := read(r.Snap)
+	n.flow = r.flow
+	p, moved := n.route()
+	if r.editErr = n.editErr; !moved || n.editErr != nil || len(p.Transitions) == 0 {
+		return ""
+	}
+	return p.Transitions[0].Event
+}
+
+// whenTaken says when an answer that is there is taken.
+func (r *reading) whenTaken(o *open, next string) string {
+	switch {
+	case next == cancelAsked:
+		return "it is not taken, since cancel.json gives the run up at the next pass"
+	case next != "" && next != requestOpened:
+		return "it is taken at the next pass"
+	}
+	return "it waits: " + r.hindrance(o)
+}
+
+// hindrance is why no edge is taken though one is due.
+func (r *reading) hindrance(o *open) string {
+	switch {
+	case r.editErr != nil:
+		return r.editErr.Error()
+	case o.nowhere():
+		return noPlace
+	}
+	return "a file of the run, or one that it shows, may still be being written or cannot be read"
 }
 
 func orElse(s, other string) string {

@@ -51,12 +51,15 @@ func (r *reading) noteEdit() {
 // owedRequest are the files of the request that the state asks.
 func (r *reading) owedRequest(p *engine.Plan) {
 	q, ok := r.question()
-	if !ok || !r.isOpen(q) {
+	if !ok {
 		return
 	}
 	o := r.opened(q)
 	if o.nowhere() {
 		r.Notes.Beside(r.doc.Path, noPlace)
+	}
+	if !r.isOpen(q) {
+		return
 	}
 	if o.a.Receipt != nil || o.altered != "" || r.unsettledArtifact(q) != "" {
 		return

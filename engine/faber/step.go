@@ -216,6 +216,9 @@ func (r *reading) askedNow() *asked {
 // requestOpened writes the request's files and says in state.json where the
 // form is; once a comment was posted, where that is.
 func (r *reading) requestOpened(o *open) (p engine.Plan, ok bool) {
+	if o.altered != "" && o.a.Receipt == nil && !r.isOpen(o.q) {
+		r.noteAltered(o) // an answer to it says so itself
+	}
 	if o.q.forStatus == forFailed || o.altered != "" || o.a.Receipt != nil {
 		return p, false
 	}
