@@ -33,14 +33,14 @@ func (b *bench) findRequest(arg string) (requestAt, error) {
 	if !both {
 		run, id = "", name
 	} else if found = b.fits(found, run); len(found) == 0 {
-		return requestAt{}, usage("cannot find a run %q in %s", line(run), b.root).try("placet status --all lists the runs")
+		return requestAt{}, usage("cannot find a run %q in %s", line(run), line(b.root)).try("placet status --all lists the runs")
 	}
 	fit := b.requestsNamed(found, id)
 	switch len(fit) {
 	case 1:
 		return fit[0], nil
 	case 0:
-		return requestAt{}, usage("cannot find a request or a run %q in %s", line(arg), b.root).try("placet inbox lists what is asked, placet status --all the runs")
+		return requestAt{}, usage("cannot find a request or a run %q in %s", line(arg), line(b.root)).try("placet inbox lists what is asked, placet status --all the runs")
 	}
 	p := usage("%q fits %s", line(arg), many(len(fit), "request", "requests")).try("name one: <request id>, or <run>:<request id>")
 	for _, at := range fit {

@@ -69,7 +69,7 @@ func (w *world) init(root string) error {
 		w.note("cannot have git ignore %s: %v", strings.Join(excluded, " "), plain(err))
 	}
 	return w.answer(done, func() {
-		w.sayList("created", done.Created, " in "+root)
+		w.sayList("created", done.Created, " in "+line(root))
 		w.sayList("completed", done.Completed, "")
 		w.sayList("was there:", done.There, "")
 		w.sayList("git ignores from now on, in this clone:", done.Ignored, "")

@@ -122,7 +122,7 @@ func (b *bench) nothingOpen(found []reconcile.Found, arg string) error {
 	run, request, both := strings.Cut(arg, ":")
 	switch {
 	case arg == "":
-		return refused("no request is open in %s", b.root).try("placet status lists the runs")
+		return refused("no request is open in %s", line(b.root)).try("placet status lists the runs")
 	case !both:
 		run, request = "", arg
 	}
@@ -142,7 +142,7 @@ func (b *bench) nothingOpen(found []reconcile.Found, arg string) error {
 		}
 		return refused("%s", why).try("%s says why it stands where it stands", typed("explain", brief(fit[0].Key())))
 	}
-	return usage("cannot find a request or a run %q in %s", line(arg), b.root).try("placet inbox lists what is asked")
+	return usage("cannot find a request or a run %q in %s", line(arg), line(b.root)).try("placet inbox lists what is asked")
 }
 
 // closed is a request that has its receipt: the answer that was taken.

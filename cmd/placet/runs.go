@@ -351,7 +351,7 @@ func (b *bench) oneOf(found []reconcile.Found, arg string) (reconcile.Found, err
 	case 1:
 		return fit[0], nil
 	case 0:
-		return reconcile.Found{}, usage("cannot find a run %q in %s", line(arg), b.root).try("placet status --all lists the runs")
+		return reconcile.Found{}, usage("cannot find a run %q in %s", line(arg), line(b.root)).try("placet status --all lists the runs")
 	}
 	return reconcile.Found{}, ambiguous(arg, fit)
 }

@@ -256,7 +256,7 @@ func (b *bench) printProblems(views []view) {
 // tally counts the runs in one line.
 func tally(s state) string {
 	if len(s.Runs) == 0 && len(s.Final) == 0 {
-		return "no runs in " + s.Workspace
+		return "no runs in " + line(s.Workspace)
 	}
 	var parts []string
 	for _, status := range sortedStatuses(s.Final) {

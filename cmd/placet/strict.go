@@ -201,11 +201,11 @@ func (l layer) at(key []string, format string, args ...any) *problem {
 	return usage("%s: %s", l.place(l.lineOf(key)), fmt.Sprintf(format, args...))
 }
 
-func (l layer) place(line int) string {
-	if line == 0 {
-		return l.path
+func (l layer) place(number int) string {
+	if number == 0 {
+		return line(l.path)
 	}
-	return fmt.Sprintf("%s:%d", l.path, line)
+	return fmt.Sprintf("%s:%d", line(l.path), number)
 }
 
 // refuse words a decoding error.

@@ -101,7 +101,7 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 	go b.changing.poll(ctx, func() { runner.Revoke(b.changing.revoked) })
 	go b.tellBlind(ctx, watcher)
 	err = b.loop.Watch(ctx, watcher, func(runs, waiting int) {
-		w.note("watching %s (%s, %d waiting)", b.root, many(runs, "run", "runs"), waiting)
+		w.note("watching %s (%s, %d waiting)", line(b.root), many(runs, "run", "runs"), waiting)
 		lean()
 		go stayLean(ctx)
 	})
