@@ -22,6 +22,11 @@ func holds(ls Lister, dir string, names ...string) (bool, error) {
 	return slices.ContainsFunc(entries, func(e Entry) bool { return slices.Contains(names, e.Name) }), err
 }
 
+// Unread are files of upstream's that one would expect to be read, and that are not.
+func (Faber) Unread() []string {
+	return []string{".fractary/config.yaml", ".fractary/gateway.json", ".fractary/faber/gateway.json"}
+}
+
 // faberRule says why <org>/<project>/<uuid> names no FABER run, "" where it does.
 func faberRule(org, project string, e Entry) string {
 	switch {

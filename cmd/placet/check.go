@@ -103,6 +103,9 @@ func (b *bench) check(views []view, all bool) error {
 			lines = append(lines, m.finding())
 		}
 	}
+	if all {
+		lines = append(lines, b.unread()...)
+	}
 	for _, l := range lines {
 		if l.Severity == "error" {
 			errors++

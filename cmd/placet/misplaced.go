@@ -52,3 +52,19 @@ func (m misplacedLine) finding() findingLine {
 	}
 	return findingLine{m.Family, "info", m.Path, "nobody reads what lies here: " + m.Why}
 }
+
+// unread are the files of dialects that are there and that placet does not read.
+func (b *bench) unread() (lines []findingLine) {
+	for _, f := range b.families {
+		has, ok := f.Layout.(interface{ Unread() []string })
+		if !ok {
+			continue
+		}
+		for _, p := range has.Unread() {
+			if b.store.There(p) {
+				lines = append(lines, findingLine{f.Layout.Name(), "warning", p, "placet does not read this file: its settings are those of placet.toml"})
+			}
+		}
+	}
+	return lines
+}

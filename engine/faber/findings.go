@@ -52,8 +52,19 @@ func (r *reading) findings(o *open) []engine.Finding {
 	if problem := r.metadataProblem(); problem != "" && !r.foreign() {
 		add("warning", r.Path("metadata.json"), "%s: context.md will say so", problem)
 	}
+	if id := r.meta.RunID; id != "" && id != r.runID() && !r.foreign() {
+		add("warning", r.Path("metadata.json"), "/run_id: %s is not the run's path %s: the path counts", quote(id), quote(r.runID()))
+	}
 	if strings.HasPrefix(strings.TrimSpace(string(r.st.Errors)), "{") {
 		add("warning", r.doc.Path, "/errors is an object: upstream's schema has an array")
+	}
+	for _, d := range []struct {
+		path string
+		id   schemas.Raw
+	}{{r.doc.Path, r.st.WorkID}, {r.Path("metadata.json"), r.meta.WorkID}} {
+		if d.id.Kind() == '0' {
+			add("warning", d.path, "/work_id is a number: upstream's schema has a string")
+		}
 	}
 	if r.flow.problem != "" && !final(r.status) {
 		add("warning", r.doc.Path, "plan not known from its definition: %s", r.flow.problem)
