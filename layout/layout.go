@@ -1,8 +1,10 @@
 package layout
 
 import (
+	"fmt"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -142,6 +144,24 @@ const (
 	TempPrefix = ".placet-"
 	TempSuffix = ".tmp"
 )
+
+// tempOwner is how many hex digits of a temporary name say which process made it.
+const tempOwner = 8
+
+// TempName returns the name of a temporary file that a process makes.
+func TempName(pid int, random uint32) string {
+	return fmt.Sprintf("%s%0*x%08x%s", TempPrefix, tempOwner, pid, random, TempSuffix)
+}
+
+// TempOwner returns the process that a temporary name says has made the file.
+func TempOwner(name string) (pid int, ok bool) {
+	digits := strings.TrimSuffix(strings.TrimPrefix(name, TempPrefix), TempSuffix)
+	if !IsTemp(name) || len(digits) < tempOwner {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits[:tempOwner], 16, 32)
+	return int(n), err == nil && n > 0
+}
 
 // IsTemp reports whether a name is one of placet's temporary files.
 func IsTemp(name string) bool {

@@ -161,14 +161,16 @@ var miscAttacks = []attack{
 	}},
 }
 
-// git runs git.
-func (p *place) git(args ...string) {
+// git runs git and returns what it says.
+func (p *place) git(args ...string) string {
 	p.t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Env = append(p.env(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		p.t.Fatalf("git %v: %v: %s", args, err, out)
 	}
+	return string(out)
 }
 
 // drop removes what is in the workspace under a name, and all below it.

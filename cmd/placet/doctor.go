@@ -98,7 +98,7 @@ func (e *examination) workspace() {
 // tryFile makes a file in the workspace, over no link, has something tried with it
 // and removes it.
 func tryFile(disk store.FS, try func(name string, f store.File) error) error {
-	name := fmt.Sprintf("%s%016x%s", layout.TempPrefix, rand.Uint64(), layout.TempSuffix)
+	name := layout.TempName(os.Getpid(), rand.Uint32())
 	f, err := disk.Open(name, store.ForCreating, 0o600)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func (w *world) init(root string) error {
 		return refused("cannot write .placet/.gitignore: %v", plain(err))
 	}
 	var err error
-	if done.Ignored, err = exclude(root); err != nil {
+	if done.Ignored, err = exclude(root, excluded); err != nil {
 		w.note("cannot have git ignore %s: %v", strings.Join(excluded, " "), plain(err))
 	}
 	return w.answer(done, func() {
@@ -142,9 +142,9 @@ var excluded = slices.Concat(ignored, []string{
 	"audit_global.db", "audit_global.db-wal", "audit_global.db-shm", "audit_global.db-journal",
 })
 
-// exclude has this clone's git ignore the excluded names, and returns those that it
-// did not ignore before. Outside of git there is nothing to do.
-func exclude(root string) ([]string, error) {
+// exclude has this clone's git ignore names, and returns those that it did not ignore
+// before. Outside of git there is nothing to do.
+func exclude(root string, names []string) ([]string, error) {
 	file := excludeFile(root)
 	if file == "" {
 		return []string{}, nil
@@ -158,7 +158,7 @@ func exclude(root string) ([]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []string{}, err
 	}
-	missing := missingLines(string(body), excluded)
+	missing := missingLines(string(body), names)
 	if len(missing) == 0 {
 		return missing, nil
 	}

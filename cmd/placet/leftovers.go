@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"strings"
 
 	"placet/engine/store"
@@ -13,6 +14,14 @@ const leftoversName = "leftovers"
 // earlierFiles are what a placet of an earlier version read back from the private
 // folder of the workspace. Everybody could write it there, so nothing reads it now.
 var earlierFiles = []string{"actions", "blind", "recall", "recall-live"}
+
+// hideScratch has git ignore placet's scratch and temporary files, as init does: a
+// daemon that is killed leaves some of them.
+func (b *bench) hideScratch(log *slog.Logger) {
+	if _, err := exclude(b.root, ignored); err != nil {
+		log.Debug("cannot have git ignore what placet leaves", "names", ignored, "err", err)
+	}
+}
 
 // noteLeftovers names, once for each workspace, what an earlier version has left
 // below .placet/ and is ignored. Nothing there is removed: it may be anybody's.

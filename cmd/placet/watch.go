@@ -85,6 +85,7 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 	}
 	defer t.close()
 	b.noteLeftovers()
+	go b.hideScratch(log)
 	if err := runner.Recover(); err != nil {
 		return err
 	}

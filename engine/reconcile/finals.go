@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"placet/engine/store"
 )
 
 // finals are the final runs that placet moved at some time. A crash may have
@@ -30,6 +32,9 @@ func (s *session) checkFinals(ctx context.Context) {
 	s.finals.runs = nil
 	s.finals.mu.Unlock()
 	s.keepNewest(ctx)
+	// What a killed placet was at has changed last.
+	changed := changes(s.l.o.Store, runs, func(f Found) string { return f.Run.State })
+	slices.SortFunc(runs, func(a, b Found) int { return changed[b.Run.State].Compare(changed[a.Run.State]) })
 	for _, f := range runs {
 		if pause(ctx, finalsPace) != nil {
 			return
@@ -62,10 +67,7 @@ const mostKept = 1000
 func (s *session) keepNewest(ctx context.Context) {
 	finals := s.book.allFinals()
 	if len(finals) > mostKept {
-		changed := make(map[string]time.Time, len(finals))
-		for _, f := range finals {
-			changed[f.state] = s.l.o.Store.Changed(f.state)
-		}
+		changed := changes(s.l.o.Store, finals, func(f final) string { return f.state })
 		slices.SortFunc(finals, func(a, b final) int { return changed[a.state].Compare(changed[b.state]) })
 		finals = finals[len(finals)-mostKept:]
 	}
@@ -75,6 +77,15 @@ func (s *session) keepNewest(ctx context.Context) {
 		}
 		s.keep(f)
 	}
+}
+
+// changes is when the state documents of runs were changed last.
+func changes[T any](s *store.Store, runs []T, state func(T) string) map[string]time.Time {
+	changed := make(map[string]time.Time, len(runs))
+	for _, r := range runs {
+		changed[state(r)] = s.Changed(state(r))
+	}
+	return changed
 }
 
 // keep has a final run looked at as soon as something happens to its state document.

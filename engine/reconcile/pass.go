@@ -52,6 +52,7 @@ type pass struct {
 	yielded bool        // it ended after a step because others wait
 	until   time.Time   // it ended because its plan is not to be carried out before
 	swept   bool        // left-overs were looked for
+	left    bool        // and some of them are to be removed later
 	last    look        // the last look
 }
 
@@ -134,8 +135,7 @@ func (p *pass) settled(ctx context.Context) error {
 
 // sweep removes what a crash left in the run's folder, once per pass, and reports
 // whether it did: it may have put back a state document, so that what was seen
-// before counts for nothing. What is too young to be removed is seen again by a
-// later pass.
+// before counts for nothing. What cannot be removed yet is tried again by a later pass.
 func (p *pass) sweep(temps []string) bool {
 	if p.swept || len(temps) == 0 {
 		return false
@@ -145,15 +145,20 @@ func (p *pass) sweep(temps []string) bool {
 	for _, name := range temps {
 		dirs[path.Dir(name)] = true
 	}
-	p.l.sweep(dirs)
+	p.left = len(p.l.sweep(dirs)) > 0
 	return true
 }
 
-// sweep removes placet's own left-overs from folders.
+// sweepAgain is when left-overs are looked for again that could not be removed.
+const sweepAgain = 6 * time.Second
+
+// sweep removes placet's own left-overs from folders, and returns those folders in
+// which some are left.
 //
 // Those above them are swept too: where a root does not exist yet, the watcher
 // tries the nearest folder that does.
-func (l *Loop) sweep(dirs map[string]bool) {
+func (l *Loop) sweep(dirs map[string]bool) (left map[string]bool) {
+	left = map[string]bool{}
 	all := map[string]bool{}
 	for dir := range dirs {
 		for ; !all[dir]; dir = path.Dir(dir) {
@@ -161,10 +166,15 @@ func (l *Loop) sweep(dirs map[string]bool) {
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(all)) {
-		if err := l.o.Store.Sweep(dir); err != nil {
+		more, err := l.o.Store.Sweep(dir)
+		if err != nil {
 			l.o.Log.Debug("cannot remove temporary files", "dir", dir, "err", err)
 		}
+		if more {
+			left[dir] = true
+		}
 	}
+	return left
 }
 
 // may says whether anything may be decided now.
@@ -316,5 +326,8 @@ func (p *pass) again() time.Time {
 	}
 	plan.WakeAt(p.last.loaded.Again)
 	plan.WakeAt(p.until)
+	if p.left {
+		plan.WakeAt(now.Add(sweepAgain))
+	}
 	return plan.Wake
 }

@@ -113,11 +113,14 @@ type scan struct {
 	walk   uint32
 	away   bool            // the workspace was not there at the last tick
 	listed map[string]bool // structure folders
+	// unswept are folders in which left-overs of placet's own are left.
+	unswept map[string]bool
 	// folders is how they looked before they were listed, 0 where a change of them
 	// might not show.
 	folders map[string]uint64
-	// When the slices, the blind folders and the structure were last looked at.
-	sliced, blind, walked time.Time
+	// When the slices, the blind folders and the structure were last looked at, and the
+	// left-overs.
+	sliced, blind, walked, swept time.Time
 	// blindWait is how long blind folders rest: the longer the more there are. took is
 	// how long the last rescan took.
 	blindWait, took time.Duration
@@ -125,7 +128,7 @@ type scan struct {
 	liveRest, finalRest float64
 }
 
-func (sc *scan) start(now time.Time) { sc.sliced, sc.blind, sc.walked = now, now, now }
+func (sc *scan) start(now time.Time) { sc.sliced, sc.blind, sc.walked, sc.swept = now, now, now, now }
 
 // scan walks the workspace. Every folder in which runs may appear is watched
 // before it is listed. New runs are looked at, vanished ones forgotten; what
@@ -151,7 +154,7 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 	s.w.Structure(w.listed)
 	sc.listed = w.folders()
 	if first {
-		s.l.sweep(sc.listed)
+		sc.unswept = s.l.sweep(sc.listed)
 	}
 	var fresh []Found
 	for _, f := range found {
@@ -314,6 +317,9 @@ func (s *session) tick(sc *scan, now time.Time) {
 			sc.took = 0
 		}
 		sc.blindWait = min(blindFactor*(time.Since(began)+sc.took), scanRound)
+	}
+	if len(sc.unswept) > 0 && now.Sub(sc.swept) >= sweepAgain {
+		sc.swept, sc.unswept = now, s.l.sweep(sc.unswept)
 	}
 	if now.Sub(sc.walked) >= scanRound {
 		sc.walked = now

@@ -28,7 +28,7 @@ func TestADisplacedStateThatCouldNotBeReadIsLetGoWhenItCan(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	m.Hook(nil)
-	if err := s.Sweep(aRun().Dir); err != nil {
+	if _, err := s.Sweep(aRun().Dir); err != nil {
 		t.Fatal(err)
 	}
 	noTemps(t, m)
@@ -57,7 +57,7 @@ func TestASweepPutsBackWhatThisProcessKeptAside(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	m.Hook(nil)
-	if err := s.Sweep(aRun().Dir); err != nil {
+	if _, err := s.Sweep(aRun().Dir); err != nil {
 		t.Fatal(err)
 	}
 	noTemps(t, m)
@@ -85,13 +85,13 @@ func TestASweepPutsNothingBackThatItCannotRead(t *testing.T) {
 			}
 			return nil
 		})
-		if err := s.Sweep(aRun().Dir); !failed || err == nil {
+		if _, err := s.Sweep(aRun().Dir); !failed || err == nil {
 			t.Errorf("%s: the sweep said %v", op, err)
 		}
 		if state, _ := m.Get(in("state.json")); state != "state of revision 1" {
 			t.Errorf("%s: the state is %q", op, state)
 		}
-		if err := s.Sweep(aRun().Dir); err != nil {
+		if _, err := s.Sweep(aRun().Dir); err != nil {
 			t.Error(err)
 		}
 		noTemps(t, m)

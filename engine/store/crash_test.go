@@ -97,7 +97,7 @@ func sweepAll(s *store.Store, m *memfs.FS) error {
 		dirs[path.Dir(name)] = true
 	}
 	for _, dir := range sortedKeys(dirs) {
-		if err := s.Sweep(dir); err != nil {
+		if _, err := s.Sweep(dir); err != nil {
 			return err
 		}
 	}

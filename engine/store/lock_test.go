@@ -291,18 +291,19 @@ func TestOnePlacetHoldsTheWorkspace(t *testing.T) {
 	})
 }
 
-func TestWhatGitIgnoresIsWrittenWhereACrashLeftItEmpty(t *testing.T) {
-	for left, want := range map[string]string{"": "*\n", "*\n": "*\n", "# mine\n": "# mine\n"} {
-		m := memfs.New(nil)
-		m.Put(".placet/.gitignore", left)
-		unlock, err := store.New(m, store.Options{}).LockWorkspace()
-		if err != nil {
-			t.Fatal(err)
-		}
-		unlock()
-		if got := m.Tree()[".placet/.gitignore"]; got != want {
-			t.Errorf("%q becomes %q, want %q", left, got, want)
-		}
+// Who made .placet/.gitignore may have been killed before it was written. What
+// somebody else wrote there stays.
+func TestAnEmptyGitignoreIsCompleted(t *testing.T) {
+	for before, want := range map[string]string{"": "*\n", "/lock\n": "/lock\n"} {
+		worlds(t, func(t *testing.T, w world) {
+			w.put(".placet/.gitignore", before)
+			unlock, err := w.store().LockWorkspace()
+			if err != nil {
+				t.Fatal(err)
+			}
+			unlock()
+			check(t, w, map[string]string{".placet/.gitignore": want})
+		})
 	}
 }
 
@@ -327,7 +328,7 @@ func TestAWorkspaceLockThatWasRemovedIsTakenAnew(t *testing.T) {
 }
 
 func TestAWorkspaceThatCannotBeWrittenCannotBeLocked(t *testing.T) {
-	for _, op := range []string{"mkdir", "create", "write", "lock", "stat"} {
+	for _, op := range []string{"mkdir", "append", "write", "lock", "stat"} {
 		m := memfs.New(nil)
 		m.Hook(func(c memfs.Call) error {
 			if c.Op == op {
@@ -344,7 +345,7 @@ func TestAWorkspaceThatCannotBeWrittenCannotBeLocked(t *testing.T) {
 func TestPrivateFolderIsMadeByTwoAtOnce(t *testing.T) {
 	m := memfs.New(nil)
 	m.Hook(func(c memfs.Call) error {
-		if c.Op == "create" {
+		if c.Op == "append" {
 			m.Put(c.Name, "*\n")
 		}
 		return nil
@@ -354,4 +355,7 @@ func TestPrivateFolderIsMadeByTwoAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
+	if got, _ := m.Get(".placet/.gitignore"); got != "*\n" {
+		t.Errorf("it holds %q", got)
+	}
 }

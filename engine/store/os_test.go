@@ -207,7 +207,7 @@ func TestDescriptorsAreNotLeaked(t *testing.T) {
 		load(t, s, "specs/*.md", "still:a.md")
 		commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc(fmt.Sprint(i+1), fmt.Sprint(i))}, Lines: lines("x").Lines})
 		lock(t, s)()
-		_ = s.Sweep(aRun().Dir)
+		_, _ = s.Sweep(aRun().Dir)
 		s.Hold()
 		if i == 5 {
 			start = open()

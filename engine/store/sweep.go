@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
+	"syscall"
 	"time"
 
 	"placet/layout"
@@ -16,17 +18,19 @@ const (
 	// not hold the workspace: a second one, on another machine, may be at work.
 	sweepAge = time.Minute
 	// sweepHeld is enough where it does: beside the daemon only a command that
-	// writes one answer may be at work.
+	// writes one answer may be at work. What was there before, and of which the
+	// process has ended, needs no waiting for.
 	sweepHeld = 5 * time.Second
 )
 
 // Sweep removes placet's own temporary names that a crash has left in a folder.
 // One that holds a state document which others wrote is put back in its place; so
-// is what this process had to keep aside.
-func (s *Store) Sweep(dir string) error {
+// is what this process had to keep aside. left is true where there is more to remove,
+// which another process may be using, or which cannot be removed now.
+func (s *Store) Sweep(dir string) (left bool, err error) {
 	infos, err := s.list(dir)
 	if err != nil {
-		return err
+		return true, err
 	}
 	var errs []error
 	for _, info := range infos {
@@ -37,32 +41,46 @@ func (s *Store) Sweep(dir string) error {
 				errs = append(errs, err)
 			}
 		}
-		if mine || !layout.IsTemp(info.Name) || !s.stale(name, info) {
+		if mine || !layout.IsTemp(info.Name) || info.Mode.IsDir() { // placet makes no such folder
+			continue
+		}
+		if !s.stale(name, info) {
+			left = true
 			continue
 		}
 		if err := s.sweep(name, info, infos); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("cannot sweep %s: %w", name, err))
 		}
 	}
-	return errors.Join(errs...)
+	return left || len(errs) > 0, errors.Join(errs...)
 }
 
 // stale reports whether nobody can be using a temporary name any more.
 func (s *Store) stale(name string, info Info) bool {
 	now, _ := s.diskNow(freshClock)
-	if s.held.Load() {
-		if _, _, swap := swapDigests(name); swap {
-			return true // state documents are exchanged by the holder alone
-		}
-		return now.Sub(info.Changed) > sweepHeld
+	if !s.held.Load() {
+		return now.Sub(info.Changed) > sweepAge
 	}
-	return now.Sub(info.Changed) > sweepAge
+	if _, _, swap := swapDigests(name); swap || s.orphaned(info) {
+		return true // state documents are exchanged by the holder alone
+	}
+	return now.Sub(info.Changed) > sweepHeld
 }
 
-func (s *Store) sweep(name string, info Info, beside []Info) error {
-	if info.Mode.IsDir() {
-		return nil // placet makes no such folder
+// orphaned reports whether a temporary file was there when this placet took the
+// workspace, and no other process that may have made it lives.
+func (s *Store) orphaned(info Info) bool {
+	if s.heldSince.IsZero() || info.Changed.After(s.heldSince) {
+		return false
 	}
+	pid, ok := layout.TempOwner(info.Name)
+	return ok && (pid == os.Getpid() || !lives(pid))
+}
+
+// lives reports whether there is a process; one that nobody may ask about does.
+func lives(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+func (s *Store) sweep(name string, info Info, beside []Info) error {
 	over, own, swap := swapDigests(name)
 	if !swap {
 		return s.fs.Remove(name)

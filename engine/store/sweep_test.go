@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path"
 	"strings"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"placet/engine"
 	"placet/engine/store"
@@ -37,7 +39,7 @@ func sweep(t *testing.T, w world) string {
 		t.Fatal(err)
 	}
 	defer unlock()
-	if err := s.Sweep(aRun().Dir); err != nil {
+	if _, err := s.Sweep(aRun().Dir); err != nil {
 		t.Fatal(err)
 	}
 	return log.String()
@@ -63,7 +65,7 @@ func TestSweepLeavesWhatAnotherPlacetMayBeUsing(t *testing.T) {
 		w.put(in(plainTemp("0123456789abcdef")), "x")
 		s := w.store() // it does not hold the workspace
 		for i, want := range []int{1, 1, 0} {
-			if err := s.Sweep(aRun().Dir); err != nil {
+			if _, err := s.Sweep(aRun().Dir); err != nil {
 				t.Fatal(err)
 			}
 			if got := names(t, w, aRun().Dir); len(got) != want {
@@ -86,7 +88,7 @@ func TestSweepLeavesWhatThisPlacetIsUsing(t *testing.T) {
 	m.Hook(func(c memfs.Call) error {
 		if !sweeping && (c.Op == "sync" || c.Op == "exchange" || c.Op == "exclusive") {
 			sweeping = true
-			if err := s.Sweep(path.Dir(c.Name)); err != nil {
+			if _, err := s.Sweep(path.Dir(c.Name)); err != nil {
 				t.Error(err)
 			}
 			sweeping = false
@@ -145,11 +147,43 @@ func TestSweepSaysWhatItCannotDo(t *testing.T) {
 			}
 			return nil
 		})
-		if err := w.store().Sweep(aRun().Dir); !errors.Is(err, syscall.EACCES) {
+		if _, err := w.store().Sweep(aRun().Dir); !errors.Is(err, syscall.EACCES) {
 			t.Errorf("%s: got %v", op, err)
 		}
 	}
-	if err := inMemory().store().Sweep("none"); err != nil {
+	if _, err := inMemory().store().Sweep("none"); err != nil {
 		t.Errorf("got %v", err)
 	}
+}
+
+// What was there when placet took the workspace belongs to nobody, unless the process
+// that made it lives and is another.
+func TestSweepRemovesAtOnceWhatADeadProcessLeft(t *testing.T) {
+	worlds(t, func(t *testing.T, w world) {
+		const nobody = 1<<31 - 1 // greater than any process id
+		dead, reused, alive := layout.TempName(nobody, 1), layout.TempName(os.Getpid(), 2), layout.TempName(os.Getppid(), 3)
+		for _, name := range []string{dead, reused, alive} {
+			w.put(in(name), "x")
+		}
+		w.later(time.Second)
+		s := w.store()
+		unlock, err := s.LockWorkspace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unlock()
+		sweep := func(wantLeft bool, want ...string) {
+			t.Helper()
+			left, err := s.Sweep(aRun().Dir)
+			if err != nil || left != wantLeft {
+				t.Errorf("left %v, %v", left, err)
+			}
+			if diff := cmp.Diff(want, names(t, w, aRun().Dir), cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		}
+		sweep(true, alive)
+		w.later(10 * time.Second)
+		sweep(false)
+	})
 }

@@ -3,8 +3,8 @@ package store
 import (
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 	"sync"
@@ -14,22 +14,19 @@ import (
 	"placet/layout"
 )
 
-// A temporary name holds 16 random hex digits. When the content of a state
-// document is durable its temporary name gets 32 more: the first 16 of the digest
-// that it is to displace and of its own. What a crash leaves under such a name is
-// whole: it is ours, or it was displaced, and then a sweep knows what it may be.
-const (
-	tempDigits = 16
-	swapDigits = 48
-)
+// A temporary name holds 16 hex digits: of the process that made it, and random ones.
+// When the content of a state document is durable its temporary name gets 32 more: the
+// first 16 of the digest that it is to displace and of its own. What a crash leaves
+// under such a name is whole: it is ours, or it was displaced, and then a sweep knows
+// what it may be.
+const swapDigits = 48
 
 // temps are the temporary names that this process uses at the moment.
 type temps struct{ inUse sync.Map }
 
 // tempName returns a new temporary name beside a file.
 func (s *Store) tempName(file string) string {
-	digits := fmt.Sprintf("%0*x", tempDigits, s.random())
-	return path.Join(path.Dir(file), layout.TempPrefix+digits+layout.TempSuffix)
+	return path.Join(path.Dir(file), layout.TempName(os.Getpid(), uint32(s.random())))
 }
 
 // swapName returns the name that a durable temporary state document gets.

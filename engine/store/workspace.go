@@ -12,32 +12,23 @@ const PrivateDir = ".placet"
 
 const lockName = PrivateDir + "/lock"
 
-const ignoreName = PrivateDir + "/.gitignore"
-
-// private makes .placet/ with its own .gitignore, where it is missing. An empty one was
-// left by a crash.
+// private makes .placet/ with its own .gitignore, where it is missing or empty: who
+// made it may have been killed before it was written.
 func (s *Store) private() error {
-	how := ForAppending
-	info, err := s.fs.Stat(ignoreName)
-	switch {
-	case err == nil && (info.Size > 0 || !info.Mode.IsRegular()):
-		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		how = ForCreating
-	case err != nil:
+	info, err := s.fs.Stat(PrivateDir + "/.gitignore")
+	if !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Size > 0 || !info.regular()) {
 		return err
 	}
 	if err := s.fs.Mkdir(PrivateDir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	f, err := s.fs.Open(ignoreName, how, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
+	f, err := s.fs.Open(PrivateDir+"/.gitignore", ForAppending, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write([]byte("*\n"))
+	if info, err = f.Stat(); err == nil && info.Size == 0 {
+		_, err = f.Write([]byte("*\n"))
+	}
 	return errors.Join(err, f.Close())
 }
 
@@ -73,6 +64,7 @@ func (s *Store) lockFile() (File, error) {
 			f.Close()
 			return nil, err
 		case s.leads(lockName, f):
+			s.heldSince, _ = s.touchClock()
 			s.held.Store(true)
 			return f, nil
 		}

@@ -1,8 +1,7 @@
 package watch
 
 import (
-	"crypto/rand"
-	"encoding/hex"
+	"math/rand/v2"
 	"os"
 	"path"
 	"time"
@@ -98,9 +97,7 @@ func (w *Watcher) belowStructure(n *node) bool {
 }
 
 func cookieName() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // it never returns an error
-	return layout.TempPrefix + hex.EncodeToString(b[:]) + layout.TempSuffix
+	return layout.TempName(os.Getpid(), rand.Uint32())
 }
 
 // bake makes a test's file and removes it. A root in which no file can be made
