@@ -18,7 +18,7 @@ func TestGitIgnoresTheAuditDatabasesOfEachRoot(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	e := &examination{root: tree}
-	if _, err := exclude(tree, ignored); err != nil {
+	if _, err := exclude(tree, excluded); err != nil {
 		t.Fatal(err)
 	}
 	for _, root := range layout.OptimizerRoots {
