@@ -27,21 +27,48 @@ func (s *Store) inherit(batch []*job) {
 			continue
 		}
 		if !s.inherited.tried {
-			s.inherited.tried = true
-			if s.inherited.all = s.together(manyInherited) && s.fs.SyncAll(".") == nil; s.inherited.all {
+			if s.syncInherited(); s.inherited.all {
 				return
 			}
-			s.inherited.runs = map[string]bool{}
 		}
 		if j.err = s.inheritFolders(j, j.run.Dir, 0); j.err != nil {
 			continue
 		}
 		s.inherited.runs[j.run.State] = true
+		s.doubtInherited(j)
 		for _, l := range j.lines {
 			if _, err := s.fs.Stat(l.Path); !errors.Is(err, fs.ErrNotExist) {
 				s.oweJournal(j.run.State, l.Path, true)
 			}
 		}
+	}
+}
+
+// syncInherited makes all of the file system durable at once, if that can be had.
+func (s *Store) syncInherited() {
+	s.inherited.tried, s.inherited.runs = true, map[string]bool{}
+	if !s.together(manyInherited) {
+		return
+	}
+	err := s.fs.SyncAll(".")
+	s.inherited.all = err == nil
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) && !passing(err) {
+		s.inherited.lost = lostSync{err}
+	}
+}
+
+// doubtInherited has a job's folders changed before they are synced, and its files
+// written anew, where a sync of everything has failed: it may have lost them, and
+// another sync would say nothing about it.
+func (s *Store) doubtInherited(j *job) {
+	if s.inherited.lost == nil {
+		return
+	}
+	for dir := range j.dirs {
+		s.oweFolder(dir, s.inherited.lost)
+	}
+	for _, name := range j.targets() {
+		s.suspects.Store(name, true)
 	}
 }
 
@@ -69,5 +96,6 @@ const manyInherited = 4096
 // inherited is what was done so far; only whoever leads the rounds looks at it.
 type inherited struct {
 	tried, all bool
+	lost       error // how a sync of everything has failed
 	runs       map[string]bool
 }

@@ -30,11 +30,26 @@ func holding(t *testing.T, m *memfs.FS) *store.Store {
 	return s
 }
 
+// inheriting is how a disk lets what was left be made durable.
+var inheriting = map[string]func(*memfs.FS){
+	"one sync of everything": func(*memfs.FS) {},
+	"file by file":           (*memfs.FS).NoSyncAll,
+	"a sync of everything that fails, and loses what it was to make durable": func(m *memfs.FS) {
+		m.Hook(func(c memfs.Call) error {
+			if c.Op != "syncall" {
+				return nil
+			}
+			m.Hook(nil)
+			return syscall.EIO
+		})
+	},
+}
+
 // Whoever goes on where a placet was killed publishes what it finds: a power cut
 // must not take it away any more.
 func TestWhatAKilledPlacetLeftIsDurableBeforeTheNextRevision(t *testing.T) {
 	for _, file := range []string{"requests/r1/receipt.json", "requests/r2/request.json", "events/002-b.json"} {
-		for name, on := range map[string]func(*memfs.FS){"one sync of everything": func(*memfs.FS) {}, "file by file": (*memfs.FS).NoSyncAll} {
+		for name, on := range inheriting {
 			m := scene()
 			m.Hook(func(c memfs.Call) error {
 				if c.Op == "syncdir" {
@@ -62,7 +77,7 @@ func TestWhatAKilledPlacetLeftIsDurableBeforeTheNextRevision(t *testing.T) {
 }
 
 func TestTheLinesThatAKilledPlacetLeftAreDurableBeforeTheNextRevision(t *testing.T) {
-	for name, on := range map[string]func(*memfs.FS){"one sync of everything": func(*memfs.FS) {}, "file by file": (*memfs.FS).NoSyncAll} {
+	for name, on := range inheriting {
 		m := scene()
 		commit(t, holding(t, m), step)
 		m = m.KillClone()
