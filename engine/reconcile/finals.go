@@ -109,8 +109,12 @@ func (s *session) heard(state string) {
 }
 
 // reopen looks at a final run whose folder or state document is another one. One that
-// placet never moved, and that still is final, is none that can move.
+// placet never moved, and that still is final, is none that can move. One without state
+// document is being taken away, as far as anybody can tell now: it is left to the scan.
 func (s *session) reopen(state string) {
+	if !s.l.o.Store.HasFile(state) {
+		return
+	}
 	f, ok := s.firstOf(state)
 	if !ok {
 		s.removeFinal(state)

@@ -441,3 +441,24 @@ func TestWatchEndsWithAnErrorWhenItsWatcherIsClosed(t *testing.T) {
 		t.Errorf("Watch ended with %v", err)
 	}
 }
+
+// Who removes a run that has ended takes its state document away before the rest: the
+// run is not taken for one that begins anew.
+func TestARunThatHasEndedAndIsBeingRemovedIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.toy("a", toyState{Status: "over"})
+	w.toy("b", toyState{Status: "over"})
+	w.serve(watch.Notify)
+	s := w.serving.Load()
+	kept := func() []final { return s.book.finalAt("toys/a/state.json") }
+	w.eventually("the run's folder is watched", func() bool { f := kept(); return len(f) == 1 && f[0].own != 0 })
+	if err := os.Remove(w.abs("toys/a/state.json")); err != nil {
+		t.Fatal(err)
+	}
+	w.toy("b", toyState{Target: 1})
+	w.becomes("b", "waiting")
+	s.heard("toys/a/state.json")
+	if len(kept()) != 1 {
+		t.Error("it is taken for another one")
+	}
+}
