@@ -15,16 +15,24 @@ import (
 // being taken away: what the job has created there by then goes with it.
 func (s *Store) putInPlace(j *job) {
 	s.placeAll(j)
-	if slices.ContainsFunc(j.puts, func(p *put) bool { return p.placed }) && s.bereft(j) {
+	if slices.ContainsFunc(j.puts, (*put).created) && !j.moves() && s.bereft(j) {
 		s.takeBack(j)
 	}
+}
+
+// created reports whether a put has made a file under a name that was free.
+func (p *put) created() bool { return p.placed && p.doc.Over == "" }
+
+// moves reports whether the job has replaced the state document.
+func (j *job) moves() bool {
+	return slices.ContainsFunc(j.puts, func(p *put) bool { return p.placed && p.doc.Kind == engine.KindState })
 }
 
 // takeBack removes what a job has created in a run that is being taken away: the
 // folder could not be removed, or would hold that alone.
 func (s *Store) takeBack(j *job) {
 	for _, p := range j.puts {
-		if !p.placed || p.doc.Over != "" || p.info.Inode == 0 {
+		if !p.created() || p.info.Inode == 0 {
 			continue
 		}
 		info, err := s.fs.Stat(p.doc.Path)
@@ -41,7 +49,7 @@ func (s *Store) placeAll(j *job) {
 		if p.placed {
 			continue
 		}
-		if s.bereft(j) {
+		if p.doc.Over == "" && !p.journal && s.bereft(j) {
 			j.err = moved(j.run.State)
 			return
 		}
