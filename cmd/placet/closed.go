@@ -11,17 +11,14 @@ import (
 	"placet/layout"
 )
 
-// leastID is how many characters of a request's id name it at least.
-const leastID = 4
-
 // requestAt is a request of a run, open or closed.
 type requestAt struct {
 	found reconcile.Found
 	id    string
 }
 
-// findRequest resolves an argument to one request, open or closed: by its id, or by as
-// much of its beginning as is unique, after "<run>:" where that is needed, with or
+// findRequest resolves an argument to one request, open or closed: by its id, or by what
+// shortens it where that is unique, after "<run>:" where that is needed, with or
 // without the digest that a listing shows.
 func (b *bench) findRequest(arg string) (requestAt, error) {
 	name, _, err := cutDigest(arg)
@@ -49,8 +46,8 @@ func (b *bench) findRequest(arg string) (requestAt, error) {
 	return requestAt{}, p
 }
 
-// requestsNamed are the requests of some runs whose id a word is, or else begins, sorted
-// by run. A request may be asked before its folder is written.
+// requestsNamed are the requests of some runs whose id a word is, or else shortens,
+// sorted by run. A request may be asked before its folder is written.
 func (b *bench) requestsNamed(found []reconcile.Found, word string) []requestAt {
 	var all []requestAt
 	for _, f := range found {
@@ -65,10 +62,10 @@ func (b *bench) requestsNamed(found []reconcile.Found, word string) []requestAt 
 		}
 	}
 	exact := slices.DeleteFunc(slices.Clone(all), func(at requestAt) bool { return at.id != word })
-	if len(exact) > 0 || len(word) < leastID {
+	if len(exact) > 0 {
 		return exact
 	}
-	return slices.DeleteFunc(all, func(at requestAt) bool { return !strings.HasPrefix(at.id, word) })
+	return slices.DeleteFunc(all, func(at requestAt) bool { return !shortens(word, at.id) })
 }
 
 // requestFolders are the ids of the requests that have a folder in a run.

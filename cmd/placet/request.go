@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -71,14 +69,14 @@ func (b *bench) open(found []reconcile.Found, arg string) []target {
 	return open
 }
 
-// leastRequest is how many characters name a request at least.
-const leastRequest = 4
+// leastID is how many characters of an id name a request, or a part of a run, at least.
+const leastID = 4
 
 // shortens reports whether a word is the beginning of a request's id, or of what
 // follows its last hyphen.
 func shortens(word, id string) bool {
 	last := id[strings.LastIndex(id, "-")+1:]
-	return len(word) >= leastRequest && (strings.HasPrefix(id, word) || strings.HasPrefix(last, word))
+	return len(word) >= leastID && (strings.HasPrefix(id, word) || strings.HasPrefix(last, word))
 }
 
 // asking returns the runs that may ask a request: those with its folder, or,
@@ -211,7 +209,7 @@ func (b *bench) closedIn(found []reconcile.Found, run, word string) []closed {
 		if c, ok := b.closed(f, word); ok {
 			return []closed{c}
 		}
-		for _, id := range b.requestIDs(f) {
+		for _, id := range b.requestFolders(f) {
 			if namesRun || !shortens(word, id) {
 				continue
 			}
@@ -221,16 +219,6 @@ func (b *bench) closedIn(found []reconcile.Found, run, word string) []closed {
 		}
 	}
 	return short
-}
-
-// requestIDs are the names of a run's request folders.
-func (b *bench) requestIDs(f reconcile.Found) []string {
-	entries, _ := os.ReadDir(filepath.Join(b.root, filepath.FromSlash(f.Run.Dir), layout.RequestsDir))
-	ids := make([]string, len(entries))
-	for i, e := range entries {
-		ids[i] = e.Name()
-	}
-	return ids
 }
 
 // closed reads the receipt of a request, if there is one.
