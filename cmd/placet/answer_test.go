@@ -183,7 +183,7 @@ func TestWhichOptionOfSeveralComesFirstSaysNothing(t *testing.T) {
 
 func TestAttemptsGoWithTheirOptionAlone(t *testing.T) {
 	escalation := with("retry_more", "skip")
-	escalation.Run = engine.Key{Family: "afl", ID: "shop"}
+	escalation.Run, escalation.Members = engine.Key{Family: "afl", ID: "shop"}, []string{"attempts"}
 	faber := with("retry_more", "skip")
 	for name, test := range map[string]struct {
 		to       target
@@ -215,7 +215,7 @@ func TestAttemptsGoWithTheirOptionAlone(t *testing.T) {
 
 func TestARefusalSaysTheWholeAnswerThatStandsThere(t *testing.T) {
 	escalation := with("retry_more", "skip")
-	escalation.Run = engine.Key{Family: "afl", ID: "shop"}
+	escalation.Run, escalation.Members = engine.Key{Family: "afl", ID: "shop"}, []string{"attempts"}
 	question := with()
 	for name, c := range map[string]struct {
 		to      target

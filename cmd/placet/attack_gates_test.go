@@ -19,7 +19,7 @@ var gateAttacks = []attack{
 		const waits = "[gates] waits for trust: until somebody decides, the tighter"
 		p.says(p.must(1, "inbox"), waits)
 		p.says(p.must(1, "status"), waits)
-		p.says(p.must(1, "approve", p.reference(), "--as", "tester"), "may not answer", waits)
+		p.says(p.must(1, "approve", p.reference(), "--as", "tester"), "lets only `kim` answer", "Until somebody decides about `[gates]`")
 		p.remove(p.request(0) + "/response.json")
 		p.says(p.must(0, "approve", p.reference(), "--as", "kim"), waits)
 		p.must(0, "once")

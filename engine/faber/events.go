@@ -117,13 +117,13 @@ func (r *reading) readEvents() {
 	r.missEvents(docs)
 }
 
-// missEvents decides nothing while events/ is away although the state says that there
-// were events: what has happened stands there, and would happen again. A final run has
-// nothing to wait for; it only gets no events.
+// missEvents decides nothing while events/ is away although the state says that placet
+// has written there: what has happened stands there, and would happen again. A final run
+// has nothing to wait for; it only gets no events.
 func (r *reading) missEvents(docs []engine.Document) {
 	last, err := strconv.ParseFloat(string(r.st.LastEventID), 64)
 	there := slices.ContainsFunc(docs, func(d engine.Document) bool { return !d.Absent() })
-	if r.eventsGone = err == nil && last > 0 && !there && !r.foreign(); !r.eventsGone || final(r.status) {
+	if r.eventsGone = err == nil && last > 0 && r.st.Revision != nil && !there && !r.foreign(); !r.eventsGone || final(r.status) {
 		return
 	}
 	r.eventsOpen = true
