@@ -74,6 +74,8 @@ type Document struct {
 	// remembers none. Only requests, forms, receipts and the state documents of
 	// which placet is the only writer are remembered.
 	Issued []Digest
+	// Parsed keeps what [Parse] returned for the content; nil where nothing is kept.
+	Parsed *Parsed
 }
 
 // Present reports whether the document was read and can be used.

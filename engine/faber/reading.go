@@ -130,11 +130,20 @@ func (r *reading) readMetadata() {
 	}
 }
 
+// readExtra reads the family's own members of a request.json.
+func readExtra(path string, body []byte) (extra requestExtra, err error) {
+	err = schemas.Decode("", path, body, &extra)
+	return extra, err
+}
+
 func (r *reading) readRequests() {
 	for _, f := range gate.Folders(r.Snap) {
 		a := &asked{Folder: f}
-		if f.Request != nil && schemas.Decode("", f.Doc.Path, f.Doc.Body, &a.extra) != nil {
-			f.Request = nil
+		if f.Request != nil {
+			var err error
+			if a.extra, err = engine.Parse(f.Doc, readExtra); err != nil {
+				f.Request = nil
+			}
 		}
 		r.askeds[f.ID] = a
 	}

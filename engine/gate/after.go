@@ -54,6 +54,9 @@ func (a Asked) other(r Receipt, d engine.Document) string {
 }
 
 func (a Asked) otherForm(r Receipt, d engine.Document) string {
+	if d.IssuedHere() {
+		return "" // as placet wrote it
+	}
 	f, err := ReadForm(d.Path, d.Body, a.Request)
 	if err != nil || !f.Submitted {
 		return ""

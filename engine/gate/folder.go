@@ -59,7 +59,7 @@ func (f *Folder) add(d engine.Document) {
 	case layout.KindRequest:
 		f.Doc = d
 		if d.Present() {
-			if q, err := ReadRequest(d.Path, d.Body); err == nil {
+			if q, err := engine.Parse(d, ReadRequest); err == nil {
 				f.Request = &q
 			}
 		}
@@ -68,7 +68,7 @@ func (f *Folder) add(d engine.Document) {
 			f.BadReceipt = !d.Absent()
 			return
 		}
-		rc, err := ReadReceipt(d.Path, d.Body)
+		rc, err := engine.Parse(d, ReadReceipt)
 		if err != nil {
 			f.BadReceipt = true
 			return

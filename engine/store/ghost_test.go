@@ -191,6 +191,20 @@ func TestADocumentOfOursThatVanishedIsMissed(t *testing.T) {
 	})
 }
 
+// A document of ours that is not looked at any more, since it does not change, is not
+// missed.
+func TestADocumentAtRestIsNotMissed(t *testing.T) {
+	w := inMemory()
+	s := longHistory(t, w)
+	commit(t, s, engine.Plan{Writes: []engine.Document{newDoc(event(101), `{"event_id": 101}`), newDoc(event(102), `{"event_id": 102}`)}})
+	for range 4 {
+		w.later(time.Minute)
+		if missed := load(t, s).Missed; !missed.IsZero() {
+			t.Fatalf("missed since %v", missed)
+		}
+	}
+}
+
 // A run whose state document goes while a commit is under way is being taken away:
 // whatever the moment, nothing is created in it that stays.
 func TestNothingIsCreatedInARunWhoseStateGoes(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"placet/engine"
 	"placet/layout"
 )
 
@@ -197,6 +198,16 @@ func (m *memory) saw(at place) {
 	if t := at.in.traces[at.key]; t.known && t.pass != at.in.pass {
 		t.pass = at.in.pass
 		at.in.traces[at.key] = t
+	}
+}
+
+// forget lets go of the traces of documents of a run that are at rest from now on. No
+// look notes them any more, and they are not missed.
+func (m *memory) forget(f *folder, docs []engine.Document) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range docs {
+		delete(f.traces, m.hash(NameIn(f.dir, docs[i].Path)))
 	}
 }
 

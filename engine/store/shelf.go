@@ -11,8 +11,9 @@ import (
 // A run may have ten thousand files that were written once and never change. What
 // is known of them need not be asked of the file system at every look:
 //
-//   - Documents of a kind that is written once (layout.File.Once) are at rest when
-//     they have settled and are so old that a change of them would show.
+//   - Documents of a kind that is written once (layout.File.Once), and all of a request
+//     that has its receipt, are at rest when they have settled and are so old that a
+//     change of them would show.
 //   - While a folder's own stat is what it was before it was listed, and was old
 //     enough then, no name in it has come, gone or been replaced: it is not listed,
 //     and its documents at rest are taken as they were. All others are looked at.
@@ -37,8 +38,10 @@ type shelf struct {
 	sure  bool     // a change since would show in the stamp
 	rest  rest
 	names []name // all that is looked at each time
-	temps []string
-	stray []string
+	// closed says that the folder is of a request that has its receipt.
+	closed bool
+	temps  []string
+	stray  []string
 }
 
 // rest are documents at rest, by path.
@@ -109,7 +112,7 @@ func (v *visit) take(rel string, old *shelf, depth int) (taken bool, err error) 
 	var more rest
 	for i, n := range old.names {
 		if !n.dir {
-			v.document(n, infos[i], &more)
+			v.document(n, infos[i], old.closed, &more)
 		} else if err := v.walk(n.rel, depth+1); err != nil {
 			return true, err
 		}
@@ -128,6 +131,7 @@ func (v *visit) list(rel string, seen Info, there bool, depth int) error {
 	v.seen += len(infos) + len(next.rest.docs)
 	v.long = v.long || v.seen >= longRun
 	v.docs.take(next.rest.docs)
+	next.closed = v.closed(rel, infos, next.rest)
 	var more rest
 	for _, info := range infos {
 		if err := v.entry(path.Join(rel, info.Name), info, depth, next, &more); err != nil {
@@ -196,7 +200,7 @@ func (v *visit) entry(rel string, info Info, depth int, next *shelf, more *rest)
 	switch {
 	case known:
 		next.names = append(next.names, n)
-		v.document(n, info, more)
+		v.document(n, info, next.closed, more)
 	case info.Mode.IsDir() && v.fam.Descend(v.run, rel):
 		n.dir = true
 		next.names = append(next.names, n)
@@ -209,8 +213,20 @@ func (v *visit) entry(rel string, info Info, depth int, next *shelf, more *rest)
 	return nil
 }
 
-// document looks at one document; if it may rest from now on, it is added to more.
-func (v *visit) document(n name, info Info, more *rest) {
+// closed reports whether a folder, of which infos are looked at and the others at rest,
+// holds the receipt of a request.
+func (v *visit) closed(rel string, infos []Info, resting rest) bool {
+	receipt := path.Join(rel, "receipt.json")
+	if f, known := v.fam.File(v.run, receipt); !known || f.Kind != layout.KindReceipt {
+		return false
+	}
+	_, rests := find(resting.docs, path.Join(v.run.Dir, receipt))
+	return rests || slices.ContainsFunc(infos, func(info Info) bool { return info.Name == path.Base(receipt) })
+}
+
+// document looks at one document; if it may rest from now on, it is added to more. Those
+// in the folder of a closed request may.
+func (v *visit) document(n name, info Info, closed bool, more *rest) {
 	v.sight(n.rel, info, true)
 	if n.file.Writer == layout.Shared {
 		v.share(n.path, info)
@@ -222,10 +238,11 @@ func (v *visit) document(n name, info Info, more *rest) {
 	d, again := v.s.look(ask{path: n.path, file: n.file, at: v.s.memory.inside(v.folder, n.rel)}, info)
 	v.found.gone = v.found.gone || d.Absent()
 	v.add(d, again)
-	if !v.long || !n.file.Once || d.Err != nil || !again.IsZero() || !v.clock || racy(info, v.began) {
+	if !v.long || !(n.file.Once || closed) || d.Err != nil || !again.IsZero() || !v.clock || racy(info, v.began) {
 		return
 	}
 	if c := v.s.memory.bodies.get(n.path, identityOf(info)); c != nil {
+		d.Parsed = new(engine.Parsed)
 		more.docs, more.ids = append(more.docs, d), append(more.ids, identityOf(info))
 		more.cost += len(c.body) + restCost
 	}
@@ -249,6 +266,7 @@ func (v *visit) keep(rel string, sh *shelf, more rest) {
 		})
 		sh = &grown
 		v.s.memory.bodies.letGo(more.docs)
+		v.s.memory.forget(v.folder, more.docs)
 	}
 	if v.next == nil {
 		v.next = map[string]*shelf{}

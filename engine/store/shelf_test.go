@@ -93,6 +93,36 @@ func TestALongHistoryIsNotLookedAtAgain(t *testing.T) {
 	sameAsANewLook(t, w, s)
 }
 
+// What a closed request holds is not looked at again, and nothing of it is missed; what
+// comes into its folder is found at once, and a request without a receipt is looked at.
+func TestClosedRequestsAreNotLookedAtAgain(t *testing.T) {
+	w := inMemory()
+	c := counted(&w)
+	for n := range 20 {
+		for _, name := range []string{"request.json", "form.md", "response.json", "receipt.json"} {
+			w.put(in(fmt.Sprintf("requests/r%d/%s", n, name)), `{"n": 1}`)
+		}
+	}
+	w.put(in("requests/open/request.json"), `{"n": 1}`)
+	w.put(in("requests/open/form.md"), "one")
+	s := longHistory(t, w)
+	clear(c.n)
+	loaded := load(t, s)
+	if c.n["list"] > 0 || c.n["open"] > 0 || c.n["stat"] > 30 {
+		t.Errorf("a look at what has not changed takes %v", c.n)
+	}
+	if len(loaded.Docs) != 184 || !loaded.Missed.IsZero() {
+		t.Errorf("%d documents, missed since %v", len(loaded.Docs), loaded.Missed)
+	}
+	w.put(in("requests/r7/response.json"), `{"n": 2}`)
+	for _, d := range load(t, s).Docs {
+		if d.Path == in("requests/r7/response.json") && string(d.Body) != `{"n": 2}` {
+			t.Errorf("the other answer is %q, %v", d.Body, d.Err)
+		}
+	}
+	sameAsANewLook(t, w, s)
+}
+
 func TestAShortRunIsLookedAtAsAWhole(t *testing.T) {
 	w := inMemory()
 	w.put(in("state.json"), `{}`)
