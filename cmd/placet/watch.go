@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -58,6 +61,7 @@ At most half of the folders that the system lets a user watch are watched, and
 // watch serves the workspace. It watches so many folders at most, 0 for the usual
 // number. t is nil where nobody asks for metrics.
 func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) error {
+	outliveReaders()
 	moves := &moveLog{w: w}
 	log := slog.New(newSpeech(w.err, slog.LevelInfo))
 	if asJSON {
@@ -108,6 +112,10 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 	})
 	return errors.Join(orderly(err), leave(runner))
 }
+
+// outliveReaders keeps the process from ending when nobody reads its output any
+// more. The signal is caught, not ignored: commands would inherit that.
+func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // runner carries out the commands of a bench. It asks once more, when a
 // command is about to begin, whether its owner still agrees to it.
