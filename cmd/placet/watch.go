@@ -76,12 +76,16 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 	if err != nil {
 		return err
 	}
-	unlock, err := b.lockWorkspace()
+	var unlock func()
+	err = b.loop.Persist(ctx, func() (err error) {
+		unlock, err = b.lockWorkspace()
+		return err
+	})
 	if errors.Is(err, store.ErrBusy) {
 		return refused("cannot watch %q: another placet serves it already", b.root).try("placet status shows where the runs stand; stop that daemon first to start another")
 	}
 	if err != nil {
-		return err
+		return orderly(err)
 	}
 	defer unlock()
 	if err := t.listen(); err != nil {
@@ -90,8 +94,8 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 	defer t.close()
 	b.noteLeftovers()
 	go b.hideScratch(log)
-	if err := runner.Recover(); err != nil {
-		return err
+	if err := b.loop.Persist(ctx, runner.Recover); err != nil {
+		return orderly(err)
 	}
 	watcher, err := watch.New(b.root, log)
 	if err != nil {

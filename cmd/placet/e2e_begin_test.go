@@ -1,0 +1,49 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A file lies where .placet/ belongs, so that the lock cannot be taken: the daemon
+// says so once, waits, and goes on by itself once the file is gone.
+func TestWatchBeginsAfterTrouble(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 1)
+	inTheWay := filepath.Join(p.root, ".placet")
+	if err := os.WriteFile(inTheWay, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := p.start()
+	defer d.stop(syscall.SIGTERM)
+	const word = "cannot begin"
+	p.until("the daemon says that it cannot begin", 20*time.Second, func() bool { return strings.Contains(d.said(), word) })
+	remove(t, inTheWay)
+	p.await(d)
+	p.until("the form is written", 20*time.Second, p.opened)
+	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
+	p.until("the run is answered", 20*time.Second, func() bool { return p.answered(0) })
+	p.verify(0, "approve")
+	if n := strings.Count(d.said(), word); n != 1 {
+		t.Errorf("said %d times:\n%s", n, d.said())
+	}
+}
+
+// A daemon that waits for its start ends in order when it is told to.
+func TestWatchEndsWhileItCannotBegin(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 1)
+	if err := os.WriteFile(filepath.Join(p.root, ".placet"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := p.start()
+	p.until("the daemon says that it cannot begin", 20*time.Second, func() bool { return strings.Contains(d.said(), "cannot begin") })
+	d.stop(syscall.SIGTERM)
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("ended with %d: %s", code, d.said())
+	}
+}
