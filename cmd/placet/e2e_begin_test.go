@@ -47,3 +47,23 @@ func TestWatchEndsWhileItCannotBegin(t *testing.T) {
 		t.Errorf("ended with %d: %s", code, d.said())
 	}
 }
+
+// A daemon that may not open files enough to read its configuration waits; a
+// configuration that is wrong ends it.
+func TestWatchWaitsForItsConfiguration(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 1)
+	p.write("placet.toml", "language = \"en\"\n")
+	d := p.start("sh", "-c", `ulimit -n 8 && exec "$@"`, "sh")
+	p.until("the daemon says that it cannot begin", 20*time.Second, func() bool {
+		return strings.Contains(d.said(), "cannot begin") && strings.Contains(d.said(), "too many open files")
+	})
+	d.stop(syscall.SIGTERM)
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("ended with %d: %s", code, d.said())
+	}
+	p.write("placet.toml", "language = 7\n")
+	if out, code := p.placet("watch"); code != 2 {
+		t.Errorf("a wrong configuration ends with %d: %s", code, out)
+	}
+}

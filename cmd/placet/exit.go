@@ -23,9 +23,13 @@ type problem struct {
 	hint string
 	// fits are the candidates, where several things fit one name.
 	fits []string
+	// cause is the error behind the problem, nil for none.
+	cause error
 }
 
 func (p *problem) Error() string { return p.text }
+
+func (p *problem) Unwrap() error { return p.cause }
 
 // usage is a problem with the command line or the configuration.
 func usage(format string, args ...any) *problem {

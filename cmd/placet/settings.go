@@ -268,7 +268,9 @@ func (from sources) layers() ([]layer, error) {
 			err = bounded(body)
 		}
 		if err != nil {
-			return nil, usage("cannot read the configuration %q: %v", path, plain(err))
+			p := usage("cannot read the configuration %q: %v", path, plain(err))
+			p.cause = err
+			return nil, p
 		}
 		layers = append(layers, layer{path: path, body: body, own: !within(path, from.workspace)})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"placet/engine/provider"
+	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/engine/watch"
 )
@@ -69,18 +70,23 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 		log = slog.New(slog.NewJSONHandler(w.err, nil))
 	}
 	var runner *provider.Runner
-	b, err := w.open(setup{log: log, moved: moves.moved, refused: &refusalLog{log: log}, metrics: t.counts(), live: true, recall: true, runner: func(b *bench) *provider.Runner {
+	s := setup{log: log, moved: moves.moved, refused: &refusalLog{log: log}, metrics: t.counts(), live: true, recall: true, runner: func(b *bench) *provider.Runner {
 		runner = b.runner(log)
 		return runner
-	}})
-	if err != nil {
+	}}
+	var b *bench
+	err := reconcile.Persist(ctx, log, func() (err error) {
+		b, err = w.open(s)
 		return err
+	}, func(err error) bool { return !reconcile.OfMachine(err) })
+	if err != nil {
+		return orderly(err)
 	}
 	var unlock func()
-	err = b.loop.Persist(ctx, func() (err error) {
+	err = reconcile.Persist(ctx, log, func() (err error) {
 		unlock, err = b.lockWorkspace()
 		return err
-	})
+	}, func(err error) bool { return errors.Is(err, store.ErrBusy) })
 	if errors.Is(err, store.ErrBusy) {
 		return refused("cannot watch %q: another placet serves it already", b.root).try("placet status shows where the runs stand; stop that daemon first to start another")
 	}
@@ -94,7 +100,7 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 	defer t.close()
 	b.noteLeftovers()
 	go b.hideScratch(log)
-	if err := b.loop.Persist(ctx, runner.Recover); err != nil {
+	if err := reconcile.Persist(ctx, log, runner.Recover, func(error) bool { return false }); err != nil {
 		return orderly(err)
 	}
 	watcher, err := watch.New(b.root, log)

@@ -2,35 +2,35 @@ package reconcile
 
 import (
 	"context"
-	"errors"
-
-	"placet/engine/store"
+	"log/slog"
 )
 
-// Persist tries a step of the start until it succeeds or the context ends. What
-// holds it up is said once per cause, and when it is over. The lock that another
-// placet holds is no trouble: it is returned at once.
-func (l *Loop) Persist(ctx context.Context, try func() error) error {
+// Persist tries a step of the start until it succeeds, the context ends, or ends says of
+// its error that waiting does not help. What holds it up is said once per cause, and
+// when it is over.
+func Persist(ctx context.Context, log *slog.Logger, try func() error, ends func(error) bool) error {
 	var wait backoff
 	said := ""
 	for {
 		err := try()
-		if errors.Is(err, store.ErrBusy) {
+		switch {
+		case err == nil && said != "":
+			log.Info("going on", "over", said)
+			return nil
+		case err == nil || ends(err):
 			return err
 		}
-		if err == nil {
-			if said != "" {
-				l.o.Log.Info("going on", "over", said)
-			}
-			return nil
-		}
 		if now := cause(err); now != said {
-			l.o.Log.Warn("cannot begin; trying again until it can", "err", err)
+			log.Warn("cannot begin; trying again until it can", "err", err)
 			said = now
 		}
 		// Nothing else is done meanwhile: this is the canary of its cause.
-		if err := l.o.Pause(ctx, min(wait.next(err), canaryWait)); err != nil {
+		if err := pause(ctx, min(wait.next(err), canaryWait)); err != nil {
 			return err
 		}
 	}
 }
+
+// OfMachine reports whether an error is about the machine (a full disk, too many open
+// files), so that the same may succeed later.
+func OfMachine(err error) bool { return common(err) }

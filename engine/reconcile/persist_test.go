@@ -2,41 +2,42 @@ package reconcile
 
 import (
 	"bytes"
-	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"placet/engine/store"
 )
 
 // A start says each cause once, goes on when it is over, and waits a second at most.
 func TestPersistSaysEachCauseOnce(t *testing.T) {
-	var log bytes.Buffer
-	l := &Loop{o: Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Pause: func(_ context.Context, d time.Duration) error {
-		if d > canaryWait {
-			t.Errorf("waits %s", d)
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log := slog.New(slog.NewTextHandler(&out, nil))
+		final := errors.New("the lock is held")
+		ends := func(err error) bool { return errors.Is(err, final) }
+		tries, began := 0, time.Now()
+		err := Persist(t.Context(), log, func() error {
+			switch tries++; {
+			case tries <= 10:
+				return fmt.Errorf("try %d: %w", tries, syscall.ENOSPC)
+			case tries <= 20:
+				return fmt.Errorf("try %d: %w", tries, syscall.EROFS)
+			}
+			return nil
+		}, ends)
+		if said := strings.Count(out.String(), "cannot begin"); err != nil || tries != 21 || said != 2 || strings.Count(out.String(), "going on") != 1 {
+			t.Errorf("%v after %d tries, said %d times:\n%s", err, tries, said, out.String())
 		}
-		return nil
-	}}}
-	tries := 0
-	err := l.Persist(t.Context(), func() error {
-		switch tries++; {
-		case tries <= 10:
-			return fmt.Errorf("try %d: %w", tries, syscall.ENOSPC)
-		case tries <= 20:
-			return fmt.Errorf("try %d: %w", tries, syscall.EROFS)
+		if took := time.Since(began); took > 20*canaryWait {
+			t.Errorf("took %s", took)
 		}
-		return nil
+		tries = 0
+		if err := Persist(t.Context(), log, func() error { tries++; return final }, ends); err != final || tries != 1 {
+			t.Errorf("a lock that is held: %v after %d tries", err, tries)
+		}
 	})
-	if said := strings.Count(log.String(), "cannot begin"); err != nil || tries != 21 || said != 2 || strings.Count(log.String(), "going on") != 1 {
-		t.Errorf("%v after %d tries, said %d times:\n%s", err, tries, said, log.String())
-	}
-	tries = 0
-	if err := l.Persist(t.Context(), func() error { tries++; return store.ErrBusy }); err != store.ErrBusy || tries != 1 {
-		t.Errorf("a lock that is held: %v after %d tries", err, tries)
-	}
 }
