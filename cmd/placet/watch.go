@@ -115,11 +115,17 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 	b.noteUntrusted(b.untrusted(nil))
 	go b.changing.poll(ctx, func() { runner.Revoke(b.changing.revoked) })
 	go b.tellBlind(ctx, watcher)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go b.keepLock(ctx, log, end)
 	err = b.loop.Watch(ctx, watcher, func(runs, waiting int) {
 		w.note("watching %s (%s, %d waiting)", line(b.root), many(runs, "run", "runs"), waiting)
 		lean()
 		go stayLean(ctx)
 	})
+	if taken := (*problem)(nil); errors.As(context.Cause(ctx), &taken) {
+		err = taken
+	}
 	return errors.Join(orderly(err), leave(runner))
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -286,6 +287,9 @@ const lockFile = ".placet/lock"
 // daemonRuns reports whether a daemon holds the workspace. It asks for a
 // shared lock and gives it back at once, and creates nothing.
 func daemonRuns(root string) bool {
+	if info, err := os.Lstat(filepath.Join(root, store.PrivateDir)); err != nil || !info.IsDir() {
+		return false // a link leads to the lock of another workspace
+	}
 	f, err := os.OpenFile(filepath.Join(root, lockFile), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
@@ -305,14 +309,56 @@ const (
 // lockWorkspace takes the daemon's lock. The error is store.ErrBusy where
 // another placet works here.
 func (b *bench) lockWorkspace() (unlock func(), err error) {
-	for range lockTries {
-		if unlock, err = b.store.LockWorkspace(); !errors.Is(err, store.ErrBusy) {
-			break
-		}
-		time.Sleep(lockPause)
-	}
+	err = whileBusy(func() (err error) {
+		unlock, err = b.store.LockWorkspace()
+		return err
+	})
 	if err != nil && !errors.Is(err, store.ErrBusy) {
 		return nil, fmt.Errorf("cannot lock the workspace %q: %w", b.root, err)
 	}
 	return unlock, err
+}
+
+// whileBusy tries to take a lock again while it is held, a few times.
+func whileBusy(try func() error) (err error) {
+	for range lockTries {
+		if err = try(); !errors.Is(err, store.ErrBusy) {
+			break
+		}
+		time.Sleep(lockPause)
+	}
+	return err
+}
+
+// keepLock looks once a second whether the lock of the workspace still has its name:
+// whatever cleans the folder takes it, and a second daemon could begin. Where one has,
+// end is called with the reason.
+func (b *bench) keepLock(ctx context.Context, log *slog.Logger, end context.CancelCauseFunc) {
+	said := ""
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		var anew bool
+		err := whileBusy(func() (err error) {
+			anew, err = b.store.KeepWorkspace()
+			return err
+		})
+		switch {
+		case errors.Is(err, store.ErrBusy):
+			end(refused("cannot go on: %s was removed, and another placet serves %q by now", lockFile, b.root))
+			return
+		case err != nil && err.Error() != said:
+			log.Warn("the lock of the workspace is gone and cannot be taken anew; trying again", "err", err)
+		case anew:
+			log.Warn("the lock of the workspace was removed; it is taken anew", "path", lockFile)
+		}
+		if said = ""; err != nil {
+			said = err.Error()
+		}
+	}
 }

@@ -55,7 +55,8 @@ type Store struct {
 	suspects  sync.Map    // files that an fsync refused and that were not written anew since
 	asides    sync.Map    // state document → *put that holds what others wrote
 	held      atomic.Bool // .placet/lock is ours
-	heldSince time.Time   // by the file system's clock; zero where that is not known
+	lock      atomic.Pointer[File]
+	heldSince time.Time // by the file system's clock; zero where that is not known
 	saidOnce  sync.Map
 	sighting  atomic.Bool // Load returns sights
 }

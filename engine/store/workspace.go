@@ -43,10 +43,41 @@ func (s *Store) LockWorkspace() (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock the workspace with %s: %w", lockName, err)
 	}
+	s.heldSince, _ = s.touchClock()
+	s.lock.Store(&f)
+	s.held.Store(true)
 	return func() {
 		s.held.Store(false)
-		f.Close()
+		(*s.lock.Swap(nil)).Close()
 	}, nil
+}
+
+// KeepWorkspace takes the lock anew where its name does not lead to the file that is
+// locked any more: somebody removed it, and a second placet could begin. It reports
+// whether it did. The error is ErrBusy where one has begun.
+func (s *Store) KeepWorkspace() (anew bool, err error) {
+	held := s.lock.Load()
+	if held == nil || !s.unnamed(*held) {
+		return false, nil
+	}
+	if err := s.private(); err != nil {
+		return false, fmt.Errorf("cannot lock the workspace: %w", err)
+	}
+	f, err := s.lockFile()
+	if err != nil {
+		return false, fmt.Errorf("cannot lock the workspace with %s: %w", lockName, err)
+	}
+	if !s.lock.CompareAndSwap(held, &f) {
+		return false, f.Close() // it was given back meanwhile
+	}
+	return true, (*held).Close()
+}
+
+// unnamed reports whether the lock's name leads to nothing or to another file. What cannot
+// be asked for now is not lost.
+func (s *Store) unnamed(held File) bool {
+	_, err := s.fs.Stat(lockName)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !s.leads(lockName, held)
 }
 
 // lockFile takes the lock; it counts only while its name leads to it.
@@ -64,8 +95,6 @@ func (s *Store) lockFile() (File, error) {
 			f.Close()
 			return nil, err
 		case s.leads(lockName, f):
-			s.heldSince, _ = s.touchClock()
-			s.held.Store(true)
 			return f, nil
 		}
 		f.Close()
