@@ -135,8 +135,9 @@ func (x explaining) context() {
 		return
 	}
 	if r.found != nil {
-		x.why("context.json is there: the next pass goes on")
-		x.a.Await(engine.NextPass)
+		// A pass that went on from here was foreseen above.
+		x.why("context.json is there; a file beside it is still being written, or cannot be read: it is looked at again")
+		r.Await(x.a, "a file beside context.json")
 		return
 	}
 	if x.note("context.json", "what is known of the workflow cannot be read") {
