@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -278,8 +279,11 @@ func TestAFolderThatCouldNotBeChangedAfterAFailedSyncIsChangedByTheNextCommit(t 
 func TestANewFolderWhoseNameAFailedSyncHasLostIsChangedBeforeTheNext(t *testing.T) {
 	m := scene()
 	s := store.New(m, store.Options{Many: 1})
+	var mu sync.Mutex // folders are changed side by side
 	refused := 0
 	m.Hook(func(c memfs.Call) error {
+		mu.Lock()
+		defer mu.Unlock()
 		if c.Op == "syncall" && refused == 0 || refused == 1 && c.Op == "create" && path.Dir(c.Name) == in("requests") {
 			refused++
 			return syscall.EIO
