@@ -282,6 +282,10 @@ func TestARunThatHadEndedWithANoteIsServed(t *testing.T) {
 	}
 	w, _ := nextPlacet(t, root)
 	w.serve(watch.Notify)
-	w.put("toys/t11/requests/q/response.json", "{}\n")
+	// The folder comes whole: nobody follows one in which no request is open.
+	w.put("whole/q/response.json", "{}\n")
+	if err := os.Rename(w.abs("whole"), w.abs("toys/t11/requests")); err != nil {
+		t.Fatal(err)
+	}
 	w.eventually("the note goes", func() bool { return w.read(note) == "" })
 }
