@@ -280,8 +280,9 @@ func TestARunThatHadEndedWithANoteIsServed(t *testing.T) {
 	if before.read(note) == "" {
 		t.Fatal("there is no note")
 	}
-	w, _ := nextPlacet(t, root)
+	w, m := nextPlacet(t, root)
 	w.serve(watch.Notify)
+	w.eventually("it is looked at", func() bool { return m.times("t11") > 0 })
 	// The folder comes whole: nobody follows one in which no request is open.
 	w.put("whole/q/response.json", "{}\n")
 	if err := os.Rename(w.abs("whole"), w.abs("toys/t11/requests")); err != nil {
