@@ -14,22 +14,23 @@ func (*Parsed) Equal(*Parsed) bool { return true }
 
 // parsed is what a reader returned.
 type parsed[T any] struct {
-	value T
+	value *T
 	err   error
 }
 
 // Parse returns what read makes of the path and the bytes of a document, from which alone
 // the result must follow. It may be shared: nobody changes it. Each type of result has
 // one reader.
-func Parse[T any](d Document, read func(path string, body []byte) (T, error)) (T, error) {
+func Parse[T any](d Document, read func(path string, body []byte) (T, error)) (*T, error) {
 	if d.Parsed == nil {
-		return read(d.Path, d.Body)
+		value, err := read(d.Path, d.Body)
+		return &value, err
 	}
 	key := reflect.TypeFor[T]()
 	if kept, ok := d.Parsed.values.Load(key); ok {
 		return kept.(parsed[T]).value, kept.(parsed[T]).err
 	}
 	value, err := read(d.Path, d.Body)
-	d.Parsed.values.Store(key, parsed[T]{value, err})
-	return value, err
+	d.Parsed.values.Store(key, parsed[T]{&value, err})
+	return &value, err
 }

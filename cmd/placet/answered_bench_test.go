@@ -95,8 +95,10 @@ func (a *answeredTree) grow(n int) {
 	all := []string{entry}
 	for i := 2; i <= n; i++ {
 		id := answeredID(i)
+		response := strings.ReplaceAll(files["response.json"], first, id)
+		decided := strings.NewReplacer(first, id, engine.Sum([]byte(files["response.json"])).Hex(), engine.Sum([]byte(response)).Hex())
 		for name, body := range files {
-			a.put("requests/"+id+"/"+name, strings.ReplaceAll(body, first, id))
+			a.put("requests/"+id+"/"+name, decided.Replace(body))
 		}
 		all = append(all, strings.ReplaceAll(entry, first, id))
 	}

@@ -314,7 +314,7 @@ func (r *reading) standNotes() {
 	}
 	for _, id := range r.ids() {
 		a := r.askeds[id]
-		if a.Receipt == nil || a.Request == nil || id == asking {
+		if a.Receipt == nil || a.Request == nil || id == asking || !gate.Others(*a.Receipt, a.Docs) {
 			continue
 		}
 		if text := gate.After(*a.Receipt, r.askedAgain(a)); text != "" {

@@ -140,8 +140,8 @@ func (r *reading) readRequests() {
 	for _, f := range gate.Folders(r.Snap) {
 		a := &asked{Folder: f}
 		if f.Request != nil {
-			var err error
-			if a.extra, err = engine.Parse(f.Doc, readExtra); err != nil {
+			extra, err := engine.Parse(f.Doc, readExtra)
+			if a.extra = *extra; err != nil {
 				f.Request = nil
 			}
 		}

@@ -19,7 +19,7 @@ func After(r Receipt, a Asked) string {
 	var others []string
 	for _, kind := range []string{layout.KindResponse, layout.KindResponseCopy, layout.KindForm} {
 		for _, d := range a.Docs {
-			if d.Kind != kind || !d.Present() || r.decidedOver(d.Sum) {
+			if d.Kind != kind || !r.mayDiffer(d) {
 				continue
 			}
 			if text := a.other(r, d); text != "" {
@@ -33,9 +33,41 @@ func After(r Receipt, a Asked) string {
 	return strings.Join(others, "\n") + "\n\n" + r.closed()
 }
 
+// Others reports whether a folder holds anything that After has to read. Nearly all
+// requests of the past have nothing of the kind.
+func Others(r Receipt, docs []engine.Document) bool { return slices.ContainsFunc(docs, r.mayDiffer) }
+
+// mayDiffer reports whether a document may say something else than the receipt.
+func (r Receipt) mayDiffer(d engine.Document) bool {
+	switch d.Kind {
+	case layout.KindForm:
+		return d.Present() && !r.decidedOver(d.Sum) && filledIn(d)
+	case layout.KindResponse, layout.KindResponseCopy:
+		return d.Present() && !r.decidedOver(d.Sum)
+	}
+	return false
+}
+
 // decidedOver reports whether the receipt was made over these very bytes.
 func (r Receipt) decidedOver(sum engine.Digest) bool {
 	return r.Answer != nil && sum != "" && strings.TrimPrefix(r.Answer.SHA256, "sha256:") == sum.Hex()
+}
+
+// sent says whether the last item of a form is ticked, whatever else it says.
+type sent bool
+
+func readSent(_ string, body []byte) (sent, error) {
+	_, ticked := lastItem(strings.Split(normal(body), "\n"))
+	return sent(ticked), nil
+}
+
+// filledIn reports whether a form is not as placet wrote it, and was sent.
+func filledIn(d engine.Document) bool {
+	if d.IssuedHere() {
+		return false
+	}
+	sent, _ := engine.Parse(d, readSent)
+	return bool(*sent)
 }
 
 // other returns what a file says that differs from the receipt.
@@ -54,11 +86,8 @@ func (a Asked) other(r Receipt, d engine.Document) string {
 }
 
 func (a Asked) otherForm(r Receipt, d engine.Document) string {
-	if d.IssuedHere() {
-		return "" // as placet wrote it
-	}
 	f, err := ReadForm(d.Path, d.Body, a.Request)
-	if err != nil || !f.Submitted {
+	if err != nil {
 		return ""
 	}
 	words := f.Ticked

@@ -44,7 +44,8 @@ func (a Asked) parseResponse(d engine.Document) (Response, error) {
 	if a.Default != "" {
 		return ReadOptional(d.Path, d.Body)
 	}
-	return engine.Parse(d, ReadResponse)
+	r, err := engine.Parse(d, ReadResponse)
+	return *r, err
 }
 
 // judgeForm reads a form. What stands in a form of another view counts only for

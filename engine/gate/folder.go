@@ -28,12 +28,18 @@ type Folder struct {
 // Folders returns a run's request folders, sorted by id.
 func Folders(s engine.Snapshot) []*Folder {
 	var all []*Folder
-	for _, d := range s.Under(layout.RequestsDir) {
-		dir := path.Dir(d.Path)
-		if len(all) == 0 || all[len(all)-1].Dir != dir {
-			all = append(all, EmptyFolder(s.Dir, path.Base(dir)))
+	docs := s.Under(layout.RequestsDir)
+	for len(docs) > 0 {
+		dir := path.Dir(docs[0].Path)
+		n := slices.IndexFunc(docs, func(d engine.Document) bool {
+			return !strings.HasPrefix(d.Path, dir) || strings.LastIndexByte(d.Path, '/') != len(dir)
+		})
+		if n < 0 {
+			n = len(docs)
 		}
-		all[len(all)-1].add(d)
+		f := EmptyFolder(s.Dir, path.Base(dir))
+		f.read(docs[:n:n])
+		all, docs = append(all, f), docs[n:]
 	}
 	slices.SortStableFunc(all, func(a, b *Folder) int { return strings.Compare(a.ID, b.ID) })
 	return all
@@ -53,28 +59,34 @@ func EmptyFolder(runDir, id string) *Folder {
 	return &Folder{ID: id, Dir: dir, Doc: engine.Document{Path: dir + "/request.json", Err: engine.ErrAbsent}}
 }
 
-func (f *Folder) add(d engine.Document) {
-	f.Docs = append(f.Docs, d)
-	switch d.Kind {
-	case layout.KindRequest:
-		f.Doc = d
-		if d.Present() {
-			if q, err := engine.Parse(d, ReadRequest); err == nil {
-				f.Request = &q
+func (f *Folder) read(docs []engine.Document) {
+	f.Docs = docs
+	for _, d := range docs {
+		switch d.Kind {
+		case layout.KindRequest:
+			f.Doc = d
+			if d.Present() {
+				if q, err := engine.Parse(d, ReadRequest); err == nil {
+					f.Request = q
+				}
 			}
+		case layout.KindReceipt:
+			f.readReceipt(d)
 		}
-	case layout.KindReceipt:
-		if !d.Present() {
-			f.BadReceipt = !d.Absent()
-			return
-		}
-		rc, err := engine.Parse(d, ReadReceipt)
-		if err != nil {
-			f.BadReceipt = true
-			return
-		}
-		f.Receipt, f.ReceiptDoc = &rc, d
 	}
+}
+
+func (f *Folder) readReceipt(d engine.Document) {
+	if !d.Present() {
+		f.BadReceipt = !d.Absent()
+		return
+	}
+	rc, err := engine.Parse(d, ReadReceipt)
+	if err != nil {
+		f.BadReceipt = true
+		return
+	}
+	f.Receipt, f.ReceiptDoc = rc, d
 }
 
 // Reissued is request.json as it would be made with the times of the one that lies

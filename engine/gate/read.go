@@ -88,12 +88,9 @@ func (f *filledForm) readFirst(id string) *flaw {
 // findParts finds the marks and the last item. Of a form that is not sent only the
 // last item is asked for.
 func (f *filledForm) findParts() *flaw {
-	for f.submit = len(f.lines) - 1; f.submit > 0 && !isSubmit(f.lines[f.submit]); f.submit-- {
-	}
-	if f.submit == 0 {
+	if f.submit, f.Submitted = lastItem(f.lines); f.submit == 0 {
 		return lost("submit", "- [ ] "+submitID)
 	}
-	f.Submitted = boxLine.FindStringSubmatch(f.lines[f.submit])[2] != " "
 	f.answer = f.find(partAnswer, 0)
 	f.comment = f.find(partComment, f.answer)
 	switch {
@@ -104,6 +101,17 @@ func (f *filledForm) findParts() *flaw {
 		return lost(partComment, mark(partComment, f.Digest, ""))
 	}
 	return nil
+}
+
+// lastItem finds the item that sends the answer, and whether it is ticked; 0 where there
+// is none.
+func lastItem(lines []string) (at int, ticked bool) {
+	for at = len(lines) - 1; at > 0; at-- {
+		if isSubmit(lines[at]) {
+			return at, boxLine.FindStringSubmatch(lines[at])[2] != " "
+		}
+	}
+	return 0, false
 }
 
 // find returns the first line above the last item, from another on, that is the mark

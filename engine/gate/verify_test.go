@@ -118,13 +118,13 @@ func TestOnlyOursIsReissued(t *testing.T) {
 	}
 	f := EmptyFolder("run", review().RequestID)
 	d := file("request.json", string(body))
-	f.add(d)
+	f.read([]engine.Document{d})
 	same := func(string, string) []byte { return body }
 	if _, ok := f.Reissued(same); ok {
 		t.Error("a request that somebody planted keeps its times")
 	}
 	d.Issued = []engine.Digest{d.Sum}
-	f.add(d)
+	f.read([]engine.Document{d})
 	if _, ok := f.Reissued(same); !ok {
 		t.Error("placet's own request loses its times")
 	}
