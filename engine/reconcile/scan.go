@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/engine/store"
+	"placet/layout"
 )
 
 const (
@@ -362,7 +363,7 @@ func (s *session) compareLive(again *store.Again, lv *live) {
 			lv.anew = true
 		}
 	})
-	if changed || !s.l.o.Store.Verify(s.book.found(lv).Run) {
+	if changed || !s.l.o.Store.Verify(layout.Run{Dir: lv.dir(), State: lv.state}) {
 		s.dirty.mark(lv.state)
 	}
 }

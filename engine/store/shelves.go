@@ -51,7 +51,8 @@ func (m *memory) suspect(f *folder, files map[string]bool) {
 }
 
 // Verify reports whether stat says of every file of a run that looks take over as
-// it was that it still is. The next look asks of those that are not.
+// it was that it still is. The next look asks of those that are not. Of the run, its
+// folder and its state document are needed.
 func (s *Store) Verify(run layout.Run) bool {
 	m := &s.memory
 	m.mu.Lock()

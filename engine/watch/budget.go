@@ -121,7 +121,11 @@ func (w *Watcher) classOf(n *node) class {
 		return classRun
 	}
 	c := classSpare
-	n.owners.each(func(owner string) { c = min(c, w.classOfOwner(owner)) })
+	for owner := range n.owners.each {
+		if c = min(c, w.classOfOwner(owner)); c == classRun {
+			break // there may be very many of them
+		}
+	}
 	return c
 }
 

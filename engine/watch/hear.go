@@ -70,12 +70,12 @@ func (w *Watcher) hearName(rel string, entry bool) {
 		return
 	}
 	if !dir.owners.empty() {
-		dir.owners.each(func(owner string) {
+		for owner := range dir.owners.each {
 			w.dirty[owner] = struct{}{}
 			if !entry {
 				w.edited(Edit{owner, rel})
 			}
-		})
+		}
 		w.signal()
 	}
 	if dir.structure && entry {
@@ -85,12 +85,12 @@ func (w *Watcher) hearName(rel string, entry bool) {
 
 // allDirty reports whether all owners of a folder are dirty. The caller holds the lock.
 func (w *Watcher) allDirty(n *node) bool {
-	all := true
-	n.owners.each(func(owner string) {
-		_, is := w.dirty[owner]
-		all = all && is
-	})
-	return all
+	for owner := range n.owners.each {
+		if _, is := w.dirty[owner]; !is {
+			return false
+		}
+	}
+	return true
 }
 
 // edited notes a file that changed in its place. The caller holds the lock.

@@ -29,11 +29,13 @@ func (o *owners) remove(owner string) {
 	delete(o.more, owner)
 }
 
-func (o *owners) each(visit func(string)) {
-	if o.one != "" {
-		visit(o.one)
+func (o *owners) each(yield func(string) bool) {
+	if o.one != "" && !yield(o.one) {
+		return
 	}
 	for m := range o.more {
-		visit(m)
+		if !yield(m) {
+			return
+		}
 	}
 }

@@ -186,7 +186,9 @@ func (w *Watcher) replant(top *node) {
 // mark makes a folder's owners dirty; a structure folder asks for a rescan.
 // The caller holds the lock.
 func (w *Watcher) mark(n *node) {
-	n.owners.each(func(owner string) { w.dirty[owner] = struct{}{} })
+	for owner := range n.owners.each {
+		w.dirty[owner] = struct{}{}
+	}
 	if n.structure {
 		w.changed(n.path())
 	} else if !n.owners.empty() {
