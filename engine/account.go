@@ -186,6 +186,15 @@ type Finding struct {
 	Urgent bool
 }
 
+// Contradict adds findings that the run's documents tell different histories. A run that
+// has not ended waits for somebody to mend them.
+func (a *Account) Contradict(list []Finding) {
+	a.Findings = append(a.Findings, list...)
+	if len(list) > 0 && !a.Final {
+		a.Await("the run's files from one side of a merge (person)")
+	}
+}
+
 // Untrusted is a command or a setting that waits for placet trust.
 type Untrusted struct {
 	Name   string

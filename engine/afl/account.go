@@ -32,10 +32,11 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 	a.Final = final(r.st.Status) && !left
 	a.Stands = r.stateErr != "" && !r.torn || r.cfgBad
 	a.Unaccounted = r.unaccounted
+	a.Contradict(r.contradictions())
 	next := r.foresee()
 	r.explain(&a, next)
 	a.Facts, a.Open, a.Parts = r.facts(), r.asked(), r.parts()
-	a.Graph, a.Findings, a.Untrusted, a.Log = r.nodes(), r.accountFindings(), r.untrusted(), r.log()
+	a.Graph, a.Findings, a.Untrusted, a.Log = r.nodes(), append(a.Findings, r.accountFindings()...), r.untrusted(), r.log()
 	a.Holding = r.BeingWritten()
 	return a
 }

@@ -373,7 +373,7 @@ func (r *reading) standNotes() {
 				r.Notes.Add(f.Dir+"/problem.md", "this answer moves nothing: the session asks nothing under this id; answer a request that is open, and remove this folder")
 			}
 		case q != nil && q.Status != open && f.Receipt != nil:
-			if words := r.after(f, *f.Receipt); words != "" {
+			if words := r.after(f, q.receipt(id)); words != "" {
 				r.Notes.Add(f.Dir+"/problem.md", words)
 			}
 		}

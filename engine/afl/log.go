@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/engine/graph"
 	"placet/engine/reader"
 	"placet/layout"
@@ -54,6 +55,27 @@ func (r *reading) node(d Definition, level int) engine.Node {
 	n.Gate = n.Status == Waiting || n.Status == Escalated
 	n.Current = n.Gate || n.Status == InProgress || n.Status == Validating || n.Status == Retrying
 	return n
+}
+
+// contradictions say where state.json and the receipts tell different histories, also of
+// a state that the journal does not account for.
+func (r *reading) contradictions() []engine.Finding {
+	if r.torn || r.stateErr != "" && r.unaccounted == "" {
+		return nil
+	}
+	return gate.Comparison{
+		Snap: r.Snap, State: r.doc.Path, Revision: r.st.Revision, Folders: r.folders, Stated: r.stated, Adopted: r.Adopted,
+	}.Contradictions()
+}
+
+// stated is what the state says of the request of a folder.
+func (r *reading) stated(f *gate.Folder) *gate.Receipt {
+	q := r.st.Requests[f.ID]
+	if q == nil {
+		return nil
+	}
+	rc := q.receipt(f.ID)
+	return &rc
 }
 
 // accountFindings are what check reports: what stands in the way of the

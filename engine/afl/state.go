@@ -8,6 +8,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/check"
+	"placet/engine/gate"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -253,10 +254,10 @@ type Feedback struct {
 
 // States of a request.
 const (
-	open       = "open"
-	accepted   = "accepted"
-	superseded = "superseded"
-	cancelled  = "cancelled"
+	open       = gate.Unanswered
+	accepted   = gate.Accepted
+	superseded = gate.Superseded
+	cancelled  = gate.Cancelled
 )
 
 // Request is a question to a person.

@@ -25,6 +25,7 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 			a.Status = "absent"
 		}
 	}
+	a.Contradict(r.contradictions())
 	o := r.standing()
 	// Judging collects the notes; what they say is what holds the run.
 	r.explain(&a, o)
@@ -33,7 +34,7 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 	if o != nil && o.a.Receipt == nil {
 		a.Open = []engine.Asked{r.askedOf(o)}
 	}
-	a.Graph, a.Findings, a.Untrusted, a.Log = r.graph(), r.findings(o), r.untrusted(), r.log()
+	a.Graph, a.Findings, a.Untrusted, a.Log = r.graph(), append(a.Findings, r.findings(o)...), r.untrusted(), r.log()
 	a.Holding = r.BeingWritten()
 	return a
 }

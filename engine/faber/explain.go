@@ -10,10 +10,6 @@ import (
 func (r *reading) explain(a *engine.Account, o *open) {
 	why := func(format string, args ...any) { a.Why = append(a.Why, fmt.Sprintf(format, args...)) }
 	move := func(p, content string) { a.Moves = append(a.Moves, engine.Move{Path: p, Content: content}) }
-	for _, text := range r.contradictions() {
-		why("%s", text)
-		a.Await("state.json and requests/ from one side of a merge (person)")
-	}
 	switch {
 	case r.doc.Absent():
 		why("there is no state.json: nothing has begun")

@@ -19,9 +19,6 @@ func (r *reading) findings(o *open) []engine.Finding {
 	add := func(severity, p, format string, args ...any) {
 		list = append(list, engine.Finding{Severity: severity, Path: p, Text: fmt.Sprintf(format, args...)})
 	}
-	for _, text := range r.contradictions() {
-		list = append(list, engine.Finding{Severity: "error", Path: r.doc.Path, Text: text, Urgent: true})
-	}
 	if r.stateErr != "" && !r.torn {
 		add("error", r.doc.Path, "%s", r.stateErr)
 	}
@@ -110,47 +107,37 @@ func (r *reading) gaps() []string {
 	return gaps
 }
 
-// contradictions say where state.json and what placet wrote beside it tell of different
+// contradictions say where state.json and what placet wrote beside it tell different
 // histories: a merge took one from each side, or somebody revived a run that was given
 // up. Each says what to restore. What the next pass carries out is none.
-func (r *reading) contradictions() []string {
+func (r *reading) contradictions() []engine.Finding {
 	if r.stateErr != "" || r.torn || r.status == "" || r.foreign() {
 		return nil
 	}
-	var list []string
-	for _, id := range r.ids() {
-		if a := r.askeds[id]; a.Receipt != nil && (a.Receipt.Result == gate.Accepted || a.Receipt.Result == gate.Expired) {
-			if text := r.contradicts(a); text != "" {
-				list = append(list, text+r.restoring("requests/"+id))
-			}
-		}
-	}
+	list := gate.Comparison{Snap: r.Snap, State: r.doc.Path, Revision: r.rev, Folders: r.folders, Stated: r.stated}.Contradictions()
 	if e := r.revived(); e != nil {
-		list = append(list, fmt.Sprintf("the run was cancelled by %s (events/%s), and state.json says %s: somebody revived it, or a merge took both sides. To keep it cancelled write cancel.json; to let it go on, begin a new run%s",
-			orElse(e.User, "placet"), e.Name, r.status, r.orRestore()))
+		text := fmt.Sprintf("the run was cancelled by %s (events/%s), and state.json says %s: somebody revived it, or a merge took both sides. To keep it cancelled write cancel.json; to let it go on, begin a new run, or restore it%s",
+			orElse(e.User, "placet"), e.Name, r.status, gate.Restoring(r.Snap))
+		list = append(list, engine.Finding{Severity: "error", Path: r.doc.Path, Text: text, Urgent: true})
 	}
 	return list
 }
 
-// contradicts says how the receipt of an answer and state.json differ, "" where they do
-// not.
-func (r *reading) contradicts(a *asked) string {
-	rc := a.Receipt
-	if r.st.Revision == nil || r.asks(a.ID) || gate.Unverified(r.Snap.Facts.Config, "faber", a.Doc, a.ReceiptDoc, *rc) != "" {
-		return ""
+// stated is what the state says of a request that has a receipt. Of one that was closed
+// without an answer it says nothing else: upstream may write what it likes.
+func (r *reading) stated(f *gate.Folder) *gate.Receipt {
+	said := *f.Receipt
+	h := r.st.answerTo(f.ID)
+	switch {
+	case r.st.Revision == nil, r.asks(f.ID), said.Result != gate.Accepted && said.Result != gate.Expired:
+	case h != nil:
+		said.Response, said.ProvidedBy = h.Response, gate.By{}
+	case r.status == Cancelled:
+		said.Result = gate.Cancelled
+	default:
+		return nil
 	}
-	said := fmt.Sprintf("requests/%s/receipt.json says %s", a.ID, quote(rc.Response))
-	switch h := r.st.answerTo(a.ID); {
-	case h != nil && gate.Fold(h.Response) != gate.Fold(rc.Response):
-		return fmt.Sprintf("%s, and feedback_history of state.json says %s", said, quote(h.Response))
-	case h == nil && r.status == Cancelled:
-		return fmt.Sprintf("%s, and state.json is cancelled without that answer", said)
-	case h == nil && rc.Revision <= r.rev:
-		return fmt.Sprintf("%s, and state.json of revision %d does not know that answer of revision %d", said, r.rev, rc.Revision)
-	case h == nil:
-		return fmt.Sprintf("%s, and state.json of revision %d neither asks nor knows it", said, r.rev)
-	}
-	return ""
+	return &said
 }
 
 // asks reports whether the state asks a request: then its answer is carried out.
@@ -175,14 +162,4 @@ func (r *reading) revived() *event {
 		return e
 	}
 	return nil
-}
-
-// restoring says how to mend what two sides of a merge tell, from git.
-func (r *reading) restoring(folder string) string {
-	return fmt.Sprintf(": a merge may have taken one from each side. Take state.json and %s from the same one: git log -- %s lists the commits, git restore --source=COMMIT -- %s brings one back",
-		folder, r.doc.Path, r.Snap.Dir)
-}
-
-func (r *reading) orRestore() string {
-	return fmt.Sprintf(", or restore the side that counts: git restore --source=COMMIT -- %s", r.Snap.Dir)
 }

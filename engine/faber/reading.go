@@ -24,9 +24,10 @@ type reading struct {
 	meta     Metadata
 	shape    shape
 	*history
-	askeds map[string]*asked
-	rev    int
-	flow   workflow
+	folders []*gate.Folder
+	askeds  map[string]*asked // by the ids of folders
+	rev     int
+	flow    workflow
 	// registrations are upstream's; nil: not asked for yet.
 	registrations []registration
 	// eventsOpen is true while an event may still be being written. It may be
@@ -137,7 +138,8 @@ func readExtra(path string, body []byte) (extra requestExtra, err error) {
 }
 
 func (r *reading) readRequests() {
-	for _, f := range gate.Folders(r.Snap) {
+	r.folders = gate.Folders(r.Snap)
+	for _, f := range r.folders {
 		a := &asked{Folder: f}
 		if f.Request != nil {
 			extra, err := engine.Parse(f.Doc, readExtra)

@@ -47,8 +47,9 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 	a.Final = final(r.st.Status)
 	a.Stands = r.stateErr != "" && !r.torn
 	a.Unaccounted = r.unaccounted
+	a.Contradict(r.contradictions())
 	r.explain(&a, next)
-	a.Facts, a.Open, a.Parts, a.Findings, a.Log = r.facts(), r.asked(), r.parts(), r.findings(), r.log()
+	a.Facts, a.Open, a.Parts, a.Findings, a.Log = r.facts(), r.asked(), r.parts(), append(a.Findings, r.findings()...), r.log()
 	a.Holding = r.BeingWritten()
 	return a
 }

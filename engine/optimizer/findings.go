@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -46,6 +47,31 @@ func (r *reading) findings() []engine.Finding {
 		}
 	}
 	return list
+}
+
+// contradictions say where state.json and the receipts tell different histories, also of
+// a state that the journal does not account for.
+func (r *reading) contradictions() []engine.Finding {
+	if r.torn || r.stateErr != "" && r.unaccounted == "" {
+		return nil
+	}
+	return gate.Comparison{
+		Snap: r.Snap, State: r.doc.Path, Revision: r.st.Revision, Folders: r.folders, Stated: r.stated, Adopted: r.Adopted,
+	}.Contradictions()
+}
+
+// stated is what the state says of the request of a folder. A state that cannot be used
+// does not say which attempt is asked about: that is nothing else than the receipt says.
+func (r *reading) stated(f *gate.Folder) *gate.Receipt {
+	q := r.st.request(f.ID)
+	switch {
+	case q != nil:
+		rc := q.receipt()
+		return &rc
+	case r.stateErr != "":
+		return f.Receipt
+	}
+	return nil
 }
 
 // mostStrays is how many keys of one file check names.

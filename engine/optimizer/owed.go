@@ -216,7 +216,7 @@ func (r *reading) standNotes() {
 
 // afterClosing says what is wrong with an answer to a closed request.
 func (r *reading) afterClosing(q *Request, f *gate.Folder) {
-	words := gate.After(*f.Receipt, r.judging(q, f))
+	words := gate.After(q.receipt(), r.judging(q, f))
 	if words == "" {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/schemas"
 )
 
@@ -141,7 +142,7 @@ const (
 )
 
 // States of a request; the others are the results of its receipt.
-const open = "open"
+const open = gate.Unanswered
 
 // Request is a question to a person, with all that its receipt says.
 type Request struct {

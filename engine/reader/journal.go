@@ -135,6 +135,16 @@ func AdoptionLine(state engine.Document, by, reason string, at time.Time) ([]byt
 	})
 }
 
+// Adopted is the revision of the state that a person adopted last, 0 for none.
+func (r *Reader) Adopted() (revision int) {
+	for _, e := range Entries(r.Snap.In("events.jsonl")) {
+		if e.Edge == EventAdopted {
+			revision = e.Seq
+		}
+	}
+	return revision
+}
+
 // lastLine is the last whole line of a journal, nil where there is none.
 func lastLine(body []byte) []byte {
 	end := bytes.LastIndexByte(body, '\n')
