@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"errors"
+	"fmt"
 	"syscall"
 
 	"placet/engine/store/memfs"
@@ -100,6 +101,10 @@ func crashed(s Suite, c Case, kind outage, rests []rest, i, k int) (crashed bool
 		crashed = true
 		w.disk = kind.after(w.disk, k)
 		w.boot()
+		if err := w.contradiction(); err != nil {
+			return err
+		}
+		w.boot()
 		return w.settle()
 	}
 	err = w.take(i)
@@ -107,6 +112,27 @@ func crashed(s Suite, c Case, kind outage, rests []rest, i, k int) (crashed bool
 		err = w.take(next)
 	}
 	return crashed, err
+}
+
+// contradiction is what a machine finds wrong between a run's documents, as a person may
+// ask between a crash and the next pass. What a crash left is never that.
+func (w *world) contradiction() error {
+	found, err := w.loop.Runs()
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		s, _, err := w.loop.Snapshot(f)
+		if err != nil {
+			return err
+		}
+		for _, finding := range w.suite.Machine.Account(s).Findings {
+			if finding.Urgent {
+				return fmt.Errorf("after the crash: %s", finding.Text)
+			}
+		}
+	}
+	return nil
 }
 
 // faults are the errors that a call may meet.

@@ -22,6 +22,8 @@ type judge struct {
 	engine.Machine
 	t     T
 	suite Suite
+	// honest says that nobody puts the documents of two histories side by side.
+	honest bool
 
 	mu    sync.Mutex
 	taken map[engine.Edge]bool
@@ -269,12 +271,18 @@ func actions(s engine.Snapshot, p engine.Plan) (problems []string) {
 }
 
 // account: what a person is told is a function of the snapshot too, and tells what a
-// run that can move waits for.
+// run that can move waits for. Nothing that a case does makes its documents contradict
+// each other.
 func (j *judge) account(s engine.Snapshot) {
 	j.t.Helper()
 	first, second := j.Machine.Account(copySnapshot(s)), j.Machine.Account(copySnapshot(s))
 	if diff := compare(first, second); diff != "" {
 		j.t.Errorf("equal snapshots of %s give different accounts (-first +second):\n%s", s.Key, diff)
+	}
+	for _, f := range first.Findings {
+		if j.honest && f.Urgent {
+			j.t.Errorf("%s at %s: %s", s.Key, s.Now.Format("15:04:05.000"), f.Text)
+		}
 	}
 	if a := first; !a.Absent && !(a.Final && a.Stands) && a.Final == (len(a.Waits)+len(a.Open) > 0) {
 		j.t.Errorf("%s at %s: status %s, final %t, waits for %q, %d requests open: expected a run to wait for something until it has ended\n%s",

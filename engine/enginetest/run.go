@@ -36,6 +36,7 @@ func runCase(t T, s Suite, c Case, asked map[string]bool) (taken map[engine.Edge
 	t.Helper()
 	bubble(t, func(t T) {
 		j := newJudge(t, s)
+		j.honest = true
 		w := newWorld(s, c, j.machine(), telling{})
 		err := w.tell(func(steps int) { w.restLaws(named{t, c.where(steps)}) })
 		if err != nil {
