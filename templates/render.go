@@ -123,6 +123,36 @@ func Phrase(lang, key string, pairs ...string) string {
 	return strings.NewReplacer(named...).Replace(Text(lang, key))
 }
 
+// earlier ends the key of a sentence as an earlier version of placet wrote it.
+const earlier = ".earlier"
+
+// reworded maps each sentence that an earlier version wrote otherwise to how it did.
+var reworded = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for _, lang := range Languages() {
+		w := words(lang)
+		for key, sentence := range w {
+			if key, ok := strings.CutSuffix(key, earlier); ok {
+				all[w[key]] = sentence
+			}
+		}
+	}
+	return all
+})
+
+// Earlier returns a rendered text as an earlier version of placet wrote it, which may
+// still stand on disk. A sentence that was reworded is a line of its own. ok is false
+// where no line differs.
+func Earlier(text string) (before string, ok bool) {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if sentence, found := reworded()[line]; found {
+			lines[i], ok = sentence, true
+		}
+	}
+	return strings.Join(lines, "\n"), ok
+}
+
 func word(words map[string]string, key string) string {
 	if s, ok := words[key]; ok {
 		return s

@@ -200,6 +200,25 @@ func TestPlaceholdersOfAWordStandInEveryLanguage(t *testing.T) {
 	}
 }
 
+func TestWhatWasRewordedIsKnownByBothWordings(t *testing.T) {
+	for _, lang := range Languages() {
+		for key, sentence := range words(lang) {
+			now, reworded := strings.CutSuffix(key, earlier)
+			if !reworded {
+				continue
+			}
+			text := "one\n" + Text(lang, now) + "\nthree\n"
+			if before, ok := Earlier(text); !ok || before != "one\n"+sentence+"\nthree\n" {
+				t.Errorf("%s: the earlier wording of %q is %q, %t", lang, now, before, ok)
+			}
+			quoted := "> " + Text(lang, now)
+			if before, ok := Earlier(quoted); ok || before != quoted {
+				t.Errorf("%s: %q is reworded to %q within a line", lang, quoted, before)
+			}
+		}
+	}
+}
+
 func TestEveryWordATemplateAsksForExists(t *testing.T) {
 	english := words(English)
 	for _, name := range names(English) {

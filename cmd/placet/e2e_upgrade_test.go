@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -18,9 +19,16 @@ var upgraded = map[string]string{
 
 // TestUpgrade goes on in a workspace that an earlier version left waiting: answers
 // that were given to it count, and so do those that are given afterwards into the
-// forms that it wrote.
+// forms that it wrote, whose sentences the forms of today word otherwise. No form is
+// written anew, and words of one's own in it are part of the comment.
 func TestUpgrade(t *testing.T) {
-	for name, answeredBefore := range map[string]bool{"answered before": true, "answered afterwards": false} {
+	for name, c := range map[string]struct {
+		answeredBefore bool
+		words          string
+	}{
+		"answered before": {answeredBefore: true}, "answered afterwards": {},
+		"answered before, in words": {answeredBefore: true, words: "only on Friday"}, "answered afterwards, in words": {words: "only on Friday"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
@@ -33,15 +41,19 @@ func TestUpgrade(t *testing.T) {
 			}
 			p.write("../home-ws/placet/placet.toml", "[optimizer]\nhitl_timeout = \"80000h\"\n")
 			p.write(".placet/recall", "of the version before")
-			if answeredBefore {
-				p.fillForms()
+			if c.answeredBefore {
+				p.fillForms(c.words)
 			}
+			before := p.contents(p.glob("form.md"))
 			out, _ := p.placet("once")
 			if !strings.Contains(out, "ignored, since an earlier version") {
 				t.Errorf("does not name what is ignored: %s", out)
 			}
-			if !answeredBefore {
-				p.fillForms()
+			if diff := cmp.Diff(before, p.contents(p.glob("form.md"))); diff != "" {
+				t.Errorf("forms were written anew:\n%s", diff)
+			}
+			if !c.answeredBefore {
+				p.fillForms(c.words)
 				out, _ = p.placet("once")
 			}
 			forms, receipts := p.glob("form.md"), p.glob("receipt.json")
@@ -52,7 +64,7 @@ func TestUpgrade(t *testing.T) {
 				t.Errorf("%s: %s", note, p.read(note))
 			}
 			for _, receipt := range receipts {
-				if body := p.read(receipt); !strings.Contains(body, `"result": "accepted"`) {
+				if body := p.read(receipt); !strings.Contains(body, `"result": "accepted"`) || !strings.Contains(body, c.words) {
 					t.Errorf("%s: %s", receipt, body)
 				}
 			}
@@ -78,8 +90,18 @@ func (p *place) glob(name string) []string {
 	return found
 }
 
-// fillForms answers every request in its form.
-func (p *place) fillForms() {
+// contents are files by their names.
+func (p *place) contents(names []string) map[string]string {
+	all := map[string]string{}
+	for _, name := range names {
+		all[name] = p.read(name)
+	}
+	return all
+}
+
+// fillForms answers every request in its form, with words below the first option, or
+// where there is none, above the comment's heading.
+func (p *place) fillForms(words string) {
 	p.t.Helper()
 	for _, form := range p.glob("form.md") {
 		body := p.read(form)
@@ -89,8 +111,21 @@ func (p *place) fillForms() {
 			}
 			body = tickFirst(body, word)
 		}
+		if words != "" {
+			body = belowFirst(body, words)
+		}
 		p.write(form, strings.Replace(body, "- [ ] submit", "- [x] submit", 1))
 	}
+}
+
+// belowFirst writes words below the ticked option; where there is none, above the
+// comment's mark.
+func belowFirst(form, words string) string {
+	if at := strings.Index(form, "- [x] "); at >= 0 {
+		end := at + strings.Index(form[at:], "\n") + 1
+		return form[:end] + "  " + words + "\n" + form[end:]
+	}
+	return strings.Replace(form, "<!-- placet comment", words+"\n\n<!-- placet comment", 1)
 }
 
 // tickFirst ticks the item that begins with a word; without a word the first item,

@@ -64,7 +64,7 @@ const reviewForm = `<!-- placet request fr-20251206-a1b2c3 VIEW -->
 
 <!-- placet answer NONCE -->
 
-Tick one option as ` + "`[x]`" + `, write a comment if you have one, and tick the last line. Nothing counts before the last line is ticked, and only ticks and the comment are read.
+Tick one option as ` + "`[x]`" + `, write a comment if you have one, and tick the last line. Nothing counts before the last line is ticked. Plain lines of your own below the first option join the comment; any other change makes the form void.
 
 - [ ] approve: Continue to Build phase
 - [ ] request_changes: Provide feedback for revision (needs a comment)

@@ -22,15 +22,11 @@ func (a Asked) void(d engine.Document, f *filledForm) string {
 	if slices.Contains(d.Issued, engine.Sum([]byte(strings.Join(blank, "\n")+"\n"))) {
 		return ""
 	}
-	var written [][]byte
-	if a.Rendered != nil {
-		written = a.Rendered()
-	}
 	first := -1
 	var want string
-	for _, text := range written {
-		own, at, line := f.compare(strings.Split(strings.TrimRight(normal(text), "\n"), "\n"), blank, a.Request.names())
-		if at < 0 && (d.Issued == nil || slices.Contains(d.Issued, engine.Sum(text))) {
+	for _, text := range a.written() {
+		own, at, line := f.compare(strings.Split(strings.TrimRight(normal([]byte(text)), "\n"), "\n"), blank, a.Request.names())
+		if at < 0 && (d.Issued == nil || slices.Contains(d.Issued, engine.Sum([]byte(text)))) {
 			if problem := f.checkOwn(own, a.Request.names()); problem != nil {
 				return unusableProblem(d.Path, problem.in(d.Path))
 			}
@@ -51,6 +47,22 @@ func (a Asked) void(d engine.Document, f *filledForm) string {
 	want, have := around(want, lineAt(blank, first))
 	return fmt.Sprintf("%s does not count: only ticks and the comment may differ from what placet wrote, and line %d does.\n\n- placet wrote %s\n- there stands %s\n\nRestore the line, or %s",
 		code(d.Path), number, want, have, writeAgain)
+}
+
+// written are the texts that a form may have been written as, by this version of placet
+// or by the one before: a form that somebody has begun to fill in outlives an upgrade.
+func (a Asked) written() []string {
+	if a.Rendered == nil {
+		return nil
+	}
+	var all []string
+	for _, text := range a.Rendered() {
+		all = append(all, string(text))
+		if earlier, ok := templates.Earlier(string(text)); ok {
+			all = append(all, earlier)
+		}
+	}
+	return all
 }
 
 const writeAgain = "remove the file, and placet writes the form again."

@@ -1,10 +1,12 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"placet/engine"
+	"placet/templates"
 )
 
 // Lines of the reviewer's own below the first option are words of the comment,
@@ -74,5 +76,35 @@ func TestWordsElsewhereAreAComment(t *testing.T) {
 	a.Request = r
 	if v := judge(a); v.Answer == nil || v.Answer.Reason() != "the comment holds words from under `a`, from under `b`, from under `c`, from under `d`, from under `e` and 4 other places" {
 		t.Errorf("%+v", v)
+	}
+}
+
+// A form that the version before wrote takes words of one's own, too, whether or not
+// this machine recorded it; another change is named by its line.
+func TestAFormOfTheVersionBeforeTakesWords(t *testing.T) {
+	for name, r := range map[string]Request{"general": review(), "several": reopening(), "block": level("ko")} {
+		for _, lang := range templates.Languages() {
+			written, ok := templates.Earlier(mustForm(t, r, lang))
+			if !ok {
+				t.Fatalf("%s, %s: the version before wrote the same form", name, lang)
+			}
+			id := r.Options[0].ID
+			ticked := strings.Replace(written, "- [ ] "+id, "- [x] "+id, 1)
+			a := asking(file("form.md", tick(ticked, submitID)))
+			a.Request, a.Rendered = r, Rendered(func() ([]byte, error) { return []byte(mustForm(t, r, lang)), nil })
+			lines := strings.Split(string(a.Docs[0].Body), "\n")
+			at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "- [x] "+id) })
+			lines = slices.Insert(lines, at+1, "only on Friday")
+			for _, issued := range [][]engine.Digest{nil, {engine.Sum([]byte(written))}} {
+				a.Docs[0].Issued, a.Docs[0].Body = issued, []byte(strings.Join(lines, "\n"))
+				if v := judge(a); v.Answer == nil || v.Problem != "" || v.Answer.Comment != "only on Friday" {
+					t.Errorf("%s, %s: %+v", name, lang, v)
+				}
+				a.Docs[0].Body = []byte(strings.Replace(strings.Join(lines, "\n"), "- [x] "+id, "- [x] now "+id, 1))
+				if v := judge(a); v.Answer != nil || !strings.Contains(v.Problem, "now "+id) {
+					t.Errorf("%s, %s: another change: %+v", name, lang, v)
+				}
+			}
+		}
 	}
 }
