@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,8 +68,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 func (b *bench) adopt(ctx context.Context, f reconcile.Found, digest, reason, by string) error {
 	v := b.viewOf(f)
 	state := b.settled(f.Run.State, stateFile(f))
-	if by == "" || line(by) != by {
-		return usage("cannot adopt as %q: a name is one line of visible characters", line(by))
+	if err := checkReason("adopt", v, reason, by); err != nil {
+		return err
 	}
 	if v.Unaccounted == "" {
 		return refused("cannot adopt the state of %s: nothing is wrong between it and its journal", brief(v.Key)).try("placet explain %s", brief(v.Key))
@@ -116,13 +117,19 @@ func (b *bench) askAdopt(ctx context.Context, v view, f reconcile.Found, short s
 }
 
 // adoptState adds the line to the run's journal. Nobody else writes there: the run
-// stands still.
+// stands still. A line that is longer than what is read of a journal is refused.
 func (b *bench) adoptState(f reconcile.Found, state engine.Document, reason, by string) error {
 	body, err := reader.AdoptionLine(state, by, reason, b.w.now())
 	if err != nil {
 		return err
 	}
-	plan := engine.Plan{Lines: []engine.Line{{Path: reader.JournalBeside(state.Path), Body: body}}}
+	journal := reader.JournalBeside(state.Path)
+	kind, _ := f.Family.Layout.File(f.Run, path.Base(journal))
+	if n := int64(len(body)); kind.End > 0 && n > kind.End {
+		return refused("cannot adopt the state of %s: its line of %s takes %d bytes: expected at most %d", brief(f.Key()), journal, n, kind.End).
+			try("put a part of the reason into a file and name it")
+	}
+	plan := engine.Plan{Lines: []engine.Line{{Path: journal, Body: body}}}
 	if err := b.store.Commit(f.Run, f.Family.Layout, plan); err != nil {
 		return refused("cannot adopt the state of %s: %v", brief(f.Key()), err)
 	}

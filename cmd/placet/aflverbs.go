@@ -58,12 +58,13 @@ func (b *bench) wish(ctx context.Context, f reconcile.Found, want wish, reason, 
 	switch {
 	case f.Run.Family != "afl":
 		return usage("cannot %s %s: it is no AFL session", want.word, brief(f.Key()))
-	case by == "" || line(by) != by:
-		return usage("cannot %s as %q: a name is one line of visible characters", want.word, line(by))
 	case v.Absent:
 		return refused("cannot %s %s: %s holds no session", want.word, brief(f.Key()), f.Run.Dir)
 	case v.Final:
 		return refused("cannot %s %s: it is %s, and that is final", want.word, brief(f.Key()), line(string(v.Status)))
+	}
+	if err := checkReason(want.word, v, reason, by); err != nil {
+		return err
 	}
 	if want.final {
 		if reason, err = b.reasonFor(ctx, v, want.word, reason); err != nil {

@@ -13,7 +13,6 @@ import (
 	"placet/engine/store"
 	"placet/layout"
 	"placet/schemas"
-	"placet/templates"
 )
 
 // reply is an answer as the command line gives it.
@@ -101,8 +100,8 @@ func (b *bench) response(t target, r reply) (gate.Response, error) {
 		RequestID: t.Request, Comment: strings.TrimSpace(r.comment), Digest: t.Digest,
 		ProvidedBy: gate.By{User: r.by, Source: "cli"},
 	}
-	if r.by == "" || line(r.by) != r.by {
-		return resp, usage("cannot answer as %q: a name is one line of visible characters", line(r.by))
+	if err := checkName("answer", r.by); err != nil {
+		return resp, err
 	}
 	if err := chooseItems(t, r.selected, &resp); err != nil {
 		return resp, err
@@ -132,8 +131,7 @@ func (b *bench) checkAnswer(t target, resp gate.Response) error {
 	if wrong == "" {
 		return nil
 	}
-	wrong = strings.ReplaceAll(wrong, templates.Code(place), place)
-	return refused("cannot answer %s: %s", t.label(), wrong).try("%s shows what is asked", typed("show", t.Request))
+	return refused("cannot answer %s: %s", t.label(), unquoted(wrong, place)).try("%s shows what is asked", typed("show", t.Request))
 }
 
 // The option that takes a number of attempts, and how many it may give: section

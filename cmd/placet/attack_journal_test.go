@@ -27,16 +27,18 @@ var journalAttacks = []attack{
 
 const shop = ".afl/sessions/shop"
 
+const shopCheckpoints = `approved_at: 2026-01-19T10:30:00Z
+checkpoints:
+  - {id: first, criteria: [it is well], validation: {command: make first}}
+  - {id: second, dependencies: [first], criteria: [it is well], validation: {command: make second}}
+`
+
 // shopSession begins a session of two checkpoints, the second of which waits for the
 // first.
 func (p *place) shopSession() {
 	p.t.Helper()
 	p.write("placet.toml", "")
-	p.write(shop+"/specs/checkpoints.yaml", `approved_at: 2026-01-19T10:30:00Z
-checkpoints:
-  - {id: first, criteria: [it is well], validation: {command: make first}}
-  - {id: second, dependencies: [first], criteria: [it is well], validation: {command: make second}}
-`)
+	p.write(shop+"/specs/checkpoints.yaml", shopCheckpoints)
 	p.once(0)
 	if !p.there(shop+"/delegations/first/iterations/1/prompt.md") || p.secondStarts() {
 		p.t.Fatalf("the session has not begun as it should: %s", p.read(shop+"/state.json"))

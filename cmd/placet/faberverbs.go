@@ -49,12 +49,13 @@ func (b *bench) cancel(f reconcile.Found, reason, by string) error {
 		return usage("cannot cancel %s: it is no FABER run", brief(f.Key()))
 	case reason == "":
 		return usage("cannot cancel %s without a reason", brief(f.Key())).try("add -m REASON")
-	case by == "" || line(by) != by:
-		return usage("cannot cancel as %q: a name is one line of visible characters", line(by))
 	case v.Final:
 		return refused("cannot cancel %s: it is %s, and that is final", brief(f.Key()), line(string(v.Status)))
 	case f.Run.Class != layout.FaberRun:
 		return refused("cannot cancel %s: placet does not serve it", brief(f.Key())).try("%s", typed("explain", f.Run.ID))
+	}
+	if err := checkReason("cancel", v, reason, by); err != nil {
+		return err
 	}
 	done := cancelling{By: by, Reason: reason}
 	body, err := schemas.Encode(done)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -79,6 +80,9 @@ func (b *bench) cycles() ([]optimizer.Entry, error) {
 
 // trigger writes the trigger.json that the command line asks for.
 func (b *bench) trigger(a asking) error {
+	if err := checkWords("trigger", fmt.Sprintf("%q", line(a.workflow)), "the goal", a.goal, ""); err != nil {
+		return err
+	}
 	all, err := b.cycles()
 	if err != nil {
 		return err

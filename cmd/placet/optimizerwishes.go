@@ -42,6 +42,9 @@ func (b *bench) demote(ctx context.Context, f reconcile.Found, reason string) er
 		return refused("cannot demote %s: it is %s, and a level is in hand in running alone", brief(v.Key), line(string(v.Status))).
 			try("%s", typed("explain", brief(v.Key)))
 	}
+	if err := checkWords("demote", brief(v.Key), "the reason", reason, ""); err != nil {
+		return err
+	}
 	if reason, err = b.reasonFor(ctx, v, "demote", reason); err != nil {
 		return err
 	}
@@ -89,8 +92,8 @@ func (b *bench) stopCycle(ctx context.Context, f reconcile.Found, reason, by str
 	if err != nil {
 		return err
 	}
-	if by == "" || line(by) != by {
-		return usage("cannot stop as %q: a name is one line of visible characters", line(by))
+	if err := checkReason("stop", v, reason, by); err != nil {
+		return err
 	}
 	if reason, err = b.reasonFor(ctx, v, "stop", reason); err != nil {
 		return err

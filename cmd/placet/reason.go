@@ -3,7 +3,43 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
+
+	"placet/engine/gate"
+	"placet/templates"
 )
+
+// checkName refuses the name of who gives a verb where it is none.
+func checkName(verb, by string) error {
+	if by == "" || line(by) != by {
+		return usage("cannot %s as %q: a name is one line of visible characters", verb, line(by))
+	}
+	return nil
+}
+
+// checkWords refuses words of a person, and a name, that are longer than an answer's
+// may be. what is what the words are: the reason, for example.
+func checkWords(verb, of, what, words, by string) error {
+	wrong := gate.CheckLimits(what, gate.Answer{Comment: words, By: gate.By{User: by}})
+	if wrong == "" {
+		return nil
+	}
+	return refused("cannot %s %s: %s", verb, of, unquoted(wrong, what))
+}
+
+// unquoted is a sentence of a note that names a place as code, with the place as plain
+// words.
+func unquoted(text, place string) string {
+	return strings.ReplaceAll(text, templates.Code(place), place)
+}
+
+// checkReason refuses a name and a reason that no record may hold.
+func checkReason(verb string, v view, reason, by string) error {
+	if err := checkName(verb, by); err != nil {
+		return err
+	}
+	return checkWords(verb, brief(v.Key), "the reason", reason, by)
+}
 
 // reasonFor is why a person gives something up: what -m says, else what is typed on a
 // terminal.

@@ -106,7 +106,7 @@ func (a Asked) admit(c Claim) reading {
 func (a Asked) checkWords(answer *Answer) string {
 	problem := a.checkResponse(answer)
 	if problem == "" {
-		problem = checkLimits(answer.Path, *answer)
+		problem = CheckLimits(answer.Path, *answer)
 	}
 	if problem == "" {
 		problem = a.checkSelected(answer)

@@ -15,8 +15,9 @@ const (
 	LongestUser = 1 << 10
 )
 
-// checkLimits says which limit an answer exceeds, "" for none.
-func checkLimits(place string, a Answer) string {
+// CheckLimits says which limit an answer exceeds, "" for none. Whatever else holds a
+// person's words and name is held to the same limits.
+func CheckLimits(place string, a Answer) string {
 	if n := len(a.Response) + len(a.Comment); n > LongestAnswer {
 		return longText(place, n)
 	}

@@ -256,7 +256,7 @@ func (a Asked) wasShown(d engine.Digest) bool {
 // verifyRecord checks what somebody wrote into upstream's own records. They know
 // no digests and no comments that an option asks for.
 func (a Asked) verifyRecord(c *Claim) string {
-	if problem := checkLimits(c.Place, c.Answer); problem != "" {
+	if problem := CheckLimits(c.Place, c.Answer); problem != "" {
 		return problem
 	}
 	if a.Request.FreeText() {
