@@ -23,6 +23,7 @@ type attack struct {
 var attacks = slices.Concat(
 	wordsAttacks,
 	gateAttacks,
+	policyAttacks,
 	effectsAttacks,
 	optionAttacks,
 	stateAttacks,

@@ -166,7 +166,7 @@ func (e *examination) configuration() (settings, bool) {
 	e.add(isFine, "config", "", "%s", text)
 	for _, s := range conf.waiting {
 		holds := "the default holds"
-		if slices.Equal(s.key, gatesKey) {
+		if holdsTighter(s.name()) {
 			holds = "the tighter of what was agreed to and what it says holds"
 		}
 		e.add(isWarning, "trust", "placet trust", "%s: %s is not trusted: %s", layer{path: s.path}.place(s.line), s.name(), holds)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -11,66 +10,32 @@ import (
 	"placet/engine/gate"
 )
 
-// Whoever can write placet.toml can write its [gates], or take them out. So what was
-// agreed to last holds until somebody decides anew, and what stands in the file holds
-// besides, where it is tighter: a gate is never opened by a file, nor by a decision
-// that is still to come.
-
 // gatesKey is the table of gates.
 var gatesKey = []string{"gates"}
 
 // gatesWait is what people are told of gates that wait for trust.
-const gatesWait = "[gates] waits for trust: until somebody decides, the tighter of what was agreed to and what placet.toml says holds (placet trust)"
+var gatesWait = tighterWaits("[gates]")
 
 // noGates is the value of a table of gates that holds none.
 const noGates = "{}"
 
-// saidGates are the gates that one configuration file says.
-type saidGates struct {
-	rules  map[string]gateRule
-	own    bool
-	counts bool // the user's own, or agreed to
-}
-
-// rulesOf are the gates of a setting's canonical text. The text is that of a table that
-// was checked, or agreed to.
-func rulesOf(text string) map[string]gateRule {
-	rules := map[string]gateRule{}
-	_ = json.Unmarshal([]byte(text), &rules)
-	return rules
-}
-
-// gates is the agreement to the table of gates that holds, nil for none: the last one.
-func (t trustFile) gates() *trusted {
-	for i, one := range slices.Backward(t.Trusted) {
-		if one.Name == gatesKey[0] {
-			return &t.Trusted[i]
-		}
-	}
-	return nil
-}
-
-// mergeGates settles which gates hold. agreed to are those of the trust file, unless
-// placet.toml says the same: taking them out of it is a change like any other, and
-// waits for trust.
+// mergeGates settles which gates hold. To take them out of placet.toml is a change like
+// any other, and waits for trust.
 func (s *settings) mergeGates(file string) {
-	now, then := map[string]gateRule{}, map[string]gateRule{}
-	if agreed := s.agreed.gates(); agreed != nil && !slices.ContainsFunc(s.saidGates, func(g saidGates) bool { return g.counts && !g.own }) {
-		now = rulesOf(agreed.Text)
-		if agreed.Text != noGates && !slices.ContainsFunc(s.saidGates, func(g saidGates) bool { return !g.own }) {
-			gone := setting{key: gatesKey, text: noGates, path: file}
-			gone.digest = gone.digestOf()
-			gone.sealed = gone.digest
-			s.waiting = append(s.waiting, gone)
-		}
+	now, then, gone := s.sides(gatesKey[0])
+	if gone && now[0] != noGates {
+		s.takeOut(gatesKey, noGates, file)
 	}
-	for _, g := range s.saidGates {
-		maps.Copy(then, g.rules)
-		if g.counts {
-			maps.Copy(now, g.rules)
-		}
+	s.tighten(rulesOf(now), rulesOf(then))
+}
+
+// rulesOf are the gates of tables in their order.
+func rulesOf(texts []string) map[string]gateRule {
+	rules := map[string]gateRule{}
+	for _, text := range texts {
+		maps.Copy(rules, valueOf[map[string]gateRule](text))
 	}
-	s.tighten(now, then)
+	return rules
 }
 
 // tighten makes gates of two tables that ask for what both of them ask for.

@@ -56,11 +56,11 @@ func TestOneAgreementToGates(t *testing.T) {
 	}
 	file.agree(noon, open)
 	file.agree(noon.AddDate(0, 0, 1), closed)
-	if len(file.Trusted) != 2 || file.gates().Text != closed.Text || !file.gatesSince().After(noon.AddDate(0, 0, 1)) {
+	if len(file.Trusted) != 2 || file.last("gates").Text != closed.Text || !file.gatesSince().After(noon.AddDate(0, 0, 1)) {
 		t.Errorf("%+v", file)
 	}
 	file.revoke(noon.AddDate(0, 0, 2), map[engine.Digest]bool{closed.Digest: true})
-	if file.gates() != nil || !file.gatesSince().After(noon.AddDate(0, 0, 2)) {
+	if file.last("gates") != nil || !file.gatesSince().After(noon.AddDate(0, 0, 2)) {
 		t.Errorf("revoked: %+v", file)
 	}
 }

@@ -84,7 +84,9 @@ func (s setting) basis() engine.Digest {
 }
 
 // digestOf is the digest of the setting alone.
-func (s setting) digestOf() engine.Digest { return engine.Sum([]byte(s.name() + "\n" + s.text)) }
+func (s setting) digestOf() engine.Digest { return settingDigest(s.name(), s.text) }
+
+func settingDigest(name, text string) engine.Digest { return engine.Sum([]byte(name + "\n" + text)) }
 
 func (s setting) name() string { return toml.Key(s.key).String() }
 

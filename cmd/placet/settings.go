@@ -62,8 +62,8 @@ type settings struct {
 	waiting, counting []setting
 	// read are the configuration files that were found.
 	read []string
-	// saidGates are the gates of the files, in their order.
-	saidGates []saidGates
+	// said is what the files say of settings with an order, by name, in their order.
+	said map[string][]said
 	// gatesWait names the gates that are the tighter of two, one of which waits for trust.
 	gatesWait map[string]bool
 	// workflows are the tables of [optimizer.workflows] as the files before say.
@@ -125,7 +125,11 @@ func load(from sources) (settings, error) {
 			return s, err
 		}
 	}
-	s.mergeGates(filepath.Join(from.workspace, "placet.toml"))
+	file := filepath.Join(from.workspace, "placet.toml")
+	s.mergeGates(file)
+	if err := s.mergeOrders(file); err != nil {
+		return s, err
+	}
 	s.trustWorker()
 	s.trustCommands()
 	return s, nil
@@ -134,7 +138,7 @@ func load(from sources) (settings, error) {
 func newSettings(contents *provider.Contents) settings {
 	return settings{
 		file: defaults(), contents: contents, trusted: map[engine.Digest]bool{}, allowed: map[engine.Digest]bool{},
-		basis: map[engine.Digest][]engine.Digest{},
+		basis: map[engine.Digest][]engine.Digest{}, said: map[string][]said{},
 	}
 }
 
@@ -301,8 +305,8 @@ func (s *settings) merge(l layer) error {
 		p.sealed = seal(p.digest, p.files)
 		s.stand(p.command, p.basis())
 		counts := p.own && len(p.files) == 0 || s.agrees(p)
-		if slices.Equal(p.key, gatesKey) {
-			s.saidGates = append(s.saidGates, saidGates{rulesOf(p.text), l.own, counts})
+		if name := p.name(); holdsTighter(name) {
+			s.said[name] = append(s.said[name], said{p.text, l.own, counts})
 		}
 		if counts {
 			s.permit(p)

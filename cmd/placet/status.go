@@ -310,8 +310,12 @@ func (b *bench) noteUntrusted(waiting []untrustedLine) {
 			b.w.note("%d more wait for trust: see `placet trust`", len(waiting)-i)
 			break
 		}
-		if u.Name == gatesKey[0] {
+		switch {
+		case u.Name == gatesKey[0]:
 			b.w.note("%s", gatesWait)
+			continue
+		case u.tighter:
+			b.w.note("%s", tighterWaits(line(u.Name)))
 			continue
 		}
 		b.w.note("%s waits for trust and does not count: see `placet trust`", line(u.Name))

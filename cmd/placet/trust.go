@@ -96,7 +96,7 @@ func (t trustFile) stands(of engine.Digest) bool {
 
 // agree adds things that are not agreed to yet. Of a command that was agreed to under
 // the same name only the files are others: what they were does not count any more, nor
-// do other gates than the last ones.
+// does what was agreed to before of a setting with an order.
 func (t *trustFile) agree(now time.Time, things ...untrustedLine) {
 	known := t.digests()
 	for _, u := range things {
@@ -104,18 +104,18 @@ func (t *trustFile) agree(now time.Time, things ...untrustedLine) {
 			continue
 		}
 		known[u.Digest] = true
-		isGates := u.Name == gatesKey[0]
-		if isGates {
+		if u.Name == gatesKey[0] {
 			t.decideGates(now)
 		}
-		t.Trusted = slices.DeleteFunc(t.Trusted, func(one trusted) bool { return one.Name == u.Name && (isGates || one.Of == u.of) })
+		alone := holdsTighter(u.Name)
+		t.Trusted = slices.DeleteFunc(t.Trusted, func(one trusted) bool { return one.Name == u.Name && (alone || one.Of == u.of) })
 		t.Trusted = append(t.Trusted, trusted{u.Name, u.Digest, u.of, u.Text, now.UTC().Format(time.RFC3339), u.argv, u.Files})
 	}
 }
 
 // revoke takes back the things with these digests.
 func (t *trustFile) revoke(now time.Time, digests map[engine.Digest]bool) {
-	if agreed := t.gates(); agreed != nil && digests[agreed.Digest] {
+	if agreed := t.last(gatesKey[0]); agreed != nil && digests[agreed.Digest] {
 		t.decideGates(now)
 	}
 	t.Trusted = slices.DeleteFunc(t.Trusted, func(one trusted) bool { return digests[one.Digest] })

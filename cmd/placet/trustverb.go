@@ -21,8 +21,10 @@ func trustCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "trust [NAME@DIGEST|DIGEST|NAME]…", Short: "Agree to commands and policy settings of the workspace",
 		Long: `A workspace is data, not a program: a command or a policy setting that stands in
-one of its files counts only after you have agreed to it. Without an argument
-this shows what waits, and what is agreed to.
+one of its files counts only after you have agreed to it. Where one value of a
+setting is tighter than another, the tighter of what you agreed to last and what is
+written holds until you decide. Without an argument this shows what waits, and what
+is agreed to.
 
 You agree to what was shown: name it with the digest beside it, as in
 placet trust faber.resume@0123456789ab. On a terminal the name alone will do: the
@@ -63,8 +65,9 @@ type untrustedLine struct {
 	// Files says, by name, what the files are.
 	Files map[string]string `json:"files,omitempty"`
 
-	of   engine.Digest // of the thing alone
-	argv []string      // of a command that a document names
+	of      engine.Digest // of the thing alone
+	argv    []string      // of a command that a document names
+	tighter bool          // of it and of what was agreed to the tighter holds while it waits
 }
 
 // untrusted lists what waits for trust: settings first, then what the runs'
@@ -72,11 +75,11 @@ type untrustedLine struct {
 func (b *bench) untrusted(views []view) []untrustedLine {
 	lines := []untrustedLine{}
 	for _, s := range b.settings.waiting {
-		lines = append(lines, untrustedLine{s.name(), s.sealed, s.text, layer{path: s.path}.place(s.line), s.files, s.digest, nil})
+		lines = append(lines, untrustedLine{s.name(), s.sealed, s.text, layer{path: s.path}.place(s.line), s.files, s.digest, nil, holdsTighter(s.name())})
 	}
 	for _, v := range views {
 		for _, u := range v.Untrusted {
-			l := untrustedLine{u.Name, u.Digest, u.Text, v.Key.String(), nil, u.Digest, u.Argv}
+			l := untrustedLine{u.Name, u.Digest, u.Text, v.Key.String(), nil, u.Digest, u.Argv, false}
 			if u.Argv != nil {
 				l.Files = b.contents.Of(b.contents.Where(u.Prefer), u.Argv)
 				l.Digest = seal(u.Digest, l.Files)
@@ -126,15 +129,25 @@ func (b *bench) listTrust() error {
 		}
 		switch {
 		case len(waiting) > 0:
-			but := ""
-			if slices.ContainsFunc(waiting, func(u untrustedLine) bool { return u.Name == gatesKey[0] }) {
-				but = ", but of gates the tighter hold until you decide"
-			}
-			b.w.say("\nNothing that waits has any effect%s. To agree: %s", but, typed("trust", exactly(waiting[0].Name, waiting[0].Digest)))
+			b.w.say("\nNothing that waits has any effect%s. To agree: %s", butTighter(waiting), typed("trust", exactly(waiting[0].Name, waiting[0].Digest)))
 		case len(b.agreed.Trusted) == 0:
 			b.w.say("nothing waits for trust")
 		}
 	})
+}
+
+// butTighter names what has an effect while it waits.
+func butTighter(waiting []untrustedLine) string {
+	var names []string
+	for _, u := range waiting {
+		if u.tighter {
+			names = append(names, line(u.Name))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf(", but of %s the tighter holds until you decide", strings.Join(names, ", "))
 }
 
 // noteUntrustable says why nothing can be trusted, where that is so.

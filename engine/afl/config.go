@@ -42,6 +42,13 @@ type Config struct {
 // DefaultConfig is what holds where nothing is configured.
 func DefaultConfig() Config { return Config{Enabled: true} }
 
+// Reviews and Validations are the words of these settings, the tightest first, which is
+// built in.
+var (
+	Reviews     = []string{reviewPerson, reviewExternal, reviewOff}
+	Validations = []string{validateCommand, validateResult}
+)
+
 // Words of settings.
 const (
 	validateCommand = "command"
@@ -126,8 +133,8 @@ func (c Config) settle(below []layer) (settings, *badSetting) {
 		Workers:           p.number("parallel_workers", c.ParallelWorkers, 3, 1, 32),
 		EscalateDesign:    p.flag("escalation_on_design_mismatch", c.EscalationOnDesignMismatch, true),
 		PatternAfter:      p.number("pattern_after", c.PatternAfter, 3, 2, 20),
-		Review:            p.policy("review", c.Review, reviewPerson, reviewPerson, reviewExternal, reviewOff),
-		Validation:        p.policy("validation", c.Validation, validateCommand, validateCommand, validateResult),
+		Review:            p.policy("review", c.Review, Reviews),
+		Validation:        p.policy("validation", c.Validation, Validations),
 		ValidationTimeout: p.length("validation_timeout", c.ValidationTimeout, 120*time.Second, time.Second, 24*time.Hour),
 		EscalateUnclear:   p.flag("escalate_unclear", c.EscalateUnclear, true),
 		EscalateOnPattern: p.flag("escalate_on_pattern", c.EscalateOnPattern, false),
@@ -240,8 +247,9 @@ func (p *picker) word(key string, own *string, builtIn string, offered ...string
 
 // policy is a word that decides what may happen without a person. A document
 // of the workspace may not loosen it: another word than the built-in one counts
-// there only once the owner has agreed to it.
-func (p *picker) policy(key string, own *string, builtIn string, offered ...string) string {
+// there only once the owner has agreed to it. The first word is built in.
+func (p *picker) policy(key string, own *string, offered []string) string {
+	builtIn := offered[0]
 	v, ok := p.from(key)
 	if own != nil || !ok {
 		return p.word(key, own, builtIn, offered...)
