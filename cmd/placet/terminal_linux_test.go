@@ -16,10 +16,7 @@ import (
 // terminal runs placet on a terminal of its own and types keys once it asks.
 func (p *place) terminal(keys string, args ...string) (string, int) {
 	p.t.Helper()
-	s := p.onTerminal(80, args...)
-	s.await("(y/N)")
-	s.keys(keys)
-	return s.end()
+	return p.onTerminal(80, args...).typed("(y/N)", keys)
 }
 
 // session is placet on a terminal.
@@ -88,6 +85,14 @@ func (s *session) keys(keys string) {
 	if _, err := io.WriteString(s.master, keys); err != nil {
 		s.p.t.Fatal(err)
 	}
+}
+
+// typed types keys once the terminal shows a text, and ends.
+func (s *session) typed(text, keys string) (string, int) {
+	s.p.t.Helper()
+	s.await(text)
+	s.keys(keys)
+	return s.end()
 }
 
 // end waits until placet has ended and returns what the terminal showed. What was
