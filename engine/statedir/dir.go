@@ -29,6 +29,24 @@ type Unusable struct {
 	Path    string // "" where it is not known where it would be
 	Problem string
 	Try     string
+	// Cause is the error number behind the problem, 0 where the system gave none. Of
+	// a full disk it says that the same folder may be usable later.
+	Cause syscall.Errno
+}
+
+// unusable says that an error of the system is in the way.
+func unusable(path string, err error, try string) *Unusable {
+	e := &Unusable{Path: path, Problem: err.Error(), Try: try}
+	_ = errors.As(err, &e.Cause)
+	return e
+}
+
+// Unwrap returns the cause, nil where there is none.
+func (e *Unusable) Unwrap() error {
+	if e.Cause == 0 {
+		return nil
+	}
+	return e.Cause
 }
 
 func (e *Unusable) Error() string {
@@ -98,7 +116,7 @@ func Create(stateHome, workspace string) (*Dir, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, &Unusable{Path: path, Problem: err.Error(), Try: "make its parent folder writable, or set XDG_STATE_HOME"}
+		return nil, unusable(path, err, "make its parent folder writable, or set XDG_STATE_HOME")
 	}
 	if err := private(path); err != nil {
 		return nil, err
@@ -112,7 +130,7 @@ func open(path string) (*Dir, error) {
 		return nil, fmt.Errorf("there is no state folder: %w", err)
 	}
 	if err != nil {
-		return nil, &Unusable{Path: path, Problem: err.Error(), Try: "set XDG_STATE_HOME to a folder of your own"}
+		return nil, unusable(path, err, "set XDG_STATE_HOME to a folder of your own")
 	}
 	return &Dir{path: path, root: root}, nil
 }
@@ -126,7 +144,7 @@ func private(path string) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return &Unusable{Path: path, Problem: err.Error(), Try: "set XDG_STATE_HOME to a folder of your own"}
+			return unusable(path, err, "set XDG_STATE_HOME to a folder of your own")
 		default:
 			if problem, try := exposed(at, info, depth); problem != "" {
 				return &Unusable{Path: path, Problem: problem, Try: try}

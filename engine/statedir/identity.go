@@ -3,8 +3,8 @@ package statedir
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +18,11 @@ func id(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if objects, ok := objectStore(root); ok {
+	objects, err := objectStore(root)
+	if err != nil {
+		return "", err
+	}
+	if objects != "" {
 		of, err := identify(objects)
 		if err != nil {
 			return "", err
@@ -43,52 +47,68 @@ func identify(dir string) (string, error) {
 }
 
 // objectStore returns the folder of the objects of the git repository that a
-// workspace is the work tree of; ok is false where it is none. A linked work tree
-// shares the objects of its main one.
-func objectStore(root string) (dir string, ok bool) {
+// workspace is the work tree of, "" where it is none. A linked work tree shares the
+// objects of its main one.
+func objectStore(root string) (dir string, err error) {
 	git := filepath.Join(root, ".git")
-	if body, err := readLine(git); err == nil {
-		to, found := strings.CutPrefix(body, "gitdir: ")
+	named, err := readLine(git)
+	if err != nil {
+		return "", err
+	}
+	if named != "" {
+		to, found := strings.CutPrefix(named, "gitdir: ")
 		if !found {
-			return "", false
+			return "", nil
 		}
 		git = absolute(root, to)
 	}
-	if common, err := readLine(filepath.Join(git, "commondir")); err == nil {
+	common, err := readLine(filepath.Join(git, "commondir"))
+	if err != nil {
+		return "", err
+	}
+	if common != "" {
 		git = absolute(git, common)
 	}
 	objects, err := filepath.EvalSymlinks(filepath.Join(git, "objects"))
 	if err != nil {
-		return "", false
+		return "", trouble(err)
 	}
 	info, err := os.Stat(objects)
-	return objects, err == nil && info.IsDir()
+	if err != nil || !info.IsDir() {
+		return "", trouble(err)
+	}
+	return objects, nil
+}
+
+// trouble returns the error if it is about the machine, not about what is there, and
+// nil otherwise: a repository that cannot be looked at now is not none.
+func trouble(err error) error {
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		if errors.Is(err, errno) {
+			return err
+		}
+	}
+	return nil
 }
 
 // longestLine is more than any path.
 const longestLine = 8 << 10
 
-// readLine returns the only line of a small regular file. What is opened may be
-// anything: nothing is waited for.
+// readLine returns the only line of a small regular file, "" where there is none. What
+// is opened may be anything: nothing is waited for.
 func readLine(name string) (string, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", err
+		return "", trouble(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() || info.Size() > longestLine {
-		return "", fs.ErrInvalid
+	if err != nil || !info.Mode().IsRegular() || info.Size() > longestLine {
+		return "", trouble(err)
 	}
 	body := make([]byte, info.Size())
 	n, err := f.Read(body)
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimRight(string(body[:n]), "\r\n"), nil
+	return strings.TrimRight(string(body[:n]), "\r\n"), trouble(err)
 }
 
 func absolute(from, to string) string {

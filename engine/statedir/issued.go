@@ -80,7 +80,7 @@ func (d *Dir) Issue(run string, docs []engine.Document) error {
 	defer one.Unlock()
 	before, err := d.Read(name, 2*longestRecord)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot record what is written, in %s: %w", d.path, err)
+		return d.cannotRecord(name, err)
 	}
 	lines := newLines(parse(before), docs)
 	if len(lines) == 0 {
@@ -95,9 +95,18 @@ func (d *Dir) Issue(run string, docs []engine.Document) error {
 		err = d.add(name, lines, len(before) == 0, slices.ContainsFunc(docs, func(doc engine.Document) bool { return doc.Kind != layout.KindReceipt }))
 	}
 	if err != nil {
-		return fmt.Errorf("cannot record what is written, in %s: %w", d.path, err)
+		return d.cannotRecord(name, err)
 	}
 	return nil
+}
+
+// cannotRecord names a record once: of a longer line a reader may see the beginning only.
+func (d *Dir) cannotRecord(name string, err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return fmt.Errorf("cannot record what is written, in %s: %w", filepath.Join(d.path, name), err)
 }
 
 // newLines are the lines of contents that are not the newest of their path already.

@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"placet/engine"
 	"placet/engine/statedir"
@@ -117,6 +120,33 @@ func TestALinkedWorkTreeIsBoundToTheObjectsOfItsMainOne(t *testing.T) {
 	}
 	if after, _ := statedir.Path(home, workspace); after == before || before == "" {
 		t.Errorf("%q before, %q after", before, after)
+	}
+}
+
+// A workspace that cannot be looked at now is not another one, and what cannot be opened
+// for want of descriptors may be later.
+func TestWithoutDescriptorsNoOtherFolderIsTaken(t *testing.T) {
+	home, workspace := folders(t)
+	objects := filepath.Join(filepath.Dir(workspace), "main", ".git", "objects")
+	if err := os.MkdirAll(objects, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(workspace+"/.git", []byte("gitdir: "+filepath.Dir(objects)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: limit.Max}); err != nil {
+		t.Skipf("cannot lower the limit: %v", err)
+	}
+	path, err := statedir.Path(home, workspace)
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("takes %s: %v", path, err)
 	}
 }
 
