@@ -33,12 +33,24 @@ func (p *problem) Unwrap() error { return p.cause }
 
 // usage is a problem with the command line or the configuration.
 func usage(format string, args ...any) *problem {
-	return &problem{code: exitUsage, text: fmt.Sprintf(format, args...)}
+	return newProblem(exitUsage, format, args)
 }
 
 // refused is a problem with what was asked for.
 func refused(format string, args ...any) *problem {
-	return &problem{code: exitProblem, text: fmt.Sprintf(format, args...)}
+	return newProblem(exitProblem, format, args)
+}
+
+// newProblem words a problem. Its cause is the last error among the arguments: whoever
+// may wait must see that the machine is behind it.
+func newProblem(code int, format string, args []any) *problem {
+	p := &problem{code: code, text: fmt.Sprintf(format, args...)}
+	for _, arg := range args {
+		if err, ok := arg.(error); ok {
+			p.cause = err
+		}
+	}
+	return p
 }
 
 // try adds the next thing to do.

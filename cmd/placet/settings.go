@@ -272,9 +272,7 @@ func (from sources) layers() ([]layer, error) {
 			err = bounded(body)
 		}
 		if err != nil {
-			p := usage("cannot read the configuration %q: %v", path, plain(err))
-			p.cause = err
-			return nil, p
+			return nil, usage("cannot read the configuration %q: %v", path, plain(err))
 		}
 		layers = append(layers, layer{path: path, body: body, own: !within(path, from.workspace)})
 	}

@@ -65,7 +65,11 @@ func folder(p string) (string, error) {
 	if err != nil {
 		return "", usage("cannot use %q as the workspace: %v", p, err)
 	}
-	if info, err := os.Stat(resolved); err != nil || !info.IsDir() {
+	info, err := os.Stat(resolved)
+	if err != nil {
+		return "", usage("cannot use %q as the workspace: %v", p, err)
+	}
+	if !info.IsDir() {
 		return "", usage("cannot use %q as the workspace: it is not a folder", p).try("-C takes the folder that holds .fractary and the like")
 	}
 	return resolved, nil
