@@ -69,7 +69,8 @@ func (w *world) doctor() error {
 	e.fileSystem()
 	e.inotify()
 	if conf, ok := e.configuration(); ok {
-		e.runs(w.bench(root, conf, setup{}))
+		state, _ := w.stateDir(root, false) // configuration said what is wrong with it
+		e.runs(w.bench(root, conf, setup{}, state))
 	}
 	sick := slices.ContainsFunc(e.lines, func(d diagnosis) bool { return d.Verdict == isProblem })
 	err = w.answer(map[string]any{"workspace": root, "lines": e.lines}, func() {

@@ -84,3 +84,70 @@ func TestWatchWaitsForItsConfiguration(t *testing.T) {
 		t.Errorf("a wrong configuration ends with %d: %s", code, out)
 	}
 }
+
+// The workspace or the state folder is on a disk on which nothing can be written at the
+// very first call: the daemon says so, decides nothing, and goes on by itself once it
+// can write.
+func TestWatchBeginsOnAScarceDisk(t *testing.T) {
+	t.Parallel()
+	for _, s := range scarcities {
+		t.Run(s.name+", workspace", func(t *testing.T) {
+			t.Parallel()
+			root := filepath.Join(t.TempDir(), "w")
+			mountTmpfs(t, root, s.options)
+			s.beginsOn(newPlace(t, root, 1), root)
+		})
+		t.Run(s.name+", state folder", func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, t.TempDir(), 1)
+			mountTmpfs(t, p.stateHome(), s.options)
+			s.beginsOn(p, p.stateHome())
+		})
+	}
+}
+
+// beginsOn starts a daemon of one run while the disk at dir is scarce.
+func (s scarcity) beginsOn(p *place, dir string) {
+	p.t.Helper()
+	end := s.bring(p.t, dir)
+	d := p.start()
+	defer d.stop(syscall.SIGTERM)
+	word := ": " + s.word
+	p.until("the daemon says that it cannot write", 20*time.Second, func() bool { return strings.Contains(d.said(), word) || p.opened() })
+	if p.opened() {
+		p.t.Errorf("a form is written: %s", d.said())
+	}
+	end()
+	p.await(d)
+	p.until("the form is written: "+d.said(), 70*time.Second, p.opened)
+	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
+	p.until("the run is answered", 20*time.Second, func() bool { return p.answered(0) })
+	p.verify(0, "approve")
+	if records, _ := filepath.Glob(filepath.Join(p.stateHome(), "placet", "workspaces", "*", "issued", "*", "*")); len(records) != 1 {
+		p.t.Errorf("records of what was written: %q", records)
+	}
+	if n := strings.Count(d.said(), word); n > 2 {
+		p.t.Errorf("said %d times:\n%s", n, d.said())
+	}
+}
+
+// Of so few files that a start needs more, whichever of its steps lacks them: the
+// daemon waits, and ends in order when it is told to. With fewer than 8 Go's runtime
+// ends the process before anything of placet runs.
+func TestWatchWaitsForFiles(t *testing.T) {
+	t.Parallel()
+	for n := 8; n <= 16; n++ {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, t.TempDir(), 1)
+			d := p.start("sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@" --metrics localhost:0`, n), "sh")
+			p.until("the daemon waits or serves", 20*time.Second, func() bool {
+				return strings.Contains(d.said(), "cannot begin") || strings.Contains(d.said(), "placet: watching") || d.isOver()
+			})
+			d.stop(syscall.SIGTERM)
+			if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+				t.Errorf("ended with %d: %s", code, d.said())
+			}
+		})
+	}
+}

@@ -197,6 +197,16 @@ func (d *daemon) follow(lines *bufio.Scanner) {
 	}
 }
 
+// isOver reports whether the daemon has closed its standard error.
+func (d *daemon) isOver() bool {
+	select {
+	case <-d.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 func (d *daemon) said() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"placet/engine/faber"
 	"placet/engine/optimizer"
 	"placet/engine/provider"
+	"placet/engine/reconcile"
 	"placet/engine/statedir"
 )
 
@@ -142,11 +143,15 @@ func newSettings(contents *provider.Contents) settings {
 	}
 }
 
-// agreed reads the trust file. problem says why nothing can be trusted here.
+// agreed reads the trust file. problem says why nothing can be trusted here. Where the
+// machine is in trouble, what was agreed to is not known: that is an error.
 func (from sources) agreed() (t trustFile, problem, err error) {
 	dir, err := statedir.Open(from.stateHome, from.workspace)
 	if errors.Is(err, fs.ErrNotExist) {
 		return trustFile{SchemaVersion: 1}, nil, nil
+	}
+	if reconcile.OfMachine(err) {
+		return trustFile{}, nil, err
 	}
 	if err != nil {
 		return trustFile{SchemaVersion: 1}, err, nil

@@ -125,7 +125,7 @@ func (t *tap) serve(b *bench, watcher *watch.Watcher, log *slog.Logger) {
 // close ends what listen and serve began.
 func (t *tap) close() {
 	switch {
-	case t == nil:
+	case t == nil || t.listener == nil:
 	case t.server == nil:
 		_ = t.listener.Close()
 	default:

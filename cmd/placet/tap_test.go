@@ -81,7 +81,7 @@ func tapped(t *testing.T) (tap *tap, url string) {
 	var said bytes.Buffer
 	w := &world{err: &said, now: time.Now, getenv: func(string) string { return "" }}
 	log := slog.New(slog.DiscardHandler)
-	b := w.bench(t.TempDir(), settings{file: defaults()}, setup{log: log, live: true})
+	b := w.bench(t.TempDir(), settings{file: defaults()}, setup{log: log, live: true}, nil)
 	watcher, err := watch.New(b.root, log)
 	if err != nil {
 		t.Fatal(err)

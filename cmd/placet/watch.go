@@ -70,39 +70,25 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 		log = slog.New(slog.NewJSONHandler(w.err, nil))
 	}
 	var runner *provider.Runner
-	s := setup{log: log, moved: moves.moved, refused: &refusalLog{log: log}, metrics: t.counts(), live: true, recall: true, runner: func(b *bench) *provider.Runner {
+	s := setup{log: log, moved: moves.moved, refused: &refusalLog{log: log}, metrics: t.counts(), live: true, recall: true, remembers: true, runner: func(b *bench) *provider.Runner {
 		runner = b.runner(log)
 		return runner
 	}}
 	var b *bench
-	err := reconcile.Persist(ctx, log, func() (err error) {
-		b, err = w.open(s)
-		return err
-	}, func(err error) bool { return !reconcile.OfMachine(err) })
-	if err != nil {
-		return orderly(err)
-	}
-	var unlock func()
-	err = reconcile.Persist(ctx, log, func() (err error) {
-		unlock, err = b.lockWorkspace()
-		return err
-	}, func(err error) bool { return errors.Is(err, store.ErrBusy) })
-	if errors.Is(err, store.ErrBusy) {
-		return refused("cannot watch %q: another placet serves it already", b.root).try("placet status shows where the runs stand; stop that daemon first to start another")
-	}
-	if err != nil {
-		return orderly(err)
-	}
-	defer unlock()
-	if err := t.listen(); err != nil {
-		return err
-	}
+	unlock := func() {}
+	defer func() { unlock() }()
 	defer t.close()
+	err := begin(ctx, log,
+		func() (err error) { b, err = w.open(s); return err },
+		func() error { return b.serve(&unlock) },
+		t.listen,
+		func() error { return runner.Recover() },
+	)
+	if err != nil {
+		return orderly(err)
+	}
 	b.noteLeftovers()
 	go b.hideScratch(log)
-	if err := reconcile.Persist(ctx, log, runner.Recover, func(error) bool { return false }); err != nil {
-		return orderly(err)
-	}
 	watcher, err := watch.New(b.root, log)
 	if err != nil {
 		return err
@@ -127,6 +113,34 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 		err = taken
 	}
 	return errors.Join(orderly(err), leave(runner))
+}
+
+// begin takes the steps of a start in their order, each until it succeeds: a machine in
+// trouble is waited for. What a person must change ends the start.
+func begin(ctx context.Context, log *slog.Logger, steps ...func() error) error {
+	return reconcile.Persist(ctx, log, func() error {
+		for ; len(steps) > 0; steps = steps[1:] {
+			if err := steps[0](); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(err error) bool {
+		var p *problem
+		return errors.As(err, &p) && !reconcile.OfMachine(err)
+	})
+}
+
+// serve takes the lock of the workspace, for this daemon alone.
+func (b *bench) serve(unlock *func()) error {
+	release, err := b.lockWorkspace()
+	if errors.Is(err, store.ErrBusy) {
+		return refused("cannot watch %q: another placet serves it already", b.root).try("placet status shows where the runs stand; stop that daemon first to start another")
+	}
+	if err == nil {
+		*unlock = release
+	}
+	return err
 }
 
 // outliveReaders keeps the process from ending when nobody reads its output any

@@ -35,7 +35,7 @@ type bench struct {
 	settings
 	store *store.Store
 	// stateDir is nil where there is none; stateless says why, nil where none was
-	// made yet.
+	// to be made yet.
 	stateDir  *statedir.Dir
 	stateless error
 	families  []reconcile.Family
@@ -75,6 +75,9 @@ type setup struct {
 	runner func(*bench) *provider.Runner
 	// recall has runs recalled from an earlier look.
 	recall bool
+	// remembers says that the state folder is waited for while the machine is in trouble:
+	// what is written without it passes for somebody else's later.
+	remembers bool
 	// live reads the settings again when they change.
 	live bool
 	// noCommands takes the commands out of the settings, so that no attempt is
@@ -120,10 +123,17 @@ func (w *world) open(s setup) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.bench(root, conf, s), nil
+	state, err := w.stateDir(root, s.runner != nil)
+	if s.remembers && reconcile.OfMachine(err) {
+		return nil, fmt.Errorf("%w (XDG_STATE_HOME can name another place)", err)
+	}
+	b := w.bench(root, conf, s, state)
+	b.stateless = err
+	return b, nil
 }
 
-func (w *world) bench(root string, conf settings, s setup) *bench {
+// bench sets everything up over a state folder, nil for none.
+func (w *world) bench(root string, conf settings, s setup, state *statedir.Dir) *bench {
 	if s.log == nil {
 		s.log = slog.New(newSpeech(w.err, slog.LevelWarn))
 	}
@@ -133,13 +143,12 @@ func (w *world) bench(root string, conf settings, s setup) *bench {
 	if s.tryNow {
 		conf.Optimizer.TryNow = w.now()
 	}
-	b := &bench{w: w, root: root, settings: conf}
+	b := &bench{w: w, root: root, settings: conf, stateDir: state}
 	b.onlyLooks()
 	if s.live {
 		b.changing = newLive(w.sources(root), conf, s.log, w.now)
 	}
 	workers, waiting, files := sideBySide()
-	b.stateDir, b.stateless = w.stateDir(root, s.runner != nil)
 	b.store = store.New(store.OS(root), store.Options{Now: w.now, Log: s.log, Parallel: files, Record: b.record()})
 	if b.changing != nil {
 		b.changing.away = b.store.Away

@@ -37,6 +37,10 @@ type Unusable struct {
 // unusable says that an error of the system is in the way.
 func unusable(path string, err error, try string) *Unusable {
 	e := &Unusable{Path: path, Problem: err.Error(), Try: try}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) { // Path is enough to read
+		e.Problem = fmt.Sprintf("%s: %v", pathErr.Op, pathErr.Err)
+	}
 	_ = errors.As(err, &e.Cause)
 	return e
 }
