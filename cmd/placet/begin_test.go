@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -85,5 +86,23 @@ func TestWithoutDescriptorsAgreementIsNotKnown(t *testing.T) {
 	withoutFiles(t, func() { _, untrusted, err = from.agreed() })
 	if untrusted != nil || !reconcile.OfMachine(err) {
 		t.Errorf("nothing can be trusted: %v, %v", untrusted, err)
+	}
+}
+
+// Without descriptors no address can be taken, and no name is unknown for that.
+func TestWithoutDescriptorsMetricsAreWaitedFor(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "localhost:0"} {
+		tap, err := newTap(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		withoutFiles(t, func() { err = tap.listen() })
+		if !reconcile.OfMachine(err) || !strings.Contains(err.Error(), "too many open files") {
+			t.Errorf("%s: %v", address, err)
+		}
+		if err := tap.listen(); err != nil {
+			t.Errorf("%s later: %v", address, err)
+		}
+		tap.close()
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,9 @@ func (t *tap) listen() error {
 		return nil
 	}
 	l, err := net.Listen("tcp", t.address)
+	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
+		err = cmp.Or(lacksFiles(), err)
+	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return usage("cannot answer for metrics at %s: the port is in use", line(t.address)).try("another port; 0 takes a free one")
@@ -92,6 +96,19 @@ func (t *tap) listen() error {
 	}
 	t.listener = l
 	t.few = &fewAtOnce{Listener: l, slots: make(chan struct{}, fewConns), closed: make(chan struct{})}
+	return nil
+}
+
+// lacksFiles reports whether as many files as a name is looked up in cannot be opened
+// now: the resolver calls a name unknown then.
+func lacksFiles() error {
+	for range 4 {
+		fd, err := syscall.Dup(0)
+		if err != nil {
+			return err
+		}
+		defer syscall.Close(fd)
+	}
 	return nil
 }
 
