@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,7 +153,7 @@ func butTighter(waiting []untrustedLine) string {
 
 // noteUntrustable says why nothing can be trusted, where that is so.
 func (b *bench) noteUntrustable() {
-	if err := b.settings.untrustable; err != nil {
+	if err := cmp.Or(b.settings.untrustable, b.stateless); err != nil {
 		p := untrustable(err)
 		b.w.note("%s; try: %s", line(p.text), line(p.hint))
 	}
