@@ -40,6 +40,7 @@ type live struct {
 	looks  int32 // passes so far
 	first  bool  // the first pass is not over
 	anew   bool  // its watches are not to be trusted
+	unsure bool  // the last look may not have seen what the print shows
 }
 
 // rest is why a run is not looked at although it was marked: until a moment,

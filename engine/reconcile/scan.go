@@ -352,18 +352,20 @@ func portion(rest *float64, n int, part float64) int {
 	return whole
 }
 
-// compareLive marks a run whose print changed. That nobody said so means that
-// its watches may stand on other folders: they are made anew. A file of which no
-// look asks, because it was written once, may have changed in place all the same.
+// compareLive marks a run whose print changed, or shows what no look may have seen. That
+// nobody said that it changed means that its watches may stand on other folders: they are
+// made anew. A file of which no look asks, because it was written once, may have changed
+// in place all the same.
 func (s *session) compareLive(again *store.Again, lv *live) {
 	print := s.printOf(again, lv)
-	var changed bool
+	var changed, unsure bool
 	s.book.do(func() {
+		unsure = lv.unsure
 		if changed = lv.sights == "" || lv.print != print; changed {
 			lv.anew = true
 		}
 	})
-	if changed || !s.l.o.Store.Verify(layout.Run{Dir: lv.dir(), State: lv.state}) {
+	if changed || unsure || !s.l.o.Store.Verify(layout.Run{Dir: lv.dir(), State: lv.state}) {
 		s.dirty.mark(lv.state)
 	}
 }

@@ -84,6 +84,35 @@ func TestWhatHoldsRunsUpIsToldByItsError(t *testing.T) {
 	})
 }
 
+// Without file events, an answer that comes after the last look of a pass and before the
+// pass is over is found all the same, whichever pass it is.
+func TestAnAnswerAtTheEndOfAPassIsFoundWithoutEvents(t *testing.T) {
+	for pass, given := 1, true; given; pass++ {
+		synctest.Test(t, func(t *testing.T) {
+			var w *world
+			passes := 0
+			given = false
+			w = newWorld(t, func(o *Options) {
+				o.Passed = func(layout.Run, time.Duration) {
+					if passes++; passes == pass {
+						w.answer("a", "yes")
+						given = true
+					}
+				}
+			})
+			w.toy("a", toyState{Target: 2})
+			s := w.start(deaf)
+			time.Sleep(within)
+			s.stop()
+			if got := w.state("a").Status; given && got != "over" {
+				t.Errorf("an answer at the end of pass %d: the run is %s\n%s", pass, got, w.log)
+			}
+			given = given && pass < 16
+			t.Logf("pass %d of %d", pass, passes)
+		})
+	}
+}
+
 // More runs than are counted in one go: none is missed, none counted twice.
 func TestManyRunsAreCountedInParts(t *testing.T) {
 	b := newBook([]Family{{toyLayout{}, toyMachine{}}})

@@ -261,24 +261,26 @@ func (s *session) haste(lv *live, p *pass) {
 func (lv *live) cooldown() time.Duration { return time.Duration(lv.cool) * time.Millisecond }
 
 // note remembers what to stat of a run to see whether it changed, and how it
-// stands.
+// stands. The print is taken after the look: where it is another than before, what it
+// shows may have been written in between, and only a file event would tell. A print that
+// is the same before and after a look is what the look has seen.
 func (s *session) note(lv *live, p *pass) uint64 {
 	paths := sights(p.last.loaded, lv.dirs)
 	if len(paths) == 0 {
 		paths = []string{p.f.Run.Dir}
 	}
-	return s.noteSights(lv, p.f, paths, peek(p.f, p.last.snap.Doc(p.f.Run.State)))
-}
-
-func (s *session) noteSights(lv *live, f Found, paths []string, status engine.Peek) uint64 {
-	packed := pack(f.Run.Dir, paths)
-	print := s.l.o.Store.Glance(f.Run.Dir, packed)
-	var began bool
+	packed, status := pack(p.f.Run.Dir, paths), peek(p.f, p.last.snap.Doc(p.f.Run.State))
+	print := s.l.o.Store.Glance(p.f.Run.Dir, packed)
+	var began, changed bool
 	s.book.do(func() {
 		s.book.setSights(lv, packed)
 		began = (lv.status == engine.Peek{}) != (status == engine.Peek{})
-		lv.print, lv.status = print, status
+		changed = lv.print != print
+		lv.print, lv.status, lv.unsure = print, status, false
 	})
+	if changed && !s.w.Untouched(p.last.began.Add(-longAgo), paths...) {
+		s.book.do(func() { lv.unsure = true })
+	}
 	if began {
 		s.rank(lv)
 	}
