@@ -10,6 +10,7 @@
 #   cover        statement coverage, and whether it is enough
 #   bench        the figures, as ratios to a floor measured in the same run
 #   bench-smoke  the same in small: does every measurement still run?
+#   size         the lines of code, by package
 #   torture      the fault laboratory: in memory for TORTURETIME, then the real
 #                binary; ten minutes at most
 #   clean        removes what the above made
@@ -28,7 +29,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unve
 MACHINES := engine/afl engine/faber engine/optimizer
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build demo test bench bench-smoke torture lint race fuzz fuzz-long cover clean need-git
+.PHONY: build demo test bench bench-smoke size torture lint race fuzz fuzz-long cover clean need-git
 
 build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
@@ -54,6 +55,9 @@ bench-smoke: build
 torture: need-git
 	@$(GO) run ./torture -for $(TORTURETIME) -seed $(TORTURESEED)
 	@PLACET_TORTURE=full $(GO) test ./cmd/placet -run '^TestTorture' -timeout 5m -count=1 -v
+
+size:
+	@$(GO) run ./internal/size
 
 lint:
 	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$bad" ] || { echo "not formatted, run gofmt -w on:" >&2; echo "$$bad" >&2; exit 1; }
