@@ -1,6 +1,7 @@
 package afl
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -104,14 +105,16 @@ func TestWhatCannotBeReadInPlacetsPlaceIsSaid(t *testing.T) {
 	w := escalatedWorld(t, cp{id: "a"}, cp{id: "b"})
 	id := w.answer(typeEscalation, optRetryMore, nil)
 	w.settle()
-	for rel, note := range map[string]string{
+	notes := map[string]string{
 		"delegations/a/iterations/2/prompt.md":   "delegations/a/iterations/2/prompt.md.problem.md",
 		"delegations/a/iterations/1/feedback.md": "delegations/a/iterations/1/feedback.md.problem.md",
 		"delegations/a/status.json":              "delegations/a/status.json.problem.md",
 		"delegations/status.json":                "delegations/status.json.problem.md",
 		"delegations/a/escalation.md":            "delegations/a/escalation.md.problem.md",
 		"requests/" + id + "/receipt.json":       "requests/" + id + "/problem.md",
-	} {
+	}
+	for _, rel := range slices.Sorted(maps.Keys(notes)) {
+		note := notes[rel]
 		body, state := w.Read(rel), w.Read("state.json")
 		w.Write(rel, "unusable:it is a link")
 		took(t, w.settle())

@@ -23,8 +23,9 @@ type Desk struct {
 	T testing.TB
 	// Case may be changed while the story is told: its settings, and what is
 	// trusted.
-	Case *Case
-	w    *world
+	Case  *Case
+	w     *world
+	story *transcript
 
 	// Lax leaves the laws of rests out: a story about answers that contradict one
 	// another breaks what they take for granted.
@@ -39,7 +40,7 @@ type Desk struct {
 func AtDesk(t *testing.T, s Suite, c Case, story func(*Desk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		d := &Desk{T: t}
+		d := &Desk{T: t, story: newTranscript(t)}
 		d.w = newWorld(s, c, newJudge(t, s).machine(), telling{byHand: true, moved: func(tr engine.Transition) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
@@ -148,6 +149,7 @@ func (d *Desk) Settle() []engine.Transition {
 		d.T.Fatalf("it does not settle: %v\n%s", err, d.Notes())
 	}
 	taken := d.take()
+	d.story.rest(d.T, d.Tree(), taken)
 	if !d.Lax {
 		d.w.restLaws(d.T)
 	}

@@ -38,7 +38,11 @@ func runCase(t T, s Suite, c Case, asked map[string]bool) (taken map[engine.Edge
 		j := newJudge(t, s)
 		j.honest = true
 		w := newWorld(s, c, j.machine(), telling{})
-		err := w.tell(func(steps int) { w.restLaws(named{t, c.where(steps)}) })
+		story := newTranscript(real(t))
+		err := w.tell(func(steps int) {
+			story.rest(real(t), w.tree(), nil)
+			w.restLaws(named{t, c.where(steps)})
+		})
 		if err != nil {
 			t.Errorf("%v", err)
 		} else {

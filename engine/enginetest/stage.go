@@ -42,14 +42,15 @@ type Stage struct {
 	// Unrecorded has the machine know of no document that this machine wrote it.
 	Unrecorded bool
 	issued     map[string][]engine.Digest
+	story      *transcript
 }
 
 // NewStage returns the stage of a run at noon of some day.
 func NewStage(t testing.TB, m engine.Machine, l layout.Family, run layout.Run, config engine.Config) *Stage {
 	return &Stage{
 		T: t, Machine: m, Layout: l, Run: run, Files: map[string]string{}, Changed: map[string]time.Time{},
-		issued: map[string][]engine.Digest{},
-		Owner:  map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
+		issued: map[string][]engine.Digest{}, story: newTranscript(t),
+		Owner: map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
 		Facts: engine.Facts{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
 	}
 }
@@ -81,6 +82,7 @@ func (s *Stage) End(suffix string, e engine.Ended) {
 func (s *Stage) Clone() *Stage {
 	c := *s
 	c.Files, c.Changed, c.Owner, c.Unsettled = maps.Clone(s.Files), maps.Clone(s.Changed), maps.Clone(s.Owner), maps.Clone(s.Unsettled)
+	c.story = s.story.clone()
 	c.issued, c.Begun = maps.Clone(s.issued), slices.Clone(s.Begun)
 	c.Facts.Alive, c.Facts.Ended = maps.Clone(s.Facts.Alive), maps.Clone(s.Facts.Ended)
 	for p, sums := range c.issued {
@@ -266,6 +268,7 @@ func (s *Stage) Settle() []engine.Transition {
 		p := s.Step()
 		taken = append(taken, p.Transitions...)
 		if len(p.Transitions)+len(p.Writes)+len(p.Removes)+len(p.Lines) == 0 {
+			s.story.rest(s.T, s.Files, taken)
 			return taken
 		}
 	}

@@ -3,8 +3,10 @@ package faber
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,11 +68,7 @@ func TestEffectsAreThoseOfThePage(t *testing.T) {
 		{"selection", map[string]string{"option-a": "goes on with option-a", "abort": stop, "no": again, "yes": "goes on with yes", "Deny": again, "approve": next}},
 		{"of-upstream", map[string]string{"one": "goes on with one", "decline": again}},
 	} {
-		var options []string
-		for id := range c.want {
-			options = append(options, id)
-		}
-		w := waitingFor(t, c.typ, "architect", "design-review", options...)
+		w := waitingFor(t, c.typ, "architect", "design-review", slices.Sorted(maps.Keys(c.want))...)
 		if diff := cmp.Diff(c.want, w.effects()); diff != "" {
 			t.Errorf("%s: %s", c.typ, diff)
 		}
