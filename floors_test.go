@@ -56,7 +56,7 @@ var floors = []floor{
 	},
 	{name: "laws", packages: []string{"engine/enginetest"}, never: []string{"families"}},
 	{name: "wiring", packages: []string{"cmd/placet", "bench"}, never: []string{"laws"}},
-	{name: "laboratory", packages: []string{"torture", "internal/licences", "internal/upstreamflow"}, never: []string{"wiring"}},
+	{name: "laboratory", packages: []string{"torture", "internal/licences", "internal/size", "internal/upstreamflow"}, never: []string{"wiring"}},
 }
 
 // families are the folders that always hold the same files, so that whoever
