@@ -47,13 +47,13 @@ test: need-git
 	@$(GO) test ./...
 
 bench: build
-	@$(GO) run ./bench -placet bin/placet $(BENCHFLAGS)
+	@$(GO) run ./internal/bench -placet bin/placet $(BENCHFLAGS)
 
 bench-smoke: build
-	@$(GO) run ./bench -placet bin/placet -smoke $(BENCHFLAGS)
+	@$(GO) run ./internal/bench -placet bin/placet -smoke $(BENCHFLAGS)
 
 torture: need-git
-	@$(GO) run ./torture -for $(TORTURETIME) -seed $(TORTURESEED)
+	@$(GO) run ./internal/faultsim -for $(TORTURETIME) -seed $(TORTURESEED)
 	@PLACET_TORTURE=full $(GO) test ./cmd/placet -run '^TestTorture' -timeout 5m -count=1 -v
 
 size:

@@ -34,11 +34,11 @@ type floor struct {
 
 // floors, from the ground up.
 var floors = []floor{
-	{name: "ground", packages: []string{"layout", "schemas", "templates", "engine/hostile"}},
+	{name: "ground", packages: []string{"layout", "schemas", "templates", "internal/badinput"}},
 	{name: "kernel", packages: []string{"engine"}},
 	{
 		name:     "patterns",
-		packages: []string{"engine/gate", "engine/patch", "engine/reader", "engine/owing", "engine/check", "engine/retry", "engine/graph", "engine/escalate"},
+		packages: []string{"engine/gate", "engine/jsonedit", "engine/reader", "engine/owing", "engine/testoutput", "engine/retry", "engine/graph", "engine/escalate"},
 		beside:   []string{"engine/owing engine/gate"}, // what a state owes to a request
 	},
 	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
@@ -54,9 +54,9 @@ var floors = []floor{
 		},
 		never: []string{"families"},
 	},
-	{name: "laws", packages: []string{"engine/enginetest"}, never: []string{"families"}},
-	{name: "wiring", packages: []string{"cmd/placet", "bench"}, never: []string{"laws"}},
-	{name: "laboratory", packages: []string{"torture", "internal/licences", "internal/size", "internal/upstreamflow"}, never: []string{"wiring"}},
+	{name: "laws", packages: []string{"internal/enginetest"}, never: []string{"families"}},
+	{name: "wiring", packages: []string{"cmd/placet", "internal/bench"}, never: []string{"laws"}},
+	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/size", "internal/upstreamflow"}, never: []string{"wiring"}},
 }
 
 // families are the folders that always hold the same files, so that whoever
@@ -65,9 +65,9 @@ var familyFiles = []string{"doc.go", "state.go", "edges.go", "step.go", "owed.go
 
 // modules says where a module of others may be imported.
 var modules = map[string][]string{
-	"github.com/fsnotify/fsnotify":             {"engine/watch", "bench"},
+	"github.com/fsnotify/fsnotify":             {"engine/watch", "internal/bench"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {"schemas"},
-	"github.com/go-json-experiment/json":       {"schemas", "engine/patch"},
+	"github.com/go-json-experiment/json":       {"schemas", "engine/jsonedit"},
 	"go.yaml.in/yaml/v3":                       {"schemas"},
 	"github.com/yuin/goldmark":                 {"engine/gate"},
 	"github.com/spf13/cobra":                   {"cmd/placet"},
@@ -84,7 +84,7 @@ var modules = map[string][]string{
 	// know that there is one.
 	"modernc.org/sqlite": {"engine/provider"},
 	"modernc.org/libc":   {"engine/provider"}, // to set what SQLite must know first
-	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/provider", "bench", "cmd/placet"},
+	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/provider", "internal/bench", "cmd/placet"},
 }
 
 // testModules may be imported by every package's tests and by the laws.
@@ -99,7 +99,7 @@ var inTests = map[string][]string{
 
 // testPackages may be imported by tests of every floor, by one another, and by
 // nothing that is part of the program.
-var testPackages = []string{"engine/enginetest", "engine/store/memfs", "engine/hostile", "torture", "internal/upstreamflow"}
+var testPackages = []string{"internal/enginetest", "engine/store/memfs", "internal/badinput", "internal/faultsim", "internal/upstreamflow"}
 
 // badNames are what a package must not be called: such a name says where
 // things were left, not what they are.
@@ -282,7 +282,7 @@ func TestThePolicyFindsWhatBreaksIt(t *testing.T) {
 	}{
 		{"down", file{dir: "engine/faber", name: "x.go", imports: []string{"placet/engine/gate", "placet/layout", "fmt"}}, ""},
 		{"beside, allowed", file{dir: "engine/reconcile", name: "x.go", imports: []string{"placet/engine/store"}}, ""},
-		{"test of a family by the laws", file{dir: "engine/faber", name: "x_test.go", imports: []string{"placet/engine/enginetest", cmpModule}}, ""},
+		{"test of a family by the laws", file{dir: "engine/faber", name: "x_test.go", imports: []string{"placet/internal/enginetest", cmpModule}}, ""},
 		{"own module of the floor", file{dir: "engine/watch", name: "x.go", imports: []string{"github.com/fsnotify/fsnotify"}}, ""},
 		{"up", file{dir: "engine/gate", name: "x.go", imports: []string{"placet/engine/store"}},
 			`engine/gate/x.go: engine/gate → engine/store goes up, from "patterns" to "acting half"`},
@@ -292,14 +292,14 @@ func TestThePolicyFindsWhatBreaksIt(t *testing.T) {
 			`engine/faber/x.go: engine/faber → engine/pal stays on the floor "families", where only these may: []`},
 		{"acting half to family", file{dir: "engine/store", name: "x.go", imports: []string{"placet/engine/faber"}},
 			`engine/store/x.go: engine/store → engine/faber: "acting half" must never import "families"`},
-		{"the program to the laws", file{dir: "cmd/placet", name: "x.go", imports: []string{"placet/engine/enginetest"}},
-			`cmd/placet/x.go: cmd/placet → engine/enginetest: only tests may import it`},
+		{"the program to the laws", file{dir: "cmd/placet", name: "x.go", imports: []string{"placet/internal/enginetest"}},
+			`cmd/placet/x.go: cmd/placet → internal/enginetest: only tests may import it`},
 		{"no floor", file{dir: "engine/newcomer", name: "x.go"},
 			`engine/newcomer stands on no floor: add it to the table of floors`},
 		{"metrics in the loop", file{dir: "engine/reconcile", name: "x.go", imports: []string{"github.com/prometheus/client_golang/prometheus"}},
 			`engine/reconcile/x.go: imports github.com/prometheus/client_golang/prometheus: only ["cmd/placet"] may`},
 		{"module elsewhere", file{dir: "engine/store", name: "x.go", imports: []string{"github.com/fsnotify/fsnotify"}},
-			`engine/store/x.go: imports github.com/fsnotify/fsnotify: only ["engine/watch" "bench"] may`},
+			`engine/store/x.go: imports github.com/fsnotify/fsnotify: only ["engine/watch" "internal/bench"] may`},
 		{"module in a test that may", file{dir: "engine/optimizer", name: "x_test.go", imports: []string{"github.com/yuin/goldmark"}}, ""},
 		{"module of a test in the program", file{dir: "engine/optimizer", name: "x.go", imports: []string{"github.com/yuin/goldmark"}},
 			`engine/optimizer/x.go: imports github.com/yuin/goldmark: only ["engine/gate"] may`},

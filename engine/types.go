@@ -248,7 +248,7 @@ type Action struct {
 	// is "lost". Without it the attempt is recorded by this very plan.
 	Recorded bool
 	// Judge has the outcome say whether the output passes, and where the
-	// command ran; Expected is the text sought in it (see engine/check).
+	// command ran; Expected is the text sought in it (see engine/testoutput).
 	Judge    bool
 	Expected string
 	// Tail has the outcome hold no more of both outputs together than their

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"placet/engine/hostile"
+	"placet/internal/badinput"
 )
 
 // addReal adds the real documents that lie at some patterns below testdata.
@@ -32,8 +32,8 @@ func addReal(f *testing.F, add func(body []byte), patterns ...string) {
 // inBounds asserts that one input costs no more memory than one may.
 func inBounds(t *testing.T, read func()) {
 	t.Helper()
-	if n := hostile.Allocated(read); n > hostile.MostMemory {
-		t.Fatalf("reading it took %d bytes, more than %d", n, hostile.MostMemory)
+	if n := badinput.Allocated(read); n > badinput.MostMemory {
+		t.Fatalf("reading it took %d bytes, more than %d", n, badinput.MostMemory)
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"placet/engine/hostile"
+	"placet/internal/badinput"
 )
 
 // spoil puts a kind of bad file into the place of a good one.
-func spoil(k hostile.Kind, name string, g hostile.Good) error {
+func spoil(k badinput.Kind, name string, g badinput.Good) error {
 	if err := os.RemoveAll(name); err != nil {
 		return err
 	}
@@ -64,18 +64,18 @@ func (d *daemon) memory(t *testing.T, what string) int {
 // until it is told to stop. It says what it could not do.
 func (p *place) feed(runs []int, stop <-chan struct{}) error {
 	for round := 0; ; round++ {
-		for _, k := range hostile.Kinds {
+		for _, k := range badinput.Kinds {
 			for _, i := range runs {
 				select {
 				case <-stop:
 					return nil
 				default:
 				}
-				answer := hostile.Good{Body: p.response(i, "approve", ""), Required: "response", Text: "response", Word: "response", ID: "request_id"}
-				cancel := hostile.Good{Body: `{"by": "x", "reason": "y"}`, Required: "by", Text: "by"}
+				answer := badinput.Good{Body: p.response(i, "approve", ""), Required: "response", Text: "response", Word: "response", ID: "request_id"}
+				cancel := badinput.Good{Body: `{"by": "x", "reason": "y"}`, Required: "by", Text: "by"}
 				for _, f := range []struct {
 					name string
-					good hostile.Good
+					good badinput.Good
 				}{
 					{p.request(i) + "/response.json", answer}, {p.runs[i] + "/cancel.json", cancel}, {p.runs[i] + "/events/099-x.json", cancel},
 					{p.runs[i] + "/metadata.json", cancel}, {".fractary/faber/workflows/none.json", cancel}, {fmt.Sprintf("%s/junk-%d.json", p.runs[i], round), answer},
@@ -93,7 +93,7 @@ func (p *place) feed(runs []int, stop <-chan struct{}) error {
 }
 
 // goodAfterAll reports whether a kind only looks bad: then it would count.
-func goodAfterAll(k hostile.Kind, name string) bool {
+func goodAfterAll(k badinput.Kind, name string) bool {
 	counts := strings.HasSuffix(name, "response.json") || strings.HasSuffix(name, "cancel.json")
 	return counts && slices.Contains([]string{"CRLF", "doubly encoded UTF-8", "sync-conflict copy"}, k.Name)
 }
@@ -129,7 +129,7 @@ func TestGoodAnswersAreTakenAmongHostileFiles(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("%d good answers: p50 %v, most %v; resident %d KiB before, %d after, %d at most", good, took[good/2], took[good-1], base, d.memory(t, "VmRSS"), d.memory(t, "VmHWM"))
-	p.until("the daemon is small again", 120*time.Second, func() bool { return d.memory(t, "VmRSS") <= base+hostile.MostMemory>>10 })
+	p.until("the daemon is small again", 120*time.Second, func() bool { return d.memory(t, "VmRSS") <= base+badinput.MostMemory>>10 })
 	for i := fed; i < fed+good; i++ {
 		p.verify(i, "approve")
 	}

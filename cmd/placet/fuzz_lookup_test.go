@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"placet/engine/hostile"
 	"placet/engine/reconcile"
+	"placet/internal/badinput"
 	"placet/layout"
 )
 
@@ -57,7 +57,7 @@ func checkSaid(t *testing.T, err error, given int) {
 	if p := (*problem)(nil); errors.As(err, &p) {
 		text += p.hint + strings.Join(p.fits, "")
 	}
-	if i := strings.IndexFunc(text, hostile.Unseen); i >= 0 || strings.Contains(err.Error(), "\n") {
+	if i := strings.IndexFunc(text, badinput.Unseen); i >= 0 || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("what is said cannot be shown: %q", text)
 	}
 	if len(text) > 4000+20*given {

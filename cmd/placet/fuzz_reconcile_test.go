@@ -15,8 +15,8 @@ import (
 
 	"placet/engine"
 	"placet/engine/afl"
-	"placet/engine/enginetest"
 	"placet/engine/faber"
+	"placet/internal/enginetest"
 	"placet/layout"
 )
 

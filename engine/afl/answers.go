@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"placet/engine"
-	"placet/engine/check"
 	"placet/engine/gate"
 	"placet/engine/reader"
+	"placet/engine/testoutput"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -289,7 +289,7 @@ func (r *reading) clarified(id string, c *Checkpoint, a *answer) (p engine.Plan,
 		m := r.checkpointMove(id, unanswerable, Escalated, a.why(), nil).take(a)
 		m.c.Worker = nil
 		m.escalate(Escalation{
-			At: m.now, Iteration: c.Iteration, Route: routeUnclear, FailureType: check.Unknown,
+			At: m.now, Iteration: c.Iteration, Route: routeUnclear, FailureType: testoutput.Unknown,
 			Reason:   r.escalationReason(c, nil, routeUnclear, c.asked(a.id).Text),
 			Question: text(c.asked(a.id).Text),
 		})
@@ -351,7 +351,7 @@ func (r *reading) afterInterruption(id string, c *Checkpoint, a *answer) (p engi
 		m.verdict(v)
 		return m.plan(), true
 	case a.Response == optFailed:
-		v := r.judgeWorkerRun(id, c, t, check.EnvIssue)
+		v := r.judgeWorkerRun(id, c, t, testoutput.EnvIssue)
 		m := r.checkpointMove(id, workerFailed, v.Route.status(), a.why(), nil).take(a)
 		m.verdict(v)
 		return m.plan(), true

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"placet/engine"
-	"placet/engine/enginetest"
-	"placet/engine/hostile"
+	"placet/internal/badinput"
+	"placet/internal/enginetest"
 	"placet/layout"
 )
 
@@ -37,7 +37,7 @@ func input(w *world, rel, body string) enginetest.Input {
 	if strings.HasPrefix(rel, "/") {
 		p = rel[1:]
 	}
-	in := enginetest.Input{Name: strings.TrimPrefix(rel, "/"), Path: p, Good: hostile.Good{Body: body}, Begin: w.Files, Run: w.Run.Dir}
+	in := enginetest.Input{Name: strings.TrimPrefix(rel, "/"), Path: p, Good: badinput.Good{Body: body}, Begin: w.Files, Run: w.Run.Dir}
 	if p == rel[1:] {
 		in.Note = path.Join(w.Run.Dir, "problems", strings.ReplaceAll(p, "/", "--")+layout.ProblemSuffix)
 	}
@@ -60,7 +60,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 	meta.Text, meta.ID = "sessionId", "sessionId"
 
 	specs := input(at["designing"], specsYAML, design(approvedHead, cp{id: "a"}))
-	specs.Format = hostile.YAML
+	specs.Format = badinput.YAML
 
 	second := input(at["second layout"], "checkpoints/a.json", `{"id": "a", "name": "A", "validation": {"command": "run a"}}`)
 	second.Text, second.ID = "name", "id"
@@ -90,7 +90,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 	signal.Required, signal.Text, signal.Number, signal.ID = "sessionId", "status", "iteration", "currentCheckpoint"
 
 	yaml := input(working, "/"+upstreamYAML, "feedback_loop: {max_iterations: 4}\n")
-	yaml.Format, yaml.Alone, yaml.Late = hostile.YAML, true, done
+	yaml.Format, yaml.Alone, yaml.Late = badinput.YAML, true, done
 
 	json := input(working, "/"+upstreamJSON, `{"feedbackLoop": {"maxIterations": 4, "mode": "auto"}}`)
 	json.Text, json.Word, json.Alone, json.Late = "feedbackLoop.maxIterations", "feedbackLoop.mode", true, done
@@ -116,7 +116,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 	all := []enginetest.Input{state, meta, specs, second, control, review, question, worker, outcome, analysis, signal, yaml, json, answer, asked, form}
 	for _, rel := range []string{"specs/contracts.md", "specs/architecture.md", "contracts/a/api.md"} {
 		text := input(working, rel, "# Contracts\n\nOf a.\n")
-		text.Format, text.Calm, text.All = hostile.Markdown, true, shown
+		text.Format, text.Calm, text.All = badinput.Markdown, true, shown
 		all = append(all, text)
 	}
 	return all
@@ -127,7 +127,7 @@ func copyOfForm(w *world, id string) enginetest.Input {
 	rel := "requests/" + id + "/form.md"
 	body := strings.Replace(w.Read(rel), "- [ ] validate", "- [x] validate", 1)
 	in := input(w, rel, strings.Replace(body, "- [ ] submit", "- [x] submit", 1))
-	in.Format, in.Note = hostile.Markdown, w.In("requests/"+id+"/problem.md")
+	in.Format, in.Note = badinput.Markdown, w.In("requests/"+id+"/problem.md")
 	return in
 }
 

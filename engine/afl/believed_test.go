@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"placet/engine/check"
+	"placet/engine/testoutput"
 )
 
 // A stamp must be surely later than the redesign that it approves: one without
@@ -58,7 +58,7 @@ func TestAWorkerThatASignalEndedHasFailed(t *testing.T) {
 	w := workerWorld(t)
 	w.workerEnds("a", outFinished, "null", "ended by signal: killed")
 	took(t, w.settle(), "a:worker_failed", "escalate")
-	if h := w.cp("a").History[0]; h.Route != routeEnv || h.FailureType != text(check.EnvIssue) {
+	if h := w.cp("a").History[0]; h.Route != routeEnv || h.FailureType != text(testoutput.EnvIssue) {
 		t.Errorf("%+v", h)
 	}
 	w = workerWorld(t)

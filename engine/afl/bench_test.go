@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"placet/engine"
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 	"placet/layout"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"placet/engine/check"
+	"placet/engine/testoutput"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -68,7 +68,7 @@ func escalationReason(lang string, route Route, v *Verdict, n, max, same int, qu
 		if v != nil && len(v.KeyLines) > 0 {
 			why = oneLine(v.KeyLines[0], shownSentence)
 		}
-		key = "cause." + string(check.EnvIssue)
+		key = "cause." + string(testoutput.EnvIssue)
 	case routeUnclear:
 		why = oneLine(question, shownSentence)
 	}
@@ -121,7 +121,7 @@ func (d escalationData) max() int {
 
 // failure is the type of the failure that escalated, "" where nothing was
 // judged.
-func (d escalationData) failure() check.Type {
+func (d escalationData) failure() testoutput.Type {
 	if d.Verdict == nil {
 		return ""
 	}
@@ -239,9 +239,9 @@ func (d escalationData) environment() string {
 	switch t := d.failure(); {
 	case d.Verdict != nil && len(d.Verdict.Names) > 0:
 		blocks = append(blocks, phrase(d.Lang, "escalation.missing", "names", codes(d.Verdict.Names)))
-	case (t == check.EnvIssue || t == check.Timeout) && len(d.keyLines()) > 0:
+	case (t == testoutput.EnvIssue || t == testoutput.Timeout) && len(d.keyLines()) > 0:
 		blocks = append(blocks, fix, templates.Fence(strings.Join(d.keyLines(), "\n")))
-	case t == check.Timeout:
+	case t == testoutput.Timeout:
 		blocks = append(blocks, fix)
 	default:
 		blocks = append(blocks, phrase(d.Lang, "escalation.nothing_missing"))

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"placet/engine/check"
+	"placet/engine/testoutput"
 )
 
 func TestEscalationReasons(t *testing.T) {
@@ -49,15 +49,15 @@ func TestRecommended(t *testing.T) {
 }
 
 func TestCausesOfEveryType(t *testing.T) {
-	for typ, want := range map[check.Type][2]string{
-		check.NotImplemented: {"something the checkpoint needs does not exist yet", "implement what the lines below name"},
-		check.LogicError:     {"it runs, with another result than asked", "compare expected and actual value in the failing test"},
-		check.TypeError:      {"it does not compile or types do not fit", "correct the first diagnostic, then run again"},
-		check.DesignMismatch: {"contract and implementation disagree", "change the contract or follow it"},
-		check.EnvIssue:       {"the environment, not the code", "provide what the lines below name"},
-		check.Timeout:        {"no end within 1m30s", "look for a loop or a wait; raise validation.timeout if it is only slow"},
-		check.Unknown:        {"the output names no cause", "read the output"},
-		"NEW_WORD":           {"the output names no cause", "read the output"},
+	for typ, want := range map[testoutput.Type][2]string{
+		testoutput.NotImplemented: {"something the checkpoint needs does not exist yet", "implement what the lines below name"},
+		testoutput.LogicError:     {"it runs, with another result than asked", "compare expected and actual value in the failing test"},
+		testoutput.TypeError:      {"it does not compile or types do not fit", "correct the first diagnostic, then run again"},
+		testoutput.DesignMismatch: {"contract and implementation disagree", "change the contract or follow it"},
+		testoutput.EnvIssue:       {"the environment, not the code", "provide what the lines below name"},
+		testoutput.Timeout:        {"no end within 1m30s", "look for a loop or a wait; raise validation.timeout if it is only slow"},
+		testoutput.Unknown:        {"the output names no cause", "read the output"},
+		"NEW_WORD":                {"the output names no cause", "read the output"},
 	} {
 		cause, fix := causes("en", typ, 90*time.Second)
 		if cause != want[0] || fix != want[1] {
@@ -152,10 +152,10 @@ func TestTheEnvironmentPartNamesWhatIsMissing(t *testing.T) {
 		v    Verdict
 		want string
 	}{
-		{"names", Verdict{FailureType: text(check.EnvIssue), Names: []string{"docker", "py`test"}, KeyLines: []string{"x"}}, "missing: `docker`, ``py`test``\n"},
-		{"lines", Verdict{FailureType: text(check.EnvIssue), KeyLines: []string{"No space left"}}, "provide what the lines below name\n\n```\nNo space left\n```\n"},
-		{"time", Verdict{FailureType: text(check.Timeout)}, "raise validation.timeout if it is only slow\n"},
-		{"code", Verdict{FailureType: text(check.LogicError), KeyLines: []string{"x"}}, "The output names no command"},
+		{"names", Verdict{FailureType: text(testoutput.EnvIssue), Names: []string{"docker", "py`test"}, KeyLines: []string{"x"}}, "missing: `docker`, ``py`test``\n"},
+		{"lines", Verdict{FailureType: text(testoutput.EnvIssue), KeyLines: []string{"No space left"}}, "provide what the lines below name\n\n```\nNo space left\n```\n"},
+		{"time", Verdict{FailureType: text(testoutput.Timeout)}, "raise validation.timeout if it is only slow\n"},
+		{"code", Verdict{FailureType: text(testoutput.LogicError), KeyLines: []string{"x"}}, "The output names no command"},
 	} {
 		d := couponEscalation("en")
 		d.Verdict = &c.v
@@ -192,7 +192,7 @@ func TestWhatCameAfterTheEscalationIsLeftOut(t *testing.T) {
 	for _, d := range []escalationData{couponEscalation("en"), couponEscalation("ko")} {
 		md, js := escalationMD(d), escalationJSON(d)
 		d.C.MaxIterations = 7
-		d.C.History = append(slices.Clone(d.C.History), judgedFailure(3, check.LogicError, "z"), judgedFailure(4, check.LogicError, "z"))
+		d.C.History = append(slices.Clone(d.C.History), judgedFailure(3, testoutput.LogicError, "z"), judgedFailure(4, testoutput.LogicError, "z"))
 		d.C.History[3].Run = 2
 		if got := string(escalationMD(d)); got != string(md) {
 			t.Errorf("escalation.md changed:\n%s", got)

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"placet/engine/check"
+	"placet/engine/testoutput"
 	"placet/layout"
 	"placet/templates"
 )
@@ -184,7 +184,7 @@ func (d feedbackData) part(name, file, output string) templates.AFLSection {
 // endOf returns the last lines of an output as people read it, without empty
 // lines around them, and whether that is all of it.
 func endOf(output string) (end string, whole bool) {
-	end, whole = strings.Trim(templates.Clean(check.Clean(output)), "\n"), true
+	end, whole = strings.Trim(templates.Clean(testoutput.Clean(output)), "\n"), true
 	at := len(end)
 	for range shownLines {
 		if at = strings.LastIndexByte(end[:at], '\n'); at < 0 {

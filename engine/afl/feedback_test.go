@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"placet/engine/check"
+	"placet/engine/testoutput"
 )
 
 // lines are n numbered lines.
@@ -78,7 +78,7 @@ func TestFeedbackSaysWhereTheRestOfAnOutputIs(t *testing.T) {
 
 func TestFeedbackWithoutAnalysisSaysWhatTheTypeMeans(t *testing.T) {
 	v := failedVerdict()
-	v.Causes, v.Suggestions, v.FailureType, v.Marker = nil, nil, text(check.Timeout), ptr("2 failing")
+	v.Causes, v.Suggestions, v.FailureType, v.Marker = nil, nil, text(testoutput.Timeout), ptr("2 failing")
 	v.MatchedText = ptr(true)
 	body := string(feedbackMD(feedbackData{Lang: "en", Def: couponService(), Max: 5, Verdict: v, Timeout: 2 * time.Minute}))
 	want := "## Specific fixes\n\nCause: no end within 2m\n\n" +

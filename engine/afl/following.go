@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/check"
+	"placet/engine/testoutput"
 	"placet/templates"
 )
 
@@ -296,9 +296,9 @@ func (r *reading) workerFailed(id string, c *Checkpoint, t *attempt) engine.Plan
 
 func (r *reading) workerCommandFailed(id string, t *attempt, cause map[string]engine.Digest) engine.Plan {
 	c := r.checkpoint(id)
-	typ := check.EnvIssue
+	typ := testoutput.EnvIssue
 	if t.workerRun.Outcome == outTimedOut {
-		typ = check.Timeout
+		typ = testoutput.Timeout
 	}
 	v := r.judgeWorkerRun(id, c, t, typ)
 	m := r.checkpointMove(id, workerFailed, v.Route.status(), reasonOf(v), cause)

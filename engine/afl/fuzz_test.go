@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 	"placet/layout"
 	"placet/schemas"
 )

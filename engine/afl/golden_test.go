@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"placet/engine/check"
+	"placet/engine/testoutput"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files anew")
@@ -47,7 +47,7 @@ func couponService() Definition {
 func failedVerdict() Verdict {
 	return Verdict{
 		Iteration: 2, Run: 2, Source: fromValidation, ExitCode: ptr(1), MatchedText: ptr(false),
-		FailureType: text(check.LogicError), TypeFrom: fromAnalysis, Rule: "L",
+		FailureType: text(testoutput.LogicError), TypeFrom: fromAnalysis, Rule: "L",
 		FailedCriteria: []string{"a second coupon on one order is refused"},
 		FailingTests:   []string{"CouponService applies one coupon"},
 		KeyLines:       []string{"  1) CouponService applies one coupon", "AssertionError: expected 2 to equal 1"},
@@ -87,7 +87,7 @@ func couponPrompt(lang string) promptData {
 }
 
 // judgedFailure is a failed verdict in a history.
-func judgedFailure(n int, t check.Type, signature string) Judged {
+func judgedFailure(n int, t testoutput.Type, signature string) Judged {
 	return Judged{
 		Iteration: n, Run: 1, Epoch: 0, Result: failed, Route: routeRetry, FailureType: text(t), Rule: "L", Signature: text(signature),
 		FailedCriteria: []string{"CouponService applies one coupon"}, Timestamp: "2026-01-19T10:4" + text(rune('0'+n)) + ":00.000Z",
@@ -98,17 +98,17 @@ func judgedFailure(n int, t check.Type, signature string) Judged {
 func couponEscalation(lang string) escalationData {
 	v := failedVerdict()
 	v.Iteration, v.Run, v.Route, v.Causes, v.Suggestions = 3, 1, routeMaxRetry, nil, nil
-	last := judgedFailure(3, check.LogicError, "b")
+	last := judgedFailure(3, testoutput.LogicError, "b")
 	last.Route = routeMaxRetry
 	return escalationData{
 		Lang: lang, Session: "abc12345", Def: couponService(), Verdict: &v, PatternAfter: 2, Timeout: time.Minute,
 		C: Checkpoint{
 			Status: Escalated, Iteration: 3, MaxIterations: 3,
 			Escalation: &Escalation{
-				At: "2026-01-19T10:43:00.000Z", Iteration: 3, Run: ptr(1), Route: routeMaxRetry, FailureType: check.LogicError,
+				At: "2026-01-19T10:43:00.000Z", Iteration: 3, Run: ptr(1), Route: routeMaxRetry, FailureType: testoutput.LogicError,
 				Reason: "ESCALATE_MAX_RETRY: 3 of 3 attempts failed", RequestID: "escalation-0123456789ab",
 			},
-			History: []Judged{judgedFailure(1, check.NotImplemented, "a"), judgedFailure(2, check.LogicError, "b"), last},
+			History: []Judged{judgedFailure(1, testoutput.NotImplemented, "a"), judgedFailure(2, testoutput.LogicError, "b"), last},
 		},
 		Dependents: []string{"coupon-api"},
 		Files:      []string{".afl/sessions/abc12345/delegations/coupon-service/iterations/3/"},
@@ -119,7 +119,7 @@ func couponEscalation(lang string) escalationData {
 // couponSession is a session that ended with everything a report can tell.
 func couponSession(lang string) State {
 	pass := Judged{Iteration: 2, Run: 1, Result: passed, Route: routePass, FailedCriteria: []string{}, Timestamp: "2026-01-19T10:50:00.000Z", Source: fromValidation}
-	escalated := judgedFailure(1, check.EnvIssue, "e")
+	escalated := judgedFailure(1, testoutput.EnvIssue, "e")
 	escalated.Route = routeEnv
 	return State{
 		SessionID: "abc12345", Language: lang, Revision: 31, Status: Completed,
@@ -130,12 +130,12 @@ func couponSession(lang string) State {
 		Checkpoints: map[string]*Checkpoint{
 			"coupon-model": {
 				Status: Completed, Iteration: 2, MaxIterations: 5, StartedAt: "2026-01-19T10:31:00.000Z", LastAttemptAt: "2026-01-19T10:45:00.000Z",
-				History: []Judged{judgedFailure(1, check.LogicError, "a"), pass}, Feedback: []Feedback{{Iteration: 1}},
+				History: []Judged{judgedFailure(1, testoutput.LogicError, "a"), pass}, Feedback: []Feedback{{Iteration: 1}},
 			},
 			"coupon-service": {
 				Status: Aborted, Iteration: 1, MaxIterations: 5, Skip: skipForced, AbortedBecause: becauseSkipped,
 				StartedAt: "2026-01-19T10:31:00.000Z", LastAttemptAt: "2026-01-19T10:31:00.000Z", History: []Judged{escalated},
-				Escalation: &Escalation{Iteration: 1, Run: ptr(1), Route: routeEnv, FailureType: check.EnvIssue,
+				Escalation: &Escalation{Iteration: 1, Run: ptr(1), Route: routeEnv, FailureType: testoutput.EnvIssue,
 					Reason: "ESCALATE_ENV: sh: 1: docker: not found", RequestID: "escalation-0123456789ab"},
 			},
 			"coupon-api": {Status: Completed, Iteration: 1, MaxIterations: 5, StartedAt: "2026-01-19T10:55:00.000Z",
@@ -160,7 +160,7 @@ func TestGolden(t *testing.T) {
 		st := couponSession(lang)
 		unanswered := couponEscalation(lang)
 		unanswered.Verdict, unanswered.Question = nil, "Which currency:\nEUR or USD?"
-		unanswered.C.Escalation.Run, unanswered.C.Escalation.Route, unanswered.C.Escalation.FailureType = nil, routeUnclear, check.Unknown
+		unanswered.C.Escalation.Run, unanswered.C.Escalation.Route, unanswered.C.Escalation.FailureType = nil, routeUnclear, testoutput.Unknown
 		unanswered.C.Escalation.Reason = "ESCALATE_UNCLEAR: Which currency: EUR or USD?"
 		reopened := couponFeedback(lang)
 		reopened.Verdict = Verdict{Iteration: 1, Run: 1, Source: fromResult, Passed: true, ExitCode: ptr(0), Route: routePass}

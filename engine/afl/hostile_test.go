@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"placet/engine/check"
+	"placet/engine/testoutput"
 )
 
 // everyDocument renders every document of the family with one text in all the
@@ -18,7 +18,7 @@ func everyDocument(lang, s string) map[string]string {
 	def := Definition{ID: "cp", Name: s, Type: s, Description: text(s), Criteria: []string{s, s}, Command: text(s), Expected: text(s)}
 	v := failedVerdict()
 	v.FailedCriteria, v.KeyLines, v.RelatedFiles, v.Names, v.Causes = []string{s}, []string{s}, []string{s}, []string{s}, []string{s}
-	v.FailureType, v.Marker = text(check.EnvIssue), &s
+	v.FailureType, v.Marker = text(testoutput.EnvIssue), &s
 	v.Suggestions = []Suggestion{{File: s, Line: ptr(1), Before: text("x" + s), After: text("x" + s), Why: s}}
 	e := couponEscalation(lang)
 	e.Def, e.Verdict, e.Dependents, e.Files = def, &v, []string{s}, []string{s}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"placet/engine"
-	"placet/engine/check"
+	"placet/engine/testoutput"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -27,17 +27,17 @@ func (r *reading) keep(id string, v Verdict) {
 }
 
 // input is what the classifier looks at.
-func (r *reading) input(id string, n int, words string, timedOut bool, exit *int) check.Input {
+func (r *reading) input(id string, n int, words string, timedOut bool, exit *int) testoutput.Input {
 	changed := r.changedFiles(id, n)
 	own := append([]string{id}, changed...)
 	if d := r.defs[id]; d != nil {
 		own = append(append(own, d.Name, string(d.Description)), d.Criteria...)
 	}
-	return check.Input{Text: words, TimedOut: timedOut, Exit: exit, Own: own, Changed: changed}
+	return testoutput.Input{Text: words, TimedOut: timedOut, Exit: exit, Own: own, Changed: changed}
 }
 
 // classified lays what the classifier found over a verdict that did not pass.
-func (v *Verdict) classified(f check.Finding) {
+func (v *Verdict) classified(f testoutput.Finding) {
 	v.FailureType, v.TypeFrom, v.Rule = text(f.Type), fromClassifier, text(f.Rule)
 	v.FailingTests, v.KeyLines, v.RelatedFiles, v.Names = f.FailingTests, f.KeyLines, f.RelatedFiles, f.Names
 }
@@ -49,17 +49,17 @@ func (r *reading) judgeValidation(id string, c *Checkpoint, t *attempt) Verdict 
 		Iteration: t.n, Run: c.Run.Number, Source: fromValidation, SourceDigest: text(t.validationSum),
 		TimedOut: o.TimedOut || o.Outcome == outTimedOut, ExitCode: o.ExitCode, MatchedText: o.MatchedText, Marker: o.Marker,
 	}
-	v.Passed = o.Outcome == outFinished && check.Passed(o.ExitCode, v.TimedOut, string(d.Expected), o.MatchedText, o.Marker)
+	v.Passed = o.Outcome == outFinished && testoutput.Passed(o.ExitCode, v.TimedOut, string(d.Expected), o.MatchedText, o.Marker)
 	if v.Passed {
 		return v.routed(r, c)
 	}
-	words := check.Text(o.Stdout.text(), o.Stderr.text())
+	words := testoutput.Text(o.Stdout.text(), o.Stderr.text())
 	if o.Outcome == outNotStarted {
 		words = strings.TrimSpace(words + "\n" + o.Reason)
 	}
-	v.classified(check.Classify(r.input(id, t.n, words, v.TimedOut, v.ExitCode)))
+	v.classified(testoutput.Classify(r.input(id, t.n, words, v.TimedOut, v.ExitCode)))
 	if o.Outcome == outNotStarted {
-		v.FailureType, v.Rule = text(check.EnvIssue), ""
+		v.FailureType, v.Rule = text(testoutput.EnvIssue), ""
 		return v.failedBy([]string{"not started"}).routed(r, c)
 	}
 	v.analysed(t.analysis)
@@ -69,7 +69,7 @@ func (r *reading) judgeValidation(id string, c *Checkpoint, t *attempt) Verdict 
 // judgeLost judges a run of which a person says that it failed.
 func (r *reading) judgeLost(id string, c *Checkpoint, t *attempt) Verdict {
 	v := Verdict{Iteration: t.n, Run: c.Run.Number, Source: fromValidation, SourceDigest: text(t.validationSum)}
-	v.classified(check.Finding{Type: check.EnvIssue})
+	v.classified(testoutput.Finding{Type: testoutput.EnvIssue})
 	return v.failedBy([]string{"the validation was lost"}).routed(r, c)
 }
 
@@ -81,13 +81,13 @@ func (r *reading) judgeResult(id string, c *Checkpoint, t *attempt) Verdict {
 		Iteration: t.n, Run: c.Run.Number, Source: fromResult, SourceDigest: text(t.resultSum),
 		TimedOut: o.TimedOut, ExitCode: &exit,
 	}
-	v.MatchedText, v.Marker = check.Match(string(d.Expected), o.Output)
-	v.Passed = o.FailureType == "" && len(o.FailedCriteria) == 0 && check.Passed(&exit, o.TimedOut, string(d.Expected), v.MatchedText, v.Marker)
+	v.MatchedText, v.Marker = testoutput.Match(string(d.Expected), o.Output)
+	v.Passed = o.FailureType == "" && len(o.FailedCriteria) == 0 && testoutput.Passed(&exit, o.TimedOut, string(d.Expected), v.MatchedText, v.Marker)
 	if v.Passed {
 		return v.routed(r, c)
 	}
-	v.classified(check.Classify(r.input(id, t.n, o.Output, o.TimedOut, &exit)))
-	if typ, known := check.Known(string(o.FailureType)); known {
+	v.classified(testoutput.Classify(r.input(id, t.n, o.Output, o.TimedOut, &exit)))
+	if typ, known := testoutput.Known(string(o.FailureType)); known {
 		v.FailureType, v.TypeFrom = text(typ), fromResult
 	}
 	v.analysed(t.analysis)
@@ -98,8 +98,8 @@ func (r *reading) judgeResult(id string, c *Checkpoint, t *attempt) Verdict {
 func (r *reading) judgeReport(id string, c *Checkpoint, t *attempt) Verdict {
 	one := 1
 	v := Verdict{Iteration: t.n, Run: nextRun(c, 0), Source: fromWorker, SourceDigest: text(t.workerSum)}
-	v.classified(check.Classify(r.input(id, t.n, t.worker.Message, false, &one)))
-	if typ, known := check.Known(string(t.worker.FailureType)); known {
+	v.classified(testoutput.Classify(r.input(id, t.n, t.worker.Message, false, &one)))
+	if typ, known := testoutput.Known(string(t.worker.FailureType)); known {
 		v.FailureType, v.TypeFrom = text(typ), fromWorker
 	}
 	return v.failedBy([]string{gaveUp}).routed(r, c)
@@ -110,12 +110,12 @@ const gaveUp = "the worker gave the attempt up"
 
 // judgeWorkerRun judges an attempt whose worker command ended badly, or of
 // which a person says so.
-func (r *reading) judgeWorkerRun(id string, c *Checkpoint, t *attempt, typ check.Type) Verdict {
-	v := Verdict{Iteration: t.n, Run: nextRun(c, 0), Source: fromWorker, TimedOut: typ == check.Timeout}
+func (r *reading) judgeWorkerRun(id string, c *Checkpoint, t *attempt, typ testoutput.Type) Verdict {
+	v := Verdict{Iteration: t.n, Run: nextRun(c, 0), Source: fromWorker, TimedOut: typ == testoutput.Timeout}
 	criterion := "the worker command did not end"
 	if run := t.workerRun; run != nil {
 		v.SourceDigest, v.ExitCode = text(t.workerRunSum), run.ExitCode
-		f := check.Classify(r.input(id, t.n, strings.TrimSpace(run.Tail+"\n"+run.Reason), v.TimedOut, run.ExitCode))
+		f := testoutput.Classify(r.input(id, t.n, strings.TrimSpace(run.Tail+"\n"+run.Reason), v.TimedOut, run.ExitCode))
 		v.classified(f)
 		if run.ExitCode != nil && !v.TimedOut {
 			criterion = fmt.Sprintf("the worker command: exit code %d", *run.ExitCode)
@@ -169,7 +169,7 @@ func (v Verdict) failedBy(said []string) Verdict {
 		v.FailedCriteria = []string{"expected text not found"}
 	}
 	v.FailedCriteria = bounded(v.FailedCriteria)
-	v.Signature = text(check.Signature(v.failure(), v.KeyLines))
+	v.Signature = text(testoutput.Signature(v.failure(), v.KeyLines))
 	return v
 }
 
@@ -267,7 +267,7 @@ func (r *reading) judgeWorkerAgain(id string, c *Checkpoint, t *attempt, h Judge
 			v = r.judgeReport(id, c, t)
 		case d.Kind == layout.AFLWorkerRun && schemas.Decode("afl/worker-run", d.Path, d.Body, &run) == nil:
 			t.workerRun, t.workerRunSum = &run, d.Sum
-			v = r.judgeWorkerRun(id, c, t, check.Type(h.FailureType))
+			v = r.judgeWorkerRun(id, c, t, testoutput.Type(h.FailureType))
 		default:
 			continue
 		}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 )
 
 // attemptCases are what happens in an attempt, from its start to its verdict.

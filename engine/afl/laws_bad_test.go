@@ -3,7 +3,7 @@ package afl
 import (
 	"time"
 
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 )
 
 // badInputCases end with problem notes standing: bad input moves nothing.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 )
 
 var (

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 )
 
 // personCases are a person's wishes and what they make of an escalation.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 )
 
 // anyOrder makes trees equal in which the same edges were taken in another

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 )
 
 // What others do to a session, as steps of the laws' stories. A step that the

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 	"placet/layout"
 )
 

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"testing"
 
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 )
 
 // wholeCases are what becomes of checkpoints in every status at once. They begin

@@ -1,7 +1,7 @@
 package afl
 
-import "placet/engine/check"
+import "placet/engine/testoutput"
 
 func match(expected string, outputs ...string) (*bool, *string) {
-	return check.Match(expected, outputs...)
+	return testoutput.Match(expected, outputs...)
 }

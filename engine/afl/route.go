@@ -1,6 +1,6 @@
 package afl
 
-import "placet/engine/check"
+import "placet/engine/testoutput"
 
 // awaitsAnalysis reports whether a failed attempt waits for an analysis.
 func (r *reading) awaitsAnalysis(id string, c *Checkpoint, v Verdict) bool {
@@ -26,13 +26,13 @@ func (r *reading) route(c *Checkpoint, v Verdict) Route {
 	switch {
 	case v.Passed:
 		return routePass
-	case v.failure() == check.DesignMismatch && r.cfg.EscalateDesign:
+	case v.failure() == testoutput.DesignMismatch && r.cfg.EscalateDesign:
 		return routeDesign
-	case v.failure() == check.EnvIssue, v.failure() == check.Timeout && timedOutBefore(c):
+	case v.failure() == testoutput.EnvIssue, v.failure() == testoutput.Timeout && timedOutBefore(c):
 		return routeEnv
 	case v.Iteration >= c.MaxIterations:
 		return routeMaxRetry
-	case v.failure() == check.Unknown && r.cfg.EscalateUnclear:
+	case v.failure() == testoutput.Unknown && r.cfg.EscalateUnclear:
 		return routeUnclear
 	case r.cfg.EscalateOnPattern && r.pattern(c, v):
 		return routePattern
@@ -47,7 +47,7 @@ func timedOutBefore(c *Checkpoint) bool {
 		return false
 	}
 	last := c.History[len(c.History)-1]
-	return last.Epoch == c.Epoch && check.Type(last.FailureType) == check.Timeout
+	return last.Epoch == c.Epoch && testoutput.Type(last.FailureType) == testoutput.Timeout
 }
 
 // pattern reports whether the last verdicts of the epoch, this one included,

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 )
 
 // Scenario 17: killed, or without power, at every write of scenarios 5, 6 and 7.

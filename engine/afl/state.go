@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/check"
 	"placet/engine/gate"
+	"placet/engine/testoutput"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -211,14 +211,14 @@ type Question struct {
 
 // Escalation hands a checkpoint to a person.
 type Escalation struct {
-	At            text       `json:"at"`
-	Iteration     int        `json:"iteration"`
-	MaxIterations int        `json:"max_iterations"`
-	Run           *int       `json:"run"`
-	Route         Route      `json:"route"`
-	FailureType   check.Type `json:"failure_type"`
-	Reason        string     `json:"reason"`
-	RequestID     string     `json:"request_id"`
+	At            text            `json:"at"`
+	Iteration     int             `json:"iteration"`
+	MaxIterations int             `json:"max_iterations"`
+	Run           *int            `json:"run"`
+	Route         Route           `json:"route"`
+	FailureType   testoutput.Type `json:"failure_type"`
+	Reason        string          `json:"reason"`
+	RequestID     string          `json:"request_id"`
 	// Question is what nobody could answer, "" where a verdict escalated.
 	Question text `json:"question"`
 }

@@ -1,7 +1,7 @@
 package afl
 
 import (
-	"placet/engine/check"
+	"placet/engine/testoutput"
 	"placet/schemas"
 )
 
@@ -56,7 +56,7 @@ type Verdict struct {
 	Route          Route        `json:"route"`
 }
 
-func (v Verdict) failure() check.Type { return check.Type(v.FailureType) }
+func (v Verdict) failure() testoutput.Type { return testoutput.Type(v.FailureType) }
 
 // encode returns the verdict as verdict.json.
 func (v Verdict) encode() []byte { return encoded(v) }
@@ -82,11 +82,11 @@ type Suggestion struct {
 
 // Analysis is analysis.json: what a Test Oracle found.
 type Analysis struct {
-	FailureType    check.Type   `json:"failure_type"`
-	Causes         []string     `json:"causes"`
-	Suggestions    []Suggestion `json:"suggestions"`
-	FailedCriteria []string     `json:"failed_criteria"`
-	Of             text         `json:"of"` // digest of the document analysed; "" for run 1
+	FailureType    testoutput.Type `json:"failure_type"`
+	Causes         []string        `json:"causes"`
+	Suggestions    []Suggestion    `json:"suggestions"`
+	FailedCriteria []string        `json:"failed_criteria"`
+	Of             text            `json:"of"` // digest of the document analysed; "" for run 1
 }
 
 // Validation is validation.json: the outcome of a validation command.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"placet/engine/check"
+	"placet/engine/testoutput"
 	"placet/templates"
 )
 
@@ -56,9 +56,9 @@ func rendered(lang, name string, data any) []byte {
 
 // causes are why an attempt fails in a certain way and what to do about it,
 // where no analysis knows better. timeout is that of the validation.
-func causes(lang string, t check.Type, timeout time.Duration) (cause, fix string) {
-	if _, known := check.Known(string(t)); !known {
-		t = check.Unknown
+func causes(lang string, t testoutput.Type, timeout time.Duration) (cause, fix string) {
+	if _, known := testoutput.Known(string(t)); !known {
+		t = testoutput.Unknown
 	}
 	return phrase(lang, "cause."+string(t), "timeout", lengthWords(timeout)), phrase(lang, "fix."+string(t))
 }

@@ -7,7 +7,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/patch"
+	"placet/engine/jsonedit"
 	"placet/schemas"
 )
 
@@ -42,7 +42,7 @@ type outcome struct {
 	event  string
 	// moves are the edits that note the step, stepTo its new status; "" where
 	// the step stays as it is.
-	moves    []patch.Edit
+	moves    []jsonedit.Edit
 	stepTo   engine.Status
 	point    *ResumePoint
 	revision int
@@ -281,8 +281,8 @@ func by(a *answer) schemas.Object {
 
 // answerEdits are the edits of state.json, in the order in which new keys come
 // to the end of it.
-func (r *reading) answerEdits(out outcome, lastEvent int) []patch.Edit {
-	edits := []patch.Edit{set("/status", string(out.to))}
+func (r *reading) answerEdits(out outcome, lastEvent int) []jsonedit.Edit {
+	edits := []jsonedit.Edit{set("/status", string(out.to))}
 	edits = append(edits, r.stampEdits(lastEvent, out.at)...)
 	edits = append(edits, out.moves...)
 	switch {
@@ -305,13 +305,13 @@ func (r *reading) answerEdits(out outcome, lastEvent int) []patch.Edit {
 
 // historyEdits note the answer in the history: one entry for one request. One that
 // says something else does not count, and this answer takes its place.
-func (r *reading) historyEdits(out outcome) []patch.Edit {
+func (r *reading) historyEdits(out outcome) []jsonedit.Edit {
 	if out.a.recorded {
 		return nil
 	}
 	for i := range r.st.History {
 		if r.st.History[i].RequestID == out.o.a.ID {
-			return []patch.Edit{set(fmt.Sprintf("/feedback_history/%d", i), historyEntry(out))}
+			return []jsonedit.Edit{set(fmt.Sprintf("/feedback_history/%d", i), historyEntry(out))}
 		}
 	}
 	return appendTo("/feedback_history", r.hasMember("feedback_history"), historyEntry(out))

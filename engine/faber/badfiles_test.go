@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"placet/engine/enginetest"
-	"placet/engine/hostile"
+	"placet/internal/badinput"
+	"placet/internal/enginetest"
 	"placet/layout"
 )
 
@@ -56,7 +56,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 	response := enginetest.Tree{lawRequest + "response.json": answerOf("approve")}
 	warning := &enginetest.Deviation{Outcome: enginetest.Silent, Reason: "the page: a warning of check, never a stop"}
 	in := func(name, path, body string, begin enginetest.Tree) enginetest.Input {
-		return enginetest.Input{Name: name, Path: path, Good: hostile.Good{Body: body}, Begin: begin, Run: lawDir}
+		return enginetest.Input{Name: name, Path: path, Good: badinput.Good{Body: body}, Begin: begin, Run: lawDir}
 	}
 
 	state := in("state.json", lawState, asked[lawState], asked)
@@ -73,7 +73,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 	event.Note = lawState + ".problem.md"
 
 	next := in(".next-id", lawDir+"/events/.next-id", "3\n", asked)
-	next.Format, next.Calm = hostile.Markdown, true
+	next.Format, next.Calm = badinput.Markdown, true
 	next.All = &enginetest.Deviation{Outcome: enginetest.Mended, Reason: "the page: the next event takes the highest number + 1; the file is shared"}
 	next.Deviates = all(enginetest.Silent, "what cannot be read is left alone, and check names it",
 		"10 MB", "NUL tail", "a folder in its place", "a FIFO", "a link out of the workspace", "a link loop", "no permission")
@@ -94,7 +94,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 	reply.Deviates = all(enginetest.Taken, "a second answer that is alike is the same answer", "sync-conflict copy")
 
 	paper := in("form.md", lawForm, ticked[lawForm], asked)
-	paper.Format, paper.Note = hostile.Markdown, note
+	paper.Format, paper.Note = badinput.Markdown, note
 	paper.Deviates = all(enginetest.Mended, "a form that is gone is written again", "missing")
 	paper.Deviates["doubly encoded UTF-8"] = enginetest.Deviation{Outcome: enginetest.Noted, Reason: "only ticks and the comment may differ from what placet wrote"}
 	paper.Deviates["byte order mark"] = enginetest.Deviation{Outcome: enginetest.Taken, Reason: "editors put one before the first line, and it decides nothing"}

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/patch"
+	"placet/engine/jsonedit"
 	"placet/schemas"
 )
 
-func set(pointer string, value any) patch.Edit {
-	return patch.Edit{Pointer: pointer, Op: patch.Set, Value: value}
+func set(pointer string, value any) jsonedit.Edit {
+	return jsonedit.Edit{Pointer: pointer, Op: jsonedit.Set, Value: value}
 }
 
 // hasMember reports whether state.json has a member of this name at its root.
@@ -29,8 +29,8 @@ func (r *reading) hasMember(name string) bool {
 }
 
 // stampEdits are the members that every transition moves.
-func (r *reading) stampEdits(lastEvent int, at time.Time) []patch.Edit {
-	var edits []patch.Edit
+func (r *reading) stampEdits(lastEvent int, at time.Time) []jsonedit.Edit {
+	var edits []jsonedit.Edit
 	if r.hasEvents() {
 		edits = append(edits, set("/last_event_id", lastEvent))
 	}
@@ -38,16 +38,16 @@ func (r *reading) stampEdits(lastEvent int, at time.Time) []patch.Edit {
 }
 
 // closeEdits take the request out and put the resume point in; nil removes it.
-func (r *reading) closeEdits(point *ResumePoint) []patch.Edit {
-	var edits []patch.Edit
+func (r *reading) closeEdits(point *ResumePoint) []jsonedit.Edit {
+	var edits []jsonedit.Edit
 	if r.hasMember("feedback_request") {
-		edits = append(edits, patch.Edit{Pointer: "/feedback_request", Op: patch.Remove})
+		edits = append(edits, jsonedit.Edit{Pointer: "/feedback_request", Op: jsonedit.Remove})
 	}
 	switch {
 	case point != nil:
 		edits = append(edits, set("/resume_point", pointObject(*point)))
 	case r.hasMember("resume_point"):
-		edits = append(edits, patch.Edit{Pointer: "/resume_point", Op: patch.Remove})
+		edits = append(edits, jsonedit.Edit{Pointer: "/resume_point", Op: jsonedit.Remove})
 	}
 	return edits
 }
@@ -64,12 +64,12 @@ func pointObject(rp ResumePoint) schemas.Object {
 }
 
 // transitionEdits write the revision and what made it.
-func (r *reading) transitionEdits(revision int, edge string, at time.Time, reason, cause string, sum engine.Digest) []patch.Edit {
+func (r *reading) transitionEdits(revision int, edge string, at time.Time, reason, cause string, sum engine.Digest) []jsonedit.Edit {
 	causes := schemas.Object{}
 	if cause != "" {
 		causes = append(causes, schemas.Member{Name: cause, Value: string(sum)})
 	}
-	return []patch.Edit{
+	return []jsonedit.Edit{
 		set("/revision", revision),
 		set("/last_transition", schemas.Object{
 			{Name: "edge", Value: edge}, {Name: "at", Value: millis(at)}, {Name: "actor", Value: "placet"},
@@ -79,7 +79,7 @@ func (r *reading) transitionEdits(revision int, edge string, at time.Time, reaso
 }
 
 // resolveError marks the newest errors entry of a step as resolved by retry.
-func (r *reading) resolveError(phase, step string) []patch.Edit {
+func (r *reading) resolveError(phase, step string) []jsonedit.Edit {
 	type failure struct {
 		Phase string `json:"phase"`
 		Step  string `json:"step"`
@@ -104,14 +104,14 @@ func (r *reading) resolveError(phase, step string) []patch.Edit {
 	if pointer == "" {
 		return nil
 	}
-	return []patch.Edit{set(pointer+"/resolved", actRetry)}
+	return []jsonedit.Edit{set(pointer+"/resolved", actRetry)}
 }
 
 // patched is state.json with edits, every other byte as it was read. A state
 // whose members do not have the shape that an edit needs is bad input: nothing
 // of the plan is carried out then.
-func (r *reading) patched(edits []patch.Edit) engine.Document {
-	body, err := patch.Apply(r.doc.Body, edits...)
+func (r *reading) patched(edits []jsonedit.Edit) engine.Document {
+	body, err := jsonedit.Apply(r.doc.Body, edits...)
 	if err != nil {
 		r.editErr = fmt.Errorf("cannot edit state.json: %w: give the member the shape that the other phases have", err)
 	}

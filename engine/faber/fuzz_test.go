@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"placet/engine"
-	"placet/engine/enginetest"
 	"placet/engine/faber"
+	"placet/internal/enginetest"
 	"placet/layout"
 	"placet/schemas"
 )

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/enginetest"
 	"placet/engine/faber"
+	"placet/internal/enginetest"
 	"placet/layout"
 )
 

@@ -1,39 +1,39 @@
 package faber
 
 import (
-	"placet/engine/patch"
+	"placet/engine/jsonedit"
 	"placet/schemas"
 )
 
 // complete notes a step as completed.
-func (s shape) complete(phase, step, at string) []patch.Edit {
-	var edits []patch.Edit
+func (s shape) complete(phase, step, at string) []jsonedit.Edit {
+	var edits []jsonedit.Edit
 	if s.kept && !contains(s.rootDone, step) {
-		edits = append(edits, patch.Edit{Pointer: "/steps_completed", Op: patch.Append, Value: step})
+		edits = append(edits, jsonedit.Edit{Pointer: "/steps_completed", Op: jsonedit.Append, Value: step})
 	}
 	return append(edits, s.mark(phase, step, string(Completed), at)...)
 }
 
 // skip notes a step as skipped.
-func (s shape) skip(phase, step string) []patch.Edit {
+func (s shape) skip(phase, step string) []jsonedit.Edit {
 	return s.mark(phase, step, string(Skipped), "")
 }
 
 // reopen notes a step that has an entry as in progress again, without the
 // marks of a failure. A step without an entry gets none.
-func (s shape) reopen(phase, step string) []patch.Edit {
+func (s shape) reopen(phase, step string) []jsonedit.Edit {
 	p := s.phase(phase)
 	if s.letter == 'c' && p != nil && p.failure {
-		return []patch.Edit{{Pointer: "/phases/" + escape(phase) + "/error", Op: patch.Remove}}
+		return []jsonedit.Edit{{Pointer: "/phases/" + escape(phase) + "/error", Op: jsonedit.Remove}}
 	}
 	e := s.find(phase, step)
 	if e == nil || e.status == string(InProgress) {
 		return nil
 	}
-	edits := []patch.Edit{{Pointer: e.pointer + "/status", Op: patch.Set, Value: string(InProgress)}}
+	edits := []jsonedit.Edit{{Pointer: e.pointer + "/status", Op: jsonedit.Set, Value: string(InProgress)}}
 	for _, mark := range []string{"failed_at", "completed_at", "error"} {
 		if e.members[mark] {
-			edits = append(edits, patch.Edit{Pointer: e.pointer + "/" + mark, Op: patch.Remove})
+			edits = append(edits, jsonedit.Edit{Pointer: e.pointer + "/" + mark, Op: jsonedit.Remove})
 		}
 	}
 	return edits
@@ -41,7 +41,7 @@ func (s shape) reopen(phase, step string) []patch.Edit {
 
 // mark notes completed or skipped in the state's own shape. A phase that
 // state.json does not have marks nothing.
-func (s shape) mark(phase, step, word, at string) []patch.Edit {
+func (s shape) mark(phase, step, word, at string) []jsonedit.Edit {
 	p := s.phase(phase)
 	if p == nil && s.letter != 'd' {
 		return nil
@@ -57,7 +57,7 @@ func (s shape) mark(phase, step, word, at string) []patch.Edit {
 	return s.markArray(p, step, word, at)
 }
 
-func (s shape) markArray(p *phaseEntry, step, word, at string) []patch.Edit {
+func (s shape) markArray(p *phaseEntry, step, word, at string) []jsonedit.Edit {
 	if e := s.find(p.name, step); e != nil {
 		return setEntry(e, word, at)
 	}
@@ -81,7 +81,7 @@ func (s shape) identity(step string, keys ...string) schemas.Object {
 	return o
 }
 
-func (s shape) markList(p *phaseEntry, step, word string) []patch.Edit {
+func (s shape) markList(p *phaseEntry, step, word string) []jsonedit.Edit {
 	base := "/phases/" + escape(p.name) + "/"
 	if word == string(Skipped) {
 		_, exists := p.lists["skipped_steps"]
@@ -93,7 +93,7 @@ func (s shape) markList(p *phaseEntry, step, word string) []patch.Edit {
 		}
 		return appendTo(base+"steps", p.hasList, step)
 	}
-	var edits []patch.Edit
+	var edits []jsonedit.Edit
 	for _, name := range stepLists {
 		list, exists := p.lists[name]
 		id := step
@@ -101,13 +101,13 @@ func (s shape) markList(p *phaseEntry, step, word string) []patch.Edit {
 			id = p.name + ":" + step
 		}
 		if exists && !contains(list, id) {
-			edits = append(edits, patch.Edit{Pointer: base + name, Op: patch.Append, Value: id})
+			edits = append(edits, jsonedit.Edit{Pointer: base + name, Op: jsonedit.Append, Value: id})
 		}
 	}
 	return edits
 }
 
-func (s shape) markRoot(phase, step, word, at string) []patch.Edit {
+func (s shape) markRoot(phase, step, word, at string) []jsonedit.Edit {
 	if word == string(Completed) {
 		word = "success"
 	}
@@ -121,28 +121,28 @@ func (s shape) markRoot(phase, step, word, at string) []patch.Edit {
 	return appendTo("/steps", s.rootList, o)
 }
 
-func (s shape) markObject(p *phaseEntry, step, word string) []patch.Edit {
+func (s shape) markObject(p *phaseEntry, step, word string) []jsonedit.Edit {
 	if e := s.find(p.name, step); e != nil {
 		return setEntry(e, word, "")
 	}
-	return []patch.Edit{{
-		Pointer: "/phases/" + escape(p.name) + "/steps/" + escape(step), Op: patch.Set,
+	return []jsonedit.Edit{{
+		Pointer: "/phases/" + escape(p.name) + "/steps/" + escape(step), Op: jsonedit.Set,
 		Value: append(s.identity(step), schemas.Member{Name: "status", Value: word}),
 	}}
 }
 
-func setEntry(e *stepEntry, word, at string) []patch.Edit {
-	edits := []patch.Edit{{Pointer: e.pointer + "/status", Op: patch.Set, Value: word}}
+func setEntry(e *stepEntry, word, at string) []jsonedit.Edit {
+	edits := []jsonedit.Edit{{Pointer: e.pointer + "/status", Op: jsonedit.Set, Value: word}}
 	if at != "" {
-		edits = append(edits, patch.Edit{Pointer: e.pointer + "/completed_at", Op: patch.Set, Value: at})
+		edits = append(edits, jsonedit.Edit{Pointer: e.pointer + "/completed_at", Op: jsonedit.Set, Value: at})
 	}
 	return edits
 }
 
 // appendTo appends to an array, which it makes where there is none.
-func appendTo(pointer string, exists bool, value any) []patch.Edit {
+func appendTo(pointer string, exists bool, value any) []jsonedit.Edit {
 	if exists {
-		return []patch.Edit{{Pointer: pointer, Op: patch.Append, Value: value}}
+		return []jsonedit.Edit{{Pointer: pointer, Op: jsonedit.Append, Value: value}}
 	}
-	return []patch.Edit{{Pointer: pointer, Op: patch.Set, Value: []any{value}}}
+	return []jsonedit.Edit{{Pointer: pointer, Op: jsonedit.Set, Value: []any{value}}}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // State is what placet reads of state.json. The file belongs to upstream too:
-// it is never decoded and encoded as a whole, only patched (engine/patch).
+// it is never decoded and encoded as a whole, only patched (engine/jsonedit).
 type State struct {
 	Status        string          `json:"status"`
 	RunID         string          `json:"run_id"`

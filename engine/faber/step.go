@@ -6,7 +6,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/patch"
+	"placet/engine/jsonedit"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -188,7 +188,7 @@ func (r *reading) cancelAsked() (p engine.Plan, ok bool) {
 		p.Writes = append(p.Writes, r.receiptDoc(a, r.closed(a, "cancelled", "the run was cancelled: "+reason, revision)))
 	}
 	last := r.emit(&p, revision, at, r.cancelEvents(c.By, reason))
-	edits := append([]patch.Edit{set("/status", string(Cancelled))}, r.stampEdits(last, at)...)
+	edits := append([]jsonedit.Edit{set("/status", string(Cancelled))}, r.stampEdits(last, at)...)
 	edits = append(edits, set("/completed_at", seconds(at)), set("/cancellation_reason", reason))
 	edits = append(edits, r.closeEdits(nil)...)
 	edits = append(edits, r.transitionEdits(revision, cancelAsked, at, reason, "cancel.json", d.Sum)...)
@@ -240,9 +240,9 @@ func (r *reading) requestOpened(o *open) (p engine.Plan, ok bool) {
 }
 
 // announce are the edits of notification_sent that are due, and why.
-func (r *reading) announce(o *open) ([]patch.Edit, string) {
+func (r *reading) announce(o *open) ([]jsonedit.Edit, string) {
 	const base = "/feedback_request/notification_sent"
-	var edits []patch.Edit
+	var edits []jsonedit.Edit
 	reason := ""
 	n := o.q.Notification
 	if !r.isOpen(o.q) {

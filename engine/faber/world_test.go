@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"placet/engine"
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 	"placet/layout"
 	"placet/schemas"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"placet/engine"
-	thrown "placet/engine/hostile"
+	thrown "placet/internal/badinput"
 	"placet/layout"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"placet/engine"
-	"placet/engine/enginetest"
-	"placet/engine/hostile"
+	"placet/internal/badinput"
+	"placet/internal/enginetest"
 	"placet/layout"
 )
 
@@ -78,7 +78,7 @@ func goodAnswer(dir string) string {
 
 // badInput is a document of the cycle that others write.
 func badInput(begin enginetest.Tree, rel, body string) enginetest.Input {
-	return enginetest.Input{Name: rel, Path: path.Join(badRun, rel), Good: hostile.Good{Body: body}, Begin: begin, Run: badRun}
+	return enginetest.Input{Name: rel, Path: path.Join(badRun, rel), Good: badinput.Good{Body: body}, Begin: begin, Run: badRun}
 }
 
 // holding is a document that holds its own default up: where it counts, a bad one
@@ -112,7 +112,7 @@ func badInputs() []enginetest.Input {
 	kpi.Text, kpi.Number = "metrics", "gate_threshold"
 
 	retrieved := badInput(came("trigger.json", "inputs/assets.json"), "retrieved.jsonl", goodRetrieved)
-	retrieved.Format = hostile.Markdown
+	retrieved.Format = badinput.Markdown
 	deviate(&retrieved, enginetest.Noted, "every line is a record", "doubly encoded UTF-8")
 
 	suggestions := holding("suggestions.json", goodSuggestions, "trigger.json", "inputs/assets.json", "retrieved.jsonl")
@@ -131,7 +131,7 @@ func badInputs() []enginetest.Input {
 // read.
 func badUsage() enginetest.Input {
 	in := badInput(came("trigger.json"), "", "---\nowner: kim\nkpi:\n  gate_threshold: 80\n---\n# SOP\n")
-	in.Name, in.Path, in.Note, in.Format = "usage document", "docs/usage/sop.md", path.Join(badRun, "usage.problem.md"), hostile.Markdown
+	in.Name, in.Path, in.Note, in.Format = "usage document", "docs/usage/sop.md", path.Join(badRun, "usage.problem.md"), badinput.Markdown
 	in.Begin[in.Path] = "---\nkpi: none\n---\n"
 	deviate(&in, enginetest.Taken, "without it its default holds", "missing")
 	deviate(&in, enginetest.Taken, "a usage document needs no front matter", "empty", "blanks only")
@@ -150,7 +150,7 @@ func badAnswers(t *testing.T) []enginetest.Input {
 	deviate(&answer, enginetest.Taken, "a second answer that is alike is the same answer", "sync-conflict copy")
 
 	form := badInput(tree, rel("form.md"), strings.NewReplacer("- [ ] raise", "- [x] raise", "- [ ] submit", "- [x] submit").Replace(tree[dir+"/form.md"]))
-	form.Format, form.Note = hostile.Markdown, dir+"/problem.md"
+	form.Format, form.Note = badinput.Markdown, dir+"/problem.md"
 	deviate(&form, enginetest.Mended, "a form that is gone is written again", "missing")
 	deviate(&form, enginetest.Taken, "editors put one before the first line, and it decides nothing", "byte order mark")
 	deviate(&form, enginetest.Noted, "only ticks and the comment may differ from what placet wrote", "doubly encoded UTF-8")
@@ -177,7 +177,7 @@ func badManifest(t *testing.T, tree, answer enginetest.Tree) enginetest.Input {
 	in := badInput(settled(t, tree, answer), "", `{"status": "completed", "completed_at": "2026-03-05T00:00:00Z", "run_id": "x"}`)
 	in.Name, in.Path, in.Run = "manifest.json", dir+"/manifest.json", dir+"/optimizer"
 	in.Text, in.Word = "completed_at", "status"
-	for _, k := range hostile.Kinds {
+	for _, k := range badinput.Kinds {
 		switch k.Name {
 		case "missing", "CRLF", "doubly encoded UTF-8", "sync-conflict copy":
 		default:

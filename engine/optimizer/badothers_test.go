@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"placet/engine/enginetest"
-	"placet/engine/hostile"
+	"placet/internal/badinput"
+	"placet/internal/enginetest"
 	"placet/layout"
 	"placet/schemas"
 )
 
 // spoil puts a kind of bad file into a place, and reports whether the kind applies.
-func spoil(s *enginetest.Scramble, k hostile.Kind, p string, good hostile.Good) bool {
+func spoil(s *enginetest.Scramble, k badinput.Kind, p string, good badinput.Good) bool {
 	switch {
 	case k.Copy || k.Missing:
 		return false
@@ -42,7 +42,7 @@ func TestNoBadFileOfOthersHoldsACycleUp(t *testing.T) {
 	trigger := `{"workflow_name": "sop", "last_run_id": "20260202-msowd-sop-masking"}`
 	goal := `{"next_automation_level": 30, "optimization_directives": ["d"], "carry_over_issues": ["i"], "approved_by": "human_feedback"}`
 	callback := path.Dir(badRun) + "/60_observability/callback-1.json"
-	for p, good := range map[string]hostile.Good{
+	for p, good := range map[string]badinput.Good{
 		callback:                               {Body: `{"event_type": "anomaly_detected", "message": "m"}`, Required: "event_type", Text: "message"},
 		earlier + "/goal.json":                 {Body: goal, Required: "approved_by", Text: "carry_over_issues", Word: "approved_by", Number: "next_automation_level"},
 		earlier + "/state.json":                {Body: `{"status": "goal"}`, Required: "status"},
@@ -53,7 +53,7 @@ func TestNoBadFileOfOthersHoldsACycleUp(t *testing.T) {
 	} {
 		t.Run(path.Base(p), func(t *testing.T) {
 			t.Parallel()
-			for i, k := range hostile.Kinds {
+			for i, k := range badinput.Kinds {
 				if testing.Short() && (i%5 != 0 || k.Name == "10 MB") {
 					continue
 				}
@@ -118,7 +118,7 @@ func TestNoBadFileInThePlaceOfPlacetsOwnEndsInABug(t *testing.T) {
 			}
 			t.Run(name+" "+rel, func(t *testing.T) {
 				t.Parallel()
-				for i, k := range hostile.Kinds {
+				for i, k := range badinput.Kinds {
 					if testing.Short() && (i%5 != 0 || k.Name == "10 MB") {
 						continue
 					}
@@ -130,15 +130,15 @@ func TestNoBadFileInThePlaceOfPlacetsOwnEndsInABug(t *testing.T) {
 }
 
 // putBack tells one story: a bad file in a document's place, and the document again.
-func putBack(t *testing.T, tree, answer enginetest.Tree, p string, k hostile.Kind) {
+func putBack(t *testing.T, tree, answer enginetest.Tree, p string, k badinput.Kind) {
 	s := enginetest.NewScramble(t, badSuite())
 	for q, body := range tree {
 		s.Put(q, body)
 	}
 	s.Look()
-	good := hostile.Good{Body: tree[p]}
+	good := badinput.Good{Body: tree[p]}
 	if !strings.HasSuffix(p, ".json") {
-		good.Format = hostile.Markdown
+		good.Format = badinput.Markdown
 	}
 	if k.Missing {
 		s.Disk.Delete(p)
@@ -177,7 +177,7 @@ func putBack(t *testing.T, tree, answer enginetest.Tree, p string, k hostile.Kin
 // rewritten reports whether placet may write a document again although it is there:
 // one that only looks bad says the same, and the end of a journal is cut and written
 // again.
-func rewritten(p string, k hostile.Kind) bool {
+func rewritten(p string, k badinput.Kind) bool {
 	return k.Name == "CRLF" || k.Name == "doubly encoded UTF-8" || path.Base(p) == "events.jsonl"
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 )
 
 // story is a case about the run in hand, whose inputs allow a level and are all

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"placet/engine"
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 	"placet/schemas"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 	"placet/layout"
 )
 

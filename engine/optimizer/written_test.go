@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"placet/engine/enginetest"
+	"placet/internal/enginetest"
 	"placet/layout"
 	"placet/schemas"
 )

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"placet/engine/check"
+	"placet/engine/testoutput"
 )
 
 // linger is how long the output of a command's descendants is still read after
@@ -16,7 +16,7 @@ const linger = 2 * time.Second
 type drain struct {
 	r, w  *os.File
 	kept  capture
-	whole *check.Window // nil where nobody judges
+	whole *testoutput.Window // nil where nobody judges
 	over  chan struct{}
 }
 

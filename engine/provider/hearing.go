@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"placet/engine"
-	"placet/engine/check"
+	"placet/engine/testoutput"
 )
 
 // hearing is what of a command's outputs is listened to. The zero hearing
@@ -18,7 +18,7 @@ type hearing struct {
 	tail int
 	// each, if positive, is how many of the last bytes are kept of each output.
 	each int
-	// judge asks whether the whole holds what is expected; see package check.
+	// judge asks whether the whole holds what is expected; see package testoutput.
 	judge    bool
 	expected string
 }
@@ -45,17 +45,17 @@ func (h hearing) limits() limits {
 }
 
 // window keeps the whole of an output for the judge, nil where there is none.
-func (h hearing) window() *check.Window {
+func (h hearing) window() *testoutput.Window {
 	if !h.judge {
 		return nil
 	}
-	return new(check.Window)
+	return new(testoutput.Window)
 }
 
 // sound is what was heard of one output.
 type sound struct {
 	kept  Output
-	whole *check.Window
+	whole *testoutput.Window
 }
 
 // text is the whole of an output as text.
@@ -80,7 +80,7 @@ func (h hearing) tell(e *ending, sounds []sound) {
 	for _, s := range sounds {
 		texts = append(texts, s.text())
 	}
-	e.matched, e.marker = check.Match(h.expected, texts...)
+	e.matched, e.marker = testoutput.Match(h.expected, texts...)
 }
 
 // drains are the pipes to listen through, for standard output and standard

@@ -19,7 +19,7 @@ import (
 )
 
 // apart are the folders whose code is in no program that people get.
-var apart = []string{"bench", "torture", "testdata", "internal", "engine/enginetest", "engine/hostile", "engine/store/memfs"}
+var apart = []string{"testdata", "internal", "engine/store/memfs"}
 
 // counted is what is known of a package, or of all of them.
 type counted struct {

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"placet/engine/patch"
+	"placet/engine/jsonedit"
 )
 
 // Flow is what one of upstream's programs writes when a request is answered.
@@ -137,13 +137,13 @@ func noteLastEvent(f Files, _ time.Time) bool {
 	if err != nil {
 		panic("events/.next-id: " + err.Error())
 	}
-	return rewrite(f, patch.Edit{Pointer: "/last_event_id", Op: patch.Set, Value: next - 1})
+	return rewrite(f, jsonedit.Edit{Pointer: "/last_event_id", Op: jsonedit.Set, Value: next - 1})
 }
 
 // edit writes state.json anew, as jq and an agent's Write tool do.
 func (w Write) edit(a Answer) func(Files, time.Time) bool {
 	return func(f Files, now time.Time) bool {
-		var edits []patch.Edit
+		var edits []jsonedit.Edit
 		for _, e := range w.State {
 			value, err := json.Marshal(e.Value)
 			if err != nil {
@@ -157,26 +157,26 @@ func (w Write) edit(a Answer) func(Files, time.Time) bool {
 
 // edit is one edit of the state as it stands. What is not there needs no removal, and
 // an array that is not there is made.
-func edit(f Files, e Edit, value json.RawMessage) []patch.Edit {
+func edit(f Files, e Edit, value json.RawMessage) []jsonedit.Edit {
 	var state map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(f.Read("state.json")), &state); err != nil {
 		panic("state.json: " + err.Error())
 	}
 	switch {
 	case e.Set != "":
-		return []patch.Edit{{Pointer: e.Set, Op: patch.Set, Value: value}}
+		return []jsonedit.Edit{{Pointer: e.Set, Op: jsonedit.Set, Value: value}}
 	case e.Append != "" && state[e.Append[1:]] != nil:
-		return []patch.Edit{{Pointer: e.Append, Op: patch.Append, Value: value}}
+		return []jsonedit.Edit{{Pointer: e.Append, Op: jsonedit.Append, Value: value}}
 	case e.Append != "":
-		return []patch.Edit{{Pointer: e.Append, Op: patch.Set, Value: []any{value}}}
+		return []jsonedit.Edit{{Pointer: e.Append, Op: jsonedit.Set, Value: []any{value}}}
 	case state[e.Remove[1:]] != nil:
-		return []patch.Edit{{Pointer: e.Remove, Op: patch.Remove}}
+		return []jsonedit.Edit{{Pointer: e.Remove, Op: jsonedit.Remove}}
 	}
 	return nil
 }
 
-func rewrite(f Files, edits ...patch.Edit) bool {
-	body, err := patch.Apply([]byte(f.Read("state.json")), edits...)
+func rewrite(f Files, edits ...jsonedit.Edit) bool {
+	body, err := jsonedit.Apply([]byte(f.Read("state.json")), edits...)
 	if err != nil {
 		panic("state.json: " + err.Error())
 	}

@@ -1,9 +1,0 @@
-package hostile
-
-import "unicode"
-
-// Unseen reports whether a character must not stand in a text for people: it
-// moves the cursor, hides a word or turns a sentence round.
-func Unseen(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r))
-}

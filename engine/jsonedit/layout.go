@@ -1,0 +1,157 @@
+package jsonedit
+
+import (
+	"bytes"
+	"cmp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// layout is how new text is laid out at one place of a document.
+type layout struct {
+	body []byte
+	// lines is true where each member stands in a line of its own.
+	lines bool
+	// indent is that of the line which a new value begins in, unit what each
+	// level adds.
+	indent, unit string
+	eol          string
+	separators
+	// gap separates a new member from the last one.
+	gap string
+}
+
+// layoutOf returns the layout of the innermost of the containers.
+func layoutOf(body []byte, chain []container) layout {
+	c := chain[len(chain)-1]
+	s := layout{body: body, eol: lineEnd(body), unit: unit(body, chain)}
+	s.separators = separators{colon: fileColon(body, chain[0])}.within(body, c)
+	if len(c.members) == 0 {
+		outer := len(chain) > 1 && standsInLines(body, chain[len(chain)-2])
+		s.lines = outer || breaks(body[c.open:c.close])
+		s.indent = lineIndent(body, c.open)
+		if s.lines {
+			s.indent += s.unit
+		}
+		return s
+	}
+	s.lines = standsInLines(body, c)
+	s.gap = s.gapOf(c)
+	s.indent = lineIndent(body, c.last().start())
+	return s
+}
+
+// gapOf returns what a new member puts between the last one and itself: the
+// gap before the last member that begins a line, if there is one.
+func (s layout) gapOf(c container) string {
+	for i := len(c.members) - 1; i > 0; i-- {
+		gap := s.body[c.members[i-1].value.to:c.members[i].start()]
+		if breaks(gap) {
+			return s.oneBreak(gap)
+		}
+	}
+	if s.lines {
+		return "," + s.eol + lineIndent(s.body, c.members[0].start())
+	}
+	return s.inlineComma()
+}
+
+// inlineComma returns what separates the members of one line: as the container
+// shows it, else as the file does, else what goes with the colon. Looking
+// through the file must wait until it is needed.
+func (s layout) inlineComma() string {
+	return cmp.Or(s.comma, firstComma(s.body), commaFor(s.colon))
+}
+
+// oneBreak returns a gap without empty lines.
+func (s layout) oneBreak(gap []byte) string {
+	comma := bytes.IndexByte(gap, ',') + 1
+	before, after := gap[:comma], gap[comma:]
+	if !breaks(after) {
+		return string(gap)
+	}
+	return string(before) + s.eol + string(after[bytes.LastIndexByte(after, '\n')+1:])
+}
+
+// forValue returns the layout for a value in place of old, or beside it: that
+// of old itself, where it is an object or array with members.
+func (s layout) forValue(old span) layout {
+	if !isContainer(s.body, old.from) {
+		return s
+	}
+	c := scan(s.body, old.from)
+	if len(c.members) == 0 {
+		return s
+	}
+	s.lines = standsInLines(s.body, c)
+	s.separators = s.within(s.body, c)
+	if added, ok := ownUnit(s.body, c); ok {
+		s.unit = added
+	}
+	return s
+}
+
+// first appends the first member of an empty container, with all that stands
+// between the brackets.
+func (s layout) first(dst []byte, name string, object bool, text []byte) []byte {
+	if s.lines {
+		dst = append(dst, s.eol+s.indent...)
+	}
+	dst = s.render(s.name(dst, name, object), text)
+	if s.lines {
+		dst = append(dst, s.eol+s.indent[:len(s.indent)-len(s.unit)]...)
+	}
+	return dst
+}
+
+// next appends a member behind the last one. An element is laid out as the
+// last one is: an array's elements are of one kind.
+func (s layout) next(dst []byte, name string, object bool, text []byte, last span) []byte {
+	dst = s.name(append(dst, s.gap...), name, object)
+	if strings.Contains(s.gap, "\n") {
+		s.indent = lineIndent([]byte(s.gap), len(s.gap))
+	}
+	if !object {
+		s = s.forValue(last)
+	}
+	return s.render(dst, text)
+}
+
+func (s layout) name(dst []byte, name string, object bool) []byte {
+	if !object {
+		return dst
+	}
+	// Names come from valid pointers and values: quoting them cannot fail.
+	dst, _ = jsontext.AppendQuote(dst, name)
+	return append(dst, s.colon...)
+}
+
+// render appends compact JSON in this layout.
+func (s layout) render(dst, text []byte) []byte {
+	if !isContainer(text, 0) {
+		return append(dst, text...)
+	}
+	c := scan(text, 0)
+	dst = append(dst, text[0])
+	if !s.lines {
+		s.comma = s.inlineComma()
+	}
+	inner := s
+	inner.indent += s.unit
+	for i, m := range c.members {
+		if s.lines {
+			dst = append(dst, ","[:min(i, 1)]+s.eol+inner.indent...)
+		} else if i > 0 {
+			dst = append(dst, s.comma...)
+		}
+		if m.name.from < m.name.to {
+			dst = append(append(dst, m.name.of(text)...), s.colon...)
+		}
+		dst = inner.render(dst, m.value.of(text))
+	}
+	if s.lines && len(c.members) > 0 {
+		dst = append(dst, s.eol+s.indent...)
+	}
+	return append(dst, text[len(text)-1])
+}

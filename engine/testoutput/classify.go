@@ -1,0 +1,146 @@
+package testoutput
+
+import (
+	"slices"
+)
+
+// Input is what the classifier looks at.
+type Input struct {
+	// Text is the output as it is; see [Text]. [Clean] is applied to it.
+	Text string
+	// TimedOut says that the command was ended because it took too long.
+	TimedOut bool
+	// Exit is the exit code, nil where it is not known.
+	Exit *int
+	// Own are texts whose words are the project's own: id, name, description
+	// and criteria of what was checked. The changed files always belong to them.
+	Own []string
+	// Changed are the changed files.
+	Changed []string
+}
+
+// Finding is what the classifier found.
+type Finding struct {
+	Type Type
+	// Rule is the name of the rule that decided: W, T, E0 to E5, D, N1, N2, Y,
+	// L, N3, Z or U.
+	Rule string
+	// KeyLines are the lines that the rule and the failing tests were found
+	// in, in the order of the text, at most 20; if there are none, the last
+	// ones. A line over 2000 bytes is cut.
+	KeyLines []string
+	// FailingTests are the names of tests that failed, at most 10.
+	FailingTests []string
+	// RelatedFiles are the source files of the key lines, then the changed
+	// files, at most 10.
+	RelatedFiles []string
+	// Names are the commands, modules and services that E0 to E5 found, at
+	// most 10.
+	Names []string
+}
+
+// decision is what a rule found. Its lines are given by places in them.
+type decision struct {
+	typ   Type
+	rule  string
+	lines []int
+	names []string
+}
+
+// search is one output while its rule is looked for.
+type search struct {
+	*sheet
+	in Input
+}
+
+// order is the order in which the rules are tried; the last always applies.
+var order = []func(search) (decision, bool){
+	search.ownWord, search.timeout, search.ownScript, search.exitCode, search.runner, search.machine, search.module, search.network,
+	search.contract,
+	plain("N1", NotImplemented, ruleN1), plain("N2", NotImplemented, ruleN2), plain("Y", TypeError, ruleY), plain("L", LogicError, ruleL),
+	search.nothingRan, search.rest,
+}
+
+// Classify says of which type a failure is. Equal inputs give equal findings.
+func Classify(in Input) Finding {
+	return search{newSheet(Clean(in.Text)), in}.finding()
+}
+
+func (s search) finding() Finding {
+	d := s.decide()
+	tests, failing := s.failing()
+	f := Finding{Type: d.typ, Rule: d.rule, Names: d.names, FailingTests: tests}
+	f.KeyLines = s.keyLines(d.lines, failing)
+	f.RelatedFiles = related(f.KeyLines, s.in.Changed)
+	return f
+}
+
+func (s search) decide() decision {
+	for _, rule := range order {
+		if d, ok := rule(s); ok {
+			return d
+		}
+	}
+	return decision{typ: Unknown, rule: "U"}
+}
+
+// plain is a rule that applies where its expression matches.
+func plain(name string, typ Type, r *rule) func(search) (decision, bool) {
+	return func(s search) (decision, bool) {
+		at := s.ends(s.matches(r))
+		return decision{typ: typ, rule: name, lines: at}, len(at) > 0
+	}
+}
+
+// ownWord is W: the last word that names a type.
+func (s search) ownWord() (decision, bool) {
+	d := decision{rule: "W", lines: s.ends(s.matches(ruleW))}
+	found := false
+	for loc := range s.matches(ruleW) {
+		if t, ok := Known(captured(s.text, loc)); ok {
+			d.typ, found = t, true
+		}
+	}
+	return d, found
+}
+
+// timeout is T.
+func (s search) timeout() (decision, bool) {
+	return decision{typ: Timeout, rule: "T"}, s.in.TimedOut
+}
+
+// exitCode is E1: the command cannot be run or was not found, or the system
+// killed it.
+func (s search) exitCode() (decision, bool) {
+	d := decision{typ: EnvIssue, rule: "E1"}
+	if s.exit(126, 127, 137) {
+		d.names = s.commands()
+		return d, true
+	}
+	return d, false
+}
+
+func (s search) exit(codes ...int) bool {
+	return s.in.Exit != nil && slices.Contains(codes, *s.in.Exit)
+}
+
+// contract is D: a contract's file and a wrong signature, at most six lines
+// apart.
+func (s search) contract() (decision, bool) {
+	d := decision{typ: DesignMismatch, rule: "D", lines: s.near(ruleD1, ruleD2, 6)}
+	return d, len(d.lines) > 0
+}
+
+// nothingRan is N3. Exit code 5 is what pytest ends with then.
+func (s search) nothingRan() (decision, bool) {
+	d, ok := plain("N3", NotImplemented, ruleN3)(s)
+	return d, ok || s.exit(5)
+}
+
+// rest is Z and U.
+func (s search) rest() (decision, bool) {
+	if s.exit(0) {
+		return decision{typ: LogicError, rule: "Z"}, true
+	}
+	return decision{typ: Unknown, rule: "U"}, true
+}

@@ -1,0 +1,152 @@
+package testoutput
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ownScript is E0: a script of the project's own, not there yet.
+func (s search) ownScript() (decision, bool) {
+	return s.naming("E0", NotImplemented, ruleE0, captured)
+}
+
+// runner is E2: what should run the checks is not there.
+func (s search) runner() (decision, bool) {
+	return s.naming("E2", EnvIssue, ruleE2, command)
+}
+
+// machine is E3.
+func (s search) machine() (decision, bool) {
+	return s.naming("E3", EnvIssue, ruleE3, lack)
+}
+
+// module is E4: a module that is not there. Where all of them are the
+// project's own, they are still to be written; else the others are named.
+func (s search) module() (decision, bool) {
+	d, ok := s.naming("E4", EnvIssue, ruleE4, captured)
+	if !ok {
+		return d, false
+	}
+	own, all := s.ownParts(), true
+	others := s.named(ruleE4, func(text string, loc []int) string {
+		name := captured(text, loc)
+		if isOwn(name, own) {
+			return ""
+		}
+		all = false
+		return name
+	})
+	if all {
+		d.typ = NotImplemented
+	} else {
+		d.names = others
+	}
+	return d, true
+}
+
+// network is E5. Where tests ran, some passed and some did not, its words are
+// those of a log.
+func (s search) network() (decision, bool) {
+	d, ok := s.naming("E5", EnvIssue, ruleE5, service)
+	if !ok || s.has(ruleP) && s.has(ruleL) {
+		return d, false
+	}
+	return d, true
+}
+
+// naming is a rule that applies where its expression matches, and whose
+// matches name something.
+func (s search) naming(name string, typ Type, r *rule, what func(text string, loc []int) string) (decision, bool) {
+	d := decision{typ: typ, rule: name, lines: s.ends(s.matches(r))}
+	d.names = s.named(r, what)
+	return d, len(d.lines) > 0
+}
+
+func (s search) named(r *rule, what func(string, []int) string) []string {
+	names := unique{max: maxNames}
+	for loc := range s.matches(r) {
+		names.add(short(strings.Join(strings.Fields(what(s.text, loc)), " ")))
+		if names.full() {
+			break
+		}
+	}
+	return names.list
+}
+
+// commands are the commands that E2 finds, for a decision that E2 did not make.
+func (s search) commands() []string { return s.named(ruleE2, command) }
+
+// matched returns the match itself.
+func matched(text string, loc []int) string { return text[loc[0]:loc[1]] }
+
+// wantedPackage finds the package in a line of a package manager.
+var wantedPackage = regexp.MustCompile(`(?i)(?:module providing package|dependencies for project) ['"]?([\w./:@-]+)|no matching package named .(\w[\w-]*)`)
+
+// lack returns the package that a match of E3 misses, or else the match itself.
+func lack(text string, loc []int) string {
+	if name := inLine(wantedPackage, text, loc); name != "" {
+		return name
+	}
+	return matched(text, loc)
+}
+
+// missing finds the command or the module in a line of a runner.
+var missing = regexp.MustCompile(`command not found: (\S+)|No module named '?([^\s']+)|[ ]['‘"]?([^\s:'’"‘]+)['’"]?: (?:command not found|not found|No such file or directory|Permission denied)`)
+
+// command returns the command that a match of E2 misses, "" if it names none.
+func command(text string, loc []int) string { return inLine(missing, text, loc) }
+
+// addresses find the other side in a line that tells of the network, the surest
+// first.
+var addresses = []*regexp.Regexp{
+	regexp.MustCompile(`\blookup ([\w.-]+)|(?:ENOTFOUND|EAI_AGAIN|[Rr]esolve host:?) '?([\w.-]+)|\bhost(?: name)?[ =]["']([\w.-]+)`),
+	regexp.MustCompile(`(?:\bdial \w+|ECONNREFUSED|already in use) ([\w.:\[\]-]+:\d+)`),
+	regexp.MustCompile(`\b((?:localhost|\d+\.\d+\.\d+\.\d+):\d+)`),
+	regexp.MustCompile(`\b(port \d+)|\b(user "?\w+"?)`),
+}
+
+// service returns the other side that a match of E5 tells of, or else the match
+// itself.
+func service(text string, loc []int) string {
+	for _, address := range addresses {
+		if name := inLine(address, text, loc); name != "" {
+			return name
+		}
+	}
+	return matched(text, loc)
+}
+
+// inLine returns what an expression captures in the line in which a match ends.
+func inLine(re *regexp.Regexp, text string, loc []int) string {
+	line := short(text[lineStart(text, loc[1]-1):lineEnd(text, loc[1]-1)])
+	if m := re.FindStringSubmatchIndex(line); m != nil {
+		return captured(line, m)
+	}
+	return ""
+}
+
+// ownParts are the parts of the project's own words.
+func (s search) ownParts() map[string]bool {
+	parts := map[string]bool{}
+	for _, text := range slices.Concat(s.in.Own, s.in.Changed) {
+		for _, part := range partsOf(text) {
+			parts[part] = true
+		}
+	}
+	return parts
+}
+
+// partsOf splits at all but letters and digits. Parts of fewer than four
+// characters say too little.
+func partsOf(text string) []string {
+	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.DeleteFunc(parts, func(part string) bool { return utf8.RuneCountInString(part) < 4 })
+}
+
+// isOwn reports whether a module's name is one of the project's own.
+func isOwn(name string, own map[string]bool) bool {
+	return strings.Contains(name, "/internal/") || slices.ContainsFunc(partsOf(name), func(part string) bool { return own[part] })
+}

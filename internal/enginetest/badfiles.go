@@ -1,0 +1,276 @@
+package enginetest
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/internal/badinput"
+)
+
+// Input is a kind of document that others write, and how a run treats it.
+type Input struct {
+	// Name is the document's, for the reader; Path is where it lies.
+	Name, Path string
+	badinput.Good
+	// Begin is the workspace in which the document counts, without it or with an
+	// earlier one. Run is the folder of the run that reads it.
+	Begin Tree
+	Run   string
+	// Note is where a note on it stands: beside it where it is "".
+	Note string
+	// Late are files that come together with the good document.
+	Late Tree
+	// Calm says that the good document moves nothing by itself.
+	Calm bool
+	// Alone says that every run reads the document: none beside it moves either.
+	Alone bool
+	// Deviates are the kinds that are treated otherwise than to move nothing and
+	// to earn a note, by their names.
+	Deviates map[string]Deviation
+	// All, if not nil, holds for every kind that Deviates does not name.
+	All *Deviation
+}
+
+// Deviation is how a kind of bad file is treated instead, and why.
+type Deviation struct {
+	Outcome Outcome
+	Reason  string
+}
+
+// Outcome is what becomes of a document.
+type Outcome int
+
+// The outcomes.
+const (
+	// Noted: nothing moves, and a note says why.
+	Noted Outcome = iota
+	// Silent: nothing moves, and nothing is due.
+	Silent
+	// Taken: it is as good as the good one.
+	Taken
+	// Passed: it decides nothing, and the run may go on without it.
+	Passed
+	// Mended: it is placet's to write, and is written again.
+	Mended
+	// Found: a note says why, and the state says what was found; nothing begins.
+	Found
+)
+
+// everywhere is what holds of every document, unless it says otherwise.
+var everywhere = map[string]Deviation{
+	"missing":              {Silent, "what is not there says nothing"},
+	"CRLF":                 {Taken, "line ends are as the editor writes them"},
+	"doubly encoded UTF-8": {Taken, "it is valid, and reads as it was written"},
+	"sync-conflict copy":   {Taken, "only exact names are documents; of answers alone a second one counts"},
+}
+
+// Beside is another run in the workspace, which must go on whatever lies beside
+// it: what lies there first, what then comes, and whether that was taken.
+type Beside struct {
+	Begin, Comes Tree
+	Taken        func(Tree) bool
+}
+
+// shownNote is how long a note on any file may be, in bytes.
+const shownNote = 18 << 10
+
+// BadFiles puts every kind of bad file into the place of every input, and tells
+// by the real store and the real loop what becomes of it.
+func BadFiles(t *testing.T, s Suite, beside Beside, inputs []Input) {
+	for _, in := range inputs {
+		t.Run(in.Name, func(t *testing.T) {
+			t.Parallel()
+			for name := range in.Deviates {
+				if !slices.ContainsFunc(badinput.Kinds, func(k badinput.Kind) bool { return k.Name == name }) {
+					t.Errorf("there is no kind %q", name)
+				}
+			}
+			for _, k := range badinput.Kinds {
+				if testing.Short() && (k.Name == "10 MB" || k.Name == "id of half a megabyte") {
+					continue
+				}
+				t.Run(k.Name, func(t *testing.T) { badFile(t, s, beside, in, k) })
+			}
+		})
+	}
+}
+
+// badFile tells one story: a bad file comes, the cause goes, the run goes on.
+func badFile(t *testing.T, s Suite, beside Beside, in Input, k badinput.Kind) {
+	bad, applies := "", true
+	if k.Spoil != nil {
+		if bad, applies = k.Spoil(in.Good); !applies {
+			return
+		}
+	}
+	w := plainScramble(t, s)
+	for _, tree := range []Tree{in.Begin, beside.Begin} {
+		for p, body := range tree {
+			w.Put(p, body)
+		}
+	}
+	w.Look()
+	before := w.runTree(in)
+	want := in.expected(k)
+	w.spoil(in, k, bad)
+	if want.Outcome == Taken {
+		w.late(in)
+	}
+	w.look(in, beside, want)
+	w.judgeBad(in, k, bad, want, before)
+	if want.Outcome == Taken || want.Outcome == Mended || k.Copy || t.Failed() {
+		return
+	}
+	w.mend(in, k)
+	w.Look()
+	tree := Tree(w.Disk.Tree())
+	if note, stands := tree[in.note()]; stands {
+		t.Errorf("the cause is gone and the note still stands:\n%s", note)
+	}
+	if !in.Calm && want.Outcome != Passed && !w.moved(in, before) {
+		t.Errorf("the cause is gone and the run does not go on; its notes: %q", w.notesOf(in))
+	}
+}
+
+// expected is how the input treats the kind.
+func (in Input) expected(k badinput.Kind) Deviation {
+	if d, ok := in.Deviates[k.Name]; ok {
+		return d
+	}
+	if d, ok := everywhere[k.Name]; ok && (in.All == nil || d.Outcome != Taken) {
+		return d
+	}
+	if in.All != nil {
+		return *in.All
+	}
+	return Deviation{Noted, "bad input"}
+}
+
+func (in Input) note() string {
+	if in.Note != "" {
+		return in.Note
+	}
+	return in.Path + ".problem.md"
+}
+
+// look has good input come for another run, and placet settle.
+func (s *Scramble) look(in Input, beside Beside, want Deviation) {
+	s.T.Helper()
+	for p, body := range beside.Comes {
+		s.Put(p, body)
+	}
+	s.Look()
+	if taken := beside.Taken(s.Disk.Tree()); taken == (in.Alone && want.Outcome == Noted) {
+		s.T.Errorf("of the run beside it the good input was taken: %t", taken)
+	}
+}
+
+// spoil puts a kind of bad file into the input's place.
+func (s *Scramble) spoil(in Input, k badinput.Kind, bad string) {
+	if _, there := s.Disk.Get(in.Path); there && !k.Copy {
+		s.Disk.Delete(in.Path)
+	}
+	switch {
+	case k.Missing:
+	case k.Closed:
+		s.odd = true
+		s.Put(in.Path, in.Body)
+		s.Disk.Chmod(in.Path, 0, 0, 0)
+	case k.Copy:
+		s.Put(in.Path, in.Body)
+		ext := path.Ext(in.Path)
+		s.Put(strings.TrimSuffix(in.Path, ext)+".sync-conflict-20260301-120000-ABCDEFG"+ext, in.Body)
+	case k.Odd != 0:
+		s.Odd(in.Path, k.Odd)
+	default:
+		s.Put(in.Path, bad)
+	}
+}
+
+// mend takes the cause away and puts the good document into place.
+func (s *Scramble) mend(in Input, k badinput.Kind) {
+	s.Pass(time.Minute)
+	switch {
+	case k.Closed:
+		s.Disk.Chmod(in.Path, 0o644, 0, 0)
+	case k.Odd != 0:
+		s.Disk.Delete(in.Path)
+	}
+	s.odd = false
+	s.Put(in.Path, in.Body)
+	s.late(in)
+}
+
+func (s *Scramble) late(in Input) {
+	for p, body := range in.Late {
+		s.Put(p, body)
+	}
+}
+
+// runTree is the run's folder without notes and what the test puts there.
+func (s *Scramble) runTree(in Input) Tree {
+	tree := Tree{}
+	for p, body := range s.Disk.Tree() {
+		if _, late := in.Late[p]; late {
+			continue
+		}
+		if strings.HasPrefix(p, in.Run+"/") && p != in.Path && !strings.HasSuffix(p, "problem.md") && !strings.HasSuffix(p, ".lock") && !strings.Contains(p, "sync-conflict") {
+			tree[p] = body
+		}
+	}
+	return tree
+}
+
+// moved reports whether the run is another than it was.
+func (s *Scramble) moved(in Input, before Tree) bool { return compare(before, s.runTree(in)) != "" }
+
+func (s *Scramble) notesOf(in Input) (notes []string) {
+	for _, p := range Tree(s.Disk.Tree()).Paths() {
+		if strings.HasPrefix(p, in.Run+"/") && strings.HasSuffix(p, "problem.md") {
+			notes = append(notes, p)
+		}
+	}
+	return notes
+}
+
+// judgeBad asserts what becomes of a bad file.
+func (s *Scramble) judgeBad(in Input, k badinput.Kind, bad string, want Deviation, before Tree) {
+	t := s.T
+	t.Helper()
+	why := fmt.Sprintf("(%s)", want.Reason)
+	if now, there := s.Disk.Get(in.Path); k.Spoil != nil && want.Outcome != Mended && want.Outcome != Taken && (!there || now != bad) {
+		t.Errorf("the bad file was %.200q and is %.200q", bad, now)
+	}
+	if moved := s.moved(in, before); want.Outcome == Taken && !in.Calm && !moved {
+		t.Errorf("it is not taken %s; notes: %q", why, s.notesOf(in))
+	} else if moved && (want.Outcome == Noted || want.Outcome == Silent) {
+		t.Errorf("the run moved %s (-before +after):\n%s", why, compare(before, s.runTree(in)))
+	}
+	note, stands := s.Disk.Get(in.note())
+	if stands != (want.Outcome == Noted || want.Outcome == Found) {
+		t.Errorf("a note stands: %t %s; notes: %q\n%s", stands, why, s.notesOf(in), note)
+	}
+	if !stands {
+		return
+	}
+	if !strings.Contains(note, path.Base(in.Path)) || len(note) > shownNote || !says(note) {
+		t.Errorf("the note (%d bytes) does not say which file, or what was expected:\n%.2000s", len(note), note)
+	}
+	if i := strings.IndexFunc(note, badinput.Unseen); i >= 0 {
+		t.Errorf("the note holds %+q", note[i:min(i+4, len(note))])
+	}
+}
+
+// says reports whether a note tells what would be right.
+func says(note string) bool {
+	for _, word := range []string{"expected", "not JSON", "restore", "options are", "answer is text", "Remove", "needs ", "the folder is", "has no ", "is no ", "set mode", "make them equal", "cannot name"} {
+		if strings.Contains(note, word) {
+			return true
+		}
+	}
+	return false
+}
