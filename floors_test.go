@@ -44,11 +44,12 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/memfs", "engine/watch", "engine/recall", "engine/provider", "engine/reconcile", "engine/facade"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/memfs", "engine/watch", "engine/recall", "engine/exec", "engine/sqlite", "engine/reconcile", "engine/facade"},
 		beside: []string{
 			"engine/store/memfs engine/store",
 			"engine/recall engine/store",
-			"engine/provider engine/store", "engine/provider engine/statedir",
+			"engine/exec engine/store", "engine/exec engine/statedir",
+			"engine/exec engine/sqlite", // a test of the queue before a database
 			"engine/reconcile engine/store", "engine/reconcile engine/watch", "engine/reconcile engine/recall",
 			"engine/facade engine/store", "engine/facade engine/reconcile",
 		},
@@ -82,9 +83,9 @@ var modules = map[string][]string{
 	"github.com/prometheus": {"cmd/placet"},
 	// A database is a copy for others to read: nothing but what carries it out may
 	// know that there is one.
-	"modernc.org/sqlite": {"engine/provider"},
-	"modernc.org/libc":   {"engine/provider"}, // to set what SQLite must know first
-	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/provider", "internal/bench", "cmd/placet"},
+	"modernc.org/sqlite": {"engine/sqlite"},
+	"modernc.org/libc":   {"engine/sqlite"}, // to set what SQLite must know first
+	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet"},
 }
 
 // testModules may be imported by every package's tests and by the laws.

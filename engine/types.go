@@ -123,7 +123,7 @@ func (f Facts) Trusts(command Digest, prefer string) bool {
 type Ended struct {
 	Began, At time.Time
 	// Result is of a command finished, timed_out, stopped, revoked, not_started or
-	// lost (see package provider). Of a row for a database it is done, present (the
+	// lost (see package exec). Of a row for a database it is done, present (the
 	// row is there as we gave it), refused (another row has its id, or the
 	// database's rules forbid it) or failed (it may be tried again); of a look
 	// into one done, absent (there is no such file) or failed.

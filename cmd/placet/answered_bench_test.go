@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/provider"
+	"placet/engine/exec"
 	"placet/engine/watch"
 	"placet/layout"
 )
@@ -166,7 +166,7 @@ func (a *answeredTree) serve(home string, moved chan string) (stop func()) {
 	log := slog.New(slog.DiscardHandler)
 	bench, err := w.open(setup{log: log, live: true, recall: true,
 		moved:  func(_ layout.Run, t engine.Transition) { moved <- t.Event },
-		runner: func(b *bench) *provider.Runner { return b.runner(log) }})
+		runner: func(b *bench) *exec.Runner { return b.runner(log) }})
 	if err != nil {
 		a.b.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/optimizer"
-	"placet/engine/provider"
+	"placet/engine/sqlite"
 	"placet/schemas"
 )
 
@@ -120,7 +120,7 @@ func (d *demo) judge(ctx context.Context) error {
 // record shows what the audit database holds.
 func (d *demo) record(ctx context.Context) error {
 	const database = ".mso-context/audit_global.db"
-	databases := provider.NewDatabases(d.dir)
+	databases := sqlite.New(d.dir)
 	defer databases.Rest(database)
 	look := engine.Database{Path: database, Schema: optimizer.AuditSchema, Select: []engine.Query{
 		{Name: "rows", SQL: "SELECT 'audit_logs' AS t, action AS what, status AS how FROM audit_logs UNION ALL" +

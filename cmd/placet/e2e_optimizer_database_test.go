@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/provider"
+	"placet/engine/sqlite"
 )
 
 const (
@@ -78,7 +78,7 @@ func (c *cycles) ask(sql string, args ...any) []map[string]any {
 }
 
 func (c *cycles) do(q engine.Database) engine.Ended {
-	d := provider.NewDatabases(c.root)
+	d := sqlite.New(c.root)
 	defer d.Rest(q.Path)
 	return d.Do(q)
 }

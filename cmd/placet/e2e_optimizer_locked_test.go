@@ -21,7 +21,7 @@ import (
 
 // ownTables is the database as upstream has it, written down from the format page
 // alone.
-const ownTables = "../../engine/provider/testdata/pagealone.sql"
+const ownTables = "../../engine/sqlite/testdata/pagealone.sql"
 
 const (
 	nearRoot, farRoot = ".mso-context", "workspace/.mso-context"

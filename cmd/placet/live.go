@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/provider"
+	"placet/engine/exec"
 	"placet/engine/statedir"
 )
 
@@ -230,7 +230,7 @@ func (b *bench) permit(a engine.Action, dir string) error {
 		return errors.New("its words are no text: nobody can agree to it")
 	}
 	// The files are read once more, whatever their times say.
-	if files := provider.NewContents(b.root).Of(dir, a.Command.Argv); !now.allowed[seal(digest, files)] {
+	if files := exec.NewContents(b.root).Of(dir, a.Command.Argv); !now.allowed[seal(digest, files)] {
 		return errors.New("it is not trusted, or a file that it names has changed: see placet trust")
 	}
 	return nil

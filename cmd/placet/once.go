@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"placet/engine/provider"
+	"placet/engine/exec"
 	"placet/engine/reconcile"
 	"placet/engine/store"
 )
@@ -46,8 +46,8 @@ type onceData struct {
 
 func (w *world) once(ctx context.Context, noCommands bool) error {
 	moves := &moveLog{w: w}
-	var runner *provider.Runner
-	b, err := w.open(setup{recall: true, moved: moves.moved, noCommands: noCommands, live: !noCommands, tryNow: true, runner: func(b *bench) *provider.Runner {
+	var runner *exec.Runner
+	b, err := w.open(setup{recall: true, moved: moves.moved, noCommands: noCommands, live: !noCommands, tryNow: true, runner: func(b *bench) *exec.Runner {
 		runner = b.runner(nil)
 		return runner
 	}})
@@ -89,7 +89,7 @@ const mostRounds = 64
 
 // settle settles what is there, then what the checks that were begun have come
 // to, and what was begun for databases, until none is begun any more.
-func (b *bench) settle(ctx context.Context, runner *provider.Runner) (reconcile.Report, error) {
+func (b *bench) settle(ctx context.Context, runner *exec.Runner) (reconcile.Report, error) {
 	moved := 0
 	for round := 1; ; round++ {
 		before := b.checks.Load()
@@ -121,7 +121,7 @@ func (b *bench) settledAll(report reconcile.Report, made []transitionLine) error
 const stopTime = 10 * time.Second
 
 // leave stops a runner in good order; agents are left running.
-func leave(r *provider.Runner) error {
+func leave(r *exec.Runner) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	return r.Stop(ctx)

@@ -11,7 +11,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/optimizer"
-	"placet/engine/provider"
+	"placet/engine/sqlite"
 )
 
 // looking is the look into the audit database with which a cycle begins.
@@ -34,7 +34,7 @@ func looking(t *testing.T) engine.Database {
 // newest rows.
 func TestALookIntoALongHistoryFindsTheNewest(t *testing.T) {
 	root := t.TempDir()
-	look, databases := looking(t), provider.NewDatabases(root)
+	look, databases := looking(t), sqlite.New(root)
 	if err := os.MkdirAll(filepath.Dir(filepath.Join(root, look.Path)), 0o755); err != nil {
 		t.Fatal(err)
 	}

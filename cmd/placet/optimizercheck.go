@@ -12,7 +12,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/optimizer"
-	"placet/engine/provider"
+	"placet/engine/sqlite"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -33,7 +33,7 @@ func (b *bench) cycleFindings(views []view) []findingLine {
 		}
 		rows.add(b.rowsOf(v.found))
 	}
-	databases := provider.NewDatabases(b.root)
+	databases := sqlite.New(b.root)
 	for _, db := range sorted(rows) {
 		lines = append(lines, missingRows(databases, db, rows[db])...)
 		databases.Rest(db)
@@ -75,7 +75,7 @@ func (r recorded) add(rows []owing) {
 
 // lost are those of some rows that a database does not have; gone says that there is
 // no such database any more.
-func lost(databases *provider.Databases, db string, rows []owing) (all []owing, gone bool, problem string) {
+func lost(databases *sqlite.Databases, db string, rows []owing) (all []owing, gone bool, problem string) {
 	for some := range slices.Chunk(rows, askedAtOnce) {
 		there, gone, problem := rowIDs(databases, db, some)
 		if gone || problem != "" {
@@ -95,7 +95,7 @@ const askedAtOnce = 200
 
 // missingRows are the rows that runs call inserted and that a database does not
 // have.
-func missingRows(databases *provider.Databases, db string, rows []owing) []findingLine {
+func missingRows(databases *sqlite.Databases, db string, rows []owing) []findingLine {
 	const again = "; placet optimizer replay --missing puts back what is lost"
 	away, gone, problem := lost(databases, db, rows)
 	if gone {
@@ -114,7 +114,7 @@ func missingRows(databases *provider.Databases, db string, rows []owing) []findi
 
 // rowIDs are the ids of those of some rows that a database has; gone says that there
 // is no such database, problem why it cannot be asked.
-func rowIDs(databases *provider.Databases, db string, rows []owing) (there map[string]bool, gone bool, problem string) {
+func rowIDs(databases *sqlite.Databases, db string, rows []owing) (there map[string]bool, gone bool, problem string) {
 	ids := map[string][]any{}
 	for _, o := range rows {
 		ids[o.row.Table] = append(ids[o.row.Table], o.row.ID)

@@ -10,9 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"placet/engine"
+	"placet/engine/exec"
 	"placet/engine/optimizer"
-	"placet/engine/provider"
 	"placet/engine/reconcile"
+	"placet/engine/sqlite"
 	"placet/engine/store"
 	"placet/layout"
 )
@@ -65,8 +66,8 @@ func (o owing) line(outcome, problem string) replayed {
 // replay has the runs try what they owe. Beside a daemon, and of runs that were put
 // away, only the database is written: the daemon finds the row there.
 func (w *world) replay(ctx context.Context, archived, missing bool) error {
-	var runner *provider.Runner
-	b, err := w.open(setup{only: "optimizer", tryNow: true, noCommands: true, runner: func(b *bench) *provider.Runner {
+	var runner *exec.Runner
+	b, err := w.open(setup{only: "optimizer", tryNow: true, noCommands: true, runner: func(b *bench) *exec.Runner {
 		runner = b.runner(nil)
 		return runner
 	}})
@@ -125,7 +126,7 @@ func (b *bench) lostRows() (all []owing) {
 			rows.add(b.rowsOf(f))
 		}
 	}
-	databases := provider.NewDatabases(b.root)
+	databases := sqlite.New(b.root)
 	for _, db := range sorted(rows) {
 		some, _, problem := lost(databases, db, rows[db])
 		databases.Rest(db)
@@ -161,7 +162,7 @@ func (b *bench) rowsOf(f reconcile.Found) []owing {
 }
 
 // replayDriven has the runs that are driven try, and write down what came of it.
-func (b *bench) replayDriven(ctx context.Context, runner *provider.Runner, rows []owing) ([]replayed, error) {
+func (b *bench) replayDriven(ctx context.Context, runner *exec.Runner, rows []owing) ([]replayed, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -202,7 +203,7 @@ func (b *bench) fate(was owing) replayed {
 }
 
 // insertRows gives databases rows, in order, and says what each made of it.
-func insertRows(ctx context.Context, runner *provider.Runner, rows []owing) []replayed {
+func insertRows(ctx context.Context, runner *exec.Runner, rows []owing) []replayed {
 	var lines []replayed
 	for i, o := range rows {
 		id := fmt.Sprintf("optimizer/replay/%d/%s", i, o.row.ID)

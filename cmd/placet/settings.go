@@ -9,9 +9,9 @@ import (
 
 	"placet/engine"
 	"placet/engine/afl"
+	"placet/engine/exec"
 	"placet/engine/faber"
 	"placet/engine/optimizer"
-	"placet/engine/provider"
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
 )
@@ -56,7 +56,7 @@ type settings struct {
 	// commands are those that may be trusted, as far as their files are.
 	commands []command
 	// contents says what files are, and looked what it said.
-	contents *provider.Contents
+	contents *exec.Contents
 	looked   []looked
 	trees    []string // the work trees of checkpoints
 	// waiting are settings that do not count yet, counting are policy settings that do.
@@ -90,7 +90,7 @@ type sources struct {
 	user      string // the user's own configuration
 	named     bool   // --config named it, so it must exist
 	stateHome string // where state folders are, that of the workspace with the trust file among them
-	contents  *provider.Contents
+	contents  *exec.Contents
 }
 
 // defaults are the settings where nothing is configured.
@@ -136,7 +136,7 @@ func load(from sources) (settings, error) {
 	return s, nil
 }
 
-func newSettings(contents *provider.Contents) settings {
+func newSettings(contents *exec.Contents) settings {
 	return settings{
 		file: defaults(), contents: contents, trusted: map[engine.Digest]bool{}, allowed: map[engine.Digest]bool{},
 		basis: map[engine.Digest][]engine.Digest{}, said: map[string][]said{},

@@ -13,9 +13,9 @@ import (
 
 	"placet/engine"
 	"placet/engine/afl"
+	"placet/engine/exec"
 	"placet/engine/faber"
 	"placet/engine/optimizer"
-	"placet/engine/provider"
 	"placet/engine/statedir"
 )
 
@@ -43,7 +43,7 @@ func places(t *testing.T) sources {
 	}
 	return sources{
 		workspace: filepath.Join(dir, "ws"), user: filepath.Join(dir, "home/placet.toml"),
-		stateHome: filepath.Join(dir, "home/state"), contents: provider.NewContents(filepath.Join(dir, "ws")),
+		stateHome: filepath.Join(dir, "home/state"), contents: exec.NewContents(filepath.Join(dir, "ws")),
 	}
 }
 
@@ -469,7 +469,7 @@ func FuzzSettings(f *testing.F) {
 	for _, policy := range policySettings {
 		f.Add(policy.toml)
 	}
-	nowhere := provider.NewContents(f.TempDir())
+	nowhere := exec.NewContents(f.TempDir())
 	f.Fuzz(func(t *testing.T, text string) {
 		l := layer{path: "placet.toml", body: []byte(text)}
 		if bounded(l.body) != nil {

@@ -10,8 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"placet/engine/provider"
+	"placet/engine/exec"
 	"placet/engine/reconcile"
+	"placet/engine/sqlite"
 	"placet/engine/store"
 	"placet/engine/watch"
 )
@@ -69,8 +70,8 @@ func (w *world) watch(ctx context.Context, asJSON bool, watches int, t *tap) err
 		moves.json = slog.New(slog.NewJSONHandler(w.out, nil))
 		log = slog.New(slog.NewJSONHandler(w.err, nil))
 	}
-	var runner *provider.Runner
-	s := setup{log: log, moved: moves.moved, refused: &refusalLog{log: log}, metrics: t.counts(), live: true, recall: true, remembers: true, runner: func(b *bench) *provider.Runner {
+	var runner *exec.Runner
+	s := setup{log: log, moved: moves.moved, refused: &refusalLog{log: log}, metrics: t.counts(), live: true, recall: true, remembers: true, runner: func(b *bench) *exec.Runner {
 		runner = b.runner(log)
 		return runner
 	}}
@@ -149,9 +150,9 @@ func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) 
 
 // runner carries out the commands of a bench. It asks once more, when a
 // command is about to begin, whether its owner still agrees to it.
-func (b *bench) runner(log *slog.Logger) *provider.Runner {
-	databases := provider.NewDatabases(b.root)
-	return provider.NewRunner(b.root, b.store, provider.RunnerOptions{
+func (b *bench) runner(log *slog.Logger) *exec.Runner {
+	databases := sqlite.New(b.root)
+	return exec.NewRunner(b.root, b.store, exec.RunnerOptions{
 		State: b.stateRoot(), Families: b.layouts(), Database: databases.Do, Rested: databases.Rest,
 		Now: b.w.now, Log: log, Allow: b.Commands.Env,
 		Permit: b.permit, Record: b.record(),

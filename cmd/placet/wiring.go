@@ -17,9 +17,9 @@ import (
 
 	"placet/engine"
 	"placet/engine/afl"
+	"placet/engine/exec"
 	"placet/engine/faber"
 	"placet/engine/optimizer"
-	"placet/engine/provider"
 	"placet/engine/recall"
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
@@ -72,7 +72,7 @@ type setup struct {
 	// metrics count what the loop does; nil counts nothing.
 	metrics *metrics
 	// runner carries out commands; nil for a bench that only looks.
-	runner func(*bench) *provider.Runner
+	runner func(*bench) *exec.Runner
 	// recall has runs recalled from an earlier look.
 	recall bool
 	// remembers says that the state folder is waited for while the machine is in trouble:
@@ -155,7 +155,7 @@ func (w *world) bench(root string, conf settings, s setup, state *statedir.Dir) 
 	}
 	b.families = served(conf, s.only)
 	options := reconcile.Options{
-		Store: b.store, Families: b.families, Lookup: provider.Git(root),
+		Store: b.store, Families: b.families, Lookup: exec.Git(root),
 		Facts: func(family string) engine.Facts {
 			facts := b.facts(family)
 			// In this order: what ends between the two is not missed.
@@ -264,8 +264,8 @@ func (b *bench) facts(family string) engine.Facts {
 // onlyLooks has the bench ask the disk what is under way: another placet may
 // carry commands out.
 func (b *bench) onlyLooks() {
-	b.alive = func() map[string]bool { return provider.Alive(b.stateRoot()) }
-	b.ended = func() map[string]engine.Ended { return provider.Stopped(b.stateRoot()) }
+	b.alive = func() map[string]bool { return exec.Alive(b.stateRoot()) }
+	b.ended = func() map[string]engine.Ended { return exec.Stopped(b.stateRoot()) }
 }
 
 // commandDigest is what trust in an action's command is recorded under. ok is

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"placet/engine/provider"
+	"placet/engine/exec"
 	"placet/engine/statedir"
 )
 
@@ -67,7 +67,7 @@ func (w *world) stateDir(root string, create bool) (*statedir.Dir, error) {
 
 // sources are where the settings of a workspace come from.
 func (w *world) sources(root string) sources {
-	s := sources{workspace: root, stateHome: w.stateHome(), contents: provider.NewContents(root)}
+	s := sources{workspace: root, stateHome: w.stateHome(), contents: exec.NewContents(root)}
 	switch config := w.xdg("XDG_CONFIG_HOME", ".config"); {
 	case w.flags.config != "":
 		s.user, s.named = w.flags.config, true

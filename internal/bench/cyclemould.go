@@ -12,7 +12,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/optimizer"
-	"placet/engine/provider"
+	"placet/engine/sqlite"
 )
 
 // Optimisation cycles of a population: those that have ended lie in the archive,
@@ -153,10 +153,10 @@ func (c casting) endedCycle(n int) error {
 // ledger is the audit database of a population.
 type ledger struct {
 	mu        sync.Mutex // it takes one row after the other
-	databases *provider.Databases
+	databases *sqlite.Databases
 }
 
-func newLedger(w workspace) *ledger { return &ledger{databases: provider.NewDatabases(w.root)} }
+func newLedger(w workspace) *ledger { return &ledger{databases: sqlite.New(w.root)} }
 
 func (l *ledger) add(rows []optimizer.Row) error {
 	l.mu.Lock()

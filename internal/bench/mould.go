@@ -19,10 +19,11 @@ import (
 
 	"placet/engine"
 	"placet/engine/afl"
+	"placet/engine/exec"
 	"placet/engine/faber"
 	"placet/engine/optimizer"
-	"placet/engine/provider"
 	"placet/engine/reconcile"
+	"placet/engine/sqlite"
 	"placet/engine/statedir"
 	"placet/engine/store"
 	"placet/layout"
@@ -151,8 +152,8 @@ func (w workspace) settle() error {
 		return err
 	}
 	defer state.Close()
-	st, databases := store.New(store.OS(w.root), store.Options{Record: state}), provider.NewDatabases(w.root)
-	runner := provider.NewRunner(w.root, st, provider.RunnerOptions{
+	st, databases := store.New(store.OS(w.root), store.Options{Record: state}), sqlite.New(w.root)
+	runner := exec.NewRunner(w.root, st, exec.RunnerOptions{
 		State: state.Root(), Record: state,
 		Database: databases.Do, Rested: databases.Rest, Told: func(id string) { l.Told(id) },
 	})
@@ -180,7 +181,7 @@ func (w workspace) settle() error {
 	return errors.New("cannot make a mould: its workspace does not settle")
 }
 
-func mouldFacts(family string, runner *provider.Runner) engine.Facts {
+func mouldFacts(family string, runner *exec.Runner) engine.Facts {
 	switch family {
 	case "faber":
 		return engine.Facts{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}

@@ -1,0 +1,350 @@
+package exec
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unicode"
+
+	"placet/engine"
+	"placet/engine/store"
+)
+
+// Bounds of what is read of the files that a command names.
+const (
+	// largestContent is the size from which on a file counts as its size and its
+	// last change.
+	largestContent = 16 << 20
+	// mostNames is how many names in a command are looked for.
+	mostNames = 4096
+	// mostFolders is how many folders that a command names are looked into for its
+	// other names, and mostNamesBelow how many of those.
+	mostFolders    = 8
+	mostNamesBelow = 512
+)
+
+// Contents says what the files of a workspace are that commands name. It
+// remembers digests, and reads a file again where the file has changed. Its methods
+// may be called at the same time.
+type Contents struct {
+	files store.FS
+	now   func() time.Time
+	mu    sync.Mutex
+	known map[string]content
+}
+
+// content is a file as it was read.
+type content struct {
+	info   store.Info
+	digest engine.Digest
+}
+
+// Root is the workspace.
+func (c *Contents) Root() string { return c.files.Root() }
+
+// Where returns the folder in which a command runs that prefers a folder, "" for
+// none: that one where it exists, else the workspace's root.
+func (c *Contents) Where(prefer string) string {
+	root, err := os.OpenRoot(c.Root())
+	if err != nil {
+		return "."
+	}
+	defer root.Close()
+	dir, err := place(root, engine.Command{Prefer: prefer})
+	if err != nil {
+		return "."
+	}
+	return dir
+}
+
+// Folders returns the folders in a folder, sorted, each with its path.
+func (c *Contents) Folders(in string) []string {
+	infos, err := c.files.List(in)
+	if err != nil {
+		return nil // as good as none: nothing runs in what cannot be listed
+	}
+	var dirs []string
+	for _, info := range infos {
+		if dir := path.Join(in, info.Name); !info.Mode.IsRegular() && c.Where(dir) == dir {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// NewContents returns the contents of the workspace at root.
+func NewContents(root string) *Contents {
+	return &Contents{files: store.OS(root), now: time.Now, known: map[string]content{}}
+}
+
+// Of returns, by the name that a word of a command gives it, what there is of files
+// in the workspace when the command runs in dir: the digest of a regular file,
+// "link" and the digest or the target, "folder", or what else it is. What does not
+// exist is not in it, so that a file which appears is a difference.
+//
+// A name is a word of the argument vector, also after "=", "@" or a variable, and
+// every word of a text that a shell would take apart, but not one that a shell would
+// write to. Names are relative to dir, to a folder that another word names, or
+// absolute.
+func (c *Contents) Of(dir string, argv []string) map[string]string {
+	found, folders := map[string]string{}, []string{}
+	names := namesIn(argv)
+	for i, name := range names {
+		if i == mostNames {
+			found["…"] = fmt.Sprintf("more than %d names: the others are not looked at", mostNames)
+			break
+		}
+		is := c.is(dir, name)
+		if is != "" {
+			found[name] = is
+		}
+		if is == isFolder && !path.IsAbs(name) && len(folders) < mostFolders {
+			folders = append(folders, name)
+		}
+	}
+	for _, folder := range folders {
+		for _, name := range names[:min(len(names), mostNamesBelow)] {
+			below := path.Join(folder, name)
+			if path.IsAbs(name) || found[below] != "" {
+				continue
+			}
+			if is := c.is(dir, below); is != "" && is != isFolder {
+				found[below] = is
+			}
+		}
+	}
+	return found
+}
+
+const isFolder = "folder"
+
+// absent are the errors of names under which there is no file.
+var absent = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL}
+
+// is says what is under a name, "" where there is nothing or it is not in the
+// workspace.
+func (c *Contents) is(dir, name string) string {
+	rel := path.Join(dir, name)
+	if path.IsAbs(name) {
+		rel = c.below(name)
+	}
+	if !filepath.IsLocal(rel) || rel == "." {
+		return ""
+	}
+	info, err := c.files.Stat(rel)
+	switch {
+	case err != nil && slices.ContainsFunc(absent, func(errno syscall.Errno) bool { return errors.Is(err, errno) }):
+		return ""
+	case err != nil:
+		return plainly(err)
+	case info.Mode.IsDir():
+		return isFolder
+	case info.Mode&fs.ModeSymlink != 0:
+		return c.link(rel)
+	case !info.Mode.IsRegular():
+		return store.Describe(info.Mode)
+	}
+	is, err := c.digest(rel, info)
+	if notRegular := (*store.NotRegular)(nil); errors.As(err, &notRegular) {
+		return c.link(rel) // in a folder's place
+	}
+	if err != nil {
+		return plainly(err)
+	}
+	return is
+}
+
+// below is an absolute path relative to the workspace, the path itself where it
+// does not lie in it. A link may lead into it.
+func (c *Contents) below(name string) string {
+	for _, abs := range []func() (string, error){
+		func() (string, error) { return path.Clean(name), nil },
+		func() (string, error) { return filepath.EvalSymlinks(name) },
+	} {
+		p, err := abs()
+		if err != nil {
+			break
+		}
+		if rel, err := filepath.Rel(c.files.Root(), p); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return name
+}
+
+// link says where a link leads: to the content of a file in the workspace, or out of
+// it.
+func (c *Contents) link(rel string) string {
+	real, err := filepath.EvalSymlinks(filepath.Join(c.files.Root(), rel))
+	if err != nil {
+		return "link to nothing"
+	}
+	to := c.below(real)
+	if path.IsAbs(to) {
+		return "link to " + to
+	}
+	info, err := c.files.Stat(to)
+	if err == nil && info.Mode.IsRegular() {
+		var is string
+		if is, err = c.digest(to, info); err == nil {
+			return "link to " + is
+		}
+	}
+	if err != nil {
+		return "link: " + plainly(err)
+	}
+	return "link to " + store.Describe(info.Mode)
+}
+
+// racy is how old a change must be for the file to be known by its times: a later
+// change within the same tick of the file system's clock would not show.
+const racy = 2 * time.Second
+
+// digest reads a regular file, unless it is the one that was read before.
+func (c *Contents) digest(rel string, info store.Info) (string, error) {
+	if info.Size > largestContent {
+		return fmt.Sprintf("too large to be read: %d bytes, changed %s", info.Size, info.Changed.UTC().Format(time.RFC3339Nano)), nil
+	}
+	c.mu.Lock()
+	was, known := c.known[rel]
+	c.mu.Unlock()
+	if known && same(was.info, info) {
+		return string(was.digest), nil
+	}
+	f, err := c.files.Open(rel, store.ForReading, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	buf := make([]byte, 64<<10)
+	for at := int64(0); at <= largestContent; {
+		n, err := f.ReadAt(buf, at)
+		sum.Write(buf[:n])
+		if at += int64(n); n < len(buf) {
+			if err != nil && !errors.Is(err, io.EOF) {
+				return "", err
+			}
+			break
+		}
+	}
+	is := engine.Digest("sha256:" + hex.EncodeToString(sum.Sum(nil)))
+	after, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if same(before, after) && c.now().Sub(after.Changed) > racy {
+		c.known[rel] = content{after, is}
+	} else {
+		delete(c.known, rel)
+	}
+	return string(is), nil
+}
+
+func same(a, b store.Info) bool {
+	return a.Inode == b.Inode && a.Device == b.Device && a.Size == b.Size && a.Mode == b.Mode &&
+		a.Modified.Equal(b.Modified) && a.Changed.Equal(b.Changed)
+}
+
+// plainly is an error in words that do not change with time.
+func plainly(err error) string {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return "cannot be read: " + err.Error()
+}
+
+// namesIn returns the words of a command that may name a file, each once.
+func namesIn(argv []string) []string {
+	var names []string
+	seen := map[string]bool{}
+	var add func(word string)
+	add = func(word string) {
+		if word == "" || len(word) > 4096 {
+			return
+		}
+		if !seen[word] && strings.Trim(word, "./") != "" {
+			seen[word] = true
+			names = append(names, path.Clean(word))
+		}
+		if _, value, ok := strings.Cut(word, "="); ok {
+			add(value)
+		}
+		if at := strings.LastIndexAny(word, "@"); at >= 0 {
+			add(word[at+1:])
+		}
+		if at := strings.LastIndexByte(word, '$'); at >= 0 { // $PWD/check.sh
+			if _, rest, ok := strings.Cut(word[at:], "/"); ok {
+				add(rest)
+			}
+		}
+	}
+	var split func(text string)
+	split = func(text string) {
+		add(text)
+		for _, word := range shellWords(text) {
+			if word != text {
+				split(word)
+			}
+		}
+	}
+	for _, arg := range argv {
+		split(arg)
+	}
+	return names
+}
+
+// shellWords takes a text apart as a shell does, roughly: at blanks and operators,
+// and quotes hold together. The word behind ">" is left out: it is written to.
+func shellWords(text string) (words []string) {
+	var word strings.Builder
+	var quote rune
+	written := false
+	end := func() {
+		if word.Len() == 0 {
+			return
+		}
+		if !written {
+			words = append(words, word.String())
+		}
+		written = false
+		word.Reset()
+	}
+	for _, r := range text {
+		switch {
+		case r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '>':
+			end()
+			written = true
+		case unicode.IsSpace(r), strings.ContainsRune(";|&()<`", r):
+			end()
+		default:
+			word.WriteRune(r)
+		}
+	}
+	end()
+	return words
+}

@@ -1,0 +1,146 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/engine"
+)
+
+// Bounds of a question to git.
+const (
+	gitTimeout = 5 * time.Second
+	gitMax     = 64 << 10 // bytes of an answer
+	gitCommits = 1000
+)
+
+// gitKind is the kind of a document that holds an answer of git.
+const gitKind = "git"
+
+// gitSafe comes before every command. A repository's configuration is data
+// written by others: nothing that it names may run, and nothing is fetched.
+var gitSafe = []string{
+	"--no-pager", "--no-optional-locks", "--literal-pathspecs",
+	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.quotePath=false",
+	"-c", "diff.external=", "-c", "log.showSignature=false", "-c", "color.ui=false",
+	"-c", "core.attributesFile=" + os.DevNull, "-c", "protocol.allow=never",
+}
+
+// gitEnv is added to the scrubbed environment: no lock is taken, nobody is
+// asked, nothing is fetched, and the messages are English.
+var gitEnv = []string{
+	"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
+	"GIT_ALLOW_PROTOCOL=none", "GIT_PAGER=cat", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C",
+}
+
+// Git returns the lookup of facts from the local repository that the workspace
+// at root lies in:
+//
+//	git:log/<n>    the last n commits, newest first: "<short hash> <date> <subject>"
+//	git:diffstat   what the branch changed since it left origin/HEAD, else main
+//	git:blob/<path>  the object id of the file in HEAD, nothing where HEAD has none
+//
+// Only what is committed is looked at: reading the work tree would run filters
+// that the repository's configuration names. Without git, a repository or a
+// commit the document's Err says which.
+//
+// An answer is used again until a ref that it follows from has moved.
+func Git(root string) func(need string) engine.Document {
+	return newMemo(repo{root: root, timeout: gitTimeout}).lookup
+}
+
+// repo is the repository that a workspace lies in.
+type repo struct {
+	root    string
+	timeout time.Duration
+}
+
+func (r repo) fact(need string) ([]byte, error) {
+	if need == "git:diffstat" {
+		return r.diffstat()
+	}
+	if count, ok := strings.CutPrefix(need, "git:log/"); ok {
+		n, err := strconv.Atoi(count)
+		if err == nil && n > 0 && n <= gitCommits {
+			return r.git("log", "-n", count, "--no-decorate", "--no-show-signature", "--no-ext-diff",
+				"--encoding=UTF-8", "--date=short", "--format=%h %ad %s")
+		}
+	}
+	if path, ok := strings.CutPrefix(need, "git:blob/"); ok && filepath.IsLocal(path) {
+		return r.blob(path)
+	}
+	return nil, fmt.Errorf("cannot look up %q: expected git:log/<1 to %d>, git:diffstat or git:blob/<path>", need, gitCommits)
+}
+
+// blob is the object id of a file in HEAD, nothing where there is none.
+func (r repo) blob(path string) ([]byte, error) {
+	entry, err := r.git("ls-tree", "HEAD", "--", path)
+	if fields := strings.Fields(string(entry)); len(fields) > 2 && fields[1] == "blob" {
+		return []byte(fields[2]), err
+	}
+	return nil, err
+}
+
+func (r repo) diffstat() ([]byte, error) {
+	if _, err := r.git("rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+		return nil, err
+	}
+	for _, base := range []string{"refs/remotes/origin/HEAD", "refs/heads/main"} {
+		if _, err := r.git("rev-parse", "--verify", "--quiet", base+"^{commit}"); err == nil {
+			return r.git("diff", "--stat=100", "--no-ext-diff", "--no-textconv", "--no-color",
+				"--ignore-submodules=all", "--submodule=short", base+"...HEAD", "--")
+		}
+	}
+	return nil, errors.New("cannot compare the branch: there is neither origin/HEAD nor main")
+}
+
+// git runs one command and returns what it printed, whole lines only.
+func (r repo) git(args ...string) ([]byte, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, errors.New("cannot ask git: it is not installed, or not on PATH")
+	}
+	e := run(spec{
+		argv: append(append([]string{"git"}, gitSafe...), args...),
+		env:  environ(os.Environ(), nil, gitEnv), dir: r.root,
+	}, terms{due: &r.timeout, grace: time.Second})
+	if e.word == finished && e.code != nil && *e.code == 0 {
+		return []byte(whole(e.stdout)), nil
+	}
+	return nil, r.refusal(args[0], e)
+}
+
+// refusal says why git did not answer.
+func (r repo) refusal(verb string, e ending) error {
+	said, _, _ := strings.Cut(strings.TrimSpace(e.stderr.Head), "\n")
+	switch {
+	case e.word == timedOut:
+		return fmt.Errorf("cannot ask git: git %s took longer than %s", verb, r.timeout)
+	case strings.Contains(said, "not a git repository"):
+		return errors.New("cannot ask git: the workspace is not in a git repository")
+	case strings.Contains(said, "does not have any commits yet"), verb == "rev-parse" && said == "":
+		return errors.New("cannot ask git: the branch has no commit yet")
+	case said != "":
+		return fmt.Errorf("cannot ask git: git %s says %q", verb, said)
+	default:
+		return fmt.Errorf("cannot ask git: git %s ended with %s %s", verb, e.word, e.reason)
+	}
+}
+
+// whole returns an answer up to its size limit, without a line cut in two.
+func whole(o Output) string {
+	text := o.Head
+	if !o.Truncated {
+		text += o.Tail
+	}
+	if len(text) <= gitMax && !o.Truncated {
+		return text
+	}
+	text = text[:min(len(text), gitMax)]
+	return text[:strings.LastIndexByte(text, '\n')+1]
+}

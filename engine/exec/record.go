@@ -1,0 +1,199 @@
+package exec
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// actionsDir holds a folder for every command that runs, in the state folder of
+// the workspace. Where it vanishes, a running command counts as lost.
+const actionsDir = "actions"
+
+// Names in a command's folder.
+const (
+	recordName = "process.json"
+	stdinName  = "stdin"
+	stdoutName = "stdout"
+	stderrName = "stderr"
+	outputName = "output" // both, where they are heard as one
+)
+
+// record is what a later placet must know to end an attempt's story.
+type record struct {
+	ID      string  `json:"id"`
+	Outcome string  `json:"outcome"`
+	Kind    string  `json:"kind"`
+	Fields  []field `json:"fields"`
+	// What the outcome shall tell; see [engine.Action].
+	Judge    bool   `json:"judge,omitempty"`
+	Expected string `json:"expected,omitempty"`
+	Tail     int    `json:"tail,omitempty"`
+	// Argv is the command, by which agreement with it is known again.
+	Argv []string `json:"argv,omitempty"`
+	// Cwd is where it runs, relative to the workspace.
+	Cwd     string    `json:"cwd"`
+	Agent   bool      `json:"agent"`
+	Started time.Time `json:"started_at"`
+	// Timeout is how long the command may run, 0 for ever.
+	Timeout time.Duration `json:"timeout_ns"`
+	// Pid is 0 until the program has been started.
+	Pid int `json:"pid"`
+	// Boot and Birth tell the process from another that has its id, Session
+	// its group from another when the process has ended.
+	Boot    string `json:"boot"`
+	Birth   string `json:"birth"`
+	Session *int   `json:"session,omitempty"`
+	// Stopped says that an orderly stop ended it, and that it has no outcome: it
+	// is to begin again.
+	Stopped bool `json:"stopped,omitempty"`
+}
+
+// field is an [engine.Field] on disk.
+type field struct {
+	Name  string      `json:"name"`
+	Value schemas.Raw `json:"value"`
+}
+
+func newRecord(a engine.Action, now time.Time) (record, error) {
+	r := record{
+		ID: a.ID, Outcome: a.Outcome, Kind: a.Kind, Judge: a.Judge, Expected: a.Expected, Tail: a.Tail,
+		Argv: a.Command.Argv, Agent: a.Outlives(), Started: now, Timeout: a.Command.Timeout,
+	}
+	for _, f := range a.Fields {
+		value, err := schemas.Encode(f.Value)
+		if err != nil {
+			return r, fmt.Errorf("cannot record the field %q: %v", f.Name, err)
+		}
+		r.Fields = append(r.Fields, field{Name: f.Name, Value: value})
+	}
+	return r, nil
+}
+
+// of sets who the process is. Where the system does not say when it started,
+// nobody will know it again.
+func (r *record) of(pid int) {
+	r.Pid, r.Boot = pid, boot()
+	if sid, known := sessionOf(pid); known {
+		r.Session = &sid
+	}
+	r.Birth, _ = birth(pid)
+}
+
+// left is how long the command may still run, nil for ever.
+func (r record) left(now time.Time) *time.Duration {
+	if r.Timeout <= 0 {
+		return nil
+	}
+	d := r.Started.Add(r.Timeout).Sub(now)
+	return &d
+}
+
+// folder is the command's folder, relative to the state folder.
+func folder(id string) string { return path.Join(actionsDir, engine.Sum([]byte(id)).Hex()[:16]) }
+
+// save writes the record so that a reader finds the old one or the new one. It
+// is not made durable: a power cut ends the process too.
+func (r record) save(root *os.Root) error {
+	body, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := path.Join(folder(r.ID), recordName)
+	if err := root.WriteFile(name+".tmp", append(body, '\n'), 0o600); err != nil {
+		return err
+	}
+	return root.Rename(name+".tmp", name)
+}
+
+// readRecord reads the record in a command's folder.
+func readRecord(root *os.Root, dir string) (record, error) {
+	var r record
+	name := path.Join(dir, recordName)
+	f, size, err := openRegular(root, name)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	if size > layout.LimitJSON {
+		return r, fmt.Errorf("cannot read %s: it is larger than any record", name)
+	}
+	body, err := io.ReadAll(io.LimitReader(f, size))
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return r, fmt.Errorf("cannot read %s: %v", name, err)
+	}
+	if folder(r.ID) != dir {
+		return r, fmt.Errorf("cannot use %s: it is not the record of this folder's command", name)
+	}
+	return r, nil
+}
+
+// openRegular opens a file of a command's folder for reading and returns its
+// size. The command may have put something else in its place: what is no regular
+// file is refused, and nothing is waited for.
+func openRegular(root *os.Root, name string) (*os.File, int64, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("cannot read %s: it is no regular file", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// outcomes are the kinds of documents that record how a command ended.
+var outcomes = []string{layout.FaberOutcome, layout.AFLValidation, layout.AFLWorkerRun}
+
+// isOutcome reports whether a path is that of an outcome, as a family's layout
+// names it: nothing else is ever written as one, whatever a record says.
+func isOutcome(families []layout.Family, p, kind string) bool {
+	for _, family := range families {
+		run, ok := family.At(p)
+		if !ok {
+			continue
+		}
+		f, known := family.File(run, strings.TrimPrefix(p, run.Dir+"/"))
+		return known && f.Kind == kind && slices.Contains(outcomes, kind)
+	}
+	return false
+}
+
+// hear puts into an ending what the command's folder holds of its outputs.
+func (r record) hear(root *os.Root, e *ending) {
+	h := hearingOf(r.action())
+	h.tell(e, h.files(root, folder(r.ID)))
+}
+
+// action is what is left of the action that the record was made for.
+func (r record) action() engine.Action {
+	a := engine.Action{
+		ID: r.ID, Outcome: r.Outcome, Kind: r.Kind, Judge: r.Judge, Expected: r.Expected, Tail: r.Tail,
+		Command: engine.Command{Argv: r.Argv, Agent: r.Agent, Timeout: r.Timeout, Dir: r.Cwd},
+	}
+	if a.Kind == "" { // a record of the time when only FABER had commands
+		a.Kind = layout.FaberOutcome
+	}
+	for _, f := range r.Fields {
+		a.Fields = append(a.Fields, engine.Field{Name: f.Name, Value: f.Value})
+	}
+	return a
+}

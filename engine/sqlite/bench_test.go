@@ -1,0 +1,36 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Whoever only links the driver pays nothing: no file is opened.
+func TestDatabasesCostNothingUntilTheyAreAsked(t *testing.T) {
+	d := New(filepath.Join(t.TempDir(), "nosuch"))
+	d.Rest("a.db")
+	if d.home != nil || len(d.in) != 0 {
+		t.Errorf("opened %v, %v", d.home, d.in)
+	}
+}
+
+// BenchmarkRows is one row of many that wait, and BenchmarkRow one that is alone.
+func BenchmarkRows(b *testing.B) { benchmarkRows(b, false) }
+func BenchmarkRow(b *testing.B)  { benchmarkRows(b, true) }
+
+func benchmarkRows(b *testing.B, rest bool) {
+	l := newMirror(b)
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		if e := l.put(task(n)); e.Result != "done" {
+			b.Fatal(e.Reason)
+		}
+		if rest {
+			l.Rest(audit)
+		}
+	}
+	if info, err := os.Stat(l.path(audit)); err != nil || info.Size() == 0 {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,192 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"placet/engine"
+	"placet/schemas"
+)
+
+// pragmas hold for every connection. All but the first two keep what stands in a
+// database of others from doing more, or costing more, than it is there for.
+var pragmas = []string{
+	"foreign_keys(ON)", "recursive_triggers(OFF)", "trusted_schema(OFF)", "cell_size_check(ON)",
+	"mmap_size(0)", "temp_store(MEMORY)", "hard_heap_limit(" + strconv.Itoa(mostHeap) + ")",
+}
+
+// connection is one open database.
+type connection struct {
+	*sql.Conn
+	pool    *sql.DB         // of this one connection
+	file    fs.FileInfo     // what had the name before it was opened
+	allowed upstream        // what may stand in it
+	sound   map[string]bool // the SQL of what was judged already
+	work    time.Duration   // how long it may work at a stretch
+}
+
+// connect opens a database by its absolute name; it makes none. Nothing of it is read
+// yet.
+func connect(ctx context.Context, name string, busy time.Duration) (*connection, error) {
+	query := url.Values{
+		"mode": {"rw"}, "_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
+		"_pragma": pragmas, "_defensive": {"1"}, "_error_rc": {"1"},
+	}
+	at := url.URL{Scheme: "file", Path: filepath.ToSlash(name), RawQuery: query.Encode()}
+	connector, err := sqlite.NewConnector(at.String())
+	if err != nil {
+		return nil, err
+	}
+	pool := sql.OpenDB(connector)
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	c := &connection{Conn: conn, pool: pool, sound: map[string]bool{}, work: workTime}
+	if err := c.limit(); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// open connects to the database that was found under a name. Nothing of it is read
+// yet.
+func (d *Databases) open(ctx context.Context, q engine.Database, found fs.FileInfo, busy time.Duration) (*connection, error) {
+	c, err := connect(ctx, d.abs(q.Path), busy)
+	if err != nil {
+		return nil, err
+	}
+	c.file, c.allowed, c.work = found, schemaOf(schemas.SQL(q.Schema)), d.work
+	return c, nil
+}
+
+func (c *connection) close() {
+	c.Conn.Close()
+	c.pool.Close()
+}
+
+// begin begins a transaction that may write, and undo gives it up.
+func (c *connection) begin(ctx context.Context) error { return c.exec(ctx, "BEGIN IMMEDIATE") }
+func (c *connection) undo()                           { _ = c.exec(context.Background(), "ROLLBACK") }
+
+func (c *connection) exec(ctx context.Context, script string, args ...any) error {
+	_, err := c.ExecContext(ctx, script, args...)
+	return err
+}
+
+// enter begins a transaction that reads, if the name still leads to the file that is
+// open, and says how many objects the database has. All of them are as they must be.
+func (d *Databases) enter(ctx context.Context, name string, c *connection) (objects int, err error) {
+	// This waits for the lock and reads nothing that others have made.
+	if err := c.exec(ctx, "BEGIN; PRAGMA user_version"); err != nil {
+		return 0, err
+	}
+	if err := d.same(name, c); err != nil {
+		return 0, err
+	}
+	return c.judge(ctx)
+}
+
+// writable returns a connection to the database that is under the name now, and
+// makes the database where there is none.
+func (d *Databases) writable(ctx context.Context, f *databaseFile, q engine.Database) (*connection, error) {
+	there, err := d.find(q.Path)
+	if err == nil && f.conn != nil && os.SameFile(there, f.conn.file) {
+		return f.conn, nil
+	}
+	d.end(f, q.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		there, err = d.create(q, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.conn, err = d.open(ctx, q, there, d.busy); err != nil {
+		return nil, err
+	}
+	objects, err := d.enter(ctx, q.Path, f.conn)
+	f.conn.undo()
+	if err == nil && objects == 0 && q.Schema != "" {
+		err = d.fill(ctx, f.conn, q)
+	}
+	return f.conn, err
+}
+
+// create makes the empty file that becomes a database. SQLite would follow a link
+// that came there meanwhile.
+func (d *Databases) create(q engine.Database, missing error) (fs.FileInfo, error) {
+	var folder *noFolder
+	if errors.As(missing, &folder) || q.Schema == "" {
+		return nil, &unmade{missing}
+	}
+	root, err := d.workspace()
+	if err != nil {
+		return nil, err
+	}
+	file, err := root.OpenFile(q.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err == nil {
+		file.Close()
+	} else if !errors.Is(err, fs.ErrExist) {
+		return nil, &unmade{err}
+	}
+	return d.find(q.Path)
+}
+
+// fill makes the database's tables where it holds nothing at all: it was
+// absent, or somebody opened it and left it, or died when it was being made.
+func (d *Databases) fill(ctx context.Context, c *connection, q engine.Database) error {
+	// SQLite does not wait for a lock to change this: whoever has it makes the
+	// database, as a rule, and nothing is left to do.
+	log := c.exec(ctx, "PRAGMA journal_mode=WAL")
+	if log != nil && !isLocked(log) {
+		return log
+	}
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	if err := c.fill(ctx, schemas.SQL(q.Schema), log); err != nil {
+		c.undo()
+		return err
+	}
+	return d.keepName(q.Path)
+}
+
+// fill carries out the script and commits, if still nobody else made anything and
+// the database has got its log.
+func (c *connection) fill(ctx context.Context, script string, log error) error {
+	work, cancel := c.working(ctx)
+	defer cancel()
+	objects, err := c.judge(work)
+	if err == nil && objects == 0 {
+		err = log
+	}
+	if err == nil && objects == 0 {
+		err = c.exec(work, script)
+	}
+	if err == nil {
+		err = c.exec(ctx, "COMMIT")
+	}
+	return err
+}
+
+// keepName makes the name of a new database durable: its rows are recorded as
+// inserted soon.
+func (d *Databases) keepName(name string) error {
+	dir, err := os.Open(filepath.Dir(d.abs(name)))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}

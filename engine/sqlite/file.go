@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"placet/layout"
+)
+
+// beside are the files that SQLite opens beside a database, by name.
+var beside = []string{"-journal", "-wal", "-shm"}
+
+// errElsewhere says that the workspace is not the one that placet began with.
+var errElsewhere = errors.New("the workspace was moved away: what has its name now is another one")
+
+// errReplaced says that what is open is a file that has lost its name, and what was
+// written went into it.
+var errReplaced = errors.New("was replaced while it was open")
+
+// find returns what is under a database's name, with an error for which
+// errors.Is(err, fs.ErrNotExist) holds where there is nothing. SQLite opens by
+// name, follows links and waits for pipes: so nothing on the way may be a link,
+// and neither the database nor what stands beside it anything but a file of that one
+// name, which is not too large.
+func (d *Databases) find(name string) (fs.FileInfo, error) {
+	if !layout.Safe(name) {
+		return nil, fmt.Errorf("%q is no path of a file in the workspace", name)
+	}
+	root, err := d.workspace()
+	if err != nil {
+		return nil, err
+	}
+	if err := foldersTo(root, path.Dir(name)); err != nil {
+		return nil, err
+	}
+	for _, suffix := range beside {
+		if _, err := regular(root, name+suffix, mostLog); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	if err := alone(root, name+"-journal"); err != nil {
+		return nil, err
+	}
+	return regular(root, name, mostFile)
+}
+
+// superJournal ends a journal that is one of several: the name of a file stands before
+// it, anywhere on this machine, which SQLite opens, be it a pipe, reads whole, and
+// deletes if it names this journal alone.
+const superJournal = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+
+// alone says whether a journal is none of several.
+func alone(root *os.Root, name string) error {
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	end := make([]byte, len(superJournal))
+	if _, err := file.ReadAt(end, info.Size()-int64(len(end))); err == nil && string(end) == superJournal {
+		return &unfit{name + " belongs to a transaction over several databases: open the database with the program that wrote it, or delete both"}
+	}
+	return nil
+}
+
+// workspace returns the workspace, if it still has the name by which SQLite would
+// find it.
+func (d *Databases) workspace() (*os.Root, error) {
+	root, err := d.opened()
+	if err != nil {
+		return nil, err
+	}
+	ours, err := root.Stat(".")
+	if err != nil {
+		return nil, err
+	}
+	now, err := os.Stat(d.root)
+	if err != nil || !os.SameFile(ours, now) {
+		return nil, errElsewhere
+	}
+	return root, nil
+}
+
+// opened returns the workspace that was there at first.
+func (d *Databases) opened() (*os.Root, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.home == nil {
+		root, err := os.OpenRoot(d.root)
+		if err != nil {
+			return nil, err
+		}
+		d.home = root
+	}
+	return d.home, nil
+}
+
+// foldersTo says whether all of a path are folders, and none a link.
+func foldersTo(root *os.Root, dir string) error {
+	if dir == "." {
+		return nil
+	}
+	parts := strings.Split(dir, "/")
+	for i := range parts {
+		name := path.Join(parts[:i+1]...)
+		info, err := root.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return &noFolder{name}
+		case err != nil:
+			return err
+		case !info.IsDir():
+			return unexpected(name, info, "a folder")
+		}
+	}
+	return nil
+}
+
+// regular returns what is under a name if it is a regular file of no other name, and
+// not larger than so many bytes.
+func regular(root *os.Root, name string, most int64) (fs.FileInfo, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, unexpected(name, info, "a file of its own")
+	}
+	if st, is := info.Sys().(*syscall.Stat_t); is && st.Nlink > 1 {
+		return nil, &unfit{fmt.Sprintf("%s has %d names: make a copy of it, and give that the name", name, st.Nlink)}
+	}
+	if info.Size() > most {
+		return nil, &unfit{fmt.Sprintf("%s has %d bytes, expected at most %d: move it away, and a new one is made", name, info.Size(), most)}
+	}
+	return info, nil
+}
+
+// noFolder says that the folder of a database is missing.
+type noFolder struct{ name string }
+
+func (e *noFolder) Error() string { return "there is no folder " + e.name }
+
+// Is makes a database in a folder that is missing a missing one.
+func (e *noFolder) Is(target error) bool { return target == fs.ErrNotExist }
+
+// unfit says what is wrong with what is under a name.
+type unfit struct{ what string }
+
+func (e *unfit) Error() string { return e.what }
+
+// unexpected says that there is something else than what was expected.
+func unexpected(name string, info fs.FileInfo, want string) error {
+	is := "neither file nor folder"
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		is = "a link, and placet follows none"
+	case mode.IsDir():
+		is = "a folder"
+	case mode.IsRegular():
+		is = "a file"
+	}
+	return &unfit{fmt.Sprintf("%s is %s: expected %s", name, is, want)}
+}
+
+// abs is the name by which SQLite opens a database.
+func (d *Databases) abs(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }

@@ -1,0 +1,152 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// look answers several queries of one moment. It makes and
+// changes nothing; an error for which errors.Is(err, fs.ErrNotExist) holds says that
+// there is no database.
+//
+// The connection could write all the same: one that cannot leaves files beside a
+// database in WAL mode, and cannot read at all where a program died in the middle of
+// a transaction, which every reader takes back.
+func (d *Databases) look(ctx context.Context, q engine.Database) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.work)
+	defer cancel()
+	there, err := d.find(q.Path)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := d.found(ctx, q, there)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(answer)
+	if err == nil && len(body) > layout.LimitJSON {
+		err = fmt.Errorf("holds more than can be read: the answer has %d bytes, expected at most %d", len(body), layout.LimitJSON)
+	}
+	return body, err
+}
+
+// rowsByQuery is what is found, by the name of the query.
+type rowsByQuery map[string][]map[string]any
+
+func (d *Databases) found(ctx context.Context, q engine.Database, there fs.FileInfo) (rowsByQuery, error) {
+	c, err := d.open(ctx, q, there, min(d.busy, d.work/2)) // who waits longer cannot say for what
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if err := c.exec(ctx, "PRAGMA query_only=ON"); err != nil {
+		return nil, err
+	}
+	defer c.undo()
+	if objects, err := d.enter(ctx, q.Path, c); err != nil {
+		return nil, err
+	} else if objects == 0 { // a row would make it
+		return nil, fs.ErrNotExist
+	}
+	if err := c.has(ctx, q.Columns, q.Hint); err != nil {
+		return nil, err
+	}
+	found, left := rowsByQuery{}, layout.LimitJSON
+	for _, query := range q.Select {
+		if found[query.Name], err = c.ask(ctx, query, &left); err != nil {
+			return nil, fmt.Errorf("query %s: %w", query.Name, err)
+		}
+	}
+	return found, nil
+}
+
+// ask answers one query. What is read is taken off left.
+func (c *connection) ask(ctx context.Context, query engine.Query, left *int) ([]map[string]any, error) {
+	text, err := c.plain(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.QueryContext(ctx, text, query.Args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	found := []map[string]any{}
+	for rows.Next() {
+		row, err := read(rows, names, left)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, row)
+	}
+	return found, rows.Err()
+}
+
+// plain returns a query whose columns have no type: what the driver takes for
+// the column of a date it would return as a time, not as the text that stands
+// there.
+func (c *connection) plain(ctx context.Context, query engine.Query) (string, error) {
+	rows, err := c.QueryContext(ctx, "SELECT * FROM ("+query.SQL+") LIMIT 0", query.Args...)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return "", err
+	}
+	columns := make([]string, len(names))
+	for i, name := range names {
+		columns[i] = "+" + quoted(name) + " AS " + quoted(name)
+	}
+	return "SELECT " + strings.Join(columns, ", ") + " FROM (" + query.SQL + ")", rows.Err()
+}
+
+// read returns one row by column.
+func read(rows *sql.Rows, names []string, left *int) (map[string]any, error) {
+	values, into := make([]any, len(names)), make([]any, len(names))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	if err := rows.Scan(into...); err != nil {
+		return nil, err
+	}
+	row := make(map[string]any, len(names))
+	for i, name := range names {
+		v, size := asJSON(values[i])
+		if *left -= size; *left < 0 {
+			return nil, fmt.Errorf("the rows are larger than %d bytes together", layout.LimitJSON)
+		}
+		row[name] = v
+	}
+	return row, nil
+}
+
+// asJSON is a value as JSON can hold it: bytes as text, a number that JSON has
+// no word for as nothing. Size is about what it takes.
+func asJSON(v any) (value any, size int) {
+	switch v := v.(type) {
+	case []byte:
+		return strings.ToValidUTF8(string(v), string(utf8.RuneError)), len(v)
+	case string:
+		return strings.ToValidUTF8(v, string(utf8.RuneError)), len(v)
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil, 4
+		}
+	}
+	return v, 8
+}

@@ -1,0 +1,18 @@
+package sqlite
+
+import (
+	"os"
+	"testing"
+)
+
+// TestMain lets the test program stand in for other programs that use a database.
+func TestMain(m *testing.M) {
+	switch os.Getenv("PLACET_TEST_PROGRAM") {
+	case "database":
+		playDatabase()
+	case "writer":
+		playWriter()
+	default:
+		os.Exit(m.Run())
+	}
+}

@@ -1,0 +1,86 @@
+package sqlite
+
+import (
+	"slices"
+
+	"modernc.org/sqlite"
+)
+
+// guarded inserts into a table while SQLite asks for leave of everything that follows:
+// a trigger may have upstream's name and another's body.
+func (c *connection) guarded(table string, insert func() error) error {
+	var denied string
+	leave := func(action sqlite.AuthorizerActionCode, of, function, _, by string) sqlite.AuthorizerReturnCode {
+		if action == sqlite.AuthFunction {
+			of = function
+		}
+		what := c.allowed.forbids(action, lower(of), lower(by), table)
+		if what == "" {
+			return sqlite.AuthorizerOK
+		}
+		if denied == "" {
+			denied = "a trigger that " + what
+			if by != "" {
+				denied = "a trigger that uses " + shown(by) + ", which " + what
+			}
+			if c.allowed.triggers[lower(by)].event != "" {
+				denied = "the trigger " + shown(by) + ", which " + what
+			}
+		}
+		return sqlite.AuthorizerDeny
+	}
+	if err := c.authorize(leave); err != nil {
+		return err
+	}
+	err := insert()
+	if again := c.authorize(nil); err == nil {
+		err = again
+	}
+	if denied != "" {
+		return unsound(denied)
+	}
+	return err
+}
+
+func (c *connection) authorize(leave sqlite.AuthorizerFn) error {
+	return c.Raw(func(driver any) error { return driver.(sqlite.AuthorizerRegisterer).RegisterAuthorizer(leave) })
+}
+
+// called are the functions that triggers may call, and the defaults of what they
+// write: upstream's call no other.
+var called = []string{"coalesce", "ifnull", "current_timestamp"}
+
+// forbids says what of an action goes beyond what upstream's schema does when a row
+// goes into a table, "" where nothing does. What full-text indexes do in their own
+// tables they do by statements of their own.
+func (s upstream) forbids(action sqlite.AuthorizerActionCode, of, by, table string) string {
+	switch action {
+	case sqlite.AuthSelect, sqlite.AuthTransaction, sqlite.AuthSavepoint:
+		return ""
+	case sqlite.AuthRead:
+		if s.touches(of) || s.virtual[of] != nil {
+			return ""
+		}
+		return "reads " + shown(of)
+	case sqlite.AuthInsert:
+		if by == "" && (of == table || s.keeps(of)) || by != "" && slices.Contains(s.triggers[by].into, of) {
+			return ""
+		}
+		return "writes into " + shown(of)
+	case sqlite.AuthUpdate, sqlite.AuthDelete:
+		if by == "" && s.keeps(of) {
+			return ""
+		}
+		return "changes " + shown(of)
+	case sqlite.AuthPragma:
+		if by == "" && of == "data_version" {
+			return ""
+		}
+	case sqlite.AuthFunction:
+		if slices.Contains(called, of) {
+			return ""
+		}
+		return "calls " + shown(of)
+	}
+	return "does what upstream's schema does not"
+}

@@ -1,0 +1,113 @@
+package sqlite
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"placet/engine"
+)
+
+// nobody is a user that owns nothing here.
+const nobody = 65534
+
+// asNobody carries out f without the right to write what is not nobody's. For
+// root that takes another user for the files of this thread, which ends with it.
+func (l *mirror) asNobody(f func()) {
+	l.t.Helper()
+	if os.Geteuid() != 0 {
+		f()
+		return
+	}
+	over := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		_ = unix.Setfsgid(nobody)
+		_ = unix.Setfsuid(nobody)
+		_, err := os.Stat(l.root)
+		if err == nil {
+			f()
+		}
+		over <- err
+	}()
+	if err := <-over; err != nil {
+		l.t.Skip("another user cannot reach the test's folder: ", err)
+	}
+}
+
+// readOnly takes the right to write away from everybody but root.
+func (l *mirror) readOnly(file os.FileMode) {
+	l.t.Helper()
+	for name, mode := range map[string]os.FileMode{audit: file, ".mso-context": 0o555} {
+		if err := os.Chmod(l.path(name), mode); err != nil && !os.IsNotExist(err) {
+			l.t.Fatal(err)
+		}
+	}
+	l.t.Cleanup(func() { _ = os.Chmod(l.path(".mso-context"), 0o777) })
+	// The folders above are the test's own, which others must get through.
+	for _, dir := range []string{l.root, l.root + "/.."} {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+}
+
+func TestAReadOnlyDatabaseKeepsTheRow(t *testing.T) {
+	const readOnly, shut = " is read-only: allow placet to write the file and into its folder",
+		" cannot be opened: allow placet to read and write the file and its folder"
+	for name, tt := range map[string]struct {
+		mode      string
+		file      os.FileMode
+		look, row string // what is said; "" where it is done
+	}{
+		"read-only":           {"DELETE", 0o444, "", readOnly},
+		"read-only, with log": {"WAL", 0o444, readOnly, readOnly},
+		"not readable":        {"DELETE", 0o000, shut, shut},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newMirror(t)
+			l.must("done", task(1))
+			l.Rest(audit)
+			l.script("PRAGMA journal_mode=" + tt.mode)
+			l.readOnly(tt.file)
+			before, err := os.Stat(l.path(audit))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.asNobody(func() {
+				row := task(2)
+				for want, q := range map[string]engine.Database{
+					tt.look + " ": {Path: audit, Schema: "optimizer/audit", Select: []engine.Query{{Name: "q", SQL: "SELECT id FROM audit_logs"}}},
+					tt.row:        {Path: audit, Schema: "optimizer/audit", Columns: auditColumns, Insert: &row},
+				} {
+					e := l.Do(q)
+					want = strings.TrimRight(want, " ")
+					if want == "" && e.Result != "done" || want != "" && (e.Result != "failed" || e.Reason != "the database "+audit+want) {
+						t.Errorf("%s, %q, want %q", e.Result, e.Reason, want)
+					}
+				}
+			})
+			after, err := os.Stat(l.path(audit))
+			if err != nil || !after.ModTime().Equal(before.ModTime()) || after.Size() != before.Size() {
+				t.Errorf("the file was changed: %v", err)
+			}
+			if files := l.files(); len(files) != 1 {
+				t.Errorf("files %v", files)
+			}
+		})
+	}
+}
+
+func TestADatabaseInAReadOnlyFolderIsNotMade(t *testing.T) {
+	l := newMirror(t)
+	l.readOnly(0o666)
+	l.asNobody(func() {
+		e := l.put(task(1))
+		if want := "the database " + audit + " cannot be made: openat " + audit + ": permission denied"; e.Result != "failed" || e.Reason != want {
+			t.Errorf("%s, %q, want %q", e.Result, e.Reason, want)
+		}
+	})
+}
