@@ -50,6 +50,9 @@ type Account struct {
 	Log []Entry
 }
 
+// StatusAbsent is the status of a folder that is no run; see [Account.Absent].
+const StatusAbsent Status = "absent"
+
 // Holding is a file that may still be being written.
 type Holding struct {
 	Path string // relative to the workspace

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/run"
 )
 
 // account is what verbs that look tell of the run in hand.
@@ -82,7 +83,7 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 		"no cycle": func(d *desk) {
 			d.Put(".mso-context/active/"+runA+"/README.md", "")
 			a := d.account()
-			if !a.Absent || a.Status != nowhere {
+			if !a.Absent || a.Status != engine.StatusAbsent {
 				d.T.Errorf("%+v", a)
 			}
 			d.explains("no cycle has begun", `move trigger.json: {"workflow_name": "<workflow>"}`)
@@ -117,7 +118,7 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 		"too many cycles in a row without an answer": func(d *desk) {
 			d.trigger(`"timeout_reentries": 4`)
 			d.Settle()
-			d.explains("4 cycles in a row ended without an answer", "request reentry_cap-", "move ticking stop and submit ends the cycle as failed")
+			d.explains("4 cycles in a row ended without an answer", "request reentry_cap-", "move ticking stop and submit: 이번 주기를 영구히 종료")
 			d.facts("trigger: direct, after 4 cycles in a row without an answer")
 		},
 		"a report of somebody else's": func(d *desk) {
@@ -225,7 +226,7 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 		},
 		"a person is asked": func(d *desk) {
 			d.level20()
-			d.explains("request hitl-", "move ticking raise and submit has the next cycle one level higher", "move requests/")
+			d.explains("request hitl-", "move ticking raise and submit: 레벨 30(으)로 진행", "move requests/")
 			d.facts("kpi: precision: 87, threshold 85, target 95, margin 2", "suggestion: s1 (high): 규칙 정리", "deadline: 2026-03-04T09:12:03Z", "audit: audit_logs TASK-20260302-")
 			a := d.account()
 			if len(a.Open) != 1 || len(a.Open[0].Items) != 3 || a.Open[0].Where != "level 20" || a.Open[0].Default != optAppropriate || a.Open[0].Overdue {
@@ -274,7 +275,7 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 			d.pass(time.Minute)
 			d.Settle()
 			a := d.account()
-			if a.Status != unreadable || !a.Stands {
+			if a.Status != run.Unreadable || !a.Stands {
 				d.T.Errorf("%+v", a)
 			}
 			d.explains("cannot read state.json", "move state.json: the state as it was")
@@ -296,7 +297,7 @@ func TestAttemptsAreExplained(t *testing.T) {
 		d.Restart()
 		d.EndCommand("level/30-1", engine.Ended{Result: "lost"})
 		d.goes()
-		d.explains("nobody knows how attempt 30-1 ended: a person decides", "move ticking retry and submit has the command begun once more")
+		d.explains("nobody knows how attempt 30-1 ended: a person decides", "move ticking retry and submit: 명령을 다시 실행")
 		if a := d.account(); len(a.Open) != 1 || a.Open[0].Where != "attempt 30-1" {
 			t.Errorf("open: %+v", a.Open)
 		}
@@ -346,7 +347,7 @@ func TestARunThatWasPutAwayIsCutOff(t *testing.T) {
 		}
 		d.Settle()
 		a := d.Account(runA + "@2026-03")
-		if a.Class != archived || a.Status != cutOff || !a.Final || len(a.Open) > 0 || !strings.Contains(a.Why[0], "in awaiting_human") {
+		if a.Class != "archived" || a.Status != cutOff || !a.Final || len(a.Open) > 0 || !strings.Contains(a.Why[0], "in awaiting_human") {
 			t.Errorf("%+v", a)
 		}
 		if len(a.Moves) != 1 || a.Moves[0].Path != ".mso-context/active/"+runA {

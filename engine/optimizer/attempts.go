@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -43,15 +44,15 @@ func (t tried) why() string {
 // attempts are those of the level in hand, in order.
 type attempts []tried
 
-func (r *reading) attempts() attempts {
-	return once(r, fmt.Sprint("attempts/", r.st.Level.Current), r.readAttempts)
+func (r *cycle) attempts() attempts {
+	return run.Once(r.Run, fmt.Sprint("attempts/", r.State.Level.Current), r.readAttempts)
 }
 
-func (r *reading) readAttempts() attempts {
+func (r *cycle) readAttempts() attempts {
 	var all attempts
 	for _, d := range r.Snap.Under("attempts") {
 		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
-		if !ok || outcome || level != r.st.Level.Current {
+		if !ok || outcome || level != r.State.Level.Current {
 			continue
 		}
 		t := tried{n: n, doc: d, outcomeDoc: r.Snap.In(layout.OptimizerOutcomeFile(level, n))}
@@ -95,17 +96,17 @@ func (all attempts) used(idempotent bool) (used int) {
 
 // usedUp reports whether no attempt is left and the last one has failed. One
 // whose end nobody knows is a person's to judge first.
-func (all attempts) usedUp(r *reading) bool {
+func (all attempts) usedUp(r *cycle) bool {
 	last := all.last()
 	if last.bad || last.outcome == nil || last.outcome.Result == resultOK || r.asks(*last) && !r.answeredRetry(*last) {
 		return false
 	}
-	return all.used(r.cfg.Workflow.Idempotent) >= r.cfg.LevelAttempts+r.st.Level.ExtraAttempts
+	return all.used(r.cfg.Workflow.Idempotent) >= r.cfg.LevelAttempts+r.State.Level.ExtraAttempts
 }
 
 // asks reports whether an attempt goes to a person: nobody knows how it ended, and
 // it may not be started again unasked.
-func (r *reading) asks(t tried) bool {
+func (r *cycle) asks(t tried) bool {
 	if t.outcome == nil || t.outcome.Result != resultUnknown {
 		return false
 	}
@@ -123,9 +124,9 @@ func (r *reading) asks(t tried) bool {
 
 // answeredRetry reports whether a person had the command begun again after an
 // attempt.
-func (r *reading) answeredRetry(t tried) bool {
-	return slices.ContainsFunc(r.st.Requests, func(q *Request) bool {
-		return q.Type == typeUnknown && string(q.Subject) == subject(r.st.Level.Current, t.n) && q.Status != open && string(q.Response) == optRetry
+func (r *cycle) answeredRetry(t tried) bool {
+	return slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool {
+		return q.Type == typeUnknown && string(q.Subject) == subject(r.State.Level.Current, t.n) && q.Status != run.Open && string(q.Response) == optRetry
 	})
 }
 
@@ -134,7 +135,7 @@ func subject(level, n int) string { return fmt.Sprintf("%d-%d", level, n) }
 
 // attemptNamed is the document of an attempt, empty where there is none that can be
 // used.
-func (r *reading) attemptNamed(name string) (a Attempt) {
+func (r *cycle) attemptNamed(name string) (a Attempt) {
 	for _, d := range r.Snap.Under("attempts") {
 		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
 		if ok && !outcome && subject(level, n) == name && d.Present() && schemas.Decode("optimizer/attempt", d.Path, d.Body, &a) == nil {
@@ -146,9 +147,9 @@ func (r *reading) attemptNamed(name string) (a Attempt) {
 
 // attempting writes down what the level's command is at: its end, and the next
 // attempt, which is recorded before it begins.
-func (r *reading) attempting(w *writing) {
+func (r *cycle) attempting(w *run.Outputs) {
 	r.abandoned(w)
-	if r.st.Status != Running || r.st.Level.Current < 20 {
+	if r.State.Status != Running || r.State.Level.Current < 20 {
 		return
 	}
 	all := r.attempts()
@@ -165,10 +166,10 @@ func (r *reading) attempting(w *writing) {
 
 // abandoned writes down how the commands ended that the cycle waits for no longer,
 // once they have: stand ends those that still run.
-func (r *reading) abandoned(w *writing) {
+func (r *cycle) abandoned(w *run.Outputs) {
 	for _, d := range r.Snap.Under("attempts") {
 		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
-		if !ok || outcome || !d.Present() || r.st.Status == Running && level == r.st.Level.Current || r.Snap.Facts.Alive[r.levelID(level, n)] {
+		if !ok || outcome || !d.Present() || r.State.Status == Running && level == r.State.Level.Current || r.Snap.Facts.Alive[r.levelID(level, n)] {
 			continue
 		}
 		rel := layout.OptimizerOutcomeFile(level, n)
@@ -189,12 +190,13 @@ func (r *reading) abandoned(w *writing) {
 }
 
 // startable reports whether the next attempt is to begin.
-func (r *reading) startable(all attempts) bool {
-	argv := r.cfg.argv(r.st.Level.Current)
-	if len(argv) == 0 || r.cfg.Still || !r.Snap.Facts.Trusted[CommandDigest(argv)] || r.st.Level.Retrieved != "" {
+func (r *cycle) startable(all attempts) bool {
+	argv := r.cfg.argv(r.State.Level.Current)
+	if len(argv) == 0 || r.cfg.Still || !r.Snap.Facts.Trusted[CommandDigest(argv)] || r.State.Level.Retrieved != "" {
 		return false
 	}
-	if !r.Snap.In("retrieved.jsonl").Absent() || r.stop != nil || r.unsureStop || r.unsureLevel() || r.levelError() != nil {
+	e, pending := r.levelError()
+	if !r.Snap.In("retrieved.jsonl").Absent() || r.stop != nil || r.unsureStop || pending || e != nil {
 		return false
 	}
 	last := all.last()
@@ -204,14 +206,14 @@ func (r *reading) startable(all attempts) bool {
 	if last.outcome.Result == resultOK || r.asks(*last) && !r.answeredRetry(*last) {
 		return false
 	}
-	return all.used(r.cfg.Workflow.Idempotent) < r.cfg.LevelAttempts+r.st.Level.ExtraAttempts
+	return all.used(r.cfg.Workflow.Idempotent) < r.cfg.LevelAttempts+r.State.Level.ExtraAttempts
 }
 
 // startAttempt records the next attempt. It begins in the same plan. While the clock is
 // set back it begins with the cycle, so that it is never taken for an earlier one's.
-func (r *reading) startAttempt(w *writing, all attempts) {
-	level, n, at := r.st.Level.Current, r.nextAttempt(all), r.Snap.Now
-	if began := r.st.BeganAt.Time(); at.Before(began) {
+func (r *cycle) startAttempt(w *run.Outputs, all attempts) {
+	level, n, at := r.State.Level.Current, r.nextAttempt(all), r.Snap.Now
+	if began := r.State.BeganAt.Time(); at.Before(began) {
 		at = began
 	}
 	a := Attempt{Level: level, N: n, Argv: r.cfg.argv(level), StartedAt: seconds(at), Deadline: seconds(at.Add(r.cfg.LevelTimeout))}
@@ -224,14 +226,14 @@ func (r *reading) startAttempt(w *writing, all attempts) {
 }
 
 // levelID names the command of an attempt.
-func (r *reading) levelID(level, n int) string { return r.actionID("level/" + subject(level, n)) }
+func (r *cycle) levelID(level, n int) string { return r.actionID("level/" + subject(level, n)) }
 
-func (r *reading) levelAction(a Attempt) engine.Action {
+func (r *cycle) levelAction(a Attempt) engine.Action {
 	return engine.Action{
 		ID: r.levelID(a.Level, a.N), Output: "PLACET_OUT", Tail: tailKept,
 		Command: engine.Command{
 			Argv: a.Argv, Dir: ".", Paths: []string{"PLACET_RUN_DIR=" + r.Snap.Dir},
-			Env:     []string{"PLACET_WORKFLOW=" + r.st.WorkflowName, fmt.Sprintf("PLACET_LEVEL=%d", a.Level)},
+			Env:     []string{"PLACET_WORKFLOW=" + r.State.WorkflowName, fmt.Sprintf("PLACET_LEVEL=%d", a.Level)},
 			Timeout: a.Deadline.Time().Sub(a.StartedAt.Time()),
 		},
 	}
@@ -240,7 +242,7 @@ func (r *reading) levelAction(a Attempt) engine.Action {
 // ending writes down how an attempt ended: first what it retrieved, so that an
 // outcome never says more than there is. An attempt that is neither under way nor
 // known to have ended has an unknown end.
-func (r *reading) ending(w *writing, t tried) {
+func (r *cycle) ending(w *run.Outputs, t tried) {
 	id := r.levelID(t.attempt.Level, t.n)
 	end, over := r.Snap.Facts.Ended[id]
 	switch {
@@ -254,7 +256,7 @@ func (r *reading) ending(w *writing, t tried) {
 	default:
 		end = engine.Ended{Result: "lost", At: r.Snap.Now, Reason: "placet ended meanwhile: nobody knows how the command ended"}
 	}
-	if r.laid().unsure {
+	if r.data().pending {
 		return // what it comes to is told by them
 	}
 	o := r.outcome(end)
@@ -270,26 +272,12 @@ func (r *reading) ending(w *writing, t tried) {
 }
 
 // stopped reports whether an orderly stop of placet ended an attempt's command.
-func (r *reading) stopped(t tried) bool {
+func (r *cycle) stopped(t tried) bool {
 	return r.Snap.Facts.Ended[r.levelID(t.attempt.Level, t.n)].Result == "stopped"
 }
 
-// laid is what lies in retrieved.jsonl, whoever put it there: ok where it can be used,
-// unsure while it may be on its way.
-type laid struct{ ok, unsure bool }
-
-func (r *reading) laid() laid {
-	return once(r, "laid", func() laid {
-		held := r.Held
-		r.Held = false
-		l := laid{ok: r.data().ok}
-		l.unsure, r.Held = r.Held, r.Held || held
-		return l
-	})
-}
-
 // outcome is what an end comes to.
-func (r *reading) outcome(end engine.Ended) Outcome {
+func (r *cycle) outcome(end engine.Ended) Outcome {
 	o := Outcome{
 		Exit: end.Exit, StdoutTail: clean(end.Stdout), StderrTail: clean(end.Stderr), EndedAt: seconds(end.At), Error: text(end.Reason),
 	}
@@ -307,13 +295,13 @@ func (r *reading) outcome(end engine.Ended) Outcome {
 }
 
 // judge says what a command came to that ended by itself.
-func (r *reading) judge(end engine.Ended) (result string, problem text) {
+func (r *cycle) judge(end engine.Ended) (result string, problem text) {
 	switch {
 	case end.Exit == nil:
 		return resultFailed, text(orWord(end.Reason, "a signal ended it"))
 	case *end.Exit != 0:
 		return resultFailed, text(fmt.Sprintf("exit %d", *end.Exit))
-	case end.Output == nil && r.laid().ok:
+	case end.Output == nil && r.data().ok:
 		return resultOK, "" // it put its data where they belong itself
 	case end.Output == nil:
 		return resultInvalid, text(orWord(end.Reason, "it wrote no file PLACET_OUT"))
@@ -335,8 +323,8 @@ func orWord(word, otherwise string) string {
 func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // unknownAttempt is the attempt that goes to a person, nil for none.
-func (r *reading) unknownAttempt() *tried {
-	if r.st.Status != Running || r.st.Level.Current < 20 || r.st.Level.Retrieved != "" {
+func (r *cycle) unknownAttempt() *tried {
+	if r.State.Status != Running || r.State.Level.Current < 20 || r.State.Level.Retrieved != "" {
 		return nil
 	}
 	last := r.attempts().last()

@@ -11,16 +11,14 @@ import (
 
 	"placet/engine"
 	"placet/engine/reader"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
 
 // needs are what a run looks at outside its folder.
-func (r *reading) needs() []string {
-	switch {
-	case r.torn || r.stateErr != "":
-		return nil
-	case !r.begun:
+func (r *cycle) needs() []string {
+	if !r.Begun {
 		return r.reentryNeeds()
 	}
 	needs := []string{}
@@ -28,7 +26,7 @@ func (r *reading) needs() []string {
 		needs = append(needs, engine.NeedRuns, layout.OptimizerManifest(r.Snap.Dir), layout.OptimizerCallbacks(r.Snap.Dir))
 		needs = append(needs, r.chainNeeds()...)
 	}
-	if r.uncollected() || r.st.Status == Deciding {
+	if r.uncollected() || r.State.Status == Deciding {
 		needs = append(needs, r.usagePath())
 	}
 	return append(needs, r.ticketNeeds()...)
@@ -36,18 +34,18 @@ func (r *reading) needs() []string {
 
 // uncollected reports whether context.json is to be written: it is not there, and
 // the report is still to be made of it.
-func (r *reading) uncollected() bool {
-	return r.begun && !final(r.st.Status) && r.st.Report == nil && r.Snap.In("context.json").Absent()
+func (r *cycle) uncollected() bool {
+	return r.Begun && !final(r.State.Status) && r.State.Report == nil && r.Snap.In("context.json").Absent()
 }
 
-func (r *reading) usagePath() string {
-	return layout.OptimizerUsage(r.cfg.UsageDir, r.st.WorkflowName)
+func (r *cycle) usagePath() string {
+	return layout.OptimizerUsage(r.cfg.UsageDir, r.State.WorkflowName)
 }
 
 // chainNeeds are the documents of the cycles behind last_run_id: of those that the
 // other runs' entries name, all at once, since the loop asks but a few times.
-func (r *reading) chainNeeds() []string {
-	last := string(r.st.trig.LastRunID)
+func (r *cycle) chainNeeds() []string {
+	last := string(r.State.trig.LastRunID)
 	if last == "" || last == r.runID() {
 		return nil
 	}
@@ -61,7 +59,7 @@ func (r *reading) chainNeeds() []string {
 }
 
 // link reads a cycle of the same root: of the active folder before the archive.
-func (r *reading) link(run string) link {
+func (r *cycle) link(run string) link {
 	for _, archived := range []bool{false, true} {
 		if l, ok := r.linkIn(run, archived); ok {
 			return l
@@ -70,7 +68,7 @@ func (r *reading) link(run string) link {
 	return link{RunID: run}
 }
 
-func (r *reading) linkIn(run string, archived bool) (link, bool) {
+func (r *cycle) linkIn(run string, archived bool) (link, bool) {
 	l := link{RunID: run, Archived: archived}
 	found := false
 	for _, d := range r.Snap.Docs {
@@ -84,7 +82,7 @@ func (r *reading) linkIn(run string, archived bool) (link, bool) {
 
 // linkDoc takes one document of an earlier cycle. One that cannot be used counts
 // as absent: the notes about it are its own run's.
-func (r *reading) linkDoc(l *link, d engine.Document) {
+func (r *cycle) linkDoc(l *link, d engine.Document) {
 	switch path.Base(d.Path) {
 	case "goal.json":
 		var g Goal
@@ -108,9 +106,9 @@ func (r *reading) linkDoc(l *link, d engine.Document) {
 }
 
 // chain are the cycles behind last_run_id, the newest first.
-func (r *reading) chain() []link {
+func (r *cycle) chain() []link {
 	var all []link
-	at, seen := string(r.st.trig.LastRunID), map[string]bool{r.runID(): true}
+	at, seen := string(r.State.trig.LastRunID), map[string]bool{r.runID(): true}
 	for range mostLinks {
 		if at == "" || seen[at] || !layout.IsOptimizerRunID(at) {
 			break
@@ -127,14 +125,14 @@ func (r *reading) chain() []link {
 var collectTries = []time.Duration{0, time.Second, 6 * time.Second, 31 * time.Second, 151 * time.Second}
 
 // collectID names the k-th look.
-func (r *reading) collectID(k int) string { return r.actionID(fmt.Sprintf("collect/%d", k)) }
+func (r *cycle) collectID(k int) string { return r.actionID(fmt.Sprintf("collect/%d", k)) }
 
 // collecting is what the look into the audit database is at: the action that is
 // to be begun or under way, or the end that decides.
-func (r *reading) collecting() (action *engine.Action, ended *engine.Ended) {
+func (r *cycle) collecting() (action *engine.Action, ended *engine.Ended) {
 	k, last := 0, len(collectTries)-1
 	for i, after := range collectTries {
-		if !r.Snap.Now.Before(r.st.BeganAt.Time().Add(after)) {
+		if !r.Snap.Now.Before(r.State.BeganAt.Time().Add(after)) {
 			k = i
 		}
 	}
@@ -151,14 +149,14 @@ func (r *reading) collecting() (action *engine.Action, ended *engine.Ended) {
 		a := r.collectAction(k)
 		return &a, nil
 	}
-	r.WakeAt(r.st.BeganAt.Time().Add(collectTries[k+1]))
+	r.WakeAt(r.State.BeganAt.Time().Add(collectTries[k+1]))
 	return nil, nil
 }
 
 // looked reports whether an action is a look that context.json is made of, or may be
 // made of once more: where somebody deletes it, no look begins a second time.
-func (r *reading) looked(id string) bool {
-	return !final(r.st.Status) && r.st.Report == nil && strings.HasPrefix(id, r.actionID("collect/"))
+func (r *cycle) looked(id string) bool {
+	return !final(r.State.Status) && r.State.Report == nil && strings.HasPrefix(id, r.actionID("collect/"))
 }
 
 // How much of others' words the look takes, so that a long history does not become
@@ -171,7 +169,7 @@ const (
 	mostNote     = 4000
 )
 
-func (r *reading) collectAction(k int) engine.Action {
+func (r *cycle) collectAction(k int) engine.Action {
 	like := "/" + r.runID() + "/"
 	return engine.Action{ID: r.collectID(k), Database: &engine.Database{
 		Path: r.auditPath(), Schema: AuditSchema, Columns: auditColumns, Hint: migrateHint,
@@ -181,12 +179,12 @@ func (r *reading) collectAction(k int) engine.Action {
 				SQL: fmt.Sprintf("SELECT id, date, task_name, action, status, substr(notes, 1, %d) AS notes FROM audit_logs", min(mostNote, mostNotes/max(r.cfg.AuditRows, 1))) +
 					" WHERE task_name = ? OR instr(coalesce(input_path, ''), ?) > 0" +
 					" OR instr(coalesce(output_path, ''), ?) > 0 ORDER BY date DESC, created_at DESC, id DESC LIMIT ?",
-				Args: []any{"optimizer/" + r.st.WorkflowName, like, like, r.cfg.AuditRows},
+				Args: []any{"optimizer/" + r.State.WorkflowName, like, like, r.cfg.AuditRows},
 			},
 			{
 				Name: userFeedback,
 				SQL:  fmt.Sprintf(feedbackSQL, mostComment),
-				Args: []any{domain, r.st.WorkflowName, mostLookedAt},
+				Args: []any{domain, r.State.WorkflowName, mostLookedAt},
 			},
 		},
 	}}
@@ -205,7 +203,7 @@ ORDER BY date DESC, created_at DESC, id DESC LIMIT ?`
 
 // collected writes context.json once all is known. A source that is still being
 // written is waited for.
-func (r *reading) collect(w *writing) {
+func (r *cycle) collect(w *run.Outputs) {
 	if !r.uncollected() {
 		return
 	}
@@ -232,7 +230,7 @@ func (r *reading) collect(w *writing) {
 // othersHeld reports whether a document of another run, a callback or the usage
 // document is still being written, or a cycle behind this one cannot be read: its
 // goal may decide.
-func (r *reading) othersHeld() bool {
+func (r *cycle) othersHeld() bool {
 	return slices.ContainsFunc(r.Snap.Docs, func(d engine.Document) bool {
 		if layout.Under(d.Path, r.Snap.Dir) {
 			return false
@@ -243,9 +241,9 @@ func (r *reading) othersHeld() bool {
 }
 
 // gather is context.json.
-func (r *reading) gather(ended engine.Ended, others []byte) Findings {
+func (r *cycle) gather(ended engine.Ended, others []byte) Findings {
 	f := Findings{
-		SchemaVersion: 1, RunID: r.runID(), WorkflowName: r.st.WorkflowName, CollectedAt: seconds(r.Snap.Now),
+		SchemaVersion: 1, RunID: r.runID(), WorkflowName: r.State.WorkflowName, CollectedAt: seconds(r.Snap.Now),
 		Usage:      Usage{Path: r.usagePath(), Found: !r.Snap.Doc(r.usagePath()).Absent()},
 		OpenIssues: []string{}, Feedback: []FeedbackRow{}, Callbacks: []Callback{}, Warnings: []string{},
 	}
@@ -262,8 +260,8 @@ func (r *reading) gather(ended engine.Ended, others []byte) Findings {
 }
 
 // gatherGoal finds the goal of the cycle before, and what is open behind it.
-func (r *reading) gatherGoal(f *Findings) {
-	last := string(r.st.trig.LastRunID)
+func (r *cycle) gatherGoal(f *Findings) {
+	last := string(r.State.trig.LastRunID)
 	if last == "" {
 		return
 	}
@@ -275,7 +273,7 @@ func (r *reading) gatherGoal(f *Findings) {
 	case len(chain) == 0:
 		warn("previous.nowhere")
 		return
-	case chain[0].State != nil && chain[0].State.WorkflowName != r.st.WorkflowName:
+	case chain[0].State != nil && chain[0].State.WorkflowName != r.State.WorkflowName:
 		warn("previous.other", "workflow", chain[0].State.WorkflowName)
 		return
 	case chain[0].Goal == nil:
@@ -293,7 +291,7 @@ func (r *reading) gatherGoal(f *Findings) {
 
 // gatherRows takes what the database says, and what the files of the other runs
 // say besides.
-func (r *reading) gatherRows(f *Findings, ended engine.Ended, others []byte) {
+func (r *cycle) gatherRows(f *Findings, ended engine.Ended, others []byte) {
 	f.Audit = AuditRows{DB: r.auditPath(), Rows: []AuditRow{}}
 	rows := foundRows{}
 	switch ended.Result {
@@ -309,7 +307,7 @@ func (r *reading) gatherRows(f *Findings, ended engine.Ended, others []byte) {
 		f.Warnings = append(f.Warnings, r.words("warning.audit", "reason", ended.Reason))
 	}
 	f.Audit.Rows = append(f.Audit.Rows, rows.audit()...)
-	f.Feedback = newestFeedback(r.st.WorkflowName, rows.feedback(r.st.WorkflowName), sharedFeedback(others))
+	f.Feedback = newestFeedback(r.State.WorkflowName, rows.feedback(r.State.WorkflowName), sharedFeedback(others))
 }
 
 // foundRows are the rows of the look into the database. Others keep in its columns
@@ -381,7 +379,7 @@ func cmpWords(pairs ...string) int {
 }
 
 // gatherCallbacks reads what upstream's observer reported about this run.
-func (r *reading) gatherCallbacks(f *Findings) {
+func (r *cycle) gatherCallbacks(f *Findings) {
 	dir := path.Dir(layout.OptimizerCallbacks(r.Snap.Dir)) + "/"
 	for _, d := range r.Snap.Docs {
 		if !strings.HasPrefix(d.Path, dir) || !layout.IsOptimizerCallback(d.Path) || d.Absent() {
@@ -397,24 +395,9 @@ func (r *reading) gatherCallbacks(f *Findings) {
 	}
 }
 
-// collects goes on once what is known has been collected.
-func (r *reading) collects() (engine.Plan, bool) {
-	if r.found == nil || r.st.openRequest(typeCap) != nil || r.st.TimeoutReentries > r.cfg.MaxTimeoutReentries && r.capAsked() {
-		return engine.Plan{}, false
-	}
-	m := r.move(collected, Deciding, "context.json", r.Snap.In("context.json"))
-	m.st.InputsUntil = m.after(r.cfg.InputsWait)
-	return m.plan(), true
-}
-
-// capAsked reports whether a person decides about this cycle.
-func (r *reading) capAsked() bool {
-	return slices.ContainsFunc(r.st.Requests, func(q *Request) bool { return q.Type == typeCap })
-}
-
 // usage reads the kpi block of the usage document. Its note stands in the run's
 // own folder.
-func (r *reading) usage() (kpi *KPI, ok bool) {
+func (r *cycle) usage() (kpi *KPI, ok bool) {
 	d := r.Snap.Doc(r.usagePath())
 	note := r.Path("usage.problem.md")
 	switch {

@@ -16,11 +16,11 @@
 //	                  │                                                  ▼
 //	                goal (final) ◀──answered, timed_out── awaiting_human ◀──recorded── reporting
 //
-// One edge is one commit; edges.go has the table, step.go the order in which
-// edges are looked for, owed.go what a state calls for. The family's own ideas:
+// rules.go has the table, outputs.go what a state calls for, questions.go what persons
+// are asked; package run does the rest. The family's own ideas:
 // signals.go and kpi.go (which level), attempts.go (a level's command), stats.go
 // and report.go (what was found), ledger.go and rows.go (what the audit database
-// is owed), block.go and answer.go (three questions in one form), goal.go (what
+// is owed), block.go (three questions in one form), goal.go (what
 // an answer comes to), related.go and opengoals.go (which run takes up which
 // goal), ticketing.go (a ticket for each directive).
 //

@@ -9,13 +9,13 @@ import (
 
 // earlier reports whether an attempt began before the cycle did: then it is another
 // cycle's, whose folder was copied or begun anew, and counts for nothing in this one.
-func (r *reading) earlier(a Attempt) bool {
+func (r *cycle) earlier(a Attempt) bool {
 	at := a.StartedAt.Time()
-	return !at.IsZero() && at.Before(r.st.BeganAt.Time())
+	return !at.IsZero() && at.Before(r.State.BeganAt.Time())
 }
 
-// earlierNotes say so beside such attempts.
-func (r *reading) earlierNotes() {
+// noteEarlier say so beside such attempts.
+func (r *cycle) noteEarlier() {
 	for _, d := range r.Snap.Under("attempts") {
 		var a Attempt
 		_, _, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
@@ -23,14 +23,14 @@ func (r *reading) earlierNotes() {
 			continue
 		}
 		r.Notes.Beside(d.Path, fmt.Sprintf("this attempt began at %s, before the cycle did at %s: it is another cycle's and counts for nothing here; remove it with its outcome",
-			a.StartedAt, r.st.BeganAt))
+			a.StartedAt, r.State.BeganAt))
 	}
 }
 
 // nextAttempt is the first number after the last attempt under which nothing lies,
 // whoever's: none is written over, and no outcome is taken for another attempt's.
-func (r *reading) nextAttempt(all attempts) int {
-	level, n := r.st.Level.Current, 1
+func (r *cycle) nextAttempt(all attempts) int {
+	level, n := r.State.Level.Current, 1
 	if last := all.last(); last != nil {
 		n = last.n + 1
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/run"
 )
 
 // telling collects the facts of an account.
@@ -16,9 +17,9 @@ func (t *telling) add(label, value string) {
 	}
 }
 
-func (r *reading) facts() []engine.Fact {
+func (r *cycle) facts() []engine.Fact {
 	var t telling
-	st := r.st
+	st := r.State
 	t.add("workflow", r.workflow())
 	t.add("trigger", r.triggerWords())
 	t.add("goal asked for", oneLine(string(r.trig.OptimizationGoal), shownSentence))
@@ -34,7 +35,7 @@ func (r *reading) facts() []engine.Fact {
 		t.add("report", st.Report.Path)
 	}
 	for _, q := range st.Requests {
-		if q.Status == open {
+		if q.Status == run.Open {
 			t.add("request", q.ID+" ("+q.Type+")")
 		}
 	}
@@ -53,7 +54,7 @@ func (r *reading) facts() []engine.Fact {
 	return t
 }
 
-func (r *reading) triggerWords() string {
+func (r *cycle) triggerWords() string {
 	if r.trig.TriggerType == "" {
 		return ""
 	}
@@ -61,16 +62,16 @@ func (r *reading) triggerWords() string {
 	if r.trig.CreatedBy != "" {
 		words += ", by " + oneLine(string(r.trig.CreatedBy), shownName)
 	}
-	if r.st.TimeoutReentries > 0 {
-		words += ", after " + counted(r.st.TimeoutReentries, "cycle", "cycles") + " in a row without an answer"
+	if r.State.TimeoutReentries > 0 {
+		words += ", after " + counted(r.State.TimeoutReentries, "cycle", "cycles") + " in a row without an answer"
 	}
 	return words
 }
 
 // tellLevel says which level was decided, by which signals, and which is, or was,
 // carried out.
-func (r *reading) tellLevel(t *telling) {
-	st := r.st
+func (r *cycle) tellLevel(t *telling) {
+	st := r.State
 	d := st.Decision
 	if d == nil {
 		return
@@ -156,8 +157,8 @@ func counted(n int, one, several string) string {
 }
 
 // tellGoal says what was answered, and what the cycle came to.
-func (r *reading) tellGoal(t *telling) {
-	st := r.st
+func (r *cycle) tellGoal(t *telling) {
+	st := r.State
 	if a := st.Answer; a != nil {
 		t.add("answer", givenWords(a.Response, a.Selected, a.Comment, a.By))
 	}

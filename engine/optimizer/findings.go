@@ -8,31 +8,22 @@ import (
 	"strings"
 
 	"placet/engine"
-	"placet/engine/gate"
 	"placet/layout"
 	"placet/schemas"
 )
 
-// findings are what check reports of a run: what stands in its way, notes, and
-// what does not fit together.
-func (r *reading) findings() []engine.Finding {
+// findings are what check reports of a cycle besides its notes: what does not fit
+// together.
+func (r *cycle) findings() []engine.Finding {
 	var list []engine.Finding
 	add := func(severity, path, text string) {
 		list = append(list, engine.Finding{Severity: severity, Path: path, Text: text})
-	}
-	if r.stateErr != "" && !r.torn {
-		add("error", r.doc.Path, r.stateErr)
-	}
-	for _, note := range r.NoteFindings(shownNotes) {
-		if len(list) == 0 || note.Path != r.Note(r.doc.Path) { // that one says the same
-			list = append(list, note)
-		}
 	}
 	if _, key, _, ok := layout.OptimizerParts(r.runID()); ok && !slices.Contains(layout.OptimizerKeys(), key) {
 		add("warning", r.Snap.Dir, fmt.Sprintf("the key word %q of the run id is none that is known: it is one of %s", key, strings.Join(layout.OptimizerKeys(), ", ")))
 	}
 	r.checkKeys(add)
-	if r.begun {
+	if r.Begun {
 		r.checkReport(add)
 		r.checkGoal(add)
 	}
@@ -41,37 +32,7 @@ func (r *reading) findings() []engine.Finding {
 			add("warning", r.audit.doc.Path, row.words())
 		}
 	}
-	for _, d := range r.Snap.Docs {
-		if d.Kind == layout.KindResponseCopy {
-			add("warning", d.Path, "a synchroniser's second copy of an answer: remove the one that does not count")
-		}
-	}
 	return list
-}
-
-// contradictions say where state.json and the receipts tell different histories, also of
-// a state that the journal does not account for.
-func (r *reading) contradictions() []engine.Finding {
-	if r.torn || r.stateErr != "" && r.unaccounted == "" {
-		return nil
-	}
-	return gate.Comparison{
-		Snap: r.Snap, State: r.doc.Path, Revision: r.st.Revision, Folders: r.folders, Stated: r.stated, Adopted: r.Adopted,
-	}.Contradictions()
-}
-
-// stated is what the state says of the request of a folder. A state that cannot be used
-// does not say which attempt is asked about: that is nothing else than the receipt says.
-func (r *reading) stated(f *gate.Folder) *gate.Receipt {
-	q := r.st.request(f.ID)
-	switch {
-	case q != nil:
-		rc := q.receipt()
-		return &rc
-	case r.stateErr != "":
-		return f.Receipt
-	}
-	return nil
 }
 
 // mostStrays is how many keys of one file check names.
@@ -79,7 +40,7 @@ const mostStrays = 20
 
 // checkKeys tells keys of kpi.json that nobody reads: a misspelt one is kept, and
 // what it says does not count.
-func (r *reading) checkKeys(add func(severity, path, text string)) {
+func (r *cycle) checkKeys(add func(severity, path, text string)) {
 	d := r.Snap.In("inputs/kpi.json")
 	if !d.Present() {
 		return
@@ -116,19 +77,19 @@ func strayKeys(body []byte) []schemas.Stray {
 }
 
 // checkReport tells a report that is gone, or is not the one that was recorded.
-func (r *reading) checkReport(add func(severity, path, text string)) {
-	rep := r.st.Report
+func (r *cycle) checkReport(add func(severity, path, text string)) {
+	rep := r.State.Report
 	if rep == nil {
 		return
 	}
 	d := r.Snap.Doc(rep.Path)
 	switch {
-	case d.Absent() && final(r.st.Status):
+	case d.Absent() && final(r.State.Status):
 		add("warning", rep.Path, "the report is gone")
 	case !d.Present() || d.Sum.Hex() == rep.SHA256:
 	default:
 		text := "the report is not the one that was recorded"
-		if missing := missingHeadings(d.Body, r.st.Level.Current, r.st.Lang); len(missing) > 0 {
+		if missing := missingHeadings(d.Body, r.State.Level.Current, r.State.Lang); len(missing) > 0 {
 			text += ": it lacks the headings " + strings.Join(missing, ", ")
 		}
 		add("error", rep.Path, text)
@@ -152,8 +113,8 @@ func missingHeadings(body []byte, level int, lang string) []string {
 }
 
 // checkGoal holds goal.json against the answer that it came of.
-func (r *reading) checkGoal(add func(severity, path, text string)) {
-	st := r.st
+func (r *cycle) checkGoal(add func(severity, path, text string)) {
+	st := r.State
 	d := r.Snap.In("goal.json")
 	if st.Goal == nil || !d.Present() {
 		return
@@ -167,7 +128,7 @@ func (r *reading) checkGoal(add func(severity, path, text string)) {
 		add("error", d.Path, "it is not the goal that the cycle came to: "+differences(have, *st.Goal))
 	}
 	if should := goalOf(st, st.Answer); !sameGoal(should, *st.Goal) {
-		add("error", r.doc.Path, "/goal does not follow from /answer: "+differences(*st.Goal, should))
+		add("error", r.Doc.Path, "/goal does not follow from /answer: "+differences(*st.Goal, should))
 	}
 }
 
@@ -189,9 +150,6 @@ func differences(have, should Goal) string {
 	}
 	return strings.Join(words, "; ")
 }
-
-// shownNotes puts what a note says on one line.
-func shownNotes(text string) string { return oneLine(text, shownSentence) }
 
 // LevelInHand returns the level that a cycle is carrying out, by its state
 // document; 0 where none is.

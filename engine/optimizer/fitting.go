@@ -13,7 +13,7 @@ const (
 )
 
 // fitting is what was found, shortened until it fits, which a warning says.
-func (r *reading) fitting(f Findings) Findings {
+func (r *cycle) fitting(f Findings) Findings {
 	if len(encoded(f)) <= mostFound {
 		return f
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"placet/engine"
+	"placet/engine/run"
 )
 
 // TestADatabaseThatIsNotThereYetIsNoBrokenOne: before the first row there is no
@@ -19,7 +20,7 @@ func TestADatabaseThatIsNotThereYetIsNoBrokenOne(t *testing.T) {
 		{engine.Ended{Result: "done", Output: []byte(`{"audit_logs": 1}`)}, false, 1},
 		{engine.Ended{Result: "failed", Reason: "locked"}, false, 1},
 	} {
-		r := &reading{}
+		r := &cycle{Run: &run.Run[State]{}}
 		f := Findings{}
 		r.gatherRows(&f, c.ended, nil)
 		if f.Audit.Available != c.available || len(f.Warnings) != c.warnings {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"placet/engine/run"
 	"placet/schemas"
 )
 
@@ -125,7 +126,7 @@ func TestSuggestionsAreNumberedHighFirst(t *testing.T) {
 func TestResultJSON(t *testing.T) {
 	st := asked("ko")
 	st.Goal = ptr(goalOf(st, &Given{Response: optRaise, Selected: []string{"s1"}}))
-	st.Last = &LastTransition{Edge: answered, At: "2026-03-02T10:00:00Z"}
+	st.Last = &run.Last{Edge: answered, At: "2026-03-02T10:00:00Z"}
 	body, err := resultJSON(st)
 	if err != nil {
 		t.Fatal(err)

@@ -93,7 +93,7 @@ func (e Entry) standing() engine.Status {
 	case e.Triggered:
 		return unbegun
 	}
-	return nowhere
+	return engine.StatusAbsent
 }
 
 // newer reports whether a cycle is newer than another: it began later, or has the

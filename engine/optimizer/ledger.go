@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -25,7 +26,7 @@ type ledger struct {
 }
 
 // readAudit reads audit.json.
-func (r *reading) readAudit() ledger {
+func (r *cycle) readAudit() ledger {
 	l := ledger{doc: r.Snap.In("audit.json")}
 	if l.doc.Absent() {
 		l.sound = true
@@ -46,7 +47,7 @@ func (l ledger) row(id string) *Row {
 }
 
 // auditPath is the audit database, relative to the workspace.
-func (r *reading) auditPath() string { return layout.OptimizerDatabase(r.Snap.Dir, r.cfg.AuditDB) }
+func (r *cycle) auditPath() string { return layout.OptimizerDatabase(r.Snap.Dir, r.cfg.AuditDB) }
 
 // The tries of a row: so long after the one before. After them it is pending, and
 // tried again every slowTry.
@@ -66,13 +67,13 @@ func (row Row) settled() bool { return row.in() || row.Outcome == rowRefused }
 
 // tryID names the next try of a row: by its time, since an action begins once in a
 // process, whatever others make of audit.json meanwhile.
-func (r *reading) tryID(row Row) string {
+func (r *cycle) tryID(row Row) string {
 	return r.actionID(fmt.Sprintf("row/%s/%d@%s", row.ID, row.Tries, row.NextTryAt))
 }
 
 // timed gives a try its time where it has none, or one that is long over: had this
 // process begun it under that name for the first time, it would know of it.
-func (r *reading) timed(row Row) Row {
+func (r *cycle) timed(row Row) Row {
 	next, id := row.NextTryAt.Time(), r.tryID(row)
 	_, over := r.Snap.Facts.Ended[id]
 	if over || r.Snap.Facts.Alive[id] || r.Snap.Now.Before(next.Add(slowTry)) {
@@ -83,7 +84,7 @@ func (r *reading) timed(row Row) Row {
 }
 
 // rowDue reports whether a row is to be tried now.
-func (r *reading) rowDue(row Row) bool {
+func (r *cycle) rowDue(row Row) bool {
 	next := row.NextTryAt.Time()
 	if !r.Snap.Now.Before(next) || r.Snap.Facts.Alive[r.tryID(row)] {
 		r.WakeAt(next.Add(slowTry))
@@ -107,7 +108,7 @@ func (l ledger) waitsFor(row Row, audit string) bool {
 }
 
 // ledger makes audit.json what the state owes, with what became of the rows so far.
-func (r *reading) newLedger() Audit {
+func (r *cycle) newLedger() Audit {
 	// The setting's word, not the file's, says where rows go. Those that are in
 	// another database are owed to this one where others are to follow them.
 	a := Audit{DB: r.auditPath(), Rows: r.owing(r.audit)}
@@ -122,17 +123,17 @@ func (r *reading) newLedger() Audit {
 	for i, row := range a.Rows {
 		switch {
 		case row.settled():
-		case !now.waitsFor(row, string(r.st.AuditID)):
+		case !now.waitsFor(row, string(r.State.AuditID)):
 			a.Rows[i] = r.timed(row)
-		case row.Outcome == rowOwed && now.row(string(r.st.AuditID)).Outcome == rowPending:
-			a.Rows[i].Outcome, a.Rows[i].LastError = rowPending, "waits for "+r.st.AuditID
+		case row.Outcome == rowOwed && now.row(string(r.State.AuditID)).Outcome == rowPending:
+			a.Rows[i].Outcome, a.Rows[i].LastError = rowPending, "waits for "+r.State.AuditID
 		}
 	}
 	return a
 }
 
 // owing are the rows that the state owes, with what is known of each.
-func (r *reading) owing(known ledger) (rows []Row) {
+func (r *cycle) owing(known ledger) (rows []Row) {
 	for _, row := range r.owedRows() {
 		if have := known.row(row.ID); have != nil {
 			row.Outcome, row.Tries, row.NextTryAt = have.Outcome, have.Tries, have.NextTryAt
@@ -147,7 +148,7 @@ func (r *reading) owing(known ledger) (rows []Row) {
 }
 
 // tried takes the end of a row's try, if it is known.
-func (r *reading) tried(row Row) Row {
+func (r *cycle) tried(row Row) Row {
 	if row.settled() {
 		return row
 	}
@@ -179,8 +180,8 @@ func (r *reading) tried(row Row) Row {
 }
 
 // recording plans audit.json, audit-pending.jsonl, and the rows that are due.
-func (r *reading) recording(w *writing) {
-	if !r.audit.sound || r.lateUnsure() || r.st.AuditID == "" {
+func (r *cycle) recording(w *run.Outputs) {
+	if !r.audit.sound || r.unsureLate() || r.State.AuditID == "" {
 		return
 	}
 	a := r.newLedger()
@@ -197,20 +198,20 @@ func (r *reading) recording(w *writing) {
 		switch {
 		case row.Outcome == rowRefused:
 			r.Notes.Beside(r.audit.doc.Path, fmt.Sprintf("the database %s refused the row %s: %s; the cycle goes on without it", a.DB, row.ID, row.LastError))
-		case row.settled() || now.waitsFor(row, string(r.st.AuditID)):
+		case row.settled() || now.waitsFor(row, string(r.State.AuditID)):
 		case r.rowDue(row):
 			w.Plan.Actions = append(w.Plan.Actions, r.rowAction(a, row))
 		}
 	}
 }
 
-func (r *reading) rowAction(a Audit, row Row) engine.Action {
+func (r *cycle) rowAction(a Audit, row Row) engine.Action {
 	d := a.Into(row)
 	return engine.Action{ID: r.tryID(row), Database: &d}
 }
 
 // listPending keeps audit-pending.jsonl: the rows that are not in yet.
-func (r *reading) listPending(w *writing, a Audit) {
+func (r *cycle) listPending(w *run.Outputs, a Audit) {
 	var lines bytes.Buffer
 	for _, row := range a.Rows {
 		if row.Outcome != rowPending {
@@ -264,48 +265,25 @@ var (
 // without the later columns, since it makes their indexes first.
 const migrateHint = "migrate with sqlite3 and upstream's mso-agent-audit-log/schema/migrate_v1_4_to_v1_5.sql, then with its init_db, which alone stops at a database without work_type"
 
-// actionsOf begins the names of all actions of the run.
-func (r *reading) actionsOf() string { return "optimizer/" + r.Snap.Key.ID + "/" }
-
 // actionID names an action of the cycle. An action begins once in a process: a cycle
 // that begins anew under the run's name has actions of its own.
-func (r *reading) actionID(what string) string {
-	return r.actionsOf() + string(r.st.BeganAt) + "/" + what
+func (r *cycle) actionID(what string) string {
+	return r.Actions() + string(r.State.BeganAt) + "/" + what
 }
 
-// unwanted are the run's actions, under way or ended, that the state names no
-// longer.
-func (r *reading) unwanted(wanted []engine.Action) []string {
-	named := map[string]bool{}
-	for _, a := range wanted {
-		named[a.ID] = true
-	}
-	var ids []string
-	add := func(id string) {
-		what := strings.TrimPrefix(id, r.actionID(""))
-		if strings.HasPrefix(id, r.actionsOf()) && !named[id] && !r.looked(id) && !r.unsure(what) && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	for id := range r.Snap.Facts.Alive {
-		add(id)
-	}
-	for id := range r.Snap.Facts.Ended {
-		add(id)
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// unsure reports whether the document that says whether an action is wanted cannot be
-// used now: it goes on, and its end is kept.
-func (r *reading) unsure(what string) bool {
+// keeps reports whether an action that the state does not name is kept: a look that
+// context.json may be made of once more, and what hangs on a document that cannot be used
+// now.
+func (r *cycle) keeps(id string) bool {
+	what := strings.TrimPrefix(id, r.actionID(""))
 	switch {
+	case r.looked(id):
+		return true
 	case strings.HasPrefix(what, "row/"):
-		return !r.audit.sound || r.lateUnsure()
-	case strings.HasPrefix(what, "level/") && r.st.Status == Running:
+		return !r.audit.sound || r.unsureLate()
+	case strings.HasPrefix(what, "level/") && r.State.Status == Running:
 		last := r.attempts().last()
-		return last != nil && (last.bad || last.outcome == nil && r.laid().unsure)
+		return last != nil && (last.bad || last.outcome == nil && r.data().pending)
 	}
 	return false
 }

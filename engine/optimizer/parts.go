@@ -19,8 +19,8 @@ const (
 
 // parts are the automation levels as show prints one of them, none before one was
 // decided.
-func (r *reading) parts() []engine.Part {
-	if r.st.Decision == nil {
+func (r *cycle) parts() []engine.Part {
+	if r.State.Decision == nil {
 		return nil
 	}
 	var list []engine.Part
@@ -30,23 +30,23 @@ func (r *reading) parts() []engine.Part {
 	return list
 }
 
-func (r *reading) levelPart(level int) engine.Part {
+func (r *cycle) levelPart(level int) engine.Part {
 	p := engine.Part{ID: fmt.Sprintf("level%d", level), Status: levelUnused}
 	add := func(label, value string) {
 		if value != "" {
 			p.Facts = append(p.Facts, engine.Fact{Label: label, Value: value})
 		}
 	}
-	if r.st.Decision.AutomationLevel == level {
-		add("decided", strings.Join(r.st.Decision.Rationale, "; "))
+	if r.State.Decision.AutomationLevel == level {
+		add("decided", strings.Join(r.State.Decision.Rationale, "; "))
 	}
-	if r.st.Level != nil && r.st.Level.Current == level {
-		if p.Status = r.st.Status; r.st.Report != nil {
+	if r.State.Level != nil && r.State.Level.Current == level {
+		if p.Status = r.State.Status; r.State.Report != nil {
 			p.Status = levelDone
 		}
 	}
-	if i := slices.IndexFunc(r.st.Demotions, func(d Demotion) bool { return d.From == level }); i >= 0 {
-		d := r.st.Demotions[i]
+	if i := slices.IndexFunc(r.State.Demotions, func(d Demotion) bool { return d.From == level }); i >= 0 {
+		d := r.State.Demotions[i]
 		p.Status = levelDemoted
 		add("demoted", fmt.Sprintf("to %d at %s: %s", d.To, d.At, d.Error))
 	}
@@ -66,7 +66,7 @@ func (r *reading) levelPart(level int) engine.Part {
 }
 
 // triedAt is how an attempt of a level ended, in a few words.
-func (r *reading) triedAt(level, n int) string {
+func (r *cycle) triedAt(level, n int) string {
 	var o Outcome
 	d := r.Snap.In(layout.OptimizerOutcomeFile(level, n))
 	if !d.Present() || schemas.Decode("optimizer/outcome", d.Path, d.Body, &o) != nil {

@@ -7,6 +7,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/reader"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -314,7 +315,7 @@ func sharedFeedback(body []byte) []FeedbackRow { return readShared(body).Feedbac
 
 // reentryNeeds are what a run without a cycle looks at: its manifest, and once that
 // says that it has completed, the open goals.
-func (r *reading) reentryNeeds() []string {
+func (r *cycle) reentryNeeds() []string {
 	if !r.trigger.Absent() {
 		return nil
 	}
@@ -330,11 +331,11 @@ func (r *reading) reentryNeeds() []string {
 }
 
 // reenter takes up an open goal: its run's trigger.json.
-func (r *reading) reenter() (p engine.Plan) {
+func (r *cycle) reenter(w *run.Outputs) {
 	d := r.Snap.Doc(engine.NeedRuns)
 	manifest := r.Snap.Doc(layout.OptimizerManifest(r.Snap.Dir))
 	if !r.Snap.Has(engine.NeedRuns) || d.Err != nil || !manifest.Present() || !r.trigger.Absent() {
-		return p
+		return
 	}
 	s := readShared(d.Body)
 	g := s.Goal
@@ -342,11 +343,11 @@ func (r *reading) reenter() (p engine.Plan) {
 		g = s.Slug
 	}
 	if g == nil || g.Goal == nil {
-		return p
+		return
 	}
 	var m Manifest
 	if schemas.Decode("optimizer/manifest", manifest.Path, manifest.Body, &m) != nil {
-		return p
+		return
 	}
 	timeouts := 0
 	if g.Goal.ApprovedBy == byTimeout {
@@ -358,6 +359,5 @@ func (r *reading) reenter() (p engine.Plan) {
 		{Name: "carry_over_issues", Value: g.Goal.CarryOverIssues}, {Name: "timeout_reentries", Value: timeouts},
 		{Name: "created_by", Value: "placet"}, {Name: "created_at", Value: cmp.Or(m.CompletedAt, m.UpdatedAt)},
 	})
-	p.Writes = append(p.Writes, r.document("trigger.json", body))
-	return p
+	w.Put("trigger.json", body)
 }

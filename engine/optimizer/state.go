@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/schemas"
 )
 
@@ -21,49 +21,38 @@ func seconds(t time.Time) text { return text(t.UTC().Format(stamp)) }
 // State is state.json: the cycle as placet has it. Nobody else writes it. Fields
 // not reached yet are null, lists empty.
 type State struct {
-	SchemaVersion    int             `json:"schema_version"`
-	RunID            string          `json:"run_id"`
-	WorkflowName     string          `json:"workflow_name"`
-	Status           engine.Status   `json:"status"`
-	Revision         int             `json:"revision"`
-	Last             *LastTransition `json:"last_transition"`
-	BeganAt          text            `json:"began_at"`
-	Lang             string          `json:"lang"`
-	Trigger          schemas.Raw     `json:"trigger"` // as it lay there when the cycle began
-	TriggerDigest    text            `json:"trigger_digest"`
-	TimeoutReentries int             `json:"timeout_reentries"`
-	InputsUntil      text            `json:"inputs_until"`
-	SuggestionsUntil text            `json:"suggestions_until"`
-	Decision         *Decision       `json:"decision"`
-	KPI              []Metric        `json:"kpi"` // merged, as the decision saw it
-	Level            *Level          `json:"level"`
-	Demotions        []Demotion      `json:"demotions"`
-	Report           *Report         `json:"report"`
-	Suggestions      []Suggestion    `json:"suggestions"` // numbered, as they are offered
-	AuditID          text            `json:"audit_id"`
-	RequestID        text            `json:"request_id"` // of the request hitl
-	Deadline         text            `json:"deadline"`
-	Answer           *Given          `json:"answer"`
-	Goal             *Goal           `json:"goal"`
-	FeedbackID       text            `json:"feedback_id"`
-	Error            text            `json:"error"` // why the cycle failed
+	SchemaVersion    int           `json:"schema_version"`
+	RunID            string        `json:"run_id"`
+	WorkflowName     string        `json:"workflow_name"`
+	Status           engine.Status `json:"status"`
+	Revision         int           `json:"revision"`
+	Last             *run.Last     `json:"last_transition"`
+	BeganAt          text          `json:"began_at"`
+	Lang             string        `json:"lang"`
+	Trigger          schemas.Raw   `json:"trigger"` // as it lay there when the cycle began
+	TriggerDigest    text          `json:"trigger_digest"`
+	TimeoutReentries int           `json:"timeout_reentries"`
+	InputsUntil      text          `json:"inputs_until"`
+	SuggestionsUntil text          `json:"suggestions_until"`
+	Decision         *Decision     `json:"decision"`
+	KPI              []Metric      `json:"kpi"` // merged, as the decision saw it
+	Level            *Level        `json:"level"`
+	Demotions        []Demotion    `json:"demotions"`
+	Report           *Report       `json:"report"`
+	Suggestions      []Suggestion  `json:"suggestions"` // numbered, as they are offered
+	AuditID          text          `json:"audit_id"`
+	RequestID        text          `json:"request_id"` // of the request hitl
+	Deadline         text          `json:"deadline"`
+	Answer           *Given        `json:"answer"`
+	Goal             *Goal         `json:"goal"`
+	FeedbackID       text          `json:"feedback_id"`
+	Error            text          `json:"error"` // why the cycle failed
 	// Requests are all that were asked, in the order in which they were.
-	Requests []*Request `json:"requests"`
+	Requests []*run.Request `json:"requests"`
 	// Extra are members of a later version, kept as they are.
 	Extra schemas.Object `json:"-"`
 	// trig is what Trigger says.
 	trig Trigger
-}
-
-// LastTransition is the edge that made the present revision.
-type LastTransition struct {
-	Edge   string                   `json:"edge"`
-	From   engine.Status            `json:"from"`
-	To     engine.Status            `json:"to"`
-	At     text                     `json:"at"`
-	Actor  string                   `json:"actor"`
-	Reason string                   `json:"reason"`
-	Cause  map[string]engine.Digest `json:"cause"`
 }
 
 // Decision is what the three signals and the goal before came to.
@@ -122,10 +111,7 @@ type Given struct {
 }
 
 // By says who answered, as the receipt does.
-type By struct {
-	User   string `json:"user"`
-	Source string `json:"source"`
-}
+type By = run.By
 
 // Goal is goal.json: the four keys for the next cycle.
 type Goal struct {
@@ -140,35 +126,6 @@ const (
 	byHuman   = "human_feedback"
 	byTimeout = "timeout_fallback"
 )
-
-// States of a request; the others are the results of its receipt.
-const open = gate.Unanswered
-
-// Request is a question to a person, with all that its receipt says.
-type Request struct {
-	ID       string `json:"id"`
-	Type     string `json:"type"`
-	Revision int    `json:"revision"` // of the transition that opened it
-	OpenedAt text   `json:"opened_at"`
-	Digest   text   `json:"digest"` // of request.json as issued
-	Status   string `json:"status"` // open, or the receipt's result
-	// Subject is the attempt that a request of type attempt_unknown is about.
-	Subject        text     `json:"subject"`
-	Deadline       text     `json:"deadline"`
-	Response       text     `json:"response"`
-	Selected       []string `json:"selected"`
-	Comment        text     `json:"comment"`
-	By             *By      `json:"by"`
-	KnownAs        []string `json:"known_as"`
-	Answer         text     `json:"answer"` // path of the file that answered
-	AnswerDigest   text     `json:"answer_digest"`
-	View           text     `json:"view"`
-	Late           bool     `json:"late"`
-	ReceivedAt     text     `json:"received_at"`
-	ClosedAt       text     `json:"closed_at"`
-	ClosedRevision int      `json:"closed_revision"`
-	Reason         text     `json:"reason"`
-}
 
 // clone copies a state so that a move can change it.
 func (st State) clone() State {

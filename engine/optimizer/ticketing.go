@@ -7,23 +7,23 @@ import (
 	"strconv"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 )
 
 // ticketNeeds are where the tickets of the goal's directives belong: upstream's
 // folder, and the tickets that it holds. Once tickets.json stands nothing is looked at:
 // a ticket that upstream closed and deleted is not made again.
-func (r *reading) ticketNeeds() []string {
-	if r.st.Status != Reached || r.st.Goal == nil || !r.cfg.Tickets || !r.Snap.In("tickets.json").Absent() || len(r.st.Goal.OptimizationDirectives) == 0 {
+func (r *cycle) ticketNeeds() []string {
+	if r.State.Status != Reached || r.State.Goal == nil || !r.cfg.Tickets || !r.Snap.In("tickets.json").Absent() || len(r.State.Goal.OptimizationDirectives) == 0 {
 		return nil
 	}
 	folder := layout.OptimizerTickets(r.Snap.Dir)
 	return []string{folder, path.Join(folder, "TKT-*.md")}
 }
 
-// tickets plans the tickets that are not there, if upstream has a folder for them.
-func (w *writing) tickets() {
-	r := w.r
+// ticketOutputs plans the tickets that are not there, if upstream has a folder for them.
+func (r *cycle) ticketOutputs(w *run.Outputs) {
 	needs := r.ticketNeeds()
 	if len(needs) == 0 || len(r.Snap.Lacks(needs)) > 0 || r.Snap.Doc(needs[0]).Absent() {
 		return
@@ -39,7 +39,7 @@ func (w *writing) tickets() {
 		}
 	}
 	list := Tickets{}
-	for _, t := range ticketsOf(r.st, r.Snap.Key.ID, r.cfg, there) {
+	for _, t := range ticketsOf(r.State, r.Snap.Key.ID, r.cfg, there) {
 		list.Tickets = append(list.Tickets, t.Ticket)
 		if t.Body != nil {
 			w.Plan.Writes = append(w.Plan.Writes, engine.Document{Path: path.Join(needs[0], t.File), Kind: layout.OptimizerKindTickets, Body: t.Body})

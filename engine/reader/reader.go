@@ -87,27 +87,61 @@ func (r *Reader) Decode(d engine.Document, schema string, into any) (ok bool) {
 
 // Read is Decode with another way of decoding, whose error says what is wrong.
 func (r *Reader) Read(d engine.Document, decode func() error) (ok bool) {
+	return r.Judge(d, decode) == Good
+}
+
+// Reading is what reading a document gave.
+type Reading int
+
+// What reading a document may give.
+const (
+	// Absent: there is no such file.
+	Absent Reading = iota
+	// Pending: the file may still be being written, or the system does not let it be
+	// read. What it says may decide later.
+	Pending
+	// Bad: it cannot be used, and a note says why.
+	Bad
+	// Good: it was decoded.
+	Good
+)
+
+// Judge decodes a document where it can, and says what it is.
+func (r *Reader) Judge(d engine.Document, decode func() error) Reading {
 	switch {
 	case d.Absent():
-		return false
+		return Absent
 	case d.Unsettled():
 		r.Held = true
-		return false
+		return Pending
 	case d.Err != nil:
-		r.Held = r.Held || Unread(d)
 		r.Bad(d, fmt.Sprintf("cannot read %s: %v", path.Base(d.Path), d.Err))
-		return false
+		if Unread(d) {
+			r.Held = true
+			return Pending
+		}
+		return Bad
 	}
 	err := decode()
 	if err == nil {
-		return true
+		return Good
 	}
 	if r.Young(d, err) {
 		r.Held = true
-		return false
+		return Pending
 	}
 	r.Bad(d, "cannot read "+err.Error())
-	return false
+	return Bad
+}
+
+// Load decodes a JSON document of a schema into a new value, nil where it cannot be used.
+func Load[T any](r *Reader, d engine.Document, schema string) (*T, Reading) {
+	v := new(T)
+	got := r.Judge(d, func() error { return schemas.Decode(schema, path.Base(d.Path), d.Body, v) })
+	if got != Good {
+		return nil, got
+	}
+	return v, got
 }
 
 // Bad says in a note what is wrong with a document.

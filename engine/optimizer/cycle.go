@@ -1,0 +1,270 @@
+package optimizer
+
+import (
+	"fmt"
+	"time"
+
+	"placet/engine"
+	"placet/engine/reader"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// cycle is a run of the family, with what it reads besides its state.
+type cycle struct {
+	*run.Run[State]
+	cfg settings
+
+	trigger   engine.Document
+	trig      Trigger // of the file before the cycle has begun, of the state after
+	triggerOK bool
+	stop      *Stop
+	// unsureStop is true while it cannot be told whether the cycle is stopped.
+	unsureStop bool
+
+	found *Findings // context.json
+	audit ledger
+}
+
+// family is the optimizer as the kernel has it.
+var family = run.Family[State, *cycle]{
+	Name: "optimizer", Noun: "cycle",
+	File:  func(rel string) (layout.File, bool) { return layout.Optimizer{}.File(layout.Run{}, rel) },
+	Stamp: seconds,
+	Cause: func(rel string) string { return "optimizer/" + rel },
+	Anew:  "restore it from git, together with events.jsonl, or remove state.json and all else but trigger.json, inputs/, retrieved.jsonl and suggestions.json to begin the cycle anew",
+	Format: run.Format[State]{
+		Decode: decodeState, Encode: State.encode, Clone: State.clone, Head: (*State).head,
+		Unfit: func(r *run.Run[State], st State) string { return st.unfit(layout.OptimizerRunID(r.Snap.Dir)) },
+	},
+	Read: readCycle, Rules: rules, Final: final, New: unbegun,
+	Questions: map[string]run.Question[*cycle]{
+		typeHITL: {
+			Fill: (*cycle).askHITL, Title: (*cycle).title, Default: optAppropriate, Hint: levelHint,
+			Stands: func(r *cycle, _ *run.Request) (string, bool) { return r.reportStands() }, Tell: (*cycle).tellHITL,
+		},
+		typeCap:     {Fill: (*cycle).askCap, Title: (*cycle).title},
+		typeUnknown: {Fill: (*cycle).askAttempt, Title: (*cycle).title, Tell: (*cycle).tellAttempt},
+	},
+	Raised: (*cycle).askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs, Undecidable: func(r *cycle) bool { return r.unsureStop },
+	Notes: (*cycle).notes, Needs: (*cycle).needs, Watch: (*cycle).watch, Keeps: (*cycle).keeps, Late: (*cycle).heardLate,
+	Absent: (*cycle).absent, Explain: (*cycle).explain, Tell: (*cycle).tell,
+}
+
+// readCycle reads what every status asks for. It judges nothing but whether documents are
+// usable.
+func readCycle(k *run.Run[State]) *cycle {
+	r := &cycle{Run: k}
+	if !r.Usable() {
+		return r
+	}
+	r.readTrigger()
+	r.cfg = r.config().settle(r.workflow())
+	if r.Begun {
+		if !final(r.State.Status) {
+			r.readStop()
+		}
+		r.readFindings()
+		r.audit = r.readAudit()
+	}
+	return r
+}
+
+func (r *cycle) config() Config {
+	if c, ok := r.Snap.Facts.Config.Family.(Config); ok {
+		return c
+	}
+	return DefaultConfig()
+}
+
+// runID is the run's own id, without its root.
+func (r *cycle) runID() string { return layout.OptimizerRunID(r.Snap.Dir) }
+
+// workflow is the workflow that the cycle is about, or will be.
+func (r *cycle) workflow() string {
+	if r.Begun {
+		return r.State.WorkflowName
+	}
+	return r.trig.WorkflowName
+}
+
+// later is a moment so much later than now.
+func (r *cycle) later(d time.Duration) text { return seconds(r.Snap.Now.Add(d)) }
+
+// unfit is why a state that can be read is none of the run's, "" if it is.
+func (st State) unfit(id string) string {
+	if st.RunID != id {
+		return fmt.Sprintf("/run_id: is %q, the folder is %q", templates.Cut(st.RunID, shownField), id)
+	}
+	return run.CheckIDs(st.Requests)
+}
+
+// readTrigger reads what begins the cycle. Once it has begun, the state holds
+// what the trigger said: another one is noted and changes nothing.
+func (r *cycle) readTrigger() {
+	r.trigger = r.Snap.In("trigger.json")
+	d := r.trigger
+	if r.Begun {
+		r.trig = r.State.trig
+		if !d.Unsettled() && !(d.Present() && string(d.Sum) == string(r.State.TriggerDigest)) {
+			r.Notes.Beside(d.Path, "trigger.json was changed or removed after the cycle began: the cycle goes on with what it said then; restore it, and use a new run for another cycle")
+		}
+		return
+	}
+	r.triggerOK = r.Read(d, func() (err error) {
+		if r.trig, err = decodeTrigger("trigger.json", d.Body); err == nil {
+			_, err = triggerMetrics(r.trig.CurrentMetrics)
+		}
+		return err
+	})
+}
+
+func (r *cycle) readStop() {
+	var got reader.Reading
+	r.stop, got = reader.Load[Stop](&r.Reader, r.Snap.In("stop.json"), "optimizer/stop")
+	r.unsureStop = got == reader.Pending
+}
+
+// readFindings reads context.json, which only placet writes. One that was copied from
+// another run, or was left by a cycle of another workflow, decides nothing here.
+func (r *cycle) readFindings() {
+	d := r.Snap.In("context.json")
+	f, _ := reader.Load[Findings](&r.Reader, d, "optimizer/context")
+	if f != nil && (f.RunID != r.State.RunID || f.WorkflowName != r.State.WorkflowName) {
+		r.Notes.Beside(d.Path, fmt.Sprintf("this file was made for %s in run %s, not for this cycle: remove it, and what is known is collected anew",
+			templates.Cut(f.WorkflowName, shownField), templates.Cut(f.RunID, shownField)))
+		f = nil
+	}
+	r.found = f
+}
+
+// watch are the folders in which others may write what moves the run.
+func (r *cycle) watch() []string {
+	if !r.Begun {
+		return []string{r.Snap.Dir}
+	}
+	switch r.State.Status {
+	case Context, Deciding, Running:
+		return []string{r.Path("inputs")}
+	case Reached:
+		if r.State.Goal != nil && r.State.Goal.ApprovedBy == byTimeout && r.State.RequestID != "" {
+			return []string{r.Path("requests/" + string(r.State.RequestID))}
+		}
+	}
+	return nil
+}
+
+// notes looks at whatever the status has others write, so that the notes are about all
+// of it.
+func (r *cycle) notes() {
+	switch r.State.Status {
+	case Deciding:
+		r.inputs()
+	case Running:
+		r.levelError()
+		r.data()
+		r.suggestions()
+	case Awaiting:
+		if q := r.Open(typeHITL); q == nil || r.Answer(q) == nil {
+			r.goalFree(goalOf(r.State, nil))
+		}
+	}
+	r.noteLateStop()
+	r.noteEarlier()
+}
+
+// noteLateStop says beside a stop.json that stands at the end of a cycle, which it did not
+// bring about, that it moves nothing.
+func (r *cycle) noteLateStop() {
+	d := r.Snap.In("stop.json")
+	if !final(r.State.Status) || d.Absent() || d.Unsettled() || r.State.Last.Edge == stopped {
+		return
+	}
+	end := "has its goal"
+	if r.State.Status == Failed {
+		end = "has failed"
+	}
+	r.Notes.Beside(d.Path, "the cycle "+end+" already: stop.json moves nothing any more; remove it")
+}
+
+// head are the members of a state that the kernel reads and writes.
+func (st *State) head() run.Head {
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests}
+}
+
+// Machine is the family of the workflow optimizer's cycles. The zero value is
+// ready for use.
+type Machine struct{}
+
+// New returns the machine.
+func New() Machine { return Machine{} }
+
+// Family implements [engine.Machine].
+func (Machine) Family() string { return family.Name }
+
+// Edges implements [engine.Machine].
+func (Machine) Edges() []engine.Edge { return family.Edges() }
+
+// Step implements [engine.Machine].
+func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
+	switch s.Class {
+	case layout.OptimizerArchived:
+		return engine.Plan{}, nil
+	case layout.OptimizerMisnamed:
+		return stepMisnamed(s), nil
+	}
+	return family.Step(s)
+}
+
+// Account implements [engine.Machine].
+func (Machine) Account(s engine.Snapshot) engine.Account {
+	switch s.Class {
+	case layout.OptimizerArchived:
+		return accountArchived(s)
+	case layout.OptimizerMisnamed:
+		return accountMisnamed(s)
+	}
+	return family.Account(s)
+}
+
+// Peek implements [engine.Machine]. A cycle whose request nobody answered in time
+// still hears a late answer.
+func (Machine) Peek(body []byte) engine.Peek {
+	var st struct {
+		Status   engine.Status `json:"status"`
+		Goal     *Goal         `json:"goal"`
+		Requests []struct {
+			Status   string `json:"status"`
+			OpenedAt text   `json:"opened_at"`
+		} `json:"requests"`
+	}
+	if schemas.Decode("", "state.json", body, &st) != nil {
+		return engine.Peek{}
+	}
+	p := engine.Peek{Status: st.Status, Final: final(st.Status), Touched: true}
+	if p.Final {
+		p.Final = st.Goal == nil || st.Goal.ApprovedBy != byTimeout
+		return p
+	}
+	for _, q := range st.Requests {
+		if q.Status == run.Open {
+			p.Ask(q.OpenedAt.Time())
+		}
+	}
+	return p
+}
+
+// PeekClass implements [engine.Classed]: nothing moves a run that was put away, and
+// nobody is asked about it, wherever its cycle stood.
+func (m Machine) PeekClass(class string, state []byte) (p engine.Peek, ok bool) {
+	if class != layout.OptimizerArchived {
+		return p, false
+	}
+	p = engine.Peek{Status: cutOff, Final: true}
+	if at := m.Peek(state).Status; final(at) {
+		p.Status = at
+	}
+	return p, true
+}

@@ -1,0 +1,115 @@
+package optimizer
+
+import (
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// outputs are what a state calls for besides requests. A run without a cycle may take up
+// an open goal.
+func (r *cycle) outputs(w *run.Outputs) {
+	if !r.Begun {
+		r.reenter(w)
+		return
+	}
+	st := r.State
+	r.collect(w)
+	r.attempting(w)
+	if st.Decision != nil {
+		w.Once("decision.json", st.Last.Edge == decided, func() []byte { return decisionJSON(st) })
+	}
+	if st.Report != nil {
+		r.reportOutput(w)
+	}
+	// goal.json says nothing of whose it is: it is written once the receipt and the
+	// state are durable, so that none lies there before its time.
+	if st.Goal != nil && !w.Fresh {
+		w.Once("goal.json", false, func() []byte { return encoded(st.Goal) })
+		if r.cfg.WriteResult {
+			w.Once("optimizer_result.json", false, func() []byte { return run.Must(resultJSON(st)) })
+		}
+		r.lateOutput(w)
+		r.ticketOutputs(w)
+	}
+	r.recording(w)
+}
+
+// encoded is a document of texts, numbers and lists of them.
+func encoded(v any) []byte { return run.Must(schemas.Encode(v)) }
+
+// foreign reports whether a document where placet's ought to stand was written by
+// somebody else. Most are told by their schema, where they are read.
+func (r *cycle) foreign(d engine.Document) bool {
+	var by struct {
+		RunID string `json:"run_id"`
+	}
+	return d.Kind == layout.OptimizerKindDecision && (schemas.Decode("optimizer/decision", d.Path, d.Body, &by) != nil || by.RunID != r.State.RunID)
+}
+
+// reportOutput plans the report: with the transition that it belongs to in place of a
+// left-over, later only where it is gone and what it was made from is as it was.
+func (r *cycle) reportOutput(w *run.Outputs) {
+	rel := r.Snap.Rel(r.State.Report.Path)
+	d := r.Snap.In(rel)
+	now := w.Fresh && r.State.Status == Reporting
+	if !d.Absent() && !(now && d.Present() && d.Sum.Hex() != r.State.Report.SHA256) {
+		return
+	}
+	if body, ok := r.reportBody(); ok {
+		w.Put(rel, body)
+	}
+}
+
+// decisionJSON is decision.json: the decision as it was first made.
+func decisionJSON(st State) []byte {
+	d := *st.Decision
+	first := decide(d.Signals, nil, nil, st.Lang)
+	escalation := first.EscalationNeeded || d.GoalLevel != nil && *d.GoalLevel != d.SignalLevel
+	return encoded(schemas.Object{
+		{Name: "run_id", Value: st.RunID}, {Name: "workflow_name", Value: st.WorkflowName}, {Name: "automation_level", Value: d.AutomationLevel},
+		{Name: "rationale", Value: d.Rationale}, {Name: "escalation_needed", Value: escalation},
+		{Name: "recommended_level", Value: d.RecommendedLevel}, {Name: "signals", Value: d.Signals},
+		{Name: "signal_level", Value: d.SignalLevel}, {Name: "goal_level", Value: d.GoalLevel},
+	})
+}
+
+// lateOutput writes down the first valid answer that came after the deadline.
+func (r *cycle) lateOutput(w *run.Outputs) {
+	q := r.hitl()
+	if q == nil || q.Status != gate.Expired {
+		return
+	}
+	rel := "requests/" + q.ID + "/late.json"
+	if !r.Snap.In(rel).Absent() {
+		return
+	}
+	if a := r.LateAnswer(q); a != nil {
+		w.Put(rel, encoded(Late{
+			RequestID: q.ID, ReceivedAt: seconds(r.Snap.Now), Response: orWord(a.Response, optAppropriate), Selected: a.Selected,
+			Comment: a.Comment, ProvidedBy: By{User: a.By.User, Source: a.By.Source}, Digest: a.Digest,
+		}))
+	}
+}
+
+// owedRows are the rows that the state owes to the audit database.
+func (r *cycle) owedRows() []Row {
+	st := r.State
+	at := st.Last.At // of a final state
+	if st.Report != nil {
+		at = st.Report.At
+	}
+	rows := []Row{auditRow(st, string(st.AuditID), r.Snap.Dir, at)}
+	have := r.audit.row(string(st.AuditID))
+	refused := have != nil && have.Outcome == rowRefused
+	if q := r.hitl(); st.FeedbackID != "" && q != nil {
+		rows = append(rows, feedbackRow(st, string(st.FeedbackID), userOf(q.By, q.KnownAs), st.Last.At, refused))
+	}
+	if late := r.lateAnswer(); late != nil {
+		id := rowID(feedbackPrefix, r.Snap.Key.ID, st.Revision, purposeLate, late.ReceivedAt)
+		rows = append(rows, lateRow(st, *late, id, userOf(&late.ProvidedBy, nil), refused))
+	}
+	return rows
+}

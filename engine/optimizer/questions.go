@@ -1,0 +1,193 @@
+package optimizer
+
+import (
+	"fmt"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/reader"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Types of requests.
+const (
+	typeHITL    = "hitl"
+	typeCap     = "reentry_cap"
+	typeUnknown = "attempt_unknown"
+)
+
+// Options of requests.
+const (
+	optAppropriate = "appropriate"
+	optRaise       = "raise"
+	optLower       = "lower"
+	optContinue    = "continue"
+	optStop        = "stop"
+	optRetry       = "retry"
+	optDemote      = "demote"
+)
+
+// levelHint says what an answer about the level needs.
+const levelHint = "tick a level, a suggestion, or write a comment"
+
+// byDeadline is the default that the deadline takes.
+const byDeadline = "timeout_fallback"
+
+// requestID is the id of a request that a revision opens.
+func (r *cycle) requestID(typ string, revision int, purpose string) string {
+	return typ + "-" + id(r.Snap.Key.ID, revision, purpose)
+}
+
+// ask opens a request, whose id is a function of the transition that opens it.
+func (r *cycle) ask(c *change, typ, purpose, subject string, deadline text) *run.Request {
+	return c.Ask(run.Request{ID: r.requestID(typ, c.Revision, purpose), Type: typ, Subject: text(subject), Deadline: deadline})
+}
+
+// askUnknown is the request about an attempt whose end nobody knows: no transition opens
+// it, the attempt's own documents do.
+func (r *cycle) askUnknown() *run.Request {
+	t := r.unknownAttempt()
+	if t == nil {
+		return nil
+	}
+	what := subject(t.attempt.Level, t.n)
+	q := &run.Request{
+		ID: r.requestID(typeUnknown, r.State.Revision, typeUnknown+":"+what), Type: typeUnknown, Revision: r.State.Revision,
+		OpenedAt: t.outcome.EndedAt, Status: run.Open, Subject: text(what),
+	}
+	// Where the level has its data, whoever wrote them, there is nothing to ask about.
+	if needless := !r.Snap.In("retrieved.jsonl").Absent() && r.Folder(q.ID).Doc.Absent(); needless || r.Request(q.ID) != nil {
+		return nil
+	}
+	return q
+}
+
+// hitl is the request that asks a person about the report, nil before it is asked.
+func (r *cycle) hitl() *run.Request {
+	if r.State.RequestID == "" {
+		return nil
+	}
+	return r.Request(string(r.State.RequestID))
+}
+
+func (r *cycle) words(key string, pairs ...string) string { return phrase(r.State.Lang, key, pairs...) }
+
+func (r *cycle) title(q *run.Request) gate.Texts {
+	return gate.Texts{Lang: r.State.Lang, Title: r.words("title." + q.Type)}
+}
+
+// offer adds options with their words: what each is, and what it does.
+func (r *cycle) offer(req *gate.Request, ids ...string) {
+	for _, id := range ids {
+		req.Options = append(req.Options, gate.Option{ID: id, Description: r.words("option." + id), Effect: r.words("effect." + id)})
+	}
+}
+
+// askHITL is the question about the report: the level, the suggestions, a comment.
+func (r *cycle) askHITL(_ *run.Request, req *gate.Request) schemas.Object {
+	st := r.State
+	req.Options = st.levelOptions()
+	req.Items = offered(st)
+	b := blockOf(st)
+	req.Block, req.Prompt = &b, block(st)
+	req.Artifacts = []gate.Artifact{{Path: st.Report.Path, SHA256: st.Report.SHA256, Binding: true}}
+	if req.Deadline != "" {
+		req.Default = byDeadline
+	}
+	f := Findings{}
+	if r.found != nil {
+		f = *r.found
+	}
+	return schemas.Object{
+		{Name: "escalation_needed", Value: st.Decision.EscalationNeeded}, {Name: "recommended_level", Value: st.Decision.RecommendedLevel},
+		{Name: "signal_level", Value: st.Decision.SignalLevel}, {Name: "goal_level", Value: st.Decision.GoalLevel},
+		{Name: "demotions", Value: st.Demotions},
+		{Name: "open_issues", Value: f.OpenIssues}, {Name: "late_answer", Value: f.LateAnswer}, {Name: "warnings", Value: f.Warnings},
+	}
+}
+
+func (r *cycle) tellHITL(_ *run.Request, a *engine.Asked) {
+	a.Where = fmt.Sprintf("level %d", r.State.Level.Current)
+	a.Summary = r.State.WorkflowName + ", escalation " + escalationWords(r.State.Decision)
+	a.NoReject = "placet optimizer stop gives the cycle up"
+}
+
+// askCap is the question whether cycles go on that nobody answers.
+func (r *cycle) askCap(_ *run.Request, req *gate.Request) schemas.Object {
+	req.Prompt = r.words("ask.reentry_cap", "workflow", r.State.WorkflowName, "n", fmt.Sprint(r.State.TimeoutReentries))
+	r.offer(req, optContinue, optStop)
+	return schemas.Object{{Name: "timeout_reentries", Value: r.State.TimeoutReentries}, {Name: "last_run_id", Value: r.State.trig.LastRunID}}
+}
+
+// askAttempt is the question about an attempt whose end nobody knows: which command it
+// was, as one line, and when it began. Both are its own document's words.
+func (r *cycle) askAttempt(q *run.Request, req *gate.Request) schemas.Object {
+	a := r.attemptNamed(string(q.Subject))
+	command := text(oneLine(strings.Join(a.Argv, " "), shownName))
+	req.Prompt = r.words("ask.attempt_unknown", "attempt", string(q.Subject), "command", string(command), "started", string(a.StartedAt))
+	r.offer(req, optRetry, optDemote)
+	return schemas.Object{
+		{Name: "attempt", Value: q.Subject}, {Name: "level", Value: r.State.Level.Current},
+		{Name: "command", Value: command}, {Name: "started_at", Value: a.StartedAt},
+	}
+}
+
+func (r *cycle) tellAttempt(q *run.Request, a *engine.Asked) {
+	a.Where = "attempt " + string(q.Subject)
+}
+
+// reportStands reports whether the report is the one that was asked about; why
+// not is said in the request's note.
+func (r *cycle) reportStands() (problem string, ok bool) {
+	name := layout.OptimizerReportName(r.State.Level.Current)
+	d := r.Snap.Doc(r.State.Report.Path)
+	switch {
+	case d.Unsettled():
+		r.Held = true
+		return "", false
+	case reader.Unread(d):
+		return fmt.Sprintf("the report cannot be read (%v): make %s readable; answers are held until then", d.Err, name), false
+	case d.Absent():
+		return "the report is gone and what it was made from has changed: restore " + name + "; answers are held until then", false
+	case d.Sum.Hex() != r.State.Report.SHA256:
+		return "the report is not the one that was asked about: restore " + name + ", or delete it and placet writes it again; answers are held until then", false
+	}
+	return "", true
+}
+
+// lateAnswer is late.json, nil while there is none.
+func (r *cycle) lateAnswer() *Late {
+	q := r.hitl()
+	if q == nil || q.Status != gate.Expired {
+		return nil
+	}
+	return run.Once(r.Run, "late", func() *Late {
+		late, _ := reader.Load[Late](&r.Reader, r.Snap.In("requests/"+q.ID+"/late.json"), "optimizer/late")
+		return late
+	})
+}
+
+// unsureLate reports whether there is a late.json that cannot be used now: then nobody
+// knows all rows that are owed.
+func (r *cycle) unsureLate() bool {
+	q := r.hitl()
+	return q != nil && q.Status == gate.Expired && !r.Snap.In("requests/"+q.ID+"/late.json").Absent() && r.lateAnswer() == nil
+}
+
+// heardLate is what is said of an answer that came after the deadline.
+func (r *cycle) heardLate(q *run.Request) string {
+	if q.Type == typeHITL && q.Status == gate.Expired && r.lateAnswer() != nil {
+		return r.words("late.kept")
+	}
+	return ""
+}
+
+// hearsLate reports whether nobody answered in time, and a late answer would still
+// be heard.
+func (r *cycle) hearsLate() bool {
+	q := r.hitl()
+	return q != nil && q.Status == gate.Expired && r.lateAnswer() == nil
+}

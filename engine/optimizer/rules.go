@@ -1,0 +1,415 @@
+package optimizer
+
+import (
+	"fmt"
+	"slices"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/templates"
+)
+
+// Statuses of a cycle.
+const (
+	Context   engine.Status = "context"        // begun; what is known is being collected, or a person decides whether it goes on
+	Deciding  engine.Status = "deciding"       // waits for the assets, then decides the level
+	Running   engine.Status = "running"        // the level is carried out, by a command or by an agent
+	Reporting engine.Status = "reporting"      // the report stands, its audit row is being written
+	Awaiting  engine.Status = "awaiting_human" // the report is being judged by a person
+	Reached   engine.Status = "goal"           // final: goal.json stands
+	Failed    engine.Status = "failed"         // final: level 10 could not be done, or the cycle was stopped
+)
+
+// ofCycle is what moves in every row.
+const ofCycle = "cycle"
+
+// Events.
+const (
+	triggered   = "triggered"
+	collected   = "collected"
+	continued   = "continued"
+	declined    = "declined"
+	decided     = "decided"
+	retrieved   = "retrieved"
+	retried     = "retried"
+	demoted     = "demoted"
+	levelFailed = "level_failed"
+	reported    = "reported"
+	recorded    = "recorded"
+	answered    = "answered"
+	timedOut    = "timed_out"
+	stopped     = "stopped"
+)
+
+type (
+	rule   = run.Rule[State, *cycle]
+	move   = run.Move[State]
+	change = run.Change[State]
+	from   = []engine.Status
+)
+
+// rules are the transition table. The first that applies is taken.
+var rules = []rule{
+	{Of: ofCycle, From: from{""}, Event: triggered, To: Context, When: (*cycle).begins, Awaits: (*cycle).awaitsTrigger},
+	{Of: ofCycle, From: from{Awaiting}, Event: answered, To: Reached, Asked: typeHITL, When: (*cycle).answers, Awaits: (*cycle).awaitsAnswer},
+	{Of: ofCycle, From: from{Context, Deciding, Running, Reporting, Awaiting}, Event: stopped, To: Failed, When: (*cycle).stops},
+	{Of: ofCycle, From: from{Context}, Event: declined, To: Failed, Asked: typeCap, Option: optStop, When: (*cycle).declines},
+	{Of: ofCycle, From: from{Context}, Event: continued, To: Deciding, Asked: typeCap, Option: optContinue, When: (*cycle).continues, Awaits: (*cycle).awaitsDecision},
+	{Of: ofCycle, From: from{Context}, Event: collected, To: Deciding, When: (*cycle).collects, Awaits: (*cycle).awaitsContext},
+	{Of: ofCycle, From: from{Deciding}, Event: decided, To: Running, When: (*cycle).decides, Awaits: (*cycle).awaitsInputs},
+	{Of: ofCycle, From: from{Running}, Event: levelFailed, To: Failed, When: (*cycle).fails},
+	{Of: ofCycle, From: from{Running}, Event: demoted, To: Running, When: (*cycle).demotes},
+	{Of: ofCycle, From: from{Running}, Event: demoted, To: Running, Asked: typeUnknown, Option: optDemote, When: (*cycle).demotesAsTold},
+	{Of: ofCycle, From: from{Running}, Event: retried, To: Running, Asked: typeUnknown, Option: optRetry, When: (*cycle).retries},
+	{Of: ofCycle, From: from{Running}, Event: retrieved, To: Running, When: (*cycle).retrieves, Awaits: (*cycle).awaitsData},
+	{Of: ofCycle, From: from{Running}, Event: reported, To: Reporting, When: (*cycle).reports, Awaits: (*cycle).awaitsSuggestions},
+	{Of: ofCycle, From: from{Reporting}, Event: recorded, To: Awaiting, When: (*cycle).records, Awaits: (*cycle).awaitsRow},
+	{Of: ofCycle, From: from{Awaiting}, Event: timedOut, To: Reached, Expires: typeHITL, When: (*cycle).timesOut},
+}
+
+// final reports whether a status has no way out.
+func final(s engine.Status) bool { return s == Reached || s == Failed }
+
+// begins makes the first state.
+func (r *cycle) begins(*run.Answer) *move {
+	if !r.triggerOK || r.Held {
+		return nil
+	}
+	return &move{
+		Reason: "trigger.json (" + r.trig.TriggerType + ")", Causes: []engine.Document{r.trigger},
+		Then: func(c *change) {
+			st := c.State
+			st.SchemaVersion, st.RunID, st.WorkflowName, st.BeganAt, st.Lang = 1, r.runID(), r.trig.WorkflowName, c.Now, r.cfg.Language
+			st.Trigger, st.TriggerDigest, st.TimeoutReentries, st.trig = r.trigger.Body, text(r.trigger.Sum), r.trig.TimeoutReentries, r.trig
+			if r.trig.TimeoutReentries > r.cfg.MaxTimeoutReentries {
+				r.ask(c, typeCap, typeCap, "", "")
+			}
+		},
+	}
+}
+
+// stops gives the cycle up where a person or an agent says so.
+func (r *cycle) stops(*run.Answer) *move {
+	if r.stop == nil {
+		return nil
+	}
+	m := &move{
+		Reason: "stopped: " + r.stop.Reason, Causes: []engine.Document{r.Snap.In("stop.json")},
+		Then: func(c *change) { r.fail(c, r.stop.Reason) },
+	}
+	if r.stop.By != "" {
+		m.Actor = engine.Person(string(r.stop.By))
+	}
+	return m
+}
+
+// longestError is how much of an error the state keeps, in bytes.
+const longestError = 4 << 10
+
+// fail ends the cycle without a goal: open requests are cancelled, and the audit
+// database hears of it unless a row is owed already.
+func (r *cycle) fail(c *change, reason string) {
+	c.State.Error = text(templates.Cut(reason, longestError))
+	c.CloseAll(gate.Cancelled, "the cycle has failed")
+	if c.State.AuditID == "" {
+		c.State.AuditID = r.rowID(c, auditPrefix, purposeAudit)
+	}
+}
+
+// rowID is the id of a row for the audit database that a transition calls for.
+func (r *cycle) rowID(c *change, prefix, purpose string) text {
+	return text(rowID(prefix, r.Snap.Key.ID, c.Revision, purpose, c.Now))
+}
+
+// declines ends a cycle that began because nobody answered, again and again.
+func (r *cycle) declines(a *run.Answer) *move {
+	if a == nil {
+		return nil
+	}
+	return &move{Reason: a.Why(), Then: func(c *change) { r.fail(c, "a person ended the re-entries: "+a.Why()) }}
+}
+
+// continues has such a cycle go on.
+func (r *cycle) continues(a *run.Answer) *move {
+	switch {
+	case a == nil:
+		return nil
+	case r.found == nil:
+		return r.waitsWith(a)
+	}
+	return &move{
+		Reason: a.Why(), Causes: []engine.Document{r.Snap.In("context.json")},
+		Then: func(c *change) {
+			c.State.TimeoutReentries = 0
+			c.State.InputsUntil = r.later(r.cfg.InputsWait)
+		},
+	}
+}
+
+// waitsWith has nothing pass an answer that is fact and cannot be carried out yet.
+func (r *cycle) waitsWith(a *run.Answer) *move {
+	if a.IsFact() {
+		return &move{Hold: true}
+	}
+	return nil
+}
+
+// collects goes on once what is known has been collected.
+func (r *cycle) collects(*run.Answer) *move {
+	capped := r.State.TimeoutReentries > r.cfg.MaxTimeoutReentries && slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool { return q.Type == typeCap })
+	if r.found == nil || r.Open(typeCap) != nil || capped {
+		return nil
+	}
+	return &move{
+		Reason: "context.json", Causes: []engine.Document{r.Snap.In("context.json")},
+		Then: func(c *change) { c.State.InputsUntil = r.later(r.cfg.InputsWait) },
+	}
+}
+
+// decides takes the three signals and the goal before.
+func (r *cycle) decides(*run.Answer) *move {
+	in := r.inputs()
+	if r.found == nil || !in.ok {
+		return nil
+	}
+	a, whyA, sure := signalA(in.assets, r.cfg, r.Due(r.State.InputsUntil))
+	if !sure {
+		return nil
+	}
+	kpi := mergeKPI(r.State.trig, in.kpi, in.usage, r.cfg)
+	b, whyB := signalB(kpi)
+	c, whyC := signalC(r.found.Feedback)
+	d := decide(Signals{A: a, B: b, C: c}, &whys{A: whyA, B: whyB, C: whyC}, r.found.PreviousGoal, r.State.Lang)
+	m := &move{
+		Reason: fmt.Sprintf("level %d", d.AutomationLevel), Causes: []engine.Document{r.Snap.In("context.json")},
+		Then: func(c *change) {
+			c.State.Decision, c.State.KPI, c.State.Level = &d, kpi, &Level{Current: d.AutomationLevel}
+		},
+	}
+	for _, rel := range []string{"inputs/assets.json", "inputs/kpi.json"} {
+		if d := r.Snap.In(rel); d.Present() {
+			m.Causes = append(m.Causes, d)
+		}
+	}
+	return m
+}
+
+// fails ends a cycle whose lowest level cannot be done.
+func (r *cycle) fails(*run.Answer) *move {
+	why, because := r.failure()
+	if why == "" || r.State.Level.Current > lowest {
+		return nil
+	}
+	return &move{Reason: "level 10 failed: " + why, Causes: because, Then: func(c *change) { r.fail(c, why) }}
+}
+
+// demotes goes on one level lower where the level in hand cannot be done.
+func (r *cycle) demotes(*run.Answer) *move {
+	why, because := r.failure()
+	if why == "" || r.State.Level.Current == lowest {
+		return nil
+	}
+	return r.lower(why, because...)
+}
+
+// demotesAsTold is demotes where a person says so of an attempt whose end nobody knows.
+func (r *cycle) demotesAsTold(a *run.Answer) *move {
+	if a == nil || r.unsureLevel(a) {
+		return nil
+	}
+	return r.lower(r.commandName() + ": nobody knows how it ended")
+}
+
+func (r *cycle) lower(why string, because ...engine.Document) *move {
+	level := r.State.Level.Current
+	return &move{
+		Reason: fmt.Sprintf("level %d failed: %s", level, why), Causes: because,
+		Then: func(c *change) {
+			c.CloseAll(gate.Superseded, "the level was demoted")
+			st, lower := c.State, level-stride
+			st.Demotions = append(st.Demotions, Demotion{From: level, To: lower, Error: why, At: c.Now})
+			st.Level, st.SuggestionsUntil = &Level{Current: lower}, ""
+			if lower == lowest {
+				st.Decision.EscalationNeeded = true
+			}
+		},
+	}
+}
+
+// retries has the command begun once more, as a person wishes.
+func (r *cycle) retries(a *run.Answer) *move {
+	if a == nil || r.unsureLevel(a) {
+		return nil
+	}
+	return &move{Reason: "one more attempt", Then: func(c *change) { c.State.Level.ExtraAttempts++ }}
+}
+
+// retrieves takes the data of the level.
+func (r *cycle) retrieves(*run.Answer) *move {
+	if r.State.Level.Current < 20 || r.State.Level.Retrieved != "" || r.unsureLevel(nil) {
+		return nil
+	}
+	v, d := r.data(), r.Snap.In("retrieved.jsonl")
+	if !v.ok {
+		return nil
+	}
+	return &move{
+		Reason: fmt.Sprintf("%d records", len(v.list)), Causes: []engine.Document{d},
+		Then: func(c *change) {
+			c.State.Level.Retrieved = text(d.Sum)
+			c.State.SuggestionsUntil = r.later(r.cfg.InputsWait)
+			c.CloseAll(gate.Superseded, "retrieved.jsonl has come")
+		},
+	}
+}
+
+// reports writes the report of the level.
+func (r *cycle) reports(*run.Answer) *move {
+	s := r.suggestions()
+	if r.found == nil || !s.ok || r.unsureLevel(nil) {
+		return nil
+	}
+	in, causes, ok := r.reportInputs(s)
+	if !ok || !r.reportFree() {
+		return nil
+	}
+	level := r.State.Level.Current
+	return &move{
+		Reason: fmt.Sprintf("level %d", level), Causes: causes,
+		Then: func(c *change) {
+			c.CloseAll(gate.Superseded, "the report is written")
+			st := c.State
+			st.Suggestions = st.suggestionsOffered(s.Suggestions)
+			st.AuditID = r.rowID(c, auditPrefix, purposeAudit)
+			st.Report = &Report{
+				Path: r.Path(layout.OptimizerReportName(level)), At: c.Now, Inputs: map[string]engine.Digest{"context.json": r.Snap.In("context.json").Sum},
+			}
+			for _, d := range causes {
+				st.Report.Inputs[r.Snap.Rel(d.Path)] = d.Sum
+			}
+			st.Report.SHA256 = engine.Sum(reportMD(*st, *r.found, in, c.Revision)).Hex()
+		},
+	}
+}
+
+// reportInputs is what the report is made from besides the context; ok is false while
+// something of it is awaited.
+func (r *cycle) reportInputs(s proposed) (in inputs, causes []engine.Document, ok bool) {
+	in.Suggestions = s.Suggestions
+	if r.State.Level.Current >= 20 {
+		v := r.data()
+		if r.State.Level.Retrieved == "" || !v.ok || !s.there && !r.Due(r.State.SuggestionsUntil) {
+			return in, nil, false
+		}
+		in.Records = v.list
+		causes = append(causes, r.Snap.In("retrieved.jsonl"))
+	}
+	if s.there {
+		causes = append(causes, r.Snap.In("suggestions.json"))
+	}
+	return in, causes, true
+}
+
+// reportFree reports whether nobody else's file lies where the report belongs.
+func (r *cycle) reportFree() bool {
+	d := r.Snap.In(layout.OptimizerReportName(r.State.Level.Current))
+	if d.Absent() || r.ours(d) {
+		return true
+	}
+	if d.Unsettled() {
+		r.Held = true
+	} else {
+		r.Notes.Beside(d.Path, notOurs(d))
+	}
+	return false
+}
+
+// records asks the person once the audit row is in the database, or known to wait for
+// it.
+func (r *cycle) records(*run.Answer) *move {
+	row := r.audit.row(string(r.State.AuditID))
+	if row == nil || row.Outcome == rowOwed {
+		return nil
+	}
+	if problem, ok := r.reportStands(); !ok {
+		if problem != "" {
+			r.Notes.Beside(r.State.Report.Path, problem)
+		}
+		return nil
+	}
+	if r.found == nil && !r.Snap.In("context.json").Absent() {
+		return nil // the person is shown what was found
+	}
+	return &move{
+		Reason: "audit row " + row.Outcome, Causes: []engine.Document{r.Snap.In("audit.json")},
+		Then: func(c *change) {
+			if r.cfg.HITLTimeout > 0 {
+				c.State.Deadline = r.later(r.cfg.HITLTimeout)
+			}
+			q := r.ask(c, typeHITL, typeHITL, "", c.State.Deadline)
+			c.State.RequestID, c.State.Deadline = text(q.ID), q.Deadline
+		},
+	}
+}
+
+// answers makes a goal of what the person said.
+func (r *cycle) answers(a *run.Answer) *move {
+	if a == nil {
+		return nil
+	}
+	g := givenBy(a)
+	if !a.IsFact() && !r.goalFree(goalOf(r.State, &g)) {
+		return nil
+	}
+	return &move{
+		Reason: a.Why(),
+		Then: func(c *change) {
+			goal := goalOf(*c.State, &g)
+			c.State.Answer, c.State.Goal = &g, &goal
+			c.State.FeedbackID = r.rowID(c, feedbackPrefix, purposeFeedback)
+		},
+	}
+}
+
+// givenBy is what an answer says about the report.
+func givenBy(a *run.Answer) Given {
+	return Given{
+		Response: orWord(a.Response, optAppropriate), Selected: a.Selected, Comment: a.Comment, By: By{User: a.By.User, Source: a.By.Source},
+	}
+}
+
+// timesOut takes the fallback goal. An answer that waits for somebody's goal.json to be
+// moved away is one.
+func (r *cycle) timesOut(a *run.Answer) *move {
+	if !a.IsFact() && !r.goalFree(goalOf(r.State, nil)) {
+		return nil
+	}
+	return &move{
+		Reason: a.Decision.Why("nobody answered until " + string(a.Request.Deadline)),
+		Then: func(c *change) {
+			goal := goalOf(*c.State, nil)
+			c.State.Goal = &goal
+		},
+	}
+}
+
+// goalFree reports whether nobody else's goal.json lies where placet's belongs. One
+// that says what placet would write is its own: a power cut may leave it, and take the
+// receipt.
+func (r *cycle) goalFree(would Goal) bool {
+	d := r.Snap.In("goal.json")
+	if d.Absent() || d.Present() && d.Sum == engine.Sum(encoded(would)) {
+		return true
+	}
+	if d.Unsettled() {
+		r.Held = true
+		return false
+	}
+	if q := r.Open(typeHITL); q != nil && r.IsDecided(q) {
+		return true
+	}
+	r.Notes.Beside(d.Path, "this file is not placet's: the goal of the cycle belongs here once it is decided; move it away")
+	return false
+}

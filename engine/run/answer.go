@@ -1,0 +1,176 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/layout"
+)
+
+// Answer is an answer that counts, to an open request; or what its deadline takes.
+type Answer struct {
+	gate.Decision
+	Request *Request
+	// Late says that it was there when its deadline had passed.
+	Late bool
+	// path names the file that answered as the family's documents do.
+	path string
+	// receipt is the one that a crash left without the transition that the answer was
+	// to make, nil where there was none. It is fact, and stays as it is.
+	receipt *gate.Receipt
+}
+
+// IsFact reports whether the receipt of the answer is durable already.
+func (a *Answer) IsFact() bool { return a != nil && a.receipt != nil }
+
+// Why is the reason of the transition that an answer causes.
+func (a *Answer) Why() string {
+	words := append([]string{a.Response}, a.Selected...)
+	return a.Decision.Why(fmt.Sprintf("%s by %s (%s)", strings.Join(words, ", "), cmp.Or(a.By.User, "unknown"), a.By.Source))
+}
+
+// Answer is the answer to an open request that counts, nil for none.
+func (r *Run[S]) Answer(q *Request) *Answer {
+	a, known := r.answers[q.ID]
+	if !known {
+		a = r.findAnswer(q)
+		r.answers[q.ID] = a
+	}
+	return a
+}
+
+func (r *Run[S]) findAnswer(q *Request) *Answer {
+	f := r.Folder(q.ID)
+	if problem, ok := r.asker.stands(q); !ok {
+		if problem != "" {
+			r.Notes.Add(f.Dir+"/problem.md", problem)
+			r.hold(f)
+		}
+		return nil
+	}
+	if a := r.ahead(q); a != nil && !a.Expired() {
+		return a
+	}
+	if problem := r.unissued(q, f); problem != "" {
+		r.Bad(f.Doc, problem)
+		r.hold(f)
+		return nil
+	}
+	v := r.judge(q)
+	if v.Answer == nil {
+		return nil
+	}
+	return &Answer{
+		Decision: *v.Answer, Request: q, path: r.cause(r.Snap.Rel(v.Answer.Path)),
+		Late: q.Deadline != "" && !r.Snap.Now.Before(q.Deadline.Time()),
+	}
+}
+
+// judge says what the files of a request amount to, and notes what is wrong with them.
+func (r *Run[S]) judge(q *Request) gate.Verdict {
+	a := r.evaluation(q)
+	v := gate.Judge(a)
+	if v.Wait {
+		r.Hold(v.Holding...)
+	}
+	if v.Problem != "" {
+		r.Notes.Add(a.Dir+"/problem.md", v.Problem)
+	}
+	return v
+}
+
+// LateAnswer is the answer in the folder of a request that is closed, nil for none. It
+// moves nothing.
+func (r *Run[S]) LateAnswer(q *Request) *gate.Decision { return r.judge(q).Answer }
+
+// unissued says why request.json is not what was issued, "" where it is: then every
+// answer is held.
+func (r *Run[S]) unissued(q *Request, f *gate.Folder) string {
+	r.Unsure(f.Doc)
+	if why := f.Altered(engine.Digest(q.Digest)); why != "" {
+		return "cannot use request.json: " + why + ": every answer is held until it is restored; remove it to have placet write it again"
+	}
+	if f.Doc.Absent() && string(engine.Sum(r.requestJSON(q))) != string(q.Digest) {
+		return "request.json is gone, and cannot be made again, since what it shows has changed: every answer is held until it is restored"
+	}
+	return ""
+}
+
+// hold keeps a deadline from passing over an answer that is held. Where nobody has
+// begun to answer there is nothing to hold.
+func (r *Run[S]) hold(f *gate.Folder) {
+	for _, d := range f.Docs {
+		switch {
+		case d.Absent():
+		case d.Kind == layout.KindResponse, d.Kind == layout.KindForm && (d.Err != nil || gate.Ticked(d.Body)):
+			r.Held = true
+		}
+	}
+}
+
+// ahead is what a receipt says that is durable while its transition is not: that is
+// fact, whatever the form says now. A receipt that does not count is passed over with a
+// note, and an answer that counts replaces it.
+func (r *Run[S]) ahead(q *Request) *Answer {
+	f := r.Folder(q.ID)
+	if f.Receipt == nil {
+		return nil
+	}
+	d, problem, _ := f.Ahead(r.evaluation(q))
+	if problem != "" {
+		r.Notes.Add(f.Dir+"/problem.md", problem)
+	}
+	if !d.Counts() {
+		return nil
+	}
+	return &Answer{Decision: d, Request: q, path: d.Path, Late: f.Receipt.Late, receipt: f.Receipt}
+}
+
+// IsDecided reports whether the receipt of an open request stands already.
+func (r *Run[S]) IsDecided(q *Request) bool { return r.ahead(q) != nil }
+
+// unsureReceipt reports whether the receipt of an open request cannot be read now: it
+// may say that the request is answered.
+func (r *Run[S]) unsureReceipt() bool {
+	for _, q := range r.open() {
+		for _, d := range r.Folder(q.ID).Docs {
+			if d.Kind == layout.KindReceipt && (d.Unsettled() || d.Err != nil && !d.Absent()) {
+				r.Held = true
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// noteClosed says beside answers that they move nothing: answers to what nobody asks,
+// and those that came after the request was closed.
+func (b *bound[S, V]) noteClosed() {
+	for _, f := range b.Folders {
+		q := b.Request(f.ID)
+		switch {
+		case q == nil && f.Receipt == nil && !f.BadReceipt:
+			if f.Request != nil && gate.After(gate.Receipt{RequestID: f.ID}, gate.Asked{Request: *f.Request, Dir: f.Dir, Docs: f.Docs}) != "" {
+				b.Notes.Add(f.Dir+"/problem.md", "this answer moves nothing: the "+b.f.Noun+" asks nothing under this id; answer a request that is open, and remove this folder")
+			}
+		case q != nil && q.Status != Open && f.Receipt != nil && gate.Others(*f.Receipt, f.Docs):
+			if words := gate.After(q.Receipt(), b.evaluation(q)); words != "" {
+				b.Notes.Add(f.Dir+"/problem.md", words+b.late(q))
+			}
+		}
+	}
+}
+
+// late is what the family adds about an answer to a closed request.
+func (b *bound[S, V]) late(q *Request) string {
+	if b.f.Late == nil {
+		return ""
+	}
+	if words := b.f.Late(b.v, q); words != "" {
+		return "\n\n" + words
+	}
+	return ""
+}

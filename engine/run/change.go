@@ -1,0 +1,157 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Change is a transition being made. State is the run's after it.
+type Change[S any] struct {
+	State    *S
+	Revision int
+	// Now is the moment of the transition, as documents write it.
+	Now Text
+
+	before  *Run[S]
+	head    Head
+	actor   string
+	cause   map[string]engine.Digest
+	preview func(S) *Run[S]
+}
+
+// commit is the plan of a transition, with all that the new state calls for.
+func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
+	st := f.Format.Clone(b.State)
+	edge := engine.Edge{Of: t.rule.Of, From: b.status(), Event: t.rule.Event, To: t.rule.To}
+	c := f.change(b, &st, t)
+	*c.head.Status = t.rule.To
+	*c.head.Revision++
+	c.Revision = *c.head.Revision
+	for _, a := range []*Answer{t.answer, t.move.Answer} {
+		c.take(a)
+	}
+	if t.move.Then != nil {
+		t.move.Then(c)
+	}
+	last := f.last(b, edge, c, templates.Cut(t.move.Reason, engine.LongestReason))
+	*c.head.Last = last
+	body := Must(f.Format.Encode(st))
+	if len(body) > layout.LimitState {
+		b.Notes.Beside(b.Doc.Path, fmt.Sprintf("cannot go on: state.json would have %d bytes, more than the %d that anybody reads", len(body), layout.LimitState))
+		return engine.Plan{}
+	}
+	p := f.outputs(f.after(b.Run, st), true)
+	p.Writes = append(p.Writes, engine.Document{Path: b.Doc.Path, Kind: engine.KindState, Body: body, Over: b.Doc.Sum})
+	p.Lines = append(p.Lines, f.line(b.Run, *last, c.Revision, engine.Sum(body)))
+	p.Transitions = []engine.Transition{{Edge: edge, Cause: last.Cause, Actor: last.Actor, Reason: last.Reason}}
+	return p
+}
+
+// change begins a transition of a copy of the state.
+func (f *Family[S, V]) change(b *bound[S, V], st *S, t taken[S, V]) *Change[S] {
+	c := &Change[S]{
+		State: st, Now: f.Stamp(b.Snap.Now), before: b.Run, head: f.Format.Head(st), actor: cmp.Or(t.move.Actor, "placet"),
+		cause:   map[string]engine.Digest{},
+		preview: func(st S) *Run[S] { return f.after(b.Run, st).Run },
+	}
+	for _, d := range t.move.Causes {
+		c.cause[f.Cause(b.Snap.Rel(d.Path))] = d.Sum
+	}
+	return c
+}
+
+// last is the record of a transition in the state.
+func (f *Family[S, V]) last(b *bound[S, V], edge engine.Edge, c *Change[S], reason string) *Last {
+	return &Last{Edge: edge.Event, From: edge.From, To: edge.To, At: c.Now, Actor: c.actor, Reason: reason, Cause: c.cause}
+}
+
+// line is the journal's line of the transition that made a state, with the digest of the
+// document that holds it.
+func (f *Family[S, V]) line(r *Run[S], l Last, revision int, sum engine.Digest) engine.Line {
+	o := schemas.Object{{Name: "seq", Value: revision}, {Name: "at", Value: l.At}, {Name: "edge", Value: l.Edge}}
+	if f.Parts {
+		o = append(o, schemas.Member{Name: "subject", Value: l.Subject})
+	} else {
+		o = append(o, schemas.Member{Name: "from", Value: Text(l.From)}, schemas.Member{Name: "to", Value: l.To})
+	}
+	o = append(o, schemas.Object{
+		{Name: "actor", Value: l.Actor}, {Name: "reason", Value: l.Reason}, {Name: "cause", Value: l.Cause}, {Name: "state", Value: sum},
+	}...)
+	return engine.Line{Path: r.Path(journalFile), Revision: revision, Body: Must(schemas.Line(o))}
+}
+
+// Ask opens a request. What it shows must be in the new state already.
+func (c *Change[S]) Ask(q Request) *Request {
+	asked := &q
+	asked.Revision, asked.OpenedAt, asked.Status = c.Revision, c.Now, Open
+	*c.head.Requests = append(*c.head.Requests, asked)
+	after := c.preview(*c.State)
+	body := after.requestJSON(asked)
+	earlier := *asked
+	if again, ok := c.before.Folder(asked.ID).Reissued(func(at, deadline string) []byte {
+		earlier.OpenedAt, earlier.Deadline = Text(at), Text(deadline)
+		return after.requestJSON(&earlier)
+	}); ok {
+		asked.OpenedAt, asked.Deadline, body = earlier.OpenedAt, earlier.Deadline, again
+	}
+	asked.Digest = Text(engine.Sum(body))
+	return asked
+}
+
+// Close closes an open request without an answer.
+func (c *Change[S]) Close(q *Request, result, reason string) {
+	q.Status, q.Reason = result, Text(reason)
+	q.ClosedAt, q.ReceivedAt, q.ClosedRevision = c.Now, c.Now, c.Revision
+}
+
+// CloseAll closes every open request.
+func (c *Change[S]) CloseAll(result, reason string) {
+	for _, q := range *c.head.Requests {
+		if q.Status == Open {
+			c.Close(q, result, reason)
+		}
+	}
+}
+
+// take closes the request that an answer answers, and names the answer as the cause; or
+// the request whose deadline passed.
+func (c *Change[S]) take(a *Answer) {
+	switch {
+	case a == nil:
+		return
+	case !a.Counts():
+		panic("run: an answer that was not verified")
+	case a.Expired():
+		c.expire(a)
+		return
+	}
+	q := findRequest(*c.head.Requests, a.Request.ID)
+	c.Close(q, gate.Accepted, a.Reason())
+	c.asRecorded(q, a)
+	q.Response, q.Selected, q.Comment = Text(a.Response), a.Selected, Text(a.Comment)
+	q.By, q.KnownAs, q.Late = &By{User: a.By.User, Source: a.By.Source}, a.Known, a.Late
+	q.Answer, q.AnswerDigest, q.View = Text(a.path), Text(a.Sum), Text(a.Digest)
+	c.cause[a.path] = a.Sum
+	c.actor = engine.Person(a.By.User)
+}
+
+// asRecorded keeps the times of a receipt that is fact.
+func (c *Change[S]) asRecorded(q *Request, a *Answer) {
+	if rc := a.receipt; rc != nil {
+		q.ClosedRevision, q.ClosedAt, q.ReceivedAt = rc.Revision, Text(rc.DecidedAt), Text(rc.ReceivedAt)
+	}
+}
+
+// expire closes the request whose deadline passed.
+func (c *Change[S]) expire(a *Answer) {
+	q := findRequest(*c.head.Requests, a.Request.ID)
+	c.Close(q, gate.Expired, a.Decision.Why("nobody answered until the deadline"))
+	q.Response = Text(a.Response)
+	c.asRecorded(q, a)
+}

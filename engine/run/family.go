@@ -1,0 +1,127 @@
+package run
+
+import (
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Family describes a family of runs. S is what its state document says, V the family's
+// view of a run: its own type around the *[Run] that Read gets.
+type Family[S, V any] struct {
+	// Name is the first part of the keys of its runs, Noun what people call one of them.
+	Name, Noun string
+	// File is layout's word for a path in a run's folder.
+	File func(rel string) (layout.File, bool)
+	// Format says how the state document is read and written.
+	Format Format[S]
+	// Stamp writes a moment as the family's documents do.
+	Stamp func(time.Time) Text
+	// Cause writes the path of a file in the run's folder as the family's documents do.
+	Cause func(rel string) string
+	// Parts says that transitions name what moved, and which of them. Without it they
+	// name the statuses in the journal instead.
+	Parts bool
+	// Anew says what helps where the state document cannot be used.
+	Anew string
+	// Read makes the view. The state is read by then; see [Run.Begun].
+	Read func(*Run[S]) V
+	// Rules are the transition table. Their order is their precedence.
+	Rules []Rule[S, V]
+	// Final reports whether nothing leads out of a status.
+	Final func(engine.Status) bool
+	// Questions are what persons are asked, by the type of the request.
+	Questions map[string]Question[V]
+	// Raised is an open request that no transition opens, but documents that stand; nil
+	// for none. The transition that closes it keeps it in the state. nil: never.
+	Raised func(V) *Request
+	// Foreign reports whether a document where placet's ought to stand was written by
+	// somebody else. nil: never; most are told by their schema.
+	Foreign func(V, engine.Document) bool
+	// Outputs adds what the state calls for besides requests. It is called for the
+	// state after a transition, too, and for a run that has not begun.
+	Outputs func(V, *Outputs)
+	// Undecidable reports whether something cannot be told now that would come before
+	// every rule, such as a stop.json that is still being written. nil: never.
+	Undecidable func(V) bool
+	// Notes looks at whatever else notes are about, whatever a rule came first. It is
+	// called while nothing moves.
+	Notes func(V)
+	// Needs are what the run looks at outside its folder.
+	Needs func(V) []string
+	// Watch are folders of the run in which others may write what moves it.
+	Watch func(V) []string
+	// Keeps reports whether an action under way, or its end, is kept though the state
+	// does not name it. Only what belongs to the run is asked about. nil: never.
+	Keeps func(v V, id string) bool
+	// Late adds a sentence to the note about an answer that came after its request was
+	// closed. nil: none.
+	Late func(v V, q *Request) string
+	// New is the status that people are told of a run that has not begun.
+	New engine.Status
+	// Absent reports whether a folder in which nothing has begun is no run, and says
+	// what would begin one.
+	Absent func(V, *engine.Account) bool
+	// Explain adds to why a run stands what no rule says, whatever its status.
+	Explain func(V, *Waiting)
+	// Tell adds to the view for people what is the family's own.
+	Tell func(V, *engine.Account)
+}
+
+// Text is a string that a document writes as null while it is empty.
+type Text = schemas.OrNull
+
+// Format says how the state document of a family is read and written.
+type Format[S any] struct {
+	// Decode reads a state document. The error is a *schemas.Error.
+	Decode func(path string, body []byte) (S, error)
+	Encode func(S) ([]byte, error)
+	// Clone copies a state so that a transition can change it.
+	Clone func(S) S
+	// Head are the members of a state that the kernel reads and writes.
+	Head func(*S) Head
+	// Unfit says why a state that can be read is none of the run's, "" if it is.
+	Unfit func(*Run[S], S) string
+}
+
+// Head points at the members of a state that every family has.
+type Head struct {
+	Status   *engine.Status
+	Revision *int
+	Last     **Last
+	Requests *[]*Request
+}
+
+// Last is the transition that made the present revision.
+type Last struct {
+	Edge    string                   `json:"edge"`
+	Of      string                   `json:"of,omitzero"`
+	Subject *string                  `json:"subject,omitzero"`
+	From    engine.Status            `json:"from"`
+	To      engine.Status            `json:"to"`
+	At      Text                     `json:"at"`
+	Actor   string                   `json:"actor"`
+	Reason  string                   `json:"reason"`
+	Cause   map[string]engine.Digest `json:"cause"`
+}
+
+// Question is how persons are asked about one thing.
+type Question[V any] struct {
+	// Fill adds prompt, options, items and artifacts, and returns the context. The
+	// rest of the request is filled in already.
+	Fill func(v V, q *Request, req *gate.Request) schemas.Object
+	// Title is the heading of the form.
+	Title func(v V, q *Request) gate.Texts
+	// Default is the option that stands for none, Hint what an answer needs, and
+	// Members are further members of a response that are read.
+	Default, Hint string
+	Members       []string
+	// Stands reports whether what was asked about is as it was; if not, every answer
+	// is held, and problem says why. nil: always.
+	Stands func(v V, q *Request) (problem string, ok bool)
+	// Tell adds to an open request what is the family's own.
+	Tell func(v V, q *Request, asked *engine.Asked)
+}

@@ -1,0 +1,216 @@
+package run
+
+import (
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/reader"
+	"placet/schemas"
+)
+
+// Open is the status of a request that is still asked; the others are the results of
+// its receipt.
+const Open = gate.Unanswered
+
+// Request is a question to a person as a state document keeps it, with all that its
+// receipt says.
+type Request struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Revision int    `json:"revision"` // of the transition that opened it
+	OpenedAt Text   `json:"opened_at"`
+	Digest   Text   `json:"digest"` // of request.json as issued
+	Status   string `json:"status"` // Open, or the receipt's result
+	// Subject is the part of the run that the request is about, "" for the run.
+	Subject        Text     `json:"subject"`
+	Deadline       Text     `json:"deadline"`
+	Response       Text     `json:"response"`
+	Selected       []string `json:"selected"`
+	Comment        Text     `json:"comment"`
+	By             *By      `json:"by"`
+	KnownAs        []string `json:"known_as"`
+	Answer         Text     `json:"answer"` // path of the file that answered
+	AnswerDigest   Text     `json:"answer_digest"`
+	View           Text     `json:"view"` // digest of what was shown
+	Late           bool     `json:"late"`
+	ReceivedAt     Text     `json:"received_at"`
+	ClosedAt       Text     `json:"closed_at"`
+	ClosedRevision int      `json:"closed_revision"`
+	Reason         Text     `json:"reason"`
+}
+
+// By says who answered, as the receipt does.
+type By struct {
+	User   string `json:"user"`
+	Source string `json:"source"`
+}
+
+// Receipt is what became of a closed request.
+func (q *Request) Receipt() gate.Receipt {
+	rc := gate.Receipt{
+		SchemaVersion: 1, RequestID: q.ID, Result: q.Status, Response: string(q.Response), Selected: q.Selected, Comment: string(q.Comment),
+		Late: q.Late, ProvidedBy: gate.By{User: "placet", Source: gate.SourceFile}, KnownAs: q.KnownAs, Digest: engine.Digest(q.View),
+		ReceivedAt: string(q.ReceivedAt), DecidedAt: string(q.ClosedAt), Reason: string(q.Reason), Revision: q.ClosedRevision,
+	}
+	switch q.Status {
+	case gate.Accepted:
+		rc.ProvidedBy = gate.By{User: q.By.User, Source: q.By.Source}
+		rc.Answer = &gate.Answered{Path: string(q.Answer), SHA256: engine.Digest(q.AnswerDigest).Hex()}
+	case gate.Expired:
+		rc.ProvidedBy.Source = gate.SourceDeadline
+	}
+	return rc
+}
+
+// Requests are all that the state asks and has asked, in the order in which it did.
+func (r *Run[S]) Requests() []*Request {
+	if r.head.Requests == nil {
+		return nil
+	}
+	return *r.head.Requests
+}
+
+// Request is the one of an id, nil where the state has none.
+func (r *Run[S]) Request(id string) *Request { return findRequest(r.Requests(), id) }
+
+func findRequest(all []*Request, id string) *Request {
+	for _, q := range all {
+		if q.ID == id {
+			return q
+		}
+	}
+	return nil
+}
+
+// Open is the open request of a type, nil for none.
+func (r *Run[S]) Open(typ string) *Request {
+	for _, q := range r.open() {
+		if q.Type == typ {
+			return q
+		}
+	}
+	return nil
+}
+
+// open are the open requests.
+func (r *Run[S]) open() []*Request {
+	var list []*Request
+	for _, q := range r.Requests() {
+		if q.Status == Open {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// Folder is the folder of a request.
+func (r *Run[S]) Folder(id string) *gate.Folder { return gate.Find(r.Folders, r.Snap.Dir, id) }
+
+// raise adds an open request that no transition opens; see [Family.Raised]. One that was
+// issued before keeps when that was, and who could answer by the settings of then: no
+// state says what it looked like.
+func (r *Run[S]) raise(q *Request) {
+	*r.head.Requests = append(*r.head.Requests, q)
+	q.Digest = Text(engine.Sum(r.requestJSON(q)))
+	f, then := r.Folder(q.ID), *q
+	if body, ok := f.Reissued(func(at, _ string) []byte {
+		then.OpenedAt = Text(at)
+		made := r.asker.request(&then)
+		made.MayAnswer = f.Request.MayAnswer
+		return Must(made.Encode())
+	}); ok {
+		q.OpenedAt, q.Digest = then.OpenedAt, Text(engine.Sum(body))
+	}
+}
+
+// Must is a document made of texts, numbers and lists of them, which always can be.
+func Must(body []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return body
+}
+
+func (r *Run[S]) requestJSON(q *Request) []byte { return Must(r.asker.request(q).Encode()) }
+
+// request implements asker.
+func (b *bound[S, V]) request(q *Request) gate.Request {
+	req := gate.Request{
+		SchemaVersion: 1, RequestID: q.ID, Family: b.f.Name, Run: b.Snap.Key.ID, Type: q.Type, RequestedAt: string(q.OpenedAt),
+		Deadline: string(q.Deadline), Revision: q.Revision, MayAnswer: b.gate(q).Approvers,
+	}
+	req.Context = Must(schemas.Encode(b.f.Questions[q.Type].Fill(b.v, q, &req)))
+	return req.AsIssued(engine.Digest(q.Digest))
+}
+
+// gate is what an answer to a request must be worth.
+func (r *Run[S]) gate(q *Request) engine.Gate {
+	return r.Snap.Facts.Config.GateFor(r.name, q.Type)
+}
+
+// form implements asker. It shows of the context what says something: request.json has
+// every member.
+func (b *bound[S, V]) form(req gate.Request, q *Request, view engine.Digest) ([]byte, error) {
+	req.Context = withoutEmpty(req.Context)
+	return gate.Form(req, view, b.f.Questions[q.Type].Title(b.v, q))
+}
+
+// withoutEmpty is a JSON object without the members that are null or empty.
+func withoutEmpty(context schemas.Raw) schemas.Raw {
+	members, err := schemas.Members(context)
+	if err != nil {
+		return context
+	}
+	kept := schemas.Object{}
+	for _, m := range members {
+		switch value := members.Raw(m.Name); {
+		case value.Null(), string(value) == "[]", string(value) == "{}", string(value) == `""`:
+		default:
+			kept = append(kept, m)
+		}
+	}
+	return Must(schemas.Encode(kept))
+}
+
+// stands implements asker.
+func (b *bound[S, V]) stands(q *Request) (problem string, ok bool) {
+	if stands := b.f.Questions[q.Type].Stands; stands != nil {
+		return stands(b.v, q)
+	}
+	return "", true
+}
+
+// complete implements asker.
+func (b *bound[S, V]) complete(a *gate.Asked, q *Request) {
+	question := b.f.Questions[q.Type]
+	a.Default, a.Hint, a.Members = question.Default, question.Hint, question.Members
+}
+
+// view is the digest of what a request shows: its own bytes, and the artifacts that
+// bind.
+func view(req gate.Request, body []byte) engine.Digest {
+	var binding []string
+	for _, a := range req.Artifacts {
+		if a.Binding {
+			binding = append(binding, a.SHA256)
+		}
+	}
+	return gate.Digest(body, binding)
+}
+
+// evaluation is a request with all that bears on its answer.
+func (r *Run[S]) evaluation(q *Request) gate.Asked {
+	f := r.Folder(q.ID)
+	body := f.Doc.Body
+	if !f.Doc.Present() {
+		body = r.requestJSON(q)
+	}
+	req := r.asker.request(q)
+	shown := view(req, body)
+	a := gate.Asked{
+		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
+		Rendered: gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
+		Gate:     r.gate(q), Now: r.Snap.Now, Torn: reader.Torn, Revision: r.revision(), Altered: f.Altered(engine.Digest(q.Digest)),
+	}
+	r.asker.complete(&a, q)
+	return a
+}

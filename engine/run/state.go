@@ -1,0 +1,183 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/reader"
+	"placet/layout"
+	"placet/templates"
+)
+
+// Run is one run as a snapshot shows it.
+type Run[S any] struct {
+	reader.Reader
+	// State is what the state document says. It is valid where Begun.
+	State S
+	// Begun is true where a state stands that can be used.
+	Begun bool
+	// Record says why the state cannot be used, or that it may be half of a write.
+	reader.Record
+	// Doc is the state document.
+	Doc engine.Document
+	// Folders are the run's request folders.
+	Folders []*gate.Folder
+
+	head    Head
+	asker   asker
+	name    string
+	cause   func(rel string) string
+	answers map[string]*Answer
+	memo    map[string]any
+}
+
+// asker knows the questions of a family.
+type asker interface {
+	// request is what a person is asked, as the state has it.
+	request(*Request) gate.Request
+	// form renders a request; see [gate.Form].
+	form(req gate.Request, q *Request, view engine.Digest) ([]byte, error)
+	// stands is [Question.Stands].
+	stands(*Request) (problem string, ok bool)
+	// complete adds what else bears on an answer.
+	complete(a *gate.Asked, q *Request)
+}
+
+// bound is a run with its family's view.
+type bound[S, V any] struct {
+	*Run[S]
+	f *Family[S, V]
+	v V
+}
+
+// open reads a run: its state, and then what the family reads.
+func (f *Family[S, V]) open(s engine.Snapshot) *bound[S, V] {
+	r := f.newRun(s, gate.Folders(s))
+	f.readState(r)
+	return f.bind(r)
+}
+
+// after is the run as it stands once a transition is fact, in the same snapshot.
+func (f *Family[S, V]) after(before *Run[S], st S) *bound[S, V] {
+	r := f.newRun(before.Snap, before.Folders)
+	r.State, r.Begun, r.Doc = st, true, before.Doc
+	r.Seq = *f.Format.Head(&st).Revision
+	return f.bind(r)
+}
+
+func (f *Family[S, V]) newRun(s engine.Snapshot, folders []*gate.Folder) *Run[S] {
+	return &Run[S]{
+		Reader: reader.Reader{Snap: s}, Doc: s.In(stateFile), Folders: folders, name: f.Name, cause: f.Cause,
+		answers: map[string]*Answer{}, memo: map[string]any{},
+	}
+}
+
+func (f *Family[S, V]) bind(r *Run[S]) *bound[S, V] {
+	r.head = f.Format.Head(&r.State)
+	b := &bound[S, V]{Run: r, f: f}
+	r.asker = b
+	b.v = f.Read(r)
+	if f.Raised != nil && r.Begun {
+		if q := f.Raised(b.v); q != nil {
+			r.raise(q)
+		}
+	}
+	return b
+}
+
+// stateFile is the name of the state document in a run's folder, journalFile that of
+// the journal that accounts for it.
+const (
+	stateFile   = "state.json"
+	journalFile = "events.jsonl"
+)
+
+// readState reads the state document and the journal beside it.
+func (f *Family[S, V]) readState(r *Run[S]) {
+	if r.Doc.Absent() {
+		f.missing(r)
+		return
+	}
+	r.Record = r.Reader.State(r.Doc, f.Anew, func(body []byte) (int, string, error) {
+		st, err := f.Format.Decode(stateFile, body)
+		if err != nil {
+			return 0, "", err
+		}
+		unfit := f.Format.Unfit(r, st)
+		if unfit == "" {
+			r.State, r.Begun = st, true
+		}
+		return *f.Format.Head(&st).Revision, unfit, nil
+	})
+}
+
+// missing judges a folder without a state document: nothing has begun in it, or
+// somebody removed the document.
+func (f *Family[S, V]) missing(r *Run[S]) {
+	r.Torn = slices.ContainsFunc(r.Folders, (*gate.Folder).Unsettled)
+	r.Held = r.Torn
+	if !r.Torn && (!r.Snap.In(journalFile).Absent() || slices.ContainsFunc(r.Folders, isBeyondFirst)) {
+		r.Problem = "state.json is gone while events.jsonl or requests/ is there: " + f.Anew
+	}
+}
+
+// isBeyondFirst reports whether a request folder is of a run that had a state. What a
+// crash leaves of the first transition is a request of revision 1, and no more.
+func isBeyondFirst(f *gate.Folder) bool {
+	return f.Request == nil || f.Request.Revision != 1 || f.Receipt != nil || f.BadReceipt
+}
+
+// Usable reports whether the run can be judged at all: its state, if there is one, can
+// be used.
+func (r *Run[S]) Usable() bool { return !r.Torn && r.Problem == "" }
+
+func (r *Run[S]) status() engine.Status {
+	if !r.Begun {
+		return ""
+	}
+	return *r.head.Status
+}
+
+func (r *Run[S]) revision() int { return *r.head.Revision }
+
+// Due reports whether a moment has come. If not, the run is looked at when it does.
+func (r *Run[S]) Due(at Text) bool {
+	t := at.Time()
+	if t.IsZero() || !r.Snap.Now.Before(t) {
+		return true
+	}
+	r.WakeAt(t)
+	return false
+}
+
+// Once computes a value once for a run, so that a note says a thing once.
+func Once[S, T any](r *Run[S], name string, compute func() T) T {
+	if v, known := r.memo[name]; known {
+		return v.(T)
+	}
+	v := compute()
+	r.memo[name] = v
+	return v
+}
+
+// document is placet's own document of the run at a path relative to its folder.
+func (f *Family[S, V]) document(r *Run[S], rel string, body []byte) engine.Document {
+	file, _ := f.File(rel)
+	return engine.Document{Path: r.Path(rel), Kind: file.Kind, Body: body}
+}
+
+// shownID is how much of an id of others a message repeats, in bytes.
+const shownID = 80
+
+// CheckIDs says which request of a state has an id that no folder can have, "" if none.
+// Ids become names of folders: such an id is another's doing.
+func CheckIDs(all []*Request) string {
+	for i, q := range all {
+		if !layout.IsRequestID(q.ID) {
+			return fmt.Sprintf("/requests/%d/id: %q cannot name a request", i, templates.Cut(q.ID, shownID))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,304 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/reader"
+	"placet/layout"
+	"placet/templates"
+)
+
+// Unreadable is the status of a run whose state document cannot be used.
+const Unreadable engine.Status = "unreadable"
+
+// Account implements [engine.Machine].
+func (f *Family[S, V]) Account(s engine.Snapshot) engine.Account {
+	a, _ := f.View(s)
+	return a
+}
+
+// View is [Family.Account], with the family's view that it was made of.
+func (f *Family[S, V]) View(s engine.Snapshot) (engine.Account, V) {
+	a := engine.Account{Key: s.Key, Class: "served", Short: s.Key.ID, Status: engine.StatusAbsent}
+	b := f.open(s)
+	next := f.foresee(b)
+	if !b.Begun && b.Usable() && next == nil && f.Absent(b.v, &a) {
+		a.Absent = true
+		return a, b.v
+	}
+	a.Status = f.word(b)
+	a.Final = f.Final(a.Status)
+	a.Stands = b.Problem != "" && !b.Torn
+	a.Unaccounted = b.Unaccounted
+	a.Contradict(b.contradictions())
+	f.explain(b, &a, next)
+	a.Open = f.asked(b)
+	a.Findings = append(a.Findings, b.findings()...)
+	f.Tell(b.v, &a)
+	a.Findings = append(a.Findings, copies(s)...)
+	a.Log, a.Holding = f.log(b), b.BeingWritten()
+	return a, b.v
+}
+
+func (f *Family[S, V]) word(b *bound[S, V]) engine.Status {
+	switch {
+	case b.Begun:
+		return b.status()
+	case !b.Usable():
+		return Unreadable
+	}
+	return f.New
+}
+
+// foreseen is what the next pass does.
+type foreseen struct {
+	// move is the transition that it makes, nil for none.
+	move *engine.Transition
+	// writes are the files that it writes besides.
+	writes []string
+}
+
+// foresee judges all that a pass would judge, so that the notes are those of a pass, and
+// returns what the next one does; nil for nothing.
+func (f *Family[S, V]) foresee(b *bound[S, V]) *foreseen {
+	p, moved := f.next(b)
+	if b.Begun && b.Usable() {
+		f.judgeAll(b)
+	}
+	var next foreseen
+	for _, d := range p.Writes {
+		next.writes = append(next.writes, d.Path)
+	}
+	if moved {
+		next.move = &p.Transitions[0]
+	}
+	if !moved && len(p.Writes) == 0 {
+		return nil
+	}
+	return &next
+}
+
+// Waiting collects what a run waits for: why it stands, and which file would move it.
+type Waiting struct {
+	// Writes are the files that the next pass writes without a transition.
+	Writes []string
+	a      *engine.Account
+	r      waited
+}
+
+// waited is what [Waiting] asks of a run.
+type waited interface {
+	Path(rel string) string
+	note(rel string) string
+	tell(q *Request) engine.Asked
+	Await(a *engine.Account, what string)
+}
+
+// Why adds a sentence that says which rule holds the run.
+func (w *Waiting) Why(format string, args ...any) {
+	w.a.Why = append(w.a.Why, fmt.Sprintf(format, args...))
+}
+
+// For adds what the run waits for in a few words with who gives it, such as
+// "inputs/assets.json (agent)".
+func (w *Waiting) For(format string, args ...any) { w.a.Await(format, args...) }
+
+// Pass says that the run waits for nothing but the next pass.
+func (w *Waiting) Pass(format string, args ...any) {
+	w.Why(format, args...)
+	w.For(engine.NextPass)
+}
+
+// Written says that the run waits for a file to be whole; what names it where none is
+// known.
+func (w *Waiting) Written(what string) { w.r.Await(w.a, what) }
+
+// Unblock names a file of the run that would move it, and what it must hold.
+func (w *Waiting) Unblock(rel, content string) { w.UnblockAt(w.r.Path(rel), content) }
+
+// UnblockAt is [Waiting.Unblock] of a path relative to the workspace.
+func (w *Waiting) UnblockAt(path, content string) {
+	w.a.Moves = append(w.a.Moves, engine.Move{Path: path, Content: content})
+}
+
+// Bad says what the note beside a file says, and that the run waits for a file that can
+// be used. It reports false where there is no note.
+func (w *Waiting) Bad(rel, why, who, content string) bool {
+	words := w.r.note(rel)
+	if words == "" {
+		return false
+	}
+	w.Why("%s: %s", why, words)
+	w.For("%s that can be used (%s)", rel, who)
+	w.Unblock(rel, content)
+	return true
+}
+
+// Noted says what the note beside a file says. It reports false where there is none.
+func (w *Waiting) Noted(rel, why string) bool {
+	words := w.r.note(rel)
+	if words != "" {
+		w.Why("%s: %s", why, words)
+	}
+	return words != ""
+}
+
+// Waits reports whether anything was named that the run waits for.
+func (w *Waiting) Waits() bool { return len(w.a.Waits) > 0 }
+
+// Answer says that an answer is waited for, and what each option would do.
+func (w *Waiting) Answer(q *Request, format string, args ...any) {
+	asked := w.r.tell(q)
+	w.Why("%s: request %s (%s)", fmt.Sprintf(format, args...), q.ID, q.Type)
+	if asked.Problem != "" {
+		w.Why("the answer in place does not count: %s", asked.Problem)
+	}
+	form := layout.RequestsDir + "/" + q.ID + "/form.md"
+	for _, o := range asked.Options {
+		w.Unblock(form, "ticking "+o.ID+" and submit: "+cmp.Or(o.Effect, o.Description))
+	}
+	if len(asked.Items) > 0 {
+		w.Unblock(form, "ticking items and submit picks them")
+	}
+	option := "<your text>"
+	if len(asked.Options) > 0 {
+		option = asked.Options[0].ID
+	}
+	w.Unblock(layout.RequestsDir+"/"+q.ID+"/response.json", fmt.Sprintf(`{"request_id": "%s", "response": "%s", "provided_by": {"user": "<you>", "source": "%s"}}`,
+		q.ID, option, gate.SourceFile))
+}
+
+// note is what the note beside a file of the run says, "" where none stands.
+func (r *Run[S]) note(rel string) string { return r.Notes.Text(r.Note(r.Path(rel))) }
+
+// explain says why a run stands where it stands.
+func (f *Family[S, V]) explain(b *bound[S, V], a *engine.Account, next *foreseen) {
+	w := &Waiting{a: a, r: b}
+	switch {
+	case b.Torn:
+		w.Why("state.json or events.jsonl is still being written: it is looked at again")
+		w.Written("state.json or events.jsonl")
+		return
+	case b.Problem != "":
+		w.Why("%s", b.Problem)
+		w.For("state.json that can be used (person)")
+		w.Unblock(stateFile, "the state as it was")
+		return
+	}
+	switch {
+	case next != nil && next.move != nil && !b.Begun:
+		w.Pass("the next pass begins the %s: %s", f.Noun, next.move.Reason)
+	case next != nil && next.move != nil:
+		w.Pass("the next pass moves the %s %s → %s (%s): %s", f.Noun, next.move.From, next.move.To, next.move.Event, next.move.Reason)
+	default:
+		if next != nil {
+			w.Writes = next.writes
+		}
+		for _, r := range f.from(b.status()) {
+			if r.Awaits != nil {
+				r.Awaits(b.v, w)
+			}
+		}
+		a.Stands = a.Stands || !b.Begun && next == nil && b.Notes.Len() > 0
+	}
+	f.Explain(b.v, w)
+}
+
+// asked are the open requests of a run that can be answered, oldest first.
+func (f *Family[S, V]) asked(b *bound[S, V]) []engine.Asked {
+	var list []engine.Asked
+	if !b.Begun || !b.Usable() || f.Final(b.status()) {
+		return nil
+	}
+	for _, q := range b.open() {
+		list = append(list, b.tell(q))
+	}
+	return list
+}
+
+// tell is an open request as people are told of it.
+func (b *bound[S, V]) tell(q *Request) engine.Asked {
+	folder := b.Folder(q.ID)
+	a := b.evaluation(q).Account()
+	a.Run, a.Where = b.Snap.Key, string(b.status())
+	a.Problem = cmp.Or(b.Notes.Text(folder.Dir+"/problem.md"), b.Notes.Text(b.Note(folder.Doc.Path)))
+	if tell := b.f.Questions[q.Type].Tell; tell != nil {
+		tell(b.v, q, &a)
+	}
+	return a
+}
+
+// findings are what check reports of every run: what stands in its way, and its notes.
+func (r *Run[S]) findings() []engine.Finding {
+	var list []engine.Finding
+	if r.Problem != "" && !r.Torn {
+		list = append(list, engine.Finding{Severity: "error", Path: r.Doc.Path, Text: r.Problem})
+	}
+	for _, note := range r.NoteFindings(OneLine) {
+		if len(list) == 0 || note.Path != r.Note(r.Doc.Path) { // that one says the same
+			list = append(list, note)
+		}
+	}
+	return list
+}
+
+// copies are the second answers that synchronisers left.
+func copies(s engine.Snapshot) []engine.Finding {
+	var list []engine.Finding
+	for _, d := range s.Docs {
+		if d.Kind == layout.KindResponseCopy {
+			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: "a synchroniser's second copy of an answer: remove the one that does not count"})
+		}
+	}
+	return list
+}
+
+// contradictions say where state document and receipts tell different histories, also of
+// a state that the journal does not account for.
+func (r *Run[S]) contradictions() []engine.Finding {
+	if r.Torn || r.Problem != "" && r.Unaccounted == "" {
+		return nil
+	}
+	return gate.Comparison{
+		Snap: r.Snap, State: r.Doc.Path, Revision: r.revision(), Folders: r.Folders, Stated: r.stated, Adopted: r.Adopted,
+	}.Contradictions()
+}
+
+// stated is what the state says of the request of a folder. A state that cannot be used
+// does not say what documents ask: that is nothing else than the receipt says.
+func (r *Run[S]) stated(f *gate.Folder) *gate.Receipt {
+	q := r.Request(f.ID)
+	switch {
+	case q != nil:
+		rc := q.Receipt()
+		return &rc
+	case r.Problem != "":
+		return f.Receipt
+	}
+	return nil
+}
+
+// log are the lines of the journal, oldest first.
+func (f *Family[S, V]) log(b *bound[S, V]) []engine.Entry {
+	var list []engine.Entry
+	for _, e := range reader.Entries(b.Snap.In(journalFile)) {
+		where := string(e.To)
+		if f.Parts {
+			where = strings.TrimPrefix(e.Subject, b.Snap.Key.ID)
+		}
+		list = append(list, e.Account(where))
+	}
+	return list
+}
+
+// shownSentence is how much of a text one line shows, in bytes.
+const shownSentence = 2000
+
+// OneLine is a text on one line in which all can be seen, cut where it is long.
+func OneLine(s string) string {
+	return templates.Cut(strings.Join(strings.Fields(templates.Clean(s)), " "), shownSentence)
+}
