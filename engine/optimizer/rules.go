@@ -47,33 +47,33 @@ type (
 	rule   = run.Rule[State, *cycle]
 	move   = run.Move[State]
 	change = run.Change[State]
-	from   = []engine.Status
+	to     = []engine.Status
 )
 
 // rules are the transition table. The first that applies is taken.
-var rules = []rule{
-	{Of: ofCycle, From: from{""}, Event: triggered, To: Context, When: (*cycle).begins, Awaits: (*cycle).awaitsTrigger},
-	{Of: ofCycle, From: from{Awaiting}, Event: answered, To: Reached, Asked: typeHITL, When: (*cycle).answers, Awaits: (*cycle).awaitsAnswer},
-	{Of: ofCycle, From: from{Context, Deciding, Running, Reporting, Awaiting}, Event: stopped, To: Failed, When: (*cycle).stops},
-	{Of: ofCycle, From: from{Context}, Event: declined, To: Failed, Asked: typeCap, Option: optStop, When: (*cycle).declines},
-	{Of: ofCycle, From: from{Context}, Event: continued, To: Deciding, Asked: typeCap, Option: optContinue, When: (*cycle).continues, Awaits: (*cycle).awaitsDecision},
-	{Of: ofCycle, From: from{Context}, Event: collected, To: Deciding, When: (*cycle).collects, Awaits: (*cycle).awaitsContext},
-	{Of: ofCycle, From: from{Deciding}, Event: decided, To: Running, When: (*cycle).decides, Awaits: (*cycle).awaitsInputs},
-	{Of: ofCycle, From: from{Running}, Event: levelFailed, To: Failed, When: (*cycle).fails},
-	{Of: ofCycle, From: from{Running}, Event: demoted, To: Running, When: (*cycle).demotes},
-	{Of: ofCycle, From: from{Running}, Event: demoted, To: Running, Asked: typeUnknown, Option: optDemote, When: (*cycle).demotesAsTold},
-	{Of: ofCycle, From: from{Running}, Event: retried, To: Running, Asked: typeUnknown, Option: optRetry, When: (*cycle).retries},
-	{Of: ofCycle, From: from{Running}, Event: retrieved, To: Running, When: (*cycle).retrieves, Awaits: (*cycle).awaitsData},
-	{Of: ofCycle, From: from{Running}, Event: reported, To: Reporting, When: (*cycle).reports, Awaits: (*cycle).awaitsSuggestions},
-	{Of: ofCycle, From: from{Reporting}, Event: recorded, To: Awaiting, When: (*cycle).records, Awaits: (*cycle).awaitsRow},
-	{Of: ofCycle, From: from{Awaiting}, Event: timedOut, To: Reached, Expires: typeHITL, When: (*cycle).timesOut},
+var rules = [][]rule{
+	{{Of: ofCycle, From: to{""}, Event: triggered, To: to{Context}, When: (*cycle).begins, Awaits: (*cycle).awaitsTrigger}},
+	{{Of: ofCycle, From: to{Awaiting}, Event: answered, To: to{Reached}, Asked: typeHITL, When: (*cycle).answers, Awaits: (*cycle).awaitsAnswer}},
+	{{Of: ofCycle, From: to{Context, Deciding, Running, Reporting, Awaiting}, Event: stopped, To: to{Failed}, When: (*cycle).stops}},
+	{{Of: ofCycle, From: to{Context}, Event: declined, To: to{Failed}, Asked: typeCap, Option: optStop, When: (*cycle).declines}},
+	{{Of: ofCycle, From: to{Context}, Event: continued, To: to{Deciding}, Asked: typeCap, Option: optContinue, When: (*cycle).continues, Awaits: (*cycle).awaitsDecision}},
+	{{Of: ofCycle, From: to{Context}, Event: collected, To: to{Deciding}, When: (*cycle).collects, Awaits: (*cycle).awaitsContext}},
+	{{Of: ofCycle, From: to{Deciding}, Event: decided, To: to{Running}, When: (*cycle).decides, Awaits: (*cycle).awaitsInputs}},
+	{{Of: ofCycle, From: to{Running}, Event: levelFailed, To: to{Failed}, When: (*cycle).fails}},
+	{{Of: ofCycle, From: to{Running}, Event: demoted, To: to{Running}, When: (*cycle).demotes}},
+	{{Of: ofCycle, From: to{Running}, Event: demoted, To: to{Running}, Asked: typeUnknown, Option: optDemote, When: (*cycle).demotesAsTold}},
+	{{Of: ofCycle, From: to{Running}, Event: retried, To: to{Running}, Asked: typeUnknown, Option: optRetry, When: (*cycle).retries}},
+	{{Of: ofCycle, From: to{Running}, Event: retrieved, To: to{Running}, When: (*cycle).retrieves, Awaits: (*cycle).awaitsData}},
+	{{Of: ofCycle, From: to{Running}, Event: reported, To: to{Reporting}, When: (*cycle).reports, Awaits: (*cycle).awaitsSuggestions}},
+	{{Of: ofCycle, From: to{Reporting}, Event: recorded, To: to{Awaiting}, When: (*cycle).records, Awaits: (*cycle).awaitsRow}},
+	{{Of: ofCycle, From: to{Awaiting}, Event: timedOut, To: to{Reached}, Expires: typeHITL, When: (*cycle).timesOut}},
 }
 
 // final reports whether a status has no way out.
 func final(s engine.Status) bool { return s == Reached || s == Failed }
 
 // begins makes the first state.
-func (r *cycle) begins(*run.Answer) *move {
+func (r *cycle) begins(run.On) *move {
 	if !r.triggerOK || r.Held {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (r *cycle) begins(*run.Answer) *move {
 }
 
 // stops gives the cycle up where a person or an agent says so.
-func (r *cycle) stops(*run.Answer) *move {
+func (r *cycle) stops(run.On) *move {
 	if r.stop == nil {
 		return nil
 	}
@@ -124,7 +124,8 @@ func (r *cycle) rowID(c *change, prefix, purpose string) text {
 }
 
 // declines ends a cycle that began because nobody answered, again and again.
-func (r *cycle) declines(a *run.Answer) *move {
+func (r *cycle) declines(on run.On) *move {
+	a := on.Answer
 	if a == nil {
 		return nil
 	}
@@ -132,7 +133,8 @@ func (r *cycle) declines(a *run.Answer) *move {
 }
 
 // continues has such a cycle go on.
-func (r *cycle) continues(a *run.Answer) *move {
+func (r *cycle) continues(on run.On) *move {
+	a := on.Answer
 	switch {
 	case a == nil:
 		return nil
@@ -157,7 +159,7 @@ func (r *cycle) waitsWith(a *run.Answer) *move {
 }
 
 // collects goes on once what is known has been collected.
-func (r *cycle) collects(*run.Answer) *move {
+func (r *cycle) collects(run.On) *move {
 	capped := r.State.TimeoutReentries > r.cfg.MaxTimeoutReentries && slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool { return q.Type == typeCap })
 	if r.found == nil || r.Open(typeCap) != nil || capped {
 		return nil
@@ -169,7 +171,7 @@ func (r *cycle) collects(*run.Answer) *move {
 }
 
 // decides takes the three signals and the goal before.
-func (r *cycle) decides(*run.Answer) *move {
+func (r *cycle) decides(run.On) *move {
 	in := r.inputs()
 	if r.found == nil || !in.ok {
 		return nil
@@ -197,7 +199,7 @@ func (r *cycle) decides(*run.Answer) *move {
 }
 
 // fails ends a cycle whose lowest level cannot be done.
-func (r *cycle) fails(*run.Answer) *move {
+func (r *cycle) fails(run.On) *move {
 	why, because := r.failure()
 	if why == "" || r.State.Level.Current > lowest {
 		return nil
@@ -206,7 +208,7 @@ func (r *cycle) fails(*run.Answer) *move {
 }
 
 // demotes goes on one level lower where the level in hand cannot be done.
-func (r *cycle) demotes(*run.Answer) *move {
+func (r *cycle) demotes(run.On) *move {
 	why, because := r.failure()
 	if why == "" || r.State.Level.Current == lowest {
 		return nil
@@ -215,7 +217,8 @@ func (r *cycle) demotes(*run.Answer) *move {
 }
 
 // demotesAsTold is demotes where a person says so of an attempt whose end nobody knows.
-func (r *cycle) demotesAsTold(a *run.Answer) *move {
+func (r *cycle) demotesAsTold(on run.On) *move {
+	a := on.Answer
 	if a == nil || r.unsureLevel(a) {
 		return nil
 	}
@@ -239,7 +242,8 @@ func (r *cycle) lower(why string, because ...engine.Document) *move {
 }
 
 // retries has the command begun once more, as a person wishes.
-func (r *cycle) retries(a *run.Answer) *move {
+func (r *cycle) retries(on run.On) *move {
+	a := on.Answer
 	if a == nil || r.unsureLevel(a) {
 		return nil
 	}
@@ -247,7 +251,7 @@ func (r *cycle) retries(a *run.Answer) *move {
 }
 
 // retrieves takes the data of the level.
-func (r *cycle) retrieves(*run.Answer) *move {
+func (r *cycle) retrieves(run.On) *move {
 	if r.State.Level.Current < 20 || r.State.Level.Retrieved != "" || r.unsureLevel(nil) {
 		return nil
 	}
@@ -266,7 +270,7 @@ func (r *cycle) retrieves(*run.Answer) *move {
 }
 
 // reports writes the report of the level.
-func (r *cycle) reports(*run.Answer) *move {
+func (r *cycle) reports(run.On) *move {
 	s := r.suggestions()
 	if r.found == nil || !s.ok || r.unsureLevel(nil) {
 		return nil
@@ -328,7 +332,7 @@ func (r *cycle) reportFree() bool {
 
 // records asks the person once the audit row is in the database, or known to wait for
 // it.
-func (r *cycle) records(*run.Answer) *move {
+func (r *cycle) records(run.On) *move {
 	row := r.audit.row(string(r.State.AuditID))
 	if row == nil || row.Outcome == rowOwed {
 		return nil
@@ -355,7 +359,8 @@ func (r *cycle) records(*run.Answer) *move {
 }
 
 // answers makes a goal of what the person said.
-func (r *cycle) answers(a *run.Answer) *move {
+func (r *cycle) answers(on run.On) *move {
+	a := on.Answer
 	if a == nil {
 		return nil
 	}
@@ -382,7 +387,8 @@ func givenBy(a *run.Answer) Given {
 
 // timesOut takes the fallback goal. An answer that waits for somebody's goal.json to be
 // moved away is one.
-func (r *cycle) timesOut(a *run.Answer) *move {
+func (r *cycle) timesOut(on run.On) *move {
+	a := on.Answer
 	if !a.IsFact() && !r.goalFree(goalOf(r.State, nil)) {
 		return nil
 	}

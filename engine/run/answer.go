@@ -47,7 +47,7 @@ func (r *Run[S]) findAnswer(q *Request) *Answer {
 	if problem, ok := r.asker.stands(q); !ok {
 		if problem != "" {
 			r.Notes.Add(f.Dir+"/problem.md", problem)
-			r.hold(f)
+			r.hold(q, f)
 		}
 		return nil
 	}
@@ -56,17 +56,22 @@ func (r *Run[S]) findAnswer(q *Request) *Answer {
 	}
 	if problem := r.unissued(q, f); problem != "" {
 		r.Bad(f.Doc, problem)
-		r.hold(f)
+		r.hold(q, f)
 		return nil
 	}
 	v := r.judge(q)
 	if v.Answer == nil {
 		return nil
 	}
-	return &Answer{
+	a := &Answer{
 		Decision: *v.Answer, Request: q, path: r.cause(r.Snap.Rel(v.Answer.Path)),
 		Late: q.Deadline != "" && !r.Snap.Now.Before(q.Deadline.Time()),
 	}
+	if problem := r.asker.check(a); problem != "" {
+		r.Notes.Add(f.Dir+"/problem.md", problem)
+		return nil
+	}
+	return a
 }
 
 // judge says what the files of a request amount to, and notes what is wrong with them.
@@ -90,18 +95,30 @@ func (r *Run[S]) LateAnswer(q *Request) *gate.Decision { return r.judge(q).Answe
 // answer is held.
 func (r *Run[S]) unissued(q *Request, f *gate.Folder) string {
 	r.Unsure(f.Doc)
-	if why := f.Altered(engine.Digest(q.Digest)); why != "" {
+	if why := r.altered(q, f); why != "" {
 		return "cannot use request.json: " + why + ": every answer is held until it is restored; remove it to have placet write it again"
 	}
-	if f.Doc.Absent() && string(engine.Sum(r.requestJSON(q))) != string(q.Digest) {
+	if f.Doc.Absent() && !r.asker.remakes(q) && string(engine.Sum(r.requestJSON(q))) != string(q.Digest) {
 		return "request.json is gone, and cannot be made again, since what it shows has changed: every answer is held until it is restored"
 	}
 	return ""
 }
 
-// hold keeps a deadline from passing over an answer that is held. Where nobody has
-// begun to answer there is nothing to hold.
-func (r *Run[S]) hold(f *gate.Folder) {
+// altered says what was done to request.json, "" where it is as it was issued, or gone.
+func (r *Run[S]) altered(q *Request, f *gate.Folder) string {
+	why := f.Altered(engine.Digest(q.Digest))
+	if why != "" && f.Doc.Present() && r.asker.remakes(q) {
+		why = f.Altered(engine.Sum(r.requestJSON(q)))
+	}
+	return why
+}
+
+// hold keeps the deadline of a request from passing over an answer that is held. Where
+// nobody has begun to answer there is nothing to hold.
+func (r *Run[S]) hold(q *Request, f *gate.Folder) {
+	if q.Deadline == "" {
+		return
+	}
 	for _, d := range f.Docs {
 		switch {
 		case d.Absent():

@@ -28,18 +28,20 @@ type Change[S any] struct {
 // commit is the plan of a transition, with all that the new state calls for.
 func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
 	st := f.Format.Clone(b.State)
-	edge := engine.Edge{Of: t.rule.Of, From: b.status(), Event: t.rule.Event, To: t.rule.To}
+	edge := f.edge(b, t)
 	c := f.change(b, &st, t)
-	*c.head.Status = t.rule.To
 	*c.head.Revision++
 	c.Revision = *c.head.Revision
-	for _, a := range []*Answer{t.answer, t.move.Answer} {
-		c.take(a)
+	if f.isPart(edge.Of) {
+		f.Parts.Enter(c, t.on.Subject, edge.To)
+	} else {
+		*c.head.Status = edge.To
 	}
+	c.take(t.on.Answer)
 	if t.move.Then != nil {
 		t.move.Then(c)
 	}
-	last := f.last(b, edge, c, templates.Cut(t.move.Reason, engine.LongestReason))
+	last := f.last(edge, c, t)
 	*c.head.Last = last
 	body := Must(f.Format.Encode(st))
 	if len(body) > layout.LimitState {
@@ -49,8 +51,26 @@ func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
 	p := f.outputs(f.after(b.Run, st), true)
 	p.Writes = append(p.Writes, engine.Document{Path: b.Doc.Path, Kind: engine.KindState, Body: body, Over: b.Doc.Sum})
 	p.Lines = append(p.Lines, f.line(b.Run, *last, c.Revision, engine.Sum(body)))
-	p.Transitions = []engine.Transition{{Edge: edge, Cause: last.Cause, Actor: last.Actor, Reason: last.Reason}}
+	p.Transitions = []engine.Transition{{Edge: edge, Subject: t.subject(f), Cause: last.Cause, Actor: last.Actor, Reason: last.Reason}}
 	return p
+}
+
+// edge is the edge that a move takes.
+func (f *Family[S, V]) edge(b *bound[S, V], t taken[S, V]) engine.Edge {
+	from := f.statusOf(b, t.rule.Of, t.on.Subject)
+	to := t.rule.tos(from)
+	if len(to) > 1 {
+		to = []engine.Status{t.move.To}
+	}
+	return engine.Edge{Of: t.rule.Of, From: from, Event: t.rule.Event, To: to[0]}
+}
+
+// subject is the part of the run that moves, "" for the run itself.
+func (t taken[S, V]) subject(f *Family[S, V]) string {
+	if f.isPart(t.rule.Of) {
+		return t.on.Subject
+	}
+	return ""
 }
 
 // change begins a transition of a copy of the state.
@@ -67,15 +87,26 @@ func (f *Family[S, V]) change(b *bound[S, V], st *S, t taken[S, V]) *Change[S] {
 }
 
 // last is the record of a transition in the state.
-func (f *Family[S, V]) last(b *bound[S, V], edge engine.Edge, c *Change[S], reason string) *Last {
-	return &Last{Edge: edge.Event, From: edge.From, To: edge.To, At: c.Now, Actor: c.actor, Reason: reason, Cause: c.cause}
+func (f *Family[S, V]) last(edge engine.Edge, c *Change[S], t taken[S, V]) *Last {
+	l := &Last{
+		Edge: edge.Event, From: edge.From, To: edge.To, At: c.Now, Actor: c.actor,
+		Reason: templates.Cut(t.move.Reason, engine.LongestReason), Cause: c.cause,
+	}
+	if f.Parts != nil {
+		subject := t.subject(f)
+		if subject == "" {
+			subject = c.before.Snap.Key.ID
+		}
+		l.Of, l.Subject = edge.Of, &subject
+	}
+	return l
 }
 
 // line is the journal's line of the transition that made a state, with the digest of the
 // document that holds it.
 func (f *Family[S, V]) line(r *Run[S], l Last, revision int, sum engine.Digest) engine.Line {
 	o := schemas.Object{{Name: "seq", Value: revision}, {Name: "at", Value: l.At}, {Name: "edge", Value: l.Edge}}
-	if f.Parts {
+	if f.Parts != nil {
 		o = append(o, schemas.Member{Name: "subject", Value: l.Subject})
 	} else {
 		o = append(o, schemas.Member{Name: "from", Value: Text(l.From)}, schemas.Member{Name: "to", Value: l.To})

@@ -22,15 +22,17 @@ type Family[S, V any] struct {
 	Stamp func(time.Time) Text
 	// Cause writes the path of a file in the run's folder as the family's documents do.
 	Cause func(rel string) string
-	// Parts says that transitions name what moved, and which of them. Without it they
-	// name the statuses in the journal instead.
-	Parts bool
+	// Parts are what a run consists of that moves on its own; nil: nothing. With parts
+	// transitions name what moved, and the journal names it in place of the statuses.
+	Parts *Parts[S, V]
 	// Anew says what helps where the state document cannot be used.
 	Anew string
 	// Read makes the view. The state is read by then; see [Run.Begun].
 	Read func(*Run[S]) V
-	// Rules are the transition table. Their order is their precedence.
-	Rules []Rule[S, V]
+	// Rules are the transition table, in groups of equal rank: the order of the groups
+	// is their precedence. Within a group the first request, and then the first part,
+	// to which any rule applies comes first.
+	Rules [][]Rule[S, V]
 	// Final reports whether nothing leads out of a status.
 	Final func(engine.Status) bool
 	// Questions are what persons are asked, by the type of the request.
@@ -113,6 +115,13 @@ type Question[V any] struct {
 	// Fill adds prompt, options, items and artifacts, and returns the context. The
 	// rest of the request is filled in already.
 	Fill func(v V, q *Request, req *gate.Request) schemas.Object
+	// Remakes reports whether request.json may be made again though it differs from
+	// what was issued: nothing that it shows can have changed but who may answer.
+	// nil: never.
+	Remakes func(v V, q *Request) bool
+	// Check says why an answer cannot be used though its options are in order, "" if it
+	// can. nil: it always can.
+	Check func(v V, a *Answer) string
 	// Title is the heading of the form.
 	Title func(v V, q *Request) gate.Texts
 	// Default is the option that stands for none, Hint what an answer needs, and

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/reader"
@@ -36,6 +38,10 @@ type Request struct {
 	ClosedAt       Text     `json:"closed_at"`
 	ClosedRevision int      `json:"closed_revision"`
 	Reason         Text     `json:"reason"`
+	// SupersededBy is the request that is asked instead.
+	SupersededBy Text `json:"superseded_by,omitzero"`
+	// Extra are further members of the receipt.
+	Extra schemas.Object `json:"-"`
 }
 
 // By says who answered, as the receipt does.
@@ -50,6 +56,7 @@ func (q *Request) Receipt() gate.Receipt {
 		SchemaVersion: 1, RequestID: q.ID, Result: q.Status, Response: string(q.Response), Selected: q.Selected, Comment: string(q.Comment),
 		Late: q.Late, ProvidedBy: gate.By{User: "placet", Source: gate.SourceFile}, KnownAs: q.KnownAs, Digest: engine.Digest(q.View),
 		ReceivedAt: string(q.ReceivedAt), DecidedAt: string(q.ClosedAt), Reason: string(q.Reason), Revision: q.ClosedRevision,
+		SupersededBy: string(q.SupersededBy), Extra: q.Extra,
 	}
 	switch q.Status {
 	case gate.Accepted:
@@ -73,22 +80,24 @@ func (r *Run[S]) Requests() []*Request {
 func (r *Run[S]) Request(id string) *Request { return findRequest(r.Requests(), id) }
 
 func findRequest(all []*Request, id string) *Request {
-	for _, q := range all {
-		if q.ID == id {
-			return q
-		}
+	return find(all, func(q *Request) bool { return q.ID == id })
+}
+
+func find(all []*Request, fits func(*Request) bool) *Request {
+	if i := slices.IndexFunc(all, fits); i >= 0 {
+		return all[i]
 	}
 	return nil
 }
 
-// Open is the open request of a type, nil for none.
+// Open is the first open request of a type, nil for none.
 func (r *Run[S]) Open(typ string) *Request {
-	for _, q := range r.open() {
-		if q.Type == typ {
-			return q
-		}
-	}
-	return nil
+	return find(r.open(), func(q *Request) bool { return q.Type == typ })
+}
+
+// OpenAbout is the open request of a type about a part of the run, nil for none.
+func (r *Run[S]) OpenAbout(typ, subject string) *Request {
+	return find(r.open(), func(q *Request) bool { return q.Type == typ && string(q.Subject) == subject })
 }
 
 // open are the open requests.
@@ -171,6 +180,20 @@ func withoutEmpty(context schemas.Raw) schemas.Raw {
 	return Must(schemas.Encode(kept))
 }
 
+// remakes implements asker.
+func (b *bound[S, V]) remakes(q *Request) bool {
+	remakes := b.f.Questions[q.Type].Remakes
+	return remakes != nil && remakes(b.v, q)
+}
+
+// check implements asker.
+func (b *bound[S, V]) check(a *Answer) string {
+	if check := b.f.Questions[a.Request.Type].Check; check != nil {
+		return check(b.v, a)
+	}
+	return ""
+}
+
 // stands implements asker.
 func (b *bound[S, V]) stands(q *Request) (problem string, ok bool) {
 	if stands := b.f.Questions[q.Type].Stands; stands != nil {
@@ -209,7 +232,7 @@ func (r *Run[S]) evaluation(q *Request) gate.Asked {
 	a := gate.Asked{
 		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
 		Rendered: gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
-		Gate:     r.gate(q), Now: r.Snap.Now, Torn: reader.Torn, Revision: r.revision(), Altered: f.Altered(engine.Digest(q.Digest)),
+		Gate:     r.gate(q), Now: r.Snap.Now, Torn: reader.Torn, Revision: r.revision(), Altered: r.altered(q, f),
 	}
 	r.asker.complete(&a, q)
 	return a

@@ -10,25 +10,54 @@ import (
 // Rule is a row of the transition table: what moves, from where, by which event, to
 // where, and when.
 type Rule[S, V any] struct {
+	// Of is what moves: the run, or parts of it; see [Parts].
 	Of    string
-	From  []engine.Status // {""} where the run begins
+	From  []engine.Status // {""} where it begins
 	Event string
-	To    engine.Status
+	// To is where it goes; none: it stays where it is. Where there are several,
+	// [Move.To] says which.
+	To []engine.Status
 	// Asked is the type of request of which an answer takes the rule, and Option the
-	// one option of it that does; "" for any. The answer is what When gets, nil where
-	// there is none; an answer that is fact takes the rule before all others.
+	// one option of it that does; "" for any. An answer that is fact takes the rule
+	// before all others.
 	Asked, Option string
+	// Or says that the rule may apply without such an answer, too.
+	Or bool
 	// Expires is the type of request whose deadline takes the rule.
 	Expires string
 	// When returns the transition that is due now, nil for none.
-	When func(v V, a *Answer) *Move[S]
+	When func(V, On) *Move[S]
 	// Awaits says what a person or an agent can do to have the rule apply. It is
-	// called where When returned nil.
-	Awaits func(v V, w *Waiting)
+	// called where the run stands in a status that the rule leaves.
+	Awaits func(V, *Waiting)
+	// Ended says that the rule is about parts of a run that has ended itself.
+	Ended bool
+}
+
+// On is what a rule is asked about.
+type On struct {
+	// Subject is the part of the run, "" for the run itself.
+	Subject string
+	// Answer is the one that takes the rule, nil for none.
+	Answer *Answer
+}
+
+// Parts is for families whose runs have parts with statuses of their own.
+type Parts[S, V any] struct {
+	// Of is what rules call a part.
+	Of string
+	// All are the parts in the order in which rules look at them.
+	All func(V) []string
+	// Status is that of a part, "" where the state does not know it.
+	Status func(v V, subject string) engine.Status
+	// Enter has a part go to a status, in a transition.
+	Enter func(c *Change[S], subject string, to engine.Status)
 }
 
 // Move is a transition that is due.
 type Move[S any] struct {
+	// To is where it goes, where its rule names several.
+	To engine.Status
 	// Reason says why, in words that the state keeps.
 	Reason string
 	// Causes are the files that caused it.
@@ -39,30 +68,31 @@ type Move[S any] struct {
 	Answer *Answer
 	// Then changes the state. nil: nothing but the status changes.
 	Then func(*Change[S])
-	// Hold says that the answer is fact and cannot be carried out yet: nothing
-	// passes it, and nothing moves.
+	// Hold says that what would move cannot yet, and that nothing passes it.
 	Hold bool
+}
+
+// tos are where a rule leads from a status.
+func (r *Rule[S, V]) tos(from engine.Status) []engine.Status {
+	if len(r.To) == 0 {
+		return []engine.Status{from}
+	}
+	return r.To
 }
 
 // edges are the rules as a table, in which each edge stands once.
 func (f *Family[S, V]) edges() []engine.Edge {
 	var list []engine.Edge
-	for _, r := range f.Rules {
-		for _, from := range r.From {
-			if e := (engine.Edge{Of: r.Of, From: from, Event: r.Event, To: r.To}); !slices.Contains(list, e) {
-				list = append(list, e)
-			}
+	add := func(e engine.Edge) {
+		if !slices.Contains(list, e) {
+			list = append(list, e)
 		}
 	}
-	return list
-}
-
-// from are the rules that leave a status.
-func (f *Family[S, V]) from(s engine.Status) []*Rule[S, V] {
-	var list []*Rule[S, V]
-	for i := range f.Rules {
-		if slices.Contains(f.Rules[i].From, s) {
-			list = append(list, &f.Rules[i])
+	for _, r := range slices.Concat(f.Rules...) {
+		for _, from := range r.From {
+			for _, to := range r.tos(from) {
+				add(engine.Edge{Of: r.Of, From: from, Event: r.Event, To: to})
+			}
 		}
 	}
 	return list
@@ -70,11 +100,9 @@ func (f *Family[S, V]) from(s engine.Status) []*Rule[S, V] {
 
 // taken is a rule with the transition that it makes now.
 type taken[S, V any] struct {
-	rule   *Rule[S, V]
-	move   *Move[S]
-	answer *Answer
-	// expired is the request whose deadline passed, nil for none.
-	expired *Request
+	rule *Rule[S, V]
+	move *Move[S]
+	on   On
 }
 
 // first finds the rule that applies now. An answer whose receipt is durable while its
@@ -83,70 +111,119 @@ func (f *Family[S, V]) first(b *bound[S, V]) (t taken[S, V], ok bool) {
 	if b.unsureReceipt() || f.Undecidable != nil && f.Undecidable(b.v) {
 		return t, false
 	}
-	rules := f.from(b.status())
-	for _, q := range b.open() {
-		if a := b.ahead(q); a != nil {
-			if t, ok = f.carryOut(b, rules, q, a); ok {
-				return t, !t.move.Hold
-			}
-		}
+	if t, ok = f.replayed(b); ok {
+		return t, !t.move.Hold
 	}
-	for _, r := range rules {
-		if t, ok = f.applies(b, r); ok {
+	for _, group := range f.Rules {
+		if t, ok = f.ofGroup(b, group); ok {
 			return t, !t.move.Hold
 		}
 	}
 	return t, false
 }
 
-// carryOut finds the rule that an answer takes that is fact already.
-func (f *Family[S, V]) carryOut(b *bound[S, V], rules []*Rule[S, V], q *Request, a *Answer) (t taken[S, V], ok bool) {
-	for _, r := range rules {
-		switch {
-		case a.Expired() && r.Expires == q.Type:
-			t = taken[S, V]{rule: r, move: r.When(b.v, a), answer: a, expired: q}
-		case !a.Expired() && r.takes(q, a):
-			t = taken[S, V]{rule: r, move: r.When(b.v, a), answer: a}
-		default:
+// replayed finds the rule that an answer takes that is fact already.
+func (f *Family[S, V]) replayed(b *bound[S, V]) (t taken[S, V], ok bool) {
+	for _, q := range b.open() {
+		a := b.ahead(q)
+		if a == nil {
 			continue
 		}
-		if t.move != nil {
-			return t, true
+		if !a.Expired() {
+			b.answers[q.ID] = a
+		}
+		for _, group := range f.Rules {
+			if t, ok = f.carryOut(b, group, a); ok {
+				return t, true
+			}
 		}
 	}
 	return t, false
 }
 
-func (r *Rule[S, V]) takes(q *Request, a *Answer) bool {
-	return r.Asked == q.Type && (r.Option == "" || r.Option == a.Response)
-}
-
-// applies reports whether a rule applies now.
-func (f *Family[S, V]) applies(b *bound[S, V], r *Rule[S, V]) (t taken[S, V], ok bool) {
-	t.rule = r
-	switch {
-	case r.Expires != "":
-		t.answer, t.expired = b.expires(r.Expires)
-		if t.answer == nil {
-			return t, false
-		}
-	case r.Asked != "":
-		if q := b.Open(r.Asked); q != nil {
-			if a := b.Answer(q); a != nil && r.takes(q, a) {
-				t.answer = a
+// carryOut finds the rule of a group that an answer takes, or a deadline that passed.
+func (f *Family[S, V]) carryOut(b *bound[S, V], group []Rule[S, V], a *Answer) (t taken[S, V], ok bool) {
+	for i := range group {
+		if r := &group[i]; r.takes(a) {
+			if t, ok = f.applies(b, r, On{string(a.Request.Subject), a}); ok {
+				return t, true
 			}
 		}
 	}
-	t.move = r.When(b.v, t.answer)
-	return t, t.move != nil
+	return t, false
 }
 
+func (r *Rule[S, V]) takes(a *Answer) bool {
+	if a.Expired() {
+		return r.Expires == a.Request.Type
+	}
+	return r.Asked == a.Request.Type && (r.Option == "" || r.Option == a.Response)
+}
+
+// ofGroup finds the first request, and then the first part, to which a rule of a group
+// applies.
+func (f *Family[S, V]) ofGroup(b *bound[S, V], group []Rule[S, V]) (t taken[S, V], ok bool) {
+	for _, q := range b.open() {
+		if a := b.answerFor(q, group); a != nil {
+			if t, ok = f.carryOut(b, group, a); ok {
+				return t, true
+			}
+		}
+	}
+	subjects := []string{""}
+	if f.Parts != nil && group[0].Of == f.Parts.Of {
+		subjects = f.Parts.All(b.v)
+	}
+	for _, subject := range subjects {
+		for i := range group {
+			if r := &group[i]; r.Asked == "" && r.Expires == "" || r.Or {
+				if t, ok = f.applies(b, r, On{Subject: subject}); ok {
+					return t, true
+				}
+			}
+		}
+	}
+	return t, false
+}
+
+// answerFor is what may take a rule of a group: the answer to a request, or its deadline;
+// nil for none.
+func (b *bound[S, V]) answerFor(q *Request, group []Rule[S, V]) *Answer {
+	for i := range group {
+		switch q.Type {
+		case group[i].Asked:
+			return b.Answer(q)
+		case group[i].Expires:
+			return b.expires(q)
+		}
+	}
+	return nil
+}
+
+// applies reports whether a rule applies now to what it is asked about.
+func (f *Family[S, V]) applies(b *bound[S, V], r *Rule[S, V], on On) (t taken[S, V], ok bool) {
+	if r.Ended != f.Final(b.status()) || !slices.Contains(r.From, f.statusOf(b, r.Of, on.Subject)) {
+		return t, false
+	}
+	m := r.When(b.v, on)
+	return taken[S, V]{r, m, on}, m != nil
+}
+
+// statusOf is where something stands that a rule is about.
+func (f *Family[S, V]) statusOf(b *bound[S, V], of, subject string) engine.Status {
+	if f.isPart(of) {
+		return f.Parts.Status(b.v, subject)
+	}
+	return b.status()
+}
+
+func (f *Family[S, V]) isPart(of string) bool { return f.Parts != nil && f.Parts.Of == of }
+
 // expires is the deadline of an open request where it takes a rule now: nobody has
-// answered, and no answer may be on its way.
-func (b *bound[S, V]) expires(typ string) (*Answer, *Request) {
-	q := b.Open(typ)
-	if q == nil || q.Deadline == "" || !b.Due(q.Deadline) || b.Answer(q) != nil || b.Held {
-		return nil, nil
+// answered, and no answer may be on its way. It is nil otherwise.
+func (b *bound[S, V]) expires(q *Request) *Answer {
+	if q.Deadline == "" || !b.Due(q.Deadline) || b.Answer(q) != nil || b.Held {
+		return nil
 	}
 	folder := b.Folder(q.ID)
 	asked := b.evaluation(q)
@@ -155,7 +232,7 @@ func (b *bound[S, V]) expires(typ string) (*Answer, *Request) {
 	d, problem := gate.Verify(c, asked)
 	if problem != "" {
 		b.Notes.Add(folder.Dir+"/problem.md", problem)
-		return nil, nil
+		return nil
 	}
-	return &Answer{Decision: d, Request: q}, q
+	return &Answer{Decision: d, Request: q}
 }

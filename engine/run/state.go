@@ -39,8 +39,11 @@ type asker interface {
 	request(*Request) gate.Request
 	// form renders a request; see [gate.Form].
 	form(req gate.Request, q *Request, view engine.Digest) ([]byte, error)
-	// stands is [Question.Stands].
+	// stands, remakes and check are [Question.Stands], [Question.Remakes] and
+	// [Question.Check].
 	stands(*Request) (problem string, ok bool)
+	remakes(*Request) bool
+	check(*Answer) string
 	// complete adds what else bears on an answer.
 	complete(a *gate.Asked, q *Request)
 }

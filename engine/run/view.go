@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"placet/engine"
@@ -198,14 +199,19 @@ func (f *Family[S, V]) explain(b *bound[S, V], a *engine.Account, next *foreseen
 		if next != nil {
 			w.Writes = next.writes
 		}
-		for _, r := range f.from(b.status()) {
-			if r.Awaits != nil {
-				r.Awaits(b.v, w)
-			}
-		}
+		f.awaits(b, w)
 		a.Stands = a.Stands || !b.Begun && next == nil && b.Notes.Len() > 0
 	}
 	f.Explain(b.v, w)
+}
+
+// awaits has the rules that leave the present status say what they wait for.
+func (f *Family[S, V]) awaits(b *bound[S, V], w *Waiting) {
+	for _, r := range slices.Concat(f.Rules...) {
+		if r.Awaits != nil && !f.isPart(r.Of) && slices.Contains(r.From, b.status()) {
+			r.Awaits(b.v, w)
+		}
+	}
 }
 
 // asked are the open requests of a run that can be answered, oldest first.
@@ -287,8 +293,11 @@ func (f *Family[S, V]) log(b *bound[S, V]) []engine.Entry {
 	var list []engine.Entry
 	for _, e := range reader.Entries(b.Snap.In(journalFile)) {
 		where := string(e.To)
-		if f.Parts {
-			where = strings.TrimPrefix(e.Subject, b.Snap.Key.ID)
+		if f.Parts != nil {
+			where = e.Subject
+		}
+		if where == b.Snap.Key.ID {
+			where = "" // the run itself
 		}
 		list = append(list, e.Account(where))
 	}
