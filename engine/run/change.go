@@ -18,12 +18,20 @@ type Change[S any] struct {
 	// Now is the moment of the transition, as documents write it.
 	Now Text
 
-	before  *Run[S]
-	head    Head
-	actor   string
-	cause   map[string]engine.Digest
-	preview func(S) *Run[S]
+	before *Run[S]
+	head   Head
+	actor  string
+	cause  map[string]engine.Digest
+	found  map[string]any
+	after  func() *Run[S]
 }
+
+// Keep hands to the run after the transition what [Once] computes under a name: what the
+// transition found out and no file says yet.
+func (c *Change[S]) Keep(name string, v any) { c.found[name] = v }
+
+// After is the run as it stands with the changes so far.
+func (c *Change[S]) After() *Run[S] { return c.after() }
 
 // commit is the plan of a transition, with all that the new state calls for.
 func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
@@ -37,6 +45,9 @@ func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
 	} else {
 		*c.head.Status = edge.To
 	}
+	if f.Always != nil {
+		f.Always(c)
+	}
 	c.take(t.on.Answer)
 	if t.move.Then != nil {
 		t.move.Then(c)
@@ -48,7 +59,12 @@ func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
 		b.Notes.Beside(b.Doc.Path, fmt.Sprintf("cannot go on: state.json would have %d bytes, more than the %d that anybody reads", len(body), layout.LimitState))
 		return engine.Plan{}
 	}
-	p := f.outputs(f.after(b.Run, st), true)
+	after := f.after(b.Run, st, c.found)
+	p := f.outputs(after, true)
+	if f.Actions != nil {
+		before, _ := f.Actions(b.v)
+		f.act(after, &p, func(a engine.Action) bool { return isNamed(before, a.ID) })
+	}
 	p.Writes = append(p.Writes, engine.Document{Path: b.Doc.Path, Kind: engine.KindState, Body: body, Over: b.Doc.Sum})
 	p.Lines = append(p.Lines, f.line(b.Run, *last, c.Revision, engine.Sum(body)))
 	p.Transitions = []engine.Transition{{Edge: edge, Subject: t.subject(f), Cause: last.Cause, Actor: last.Actor, Reason: last.Reason}}
@@ -77,9 +93,9 @@ func (t taken[S, V]) subject(f *Family[S, V]) string {
 func (f *Family[S, V]) change(b *bound[S, V], st *S, t taken[S, V]) *Change[S] {
 	c := &Change[S]{
 		State: st, Now: f.Stamp(b.Snap.Now), before: b.Run, head: f.Format.Head(st), actor: cmp.Or(t.move.Actor, "placet"),
-		cause:   map[string]engine.Digest{},
-		preview: func(st S) *Run[S] { return f.after(b.Run, st).Run },
+		cause: map[string]engine.Digest{},
 	}
+	c.after = func() *Run[S] { return f.after(b.Run, *st, c.found).Run }
 	for _, d := range t.move.Causes {
 		c.cause[f.Cause(b.Snap.Rel(d.Path))] = d.Sum
 	}
@@ -122,7 +138,7 @@ func (c *Change[S]) Ask(q Request) *Request {
 	asked := &q
 	asked.Revision, asked.OpenedAt, asked.Status = c.Revision, c.Now, Open
 	*c.head.Requests = append(*c.head.Requests, asked)
-	after := c.preview(*c.State)
+	after := c.After()
 	body := after.requestJSON(asked)
 	earlier := *asked
 	if again, ok := c.before.Folder(asked.ID).Reissued(func(at, deadline string) []byte {
@@ -134,6 +150,9 @@ func (c *Change[S]) Ask(q Request) *Request {
 	asked.Digest = Text(engine.Sum(body))
 	return asked
 }
+
+// Requests are those of the state after the transition.
+func (c *Change[S]) Requests() []*Request { return *c.head.Requests }
 
 // Close closes an open request without an answer.
 func (c *Change[S]) Close(q *Request, result, reason string) {

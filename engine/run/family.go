@@ -49,6 +49,15 @@ type Family[S, V any] struct {
 	// Undecidable reports whether something cannot be told now that would come before
 	// every rule, such as a stop.json that is still being written. nil: never.
 	Undecidable func(V) bool
+	// BadSettings reports whether settings of others that the run reads cannot be used,
+	// and which notes are about them. Then nothing moves, and other notes stay as they
+	// are. nil: there are none.
+	BadSettings func(V) (notes []string, bad bool)
+	// Always changes what every transition changes, the status being set. nil: nothing.
+	Always func(*Change[S])
+	// Actions are the commands that the state names, and those of them whose end is
+	// awaited and not there. nil: the outputs plan all actions.
+	Actions func(V) (named, due []engine.Action)
 	// Notes looks at whatever else notes are about, whatever a rule came first. It is
 	// called while nothing moves.
 	Notes func(V)

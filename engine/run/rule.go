@@ -108,7 +108,7 @@ type taken[S, V any] struct {
 // first finds the rule that applies now. An answer whose receipt is durable while its
 // transition is not comes before all others.
 func (f *Family[S, V]) first(b *bound[S, V]) (t taken[S, V], ok bool) {
-	if b.unsureReceipt() || f.Undecidable != nil && f.Undecidable(b.v) {
+	if _, bad := f.badSettings(b); bad || b.unsureReceipt() || f.Undecidable != nil && f.Undecidable(b.v) {
 		return t, false
 	}
 	if t, ok = f.replayed(b); ok {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"placet/engine"
@@ -63,8 +64,10 @@ func (f *Family[S, V]) open(s engine.Snapshot) *bound[S, V] {
 }
 
 // after is the run as it stands once a transition is fact, in the same snapshot.
-func (f *Family[S, V]) after(before *Run[S], st S) *bound[S, V] {
+// found is what the transition found out; see [Change.Keep].
+func (f *Family[S, V]) after(before *Run[S], st S, found map[string]any) *bound[S, V] {
 	r := f.newRun(before.Snap, before.Folders)
+	maps.Copy(r.memo, found)
 	r.State, r.Begun, r.Doc = st, true, before.Doc
 	r.Seq = *f.Format.Head(&st).Revision
 	return f.bind(r)
@@ -103,11 +106,14 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 		f.missing(r)
 		return
 	}
-	r.Record = r.Reader.State(r.Doc, f.Anew, func(body []byte) (int, string, error) {
-		st, err := f.Format.Decode(stateFile, body)
+	r.Record = r.Reader.State(r.Doc, f.Anew, func([]byte) (int, string, error) {
+		read, err := engine.Parse(r.Doc, func(_ string, body []byte) (S, error) { return f.Format.Decode(stateFile, body) })
 		if err != nil {
 			return 0, "", err
 		}
+		st := *read // others read the same content: nothing that it points to is changed
+		requests := f.Format.Head(&st).Requests
+		*requests = slices.Clip(*requests)
 		unfit := f.Format.Unfit(r, st)
 		if unfit == "" {
 			r.State, r.Begun = st, true

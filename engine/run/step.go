@@ -1,6 +1,7 @@
 package run
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,45 +55,67 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 	return p, false
 }
 
-// rest adds what is due while nothing is written: notes, and the end of actions that
-// nobody wants any more.
+// rest adds what is due while nothing is written: notes, commands under way, and the end
+// of actions that nobody wants any more.
 func (f *Family[S, V]) rest(b *bound[S, V], p *engine.Plan) {
 	if b.Problem != "" && !b.Torn {
 		b.Notes.Beside(b.Doc.Path, b.Problem)
 	}
-	if b.Begun && b.Usable() {
+	about, bad := f.badSettings(b)
+	if b.Begun && b.Usable() && !bad {
 		f.judgeAll(b)
-		p.Ends = f.unwanted(b, p.Actions)
+		f.act(b, p, func(engine.Action) bool { return true })
 	}
-	b.Notes.Plan(b.Snap, p, func(string) bool { return b.Held || b.Torn })
+	b.Notes.Plan(b.Snap, p, func(note string) bool { return b.Held || b.Torn || bad && !slices.Contains(about, note) })
+}
+
+// badSettings reports whether settings of others that the run reads cannot be used, and
+// the notes about them.
+func (f *Family[S, V]) badSettings(b *bound[S, V]) (about []string, bad bool) {
+	if f.BadSettings == nil || !b.Usable() {
+		return nil, false
+	}
+	return f.BadSettings(b.v)
 }
 
 // judgeAll judges whatever notes are about, whichever rule came first.
 func (f *Family[S, V]) judgeAll(b *bound[S, V]) {
-	for _, q := range b.open() {
-		b.Answer(q)
+	if !f.Final(b.status()) {
+		for _, q := range b.open() {
+			b.Answer(q)
+		}
 	}
 	f.Notes(b.v)
 	b.noteClosed()
 }
 
-// unwanted are the run's actions, under way or ended, that the state names no longer.
-func (f *Family[S, V]) unwanted(b *bound[S, V], wanted []engine.Action) []string {
-	var ids []string
-	add := func(id string) {
-		named := slices.ContainsFunc(wanted, func(a engine.Action) bool { return a.ID == id })
-		if strings.HasPrefix(id, b.Actions()) && !named && (f.Keeps == nil || !f.Keeps(b.v, id)) && !slices.Contains(ids, id) {
-			ids = append(ids, id)
+// act adds to a plan the commands that the state names and whose end is not there, and
+// ends those that it does not name. wasRecorded says which were recorded before.
+func (f *Family[S, V]) act(b *bound[S, V], p *engine.Plan, wasRecorded func(engine.Action) bool) {
+	named := p.Actions
+	if f.Actions != nil {
+		var due []engine.Action
+		named, due = f.Actions(b.v)
+		for _, a := range due {
+			a.Recorded = wasRecorded(a)
+			p.Actions = append(p.Actions, a)
 		}
 	}
-	for id := range b.Snap.Facts.Alive {
-		add(id)
-	}
-	for id := range b.Snap.Facts.Ended {
-		add(id)
-	}
+	p.Ends = f.unwanted(b, named)
+}
+
+// unwanted are the run's actions, under way or ended, that the state names no longer.
+func (f *Family[S, V]) unwanted(b *bound[S, V], named []engine.Action) []string {
+	ids := slices.Concat(slices.Collect(maps.Keys(b.Snap.Facts.Alive)), slices.Collect(maps.Keys(b.Snap.Facts.Ended)))
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		return !strings.HasPrefix(id, b.Actions()) || isNamed(named, id) || f.Keeps != nil && f.Keeps(b.v, id)
+	})
 	slices.Sort(ids)
-	return ids
+	return slices.Compact(ids)
+}
+
+func isNamed(list []engine.Action, id string) bool {
+	return slices.ContainsFunc(list, func(a engine.Action) bool { return a.ID == id })
 }
 
 // Actions begins the ids of all actions of the run.

@@ -87,8 +87,11 @@ func (f *Family[S, V]) foresee(b *bound[S, V]) *foreseen {
 type Waiting struct {
 	// Writes are the files that the next pass writes without a transition.
 	Writes []string
-	a      *engine.Account
-	r      waited
+	// Subject is the part of the run that a rule is asked about, "" for the run, and
+	// Moving the one that the next pass moves.
+	Subject, Moving string
+	a               *engine.Account
+	r               waited
 }
 
 // waited is what [Waiting] asks of a run.
@@ -190,28 +193,53 @@ func (f *Family[S, V]) explain(b *bound[S, V], a *engine.Account, next *foreseen
 		w.Unblock(stateFile, "the state as it was")
 		return
 	}
-	switch {
-	case next != nil && next.move != nil && !b.Begun:
-		w.Pass("the next pass begins the %s: %s", f.Noun, next.move.Reason)
-	case next != nil && next.move != nil:
-		w.Pass("the next pass moves the %s %s → %s (%s): %s", f.Noun, next.move.From, next.move.To, next.move.Event, next.move.Reason)
-	default:
-		if next != nil {
-			w.Writes = next.writes
-		}
-		f.awaits(b, w)
-		a.Stands = a.Stands || !b.Begun && next == nil && b.Notes.Len() > 0
+	if next != nil {
+		w.Writes = next.writes
 	}
+	if next != nil && next.move != nil {
+		w.Pass("%s", f.moves(*next.move))
+		w.Moving = next.move.Subject
+	}
+	if w.Moving != "" || next == nil || next.move == nil {
+		f.awaits(b, w)
+	}
+	a.Stands = a.Stands || !b.Begun && next == nil && b.Notes.Len() > 0
 	f.Explain(b.v, w)
 }
 
-// awaits has the rules that leave the present status say what they wait for.
+// moves says what the next pass moves.
+func (f *Family[S, V]) moves(t engine.Transition) string {
+	switch what := cmp.Or(t.Subject, "the "+f.Noun); {
+	case t.From == "" && t.Subject == "":
+		return fmt.Sprintf("the next pass begins %s: %s", what, t.Reason)
+	case t.From == "":
+		return fmt.Sprintf("the next pass moves %s to %s (%s): %s", what, t.To, t.Event, t.Reason)
+	default:
+		return fmt.Sprintf("the next pass moves %s %s → %s (%s): %s", what, t.From, t.To, t.Event, t.Reason)
+	}
+}
+
+// awaits has the rules that leave the present statuses say what they wait for.
 func (f *Family[S, V]) awaits(b *bound[S, V], w *Waiting) {
-	for _, r := range slices.Concat(f.Rules...) {
-		if r.Awaits != nil && !f.isPart(r.Of) && slices.Contains(r.From, b.status()) {
-			r.Awaits(b.v, w)
+	all := slices.Concat(f.Rules...)
+	ask := func(of string, status engine.Status) {
+		for _, r := range all {
+			if r.Awaits != nil && r.Of == of && slices.Contains(r.From, status) {
+				r.Awaits(b.v, w)
+			}
 		}
 	}
+	ask(all[0].Of, b.status())
+	if f.Parts == nil || !b.Begun || f.Final(b.status()) {
+		return
+	}
+	for _, subject := range f.Parts.All(b.v) {
+		if subject != w.Moving {
+			w.Subject = subject
+			ask(f.Parts.Of, f.Parts.Status(b.v, subject))
+		}
+	}
+	w.Subject = ""
 }
 
 // asked are the open requests of a run that can be answered, oldest first.
