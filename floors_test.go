@@ -67,10 +67,7 @@ var floors = []floor{
 // all: on the kernel engine/run, and before a family is.
 var (
 	familyFiles = []string{"doc.go", "state.go", "rules.go", "outputs.go", "questions.go"}
-	earlier     = map[string][]string{
-		"engine/afl":   {"doc.go", "state.go", "edges.go", "step.go", "owed.go"},
-		"engine/faber": {"doc.go", "state.go", "edges.go", "step.go", "owed.go"},
-	}
+	earlier     = map[string][]string{"engine/faber": {"doc.go", "state.go", "edges.go", "step.go", "owed.go"}}
 )
 
 // modules says where a module of others may be imported.

@@ -3,7 +3,6 @@ package afl
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"placet/engine"
@@ -17,8 +16,8 @@ const workerTail = 16 << 10
 // worker. It begins with the session's key, by which its own are known again. An
 // action begins once in a process: a session that begins anew under its name has
 // actions of its own.
-func (r *reading) actionID(cp string, n, number int, kind string) string {
-	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%d\n%s", r.sessionID(), r.st.CreatedAt, cp, n, number, kind))
+func (r *session) actionID(cp string, n, number int, kind string) string {
+	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%d\n%s", r.sessionID(), r.State.CreatedAt, cp, n, number, kind))
 	return "afl/" + r.sessionID() + "/" + sum.Hex()[:16]
 }
 
@@ -30,76 +29,42 @@ const Worktrees = ".afl/worktrees"
 
 func worktree(id string) string { return Worktrees + "/" + id }
 
-// wanted are the commands that the state names, whether they have ended or not:
-// none of a session that is over, though its checkpoints may still name some.
-func (r *reading) wanted(st State) []engine.Action {
-	var list []engine.Action
-	if final(st.Status) {
-		return nil
+// actions are the commands that the state names, whether they have ended or not: none of a
+// session that is over, though its checkpoints may still name some. due are those whose
+// outcome is not there: of workers only while they are waited for. Without settings nobody
+// knows how they are to run.
+func (r *session) actions() (named, due []engine.Action) {
+	if final(r.State.Status) || r.cfgBad {
+		return nil, nil
 	}
 	for _, id := range r.order {
-		c := st.Checkpoints[id]
+		c := r.checkpoint(id)
 		if c == nil {
 			continue
 		}
 		if c.Worker != nil && c.Worker.Mode == modeCommand && !over(c.Status) {
-			list = append(list, r.workerAction(id, c))
+			a := r.workerAction(id, c)
+			if named = append(named, a); c.Status == InProgress && r.Snap.Doc(a.Outcome).Absent() {
+				due = append(due, a)
+			}
 		}
 		if c.Status == Validating && c.Run != nil && c.Run.Mode == modeCommand && r.defs[id] != nil {
-			list = append(list, r.validationAction(id, c))
+			a := r.validationAction(id, c)
+			if named = append(named, a); r.Snap.Doc(a.Outcome).Absent() {
+				due = append(due, a)
+			}
 		}
 	}
-	return list
+	return named, due
 }
 
-// actions are the commands that the state names and whose outcome is not there:
-// of workers only while they are waited for. Without settings nobody knows how
-// they are to run.
-func (r *reading) actions(st State) []engine.Action {
-	var list []engine.Action
-	if r.cfgBad {
-		return nil
-	}
-	for _, a := range r.wanted(st) {
-		if a.Command.Agent && st.Checkpoints[r.owner(a)].Status != InProgress {
-			continue
-		}
-		if r.Snap.Doc(a.Outcome).Absent() {
-			list = append(list, a)
-		}
-	}
-	return list
-}
-
-// owner is the checkpoint of an action.
-func (r *reading) owner(a engine.Action) string {
-	cp, _, _, _ := layout.AFLPlace(r.Snap.Rel(a.Outcome))
-	return cp
-}
-
-// unwanted are the session's commands under way that the state names no longer.
-func (r *reading) unwanted([]engine.Action) []string {
-	named := map[string]bool{}
-	for _, a := range r.wanted(r.st) {
-		named[a.ID] = true
-	}
-	var ids []string
-	for id := range r.Snap.Facts.Alive {
-		if strings.HasPrefix(id, "afl/"+r.sessionID()+"/") && !named[id] {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-func (r *reading) env(id string, c *Checkpoint) []string {
+func (r *session) env(id string, c *Checkpoint) []string {
 	return []string{
 		"AFL_SESSION=" + r.sessionID(), "AFL_CHECKPOINT=" + id, fmt.Sprintf("AFL_ITERATION=%d", c.Iteration),
 	}
 }
 
-func (r *reading) validationAction(id string, c *Checkpoint) engine.Action {
+func (r *session) validationAction(id string, c *Checkpoint) engine.Action {
 	d, run := r.defs[id], c.Run
 	shell := make([]any, len(r.cfg.Shell))
 	for i, s := range r.cfg.Shell {
@@ -121,7 +86,7 @@ func (r *reading) validationAction(id string, c *Checkpoint) engine.Action {
 	}
 }
 
-func (r *reading) workerAction(id string, c *Checkpoint) engine.Action {
+func (r *session) workerAction(id string, c *Checkpoint) engine.Action {
 	w, n := c.Worker, c.Iteration
 	return engine.Action{
 		ID:      r.actionID(id, n, w.Number, "worker"),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/reader"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -46,14 +47,17 @@ type attempt struct {
 // rel is the path of a file of the attempt, relative to the session's folder.
 func (t *attempt) rel(name string) string { return place(t.cp, t.n, name) }
 
-// held reports whether a file of the attempt may still be being written.
-func (t *attempt) held(name string) bool { return t.open[name] }
+// pending reports whether a file of the attempt may still be being written.
+func (t *attempt) pending(name string) bool { return t.open[name] }
 
-// unsettled reports whether anything that a worker hands in may be.
-func (t *attempt) unsettled() bool { return len(t.open) > 0 }
+// isPending reports whether anything that a worker hands in may be.
+func (t *attempt) isPending() bool { return len(t.open) > 0 }
+
+// attempt is the attempt in hand of a checkpoint.
+func (r *session) attempt(id string) *attempt { return r.try(id, r.checkpoint(id)) }
 
 // try reads the attempt in hand of a checkpoint, once per step.
-func (r *reading) try(id string, c *Checkpoint) *attempt {
+func (r *session) try(id string, c *Checkpoint) *attempt {
 	if t := r.tries[id]; t != nil {
 		return t
 	}
@@ -72,46 +76,39 @@ func (r *reading) try(id string, c *Checkpoint) *attempt {
 	return t
 }
 
-// news decodes a document that is news, and says so. Content that is not, is
-// not looked at.
-func (r *reading) news(t *attempt, rel string, seen []text, decode func(d engine.Document) bool) bool {
+// news decodes a document that is news; nil where it is none or cannot be used. Content
+// that is no news is not looked at.
+func news[T any](r *session, t *attempt, rel, schema string, seen []text) *T {
 	d := r.Snap.In(rel)
-	if d.Present() && known(seen, d.Sum) || d.Absent() {
-		return false
+	if d.Present() && known(seen, d.Sum) {
+		return nil
 	}
-	return r.watched(t, d, func() bool { return decode(d) })
+	return watched[T](r, t, d, schema)
 }
 
 // watched decodes a document and notes whether it may still be being written.
-func (r *reading) watched(t *attempt, d engine.Document, decode func() bool) bool {
-	held := r.Held
-	r.Held = false
-	ok := decode()
-	if r.Held {
+func watched[T any](r *session, t *attempt, d engine.Document, schema string) *T {
+	v, got := reader.Load[T](&r.Reader, d, schema)
+	if got == reader.Pending {
 		t.open[path.Base(d.Path)] = true
 	}
-	r.Held = r.Held || held
-	return ok
+	return v
 }
 
-func (r *reading) readWorker(t *attempt, c *Checkpoint) {
-	t.workerNews = r.news(t, t.rel("worker.json"), c.Seen.Worker, func(d engine.Document) bool {
-		if !r.Decode(d, "afl/worker", &t.worker) {
-			return false
-		}
-		t.workerSum = d.Sum
-		switch w := t.worker; {
-		case w.Checkpoint != "" && string(w.Checkpoint) != t.cp:
-			r.Bad(d, fmt.Sprintf("cannot use worker.json: /checkpoint: is %q, the folder is of %q", w.Checkpoint, t.cp))
-		case w.Iteration != nil && *w.Iteration != t.n:
-			r.Bad(d, fmt.Sprintf("cannot use worker.json: /iteration: is %d, the attempt is %d", *w.Iteration, t.n))
-		case w.Status == "question" && strings.TrimSpace(w.Question) == "":
-			r.Bad(d, "cannot use worker.json: /question: is empty: say what is asked")
-		default:
-			return true
-		}
-		return false
-	})
+func (r *session) readWorker(t *attempt, c *Checkpoint) {
+	d := r.Snap.In(t.rel("worker.json"))
+	w := news[WorkerReport](r, t, t.rel("worker.json"), "afl/worker", c.Seen.Worker)
+	switch {
+	case w == nil:
+	case w.Checkpoint != "" && string(w.Checkpoint) != t.cp:
+		r.Bad(d, fmt.Sprintf("cannot use worker.json: /checkpoint: is %q, the folder is of %q", w.Checkpoint, t.cp))
+	case w.Iteration != nil && *w.Iteration != t.n:
+		r.Bad(d, fmt.Sprintf("cannot use worker.json: /iteration: is %d, the attempt is %d", *w.Iteration, t.n))
+	case w.Status == "question" && strings.TrimSpace(w.Question) == "":
+		r.Bad(d, "cannot use worker.json: /question: is empty: say what is asked")
+	default:
+		t.workerNews, t.worker, t.workerSum = true, *w, d.Sum
+	}
 }
 
 // hookEvent reports whether a result's output is what upstream's hook stores
@@ -137,51 +134,49 @@ func hookEvent(output string) bool {
 	return event.Hook != nil || event.Tool != nil && event.Input != nil || event.Session != nil && event.Transcript != nil
 }
 
-func (r *reading) readResult(t *attempt, c *Checkpoint) {
+func (r *session) readResult(t *attempt, c *Checkpoint) {
 	command := r.defs[t.cp] != nil && r.byCommand(*r.defs[t.cp])
 	own := command && r.runnable(*r.defs[t.cp])
 	if c.Status == Validating && (command || c.Run != nil && c.Run.Mode == modeCommand) {
 		return // it has no say
 	}
-	t.resultNews = r.news(t, t.rel("result.json"), c.Seen.Result, func(d engine.Document) bool {
-		if !r.Decode(d, "afl/result", &t.result) {
-			return false
-		}
-		t.resultSum = d.Sum
-		switch {
-		case t.result.Iteration != t.n:
-			r.Bad(d, fmt.Sprintf("cannot use result.json: /iteration: is %d, the attempt is %d", t.result.Iteration, t.n))
-		case hookEvent(t.result.Output) && own:
-		case hookEvent(t.result.Output) && command:
-			r.Bad(d, "result.json cannot be used: the output is a hook event and exitCode is always 0; run `placet trust`")
-		case hookEvent(t.result.Output):
-			r.Bad(d, "result.json cannot be used: the output is a hook event and exitCode is always 0; write the real result")
-		default:
-			return true
-		}
-		return false
-	})
+	d := r.Snap.In(t.rel("result.json"))
+	result := news[Result](r, t, t.rel("result.json"), "afl/result", c.Seen.Result)
+	if result == nil {
+		return
+	}
+	t.result, t.resultSum = *result, d.Sum
+	switch {
+	case result.Iteration != t.n:
+		r.Bad(d, fmt.Sprintf("cannot use result.json: /iteration: is %d, the attempt is %d", result.Iteration, t.n))
+	case hookEvent(result.Output) && own:
+	case hookEvent(result.Output) && command:
+		r.Bad(d, "result.json cannot be used: the output is a hook event and exitCode is always 0; run `placet trust`")
+	case hookEvent(result.Output):
+		r.Bad(d, "result.json cannot be used: the output is a hook event and exitCode is always 0; write the real result")
+	default:
+		t.resultNews = true
+	}
 }
 
 // longestQuestion is how much of a question is kept, in bytes.
 const longestQuestion = 8 << 10
 
-func (r *reading) readQuestion(t *attempt, c *Checkpoint) {
-	var q struct {
+func (r *session) readQuestion(t *attempt, c *Checkpoint) {
+	type pendingQuestion struct {
 		Checkpoint string `json:"checkpoint"`
 		Question   string `json:"question"`
 	}
-	t.questionNews = r.news(t, "delegations/"+t.cp+"/pending-question.json", c.Seen.Question, func(d engine.Document) bool {
-		if !r.Decode(d, "afl/pending-question", &q) {
-			return false
-		}
-		if q.Checkpoint != t.cp {
-			r.Bad(d, fmt.Sprintf("cannot use pending-question.json: /checkpoint: is %q, the folder is of %q", q.Checkpoint, t.cp))
-			return false
-		}
-		t.questionText, t.questionSum = asked(q.Question), d.Sum
-		return true
-	})
+	rel := "delegations/" + t.cp + "/pending-question.json"
+	d := r.Snap.In(rel)
+	q := news[pendingQuestion](r, t, rel, "afl/pending-question", c.Seen.Question)
+	switch {
+	case q == nil:
+	case q.Checkpoint != t.cp:
+		r.Bad(d, fmt.Sprintf("cannot use pending-question.json: /checkpoint: is %q, the folder is of %q", q.Checkpoint, t.cp))
+	default:
+		t.questionNews, t.questionText, t.questionSum = true, asked(q.Question), d.Sum
+	}
 }
 
 // asked is the text of a hook's question: those of the event, if it is one.
@@ -211,7 +206,7 @@ func asked(s string) string {
 	return templates.Cut(s, longestQuestion)
 }
 
-func (r *reading) readWorkerRun(t *attempt, c *Checkpoint) {
+func (r *session) readWorkerRun(t *attempt, c *Checkpoint) {
 	if c.Worker == nil || c.Worker.Mode != modeCommand {
 		return
 	}
@@ -228,7 +223,7 @@ func (r *reading) readWorkerRun(t *attempt, c *Checkpoint) {
 	t.workerRun, t.workerRunSum = &run, d.Sum
 }
 
-func (r *reading) readValidation(t *attempt, c *Checkpoint) {
+func (r *session) readValidation(t *attempt, c *Checkpoint) {
 	if c.Run.Mode != modeCommand {
 		return
 	}
@@ -249,27 +244,35 @@ func (r *reading) readValidation(t *attempt, c *Checkpoint) {
 	t.validation, t.validationSum = &v, d.Sum
 }
 
-// analysed says what analysis.json is about: the document judged now.
-func (r *reading) readAnalysis(t *attempt, c *Checkpoint) {
+// readAnalysis reads an analysis of what is judged now.
+func (r *session) readAnalysis(t *attempt, c *Checkpoint) {
 	d := r.Snap.In(t.rel("analysis.json"))
-	var a Analysis
-	if !r.watched(t, d, func() bool { return r.Decode(d, "afl/analysis", &a) }) {
-		return
-	}
-	of := t.validationSum
-	if c.Run.Mode == modeResult {
-		of = t.resultSum
-	}
+	a := watched[Analysis](r, t, d, "afl/analysis")
+	of := t.judgedSum(c.Run.Mode)
 	switch {
-	case a.Of == "" && c.Run.Number == 1, a.Of != "" && string(a.Of) == string(of):
-		t.analysis = &a
+	case a == nil:
+	case a.isOf(of, c.Run.Number):
+		t.analysis = a
 	case of != "":
 		r.Bad(d, fmt.Sprintf("analysis.json is stale: it is of %s; the run judged now is %d, /of must be %q", orWord(string(a.Of), "run 1"), c.Run.Number, of))
 	}
 }
 
+// judgedSum is the digest of the document that is judged.
+func (t *attempt) judgedSum(mode string) engine.Digest {
+	if mode == modeResult {
+		return t.resultSum
+	}
+	return t.validationSum
+}
+
+// isOf reports whether an analysis is about a judged document of a run.
+func (a *Analysis) isOf(sum engine.Digest, run int) bool {
+	return a.Of == "" && run == 1 || a.Of != "" && string(a.Of) == string(sum)
+}
+
 // changedFiles are the files that the worker says it changed.
-func (r *reading) changedFiles(id string, n int) []string {
+func (r *session) changedFiles(id string, n int) []string {
 	var w WorkerReport
 	d := r.Snap.In(place(id, n, "worker.json"))
 	if !d.Present() || schemas.Decode("afl/worker", "worker.json", d.Body, &w) != nil {
@@ -279,7 +282,7 @@ func (r *reading) changedFiles(id string, n int) []string {
 }
 
 // lastIteration is the highest number among the attempts that lie there.
-func (r *reading) lastIteration(id string) int {
+func (r *session) lastIteration(id string) int {
 	last := 0
 	for _, d := range r.Snap.Under("delegations/" + id + "/iterations") {
 		if _, n, _, ok := layout.AFLPlace(r.Snap.Rel(d.Path)); ok && !d.Absent() {
@@ -294,7 +297,7 @@ var finishedWords = []string{"completed", "checkpoint_passed"}
 
 // finishedBefore reports whether the checkpoint's status.json says that it has
 // passed already.
-func (r *reading) finishedBefore(id string) (bool, map[string]engine.Digest) {
+func (r *session) finishedBefore(id string) (bool, []engine.Document) {
 	rel := "delegations/" + id + "/status.json"
 	var st struct {
 		Status string `json:"status"`
@@ -303,5 +306,5 @@ func (r *reading) finishedBefore(id string) (bool, map[string]engine.Digest) {
 	if !d.Present() || schemas.Decode("", rel, d.Body, &st) != nil {
 		return false, nil
 	}
-	return slices.Contains(finishedWords, st.Status), r.causeOf(rel, d.Sum)
+	return slices.Contains(finishedWords, st.Status), []engine.Document{d}
 }

@@ -142,7 +142,7 @@ type specs struct {
 	// approvedAt and approvedBy are V1's stamp.
 	approvedAt, approvedBy string
 	// causes are the files that the specs come from.
-	causes   map[string]engine.Digest
+	causes   []engine.Document
 	strays   []stray // of V1's file as a whole
 	findings []finding
 }
@@ -157,7 +157,7 @@ func (s specs) definitions() []Definition {
 }
 
 // readSpecs reads the checkpoints: V1, or V2 where V1 is absent.
-func (r *reading) readSpecs() specs {
+func (r *session) readSpecs() specs {
 	v2 := r.v2Files()
 	d := r.Snap.In(specsYAML)
 	var s specs
@@ -170,7 +170,7 @@ func (r *reading) readSpecs() specs {
 	if s.readable {
 		s.digest = specsDigest(s.definitions(), s.pre)
 		if s.layout == layoutV2 {
-			s.causes = map[string]engine.Digest{"checkpoints/": s.digest}
+			s.causes = []engine.Document{{Path: r.Path("") + "/checkpoints/", Sum: s.digest}}
 		}
 		s.findings = r.findings(s)
 	}
@@ -181,7 +181,7 @@ func (r *reading) readSpecs() specs {
 const mostCheckpoints = 500
 
 // v2Files are the files of V2's layout.
-func (r *reading) v2Files() []engine.Document {
+func (r *session) v2Files() []engine.Document {
 	var files []engine.Document
 	for _, d := range r.Snap.Under("checkpoints") {
 		if d.Kind == layout.AFLCheckpoint && !d.Absent() {
@@ -191,11 +191,11 @@ func (r *reading) v2Files() []engine.Document {
 	return files
 }
 
-func (r *reading) readV1(d engine.Document) specs {
-	s := specs{layout: layoutV1, causes: map[string]engine.Digest{specsYAML: d.Sum}}
-	var f specsFile
+func (r *session) readV1(d engine.Document) specs {
+	s := specs{layout: layoutV1, causes: []engine.Document{d}}
+	f := &specsFile{}
 	s.readable = r.Read(d, func() (err error) {
-		f, err = decodeSpecs(d)
+		f, err = engine.Parse(d, decodeSpecs)
 		return err
 	})
 	s.session, s.approvedBy, s.strays = string(f.Session), string(f.ApprovedBy), f.strays
@@ -217,22 +217,16 @@ func (r *reading) readV1(d engine.Document) specs {
 	return s
 }
 
-// decodeSpecs reads V1's file. What it returns is shared.
-func decodeSpecs(d engine.Document) (f specsFile, err error) {
-	key := keyOf(d.Body)
-	if known, ok := knownSpecs.get(key); ok {
-		return known, nil
-	}
+// decodeSpecs reads V1's file.
+func decodeSpecs(_ string, body []byte) (f specsFile, err error) {
 	var whole schemas.Raw
-	if err = schemas.DecodeYAML("afl/checkpoints", specsYAML, d.Body, &whole, schemas.CheckpointsYAML); err == nil {
-		err = schemas.Decode("", specsYAML, whole, &f)
-	}
-	if err != nil {
+	if err = schemas.DecodeYAML("afl/checkpoints", specsYAML, body, &whole, schemas.CheckpointsYAML); err != nil {
 		return f, err
 	}
-	f.findStrays(whole)
-	knownSpecs.put(key, f, len(d.Body))
-	return f, nil
+	if err = schemas.Decode("", specsYAML, whole, &f); err == nil {
+		f.findStrays(whole)
+	}
+	return f, err
 }
 
 // findStrays notes the keys of V1's file that nobody reads.
@@ -250,7 +244,7 @@ func (f *specsFile) findStrays(whole schemas.Raw) {
 	}
 }
 
-func (r *reading) readV2(files []engine.Document) specs {
+func (r *session) readV2(files []engine.Document) specs {
 	s := specs{layout: layoutV2, readable: true}
 	if len(files) > mostCheckpoints {
 		r.Bad(files[mostCheckpoints], fmt.Sprintf("cannot read the checkpoints: there are %d: expected at most %d", len(files), mostCheckpoints))

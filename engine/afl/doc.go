@@ -34,12 +34,12 @@
 //	             └──skip──▶ aborted (final), as by a removed definition, an
 //	                        aborted dependency or an aborted session
 //
-// One edge is one commit; edges.go has the table, step.go the order in which
-// edges are looked for, session.go, starting.go, revalidate.go and following.go
-// their guards, owed.go what a state calls for. The family's own ideas: definitions.go and findings.go
-// (what a design says and what is wrong with it), judge.go and route.go (what
-// an attempt is worth and what becomes of it), attempt.go (what workers hand
-// in), requests.go (what a person is asked).
+// rules.go has the table and the guards of the session's rules, checkpoint.go those of its
+// checkpoints, outputs.go what a state calls for, questions.go what a person is asked;
+// package run does the rest. The family's own ideas: definitions.go and findings.go (what a
+// design says and what is wrong with it), judge.go and route.go (what an attempt is worth and
+// what becomes of it), attempt.go (what workers hand in), revalidate.go (what is validated
+// again).
 //
 // placet alone writes state.json. Nothing is believed because it lies there:
 // an attempt counts by what is news since it started, a command runs only once

@@ -306,7 +306,7 @@ var fixed = []string{"session_id", "checkpoint_id", "iteration", "route", "failu
 
 // escalationReport reads the report of a checkpoint's last escalation. One that is not
 // what placet wrote gets a note.
-func (r *reading) escalationReport(id string) (rep EscalationReport, ok bool) {
+func (r *session) escalationReport(id string) (rep EscalationReport, ok bool) {
 	d := r.Snap.In("delegations/" + id + "/escalation.json")
 	if !r.Decode(d, "afl/escalation", &rep) {
 		return rep, false

@@ -33,7 +33,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 	}{
 		"not begun": {func(t testing.TB) *world {
 			return approvedWorld(t, a)
-		}, []string{"nothing is recorded of this session yet", "status: the next pass (placet)"}, nil},
+		}, []string{"the next pass begins the session: found", "status: the next pass (placet)"}, nil},
 		"no checkpoints": {func(t testing.TB) *world {
 			w := newWorld(t)
 			w.Write("meta.json", `{}`)
@@ -60,7 +60,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.pass(time.Minute)
 			w.settle()
 			return w
-		}, []string{"designing cannot begin: E1 cycle: specs/checkpoints.yaml: cycle a → b → a", "checkpoints without these errors", "request approve-", "ticking reject and submit aborts the session"},
+		}, []string{"designing cannot begin: E1 cycle: specs/checkpoints.yaml: cycle a → b → a", "checkpoints without these errors", "request approve-", "ticking reject and submit: stops the session for good"},
 			[]string{"ticking approve ", "checkpointsApproved"}},
 		"changes asked for": {func(t testing.TB) *world {
 			w := newWorld(t)
@@ -146,14 +146,14 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.workerSays("a", map[string]any{"status": "question", "question": "which one?"})
 			w.settle()
 			return w
-		}, []string{"a waits in waiting_for_human for an answer to its worker's question: request question-", "ticking validate and submit has the attempt validated"}, nil},
+		}, []string{"a waits in waiting_for_human for an answer to its worker's question: request question-", "ticking validate and submit: validates the attempt as it is"}, nil},
 		"escalated": {func(t testing.TB) *world {
 			w := approvedWorld(t, a, cp{id: "c", after: []string{"a"}})
 			w.settle()
 			w.workerSays("a", map[string]any{"status": "failed", "failure_type": "ENV_ISSUE"})
 			w.settle()
 			return w
-		}, []string{"a waits in escalated for a decision: request escalation-", "ticking skip and submit aborts it and what depends on it", "c waits in pending for a (escalated)"}, nil},
+		}, []string{"a waits in escalated for a decision: request escalation-", "ticking skip and submit: gives up the checkpoint and what depends on it", "c waits in pending for a (escalated)"}, nil},
 		"another is escalated": {func(t testing.TB) *world {
 			w := approvedWorld(t, a, cp{id: "c"})
 			w.config(func(c *Config) { c.ParallelWorkers = ptr(1) })
@@ -185,7 +185,7 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			w.trust()
 			w.passOnce("a")
 			return w
-		}, []string{"review round 1 waits for an answer: request review-", "ticking accept and submit completes the session", "ticking reopen:a and submit has a worked on again"}, nil},
+		}, []string{"review round 1 waits for an answer: request review-", "ticking accept and submit: completes the session", "ticking reopen:a and submit: works on a again"}, nil},
 		"a review outside": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
 			w.config(func(c *Config) { c.Review = ptr("external") })

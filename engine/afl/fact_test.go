@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"placet/engine/gate"
 	"placet/layout"
 )
 
@@ -57,7 +58,7 @@ func TestAnAnswerWithItsReceiptIsCarriedOutFirst(t *testing.T) {
 			if diff := cmp.Diff(test.want, w.settle()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if q := w.state().Requests[id]; q.Status != accepted || q.AnsweredBy != "jmcwilliam" {
+			if q := w.request(id); q.Status != gate.Accepted || q.By.User != "jmcwilliam" {
 				t.Errorf("%+v", q)
 			}
 			if after := w.Read("requests/" + id + "/receipt.json"); after != before {

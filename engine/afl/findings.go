@@ -35,7 +35,7 @@ func (f finding) line() string {
 }
 
 // findings judges a design; E findings first, each in file order.
-func (r *reading) findings(s specs) []finding {
+func (r *session) findings(s specs) []finding {
 	var list []finding
 	add := func(id, name string, e entry, text, suggestion string) {
 		list = append(list, finding{id, name, e.file, e.place, text, suggestion})
@@ -83,7 +83,7 @@ func (r *reading) findings(s specs) []finding {
 
 type adder func(id, name string, e entry, text, suggestion string)
 
-func (r *reading) graphFindings(s specs, whole entry, add adder) {
+func (r *session) graphFindings(s specs, whole entry, add adder) {
 	nodes := nodesOf(s.definitions())
 	if cycle := graph.Cycle(nodes); cycle != nil {
 		if s.layout == layoutV2 { // a folder has no note
@@ -116,7 +116,7 @@ func nodesOf(defs []Definition) []graph.Node {
 	return nodes
 }
 
-func (r *reading) entryErrors(s specs, e entry, add adder) {
+func (r *session) entryErrors(s specs, e entry, add adder) {
 	id := e.def.ID
 	if e.badID || s.layout == layoutV2 && !layout.IsAFLCheckpoint(id) {
 		add("E4", "bad_id", e, fmt.Sprintf("the id %q cannot be used", id), "use letters, digits, dots, dashes and underscores, at most 64, beginning with a letter or digit")
@@ -137,8 +137,8 @@ func (r *reading) entryErrors(s specs, e entry, add adder) {
 
 // spent reports whether a definition takes an id that a checkpoint was aborted
 // with.
-func (r *reading) spent(d Definition) bool {
-	c := r.st.Checkpoints[d.ID]
+func (r *session) spent(d Definition) bool {
+	c := r.State.Checkpoints[d.ID]
 	for _, look := range gate.Looks(d.ID) {
 		if others := r.foldedIDs()[look]; others > 1 || others == 1 && c == nil {
 			return true // an answer could not tell the two apart
@@ -149,10 +149,10 @@ func (r *reading) spent(d Definition) bool {
 
 // foldedIDs counts the checkpoints of the state by what an answer can tell of
 // their ids.
-func (r *reading) foldedIDs() map[string]int {
+func (r *session) foldedIDs() map[string]int {
 	if r.folded == nil {
 		r.folded = map[string]int{}
-		for id := range r.st.Checkpoints {
+		for id := range r.State.Checkpoints {
 			for _, look := range gate.Looks(id) {
 				r.folded[look]++
 			}
@@ -182,7 +182,7 @@ func entryWarnings(e entry, add adder) {
 }
 
 // findingNotes says beside the files why their checkpoints cannot be approved.
-func (r *reading) findingNotes() {
+func (r *session) findingNotes() {
 	for _, f := range r.specs.findings {
 		if !f.blocks() {
 			continue

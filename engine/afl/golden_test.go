@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/engine/testoutput"
 )
 
@@ -143,13 +145,13 @@ func couponSession(lang string) State {
 				History:   []Judged{{Iteration: 1, Run: 1, Result: passed, Route: routePass, Timestamp: "2026-01-19T10:55:45.900Z"}}},
 			"coupon-cache": {Status: Aborted, AbortedBecause: becauseRemoved, MaxIterations: 5},
 		},
-		Requests: map[string]*Request{
-			"approve-0123456789ab":    {Type: "specs_approval", Revision: 3, OpenedAt: "2026-01-19T10:20:00.000Z", Status: accepted, Option: "approve", AnsweredBy: "min"},
-			"escalation-0123456789ab": {Type: typeEscalation, Checkpoint: "coupon-service", Revision: 9, OpenedAt: "2026-01-19T10:41:00.000Z", Status: accepted, Option: "skip_forced", Comment: "No docker here.\nGo on.", AnsweredBy: "min"},
-			"question-0123456789ab":   {Type: "clarification", Checkpoint: "coupon-api", Revision: 20, OpenedAt: "2026-01-19T10:55:10.000Z", Status: superseded},
-			"review-0123456789ab":     {Type: "implementation_review", Revision: 30, OpenedAt: "2026-01-19T11:00:00.000Z", Status: accepted, Option: "accept", Selected: []string{"accept"}, AnsweredBy: "ha"},
+		Requests: []*run.Request{
+			{ID: "approve-0123456789ab", Type: "specs_approval", Revision: 3, OpenedAt: "2026-01-19T10:20:00.000Z", Status: gate.Accepted, Response: "approve", By: &run.By{User: "min"}},
+			{ID: "escalation-0123456789ab", Type: typeEscalation, Subject: "coupon-service", Revision: 9, OpenedAt: "2026-01-19T10:41:00.000Z", Status: gate.Accepted, Response: "skip_forced", Comment: "No docker here.\nGo on.", By: &run.By{User: "min"}},
+			{ID: "question-0123456789ab", Type: "clarification", Subject: "coupon-api", Revision: 20, OpenedAt: "2026-01-19T10:55:10.000Z", Status: gate.Superseded},
+			{ID: "review-0123456789ab", Type: "implementation_review", Revision: 30, OpenedAt: "2026-01-19T11:00:00.000Z", Status: gate.Accepted, Response: "accept", Selected: []string{"accept"}, By: &run.By{User: "ha"}},
 		},
-		Review: &Review{Round: 1, Mode: "person", Status: accepted, Notes: []Note{
+		Review: &Review{Round: 1, Mode: "person", Status: gate.Accepted, Notes: []Note{
 			{Checkpoint: "coupon-api", Severity: "non_blocking", Text: "Name the limit\nsrc/api.ts:3"}, {Text: "Well done."},
 		}},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"placet/engine/run"
 	"placet/engine/testoutput"
 )
 
@@ -32,7 +33,7 @@ func everyDocument(lang, s string) map[string]string {
 	alike.PatternAfter = 9
 	st := couponSession(lang)
 	for _, q := range st.Requests {
-		q.Comment, q.AnsweredBy, q.Selected = text(s), text(s), []string{s}
+		q.Comment, q.By, q.Selected = text(s), &run.By{User: s}, []string{s}
 	}
 	st.Checkpoints["coupon-service"].Escalation.Reason = s
 	st.Review.Notes = []Note{{Checkpoint: "coupon-api", Severity: text(s), Text: s}}

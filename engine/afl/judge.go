@@ -5,29 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"placet/engine"
+	"placet/engine/run"
 	"placet/engine/testoutput"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
 )
 
-// verdictKey names a judgement.
-type verdictKey struct {
-	cp     string
-	n, run int
-}
-
-// keep remembers a judgement for the documents of the same commit.
-func (r *reading) keep(id string, v Verdict) {
-	if r.verdicts == nil {
-		r.verdicts = map[verdictKey]Verdict{}
-	}
-	r.verdicts[verdictKey{id, v.Iteration, v.Run}] = v
-}
-
 // input is what the classifier looks at.
-func (r *reading) input(id string, n int, words string, timedOut bool, exit *int) testoutput.Input {
+func (r *session) input(id string, n int, words string, timedOut bool, exit *int) testoutput.Input {
 	changed := r.changedFiles(id, n)
 	own := append([]string{id}, changed...)
 	if d := r.defs[id]; d != nil {
@@ -43,7 +29,7 @@ func (v *Verdict) classified(f testoutput.Finding) {
 }
 
 // judgeValidation judges the run of a command.
-func (r *reading) judgeValidation(id string, c *Checkpoint, t *attempt) Verdict {
+func (r *session) judgeValidation(id string, c *Checkpoint, t *attempt) Verdict {
 	d, o := r.defs[id], t.validation
 	v := Verdict{
 		Iteration: t.n, Run: c.Run.Number, Source: fromValidation, SourceDigest: text(t.validationSum),
@@ -67,14 +53,14 @@ func (r *reading) judgeValidation(id string, c *Checkpoint, t *attempt) Verdict 
 }
 
 // judgeLost judges a run of which a person says that it failed.
-func (r *reading) judgeLost(id string, c *Checkpoint, t *attempt) Verdict {
+func (r *session) judgeLost(id string, c *Checkpoint, t *attempt) Verdict {
 	v := Verdict{Iteration: t.n, Run: c.Run.Number, Source: fromValidation, SourceDigest: text(t.validationSum)}
 	v.classified(testoutput.Finding{Type: testoutput.EnvIssue})
 	return v.failedBy([]string{"the validation was lost"}).routed(r, c)
 }
 
 // judgeResult judges what an outside validator says.
-func (r *reading) judgeResult(id string, c *Checkpoint, t *attempt) Verdict {
+func (r *session) judgeResult(id string, c *Checkpoint, t *attempt) Verdict {
 	d, o := r.defs[id], t.result
 	exit := o.ExitCode
 	v := Verdict{
@@ -95,7 +81,7 @@ func (r *reading) judgeResult(id string, c *Checkpoint, t *attempt) Verdict {
 }
 
 // judgeReport judges an attempt that its worker gave up.
-func (r *reading) judgeReport(id string, c *Checkpoint, t *attempt) Verdict {
+func (r *session) judgeReport(id string, c *Checkpoint, t *attempt) Verdict {
 	one := 1
 	v := Verdict{Iteration: t.n, Run: nextRun(c, 0), Source: fromWorker, SourceDigest: text(t.workerSum)}
 	v.classified(testoutput.Classify(r.input(id, t.n, t.worker.Message, false, &one)))
@@ -110,7 +96,7 @@ const gaveUp = "the worker gave the attempt up"
 
 // judgeWorkerRun judges an attempt whose worker command ended badly, or of
 // which a person says so.
-func (r *reading) judgeWorkerRun(id string, c *Checkpoint, t *attempt, typ testoutput.Type) Verdict {
+func (r *session) judgeWorkerRun(id string, c *Checkpoint, t *attempt, typ testoutput.Type) Verdict {
 	v := Verdict{Iteration: t.n, Run: nextRun(c, 0), Source: fromWorker, TimedOut: typ == testoutput.Timeout}
 	criterion := "the worker command did not end"
 	if run := t.workerRun; run != nil {
@@ -189,7 +175,7 @@ func bounded(words []string) []string {
 }
 
 // duration is how long the judged run took.
-func (r *reading) duration(id string, v Verdict) int64 {
+func (r *session) duration(id string, v Verdict) int64 {
 	if t := r.tries[id]; t != nil && v.Source == fromValidation && t.validation != nil {
 		return t.validation.DurationMS
 	}
@@ -201,36 +187,33 @@ func verdictDoc(id string, n, run int) string { return place(id, n, numbered("ve
 
 // verdictOf finds a judgement again: in the commit under way, on disk, or by
 // judging once more what was judged.
-func (r *reading) verdictOf(id string, h Judged) (v Verdict, ok bool) {
-	if v, ok = r.verdicts[verdictKey{id, h.Iteration, h.Run}]; ok {
-		return v, true
-	}
-	d := r.Snap.In(verdictDoc(id, h.Iteration, h.Run))
-	if d.Present() && schemas.Decode("afl/verdict", "verdict.json", d.Body, &v) == nil {
-		return v, true
-	}
-	return r.judgeAgain(id, h), true
+func (r *session) verdictOf(id string, h Judged) Verdict {
+	return run.Once(r.Run, verdictDoc(id, h.Iteration, h.Run), func() (v Verdict) {
+		d := r.Snap.In(verdictDoc(id, h.Iteration, h.Run))
+		if d.Present() && schemas.Decode("afl/verdict", "verdict.json", d.Body, &v) == nil {
+			return v
+		}
+		return r.judgeAgain(id, h)
+	})
 }
 
 // judgeAgain makes a verdict again from what was judged, as far as it is still
 // there; what the history says stands.
-func (r *reading) judgeAgain(id string, h Judged) Verdict {
+func (r *session) judgeAgain(id string, h Judged) Verdict {
 	c := &Checkpoint{Iteration: h.Iteration, Epoch: h.Epoch, Run: &Run{Number: h.Run, Mode: modeCommand}, MaxIterations: h.Iteration + 1}
 	t := &attempt{cp: id, n: h.Iteration, open: map[string]bool{}}
 	v := Verdict{Iteration: h.Iteration, Run: h.Run, Source: h.Source, Passed: h.Result == passed}
-	quiet := *r
-	quiet.Notes = engine.Notes{}
 	switch h.Source {
 	case fromValidation:
 		d := r.Snap.In(place(id, h.Iteration, numbered("validation", h.Run)))
 		var o Validation
 		if r.defs[id] != nil && d.Present() && schemas.Decode("afl/validation", "validation.json", d.Body, &o) == nil {
 			t.validation, t.validationSum = &o, d.Sum
-			quiet.readAnalysis(t, c)
+			r.findAnalysis(t, c)
 			v = r.judgeValidation(id, c, t)
 		}
 	case fromWorker:
-		if again, ok := quiet.judgeWorkerAgain(id, c, t, h); ok {
+		if again, ok := r.judgeWorkerAgain(id, c, t, h); ok {
 			v = again
 		}
 	case fromResult:
@@ -238,7 +221,7 @@ func (r *reading) judgeAgain(id string, h Judged) Verdict {
 		if r.defs[id] != nil && d.Present() && schemas.Decode("afl/result", "result.json", d.Body, &t.result) == nil {
 			t.resultSum = d.Sum
 			c.Run.Mode = modeResult
-			quiet.readAnalysis(t, c)
+			r.findAnalysis(t, c)
 			v = r.judgeResult(id, c, t)
 		}
 	}
@@ -247,9 +230,19 @@ func (r *reading) judgeAgain(id string, h Judged) Verdict {
 	return v
 }
 
+// findAnalysis takes the analysis that a judgement of the past was made with, if it is
+// still there.
+func (r *session) findAnalysis(t *attempt, c *Checkpoint) {
+	var a Analysis
+	d := r.Snap.In(t.rel("analysis.json"))
+	if d.Present() && schemas.Decode("afl/analysis", "analysis.json", d.Body, &a) == nil && a.isOf(t.judgedSum(c.Run.Mode), c.Run.Number) {
+		t.analysis = &a
+	}
+}
+
 // judgeWorkerAgain makes the verdict on a worker again: of what lies with the
 // attempt, that which leads to the same judgement was judged.
-func (r *reading) judgeWorkerAgain(id string, c *Checkpoint, t *attempt, h Judged) (v Verdict, ok bool) {
+func (r *session) judgeWorkerAgain(id string, c *Checkpoint, t *attempt, h Judged) (v Verdict, ok bool) {
 	same := func() bool {
 		v.Run = h.Run
 		return v.Signature == h.Signature && v.FailureType == h.FailureType && slices.Equal(v.FailedCriteria, h.FailedCriteria)

@@ -36,7 +36,8 @@ func badInputCases() []enginetest.Case {
 // answersAgain answers otherwise what has been answered.
 func answersAgain() enginetest.Step {
 	return do("answer again", func(st State, put func(rel, body string)) {
-		for id := range st.Requests {
+		for _, q := range st.Requests {
+			id := q.ID
 			put("requests/"+id+"/response.json", jsonText(map[string]any{
 				"request_id": id, "response": "escalate", "provided_by": map[string]any{"user": "kim", "source": "cli"},
 			}))

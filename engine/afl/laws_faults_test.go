@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
+	"placet/engine/run"
 	"placet/internal/enginetest"
 )
 
@@ -45,15 +45,15 @@ func requestNames(t enginetest.Tree) *strings.Replacer {
 	if err != nil {
 		return strings.NewReplacer()
 	}
-	ids := slices.SortedFunc(maps.Keys(st.Requests), func(a, b string) int {
-		return cmp.Or(cmp.Compare(st.Requests[a].Revision, st.Requests[b].Revision), cmp.Compare(a, b))
+	all := slices.SortedFunc(slices.Values(st.Requests), func(a, b *run.Request) int {
+		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.ID, b.ID))
 	})
 	count := map[string]int{}
 	var pairs []string
-	for _, id := range ids {
-		name := st.Requests[id].Type + "-" + string(st.Requests[id].Checkpoint)
+	for _, q := range all {
+		name := q.Type + "-" + string(q.Subject)
 		count[name]++
-		pairs = append(pairs, id, fmt.Sprintf("%s-%d", name, count[name]))
+		pairs = append(pairs, q.ID, fmt.Sprintf("%s-%d", name, count[name]))
 	}
 	return strings.NewReplacer(pairs...)
 }

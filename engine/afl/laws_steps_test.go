@@ -3,12 +3,11 @@ package afl
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/internal/enginetest"
 )
 
@@ -134,9 +133,9 @@ func wants(wish string) enginetest.Step {
 
 // lawOpen is the id of the one open request of a type for a checkpoint.
 func lawOpen(st State, typ, cp string) string {
-	for _, id := range slices.Sorted(maps.Keys(st.Requests)) {
-		if q := st.Requests[id]; q.Status == open && q.Type == typ && string(q.Checkpoint) == cp {
-			return id
+	for _, q := range st.Requests {
+		if q.Status == run.Open && q.Type == typ && string(q.Subject) == cp {
+			return q.ID
 		}
 	}
 	panic(fmt.Sprintf("no request of type %s for %q is open", typ, cp))

@@ -1,6 +1,10 @@
 package afl
 
-import "testing"
+import (
+	"testing"
+
+	"placet/engine/run"
+)
 
 // Parallel gates have distinct ids and are answered singly, in any order
 // (LangGraph #6626, #4028; Argo #6666, #4910).
@@ -13,9 +17,10 @@ func TestParallelGatesAreAnsweredSinglyInAnyOrder(t *testing.T) {
 		}
 		w.settle()
 		ids := map[string]string{}
-		for id, q := range w.state().Requests {
-			if q.Status == open {
-				ids[string(q.Checkpoint)] = id
+		for _, q := range w.state().Requests {
+			id := q.ID
+			if q.Status == run.Open {
+				ids[string(q.Subject)] = id
 			}
 		}
 		if len(ids) != 2 || ids["a"] == ids["b"] {

@@ -9,12 +9,12 @@ import (
 )
 
 // parts are the checkpoints as show prints one of them.
-func (r *reading) parts() []engine.Part {
+func (r *session) parts() []engine.Part {
 	var list []engine.Part
-	for _, id := range displayOrder(r.st) {
+	for _, id := range displayOrder(r.State) {
 		list = append(list, r.part(id, r.checkpoint(id)))
 	}
-	if len(list) > 0 || r.st.Approved != nil {
+	if len(list) > 0 || r.State.Approved != nil {
 		return list
 	}
 	for _, d := range r.specs.definitions() {
@@ -23,7 +23,7 @@ func (r *reading) parts() []engine.Part {
 	return list
 }
 
-func (r *reading) part(id string, c *Checkpoint) engine.Part {
+func (r *session) part(id string, c *Checkpoint) engine.Part {
 	p := engine.Part{ID: id, Status: c.Status}
 	if d := r.defs[id]; d != nil {
 		p.Facts = definitionFacts(*d)
@@ -122,7 +122,7 @@ func unmarked(body []byte) string {
 
 // filesAt are the files of a checkpoint that are there: of the whole of it, and
 // of the attempt in hand.
-func (r *reading) filesAt(id string, c *Checkpoint) []string {
+func (r *session) filesAt(id string, c *Checkpoint) []string {
 	var list []string
 	dir := r.Path("delegations/" + id)
 	latest := r.Path(place(id, c.Iteration, "")) + "/"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"placet/engine/gate"
 )
 
 // requestsOnly carries out as much of the next plan as a crash leaves that comes
@@ -71,7 +72,7 @@ func TestNothingComesBeforeAnAnswerWithItsReceipt(t *testing.T) {
 			if taken := w.settle(); len(taken) == 0 || taken[0] != c.want {
 				t.Errorf("took %v, expected %s first", taken, c.want)
 			}
-			if q := w.state().Requests[id]; q.Status != accepted || q.Comment != "so" {
+			if q := w.request(id); q.Status != gate.Accepted || q.Comment != "so" {
 				t.Errorf("%+v", q)
 			}
 			if diff := cmp.Diff(before, w.Read("requests/"+id+"/receipt.json")); diff != "" {

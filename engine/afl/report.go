@@ -3,11 +3,12 @@ package afl
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/templates"
 )
 
@@ -57,15 +58,18 @@ func checkpointRow(id string, c Checkpoint) templates.AFLCheckpointRow {
 
 // requestRows are the requests in the order in which they were opened.
 func (st State) requestRows() []templates.AFLRequestRow {
-	ids := slices.SortedFunc(maps.Keys(st.Requests), func(a, b string) int {
-		return cmp.Or(cmp.Compare(st.Requests[a].Revision, st.Requests[b].Revision), cmp.Compare(a, b))
+	all := slices.SortedFunc(slices.Values(st.Requests), func(a, b *run.Request) int {
+		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.ID, b.ID))
 	})
 	var rows []templates.AFLRequestRow
-	for _, id := range ids {
-		r := st.Requests[id]
+	for _, q := range all {
+		by := ""
+		if q.By != nil {
+			by = q.By.User
+		}
 		rows = append(rows, templates.AFLRequestRow{
-			At: orDash(string(r.OpenedAt)), Type: r.Type, Checkpoint: orDash(string(r.Checkpoint)), Asked: st.asked(id),
-			Answer: r.outcome(), Comment: orDash(oneLine(string(r.Comment), shownSentence)), By: orDash(string(r.AnsweredBy)),
+			At: orDash(string(q.OpenedAt)), Type: q.Type, Checkpoint: orDash(string(q.Subject)), Asked: st.asked(q),
+			Answer: answerWords(q), Comment: orDash(oneLine(string(q.Comment), shownSentence)), By: orDash(by),
 		})
 	}
 	return rows
@@ -73,17 +77,16 @@ func (st State) requestRows() []templates.AFLRequestRow {
 
 // asked is why a checkpoint was escalated or what its worker asked, as far as
 // the state still says.
-func (st State) asked(request string) string {
-	r := st.Requests[request]
-	c := st.Checkpoints[string(r.Checkpoint)]
+func (st State) asked(r *run.Request) string {
+	c := st.Checkpoints[string(r.Subject)]
 	if c == nil {
 		return dash
 	}
-	if e := c.Escalation; e != nil && e.RequestID == request {
+	if e := c.Escalation; e != nil && e.RequestID == r.ID {
 		return orDash(oneLine(e.Reason, shownSentence))
 	}
 	for _, q := range c.Questions {
-		if q.RequestID == request {
+		if q.RequestID == r.ID {
 			return orDash(oneLine(q.Text, shownSentence))
 		}
 	}
@@ -96,14 +99,14 @@ func (st State) asked(request string) string {
 	return dash
 }
 
-// outcome is what was answered, else what became of the request.
-func (r Request) outcome() string {
-	if r.Status != accepted {
-		return r.Status
+// answerWords is what was answered, else what became of the request.
+func answerWords(q *run.Request) string {
+	if q.Status != gate.Accepted {
+		return q.Status
 	}
-	answers := r.Selected
-	if r.Option != "" && !slices.Contains(answers, string(r.Option)) {
-		answers = slices.Concat([]string{string(r.Option)}, answers)
+	answers := q.Selected
+	if q.Response != "" && !slices.Contains(answers, string(q.Response)) {
+		answers = slices.Concat([]string{string(q.Response)}, answers)
 	}
 	return joined(answers, ", ")
 }

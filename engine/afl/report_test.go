@@ -1,6 +1,8 @@
 package afl
 
 import (
+	"placet/engine/gate"
+	"placet/engine/run"
 	"strings"
 	"testing"
 )
@@ -14,10 +16,10 @@ func TestTheReportTellsOfEarlierEscalations(t *testing.T) {
 		Language: "en", SessionID: "s", Status: Aborted,
 		Checkpoints: map[string]*Checkpoint{"a": {Status: Aborted, Skip: skipPlain, History: []Judged{first},
 			Escalation: &Escalation{RequestID: "second", Reason: "ESCALATE_UNCLEAR: why?"}}},
-		Requests: map[string]*Request{
-			"second": {Type: typeEscalation, Checkpoint: "a", Revision: 9, OpenedAt: "2026-01-19T11:00:00.000Z", Status: accepted, Option: "skip"},
-			"first":  {Type: typeEscalation, Checkpoint: "a", Revision: 5, OpenedAt: first.Timestamp, Status: accepted, Option: "retry_more"},
-			"lost":   {Type: typeEscalation, Checkpoint: "b", Revision: 7, Status: cancelled},
+		Requests: []*run.Request{
+			{ID: "second", Type: typeEscalation, Subject: "a", Revision: 9, OpenedAt: "2026-01-19T11:00:00.000Z", Status: gate.Accepted, Response: "skip"},
+			{ID: "first", Type: typeEscalation, Subject: "a", Revision: 5, OpenedAt: first.Timestamp, Status: gate.Accepted, Response: "retry_more"},
+			{ID: "lost", Type: typeEscalation, Subject: "b", Revision: 7, Status: gate.Cancelled},
 		},
 	}
 	body := string(reportMD(st))

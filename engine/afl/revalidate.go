@@ -1,16 +1,14 @@
 package afl
 
 import (
-	"strings"
-
-	"placet/engine"
+	"placet/engine/run"
 )
 
 // bases says of the checkpoints that depend on a reopened one whether they stand on what
 // passed last. A checkpoint that a review reopens changes the base of what was built on
 // it: that is validated again, in the order of the dependencies, before the next round.
 type bases struct {
-	r        *reading
+	r        *session
 	reopened map[string]bool // by the round in hand
 	known    map[string]*base
 }
@@ -24,8 +22,12 @@ type base struct {
 
 // bases are those of the round in hand; nil while no round has reopened anything. One
 // that became void since the design changed has reopened what it named all the same.
-func (r *reading) bases() *bases {
-	v := r.st.Review
+func (r *session) bases() *bases {
+	return run.Once(r.Run, "bases", r.readBases)
+}
+
+func (r *session) readBases() *bases {
+	v := r.State.Review
 	if v == nil || v.Status != reopened && v.Status != void {
 		return nil
 	}
@@ -76,41 +78,23 @@ func (b *bases) awaited(id string) (deps []string, again bool) {
 	return deps, this.stale || len(deps) > 0
 }
 
-// revalidates has a completed checkpoint validated again once all that it depends on has
-// ended anew: the same attempt, as after the answer env_fixed.
-func (r *reading) revalidates(running int) (p engine.Plan, ok bool) {
+// explainRevalidation says what completed checkpoints wait for before they are validated
+// again.
+func (r *session) explainRevalidation(w *run.Waiting) {
 	b := r.bases()
-	if b == nil || running >= r.cfg.Workers {
-		return p, false
-	}
-	for _, id := range r.order {
-		if deps, again := b.awaited(id); !again || len(deps) > 0 {
-			continue
-		}
-		m := r.checkpointMove(id, revalidate, Validating, "what it depends on was worked on anew", nil)
-		m.c.MaxIterations, m.c.Epoch, m.c.FinishedAt = m.c.Iteration+r.cfg.MaxIterations, m.c.Epoch+1, ""
-		m.run()
-		return m.plan(), true
-	}
-	return p, false
-}
-
-// revalidated says what completed checkpoints wait for before they are validated again.
-func (x explaining) revalidated() {
-	b := x.r.bases()
 	if b == nil {
 		return
 	}
-	for _, id := range x.r.order {
+	for _, id := range r.order {
 		deps, again := b.awaited(id)
-		switch held := x.held(); {
-		case !again || x.moves(id):
+		switch held := r.whyNothingStarts(); {
+		case !again || w.Moving == id:
 		case len(deps) > 0:
-			x.why("%s is completed, and is validated again once %s ended anew", id, few(deps)+map[bool]string{true: " has", false: " have"}[len(deps) == 1])
+			w.Why("%s is completed, and is validated again once %s ended anew", id, few(deps)+map[bool]string{true: " has", false: " have"}[len(deps) == 1])
 		case held != "":
-			x.why("%s is to be validated again: %s", id, strings.TrimSpace(held))
+			w.Why("%s is to be validated again: %s", id, held)
 		default:
-			x.why("%s is to be validated again as soon as a slot is free (parallel_workers)", id)
+			w.Why("%s is to be validated again as soon as a slot is free (parallel_workers)", id)
 		}
 	}
 }

@@ -2,10 +2,11 @@ package afl
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/templates"
 )
@@ -23,88 +24,105 @@ type ReviewReport struct {
 		Line       *int   `json:"line"`
 	} `json:"findings"`
 	path string
-	sum  engine.Digest
 }
 
 const blockingSeverity = "blocking"
 
-// reviews are the edges of the look at the whole.
-func (r *reading) reviews(done int) (p engine.Plan, ok bool) {
-	v := r.st.Review
-	if r.cfg.Review == reviewOff {
-		m := r.session(complete, Completed, plural(done, "checkpoint")+" passed", nil)
-		m.close("", cancelled, "review is off", typeReview)
-		return m.plan(), true
+// completesUnreviewed ends a session that nobody reviews.
+func (r *session) completesUnreviewed(run.On) *move {
+	all, done := r.finished()
+	if !all || r.cfg.Review != reviewOff {
+		return nil
 	}
-	if v == nil || v.Status == void || v.Status == reopened && len(v.Reopen) == 0 {
-		return r.reviewOpened()
-	}
-	if v.Status != open {
-		return p, false
-	}
-	if a := r.answerOf(typeReview, ""); a != nil {
-		return r.reviewAnswered(a), true
-	}
-	if v.Mode == reviewExternal {
-		return r.reviewReported()
-	}
-	return p, false
+	return &move{Reason: plural(done, "checkpoint") + " passed", Then: func(c *change) {
+		closeOf(c, "", gate.Cancelled, "review is off", typeReview)
+	}}
 }
 
-// reviewOpened begins a round. A report that lies there already is not of it.
-func (r *reading) reviewOpened() (p engine.Plan, ok bool) {
-	round := 1
-	if r.st.Review != nil {
-		round = r.st.Review.Round + 1
+// opensReview begins a round. A report that lies there already is not of it.
+func (r *session) opensReview(run.On) *move {
+	v, round := r.State.Review, 1
+	if v != nil {
+		round = v.Round + 1
 	}
+	due := v == nil || v.Status == void || v.Status == reopened && len(v.Reopen) == 0
 	lying := r.Snap.In(numbered("review", round))
-	if r.Unsure(lying) {
-		return p, false // whether it is news later could not be told
+	if all, _ := r.finished(); !all || !due || r.Unsure(lying) {
+		return nil // whether it is news later could not be told
 	}
-	m := r.session(reviewOpened, Delegating, "every checkpoint is over", nil)
-	m.st.Review = &Review{Round: round, Mode: r.cfg.Review, Status: open, Seen: text(lying.Sum)}
-	if r.cfg.Review == reviewPerson {
-		m.st.Review.RequestID = text(m.ask(typeReview, ""))
-	}
-	return m.plan(), true
+	return &move{Reason: "every checkpoint is over", Then: func(c *change) {
+		review := &Review{Round: round, Mode: r.cfg.Review, Status: run.Open, Seen: text(lying.Sum)}
+		c.State.Review = review
+		if r.cfg.Review == reviewPerson {
+			review.RequestID = text(r.ask(c, typeReview, "").ID)
+		}
+	}}
 }
 
-func (r *reading) reviewAnswered(a *answer) engine.Plan {
-	var reopen []string
+// reviewed is the round in hand where an answer or a report may end it; nil else. An
+// answer that is fact counts whatever the checkpoints are.
+func (r *session) reviewed(a *run.Answer) *Review {
+	v := r.State.Review
+	if all, _ := r.finished(); v == nil || v.Status != run.Open || !all && !a.IsFact() {
+		return nil
+	}
+	return v
+}
+
+// reopenedBy are the checkpoints that an answer has worked on again.
+func reopenedBy(a *run.Answer) (list []string) {
 	for _, option := range a.Selected {
 		if id, ok := strings.CutPrefix(option, optReopen); ok {
-			reopen = append(reopen, id)
+			list = append(list, id)
 		}
 	}
-	if len(reopen) == 0 {
-		m := r.session(complete, Completed, a.why(), nil).take(a)
-		m.st.Review.Status, m.st.Review.Notes = accepted, nil
+	return list
+}
+
+// acceptedByPerson completes the session as a person says.
+func (r *session) acceptedByPerson(on run.On) *move {
+	a := on.Answer
+	if r.reviewed(a) == nil || len(reopenedBy(a)) > 0 {
+		return nil
+	}
+	return &move{Reason: a.Why(), Then: func(c *change) {
+		v := c.State.Review
+		v.Status, v.Notes = gate.Accepted, nil
 		if a.Comment != "" {
-			m.st.Review.Notes = []Note{{Text: a.Comment}}
+			v.Notes = []Note{{Text: a.Comment}}
 		}
 		// What an outside reviewer found moves nothing here, yet the report
 		// quotes it.
-		if rep, ok := r.reviewFile(m.st.Review.Round); ok {
+		if rep, ok := r.reviewFile(v.Round); ok {
 			notes, _ := rep.notes()
-			m.st.Review.Notes = append(m.st.Review.Notes, notes...)
+			v.Notes = append(v.Notes, notes...)
 		}
-		return m.plan()
+	}}
+}
+
+// blockedByPerson has checkpoints worked on again as a person says.
+func (r *session) blockedByPerson(on run.On) *move {
+	a := on.Answer
+	reopen := reopenedBy(a)
+	if r.reviewed(a) == nil || len(reopen) == 0 {
+		return nil
 	}
-	m := r.session(reviewBlocking, Delegating, a.why(), nil).take(a)
-	m.st.Review.Status, m.st.Review.Reopen, m.st.Review.Notes = reopened, reopen, nil
-	for _, id := range reopen {
-		m.st.Review.Notes = append(m.st.Review.Notes, Note{Checkpoint: text(id), Severity: blockingSeverity, Text: a.Comment})
-	}
-	return m.plan()
+	return &move{Reason: a.Why(), Then: func(c *change) {
+		v := c.State.Review
+		v.Status, v.Reopen, v.Notes = reopened, reopen, nil
+		for _, id := range reopen {
+			v.Notes = append(v.Notes, Note{Checkpoint: text(id), Severity: blockingSeverity, Text: a.Comment})
+		}
+	}}
 }
 
 // reviewFile is the report of a round, false while there is none that counts.
-func (r *reading) reviewFile(round int) (rep ReviewReport, ok bool) {
+func (r *session) reviewFile(round int) (rep ReviewReport, ok bool) {
 	d := r.Snap.In(layout.AFLNumbered("review", round, ".json"))
-	if d.Present() && text(d.Sum) == r.st.Review.Seen || !r.Decode(d, "afl/review", &rep) {
+	if d.Present() && text(d.Sum) == r.State.Review.Seen || !r.Decode(d, "afl/review", &rep) {
 		return rep, false
 	}
-	rep.path, rep.sum = r.Snap.Rel(d.Path), d.Sum
+	rep.path = r.Snap.Rel(d.Path)
 	for i, f := range rep.Findings {
 		if f.Severity != blockingSeverity {
 			continue
@@ -117,20 +135,38 @@ func (r *reading) reviewFile(round int) (rep ReviewReport, ok bool) {
 	return rep, true
 }
 
-func (r *reading) reviewReported() (p engine.Plan, ok bool) {
-	rep, ok := r.reviewFile(r.st.Review.Round)
-	if !ok {
-		return p, false
+// reported is the report of the round in hand, where an outside reviewer ends it.
+func (r *session) reported() (rep ReviewReport, ok bool) {
+	v := r.reviewed(nil)
+	if v == nil || v.Mode != reviewExternal {
+		return rep, false
 	}
+	return r.reviewFile(v.Round)
+}
+
+// acceptedByReport completes the session where the report blocks nothing.
+func (r *session) acceptedByReport(run.On) *move {
+	rep, ok := r.reported()
 	notes, blocked := rep.notes()
-	if len(blocked) == 0 {
-		m := r.session(complete, Completed, "the review blocks nothing", r.causeOf(rep.path, rep.sum))
-		m.st.Review.Status, m.st.Review.Notes = accepted, notes
-		return m.by(engine.Person(rep.Reviewer)).plan(), true
+	if !ok || len(blocked) > 0 {
+		return nil
 	}
-	m := r.session(reviewBlocking, Delegating, "the review blocks "+strings.Join(blocked, ", "), r.causeOf(rep.path, rep.sum))
-	m.st.Review.Status, m.st.Review.Reopen, m.st.Review.Notes = reopened, blocked, notes
-	return m.by(engine.Person(rep.Reviewer)).plan(), true
+	return &move{Reason: "the review blocks nothing", Causes: r.cause(rep.path), Actor: engine.Person(rep.Reviewer), Then: func(c *change) {
+		c.State.Review.Status, c.State.Review.Notes = gate.Accepted, notes
+	}}
+}
+
+// blockedByReport has the checkpoints worked on again that the report blocks.
+func (r *session) blockedByReport(run.On) *move {
+	rep, ok := r.reported()
+	notes, blocked := rep.notes()
+	if !ok || len(blocked) == 0 {
+		return nil
+	}
+	return &move{Reason: "the review blocks " + strings.Join(blocked, ", "), Causes: r.cause(rep.path), Actor: engine.Person(rep.Reviewer), Then: func(c *change) {
+		v := c.State.Review
+		v.Status, v.Reopen, v.Notes = reopened, blocked, notes
+	}}
 }
 
 // notes are a report's findings as the state keeps them, and the checkpoints
@@ -157,47 +193,4 @@ func (rep ReviewReport) notes() (notes []Note, blocked []string) {
 		}
 	}
 	return notes, blocked
-}
-
-// reopens sets a completed checkpoint to work again because a review blocks it.
-func (r *reading) reopens() (p engine.Plan, ok bool) {
-	v := r.st.Review
-	if v == nil || v.Status != reopened || len(v.Reopen) == 0 {
-		return p, false
-	}
-	id := v.Reopen[0]
-	c := r.checkpoint(id)
-	if c == nil || c.Status != Completed {
-		// It was defined anew meanwhile: nothing is left to reopen.
-		return p, false
-	}
-	var words []string
-	for _, n := range v.Notes {
-		if string(n.Checkpoint) == id && n.Severity == blockingSeverity {
-			words = append(words, n.Text)
-		}
-	}
-	m := r.checkpointMove(id, reopenedEvent, Retrying, "the review blocks it", nil)
-	m.st.Review.Reopen = slices.Clone(v.Reopen[1:])
-	m.again(r.cfg.MaxIterations, strings.Join(words, "\n\n"))
-	m.c.FinishedAt = ""
-	return m.plan(), true
-}
-
-// again gives a checkpoint more attempts, with a note for the next.
-func (m *move) again(attempts int, note string) {
-	c := m.c
-	c.MaxIterations, c.Epoch = c.Iteration+attempts, c.Epoch+1
-	c.RetryAt = m.now
-	m.note(note)
-	if c.Iteration > 0 { // else upstream completed it: the prompt has the note itself
-		c.Feedback = append(c.Feedback, Feedback{Iteration: c.Iteration, Note: text(note)})
-	}
-}
-
-// note keeps what a person said for the next attempt, until another comes.
-func (m *move) note(words string) {
-	if words != "" {
-		m.c.ExtraFeedback = text(words)
-	}
 }

@@ -3,8 +3,8 @@ package afl
 import "placet/engine/testoutput"
 
 // awaitsAnalysis reports whether a failed attempt waits for an analysis.
-func (r *reading) awaitsAnalysis(id string, c *Checkpoint, v Verdict) bool {
-	if v.Passed || r.cfg.OracleWait == 0 || r.tries[id].analysis != nil {
+func (r *session) awaitsAnalysis(c *Checkpoint, j *judgement) bool {
+	if j.Passed || r.cfg.OracleWait == 0 || j.t.analysis != nil {
 		return false
 	}
 	until := c.AnalysisUntil.Time()
@@ -17,12 +17,12 @@ func (r *reading) awaitsAnalysis(id string, c *Checkpoint, v Verdict) bool {
 
 // routed says what becomes of an attempt: section 4.3 of the page, first that
 // applies.
-func (v Verdict) routed(r *reading, c *Checkpoint) Verdict {
+func (v Verdict) routed(r *session, c *Checkpoint) Verdict {
 	v.Route = r.route(c, v)
 	return v
 }
 
-func (r *reading) route(c *Checkpoint, v Verdict) Route {
+func (r *session) route(c *Checkpoint, v Verdict) Route {
 	switch {
 	case v.Passed:
 		return routePass
@@ -52,7 +52,7 @@ func timedOutBefore(c *Checkpoint) bool {
 
 // pattern reports whether the last verdicts of the epoch, this one included,
 // show the same failure.
-func (r *reading) pattern(c *Checkpoint, v Verdict) bool {
+func (r *session) pattern(c *Checkpoint, v Verdict) bool {
 	this := Judged{Epoch: c.Epoch, Result: failed, Signature: v.Signature}
 	return sameInARow(append(c.History[:len(c.History):len(c.History)], this)) >= r.cfg.PatternAfter
 }

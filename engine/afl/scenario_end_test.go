@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"placet/engine/gate"
+	"placet/engine/run"
 )
 
 // Scenario 18: what was under way when placet was killed, or stopped.
@@ -79,7 +81,7 @@ func TestScenario18InterruptedCommands(t *testing.T) {
 		id := w.open(typeInterrupted)
 		w.done("a") // a hand-in meanwhile
 		w.settle()
-		if q := w.state().Requests[id]; q.Status != superseded {
+		if q := w.request(id); q.Status != gate.Superseded {
 			t.Errorf("%+v", q)
 		}
 		w = workerWorld(t)
@@ -141,7 +143,7 @@ func TestScenario19Review(t *testing.T) {
 		t.Error("no feedback in the last iteration")
 	}
 	w.passOnce("a")
-	if v := w.state().Review; v.Round != 2 || v.Status != open {
+	if v := w.state().Review; v.Round != 2 || v.Status != run.Open {
 		t.Errorf("%+v", v)
 	}
 

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
 )
 
 // result is a result.json as an outside validator writes it.
@@ -355,7 +357,7 @@ func TestScenario12RedesignNeedsALaterApproval(t *testing.T) {
 	if c := w.cp("a"); c.Iteration != 2 || c.History[0].Iteration != 1 {
 		t.Errorf("a: %+v", c)
 	}
-	if q := w.state().Requests[first]; q.Status != superseded {
+	if q := w.request(first); q.Status != gate.Superseded {
 		t.Errorf("the first request is %s", q.Status)
 	}
 	if body := w.Read("delegations/a/iterations/2/prompt.md"); !strings.Contains(body, "designed anew") {
@@ -398,7 +400,7 @@ func TestScenario13ChangedCheckpointsPauseTheSession(t *testing.T) {
 	w.Write("specs/checkpoints.yaml", design(approvedHead, cp{id: "a"}, cp{id: "b", after: []string{"a"}}))
 	w.settle()
 	w.status(Delegating, "a=completed", "b=in_progress")
-	if q := w.state().Requests[id]; q.Status != cancelled {
+	if q := w.request(id); q.Status != gate.Cancelled {
 		t.Errorf("the request is %s", q.Status)
 	}
 }
@@ -440,13 +442,13 @@ func TestScenario14QuestionsAreAnswered(t *testing.T) {
 	ask(w, "Or rather?")
 	w.settle()
 	third := w.open(typeClarification)
-	if q := w.state().Requests[second]; q.Status != superseded || string(q.SupersededBy) != third {
+	if q := w.request(second); q.Status != gate.Superseded || string(q.SupersededBy) != third {
 		t.Errorf("second: %+v", q)
 	}
 	w.done("a")
 	w.settle()
 	w.status(Delegating, "a=validating")
-	if q := w.state().Requests[third]; q.Status != superseded {
+	if q := w.request(third); q.Status != gate.Superseded {
 		t.Errorf("third: %+v", q)
 	}
 
@@ -587,8 +589,9 @@ func TestScenario16PauseAndAbort(t *testing.T) {
 		if st.Last.Actor != "placet" && st.Last.Actor != "person:kim" {
 			t.Errorf("%s: %+v", name, st.Last)
 		}
-		for id, q := range st.Requests {
-			if q.Status == open {
+		for _, q := range st.Requests {
+			id := q.ID
+			if q.Status == run.Open {
 				t.Errorf("%s: request %s is open", name, id)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"placet/engine/gate"
 )
 
 // Scenario 1: clean checkpoints, not approved.
@@ -104,7 +105,7 @@ func TestScenario03ChangesAreAskedForOnce(t *testing.T) {
 	}
 	w.Write("specs/checkpoints.yaml", design("", cp{id: "a"}, cp{id: "b"}, cp{id: "c"}))
 	w.settle()
-	if q := w.state().Requests[second]; q.Status != superseded || !strings.Contains(w.Read("requests/"+second+"/receipt.json"), "superseded") {
+	if q := w.request(second); q.Status != gate.Superseded || !strings.Contains(w.Read("requests/"+second+"/receipt.json"), "superseded") {
 		t.Errorf("the old request is %s", q.Status)
 	}
 	w.answer(typeApproval, "reject", nil)

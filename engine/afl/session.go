@@ -2,431 +2,347 @@ package afl
 
 import (
 	"fmt"
-	"maps"
+	"path"
 	"slices"
-	"strings"
+	"sort"
 	"time"
 
 	"placet/engine"
-	"placet/engine/gate"
-	"placet/templates"
+	"placet/engine/reader"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
 )
 
-// aborts is the end that a person asks for, and what it does to checkpoints.
-func (r *reading) aborts() (engine.Plan, bool) {
-	if r.control.Want == wantAbort {
-		m := r.session(abort, Aborted, orWord(r.control.Reason, "control.json wants abort"), r.causeOf("control.json", r.control.sum))
-		m.close("", cancelled, "the session was aborted")
-		return m.by(engine.Person(r.control.By)).plan(), true
+// currentDelegation is where upstream's hooks say what they are at.
+const currentDelegation = ".afl/state/current-delegation.json"
+
+// needs are the files outside the session's folder that every session reads.
+var needs = []string{currentDelegation, upstreamJSON, upstreamYAML}
+
+// session is a run of the family, with what it reads besides its state.
+type session struct {
+	*run.Run[State]
+	cfg    settings
+	cfgBad bool
+
+	meta    Meta
+	control Control
+	// unsureControl is true while it cannot be told what a person wishes.
+	unsureControl bool
+	specs         specs
+	folded        map[string]int // see foldedIDs
+	// signal is what upstream's hooks say, nil where it names no attempt here.
+	signal *Delegation
+
+	defs  map[string]*Definition // approved, by id
+	order []string               // all checkpoints, in definition order
+	tries map[string]*attempt    // attempts looked at so far, by checkpoint
+}
+
+// Meta is meta.json.
+type Meta struct {
+	SessionID string `json:"sessionId"`
+	Title     string `json:"title"`
+	Status    string `json:"status"`
+	Approved  bool   `json:"checkpointsApproved"`
+}
+
+// Wishes of control.json.
+const (
+	wantRun   = "run"
+	wantPause = "pause"
+	wantAbort = "abort"
+)
+
+// Control is control.json: a person's standing wish.
+type Control struct {
+	Want   string `json:"want"`
+	By     string `json:"by"`
+	Reason string `json:"reason"`
+}
+
+// Delegation is what placet believes of current-delegation.json.
+type Delegation struct {
+	SessionID  string `json:"sessionId"`
+	Checkpoint string `json:"currentCheckpoint"`
+	Iteration  int    `json:"iteration"`
+	Status     string `json:"status"`
+}
+
+// family is AFL as the kernel has it.
+var family = run.Family[State, *session]{
+	Name: "afl", Noun: "session",
+	File:  func(rel string) (layout.File, bool) { return layout.AFL{}.File(layout.Run{}, rel) },
+	Stamp: millis,
+	Cause: func(rel string) string { return rel },
+	Anew:  "restore it from git, together with events.jsonl, or remove state.json, events.jsonl and requests/ to begin the session anew",
+	Format: run.Format[State]{
+		Decode: DecodeState, Encode: State.encode, Clone: State.clone, Head: (*State).head,
+		Unfit: func(r *run.Run[State], st State) string { return st.unfit(r.Snap.Key.ID) },
+	},
+	Parts: &run.Parts[State, *session]{
+		Of: ofCheckpoint, All: func(r *session) []string { return r.order }, Status: (*session).partStatus, Enter: enter,
+	},
+	Read: readSession, Rules: rules, Final: final, New: "new", Always: stampAll,
+	Questions: questions, BadSettings: (*session).badSettings, Undecidable: func(r *session) bool { return r.unsureControl },
+	Foreign: func(_ *session, d engine.Document) bool { return foreign(d) }, Outputs: (*session).outputs, Actions: (*session).actions,
+	Notes: (*session).notes, Needs: (*session).needs, Watch: (*session).watch,
+	Keeps:  func(r *session, id string) bool { return !r.Snap.Facts.Alive[id] },
+	Absent: func(*session, *engine.Account) bool { return false }, Explain: (*session).explain, Tell: (*session).tell,
+}
+
+// partStatus is where a checkpoint stands, "" where the state does not know it.
+func (r *session) partStatus(id string) engine.Status {
+	if c := r.checkpoint(id); c != nil {
+		return c.Status
 	}
-	for _, a := range r.answersTo(typeEscalation, typeApproval) {
-		if a.Response == optAbort || a.Response == optReject {
-			return r.abortedBy(a), true
+	return ""
+}
+
+// enter has a checkpoint go to a status.
+func enter(c *change, id string, to engine.Status) {
+	cp := c.State.Checkpoints[id]
+	if cp == nil {
+		cp = &Checkpoint{}
+		c.State.Checkpoints[id] = cp
+	}
+	if cp.Status != to {
+		cp.Status, cp.Since = to, Since{Revision: c.Revision, At: c.Now}
+	}
+	cp.Revision = c.Revision
+}
+
+// stampAll notes when a session changed, and when it ended.
+func stampAll(c *change) {
+	st := c.State
+	st.UpdatedAt = c.Now
+	if final(st.Status) && st.FinishedAt == "" {
+		st.FinishedAt = c.Now
+	}
+}
+
+// isSession reports whether a folder is one at all.
+func isSession(s engine.Snapshot) bool {
+	return slices.ContainsFunc([]string{"meta.json", specsYAML, "state.json"}, func(name string) bool { return !s.In(name).Absent() })
+}
+
+// readSession reads what every status asks for. It judges nothing but whether documents
+// are usable.
+func readSession(k *run.Run[State]) *session {
+	r := &session{Run: k, defs: map[string]*Definition{}, tries: map[string]*attempt{}}
+	// Without upstream's files, which a final session does not read any more.
+	r.cfg, _ = r.config().settle(nil)
+	if !r.Usable() {
+		return r
+	}
+	r.index()
+	if final(r.State.Status) {
+		return r
+	}
+	r.readConfig()
+	r.readMeta()
+	r.readControl()
+	r.specs = r.readSpecs()
+	r.readSignal()
+	return r
+}
+
+func (r *session) sessionID() string { return r.Snap.Key.ID }
+
+// index notes the approved definitions and the order of the checkpoints.
+func (r *session) index() {
+	st := r.State
+	if st.Approved != nil {
+		for i := range st.Approved.Definitions {
+			d := &st.Approved.Definitions[i]
+			r.defs[d.ID] = d
+			r.order = append(r.order, d.ID)
 		}
 	}
-	return engine.Plan{}, false
-}
-
-// abortedBy is the end that an answer asks for.
-func (r *reading) abortedBy(a *answer) engine.Plan {
-	m := r.session(abort, Aborted, a.why(), nil).take(a)
-	m.close("", cancelled, "the session was aborted")
-	return m.plan()
-}
-
-// abortCheckpoints is owed by an aborted session: it has no way out, yet its
-// checkpoints end one by one.
-func (r *reading) abortCheckpoints() (engine.Plan, bool) {
-	for _, id := range r.order {
-		c := r.checkpoint(id)
-		if c == nil || over(c.Status) {
-			continue
-		}
-		m := r.checkpointMove(id, sessionAborted, Aborted, "the session was aborted", nil)
-		m.halt()
-		m.c.AbortedBecause, m.c.FinishedAt = becauseSession, m.now
-		m.close(id, cancelled, "the session was aborted")
-		return m.plan(), true
-	}
-	return engine.Plan{}, false
-}
-
-// halt stops the worker and the run of a checkpoint.
-func (m *move) halt() { m.c.Worker, m.c.Run, m.c.RetryAt, m.c.AnalysisUntil = nil, nil, "", "" }
-
-// awaits reports whether checkpoints may await approval: S* of the page.
-func (r *reading) awaits() bool {
-	switch p := r.st.Pause; {
-	case r.st.Status == Designing:
-		return true
-	case r.st.Status == Paused || r.st.Status == Escalated:
-		return p != nil && p.Reason != pausePerson
-	}
-	return false
-}
-
-// changed reports whether the files hold another design than the approved one.
-func (r *reading) changed() bool {
-	return r.specs.readable && r.st.Approved != nil && string(r.specs.digest) != string(r.st.Approved.Digest)
-}
-
-// designs are the edges by which a design is read and approved.
-func (r *reading) designs() (engine.Plan, bool) {
-	for _, look := range []func() (engine.Plan, bool){
-		r.specsRead, r.specsChanged, r.resumes, r.approves, r.changesAsked, r.asksApproval,
-	} {
-		if p, ok := look(); ok {
-			return p, true
+	var gone []string
+	for id := range st.Checkpoints {
+		if r.defs[id] == nil {
+			gone = append(gone, id)
 		}
 	}
-	return engine.Plan{}, false
+	sort.Strings(gone)
+	r.order = append(r.order, gone...)
 }
 
-func (r *reading) specsRead() (p engine.Plan, ok bool) {
-	errors, warnings := ids(r.specs.findings, true), ids(r.specs.findings, false)
-	same := string(r.specs.digest) == string(r.st.Specs.Digest) &&
-		slices.Equal(errors, r.st.Specs.Errors) && slices.Equal(warnings, r.st.Specs.Warnings)
-	if !r.awaits() || !r.specs.readable || same || r.undone() {
-		return p, false
+func (r *session) config() Config {
+	if c, ok := r.Snap.Facts.Config.Family.(Config); ok {
+		return c
 	}
-	m := r.session(specsRead, r.st.Status, "checkpoints read", maps.Clone(r.specs.causes))
-	m.reads()
-	m.close("", superseded, "the checkpoints changed", typeApproval)
-	return m.plan(), true
+	return DefaultConfig()
 }
 
-// reads notes the checkpoints as the files have them.
-func (m *move) reads() {
-	s, now := &m.st.Specs, m.r.specs
-	if string(now.digest) != string(s.Digest) || s.SeenAt == "" {
-		s.SeenAt = m.now
+// readConfig merges the settings. Where one cannot be used no session moves: a
+// limit is never replaced by a guess.
+func (r *session) readConfig() {
+	below, ok := r.upstream()
+	if !ok {
+		r.cfgBad = true
+		return
 	}
-	s.Layout, s.Digest = text(now.layout), text(now.digest)
-	s.Errors, s.Warnings = ids(now.findings, true), ids(now.findings, false)
+	var bad *badSetting
+	if r.cfg, bad = r.config().settle(below); bad != nil {
+		r.cfgBad = true
+		if bad.file != "" {
+			r.Notes.Add(r.Note(bad.file), fmt.Sprintf("cannot use %s: %s: %s; no AFL session moves until it is mended", bad.file, bad.key, bad.text))
+		}
+	}
 }
 
-// undone reports whether a change that paused the session was taken back.
-func (r *reading) undone() bool {
-	p := r.st.Pause
-	return p != nil && p.Reason == pauseChanged && r.specs.readable && !r.changed()
+// badSettings reports whether the settings cannot be used.
+func (r *session) badSettings() (notes []string, bad bool) {
+	return []string{r.Note(upstreamYAML), r.Note(upstreamJSON)}, r.cfgBad
 }
 
-func (r *reading) specsChanged() (p engine.Plan, ok bool) {
-	if r.st.Status != Delegating && r.st.Status != Escalated || r.st.Pause != nil || !r.changed() {
-		return p, false
-	}
-	to := r.st.Status
-	if to == Delegating {
-		to = Paused
-	}
-	m := r.session(specsChanged, to, "the checkpoints differ from those approved", maps.Clone(r.specs.causes))
-	m.st.Pause = &Pause{Reason: pauseChanged, At: m.now}
-	return m.plan(), true
-}
-
-func (r *reading) resumes() (p engine.Plan, ok bool) {
-	pause := r.st.Pause
-	if r.st.Status != Paused && r.st.Status != Escalated || pause == nil {
-		return p, false
-	}
-	to := r.st.Status
-	if to == Paused {
-		to = Delegating
-	}
+func (r *session) readMeta() {
+	d := r.Snap.In("meta.json")
+	m, _ := reader.Load[Meta](&r.Reader, d, "afl/meta")
 	switch {
-	case pause.Reason == pausePerson && r.control.Want == wantRun:
-		m := r.session(resume, to, orWord(r.control.Reason, "control.json wants run"), r.causeOf("control.json", r.control.sum))
-		m.st.Pause = nil
-		return m.by(engine.Person(r.control.By)).plan(), true
-	case r.undone():
-		m := r.session(resume, to, "the checkpoints are those approved again", maps.Clone(r.specs.causes))
-		m.st.Pause = nil
-		m.reads()
-		m.close("", cancelled, "the checkpoints are those approved again", typeApproval)
-		return m.plan(), true
+	case m == nil:
+	case m.SessionID != "" && m.SessionID != r.sessionID():
+		r.Bad(d, fmt.Sprintf("cannot use meta.json: /sessionId: is %q, the folder is %q", m.SessionID, r.sessionID()))
+	default:
+		r.meta = *m
 	}
-	return p, false
 }
 
-// approval says where a valid approval of the present design comes from.
-type approval struct {
-	gate.Decision
-	source string
-	by     string
-	cause  map[string]engine.Digest
-	answer *answer
+func (r *session) readControl() {
+	c, got := reader.Load[Control](&r.Reader, r.Snap.In("control.json"), "afl/control")
+	if c != nil {
+		r.control = *c
+	}
+	r.unsureControl = got == reader.Pending
 }
 
-// approval finds a valid approval, section 4.6 of the page; nil for none.
-func (r *reading) approval() *approval {
-	if !r.specs.readable || len(ids(r.specs.findings, true)) > 0 || string(r.specs.digest) != string(r.st.Specs.Digest) {
-		return nil
-	}
-	if a := r.answerOf(typeApproval, optApprove); a != nil {
-		return &approval{Decision: a.Decision, source: "request", by: a.By.User, answer: a}
-	}
-	at, stamped := r.stamped()
-	if wish := r.st.Specs.ChangesRequested; wish != nil && wish.Digest == r.st.Specs.Digest {
-		if stamped && at.After(wish.At.Time()) && (r.st.Pause == nil || at.After(r.st.Pause.At.Time())) {
-			return r.stamp()
-		}
-		return nil
-	}
-	if p := r.st.Pause; p != nil {
-		if stamped && at.After(p.At.Time()) {
-			return r.stamp()
-		}
-		return nil
-	}
+// readSignal believes of upstream's file that a worker has stopped, no more.
+func (r *session) readSignal() {
+	d := r.Snap.Doc(currentDelegation)
+	c, _ := reader.Load[Delegation](&r.Reader, d, "afl/current-delegation")
 	switch {
-	case r.meta.Approved:
-		return r.stampIn("meta", "meta.json", "")
-	case r.specs.approvedAt != "" || r.specs.approvedBy != "":
-		return r.stamp()
+	case c == nil:
+	case !layout.IsAFLSession(c.SessionID):
+		r.Bad(d, fmt.Sprintf("cannot use %s: /sessionId: %q is no session's id", path.Base(d.Path), c.SessionID))
+	case c.SessionID != r.sessionID() || c.Checkpoint == "" || r.State.Approved == nil:
+	case r.State.Checkpoints[c.Checkpoint] == nil:
+		r.Bad(d, fmt.Sprintf("cannot use %s: /currentCheckpoint: the session has no checkpoint %q", path.Base(d.Path), c.Checkpoint))
+	default:
+		r.signal = c
 	}
-	return nil
 }
 
-func (r *reading) stamp() *approval { return r.stampIn("stamp", specsYAML, r.specs.approvedBy) }
-
-// stampIn is the approval that a file carries in itself. Whoever can write the file can
-// write that as well: nil, with a note, where the gate asks for more.
-func (r *reading) stampIn(source, file, by string) *approval {
-	d := r.Snap.In(file)
-	c := gate.Claim{Source: gate.FromStamp, Place: d.Path, Saved: d.Changed}
-	c.Response, c.By.User = optApprove, by
-	asked := gate.Asked{Gate: r.Snap.Facts.Config.GateFor("afl", typeApproval)}
-	if open := r.openSubjects()[subject{typ: typeApproval}]; open != "" {
-		asked.Present = r.folder(open).Dir + "/form.md"
-	}
-	made, problem := gate.Verify(c, asked)
-	if problem != "" {
-		r.Notes.Beside(d.Path, problem)
+// needs are what the session reads outside its folder.
+func (r *session) needs() []string {
+	if final(r.State.Status) {
 		return nil
 	}
-	return &approval{Decision: made, source: source, by: by, cause: r.causeOf(file, d.Sum)}
+	return needs
 }
 
-// stamped is when the file says that it was approved, for a stamp that must be
-// later than something: one without a zone, from the future, or that stood
-// there at the last approval, tells nothing of that.
-func (r *reading) stamped() (time.Time, bool) {
-	if a := r.st.Approved; a != nil && string(a.Stamp) == r.specs.approvedAt {
-		return time.Time{}, false // it was there then
+// watch are the folders in which others may write what moves the session.
+func (r *session) watch() []string {
+	if final(r.State.Status) {
+		return nil
 	}
-	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
-		t, err := time.Parse(form, r.specs.approvedAt)
-		if err == nil && t.After(r.Snap.Now) {
-			r.WakeAt(t) // until then
-		} else if err == nil {
-			return t, true
-		}
-	}
-	return time.Time{}, false
-}
-
-func (r *reading) approves() (p engine.Plan, ok bool) {
-	a := r.approval()
-	if !r.awaits() || a == nil || !a.Counts() {
-		return p, false
-	}
-	m := r.session(approvedEvent, Approving, "approved by "+a.source, a.cause)
-	if a.answer != nil {
-		m.take(a.answer)
-	} else if a.by != "" {
-		m.by(engine.Person(a.by))
-	} else {
-		m.by("upstream")
-	}
-	m.close("", superseded, "approved elsewhere", typeApproval)
-	m.st.Pause, m.st.Specs.ChangesRequested = nil, nil
-	m.voidReview()
-	m.st.Approved = &Approved{
-		Digest: text(r.specs.digest), At: m.now, By: text(templates.Cut(a.by, engine.LongestReason)), Source: a.source,
-		Stamp:       text(templates.Cut(r.specs.approvedAt, engine.LongestReason)),
-		Definitions: r.specs.definitions(), Prerequisites: r.specs.pre,
-	}
-	return m.plan(), true
-}
-
-func (r *reading) changesAsked() (p engine.Plan, ok bool) {
-	a := r.answerOf(typeApproval, optChanges)
-	if !r.awaits() || a == nil {
-		return p, false
-	}
-	m := r.session(changesRequested, r.st.Status, a.why(), nil).take(a)
-	m.st.Specs.ChangesRequested = &ChangesRequested{
-		Digest: r.st.Specs.Digest, At: m.now, By: text(a.By.User), Comment: text(a.Comment),
-	}
-	return m.plan(), true
-}
-
-// asksApproval asks once nobody has touched the checkpoints for a while, so
-// that half-saved ones are not asked about.
-func (r *reading) asksApproval() (p engine.Plan, ok bool) {
-	s := r.st.Specs
-	if !r.awaits() || r.Held || s.Digest == "" || !r.specs.readable || r.openRequest(typeApproval, "") != nil {
-		return p, false
-	}
-	if s.ChangesRequested != nil && s.ChangesRequested.Digest == s.Digest {
-		return p, false
-	}
-	due := s.SeenAt.Time().Add(r.cfg.ApprovalQuiet)
-	if r.st.Pause != nil {
-		if after := r.st.Pause.At.Time().Add(r.cfg.ApprovalQuiet); after.After(due) {
-			due = after
-		}
-	}
-	if r.Snap.Now.Before(due) {
-		r.WakeAt(due)
-		return p, false
-	}
-	m := r.session(approvalAsked, r.st.Status, "the checkpoints wait for approval", nil)
-	m.ask(typeApproval, "")
-	return m.plan(), true
-}
-
-// defines applies the approved definitions, and lets the session begin.
-func (r *reading) defines() (engine.Plan, bool) {
-	if r.st.Status != Approving {
-		return engine.Plan{}, false
-	}
+	dirs := []string{r.Path("specs"), r.Path("checkpoints")}
 	for _, id := range r.order {
-		if p, ok := r.define(id); ok || r.Held && r.checkpoint(id) == nil {
-			return p, ok
+		switch c := r.checkpoint(id); r.partStatus(id) {
+		case InProgress, Waiting, Validating:
+			dirs = append(dirs, r.Path("delegations/"+id), r.Path(place(id, c.Iteration, "")))
 		}
 	}
-	m := r.session(delegate, Delegating, "the definitions are applied", nil)
-	if m.st.StartedAt == "" {
-		m.st.StartedAt = m.now
-	}
-	return m.plan(), true
+	return dirs
 }
 
-func (r *reading) define(id string) (p engine.Plan, ok bool) {
-	d, c := r.defs[id], r.checkpoint(id)
-	switch {
-	case d != nil && c == nil:
-		if r.Unsure(r.Snap.In("delegations/" + id + "/status.json")) {
-			return p, false // it may say that the checkpoint has passed already
-		}
-		return r.defineNew(*d), true
-	case d != nil && c.Status != Aborted && c.DefinitionDigest != d.digest():
-		m := r.checkpointMove(id, redefined, Pending, "the definition changed", nil)
-		m.halt()
-		m.c.DefinitionDigest, m.c.MaxIterations, m.c.FinishedAt = d.digest(), m.c.Iteration+r.cfg.MaxIterations, ""
-		m.c.Epoch++
-		m.close(id, superseded, "the definition changed")
-		m.voidReview()
-		return m.plan(), true
-	case d == nil && !over(c.Status):
-		m := r.checkpointMove(id, removed, Aborted, "it is defined no longer", nil)
-		m.halt()
-		m.c.AbortedBecause, m.c.FinishedAt = becauseRemoved, m.now
-		m.close(id, superseded, "it is defined no longer")
-		return m.plan(), true
+// notes looks at every attempt, so that the notes are about all of them, whatever came
+// first.
+func (r *session) notes() {
+	if final(r.State.Status) {
+		return
 	}
-	return p, false
+	for _, id := range r.inStatus(InProgress, Waiting, Validating) {
+		r.try(id, r.checkpoint(id))
+	}
+	if v := r.State.Review; v != nil && v.Status == run.Open && v.Mode == reviewExternal && r.State.Status != Delegating {
+		r.reviewFile(v.Round)
+	}
+	r.findingNotes()
 }
 
-// defineNew makes a checkpoint. Attempts that lie there already are never
-// overwritten: the next one takes the number after the last.
-func (r *reading) defineNew(d Definition) engine.Plan {
-	last := r.lastIteration(d.ID)
-	finished, cause := r.finishedBefore(d.ID)
-	m := r.checkpointMove(d.ID, defined, Pending, "approved", nil)
-	if finished {
-		m = r.checkpointMove(d.ID, adopted, Completed, "its status.json says completed", cause)
-		m.c.FinishedAt = m.now
+// checkpoint is one that the state has; nil where it has none of that id.
+func (r *session) checkpoint(id string) *Checkpoint { return r.State.Checkpoints[id] }
+
+// place is the path of a file of an attempt, relative to the session's folder.
+func place(cp string, n int, name string) string { return layout.AFLIteration(cp, n, name) }
+
+// later is a moment so much later than now.
+func (r *session) later(d time.Duration) text { return millis(r.Snap.Now.Add(d)) }
+
+// Machine is the AFL family. The zero value is ready for use.
+type Machine struct{}
+
+// New returns the machine.
+func New() Machine { return Machine{} }
+
+// Family implements [engine.Machine].
+func (Machine) Family() string { return family.Name }
+
+// Edges implements [engine.Machine].
+func (Machine) Edges() []engine.Edge { return family.Edges() }
+
+// Step implements [engine.Machine].
+func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
+	if isVacant(s) {
+		// The definitions may come at any time, into a folder that may be there.
+		return engine.Plan{Follow: []string{path.Join(s.Dir, "specs")}}, nil
 	}
-	m.c.DefinitionDigest, m.c.Iteration, m.c.MaxIterations = d.digest(), last, last+r.cfg.MaxIterations
-	m.voidReview()
-	return m.plan()
+	return family.Step(s)
 }
 
-func (m *move) voidReview() {
-	if v := m.st.Review; v != nil {
-		v.Status, v.Reopen = void, nil
-		m.close("", superseded, "the checkpoints changed", typeReview)
-	}
-}
-
-// moves are the session's edges that follow from its checkpoints or from a
-// person's wish.
-func (r *reading) moves() (p engine.Plan, ok bool) {
-	escalated := r.escalated()
-	switch s := r.st.Status; {
-	case (s == Delegating || s == Paused) && len(escalated) > 0:
-		return r.session(escalate, Escalated, "a person must decide: "+strings.Join(escalated, ", "), nil).plan(), true
-	case s == Escalated && len(escalated) == 0:
-		to := Delegating
-		if r.st.Pause != nil {
-			to = Paused
-		}
-		return r.session(resolve, to, "no checkpoint is escalated any more", nil).plan(), true
-	case (s == Delegating || s == Escalated) && r.st.Pause == nil && r.control.Want == wantPause:
-		to := s
-		if s == Delegating {
-			to = Paused
-		}
-		m := r.session(pauseEvent, to, orWord(r.control.Reason, "control.json wants pause"), r.causeOf("control.json", r.control.sum))
-		m.st.Pause = &Pause{Reason: pausePerson, At: m.now, By: text(templates.Cut(r.control.By, engine.LongestReason))}
-		return m.by(engine.Person(r.control.By)).plan(), true
-	}
-	return r.dependents()
-}
-
-func (r *reading) escalated() []string {
-	var list []string
-	for _, id := range r.order {
-		if c := r.checkpoint(id); c != nil && c.Status == Escalated {
-			list = append(list, id)
+// Account implements [engine.Machine].
+func (Machine) Account(s engine.Snapshot) engine.Account {
+	if isVacant(s) {
+		return engine.Account{
+			Key: s.Key, Class: "served", Short: s.Key.ID, Status: engine.StatusAbsent, Absent: true,
+			Why: []string{"this folder is no session: it has neither meta.json nor " + specsYAML + " nor state.json"},
 		}
 	}
-	return list
+	return family.Account(s)
 }
 
-// finished reports whether every checkpoint is over, and how many passed.
-func (r *reading) finished() (all bool, done int) {
-	for _, id := range r.order {
-		c := r.checkpoint(id)
-		if c == nil || !over(c.Status) {
-			return false, 0
+// isVacant reports whether a folder is no session, nor was one.
+func isVacant(s engine.Snapshot) bool {
+	return !isSession(s) && s.In("events.jsonl").Absent() && len(s.Under("requests")) == 0
+}
+
+// Peek implements [engine.Machine].
+func (Machine) Peek(body []byte) engine.Peek {
+	var st struct {
+		Status   engine.Status `json:"status"`
+		Requests map[string]struct {
+			Status   string `json:"status"`
+			OpenedAt text   `json:"opened_at"`
+		} `json:"requests"`
+		Checkpoints map[string]struct {
+			Status engine.Status `json:"status"`
+		} `json:"checkpoints"`
+	}
+	if schemas.Decode("", "state.json", body, &st) != nil {
+		return engine.Peek{}
+	}
+	p := engine.Peek{Status: st.Status, Final: final(st.Status), Touched: true}
+	for _, c := range st.Checkpoints {
+		// An aborted session ends its checkpoints one by one.
+		p.Final = p.Final && over(c.Status)
+	}
+	for _, q := range st.Requests {
+		if q.Status == run.Open && !p.Final {
+			p.Ask(q.OpenedAt.Time())
 		}
-		if c.Status == Completed {
-			done++
-		}
 	}
-	return len(r.order) > 0, done
-}
-
-// ends are the edges of a session whose checkpoints are over.
-func (r *reading) ends() (p engine.Plan, ok bool) {
-	all, done := r.finished()
-	if r.st.Status != Delegating || !all {
-		return p, false
-	}
-	if done == 0 {
-		return r.session(nothingLeft, Aborted, "every checkpoint was aborted", nil).plan(), true
-	}
-	return r.reviews(done)
-}
-
-// causeOf is a cause of one file of the session's folder.
-func (r *reading) causeOf(rel string, sum engine.Digest) map[string]engine.Digest {
-	return map[string]engine.Digest{rel: sum}
-}
-
-func orWord(s, other string) string {
-	if strings.TrimSpace(s) == "" {
-		return other
-	}
-	return s
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return p
 }

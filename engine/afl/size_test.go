@@ -30,7 +30,7 @@ func TestTheNumberOfCheckpointsIsNoObstacle(t *testing.T) {
 		SchemaVersion: 1, Family: "afl", SessionID: "s", Revision: 1, Status: Delegating, Language: "en",
 		CreatedAt: "2026-11-20T10:00:00Z", UpdatedAt: "2026-11-20T10:00:00Z", StartedAt: "2026-11-20T10:00:00Z",
 		Approved:    &Approved{At: "2026-11-20T10:00:00Z", Source: "stamp", Digest: text(engine.Sum(nil))},
-		Checkpoints: map[string]*Checkpoint{}, Requests: map[string]*Request{},
+		Checkpoints: map[string]*Checkpoint{}, Requests: nil,
 	}
 	for i := range many {
 		id := fmt.Sprintf("c%d", i)

@@ -1,6 +1,7 @@
 package afl
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/engine/testoutput"
 	"placet/layout"
 	"placet/schemas"
@@ -41,9 +43,10 @@ type State struct {
 	Approved   *Approved `json:"approved"`
 	// Checkpoints are those ever defined, by id.
 	Checkpoints map[string]*Checkpoint `json:"checkpoints"`
-	Requests    map[string]*Request    `json:"requests"`
-	Review      *Review                `json:"review"`
-	Last        *LastTransition        `json:"last_transition"`
+	// Requests are all that were asked; the document has them by id, see requestJSON.
+	Requests []*run.Request `json:"-"`
+	Review   *Review        `json:"review"`
+	Last     *run.Last      `json:"last_transition"`
 	// Extra are members of a later version, kept as they are.
 	Extra schemas.Object `json:"-"`
 }
@@ -252,16 +255,8 @@ type Feedback struct {
 	Note text `json:"note"`
 }
 
-// States of a request.
-const (
-	open       = gate.Unanswered
-	accepted   = gate.Accepted
-	superseded = gate.Superseded
-	cancelled  = gate.Cancelled
-)
-
-// Request is a question to a person.
-type Request struct {
+// requestJSON is a request as state.json has it.
+type requestJSON struct {
 	Type       string   `json:"type"`
 	Checkpoint text     `json:"checkpoint"`
 	Revision   int      `json:"revision"` // of the transition that opened it
@@ -284,6 +279,38 @@ type Request struct {
 	ClosedRevision int      `json:"closed_revision"`
 	// Attempts is how many retry_more gave.
 	Attempts int `json:"attempts"`
+}
+
+// requestOf is a request as state.json has it.
+func requestOf(q *run.Request) requestJSON {
+	j := requestJSON{
+		Type: q.Type, Checkpoint: q.Subject, Revision: q.Revision, OpenedAt: q.OpenedAt, Digest: q.Digest, Status: q.Status,
+		Option: q.Response, Selected: q.Selected, Comment: q.Comment, KnownAs: q.KnownAs, Answer: q.Answer, ResponseDigest: q.AnswerDigest,
+		View: q.View, SupersededBy: q.SupersededBy, Reason: q.Reason, ClosedAt: q.ClosedAt, ClosedRevision: q.ClosedRevision,
+	}
+	if q.By != nil {
+		j.AnsweredBy, j.Source = text(q.By.User), text(q.By.Source)
+	}
+	if n, ok := q.Extra.Get("attempts").(int); ok {
+		j.Attempts = n
+	}
+	return j
+}
+
+// request is a request of state.json.
+func (j requestJSON) request(id string) *run.Request {
+	q := &run.Request{
+		ID: id, Type: j.Type, Subject: j.Checkpoint, Revision: j.Revision, OpenedAt: j.OpenedAt, Digest: j.Digest, Status: j.Status,
+		Response: j.Option, Selected: j.Selected, Comment: j.Comment, KnownAs: j.KnownAs, Answer: j.Answer, AnswerDigest: j.ResponseDigest,
+		View: j.View, SupersededBy: j.SupersededBy, Reason: j.Reason, ReceivedAt: j.ClosedAt, ClosedAt: j.ClosedAt, ClosedRevision: j.ClosedRevision,
+	}
+	if q.Status == gate.Accepted {
+		q.By = &run.By{User: string(j.AnsweredBy), Source: string(j.Source)}
+	}
+	if j.Attempts > 0 {
+		q.Extra = schemas.Object{{Name: "attempts", Value: j.Attempts}}
+	}
+	return q
 }
 
 // States of a review besides open.
@@ -311,49 +338,29 @@ type Note struct {
 	Text       string `json:"text"`
 }
 
-// LastTransition is the edge that made the present revision.
-type LastTransition struct {
-	Edge    string                   `json:"edge"`
-	Of      string                   `json:"of"`
-	Subject string                   `json:"subject"`
-	From    engine.Status            `json:"from"`
-	To      engine.Status            `json:"to"`
-	At      text                     `json:"at"`
-	Actor   string                   `json:"actor"`
-	Reason  string                   `json:"reason"`
-	Cause   map[string]engine.Digest `json:"cause"`
+// head are the members of a state that the kernel reads and writes.
+func (st *State) head() run.Head {
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests}
 }
 
-// DecodeState reads a state.json. The error is a *schemas.Error.
+// DecodeState reads a state.json. The error is a *schemas.Error. The requests are in the
+// order in which they were opened.
 func DecodeState(path string, body []byte) (State, error) {
-	st, _, err := decodeState(path, body)
-	return st, err
-}
-
-// decodeState is [DecodeState] with the parts that are known by now.
-func decodeState(path string, body []byte) (State, map[string]*part, error) {
-	if st, parts, ok := decodeKnown(path, body); ok {
-		return st, parts, nil
+	var whole struct {
+		State
+		Requests map[string]requestJSON `json:"requests"`
 	}
-	st, err := decodeWhole(path, body)
-	return st, nil, err
-}
-
-func decodeWhole(path string, body []byte) (State, error) {
-	var st State
-	if err := schemas.Decode("afl/state", path, body, &st); err != nil {
-		return st, err
+	if err := schemas.Decode("afl/state", path, body, &whole); err != nil {
+		return State{}, err
 	}
+	st := whole.State
+	for _, id := range slices.Sorted(maps.Keys(whole.Requests)) {
+		st.Requests = append(st.Requests, whole.Requests[id].request(id))
+	}
+	slices.SortStableFunc(st.Requests, func(a, b *run.Request) int { return cmp.Compare(a.OpenedAt, b.OpenedAt) })
 	members, err := schemas.Members(body)
-	if err != nil {
-		return st, err
-	}
-	for _, m := range members {
-		if !slices.Contains(stateMembers, m.Name) {
-			st.Extra = append(st.Extra, m)
-		}
-	}
-	return st, nil
+	st.Extra = members.Without(stateMembers...)
+	return st, err
 }
 
 // unfit is why a state that can be read is none of the session's, "" if it is.
@@ -363,9 +370,9 @@ func (st State) unfit(session string) string {
 	if st.SessionID != session {
 		return fmt.Sprintf("/session_id: is %q, the folder is %q", shortID(st.SessionID), session)
 	}
-	for _, id := range slices.Sorted(maps.Keys(st.Requests)) {
-		if !layout.IsRequestID(id) {
-			return fmt.Sprintf("/requests: %q cannot name a request", shortID(id))
+	for _, q := range st.Requests {
+		if !layout.IsRequestID(q.ID) {
+			return fmt.Sprintf("/requests: %q cannot name a request", shortID(q.ID))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Checkpoints)) {
@@ -395,13 +402,17 @@ var stateMembers = []string{
 
 // encode returns the state as state.json.
 func (st State) encode() ([]byte, error) {
+	requests := make(map[string]requestJSON, len(st.Requests))
+	for _, q := range st.Requests {
+		requests[q.ID] = requestOf(q)
+	}
 	return schemas.Encode(append(schemas.Object{
 		{Name: "schema_version", Value: st.SchemaVersion}, {Name: "family", Value: st.Family},
 		{Name: "session_id", Value: st.SessionID}, {Name: "revision", Value: st.Revision}, {Name: "status", Value: st.Status},
 		{Name: "adopted", Value: st.Adopted}, {Name: "language", Value: st.Language}, {Name: "created_at", Value: st.CreatedAt},
 		{Name: "updated_at", Value: st.UpdatedAt}, {Name: "started_at", Value: st.StartedAt}, {Name: "finished_at", Value: st.FinishedAt},
 		{Name: "pause", Value: st.Pause}, {Name: "specs", Value: st.Specs}, {Name: "approved", Value: st.Approved},
-		{Name: "checkpoints", Value: st.Checkpoints}, {Name: "requests", Value: st.Requests}, {Name: "review", Value: st.Review},
+		{Name: "checkpoints", Value: st.Checkpoints}, {Name: "requests", Value: requests}, {Name: "review", Value: st.Review},
 		{Name: "last_transition", Value: st.Last},
 	}, st.Extra...))
 }
@@ -417,11 +428,10 @@ func (st State) clone() State {
 	for id, c := range st.Checkpoints {
 		checkpoints[id] = c.clone()
 	}
-	requests := make(map[string]*Request, len(st.Requests))
-	for id, r := range st.Requests {
-		requests[id] = copied(r)
+	st.Checkpoints, st.Requests = checkpoints, slices.Clone(st.Requests)
+	for i, q := range st.Requests {
+		st.Requests[i] = copied(q)
 	}
-	st.Checkpoints, st.Requests = checkpoints, requests
 	return st
 }
 

@@ -112,7 +112,7 @@ var (
 
 // misread are warnings about keys of documents that others handed in: of the last
 // attempt of every checkpoint, of the review, and of the session as a whole.
-func (r *reading) misread() (list []engine.Finding) {
+func (r *session) misread() (list []engine.Finding) {
 	look := func(rel string, into any) {
 		d := r.Snap.In(rel)
 		if !d.Present() {
@@ -129,7 +129,7 @@ func (r *reading) misread() (list []engine.Finding) {
 	for _, name := range slices.Sorted(maps.Keys(handedIn)) {
 		look(name, handedIn[name])
 	}
-	if v := r.st.Review; v != nil {
+	if v := r.State.Review; v != nil {
 		look(numbered("review", v.Round), &ReviewReport{})
 	}
 	for _, id := range r.order {

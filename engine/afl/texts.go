@@ -11,7 +11,7 @@ import (
 
 // definition is what a checkpoint is to be; of one that is defined no longer
 // only the id is known.
-func (r *reading) definition(id string) Definition {
+func (r *session) definition(id string) Definition {
 	if d := r.defs[id]; d != nil {
 		return *d
 	}
@@ -19,11 +19,11 @@ func (r *reading) definition(id string) Definition {
 }
 
 // promptMD renders the prompt of the attempt in hand.
-func (r *reading) promptMD(id string) []byte {
+func (r *session) promptMD(id string) []byte {
 	c, d := r.checkpoint(id), r.definition(id)
 	p := promptData{
 		Lang: r.lang(), Session: r.sessionID(), Def: d, Attempt: c.Iteration, Max: c.MaxIterations,
-		Timeout: r.timeout(id), Prerequisites: r.st.Approved.Prerequisites, Architecture: r.architecture(), Note: string(c.ExtraFeedback),
+		Timeout: r.timeout(id), Prerequisites: r.State.Approved.Prerequisites, Architecture: r.architecture(), Note: string(c.ExtraFeedback),
 		Paths: handIn{
 			Prompt: r.Path(place(id, c.Iteration, "prompt.md")), Worker: r.Path(place(id, c.Iteration, "worker.json")),
 			Answer: r.Path(place(id, c.Iteration, "answer.md")), Question: r.Path("delegations/" + id + "/pending-question.json"),
@@ -43,7 +43,7 @@ func (r *reading) promptMD(id string) []byte {
 	return promptMD(p)
 }
 
-func (r *reading) statusOf(id string) engine.Status {
+func (r *session) statusOf(id string) engine.Status {
 	if c := r.checkpoint(id); c != nil {
 		return c.Status
 	}
@@ -51,14 +51,14 @@ func (r *reading) statusOf(id string) engine.Status {
 }
 
 // feedback is feedback.md as it stands, or as it is about to.
-func (r *reading) feedback(id string, f Feedback) string {
+func (r *session) feedback(id string, f Feedback) string {
 	if d := r.Snap.In(place(id, f.Iteration, "feedback.md")); d.Present() {
 		return string(d.Body)
 	}
 	return string(r.feedbackMD(id, f))
 }
 
-func (r *reading) architecture() string {
+func (r *session) architecture() string {
 	for _, rel := range []string{"specs/architecture.md", "architecture.md"} {
 		if r.Snap.In(rel).Present() {
 			return r.Path(rel)
@@ -69,8 +69,8 @@ func (r *reading) architecture() string {
 
 // contracts are the contracts that bear on a checkpoint. V1 has them all in one
 // file: the sections whose heading names the checkpoint, else the whole.
-func (r *reading) contracts(d Definition) (list []contract, names []string) {
-	if r.st.Specs.Layout == layoutV1 {
+func (r *session) contracts(d Definition) (list []contract, names []string) {
+	if r.State.Specs.Layout == layoutV1 {
 		doc := r.Snap.In("specs/contracts.md")
 		if !doc.Present() {
 			return nil, nil
@@ -117,7 +117,7 @@ func sections(body string, words ...string) string {
 }
 
 // answerMD renders the answered questions of the attempt in hand, nil for none.
-func (r *reading) answerMD(id string, c *Checkpoint) []byte {
+func (r *session) answerMD(id string, c *Checkpoint) []byte {
 	var list []Question
 	for _, q := range c.Questions {
 		if q.AnsweredAt != "" {
@@ -130,9 +130,9 @@ func (r *reading) answerMD(id string, c *Checkpoint) []byte {
 	return answerMD(r.lang(), r.sessionID(), id, c.Iteration, list)
 }
 
-// outputs are what is kept of the two outputs of a judged run, or of a worker's
+// outputOf is what is kept of the two outputs of a judged run, or of a worker's
 // words, and the file that holds them.
-func (r *reading) outputs(id string, v Verdict) (stdout, stderr, file string) {
+func (r *session) outputOf(id string, v Verdict) (stdout, stderr, file string) {
 	switch v.Source {
 	case fromValidation:
 		var o Validation
@@ -154,7 +154,7 @@ func (r *reading) outputs(id string, v Verdict) (stdout, stderr, file string) {
 
 // workerWords are what a worker left that did not finish its attempt: its
 // message, or the end of what its command printed.
-func (r *reading) workerWords(id string, v Verdict) (stdout, stderr, file string) {
+func (r *session) workerWords(id string, v Verdict) (stdout, stderr, file string) {
 	for _, d := range r.Snap.Under(place(id, v.Iteration, "")) {
 		if !d.Present() || string(d.Sum) != string(v.SourceDigest) {
 			continue
@@ -172,23 +172,23 @@ func (r *reading) workerWords(id string, v Verdict) (stdout, stderr, file string
 }
 
 // lastVerdict is the last verdict on an attempt.
-func (r *reading) lastVerdict(id string, n int) (v Verdict, ok bool) {
+func (r *session) lastVerdict(id string, n int) (v Verdict, ok bool) {
 	c := r.checkpoint(id)
 	for i := len(c.History) - 1; i >= 0; i-- {
 		if c.History[i].Iteration == n {
-			return r.verdictOf(id, c.History[i])
+			return r.verdictOf(id, c.History[i]), true
 		}
 	}
 	return v, false
 }
 
-func (r *reading) feedbackMD(id string, f Feedback) []byte {
+func (r *session) feedbackMD(id string, f Feedback) []byte {
 	c := r.checkpoint(id)
 	v, ok := r.lastVerdict(id, f.Iteration)
 	if !ok {
 		v = Verdict{Iteration: f.Iteration}
 	}
-	stdout, stderr, file := r.outputs(id, v)
+	stdout, stderr, file := r.outputOf(id, v)
 	return feedbackMD(feedbackData{
 		Lang: r.lang(), Session: r.sessionID(), Def: r.definition(id), Max: c.MaxIterations, Verdict: v,
 		Timeout: r.timeout(id), Stdout: stdout, Stderr: stderr, File: file, Note: string(f.Note),
@@ -196,7 +196,7 @@ func (r *reading) feedbackMD(id string, f Feedback) []byte {
 }
 
 // escalationReason says why a checkpoint is handed to a person.
-func (r *reading) escalationReason(c *Checkpoint, v *Verdict, route Route, asked string) string {
+func (r *session) escalationReason(c *Checkpoint, v *Verdict, route Route, asked string) string {
 	same := 0
 	if v != nil {
 		same = sameInARow(append(c.History[:len(c.History):len(c.History)], Judged{Epoch: c.Epoch, Result: failed, Signature: v.Signature}))
@@ -206,7 +206,7 @@ func (r *reading) escalationReason(c *Checkpoint, v *Verdict, route Route, asked
 
 // escalationOf is what the report of a checkpoint's last escalation shows. The
 // history ends with it.
-func (r *reading) escalationOf(id string) escalationData {
+func (r *session) escalationOf(id string) escalationData {
 	c := r.checkpoint(id).clone()
 	e := c.Escalation
 	var history []Judged
@@ -223,7 +223,7 @@ func (r *reading) escalationOf(id string) escalationData {
 	if e.Run != nil {
 		for _, h := range history {
 			if h.Iteration == e.Iteration && h.Run == *e.Run {
-				v, _ := r.verdictOf(id, h)
+				v := r.verdictOf(id, h)
 				d.Verdict = &v
 			}
 		}
@@ -233,7 +233,7 @@ func (r *reading) escalationOf(id string) escalationData {
 	return d
 }
 
-func (r *reading) patternAfter() int {
+func (r *session) patternAfter() int {
 	if r.cfg.PatternAfter == 0 {
 		return 3
 	}
@@ -241,9 +241,9 @@ func (r *reading) patternAfter() int {
 }
 
 // filesOf are the files of an attempt that tell what happened.
-func (r *reading) filesOf(id string, n int) []string {
+func (r *session) filesOf(id string, n int) []string {
 	return []string{r.Path(place(id, n, "")) + "/", r.Path("delegations/" + id + "/escalation.json")}
 }
 
-func (r *reading) escalationMD(id string) []byte   { return escalationMD(r.escalationOf(id)) }
-func (r *reading) escalationJSON(id string) []byte { return escalationJSON(r.escalationOf(id)) }
+func (r *session) escalationMD(id string) []byte   { return escalationMD(r.escalationOf(id)) }
+func (r *session) escalationJSON(id string) []byte { return escalationJSON(r.escalationOf(id)) }

@@ -35,7 +35,7 @@ type layer struct{ values map[string]value }
 
 // upstream reads upstream's files, in the order in which they count. A file
 // that cannot be read is a problem: no limit is replaced by a guess.
-func (r *reading) upstream() (layers []layer, ok bool) {
+func (r *session) upstream() (layers []layer, ok bool) {
 	var y, j schemas.Raw
 	yes, no := r.configFile(upstreamYAML, &y), r.configFile(upstreamJSON, &j)
 	if !yes || !no {
@@ -53,7 +53,7 @@ func (r *reading) upstream() (layers []layer, ok bool) {
 
 // configFile reads one of upstream's files into raw. It is true where the file
 // is absent, too.
-func (r *reading) configFile(p string, raw *schemas.Raw) bool {
+func (r *session) configFile(p string, raw *schemas.Raw) bool {
 	d := r.Snap.Doc(p)
 	if d.Absent() {
 		return true

@@ -156,6 +156,9 @@ func (o WorkerRun) ended() bool {
 	return *o.ExitCode == 0
 }
 
+// isLost reports whether nobody knows what became of the command.
+func (o WorkerRun) isLost() bool { return o.Outcome == outLost || o.Outcome == outStopped }
+
 // Result is result.json: what an outside validator says of an attempt.
 type Result struct {
 	Iteration      int      `json:"iteration"`

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/internal/enginetest"
 	"placet/layout"
 	"placet/schemas"
@@ -87,6 +88,17 @@ func (w *world) state() State {
 		w.T.Fatal(err)
 	}
 	return st
+}
+
+// request is a request of the state, an empty one where it has none of the id.
+func (w *world) request(id string) *run.Request {
+	w.T.Helper()
+	for _, q := range w.state().Requests {
+		if q.ID == id {
+			return q
+		}
+	}
+	return &run.Request{}
 }
 
 func (w *world) cp(id string) *Checkpoint {
@@ -207,8 +219,9 @@ func (o outcome) document(st State, id string, at time.Time) (rel, body string, 
 func (w *world) open(typ string) string {
 	w.T.Helper()
 	found := ""
-	for id, q := range w.state().Requests {
-		if q.Type == typ && q.Status == open {
+	for _, q := range w.state().Requests {
+		id := q.ID
+		if q.Type == typ && q.Status == run.Open {
 			if found != "" {
 				w.T.Fatalf("two open requests of type %s", typ)
 			}
@@ -274,4 +287,10 @@ func (w *world) passOnce(id string) {
 	}
 	w.validated(id, outcome{stdout: expected + "\n"})
 	w.settle()
+}
+
+// read is a session as the rules see it.
+func read(s engine.Snapshot) *session {
+	_, r := family.View(s)
+	return r
 }

@@ -42,11 +42,11 @@ var family = run.Family[State, *cycle]{
 	Read: readCycle, Rules: rules, Final: final, New: unbegun,
 	Questions: map[string]run.Question[*cycle]{
 		typeHITL: {
-			Fill: (*cycle).askHITL, Title: (*cycle).title, Default: optAppropriate, Hint: levelHint,
+			Fill: (*cycle).askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: levelHint,
 			Stands: func(r *cycle, _ *run.Request) (string, bool) { return r.reportStands() }, Tell: (*cycle).tellHITL,
 		},
-		typeCap:     {Fill: (*cycle).askCap, Title: (*cycle).title},
-		typeUnknown: {Fill: (*cycle).askAttempt, Title: (*cycle).title, Tell: (*cycle).tellAttempt},
+		typeCap:     {Fill: (*cycle).askCap, Title: (*cycle).title, Brief: true},
+		typeUnknown: {Fill: (*cycle).askAttempt, Title: (*cycle).title, Brief: true, Tell: (*cycle).tellAttempt},
 	},
 	Raised: (*cycle).askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs, Undecidable: func(r *cycle) bool { return r.unsureStop },
 	Notes: (*cycle).notes, Needs: (*cycle).needs, Watch: (*cycle).watch, Keeps: (*cycle).keeps, Late: (*cycle).heardLate,

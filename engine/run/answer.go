@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"placet/engine"
@@ -28,7 +29,10 @@ func (a *Answer) IsFact() bool { return a != nil && a.receipt != nil }
 
 // Why is the reason of the transition that an answer causes.
 func (a *Answer) Why() string {
-	words := append([]string{a.Response}, a.Selected...)
+	words := a.Selected
+	if !slices.Contains(words, a.Response) {
+		words = slices.Concat([]string{a.Response}, words)
+	}
 	return a.Decision.Why(fmt.Sprintf("%s by %s (%s)", strings.Join(words, ", "), cmp.Or(a.By.User, "unknown"), a.By.Source))
 }
 

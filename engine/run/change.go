@@ -56,7 +56,7 @@ func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
 	*c.head.Last = last
 	body := Must(f.Format.Encode(st))
 	if len(body) > layout.LimitState {
-		b.Notes.Beside(b.Doc.Path, fmt.Sprintf("cannot go on: state.json would have %d bytes, more than the %d that anybody reads", len(body), layout.LimitState))
+		b.Notes.Beside(b.Doc.Path, fmt.Sprintf("cannot go on: state.json would have %d bytes, more than the %d that anybody reads; begin a new %s for what is left", len(body), layout.LimitState, f.Noun))
 		return engine.Plan{}
 	}
 	after := f.after(b.Run, st, c.found)
@@ -93,7 +93,7 @@ func (t taken[S, V]) subject(f *Family[S, V]) string {
 func (f *Family[S, V]) change(b *bound[S, V], st *S, t taken[S, V]) *Change[S] {
 	c := &Change[S]{
 		State: st, Now: f.Stamp(b.Snap.Now), before: b.Run, head: f.Format.Head(st), actor: cmp.Or(t.move.Actor, "placet"),
-		cause: map[string]engine.Digest{},
+		cause: map[string]engine.Digest{}, found: map[string]any{},
 	}
 	c.after = func() *Run[S] { return f.after(b.Run, *st, c.found).Run }
 	for _, d := range t.move.Causes {

@@ -133,6 +133,9 @@ type Question[V any] struct {
 	Check func(v V, a *Answer) string
 	// Title is the heading of the form.
 	Title func(v V, q *Request) gate.Texts
+	// Brief leaves out of the form what the context has null or empty; request.json
+	// has every member.
+	Brief bool
 	// Default is the option that stands for none, Hint what an answer needs, and
 	// Members are further members of a response that are read.
 	Default, Hint string

@@ -156,11 +156,13 @@ func (r *Run[S]) gate(q *Request) engine.Gate {
 	return r.Snap.Facts.Config.GateFor(r.name, q.Type)
 }
 
-// form implements asker. It shows of the context what says something: request.json has
-// every member.
+// form implements asker.
 func (b *bound[S, V]) form(req gate.Request, q *Request, view engine.Digest) ([]byte, error) {
-	req.Context = withoutEmpty(req.Context)
-	return gate.Form(req, view, b.f.Questions[q.Type].Title(b.v, q))
+	question := b.f.Questions[q.Type]
+	if question.Brief {
+		req.Context = withoutEmpty(req.Context)
+	}
+	return gate.Form(req, view, question.Title(b.v, q))
 }
 
 // withoutEmpty is a JSON object without the members that are null or empty.

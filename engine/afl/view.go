@@ -1,84 +1,37 @@
 package afl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"placet/engine"
+	"placet/engine/graph"
+	"placet/engine/run"
+	"placet/layout"
 )
 
-// Statuses that only an account has.
-const (
-	unbegun    engine.Status = "new"        // a session of which placet has written nothing yet
-	unreadable engine.Status = "unreadable" // state.json cannot be used
-	nowhere    engine.Status = "absent"     // the folder is no session
-)
-
-// Account implements [engine.Machine].
-func (Machine) Account(s engine.Snapshot) engine.Account {
-	a := engine.Account{Key: s.Key, Class: "served", Short: s.Key.ID, Status: nowhere}
-	if vacant(s) {
-		a.Absent = true
-		a.Why = []string{"this folder is no session: it has neither meta.json nor " + specsYAML + " nor state.json"}
-		return a
-	}
-	r := read(s)
-	if final(r.st.Status) {
+// tell adds to the view of a session what is its own.
+func (r *session) tell(a *engine.Account) {
+	if final(r.State.Status) {
 		r.readMeta() // its title
 	}
-	a.Status = r.word()
 	_, left := r.unfinished()
-	a.Final = final(r.st.Status) && !left
-	a.Stands = r.stateErr != "" && !r.torn || r.cfgBad
-	a.Unaccounted = r.unaccounted
-	a.Contradict(r.contradictions())
-	next := r.foresee()
-	r.explain(&a, next)
-	a.Facts, a.Open, a.Parts = r.facts(), r.asked(), r.parts()
-	a.Graph, a.Findings, a.Untrusted, a.Log = r.nodes(), append(a.Findings, r.accountFindings()...), r.untrusted(), r.log()
-	a.Holding = r.BeingWritten()
-	return a
+	a.Final = a.Final && !left
+	a.Stands = a.Stands || r.cfgBad
+	a.Facts, a.Parts, a.Graph, a.Untrusted = r.facts(), r.parts(), r.nodes(), r.untrusted()
+	a.Findings = r.addFindings(a.Findings)
 }
 
-// vacant reports whether a folder is no session, nor was one.
-func vacant(s engine.Snapshot) bool {
-	return !session(s) && s.In("events.jsonl").Absent() && len(s.Under("requests")) == 0
-}
-
-func (r *reading) word() engine.Status {
-	switch {
-	case r.st.Status != "":
-		return r.st.Status
-	case r.begins:
-		return unbegun
-	}
-	return unreadable
-}
-
-// foresee judges all that a pass would judge, so that the notes are those of a
-// pass, and returns the transition that the next one makes; nil for none.
-func (r *reading) foresee() *engine.Transition {
-	if r.begins || r.torn || r.stateErr != "" {
-		return nil
-	}
-	p, moved := r.next()
-	r.judgeAll()
-	r.standNotes()
-	if !moved || len(p.Transitions) == 0 {
-		return nil
-	}
-	return &p.Transitions[0]
-}
-
-func (r *reading) facts() []engine.Fact {
+func (r *session) facts() []engine.Fact {
 	var list []engine.Fact
 	add := func(label, value string) {
 		if value != "" {
 			list = append(list, engine.Fact{Label: label, Value: value})
 		}
 	}
-	st := r.st
+	st := r.State
 	add("title", r.meta.Title)
 	if st.Adopted {
 		add("adopted", "upstream had completed it before placet saw it")
@@ -98,10 +51,12 @@ func (r *reading) facts() []engine.Fact {
 	if v := st.Review; v != nil {
 		add("review", fmt.Sprintf("round %d, %s (%s)", v.Round, v.Status, v.Mode))
 	}
-	for _, id := range r.openIDs() {
-		add("request", id+" ("+st.Requests[id].Type+")")
+	for _, q := range st.Requests {
+		if q.Status == run.Open {
+			add("request", q.ID+" ("+q.Type+")")
+		}
 	}
-	if r.awaits() {
+	if r.mayBeApproved() {
 		for _, f := range r.specs.findings[:min(len(r.specs.findings), mostNamed)] {
 			add("finding", f.line())
 		}
@@ -160,29 +115,6 @@ func lastFailure(c *Checkpoint) string {
 	return oneLine(h.FailedCriteria[0], shownName)
 }
 
-// asked are the open requests, oldest first.
-func (r *reading) asked() []engine.Asked {
-	var list []engine.Asked
-	if final(r.st.Status) || r.stateErr != "" {
-		return nil
-	}
-	for _, id := range r.openIDs() {
-		list = append(list, r.askedOf(id))
-	}
-	return list
-}
-
-// whereOf is the place of a request that is of no checkpoint.
-var whereOf = map[string]string{typeApproval: "specs", typeReview: "review"}
-
-func (r *reading) askedOf(id string) engine.Asked {
-	q, f := r.st.Requests[id], r.folder(id)
-	a := r.judging(id, q, f).Account()
-	a.Run, a.Where = r.Snap.Key, orWord(string(q.Checkpoint), whereOf[q.Type])
-	a.Problem = orWord(r.Notes.Text(f.Dir+"/problem.md"), r.Notes.Text(r.Note(f.Doc.Path)))
-	return a
-}
-
 // TrustName begins the name under which trust in a validation command is asked
 // for and remembered.
 const TrustName = "afl.validation "
@@ -192,16 +124,16 @@ const WorkerTrustName = "afl.worker_command "
 
 // untrusted are the approved commands and the settings of upstream's files that
 // nobody has agreed to.
-func (r *reading) untrusted() []engine.Untrusted {
-	if final(r.st.Status) || r.stateErr != "" || r.torn || r.cfgBad {
+func (r *session) untrusted() []engine.Untrusted {
+	if final(r.State.Status) || !r.Usable() || r.cfgBad {
 		return nil
 	}
 	list := append([]engine.Untrusted(nil), r.cfg.waiting...)
-	if r.st.Approved == nil {
+	if r.State.Approved == nil {
 		return list
 	}
 	facts, worker := r.Snap.Facts, r.workerDigest()
-	for _, d := range r.st.Approved.Definitions {
+	for _, d := range r.State.Approved.Definitions {
 		if c := r.checkpoint(d.ID); c != nil && over(c.Status) {
 			continue
 		}
@@ -218,4 +150,64 @@ func (r *reading) untrusted() []engine.Untrusted {
 		}
 	}
 	return list
+}
+
+// onCycle is the group of checkpoints that have no level.
+const onCycle = "cycle"
+
+// nodes are the checkpoints by level, in the order in which they are shown: the
+// approved ones, or those of the files while none is approved.
+func (r *session) nodes() []engine.Node {
+	var defs []Definition
+	if r.State.Approved != nil {
+		defs = r.State.Approved.Definitions
+	} else {
+		defs = r.specs.definitions()
+	}
+	level := graph.Levels(nodesOf(defs))
+	shown := slices.Clone(defs)
+	slices.SortStableFunc(shown, func(a, b Definition) int { return cmp.Compare(level[a.ID], level[b.ID]) })
+	var nodes []engine.Node
+	for _, d := range shown {
+		nodes = append(nodes, r.node(d, level[d.ID]))
+	}
+	return nodes
+}
+
+func (r *session) node(d Definition, level int) engine.Node {
+	n := engine.Node{ID: d.ID, Group: fmt.Sprint(level), Label: d.ID, Status: r.statusOf(d.ID), After: d.Dependencies}
+	if level == 0 {
+		n.Group = onCycle
+	}
+	n.Gate = n.Status == Waiting || n.Status == Escalated
+	n.Current = n.Gate || n.Status == InProgress || n.Status == Validating || n.Status == Retrying
+	return n
+}
+
+// addFindings adds the findings about the design of the session, and settings that nobody
+// reads. Notes that say what these findings say are left out.
+func (r *session) addFindings(list []engine.Finding) []engine.Finding {
+	said := map[string]bool{}
+	for _, f := range r.specs.findings {
+		severity := "warning"
+		if f.blocks() {
+			severity, said[r.Path(f.file)+layout.ProblemSuffix] = "error", true
+		}
+		list = append(list, engine.Finding{Severity: severity, Path: r.Path(f.file), Text: f.words()})
+	}
+	list = slices.DeleteFunc(list, func(f engine.Finding) bool { return said[f.Path] })
+	list = append(list, r.misread()...)
+	for _, u := range r.cfg.unbuilt {
+		list = append(list, engine.Finding{Severity: "warning", Path: u.file, Text: u.key + ": " + u.text})
+	}
+	return list
+}
+
+// words are a finding without its file, which stands before it.
+func (f finding) words() string {
+	at := ""
+	if f.place != "" {
+		at = f.place + ": "
+	}
+	return f.id + " " + f.name + ": " + at + f.text + "; " + f.suggestion
 }

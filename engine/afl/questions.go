@@ -1,0 +1,332 @@
+package afl
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/graph"
+	"placet/engine/run"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Types of requests.
+const (
+	typeApproval      = "specs_approval"
+	typeClarification = "clarification"
+	typeEscalation    = "escalation"
+	typeReview        = "implementation_review"
+	typeInterrupted   = "interrupted_run"
+)
+
+// Options of requests.
+const (
+	optApprove    = "approve"
+	optChanges    = "request_changes"
+	optReject     = "reject"
+	optAnswer     = "answer"
+	optValidate   = "validate"
+	optEscalate   = "escalate"
+	optRetryMore  = "retry_more"
+	optRedesign   = "redesign"
+	optEnvFixed   = "env_fixed"
+	optSkip       = "skip"
+	optSkipForced = "skip_forced"
+	optAbort      = "abort"
+	optAccept     = "accept"
+	optReopen     = "reopen:"
+	optRunAgain   = "run_again"
+	optFailed     = "failed"
+)
+
+// prefixes are how the ids of requests begin.
+var prefixes = map[string]string{
+	typeApproval: "approve", typeClarification: "question", typeEscalation: "escalation",
+	typeReview: "review", typeInterrupted: "interrupted",
+}
+
+// questions are what persons are asked. Nothing that a request shows can change under it,
+// but who may answer.
+var questions = map[string]run.Question[*session]{
+	typeApproval: newQuestion(func(r *session, _ *run.Request) bool { return r.specs.readable },
+		(*session).askApproval, func(r *session, _ *run.Request) []string { return r.designLines() }),
+	typeClarification: newQuestion(always, (*session).askClarification, nil),
+	typeEscalation: newQuestion(always, (*session).askEscalation, func(r *session, q *run.Request) []string {
+		if list := r.dependentsOf(string(q.Subject)); len(list) > 0 {
+			return []string{r.words("ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
+		}
+		return nil
+	}),
+	typeReview:      newQuestion(always, (*session).askReview, nil),
+	typeInterrupted: newQuestion(always, (*session).askInterrupted, nil),
+}
+
+func always(*session, *run.Request) bool { return true }
+
+// newQuestion is one of the session: what it asks, and the lines of its form besides prompt
+// and context.
+func newQuestion(remakes func(*session, *run.Request) bool, fill func(*session, *run.Request, *gate.Request) schemas.Object, lines func(*session, *run.Request) []string) run.Question[*session] {
+	return run.Question[*session]{
+		Remakes: remakes, Members: []string{"attempts"}, Tell: (*session).tellRequest,
+		Fill: func(r *session, q *run.Request, req *gate.Request) schemas.Object {
+			if q.Subject != "" {
+				req.Extra = schemas.Object{{Name: "checkpoint", Value: q.Subject}}
+			}
+			return fill(r, q, req)
+		},
+		Title: func(r *session, q *run.Request) gate.Texts {
+			t := gate.Texts{Lang: r.lang(), Title: r.words("title." + q.Type), Where: string(q.Subject)}
+			if lines != nil {
+				t.Lines = lines(r, q)
+			}
+			return t
+		},
+		Check: func(_ *session, a *run.Answer) string {
+			if a.Response == optRetryMore {
+				if _, _, problem := attemptsOf(a, 0); problem != "" {
+					return problem
+				}
+			}
+			return ""
+		},
+	}
+}
+
+// tellRequest says what a request is about.
+func (r *session) tellRequest(q *run.Request, a *engine.Asked) {
+	whereOf := map[string]string{typeApproval: "specs", typeReview: "review"}
+	a.Where = orWord(string(q.Subject), whereOf[q.Type])
+}
+
+// requestID is the id of a request that a revision opens.
+func (r *session) requestID(typ, cp string, revision int) string {
+	if cp == "" {
+		cp = "-"
+	}
+	sum := engine.Sum(fmt.Appendf(nil, "afl\n%s\n%d\n%s/%s", r.sessionID(), revision, typ, cp))
+	return prefixes[typ] + "-" + sum.Hex()[:12]
+}
+
+// ask opens a request. What it shows must be in the new state already.
+func (r *session) ask(c *change, typ, cp string) *run.Request {
+	return c.Ask(run.Request{ID: r.requestID(typ, cp, c.Revision), Type: typ, Subject: text(cp)})
+}
+
+// lang is the language of the session's texts.
+func (r *session) lang() string { return r.State.Language }
+
+func (r *session) words(key string) string { return templates.Text(r.lang(), "afl."+key) }
+
+// offer adds options with their words: what each is, and what it does.
+func (r *session) offer(req *gate.Request, ids ...string) {
+	for _, id := range ids {
+		req.Options = append(req.Options, gate.Option{ID: id, Description: r.words("option." + id), Effect: r.words("effect." + id)})
+	}
+}
+
+// How much of a definition a request shows: bytes of a text, and criteria; and
+// of a whole design, in bytes. The rest stands in the files that it names.
+const (
+	shownField    = 200
+	shownCriteria = 3
+	shownDesign   = 200 << 10
+)
+
+func (r *session) askApproval(_ *run.Request, req *gate.Request) schemas.Object {
+	req.Prompt = r.words("ask.specs_approval")
+	if len(r.State.Specs.Errors) == 0 {
+		r.offer(req, optApprove)
+	} else {
+		req.Prompt = r.words("ask.specs_approval.blocked")
+	}
+	r.offer(req, optChanges, optReject)
+	req.CommentRequired = []string{optChanges}
+	defs, found, room := []any{}, []any{}, shownDesign
+	for _, e := range r.specs.entries {
+		shown := schemas.Object{
+			{Name: "id", Value: templates.Cut(e.def.ID, shownField)}, {Name: "name", Value: templates.Cut(e.def.Name, shownField)},
+			{Name: "dependencies", Value: e.def.Dependencies[:min(len(e.def.Dependencies), mostWords)]},
+			{Name: "criteria", Value: len(e.def.Criteria)}, {Name: "command", Value: text(templates.Cut(string(e.def.Command), shownField))},
+			{Name: "expected", Value: text(templates.Cut(string(e.def.Expected), shownField))},
+		}
+		if room -= len(encoded(shown)); room < 0 {
+			break
+		}
+		defs = append(defs, shown)
+	}
+	for _, f := range r.specs.findings[:min(len(r.specs.findings), mostWords)] {
+		found = append(found, templates.Cut(f.line(), engine.LongestReason))
+	}
+	return schemas.Object{
+		{Name: "specs_digest", Value: r.State.Specs.Digest}, {Name: "definitions", Value: defs}, {Name: "findings", Value: found},
+	}
+}
+
+// designLines show the checkpoints in the form for their approval.
+func (r *session) designLines() []string {
+	var lines []string
+	room := shownDesign
+	for i, e := range r.specs.entries {
+		shown := e.lines()
+		if room -= len(strings.Join(shown, "\n")); room < 0 {
+			lines = append(lines, fmt.Sprintf("- … +%d: %s", len(r.specs.entries)-i, templates.Code(r.specsFile())))
+			break
+		}
+		lines = append(lines, shown...)
+	}
+	for _, f := range r.specs.findings[:min(len(r.specs.findings), mostWords)] {
+		lines = append(lines, "- "+templates.Inline(templates.Cut(f.line(), engine.LongestReason)))
+	}
+	return lines
+}
+
+// lines are a checkpoint in the form for its approval.
+func (e entry) lines() []string {
+	line := "- **" + templates.Inline(templates.Cut(e.def.ID, shownField)) + "** " + templates.Inline(templates.Cut(e.def.Name, shownField))
+	if len(e.def.Dependencies) > 0 {
+		line += " ← " + templates.Inline(templates.Cut(strings.Join(e.def.Dependencies, ", "), shownField))
+	}
+	if e.def.Command != "" {
+		line += ": " + templates.Code(templates.Cut(string(e.def.Command), shownField))
+	}
+	lines := []string{line}
+	for _, criterion := range e.def.Criteria[:min(len(e.def.Criteria), shownCriteria)] {
+		lines = append(lines, "  - "+templates.Inline(templates.Cut(criterion, shownField)))
+	}
+	return lines
+}
+
+// asked is the question that a request puts.
+func (c *Checkpoint) asked(id string) *Question {
+	for i := range c.Questions {
+		if c.Questions[i].RequestID == id {
+			return &c.Questions[i]
+		}
+	}
+	return &Question{}
+}
+
+func (r *session) askClarification(q *run.Request, req *gate.Request) schemas.Object {
+	c := r.checkpoint(string(q.Subject))
+	asked := c.asked(q.ID)
+	req.Prompt = asked.Text
+	r.offer(req, optAnswer, optValidate, optEscalate)
+	req.CommentRequired = []string{optAnswer}
+	return schemas.Object{
+		{Name: "checkpoint", Value: q.Subject}, {Name: "iteration", Value: c.Iteration},
+		{Name: "question", Value: asked.Number}, {Name: "source", Value: asked.Source},
+	}
+}
+
+func (r *session) askEscalation(q *run.Request, req *gate.Request) schemas.Object {
+	cp := string(q.Subject)
+	c := r.checkpoint(cp)
+	e := c.Escalation
+	req.Prompt = strings.ReplaceAll(r.words("ask.escalation"), "{checkpoint}", cp) + "\n\n" + e.Reason
+	r.offer(req, optRetryMore, optRedesign)
+	if c.Iteration > 0 {
+		r.offer(req, optEnvFixed)
+	}
+	r.offer(req, optSkip, optSkipForced, optAbort)
+	rel := "delegations/" + cp + "/escalation.md"
+	req.Artifacts = []gate.Artifact{{Path: r.Path(rel), SHA256: engine.Sum(r.escalationMD(cp)).Hex()}}
+	return schemas.Object{
+		{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: e.Iteration}, {Name: "route", Value: e.Route},
+		{Name: "failure_type", Value: text(e.FailureType)}, {Name: "dependents", Value: orEmpty(r.dependentsOf(cp))},
+	}
+}
+
+// dependentsOf are the checkpoints that wait for one, directly or not.
+func (r *session) dependentsOf(cp string) []string {
+	if r.State.Approved == nil {
+		return nil
+	}
+	return graph.Dependents(nodesOf(r.State.Approved.Definitions), cp)
+}
+
+func (r *session) askReview(_ *run.Request, req *gate.Request) schemas.Object {
+	req.Prompt = r.words("ask.implementation_review")
+	r.offer(req, optAccept)
+	done, needed := []string{}, map[string]bool{}
+	for _, d := range r.defs {
+		for _, dep := range d.Dependencies {
+			needed[dep] = true
+		}
+	}
+	for _, id := range r.order {
+		if r.partStatus(id) != Completed || r.defs[id] == nil {
+			continue
+		}
+		done = append(done, id)
+		option, effect := optReopen+id, "effect.reopen"
+		if needed[id] {
+			effect = "effect.reopen.needed"
+		}
+		req.Options = append(req.Options, gate.Option{
+			ID: option, Description: r.words("option.reopen"), Effect: phrase(r.lang(), effect, "checkpoint", id),
+		})
+		req.Several = append(req.Several, option)
+		req.CommentRequired = append(req.CommentRequired, option)
+	}
+	return schemas.Object{{Name: "round", Value: r.State.Review.Round}, {Name: "completed", Value: done}}
+}
+
+func (r *session) askInterrupted(q *run.Request, req *gate.Request) schemas.Object {
+	cp := string(q.Subject)
+	c := r.checkpoint(cp)
+	if c.Status == Validating {
+		number := 0
+		if c.Run != nil {
+			number = c.Run.Number
+		}
+		req.Prompt = strings.ReplaceAll(r.words("ask.interrupted_run.validation"), "{checkpoint}", cp)
+		r.offer(req, optRunAgain, optFailed)
+		return schemas.Object{{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: c.Iteration}, {Name: "run", Value: number}}
+	}
+	req.Prompt = strings.ReplaceAll(r.words("ask.interrupted_run.worker"), "{checkpoint}", cp)
+	r.offer(req, optRunAgain, optFailed, optValidate)
+	return schemas.Object{{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: c.Iteration}, {Name: "start", Value: startNumber(c)}}
+}
+
+// mostAttempts is how many attempts one answer can add.
+const mostAttempts = 20
+
+// firstLine is how a comment says the number of attempts.
+var firstLine = regexp.MustCompile(`(?i)^\s*attempts:[ \t]*(\S+)[ \t]*(?:\n|$)`)
+
+// attemptsOf is how many attempts retry_more asks for, builtIn where it does not say, and
+// the rest of the comment; or why the number cannot be used.
+func attemptsOf(a *run.Answer, builtIn int) (n int, note, problem string) {
+	number, note := "", a.Comment
+	comment := strings.ReplaceAll(a.Comment, "\r\n", "\n")
+	if m := firstLine.FindStringSubmatch(comment); m != nil {
+		number, note = m[1], strings.TrimSpace(comment[len(m[0]):])
+	}
+	if raw := a.Extra.Raw("attempts"); !raw.Null() {
+		number = string(raw)
+		if t, isText := raw.Text(); isText {
+			number = t
+		}
+	}
+	if number == "" && firstLine.FindString(comment) == "" && a.Extra.Raw("attempts").Null() {
+		return builtIn, note, ""
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > mostAttempts {
+		return 0, note, fmt.Sprintf("cannot use the answer: attempts is %s: expected a whole number from 1 to 20", number)
+	}
+	return n, note, ""
+}
+
+// noteAttempts keeps with a request how many attempts its answer gave.
+func (r *session) noteAttempts(s *step, id string, n int) {
+	for _, q := range s.Requests() {
+		if q.ID == id {
+			q.Extra = schemas.Object{{Name: "attempts", Value: n}}
+		}
+	}
+}
