@@ -54,7 +54,7 @@ bench-smoke: build
 
 torture: need-git
 	@$(GO) run ./internal/faultsim -for $(TORTURETIME) -seed $(TORTURESEED)
-	@PLACET_TORTURE=full $(GO) test ./cmd/placet -run '^TestTorture' -timeout 5m -count=1 -v
+	@PLACET_TORTURE=full $(GO) test ./cmd/placet/cli -run '^TestTorture' -timeout 5m -count=1 -v
 
 size:
 	@$(GO) run ./internal/size

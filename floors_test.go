@@ -59,7 +59,17 @@ var floors = []floor{
 		never: []string{"families"},
 	},
 	{name: "laws", packages: []string{"internal/enginetest"}, never: []string{"families"}},
-	{name: "wiring", packages: []string{"cmd/placet", "internal/bench"}, never: []string{"laws"}},
+	{
+		name:     "wiring",
+		packages: []string{"cmd/placet/console", "cmd/placet/config", "cmd/placet/workspace", "cmd/placet/cli", "cmd/placet", "internal/bench"},
+		beside: []string{
+			"cmd/placet/config cmd/placet/console",
+			"cmd/placet/workspace cmd/placet/console", "cmd/placet/workspace cmd/placet/config",
+			"cmd/placet/cli cmd/placet/console", "cmd/placet/cli cmd/placet/config", "cmd/placet/cli cmd/placet/workspace",
+			"cmd/placet cmd/placet/cli",
+		},
+		never: []string{"laws"},
+	},
 	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/size", "internal/upstreamflow"}, never: []string{"wiring"}},
 }
 
@@ -77,21 +87,21 @@ var modules = map[string][]string{
 	"github.com/go-json-experiment/json":       {"schemas", "engine/jsonedit"},
 	"go.yaml.in/yaml/v3":                       {"schemas"},
 	"github.com/yuin/goldmark":                 {"engine/gate"},
-	"github.com/spf13/cobra":                   {"cmd/placet"},
-	"github.com/spf13/pflag":                   {"cmd/placet"},
-	"github.com/BurntSushi/toml":               {"cmd/placet"},
-	"golang.org/x/term":                        {"cmd/placet"},
+	"github.com/spf13/cobra":                   {"cmd/placet/cli"},
+	"github.com/spf13/pflag":                   {"cmd/placet/cli"},
+	"github.com/BurntSushi/toml":               {"cmd/placet/config"},
+	"golang.org/x/term":                        {"cmd/placet/console", "cmd/placet/cli"},
 	// What looks like an option, or like a word that refuses, is known in one room.
 	"go.mau.fi/util":    {"engine/gate"},
 	"golang.org/x/text": {"engine/gate"},
 	// The loop tells what it does by functions of its options: whoever counts
 	// knows how runs are served, and no run knows that somebody counts.
-	"github.com/prometheus": {"cmd/placet"},
+	"github.com/prometheus": {"cmd/placet/cli"},
 	// A database is a copy for others to read: nothing but what carries it out may
 	// know that there is one.
 	"modernc.org/sqlite": {"engine/sqlite"},
 	"modernc.org/libc":   {"engine/sqlite"}, // to set what SQLite must know first
-	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet"},
+	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }
 
 // testModules may be imported by every package's tests and by the laws.
@@ -101,7 +111,7 @@ var testModules = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-i
 // read what placet wrote as others read it.
 var inTests = map[string][]string{
 	"github.com/yuin/goldmark": {"engine/optimizer"},
-	"modernc.org/sqlite":       {"cmd/placet"},
+	"modernc.org/sqlite":       {"cmd/placet/cli"},
 }
 
 // testPackages may be imported by tests of every floor, by one another, and by
@@ -308,7 +318,7 @@ func TestThePolicyFindsWhatBreaksIt(t *testing.T) {
 		{"no floor", file{dir: "engine/newcomer", name: "x.go"},
 			`engine/newcomer stands on no floor: add it to the table of floors`},
 		{"metrics in the loop", file{dir: "engine/reconcile", name: "x.go", imports: []string{"github.com/prometheus/client_golang/prometheus"}},
-			`engine/reconcile/x.go: imports github.com/prometheus/client_golang/prometheus: only ["cmd/placet"] may`},
+			`engine/reconcile/x.go: imports github.com/prometheus/client_golang/prometheus: only ["cmd/placet/cli"] may`},
 		{"module elsewhere", file{dir: "engine/store", name: "x.go", imports: []string{"github.com/fsnotify/fsnotify"}},
 			`engine/store/x.go: imports github.com/fsnotify/fsnotify: only ["engine/watch" "internal/bench"] may`},
 		{"module in a test that may", file{dir: "engine/optimizer", name: "x_test.go", imports: []string{"github.com/yuin/goldmark"}}, ""},

@@ -1,5 +1,5 @@
 // Command licences writes the licences of what the program is built from: NOTICE,
-// which lists the modules, and cmd/placet/licences.txt, which holds the texts. It
+// which lists the modules, and cmd/placet/cli/licences.txt, which holds the texts. It
 // must run in the module's folder:
 //
 //	go run ./internal/licences          write both
@@ -31,7 +31,7 @@ const program = "./cmd/placet"
 // The files that it writes.
 const (
 	noticeFile = "NOTICE"
-	textsFile  = "cmd/placet/licences.txt"
+	textsFile  = "cmd/placet/cli/licences.txt"
 )
 
 // legal matches the names of files that must go with the program.

@@ -1,6 +1,0 @@
-package main
-
-import "syscall"
-
-// changedNano is a file's ctime in nanoseconds.
-func changedNano(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/reader"
+	"placet/engine/reconcile"
+	"placet/templates"
+)
+
+func adoptCommand(w *console.Env) *cobra.Command {
+	var reason, by string
+	cmd := &cobra.Command{
+		Use: "adopt RUN[@DIGEST]", Short: "Accept a state document that somebody else wrote",
+		Long: `Accepts the state.json of a run that stands still because its journal does not
+account for it: somebody else than placet changed it. Look at it first, for
+instance with git diff; the usual way is to restore it. RUN@DIGEST names exactly
+what was shown, by the first digits of its digest; without a digest a terminal
+shows what is there and asks.
+
+A line of the run's events.jsonl records who adopted which state. The run goes on
+from there with placet watch, or the next placet once.`,
+		Args: takes(1, 1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := workspace.Look(w)
+			if err != nil {
+				return err
+			}
+			run, digest, named := console.CutLast(args[0], "@")
+			f, err := b.OneRun(run)
+			if err != nil {
+				return err
+			}
+			if named && len(digest) < workspace.LeastDigest {
+				return console.Usage("cannot adopt %s: %q is too short for a digest", console.Brief(f.Key()), console.OneLine(digest)).Try("name at least %d digits", workspace.LeastDigest)
+			}
+			return adoptRun(cmd.Context(), b, f, digest, strings.TrimSpace(reason), by)
+		},
+	}
+	cmd.Flags().StringVarP(&reason, "message", "m", "", "why; it stands in the record")
+	cmd.Flags().StringVar(&by, "as", console.Login(), "who adopts it")
+	return cmd
+}
+
+// adoptRun records a person's word for the state document of a run, whose digest
+// begins with the given one; "" asks at a terminal.
+func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, digest, reason, by string) error {
+	v := b.ViewOf(f)
+	state := b.Settled(f.Run.State, workspace.StateFile(f))
+	if err := checkReason("adopt", v, reason, by); err != nil {
+		return err
+	}
+	if v.Unaccounted == "" {
+		return console.Refused("cannot adopt the state of %s: nothing is wrong between it and its journal", console.Brief(v.Key)).Try("placet explain %s", console.Brief(v.Key))
+	}
+	short := v.Unaccounted.Hex()[:workspace.ShownDigest]
+	again := templates.CommandLine("placet adopt", []string{console.Brief(v.Key) + "@" + short})
+	switch {
+	case state.Sum != v.Unaccounted:
+		return console.Refused("cannot adopt the state of %s: it changed just now", console.Brief(v.Key)).Try("placet explain %s", console.Brief(v.Key))
+	case digest != "" && !strings.HasPrefix(v.Unaccounted.Hex(), strings.TrimPrefix(digest, "sha256:")):
+		return console.Refused("cannot adopt the state of %s: its digest is %s by now, not %s", console.Brief(v.Key), short, console.OneLine(digest)).Try("look at it, then %s", again)
+	case digest == "" && !b.Env.AtTerminal():
+		return console.Refused("cannot adopt the state of %s without its digest: nobody can be asked here", console.Brief(v.Key)).Try("look at it, then %s", again)
+	case digest == "":
+		if err := askAdopt(ctx, b, v, f, short); err != nil {
+			return err
+		}
+	}
+	if err := adoptState(b, f, state, reason, by); err != nil {
+		return err
+	}
+	daemon := workspace.DaemonRuns(b.Root)
+	if !daemon {
+		defer b.Env.Note("no daemon runs here: run `placet once` or `placet watch` to go on")
+	}
+	data := map[string]any{"run": v.Key.String(), "path": state.Path, "digest": state.Sum, "status": v.Status, "by": by, "reason": reason, "daemon": daemon}
+	return b.Env.Answer(data, func() {
+		b.Env.Say("adopted  %s  %s  %s, by %s%s", console.Brief(v.Key), console.OneLine(string(v.Status)), short, console.OneLine(by), console.Suffix(": ", console.Cut(console.OneLine(reason), 160)))
+	})
+}
+
+// askAdopt shows what a state document says and asks whether it shall count.
+func askAdopt(ctx context.Context, b *workspace.Workspace, v workspace.View, f reconcile.Found, short string) error {
+	p := b.Env.NewPrompter()
+	defer p.Close()
+	fmt.Fprintf(b.Env.Err, "%s  %s  %s\n", console.Brief(v.Key), console.OneLine(string(v.Status)), short)
+	for _, why := range v.Why {
+		fmt.Fprintf(b.Env.Err, "%s\n", console.Lines(why))
+	}
+	for _, fact := range v.Facts {
+		fmt.Fprintf(b.Env.Err, "  %s: %s\n", console.OneLine(fact.Label), console.OneLine(fact.Value))
+	}
+	fmt.Fprintf(b.Env.Err, "See also: git diff -- %s\n", templates.ShellWord(f.Run.State))
+	return p.Agreed(ctx, "Shall it count as it is? (y/N) ")
+}
+
+// adoptState adds the line to the run's journal. Nobody else writes there: the run
+// stands still. A line that is longer than what is read of a journal is refused.
+func adoptState(b *workspace.Workspace, f reconcile.Found, state engine.Document, reason, by string) error {
+	body, err := reader.AdoptionLine(state, by, reason, b.Env.Now())
+	if err != nil {
+		return err
+	}
+	journal := reader.JournalBeside(state.Path)
+	kind, _ := f.Family.Layout.File(f.Run, path.Base(journal))
+	if n := int64(len(body)); kind.End > 0 && n > kind.End {
+		return console.Refused("cannot adopt the state of %s: its line of %s takes %d bytes: expected at most %d", console.Brief(f.Key()), journal, n, kind.End).
+			Try("put a part of the reason into a file and name it")
+	}
+	plan := engine.Plan{Lines: []engine.Line{{Path: journal, Body: body}}}
+	if err := b.Store.Commit(f.Run, f.Family.Layout, plan); err != nil {
+		return console.Refused("cannot adopt the state of %s: %v", console.Brief(f.Key()), err)
+	}
+	return b.Store.Flush()
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/gate"
+)
+
+// giveAnswer makes an answer durable as response.json and says what happens next.
+func giveAnswer(b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
+	result, err := b.Write(t, resp)
+	if err != nil {
+		return err
+	}
+	done := written{
+		RequestID: t.Request, Run: t.Run.String(), Where: t.Where, Response: resp.Response,
+		Selected: append([]string{}, resp.Selected...), Comment: resp.Comment, ProvidedBy: resp.ProvidedBy,
+		Path: t.Response, Digest: resp.Digest, Effect: t.Effects(resp), Result: result, Daemon: workspace.DaemonRuns(b.Root),
+	}
+	if !done.Daemon {
+		defer b.Env.Note("no daemon runs here: run `placet once` or `placet watch` to carry the answer out")
+	}
+	if b.GateOf(t.Asked).Waits {
+		defer b.Env.Note("%s", config.GatesWait)
+	}
+	return b.Env.Answer(done, func() {
+		word := "answered"
+		if result == "same" {
+			word = "was answered already, and alike"
+		}
+		said, with := t.Said(resp)
+		b.Env.Say("%s %s", requestHead(b.Env, t.Asked, ""), question(t.Asked))
+		b.Env.Say("%s %s: %s%s%s, by %s", t.Label(), word, b.Env.Paint(console.Strong, said), with, console.Suffix(" → ", t.Effects(resp)), console.OneLine(workspace.ShownAuthor(resp, []string{"owner:" + console.Login()})))
+	})
+}
+
+// approveCommand answers yes.
+func approveCommand(w *console.Env) *cobra.Command {
+	return plainVerb(w, workspace.Approving, "Answer a request with approve, confirm or accept", `
+Picks the option "approve", "confirm" or "accept" of an open request, or, of one
+about a decision, its only option that agrees, such as "yes" or "ship"; else the
+one that stands for none where it may be left out. A request that offers none of
+them is not answered. REQUEST is the request's id as the inbox shows
+it, <run>:<id> where two runs use it, or a run that has one open request. It
+may be left out where one request alone is open.`)
+}
+
+// rejectCommand answers no.
+func rejectCommand(w *console.Env) *cobra.Command {
+	return plainVerb(w, workspace.Rejecting, "Answer a request with reject, cancel or abort", `
+Picks the option "reject", "cancel" or "abort" of an open request, or, of one
+about a decision, its only option that refuses, such as "no" or "stop". A request
+that offers none of them is not answered. REQUEST is named as for approve.`)
+}
+
+// plainVerb is a verb that stands for one option.
+func plainVerb(w *console.Env, d workspace.Decision, short, long string) *cobra.Command {
+	r := workspace.Reply{}
+	cmd := &cobra.Command{
+		Use: d.Verb + " [REQUEST]", Short: short, Long: short + "." + long + answerNote,
+		Args: takes(0, 1), GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := workspace.Look(w)
+			if err != nil {
+				return err
+			}
+			name, digest, err := workspace.CutDigest(console.First(args))
+			if err != nil {
+				return err
+			}
+			t, err := b.OneRequest(name)
+			if err != nil {
+				return already(b, err, func(c workspace.Closed) bool { return c.Says(d.Words) || d.Means(c.Receipt.Response) })
+			}
+			if r.Option, err = d.Pick(t); err != nil {
+				return err
+			}
+			if err := wasShown(b, t, digest, d.Verb, ""); err != nil {
+				return err
+			}
+			return giveReply(cmd.Context(), b, t, r, digest == "")
+		},
+	}
+	answerFlags(cmd, &r)
+	return cmd
+}
+
+const answerNote = `
+
+REQUEST carries the digest that the listing shows, as in fr-20261120-b3d309@4f2a91c:
+where the request shows something else by now, nothing is answered, and it is
+shown again. Without the digest it is shown, and asked whether the answer is
+meant; that needs a terminal.
+
+The answer is written as response.json beside the request and is durable when
+the command returns. placet watch, or the next placet once, carries it out.`
+
+func answerFlags(cmd *cobra.Command, r *workspace.Reply) {
+	cmd.Flags().StringVarP(&r.Comment, "message", "m", "", "the comment that goes with the answer")
+	cmd.Flags().StringVar(&r.By, "as", console.Login(), "who answers")
+}
+
+// already lets the same answer to a closed request pass: approving twice is
+// one approval. Anything else stays refused.
+func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool) error {
+	var c workspace.Closed
+	if !errors.As(err, &c) {
+		return err
+	}
+	if same(c) && c.Receipt.Result == "accepted" {
+		return b.Env.Answer(written{
+			RequestID: c.Receipt.RequestID, Run: c.Run.String(), Response: c.Receipt.Response,
+			Selected: append([]string{}, c.Receipt.Selected...), Comment: c.Receipt.Comment,
+			ProvidedBy: c.Receipt.ProvidedBy, Digest: c.Receipt.Digest, Result: "same", Daemon: workspace.DaemonRuns(b.Root),
+		}, func() { b.Env.Say("%s", c.Error()) })
+	}
+	return console.Refused("cannot answer: %s", c.Error()).Try("%s shows what happened since", console.Typed("log", console.Brief(c.Run)))
+}
+
+// respondCommand answers with any option, or in words.
+func respondCommand(w *console.Env) *cobra.Command {
+	r, attempts := workspace.Reply{}, 0
+	cmd := &cobra.Command{
+		Use: "respond REQUEST [OPTION…|TEXT]", Short: "Answer a request with any of its options, or in words",
+		Long: `Answer a request with any of its options, or in words where it asks a question.
+
+Options are matched without regard to case, and with blanks, - and _ alike.
+Several may be named where the request lets them be chosen together; where it
+lets the option be left out, --select or -m answer alone. On a terminal, without
+an answer, the request is shown and the answer is asked for. REQUEST is named as for approve.` + answerNote,
+		Args: takesSeveral, GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := workspace.Look(w)
+			if err != nil {
+				return err
+			}
+			if len(args) > 1 {
+				r.Option, r.More = args[1], args[2:]
+			}
+			if cmd.Flags().Changed("attempts") {
+				r.Attempts = &attempts
+			}
+			name, digest, err := workspace.CutDigest(args[0])
+			if err != nil {
+				return err
+			}
+			t, err := b.OneRequest(name)
+			if err != nil {
+				return already(b, err, func(c workspace.Closed) bool { return c.SaysAll(r) })
+			}
+			if err := wasShown(b, t, digest, "respond", " …"); err != nil {
+				return err
+			}
+			if len(args) < 2 && !t.Given(r) && w.AtTerminal() {
+				if err := askReply(cmd.Context(), w, t, &r); err != nil {
+					return err
+				}
+				digest = t.Digest.Hex() // the prompt showed it
+			}
+			return giveReply(cmd.Context(), b, t, r, digest == "")
+		},
+	}
+	answerFlags(cmd, &r)
+	cmd.Flags().StringSliceVar(&r.Selected, "select", nil, "what is chosen, where several may be: a,b")
+	cmd.Flags().IntVar(&attempts, "attempts", 0, "how many more attempts the option retry_more gives")
+	return cmd
+}
+
+// giveReply gives an answer, and asks first where nothing says that the request was
+// shown.
+func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request, r workspace.Reply, asks bool) error {
+	resp, err := b.Response(t, r)
+	if err != nil {
+		return err
+	}
+	if asks {
+		if err := confirm(ctx, b, t, resp); err != nil {
+			return err
+		}
+	}
+	return giveAnswer(b, t, resp)
+}
+
+// wasShown refuses an answer to anything but what its giver was shown: what the
+// digest names, or, without one, what a terminal is about to show. command is what
+// would be written after the verb's name and the reference.
+func wasShown(b *workspace.Workspace, t workspace.Request, digest, verb, command string) error {
+	switch {
+	case t.Digest == "":
+		return console.Refused("cannot answer %s: what it shows is still being written", t.Label()).Try("placet inbox, and try again")
+	case digest == "" && !b.Env.AtTerminal():
+		return console.Usage("cannot answer %s: without a terminal an answer names what it was shown", t.Label()).
+			Try("look at it (placet show %s), then: placet %s %s%s", console.OneLine(t.Request), verb, workspace.Reference(t.Asked), command)
+	case !strings.HasPrefix(t.Digest.Hex(), digest):
+		showOnErr(b, func() { printRequest(b, t) })
+		return console.Refused("cannot answer %s: the request changed since it was listed as @%s; nothing was written", t.Label(), digest).
+			Try("look again: it is %s now", workspace.Reference(t.Asked))
+	}
+	return nil
+}
+
+// showOnErr shows something on standard error: it is no part of the answer.
+func showOnErr(b *workspace.Workspace, show func()) {
+	answer, onErr := b.Env, *b.Env
+	onErr.Out, onErr.Colour = onErr.Err, false
+	b.Env = &onErr
+	show()
+	b.Env = answer
+}
+
+// confirm shows a request on the terminal and asks whether an answer is meant.
+func confirm(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
+	p := b.Env.NewPrompter()
+	defer p.Close()
+	showOnErr(b, func() { printRequest(b, t) })
+	said, with := t.Said(resp)
+	return p.Agreed(ctx, fmt.Sprintf("\nAnswer %s%s%s? (y/N) ", said, with, console.Suffix(" → ", t.Effects(resp))))
+}

@@ -1,0 +1,47 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// attack is something that a hostile repository, agent or document does to a
+// workspace, tried on the real program. Each has an honest counterpart that must
+// go on working; it is part of the same row.
+type attack struct {
+	// name is the row's name in the test's output.
+	name string
+	// does tells the attack in one sentence.
+	does string
+	// try makes a workspace, attacks it and fails the test where the attack
+	// succeeds or the honest counterpart does not.
+	try func(t *testing.T, p *place)
+}
+
+// attacks are all rows; each topic has a file attack_<topic>_test.go.
+var attacks = slices.Concat(
+	wordsAttacks,
+	gateAttacks,
+	policyAttacks,
+	effectsAttacks,
+	optionAttacks,
+	stateAttacks,
+	sqliteAttacks,
+	miscAttacks,
+	scaleAttacks,
+	journalAttacks,
+	formAttacks,
+	verifyAttacks,
+	trustAttacks,
+)
+
+func TestAttacks(t *testing.T) {
+	for _, a := range attacks {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			t.Log(a.does)
+			a.try(t, newPlace(t, filepath.Join(t.TempDir(), "ws"), 0))
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// unfinished are the ways in which a file looks while it is being written, or while a merge
+// is not finished.
+var unfinished = map[string]func(whole string) string{
+	"empty": func(string) string { return "" },
+	"half":  func(whole string) string { return whole[:len(whole)/2] },
+	"conflict": func(whole string) string {
+		return "<<<<<<< HEAD\n" + whole + "=======\n" + whole + ">>>>>>> theirs\n"
+	},
+}
+
+// answeredPlace is a workspace of n runs; the answers to those from a number on were
+// taken.
+func answeredPlace(t *testing.T, n, from int) *place {
+	t.Helper()
+	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), n)
+	p.must(3, "once")
+	for i := from; i < n; i++ {
+		p.write(p.request(i)+"/response.json", p.response(i, "approve", ""))
+	}
+	p.must(3, "once")
+	return p
+}
+
+// errorsOf are the paths that check calls an error.
+func errorsOf(out string) (paths []string) {
+	for _, m := range regexp.MustCompile(`(?m)^error  ([^ ]+): `).FindAllStringSubmatch(out, -1) {
+		paths = append(paths, m[1])
+	}
+	return paths
+}
+
+// A check of a clone whose merge is not finished said that there is no error, for as
+// long as nothing else had found one.
+func TestCheckNamesWhatMayStillBeWritten(t *testing.T) {
+	t.Parallel()
+	p := answeredPlace(t, 10, 6)
+	p.session("echo 4 passing")
+	p.write(shop+"/meta.json", `{"sessionId": "shop", "title": "Coupons"}`)
+	p.session("echo 4 passing")
+	p.write(shop+"/meta.json", `{"sessionId": "shop", "title": "Coupons"}`)
+	p.write(".mso-context/active/20260302-msowd-logs/optimizer/trigger.json", `{"workflow_name": "logs"}`)
+	p.write(p.runs[2]+"/cancel.json", `{"by": "kim", "reason": "no"}`)
+	p.write(p.request(3)+"/response.json", p.response(3, "approve", ""))
+	if out := p.must(0, "check"); !strings.Contains(out, " 0 errors") {
+		t.Fatalf("a whole workspace: %s", out)
+	}
+	whole := map[string]string{}
+	for _, rel := range []string{
+		p.runs[0] + "/state.json", p.request(1) + "/request.json", p.runs[2] + "/cancel.json",
+		p.request(3) + "/response.json", p.runs[4] + "/metadata.json", p.runs[5] + "/events/001-step_start.json",
+		p.runs[6] + "/state.json", p.request(7) + "/request.json", p.request(8) + "/receipt.json", p.request(9) + "/response.json",
+		shop + "/meta.json", ".mso-context/active/20260302-msowd-logs/optimizer/trigger.json",
+	} {
+		if whole[rel] = p.read(rel); whole[rel] == "" {
+			t.Fatalf("there is no %s", rel)
+		}
+	}
+	for kind, spoilt := range unfinished {
+		for rel, body := range whole {
+			p.replace(rel, spoilt(body))
+		}
+		began := time.Now()
+		out, code := p.placet("check")
+		if code != 1 {
+			t.Errorf("%s: check ends with %d", kind, code)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%s: check took %v", kind, took)
+		}
+		named := strings.Join(errorsOf(out), "\n") + "\n"
+		for rel := range whole {
+			if !strings.Contains(named, rel+"\n") {
+				t.Errorf("%s: check does not name %s:\n%s", kind, rel, out)
+			}
+		}
+	}
+	for rel, body := range whole {
+		p.replace(rel, body)
+	}
+	p.must(0, "check")
+}
+
+// A form that holds both sides of a merge is named, be its request open or closed.
+func TestCheckNamesAFormWithConflictMarkers(t *testing.T) {
+	t.Parallel()
+	p := answeredPlace(t, 2, 1)
+	for i := range p.runs {
+		form := p.request(i) + "/form.md"
+		p.replace(form, p.read(form)+"<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs\n")
+	}
+	named := strings.Join(errorsOf(p.must(1, "check")), "\n")
+	for i := range p.runs {
+		if form := p.request(i) + "/form.md"; !strings.Contains(named, form) {
+			t.Errorf("check does not name %s:\n%s", form, named)
+		}
+	}
+}

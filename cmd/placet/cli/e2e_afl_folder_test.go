@@ -1,0 +1,32 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A session's folder is made, the daemon looks at it and finds no session, and
+// only then comes the file that makes it one.
+func TestASessionBeginsThoughItsFolderCameFirst(t *testing.T) {
+	for name, made := range map[string]string{"with specs": "specs", "without": "."} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, t.TempDir(), 0)
+			d := p.measured()
+			defer d.stop(syscall.SIGTERM)
+			p.await(d)
+			dir := ".afl/sessions/shop"
+			if err := os.MkdirAll(filepath.Join(p.root, dir, made), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			p.reads(d, readings{`placet_runs{family="afl",standing="live"}`: 1})
+			p.until("it was looked at", 10*time.Second, func() bool {
+				return p.scrape(d)[`placet_pass_duration_seconds_count{family="afl"}`] > 0
+			})
+			p.write(dir+"/specs/checkpoints.yaml", "checkpoints:\n  - id: only\n    criteria: [it is well]\n")
+			p.until("the session begins", 10*time.Second, func() bool { return p.read(dir+"/state.json") != "" })
+		})
+	}
+}

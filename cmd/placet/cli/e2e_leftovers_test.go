@@ -1,0 +1,82 @@
+package cli_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"placet/layout"
+)
+
+// temps are placet's temporary files in the workspace.
+func (p *place) temps() (names []string) {
+	_ = filepath.WalkDir(p.root, func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && layout.IsTemp(filepath.Base(name)) {
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names
+}
+
+// A killed daemon's temporary files are gone as soon as the next one watches, also those
+// of runs that have ended and of folders above the runs. git shows none of them, whether
+// placet init ran or not. What may be another process' work in progress is removed
+// when it is old.
+func TestTortureLeftoversOfAKilledDaemon(t *testing.T) {
+	t.Parallel()
+	for _, init := range []bool{false, true} {
+		t.Run(fmt.Sprintf("init %v", init), func(t *testing.T) { leftovers(t, init) })
+	}
+}
+
+func leftovers(t *testing.T, init bool) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 6)
+	p.git("init", "-q", p.root)
+	if init {
+		p.placet("init")
+	}
+	d := p.start()
+	p.await(d)
+	p.until("all forms are written", 30*time.Second, p.opened)
+	p.write(p.request(0)+"/response.json", p.response(0, "reject", "no"))
+	p.decided(d, []int{0}, time.Now(), 20*time.Second)
+	p.until("git ignores the temporary files", 20*time.Second, func() bool {
+		return strings.Contains(p.read(".git/info/exclude"), ".placet-*.tmp")
+	})
+	d.stop(syscall.SIGKILL)
+	// What a daemon killed in the middle of a commit leaves, and a command beside it.
+	for i, dir := range []string{"", ".fractary/faber/runs", ".fractary/faber/runs/acme/web", p.runs[0], p.runs[1], p.runs[2] + "/events", p.request(3)} {
+		p.write(filepath.Join(dir, layout.TempName(pidOfDead(t), uint32(i))), "half of a document")
+	}
+	alive := filepath.Join(p.runs[4], layout.TempName(os.Getpid(), 7))
+	p.write(alive, "half of an answer")
+	if seen := p.git("-C", p.root, "status", "--porcelain", "-uall"); strings.Contains(seen, layout.TempPrefix) || strings.Contains(seen, ".placet/") {
+		t.Errorf("init %v: git shows %s", init, seen)
+	}
+	d = p.start()
+	p.await(d)
+	if left := p.temps(); len(left) > 2 {
+		t.Errorf("when the daemon watches, left are %q", left) // the ended run may be one
+	}
+	p.until("only the command's file is left", 3*time.Second, func() bool { return len(p.temps()) == 1 })
+	p.until("no file is left", 15*time.Second, func() bool { return len(p.temps()) == 0 })
+	d.stop(syscall.SIGTERM)
+}
+
+// pidOfDead is the id of a process that has ended.
+func pidOfDead(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command("true")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.Pid()
+}

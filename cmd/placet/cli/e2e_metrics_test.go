@@ -1,0 +1,222 @@
+package cli_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// measured starts a daemon that can be asked for its metrics.
+func (p *place) measured(more ...string) *daemon {
+	return p.start(append(more, "sh", "-c", `exec "$@" --metrics 127.0.0.1:0`, "sh")...)
+}
+
+// metricsURL is what the daemon said, "" before it does.
+func (d *daemon) metricsURL() string {
+	_, after, _ := strings.Cut(d.said(), "placet: metrics on ")
+	url, _, _ := strings.Cut(after, "\n")
+	return url
+}
+
+// readings are the values of all metrics, by name and labels.
+type readings map[string]float64
+
+// scrape asks the daemon for its metrics.
+func (p *place) scrape(d *daemon) readings {
+	p.t.Helper()
+	client := http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get(d.metricsURL())
+	if err != nil {
+		p.t.Fatalf("%v\n%s", err, d.said())
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		p.t.Fatalf("%d, %v: %s", response.StatusCode, err, body)
+	}
+	r := readings{}
+	for text := range strings.Lines(string(body)) {
+		if strings.HasPrefix(text, "#") {
+			continue
+		}
+		i := strings.LastIndexByte(text, ' ')
+		value, err := strconv.ParseFloat(strings.TrimSpace(text[i+1:]), 64)
+		if err != nil {
+			p.t.Fatalf("%q: %v", text, err)
+		}
+		r[text[:i]] = value
+	}
+	return r
+}
+
+// reads awaits values of metrics.
+func (p *place) reads(d *daemon, want readings) {
+	p.t.Helper()
+	var got readings
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		got = p.scrape(d)
+		var wrong []string
+		for name, value := range want {
+			if have, ok := got[name]; !ok || have != value {
+				wrong = append(wrong, fmt.Sprintf("%s is %v (there: %v), want %v", name, have, ok, value))
+			}
+		}
+		switch {
+		case wrong == nil:
+			return
+		case time.Now().After(deadline):
+			p.t.Fatalf("%s\n%s", strings.Join(wrong, "\n"), d.said())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// difficulties are the states that are 1.
+func (r readings) difficulties() (states []string) {
+	for name, value := range r {
+		if state, ok := strings.CutPrefix(name, `placet_degraded{state="`); ok && value != 0 {
+			states = append(states, strings.TrimSuffix(state, `"}`))
+		}
+	}
+	return states
+}
+
+// A daemon tells what it does: who waits and since when, what moved, what was
+// refused, and that git holds it up.
+func TestMetricsOfADaemon(t *testing.T) {
+	p := newPlace(t, filepath.Join(t.TempDir(), "workspace"), 3)
+	p.write(".git/HEAD", "ref: refs/heads/main\n")
+	d := p.measured()
+	defer d.stop(syscall.SIGTERM)
+	p.await(d)
+	p.until("all forms are written", 20*time.Second, p.opened)
+	p.reads(d, readings{
+		`placet_waiting_requests{family="faber"}`: 3, `placet_waiting_requests{family="afl"}`: 0,
+		`placet_runs{family="faber",standing="waiting"}`: 3, `placet_runs{family="faber",standing="final"}`: 0,
+		`placet_transitions_total{event="request_opened",family="faber",from="awaiting_feedback",of="run",to="awaiting_feedback"}`: 3,
+		`placet_oldest_wait_seconds{family="afl"}`: 0, `placet_refused_inputs_total{family="faber"}`: 0,
+	})
+	r := p.scrape(d)
+	age := time.Since(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)).Seconds()
+	if got := r[`placet_oldest_wait_seconds{family="faber"}`]; got > max(age, 0)+1 || got < age-60 {
+		t.Errorf("the oldest waits since %v s, want about %v", got, age)
+	}
+	if r["placet_commit_duration_seconds_count"] < 1 || r[`placet_pass_duration_seconds_count{family="faber"}`] < 3 {
+		t.Errorf("commits %v, passes %v", r["placet_commit_duration_seconds_count"], r[`placet_pass_duration_seconds_count{family="faber"}`])
+	}
+	if got := r.difficulties(); got != nil {
+		t.Errorf("degraded: %q", got)
+	}
+
+	p.write(p.request(0)+"/response.json", p.response(0, "perhaps", "c"))
+	p.reads(d, readings{`placet_refused_inputs_total{family="faber"}`: 1, `placet_waiting_requests{family="faber"}`: 3})
+	p.write(p.request(1)+"/response.json", p.response(1, "reject", "c"))
+	p.write(p.request(2)+"/response.json", p.response(2, "approve", "c"))
+	p.reads(d, readings{
+		`placet_waiting_requests{family="faber"}`: 1,
+		`placet_transitions_total{event="answered_continue",family="faber",from="awaiting_feedback",of="run",to="in_progress"}`: 1,
+	})
+
+	p.write(".git/index.lock", "")
+	p.reads(d, readings{`placet_degraded{state="git_hold"}`: 1})
+	if err := os.Remove(filepath.Join(p.root, ".git/index.lock")); err != nil {
+		t.Fatal(err)
+	}
+	p.reads(d, readings{`placet_degraded{state="git_hold"}`: 0})
+	for name := range p.scrape(d) {
+		for _, text := range []string{p.root, "acme", "fr-2026", "tester"} {
+			if strings.Contains(name, text) {
+				t.Errorf("%s shows %q", name, text)
+			}
+		}
+	}
+}
+
+// What counting needs makes the program half as large again. A daemon that does
+// not count has no part of that in memory.
+func TestAnIdleDaemonIsSmall(t *testing.T) {
+	p := newPlace(t, t.TempDir(), 0)
+	d := p.start("sh", "-c", `shift && exec "$0" "$@"`, inPages(t))
+	defer d.stop(syscall.SIGTERM)
+	p.await(d)
+	const most = 6 << 10 // KiB of the program's file; some 14 MiB at the start, 3.5 at rest
+	resident := 0
+	defer func() {
+		if t.Failed() {
+			t.Errorf("%d KiB of files are resident, at most %d are used by a daemon at rest", resident, most)
+		}
+	}()
+	p.until("what a start needs is let go", time.Minute, func() bool {
+		resident = d.residentOfFile()
+		return resident > 0 && resident <= most
+	})
+}
+
+// inPages is a copy of the program that was written page by page, so that the page
+// cache holds it in single pages. A file that was written or read in one go may be
+// held in pieces of up to 2 MiB, and Linux may map such a piece whole for one byte
+// that is needed: how much is resident then is not the program's doing.
+func inPages(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "placet")
+	// By another process: a child that another test forks meanwhile would hold what
+	// this one has open for writing, and a file that is open so cannot be executed.
+	if out, err := exec.Command("dd", "bs="+strconv.Itoa(os.Getpagesize()), "if="+placetBinary(t), "of="+name).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.Chmod(name, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// residentOfFile is how many KiB of files, the program's own above all, a daemon
+// has resident; 0 where the system does not tell.
+func (d *daemon) residentOfFile() int {
+	body, _ := os.ReadFile("/proc/" + strconv.Itoa(d.cmd.Process.Pid) + "/status")
+	for text := range strings.Lines(string(body)) {
+		fields := strings.Fields(text)
+		if len(fields) == 3 && fields[0] == "RssFile:" {
+			kib, err := strconv.Atoi(fields[1])
+			if err == nil {
+				return kib
+			}
+		}
+	}
+	return 0
+}
+
+// The answer is there as soon as the daemon, and goes with it; a port in use is
+// said before anything is watched.
+func TestMetricsComeAndGoWithTheDaemon(t *testing.T) {
+	p := newPlace(t, filepath.Join(t.TempDir(), "workspace"), 1)
+	d := p.measured()
+	p.await(d)
+	url := d.metricsURL()
+	p.scrape(d)
+	other := newPlace(t, filepath.Join(t.TempDir(), "workspace"), 1)
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")
+	out, code := other.placet("watch", "--metrics", address)
+	if code != 2 || !strings.Contains(out, "the port is in use") || strings.Contains(out, "watching") {
+		t.Errorf("a port in use: %d, %s", code, out)
+	}
+	if out, code = p.placet("watch", "--metrics", "127.0.0.1:0"); code != 1 || !strings.Contains(out, "another placet serves it") {
+		t.Errorf("a second daemon: %d, %s", code, out)
+	}
+	d.stop(syscall.SIGTERM)
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("ended with %d: %s", code, d.said())
+	}
+	if _, err := http.Get(url); err == nil {
+		t.Error("it answers still")
+	}
+}

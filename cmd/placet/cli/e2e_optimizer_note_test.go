@@ -1,0 +1,32 @@
+package cli_test
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A note about an answer that cannot be used goes with its request, and one about an
+// answer that came too late goes with its cause, also where the run has ended by then.
+func TestANoteGoesWithItsCauseInARunThatHasEnded(t *testing.T) {
+	p := newWorkspace(t, "")
+	d := p.start()
+	defer func() { d.stop(syscall.SIGTERM) }()
+	p.await(d)
+	p.trigger(nearRun, "near")
+	folder, id := p.asked(nearRun)
+	p.saved(folder+"response.json", `{"request_id": "`+id+`", "response": "higher", "provided_by": {"user": "kim", "source": "file"}}`)
+	p.awaitFile(folder + "problem.md")
+	p.answer(folder, id, judgements[byForm])
+	p.reaches(nearRun)
+	p.until("all rows are in", 30*time.Second, func() bool { return p.settled(nearRun) })
+	p.until("the note about what was no answer is gone", 20*time.Second, func() bool { return !p.there(folder + "problem.md") })
+	d.stop(syscall.SIGTERM)
+	p.answer(folder, id, judgement{"appropriate", "", "too much work", false})
+	p.placet("once")
+	p.awaitFile(folder + "problem.md")
+	d = p.start()
+	p.await(d)
+	p.remove(folder + "response.json")
+	p.until("the note is gone", 20*time.Second, func() bool { return !p.there(folder + "problem.md") })
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+)
+
+func explainCommand(w *console.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "explain RUN[/PART]|REQUEST", Short: "Why a run stands where it stands, and what would move it",
+		Long: `Why a run stands where it stands: the rule that holds, which file, with which
+content, would move it, and which files may still be being written. With a part
+of the run, or a request: what of that concerns it. Names are those of placet
+show.`,
+		Args: takes(1, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := workspace.Look(w)
+			if err != nil {
+				return err
+			}
+			s, err := b.Subject(args[0])
+			if err != nil {
+				return err
+			}
+			e := explanationOf(b, s)
+			return w.Answer(e, func() { printExplanation(b, s.View, e) })
+		},
+	}
+}
+
+// explanation is explain as JSON.
+type explanation struct {
+	Run      string               `json:"run"`
+	Part     string               `json:"part"`
+	Request  string               `json:"request"`
+	Status   string               `json:"status"`
+	Why      []string             `json:"why"`
+	Moves    []moveLine           `json:"moves"`
+	Holding  []heldLine           `json:"holding"`
+	Problems []workspace.NoteLine `json:"problems"`
+	Held     string               `json:"held"`
+	Stale    string               `json:"stale"`
+	Daemon   bool                 `json:"daemon"`
+}
+
+type moveLine struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+// heldLine is a file that may still be being written.
+type heldLine struct {
+	Path  string `json:"path"`
+	Until string `json:"until"`
+	Text  string `json:"text"`
+}
+
+// explanationOf explains a run, a part of it, or a request of it.
+func explanationOf(b *workspace.Workspace, s workspace.Subject) explanation {
+	v := s.View
+	e := explanation{
+		Run: v.Key.String(), Part: s.Part.ID, Request: s.Request, Status: string(v.Status), Why: []string{}, Moves: []moveLine{}, Holding: []heldLine{},
+		Problems: workspace.LineOf(v).Problems, Daemon: workspace.DaemonRuns(b.Root),
+	}
+	e.Held, _ = b.Store.Hold()
+	e.Stale = b.Store.Stale()
+	now := b.Env.Now()
+	for _, h := range v.Holding {
+		name := strings.TrimPrefix(h.Path, v.Found.Run.Dir+"/")
+		e.Holding = append(e.Holding, heldLine{h.Path, workspace.Stamp(h.Until), h.Words(name, now)})
+	}
+	why, moves := v.Why, v.Moves
+	switch {
+	case s.Part.ID != "":
+		e.Status = string(s.Part.Status)
+		why, moves = ofPart(s)
+	case s.Open != nil:
+		dir := path.Dir(s.Open.Form) + "/"
+		moves = slices.DeleteFunc(slices.Clone(moves), func(m engine.Move) bool { return !strings.HasPrefix(m.Path, dir) })
+	case s.Request != "":
+		e.Status = "closed"
+		why, moves = b.ClosedData(workspace.RequestAt{Found: v.Found, ID: s.Request}).Why(), nil
+	}
+	e.Why = append(e.Why, why...)
+	for _, m := range moves {
+		e.Moves = append(e.Moves, moveLine(m))
+	}
+	return e
+}
+
+// ofPart is what an account says of a part of the run: what names it, or, where
+// the run is at it, all.
+func ofPart(s workspace.Subject) (why []string, moves []engine.Move) {
+	v, id := s.View, s.Part.ID
+	if slices.ContainsFunc(v.Graph, func(n engine.Node) bool { return n.Current && (n.ID == id || n.Group == id) }) && len(v.Parts) == 0 {
+		return v.Why, v.Moves
+	}
+	for _, text := range v.Why {
+		if slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '(' || r == ')' || r == '/' }), id) {
+			why = append(why, text)
+		}
+	}
+	for _, m := range v.Moves {
+		if slices.Contains(strings.Split(m.Path, "/"), id) {
+			moves = append(moves, m)
+		}
+	}
+	if len(why) == 0 {
+		why = []string{id + " is " + string(s.Part.Status) + ": nothing is waited for there"}
+	}
+	return why, moves
+}
+
+func printExplanation(b *workspace.Workspace, v workspace.View, e explanation) {
+	w := b.Env
+	w.Say("%s  %s", w.Paint(console.Strong, console.OneLine(e.Run)+console.Suffix("/", console.OneLine(e.Part))+console.Suffix(":", console.OneLine(e.Request))), w.Paint(statusStyle(v), console.OneLine(e.Status)))
+	for _, why := range e.Why {
+		w.Say("%s", console.Indent(console.Lines(why), "  "))
+	}
+	for _, h := range e.Holding {
+		w.Say("  %s %s", w.Paint(console.Waiting, "held"), console.OneLine(h.Text))
+	}
+	for _, p := range e.Problems {
+		w.Say("  %s %s\n%s", w.Paint(console.Alarm, "problem"), console.OneLine(p.Path), console.Indent(console.Lines(p.Text), "    "))
+	}
+	if len(e.Moves) > 0 {
+		w.Say("\n%s", w.Paint(console.Strong, "What would move it"))
+	}
+	for i, m := range e.Moves {
+		if i == 0 || m.Path != e.Moves[i-1].Path {
+			w.Say("  %s", console.OneLine(m.Path))
+		}
+		w.Say("%s", console.Indent(console.Lines(m.Content), "    "))
+	}
+	printState(b, workspace.Summary{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale})
+}

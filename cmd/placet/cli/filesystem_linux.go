@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"syscall"
+
+	"placet/cmd/placet/console"
+	"placet/engine/store"
+)
+
+// remote are file systems that other machines change without an event here;
+// statfs(2) numbers them.
+var remote = map[int64]string{
+	0x6969: "NFS", 0x517b: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB2", 0x01021997: "9P", 0x65735546: "FUSE",
+	0x5346414f: "AFS", 0x00c36400: "Ceph",
+}
+
+// remoteName is the kind of a file system on which other machines may write,
+// "" for a local one.
+func remoteName(root string) string {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(root, &s); err != nil {
+		return ""
+	}
+	return remote[int64(s.Type)&0xffffffff]
+}
+
+// fileSystem asks whether changes make events and locks hold.
+func (e *examination) fileSystem() {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(e.root, &s); err != nil {
+		e.add(isWarning, "files", "", "the kind of file system is not known: %v", err)
+		return
+	}
+	if name := remoteName(e.root); name != "" {
+		e.add(isWarning, "files", "", "%s: %s", name, noEvents)
+	} else {
+		e.add(isFine, "files", "", "a local file system")
+	}
+	if free := s.Bavail * uint64(s.Bsize); free < 16<<20 {
+		e.add(isProblem, "files", "free some", "only %d KiB are left", free>>10)
+	} else if s.Files > 0 && s.Ffree < 256 {
+		e.add(isProblem, "files", "free some", "only %d inodes are left", s.Ffree)
+	}
+	if err := locks(e.root); err != nil {
+		e.add(isWarning, "locks", "run one placet only", "flock does not work here (%v): a second daemon is not noticed", err)
+	} else {
+		e.add(isFine, "locks", "", "flock works")
+	}
+}
+
+// locks tries whether flock keeps a second one out.
+func locks(root string) error {
+	disk := store.OS(root)
+	return tryFile(disk, func(name string, first store.File) error {
+		if err := first.TryLock(); err != nil {
+			return err
+		}
+		second, err := disk.Open(name, store.ForLockingExisting, 0)
+		if err != nil {
+			return console.Plain(err)
+		}
+		defer second.Close()
+		if err := second.TryLock(); !errors.Is(err, store.ErrBusy) {
+			return errors.New("two processes can hold one lock")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package cli
+
+// remoteName is the kind of a file system on which other machines may write,
+// "" for a local one or where nobody can tell.
+func remoteName(string) string { return "" }
+
+// fileSystem asks whether changes make events and locks hold.
+func (e *examination) fileSystem() {
+	e.add(isFine, "files", "", "whether changes raise events is found out by placet watch")
+}

@@ -1,0 +1,327 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/optimizer"
+	"placet/engine/reconcile"
+)
+
+func graphCommand(w *console.Env) *cobra.Command {
+	var mermaid bool
+	cmd := &cobra.Command{
+		Use: "graph [RUN|FAMILY]", Short: "A run's plan, or a family's transitions",
+		Long: `A run's plan as phases and steps, or as levels of checkpoints with what each
+comes after, and where it stands; of an optimisation cycle the cycles before and
+after it. With the name of a family its transition table, and without an argument
+that of every family. --mermaid draws it for a Markdown page.`,
+		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := workspace.Look(w)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 || b.Serves(args[0]) {
+				return showTables(b, console.First(args), mermaid)
+			}
+			f, err := b.OneRun(args[0])
+			if err != nil {
+				return err
+			}
+			v := b.ViewOf(f)
+			if f.Run.Family == "optimizer" {
+				entries, err := optimizerCycles(b)
+				if err != nil {
+					return err
+				}
+				v.Graph = optimizer.Chain(entries, f.Run.ID)
+			}
+			return showPlan(b, v, mermaid)
+		},
+	}
+	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "as a Mermaid diagram")
+	return cmd
+}
+
+// nodeLine is one part of a plan as JSON.
+type nodeLine struct {
+	ID      string        `json:"id"`
+	Group   string        `json:"group"`
+	Label   string        `json:"label"`
+	Status  engine.Status `json:"status"`
+	Current bool          `json:"current"`
+	Gate    bool          `json:"gate"`
+	After   []string      `json:"after"`
+}
+
+func nodeLines(nodes []engine.Node) []nodeLine {
+	lines := []nodeLine{}
+	for _, n := range nodes {
+		lines = append(lines, nodeLine{n.ID, n.Group, n.Label, n.Status, n.Current, n.Gate, append([]string{}, n.After...)})
+	}
+	return lines
+}
+
+// arrowLine leads from one part of a plan to one that comes after it, as JSON.
+type arrowLine struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// arrows are the known ones of a plan.
+func arrows(nodes []engine.Node) []arrowLine {
+	known := map[string]bool{}
+	for _, n := range nodes {
+		known[n.ID] = true
+	}
+	lines := []arrowLine{}
+	for i, n := range nodes {
+		for _, from := range before(nodes, i) {
+			if known[from] {
+				lines = append(lines, arrowLine{from, n.ID})
+			}
+		}
+	}
+	return lines
+}
+
+// levelLine are the parts of a plan that stand in one group, as JSON.
+type levelLine struct {
+	Name  string   `json:"name"`
+	Nodes []string `json:"nodes"`
+}
+
+func levels(nodes []engine.Node) []levelLine {
+	lines := []levelLine{}
+	for i, n := range nodes {
+		if i == 0 || nodes[i-1].Group != n.Group {
+			lines = append(lines, levelLine{Name: n.Group})
+		}
+		last := &lines[len(lines)-1]
+		last.Nodes = append(last.Nodes, n.ID)
+	}
+	return lines
+}
+
+func showPlan(b *workspace.Workspace, v workspace.View, mermaid bool) error {
+	data := map[string]any{"run": v.Key.String(), "status": v.Status, "nodes": nodeLines(v.Graph), "edges": arrows(v.Graph), "levels": levels(v.Graph)}
+	if mermaid {
+		drawing := planMermaid(v.Graph)
+		data["mermaid"] = drawing
+		noteNoPlan(b, v)
+		return b.Env.Answer(data, func() { b.Env.Say("%s", strings.TrimSuffix(drawing, "\n")) })
+	}
+	return b.Env.Answer(data, func() {
+		b.Env.Say("%s  %s", b.Env.Paint(console.Strong, console.OneLine(v.Key.String())), b.Env.Paint(statusStyle(v), console.OneLine(string(v.Status))))
+		noteNoPlan(b, v)
+		printPlan(b, v.Graph)
+	})
+}
+
+// noteNoPlan says why nothing is drawn.
+func noteNoPlan(b *workspace.Workspace, v workspace.View) {
+	if len(v.Graph) == 0 {
+		b.Env.Note("the plan of %s is not known: see `%s`", console.Brief(v.Key), console.Typed("check", console.Brief(v.Key)))
+	}
+}
+
+// stepMarks show a step by its status, for eyes that see no colour.
+var stepMarks = map[engine.Status]string{
+	"completed": "✓", "skipped": "↷", "failed": "✗", "in_progress": "●", "pending": "·",
+	"validating": "●", "retrying": "↻", "aborted": "✗", "running": "●", "goal": "✓",
+}
+
+func printPlan(b *workspace.Workspace, nodes []engine.Node) {
+	group, straight := "", isChain(nodes)
+	t := &console.Table{}
+	for _, n := range nodes {
+		if n.Group != group {
+			t.Style([]string{console.Strong}, "  "+console.OneLine(groupTitle(n.Group)))
+			group = n.Group
+		}
+		mark, here := stepMarks[n.Status], ""
+		if mark == "" {
+			mark = "·"
+		}
+		if n.Gate {
+			mark = "◇"
+		}
+		styles := []string{"", ""}
+		if n.Current {
+			here, styles = "← here", []string{console.Current, console.Current, console.Current}
+		}
+		cells := []string{"    " + mark + " " + console.OneLine(label(n)), console.OneLine(string(n.Status)), here}
+		if len(n.After) > 0 && !straight {
+			cells = append(cells, "after "+console.OneLine(strings.Join(n.After, ", ")))
+		}
+		t.Style(styles, cells...)
+	}
+	t.Print(b.Env, b.Env.Out)
+}
+
+// isChain reports whether each part comes after the one above it: then the
+// order says all.
+func isChain(nodes []engine.Node) bool {
+	for i, n := range nodes {
+		if after := before(nodes, i); i > 0 && (len(after) != 1 || after[0] != nodes[i-1].ID) || i == 0 && len(n.After) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// groupTitle is what a group is called: a phase by its name, a level by its
+// number.
+func groupTitle(group string) string {
+	if _, err := strconv.Atoi(group); err == nil {
+		return "level " + group
+	}
+	return group
+}
+
+// label is what a part of a plan is called.
+func label(n engine.Node) string {
+	if n.Label != "" {
+		return n.Label
+	}
+	return n.ID
+}
+
+// edgeLine is a row of a transition table as JSON.
+type edgeLine struct {
+	Of    string        `json:"of"`
+	From  engine.Status `json:"from"`
+	Event string        `json:"event"`
+	To    engine.Status `json:"to"`
+}
+
+// showTables shows the transition table of a family, of all for "".
+func showTables(b *workspace.Workspace, only string, mermaid bool) error {
+	data := map[string]any{}
+	families := slices.DeleteFunc(slices.Clone(b.Families), func(f reconcile.Family) bool { return only != "" && f.Machine.Family() != only })
+	for _, f := range families {
+		rows := []edgeLine{}
+		for _, e := range f.Machine.Edges() {
+			rows = append(rows, edgeLine(e))
+		}
+		data[f.Machine.Family()] = rows
+	}
+	return b.Env.Answer(map[string]any{"families": data}, func() {
+		for _, f := range families {
+			if mermaid {
+				b.Env.Say("%s", strings.TrimSuffix(tableMermaid(f.Machine.Edges()), "\n"))
+				continue
+			}
+			printTable(b, f.Machine)
+		}
+	})
+}
+
+func printTable(b *workspace.Workspace, m engine.Machine) {
+	t := &console.Table{}
+	head := []string{console.Faint, console.Faint, console.Faint, console.Faint}
+	t.Style(head, "FAMILY", "OF", "FROM", "EVENT", "TO")
+	for _, e := range m.Edges() {
+		from := string(e.From)
+		if from == "" {
+			from = "(begins)"
+		}
+		t.Style([]string{console.Faint, "", "", console.Strong}, m.Family(), e.Of, from, e.Event, string(e.To))
+	}
+	t.Print(b.Env, b.Env.Out)
+}
+
+// planMermaid draws a plan: a box for each group, gates as diamonds, the part
+// where the run stands marked. Where parts say nothing of what they come
+// after, each follows the one before.
+func planMermaid(nodes []engine.Node) string {
+	var s strings.Builder
+	s.WriteString("flowchart TD\n")
+	ids := map[string]string{}
+	for i, n := range nodes {
+		ids[n.ID] = fmt.Sprintf("n%d", i)
+	}
+	group := ""
+	for i, n := range nodes {
+		if n.Group != group {
+			closeGroup(&s, group)
+			fmt.Fprintf(&s, "  subgraph g%d[\"%s\"]\n", i, MermaidText(groupTitle(n.Group)))
+			group = n.Group
+		}
+		open, end := "[", "]"
+		if n.Gate {
+			open, end = "{", "}"
+		}
+		fmt.Fprintf(&s, "    n%d%s\"%s\"%s\n", i, open, MermaidText(label(n)+console.Suffix(": ", string(n.Status))), end)
+	}
+	closeGroup(&s, group)
+	for i, n := range nodes {
+		for _, from := range before(nodes, i) {
+			if id, known := ids[from]; known {
+				fmt.Fprintf(&s, "  %s --> n%d\n", id, i)
+			}
+		}
+		if n.Current {
+			fmt.Fprintf(&s, "  style n%d stroke-width:4px\n", i)
+		}
+	}
+	return s.String()
+}
+
+func closeGroup(s *strings.Builder, group string) {
+	if group != "" {
+		s.WriteString("  end\n")
+	}
+}
+
+// before are the parts that a part comes after.
+func before(nodes []engine.Node, i int) []string {
+	if len(nodes[i].After) > 0 || i == 0 {
+		return nodes[i].After
+	}
+	for _, n := range nodes {
+		if len(n.After) > 0 {
+			return nil
+		}
+	}
+	return []string{nodes[i-1].ID}
+}
+
+// MermaidText makes text safe between the quotation marks of a diagram.
+func MermaidText(s string) string {
+	return strings.NewReplacer(`"`, "#quot;", "<", "&lt;", ">", "&gt;", "`", "'").Replace(console.OneLine(s))
+}
+
+// tableMermaid draws a transition table; parts of a run have a box of their own.
+func tableMermaid(edges []engine.Edge) string {
+	var s strings.Builder
+	s.WriteString("stateDiagram-v2\n")
+	var order []string
+	rows := map[string][]engine.Edge{}
+	for _, e := range edges {
+		if rows[e.Of] == nil {
+			order = append(order, e.Of)
+		}
+		rows[e.Of] = append(rows[e.Of], e)
+	}
+	for _, of := range order {
+		fmt.Fprintf(&s, "  state %s {\n", of)
+		for _, e := range rows[of] {
+			from := "[*]"
+			if e.From != "" {
+				from = of + "_" + string(e.From)
+			}
+			fmt.Fprintf(&s, "    %s --> %s_%s: %s\n", from, of, e.To, e.Event)
+		}
+		s.WriteString("  }\n")
+	}
+	return s.String()
+}

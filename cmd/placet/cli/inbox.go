@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/reconcile"
+)
+
+func inboxCommand(w *console.Env) *cobra.Command {
+	var short bool
+	cmd := &cobra.Command{
+		Use: "inbox [RUN|FAMILY]", Short: "What is asked of you, oldest first",
+		Long: `What is asked of you, oldest first: of which run and step, in one line, with the
+form to edit and the commands that answer. Also what else needs a person:
+problem notes, and commands that wait for trust. With the name of a run, or of a
+family, what is asked there alone. --short shows each request in one line.`,
+		Args: takes(0, 1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := workspace.Look(w)
+			if err != nil {
+				return err
+			}
+			return showInbox(b, args, short)
+		},
+	}
+	cmd.Flags().BoolVar(&short, "short", false, "one line for each request")
+	return cmd
+}
+
+// inboxData is the inbox as JSON: every request with all that it asks.
+type inboxData struct {
+	Workspace string                  `json:"workspace"`
+	Daemon    bool                    `json:"daemon"`
+	Held      string                  `json:"held"`
+	Requests  []workspace.RequestLine `json:"requests"`
+	Problems  []workspace.RunProblem  `json:"problems"`
+	Untrusted []config.UntrustedLine  `json:"untrusted"`
+}
+
+func showInbox(b *workspace.Workspace, args []string, short bool) error {
+	found, rest, err := b.Narrowed(args)
+	if err != nil {
+		return err
+	}
+	s := b.LookAtRuns(found, false)
+	var open []engine.Asked
+	for _, v := range s.Views {
+		open = append(open, v.Open...)
+	}
+	slices.SortFunc(open, workspace.OldestFirst)
+	data := inboxData{
+		Workspace: b.Root, Daemon: s.Daemon, Held: s.Held,
+		Requests: []workspace.RequestLine{}, Problems: workspace.InboxProblems(s.Views), Untrusted: s.Untrusted,
+	}
+	for _, a := range open {
+		data.Requests = append(data.Requests, b.RequestData(a))
+	}
+	show := func(open []engine.Asked) { printWhole(b, open, rest) }
+	if short {
+		show = func(open []engine.Asked) { printShort(b, open) }
+	}
+	if err := b.Env.Answer(data, func() {
+		show(open)
+		if len(open) == 0 {
+			b.Env.Say("nothing is asked%s", console.Suffix(" of ", console.OneLine(console.First(args))))
+		}
+		printInbox(b, data, s)
+	}); err != nil {
+		return err
+	}
+	b.Remember(found, len(args) == 0)
+	return outcome(b, s)
+}
+
+// printWhole shows requests with all that it takes to answer them. rest are the
+// runs that are left out.
+func printWhole(b *workspace.Workspace, open []engine.Asked, rest []reconcile.Found) {
+	uses := b.Uses(open, rest)
+	for i, a := range open {
+		if i > 0 {
+			b.Env.Say("")
+		}
+		printAsked(b, a, uses[a.Request] > 1)
+	}
+}
+
+// printInbox shows what needs a person besides requests.
+func printInbox(b *workspace.Workspace, data inboxData, s workspace.Summary) {
+	w := b.Env
+	for _, p := range data.Problems {
+		w.Say("%s %s  %s", w.Paint(console.Alarm, "problem"), console.OneLine(p.Path), console.Cut(console.OneLine(p.Text), 200))
+	}
+	for _, u := range data.Untrusted {
+		w.Say("%s %s  %s: placet trust", w.Paint(console.Alarm, "untrusted"), console.OneLine(u.Name), console.Cut(console.OneLine(u.Text), 120))
+	}
+	s.Untrusted = nil // said above
+	printState(b, s)
+}
+
+// printAsked shows one request: run, step and question in its first line, then
+// where the form is and how to answer.
+func printAsked(b *workspace.Workspace, a engine.Asked, full bool) {
+	w := b.Env
+	w.Say("%s %s", requestHead(w, a, ""), question(a))
+	if a.Summary != "" {
+		w.Say("    %s", console.Cut(console.OneLine(a.Summary), 160))
+	}
+	for _, artifact := range a.Artifacts {
+		w.Say("    look at  %s", console.OneLine(artifact))
+	}
+	for _, it := range a.Items[:min(len(a.Items), workspace.ShownItems)] {
+		w.Say("    select   %s  %s", w.Paint(console.Strong, console.OneLine(it.ID)), console.Cut(console.OneLine(it.Label), 120))
+	}
+	if more := len(a.Items) - workspace.ShownItems; more > 0 {
+		w.Say("    select   and %d more: %s", more, console.Typed("show", a.Request))
+	}
+	w.Say("    form     %s", console.OneLine(a.Form))
+	g := b.GateOf(a)
+	if len(g.Approvers) > 0 {
+		w.Say("    from     %s  (a name in an answer is a claim: whoever can write the file can write it)", console.OneLine(strings.Join(g.Approvers, ", ")))
+	}
+	if g.Waits {
+		w.Say("    %s     %s", w.Paint(console.Alarm, "gate"), config.GatesWait)
+	}
+	for i, how := range workspace.HowToAnswer(a, full) {
+		w.Say("    %-8s %s", []string{"answer", "or"}[min(i, 1)], strings.TrimSpace(console.Indent(how, "             ")))
+	}
+	if there := b.InPlace(a); there != nil {
+		w.Say("    answered %s", there.Shown)
+	}
+	if a.Problem != "" {
+		w.Say("    %s %s", w.Paint(console.Alarm, "problem"), console.Cut(console.OneLine(a.Problem), 300))
+	}
+}
+
+// fewLines is how many lines of a prompt are shown as one.
+const fewLines = 4
+
+// question is what a request asks, on one line: of a text of many lines that a summary
+// follows, the first.
+func question(a engine.Asked) string {
+	asked := strings.TrimSpace(a.Prompt)
+	if lines := strings.Split(asked, "\n"); len(lines) > fewLines && a.Summary != "" {
+		asked = lines[0] + " …"
+	}
+	return console.Cut(console.OneLine(asked), 200)
+}

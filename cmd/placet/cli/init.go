@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/engine/store"
+)
+
+func initCommand(w *console.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "init", Short: "Make this folder a workspace",
+		Long: `Makes a folder a workspace: writes placet.toml with every setting and its
+default, creates .placet/, and has git ignore what placet leaves there, the lock
+files of runs and the optimizer's audit databases. What is there stays as it is;
+what is missing is added, and a second run adds nothing. placet works without it,
+too.`,
+		Args: takes(0, 0), GroupID: groupSetUp,
+		RunE: func(*cobra.Command, []string) error {
+			root, err := config.FindRoot(w)
+			if err != nil {
+				return err
+			}
+			return initWorkspace(w, root)
+		},
+	}
+}
+
+// initialized is init as JSON: what it created, completed and had git ignore, and
+// what was there.
+type initialized struct {
+	Workspace string   `json:"workspace"`
+	Created   []string `json:"created"`
+	Completed []string `json:"completed"`
+	Ignored   []string `json:"ignored"`
+	There     []string `json:"there"`
+}
+
+func initWorkspace(w *console.Env, root string) error {
+	done := initialized{Workspace: root, Created: []string{}, Completed: []string{}, Ignored: []string{}, There: []string{}}
+	disk := store.OS(root)
+	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", store.ForCreating, config.InitialSettings) }); err != nil {
+		return err
+	}
+	if err := done.create(disk, ".placet/", fs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir) }); err != nil {
+		return err
+	}
+	if err := done.ignoreScratch(disk); err != nil {
+		return console.Refused("cannot write .placet/.gitignore: %v", console.Plain(err))
+	}
+	var err error
+	if done.Ignored, err = exclude(root, excluded); err != nil {
+		w.Note("cannot have git ignore %s: %v", strings.Join(excluded, " "), console.Plain(err))
+	}
+	return w.Answer(done, func() {
+		sayList(w, "created", done.Created, " in "+console.OneLine(root))
+		sayList(w, "completed", done.Completed, "")
+		sayList(w, "was there:", done.There, "")
+		sayList(w, "git ignores from now on, in this clone:", done.Ignored, "")
+		w.Say("next: placet watch")
+	})
+}
+
+// sayList prints names after what is said of them, nothing where there are none.
+func sayList(w *console.Env, what string, names []string, where string) {
+	if len(names) > 0 {
+		w.Say("%s %s%s", what, strings.Join(names, ", "), where)
+	}
+}
+
+// create makes one thing, unless one of its kind is there.
+func (d *initialized) create(disk store.FS, name string, kind fs.FileMode, create func() error) error {
+	err := create()
+	if err == nil {
+		d.Created = append(d.Created, name)
+		return nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return console.Refused("cannot create %s: %v", name, console.Plain(err))
+	}
+	if info, err := disk.Stat(path.Clean(name)); err == nil && info.Mode.Type() != kind {
+		return console.Refused("cannot create %s: %s stands in its place", name, store.Describe(info.Mode)).Try("remove it")
+	}
+	d.There = append(d.There, name)
+	return nil
+}
+
+// ignoreScratch has git ignore all that .placet/ holds, wherever the folder goes.
+func (d *initialized) ignoreScratch(disk store.FS) error {
+	const name, all = store.PrivateDir + "/.gitignore", "*"
+	body, err := readBelow(disk, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	into := &d.Completed
+	switch {
+	case err != nil:
+		into = &d.Created
+	case len(missingLines(string(body), []string{all})) == 0:
+		d.There = append(d.There, name)
+		return nil
+	}
+	*into = append(*into, name)
+	return add(disk, name, store.ForAppending, newLines(body, all))
+}
+
+// add writes a text at the end of a file below a root, over no link.
+func add(disk store.FS, name string, how store.How, text string) error {
+	f, err := disk.Open(name, how, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte(text))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// ignored are the names that git must not see in any workspace: placet's scratch and
+// its temporary files.
+var ignored = []string{".placet/", ".placet-*.tmp"}
+
+// excluded are all names that git must not see: besides, the lock files of FABER's
+// runs, and the optimizer's audit databases, in whichever root, with what SQLite lays
+// beside one. Committed while the daemon writes them, they are torn.
+var excluded = slices.Concat(ignored, []string{
+	"state.json.lock", ".next-id.lock",
+	"audit_global.db", "audit_global.db-wal", "audit_global.db-shm", "audit_global.db-journal",
+})
+
+// exclude has this clone's git ignore names, and returns those that it did not ignore
+// before. Outside of git there is nothing to do.
+func exclude(root string, names []string) ([]string, error) {
+	file := excludeFile(root)
+	if file == "" {
+		return []string{}, nil
+	}
+	dir, name, err := gitsOwn(root, file)
+	if err != nil {
+		return []string{}, err
+	}
+	disk := store.OS(dir)
+	body, err := readBelow(disk, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return []string{}, err
+	}
+	missing := missingLines(string(body), names)
+	if len(missing) == 0 {
+		return missing, nil
+	}
+	if err := disk.Mkdir(path.Dir(name)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return []string{}, err
+	}
+	if err := add(disk, name, store.ForAppending, newLines(body, missing...)); err != nil {
+		return []string{}, err
+	}
+	return missing, nil
+}
+
+// gitsOwn splits the path at which git says that it keeps what it ignores into a
+// folder that is git's own for this work tree and a name below it. A .git that is no
+// folder, and the files in one, may name any other place: it is git's own only where
+// .git itself is the folder, of the workspace or of one above it, or where that place
+// knows the work tree in its turn, as git has it for linked work trees.
+func gitsOwn(root, exclude string) (dir, name string, err error) {
+	common := filepath.Dir(filepath.Dir(exclude))
+	for at := root; ; at = filepath.Dir(at) {
+		dot := filepath.Join(at, ".git")
+		info, err := os.Lstat(dot)
+		switch {
+		case err == nil && info.IsDir() && dot == common:
+			return at, ".git/info/exclude", nil
+		case err == nil && info.Mode().IsRegular() && linksTo(common, dot):
+			return common, "info/exclude", nil
+		case at == filepath.Dir(at):
+			return "", "", fmt.Errorf("git keeps that in %q, which .git leads to and which does not know this work tree; add the lines there yourself", exclude)
+		}
+	}
+}
+
+// linksTo reports whether a repository knows a linked work tree, by the tree's .git.
+func linksTo(common, dot string) bool {
+	known, _ := os.ReadDir(filepath.Join(common, "worktrees"))
+	return slices.ContainsFunc(known, func(tree fs.DirEntry) bool {
+		file := filepath.Join(common, "worktrees", tree.Name(), "gitdir")
+		body, err := config.ReadSmall(file)
+		named := strings.TrimSuffix(string(body), "\n")
+		if !filepath.IsAbs(named) {
+			named = filepath.Join(filepath.Dir(file), named)
+		}
+		return err == nil && filepath.Clean(named) == dot
+	})
+}
+
+// readBelow reads a small file below a root, over no link.
+func readBelow(disk store.FS, name string) ([]byte, error) {
+	f, err := disk.Open(name, store.ForReading, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	body, err := io.ReadAll(io.NewSectionReader(f, 0, config.LimitSmall+1))
+	if err == nil && len(body) > config.LimitSmall {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	return body, err
+}
+
+// newLines are lines to add to a text, which may not end with its line.
+func newLines(text []byte, lines ...string) string {
+	added := strings.Join(lines, "\n") + "\n"
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		return "\n" + added
+	}
+	return added
+}
+
+// missingLines returns those of the wanted lines that a text does not have.
+func missingLines(text string, wanted []string) []string {
+	have := strings.Split(text, "\n")
+	missing := []string{}
+	for _, line := range wanted {
+		if !slices.Contains(have, line) {
+			missing = append(missing, line)
+		}
+	}
+	return missing
+}
+
+// excludeFile is the file in which this clone's git keeps what it ignores, ""
+// where the workspace is in no work tree.
+func excludeFile(root string) string {
+	cmd := exec.Command("git", "rev-parse", "--git-path", "info/exclude")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	path := strings.TrimSuffix(string(out), "\n")
+	if err != nil || path == "" {
+		return ""
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(root, path)
+	}
+	return path
+}

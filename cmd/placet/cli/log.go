@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+)
+
+func logCommand(w *console.Env) *cobra.Command {
+	var last int
+	cmd := &cobra.Command{
+		Use: "log [RUN]", Short: "What happened, oldest first",
+		Long: `What happened in a run, or in all runs, oldest first: recorded events and what
+became of every request, refused and superseded answers too.`,
+		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if last < 0 {
+				return console.Usage("cannot show the last %d events", last)
+			}
+			b, err := workspace.Look(w)
+			if err != nil {
+				return err
+			}
+			found, err := b.Chosen(args)
+			if err != nil {
+				return err
+			}
+			b.Journals = true
+			return showLog(b, b.Views(found), last, len(args) == 0)
+		},
+	}
+	cmd.Flags().IntVarP(&last, "last", "n", 0, "only the last N events")
+	return cmd
+}
+
+// entryLine is a recorded event as JSON.
+type entryLine struct {
+	Run     string `json:"run,omitempty"`
+	At      string `json:"at"`
+	Number  int    `json:"number"`
+	Event   string `json:"event"`
+	Where   string `json:"where"`
+	Who     string `json:"who"`
+	Message string `json:"message"`
+}
+
+func entryLineOf(run string, e engine.Entry) entryLine {
+	return entryLine{Run: run, At: workspace.Stamp(e.At), Number: e.Number, Event: e.Event, Where: e.Where, Who: e.Who, Message: e.Message}
+}
+
+func entryLines(log []engine.Entry) []entryLine {
+	lines := []entryLine{}
+	for _, e := range log {
+		lines = append(lines, entryLineOf("", e))
+	}
+	return lines
+}
+
+// runEntry is an event and the run that it belongs to.
+type runEntry struct {
+	run engine.Key
+	engine.Entry
+}
+
+func showLog(b *workspace.Workspace, views []workspace.View, last int, name bool) error {
+	var all []runEntry
+	for _, v := range views {
+		for _, e := range v.Log {
+			all = append(all, runEntry{v.Key, e})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y runEntry) int {
+		if x.run == y.run {
+			return 0 // a run's own order is that of its record
+		}
+		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.run.String(), y.run.String()))
+	})
+	if last > 0 {
+		all = all[max(0, len(all)-last):]
+	}
+	lines := []entryLine{}
+	for _, e := range all {
+		lines = append(lines, entryLineOf(e.run.String(), e.Entry))
+	}
+	return b.Env.Answer(map[string]any{"entries": lines}, func() {
+		t := &console.Table{}
+		for _, e := range all {
+			run := ""
+			if name {
+				run = console.Brief(e.run)
+			}
+			addEntry(b, t, "", run, e.Entry)
+		}
+		t.Print(b.Env, b.Env.Out)
+	})
+}
+
+// printEntries shows events below a heading.
+func printEntries(b *workspace.Workspace, log []engine.Entry) {
+	t := &console.Table{}
+	for _, e := range log {
+		addEntry(b, t, "  ", "", e)
+	}
+	t.Print(b.Env, b.Env.Out)
+}
+
+// addEntry adds an event to a table, with its run unless that is "".
+func addEntry(b *workspace.Workspace, t *console.Table, indent, run string, e engine.Entry) {
+	at, number := "", ""
+	if !e.At.IsZero() {
+		at = console.Moment(e.At)
+	}
+	if e.Number > 0 {
+		number = fmt.Sprintf("%03d", e.Number)
+	}
+	cells := []string{indent + at, number, console.OneLine(e.Event), console.OneLine(e.Where), console.OneLine(e.Who), console.Cut(console.OneLine(e.Message), 160)}
+	styles := []string{console.Faint, console.Faint, console.Strong}
+	if run != "" {
+		cells, styles = append([]string{run}, cells...), append([]string{""}, styles...)
+	}
+	t.Style(styles, cells...)
+}

@@ -1,0 +1,31 @@
+// Package cli is placet's command line: one file for each verb or small group of them.
+//
+// Answers go to standard output, progress and errors to standard error. Text that comes
+// from files is shown through console.OneLine or console.Lines.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"placet/cmd/placet/console"
+)
+
+// Main runs the command line of this process. release is the version that the linker
+// was given, "" for none.
+func Main(release string) int {
+	version = release
+	w, err := console.NewEnv()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "placet: cannot begin:", err)
+		return console.ExitProblem
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second signal ends the process at once.
+	context.AfterFunc(ctx, stop)
+	return run(ctx, w, os.Args[1:])
+}

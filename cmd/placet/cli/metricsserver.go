@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/reconcile"
+	"placet/engine/watch"
+)
+
+const (
+	metricsPath = "/metrics"
+	// fewConns is how many connections there may be at once: whoever opens
+	// more of them waits, and takes no descriptor from the runs.
+	fewConns = 8
+	// What one who asks may take for the question, for taking the answer, and
+	// before the next question.
+	askTime, answerTime, idleTime = 5 * time.Second, 10 * time.Second, 10 * time.Second
+	// closeTime is how long an answer may take when placet ends.
+	closeTime = time.Second
+	// lookAtRuns is how often the daemon is looked at for the metrics, and oldLook how
+	// old the last look may be: whoever asks gets a copy and waits for nothing.
+	lookAtRuns, oldLook = 500 * time.Millisecond, time.Minute
+)
+
+// metricsServer is where a daemon's metrics are had. A nil tap counts and answers nothing.
+type metricsServer struct {
+	address  string
+	metrics  *metrics
+	listener net.Listener
+	few      *fewAtOnce
+	server   *http.Server
+	ended    chan struct{}
+	seen     sightings
+	stop     context.CancelFunc // ends the looks
+}
+
+// sightings hold the last look at the daemon.
+type sightings struct {
+	mu   sync.Mutex
+	last health
+	at   time.Time
+}
+
+// newMetricsServer checks an address. One without a host would be open to every machine:
+// who wants that must write it.
+func newMetricsServer(address string) (*metricsServer, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, console.Usage("--metrics takes host:port, not %q", console.OneLine(address)).Try("--metrics 127.0.0.1:9090")
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return nil, console.Usage("--metrics takes a port from 0 to 65535, not %q", console.OneLine(port)).Try("--metrics 127.0.0.1:9090")
+	}
+	if host == "" {
+		return nil, console.Usage("cannot take %q for the metrics: without a host every machine that reaches this one could ask", console.OneLine(address)).
+			Try("--metrics 127.0.0.1:%s", port)
+	}
+	return &metricsServer{address: address, metrics: newMetrics()}, nil
+}
+
+// attach has a loop tell the metrics what it does.
+func (t *metricsServer) attach(o *reconcile.Options) {
+	if t != nil {
+		t.metrics.attach(o)
+	}
+}
+
+// listen takes the address. Whoever asks from now on waits for serve.
+func (t *metricsServer) listen() error {
+	if t == nil {
+		return nil
+	}
+	l, err := net.Listen("tcp", t.address)
+	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
+		err = cmp.Or(lacksFiles(), err)
+	}
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return console.Usage("cannot answer for metrics at %s: the port is in use", console.OneLine(t.address)).Try("another port; 0 takes a free one")
+	case err != nil:
+		return console.Usage("cannot answer for metrics at %s: %v", console.OneLine(t.address), err)
+	}
+	t.listener = l
+	t.few = &fewAtOnce{Listener: l, slots: make(chan struct{}, fewConns), closed: make(chan struct{})}
+	return nil
+}
+
+// lacksFiles reports whether as many files as a name is looked up in cannot be opened
+// now: the resolver calls a name unknown then.
+func lacksFiles() error {
+	for range 4 {
+		fd, err := syscall.Dup(0)
+		if err != nil {
+			return err
+		}
+		defer syscall.Close(fd)
+	}
+	return nil
+}
+
+// serve answers until close, and says where.
+func (t *metricsServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *slog.Logger) {
+	if t == nil {
+		return
+	}
+	var looks context.Context
+	looks, t.stop = context.WithCancel(context.Background())
+	t.seen.keep(currentHealth(b, watcher))
+	go t.seen.follow(looks, func() health { return currentHealth(b, watcher) })
+	t.metrics.registry.MustRegister(runCounts{now: b.Env.Now, look: t.seen.get})
+	t.server = &http.Server{
+		Handler:           t.known(t.fresh(t.metrics.handler())),
+		ReadHeaderTimeout: askTime, ReadTimeout: askTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: 16 << 10,
+		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	b.Env.Note("metrics on http://%s%s", t.listener.Addr(), metricsPath)
+	t.ended = make(chan struct{})
+	go func() {
+		defer close(t.ended)
+		err := t.server.Serve(t.few)
+		if !errors.Is(err, http.ErrServerClosed) {
+			log.Warn("metrics cannot be asked for any more", "err", err)
+		}
+	}()
+}
+
+// close ends what listen and serve began.
+func (t *metricsServer) close() {
+	switch {
+	case t == nil || t.listener == nil:
+	case t.server == nil:
+		_ = t.listener.Close()
+	default:
+		t.stop()
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+		defer cancel()
+		if t.server.Shutdown(ctx) != nil {
+			_ = t.server.Close()
+		}
+		<-t.ended
+	}
+}
+
+// follow looks at the daemon now and then until the context ends. It alone waits for
+// what a look needs: the settings, the watcher, the disk.
+func (s *sightings) follow(ctx context.Context, look func() health) {
+	tick := time.NewTicker(lookAtRuns)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.keep(look())
+		}
+	}
+}
+
+func (s *sightings) keep(o health) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.at = o, time.Now()
+}
+
+func (s *sightings) get() health {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+func (s *sightings) age() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.at)
+}
+
+// fresh answers with an error where the daemon could not be looked at for long: old
+// values must not pass for what is so now.
+func (t *metricsServer) fresh(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if age := t.seen.age(); age > oldLook {
+			http.Error(w, fmt.Sprintf("cannot say how the runs stand: the daemon was looked at %v ago", age.Round(time.Second)), http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// known refuses whoever names another host: a page in a browser can have a name of
+// its own point here, and would read the answer.
+func (t *metricsServer) known(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !t.isOwn(r.Host) {
+			host, _, _ := net.SplitHostPort(t.address)
+			http.Error(w, fmt.Sprintf("cannot answer for this host: the metrics are at %s (listening for %s). Ask by that address, or start placet with --metrics and the name.",
+				t.listener.Addr(), host), http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isOwn reports whether a Host header names this machine as placet listens on it: the
+// name of --metrics, the address, localhost, or a loopback address, with the port.
+// Where placet listens on all addresses each of them will do, for it is no name.
+func (t *metricsServer) isOwn(header string) bool {
+	host, port, err := net.SplitHostPort(header)
+	given, _, _ := net.SplitHostPort(t.address)
+	at, ok := t.listener.Addr().(*net.TCPAddr)
+	if err != nil || !ok || port != strconv.Itoa(at.Port) {
+		return false
+	}
+	if strings.EqualFold(host, given) || strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && (ip.IsLoopback() || at.IP.IsUnspecified() || ip.Unmap() == at.AddrPort().Addr().Unmap())
+}
+
+// handler answers GET /metrics and nothing else.
+func (m *metrics) handler() http.Handler {
+	answer := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		DisableCompression: true, MaxRequestsInFlight: 2,
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != metricsPath:
+			http.Error(w, "there is nothing but "+metricsPath, http.StatusNotFound)
+		case r.Method != http.MethodGet:
+			w.Header().Set("Allow", http.MethodGet)
+			http.Error(w, "only GET", http.StatusMethodNotAllowed)
+		default:
+			answer.ServeHTTP(w, r)
+		}
+	})
+}
+
+// fewAtOnce takes no more connections than there are slots for.
+type fewAtOnce struct {
+	net.Listener
+	slots  chan struct{}
+	closed chan struct{}
+	once   sync.Once
+}
+
+// Accept implements [net.Listener].
+func (l *fewAtOnce) Accept() (net.Conn, error) {
+	select {
+	case l.slots <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		<-l.slots
+		return nil, err
+	}
+	return &slotted{Conn: conn, free: sync.OnceFunc(func() { <-l.slots })}, nil
+}
+
+// Close implements [net.Listener].
+func (l *fewAtOnce) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// slotted is a connection that gives its slot back.
+type slotted struct {
+	net.Conn
+	free func()
+}
+
+// Close implements [net.Conn].
+func (c *slotted) Close() error {
+	defer c.free()
+	return c.Conn.Close()
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/layout"
+)
+
+// moveLog prints transitions as they become fact. Several runs move at the
+// same time; a line is written whole.
+type moveLog struct {
+	mu   sync.Mutex
+	w    *console.Env
+	json *slog.Logger // nil: lines for people
+	made []transitionLine
+}
+
+// transitionLine is a transition as JSON.
+type transitionLine struct {
+	Run     string                   `json:"run"`
+	Of      string                   `json:"of"`
+	Subject string                   `json:"subject"`
+	From    engine.Status            `json:"from"`
+	To      engine.Status            `json:"to"`
+	Event   string                   `json:"event"`
+	Actor   string                   `json:"actor"`
+	Reason  string                   `json:"reason"`
+	Cause   map[string]engine.Digest `json:"cause"`
+}
+
+// moved records one committed transition and, unless they are collected for
+// --json, prints it.
+func (m *moveLog) moved(run layout.Run, t engine.Transition) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := engine.Key{Family: run.Family, ID: run.ID}
+	switch {
+	case m.json != nil:
+		m.json.Info("transition", "run", key.String(), "of", t.Of, "subject", t.Subject, "from", t.From, "to", t.To,
+			"event", t.Event, "actor", t.Actor, "reason", t.Reason, "cause", causes(t))
+	case m.w.Flags.JSON:
+		m.made = append(m.made, transitionLine{key.String(), t.Of, t.Subject, t.From, t.To, t.Event, t.Actor, t.Reason, causes(t)})
+	default:
+		m.w.Say("%s", transitionText(m.w, m.w.Now(), key, t))
+	}
+}
+
+// causes are the files that caused a transition, never null in JSON.
+func causes(t engine.Transition) map[string]engine.Digest {
+	if t.Cause == nil {
+		return map[string]engine.Digest{}
+	}
+	return t.Cause
+}
+
+// transitionText is a transition in one line: when, which run, from where to
+// where, by which edge, and why.
+func transitionText(w *console.Env, now time.Time, key engine.Key, t engine.Transition) string {
+	steps := console.OneLine(string(t.From)) + " → " + console.OneLine(string(t.To))
+	if t.From == "" {
+		steps = "→ " + console.OneLine(string(t.To))
+	}
+	if t.Subject != "" {
+		steps = console.OneLine(t.Subject) + " " + steps
+	}
+	return fmt.Sprintf("%s %s  %s  %s%s", w.Paint(console.Faint, now.Local().Format("15:04:05")), w.Paint(console.Strong, console.Brief(key)), steps,
+		w.Paint(console.Current, console.OneLine(t.Event)), console.Suffix("  ", console.Cut(console.OneLine(t.Reason), 160)))
+}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/exec"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+)
+
+func onceCommand(w *console.Env) *cobra.Command {
+	var noCommands bool
+	cmd := &cobra.Command{
+		Use: "once", Short: "Settle what is there, and end",
+		Long: `Settles what is there, and ends: for CI, cron and scripts. It never waits for a
+deadline or a person; it says when the next moment is. Beside a running daemon,
+while git rewrites the tree, or in a git hook it decides nothing, and shows
+where the runs stand.`,
+		Args: takes(0, 0), GroupID: groupRun,
+		RunE: func(cmd *cobra.Command, _ []string) error { return settleOnce(cmd.Context(), w, noCommands) },
+	}
+	cmd.Flags().BoolVar(&noCommands, "no-commands", false, "start no command")
+	return cmd
+}
+
+// onceData is once as JSON.
+type onceData struct {
+	Workspace   string                 `json:"workspace"`
+	Decided     bool                   `json:"decided"`
+	Reason      string                 `json:"reason"` // why nothing was decided
+	Runs        int                    `json:"runs"`
+	Waiting     int                    `json:"waiting"`
+	Moved       int                    `json:"moved"`
+	Transitions []transitionLine       `json:"transitions"`
+	Notes       []string               `json:"notes"`
+	Unsettled   []string               `json:"unsettled"`
+	Stuck       []string               `json:"stuck"`
+	Wake        string                 `json:"wake"`
+	Untrusted   []config.UntrustedLine `json:"untrusted"`
+}
+
+func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
+	moves := &moveLog{w: w}
+	var runner *exec.Runner
+	b, err := workspace.Open(w, workspace.Setup{Recall: true, Moved: moves.moved, NoCommands: noCommands, Live: !noCommands, TryNow: true, Runner: func(b *workspace.Workspace) *exec.Runner {
+		runner = newRunner(b, nil)
+		return runner
+	}})
+	if err != nil {
+		return err
+	}
+	if w.Getenv("GIT_INDEX_FILE") != "" {
+		return decideNothing(b, "this is a git hook: the tree is not what is being committed")
+	}
+	unlock, err := b.LockWorkspace()
+	if errors.Is(err, store.ErrBusy) {
+		return decideNothing(b, "a daemon serves this workspace: it does the work")
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if reason, held := b.Store.Hold(); held {
+		return decideNothing(b, reason)
+	}
+	noteLeftovers(b)
+	if err := runner.Recover(); err != nil {
+		return err
+	}
+	report, err := settleRuns(ctx, b, runner)
+	if err := errors.Join(err, leave(runner)); err != nil {
+		return err
+	}
+	if report.Held != "" {
+		return decideNothing(b, report.Held)
+	}
+	return settledAll(b, report, moves.made)
+}
+
+// mostRounds is how often once settles anew because a check, or something for a
+// database, has ended. Nothing
+// that lies there needs as many: one round more than checks in a row.
+const mostRounds = 64
+
+// settleRuns settles what is there, then what the checks that were begun have come
+// to, and what was begun for databases, until none is begun any more.
+func settleRuns(ctx context.Context, b *workspace.Workspace, runner *exec.Runner) (reconcile.Report, error) {
+	moved := 0
+	for round := 1; ; round++ {
+		before := b.ChecksBegun.Load()
+		report, err := b.Loop.Once(ctx)
+		err = errors.Join(err, runner.Wait(ctx))
+		moved += report.Moved
+		report.Moved = moved
+		if err != nil || report.Held != "" || b.ChecksBegun.Load() == before || round == mostRounds {
+			return report, err
+		}
+	}
+}
+
+// settledAll says what a pass over everything came to.
+func settledAll(b *workspace.Workspace, report reconcile.Report, made []transitionLine) error {
+	data := onceData{
+		Workspace: b.Root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
+		Transitions: append([]transitionLine{}, made...), Notes: append([]string{}, report.Notes...),
+		Unsettled: append(append([]string{}, report.Unsettled...), report.Torn...), Stuck: append([]string{}, report.Stuck...),
+		Wake: workspace.Stamp(report.Wake), Untrusted: b.Untrusted(b.Naming()),
+	}
+	if err := b.Env.Answer(data, func() { printOnce(b, data, report.Wake) }); err != nil {
+		return err
+	}
+	return console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0)
+}
+
+// stopTime is how long checks may take to end when placet ends.
+const stopTime = 10 * time.Second
+
+// leave stops a runner in good order; agents are left running.
+func leave(r *exec.Runner) error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	return r.Stop(ctx)
+}
+
+// decideNothing says why, and shows where the runs stand.
+func decideNothing(b *workspace.Workspace, reason string) error {
+	b.Env.Note("nothing is decided: %s", reason)
+	b.OnlyLooks()
+	found := b.Runs()
+	s := b.LookAtRuns(found, false)
+	data := onceData{
+		Workspace: b.Root, Reason: reason, Runs: len(found), Waiting: s.Waiting, Transitions: []transitionLine{},
+		Notes: []string{}, Unsettled: []string{}, Stuck: []string{}, Untrusted: s.Untrusted,
+	}
+	for _, p := range workspace.InboxProblems(s.Views) {
+		data.Notes = append(data.Notes, p.Path)
+	}
+	s.Daemon, s.Held = true, "" // the reason was said
+	if err := b.Env.Answer(data, func() { printStatus(b, s) }); err != nil {
+		return err
+	}
+	return outcome(b, s)
+}
+
+func printOnce(b *workspace.Workspace, data onceData, wake time.Time) {
+	w := b.Env
+	for _, path := range data.Notes {
+		w.Say("%s %s", w.Paint(console.Alarm, "problem"), console.OneLine(path))
+	}
+	for _, path := range data.Unsettled {
+		w.Note("%s cannot be used yet, it may still be being written: run placet once again", console.OneLine(path))
+	}
+	for _, run := range data.Stuck {
+		w.Note("%s does not settle: see placet explain", console.OneLine(run))
+	}
+	text := fmt.Sprintf("%s, %s", console.Plural(data.Runs, "run", "runs"), console.Plural(data.Moved, "transition", "transitions"))
+	if data.Waiting > 0 {
+		text += fmt.Sprintf(", %d waiting: placet inbox", data.Waiting)
+	}
+	if !wake.IsZero() {
+		text += "; next moment " + console.Moment(wake)
+	}
+	w.Say("%s", text)
+	noteUntrusted(b, data.Untrusted)
+}

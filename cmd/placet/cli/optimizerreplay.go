@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/exec"
+	"placet/engine/optimizer"
+	"placet/engine/reconcile"
+	"placet/engine/sqlite"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+func replayCommand(w *console.Env) *cobra.Command {
+	var archived, missing bool
+	cmd := &cobra.Command{
+		Use: "replay", Short: "Try now to give the audit database what it lacks",
+		Long: `Tries now to give the audit databases the rows that they could not take: those that
+audit-pending.jsonl lists. placet watch tries each again every ten minutes, and
+placet once whenever it runs. A row goes in once, however often it is tried.
+
+--archived does the same for runs that were put away. Nothing in the archive is
+written: what their files call pending stays so, and the database has it.
+
+--missing puts back what a database has lost: the rows that runs, also those put
+away, call inserted, and that placet check misses.`,
+		Args: takes(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return replayRows(cmd.Context(), w, archived, missing) },
+	}
+	cmd.Flags().BoolVar(&archived, "archived", false, "the rows of runs that were put away, too")
+	cmd.Flags().BoolVar(&missing, "missing", false, "the rows that were in and are lost, too")
+	return cmd
+}
+
+// replayed is what became of a row, as JSON.
+type replayed struct {
+	Run     string `json:"run"`
+	ID      string `json:"id"`
+	Table   string `json:"table"`
+	DB      string `json:"db"`
+	Outcome string `json:"outcome"`
+	Error   string `json:"error"`
+}
+
+// in reports whether the database has the row by now.
+func (r replayed) in() bool { return r.Outcome == "inserted" || r.Outcome == "present" }
+
+// auditRow is a run's row that its database does not have yet.
+type auditRow struct {
+	found reconcile.Found
+	audit optimizer.Audit // that the row stands in
+	row   optimizer.Row
+}
+
+func (o auditRow) result(outcome, problem string) replayed {
+	return replayed{o.found.Key().String(), o.row.ID, o.row.Table, o.audit.DB, outcome, problem}
+}
+
+// replayRows has the runs try what they owe. Beside a daemon, and of runs that were put
+// away, only the database is written: the daemon finds the row there.
+func replayRows(ctx context.Context, w *console.Env, archived, missing bool) error {
+	var runner *exec.Runner
+	b, err := workspace.Open(w, workspace.Setup{Family: "optimizer", TryNow: true, NoCommands: true, Runner: func(b *workspace.Workspace) *exec.Runner {
+		runner = newRunner(b, nil)
+		return runner
+	}})
+	if err != nil {
+		return err
+	}
+	if !b.Serves("optimizer") {
+		return console.Usage("the optimizer is not enabled here").Try("set enabled = true in [optimizer]")
+	}
+	driven, away := waitingRows(b)
+	lines, err := replayDriven(ctx, b, runner, driven)
+	if err == nil && archived {
+		lines = append(lines, insertRows(ctx, runner, away)...)
+	}
+	if err == nil && missing {
+		lines = append(lines, insertRows(ctx, runner, lostRows(b))...)
+	}
+	if err := errors.Join(err, leave(runner)); err != nil {
+		return err
+	}
+	left := 0
+	for _, l := range lines {
+		if !l.in() {
+			left++
+		}
+	}
+	err = w.Answer(map[string]any{"rows": append([]replayed{}, lines...), "archived": len(away)}, func() { printReplayed(b, lines, archived, len(away)) })
+	if err != nil {
+		return err
+	}
+	return console.Outcome(left > 0, false)
+}
+
+// waitingRows lists the rows that wait, of runs that are driven and of those put away.
+func waitingRows(b *workspace.Workspace) (driven, away []auditRow) {
+	for _, f := range b.Runs() {
+		for _, o := range rowsOf(b, f) {
+			switch {
+			case o.row.Settled():
+			case f.Run.Class == layout.OptimizerArchived:
+				away = append(away, o)
+			default:
+				driven = append(driven, o)
+			}
+		}
+	}
+	return driven, away
+}
+
+// lostRows are the rows that runs call inserted and that their databases have lost. A
+// database that cannot be asked is said.
+func lostRows(b *workspace.Workspace) (all []auditRow) {
+	rows := recorded{}
+	for _, f := range b.Runs() {
+		if f.Run.Family == "optimizer" {
+			rows.add(rowsOf(b, f))
+		}
+	}
+	databases := sqlite.New(b.Root)
+	for _, db := range config.Sorted(rows) {
+		some, _, problem := lost(databases, db, rows[db])
+		databases.Rest(db)
+		if problem != "" {
+			b.Env.Note("%s: %s", db, problem)
+			continue
+		}
+		all = append(all, some...)
+	}
+	return all
+}
+
+// rowsOf are the rows of a run's audit.json, none where it cannot be read.
+func rowsOf(b *workspace.Workspace, f reconcile.Found) []auditRow {
+	kind, ok := f.Family.Layout.File(f.Run, "audit.json")
+	if !ok {
+		return nil
+	}
+	d := b.Settled(path.Join(f.Run.Dir, "audit.json"), kind)
+	if !d.Present() {
+		return nil
+	}
+	a, err := optimizer.ReadAudit(d.Body)
+	if err != nil {
+		b.Env.Note("%s cannot be used: %v", d.Path, err)
+		return nil
+	}
+	var list []auditRow
+	for _, row := range a.Rows {
+		list = append(list, auditRow{f, a, row})
+	}
+	return list
+}
+
+// replayDriven has the runs that are driven try, and write down what came of it.
+func replayDriven(ctx context.Context, b *workspace.Workspace, runner *exec.Runner, rows []auditRow) ([]replayed, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	unlock, err := b.LockWorkspace()
+	if errors.Is(err, store.ErrBusy) {
+		b.Env.Note("a daemon serves this workspace: it writes down what came of it when it tries next")
+		return insertRows(ctx, runner, rows), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if reason, held := b.Store.Hold(); held {
+		return nil, console.Refused("cannot replay: %s", reason).Try("try again when git is done")
+	}
+	if err := runner.Recover(); err != nil {
+		return nil, err
+	}
+	if _, err := settleRuns(ctx, b, runner); err != nil {
+		return nil, err
+	}
+	var lines []replayed
+	for _, o := range rows {
+		lines = append(lines, outcomeOf(b, o))
+	}
+	return lines, nil
+}
+
+// outcomeOf is what the run says of a row by now.
+func outcomeOf(b *workspace.Workspace, was auditRow) replayed {
+	for _, o := range rowsOf(b, was.found) {
+		if o.row.ID != was.row.ID {
+			continue
+		}
+		return o.result(o.row.Outcome, string(o.row.LastError))
+	}
+	return was.result("unknown", "audit.json does not name it any more")
+}
+
+// insertRows gives databases rows, in order, and says what each made of it.
+func insertRows(ctx context.Context, runner *exec.Runner, rows []auditRow) []replayed {
+	var lines []replayed
+	for i, o := range rows {
+		id := fmt.Sprintf("optimizer/replay/%d/%s", i, o.row.ID)
+		runner.Begin(engine.Action{ID: id, Database: new(o.audit.Into(o.row))})
+		if err := runner.Wait(ctx); err != nil {
+			lines = append(lines, o.result("failed", err.Error()))
+			continue
+		}
+		end := runner.Ended()[id]
+		runner.End(id)
+		word := strings.Replace(end.Result, "done", "inserted", 1)
+		lines = append(lines, o.result(word, end.Reason))
+	}
+	return lines
+}
+
+func printReplayed(b *workspace.Workspace, lines []replayed, archived bool, away int) {
+	w := b.Env
+	t := &console.Table{}
+	for _, l := range lines {
+		style := ""
+		if !l.in() {
+			style = console.Alarm
+		}
+		t.Style([]string{style, console.Strong}, console.OneLine(l.Outcome), console.OneLine(l.ID), console.OneLine(l.Run), console.OneLine(l.Table), console.OneLine(l.DB), console.Cut(console.OneLine(l.Error), 160))
+	}
+	t.Print(w, w.Out)
+	if len(lines) == 0 {
+		w.Say("the audit databases lack nothing")
+	}
+	if !archived && away > 0 {
+		w.Note("%s of runs that were put away: placet optimizer replay --archived", console.Plural(away, "row waits", "rows wait"))
+	}
+}

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/optimizer"
+	"placet/engine/store"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// asking is what the command line asks a new cycle for.
+type asking struct {
+	workflow string
+	run      string   // --run
+	slug     string   // --new
+	create   bool     // --new was given
+	goal     string   // --goal
+	metrics  []string // --metric
+	fresh    bool     // --fresh
+}
+
+func triggerCommand(w *console.Env) *cobra.Command {
+	var a asking
+	cmd := &cobra.Command{
+		Use: "trigger WORKFLOW [--run ID | --new SLUG]", Short: "Begin an optimisation cycle of a workflow",
+		Long: `Begins an optimisation cycle of a workflow: writes trigger.json into a run that
+has none, which placet watch, or the next placet once, takes up. One run holds one
+cycle.
+
+Without --run and --new it is the newest active run of the workflow: one that is
+tagged workflow:<name> or <name>, or has key and slug of the workflow's newest
+cycle. --new makes a run of today. The cycle follows on the workflow's newest goal
+in that root; --fresh has it follow on none.`,
+		Args: takes(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.workflow, a.create = args[0], cmd.Flags().Changed("new")
+			if a.create && a.run != "" {
+				return console.Usage("cannot trigger in a run that exists and in a new one: say --run or --new")
+			}
+			b, err := workspace.Look(w)
+			if err != nil {
+				return err
+			}
+			return triggerCycle(b, a)
+		},
+	}
+	cmd.Flags().StringVar(&a.run, "run", "", "the run to begin it in")
+	cmd.Flags().StringVar(&a.slug, "new", "", "begin it in a new run, <date>-msowd-<slug>")
+	cmd.Flags().StringVar(&a.goal, "goal", "", "what the cycle is to aim at; shown in report and request")
+	cmd.Flags().StringArrayVar(&a.metrics, "metric", nil, "a metric's value in percent, name=value; may be repeated")
+	cmd.Flags().BoolVar(&a.fresh, "fresh", false, "follow on no goal")
+	return cmd
+}
+
+// optimizerCycles are what the runs of the optimizer say of themselves.
+func optimizerCycles(b *workspace.Workspace) ([]optimizer.Entry, error) {
+	if !b.Serves("optimizer") {
+		return nil, console.Usage("the optimizer is not enabled here").Try("set enabled = true in [optimizer]")
+	}
+	entries, err := b.Loop.Entries("optimizer")
+	if errors.Is(err, engine.ErrUnsettled) {
+		b.Env.Note("%v", err)
+		err = nil
+	}
+	return optimizer.Entries(entries), err
+}
+
+// triggerCycle writes the trigger.json that the command line asks for.
+func triggerCycle(b *workspace.Workspace, a asking) error {
+	if err := checkWords("trigger", fmt.Sprintf("%q", console.OneLine(a.workflow)), "the goal", a.goal, ""); err != nil {
+		return err
+	}
+	all, err := optimizerCycles(b)
+	if err != nil {
+		return err
+	}
+	dir, err := placeFor(b, a, all)
+	if err != nil {
+		return err
+	}
+	last := ""
+	if goal, ok := optimizer.NewestGoal(all, layout.OptimizerRoot(dir), a.workflow); ok && !a.fresh {
+		last = goal.RunID
+	}
+	body, err := triggerJSON(b, a, last)
+	if err != nil {
+		return err
+	}
+	file := path.Join(dir, "trigger.json")
+	err = b.Store.Write(engine.Document{Path: file, Kind: layout.OptimizerKindTrigger, Body: body})
+	switch {
+	case errors.Is(err, store.ErrMoved):
+		return console.Refused("cannot trigger %q: %s stands there already", console.OneLine(a.workflow), file).Try("use another slug or run: one run holds one cycle")
+	case err != nil:
+		return console.Refused("cannot write %s: %v", file, err)
+	}
+	noteUnknown(b, a.workflow, all)
+	daemon := workspace.DaemonRuns(b.Root)
+	if !daemon {
+		defer b.Env.Note("no daemon runs here: run `placet once` or `placet watch` to carry it out")
+	}
+	data := map[string]any{"run": "optimizer/" + idOf(b, dir), "workflow": a.workflow, "last_run_id": orNull(last), "path": file, "daemon": daemon}
+	return b.Env.Answer(data, func() {
+		b.Env.Say("a cycle of %s begins in optimizer/%s%s", console.OneLine(a.workflow), idOf(b, dir), console.Suffix(", after ", last))
+	})
+}
+
+// orNull is a word, or nil for none.
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// idOf is the id of the run in a folder.
+func idOf(b *workspace.Workspace, dir string) string {
+	run, _ := layout.Optimizer{Folders: b.Optimizer.Roots}.At(path.Join(dir, "trigger.json"))
+	return run.ID
+}
+
+// noteUnknown says that a workflow has no cycle so far, and which have: a name that
+// was mistyped begins a workflow of its own.
+func noteUnknown(b *workspace.Workspace, workflow string, all []optimizer.Entry) {
+	const shown = 3
+	if _, known := optimizer.NewestCycle(all, "", workflow); known {
+		return
+	}
+	if names := optimizer.Workflows(all); len(names) > 0 {
+		b.Env.Note("%s has had no cycle so far; the newest that had: %s", console.OneLine(workflow), console.OneLine(strings.Join(names[:min(len(names), shown)], ", ")))
+	}
+}
+
+// placeFor is the run folder in which a cycle is to begin.
+func placeFor(b *workspace.Workspace, a asking, all []optimizer.Entry) (dir string, err error) {
+	switch {
+	case a.run != "":
+		return namedPlace(b, a)
+	case a.create:
+		return newPlace(b, a, all)
+	}
+	free, ok := optimizer.FreeRun(all, a.workflow)
+	if !ok {
+		return "", console.Refused("cannot trigger %q: no active run without a cycle is of this workflow", console.OneLine(a.workflow)).
+			Try("name a run with --run ID, or make one with --new SLUG")
+	}
+	return path.Join(free.Root, "active", free.RunID, "optimizer"), nil
+}
+
+// namedPlace is the folder of the run that --run names.
+func namedPlace(b *workspace.Workspace, a asking) (string, error) {
+	f, err := b.OneRun(a.run)
+	switch {
+	case err != nil:
+		return "", err
+	case f.Run.Family != "optimizer":
+		return "", console.Usage("cannot trigger a cycle in %s: it is no run of the optimizer", console.Brief(f.Key()))
+	case f.Run.Class != layout.OptimizerRun:
+		return "", console.Refused("cannot trigger a cycle in %s: it is %s", console.Brief(f.Key()), f.Run.Class).Try("name a run that lies in active")
+	case hasBegun(b, f):
+		return "", console.Refused("cannot trigger a cycle in %s: it has one, and one run holds one cycle", console.Brief(f.Key())).
+			Try("name another run, or make one with --new SLUG")
+	}
+	return f.Run.Dir, nil
+}
+
+// newPlace is the folder of a run that is not there yet: in the root where the
+// workflow had its newest cycle, else in the first that exists.
+func newPlace(b *workspace.Workspace, a asking, all []optimizer.Entry) (string, error) {
+	roots := b.Current().Optimizer.Roots
+	root := roots[0]
+	for _, one := range roots {
+		if exists(filepath.Join(b.Root, one)) {
+			root = one
+			break
+		}
+	}
+	if newest, ok := optimizer.NewestCycle(all, "", a.workflow); ok {
+		root = newest.Root
+	}
+	id := layout.OptimizerName(b.Env.Now(), "msowd", slugOf(a.slug))
+	dir := path.Join(root, "active", id, "optimizer")
+	_, err := os.Lstat(filepath.Join(b.Root, filepath.FromSlash(path.Dir(dir))))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", console.Refused("cannot make the run %s: %s is there already", id, path.Dir(dir)).Try("use another slug, or --run %s", id)
+	}
+	return dir, nil
+}
+
+// Bounds of a slug, and what an empty one is called.
+const (
+	longestSlug = 40
+	defaultSlug = "default-run"
+)
+
+// slugOf makes a slug as upstream does: lower case, everything but letters and
+// digits a hyphen, hyphens squeezed, none at the ends, cut.
+func slugOf(s string) string {
+	var b strings.Builder
+	for _, c := range strings.ToLower(s) {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			b.WriteRune(c)
+		} else if b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
+			b.WriteByte('-')
+		}
+	}
+	slug := strings.Trim(b.String(), "-")
+	if slug == "" {
+		return defaultSlug
+	}
+	return slug[:min(len(slug), longestSlug)]
+}
+
+// triggerJSON is the trigger that the command line asks for.
+func triggerJSON(b *workspace.Workspace, a asking, last string) ([]byte, error) {
+	o := schemas.Object{{Name: "workflow_name", Value: a.workflow}, {Name: "trigger_type", Value: "direct"}}
+	add := func(name string, value any) { o = append(o, schemas.Member{Name: name, Value: value}) }
+	metrics, err := metricsOf(a.metrics)
+	if err != nil {
+		return nil, err
+	}
+	if len(metrics) > 0 {
+		add("current_metrics", metrics)
+	}
+	if last != "" {
+		add("last_run_id", last)
+	}
+	if goal := strings.TrimSpace(a.goal); goal != "" {
+		add("optimization_goal", goal)
+	}
+	add("created_by", console.Login())
+	add("created_at", b.Env.Now().UTC().Format(time.RFC3339))
+	body, err := schemas.Encode(o)
+	if err != nil {
+		return nil, err
+	}
+	var t optimizer.Trigger
+	if err := schemas.Decode("optimizer/trigger", "trigger.json", body, &t); err != nil {
+		return nil, console.Usage("cannot trigger %q: %v", console.OneLine(a.workflow), err)
+	}
+	return body, nil
+}
+
+// metricsOf reads metrics as the command line gives them, name=value.
+func metricsOf(list []string) (schemas.Object, error) {
+	var o schemas.Object
+	for _, m := range list {
+		name, value, ok := strings.Cut(m, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, console.Usage("cannot use --metric %q: expected name=value", console.OneLine(m))
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil, console.Usage("cannot use --metric %q: %q is no number", console.OneLine(m), console.OneLine(value))
+		}
+		for _, have := range o {
+			if have.Name == name {
+				return nil, console.Usage("cannot use --metric %q: %s is given twice", console.OneLine(m), console.OneLine(name))
+			}
+		}
+		o = append(o, schemas.Member{Name: name, Value: v})
+	}
+	return o, nil
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/console"
+	"placet/engine/optimizer"
+)
+
+// optimizerCommand holds what the optimizer alone has.
+func optimizerCommand(w *console.Env) *cobra.Command {
+	cmd := &cobra.Command{Use: "optimizer", Short: "Optimisation cycles: trigger, next, demote, stop, replay, decide", GroupID: groupFamilies}
+	return subcommands(cmd, triggerCommand(w), nextCommand(w), demoteCommand(w), stopCommand(w), replayCommand(w), decideCommand(w))
+}
+
+// Words of the three signals, as flags take them.
+var (
+	signalLevels  = []string{"10", "20", "30"}
+	signalKPI     = []string{"10", "20", "30", "none"}
+	signalHistory = []string{"-10", "0", "10", "+10"}
+)
+
+func decideCommand(w *console.Env) *cobra.Command {
+	var a, b, c string
+	cmd := &cobra.Command{
+		Use: "decide --a LEVEL --b LEVEL|none --c -10|0|10", Short: "What three signals come to",
+		Long: `What the three signals come to, by the table alone; no file is read.
+
+--a is what the assets allow (10 report, 20 analysis, 30 evaluation), --b what
+the KPI ask for, none where no gated metric has a value, --c what the last
+answers said: -10, 0 or 10. A goal that a person gave before wins over the
+table; that is not asked here.`,
+		Args: takes(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, f := range []struct {
+				name, value string
+				words       []string
+			}{{"a", a, signalLevels}, {"b", b, signalKPI}, {"c", c, signalHistory}} {
+				if !slices.Contains(f.words, f.value) {
+					return console.Usage("cannot decide with --%s %q: it is one of %s", f.name, console.OneLine(f.value), strings.Join(f.words, ", ")).Try("%s", cmd.UseLine())
+				}
+			}
+			return showDecision(w, atoi(a), levelOrNone(b), atoi(c))
+		},
+	}
+	cmd.Flags().StringVar(&a, "a", "", "assets: 10, 20 or 30")
+	cmd.Flags().StringVar(&b, "b", "", "KPI: 10, 20, 30 or none")
+	cmd.Flags().StringVar(&c, "c", "", "history: -10, 0 or 10")
+	return cmd
+}
+
+// atoi reads a number that was checked before.
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+func levelOrNone(s string) *int {
+	if s == "none" {
+		return nil
+	}
+	return new(atoi(s))
+}
+
+// decided is decide as JSON.
+type decided struct {
+	AutomationLevel  int               `json:"automation_level"`
+	EscalationNeeded bool              `json:"escalation_needed"`
+	RecommendedLevel *int              `json:"recommended_level"`
+	Signals          optimizer.Signals `json:"signals"`
+	Rationale        []string          `json:"rationale"`
+}
+
+func showDecision(w *console.Env, a int, b *int, c int) error {
+	d := optimizer.Decide(a, b, c)
+	data := decided{d.AutomationLevel, d.EscalationNeeded, d.RecommendedLevel, d.Signals, d.Rationale}
+	return w.Answer(data, func() {
+		recommended := "none"
+		if d.RecommendedLevel != nil {
+			recommended = strconv.Itoa(*d.RecommendedLevel)
+		}
+		t := &console.Table{}
+		t.Style([]string{console.Faint}, "automation level", strconv.Itoa(d.AutomationLevel))
+		t.Style([]string{console.Faint}, "escalation needed", map[bool]string{true: "yes", false: "no"}[d.EscalationNeeded])
+		t.Style([]string{console.Faint}, "recommended level", recommended)
+		for _, reason := range d.Rationale {
+			t.Style([]string{console.Faint}, "because", console.OneLine(reason))
+		}
+		t.Print(w, w.Out)
+	})
+}

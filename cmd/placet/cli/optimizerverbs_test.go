@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/layout"
+)
+
+// signalTable is the table of the format page as it stands there: a row for each
+// A and B, the cells for C -10, 0, +10; ! says escalation, ↑ recommends 30.
+const signalTable = `
+10 none 10 10 20
+10 10 10 10 20
+10 20 10! 10! 10!
+10 30 10!↑ 10!↑ 10!↑
+20 none 10 20 30
+20 10 10! 10! 10!
+20 20 10 20 30
+20 30 20!↑ 20!↑ 20!↑
+30 none 20 30 30
+30 10 10! 10! 10!
+30 20 20! 20! 20!
+30 30 20!↑ 30 30
+`
+
+func TestDecideIsTheTable(t *testing.T) {
+	cases := 0
+	for row := range strings.Lines(strings.TrimSpace(signalTable)) {
+		cells := strings.Fields(row)
+		for i, c := range []string{"-10", "0", "10"} {
+			cases++
+			want := cells[2+i]
+			args := []string{"optimizer", "decide", "--a", cells[0], "--b", cells[1], "--c", c, "--json"}
+			var out, errs bytes.Buffer
+			w := &console.Env{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Cwd: t.TempDir(), Now: time.Now}
+			if code := run(context.Background(), w, args); code != console.ExitFine {
+				t.Fatalf("%v ends with %d: %s", args, code, errs.String())
+			}
+			var got struct{ Data decided }
+			if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+				t.Fatal(err)
+			}
+			have := strconv.Itoa(got.Data.AutomationLevel)
+			if got.Data.EscalationNeeded {
+				have += "!"
+			}
+			if r := got.Data.RecommendedLevel; r != nil {
+				have += map[int]string{30: "↑"}[*r]
+			}
+			if have != want {
+				t.Errorf("%v: %s, want %s", args, have, want)
+			}
+		}
+	}
+	if cases != 36 {
+		t.Errorf("%d cases, want 36", cases)
+	}
+}
+
+func TestSlugsOfNewRuns(t *testing.T) {
+	for given, want := range map[string]string{
+		"SOP Masking": "sop-masking", "a--b__c": "a-b-c", "  x!": "x", "": "default-run", "라벨": "default-run", "---": "default-run",
+		"é1": "1", strings.Repeat("ab", 30): strings.Repeat("ab", 20), strings.Repeat("a", 39) + " b": strings.Repeat("a", 39) + "-",
+	} {
+		got := slugOf(given)
+		if got != want {
+			t.Errorf("%q becomes %q, want %q", given, got, want)
+		}
+		if id := layout.OptimizerName(time.Unix(0, 0), "msowd", got); !layout.IsOptimizerRunID(id) {
+			t.Errorf("%q makes %q, which is no run id", given, id)
+		}
+	}
+}

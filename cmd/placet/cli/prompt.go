@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/gate"
+)
+
+// askReply shows a request the way FABER's own prompt does and reads the answer:
+// a number, an option or, where it is asked for in words, a line of text. It
+// writes to stderr: the answer of the command is what became of it.
+func askReply(ctx context.Context, w *console.Env, t workspace.Request, r *workspace.Reply) error {
+	p := w.NewPrompter()
+	defer p.Close()
+	fmt.Fprint(w.Err, promptText(t))
+	err := p.Ask(ctx, console.PromptLine{Text: "Your choice: "}, func(text string) (again string) {
+		var ok bool
+		if r.Option, ok = choice(t, text); !ok {
+			return fmt.Sprintf("%q is none of the options: %s", console.Cut(console.OneLine(text), workspace.ShownAnswer), workspace.Offers(t))
+		}
+		return ""
+	})
+	if err != nil {
+		return err
+	}
+	if err := askItems(ctx, p, t, r); err != nil {
+		return err
+	}
+	return askComment(ctx, p, t, r)
+}
+
+// choice resolves what was typed: an option's number or its word.
+func choice(t workspace.Request, text string) (string, bool) {
+	if t.FreeText {
+		return text, true
+	}
+	if id, ok := gate.Match(workspace.Options(t.Asked), text); ok {
+		return id, true
+	}
+	for i, o := range t.Options {
+		if strings.Trim(text, "[].") == strconv.Itoa(i+1) {
+			return o.ID, true
+		}
+	}
+	return "", false
+}
+
+// askItems asks which items are picked, where none was named on the command
+// line.
+func askItems(ctx context.Context, p *console.Prompter, t workspace.Request, r *workspace.Reply) error {
+	if len(t.Items) == 0 || len(r.Selected) > 0 {
+		return nil
+	}
+	q := console.PromptLine{Text: "Which of " + workspace.List(workspace.Items(t.Asked)) + " (empty for none): ", Optional: true}
+	return p.Ask(ctx, q, func(text string) (again string) {
+		r.Selected = strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
+		if err := workspace.ChooseItems(t, r.Selected, &gate.Response{}); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+}
+
+// askComment asks for the comment that an option needs, and once for one that
+// may be left out.
+func askComment(ctx context.Context, p *console.Prompter, t workspace.Request, r *workspace.Reply) error {
+	q := console.PromptLine{Text: "Your comment: "}
+	switch needed := slices.Contains(t.CommentRequired, r.Option); {
+	case r.Comment != "" || !needed && t.Default == "":
+		return nil
+	case !needed:
+		q = console.PromptLine{Text: "Your comment (empty for none): ", Optional: true}
+	}
+	return p.Ask(ctx, q, func(text string) (again string) { r.Comment = text; return "" })
+}
+
+// promptText is the prompt of FABER's guide, word for word where it has words.
+func promptText(t workspace.Request) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n\n", console.Brief(t.Run), workspace.Reference(t.Asked))
+	fmt.Fprintf(&b, "🎯 %s: Feedback Required\n", strings.ToUpper(console.OneLine(t.Run.Family)))
+	b.WriteString(strings.Repeat("─", 39) + "\n\n")
+	switch phase, step, both := strings.Cut(console.OneLine(t.Where), ":"); {
+	case t.Run.Family != "faber":
+		fmt.Fprintf(&b, "At: %s\n", console.OneLine(t.Where))
+	case both:
+		fmt.Fprintf(&b, "Phase: %s → %s\n", console.Title(phase), step)
+	default:
+		fmt.Fprintf(&b, "Phase: %s\n", phase)
+	}
+	fmt.Fprintf(&b, "Type: %s\n\n%s\n\n", console.Title(t.Type), console.Lines(t.Prompt))
+	if t.Summary != "" {
+		fmt.Fprintf(&b, "**Summary**: %s\n", console.Lines(t.Summary))
+	}
+	for _, a := range t.Artifacts {
+		fmt.Fprintf(&b, "**Artifact**: %s\n", console.OneLine(a))
+	}
+	if t.Summary != "" || len(t.Artifacts) > 0 {
+		b.WriteString("\n")
+	}
+	b.WriteString(promptOptions(t))
+	return b.String()
+}
+
+func promptOptions(t workspace.Request) string {
+	if t.FreeText {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Options:\n")
+	for i, o := range t.Options {
+		fmt.Fprintf(&b, "  %d. %s", i+1, console.OneLine(o.ID))
+		b.WriteString(console.Suffix(" - ", console.OneLine(o.Says())))
+		b.WriteString("\n")
+	}
+	if len(t.Items) > 0 {
+		b.WriteString("\nTo select from:\n")
+	}
+	for _, it := range t.Items {
+		fmt.Fprintf(&b, "  %s - %s\n", console.OneLine(it.ID), console.OneLine(it.Label))
+	}
+	return b.String() + "\n"
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"log/slog"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/reconcile"
+	"placet/layout"
+)
+
+// refusalLog says in a daemon's log which answers do not count. A note is said once for
+// what it says: whoever deletes it, or writes the same answer again, is not told twice.
+type refusalLog struct {
+	log  *slog.Logger
+	mu   sync.Mutex
+	said map[refusal]bool
+}
+
+// refusal is a problem note beside an answer.
+type refusal struct {
+	note string
+	sum  engine.Digest
+}
+
+// mostSaid is how many refusals are remembered; who causes more is told of them anew.
+const mostSaid = 10_000
+
+// attach has a loop tell the log what it commits.
+func (r *refusalLog) attach(o *reconcile.Options) { o.Committed = r.committed }
+
+// committed says which notes about answers a commit has written.
+func (r *refusalLog) committed(run layout.Run, plan engine.Plan, _ time.Duration) {
+	for _, d := range plan.Writes {
+		id, ok := answeredIn(run, d)
+		if !ok || !r.isNew(refusal{d.Path, engine.Sum(d.Body)}) {
+			continue
+		}
+		why, _, _ := strings.Cut(workspace.NoteBody(string(d.Body)), "\n\n")
+		r.log.Warn("an answer does not count: "+console.Cut(console.OneLine(why), shownRefusal),
+			"request", id, "run", engine.Key{Family: run.Family, ID: run.ID}.String(), "note", d.Path)
+	}
+}
+
+// shownRefusal is how much of a note is said, in characters.
+const shownRefusal = 300
+
+// answeredIn is the request beside whose answer a document is a note.
+func answeredIn(run layout.Run, d engine.Document) (request string, ok bool) {
+	dir, name := path.Split(d.Path)
+	request = path.Base(dir)
+	return request, d.Kind == layout.KindProblem && name == "problem.md" && d.Path == layout.RequestPath(run.Dir, request, name)
+}
+
+// isNew reports whether a refusal was not said yet, and notes that it is.
+func (r *refusalLog) isNew(x refusal) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.said[x] {
+		return false
+	}
+	if r.said == nil || len(r.said) >= mostSaid {
+		r.said = map[refusal]bool{}
+	}
+	r.said[x] = true
+	return true
+}

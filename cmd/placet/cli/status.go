@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+)
+
+func statusCommand(w *console.Env) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "status [RUN]", Short: "Where every run stands",
+		Long: `Where every run stands: its class, its status, since when, and what it waits
+for. Runs that ended are counted; --all lists them too.`,
+		Args: takes(0, 1), GroupID: groupRun, ValidArgsFunction: completeRuns(w),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := workspace.Look(w)
+			if err != nil {
+				return err
+			}
+			return showStatus(b, args, all)
+		},
+	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "list the runs that ended, too")
+	return cmd
+}
+
+// showStatus shows the runs and ends with the exit code that they call for.
+func showStatus(b *workspace.Workspace, args []string, all bool) error {
+	found, err := b.Chosen(args)
+	if err != nil {
+		return err
+	}
+	s := b.LookAtRuns(found, all || len(args) > 0)
+	if s.Misplaced = []workspace.MisplacedLine{}; len(args) == 0 {
+		s.Misplaced = workspace.NoRuns(b.Misplaced())
+	}
+	if err := b.Env.Answer(s, func() { printStatus(b, s) }); err != nil {
+		return err
+	}
+	b.Remember(found, len(args) == 0)
+	return outcome(b, s)
+}
+
+// outcome is the exit code that the state calls for.
+func outcome(b *workspace.Workspace, s workspace.Summary) error {
+	return console.Outcome(b.Unlisted || slices.ContainsFunc(s.Views, workspace.View.Troubled), s.Waiting > 0)
+}
+
+func printStatus(b *workspace.Workspace, s workspace.Summary) {
+	w := b.Env
+	if len(s.Runs) > 0 {
+		t := &console.Table{}
+		t.Style([]string{console.Faint, console.Faint, console.Faint, console.Faint, console.Faint}, "RUN", "CLASS", "STATUS", "SINCE", "WAITS AT")
+		for i, l := range s.Runs {
+			t.Style([]string{console.Strong, "", statusStyle(s.Views[i]), console.Faint},
+				console.Brief(s.Views[i].Key), console.OneLine(l.Class), console.OneLine(string(l.Status)), console.Age(w.Now(), s.Views[i].Since), workspace.WaitsAt(s.Views[i]))
+		}
+		t.Print(w, w.Out)
+		printProblems(b, s.Views)
+	}
+	for _, m := range s.Misplaced {
+		w.Say("%s %s: looks like a run and is none: %s", w.Paint(console.Waiting, "!"), console.OneLine(m.Path), console.OneLine(m.Why))
+	}
+	w.Say("%s", tally(s))
+	printState(b, s)
+}
+
+func statusStyle(v workspace.View) string {
+	switch {
+	case v.Troubled():
+		return console.Alarm
+	case len(v.Open) > 0:
+		return console.Waiting
+	case v.Final:
+		return console.Faint
+	}
+	return ""
+}
+
+// printProblems shows what is wrong, one line for each note, after the table.
+func printProblems(b *workspace.Workspace, views []workspace.View) {
+	for _, v := range views {
+		for _, n := range slices.Concat(v.Notes, v.Urgent()) {
+			b.Env.Say("%s %s: %s", b.Env.Paint(console.Alarm, "!"), console.OneLine(n.Path), console.Cut(console.OneLine(n.Text), 200))
+		}
+	}
+}
+
+// tally counts the runs in one line.
+func tally(s workspace.Summary) string {
+	if len(s.Runs) == 0 && len(s.Final) == 0 {
+		return "no runs in " + console.OneLine(s.Workspace)
+	}
+	var parts []string
+	for _, status := range sortedStatuses(s.Final) {
+		parts = append(parts, fmt.Sprintf("%d %s", s.Final[status], console.OneLine(string(status))))
+	}
+	text := console.Plural(len(s.Runs), "run", "runs")
+	if len(parts) > 0 {
+		text += ", ended: " + strings.Join(parts, ", ")
+	}
+	if s.Waiting > 0 {
+		text += fmt.Sprintf("; %s open: placet inbox", console.Plural(s.Waiting, "request", "requests"))
+	}
+	return text
+}
+
+func sortedStatuses(m map[engine.Status]int) []engine.Status {
+	var all []engine.Status
+	for s := range m {
+		all = append(all, s)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// printState says on stderr what concerns the workspace as a whole.
+func printState(b *workspace.Workspace, s workspace.Summary) {
+	if !s.Daemon {
+		b.Env.Note("no daemon runs here: nothing moves until `placet watch` or `placet once`")
+	}
+	if name := remoteName(b.Root); name != "" {
+		b.Env.Note("%s: %s", name, noEvents)
+	}
+	noteBlind(b, s.Blind)
+	if s.Held != "" {
+		b.Env.Note("nothing is decided at the moment: %s", s.Held)
+	}
+	if s.Stale != "" {
+		b.Env.Note("%s", s.Stale)
+	}
+	noteUntrusted(b, s.Untrusted)
+}
+
+// fewUntrusted is how many things that wait for trust are named.
+const fewUntrusted = 5
+
+// noteUntrusted says that something waits for trust, or that nothing can be trusted.
+func noteUntrusted(b *workspace.Workspace, waiting []config.UntrustedLine) {
+	noteUntrustable(b)
+	for i, u := range waiting {
+		if i == fewUntrusted {
+			b.Env.Note("%d more wait for trust: see `placet trust`", len(waiting)-i)
+			break
+		}
+		switch {
+		case u.Name == config.GatesKey[0]:
+			b.Env.Note("%s", config.GatesWait)
+			continue
+		case u.Tighter:
+			b.Env.Note("%s", config.TighterWaits(console.OneLine(u.Name)))
+			continue
+		}
+		b.Env.Note("%s waits for trust and does not count: see `placet trust`", console.OneLine(u.Name))
+	}
+}

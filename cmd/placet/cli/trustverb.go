@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/statedir"
+)
+
+func trustCommand(w *console.Env) *cobra.Command {
+	var yes, revoke bool
+	cmd := &cobra.Command{
+		Use: "trust [NAME@DIGEST|DIGEST|NAME]…", Short: "Agree to commands and policy settings of the workspace",
+		Long: `A workspace is data, not a program: a command or a policy setting that stands in
+one of its files counts only after you have agreed to it. Where one value of a
+setting is tighter than another, the tighter of what you agreed to last and what is
+written holds until you decide. Without an argument this shows what waits, and what
+is agreed to.
+
+You agree to what was shown: name it with the digest beside it, as in
+placet trust faber.resume@0123456789ab. On a terminal the name alone will do: the
+thing is shown whole, and you are asked. The digest covers a command's words and
+what the files of the workspace are that they name: a changed command waits
+again, and so does one that names a changed script.
+
+What you agree to is kept outside the workspace. --revoke takes it back at any
+time, also while the settings cannot be read, and a daemon then ends what is under
+way of it.`,
+		GroupID: groupSetUp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if revoke {
+				return revokeTrust(w, args, yes)
+			}
+			b, err := workspace.Look(w)
+			if err != nil {
+				return err
+			}
+			if yes || len(args) > 0 {
+				return agreeTo(cmd.Context(), b, args, yes)
+			}
+			return listTrust(b)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "agree unseen to what waits, or to what is named: it prints what it records")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "take agreement back: of what is named, or with --yes of everything")
+	return cmd
+}
+
+// trustData is trust as JSON.
+type trustData struct {
+	Workspace string                 `json:"workspace"`
+	Waiting   []config.UntrustedLine `json:"waiting"`
+	Trusted   []config.Trusted       `json:"trusted"`
+}
+
+func listTrust(b *workspace.Workspace) error {
+	waiting := b.AllUntrusted()
+	data := trustData{b.Root, waiting, append([]config.Trusted{}, b.Agreed.Trusted...)}
+	return b.Env.Answer(data, func() {
+		noteUntrustable(b)
+		for _, u := range waiting {
+			printUntrusted(b, u)
+		}
+		for _, t := range b.Agreed.Trusted {
+			word := "trusted"
+			if slices.ContainsFunc(waiting, func(u config.UntrustedLine) bool { return u.Name == t.Name && u.Of == t.Of }) {
+				word = "changed"
+			}
+			b.Env.Say("%s  %s  %s\n%s", word, console.OneLine(t.Name), t.Digest, console.Indent(console.Lines(t.Text), "    "))
+		}
+		switch {
+		case len(waiting) > 0:
+			b.Env.Say("\nNothing that waits has any effect%s. To agree: %s", butTighter(waiting), console.Typed("trust", config.Exactly(waiting[0].Name, waiting[0].Digest)))
+		case len(b.Agreed.Trusted) == 0:
+			b.Env.Say("nothing waits for trust")
+		}
+	})
+}
+
+// butTighter names what has an effect while it waits.
+func butTighter(waiting []config.UntrustedLine) string {
+	var names []string
+	for _, u := range waiting {
+		if u.Tighter {
+			names = append(names, console.OneLine(u.Name))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf(", but of %s the tighter holds until you decide", strings.Join(names, ", "))
+}
+
+// noteUntrustable says why nothing can be trusted, where that is so.
+func noteUntrustable(b *workspace.Workspace) {
+	if err := cmp.Or(b.Settings.Untrustable, b.Stateless); err != nil {
+		p := config.Untrustable(err)
+		b.Env.Note("%s; try: %s", console.OneLine(p.Text), console.OneLine(p.Hint))
+	}
+}
+
+// printUntrusted shows a thing whole: its text, and the files that it names.
+func printUntrusted(b *workspace.Workspace, u config.UntrustedLine) {
+	b.Env.Say("%s  %s  %s%s\n%s", b.Env.Paint(console.Alarm, "waits"), b.Env.Paint(console.Strong, console.OneLine(u.Name)), u.Digest, console.Suffix("  ", console.OneLine(u.Place)),
+		console.Indent(console.Lines(u.Text), "    "))
+	printFiles(b, u)
+}
+
+// printFiles shows the files that a thing names, and which of them are others than
+// those that were agreed to.
+func printFiles(b *workspace.Workspace, u config.UntrustedLine) {
+	before := slices.IndexFunc(b.Agreed.Trusted, func(t config.Trusted) bool { return t.Name == u.Name && t.Of == u.Of })
+	for _, name := range slices.Sorted(maps.Keys(u.Files)) {
+		word := ""
+		if before >= 0 && b.Agreed.Trusted[before].Files[name] != u.Files[name] {
+			word = b.Env.Paint(console.Alarm, "  changed")
+		}
+		b.Env.Say("    names %s: %s%s", console.OneLine(name), console.OneLine(u.Files[name]), word)
+	}
+	if before < 0 {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Agreed.Trusted[before].Files)) {
+		if u.Files[name] == "" {
+			b.Env.Say("    names %s: it does not exist%s", console.OneLine(name), b.Env.Paint(console.Alarm, "  changed"))
+		}
+	}
+}
+
+// agreeTo records agreement to what the arguments name, or to all that waits. What is
+// named without its digest is agreed to on a terminal alone, or unseen.
+func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen bool) error {
+	if err := b.Settings.Untrustable; err != nil {
+		return config.Untrustable(err)
+	}
+	waiting := b.AllUntrusted()
+	chosen, byName := waiting, []config.UntrustedLine(nil)
+	if len(args) > 0 {
+		var err error
+		if chosen, byName, err = config.ChooseNamed(args, waiting, b.Agreed); err != nil {
+			return err
+		}
+	}
+	if !unseen && len(byName) > 0 {
+		if !b.Env.AtTerminal() {
+			return unshown(byName)
+		}
+		if err := confirmTrust(ctx, b, byName); err != nil {
+			return err
+		}
+	}
+	if len(chosen) > 0 {
+		if err := recordTrust(b, chosen); err != nil {
+			return err
+		}
+	}
+	return b.Env.Answer(map[string]any{"trusted": append([]config.UntrustedLine{}, chosen...)}, func() {
+		for _, u := range chosen {
+			b.Env.Say("trusted  %s  %s\n%s", console.OneLine(u.Name), u.Digest, console.Indent(console.Lines(u.Text), "    "))
+			printFiles(b, u)
+		}
+		switch {
+		case len(chosen) == 0:
+			b.Env.Say("nothing waits for trust")
+		case workspace.DaemonRuns(b.Root):
+			b.Env.Note("the daemon takes it up at once")
+		}
+		noteMore(b, len(chosen) > 0)
+	})
+}
+
+// recordTrust writes down what was agreed to.
+func recordTrust(b *workspace.Workspace, chosen []config.UntrustedLine) error {
+	dir, err := config.StateDir(b.Env, b.Root, true)
+	if err != nil {
+		return config.Untrustable(err)
+	}
+	defer dir.Close()
+	agreed, err := config.ReadTrust(dir)
+	if err != nil {
+		return err
+	}
+	agreed.Agree(b.Env.Now(), chosen...)
+	agreed.Workspace = b.Root
+	return agreed.Write(dir)
+}
+
+// unshown refuses agreement by name alone.
+func unshown(things []config.UntrustedLine) error {
+	p := console.Usage("cannot agree to %q by its name alone: it may be another by now than the one you saw", console.OneLine(things[0].Name))
+	var exact []string
+	for _, u := range things {
+		p.Fits = append(p.Fits, fmt.Sprintf("%s  %s  %s  %s", console.OneLine(u.Name), u.Digest, u.Place, console.Cut(console.OneLine(u.Text), 60)))
+		exact = append(exact, config.Exactly(u.Name, u.Digest))
+	}
+	return p.Try("%s", console.Typed("trust", exact...))
+}
+
+// confirmTrust shows things whole and asks whether they are agreed to. Only "y" and "yes"
+// agree.
+func confirmTrust(ctx context.Context, b *workspace.Workspace, things []config.UntrustedLine) error {
+	p := b.Env.NewPrompter()
+	defer p.Close()
+	for _, u := range things {
+		showOnErr(b, func() { printUntrusted(b, u) })
+		if err := p.Agreed(ctx, fmt.Sprintf("Agree to %s? (y/N) ", console.OneLine(u.Name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteMore says what waits after agreement: a setting that counts from now on
+// may have made other commands of those that were shown.
+func noteMore(b *workspace.Workspace, agreed bool) {
+	if !agreed {
+		return
+	}
+	if now, err := workspace.Look(b.Env); err == nil {
+		if n := len(now.AllUntrusted()); n > 0 {
+			b.Env.Note("%s for trust: see `placet trust`", console.Plural(n, "thing still waits", "things still wait"))
+		}
+	}
+}
+
+// revokeTrust takes agreement back, whatever the settings look like.
+func revokeTrust(w *console.Env, args []string, all bool) error {
+	if len(args) == 0 && !all {
+		return console.Usage("cannot revoke: name what, or say --yes to revoke everything").Try("placet trust shows what is agreed to")
+	}
+	root, err := config.FindRoot(w)
+	if err != nil {
+		return err
+	}
+	dir, err := statedir.Open(w.StateHome(), root)
+	if errors.Is(err, fs.ErrNotExist) {
+		dir, err = nil, nil
+	}
+	if err != nil {
+		return config.Untrustable(err)
+	}
+	agreed, damage := config.ReadTrust(dir)
+	gone := map[engine.Digest]bool{}
+	names := []string{}
+	for _, t := range agreed.Trusted {
+		if all || slices.ContainsFunc(args, func(arg string) bool { return config.Named(arg, t.Name, t.Digest) }) {
+			gone[t.Digest] = true
+			names = append(names, t.Name)
+		}
+	}
+	if damage == nil && len(gone) == 0 && len(args) > 0 {
+		return console.Usage("nothing that is agreed to is called %q", console.OneLine(strings.Join(args, " "))).Try("placet trust shows what is agreed to")
+	}
+	agreed.Revoke(w.Now(), gone)
+	if damage != nil {
+		agreed.DecideGates(w.Now()) // it may have been about gates
+	}
+	agreed.Workspace = root
+	if dir != nil {
+		defer dir.Close()
+		if err := agreed.Write(dir); err != nil {
+			return err
+		}
+	}
+	return w.Answer(map[string]any{"revoked": names}, func() {
+		if damage != nil {
+			w.Note("%v: everything is revoked", damage)
+		}
+		for _, name := range names {
+			w.Say("revoked  %s", console.OneLine(name))
+		}
+		if workspace.DaemonRuns(root) {
+			w.Note("the daemon ends what is under way of it")
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"cmp"
+	_ "embed"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/console"
+)
+
+// version is that of a release, "" for none.
+var version string
+
+// build is what is known of this program.
+type build struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision"`
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func thisBuild() build {
+	b := build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := cmp.Or(version, info.Main.Version); v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// licences are the licences of what this program is built from, as internal/licences
+// collects them.
+//
+//go:generate go run -C ../../.. ./internal/licences
+//go:embed licences.txt
+var licences string
+
+func versionCommand(w *console.Env) *cobra.Command {
+	var legal bool
+	cmd := &cobra.Command{
+		Use: "version", Short: "Which placet this is", Args: takes(0, 0), GroupID: groupSetUp,
+		RunE: func(*cobra.Command, []string) error {
+			if legal {
+				return w.Answer(map[string]string{"licences": licences}, func() { w.Say("%s", licences[:len(licences)-1]) })
+			}
+			v := thisBuild()
+			return w.Answer(v, func() {
+				w.Say("placet %s (%s, %s%s)", v.Version, v.Go, v.Platform, console.Suffix(", ", v.Revision))
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&legal, "licences", false, "the licences of the software that this program is built from")
+	return cmd
+}

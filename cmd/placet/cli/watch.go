@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/exec"
+	"placet/engine/reconcile"
+	"placet/engine/sqlite"
+	"placet/engine/store"
+	"placet/engine/watch"
+)
+
+func watchCommand(w *console.Env) *cobra.Command {
+	var format, metrics string
+	var watches int
+	cmd := &cobra.Command{
+		Use: "watch", Short: "Serve the workspace until stopped",
+		Long: `Serves the workspace until stopped, by SIGINT or SIGTERM: watches the files,
+moves each run on, and prints one line for every transition. One daemon serves
+a workspace. It can be stopped or killed at any moment; nothing is lost.
+
+With --metrics it can be asked over HTTP how it is doing, by Prometheus for
+example: GET /metrics. The address is said on standard error; port 0 takes a
+free one. Nobody is asked who they are: give a host other than 127.0.0.1 only
+where everybody who reaches it may know how many requests wait.
+
+At most half of the folders that the system lets a user watch are watched, and
+65536; --watches sets another number. The rest is looked at every few seconds.`,
+		Args: takes(0, 0), GroupID: groupRun,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case w.Flags.JSON:
+				return console.Usage("cannot answer with one JSON object: watch does not end").Try("placet watch --log json")
+			case format != "text" && format != "json":
+				return console.Usage("--log takes text or json, not %q", console.OneLine(format))
+			}
+			if cmd.Flags().Changed("watches") && watches < 1 {
+				return console.Usage("--watches takes a number from 1 on, not %d", watches)
+			}
+			var t *metricsServer
+			if cmd.Flags().Changed("metrics") {
+				var err error
+				if t, err = newMetricsServer(metrics); err != nil {
+					return err
+				}
+			}
+			return serveWorkspace(cmd.Context(), w, format == "json", watches, t)
+		},
+	}
+	cmd.Flags().StringVar(&format, "log", "text", "text, or json for one JSON object a line")
+	cmd.Flags().StringVar(&metrics, "metrics", "", "answer GET /metrics at host:port, 127.0.0.1:9090 for example")
+	cmd.Flags().IntVar(&watches, "watches", 0, "watch so many folders at most; 0 for half of what the system allows")
+	return cmd
+}
+
+// serveWorkspace serves the workspace. It watches so many folders at most, 0 for the usual
+// number. t is nil where nobody asks for metrics.
+func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches int, t *metricsServer) error {
+	outliveReaders()
+	moves := &moveLog{w: w}
+	log := slog.New(console.NewLogHandler(w.Err, slog.LevelInfo))
+	if asJSON {
+		moves.json = slog.New(slog.NewJSONHandler(w.Out, nil))
+		log = slog.New(slog.NewJSONHandler(w.Err, nil))
+	}
+	var runner *exec.Runner
+	s := workspace.Setup{Log: log, Moved: moves.moved, Attach: []func(*reconcile.Options){(&refusalLog{log: log}).attach, t.attach}, Live: true, Recall: true, Remembers: true, Runner: func(b *workspace.Workspace) *exec.Runner {
+		runner = newRunner(b, log)
+		return runner
+	}}
+	var b *workspace.Workspace
+	unlock := func() {}
+	defer func() { unlock() }()
+	defer t.close()
+	err := begin(ctx, log,
+		func() (err error) { b, err = workspace.Open(w, s); return err },
+		func() error { return takeLock(b, &unlock) },
+		t.listen,
+		func() error { return runner.Recover() },
+	)
+	if err != nil {
+		return orderly(err)
+	}
+	noteLeftovers(b)
+	go hideScratch(b, log)
+	watcher, err := watch.New(b.Root, log)
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+	if watches > 0 {
+		watcher.Limit(watches)
+	}
+	t.serve(b, watcher, log)
+	noteUntrusted(b, b.Untrusted(nil))
+	go b.Changing.Poll(ctx, func() { runner.Revoke(b.Changing.Revoked) })
+	go b.TellBlind(ctx, watcher)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go b.KeepLock(ctx, log, end)
+	err = b.Loop.Watch(ctx, watcher, func(runs, waiting int) {
+		w.Note("watching %s (%s, %d waiting)", console.OneLine(b.Root), console.Plural(runs, "run", "runs"), waiting)
+		lean()
+		go stayLean(ctx)
+	})
+	if taken := (*console.Problem)(nil); errors.As(context.Cause(ctx), &taken) {
+		err = taken
+	}
+	return errors.Join(orderly(err), leave(runner))
+}
+
+// begin takes the steps of a start in their order, each until it succeeds: a machine in
+// trouble is waited for. What a person must change ends the start.
+func begin(ctx context.Context, log *slog.Logger, steps ...func() error) error {
+	return reconcile.Persist(ctx, log, func() error {
+		for ; len(steps) > 0; steps = steps[1:] {
+			if err := steps[0](); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(err error) bool {
+		var p *console.Problem
+		return errors.As(err, &p) && !reconcile.OfMachine(err)
+	})
+}
+
+// takeLock takes the lock of the workspace, for this daemon alone.
+func takeLock(b *workspace.Workspace, unlock *func()) error {
+	release, err := b.LockWorkspace()
+	if errors.Is(err, store.ErrBusy) {
+		return console.Refused("cannot watch %q: another placet serves it already", b.Root).Try("placet status shows where the runs stand; stop that daemon first to start another")
+	}
+	if err == nil {
+		*unlock = release
+	}
+	return err
+}
+
+// outliveReaders keeps the process from ending when nobody reads its output any
+// more. The signal is caught, not ignored: commands would inherit that.
+func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// newRunner carries out the commands of a bench. It asks once more, when a
+// command is about to begin, whether its owner still agrees to it.
+func newRunner(b *workspace.Workspace, log *slog.Logger) *exec.Runner {
+	databases := sqlite.New(b.Root)
+	return exec.NewRunner(b.Root, b.Store, exec.RunnerOptions{
+		State: b.StateRoot(), Families: b.Layouts(), Database: databases.Do, Rested: databases.Rest,
+		Now: b.Env.Now, Log: log, Allow: b.Commands.Env,
+		Permit: b.Permit, Record: b.Record(),
+		Told: func(id string) { b.Loop.Told(id) },
+	})
+}

@@ -1,0 +1,229 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"placet/engine"
+	"placet/engine/afl"
+	"placet/engine/faber"
+	"placet/engine/optimizer"
+	"placet/engine/statedir"
+)
+
+// LookEvery is how often a daemon looks at its settings, at most.
+const LookEvery = time.Second
+
+// Live are the settings of a daemon. They are read again when one of their files, or
+// one that a trusted command names, has changed: what is trusted or revoked counts at
+// once. While a file cannot be used, which is said once, the settings of before hold
+// and nothing is trusted.
+type Live struct {
+	mu     sync.Mutex
+	from   Sources
+	log    *slog.Logger
+	now    func() time.Time
+	Away   func() string // why the workspace is not under its name, "" where it is
+	have   Settings
+	usable Settings // the last that could be used
+	// basis is that of all settings so far, and stands what the trust file has agreed
+	// to when it could be read last: a command under way goes on though settings change,
+	// and ends when agreement is taken back.
+	basis  map[engine.Digest][]engine.Digest
+	stands TrustFile
+	stamps [3]stampOf
+	looked time.Time
+	broken bool // the files cannot be used as they are now
+	// News receives when other settings hold.
+	News chan struct{}
+}
+
+// stampOf tells one state of a file from another.
+type stampOf struct {
+	size int64
+	at   time.Time
+	id   os.FileInfo
+	err  string // why the file cannot be believed
+}
+
+func NewLive(from Sources, have Settings, log *slog.Logger, now func() time.Time) *Live {
+	l := &Live{
+		from: from, have: have, usable: have, basis: map[engine.Digest][]engine.Digest{}, stands: have.Agreed,
+		log: log, now: now, looked: now(), Away: func() string { return "" }, News: make(chan struct{}, 1),
+	}
+	l.stamps = l.look()
+	l.remember(have)
+	return l
+}
+
+// remember notes on which agreement commands stand.
+func (l *Live) remember(s Settings) {
+	for digest, on := range s.basis {
+		for _, of := range on {
+			if !slices.Contains(l.basis[digest], of) {
+				l.basis[digest] = append(l.basis[digest], of)
+			}
+		}
+	}
+}
+
+// Revoked reports whether an action's command stood on an agreement that was taken
+// back. Of a command that nothing is known of nobody can tell.
+func (l *Live) Revoked(a engine.Action) bool {
+	digest, _ := CommandDigest(a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	on := l.basis[digest]
+	return len(on) > 0 && !slices.ContainsFunc(on, func(of engine.Digest) bool { return of == "" || l.stands.stands(of) })
+}
+
+// Poll looks at the settings until the context ends: what is trusted while every
+// run waits is news all the same. After each look it calls then.
+func (l *Live) Poll(ctx context.Context, then func()) {
+	tick := time.NewTicker(LookEvery / 2)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			l.Get()
+			then()
+		}
+	}
+}
+
+// Get returns the settings as they are now, or were a moment ago.
+func (l *Live) Get() Settings {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if age := l.now().Sub(l.looked); age >= 0 && age < LookEvery {
+		return l.have
+	}
+	return l.read()
+}
+
+// Fresh returns the settings as they are now.
+func (l *Live) Fresh() Settings {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.read()
+}
+
+// Unusable reports whether the files cannot be used as they are now, so that
+// earlier settings hold.
+func (l *Live) Unusable() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.broken
+}
+
+// read reads the settings again if one of their files has changed.
+func (l *Live) read() Settings {
+	l.looked = l.now()
+	if l.Away() != "" {
+		return l.have // what lies there are the settings of another workspace
+	}
+	stamps := l.look()
+	same := l.unchanged(stamps)
+	if same && (l.broken || !l.have.moved()) {
+		return l.have
+	}
+	l.stamps = stamps
+	if agreed, problem, err := l.from.Agreed(); problem == nil && err == nil {
+		l.stands = agreed
+	}
+	next, err := Load(l.from)
+	l.broken = err != nil
+	switch {
+	case err != nil:
+		l.log.Error("cannot use the changed settings: nothing is trusted until they can be used, all else is as before", "error", err)
+		l.have = l.usable.broken()
+	default:
+		l.tell(next, same)
+		l.have, l.usable = next, next
+		l.remember(next)
+	}
+	select {
+	case l.News <- struct{}{}:
+	default: // nobody has heard of the last news yet
+	}
+	return l.have
+}
+
+// tell says what has changed: the settings, or only files that commands name.
+func (l *Live) tell(next Settings, same bool) {
+	if same {
+		l.log.Info("files that commands name have changed: see placet trust")
+	} else {
+		l.log.Info("settings read again")
+	}
+	if err := next.Untrustable; err != nil && (l.have.Untrustable == nil || l.have.Untrustable.Error() != err.Error()) {
+		p := Untrustable(err)
+		l.log.Warn(p.Text, "try", p.Hint)
+	}
+}
+
+func (l *Live) look() (stamps [3]stampOf) {
+	for i, path := range []string{filepath.Join(l.from.Workspace, "placet.toml"), l.from.User} {
+		if path == "" {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil {
+			stamps[i] = stampOf{size: info.Size(), at: info.ModTime(), id: info}
+		}
+	}
+	stamps[2] = l.lookAtTrust()
+	return stamps
+}
+
+// lookAtTrust looks at the trust file, in a state folder that may appear, vanish and
+// become one in which others can write.
+func (l *Live) lookAtTrust() stampOf {
+	dir, err := statedir.Open(l.from.StateHome, l.from.Workspace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return stampOf{}
+	}
+	if err != nil {
+		return stampOf{err: err.Error()}
+	}
+	defer dir.Close()
+	info, err := dir.Root().Lstat(trustName)
+	if err != nil {
+		return stampOf{}
+	}
+	return stampOf{size: info.Size(), at: info.ModTime(), id: info, err: info.Mode().String()}
+}
+
+func (l *Live) unchanged(now [3]stampOf) bool {
+	for i, s := range now {
+		old := l.stamps[i]
+		if (s.id == nil) != (old.id == nil) || s.err != old.err || s.size != old.size || !s.at.Equal(old.at) {
+			return false
+		}
+		if s.id != nil && !os.SameFile(s.id, old.id) {
+			return false
+		}
+	}
+	return true
+}
+
+// CommandDigest is what trust in an action's command is recorded under. ok is
+// false where the command is not the one that the attempt was recorded with.
+func CommandDigest(a engine.Action) (digest engine.Digest, ok bool) {
+	switch family, _, _ := strings.Cut(a.ID, "/"); family {
+	case "afl":
+		return afl.CommandDigest(a)
+	case "optimizer":
+		return optimizer.CommandDigest(a.Command.Argv), true
+	}
+	return faber.CommandDigest(a.Command.Argv), true
+}

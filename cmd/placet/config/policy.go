@@ -1,0 +1,205 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"placet/engine"
+	"placet/engine/faber"
+	"placet/engine/optimizer"
+)
+
+// policyKeys are the settings that decide what may happen without a person.
+// From a file that an agent can write they count only after placet trust.
+var policyKeys = [][]string{
+	{"gates"},
+	{"commands"},
+	{"serve"},
+	{"faber", "allow_destructive_auto"},
+	{"faber", "destructive_steps"},
+	{"faber", "require_approval_for"},
+	{"faber", "autonomy"},
+	{"faber", "drive"},
+	{"faber", "divergence"},
+	{"faber", "on_deadline"},
+	{"faber", "on_exhausted"},
+	{"faber", "roots"},
+	{"faber", "issue"},
+	{"faber", "resume"},
+	{"afl", "worker_command"},
+	{"afl", "shell"},
+	{"afl", "validation"},
+	{"afl", "review"},
+	{"afl", "interrupted"},
+	{"optimizer", "roots"},
+	{"optimizer", "audit_db"},
+	{"optimizer", "hitl_timeout"},
+	{"optimizer", "max_timeout_reentries"},
+	{"optimizer", "workflows", anyName, "hitl_timeout"},
+	{"optimizer", "workflows", anyName, "criteria_fixed"},
+	{"optimizer", "workflows", anyName, "idempotent"},
+	{"optimizer", "workflows", anyName, "analysis"},
+	{"optimizer", "workflows", anyName, "evaluation"},
+}
+
+// anyName stands for every name in a table.
+const anyName = "*"
+
+// workflowsKey is the table that holds one table for each workflow.
+var workflowsKey = []string{"optimizer", "workflows"}
+
+// Setting is a policy setting as a file of the workspace has it.
+type Setting struct {
+	key    []string
+	Digest engine.Digest
+	Text   string // the value as canonical JSON
+	Path   string
+	Line   int
+	own    bool // the user's own configuration says so
+	// argv are the words of the command that the setting is, nil for all that is no
+	// command: the files that they name are part of what is agreed to.
+	argv  []string
+	Files map[string]string
+	// Sealed is the digest of all that: of what is shown.
+	Sealed engine.Digest
+	// command is the digest under which that command may be trusted, too; "" where
+	// other settings are part of it.
+	command engine.Digest
+	// stays is true for a command of a workflow: one that waits stays in the
+	// settings, where it does not run: that there is one is worth knowing.
+	stays bool
+}
+
+// basis is what the trust file must agree to for the setting to count; "" for nothing.
+func (s Setting) basis() engine.Digest {
+	if s.own && len(s.Files) == 0 {
+		return ""
+	}
+	return s.Digest
+}
+
+// digestOf is the digest of the setting alone.
+func (s Setting) digestOf() engine.Digest { return settingDigest(s.Name(), s.Text) }
+
+func settingDigest(name, text string) engine.Digest { return engine.Sum([]byte(name + "\n" + text)) }
+
+func (s Setting) Name() string { return toml.Key(s.key).String() }
+
+// policies returns the policy settings that a configuration tree holds.
+func policies(tree map[string]any) []Setting {
+	var found []Setting
+	for _, pattern := range policyKeys {
+		for _, key := range keysOf(tree, pattern) {
+			value, _ := lookup(tree, key)
+			s := Setting{key: key, Text: canonical(value)}
+			s.Digest = s.digestOf()
+			s.Sealed = s.Digest
+			s.isCommand(value)
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// keysOf returns the keys of a tree that fit a pattern, in order.
+func keysOf(tree map[string]any, pattern []string) [][]string {
+	i := slices.Index(pattern, anyName)
+	if i < 0 {
+		if _, ok := lookup(tree, pattern); ok {
+			return [][]string{pattern}
+		}
+		return nil
+	}
+	value, _ := lookup(tree, pattern[:i])
+	below, _ := value.(map[string]any)
+	var keys [][]string
+	for _, name := range Sorted(below) {
+		key := slices.Clone(pattern)
+		key[i] = name
+		if _, ok := lookup(tree, key); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// isCommand notes which command a setting is, if it is one.
+func (s *Setting) isCommand(value any) {
+	switch name := s.key[len(s.key)-1]; {
+	case len(s.key) == 4 && (name == "analysis" || name == "evaluation"):
+		if s.argv = wordsOf(value); s.argv != nil {
+			s.command, s.stays = optimizer.CommandDigest(s.argv), true
+		}
+	case slices.Equal(s.key, resumeKey):
+		table, _ := value.(map[string]any)
+		if s.argv = wordsOf(table["command"]); s.argv != nil {
+			s.command = faber.CommandDigest(s.argv)
+		}
+	case slices.Equal(s.key, shellKey):
+		s.argv = wordsOf(value)
+	case slices.Equal(s.key, workerKey):
+		s.argv = wordsOf([]any{value})
+	}
+}
+
+// The settings of the families that are commands, or parts of one.
+var (
+	resumeKey = []string{"faber", "resume"}
+	shellKey  = []string{"afl", "shell"}
+	workerKey = []string{"afl", "worker_command"}
+)
+
+// wordsOf are the words of a list of texts, nil for all else.
+func wordsOf(value any) []string {
+	var argv []string
+	words, _ := value.([]any)
+	for _, word := range words {
+		s, ok := word.(string)
+		if !ok {
+			return nil
+		}
+		argv = append(argv, s)
+	}
+	return argv
+}
+
+// canonical is a setting's value as JSON in one line, members sorted by name,
+// so that a change of layout or order is no change.
+func canonical(value any) string {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		// TOML's inf and nan, which no setting takes.
+		return fmt.Sprintf("%#v", value)
+	}
+	return strings.TrimSuffix(buf.String(), "\n")
+}
+
+func lookup(tree map[string]any, key []string) (any, bool) {
+	for _, name := range key[:len(key)-1] {
+		sub, ok := tree[name].(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		tree = sub
+	}
+	value, ok := tree[key[len(key)-1]]
+	return value, ok
+}
+
+func remove(tree map[string]any, key []string) {
+	for _, name := range key[:len(key)-1] {
+		sub, ok := tree[name].(map[string]any)
+		if !ok {
+			return
+		}
+		tree = sub
+	}
+	delete(tree, key[len(key)-1])
+}

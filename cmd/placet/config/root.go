@@ -1,0 +1,119 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"placet/cmd/placet/console"
+	"placet/engine/exec"
+	"placet/engine/statedir"
+	"placet/templates"
+)
+
+// marks are what makes a folder a workspace, in any order.
+var marks = []string{"placet.toml", ".placet", ".git"}
+
+// findWorkspace returns the workspace: the named folder, else the nearest
+// parent of from that has a mark, else from itself. The path is absolute and
+// without links, so that one workspace has one name.
+func findWorkspace(named, from string) (string, error) {
+	if named != "" {
+		if !filepath.IsAbs(named) {
+			named = filepath.Join(from, named)
+		}
+		return folder(named)
+	}
+	dir, err := folder(from)
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if IsMarked(at) {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return dir, nil
+		}
+	}
+}
+
+// IsMarked reports whether a folder has a mark of a workspace.
+func IsMarked(dir string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool {
+		_, err := os.Lstat(filepath.Join(dir, mark))
+		return err == nil
+	})
+}
+
+// NoWorkspace is the error of a verb in a folder that has no mark and no runs: what it
+// would say is nothing, and wrong where the workspace is another folder.
+func NoWorkspace(named, root string) error {
+	if named != "" {
+		return console.Usage("cannot find a workspace in %q: it has no placet.toml, .placet or .git, and no runs", root).
+			Try("%s makes it one", templates.CommandLine("placet -C", []string{console.OneLine(root)}, "init"))
+	}
+	return console.Usage("cannot find a workspace: neither %q nor a folder above it has placet.toml, .placet or .git", root).
+		Try("placet init makes this folder one; placet -C FOLDER names another")
+}
+
+// folder resolves links and insists on a folder.
+func folder(p string) (string, error) {
+	resolved, err := filepath.EvalSymlinks(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", console.Usage("cannot use %q as the workspace: there is no such folder", p)
+	}
+	if err != nil {
+		return "", console.Usage("cannot use %q as the workspace: %v", p, err)
+	}
+	info, err := os.Stat(resolved)
+	if err != nil {
+		return "", console.Usage("cannot use %q as the workspace: %v", p, err)
+	}
+	if !info.IsDir() {
+		return "", console.Usage("cannot use %q as the workspace: it is not a folder", p).Try("-C takes the folder that holds .fractary and the like")
+	}
+	return resolved, nil
+}
+
+// inside reports whether p is dir or lies below it; both are absolute and
+// without links.
+func inside(p, dir string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && rel != ".." && !filepath.IsAbs(rel) && (len(rel) < 3 || rel[:3] != ".."+string(filepath.Separator))
+}
+
+// FindRoot returns the workspace.
+func FindRoot(w *console.Env) (string, error) { return findWorkspace(w.Flags.Workspace, w.Cwd) }
+
+// StateDir opens the state folder of a workspace, and makes it where create says so.
+// Without one it is nil, and the error says why; where none was made yet, that is no
+// error.
+func StateDir(w *console.Env, root string, create bool) (*statedir.Dir, error) {
+	open := statedir.Open
+	if create {
+		open = statedir.Create
+	}
+	dir, err := open(w.StateHome(), root)
+	if errors.Is(err, fs.ErrNotExist) && !create {
+		return nil, nil
+	}
+	return dir, err
+}
+
+// SourcesOf are where the settings of a workspace come from.
+func SourcesOf(w *console.Env, root string) Sources {
+	s := Sources{Workspace: root, StateHome: w.StateHome(), Contents: exec.NewContents(root)}
+	switch config := w.XDG("XDG_CONFIG_HOME", ".config"); {
+	case w.Flags.Config != "":
+		s.User, s.named = w.Flags.Config, true
+		if !filepath.IsAbs(s.User) {
+			s.User = filepath.Join(w.Cwd, s.User)
+		}
+	case config != "":
+		s.User = filepath.Join(config, "placet", "placet.toml")
+	}
+	return s
+}

@@ -1,0 +1,370 @@
+// Package config reads the settings of a workspace, and keeps what its owner has agreed
+// to: which policy and which commands count.
+package config
+
+import (
+	_ "embed"
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/afl"
+	"placet/engine/exec"
+	"placet/engine/faber"
+	"placet/engine/optimizer"
+	"placet/engine/reconcile"
+	"placet/engine/statedir"
+)
+
+// InitialSettings is the placet.toml that init writes.
+//
+//go:embed init.toml
+var InitialSettings string
+
+// File is all that placet.toml and the user's configuration may hold. A
+// family's block is unknown until the family exists.
+type File struct {
+	Language  string              `toml:"language"`
+	Gates     map[string]GateRule `toml:"gates"`
+	Commands  commands            `toml:"commands"`
+	Faber     faber.Config        `toml:"faber"`
+	Afl       afl.Config          `toml:"afl"`
+	Optimizer optimizer.Config    `toml:"optimizer"`
+}
+
+// GateRule says what an answer must be worth; see engine.Gate.
+type GateRule struct {
+	Level     string   `toml:"level"`
+	Approvers []string `toml:"approvers"`
+}
+
+// commands says what placet hands to the commands that it runs.
+type commands struct {
+	// Env names variables that commands get besides the few they always get.
+	Env []string `toml:"env"`
+}
+
+// Settings are the merged configuration and what its owner has agreed to.
+type Settings struct {
+	File
+	// Agreed is what the trust file says; untrustable says why nothing can be trusted
+	// here, nil where it can.
+	Agreed      TrustFile
+	Untrustable error
+	// Trusted holds the digests that Facts.Trusted shows to the machines.
+	Trusted map[engine.Digest]bool
+	// Allowed holds the seals of commands with the files that they may begin with.
+	Allowed map[engine.Digest]bool
+	// basis says, for commands, to which of its digests the trust file must agree; ""
+	// is the user's own configuration, which needs no agreement.
+	basis map[engine.Digest][]engine.Digest
+	// commands are those that may be trusted, as far as their files are.
+	commands []command
+	// Contents says what files are, and looked what it said.
+	Contents *exec.Contents
+	looked   []looked
+	trees    []string // the work trees of checkpoints
+	// Waiting are settings that do not count yet, counting are policy settings that do.
+	Waiting, counting []Setting
+	// Read are the configuration files that were found.
+	Read []string
+	// said is what the files say of settings with an order, by name, in their order.
+	said map[string][]said
+	// gatesWait names the gates that are the tighter of two, one of which waits for trust.
+	gatesWait map[string]bool
+	// workflows are the tables of [optimizer.workflows] as the files before say.
+	workflows map[string]any
+}
+
+// command is a command that somebody agreed to.
+type command struct {
+	digest engine.Digest
+	argv   []string
+}
+
+// looked is what the files were that a command names.
+type looked struct {
+	dir   string
+	argv  []string
+	files map[string]string
+}
+
+// Sources are the files that the settings come from; "" means none.
+type Sources struct {
+	Workspace string // the folder that holds placet.toml
+	User      string // the user's own configuration
+	named     bool   // --config named it, so it must exist
+	StateHome string // where state folders are, that of the workspace with the trust file among them
+	Contents  *exec.Contents
+}
+
+// Defaults are the settings where nothing is configured.
+func Defaults() File {
+	return File{Language: "en", Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig()}
+}
+
+// Load merges the settings: default < placet.toml < the user's file. A policy
+// setting that an agent could have written counts only once it is trusted, and so
+// does the user's own command that names files of the workspace.
+func Load(from Sources) (Settings, error) {
+	s := newSettings(from.Contents)
+	var err error
+	if s.Agreed, s.Untrustable, err = from.Agreed(); err != nil {
+		return s, err
+	}
+	for _, one := range s.Agreed.Trusted {
+		switch {
+		case one.Argv != nil:
+			s.stand(one.Of, one.Of)
+			s.commands = append(s.commands, command{one.Of, one.Argv})
+			s.Allowed[one.Digest] = true
+		case one.Digest == one.Of:
+			s.Trusted[one.Of] = true
+		}
+	}
+	layers, err := from.layers()
+	if err != nil {
+		return s, err
+	}
+	for _, l := range layers {
+		if err := s.merge(l); err != nil {
+			return s, err
+		}
+	}
+	file := filepath.Join(from.Workspace, "placet.toml")
+	s.mergeGates(file)
+	if err := s.mergeOrders(file); err != nil {
+		return s, err
+	}
+	s.trustWorker()
+	s.trustCommands()
+	return s, nil
+}
+
+func newSettings(contents *exec.Contents) Settings {
+	return Settings{
+		File: Defaults(), Contents: contents, Trusted: map[engine.Digest]bool{}, Allowed: map[engine.Digest]bool{},
+		basis: map[engine.Digest][]engine.Digest{}, said: map[string][]said{},
+	}
+}
+
+// Agreed reads the trust file. problem says why nothing can be trusted here. Where the
+// machine is in trouble, what was agreed to is not known: that is an error.
+func (from Sources) Agreed() (t TrustFile, problem, err error) {
+	dir, err := statedir.Open(from.StateHome, from.Workspace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return TrustFile{SchemaVersion: 1}, nil, nil
+	}
+	if reconcile.OfMachine(err) {
+		return TrustFile{}, nil, err
+	}
+	if err != nil {
+		return TrustFile{SchemaVersion: 1}, err, nil
+	}
+	defer dir.Close()
+	t, err = ReadTrust(dir)
+	return t, nil, err
+}
+
+// trustWorker has the worker command run that the settings name: whoever agreed to the
+// setting has agreed to the command in it. In a work tree its files must be the same.
+func (s *Settings) trustWorker() {
+	if digest, argv := s.Afl.Worker(); digest != "" {
+		s.allow(digest, argv)
+	}
+	for _, w := range append(s.Waiting, s.counting...) {
+		if !slices.Equal(w.key, workerKey) || len(w.argv) == 0 {
+			continue
+		}
+		with := s.Afl
+		with.WorkerCommand = &w.argv[0]
+		s.stand(with.WorkerDigest(), w.basis())
+	}
+}
+
+// trustCommands has the machines trust the commands whose files are those that were
+// agreed to, in the workspace's root and in each work tree.
+func (s *Settings) trustCommands() {
+	if len(s.commands) > 0 {
+		s.trees = s.Contents.Folders(afl.Worktrees)
+	}
+	for _, c := range s.commands {
+		here := s.Allowed[Seal(c.digest, s.filesOf(".", c.argv))]
+		if here {
+			s.Trusted[c.digest] = true
+		}
+		for _, tree := range s.trees {
+			if there := s.Allowed[Seal(c.digest, s.filesOf(tree, c.argv))]; there != here {
+				s.Trusted[c.digest.In(tree)] = there
+			}
+		}
+	}
+}
+
+// filesOf are the files that a command names, as they are.
+func (s *Settings) filesOf(dir string, argv []string) map[string]string {
+	if len(argv) == 0 {
+		return nil
+	}
+	for _, l := range s.looked {
+		if l.dir == dir && slices.Equal(l.argv, argv) {
+			return l.files
+		}
+	}
+	files := s.Contents.Of(dir, argv)
+	s.looked = append(s.looked, looked{dir, argv, files})
+	return files
+}
+
+// moved reports whether the files that commands name are others by now.
+func (s *Settings) moved() bool {
+	if len(s.commands) > 0 && !slices.Equal(s.trees, s.Contents.Folders(afl.Worktrees)) {
+		return true
+	}
+	return slices.ContainsFunc(s.looked, func(l looked) bool { return !maps.Equal(l.files, s.Contents.Of(l.dir, l.argv)) })
+}
+
+// allow has a command run with the files that it names in the workspace's root.
+func (s *Settings) allow(digest engine.Digest, argv []string) {
+	s.commands = append(s.commands, command{digest, argv})
+	s.Allowed[Seal(digest, s.filesOf(".", argv))] = true
+}
+
+// stand notes on which agreement a command stands.
+func (s *Settings) stand(digest, on engine.Digest) {
+	if digest != "" && !slices.Contains(s.basis[digest], on) {
+		s.basis[digest] = append(s.basis[digest], on)
+	}
+}
+
+// broken are the settings that hold while those in the files cannot be used: nothing
+// is trusted.
+func (s Settings) broken() Settings {
+	s = s.ReadOnly()
+	s.Trusted = map[engine.Digest]bool{}
+	return s
+}
+
+// ReadOnly are the settings with which no command begins, and none is recorded as
+// begun: of what was agreed to only the settings are left.
+func (s Settings) ReadOnly() Settings {
+	s.Faber.Resume.Command = nil
+	s.Afl.Still = true
+	s.Optimizer.Still = true
+	s.Trusted, s.Allowed = map[engine.Digest]bool{}, map[engine.Digest]bool{}
+	for _, t := range s.Agreed.Trusted {
+		if t.Argv == nil {
+			s.Trusted[t.Digest] = true
+		}
+	}
+	return s
+}
+
+// Layer is one configuration file.
+type Layer struct {
+	Path string
+	body []byte
+	// own is true for a file outside the workspace: its owner wrote it.
+	own bool
+}
+
+func (from Sources) layers() ([]Layer, error) {
+	var layers []Layer
+	for _, path := range []string{filepath.Join(from.Workspace, "placet.toml"), from.User} {
+		if path == "" {
+			continue
+		}
+		body, err := ReadSmall(path)
+		if errors.Is(err, fs.ErrNotExist) && !(from.named && path == from.User) {
+			continue
+		}
+		if err == nil {
+			err = bounded(body)
+		}
+		if err != nil {
+			return nil, console.Usage("cannot read the configuration %q: %v", path, console.Plain(err))
+		}
+		layers = append(layers, Layer{Path: path, body: body, own: !within(path, from.Workspace)})
+	}
+	return layers, nil
+}
+
+// within reports whether a file lies in the workspace, or would once it
+// exists, wherever links lead.
+func within(path, workspace string) bool {
+	for at := path; ; at = filepath.Dir(at) {
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
+			return inside(path, workspace) || inside(resolved, workspace)
+		}
+		if at == filepath.Dir(at) {
+			return true
+		}
+	}
+}
+
+// merge lays one file over the settings. Untrusted policy is set aside.
+func (s *Settings) merge(l Layer) error {
+	tree, err := l.parse()
+	if err != nil {
+		return err
+	}
+	for _, p := range policies(tree) {
+		p.own, p.Files = l.own, s.filesOf(".", p.argv)
+		p.Sealed = Seal(p.Digest, p.Files)
+		s.stand(p.command, p.basis())
+		counts := p.own && len(p.Files) == 0 || s.agrees(p)
+		if name := p.Name(); HoldsTighter(name) {
+			s.said[name] = append(s.said[name], said{p.Text, l.own, counts})
+		}
+		if counts {
+			s.permit(p)
+			continue
+		}
+		p.Path, p.Line = l.Path, l.lineOf(p.key)
+		s.Waiting = append(s.Waiting, p)
+		if !p.stays {
+			remove(tree, p.key)
+		}
+	}
+	s.layWorkflows(tree)
+	if err := l.lay(tree, &s.File); err != nil {
+		return err
+	}
+	s.Read = append(s.Read, l.Path)
+	return nil
+}
+
+// agrees reports whether a setting, or the command that it names, is trusted.
+func (s *Settings) agrees(p Setting) bool {
+	return s.Agreed.Digests()[p.Sealed] || p.command != "" && s.Allowed[Seal(p.command, p.Files)]
+}
+
+// permit has the command that a setting names run, if it names one: whoever
+// agreed to the setting has agreed to the command in it.
+func (s *Settings) permit(p Setting) {
+	s.counting = append(s.counting, p)
+	if p.command != "" {
+		s.allow(p.command, p.argv)
+	}
+}
+
+// layWorkflows lays a file's tables of workflows over those of the files before,
+// setting by setting: the decoder would put a whole table in place of another.
+func (s *Settings) layWorkflows(tree map[string]any) {
+	value, _ := lookup(tree, workflowsKey)
+	tables, ok := value.(map[string]any)
+	if !ok {
+		return
+	}
+	for name, table := range s.workflows {
+		over, _ := tables[name].(map[string]any)
+		both := maps.Clone(table.(map[string]any))
+		maps.Copy(both, over)
+		tables[name] = both
+	}
+	s.workflows = tables
+}

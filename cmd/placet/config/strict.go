@@ -1,0 +1,356 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"encoding"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/BurntSushi/toml"
+
+	"placet/cmd/placet/console"
+	"placet/engine/optimizer"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Reading a configuration file is strict: an unknown key, a key in other
+// letters, a wrong type and a word that no setting has are refused with file
+// and line. Silence about a mistyped key would be a switch that seems on.
+
+// LimitSmall is the largest configuration or trust file, in bytes.
+const LimitSmall = 1 << 20
+
+// ReadSmall reads a regular file. It never blocks on a FIFO.
+func ReadSmall(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	body, err := io.ReadAll(io.LimitReader(f, LimitSmall+1))
+	if err == nil && len(body) > LimitSmall {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	return body, err
+}
+
+// Bounds of a configuration file. The decoder's time and memory grow with the
+// square of how deep keys and tables nest, so that is bounded before it reads.
+const (
+	limitSettings = 64 << 10 // bytes
+	limitLine     = 4 << 10  // bytes; a key stands in one line
+	limitTables   = 500      // inline tables
+)
+
+// bounded refuses what no configuration needs and the decoder would choke on.
+func bounded(body []byte) error {
+	if len(body) > limitSettings {
+		return errors.New("it is larger than 64 KiB")
+	}
+	for n, line := range bytes.Split(body, []byte("\n")) {
+		if len(line) > limitLine {
+			return fmt.Errorf("line %d is longer than 4 KiB", n+1)
+		}
+	}
+	if bytes.Count(body, []byte("{")) > limitTables {
+		return fmt.Errorf("it has more than %d inline tables", limitTables)
+	}
+	return nil
+}
+
+// parse reads a file as a tree and refuses all that no setting has.
+func (l Layer) parse() (map[string]any, error) {
+	tree := map[string]any{}
+	if _, err := toml.Decode(string(l.body), &tree); err != nil {
+		return nil, l.refuse(err)
+	}
+	if key := unknown(tree, reflect.TypeFor[File]()); key != nil {
+		return nil, l.unknown(key)
+	}
+	scratch := Defaults()
+	if _, err := toml.Decode(string(l.body), &scratch); err != nil {
+		return nil, l.refuse(err)
+	}
+	return tree, l.check(scratch)
+}
+
+// lay decodes what is left of a tree over f and checks the result.
+func (l Layer) lay(tree map[string]any, f *File) error {
+	if err := l.layOver(tree, f); err != nil {
+		return err
+	}
+	return l.check(*f)
+}
+
+func (l Layer) layOver(tree map[string]any, f *File) error {
+	var buf bytes.Buffer
+	if err := toml.NewEncoder(&buf).Encode(tree); err != nil {
+		return console.Usage("cannot use %q: %v", l.Path, err)
+	}
+	if _, err := toml.Decode(buf.String(), f); err != nil {
+		return l.refuse(err)
+	}
+	return nil
+}
+
+// check refuses words that a setting does not know.
+func (l Layer) check(f File) error {
+	if !slices.Contains(languages, f.Language) {
+		return l.at([]string{"language"}, "language %q is not one of %s", f.Language, strings.Join(languages, ", "))
+	}
+	for _, name := range Sorted(f.Gates) {
+		if err := l.checkGate(name, f.Gates[name]); err != nil {
+			return err
+		}
+	}
+	for _, name := range f.Commands.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00 ") {
+			return l.at([]string{"commands", "env"}, "commands.env: %q is not the name of a variable", name)
+		}
+	}
+	if lang := f.Faber.Language; lang != "" && !slices.Contains(languages, lang) {
+		return l.at([]string{"faber", "language"}, "faber.language %q is not one of %s", lang, strings.Join(languages, ", "))
+	}
+	if lang := f.Afl.Language; lang != "" && !slices.Contains(aflLanguages, lang) {
+		return l.at([]string{"afl", "language"}, "afl.language %q is not one of %s", lang, strings.Join(aflLanguages, ", "))
+	}
+	if err := f.Faber.Check(); err != nil {
+		return l.atFirstWord("faber", err)
+	}
+	if err := f.Afl.Check(); err != nil {
+		return l.atFirstWord("afl", err)
+	}
+	if err := f.Optimizer.Check(); err != nil {
+		return l.atWorkflow(f.Optimizer, err)
+	}
+	return nil
+}
+
+// atFirstWord is a problem with a setting of a family, whose name the error
+// begins with.
+func (l Layer) atFirstWord(family string, err error) error {
+	key, _, _ := strings.Cut(strings.Fields(err.Error())[0], ":")
+	return l.at([]string{family, key}, "[%s] %v", family, err)
+}
+
+// atWorkflow is a problem with a setting of the optimizer; one of a workflow's
+// table is found by the table's name, which may hold blanks and colons.
+func (l Layer) atWorkflow(conf optimizer.Config, err error) error {
+	for _, name := range Sorted(conf.Workflows) {
+		if rest, ok := strings.CutPrefix(err.Error(), fmt.Sprintf("workflows.%q.", name)); ok {
+			key, _, _ := strings.Cut(rest, ":")
+			return l.at([]string{"optimizer", "workflows", name, key}, "[optimizer] %v", err)
+		}
+	}
+	return l.atFirstWord("optimizer", err)
+}
+
+var languages = templates.Languages()
+
+// aflLanguages are those that AFL's texts are written in.
+var aflLanguages = []string{"en", "ko"}
+
+// families are those that placet knows.
+var families = []string{"faber", "afl", "optimizer"}
+
+// checkGate refuses what no gate can mean. Levels other than file are named in
+// the design and not built: to accept the word would promise a proof.
+func (l Layer) checkGate(name string, g GateRule) error {
+	key := []string{"gates", name}
+	family, typ, typed := strings.Cut(name, "/")
+	if name != "*" && !slices.Contains(families, family) || typed && typ == "" {
+		return l.at(key, "[gates] %q names no family: use \"*\", a family (%s) or \"<family>/<type>\"", name, strings.Join(families, ", "))
+	}
+	switch g.Level {
+	case "", "file":
+		return nil
+	case "owner", "signed", "touched", "committed", "remote":
+		return l.at(append(key, "level"), "[gates] %q: level %q is not built yet: only \"file\" is", name, g.Level)
+	}
+	return l.at(append(key, "level"), "[gates] %q: level %q is not known: only \"file\" is available", name, g.Level)
+}
+
+// at is a problem with the setting at key.
+func (l Layer) at(key []string, format string, args ...any) *console.Problem {
+	return console.Usage("%s: %s", l.Place(l.lineOf(key)), fmt.Sprintf(format, args...))
+}
+
+func (l Layer) Place(number int) string {
+	if number == 0 {
+		return console.OneLine(l.Path)
+	}
+	return fmt.Sprintf("%s:%d", console.OneLine(l.Path), number)
+}
+
+// refuse words a decoding error.
+func (l Layer) refuse(err error) error {
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		return console.Usage("%s: %s", l.Place(parse.Position.Line), parse.Message)
+	}
+	m := mistyped.FindStringSubmatch(err.Error())
+	if m == nil {
+		return console.Usage("%s: %s", l.Place(0), strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	line, _ := strconv.Atoi(m[1])
+	return console.Usage("%s: %s: %s", l.Place(line), m[2], mismatch(m[3]))
+}
+
+// mistyped is the decoder's error for a value of another type than a setting
+// has: line, key, message.
+var mistyped = regexp.MustCompile(`^toml: (?:line (\d+) )?\(last key "(.*?)"\): (.*)$`)
+
+// mismatch words the decoder's message by the types that TOML has.
+func mismatch(message string) string {
+	want := "table"
+	_, found, ok := strings.Cut(message, "expected table but found ")
+	if !ok {
+		message, ok = strings.CutPrefix(message, "incompatible types: TOML value has type ")
+		found, want, _ = strings.Cut(message, "; destination has type ")
+	}
+	if !ok {
+		return message
+	}
+	return fmt.Sprintf("expected %s, found %s", cmp.Or(tomlTypes[want], want), cmp.Or(tomlTypes[found], found))
+}
+
+var tomlTypes = map[string]string{
+	"int64": "integer", "float64": "float", "bool": "boolean", "map[string]any": "table", "map": "table",
+	"slice": "array", "[]any": "array", "[]map[string]any": "array of tables", "time.Time": "date",
+}
+
+// unknown is the problem with a key that no setting has.
+func (l Layer) unknown(key []string) error {
+	name := toml.Key(key).String()
+	p := l.at(key, "unknown setting %q", name)
+	if like := alike(key, reflect.TypeFor[File]()); like != "" {
+		return p.Try("did you mean %q?", like)
+	}
+	if tables := tablesWith(key[len(key)-1]); len(tables) > 0 {
+		return p.Try("it belongs below %s: that line may still begin with \"#\"", strings.Join(tables, " or "))
+	}
+	return p.Try("placet init writes a placet.toml with every setting, in an empty folder")
+}
+
+// unknown returns the first key of a tree that a type has no place for. Case
+// counts: the decoder alone would take "Language" for "language".
+func unknown(tree map[string]any, t reflect.Type) []string {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return nil
+	}
+	for _, name := range Sorted(tree) {
+		below, ok := member(t, name)
+		if !ok {
+			return []string{name}
+		}
+		if sub, isTable := tree[name].(map[string]any); isTable {
+			if key := unknown(sub, below); key != nil {
+				return append([]string{name}, key...)
+			}
+		}
+	}
+	return nil
+}
+
+// member is the type of the setting name in a table of type t.
+func member(t reflect.Type, name string) (reflect.Type, bool) {
+	if t.Kind() == reflect.Pointer { // a setting that may be left unsaid
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Map:
+		return t.Elem(), true
+	case reflect.Struct:
+		for _, f := range reflect.VisibleFields(t) {
+			if f.Tag.Get("toml") == name {
+				return f.Type, true
+			}
+		}
+		return nil, false
+	}
+	// A table where a plain value belongs: the decoder words that better.
+	return reflect.TypeFor[map[string]any](), true
+}
+
+// alike is the setting that a mistyped key was meant to be, "" if none is near.
+func alike(key []string, t reflect.Type) string {
+	for _, name := range key[:len(key)-1] {
+		t, _ = member(t, name)
+	}
+	if t.Kind() != reflect.Struct {
+		return ""
+	}
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		names = append(names, f.Tag.Get("toml"))
+	}
+	if name := schemas.Nearest(key[len(key)-1], names); name != "" {
+		return toml.Key(append(slices.Clone(key[:len(key)-1]), name)).String()
+	}
+	return ""
+}
+
+// tablesWith are the tables that have a setting of a name, as a file has them.
+func tablesWith(name string) (tables []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[File]()) {
+		if f.Type.Kind() != reflect.Struct {
+			continue
+		}
+		if _, has := member(f.Type, name); has {
+			tables = append(tables, "["+f.Tag.Get("toml")+"]")
+		}
+	}
+	return tables
+}
+
+// stop ends decoding at the key that lineOf looks for.
+type stop struct{}
+
+func (*stop) UnmarshalTOML(any) error { return errors.New("found") }
+
+// lineOf returns the line of a key, or of the nearest table around it; 0 if
+// the file does not say. The decoder knows lines only in errors, so a type is
+// made that has a place for this key alone, and refuses it.
+func (l Layer) lineOf(key []string) int {
+	for ; len(key) > 0; key = key[:len(key)-1] {
+		t := reflect.TypeFor[stop]()
+		for _, name := range slices.Backward(key) {
+			t = reflect.StructOf([]reflect.StructField{{
+				Name: "F", Type: t, Tag: reflect.StructTag("toml:" + strconv.Quote(name)),
+			}})
+		}
+		_, err := toml.Decode(string(l.body), reflect.New(t).Interface())
+		var parse toml.ParseError
+		if errors.As(err, &parse) && parse.Message == "found" {
+			return parse.Position.Line
+		}
+	}
+	return 0
+}
+
+// Sorted returns a map's keys in order.
+func Sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

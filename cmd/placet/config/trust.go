@@ -1,0 +1,254 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/statedir"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// What the owner of a workspace has agreed to is kept outside of it, by the digest
+// of what was shown: an agent that works in the workspace can change a command, or a
+// file that it names, and then it is not the trusted one any more.
+
+// Trusted is one thing that was agreed to.
+type Trusted struct {
+	Name string `json:"name"`
+	// Digest is that of what was shown: the thing, and the files that it names.
+	Digest engine.Digest `json:"digest"`
+	// Of is the digest of the thing alone, of a setting or of a command.
+	Of   engine.Digest `json:"of"`
+	Text string        `json:"text"`
+	At   string        `json:"trusted_at"`
+	// Argv is the command where a document names it, nil for a setting.
+	Argv []string `json:"argv,omitempty"`
+	// Files are those that it names, as they were.
+	Files map[string]string `json:"files,omitempty"`
+}
+
+// TrustFile is what is agreed to in one workspace.
+type TrustFile struct {
+	SchemaVersion int       `json:"schema_version"`
+	Workspace     string    `json:"workspace"`
+	Trusted       []Trusted `json:"trusted"`
+	// GatesDecided is when agreement to gates was given or taken back last.
+	GatesDecided string `json:"gates_decided_at,omitempty"`
+}
+
+// trustName is the file in the state folder of a workspace.
+const trustName = "trust.json"
+
+// ReadTrust reads the trust file of a state folder, nil for none; one that does not
+// exist agrees to nothing. A file that others may write agrees to nothing either,
+// and the error says so.
+func ReadTrust(dir *statedir.Dir) (TrustFile, error) {
+	t := TrustFile{SchemaVersion: 1}
+	if dir == nil {
+		return t, nil
+	}
+	path := filepath.Join(dir.Location(), trustName)
+	info, err := dir.Root().Lstat(trustName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return t, console.Usage("cannot read the trust file %q: %v", path, console.Plain(err))
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return t, console.Usage("cannot use the trust file %q: others may write it", path).Try("%s", templates.CommandLine("chmod 600", []string{path}))
+	}
+	body, err := dir.Read(trustName, LimitSmall)
+	if err != nil {
+		return t, console.Usage("cannot read the trust file %q: %v", path, console.Plain(err))
+	}
+	var read TrustFile
+	if err := schemas.Decode("", path, body, &read); err != nil {
+		return t, console.Usage("cannot read the trust file: %v", err).Try("placet trust --revoke --yes, and agree again")
+	}
+	if read.SchemaVersion != 1 {
+		return t, console.Usage("cannot read the trust file %q: it is of version %d, this placet knows version 1", path, read.SchemaVersion)
+	}
+	return read, nil
+}
+
+// Digests are the digests of all that is agreed to, as it was shown.
+func (t TrustFile) Digests() map[engine.Digest]bool {
+	all := map[engine.Digest]bool{}
+	for _, one := range t.Trusted {
+		all[one.Digest] = true
+	}
+	return all
+}
+
+// stands reports whether there is agreement to a setting or a command, whatever the
+// files are that it names.
+func (t TrustFile) stands(of engine.Digest) bool {
+	return slices.ContainsFunc(t.Trusted, func(one Trusted) bool { return one.Of == of })
+}
+
+// Agree adds things that are not agreed to yet. Of a command that was agreed to under
+// the same name only the files are others: what they were does not count any more, nor
+// does what was agreed to before of a setting with an order.
+func (t *TrustFile) Agree(now time.Time, things ...UntrustedLine) {
+	known := t.Digests()
+	for _, u := range things {
+		if u.Digest == "" || known[u.Digest] {
+			continue
+		}
+		known[u.Digest] = true
+		if u.Name == GatesKey[0] {
+			t.DecideGates(now)
+		}
+		alone := HoldsTighter(u.Name)
+		t.Trusted = slices.DeleteFunc(t.Trusted, func(one Trusted) bool { return one.Name == u.Name && (alone || one.Of == u.Of) })
+		t.Trusted = append(t.Trusted, Trusted{u.Name, u.Digest, u.Of, u.Text, now.UTC().Format(time.RFC3339), u.Argv, u.Files})
+	}
+}
+
+// Revoke takes back the things with these digests.
+func (t *TrustFile) Revoke(now time.Time, digests map[engine.Digest]bool) {
+	if agreed := t.last(GatesKey[0]); agreed != nil && digests[agreed.Digest] {
+		t.DecideGates(now)
+	}
+	t.Trusted = slices.DeleteFunc(t.Trusted, func(one Trusted) bool { return digests[one.Digest] })
+}
+
+// Write makes the file durable; nobody but its owner can read it.
+func (t TrustFile) Write(dir *statedir.Dir) error {
+	body, err := schemas.Encode(t)
+	if err != nil {
+		return err
+	}
+	if err := dir.Write(trustName, body, true); err != nil {
+		return console.Refused("cannot remember trust in %q: %v", dir.Location(), console.Plain(err))
+	}
+	return nil
+}
+
+// Untrustable is the problem with a workspace in which nothing can be trusted.
+func Untrustable(err error) *console.Problem {
+	p := console.Usage("nothing is trusted: %v", console.Plain(err))
+	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) {
+		return p.Try("%s", unusable.Try)
+	}
+	return p.Try("set XDG_STATE_HOME to a folder of your own outside the workspace")
+}
+
+// Seal is the digest of a setting or a command together with the files that it names.
+// It is the digest of the thing itself where it names none.
+func Seal(of engine.Digest, files map[string]string) engine.Digest {
+	if len(files) == 0 || of == "" {
+		return of
+	}
+	parts := []string{string(of)}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		parts = append(parts, name, files[name])
+	}
+	return engine.CommandDigest("trust", parts...)
+}
+
+// Named reports whether an argument names a thing: by its name, or exactly.
+func Named(arg, name string, d engine.Digest) bool { return arg == name || namedExactly(arg, name, d) }
+
+// namedExactly reports whether an argument names a thing as it was shown: by at least
+// eight hex digits of its digest, alone or behind its name and "@".
+func namedExactly(arg, name string, d engine.Digest) bool {
+	before, digest, _ := console.CutLast(arg, "@")
+	return isDigestOf(arg, d) || before == name && isDigestOf(digest, d)
+}
+
+// isDigestOf reports whether a word is a digest, or begins one with eight digits or
+// more.
+func isDigestOf(word string, d engine.Digest) bool {
+	hex := strings.TrimPrefix(word, "sha256:")
+	return len(hex) >= shortest && strings.HasPrefix(d.Hex(), hex)
+}
+
+// shortest is how many hex digits name a digest, and shownHex how many placet gives.
+const (
+	shortest = 8
+	shownHex = 12
+)
+
+// Exactly is the argument by which a thing is named as it was shown.
+func Exactly(name string, d engine.Digest) string { return name + "@" + cutHex(d) }
+
+func cutHex(d engine.Digest) string { return d.Hex()[:min(shownHex, len(d.Hex()))] }
+
+// UntrustedLine is something that waits for trust, as JSON.
+type UntrustedLine struct {
+	Name string `json:"name"`
+	// Digest covers the thing and the files that it names.
+	Digest engine.Digest `json:"digest"`
+	Text   string        `json:"text"`
+	Place  string        `json:"place"`
+	// Files says, by name, what the files are.
+	Files map[string]string `json:"files,omitempty"`
+
+	Of      engine.Digest `json:"-"` // of the thing alone
+	Argv    []string      `json:"-"` // of a command that a document names
+	Tighter bool          `json:"-"` // of it and of what was agreed to the tighter holds while it waits
+}
+
+// ChooseNamed returns what the arguments name, and what of that is named without its
+// digest. What is agreed to already needs no second word; what is named and not there
+// is an error.
+func ChooseNamed(args []string, waiting []UntrustedLine, agreed TrustFile) (chosen, byName []UntrustedLine, err error) {
+	for _, arg := range args {
+		var fit []UntrustedLine
+		for _, u := range waiting {
+			if namedExactly(arg, u.Name, u.Digest) {
+				fit = append(fit, u)
+			}
+		}
+		exact := len(fit) > 0
+		if !exact {
+			fit = slices.DeleteFunc(slices.Clone(waiting), func(u UntrustedLine) bool { return u.Name != arg })
+		}
+		if len(fit) == 0 {
+			if !slices.ContainsFunc(agreed.Trusted, func(t Trusted) bool { return Named(arg, t.Name, t.Digest) }) {
+				return nil, nil, noneNamed(arg, waiting)
+			}
+		}
+		if len(fit) > 1 {
+			p := console.Usage("%q names %d things", console.OneLine(arg), len(fit)).Try("name one by its digest")
+			for _, u := range fit {
+				p.Fits = append(p.Fits, fmt.Sprintf("%s  %s  %s", u.Digest, u.Place, console.Cut(console.OneLine(u.Text), 60)))
+			}
+			return nil, nil, p
+		}
+		if !exact {
+			byName = append(byName, fit...)
+		}
+		chosen = append(chosen, fit...)
+	}
+	return chosen, byName, nil
+}
+
+// noneNamed is the problem with an argument that names nothing: the thing may be
+// another than the one that was listed.
+func noneNamed(arg string, waiting []UntrustedLine) error {
+	name, _, _ := console.CutLast(arg, "@")
+	for _, u := range waiting {
+		if u.Name != name {
+			continue
+		}
+		p := console.Refused("cannot agree to %q: it is not what was listed any more", console.OneLine(name))
+		p.Fits = append(p.Fits, fmt.Sprintf("it is now %s  %s  %s", u.Digest, u.Place, console.Cut(console.OneLine(u.Text), 200)))
+		for _, file := range slices.Sorted(maps.Keys(u.Files)) {
+			p.Fits = append(p.Fits, fmt.Sprintf("names %s: %s", file, u.Files[file]))
+		}
+		return p.Try("look at it, then: %s", console.Typed("trust", Exactly(u.Name, u.Digest)))
+	}
+	return console.Usage("nothing that waits for trust is called %q", console.OneLine(arg)).Try("placet trust shows what waits")
+}

@@ -1,0 +1,65 @@
+// Package console is what placet reads from and writes to: the streams of its process,
+// text that is safe to show, tables, questions, and problems as people read them.
+package console
+
+import (
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"time"
+)
+
+// Env is everything that a verb touches outside the workspace.
+type Env struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Colour   bool // of out
+	Getenv   func(string) string
+	Cwd      string
+	Now      func() time.Time
+	Flags    Flags
+}
+
+// Flags are those that every verb has.
+type Flags struct {
+	Workspace string
+	Config    string
+	JSON      bool
+}
+
+// NewEnv is the one of this process.
+func NewEnv() (*Env, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	return &Env{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Colour: showsColour(os.Stdout, os.Getenv),
+		Getenv: os.Getenv, Cwd: cwd, Now: time.Now,
+	}, nil
+}
+
+// StateHome is the folder below which state folders are, "" where there is none.
+func (w *Env) StateHome() string { return w.XDG("XDG_STATE_HOME", ".local/state") }
+
+// XDG returns a folder of the XDG base directory specification; relative
+// values are ignored, as it asks. "" where there is no home.
+func (w *Env) XDG(name, below string) string {
+	if dir := w.Getenv(name); filepath.IsAbs(dir) {
+		return dir
+	}
+	if home := w.Getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, below)
+	}
+	return ""
+}
+
+// Login is the name of the user that this process belongs to.
+func Login() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "unknown"
+}

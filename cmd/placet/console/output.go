@@ -1,0 +1,115 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// schemaVersion is the version of what --json prints. It grows when a member
+// is renamed or removed, never when one is added.
+const schemaVersion = 1
+
+// Answer prints data as JSON where --json asks for it, else it calls people to
+// print it in words.
+func (w *Env) Answer(data any, people func()) error {
+	if !w.Flags.JSON {
+		people()
+		return nil
+	}
+	enc := json.NewEncoder(w.Out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(struct {
+		SchemaVersion int `json:"schema_version"`
+		Data          any `json:"data"`
+	}{schemaVersion, data})
+}
+
+// Say prints a line of the answer.
+func (w *Env) Say(format string, args ...any) { fmt.Fprintf(w.Out, format+"\n", args...) }
+
+// Note prints a line of progress or advice, which is no part of the answer.
+func (w *Env) Note(format string, args ...any) {
+	fmt.Fprintf(w.Err, "placet: "+format+"\n", args...)
+}
+
+// Styles by what they say, never by how they look.
+const (
+	Strong  = "1"
+	Faint   = "2"
+	Alarm   = "1;31"
+	Waiting = "33"
+	Current = "1;36"
+)
+
+// Paint puts a style around text, where standard output shows colour.
+func (w *Env) Paint(style, text string) string {
+	if !w.Colour || text == "" {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// showsColour reports whether a stream is a terminal whose owner has not
+// refused colour.
+func showsColour(stream any, getenv func(string) string) bool {
+	return isTerminal(stream) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Table prints rows in columns; the last column is not padded. Colour goes on
+// after the widths are known.
+type Table struct {
+	rows   [][]string
+	styles [][]string
+}
+
+func (t *Table) Add(cells ...string) { t.Style(nil, cells...) }
+
+// Style adds a row, each cell in the style of the same position.
+func (t *Table) Style(styles []string, cells ...string) {
+	t.rows = append(t.rows, cells)
+	t.styles = append(t.styles, styles)
+}
+
+func (t *Table) Print(w *Env, out io.Writer) {
+	var widths []int
+	for _, row := range t.rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for n, row := range t.rows {
+		fmt.Fprintln(out, t.row(w, n, row, widths))
+	}
+}
+
+func (t *Table) row(w *Env, n int, row []string, widths []int) string {
+	var b strings.Builder
+	gap := 0
+	for i, cell := range row {
+		if cell != "" {
+			b.WriteString(strings.Repeat(" ", gap))
+			gap = 0
+			if i < len(t.styles[n]) {
+				b.WriteString(w.Paint(t.styles[n][i], cell))
+			} else {
+				b.WriteString(cell)
+			}
+		}
+		gap += widths[i] - utf8.RuneCountInString(cell) + 2
+	}
+	return b.String()
+}

@@ -1,0 +1,101 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Exit codes, the same for every verb.
+const (
+	ExitFine    = 0 // nothing to report
+	ExitProblem = 1 // a note stands, a run does not settle, an answer was refused
+	ExitUsage   = 2 // usage or configuration
+	ExitOpen    = 3 // once, status, inbox: no problem, but a request is open
+	// A prompt was interrupted, or nobody answered it: what a shell gives for SIGINT.
+	exitInterrupted = 130
+)
+
+// Problem is an error as a person reads it: what cannot be done, and what to
+// do next. Every hint must be a thing that the reader can do now.
+type Problem struct {
+	Code int
+	Text string
+	Hint string
+	// Fits are the candidates, where several things fit one name.
+	Fits []string
+	// cause is the error behind the problem, nil for none.
+	cause error
+}
+
+func (p *Problem) Error() string { return p.Text }
+
+func (p *Problem) Unwrap() error { return p.cause }
+
+// Usage is a problem with the command line or the configuration.
+func Usage(format string, args ...any) *Problem {
+	return newProblem(ExitUsage, format, args)
+}
+
+// Refused is a problem with what was asked for.
+func Refused(format string, args ...any) *Problem {
+	return newProblem(ExitProblem, format, args)
+}
+
+// newProblem words a problem. Its cause is the last error among the arguments: whoever
+// may wait must see that the machine is behind it.
+func newProblem(code int, format string, args []any) *Problem {
+	p := &Problem{Code: code, Text: fmt.Sprintf(format, args...)}
+	for _, arg := range args {
+		if err, ok := arg.(error); ok {
+			p.cause = err
+		}
+	}
+	return p
+}
+
+// Try adds the next thing to do.
+func (p *Problem) Try(format string, args ...any) *Problem {
+	p.Hint = fmt.Sprintf(format, args...)
+	return p
+}
+
+// exit is an exit code without a message: the verb has said all there is.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// Outcome is the exit of a verb that looks at runs. A problem outranks an
+// open request.
+func Outcome(problem, open bool) error {
+	switch {
+	case problem:
+		return exit(ExitProblem)
+	case open:
+		return exit(ExitOpen)
+	}
+	return nil
+}
+
+// Report says on stderr what went wrong and returns the exit code. An error
+// from before a verb began is a matter of usage.
+func (w *Env) Report(err error, begun bool) int {
+	if err == nil {
+		return ExitFine
+	}
+	var code exit
+	if errors.As(err, &code) {
+		return int(code)
+	}
+	p := &Problem{Code: ExitProblem, Text: err.Error()}
+	if !errors.As(err, &p) && !begun {
+		p.Code, p.Hint = ExitUsage, "placet help"
+	}
+	fmt.Fprintf(w.Err, "placet: %s\n", Lines(p.Text))
+	for _, fit := range p.Fits {
+		fmt.Fprintf(w.Err, "  %s\n", OneLine(fit))
+	}
+	if p.Hint != "" {
+		fmt.Fprintf(w.Err, "  → %s\n", OneLine(p.Hint))
+	}
+	return p.Code
+}

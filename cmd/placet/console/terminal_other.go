@@ -1,0 +1,21 @@
+//go:build unix && !linux
+
+package console
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// longestLine is how many bytes of a line the kernel keeps at most. It drops the
+// rest.
+const longestLine = 1023
+
+// dropTyped drops what was typed at a terminal and is not read yet.
+func dropTyped(in io.Reader) {
+	if f, ok := in.(*os.File); ok && isTerminal(f) {
+		_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, unix.TCIFLUSH)
+	}
+}

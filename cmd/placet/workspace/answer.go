@@ -1,0 +1,440 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// LeastDigest is how many digits of a digest name it at least; shownDigest is how
+// many are shown.
+const (
+	LeastDigest = 7
+	ShownDigest = 8
+)
+
+// Reply is an answer as the command line gives it.
+type Reply struct {
+	Option   string   // option or text, "" where none was given
+	More     []string // further options, where several may be chosen together
+	Attempts *int     // --attempts
+	Selected []string // --select
+	Comment  string   // -m
+	By       string   // --as
+}
+
+// Decision is a verb that stands for one option.
+type Decision struct {
+	Verb string
+	// Words name its option, in the order in which they are tried.
+	Words []string
+	// Means reports whether a word stands for them in a request about a decision
+	// that offers none of them.
+	Means func(word string) bool
+}
+
+var (
+	Approving = Decision{"approve", []string{"approve", "confirm", "accept", "appropriate"}, gate.Approves}
+	Rejecting = Decision{"reject", []string{"reject", "cancel", "abort"}, gate.Refuses}
+)
+
+// option is the option that the verb stands for, "" where there is none, or more
+// than one may be.
+func (d Decision) option(a engine.Asked) string {
+	all := Options(a)
+	for _, word := range d.Words {
+		if id, ok := gate.Match(all, word); ok {
+			return id
+		}
+	}
+	all = slices.DeleteFunc(all, func(o gate.Option) bool { return !d.Means(o.ID) })
+	if len(all) == 1 && gate.Decides(a.Type) {
+		return all[0].ID
+	}
+	if d.Verb == Approving.Verb {
+		return a.Default
+	}
+	return ""
+}
+
+// Pick chooses the option that a verb stands for. A request without it is not
+// answered by something near.
+func (d Decision) Pick(t Request) (string, error) {
+	if id := d.option(t.Asked); id != "" {
+		return id, nil
+	}
+	p := console.Refused("cannot %s %s: it offers %s", d.Verb, t.Label(), Offers(t))
+	if d.Verb == Rejecting.Verb && t.NoReject != "" {
+		return "", p.Try("%s", console.OneLine(t.NoReject))
+	}
+	if t.FreeText {
+		p.Text = fmt.Sprintf("cannot %s %s: it asks for an answer in words", d.Verb, t.Label())
+		return "", p.Try("%s", inWords(Reference(t.Asked)))
+	}
+	// Which option is meant is not for placet to say: the first may be the contrary.
+	return "", p.Try("placet respond %s OPTION chooses one of them", Reference(t.Asked))
+}
+
+func Options(t engine.Asked) []gate.Option {
+	all := make([]gate.Option, len(t.Options))
+	for i, o := range t.Options {
+		all[i] = gate.Option{ID: o.ID, Description: o.Description, Effect: o.Effect, Words: o.Words}
+	}
+	return all
+}
+
+// Offers lists a request's options in words.
+func Offers(t Request) string {
+	if t.FreeText || len(t.Options) == 0 {
+		return "no options"
+	}
+	return List(Options(t.Asked))
+}
+
+// Response checks a reply against the request and makes the answer of it. What
+// the daemon would refuse is refused here, before anything is written.
+func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
+	resp := gate.Response{
+		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest,
+		ProvidedBy: gate.By{User: r.By, Source: "cli"},
+	}
+	if err := CheckName("answer", r.By); err != nil {
+		return resp, err
+	}
+	if err := ChooseItems(t, r.Selected, &resp); err != nil {
+		return resp, err
+	}
+	answer := chosenOption
+	if t.FreeText {
+		answer = freeText
+	}
+	if err := answer(t, r, &resp); err != nil {
+		return resp, err
+	}
+	if err := giveAttempts(t, r, &resp); err != nil {
+		return resp, err
+	}
+	return resp, b.checkAnswer(t, resp)
+}
+
+// checkAnswer refuses what the daemon would refuse, by the same code.
+func (b *Workspace) checkAnswer(t Request, resp gate.Response) error {
+	body, err := resp.Encode()
+	if err != nil {
+		return err
+	}
+	const place = "the answer"
+	asked := gate.Told(t.Asked, b.GateOf(t.Asked))
+	_, wrong := asked.Check(engine.Document{Path: place, Kind: layout.KindResponse, Body: body, Known: []string{"owner:" + console.Login()}})
+	if wrong == "" {
+		return nil
+	}
+	return console.Refused("cannot answer %s: %s", t.Label(), Unquoted(wrong, place)).Try("%s shows what is asked", console.Typed("show", t.Request))
+}
+
+// The option that takes a number of attempts, and how many it may give: section
+// 6 of AFL's format page.
+const (
+	retryMore    = "retry_more"
+	mostAttempts = 20
+)
+
+// giveAttempts adds the number of attempts that an answer gives.
+func giveAttempts(t Request, r Reply, resp *gate.Response) error {
+	switch n := r.Attempts; {
+	case n == nil:
+		return nil
+	case resp.Response != retryMore || t.Run.Family != "afl":
+		return console.Usage("--attempts goes with the option %s of an AFL request, not with %q", retryMore, console.Cut(console.OneLine(resp.Response), 60))
+	case *n < 1 || *n > mostAttempts:
+		return console.Usage("--attempts takes 1 to %d, not %d", mostAttempts, *n)
+	default:
+		resp.Extra = schemas.Object{{Name: "attempts", Value: schemas.Raw(strconv.Itoa(*n))}}
+		return nil
+	}
+}
+
+// ChooseItems matches what is picked against the request's items.
+func ChooseItems(t Request, selected []string, resp *gate.Response) error {
+	if len(selected) > 0 && len(t.Items) == 0 {
+		return console.Refused("%s has nothing to select", t.Label()).Try("name the option without --select")
+	}
+	items := Items(t.Asked)
+	for _, word := range selected {
+		id, ok := gate.Match(items, word)
+		if !ok {
+			return console.Refused("%s has no item %q: it has %s", t.Label(), console.OneLine(word), List(items))
+		}
+		if !slices.Contains(resp.Selected, id) {
+			resp.Selected = append(resp.Selected, id)
+		}
+	}
+	return nil
+}
+
+// Items are the things of which an answer may pick any number, as they are
+// matched.
+func Items(a engine.Asked) []gate.Option {
+	all := make([]gate.Option, len(a.Items))
+	for i, it := range a.Items {
+		all[i] = gate.Option{ID: it.ID, Description: it.Label}
+	}
+	return all
+}
+
+// List is options in words.
+func List(options []gate.Option) string {
+	ids := make([]string, len(options))
+	for i, o := range options {
+		ids[i] = console.OneLine(o.ID) + console.Suffix(" → ", console.Cut(console.OneLine(o.Effect), ShownAnswer))
+	}
+	return strings.Join(ids, ", ")
+}
+
+// freeText takes the text, or the comment in its place, as the answer.
+func freeText(t Request, r Reply, resp *gate.Response) error {
+	if len(r.More) > 0 {
+		return console.Usage("%s asks for one answer in words", t.Label()).Try("put it between quotation marks")
+	}
+	resp.Response = strings.TrimSpace(r.Option)
+	if resp.Response == "" {
+		resp.Response, resp.Comment = resp.Comment, ""
+	}
+	if resp.Response == "" {
+		return console.Usage("%s asks for an answer in words", t.Label()).Try("%s", inWords(Reference(t.Asked)))
+	}
+	return nil
+}
+
+// chosenOption matches the option and insists on the comment it asks for.
+func chosenOption(t Request, r Reply, resp *gate.Response) error {
+	if strings.TrimSpace(r.Option) == "" {
+		if resp.Response = t.standsFor(*resp); resp.Response != "" {
+			return nil
+		}
+		return console.Usage("%s needs an option: %s", t.Label(), Offers(t)).Try("placet respond %s OPTION", Reference(t.Asked))
+	}
+	var chosen []string
+	for _, word := range append([]string{r.Option}, r.More...) {
+		id, ok := gate.Match(Options(t.Asked), word)
+		if !ok {
+			return console.Refused("%s does not offer %q: it offers %s", t.Label(), console.OneLine(word), Offers(t)).
+				Try("placet respond %s OPTION chooses one of them", Reference(t.Asked))
+		}
+		if resp.Comment == "" && slices.Contains(t.CommentRequired, id) {
+			return console.Refused("%s of %s needs a comment", console.OneLine(id), t.Label()).Try("add -m \"what is to change\"")
+		}
+		if !slices.Contains(chosen, id) {
+			chosen = append(chosen, id)
+		}
+	}
+	if alone := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return slices.Contains(t.Several, id) }); len(chosen) > 1 && len(alone) > 0 {
+		return console.Refused("%s of %s stands alone: it cannot be chosen together with others", console.OneLine(alone[0]), t.Label())
+	}
+	resp.Response, resp.Selected = chosen[0], append(chosen[1:], resp.Selected...)
+	return nil
+}
+
+// standsFor is the option that stands for none in an answer which picks or
+// comments, "" where none does.
+func (t Request) standsFor(r gate.Response) string {
+	if len(r.Selected) == 0 && strings.TrimSpace(r.Comment) == "" {
+		return ""
+	}
+	return t.Default
+}
+
+// word is what an answer says, or the option that stands for saying nothing.
+func (t Request) word(r gate.Response) string {
+	if strings.TrimSpace(r.Response) == "" {
+		return t.standsFor(r)
+	}
+	return r.Response
+}
+
+// ShownAuthor is who answered, as people are shown it: a name that is not the
+// file's owner's is a claim.
+func ShownAuthor(r gate.Response, known []string) string {
+	return r.ProvidedBy.Shown(append(slices.Clone(known), "claimed:"+r.ProvidedBy.User))
+}
+
+// tornFor is how long content that does not parse may still be in the writing.
+const tornFor = 10 * time.Second
+
+// Write writes response.json. An answer that stands there already is never lost:
+// the same one is fine, another that can be used is refused, and only one that
+// cannot be used is replaced.
+func (b *Workspace) Write(t Request, resp gate.Response) (string, error) {
+	doc := engine.Document{Path: t.Response, Kind: layout.KindResponse}
+	for range 3 {
+		there := b.standing(t)
+		if !there.Absent() {
+			if same, err := t.compare(there, &resp, b.GateOf(t.Asked).Since); err != nil || same {
+				return "same", err
+			}
+		}
+		body, err := resp.Encode()
+		if err != nil {
+			return "", err
+		}
+		doc.Body = body
+		doc.Over = there.Sum
+		if err = b.Store.Write(doc); err == nil {
+			return "written", nil
+		}
+		if !errors.Is(err, store.ErrMoved) {
+			return "", console.Refused("cannot write %s: %v", t.Response, err)
+		}
+	}
+	return "", console.Refused("cannot write %s: somebody else keeps writing it", t.Response).Try("placet inbox, and try again")
+}
+
+// responseFile is how response.json is read.
+func responseFile(request string) layout.File {
+	return layout.File{Kind: layout.KindResponse, Writer: layout.Anyone, Limit: layout.LimitJSON, Request: request}
+}
+
+// standing reads the answer that stands in place. One that may be half written
+// gets the time to become whole.
+func (b *Workspace) standing(t Request) engine.Document {
+	said := false
+	for {
+		d := b.Settled(t.Response, responseFile(t.Request))
+		_, err := t.read(d)
+		if !d.Present() || err == nil || b.Env.Now().Sub(d.Changed) >= tornFor || t.Problem != "" {
+			return d
+		}
+		if !said {
+			b.Env.Note("waiting: %s may still be being written by somebody else", t.Response)
+			said = true
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// read reads an answer to the request.
+func (t Request) read(d engine.Document) (gate.Response, error) {
+	if t.Default != "" {
+		return gate.ReadOptional(d.Path, d.Body)
+	}
+	return gate.ReadResponse(d.Path, d.Body)
+}
+
+// Settled reads one document and waits, for a while, until it stands still.
+func (b *Workspace) Settled(path string, f layout.File) engine.Document {
+	for end := time.Now().Add(patience); ; time.Sleep(130 * time.Millisecond) {
+		d := b.Store.Read(path, f)
+		if !d.Unsettled() || time.Now().After(end) {
+			return d
+		}
+	}
+}
+
+// compare weighs the answer in place against the new one: the same (true), one
+// that must go first (an error), or one that cannot be used and is replaced. The same
+// one from before since is confirmed: it is written again, with its words.
+func (t Request) compare(there engine.Document, resp *gate.Response, since time.Time) (same bool, err error) {
+	if there.Err != nil {
+		return false, console.Refused("cannot answer %s: %s stands in the way: %v", t.Label(), t.Response, there.Err).
+			Try("remove it and try again")
+	}
+	old, err := t.read(there)
+	if err != nil || !t.usable(there) {
+		return false, nil
+	}
+	if sameAnswer(t, old, *resp) {
+		if resp.Comment == "" {
+			resp.Comment = old.Comment
+		}
+		return !there.Changed.Before(since), nil
+	}
+	if t.Problem != "" {
+		return false, nil
+	}
+	said, with := t.Said(old)
+	if with == "" && len(t.Items) > 0 {
+		with = " with nothing selected"
+	}
+	return false, console.Refused("%s is answered already, otherwise: %s%s by %s (%s), not carried out yet",
+		t.Label(), said, with, console.OneLine(ShownAuthor(old, there.Known)), console.OneLine(old.ProvidedBy.Source)).
+		Try("to answer anew, remove %s first", t.Response)
+}
+
+// usable reports whether the answer in a document fits the request as it is shown
+// now.
+func (t Request) usable(d engine.Document) bool {
+	_, wrong := gate.Told(t.Asked, engine.Gate{}).Check(d)
+	return wrong == ""
+}
+
+// chosen are the options that an answer chooses, each once, sorted.
+func (t Request) chosen(r gate.Response) []string {
+	words := []string{t.word(r)}
+	if len(t.Several) > 0 {
+		words = append(words, r.Selected...)
+	}
+	var ids []string
+	for _, word := range words {
+		if id, ok := gate.Match(Options(t.Asked), word); ok {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// sameAnswer reports whether two usable answers choose alike; comments do not
+// make them different.
+func sameAnswer(t Request, a, b gate.Response) bool {
+	if t.FreeText {
+		return strings.TrimSpace(a.Response) == strings.TrimSpace(b.Response)
+	}
+	alike := slices.Equal(t.chosen(a), t.chosen(b)) && string(a.Extra.Raw("attempts")) == string(b.Extra.Raw("attempts"))
+	if len(t.Several) > 0 {
+		return alike
+	}
+	return alike && slices.Equal(sortedCopy(a.Selected), sortedCopy(b.Selected))
+}
+
+func sortedCopy(s []string) []string {
+	s = slices.Clone(s)
+	slices.Sort(s)
+	return s
+}
+
+// Given reports whether a reply without an option is an answer.
+func (t Request) Given(r Reply) bool {
+	return t.FreeText && r.Comment != "" || t.Default != "" && (len(r.Selected) > 0 || r.Comment != "")
+}
+
+func StateFile(f reconcile.Found) layout.File {
+	kind, _ := f.Family.Layout.File(f.Run, path.Base(f.Run.State))
+	return kind
+}
+
+// CheckName refuses the name of who gives a verb where it is none.
+func CheckName(verb, by string) error {
+	if by == "" || console.OneLine(by) != by {
+		return console.Usage("cannot %s as %q: a name is one line of visible characters", verb, console.OneLine(by))
+	}
+	return nil
+}
+
+// Unquoted is a sentence of a note that names a place as code, with the place as plain
+// words.
+func Unquoted(text, place string) string {
+	return strings.ReplaceAll(text, templates.Code(place), place)
+}

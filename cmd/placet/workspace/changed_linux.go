@@ -1,0 +1,6 @@
+package workspace
+
+import "syscall"
+
+// changedNano is a file's ctime in nanoseconds.
+func changedNano(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }

@@ -1,0 +1,90 @@
+package workspace
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"placet/cmd/placet/console"
+	"placet/layout"
+)
+
+// FindingLine is one finding as JSON.
+type FindingLine struct {
+	Run      string `json:"run"`
+	Severity string `json:"severity"`
+	Path     string `json:"path"`
+	Text     string `json:"text"`
+}
+
+// severities in the order in which they are shown.
+var severities = []string{"error", "warning", "info"}
+
+// shownNote is how much of a problem note check says, in characters.
+const shownNote = 300
+
+// FindingLines are a run's findings: files that may still be being written, what its
+// machine finds, the problem notes that stand or are due and do not say that of their
+// file, and whether it can be read at all.
+func FindingLines(v View) []FindingLine {
+	run := v.Key.String()
+	lines := []FindingLine{}
+	if v.Err != nil {
+		lines = append(lines, FindingLine{run, "error", v.Found.Run.State, v.Err.Error()})
+	}
+	for _, h := range v.held {
+		lines = append(lines, FindingLine{run, "error", h.Path, h.finding()})
+	}
+	for _, f := range v.Findings {
+		lines = append(lines, FindingLine{run, f.Severity, f.Path, f.Text})
+	}
+	for _, n := range slices.Concat(v.Notes, v.due) {
+		said := slices.ContainsFunc(lines, func(l FindingLine) bool {
+			return l.Text == n.Text || l.Path == n.Path || l.Severity == "error" && l.Path+layout.ProblemSuffix == n.Path
+		})
+		if !said {
+			lines = append(lines, FindingLine{run, "error", n.Path, console.Cut(console.OneLine(n.Text), shownNote)})
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b FindingLine) int {
+		return cmp.Or(slices.Index(severities, a.Severity)-slices.Index(severities, b.Severity), cmp.Compare(a.Path, b.Path))
+	})
+	return lines
+}
+
+// Strays are names in a run's request folders that nobody reads: an answer
+// under a mistyped name waits for ever.
+func Strays(v View) []FindingLine {
+	var lines []FindingLine
+	for _, p := range v.stray {
+		if layout.Under(p, path.Join(v.Found.Run.Dir, layout.RequestsDir)) {
+			lines = append(lines, FindingLine{v.Key.String(), "warning", p, "nobody reads a file of this name: an answer is form.md or response.json"})
+		}
+	}
+	return lines
+}
+
+// finding is what check says of the file.
+func (h heldFile) finding() string {
+	const waits = "it may still be being written. Try placet check again in a few seconds; if it stays as it is, mend it"
+	if h.why == "" {
+		return waits
+	}
+	return h.why + "; " + waits
+}
+
+// Unread are the files of dialects that are there and that placet does not read.
+func (b *Workspace) Unread() (lines []FindingLine) {
+	for _, f := range b.Families {
+		has, ok := f.Layout.(interface{ Unread() []string })
+		if !ok {
+			continue
+		}
+		for _, p := range has.Unread() {
+			if b.Store.There(p) {
+				lines = append(lines, FindingLine{f.Layout.Name(), "warning", p, "placet does not read this file: its settings are those of placet.toml"})
+			}
+		}
+	}
+	return lines
+}

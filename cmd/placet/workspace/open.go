@@ -1,0 +1,383 @@
+// Package workspace opens a workspace and says what every surface needs: which runs
+// there are, how they stand, what is asked, and whether an answer may be given. It
+// prints nothing but notes on its environment.
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/afl"
+	"placet/engine/exec"
+	"placet/engine/faber"
+	"placet/engine/optimizer"
+	"placet/engine/recall"
+	"placet/engine/reconcile"
+	"placet/engine/statedir"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+// Permit refuses a command that the owner of the workspace does not, or no longer,
+// agree to with the files that it names in the folder where it is about to run.
+func (b *Workspace) Permit(a engine.Action, dir string) error {
+	now, away := b.Settings, ""
+	if b.Changing != nil {
+		now, away = b.Changing.Fresh(), b.Changing.Away()
+	}
+	digest, ok := config.CommandDigest(a)
+	switch {
+	case away != "":
+		return errors.New(away)
+	case !ok:
+		return errors.New("its command is not the one that the attempt was recorded with")
+	case digest == "":
+		return errors.New("its words are no text: nobody can agree to it")
+	}
+	// The files are read once more, whatever their times say.
+	if files := exec.NewContents(b.Root).Of(dir, a.Command.Argv); !now.Allowed[config.Seal(digest, files)] {
+		return errors.New("it is not trusted, or a file that it names has changed: see placet trust")
+	}
+	return nil
+}
+
+// Workspace is one workspace with everything set up to look at its runs: the only
+// place where families, store and loop meet.
+type Workspace struct {
+	Env  *console.Env
+	Root string
+	config.Settings
+	Store *store.Store
+	// StateDir is nil where there is none; stateless says why, nil where none was
+	// to be made yet.
+	StateDir  *statedir.Dir
+	Stateless error
+	Families  []reconcile.Family
+	Loop      *reconcile.Loop
+	// Journals says that a look takes in all of a run's journals, not their
+	// ends alone.
+	Journals bool
+	// Brief says that views may be those of an earlier placet, which hold no
+	// more than status, inbox and check show.
+	Brief bool
+	// WaitsForHeld says that views wait for files that may be half of a write.
+	WaitsForHeld bool
+	// Unlisted says that a folder in which runs may lie cannot be listed.
+	Unlisted bool
+	// heldUpRuns is what heldUp returns.
+	heldUpRuns map[string]string
+	heldUpOnce sync.Once
+	Changing   *config.Live // nil: the settings never change
+	// alive returns the IDs of the commands under way.
+	alive func() map[string]bool
+	// ended returns how actions without an outcome document ended; nobody knows of
+	// any but who carries them out.
+	ended func() map[string]engine.Ended
+	// ChecksBegun counts what was begun that ends with placet.
+	ChecksBegun atomic.Int64
+}
+
+// Setup says what a bench does besides looking.
+type Setup struct {
+	Log   *slog.Logger
+	Moved func(layout.Run, engine.Transition)
+	// Attach adds to what the loop reports, and to whom.
+	Attach []func(*reconcile.Options)
+	// Runner carries out commands; nil for a bench that only looks.
+	Runner func(*Workspace) *exec.Runner
+	// Recall has runs recalled from an earlier look.
+	Recall bool
+	// Remembers says that the state folder is waited for while the machine is in trouble:
+	// what is written without it passes for somebody else's later.
+	Remembers bool
+	// Live reads the settings again when they change.
+	Live bool
+	// NoCommands takes the commands out of the settings, so that no attempt is
+	// recorded which nobody would begin.
+	NoCommands bool
+	// TryNow has what the audit database does not have yet tried at once, not
+	// when its time comes.
+	TryNow bool
+	// Family is the one family that is served, "" for all.
+	Family string
+}
+
+// garbage is how much a verb that looks and ends may leave lying, in percent of
+// what it uses: collecting it at the usual pace costs half as much as looking.
+// Above garbageLimit bytes it is collected all the same.
+const (
+	garbage      = 800
+	garbageLimit = 256 << 20
+)
+
+// Look opens the workspace to look at it. A folder without a mark is one only where
+// there are runs.
+func Look(w *console.Env) (*Workspace, error) {
+	debug.SetGCPercent(garbage)
+	debug.SetMemoryLimit(garbageLimit)
+	b, err := Open(w, Setup{Recall: true})
+	if err != nil || config.IsMarked(b.Root) {
+		return b, err
+	}
+	if found, err := b.Loop.Runs(); err == nil && len(found) == 0 {
+		return nil, config.NoWorkspace(w.Flags.Workspace, b.Root)
+	}
+	return b, nil
+}
+
+// Open finds the workspace, reads the settings and sets everything up.
+func Open(w *console.Env, s Setup) (*Workspace, error) {
+	root, err := config.FindRoot(w)
+	if err != nil {
+		return nil, err
+	}
+	conf, err := config.Load(config.SourcesOf(w, root))
+	if err != nil {
+		return nil, err
+	}
+	state, err := config.StateDir(w, root, s.Runner != nil)
+	if s.Remembers && reconcile.OfMachine(err) {
+		return nil, fmt.Errorf("%w (XDG_STATE_HOME can name another place)", err)
+	}
+	b := New(w, root, conf, s, state)
+	b.Stateless = err
+	return b, nil
+}
+
+// New sets everything up over a state folder, nil for none.
+func New(w *console.Env, root string, conf config.Settings, s Setup, state *statedir.Dir) *Workspace {
+	if s.Log == nil {
+		s.Log = slog.New(console.NewLogHandler(w.Err, slog.LevelWarn))
+	}
+	if s.NoCommands {
+		conf = conf.ReadOnly()
+	}
+	if s.TryNow {
+		conf.Optimizer.TryNow = w.Now()
+	}
+	b := &Workspace{Env: w, Root: root, Settings: conf, StateDir: state}
+	b.OnlyLooks()
+	if s.Live {
+		b.Changing = config.NewLive(config.SourcesOf(w, root), conf, s.Log, w.Now)
+	}
+	workers, waiting, files := sideBySide()
+	b.Store = store.New(store.OS(root), store.Options{Now: w.Now, Log: s.Log, Parallel: files, Record: b.Record()})
+	if b.Changing != nil {
+		b.Changing.Away = b.Store.Away
+	}
+	b.Families = served(conf, s.Family)
+	options := reconcile.Options{
+		Store: b.Store, Families: b.Families, Lookup: exec.Git(root),
+		Facts: func(family string) engine.Facts {
+			facts := b.facts(family)
+			// In this order: what ends between the two is not missed.
+			facts.Alive, facts.Ended = b.alive(), b.ended()
+			for id := range facts.Alive {
+				if _, over := facts.Ended[id]; over {
+					delete(facts.Alive, id)
+				}
+			}
+			return facts
+		},
+		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: w.Now, Log: s.Log, Moved: s.Moved,
+	}
+	if who, ok := mark(); ok && s.Recall && b.StateDir != nil {
+		options.Recall = recall.Open(b.Store, b.StateDir, who)
+	}
+	if b.Changing != nil {
+		options.Changed = b.Changing.News
+	}
+	if s.Runner != nil {
+		runner := s.Runner(b)
+		options.End = runner.End
+		options.Begin = func(a engine.Action) {
+			if !a.Outlives() {
+				b.ChecksBegun.Add(1)
+			}
+			runner.Begin(a)
+		}
+		b.alive, b.ended = runner.Alive, runner.Ended
+	}
+	for _, attach := range s.Attach {
+		attach(&options)
+	}
+	b.Loop = reconcile.New(options)
+	return b
+}
+
+// Record is where the store remembers what it writes; nil without a state folder.
+func (b *Workspace) Record() store.Record {
+	if b.StateDir == nil {
+		return nil
+	}
+	return b.StateDir
+}
+
+// Layouts are those of the families that are served.
+func (b *Workspace) Layouts() []layout.Family {
+	var all []layout.Family
+	for _, f := range b.Families {
+		all = append(all, f.Layout)
+	}
+	return all
+}
+
+// StateRoot is the state folder as a place for files, nil where there is none.
+func (b *Workspace) StateRoot() *os.Root {
+	if b.StateDir == nil {
+		return nil
+	}
+	return b.StateDir.Root()
+}
+
+// served are the families that the settings enable, or only one of them.
+func served(conf config.Settings, only string) []reconcile.Family {
+	var list []reconcile.Family
+	add := func(enabled bool, l layout.Family, m engine.Machine) {
+		if enabled && (only == "" || only == m.Family()) {
+			list = append(list, reconcile.Family{Layout: l, Machine: m})
+		}
+	}
+	add(conf.Faber.Enabled, layout.Faber{Folders: conf.Faber.Roots}, faber.New())
+	add(conf.Afl.Enabled, layout.AFL{}, afl.New())
+	add(conf.Optimizer.Enabled, layout.Optimizer{Folders: conf.Optimizer.Roots}, optimizer.New())
+	return list
+}
+
+// Current are the settings that hold at this moment.
+func (b *Workspace) Current() config.Settings {
+	if b.Changing != nil {
+		return b.Changing.Get()
+	}
+	return b.Settings
+}
+
+// facts are what the machines learn besides documents and what is alive.
+func (b *Workspace) facts(family string) engine.Facts {
+	s := b.Current()
+	config := engine.Config{Language: s.Language, Gates: s.MachineGates(), GatesSince: s.Agreed.GatesSince()}
+	own := ""
+	switch family {
+	case "faber":
+		config.Family, own = s.Faber, s.Faber.Language
+	case "afl":
+		config.Family, own = s.Afl, s.Afl.Language
+	case "optimizer":
+		s.Optimizer.TryNow = b.Settings.Optimizer.TryNow // no file says it
+		config.Family, own = s.Optimizer, s.Optimizer.Language
+	}
+	config.Language = cmp.Or(own, config.Language)
+	return engine.Facts{Config: config, Trusted: s.Trusted}
+}
+
+// OnlyLooks has the bench ask the disk what is under way: another placet may
+// carry commands out.
+func (b *Workspace) OnlyLooks() {
+	b.alive = func() map[string]bool { return exec.Alive(b.StateRoot()) }
+	b.ended = func() map[string]engine.Ended { return exec.Stopped(b.StateRoot()) }
+}
+
+// Serves reports whether a word is the name of a family that is enabled.
+func (b *Workspace) Serves(family string) bool {
+	for _, f := range b.Families {
+		if f.Layout.Name() == family {
+			return true
+		}
+	}
+	return false
+}
+
+// lockFile is the daemon's lock, relative to the workspace.
+const lockFile = ".placet/lock"
+
+// DaemonRuns reports whether a daemon holds the workspace. It asks for a
+// shared lock and gives it back at once, and creates nothing.
+func DaemonRuns(root string) bool {
+	if info, err := os.Lstat(filepath.Join(root, store.PrivateDir)); err != nil || !info.IsDir() {
+		return false // a link leads to the lock of another workspace
+	}
+	f, err := os.OpenFile(filepath.Join(root, lockFile), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	return errors.Is(err, syscall.EWOULDBLOCK)
+}
+
+// lockTries and lockPause bound how long a lock that is held is asked for
+// again: a verb that asks whether a daemon runs holds it for a moment.
+const (
+	lockTries = 4
+	lockPause = 50 * time.Millisecond
+)
+
+// LockWorkspace takes the daemon's lock. The error is store.ErrBusy where
+// another placet works here.
+func (b *Workspace) LockWorkspace() (unlock func(), err error) {
+	err = whileBusy(func() (err error) {
+		unlock, err = b.Store.LockWorkspace()
+		return err
+	})
+	if err != nil && !errors.Is(err, store.ErrBusy) {
+		return nil, fmt.Errorf("cannot lock the workspace %q: %w", b.Root, err)
+	}
+	return unlock, err
+}
+
+// whileBusy tries to take a lock again while it is held, a few times.
+func whileBusy(try func() error) (err error) {
+	for range lockTries {
+		if err = try(); !errors.Is(err, store.ErrBusy) {
+			break
+		}
+		time.Sleep(lockPause)
+	}
+	return err
+}
+
+// KeepLock looks once a second whether the lock of the workspace still has its name:
+// whatever cleans the folder takes it, and a second daemon could begin. Where one has,
+// end is called with the reason.
+func (b *Workspace) KeepLock(ctx context.Context, log *slog.Logger, end context.CancelCauseFunc) {
+	said := ""
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		var anew bool
+		err := whileBusy(func() (err error) {
+			anew, err = b.Store.KeepWorkspace()
+			return err
+		})
+		switch {
+		case errors.Is(err, store.ErrBusy):
+			end(console.Refused("cannot go on: %s was removed, and another placet serves %q by now", lockFile, b.Root))
+			return
+		case err != nil && err.Error() != said:
+			log.Warn("the lock of the workspace is gone and cannot be taken anew; trying again", "err", err)
+		case anew:
+			log.Warn("the lock of the workspace was removed; it is taken anew", "path", lockFile)
+		}
+		if said = ""; err != nil {
+			said = err.Error()
+		}
+	}
+}

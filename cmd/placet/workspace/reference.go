@@ -1,0 +1,46 @@
+package workspace
+
+import (
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/gate"
+)
+
+// Reference names a request and what it shows: what approve, reject and respond
+// take. It is the id alone while nobody can tell what is shown.
+func Reference(a engine.Asked) string {
+	name := console.OneLine(a.Request)
+	if hex := a.Digest.Hex(); len(hex) >= LeastDigest {
+		name += "@" + hex[:LeastDigest]
+	}
+	return name
+}
+
+// CutDigest takes a reference apart: what names the request, and the digits of what
+// was shown, "" where none are named.
+func CutDigest(arg string) (name, digest string, err error) {
+	name, digest, named := console.CutLast(arg, "@")
+	if digest = strings.ToLower(digest); !named {
+		return arg, "", nil
+	}
+	if len(digest) < LeastDigest || strings.Trim(digest, "0123456789abcdef") != "" {
+		return name, "", console.Usage("cannot tell what %q was listed as: after @ stand %d or more hexadecimal digits", console.OneLine(arg), LeastDigest).
+			Try("placet inbox lists what is asked")
+	}
+	return name, digest, nil
+}
+
+// Effects are what the options of an answer do, in words.
+func (t Request) Effects(resp gate.Response) string {
+	var all []string
+	for _, id := range t.chosen(resp) {
+		for _, o := range t.Options {
+			if o.ID == id && o.Effect != "" {
+				all = append(all, console.Cut(console.OneLine(o.Effect), ShownAnswer))
+			}
+		}
+	}
+	return console.Cut(strings.Join(all, "; "), shownWith)
+}

@@ -1,0 +1,242 @@
+package workspace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/layout"
+)
+
+// Request is an open request that an answer is for.
+type Request struct {
+	engine.Asked
+	Found reconcile.Found
+}
+
+// name is how the request is named on the command line: by its id, which the
+// listing showed beside run and step.
+func (t Request) Label() string {
+	return fmt.Sprintf("%s of %s (%s)", console.OneLine(t.Request), console.Brief(t.Run), console.OneLine(t.Where))
+}
+
+// OneRequest resolves a request argument to an open request. "" is good where
+// one request alone is open.
+func (b *Workspace) OneRequest(arg string) (Request, error) {
+	found := b.Runs()
+	open := b.OpenRequests(found, arg)
+	switch len(open) {
+	case 1:
+		return open[0], nil
+	case 0:
+		return Request{}, b.nothingOpen(found, arg)
+	}
+	p := console.Usage("%s are open", console.Plural(len(open), "request", "requests")).Try("name one: <request id>, or <run>:<request id>")
+	if arg != "" {
+		p.Text = fmt.Sprintf("%q fits %s", console.OneLine(arg), console.Plural(len(open), "open request", "open requests"))
+	}
+	for _, t := range open {
+		p.Fits = append(p.Fits, fmt.Sprintf("%s:%s  %s  %s", t.Run, Reference(t.Asked), t.Where, console.Cut(console.OneLine(t.Prompt), 60)))
+	}
+	return Request{}, p
+}
+
+// OpenRequests returns the open requests that an argument names, oldest first.
+func (b *Workspace) OpenRequests(found []reconcile.Found, arg string) []Request {
+	run, request, both := strings.Cut(arg, ":")
+	switch {
+	case arg == "":
+		live, _ := b.Live(found)
+		return b.openIn(live, "")
+	case both:
+		return b.openIn(b.Fits(found, run), request)
+	case !layout.IsRequestID(arg):
+		return b.openIn(b.Fits(found, arg), "")
+	}
+	open := b.openIn(b.asking(found, arg), arg)
+	if len(open) > 0 && open[0].Request == arg {
+		return open
+	}
+	for _, t := range b.openIn(b.Fits(found, arg), "") { // a run may begin like a request
+		if !slices.ContainsFunc(open, func(o Request) bool { return o.Run == t.Run && o.Request == t.Request }) {
+			open = append(open, t)
+		}
+	}
+	return open
+}
+
+// leastID is how many characters of an id name a request, or a part of a run, at least.
+const leastID = 4
+
+// shortens reports whether a word is the beginning of a request's id, or of what
+// follows its last hyphen.
+func shortens(word, id string) bool {
+	last := id[strings.LastIndex(id, "-")+1:]
+	return len(word) >= leastID && (strings.HasPrefix(id, word) || strings.HasPrefix(last, word))
+}
+
+// asking returns the runs that may ask a request: those with its folder, or,
+// where placet has not opened it yet or its id is shortened, all that can still
+// move.
+func (b *Workspace) asking(found []reconcile.Found, request string) []reconcile.Found {
+	var with []reconcile.Found
+	for _, f := range found {
+		if b.Has(f, request) {
+			with = append(with, f)
+		}
+	}
+	if len(with) > 0 {
+		return with
+	}
+	live, _ := b.Live(found)
+	return live
+}
+
+// openIn returns the open requests of some runs: all of them where the word is "",
+// else those with that id. Where no request of theirs, open or closed, has that id,
+// it returns those whose id the word shortens.
+func (b *Workspace) openIn(found []reconcile.Found, word string) []Request {
+	var open []Request
+	whole := slices.ContainsFunc(found, func(f reconcile.Found) bool { return b.Has(f, word) })
+	for _, v := range b.Views(found) {
+		for _, a := range v.Open {
+			open = append(open, Request{a, v.Found})
+			whole = whole || a.Request == word
+		}
+	}
+	open = slices.DeleteFunc(open, func(t Request) bool {
+		return word != "" && t.Request != word && (whole || !shortens(word, t.Request))
+	})
+	slices.SortFunc(open, func(x, y Request) int { return OldestFirst(x.Asked, y.Asked) })
+	return open
+}
+
+// nothingOpen says why an argument names no open request.
+func (b *Workspace) nothingOpen(found []reconcile.Found, arg string) error {
+	run, request, both := strings.Cut(arg, ":")
+	switch {
+	case arg == "":
+		return console.Refused("no request is open in %s", console.OneLine(b.Root)).Try("placet status lists the runs")
+	case !both:
+		run, request = "", arg
+	}
+	if c := b.closedIn(found, run, request); len(c) == 1 {
+		return c[0]
+	} else if len(c) > 1 {
+		p := console.Usage("%q fits %d closed requests", console.OneLine(request), len(c)).Try("name one by as much of its id as is unique")
+		for _, c := range c {
+			p.Fits = append(p.Fits, c.Error())
+		}
+		return p
+	}
+	if fit := b.Fits(found, cmp.Or(run, arg)); len(fit) > 0 {
+		why := fmt.Sprintf("nothing is asked of %s", console.Brief(fit[0].Key()))
+		if both {
+			why = fmt.Sprintf("%s has no open request %s", console.Brief(fit[0].Key()), console.OneLine(request))
+		}
+		return console.Refused("%s", why).Try("%s says why it stands where it stands", console.Typed("explain", console.Brief(fit[0].Key())))
+	}
+	return console.Usage("cannot find a request or a run %q in %s", console.OneLine(arg), console.OneLine(b.Root)).Try("placet inbox lists what is asked")
+}
+
+// Closed is a request that has its receipt: the answer that was taken.
+type Closed struct {
+	Run     engine.Key
+	Receipt gate.Receipt
+	// doubt says that the receipt is not to be believed.
+	doubt string
+}
+
+func (c Closed) Error() string {
+	r := c.Receipt
+	text := fmt.Sprintf("%s of %s is closed: %s", console.OneLine(r.RequestID), console.Brief(c.Run), console.OneLine(r.Result))
+	if r.Response != "" {
+		said, with := console.Cut(console.OneLine(r.Response), 60), picked(r.Selected)
+		if slices.Contains(r.Selected, r.Response) { // several options, all of them named
+			said, with = console.Cut(console.OneLine(strings.Join(r.Selected, ", ")), shownWith), ""
+		}
+		text += fmt.Sprintf(", %s%s by %s (%s)", said, with, console.OneLine(r.ProvidedBy.Shown(r.KnownAs)), console.OneLine(r.ProvidedBy.Source))
+	}
+	return text + ", at " + console.OneLine(r.DecidedAt) + console.Suffix("; its receipt is ", c.doubt)
+}
+
+// Says reports whether one of some words is the option or text that was taken.
+func (c Closed) Says(words []string) bool {
+	given := []gate.Option{{ID: c.Receipt.Response}}
+	return slices.ContainsFunc(words, func(word string) bool { _, same := gate.Match(given, word); return same })
+}
+
+// SaysAll reports whether a reply is what was taken: the option alone, or, where it
+// names more, in any order, the option and what was selected.
+func (c Closed) SaysAll(r Reply) bool {
+	words := slices.Concat(r.More, r.Selected)
+	if len(words) == 0 {
+		return c.Says([]string{r.Option})
+	}
+	if r.Option != "" {
+		words = append(words, r.Option)
+	}
+	var taken []gate.Option
+	for _, id := range append([]string{c.Receipt.Response}, c.Receipt.Selected...) {
+		if _, there := gate.Match(taken, id); !there {
+			taken = append(taken, gate.Option{ID: id})
+		}
+	}
+	given := map[string]bool{}
+	for _, word := range words {
+		id, ok := gate.Match(taken, word)
+		if !ok {
+			return false
+		}
+		given[id] = true
+	}
+	return len(given) == len(taken)
+}
+
+// closedIn returns the closed requests that a word names in the runs that fit: the
+// first with that id, else all whose id the word shortens, unless it names a run.
+func (b *Workspace) closedIn(found []reconcile.Found, run, word string) []Closed {
+	var short []Closed
+	namesRun := run == "" && len(b.Fits(found, word)) > 0
+	for _, f := range found {
+		if run != "" && len(b.Fits([]reconcile.Found{f}, run)) == 0 {
+			continue
+		}
+		if c, ok := b.ClosedRequest(f, word); ok {
+			return []Closed{c}
+		}
+		for _, id := range b.requestFolders(f) {
+			if namesRun || !shortens(word, id) {
+				continue
+			}
+			if c, ok := b.ClosedRequest(f, id); ok {
+				short = append(short, c)
+			}
+		}
+	}
+	return short
+}
+
+// ClosedRequest reads the receipt of a request, if there is one.
+func (b *Workspace) ClosedRequest(f reconcile.Found, request string) (Closed, bool) {
+	if !b.Has(f, request) {
+		return Closed{}, false
+	}
+	d := b.Settled(layout.RequestPath(f.Run.Dir, request, "receipt.json"), layout.File{
+		Kind: layout.KindReceipt, Limit: layout.LimitJSON, Request: request,
+	})
+	if !d.Present() {
+		return Closed{}, false
+	}
+	r, err := gate.ReadReceipt(d.Path, d.Body)
+	c := Closed{Run: f.Key(), Receipt: r}
+	if seen, lookErr := b.Loop.Look(f); lookErr == nil && err == nil {
+		c.doubt = unverified(seen.Snap, seen.Snap.Doc(d.Path), r)
+	}
+	return c, err == nil
+}

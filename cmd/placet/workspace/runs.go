@@ -1,0 +1,463 @@
+package workspace
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+// Narrowed are the runs of an optional argument, a family or a run, and those of
+// the same family that it leaves out. A word that names both is the family; the
+// run's whole name is <family>/<id>.
+func (b *Workspace) Narrowed(args []string) (found, rest []reconcile.Found, err error) {
+	all := b.Runs()
+	if len(args) == 0 {
+		return all, nil, nil
+	}
+	if b.Serves(args[0]) {
+		return ofFamily(all, args[0]), nil, nil
+	}
+	one, err := b.oneOf(all, args[0])
+	if p, ok := err.(*console.Problem); ok && len(p.Fits) == 0 {
+		return nil, nil, p.Try("a family is %s; placet status --all lists the runs; placet inbox alone shows all that is asked",
+			strings.Join(b.familyNames(), " or "))
+	} else if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range ofFamily(all, one.Run.Family) {
+		if f.Key() != one.Key() {
+			rest = append(rest, f)
+		}
+	}
+	return []reconcile.Found{one}, rest, nil
+}
+
+// familyNames are the families that are enabled.
+func (b *Workspace) familyNames() []string {
+	var names []string
+	for _, f := range b.Families {
+		names = append(names, f.Layout.Name())
+	}
+	return names
+}
+
+// Uses counts how many runs use the id of each request shown: an id alone names
+// one only where no other run uses it, shown or not. Those of two families differ.
+func (b *Workspace) Uses(open []engine.Asked, rest []reconcile.Found) map[string]int {
+	uses := map[string]int{}
+	for _, a := range open {
+		uses[a.Request]++
+	}
+	for id := range uses {
+		for _, f := range rest {
+			if b.Has(f, id) {
+				uses[id]++
+			}
+		}
+	}
+	return uses
+}
+
+// longestJournal is how much of a journal log reads, from its end, in bytes.
+const longestJournal = 64 << 20
+
+// wholeJournals reads the journals whole of which no more than the end decides.
+func (b *Workspace) wholeJournals(f reconcile.Found, docs []engine.Document) []engine.Document {
+	docs = slices.Clone(docs)
+	for i, d := range docs {
+		file, ok := f.Family.Layout.File(f.Run, strings.TrimPrefix(d.Path, f.Run.Dir+"/"))
+		if !ok || file.End == 0 || !d.Present() {
+			continue
+		}
+		file.End = longestJournal
+		// What the store remembers of the file is its end.
+		if whole := store.New(store.OS(b.Root), store.Options{Now: b.Env.Now}).Read(d.Path, file); whole.Present() {
+			docs[i] = whole
+		}
+	}
+	return docs
+}
+
+// View is one run as it was seen.
+type View struct {
+	engine.Account
+	Found reconcile.Found
+	// Notes are the problem notes that stand in the run's folder.
+	Notes []Note
+	// Since is when the run came to stand where it stands, as far as its
+	// documents tell.
+	Since time.Time
+	// Awaited is what the run waits for besides answers, "" for nothing.
+	Awaited string
+	// due are the problem notes that the next pass writes.
+	due []Note
+	// held are the files that may still be being written.
+	held []heldFile
+	// stray are the paths in the run's folder that nobody knows.
+	stray []string
+	// unsettled says that something was still being written, and that the run is to be
+	// looked at again.
+	unsettled bool
+	// late: the account took too long, and the state document alone was looked at.
+	late bool
+	Err  error
+}
+
+// Note is a problem note that stands.
+type Note struct{ Path, Text string }
+
+// Troubled reports whether something about the run needs a person who mends.
+func (v View) Troubled() bool {
+	if v.Err != nil || v.Stands || len(v.Notes) > 0 || len(v.Urgent()) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(v.Open, func(a engine.Asked) bool { return a.Problem != "" })
+}
+
+// Urgent are the findings that every list of runs tells.
+func (v View) Urgent() (all []Note) {
+	for _, f := range v.Findings {
+		if f.Urgent {
+			all = append(all, Note{f.Path, f.Text})
+		}
+	}
+	return all
+}
+
+// Runs finds the runs of the workspace. Folders that cannot be listed are
+// named; what lies in the others is there all the same.
+func (b *Workspace) Runs() []reconcile.Found {
+	found, err := b.Loop.Runs()
+	if err != nil {
+		b.Env.Note("%s", console.Lines(err.Error()))
+		b.Unlisted = true
+	}
+	return found
+}
+
+// patience is how long a verb waits for documents to stand still before it
+// shows what there is, and heldPatience how long check waits for files that may be
+// half of a write.
+const patience, heldPatience = 2500 * time.Millisecond, 2 * time.Second
+
+// Views takes snapshots of runs, several at a time, and asks the machines how
+// they stand. What is still being written is looked at again. Folders that turn
+// out to be no runs are left out.
+func (b *Workspace) Views(found []reconcile.Found) []View {
+	return slices.DeleteFunc(b.allViews(found, listTime), func(v View) bool { return v.Absent })
+}
+
+// ViewOf looks at one run, be it none at all.
+func (b *Workspace) ViewOf(f reconcile.Found) View {
+	return b.allViews([]reconcile.Found{f}, runTime)[0]
+}
+
+// listTime and runTime are how long an account may take: of each run in a list, and
+// of the one that a person asks about. Documents of others must not keep anybody
+// waiting for what the other runs do.
+const listTime, runTime = 5 * time.Second, 30 * time.Second
+
+func (b *Workspace) allViews(found []reconcile.Found, limit time.Duration) []View {
+	views := make([]View, len(found))
+	todo := make([]int, len(found))
+	for i := range found {
+		todo[i] = i
+	}
+	for began := time.Now(); ; time.Sleep(150 * time.Millisecond) {
+		b.viewEach(found, views, todo, limit)
+		waited := time.Since(began)
+		todo = slices.DeleteFunc(todo, func(i int) bool {
+			return !(views[i].unsettled && waited < patience || b.WaitsForHeld && len(views[i].held) > 0 && waited < heldPatience)
+		})
+		if len(todo) == 0 {
+			return views
+		}
+	}
+}
+
+// viewEach looks at the runs in todo.
+func (b *Workspace) viewEach(found []reconcile.Found, views []View, todo []int, limit time.Duration) {
+	round := b.Loop.Recall()
+	each(len(todo), func(n int) {
+		i := todo[n]
+		views[i] = b.viewIn(limit, found[i], func() View { return b.view(round, found[i]) })
+		if why := b.heldUp()[found[i].Run.State]; why != "" {
+			views[i].Notes = append(views[i].Notes, Note{found[i].Run.State, "the daemon cannot go on with this run and tries again within a minute: " + why})
+		}
+	})
+}
+
+// viewIn has look look at a run for so long and no longer. A machine is a pure
+// function, which cannot be interrupted: one that takes longer is left to itself.
+func (b *Workspace) viewIn(limit time.Duration, f reconcile.Found, look func() View) View {
+	done := make(chan View, 1)
+	go func() { done <- look() }()
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case v := <-done:
+		return v
+	case <-t.C:
+		return b.late(f, limit)
+	}
+}
+
+// late is a run whose account takes too long, by its state document alone.
+func (b *Workspace) late(f reconcile.Found, limit time.Duration) View {
+	p := b.Loop.Peek(f)
+	v := View{Found: f, late: true}
+	v.Err = fmt.Errorf("cannot say within %v how the run stands: its documents are too large. Try placet explain, which takes up to %v", limit, runTime)
+	v.Key, v.Short, v.Status, v.Final = f.Key(), f.Run.ID, p.Status, p.Final
+	return v
+}
+
+// view looks at one run.
+func (b *Workspace) view(round *reconcile.Recall, f reconcile.Found) View {
+	if b.Brief {
+		if v, ok := b.recalled(round, f); ok {
+			return v
+		}
+	}
+	v := View{Found: f}
+	seen, err := b.Loop.Look(f)
+	if err != nil {
+		v.Key, v.Err = f.Key(), err
+		return v
+	}
+	snap := seen.Snap
+	v.stray, v.unsettled = seen.Stray, !seen.Again.IsZero()
+	if b.Journals {
+		snap.Docs = b.wholeJournals(f, snap.Docs)
+	}
+	v.Account = f.Family.Machine.Account(snap)
+	v.Key = f.Key()
+	v.Since, v.Awaited = since(v.Account, snap.Doc(f.Run.State)), awaited(v.Waits)
+	v.addNotes(seen)
+	v.addUnreadable(seen)
+	if b.Brief && len(v.held) == 0 {
+		b.Loop.Keep(f, seen, packView(v))
+	}
+	return v
+}
+
+// addNotes adds to a view the problem notes that stand in a look, those that are due,
+// and what became of requests.
+func (v *View) addNotes(seen reconcile.Seen) {
+	var receipts []engine.Entry
+	for _, d := range seen.Snap.Docs {
+		switch {
+		case !d.Present():
+		case d.Kind == layout.KindProblem:
+			v.Notes = append(v.Notes, Note{Path: d.Path, Text: NoteBody(string(d.Body))})
+		case d.Kind == layout.KindReceipt:
+			receipts = append(receipts, receiptEntry(seen.Snap, d)...)
+		}
+	}
+	v.Log = mergeLog(v.Log, receipts)
+	for _, d := range seen.Notes {
+		v.due = append(v.due, Note{Path: d.Path, Text: NoteBody(string(d.Body))})
+	}
+}
+
+// receiptEntry is what became of a request, for the run's log: an answer that was
+// refused or overtaken must be found there. It is none where the receipt cannot be
+// read.
+func receiptEntry(snap engine.Snapshot, d engine.Document) []engine.Entry {
+	r, err := gate.ReadReceipt(d.Path, d.Body)
+	if err != nil {
+		return nil
+	}
+	at, _ := time.Parse(time.RFC3339, r.DecidedAt)
+	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.Shown(r.KnownAs), Message: r.RequestID}
+	for _, more := range []string{r.Response, r.Comment, r.Reason, unverified(snap, d, r)} {
+		e.Message += console.Suffix(": ", more)
+	}
+	return []engine.Entry{e}
+}
+
+// mergeLog puts entries into a log by their times, each behind what the log has of
+// the same moment. The log's own order stays.
+func mergeLog(log, entries []engine.Entry) []engine.Entry {
+	slices.SortStableFunc(entries, func(a, b engine.Entry) int { return a.At.Compare(b.At) })
+	all := make([]engine.Entry, len(log)+len(entries))
+	for i := len(all); len(entries) > 0; {
+		i--
+		if n, m := len(log), len(entries); n > 0 && log[n-1].At.After(entries[m-1].At) {
+			all[i], log = log[n-1], log[:n-1]
+		} else {
+			all[i], entries = entries[m-1], entries[:m-1]
+		}
+	}
+	copy(all, log)
+	return all
+}
+
+// unverified says of a receipt in a snapshot that it is not to be believed, "" of one
+// that is.
+func unverified(snap engine.Snapshot, d engine.Document, r gate.Receipt) string {
+	return gate.Unverified(snap.Facts.Config, snap.Key.Family, snap.Doc(path.Join(path.Dir(d.Path), "request.json")), d, r)
+}
+
+// since is when a run came to stand where it stands: what is asked, else the
+// last event, else the last change of the state document.
+func since(a engine.Account, state engine.Document) time.Time {
+	switch {
+	case len(a.Open) > 0 && !a.Open[0].RequestedAt.IsZero():
+		return a.Open[0].RequestedAt
+	case len(a.Log) > 0 && !a.Log[len(a.Log)-1].At.IsZero():
+		return a.Log[len(a.Log)-1].At
+	}
+	return state.Changed
+}
+
+// NoteBody is what a problem note says, without heading and closing line.
+func NoteBody(text string) string {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "# Problem")
+	text, _, _ = strings.Cut(text, "\n\nplacet wrote this note")
+	return strings.TrimSpace(text)
+}
+
+// Live returns the runs that can still move, and counts the others by status. A run
+// whose state document says that it has ended, and beside which a note stands, is
+// among the first: somebody may have written that.
+func (b *Workspace) Live(found []reconcile.Found) ([]reconcile.Found, map[engine.Status]int) {
+	peeks := make([]engine.Peek, len(found))
+	noted := make([]bool, len(found))
+	each(len(found), func(i int) {
+		peeks[i] = b.Loop.Peek(found[i])
+		noted[i] = peeks[i].Final && peeks[i].Touched && b.Store.There(found[i].Run.State+layout.ProblemSuffix)
+	})
+	final := map[engine.Status]int{}
+	var live []reconcile.Found
+	for i, f := range found {
+		if peeks[i].Final && !noted[i] {
+			final[peeks[i].Status]++
+		} else {
+			live = append(live, f)
+		}
+	}
+	return live, final
+}
+
+// each calls f for 0 … n-1, as many at a time as there are processors.
+func each(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// uuidPrefix is how many characters of a run's last part name it at least.
+const uuidPrefix = 4
+
+// Fits returns the runs that an argument names: a whole name alone, else all
+// that the shorter forms fit.
+func (b *Workspace) Fits(found []reconcile.Found, arg string) []reconcile.Found {
+	for _, f := range found {
+		if arg == f.Run.ID || arg == f.Key().String() {
+			return []reconcile.Found{f}
+		}
+	}
+	if work, ok := strings.CutPrefix(arg, "#"); ok {
+		return b.withWork(found, work)
+	}
+	if b.Serves(arg) {
+		return ofFamily(found, arg)
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return !beginsWith(f, arg) })
+}
+
+// ofFamily returns the runs of one family.
+func ofFamily(found []reconcile.Found, family string) []reconcile.Found {
+	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return f.Run.Family != family })
+}
+
+// withWork returns the runs for a work item, as their families tell it.
+func (b *Workspace) withWork(found []reconcile.Found, work string) []reconcile.Found {
+	var fit []reconcile.Found
+	for _, v := range b.Views(found) {
+		if slices.Contains(v.Facts, engine.Fact{Label: "work item", Value: "#" + work}) {
+			fit = append(fit, v.Found)
+		}
+	}
+	return fit
+}
+
+// beginsWith reports whether an argument is the beginning of a run's last part,
+// alone or after the parts before it.
+func beginsWith(f reconcile.Found, arg string) bool {
+	for _, id := range []string{f.Run.ID, f.Key().String(), path.Base(f.Run.ID)} {
+		if strings.HasPrefix(id, arg) && len(arg)-len(id)+len(path.Base(id)) >= uuidPrefix {
+			return true
+		}
+	}
+	return false
+}
+
+// OneRun resolves a run argument. Where several fit nothing is chosen.
+func (b *Workspace) OneRun(arg string) (reconcile.Found, error) { return b.oneOf(b.Runs(), arg) }
+
+// oneOf resolves a run argument to one of some runs.
+func (b *Workspace) oneOf(found []reconcile.Found, arg string) (reconcile.Found, error) {
+	fit := b.Fits(found, arg)
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return reconcile.Found{}, console.Usage("cannot find a run %q in %s", console.OneLine(arg), console.OneLine(b.Root)).Try("placet status --all lists the runs")
+	}
+	return reconcile.Found{}, ambiguous(arg, fit)
+}
+
+// ambiguous lists the runs that an argument fits.
+func ambiguous(arg string, fit []reconcile.Found) *console.Problem {
+	p := console.Usage("%q fits %s", console.OneLine(arg), console.Plural(len(fit), "run", "runs")).Try("name one of them, by as much of it as is unique")
+	for _, f := range fit {
+		p.Fits = append(p.Fits, f.Key().String())
+	}
+	return p
+}
+
+// Chosen are the runs of an optional argument: all of them, or the one named.
+func (b *Workspace) Chosen(args []string) ([]reconcile.Found, error) {
+	if len(args) == 0 {
+		return b.Runs(), nil
+	}
+	one, err := b.OneRun(args[0])
+	return []reconcile.Found{one}, err
+}
+
+// OldestFirst sorts requests by when they were asked, then by run.
+func OldestFirst(a, b engine.Asked) int {
+	return cmp.Or(a.RequestedAt.Compare(b.RequestedAt), cmp.Compare(a.Run.String(), b.Run.String()), cmp.Compare(a.Request, b.Request))
+}
+
+// Has reports whether a run's folder holds a request of this id.
+func (b *Workspace) Has(f reconcile.Found, request string) bool {
+	if !layout.IsRequestID(request) {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(b.Root, filepath.FromSlash(layout.RequestPath(f.Run.Dir, request, "request.json"))))
+	return err == nil
+}

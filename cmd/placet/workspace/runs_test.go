@@ -1,0 +1,146 @@
+package workspace
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/faber"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+func TestARunIsNamedByAsMuchAsIsUnique(t *testing.T) {
+	family := reconcile.Family{Layout: layout.Faber{}, Machine: faber.New()}
+	var found []reconcile.Found
+	for _, id := range []string{
+		"acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34", "acme/api/3f2b9999-9a4d-4c57-8e21-6b0f5d7a9c34",
+		"faber/x/0000aaaa-9a4d-4c57-8e21-6b0f5d7a9c34", ".fractary/runs/3f2b-run",
+	} {
+		found = append(found, reconcile.Found{Run: layout.Run{Family: "faber", ID: id}, Family: family})
+	}
+	b := &Workspace{Families: []reconcile.Family{family}}
+	tests := map[string][]int{
+		"faber/acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34": {0},
+		"acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34":       {0},
+		"3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34":                {0},
+		"3f2b8":                                               {0},
+		"3f2b":                                                {0, 1, 3},
+		"3f2":                                                 nil,
+		"":                                                    nil,
+		"acme/web/3f2b":                                       {0},
+		"faber/acme/web/3f2b8c1e":                             {0},
+		"acme/web/":                                           nil,
+		"acme/web/3f2":                                        nil,
+		"acme":                                                nil,
+		"faber":                                               {0, 1, 2, 3},
+		"faber/x/0000":                                        {2},
+		".fractary/runs/3f2b-run":                             {3},
+		"3F2B8":                                               nil,
+		"other/3f2b8":                                         nil,
+		"3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34x":               nil,
+	}
+	for arg, want := range tests {
+		var got []int
+		for _, f := range b.Fits(found, arg) {
+			got = append(got, slices.IndexFunc(found, func(o reconcile.Found) bool { return o.Run.ID == f.Run.ID }))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q fits %v, want %v", arg, got, want)
+		}
+	}
+}
+
+func TestSinceIsWhenWhatIsAskedWasAsked(t *testing.T) {
+	asked, event, changed := noon, noon.Add(time.Hour), noon.Add(2*time.Hour)
+	state := engine.Document{Changed: changed}
+	a := engine.Account{Open: []engine.Asked{{RequestedAt: asked}}, Log: []engine.Entry{{At: event}}}
+	for want, account := range map[time.Time]engine.Account{
+		asked: a, event: {Log: a.Log}, changed: {},
+	} {
+		if got := since(account, state); !got.Equal(want) {
+			t.Errorf("%+v: since %v, want %v", account, got, want)
+		}
+	}
+}
+
+func TestTheLogTellsWhatBecameOfARequest(t *testing.T) {
+	receipt := gate.Receipt{
+		RequestID: "fr-1", Result: gate.Superseded, Response: "reject", Comment: "too late", Reason: "another request",
+		ProvidedBy: gate.By{User: "kim", Source: "form"}, ReceivedAt: "2026-11-20T12:00:00Z", DecidedAt: "2026-11-20T12:00:00Z",
+		Digest: engine.Sum(nil), Revision: 2,
+	}
+	body, err := receipt.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := View{Account: engine.Account{Log: []engine.Entry{{At: noon.Add(-time.Minute), Event: "before"}, {At: noon.Add(time.Minute), Event: "after"}}}}
+	v.Log = mergeLog(v.Log, append(receiptEntry(engine.Snapshot{}, engine.Document{Path: "r/receipt.json", Body: body}),
+		receiptEntry(engine.Snapshot{}, engine.Document{Path: "r/receipt.json", Body: []byte("{")})...))
+	if len(v.Log) != 3 || v.Log[1].Event != "receipt_superseded" || v.Log[1].Who != "kim" || v.Log[1].Message != "fr-1: reject: too late: another request" {
+		t.Errorf("%+v", v.Log)
+	}
+}
+
+// Receipts stand in the log by their times, behind what happened in the same moment;
+// a log that is in no order stays as it is.
+func TestReceiptsStandInTheLogByTheirTimes(t *testing.T) {
+	at := func(s int, name string) engine.Entry {
+		return engine.Entry{At: noon.Add(time.Duration(s) * time.Second), Event: name}
+	}
+	log := []engine.Entry{at(1, "a"), at(9, "b"), at(3, "c")}
+	got := ""
+	for _, e := range mergeLog(log, []engine.Entry{at(9, "z"), at(3, "y"), at(0, "x")}) {
+		got += e.Event
+	}
+	if got != "xabcyz" {
+		t.Errorf("%s", got)
+	}
+	if got := mergeLog(log, nil); len(got) != 3 || got[2].Event != "c" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A look that takes too long is left to itself: the run is listed with what its
+// state document says.
+func TestAnAccountThatTakesTooLongIsNotWaitedFor(t *testing.T) {
+	run := layout.Run{Family: "faber", ID: "a/b/c", Dir: "runs/a/b/c", State: "runs/a/b/c/state.json"}
+	f := reconcile.Found{Run: run, Family: reconcile.Family{Layout: layout.Faber{}, Machine: faber.New()}}
+	w := places(t)
+	b := &Workspace{Loop: reconcile.New(reconcile.Options{Store: store.New(store.OS(w.Workspace), store.Options{})})}
+	release := make(chan struct{})
+	defer close(release)
+	v := b.viewIn(time.Millisecond, f, func() View { <-release; return View{} })
+	if !v.late || !v.Troubled() || v.unsettled || v.Key != f.Key() || !strings.Contains(WaitsAt(v), "cannot say within 1ms") {
+		t.Errorf("%+v", v)
+	}
+	want := View{stray: []string{"x"}}
+	if got := b.viewIn(time.Minute, f, func() View { return want }); len(got.stray) != 1 || got.late {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestANoteIsShownWithoutItsFrame(t *testing.T) {
+	if got := NoteBody(engine.NoteText("cannot read\n\nline 3")); got != "cannot read\n\nline 3" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestProblemsOfARunAreFoundWhereverTheyStand(t *testing.T) {
+	for name, v := range map[string]View{
+		"unreadable": {Err: engine.ErrAbsent}, "stands": {Account: engine.Account{Stands: true}},
+		"note":   {Notes: []Note{{}}},
+		"answer": {Account: engine.Account{Open: []engine.Asked{{}, {Problem: "x"}}}},
+	} {
+		if !v.Troubled() {
+			t.Errorf("%s: nobody is told", name)
+		}
+	}
+	if (View{Account: engine.Account{Open: []engine.Asked{{}}}}).Troubled() {
+		t.Error("an open request is no problem")
+	}
+}

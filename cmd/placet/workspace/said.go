@@ -1,0 +1,35 @@
+package workspace
+
+import (
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/engine/gate"
+)
+
+// Characters of an answer that are shown: of its option or text, and of what goes
+// with it.
+const (
+	ShownAnswer = 100
+	shownWith   = 200
+)
+
+// Said is a usable answer in words: the options that it chooses, or its text, and
+// what goes with them, which begins with a blank where it is not "".
+func (t Request) Said(r gate.Response) (answer, with string) {
+	if t.FreeText {
+		return console.Cut(console.OneLine(r.Response), ShownAnswer), ""
+	}
+	if len(t.Items) > 0 {
+		with = picked(r.Selected)
+	}
+	if n := r.Extra.Raw("attempts"); len(n) > 0 {
+		with += " with attempts " + console.Cut(console.OneLine(string(n)), ShownAnswer)
+	}
+	return console.Cut(console.OneLine(strings.Join(t.chosen(r), ", ")), ShownAnswer), with
+}
+
+// picked is what an answer selects, in words.
+func picked(selected []string) string {
+	return console.Cut(console.Suffix(" with ", console.OneLine(strings.Join(selected, ", "))), shownWith)
+}

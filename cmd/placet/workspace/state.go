@@ -1,0 +1,196 @@
+package workspace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/reconcile"
+)
+
+// WithoutEvents is where a daemon gets no file events.
+type WithoutEvents struct {
+	// Count is how many folders there are, Folders the first of them.
+	Count   int      `json:"count"`
+	Folders []string `json:"folders"`
+}
+
+// RunProblem is a problem note with the run that it stands in.
+type RunProblem struct {
+	Run string `json:"run"`
+	NoteLine
+}
+
+// InboxProblems are the problem notes, and the runs that cannot be read.
+func InboxProblems(views []View) []RunProblem {
+	problems := []RunProblem{}
+	for _, v := range views {
+		for _, n := range LineOf(v).Problems {
+			problems = append(problems, RunProblem{v.Key.String(), n})
+		}
+	}
+	return problems
+}
+
+// Summary is the workspace as status shows it.
+type Summary struct {
+	Workspace string                 `json:"workspace"`
+	Daemon    bool                   `json:"daemon"`
+	Held      string                 `json:"held"`
+	Stale     string                 `json:"stale"`
+	Blind     WithoutEvents          `json:"blind"`
+	Runs      []RunLine              `json:"runs"`
+	Final     map[engine.Status]int  `json:"final"`
+	Waiting   int                    `json:"waiting"`
+	Untrusted []config.UntrustedLine `json:"untrusted"`
+	Misplaced []MisplacedLine        `json:"misplaced"`
+	Views     []View                 `json:"-"`
+}
+
+// RunLine is one run in status.
+type RunLine struct {
+	Run      string        `json:"run"`
+	Family   string        `json:"family"`
+	Class    string        `json:"class"`
+	Short    string        `json:"short"`
+	Status   engine.Status `json:"status"`
+	Final    bool          `json:"final"`
+	Stands   bool          `json:"stands"`
+	Since    string        `json:"since"`
+	Requests []string      `json:"requests"`
+	// References are the requests with their short digests, as approve takes them.
+	References []string   `json:"references"`
+	Where      string     `json:"where"`
+	WaitsFor   string     `json:"waits_for"`
+	Problems   []NoteLine `json:"problems"`
+}
+
+// NoteLine is a problem note, or what else is wrong with a run.
+type NoteLine struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+// Remember has a later placet recall what was seen. all says that these are all
+// runs of the workspace.
+func (b *Workspace) Remember(found []reconcile.Found, all bool) {
+	if !all || b.Unlisted {
+		found = nil
+	}
+	b.Loop.SaveRecall(found)
+}
+
+// LookAtRuns looks at runs; those that ended only where all are wanted.
+func (b *Workspace) LookAtRuns(found []reconcile.Found, all bool) Summary {
+	s := Summary{Workspace: b.Root, Daemon: DaemonRuns(b.Root), Runs: []RunLine{}}
+	s.Held, _ = b.Store.Hold()
+	s.Stale = b.Store.Stale()
+	if s.Blind = blindnessOf(nil); s.Daemon {
+		s.Blind = b.health().WithoutEvents
+	}
+	b.Brief = true
+	live, final := b.Live(found)
+	s.Final = final
+	if all {
+		live = found
+	}
+	for _, v := range b.Views(live) {
+		// A state that was just written is taken as live until it is looked at.
+		if v.Final && !all && !v.Troubled() {
+			s.Final[v.Status]++
+			continue
+		}
+		s.Views = append(s.Views, v)
+		s.Waiting += len(v.Open)
+		s.Runs = append(s.Runs, LineOf(v))
+	}
+	s.Untrusted = b.Untrusted(s.Views)
+	return s
+}
+
+func LineOf(v View) RunLine {
+	l := RunLine{
+		Run: v.Key.String(), Family: v.Key.Family, Class: v.Class, Short: v.Short, Status: v.Status,
+		Final: v.Final, Stands: v.Stands, Since: Stamp(v.Since), WaitsFor: v.waitsFor(), Requests: []string{}, References: []string{}, Problems: []NoteLine{},
+	}
+	for _, a := range v.Open {
+		l.Requests = append(l.Requests, a.Request)
+		l.References = append(l.References, Reference(a))
+		l.Where = a.Where
+	}
+	if v.Err != nil {
+		l.Status, l.Problems = cmp.Or(l.Status, "unknown"), append(l.Problems, NoteLine{v.Found.Run.State, v.Err.Error()})
+	}
+	for _, n := range slices.Concat(v.Notes, v.Urgent()) {
+		l.Problems = append(l.Problems, NoteLine(n))
+	}
+	return l
+}
+
+// Stamp is a moment in JSON, "" for none.
+func Stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// WaitsAt says in a few words what a run waits for.
+func WaitsAt(v View) string {
+	switch {
+	case v.late:
+		return console.Cut(console.OneLine(v.Err.Error()), 80)
+	case v.Err != nil:
+		return "cannot be read: " + console.Cut(console.OneLine(v.Err.Error()), 80)
+	case len(v.Open) > 0:
+		return openAt(v)
+	case v.Stands || len(v.Notes) > 0:
+		return "a problem note stands" + console.Suffix(", waits for ", console.OneLine(v.Awaited))
+	case v.Awaited != "":
+		return "waits for " + console.OneLine(v.Awaited)
+	}
+	return ""
+}
+
+// waitsFor is what a run waits for, be it an answer: for who reads JSON.
+func (v View) waitsFor() string {
+	if len(v.Open) > 0 {
+		return "request " + v.Open[0].Request + " (person)" + andMore(len(v.Open)-1)
+	}
+	return v.Awaited
+}
+
+// awaited is what a run waits for besides answers, in a few words, "" for nothing.
+func awaited(waits []string) string {
+	if len(waits) == 0 {
+		return ""
+	}
+	return console.Cut(waits[0], shownWait) + andMore(len(waits)-1)
+}
+
+// shownWait is how much of one thing that is awaited is shown, in characters.
+const shownWait = 120
+
+// andMore says that there are so many more, "" for none.
+func andMore(n int) string {
+	if n < 1 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+func openAt(v View) string {
+	a := v.Open[0]
+	text := fmt.Sprintf("%s  %s %s", console.OneLine(a.Where), console.OneLine(a.Type), Reference(a))
+	if a.Overdue {
+		text += " (overdue)"
+	}
+	if a.Problem != "" {
+		text += " (its answer cannot be used)"
+	}
+	return text + andMore(len(v.Open)-1)
+}

@@ -1,0 +1,46 @@
+package workspace
+
+import (
+	"slices"
+
+	"placet/cmd/placet/config"
+	"placet/engine/reconcile"
+)
+
+// Untrusted lists what waits for trust: settings first, then what the runs'
+// documents name.
+func (b *Workspace) Untrusted(views []View) []config.UntrustedLine {
+	lines := []config.UntrustedLine{}
+	for _, s := range b.Settings.Waiting {
+		lines = append(lines, config.UntrustedLine{
+			Name: s.Name(), Digest: s.Sealed, Text: s.Text, Place: config.Layer{Path: s.Path}.Place(s.Line), Files: s.Files,
+			Of: s.Digest, Tighter: config.HoldsTighter(s.Name()),
+		})
+	}
+	for _, v := range views {
+		for _, u := range v.Untrusted {
+			l := config.UntrustedLine{Name: u.Name, Digest: u.Digest, Text: u.Text, Place: v.Key.String(), Of: u.Digest, Argv: u.Argv}
+			if u.Argv != nil {
+				l.Files = b.Contents.Of(b.Contents.Where(u.Prefer), u.Argv)
+				l.Digest = config.Seal(u.Digest, l.Files)
+			}
+			if b.Agreed.Digests()[l.Digest] || slices.ContainsFunc(lines, func(other config.UntrustedLine) bool { return other.Digest == l.Digest }) {
+				continue
+			}
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// Naming are the live runs whose documents may name commands: AFL's sessions alone.
+func (b *Workspace) Naming() []View {
+	live, _ := b.Live(slices.DeleteFunc(b.Runs(), func(f reconcile.Found) bool { return f.Run.Family != "afl" }))
+	return b.Views(live)
+}
+
+// AllUntrusted looks at all live runs.
+func (b *Workspace) AllUntrusted() []config.UntrustedLine {
+	live, _ := b.Live(b.Runs())
+	return b.Untrusted(b.Views(live))
+}
