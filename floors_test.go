@@ -47,13 +47,13 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/memfs", "engine/watch", "engine/recall", "engine/exec", "engine/sqlite", "engine/reconcile", "engine/facade"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/sqlite", "engine/reconcile", "engine/facade"},
 		beside: []string{
 			"engine/store/memfs engine/store",
-			"engine/recall engine/store",
+			"engine/store engine/store/statcache",
 			"engine/exec engine/store", "engine/exec engine/statedir",
 			"engine/exec engine/sqlite", // a test of the queue before a database
-			"engine/reconcile engine/store", "engine/reconcile engine/watch", "engine/reconcile engine/recall",
+			"engine/reconcile engine/store", "engine/reconcile engine/watch", "engine/reconcile engine/store/statcache",
 			"engine/facade engine/store", "engine/facade engine/reconcile",
 		},
 		never: []string{"families"},

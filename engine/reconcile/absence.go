@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,12 +25,11 @@ type absences struct {
 func newAbsences() absences { return absences{at: map[string]time.Time{}} }
 
 // hastyPlan reports whether a plan was made while something of the run had vanished a
-// moment ago, or would write again what had, and when it may be carried out. missed is
-// when the store first missed something. Otherwise there is nothing early in a plan that
+// moment ago, or would write again what had, and when it may be carried out. Otherwise there is nothing early in a plan that
 // moves the run.
-func (s *session) hastyPlan(lv *live, run layout.Run, plan engine.Plan, missed time.Time) (until time.Time, hasty bool) {
+func (s *session) hastyPlan(lv *live, loaded store.Loaded, plan engine.Plan) (until time.Time, hasty bool) {
 	now := s.l.o.Now()
-	if until = missed.Add(absenceStands); now.Before(until) && !now.Before(missed) {
+	if until = loaded.Missed.Add(absenceStands); now.Before(until) && !now.Before(loaded.Missed) {
 		return until, true
 	}
 	s.absences.mu.Lock()
@@ -40,7 +38,7 @@ func (s *session) hastyPlan(lv *live, run layout.Run, plan engine.Plan, missed t
 	switch {
 	case len(plan.Transitions) > 0:
 		return time.Time{}, false
-	case !known && s.vanished(lv, run, plan):
+	case !known && makesAnew(plan, loaded.Vanished):
 		until = now.Add(absenceStands)
 		s.absences.at[lv.state] = until
 		return until, true
@@ -49,16 +47,11 @@ func (s *session) hastyPlan(lv *live, run layout.Run, plan engine.Plan, missed t
 	return until, known && now.Before(until) && until.Sub(now) <= absenceStands
 }
 
-// vanished reports whether a plan makes something anew that was there when the run
-// came to rest last. A problem note keeps nobody waiting: it is nobody's but placet's.
-func (s *session) vanished(lv *live, run layout.Run, plan engine.Plan) bool {
-	anew := func(d engine.Document) bool { return d.Over == "" && d.Kind != layout.KindProblem }
-	if !slices.ContainsFunc(plan.Writes, anew) {
-		return false
-	}
-	seen := "\x00" + s.book.names(lv)
+// makesAnew reports whether a plan makes something anew that has just vanished. A problem
+// note keeps nobody waiting: it is nobody's but placet's.
+func makesAnew(plan engine.Plan, vanished []string) bool {
 	return slices.ContainsFunc(plan.Writes, func(d engine.Document) bool {
-		return anew(d) && strings.Contains(seen, "\x00"+store.NameIn(run.Dir, d.Path)+"\x00")
+		return d.Over == "" && d.Kind != layout.KindProblem && slices.Contains(vanished, d.Path)
 	})
 }
 

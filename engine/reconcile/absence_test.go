@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/store"
 	"placet/layout"
 )
 
@@ -15,17 +16,16 @@ func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	s := &session{l: &Loop{o: Options{Now: func() time.Time { return now }}}, book: newBook([]Family{{toyLayout{}, toyMachine{}}}), absences: newAbsences()}
 	lv := s.book.newLive(toyFound("a"))
 	run := toyFound("a").Run
-	s.book.setSights(lv, pack(run.Dir, []string{run.Dir, run.Dir + "/requests/q", run.Dir + "/requests/q/form.md"}))
 	form := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/q/form.md", Kind: layout.KindForm}}}
 	other := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/r/form.md", Kind: layout.KindForm}}}
 	note := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/q/form.md", Kind: layout.KindProblem}}}
 	moves := form
 	moves.Transitions = []engine.Transition{{}}
 
-	var missed time.Time
+	loaded := store.Loaded{Vanished: []string{run.Dir + "/requests/q/form.md"}}
 	expect := func(what string, plan engine.Plan, want bool) {
 		t.Helper()
-		until, got := s.hastyPlan(lv, run, plan, missed)
+		until, got := s.hastyPlan(lv, loaded, plan)
 		if got != want || got && until.Sub(now) > absenceStands {
 			t.Errorf("%s: early %v until %v, want %v", what, got, until.Sub(now), want)
 		}
@@ -42,7 +42,7 @@ func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	expect("the next time", form, true)
 	now = now.Add(-time.Hour)
 	expect("when the clock was set back", form, false)
-	missed = now
+	loaded.Missed = now
 	expect("while a folder is missed", moves, true)
 	now = now.Add(absenceStands)
 	expect("when it has been missed for long", moves, false)

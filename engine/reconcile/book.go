@@ -33,14 +33,11 @@ type live struct {
 
 	// Guarded by the book.
 	dirs   []string // followed
-	sights string   // what to stat, packed and folded
-	own    string   // what fold stands for in it
-	print  uint64
+	look   uint64   // the last one
 	status engine.Peek
 	looks  int32 // passes so far
 	first  bool  // the first pass is not over
 	anew   bool  // its watches are not to be trusted
-	unsure bool  // the last look may not have seen what the print shows
 }
 
 // rest is why a run is not looked at although it was marked: until a moment,
@@ -80,53 +77,6 @@ type book struct {
 	final    map[string]int // state → index in finals
 	finals   []final
 	atFinal  int
-	shapes   map[string]string // one copy of each folded list of sights
-}
-
-// mostShapes is how many shapes are kept to be shared.
-const mostShapes = 4096
-
-// setSights notes what to stat of a run. Runs that wait for the same differ in the
-// name of their request's folder; with that left out, one list does for all of them.
-func (b *book) setSights(lv *live, names string) {
-	if lv.own = ""; !strings.Contains(names, fold) {
-		lv.own = lv.special()
-	}
-	if lv.own != "" {
-		names = strings.ReplaceAll(names, lv.own, fold)
-	}
-	if have, ok := b.shapes[names]; ok {
-		lv.sights = have
-		return
-	}
-	if len(b.shapes) >= mostShapes || b.shapes == nil {
-		b.shapes = map[string]string{}
-	}
-	lv.sights = strings.Clone(names)
-	b.shapes[lv.sights] = lv.sights
-}
-
-// fold stands for the run's own part of a name.
-const fold = "\x01"
-
-// special is the first folder that a run follows below its own, relative to that.
-func (lv *live) special() string {
-	for _, d := range lv.dirs {
-		if rel, ok := strings.CutPrefix(d, lv.dir()+"/"); ok {
-			return rel
-		}
-	}
-	return ""
-}
-
-// names are what to stat of a run; "" where it was never looked at.
-func (b *book) names(lv *live) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if lv.own == "" {
-		return lv.sights
-	}
-	return strings.ReplaceAll(lv.sights, fold, lv.own)
 }
 
 func newBook(families []Family) *book {

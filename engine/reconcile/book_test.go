@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
-	"placet/engine/store"
 	"placet/layout"
 )
 
@@ -196,29 +195,9 @@ func TestRunFollowsItsFolderOpenRequestsAndNeeds(t *testing.T) {
 		doc("toys/a/requests/open/request.json", layout.KindRequest),
 		doc("toys/a/state.json", layout.KindStateFile),
 	}}}
-	lk.loaded.Dirs, lk.loaded.Moving = []string{"specs", "toys/a"}, lk.snap.Docs
+	lk.loaded.Dirs, lk.loaded.Docs = []string{"specs", "toys/a"}, lk.snap.Docs
 	want := []string{"toys/a", "toys/a/requests/bad", "toys/a/requests/open", "toys/a/requests/gone", "specs"}
 	if diff := cmp.Diff(want, follows(lk, toyRun("a"), []string{"toys/a", "toys/a/requests/gone", "toys/a/requests/closed", "notes"})); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestSightsAreFoldersAndWhatLiesInThoseFollowed(t *testing.T) {
-	loaded := store.Loaded{Still: []string{"toys/a/journal"}, Moving: []engine.Document{
-		doc("specs/x.md", ""),
-		doc("toys/a/events/001.json", "event"), doc("toys/a/events/002.json", "event"),
-		doc("toys/a/requests/q/request.json", layout.KindRequest), doc("toys/a/state.json", layout.KindStateFile),
-	}}
-	got := sights(loaded, []string{"toys/a", "toys/a/requests/q", "specs"})
-	want := []string{
-		"toys/a", "toys/a/requests/q", "specs", "toys/a/journal",
-		"specs/x.md", "toys/a/events", "toys/a/requests/q/request.json", "toys/a/state.json",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	packed := ".\x00requests/q\x00/specs\x00journal\x00/specs/x.md\x00events\x00requests/q/request.json\x00state.json\x00"
-	if diff := cmp.Diff(packed, pack("toys/a", got)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -245,27 +224,5 @@ func TestClockThatWasSetIsNoticed(t *testing.T) {
 		if got := jumped(seconds(c.went), seconds(c.passed)); got != c.want {
 			t.Errorf("the clock went %d s in %d s: %v", c.went, c.passed, got)
 		}
-	}
-}
-
-func TestRunsThatWaitForTheSameShareWhatToStat(t *testing.T) {
-	b := newBook([]Family{{toyLayout{}, toyMachine{}}})
-	var lives []*live
-	for _, id := range []string{"a", "b"} {
-		lv := b.newLive(toyFound(id))
-		lv.dirs = []string{lv.dir(), lv.dir() + "/requests/q-" + id, "specs"}
-		names := pack(lv.dir(), sights(store.Loaded{Moving: []engine.Document{doc(lv.dir()+"/requests/q-"+id+"/request.json", ""), doc("specs/x.md", "")}}, lv.dirs))
-		b.setSights(lv, names)
-		if got := b.names(lv); got != names {
-			t.Errorf("%q was kept as %q", names, got)
-		}
-		lives = append(lives, lv)
-	}
-	if lives[0].sights != lives[1].sights {
-		t.Errorf("%q and %q are not one", lives[0].sights, lives[1].sights)
-	}
-	odd := "events/\x01\x00requests/q-a/form.md\x00"
-	if b.setSights(lives[0], odd); b.names(lives[0]) != odd {
-		t.Errorf("%q was kept as %q", odd, b.names(lives[0]))
 	}
 }

@@ -92,9 +92,9 @@ func changes[T any](s *store.Store, runs []T, state func(T) string) map[string]t
 // What has happened since its print was taken is seen here.
 func (s *session) keep(f final) {
 	s.w.Keep(f.state, f.state[:f.dir])
-	own := s.l.o.Store.GlanceAt(f.state, f.state)
+	own := s.l.o.Store.Fingerprint(f.state, f.state)
 	s.book.note(f.state, func(f *final) { f.own = own })
-	if s.l.o.Store.GlanceAt(f.state[:f.dir], f.state) != f.print {
+	if s.l.o.Store.Fingerprint(f.state[:f.dir], f.state) != f.print {
 		s.reopen(f.state)
 	}
 }
@@ -102,7 +102,7 @@ func (s *session) keep(f final) {
 // heard looks whether the state document of a final run is another one.
 func (s *session) heard(state string) {
 	for _, f := range s.book.finalAt(state) {
-		if f.own != 0 && s.l.o.Store.GlanceAt(state, state) != f.own {
+		if f.own != 0 && s.l.o.Store.Fingerprint(state, state) != f.own {
 			s.reopen(state)
 		}
 	}
@@ -112,7 +112,7 @@ func (s *session) heard(state string) {
 // placet never moved, and that still is final, is none that can move. One without state
 // document is being taken away, as far as anybody can tell now: it is left to the scan.
 func (s *session) reopen(state string) {
-	if !s.l.o.Store.HasFile(state) {
+	if !s.l.o.Store.IsFile(state) {
 		return
 	}
 	f, ok := s.firstOf(state)
@@ -121,7 +121,7 @@ func (s *session) reopen(state string) {
 		s.rescans.ask()
 		return
 	}
-	print, own := s.l.o.Store.GlanceAt(f.Run.Dir, state), s.l.o.Store.GlanceAt(state, state)
+	print, own := s.l.o.Store.Fingerprint(f.Run.Dir, state), s.l.o.Store.Fingerprint(state, state)
 	if status := s.l.Peek(f); status.Final && !status.Touched && short(f.Run) {
 		s.book.note(state, func(f *final) { f.print, f.own = print, own })
 		s.l.o.Store.Forget(f.Run)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/recall"
 	"placet/engine/store"
+	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
@@ -53,8 +53,8 @@ type Options struct {
 	// with its locks open; 256 if not positive. It bounds how many plans share
 	// their rounds of fsync.
 	Waiting int
-	// Recall is what an earlier placet has seen; nil where nothing is kept.
-	Recall *recall.Memory
+	// Cache is what an earlier placet has stored; nil where nothing is.
+	Cache *statcache.File
 	// Moved is called for every transition after its commit.
 	Moved func(run layout.Run, t engine.Transition)
 	// Committed is called for every plan that was made durable, with how long
@@ -137,7 +137,6 @@ func New(o Options) *Loop {
 	if o.Moved == nil {
 		o.Moved = func(layout.Run, engine.Transition) {}
 	}
-	o.Store.Sighting(o.Recall != nil)
 	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}, related: map[string]*index{}}
 	for _, f := range o.Families {
 		rows := map[engine.Edge]bool{}
@@ -227,7 +226,7 @@ func (l *Loop) walk(w *walk) []Found {
 // that is absent, unsettled or unusable gives the zero Peek: a closer look is
 // needed.
 func (l *Loop) Peek(f Found) engine.Peek {
-	if p, ok := l.o.Recall.Peek(f.Run); ok {
+	if p, ok := l.storedPeek(f); ok {
 		return p
 	}
 	rel := strings.TrimPrefix(f.Run.State, f.Run.Dir+"/")
@@ -235,11 +234,11 @@ func (l *Loop) Peek(f Found) engine.Peek {
 	if !ok {
 		return engine.Peek{}
 	}
-	sight := l.sightState(f)
+	rec, sure := l.o.Store.RecordState(f.Run) // before it is read
 	state := l.o.Store.Read(f.Run.State, file)
 	p := peek(f, state)
-	if state.Present() {
-		l.o.Recall.Note(f.Run, recall.Entry{Peek: p, State: sight})
+	if state.Present() && sure {
+		l.storePeek(f, rec, p)
 	}
 	return p
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/recall"
 )
 
 const (
@@ -54,7 +53,7 @@ func (l *Loop) saveOnce(o *settling) {
 	for _, out := range o.runs {
 		all = append(all, out.f)
 	}
-	l.SaveRecall(all)
+	l.SaveCache(all)
 }
 
 // settling is one Once.
@@ -69,9 +68,9 @@ type settling struct {
 // outcome is what came of one run.
 type outcome struct {
 	f     Found
-	p     *pass        // the last one; nil for final runs
-	rest  *recall.Rest // nil where it was looked at
-	calm  engine.Peek  // of a rest
+	p     *pass       // the last one; nil for final runs
+	idle  *storedIdle // nil where it was looked at
+	calm  engine.Peek // of one that is idle
 	moved int
 	wrote bool // in the last round
 	err   error
@@ -110,7 +109,7 @@ func (o *settling) todo(found []Found, told map[string]bool) []*outcome {
 
 // needs reports whether a run depends on files of others.
 func (out *outcome) needs() bool {
-	return out.p != nil && len(out.p.last.snap.Needs) > 0 || out.rest != nil && len(out.rest.Needs) > 0
+	return out.p != nil && len(out.p.last.snap.Needs) > 0 || out.idle != nil && len(out.idle.Needs) > 0
 }
 
 // round settles runs, several side by side.
@@ -138,12 +137,11 @@ func (o *settling) settle(ctx context.Context, out *outcome) {
 	if status := o.l.Peek(out.f); out.p == nil && status.Final && !status.Touched {
 		return
 	}
-	if out.p == nil && o.recalls(out) {
+	if out.p == nil && o.isAsLeft(out) {
 		return
 	}
-	sight := o.l.sightState(out.f)
 	p := o.l.newPass(out.f)
-	out.p, out.rest = p, nil
+	out.p, out.idle = p, nil
 	var since patience
 	for {
 		out.err = p.run(ctx)
@@ -164,23 +162,23 @@ func (o *settling) settle(ctx context.Context, out *outcome) {
 	out.moved += p.moved
 	out.wrote = p.wrote
 	if out.err == nil && !p.wrote {
-		o.l.keep(out.f, p.last, sight, "")
+		o.l.store(out.f, p.last, nil)
 	}
 }
 
-// recalls takes a run as an earlier placet left it, if it still is.
-func (o *settling) recalls(out *outcome) bool {
+// isAsLeft takes a run as an earlier placet left it, if it still is.
+func (o *settling) isAsLeft(out *outcome) bool {
 	if _, held := o.l.o.Store.Hold(); held {
 		return false
 	}
 	if o.l.ends.due(out.f.Run.State) {
 		return false
 	}
-	e := o.l.Recall().entry(out.f)
-	if e.Rest == nil || !o.l.o.Store.Holds(out.f.Run.Dir, e.Rest.Sight) {
+	rec, run := o.l.Stored().get(out.f)
+	if run.Idle == nil || !o.l.o.Store.Holds(out.f.Run, rec) {
 		return false
 	}
-	out.calm, out.rest = e.Peek, e.Rest
+	out.calm, out.idle = run.Peek, run.Idle
 	return true
 }
 
@@ -230,8 +228,8 @@ func (o *settling) report(ctx context.Context) (Report, error) {
 	for _, state := range o.order {
 		out := o.runs[state]
 		r.Moved += out.moved
-		if out.rest != nil {
-			r.addRest(out.calm, out.rest)
+		if out.idle != nil {
+			r.addRest(out.calm, out.idle)
 		}
 		if out.p == nil {
 			continue

@@ -257,7 +257,7 @@ func (p *pass) locked(ctx context.Context, commit func(context.Context) error) (
 		return err
 	}
 	defer unlock()
-	if time.Since(p.last.began) < lookHolds && p.l.o.Store.StandsLocked(p.last.loaded) {
+	if time.Since(p.last.began) < lookHolds && p.l.o.Store.UnchangedLocked(p.f.Run, p.last.loaded.Look) {
 		return commit(ctx)
 	}
 	if p.last, err = p.look(); err != nil {

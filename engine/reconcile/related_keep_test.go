@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"placet/engine/recall"
 	"placet/engine/store"
 	"placet/engine/store/memfs"
+	"placet/engine/store/statcache"
 	"placet/engine/watch"
 )
 
@@ -150,7 +150,7 @@ func TestARunThatWasToldOfOthersIsNotRecalled(t *testing.T) {
 	next := func() shelf {
 		return shelfWorldAt(t, root, func(o *Options) {
 			o.Store = store.New(elderly{store.OS(root)}, store.Options{Log: o.Log})
-			o.Recall = recall.Open(o.Store, keptBelow(root), "m")
+			o.Cache = statcache.Open(keptBelow(root), "m", o.Store.DiskNow)
 		})
 	}
 	w := next()

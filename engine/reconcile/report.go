@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/recall"
 	"placet/layout"
 )
 
@@ -62,7 +61,7 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 }
 
 // addRest takes a run into the report that is as an earlier placet left it.
-func (r *Report) addRest(status engine.Peek, rest *recall.Rest) {
+func (r *Report) addRest(status engine.Peek, rest *storedIdle) {
 	r.Notes = append(r.Notes, rest.Notes...)
 	if status.Waiting {
 		r.Waiting++

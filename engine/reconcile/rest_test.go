@@ -65,7 +65,8 @@ func (r *restless) rests() {
 	r.t.Helper()
 	r.eventually("the events are at rest", func() bool {
 		loaded, err := r.o.Store.Load(toyRun("a"), toyLayout{}, nil)
-		return err == nil && len(loaded.Moving) < 5
+		_, sure := r.o.Store.Unchanged(toyRun("a"), loaded.Look)
+		return err == nil && sure
 	})
 }
 

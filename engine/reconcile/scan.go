@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"placet/engine/store"
 	"placet/layout"
 )
 
@@ -142,7 +141,7 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 	looked := map[string]uint64{}
 	w := walk{list: s.l.o.Store.List, before: func(dir string) {
 		s.w.Guard(dir)
-		looked[dir] = s.l.o.Store.GlanceOld(dir)
+		looked[dir] = s.l.o.Store.FingerprintOld(dir)
 	}}
 	found := s.l.walk(&w)
 	if ctx.Err() != nil {
@@ -228,7 +227,7 @@ func (s *session) classify(ctx context.Context, fresh []Found, walk uint32, firs
 // or something of it may be gone: one that turns up later is looked at, as those of
 // the start are.
 func (s *session) admit(f Found, walk uint32, first bool) {
-	print := s.l.o.Store.GlanceAt(f.Run.Dir, f.Run.State)
+	print := s.l.o.Store.Fingerprint(f.Run.Dir, f.Run.State)
 	status := s.l.Peek(f)
 	if status.Final && short(f.Run) && (first || !status.Touched) {
 		s.book.addFinal(f, print, walk)
@@ -289,7 +288,7 @@ func coveredBy(dirs map[string]bool, p string) bool {
 // reports whether there were any.
 func (s *session) compareFinals(finals []final, covered func(state string) bool) (changed bool) {
 	for _, f := range finals {
-		if covered(f.state) && s.l.o.Store.GlanceAt(f.state[:f.dir], f.state) != f.print {
+		if covered(f.state) && s.l.o.Store.Fingerprint(f.state[:f.dir], f.state) != f.print {
 			s.removeFinal(f.state)
 			changed = true
 		}
@@ -304,9 +303,8 @@ func (s *session) tick(sc *scan, now time.Time) {
 	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
 	s.l.comparePart(part)
 	sc.sliced = now
-	again := s.l.o.Store.Again()
 	for _, lv := range s.book.nextLive(portion(&sc.liveRest, lives, part)) {
-		s.compareLive(again, lv)
+		s.compareLive(lv)
 	}
 	if s.compareFinals(s.book.nextFinal(portion(&sc.finalRest, finals, part)), func(string) bool { return true }) {
 		s.rescans.ask()
@@ -314,7 +312,7 @@ func (s *session) tick(sc *scan, now time.Time) {
 	if now.Sub(sc.blind) >= max(sc.blindWait, blindTick) {
 		sc.blind = now
 		began := time.Now()
-		if !s.lookBlind(sc, again) {
+		if !s.lookBlind(sc) {
 			sc.took = 0
 		}
 		sc.blindWait = min(blindFactor*(time.Since(began)+sc.took), scanRound)
@@ -336,7 +334,7 @@ func (s *session) tick(sc *scan, now time.Time) {
 // before it was listed: then the walk would find the same.
 func (s *session) asListed(sc *scan) bool {
 	for dir, was := range sc.folders {
-		if was == 0 || s.l.o.Store.GlanceOld(dir) != was {
+		if was == 0 || s.l.o.Store.FingerprintOld(dir) != was {
 			return false
 		}
 	}
@@ -352,36 +350,25 @@ func portion(rest *float64, n int, part float64) int {
 	return whole
 }
 
-// compareLive marks a run whose print changed, or shows what no look may have seen. That
-// nobody said that it changed means that its watches may stand on other folders: they are
-// made anew. A file of which no look asks, because it was written once, may have changed
-// in place all the same.
-func (s *session) compareLive(again *store.Again, lv *live) {
-	print := s.printOf(again, lv)
-	var changed, unsure bool
-	s.book.do(func() {
-		unsure = lv.unsure
-		if changed = lv.sights == "" || lv.print != print; changed {
-			lv.anew = true
-		}
-	})
-	if changed || unsure || !s.l.o.Store.Verify(layout.Run{Dir: lv.dir(), State: lv.state}) {
+// compareLive marks a run that is not as its last look saw it, or of which a change might
+// not show. That nobody said that it changed means that its watches may stand on other
+// folders: they are made anew.
+func (s *session) compareLive(lv *live) {
+	run := layout.Run{Dir: lv.dir(), State: lv.state}
+	var look uint64
+	s.book.do(func() { look = lv.look })
+	same, sure := s.l.o.Store.Unchanged(run, look)
+	if !same {
+		s.book.do(func() { lv.anew = true })
+	}
+	if !same || !sure {
 		s.dirty.mark(lv.state)
 	}
 }
 
-// printOf takes the print of what was last seen of a run, 0 if nothing was.
-func (s *session) printOf(again *store.Again, lv *live) uint64 {
-	packed := s.book.names(lv)
-	if packed == "" {
-		return 0
-	}
-	return again.Glance(lv.dir(), packed)
-}
-
 // lookBlind marks the live runs that follow a blind folder and have changed; where
 // structure is blind and has changed, it has the workspace scanned, which it reports.
-func (s *session) lookBlind(sc *scan, again *store.Again) (asked bool) {
+func (s *session) lookBlind(sc *scan) (asked bool) {
 	blind := map[string]bool{}
 	for _, dir := range s.w.Blind() {
 		blind[dir] = true
@@ -391,7 +378,7 @@ func (s *session) lookBlind(sc *scan, again *store.Again) (asked bool) {
 	}
 	for _, state := range s.book.following(blind) {
 		if lv := s.book.get(state); lv != nil {
-			s.compareLive(again, lv)
+			s.compareLive(lv)
 		}
 	}
 	for dir := range sc.listed {

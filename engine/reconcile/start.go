@@ -2,14 +2,12 @@ package reconcile
 
 import (
 	"context"
-	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"placet/engine/recall"
-	"placet/engine/store"
+	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
@@ -20,7 +18,8 @@ const mostRecalled = 256
 // recalled is a run that is taken as it was left, if it still is.
 type recalled struct {
 	f    Found
-	e    recall.Entry
+	rec  statcache.Record
+	run  storedRun
 	lv   *live // nil where it has ended
 	gone bool  // it is another one by now
 }
@@ -30,7 +29,7 @@ type recalled struct {
 // followed first; if then all of a run looks as it did when nothing was to be done,
 // nothing is.
 func (s *session) recall(ctx context.Context, fresh []Found, walk uint32) (others []Found) {
-	if s.l.o.Recall == nil {
+	if s.l.o.Cache == nil {
 		return fresh
 	}
 	known, others := s.remembered(fresh, walk)
@@ -39,10 +38,10 @@ func (s *session) recall(ctx context.Context, fresh []Found, walk uint32) (other
 			// What happens from now on marks it, and waits until it is taken in.
 			s.dirty.claim(k.lv.state)
 			s.book.add(k.lv)
-			s.follow(k.lv, k.e.Rest.Dirs)
+			s.follow(k.lv, k.run.Idle.Dirs)
 		}
 	})
-	round := s.l.Recall()
+	round := s.l.Stored()
 	sideBySide(ctx, known, func(k *recalled) {
 		if k.lv != nil {
 			s.takeLive(round, k)
@@ -61,7 +60,7 @@ func (s *session) recall(ctx context.Context, fresh []Found, walk uint32) (other
 // early takes in the runs that could move when placet was last here, before it is
 // known what else there is. Where one of them is no more, the walk does not find it.
 func (s *session) early(ctx context.Context) {
-	first := s.l.o.Recall.First()
+	first := s.l.o.Cache.First()
 	if len(first) == 0 {
 		return
 	}
@@ -93,7 +92,7 @@ func (s *session) firstOf(state string) (Found, bool) {
 		if !ok || run.State != state {
 			return Found{}, false
 		}
-		return Found{run, f}, s.l.o.Store.HasFile(state)
+		return Found{run, f}, s.l.o.Store.IsFile(state)
 	}
 	return Found{}, false
 }
@@ -108,19 +107,20 @@ func (d *dirty) claim(run string) {
 
 // remembered sorts out the runs of which enough is remembered.
 func (s *session) remembered(fresh []Found, walk uint32) (known []*recalled, others []Found) {
-	round := s.l.Recall()
+	round := s.l.Stored()
 	share := sharing{}
 	for _, f := range fresh {
-		k := &recalled{f: f, e: round.entry(f)}
+		k := &recalled{f: f}
+		k.rec, k.run = round.get(f)
 		switch {
 		case endedAsLeft(k):
-			k.e = recall.Entry{} // read again when its turn comes: there may be very many
-		case k.e.Rest != nil && !k.e.Peek.Final && strings.Count(k.e.Rest.Sight.Names, "\x00") <= mostRecalled:
+			k.rec, k.run = statcache.Record{}, storedRun{} // read again when its turn comes: there may be very many
+		case k.run.Idle != nil && !k.run.Peek.Final && k.rec.Size() <= mostRecalled:
 			k.lv = s.book.newLive(f)
 			k.f.Run.State, k.f.Run.Dir = k.lv.state, k.lv.dir() // one copy of each path
-			k.lv.walk, k.lv.status, k.lv.first = walk, k.e.Peek, true
-			k.e.Rest.Dirs = share.dirs(k.lv.dir(), k.e.Rest.Dirs)
-			k.e.Rest.Needs = share.list(k.e.Rest.Needs)
+			k.lv.walk, k.lv.status, k.lv.first = walk, k.run.Peek, true
+			k.run.Idle.Dirs = share.dirs(k.lv.dir(), k.run.Idle.Dirs)
+			k.run.Idle.Needs = share.list(k.run.Idle.Needs)
 			s.pending.Add(1)
 		default:
 			others = append(others, f)
@@ -135,50 +135,45 @@ func (s *session) remembered(fresh []Found, walk uint32) (known []*recalled, oth
 // that placet never moved, its state document. One beside which a note stands is
 // looked at: the note is to go with its cause.
 func endedAsLeft(k *recalled) bool {
-	return k.e.Peek.Final && short(k.f.Run) && (k.e.Rest != nil && len(k.e.Rest.Notes) == 0 || k.e.Rest == nil && !k.e.Peek.Touched && !k.e.State.Zero())
+	return k.run.Peek.Final && short(k.f.Run) && (k.run.Idle != nil && len(k.run.Idle.Notes) == 0 || k.run.Idle == nil && !k.run.Peek.Touched)
 }
 
 // takeFinal takes a run that has ended in if it is as it was left.
-func (s *session) takeFinal(round *Recall, k *recalled, walk uint32) bool {
-	var glance uint64
-	var holds bool
-	k.e = round.entry(k.f)
-	defer func() { k.e = recall.Entry{} }()
-	if !endedAsLeft(k) {
+func (s *session) takeFinal(round *Stored, k *recalled, walk uint32) bool {
+	rec, run := round.get(k.f)
+	if k := (&recalled{f: k.f, rec: rec, run: run}); !endedAsLeft(k) {
 		return false
 	}
-	switch {
-	case k.e.Rest == nil:
-		glance, holds = round.again.EndedState(k.f.Run, k.e.State)
-	case round.fits(k):
-		glance, holds = round.again.Ended(k.f.Run, k.e.Rest.Sight)
+	print := s.l.o.Store.Fingerprint(k.f.Run.Dir, k.f.Run.State) // it must not be younger than the record
+	holds := s.l.o.Store.HoldsState
+	if run.Idle != nil {
+		holds = s.l.o.Store.Holds
 	}
-	if holds {
-		s.book.addFinal(k.f, glance, walk)
+	if !holds(k.f.Run, rec) {
+		return false
 	}
-	return holds
+	s.book.addFinal(k.f, print, walk)
+	return true
 }
 
-// takeLive has a run that can move rest if it is as it was left; else it is looked
-// at.
-func (s *session) takeLive(round *Recall, k *recalled) {
-	lv, rest := k.lv, k.e.Rest
+// takeLive has a run that can move wait if it is as it was left; else it is looked at.
+func (s *session) takeLive(round *Stored, k *recalled) {
+	lv, idle := k.lv, k.run.Idle
 	defer s.dirty.finish(lv.state)
-	names, glance, holds := round.again.Recall(k.f.Run, rest.Sight, tells(k.f.Run, rest.Dirs), outside(k.f.Run, rest))
-	if !holds || !round.fits(k) {
+	mark, ok := round.marks[k.f.Run.Family]
+	var look uint64
+	if ok && idle.fits(round.now, mark) {
+		look, ok = s.l.o.Store.Restore(k.f.Run, k.rec)
+	}
+	k.rec = statcache.Record{}
+	if !ok || look == 0 {
 		s.dirty.mark(lv.state)
 		return
 	}
-	s.book.do(func() { s.book.setSights(lv, names); lv.print, lv.looks = glance, 1 })
-	lv.needs, lv.endedAt = rest.Needs, time.Now()
-	s.timers.set(lv.state, rest.Wake)
+	s.book.do(func() { lv.look, lv.looks = look, 1 })
+	lv.needs, lv.endedAt = idle.Needs, time.Now()
+	s.timers.set(lv.state, idle.Wake)
 	s.firstOver(lv)
-}
-
-// fits reports whether what is remembered of a run may hold in this round.
-func (r *Recall) fits(k *recalled) bool {
-	mark, ok := r.marks[k.f.Run.Family]
-	return ok && k.e.Rest.Fits(r.now, mark)
 }
 
 // sharing keeps one copy of what many runs have alike.
@@ -211,29 +206,6 @@ func (s *sharing) dirs(own string, list []string) []string {
 			dirs[i] = strings.Clone(d)
 		default:
 			dirs[i] = s.list(list[i : i+1])[0]
-		}
-	}
-	return dirs
-}
-
-// tells says which names of a sight show that something may have happened to a run,
-// as sights does: folders, and what lies in those that are followed.
-func tells(run layout.Run, dirs []string) func(name string, folder bool) bool {
-	followed := make([]string, len(dirs))
-	for i, d := range dirs {
-		followed[i] = store.NameIn(run.Dir, d)
-	}
-	return func(name string, folder bool) bool {
-		return folder || slices.Contains(followed, path.Dir(name))
-	}
-}
-
-// outside are the folders outside a run that it follows.
-func outside(run layout.Run, rest *recall.Rest) []string {
-	var dirs []string
-	for _, d := range rest.Dirs {
-		if !layout.Under(d, run.Dir) {
-			dirs = append(dirs, d)
 		}
 	}
 	return dirs

@@ -42,7 +42,7 @@ func (a *ailing) Open(name string, how store.How, perm fs.FileMode) (store.File,
 	return a.FS.Open(name, how, perm)
 }
 
-func (a *ailing) List(dir string) ([]store.Info, error) {
+func (a *ailing) List(dir string) ([]store.Name, error) {
 	a.mu.Lock()
 	err := a.list[dir]
 	a.mu.Unlock()

@@ -80,7 +80,7 @@ func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *sessi
 		}
 	})
 	s.pending.Store(1)
-	s.starting.Store(l.o.Recall != nil)
+	s.starting.Store(l.o.Cache != nil)
 	return s
 }
 
@@ -135,7 +135,7 @@ func (s *session) feed(ctx context.Context) error {
 			return err
 		}
 		if b.Lost {
-			s.l.o.Store.Doubt()
+			s.l.o.Store.Invalidate()
 		}
 		s.l.suspect(b)
 		for _, e := range b.Edits {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/store"
 	"placet/layout"
 )
 
@@ -63,10 +62,6 @@ func (s *session) serve(ctx context.Context, state string) {
 	}
 	s.timers.drop(state)
 	p := s.newPass(lv)
-	var sight store.Sight
-	if s.starting.Load() {
-		sight = s.l.sightState(p.f)
-	}
 	err := p.timed(ctx)
 	for errors.Is(err, errHeld) {
 		// The caller need not wait for git to hear that we are here.
@@ -80,7 +75,7 @@ func (s *session) serve(ctx context.Context, state string) {
 		return
 	}
 	if err == nil {
-		s.remember(lv, p, sight)
+		s.remember(p)
 	}
 	s.end(lv, p, err)
 }
@@ -94,7 +89,7 @@ func (s *session) resting(lv *live) bool {
 	}
 	left := time.Until(lv.rest.until)
 	over := left <= 0 || lv.rest.epoch != s.epoch.Load()
-	if !over && s.printOf(s.l.o.Store.Again(), lv) == lv.rest.print {
+	if !over && s.printOf(lv) == lv.rest.print {
 		s.timers.set(lv.state, s.l.o.Now().Add(left))
 		return true
 	}
@@ -131,7 +126,7 @@ func (s *session) newPass(lv *live) *pass {
 		first = lv.first
 	})
 	p.yields = func() bool { return !first && s.dirty.waiting() }
-	p.early = func(plan engine.Plan) (time.Time, bool) { return s.hastyPlan(lv, p.f.Run, plan, p.last.loaded.Missed) }
+	p.early = func(plan engine.Plan) (time.Time, bool) { return s.hastyPlan(lv, p.last.loaded, plan) }
 	if anew {
 		s.w.Forget(lv.state)
 		s.rank(lv)
@@ -174,7 +169,7 @@ func (s *session) tooEarly(lv *live, lk look, run layout.Run) bool {
 		return false
 	}
 	paths := more
-	for _, d := range lk.loaded.Moving {
+	for _, d := range lk.loaded.Docs {
 		if slices.Contains(more, path.Dir(d.Path)) && !d.Absent() {
 			paths = append(paths, d.Path)
 		}
@@ -190,20 +185,20 @@ func (s *session) end(lv *live, p *pass, err error) {
 		s.yielded(lv)
 		return
 	}
-	print := s.note(lv, p)
+	s.note(lv, p)
 	var stuck *stuckError
 	switch {
 	case err == nil:
 		s.settled(lv, p)
 	case errors.As(err, &stuck):
-		s.rest(lv, print, stuckWait)
+		s.rest(lv, stuckWait)
 		s.fail(lv, p.f, err)
 	default:
 		wait := lv.back.next(err)
 		if s.fail(lv, p.f, err) && common(err) {
 			wait = min(wait, canaryWait)
 		}
-		s.rest(lv, print, wait)
+		s.rest(lv, wait)
 	}
 	if lv.looks++; p.more || p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {
 		s.firstOver(lv)
@@ -219,8 +214,8 @@ func (s *session) unfollow(lv *live) {
 }
 
 // rest has a run wait, unless it changes.
-func (s *session) rest(lv *live, print uint64, wait time.Duration) {
-	lv.rest = &rest{print: print, until: time.Now().Add(wait), epoch: s.epoch.Load()}
+func (s *session) rest(lv *live, wait time.Duration) {
+	lv.rest = &rest{print: s.printOf(lv), until: time.Now().Add(wait), epoch: s.epoch.Load()}
 	s.timers.set(lv.state, s.l.o.Now().Add(wait))
 }
 
@@ -260,31 +255,22 @@ func (s *session) haste(lv *live, p *pass) {
 // cooldown is how long the run waits after a pass.
 func (lv *live) cooldown() time.Duration { return time.Duration(lv.cool) * time.Millisecond }
 
-// note remembers what to stat of a run to see whether it changed, and how it
-// stands. The print is taken after the look: where it is another than before, what it
-// shows may have been written in between, and only a file event would tell. A print that
-// is the same before and after a look is what the look has seen.
-func (s *session) note(lv *live, p *pass) uint64 {
-	paths := sights(p.last.loaded, lv.dirs)
-	if len(paths) == 0 {
-		paths = []string{p.f.Run.Dir}
-	}
-	packed, status := pack(p.f.Run.Dir, paths), peek(p.f, p.last.snap.Doc(p.f.Run.State))
-	print := s.l.o.Store.Glance(p.f.Run.Dir, packed)
-	var began, changed bool
+// note remembers the last look at a run, and how it stands.
+func (s *session) note(lv *live, p *pass) {
+	status := peek(p.f, p.last.snap.Doc(p.f.Run.State))
+	var began bool
 	s.book.do(func() {
-		s.book.setSights(lv, packed)
 		began = (lv.status == engine.Peek{}) != (status == engine.Peek{})
-		changed = lv.print != print
-		lv.print, lv.status, lv.unsure = print, status, false
+		lv.look, lv.status = p.last.loaded.Look, status
 	})
-	if changed && !s.w.Untouched(p.last.began.Add(-longAgo), paths...) {
-		s.book.do(func() { lv.unsure = true })
-	}
 	if began {
 		s.rank(lv)
 	}
-	return print
+}
+
+// printOf takes the fingerprint of all that was last seen of a run.
+func (s *session) printOf(lv *live) uint64 {
+	return s.l.o.Store.RunFingerprint(layout.Run{Dir: lv.dir(), State: lv.state})
 }
 
 // settled sets a run's timer, or takes it out of the way if it is final.
@@ -312,7 +298,7 @@ func (s *session) settled(lv *live, p *pass) {
 // happens after that makes the print differ.
 func (s *session) retire(lv *live, p *pass) {
 	run := p.f.Run
-	print := s.l.o.Store.GlanceAt(run.Dir, run.State)
+	print := s.l.o.Store.Fingerprint(run.Dir, run.State)
 	seen := p.last.snap.Doc(run.State)
 	file, ok := p.f.Family.Layout.File(run, layoutRel(run))
 	if !ok || s.l.o.Store.Read(run.State, file).Sum != seen.Sum {

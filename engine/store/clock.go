@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"io/fs"
 	"sync"
 	"time"
 )
@@ -14,13 +16,23 @@ const (
 	staleClock = time.Minute
 )
 
+// fineTick and coarseTick bound the tick of file times: where a time has a
+// fraction of a second, and where it has none (FAT, HFS+, old NFS).
+const (
+	fineTick   = 50 * time.Millisecond
+	coarseTick = 2 * time.Second
+)
+
 // clock is the difference between the file system's clock and ours. It is kept
 // as a difference so that a step of a clock that both share changes nothing.
 type clock struct {
 	mu       sync.Mutex
 	ahead    time.Duration
-	measured time.Time
+	measured time.Time // by our clock
+	touched  time.Time // what the file system said then
+	device   uint64    // of the file system
 	known    bool
+	made     bool // .placet/ was made by this process, or found
 }
 
 // diskNow returns the file system's present, measured no longer than maxAge
@@ -30,14 +42,18 @@ func (s *Store) diskNow(maxAge time.Duration) (time.Time, bool) {
 	defer s.clock.mu.Unlock()
 	now := s.now()
 	if age := now.Sub(s.clock.measured); s.clock.measured.IsZero() || age < 0 || age > maxAge {
-		s.clock.measured = now
-		touched, err := s.touchClock()
-		s.clock.known = err == nil
-		if err == nil {
-			s.clock.ahead = touched.Sub(now.Round(0))
-		}
+		s.measure(now)
 	}
 	return now.Add(s.clock.ahead).Round(0), s.clock.known
+}
+
+// measure asks the file system. The caller holds the lock.
+func (s *Store) measure(now time.Time) {
+	touched, err := s.touchClock()
+	s.clock.measured, s.clock.known = now, err == nil
+	if err == nil {
+		s.clock.ahead, s.clock.touched = touched.Sub(now.Round(0)), touched
+	}
 }
 
 // DiskNow is the file system's present, as far as it can be had; else ours, and
@@ -50,21 +66,84 @@ func (s *Store) DiskNow() (time.Time, bool) {
 	return now, known
 }
 
-// past reports whether the file system, asked now, gives later times than those of
-// something that lies on it: then a change after this would show in them, however
-// short its tick is.
-func (s *Store) past(info Info) bool {
-	now, err := s.touchClock()
-	if err != nil || !now.After(latest(info)) {
-		return false
+// touchClock touches the clock's file. The caller holds the clock's lock.
+func (s *Store) touchClock() (time.Time, error) {
+	if !s.clock.made {
+		if err := s.private(); err != nil {
+			return time.Time{}, err
+		}
+		s.clock.made = true
 	}
-	clock, err := s.fs.Stat(clockFile)
-	return err == nil && clock.Device == info.Device
+	at, err := s.fs.Touch(clockFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.clock.made = false // the folder went away
+	case err == nil && s.clock.device == 0:
+		info, err := s.fs.Stat(clockFile)
+		s.clock.device = info.Device
+		return at, err
+	}
+	return at, err
 }
 
-func (s *Store) touchClock() (time.Time, error) {
-	if err := s.private(); err != nil {
-		return time.Time{}, err
+// grain tells, during one look, which files could change once more and look the
+// same: those that were changed within the tick of the file system's clock.
+type grain struct {
+	s     *Store
+	began time.Time // by the file system's clock, as far as it is known
+	known bool
+	asked bool      // the file system was asked during this look
+	past  time.Time // what it said then: a later change bears this time or a later one
+	on    uint64    // its device
+}
+
+// newGrain begins a look.
+func (s *Store) newGrain() grain {
+	began, known := s.diskNow(staleClock)
+	return grain{s: s, began: began, known: known}
+}
+
+// hides reports whether a change that is made from now on could leave the times of
+// a file as they are. It must be asked before the file is read, too: what counts is
+// that the clock has moved on by then.
+func (g *grain) hides(info Info) bool {
+	at := latest(info)
+	tick := fineTick
+	if at.Nanosecond() == 0 {
+		tick = coarseTick
 	}
-	return s.fs.Touch(clockFile)
+	if !g.known || g.began.Sub(at) >= tick {
+		return !g.known
+	}
+	if !g.past.After(at) && !g.asked {
+		g.ask()
+	}
+	return !g.past.After(at) || g.on != info.Device
+}
+
+// ask asks the file system for its present. A clock that was set back says nothing.
+func (g *grain) ask() {
+	g.asked = true
+	s := g.s
+	s.clock.mu.Lock()
+	defer s.clock.mu.Unlock()
+	was := s.clock.touched
+	s.measure(s.now())
+	if s.clock.known && !s.clock.touched.Before(was) {
+		g.past, g.on = s.clock.touched, s.clock.device
+	}
+}
+
+// isAhead reports whether a file's times lie ahead of the look: a clock was set
+// back, and the times may come again.
+func (g *grain) isAhead(info Info) bool {
+	return !g.known || g.began.Before(latest(info)) && !g.past.After(latest(info))
+}
+
+// latest is the later of a file's times.
+func latest(info Info) time.Time {
+	if info.Modified.After(info.Changed) {
+		return info.Modified
+	}
+	return info.Changed
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"time"
 
 	"placet/engine"
 	"placet/layout"
@@ -15,10 +14,10 @@ import (
 type put struct {
 	job *job
 	doc engine.Document
-	// old describes the file that is there now, nil if there is none, as a look
-	// that began at the moment looked has found it.
-	old    *Info
-	looked time.Time
+	// old describes the file that is there now, nil if there is none, as it was when
+	// it was compared. sure says that a change since would show.
+	old  *Info
+	sure bool
 	// there: the file already holds these bytes; they only need to be durable.
 	there bool
 	// journal: the file is an append-only one whose bytes need to be durable;
@@ -168,13 +167,16 @@ func (s *Store) compare(p *put) error {
 			return err
 		}
 	}
-	p.looked, _ = s.diskNow(staleClock)
+	g := s.newGrain()
+	if info, err := s.fs.Stat(p.doc.Path); err == nil {
+		g.hides(info) // before it is read
+	}
 	there, info, err := s.digestAt(p.doc.Path)
 	if err != nil {
 		return err
 	}
 	if there != "" {
-		p.old = &info
+		p.old, p.sure = &info, !g.hides(info)
 	}
 	switch there {
 	case engine.Sum(p.doc.Body):
@@ -227,7 +229,7 @@ func (s *Store) folder(j *job, dir string) error {
 	if j.made[dir] || dir == "." {
 		return nil
 	}
-	there, err := s.exists(dir)
+	there, err := s.isFolder(dir)
 	if err != nil {
 		return fmt.Errorf("cannot make the folder %s: %w", dir, err)
 	}

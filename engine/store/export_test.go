@@ -1,11 +1,10 @@
 package store
 
+import "placet/layout"
+
 // WalkPaths makes the machine's file system do without openat2 until the
 // returned function is called.
 func WalkPaths() (restore func()) { return walkPaths() }
-
-// HotRuns is how many runs keep the traces of their files.
-const HotRuns = hotRuns
 
 // MoveWithout renames as on a kernel without exclusive renames.
 var MoveWithout = moveWithout
@@ -30,16 +29,17 @@ func (s *Store) SyncAllFrom(n int) *Store {
 	return s
 }
 
-// Remembered is how many traces and contents of files the store keeps.
-func (s *Store) Remembered() [2]int {
-	m := &s.memory
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	traces := len(m.outside.traces)
-	for _, f := range m.runs {
-		traces += len(f.traces)
+// Remembered is how many runs and files outside them the store remembers, and how many
+// bytes their documents take.
+func (s *Store) Remembered() [3]int {
+	runs, outside, bytes := s.cache.Sizes()
+	return [3]int{runs, outside, bytes}
+}
+
+// LastLook is the number of the last look at a run.
+func (s *Store) LastLook(run layout.Run) uint64 {
+	if tree := s.cache.Get(run.State); tree != nil {
+		return tree.Look
 	}
-	m.bodies.mu.Lock()
-	defer m.bodies.mu.Unlock()
-	return [2]int{traces, len(m.bodies.kept)}
+	return 0
 }

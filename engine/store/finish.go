@@ -2,9 +2,15 @@ package store
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"maps"
 	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/store/statcache"
+	"placet/layout"
 )
 
 // finish ends a job: what it displaced is let go, its temporary names are
@@ -33,10 +39,57 @@ func (s *Store) finish(j *job) {
 
 // remember keeps what placet itself has put in place: it is settled at once.
 func (s *Store) remember(j *job, p *put) {
-	c := content{info: p.info, sum: sha256.Sum256(p.doc.Body)}
-	s.memory.keep(j.run, p.doc.Path, trace{
-		known: true, own: true, device: p.info.Device, inode: p.info.Inode, mark: s.memory.markOf(c, true), since: s.age(),
-	})
+	sum := sha256.Sum256(p.doc.Body)
+	e := statcache.Entry{
+		Known: true, Own: true, Racy: true, ID: identityOf(p.info), Sum: binary.NativeEndian.Uint64(sum[:]), Since: s.age(),
+	}
+	if rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/"); inside && j.run.State != "" {
+		tree := s.tree(j.run)
+		tree.Lock()
+		tree.Set(p.doc.Path, s.withDocument(e, j, p, rel))
+		tree.Unlock()
+	}
+	if s.cache.Outside(p.doc.Path).Known {
+		s.cache.SetOutside(p.doc.Path, e)
+	}
+}
+
+// withDocument returns the entry with the document that was written, if stat shows that
+// nobody has changed it since: the file got its name in a later tick of the clock than
+// its content, so that a change after that would show in the mtime.
+func (s *Store) withDocument(e statcache.Entry, j *job, p *put, rel string) statcache.Entry {
+	if j.fam == nil || len(p.doc.Body) > keepBody {
+		return e
+	}
+	info, err := s.fs.Stat(p.doc.Path)
+	id := identityOf(info)
+	if err != nil || !id.Is(e.ID) || id.Size != e.ID.Size || id.Modified != e.ID.Modified || id.Changed <= id.Modified {
+		return e
+	}
+	file, known := j.fam.File(j.run, rel)
+	if !known || file.End != 0 {
+		return e
+	}
+	a := ask{path: p.doc.Path, file: file}
+	e.ID, e.Racy = id, false
+	e.Doc = &engine.Document{
+		Path: p.doc.Path, Kind: file.Kind, Body: p.doc.Body, Sum: engine.Sum(p.doc.Body), Changed: info.Changed,
+		Known: s.owner(a, info), Parsed: new(engine.Parsed),
+	}
+	return e
+}
+
+// forgetOwn notes that placet itself removes a document of a run: nobody misses it.
+func (s *Store) forgetOwn(run layout.Run, name string) {
+	tree := s.cache.Get(run.State)
+	if tree == nil {
+		return
+	}
+	tree.Lock()
+	defer tree.Unlock()
+	if e := tree.At(name); e != nil {
+		e.Known = false
+	}
 }
 
 // takeFolders returns the folders whose sync is owed. Those whose last sync failed

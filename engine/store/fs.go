@@ -24,8 +24,8 @@ type FS interface {
 	Open(name string, how How, perm fs.FileMode) (File, error)
 	// Stat describes what is under a name.
 	Stat(name string) (Info, error)
-	// List describes what is in a folder, sorted by name.
-	List(dir string) ([]Info, error)
+	// List lists what is in a folder, sorted by name.
+	List(dir string) ([]Name, error)
 	// Mkdir makes one folder.
 	Mkdir(dir string) error
 	// Rename moves a name.
@@ -98,6 +98,14 @@ const (
 	// errors.ErrUnsupported where that cannot be had.
 	Exchange
 )
+
+// Name is a name as its folder has it.
+type Name struct {
+	Name  string
+	Inode uint64 // 0 where the folder does not tell
+	// Mode holds the type bits alone.
+	Mode fs.FileMode
+}
 
 // Info describes a name or an open file.
 type Info struct {

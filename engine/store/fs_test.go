@@ -151,8 +151,8 @@ func TestListIsSortedAndSaysWhatIsThere(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if infos[1].Size != 5 {
-			t.Errorf("size %d", infos[1].Size)
+		if b, err := w.fs.Stat("d/b"); err != nil || b.Size != 5 || infos[1].Inode != 0 && infos[1].Inode != b.Inode {
+			t.Errorf("%+v, %v; in its folder %+v", b, err, infos[1])
 		}
 	})
 }

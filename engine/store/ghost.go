@@ -3,9 +3,9 @@ package store
 import (
 	"path"
 	"slices"
-	"time"
 
 	"placet/engine"
+	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
@@ -23,17 +23,18 @@ import (
 
 // mayMake reports whether a job may make a folder of its run, which is not there.
 func (s *Store) mayMake(j *job, dir string) bool {
-	h := s.memory.standingOf(j.run)
+	begun, known := s.states.get(j.run.State)
+	looked, found := s.lastLook(j.run, dir)
 	switch {
-	case !h.looked:
-		return dir != j.run.Dir || !h.known
-	case slices.Contains(h.dirs, s.memory.hash(NameIn(j.run.Dir, dir))):
+	case !looked:
+		return dir != j.run.Dir || !known
+	case found:
 		return false
 	case dir != j.run.Dir || j.begins():
 		return true
 	}
-	above, err := s.exists(path.Dir(j.run.Dir))
-	return !h.begun && above && err == nil
+	above, err := s.isFolder(path.Dir(j.run.Dir))
+	return !begun && above && err == nil
 }
 
 // owns reports whether a folder is that of the job's run, or lies in it.
@@ -50,70 +51,20 @@ func (s *Store) bereft(j *job) bool {
 	if j.run.State == "" || j.begins() {
 		return false
 	}
-	h := s.memory.standingOf(j.run)
-	return (h.state || !h.looked && h.begun) && !s.There(j.run.State)
+	begun, _ := s.states.get(j.run.State)
+	looked, found := s.lastLook(j.run, j.run.State)
+	return (found || !looked && begun) && !s.Exists(j.run.State)
 }
 
-// standing is what is known of a run's folder.
-type standing struct {
-	looked bool     // the run was looked at
-	known  bool     // the same, though it may have been forgotten since
-	state  bool     // then its state document was there
-	dirs   []uint64 // and these folders: hashes of their names in it
-	begun  bool     // at some time it held a state document
-}
-
-func (m *memory) standingOf(run layout.Run) standing {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	begun, known := m.states[m.hash(run.State)]
-	f := m.runs[run.State]
-	if f == nil {
-		return standing{known: known, begun: begun}
+// lastLook reports whether a run was looked at, and whether the last look found
+// something under a path in its folder.
+func (s *Store) lastLook(run layout.Run, path string) (looked, found bool) {
+	tree := s.cache.Get(run.State)
+	if tree == nil {
+		return false, false
 	}
-	return standing{f.loaded, known, f.state, f.dirs, begun}
-}
-
-// found is what a visit found there of a run.
-type found struct {
-	dirs  []uint64 // folders, by the hash of their name in the run's own
-	state bool     // the state document
-	// gone: a name was there when its folder was listed, and not any more when it
-	// was looked at. What such a visit saw was never there at one moment.
-	gone bool
-}
-
-// stands notes which folders a visit found there. The caller holds the lock.
-func (f *folder) stands(now found, at time.Duration) {
-	for _, dir := range f.dirs {
-		if !slices.Contains(now.dirs, dir) {
-			f.miss(dir, at)
-		}
-	}
-	f.dirs, f.state = slices.Clip(now.dirs), now.state
-}
-
-// miss notes that something of the run is gone that placet did not remove. The caller
-// holds the lock.
-func (f *folder) miss(name uint64, at time.Duration) {
-	if f.missing == nil {
-		f.missing = map[uint64]time.Duration{}
-	}
-	f.missing[name] = at
-}
-
-// missed is when the last of what is gone was first missed. What is back, or has been
-// gone for long, is not missed any more. The caller holds the lock.
-func (f *folder) missed(now time.Duration) (last time.Duration, any bool) {
-	for name, at := range f.missing {
-		if slices.Contains(f.dirs, name) || f.traces[name].known || now-at > standLong {
-			delete(f.missing, name)
-			continue
-		}
-		last, any = max(last, at), true
-	}
-	if !any {
-		f.missing = nil
-	}
-	return last, any
+	tree.Lock()
+	defer tree.Unlock()
+	e := tree.At(path)
+	return tree.Look != 0, e != nil && e.ID != statcache.Identity{}
 }

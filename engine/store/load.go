@@ -2,13 +2,17 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
+	"sort"
 	"strings"
+	"syscall"
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
@@ -18,10 +22,6 @@ type Loaded struct {
 	// needed path that does not exist is there with engine.ErrAbsent. The slice is
 	// the caller's alone.
 	Docs []engine.Document
-	// Moving are all of them but those of long folders that were taken as an
-	// earlier look saw them; Still are these folders. See Verify.
-	Moving []engine.Document
-	Still  []string
 	// Needs are the needs that were looked up, sorted, as they were asked.
 	// Facts from git ("git:…") are not the store's and not among them.
 	Needs []string
@@ -39,12 +39,11 @@ type Loaded struct {
 	// first missed that an earlier look had found; of several, the last. It is zero where
 	// all are there, or have been gone for long.
 	Missed time.Time
-	// Shared is how the look saw what others write under the run's locks; nil
-	// where a change of it might not show. See StandsLocked.
-	Shared *Shared
-	// Sight is what the look depended on, where it is asked for (Sighting) and a
-	// later change would show in it; else the zero Sight.
-	Sight Sight
+	// Vanished are the paths of folders and documents of the run that vanished a moment
+	// ago and that placet did not remove.
+	Vanished []string
+	// Look is the number of the look; see [Store.Unchanged].
+	Look uint64
 }
 
 // visit is one Load in progress.
@@ -52,20 +51,16 @@ type visit struct {
 	s      *Store
 	run    layout.Run
 	fam    layout.Family
-	folder *folder
-	pass   uint32
+	tree   *statcache.Run // locked
+	loaded bool           // the run was looked at before
+	stale  bool           // every file must be looked at
 	out    Loaded
-	docs   documents
-	shelving
-	names  strings.Builder // what was seen, for the sight
-	seeing *seeing         // nil: no sight is asked for
-	found  found
-	began  time.Time // by the file system's clock
-	clock  bool      // which is known
-	scarce error     // what could not be read for reasons that are not its own
+	gone   bool  // something vanished while it was looked at
+	scarce error // what could not be read for reasons that are not its own
+	grain  grain
 	dirs   map[string]bool
-	shared []sharedName
-	met    map[string]met // names that needs lead to
+	needed map[string]int // path → index in Docs, of what needs led to
+	met    map[string]met // names that needs led to
 }
 
 // maxDepth bounds the walk of a run's folder, whatever its family says.
@@ -81,40 +76,45 @@ const steadyLooks = 8
 // or says that placet is short of descriptors or memory; what is wrong with one
 // file is its document's Err.
 func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
+	tree := s.tree(run)
+	tree.Lock()
+	defer tree.Unlock()
 	for range steadyLooks - 1 {
-		loaded, gone, err := s.visit(run, fam, needs)
+		loaded, gone, err := s.visit(run, fam, tree, needs)
 		if err != nil || !gone {
 			return loaded, err
 		}
 	}
-	loaded, _, err := s.visit(run, fam, needs)
+	loaded, _, err := s.visit(run, fam, tree, needs)
 	return loaded, err
 }
 
-// visit looks at a run once. gone is true where something went away meanwhile.
-func (s *Store) visit(run layout.Run, fam layout.Family, needs []string) (loaded Loaded, gone bool, err error) {
-	v := &visit{s: s, run: run, fam: fam, folder: s.memory.of(run), dirs: map[string]bool{}}
-	v.pass, v.shelving = s.memory.begin(v.folder)
-	v.began, v.clock = s.diskNow(staleClock)
-	if s.sighting.Load() {
-		v.seeing, v.whole = newSeeing(), true
+// tree returns what is remembered of a run. A run whose state document was never
+// seen before appeared under a running placet.
+func (s *Store) tree(run layout.Run) *statcache.Run {
+	return s.cache.Add(run.State, func() *statcache.Run {
+		return &statcache.Run{Dir: run.Dir, Newborn: !s.states.add(run.State) && s.watching.Load()}
+	})
+}
+
+// visit looks at a run once. gone is true where something vanished meanwhile.
+func (s *Store) visit(run layout.Run, fam layout.Family, tree *statcache.Run, needs []string) (loaded Loaded, gone bool, err error) {
+	v := &visit{
+		s: s, run: run, fam: fam, tree: tree, loaded: tree.Look != 0, stale: s.cache.Stale(tree),
+		grain: s.newGrain(), dirs: map[string]bool{}, needed: map[string]int{}, met: map[string]met{},
 	}
-	defer v.close()
 	if err := v.look(needs); err != nil {
-		s.memory.suspect(v.folder, v.suspects)
 		return Loaded{}, false, err
 	}
 	v.finish()
-	v.sort()
-	return v.out, v.found.gone, nil
+	return v.out, v.gone, nil
 }
 
 // look looks at everything.
 func (v *visit) look(needs []string) error {
-	if err := v.walk(".", 0); err != nil {
+	if err := v.folder(".", &v.tree.Root, 0); err != nil {
 		return err
 	}
-	v.docs.walked()
 	for _, need := range needs {
 		if strings.HasPrefix(need, "git:") {
 			continue
@@ -127,29 +127,21 @@ func (v *visit) look(needs []string) error {
 	return v.scarce
 }
 
-// finish remembers what was seen.
+// finish remembers what was seen and sorts it.
 func (v *visit) finish() {
-	if v.seeing != nil && v.out.Again.IsZero() {
-		v.out.Sight = v.seeing.sight(v.names.String(), v.began, v.clock)
+	v.tree.Outside = v.tree.Outside[:0]
+	for name, m := range v.met {
+		v.tree.Outside = append(v.tree.Outside, statcache.Entry{
+			Name: statcache.Name(name), ID: identityOf(m.info), Known: true, Racy: m.err == nil && v.grain.hides(m.info),
+		})
 	}
-	v.out.Shared = v.sharing()
-	if missed, ok := v.s.memory.finish(v.folder, v.pass, v.shelving, v.found, v.s.age()); ok {
+	v.s.cache.Looked(v.run.State, v.tree, v.stale)
+	v.out.Look = v.tree.Look
+	vanished, missed, ok := v.tree.Missed(v.s.age(), standLong)
+	if v.out.Vanished = vanished; ok {
 		v.out.Missed = v.s.began.Add(missed)
 	}
-}
-
-// sight notes how a name looked.
-func (v *visit) sight(name string, info Info, there bool) {
-	if v.seeing == nil {
-		return
-	}
-	v.names.WriteString(name)
-	v.names.WriteByte(0)
-	v.seeing.add(info, there)
-}
-
-func (v *visit) sort() {
-	v.out.Docs, v.out.Moving, v.out.Still = v.docs.sorted(), v.docs.single, v.docs.folders()
+	sortDocs(v.out.Docs)
 	v.s.markIssued(v.run, v.out.Docs)
 	slices.Sort(v.out.Needs)
 	v.out.Needs = slices.Compact(v.out.Needs)
@@ -160,24 +152,179 @@ func (v *visit) sort() {
 	slices.Sort(v.out.Stray)
 }
 
-// walk looks at the files of one folder of the run, and below.
-func (v *visit) walk(rel string, depth int) error {
-	seen, err := v.stat(rel) // before listing: a later change must show
-	there := err == nil
-	v.sight(rel, seen, there)
-	if there && seen.Mode.IsDir() {
-		v.found.dirs = append(v.found.dirs, v.s.memory.hash(rel))
+// folder looks at the files of one folder of the run, and below.
+func (v *visit) folder(rel string, e *statcache.Entry, depth int) error {
+	at := path.Join(v.run.Dir, rel)
+	info, err := v.s.fs.Stat(at) // before it is listed: a later change must show
+	v.gone = v.gone || rel != "." && errors.Is(err, fs.ErrNotExist)
+	if err := noFolder(at, err); err != nil {
+		return err
 	}
-	v.found.gone = v.found.gone || rel != "." && errors.Is(err, fs.ErrNotExist)
-	if there && v.guarded(rel) {
-		v.share(path.Join(v.run.Dir, rel), seen)
+	if err != nil || !info.Mode.IsDir() {
+		v.miss(rel, e.Below, nil)
+		if e.ID != (statcache.Identity{}) && rel == "." {
+			v.tree.Miss(at, v.s.age(), true)
+		}
+		*e = statcache.Entry{Name: e.Name, Kind: e.Kind, Known: true}
+		return nil
 	}
-	if old := v.old[rel]; there && v.holds(old, path.Join(v.run.Dir, rel), seen) {
-		if taken, err := v.take(rel, old, depth); taken {
+	if id := identityOf(info); v.stale || !e.Trusts(id) || v.grain.isAhead(info) {
+		racy := v.grain.hides(info)
+		if err := v.list(rel, at, e); err != nil || depth > maxDepth {
+			return err
+		}
+		e.ID, e.Racy, e.Known = id, racy, true
+	}
+	e.Locked = v.isGuarded(rel)
+	closed := v.isClosed(rel, e)
+	for i := range e.Below {
+		if err := v.entry(path.Join(rel, e.Below[i].Name), &e.Below[i], closed, depth); err != nil {
 			return err
 		}
 	}
-	return v.list(rel, seen, there, depth)
+	// What vanished under our eyes is no part of the folder, which is listed again.
+	n := len(e.Below)
+	e.Below = slices.DeleteFunc(e.Below, func(e statcache.Entry) bool { return e.Kind == statcache.Document && !e.Known })
+	e.Racy = e.Racy || len(e.Below) < n
+	return nil
+}
+
+// list lists a folder. What is known of the names that stay is kept; what was written
+// once is still trusted where nothing of the kind went: the inode of one that went may be
+// that of another file by now.
+func (v *visit) list(rel, at string, e *statcache.Entry) error {
+	names, err := v.s.list(at)
+	if err != nil {
+		return err
+	}
+	next := make([]statcache.Entry, 0, len(names))
+	went := 0
+	for i := range e.Below {
+		if e.Below[i].Immutable {
+			went++
+		}
+	}
+	for _, name := range names {
+		kind, ok := v.kind(path.Join(rel, name.Name), name)
+		if !ok {
+			continue
+		}
+		entry := statcache.Entry{Name: statcache.Name(name.Name)}
+		if old := e.Child(name.Name); old != nil && old.Kind == kind && (kind != statcache.Document || name.Mode.IsRegular()) {
+			entry = *old
+			if old.Immutable && old.ID.Inode == name.Inode {
+				went--
+			}
+		}
+		entry.Kind = kind
+		next = append(next, entry)
+	}
+	for i := range next {
+		next[i].Immutable = next[i].Immutable && went == 0
+	}
+	v.miss(rel, e.Below, next)
+	e.Below = next
+	return nil
+}
+
+// kind says what a name in a folder of the run stands for; it is false for one that
+// means nothing.
+func (v *visit) kind(rel string, name Name) (statcache.Kind, bool) {
+	_, known := v.fam.File(v.run, rel)
+	switch {
+	case known:
+		return statcache.Document, true
+	case name.Mode.IsDir() && v.fam.Descend(v.run, rel):
+		return statcache.Folder, true
+	case layout.IsTemp(name.Name):
+		return statcache.Temporary, true
+	}
+	return statcache.Stray, !layout.Noise(name.Name) && !slices.Contains(v.run.Locks, path.Join(v.run.Dir, rel))
+}
+
+// miss notes which folders and documents are not in a folder any more.
+func (v *visit) miss(rel string, old, now []statcache.Entry) {
+	left := statcache.Entry{Below: now}
+	for i := range old {
+		e, at := &old[i], path.Join(rel, old[i].Name)
+		if left.Child(e.Name) != nil {
+			continue
+		}
+		if e.Known {
+			v.tree.Miss(path.Join(v.run.Dir, at), v.s.age(), e.Kind == statcache.Folder || e.Own)
+		}
+		v.miss(at, e.Below, nil)
+	}
+}
+
+// entry looks at what one name of a folder stands for.
+func (v *visit) entry(rel string, e *statcache.Entry, closed bool, depth int) error {
+	at := path.Join(v.run.Dir, rel)
+	switch e.Kind {
+	case statcache.Folder:
+		return v.folder(rel, e, depth+1)
+	case statcache.Temporary:
+		v.out.Temps = append(v.out.Temps, at)
+	case statcache.Stray:
+		v.out.Stray = append(v.out.Stray, at)
+	case statcache.Document:
+		v.document(rel, at, e, closed)
+	}
+	return nil
+}
+
+// document looks at one document of the run. One that is written once, and those
+// in the folder of a closed request, are trusted with their folder afterwards.
+func (v *visit) document(rel, at string, e *statcache.Entry, closed bool) {
+	if e.Immutable && !v.stale {
+		v.out.Docs = append(v.out.Docs, *e.Doc)
+		return
+	}
+	info, err := v.s.fs.Stat(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		v.gone = true
+		if e.Known {
+			v.tree.Miss(at, v.s.age(), e.Own)
+		}
+		*e = statcache.Entry{Name: e.Name}
+		return
+	}
+	if at == v.run.State && err == nil {
+		v.s.states.begin(at)
+	}
+	file, _ := v.fam.File(v.run, rel)
+	a := ask{path: at, file: file, appeared: v.s.watching.Load() && (v.loaded || v.tree.Newborn)}
+	var d engine.Document
+	var again time.Time
+	if err != nil {
+		d = engine.Document{Path: at, Kind: file.Kind, Err: unusable(at, err)}
+	} else {
+		d, again = v.s.look(a, e, info, &v.grain)
+	}
+	if d.Absent() {
+		v.gone = true
+		*e = statcache.Entry{Name: e.Name}
+		return
+	}
+	e.Locked = file.Writer == layout.Shared
+	e.Immutable = (file.Once || closed) && d.Err == nil && again.IsZero() && e.Doc != nil && !e.Racy
+	v.add(d, again)
+}
+
+// isClosed reports whether a folder holds the receipt of a request.
+func (v *visit) isClosed(rel string, e *statcache.Entry) bool {
+	const receipt = "receipt.json"
+	if e.Child(receipt) == nil {
+		return false
+	}
+	f, known := v.fam.File(v.run, path.Join(rel, receipt))
+	return known && f.Kind == layout.KindReceipt
+}
+
+// isGuarded reports whether a folder of the run gets new names under its locks. What
+// a reviewer writes is written without them, at any moment.
+func (v *visit) isGuarded(rel string) bool {
+	return rel != layout.RequestsDir && !strings.HasPrefix(rel, layout.RequestsDir+"/")
 }
 
 // add takes a document in.
@@ -188,87 +335,65 @@ func (v *visit) add(d engine.Document, again time.Time) {
 	if scarce(d.Err) {
 		v.scarce = d.Err
 	}
-	v.docs.add(d)
+	v.out.Docs = append(v.out.Docs, d)
 }
 
-// Read reads one document by its path, settled or not as the rules say. The
-// file says what it is; a Limit of 0 means that of state documents.
-func (s *Store) Read(p string, f layout.File) engine.Document {
-	a := ask{path: p, file: f, at: s.memory.whereIs(p)}
-	info, err := s.fs.Stat(p)
+func sortDocs(docs []engine.Document) {
+	slices.SortFunc(docs, func(a, b engine.Document) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// find returns where a path is in sorted documents.
+func find(docs []engine.Document, p string) (int, bool) {
+	i := sort.Search(len(docs), func(i int) bool { return docs[i].Path >= p })
+	return i, i < len(docs) && docs[i].Path == p
+}
+
+// list describes what is in a folder, sorted by name. A folder that does not exist
+// is empty; so is a file or a link in a folder's place, which is never followed.
+func (s *Store) list(dir string) ([]Name, error) {
+	names, err := s.fs.List(dir)
 	if err != nil {
-		d, _ := s.missing(a, err)
-		return d
+		return nil, noFolder(dir, err)
 	}
-	if f.Kind == layout.KindStateFile {
-		s.memory.noteState(p)
-	}
-	d, _ := s.look(a, info)
-	return d
+	return names, nil
 }
 
-// readAt looks at one file that no listing described.
-func (v *visit) readAt(a ask) (engine.Document, time.Time) {
-	info, err := v.beside(a.path)
-	v.sight("/"+a.path, info, err == nil)
-	if err != nil {
-		return v.s.missing(a, err)
-	}
-	return v.s.look(a, info)
-}
-
-// missing is the document for a name that cannot be described. An artifact that
-// was there a moment ago is not absent before its absence has stood for a while:
-// editors remove a file before they put the new one in its place.
-func (s *Store) missing(a ask, err error) (engine.Document, time.Time) {
-	d := engine.Document{Path: a.path, Kind: a.file.Kind, Err: unusable(a.path, err)}
-	if !d.Absent() {
-		s.memory.put(a.at, trace{})
-		return d, time.Time{}
-	}
-	old, _ := s.memory.get(a.at, Info{})
-	now := s.age()
-	t := trace{known: true, absent: true, since: now}
+// noFolder makes no error of there being no folder.
+func noFolder(dir string, err error) error {
+	var other *NotRegular
 	switch {
-	case !old.known:
-		t.since = now - standLong
-	case old.absent && old.since <= now:
-		t.since = old.since
+	case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.As(err, &other):
+		return nil
 	}
-	t.still = now - t.since
-	if a.at.in != s.memory.outside && !a.still {
-		t = trace{} // a visit that does not see it says so
-	}
-	s.memory.put(a.at, t)
-	if wait := t.wait(a.stands()); a.still && wait > 0 {
-		d.Err = engine.ErrUnsettled
-		return d, s.now().Add(wait)
-	}
-	return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
+	return fmt.Errorf("cannot list %s: %w", dir, err)
 }
 
-// whereIs returns the place of a file that is looked at by its path alone: the
-// run's, where it is the state document of one that was loaded.
-func (m *memory) whereIs(p string) place {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if f := m.runs[p]; f != nil {
-		return m.inside(f, path.Base(p))
-	}
-	return m.beside(p)
-}
-
-// There reports whether anything is under a name. What cannot be told is there.
-func (s *Store) There(name string) bool {
+// Exists reports whether anything is under a name. What cannot be told is there.
+func (s *Store) Exists(name string) bool {
 	_, err := s.fs.Stat(name)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// exists reports whether there is a folder under a name.
-func (s *Store) exists(dir string) (bool, error) {
+// IsFile reports whether a regular file is under a name.
+func (s *Store) IsFile(name string) bool {
+	info, err := s.fs.Stat(name)
+	return err == nil && info.regular()
+}
+
+// isFolder reports whether there is a folder under a name.
+func (s *Store) isFolder(dir string) (bool, error) {
 	info, err := s.fs.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil && info.Mode.IsDir(), err
+}
+
+// Changed is when what is under a name was changed last; the zero time if nothing is.
+func (s *Store) Changed(name string) time.Time {
+	info, err := s.fs.Stat(name)
+	if err != nil {
+		return time.Time{}
+	}
+	return latest(info)
 }

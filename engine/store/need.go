@@ -4,10 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
@@ -21,7 +23,7 @@ var errOutside = errors.New("the path leads out of the workspace; expected a rel
 func (v *visit) need(need string) error {
 	p, still := strings.CutPrefix(need, stillPrefix)
 	if !layout.Safe(p) {
-		v.add(engine.Document{Path: p, Err: errOutside}, time.Time{})
+		v.addNeeded(engine.Document{Path: p, Err: errOutside}, time.Time{})
 		return nil
 	}
 	p = path.Clean(p)
@@ -31,8 +33,7 @@ func (v *visit) need(need string) error {
 	}
 	// A real file may have such a name, where its folder is there.
 	_, _ = v.beside(path.Dir(p))
-	info, err := v.beside(p)
-	if v.sight("/"+p, info, err == nil); err == nil {
+	if _, err := v.beside(p); err == nil {
 		v.one(p, still, true)
 	}
 	return v.glob(".", strings.Split(p, "/"), still)
@@ -40,19 +41,88 @@ func (v *visit) need(need string) error {
 
 // one looks at one path that is needed.
 func (v *visit) one(p string, still, watch bool) {
-	a := ask{path: p, file: layout.Outside(p), at: v.s.memory.beside(p), still: still, need: true}
-	if rel, inside := v.inside(p); inside {
-		file, known := v.fam.File(v.run, rel)
-		if v.docs.has(p) && !still {
-			return
+	a := ask{path: p, file: layout.Outside(p), still: still, need: true}
+	rel, inside := v.inside(p)
+	if !inside {
+		if watch {
+			v.watch(path.Dir(p))
 		}
-		if known {
-			a.file, a.at = file, v.s.memory.inside(v.folder, rel)
-		}
-	} else if watch {
-		v.watch(path.Dir(p))
+		v.outside(a)
+		return
 	}
-	v.add(v.readAt(a))
+	file, known := v.fam.File(v.run, rel)
+	switch {
+	case known && still:
+		a.file = file // it must stand still for longer than as a document of the run
+	case known && v.tree.Root.Find(rel) != nil:
+		return
+	}
+	v.outside(a)
+}
+
+// outside looks at a file that is none of the run's documents.
+func (v *visit) outside(a ask) {
+	info, err := v.beside(a.path)
+	v.addNeeded(v.s.lookOutside(a, info, err, &v.grain))
+}
+
+// lookOutside looks at a file by its path alone, which stat describes.
+func (s *Store) lookOutside(a ask, info Info, err error, g *grain) (d engine.Document, again time.Time) {
+	e := s.cache.Outside(a.path)
+	if err != nil {
+		d, again = s.missing(a, &e, err)
+	} else {
+		d, again = s.look(a, &e, info, g)
+	}
+	s.cache.SetOutside(a.path, e)
+	return d, again
+}
+
+// missing is the document for a name that cannot be described. An artifact that
+// was there a moment ago is not absent before its absence has stood for a while:
+// editors remove a file before they put the new one in its place.
+func (s *Store) missing(a ask, e *statcache.Entry, err error) (engine.Document, time.Time) {
+	d := engine.Document{Path: a.path, Kind: a.file.Kind, Err: unusable(a.path, err)}
+	if !d.Absent() {
+		*e = statcache.Entry{}
+		return d, time.Time{}
+	}
+	now := s.age()
+	next := statcache.Entry{Known: true, Since: now}
+	switch {
+	case !e.Known:
+		next.Since = now - standLong
+	case e.ID == statcache.Identity{} && e.Since <= now:
+		next.Since = e.Since
+	}
+	next.Still = now - next.Since
+	*e = next
+	if wait := wait(e, a.stands()); a.still && wait > 0 {
+		d.Err = engine.ErrUnsettled
+		return d, s.now().Add(wait)
+	}
+	return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
+}
+
+// addNeeded takes in a document that a need led to. Of two looks at one file the one
+// that says more about its stillness stands.
+func (v *visit) addNeeded(d engine.Document, again time.Time) {
+	i, twice := v.needed[d.Path]
+	if _, inside := v.inside(d.Path); inside && !twice {
+		i = slices.IndexFunc(v.out.Docs, func(o engine.Document) bool { return o.Path == d.Path })
+		twice = i >= 0
+	}
+	if !twice {
+		i = len(v.out.Docs)
+		v.needed[d.Path] = i
+		v.add(d, again)
+		return
+	}
+	if d.Unsettled() {
+		v.add(d, again)
+		v.out.Docs = v.out.Docs[:len(v.out.Docs)-1]
+		v.out.Docs[i] = d
+	}
 }
 
 // beside describes a name that a need leads to, once per visit: several needs lead
@@ -66,9 +136,6 @@ func (v *visit) beside(p string) (Info, error) {
 		return Info{}, above.err
 	}
 	info, err := v.s.fs.Stat(p)
-	if v.met == nil {
-		v.met = map[string]met{}
-	}
 	v.met[p] = met{info, err}
 	return info, err
 }
@@ -104,16 +171,13 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 		if len(rest) > 0 {
 			return v.glob(next, rest, still)
 		}
-		info, err := v.beside(next)
-		if v.sight("/"+next, info, err == nil); err == nil && !info.Mode.IsDir() {
+		if info, err := v.beside(next); err == nil && !info.Mode.IsDir() {
 			v.one(next, still, true)
 		}
 		return nil
 	}
 	v.watch(dir)
-	seen, err := v.beside(dir)
-	v.sight("/"+dir, seen, err == nil)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := v.beside(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	infos, err := v.s.list(dir)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"runtime"
 	"strings"
 	"sync"
@@ -69,25 +68,13 @@ func move(fromDir int, from string, toDir int, to string, how Move) error {
 	return err
 }
 
-// ListBut implements sparing.
-func (o osFS) ListBut(dir string, known func(inode uint64, name []byte) bool) ([]Info, error) {
-	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
-	if err != nil {
-		return nil, o.explain("list", dir, err)
-	}
-	defer unix.Close(fd)
-	names, err := namesBut(fd, known)
-	if err != nil {
-		return nil, &fs.PathError{Op: "list", Path: dir, Err: err}
-	}
-	return o.describe(fd, dir, names)
-}
+// buffers are for the names of folders.
+var buffers = sync.Pool{New: func() any { return new([16 << 10]byte) }}
 
-// namesBut reads the names in an open folder without those that are known under
-// the inodes that the folder has of them.
-func namesBut(fd int, known func(inode uint64, name []byte) bool) (names []string, err error) {
-	buf := entries.Get().(*[16 << 10]byte)
-	defer entries.Put(buf)
+// namesIn reads the names in an open folder.
+func namesIn(fd int) (names []Name, err error) {
+	buf := buffers.Get().(*[16 << 10]byte)
+	defer buffers.Put(buf)
 	for {
 		n, err := again(func() (int, error) { return unix.ReadDirent(fd, buf[:]) })
 		if err != nil || n == 0 {
@@ -97,14 +84,32 @@ func namesBut(fd int, known func(inode uint64, name []byte) bool) (names []strin
 			var entry *unix.Dirent
 			name := left[unsafe.Offsetof(entry.Name):]
 			inode := binary.NativeEndian.Uint64(left[unsafe.Offsetof(entry.Ino):])
-			length := binary.NativeEndian.Uint16(left[unsafe.Offsetof(entry.Reclen):])
-			left = left[length:]
+			typ := left[unsafe.Offsetof(entry.Type)]
+			left = left[binary.NativeEndian.Uint16(left[unsafe.Offsetof(entry.Reclen):]):]
 			name = name[:bytes.IndexByte(name, 0)]
-			if inode != 0 && string(name) != "." && string(name) != ".." && !known(inode, name) {
-				names = append(names, string(name))
+			if inode == 0 || string(name) == "." || string(name) == ".." {
+				continue
 			}
+			mode, err := typeOf(fd, string(name), typ)
+			if errors.Is(err, unix.ENOENT) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, Name{Name: string(name), Inode: inode, Mode: mode})
 		}
 	}
+}
+
+// typeOf is the type of a name in an open folder, which the folder itself may not know.
+func typeOf(fd int, name string, typ uint8) (fs.FileMode, error) {
+	if typ != unix.DT_UNKNOWN {
+		return modeOf(uint32(typ) << 12), nil
+	}
+	var st unix.Stat_t
+	err := retry(func() error { return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	return modeOf(st.Mode & unix.S_IFMT), err
 }
 
 func flush(fd int) error { return unix.Fsync(fd) }

@@ -10,15 +10,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"placet/layout"
 )
 
 // OS returns the file system of the machine, rooted at a folder. A root that
@@ -207,23 +203,7 @@ func (o osFS) Stat(name string) (Info, error) {
 	return infoOf(path.Base(name), &st), nil
 }
 
-// Below implements near: the way to the folder is walked once.
-func (o osFS) Below(dir string) (stat func(rel string) (Info, error), done func(), err error) {
-	fd, err := o.openBelow(path.Clean(dir), folderFlags|noFollow, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	stat = func(rel string) (Info, error) {
-		var st unix.Stat_t
-		if err := retry(func() error { return unix.Fstatat(fd, rel, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
-			return Info{}, &fs.PathError{Op: "stat", Path: path.Join(dir, rel), Err: err}
-		}
-		return infoOf(rel, &st), nil
-	}
-	return stat, func() { unix.Close(fd) }, nil
-}
-
-func (o osFS) List(dir string) ([]Info, error) {
+func (o osFS) List(dir string) ([]Name, error) {
 	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
 	if err != nil {
 		return nil, o.explain("list", dir, err)
@@ -233,62 +213,8 @@ func (o osFS) List(dir string) ([]Info, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "list", Path: dir, Err: err}
 	}
-	return o.describe(fd, dir, names)
-}
-
-// describe describes names in an open folder, sorted, those that are there.
-func (o osFS) describe(fd int, dir string, names []string) ([]Info, error) {
-	sort.Strings(names)
-	infos := make([]Info, 0, len(names))
-	for _, name := range names {
-		var st unix.Stat_t
-		err := retry(func() error { return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, &fs.PathError{Op: "stat", Path: path.Join(dir, name), Err: err}
-		}
-		infos = append(infos, infoOf(name, &st))
-	}
-	return infos, nil
-}
-
-// Entries implements lister.
-func (o osFS) Entries(dir string) ([]layout.Entry, error) {
-	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
-	if err != nil {
-		return nil, o.explain("list", dir, err)
-	}
-	f := os.NewFile(uintptr(fd), o.root+"/"+dir)
-	defer f.Close()
-	found, err := f.ReadDir(-1)
-	if err != nil {
-		return nil, &fs.PathError{Op: "list", Path: dir, Err: err}
-	}
-	entries := make([]layout.Entry, len(found))
-	for i, e := range found {
-		typ := e.Type()
-		entries[i] = layout.Entry{Name: e.Name(), Dir: typ.IsDir(), Link: !typ.IsDir() && !typ.IsRegular()}
-	}
-	slices.SortFunc(entries, func(a, b layout.Entry) int { return strings.Compare(a.Name, b.Name) })
-	return entries, nil
-}
-
-// entries are buffers for the names of folders.
-var entries = sync.Pool{New: func() any { return new([16 << 10]byte) }}
-
-// namesIn reads the names in an open folder.
-func namesIn(fd int) (names []string, err error) {
-	buf := entries.Get().(*[16 << 10]byte)
-	defer entries.Put(buf)
-	for {
-		n, err := again(func() (int, error) { return unix.ReadDirent(fd, buf[:]) })
-		if err != nil || n == 0 {
-			return names, err
-		}
-		_, _, names = unix.ParseDirent(buf[:n], -1, names)
-	}
+	slices.SortFunc(names, func(a, b Name) int { return strings.Compare(a.Name, b.Name) })
+	return names, nil
 }
 
 func (o osFS) Mkdir(dir string) error {

@@ -64,7 +64,7 @@ func (s *Store) placeAll(j *job) {
 	for _, name := range j.removes {
 		switch err := s.fs.Remove(name); {
 		case err == nil:
-			s.memory.removed(j.run, name)
+			s.forgetOwn(j.run, name)
 			j.dirs[path.Dir(name)] = true
 		case !errors.Is(unusable(name, err), engine.ErrAbsent):
 			j.err = fmt.Errorf("cannot remove %s: %w", name, err)
@@ -113,9 +113,8 @@ func (s *Store) replace(p *put) error {
 
 // unmoved compares again what is under the name, by its times where they do.
 func (s *Store) unmoved(p *put) error {
-	began, _ := s.diskNow(staleClock)
 	info, err := s.fs.Stat(p.doc.Path)
-	if err == nil && p.old != nil && identityOf(info) == identityOf(*p.old) && !racy(info, p.looked) && !racy(info, began) {
+	if err == nil && p.sure && identityOf(info) == identityOf(*p.old) {
 		return nil
 	}
 	there, _, err := s.digestAt(p.doc.Path)

@@ -10,11 +10,14 @@ import (
 	"placet/layout"
 )
 
+// hotRuns is more runs than the documents of all of them are kept of.
+const hotRuns = 512
+
 // manyRuns loads so many runs that those before rest.
 func manyRuns(t *testing.T, w world, s *store.Store) {
 	t.Helper()
 	for round := range 2 {
-		for i := range store.HotRuns + 100 {
+		for i := range hotRuns + 100 {
 			run, _ := layout.Faber{}.At(fmt.Sprintf(".fractary/faber/runs/o/p/00000000-0000-0000-0000-%012d", 1000+i))
 			if round == 0 {
 				w.put(run.State, "{}")
@@ -55,7 +58,7 @@ func TestARunThatWasVisitedAMomentAgoDoesNotRest(t *testing.T) {
 	s.Watching()
 	commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc("{}", ""), newDoc("requests/r/form.md", "text")}})
 	load(t, s)
-	for i := range store.HotRuns + 100 {
+	for i := range hotRuns + 100 {
 		if _, err := s.Load(numbered(i), layout.Faber{}, nil); err != nil {
 			t.Fatal(err)
 		}

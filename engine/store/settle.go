@@ -2,14 +2,16 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
-// How long a file must stand still, and what a clock's tick can hide.
+// How long a file must stand still.
 const (
 	// standStill lies between two looks that must agree.
 	standStill = 120 * time.Millisecond
@@ -18,19 +20,19 @@ const (
 	// oldEnough is the age, by the file system's clock, at which a file that
 	// is seen for the first time counts as standing still since then.
 	oldEnough = time.Second
-	// fineTick and coarseTick bound the tick of file times: where a time has
-	// a fraction of a second, and where it has none (FAT, HFS+, old NFS).
-	fineTick   = 50 * time.Millisecond
-	coarseTick = 2 * time.Second
 )
+
+// keepBody is the size up to which the bytes of a document are kept.
+const keepBody = 64 << 10
 
 // ask is one file to look at.
 type ask struct {
 	path  string
 	file  layout.File
-	at    place
 	still bool // it must stand still for standLong
 	need  bool // it is looked up because a plan needs it
+	// appeared says that a file of which nothing is remembered was not there before.
+	appeared bool
 }
 
 // stands is how long the file must stand still; 0 means not at all.
@@ -44,46 +46,46 @@ func (a ask) stands() time.Duration {
 	return standStill
 }
 
-// look reads one file as far as the rules of settling allow. The time says when
-// to look again if it is unsettled.
-func (s *Store) look(a ask, info Info) (engine.Document, time.Time) {
+// look reads one file as far as the rules of settling allow, and notes in the entry
+// what it has seen. The time says when to look again if it is unsettled.
+func (s *Store) look(a ask, e *statcache.Entry, info Info, g *grain) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed}
-	if a.file.Writer != layout.Placet {
-		d.Known = s.owners.known(info.UID)
-	}
 	if err := a.wrong(info); err != nil {
-		s.memory.put(a.at, trace{known: true, device: info.Device, inode: info.Inode, still: standLong})
-		d.Err = err
+		*e = statcache.Entry{Name: e.Name, ID: identityOf(info), Known: true, Still: standLong, Racy: g.hides(info)}
+		d.Known, d.Err = s.owner(a, info), err
 		return d, time.Time{}
 	}
-	old, appeared := s.memory.get(a.at, info)
-	if c := s.memory.bodies.get(a.path, identityOf(info)); c != nil && s.settled(a, old, *c) {
-		s.memory.saw(a.at)
-		d.Body, d.Sum = c.body, c.digest()
+	if e.Doc != nil && e.Trusts(identityOf(info)) && wait(e, a.stands()) == 0 && (e.Doc.Body != nil || a.still) {
+		d = *e.Doc
+		d.Kind = a.file.Kind
 		return d, time.Time{}
 	}
-	began, _ := s.diskNow(staleClock)
+	d.Known = s.owner(a, info)
+	g.hides(info) // before it is read: a change after this shows
 	c, err := s.readAsked(a)
 	if err != nil {
-		return s.unread(a, d, info, err)
+		return s.unread(a, e, d, info, err)
 	}
-	c.racy, c.name = racy(c.info, began), c.digest()
-	s.memory.bodies.put(a.path, c)
 	d.Changed = c.info.Changed
-	t := s.agree(a, old, appeared, c)
-	s.memory.put(a.at, t)
-	if wait := t.wait(a.stands()); wait > 0 {
+	*e = s.agree(a, e, c, g)
+	if wait := wait(e, a.stands()); wait > 0 {
 		d.Err = engine.ErrUnsettled
 		return d, s.now().Add(wait)
 	}
-	d.Body, d.Sum = c.body, c.digest()
+	d.Body, d.Sum, d.Parsed = c.body, c.digest(), new(engine.Parsed)
+	if len(d.Body) <= keepBody && !e.Racy {
+		kept := d
+		e.Doc = &kept
+	}
 	return d, time.Time{}
 }
 
-// settled reports whether what is kept answers a look without reading.
-func (s *Store) settled(a ask, t trace, c content) bool {
-	return t.known && !t.absent && t.mark == s.memory.markOf(c, t.own) && t.wait(a.stands()) == 0 &&
-		(c.body != nil || a.still && c.info.Size > a.limit())
+// owner says who owns a file that others write, as a document's Known.
+func (s *Store) owner(a ask, info Info) []string {
+	if a.file.Writer == layout.Placet {
+		return nil
+	}
+	return s.owners.known(info.UID)
 }
 
 // limit is the largest size that is read into memory.
@@ -106,82 +108,75 @@ func (a ask) wrong(info Info) error {
 }
 
 // unread is the document for a file that could not be read.
-func (s *Store) unread(a ask, d engine.Document, info Info, err error) (engine.Document, time.Time) {
+func (s *Store) unread(a ask, e *statcache.Entry, d engine.Document, info Info, err error) (engine.Document, time.Time) {
 	d.Err = unusable(a.path, err)
 	if scarce(err) {
+		e.Racy = true // nothing was learned of it
 		return d, time.Time{}
 	}
 	if d.Absent() {
-		s.memory.put(a.at, trace{})
+		*e = statcache.Entry{Name: e.Name}
 		return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
 	}
-	t := trace{known: true, device: info.Device, inode: info.Inode, still: standLong}
-	if d.Unsettled() {
-		old, appeared := s.memory.get(a.at, info)
-		t.still, t.fresh = 0, s.newInode(old, appeared, info) || old.fresh
-		s.memory.put(a.at, t)
-		return d, s.now().Add(standStill)
+	id := identityOf(info)
+	next := statcache.Entry{Name: e.Name, ID: id, Known: true, Racy: true, Still: standLong}
+	if !d.Unsettled() {
+		*e = next
+		return d, time.Time{}
 	}
-	s.memory.put(a.at, t)
-	return d, time.Time{}
+	next.Still, next.Fresh = 0, s.isNewInode(a, e, id) || e.Fresh
+	*e = next
+	return d, s.now().Add(standStill)
 }
 
 // wait is how long a file must go on standing still, 0 where it has settled.
-func (t trace) wait(stands time.Duration) time.Duration {
-	if t.own || t.whole && stands <= standStill {
+func wait(e *statcache.Entry, stands time.Duration) time.Duration {
+	if e.Own || e.Complete && stands <= standStill {
 		return 0
 	}
-	return max(stands-t.still, 0)
+	return max(stands-e.Still, 0)
 }
 
-// newInode reports whether a file's inode was seen to appear: there was none
+// isNewInode reports whether a file's inode was seen to appear: there was none
 // under its name, or another.
-func (s *Store) newInode(old trace, appeared bool, info Info) bool {
-	if !old.known {
-		return appeared
+func (s *Store) isNewInode(a ask, e *statcache.Entry, id statcache.Identity) bool {
+	if !e.Known {
+		return a.appeared
 	}
-	return s.isWatching() && (old.absent || !old.is(info))
+	return s.watching.Load() && !e.ID.Is(id)
 }
 
-// is reports whether a trace is of this inode.
-func (t trace) is(info Info) bool { return t.device == info.Device && t.inode == info.Inode }
-
-// agree makes the trace of a reading from the trace of the reading before.
-func (s *Store) agree(a ask, old trace, appeared bool, c content) trace {
+// agree makes the entry of a reading from that of the reading before.
+func (s *Store) agree(a ask, old *statcache.Entry, c content, g *grain) statcache.Entry {
 	now := s.age()
-	t := trace{
-		known: true, device: c.info.Device, inode: c.info.Inode,
-		mark: s.memory.markOf(c, false), since: now,
+	id := identityOf(c.info)
+	e := statcache.Entry{
+		Name: old.Name, ID: id, Sum: binary.NativeEndian.Uint64(c.sum[:]), Known: true, Since: now, Racy: g.hides(c.info),
 	}
-	same := old.known && !old.absent && old.is(c.info)
+	same := old.Known && old.ID.Is(id)
+	alike := same && (old.Trusts(id) || old.Sum == e.Sum && old.ID.Size == id.Size)
 	switch {
-	case s.newInode(old, appeared, c.info):
-		t.fresh = true
-	case !old.known:
-		t.since = now - s.firstSeen(c.info)
-	case same && old.own && old.mark == s.memory.markOf(c, true):
-		t.own, t.mark, t.since = true, old.mark, old.since
-	case same && old.mark == t.mark:
-		t.fresh, t.whole = old.fresh, old.whole
-		t.since = min(old.since, now-old.still) // the clock may have gone back
+	case s.isNewInode(a, old, id):
+		e.Fresh = true
+	case !old.Known:
+		e.Since = now - s.firstSeen(c.info)
+	case alike && old.Own && old.ID.Modified == id.Modified: // a rename changes the ctime
+		e.Own, e.Since = true, old.Since
+	case alike && old.ID.Changed == id.Changed:
+		e.Fresh, e.Complete = old.Fresh, old.Complete
+		e.Since = min(old.Since, now-old.Still) // the clock may have gone back
 	case same: // other content under the same inode
-		t.fresh = old.fresh
+		e.Fresh = old.Fresh
 	}
-	t.still = now - t.since
-	if t.fresh && a.file.Format == layout.JSON && !a.need && wholeObject(c.body) {
-		t.fresh, t.whole = false, true
+	e.Still = now - e.Since
+	if e.Fresh && a.file.Format == layout.JSON && !a.need && wholeObject(c.body) {
+		e.Fresh, e.Complete = false, true
 	}
-	return t
+	return e
 }
 
 // age is the time since the store began.
 func (s *Store) age() time.Duration { return s.now().Sub(s.began) }
-
-func (s *Store) isWatching() bool {
-	s.memory.mu.Lock()
-	defer s.memory.mu.Unlock()
-	return s.memory.watching
-}
 
 // firstSeen is how long a file that is seen for the first time is known to have
 // stood still: since its last change if that is old enough, else not at all.
@@ -193,27 +188,13 @@ func (s *Store) firstSeen(info Info) time.Duration {
 	return 0
 }
 
-// racy reports whether a change after a look that began at a moment of the file
-// system's clock could leave the file's times as they are.
-func racy(info Info, began time.Time) bool {
-	at, tick := latest(info), fineTick
-	if at.Nanosecond() == 0 {
-		tick = coarseTick
-	}
-	return began.Sub(at) < tick
-}
-
-// latest is the later of a file's times.
-func latest(info Info) time.Time {
-	if info.Modified.After(info.Changed) {
-		return info.Modified
-	}
-	return info.Changed
-}
-
 // wholeObject reports whether a body is one JSON object, blanks aside. A strict
 // prefix of an object never is.
 func wholeObject(body []byte) bool {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	return len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(body)
 }
+
+// Watching says that from now on a run or a file that appears was not there
+// before: a JSON document under a new inode is complete when it parses.
+func (s *Store) Watching() { s.watching.Store(true) }

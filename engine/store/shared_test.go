@@ -3,8 +3,6 @@ package store_test
 import (
 	"testing"
 	"time"
-
-	"placet/engine/store"
 )
 
 // A look stands under the locks while nothing is different that is written under
@@ -38,12 +36,12 @@ func TestALookStandsUnderTheLocksWhileNothingSharedMoves(t *testing.T) {
 			seen := load(t, s)
 			w.later(time.Millisecond)
 			c.after(w)
-			if got := s.StandsLocked(seen); got != c.stands {
+			if got := s.UnchangedLocked(aRun(), seen.Look); got != c.stands {
 				t.Errorf("the look stands: %v, want %v", got, c.stands)
 			}
 		})
 	}
-	if w := inMemory(); w.store().StandsLocked(store.Loaded{}) {
+	if w := inMemory(); w.store().UnchangedLocked(aRun(), 0) {
 		t.Error("no look stands")
 	}
 }

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"hash/maphash"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
@@ -39,13 +41,15 @@ type Store struct {
 	random   func() uint64
 	record   Record
 
-	began  time.Time
-	memory memory
-	clock  clock
-	queue  queue
-	temps  temps
-	owners owners
-	git    gitSigns
+	began    time.Time
+	cache    *statcache.Cache
+	states   states
+	watching atomic.Bool
+	clock    clock
+	queue    queue
+	temps    temps
+	owners   owners
+	git      gitSigns
 
 	// failures counts the rounds of fsync that failed in a row, those of
 	// contents and those of names.
@@ -58,7 +62,6 @@ type Store struct {
 	lock      atomic.Pointer[File]
 	heldSince time.Time // by the file system's clock; zero where that is not known
 	saidOnce  sync.Map
-	sighting  atomic.Bool // Load returns sights
 }
 
 // New returns a store on a file system.
@@ -80,7 +83,7 @@ func New(fsys FS, o Options) *Store {
 		s.random = rand.Uint64
 	}
 	s.began = s.now()
-	s.memory.init()
+	s.cache, s.states = statcache.New(), states{seed: maphash.MakeSeed(), seen: map[uint64]bool{}}
 	s.queue.journals, s.queue.folders = map[string]map[string]bool{}, map[string]bool{}
 	return s
 }
@@ -91,17 +94,13 @@ func (s *Store) Stopped() bool { return s.stopped.Load() }
 // List lists a folder, sorted by name; it is a layout.Lister. A folder that
 // does not exist is empty; so is one that is in truth a file or a link.
 func (s *Store) List(dir string) ([]layout.Entry, error) {
-	if fsys, ok := s.fs.(lister); ok {
-		entries, err := fsys.Entries(dir)
-		return entries, noFolder(dir, err)
-	}
-	infos, err := s.list(dir)
+	names, err := s.list(dir)
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]layout.Entry, len(infos))
-	for i, info := range infos {
-		entries[i] = layout.Entry{Name: info.Name, Dir: info.Mode.IsDir(), Link: !info.Mode.IsDir() && !info.regular()}
+	entries := make([]layout.Entry, len(names))
+	for i, name := range names {
+		entries[i] = layout.Entry{Name: name.Name, Dir: name.Mode.IsDir(), Link: !name.Mode.IsDir() && !name.Mode.IsRegular()}
 	}
 	return entries, nil
 }

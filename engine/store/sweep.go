@@ -33,15 +33,20 @@ func (s *Store) Sweep(dir string) (left bool, err error) {
 		return true, err
 	}
 	var errs []error
-	for _, info := range infos {
-		name := path.Join(dir, info.Name)
+	for _, found := range infos {
+		name := path.Join(dir, found.Name)
 		_, mine := s.temps.inUse.Load(name)
 		if mine {
 			if err := s.bringBackFrom(name); err != nil {
 				errs = append(errs, err)
 			}
 		}
-		if mine || !layout.IsTemp(info.Name) || info.Mode.IsDir() { // placet makes no such folder
+		if mine || !layout.IsTemp(found.Name) || found.Mode.IsDir() { // placet makes no such folder
+			continue
+		}
+		info, err := s.fs.Stat(name)
+		if err != nil {
+			left = left || !errors.Is(err, fs.ErrNotExist)
 			continue
 		}
 		if !s.stale(name, info) {
@@ -80,7 +85,7 @@ func (s *Store) orphaned(info Info) bool {
 // lives reports whether there is a process; one that nobody may ask about does.
 func lives(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-func (s *Store) sweep(name string, info Info, beside []Info) error {
+func (s *Store) sweep(name string, info Info, beside []Name) error {
 	over, own, swap := swapDigests(name)
 	if !swap {
 		return s.fs.Remove(name)
@@ -101,10 +106,10 @@ func (s *Store) sweep(name string, info Info, beside []Info) error {
 // recover puts a displaced state document back: a crash came between the exchange
 // and the look at what it had displaced. Where others have written since, nobody
 // can say which is right: the file stays, and the log says so.
-func (s *Store) recover(name, own string, beside []Info) error {
+func (s *Store) recover(name, own string, beside []Name) error {
 	for _, info := range beside {
 		target := path.Join(path.Dir(name), info.Name)
-		if !info.regular() || layout.IsTemp(info.Name) {
+		if !info.Mode.IsRegular() || layout.IsTemp(info.Name) {
 			continue
 		}
 		c, err := s.present(target)

@@ -43,7 +43,9 @@ func (s *Store) LockWorkspace() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.clock.mu.Lock()
 	s.heldSince, _ = s.touchClock()
+	s.clock.mu.Unlock()
 	s.lock.Store(&f)
 	s.held.Store(true)
 	return func() {

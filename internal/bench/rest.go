@@ -75,7 +75,7 @@ func (b *bench) startsAmong(p population) error {
 
 // forget removes what placet has kept of earlier looks.
 func (w workspace) forget() error {
-	for _, name := range remembered(w.root, "recall*") {
+	for _, name := range remembered(w.root, "statcache") {
 		if err := os.Remove(name); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (b *bench) start(w workspace) (time.Duration, error) {
 	}
 	defer p.stop()
 	for end := time.Now().Add(keepWait); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if len(remembered(w.root, "recall-live")) > 0 {
+		if len(remembered(w.root, "statcache")) > 0 {
 			break
 		}
 	}

@@ -166,7 +166,7 @@ func (a *answeredTree) serve(home string, moved chan string) (stop func()) {
 	var out bytes.Buffer
 	w := &console.Env{Out: &out, Err: &out, Getenv: func(name string) string { return env[name] }, Cwd: a.root, Now: time.Now}
 	log := slog.New(slog.DiscardHandler)
-	bench, err := workspace.Open(w, workspace.Setup{Log: log, Live: true, Recall: true,
+	bench, err := workspace.Open(w, workspace.Setup{Log: log, Live: true, Cached: true,
 		Moved:  func(_ layout.Run, t engine.Transition) { moved <- t.Event },
 		Runner: func(b *workspace.Workspace) *exec.Runner { return newRunner(b, log) }})
 	if err != nil {

@@ -47,10 +47,10 @@ var stateAttacks = []attack{
 			}
 		}
 	}},
-	{"a forged cache", "a repository brings .placet/recall, which says that nothing is to be done", func(t *testing.T, p *place) {
+	{"a forged cache", "a repository brings .placet/statcache, which says that nothing is to be done", func(t *testing.T, p *place) {
 		p.waiting(t)
 		p.endsOnce(3)
-		found, err := filepath.Glob(filepath.Join(p.stateHome(), "placet", "workspaces", "*", "recall*"))
+		found, err := filepath.Glob(filepath.Join(p.stateHome(), "placet", "workspaces", "*", "statcache*"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,7 @@ func (h hostileWorkspace) answer(which byte) {
 // hostileNames are where something is put; %s stands for a run's folder or for a
 // request's.
 var hostileNames = []string{
-	".placet", ".placet/lock", ".placet/now", ".placet/actions", ".placet/actions/0123456789abcdef/process.json", ".placet/recall", ".placet/recall-live", ".placet/.gitignore",
+	".placet", ".placet/lock", ".placet/now", ".placet/actions", ".placet/actions/0123456789abcdef/process.json", ".placet/statcache", ".placet/.gitignore",
 	"%run/state.json", "%run/events", "%run/events/001-feedback_received.json", "%run/events/.next-id", "%run/metadata.json", "%run/resume.md", "%run/context.md",
 	"%run/actions/resume-r2/outcome.json", "%run/cancel.json", "%run/.placet-0.tmp", "%run/requests", "%request", "%request/request.json", "%request/form.md",
 	"%request/receipt.json", "%request/problem.md", "%request/response-x.json", "placet.toml", ".fractary", ".fractary/faber/runs/acme/web/x", ".fractary/plugins/faber/runs", ".git/HEAD",

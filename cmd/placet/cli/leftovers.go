@@ -33,7 +33,7 @@ func noteLeftovers(b *workspace.Workspace) {
 	}
 	var left []string
 	for _, name := range earlierFiles {
-		if b.Store.There(store.PrivateDir + "/" + name) {
+		if b.Store.Exists(store.PrivateDir + "/" + name) {
 			left = append(left, store.PrivateDir+"/"+name)
 		}
 	}

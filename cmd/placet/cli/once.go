@@ -50,7 +50,7 @@ type onceData struct {
 func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 	moves := &moveLog{w: w}
 	var runner *exec.Runner
-	b, err := workspace.Open(w, workspace.Setup{Recall: true, Moved: moves.moved, NoCommands: noCommands, Live: !noCommands, TryNow: true, Runner: func(b *workspace.Workspace) *exec.Runner {
+	b, err := workspace.Open(w, workspace.Setup{Cached: true, Moved: moves.moved, NoCommands: noCommands, Live: !noCommands, TryNow: true, Runner: func(b *workspace.Workspace) *exec.Runner {
 		runner = newRunner(b, nil)
 		return runner
 	}})

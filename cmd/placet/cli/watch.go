@@ -73,7 +73,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 		log = slog.New(slog.NewJSONHandler(w.Err, nil))
 	}
 	var runner *exec.Runner
-	s := workspace.Setup{Log: log, Moved: moves.moved, Attach: []func(*reconcile.Options){(&refusalLog{log: log}).attach, t.attach}, Live: true, Recall: true, Remembers: true, Runner: func(b *workspace.Workspace) *exec.Runner {
+	s := workspace.Setup{Log: log, Moved: moves.moved, Attach: []func(*reconcile.Options){(&refusalLog{log: log}).attach, t.attach}, Live: true, Cached: true, Remembers: true, Runner: func(b *workspace.Workspace) *exec.Runner {
 		runner = newRunner(b, log)
 		return runner
 	}}

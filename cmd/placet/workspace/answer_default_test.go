@@ -6,12 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/recall"
 )
 
 // level is a request whose option may be left out, with items to select.
@@ -100,16 +97,5 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 		if same != want.same || (err != nil) != (want.says != "") || err != nil && !strings.Contains(err.Error(), want.says) {
 			t.Errorf("%s: same %t, %v; want %q", members, same, err, want.says)
 		}
-	}
-}
-
-func TestARequestIsKeptWhole(t *testing.T) {
-	a := level().Asked
-	a.Run = engine.Key{}
-	var p recall.Packer
-	packAsked(&p, a)
-	u := recall.Unpack(string(p.Bytes()))
-	if diff := cmp.Diff(a, unpackAsked(u)); diff != "" || u.Bad {
-		t.Errorf("bad %t: %s", u.Bad, diff)
 	}
 }

@@ -81,7 +81,7 @@ func (b *Workspace) Unread() (lines []FindingLine) {
 			continue
 		}
 		for _, p := range has.Unread() {
-			if b.Store.There(p) {
+			if b.Store.Exists(p) {
 				lines = append(lines, FindingLine{f.Layout.Name(), "warning", p, "placet does not read this file: its settings are those of placet.toml"})
 			}
 		}

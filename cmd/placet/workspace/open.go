@@ -24,10 +24,10 @@ import (
 	"placet/engine/exec"
 	"placet/engine/faber"
 	"placet/engine/optimizer"
-	"placet/engine/recall"
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
 	"placet/engine/store"
+	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
@@ -98,8 +98,8 @@ type Setup struct {
 	Attach []func(*reconcile.Options)
 	// Runner carries out commands; nil for a bench that only looks.
 	Runner func(*Workspace) *exec.Runner
-	// Recall has runs recalled from an earlier look.
-	Recall bool
+	// Cached has runs taken as an earlier placet has stored them.
+	Cached bool
 	// Remembers says that the state folder is waited for while the machine is in trouble:
 	// what is written without it passes for somebody else's later.
 	Remembers bool
@@ -128,7 +128,7 @@ const (
 func Look(w *console.Env) (*Workspace, error) {
 	debug.SetGCPercent(garbage)
 	debug.SetMemoryLimit(garbageLimit)
-	b, err := Open(w, Setup{Recall: true})
+	b, err := Open(w, Setup{Cached: true})
 	if err != nil || config.IsMarked(b.Root) {
 		return b, err
 	}
@@ -194,8 +194,8 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 		},
 		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: w.Now, Log: s.Log, Moved: s.Moved,
 	}
-	if who, ok := mark(); ok && s.Recall && b.StateDir != nil {
-		options.Recall = recall.Open(b.Store, b.StateDir, who)
+	if who, ok := mark(); ok && s.Cached && b.StateDir != nil {
+		options.Cache = statcache.Open(b.StateDir, who, b.Store.DiskNow)
 	}
 	if b.Changing != nil {
 		options.Changed = b.Changing.News

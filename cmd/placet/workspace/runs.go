@@ -192,7 +192,7 @@ func (b *Workspace) allViews(found []reconcile.Found, limit time.Duration) []Vie
 
 // viewEach looks at the runs in todo.
 func (b *Workspace) viewEach(found []reconcile.Found, views []View, todo []int, limit time.Duration) {
-	round := b.Loop.Recall()
+	round := b.Loop.Stored()
 	each(len(todo), func(n int) {
 		i := todo[n]
 		views[i] = b.viewIn(limit, found[i], func() View { return b.view(round, found[i]) })
@@ -227,9 +227,9 @@ func (b *Workspace) late(f reconcile.Found, limit time.Duration) View {
 }
 
 // view looks at one run.
-func (b *Workspace) view(round *reconcile.Recall, f reconcile.Found) View {
+func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
 	if b.Brief {
-		if v, ok := b.recalled(round, f); ok {
+		if v, ok := b.stored(round, f); ok {
 			return v
 		}
 	}
@@ -250,7 +250,7 @@ func (b *Workspace) view(round *reconcile.Recall, f reconcile.Found) View {
 	v.addNotes(seen)
 	v.addUnreadable(seen)
 	if b.Brief && len(v.held) == 0 {
-		b.Loop.Keep(f, seen, packView(v))
+		b.storeView(f, seen, v)
 	}
 	return v
 }
@@ -340,7 +340,7 @@ func (b *Workspace) Live(found []reconcile.Found) ([]reconcile.Found, map[engine
 	noted := make([]bool, len(found))
 	each(len(found), func(i int) {
 		peeks[i] = b.Loop.Peek(found[i])
-		noted[i] = peeks[i].Final && peeks[i].Touched && b.Store.There(found[i].Run.State+layout.ProblemSuffix)
+		noted[i] = peeks[i].Final && peeks[i].Touched && b.Store.Exists(found[i].Run.State+layout.ProblemSuffix)
 	})
 	final := map[engine.Status]int{}
 	var live []reconcile.Found

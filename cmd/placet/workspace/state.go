@@ -81,7 +81,7 @@ func (b *Workspace) Remember(found []reconcile.Found, all bool) {
 	if !all || b.Unlisted {
 		found = nil
 	}
-	b.Loop.SaveRecall(found)
+	b.Loop.SaveCache(found)
 }
 
 // LookAtRuns looks at runs; those that ended only where all are wanted.

@@ -237,7 +237,7 @@ func (m *FS) Stat(name string) (info store.Info, err error) {
 }
 
 // List implements store.FS.
-func (m *FS) List(dir string) (infos []store.Info, err error) {
+func (m *FS) List(dir string) (list []store.Name, err error) {
 	err = m.call("list", dir, func() error {
 		at, err := m.find(dir)
 		if err != nil {
@@ -247,13 +247,13 @@ func (m *FS) List(dir string) (infos []store.Info, err error) {
 		if err := n.folder(dir); err != nil {
 			return err
 		}
-		infos = make([]store.Info, 0, len(n.names))
+		list = make([]store.Name, 0, len(n.names))
 		for _, below := range n.names {
-			infos = append(infos, m.nodes[below.node].info(below.name))
+			list = append(list, store.Name{Name: below.name, Mode: m.nodes[below.node].mode.Type()})
 		}
 		return nil
 	}, nil)
-	return infos, err
+	return list, err
 }
 
 // Mkdir implements store.FS.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/recall"
 	"placet/engine/store"
+	"placet/engine/store/statcache"
 	"placet/engine/watch"
 )
 
@@ -67,7 +67,7 @@ func nextPlacet(t *testing.T, root string) (*world, *stepping) {
 	return worldAt(t, root, func(o *Options) {
 		o.Families = []Family{{toyLayout{}, m}}
 		o.Store = store.New(elderly{store.OS(root)}, store.Options{Log: o.Log})
-		o.Recall = recall.Open(o.Store, keptBelow(root), "m")
+		o.Cache = statcache.Open(keptBelow(root), "m", o.Store.DiskNow)
 		o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "en"}} }
 	}), m
 }
@@ -91,7 +91,7 @@ func restingToys(t *testing.T) string {
 // kept waits until a daemon has kept what its start has seen.
 func (w *world) kept() {
 	w.t.Helper()
-	w.eventually("the start is kept", func() bool { return w.read(".placet/recall-live") != "" })
+	w.eventually("the start is kept", func() bool { return w.read(".placet/statcache") != "" })
 }
 
 func TestAStartAsksNothingAboutRunsThatAreAsTheyWereLeft(t *testing.T) {
@@ -204,7 +204,7 @@ type stuck struct {
 	once          *sync.Once
 }
 
-func (s stuck) List(dir string) ([]store.Info, error) {
+func (s stuck) List(dir string) ([]store.Name, error) {
 	if dir == "toys" {
 		s.once.Do(func() { close(s.listing) })
 		<-s.goOn
@@ -227,7 +227,7 @@ func TestRunsThatCouldMoveAreServedBeforeTheOthersAreKnown(t *testing.T) {
 	w := worldAt(t, root, func(o *Options) {
 		o.Families = []Family{{toyLayout{}, m}}
 		o.Store = store.New(disk, store.Options{Log: o.Log})
-		o.Recall = recall.Open(o.Store, keptBelow(root), "m")
+		o.Cache = statcache.Open(keptBelow(root), "m", o.Store.DiskNow)
 		o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "en"}} }
 	})
 	s = w.start(watch.Notify)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"placet/engine"
-	"placet/engine/store"
 	"placet/layout"
 )
 
@@ -18,7 +17,7 @@ import (
 // A folder with a problem note is followed, too, and that of an open request that
 // has vanished for a while longer: it may come back as it was.
 func follows(lk look, run layout.Run, before []string) []string {
-	dirs := append([]string{run.Dir}, openRequests(lk.loaded.Moving)...)
+	dirs := append([]string{run.Dir}, openRequests(lk.loaded.Docs)...)
 	dirs = append(dirs, vanished(lk.snap, run, before)...)
 	dirs = append(dirs, noted(lk.snap, run)...)
 	for _, d := range slices.Concat(lk.plan.Follow, lk.loaded.Dirs) {
@@ -75,42 +74,4 @@ func openRequests(docs []engine.Document) []string {
 		}
 	}
 	return dirs
-}
-
-// sights are the paths whose print tells whether a run may have changed: every
-// folder that holds a document of it, and the documents of the folders that are
-// followed. What lies in the others is not looked at one by one, nor is what the
-// last look took over as it was: a run may have ten thousand events.
-func sights(loaded store.Loaded, dirs []string) []string {
-	seen := map[string]bool{}
-	var out []string
-	see := func(p string) {
-		if !seen[p] {
-			seen[p] = true
-			out = append(out, p)
-		}
-	}
-	for _, d := range dirs {
-		see(d)
-	}
-	for _, d := range loaded.Still {
-		see(d)
-	}
-	for _, d := range loaded.Moving {
-		dir := path.Dir(d.Path)
-		if see(dir); slices.Contains(dirs, dir) {
-			see(d.Path)
-		}
-	}
-	return out
-}
-
-// pack makes one string of paths, named as in a sight of the run at dir.
-func pack(dir string, paths []string) string {
-	var b strings.Builder
-	for _, p := range paths {
-		b.WriteString(store.NameIn(dir, p))
-		b.WriteByte(0)
-	}
-	return b.String()
 }

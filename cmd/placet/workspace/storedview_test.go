@@ -17,10 +17,10 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/faber"
-	"placet/engine/recall"
 	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/engine/store/memfs"
+	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
@@ -31,7 +31,7 @@ type keeping struct {
 	disk *memfs.FS
 	now  time.Time
 	conf faber.Config
-	used int // views that were recalled
+	used int // views that were stored
 	// looked is called before every look.
 	looked func()
 
@@ -91,7 +91,7 @@ func (k *keeping) Write(name string, body []byte, _ bool) error {
 }
 
 // start is another placet that looks, with what is kept or without.
-func (k *keeping) start(recalls bool, mark string) *Workspace {
+func (k *keeping) start(stored bool, mark string) *Workspace {
 	b := &Workspace{Env: &console.Env{Now: k.clock}, Root: "/nowhere", Brief: true}
 	b.Store = store.New(k.disk, store.Options{Now: b.Env.Now, Parallel: 1})
 	b.Families = []reconcile.Family{{Layout: layout.Faber{}, Machine: faber.New()}}
@@ -99,8 +99,8 @@ func (k *keeping) start(recalls bool, mark string) *Workspace {
 		k.looked()
 		return engine.Facts{Config: engine.Config{Language: "en", Family: k.conf}}
 	}}
-	if recalls {
-		o.Recall = recall.Open(b.Store, k, mark)
+	if stored {
+		o.Cache = statcache.Open(k, mark, b.Store.DiskNow)
 	}
 	b.Loop = reconcile.New(o)
 	return b
@@ -116,7 +116,7 @@ type shown struct {
 
 func showVerb(b *Workspace, f reconcile.Found) (shown, bool) {
 	s := shown{Peek: b.Loop.Peek(f)}
-	v := b.view(b.Loop.Recall(), f)
+	v := b.view(b.Loop.Stored(), f)
 	s.Line, s.Open, s.Found = LineOf(v), v.Open, append(FindingLines(v), Strays(v)...)
 	return s, !v.unsettled
 }
@@ -126,17 +126,17 @@ func (k *keeping) same() {
 	kept, bare := k.start(true, "m"), k.start(false, "")
 	found := kept.Runs()
 	for _, f := range found {
-		_, recalled := kept.Loop.Recall().View(f)
+		_, stored := kept.Loop.Stored().View(f)
 		got, ok := showVerb(kept, f)
 		want, settled := showVerb(bare, f)
-		if recalled {
+		if stored {
 			k.used++
 			if !settled {
-				k.t.Fatalf("%s was recalled though it does not stand still", f.Run.Dir)
+				k.t.Fatalf("%s was stored though it does not stand still", f.Run.Dir)
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" && settled && ok {
-			k.t.Fatalf("%s with what is kept (-without +with, recalled %t):\n%s", f.Run.Dir, recalled, diff)
+			k.t.Fatalf("%s with what is kept (-without +with, stored %t):\n%s", f.Run.Dir, stored, diff)
 		}
 	}
 	kept.Remember(found, true)
@@ -193,7 +193,7 @@ func TestWhatIsKeptNeverShows(t *testing.T) {
 		used += k.used
 	})
 	if used == 0 {
-		t.Error("nothing was ever recalled")
+		t.Error("nothing was ever stored")
 	}
 }
 
@@ -274,11 +274,11 @@ func rested(t *testing.T) *keeping {
 	return k
 }
 
-// recalls counts the runs that are recalled.
-func (k *keeping) recalls(mark string) (n int) {
+// taken counts the runs of which the stored view is taken.
+func (k *keeping) taken(mark string) (n int) {
 	b := k.start(true, mark)
 	for _, f := range b.Runs() {
-		if _, ok := b.Loop.Recall().View(f); ok {
+		if _, ok := b.Loop.Stored().View(f); ok {
 			n++
 		}
 	}
@@ -290,45 +290,39 @@ func TestWhatMakesKeptViewsVoid(t *testing.T) {
 		do   func(k *keeping)
 		want int
 	}{
-		"nothing":                   {func(*keeping) {}, 40},
-		"time":                      {func(k *keeping) { k.now = k.now.Add(100 * time.Hour) }, 40},
-		"one file":                  {func(k *keeping) { k.disk.Chmod(runDir(3)+"/events/001-checkpoint.json", 0o600, 0, 0) }, 39},
-		"a name":                    {func(k *keeping) { k.disk.Put(runDir(3)+"/events/x", "") }, 39},
-		"a file that ten runs need": {func(k *keeping) { k.disk.Rewrite("specs/design.md", "# Other\n") }, 30},
-		"other settings":            {func(k *keeping) { k.conf.OnDeadline = "approve" }, 0},
-		"a clock that went back":    {func(k *keeping) { k.now = k.now.Add(-2 * time.Second) }, 0},
-		"a torn file":               {func(k *keeping) { k.spoil("recall", func(b string) string { return b[:len(b)-1] }) }, 10},
-		"a changed byte":            {func(k *keeping) { k.spoil("recall", func(b string) string { return b[:99] + "?" + b[100:] }) }, 10},
-		"an empty file":             {func(k *keeping) { k.spoil("recall", func(string) string { return "" }) }, 10},
-		"a torn file of live runs":  {func(k *keeping) { k.spoil("recall-live", func(b string) string { return b[:len(b)-1] }) }, 30},
-		"a changed byte of theirs":  {func(k *keeping) { k.spoil("recall-live", func(b string) string { return b[:99] + "?" + b[100:] }) }, 30},
-		"one file in the other's place": {func(k *keeping) {
-			b, _ := k.disk.Get(".placet/recall-live")
-			k.disk.Rewrite(".placet/recall", b)
-		}, 10},
-		"no file":                            {func(k *keeping) { k.disk.Delete(".placet/recall"); k.disk.Delete(".placet/recall-live") }, 0},
+		"nothing":                            {func(*keeping) {}, 40},
+		"time":                               {func(k *keeping) { k.now = k.now.Add(100 * time.Hour) }, 40},
+		"one file":                           {func(k *keeping) { k.disk.Chmod(runDir(3)+"/events/001-checkpoint.json", 0o600, 0, 0) }, 39},
+		"a name":                             {func(k *keeping) { k.disk.Put(runDir(3)+"/events/x", "") }, 39},
+		"a file that ten runs need":          {func(k *keeping) { k.disk.Rewrite("specs/design.md", "# Other\n") }, 30},
+		"other settings":                     {func(k *keeping) { k.conf.OnDeadline = "approve" }, 0},
+		"a clock that went back":             {func(k *keeping) { k.now = k.now.Add(-2 * time.Second) }, 0},
+		"a torn file":                        {func(k *keeping) { k.spoil(func(b string) string { return b[:len(b)-1] }) }, 0},
+		"a changed byte":                     {func(k *keeping) { k.spoil(func(b string) string { return b[:99] + "?" + b[100:] }) }, 0},
+		"an empty file":                      {func(k *keeping) { k.spoil(func(string) string { return "" }) }, 0},
+		"no file":                            {func(k *keeping) { k.disk.Delete(".placet/statcache") }, 0},
 		"the workspace under a new inode":    {func(k *keeping) { k.disk = k.disk.KillClone(); touchAll(k) }, 0},
-		"something else in the file's place": {func(k *keeping) { k.disk.Delete(".placet/recall"); k.disk.PutDir(".placet/recall") }, 10},
+		"something else in the file's place": {func(k *keeping) { k.disk.Delete(".placet/statcache"); k.disk.PutDir(".placet/statcache") }, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			k := rested(t)
 			test.do(k)
-			if got := k.recalls("m"); got != test.want {
-				t.Errorf("%d runs are recalled, want %d", got, test.want)
+			if got := k.taken("m"); got != test.want {
+				t.Errorf("%d runs are stored, want %d", got, test.want)
 			}
 			k.same()
 		})
 	}
-	if k := rested(t); k.recalls("another program") != 0 {
+	if k := rested(t); k.taken("another program") != 0 {
 		t.Error("another program's views are used")
 	}
 }
 
-// spoil changes one of the files below .placet/.
-func (k *keeping) spoil(name string, change func(string) string) {
-	body, _ := k.disk.Get(".placet/" + name)
-	k.disk.Rewrite(".placet/"+name, change(body))
+// spoil changes the file of the cache.
+func (k *keeping) spoil(change func(string) string) {
+	body, _ := k.disk.Get(".placet/statcache")
+	k.disk.Rewrite(".placet/statcache", change(body))
 }
 
 // touchAll puts every file of the runs in place anew.
@@ -352,20 +346,20 @@ func TestWhatIsAwaitedIsKept(t *testing.T) {
 	k.now = k.now.Add(time.Minute)
 	k.same()
 	b := k.start(true, "m")
-	round, recalled := b.Loop.Recall(), 0
+	round, stored := b.Loop.Stored(), 0
 	for _, f := range b.Runs() {
-		v, ok := b.recalled(round, f)
+		v, ok := b.stored(round, f)
 		if !ok || v.Final {
 			continue
 		}
-		recalled++
+		stored++
 		const awaited = "state.json to move on from build:implement (agent)"
 		if l := LineOf(v); l.WaitsFor != awaited || WaitsAt(v) != "waits for "+awaited {
 			t.Errorf("%s waits for %q (%q), want %q", l.Run, l.WaitsFor, WaitsAt(v), awaited)
 		}
 	}
-	if recalled != 10 {
-		t.Errorf("%d runs that can move are recalled, want 10", recalled)
+	if stored != 10 {
+		t.Errorf("%d runs that can move are stored, want 10", stored)
 	}
 }
 
@@ -399,12 +393,12 @@ func TestADeadlineEndsWhatIsKept(t *testing.T) {
 	k.settle()
 	k.now = k.now.Add(time.Minute)
 	k.same()
-	if got := k.recalls("m"); got != 9 {
-		t.Fatalf("%d runs are recalled, want 9", got)
+	if got := k.taken("m"); got != 9 {
+		t.Fatalf("%d runs are stored, want 9", got)
 	}
 	k.now = k.now.Add(2 * time.Hour)
-	if got := k.recalls("m"); got != 0 {
-		t.Errorf("%d runs are recalled after their deadline", got)
+	if got := k.taken("m"); got != 0 {
+		t.Errorf("%d runs are stored after their deadline", got)
 	}
 	k.same()
 }

@@ -1,0 +1,328 @@
+package statcache
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"placet/layout"
+)
+
+// The file: a line that says what it is, the mark of the program that wrote it, when it
+// was written, the records, those of runs that can move first, and the CRC-32C of all
+// that. The line has another number whenever a record has another shape, that of its note
+// included: what was written before is then ignored.
+const (
+	fileName = "statcache"
+	magic    = "placet statcache 1\n"
+	maxFile  = 1 << 30
+)
+
+// clockSlack is by how much the file system's present may seem to lie before the
+// moment at which a file was written: on a busy machine it is measured late. All times
+// in a record are older than its look by more than that, or by a tick of their clock.
+const clockSlack = time.Second
+
+// Record is what is stored of one run: the entries that its last look depended on, and
+// what the caller made of it.
+type Record struct {
+	Root    Entry
+	Outside []Entry
+	// CanMove says that the run is one to look at first.
+	CanMove bool
+	Note    []byte
+}
+
+// Size is how many entries a record has.
+func (r *Record) Size() int {
+	n := len(r.Outside)
+	r.Root.Each(func(*Entry) { n++ })
+	return n
+}
+
+// Files are where a File is stored.
+type Files interface {
+	// Read returns a file; one above limit bytes is an error.
+	Read(name string, limit int64) ([]byte, error)
+	// Write replaces a file: a reader finds the old content or the new one. Only
+	// what is durable outlives a power cut.
+	Write(name string, body []byte, durable bool) error
+}
+
+// File is what an earlier placet stored, and what this one has seen since. A nil File
+// knows nothing and stores nothing. Its methods may be called at the same time.
+type File struct {
+	files   Files
+	mark    string
+	present func() (time.Time, bool)
+
+	mu     sync.Mutex
+	stored map[string]string // packed records by state document
+	first  []string          // the runs that could move
+	noted  map[string]string // nil where nothing is stored any more
+}
+
+// Open reads what an earlier placet stored. The mark stands for the program and for
+// whoever runs it: what was stored under another one is ignored. present is the file
+// system's clock; what was stored in its future is ignored, too.
+func Open(files Files, mark string, present func() (time.Time, bool)) *File {
+	f := &File{files: files, mark: mark, present: present, stored: map[string]string{}, noted: map[string]string{}}
+	body, err := files.Read(fileName, maxFile)
+	if err != nil || !f.read(body) {
+		f.stored, f.first = map[string]string{}, nil // it may always be missing
+	}
+	return f
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// read takes a file apart, and reports whether it can be used.
+func (f *File) read(body []byte) bool {
+	end := len(body) - crc32.Size
+	if end < len(magic) || !bytes.HasPrefix(body, []byte(magic)) || crc32.Checksum(body[:end], castagnoli) != binary.LittleEndian.Uint32(body[end:]) {
+		return false
+	}
+	r := reader{s: string(body[len(magic):end])}
+	if r.text() != f.mark {
+		return false
+	}
+	written := time.Unix(r.int(), r.int())
+	if now, _ := f.present(); r.bad || now.Before(written.Add(-clockSlack)) {
+		return false // the clock went back: times may come again
+	}
+	for r.s != "" && !r.bad {
+		state, canMove, packed := r.text(), r.bool(), r.text()
+		f.stored[state] = packed
+		if canMove {
+			f.first = append(f.first, state)
+		}
+	}
+	return !r.bad
+}
+
+// First are the state documents of the runs that could move when they were last
+// looked at: where to look first, no more.
+func (f *File) First() []string {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.first
+}
+
+// Get returns what is stored of a run; it is false where nothing is. Nothing of it is
+// known to hold.
+func (f *File) Get(run layout.Run) (Record, bool) {
+	if f == nil {
+		return Record{}, false
+	}
+	f.mu.Lock()
+	packed, ok := f.stored[run.State]
+	f.mu.Unlock()
+	r := reader{s: packed}
+	if !ok || uint64(r.int()) != identify(run) {
+		return Record{}, false
+	}
+	rec := Record{CanMove: r.bool(), Note: []byte(r.text()), Root: r.entry(0)}
+	for range r.count() {
+		rec.Outside = append(rec.Outside, r.entry(0))
+	}
+	return rec, !r.bad
+}
+
+// Put takes a record in.
+func (f *File) Put(run layout.Run, rec Record) {
+	if f == nil {
+		return
+	}
+	var w writer
+	w.int(int64(identify(run)))
+	w.bool(rec.CanMove)
+	w.text(string(rec.Note))
+	w.entry(&rec.Root)
+	w.int(int64(len(rec.Outside)))
+	for i := range rec.Outside {
+		w.entry(&rec.Outside[i])
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.noted != nil {
+		f.noted[run.State] = string(w)
+	}
+}
+
+// identify tells runs apart that have the same state document, one after the other.
+func identify(run layout.Run) uint64 {
+	h := fnv.New64a()
+	for _, part := range [...]string{run.Family, run.ID, run.Dir, run.Class} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return h.Sum64()
+}
+
+// To write the file again must be worth it: looking at fewer runs takes less time.
+const (
+	fewest     = 4
+	worthShare = 64 // of the records that are there
+)
+
+// Save writes the file if enough was noted. runs are all runs of the workspace: others
+// are dropped. nil keeps them all.
+func (f *File) Save(runs []layout.Run) error {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	written, known := f.present()
+	if !known || len(f.noted) < fewest+len(f.stored)/worthShare {
+		return nil
+	}
+	maps.Copy(f.stored, f.noted)
+	clear(f.noted)
+	if runs != nil {
+		f.only(runs)
+	}
+	w := writer(magic)
+	w.text(f.mark)
+	w.int(written.Unix())
+	w.int(int64(written.Nanosecond()))
+	for _, canMove := range []bool{true, false} {
+		for _, state := range slices.Sorted(maps.Keys(f.stored)) {
+			if packed := f.stored[state]; canMoves(packed) == canMove {
+				w.text(state)
+				w.bool(canMove)
+				w.text(packed)
+			}
+		}
+	}
+	if len(w) > maxFile {
+		return fmt.Errorf("cannot store what was seen: %d bytes are too many", len(w))
+	}
+	return f.files.Write(fileName, binary.LittleEndian.AppendUint32(w, crc32.Checksum(w, castagnoli)), false)
+}
+
+func canMoves(packed string) bool {
+	r := reader{s: packed}
+	r.int()
+	return r.bool()
+}
+
+// only drops all but some runs.
+func (f *File) only(runs []layout.Run) {
+	kept := make(map[string]string, len(runs))
+	for _, run := range runs {
+		if packed, ok := f.stored[run.State]; ok {
+			kept[run.State] = packed
+		}
+	}
+	f.stored = kept
+}
+
+// Close lets go of all that is stored; from then on nothing is noted.
+func (f *File) Close() {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stored, f.first, f.noted = nil, nil, nil
+}
+
+// writer writes values one after the other.
+type writer []byte
+
+func (w *writer) int(n int64) { *w = binary.AppendVarint(*w, n) }
+
+func (w *writer) bool(v bool) {
+	n := int64(0)
+	if v {
+		n = 1
+	}
+	w.int(n)
+}
+
+func (w *writer) text(s string) {
+	w.int(int64(len(s)))
+	*w = append(*w, s...)
+}
+
+func (w *writer) entry(e *Entry) {
+	w.text(e.Name)
+	w.int(int64(e.Kind))
+	w.bool(e.Known)
+	for _, n := range [...]int64{int64(e.ID.Device), int64(e.ID.Inode), e.ID.Size, e.ID.Modified, e.ID.Changed - e.ID.Modified} {
+		w.int(n)
+	}
+	w.int(int64(len(e.Below)))
+	for i := range e.Below {
+		w.entry(&e.Below[i])
+	}
+}
+
+// reader reads what a writer wrote, in the same order. After a mistake it returns zero
+// values and bad is true.
+type reader struct {
+	s   string
+	bad bool
+}
+
+func (r *reader) int() int64 {
+	n, size := binary.Varint([]byte(r.s[:min(len(r.s), binary.MaxVarintLen64)]))
+	if size <= 0 || r.bad {
+		r.s, r.bad = "", true
+		return 0
+	}
+	r.s = r.s[size:]
+	return n
+}
+
+func (r *reader) bool() bool { return r.int() == 1 }
+
+func (r *reader) text() string {
+	n := r.int()
+	if n < 0 || n > int64(len(r.s)) {
+		r.s, r.bad = "", true
+		return ""
+	}
+	text := r.s[:n]
+	r.s = r.s[n:]
+	return text
+}
+
+// count reads the length of a list, of which every part takes a byte at least.
+func (r *reader) count() int {
+	n := r.int()
+	if n < 0 || n > int64(len(r.s)) {
+		r.s, r.bad = "", true
+		return 0
+	}
+	return int(n)
+}
+
+// mostDepth bounds how deep the folders of a record lie.
+const mostDepth = 64
+
+// entry reads an entry. Its names share no memory with what is read.
+func (r *reader) entry(depth int) (e Entry) {
+	e.Name, e.Kind, e.Known = Name(r.text()), Kind(r.int()), r.bool()
+	e.ID = Identity{Device: uint64(r.int()), Inode: uint64(r.int()), Size: r.int(), Modified: r.int(), Changed: r.int()}
+	e.ID.Changed += e.ID.Modified
+	n := r.count()
+	if r.bad = r.bad || depth > mostDepth; r.bad || n == 0 {
+		return e
+	}
+	e.Below = make([]Entry, n)
+	for i := range e.Below {
+		e.Below[i] = r.entry(depth + 1)
+	}
+	return e
+}
