@@ -84,7 +84,7 @@ var (
 var modules = map[string][]string{
 	"github.com/fsnotify/fsnotify":             {"engine/watch", "internal/bench"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {"schemas"},
-	"github.com/go-json-experiment/json":       {"schemas", "engine/jsonedit"},
+	"github.com/go-json-experiment/json":       {"schemas", "engine/jsonedit", "cmd/placet/console"},
 	"go.yaml.in/yaml/v3":                       {"schemas"},
 	"github.com/yuin/goldmark":                 {"engine/gate"},
 	"github.com/spf13/cobra":                   {"cmd/placet/cli"},

@@ -95,66 +95,92 @@ func (a *Account) Await(format string, args ...any) {
 }
 
 // Fact is one labelled line.
-type Fact struct{ Label, Value string }
+type Fact struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
 
 // Move is a file that would move the run.
-type Move struct{ Path, Content string }
+type Move struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
 
 // Part is one part of a run, as show prints it alone: a checkpoint, a port.
 type Part struct {
-	ID       string
-	Status   Status
-	Facts    []Fact
-	Sections []Section
+	ID       string    `json:"part"`
+	Status   Status    `json:"status"`
+	Facts    []Fact    `json:"facts"`
+	Sections []Section `json:"sections"`
 }
 
 // Section is a text under a heading. Its lines are kept.
-type Section struct{ Title, Text string }
+type Section struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
 
-// Asked is an open request as the inbox shows it.
+// Asked is an open request as the inbox shows it. Reference, Family, Level, Approvers,
+// GatesWait and Answer are for whoever shows it to fill in.
 type Asked struct {
-	Request     string // request id
-	Run         Key
-	Type        string
-	Where       string // phase and step, checkpoint, …
-	Prompt      string
-	Options     []AskedOption
-	FreeText    bool
-	Multiple    bool
-	Summary     string
-	Artifacts   []string
-	Form        string // path of the present form, relative to the workspace
-	Response    string // path of response.json, relative to the workspace
-	Digest      Digest // of what is shown now
-	RequestedAt time.Time
-	Deadline    time.Time // zero: none
-	Overdue     bool
-	Problem     string // what is wrong with the answer now in place
+	Request   string        `json:"request_id"`
+	Reference string        `json:"reference"` // id and short digest, as the answering verbs take them
+	Run       Key           `json:"run"`
+	Family    string        `json:"family"`
+	Type      string        `json:"type"`
+	Where     string        `json:"where"` // phase and step, checkpoint, …
+	Prompt    string        `json:"prompt"`
+	Summary   string        `json:"summary"`
+	Options   []AskedOption `json:"options"`
+	FreeText  bool          `json:"free_text"`
+	Multiple  bool          `json:"multiple"`
 	// CommentRequired lists the options that ask for a comment.
-	CommentRequired []string
+	CommentRequired []string `json:"comment_required"`
 	// Several lists the options of which any number may be chosen together;
 	// every other stands alone.
-	Several []string
-	// Members are the names of further members of response.json that the family reads.
-	Members []string
+	Several []string `json:"several"`
 	// Items are the things of which an answer may pick any number.
-	Items []AskedItem
+	Items []AskedItem `json:"items"`
 	// Default is the option that stands for none: an answer need not name an
 	// option where it picks an item or comments. It is also what the verb
 	// approve picks where no option is called so. "" where one must be named.
-	Default string
+	Default     string         `json:"default_option"`
+	Level       string         `json:"level"`
+	Approvers   []string       `json:"approvers"`
+	GatesWait   bool           `json:"gates_wait"`
+	Artifacts   []string       `json:"artifacts"`
+	Form        string         `json:"form"`     // path of the present form, relative to the workspace
+	Response    string         `json:"response"` // path of response.json, relative to the workspace
+	Digest      Digest         `json:"digest"`   // of what is shown now
+	RequestedAt time.Time      `json:"requested_at"`
+	Deadline    time.Time      `json:"deadline"` // zero: none
+	Overdue     bool           `json:"overdue"`
+	Problem     string         `json:"problem"` // what is wrong with the answer now in place
+	Answer      *PendingAnswer `json:"answer"`
+	// Members are the names of further members of response.json that the family reads.
+	Members []string `json:"-"`
 	// NoReject says, in place of a general hint, what to do instead where no
 	// option means no.
-	NoReject string
+	NoReject string `json:"-"`
+}
+
+// PendingAnswer is an answer that stands in place and is not carried out yet.
+type PendingAnswer struct {
+	Response string `json:"response"`
+	User     string `json:"user"`
+	Source   string `json:"source"`
+	Claimed  bool   `json:"claimed"` // nothing but the answer itself gives the name
+	Text     string `json:"-"`       // all of it in words
 }
 
 // AskedOption is one choice of a request.
 type AskedOption struct {
-	ID, Description string
+	ID          string `json:"id"`
+	Description string `json:"description"`
 	// Effect says what choosing it does, "" where the request does not say.
-	Effect string
+	Effect string `json:"effect"`
 	// Words name it beside its id.
-	Words []string
+	Words []string `json:"-"`
 }
 
 // Says is all that a person is shown of an option beside its id.
@@ -169,14 +195,20 @@ func Says(description, effect string) string {
 }
 
 // AskedItem is one thing that an answer may pick.
-type AskedItem struct{ ID, Label string }
+type AskedItem struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+}
 
 // Node is one part of a run's plan, in order.
 type Node struct {
-	ID, Group, Label string
-	Status           Status
-	Current, Gate    bool
-	After            []string
+	ID      string   `json:"id"`
+	Group   string   `json:"group"`
+	Label   string   `json:"label"`
+	Status  Status   `json:"status"`
+	Current bool     `json:"current"`
+	Gate    bool     `json:"gate"`
+	After   []string `json:"after"`
 }
 
 // Finding is one thing that check reports.
@@ -212,10 +244,10 @@ type Untrusted struct {
 
 // Entry is one recorded event.
 type Entry struct {
-	At      time.Time
-	Number  int
-	Event   string
-	Where   string
-	Who     string
-	Message string
+	At      time.Time `json:"at"`
+	Number  int       `json:"number"`
+	Event   string    `json:"event"`
+	Where   string    `json:"where"`
+	Who     string    `json:"who"`
+	Message string    `json:"message"`
 }

@@ -187,10 +187,10 @@ type Status string
 
 // Edge is a row of a machine's transition table.
 type Edge struct {
-	Of    string // what moves: run, step, phase, checkpoint, …
-	From  Status // "" where it begins
-	Event string
-	To    Status
+	Of    string `json:"of"`   // what moves: run, step, phase, checkpoint, …
+	From  Status `json:"from"` // "" where it begins
+	Event string `json:"event"`
+	To    Status `json:"to"`
 }
 
 // Transition is an edge taken, with its cause.

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,36 +38,31 @@ show.`,
 
 // explanation is explain as JSON.
 type explanation struct {
-	Run      string               `json:"run"`
-	Part     string               `json:"part"`
-	Request  string               `json:"request"`
-	Status   string               `json:"status"`
-	Why      []string             `json:"why"`
-	Moves    []moveLine           `json:"moves"`
-	Holding  []heldLine           `json:"holding"`
-	Problems []workspace.NoteLine `json:"problems"`
-	Held     string               `json:"held"`
-	Stale    string               `json:"stale"`
-	Daemon   bool                 `json:"daemon"`
-}
-
-type moveLine struct {
-	Path    string `json:"path"`
-	Content string `json:"content"`
+	Run      string           `json:"run"`
+	Part     string           `json:"part"`
+	Request  string           `json:"request"`
+	Status   string           `json:"status"`
+	Why      []string         `json:"why"`
+	Moves    []engine.Move    `json:"moves"`
+	Holding  []heldLine       `json:"holding"`
+	Problems []workspace.Note `json:"problems"`
+	Held     string           `json:"held"`
+	Stale    string           `json:"stale"`
+	Daemon   bool             `json:"daemon"`
 }
 
 // heldLine is a file that may still be being written.
 type heldLine struct {
-	Path  string `json:"path"`
-	Until string `json:"until"`
-	Text  string `json:"text"`
+	Path  string    `json:"path"`
+	Until time.Time `json:"until"`
+	Text  string    `json:"text"`
 }
 
 // explanationOf explains a run, a part of it, or a request of it.
 func explanationOf(b *workspace.Workspace, s workspace.Subject) explanation {
 	v := s.View
 	e := explanation{
-		Run: v.Key.String(), Part: s.Part.ID, Request: s.Request, Status: string(v.Status), Why: []string{}, Moves: []moveLine{}, Holding: []heldLine{},
+		Run: v.Key.String(), Part: s.Part.ID, Request: s.Request, Status: string(v.Status),
 		Problems: workspace.LineOf(v).Problems, Daemon: workspace.DaemonRuns(b.Root),
 	}
 	e.Held, _ = b.Store.Hold()
@@ -74,7 +70,7 @@ func explanationOf(b *workspace.Workspace, s workspace.Subject) explanation {
 	now := b.Env.Now()
 	for _, h := range v.Holding {
 		name := strings.TrimPrefix(h.Path, v.Found.Run.Dir+"/")
-		e.Holding = append(e.Holding, heldLine{h.Path, workspace.Stamp(h.Until), h.Words(name, now)})
+		e.Holding = append(e.Holding, heldLine{h.Path, h.Until, h.Words(name, now)})
 	}
 	why, moves := v.Why, v.Moves
 	switch {
@@ -88,10 +84,7 @@ func explanationOf(b *workspace.Workspace, s workspace.Subject) explanation {
 		e.Status = "closed"
 		why, moves = b.ClosedData(workspace.RequestAt{Found: v.Found, ID: s.Request}).Why(), nil
 	}
-	e.Why = append(e.Why, why...)
-	for _, m := range moves {
-		e.Moves = append(e.Moves, moveLine(m))
-	}
+	e.Why, e.Moves = why, moves
 	return e
 }
 

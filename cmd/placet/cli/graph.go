@@ -51,25 +51,6 @@ that of every family. --mermaid draws it for a Markdown page.`,
 	return cmd
 }
 
-// nodeLine is one part of a plan as JSON.
-type nodeLine struct {
-	ID      string        `json:"id"`
-	Group   string        `json:"group"`
-	Label   string        `json:"label"`
-	Status  engine.Status `json:"status"`
-	Current bool          `json:"current"`
-	Gate    bool          `json:"gate"`
-	After   []string      `json:"after"`
-}
-
-func nodeLines(nodes []engine.Node) []nodeLine {
-	lines := []nodeLine{}
-	for _, n := range nodes {
-		lines = append(lines, nodeLine{n.ID, n.Group, n.Label, n.Status, n.Current, n.Gate, append([]string{}, n.After...)})
-	}
-	return lines
-}
-
 // arrowLine leads from one part of a plan to one that comes after it, as JSON.
 type arrowLine struct {
 	From string `json:"from"`
@@ -82,7 +63,7 @@ func arrows(nodes []engine.Node) []arrowLine {
 	for _, n := range nodes {
 		known[n.ID] = true
 	}
-	lines := []arrowLine{}
+	var lines []arrowLine
 	for i, n := range nodes {
 		for _, from := range before(nodes, i) {
 			if known[from] {
@@ -100,7 +81,7 @@ type levelLine struct {
 }
 
 func levels(nodes []engine.Node) []levelLine {
-	lines := []levelLine{}
+	var lines []levelLine
 	for i, n := range nodes {
 		if i == 0 || nodes[i-1].Group != n.Group {
 			lines = append(lines, levelLine{Name: n.Group})
@@ -112,7 +93,7 @@ func levels(nodes []engine.Node) []levelLine {
 }
 
 func showPlan(b *workspace.Workspace, v workspace.View, mermaid bool) error {
-	data := map[string]any{"run": v.Key.String(), "status": v.Status, "nodes": nodeLines(v.Graph), "edges": arrows(v.Graph), "levels": levels(v.Graph)}
+	data := map[string]any{"run": v.Key.String(), "status": v.Status, "nodes": v.Graph, "edges": arrows(v.Graph), "levels": levels(v.Graph)}
 	if mermaid {
 		drawing := planMermaid(v.Graph)
 		data["mermaid"] = drawing
@@ -195,24 +176,12 @@ func label(n engine.Node) string {
 	return n.ID
 }
 
-// edgeLine is a row of a transition table as JSON.
-type edgeLine struct {
-	Of    string        `json:"of"`
-	From  engine.Status `json:"from"`
-	Event string        `json:"event"`
-	To    engine.Status `json:"to"`
-}
-
 // showTables shows the transition table of a family, of all for "".
 func showTables(b *workspace.Workspace, only string, mermaid bool) error {
 	data := map[string]any{}
 	families := slices.DeleteFunc(slices.Clone(b.Families), func(f reconcile.Family) bool { return only != "" && f.Machine.Family() != only })
 	for _, f := range families {
-		rows := []edgeLine{}
-		for _, e := range f.Machine.Edges() {
-			rows = append(rows, edgeLine(e))
-		}
-		data[f.Machine.Family()] = rows
+		data[f.Machine.Family()] = f.Machine.Edges()
 	}
 	return b.Env.Answer(map[string]any{"families": data}, func() {
 		for _, f := range families {

@@ -36,12 +36,12 @@ family, what is asked there alone. --short shows each request in one line.`,
 
 // inboxData is the inbox as JSON: every request with all that it asks.
 type inboxData struct {
-	Workspace string                  `json:"workspace"`
-	Daemon    bool                    `json:"daemon"`
-	Held      string                  `json:"held"`
-	Requests  []workspace.RequestLine `json:"requests"`
-	Problems  []workspace.RunProblem  `json:"problems"`
-	Untrusted []config.UntrustedLine  `json:"untrusted"`
+	Workspace string                 `json:"workspace"`
+	Daemon    bool                   `json:"daemon"`
+	Held      string                 `json:"held"`
+	Requests  []engine.Asked         `json:"requests"`
+	Problems  []workspace.RunProblem `json:"problems"`
+	Untrusted []config.UntrustedLine `json:"untrusted"`
 }
 
 func showInbox(b *workspace.Workspace, args []string, short bool) error {
@@ -57,10 +57,10 @@ func showInbox(b *workspace.Workspace, args []string, short bool) error {
 	slices.SortFunc(open, workspace.OldestFirst)
 	data := inboxData{
 		Workspace: b.Root, Daemon: s.Daemon, Held: s.Held,
-		Requests: []workspace.RequestLine{}, Problems: workspace.InboxProblems(s.Views), Untrusted: s.Untrusted,
+		Problems: workspace.InboxProblems(s.Views), Untrusted: s.Untrusted,
 	}
 	for _, a := range open {
-		data.Requests = append(data.Requests, b.RequestData(a))
+		data.Requests = append(data.Requests, b.Describe(a))
 	}
 	show := func(open []engine.Asked) { printWhole(b, open, rest) }
 	if short {
@@ -132,8 +132,8 @@ func printAsked(b *workspace.Workspace, a engine.Asked, full bool) {
 	for i, how := range workspace.HowToAnswer(a, full) {
 		w.Say("    %-8s %s", []string{"answer", "or"}[min(i, 1)], strings.TrimSpace(console.Indent(how, "             ")))
 	}
-	if there := b.InPlace(a); there != nil {
-		w.Say("    answered %s", there.Shown)
+	if there := b.Describe(a).Answer; there != nil {
+		w.Say("    answered %s", there.Text)
 	}
 	if a.Problem != "" {
 		w.Say("    %s %s", w.Paint(console.Alarm, "problem"), console.Cut(console.OneLine(a.Problem), 300))

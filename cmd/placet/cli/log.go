@@ -39,32 +39,9 @@ became of every request, refused and superseded answers too.`,
 	return cmd
 }
 
-// entryLine is a recorded event as JSON.
-type entryLine struct {
-	Run     string `json:"run,omitempty"`
-	At      string `json:"at"`
-	Number  int    `json:"number"`
-	Event   string `json:"event"`
-	Where   string `json:"where"`
-	Who     string `json:"who"`
-	Message string `json:"message"`
-}
-
-func entryLineOf(run string, e engine.Entry) entryLine {
-	return entryLine{Run: run, At: workspace.Stamp(e.At), Number: e.Number, Event: e.Event, Where: e.Where, Who: e.Who, Message: e.Message}
-}
-
-func entryLines(log []engine.Entry) []entryLine {
-	lines := []entryLine{}
-	for _, e := range log {
-		lines = append(lines, entryLineOf("", e))
-	}
-	return lines
-}
-
 // runEntry is an event and the run that it belongs to.
 type runEntry struct {
-	run engine.Key
+	Run engine.Key `json:"run"`
 	engine.Entry
 }
 
@@ -76,24 +53,20 @@ func showLog(b *workspace.Workspace, views []workspace.View, last int, name bool
 		}
 	}
 	slices.SortStableFunc(all, func(x, y runEntry) int {
-		if x.run == y.run {
+		if x.Run == y.Run {
 			return 0 // a run's own order is that of its record
 		}
-		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.run.String(), y.run.String()))
+		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Run.String(), y.Run.String()))
 	})
 	if last > 0 {
 		all = all[max(0, len(all)-last):]
 	}
-	lines := []entryLine{}
-	for _, e := range all {
-		lines = append(lines, entryLineOf(e.run.String(), e.Entry))
-	}
-	return b.Env.Answer(map[string]any{"entries": lines}, func() {
+	return b.Env.Answer(map[string]any{"entries": all}, func() {
 		t := &console.Table{}
 		for _, e := range all {
 			run := ""
 			if name {
-				run = console.Brief(e.run)
+				run = console.Brief(e.Run)
 			}
 			addEntry(b, t, "", run, e.Entry)
 		}

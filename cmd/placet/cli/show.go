@@ -83,9 +83,9 @@ func showSubject(b *workspace.Workspace, arg string) error {
 	case err != nil:
 		return err
 	case s.Part.ID != "":
-		return b.Env.Answer(workspace.PartLines(s.View, s.Part), func() { printPart(b, s.View, s.Part) })
+		return b.Env.Answer(partData{s.View.Key, s.Part}, func() { printPart(b, s.View, s.Part) })
 	case s.Open != nil:
-		return b.Env.Answer(b.RequestData(*s.Open), func() { printRequest(b, workspace.Request{Asked: *s.Open, Found: s.View.Found}) })
+		return b.Env.Answer(b.Describe(*s.Open), func() { printRequest(b, workspace.Request{Asked: *s.Open, Found: s.View.Found}) })
 	case s.Request != "":
 		l := b.ClosedData(workspace.RequestAt{Found: s.View.Found, ID: s.Request})
 		return b.Env.Answer(l, func() { printClosed(b, l) })
@@ -93,30 +93,30 @@ func showSubject(b *workspace.Workspace, arg string) error {
 	return b.Env.Answer(showData(b, s.View), func() { printRun(b, s.View) })
 }
 
+// partData is one part of a run as JSON.
+type partData struct {
+	Run engine.Key `json:"run"`
+	engine.Part
+}
+
 // runData is one run as JSON.
 type runData struct {
 	workspace.RunLine
-	Facts    []workspace.FactLine    `json:"facts"`
-	Open     []workspace.RequestLine `json:"open"`
-	Plan     []nodeLine              `json:"plan"`
+	Facts    []engine.Fact           `json:"facts"`
+	Open     []engine.Asked          `json:"open"`
+	Plan     []engine.Node           `json:"plan"`
 	Parts    []string                `json:"parts"`
 	Findings []workspace.FindingLine `json:"findings"`
-	Log      []entryLine             `json:"log"`
+	Log      []engine.Entry          `json:"log"`
 }
 
 func showData(b *workspace.Workspace, v workspace.View) runData {
-	d := runData{
-		RunLine: workspace.LineOf(v), Facts: []workspace.FactLine{}, Open: []workspace.RequestLine{}, Plan: nodeLines(v.Graph),
-		Parts: []string{}, Findings: workspace.FindingLines(v), Log: entryLines(v.Log),
-	}
-	for _, f := range v.Facts {
-		d.Facts = append(d.Facts, workspace.FactLine(f))
-	}
+	d := runData{RunLine: workspace.LineOf(v), Facts: v.Facts, Plan: v.Graph, Findings: workspace.FindingLines(v), Log: v.Log}
 	for _, p := range v.Parts {
 		d.Parts = append(d.Parts, p.ID)
 	}
 	for _, a := range v.Open {
-		d.Open = append(d.Open, b.RequestData(a))
+		d.Open = append(d.Open, b.Describe(a))
 	}
 	return d
 }

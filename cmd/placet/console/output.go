@@ -1,14 +1,18 @@
 package console
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/term"
+
+	"placet/engine"
 )
 
 // schemaVersion is the version of what --json prints. It grows when a member
@@ -22,12 +26,33 @@ func (w *Env) Answer(data any, people func()) error {
 		people()
 		return nil
 	}
-	enc := json.NewEncoder(w.Out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(struct {
+	answer := struct {
 		SchemaVersion int `json:"schema_version"`
 		Data          any `json:"data"`
-	}{schemaVersion, data})
+	}{schemaVersion, data}
+	body, err := json.Marshal(answer, asJSON)
+	if err != nil {
+		return err
+	}
+	_, err = w.Out.Write(append(body, '\n'))
+	return err
+}
+
+// asJSON is how answers become JSON: a nil list is [], no moment and no run are "".
+var asJSON = json.JoinOptions(
+	json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.EscapeForJS(true),
+	json.WithMarshalers(json.JoinMarshalers(
+		json.MarshalToFunc(func(enc *jsontext.Encoder, t time.Time) error { return enc.WriteToken(jsontext.String(Stamp(t))) }),
+		json.MarshalToFunc(func(enc *jsontext.Encoder, k engine.Key) error { return enc.WriteToken(jsontext.String(k.String())) }),
+	)),
+)
+
+// Stamp is a moment in JSON, "" for none.
+func Stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
 // Say prints a line of the answer.

@@ -28,7 +28,7 @@ const shownNote = 300
 // file, and whether it can be read at all.
 func FindingLines(v View) []FindingLine {
 	run := v.Key.String()
-	lines := []FindingLine{}
+	var lines []FindingLine
 	if v.Err != nil {
 		lines = append(lines, FindingLine{run, "error", v.Found.Run.State, v.Err.Error()})
 	}

@@ -9,20 +9,6 @@ import (
 	"placet/engine/reconcile"
 )
 
-// partData is one part of a run as JSON.
-type partData struct {
-	Run      string        `json:"run"`
-	Part     string        `json:"part"`
-	Status   engine.Status `json:"status"`
-	Facts    []FactLine    `json:"facts"`
-	Sections []sectionLine `json:"sections"`
-}
-
-type sectionLine struct {
-	Title string `json:"title"`
-	Text  string `json:"text"`
-}
-
 // Subject is what show and explain are about: a run, a part of it, or a request.
 type Subject struct {
 	View View
@@ -208,21 +194,5 @@ func partsNamed(parts []engine.Part, word string) []engine.Part {
 	return nil
 }
 
-func PartLines(v View, p engine.Part) partData {
-	d := partData{Run: v.Key.String(), Part: p.ID, Status: p.Status, Facts: []FactLine{}, Sections: []sectionLine{}}
-	for _, f := range p.Facts {
-		d.Facts = append(d.Facts, FactLine(f))
-	}
-	for _, s := range p.Sections {
-		d.Sections = append(d.Sections, sectionLine(s))
-	}
-	return d
-}
-
 // LastEvents is how many events show prints.
 const LastEvents = 5
-
-type FactLine struct {
-	Label string `json:"label"`
-	Value string `json:"value"`
-}

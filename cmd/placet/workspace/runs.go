@@ -118,8 +118,11 @@ type View struct {
 	Err  error
 }
 
-// Note is a problem note that stands.
-type Note struct{ Path, Text string }
+// Note is a problem note that stands, or what else is wrong with a run.
+type Note struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
 
 // Troubled reports whether something about the run needs a person who mends.
 func (v View) Troubled() bool {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -22,12 +21,12 @@ type WithoutEvents struct {
 // RunProblem is a problem note with the run that it stands in.
 type RunProblem struct {
 	Run string `json:"run"`
-	NoteLine
+	Note
 }
 
 // InboxProblems are the problem notes, and the runs that cannot be read.
 func InboxProblems(views []View) []RunProblem {
-	problems := []RunProblem{}
+	var problems []RunProblem
 	for _, v := range views {
 		for _, n := range LineOf(v).Problems {
 			problems = append(problems, RunProblem{v.Key.String(), n})
@@ -63,16 +62,10 @@ type RunLine struct {
 	Since    string        `json:"since"`
 	Requests []string      `json:"requests"`
 	// References are the requests with their short digests, as approve takes them.
-	References []string   `json:"references"`
-	Where      string     `json:"where"`
-	WaitsFor   string     `json:"waits_for"`
-	Problems   []NoteLine `json:"problems"`
-}
-
-// NoteLine is a problem note, or what else is wrong with a run.
-type NoteLine struct {
-	Path string `json:"path"`
-	Text string `json:"text"`
+	References []string `json:"references"`
+	Where      string   `json:"where"`
+	WaitsFor   string   `json:"waits_for"`
+	Problems   []Note   `json:"problems"`
 }
 
 // Remember has a later placet recall what was seen. all says that these are all
@@ -112,10 +105,11 @@ func (b *Workspace) LookAtRuns(found []reconcile.Found, all bool) Summary {
 	return s
 }
 
+// LineOf is a run as lists show it.
 func LineOf(v View) RunLine {
 	l := RunLine{
 		Run: v.Key.String(), Family: v.Key.Family, Class: v.Class, Short: v.Short, Status: v.Status,
-		Final: v.Final, Stands: v.Stands, Since: Stamp(v.Since), WaitsFor: v.waitsFor(), Requests: []string{}, References: []string{}, Problems: []NoteLine{},
+		Final: v.Final, Stands: v.Stands, Since: console.Stamp(v.Since), WaitsFor: v.waitsFor(),
 	}
 	for _, a := range v.Open {
 		l.Requests = append(l.Requests, a.Request)
@@ -123,20 +117,10 @@ func LineOf(v View) RunLine {
 		l.Where = a.Where
 	}
 	if v.Err != nil {
-		l.Status, l.Problems = cmp.Or(l.Status, "unknown"), append(l.Problems, NoteLine{v.Found.Run.State, v.Err.Error()})
+		l.Status, l.Problems = cmp.Or(l.Status, "unknown"), append(l.Problems, Note{v.Found.Run.State, v.Err.Error()})
 	}
-	for _, n := range slices.Concat(v.Notes, v.Urgent()) {
-		l.Problems = append(l.Problems, NoteLine(n))
-	}
+	l.Problems = slices.Concat(l.Problems, v.Notes, v.Urgent())
 	return l
-}
-
-// Stamp is a moment in JSON, "" for none.
-func Stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
 }
 
 // WaitsAt says in a few words what a run waits for.
