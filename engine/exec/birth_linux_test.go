@@ -21,7 +21,7 @@ func TestBirthIsReadBehindTheName(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			f, err := fieldsOf(test.stat)
+			f, err := parseStat(test.stat)
 			got := f.birth
 			switch {
 			case err != nil:

@@ -39,15 +39,21 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 					t.Errorf("in pieces of %d (-want +got):\n%s", piece, diff)
 				}
 			}
-			if diff := cmp.Diff(test.want, captured(strings.NewReader(test.in), int64(len(test.in)), usual)); diff != "" {
+			if diff := cmp.Diff(test.want, fromFile(test.in, usual)); diff != "" {
 				t.Errorf("from a file (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// usual are the limits where an action does not say otherwise.
-var usual = hearing{}.limits()
+// usual is kept where an action does not say otherwise.
+var usual = retention{head: headMax, tail: tailMax}
+
+func fromFile(in string, k retention) Output {
+	c := k.capture()
+	c.readFile(strings.NewReader(in), int64(len(in)))
+	return c.output()
+}
 
 func TestCaptureKeepsTheTailAlone(t *testing.T) {
 	tests := []struct {
@@ -65,13 +71,13 @@ func TestCaptureKeepsTheTailAlone(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			test.want.Bytes = int64(len(test.in))
-			l := limits{tail: 8}
+			l := retention{tail: 8}
 			for _, piece := range []int{1, 3, 7, 8, 9, 4096} {
 				if diff := cmp.Diff(test.want, written(t, test.in, piece, l)); diff != "" {
 					t.Errorf("in pieces of %d (-want +got):\n%s", piece, diff)
 				}
 			}
-			if diff := cmp.Diff(test.want, captured(strings.NewReader(test.in), int64(len(test.in)), l)); diff != "" {
+			if diff := cmp.Diff(test.want, fromFile(test.in, l)); diff != "" {
 				t.Errorf("from a file (-want +got):\n%s", diff)
 			}
 		})
@@ -91,9 +97,9 @@ func TestHalfAnOutputIsItsFirstAndLast(t *testing.T) {
 	}
 }
 
-func written(t *testing.T, in string, piece int, l limits) Output {
+func written(t *testing.T, in string, piece int, l retention) Output {
 	t.Helper()
-	c := capture{limits: l}
+	c := l.capture()
 	for len(in) > 0 {
 		n := min(piece, len(in))
 		if m, err := c.Write([]byte(in[:n])); m != n || err != nil {
@@ -110,12 +116,12 @@ func TestAFileThatCannotBeReadCountsAsEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	if err := root.Mkdir("folder", 0o700); err != nil {
+	if err := root.MkdirAll("folder/"+stdoutName, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"absent", "folder", "../outside"} {
-		if got := (hearing{judge: true}).file(root, name); got.kept != (Output{}) || got.text() != "" {
-			t.Errorf("%s: %+v", name, got)
+	for _, dir := range []string{".", "absent", "folder", ".."} {
+		if got := (retention{judge: true}).readFiles(root, dir)[0]; got.output() != (Output{}) || got.window.String() != "" {
+			t.Errorf("%s: %+v", dir, got)
 		}
 	}
 }
@@ -128,9 +134,9 @@ func FuzzCapture(f *testing.F) {
 			return
 		}
 		in := bytes.Repeat(seed, int(size)/len(seed)+1)
-		l := limits{head: int(head), tail: int(tail) + 1}
+		l := retention{head: int(head), tail: int(tail) + 1}
 		got := written(t, string(in), int(piece)*97+1, l)
-		if diff := cmp.Diff(got, captured(bytes.NewReader(in), int64(len(in)), l)); diff != "" {
+		if diff := cmp.Diff(got, fromFile(string(in), l)); diff != "" {
 			t.Fatalf("written and read differ:\n%s", diff)
 		}
 		if got.Bytes != int64(len(in)) || !utf8.ValidString(got.Head) || !utf8.ValidString(got.Tail) {

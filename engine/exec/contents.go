@@ -50,18 +50,15 @@ type content struct {
 	digest engine.Digest
 }
 
-// Root is the workspace.
-func (c *Contents) Root() string { return c.files.Root() }
-
 // Where returns the folder in which a command runs that prefers a folder, "" for
 // none: that one where it exists, else the workspace's root.
 func (c *Contents) Where(prefer string) string {
-	root, err := os.OpenRoot(c.Root())
+	root, err := os.OpenRoot(c.files.Root())
 	if err != nil {
 		return "."
 	}
 	defer root.Close()
-	dir, err := place(root, engine.Command{Prefer: prefer})
+	dir, err := workingDir(root, engine.Command{Prefer: prefer})
 	if err != nil {
 		return "."
 	}
@@ -100,12 +97,12 @@ func NewContents(root string) *Contents {
 func (c *Contents) Of(dir string, argv []string) map[string]string {
 	found, folders := map[string]string{}, []string{}
 	names := namesIn(argv)
-	for i, name := range names {
-		if i == mostNames {
-			found["…"] = fmt.Sprintf("more than %d names: the others are not looked at", mostNames)
-			break
-		}
-		is := c.is(dir, name)
+	if len(names) > mostNames {
+		names = names[:mostNames]
+		found["…"] = fmt.Sprintf("more than %d names: the others are not looked at", mostNames)
+	}
+	for _, name := range names {
+		is := c.describe(dir, name)
 		if is != "" {
 			found[name] = is
 		}
@@ -113,13 +110,11 @@ func (c *Contents) Of(dir string, argv []string) map[string]string {
 			folders = append(folders, name)
 		}
 	}
+	names = slices.DeleteFunc(names[:min(len(names), mostNamesBelow)], path.IsAbs)
 	for _, folder := range folders {
-		for _, name := range names[:min(len(names), mostNamesBelow)] {
+		for _, name := range names {
 			below := path.Join(folder, name)
-			if path.IsAbs(name) || found[below] != "" {
-				continue
-			}
-			if is := c.is(dir, below); is != "" && is != isFolder {
+			if is := c.describe(dir, below); is != "" && is != isFolder {
 				found[below] = is
 			}
 		}
@@ -132,9 +127,9 @@ const isFolder = "folder"
 // absent are the errors of names under which there is no file.
 var absent = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL}
 
-// is says what is under a name, "" where there is nothing or it is not in the
+// describe says what is under a name, "" where there is nothing or it is not in the
 // workspace.
-func (c *Contents) is(dir, name string) string {
+func (c *Contents) describe(dir, name string) string {
 	rel := path.Join(dir, name)
 	if path.IsAbs(name) {
 		rel = c.below(name)
@@ -146,46 +141,44 @@ func (c *Contents) is(dir, name string) string {
 	switch {
 	case err != nil && slices.ContainsFunc(absent, func(errno syscall.Errno) bool { return errors.Is(err, errno) }):
 		return ""
-	case err != nil:
-		return plainly(err)
-	case info.Mode.IsDir():
+	case err == nil && info.Mode.IsDir():
 		return isFolder
-	case info.Mode&fs.ModeSymlink != 0:
-		return c.link(rel)
-	case !info.Mode.IsRegular():
+	case err == nil && info.Mode&fs.ModeSymlink != 0:
+		return c.describeLink(rel)
+	case err == nil && !info.Mode.IsRegular():
 		return store.Describe(info.Mode)
 	}
-	is, err := c.digest(rel, info)
+	var is string
+	if err == nil {
+		is, err = c.digest(rel, info)
+	}
 	if notRegular := (*store.NotRegular)(nil); errors.As(err, &notRegular) {
-		return c.link(rel) // in a folder's place
+		return c.describeLink(rel) // in a folder's place
 	}
 	if err != nil {
-		return plainly(err)
+		return describeError(err)
 	}
 	return is
 }
 
-// below is an absolute path relative to the workspace, the path itself where it
-// does not lie in it. A link may lead into it.
+// below returns an absolute path relative to the workspace, the path itself where it is
+// not in it. A link may lead into it.
 func (c *Contents) below(name string) string {
-	for _, abs := range []func() (string, error){
-		func() (string, error) { return path.Clean(name), nil },
-		func() (string, error) { return filepath.EvalSymlinks(name) },
-	} {
-		p, err := abs()
+	real, err := filepath.EvalSymlinks(name)
+	for _, p := range []string{path.Clean(name), real} {
+		if rel, relErr := filepath.Rel(c.files.Root(), p); relErr == nil && filepath.IsLocal(rel) {
+			return rel
+		}
 		if err != nil {
 			break
-		}
-		if rel, err := filepath.Rel(c.files.Root(), p); err == nil && filepath.IsLocal(rel) {
-			return rel
 		}
 	}
 	return name
 }
 
-// link says where a link leads: to the content of a file in the workspace, or out of
-// it.
-func (c *Contents) link(rel string) string {
+// describeLink says where a link leads: to the content of a file in the workspace, or
+// out of it.
+func (c *Contents) describeLink(rel string) string {
 	real, err := filepath.EvalSymlinks(filepath.Join(c.files.Root(), rel))
 	if err != nil {
 		return "link to nothing"
@@ -195,16 +188,14 @@ func (c *Contents) link(rel string) string {
 		return "link to " + to
 	}
 	info, err := c.files.Stat(to)
+	is := store.Describe(info.Mode)
 	if err == nil && info.Mode.IsRegular() {
-		var is string
-		if is, err = c.digest(to, info); err == nil {
-			return "link to " + is
-		}
+		is, err = c.digest(to, info)
 	}
 	if err != nil {
-		return "link: " + plainly(err)
+		return "link: " + describeError(err)
 	}
-	return "link to " + store.Describe(info.Mode)
+	return "link to " + is
 }
 
 // racy is how old a change must be for the file to be known by its times: a later
@@ -222,40 +213,36 @@ func (c *Contents) digest(rel string, info store.Info) (string, error) {
 	if known && same(was.info, info) {
 		return string(was.digest), nil
 	}
-	f, err := c.files.Open(rel, store.ForReading, 0)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	before, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.New()
-	buf := make([]byte, 64<<10)
-	for at := int64(0); at <= largestContent; {
-		n, err := f.ReadAt(buf, at)
-		sum.Write(buf[:n])
-		if at += int64(n); n < len(buf) {
-			if err != nil && !errors.Is(err, io.EOF) {
-				return "", err
-			}
-			break
-		}
-	}
-	is := engine.Digest("sha256:" + hex.EncodeToString(sum.Sum(nil)))
-	after, err := f.Stat()
+	is, after, stable, err := c.hash(rel)
 	if err != nil {
 		return "", err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if same(before, after) && c.now().Sub(after.Changed) > racy {
+	delete(c.known, rel)
+	if stable && c.now().Sub(after.Changed) > racy {
 		c.known[rel] = content{after, is}
-	} else {
-		delete(c.known, rel)
 	}
 	return string(is), nil
+}
+
+// hash reads a file. stable says that it did not change meanwhile.
+func (c *Contents) hash(rel string) (is engine.Digest, after store.Info, stable bool, err error) {
+	f, err := c.files.Open(rel, store.ForReading, 0)
+	if err != nil {
+		return "", after, false, err
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil {
+		return "", after, false, err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, largestContent+1)); err != nil {
+		return "", after, false, err
+	}
+	after, err = f.Stat()
+	return engine.Digest("sha256:" + hex.EncodeToString(sum.Sum(nil))), after, same(before, after), err
 }
 
 func same(a, b store.Info) bool {
@@ -263,8 +250,8 @@ func same(a, b store.Info) bool {
 		a.Modified.Equal(b.Modified) && a.Changed.Equal(b.Changed)
 }
 
-// plainly is an error in words that do not change with time.
-func plainly(err error) string {
+// describeError returns an error in words that do not change with time.
+func describeError(err error) string {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		err = pathErr.Err
@@ -274,58 +261,60 @@ func plainly(err error) string {
 
 // namesIn returns the words of a command that may name a file, each once.
 func namesIn(argv []string) []string {
-	var names []string
-	seen := map[string]bool{}
-	var add func(word string)
-	add = func(word string) {
-		if word == "" || len(word) > 4096 {
-			return
-		}
-		if !seen[word] && strings.Trim(word, "./") != "" {
-			seen[word] = true
-			names = append(names, path.Clean(word))
-		}
-		if _, value, ok := strings.Cut(word, "="); ok {
-			add(value)
-		}
-		if at := strings.LastIndexAny(word, "@"); at >= 0 {
-			add(word[at+1:])
-		}
-		if at := strings.LastIndexByte(word, '$'); at >= 0 { // $PWD/check.sh
-			if _, rest, ok := strings.Cut(word[at:], "/"); ok {
-				add(rest)
-			}
-		}
-	}
-	var split func(text string)
-	split = func(text string) {
-		add(text)
-		for _, word := range shellWords(text) {
-			if word != text {
-				split(word)
-			}
-		}
-	}
+	n := names{seen: map[string]bool{}}
 	for _, arg := range argv {
-		split(arg)
+		n.addText(arg)
 	}
-	return names
+	return n.list
 }
 
-// shellWords takes a text apart as a shell does, roughly: at blanks and operators,
-// and quotes hold together. The word behind ">" is left out: it is written to.
+// names collects words that may name a file.
+type names struct {
+	list []string
+	seen map[string]bool
+}
+
+// addText adds a text and every word of it that a shell would see.
+func (n *names) addText(text string) {
+	n.addWord(text)
+	for _, word := range shellWords(text) {
+		if word != text {
+			n.addText(word)
+		}
+	}
+}
+
+// addWord adds a word, and what is behind "=", "@" or a variable in it.
+func (n *names) addWord(word string) {
+	if word == "" || len(word) > 4096 {
+		return
+	}
+	if !n.seen[word] && strings.Trim(word, "./") != "" {
+		n.seen[word] = true
+		n.list = append(n.list, path.Clean(word))
+	}
+	_, value, _ := strings.Cut(word, "=")
+	n.addWord(value)
+	if at := strings.LastIndexByte(word, '@'); at >= 0 {
+		n.addWord(word[at+1:])
+	}
+	if at := strings.LastIndexByte(word, '$'); at >= 0 { // $PWD/check.sh
+		_, rest, _ := strings.Cut(word[at:], "/")
+		n.addWord(rest)
+	}
+}
+
+// shellWords splits a text as a shell does, roughly: at blanks and operators, and
+// quotes hold together. The word behind ">" is left out because it is written to.
 func shellWords(text string) (words []string) {
 	var word strings.Builder
 	var quote rune
 	written := false
 	end := func() {
-		if word.Len() == 0 {
-			return
-		}
-		if !written {
+		if word.Len() > 0 && !written {
 			words = append(words, word.String())
 		}
-		written = false
+		written = written && word.Len() == 0
 		word.Reset()
 	}
 	for _, r := range text {
@@ -334,13 +323,9 @@ func shellWords(text string) (words []string) {
 			quote = 0
 		case quote == 0 && (r == '\'' || r == '"'):
 			quote = r
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '>':
+		case quote == 0 && (unicode.IsSpace(r) || strings.ContainsRune(";|&()<`>", r)):
 			end()
-			written = true
-		case unicode.IsSpace(r), strings.ContainsRune(";|&()<`", r):
-			end()
+			written = written || r == '>'
 		default:
 			word.WriteRune(r)
 		}

@@ -56,7 +56,7 @@ func TestAnEndWithoutAnOutcomeIsAFact(t *testing.T) {
 		{"it writes nothing into it", `: > "$PLACET_OUT"`, engine.Ended{Result: "finished", Exit: exitCode(0), Output: []byte{}}},
 		{"it writes by a rename", `printf x > "$PLACET_OUT.tmp" && mv "$PLACET_OUT.tmp" "$PLACET_OUT"`, engine.Ended{Result: "finished", Exit: exitCode(0), Output: []byte("x")}},
 		{"a signal ends it", `printf x > "$PLACET_OUT"; kill -9 $$`, engine.Ended{Result: "finished", Reason: "ended by signal: killed", Output: []byte("x")}},
-		{"it writes too much", `head -c 1048577 /dev/zero > "$PLACET_OUT"`, engine.Ended{Result: "finished", Exit: exitCode(0), Reason: "cannot take what the command wrote: it is larger than 1048576 bytes; write less"}},
+		{"it writes too much", `head -c 1048577 /dev/zero > "$PLACET_OUT"`, engine.Ended{Result: "finished", Exit: exitCode(0), Reason: "cannot read what the command wrote: it is larger than 1048576 bytes; write less"}},
 		{"it makes a link", `echo secret > other; ln -s "$PWD/other" "$PLACET_OUT"`, engine.Ended{Result: "finished", Exit: exitCode(0), Reason: "cannot read what the command wrote: it is no regular file; write the file itself"}},
 		{"it makes a FIFO", `mkfifo "$PLACET_OUT"`, engine.Ended{Result: "finished", Exit: exitCode(0), Reason: "cannot read what the command wrote: it is no regular file; write the file itself"}},
 		{"it makes its folder a link", `mkdir other; echo secret > other/` + producedName + `; dir=$(dirname "$PLACET_OUT"); mv "$dir" moved; ln -s "$PWD/other" "$dir"`, engine.Ended{Result: "finished", Exit: exitCode(0)}},
@@ -306,8 +306,8 @@ func TestRowsForADatabaseGoOneAfterTheOther(t *testing.T) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.queues) > 0 {
-		t.Errorf("queues are left: %v", b.queues)
+	if q := b.queues["a.db"]; len(q.waiting) > 0 {
+		t.Errorf("actions are left: %v", q.waiting)
 	}
 }
 
@@ -400,7 +400,7 @@ func TestWhatKeepsOneRowOutKeepsOutAllThatWait(t *testing.T) {
 			t.Errorf("%s: %+v", id, e)
 		}
 	}
-	if n := strings.Count(said.String(), "asked in vain"); n != 1 {
+	if n := strings.Count(said.String(), "cannot use a database"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, said.String())
 	}
 }

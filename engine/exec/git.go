@@ -52,7 +52,8 @@ var gitEnv = []string{
 //
 // An answer is used again until a ref that it follows from has moved.
 func Git(root string) func(need string) engine.Document {
-	return newMemo(repo{root: root, timeout: gitTimeout}).lookup
+	cache := &gitCache{repo: repo{root: root, timeout: gitTimeout}, answers: map[string]gitAnswer{}}
+	return cache.lookup
 }
 
 // repo is the repository that a workspace lies in.
@@ -108,15 +109,15 @@ func (r repo) git(args ...string) ([]byte, error) {
 	e := run(spec{
 		argv: append(append([]string{"git"}, gitSafe...), args...),
 		env:  environ(os.Environ(), nil, gitEnv), dir: r.root,
-	}, terms{due: &r.timeout, grace: time.Second})
+	}, retention{head: headMax, tail: tailMax}, terms{timeout: &r.timeout, grace: time.Second})
 	if e.word == finished && e.code != nil && *e.code == 0 {
-		return []byte(whole(e.stdout)), nil
+		return []byte(wholeLines(e.stdout)), nil
 	}
 	return nil, r.refusal(args[0], e)
 }
 
 // refusal says why git did not answer.
-func (r repo) refusal(verb string, e ending) error {
+func (r repo) refusal(verb string, e exitResult) error {
 	said, _, _ := strings.Cut(strings.TrimSpace(e.stderr.Head), "\n")
 	switch {
 	case e.word == timedOut:
@@ -132,8 +133,8 @@ func (r repo) refusal(verb string, e ending) error {
 	}
 }
 
-// whole returns an answer up to its size limit, without a line cut in two.
-func whole(o Output) string {
+// wholeLines returns an answer up to its size limit, without a line cut in two.
+func wholeLines(o Output) string {
 	text := o.Head
 	if !o.Truncated {
 		text += o.Tail

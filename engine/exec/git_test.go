@@ -238,7 +238,7 @@ func TestAnswerOfGitIsBoundedByWholeLines(t *testing.T) {
 		{"one endless line", Output{Head: strings.Repeat("x", headMax), Truncated: true}, 0},
 	}
 	for _, test := range tests {
-		if got := whole(test.in); len(got) != test.want {
+		if got := wholeLines(test.in); len(got) != test.want {
 			t.Errorf("%s: %d bytes, want %d", test.name, len(got), test.want)
 		}
 	}
@@ -378,7 +378,7 @@ func TestAFifoInGitsFolderIsNotWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, state := glance(filepath.Join(dir, ".git/shallow")); state != "?;" {
+	if _, state := peekFile(filepath.Join(dir, ".git/shallow")); state != "?;" {
 		t.Errorf("a FIFO looks like %q", state)
 	}
 }

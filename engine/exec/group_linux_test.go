@@ -65,13 +65,13 @@ func TestAGroupIsKnownWithoutItsLeader(t *testing.T) {
 		"the id is another's": {func(r *record) { r.Pid = os.Getpid() }, false},
 	} {
 		r := rec
-		if test.edit(&r); r.orphans() != test.want {
-			t.Errorf("%s: %t, want %t", name, r.orphans(), test.want)
+		if test.edit(&r); r.hasOrphans() != test.want {
+			t.Errorf("%s: %t, want %t", name, r.hasOrphans(), test.want)
 		}
 	}
 	rec.signal(syscall.SIGKILL)
 	gone(t, string(left))
-	if _, runs := groupSession(rec.Pid); runs || rec.orphans() {
+	if _, runs := groupSession(rec.Pid); runs || rec.hasOrphans() {
 		t.Error("the group counts as there although nobody is left")
 	}
 }

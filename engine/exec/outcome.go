@@ -1,7 +1,16 @@
 package exec
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"placet/engine"
 	"placet/layout"
@@ -21,25 +30,56 @@ const (
 // stamp is how times are written: RFC 3339 in UTC with milliseconds.
 const stamp = "2006-01-02T15:04:05.000Z07:00"
 
-// outcome encodes the outcome document: the action's own fields first. Control
-// characters grow sixfold in JSON: of outputs that would make a document larger
-// than anybody reads, less is kept.
-func outcome(a engine.Action, from, to time.Time, e ending) ([]byte, error) {
-	if to.Before(from) { // the clock was set back meanwhile
-		to = from
+// producedMax is how many bytes the file may have that a command writes.
+const producedMax = 1 << 20
+
+// exitResult says how a command ended.
+type exitResult struct {
+	word     string
+	code     *int
+	reason   string // what no output says
+	cwd      string // where it ran, relative to the workspace; "" where nobody knows
+	stdout   Output // both outputs, where they were merged
+	stderr   Output
+	produced []byte // the content of the file that the command may write
+	// What the judge says of the whole output, nil where it says nothing.
+	matched *bool
+	marker  *string
+}
+
+// notStarted is the result of a command that never ran.
+func notStarted(err error) exitResult { return exitResult{word: unstarted, reason: err.Error()} }
+
+// logFields returns what the log says of a command's end.
+func (e exitResult) logFields(id string) []any {
+	fields := []any{"action", id, "outcome", e.word}
+	if e.reason != "" {
+		fields = append(fields, "reason", e.reason)
 	}
+	return fields
+}
+
+// encode returns the outcome document: the action's own fields first. Control
+// characters grow sixfold in JSON: of outputs that would make a document larger than
+// anybody reads, less is kept.
+func (e exitResult) encode(a engine.Action, from, to time.Time) ([]byte, error) {
+	to = latest(from, to)
 	for {
-		body, err := schemas.Encode(document(a, from, to, e))
-		if err != nil || len(body) <= layout.LimitJSON || e.silent() {
+		body, err := schemas.Encode(e.document(a, from, to))
+		kept := e.stdout.Head + e.stdout.Tail + e.stderr.Head + e.stderr.Tail
+		if err != nil || len(body) <= layout.LimitJSON || kept == "" {
 			return body, err
 		}
 		e.stdout, e.stderr = e.stdout.half(), e.stderr.half()
 	}
 }
 
-// silent reports whether nothing is kept of the outputs.
-func (e ending) silent() bool {
-	return e.stdout.Head+e.stdout.Tail+e.stderr.Head+e.stderr.Tail == ""
+// latest returns to, or from where the clock was set back meanwhile.
+func latest(from, to time.Time) time.Time {
+	if to.Before(from) {
+		return from
+	}
+	return to
 }
 
 // document lists the members of an outcome; see [engine.Action] for those that
@@ -48,11 +88,9 @@ func (e ending) silent() bool {
 // finished_at is when the end was seen, which for an agent that ended while
 // placet was away is later than the end. reason is there only where something
 // is to be said that no output says.
-func document(a engine.Action, from, to time.Time, e ending) schemas.Object {
+func (e exitResult) document(a engine.Action, from, to time.Time) schemas.Object {
 	var doc schemas.Object
-	add := func(name string, value any) {
-		doc = append(doc, schemas.Member{Name: name, Value: value})
-	}
+	add := func(name string, value any) { doc = append(doc, schemas.Member{Name: name, Value: value}) }
 	for _, f := range a.Fields {
 		add(f.Name, f.Value)
 	}
@@ -92,4 +130,61 @@ func (o Output) object() schemas.Object {
 		{Name: "tail", Value: o.Tail},
 		{Name: "truncated", Value: o.Truncated},
 	}
+}
+
+// ended returns the result as a fact for the machine of an action without Outcome.
+func (e exitResult) ended(a engine.Action, from, to time.Time) engine.Ended {
+	most := tailOf(a)
+	end := engine.Ended{
+		Began: from, At: latest(from, to), Result: e.word, Exit: e.code, Reason: e.reason, Output: e.produced,
+		Stdout: lastBytes(e.stdout.Tail, most), Stderr: lastBytes(e.stderr.Tail, most),
+	}
+	if e.reason == revokedReason {
+		end.Result = revoked
+	}
+	return end
+}
+
+// lastBytes returns the last bytes of a text, at most so many, and no torn character.
+func lastBytes(text string, most int) string {
+	text = text[max(0, len(text)-most):]
+	return strings.TrimLeftFunc(text, func(c rune) bool { return c == utf8.RuneError })
+}
+
+// readProduced puts into e what a command wrote into the file of its own.
+func (e *exitResult) readProduced(own *os.Root) {
+	body, err := produced(own)
+	if err != nil {
+		e.reason = cmp.Or(e.reason, "cannot read what the command wrote: "+err.Error())
+		return
+	}
+	e.produced = body
+}
+
+// produced returns the content of the file that a command may write in its folder, nil
+// where there is none. Links are not followed, and nothing is waited for, because the
+// command decides what the file is.
+func produced(own *os.Root) ([]byte, error) {
+	info, err := own.Lstat(producedName)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file; write the file itself")
+	}
+	f, err := own.OpenFile(producedName, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
+		return nil, errors.New("it is another file by now")
+	}
+	body, err := io.ReadAll(io.LimitReader(f, producedMax+1))
+	if err == nil && len(body) > producedMax {
+		return nil, fmt.Errorf("it is larger than %d bytes; write less", producedMax)
+	}
+	return body, err
 }

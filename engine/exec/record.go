@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -26,10 +24,12 @@ const (
 	stdinName  = "stdin"
 	stdoutName = "stdout"
 	stderrName = "stderr"
-	outputName = "output" // both, where they are heard as one
+	outputName = "output" // both, where they are merged
+	// producedName is the file that a command may write; see [engine.Action].Output.
+	producedName = "produced"
 )
 
-// record is what a later placet must know to end an attempt's story.
+// record is what a later placet must know to bring an attempt to its end.
 type record struct {
 	ID      string  `json:"id"`
 	Outcome string  `json:"outcome"`
@@ -39,7 +39,7 @@ type record struct {
 	Judge    bool   `json:"judge,omitempty"`
 	Expected string `json:"expected,omitempty"`
 	Tail     int    `json:"tail,omitempty"`
-	// Argv is the command, by which agreement with it is known again.
+	// Argv is the command, by which agreement with it is recognized.
 	Argv []string `json:"argv,omitempty"`
 	// Cwd is where it runs, relative to the workspace.
 	Cwd     string    `json:"cwd"`
@@ -80,9 +80,9 @@ func newRecord(a engine.Action, now time.Time) (record, error) {
 	return r, nil
 }
 
-// of sets who the process is. Where the system does not say when it started,
-// nobody will know it again.
-func (r *record) of(pid int) {
+// identify notes which process the command is. Where the system does not say when it
+// started, no later placet recognizes it.
+func (r *record) identify(pid int) {
 	r.Pid, r.Boot = pid, boot()
 	if sid, known := sessionOf(pid); known {
 		r.Session = &sid
@@ -90,8 +90,8 @@ func (r *record) of(pid int) {
 	r.Birth, _ = birth(pid)
 }
 
-// left is how long the command may still run, nil for ever.
-func (r record) left(now time.Time) *time.Duration {
+// remaining returns how long the command may still run, nil for ever.
+func (r record) remaining(now time.Time) *time.Duration {
 	if r.Timeout <= 0 {
 		return nil
 	}
@@ -150,37 +150,14 @@ func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
+	if err == nil && info.Mode().IsRegular() {
+		return f, info.Size(), nil
+	}
+	f.Close()
+	if err == nil {
 		err = fmt.Errorf("cannot read %s: it is no regular file", name)
 	}
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
-}
-
-// outcomes are the kinds of documents that record how a command ended.
-var outcomes = []string{layout.FaberOutcome, layout.AFLValidation, layout.AFLWorkerRun}
-
-// isOutcome reports whether a path is that of an outcome, as a family's layout
-// names it: nothing else is ever written as one, whatever a record says.
-func isOutcome(families []layout.Family, p, kind string) bool {
-	for _, family := range families {
-		run, ok := family.At(p)
-		if !ok {
-			continue
-		}
-		f, known := family.File(run, strings.TrimPrefix(p, run.Dir+"/"))
-		return known && f.Kind == kind && slices.Contains(outcomes, kind)
-	}
-	return false
-}
-
-// hear puts into an ending what the command's folder holds of its outputs.
-func (r record) hear(root *os.Root, e *ending) {
-	h := hearingOf(r.action())
-	h.tell(e, h.files(root, folder(r.ID)))
+	return nil, 0, err
 }
 
 // action is what is left of the action that the record was made for.

@@ -9,40 +9,60 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"placet/engine"
 )
 
-// lookAgain is how often a process that is not a child is looked at.
-const lookAgain = 200 * time.Millisecond
+// pollProcess is the interval at which a process that is no child is looked for.
+const pollProcess = 200 * time.Millisecond
 
-// Recover takes over what an earlier placet left in the state folder: agents that
-// still run count as alive again, and every other attempt gets its outcome. Of those
-// without one, what an orderly stop ended has ended as "stopped" and may begin again;
-// what is left of another is ended, and nobody is told. It must be called before the
-// first Begin, by the owner of the workspace's lock.
-func (r *Runner) Recover() error {
-	root := r.o.State
-	if root == nil {
-		return nil // nothing could be recorded
-	}
-	names, err := folders(root)
-	if err != nil {
-		return fmt.Errorf("cannot look for commands of an earlier placet: %w", err)
-	}
-	for _, name := range names {
-		dir := path.Join(actionsDir, name)
-		rec, err := readRecord(root, dir)
-		if err != nil {
-			r.o.Log.Warn("found the folder of a command that nothing is known of", "folder", dir, "error", err)
-			_ = root.RemoveAll(dir) // in the way at worst; nobody but placet has written here
-			continue
+// Alive returns the IDs of the actions whose command runs at this moment, as far as
+// the records in the state folder tell. It is for those who only look, beside a daemon
+// or without one: it touches nothing, and leaves out what it cannot read. state may be
+// nil. Where the system does not say when a process started it finds none.
+func Alive(state *os.Root) map[string]bool {
+	alive := map[string]bool{}
+	for _, rec := range records(state) {
+		if rec.runs() == nil {
+			alive[rec.ID] = true
 		}
-		r.recover(root, rec)
 	}
-	return nil
+	return alive
 }
 
-// folders lists the commands' folders, sorted.
-func folders(root *os.Root) ([]string, error) {
+// Stopped returns the actions that an orderly stop ended and that begin again with
+// the next placet, for those who only look; see [Alive].
+func Stopped(state *os.Root) map[string]engine.Ended {
+	ended := map[string]engine.Ended{}
+	for _, rec := range records(state) {
+		if rec.Stopped && rec.Outcome == "" {
+			ended[rec.ID] = rec.stoppedAt(rec.Started)
+		}
+	}
+	return ended
+}
+
+// stoppedAt is the end of a command that an orderly stop ended.
+func (r record) stoppedAt(at time.Time) engine.Ended {
+	return engine.Ended{Began: r.Started, At: at, Result: stopped}
+}
+
+// records returns the records that can be read.
+func records(state *os.Root) (all []record) {
+	if state == nil {
+		return nil
+	}
+	names, _ := listActions(state) // the names that were read count
+	for _, name := range names {
+		if rec, err := readRecord(state, path.Join(actionsDir, name)); err == nil {
+			all = append(all, rec)
+		}
+	}
+	return all
+}
+
+// listActions returns the names of the commands' folders, sorted.
+func listActions(root *os.Root) ([]string, error) {
 	f, err := root.OpenFile(actionsDir, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -56,60 +76,8 @@ func folders(root *os.Root) ([]string, error) {
 	return names, err
 }
 
-// recover takes over one attempt.
-func (r *Runner) recover(root *os.Root, rec record) {
-	if rec.Outcome != "" && !isOutcome(r.o.Families, rec.Outcome, rec.action().Kind) {
-		r.o.Log.Warn("cannot use the record of a command: its outcome is no document of a run", "action", rec.ID, "outcome", rec.Outcome)
-		r.clear(rec.ID)
-		return
-	}
-	if rec.Outcome == "" && rec.Stopped {
-		if err := r.stoppedBefore(root, rec); err != nil {
-			r.o.Log.Warn("cannot take over a command that was stopped: nobody knows how it ended", "action", rec.ID, "error", err)
-		}
-		return
-	}
-	if rec.Outcome == "" {
-		// Its machine finds it neither alive nor ended. Nothing of it may disturb
-		// another try.
-		rec.signal(syscall.SIGKILL)
-		r.o.Log.Info("ended what an earlier placet left of a command", "action", rec.ID)
-		r.clear(rec.ID)
-		return
-	}
-	t, stopping := r.take(rec.action())
-	if t == nil || stopping {
-		return
-	}
-	word := rec.found()
-	if word == "" && rec.Agent {
-		r.o.Log.Info("knows a command again", "action", rec.ID, "pid", rec.Pid)
-		go r.adopt(t, rec)
-		return
-	}
-	if !rec.Agent { // a check must not outlive placet, nor anything it started
-		rec.signal(syscall.SIGKILL)
-		word = lost
-	}
-	e := ending{word: word, cwd: rec.Cwd}
-	rec.hear(root, &e)
-	r.conclude(t, rec.Started, e)
-}
-
-// found says what became of the attempt: "" if its process still runs.
-func (r record) found() string {
-	switch err := r.runs(); {
-	case err == nil:
-		return ""
-	case r.Agent && errors.Is(err, errEnded):
-		return finished
-	default:
-		return lost
-	}
-}
-
-// runs returns nil while the process runs, errEnded when it has ended, and
-// another error where nobody can tell.
+// runs returns nil while the process runs, errEnded when it has ended, and another
+// error where nobody can tell.
 func (r record) runs() error {
 	if r.Pid <= 1 || r.Birth == "" || r.Boot == "" || r.Boot != boot() {
 		return errors.New("the process is not known")
@@ -121,9 +89,9 @@ func (r record) runs() error {
 	return err
 }
 
-// orphans reports whether the process has ended and others of its group run.
-// Where another process has its id nobody of the group is left.
-func (r record) orphans() bool {
+// hasOrphans implements [group]. Where another process has the ID nobody of the group
+// is left.
+func (r record) hasOrphans() bool {
 	if r.Pid <= 1 || r.Session == nil || r.Boot == "" || r.Boot != boot() {
 		return false
 	}
@@ -136,37 +104,128 @@ func (r record) orphans() bool {
 
 // signal sends sig to the process's group if it is still the same group.
 func (r record) signal(sig syscall.Signal) {
-	if r.runs() == nil || r.orphans() {
+	if r.runs() == nil || r.hasOrphans() {
 		_ = syscall.Kill(-r.Pid, sig) // it may just have ended
 	}
 }
 
-// adopt follows an agent that is not a child of this process.
-func (r *Runner) adopt(t *attempt, rec record) {
-	defer r.drop(t)
-	over, gone := make(chan struct{}), make(chan struct{})
-	defer close(gone)
-	go rec.await(over, gone)
-	terms := terms{quit: t.quit, leave: r.leaving, due: rec.left(r.o.Now()), grace: r.o.Grace, orphans: rec.orphans}
-	e := t.explained(ending{word: terms.follow(over, rec.signal), cwd: rec.Cwd})
-	if e.word == "" {
-		return
+// Recover takes over what an earlier placet left in the state folder: agents that
+// still run count as alive again, and every other attempt gets its outcome. Of those
+// without Outcome, a command that an orderly stop ended has ended as "stopped" and may
+// begin again; what is left of another is killed, and nobody is told. Recover must be
+// called before the first Begin, by the owner of the workspace's lock.
+func (r *Runner) Recover() error {
+	root := r.o.State
+	if root == nil {
+		return nil // nothing could be recorded
 	}
-	rec.hear(r.o.State, &e)
-	r.o.Log.Info("a command ended", told(rec.ID, e)...)
-	r.insist(t.action, rec.Started, e)
+	names, err := listActions(root)
+	if err != nil {
+		return fmt.Errorf("cannot look for commands of an earlier placet: %w", err)
+	}
+	for _, name := range names {
+		dir := path.Join(actionsDir, name)
+		rec, err := readRecord(root, dir)
+		if err != nil {
+			r.o.Log.Warn("found the folder of a command that nothing is known of", "folder", dir, "error", err)
+			_ = root.RemoveAll(dir) // nobody but placet writes here
+			continue
+		}
+		r.recoverAttempt(rec)
+	}
+	return nil
 }
 
-// await closes ended when the process has ended; gone ends the waiting.
-func (r record) await(ended chan<- struct{}, gone <-chan struct{}) {
-	ticker := time.NewTicker(lookAgain)
+// recoverAttempt takes over one attempt.
+func (r *Runner) recoverAttempt(rec record) {
+	switch {
+	case rec.Outcome == "" && rec.Stopped:
+		if err := r.recoverStopped(rec); err != nil {
+			r.o.Log.Warn("cannot take over a command that was stopped: nobody knows how it ended", "action", rec.ID, "error", err)
+		}
+	case rec.Outcome == "": // its machine finds it neither alive nor ended and tries again
+		rec.signal(syscall.SIGKILL)
+		r.o.Log.Info("ended what an earlier placet left of a command", "action", rec.ID)
+		r.removeFolder(rec.ID)
+	case !r.isOutcome(rec.Outcome, rec.action().Kind):
+		r.o.Log.Warn("cannot use the record of a command: its outcome is no document of a run", "action", rec.ID, "outcome", rec.Outcome)
+		r.removeFolder(rec.ID)
+	default:
+		if t, stopping := r.register(rec.action()); t != nil && !stopping {
+			r.resume(t, rec)
+		}
+	}
+}
+
+// recoverStopped takes over a command that an orderly stop of an earlier placet ended.
+// That is known once: the record is gone for good before the command can begin again,
+// so that no crash has it begun twice unasked.
+func (r *Runner) recoverStopped(rec record) error {
+	if err := r.o.State.RemoveAll(folder(rec.ID)); err != nil {
+		return err
+	}
+	dir, err := r.o.State.Open(actionsDir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.setEnded(rec.ID, rec.stoppedAt(r.o.Now()))
+	return nil
+}
+
+// resume follows an agent that still runs, and records the outcome of everything else.
+func (r *Runner) resume(t *attempt, rec record) {
+	err := rec.runs()
+	e := exitResult{word: lost, cwd: rec.Cwd}
+	switch {
+	case !rec.Agent: // a check must not outlive placet, nor anything it started
+		rec.signal(syscall.SIGKILL)
+	case err == nil:
+		r.o.Log.Info("recognized a command", "action", rec.ID, "pid", rec.Pid)
+		go r.adopt(t, rec)
+		return
+	case errors.Is(err, errEnded):
+		e.word = finished
+	}
+	rec.readOutputs(r.o.State, &e)
+	r.conclude(t, rec.Started, e)
+}
+
+// adopt follows an agent that is no child of this process.
+func (r *Runner) adopt(t *attempt, rec record) {
+	ended, done := make(chan struct{}), make(chan struct{})
+	defer close(done)
+	go rec.awaitExit(ended, done)
+	terms := terms{quit: t.quit, leave: r.leaving, timeout: rec.remaining(r.o.Now()), grace: r.o.Grace}
+	e := exitResult{word: terms.follow(rec, ended), cwd: rec.Cwd}
+	if e.word != "" {
+		rec.readOutputs(r.o.State, &e)
+	}
+	r.conclude(t, rec.Started, e)
+}
+
+// awaitExit closes ended when the process has ended, and returns then or when done is
+// closed.
+func (r record) awaitExit(ended chan<- struct{}, done <-chan struct{}) {
+	ticker := time.NewTicker(pollProcess)
 	defer ticker.Stop()
 	for !errors.Is(r.runs(), errEnded) {
 		select {
 		case <-ticker.C:
-		case <-gone:
+		case <-done:
 			return
 		}
 	}
 	close(ended)
+}
+
+// readOutputs puts into e what the command's folder holds of its outputs.
+func (r record) readOutputs(root *os.Root, e *exitResult) {
+	keep := retentionOf(r.action())
+	keep.report(e, keep.readFiles(root, folder(r.ID)))
 }

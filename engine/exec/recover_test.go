@@ -359,7 +359,7 @@ func TestNoProcessButOneThatPlacetStartedIsSignalled(t *testing.T) {
 		"born at another time": {Pid: pid, Boot: boot(), Birth: born + "0"},
 		"of another boot":      {Pid: pid, Boot: "another", Birth: born, Session: &session},
 	} {
-		if rec.runs() == nil || rec.orphans() {
+		if rec.runs() == nil || rec.hasOrphans() {
 			t.Errorf("%s: it counts as a process that placet started", name)
 		}
 		rec.signal(syscall.SIGKILL)

@@ -7,10 +7,8 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"placet/engine"
@@ -54,35 +52,22 @@ type RunnerOptions struct {
 	Grace time.Duration
 }
 
-// Runner carries out actions and records how they ended. Its methods may be
-// called from several goroutines.
+// Runner carries out actions and records how they ended. Its methods may be called
+// from several goroutines.
 type Runner struct {
 	root  string
 	store *store.Store
 	o     RunnerOptions
 
 	mu      sync.Mutex
-	begun   map[string]bool     // every ID that began in this process
-	alive   map[string]*attempt // those without a recorded outcome
-	ended   ends
-	queues  map[string][]*attempt // for each database at work what waits for it
-	trouble map[string]string     // why a database could not be used the last time
+	begun   map[string]bool         // every ID that began in this process
+	alive   map[string]*attempt     // those without a recorded outcome
+	ended   map[string]engine.Ended // never changed, only replaced: callers of Ended share it
+	queues  map[string]*queue       // by the path of a database
 	stopped bool
 	leaving chan struct{} // closed when placet stops
 	home    *os.Root      // the workspace, once it was opened
 }
-
-// attempt is an action under way.
-type attempt struct {
-	action engine.Action
-	quit   chan struct{} // closed when it shall end
-	once   sync.Once
-	// revoked says that it shall end because nobody agrees to it any more.
-	revoked atomic.Bool
-	over    chan struct{} // closed when its outcome is recorded, or given up
-}
-
-func (t *attempt) end() { t.once.Do(func() { close(t.quit) }) }
 
 // NewRunner returns a Runner for the workspace at root, which records outcomes
 // through st.
@@ -111,9 +96,8 @@ func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
 		o.Grace = 5 * time.Second
 	}
 	return &Runner{
-		root: root, store: st, o: o,
-		begun: map[string]bool{}, alive: map[string]*attempt{}, ended: ends{of: map[string]engine.Ended{}},
-		queues: map[string][]*attempt{}, trouble: map[string]string{}, leaving: make(chan struct{}),
+		root: root, store: st, o: o, begun: map[string]bool{}, alive: map[string]*attempt{},
+		ended: map[string]engine.Ended{}, queues: map[string]*queue{}, leaving: make(chan struct{}),
 	}
 }
 
@@ -128,105 +112,39 @@ func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
 // never started: its outcome is "lost", unless this process began it or took
 // it over. While placet stops, that is left to the next one.
 func (r *Runner) Begin(a engine.Action) {
-	t, stopping := r.take(a)
+	t, stopping := r.register(a)
 	switch {
 	case t == nil:
 	case stopping && (a.Recorded || a.Outcome == ""):
-		r.drop(t)
+		r.release(t)
 	case a.Database != nil:
-		r.queue(t)
+		r.enqueue(t)
 	case a.Recorded:
-		r.conclude(t, r.o.Now(), ending{word: lost, reason: "an earlier placet recorded the attempt, and nobody knows what became of it"})
-	case stopping:
-		defer r.drop(t)
-		if err := r.write(a, r.o.Now(), refused(a)); err != nil {
-			r.o.Log.Error("cannot record that a command was not started", "action", a.ID, "error", err)
-		}
+		r.conclude(t, r.o.Now(), exitResult{word: lost, reason: "an earlier placet recorded the attempt, and nobody knows what became of it"})
+	case stopping && a.Outlives(): // a person must know about an agent
+		r.conclude(t, r.o.Now(), notStarted(errors.New("placet was stopping")))
+	case stopping: // a check starts again unasked
+		r.conclude(t, r.o.Now(), exitResult{word: stopped})
 	default:
-		if err := r.expect(a); err != nil {
+		if err := r.issue(a, nil); err != nil {
 			r.conclude(t, r.o.Now(), notStarted(err))
 			return
 		}
-		go r.carryOut(t)
+		go r.execute(t)
 	}
-}
-
-// expect notes that this machine is about to find the outcome of an action out: what
-// it did not write itself under that path from now on is no outcome.
-func (r *Runner) expect(a engine.Action) error { return r.issue(a, nil) }
-
-// issue records the content of an outcome that is about to be written.
-func (r *Runner) issue(a engine.Action, body []byte) error {
-	if a.Outcome == "" || r.o.Record == nil {
-		return nil
-	}
-	for _, family := range r.o.Families {
-		if run, ok := family.At(a.Outcome); ok {
-			return r.o.Record.Issue(run.Dir, []engine.Document{{Path: a.Outcome, Kind: a.Kind, Body: body}})
-		}
-	}
-	return nil
 }
 
 // Revoke ends the commands under way to which, as gone says, nobody agrees any more.
 // Their outcome is "stopped" with that reason, or "revoked" without an outcome
 // document.
 func (r *Runner) Revoke(gone func(engine.Action) bool) {
-	for _, t := range r.all() {
+	for _, t := range r.attempts(all) {
 		if t.action.Database == nil && !t.revoked.Load() && gone(t.action) {
 			t.revoked.Store(true)
 			t.end()
 			r.o.Log.Warn("ends a command: "+revokedReason, "action", t.action.ID)
 		}
 	}
-}
-
-// refused is the ending of an action that comes when placet is stopping. A
-// check starts again unasked; about an agent a person must know.
-func refused(a engine.Action) ending {
-	if a.Outlives() {
-		return notStarted(errors.New("placet was stopping"))
-	}
-	return ending{word: stopped}
-}
-
-// conclude records an ending that is known already. Where that cannot be done
-// at once it is tried again beside.
-func (r *Runner) conclude(t *attempt, from time.Time, e ending) {
-	if t.action.Outcome == "" {
-		r.tell(t, r.endedBy(t.action, from, e, nil))
-		return
-	}
-	if err := r.write(t.action, from, e); err == nil {
-		r.drop(t)
-		return
-	}
-	go func() {
-		defer r.drop(t)
-		r.insist(t.action, from, e)
-	}()
-}
-
-// take enters an action among those alive. It returns nil if it began before.
-func (r *Runner) take(a engine.Action) (t *attempt, stopping bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.begun[a.ID] {
-		return nil, false
-	}
-	r.begun[a.ID] = true
-	r.ended.forget(a.ID) // it was stopped before this process, and begins again
-	t = &attempt{action: a, quit: make(chan struct{}), over: make(chan struct{})}
-	r.alive[a.ID] = t
-	return t, r.stopped
-}
-
-// drop takes an attempt off those alive.
-func (r *Runner) drop(t *attempt) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.alive, t.action.ID)
-	close(t.over)
 }
 
 // Alive returns the IDs of the actions that are under way: from Begin until
@@ -241,55 +159,71 @@ func (r *Runner) Alive() map[string]bool {
 	return ids
 }
 
+// Ended returns how the actions without Outcome ended that nobody has asked to
+// forget; see [Runner.End]. An action is there before it is no longer alive. The
+// map is shared: neither it nor the bytes in it may be changed.
+func (r *Runner) Ended() map[string]engine.Ended {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended
+}
+
+// setEnded keeps how an action ended.
+func (r *Runner) setEnded(id string, e engine.Ended) {
+	r.ended = maps.Clone(r.ended)
+	r.ended[id] = e
+}
+
+// forget removes the end of an action.
+func (r *Runner) forget(id string) {
+	if _, known := r.ended[id]; known {
+		r.ended = maps.Clone(r.ended)
+		delete(r.ended, id)
+	}
+}
+
 // End ends a command that nobody wants any more; its outcome is "stopped". An end
 // that is kept in memory is forgotten. What is done to a database is done to its
 // end; another ID that is not alive is ignored.
 func (r *Runner) End(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ended.forget(id)
+	r.forget(id)
 	if t := r.alive[id]; t != nil {
 		t.end()
 	}
 }
 
+// all and endsWithPlacet choose attempts: everything, and commands that end with
+// placet together with what is done to databases.
+func all(*attempt) bool              { return true }
+func endsWithPlacet(t *attempt) bool { return !t.action.Outlives() }
+
+// attempts returns the chosen attempts under way, sorted by ID.
+func (r *Runner) attempts(choose func(*attempt) bool) (chosen []*attempt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(r.alive)) {
+		if t := r.alive[id]; choose(t) {
+			chosen = append(chosen, t)
+		}
+	}
+	return chosen
+}
+
 // Wait returns when no check and nothing for a database is under way, or with the context's error.
-func (r *Runner) Wait(ctx context.Context) error { return r.waitFor(ctx, r.checks) }
+func (r *Runner) Wait(ctx context.Context) error { return r.waitFor(ctx, endsWithPlacet) }
 
 // waitFor returns when there are no such attempts any more.
-func (r *Runner) waitFor(ctx context.Context, some func() []*attempt) error {
-	for {
-		left := some()
-		if len(left) == 0 {
-			return nil
-		}
+func (r *Runner) waitFor(ctx context.Context, choose func(*attempt) bool) error {
+	for left := r.attempts(choose); len(left) > 0; left = r.attempts(choose) {
 		select {
 		case <-left[0].over:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-}
-
-// all returns the attempts under way.
-func (r *Runner) all() []*attempt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Collect(maps.Values(r.alive))
-}
-
-// checks returns what is under way and ends with placet: commands, and what is done
-// to databases.
-func (r *Runner) checks() []*attempt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var checks []*attempt
-	for _, t := range r.alive {
-		if !t.action.Outlives() {
-			checks = append(checks, t)
-		}
-	}
-	return checks
+	return nil
 }
 
 // Stop is the orderly stop: every check is asked to end and recorded as
@@ -303,40 +237,17 @@ func (r *Runner) Stop(ctx context.Context) error {
 		close(r.leaving)
 	}
 	r.mu.Unlock()
-	for _, t := range r.checks() {
+	for _, t := range r.attempts(endsWithPlacet) {
 		t.end()
 	}
 	// Agents too: one whose attempt is recorded must have been started before
 	// placet ends. Once it runs it is left, so none is waited for long.
-	if err := r.waitFor(ctx, r.all); err != nil {
-		return fmt.Errorf("cannot stop %q in time: %w", r.names(r.all()), err)
+	if err := r.waitFor(ctx, all); err != nil {
+		var ids []string
+		for _, t := range r.attempts(all) {
+			ids = append(ids, t.action.ID)
+		}
+		return fmt.Errorf("cannot stop %q in time: %w", ids, err)
 	}
 	return nil
 }
-
-func (r *Runner) names(attempts []*attempt) []string {
-	var ids []string
-	for _, t := range attempts {
-		ids = append(ids, t.action.ID)
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// open returns the workspace's folder. It stays the one that was there at first:
-// what takes its name later is not placet's to write in.
-func (r *Runner) open() (*os.Root, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.home == nil {
-		root, err := os.OpenRoot(r.root)
-		if err != nil {
-			return nil, err
-		}
-		r.home = root
-	}
-	return r.home, nil
-}
-
-// abs is the absolute path of a folder of the workspace.
-func (r *Runner) abs(dir string) string { return filepath.Join(r.root, filepath.FromSlash(dir)) }

@@ -413,14 +413,19 @@ func TestAnAgentNobodyWantsIsNotLeftBehind(t *testing.T) {
 	closed := make(chan struct{})
 	close(closed)
 	for range 50 { // a select with several ways takes any of them
-		ended := make(chan struct{})
-		signal := func(syscall.Signal) { close(ended) }
-		terms := terms{quit: closed, leave: closed, grace: time.Minute, orphans: func() bool { return false }}
-		if word := terms.follow(ended, signal); word != "stopped" {
+		g := loneProcess{ended: make(chan struct{})}
+		terms := terms{quit: closed, leave: closed, grace: time.Minute}
+		if word := terms.follow(g, g.ended); word != "stopped" {
 			t.Fatalf("outcome %q, want stopped", word)
 		}
 	}
 }
+
+// loneProcess is a group of one process that ends at the first signal.
+type loneProcess struct{ ended chan struct{} }
+
+func (p loneProcess) signal(syscall.Signal) { close(p.ended) }
+func (p loneProcess) hasOrphans() bool      { return false }
 
 func TestAnOutcomeThatStandsIsKept(t *testing.T) {
 	t.Parallel()

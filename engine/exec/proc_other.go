@@ -1,0 +1,29 @@
+//go:build !linux
+
+package exec
+
+import (
+	"errors"
+	"syscall"
+)
+
+var errEnded = errors.New("the process has ended")
+
+const pipeDelay = linger
+
+// Without /proc no process is recognized: an agent that outlived placet counts as
+// lost, and nobody knows what is left of a group whose leader has ended.
+func boot() string                 { return "" }
+func sessionOf(int) (int, bool)    { return 0, false }
+func groupSession(int) (int, bool) { return 0, false }
+
+func birth(int) (string, error) {
+	return "", errors.New("this system does not say when a process started")
+}
+
+// setDeathSignal does nothing: no program can be tied to another here.
+func setDeathSignal(*syscall.SysProcAttr) {}
+
+// awaitExit returns when the process has ended. Systems that can only wait and reap in
+// one step leave a moment in which its ID may be given to another.
+func (p *process) awaitExit() { p.wait() }
