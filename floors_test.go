@@ -38,11 +38,8 @@ var floors = []floor{
 	{name: "kernel", packages: []string{"engine"}},
 	{
 		name:     "patterns",
-		packages: []string{"engine/gate", "engine/jsonedit", "engine/reader", "engine/owing", "engine/run", "engine/testoutput", "engine/retry", "engine/graph", "engine/escalate"},
-		beside: []string{
-			"engine/owing engine/gate", // what a state owes to a request
-			"engine/run engine/gate", "engine/run engine/reader", "engine/run engine/owing",
-		},
+		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/testoutput", "engine/retry", "engine/graph", "engine/escalate"},
+		beside:   []string{"engine/run engine/gate"},
 	},
 	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"placet/engine"
-	"placet/engine/reader"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -88,8 +88,8 @@ func news[T any](r *session, t *attempt, rel, schema string, seen []text) *T {
 
 // watched decodes a document and notes whether it may still be being written.
 func watched[T any](r *session, t *attempt, d engine.Document, schema string) *T {
-	v, got := reader.Load[T](&r.Reader, d, schema)
-	if got == reader.Pending {
+	v, got := run.Load[T](&r.Input, d, schema)
+	if got == run.Pending {
 		t.open[path.Base(d.Path)] = true
 	}
 	return v

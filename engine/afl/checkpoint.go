@@ -77,7 +77,7 @@ func (r *session) defineNew(id, why string, causes []engine.Document, then func(
 	switch {
 	case d == nil || r.State.Status != Approving:
 		return nil
-	case r.Unsure(r.Snap.In("delegations/" + id + "/status.json")):
+	case r.Undecidable(r.Snap.In("delegations/" + id + "/status.json")):
 		return &move{Hold: true} // it may say that the checkpoint has passed already
 	}
 	last := r.lastIteration(id)
@@ -723,7 +723,7 @@ func (r *session) starts(on run.On) *move {
 func (r *session) unsureAttempt(id string, n int) bool {
 	return slices.ContainsFunc([]string{
 		place(id, n, "worker.json"), place(id, n, "result.json"), "delegations/" + id + "/pending-question.json",
-	}, func(rel string) bool { return r.Unsure(r.Snap.In(rel)) })
+	}, func(rel string) bool { return r.Undecidable(r.Snap.In(rel)) })
 }
 
 // outcomes is the highest number among the outcomes of a kind that lie with an

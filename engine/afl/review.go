@@ -47,7 +47,7 @@ func (r *session) opensReview(run.On) *move {
 	}
 	due := v == nil || v.Status == void || v.Status == reopened && len(v.Reopen) == 0
 	lying := r.Snap.In(numbered("review", round))
-	if all, _ := r.finished(); !all || !due || r.Unsure(lying) {
+	if all, _ := r.finished(); !all || !due || r.Undecidable(lying) {
 		return nil // whether it is news later could not be told
 	}
 	return &move{Reason: "every checkpoint is over", Then: func(c *change) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/reader"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -201,7 +200,7 @@ func (r *session) badSettings() (notes []string, bad bool) {
 
 func (r *session) readMeta() {
 	d := r.Snap.In("meta.json")
-	m, _ := reader.Load[Meta](&r.Reader, d, "afl/meta")
+	m, _ := run.Load[Meta](&r.Input, d, "afl/meta")
 	switch {
 	case m == nil:
 	case m.SessionID != "" && m.SessionID != r.sessionID():
@@ -212,17 +211,17 @@ func (r *session) readMeta() {
 }
 
 func (r *session) readControl() {
-	c, got := reader.Load[Control](&r.Reader, r.Snap.In("control.json"), "afl/control")
+	c, got := run.Load[Control](&r.Input, r.Snap.In("control.json"), "afl/control")
 	if c != nil {
 		r.control = *c
 	}
-	r.unsureControl = got == reader.Pending
+	r.unsureControl = got == run.Pending
 }
 
 // readSignal believes of upstream's file that a worker has stopped, no more.
 func (r *session) readSignal() {
 	d := r.Snap.Doc(currentDelegation)
-	c, _ := reader.Load[Delegation](&r.Reader, d, "afl/current-delegation")
+	c, _ := run.Load[Delegation](&r.Input, d, "afl/current-delegation")
 	switch {
 	case c == nil:
 	case !layout.IsAFLSession(c.SessionID):

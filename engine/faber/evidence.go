@@ -6,7 +6,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reader"
+	"placet/engine/run"
 )
 
 // answer is what counts as the answer to the asked request, and where it
@@ -220,7 +220,7 @@ func (r *reading) judging(o *open) gate.Asked {
 	return gate.Asked{
 		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
 		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: o.stale(),
-		Gate: r.Snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.Snap.Now, Torn: reader.Torn,
+		Gate: r.Snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.Snap.Now, Torn: run.PartialWriteGrace,
 		Revision: r.rev, Altered: altered,
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reader"
+	"placet/engine/run"
 	"placet/layout"
 )
 
@@ -252,7 +252,7 @@ func (r *reading) askedAgain(a *asked) gate.Asked {
 		Request: *a.Request, Dir: a.Dir, Docs: a.Docs, View: issued, Issued: issued,
 		Present: a.Dir + "/form.md", Gate: g,
 		Rendered: r.rendered(*a.Request, a.question(), issued),
-		Now:      r.Snap.Now, Torn: reader.Torn,
+		Now:      r.Snap.Now, Torn: run.PartialWriteGrace,
 	}
 }
 

@@ -184,7 +184,7 @@ func (r *reading) readDefinition(d engine.Document) (definition, string) {
 		return def, "cannot read " + d.Path + ": " + d.Err.Error()
 	}
 	if err := schemas.Decode("faber/workflow", d.Path, d.Body, &def); err != nil {
-		if r.Young(d, err) {
+		if r.MaybePartial(d, err) {
 			r.Held = true
 		}
 		return def, "cannot read " + err.Error()

@@ -7,14 +7,14 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reader"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
 
 // reading is one run as a snapshot shows it, decoded once per step.
 type reading struct {
-	reader.Reader
+	run.Input
 	cfg      Config
 	doc      engine.Document // state.json
 	st       State
@@ -59,7 +59,7 @@ type requestExtra struct {
 
 // read decodes a snapshot. It judges nothing but whether documents are usable.
 func read(s engine.Snapshot) *reading {
-	r := &reading{Reader: reader.Reader{Snap: s}, cfg: config(s), doc: s.In("state.json"), askeds: map[string]*asked{}}
+	r := &reading{Input: run.Input{Snap: s}, cfg: config(s), doc: s.In("state.json"), askeds: map[string]*asked{}}
 	if s.Class == layout.FaberSuffix {
 		r.doc = s.Doc(s.Key.ID)
 	}
@@ -94,7 +94,7 @@ func (r *reading) readState() {
 	}
 	if err := schemas.Decode("faber/state", "state.json", d.Body, &r.st); err != nil {
 		r.stateErr = "cannot read " + err.Error()
-		r.torn = r.Young(d, err)
+		r.torn = r.MaybePartial(d, err)
 		r.readStatus(d)
 		return
 	}

@@ -275,7 +275,7 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 			d.pass(time.Minute)
 			d.Settle()
 			a := d.account()
-			if a.Status != run.Unreadable || !a.Stands {
+			if a.Status != run.StatusUnreadable || !a.Stands {
 				d.T.Errorf("%+v", a)
 			}
 			d.explains("cannot read state.json", "move state.json: the state as it was")

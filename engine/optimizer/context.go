@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/reader"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -236,7 +235,7 @@ func (r *cycle) othersHeld() bool {
 			return false
 		}
 		behind := layout.Under(d.Path, layout.OptimizerRoot(r.Snap.Dir)) && !layout.IsOptimizerCallback(d.Path)
-		return d.Unsettled() || behind && reader.Unread(d)
+		return d.Unsettled() || behind && run.IsUnreadable(d)
 	})
 }
 

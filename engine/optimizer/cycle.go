@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/reader"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -122,16 +121,16 @@ func (r *cycle) readTrigger() {
 }
 
 func (r *cycle) readStop() {
-	var got reader.Reading
-	r.stop, got = reader.Load[Stop](&r.Reader, r.Snap.In("stop.json"), "optimizer/stop")
-	r.unsureStop = got == reader.Pending
+	var got run.Reading
+	r.stop, got = run.Load[Stop](&r.Input, r.Snap.In("stop.json"), "optimizer/stop")
+	r.unsureStop = got == run.Pending
 }
 
 // readFindings reads context.json, which only placet writes. One that was copied from
 // another run, or was left by a cycle of another workflow, decides nothing here.
 func (r *cycle) readFindings() {
 	d := r.Snap.In("context.json")
-	f, _ := reader.Load[Findings](&r.Reader, d, "optimizer/context")
+	f, _ := run.Load[Findings](&r.Input, d, "optimizer/context")
 	if f != nil && (f.RunID != r.State.RunID || f.WorkflowName != r.State.WorkflowName) {
 		r.Notes.Beside(d.Path, fmt.Sprintf("this file was made for %s in run %s, not for this cycle: remove it, and what is known is collected anew",
 			templates.Cut(f.WorkflowName, shownField), templates.Cut(f.RunID, shownField)))

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"placet/engine"
-	"placet/engine/reader"
 	"placet/engine/run"
 	"placet/schemas"
 	"placet/templates"
@@ -26,9 +25,9 @@ func (r *cycle) inputs() basis { return run.Once(r.Run, "inputs", r.readInputs) 
 
 func (r *cycle) readInputs() basis {
 	in := basis{}
-	var assets, kpi reader.Reading
-	in.assets, assets = reader.Load[Assets](&r.Reader, r.Snap.In("inputs/assets.json"), "optimizer/assets")
-	in.kpi, kpi = reader.Load[KPI](&r.Reader, r.Snap.In("inputs/kpi.json"), "optimizer/kpi")
+	var assets, kpi run.Reading
+	in.assets, assets = run.Load[Assets](&r.Input, r.Snap.In("inputs/assets.json"), "optimizer/assets")
+	in.kpi, kpi = run.Load[KPI](&r.Input, r.Snap.In("inputs/kpi.json"), "optimizer/kpi")
 	in.ok = isUsable(assets) && isUsable(kpi)
 	if in.kpi != nil {
 		if problem := in.kpi.problem(); problem != "" {
@@ -50,7 +49,7 @@ func (r *cycle) readInputs() basis {
 }
 
 // isUsable reports whether a document that may be absent says something certain.
-func isUsable(got reader.Reading) bool { return got == reader.Absent || got == reader.Good }
+func isUsable(got run.Reading) bool { return got == run.Absent || got == run.Good }
 
 // levelError is inputs/level-error.json where it names the level in hand; pending is true
 // while it cannot be told what the file says.
@@ -60,8 +59,8 @@ func (r *cycle) levelError() (e *LevelError, pending bool) {
 		pending bool
 	}
 	v := run.Once(r.Run, "level-error", func() read {
-		e, got := reader.Load[LevelError](&r.Reader, r.Snap.In("inputs/level-error.json"), "optimizer/level-error")
-		return read{e, got == reader.Pending}
+		e, got := run.Load[LevelError](&r.Input, r.Snap.In("inputs/level-error.json"), "optimizer/level-error")
+		return read{e, got == run.Pending}
 	})
 	if v.e != nil && v.e.Level != r.State.Level.Current {
 		v.e = nil
@@ -94,7 +93,7 @@ func (r *cycle) readData() (v data) {
 		}
 		return nil
 	})
-	v.ok, v.pending = got == reader.Good, got == reader.Pending
+	v.ok, v.pending = got == run.Good, got == run.Pending
 	return v
 }
 

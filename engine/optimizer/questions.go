@@ -6,7 +6,6 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reader"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -148,7 +147,7 @@ func (r *cycle) reportStands() (problem string, ok bool) {
 	case d.Unsettled():
 		r.Held = true
 		return "", false
-	case reader.Unread(d):
+	case run.IsUnreadable(d):
 		return fmt.Sprintf("the report cannot be read (%v): make %s readable; answers are held until then", d.Err, name), false
 	case d.Absent():
 		return "the report is gone and what it was made from has changed: restore " + name + "; answers are held until then", false
@@ -165,7 +164,7 @@ func (r *cycle) lateAnswer() *Late {
 		return nil
 	}
 	return run.Once(r.Run, "late", func() *Late {
-		late, _ := reader.Load[Late](&r.Reader, r.Snap.In("requests/"+q.ID+"/late.json"), "optimizer/late")
+		late, _ := run.Load[Late](&r.Input, r.Snap.In("requests/"+q.ID+"/late.json"), "optimizer/late")
 		return late
 	})
 }

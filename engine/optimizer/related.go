@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"placet/engine"
-	"placet/engine/reader"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -96,7 +95,7 @@ func (Machine) Entry(s engine.Snapshot) []byte {
 // goal that somebody else wrote into a cycle.
 func (e *Entry) cycle(d, journal engine.Document) {
 	st, err := decodeState(d.Path, d.Body)
-	if err != nil || st.RunID != e.RunID || !reader.Accounts(journal, d, st.Revision) {
+	if err != nil || st.RunID != e.RunID || !run.Accounts(journal, d, st.Revision) {
 		return
 	}
 	e.Workflow, e.Status, e.BeganAt, e.TimeoutReentries = st.WorkflowName, st.Status, st.BeganAt, st.TimeoutReentries

@@ -5,7 +5,7 @@ import (
 	"path"
 
 	"placet/engine"
-	"placet/engine/reader"
+	"placet/engine/run"
 	"placet/layout"
 )
 
@@ -39,7 +39,7 @@ func misnamed(s engine.Snapshot) string {
 
 // stepMisnamed says so in a note.
 func stepMisnamed(s engine.Snapshot) (p engine.Plan) {
-	r := reader.Reader{Snap: s}
+	r := run.Input{Snap: s}
 	if d := s.In("trigger.json"); !d.Absent() {
 		r.Bad(d, misnamed(s)+"; move trigger.json to a run whose folder is named so, such as 20260302-msowd-sop-masking")
 	}

@@ -98,7 +98,7 @@ func (r *Run[S]) LateAnswer(q *Request) *gate.Decision { return r.judge(q).Answe
 // unissued says why request.json is not what was issued, "" where it is: then every
 // answer is held.
 func (r *Run[S]) unissued(q *Request, f *gate.Folder) string {
-	r.Unsure(f.Doc)
+	r.Undecidable(f.Doc)
 	if why := r.altered(q, f); why != "" {
 		return "cannot use request.json: " + why + ": every answer is held until it is restored; remove it to have placet write it again"
 	}

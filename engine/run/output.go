@@ -1,24 +1,40 @@
 package run
 
 import (
+	"fmt"
+	"path"
+
 	"placet/engine"
-	"placet/engine/owing"
+	"placet/engine/gate"
+	"placet/layout"
 )
 
 // Outputs collects what a state calls for and is not there. It is a function of the
 // state and the snapshot: the same in the transition that makes the state, after a crash
 // and after somebody deleted a file.
 type Outputs struct {
-	owing.Writing
+	Plan engine.Plan
+	// Fresh is true for the transition that makes the state, false for a look at a state
+	// that is fact.
+	Fresh bool
+
+	snap  engine.Snapshot
+	notes *engine.Notes
+	// document is placet's own document of the run at a path relative to it.
+	document func(rel string, body []byte) engine.Document
+	// foreign reports whether a document in the place of placet's was written by
+	// somebody else.
+	foreign func(engine.Document) bool
 }
 
 // outputs are the outputs of the run's state. fresh is true for the transition that makes
 // the state, false for a state that is fact.
 func (f *Family[S, V]) outputs(b *bound[S, V], fresh bool) engine.Plan {
-	w := &Outputs{Writing: owing.Writing{Run: owing.Run{
-		Snap: b.Snap, Notes: &b.Notes, Fresh: fresh, Foreign: func(d engine.Document) bool { return f.Foreign != nil && f.Foreign(b.v, d) },
-		Document: func(rel string, body []byte) engine.Document { return f.document(b.Run, rel, body) },
-	}}}
+	w := &Outputs{
+		Fresh: fresh, snap: b.Snap, notes: &b.Notes,
+		document: func(rel string, body []byte) engine.Document { return f.document(b.Run, rel, body) },
+		foreign:  func(d engine.Document) bool { return f.Foreign != nil && f.Foreign(b.v, d) },
+	}
 	if b.Begun {
 		f.journalOutput(b.Run, w)
 		for _, q := range b.Requests() {
@@ -39,10 +55,10 @@ func (f *Family[S, V]) journalOutput(r *Run[S], w *Outputs) {
 
 // requestOutput plans the files of an open request, or the receipt of a closed one.
 func (r *Run[S]) requestOutput(w *Outputs, q *Request) {
-	files := owing.Request{ID: q.ID, Digest: engine.Digest(q.Digest)}
+	files := requestFiles{ID: q.ID, Digest: engine.Digest(q.Digest)}
 	if q.Status != Open {
 		files.Now = q.ClosedRevision == r.revision()
-		w.Close(files, q.Receipt)
+		w.close(files, q.Receipt)
 		return
 	}
 	remakes := r.asker.remakes(q)
@@ -64,5 +80,102 @@ func (r *Run[S]) requestOutput(w *Outputs, q *Request) {
 		req := r.asker.request(q)
 		return r.asker.form(req.Shown(body), q, view(req, body))
 	}
-	w.Issue(files)
+	w.issue(files)
+}
+
+// Put plans a document in place of what lies there.
+func (w *Outputs) Put(rel string, body []byte) {
+	d := w.document(rel, body)
+	d.Over = w.snap.In(rel).Sum
+	w.Plan.Writes = append(w.Plan.Writes, d)
+}
+
+// Once plans a document that is written once. What stands is kept, but for the
+// left-over of a transition that never became fact, which only the transition that
+// the document belongs to (now) replaces.
+func (w *Outputs) Once(rel string, now bool, body func() []byte) {
+	d := w.snap.In(rel)
+	switch {
+	case d.Absent():
+		w.Put(rel, body())
+	case d.Present() && now && w.Fresh && !w.foreign(d):
+		if b := body(); engine.Sum(b) != d.Sum {
+			w.Put(rel, b)
+		}
+	}
+	w.Note(d)
+}
+
+// Always plans a document that follows the state.
+func (w *Outputs) Always(rel string, body []byte) {
+	d := w.snap.In(rel)
+	if d.Absent() || d.Present() && !w.foreign(d) && d.Sum != engine.Sum(body) {
+		w.Put(rel, body)
+	}
+	w.Note(d)
+}
+
+// Note says that a file in the place of placet's is left alone, where it is.
+func (w *Outputs) Note(d engine.Document) {
+	const anew = "it is left alone; remove it to get placet's"
+	switch {
+	case d.Present() && w.foreign(d):
+		w.notes.Beside(d.Path, "this file is not placet's: "+anew)
+	case d.Err == nil || d.Absent() || d.Unsettled():
+	case d.Kind == layout.KindReceipt: // a request's folder has one note
+		w.notes.Add(path.Dir(d.Path)+"/problem.md", fmt.Sprintf("%s cannot be read (%v): %s", path.Base(d.Path), d.Err, anew))
+	default:
+		w.notes.Beside(d.Path, fmt.Sprintf("this file cannot be read (%v): %s", d.Err, anew))
+	}
+}
+
+// requestFiles are the files of a request that a state asks or has closed.
+type requestFiles struct {
+	ID string
+	// Now is true in the transition that opens or closes it.
+	Now bool
+	// Digest is that of request.json as it was issued.
+	Digest engine.Digest
+	// Body makes request.json anew, nil where that cannot be made now.
+	Body func() []byte
+	// Form makes the form of a request.json, nil where that cannot be made now.
+	Form func(request []byte) ([]byte, error)
+}
+
+// issue plans the files of an open request.
+func (w *Outputs) issue(q requestFiles) {
+	dir := layout.RequestsDir + "/" + q.ID + "/"
+	d, form := w.snap.In(dir+"request.json"), w.snap.In(dir+"form.md")
+	body, now := d.Body, q.Now && w.Fresh
+	switch {
+	case d.Absent(), now && d.Present() && d.Sum != q.Digest:
+		if body = q.Body(); body == nil {
+			return
+		}
+		w.Put(dir+"request.json", body)
+	case !d.Present():
+		return
+	}
+	// What nobody has touched beside a request that never became fact is a left-over.
+	if leftOver := now && d.Sum != q.Digest && form.Present() && !gate.Ticked(form.Body); !form.Absent() && !leftOver {
+		return
+	}
+	text, err := q.Form(body)
+	switch {
+	case err != nil:
+		w.notes.Beside(w.snap.In("state.json").Path, "cannot ask "+q.ID+": "+err.Error())
+	case text != nil:
+		w.Put(dir+"form.md", text)
+	}
+}
+
+// close plans the receipt of a request that is closed.
+func (w *Outputs) close(q requestFiles, receipt func() gate.Receipt) {
+	w.Once(layout.RequestsDir+"/"+q.ID+"/receipt.json", q.Now, func() []byte {
+		body, err := receipt().Encode()
+		if err != nil {
+			panic(err) // texts and lists of them
+		}
+		return body
+	})
 }

@@ -5,7 +5,6 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reader"
 	"placet/schemas"
 )
 
@@ -234,7 +233,7 @@ func (r *Run[S]) evaluation(q *Request) gate.Asked {
 	a := gate.Asked{
 		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
 		Rendered: gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
-		Gate:     r.gate(q), Now: r.Snap.Now, Torn: reader.Torn, Revision: r.revision(), Altered: r.altered(q, f),
+		Gate:     r.gate(q), Now: r.Snap.Now, Torn: PartialWriteGrace, Revision: r.revision(), Altered: r.altered(q, f),
 	}
 	r.asker.complete(&a, q)
 	return a

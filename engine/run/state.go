@@ -7,20 +7,19 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reader"
 	"placet/layout"
 	"placet/templates"
 )
 
 // Run is one run as a snapshot shows it.
 type Run[S any] struct {
-	reader.Reader
+	Input
 	// State is what the state document says. It is valid where Begun.
 	State S
 	// Begun is true where a state stands that can be used.
 	Begun bool
 	// Record says why the state cannot be used, or that it may be half of a write.
-	reader.Record
+	Record
 	// Doc is the state document.
 	Doc engine.Document
 	// Folders are the run's request folders.
@@ -75,7 +74,7 @@ func (f *Family[S, V]) after(before *Run[S], st S, found map[string]any) *bound[
 
 func (f *Family[S, V]) newRun(s engine.Snapshot, folders []*gate.Folder) *Run[S] {
 	return &Run[S]{
-		Reader: reader.Reader{Snap: s}, Doc: s.In(stateFile), Folders: folders, name: f.Name, cause: f.Cause,
+		Input: Input{Snap: s}, Doc: s.In(stateFile), Folders: folders, name: f.Name, cause: f.Cause,
 		answers: map[string]*Answer{}, memo: map[string]any{},
 	}
 }
@@ -106,7 +105,7 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 		f.missing(r)
 		return
 	}
-	r.Record = r.Reader.State(r.Doc, f.Anew, func([]byte) (int, string, error) {
+	r.Record = r.ReadState(r.Doc, f.Anew, func([]byte) (int, string, error) {
 		read, err := engine.Parse(r.Doc, func(_ string, body []byte) (S, error) { return f.Format.Decode(stateFile, body) })
 		if err != nil {
 			return 0, "", err

@@ -8,13 +8,12 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reader"
 	"placet/layout"
 	"placet/templates"
 )
 
-// Unreadable is the status of a run whose state document cannot be used.
-const Unreadable engine.Status = "unreadable"
+// StatusUnreadable is the status of a run whose state document cannot be used.
+const StatusUnreadable engine.Status = "unreadable"
 
 // Account implements [engine.Machine].
 func (f *Family[S, V]) Account(s engine.Snapshot) engine.Account {
@@ -50,7 +49,7 @@ func (f *Family[S, V]) word(b *bound[S, V]) engine.Status {
 	case b.Begun:
 		return b.status()
 	case !b.Usable():
-		return Unreadable
+		return StatusUnreadable
 	}
 	return f.New
 }
@@ -319,7 +318,7 @@ func (r *Run[S]) stated(f *gate.Folder) *gate.Receipt {
 // log are the lines of the journal, oldest first.
 func (f *Family[S, V]) log(b *bound[S, V]) []engine.Entry {
 	var list []engine.Entry
-	for _, e := range reader.Entries(b.Snap.In(journalFile)) {
+	for _, e := range Entries(b.Snap.In(journalFile)) {
 		where := string(e.To)
 		if f.Parts != nil {
 			where = e.Subject

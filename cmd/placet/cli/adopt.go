@@ -11,8 +11,8 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
-	"placet/engine/reader"
 	"placet/engine/reconcile"
+	kernel "placet/engine/run"
 	"placet/templates"
 )
 
@@ -106,11 +106,11 @@ func askAdopt(ctx context.Context, b *workspace.Workspace, v workspace.View, f r
 // adoptState adds the line to the run's journal. Nobody else writes there: the run
 // stands still. A line that is longer than what is read of a journal is refused.
 func adoptState(b *workspace.Workspace, f reconcile.Found, state engine.Document, reason, by string) error {
-	body, err := reader.AdoptionLine(state, by, reason, b.Env.Now())
+	body, err := kernel.AdoptionLine(state, by, reason, b.Env.Now())
 	if err != nil {
 		return err
 	}
-	journal := reader.JournalBeside(state.Path)
+	journal := kernel.JournalBeside(state.Path)
 	kind, _ := f.Family.Layout.File(f.Run, path.Base(journal))
 	if n := int64(len(body)); kind.End > 0 && n > kind.End {
 		return console.Refused("cannot adopt the state of %s: its line of %s takes %d bytes: expected at most %d", console.Brief(f.Key()), journal, n, kind.End).

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"placet/engine"
-	"placet/engine/reader"
 	"placet/engine/reconcile"
+	"placet/engine/run"
 	"placet/layout"
 )
 
@@ -26,7 +26,7 @@ func (v *View) addUnreadable(seen reconcile.Seen) {
 			v.held = append(v.held, heldFile{h, why})
 		}
 	}
-	for _, u := range reader.FindUnreadable(seen.Snap, func(rel string) (layout.File, bool) {
+	for _, u := range run.FindUnreadable(seen.Snap, func(rel string) (layout.File, bool) {
 		return v.Found.Family.Layout.File(v.Found.Run, rel)
 	}) {
 		if u.Until.IsZero() {
@@ -48,7 +48,7 @@ func (v *View) addUnreadable(seen reconcile.Seen) {
 
 // findUnreadable adds the error that a file cannot be read. Where a family says less of
 // it, that counts, but a merge that is not finished is an error wherever it stands.
-func (v *View) findUnreadable(u reader.Unreadable) {
+func (v *View) findUnreadable(u run.Unreadable) {
 	same := func(f engine.Finding) bool {
 		return f.Path == u.Path || strings.TrimSuffix(f.Path, layout.ProblemSuffix) == u.Path
 	}

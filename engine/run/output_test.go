@@ -1,4 +1,4 @@
-package owing_test
+package run
 
 import (
 	"errors"
@@ -9,11 +9,10 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/owing"
 	"placet/layout"
 )
 
-const dir = "runs/one"
+const runDir = "runs/one"
 
 // body is what placet would write, theirs what somebody else wrote.
 const (
@@ -25,29 +24,29 @@ const (
 // docs are documents of the run by their paths.
 type docs map[string]engine.Document
 
-func (all docs) writing(fresh bool) (*owing.Writing, *engine.Notes) {
+func (all docs) writing(fresh bool) (*Outputs, *engine.Notes) {
 	notes := &engine.Notes{}
-	s := engine.Snapshot{Dir: dir}
+	s := engine.Snapshot{Dir: runDir}
 	for rel, d := range all {
-		d.Path = dir + "/" + rel
+		d.Path = runDir + "/" + rel
 		if d.Err == nil {
 			d.Sum = engine.Sum(d.Body)
 		}
 		s.Docs = append(s.Docs, d)
 	}
 	slices.SortFunc(s.Docs, func(a, b engine.Document) int { return strings.Compare(a.Path, b.Path) })
-	return &owing.Writing{Run: owing.Run{
-		Snap: s, Notes: notes, Fresh: fresh,
-		Document: func(rel string, body []byte) engine.Document {
-			return engine.Document{Path: dir + "/" + rel, Body: body}
+	return &Outputs{
+		snap: s, notes: notes, Fresh: fresh,
+		document: func(rel string, body []byte) engine.Document {
+			return engine.Document{Path: runDir + "/" + rel, Body: body}
 		},
-		Foreign: func(d engine.Document) bool { return string(d.Body) == theirs },
-	}}, notes
+		foreign: func(d engine.Document) bool { return string(d.Body) == theirs },
+	}, notes
 }
 
 func of(text string) engine.Document { return engine.Document{Body: []byte(text)} }
 
-func unreadable() engine.Document {
+func refused() engine.Document {
 	return engine.Document{Err: &fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}}
 }
 
@@ -66,14 +65,14 @@ func TestWhatStandsIsKept(t *testing.T) {
 		{name: "of an earlier transition", stands: docs{"report.md": of(older)}, fresh: true, always: true},
 		{name: "the transition is fact", stands: docs{"report.md": of(older)}, now: true, always: true},
 		{name: "somebody else's", stands: docs{"report.md": of(theirs)}, fresh: true, now: true, note: "not placet's"},
-		{name: "no permission", stands: docs{"report.md": unreadable()}, fresh: true, now: true, note: "cannot be read"},
+		{name: "no permission", stands: docs{"report.md": refused()}, fresh: true, now: true, note: "cannot be read"},
 		{name: "still being written", stands: docs{"report.md": {Err: engine.ErrUnsettled}}, fresh: true, now: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, notes := c.stands.writing(c.fresh)
 			w.Once("report.md", c.now, func() []byte { return []byte(body) })
 			written(t, w, c.once)
-			if got := notes.Text(dir + "/report.md.problem.md"); !strings.Contains(got, c.note) || (got == "") != (c.note == "") {
+			if got := notes.Text(runDir + "/report.md.problem.md"); !strings.Contains(got, c.note) || (got == "") != (c.note == "") {
 				t.Errorf("note %q, want one with %q", got, c.note)
 			}
 			w, _ = c.stands.writing(c.fresh)
@@ -84,12 +83,12 @@ func TestWhatStandsIsKept(t *testing.T) {
 }
 
 // written checks that report.md is planned, over what stands there, or is not.
-func written(t *testing.T, w *owing.Writing, want bool) {
+func written(t *testing.T, w *Outputs, want bool) {
 	t.Helper()
 	if got := len(w.Plan.Writes) == 1; got != want {
 		t.Fatalf("planned %v, want %v", got, want)
 	}
-	if want && (string(w.Plan.Writes[0].Body) != body || w.Plan.Writes[0].Over != w.Snap.In("report.md").Sum) {
+	if want && (string(w.Plan.Writes[0].Body) != body || w.Plan.Writes[0].Over != w.snap.In("report.md").Sum) {
 		t.Errorf("planned %+v", w.Plan.Writes[0])
 	}
 }
@@ -117,8 +116,8 @@ func TestTheFilesOfARequest(t *testing.T) {
 		{name: "a left-over nobody touched", stands: docs{"request.json": of(leftOver), "form.md": of(empty)}, fresh: true, written: "request.json form.md"},
 		{name: "a left-over that was answered", stands: docs{"request.json": of(leftOver), "form.md": of(answered)}, fresh: true, written: "request.json"},
 		{name: "an altered request", stands: docs{"request.json": of(leftOver), "form.md": of(empty)}},
-		{name: "an unreadable request", stands: docs{"request.json": unreadable()}, fresh: true},
-		{name: "an unreadable form", stands: docs{"request.json": of(leftOver), "form.md": unreadable()}, fresh: true, written: "request.json"},
+		{name: "an unreadable request", stands: docs{"request.json": refused()}, fresh: true},
+		{name: "an unreadable form", stands: docs{"request.json": of(leftOver), "form.md": refused()}, fresh: true, written: "request.json"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := docs{}
@@ -126,7 +125,7 @@ func TestTheFilesOfARequest(t *testing.T) {
 				all[layout.RequestsDir+"/r/"+name] = d
 			}
 			w, _ := all.writing(c.fresh)
-			w.Issue(owing.Request{
+			w.issue(requestFiles{
 				ID: "r", Now: true, Digest: engine.Sum([]byte(asked)),
 				Body: func() []byte {
 					if c.lost {
@@ -158,31 +157,31 @@ func names(all []engine.Document) string {
 
 func TestAFormThatCannotBeMadeIsNoted(t *testing.T) {
 	w, notes := docs{}.writing(true)
-	w.Issue(owing.Request{
+	w.issue(requestFiles{
 		ID: "r", Now: true, Digest: engine.Sum([]byte(asked)), Body: func() []byte { return []byte(asked) },
 		Form: func([]byte) ([]byte, error) { return nil, errors.New("two options alike") },
 	})
-	if got := notes.Text(dir + "/state.json.problem.md"); !strings.Contains(got, "cannot ask r: two options alike") {
+	if got := notes.Text(runDir + "/state.json.problem.md"); !strings.Contains(got, "cannot ask r: two options alike") {
 		t.Errorf("note %q", got)
 	}
 }
 
 func TestAReceiptIsWrittenOnce(t *testing.T) {
 	receipt := gate.Receipt{RequestID: "r", Result: gate.Cancelled, Revision: 2}
-	q := owing.Request{ID: "r"}
+	q := requestFiles{ID: "r"}
 	w, _ := docs{}.writing(false)
-	w.Close(q, func() gate.Receipt { return receipt })
+	w.close(q, func() gate.Receipt { return receipt })
 	if len(w.Plan.Writes) != 1 {
 		t.Fatalf("planned %s", names(w.Plan.Writes))
 	}
 	if got, err := gate.ReadReceipt("receipt.json", w.Plan.Writes[0].Body); err != nil || got.Result != gate.Cancelled || got.Revision != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	unread := unreadable()
+	unread := refused()
 	unread.Kind = layout.KindReceipt
 	w, notes := docs{layout.RequestsDir + "/r/receipt.json": unread}.writing(false)
-	w.Close(q, func() gate.Receipt { return receipt })
-	if got := notes.Text(dir + "/requests/r/problem.md"); len(w.Plan.Writes) > 0 || !strings.Contains(got, "receipt.json cannot be read") {
+	w.close(q, func() gate.Receipt { return receipt })
+	if got := notes.Text(runDir + "/requests/r/problem.md"); len(w.Plan.Writes) > 0 || !strings.Contains(got, "receipt.json cannot be read") {
 		t.Errorf("planned %s, note %q", names(w.Plan.Writes), got)
 	}
 }

@@ -1,4 +1,4 @@
-package reader
+package run
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 
 // Hold has nothing decided, and no deadline pass, while files may still be being
 // written, and has the run looked at when they cannot be any more.
-func (r *Reader) Hold(files ...engine.Holding) {
+func (r *Input) Hold(files ...engine.Holding) {
 	r.Held = true
 	for _, h := range files {
 		r.waitFor(h)
@@ -17,7 +17,7 @@ func (r *Reader) Hold(files ...engine.Holding) {
 }
 
 // waitFor names a file that may be half of a write, once.
-func (r *Reader) waitFor(h engine.Holding) {
+func (r *Input) waitFor(h engine.Holding) {
 	r.WakeAt(h.Until)
 	if r.held[h.Path] {
 		return
@@ -31,7 +31,7 @@ func (r *Reader) waitFor(h engine.Holding) {
 
 // BeingWritten are all files of the snapshot that may still be being written, as
 // far as they were read, sorted by path: an account tells them.
-func (r *Reader) BeingWritten() []engine.Holding {
+func (r *Input) BeingWritten() []engine.Holding {
 	list := slices.Clone(r.Holding)
 	for i := range r.Snap.Docs {
 		if d := &r.Snap.Docs[i]; d.Err != nil && d.Unsettled() && d.Path != engine.NeedRuns {
@@ -44,7 +44,7 @@ func (r *Reader) BeingWritten() []engine.Holding {
 
 // Await has an account wait for the files that may still be being written; what is
 // their name where none is known.
-func (r *Reader) Await(a *engine.Account, what string) {
+func (r *Input) Await(a *engine.Account, what string) {
 	const words = "%s (still being written)"
 	files := r.BeingWritten()
 	for _, h := range files {

@@ -1,4 +1,4 @@
-package reader
+package run
 
 import (
 	"fmt"
@@ -19,10 +19,10 @@ type Record struct {
 	Unaccounted engine.Digest
 }
 
-// State reads a state.json that is there, and its journal. decode takes the state's
+// ReadState reads a state.json that is there, and its journal. decode takes the state's
 // body; it returns the revision, or why the state is not this run's. anew says what
 // helps where the record is torn apart.
-func (r *Reader) State(d engine.Document, anew string, decode func(body []byte) (revision int, unfit string, err error)) Record {
+func (r *Input) ReadState(d engine.Document, anew string, decode func(body []byte) (revision int, unfit string, err error)) Record {
 	if d.Unsettled() {
 		r.Held = true
 		return Record{Torn: true}
@@ -33,7 +33,7 @@ func (r *Reader) State(d engine.Document, anew string, decode func(body []byte) 
 	revision, unfit, err := decode(d.Body)
 	switch {
 	case err != nil:
-		return Record{Torn: r.Young(d, err), Problem: "cannot read " + err.Error() + ": " + anew}
+		return Record{Torn: r.MaybePartial(d, err), Problem: "cannot read " + err.Error() + ": " + anew}
 	case unfit != "":
 		return Record{Problem: "cannot use state.json: " + unfit + ": " + anew}
 	}

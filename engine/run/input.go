@@ -1,7 +1,4 @@
-// Package reader is how a machine reads documents that others write: what can
-// be used is decoded, what may be half of a write is waited for, and what is
-// bad moves nothing and earns a problem note.
-package reader
+package run
 
 import (
 	"errors"
@@ -16,13 +13,13 @@ import (
 	"placet/schemas"
 )
 
-// Torn is how long content that does not parse is taken for half of a write,
+// PartialWriteGrace is how long content that does not parse is taken for half of a write,
 // counted from when the file last changed.
-const Torn = 10 * time.Second
+const PartialWriteGrace = 10 * time.Second
 
-// Reader reads the documents of one snapshot and collects what is to be said
+// Input reads the documents of one snapshot and collects what is to be said
 // about them.
-type Reader struct {
+type Input struct {
 	Snap  engine.Snapshot
 	Notes engine.Notes
 	// Held is true while a file that could decide is still being written, or
@@ -38,20 +35,20 @@ type Reader struct {
 }
 
 // WakeAt has the run looked at no later than t.
-func (r *Reader) WakeAt(t time.Time) {
+func (r *Input) WakeAt(t time.Time) {
 	if !t.IsZero() && (r.Wake.IsZero() || t.Before(r.Wake)) {
 		r.Wake = t
 	}
 }
 
-// Young reports whether content that does not parse may still be being
+// MaybePartial reports whether content that does not parse may still be being
 // written, and has the run looked at when it cannot be any more.
-func (r *Reader) Young(d engine.Document, err error) bool {
+func (r *Input) MaybePartial(d engine.Document, err error) bool {
 	var bad *schemas.Error
 	if !errors.As(err, &bad) || !bad.Torn {
 		return false
 	}
-	h := engine.Holding{Path: d.Path, Until: d.Changed.Add(Torn)}
+	h := engine.Holding{Path: d.Path, Until: d.Changed.Add(PartialWriteGrace)}
 	if !r.Snap.Now.Before(h.Until) {
 		return false
 	}
@@ -59,19 +56,19 @@ func (r *Reader) Young(d engine.Document, err error) bool {
 	return true
 }
 
-// Unread reports whether reading a file met an error of the system, such as a
+// IsUnreadable reports whether reading a file met an error of the system, such as a
 // missing permission: what the file says may decide once it can be read, so it
 // must not be taken for absent.
-func Unread(d engine.Document) bool {
+func IsUnreadable(d engine.Document) bool {
 	var system *fs.PathError
 	return !d.Absent() && errors.As(d.Err, &system)
 }
 
-// Unsure reports whether what a file says cannot be told now: it is still being
+// Undecidable reports whether what a file says cannot be told now: it is still being
 // written, or the system does not let it be read. Nothing is decided on its absence
 // then, and no deadline passes.
-func (r *Reader) Unsure(d engine.Document) bool {
-	if !d.Unsettled() && !Unread(d) {
+func (r *Input) Undecidable(d engine.Document) bool {
+	if !d.Unsettled() && !IsUnreadable(d) {
 		return false
 	}
 	r.Held = true
@@ -81,12 +78,12 @@ func (r *Reader) Unsure(d engine.Document) bool {
 // Decode reads a JSON document that gives a sign when it is valid. Where it is
 // not, it counts as absent and earns a note beside it. ok is false also while
 // it is absent.
-func (r *Reader) Decode(d engine.Document, schema string, into any) (ok bool) {
+func (r *Input) Decode(d engine.Document, schema string, into any) (ok bool) {
 	return r.Read(d, func() error { return schemas.Decode(schema, path.Base(d.Path), d.Body, into) })
 }
 
 // Read is Decode with another way of decoding, whose error says what is wrong.
-func (r *Reader) Read(d engine.Document, decode func() error) (ok bool) {
+func (r *Input) Read(d engine.Document, decode func() error) (ok bool) {
 	return r.Judge(d, decode) == Good
 }
 
@@ -107,7 +104,7 @@ const (
 )
 
 // Judge decodes a document where it can, and says what it is.
-func (r *Reader) Judge(d engine.Document, decode func() error) Reading {
+func (r *Input) Judge(d engine.Document, decode func() error) Reading {
 	switch {
 	case d.Absent():
 		return Absent
@@ -116,7 +113,7 @@ func (r *Reader) Judge(d engine.Document, decode func() error) Reading {
 		return Pending
 	case d.Err != nil:
 		r.Bad(d, fmt.Sprintf("cannot read %s: %v", path.Base(d.Path), d.Err))
-		if Unread(d) {
+		if IsUnreadable(d) {
 			r.Held = true
 			return Pending
 		}
@@ -126,7 +123,7 @@ func (r *Reader) Judge(d engine.Document, decode func() error) Reading {
 	if err == nil {
 		return Good
 	}
-	if r.Young(d, err) {
+	if r.MaybePartial(d, err) {
 		r.Held = true
 		return Pending
 	}
@@ -135,7 +132,7 @@ func (r *Reader) Judge(d engine.Document, decode func() error) Reading {
 }
 
 // Load decodes a JSON document of a schema into a new value, nil where it cannot be used.
-func Load[T any](r *Reader, d engine.Document, schema string) (*T, Reading) {
+func Load[T any](r *Input, d engine.Document, schema string) (*T, Reading) {
 	v := new(T)
 	got := r.Judge(d, func() error { return schemas.Decode(schema, path.Base(d.Path), d.Body, v) })
 	if got != Good {
@@ -145,7 +142,7 @@ func Load[T any](r *Reader, d engine.Document, schema string) (*T, Reading) {
 }
 
 // Bad says in a note what is wrong with a document.
-func (r *Reader) Bad(d engine.Document, text string) { r.Notes.Add(r.Note(d.Path), text) }
+func (r *Input) Bad(d engine.Document, text string) { r.Notes.Add(r.Note(d.Path), text) }
 
 // ProblemsDir is the folder of a run with its notes on files of others.
 const ProblemsDir = "problems"
@@ -153,7 +150,7 @@ const ProblemsDir = "problems"
 // Note is where the note about a file stands: beside it where the file is the
 // run's own; else in the run's folder, since each run that reads a file has
 // its own note on it.
-func (r *Reader) Note(p string) string {
+func (r *Input) Note(p string) string {
 	if layout.Under(p, r.Snap.Dir) {
 		return p + layout.ProblemSuffix
 	}
@@ -161,4 +158,4 @@ func (r *Reader) Note(p string) string {
 }
 
 // Path of a file in the run's folder, relative to the workspace.
-func (r *Reader) Path(rel string) string { return path.Join(r.Snap.Dir, rel) }
+func (r *Input) Path(rel string) string { return path.Join(r.Snap.Dir, rel) }

@@ -1,4 +1,4 @@
-package reader
+package run
 
 import (
 	"bytes"
@@ -38,7 +38,7 @@ func FindUnreadable(s engine.Snapshot, file func(rel string) (layout.File, bool)
 			continue
 		}
 		if u := unreadable(d, f); u != nil {
-			if u.Until = d.Changed.Add(Torn); !s.Now.Before(u.Until) {
+			if u.Until = d.Changed.Add(PartialWriteGrace); !s.Now.Before(u.Until) {
 				u.Until = time.Time{}
 			}
 			list = append(list, *u)

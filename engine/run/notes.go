@@ -1,4 +1,4 @@
-package reader
+package run
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 
 // NoteFindings are the problem notes that stand, or that the next pass writes, for
 // check; words puts what one says on one line.
-func (r *Reader) NoteFindings(words func(string) string) []engine.Finding {
+func (r *Input) NoteFindings(words func(string) string) []engine.Finding {
 	var list []engine.Finding
 	said := map[string]bool{}
 	add := func(d engine.Document) {

@@ -1,4 +1,4 @@
-package reader_test
+package run_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"placet/engine"
-	"placet/engine/reader"
+	"placet/engine/run"
 	"placet/schemas"
 )
 
@@ -32,9 +32,9 @@ func journalOf(lines ...string) engine.Document {
 }
 
 // recordOf is what is made of a state document and the journal beside it.
-func recordOf(state engine.Document, journal engine.Document) reader.Record {
+func recordOf(state engine.Document, journal engine.Document) run.Record {
 	r := at(present, journal, state)
-	return r.State(state, "begin anew", func(body []byte) (int, string, error) {
+	return r.ReadState(state, "begin anew", func(body []byte) (int, string, error) {
 		var st struct {
 			Revision int `json:"revision"`
 		}
@@ -88,7 +88,7 @@ func TestWhichStatesAreAccountedFor(t *testing.T) {
 		if !strings.Contains(got.Problem, test.says) || !strings.Contains(got.Problem, "begin anew") || !strings.Contains(got.Problem, adopt) || got.Unaccounted != test.state.Sum {
 			t.Errorf("%s: it says %q, and may be adopted: %q", name, got.Problem, got.Unaccounted)
 		}
-		line, err := reader.AdoptionLine(test.state, "kim", "it is right", present)
+		line, err := run.AdoptionLine(test.state, "kim", "it is right", present)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestAnUnusableStateIsNotAdopted(t *testing.T) {
 
 func TestTheLineOfAnAdoption(t *testing.T) {
 	state := stateOf(7, "")
-	line, err := reader.AdoptionLine(state, "kim", "merged by hand", present)
+	line, err := run.AdoptionLine(state, "kim", "merged by hand", present)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +132,12 @@ func TestTheLineOfAnAdoption(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"seq": 7.0, "at": "2026-03-02T09:12:03Z", "edge": reader.EventAdopted, "actor": "person:kim", "reason": "merged by hand", "state": string(state.Sum),
+		"seq": 7.0, "at": "2026-03-02T09:12:03Z", "edge": run.EventAdopted, "actor": "person:kim", "reason": "merged by hand", "state": string(state.Sum),
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, expected %v", got, want)
 	}
-	entries := reader.Entries(journalOf(string(line)))
+	entries := run.Entries(journalOf(string(line)))
 	if len(entries) != 1 || entries[0].Account("").Who != "person:kim" || entries[0].Account("").Number != 7 {
 		t.Errorf("it is shown as %+v", entries)
 	}

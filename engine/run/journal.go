@@ -1,4 +1,4 @@
-package reader
+package run
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ type journalLine struct {
 //     never stop a run for good.
 //
 // Every other state was written by somebody else.
-func (r *Reader) journal(state engine.Document, revision int, anew string) Record {
+func (r *Input) journal(state engine.Document, revision int, anew string) Record {
 	d := r.Snap.Doc(JournalBeside(state.Path))
 	if d.Unsettled() {
 		return Record{Torn: true}
@@ -136,7 +136,7 @@ func AdoptionLine(state engine.Document, by, reason string, at time.Time) ([]byt
 }
 
 // Adopted is the revision of the state that a person adopted last, 0 for none.
-func (r *Reader) Adopted() (revision int) {
+func (r *Input) Adopted() (revision int) {
 	for _, e := range Entries(r.Snap.In("events.jsonl")) {
 		if e.Edge == EventAdopted {
 			revision = e.Seq
@@ -154,8 +154,8 @@ func lastLine(body []byte) []byte {
 	return body[bytes.LastIndexByte(body[:end], '\n')+1 : end]
 }
 
-// Entry is one line of a journal.
-type Entry struct {
+// JournalEntry is one line of a journal.
+type JournalEntry struct {
 	Seq     int            `json:"seq"`
 	At      schemas.OrNull `json:"at"`
 	Edge    string         `json:"edge"`
@@ -167,10 +167,10 @@ type Entry struct {
 
 // Entries are the lines of a journal, oldest first. A line that cannot be read is
 // passed over here; what it does to the run, its state says.
-func Entries(journal engine.Document) []Entry {
-	var list []Entry
+func Entries(journal engine.Document) []JournalEntry {
+	var list []JournalEntry
 	for raw := range bytes.Lines(journal.Body) {
-		var e Entry
+		var e JournalEntry
 		if schemas.Decode("", "events.jsonl", raw, &e) == nil {
 			list = append(list, e)
 		}
@@ -179,7 +179,7 @@ func Entries(journal engine.Document) []Entry {
 }
 
 // Account is the line as people are shown it; where says what it is about.
-func (e Entry) Account(where string) engine.Entry {
+func (e JournalEntry) Account(where string) engine.Entry {
 	at, err := time.Parse(time.RFC3339, string(e.At))
 	if err != nil {
 		at = time.Time{}

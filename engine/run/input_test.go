@@ -1,4 +1,4 @@
-package reader_test
+package run_test
 
 import (
 	"slices"
@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/reader"
+	"placet/engine/run"
 	"placet/schemas"
 )
 
 // account is what is told of a run that waits for what may still be being written.
-func account(r *reader.Reader) engine.Account {
+func account(r *run.Input) engine.Account {
 	a := engine.Account{Holding: r.BeingWritten()}
 	r.Await(&a, "a file")
 	return a
@@ -23,8 +23,8 @@ const dir = "runs/a"
 var present = time.Date(2026, 3, 2, 9, 12, 3, 0, time.UTC)
 
 // at is a reader of a run whose documents are these, at one moment.
-func at(now time.Time, docs ...engine.Document) *reader.Reader {
-	return &reader.Reader{Snap: engine.Snapshot{Key: engine.Key{Family: "toy", ID: "a"}, Dir: dir, Now: now, Docs: docs}}
+func at(now time.Time, docs ...engine.Document) *run.Input {
+	return &run.Input{Snap: engine.Snapshot{Key: engine.Key{Family: "toy", ID: "a"}, Dir: dir, Now: now, Docs: docs}}
 }
 
 // half is a document that ends too early.
@@ -48,7 +48,7 @@ func TestHowLongHalfAWriteIsWaitedFor(t *testing.T) {
 		r := at(present, d)
 		var into struct{}
 		err := schemas.Decode("", "trigger.json", d.Body, &into)
-		if got := r.Young(d, err); got != test.young {
+		if got := r.MaybePartial(d, err); got != test.young {
 			t.Errorf("%s: it may be half of a write: %t, want %t", name, got, test.young)
 		}
 		want := time.Time{}
