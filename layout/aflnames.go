@@ -11,9 +11,12 @@ import (
 // aflID is what ids of sessions and checkpoints look like.
 var aflID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// aflLitter are names that upstream's hooks give to sessions that they do not
+// aflNumbered are the stems of names that may have a number.
+var aflNumbered = map[string]bool{"worker-run": true, "validation": true, "verdict": true, "review": true}
+
+// aflIgnored are names that upstream's hooks give to sessions that they do not
 // know, and its index.
-var aflLitter = map[string]bool{"index.json": true, "delegations": true, "unknown": true}
+var aflIgnored = map[string]bool{"index.json": true, "delegations": true, "unknown": true}
 
 // aflName reports whether an id can name a folder. One that looks like an
 // editor's backup or a problem note cannot: the watcher passes over it.
@@ -22,7 +25,7 @@ func aflName(id string) bool {
 }
 
 // IsAFLSession reports whether a string may name a session.
-func IsAFLSession(id string) bool { return aflName(id) && !aflLitter[id] }
+func IsAFLSession(id string) bool { return aflName(id) && !aflIgnored[id] }
 
 // IsAFLCheckpoint reports whether a string may name a checkpoint. The id
 // "status.json" may not: a rendering stands in its place.
@@ -46,7 +49,7 @@ func AFLPlace(rel string) (cp string, n int, name string, ok bool) {
 	case len(parts) == 3 && parts[2] != "iterations":
 		return parts[1], 0, parts[2], true
 	case len(parts) == 5 && parts[2] == "iterations":
-		n, ok = aflCount(parts[3])
+		n, ok = parseCount(parts[3])
 	}
 	if !ok {
 		return "", 0, "", false
@@ -54,9 +57,9 @@ func AFLPlace(rel string) (cp string, n int, name string, ok bool) {
 	return parts[1], n, parts[4], true
 }
 
-// aflCount reads a number as it stands in a name: decimal, from 1, without
+// parseCount reads a number as it stands in a name: decimal, from 1, without
 // leading zero, at most nine digits.
-func aflCount(s string) (int, bool) {
+func parseCount(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && n > 0 && len(s) <= 9 && strconv.Itoa(n) == s
 }
@@ -78,32 +81,15 @@ func AFLNumber(name string) (stem string, k int, ok bool) {
 	if !ok {
 		return "", 0, false
 	}
-	if _, known := aflNumbered[stem]; known {
+	if aflNumbered[stem] {
 		return stem, 1, true
 	}
 	at := strings.LastIndexByte(stem, '-')
-	if at < 0 {
+	if at < 0 || !aflNumbered[stem[:at]] {
 		return "", 0, false
 	}
-	k, ok = aflCount(stem[at+1:])
-	stem = stem[:at]
-	if _, known := aflNumbered[stem]; !ok || !known || k == 1 {
+	if k, ok = parseCount(stem[at+1:]); !ok || k == 1 {
 		return "", 0, false
 	}
-	return stem, k, true
-}
-
-// foldersOf lists the folders in a folder that are not hidden.
-func foldersOf(ls Lister, dir string) ([]string, error) {
-	entries, err := ls(dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if e.Dir && !strings.HasPrefix(e.Name, ".") {
-			names = append(names, e.Name)
-		}
-	}
-	return names, nil
+	return stem[:at], k, true
 }

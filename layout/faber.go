@@ -49,8 +49,38 @@ var (
 	// Characters that a plan folder may have: it is shown and looked up,
 	// never made.
 	faberFolder = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,254}$`)
-	faberAction = regexp.MustCompile(`^actions/resume-r\d+/(attempt|outcome)\.json$`)
+	faberResume = regexp.MustCompile(`^resume-r\d+$`)
 )
+
+// faberFiles are the files of a run, besides requests and notes; faberPlanFiles are
+// those of a plan layout, where placet runs nothing.
+var (
+	faberFiles = newTable(append(faberPatterns,
+		pattern{"actions/{resume}/attempt.json", jsonBy(FaberAttempt, Placet)},
+		pattern{"actions/{resume}/outcome.json", jsonBy(FaberOutcome, Placet)},
+	)...)
+	faberPlanFiles = newTable(faberPatterns...)
+	faberPatterns  = []pattern{
+		{"state.json", File{Kind: KindStateFile, Writer: Shared, Limit: LimitState}},
+		{"metadata.json", jsonBy(FaberMetadata, Upstream)},
+		{"cancel.json", jsonBy(FaberCancel, Reviewer)},
+		{"issue.json", jsonBy(FaberIssue, Agent)},
+		{"resume.md", textBy(FaberResume, Placet)},
+		{"context.md", textBy(FaberContext, Placet)},
+		{"events/.next-id", File{Kind: FaberNextID, Writer: Shared, Format: Text, Limit: 64, Locked: true}},
+		{"events/{event}", once(jsonBy(FaberEvent, Shared))},
+		{"events/{json}", jsonBy(FaberBadEvent, Shared)},
+		{"requests/{request}/posted.json", jsonBy(FaberPosted, Anyone)},
+	}
+)
+
+// files returns the table of a run.
+func (f Faber) files(run Run) *table {
+	if run.Class == FaberRun {
+		return faberFiles
+	}
+	return faberPlanFiles
+}
 
 // Names of the primary root and above that look like runs and are none.
 var faberNever = map[string]bool{
@@ -82,98 +112,51 @@ func (f Faber) runRoots() []string {
 
 // Runs implements [Family].
 func (f Faber) Runs(ls Lister) ([]Run, error) {
+	w := walker{ls: ls}
 	var runs []Run
 	seen := map[string]bool{}
 	for _, root := range f.runRoots() {
-		found, err := f.inRoot(root, ls)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range found {
-			if r.Class == FaberRun {
-				if seen[r.ID] {
-					r.Class, r.ID = FaberShadowed, r.Dir
-				} else {
-					seen[r.ID] = true
-				}
+		for _, r := range faberIn(&w, root) {
+			if r.Class == FaberRun && seen[r.ID] {
+				r.Class, r.ID = FaberShadowed, r.Dir
 			}
+			seen[r.ID] = true
 			runs = append(runs, r)
 		}
 	}
-	plans, err := f.inPlans(ls)
-	if err != nil {
-		return nil, err
-	}
-	runs = append(runs, plans...)
-	sort.Slice(runs, func(i, j int) bool { return runs[i].State < runs[j].State })
-	return runs, nil
-}
-
-// inRoot finds org/project/uuid runs and plan layouts below one root.
-func (f Faber) inRoot(root string, ls Lister) ([]Run, error) {
-	var runs []Run
-	tops, err := ls(root)
-	if err != nil {
-		return nil, err
-	}
-	for _, top := range folders(tops) {
-		dir := path.Join(root, top)
-		entries, err := ls(dir)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, planRuns(dir, entries)...)
-		for _, second := range folders(entries) {
-			below, err := f.inSecond(path.Join(dir, second), faberWord.MatchString(top) && faberWord.MatchString(second), ls)
-			if err != nil {
-				return nil, err
-			}
-			runs = append(runs, below...)
-		}
-	}
-	return runs, nil
-}
-
-// inSecond finds the runs in a folder two levels below a root: a project's
-// runs, or a plan's state.
-func (f Faber) inSecond(dir string, project bool, ls Lister) ([]Run, error) {
-	entries, err := ls(dir)
-	if err != nil {
-		return nil, err
-	}
-	var runs []Run
-	for _, e := range entries {
-		if !e.Dir && e.Name == "state.json" {
-			runs = append(runs, planRun(dir))
-		}
-		if project && e.Dir && faberUUID.MatchString(e.Name) {
-			runs = append(runs, faberRun(path.Join(dir, e.Name)))
-		}
-	}
-	return runs, nil
-}
-
-// inPlans finds the runs of .fractary/runs/<plan>-run-<ts>.
-func (f Faber) inPlans(ls Lister) ([]Run, error) {
-	tops, err := ls(faberPlans)
-	if err != nil {
-		return nil, err
-	}
-	var runs []Run
-	for _, top := range folders(tops) {
+	for _, top := range faberFolders(w.entries(faberPlans)) {
 		dir := path.Join(faberPlans, top)
-		entries, err := ls(dir)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, planRuns(dir, entries)...)
+		runs = append(runs, planRuns(dir, w.entries(dir))...)
 	}
-	return runs, nil
+	sort.Slice(runs, func(i, j int) bool { return runs[i].State < runs[j].State })
+	return runs, w.err
 }
 
-// folders returns the names that may be a part of a run's path.
-func folders(entries []Entry) []string {
-	var names []string
+// faberIn finds the runs below a root: those of a project, and plan layouts one or two
+// levels below it.
+func faberIn(w *walker, root string) (runs []Run) {
+	for _, top := range faberFolders(w.entries(root)) {
+		dir := path.Join(root, top)
+		entries := w.entries(dir)
+		runs = append(runs, planRuns(dir, entries)...)
+		for _, second := range faberFolders(entries) {
+			project := faberWord.MatchString(top) && faberWord.MatchString(second)
+			below := path.Join(dir, second)
+			for _, e := range w.entries(below) {
+				switch {
+				case !e.Dir && e.Name == "state.json":
+					runs = append(runs, planRun(below))
+				case project && e.Dir && faberUUID.MatchString(e.Name):
+					runs = append(runs, faberRun(path.Join(below, e.Name)))
+				}
+			}
+		}
+	}
+	return runs
+}
+
+// faberFolders returns the names that may be a part of a run's path.
+func faberFolders(entries []Entry) (names []string) {
 	for _, e := range entries {
 		if e.Dir && faberFolder.MatchString(e.Name) && !faberNever[e.Name] {
 			names = append(names, e.Name)
@@ -243,46 +226,13 @@ func (f Faber) File(run Run, rel string) (File, bool) {
 		ok := path.Join(run.Dir, rel) == run.State
 		return File{Kind: KindStateFile, Writer: Upstream, Limit: LimitState}, ok
 	}
-	if file, ok := requestFile(rel); ok {
-		return file, true
+	for _, t := range []*table{f.files(run), requestFiles} {
+		if file, ok := t.lookup(rel); ok {
+			return file, true
+		}
 	}
-	if parts := strings.Split(rel, "/"); len(parts) == 3 && requestDir(path.Dir(rel)) && parts[2] == "posted.json" {
-		return File{Kind: FaberPosted, Writer: Anyone, Limit: LimitJSON, Request: parts[1]}, true
-	}
-	switch rel {
-	case "state.json":
-		return File{Kind: KindStateFile, Writer: Shared, Limit: LimitState}, true
-	case "metadata.json":
-		return File{Kind: FaberMetadata, Writer: Upstream, Limit: LimitJSON}, true
-	case "cancel.json":
-		return File{Kind: FaberCancel, Writer: Reviewer, Limit: LimitJSON}, true
-	case "issue.json":
-		return File{Kind: FaberIssue, Writer: Agent, Limit: LimitJSON}, true
-	case "resume.md":
-		return File{Kind: FaberResume, Writer: Placet, Format: Text, Limit: LimitText}, true
-	case "context.md":
-		return File{Kind: FaberContext, Writer: Placet, Format: Text, Limit: LimitText}, true
-	case "events/.next-id":
-		return File{Kind: FaberNextID, Writer: Shared, Format: Text, Limit: 64, Locked: true}, true
-	}
-	if m := faberAction.FindStringSubmatch(rel); m != nil && run.Class == FaberRun {
-		return File{Kind: m[1], Writer: Placet, Limit: LimitJSON}, true
-	}
-	if name, ok := strings.CutPrefix(rel, "events/"); ok && !strings.Contains(name, "/") {
-		return faberEventFile(name)
-	}
-	if strings.HasSuffix(rel, ProblemSuffix) && !strings.HasPrefix(path.Base(rel), ".") && f.Descend(run, path.Dir(rel)) {
-		return File{Kind: KindProblem, Writer: Placet, Format: Text, Limit: LimitText}, true
-	}
-	return File{}, false
-}
-
-func faberEventFile(name string) (File, bool) {
-	if n, _, ok := FaberEventName(name); ok && n > 0 {
-		return File{Kind: FaberEvent, Writer: Shared, Limit: LimitJSON, Once: true}, true
-	}
-	if strings.HasSuffix(name, ".json") && !Noise(name) {
-		return File{Kind: FaberBadEvent, Writer: Shared, Limit: LimitJSON}, true
+	if name := path.Base(rel); strings.HasSuffix(name, ProblemSuffix) && name[0] != '.' && path.Dir(rel) != "events" && f.Descend(run, path.Dir(rel)) {
+		return textBy(KindProblem, Placet), true
 	}
 	return File{}, false
 }
@@ -321,8 +271,5 @@ func (f Faber) Descend(run Run, rel string) bool {
 	if run.Class == FaberSuffix {
 		return rel == "."
 	}
-	if rel == "." || rel == "events" || requestDir(rel) {
-		return true
-	}
-	return run.Class == FaberRun && (rel == "actions" || strings.HasPrefix(rel, "actions/resume-r") && strings.Count(rel, "/") == 1)
+	return f.files(run).folder(rel) || requestFiles.folder(rel)
 }

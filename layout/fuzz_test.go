@@ -159,7 +159,7 @@ func checkWords(t *testing.T, name string) {
 		t.Fatalf("%q is number %d of %q", name, k, stem)
 	}
 	if n, err := strconv.Atoi(name); err == nil {
-		if count, ok := aflCount(name); ok && (count != n || n < 1 || strconv.Itoa(n) != name) {
+		if count, ok := parseCount(name); ok && (count != n || n < 1 || strconv.Itoa(n) != name) {
 			t.Fatalf("%q counts as %d", name, count)
 		}
 	}
@@ -173,7 +173,7 @@ func checkWords(t *testing.T, name string) {
 // checkOptimizerWords is checkWords for the names of cycles.
 func checkOptimizerWords(t *testing.T, name string) {
 	t.Helper()
-	if date, key, slug, ok := OptimizerParts(name); ok != IsOptimizerRunID(name) || ok && (date+"-"+key+"-"+slug != name || !nameable(name) || strings.Contains(name, "@")) {
+	if date, key, slug, ok := OptimizerParts(name); ok != IsOptimizerRunID(name) || ok && (date+"-"+key+"-"+slug != name || !isPrintableName(name) || strings.Contains(name, "@")) {
 		t.Fatalf("%q is run %q of %q on %q, %v", name, slug, key, date, ok)
 	}
 	switch level, n, outcome, ok := OptimizerAttempt("attempts/" + name); {

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -14,12 +15,6 @@ type Misplaced struct {
 	Why string
 	// Run is true where the folder holds what a run holds: somebody waits for it.
 	Run bool
-}
-
-// holds reports whether a folder has an entry of one of some names.
-func holds(ls Lister, dir string, names ...string) (bool, error) {
-	entries, err := ls(dir)
-	return slices.ContainsFunc(entries, func(e Entry) bool { return slices.Contains(names, e.Name) }), err
 }
 
 // Unread are files of upstream's that one would expect to be read, and that are not.
@@ -44,57 +39,34 @@ func faberRule(org, project string, e Entry) string {
 
 // Misplaced returns the folders three levels below a root that hold a state.json and are
 // no runs for their names, sorted within their roots.
-func (f Faber) Misplaced(ls Lister) ([]Misplaced, error) {
-	var all []Misplaced
+func (f Faber) Misplaced(ls Lister) (all []Misplaced, err error) {
+	w := walker{ls: ls}
 	for _, root := range f.runRoots() {
-		orgs, err := foldersOf(ls, root)
-		if err != nil {
-			return nil, err
-		}
-		for _, org := range orgs {
+		for _, org := range w.folders(root) {
 			if faberNever[org] {
 				continue
 			}
-			found, err := faberMisplaced(ls, path.Join(root, org), org)
-			if err != nil {
-				return nil, err
+			for _, project := range w.folders(path.Join(root, org)) {
+				all = append(all, faberMisplaced(&w, path.Join(root, org, project))...)
 			}
-			all = append(all, found...)
 		}
 	}
-	return all, nil
+	return all, w.err
 }
 
-// faberMisplaced finds those of one org.
-func faberMisplaced(ls Lister, dir, org string) ([]Misplaced, error) {
-	projects, err := foldersOf(ls, dir)
-	if err != nil {
-		return nil, err
-	}
-	var all []Misplaced
-	for _, project := range projects {
-		entries, err := ls(path.Join(dir, project))
-		if err != nil {
-			return nil, err
+// faberMisplaced finds those of one project.
+func faberMisplaced(w *walker, dir string) (all []Misplaced) {
+	for _, e := range w.entries(dir) {
+		why := faberRule(path.Base(path.Dir(dir)), path.Base(dir), e)
+		if why == "" || strings.HasPrefix(e.Name, ".") || faberNever[e.Name] {
+			continue
 		}
-		for _, e := range entries {
-			why := faberRule(org, project, e)
-			if why == "" || !e.Dir && !e.Link || strings.HasPrefix(e.Name, ".") || faberNever[e.Name] {
-				continue
-			}
-			p := path.Join(dir, project, e.Name)
-			looks := e.Link && faberUUID.MatchString(e.Name)
-			if e.Dir {
-				if looks, err = holds(ls, p, "state.json"); err != nil {
-					return nil, err
-				}
-			}
-			if looks {
-				all = append(all, Misplaced{p, why, true})
-			}
+		p := path.Join(dir, e.Name)
+		if e.Link && faberUUID.MatchString(e.Name) || e.Dir && w.has(p, "state.json") {
+			all = append(all, Misplaced{p, why, true})
 		}
 	}
-	return all, nil
+	return all
 }
 
 // aflRule says why a name names no AFL session, "" where it does.
@@ -102,7 +74,7 @@ func aflRule(id string) string {
 	switch {
 	case IsAFLSession(id):
 		return ""
-	case aflLitter[id]:
+	case aflIgnored[id]:
 		return fmt.Sprintf("%q is no session's name: upstream's hooks make it", id)
 	case !aflID.MatchString(id):
 		return fmt.Sprintf("the session's name %q does not match %s", id, aflID)
@@ -114,113 +86,68 @@ func aflRule(id string) string {
 // names: what upstream's hooks make where they do not know a session or an
 // attempt ("unknown", "iterations/null"), and what cannot name a session, a
 // checkpoint or an attempt. Hidden folders are nobody's. Sorted by session.
-func (AFL) Misplaced(ls Lister) ([]Misplaced, error) {
-	var all []Misplaced
-	sessions, err := foldersOf(ls, aflRoot)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range sessions {
+func (AFL) Misplaced(ls Lister) (all []Misplaced, err error) {
+	w := walker{ls: ls}
+	for _, id := range w.folders(aflRoot) {
 		dir := path.Join(aflRoot, id)
 		if why := aflRule(id); why != "" {
-			run, err := holds(ls, dir, "meta.json", "specs", "checkpoints", "state.json")
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, Misplaced{dir, why, run && !aflLitter[id]})
+			run := w.has(dir, "meta.json", "specs", "checkpoints", "state.json")
+			all = append(all, Misplaced{dir, why, run && !aflIgnored[id]})
 			continue
 		}
-		below, err := aflMisplaced(ls, path.Join(dir, "delegations"))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, below...)
+		all = append(all, aflMisplaced(&w, path.Join(dir, "delegations"))...)
 	}
-	return all, nil
+	return all, w.err
 }
 
 // aflMisplaced finds what of a session's delegations has no good name.
-func aflMisplaced(ls Lister, dir string) ([]Misplaced, error) {
-	var all []Misplaced
-	checkpoints, err := foldersOf(ls, dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, cp := range checkpoints {
+func aflMisplaced(w *walker, dir string) (all []Misplaced) {
+	for _, cp := range w.folders(dir) {
 		if !IsAFLCheckpoint(cp) {
 			all = append(all, Misplaced{Path: path.Join(dir, cp), Why: fmt.Sprintf("%q cannot name a checkpoint", cp)})
 			continue
 		}
-		attempts, err := foldersOf(ls, path.Join(dir, cp, "iterations"))
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range attempts {
-			if _, ok := aflCount(n); !ok {
+		for _, n := range w.folders(path.Join(dir, cp, "iterations")) {
+			if _, ok := parseCount(n); !ok {
 				all = append(all, Misplaced{Path: path.Join(dir, cp, "iterations", n), Why: fmt.Sprintf("%q is no number of an attempt", n)})
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
 // Misplaced returns the folders beside the runs that hold a cycle and are no runs for
-// their names. A folder in active with a trigger is not among them: it is told as a run
-// that is misnamed.
-func (o Optimizer) Misplaced(ls Lister) ([]Misplaced, error) {
-	var all []Misplaced
+// their names. A folder in active with a trigger is not among them: it is reported as a
+// run that is misnamed.
+func (o Optimizer) Misplaced(ls Lister) (all []Misplaced, err error) {
+	w := walker{ls: ls}
 	for _, root := range o.runRoots() {
-		active, archive := path.Join(root, optimizerActive), path.Join(root, optimizerArchive)
-		found, err := optimizerMisplaced(ls, active, "")
-		if err != nil {
-			return nil, err
-		}
-		months, err := foldersOf(ls, archive)
-		if err != nil {
-			return nil, err
-		}
-		for _, month := range months {
+		archive := path.Join(root, optimizerArchive)
+		all = append(all, optimizerMisplaced(&w, path.Join(root, optimizerActive), "")...)
+		for _, month := range w.folders(archive) {
 			why := ""
 			if !optimizerMonth.MatchString(month) {
 				why = fmt.Sprintf("the archive's folder %q does not match %s", month, optimizerMonth)
 			}
-			old, err := optimizerMisplaced(ls, path.Join(archive, month), why)
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, old...)
+			all = append(all, optimizerMisplaced(&w, path.Join(archive, month), why)...)
 		}
-		all = append(all, found...)
 	}
-	return all, nil
+	return all, w.err
 }
 
 // optimizerMisplaced finds the folders in one that hold a cycle and are no runs; all of
 // them are where why is not "".
-func optimizerMisplaced(ls Lister, dir, why string) ([]Misplaced, error) {
-	names, err := foldersOf(ls, dir)
-	if err != nil {
-		return nil, err
-	}
-	var all []Misplaced
-	for _, name := range names {
+func optimizerMisplaced(w *walker, dir, why string) (all []Misplaced) {
+	for _, name := range w.folders(dir) {
 		if why == "" && IsOptimizerRunID(name) {
 			continue
 		}
-		cycle := path.Join(dir, name, optimizerDir)
-		entries, err := ls(cycle)
-		if err != nil {
-			return nil, err
+		entries := w.entries(path.Join(dir, name, optimizerDir))
+		misnamed := path.Base(dir) == optimizerActive && isPrintableName(name) && slices.Contains(entries, Entry{Name: "trigger.json"})
+		if len(entries) > 0 && !misnamed {
+			rule := cmp.Or(why, fmt.Sprintf("the run id %q does not match %s", name, OptimizerRunIDPattern))
+			all = append(all, Misplaced{path.Join(dir, name), rule, true})
 		}
-		told := path.Base(dir) == optimizerActive && nameable(name) && slices.Contains(entries, Entry{Name: "trigger.json"})
-		if len(entries) == 0 || told {
-			continue
-		}
-		rule := why
-		if rule == "" {
-			rule = fmt.Sprintf("the run id %q does not match %s", name, OptimizerRunIDPattern)
-		}
-		all = append(all, Misplaced{path.Join(dir, name), rule, true})
 	}
-	return all, nil
+	return all
 }

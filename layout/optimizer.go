@@ -55,28 +55,37 @@ const endOptimizerEvents = 64 << 10
 // optimizerUsage is what the note on the usage document is of, which lies in no run.
 const optimizerUsage = "usage"
 
-// optimizerFiles are the files with a fixed place in a run.
-var optimizerFiles = map[string]File{
-	"trigger.json":            jsonBy(OptimizerKindTrigger, Either),
-	"inputs/assets.json":      jsonBy(OptimizerKindAssets, Agent),
-	"inputs/kpi.json":         jsonBy(OptimizerKindKPI, Agent),
-	"inputs/level-error.json": jsonBy(OptimizerKindLevelError, Anyone),
-	"stop.json":               jsonBy(OptimizerKindStop, Anyone),
-	"retrieved.jsonl":         textBy(OptimizerKindRetrieved, Either),
-	"suggestions.json":        jsonBy(OptimizerKindSuggestions, Agent),
-	"state.json":              {Kind: KindStateFile, Writer: Placet, Limit: LimitState},
-	"context.json":            jsonBy(OptimizerKindContext, Placet),
-	"decision.json":           jsonBy(OptimizerKindDecision, Placet),
-	"level10_report.md":       textBy(OptimizerKindReport, Placet),
-	"level20_report.md":       textBy(OptimizerKindReport, Placet),
-	"level30_report.md":       textBy(OptimizerKindReport, Placet),
-	"audit.json":              jsonBy(OptimizerKindAudit, Placet),
-	"audit-pending.jsonl":     textBy(OptimizerKindAuditPending, Placet),
-	"goal.json":               jsonBy(OptimizerKindGoal, Placet),
-	"optimizer_result.json":   jsonBy(OptimizerKindResult, Placet),
-	"events.jsonl":            {Kind: OptimizerKindEvents, Writer: Placet, Format: Text, Limit: LimitText, End: endOptimizerEvents},
-	"tickets.json":            jsonBy(OptimizerKindTickets, Placet),
-}
+// optimizerFiles are the files of a run, besides requests and notes, and
+// optimizerMisnamedFiles those of a folder that is misnamed.
+var (
+	optimizerFiles = newTable(append(optimizerAlways,
+		pattern{"inputs/assets.json", jsonBy(OptimizerKindAssets, Agent)},
+		pattern{"inputs/kpi.json", jsonBy(OptimizerKindKPI, Agent)},
+		pattern{"inputs/level-error.json", jsonBy(OptimizerKindLevelError, Anyone)},
+		pattern{"stop.json", jsonBy(OptimizerKindStop, Anyone)},
+		pattern{"retrieved.jsonl", textBy(OptimizerKindRetrieved, Either)},
+		pattern{"suggestions.json", jsonBy(OptimizerKindSuggestions, Agent)},
+		pattern{"context.json", jsonBy(OptimizerKindContext, Placet)},
+		pattern{"decision.json", jsonBy(OptimizerKindDecision, Placet)},
+		pattern{"attempts/{attempt}", once(jsonBy(OptimizerKindAttempt, Placet))},
+		pattern{"attempts/{outcome}", once(jsonBy(OptimizerKindOutcome, Placet))},
+		pattern{"level10_report.md", textBy(OptimizerKindReport, Placet)},
+		pattern{"level20_report.md", textBy(OptimizerKindReport, Placet)},
+		pattern{"level30_report.md", textBy(OptimizerKindReport, Placet)},
+		pattern{"audit.json", jsonBy(OptimizerKindAudit, Placet)},
+		pattern{"audit-pending.jsonl", textBy(OptimizerKindAuditPending, Placet)},
+		pattern{"requests/{request}/late.json", jsonBy(OptimizerKindLate, Placet)},
+		pattern{"goal.json", jsonBy(OptimizerKindGoal, Placet)},
+		pattern{"optimizer_result.json", jsonBy(OptimizerKindResult, Placet)},
+		pattern{"events.jsonl", File{Kind: OptimizerKindEvents, Writer: Placet, Format: Text, Limit: LimitText, End: endOptimizerEvents}},
+		pattern{"tickets.json", jsonBy(OptimizerKindTickets, Placet)},
+	)...)
+	optimizerMisnamedFiles = newTable(optimizerAlways...)
+	optimizerAlways        = []pattern{
+		{"trigger.json", jsonBy(OptimizerKindTrigger, Either)},
+		{"state.json", File{Kind: KindStateFile, Writer: Placet, Limit: LimitState}},
+	}
+)
 
 // Optimizer is the layout of optimisation cycles; the zero value has the default
 // roots. No root may lie in another.
@@ -108,88 +117,53 @@ func (o Optimizer) Roots() []string {
 
 // Runs implements [Family].
 func (o Optimizer) Runs(ls Lister) ([]Run, error) {
+	w := walker{ls: ls}
 	var runs []Run
-	for i, root := range o.runRoots() {
-		live, err := o.inActive(i, root, ls)
-		if err != nil {
-			return nil, err
-		}
-		old, err := o.inArchive(i, root, ls)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(append(runs, live...), old...)
+	for i := range o.runRoots() {
+		runs = append(append(runs, o.inActive(i, &w)...), o.inArchive(i, &w)...)
 	}
 	sort.Slice(runs, func(i, j int) bool { return runs[i].Dir < runs[j].Dir })
-	return runs, nil
+	return runs, w.err
 }
 
 // inActive finds the runs of one root that may move. Every folder named by a run
-// id is one; of the others those with a trigger.json are told.
-func (o Optimizer) inActive(i int, root string, ls Lister) ([]Run, error) {
-	active := path.Join(root, optimizerActive)
-	names, err := foldersOf(ls, active)
-	if err != nil {
-		return nil, err
-	}
-	var runs []Run
-	for _, name := range names {
+// id is one; of the others, those with a trigger.json are reported as misnamed.
+func (o Optimizer) inActive(i int, w *walker) (runs []Run) {
+	active := path.Join(o.runRoots()[i], optimizerActive)
+	for _, name := range w.folders(active) {
 		dir := path.Join(active, name, optimizerDir)
-		if IsOptimizerRunID(name) {
+		switch {
+		case IsOptimizerRunID(name):
 			runs = append(runs, optimizerRun(OptimizerRun, path.Join(o.prefix(i), name), dir))
-			continue
-		}
-		if !nameable(name) {
-			continue
-		}
-		entries, err := ls(dir)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(entries, Entry{Name: "trigger.json"}) {
+		case isPrintableName(name) && slices.Contains(w.entries(dir), Entry{Name: "trigger.json"}):
 			runs = append(runs, optimizerRun(OptimizerMisnamed, path.Dir(dir), dir))
 		}
 	}
-	return runs, nil
+	return runs
 }
 
-// nameable reports whether a folder's name can be told to a person as it is.
-func nameable(name string) bool {
+// isPrintableName reports whether a folder's name can be shown to a person as it is.
+func isPrintableName(name string) bool {
 	return name != "" && utf8.ValidString(name) && len(name) <= longestName && !Noise(name) &&
 		strings.IndexFunc(name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }) < 0
 }
 
 // inArchive finds the runs of one root that were put away and hold a cycle.
-func (o Optimizer) inArchive(i int, root string, ls Lister) ([]Run, error) {
-	var runs []Run
+func (o Optimizer) inArchive(i int, w *walker) (runs []Run) {
+	root := o.runRoots()[i]
 	archive := path.Join(root, optimizerArchive)
-	months, err := foldersOf(ls, archive)
-	if err != nil {
-		return nil, err
-	}
-	for _, month := range months {
+	for _, month := range w.folders(archive) {
 		if !optimizerMonth.MatchString(month) {
 			continue
 		}
-		names, err := foldersOf(ls, path.Join(archive, month))
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
-			if !IsOptimizerRunID(name) {
-				continue
-			}
+		for _, name := range w.folders(path.Join(archive, month)) {
 			run := o.archived(i, root, month, name)
-			entries, err := ls(path.Dir(run.Dir))
-			if err != nil {
-				return nil, err
-			}
-			if slices.Contains(entries, Entry{Name: optimizerDir, Dir: true}) {
+			if IsOptimizerRunID(name) && slices.Contains(w.entries(path.Dir(run.Dir)), Entry{Name: optimizerDir, Dir: true}) {
 				runs = append(runs, run)
 			}
 		}
 	}
-	return runs, nil
+	return runs
 }
 
 func (o Optimizer) archived(i int, root, month, name string) Run {
@@ -234,50 +208,27 @@ func (o Optimizer) At(p string) (Run, bool) {
 
 // File implements [Family].
 func (Optimizer) File(run Run, rel string) (File, bool) {
-	if f, ok := optimizerFile(run, rel); ok {
+	files, misnamed := optimizerFiles, run.Class == OptimizerMisnamed
+	if misnamed {
+		files = optimizerMisnamedFiles
+	}
+	if f, ok := files.lookup(rel); ok {
 		return f, true
 	}
-	if f, ok := requestFile(rel); ok {
-		return f, run.Class != OptimizerMisnamed
+	if f, ok := requestFiles.lookup(rel); ok {
+		return f, !misnamed
 	}
 	if of, ok := strings.CutSuffix(rel, ProblemSuffix); ok {
-		_, own := optimizerFile(run, of)
-		return textBy(KindProblem, Placet), own || of == optimizerUsage && run.Class != OptimizerMisnamed
-	}
-	return File{}, false
-}
-
-// optimizerFile knows the documents that the family has besides notes and the
-// kernel's.
-func optimizerFile(run Run, rel string) (File, bool) {
-	if f, ok := optimizerFiles[rel]; ok {
-		return f, run.Class != OptimizerMisnamed || rel == "trigger.json" || rel == "state.json"
-	}
-	if run.Class == OptimizerMisnamed {
-		return File{}, false
-	}
-	if _, _, outcome, ok := OptimizerAttempt(rel); ok {
-		kind := OptimizerKindAttempt
-		if outcome {
-			kind = OptimizerKindOutcome
-		}
-		return once(jsonBy(kind, Placet)), true
-	}
-	if dir, name := path.Split(rel); name == "late.json" && strings.Count(dir, "/") == 2 && requestDir(path.Clean(dir)) {
-		f := jsonBy(OptimizerKindLate, Placet)
-		f.Request = path.Base(dir)
-		return f, true
+		_, own := files.lookup(of)
+		return textBy(KindProblem, Placet), own || of == optimizerUsage && !misnamed
 	}
 	return File{}, false
 }
 
 // Descend implements [Family].
 func (Optimizer) Descend(run Run, rel string) bool {
-	switch {
-	case rel == ".":
-		return true
-	case run.Class == OptimizerMisnamed:
-		return false
+	if run.Class == OptimizerMisnamed {
+		return rel == "."
 	}
-	return rel == "inputs" || rel == "attempts" || requestDir(rel)
+	return optimizerFiles.folder(rel) || requestFiles.folder(rel)
 }

@@ -174,7 +174,7 @@ func OptimizerAttempt(rel string) (level, n int, outcome, ok bool) {
 	stem, outcome = strings.CutSuffix(stem, ".outcome")
 	first, second, _ := strings.Cut(stem, "-")
 	level, known := optimizerLevel(first)
-	n, counted := aflCount(second)
+	n, counted := parseCount(second)
 	if !ok || !known || !counted || !strings.HasPrefix(rel, optimizerAttempts) {
 		return 0, 0, false, false
 	}

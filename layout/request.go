@@ -37,36 +37,19 @@ func RequestPath(runDir, id, name string) string {
 // 64 hex digits of its digest.
 func FormView(hex string) string { return "form-" + hex[:8] + ".md" }
 
-// requestFile says what a path relative to the run's folder is, if it lies in
-// a request folder and is one of the files that every family has there.
-func requestFile(rel string) (File, bool) {
-	parts := strings.Split(rel, "/")
-	if len(parts) != 3 || parts[0] != RequestsDir || !IsRequestID(parts[1]) {
-		return File{}, false
-	}
-	f := File{Request: parts[1], Limit: LimitJSON}
-	switch name := parts[2]; {
-	case name == "request.json":
-		f.Kind, f.Writer = KindRequest, Placet
-	case name == "response.json":
-		f.Kind, f.Writer = KindResponse, Anyone
-	case name == "receipt.json":
-		f.Kind, f.Writer = KindReceipt, Placet
-	case name == "form.md" || formView.MatchString(name):
-		f.Kind, f.Writer, f.Format, f.Limit = KindForm, Reviewer, Text, LimitText
-	case name == "problem.md" || name == "request.json"+ProblemSuffix:
-		f.Kind, f.Writer, f.Format, f.Limit = KindProblem, Placet, Text, LimitText
-	case strings.HasPrefix(name, "response") && strings.HasSuffix(name, ".json") && ConflictCopy(name):
-		f.Kind, f.Writer = KindResponseCopy, Anyone
-	default:
-		return File{}, false
-	}
-	return f, true
+// isResponseCopy reports whether a name is that of a synchroniser's second answer.
+func isResponseCopy(name string) bool {
+	return strings.HasPrefix(name, "response") && strings.HasSuffix(name, ".json") && ConflictCopy(name)
 }
 
-// requestDir reports whether a folder of the run's folder is the requests
-// folder or one request's.
-func requestDir(rel string) bool {
-	parts := strings.Split(rel, "/")
-	return parts[0] == RequestsDir && (len(parts) == 1 || len(parts) == 2 && IsRequestID(parts[1]))
-}
+// requestFiles are the files that every family has in a request's folder.
+var requestFiles = newTable(
+	pattern{"requests/{request}/request.json", jsonBy(KindRequest, Placet)},
+	pattern{"requests/{request}/response.json", jsonBy(KindResponse, Anyone)},
+	pattern{"requests/{request}/receipt.json", jsonBy(KindReceipt, Placet)},
+	pattern{"requests/{request}/form.md", textBy(KindForm, Reviewer)},
+	pattern{"requests/{request}/{form}", textBy(KindForm, Reviewer)},
+	pattern{"requests/{request}/problem.md", textBy(KindProblem, Placet)},
+	pattern{"requests/{request}/request.json" + ProblemSuffix, textBy(KindProblem, Placet)},
+	pattern{"requests/{request}/{copy}", jsonBy(KindResponseCopy, Anyone)},
+)

@@ -1,0 +1,194 @@
+package layout
+
+import "strings"
+
+// pattern names the files of one kind: a path relative to the run's folder, whose parts
+// may be placeholders; see placeholders.
+type pattern struct {
+	path string
+	file File
+}
+
+// placeholders are the parts of a pattern that stand for several names, each with the
+// names that it accepts.
+var placeholders = map[string]func(name string) bool{
+	"{request}":    IsRequestID,
+	"{form}":       formView.MatchString,
+	"{copy}":       isResponseCopy,
+	"{checkpoint}": IsAFLCheckpoint,
+	"{n}":          func(name string) bool { _, ok := parseCount(name); return ok },
+	"{note}": func(name string) bool {
+		return len(name) > len(ProblemSuffix) && strings.HasSuffix(name, ProblemSuffix)
+	},
+	"{file}":       isOrdinary,
+	"{json}":       func(name string) bool { return isOrdinary(name) && strings.HasSuffix(name, ".json") },
+	"{review}":     isNumbered("review"),
+	"{worker-run}": isNumbered("worker-run"),
+	"{validation}": isNumbered("validation"),
+	"{verdict}":    isNumbered("verdict"),
+	"{event}":      func(name string) bool { n, _, ok := FaberEventName(name); return ok && n > 0 },
+	"{resume}":     faberResume.MatchString,
+	"{attempt}": func(name string) bool {
+		_, _, outcome, ok := OptimizerAttempt(optimizerAttempts + name)
+		return ok && !outcome
+	},
+	"{outcome}": func(name string) bool {
+		_, _, outcome, ok := OptimizerAttempt(optimizerAttempts + name)
+		return ok && outcome
+	},
+}
+
+// isOrdinary reports whether a name is neither noise nor that of a problem note.
+func isOrdinary(name string) bool {
+	return name != "" && !Noise(name) && !strings.HasSuffix(name, ProblemSuffix)
+}
+
+// isNumbered returns a placeholder for the names that a stem has; see [AFLNumber].
+func isNumbered(stem string) func(string) bool {
+	return func(name string) bool {
+		of, _, ok := AFLNumber(name)
+		return ok && of == stem
+	}
+}
+
+// table says what the files of a run's folder are: a tree with a node for every part of
+// the patterns.
+type table struct {
+	file  File
+	leaf  bool              // patterns end here
+	names map[string]*table // by the name of the next part
+	rest  []branch          // where no name fits, in the order of the patterns
+}
+
+// branch is what a placeholder leads to.
+type branch struct {
+	placeholder string
+	table       *table
+}
+
+func newTable(patterns ...pattern) *table {
+	root := &table{}
+	for _, p := range patterns {
+		t := root
+		for _, part := range strings.Split(p.path, "/") {
+			t = t.child(part)
+		}
+		t.file, t.leaf = p.file, true
+	}
+	return root
+}
+
+// child returns the node for a part of a pattern, which it makes where it is missing.
+func (t *table) child(part string) *table {
+	if c := t.names[part]; c != nil {
+		return c
+	}
+	for _, b := range t.rest {
+		if b.placeholder == part {
+			return b.table
+		}
+	}
+	c := &table{}
+	if placeholders[part] != nil {
+		t.rest = append(t.rest, branch{part, c})
+		return c
+	}
+	if t.names == nil {
+		t.names = map[string]*table{}
+	}
+	t.names[part] = c
+	return c
+}
+
+// find returns the node of a path and the request that the path names, nil where no
+// pattern begins so.
+func (t *table) find(rel string) (node *table, request string) {
+	name, rest, more := strings.Cut(rel, "/")
+	if node = t.names[name]; node == nil {
+		for _, b := range t.rest {
+			if !placeholders[b.placeholder](name) {
+				continue
+			}
+			if node = b.table; b.placeholder == "{request}" {
+				request = name
+			}
+			break
+		}
+	}
+	if node == nil || !more {
+		return node, request
+	}
+	node, below := node.find(rest)
+	return node, request + below
+}
+
+// lookup returns what the file at a path is.
+func (t *table) lookup(rel string) (File, bool) {
+	node, request := t.find(rel)
+	if node == nil || !node.leaf {
+		return File{}, false
+	}
+	f := node.file
+	f.Request = request
+	return f, true
+}
+
+// folder reports whether a path is a folder in which files of the table can be.
+func (t *table) folder(rel string) bool {
+	if rel == "." {
+		return true
+	}
+	node, _ := t.find(rel)
+	return node != nil && !node.leaf
+}
+
+func jsonBy(kind string, writer Writer) File {
+	return File{Kind: kind, Writer: writer, Limit: LimitJSON}
+}
+
+func textBy(kind string, writer Writer) File {
+	return File{Kind: kind, Writer: writer, Format: Text, Limit: LimitText}
+}
+
+// once says of a file that it is written once.
+func once(f File) File {
+	f.Once = true
+	return f
+}
+
+// walker lists folders and keeps the first error: after it every folder is empty.
+type walker struct {
+	ls  Lister
+	err error
+}
+
+func (w *walker) entries(dir string) []Entry {
+	if w.err != nil {
+		return nil
+	}
+	entries, err := w.ls(dir)
+	w.err = err
+	return entries
+}
+
+// folders returns the names of the folders in a folder that are not hidden.
+func (w *walker) folders(dir string) (names []string) {
+	for _, e := range w.entries(dir) {
+		if e.Dir && !strings.HasPrefix(e.Name, ".") {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// has reports whether a folder has an entry of one of some names.
+func (w *walker) has(dir string, names ...string) bool {
+	for _, e := range w.entries(dir) {
+		for _, name := range names {
+			if e.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
