@@ -25,7 +25,7 @@
 //	Z   exit code 0                         U   nothing of all this
 //
 // An output may have megabytes, and searching it for each of the expressions
-// takes seconds. So one pass finds the lines that hold a stem, a piece of text
+// takes seconds. So the lines are found first that hold a stem, a piece of text
 // without which an expression cannot match, and only what such lines belong to
 // is searched. That never changes what is found.
 package testoutput

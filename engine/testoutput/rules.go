@@ -6,13 +6,12 @@ import "regexp"
 // searching it quick.
 type rule struct {
 	re *regexp.Regexp
-	// stems are pieces of text of which every match holds one, as [stems] reads
-	// them: in lower case and with 0 for every digit.
+	// stems are pieces of text of which every match holds one, as [fold] writes
+	// them.
 	stems []string
 	// quoted says that a match may run on to the next ' whatever lies between.
 	// Without it a match goes on to the next line by white space alone.
 	quoted bool
-	bit    ruleSet
 }
 
 func newRule(expr string, stems ...string) *rule {
@@ -75,9 +74,3 @@ var (
 	ruleAny = newRule(`(?m)^\s*--- FAIL: |^FAIL(?:ED)?\b|^not ok \d+|test result: FAILED|^# fail [1-9]`,
 		"--- fail: ", "\nfail", "\nnot ok 0", "test result: failed", "\n# fail 0")
 )
-
-// all finds the stems of every rule.
-var all = newStems([]*rule{
-	ruleW, ruleE0, ruleE2, ruleE3, ruleE4, ruleE5, ruleD1, ruleD2,
-	ruleN1, ruleN2, ruleY, ruleL, ruleN3, ruleP, ruleF, ruleNear, ruleAny,
-})

@@ -6,12 +6,9 @@ import (
 )
 
 // sheet is a text in which rules are searched.
-type sheet struct {
-	text string
-	hits []hit
-}
+type sheet struct{ text, folded string }
 
-func newSheet(text string) *sheet { return &sheet{text, all.scan(text)} }
+func newSheet(text string) *sheet { return &sheet{text, fold(text)} }
 
 // matches returns the matches of a rule in their order, as the places that
 // [regexp.Regexp.FindStringSubmatchIndex] gives. They are those of a search of
@@ -46,10 +43,7 @@ func (s *sheet) has(r *rule) bool {
 func (s *sheet) regions(r *rule) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		from, to := 0, 0
-		for _, h := range s.hits {
-			if h.rules&r.bit == 0 {
-				continue
-			}
+		for _, h := range s.hits(r) {
 			start := s.back(h.from, to)
 			if start == to && s.gluedBefore(start) || start < to {
 				to = s.ahead(r, max(to, h.to))
