@@ -8,76 +8,50 @@ import "slices"
 // counts on from there.
 func Levels(nodes []Node) map[string]int {
 	w := newWeb(nodes)
-	l := leveller{web: w, level: make([]int, len(w.ids)), seen: make([]int, len(w.ids)), low: make([]int, len(w.ids)), open: make([]bool, len(w.ids))}
-	levels := make(map[string]int, len(w.ids))
+	n := len(w.ids)
+	l := levels{web: w, level: make([]int, n), seen: make([]int, n), low: make([]int, n), open: make([]bool, n)}
+	all := make(map[string]int, n)
 	for i, id := range w.ids {
-		l.from(i)
-		levels[id] = l.level[i]
+		if l.seen[i] == 0 {
+			l.visit(i)
+		}
+		all[id] = l.level[i]
 	}
-	return levels
+	return all
 }
 
-// leveller finds the groups of nodes that depend on each other (Tarjan's
-// strongly connected components). A group is closed when all that it depends
-// on outside itself is closed, so its level can be told at that moment.
-type leveller struct {
+// levels finds the groups of nodes that depend on each other (Tarjan's strongly
+// connected components). A group is closed when all that it depends on outside itself
+// is closed, so its level is known at that moment.
+type levels struct {
 	web
 	level []int
-	// seen is the turn at which a node was entered, from 1; low the earliest
-	// turn among the open nodes that it leads to.
+	// seen is the turn at which a node was entered, from 1; low the earliest turn
+	// among the open nodes that it leads to.
 	seen, low []int
 	turn      int
-	// group are the nodes whose group is not closed yet, which open says of
-	// each node.
+	// group are the nodes whose group is not closed yet, which open says of each node.
 	group []int
 	open  []bool
-	way   []frame
 }
 
-// from gives a level to a node and all that it depends on.
-func (l *leveller) from(start int) {
-	if l.seen[start] != 0 {
-		return
-	}
-	l.enter(start)
-	for len(l.way) > 0 {
-		top := &l.way[len(l.way)-1]
-		if top.next == len(l.after[top.node]) {
-			l.leave(top.node)
-			continue
-		}
-		on := l.after[top.node][top.next]
-		top.next++
-		switch {
-		case l.seen[on] == 0:
-			l.enter(on)
-		case l.open[on]:
-			l.low[top.node] = min(l.low[top.node], l.seen[on])
-		}
-	}
-}
-
-func (l *leveller) enter(node int) {
+// visit gives a level to a node and all that it depends on.
+func (l *levels) visit(node int) {
 	l.turn++
 	l.seen[node], l.low[node], l.open[node] = l.turn, l.turn, true
+	at, highest := len(l.group), 0
 	l.group = append(l.group, node)
-	l.way = append(l.way, frame{node: node})
-}
-
-// leave ends the look at a node. If it leads to nothing earlier that is open,
-// it is the first of a group, and the group is whole.
-func (l *leveller) leave(node int) {
-	l.way = l.way[:len(l.way)-1]
-	if len(l.way) > 0 {
-		above := l.way[len(l.way)-1].node
-		l.low[above] = min(l.low[above], l.low[node])
+	for _, on := range l.after[node] {
+		if l.seen[on] == 0 {
+			l.visit(on)
+		}
+		if l.open[on] {
+			l.low[node] = min(l.low[node], l.low[on])
+		}
+		highest = max(highest, l.level[on])
 	}
 	if l.low[node] != l.seen[node] {
-		return
-	}
-	at := len(l.group) - 1
-	for l.group[at] != node {
-		at--
+		return // it belongs to the group of an earlier node
 	}
 	members := l.group[at:]
 	l.group = l.group[:at]
@@ -85,15 +59,6 @@ func (l *leveller) leave(node int) {
 		l.open[m] = false
 	}
 	if len(members) == 1 && !slices.Contains(l.after[node], node) {
-		l.level[node] = l.above(node)
+		l.level[node] = highest + 1
 	}
-}
-
-// above is the level of a node that lies on no cycle.
-func (l *leveller) above(node int) int {
-	highest := 0
-	for _, on := range l.after[node] {
-		highest = max(highest, l.level[on])
-	}
-	return highest + 1
 }
