@@ -128,7 +128,7 @@ func (d *Databases) writable(ctx context.Context, f *databaseFile, q engine.Data
 func (d *Databases) create(q engine.Database, missing error) (fs.FileInfo, error) {
 	var folder *noFolder
 	if errors.As(missing, &folder) || q.Schema == "" {
-		return nil, &unmade{missing}
+		return nil, condition("cannot be made: " + inner(missing))
 	}
 	root, err := d.workspace()
 	if err != nil {
@@ -138,7 +138,7 @@ func (d *Databases) create(q engine.Database, missing error) (fs.FileInfo, error
 	if err == nil {
 		file.Close()
 	} else if !errors.Is(err, fs.ErrExist) {
-		return nil, &unmade{err}
+		return nil, condition("cannot be made: " + inner(err))
 	}
 	return d.find(q.Path)
 }

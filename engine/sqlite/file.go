@@ -19,10 +19,6 @@ var beside = []string{"-journal", "-wal", "-shm"}
 // errElsewhere says that the workspace is not the one that placet began with.
 var errElsewhere = errors.New("the workspace was moved away: what has its name now is another one")
 
-// errReplaced says that what is open is a file that has lost its name, and what was
-// written went into it.
-var errReplaced = errors.New("was replaced while it was open")
-
 // find returns what is under a database's name, with an error for which
 // errors.Is(err, fs.ErrNotExist) holds where there is nothing. SQLite opens by
 // name, follows links and waits for pipes: so nothing on the way may be a link,

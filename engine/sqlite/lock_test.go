@@ -219,7 +219,7 @@ func TestARowInAFileWithoutANameHasFailed(t *testing.T) {
 			if err == nil {
 				err = l.same(audit, c)
 			}
-			if got, want := l.inWords(audit, err), "the database "+audit+" was replaced while it was open"; got != want {
+			if got, want := l.explain(audit, err), "the database "+audit+" was replaced while it was open"; got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
 			l.end(f, audit)

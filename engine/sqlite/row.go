@@ -153,29 +153,27 @@ func differing(scan func(...any) error, r engine.Row) ([]string, error) {
 }
 
 // fit says whether the columns are there that must be, and takes those out of the rows
-// that a table lacks and may lack.
+// that a table lacks and may lack. lacks names those of the row to insert.
 func (c *connection) fit(ctx context.Context, q *engine.Database) (lacks string, err error) {
-	row, without, err := c.suited(ctx, *q, *q.Insert)
-	if err != nil {
-		return "", err
-	}
-	q.Insert = &row
-	if q.First != nil {
-		first, _, err := c.suited(ctx, *q, *q.First)
+	for _, row := range []**engine.Row{&q.Insert, &q.First} {
+		if *row == nil {
+			continue
+		}
+		fitted, without, err := c.fitRow(ctx, *q, **row)
 		if err != nil {
 			return "", err
 		}
-		q.First = &first
-	}
-	if len(without) > 0 {
-		lacks = fmt.Sprintf("%s lacks the columns %s: the row stands there without them; %s", row.Table, strings.Join(without, ", "), q.Hint)
+		*row = &fitted
+		if row == &q.Insert && len(without) > 0 {
+			lacks = fmt.Sprintf("%s lacks the columns %s: the row stands there without them; %s", fitted.Table, strings.Join(without, ", "), q.Hint)
+		}
 	}
 	return lacks, nil
 }
 
-// suited returns a row as its table can hold it, and the columns that it lost.
-func (c *connection) suited(ctx context.Context, q engine.Database, row engine.Row) (suited engine.Row, without []string, err error) {
-	there, err := c.columns(ctx, row.Table)
+// fitRow returns a row as its table can hold it, and the columns that it lost.
+func (c *connection) fitRow(ctx context.Context, q engine.Database, row engine.Row) (fitted engine.Row, without []string, err error) {
+	present, err := c.columns(ctx, row.Table)
 	if err != nil {
 		return row, nil, err
 	}
@@ -183,16 +181,16 @@ func (c *connection) suited(ctx context.Context, q engine.Database, row engine.R
 	if needed == nil {
 		needed = map[string][]string{}
 	}
-	suited = engine.Row{Table: row.Table, ID: row.ID}
+	fitted = engine.Row{Table: row.Table, ID: row.ID}
 	for _, v := range row.Values {
-		if !named(there, v.Name) && named(q.Optional[row.Table], v.Name) {
+		if !named(present, v.Name) && named(q.Optional[row.Table], v.Name) {
 			without = append(without, v.Name)
 			continue
 		}
-		suited.Values = append(suited.Values, v)
+		fitted.Values = append(fitted.Values, v)
 		needed[row.Table] = append(slices.Clip(needed[row.Table]), v.Name)
 	}
-	return suited, without, c.has(ctx, needed, q.Hint)
+	return fitted, without, c.has(ctx, needed, q.Hint)
 }
 
 // named reports whether a column is among some, by its name as SQLite compares it.
@@ -208,11 +206,11 @@ func (c *connection) has(ctx context.Context, needed map[string][]string, hint s
 			return err
 		}
 		if len(there) == 0 && len(needed[table]) > 0 {
-			return &missing{"table " + table, hint}
+			return missing("table "+table, hint)
 		}
 		for _, name := range needed[table] {
 			if !named(there, name) {
-				return &missing{"column " + name, hint}
+				return missing("column "+name, hint)
 			}
 		}
 	}
@@ -238,13 +236,11 @@ func (c *connection) columns(ctx context.Context, table string) ([]string, error
 }
 
 // missing says what a database lacks, and what to do about it.
-type missing struct{ what, hint string }
-
-func (m *missing) Error() string {
-	if m.hint == "" {
-		return m.what + " is missing"
+func missing(what, hint string) error {
+	if hint != "" {
+		hint = ": " + hint
 	}
-	return m.what + " is missing: " + m.hint
+	return errors.New(what + " is missing" + hint)
 }
 
 // quoted is a name in SQL.

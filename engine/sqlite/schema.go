@@ -9,11 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// unsound says what of a database placet does not work with.
-type unsound string
-
-func (u unsound) Error() string { return string(u) }
-
 // upstream is what may stand in a database: what the script makes that makes it. What
 // others have made may be worded in another way.
 type upstream struct {

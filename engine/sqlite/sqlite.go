@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"placet/engine"
 )
 
@@ -70,7 +72,7 @@ func (d *Databases) Do(q engine.Database) engine.Ended {
 	heap.working.Add(-1)
 	alone = alone && heap.begun.Load() == begun
 	heap.RUnlock()
-	if sqliteCode(err) == sqliteNoMem && !alone {
+	if sqliteCode(err) == sqlite3.SQLITE_NOMEM && !alone {
 		heap.Lock()
 		defer heap.Unlock()
 		e, _ = d.carry(f, q)
@@ -161,5 +163,5 @@ func (d *Databases) carry(f *databaseFile, q engine.Database) (engine.Ended, err
 		return engine.Ended{Result: rowRefused, Reason: no.Error()}, nil
 	}
 	d.end(f, q.Path)
-	return engine.Ended{Result: rowFailed, Reason: d.inWords(q.Path, err)}, err
+	return engine.Ended{Result: rowFailed, Reason: d.explain(q.Path, err)}, err
 }

@@ -4,31 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"modernc.org/sqlite"
-)
-
-// SQLite's result codes, as far as they are told apart.
-const (
-	sqlitePerm       = 3
-	sqliteBusy       = 5
-	sqliteLocked     = 6
-	sqliteNoMem      = 7
-	sqliteReadonly   = 8
-	sqliteInterrupt  = 9
-	sqliteCorrupt    = 11
-	sqliteFull       = 13
-	sqliteCantopen   = 14
-	sqliteTooBig     = 18
-	sqliteConstraint = 19
-	sqliteMismatch   = 20
-	sqliteNotADB     = 26
-
-	sqliteCorruptIndex  = sqliteCorrupt | 1<<8
-	sqliteForeignKey    = sqliteConstraint | 3<<8
-	sqliteReadonlyMoved = sqliteReadonly | 4<<8
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // sqliteCode is SQLite's result code of an error, with what it adds to it; 0 where
@@ -45,80 +26,79 @@ func sqliteCode(err error) int {
 // help.
 func isRefused(err error) bool {
 	switch sqliteCode(err) & 0xff {
-	case sqliteConstraint:
+	case sqlite3.SQLITE_CONSTRAINT:
 		return !isIndex(err)
-	case sqliteMismatch, sqliteTooBig:
+	case sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG:
 		return true
 	}
 	return false
 }
 
 // isOrphan reports whether the database has no row of an id that a row names.
-func isOrphan(err error) bool { return sqliteCode(err) == sqliteForeignKey }
+func isOrphan(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY }
 
 // isLocked reports whether another program is in the way.
 func isLocked(err error) bool {
 	n := sqliteCode(err) & 0xff
-	return n == sqliteBusy || n == sqliteLocked
+	return n == sqlite3.SQLITE_BUSY || n == sqlite3.SQLITE_LOCKED
 }
 
 // isIndex reports whether a full-text index stopped a row: it says so itself, or the
 // tables in which it keeps itself forbid something, of which no name is told.
 func isIndex(err error) bool {
 	n := sqliteCode(err)
-	return n == sqliteCorruptIndex || n&0xff == sqliteConstraint && inner(err) == "constraint failed"
+	return n == sqlite3.SQLITE_CORRUPT_VTAB || n&0xff == sqlite3.SQLITE_CONSTRAINT && inner(err) == "constraint failed"
 }
 
-// unmade says why a database that is missing was not made.
-type unmade struct{ why error }
+// condition is an error that says what a database is or cannot be: its name goes before.
+type condition string
 
-func (u *unmade) Error() string { return "cannot be made: " + inner(u.why) }
-func (u *unmade) Unwrap() error { return u.why }
+func (c condition) Error() string { return string(c) }
 
-// inWords says what is wrong with a database, and what to do about it.
-func (d *Databases) inWords(name string, err error) string {
-	var lack *missing
-	var no *unmade
-	var bad unsound
+// errReplaced says that what is open is a file that has lost its name, and what was
+// written went into it.
+const errReplaced condition = "was replaced while it was open"
+
+// advice is what helps where a database cannot be used as it is.
+const advice = "move the file away, and a new one is made"
+
+// unsound says of what a database has that placet does not work with it.
+func unsound(what string) error {
+	return condition("is not used as it is: it has " + what + "; drop that, or " + advice)
+}
+
+// explanations say what SQLite's results mean for the database that is called %[1]s, and
+// what to do; %[2]s is what SQLite says.
+var explanations = map[int]string{
+	sqlite3.SQLITE_BUSY:     "the database %[1]s is locked by another program: let it end its transaction, or close it",
+	sqlite3.SQLITE_LOCKED:   "the database %[1]s is locked by another program: let it end its transaction, or close it",
+	sqlite3.SQLITE_READONLY: "the database %[1]s is read-only: allow placet to write the file and into its folder",
+	sqlite3.SQLITE_PERM:     "the database %[1]s is read-only: allow placet to write the file and into its folder",
+	sqlite3.SQLITE_NOTADB:   "%[1]s is not a database: expected one of SQLite; " + advice,
+	sqlite3.SQLITE_CORRUPT:  "the database %[1]s is damaged: %[2]s; put back a copy, or move it away, and a new one is made",
+	sqlite3.SQLITE_FULL: "the database %[1]s cannot be written: the disk is full, or the file has " + strconv.Itoa(mostFile) +
+		" bytes, which is the most",
+	sqlite3.SQLITE_NOMEM:    "the database %[1]s has SQLite take more than " + strconv.Itoa(mostHeap) + " bytes of memory: " + advice,
+	sqlite3.SQLITE_CANTOPEN: "the database %[1]s cannot be opened: allow placet to read and write the file and its folder",
+}
+
+// explain says what is wrong with a database, and what to do about it.
+func (d *Databases) explain(name string, err error) string {
+	var is condition
+	code := sqliteCode(err)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), sqliteCode(err)&0xff == sqliteInterrupt:
-		return fmt.Sprintf("the database %s keeps SQLite at work for longer than it may, %s in all: %s", name, d.work, another)
-	case errors.As(err, &bad):
-		return fmt.Sprintf("the database %s is not used as it is: it has %s; drop that, or %s", name, bad, another)
-	case errors.As(err, &lack):
-		return fmt.Sprintf("the database %s: %s", name, lack)
-	case errors.As(err, &no):
-		return fmt.Sprintf("the database %s %s", name, no)
-	case errors.Is(err, errReplaced), sqliteCode(err) == sqliteReadonlyMoved:
+	case errors.Is(err, context.DeadlineExceeded), code&0xff == sqlite3.SQLITE_INTERRUPT:
+		return fmt.Sprintf("the database %s keeps SQLite at work for longer than it may, %s in all: %s", name, d.work, advice)
+	case errors.As(err, &is):
+		return fmt.Sprintf("the database %s %s", name, is)
+	case code == sqlite3.SQLITE_READONLY_DBMOVED:
 		return fmt.Sprintf("the database %s %s", name, errReplaced)
-	}
-	return byCode(name, err)
-}
-
-// another is what helps where a database cannot be used as it is.
-const another = "move the file away, and a new one is made"
-
-// byCode is inWords for what SQLite found.
-func byCode(name string, err error) string {
-	if isIndex(err) {
+	case isIndex(err):
 		return fmt.Sprintf("the full-text index of the database %s does not fit its rows: have SQLite make it anew "+
 			"(INSERT INTO <table>_fts (<table>_fts) VALUES ('rebuild'))", name)
 	}
-	switch sqliteCode(err) & 0xff {
-	case sqliteBusy, sqliteLocked:
-		return fmt.Sprintf("the database %s is locked by another program: let it end its transaction, or close it", name)
-	case sqliteReadonly, sqlitePerm:
-		return fmt.Sprintf("the database %s is read-only: allow placet to write the file and into its folder", name)
-	case sqliteNotADB:
-		return fmt.Sprintf("%s is not a database: expected one of SQLite; move the file away, and a new one is made", name)
-	case sqliteCorrupt:
-		return fmt.Sprintf("the database %s is damaged: %s; put back a copy, or move it away, and a new one is made", name, inner(err))
-	case sqliteFull:
-		return fmt.Sprintf("the database %s cannot be written: the disk is full, or the file has %d bytes, which is the most", name, mostFile)
-	case sqliteNoMem:
-		return fmt.Sprintf("the database %s has SQLite take more than %d bytes of memory: %s", name, mostHeap, another)
-	case sqliteCantopen:
-		return fmt.Sprintf("the database %s cannot be opened: allow placet to read and write the file and its folder", name)
+	if format, known := explanations[code&0xff]; known {
+		return fmt.Sprintf(format, name, inner(err))
 	}
 	return fmt.Sprintf("the database %s: %s", name, inner(err))
 }
