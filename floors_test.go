@@ -58,11 +58,12 @@ var floors = []floor{
 	{name: "laws", packages: []string{"internal/enginetest"}, never: []string{"families"}},
 	{
 		name:     "wiring",
-		packages: []string{"cmd/placet/console", "cmd/placet/config", "cmd/placet/workspace", "cmd/placet/cli", "cmd/placet", "internal/bench"},
+		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/workspace", "cmd/placet/cli", "cmd/placet", "internal/bench"},
 		beside: []string{
-			"cmd/placet/config cmd/placet/console",
-			"cmd/placet/workspace cmd/placet/console", "cmd/placet/workspace cmd/placet/config",
-			"cmd/placet/cli cmd/placet/console", "cmd/placet/cli cmd/placet/config", "cmd/placet/cli cmd/placet/workspace",
+			"cmd/placet/family cmd/placet/console",
+			"cmd/placet/config cmd/placet/console", "cmd/placet/config cmd/placet/family",
+			"cmd/placet/workspace cmd/placet/console", "cmd/placet/workspace cmd/placet/config", "cmd/placet/workspace cmd/placet/family",
+			"cmd/placet/cli cmd/placet/console", "cmd/placet/cli cmd/placet/config", "cmd/placet/cli cmd/placet/family", "cmd/placet/cli cmd/placet/workspace",
 			"cmd/placet cmd/placet/cli",
 		},
 		never: []string{"laws"},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -54,8 +55,8 @@ from there with placet watch, or the next placet once.`,
 // begins with the given one; "" asks at a terminal.
 func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, digest, reason, by string) error {
 	v := b.ViewOf(f)
-	state := b.Settled(f.Run.State, workspace.StateFile(f))
-	if err := checkReason("adopt", v, reason, by); err != nil {
+	state := b.ReadDocument(f, path.Base(f.Run.State))
+	if err := cmp.Or(workspace.CheckName("adopt", by), checkWords("adopt", console.Brief(v.Key), "the reason", reason, by)); err != nil {
 		return err
 	}
 	if v.Unaccounted == "" {
@@ -78,10 +79,7 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, di
 	if err := adoptState(b, f, state, reason, by); err != nil {
 		return err
 	}
-	daemon := workspace.DaemonRuns(b.Root)
-	if !daemon {
-		defer b.Env.Note("no daemon runs here: run `placet once` or `placet watch` to go on")
-	}
+	daemon := b.HasDaemon("to go on")
 	data := map[string]any{"run": v.Key.String(), "path": state.Path, "digest": state.Sum, "status": v.Status, "by": by, "reason": reason, "daemon": daemon}
 	return b.Env.Answer(data, func() {
 		b.Env.Say("adopted  %s  %s  %s, by %s%s", console.Brief(v.Key), console.OneLine(string(v.Status)), short, console.OneLine(by), console.Suffix(": ", console.Cut(console.OneLine(reason), 160)))

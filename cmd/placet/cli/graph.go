@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
-	"placet/engine/optimizer"
 	"placet/engine/reconcile"
 )
 
@@ -37,12 +37,12 @@ that of every family. --mermaid draws it for a Markdown page.`,
 				return err
 			}
 			v := b.ViewOf(f)
-			if f.Run.Family == "optimizer" {
-				entries, err := optimizerCycles(b)
+			if of, _ := family.Named(f.Run.Family); of.Plan != nil {
+				peers, err := b.Peers(f.Run.Family)
 				if err != nil {
 					return err
 				}
-				v.Graph = optimizer.Chain(entries, f.Run.ID)
+				v.Graph = of.Plan(peers, f.Run.ID)
 			}
 			return showPlan(b, v, mermaid)
 		},

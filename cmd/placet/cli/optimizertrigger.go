@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/optimizer"
@@ -72,12 +73,8 @@ func optimizerCycles(b *workspace.Workspace) ([]optimizer.Entry, error) {
 	if !b.Serves("optimizer") {
 		return nil, console.Usage("the optimizer is not enabled here").Try("set enabled = true in [optimizer]")
 	}
-	entries, err := b.Loop.Entries("optimizer")
-	if errors.Is(err, engine.ErrUnsettled) {
-		b.Env.Note("%v", err)
-		err = nil
-	}
-	return optimizer.Entries(entries), err
+	peers, err := b.Peers("optimizer")
+	return optimizer.Entries(peers), err
 }
 
 // triggerCycle writes the trigger.json that the command line asks for.
@@ -110,10 +107,7 @@ func triggerCycle(b *workspace.Workspace, a asking) error {
 		return console.Refused("cannot write %s: %v", file, err)
 	}
 	noteUnknown(b, a.workflow, all)
-	daemon := workspace.DaemonRuns(b.Root)
-	if !daemon {
-		defer b.Env.Note("no daemon runs here: run `placet once` or `placet watch` to carry it out")
-	}
+	daemon := b.HasDaemon("to carry it out")
 	data := map[string]any{"run": "optimizer/" + idOf(b, dir), "workflow": a.workflow, "last_run_id": orNull(last), "path": file, "daemon": daemon}
 	return b.Env.Answer(data, func() {
 		b.Env.Say("a cycle of %s begins in optimizer/%s%s", console.OneLine(a.workflow), idOf(b, dir), console.Suffix(", after ", last))
@@ -172,7 +166,7 @@ func namedPlace(b *workspace.Workspace, a asking) (string, error) {
 		return "", console.Usage("cannot trigger a cycle in %s: it is no run of the optimizer", console.Brief(f.Key()))
 	case f.Run.Class != layout.OptimizerRun:
 		return "", console.Refused("cannot trigger a cycle in %s: it is %s", console.Brief(f.Key()), f.Run.Class).Try("name a run that lies in active")
-	case hasBegun(b, f):
+	case family.HasCycle(func(name string) engine.Document { return b.ReadDocument(f, name) }):
 		return "", console.Refused("cannot trigger a cycle in %s: it has one, and one run holds one cycle", console.Brief(f.Key())).
 			Try("name another run, or make one with --new SLUG")
 	}

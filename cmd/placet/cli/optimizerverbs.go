@@ -11,12 +11,6 @@ import (
 	"placet/engine/optimizer"
 )
 
-// optimizerCommand holds what the optimizer alone has.
-func optimizerCommand(w *console.Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "optimizer", Short: "Optimisation cycles: trigger, next, demote, stop, replay, decide", GroupID: groupFamilies}
-	return subcommands(cmd, triggerCommand(w), nextCommand(w), demoteCommand(w), stopCommand(w), replayCommand(w), decideCommand(w))
-}
-
 // Words of the three signals, as flags take them.
 var (
 	signalLevels  = []string{"10", "20", "30"}

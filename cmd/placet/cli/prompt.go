@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
 	"placet/engine/gate"
 )
@@ -86,8 +87,9 @@ func promptText(t workspace.Request) string {
 	fmt.Fprintf(&b, "%s  %s\n\n", console.Brief(t.Run), workspace.Reference(t.Asked))
 	fmt.Fprintf(&b, "🎯 %s: Feedback Required\n", strings.ToUpper(console.OneLine(t.Run.Family)))
 	b.WriteString(strings.Repeat("─", 39) + "\n\n")
+	of, _ := family.Named(t.Run.Family)
 	switch phase, step, both := strings.Cut(console.OneLine(t.Where), ":"); {
-	case t.Run.Family != "faber":
+	case !of.Phases:
 		fmt.Fprintf(&b, "At: %s\n", console.OneLine(t.Where))
 	case both:
 		fmt.Fprintf(&b, "Phase: %s → %s\n", console.Title(phase), step)

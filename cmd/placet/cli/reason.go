@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
 	"placet/engine/gate"
 )
@@ -19,26 +20,25 @@ func checkWords(verb, of, what, words, by string) error {
 	return console.Refused("cannot %s %s: %s", verb, of, workspace.Unquoted(wrong, what))
 }
 
-// checkReason refuses a name and a reason that no record may hold.
-func checkReason(verb string, v workspace.View, reason, by string) error {
-	if err := workspace.CheckName(verb, by); err != nil {
-		return err
+// reasonFor is why a person asks something of a run: what -m says, else, where a reason is
+// asked for, what is typed on a terminal. It refuses a name and a reason that no record
+// may hold.
+func reasonFor(ctx context.Context, b *workspace.Workspace, v workspace.View, verb, given, by string, c family.Control) (string, error) {
+	name := console.Brief(v.Key)
+	if c.Who != "" {
+		if err := workspace.CheckName(verb, by); err != nil {
+			return "", err
+		}
 	}
-	return checkWords(verb, console.Brief(v.Key), "the reason", reason, by)
-}
-
-// reasonFor is why a person gives something up: what -m says, else what is typed on a
-// terminal.
-func reasonFor(ctx context.Context, b *workspace.Workspace, v workspace.View, verb, given string) (string, error) {
-	if given != "" {
-		return given, nil
+	if err := checkWords(verb, name, "the reason", given, by); err != nil || given != "" || c.Reason != family.AskedFor {
+		return given, err
 	}
 	if !b.Env.AtTerminal() {
-		return "", console.Usage("cannot %s %s without a reason", verb, console.Brief(v.Key)).Try("add -m TEXT")
+		return "", console.Usage("cannot %s %s without a reason", verb, name).Try("add -m TEXT")
 	}
 	p := b.Env.NewPrompter()
 	defer p.Close()
-	question := console.PromptLine{Text: fmt.Sprintf("%s %s. Why? (the reason stands in the record) ", console.Title(verb), console.Brief(v.Key))}
+	question := console.PromptLine{Text: fmt.Sprintf("%s %s. Why? (the reason stands in the record) ", console.Title(verb), name)}
 	err := p.Ask(ctx, question, func(text string) (again string) { given = text; return "" })
 	return given, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
 )
 
@@ -68,6 +69,13 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	for _, command := range verbs() {
 		root.AddCommand(command(w))
 	}
+	for _, f := range family.All {
+		var own []*cobra.Command
+		for _, command := range ownVerbs[f.Name] {
+			own = append(own, command(w))
+		}
+		root.AddCommand(familyCommand(w, f, own...))
+	}
 	return root
 }
 
@@ -78,8 +86,12 @@ func verbs() []func(*console.Env) *cobra.Command {
 		watchCommand, onceCommand, statusCommand,
 		explainCommand, logCommand, checkCommand, graphCommand,
 		initCommand, trustCommand, doctorCommand, demoCommand, schemaCommand, versionCommand,
-		faberCommand, aflCommand, optimizerCommand,
 	}
+}
+
+// ownVerbs are the verbs of families that are more than controls.
+var ownVerbs = map[string][]func(*console.Env) *cobra.Command{
+	"optimizer": {triggerCommand, nextCommand, replayCommand, decideCommand},
 }
 
 // run carries out one command line and returns the exit code.

@@ -12,10 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"placet/cmd/placet/family"
 	"placet/engine"
-	"placet/engine/afl"
-	"placet/engine/faber"
-	"placet/engine/optimizer"
 	"placet/engine/statedir"
 )
 
@@ -219,11 +217,10 @@ func (l *Live) unchanged(now [3]stampOf) bool {
 // CommandDigest is what trust in an action's command is recorded under. ok is
 // false where the command is not the one that the attempt was recorded with.
 func CommandDigest(a engine.Action) (digest engine.Digest, ok bool) {
-	switch family, _, _ := strings.Cut(a.ID, "/"); family {
-	case "afl":
-		return afl.CommandDigest(a)
-	case "optimizer":
-		return optimizer.CommandDigest(a.Command.Argv), true
+	name, _, _ := strings.Cut(a.ID, "/")
+	f, ok := family.Named(name)
+	if !ok {
+		return "", false
 	}
-	return faber.CommandDigest(a.Command.Argv), true
+	return f.CommandDigest(a)
 }

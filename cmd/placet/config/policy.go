@@ -9,46 +9,24 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"placet/cmd/placet/family"
 	"placet/engine"
-	"placet/engine/faber"
-	"placet/engine/optimizer"
 )
 
-// policyKeys are the settings that decide what may happen without a person.
-// From a file that an agent can write they count only after placet trust.
-var policyKeys = [][]string{
-	{"gates"},
-	{"commands"},
-	{"serve"},
-	{"faber", "allow_destructive_auto"},
-	{"faber", "destructive_steps"},
-	{"faber", "require_approval_for"},
-	{"faber", "autonomy"},
-	{"faber", "drive"},
-	{"faber", "divergence"},
-	{"faber", "on_deadline"},
-	{"faber", "on_exhausted"},
-	{"faber", "roots"},
-	{"faber", "issue"},
-	{"faber", "resume"},
-	{"afl", "worker_command"},
-	{"afl", "shell"},
-	{"afl", "validation"},
-	{"afl", "review"},
-	{"afl", "interrupted"},
-	{"optimizer", "roots"},
-	{"optimizer", "audit_db"},
-	{"optimizer", "hitl_timeout"},
-	{"optimizer", "max_timeout_reentries"},
-	{"optimizer", "workflows", anyName, "hitl_timeout"},
-	{"optimizer", "workflows", anyName, "criteria_fixed"},
-	{"optimizer", "workflows", anyName, "idempotent"},
-	{"optimizer", "workflows", anyName, "analysis"},
-	{"optimizer", "workflows", anyName, "evaluation"},
-}
+// generalPolicy are the settings of no family that decide what may happen without a person.
+var generalPolicy = [][]string{{"gates"}, {"commands"}, {"serve"}}
 
-// anyName stands for every name in a table.
-const anyName = "*"
+// policyKeys are all settings that decide what may happen without a person. From a file
+// that an agent can write they count only after placet trust.
+func policyKeys() [][]string {
+	keys := slices.Clone(generalPolicy)
+	for _, f := range family.All {
+		for _, key := range f.Policy {
+			keys = append(keys, append([]string{f.Name}, key...))
+		}
+	}
+	return keys
+}
 
 // workflowsKey is the table that holds one table for each workflow.
 var workflowsKey = []string{"optimizer", "workflows"}
@@ -93,7 +71,7 @@ func (s Setting) Name() string { return toml.Key(s.key).String() }
 // policies returns the policy settings that a configuration tree holds.
 func policies(tree map[string]any) []Setting {
 	var found []Setting
-	for _, pattern := range policyKeys {
+	for _, pattern := range policyKeys() {
 		for _, key := range keysOf(tree, pattern) {
 			value, _ := lookup(tree, key)
 			s := Setting{key: key, Text: canonical(value)}
@@ -108,7 +86,7 @@ func policies(tree map[string]any) []Setting {
 
 // keysOf returns the keys of a tree that fit a pattern, in order.
 func keysOf(tree map[string]any, pattern []string) [][]string {
-	i := slices.Index(pattern, anyName)
+	i := slices.Index(pattern, family.AnyName)
 	if i < 0 {
 		if _, ok := lookup(tree, pattern); ok {
 			return [][]string{pattern}
@@ -130,42 +108,10 @@ func keysOf(tree map[string]any, pattern []string) [][]string {
 
 // isCommand notes which command a setting is, if it is one.
 func (s *Setting) isCommand(value any) {
-	switch name := s.key[len(s.key)-1]; {
-	case len(s.key) == 4 && (name == "analysis" || name == "evaluation"):
-		if s.argv = wordsOf(value); s.argv != nil {
-			s.command, s.stays = optimizer.CommandDigest(s.argv), true
-		}
-	case slices.Equal(s.key, resumeKey):
-		table, _ := value.(map[string]any)
-		if s.argv = wordsOf(table["command"]); s.argv != nil {
-			s.command = faber.CommandDigest(s.argv)
-		}
-	case slices.Equal(s.key, shellKey):
-		s.argv = wordsOf(value)
-	case slices.Equal(s.key, workerKey):
-		s.argv = wordsOf([]any{value})
+	if f, ok := family.Named(s.key[0]); ok && len(s.key) > 1 {
+		c := f.Command(s.key[1:], value)
+		s.argv, s.command, s.stays = c.Argv, c.Digest, c.Stays
 	}
-}
-
-// The settings of the families that are commands, or parts of one.
-var (
-	resumeKey = []string{"faber", "resume"}
-	shellKey  = []string{"afl", "shell"}
-	workerKey = []string{"afl", "worker_command"}
-)
-
-// wordsOf are the words of a list of texts, nil for all else.
-func wordsOf(value any) []string {
-	var argv []string
-	words, _ := value.([]any)
-	for _, word := range words {
-		s, ok := word.(string)
-		if !ok {
-			return nil
-		}
-		argv = append(argv, s)
-	}
-	return argv
 }
 
 // canonical is a setting's value as JSON in one line, members sorted by name,

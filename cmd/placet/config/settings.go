@@ -11,11 +11,9 @@ import (
 	"slices"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/engine"
-	"placet/engine/afl"
 	"placet/engine/exec"
-	"placet/engine/faber"
-	"placet/engine/optimizer"
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
 )
@@ -28,12 +26,10 @@ var InitialSettings string
 // File is all that placet.toml and the user's configuration may hold. A
 // family's block is unknown until the family exists.
 type File struct {
-	Language  string              `toml:"language"`
-	Gates     map[string]GateRule `toml:"gates"`
-	Commands  commands            `toml:"commands"`
-	Faber     faber.Config        `toml:"faber"`
-	Afl       afl.Config          `toml:"afl"`
-	Optimizer optimizer.Config    `toml:"optimizer"`
+	Language string              `toml:"language"`
+	Gates    map[string]GateRule `toml:"gates"`
+	Commands commands            `toml:"commands"`
+	family.Settings
 }
 
 // GateRule says what an answer must be worth; see engine.Gate.
@@ -104,7 +100,7 @@ type Sources struct {
 
 // Defaults are the settings where nothing is configured.
 func Defaults() File {
-	return File{Language: "en", Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig()}
+	return File{Language: "en", Settings: family.Defaults()}
 }
 
 // Load merges the settings: default < placet.toml < the user's file. A policy
@@ -140,7 +136,7 @@ func Load(from Sources) (Settings, error) {
 	if err := s.mergeOrders(file); err != nil {
 		return s, err
 	}
-	s.trustWorker()
+	s.trustStanding()
 	s.trustCommands()
 	return s, nil
 }
@@ -170,27 +166,40 @@ func (from Sources) Agreed() (t TrustFile, problem, err error) {
 	return t, nil, err
 }
 
-// trustWorker has the worker command run that the settings name: whoever agreed to the
-// setting has agreed to the command in it. In a work tree its files must be the same.
-func (s *Settings) trustWorker() {
-	if digest, argv := s.Afl.Worker(); digest != "" {
-		s.allow(digest, argv)
-	}
-	for _, w := range append(s.Waiting, s.counting...) {
-		if !slices.Equal(w.key, workerKey) || len(w.argv) == 0 {
+// trustStanding has the commands run that the settings make together: whoever agreed to the
+// setting that names one has agreed to the command. In a work tree its files must be the
+// same.
+func (s *Settings) trustStanding() {
+	for _, f := range family.All {
+		if f.Standing == nil {
 			continue
 		}
-		with := s.Afl
-		with.WorkerCommand = &w.argv[0]
-		s.stand(with.WorkerDigest(), w.basis())
+		if digest, argv := f.Standing(&s.File.Settings); digest != "" {
+			s.allow(digest, argv)
+		}
+		for _, w := range slices.Concat(s.Waiting, s.counting) {
+			if slices.Equal(w.key, f.StandingKey) && len(w.argv) > 0 {
+				s.stand(f.StandingWith(s.File.Settings, w.argv[0]), w.basis())
+			}
+		}
 	}
+}
+
+// workTrees are the folders in which commands may run besides the workspace's root.
+func (s *Settings) workTrees() (trees []string) {
+	for _, f := range family.All {
+		if f.WorkTrees != "" {
+			trees = append(trees, s.Contents.Folders(f.WorkTrees)...)
+		}
+	}
+	return trees
 }
 
 // trustCommands has the machines trust the commands whose files are those that were
 // agreed to, in the workspace's root and in each work tree.
 func (s *Settings) trustCommands() {
 	if len(s.commands) > 0 {
-		s.trees = s.Contents.Folders(afl.Worktrees)
+		s.trees = s.workTrees()
 	}
 	for _, c := range s.commands {
 		here := s.Allowed[Seal(c.digest, s.filesOf(".", c.argv))]
@@ -222,7 +231,7 @@ func (s *Settings) filesOf(dir string, argv []string) map[string]string {
 
 // moved reports whether the files that commands name are others by now.
 func (s *Settings) moved() bool {
-	if len(s.commands) > 0 && !slices.Equal(s.trees, s.Contents.Folders(afl.Worktrees)) {
+	if len(s.commands) > 0 && !slices.Equal(s.trees, s.workTrees()) {
 		return true
 	}
 	return slices.ContainsFunc(s.looked, func(l looked) bool { return !maps.Equal(l.files, s.Contents.Of(l.dir, l.argv)) })
@@ -252,9 +261,9 @@ func (s Settings) broken() Settings {
 // ReadOnly are the settings with which no command begins, and none is recorded as
 // begun: of what was agreed to only the settings are left.
 func (s Settings) ReadOnly() Settings {
-	s.Faber.Resume.Command = nil
-	s.Afl.Still = true
-	s.Optimizer.Still = true
+	for _, f := range family.All {
+		f.ReadOnly(&s.File.Settings)
+	}
 	s.Trusted, s.Allowed = map[engine.Digest]bool{}, map[engine.Digest]bool{}
 	for _, t := range s.Agreed.Trusted {
 		if t.Argv == nil {

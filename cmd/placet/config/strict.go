@@ -18,7 +18,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"placet/cmd/placet/console"
-	"placet/engine/optimizer"
+	"placet/cmd/placet/family"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -125,57 +125,43 @@ func (l Layer) check(f File) error {
 			return l.at([]string{"commands", "env"}, "commands.env: %q is not the name of a variable", name)
 		}
 	}
-	if lang := f.Faber.Language; lang != "" && !slices.Contains(languages, lang) {
-		return l.at([]string{"faber", "language"}, "faber.language %q is not one of %s", lang, strings.Join(languages, ", "))
-	}
-	if lang := f.Afl.Language; lang != "" && !slices.Contains(aflLanguages, lang) {
-		return l.at([]string{"afl", "language"}, "afl.language %q is not one of %s", lang, strings.Join(aflLanguages, ", "))
-	}
-	if err := f.Faber.Check(); err != nil {
-		return l.atFirstWord("faber", err)
-	}
-	if err := f.Afl.Check(); err != nil {
-		return l.atFirstWord("afl", err)
-	}
-	if err := f.Optimizer.Check(); err != nil {
-		return l.atWorkflow(f.Optimizer, err)
+	for _, one := range family.All {
+		if err := l.checkFamily(one, &f.Settings); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// atFirstWord is a problem with a setting of a family, whose name the error
-// begins with.
-func (l Layer) atFirstWord(family string, err error) error {
-	key, _, _ := strings.Cut(strings.Fields(err.Error())[0], ":")
-	return l.at([]string{family, key}, "[%s] %v", family, err)
-}
-
-// atWorkflow is a problem with a setting of the optimizer; one of a workflow's
-// table is found by the table's name, which may hold blanks and colons.
-func (l Layer) atWorkflow(conf optimizer.Config, err error) error {
-	for _, name := range Sorted(conf.Workflows) {
-		if rest, ok := strings.CutPrefix(err.Error(), fmt.Sprintf("workflows.%q.", name)); ok {
-			key, _, _ := strings.Cut(rest, ":")
-			return l.at([]string{"optimizer", "workflows", name, key}, "[optimizer] %v", err)
-		}
+// checkFamily refuses settings that a family cannot use. The error names the setting first.
+func (l Layer) checkFamily(f family.Family, s *family.Settings) error {
+	known := f.Languages
+	if known == nil {
+		known = languages
 	}
-	return l.atFirstWord("optimizer", err)
+	if _, lang := f.Config(s); lang != "" && !slices.Contains(known, lang) {
+		return l.at([]string{f.Name, "language"}, "%s.language %q is not one of %s", f.Name, lang, strings.Join(known, ", "))
+	}
+	key, err := f.Check(s)
+	if err == nil {
+		return nil
+	}
+	if key == nil {
+		first, _, _ := strings.Cut(strings.Fields(err.Error())[0], ":")
+		key = []string{first}
+	}
+	return l.at(append([]string{f.Name}, key...), "[%s] %v", f.Name, err)
 }
 
 var languages = templates.Languages()
-
-// aflLanguages are those that AFL's texts are written in.
-var aflLanguages = []string{"en", "ko"}
-
-// families are those that placet knows.
-var families = []string{"faber", "afl", "optimizer"}
 
 // checkGate refuses what no gate can mean. Levels other than file are named in
 // the design and not built: to accept the word would promise a proof.
 func (l Layer) checkGate(name string, g GateRule) error {
 	key := []string{"gates", name}
-	family, typ, typed := strings.Cut(name, "/")
-	if name != "*" && !slices.Contains(families, family) || typed && typ == "" {
+	of, typ, typed := strings.Cut(name, "/")
+	families := family.Names()
+	if name != "*" && !slices.Contains(families, of) || typed && typ == "" {
 		return l.at(key, "[gates] %q names no family: use \"*\", a family (%s) or \"<family>/<type>\"", name, strings.Join(families, ", "))
 	}
 	switch g.Level {
@@ -299,7 +285,9 @@ func alike(key []string, t reflect.Type) string {
 	}
 	var names []string
 	for _, f := range reflect.VisibleFields(t) {
-		names = append(names, f.Tag.Get("toml"))
+		if !f.Anonymous {
+			names = append(names, f.Tag.Get("toml"))
+		}
 	}
 	if name := schemas.Nearest(key[len(key)-1], names); name != "" {
 		return toml.Key(append(slices.Clone(key[:len(key)-1]), name)).String()
@@ -310,7 +298,7 @@ func alike(key []string, t reflect.Type) string {
 // tablesWith are the tables that have a setting of a name, as a file has them.
 func tablesWith(name string) (tables []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[File]()) {
-		if f.Type.Kind() != reflect.Struct {
+		if f.Anonymous || f.Type.Kind() != reflect.Struct {
 			continue
 		}
 		if _, has := member(f.Type, name); has {

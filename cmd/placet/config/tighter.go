@@ -10,7 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"placet/cmd/placet/console"
-	"placet/engine/afl"
+	"placet/cmd/placet/family"
 )
 
 // Whoever can write placet.toml can write a policy setting into it, or take one out. So
@@ -18,39 +18,43 @@ import (
 // holds besides, where it is tighter: nothing is loosened by a file, nor by a decision
 // that is still to come. That goes for the gates and for the settings of orders.
 
-// order is a policy setting of which one value is tighter than another. The other
-// settings have no order, or their built-in value is the tightest and holds while one of
-// them waits.
+// order is a policy setting of which one value is tighter than another, by its whole key. The
+// other settings have no order, or their built-in value is the tightest and holds while
+// one of them waits.
 type order struct {
-	// key may hold anyName, for every workflow.
+	family.Order
 	key []string
-	// unsaid is the value that holds where nobody says one.
-	unsaid func(*Settings) any
-	// tighter returns the text of what asks for all that two texts ask for.
-	tighter func(a, b string) string
-	// words are all values, where they are few.
-	words []string
 }
 
-// orders are in this order: a workflow's timeout is the general one where nobody says it.
-var orders = []order{
-	{key: []string{"faber", "destructive_steps"}, unsaid: func(s *Settings) any { return s.Faber.DestructiveSteps }, tighter: everyone},
-	wordOrder([]string{"afl", "review"}, afl.Reviews),
-	wordOrder([]string{"afl", "validation"}, afl.Validations),
-	{key: []string{"optimizer", "max_timeout_reentries"}, unsaid: func(s *Settings) any { return s.Optimizer.MaxTimeoutReentries }, tighter: fewer},
-	{key: []string{"optimizer", "hitl_timeout"}, unsaid: func(s *Settings) any { return s.Optimizer.HITLTimeout }, tighter: longer},
-	{key: []string{"optimizer", "workflows", anyName, "hitl_timeout"}, unsaid: func(s *Settings) any { return s.Optimizer.HITLTimeout }, tighter: longer},
-}
-
-// wordOrder is the order of a setting whose values are these words, the tightest first,
-// which is built in.
-func wordOrder(key, words []string) order {
-	return order{key: key, words: words, unsaid: func(*Settings) any { return words[0] }, tighter: func(a, b string) string {
-		if slices.Index(words, valueOf[string](a)) < slices.Index(words, valueOf[string](b)) {
-			return a
+// orders are those of all families.
+func orders() (all []order) {
+	for _, f := range family.All {
+		for _, o := range f.Orders {
+			all = append(all, order{o, append([]string{f.Name}, o.Key...)})
 		}
-		return b
-	}}
+	}
+	return all
+}
+
+// tighter returns the text of what asks for all that two texts ask for.
+func (o order) tighter(a, b string) string {
+	switch o.Tighter {
+	case family.AllOfBoth:
+		return allOfBoth(a, b)
+	case family.Fewer:
+		return the(valueOf[int](a) < valueOf[int](b), a, b)
+	case family.Longer:
+		return the(lengthOf(a) > lengthOf(b), a, b)
+	}
+	return the(slices.Index(o.Words, valueOf[string](a)) < slices.Index(o.Words, valueOf[string](b)), a, b)
+}
+
+// the is the first of two texts, or else the second.
+func the(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
 }
 
 // valueOf is the value of a text that was checked when it was agreed to or read.
@@ -59,8 +63,8 @@ func valueOf[T any](text string) (value T) {
 	return value
 }
 
-// everyone has what either of two lists has.
-func everyone(a, b string) string {
+// allOfBoth has what either of two lists has.
+func allOfBoth(a, b string) string {
 	list := valueOf[[]string](a)
 	for _, one := range valueOf[[]string](b) {
 		if !slices.Contains(list, one) {
@@ -70,27 +74,13 @@ func everyone(a, b string) string {
 	return canonical(list)
 }
 
-func fewer(a, b string) string {
-	if valueOf[int](a) < valueOf[int](b) {
-		return a
+// lengthOf is the time of a text. What is no length of time never passes.
+func lengthOf(text string) time.Duration {
+	d, err := time.ParseDuration(valueOf[string](text))
+	if err != nil {
+		return math.MaxInt64
 	}
-	return b
-}
-
-// longer is the longer time for a person to answer in. What is no length of time never
-// passes.
-func longer(a, b string) string {
-	length := func(text string) time.Duration {
-		d, err := time.ParseDuration(valueOf[string](text))
-		if err != nil {
-			return math.MaxInt64
-		}
-		return d
-	}
-	if length(a) > length(b) {
-		return a
-	}
-	return b
+	return d
 }
 
 // said is what one configuration file says of a setting.
@@ -105,7 +95,7 @@ const notSet = "not set"
 
 // orderOf is the order of the setting of a name, and its key.
 func orderOf(name string) (o order, key []string, ok bool) {
-	for _, o := range orders {
+	for _, o := range orders() {
 		if key := keyLike(o.key, name); key != nil {
 			return o, key, true
 		}
@@ -115,7 +105,7 @@ func orderOf(name string) (o order, key []string, ok bool) {
 
 // keyLike is the key of a name that fits a pattern, nil where it does not.
 func keyLike(pattern []string, name string) []string {
-	i := slices.Index(pattern, anyName)
+	i := slices.Index(pattern, family.AnyName)
 	if i < 0 {
 		if name == toml.Key(pattern).String() {
 			return pattern
@@ -180,7 +170,7 @@ func (s *Settings) sides(name string) (now, then []string, gone bool) {
 func (t Trusted) value() string {
 	o, _, _ := orderOf(t.Name)
 	candidates := []string{t.Text}
-	for _, word := range o.words {
+	for _, word := range o.Words {
 		candidates = append(candidates, canonical(word))
 	}
 	for _, text := range candidates {
@@ -201,7 +191,7 @@ func (s *Settings) takeOut(key []string, text, file string) {
 
 // mergeOrders settles which values of the settings with an order hold.
 func (s *Settings) mergeOrders(file string) error {
-	for _, o := range orders {
+	for _, o := range orders() {
 		for _, key := range s.keysLike(o.key) {
 			if err := s.mergeOrder(o, key, file); err != nil {
 				return err
@@ -243,7 +233,7 @@ func lastOf(texts []string, other string) string {
 // mergeOrder settles which value of one setting holds.
 func (s *Settings) mergeOrder(o order, key []string, file string) error {
 	now, then, gone := s.sides(toml.Key(key).String())
-	unsaid := canonical(o.unsaid(s))
+	unsaid := canonical(o.Unsaid(&s.File.Settings))
 	held := o.tighter(lastOf(now, unsaid), lastOf(then, unsaid))
 	if held == unsaid && !slices.Contains(then, held) {
 		return nil // nothing is said, and a file of others may say it

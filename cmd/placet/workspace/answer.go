@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/layout"
 	"placet/schemas"
@@ -157,7 +155,7 @@ func giveAttempts(t Request, r Reply, resp *gate.Response) error {
 	switch n := r.Attempts; {
 	case n == nil:
 		return nil
-	case resp.Response != retryMore || t.Run.Family != "afl":
+	case resp.Response != retryMore || !slices.Contains(t.Members, "attempts"):
 		return console.Usage("--attempts goes with the option %s of an AFL request, not with %q", retryMore, console.Cut(console.OneLine(resp.Response), 60))
 	case *n < 1 || *n > mostAttempts:
 		return console.Usage("--attempts takes 1 to %d, not %d", mostAttempts, *n)
@@ -418,11 +416,6 @@ func sortedCopy(s []string) []string {
 // Given reports whether a reply without an option is an answer.
 func (t Request) Given(r Reply) bool {
 	return t.FreeText && r.Comment != "" || t.Default != "" && (len(r.Selected) > 0 || r.Comment != "")
-}
-
-func StateFile(f reconcile.Found) layout.File {
-	kind, _ := f.Family.Layout.File(f.Run, path.Base(f.Run.State))
-	return kind
 }
 
 // CheckName refuses the name of who gives a verb where it is none.

@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"github.com/google/go-cmp/cmp"
+
 	"slices"
 	"strings"
 	"testing"
@@ -97,5 +99,15 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 		if same != want.same || (err != nil) != (want.says != "") || err != nil && !strings.Contains(err.Error(), want.says) {
 			t.Errorf("%s: same %t, %v; want %q", members, same, err, want.says)
 		}
+	}
+}
+
+func TestARequestIsKeptWhole(t *testing.T) {
+	a := level().Asked
+	a.Run = engine.Key{}
+	a.Members = []string{"attempts"}
+	v, ok := unpackView(packView(View{Account: engine.Account{Open: []engine.Asked{a}}}))
+	if diff := cmp.Diff([]engine.Asked{a}, v.Open); diff != "" || !ok {
+		t.Error(diff)
 	}
 }

@@ -88,7 +88,7 @@ func optionCommand(a engine.Asked, option, name string) string {
 		verb, args = "placet reject", args[:1]
 	}
 	switch {
-	case option == retryMore && a.Run.Family == "afl":
+	case option == retryMore && slices.Contains(a.Members, "attempts"):
 		flags = append(flags, "--attempts 3", withComment)
 	case slices.Contains(a.CommentRequired, option):
 		flags = append(flags, withComment)

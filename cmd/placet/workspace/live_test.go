@@ -21,7 +21,7 @@ func TestTrustCountsInARunningDaemonAndRevokingToo(t *testing.T) {
 	b := &Workspace{Env: &console.Env{Now: func() time.Time { return now }}}
 	b.Settings = mustLoad(t, from)
 	b.Changing = config.NewLive(from, b.Settings, slog.New(slog.DiscardHandler), b.Env.Now)
-	action := engine.Action{Command: engine.Command{Argv: []string{"go"}}}
+	action := engine.Action{ID: "faber/a", Command: engine.Command{Argv: []string{"go"}}}
 	if b.Permit(action, ".") == nil {
 		t.Error("an untrusted command may begin")
 	}
@@ -110,7 +110,7 @@ func TestSettingsOfAnotherFolderDoNotCount(t *testing.T) {
 	if got := b.Changing.Get().Language; got != "ko" {
 		t.Errorf("got %q from another folder", got)
 	}
-	if err := b.Permit(engine.Action{Command: engine.Command{Argv: []string{"go"}}}, "."); err == nil || !strings.Contains(err.Error(), "gone") {
+	if err := b.Permit(engine.Action{ID: "faber/a", Command: engine.Command{Argv: []string{"go"}}}, "."); err == nil || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("a command may begin in another folder: %v", err)
 	}
 	b.Changing.Away = func() string { return "" }

@@ -19,11 +19,9 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/engine"
-	"placet/engine/afl"
 	"placet/engine/exec"
-	"placet/engine/faber"
-	"placet/engine/optimizer"
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
 	"placet/engine/store"
@@ -67,6 +65,8 @@ type Workspace struct {
 	Stateless error
 	Families  []reconcile.Family
 	Loop      *reconcile.Loop
+	// tryNow is when what waits for a time is tried at once, zero for never.
+	tryNow time.Time
 	// Journals says that a look takes in all of a run's journals, not their
 	// ends alone.
 	Journals bool
@@ -165,10 +165,10 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 	if s.NoCommands {
 		conf = conf.ReadOnly()
 	}
-	if s.TryNow {
-		conf.Optimizer.TryNow = w.Now()
-	}
 	b := &Workspace{Env: w, Root: root, Settings: conf, StateDir: state}
+	if s.TryNow {
+		b.tryNow = w.Now()
+	}
 	b.OnlyLooks()
 	if s.Live {
 		b.Changing = config.NewLive(config.SourcesOf(w, root), conf, s.Log, w.Now)
@@ -244,16 +244,12 @@ func (b *Workspace) StateRoot() *os.Root {
 }
 
 // served are the families that the settings enable, or only one of them.
-func served(conf config.Settings, only string) []reconcile.Family {
-	var list []reconcile.Family
-	add := func(enabled bool, l layout.Family, m engine.Machine) {
-		if enabled && (only == "" || only == m.Family()) {
-			list = append(list, reconcile.Family{Layout: l, Machine: m})
+func served(conf config.Settings, only string) (list []reconcile.Family) {
+	for _, f := range family.All {
+		if s := &conf.File.Settings; f.Enabled(s) && (only == "" || only == f.Name) {
+			list = append(list, reconcile.Family{Layout: f.Layout(s), Machine: f.Machine()})
 		}
 	}
-	add(conf.Faber.Enabled, layout.Faber{Folders: conf.Faber.Roots}, faber.New())
-	add(conf.Afl.Enabled, layout.AFL{}, afl.New())
-	add(conf.Optimizer.Enabled, layout.Optimizer{Folders: conf.Optimizer.Roots}, optimizer.New())
 	return list
 }
 
@@ -265,22 +261,19 @@ func (b *Workspace) Current() config.Settings {
 	return b.Settings
 }
 
-// facts are what the machines learn besides documents and what is alive.
-func (b *Workspace) facts(family string) engine.Facts {
+// facts are what the machines of a family learn besides documents and what is alive.
+func (b *Workspace) facts(name string) engine.Facts {
 	s := b.Current()
-	config := engine.Config{Language: s.Language, Gates: s.MachineGates(), GatesSince: s.Agreed.GatesSince()}
-	own := ""
-	switch family {
-	case "faber":
-		config.Family, own = s.Faber, s.Faber.Language
-	case "afl":
-		config.Family, own = s.Afl, s.Afl.Language
-	case "optimizer":
-		s.Optimizer.TryNow = b.Settings.Optimizer.TryNow // no file says it
-		config.Family, own = s.Optimizer, s.Optimizer.Language
+	conf := engine.Config{Language: s.Language, Gates: s.MachineGates(), GatesSince: s.Agreed.GatesSince()}
+	if f, ok := family.Named(name); ok {
+		if f.TryNow != nil {
+			f.TryNow(&s.File.Settings, b.tryNow)
+		}
+		var own string
+		conf.Family, own = f.Config(&s.File.Settings)
+		conf.Language = cmp.Or(own, conf.Language)
 	}
-	config.Language = cmp.Or(own, config.Language)
-	return engine.Facts{Config: config, Trusted: s.Trusted}
+	return engine.Facts{Config: conf, Trusted: s.Trusted}
 }
 
 // OnlyLooks has the bench ask the disk what is under way: another placet may

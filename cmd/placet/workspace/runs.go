@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -253,7 +254,7 @@ func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
 	v.addNotes(seen)
 	v.addUnreadable(seen)
 	if b.Brief && len(v.held) == 0 {
-		b.storeView(f, seen, v)
+		b.Loop.StoreView(f, seen, packView(v))
 	}
 	return v
 }
@@ -463,4 +464,31 @@ func (b *Workspace) Has(f reconcile.Found, request string) bool {
 	}
 	_, err := os.Lstat(filepath.Join(b.Root, filepath.FromSlash(layout.RequestPath(f.Run.Dir, request, "request.json"))))
 	return err == nil
+}
+
+// Peers are what the runs of a family say of themselves for each other, by run. Those
+// that are still being written are named and left out.
+func (b *Workspace) Peers(family string) (map[string][]byte, error) {
+	peers, err := b.Loop.Entries(family)
+	if errors.Is(err, engine.ErrUnsettled) {
+		b.Env.Note("%v", err)
+		err = nil
+	}
+	return peers, err
+}
+
+// HasDaemon reports whether a daemon runs here. Where none does it says what to run, to do
+// what is left.
+func (b *Workspace) HasDaemon(toDo string) bool {
+	if DaemonRuns(b.Root) {
+		return true
+	}
+	b.Env.Note("no daemon runs here: run `placet once` or `placet watch` %s", toDo)
+	return false
+}
+
+// ReadDocument reads a document in a run's folder, once it stands still.
+func (b *Workspace) ReadDocument(f reconcile.Found, name string) engine.Document {
+	kind, _ := f.Family.Layout.File(f.Run, name)
+	return b.Settled(path.Join(f.Run.Dir, name), kind)
 }

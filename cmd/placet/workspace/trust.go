@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"placet/cmd/placet/config"
+	"placet/cmd/placet/family"
 	"placet/engine/reconcile"
 )
 
@@ -33,9 +34,12 @@ func (b *Workspace) Untrusted(views []View) []config.UntrustedLine {
 	return lines
 }
 
-// Naming are the live runs whose documents may name commands: AFL's sessions alone.
+// Naming are the live runs whose documents may name commands: those of families that say so.
 func (b *Workspace) Naming() []View {
-	live, _ := b.Live(slices.DeleteFunc(b.Runs(), func(f reconcile.Found) bool { return f.Run.Family != "afl" }))
+	live, _ := b.Live(slices.DeleteFunc(b.Runs(), func(f reconcile.Found) bool {
+		of, _ := family.Named(f.Run.Family)
+		return !of.NamesCommands
+	}))
 	return b.Views(live)
 }
 

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/schemas"
+)
+
+// familyCommand holds what one family alone has: its controls, and verbs of its own.
+func familyCommand(w *console.Env, f family.Family, own ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: f.Name, Short: f.Short, GroupID: groupFamilies}
+	for _, c := range f.Controls {
+		own = append(own, controlCommand(w, f, c))
+	}
+	return subcommands(cmd, own...)
+}
+
+// controlCommand is a verb that asks something of a run.
+func controlCommand(w *console.Env, of family.Family, c family.Control) *cobra.Command {
+	var reason, by string
+	cmd := &cobra.Command{Use: c.Use, Short: c.Short, Long: c.Long, Args: takes(1, 1), ValidArgsFunction: completeRuns(w)}
+	cmd.RunE = onRun(w, func(b *workspace.Workspace, f reconcile.Found) error {
+		return giveControl(cmd.Context(), b, of, c, f, strings.TrimSpace(reason), by)
+	})
+	cmd.Flags().StringVarP(&reason, "message", "m", "", c.Why)
+	if c.Who != "" {
+		cmd.Flags().StringVar(&by, "as", console.Login(), c.Who)
+	}
+	return cmd
+}
+
+// giveControl asks something of a run: it writes the control's document.
+func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, c family.Control, f reconcile.Found, reason, by string) error {
+	verb, _, _ := strings.Cut(c.Use, " ")
+	v := b.ViewOf(f)
+	t := family.Target{Account: v.Account, Run: f.Run, Name: console.Brief(f.Key()), Read: func(name string) engine.Document { return b.ReadDocument(f, name) }}
+	switch {
+	case f.Run.Family != of.Name:
+		return console.Usage("cannot %s %s: it is no %s", verb, t.Name, of.Noun)
+	case c.Reason == family.Needed && reason == "":
+		return console.Usage("cannot %s %s without a reason", verb, t.Name).Try("add -m REASON")
+	}
+	if err := c.Refuse(verb, t); err != nil {
+		return err
+	}
+	reason, err := reasonFor(ctx, b, v, verb, reason, by, c)
+	if err != nil {
+		return err
+	}
+	members := c.Document(t, by, reason)
+	file, err := writeControl(b, f, c, verb, members)
+	if err != nil {
+		return err
+	}
+	if c.Remark != nil {
+		if remark := c.Remark(t, by, reason); remark != "" {
+			b.Env.Note("%s", remark)
+		}
+	}
+	data := map[string]any{"run": v.Key, "path": file, "daemon": b.HasDaemon("to carry it out")}
+	for _, m := range members {
+		data[m.Name] = m.Value
+	}
+	if c.Who != "" {
+		data["reason"] = reason
+	}
+	return b.Env.Answer(data, func() { b.Env.Say("%s", c.Said(t, by, reason)) })
+}
+
+// writeControl makes a control's document durable.
+func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, verb string, members schemas.Object) (file string, err error) {
+	body, err := schemas.Encode(members)
+	if err != nil {
+		return "", err
+	}
+	kind, _ := f.Family.Layout.File(f.Run, c.File)
+	d := engine.Document{Path: path.Join(f.Run.Dir, c.File), Kind: kind.Kind, Body: body}
+	for range 3 {
+		if c.Replaces {
+			there := b.ReadDocument(f, c.File)
+			if there.Err != nil && !there.Absent() {
+				return "", console.Refused("cannot write %s: what stands there cannot be read: %v", d.Path, there.Err).Try("remove it and try again")
+			}
+			d.Over = there.Sum
+		}
+		err = b.Store.Write(d)
+		if !c.Replaces || !errors.Is(err, store.ErrMoved) {
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, store.ErrMoved) && c.Replaces:
+		return "", console.Refused("cannot write %s: somebody else keeps writing it", d.Path).Try("try again")
+	case errors.Is(err, store.ErrMoved):
+		return "", console.Refused("cannot %s %s: %s stands there already", verb, console.Brief(f.Key()), d.Path).
+			Try("%s", console.Typed("explain", console.Brief(f.Key())))
+	case err != nil:
+		return "", console.Refused("cannot write %s: %v", d.Path, err)
+	}
+	return d.Path, nil
+}

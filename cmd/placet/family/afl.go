@@ -1,0 +1,101 @@
+package family
+
+import (
+	"slices"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/afl"
+	"placet/layout"
+	"placet/schemas"
+)
+
+var aflFamily = Family{
+	Name: "afl", Short: "AFL sessions: pause, resume, abort", Noun: "AFL session",
+	Machine:   func() engine.Machine { return afl.New() },
+	Enabled:   func(s *Settings) bool { return s.Afl.Enabled },
+	Layout:    func(*Settings) layout.Family { return layout.AFL{} },
+	Config:    func(s *Settings) (any, string) { return s.Afl, s.Afl.Language },
+	Languages: []string{"en", "ko"},
+	Check:     func(s *Settings) ([]string, error) { return nil, s.Afl.Check() },
+	Policy:    [][]string{{"worker_command"}, {"shell"}, {"validation"}, {"review"}, {"interrupted"}},
+	Orders: []Order{
+		{Key: []string{"review"}, Words: afl.Reviews, Unsaid: func(*Settings) any { return afl.Reviews[0] }},
+		{Key: []string{"validation"}, Words: afl.Validations, Unsaid: func(*Settings) any { return afl.Validations[0] }},
+	},
+	ReadOnly: func(s *Settings) { s.Afl.Still = true },
+	Command: func(key []string, value any) (c Command) {
+		switch key[0] {
+		case "shell":
+			c.Argv = words(value)
+		case "worker_command":
+			c.Argv = words([]any{value})
+		}
+		return c
+	},
+	Standing:    func(s *Settings) (engine.Digest, []string) { return s.Afl.Worker() },
+	StandingKey: []string{"afl", "worker_command"},
+	StandingWith: func(s Settings, word string) engine.Digest {
+		s.Afl.WorkerCommand = &word
+		return s.Afl.WorkerDigest()
+	},
+	CommandDigest: afl.CommandDigest,
+	NamesCommands: true, WorkTrees: afl.Worktrees,
+	Controls: []Control{
+		aflControl("pause", "pause", "is to pause", Optional, "Have nothing start in an AFL session",
+			"Nothing starts any more in the session; attempts that are running go on to their\nverdict."),
+		aflControl("resume", "run", "is to go on", Optional, "Have a paused AFL session go on",
+			"A session that a person paused goes on. One that waits for its checkpoints to be\napproved goes on when they are."),
+		aflControl("abort", "abort", "is given up", AskedFor, "Give an AFL session up",
+			"The session and every checkpoint that is not finished are aborted; what runs is\nended. There is no way back. Without -m the reason is asked for on a terminal."),
+	},
+}
+
+// aflControl is a verb that writes what a person wants of a session.
+func aflControl(verb, want, said string, needs Reason, short, long string) Control {
+	return Control{
+		Use: verb + " SESSION [-m REASON]", Short: short, Long: long + `
+
+The wish is written as control.json in the session's folder, where it stands
+until there is another. placet watch, or the next placet once, carries it out.`,
+		File: "control.json", Replaces: true, Reason: needs, Who: "who wants it", Why: "why; it stands in the record",
+		Refuse: func(verb string, t Target) error {
+			switch {
+			case t.Absent:
+				return console.Refused("cannot %s %s: %s holds no session", verb, t.Name, t.Run.Dir)
+			case t.Final:
+				return isFinal(verb, t)
+			}
+			return nil
+		},
+		Document: func(_ Target, by, reason string) schemas.Object {
+			o := schemas.Object{{Name: "want", Value: want}, {Name: "by", Value: by}}
+			if reason != "" {
+				o = append(o, schemas.Member{Name: "reason", Value: reason})
+			}
+			return o
+		},
+		Said: func(t Target, by, reason string) string {
+			return t.Name + " " + said + ", by " + console.OneLine(by) + console.Suffix(": ", console.Cut(console.OneLine(reason), 160))
+		},
+		Remark: func(t Target, _, _ string) string { return aflRemark(t, want) },
+	}
+}
+
+// aflRemark says where a wish changes nothing for now.
+func aflRemark(t Target, want string) string {
+	paused := ""
+	if i := slices.IndexFunc(t.Facts, func(f engine.Fact) bool { return f.Label == "paused" }); i >= 0 {
+		paused = t.Facts[i].Value
+	}
+	switch {
+	case want == "run" && paused == "":
+		return t.Name + " is not paused: the wish stands and changes nothing for now"
+	case want == "run" && !strings.HasPrefix(paused, "person"):
+		return t.Name + " is paused until its checkpoints are approved (" + console.OneLine(paused) + "): see `" + console.Typed("explain", t.Name) + "`"
+	case want == "pause" && paused != "":
+		return t.Name + " is paused already (" + console.OneLine(paused) + ")"
+	}
+	return ""
+}

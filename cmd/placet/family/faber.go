@@ -1,0 +1,67 @@
+package family
+
+import (
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/faber"
+	"placet/layout"
+	"placet/schemas"
+)
+
+var faberFamily = Family{
+	Name: "faber", Short: "FABER runs: cancel", Noun: "FABER run", Phases: true,
+	Machine: func() engine.Machine { return faber.New() },
+	Enabled: func(s *Settings) bool { return s.Faber.Enabled },
+	Layout:  func(s *Settings) layout.Family { return layout.Faber{Folders: s.Faber.Roots} },
+	Config:  func(s *Settings) (any, string) { return s.Faber, s.Faber.Language },
+	Check:   func(s *Settings) ([]string, error) { return nil, s.Faber.Check() },
+	Policy: [][]string{
+		{"allow_destructive_auto"}, {"destructive_steps"}, {"require_approval_for"}, {"autonomy"}, {"drive"}, {"divergence"},
+		{"on_deadline"}, {"on_exhausted"}, {"roots"}, {"issue"}, {"resume"},
+	},
+	Orders: []Order{
+		{Key: []string{"destructive_steps"}, Unsaid: func(s *Settings) any { return s.Faber.DestructiveSteps }, Tighter: AllOfBoth},
+	},
+	ReadOnly: func(s *Settings) { s.Faber.Resume.Command = nil },
+	Command: func(key []string, value any) (c Command) {
+		if key[0] == "resume" {
+			table, _ := value.(map[string]any)
+			if c.Argv = words(table["command"]); c.Argv != nil {
+				c.Digest = faber.CommandDigest(c.Argv)
+			}
+		}
+		return c
+	},
+	CommandDigest: func(a engine.Action) (engine.Digest, bool) { return faber.CommandDigest(a.Command.Argv), true },
+	Controls: []Control{{
+		Use: "cancel RUN -m REASON", Short: "Give a FABER run up",
+		Long: `Gives a FABER run up, whatever it waits for: writes cancel.json, which placet
+watch, or the next placet once, carries out. There is no way back.`,
+		File: "cancel.json", Reason: Needed, Who: "who cancels", Why: "why; it stands in the record",
+		Refuse: func(verb string, t Target) error {
+			switch {
+			case t.Final:
+				return isFinal(verb, t)
+			case t.Run.Class != layout.FaberRun:
+				return isNotServed(verb, t)
+			}
+			return nil
+		},
+		Document: func(_ Target, by, reason string) schemas.Object {
+			return schemas.Object{{Name: "by", Value: by}, {Name: "reason", Value: reason}}
+		},
+		Said: isGivenUp,
+	}},
+}
+
+func isFinal(verb string, t Target) error {
+	return console.Refused("cannot %s %s: it is %s, and that is final", verb, t.Name, console.OneLine(string(t.Status)))
+}
+
+func isNotServed(verb string, t Target) error {
+	return console.Refused("cannot %s %s: placet does not serve it", verb, t.Name).Try("%s", console.Typed("explain", t.Run.ID))
+}
+
+func isGivenUp(t Target, by, reason string) string {
+	return t.Name + " is given up, by " + console.OneLine(by) + ": " + console.Cut(console.OneLine(reason), 160)
+}

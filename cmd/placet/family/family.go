@@ -1,0 +1,178 @@
+// Package family describes the families that placet serves, one file each: where their
+// runs are, which machine moves them, their settings, and the verbs by which a person
+// asks something of a run. Nothing else in the program knows them by name.
+package family
+
+import (
+	"time"
+
+	"placet/engine"
+	"placet/engine/afl"
+	"placet/engine/faber"
+	"placet/engine/optimizer"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// All are the families, in the order in which they are listed.
+var All = []Family{faberFamily, aflFamily, optimizerFamily}
+
+// Settings are the tables of placet.toml that belong to the families.
+type Settings struct {
+	Faber     faber.Config     `toml:"faber"`
+	Afl       afl.Config       `toml:"afl"`
+	Optimizer optimizer.Config `toml:"optimizer"`
+}
+
+// Defaults are the settings where nothing is configured.
+func Defaults() Settings {
+	return Settings{Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig()}
+}
+
+// Family describes one family. Functions may be nil where a family has no such thing.
+type Family struct {
+	Name  string
+	Short string // of the command that holds its verbs
+	Noun  string // what a run is called: "FABER run"
+	// Phases says that the places of its runs are phases and steps, "build:test".
+	Phases bool
+
+	Machine func() engine.Machine
+	Enabled func(*Settings) bool
+	Layout  func(*Settings) layout.Family
+	// Config is what the machine is handed, and the language of its own, "" for none.
+	Config func(*Settings) (config any, language string)
+	// Languages are those that its texts are written in, nil for all.
+	Languages []string
+	// Check reports the first setting that cannot be used, and its key below the table.
+	Check func(*Settings) (key []string, err error)
+	// Policy are the settings that count only after placet trust, below the table. AnyName
+	// stands for every name.
+	Policy [][]string
+	Orders []Order
+	// ReadOnly takes the commands out of the settings.
+	ReadOnly func(*Settings)
+	// TryNow has what waits for a time tried at once.
+	TryNow func(*Settings, time.Time)
+
+	// Command says which command a policy setting is; all of it is empty of one that is none.
+	Command func(key []string, value any) Command
+	// Standing is the command that the settings make together, with key the one that
+	// names it; StandingWith is its digest with another word there.
+	Standing     func(*Settings) (engine.Digest, []string)
+	StandingKey  []string
+	StandingWith func(s Settings, word string) engine.Digest
+	// CommandDigest is what trust in an action's command is recorded under. ok is false
+	// where the command is not the one that the attempt was recorded with.
+	CommandDigest func(engine.Action) (digest engine.Digest, ok bool)
+	// NamesCommands says that documents of its runs name commands, which run in the
+	// workspace or in a folder below WorkTrees.
+	NamesCommands bool
+	WorkTrees     string
+
+	Controls []Control
+	// Plan draws a run among its peers, from what these say of themselves.
+	Plan func(peers map[string][]byte, id string) []engine.Node
+}
+
+// AnyName stands for every name in a table.
+const AnyName = "*"
+
+// Command is what a policy setting says of a command.
+type Command struct {
+	Argv []string
+	// Digest is that under which the command may be trusted too, "" where other
+	// settings are part of it.
+	Digest engine.Digest
+	// Stays says that the setting is known while it waits for trust.
+	Stays bool
+}
+
+// Order is a policy setting of which one value is tighter than another.
+type Order struct {
+	Key []string // below the family's table
+	// Unsaid is the value that holds where nobody says one.
+	Unsaid  func(*Settings) any
+	Tighter Tighter
+	// Words are all values of a Words order, the tightest first, which is built in.
+	Words []string
+}
+
+// Tighter says which of two values is tighter.
+type Tighter int
+
+// The kinds of orders: the first of a list of words; all that two lists hold; the smaller
+// number; the longer time.
+const (
+	FirstWord Tighter = iota
+	AllOfBoth
+	Fewer
+	Longer
+)
+
+// Reason says whether a control needs a reason.
+type Reason int
+
+// A reason may be left out, is asked for on a terminal, or must be given.
+const (
+	Optional Reason = iota
+	AskedFor
+	Needed
+)
+
+// Control is a verb by which a person asks something of a run: it writes a document into
+// the run's folder, which the next pass carries out.
+type Control struct {
+	Use, Short, Long string
+	File             string // relative to the run's folder
+	// Replaces says that the document takes the place of the one before.
+	Replaces bool
+	Reason   Reason
+	Who, Why string // help of --as and -m; without Who there is no --as
+	// Refuse says why a run cannot be told so, nil where it can.
+	Refuse   func(verb string, t Target) error
+	Document func(t Target, by, reason string) schemas.Object
+	// Said is what became of the run, Remark what else is to be said.
+	Said, Remark func(t Target, by, reason string) string
+}
+
+// Target is the run that a control is for.
+type Target struct {
+	engine.Account
+	Run  layout.Run
+	Name string // as lists show it
+	// Read reads a document of the run that has stood still.
+	Read func(name string) engine.Document
+}
+
+// Named is the family of a name; ok is false where there is none.
+func Named(name string) (f Family, ok bool) {
+	for _, f := range All {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Family{}, false
+}
+
+// Names are the names of all families.
+func Names() (names []string) {
+	for _, f := range All {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// words are the words of a list of texts, nil for all else.
+func words(value any) []string {
+	var argv []string
+	list, _ := value.([]any)
+	for _, w := range list {
+		word, ok := w.(string)
+		if !ok {
+			return nil
+		}
+		argv = append(argv, word)
+	}
+	return argv
+}

@@ -1,0 +1,131 @@
+package family
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/optimizer"
+	"placet/layout"
+	"placet/schemas"
+)
+
+var optimizerFamily = Family{
+	Name: "optimizer", Short: "Optimisation cycles: trigger, next, demote, stop, replay, decide", Noun: "optimisation cycle",
+	Machine: func() engine.Machine { return optimizer.New() },
+	Enabled: func(s *Settings) bool { return s.Optimizer.Enabled },
+	Layout:  func(s *Settings) layout.Family { return layout.Optimizer{Folders: s.Optimizer.Roots} },
+	Config:  func(s *Settings) (any, string) { return s.Optimizer, s.Optimizer.Language },
+	Check: func(s *Settings) ([]string, error) {
+		err := s.Optimizer.Check()
+		return workflowKey(s.Optimizer, err), err
+	},
+	Policy: [][]string{
+		{"roots"}, {"audit_db"}, {"hitl_timeout"}, {"max_timeout_reentries"},
+		{"workflows", AnyName, "hitl_timeout"}, {"workflows", AnyName, "criteria_fixed"}, {"workflows", AnyName, "idempotent"},
+		{"workflows", AnyName, "analysis"}, {"workflows", AnyName, "evaluation"},
+	},
+	// A workflow's timeout is the general one where nobody says it.
+	Orders: []Order{
+		{Key: []string{"max_timeout_reentries"}, Unsaid: func(s *Settings) any { return s.Optimizer.MaxTimeoutReentries }, Tighter: Fewer},
+		{Key: []string{"hitl_timeout"}, Unsaid: func(s *Settings) any { return s.Optimizer.HITLTimeout }, Tighter: Longer},
+		{Key: []string{"workflows", AnyName, "hitl_timeout"}, Unsaid: func(s *Settings) any { return s.Optimizer.HITLTimeout }, Tighter: Longer},
+	},
+	ReadOnly: func(s *Settings) { s.Optimizer.Still = true },
+	TryNow:   func(s *Settings, now time.Time) { s.Optimizer.TryNow = now },
+	Command: func(key []string, value any) (c Command) {
+		if name := key[len(key)-1]; len(key) == 3 && (name == "analysis" || name == "evaluation") {
+			if c.Argv = words(value); c.Argv != nil {
+				c.Digest, c.Stays = optimizer.CommandDigest(c.Argv), true
+			}
+		}
+		return c
+	},
+	CommandDigest: func(a engine.Action) (engine.Digest, bool) { return optimizer.CommandDigest(a.Command.Argv), true },
+	Plan: func(peers map[string][]byte, id string) []engine.Node {
+		return optimizer.Chain(optimizer.Entries(peers), id)
+	},
+	Controls: []Control{{
+		Use: "demote RUN [-m TEXT]", Short: "Say that the level in hand cannot be done",
+		Long: `Says that the level which a cycle is at cannot be done: writes
+inputs/level-error.json. The cycle goes on one level lower; at level 10 it fails.
+placet watch, or the next placet once, carries it out.`,
+		File: "inputs/level-error.json", Replaces: true, Reason: AskedFor, Why: "why; it stands in the record and in the next goal",
+		Refuse: refuseDemotion,
+		Document: func(t Target, _, reason string) schemas.Object {
+			return schemas.Object{{Name: "level", Value: levelInHand(t)}, {Name: "error", Value: reason}}
+		},
+		Said: func(t Target, _, reason string) string {
+			return fmt.Sprintf("level %d of %s cannot be done: %s", levelInHand(t), t.Name, console.Cut(console.OneLine(reason), 160))
+		},
+	}, {
+		Use: "stop RUN [-m TEXT]", Short: "Give a cycle up",
+		Long: `Gives a cycle up, wherever it stands: writes stop.json, which placet watch, or
+the next placet once, carries out. The cycle has no goal then, and none follows.
+There is no way back.`,
+		File: "stop.json", Reason: AskedFor, Who: "who stops it", Why: "why; it stands in the record",
+		Refuse: refuseCycle,
+		Document: func(_ Target, by, reason string) schemas.Object {
+			return schemas.Object{{Name: "reason", Value: reason}, {Name: "by", Value: by}}
+		},
+		Said: isGivenUp,
+	}},
+}
+
+// workflowKey is the key of a workflow's setting that an error is about, found by the name
+// of its table, which may hold blanks and colons; nil for other errors.
+func workflowKey(conf optimizer.Config, err error) []string {
+	if err == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(conf.Workflows)) {
+		if rest, ok := strings.CutPrefix(err.Error(), fmt.Sprintf("workflows.%q.", name)); ok {
+			key, _, _ := strings.Cut(rest, ":")
+			return []string{"workflows", name, key}
+		}
+	}
+	return nil
+}
+
+// refuseCycle says why a cycle cannot be changed, nil where it can.
+func refuseCycle(verb string, t Target) error {
+	switch {
+	case t.Run.Class == layout.OptimizerArchived:
+		return console.Refused("cannot %s %s: it was put away, and what lies in the archive is never written", verb, t.Name).
+			Try("move its folder back to active")
+	case t.Run.Class != layout.OptimizerRun:
+		return isNotServed(verb, t)
+	case t.Final:
+		return isFinal(verb, t)
+	case !HasCycle(t.Read):
+		return console.Refused("cannot %s %s: no cycle has begun there", verb, t.Name).Try("%s", console.Typed("explain", t.Name))
+	}
+	return nil
+}
+
+func refuseDemotion(verb string, t Target) error {
+	if err := refuseCycle(verb, t); err != nil {
+		return err
+	}
+	level := levelInHand(t)
+	if level == 0 {
+		return console.Refused("cannot demote %s: it is %s, and a level is in hand in running alone", t.Name, console.OneLine(string(t.Status))).
+			Try("%s", console.Typed("explain", t.Name))
+	}
+	if there := t.Read("inputs/level-error.json"); there.Present() && optimizer.NamesLevel(there.Body, level) {
+		return console.Refused("cannot demote %s: %s names level %d already", t.Name, there.Path, level).Try("%s", console.Typed("explain", t.Name))
+	}
+	return nil
+}
+
+func levelInHand(t Target) int { return optimizer.LevelInHand(t.Read("state.json").Body) }
+
+// HasCycle reports whether a run has a cycle: something that begins one, or a state.
+func HasCycle(read func(name string) engine.Document) bool {
+	absent := func(name string) bool { d := read(name); return d.Absent() }
+	return !absent("trigger.json") || !absent("state.json")
+}
