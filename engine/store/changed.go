@@ -90,7 +90,7 @@ func (s *Store) UnchangedLocked(run layout.Run, look uint64) bool {
 }
 
 func (s *Store) lockedUnchanged(at string, e *statcache.Entry) bool {
-	if e.Locked && !e.Trusts(s.identityAt(at)) {
+	if e.Locked && !e.Immutable && !e.Trusts(s.identityAt(at)) {
 		return false
 	}
 	for i := range e.Below {
@@ -174,20 +174,20 @@ func (s *Store) Forget(run layout.Run) { s.cache.Drop(run.State) }
 // Read reads one document by its path, settled or not as the rules say. The
 // file says what it is; a Limit of 0 means that of state documents.
 func (s *Store) Read(p string, f layout.File) engine.Document {
-	d, _ := s.read1(p, f, false)
+	d, _ := s.readOne(p, p, f)
 	return d
 }
 
-// read1 reads one document by its path. Where its run was looked at, what that has shown
-// is used.
-func (s *Store) read1(p string, f layout.File, need bool) (engine.Document, time.Time) {
-	a := ask{path: p, file: f, need: need}
+// readOne reads one document by its path. Where its run, which a state document names, was
+// looked at, what that has shown is used.
+func (s *Store) readOne(state, p string, f layout.File) (engine.Document, time.Time) {
+	a := ask{path: p, file: f}
 	info, err := s.fs.Stat(p)
 	if err == nil && f.Kind == layout.KindStateFile {
 		s.states.begin(p)
 	}
 	g := s.newGrain()
-	if tree := s.cache.Get(p); tree != nil && err == nil {
+	if tree := s.cache.Get(state); tree != nil && err == nil {
 		tree.Lock()
 		defer tree.Unlock()
 		if e := tree.At(p); e != nil {
@@ -232,7 +232,7 @@ func (s *Store) LoadPart(run layout.Run, fam layout.Family, rels []string) (Part
 		}
 		info, err := s.fs.Stat(p)
 		part.Racy = part.Racy || err == nil && g.hides(info)
-		d, again := s.read1(p, file, true)
+		d, again := s.readOne(run.State, p, file)
 		if errors.As(d.Err, new(syscall.Errno)) {
 			return Part{}, d.Err
 		}

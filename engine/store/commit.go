@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"placet/engine"
+	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
@@ -18,6 +20,8 @@ type put struct {
 	// it was compared. sure says that a change since would show.
 	old  *Info
 	sure bool
+	// tried: the name was once taken to be free without a look.
+	tried bool
 	// there: the file already holds these bytes; they only need to be durable.
 	there bool
 	// journal: the file is an append-only one whose bytes need to be durable;
@@ -123,7 +127,7 @@ func (j *job) valid() error {
 // prepare compares what is there with what the plan was made over, before
 // anything is written, and makes the folders that are missing.
 func (s *Store) prepare(j *job) {
-	if s.bereft(j) {
+	if !j.replacesState() && s.bereft(j) {
 		j.err = moved(j.run.State)
 		return
 	}
@@ -141,6 +145,11 @@ func (s *Store) prepare(j *job) {
 			return
 		}
 	}
+}
+
+// replacesState reports whether the job compares the state document anyway.
+func (j *job) replacesState() bool {
+	return slices.ContainsFunc(j.puts, func(p *put) bool { return p.doc.Kind == engine.KindState && p.doc.Over != "" })
 }
 
 // targets are the names that the job writes.
@@ -167,16 +176,9 @@ func (s *Store) compare(p *put) error {
 			return err
 		}
 	}
-	g := s.newGrain()
-	if info, err := s.fs.Stat(p.doc.Path); err == nil {
-		g.hides(info) // before it is read
-	}
-	there, info, err := s.digestAt(p.doc.Path)
+	there, err := s.present(p)
 	if err != nil {
 		return err
-	}
-	if there != "" {
-		p.old, p.sure = &info, !g.hides(info)
 	}
 	switch there {
 	case engine.Sum(p.doc.Body):
@@ -193,10 +195,45 @@ func moved(name string) error { return fmt.Errorf("cannot write %s: %w", name, E
 // patience is how often a file is read that others change all the while.
 const patience = 50
 
-// present reads what is under a name, whatever its size up to that of an
+// present returns the digest of what is under a put's name, "" if there is nothing. What
+// the last look has read, and still looks the same, is not read again; what the look did not
+// find need not be looked for, because a new name is refused where there is one.
+func (s *Store) present(p *put) (engine.Digest, error) {
+	tree := s.cache.Get(p.job.run.State)
+	var kept statcache.Entry
+	if tree != nil && p.job.run.State != "" {
+		tree.Lock()
+		e, looked := tree.At(p.doc.Path), tree.Look != 0
+		if e != nil {
+			kept = *e
+		}
+		tree.Unlock()
+		if e == nil && looked && p.doc.Over == "" && layout.Under(p.doc.Path, p.job.run.Dir) && !p.tried {
+			p.tried = true
+			return "", nil
+		}
+	}
+	g := s.newGrain()
+	info, err := s.fs.Stat(p.doc.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err == nil && kept.Doc != nil && kept.Trusts(identityOf(info)) {
+		p.old, p.sure = &info, true
+		return kept.Doc.Sum, nil
+	}
+	g.hides(info) // before it is read
+	there, info, err := s.digestAt(p.doc.Path)
+	if there != "" {
+		p.old, p.sure = &info, !g.hides(info)
+	}
+	return there, err
+}
+
+// contentOf reads what is under a name, whatever its size up to that of an
 // artifact: only its digest is looked at. A file that never stands still for one
 // reading is unsettled.
-func (s *Store) present(name string) (c content, err error) {
+func (s *Store) contentOf(name string) (c content, err error) {
 	for range patience {
 		if c, err = s.read(name, layout.LimitState, true); !errors.Is(err, errTorn) {
 			break
@@ -211,7 +248,7 @@ func (s *Store) present(name string) (c content, err error) {
 // digestAt returns the digest of what is under a name, "" if there is nothing,
 // and describes it. Something that others are writing has moved.
 func (s *Store) digestAt(name string) (engine.Digest, Info, error) {
-	c, err := s.present(name)
+	c, err := s.contentOf(name)
 	switch {
 	case err == nil:
 		return c.digest(), c.info, nil
@@ -228,6 +265,9 @@ func (s *Store) digestAt(name string) (engine.Digest, Info, error) {
 func (s *Store) folder(j *job, dir string) error {
 	if j.made[dir] || dir == "." {
 		return nil
+	}
+	if looked, found := s.lastLook(j.run, dir); looked && found && j.run.State != "" {
+		return nil // if it went since, nothing can be written there
 	}
 	there, err := s.isFolder(dir)
 	if err != nil {

@@ -37,46 +37,42 @@ func (s *Store) finish(j *job) {
 	}
 }
 
-// remember keeps what placet itself has put in place: it is settled at once.
+// remember notes what placet itself has put in place: it is settled at once. What is
+// written once is not read again before the next scan of all runs.
 func (s *Store) remember(j *job, p *put) {
 	sum := sha256.Sum256(p.doc.Body)
 	e := statcache.Entry{
 		Known: true, Own: true, Racy: true, ID: identityOf(p.info), Sum: binary.NativeEndian.Uint64(sum[:]), Since: s.age(),
 	}
 	if rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/"); inside && j.run.State != "" {
+		if e.Doc = s.written(j, p, rel); e.Doc != nil {
+			e.Immutable = true
+		}
 		tree := s.tree(j.run)
 		tree.Lock()
-		tree.Set(p.doc.Path, s.withDocument(e, j, p, rel))
+		tree.Set(p.doc.Path, e)
 		tree.Unlock()
 	}
+	e.Doc, e.Immutable = nil, false
 	if s.cache.Outside(p.doc.Path).Known {
 		s.cache.SetOutside(p.doc.Path, e)
 	}
 }
 
-// withDocument returns the entry with the document that was written, if stat shows that
-// nobody has changed it since: the file got its name in a later tick of the clock than
-// its content, so that a change after that would show in the mtime.
-func (s *Store) withDocument(e statcache.Entry, j *job, p *put, rel string) statcache.Entry {
-	if j.fam == nil || len(p.doc.Body) > keepBody {
-		return e
-	}
-	info, err := s.fs.Stat(p.doc.Path)
-	id := identityOf(info)
-	if err != nil || !id.Is(e.ID) || id.Size != e.ID.Size || id.Modified != e.ID.Modified || id.Changed <= id.Modified {
-		return e
+// written is the document that a put has made, nil where it may change: then it must be
+// read.
+func (s *Store) written(j *job, p *put, rel string) *engine.Document {
+	if j.fam == nil || !p.created() || len(p.doc.Body) > keepBody {
+		return nil
 	}
 	file, known := j.fam.File(j.run, rel)
-	if !known || file.End != 0 {
-		return e
+	if !known || !file.Once && file.Kind != layout.KindRequest && file.Kind != layout.KindReceipt {
+		return nil
 	}
-	a := ask{path: p.doc.Path, file: file}
-	e.ID, e.Racy = id, false
-	e.Doc = &engine.Document{
-		Path: p.doc.Path, Kind: file.Kind, Body: p.doc.Body, Sum: engine.Sum(p.doc.Body), Changed: info.Changed,
-		Known: s.owner(a, info), Parsed: new(engine.Parsed),
+	return &engine.Document{
+		Path: p.doc.Path, Kind: file.Kind, Body: p.doc.Body, Sum: engine.Sum(p.doc.Body), Changed: p.info.Changed,
+		Known: s.owner(ask{file: file}, p.info), Parsed: new(engine.Parsed),
 	}
-	return e
 }
 
 // forgetOwn notes that placet itself removes a document of a run: nobody misses it.

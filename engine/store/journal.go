@@ -28,6 +28,9 @@ func (s *Store) appendLines(j *job) error {
 		if created || err == nil {
 			s.oweJournal(j.run.State, name, created)
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return moved(name) // its folder went away
+		}
 		if err != nil {
 			return fmt.Errorf("cannot append to %s: %w", name, err)
 		}

@@ -93,7 +93,7 @@ func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded,
 // seen before appeared under a running placet.
 func (s *Store) tree(run layout.Run) *statcache.Run {
 	return s.cache.Add(run.State, func() *statcache.Run {
-		return &statcache.Run{Dir: run.Dir, Newborn: !s.states.add(run.State) && s.watching.Load()}
+		return &statcache.Run{Dir: run.Dir, Root: statcache.Entry{Kind: statcache.Folder}, Newborn: !s.states.add(run.State) && s.watching.Load()}
 	})
 }
 

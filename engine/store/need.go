@@ -51,10 +51,14 @@ func (v *visit) one(p string, still, watch bool) {
 		return
 	}
 	file, known := v.fam.File(v.run, rel)
+	e := v.tree.Root.Find(rel)
 	switch {
 	case known && still:
-		a.file = file // it must stand still for longer than as a document of the run
-	case known && v.tree.Root.Find(rel) != nil:
+		// It must stand still for longer than as a document of the run.
+		if a.file = file; e != nil && !v.s.cache.Outside(p).Known {
+			v.s.cache.SetOutside(p, *e)
+		}
+	case known && e != nil:
 		return
 	}
 	v.outside(a)
@@ -129,11 +133,20 @@ func (v *visit) addNeeded(d engine.Document, again time.Time) {
 // through the same folders, and most of those are not there. Below a folder that
 // is not there nothing is.
 func (v *visit) beside(p string) (Info, error) {
+	if e := v.tree.At(p); e != nil && e.Kind == statcache.Folder {
+		return Info{Name: e.Name, Mode: fs.ModeDir}, nil // this look has seen it
+	}
+	if above := v.tree.At(path.Dir(p)); above != nil && above.Kind == statcache.Folder && above.Below != nil &&
+		above.Child(path.Base(p)) == nil && !layout.Noise(path.Base(p)) && !slices.Contains(v.run.Locks, p) {
+		return Info{}, &fs.PathError{Op: "stat", Path: p, Err: fs.ErrNotExist} // nor has it seen that
+	}
 	if old, known := v.met[p]; known {
 		return old.info, old.err
 	}
-	if above, known := v.met[path.Dir(p)]; known && errors.Is(above.err, fs.ErrNotExist) {
-		return Info{}, above.err
+	if dir := path.Dir(p); dir != "." && dir != p {
+		if above, err := v.beside(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !above.Mode.IsDir() {
+			return Info{}, &fs.PathError{Op: "stat", Path: p, Err: fs.ErrNotExist}
+		}
 	}
 	info, err := v.s.fs.Stat(p)
 	v.met[p] = met{info, err}
@@ -154,13 +167,14 @@ func (v *visit) inside(p string) (string, bool) {
 // watch notes the nearest existing folder.
 func (v *visit) watch(dir string) {
 	for ; dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if _, in := v.inside(dir); in || dir == v.run.Dir {
+			return
+		}
 		if info, err := v.beside(dir); err == nil && info.Mode.IsDir() {
 			break
 		}
 	}
-	if _, in := v.inside(dir); !in && dir != v.run.Dir {
-		v.dirs[dir] = true
-	}
+	v.dirs[dir] = true
 }
 
 // glob looks at every file below dir that the parts match.

@@ -49,10 +49,6 @@ func (s *Store) placeAll(j *job) {
 		if p.placed {
 			continue
 		}
-		if p.doc.Over == "" && !p.journal && s.bereft(j) {
-			j.err = moved(j.run.State)
-			return
-		}
 		if j.err = s.place(p); j.err != nil {
 			return
 		}

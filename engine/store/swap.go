@@ -31,7 +31,7 @@ func (s *Store) swap(p *put) error {
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
 	}
-	c, err := s.present(p.temp)
+	c, err := s.contentOf(p.temp)
 	if err != nil {
 		back := s.putBack(p)
 		return fmt.Errorf("cannot write %s: %w (%w)", p.doc.Path, err, back)
@@ -54,7 +54,7 @@ func (s *Store) replaceCompared(p *put) error {
 	if err := s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, Replace)); err != nil {
 		return err
 	}
-	c, err := s.present(p.doc.Path)
+	c, err := s.contentOf(p.doc.Path)
 	if err == nil && c.digest() != engine.Sum(p.doc.Body) {
 		return moved(p.doc.Path)
 	}
@@ -76,7 +76,7 @@ func (s *Store) settleDisplaced(p *put) {
 		p.temp = ""
 		return
 	}
-	c, err := s.present(p.temp)
+	c, err := s.contentOf(p.temp)
 	if err == nil && !p.expects(c) {
 		p.job.err = s.putBack(p)
 		return
@@ -105,7 +105,7 @@ func (s *Store) printOf(name string) (imprint, error) {
 	if err != nil {
 		return imprint{}, err
 	}
-	c, err := s.present(name)
+	c, err := s.contentOf(name)
 	if err != nil {
 		return imprint{device: info.Device, inode: info.Inode}, nil
 	}
@@ -176,7 +176,7 @@ func (s *Store) bringBack(name string) error {
 		return nil
 	}
 	p := aside.(*put)
-	switch c, err := s.present(p.temp); {
+	switch c, err := s.contentOf(p.temp); {
 	case err == nil && p.expects(c):
 		s.dropTemp(p.temp)
 		return nil

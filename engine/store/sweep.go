@@ -90,7 +90,7 @@ func (s *Store) sweep(name string, info Info, beside []Name) error {
 	if !swap {
 		return s.fs.Remove(name)
 	}
-	c, err := s.present(name)
+	c, err := s.contentOf(name)
 	if err == nil {
 		hex := c.digest().Hex()
 		if strings.HasPrefix(hex, over) || strings.HasPrefix(hex, own) {
@@ -112,7 +112,7 @@ func (s *Store) recover(name, own string, beside []Name) error {
 		if !info.Mode.IsRegular() || layout.IsTemp(info.Name) {
 			continue
 		}
-		c, err := s.present(target)
+		c, err := s.contentOf(target)
 		if err != nil || !strings.HasPrefix(c.digest().Hex(), own) {
 			continue
 		}

@@ -23,7 +23,7 @@ const answeredRun = ".fractary/faber/runs/acme/web/00000001-0000-4000-8000-00000
 
 // answeredTree is a FABER run that asks after n requests that were answered.
 type answeredTree struct {
-	b    *testing.B
+	b    testing.TB
 	root string
 	n    int // answered so far
 }

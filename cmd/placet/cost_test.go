@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/engine/faber"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/engine/watch"
+	"placet/layout"
+)
+
+// What one answered FABER request may cost, from the event to rest.
+const (
+	mostLoads   = 8
+	mostSteps   = 6
+	mostCommits = 2
+	mostStats   = 112
+	mostOpens   = 20
+)
+
+// costs counts what a placet does, by what it is.
+type costs struct {
+	mu  sync.Mutex
+	n   map[string]int
+	log []string
+}
+
+func (c *costs) count(what, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n[what]++
+	c.log = append(c.log, what+" "+name)
+}
+
+// take returns what was counted and begins anew.
+func (c *costs) take() (n map[string]int, log []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, log, c.n, c.log = c.n, c.log, map[string]int{}, nil
+	return n, log
+}
+
+func (c *costs) sum() (all int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.log)
+}
+
+// countedDisk is the machine's file system, of which every look is counted.
+type countedDisk struct {
+	store.FS
+	*costs
+}
+
+type countedFile struct {
+	store.File
+	*costs
+	name string
+}
+
+func (d countedDisk) Stat(name string) (store.Info, error) {
+	if name == answeredRun {
+		d.count("load", name) // every look at a run begins so
+	}
+	d.count("stat", name)
+	return d.FS.Stat(name)
+}
+
+func (d countedDisk) Open(name string, how store.How, perm fs.FileMode) (store.File, error) {
+	d.count("open", name)
+	f, err := d.FS.Open(name, how, perm)
+	if err != nil {
+		return nil, err
+	}
+	return countedFile{f, d.costs, name}, nil
+}
+
+func (f countedFile) Stat() (store.Info, error) {
+	f.count("fstat", f.name)
+	return f.File.Stat()
+}
+
+// countedMachine counts the steps of a machine.
+type countedMachine struct {
+	engine.Machine
+	*costs
+}
+
+func (m countedMachine) Step(s engine.Snapshot) (engine.Plan, error) {
+	m.count("step", s.Key.String())
+	return m.Machine.Step(s)
+}
+
+// TestWhatAnAnswerCosts counts the loads, steps, commits, stats and opens of one answered
+// request, from the event to rest, in the loop that the daemon runs.
+func TestWhatAnAnswerCosts(t *testing.T) {
+	root := t.TempDir()
+	c := &costs{n: map[string]int{}}
+	a := &answeredTree{b: t, root: root}
+	a.begin()
+	past := time.Now().Add(-time.Hour)
+	_ = filepath.WalkDir(root, func(name string, _ fs.DirEntry, _ error) error { return os.Chtimes(name, past, past) })
+	moved := make(chan string, 100)
+	loop := reconcile.New(reconcile.Options{
+		Store:    store.New(countedDisk{store.OS(root), c}, store.Options{}),
+		Families: []reconcile.Family{{Layout: layout.Faber{}, Machine: countedMachine{faber.New(), c}}},
+		Facts: func(string) engine.Facts {
+			return engine.Facts{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}
+		},
+		Moved:     func(_ layout.Run, tr engine.Transition) { moved <- tr.Event },
+		Committed: func(layout.Run, engine.Plan, time.Duration) { c.count("commit", "") },
+	})
+	watcher, err := watch.New(root, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = loop.Watch(ctx, watcher, func(int, int) {}) }()
+	defer func() { cancel(); <-done; watcher.Close() }()
+	if event := <-moved; event != "request_opened" {
+		t.Fatalf("it began with %s", event)
+	}
+	c.rest()
+	// What was written a moment ago is read once more, by a look that costs nobody time.
+	if err := os.WriteFile(filepath.Join(root, answeredRun, "requests", answeredID(1), "x.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.rest()
+	c.take()
+	a.answer(1)
+	if event := <-moved; event != "answered_continue" {
+		t.Fatalf("the answer led to %s", event)
+	}
+	c.rest()
+	n, log := c.take()
+	t.Logf("%v", n)
+	for what, most := range map[string]int{"load": mostLoads, "step": mostSteps, "commit": mostCommits, "stat": mostStats, "open": mostOpens} {
+		if n[what] > most || n[what] == 0 {
+			t.Errorf("%d of %s, want at most %d", n[what], what, most)
+		}
+	}
+	if t.Failed() || testing.Verbose() {
+		for i, line := range log {
+			t.Log(fmt.Sprint(i), path.Base(path.Dir(line))+"/"+path.Base(line), line[:4])
+		}
+	}
+}
+
+// rest waits until nothing was done for a moment.
+func (c *costs) rest() {
+	for n, since := c.sum(), time.Now(); time.Since(since) < 400*time.Millisecond; {
+		time.Sleep(20 * time.Millisecond)
+		if now := c.sum(); now != n {
+			n, since = now, time.Now()
+		}
+	}
+}
