@@ -44,13 +44,13 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/sqlite", "engine/reconcile", "engine/facade"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/sqlite", "engine/reconcile", "engine/facade"},
 		beside: []string{
-			"engine/store/memfs engine/store",
-			"engine/store engine/store/statcache",
-			"engine/exec engine/store", "engine/exec engine/statedir",
+			"engine/store/memfs engine/store/fs",
+			"engine/store engine/store/fs", "engine/store engine/store/statcache",
+			"engine/exec engine/store", "engine/exec engine/store/fs", "engine/exec engine/statedir",
 			"engine/exec engine/sqlite", // a test of the queue before a database
-			"engine/reconcile engine/store", "engine/reconcile engine/watch", "engine/reconcile engine/store/statcache",
+			"engine/reconcile engine/store", "engine/reconcile engine/store/fs", "engine/reconcile engine/watch", "engine/reconcile engine/store/statcache",
 			"engine/facade engine/store", "engine/facade engine/reconcile",
 		},
 		never: []string{"families"},
@@ -99,7 +99,7 @@ var modules = map[string][]string{
 	// know that there is one.
 	"modernc.org/sqlite": {"engine/sqlite"},
 	"modernc.org/libc":   {"engine/sqlite"}, // to set what SQLite must know first
-	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
+	"golang.org/x/sys":   {"engine/statedir", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }
 
 // testModules may be imported by every package's tests and by the laws.

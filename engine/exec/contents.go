@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,7 +18,7 @@ import (
 	"unicode"
 
 	"placet/engine"
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 // Bounds of what is read of the files that a command names.
@@ -38,7 +38,7 @@ const (
 // remembers digests, and reads a file again where the file has changed. Its methods
 // may be called at the same time.
 type Contents struct {
-	files store.FS
+	files fs.FS
 	now   func() time.Time
 	mu    sync.Mutex
 	known map[string]content
@@ -46,7 +46,7 @@ type Contents struct {
 
 // content is a file as it was read.
 type content struct {
-	info   store.Info
+	info   fs.Info
 	digest engine.Digest
 }
 
@@ -82,7 +82,7 @@ func (c *Contents) Folders(in string) []string {
 
 // NewContents returns the contents of the workspace at root.
 func NewContents(root string) *Contents {
-	return &Contents{files: store.OS(root), now: time.Now, known: map[string]content{}}
+	return &Contents{files: fs.OS(root), now: time.Now, known: map[string]content{}}
 }
 
 // Of returns, by the name that a word of a command gives it, what there is of files
@@ -143,16 +143,16 @@ func (c *Contents) describe(dir, name string) string {
 		return ""
 	case err == nil && info.Mode.IsDir():
 		return isFolder
-	case err == nil && info.Mode&fs.ModeSymlink != 0:
+	case err == nil && info.Mode&iofs.ModeSymlink != 0:
 		return c.describeLink(rel)
 	case err == nil && !info.Mode.IsRegular():
-		return store.Describe(info.Mode)
+		return fs.Describe(info.Mode)
 	}
 	var is string
 	if err == nil {
 		is, err = c.digest(rel, info)
 	}
-	if notRegular := (*store.NotRegular)(nil); errors.As(err, &notRegular) {
+	if notRegular := (*fs.NotRegular)(nil); errors.As(err, &notRegular) {
 		return c.describeLink(rel) // in a folder's place
 	}
 	if err != nil {
@@ -188,7 +188,7 @@ func (c *Contents) describeLink(rel string) string {
 		return "link to " + to
 	}
 	info, err := c.files.Stat(to)
-	is := store.Describe(info.Mode)
+	is := fs.Describe(info.Mode)
 	if err == nil && info.Mode.IsRegular() {
 		is, err = c.digest(to, info)
 	}
@@ -203,7 +203,7 @@ func (c *Contents) describeLink(rel string) string {
 const racy = 2 * time.Second
 
 // digest reads a regular file, unless it is the one that was read before.
-func (c *Contents) digest(rel string, info store.Info) (string, error) {
+func (c *Contents) digest(rel string, info fs.Info) (string, error) {
 	if info.Size > largestContent {
 		return fmt.Sprintf("too large to be read: %d bytes, changed %s", info.Size, info.Changed.UTC().Format(time.RFC3339Nano)), nil
 	}
@@ -227,8 +227,8 @@ func (c *Contents) digest(rel string, info store.Info) (string, error) {
 }
 
 // hash reads a file. stable says that it did not change meanwhile.
-func (c *Contents) hash(rel string) (is engine.Digest, after store.Info, stable bool, err error) {
-	f, err := c.files.Open(rel, store.ForReading, 0)
+func (c *Contents) hash(rel string) (is engine.Digest, after fs.Info, stable bool, err error) {
+	f, err := c.files.Open(rel, fs.ForReading, 0)
 	if err != nil {
 		return "", after, false, err
 	}
@@ -245,14 +245,14 @@ func (c *Contents) hash(rel string) (is engine.Digest, after store.Info, stable 
 	return engine.Digest("sha256:" + hex.EncodeToString(sum.Sum(nil))), after, same(before, after), err
 }
 
-func same(a, b store.Info) bool {
+func same(a, b fs.Info) bool {
 	return a.Inode == b.Inode && a.Device == b.Device && a.Size == b.Size && a.Mode == b.Mode &&
 		a.Modified.Equal(b.Modified) && a.Changed.Equal(b.Changed)
 }
 
 // describeError returns an error in words that do not change with time.
 func describeError(err error) string {
-	var pathErr *fs.PathError
+	var pathErr *iofs.PathError
 	if errors.As(err, &pathErr) {
 		err = pathErr.Err
 	}

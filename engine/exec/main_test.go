@@ -9,6 +9,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -58,7 +59,7 @@ func playPlacet() {
 	if err != nil {
 		panic(err)
 	}
-	r := NewRunner(wd, store.New(store.OS(wd), store.Options{}), RunnerOptions{State: state, Families: []layout.Family{runFamily{}}})
+	r := NewRunner(wd, store.New(fs.OS(wd), store.Options{}), RunnerOptions{State: state, Families: []layout.Family{runFamily{}}})
 	for _, kind := range []string{"agent", "check"} {
 		a := engine.Action{
 			ID: kind, Outcome: "run/" + kind + ".json",

@@ -11,6 +11,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -45,7 +46,7 @@ func newBench(t *testing.T, o RunnerOptions) *bench {
 // benchAt makes another runner for a workspace: placet after a restart.
 func benchAt(t *testing.T, root string, o RunnerOptions) *bench {
 	t.Helper()
-	st := store.New(store.OS(root), store.Options{})
+	st := store.New(fs.OS(root), store.Options{})
 	o.State, o.Families = stateIn(t, root), []layout.Family{runFamily{}}
 	b := &bench{t: t, root: root, Runner: NewRunner(root, st, o)}
 	t.Cleanup(func() {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 const (
@@ -21,7 +21,7 @@ type backoff struct{ wait time.Duration }
 // next is the wait after another error.
 func (b *backoff) next(err error) time.Duration {
 	first := firstWait
-	if errors.Is(err, store.ErrBusy) {
+	if errors.Is(err, fs.ErrBusy) {
 		first = busyWait
 	}
 	b.wait = min(max(first, 2*b.wait), lastWait)

@@ -3,7 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -11,13 +11,14 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/watch"
 )
 
 // slow is a file system whose first sync of a content lasts until it is let go. It
 // notes how many state documents had been exchanged at every sync of everything.
 type slow struct {
-	store.FS
+	fs.FS
 	first   sync.Once
 	entered chan struct{}
 	letGo   chan struct{}
@@ -29,17 +30,17 @@ type slow struct {
 
 func newSlow(root string) *slow {
 	return &slow{
-		FS: store.OS(root), entered: make(chan struct{}), letGo: make(chan struct{}), exchanged: map[string]bool{},
+		FS: fs.OS(root), entered: make(chan struct{}), letGo: make(chan struct{}), exchanged: map[string]bool{},
 	}
 }
 
-func (s *slow) Open(name string, how store.How, perm fs.FileMode) (store.File, error) {
+func (s *slow) Open(name string, how fs.How, perm iofs.FileMode) (fs.File, error) {
 	f, err := s.FS.Open(name, how, perm)
 	return slowFile{f, s}, err
 }
 
 type slowFile struct {
-	store.File
+	fs.File
 	s *slow
 }
 
@@ -51,9 +52,9 @@ func (f slowFile) Sync() error {
 	return nil
 }
 
-func (s *slow) Rename(from, to string, how store.Move) error {
+func (s *slow) Rename(from, to string, how fs.Move) error {
 	err := s.FS.Rename(from, to, how)
-	if err == nil && how == store.Exchange {
+	if err == nil && how == fs.Exchange {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.exchanged[to] = true

@@ -11,12 +11,13 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/engine/watch"
 )
 
 // elderly is a file system in whose eyes every file is old.
-type elderly struct{ store.FS }
+type elderly struct{ fs.FS }
 
 func (e elderly) Touch(name string) (time.Time, error) {
 	at, err := e.FS.Touch(name)
@@ -66,7 +67,7 @@ func nextPlacet(t *testing.T, root string) (*world, *stepping) {
 	m := &stepping{steps: map[string]int{}}
 	return worldAt(t, root, func(o *Options) {
 		o.Families = []Family{{toyLayout{}, m}}
-		o.Store = store.New(elderly{store.OS(root)}, store.Options{Log: o.Log})
+		o.Store = store.New(elderly{fs.OS(root)}, store.Options{Log: o.Log})
 		o.Cache = statcache.Open(keptBelow(root), "m", o.Store.DiskNow)
 		o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "en"}} }
 	}), m
@@ -199,12 +200,12 @@ func TestFactsHaveOneMark(t *testing.T) {
 
 // stuck is a file system that does not list the root until it is let go on.
 type stuck struct {
-	store.FS
+	fs.FS
 	listing, goOn chan struct{}
 	once          *sync.Once
 }
 
-func (s stuck) List(dir string) ([]store.Name, error) {
+func (s stuck) List(dir string) ([]fs.Name, error) {
 	if dir == "toys" {
 		s.once.Do(func() { close(s.listing) })
 		<-s.goOn
@@ -222,7 +223,7 @@ func TestRunsThatCouldMoveAreServedBeforeTheOthersAreKnown(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(root, "toys/t5")); err != nil {
 		t.Fatal(err)
 	}
-	disk := stuck{elderly{store.OS(root)}, make(chan struct{}), make(chan struct{}), new(sync.Once)}
+	disk := stuck{elderly{fs.OS(root)}, make(chan struct{}), make(chan struct{}), new(sync.Once)}
 	m := &stepping{steps: map[string]int{}}
 	w := worldAt(t, root, func(o *Options) {
 		o.Families = []Family{{toyLayout{}, m}}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 // manyRelated is a shelf with ten thousand runs.
@@ -23,7 +24,7 @@ func manyRelated(b *testing.B) shelf {
 			}
 		}
 	}
-	w.o.Store = store.New(elderly{store.OS(w.root)}, store.Options{})
+	w.o.Store = store.New(elderly{fs.OS(w.root)}, store.Options{})
 	return w
 }
 

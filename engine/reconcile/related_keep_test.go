@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/engine/store/statcache"
 	"placet/engine/watch"
@@ -149,7 +150,7 @@ func TestARunThatWasToldOfOthersIsNotRecalled(t *testing.T) {
 	root := t.TempDir()
 	next := func() shelf {
 		return shelfWorldAt(t, root, func(o *Options) {
-			o.Store = store.New(elderly{store.OS(root)}, store.Options{Log: o.Log})
+			o.Store = store.New(elderly{fs.OS(root)}, store.Options{Log: o.Log})
 			o.Cache = statcache.Open(keptBelow(root), "m", o.Store.DiskNow)
 		})
 	}

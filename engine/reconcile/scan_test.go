@@ -16,6 +16,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/watch"
 )
 
@@ -277,7 +278,7 @@ func TestFoldersThatLookAsBeforeAreNotListedAgain(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := worldAt(t, t.TempDir())
 			if test.old {
-				w = worldAt(t, w.root, func(o *Options) { o.Store = store.New(elderly{store.OS(w.root)}, store.Options{}) })
+				w = worldAt(t, w.root, func(o *Options) { o.Store = store.New(elderly{fs.OS(w.root)}, store.Options{}) })
 			}
 			w.toy("a", toyState{})
 			watcher, err := watch.NewFrom(w.root, nil, deaf)

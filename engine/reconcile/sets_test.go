@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 func take(t *testing.T, d *dirty) string {
@@ -218,7 +218,7 @@ func TestBusyLockRestsFromFiveSeconds(t *testing.T) {
 	var b backoff
 	var got []time.Duration
 	for range 6 {
-		got = append(got, b.next(fmt.Errorf("cannot lock: %w", store.ErrBusy)))
+		got = append(got, b.next(fmt.Errorf("cannot lock: %w", fs.ErrBusy)))
 	}
 	s := time.Second
 	if diff := cmp.Diff([]time.Duration{5 * s, 10 * s, 20 * s, 40 * s, 60 * s, 60 * s}, got); diff != "" {
@@ -291,7 +291,7 @@ func TestCanaryLetsTheOthersGoOn(t *testing.T) {
 	if !fail("c") {
 		t.Error("nobody is the canary now")
 	}
-	if !common(fmt.Errorf("no: %w", syscall.EROFS)) || common(syscall.EACCES) || common(store.ErrBusy) {
+	if !common(fmt.Errorf("no: %w", syscall.EROFS)) || common(syscall.EACCES) || common(fs.ErrBusy) {
 		t.Error("what holds for all is not told from what holds for one")
 	}
 }

@@ -3,7 +3,7 @@ package reconcile
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"log/slog"
 	"os"
 	"path"
@@ -16,6 +16,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -371,7 +372,7 @@ func worldAt(t testing.TB, root string, change ...func(*Options)) *world {
 			w.moved = append(w.moved, run.ID+" "+tr.Event)
 		},
 	}
-	o.Store = store.New(store.OS(root), store.Options{Log: o.Log})
+	o.Store = store.New(fs.OS(root), store.Options{Log: o.Log})
 	for _, c := range change {
 		c(&o)
 	}
@@ -429,14 +430,14 @@ func (w *world) state(id string) toyState {
 // tree is every file of the workspace that is the record, with its content.
 func (w *world) tree() map[string]string {
 	out := map[string]string{}
-	_ = filepath.WalkDir(w.root, func(p string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(w.root, func(p string, d iofs.DirEntry, err error) error {
 		if err != nil {
 			return nil
 		}
 		rel, _ := filepath.Rel(w.root, p)
 		if d.IsDir() {
 			if rel == ".placet" || rel == ".git" {
-				return fs.SkipDir
+				return iofs.SkipDir
 			}
 			return nil
 		}

@@ -2,7 +2,7 @@ package reconcile
 
 import (
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -14,13 +14,14 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/watch"
 	"placet/layout"
 )
 
 // ailing is a file system with trouble that a test turns on and off.
 type ailing struct {
-	store.FS
+	fs.FS
 	mu     sync.Mutex
 	create error            // for new files
 	list   map[string]error // for folders
@@ -32,29 +33,29 @@ func (a *ailing) set(change func(*ailing)) {
 	change(a)
 }
 
-func (a *ailing) Open(name string, how store.How, perm fs.FileMode) (store.File, error) {
+func (a *ailing) Open(name string, how fs.How, perm iofs.FileMode) (fs.File, error) {
 	a.mu.Lock()
 	err := a.create
 	a.mu.Unlock()
-	if err != nil && how == store.ForCreating {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	if err != nil && how == fs.ForCreating {
+		return nil, &iofs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return a.FS.Open(name, how, perm)
 }
 
-func (a *ailing) List(dir string) ([]store.Name, error) {
+func (a *ailing) List(dir string) ([]fs.Name, error) {
 	a.mu.Lock()
 	err := a.list[dir]
 	a.mu.Unlock()
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
+		return nil, &iofs.PathError{Op: "open", Path: dir, Err: err}
 	}
 	return a.FS.List(dir)
 }
 
 // ail makes a world over an ailing file system.
 func ail(t *testing.T, root string) (*world, *ailing) {
-	a := &ailing{FS: store.OS(root)}
+	a := &ailing{FS: fs.OS(root)}
 	w := worldAt(t, root, func(o *Options) {
 		o.Store = store.New(a, store.Options{Log: slog.New(slog.DiscardHandler)})
 	})

@@ -3,7 +3,7 @@ package reconcile
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -20,6 +20,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/watch"
 )
 
@@ -96,13 +97,13 @@ func TestARunThatHasEndedIsSeenToBeSetWaitingAgain(t *testing.T) {
 
 // opened notes which journals are opened to be made durable.
 type opened struct {
-	store.FS
+	fs.FS
 	mu    sync.Mutex
 	names []string
 }
 
-func (o *opened) Open(name string, how store.How, perm fs.FileMode) (store.File, error) {
-	if strings.HasSuffix(name, "log.jsonl") && how == store.ForReading {
+func (o *opened) Open(name string, how fs.How, perm iofs.FileMode) (fs.File, error) {
+	if strings.HasSuffix(name, "log.jsonl") && how == fs.ForReading {
 		o.mu.Lock()
 		o.names = append(o.names, name)
 		o.mu.Unlock()
@@ -114,7 +115,7 @@ func (o *opened) Open(name string, how store.How, perm fs.FileMode) (store.File,
 // final, or gone, has none.
 func TestTheJournalOfAFinalRunIsDurable(t *testing.T) {
 	root := t.TempDir()
-	on := &opened{FS: store.OS(root)}
+	on := &opened{FS: fs.OS(root)}
 	w := worldAt(t, root, func(o *Options) { o.Store = store.New(on, store.Options{}) })
 	w.serve(watch.Notify)
 	w.toy("a", toyState{Status: "waiting", Quirk: "log"})

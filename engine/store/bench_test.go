@@ -10,6 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -104,7 +105,7 @@ func spread(n int, do func(int)) {
 }
 
 func BenchmarkOneCommitOfThreeFiles(b *testing.B) {
-	s := store.New(store.OS(b.TempDir()), store.Options{})
+	s := store.New(fs.OS(b.TempDir()), store.Options{})
 	run := numbered(1)
 	for i := range b.N {
 		if err := s.Commit(run, layout.Faber{}, threeFiles(run, i)); err != nil {
@@ -147,7 +148,7 @@ func burstOf(revision int) []engine.Plan {
 // figure is commits a second.
 func BenchmarkTwoThousandCommits(b *testing.B) {
 	for range b.N {
-		s := store.New(store.OS(waiting(b)), store.Options{})
+		s := store.New(fs.OS(waiting(b)), store.Options{})
 		plans := burstOf(1)
 		start := time.Now()
 		var all sync.WaitGroup

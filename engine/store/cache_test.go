@@ -14,6 +14,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/layout"
 )
@@ -58,7 +59,7 @@ func sameAsANewLook(t testing.TB, w world, s *store.Store) {
 
 // calls counts the calls of a file system by what they are for.
 type calls struct {
-	store.FS
+	fs.FS
 	n map[string]int
 }
 
@@ -68,9 +69,9 @@ func counted(w *world) *calls {
 	return c
 }
 
-func (c *calls) Stat(name string) (store.Info, error)  { c.n["stat"]++; return c.FS.Stat(name) }
-func (c *calls) List(dir string) ([]store.Name, error) { c.n["list"]++; return c.FS.List(dir) }
-func (c *calls) Open(name string, how store.How, perm os.FileMode) (store.File, error) {
+func (c *calls) Stat(name string) (fs.Info, error)  { c.n["stat"]++; return c.FS.Stat(name) }
+func (c *calls) List(dir string) ([]fs.Name, error) { c.n["list"]++; return c.FS.List(dir) }
+func (c *calls) Open(name string, how fs.How, perm os.FileMode) (fs.File, error) {
 	c.n["open"]++
 	return c.FS.Open(name, how, perm)
 }
@@ -284,7 +285,7 @@ func TestAFolderIsListedButForWhatIsAtRest(t *testing.T) {
 	}
 	now := time.Now
 	options := store.Options{Now: func() time.Time { return now() }}
-	s := store.New(store.OS(root), options)
+	s := store.New(fs.OS(root), options)
 	// What was made just now is trusted as soon as a change of it would show.
 	for deadline := time.Now().Add(time.Minute); ; {
 		if same, sure := s.Unchanged(aRun(), load(t, s).Look); same && sure {
@@ -301,7 +302,7 @@ func TestAFolderIsListedButForWhatIsAtRest(t *testing.T) {
 	}
 	s.Watching()
 	for range 3 {
-		got, want := seen(load(t, s)), seen(load(t, store.New(store.OS(root), options)))
+		got, want := seen(load(t, s)), seen(load(t, store.New(fs.OS(root), options)))
 		if diff := cmp.Diff(pathsOf(want), pathsOf(got)); diff != "" {
 			t.Errorf("(-there +seen):\n%s", diff)
 		}
@@ -354,23 +355,23 @@ func TestAYoungFolderIsListedAgain(t *testing.T) {
 }
 
 // coarse is a file system whose times are even seconds.
-type coarse struct{ store.FS }
+type coarse struct{ fs.FS }
 
-type coarseFile struct{ store.File }
+type coarseFile struct{ fs.File }
 
-func rough(i store.Info, err error) (store.Info, error) {
+func rough(i fs.Info, err error) (fs.Info, error) {
 	i.Modified, i.Changed = i.Modified.Truncate(2*time.Second), i.Changed.Truncate(2*time.Second)
 	return i, err
 }
 
-func (f coarseFile) Stat() (store.Info, error)        { return rough(f.File.Stat()) }
-func (c coarse) Stat(name string) (store.Info, error) { return rough(c.FS.Stat(name)) }
+func (f coarseFile) Stat() (fs.Info, error)        { return rough(f.File.Stat()) }
+func (c coarse) Stat(name string) (fs.Info, error) { return rough(c.FS.Stat(name)) }
 func (c coarse) Touch(name string) (time.Time, error) {
 	at, err := c.FS.Touch(name)
 	return at.Truncate(2 * time.Second), err
 }
 
-func (c coarse) Open(name string, how store.How, perm os.FileMode) (store.File, error) {
+func (c coarse) Open(name string, how fs.How, perm os.FileMode) (fs.File, error) {
 	f, err := c.FS.Open(name, how, perm)
 	return coarseFile{f}, err
 }

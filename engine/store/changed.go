@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
 // identityOf is what the cache remembers of what stat says.
-func identityOf(i Info) statcache.Identity {
+func identityOf(i fs.Info) statcache.Identity {
 	if i.Inode == 0 && i.Device == 0 {
 		return statcache.Identity{}
 	}

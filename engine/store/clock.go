@@ -2,9 +2,11 @@ package store
 
 import (
 	"errors"
-	"io/fs"
+	"os"
 	"sync"
 	"time"
+
+	"placet/engine/store/fs"
 )
 
 // clockFile is touched to learn what time the file system thinks it is.
@@ -76,7 +78,7 @@ func (s *Store) touchClock() (time.Time, error) {
 	}
 	at, err := s.fs.Touch(clockFile)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, os.ErrNotExist):
 		s.clock.made = false // the folder went away
 	case err == nil && s.clock.device == 0:
 		info, err := s.fs.Stat(clockFile)
@@ -106,7 +108,7 @@ func (s *Store) newGrain() grain {
 // hides reports whether a change that is made from now on could leave the times of
 // a file as they are. It must be asked before the file is read, too: what counts is
 // that the clock has moved on by then.
-func (g *grain) hides(info Info) bool {
+func (g *grain) hides(info fs.Info) bool {
 	at := latest(info)
 	tick := fineTick
 	if at.Nanosecond() == 0 {
@@ -136,12 +138,12 @@ func (g *grain) ask() {
 
 // isAhead reports whether a file's times lie ahead of the look: a clock was set
 // back, and the times may come again.
-func (g *grain) isAhead(info Info) bool {
+func (g *grain) isAhead(info fs.Info) bool {
 	return !g.known || g.began.Before(latest(info)) && !g.past.After(latest(info))
 }
 
 // latest is the later of a file's times.
-func latest(info Info) time.Time {
+func latest(info fs.Info) time.Time {
 	if info.Modified.After(info.Changed) {
 		return info.Modified
 	}

@@ -3,11 +3,12 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path"
 	"slices"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
 )
@@ -18,7 +19,7 @@ type put struct {
 	doc engine.Document
 	// old describes the file that is there now, nil if there is none, as it was when
 	// it was compared. sure says that a change since would show.
-	old  *Info
+	old  *fs.Info
 	sure bool
 	// tried: the name was once taken to be free without a look.
 	tried bool
@@ -33,7 +34,7 @@ type put struct {
 	// written: the content is durable. placed: it stands under its name.
 	written, placed bool
 	// info describes the new file.
-	info Info
+	info fs.Info
 	// displaced is what the state document was exchanged with; it keeps its
 	// temporary name until the commit is durable.
 	displaced *content
@@ -215,7 +216,7 @@ func (s *Store) present(p *put) (engine.Digest, error) {
 	}
 	g := s.newGrain()
 	info, err := s.fs.Stat(p.doc.Path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
 	if err == nil && kept.Doc != nil && kept.Trusts(identityOf(info)) {
@@ -247,17 +248,17 @@ func (s *Store) contentOf(name string) (c content, err error) {
 
 // digestAt returns the digest of what is under a name, "" if there is nothing,
 // and describes it. Something that others are writing has moved.
-func (s *Store) digestAt(name string) (engine.Digest, Info, error) {
+func (s *Store) digestAt(name string) (engine.Digest, fs.Info, error) {
 	c, err := s.contentOf(name)
 	switch {
 	case err == nil:
 		return c.digest(), c.info, nil
 	case errors.Is(err, engine.ErrAbsent):
-		return "", Info{}, nil
+		return "", fs.Info{}, nil
 	case errors.Is(err, engine.ErrUnsettled):
-		return "", Info{}, moved(name)
+		return "", fs.Info{}, moved(name)
 	}
-	return "", Info{}, fmt.Errorf("cannot write %s: %w", name, err)
+	return "", fs.Info{}, fmt.Errorf("cannot write %s: %w", name, err)
 }
 
 // folder makes a folder and those above it, and notes what must be synced for
@@ -284,10 +285,10 @@ func (s *Store) folder(j *job, dir string) error {
 		return err
 	}
 	err = s.fs.Mkdir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		return moved(dir)
 	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("cannot make the folder %s: %w", dir, err)
 	}
 	j.made[dir] = true

@@ -2,7 +2,7 @@ package store_test
 
 import (
 	"errors"
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +13,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/layout"
 )
@@ -205,8 +206,8 @@ func TestPathsOutOfTheWorkspaceAreNeverWritten(t *testing.T) {
 
 func TestNothingIsWrittenOverALinkOrIntoTheWrongKindOfFile(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
-		w.odd(in("state.json"), fs.ModeNamedPipe)
-		w.odd(in("requests"), fs.ModeSymlink)
+		w.odd(in("state.json"), iofs.ModeNamedPipe)
+		w.odd(in("requests"), iofs.ModeSymlink)
 		w.put(in("events"), "a file")
 		w.dir(in("n.md"))
 		s := w.store()
@@ -231,7 +232,7 @@ func TestPermissionsAndOwnerOfAReplacedFileAreKept(t *testing.T) {
 	m := w.fs.(*memfs.FS)
 	w.put(in("state.json"), "S0")
 	w.put(in("n.md"), "N0")
-	m.Chmod(in("state.json"), 0o664|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky, 1001, 2002)
+	m.Chmod(in("state.json"), 0o664|iofs.ModeSetuid|iofs.ModeSetgid|iofs.ModeSticky, 1001, 2002)
 	m.Chmod(in("n.md"), 0o600, 0, 7)
 	commit(t, w.store(), engine.Plan{Writes: []engine.Document{over(newDoc("n.md", "N1"), "N0"), stateDoc("S1", "S0")}})
 	got := []any{}
@@ -239,7 +240,7 @@ func TestPermissionsAndOwnerOfAReplacedFileAreKept(t *testing.T) {
 		i := m.Info(in(name))
 		got = append(got, i.Mode, i.UID, i.GID)
 	}
-	if diff := cmp.Diff([]any{fs.FileMode(0o664), uint32(1001), uint32(2002), fs.FileMode(0o600), uint32(0), uint32(7)}, got); diff != "" {
+	if diff := cmp.Diff([]any{iofs.FileMode(0o664), uint32(1001), uint32(2002), iofs.FileMode(0o600), uint32(0), uint32(7)}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -252,7 +253,7 @@ func TestPermissionsAndOwnerAreKeptOnTheMachine(t *testing.T) {
 	if uid == 0 {
 		uid, gid = 1001, 2002
 	}
-	if err := errors.Join(os.Chown(at, uid, gid), os.Chmod(at, 0o664|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)); err != nil {
+	if err := errors.Join(os.Chown(at, uid, gid), os.Chmod(at, 0o664|iofs.ModeSetuid|iofs.ModeSetgid|iofs.ModeSticky)); err != nil {
 		t.Fatal(err)
 	}
 	commit(t, w.store(), engine.Plan{Writes: []engine.Document{stateDoc("S1", "S0")}})
@@ -374,11 +375,11 @@ func TestARunWhoseFolderGoesAwayHasMoved(t *testing.T) {
 
 // vanishing removes a folder before the first rename.
 type vanishing struct {
-	store.FS
+	fs.FS
 	dir string
 }
 
-func (v *vanishing) Rename(from, to string, how store.Move) error {
+func (v *vanishing) Rename(from, to string, how fs.Move) error {
 	if err := os.RemoveAll(v.dir); err != nil {
 		return err
 	}

@@ -2,13 +2,6 @@ package store
 
 import "placet/layout"
 
-// WalkPaths makes the machine's file system do without openat2 until the
-// returned function is called.
-func WalkPaths() (restore func()) { return walkPaths() }
-
-// MoveWithout renames as on a kernel without exclusive renames.
-var MoveWithout = moveWithout
-
 // Waiting is how many plans wait for the rounds before them to end.
 func (s *Store) Waiting() int {
 	s.queue.mu.Lock()

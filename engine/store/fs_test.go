@@ -3,7 +3,7 @@ package store_test
 import (
 	"errors"
 	"io"
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,19 +11,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
-// conform runs a test against every implementation of store.FS.
+// conform runs a test against every implementation of fs.FS.
 func conform(t *testing.T, test func(t *testing.T, w world)) {
 	worlds(t, test)
 	t.Run("machine without openat2", func(t *testing.T) {
-		defer store.WalkPaths()()
+		defer fs.WithoutOpenat2()()
 		test(t, machine(t))
 	})
 }
 
-func write(t *testing.T, fsys store.FS, name, body string, how store.How) {
+func write(t *testing.T, fsys fs.FS, name, body string, how fs.How) {
 	t.Helper()
 	f, err := fsys.Open(name, how, 0o644)
 	if err != nil {
@@ -40,11 +40,11 @@ func write(t *testing.T, fsys store.FS, name, body string, how store.How) {
 
 func TestOpeningForCreatingRefusesWhatExists(t *testing.T) {
 	conform(t, func(t *testing.T, w world) {
-		write(t, w.fs, "a", "one", store.ForCreating)
-		if _, err := w.fs.Open("a", store.ForCreating, 0o644); !errors.Is(err, fs.ErrExist) {
+		write(t, w.fs, "a", "one", fs.ForCreating)
+		if _, err := w.fs.Open("a", fs.ForCreating, 0o644); !errors.Is(err, iofs.ErrExist) {
 			t.Errorf("got %v", err)
 		}
-		write(t, w.fs, "a", " two", store.ForAppending)
+		write(t, w.fs, "a", " two", fs.ForAppending)
 		if got, _ := w.get("a"); got != "one two" {
 			t.Errorf("got %q", got)
 		}
@@ -53,8 +53,8 @@ func TestOpeningForCreatingRefusesWhatExists(t *testing.T) {
 
 func TestWhatDoesNotExistIsNotCreatedByReadingOrLocking(t *testing.T) {
 	conform(t, func(t *testing.T, w world) {
-		for _, how := range []store.How{store.ForReading, store.ForLockingExisting} {
-			if _, err := w.fs.Open("a", how, 0o644); !errors.Is(err, fs.ErrNotExist) {
+		for _, how := range []fs.How{fs.ForReading, fs.ForLockingExisting} {
+			if _, err := w.fs.Open("a", how, 0o644); !errors.Is(err, iofs.ErrNotExist) {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -64,10 +64,10 @@ func TestWhatDoesNotExistIsNotCreatedByReadingOrLocking(t *testing.T) {
 			func() error { return w.fs.Remove("a") },
 			func() error { return w.fs.Mkdir("a/b") },
 			func() error { return w.fs.SyncDir("a") },
-			func() error { return w.fs.Rename("a", "b", store.Replace) },
-			func() error { return w.fs.Rename("a", "b", store.Exchange) },
+			func() error { return w.fs.Rename("a", "b", fs.Replace) },
+			func() error { return w.fs.Rename("a", "b", fs.Exchange) },
 		} {
-			if err := call(); !errors.Is(err, fs.ErrNotExist) {
+			if err := call(); !errors.Is(err, iofs.ErrNotExist) {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -77,7 +77,7 @@ func TestWhatDoesNotExistIsNotCreatedByReadingOrLocking(t *testing.T) {
 func TestReadingPastTheEndSaysSo(t *testing.T) {
 	conform(t, func(t *testing.T, w world) {
 		w.put("a", "hello")
-		f, err := w.fs.Open("a", store.ForReading, 0)
+		f, err := w.fs.Open("a", fs.ForReading, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,22 +99,22 @@ func TestRenames(t *testing.T) {
 	conform(t, func(t *testing.T, w world) {
 		w.put("d/a", "A")
 		w.put("d/b", "B")
-		if err := w.fs.Rename("d/a", "d/b", store.Exclusive); !errors.Is(err, fs.ErrExist) {
+		if err := w.fs.Rename("d/a", "d/b", fs.Exclusive); !errors.Is(err, iofs.ErrExist) {
 			t.Errorf("exclusive: %v", err)
 		}
-		if err := w.fs.Rename("d/a", "d/b", store.Exchange); err != nil {
+		if err := w.fs.Rename("d/a", "d/b", fs.Exchange); err != nil {
 			t.Fatal(err)
 		}
 		check(t, w, map[string]string{"d/a": "B", "d/b": "A"})
-		if err := w.fs.Rename("d/a", "d/c", store.Exclusive); err != nil {
+		if err := w.fs.Rename("d/a", "d/c", fs.Exclusive); err != nil {
 			t.Fatal(err)
 		}
 		w.dir("e")
-		if err := w.fs.Rename("d/b", "e/b", store.Replace); err != nil {
+		if err := w.fs.Rename("d/b", "e/b", fs.Replace); err != nil {
 			t.Fatal(err)
 		}
 		check(t, w, map[string]string{"d/a": "", "d/c": "B", "d/b": "", "e/b": "A"})
-		if err := w.fs.Rename("d/c", "e/b", store.Replace); err != nil {
+		if err := w.fs.Rename("d/c", "e/b", fs.Replace); err != nil {
 			t.Fatal(err)
 		}
 		check(t, w, map[string]string{"d/c": "", "e/b": "B"})
@@ -137,15 +137,15 @@ func TestListIsSortedAndSaysWhatIsThere(t *testing.T) {
 	conform(t, func(t *testing.T, w world) {
 		w.put("d/b", "12345")
 		w.dir("d/c")
-		w.odd("d/a", fs.ModeNamedPipe)
-		w.odd("d/l", fs.ModeSymlink)
+		w.odd("d/a", iofs.ModeNamedPipe)
+		w.odd("d/l", iofs.ModeSymlink)
 		infos, err := w.fs.List("d")
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, i := range infos {
-			got = append(got, i.Name+": "+store.Describe(i.Mode))
+			got = append(got, i.Name+": "+fs.Describe(i.Mode))
 		}
 		want := []string{"a: a FIFO", "b: a regular file", "c: a folder", "l: a symbolic link"}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -158,15 +158,15 @@ func TestListIsSortedAndSaysWhatIsThere(t *testing.T) {
 }
 
 func TestOpeningAnythingButARegularFileSaysWhatItIs(t *testing.T) {
-	for what, mode := range map[string]fs.FileMode{
-		"a FIFO": fs.ModeNamedPipe, "a symbolic link": fs.ModeSymlink, "a folder": fs.ModeDir, "a socket": fs.ModeSocket,
+	for what, mode := range map[string]iofs.FileMode{
+		"a FIFO": iofs.ModeNamedPipe, "a symbolic link": iofs.ModeSymlink, "a folder": iofs.ModeDir, "a socket": iofs.ModeSocket,
 	} {
 		t.Run(what, func(t *testing.T) {
 			conform(t, func(t *testing.T, w world) {
 				w.odd("x", mode)
-				for _, how := range []store.How{store.ForReading, store.ForAppending, store.ForLocking} {
+				for _, how := range []fs.How{fs.ForReading, fs.ForAppending, fs.ForLocking} {
 					_, err := w.fs.Open("x", how, 0o644)
-					var other *store.NotRegular
+					var other *fs.NotRegular
 					if !errors.As(err, &other) || other.Is != what {
 						t.Errorf("got %v", err)
 					}
@@ -193,19 +193,19 @@ func TestNothingIsReachedOverALink(t *testing.T) {
 			}
 		}
 		for name, call := range map[string]func() error{
-			"open":       func() error { _, err := w.fs.Open("out/f", store.ForReading, 0); return err },
-			"open inner": func() error { _, err := w.fs.Open("in/f", store.ForCreating, 0o644); return err },
-			"open last":  func() error { _, err := w.fs.Open("file", store.ForReading, 0); return err },
-			"open loop":  func() error { _, err := w.fs.Open("loop", store.ForReading, 0); return err },
+			"open":       func() error { _, err := w.fs.Open("out/f", fs.ForReading, 0); return err },
+			"open inner": func() error { _, err := w.fs.Open("in/f", fs.ForCreating, 0o644); return err },
+			"open last":  func() error { _, err := w.fs.Open("file", fs.ForReading, 0); return err },
+			"open loop":  func() error { _, err := w.fs.Open("loop", fs.ForReading, 0); return err },
 			"list":       func() error { _, err := w.fs.List("out"); return err },
 			"mkdir":      func() error { return w.fs.Mkdir("out/d") },
 			"remove":     func() error { return w.fs.Remove("out/f") },
-			"rename":     func() error { return w.fs.Rename("out/f", "out/g", store.Replace) },
-			"rename to":  func() error { return w.fs.Rename("real", "out/g", store.Replace) },
+			"rename":     func() error { return w.fs.Rename("out/f", "out/g", fs.Replace) },
+			"rename to":  func() error { return w.fs.Rename("real", "out/g", fs.Replace) },
 			"sync":       func() error { return w.fs.SyncDir("out") },
 			"touch":      func() error { _, err := w.fs.Touch("out/f"); return err },
 		} {
-			var other *store.NotRegular
+			var other *fs.NotRegular
 			if err := call(); !errors.As(err, &other) || !strings.Contains(err.Error(), "link") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -216,18 +216,18 @@ func TestNothingIsReachedOverALink(t *testing.T) {
 	}
 	t.Run("openat2", test)
 	t.Run("walk", func(t *testing.T) {
-		defer store.WalkPaths()()
+		defer fs.WithoutOpenat2()()
 		test(t)
 	})
 }
 
 func TestALockIsExclusiveUntilItsFileIsClosed(t *testing.T) {
 	conform(t, func(t *testing.T, w world) {
-		first, err := w.fs.Open("lock", store.ForLocking, 0o644)
+		first, err := w.fs.Open("lock", fs.ForLocking, 0o644)
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := w.fs.Open("lock", store.ForLockingExisting, 0o644)
+		second, err := w.fs.Open("lock", fs.ForLockingExisting, 0o644)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestALockIsExclusiveUntilItsFileIsClosed(t *testing.T) {
 		if err := first.TryLock(); err != nil {
 			t.Fatal(err)
 		}
-		if err := second.TryLock(); !errors.Is(err, store.ErrBusy) {
+		if err := second.TryLock(); !errors.Is(err, fs.ErrBusy) {
 			t.Errorf("got %v", err)
 		}
 		if err := first.Close(); err != nil {
@@ -249,7 +249,7 @@ func TestALockIsExclusiveUntilItsFileIsClosed(t *testing.T) {
 
 func TestModesAndSizesCanBeSet(t *testing.T) {
 	conform(t, func(t *testing.T, w world) {
-		f, err := w.fs.Open("a", store.ForAppending, 0o644)
+		f, err := w.fs.Open("a", fs.ForAppending, 0o644)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestModesAndSizesCanBeSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range []error{f.Chmod(0o640 | fs.ModeSetgid | fs.ModeSetuid), f.Chown(before.UID, before.GID), f.Truncate(2)} {
+		for _, err := range []error{f.Chmod(0o640 | iofs.ModeSetgid | iofs.ModeSetuid), f.Chown(before.UID, before.GID), f.Truncate(2)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -302,7 +302,7 @@ func TestAnAbsoluteNameIsTakenAsItIs(t *testing.T) {
 	if info, err := w.fs.Stat(outside); err != nil || info.Size != 1 {
 		t.Error(info, err)
 	}
-	f, err := w.fs.Open(outside, store.ForReading, 0)
+	f, err := w.fs.Open(outside, fs.ForReading, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func TestARootBehindALinkIsResolvedOnce(t *testing.T) {
 	if err := os.Symlink(real, link); err != nil {
 		t.Fatal(err)
 	}
-	write(t, store.OS(link), "a", "x", store.ForCreating)
+	write(t, fs.OS(link), "a", "x", fs.ForCreating)
 	if _, err := os.Stat(filepath.Join(real, "a")); err != nil {
 		t.Error(err)
 	}
@@ -326,20 +326,20 @@ func TestNoNameLeavesTheRoot(t *testing.T) {
 	for name, without := range map[string]bool{"openat2": false, "part by part": true} {
 		t.Run(name, func(t *testing.T) {
 			if without {
-				defer store.WalkPaths()()
+				defer fs.WithoutOpenat2()()
 			}
 			dir := t.TempDir()
 			if err := errors.Join(os.Mkdir(filepath.Join(dir, "root"), 0o755), os.WriteFile(filepath.Join(dir, "out"), []byte("o"), 0o644)); err != nil {
 				t.Fatal(err)
 			}
-			fsys := store.OS(filepath.Join(dir, "root"))
-			for _, how := range []store.How{store.ForReading, store.ForCreating, store.ForAppending} {
+			fsys := fs.OS(filepath.Join(dir, "root"))
+			for _, how := range []fs.How{fs.ForReading, fs.ForCreating, fs.ForAppending} {
 				if f, err := fsys.Open("../out", how, 0o644); err == nil {
 					f.Close()
 					t.Errorf("opened %d", how)
 				}
 			}
-			if fsys.Remove("../out") == nil || fsys.Mkdir("../new") == nil || fsys.Rename("../out", "in", store.Replace) == nil {
+			if fsys.Remove("../out") == nil || fsys.Mkdir("../new") == nil || fsys.Rename("../out", "in", fs.Replace) == nil {
 				t.Error("a name outside was changed")
 			}
 			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {

@@ -10,6 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/layout"
 )
@@ -24,7 +25,7 @@ var plansWithoutState = map[string]engine.Plan{
 // away renames a folder.
 func (w world) away(t *testing.T, from, to string) {
 	t.Helper()
-	if err := w.fs.Rename(from, to, store.Exclusive); err != nil {
+	if err := w.fs.Rename(from, to, fs.Exclusive); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -47,7 +48,7 @@ func TestTheFolderOfARunThatIsGoneIsNotMadeAnew(t *testing.T) {
 func TestTheWorkspaceIsTheFolderAndNotItsName(t *testing.T) {
 	for _, walked := range []bool{false, true} {
 		if walked {
-			defer store.WalkPaths()()
+			defer fs.WithoutOpenat2()()
 		}
 		top := t.TempDir()
 		root, moved := filepath.Join(top, "workspace"), filepath.Join(top, "moved")
@@ -56,7 +57,7 @@ func TestTheWorkspaceIsTheFolderAndNotItsName(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s := store.New(store.OS(root), store.Options{})
+		s := store.New(fs.OS(root), store.Options{})
 		commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc("S1", "")}})
 		if reason, held := s.Hold(); held {
 			t.Fatalf("held: %s", reason)

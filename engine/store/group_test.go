@@ -3,7 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"runtime"
 	"strings"
 	"sync"
@@ -12,6 +12,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/layout"
 )
@@ -123,7 +124,7 @@ func TestCommitsThatAreReadyTogetherShareTwoRounds(t *testing.T) {
 
 // counting counts the fsyncs of a file system.
 type counting struct {
-	store.FS
+	fs.FS
 	r *rounds
 }
 
@@ -140,7 +141,7 @@ func (c counting) SyncAll(dir string) error {
 	return err
 }
 
-func (c counting) Open(name string, how store.How, perm fs.FileMode) (store.File, error) {
+func (c counting) Open(name string, how fs.How, perm iofs.FileMode) (fs.File, error) {
 	f, err := c.FS.Open(name, how, perm)
 	if err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func (c counting) Open(name string, how store.How, perm fs.FileMode) (store.File
 }
 
 type countingFile struct {
-	store.File
+	fs.File
 	r *rounds
 }
 

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"os"
 	"path"
 	"strings"
 	"sync"
 	"time"
+
+	"placet/engine/store/fs"
 )
 
 // holdIndex is how long git's index.lock holds: an older one was left behind.
@@ -50,20 +52,12 @@ type gitSign struct {
 // its name any more.
 const Gone = "the workspace is gone"
 
-// homed is a file system that tells whether its root is still under its name.
-type homed interface {
-	// Away says why it is not, "" where it is.
-	Away() (why string)
-}
-
 // Away says, beginning with [Gone], that the workspace was moved away or another
 // folder took its name; "" where neither is so. What is read and written all the
 // same lies in the workspace, wherever that is now.
 func (s *Store) Away() (why string) {
-	if h, ok := s.fs.(homed); ok {
-		if why = h.Away(); why != "" {
-			why = Gone + ": " + why
-		}
+	if why = s.fs.Away(); why != "" {
+		why = Gone + ": " + why
 	}
 	return why
 }
@@ -108,7 +102,7 @@ func (s *Store) Stale() string {
 
 // young reports whether a sign is as it was for no longer than limit: since it was
 // first seen, and by the file system's clock. changed tells apart what has one inode.
-func (s *Store) young(name string, info Info, changed time.Time, limit time.Duration) bool {
+func (s *Store) young(name string, info fs.Info, changed time.Time, limit time.Duration) bool {
 	if !s.git.young(name, gitSign{inode: info.Inode, changed: changed, since: s.now()}, limit) {
 		return false
 	}
@@ -198,9 +192,9 @@ func (s *Store) gitAt(tree, name string) (string, bool) {
 		return "", false
 	case info.Mode.IsDir():
 		return name, true
-	case info.regular():
+	case info.IsRegular():
 		return s.gitFile(tree, name)
-	case info.Mode&fs.ModeSymlink != 0 && !strings.HasPrefix(name, "/"):
+	case info.Mode&os.ModeSymlink != 0 && !strings.HasPrefix(name, "/"):
 		return s.gitAt(s.fs.Root(), path.Join(s.fs.Root(), name)) // links are followed there
 	}
 	return "", false
@@ -208,7 +202,7 @@ func (s *Store) gitAt(tree, name string) (string, bool) {
 
 // gitFile reads "gitdir: <folder>".
 func (s *Store) gitFile(tree, name string) (string, bool) {
-	f, err := s.fs.Open(name, ForReading, 0)
+	f, err := s.fs.Open(name, fs.ForReading, 0)
 	if err != nil {
 		return "", false
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 )
 
@@ -137,7 +138,7 @@ func TestGitsFolderIsFoundWhereverItIs(t *testing.T) {
 		filepath.Join(repo, "sub"):     filepath.Join(repo, ".git/modules/sub"),
 		linked:                         filepath.Join(repo, ".git"),
 	} {
-		s := store.New(store.OS(workspace), store.Options{})
+		s := store.New(fs.OS(workspace), store.Options{})
 		if reason, held := s.Hold(); held {
 			t.Errorf("%s at rest: %s", workspace, reason)
 		}

@@ -7,11 +7,12 @@ import (
 	"sync"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 )
 
 // content is what one reading of a file gave.
 type content struct {
-	info Info
+	info fs.Info
 	sum  [sha256.Size]byte
 	body []byte // nil where only the hash was wanted
 }

@@ -2,7 +2,7 @@ package store
 
 import (
 	"errors"
-	"io/fs"
+	"os"
 	"path"
 
 	"placet/layout"
@@ -37,7 +37,7 @@ func (s *Store) inherit(batch []*job) {
 		s.inherited.runs[j.run.State] = true
 		s.doubtInherited(j)
 		for _, l := range j.lines {
-			if _, err := s.fs.Stat(l.Path); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := s.fs.Stat(l.Path); !errors.Is(err, os.ErrNotExist) {
 				s.oweJournal(j.run.State, l.Path, true)
 			}
 		}

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path"
 	"sort"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -28,7 +29,7 @@ func (s *Store) appendLines(j *job) error {
 		if created || err == nil {
 			s.oweJournal(j.run.State, name, created)
 		}
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, os.ErrNotExist) {
 			return moved(name) // its folder went away
 		}
 		if err != nil {
@@ -60,10 +61,10 @@ func (s *Store) keepName(name string) error {
 // appendTo adds lines to one journal, after cutting a torn last line.
 func (s *Store) appendTo(name string, text []byte) (created bool, err error) {
 	_, err = s.fs.Stat(name)
-	if created = errors.Is(err, fs.ErrNotExist); err != nil && !created {
+	if created = errors.Is(err, os.ErrNotExist); err != nil && !created {
 		return false, err // it could not be told whether the name is new
 	}
-	f, err := s.fs.Open(name, ForAppending, 0o666)
+	f, err := s.fs.Open(name, fs.ForAppending, 0o666)
 	if err != nil {
 		return false, err
 	}
@@ -75,7 +76,7 @@ func (s *Store) appendTo(name string, text []byte) (created bool, err error) {
 }
 
 // cutTorn cuts a journal after its last newline.
-func cutTorn(f File) error {
+func cutTorn(f fs.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func cutTorn(f File) error {
 }
 
 // lastLine returns the offset behind the last newline, 0 if there is none.
-func lastLine(f File, size int64) (int64, error) {
+func lastLine(f fs.File, size int64) (int64, error) {
 	buf := make([]byte, 4096)
 	for end := size; end > 0; {
 		part := buf[:min(end, int64(len(buf)))]

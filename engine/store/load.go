@@ -3,7 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"sort"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
 )
@@ -156,7 +157,7 @@ func (v *visit) finish() {
 func (v *visit) folder(rel string, e *statcache.Entry, depth int) error {
 	at := path.Join(v.run.Dir, rel)
 	info, err := v.s.fs.Stat(at) // before it is listed: a later change must show
-	v.gone = v.gone || rel != "." && errors.Is(err, fs.ErrNotExist)
+	v.gone = v.gone || rel != "." && errors.Is(err, os.ErrNotExist)
 	if err := noFolder(at, err); err != nil {
 		return err
 	}
@@ -229,7 +230,7 @@ func (v *visit) list(rel, at string, e *statcache.Entry) error {
 
 // kind says what a name in a folder of the run stands for; it is false for one that
 // means nothing.
-func (v *visit) kind(rel string, name Name) (statcache.Kind, bool) {
+func (v *visit) kind(rel string, name fs.Name) (statcache.Kind, bool) {
 	_, known := v.fam.File(v.run, rel)
 	switch {
 	case known:
@@ -281,7 +282,7 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed bool) {
 		return
 	}
 	info, err := v.s.fs.Stat(at)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		v.gone = true
 		if e.Known {
 			v.tree.Miss(at, v.s.age(), e.Own)
@@ -350,7 +351,7 @@ func find(docs []engine.Document, p string) (int, bool) {
 
 // list describes what is in a folder, sorted by name. A folder that does not exist
 // is empty; so is a file or a link in a folder's place, which is never followed.
-func (s *Store) list(dir string) ([]Name, error) {
+func (s *Store) list(dir string) ([]fs.Name, error) {
 	names, err := s.fs.List(dir)
 	if err != nil {
 		return nil, noFolder(dir, err)
@@ -360,9 +361,9 @@ func (s *Store) list(dir string) ([]Name, error) {
 
 // noFolder makes no error of there being no folder.
 func noFolder(dir string, err error) error {
-	var other *NotRegular
+	var other *fs.NotRegular
 	switch {
-	case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.As(err, &other):
+	case err == nil, errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.As(err, &other):
 		return nil
 	}
 	return fmt.Errorf("cannot list %s: %w", dir, err)
@@ -371,19 +372,19 @@ func noFolder(dir string, err error) error {
 // Exists reports whether anything is under a name. What cannot be told is there.
 func (s *Store) Exists(name string) bool {
 	_, err := s.fs.Stat(name)
-	return !errors.Is(err, fs.ErrNotExist)
+	return !errors.Is(err, os.ErrNotExist)
 }
 
 // IsFile reports whether a regular file is under a name.
 func (s *Store) IsFile(name string) bool {
 	info, err := s.fs.Stat(name)
-	return err == nil && info.regular()
+	return err == nil && info.IsRegular()
 }
 
 // isFolder reports whether there is a folder under a name.
 func (s *Store) isFolder(dir string) (bool, error) {
 	info, err := s.fs.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil && info.Mode.IsDir(), err

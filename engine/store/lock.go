@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path"
 	"time"
 
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -23,9 +24,9 @@ const (
 // otherwise, and never removed. A lock whose folder does not exist is passed
 // over, and so are all where the file system has no flock. ErrBusy after 5 s.
 func (s *Store) Lock(ctx context.Context, run layout.Run) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, ErrBusy)
+	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, fs.ErrBusy)
 	defer cancel()
-	var held []File
+	var held []fs.File
 	unlock = func() {
 		for i := len(held) - 1; i >= 0; i-- {
 			held[i].Close()
@@ -46,11 +47,11 @@ func (s *Store) Lock(ctx context.Context, run layout.Run) (unlock func(), err er
 }
 
 // lockOne takes one lock; it returns nil where there is nothing to take.
-func (s *Store) lockOne(ctx context.Context, name string, run layout.Run) (File, error) {
+func (s *Store) lockOne(ctx context.Context, name string, run layout.Run) (fs.File, error) {
 	pause := lockFirst
 	for {
 		f, err := s.tryLock(name, run)
-		if !errors.Is(err, ErrBusy) {
+		if !errors.Is(err, fs.ErrBusy) {
 			return f, err
 		}
 		timer := time.NewTimer(pause)
@@ -66,14 +67,14 @@ func (s *Store) lockOne(ctx context.Context, name string, run layout.Run) (File,
 
 // tryLock tries once. Other writers remove their lock files: a lock counts only
 // while the name still leads to the file that was locked.
-func (s *Store) tryLock(name string, run layout.Run) (File, error) {
-	how := ForLocking
+func (s *Store) tryLock(name string, run layout.Run) (fs.File, error) {
+	how := fs.ForLocking
 	if run.LocksExist {
-		how = ForLockingExisting
+		how = fs.ForLockingExisting
 	}
 	for {
 		f, err := s.fs.Open(name, how, 0o666)
-		if errors.Is(err, fs.ErrNotExist) && (run.LocksExist || path.Dir(name) != run.Dir) {
+		if errors.Is(err, os.ErrNotExist) && (run.LocksExist || path.Dir(name) != run.Dir) {
 			return nil, nil
 		}
 		if err != nil {
@@ -97,7 +98,7 @@ func (s *Store) tryLock(name string, run layout.Run) (File, error) {
 }
 
 // leads reports whether a name leads to an open file.
-func (s *Store) leads(name string, f File) bool {
+func (s *Store) leads(name string, f fs.File) bool {
 	open, err := f.Stat()
 	if err != nil {
 		return false

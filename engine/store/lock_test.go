@@ -3,7 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 )
 
@@ -61,12 +62,12 @@ func TestOnlyExistingLocksAreUsedWhereTheRunSaysSo(t *testing.T) {
 		if diff := cmp.Diff([]string{"events"}, names(t, w, run.Dir)); diff != "" {
 			t.Error(diff)
 		}
-		f, err := w.fs.Open(in("events/.next-id.lock"), store.ForLocking, 0o644)
+		f, err := w.fs.Open(in("events/.next-id.lock"), fs.ForLocking, 0o644)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if err := f.TryLock(); !errors.Is(err, store.ErrBusy) {
+		if err := f.TryLock(); !errors.Is(err, fs.ErrBusy) {
 			t.Errorf("the existing lock is not held: %v", err)
 		}
 	})
@@ -74,7 +75,7 @@ func TestOnlyExistingLocksAreUsedWhereTheRunSaysSo(t *testing.T) {
 
 func TestARunWithoutFolderCannotBeLocked(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
-		if _, err := w.store().Lock(context.Background(), aRun()); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := w.store().Lock(context.Background(), aRun()); !errors.Is(err, iofs.ErrNotExist) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -87,7 +88,7 @@ func TestALockThatIsHeldIsWaitedForFiveSeconds(t *testing.T) {
 		unlock := lock(t, quiet(m))
 		start := time.Now()
 		_, err := quiet(m).Lock(context.Background(), aRun())
-		if !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "state.json.lock") {
+		if !errors.Is(err, fs.ErrBusy) || !strings.Contains(err.Error(), "state.json.lock") {
 			t.Errorf("got %v", err)
 		}
 		if waited := time.Since(start); waited != 5*time.Second {
@@ -116,17 +117,17 @@ func TestALockOfWhichTheSecondIsHeldGivesUpTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memfs.New(nil)
 		m.PutDir(in("events"))
-		held, err := m.Open(in("events/.next-id.lock"), store.ForLocking, 0o644)
+		held, err := m.Open(in("events/.next-id.lock"), fs.ForLocking, 0o644)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := held.TryLock(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := quiet(m).Lock(context.Background(), aRun()); !errors.Is(err, store.ErrBusy) {
+		if _, err := quiet(m).Lock(context.Background(), aRun()); !errors.Is(err, fs.ErrBusy) {
 			t.Errorf("got %v", err)
 		}
-		first, err := m.Open(in("state.json.lock"), store.ForLocking, 0o644)
+		first, err := m.Open(in("state.json.lock"), fs.ForLocking, 0o644)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,12 +149,12 @@ func TestALockOnAFileThatWasRemovedMeanwhileIsTakenAnew(t *testing.T) {
 		return nil
 	})
 	defer lock(t, quiet(m))()
-	f, err := m.Open(in("state.json.lock"), store.ForLocking, 0o644)
+	f, err := m.Open(in("state.json.lock"), fs.ForLocking, 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := f.TryLock(); !errors.Is(err, store.ErrBusy) {
+	if err := f.TryLock(); !errors.Is(err, fs.ErrBusy) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -249,7 +250,7 @@ func TestWhereThereIsNoFlockThereIsNoLock(t *testing.T) {
 
 func TestWhatStandsInALocksPlaceIsAnError(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
-		w.odd(in("state.json.lock"), fs.ModeSymlink)
+		w.odd(in("state.json.lock"), iofs.ModeSymlink)
 		if _, err := w.store().Lock(context.Background(), aRun()); err == nil || !strings.Contains(err.Error(), "symbolic link") {
 			t.Errorf("got %v", err)
 		}
@@ -278,7 +279,7 @@ func TestOnePlacetHoldsTheWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.store().LockWorkspace(); !errors.Is(err, store.ErrBusy) {
+		if _, err := w.store().LockWorkspace(); !errors.Is(err, fs.ErrBusy) {
 			t.Errorf("got %v", err)
 		}
 		unlock()
@@ -322,7 +323,7 @@ func TestAWorkspaceLockThatWasRemovedIsTakenAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	if _, err := quiet(m).LockWorkspace(); !errors.Is(err, store.ErrBusy) {
+	if _, err := quiet(m).LockWorkspace(); !errors.Is(err, fs.ErrBusy) {
 		t.Errorf("got %v", err)
 	}
 }

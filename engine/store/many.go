@@ -5,6 +5,8 @@ import (
 	"maps"
 	"path"
 	"slices"
+
+	"placet/engine/store/fs"
 )
 
 const (
@@ -18,25 +20,14 @@ const (
 	othersShare = 16 << 10
 )
 
-// burdened is a file system that knows how much waits to be written.
-type burdened interface {
-	// Unwritten is how many bytes wait to be written to any disk; it is false where
-	// nobody can tell.
-	Unwritten() (bytes int64, known bool)
-}
-
 // together reports whether so many files or folders are made durable by one sync of
 // everything.
 func (s *Store) together(files int) bool {
 	if files < s.many {
 		return false
 	}
-	if fsys, ok := s.fs.(burdened); ok {
-		if waiting, known := fsys.Unwritten(); known {
-			return waiting <= int64(files)*othersShare
-		}
-	}
-	return true
+	waiting, known := s.fs.Unwritten()
+	return !known || waiting <= int64(files)*othersShare
 }
 
 // writeMany makes many contents durable with one sync for each file system they
@@ -78,7 +69,7 @@ func (s *Store) writeUnsynced(p *put) error {
 		return s.writeTemp(p, false)
 	}
 	info, err := s.fs.Stat(p.doc.Path)
-	p.info = Info{Device: info.Device}
+	p.info = fs.Info{Device: info.Device}
 	return p.gone(err)
 }
 
@@ -103,7 +94,7 @@ func (s *Store) syncOne(p *put) error {
 	if p.there || p.journal {
 		return s.syncFile(p)
 	}
-	f, err := s.fs.Open(p.temp, ForReading, 0)
+	f, err := s.fs.Open(p.temp, fs.ForReading, 0)
 	if err == nil {
 		err = syncError(f.Sync())
 		f.Close()

@@ -2,13 +2,14 @@ package store
 
 import (
 	"errors"
-	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
 )
@@ -71,7 +72,7 @@ func (v *visit) outside(a ask) {
 }
 
 // lookOutside looks at a file by its path alone, which stat describes.
-func (s *Store) lookOutside(a ask, info Info, err error, g *grain) (d engine.Document, again time.Time) {
+func (s *Store) lookOutside(a ask, info fs.Info, err error, g *grain) (d engine.Document, again time.Time) {
 	e := s.cache.Outside(a.path)
 	if err != nil {
 		d, again = s.missing(a, &e, err)
@@ -132,20 +133,20 @@ func (v *visit) addNeeded(d engine.Document, again time.Time) {
 // beside describes a name that a need leads to, once per visit: several needs lead
 // through the same folders, and most of those are not there. Below a folder that
 // is not there nothing is.
-func (v *visit) beside(p string) (Info, error) {
+func (v *visit) beside(p string) (fs.Info, error) {
 	if e := v.tree.At(p); e != nil && e.Kind == statcache.Folder {
-		return Info{Name: e.Name, Mode: fs.ModeDir}, nil // this look has seen it
+		return fs.Info{Name: e.Name, Mode: os.ModeDir}, nil // this look has seen it
 	}
 	if above := v.tree.At(path.Dir(p)); above != nil && above.Kind == statcache.Folder && above.Below != nil &&
 		above.Child(path.Base(p)) == nil && !layout.Noise(path.Base(p)) && !slices.Contains(v.run.Locks, p) {
-		return Info{}, &fs.PathError{Op: "stat", Path: p, Err: fs.ErrNotExist} // nor has it seen that
+		return fs.Info{}, &os.PathError{Op: "stat", Path: p, Err: os.ErrNotExist} // nor has it seen that
 	}
 	if old, known := v.met[p]; known {
 		return old.info, old.err
 	}
 	if dir := path.Dir(p); dir != "." && dir != p {
-		if above, err := v.beside(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !above.Mode.IsDir() {
-			return Info{}, &fs.PathError{Op: "stat", Path: p, Err: fs.ErrNotExist}
+		if above, err := v.beside(dir); errors.Is(err, os.ErrNotExist) || err == nil && !above.Mode.IsDir() {
+			return fs.Info{}, &os.PathError{Op: "stat", Path: p, Err: os.ErrNotExist}
 		}
 	}
 	info, err := v.s.fs.Stat(p)
@@ -155,7 +156,7 @@ func (v *visit) beside(p string) (Info, error) {
 
 // met is what stat said of a name that a need led to.
 type met struct {
-	info Info
+	info fs.Info
 	err  error
 }
 
@@ -191,7 +192,7 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 		return nil
 	}
 	v.watch(dir)
-	if _, err := v.beside(dir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := v.beside(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	infos, err := v.s.list(dir)

@@ -3,11 +3,11 @@ package store_test
 import (
 	"testing"
 
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 func TestWhatWaitsToBeWrittenIsKnown(t *testing.T) {
-	fsys, ok := store.OS(t.TempDir()).(interface{ Unwritten() (int64, bool) })
+	fsys, ok := fs.OS(t.TempDir()).(interface{ Unwritten() (int64, bool) })
 	if !ok {
 		t.Fatal("the file system does not tell")
 	}

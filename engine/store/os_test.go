@@ -5,7 +5,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,39 +17,9 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
-
-// openDir opens a folder for the calls that take one.
-func openDir(t *testing.T, dir string) int {
-	t.Helper()
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { unix.Close(fd) })
-	return fd
-}
-
-func TestRenamingWithoutTheKernelsHelp(t *testing.T) {
-	w := machine(t)
-	w.put("a", "A")
-	w.put("b", "B")
-	dir := openDir(t, w.fs.Root())
-	if err := store.MoveWithout(dir, "a", dir, "b", store.Exclusive); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("got %v", err)
-	}
-	if err := store.MoveWithout(dir, "a", dir, "c", store.Exclusive); err != nil {
-		t.Error(err)
-	}
-	check(t, w, map[string]string{"a": "", "b": "B", "c": "A"})
-	if err := store.MoveWithout(dir, "b", dir, "c", store.Exchange); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("got %v", err)
-	}
-	if err := store.MoveWithout(dir, "none", dir, "d", store.Exclusive); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got %v", err)
-	}
-}
 
 func TestAStateDocumentIsReplacedWithoutExchange(t *testing.T) {
 	w := machine(t)
@@ -68,16 +38,16 @@ func TestAStateDocumentIsReplacedWithoutExchange(t *testing.T) {
 // noExchange cannot exchange names; others overwrite a state document that asks
 // for it.
 type noExchange struct {
-	store.FS
+	fs.FS
 	w world
 }
 
-func (f noExchange) Rename(from, to string, how store.Move) error {
-	if how == store.Exchange {
+func (f noExchange) Rename(from, to string, how fs.Move) error {
+	if how == fs.Exchange {
 		return errors.ErrUnsupported
 	}
 	err := f.FS.Rename(from, to, how)
-	if body, _ := f.w.get(to); how == store.Replace && body == "overwrite me" && filepath.Base(to) == "state.json" {
+	if body, _ := f.w.get(to); how == fs.Replace && body == "overwrite me" && filepath.Base(to) == "state.json" {
 		f.w.put(to, foreign)
 	}
 	return err
@@ -106,7 +76,7 @@ func TestAFullDiskDamagesNothingAndPasses(t *testing.T) {
 	for _, options := range []string{"size=64k", "nr_inodes=20"} {
 		t.Run(options, func(t *testing.T) {
 			root := tiny(t, options)
-			s := store.New(store.OS(root), store.Options{})
+			s := store.New(fs.OS(root), store.Options{})
 			commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc("S0", "")}})
 			var fill []string
 			for i := 0; ; i++ {
@@ -125,7 +95,7 @@ func TestAFullDiskDamagesNothingAndPasses(t *testing.T) {
 					t.Fatalf("got %v", err)
 				}
 			}
-			infos, err := store.OS(root).List(aRun().Dir)
+			infos, err := fs.OS(root).List(aRun().Dir)
 			if err != nil || len(infos) != 1 {
 				t.Errorf("left behind: %v %v", infos, err)
 			}
@@ -144,7 +114,7 @@ func TestAFullDiskDamagesNothingAndPasses(t *testing.T) {
 
 func TestAReadOnlyFileSystemIsSaidAndRead(t *testing.T) {
 	root := tiny(t, "size=64k")
-	w := store.OS(root)
+	w := fs.OS(root)
 	commit(t, store.New(w, store.Options{}), engine.Plan{Writes: []engine.Document{stateDoc("{}", "")}})
 	if err := unix.Mount("", root, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 		t.Skipf("cannot remount: %v", err)
@@ -192,8 +162,8 @@ func TestDescriptorsAreNotLeaked(t *testing.T) {
 	}
 	w := machine(t)
 	w.put(in("state.json"), "0")
-	w.odd(in("metadata.json"), fs.ModeNamedPipe)
-	w.odd(in("cancel.json"), fs.ModeSymlink)
+	w.odd(in("metadata.json"), iofs.ModeNamedPipe)
+	w.odd(in("cancel.json"), iofs.ModeSymlink)
 	s := w.store()
 	open := func() int {
 		list, err := os.ReadDir("/proc/self/fd")
@@ -221,7 +191,7 @@ func TestDescriptorsAreNotLeaked(t *testing.T) {
 func TestLongAndStrangeNamesAreJustNames(t *testing.T) {
 	w := machine(t)
 	for _, name := range []string{"a b", "ü", "'q\"", "new\nline", strings.Repeat("x", 255), "-rf", "*"} {
-		write(t, w.fs, name, name, store.ForCreating)
+		write(t, w.fs, name, name, fs.ForCreating)
 		if got, _ := w.get(name); got != name {
 			t.Errorf("%q holds %q", name, got)
 		}
@@ -241,8 +211,8 @@ func TestLongAndStrangeNamesAreJustNames(t *testing.T) {
 
 func TestEveryKindOfFileHasAName(t *testing.T) {
 	got := map[string]string{}
-	for _, mode := range []fs.FileMode{0, fs.ModeDir, fs.ModeSymlink, fs.ModeNamedPipe, fs.ModeSocket, fs.ModeDevice, fs.ModeIrregular} {
-		got[mode.Type().String()] = store.Describe(mode)
+	for _, mode := range []iofs.FileMode{0, iofs.ModeDir, iofs.ModeSymlink, iofs.ModeNamedPipe, iofs.ModeSocket, iofs.ModeDevice, iofs.ModeIrregular} {
+		got[mode.Type().String()] = fs.Describe(mode)
 	}
 	want := map[string]string{
 		"----------": "a regular file", "d---------": "a folder", "L---------": "a symbolic link", "p---------": "a FIFO",
@@ -251,8 +221,8 @@ func TestEveryKindOfFileHasAName(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	info, err := store.OS("/").Stat("dev/null")
-	if err != nil || store.Describe(info.Mode) != "a device" {
+	info, err := fs.OS("/").Stat("dev/null")
+	if err != nil || fs.Describe(info.Mode) != "a device" {
 		t.Errorf("got %v %v", info.Mode, err)
 	}
 }

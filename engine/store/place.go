@@ -3,11 +3,12 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path"
 	"slices"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 )
 
 // putInPlace renames a job's contents to their names, in order, and removes what
@@ -84,13 +85,13 @@ func (s *Store) place(p *put) error {
 
 // create gives a content a name that must be free, or hold the same bytes.
 func (s *Store) create(p *put) error {
-	err := s.fs.Rename(p.temp, p.doc.Path, Exclusive)
-	if errors.Is(err, fs.ErrExist) {
+	err := s.fs.Rename(p.temp, p.doc.Path, fs.Exclusive)
+	if errors.Is(err, os.ErrExist) {
 		if err := s.compare(p); err != nil {
 			return err
 		}
 		if p.there {
-			p.info = Info{} // not our file; finish removes ours
+			p.info = fs.Info{} // not our file; finish removes ours
 			return s.syncFile(p)
 		}
 		return moved(p.doc.Path) // it came and went
@@ -104,7 +105,7 @@ func (s *Store) replace(p *put) error {
 	if err := s.unmoved(p); err != nil {
 		return err
 	}
-	return s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, Replace))
+	return s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, fs.Replace))
 }
 
 // unmoved compares again what is under the name, by its times where they do.
@@ -127,7 +128,7 @@ func (s *Store) placedOr(p *put, err error) error {
 		p.temp = ""
 		return nil
 	}
-	if errors.Is(err, fs.ErrNotExist) { // the folder went away
+	if errors.Is(err, os.ErrNotExist) { // the folder went away
 		return moved(p.doc.Path)
 	}
 	return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)

@@ -14,6 +14,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/layout"
 )
@@ -295,7 +296,7 @@ func TestAWriterInPlaceThatHeldTheDisplacedStateOpenIsHeard(t *testing.T) {
 
 // writesAtSyncDir lets a writer in place finish while our names become durable.
 type writesAtSyncDir struct {
-	store.FS
+	fs.FS
 	held *os.File
 }
 

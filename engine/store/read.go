@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"os"
 	"syscall"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 )
 
 // errTorn says that a file changed while it was being read.
@@ -21,12 +22,12 @@ const maxArtifact = 1 << 30
 // meantime gives errTorn. A file larger than limit gives an error, unless
 // hashOnly: then its content is not kept.
 func (s *Store) read(name string, limit int64, hashOnly bool) (content, error) {
-	f, err := s.fs.Open(name, ForReading, 0)
+	f, err := s.fs.Open(name, fs.ForReading, 0)
 	if err != nil {
 		return content{}, err
 	}
 	defer f.Close()
-	before, err := asOpened(f)
+	before, err := f.Stat()
 	if err != nil {
 		return content{}, err
 	}
@@ -50,31 +51,17 @@ func (s *Store) read(name string, limit int64, hashOnly bool) (content, error) {
 	return c, err
 }
 
-// described is an open file that was described when it was opened.
-type described interface {
-	// AsOpened describes the file as it was right after it was opened.
-	AsOpened() Info
-}
-
-// asOpened describes an open file of which nothing was read yet.
-func asOpened(f File) (Info, error) {
-	if d, ok := f.(described); ok {
-		return d.AsOpened(), nil
-	}
-	return f.Stat()
-}
-
 // readAsked reads a file, or the end of one of which no more is asked.
 func (s *Store) readAsked(a ask) (content, error) {
 	if a.file.End == 0 {
 		return s.read(a.path, a.limit(), a.still)
 	}
-	f, err := s.fs.Open(a.path, ForReading, 0)
+	f, err := s.fs.Open(a.path, fs.ForReading, 0)
 	if err != nil {
 		return content{}, err
 	}
 	defer f.Close()
-	info, err := asOpened(f)
+	info, err := f.Stat()
 	if err != nil {
 		return content{}, err
 	}
@@ -92,7 +79,7 @@ func tooLarge(size, limit int64) error {
 
 // readWhole reads a file of a known size; a smaller one is torn. That it has not
 // grown is for the caller to see, who describes it once more.
-func readWhole(f File, size int64) ([]byte, error) {
+func readWhole(f fs.File, size int64) ([]byte, error) {
 	body := make([]byte, size)
 	n, err := f.ReadAt(body, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -104,7 +91,7 @@ func readWhole(f File, size int64) ([]byte, error) {
 	return body, nil
 }
 
-func hashWhole(f File, size int64) (sum [sha256.Size]byte, err error) {
+func hashWhole(f fs.File, size int64) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	n, err := io.Copy(h, io.NewSectionReader(f, 0, size))
 	if err == nil && n != size {
@@ -122,15 +109,15 @@ func scarce(err error) bool {
 
 // unusable says why a file cannot be read, for the document that stands for it.
 func unusable(name string, err error) error {
-	var other *NotRegular
+	var other *fs.NotRegular
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return engine.ErrAbsent
 	case errors.Is(err, errTorn):
 		return engine.ErrUnsettled
 	case errors.As(err, &other):
 		return other
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("cannot read %s: permission denied; expected a file that placet's user may read: %w", name, err)
 	}
 	return fmt.Errorf("cannot read %s: %w", name, err)

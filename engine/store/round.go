@@ -3,13 +3,14 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"syscall"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 )
 
 // maxFailures is how many rounds of fsync in a row may fail.
@@ -67,7 +68,7 @@ func (s *Store) judge(tried []*put) {
 	for _, p := range tried {
 		switch {
 		case p.err == nil, p.job.err != nil:
-		case errors.Is(p.err, fs.ErrNotExist): // its folder went away
+		case errors.Is(p.err, os.ErrNotExist): // its folder went away
 			p.job.err = moved(p.doc.Path)
 		case !errors.As(p.err, new(errSync)):
 			p.job.err = fmt.Errorf("cannot write %s: %w", p.doc.Path, p.err)
@@ -118,7 +119,7 @@ func (s *Store) wrote(p *put, err error) error {
 // syncFile makes the bytes of a file durable that already has its name. If that
 // fails the file is not trusted again: its bytes are written anew beside it.
 func (s *Store) syncFile(p *put) error {
-	f, err := s.fs.Open(p.doc.Path, ForReading, 0)
+	f, err := s.fs.Open(p.doc.Path, fs.ForReading, 0)
 	if err != nil {
 		return p.gone(err)
 	}
@@ -132,7 +133,7 @@ func (s *Store) syncFile(p *put) error {
 // gone lets a journal be that others have removed or replaced by something else:
 // there is nothing left of it to make durable.
 func (p *put) gone(err error) error {
-	if p.journal && (errors.Is(unusable(p.doc.Path, err), engine.ErrAbsent) || errors.As(err, new(*NotRegular))) {
+	if p.journal && (errors.Is(unusable(p.doc.Path, err), engine.ErrAbsent) || errors.As(err, new(*fs.NotRegular))) {
 		p.newName = false
 		return nil
 	}
@@ -217,7 +218,7 @@ func upTo(n int) []int {
 // stir changes a folder without leaving anything in it.
 func (s *Store) stir(dir string) error {
 	name := s.tempName(path.Join(dir, "x"))
-	f, err := s.fs.Open(name, ForCreating, 0o666)
+	f, err := s.fs.Open(name, fs.ForCreating, 0o666)
 	if err != nil {
 		return err
 	}
@@ -228,14 +229,14 @@ func (s *Store) stir(dir string) error {
 // says that space ran out: nothing is lost yet, the sync is owed.
 func passing(err error) bool {
 	for _, e := range []error{
-		fs.ErrNotExist, fs.ErrPermission, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
+		os.ErrNotExist, os.ErrPermission, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
 		syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.ENOTDIR,
 	} {
 		if errors.Is(err, e) {
 			return true
 		}
 	}
-	return errors.As(err, new(*NotRegular))
+	return errors.As(err, new(*fs.NotRegular))
 }
 
 // lost ends a job whose names may not be durable.

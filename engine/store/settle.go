@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
 )
@@ -48,7 +49,7 @@ func (a ask) stands() time.Duration {
 
 // look reads one file as far as the rules of settling allow, and notes in the entry
 // what it has seen. The time says when to look again if it is unsettled.
-func (s *Store) look(a ask, e *statcache.Entry, info Info, g *grain) (engine.Document, time.Time) {
+func (s *Store) look(a ask, e *statcache.Entry, info fs.Info, g *grain) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed}
 	if err := a.wrong(info); err != nil {
 		*e = statcache.Entry{Name: e.Name, ID: identityOf(info), Known: true, Still: standLong, Racy: g.hides(info)}
@@ -81,7 +82,7 @@ func (s *Store) look(a ask, e *statcache.Entry, info Info, g *grain) (engine.Doc
 }
 
 // owner says who owns a file that others write, as a document's Known.
-func (s *Store) owner(a ask, info Info) []string {
+func (s *Store) owner(a ask, info fs.Info) []string {
 	if a.file.Writer == layout.Placet {
 		return nil
 	}
@@ -97,8 +98,8 @@ func (a ask) limit() int64 {
 }
 
 // wrong says why a file cannot be a document, without opening it.
-func (a ask) wrong(info Info) error {
-	if err := irregular(a.path, info.Mode); err != nil {
+func (a ask) wrong(info fs.Info) error {
+	if err := fs.Irregular(a.path, info.Mode); err != nil {
 		return err
 	}
 	if info.Size > a.limit() && !a.still && a.file.End == 0 {
@@ -108,7 +109,7 @@ func (a ask) wrong(info Info) error {
 }
 
 // unread is the document for a file that could not be read.
-func (s *Store) unread(a ask, e *statcache.Entry, d engine.Document, info Info, err error) (engine.Document, time.Time) {
+func (s *Store) unread(a ask, e *statcache.Entry, d engine.Document, info fs.Info, err error) (engine.Document, time.Time) {
 	d.Err = unusable(a.path, err)
 	if scarce(err) {
 		e.Racy = true // nothing was learned of it
@@ -180,7 +181,7 @@ func (s *Store) age() time.Duration { return s.now().Sub(s.began) }
 
 // firstSeen is how long a file that is seen for the first time is known to have
 // stood still: since its last change if that is old enough, else not at all.
-func (s *Store) firstSeen(info Info) time.Duration {
+func (s *Store) firstSeen(info fs.Info) time.Duration {
 	now, known := s.diskNow(freshClock)
 	if age := now.Sub(info.Changed); known && age > oldEnough {
 		return age

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"hash/maphash"
 	"log/slog"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
 )
@@ -30,10 +32,20 @@ type Options struct {
 	Record Record
 }
 
+// What the store's calls return besides the operating system's errors.
+var (
+	// ErrMoved says that the workspace is no longer what the plan was made
+	// over: look again.
+	ErrMoved = errors.New("changed since it was read")
+	// ErrStopped says that three rounds of fsync in a row failed: what is
+	// written may be lost, so nothing more is decided.
+	ErrStopped = errors.New("three rounds of fsync in a row failed; nothing more is written")
+)
+
 // Store reads and writes the documents of one workspace. All methods may be
 // called at the same time.
 type Store struct {
-	fs       FS
+	fs       fs.FS
 	now      func() time.Time
 	log      *slog.Logger
 	parallel int
@@ -59,13 +71,13 @@ type Store struct {
 	suspects  sync.Map    // files that an fsync refused and that were not written anew since
 	asides    sync.Map    // state document → *put that holds what others wrote
 	held      atomic.Bool // .placet/lock is ours
-	lock      atomic.Pointer[File]
+	lock      atomic.Pointer[fs.File]
 	heldSince time.Time // by the file system's clock; zero where that is not known
 	saidOnce  sync.Map
 }
 
 // New returns a store on a file system.
-func New(fsys FS, o Options) *Store {
+func New(fsys fs.FS, o Options) *Store {
 	s := &Store{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel, many: o.Many, random: o.Random, record: o.Record}
 	if s.now == nil {
 		s.now = time.Now

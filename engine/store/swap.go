@@ -4,10 +4,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 )
 
 // swap replaces the state document: the two names are exchanged in one step, and
@@ -21,11 +22,11 @@ func (s *Store) swap(p *put) error {
 	if err := s.unmoved(p); err != nil {
 		return err
 	}
-	err := s.fs.Rename(p.temp, p.doc.Path, Exchange)
+	err := s.fs.Rename(p.temp, p.doc.Path, fs.Exchange)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return s.replaceCompared(p)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		return moved(p.doc.Path)
 	}
 	if err != nil {
@@ -51,7 +52,7 @@ func (p *put) expects(c content) bool {
 
 // replaceCompared does without an exchange: compare, rename, compare.
 func (s *Store) replaceCompared(p *put) error {
-	if err := s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, Replace)); err != nil {
+	if err := s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, fs.Replace)); err != nil {
 		return err
 	}
 	c, err := s.contentOf(p.doc.Path)
@@ -124,12 +125,12 @@ func (s *Store) putBack(p *put) error {
 		if err != nil {
 			return s.keepAside(p, err)
 		}
-		err = s.fs.Rename(p.temp, p.doc.Path, Exchange)
-		if errors.Is(err, fs.ErrNotExist) {
-			if err = s.fs.Rename(p.temp, p.doc.Path, Exclusive); err == nil {
+		err = s.fs.Rename(p.temp, p.doc.Path, fs.Exchange)
+		if errors.Is(err, os.ErrNotExist) {
+			if err = s.fs.Rename(p.temp, p.doc.Path, fs.Exclusive); err == nil {
 				return s.backInPlace(p, false)
 			}
-			if errors.Is(err, fs.ErrExist) {
+			if errors.Is(err, os.ErrExist) {
 				continue
 			}
 		}
@@ -190,7 +191,7 @@ func (s *Store) bringBack(name string) error {
 // unknown reports whether an error says nothing about what is under a name: it may
 // be the state document that a durable commit has displaced, and to put that back
 // would undo what was told as decided. What is no regular file never was ours.
-func unknown(err error) bool { return err != nil && !errors.As(err, new(*NotRegular)) }
+func unknown(err error) bool { return err != nil && !errors.As(err, new(*fs.NotRegular)) }
 
 // bringBackFrom is bringBack by the name under which something is kept.
 func (s *Store) bringBackFrom(temp string) error {

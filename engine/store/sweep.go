@@ -3,13 +3,13 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"strings"
 	"syscall"
 	"time"
 
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -46,14 +46,14 @@ func (s *Store) Sweep(dir string) (left bool, err error) {
 		}
 		info, err := s.fs.Stat(name)
 		if err != nil {
-			left = left || !errors.Is(err, fs.ErrNotExist)
+			left = left || !errors.Is(err, os.ErrNotExist)
 			continue
 		}
 		if !s.stale(name, info) {
 			left = true
 			continue
 		}
-		if err := s.sweep(name, info, infos); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.sweep(name, info, infos); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("cannot sweep %s: %w", name, err))
 		}
 	}
@@ -61,7 +61,7 @@ func (s *Store) Sweep(dir string) (left bool, err error) {
 }
 
 // stale reports whether nobody can be using a temporary name any more.
-func (s *Store) stale(name string, info Info) bool {
+func (s *Store) stale(name string, info fs.Info) bool {
 	now, _ := s.diskNow(freshClock)
 	if !s.held.Load() {
 		return now.Sub(info.Changed) > sweepAge
@@ -74,7 +74,7 @@ func (s *Store) stale(name string, info Info) bool {
 
 // orphaned reports whether a temporary file was there when this placet took the
 // workspace, and no other process that may have made it lives.
-func (s *Store) orphaned(info Info) bool {
+func (s *Store) orphaned(info fs.Info) bool {
 	if s.heldSince.IsZero() || info.Changed.After(s.heldSince) {
 		return false
 	}
@@ -85,7 +85,7 @@ func (s *Store) orphaned(info Info) bool {
 // lives reports whether there is a process; one that nobody may ask about does.
 func lives(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-func (s *Store) sweep(name string, info Info, beside []Name) error {
+func (s *Store) sweep(name string, info fs.Info, beside []fs.Name) error {
 	over, own, swap := swapDigests(name)
 	if !swap {
 		return s.fs.Remove(name)
@@ -106,7 +106,7 @@ func (s *Store) sweep(name string, info Info, beside []Name) error {
 // recover puts a displaced state document back: a crash came between the exchange
 // and the look at what it had displaced. Where others have written since, nobody
 // can say which is right: the file stays, and the log says so.
-func (s *Store) recover(name, own string, beside []Name) error {
+func (s *Store) recover(name, own string, beside []fs.Name) error {
 	for _, info := range beside {
 		target := path.Join(path.Dir(name), info.Name)
 		if !info.Mode.IsRegular() || layout.IsTemp(info.Name) {

@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/hex"
 	"errors"
-	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"syscall"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -83,7 +83,7 @@ func (s *Store) nameSwap(p *put) error {
 // renameTemp gives a temporary file another temporary name.
 func (s *Store) renameTemp(p *put, name string) error {
 	s.temps.inUse.Store(name, true)
-	if err := s.fs.Rename(p.temp, name, Replace); err != nil {
+	if err := s.fs.Rename(p.temp, name, fs.Replace); err != nil {
 		s.freeTemp(name)
 		return err
 	}
@@ -92,10 +92,10 @@ func (s *Store) renameTemp(p *put, name string) error {
 	return nil
 }
 
-func (s *Store) fillTemp(name string, p *put, sync bool) (Info, error) {
-	f, err := s.fs.Open(name, ForCreating, 0o666)
+func (s *Store) fillTemp(name string, p *put, sync bool) (fs.Info, error) {
+	f, err := s.fs.Open(name, fs.ForCreating, 0o666)
 	if err != nil {
-		return Info{}, err
+		return fs.Info{}, err
 	}
 	info, err := s.fill(f, p, sync)
 	if cerr := f.Close(); err == nil {
@@ -104,16 +104,16 @@ func (s *Store) fillTemp(name string, p *put, sync bool) (Info, error) {
 	return info, err
 }
 
-func (s *Store) fill(f File, p *put, sync bool) (Info, error) {
+func (s *Store) fill(f fs.File, p *put, sync bool) (fs.Info, error) {
 	if _, err := f.Write(p.doc.Body); err != nil {
-		return Info{}, err
+		return fs.Info{}, err
 	}
 	if err := s.keepMode(f, p); err != nil {
-		return Info{}, err
+		return fs.Info{}, err
 	}
 	if sync {
 		if err := syncError(f.Sync()); err != nil {
-			return Info{}, err
+			return fs.Info{}, err
 		}
 	}
 	return f.Stat()
@@ -122,7 +122,7 @@ func (s *Store) fill(f File, p *put, sync bool) (Info, error) {
 // keepMode gives the new file the owner, group and permissions of the old one, but
 // no set-id or sticky bit: they would lend its owner's rights to what placet wrote.
 // Only a privileged user may give files away: what cannot be kept is said once.
-func (s *Store) keepMode(f File, p *put) error {
+func (s *Store) keepMode(f fs.File, p *put) error {
 	if p.old == nil {
 		return nil
 	}
@@ -132,11 +132,11 @@ func (s *Store) keepMode(f File, p *put) error {
 	}
 	if info.UID != p.old.UID || info.GID != p.old.GID {
 		err := f.Chown(p.old.UID, p.old.GID)
-		if errors.Is(err, fs.ErrPermission) {
+		if errors.Is(err, os.ErrPermission) {
 			s.once("chown", "cannot keep the owner of a replaced file", "path", p.doc.Path, "error", err)
 			err = f.Chown(info.UID, p.old.GID)
 		}
-		if err != nil && !errors.Is(err, fs.ErrPermission) {
+		if err != nil && !errors.Is(err, os.ErrPermission) {
 			return err
 		}
 	}

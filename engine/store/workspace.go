@@ -2,7 +2,9 @@ package store
 
 import (
 	"errors"
-	"io/fs"
+	"os"
+
+	"placet/engine/store/fs"
 )
 
 // PrivateDir holds what placet can lose at any moment: locks, clocks, process
@@ -15,13 +17,13 @@ const lockName = PrivateDir + "/lock"
 // made it may have been killed before it was written.
 func (s *Store) private() error {
 	info, err := s.fs.Stat(PrivateDir + "/.gitignore")
-	if !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Size > 0 || !info.regular()) {
+	if !errors.Is(err, os.ErrNotExist) && (err != nil || info.Size > 0 || !info.IsRegular()) {
 		return err
 	}
-	if err := s.fs.Mkdir(PrivateDir); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := s.fs.Mkdir(PrivateDir); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	f, err := s.fs.Open(PrivateDir+"/.gitignore", ForAppending, 0o666)
+	f, err := s.fs.Open(PrivateDir+"/.gitignore", fs.ForAppending, 0o666)
 	if err != nil {
 		return err
 	}
@@ -77,15 +79,15 @@ func (s *Store) KeepWorkspace() (anew bool, err error) {
 
 // unnamed reports whether the lock's name leads to nothing or to another file. What cannot
 // be asked for now is not lost.
-func (s *Store) unnamed(held File) bool {
+func (s *Store) unnamed(held fs.File) bool {
 	_, err := s.fs.Stat(lockName)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && !s.leads(lockName, held)
+	return errors.Is(err, os.ErrNotExist) || err == nil && !s.leads(lockName, held)
 }
 
 // lockFile takes the lock; it counts only while its name leads to it.
-func (s *Store) lockFile() (File, error) {
+func (s *Store) lockFile() (fs.File, error) {
 	for {
-		f, err := s.fs.Open(lockName, ForLocking, 0o666)
+		f, err := s.fs.Open(lockName, fs.ForLocking, 0o666)
 		if err != nil {
 			return nil, err
 		}

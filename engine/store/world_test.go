@@ -1,7 +1,7 @@
 package store_test
 
 import (
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,6 +12,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/layout"
 )
@@ -36,13 +37,13 @@ func (c *clock) add(d time.Duration) {
 
 // world is a workspace and the hands of others in it.
 type world struct {
-	fs      store.FS
+	fs      fs.FS
 	clock   *clock
 	put     func(name, body string) // by rename, as good editors do
 	rewrite func(name, body string) // in place
 	delete  func(name string)
 	dir     func(name string)
-	odd     func(name string, mode fs.FileMode)
+	odd     func(name string, mode iofs.FileMode)
 	get     func(name string) (string, bool)
 	// later makes the file system's clock, and ours, run ahead.
 	later func(d time.Duration)
@@ -65,7 +66,7 @@ func inMemory() world {
 
 // ahead is a file system whose clock seems to have run on.
 type ahead struct {
-	store.FS
+	fs.FS
 	mu *sync.Mutex
 	by *time.Duration
 }
@@ -87,7 +88,7 @@ func machine(t testing.TB) world {
 		}
 	}
 	c := &clock{at: time.Now()}
-	a := ahead{store.OS(root), &sync.Mutex{}, new(time.Duration)}
+	a := ahead{fs.OS(root), &sync.Mutex{}, new(time.Duration)}
 	w := world{fs: a, clock: c}
 	w.dir = func(name string) { must(os.MkdirAll(at(name), 0o755)) }
 	w.put = func(name, body string) {
@@ -108,14 +109,14 @@ func machine(t testing.TB) world {
 		body, err := os.ReadFile(at(name))
 		return string(body), err == nil
 	}
-	w.odd = func(name string, mode fs.FileMode) {
+	w.odd = func(name string, mode iofs.FileMode) {
 		w.dir(path.Dir(name))
 		switch {
-		case mode&fs.ModeSymlink != 0:
+		case mode&iofs.ModeSymlink != 0:
 			must(os.Symlink("/etc/hostname", at(name)))
-		case mode&fs.ModeNamedPipe != 0:
+		case mode&iofs.ModeNamedPipe != 0:
 			must(syscall.Mkfifo(at(name), 0o644))
-		case mode&fs.ModeSocket != 0:
+		case mode&iofs.ModeSocket != 0:
 			fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 			must(err)
 			t.Cleanup(func() { syscall.Close(fd) })

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -26,6 +26,7 @@ import (
 	"placet/engine/sqlite"
 	"placet/engine/statedir"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -85,7 +86,7 @@ type particulars map[string]string
 // press makes a mould of what lies below a folder.
 func press(dir string, known particulars, leave func(rel string) bool) (mould, error) {
 	var m mould
-	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(p string, d iofs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -152,7 +153,7 @@ func (w workspace) settle() error {
 		return err
 	}
 	defer state.Close()
-	st, databases := store.New(store.OS(w.root), store.Options{Record: state}), sqlite.New(w.root)
+	st, databases := store.New(fs.OS(w.root), store.Options{Record: state}), sqlite.New(w.root)
 	runner := exec.NewRunner(w.root, st, exec.RunnerOptions{
 		State: state.Root(), Record: state,
 		Database: databases.Do, Rested: databases.Rest, Told: func(id string) { l.Told(id) },

@@ -12,7 +12,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/reconcile"
-	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 )
 
@@ -81,7 +81,7 @@ func (d *Desk) Remove(path string) { d.w.disk.Delete(path) }
 func (d *Desk) Move(from, to string) {
 	d.T.Helper()
 	d.w.disk.PutDir(path.Dir(to))
-	if err := d.w.disk.Rename(from, to, store.Replace); err != nil {
+	if err := d.w.disk.Rename(from, to, fs.Replace); err != nil {
 		d.T.Fatal(err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,6 +14,7 @@ import (
 	"placet/engine"
 	"placet/engine/reconcile"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/engine/watch"
 )
@@ -189,7 +190,7 @@ func (w *diskWorld) change(before, after Tree) error {
 // tree reads the workspace.
 func (w *diskWorld) tree() (Tree, error) {
 	tree := Tree{}
-	err := filepath.WalkDir(w.root, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(w.root, func(p string, d iofs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return ignoreGone(err)
 		}
@@ -206,7 +207,7 @@ func (w *diskWorld) tree() (Tree, error) {
 
 // ignoreGone drops the error for what vanished during a walk.
 func ignoreGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, iofs.ErrNotExist) {
 		return nil
 	}
 	return err
@@ -216,7 +217,7 @@ func ignoreGone(err error) error {
 func (w *diskWorld) loop() *reconcile.Loop {
 	var l *reconcile.Loop
 	l = reconcile.New(reconcile.Options{
-		Store:    store.New(store.OS(w.root), store.Options{Now: w.now, Record: &w.record}),
+		Store:    store.New(fs.OS(w.root), store.Options{Now: w.now, Record: &w.record}),
 		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.suite.Machine}},
 		Facts:    func(string) engine.Facts { return w.facts() },
 		Lookup:   w.suite.Lookup,

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 )
 
@@ -19,7 +19,7 @@ type lab struct {
 	// steps are those of the scenes that are told; nil: all.
 	steps []int
 	// wrap, if not nil, stands between the store and the disk: a mutant.
-	wrap func(store.FS) store.FS
+	wrap func(fs.FS) fs.FS
 	// seed chooses what is left to chance, and the order of the work.
 	seed uint64
 	// until is when the laboratory closes, enough after how many failures.
@@ -39,7 +39,7 @@ type failure struct {
 }
 
 // newLab returns a laboratory that knows how every story goes without trouble.
-func newLab(all []*story, vs []variant, wrap func(store.FS) store.FS) (*lab, error) {
+func newLab(all []*story, vs []variant, wrap func(fs.FS) fs.FS) (*lab, error) {
 	l := &lab{wrap: wrap, until: time.Now().Add(time.Hour), enough: 20, seed: 1}
 	for _, st := range all {
 		for _, v := range vs {

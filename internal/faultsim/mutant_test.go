@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"io/fs"
+	iofs "io/fs"
 	"path"
 	"strings"
 	"syscall"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"placet/engine/reconcile"
-	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -20,12 +20,12 @@ import (
 
 // liar is a file system that changes some calls.
 type liar struct {
-	store.FS
+	fs.FS
 	syncDir func(dir string) error
 	syncAll func(dir string) error
-	rename  func(from, to string, how store.Move) error
+	rename  func(from, to string, how fs.Move) error
 	remove  func(name string) error
-	file    func(name string, f store.File) store.File
+	file    func(name string, f fs.File) fs.File
 }
 
 func (l *liar) SyncDir(dir string) error {
@@ -42,7 +42,7 @@ func (l *liar) SyncAll(dir string) error {
 	return l.FS.SyncAll(dir)
 }
 
-func (l *liar) Rename(from, to string, how store.Move) error {
+func (l *liar) Rename(from, to string, how fs.Move) error {
 	if l.rename != nil {
 		return l.rename(from, to, how)
 	}
@@ -56,7 +56,7 @@ func (l *liar) Remove(name string) error {
 	return l.FS.Remove(name)
 }
 
-func (l *liar) Open(name string, how store.How, perm fs.FileMode) (store.File, error) {
+func (l *liar) Open(name string, how fs.How, perm iofs.FileMode) (fs.File, error) {
 	f, err := l.FS.Open(name, how, perm)
 	if err == nil && l.file != nil {
 		f = l.file(name, f)
@@ -66,9 +66,9 @@ func (l *liar) Open(name string, how store.How, perm fs.FileMode) (store.File, e
 
 // lyingFile is a file that changes some calls.
 type lyingFile struct {
-	store.File
-	sync     func(store.File) error
-	write    func(store.File, []byte) (int, error)
+	fs.File
+	sync     func(fs.File) error
+	write    func(fs.File, []byte) (int, error)
 	truncate func(int64) error
 	close    func() error
 }
@@ -102,9 +102,9 @@ func (f lyingFile) Close() error {
 }
 
 // syncing is a file system whose files are synced in another way.
-func syncing(sync func(store.File) error) func(store.FS) store.FS {
-	return func(d store.FS) store.FS {
-		return &liar{FS: d, file: func(_ string, f store.File) store.File { return lyingFile{File: f, sync: sync} }}
+func syncing(sync func(fs.File) error) func(fs.FS) fs.FS {
+	return func(d fs.FS) fs.FS {
+		return &liar{FS: d, file: func(_ string, f fs.File) fs.File { return lyingFile{File: f, sync: sync} }}
 	}
 }
 
@@ -112,29 +112,29 @@ var mutants = []struct {
 	name  string
 	phase string
 	step  int // in which it can be found
-	wrap  func(store.FS) store.FS
+	wrap  func(fs.FS) fs.FS
 	clerk clerk
 	want  string // in what the laboratory says
 }{
-	{name: "no fsync of folders", phase: "crash", want: "", wrap: func(d store.FS) store.FS {
+	{name: "no fsync of folders", phase: "crash", want: "", wrap: func(d fs.FS) fs.FS {
 		return &liar{FS: d, syncDir: func(string) error { return nil }}
 	}},
-	{name: "no fsync of files", phase: "crash", want: "", wrap: syncing(func(store.File) error { return nil })},
+	{name: "no fsync of files", phase: "crash", want: "", wrap: syncing(func(fs.File) error { return nil })},
 	{name: "rename before fsync", step: 2, phase: "crash", want: "", wrap: lateSync},
-	{name: "a failed fsync is repeated", step: 2, phase: "lie", want: "the power cut has", wrap: syncing(func(f store.File) error {
+	{name: "a failed fsync is repeated", step: 2, phase: "lie", want: "the power cut has", wrap: syncing(func(f fs.File) error {
 		err := f.Sync()
 		if errors.Is(err, syscall.EIO) {
 			err = f.Sync()
 		}
 		return err
 	})},
-	{name: "a failed fsync is not heard", step: 2, phase: "lie", want: "the power cut has", wrap: syncing(func(f store.File) error {
+	{name: "a failed fsync is not heard", step: 2, phase: "lie", want: "the power cut has", wrap: syncing(func(f fs.File) error {
 		if err := f.Sync(); !errors.Is(err, syscall.EIO) {
 			return err
 		}
 		return nil
 	})},
-	{name: "a failed fsync of a folder is not heard", step: 2, phase: "lie", want: "the power cut has", wrap: func(d store.FS) store.FS {
+	{name: "a failed fsync of a folder is not heard", step: 2, phase: "lie", want: "the power cut has", wrap: func(d fs.FS) fs.FS {
 		return &liar{FS: d, syncDir: func(dir string) error {
 			if err := d.SyncDir(dir); !errors.Is(err, syscall.EIO) {
 				return err
@@ -144,7 +144,7 @@ var mutants = []struct {
 	}},
 	{name: "receipt after state", step: 2, phase: "other", want: "", wrap: lateReceipt},
 	{name: "the state document is replaced, not exchanged", step: 3, phase: "other", want: "reads otherwise", wrap: blindSwap},
-	{name: "temporary files stay", phase: "crash", want: "a temporary file is left", wrap: func(d store.FS) store.FS {
+	{name: "temporary files stay", phase: "crash", want: "a temporary file is left", wrap: func(d fs.FS) fs.FS {
 		return &liar{FS: d, remove: func(name string) error {
 			if layout.IsTemp(path.Base(name)) {
 				return nil
@@ -152,25 +152,25 @@ var mutants = []struct {
 			return d.Remove(name)
 		}}
 	}},
-	{name: "torn lines stay", step: 2, phase: "crash", want: "log.jsonl reads otherwise", wrap: func(d store.FS) store.FS {
-		return &liar{FS: d, file: func(_ string, f store.File) store.File {
+	{name: "torn lines stay", step: 2, phase: "crash", want: "log.jsonl reads otherwise", wrap: func(d fs.FS) fs.FS {
+		return &liar{FS: d, file: func(_ string, f fs.File) fs.File {
 			return lyingFile{File: f, truncate: func(int64) error { return nil }}
 		}}
 	}},
-	{name: "what a killed placet left is not made durable", step: 0, phase: "pair", want: "the power cut has lost it", wrap: func(d store.FS) store.FS {
+	{name: "what a killed placet left is not made durable", step: 0, phase: "pair", want: "the power cut has lost it", wrap: func(d fs.FS) fs.FS {
 		return &liar{FS: d, syncAll: func(string) error { return nil }}
 	}},
 	{name: "no time is taken over", step: 2, phase: "other", want: "", clerk: clerk{forgetful: true}},
 }
 
 // lateSync syncs contents only when their names are synced.
-func lateSync(d store.FS) store.FS {
+func lateSync(d fs.FS) fs.FS {
 	var late []func()
 	return &liar{FS: d,
-		file: func(_ string, f store.File) store.File {
+		file: func(_ string, f fs.File) fs.File {
 			synced := false
 			return lyingFile{File: f,
-				sync: func(store.File) error { synced = true; return nil },
+				sync: func(fs.File) error { synced = true; return nil },
 				close: func() error {
 					if !synced {
 						return f.Close()
@@ -189,15 +189,15 @@ func lateSync(d store.FS) store.FS {
 }
 
 // lateReceipt puts the receipt in place only behind the state document.
-func lateReceipt(d store.FS) store.FS {
+func lateReceipt(d fs.FS) fs.FS {
 	var late func() error
-	return &liar{FS: d, rename: func(from, to string, how store.Move) error {
+	return &liar{FS: d, rename: func(from, to string, how fs.Move) error {
 		if strings.HasSuffix(to, "/receipt.json") {
 			late = func() error { return d.Rename(from, to, how) }
 			return nil
 		}
 		err := d.Rename(from, to, how)
-		if err == nil && how == store.Exchange && late != nil {
+		if err == nil && how == fs.Exchange && late != nil {
 			do := late
 			late = nil
 			return do()
@@ -207,9 +207,9 @@ func lateReceipt(d store.FS) store.FS {
 }
 
 // blindSwap replaces where it ought to exchange: what others wrote in between is gone.
-func blindSwap(d store.FS) store.FS {
-	return &liar{FS: d, rename: func(from, to string, how store.Move) error {
-		if how == store.Exchange {
+func blindSwap(d fs.FS) fs.FS {
+	return &liar{FS: d, rename: func(from, to string, how fs.Move) error {
+		if how == fs.Exchange {
 			return errors.ErrUnsupported
 		}
 		return d.Rename(from, to, how)
@@ -217,7 +217,7 @@ func blindSwap(d store.FS) store.FS {
 }
 
 // mutantLab is a laboratory for one mutant: the desk alone, until the first failure.
-func mutantLab(t *testing.T, wrap func(store.FS) store.FS, m clerk, step int) *lab {
+func mutantLab(t *testing.T, wrap func(fs.FS) fs.FS, m clerk, step int) *lab {
 	t.Helper()
 	st := deskStory()
 	st.family = reconcile.Family{Layout: desk{}, Machine: m}

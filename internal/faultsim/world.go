@@ -13,6 +13,7 @@ import (
 	"placet/engine"
 	"placet/engine/reconcile"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/layout"
 )
@@ -158,7 +159,7 @@ func (w *world) boot() error {
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 		return z ^ z>>27
 	}
-	fsys := store.FS(w.disk)
+	fsys := fs.FS(w.disk)
 	if w.lab.wrap != nil {
 		fsys = w.lab.wrap(fsys)
 	}

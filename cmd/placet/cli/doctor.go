@@ -18,7 +18,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
-	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -92,7 +92,7 @@ func examine(w *console.Env) error {
 
 // workspace asks whether placet can write here at all.
 func (e *examination) workspace() {
-	if err := tryFile(store.OS(e.root), func(string, store.File) error { return nil }); err != nil {
+	if err := tryFile(fs.OS(e.root), func(string, fs.File) error { return nil }); err != nil {
 		e.add(isProblem, "workspace", "give this user the right to write there, or use another -C", "%s: cannot write: %v", e.root, console.Plain(err))
 		return
 	}
@@ -101,9 +101,9 @@ func (e *examination) workspace() {
 
 // tryFile makes a file in the workspace, over no link, has something tried with it
 // and removes it.
-func tryFile(disk store.FS, try func(name string, f store.File) error) error {
+func tryFile(disk fs.FS, try func(name string, f fs.File) error) error {
 	name := layout.TempName(os.Getpid(), rand.Uint32())
-	f, err := disk.Open(name, store.ForCreating, 0o600)
+	f, err := disk.Open(name, fs.ForCreating, 0o600)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"syscall"
 
 	"placet/cmd/placet/console"
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 // remote are file systems that other machines change without an event here;
@@ -51,17 +51,17 @@ func (e *examination) fileSystem() {
 
 // locks tries whether flock keeps a second one out.
 func locks(root string) error {
-	disk := store.OS(root)
-	return tryFile(disk, func(name string, first store.File) error {
+	disk := fs.OS(root)
+	return tryFile(disk, func(name string, first fs.File) error {
 		if err := first.TryLock(); err != nil {
 			return err
 		}
-		second, err := disk.Open(name, store.ForLockingExisting, 0)
+		second, err := disk.Open(name, fs.ForLockingExisting, 0)
 		if err != nil {
 			return console.Plain(err)
 		}
 		defer second.Close()
-		if err := second.TryLock(); !errors.Is(err, store.ErrBusy) {
+		if err := second.TryLock(); !errors.Is(err, fs.ErrBusy) {
 			return errors.New("two processes can hold one lock")
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
@@ -19,7 +20,7 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 	for _, id := range []string{"s4", "s5", "s6"} {
 		to.Items = append(to.Items, engine.AskedItem{ID: id, Label: "more"})
 	}
-	b := &workspace.Workspace{Env: &console.Env{Out: &out, Err: &out, Now: time.Now}, Store: store.New(store.OS(t.TempDir()), store.Options{})}
+	b := &workspace.Workspace{Env: &console.Env{Out: &out, Err: &out, Now: time.Now}, Store: store.New(fs.OS(t.TempDir()), store.Options{})}
 	printAsked(b, to.Asked, false)
 	for _, want := range []string{
 		"    select   s1  one\n", "    select   s5  more\n", "    select   and 1 more: placet show hitl-3f9a12c4\n",

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -17,6 +17,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 func initCommand(w *console.Env) *cobra.Command {
@@ -50,11 +51,11 @@ type initialized struct {
 
 func initWorkspace(w *console.Env, root string) error {
 	done := initialized{Workspace: root, Created: []string{}, Completed: []string{}, Ignored: []string{}, There: []string{}}
-	disk := store.OS(root)
-	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", store.ForCreating, config.InitialSettings) }); err != nil {
+	disk := fs.OS(root)
+	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", fs.ForCreating, config.InitialSettings) }); err != nil {
 		return err
 	}
-	if err := done.create(disk, ".placet/", fs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir) }); err != nil {
+	if err := done.create(disk, ".placet/", iofs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir) }); err != nil {
 		return err
 	}
 	if err := done.ignoreScratch(disk); err != nil {
@@ -81,27 +82,27 @@ func sayList(w *console.Env, what string, names []string, where string) {
 }
 
 // create makes one thing, unless one of its kind is there.
-func (d *initialized) create(disk store.FS, name string, kind fs.FileMode, create func() error) error {
+func (d *initialized) create(disk fs.FS, name string, kind iofs.FileMode, create func() error) error {
 	err := create()
 	if err == nil {
 		d.Created = append(d.Created, name)
 		return nil
 	}
-	if !errors.Is(err, fs.ErrExist) {
+	if !errors.Is(err, iofs.ErrExist) {
 		return console.Refused("cannot create %s: %v", name, console.Plain(err))
 	}
 	if info, err := disk.Stat(path.Clean(name)); err == nil && info.Mode.Type() != kind {
-		return console.Refused("cannot create %s: %s stands in its place", name, store.Describe(info.Mode)).Try("remove it")
+		return console.Refused("cannot create %s: %s stands in its place", name, fs.Describe(info.Mode)).Try("remove it")
 	}
 	d.There = append(d.There, name)
 	return nil
 }
 
 // ignoreScratch has git ignore all that .placet/ holds, wherever the folder goes.
-func (d *initialized) ignoreScratch(disk store.FS) error {
+func (d *initialized) ignoreScratch(disk fs.FS) error {
 	const name, all = store.PrivateDir + "/.gitignore", "*"
 	body, err := readBelow(disk, name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}
 	into := &d.Completed
@@ -113,11 +114,11 @@ func (d *initialized) ignoreScratch(disk store.FS) error {
 		return nil
 	}
 	*into = append(*into, name)
-	return add(disk, name, store.ForAppending, newLines(body, all))
+	return add(disk, name, fs.ForAppending, newLines(body, all))
 }
 
 // add writes a text at the end of a file below a root, over no link.
-func add(disk store.FS, name string, how store.How, text string) error {
+func add(disk fs.FS, name string, how fs.How, text string) error {
 	f, err := disk.Open(name, how, 0o644)
 	if err != nil {
 		return err
@@ -149,19 +150,19 @@ func exclude(root string, names []string) ([]string, error) {
 	if err != nil {
 		return []string{}, err
 	}
-	disk := store.OS(dir)
+	disk := fs.OS(dir)
 	body, err := readBelow(disk, name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return []string{}, err
 	}
 	missing := missingLines(string(body), names)
 	if len(missing) == 0 {
 		return missing, nil
 	}
-	if err := disk.Mkdir(path.Dir(name)); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := disk.Mkdir(path.Dir(name)); err != nil && !errors.Is(err, iofs.ErrExist) {
 		return []string{}, err
 	}
-	if err := add(disk, name, store.ForAppending, newLines(body, missing...)); err != nil {
+	if err := add(disk, name, fs.ForAppending, newLines(body, missing...)); err != nil {
 		return []string{}, err
 	}
 	return missing, nil
@@ -191,7 +192,7 @@ func gitsOwn(root, exclude string) (dir, name string, err error) {
 // linksTo reports whether a repository knows a linked work tree, by the tree's .git.
 func linksTo(common, dot string) bool {
 	known, _ := os.ReadDir(filepath.Join(common, "worktrees"))
-	return slices.ContainsFunc(known, func(tree fs.DirEntry) bool {
+	return slices.ContainsFunc(known, func(tree iofs.DirEntry) bool {
 		file := filepath.Join(common, "worktrees", tree.Name(), "gitdir")
 		body, err := config.ReadSmall(file)
 		named := strings.TrimSuffix(string(body), "\n")
@@ -203,8 +204,8 @@ func linksTo(common, dot string) bool {
 }
 
 // readBelow reads a small file below a root, over no link.
-func readBelow(disk store.FS, name string) ([]byte, error) {
-	f, err := disk.Open(name, store.ForReading, 0)
+func readBelow(disk fs.FS, name string) ([]byte, error) {
+	f, err := disk.Open(name, fs.ForReading, 0)
 	if err != nil {
 		return nil, err
 	}

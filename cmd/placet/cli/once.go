@@ -13,7 +13,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine/exec"
 	"placet/engine/reconcile"
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 func onceCommand(w *console.Env) *cobra.Command {
@@ -61,7 +61,7 @@ func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 		return decideNothing(b, "this is a git hook: the tree is not what is being committed")
 	}
 	unlock, err := b.LockWorkspace()
-	if errors.Is(err, store.ErrBusy) {
+	if errors.Is(err, fs.ErrBusy) {
 		return decideNothing(b, "a daemon serves this workspace: it does the work")
 	}
 	if err != nil {

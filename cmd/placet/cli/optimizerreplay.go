@@ -17,7 +17,7 @@ import (
 	"placet/engine/optimizer"
 	"placet/engine/reconcile"
 	"placet/engine/sqlite"
-	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -170,7 +170,7 @@ func replayDriven(ctx context.Context, b *workspace.Workspace, runner *exec.Runn
 		return nil, nil
 	}
 	unlock, err := b.LockWorkspace()
-	if errors.Is(err, store.ErrBusy) {
+	if errors.Is(err, fs.ErrBusy) {
 		b.Env.Note("a daemon serves this workspace: it writes down what came of it when it tries next")
 		return insertRows(ctx, runner, rows), nil
 	}

@@ -15,7 +15,7 @@ import (
 	"placet/engine/exec"
 	"placet/engine/reconcile"
 	"placet/engine/sqlite"
-	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/watch"
 )
 
@@ -137,7 +137,7 @@ func begin(ctx context.Context, log *slog.Logger, steps ...func() error) error {
 // takeLock takes the lock of the workspace, for this daemon alone.
 func takeLock(b *workspace.Workspace, unlock *func()) error {
 	release, err := b.LockWorkspace()
-	if errors.Is(err, store.ErrBusy) {
+	if errors.Is(err, fs.ErrBusy) {
 		return console.Refused("cannot watch %q: another placet serves it already", b.Root).Try("placet status shows where the runs stand; stop that daemon first to start another")
 	}
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 // with returns the review request offering other options.
@@ -84,7 +85,7 @@ func TestAnAnswerIsCheckedBeforeItIsWritten(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			b := &Workspace{Env: &console.Env{Now: time.Now}, Store: store.New(store.OS(t.TempDir()), store.Options{})}
+			b := &Workspace{Env: &console.Env{Now: time.Now}, Store: store.New(fs.OS(t.TempDir()), store.Options{})}
 			test.give.By = "kim"
 			to := test.to
 			to.Digest = engine.Sum([]byte("shown"))

@@ -25,6 +25,7 @@ import (
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
 )
@@ -174,7 +175,7 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 		b.Changing = config.NewLive(config.SourcesOf(w, root), conf, s.Log, w.Now)
 	}
 	workers, waiting, files := sideBySide()
-	b.Store = store.New(store.OS(root), store.Options{Now: w.Now, Log: s.Log, Parallel: files, Record: b.Record()})
+	b.Store = store.New(fs.OS(root), store.Options{Now: w.Now, Log: s.Log, Parallel: files, Record: b.Record()})
 	if b.Changing != nil {
 		b.Changing.Away = b.Store.Away
 	}
@@ -318,14 +319,14 @@ const (
 	lockPause = 50 * time.Millisecond
 )
 
-// LockWorkspace takes the daemon's lock. The error is store.ErrBusy where
+// LockWorkspace takes the daemon's lock. The error is fs.ErrBusy where
 // another placet works here.
 func (b *Workspace) LockWorkspace() (unlock func(), err error) {
 	err = whileBusy(func() (err error) {
 		unlock, err = b.Store.LockWorkspace()
 		return err
 	})
-	if err != nil && !errors.Is(err, store.ErrBusy) {
+	if err != nil && !errors.Is(err, fs.ErrBusy) {
 		return nil, fmt.Errorf("cannot lock the workspace %q: %w", b.Root, err)
 	}
 	return unlock, err
@@ -334,7 +335,7 @@ func (b *Workspace) LockWorkspace() (unlock func(), err error) {
 // whileBusy tries to take a lock again while it is held, a few times.
 func whileBusy(try func() error) (err error) {
 	for range lockTries {
-		if err = try(); !errors.Is(err, store.ErrBusy) {
+		if err = try(); !errors.Is(err, fs.ErrBusy) {
 			break
 		}
 		time.Sleep(lockPause)
@@ -361,7 +362,7 @@ func (b *Workspace) KeepLock(ctx context.Context, log *slog.Logger, end context.
 			return err
 		})
 		switch {
-		case errors.Is(err, store.ErrBusy):
+		case errors.Is(err, fs.ErrBusy):
 			end(console.Refused("cannot go on: %s was removed, and another placet serves %q by now", lockFile, b.Root))
 			return
 		case err != nil && err.Error() != said:

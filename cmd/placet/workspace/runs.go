@@ -19,6 +19,7 @@ import (
 	"placet/engine/gate"
 	"placet/engine/reconcile"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -87,7 +88,7 @@ func (b *Workspace) wholeJournals(f reconcile.Found, docs []engine.Document) []e
 		}
 		file.End = longestJournal
 		// What the store remembers of the file is its end.
-		if whole := store.New(store.OS(b.Root), store.Options{Now: b.Env.Now}).Read(d.Path, file); whole.Present() {
+		if whole := store.New(fs.OS(b.Root), store.Options{Now: b.Env.Now}).Read(d.Path, file); whole.Present() {
 			docs[i] = whole
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"placet/engine/gate"
 	"placet/engine/reconcile"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/layout"
 )
 
@@ -111,7 +112,7 @@ func TestAnAccountThatTakesTooLongIsNotWaitedFor(t *testing.T) {
 	run := layout.Run{Family: "faber", ID: "a/b/c", Dir: "runs/a/b/c", State: "runs/a/b/c/state.json"}
 	f := reconcile.Found{Run: run, Family: reconcile.Family{Layout: layout.Faber{}, Machine: faber.New()}}
 	w := places(t)
-	b := &Workspace{Loop: reconcile.New(reconcile.Options{Store: store.New(store.OS(w.Workspace), store.Options{})})}
+	b := &Workspace{Loop: reconcile.New(reconcile.Options{Store: store.New(fs.OS(w.Workspace), store.Options{})})}
 	release := make(chan struct{})
 	defer close(release)
 	v := b.viewIn(time.Millisecond, f, func() View { <-release; return View{} })

@@ -1,6 +1,8 @@
 package memfs
 
-import "placet/engine/store"
+import (
+	"placet/engine/store/fs"
+)
 
 // When says how much of the call at which the machine crashes still happens.
 type When int
@@ -25,7 +27,7 @@ type fault struct {
 	noSyncAll  bool
 }
 
-var _ store.FS = (*FS)(nil)
+var _ fs.FS = (*FS)(nil)
 
 // around makes a call as the faults let it. The lock is held.
 func (f *fault) around(c Call, whole func() error, half func(error)) error {

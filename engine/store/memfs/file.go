@@ -3,9 +3,9 @@ package memfs
 import (
 	"errors"
 	"io"
-	"io/fs"
+	iofs "io/fs"
 
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 // file is an open file.
@@ -46,7 +46,7 @@ func (f *file) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-func (f *file) Stat() (info store.Info, err error) {
+func (f *file) Stat() (info fs.Info, err error) {
 	err = f.m.call("fstat", f.name, func() error {
 		info = f.node().info(f.name)
 		return nil
@@ -72,7 +72,7 @@ func (f *file) Chown(uid, gid uint32) error {
 	}, nil)
 }
 
-func (f *file) Chmod(mode fs.FileMode) error {
+func (f *file) Chmod(mode iofs.FileMode) error {
 	return f.m.call("chmod", f.name, func() error {
 		f.m.own(f.at).mode = mode.Perm()
 		f.m.stamp(f.at)
@@ -95,7 +95,7 @@ func (f *file) TryLock() error {
 	return f.m.call("trylock", f.name, func() error {
 		n := f.m.own(f.at)
 		if n.locked != nil && n.locked != f {
-			return store.ErrBusy
+			return fs.ErrBusy
 		}
 		n.locked = f
 		return nil

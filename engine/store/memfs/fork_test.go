@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 )
 
@@ -31,7 +31,7 @@ func TestClonesChangeApart(t *testing.T) {
 	m.Put("d/log", "one\n")
 	m.Put("d/x", "x")
 	write := func(m *memfs.FS, text string) {
-		f, err := m.Open("d/log", store.ForAppending, 0o644)
+		f, err := m.Open("d/log", fs.ForAppending, 0o644)
 		must(t, err)
 		defer f.Close()
 		_, err = f.Write([]byte(text))
@@ -42,7 +42,7 @@ func TestClonesChangeApart(t *testing.T) {
 	write(killed, "killed\n")
 	write(cut, "cut\n")
 	m.Delete("d/x")
-	must(t, killed.Rename("d/x", "d/y", store.Replace))
+	must(t, killed.Rename("d/x", "d/y", fs.Replace))
 	for _, c := range []struct {
 		m    *memfs.FS
 		want map[string]string

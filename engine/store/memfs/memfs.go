@@ -2,14 +2,14 @@ package memfs
 
 import (
 	"errors"
-	"io/fs"
+	iofs "io/fs"
 	"path"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 // ErrCrashed is what every call returns from the crash on.
@@ -39,7 +39,7 @@ type Call struct {
 	data []byte
 }
 
-// FS is a file system in memory. It implements store.FS.
+// FS is a file system in memory. It implements fs.FS.
 type FS struct {
 	mu    sync.Mutex
 	now   func() time.Time
@@ -70,7 +70,7 @@ func New(now func() time.Time) *FS {
 		now = time.Now
 	}
 	m := &FS{now: now, epoch: epochs.Add(1)}
-	m.own(m.node(fs.ModeDir | 0o755)).links = 1
+	m.own(m.node(iofs.ModeDir | 0o755)).links = 1
 	return m
 }
 
@@ -81,7 +81,13 @@ func (m *FS) SetClock(now func() time.Time) {
 	m.now = now
 }
 
-// Root implements store.FS.
+// Away implements fs.FS: the root always has its name.
+func (m *FS) Away() string { return "" }
+
+// Unwritten implements fs.FS.
+func (m *FS) Unwritten() (int64, bool) { return 0, false }
+
+// Root implements fs.FS.
 func (m *FS) Root() string { return Root }
 
 func (m *FS) call(op, name string, whole func() error, half func(error)) error {
@@ -121,7 +127,7 @@ func (m *FS) refuse(err error, half func(error)) error {
 
 func (m *FS) wrap(c Call, err error) error {
 	if errno, is := err.(syscall.Errno); is {
-		return &fs.PathError{Op: c.Op, Path: c.Name, Err: errno}
+		return &iofs.PathError{Op: c.Op, Path: c.Name, Err: errno}
 	}
 	return err
 }
@@ -136,8 +142,8 @@ func (m *FS) find(name string) (id, error) {
 	for part, rest := "", name; rest != "" && name != "."; {
 		part, rest, _ = strings.Cut(rest, "/")
 		n := m.nodes[at]
-		if n.mode&fs.ModeSymlink != 0 {
-			return gone, &store.NotRegular{Name: name, Is: "reached over a symbolic link"}
+		if n.mode&iofs.ModeSymlink != 0 {
+			return gone, &fs.NotRegular{Name: name, Is: "reached over a symbolic link"}
 		}
 		if !n.mode.IsDir() {
 			return gone, syscall.ENOTDIR
@@ -162,8 +168,8 @@ func (m *FS) folder(name string) (id, string, error) {
 		return gone, "", err
 	}
 	switch mode := m.nodes[dir].mode; {
-	case mode&fs.ModeSymlink != 0:
-		err = &store.NotRegular{Name: name, Is: "reached over a symbolic link"}
+	case mode&iofs.ModeSymlink != 0:
+		err = &fs.NotRegular{Name: name, Is: "reached over a symbolic link"}
 	case !mode.IsDir():
 		err = syscall.ENOTDIR
 	}
@@ -175,19 +181,19 @@ func (n *node) folder(name string) error {
 	switch {
 	case n.mode.IsDir():
 		return nil
-	case n.mode&fs.ModeSymlink != 0:
-		return &store.NotRegular{Name: name, Is: store.Describe(n.mode)}
+	case n.mode&iofs.ModeSymlink != 0:
+		return &fs.NotRegular{Name: name, Is: fs.Describe(n.mode)}
 	}
 	return syscall.ENOTDIR
 }
 
 var openOps = [...]string{
-	store.ForReading: "open", store.ForCreating: "create", store.ForAppending: "append",
-	store.ForLocking: "lock", store.ForLockingExisting: "lock",
+	fs.ForReading: "open", fs.ForCreating: "create", fs.ForAppending: "append",
+	fs.ForLocking: "lock", fs.ForLockingExisting: "lock",
 }
 
-// Open implements store.FS.
-func (m *FS) Open(name string, how store.How, perm fs.FileMode) (f store.File, err error) {
+// Open implements fs.FS.
+func (m *FS) Open(name string, how fs.How, perm iofs.FileMode) (f fs.File, err error) {
 	err = m.call(openOps[how], name, func() error {
 		at, err := m.open(name, how, perm)
 		if err == nil {
@@ -199,33 +205,33 @@ func (m *FS) Open(name string, how store.How, perm fs.FileMode) (f store.File, e
 	return f, err
 }
 
-func (m *FS) open(name string, how store.How, perm fs.FileMode) (id, error) {
+func (m *FS) open(name string, how fs.How, perm iofs.FileMode) (id, error) {
 	dir, base, err := m.folder(name)
 	if err != nil {
 		return gone, err
 	}
 	at := m.nodes[dir].names.get(base)
 	switch {
-	case at == gone && (how == store.ForReading || how == store.ForLockingExisting):
+	case at == gone && (how == fs.ForReading || how == fs.ForLockingExisting):
 		return gone, syscall.ENOENT
 	case at == gone:
 		at = m.node(perm.Perm() &^ 0o022)
 		m.change(dir, change{{base, at}})
 		return at, nil
-	case how == store.ForCreating:
+	case how == fs.ForCreating:
 		return gone, syscall.EEXIST
 	}
 	switch mode := m.nodes[at].mode; {
 	case !mode.IsRegular():
-		return gone, &store.NotRegular{Name: name, Is: store.Describe(mode)}
+		return gone, &fs.NotRegular{Name: name, Is: fs.Describe(mode)}
 	case mode.Perm() == 0:
 		return gone, syscall.EACCES
 	}
 	return at, nil
 }
 
-// Stat implements store.FS.
-func (m *FS) Stat(name string) (info store.Info, err error) {
+// Stat implements fs.FS.
+func (m *FS) Stat(name string) (info fs.Info, err error) {
 	err = m.call("stat", name, func() error {
 		at, err := m.find(name)
 		if err == nil {
@@ -236,8 +242,8 @@ func (m *FS) Stat(name string) (info store.Info, err error) {
 	return info, err
 }
 
-// List implements store.FS.
-func (m *FS) List(dir string) (list []store.Name, err error) {
+// List implements fs.FS.
+func (m *FS) List(dir string) (list []fs.Name, err error) {
 	err = m.call("list", dir, func() error {
 		at, err := m.find(dir)
 		if err != nil {
@@ -247,16 +253,16 @@ func (m *FS) List(dir string) (list []store.Name, err error) {
 		if err := n.folder(dir); err != nil {
 			return err
 		}
-		list = make([]store.Name, 0, len(n.names))
+		list = make([]fs.Name, 0, len(n.names))
 		for _, below := range n.names {
-			list = append(list, store.Name{Name: below.name, Mode: m.nodes[below.node].mode.Type()})
+			list = append(list, fs.Name{Name: below.name, Mode: m.nodes[below.node].mode.Type()})
 		}
 		return nil
 	}, nil)
 	return list, err
 }
 
-// Mkdir implements store.FS.
+// Mkdir implements fs.FS.
 func (m *FS) Mkdir(name string) error {
 	return m.call("mkdir", name, func() error {
 		dir, base, err := m.folder(name)
@@ -266,12 +272,12 @@ func (m *FS) Mkdir(name string) error {
 		if m.nodes[dir].names.get(base) != gone {
 			return syscall.EEXIST
 		}
-		m.change(dir, change{{base, m.node(fs.ModeDir | 0o755)}})
+		m.change(dir, change{{base, m.node(iofs.ModeDir | 0o755)}})
 		return nil
 	}, nil)
 }
 
-// Remove implements store.FS.
+// Remove implements fs.FS.
 func (m *FS) Remove(name string) error {
 	return m.call("remove", name, func() error {
 		dir, base, err := m.folder(name)
@@ -290,14 +296,14 @@ func (m *FS) Remove(name string) error {
 	}, nil)
 }
 
-var moveOps = [...]string{store.Replace: "rename", store.Exclusive: "exclusive", store.Exchange: "exchange"}
+var moveOps = [...]string{fs.Replace: "rename", fs.Exclusive: "exclusive", fs.Exchange: "exchange"}
 
-// Rename implements store.FS.
-func (m *FS) Rename(from, to string, how store.Move) error {
+// Rename implements fs.FS.
+func (m *FS) Rename(from, to string, how fs.Move) error {
 	return m.call(moveOps[how], to, func() error { return m.rename(from, to, how) }, nil)
 }
 
-func (m *FS) rename(from, to string, how store.Move) error {
+func (m *FS) rename(from, to string, how fs.Move) error {
 	source, old, err := m.folder(from)
 	if err != nil {
 		return err
@@ -308,20 +314,20 @@ func (m *FS) rename(from, to string, how store.Move) error {
 	}
 	moved, there := m.nodes[source].names.get(old), m.nodes[target].names.get(base)
 	switch {
-	case moved == gone, how == store.Exchange && there == gone:
+	case moved == gone, how == fs.Exchange && there == gone:
 		return syscall.ENOENT
-	case how == store.Exclusive && there != gone:
+	case how == fs.Exclusive && there != gone:
 		return syscall.EEXIST
-	case how == store.Exchange && m.fault.noExchange:
+	case how == fs.Exchange && m.fault.noExchange:
 		return errors.ErrUnsupported
-	case how == store.Replace && there != gone && m.nodes[there].mode.IsDir():
+	case how == fs.Replace && there != gone && m.nodes[there].mode.IsDir():
 		return syscall.EISDIR
 	case moved == there:
 		return nil
 	}
 	m.stamp(moved)
 	left := gone
-	if how == store.Exchange {
+	if how == fs.Exchange {
 		left = there
 		m.stamp(left)
 	}
@@ -334,7 +340,7 @@ func (m *FS) rename(from, to string, how store.Move) error {
 	return nil
 }
 
-// SyncDir implements store.FS.
+// SyncDir implements fs.FS.
 func (m *FS) SyncDir(name string) error {
 	return m.call("syncdir", name, func() error {
 		at, err := m.find(name)
@@ -353,7 +359,7 @@ func (m *FS) SyncDir(name string) error {
 	})
 }
 
-// SyncAll implements store.FS.
+// SyncAll implements fs.FS.
 func (m *FS) SyncAll(name string) error {
 	return m.call("syncall", name, func() error {
 		if m.fault.noSyncAll {
@@ -371,10 +377,10 @@ func (m *FS) SyncAll(name string) error {
 	})
 }
 
-// Touch implements store.FS.
+// Touch implements fs.FS.
 func (m *FS) Touch(name string) (at time.Time, err error) {
 	err = m.call("touch", name, func() error {
-		file, err := m.open(name, store.ForAppending, 0o666)
+		file, err := m.open(name, fs.ForAppending, 0o666)
 		if err == nil {
 			m.stamp(file)
 			n := m.own(file)

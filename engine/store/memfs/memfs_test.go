@@ -3,7 +3,7 @@ package memfs_test
 import (
 	"errors"
 	"io"
-	"io/fs"
+	iofs "io/fs"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 )
 
@@ -20,7 +20,7 @@ func fixed() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 8_000_000, time.
 
 func create(t *testing.T, m *memfs.FS, name, body string, sync bool) {
 	t.Helper()
-	f, err := m.Open(name, store.ForCreating, 0o644)
+	f, err := m.Open(name, fs.ForCreating, 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestWhatIsNotSyncedMayBeTornLostOrBlank(t *testing.T) {
 func TestWhatIsDurableAndUnchangedIsNeverLost(t *testing.T) {
 	m := memfs.New(fixed)
 	m.Put("log", "one\n")
-	f, err := m.Open("log", store.ForAppending, 0o644)
+	f, err := m.Open("log", fs.ForAppending, 0o644)
 	must(t, err)
 	_, err = f.Write([]byte("two\n"))
 	must(t, err)
@@ -100,7 +100,7 @@ func TestARenameIsKeptWholeOrNotAtAll(t *testing.T) {
 	m := memfs.New(fixed)
 	m.Put("d/a", "A")
 	m.Put("d/b", "B")
-	must(t, m.Rename("d/a", "d/b", store.Exchange))
+	must(t, m.Rename("d/a", "d/b", fs.Exchange))
 	seen := map[string]bool{}
 	for seed := range uint64(100) {
 		c := m.CrashClone(seed)
@@ -128,14 +128,14 @@ func TestOneSeedIsOneCrash(t *testing.T) {
 func TestAfterAKillEverythingVisibleIsThereAndLocksAreGone(t *testing.T) {
 	m := memfs.New(fixed)
 	create(t, m, "a", "body", false)
-	f, err := m.Open("a", store.ForLocking, 0o644)
+	f, err := m.Open("a", fs.ForLocking, 0o644)
 	must(t, err)
 	must(t, f.TryLock())
 	c := m.KillClone()
 	if diff := cmp.Diff(map[string]string{"a": "body"}, c.Tree()); diff != "" {
 		t.Error(diff)
 	}
-	g, err := c.Open("a", store.ForLocking, 0o644)
+	g, err := c.Open("a", fs.ForLocking, 0o644)
 	must(t, err)
 	must(t, g.TryLock())
 }
@@ -143,7 +143,7 @@ func TestAfterAKillEverythingVisibleIsThereAndLocksAreGone(t *testing.T) {
 func TestACrashEndsEveryLaterCall(t *testing.T) {
 	for when, want := range map[memfs.When]string{memfs.Before: "", memfs.After: "12345678", memfs.Torn: "1234"} {
 		m := memfs.New(fixed)
-		f, err := m.Open("a", store.ForCreating, 0o644)
+		f, err := m.Open("a", fs.ForCreating, 0o644)
 		must(t, err)
 		m.CrashAt(1, when)
 		if _, err := f.Write([]byte("12345678")); !errors.Is(err, memfs.ErrCrashed) {
@@ -197,7 +197,7 @@ func TestAnErrorTakesThePlaceOfOneCall(t *testing.T) {
 
 func TestAnFsyncThatFailedNeverKeepsWhatItDropped(t *testing.T) {
 	m := memfs.New(fixed)
-	f, err := m.Open("a", store.ForCreating, 0o644)
+	f, err := m.Open("a", fs.ForCreating, 0o644)
 	must(t, err)
 	must(t, m.SyncDir("."))
 	_, err = f.Write([]byte("body"))
@@ -276,7 +276,7 @@ func TestTimesAndInodesAreLikeThoseOfExt4(t *testing.T) {
 	m.Put("a", "A")
 	first := m.Info("a")
 	now = now.Add(time.Second)
-	must(t, m.Rename("a", "b", store.Replace))
+	must(t, m.Rename("a", "b", fs.Replace))
 	renamed := m.Info("b")
 	if renamed.Inode != first.Inode || !renamed.Modified.Equal(first.Modified) || !renamed.Changed.Equal(now) {
 		t.Errorf("a rename: %+v, then %+v", first, renamed)
@@ -302,7 +302,7 @@ func TestTimesAndInodesAreLikeThoseOfExt4(t *testing.T) {
 func TestAnInodeInUseIsNotFree(t *testing.T) {
 	m := memfs.New(nil)
 	m.Put("a", "A")
-	f, err := m.Open("a", store.ForReading, 0)
+	f, err := m.Open("a", fs.ForReading, 0)
 	must(t, err)
 	old := m.Info("a").Inode
 	m.Delete("a")
@@ -326,31 +326,31 @@ func TestErrorsAreThoseOfTheSystem(t *testing.T) {
 	m := memfs.New(fixed)
 	m.Put("f", "x")
 	m.PutDir("d")
-	m.PutOdd("link", fs.ModeSymlink)
-	m.PutOdd("fifo", fs.ModeNamedPipe)
+	m.PutOdd("link", iofs.ModeSymlink)
+	m.PutOdd("fifo", iofs.ModeNamedPipe)
 	m.Chmod("f", 0, 7, 8)
-	open := func(name string, how store.How) func() error {
+	open := func(name string, how fs.How) func() error {
 		return func() error { _, err := m.Open(name, how, 0); return err }
 	}
 	for name, c := range map[string]struct {
 		call func() error
 		want error
 	}{
-		"open none":           {open("none", store.ForReading), syscall.ENOENT},
-		"open below a file":   {open("f/x", store.ForReading), syscall.ENOTDIR},
-		"open forbidden":      {open("f", store.ForReading), syscall.EACCES},
-		"create existing":     {open("f", store.ForCreating), syscall.EEXIST},
-		"long name":           {open(strings.Repeat("x", 256)+"/a", store.ForReading), syscall.ENAMETOOLONG},
+		"open none":           {open("none", fs.ForReading), syscall.ENOENT},
+		"open below a file":   {open("f/x", fs.ForReading), syscall.ENOTDIR},
+		"open forbidden":      {open("f", fs.ForReading), syscall.EACCES},
+		"create existing":     {open("f", fs.ForCreating), syscall.EEXIST},
+		"long name":           {open(strings.Repeat("x", 256)+"/a", fs.ForReading), syscall.ENAMETOOLONG},
 		"mkdir existing":      {func() error { return m.Mkdir("d") }, syscall.EEXIST},
 		"mkdir nowhere":       {func() error { return m.Mkdir("none/d") }, syscall.ENOENT},
 		"remove folder":       {func() error { return m.Remove("d") }, syscall.EISDIR},
 		"remove none":         {func() error { return m.Remove("none") }, syscall.ENOENT},
 		"remove nowhere":      {func() error { return m.Remove("none/x") }, syscall.ENOENT},
-		"exclusive":           {func() error { return m.Rename("fifo", "f", store.Exclusive) }, syscall.EEXIST},
-		"exchange with none":  {func() error { return m.Rename("f", "none", store.Exchange) }, syscall.ENOENT},
-		"rename from nowhere": {func() error { return m.Rename("none/x", "f", store.Replace) }, syscall.ENOENT},
-		"rename to nowhere":   {func() error { return m.Rename("f", "none/x", store.Replace) }, syscall.ENOENT},
-		"rename over folder":  {func() error { return m.Rename("f", "d", store.Replace) }, syscall.EISDIR},
+		"exclusive":           {func() error { return m.Rename("fifo", "f", fs.Exclusive) }, syscall.EEXIST},
+		"exchange with none":  {func() error { return m.Rename("f", "none", fs.Exchange) }, syscall.ENOENT},
+		"rename from nowhere": {func() error { return m.Rename("none/x", "f", fs.Replace) }, syscall.ENOENT},
+		"rename to nowhere":   {func() error { return m.Rename("f", "none/x", fs.Replace) }, syscall.ENOENT},
+		"rename over folder":  {func() error { return m.Rename("f", "d", fs.Replace) }, syscall.EISDIR},
 		"sync none":           {func() error { return m.SyncDir("none") }, syscall.ENOENT},
 		"list none":           {func() error { _, err := m.List("none"); return err }, syscall.ENOENT},
 		"stat none":           {func() error { _, err := m.Stat("/workspace/none"); return err }, syscall.ENOENT},
@@ -363,18 +363,18 @@ func TestErrorsAreThoseOfTheSystem(t *testing.T) {
 		}
 	}
 	for name, call := range map[string]func() error{
-		"open link":  open("link", store.ForReading),
-		"over link":  open("link/x", store.ForReading),
-		"open fifo":  open("fifo", store.ForAppending),
+		"open link":  open("link", fs.ForReading),
+		"over link":  open("link/x", fs.ForReading),
+		"open fifo":  open("fifo", fs.ForAppending),
 		"list link":  func() error { _, err := m.List("link"); return err },
 		"below link": func() error { return m.SyncDir("link/a/b") },
 	} {
-		var other *store.NotRegular
+		var other *fs.NotRegular
 		if err := call(); !errors.As(err, &other) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	must(t, m.Rename("f", "f", store.Replace))
+	must(t, m.Rename("f", "f", fs.Replace))
 	if _, there := m.Get("d"); there {
 		t.Error("a folder has a content")
 	}
@@ -386,7 +386,7 @@ func TestErrorsAreThoseOfTheSystem(t *testing.T) {
 func TestOpenFilesCanBeChanged(t *testing.T) {
 	m := memfs.New(fixed)
 	m.Put("a", "12345")
-	f, err := m.Open("a", store.ForAppending, 0)
+	f, err := m.Open("a", fs.ForAppending, 0)
 	must(t, err)
 	defer f.Close()
 	must(t, f.Truncate(2))
@@ -400,10 +400,10 @@ func TestOpenFilesCanBeChanged(t *testing.T) {
 	if _, err := f.ReadAt(make([]byte, 1), 2); !errors.Is(err, io.EOF) {
 		t.Errorf("got %v", err)
 	}
-	g, err := m.Open("a", store.ForLockingExisting, 0)
+	g, err := m.Open("a", fs.ForLockingExisting, 0)
 	must(t, err)
 	must(t, f.TryLock())
-	if err := g.TryLock(); !errors.Is(err, store.ErrBusy) {
+	if err := g.TryLock(); !errors.Is(err, fs.ErrBusy) {
 		t.Errorf("got %v", err)
 	}
 	infos, err := m.List(".")
@@ -428,7 +428,7 @@ func TestNoExchangeIsUnsupported(t *testing.T) {
 	m.Put("a", "A")
 	m.Put("b", "B")
 	m.NoExchange()
-	if err := m.Rename("a", "b", store.Exchange); !errors.Is(err, errors.ErrUnsupported) {
+	if err := m.Rename("a", "b", fs.Exchange); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,13 +1,13 @@
 package memfs
 
 import (
-	"io/fs"
+	iofs "io/fs"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 // node is one inode: what is visible of it, and what is durable. A node may stand
@@ -16,7 +16,7 @@ import (
 type node struct {
 	epoch    uint64
 	inode    uint64
-	mode     fs.FileMode
+	mode     iofs.FileMode
 	uid, gid uint32
 	modified time.Time
 	changed  time.Time
@@ -102,7 +102,7 @@ func (m *FS) own(at id) *node {
 }
 
 // node makes an inode. Numbers that are free are used again at once.
-func (m *FS) node(mode fs.FileMode) id {
+func (m *FS) node(mode iofs.FileMode) id {
 	n := &node{mode: mode, epoch: m.epoch}
 	if last := len(m.free) - 1; last >= 0 {
 		n.inode, m.free = m.free[last], m.free[:last:last]
@@ -120,8 +120,8 @@ func (m *FS) node(mode fs.FileMode) id {
 // stamp sets the ctime.
 func (m *FS) stamp(at id) { m.own(at).changed = m.now().Round(0).Add(m.shift).Truncate(tick) }
 
-func (n *node) info(name string) store.Info {
-	return store.Info{
+func (n *node) info(name string) fs.Info {
+	return fs.Info{
 		Name: name, Mode: n.mode, Size: int64(len(n.data)), Inode: n.inode, Device: 1,
 		UID: n.uid, GID: n.gid, Modified: n.modified, Changed: n.changed,
 	}

@@ -2,12 +2,12 @@ package memfs
 
 import (
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"path"
 	"strings"
 	"time"
 
-	"placet/engine/store"
+	"placet/engine/store/fs"
 )
 
 // The calls in this file are the test's own: they are not counted, see no fault,
@@ -41,7 +41,7 @@ func (m *FS) PutDir(name string) {
 
 // PutOdd puts something in place that is no regular file: the type bits of the
 // mode say what.
-func (m *FS) PutOdd(name string, mode fs.FileMode) {
+func (m *FS) PutOdd(name string, mode iofs.FileMode) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.enter(name, m.node(mode))
@@ -68,7 +68,7 @@ func (m *FS) Delete(name string) {
 }
 
 // Chmod sets a file's mode, and its owner and group.
-func (m *FS) Chmod(name string, mode fs.FileMode, uid, gid uint32) {
+func (m *FS) Chmod(name string, mode iofs.FileMode, uid, gid uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := m.must(name)
@@ -89,7 +89,7 @@ func (m *FS) Get(name string) (string, bool) {
 }
 
 // Info describes what is under a name.
-func (m *FS) Info(name string) store.Info {
+func (m *FS) Info(name string) fs.Info {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.nodes[m.must(name)].info(path.Base(name))
@@ -155,7 +155,7 @@ func (m *FS) dirs(name string) id {
 		}
 		next := m.nodes[at].names.get(part)
 		if next == gone {
-			next = m.node(fs.ModeDir | 0o755)
+			next = m.node(iofs.ModeDir | 0o755)
 			m.change(at, change{{part, next}})
 			m.syncNames(at)
 		}

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package store
+package fs
 
 import (
 	"errors"
@@ -11,6 +11,9 @@ import (
 
 // folderFlags open a folder as a place for calls.
 const folderFlags = unix.O_RDONLY | unix.O_DIRECTORY
+
+// WithoutOpenat2 changes nothing: there is no openat2.
+func WithoutOpenat2() (restore func()) { return func() {} }
 
 func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
 	return o.walk(name, flags, perm)
@@ -64,3 +67,6 @@ func touch(dir int, base string) error {
 	_, err = unix.Pwrite(fd, []byte{'\n'}, 0)
 	return err
 }
+
+// Unwritten implements FS.
+func (o osFS) Unwritten() (bytes int64, known bool) { return 0, false }

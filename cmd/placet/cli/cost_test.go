@@ -1,9 +1,9 @@
-package main
+package cli
 
 import (
 	"context"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"log/slog"
 	"os"
 	"path"
@@ -16,6 +16,7 @@ import (
 	"placet/engine/faber"
 	"placet/engine/reconcile"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/watch"
 	"placet/layout"
 )
@@ -59,17 +60,17 @@ func (c *costs) sum() (all int) {
 
 // countedDisk is the machine's file system, of which every look is counted.
 type countedDisk struct {
-	store.FS
+	fs.FS
 	*costs
 }
 
 type countedFile struct {
-	store.File
+	fs.File
 	*costs
 	name string
 }
 
-func (d countedDisk) Stat(name string) (store.Info, error) {
+func (d countedDisk) Stat(name string) (fs.Info, error) {
 	if name == answeredRun {
 		d.count("load", name) // every look at a run begins so
 	}
@@ -77,7 +78,7 @@ func (d countedDisk) Stat(name string) (store.Info, error) {
 	return d.FS.Stat(name)
 }
 
-func (d countedDisk) Open(name string, how store.How, perm fs.FileMode) (store.File, error) {
+func (d countedDisk) Open(name string, how fs.How, perm iofs.FileMode) (fs.File, error) {
 	d.count("open", name)
 	f, err := d.FS.Open(name, how, perm)
 	if err != nil {
@@ -86,7 +87,7 @@ func (d countedDisk) Open(name string, how store.How, perm fs.FileMode) (store.F
 	return countedFile{f, d.costs, name}, nil
 }
 
-func (f countedFile) Stat() (store.Info, error) {
+func (f countedFile) Stat() (fs.Info, error) {
 	f.count("fstat", f.name)
 	return f.File.Stat()
 }
@@ -110,10 +111,10 @@ func TestWhatAnAnswerCosts(t *testing.T) {
 	a := &answeredTree{b: t, root: root}
 	a.begin()
 	past := time.Now().Add(-time.Hour)
-	_ = filepath.WalkDir(root, func(name string, _ fs.DirEntry, _ error) error { return os.Chtimes(name, past, past) })
+	_ = filepath.WalkDir(root, func(name string, _ iofs.DirEntry, _ error) error { return os.Chtimes(name, past, past) })
 	moved := make(chan string, 100)
 	loop := reconcile.New(reconcile.Options{
-		Store:    store.New(countedDisk{store.OS(root), c}, store.Options{}),
+		Store:    store.New(countedDisk{fs.OS(root), c}, store.Options{}),
 		Families: []reconcile.Family{{Layout: layout.Faber{}, Machine: countedMachine{faber.New(), c}}},
 		Facts: func(string) engine.Facts {
 			return engine.Facts{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}

@@ -1,10 +1,10 @@
 //go:build unix
 
-package store
+package fs
 
 import (
 	"errors"
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -70,7 +70,7 @@ func (o osFS) at(name string) (dir int, rel string) {
 	return o.home.fd, name
 }
 
-// Away implements homed.
+// Away implements FS.
 func (o osFS) Away() (why string) {
 	if o.home == nil {
 		return ""
@@ -104,7 +104,7 @@ func (h How) flags() int {
 	return unix.O_RDONLY
 }
 
-func (o osFS) Open(name string, how How, perm fs.FileMode) (File, error) {
+func (o osFS) Open(name string, how How, perm iofs.FileMode) (File, error) {
 	fd, err := o.open(name, how.flags(), uint32(perm.Perm()))
 	if locking := how == ForLocking || how == ForLockingExisting; locking && unreachable(err) {
 		// flock needs no right to write, but some network file systems
@@ -118,9 +118,9 @@ func (o osFS) Open(name string, how How, perm fs.FileMode) (File, error) {
 	if how == ForCreating {
 		return f, nil // it was not there: it is a regular file
 	}
-	f.opened, err = f.Stat()
+	info, err := f.Stat()
 	if err == nil {
-		err = irregular(name, f.opened.Mode)
+		err = Irregular(name, info.Mode)
 	}
 	if err != nil {
 		f.Close()
@@ -130,7 +130,7 @@ func (o osFS) Open(name string, how How, perm fs.FileMode) (File, error) {
 }
 
 func unreachable(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)
+	return errors.Is(err, iofs.ErrPermission) || errors.Is(err, unix.EROFS)
 }
 
 // open opens a name: below the root without following links, an absolute name
@@ -148,11 +148,11 @@ func (o osFS) explain(op, name string, err error) error {
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK):
 		return &NotRegular{Name: name, Is: o.link(name)}
 	case errors.Is(err, unix.ENXIO), errors.Is(err, unix.EISDIR), errors.Is(err, unix.EOPNOTSUPP):
-		if info, serr := o.Stat(name); serr == nil && !info.regular() {
-			return irregular(name, info.Mode)
+		if info, serr := o.Stat(name); serr == nil && !info.IsRegular() {
+			return Irregular(name, info.Mode)
 		}
 	}
-	return &fs.PathError{Op: op, Path: name, Err: err}
+	return &iofs.PathError{Op: op, Path: name, Err: err}
 }
 
 // link says which part of a name is the link.
@@ -160,7 +160,7 @@ func (o osFS) link(name string) string {
 	at := ""
 	for _, part := range strings.Split(path.Dir(name), "/") {
 		at = path.Join(at, part)
-		if info, err := os.Lstat(filepath.Join(o.root, at)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err := os.Lstat(filepath.Join(o.root, at)); err == nil && info.Mode()&iofs.ModeSymlink != 0 {
 			return "reached over the symbolic link " + at
 		}
 	}
@@ -198,7 +198,7 @@ func (o osFS) Stat(name string) (Info, error) {
 		call = func() error { return unix.Stat(name, &st) }
 	}
 	if err := retry(call); err != nil {
-		return Info{}, &fs.PathError{Op: "stat", Path: name, Err: err}
+		return Info{}, &iofs.PathError{Op: "stat", Path: name, Err: err}
 	}
 	return infoOf(path.Base(name), &st), nil
 }
@@ -211,7 +211,7 @@ func (o osFS) List(dir string) ([]Name, error) {
 	defer unix.Close(fd)
 	names, err := namesIn(fd)
 	if err != nil {
-		return nil, &fs.PathError{Op: "list", Path: dir, Err: err}
+		return nil, &iofs.PathError{Op: "list", Path: dir, Err: err}
 	}
 	slices.SortFunc(names, func(a, b Name) int { return strings.Compare(a.Name, b.Name) })
 	return names, nil
@@ -241,7 +241,7 @@ func (o osFS) SyncDir(dir string) error {
 	}
 	defer unix.Close(fd)
 	if err := retry(func() error { return flush(fd) }); err != nil && !errors.Is(err, unix.EINVAL) {
-		return &fs.PathError{Op: "sync", Path: dir, Err: err}
+		return &iofs.PathError{Op: "sync", Path: dir, Err: err}
 	}
 	return nil
 }
@@ -253,14 +253,14 @@ func (o osFS) SyncAll(dir string) error {
 	}
 	defer unix.Close(fd)
 	if err := syncAll(fd); err != nil {
-		return &fs.PathError{Op: "sync", Path: dir, Err: err}
+		return &iofs.PathError{Op: "sync", Path: dir, Err: err}
 	}
 	return nil
 }
 
 func (o osFS) Touch(name string) (time.Time, error) {
 	err := o.in("touch", name, touch)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, iofs.ErrNotExist) {
 		f, cerr := o.Open(name, ForAppending, 0o666)
 		if cerr != nil {
 			return time.Time{}, cerr
@@ -300,9 +300,9 @@ func infoOf(name string, st *unix.Stat_t) Info {
 }
 
 // special are the set-id and sticky bits.
-func special(m uint32) (mode fs.FileMode) {
-	for bit, flag := range map[uint32]fs.FileMode{
-		syscall.S_ISUID: fs.ModeSetuid, syscall.S_ISGID: fs.ModeSetgid, syscall.S_ISVTX: fs.ModeSticky,
+func special(m uint32) (mode iofs.FileMode) {
+	for bit, flag := range map[uint32]iofs.FileMode{
+		syscall.S_ISUID: iofs.ModeSetuid, syscall.S_ISGID: iofs.ModeSetgid, syscall.S_ISVTX: iofs.ModeSticky,
 	} {
 		if m&bit != 0 {
 			mode |= flag
@@ -311,8 +311,8 @@ func special(m uint32) (mode fs.FileMode) {
 	return mode
 }
 
-func modeOf(m uint32) fs.FileMode {
-	mode := fs.FileMode(m & 0o777)
+func modeOf(m uint32) iofs.FileMode {
+	mode := iofs.FileMode(m & 0o777)
 	if m&(syscall.S_ISUID|syscall.S_ISGID|syscall.S_ISVTX) != 0 {
 		mode |= special(m)
 	}
@@ -320,15 +320,15 @@ func modeOf(m uint32) fs.FileMode {
 	case unix.S_IFREG:
 		return mode
 	case unix.S_IFDIR:
-		return mode | fs.ModeDir
+		return mode | iofs.ModeDir
 	case unix.S_IFLNK:
-		return mode | fs.ModeSymlink
+		return mode | iofs.ModeSymlink
 	case unix.S_IFIFO:
-		return mode | fs.ModeNamedPipe
+		return mode | iofs.ModeNamedPipe
 	case unix.S_IFSOCK:
-		return mode | fs.ModeSocket
+		return mode | iofs.ModeSocket
 	case unix.S_IFBLK, unix.S_IFCHR:
-		return mode | fs.ModeDevice
+		return mode | iofs.ModeDevice
 	}
-	return mode | fs.ModeIrregular
+	return mode | iofs.ModeIrregular
 }

@@ -1,30 +1,26 @@
 //go:build unix
 
-package store
+package fs
 
 import (
 	"errors"
 	"io"
-	"io/fs"
+	iofs "io/fs"
 
 	"golang.org/x/sys/unix"
 )
 
 // osFile is an open file of the machine.
 type osFile struct {
-	fd     int
-	name   string
-	opened Info
+	fd   int
+	name string
 }
-
-// AsOpened implements described.
-func (f osFile) AsOpened() Info { return f.opened }
 
 func (f osFile) fail(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &fs.PathError{Op: op, Path: f.name, Err: err}
+	return &iofs.PathError{Op: op, Path: f.name, Err: err}
 }
 
 func (f osFile) ReadAt(p []byte, off int64) (int, error) {
@@ -71,7 +67,7 @@ func (f osFile) Chown(uid, gid uint32) error {
 	return f.fail("chown", retry(func() error { return unix.Fchown(f.fd, int(uid), int(gid)) }))
 }
 
-func (f osFile) Chmod(mode fs.FileMode) error {
+func (f osFile) Chmod(mode iofs.FileMode) error {
 	return f.fail("chmod", retry(func() error { return unix.Fchmod(f.fd, uint32(mode.Perm())) }))
 }
 

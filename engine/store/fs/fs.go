@@ -1,9 +1,11 @@
-package store
+// Package fs is every file system call that placet makes in a workspace: an interface, and
+// the machine's own files behind it. Package memfs has another, in memory.
+package fs
 
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"time"
 )
 
@@ -14,14 +16,19 @@ import (
 // above it: it is called often, and decides only whether to look. A name that begins with "/" is taken as it is, links followed; only Open for
 // reading and Stat take one, because git's folder may lie outside.
 //
-// Errors are those of the operating system: errors.Is(err, fs.ErrNotExist),
+// Errors are those of the operating system: errors.Is(err, iofs.ErrNotExist),
 // errors.Is(err, syscall.ENOSPC) and so on hold. A name that is there but is
 // no regular file, or whose way leads over a link, gives a [*NotRegular].
 type FS interface {
 	// Root is the absolute path of the workspace.
 	Root() string
+	// Away says why the root is not under its name any more, "" where it is.
+	Away() (why string)
+	// Unwritten is how many bytes wait to be written to any disk; it is false where
+	// nobody can tell.
+	Unwritten() (bytes int64, known bool)
 	// Open opens a regular file.
-	Open(name string, how How, perm fs.FileMode) (File, error)
+	Open(name string, how How, perm iofs.FileMode) (File, error)
 	// Stat describes what is under a name.
 	Stat(name string) (Info, error)
 	// List lists what is in a folder, sorted by name.
@@ -56,7 +63,7 @@ type File interface {
 	// Chown sets the owner and group.
 	Chown(uid, gid uint32) error
 	// Chmod sets the permission bits and clears the set-id and sticky bits.
-	Chmod(mode fs.FileMode) error
+	Chmod(mode iofs.FileMode) error
 	// Sync makes the content durable. It must not be repeated on the same
 	// file after an error: the second call would say nothing about the first.
 	Sync() error
@@ -92,7 +99,7 @@ type Move int
 const (
 	// Replace replaces the target.
 	Replace Move = iota
-	// Exclusive refuses an existing target with fs.ErrExist.
+	// Exclusive refuses an existing target with iofs.ErrExist.
 	Exclusive
 	// Exchange swaps the two names in one step; both must exist. It returns
 	// errors.ErrUnsupported where that cannot be had.
@@ -104,14 +111,14 @@ type Name struct {
 	Name  string
 	Inode uint64 // 0 where the folder does not tell
 	// Mode holds the type bits alone.
-	Mode fs.FileMode
+	Mode iofs.FileMode
 }
 
 // Info describes a name or an open file.
 type Info struct {
 	Name string
 	// Mode holds the type, permission, set-id and sticky bits.
-	Mode     fs.FileMode
+	Mode     iofs.FileMode
 	Size     int64
 	Inode    uint64
 	Device   uint64
@@ -120,8 +127,8 @@ type Info struct {
 	Modified, Changed time.Time
 }
 
-// regular reports whether it is a regular file.
-func (i Info) regular() bool { return i.Mode.IsRegular() }
+// IsRegular reports whether it is a regular file.
+func (i Info) IsRegular() bool { return i.Mode.IsRegular() }
 
 // NotRegular says that something other than a regular file is under a name.
 type NotRegular struct {
@@ -135,8 +142,8 @@ func (e *NotRegular) Error() string {
 	return fmt.Sprintf("%s is %s; expected a regular file, which placet reads without following links", e.Name, e.Is)
 }
 
-// irregular returns the error for what is there, nil for a regular file.
-func irregular(name string, mode fs.FileMode) error {
+// Irregular returns the error for what is there, nil for a regular file.
+func Irregular(name string, mode iofs.FileMode) error {
 	if mode.IsRegular() {
 		return nil
 	}
@@ -144,32 +151,23 @@ func irregular(name string, mode fs.FileMode) error {
 }
 
 // Describe says in words what kind of file a mode means.
-func Describe(mode fs.FileMode) string {
+func Describe(mode iofs.FileMode) string {
 	switch {
 	case mode.IsRegular():
 		return "a regular file"
 	case mode.IsDir():
 		return "a folder"
-	case mode&fs.ModeSymlink != 0:
+	case mode&iofs.ModeSymlink != 0:
 		return "a symbolic link"
-	case mode&fs.ModeNamedPipe != 0:
+	case mode&iofs.ModeNamedPipe != 0:
 		return "a FIFO"
-	case mode&fs.ModeSocket != 0:
+	case mode&iofs.ModeSocket != 0:
 		return "a socket"
-	case mode&fs.ModeDevice != 0:
+	case mode&iofs.ModeDevice != 0:
 		return "a device"
 	}
 	return "no regular file"
 }
 
-// What the store's calls return besides the operating system's errors.
-var (
-	// ErrMoved says that the workspace is no longer what the plan was made
-	// over: look again.
-	ErrMoved = errors.New("changed since it was read")
-	// ErrBusy says that somebody else holds a lock.
-	ErrBusy = errors.New("locked by another process")
-	// ErrStopped says that three rounds of fsync in a row failed: what is
-	// written may be lost, so nothing more is decided.
-	ErrStopped = errors.New("three rounds of fsync in a row failed; nothing more is written")
-)
+// ErrBusy says that somebody else holds a lock.
+var ErrBusy = errors.New("locked by another process")

@@ -1,11 +1,11 @@
-package store
+package fs
 
 import (
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -22,6 +22,13 @@ const folderFlags = unix.O_PATH | unix.O_DIRECTORY
 // noOpenat2 is set once the kernel, or a filter around this process, has
 // refused openat2.
 var noOpenat2 atomic.Bool
+
+// WithoutOpenat2 does without openat2, as on older kernels, until the returned function
+// is called.
+func WithoutOpenat2() (restore func()) {
+	was := noOpenat2.Swap(true)
+	return func() { noOpenat2.Store(was) }
+}
 
 // openBelow opens a clean name below the root, following no link in any part and
 // leaving the root by none.
@@ -103,7 +110,7 @@ func namesIn(fd int) (names []Name, err error) {
 }
 
 // typeOf is the type of a name in an open folder, which the folder itself may not know.
-func typeOf(fd int, name string, typ uint8) (fs.FileMode, error) {
+func typeOf(fd int, name string, typ uint8) (iofs.FileMode, error) {
 	if typ != unix.DT_UNKNOWN {
 		return modeOf(uint32(typ) << 12), nil
 	}
@@ -138,7 +145,7 @@ func syncAll(fd int) error {
 	return retry(func() error { return unix.Syncfs(fd) })
 }
 
-// Unwritten implements burdened.
+// Unwritten implements FS.
 func (o osFS) Unwritten() (bytes int64, known bool) {
 	info, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package store
-
-func walkPaths() (restore func()) { return func() {} }
