@@ -99,7 +99,7 @@ var modules = map[string][]string{
 	// know that there is one.
 	"modernc.org/sqlite": {"engine/sqlite"},
 	"modernc.org/libc":   {"engine/sqlite"}, // to set what SQLite must know first
-	"golang.org/x/sys":   {"engine/statedir", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
+	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }
 
 // testModules may be imported by every package's tests and by the laws.
