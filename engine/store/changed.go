@@ -29,7 +29,7 @@ func identityOf(i fs.Info) statcache.Identity {
 // the look saw it. sure is false where a change might not show. What was written once and
 // has changed all the same is read by the next look. A run that was looked at since is
 // another one.
-func (s *Store) Unchanged(run layout.Run, look uint64) (same, sure bool) {
+func (s *reader) Unchanged(run layout.Run, look uint64) (same, sure bool) {
 	tree := s.cache.Get(run.State)
 	if tree == nil {
 		return false, true
@@ -50,14 +50,14 @@ func (s *Store) Unchanged(run layout.Run, look uint64) (same, sure bool) {
 }
 
 // statTree shows every entry of a run and what stat says of its name now.
-func (s *Store) statTree(dir string, tree *statcache.Run, show func(*statcache.Entry, statcache.Identity)) {
+func (s *reader) statTree(dir string, tree *statcache.Run, show func(*statcache.Entry, statcache.Identity)) {
 	s.statBelow(dir, &tree.Root, show)
 	for i := range tree.Outside {
 		show(&tree.Outside[i], s.identityAt(tree.Outside[i].Name))
 	}
 }
 
-func (s *Store) statBelow(at string, e *statcache.Entry, show func(*statcache.Entry, statcache.Identity)) {
+func (s *reader) statBelow(at string, e *statcache.Entry, show func(*statcache.Entry, statcache.Identity)) {
 	if e.Kind == statcache.Temporary || e.Kind == statcache.Stray {
 		return // its folder tells
 	}
@@ -69,7 +69,7 @@ func (s *Store) statBelow(at string, e *statcache.Entry, show func(*statcache.En
 	}
 }
 
-func (s *Store) identityAt(name string) statcache.Identity {
+func (s *disk) identityAt(name string) statcache.Identity {
 	info, err := s.fs.Stat(name)
 	if err != nil {
 		return statcache.Identity{}
@@ -80,7 +80,7 @@ func (s *Store) identityAt(name string) statcache.Identity {
 // UnchangedLocked reports, by stat alone, that nothing that others write under a run's
 // locks is different from how a look found it before they were held: then a second
 // look would show no more of it. It is false where a change might not show.
-func (s *Store) UnchangedLocked(run layout.Run, look uint64) bool {
+func (s *reader) UnchangedLocked(run layout.Run, look uint64) bool {
 	tree := s.cache.Get(run.State)
 	if tree == nil {
 		return false
@@ -90,7 +90,7 @@ func (s *Store) UnchangedLocked(run layout.Run, look uint64) bool {
 	return look != 0 && tree.Look == look && s.lockedUnchanged(run.Dir, &tree.Root)
 }
 
-func (s *Store) lockedUnchanged(at string, e *statcache.Entry) bool {
+func (s *reader) lockedUnchanged(at string, e *statcache.Entry) bool {
 	if e.Locked && !e.Immutable && !e.Trusts(s.identityAt(at)) {
 		return false
 	}
@@ -104,7 +104,7 @@ func (s *Store) lockedUnchanged(at string, e *statcache.Entry) bool {
 
 // RunFingerprint makes one number of what stat says now of all that the last look at a
 // run depended on.
-func (s *Store) RunFingerprint(run layout.Run) uint64 {
+func (s *reader) RunFingerprint(run layout.Run) uint64 {
 	tree := s.cache.Get(run.State)
 	if tree == nil {
 		return s.Fingerprint(run.Dir, run.State)
@@ -118,7 +118,7 @@ func (s *Store) RunFingerprint(run layout.Run) uint64 {
 
 // Fingerprint makes one number of what stat says of names. It means nothing to another
 // process, and is never 0.
-func (s *Store) Fingerprint(names ...string) uint64 {
+func (s *disk) Fingerprint(names ...string) uint64 {
 	var f fingerprint
 	for _, name := range names {
 		f.add(s.identityAt(name))
@@ -127,7 +127,7 @@ func (s *Store) Fingerprint(names ...string) uint64 {
 }
 
 // FingerprintOld is Fingerprint of one name, 0 where a change might not show in it.
-func (s *Store) FingerprintOld(name string) uint64 {
+func (s *reader) FingerprintOld(name string) uint64 {
 	info, err := s.fs.Stat(name)
 	g := s.newGrain()
 	if !g.known || err == nil && g.began.Sub(latest(info)) < coarseTick {
@@ -152,11 +152,11 @@ func (f *fingerprint) add(id statcache.Identity) {
 
 // Invalidate has the next look at every run ask of every file: something may have
 // happened that nobody was told of.
-func (s *Store) Invalidate() { s.cache.Invalidate() }
+func (s *reader) Invalidate() { s.cache.Invalidate() }
 
 // Suspect has the next look at a run stat a file, although it was written once. The run
 // is named by its state document.
-func (s *Store) Suspect(state, file string) {
+func (s *reader) Suspect(state, file string) {
 	tree := s.cache.Get(state)
 	if tree == nil {
 		return
@@ -170,18 +170,18 @@ func (s *Store) Suspect(state, file string) {
 
 // Forget drops what is remembered of a run, but that it was seen. Its files are then
 // looked at as if for the first time. A loop calls it for runs that are final or gone.
-func (s *Store) Forget(run layout.Run) { s.cache.Drop(run.State) }
+func (s *reader) Forget(run layout.Run) { s.cache.Drop(run.State) }
 
 // Read reads one document by its path, settled or not as the rules say. The
 // file says what it is; a Limit of 0 means that of state documents.
-func (s *Store) Read(p string, f layout.File) engine.Document {
+func (s *reader) Read(p string, f layout.File) engine.Document {
 	d, _ := s.readOne(p, p, f)
 	return d
 }
 
 // readOne reads one document by its path. Where its run, which a state document names, was
 // looked at, what that has shown is used.
-func (s *Store) readOne(state, p string, f layout.File) (engine.Document, time.Time) {
+func (s *reader) readOne(state, p string, f layout.File) (engine.Document, time.Time) {
 	a := ask{path: p, file: f}
 	info, err := s.fs.Stat(p)
 	if err == nil && f.Kind == layout.KindStateFile {
@@ -219,7 +219,7 @@ type Part struct {
 // LoadPart reads some of a run's files, named relative to its folder; "../" leads
 // out of that. It waits for nothing. The error is what the system refused: nobody can
 // tell what is in such a file. What is wrong with a file itself is its document's Err.
-func (s *Store) LoadPart(run layout.Run, fam layout.Family, rels []string) (Part, error) {
+func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (Part, error) {
 	part := Part{Print: s.PrintPart(run, rels)}
 	if part.Print == 0 {
 		return Part{}, fmt.Errorf("cannot read what others must know of %s: %w", run.Dir, syscall.EIO)
@@ -248,7 +248,7 @@ func (s *Store) LoadPart(run layout.Run, fam layout.Family, rels []string) (Part
 
 // PrintPart is Fingerprint of some of a run's files; 0 where it cannot be told whether
 // one of them is there.
-func (s *Store) PrintPart(run layout.Run, rels []string) uint64 {
+func (s *reader) PrintPart(run layout.Run, rels []string) uint64 {
 	var f fingerprint
 	for _, rel := range rels {
 		p := path.Join(run.Dir, rel)

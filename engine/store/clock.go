@@ -39,7 +39,7 @@ type clock struct {
 
 // diskNow returns the file system's present, measured no longer than maxAge
 // ago. It is not known where .placet/ cannot be written.
-func (s *Store) diskNow(maxAge time.Duration) (time.Time, bool) {
+func (s *disk) diskNow(maxAge time.Duration) (time.Time, bool) {
 	s.clock.mu.Lock()
 	defer s.clock.mu.Unlock()
 	now := s.now()
@@ -50,7 +50,7 @@ func (s *Store) diskNow(maxAge time.Duration) (time.Time, bool) {
 }
 
 // measure asks the file system. The caller holds the lock.
-func (s *Store) measure(now time.Time) {
+func (s *disk) measure(now time.Time) {
 	touched, err := s.touchClock()
 	s.clock.measured, s.clock.known = now, err == nil
 	if err == nil {
@@ -60,7 +60,7 @@ func (s *Store) measure(now time.Time) {
 
 // DiskNow is the file system's present, as far as it can be had; else ours, and
 // false.
-func (s *Store) DiskNow() (time.Time, bool) {
+func (s *disk) DiskNow() (time.Time, bool) {
 	now, known := s.diskNow(freshClock)
 	if !known {
 		now = s.now()
@@ -69,7 +69,7 @@ func (s *Store) DiskNow() (time.Time, bool) {
 }
 
 // touchClock touches the clock's file. The caller holds the clock's lock.
-func (s *Store) touchClock() (time.Time, error) {
+func (s *disk) touchClock() (time.Time, error) {
 	if !s.clock.made {
 		if err := s.private(); err != nil {
 			return time.Time{}, err
@@ -91,7 +91,7 @@ func (s *Store) touchClock() (time.Time, error) {
 // grain tells, during one look, which files could change once more and look the
 // same: those that were changed within the tick of the file system's clock.
 type grain struct {
-	s     *Store
+	s     *disk
 	began time.Time // by the file system's clock, as far as it is known
 	known bool
 	asked bool      // the file system was asked during this look
@@ -100,7 +100,7 @@ type grain struct {
 }
 
 // newGrain begins a look.
-func (s *Store) newGrain() grain {
+func (s *disk) newGrain() grain {
 	began, known := s.diskNow(staleClock)
 	return grain{s: s, began: began, known: known}
 }

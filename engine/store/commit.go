@@ -13,6 +13,13 @@ import (
 	"placet/layout"
 )
 
+// committer makes plans durable.
+type committer struct {
+	*swapper
+	queue     queue
+	inherited inherited
+}
+
 // put is one document on its way to its name.
 type put struct {
 	job *job
@@ -64,7 +71,7 @@ type job struct {
 //
 // Lines are appended after the state document is durable and made durable with
 // the run's next commit, by Finish, or by Flush.
-func (s *Store) Commit(run layout.Run, fam layout.Family, p engine.Plan) error {
+func (s *committer) Commit(run layout.Run, fam layout.Family, p engine.Plan) error {
 	return s.commit(newJob(run, fam, p))
 }
 
@@ -85,15 +92,15 @@ func newJob(run layout.Run, fam layout.Family, p engine.Plan) *job {
 
 // Write makes one document durable outside a plan. With Over "" the file must
 // not exist; the same bytes there already are fine, others are ErrMoved.
-func (s *Store) Write(doc engine.Document) error {
+func (s *committer) Write(doc engine.Document) error {
 	return s.commit(&job{puts: []*put{{doc: doc}}})
 }
 
 // Flush makes durable what commits left for the next one: the lines of journals.
 // It must be called before placet ends.
-func (s *Store) Flush() error { return s.commit(&job{all: true}) }
+func (s *committer) Flush() error { return s.commit(&job{all: true}) }
 
-func (s *Store) commit(j *job) error {
+func (s *committer) commit(j *job) error {
 	if s.admit(j); j.err == nil {
 		s.queue.enter(j, s.rounds)
 	}
@@ -101,7 +108,7 @@ func (s *Store) commit(j *job) error {
 }
 
 // admit makes a job ready for its rounds, or says why it has none.
-func (s *Store) admit(j *job) {
+func (s *committer) admit(j *job) {
 	if s.stopped.Load() {
 		j.err = ErrStopped
 		return
@@ -127,7 +134,7 @@ func (j *job) valid() error {
 
 // prepare compares what is there with what the plan was made over, before
 // anything is written, and makes the folders that are missing.
-func (s *Store) prepare(j *job) {
+func (s *committer) prepare(j *job) {
 	if !j.replacesState() && s.bereft(j) {
 		j.err = moved(j.run.State)
 		return
@@ -168,7 +175,7 @@ func (j *job) targets() []string {
 }
 
 // compare looks at what is under a put's name now.
-func (s *Store) compare(p *put) error {
+func (s *committer) compare(p *put) error {
 	if p.journal {
 		return nil
 	}
@@ -199,7 +206,7 @@ const patience = 50
 // present returns the digest of what is under a put's name, "" if there is nothing. What
 // the last look has read, and still looks the same, is not read again; what the look did not
 // find need not be looked for, because a new name is refused where there is one.
-func (s *Store) present(p *put) (engine.Digest, error) {
+func (s *committer) present(p *put) (engine.Digest, error) {
 	tree := s.cache.Get(p.job.run.State)
 	var kept statcache.Entry
 	if tree != nil && p.job.run.State != "" {
@@ -234,7 +241,7 @@ func (s *Store) present(p *put) (engine.Digest, error) {
 // contentOf reads what is under a name, whatever its size up to that of an
 // artifact: only its digest is looked at. A file that never stands still for one
 // reading is unsettled.
-func (s *Store) contentOf(name string) (c content, err error) {
+func (s *disk) contentOf(name string) (c content, err error) {
 	for range patience {
 		if c, err = s.read(name, layout.LimitState, true); !errors.Is(err, errTorn) {
 			break
@@ -248,7 +255,7 @@ func (s *Store) contentOf(name string) (c content, err error) {
 
 // digestAt returns the digest of what is under a name, "" if there is nothing,
 // and describes it. Something that others are writing has moved.
-func (s *Store) digestAt(name string) (engine.Digest, fs.Info, error) {
+func (s *disk) digestAt(name string) (engine.Digest, fs.Info, error) {
 	c, err := s.contentOf(name)
 	switch {
 	case err == nil:
@@ -263,7 +270,7 @@ func (s *Store) digestAt(name string) (engine.Digest, fs.Info, error) {
 
 // folder makes a folder and those above it, and notes what must be synced for
 // them to be durable: each new folder's name stands in the one above.
-func (s *Store) folder(j *job, dir string) error {
+func (s *committer) folder(j *job, dir string) error {
 	if j.made[dir] || dir == "." {
 		return nil
 	}

@@ -1,7 +1,7 @@
 // Package store reads the documents of runs and makes plans durable.
 //
 // It is the only part of placet that touches the workspace's files, and it
-// does so through one interface, [FS], which the tests replace by an in-memory
+// does so through one interface, [fs.FS], which the tests replace by an in-memory
 // twin that crashes and fails where it is told to.
 //
 // The rules it lives by:

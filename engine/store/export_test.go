@@ -11,9 +11,9 @@ func (s *Store) Waiting() int {
 
 // Owing is how many runs have lines that are not durable.
 func (s *Store) Owing() int {
-	s.queue.mu.Lock()
-	defer s.queue.mu.Unlock()
-	return len(s.queue.journals)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.journals)
 }
 
 // SyncAllFrom sets from how many files on a round is one sync of everything.

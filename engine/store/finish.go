@@ -15,7 +15,7 @@ import (
 
 // finish ends a job: what it displaced is let go, its temporary names are
 // removed, its documents are remembered, and its lines are appended.
-func (s *Store) finish(j *job) {
+func (s *committer) finish(j *job) {
 	for _, p := range j.puts {
 		s.settleDisplaced(p)
 	}
@@ -39,7 +39,7 @@ func (s *Store) finish(j *job) {
 
 // remember notes what placet itself has put in place: it is settled at once. What is
 // written once is not read again before the next scan of all runs.
-func (s *Store) remember(j *job, p *put) {
+func (s *committer) remember(j *job, p *put) {
 	sum := sha256.Sum256(p.doc.Body)
 	e := statcache.Entry{
 		Known: true, Own: true, Racy: true, ID: identityOf(p.info), Sum: binary.NativeEndian.Uint64(sum[:]), Since: s.age(),
@@ -61,7 +61,7 @@ func (s *Store) remember(j *job, p *put) {
 
 // written is the document that a put has made, nil where it may change: then it must be
 // read.
-func (s *Store) written(j *job, p *put, rel string) *engine.Document {
+func (s *committer) written(j *job, p *put, rel string) *engine.Document {
 	if j.fam == nil || !p.created() || len(p.doc.Body) > keepBody {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (s *Store) written(j *job, p *put, rel string) *engine.Document {
 }
 
 // forgetOwn notes that placet itself removes a document of a run: nobody misses it.
-func (s *Store) forgetOwn(run layout.Run, name string) {
+func (s *committer) forgetOwn(run layout.Run, name string) {
 	tree := s.cache.Get(run.State)
 	if tree == nil {
 		return
@@ -91,11 +91,11 @@ func (s *Store) forgetOwn(run layout.Run, name string) {
 // takeFolders returns the folders whose sync is owed. Those whose last sync failed
 // are changed first, or the next one would say nothing about what that has lost;
 // where that cannot be done, the sync is refused.
-func (s *Store) takeFolders() (dirs []string, refused map[string]error) {
-	s.queue.mu.Lock()
-	owed := s.queue.folders
-	s.queue.folders = map[string]bool{}
-	s.queue.mu.Unlock()
+func (s *syncer) takeFolders() (dirs []string, refused map[string]error) {
+	s.mu.Lock()
+	owed := s.folders
+	s.folders = map[string]bool{}
+	s.mu.Unlock()
 	refused = map[string]error{}
 	for _, dir := range slices.Sorted(maps.Keys(owed)) {
 		if owed[dir] {
@@ -116,9 +116,9 @@ func (l lostSync) Unwrap() error { return l.error }
 
 // oweFolder notes that a folder is to be synced by the next commit, and why it is
 // not yet.
-func (s *Store) oweFolder(dir string, cause error) {
-	s.queue.mu.Lock()
-	defer s.queue.mu.Unlock()
+func (s *syncer) oweFolder(dir string, cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	lost := errors.As(cause, new(lostSync)) || !passing(cause)
-	s.queue.folders[dir] = s.queue.folders[dir] || lost
+	s.folders[dir] = s.folders[dir] || lost
 }

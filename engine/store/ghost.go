@@ -22,7 +22,7 @@ import (
 // taken away: nothing is written into it.
 
 // mayMake reports whether a job may make a folder of its run, which is not there.
-func (s *Store) mayMake(j *job, dir string) bool {
+func (s *committer) mayMake(j *job, dir string) bool {
 	begun, known := s.states.get(j.run.State)
 	looked, found := s.lastLook(j.run, dir)
 	switch {
@@ -47,7 +47,7 @@ func (j *job) begins() bool {
 
 // bereft reports whether the job's run had a state document when the plan was made,
 // and has none now.
-func (s *Store) bereft(j *job) bool {
+func (s *committer) bereft(j *job) bool {
 	if j.run.State == "" || j.begins() {
 		return false
 	}
@@ -58,7 +58,7 @@ func (s *Store) bereft(j *job) bool {
 
 // lastLook reports whether a run was looked at, and whether the last look found
 // something under a path in its folder.
-func (s *Store) lastLook(run layout.Run, path string) (looked, found bool) {
+func (s *reader) lastLook(run layout.Run, path string) (looked, found bool) {
 	tree := s.cache.Get(run.State)
 	if tree == nil {
 		return false, false

@@ -8,11 +8,6 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*job
 	leading bool
-	// journals are those with lines that are not durable yet, by run; true
-	// where the journal's name is new too.
-	journals map[string]map[string]bool
-	// folders are those whose sync is owed; true where one has failed.
-	folders map[string]bool
 }
 
 // enter returns when the job has gone through its rounds.

@@ -30,6 +30,12 @@ const mostHeld, holdGap = time.Hour, time.Minute
 // rewriting are the names in git's folder that stand while it rewrites the tree.
 var rewriting = []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD"}
 
+// gitBusy tells when the workspace is not there, or git is rewriting it.
+type gitBusy struct {
+	disk *disk
+	git  gitSigns
+}
+
 // gitSigns remembers when each sign was first seen as it is, since when one or the
 // other holds, and when no work tree was found above the workspace.
 type gitSigns struct {
@@ -55,8 +61,8 @@ const Gone = "the workspace is gone"
 // Away says, beginning with [Gone], that the workspace was moved away or another
 // folder took its name; "" where neither is so. What is read and written all the
 // same lies in the workspace, wherever that is now.
-func (s *Store) Away() (why string) {
-	if why = s.fs.Away(); why != "" {
+func (s *gitBusy) Away() (why string) {
+	if why = s.disk.fs.Away(); why != "" {
 		why = Gone + ": " + why
 	}
 	return why
@@ -64,17 +70,17 @@ func (s *Store) Away() (why string) {
 
 // Hold reports whether the workspace is gone, or git is rewriting the tree, and by
 // which sign. While that is so, nothing is decided.
-func (s *Store) Hold() (reason string, held bool) {
+func (s *gitBusy) Hold() (reason string, held bool) {
 	if why := s.Away(); why != "" {
 		return why, true
 	}
 	dir, ok := s.gitDir()
 	if !ok {
-		return "", s.git.holds("", "", s.now())
+		return "", s.git.holds("", "", s.disk.now())
 	}
 	sign, stale := "", ""
 	for _, name := range rewriting {
-		info, err := s.fs.Stat(path.Join(dir, name))
+		info, err := s.disk.fs.Stat(path.Join(dir, name))
 		switch {
 		case err != nil:
 		case s.young(name, info, info.Changed, holdRewrite):
@@ -83,10 +89,10 @@ func (s *Store) Hold() (reason string, held bool) {
 			stale = cmp.Or(stale, name)
 		}
 	}
-	if info, err := s.fs.Stat(path.Join(dir, "index.lock")); err == nil && s.young("index.lock", info, time.Time{}, holdIndex) {
+	if info, err := s.disk.fs.Stat(path.Join(dir, "index.lock")); err == nil && s.young("index.lock", info, time.Time{}, holdIndex) {
 		sign = cmp.Or(sign, "index.lock")
 	}
-	if !s.git.holds(sign, stale, s.now()) {
+	if !s.git.holds(sign, stale, s.disk.now()) {
 		return "", false
 	}
 	return "git is rewriting the tree (" + sign + ")", true
@@ -94,7 +100,7 @@ func (s *Store) Hold() (reason string, held bool) {
 
 // Stale says which sign of git's was there at the last call of [Store.Hold] and held
 // nothing up any more, "" for none.
-func (s *Store) Stale() string {
+func (s *gitBusy) Stale() string {
 	s.git.mu.Lock()
 	defer s.git.mu.Unlock()
 	return s.git.stale
@@ -102,11 +108,11 @@ func (s *Store) Stale() string {
 
 // young reports whether a sign is as it was for no longer than limit: since it was
 // first seen, and by the file system's clock. changed tells apart what has one inode.
-func (s *Store) young(name string, info fs.Info, changed time.Time, limit time.Duration) bool {
-	if !s.git.young(name, gitSign{inode: info.Inode, changed: changed, since: s.now()}, limit) {
+func (s *gitBusy) young(name string, info fs.Info, changed time.Time, limit time.Duration) bool {
+	if !s.git.young(name, gitSign{inode: info.Inode, changed: changed, since: s.disk.now()}, limit) {
 		return false
 	}
-	disk, known := s.diskNow(freshClock)
+	disk, known := s.disk.diskNow(freshClock)
 	return !known || disk.Sub(info.Changed) <= limit
 }
 
@@ -149,20 +155,20 @@ func (g *gitSigns) holds(sign, stale string, now time.Time) bool {
 
 // gitDir finds git's folder for this work tree: .git here or in the nearest
 // folder above, which in worktrees and submodules is a file that names it.
-func (s *Store) gitDir() (string, bool) {
+func (s *gitBusy) gitDir() (string, bool) {
 	if dir, ok := s.gitAt(".", ".git"); ok {
 		return dir, true
 	}
-	if s.git.noneAbove(s.now()) {
+	if s.git.noneAbove(s.disk.now()) {
 		return "", false
 	}
-	for dir := s.fs.Root(); dir != "/" && dir != "."; {
+	for dir := s.disk.fs.Root(); dir != "/" && dir != "."; {
 		dir = path.Dir(dir)
 		if found, ok := s.gitAt(dir, path.Join(dir, ".git")); ok {
 			return found, true
 		}
 	}
-	s.git.foundNone(s.now())
+	s.git.foundNone(s.disk.now())
 	return "", false
 }
 
@@ -185,8 +191,8 @@ func (g *gitSigns) foundNone(now time.Time) {
 	g.none = now
 }
 
-func (s *Store) gitAt(tree, name string) (string, bool) {
-	info, err := s.fs.Stat(name)
+func (s *gitBusy) gitAt(tree, name string) (string, bool) {
+	info, err := s.disk.fs.Stat(name)
 	switch {
 	case err != nil:
 		return "", false
@@ -195,14 +201,14 @@ func (s *Store) gitAt(tree, name string) (string, bool) {
 	case info.IsRegular():
 		return s.gitFile(tree, name)
 	case info.Mode&os.ModeSymlink != 0 && !strings.HasPrefix(name, "/"):
-		return s.gitAt(s.fs.Root(), path.Join(s.fs.Root(), name)) // links are followed there
+		return s.gitAt(s.disk.fs.Root(), path.Join(s.disk.fs.Root(), name)) // links are followed there
 	}
 	return "", false
 }
 
 // gitFile reads "gitdir: <folder>".
-func (s *Store) gitFile(tree, name string) (string, bool) {
-	f, err := s.fs.Open(name, fs.ForReading, 0)
+func (s *gitBusy) gitFile(tree, name string) (string, bool) {
+	f, err := s.disk.fs.Open(name, fs.ForReading, 0)
 	if err != nil {
 		return "", false
 	}
@@ -220,7 +226,7 @@ func (s *Store) gitFile(tree, name string) (string, bool) {
 	}
 	if !path.IsAbs(dir) {
 		if tree == "." {
-			tree = s.fs.Root()
+			tree = s.disk.fs.Root()
 		}
 		dir = path.Join(tree, dir)
 	}

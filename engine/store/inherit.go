@@ -18,7 +18,7 @@ import (
 // once, or, where that cannot be had or others have much to write, of each run that
 // is committed for the first time its folders and the journals that the plan writes
 // to.
-func (s *Store) inherit(batch []*job) {
+func (s *committer) inherit(batch []*job) {
 	if !s.held.Load() || s.inherited.all {
 		return
 	}
@@ -45,7 +45,7 @@ func (s *Store) inherit(batch []*job) {
 }
 
 // syncInherited makes all of the file system durable at once, if that can be had.
-func (s *Store) syncInherited() {
+func (s *committer) syncInherited() {
 	s.inherited.tried, s.inherited.runs = true, map[string]bool{}
 	if !s.together(manyInherited) {
 		return
@@ -60,7 +60,7 @@ func (s *Store) syncInherited() {
 // doubtInherited has a job's folders changed before they are synced, and its files
 // written anew, where a sync of everything has failed: it may have lost them, and
 // another sync would say nothing about it.
-func (s *Store) doubtInherited(j *job) {
+func (s *committer) doubtInherited(j *job) {
 	if s.inherited.lost == nil {
 		return
 	}
@@ -74,7 +74,7 @@ func (s *Store) doubtInherited(j *job) {
 
 // inheritFolders has a job sync a folder of its run and all below. Where one cannot
 // be looked at, the job must wait.
-func (s *Store) inheritFolders(j *job, dir string, depth int) error {
+func (s *committer) inheritFolders(j *job, dir string, depth int) error {
 	infos, err := s.list(dir)
 	if err != nil || depth > maxDepth {
 		return err

@@ -34,7 +34,7 @@ func isRecorded(f layout.File) bool {
 // issue begins to record what jobs are about to write, beside the first round. The
 // function that it returns waits for that: a job whose documents cannot be recorded
 // ends before they get their names.
-func (s *Store) issue(jobs []*job) (recorded func()) {
+func (s *committer) issue(jobs []*job) (recorded func()) {
 	if s.record == nil {
 		return func() {}
 	}
@@ -75,7 +75,7 @@ func (j *job) recorded() []engine.Document {
 }
 
 // markIssued notes in documents of a run what this machine wrote under their paths.
-func (s *Store) markIssued(run layout.Run, docs []engine.Document) {
+func (s *reader) markIssued(run layout.Run, docs []engine.Document) {
 	if s.record == nil {
 		return
 	}

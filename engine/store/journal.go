@@ -15,7 +15,7 @@ import (
 
 // appendLines adds a job's lines to their journals, one write for each. They
 // are made durable by the run's next commit.
-func (s *Store) appendLines(j *job) error {
+func (s *syncer) appendLines(j *job) error {
 	texts := map[string][]byte{}
 	var names []string
 	for _, l := range j.lines {
@@ -49,7 +49,7 @@ func (s *Store) appendLines(j *job) error {
 // name must be durable before the next state is, or the first line could be lost
 // behind it. Where the folder refuses it is changed once more, so that the sync
 // which is owed now means something.
-func (s *Store) keepName(name string) error {
+func (s *syncer) keepName(name string) error {
 	dir := path.Dir(name)
 	err := s.fs.SyncDir(dir)
 	if err != nil && !passing(err) {
@@ -59,7 +59,7 @@ func (s *Store) keepName(name string) error {
 }
 
 // appendTo adds lines to one journal, after cutting a torn last line.
-func (s *Store) appendTo(name string, text []byte) (created bool, err error) {
+func (s *syncer) appendTo(name string, text []byte) (created bool, err error) {
 	_, err = s.fs.Stat(name)
 	if created = errors.Is(err, os.ErrNotExist); err != nil && !created {
 		return false, err // it could not be told whether the name is new
@@ -106,13 +106,13 @@ func lastLine(f fs.File, size int64) (int64, error) {
 }
 
 // oweJournal notes that a journal has lines that are not durable.
-func (s *Store) oweJournal(run, name string, created bool) {
-	s.queue.mu.Lock()
-	defer s.queue.mu.Unlock()
-	owed := s.queue.journals[run]
+func (s *syncer) oweJournal(run, name string, created bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owed := s.journals[run]
 	if owed == nil {
 		owed = map[string]bool{}
-		s.queue.journals[run] = owed
+		s.journals[run] = owed
 	}
 	owed[name] = owed[name] || created
 }
@@ -120,10 +120,10 @@ func (s *Store) oweJournal(run, name string, created bool) {
 // Finish makes durable what the commits of a run have left for its next one; where
 // they left nothing, it does nothing. A loop calls it for runs that it lets go of:
 // their next commit may never come.
-func (s *Store) Finish(run layout.Run) error {
-	s.queue.mu.Lock()
-	owed := len(s.queue.journals[run.State]) > 0
-	s.queue.mu.Unlock()
+func (s *committer) Finish(run layout.Run) error {
+	s.mu.Lock()
+	owed := len(s.journals[run.State]) > 0
+	s.mu.Unlock()
 	if !owed {
 		return nil
 	}
@@ -131,11 +131,11 @@ func (s *Store) Finish(run layout.Run) error {
 }
 
 // takeJournals returns, as puts, the journals that a job makes durable first.
-func (s *Store) takeJournals(j *job) []*put {
-	s.queue.mu.Lock()
-	defer s.queue.mu.Unlock()
+func (s *syncer) takeJournals(j *job) []*put {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var puts []*put
-	for run, owed := range s.queue.journals {
+	for run, owed := range s.journals {
 		if !j.all && (run != j.run.State || run == "") {
 			continue
 		}
@@ -143,7 +143,7 @@ func (s *Store) takeJournals(j *job) []*put {
 			doc := engine.Document{Path: name}
 			puts = append(puts, &put{job: j, doc: doc, journal: true, newName: created, run: run})
 		}
-		delete(s.queue.journals, run)
+		delete(s.journals, run)
 	}
 	sort.Slice(puts, func(a, b int) bool { return puts[a].doc.Path < puts[b].doc.Path })
 	return puts

@@ -49,7 +49,7 @@ type Loaded struct {
 
 // visit is one Load in progress.
 type visit struct {
-	s      *Store
+	s      *reader
 	run    layout.Run
 	fam    layout.Family
 	tree   *statcache.Run // locked
@@ -76,7 +76,7 @@ const steadyLooks = 8
 // document's Path is without that word. The error is about the run as a whole,
 // or says that placet is short of descriptors or memory; what is wrong with one
 // file is its document's Err.
-func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
+func (s *reader) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
 	tree := s.tree(run)
 	tree.Lock()
 	defer tree.Unlock()
@@ -92,14 +92,14 @@ func (s *Store) Load(run layout.Run, fam layout.Family, needs []string) (Loaded,
 
 // tree returns what is remembered of a run. A run whose state document was never
 // seen before appeared under a running placet.
-func (s *Store) tree(run layout.Run) *statcache.Run {
+func (s *reader) tree(run layout.Run) *statcache.Run {
 	return s.cache.Add(run.State, func() *statcache.Run {
 		return &statcache.Run{Dir: run.Dir, Root: statcache.Entry{Kind: statcache.Folder}, Newborn: !s.states.add(run.State) && s.watching.Load()}
 	})
 }
 
 // visit looks at a run once. gone is true where something vanished meanwhile.
-func (s *Store) visit(run layout.Run, fam layout.Family, tree *statcache.Run, needs []string) (loaded Loaded, gone bool, err error) {
+func (s *reader) visit(run layout.Run, fam layout.Family, tree *statcache.Run, needs []string) (loaded Loaded, gone bool, err error) {
 	v := &visit{
 		s: s, run: run, fam: fam, tree: tree, loaded: tree.Look != 0, stale: s.cache.Stale(tree),
 		grain: s.newGrain(), dirs: map[string]bool{}, needed: map[string]int{}, met: map[string]met{},
@@ -351,7 +351,7 @@ func find(docs []engine.Document, p string) (int, bool) {
 
 // list describes what is in a folder, sorted by name. A folder that does not exist
 // is empty; so is a file or a link in a folder's place, which is never followed.
-func (s *Store) list(dir string) ([]fs.Name, error) {
+func (s *disk) list(dir string) ([]fs.Name, error) {
 	names, err := s.fs.List(dir)
 	if err != nil {
 		return nil, noFolder(dir, err)
@@ -370,19 +370,19 @@ func noFolder(dir string, err error) error {
 }
 
 // Exists reports whether anything is under a name. What cannot be told is there.
-func (s *Store) Exists(name string) bool {
+func (s *disk) Exists(name string) bool {
 	_, err := s.fs.Stat(name)
 	return !errors.Is(err, os.ErrNotExist)
 }
 
 // IsFile reports whether a regular file is under a name.
-func (s *Store) IsFile(name string) bool {
+func (s *disk) IsFile(name string) bool {
 	info, err := s.fs.Stat(name)
 	return err == nil && info.IsRegular()
 }
 
 // isFolder reports whether there is a folder under a name.
-func (s *Store) isFolder(dir string) (bool, error) {
+func (s *disk) isFolder(dir string) (bool, error) {
 	info, err := s.fs.Stat(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
@@ -391,7 +391,7 @@ func (s *Store) isFolder(dir string) (bool, error) {
 }
 
 // Changed is when what is under a name was changed last; the zero time if nothing is.
-func (s *Store) Changed(name string) time.Time {
+func (s *disk) Changed(name string) time.Time {
 	info, err := s.fs.Stat(name)
 	if err != nil {
 		return time.Time{}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"sync/atomic"
 	"time"
 
 	"placet/engine/store/fs"
@@ -19,11 +20,17 @@ const (
 	lockMost  = 10 * time.Millisecond
 )
 
+// locks takes the workspace's lock, and those of runs.
+type locks struct {
+	disk *disk
+	lock atomic.Pointer[fs.File]
+}
+
 // Lock takes the flocks that other writers of the run's documents take, in
 // their order. The files are empty, created if missing unless the run says
 // otherwise, and never removed. A lock whose folder does not exist is passed
 // over, and so are all where the file system has no flock. ErrBusy after 5 s.
-func (s *Store) Lock(ctx context.Context, run layout.Run) (unlock func(), err error) {
+func (s *locks) Lock(ctx context.Context, run layout.Run) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, fs.ErrBusy)
 	defer cancel()
 	var held []fs.File
@@ -47,7 +54,7 @@ func (s *Store) Lock(ctx context.Context, run layout.Run) (unlock func(), err er
 }
 
 // lockOne takes one lock; it returns nil where there is nothing to take.
-func (s *Store) lockOne(ctx context.Context, name string, run layout.Run) (fs.File, error) {
+func (s *locks) lockOne(ctx context.Context, name string, run layout.Run) (fs.File, error) {
 	pause := lockFirst
 	for {
 		f, err := s.tryLock(name, run)
@@ -67,13 +74,13 @@ func (s *Store) lockOne(ctx context.Context, name string, run layout.Run) (fs.Fi
 
 // tryLock tries once. Other writers remove their lock files: a lock counts only
 // while the name still leads to the file that was locked.
-func (s *Store) tryLock(name string, run layout.Run) (fs.File, error) {
+func (s *locks) tryLock(name string, run layout.Run) (fs.File, error) {
 	how := fs.ForLocking
 	if run.LocksExist {
 		how = fs.ForLockingExisting
 	}
 	for {
-		f, err := s.fs.Open(name, how, 0o666)
+		f, err := s.disk.fs.Open(name, how, 0o666)
 		if errors.Is(err, os.ErrNotExist) && (run.LocksExist || path.Dir(name) != run.Dir) {
 			return nil, nil
 		}
@@ -82,7 +89,7 @@ func (s *Store) tryLock(name string, run layout.Run) (fs.File, error) {
 		}
 		err = f.TryLock()
 		if errors.Is(err, errors.ErrUnsupported) {
-			s.once("flock "+run.Dir, "this file system has no flock; compare-and-swap alone keeps writers apart", "path", name)
+			s.disk.once("flock "+run.Dir, "this file system has no flock; compare-and-swap alone keeps writers apart", "path", name)
 			f.Close()
 			return nil, nil
 		}
@@ -98,11 +105,11 @@ func (s *Store) tryLock(name string, run layout.Run) (fs.File, error) {
 }
 
 // leads reports whether a name leads to an open file.
-func (s *Store) leads(name string, f fs.File) bool {
+func (s *locks) leads(name string, f fs.File) bool {
 	open, err := f.Stat()
 	if err != nil {
 		return false
 	}
-	named, err := s.fs.Stat(name)
+	named, err := s.disk.fs.Stat(name)
 	return err == nil && named.Inode == open.Inode && named.Device == open.Device
 }

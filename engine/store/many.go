@@ -22,7 +22,7 @@ const (
 
 // together reports whether so many files or folders are made durable by one sync of
 // everything.
-func (s *Store) together(files int) bool {
+func (s *syncer) together(files int) bool {
 	if files < s.many {
 		return false
 	}
@@ -32,7 +32,7 @@ func (s *Store) together(files int) bool {
 
 // writeMany makes many contents durable with one sync for each file system they
 // lie in, and with one for each file where there is no such sync.
-func (s *Store) writeMany(todo []*put) {
+func (s *syncer) writeMany(todo []*put) {
 	each(s.parallel, todo, func(p *put) { p.err = s.writeUnsynced(p) })
 	devices := map[uint64][]*put{}
 	for _, p := range todo {
@@ -51,7 +51,7 @@ func (s *Store) writeMany(todo []*put) {
 
 // stirMade changes the folders that have got new ones, whose names a sync of
 // everything that failed may have lost. One that cannot be changed now is owed.
-func (s *Store) stirMade(puts []*put) {
+func (s *syncer) stirMade(puts []*put) {
 	dirs := map[string]bool{}
 	for _, p := range puts {
 		maps.Copy(dirs, p.job.dirs)
@@ -64,7 +64,7 @@ func (s *Store) stirMade(puts []*put) {
 }
 
 // writeUnsynced writes one content and learns which file system it is on.
-func (s *Store) writeUnsynced(p *put) error {
+func (s *syncer) writeUnsynced(p *put) error {
 	if !p.there && !p.journal {
 		return s.writeTemp(p, false)
 	}
@@ -75,7 +75,7 @@ func (s *Store) writeUnsynced(p *put) error {
 
 // synced ends one content's part in a sync of everything. What such a sync has
 // lost nobody can tell, so after an error all of it is thrown away.
-func (s *Store) synced(p *put, err error) error {
+func (s *syncer) synced(p *put, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -90,7 +90,7 @@ func (s *Store) synced(p *put, err error) error {
 }
 
 // syncOne syncs one content by itself.
-func (s *Store) syncOne(p *put) error {
+func (s *syncer) syncOne(p *put) error {
 	if p.there || p.journal {
 		return s.syncFile(p)
 	}
@@ -108,7 +108,7 @@ func (s *Store) syncOne(p *put) error {
 
 // syncManyDirs syncs many folders with one sync for each file system, and
 // reports whether it could.
-func (s *Store) syncManyDirs(dirs []string, errs []error) bool {
+func (s *syncer) syncManyDirs(dirs []string, errs []error) bool {
 	devices := map[uint64]string{}
 	for _, dir := range dirs {
 		info, err := s.fs.Stat(dir)

@@ -72,7 +72,7 @@ func (v *visit) outside(a ask) {
 }
 
 // lookOutside looks at a file by its path alone, which stat describes.
-func (s *Store) lookOutside(a ask, info fs.Info, err error, g *grain) (d engine.Document, again time.Time) {
+func (s *reader) lookOutside(a ask, info fs.Info, err error, g *grain) (d engine.Document, again time.Time) {
 	e := s.cache.Outside(a.path)
 	if err != nil {
 		d, again = s.missing(a, &e, err)
@@ -86,7 +86,7 @@ func (s *Store) lookOutside(a ask, info fs.Info, err error, g *grain) (d engine.
 // missing is the document for a name that cannot be described. An artifact that
 // was there a moment ago is not absent before its absence has stood for a while:
 // editors remove a file before they put the new one in its place.
-func (s *Store) missing(a ask, e *statcache.Entry, err error) (engine.Document, time.Time) {
+func (s *reader) missing(a ask, e *statcache.Entry, err error) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Err: unusable(a.path, err)}
 	if !d.Absent() {
 		*e = statcache.Entry{}

@@ -14,7 +14,7 @@ import (
 // putInPlace renames a job's contents to their names, in order, and removes what
 // is to be removed. It ends at the first name that has moved, and where the run is
 // being taken away: what the job has created there by then goes with it.
-func (s *Store) putInPlace(j *job) {
+func (s *committer) putInPlace(j *job) {
 	s.placeAll(j)
 	if slices.ContainsFunc(j.puts, (*put).created) && !j.moves() && s.bereft(j) {
 		s.takeBack(j)
@@ -31,7 +31,7 @@ func (j *job) moves() bool {
 
 // takeBack removes what a job has created in a run that is being taken away: the
 // folder could not be removed, or would hold that alone.
-func (s *Store) takeBack(j *job) {
+func (s *committer) takeBack(j *job) {
 	for _, p := range j.puts {
 		if !p.created() || p.info.Inode == 0 {
 			continue
@@ -45,7 +45,7 @@ func (s *Store) takeBack(j *job) {
 	j.err = moved(j.run.State)
 }
 
-func (s *Store) placeAll(j *job) {
+func (s *committer) placeAll(j *job) {
 	for _, p := range j.puts {
 		if p.placed {
 			continue
@@ -71,7 +71,7 @@ func (s *Store) placeAll(j *job) {
 }
 
 // place gives one content its name.
-func (s *Store) place(p *put) error {
+func (s *committer) place(p *put) error {
 	switch {
 	case p.there, p.journal:
 		return nil
@@ -84,7 +84,7 @@ func (s *Store) place(p *put) error {
 }
 
 // create gives a content a name that must be free, or hold the same bytes.
-func (s *Store) create(p *put) error {
+func (s *committer) create(p *put) error {
 	err := s.fs.Rename(p.temp, p.doc.Path, fs.Exclusive)
 	if errors.Is(err, os.ErrExist) {
 		if err := s.compare(p); err != nil {
@@ -101,7 +101,7 @@ func (s *Store) create(p *put) error {
 
 // replace gives a content the name of what it was made over. Only placet writes
 // such a document, so what is there is compared and no more.
-func (s *Store) replace(p *put) error {
+func (s *swapper) replace(p *put) error {
 	if err := s.unmoved(p); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (s *Store) replace(p *put) error {
 }
 
 // unmoved compares again what is under the name, by its times where they do.
-func (s *Store) unmoved(p *put) error {
+func (s *swapper) unmoved(p *put) error {
 	info, err := s.fs.Stat(p.doc.Path)
 	if err == nil && p.sure && identityOf(info) == identityOf(*p.old) {
 		return nil
@@ -122,7 +122,7 @@ func (s *Store) unmoved(p *put) error {
 }
 
 // placedOr ends a rename: the temporary name is free, or the error is told.
-func (s *Store) placedOr(p *put, err error) error {
+func (s *swapper) placedOr(p *put, err error) error {
 	if err == nil {
 		s.freeTemp(p.temp)
 		p.temp = ""

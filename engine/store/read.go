@@ -21,7 +21,7 @@ const maxArtifact = 1 << 30
 // read reads a whole regular file in one piece: a file that changed in the
 // meantime gives errTorn. A file larger than limit gives an error, unless
 // hashOnly: then its content is not kept.
-func (s *Store) read(name string, limit int64, hashOnly bool) (content, error) {
+func (s *disk) read(name string, limit int64, hashOnly bool) (content, error) {
 	f, err := s.fs.Open(name, fs.ForReading, 0)
 	if err != nil {
 		return content{}, err
@@ -52,7 +52,7 @@ func (s *Store) read(name string, limit int64, hashOnly bool) (content, error) {
 }
 
 // readAsked reads a file, or the end of one of which no more is asked.
-func (s *Store) readAsked(a ask) (content, error) {
+func (s *disk) readAsked(a ask) (content, error) {
 	if a.file.End == 0 {
 		return s.read(a.path, a.limit(), a.still)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Record returns what the last look at a run depended on, to be stored. It is false where
 // a change of it might not show, and where the run was looked at since.
-func (s *Store) Record(run layout.Run, look uint64) (statcache.Record, bool) {
+func (s *reader) Record(run layout.Run, look uint64) (statcache.Record, bool) {
 	tree := s.cache.Get(run.State)
 	if tree == nil {
 		return statcache.Record{}, false
@@ -39,7 +39,7 @@ func copyTree(e *statcache.Entry) statcache.Entry {
 }
 
 // RecordState is a record of a run's state document alone, as it is now.
-func (s *Store) RecordState(run layout.Run) (statcache.Record, bool) {
+func (s *reader) RecordState(run layout.Run) (statcache.Record, bool) {
 	g := s.newGrain()
 	info, err := s.fs.Stat(run.State)
 	if err != nil || g.hides(info) {
@@ -66,7 +66,7 @@ func prune(at, state string, e *statcache.Entry) {
 
 // Holds reports, by stat alone, that all of a record still looks the same. That its state
 // document was seen is remembered.
-func (s *Store) Holds(run layout.Run, rec statcache.Record) bool {
+func (s *reader) Holds(run layout.Run, rec statcache.Record) bool {
 	holds := true
 	tree := statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside}
 	s.statTree(run.Dir, &tree, func(e *statcache.Entry, id statcache.Identity) { holds = holds && id == e.ID })
@@ -77,7 +77,7 @@ func (s *Store) Holds(run layout.Run, rec statcache.Record) bool {
 }
 
 // HoldsState is Holds for the state document of a record alone.
-func (s *Store) HoldsState(run layout.Run, rec statcache.Record) bool {
+func (s *reader) HoldsState(run layout.Run, rec statcache.Record) bool {
 	id := s.stateOf(run, &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside})
 	if id == (statcache.Identity{}) || s.identityAt(run.State) != id {
 		return false
@@ -87,7 +87,7 @@ func (s *Store) HoldsState(run layout.Run, rec statcache.Record) bool {
 }
 
 // stateOf is the identity of the state document in a record.
-func (s *Store) stateOf(run layout.Run, tree *statcache.Run) statcache.Identity {
+func (s *reader) stateOf(run layout.Run, tree *statcache.Run) statcache.Identity {
 	if e := tree.At(run.State); e != nil {
 		return e.ID
 	}
@@ -101,7 +101,7 @@ func (s *Store) stateOf(run layout.Run, tree *statcache.Run) statcache.Identity 
 
 // Restore takes over a record that holds, as if this store had looked at the run and all
 // had stood still since. It returns the number of the look.
-func (s *Store) Restore(run layout.Run, rec statcache.Record) (look uint64, ok bool) {
+func (s *reader) Restore(run layout.Run, rec statcache.Record) (look uint64, ok bool) {
 	tree := s.tree(run)
 	tree.Lock()
 	defer tree.Unlock()

@@ -7,17 +7,38 @@ import (
 	"os"
 	"path"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"placet/engine"
 	"placet/engine/store/fs"
 )
 
+// syncer makes contents and names durable.
+type syncer struct {
+	*temps
+	many int // from how many files on a round is one sync of everything
+
+	mu sync.Mutex
+	// journals are those with lines that are not durable yet, by run; true
+	// where the journal's name is new too.
+	journals map[string]map[string]bool
+	// folders are those whose sync is owed; true where one has failed.
+	folders map[string]bool
+
+	// failures counts the rounds of fsync that failed in a row, those of
+	// contents and those of names.
+	failures [2]atomic.Int32
+	stopped  atomic.Bool
+	suspects sync.Map // files that an fsync refused and that were not written anew since
+}
+
 // maxFailures is how many rounds of fsync in a row may fail.
 const maxFailures = 3
 
 // rounds carries out a batch of jobs. Each ends durable or with its err.
-func (s *Store) rounds(batch []*job) {
+func (s *committer) rounds(batch []*job) {
 	s.inherit(batch)
 	each(s.parallel, going(batch), s.prepare)
 	recorded := s.issue(going(batch))
@@ -35,7 +56,7 @@ func going(batch []*job) []*job {
 
 // contents is the first round: every new content becomes durable under a
 // temporary name. What an fsync refused is thrown away and written anew.
-func (s *Store) contents(batch []*job) {
+func (s *syncer) contents(batch []*job) {
 	for {
 		var todo []*put
 		for _, j := range going(batch) {
@@ -59,7 +80,7 @@ func (s *Store) contents(batch []*job) {
 
 // judge ends the jobs of puts that cannot be written; those that only an fsync
 // refused get another try.
-func (s *Store) judge(tried []*put) {
+func (s *syncer) judge(tried []*put) {
 	failed := false
 	for _, p := range tried {
 		failed = failed || errors.As(p.err, new(errSync))
@@ -85,7 +106,7 @@ const (
 )
 
 // count counts the rounds of one kind that failed in a row.
-func (s *Store) count(round int, failed bool) {
+func (s *syncer) count(round int, failed bool) {
 	if !failed {
 		s.failures[round].Store(0)
 		return
@@ -97,7 +118,7 @@ func (s *Store) count(round int, failed bool) {
 }
 
 // write makes one content durable.
-func (s *Store) write(p *put) (err error) {
+func (s *syncer) write(p *put) (err error) {
 	switch {
 	case p.there, p.journal:
 		err = s.syncFile(p)
@@ -108,7 +129,7 @@ func (s *Store) write(p *put) (err error) {
 }
 
 // wrote ends the writing of one content.
-func (s *Store) wrote(p *put, err error) error {
+func (s *syncer) wrote(p *put, err error) error {
 	if err == nil {
 		err = s.nameSwap(p)
 	}
@@ -118,7 +139,7 @@ func (s *Store) wrote(p *put, err error) error {
 
 // syncFile makes the bytes of a file durable that already has its name. If that
 // fails the file is not trusted again: its bytes are written anew beside it.
-func (s *Store) syncFile(p *put) error {
+func (s *syncer) syncFile(p *put) error {
 	f, err := s.fs.Open(p.doc.Path, fs.ForReading, 0)
 	if err != nil {
 		return p.gone(err)
@@ -142,14 +163,14 @@ func (p *put) gone(err error) error {
 
 // suspect reports whether an fsync of a put's file has failed, and the file was
 // not written anew since: another fsync of it would say nothing.
-func (s *Store) suspect(p *put) bool {
+func (s *syncer) suspect(p *put) bool {
 	_, is := s.suspects.Load(p.doc.Path)
 	return is && (p.there || p.journal)
 }
 
 // distrust makes a put of a file that already has its name one that is written
 // anew, over itself.
-func (s *Store) distrust(p *put, cause error) error {
+func (s *syncer) distrust(p *put, cause error) error {
 	s.suspects.Store(p.doc.Path, true)
 	c, err := s.read(p.doc.Path, maxArtifact, false)
 	if err != nil {
@@ -163,7 +184,7 @@ func (s *Store) distrust(p *put, cause error) error {
 // names is the second round: every touched folder is synced, those of jobs that
 // ended early too. A folder that refused is changed once more before it is synced
 // again: the second sync would say nothing about what the first has lost.
-func (s *Store) names(batch []*job) {
+func (s *syncer) names(batch []*job) {
 	dirs, refused := s.takeFolders()
 	for _, j := range batch {
 		dirs = slices.AppendSeq(dirs, maps.Keys(j.dirs))
@@ -192,7 +213,7 @@ func (s *Store) names(batch []*job) {
 }
 
 // syncDirs syncs folders side by side and returns what refused.
-func (s *Store) syncDirs(dirs []string) map[string]error {
+func (s *syncer) syncDirs(dirs []string) map[string]error {
 	errs := make([]error, len(dirs))
 	if !s.together(len(dirs)) || !s.syncManyDirs(dirs, errs) {
 		each(s.parallel, upTo(len(dirs)), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
@@ -216,7 +237,7 @@ func upTo(n int) []int {
 }
 
 // stir changes a folder without leaving anything in it.
-func (s *Store) stir(dir string) error {
+func (s *syncer) stir(dir string) error {
 	name := s.tempName(path.Join(dir, "x"))
 	f, err := s.fs.Open(name, fs.ForCreating, 0o666)
 	if err != nil {
@@ -240,7 +261,7 @@ func passing(err error) bool {
 }
 
 // lost ends a job whose names may not be durable.
-func (s *Store) lost(j *job, refused map[string]error) {
+func (s *syncer) lost(j *job, refused map[string]error) {
 	for dir := range j.dirs {
 		cause := refused[dir]
 		switch {

@@ -49,7 +49,7 @@ func (a ask) stands() time.Duration {
 
 // look reads one file as far as the rules of settling allow, and notes in the entry
 // what it has seen. The time says when to look again if it is unsettled.
-func (s *Store) look(a ask, e *statcache.Entry, info fs.Info, g *grain) (engine.Document, time.Time) {
+func (s *reader) look(a ask, e *statcache.Entry, info fs.Info, g *grain) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed}
 	if err := a.wrong(info); err != nil {
 		*e = statcache.Entry{Name: e.Name, ID: identityOf(info), Known: true, Still: standLong, Racy: g.hides(info)}
@@ -82,7 +82,7 @@ func (s *Store) look(a ask, e *statcache.Entry, info fs.Info, g *grain) (engine.
 }
 
 // owner says who owns a file that others write, as a document's Known.
-func (s *Store) owner(a ask, info fs.Info) []string {
+func (s *reader) owner(a ask, info fs.Info) []string {
 	if a.file.Writer == layout.Placet {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (a ask) wrong(info fs.Info) error {
 }
 
 // unread is the document for a file that could not be read.
-func (s *Store) unread(a ask, e *statcache.Entry, d engine.Document, info fs.Info, err error) (engine.Document, time.Time) {
+func (s *reader) unread(a ask, e *statcache.Entry, d engine.Document, info fs.Info, err error) (engine.Document, time.Time) {
 	d.Err = unusable(a.path, err)
 	if scarce(err) {
 		e.Racy = true // nothing was learned of it
@@ -140,7 +140,7 @@ func wait(e *statcache.Entry, stands time.Duration) time.Duration {
 
 // isNewInode reports whether a file's inode was seen to appear: there was none
 // under its name, or another.
-func (s *Store) isNewInode(a ask, e *statcache.Entry, id statcache.Identity) bool {
+func (s *reader) isNewInode(a ask, e *statcache.Entry, id statcache.Identity) bool {
 	if !e.Known {
 		return a.appeared
 	}
@@ -148,7 +148,7 @@ func (s *Store) isNewInode(a ask, e *statcache.Entry, id statcache.Identity) boo
 }
 
 // agree makes the entry of a reading from that of the reading before.
-func (s *Store) agree(a ask, old *statcache.Entry, c content, g *grain) statcache.Entry {
+func (s *reader) agree(a ask, old *statcache.Entry, c content, g *grain) statcache.Entry {
 	now := s.age()
 	id := identityOf(c.info)
 	e := statcache.Entry{
@@ -177,11 +177,11 @@ func (s *Store) agree(a ask, old *statcache.Entry, c content, g *grain) statcach
 }
 
 // age is the time since the store began.
-func (s *Store) age() time.Duration { return s.now().Sub(s.began) }
+func (s *disk) age() time.Duration { return s.now().Sub(s.began) }
 
 // firstSeen is how long a file that is seen for the first time is known to have
 // stood still: since its last change if that is old enough, else not at all.
-func (s *Store) firstSeen(info fs.Info) time.Duration {
+func (s *reader) firstSeen(info fs.Info) time.Duration {
 	now, known := s.diskNow(freshClock)
 	if age := now.Sub(info.Changed); known && age > oldEnough {
 		return age
@@ -198,4 +198,4 @@ func wholeObject(body []byte) bool {
 
 // Watching says that from now on a run or a file that appears was not there
 // before: a JSON document under a new inode is complete when it parses.
-func (s *Store) Watching() { s.watching.Store(true) }
+func (s *reader) Watching() { s.watching.Store(true) }

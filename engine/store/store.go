@@ -43,69 +43,72 @@ var (
 )
 
 // Store reads and writes the documents of one workspace. All methods may be
-// called at the same time.
+// called at the same time. Its parts stand on one another: the disk, what reads
+// it, the temporary names, the rounds of fsync, the exchange of state documents,
+// and the commit.
 type Store struct {
+	*committer
+	*locks
+	*gitBusy
+}
+
+// disk is the file system with its clock.
+type disk struct {
 	fs       fs.FS
 	now      func() time.Time
 	log      *slog.Logger
-	parallel int
-	many     int // from how many files on a round is one sync of everything
-	random   func() uint64
-	record   Record
-
 	began    time.Time
+	clock    clock
+	said     sync.Map
+	parallel int
+	held     atomic.Bool // .placet/lock is ours
+	// heldSince is from when on, by the file system's clock; zero where that is not
+	// known.
+	heldSince time.Time
+}
+
+// reader reads documents and remembers what it has seen.
+type reader struct {
+	*disk
 	cache    *statcache.Cache
 	states   states
 	watching atomic.Bool
-	clock    clock
-	queue    queue
-	temps    temps
 	owners   owners
-	git      gitSigns
-
-	// failures counts the rounds of fsync that failed in a row, those of
-	// contents and those of names.
-	failures  [2]atomic.Int32
-	stopped   atomic.Bool
-	inherited inherited
-	suspects  sync.Map    // files that an fsync refused and that were not written anew since
-	asides    sync.Map    // state document → *put that holds what others wrote
-	held      atomic.Bool // .placet/lock is ours
-	lock      atomic.Pointer[fs.File]
-	heldSince time.Time // by the file system's clock; zero where that is not known
-	saidOnce  sync.Map
+	record   Record
 }
 
 // New returns a store on a file system.
 func New(fsys fs.FS, o Options) *Store {
-	s := &Store{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel, many: o.Many, random: o.Random, record: o.Record}
-	if s.now == nil {
-		s.now = time.Now
+	d := &disk{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel}
+	if d.now == nil {
+		d.now = time.Now
 	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
 	}
-	if s.parallel <= 0 {
-		s.parallel = 64
+	if d.parallel <= 0 {
+		d.parallel = 64
 	}
-	if s.many <= 0 {
-		s.many = manyFiles
+	d.began = d.now()
+	r := &reader{disk: d, cache: statcache.New(), record: o.Record}
+	r.states = states{seed: maphash.MakeSeed(), seen: map[uint64]bool{}}
+	t := &temps{reader: r, random: o.Random}
+	if t.random == nil {
+		t.random = rand.Uint64
 	}
-	if s.random == nil {
-		s.random = rand.Uint64
+	y := &syncer{temps: t, many: o.Many, journals: map[string]map[string]bool{}, folders: map[string]bool{}}
+	if y.many <= 0 {
+		y.many = manyFiles
 	}
-	s.began = s.now()
-	s.cache, s.states = statcache.New(), states{seed: maphash.MakeSeed(), seen: map[uint64]bool{}}
-	s.queue.journals, s.queue.folders = map[string]map[string]bool{}, map[string]bool{}
-	return s
+	return &Store{&committer{swapper: &swapper{syncer: y}}, &locks{disk: d}, &gitBusy{disk: d}}
 }
 
 // Stopped reports whether nothing more is written, as [ErrStopped] says.
-func (s *Store) Stopped() bool { return s.stopped.Load() }
+func (s *syncer) Stopped() bool { return s.stopped.Load() }
 
 // List lists a folder, sorted by name; it is a layout.Lister. A folder that
 // does not exist is empty; so is one that is in truth a file or a link.
-func (s *Store) List(dir string) ([]layout.Entry, error) {
+func (s *disk) List(dir string) ([]layout.Entry, error) {
 	names, err := s.list(dir)
 	if err != nil {
 		return nil, err
@@ -118,8 +121,8 @@ func (s *Store) List(dir string) ([]layout.Entry, error) {
 }
 
 // once says something in the log the first time only.
-func (s *Store) once(key, msg string, args ...any) {
-	if _, said := s.saidOnce.LoadOrStore(key, true); !said {
+func (s *disk) once(key, msg string, args ...any) {
+	if _, said := s.said.LoadOrStore(key, true); !said {
 		s.log.Warn(msg, args...)
 	}
 }

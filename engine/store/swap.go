@@ -6,10 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"sync"
 
 	"placet/engine"
 	"placet/engine/store/fs"
 )
+
+// swapper replaces state documents, and puts back what others wrote in between.
+type swapper struct {
+	*syncer
+	asides sync.Map // state document → *put that holds what others wrote
+}
 
 // swap replaces the state document: the two names are exchanged in one step, and
 // what was displaced is read. If it is not what the plan was made over, somebody
@@ -18,7 +25,7 @@ import (
 // Between the exchange and the putting back others can read what is not yet
 // fact. So the two are as close as can be: a look just before shows who wrote
 // while the contents were made durable.
-func (s *Store) swap(p *put) error {
+func (s *swapper) swap(p *put) error {
 	if err := s.unmoved(p); err != nil {
 		return err
 	}
@@ -51,7 +58,7 @@ func (p *put) expects(c content) bool {
 }
 
 // replaceCompared does without an exchange: compare, rename, compare.
-func (s *Store) replaceCompared(p *put) error {
+func (s *swapper) replaceCompared(p *put) error {
 	if err := s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, fs.Replace)); err != nil {
 		return err
 	}
@@ -65,7 +72,7 @@ func (s *Store) replaceCompared(p *put) error {
 // settleDisplaced looks once more at what the state document displaced, and lets
 // it go. A writer in place may have held it open: if it has changed since, their
 // words are put back. What cannot be read stays, for a sweep to look at.
-func (s *Store) settleDisplaced(p *put) {
+func (s *swapper) settleDisplaced(p *put) {
 	if p.displaced == nil {
 		return
 	}
@@ -101,7 +108,7 @@ func (p imprint) same(q imprint) bool {
 	return p.device == q.device && p.inode == q.inode && (p.sum == q.sum || !p.read || !q.read)
 }
 
-func (s *Store) printOf(name string) (imprint, error) {
+func (s *swapper) printOf(name string) (imprint, error) {
 	info, err := s.fs.Stat(name)
 	if err != nil {
 		return imprint{}, err
@@ -118,7 +125,7 @@ func (s *Store) printOf(name string) (imprint, error) {
 // wins: each exchange must displace exactly what the one before had put there;
 // if it displaces anything else, that goes back in its turn. So the content that
 // is let go in the end is ours, or one that its own writers replaced.
-func (s *Store) putBack(p *put) error {
+func (s *swapper) putBack(p *put) error {
 	placed := imprint{p.info.Device, p.info.Inode, sha256.Sum256(p.doc.Body), true}
 	for {
 		theirs, err := s.printOf(p.temp)
@@ -148,7 +155,7 @@ func (s *Store) putBack(p *put) error {
 // backInPlace ends putBack. The exchange must be durable before the other name
 // goes: a crash could otherwise keep the second and lose the first. What is under
 // the other name goes only if it was read and is known; else a sweep looks at it.
-func (s *Store) backInPlace(p *put, known bool) error {
+func (s *swapper) backInPlace(p *put, known bool) error {
 	if err := s.fs.SyncDir(path.Dir(p.doc.Path)); err != nil {
 		s.oweFolder(path.Dir(p.doc.Path), err)
 	} else if known {
@@ -161,7 +168,7 @@ func (s *Store) backInPlace(p *put, known bool) error {
 
 // keepAside leaves somebody's content under the temporary name. The next commit
 // tries again to put it back, and so does a sweep after a restart.
-func (s *Store) keepAside(p *put, err error) error {
+func (s *swapper) keepAside(p *put, err error) error {
 	s.asides.Store(p.doc.Path, &put{doc: p.doc, info: p.info, temp: p.temp})
 	name := p.temp
 	p.temp = ""
@@ -171,7 +178,7 @@ func (s *Store) keepAside(p *put, err error) error {
 // bringBack puts back what an earlier commit had to keep aside. It returns nil
 // where there is nothing of the kind, and where what can be read by now turns out
 // to be what that commit was to displace: nobody wrote in between.
-func (s *Store) bringBack(name string) error {
+func (s *swapper) bringBack(name string) error {
 	aside, ok := s.asides.LoadAndDelete(name)
 	if !ok {
 		return nil
@@ -194,7 +201,7 @@ func (s *Store) bringBack(name string) error {
 func unknown(err error) bool { return err != nil && !errors.As(err, new(*fs.NotRegular)) }
 
 // bringBackFrom is bringBack by the name under which something is kept.
-func (s *Store) bringBackFrom(temp string) error {
+func (s *swapper) bringBackFrom(temp string) error {
 	var err error
 	s.asides.Range(func(name, aside any) bool {
 		if aside.(*put).temp != temp {

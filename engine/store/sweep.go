@@ -27,7 +27,7 @@ const (
 // One that holds a state document which others wrote is put back in its place; so
 // is what this process had to keep aside. left is true where there is more to remove,
 // which another process may be using, or which cannot be removed now.
-func (s *Store) Sweep(dir string) (left bool, err error) {
+func (s *swapper) Sweep(dir string) (left bool, err error) {
 	infos, err := s.list(dir)
 	if err != nil {
 		return true, err
@@ -35,7 +35,7 @@ func (s *Store) Sweep(dir string) (left bool, err error) {
 	var errs []error
 	for _, found := range infos {
 		name := path.Join(dir, found.Name)
-		_, mine := s.temps.inUse.Load(name)
+		_, mine := s.inUse.Load(name)
 		if mine {
 			if err := s.bringBackFrom(name); err != nil {
 				errs = append(errs, err)
@@ -61,7 +61,7 @@ func (s *Store) Sweep(dir string) (left bool, err error) {
 }
 
 // stale reports whether nobody can be using a temporary name any more.
-func (s *Store) stale(name string, info fs.Info) bool {
+func (s *swapper) stale(name string, info fs.Info) bool {
 	now, _ := s.diskNow(freshClock)
 	if !s.held.Load() {
 		return now.Sub(info.Changed) > sweepAge
@@ -74,7 +74,7 @@ func (s *Store) stale(name string, info fs.Info) bool {
 
 // orphaned reports whether a temporary file was there when this placet took the
 // workspace, and no other process that may have made it lives.
-func (s *Store) orphaned(info fs.Info) bool {
+func (s *swapper) orphaned(info fs.Info) bool {
 	if s.heldSince.IsZero() || info.Changed.After(s.heldSince) {
 		return false
 	}
@@ -85,7 +85,7 @@ func (s *Store) orphaned(info fs.Info) bool {
 // lives reports whether there is a process; one that nobody may ask about does.
 func lives(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-func (s *Store) sweep(name string, info fs.Info, beside []fs.Name) error {
+func (s *swapper) sweep(name string, info fs.Info, beside []fs.Name) error {
 	over, own, swap := swapDigests(name)
 	if !swap {
 		return s.fs.Remove(name)
@@ -106,7 +106,7 @@ func (s *Store) sweep(name string, info fs.Info, beside []fs.Name) error {
 // recover puts a displaced state document back: a crash came between the exchange
 // and the look at what it had displaced. Where others have written since, nobody
 // can say which is right: the file stays, and the log says so.
-func (s *Store) recover(name, own string, beside []fs.Name) error {
+func (s *swapper) recover(name, own string, beside []fs.Name) error {
 	for _, info := range beside {
 		target := path.Join(path.Dir(name), info.Name)
 		if !info.Mode.IsRegular() || layout.IsTemp(info.Name) {

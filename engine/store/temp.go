@@ -21,11 +21,16 @@ import (
 // what it may be.
 const swapDigits = 48
 
-// temps are the temporary names that this process uses at the moment.
-type temps struct{ inUse sync.Map }
+// temps writes contents under temporary names, and knows those that this process uses at
+// the moment.
+type temps struct {
+	*reader
+	random func() uint64
+	inUse  sync.Map
+}
 
 // tempName returns a new temporary name beside a file.
-func (s *Store) tempName(file string) string {
+func (s *temps) tempName(file string) string {
 	return path.Join(path.Dir(file), layout.TempName(os.Getpid(), uint32(s.random())))
 }
 
@@ -60,9 +65,9 @@ func syncError(err error) error {
 
 // writeTemp makes a put's content durable under a temporary name, with the mode
 // and ownership of the file that it replaces. On error the name is gone again.
-func (s *Store) writeTemp(p *put, sync bool) error {
+func (s *temps) writeTemp(p *put, sync bool) error {
 	name := s.tempName(p.doc.Path)
-	s.temps.inUse.Store(name, true)
+	s.inUse.Store(name, true)
 	info, err := s.fillTemp(name, p, sync)
 	if err != nil {
 		s.dropTemp(name)
@@ -73,7 +78,7 @@ func (s *Store) writeTemp(p *put, sync bool) error {
 }
 
 // nameSwap gives a temporary state document, now durable, its telling name.
-func (s *Store) nameSwap(p *put) error {
+func (s *temps) nameSwap(p *put) error {
 	if p.doc.Kind == engine.KindState && p.doc.Over != "" && p.temp != "" {
 		return s.renameTemp(p, swapName(p.temp, p.doc))
 	}
@@ -81,8 +86,8 @@ func (s *Store) nameSwap(p *put) error {
 }
 
 // renameTemp gives a temporary file another temporary name.
-func (s *Store) renameTemp(p *put, name string) error {
-	s.temps.inUse.Store(name, true)
+func (s *temps) renameTemp(p *put, name string) error {
+	s.inUse.Store(name, true)
 	if err := s.fs.Rename(p.temp, name, fs.Replace); err != nil {
 		s.freeTemp(name)
 		return err
@@ -92,7 +97,7 @@ func (s *Store) renameTemp(p *put, name string) error {
 	return nil
 }
 
-func (s *Store) fillTemp(name string, p *put, sync bool) (fs.Info, error) {
+func (s *temps) fillTemp(name string, p *put, sync bool) (fs.Info, error) {
 	f, err := s.fs.Open(name, fs.ForCreating, 0o666)
 	if err != nil {
 		return fs.Info{}, err
@@ -104,7 +109,7 @@ func (s *Store) fillTemp(name string, p *put, sync bool) (fs.Info, error) {
 	return info, err
 }
 
-func (s *Store) fill(f fs.File, p *put, sync bool) (fs.Info, error) {
+func (s *temps) fill(f fs.File, p *put, sync bool) (fs.Info, error) {
 	if _, err := f.Write(p.doc.Body); err != nil {
 		return fs.Info{}, err
 	}
@@ -122,7 +127,7 @@ func (s *Store) fill(f fs.File, p *put, sync bool) (fs.Info, error) {
 // keepMode gives the new file the owner, group and permissions of the old one, but
 // no set-id or sticky bit: they would lend its owner's rights to what placet wrote.
 // Only a privileged user may give files away: what cannot be kept is said once.
-func (s *Store) keepMode(f fs.File, p *put) error {
+func (s *temps) keepMode(f fs.File, p *put) error {
 	if p.old == nil {
 		return nil
 	}
@@ -147,7 +152,7 @@ func (s *Store) keepMode(f fs.File, p *put) error {
 }
 
 // dropTemp removes a temporary name. Where that cannot be done a sweep will.
-func (s *Store) dropTemp(name string) {
+func (s *temps) dropTemp(name string) {
 	if name != "" {
 		_ = s.fs.Remove(name)
 		s.freeTemp(name)
@@ -155,4 +160,4 @@ func (s *Store) dropTemp(name string) {
 }
 
 // freeTemp gives up a temporary name.
-func (s *Store) freeTemp(name string) { s.temps.inUse.Delete(name) }
+func (s *temps) freeTemp(name string) { s.inUse.Delete(name) }

@@ -16,7 +16,7 @@ type Ready struct {
 // moment. They share their rounds, as plans do that come while others are being
 // committed, and always in the given order: what a laboratory needs to tell the
 // same story twice. It returns one error for each plan.
-func (s *Store) CommitTogether(plans []Ready) []error {
+func (s *committer) CommitTogether(plans []Ready) []error {
 	var jobs, batch []*job
 	for _, p := range plans {
 		j := newJob(p.Run, p.Family, p.Plan)

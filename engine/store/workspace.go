@@ -15,7 +15,7 @@ const lockName = PrivateDir + "/lock"
 
 // private makes .placet/ with its own .gitignore, where it is missing or empty: who
 // made it may have been killed before it was written.
-func (s *Store) private() error {
+func (s *disk) private() error {
 	info, err := s.fs.Stat(PrivateDir + "/.gitignore")
 	if !errors.Is(err, os.ErrNotExist) && (err != nil || info.Size > 0 || !info.IsRegular()) {
 		return err
@@ -37,21 +37,21 @@ func (s *Store) private() error {
 // ErrBusy where another has it. Where the file system has no flock there is
 // nothing to hold: deterministic names then make two of them agree. Other errors name the
 // file; that the workspace cannot be locked is for the caller to say.
-func (s *Store) LockWorkspace() (unlock func(), err error) {
-	if err := s.private(); err != nil {
+func (s *locks) LockWorkspace() (unlock func(), err error) {
+	if err := s.disk.private(); err != nil {
 		return nil, err
 	}
 	f, err := s.lockFile()
 	if err != nil {
 		return nil, err
 	}
-	s.clock.mu.Lock()
-	s.heldSince, _ = s.touchClock()
-	s.clock.mu.Unlock()
+	s.disk.clock.mu.Lock()
+	s.disk.heldSince, _ = s.disk.touchClock()
+	s.disk.clock.mu.Unlock()
 	s.lock.Store(&f)
-	s.held.Store(true)
+	s.disk.held.Store(true)
 	return func() {
-		s.held.Store(false)
+		s.disk.held.Store(false)
 		(*s.lock.Swap(nil)).Close()
 	}, nil
 }
@@ -59,12 +59,12 @@ func (s *Store) LockWorkspace() (unlock func(), err error) {
 // KeepWorkspace takes the lock anew where its name does not lead to the file that is
 // locked any more: somebody removed it, and a second placet could begin. It reports
 // whether it did. The error is ErrBusy where one has begun.
-func (s *Store) KeepWorkspace() (anew bool, err error) {
+func (s *locks) KeepWorkspace() (anew bool, err error) {
 	held := s.lock.Load()
 	if held == nil || !s.unnamed(*held) {
 		return false, nil
 	}
-	if err := s.private(); err != nil {
+	if err := s.disk.private(); err != nil {
 		return false, err
 	}
 	f, err := s.lockFile()
@@ -79,21 +79,21 @@ func (s *Store) KeepWorkspace() (anew bool, err error) {
 
 // unnamed reports whether the lock's name leads to nothing or to another file. What cannot
 // be asked for now is not lost.
-func (s *Store) unnamed(held fs.File) bool {
-	_, err := s.fs.Stat(lockName)
+func (s *locks) unnamed(held fs.File) bool {
+	_, err := s.disk.fs.Stat(lockName)
 	return errors.Is(err, os.ErrNotExist) || err == nil && !s.leads(lockName, held)
 }
 
 // lockFile takes the lock; it counts only while its name leads to it.
-func (s *Store) lockFile() (fs.File, error) {
+func (s *locks) lockFile() (fs.File, error) {
 	for {
-		f, err := s.fs.Open(lockName, fs.ForLocking, 0o666)
+		f, err := s.disk.fs.Open(lockName, fs.ForLocking, 0o666)
 		if err != nil {
 			return nil, err
 		}
 		switch err := f.TryLock(); {
 		case errors.Is(err, errors.ErrUnsupported):
-			s.once("flock", "this file system has no flock; nothing keeps a second placet away", "path", lockName)
+			s.disk.once("flock", "this file system has no flock; nothing keeps a second placet away", "path", lockName)
 			return f, nil
 		case err != nil:
 			f.Close()
