@@ -55,10 +55,17 @@ func (s Snapshot) Rel(p string) string {
 	return p
 }
 
-// Has reports whether a need was looked up for this snapshot.
+// stillNeed begins a need for a file that must stand still for longer.
+const stillNeed = "still:"
+
+// Has reports whether a need was looked up for this snapshot. A file that has stood
+// still for as long as a stricter need asks answers the plain one too.
 func (s Snapshot) Has(need string) bool {
-	_, ok := slices.BinarySearch(s.Needs, need)
-	return ok
+	if _, ok := slices.BinarySearch(s.Needs, need); ok {
+		return true
+	}
+	_, ok := slices.BinarySearch(s.Needs, stillNeed+need)
+	return ok && !s.Doc(need).Unsettled()
 }
 
 // Lacks returns those of the needs that were not looked up yet, sorted and

@@ -317,7 +317,10 @@ type Query struct {
 type Plan struct {
 	// Needs names paths and globs outside the run's folder, and "git:…"
 	// facts. A plan that needs what the snapshot lacks is not carried out.
-	Needs       []string
+	Needs []string
+	// NextNeeds are those that the step after the commit of this plan adds, as far
+	// as the plan tells. They are loaded with the run then.
+	NextNeeds   []string
 	Transitions []Transition
 	Writes      []Document
 	Removes     []string

@@ -101,6 +101,7 @@ func (r *reading) addResume(p *engine.Plan) (needs []string, ok bool) {
 		r.Held = true
 		return needs, false
 	}
+	p.NextNeeds = after.contextNeeds()
 	after.view(p, "resume.md", layout.FaberResume, after.resume())
 	return needs, true
 }

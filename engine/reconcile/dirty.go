@@ -102,6 +102,15 @@ func (d *dirty) waiting() bool {
 	return len(d.queue) > 0
 }
 
+// unmark forgets that a run that is taken was marked since: it is about to be read.
+func (d *dirty) unmark(run string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.in[run] == again {
+		d.in[run] = taken
+	}
+}
+
 // marked reports whether a run that is taken was marked since.
 func (d *dirty) marked(run string) bool {
 	d.mu.Lock()

@@ -53,7 +53,7 @@ func (k *looker) look() (look, error) {
 		}
 		missing := lk.snap.Lacks(lk.plan.Needs)
 		if len(missing) == 0 {
-			k.needs = k.known(lk.plan.Needs)
+			k.needs = slices.Concat(k.known(lk.plan.Needs), lk.plan.NextNeeds)
 			return lk, nil
 		}
 		if round == needRounds {

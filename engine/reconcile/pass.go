@@ -7,10 +7,12 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/layout"
 )
 
 const (
@@ -32,6 +34,8 @@ var errHeld = errors.New("git is rewriting the tree")
 // pass is one run's way to an empty plan.
 type pass struct {
 	looker
+	// looking is called before the run is read.
+	looking func()
 	// follow is told the folders to follow after every look, and reports
 	// whether there are new ones among them: then the look came too early.
 	follow func(look) bool
@@ -60,6 +64,7 @@ type pass struct {
 func (l *Loop) newPass(f Found) *pass {
 	return &pass{
 		looker:  looker{l: l, f: f},
+		looking: func() {},
 		follow:  func(look) bool { return false },
 		waiting: func(wait func()) { wait() },
 		yields:  func() bool { return false },
@@ -114,19 +119,21 @@ func (p *pass) undone(before step) bool {
 	return before.what != "" && before == stepOf(p.last.plan) && len(p.last.plan.Transitions) == 0
 }
 
-// settled looks until all that the run depends on was followed before the look.
+// settled looks until the look finds something to do, or all that the run depends on
+// was followed before it: what happens before a commit is seen by the look after it.
 func (p *pass) settled(ctx context.Context) error {
 	for range maxSteps {
 		if err := p.may(ctx); err != nil {
 			return err
 		}
+		p.looking()
 		lk, err := p.look()
 		if err != nil {
 			return err
 		}
 		p.last = lk
-		swept := p.sweep(lk.loaded.Temps)
-		if !p.follow(lk) && !swept {
+		early := p.follow(lk) && p.idle(lk.plan)
+		if swept := p.sweep(lk.loaded.Temps); !early && !swept {
 			return nil
 		}
 	}
@@ -257,13 +264,24 @@ func (p *pass) locked(ctx context.Context, commit func(context.Context) error) (
 		return err
 	}
 	defer unlock()
-	if time.Since(p.last.began) < lookHolds && p.l.o.Store.UnchangedLocked(p.f.Run, p.last.loaded.Look) {
+	if p.writesOwn(p.last.plan) || time.Since(p.last.began) < lookHolds && p.l.o.Store.UnchangedLocked(p.f.Run, p.last.loaded.Look) {
 		return commit(ctx)
 	}
 	if p.last, err = p.look(); err != nil {
 		return err
 	}
 	return commit(ctx)
+}
+
+// writesOwn reports whether a plan writes what placet alone writes: that may come before
+// or after anything that others write under the run's locks.
+func (p *pass) writesOwn(plan engine.Plan) bool {
+	shared := func(name string) bool {
+		file, ok := p.f.Family.Layout.File(p.f.Run, strings.TrimPrefix(name, p.f.Run.Dir+"/"))
+		return !ok || file.Writer != layout.Placet
+	}
+	return len(plan.Lines) == 0 && !slices.ContainsFunc(plan.Removes, shared) &&
+		!slices.ContainsFunc(plan.Writes, func(d engine.Document) bool { return shared(d.Path) })
 }
 
 // commit makes the plan of the last look durable. A plan that may not be

@@ -112,6 +112,7 @@ func (s *session) newPass(lv *live) *pass {
 	p := s.l.newPass(s.book.found(lv))
 	p.began = time.Now()
 	p.needs, p.taken = lv.needs, lv.taken
+	p.looking = func() { s.looking(lv) }
 	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
 	p.waiting = func(wait func()) {
 		s.slots.give()
@@ -133,6 +134,16 @@ func (s *session) newPass(lv *live) *pass {
 		s.follow(lv, []string{p.f.Run.Dir})
 	}
 	return p
+}
+
+// looking notes that a run is about to be read: what has marked it until now, its own
+// commits included, is seen. Watches that are not to be trusted are made anew by
+// another pass.
+func (s *session) looking(lv *live) {
+	var anew bool
+	if s.book.do(func() { anew = lv.anew }); !anew {
+		s.dirty.unmark(lv.state)
+	}
 }
 
 // rank has the watcher put others before a run that has not begun, as far as its
