@@ -77,8 +77,8 @@ const (
 type Loop struct {
 	o     Options
 	edges map[string]map[engine.Edge]bool // family → rows of its table
-	// related holds the indices of the families whose runs know of one another.
-	related map[string]*index
+	// peers are of the families whose runs know of one another.
+	peers map[string]*peers
 
 	begun asked
 	ended asked
@@ -137,15 +137,15 @@ func New(o Options) *Loop {
 	if o.Moved == nil {
 		o.Moved = func(layout.Run, engine.Transition) {}
 	}
-	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}, related: map[string]*index{}}
+	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}, peers: map[string]*peers{}}
 	for _, f := range o.Families {
 		rows := map[engine.Edge]bool{}
 		for _, e := range f.Machine.Edges() {
 			rows[e] = true
 		}
 		l.edges[f.Layout.Name()] = rows
-		if x := newIndex(l, f); x != nil {
-			l.related[f.Layout.Name()] = x
+		if x := newPeers(l, f); x != nil {
+			l.peers[f.Layout.Name()] = x
 		}
 	}
 	return l

@@ -89,7 +89,7 @@ func (k *looker) once(needs []string) (look, error) {
 		Docs:  k.withGit(loaded.Docs, needs),
 		Needs: needs, Facts: facts,
 	}
-	if snap.Docs, err = k.withRuns(snap.Docs, needs, &loaded); err != nil {
+	if snap.Docs, err = k.withPeers(snap.Docs, needs, &loaded); err != nil {
 		return look{}, err
 	}
 	snap, plan, err := k.again(snap)

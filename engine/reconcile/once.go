@@ -34,7 +34,10 @@ func (l *Loop) Once(ctx context.Context) (Report, error) {
 		w := walk{list: l.o.Store.List}
 		found := l.walk(&w)
 		walkErr = w.err()
-		l.renew(found, w.hides)
+		for _, x := range l.peers {
+			x.walked(found, w.hides)
+			x.markAll()
+		}
 		l.sweep(w.folders())
 		o.round(ctx, o.todo(found, told))
 		told = l.ends.take()

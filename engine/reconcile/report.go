@@ -41,7 +41,8 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 	for _, d := range p.last.snap.Docs {
 		switch {
 		case d.Unsettled() && d.Path == engine.NeedRuns:
-			r.Unsettled = append(r.Unsettled, p.l.writing(f)...)
+			_, writing := p.l.peers[f.Run.Family].entries()
+			r.Unsettled = append(r.Unsettled, writing...)
 		case d.Unsettled():
 			r.Unsettled = append(r.Unsettled, d.Path)
 		case d.Kind == layout.KindProblem && !d.Absent() && strings.HasSuffix(d.Path, ".md"):

@@ -173,7 +173,10 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 	for _, state := range kept {
 		s.w.Forget(state)
 	}
-	s.l.walked(found, w.hides)
+	for _, x := range s.l.peers {
+		x.walked(found, w.hides)
+		x.update()
+	}
 	if first {
 		fresh = s.recall(ctx, fresh, sc.walk)
 	}
@@ -301,7 +304,9 @@ func (s *session) compareFinals(finals []final, covered func(state string) bool)
 func (s *session) tick(sc *scan, now time.Time) {
 	lives, finals := s.book.sizes()
 	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
-	s.l.comparePart(part)
+	for _, x := range s.l.peers {
+		x.comparePart(part)
+	}
 	sc.sliced = now
 	for _, lv := range s.book.nextLive(portion(&sc.liveRest, lives, part)) {
 		s.compareLive(lv)

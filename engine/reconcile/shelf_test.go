@@ -246,7 +246,7 @@ func wantTaken(t testing.TB, tree map[string]string, tickets []string) {
 // answered is what a run is told now.
 func (w shelf) answered(id string, sure bool) engine.Document {
 	w.t.Helper()
-	d, _, err := w.tellRuns(Found{shelfRun(id), Family{shelfLayout{}, w.m}}, sure)
+	d, _, err := w.Loop.answer(Found{shelfRun(id), Family{shelfLayout{}, w.m}}, sure)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -137,7 +137,11 @@ func (s *session) feed(ctx context.Context) error {
 		if b.Lost {
 			s.l.o.Store.Invalidate()
 		}
-		s.l.suspect(b)
+		for _, x := range s.l.peers {
+			if x.mark(b.Owners...); b.Lost {
+				x.markAll()
+			}
+		}
 		for _, e := range b.Edits {
 			s.l.o.Store.Suspect(e.Owner, e.Path)
 		}

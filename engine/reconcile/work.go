@@ -70,7 +70,7 @@ func (s *session) serve(ctx context.Context, state string) {
 			err = p.timed(ctx)
 		}
 	}
-	s.l.index(p.f.Run.Family).passed(p)
+	s.l.peers[p.f.Run.Family].passed(p)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/watch"
 	"placet/layout"
 )
@@ -67,7 +68,7 @@ func (c *costs) serve(t *testing.T, root string) {
 	}
 	t.Cleanup(func() { state.Close() })
 	loop := reconcile.New(reconcile.Options{
-		Store:    store.New(store.OS(root), store.Options{Record: state}),
+		Store:    store.New(fs.OS(root), store.Options{Record: state}),
 		Families: []reconcile.Family{{Layout: layout.Faber{}, Machine: countedMachine{costs: c}}},
 		Facts: func(string) engine.Facts {
 			c.add(cost{loads: 1})

@@ -10,7 +10,7 @@ import (
 
 // Only what others will know of must wait for the turn.
 func TestAPlanConcernsTheOthersByTheSharedFilesAlone(t *testing.T) {
-	x := newShelfWorld(t).index("shelf")
+	x := newShelfWorld(t).peers["shelf"]
 	run := shelfRun("a")
 	for _, tt := range []struct {
 		name string

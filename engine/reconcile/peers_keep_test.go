@@ -3,14 +3,10 @@ package reconcile
 import (
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"placet/engine/store"
-	"placet/engine/store/fs"
-	"placet/engine/store/memfs"
 	"placet/engine/store/statcache"
 	"placet/engine/watch"
 )
@@ -39,7 +35,7 @@ func deafShelf(t *testing.T) shelf {
 }
 
 // compared makes the last comparison one of long ago.
-func (x *index) compared(at time.Time) {
+func (x *peers) compared(at time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.verified = at
@@ -48,7 +44,7 @@ func (x *index) compared(at time.Time) {
 func TestAPlanIsCarriedOutOverWhatIsThereAndNotOverWhatWasTold(t *testing.T) {
 	w := deafShelf(t)
 	w.order("tray2", shelfOrder{Brings: []string{"v"}})
-	x := w.index("shelf")
+	x := w.peers["shelf"]
 	found, err := w.Runs()
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +61,7 @@ func TestAPlanIsCarriedOutOverWhatIsThereAndNotOverWhatWasTold(t *testing.T) {
 
 func TestAComparisonHoldsForAMoment(t *testing.T) {
 	w := deafShelf(t)
-	x := w.index("shelf")
+	x := w.peers["shelf"]
 	x.compared(time.Now())
 	w.put("shelf/a/work/claim.json", "{}")
 	if d := w.answered("c", true); len(d.Body) > 0 {
@@ -75,19 +71,17 @@ func TestAComparisonHoldsForAMoment(t *testing.T) {
 	x.took = time.Hour
 	x.mu.Unlock()
 	x.compared(time.Now().Add(-time.Minute))
-	if x.fresh(true) != true {
+	if !x.fresh() {
 		t.Error("what took long holds no longer than what took nothing")
 	}
-	x.doubt()
-	if x.fresh(false) {
-		t.Error("nothing is doubted after events were lost")
-	}
+	x.markAll()
+	w.eventually("all runs are compared after events were lost", func() bool { return string(w.answered("c", false).Body) == "t" })
 }
 
 // What no event has told, a stat of everything finds.
 func TestAPartOfTheRunsIsComparedAtEveryTick(t *testing.T) {
 	w := deafShelf(t)
-	x, s := w.index("shelf"), w.serving.Load()
+	x, s := w.peers["shelf"], w.serving.Load()
 	w.put("shelf/a/work/claim.json", "{}")
 	var sc scan
 	at := time.Now()
@@ -104,44 +98,6 @@ func TestAPartOfTheRunsIsComparedAtEveryTick(t *testing.T) {
 	})
 	if n := len(x.round); n >= 4 {
 		t.Errorf("%d runs are still to be compared", n)
-	}
-}
-
-// Of two looks at a run the one that began later stands, whichever ends first.
-func TestALookThatWasOvertakenCountsForNothing(t *testing.T) {
-	at := time.Date(2026, 3, 1, 12, 0, 0, 8_000_000, time.UTC)
-	now := func() time.Time { return at }
-	m := memfs.New(now)
-	m.Put("shelf/tray/order.json", string(encode(shelfOrder{Brings: []string{"old"}})))
-	at = at.Add(time.Hour)
-	l := New(Options{Store: store.New(m, store.Options{Now: now}), Families: []Family{{shelfLayout{}, newShelf()}}, Now: now})
-	if _, err := l.Entries("shelf"); err != nil {
-		t.Fatal(err)
-	}
-	x := l.index("shelf")
-	sl := x.slots[shelfRun("tray").State]
-	sl.racy = true // read it whatever stat says
-	read, goOn := make(chan bool), make(chan bool)
-	var held atomic.Bool
-	m.Hook(func(c memfs.Call) error {
-		if c.Op == "fstat" && c.Name == "shelf/tray/order.json" && !held.Swap(true) {
-			read <- true
-			<-goOn
-		}
-		return nil
-	})
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = x.lookAt(sl) })
-	<-read
-	m.Put("shelf/tray/order.json", string(encode(shelfOrder{Brings: []string{"new"}})))
-	at = at.Add(time.Hour)
-	if err := x.lookAt(sl); err != nil {
-		t.Fatal(err)
-	}
-	close(goOn)
-	wg.Wait()
-	if want := string(encode(shelfOrder{Brings: []string{"new"}})); string(sl.entry) != want {
-		t.Errorf("the entry is %s", sl.entry)
 	}
 }
 
@@ -171,19 +127,16 @@ func TestARunThatWasToldOfOthersIsNotRecalled(t *testing.T) {
 // what all must know.
 func TestManyChangesAreToldTogether(t *testing.T) {
 	w := deafShelf(t)
-	x := w.index("shelf")
+	x := w.peers["shelf"]
 	x.mu.Lock()
 	x.related, x.relating = time.Now(), 600*time.Millisecond
 	x.mu.Unlock()
 	before := w.m.related()
 	for i := range 8 {
 		w.order("tray", shelfOrder{Brings: []string{fmt.Sprint("n", i)}})
-		x.suspect(shelfRun("tray").State)
+		x.mark(shelfRun("tray").State)
 		w.eventually("it is known", func() bool {
-			if err := x.refresh(); err != nil {
-				t.Error(err)
-			}
-			x.settle()
+			x.update()
 			entries, writing := x.entries()
 			return len(writing) == 0 && strings.Contains(string(entries["tray"]), fmt.Sprint("n", i))
 		})
@@ -196,7 +149,7 @@ func TestManyChangesAreToldTogether(t *testing.T) {
 
 // toldTo is what a run would be told by what is known.
 func (w shelf) toldTo(id string) string {
-	x := w.index("shelf")
+	x := w.peers["shelf"]
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return string(x.answers[id])
@@ -205,16 +158,16 @@ func (w shelf) toldTo(id string) string {
 // Nobody asks: what changes is noted, and not related.
 func TestWhatNobodyWasToldIsNotRelatedAgain(t *testing.T) {
 	w := deafShelf(t)
-	x := w.index("shelf")
-	x.known(func() {
-		for _, sl := range x.slots {
-			x.hears(sl, false)
-		}
-	})
+	x := w.peers["shelf"]
+	x.mu.Lock()
+	for _, p := range x.runs {
+		x.setAsked(p, false)
+	}
+	x.mu.Unlock()
 	before := w.m.related()
 	w.order("tray", shelfOrder{Brings: []string{"new"}})
 	w.eventually("it is known", func() bool {
-		x.part(1)
+		x.comparePart(1)
 		entries, _ := x.entries()
 		return strings.Contains(string(entries["tray"]), "new")
 	})

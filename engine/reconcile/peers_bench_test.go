@@ -41,7 +41,7 @@ func BenchmarkRelatedBuilt(b *testing.B) {
 	began := processor()
 	b.ReportAllocs()
 	for b.Loop() {
-		w.related["shelf"] = newIndex(w.Loop, Family{shelfLayout{}, w.m})
+		w.peers["shelf"] = newPeers(w.Loop, Family{shelfLayout{}, w.m})
 		if _, err := w.Entries("shelf"); err != nil {
 			b.Fatal(err)
 		}
@@ -55,11 +55,11 @@ func BenchmarkRelatedCompared(b *testing.B) {
 	if _, err := w.Entries("shelf"); err != nil {
 		b.Fatal(err)
 	}
-	x, began := w.index("shelf"), processor()
+	x, began := w.peers["shelf"], processor()
 	b.ReportAllocs()
 	for b.Loop() {
-		x.doubt()
-		if err := x.ready(true); err != nil {
+		x.markAll()
+		if err := x.ready(); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -73,12 +73,12 @@ func BenchmarkRelatedChanged(b *testing.B) {
 		b.Fatal(err)
 	}
 	w.serving.Store(&session{dirty: newDirty()}) // somebody keeps it by what changes
-	x, i, began := w.index("shelf"), 0, processor()
+	x, i, began := w.peers["shelf"], 0, processor()
 	b.ReportAllocs()
 	for b.Loop() {
 		i++
 		w.order("w0007", shelfOrder{Brings: []string{fmt.Sprint("n", i)}})
-		x.suspect(shelfRun("w0007").State)
+		x.mark(shelfRun("w0007").State)
 		w.answered("w0007", false)
 	}
 	b.ReportMetric((processor()-began)/float64(b.N), "cpu-s/op")

@@ -76,20 +76,19 @@ func TestExactlyThoseAreLookedAtWhoseAnswerIsAnother(t *testing.T) {
 
 // toldAll reports whether runs are settled: they were told what holds now.
 func (w shelf) toldAll(ids ...string) bool {
-	x := w.index("shelf")
-	told := 0
-	x.known(func() {
-		for _, id := range ids {
-			sl := x.slots[shelfRun(id).State]
-			if sl != nil && sl.known && (!sl.asked || !sl.unsure && string(sl.told) == string(x.answers[id])) {
-				told++
-			}
+	x := w.peers["shelf"]
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.open) > 0 || x.stale || len(x.marks.states) > 0 {
+		return false
+	}
+	for _, id := range ids {
+		p := x.runs[shelfRun(id).State]
+		if p == nil || !p.known || p.asked && (p.unsure || string(p.told) != string(x.answers[id])) {
+			return false
 		}
-		if len(x.open) > 0 || x.of != x.version {
-			told = 0
-		}
-	})
-	return told == len(ids)
+	}
+	return true
 }
 
 func TestWhatBecomesFreeIsTaken(t *testing.T) {
@@ -129,10 +128,10 @@ func TestNothingIsKeptWhileNobodyNeedsIt(t *testing.T) {
 	w.serve(watch.Notify)
 	w.order("tray2", shelfOrder{Brings: []string{"u"}})
 	w.eventually("both were looked at", func() bool { return len(w.m.counted(w.m.steps)) == 2 })
-	if got := w.m.counted(w.m.entries); len(got) > 0 || w.index("shelf").slots != nil {
+	if got := w.m.counted(w.m.entries); len(got) > 0 || w.peers["shelf"].runs != nil {
 		t.Errorf("entries were made: %v", got)
 	}
-	if w.index("toy") != nil {
+	if w.peers["toy"] != nil {
 		t.Error("an index of a family whose runs need not know of one another")
 	}
 	w.wants("a")
@@ -148,13 +147,13 @@ func TestAChangeOfOneRunCostsOneEntry(t *testing.T) {
 	w.serve(watch.Notify)
 	w.eventually("a is told", func() bool { return w.toldAll("a") })
 	w.eventually("no file is so young that it must be read again", func() bool {
-		x, young := w.index("shelf"), false
-		x.part(1)
-		x.known(func() {
-			for _, sl := range x.slots {
-				young = young || sl.racy
-			}
-		})
+		x, young := w.peers["shelf"], false
+		x.comparePart(1)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		for _, p := range x.runs {
+			young = young || p.racy
+		}
 		return !young
 	})
 	for i := range 5 {
@@ -259,7 +258,7 @@ func TestWhereRunsCannotBeFoundNothingIsDecided(t *testing.T) {
 	w := newShelfWorld(t)
 	w.order("tray", shelfOrder{Brings: []string{"t"}})
 	w.wants("a")
-	x := w.index("shelf")
+	x := w.peers["shelf"]
 	x.fam.Layout = closed{}
 	if _, err := w.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot know of the other runs of shelf") {
 		t.Errorf("error: %v", err)
@@ -278,7 +277,7 @@ func TestAMachineThatCannotRelateHoldsUpThoseWhoAsk(t *testing.T) {
 	w := newShelfWorld(t)
 	w.toy("a", toyState{Target: 1})
 	w.wants("a")
-	w.index("shelf").m = shelfMachine{mu: w.m.mu, steps: w.m.steps, entries: w.m.entries, relates: w.m.relates, unstable: true}
+	w.peers["shelf"].m = shelfMachine{mu: w.m.mu, steps: w.m.steps, entries: w.m.entries, relates: w.m.relates, unstable: true}
 	if _, err := w.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "panicked (a bug): shelf") {
 		t.Errorf("error: %v", err)
 	}
