@@ -37,8 +37,8 @@ func BenchmarkStatOnlyLook(b *testing.B) {
 	}
 	defer watcher.Close()
 	s := newSession(w.Loop, watcher, nil)
-	lv := s.book.newLive(toyFound("a"))
-	s.book.add(lv)
+	lv := s.registry.newLive(toyFound("a"))
+	s.registry.add(lv)
 	s.serve(b.Context(), lv.state)
 	b.ReportAllocs()
 	for b.Loop() {

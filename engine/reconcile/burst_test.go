@@ -21,7 +21,7 @@ type slow struct {
 	fs.FS
 	first   sync.Once
 	entered chan struct{}
-	letGo   chan struct{}
+	release chan struct{}
 
 	mu        sync.Mutex
 	exchanged map[string]bool
@@ -30,7 +30,7 @@ type slow struct {
 
 func newSlow(root string) *slow {
 	return &slow{
-		FS: fs.OS(root), entered: make(chan struct{}), letGo: make(chan struct{}), exchanged: map[string]bool{},
+		FS: fs.OS(root), entered: make(chan struct{}), release: make(chan struct{}), exchanged: map[string]bool{},
 	}
 }
 
@@ -47,7 +47,7 @@ type slowFile struct {
 func (f slowFile) Sync() error {
 	f.s.first.Do(func() {
 		close(f.s.entered)
-		<-f.s.letGo
+		<-f.s.release
 	})
 	return nil
 }
@@ -85,7 +85,7 @@ func (w *world) session(ids ...string) *session {
 	w.o.Store.Watching() // the toys appeared just now
 	s := newSession(w.Loop, watcher, nil)
 	for _, id := range ids {
-		s.book.add(s.book.newLive(toyFound(id)))
+		s.registry.add(s.registry.newLive(toyFound(id)))
 	}
 	w.t.Cleanup(func() { _ = watcher.Close() })
 	return s
@@ -96,13 +96,13 @@ func (w *world) works(s *session, ids ...string) {
 	var wg sync.WaitGroup
 	ctx, cancel := context.WithCancel(w.t.Context())
 	for _, id := range ids {
-		s.dirty.mark(toyFound(id).Run.State)
+		s.queue.mark(toyFound(id).Run.State)
 	}
 	wg.Go(func() { s.work(ctx, &wg) })
 	wg.Go(func() { s.clock(ctx) })
 	w.t.Cleanup(func() {
 		cancel()
-		s.dirty.close()
+		s.queue.close()
 		wg.Wait()
 	})
 }
@@ -133,14 +133,14 @@ func TestManyRunsReadyAtOnceShareTwoRounds(t *testing.T) {
 	w.works(s, ids...)
 	<-disk.entered
 	w.eventually("all wait for the disk", func() bool {
-		s.slots.mu.Lock()
-		defer s.slots.mu.Unlock()
-		return len(s.under) == runs && s.slots.free == w.o.Workers
+		s.semaphore.mu.Lock()
+		defer s.semaphore.mu.Unlock()
+		return len(s.under) == runs && s.semaphore.free == w.o.Workers
 	})
 	if n := len(w.movedEvents()); n != 0 {
 		t.Errorf("%d transitions before the disk has taken one", n)
 	}
-	close(disk.letGo)
+	close(disk.release)
 	w.eventually("all have asked", func() bool { return len(w.movedEvents()) == 2*runs })
 	disk.mu.Lock()
 	defer disk.mu.Unlock()
@@ -171,16 +171,16 @@ func TestSlowDiskBoundsWhatIsUnderWay(t *testing.T) {
 	s := w.session(ids...)
 	w.works(s, ids...)
 	w.eventually("as many as may wait for the disk", func() bool {
-		s.slots.mu.Lock()
-		defer s.slots.mu.Unlock()
-		return len(s.under) == 7 && s.slots.free == 2
+		s.semaphore.mu.Lock()
+		defer s.semaphore.mu.Unlock()
+		return len(s.under) == 7 && s.semaphore.free == 2
 	})
 	mu.Lock()
 	if len(looked) != 7 {
 		t.Errorf("%d runs were looked at, want 7", len(looked))
 	}
 	mu.Unlock()
-	close(disk.letGo)
+	close(disk.release)
 	w.eventually("all have asked", func() bool { return len(w.movedEvents()) == 2*len(ids) })
 }
 

@@ -40,7 +40,7 @@ func jumped(went, passed time.Duration) bool {
 
 func (s *session) markAll(runs []string) {
 	for _, run := range runs {
-		s.dirty.mark(run)
+		s.queue.mark(run)
 	}
 }
 

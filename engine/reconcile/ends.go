@@ -88,7 +88,7 @@ func (l *Loop) Told(id string) {
 		return
 	}
 	if s := l.serving.Load(); s != nil {
-		s.dirty.mark(state)
+		s.queue.mark(state)
 		return
 	}
 	l.ends.note(state)

@@ -54,8 +54,8 @@ const finalsPace = time.Millisecond
 // revive takes a final run among those that can move, unless it is gone or
 // there already.
 func (s *session) revive(f Found) {
-	if lv := s.book.newLive(f); s.book.revive(lv) {
-		s.dirty.mark(lv.state)
+	if lv := s.registry.newLive(f); s.registry.revive(lv) {
+		s.queue.mark(lv.state)
 	}
 }
 
@@ -65,7 +65,7 @@ const mostKept = 1000
 
 // keepNewest keeps watches of the final runs that were there at the start.
 func (s *session) keepNewest(ctx context.Context) {
-	finals := s.book.allFinals()
+	finals := s.registry.allFinals()
 	if len(finals) > mostKept {
 		changed := changes(s.l.o.Store, finals, func(f final) string { return f.state })
 		slices.SortFunc(finals, func(a, b final) int { return changed[a.state].Compare(changed[b.state]) })
@@ -93,7 +93,7 @@ func changes[T any](s *store.Store, runs []T, state func(T) string) map[string]t
 func (s *session) keep(f final) {
 	s.w.Keep(f.state, f.state[:f.dir])
 	own := s.l.o.Store.Fingerprint(f.state, f.state)
-	s.book.note(f.state, func(f *final) { f.own = own })
+	s.registry.note(f.state, func(f *final) { f.own = own })
 	if s.l.o.Store.Fingerprint(f.state[:f.dir], f.state) != f.print {
 		s.reopen(f.state)
 	}
@@ -101,7 +101,7 @@ func (s *session) keep(f final) {
 
 // heard looks whether the state document of a final run is another one.
 func (s *session) heard(state string) {
-	for _, f := range s.book.finalAt(state) {
+	for _, f := range s.registry.finalAt(state) {
 		if f.own != 0 && s.l.o.Store.Fingerprint(state, state) != f.own {
 			s.reopen(state)
 		}
@@ -123,7 +123,7 @@ func (s *session) reopen(state string) {
 	}
 	print, own := s.l.o.Store.Fingerprint(f.Run.Dir, state), s.l.o.Store.Fingerprint(state, state)
 	if status := s.l.Peek(f); status.Final && !status.Touched && short(f.Run) {
-		s.book.note(state, func(f *final) { f.print, f.own = print, own })
+		s.registry.note(state, func(f *final) { f.print, f.own = print, own })
 		s.l.o.Store.Forget(f.Run)
 		return
 	}
@@ -132,13 +132,13 @@ func (s *session) reopen(state string) {
 
 // removeFinal takes a final run out, for a walk to find anew.
 func (s *session) removeFinal(state string) {
-	s.book.removeFinal(state)
+	s.registry.removeFinal(state)
 	s.w.Forget(state)
 }
 
 // keepFinal is keep by the state document.
 func (s *session) keepFinal(state string) {
-	for _, f := range s.book.finalAt(state) {
+	for _, f := range s.registry.finalAt(state) {
 		s.keep(f)
 	}
 }

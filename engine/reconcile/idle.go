@@ -260,7 +260,7 @@ func (s *session) remember(p *pass) {
 }
 
 // started saves what the start has seen and lets go of it: from now on the runs
-// are in the book.
+// are in the registry.
 func (s *session) started() {
 	if s.starting.Swap(false) {
 		s.l.SaveCache(nil)

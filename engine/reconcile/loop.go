@@ -80,11 +80,11 @@ type Loop struct {
 	// peers are of the families whose runs know of one another.
 	peers map[string]*peers
 
-	begun asked
-	ended asked
-	ends  ends
-	told  told
-	marks factMarks
+	begun  asked
+	ended  asked
+	ends   ends
+	errors errorLog
+	marks  factMarks
 
 	// serving is what Watch is at, nil while it is not called.
 	serving atomic.Pointer[session]

@@ -79,7 +79,7 @@ func (x *peers) wake() {
 	s := x.l.serving.Load()
 	for state, p := range x.runs {
 		if p.asked && (p.unsure || !bytes.Equal(p.told, x.answers[p.run.ID])) && s != nil {
-			s.dirty.mark(state)
+			s.queue.mark(state)
 		}
 	}
 }

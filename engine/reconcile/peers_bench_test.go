@@ -72,7 +72,7 @@ func BenchmarkRelatedChanged(b *testing.B) {
 	if _, err := w.Entries("shelf"); err != nil {
 		b.Fatal(err)
 	}
-	w.serving.Store(&session{dirty: newDirty()}) // somebody keeps it by what changes
+	w.serving.Store(&session{queue: newWorkqueue()}) // somebody keeps it by what changes
 	x, i, began := w.peers["shelf"], 0, processor()
 	b.ReportAllocs()
 	for b.Loop() {

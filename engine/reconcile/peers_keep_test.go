@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"placet/engine/store"
+	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/engine/watch"
 )
@@ -90,8 +91,8 @@ func TestAPartOfTheRunsIsComparedAtEveryTick(t *testing.T) {
 	w.eventually("c is looked at", func() bool {
 		at = at.Add(scanRound / 8)
 		s.tick(&sc, at)
-		for s.dirty.waiting() {
-			state, _ := s.dirty.take()
+		for s.queue.waiting() {
+			state, _ := s.queue.take()
 			marked = marked || state == shelfRun("c").State
 		}
 		return marked && string(w.answered("c", false).Body) == "t"
@@ -141,7 +142,7 @@ func TestManyChangesAreToldTogether(t *testing.T) {
 			return len(writing) == 0 && strings.Contains(string(entries["tray"]), fmt.Sprint("n", i))
 		})
 	}
-	w.eventually("it is told", func() bool { return w.serving.Load().dirty.waiting() && w.toldTo("c") == "n7" })
+	w.eventually("it is told", func() bool { return w.serving.Load().queue.waiting() && w.toldTo("c") == "n7" })
 	if n := w.m.related() - before; n > 3 {
 		t.Errorf("related %d times", n)
 	}

@@ -24,8 +24,8 @@ func Persist(ctx context.Context, log *slog.Logger, try func() error, ends func(
 			log.Warn("cannot begin; trying again until it can", "err", err)
 			said = now
 		}
-		// Nothing else is done meanwhile: this is the canary of its cause.
-		if err := pause(ctx, min(wait.next(err), canaryWait)); err != nil {
+		// Nothing else is done meanwhile: this is the probe of its cause.
+		if err := pause(ctx, min(wait.next(err), probeWait)); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func TestPersistSaysEachCauseOnce(t *testing.T) {
 		if said := strings.Count(out.String(), "cannot begin"); err != nil || tries != 21 || said != 2 || strings.Count(out.String(), "going on") != 1 {
 			t.Errorf("%v after %d tries, said %d times:\n%s", err, tries, said, out.String())
 		}
-		if took := time.Since(began); took > 20*canaryWait {
+		if took := time.Since(began); took > 20*probeWait {
 			t.Errorf("took %s", took)
 		}
 		tries = 0

@@ -89,7 +89,7 @@ func TestAChangeInPlaceIsFoundWithinARound(t *testing.T) {
 		s.scan(ctx, &sc, true)
 		s.passed()
 		look := func() {
-			s.dirty.mark("toys/a/state.json")
+			s.queue.mark("toys/a/state.json")
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 		}
@@ -110,7 +110,7 @@ func TestAChangeInPlaceIsFoundWithinARound(t *testing.T) {
 			t.Errorf("not found in a round: %s", r.body)
 		}
 		cancel()
-		s.dirty.close()
+		s.queue.close()
 		wg.Wait()
 	})
 }

@@ -158,7 +158,7 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 	}
 	var fresh []Found
 	for _, f := range found {
-		other, ok := s.book.known(f, sc.walk)
+		other, ok := s.registry.known(f, sc.walk)
 		if other != nil {
 			s.forget(other)
 		}
@@ -166,7 +166,7 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 			fresh = append(fresh, f)
 		}
 	}
-	vanished, kept := s.book.gone(sc.walk, w.hides)
+	vanished, kept := s.registry.gone(sc.walk, w.hides)
 	for _, lv := range vanished {
 		s.forget(lv)
 	}
@@ -190,12 +190,12 @@ const walking = "\x00walk"
 // sayWalk logs folders that cannot be listed, once, and looks again later.
 func (s *session) sayWalk(w *walk) {
 	if err := w.err(); err != nil {
-		if news, _ := s.l.told.fail(walking, err); news {
+		if news, _ := s.l.errors.fail(walking, err); news {
 			s.l.o.Log.Warn("cannot look for runs everywhere", "err", err)
 		}
 		return
 	}
-	if over, _ := s.l.told.clear(walking); over != "" {
+	if over, _ := s.l.errors.clear(walking); over != "" {
 		s.l.o.Log.Info("looking for runs everywhere again", "over", over)
 	}
 }
@@ -233,7 +233,7 @@ func (s *session) admit(f Found, walk uint32, first bool) {
 	print := s.l.o.Store.Fingerprint(f.Run.Dir, f.Run.State)
 	status := s.l.Peek(f)
 	if status.Final && short(f.Run) && (first || !status.Touched) {
-		s.book.addFinal(f, print, walk)
+		s.registry.addFinal(f, print, walk)
 		s.l.o.Store.Forget(f.Run)
 		switch {
 		case !first:
@@ -243,13 +243,13 @@ func (s *session) admit(f Found, walk uint32, first bool) {
 		}
 		return
 	}
-	lv := s.book.newLive(f)
+	lv := s.registry.newLive(f)
 	lv.walk, lv.status, lv.first = walk, status, first
 	if first {
 		s.pending.Add(1)
 	}
-	s.book.add(lv)
-	s.dirty.mark(lv.state)
+	s.registry.add(lv)
+	s.queue.mark(lv.state)
 }
 
 // recheck takes final runs out whose print changed at and below the folders, so
@@ -260,15 +260,14 @@ func (s *session) recheck(sc *scan, dirs map[string]bool) {
 	}
 	for dir := range dirs {
 		if dir == "." || sc.listed[dir] {
-			_, finals := s.book.sizes()
-			s.compareFinals(s.book.nextFinal(finals), func(state string) bool { return coveredBy(dirs, state) })
+			s.compareFinals(s.registry.allFinals(), func(state string) bool { return coveredBy(dirs, state) })
 			return
 		}
 	}
 	for dir := range dirs {
 		for _, f := range s.l.o.Families {
 			if run, ok := f.Layout.At(dir); ok {
-				s.compareFinals(s.book.finalAt(run.State), func(string) bool { return true })
+				s.compareFinals(s.registry.finalAt(run.State), func(string) bool { return true })
 			}
 		}
 	}
@@ -302,16 +301,16 @@ func (s *session) compareFinals(finals []final, covered func(state string) bool)
 // tick looks at the next slice of all runs, at blind folders, and at the
 // structure, each when its time has come.
 func (s *session) tick(sc *scan, now time.Time) {
-	lives, finals := s.book.sizes()
+	lives, finals := s.registry.sizes()
 	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
 	for _, x := range s.l.peers {
 		x.comparePart(part)
 	}
 	sc.sliced = now
-	for _, lv := range s.book.nextLive(portion(&sc.liveRest, lives, part)) {
+	for _, lv := range s.registry.nextLive(portion(&sc.liveRest, lives, part)) {
 		s.compareLive(lv)
 	}
-	if s.compareFinals(s.book.nextFinal(portion(&sc.finalRest, finals, part)), func(string) bool { return true }) {
+	if s.compareFinals(s.registry.nextFinal(portion(&sc.finalRest, finals, part)), func(string) bool { return true }) {
 		s.rescans.ask()
 	}
 	if now.Sub(sc.blind) >= max(sc.blindWait, blindTick) {
@@ -361,13 +360,13 @@ func portion(rest *float64, n int, part float64) int {
 func (s *session) compareLive(lv *live) {
 	run := layout.Run{Dir: lv.dir(), State: lv.state}
 	var look uint64
-	s.book.do(func() { look = lv.look })
+	s.registry.do(func() { look = lv.look })
 	same, sure := s.l.o.Store.Unchanged(run, look)
 	if !same {
-		s.book.do(func() { lv.anew = true })
+		s.registry.do(func() { lv.anew = true })
 	}
 	if !same || !sure {
-		s.dirty.mark(lv.state)
+		s.queue.mark(lv.state)
 	}
 }
 
@@ -381,8 +380,8 @@ func (s *session) lookBlind(sc *scan) (asked bool) {
 	if len(blind) == 0 {
 		return false
 	}
-	for _, state := range s.book.following(blind) {
-		if lv := s.book.get(state); lv != nil {
+	for _, state := range s.registry.following(blind) {
+		if lv := s.registry.get(state); lv != nil {
 			s.compareLive(lv)
 		}
 	}

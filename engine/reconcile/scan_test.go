@@ -253,7 +253,7 @@ func TestChangeWithoutAnEventIsFoundWithinARound(t *testing.T) {
 			t.Errorf("not found in a round: %s\n%s", got, w.log)
 		}
 		cancel()
-		s.dirty.close()
+		s.queue.close()
 		wg.Wait()
 	})
 }

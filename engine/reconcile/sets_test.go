@@ -18,7 +18,7 @@ import (
 	"placet/engine/store/fs"
 )
 
-func take(t *testing.T, d *dirty) string {
+func take(t *testing.T, d *workqueue) string {
 	t.Helper()
 	run, ok := d.take()
 	if !ok {
@@ -28,7 +28,7 @@ func take(t *testing.T, d *dirty) string {
 }
 
 func TestDirtyRunComesOnceInTheOrderOfMarking(t *testing.T) {
-	d := newDirty()
+	d := newWorkqueue()
 	for _, run := range []string{"b", "a", "b", "c", "a"} {
 		d.mark(run)
 	}
@@ -42,7 +42,7 @@ func TestDirtyRunComesOnceInTheOrderOfMarking(t *testing.T) {
 }
 
 func TestRunMarkedWhileItIsLookedAtComesAgainAfterwards(t *testing.T) {
-	d := newDirty()
+	d := newWorkqueue()
 	d.mark("a")
 	take(t, d)
 	if d.marked("a") {
@@ -69,7 +69,7 @@ func TestRunMarkedWhileItIsLookedAtComesAgainAfterwards(t *testing.T) {
 }
 
 func TestFortyThousandMarksCollapseIntoASet(t *testing.T) {
-	d := newDirty()
+	d := newWorkqueue()
 	for i := range 40_000 {
 		d.mark(fmt.Sprintf("run-%d", i%100))
 	}
@@ -80,7 +80,7 @@ func TestFortyThousandMarksCollapseIntoASet(t *testing.T) {
 
 func TestTakeWaitsAndEndsWithClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDirty()
+		d := newWorkqueue()
 		var got []string
 		var mu sync.Mutex
 		var wg sync.WaitGroup
@@ -162,7 +162,7 @@ func TestTimersPassInOrder(t *testing.T) {
 			t.Fatalf("second %d: %s", s, diff)
 		}
 	}
-	if len(tm.heap.all) != 0 || len(tm.heap.at) != 0 {
+	if len(tm.heap) != 0 || len(tm.at) != 0 {
 		t.Errorf("left: %v", tm.heap)
 	}
 }
@@ -227,7 +227,7 @@ func TestBusyLockRestsFromFiveSeconds(t *testing.T) {
 }
 
 func TestCauseIsNewsOnceForAllRuns(t *testing.T) {
-	var told told
+	var told errorLog
 	full := func(run string) error { return fmt.Errorf("cannot write %s: %w", run, syscall.ENOSPC) }
 	news := func(run string, err error) bool { news, _ := told.fail(run, err); return news }
 	over := func(run string) string { over, _ := told.clear(run); return over }
@@ -260,7 +260,7 @@ type panicking struct{ engine.Machine }
 func (panicking) Step(engine.Snapshot) (engine.Plan, error) { panic("no such row") }
 
 func TestPanicIsNewsOnce(t *testing.T) {
-	var told told
+	var told errorLog
 	k := looker{f: Found{Family: Family{Machine: panicking{}}}}
 	k.f.Run.Family = "toy"
 	for i := range 3 {
@@ -276,20 +276,20 @@ func TestPanicIsNewsOnce(t *testing.T) {
 	}
 }
 
-func TestCanaryLetsTheOthersGoOn(t *testing.T) {
-	var told told
-	fail := func(run string) bool { _, canary := told.fail(run, syscall.ENOSPC); return canary }
+func TestProbeLetsTheOthersGoOn(t *testing.T) {
+	var told errorLog
+	fail := func(run string) bool { _, probe := told.fail(run, syscall.ENOSPC); return probe }
 	if !fail("a") || fail("b") || fail("c") || !fail("a") {
-		t.Error("the first and only the first is the canary")
+		t.Error("the first and only the first is the probe")
 	}
 	if _, others := told.clear("b"); others != nil {
-		t.Errorf("one that is no canary lets %q go on", others)
+		t.Errorf("one that is no probe lets %q go on", others)
 	}
 	if over, others := told.clear("a"); over != "" || !slices.Equal(others, []string{"c"}) {
 		t.Errorf("over %q, others %q; want c to go on", over, others)
 	}
 	if !fail("c") {
-		t.Error("nobody is the canary now")
+		t.Error("nobody is the probe now")
 	}
 	if !common(fmt.Errorf("no: %w", syscall.EROFS)) || common(syscall.EACCES) || common(fs.ErrBusy) {
 		t.Error("what holds for all is not told from what holds for one")
@@ -304,7 +304,7 @@ func TestActionIsFirstOnce(t *testing.T) {
 }
 
 func BenchmarkDirtyMarkTakeFinish(b *testing.B) {
-	d := newDirty()
+	d := newWorkqueue()
 	runs := make([]string, 1000)
 	for i := range runs {
 		runs[i] = fmt.Sprintf("toys/%d/state.json", i)
@@ -319,7 +319,7 @@ func BenchmarkDirtyMarkTakeFinish(b *testing.B) {
 }
 
 func BenchmarkDirtyMarkKnown(b *testing.B) {
-	d := newDirty()
+	d := newWorkqueue()
 	d.mark("a")
 	b.ReportAllocs()
 	for b.Loop() {

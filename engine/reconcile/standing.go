@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"placet/engine"
@@ -38,9 +40,9 @@ func (l *Loop) Standing() Standing {
 	s := l.serving.Load()
 	if s != nil {
 		var held map[string]bool
-		held, st.Holding = l.told.standing()
+		held, st.Holding = l.errors.standing()
 		st.Unlisted = held[walking]
-		s.book.tally(counts, held)
+		s.registry.tally(counts, held)
 	}
 	for i, f := range l.o.Families {
 		st.Families[f.Layout.Name()] = counts[i]
@@ -51,16 +53,16 @@ func (l *Loop) Standing() Standing {
 // HeldUp returns why runs cannot go on, by the path of their state document. Of many
 // it names so many at most.
 func (l *Loop) HeldUp(most int) map[string]string {
-	held := l.told.causesOf(most)
+	held := l.errors.causesOf(most)
 	delete(held, walking)
 	return held
 }
 
-// tallied is how many runs are counted while the book is held.
+// tallied is how many runs are counted while the registry is held.
 const tallied = 1024
 
 // tally counts the runs by family. Those that are held up are named.
-func (b *book) tally(counts []Count, held map[string]bool) {
+func (b *registry) tally(counts []Count, held map[string]bool) {
 	for _, lives := range b.parts() {
 		b.do(func() {
 			for _, lv := range lives {
@@ -68,35 +70,18 @@ func (b *book) tally(counts []Count, held map[string]bool) {
 			}
 		})
 	}
-	for from := 0; b.tallyFinals(counts, from); from += tallied {
-	}
+	b.do(func() {
+		for fam, n := range b.finals {
+			counts[fam].Final = n
+		}
+	})
 }
 
 // parts are the live runs of this moment, a few at a time.
-func (b *book) parts() [][]*live {
+func (b *registry) parts() [][]*live {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := append([]*live(nil), b.round...)
-	var parts [][]*live
-	for len(all) > 0 {
-		n := min(len(all), tallied)
-		parts, all = append(parts, all[:n]), all[n:]
-	}
-	return parts
-}
-
-// tallyFinals counts some of the final runs, and reports whether there are more.
-// One that comes or goes meanwhile may be missed or counted twice.
-func (b *book) tallyFinals(counts []Count, from int) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if from >= len(b.finals) {
-		return false
-	}
-	for _, f := range b.finals[from:min(from+tallied, len(b.finals))] {
-		counts[f.fam].Final++
-	}
-	return true
+	return slices.Collect(slices.Chunk(slices.Collect(maps.Values(b.live)), tallied))
 }
 
 // add counts one run that can move.

@@ -115,7 +115,7 @@ func TestAnAnswerAtTheEndOfAPassIsFoundWithoutEvents(t *testing.T) {
 
 // More runs than are counted in one go: none is missed, none counted twice.
 func TestManyRunsAreCountedInParts(t *testing.T) {
-	b := newBook([]Family{{toyLayout{}, toyMachine{}}})
+	b := newRegistry([]Family{{toyLayout{}, toyMachine{}}})
 	f := Found{Family: b.families[0]}
 	for i := range 2*tallied + 3 {
 		f.Run = toyRun(fmt.Sprintf("a%d", i))

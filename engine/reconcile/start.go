@@ -36,8 +36,8 @@ func (s *session) recall(ctx context.Context, fresh []Found, walk uint32) (other
 	sideBySide(ctx, known, func(k *recalled) {
 		if k.lv != nil {
 			// What happens from now on marks it, and waits until it is taken in.
-			s.dirty.claim(k.lv.state)
-			s.book.add(k.lv)
+			s.queue.claim(k.lv.state)
+			s.registry.add(k.lv)
 			s.follow(k.lv, k.run.Idle.Dirs)
 		}
 	})
@@ -99,7 +99,7 @@ func (s *session) firstOf(state string) (Found, bool) {
 
 // claim takes a run that is not in the set yet; the caller must give it back with
 // finish.
-func (d *dirty) claim(run string) {
+func (d *workqueue) claim(run string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.in[run] = taken
@@ -116,7 +116,7 @@ func (s *session) remembered(fresh []Found, walk uint32) (known []*recalled, oth
 		case endedAsLeft(k):
 			k.rec, k.run = statcache.Record{}, storedRun{} // read again when its turn comes: there may be very many
 		case k.run.Idle != nil && !k.run.Peek.Final && k.rec.Size() <= mostRecalled:
-			k.lv = s.book.newLive(f)
+			k.lv = s.registry.newLive(f)
 			k.f.Run.State, k.f.Run.Dir = k.lv.state, k.lv.dir() // one copy of each path
 			k.lv.walk, k.lv.status, k.lv.first = walk, k.run.Peek, true
 			k.run.Idle.Dirs = share.dirs(k.lv.dir(), k.run.Idle.Dirs)
@@ -152,14 +152,14 @@ func (s *session) takeFinal(round *Stored, k *recalled, walk uint32) bool {
 	if !holds(k.f.Run, rec) {
 		return false
 	}
-	s.book.addFinal(k.f, print, walk)
+	s.registry.addFinal(k.f, print, walk)
 	return true
 }
 
 // takeLive has a run that can move wait if it is as it was left; else it is looked at.
 func (s *session) takeLive(round *Stored, k *recalled) {
 	lv, idle := k.lv, k.run.Idle
-	defer s.dirty.finish(lv.state)
+	defer s.queue.finish(lv.state)
 	mark, ok := round.marks[k.f.Run.Family]
 	var look uint64
 	if ok && idle.fits(round.now, mark) {
@@ -167,10 +167,10 @@ func (s *session) takeLive(round *Stored, k *recalled) {
 	}
 	k.rec = statcache.Record{}
 	if !ok || look == 0 {
-		s.dirty.mark(lv.state)
+		s.queue.mark(lv.state)
 		return
 	}
-	s.book.do(func() { lv.look, lv.looks = look, 1 })
+	s.registry.do(func() { lv.look, lv.looks = look, 1 })
 	lv.needs, lv.endedAt = idle.Needs, time.Now()
 	s.timers.set(lv.state, idle.Wake)
 	s.firstOver(lv)

@@ -15,7 +15,7 @@ func TestRunThatIsAnsweredQuicklyIsNotStuck(t *testing.T) {
 	w.toy("a", toyState{Quirk: "answers"})
 	w.o.Store.Watching()
 	s := w.session("a")
-	lv := s.book.get(toyRun("a").State)
+	lv := s.registry.get(toyRun("a").State)
 	const answers = 4 * maxSteps
 	for n := range answers {
 		w.put(fmt.Sprintf("toys/a/requests/q%d/response.json", n), fmt.Sprintf("{\"response\": \"%d\"}\n", n))

@@ -26,12 +26,12 @@ func lone(t *testing.T, w *world, id string) *session {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	s.begin(ctx, &wg)
-	lv := s.book.newLive(toyFound(id))
-	s.book.add(lv)
-	s.dirty.mark(lv.state)
+	lv := s.registry.newLive(toyFound(id))
+	s.registry.add(lv)
+	s.queue.mark(lv.state)
 	t.Cleanup(func() {
 		cancel()
-		s.dirty.close()
+		s.queue.close()
 		wg.Wait()
 		_ = watcher.Close()
 	})
@@ -152,7 +152,7 @@ func TestFolderWrittenAllTheTimeDoesNotEatTheProcessor(t *testing.T) {
 		before := steps
 		flood := func(more func()) {
 			for range 2000 {
-				s.dirty.mark("toys/a/state.json")
+				s.queue.mark("toys/a/state.json")
 				more()
 				time.Sleep(time.Millisecond)
 			}
@@ -163,7 +163,7 @@ func TestFolderWrittenAllTheTimeDoesNotEatTheProcessor(t *testing.T) {
 		}
 		// What is written again in every pass is no reason for the next one either.
 		w.put("toys/a/requests/q/response.json", "{}\n")
-		s.dirty.mark("toys/a/state.json")
+		s.queue.mark("toys/a/state.json")
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		const note = "toys/a/requests/q/problem.md"

@@ -9,34 +9,29 @@ import (
 // timers say when runs are to be looked at, at the latest. A run has one timer
 // at most, and setting it only ever moves it earlier.
 type timers struct {
-	mu   sync.Mutex
+	mu sync.Mutex
+	at map[string]time.Time
+	// heap holds the timers by time, and some that are not set any more.
 	heap alarms
-	// earlier holds a token when the first alarm has become an earlier one.
+	// earlier holds a token when the first timer has become an earlier one.
 	earlier chan struct{}
 }
 
 func newTimers() *timers {
-	return &timers{heap: alarms{at: map[string]int{}}, earlier: make(chan struct{}, 1)}
+	return &timers{at: map[string]time.Time{}, earlier: make(chan struct{}, 1)}
 }
 
 // set has a run looked at no later than t. The zero time changes nothing.
 func (t *timers) set(run string, at time.Time) {
-	if at.IsZero() {
-		return
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i, ok := t.heap.at[run]
-	switch {
-	case !ok:
-		heap.Push(&t.heap, alarm{at, run})
-	case at.Before(t.heap.all[i].at):
-		t.heap.all[i].at = at
-		heap.Fix(&t.heap, i)
-	default:
+	if old, ok := t.at[run]; at.IsZero() || ok && !at.Before(old) {
 		return
 	}
-	if t.heap.all[0].run == run {
+	t.at[run] = at
+	heap.Push(&t.heap, alarm{at, run})
+	t.compact()
+	if t.heap[0].run == run {
 		select {
 		case t.earlier <- struct{}{}:
 		default:
@@ -44,13 +39,26 @@ func (t *timers) set(run string, at time.Time) {
 	}
 }
 
+// fewStale is how many alarms of timers that are not set any more are never many.
+const fewStale = 64
+
+// compact makes the heap anew where most of it is of timers that are not set any more.
+func (t *timers) compact() {
+	if len(t.heap) <= 2*len(t.at)+fewStale {
+		return
+	}
+	t.heap = t.heap[:0]
+	for run, at := range t.at {
+		t.heap = append(t.heap, alarm{at, run})
+	}
+	heap.Init(&t.heap)
+}
+
 // drop takes a run's timer away.
 func (t *timers) drop(run string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if i, ok := t.heap.at[run]; ok {
-		heap.Remove(&t.heap, i)
-	}
+	delete(t.at, run)
 }
 
 // due takes the timers away that have passed, and returns their runs.
@@ -58,8 +66,10 @@ func (t *timers) due(now time.Time) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var runs []string
-	for t.heap.Len() > 0 && !t.heap.all[0].at.After(now) {
-		runs = append(runs, heap.Pop(&t.heap).(alarm).run)
+	for first, ok := t.first(); ok && !first.at.After(now); first, ok = t.first() {
+		heap.Pop(&t.heap)
+		delete(t.at, first.run)
+		runs = append(runs, first.run)
 	}
 	return runs
 }
@@ -68,11 +78,11 @@ func (t *timers) due(now time.Time) []string {
 func (t *timers) all() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	runs := make([]string, 0, t.heap.Len())
-	for _, a := range t.heap.all {
-		runs = append(runs, a.run)
+	runs := make([]string, 0, len(t.at))
+	for run := range t.at {
+		runs = append(runs, run)
 	}
-	t.heap = alarms{at: map[string]int{}}
+	t.at, t.heap = map[string]time.Time{}, nil
 	return runs
 }
 
@@ -80,10 +90,20 @@ func (t *timers) all() []string {
 func (t *timers) next() (time.Time, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.heap.Len() == 0 {
-		return time.Time{}, false
+	first, ok := t.first()
+	return first.at, ok
+}
+
+// first returns the first alarm, without those of timers that are not set any more.
+func (t *timers) first() (alarm, bool) {
+	for len(t.heap) > 0 {
+		first := t.heap[0]
+		if at, ok := t.at[first.run]; ok && at.Equal(first.at) {
+			return first, true
+		}
+		heap.Pop(&t.heap)
 	}
-	return t.heap.all[0].at, true
+	return alarm{}, false
 }
 
 type alarm struct {
@@ -91,31 +111,20 @@ type alarm struct {
 	run string
 }
 
-// alarms is a heap of alarms that knows where each run's is.
-type alarms struct {
-	all []alarm
-	at  map[string]int
-}
+// alarms is a heap of alarms; it implements [heap.Interface].
+type alarms []alarm
 
-func (a *alarms) Len() int           { return len(a.all) }
-func (a *alarms) Less(i, j int) bool { return a.all[i].at.Before(a.all[j].at) }
-func (a *alarms) Swap(i, j int) {
-	a.all[i], a.all[j] = a.all[j], a.all[i]
-	a.at[a.all[i].run], a.at[a.all[j].run] = i, j
-}
+func (a alarms) Len() int           { return len(a) }
+func (a alarms) Less(i, j int) bool { return a[i].at.Before(a[j].at) }
+func (a alarms) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
 
 // Push implements [heap.Interface].
-func (a *alarms) Push(x any) {
-	al := x.(alarm)
-	a.at[al.run] = len(a.all)
-	a.all = append(a.all, al)
-}
+func (a *alarms) Push(x any) { *a = append(*a, x.(alarm)) }
 
 // Pop implements [heap.Interface].
 func (a *alarms) Pop() any {
-	al := a.all[len(a.all)-1]
-	a.all[len(a.all)-1] = alarm{}
-	a.all = a.all[:len(a.all)-1]
-	delete(a.at, al.run)
-	return al
+	last := (*a)[len(*a)-1]
+	(*a)[len(*a)-1] = alarm{}
+	*a = (*a)[:len(*a)-1]
+	return last
 }

@@ -116,7 +116,7 @@ func TestFailedRunIsNotWokenByWhatItsOwnPassWrote(t *testing.T) {
 		synctest.Wait()
 		before := count()
 		for range 1000 {
-			s.dirty.mark("toys/a/state.json")
+			s.queue.mark("toys/a/state.json")
 			time.Sleep(10 * time.Millisecond)
 		}
 		synctest.Wait()
@@ -124,7 +124,7 @@ func TestFailedRunIsNotWokenByWhatItsOwnPassWrote(t *testing.T) {
 			t.Errorf("%d looks in ten seconds of its long rest", got)
 		}
 		w.toy("a", toyState{Target: 1})
-		s.dirty.mark("toys/a/state.json")
+		s.queue.mark("toys/a/state.json")
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if got := w.state("a").Status; got != "waiting" {

@@ -17,19 +17,19 @@ const manyRuns = 2000
 
 // session is one Watch.
 type session struct {
-	l      *Loop
-	w      *watch.Watcher
-	book   *book
-	dirty  *dirty
-	timers *timers
+	l        *Loop
+	w        *watch.Watcher
+	registry *registry
+	queue    *workqueue
+	timers   *timers
 	// slots bound how many passes look and decide, under how many are under way
 	// at all: those that wait for the disk or for a lock too.
-	slots *slots
-	under chan struct{}
+	semaphore *semaphore
+	under     chan struct{}
 	// rescans is what a rescan is asked for.
 	rescans rescans
 	// absences are of what vanished a moment ago.
-	absences absences
+	debounce debounce
 
 	// epoch counts how often something was over that held up many runs.
 	epoch atomic.Uint64
@@ -63,20 +63,20 @@ func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, wai
 	wg.Go(func() { s.scans(ctx) })
 	err := s.feed(ctx)
 	cancel()
-	s.dirty.close()
+	s.queue.close()
 	wg.Wait()
 	return errors.Join(err, l.o.Store.Flush())
 }
 
 func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *session {
 	s := &session{
-		l: l, w: w, book: newBook(l.o.Families), dirty: newDirty(), timers: newTimers(),
-		slots: newSlots(l.o.Workers), under: make(chan struct{}, l.o.Workers+l.o.Waiting), rescans: newRescans(), allPassed: make(chan struct{}),
-		absences: newAbsences(),
+		l: l, w: w, registry: newRegistry(l.o.Families), queue: newWorkqueue(), timers: newTimers(),
+		semaphore: newSemaphore(l.o.Workers), under: make(chan struct{}, l.o.Workers+l.o.Waiting), rescans: newRescans(), allPassed: make(chan struct{}),
+		debounce: newDebounce(),
 	}
 	s.tell = sync.OnceFunc(func() {
 		if ready != nil {
-			ready(s.book.count())
+			ready(s.registry.count())
 		}
 	})
 	s.pending.Store(1)
@@ -100,7 +100,7 @@ func (s *session) facts(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-s.l.o.Changed:
-			s.markAll(s.book.states())
+			s.markAll(s.registry.states())
 		}
 	}
 }
@@ -167,7 +167,7 @@ func (s *session) passed() {
 
 // giveBack gives the garbage of many runs back at once.
 func (s *session) giveBack() {
-	if runs, _ := s.book.count(); runs > manyRuns {
+	if runs, _ := s.registry.count(); runs > manyRuns {
 		debug.FreeOSMemory()
 	}
 }

@@ -90,7 +90,7 @@ func TestARunThatHasEndedIsSeenToBeSetWaitingAgain(t *testing.T) {
 	w.toy("b", toyState{Target: 2})
 	w.becomes("b", "waiting")
 	w.toy("c", toyState{Status: "over"})
-	w.eventually("the run that came later is found", func() bool { return w.serving.Load().book.finalAt("toys/c/state.json") != nil })
+	w.eventually("the run that came later is found", func() bool { return w.serving.Load().registry.finalAt("toys/c/state.json") != nil })
 	w.toy("c", toyState{Target: 2})
 	w.becomes("c", "waiting")
 }
@@ -451,7 +451,7 @@ func TestARunThatHasEndedAndIsBeingRemovedIsLeftAlone(t *testing.T) {
 	w.toy("b", toyState{Status: "over"})
 	w.serve(watch.Notify)
 	s := w.serving.Load()
-	kept := func() []final { return s.book.finalAt("toys/a/state.json") }
+	kept := func() []final { return s.registry.finalAt("toys/a/state.json") }
 	w.eventually("the run's folder is watched", func() bool { f := kept(); return len(f) == 1 && f[0].own != 0 })
 	if err := os.Remove(w.abs("toys/a/state.json")); err != nil {
 		t.Fatal(err)

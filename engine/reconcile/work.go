@@ -25,39 +25,39 @@ const (
 	// A run whose passes are long waits restFactor times as long as the last one
 	// took, up to longestRest: large documents must not keep a processor busy.
 	longestRest = 2 * time.Second
-	// canaryWait is how often one run tries whether an error is over that
+	// probeWait is how often one run tries whether an error is over that
 	// holds for all of them.
-	canaryWait = time.Second
+	probeWait = time.Second
 	// longAgo is by how much a file system's clock may differ from ours.
 	longAgo = 10 * time.Second
 )
 
 // work gives every dirty run a pass, in their order, several side by side.
 func (s *session) work(ctx context.Context, wg *sync.WaitGroup) {
-	for s.dirty.wait() {
+	for s.queue.wait() {
 		s.under <- struct{}{}
-		s.slots.begin()
-		state, ok := s.dirty.take()
+		s.semaphore.begin()
+		state, ok := s.queue.take()
 		if !ok {
 			return
 		}
 		wg.Go(func() {
 			s.serve(ctx, state)
-			s.slots.give()
+			s.semaphore.give()
 			<-s.under
-			s.dirty.finish(state)
+			s.queue.finish(state)
 		})
 	}
 }
 
 // serve gives one run its pass.
 func (s *session) serve(ctx context.Context, state string) {
-	lv := s.book.get(state)
+	lv := s.registry.get(state)
 	if lv == nil {
 		s.heard(state)
 		return
 	}
-	if s.resting(lv) || s.tooSoon(lv) {
+	if s.resting(lv) || s.coolingDown(lv) {
 		return
 	}
 	s.timers.drop(state)
@@ -97,8 +97,8 @@ func (s *session) resting(lv *live) bool {
 	return false
 }
 
-// tooSoon puts a run off for a moment that is marked all the time for nothing.
-func (s *session) tooSoon(lv *live) bool {
+// coolingDown puts a run off for a moment that is marked all the time for nothing.
+func (s *session) coolingDown(lv *live) bool {
 	left := lv.cooldown() - time.Since(lv.endedAt)
 	if left <= 0 {
 		return false
@@ -109,25 +109,25 @@ func (s *session) tooSoon(lv *live) bool {
 
 // newPass returns a run's pass. Its folder is followed before it is read.
 func (s *session) newPass(lv *live) *pass {
-	p := s.l.newPass(s.book.found(lv))
+	p := s.l.newPass(s.registry.found(lv))
 	p.began = time.Now()
 	p.needs, p.taken = lv.needs, lv.taken
 	p.looking = func() { s.looking(lv) }
 	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
 	p.waiting = func(wait func()) {
-		s.slots.give()
+		s.semaphore.give()
 		wait()
-		s.slots.again()
+		s.semaphore.again()
 	}
 	var anew, first bool
-	s.book.do(func() {
+	s.registry.do(func() {
 		if anew = lv.anew || lv.dirs == nil; anew {
 			lv.anew, lv.dirs = false, nil
 		}
 		first = lv.first
 	})
-	p.yields = func() bool { return !first && s.dirty.waiting() }
-	p.early = func(plan engine.Plan) (time.Time, bool) { return s.hastyPlan(lv, p.last.loaded, plan) }
+	p.yields = func() bool { return !first && s.queue.waiting() }
+	p.early = func(plan engine.Plan) (time.Time, bool) { return s.debounced(lv, p.last.loaded, plan) }
 	if anew {
 		s.w.Forget(lv.state)
 		s.rank(lv)
@@ -141,8 +141,8 @@ func (s *session) newPass(lv *live) *pass {
 // another pass.
 func (s *session) looking(lv *live) {
 	var anew bool
-	if s.book.do(func() { anew = lv.anew }); !anew {
-		s.dirty.unmark(lv.state)
+	if s.registry.do(func() { anew = lv.anew }); !anew {
+		s.queue.unmark(lv.state)
 	}
 }
 
@@ -150,7 +150,7 @@ func (s *session) looking(lv *live) {
 // state document tells: folders that hold nothing must not take the watches away.
 func (s *session) rank(lv *live) {
 	var begun bool
-	s.book.do(func() { begun = lv.status != engine.Peek{} })
+	s.registry.do(func() { begun = lv.status != engine.Peek{} })
 	s.w.Secondary(lv.state, !begun)
 }
 
@@ -167,7 +167,7 @@ func (s *session) follow(lv *live, dirs []string) (more []string) {
 			more = append(more, d)
 		}
 	}
-	s.book.do(func() { lv.dirs = dirs })
+	s.registry.do(func() { lv.dirs = dirs })
 	return more
 }
 
@@ -207,7 +207,7 @@ func (s *session) end(lv *live, p *pass, err error) {
 	default:
 		wait := lv.back.next(err)
 		if s.fail(lv, p.f, err) && common(err) {
-			wait = min(wait, canaryWait)
+			wait = min(wait, probeWait)
 		}
 		s.rest(lv, wait)
 	}
@@ -219,7 +219,7 @@ func (s *session) end(lv *live, p *pass, err error) {
 
 // unfollow ends the watches of a run that vanished during its pass.
 func (s *session) unfollow(lv *live) {
-	if s.book.get(lv.state) != lv && len(s.book.finalAt(lv.state)) == 0 {
+	if s.registry.get(lv.state) != lv && len(s.registry.finalAt(lv.state)) == 0 {
 		s.w.Forget(lv.state)
 	}
 }
@@ -236,7 +236,7 @@ func (s *session) yielded(lv *live) {
 	if !lv.taken.circling() {
 		s.clear(lv)
 	}
-	s.dirty.mark(lv.state)
+	s.queue.mark(lv.state)
 	s.unfollow(lv)
 }
 
@@ -270,7 +270,7 @@ func (lv *live) cooldown() time.Duration { return time.Duration(lv.cool) * time.
 func (s *session) note(lv *live, p *pass) {
 	status := peek(p.f, p.last.snap.Doc(p.f.Run.State))
 	var began bool
-	s.book.do(func() {
+	s.registry.do(func() {
 		began = (lv.status == engine.Peek{}) != (status == engine.Peek{})
 		lv.look, lv.status = p.last.loaded.Look, status
 	})
@@ -292,12 +292,12 @@ func (s *session) settled(lv *live, p *pass) {
 		s.stood(lv)
 	}
 	if p.more {
-		s.dirty.mark(lv.state)
+		s.queue.mark(lv.state)
 		return
 	}
 	again := p.again()
 	// A note is to go with its cause: its run is not over.
-	if again.IsZero() && len(standingNotes(p.last.snap.Docs)) == 0 && lv.status.Final && short(p.f.Run) && !s.dirty.marked(lv.state) && !s.l.ends.due(lv.state) {
+	if again.IsZero() && len(standingNotes(p.last.snap.Docs)) == 0 && lv.status.Final && short(p.f.Run) && !s.queue.marked(lv.state) && !s.l.ends.due(lv.state) {
 		s.retire(lv, p)
 		return
 	}
@@ -313,16 +313,16 @@ func (s *session) retire(lv *live, p *pass) {
 	seen := p.last.snap.Doc(run.State)
 	file, ok := p.f.Family.Layout.File(run, layoutRel(run))
 	if !ok || s.l.o.Store.Read(run.State, file).Sum != seen.Sum {
-		s.dirty.mark(lv.state)
+		s.queue.mark(lv.state)
 		return
 	}
-	s.book.retire(lv, p.f, print)
-	s.letGo(run)
+	s.registry.retire(lv, p.f, print)
+	s.release(run)
 	s.keepFinal(run.State)
 }
 
-// letGo ends what the store keeps of a run while it can move.
-func (s *session) letGo(run layout.Run) {
+// release ends what the store keeps of a run while it can move.
+func (s *session) release(run layout.Run) {
 	if err := s.l.o.Store.Finish(run); err != nil {
 		s.l.o.Log.Debug("the last lines of a run's journal may not be durable yet", "run", run.Dir, "err", err)
 	}
@@ -331,18 +331,18 @@ func (s *session) letGo(run layout.Run) {
 
 // fail logs what holds a run up, once per cause, and reports whether the run is
 // the one by which to see that it is over.
-func (s *session) fail(lv *live, f Found, err error) (canary bool) {
-	news, canary := s.l.told.fail(lv.state, err)
+func (s *session) fail(lv *live, f Found, err error) (probe bool) {
+	news, probe := s.l.errors.fail(lv.state, err)
 	if news {
 		s.l.o.Log.Warn("cannot go on with a run; trying again later", "run", f.Key().String(), "err", err)
 	}
-	return canary
+	return probe
 }
 
 // clear notes that nothing holds a run up any more. If that means that others
 // may go on, their rest is over.
 func (s *session) clear(lv *live) {
-	over, others := s.l.told.clear(lv.state)
+	over, others := s.l.errors.clear(lv.state)
 	if over != "" {
 		s.l.o.Log.Info("going on", "over", over)
 	}
@@ -355,7 +355,7 @@ func (s *session) clear(lv *live) {
 // firstOver notes that a run had its first pass.
 func (s *session) firstOver(lv *live) {
 	var was bool
-	s.book.do(func() { was, lv.first = lv.first, false })
+	s.registry.do(func() { was, lv.first = lv.first, false })
 	if was {
 		s.passed()
 	}
@@ -363,11 +363,11 @@ func (s *session) firstOver(lv *live) {
 
 // forget takes a run out that is not there any more.
 func (s *session) forget(lv *live) {
-	s.book.remove(lv)
+	s.registry.remove(lv)
 	s.timers.drop(lv.state)
 	s.clear(lv)
 	s.w.Forget(lv.state)
-	s.letGo(s.book.found(lv).Run)
+	s.release(s.registry.found(lv).Run)
 	s.firstOver(lv)
 }
 

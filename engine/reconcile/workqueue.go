@@ -2,10 +2,10 @@ package reconcile
 
 import "sync"
 
-// dirty is the set of runs to look at, in the order in which they became so.
+// workqueue is the set of runs to look at, in the order in which they became so.
 // A run that is marked while it is being looked at comes again afterwards; one
 // that is marked many times comes once.
-type dirty struct {
+type workqueue struct {
 	mu     sync.Mutex
 	filled *sync.Cond
 	queue  []string
@@ -27,14 +27,14 @@ const (
 	again // taken, and marked since
 )
 
-func newDirty() *dirty {
-	d := &dirty{in: map[string]place{}}
+func newWorkqueue() *workqueue {
+	d := &workqueue{in: map[string]place{}}
 	d.filled = sync.NewCond(&d.mu)
 	return d
 }
 
 // mark has a run looked at.
-func (d *dirty) mark(run string) {
+func (d *workqueue) mark(run string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch d.in[run] {
@@ -45,20 +45,20 @@ func (d *dirty) mark(run string) {
 	}
 }
 
-func (d *dirty) push(run string) {
+func (d *workqueue) push(run string) {
 	d.in[run] = queued
 	d.queue = append(d.queue, run)
 	d.filled.Signal()
 }
 
 // wait waits for a run that can be taken; it is false once the set is closed.
-func (d *dirty) wait() bool {
+func (d *workqueue) wait() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.await()
 }
 
-func (d *dirty) await() bool {
+func (d *workqueue) await() bool {
 	for len(d.queue) == 0 && !d.closed {
 		d.filled.Wait()
 	}
@@ -67,7 +67,7 @@ func (d *dirty) await() bool {
 
 // take waits for a run and takes it; it is false once the set is closed. The
 // caller must give it back with finish.
-func (d *dirty) take() (run string, ok bool) {
+func (d *workqueue) take() (run string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.await() {
@@ -82,7 +82,7 @@ func (d *dirty) take() (run string, ok bool) {
 }
 
 // finish gives a run back.
-func (d *dirty) finish(run string) {
+func (d *workqueue) finish(run string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.in[run] == again {
@@ -96,14 +96,14 @@ func (d *dirty) finish(run string) {
 }
 
 // waiting reports whether there is a run that nobody has taken.
-func (d *dirty) waiting() bool {
+func (d *workqueue) waiting() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.queue) > 0
 }
 
 // unmark forgets that a run that is taken was marked since: it is about to be read.
-func (d *dirty) unmark(run string) {
+func (d *workqueue) unmark(run string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.in[run] == again {
@@ -112,14 +112,14 @@ func (d *dirty) unmark(run string) {
 }
 
 // marked reports whether a run that is taken was marked since.
-func (d *dirty) marked(run string) bool {
+func (d *workqueue) marked(run string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.in[run] == again
 }
 
 // close ends all waiting.
-func (d *dirty) close() {
+func (d *workqueue) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +18,6 @@ type live struct {
 	state  string
 	run    *layout.Run // nil where the path alone tells
 	ident  uint64      // of what the layout said of it
-	slot   int32       // in the book's round
 	walk   uint32      // the last walk that found it
 	dirLen uint16      // length of the folder's path, which state begins with
 	fam    uint8
@@ -31,7 +31,7 @@ type live struct {
 	rest    *rest     // nil: none
 	endedAt time.Time // the last pass
 
-	// Guarded by the book.
+	// Guarded by the registry.
 	dirs   []string // followed
 	look   uint64   // the last one
 	status engine.Peek
@@ -67,24 +67,24 @@ func (lv *live) dir() string {
 	return lv.state[:lv.dirLen]
 }
 
-// book knows the runs of the workspace.
-type book struct {
+// registry knows the runs of the workspace.
+type registry struct {
 	mu       sync.Mutex
 	families []Family
 	live     map[string]*live
-	round    []*live
-	atLive   int
-	final    map[string]int // state → index in finals
-	finals   []final
-	atFinal  int
+	final    map[string]final
+	// finals counts the final runs by family.
+	finals []int
+	// The order in which all runs are compared, round by round.
+	liveRound, finalRound round
 }
 
-func newBook(families []Family) *book {
-	return &book{families: families, live: map[string]*live{}, final: map[string]int{}}
+func newRegistry(families []Family) *registry {
+	return &registry{families: families, live: map[string]*live{}, final: map[string]final{}, finals: make([]int, len(families))}
 }
 
 // family is the index of a found run's family.
-func (b *book) family(f Found) int {
+func (b *registry) family(f Found) int {
 	for i := range b.families {
 		if b.families[i].Layout.Name() == f.Family.Layout.Name() {
 			return i
@@ -93,8 +93,8 @@ func (b *book) family(f Found) int {
 	return 0
 }
 
-// newLive returns a live run that is in no book yet.
-func (b *book) newLive(f Found) *live {
+// newLive returns a live run that is in no registry yet.
+func (b *registry) newLive(f Found) *live {
 	lv := &live{state: strings.Clone(f.Run.State), dirLen: uint16(len(f.Run.Dir)), fam: uint8(b.family(f)), ident: identOf(f.Run)}
 	if run, ok := f.Family.Layout.At(f.Run.State); !ok || !sameRun(run, f.Run) || !short(f.Run) {
 		lv.run = &f.Run
@@ -113,9 +113,9 @@ func short(run layout.Run) bool {
 	return strings.HasPrefix(run.State, run.Dir) && len(run.Dir) < 1<<16
 }
 
-// found returns a live run as the layout finds it. Its paths share what the book
+// found returns a live run as the layout finds it. Its paths share what the registry
 // keeps of them.
-func (b *book) found(lv *live) Found {
+func (b *registry) found(lv *live) Found {
 	f := b.families[lv.fam]
 	if lv.run != nil {
 		return Found{*lv.run, f}
@@ -125,76 +125,61 @@ func (b *book) found(lv *live) Found {
 	return Found{run, f}
 }
 
-// add puts a live run into the book.
-func (b *book) add(lv *live) {
+// add puts a live run into the registry.
+func (b *registry) add(lv *live) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.addLive(lv)
+	b.putLive(lv)
 }
 
-func (b *book) addLive(lv *live) {
+func (b *registry) putLive(lv *live) {
 	b.live[lv.state] = lv
-	lv.slot = int32(len(b.round))
-	b.round = append(b.round, lv)
+	b.liveRound.add(lv.state)
 }
 
-// do runs a change of what the book guards.
-func (b *book) do(change func()) {
+// do runs a change of what the registry guards.
+func (b *registry) do(change func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change()
 }
 
 // get returns a live run, nil if there is none.
-func (b *book) get(state string) *live {
+func (b *registry) get(state string) *live {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.live[state]
 }
 
-// remove takes a live run out, if it is the one in the book.
-func (b *book) remove(lv *live) {
+// remove takes a live run out, if it is the one in the registry.
+func (b *registry) remove(lv *live) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.removeLive(lv)
 }
 
-func (b *book) removeLive(lv *live) {
-	if b.live[lv.state] != lv {
-		return
+func (b *registry) removeLive(lv *live) {
+	if b.live[lv.state] == lv {
+		delete(b.live, lv.state)
 	}
-	delete(b.live, lv.state)
-	i, last := int(lv.slot), len(b.round)-1
-	if i < b.atLive {
-		// Keep what was visited in this round before what was not.
-		b.atLive--
-		b.swapLive(i, b.atLive)
-		i = b.atLive
-	}
-	b.swapLive(i, last)
-	b.round[last] = nil
-	b.round = b.round[:last]
 }
 
-func (b *book) swapLive(i, j int) {
-	b.round[i], b.round[j] = b.round[j], b.round[i]
-	b.round[i].slot, b.round[j].slot = int32(i), int32(j)
-}
-
-// addFinal puts a final run into the book.
-func (b *book) addFinal(f Found, print uint64, walk uint32) {
+// addFinal puts a final run into the registry.
+func (b *registry) addFinal(f Found, print uint64, walk uint32) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.putFinal(final{strings.Clone(f.Run.State), print, 0, walk, uint16(len(f.Run.Dir)), uint8(b.family(f))})
 }
 
-func (b *book) putFinal(fin final) {
-	b.final[fin.state] = len(b.finals)
-	b.finals = append(b.finals, fin)
+func (b *registry) putFinal(f final) {
+	b.dropFinal(f.state)
+	b.final[f.state] = f
+	b.finalRound.add(f.state)
+	b.finals[f.fam]++
 }
 
 // retire makes a live run final.
-func (b *book) retire(lv *live, f Found, print uint64) {
+func (b *registry) retire(lv *live, f Found, print uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.live[lv.state] == lv {
@@ -205,107 +190,101 @@ func (b *book) retire(lv *live, f Found, print uint64) {
 
 // revive puts a live run in the place of the final one with its state document, and
 // reports whether there is one.
-func (b *book) revive(lv *live) bool {
+func (b *registry) revive(lv *live) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	i, ok := b.final[lv.state]
+	f, ok := b.final[lv.state]
 	if !ok {
 		return false
 	}
-	lv.walk = b.finals[i].walk
+	lv.walk = f.walk
 	b.dropFinal(lv.state)
-	b.addLive(lv)
+	b.putLive(lv)
 	return true
 }
 
 // note notes how a final run looks now.
-func (b *book) note(state string, change func(*final)) {
+func (b *registry) note(state string, change func(*final)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i, ok := b.final[state]; ok {
-		change(&b.finals[i])
+	if f, ok := b.final[state]; ok {
+		change(&f)
+		b.final[state] = f
 	}
 }
 
 // allFinals are all final runs.
-func (b *book) allFinals() []final {
+func (b *registry) allFinals() []final {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Clone(b.finals)
+	return slices.Collect(maps.Values(b.final))
 }
 
 // removeFinal takes a final run out.
-func (b *book) removeFinal(state string) {
+func (b *registry) removeFinal(state string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.dropFinal(state)
 }
 
-func (b *book) dropFinal(state string) {
-	i, ok := b.final[state]
-	if !ok {
-		return
+func (b *registry) dropFinal(state string) {
+	if f, ok := b.final[state]; ok {
+		b.finals[f.fam]--
+		delete(b.final, state)
 	}
-	last := len(b.finals) - 1
-	if i < b.atFinal {
-		b.atFinal--
-		b.swapFinal(i, b.atFinal)
-		i = b.atFinal
-	}
-	b.swapFinal(i, last)
-	b.finals[last] = final{}
-	b.finals = b.finals[:last]
-	delete(b.final, state)
-}
-
-func (b *book) swapFinal(i, j int) {
-	if i == j {
-		return
-	}
-	b.finals[i], b.finals[j] = b.finals[j], b.finals[i]
-	b.final[b.finals[i].state], b.final[b.finals[j].state] = i, j
 }
 
 // nextLive returns the next n live runs of the round.
-func (b *book) nextLive(n int) []*live {
+func (b *registry) nextLive(n int) []*live {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out []*live
-	out, b.atLive = turn(b.round, b.atLive, n)
-	return out
+	return next(&b.liveRound, b.live, n)
 }
 
 // nextFinal returns the next n final runs of the round.
-func (b *book) nextFinal(n int) []final {
+func (b *registry) nextFinal(n int) []final {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out []final
-	out, b.atFinal = turn(b.finals, b.atFinal, n)
+	return next(&b.finalRound, b.final, n)
+}
+
+// round is an order in which runs are visited again and again.
+type round struct {
+	states []string
+	at     int
+}
+
+func (r *round) add(state string) { r.states = append(r.states, state) }
+
+// next returns the next n runs of a round, or all if there are fewer. At its end those
+// that are gone leave it, and each stays at its place, so that nobody waits for longer.
+func next[T any](r *round, all map[string]T, n int) (out []T) {
+	for n = min(n, len(all)); n > 0; r.at++ {
+		if r.at >= len(r.states) {
+			seen := make(map[string]bool, len(all))
+			r.at, r.states = 0, slices.DeleteFunc(r.states, func(state string) bool {
+				_, ok := all[state]
+				gone := !ok || seen[state]
+				seen[state] = true
+				return gone
+			})
+		}
+		if one, ok := all[r.states[r.at]]; ok {
+			out = append(out, one)
+			n--
+		}
+	}
 	return out
 }
 
-// turn returns the next n of a round, which begins anew at its end, and where
-// it goes on.
-func turn[T any](round []T, at, n int) ([]T, int) {
-	n = min(n, len(round))
-	if at >= len(round) {
-		at = 0
-	}
-	out := append([]T(nil), round[at:min(at+n, len(round))]...)
-	if len(out) < n {
-		at = n - len(out)
-		return append(out, round[:at]...), at
-	}
-	return out, at + n
-}
-
-// known notes that a walk found a run, and reports whether it is in the book as
+// known notes that a walk found a run, and reports whether it is in the registry as
 // it is. A live run that is another one now is returned.
-func (b *book) known(f Found, walk uint32) (other *live, ok bool) {
+func (b *registry) known(f Found, walk uint32) (other *live, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i, ok := b.final[f.Run.State]; ok {
-		b.finals[i].walk = walk
+	if fin, ok := b.final[f.Run.State]; ok {
+		fin.walk = walk
+		b.final[f.Run.State] = fin
 		return nil, true
 	}
 	lv := b.live[f.Run.State]
@@ -329,16 +308,16 @@ func identOf(run layout.Run) uint64 {
 
 // gone takes out the final runs that a walk did not find, unless they are hidden. It
 // returns the live ones, and the final ones of which a watch was kept.
-func (b *book) gone(walk uint32, hidden func(state string) bool) (out []*live, kept []string) {
+func (b *registry) gone(walk uint32, hidden func(state string) bool) (out []*live, kept []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, lv := range b.round {
+	for _, lv := range b.live {
 		if lv.walk != walk && !hidden(lv.state) {
 			out = append(out, lv)
 		}
 	}
-	for i := len(b.finals) - 1; i >= 0; i-- {
-		if f := b.finals[i]; f.walk != walk && !hidden(f.state) {
+	for _, f := range b.final {
+		if f.walk != walk && !hidden(f.state) {
 			b.dropFinal(f.state)
 			if f.own != 0 {
 				kept = append(kept, f.state)
@@ -349,40 +328,36 @@ func (b *book) gone(walk uint32, hidden func(state string) bool) (out []*live, k
 }
 
 // count returns how many runs there are, and how many wait for a person.
-func (b *book) count() (runs, waiting int) {
+func (b *registry) count() (runs, waiting int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, lv := range b.round {
+	for _, lv := range b.live {
 		if lv.status.Waiting {
 			waiting++
 		}
 	}
-	return len(b.round) + len(b.finals), waiting
+	return len(b.live) + len(b.final), waiting
 }
 
-func (b *book) sizes() (lives, finals int) {
+func (b *registry) sizes() (lives, finals int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.round), len(b.finals)
+	return len(b.live), len(b.final)
 }
 
 // states are all live runs.
-func (b *book) states() []string {
+func (b *registry) states() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	out := make([]string, len(b.round))
-	for i, lv := range b.round {
-		out[i] = lv.state
-	}
-	return out
+	return slices.Collect(maps.Keys(b.live))
 }
 
 // following are the live runs that follow one of the folders, or one below.
-func (b *book) following(dirs map[string]bool) []string {
+func (b *registry) following(dirs map[string]bool) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []string
-	for _, lv := range b.round {
+	for _, lv := range b.live {
 		for _, d := range lv.dirs {
 			if coveredBy(dirs, d) {
 				out = append(out, lv.state)
@@ -394,11 +369,11 @@ func (b *book) following(dirs map[string]bool) []string {
 }
 
 // finalAt is the final run with this state document, if there is one.
-func (b *book) finalAt(state string) []final {
+func (b *registry) finalAt(state string) []final {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i, ok := b.final[state]; ok {
-		return []final{b.finals[i]}
+	if f, ok := b.final[state]; ok {
+		return []final{f}
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 // while somebody may be putting another in its place.
 func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	s := &session{l: &Loop{o: Options{Now: func() time.Time { return now }}}, book: newBook([]Family{{toyLayout{}, toyMachine{}}}), absences: newAbsences()}
-	lv := s.book.newLive(toyFound("a"))
+	s := &session{l: &Loop{o: Options{Now: func() time.Time { return now }}}, registry: newRegistry([]Family{{toyLayout{}, toyMachine{}}}), debounce: newDebounce()}
+	lv := s.registry.newLive(toyFound("a"))
 	run := toyFound("a").Run
 	form := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/q/form.md", Kind: layout.KindForm}}}
 	other := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/r/form.md", Kind: layout.KindForm}}}
@@ -25,7 +25,7 @@ func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	loaded := store.Loaded{Vanished: []string{run.Dir + "/requests/q/form.md"}}
 	expect := func(what string, plan engine.Plan, want bool) {
 		t.Helper()
-		until, got := s.hastyPlan(lv, loaded, plan)
+		until, got := s.debounced(lv, loaded, plan)
 		if got != want || got && until.Sub(now) > absenceStands {
 			t.Errorf("%s: early %v until %v, want %v", what, got, until.Sub(now), want)
 		}

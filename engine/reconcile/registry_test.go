@@ -15,10 +15,10 @@ import (
 
 func toyFound(id string) Found { return Found{toyRun(id), Family{toyLayout{}, toyMachine{}}} }
 
-func toyBook() *book { return newBook([]Family{{toyLayout{}, toyMachine{}}}) }
+func toyRegistry() *registry { return newRegistry([]Family{{toyLayout{}, toyMachine{}}}) }
 
-func TestBookGivesRunsBackAsTheLayoutFoundThem(t *testing.T) {
-	b := toyBook()
+func TestRegistryGivesRunsBackAsTheLayoutFoundThem(t *testing.T) {
+	b := toyRegistry()
 	odd := toyFound("odd") // its path alone does not tell
 	for _, f := range []Found{toyFound("a"), toyFound("g1/b"), toyFound("locked"), odd} {
 		lv := b.newLive(f)
@@ -36,7 +36,7 @@ func TestBookGivesRunsBackAsTheLayoutFoundThem(t *testing.T) {
 func TestRoundVisitsEveryoneWhoStays(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
-		b := toyBook()
+		b := toyRegistry()
 		stay := map[string]int{}
 		var lives []*live
 		for i := range 1 + r.IntN(40) {
@@ -48,8 +48,8 @@ func TestRoundVisitsEveryoneWhoStays(t *testing.T) {
 			stay[lv.state] = 0
 		}
 		turns := len(lives)
-		b.atLive = r.IntN(turns)
-		b.atFinal = b.atLive
+		b.nextLive(r.IntN(turns))
+		b.nextFinal(r.IntN(turns))
 		finals := map[string]int{}
 		for turn := 0; turn < 2*turns-len(stay); turn++ {
 			for _, lv := range b.nextLive(1) {
@@ -73,30 +73,11 @@ func TestRoundVisitsEveryoneWhoStays(t *testing.T) {
 				t.Fatalf("%s was not visited in a round of %d", f, turns)
 			}
 		}
-		check(t, b)
-	}
-}
-
-// check says whether the book's indexes are right.
-func check(t *testing.T, b *book) {
-	t.Helper()
-	for i, lv := range b.round {
-		if int(lv.slot) != i || b.live[lv.state] != lv {
-			t.Fatalf("slot %d holds %+v", i, lv)
-		}
-	}
-	for i, f := range b.finals {
-		if b.final[f.state] != i {
-			t.Fatalf("final %d is indexed as %d", i, b.final[f.state])
-		}
-	}
-	if len(b.live) != len(b.round) || len(b.final) != len(b.finals) {
-		t.Fatalf("%d %d %d %d", len(b.live), len(b.round), len(b.final), len(b.finals))
 	}
 }
 
 func TestGoneAreThoseThatAWalkDidNotFindUnlessHidden(t *testing.T) {
-	b := toyBook()
+	b := toyRegistry()
 	for _, id := range []string{"a", "b", "g1/c"} {
 		lv := b.newLive(toyFound(id))
 		lv.walk = 1
@@ -118,18 +99,17 @@ func TestGoneAreThoseThatAWalkDidNotFindUnlessHidden(t *testing.T) {
 		t.Errorf("gone: %v", gone)
 	}
 	var finals []string
-	for _, f := range b.finals {
+	for _, f := range b.final {
 		finals = append(finals, f.state)
 	}
 	slices.Sort(finals)
 	if diff := cmp.Diff([]string{"toys/a-final/state.json", "toys/g1/c-final/state.json"}, finals); diff != "" {
 		t.Error(diff)
 	}
-	check(t, b)
 }
 
 func TestRunThatIsAnotherOneNowIsNotKnown(t *testing.T) {
-	b := toyBook()
+	b := toyRegistry()
 	lv := b.newLive(toyFound("a"))
 	b.add(lv)
 	f := toyFound("a")
@@ -140,7 +120,7 @@ func TestRunThatIsAnotherOneNowIsNotKnown(t *testing.T) {
 }
 
 func TestFinalRunIsFoundByItsStateDocument(t *testing.T) {
-	b := toyBook()
+	b := toyRegistry()
 	lv := b.newLive(toyFound("a"))
 	b.add(lv)
 	b.retire(lv, toyFound("a"), 7)
@@ -150,32 +130,34 @@ func TestFinalRunIsFoundByItsStateDocument(t *testing.T) {
 		t.Errorf("final: %+v", got)
 	}
 	if b.finalAt("toys/b/state.json") != nil || b.get("toys/a/state.json") != nil {
-		t.Error("the book knows a run that is not in it")
+		t.Error("the registry knows a run that is not in it")
 	}
 	if runs, waiting := b.count(); runs != 1 || waiting != 0 {
 		t.Errorf("%d runs, %d waiting", runs, waiting)
 	}
 }
 
-func TestTurnGoesRoundAndNeverTwice(t *testing.T) {
-	round := []int{0, 1, 2, 3, 4}
-	cases := []struct {
-		at, n int
-		want  []int
-		next  int
-	}{
-		{0, 2, []int{0, 1}, 2}, {3, 2, []int{3, 4}, 5}, {5, 1, []int{0}, 1}, {4, 3, []int{4, 0, 1}, 2},
-		{2, 9, []int{2, 3, 4, 0, 1}, 2}, {9, 1, []int{0}, 1}, {0, 0, nil, 0},
+func TestARoundTakesInWhoComesAndLeavesOutWhoGoes(t *testing.T) {
+	all, r := map[string]string{}, round{}
+	for _, name := range []string{"c", "a", "b"} {
+		all[name] = name
+		r.add(name)
 	}
-	for _, c := range cases {
-		got, next := turn(round, c.at, c.n)
-		if !slices.Equal(got, c.want) || next != c.next {
-			t.Errorf("turn at %d of %d: %v, %d; want %v, %d", c.at, c.n, got, next, c.want, c.next)
+	visit := func(n int, want ...string) {
+		t.Helper()
+		if got := next(&r, all, n); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got, next := turn([]int(nil), 3, 2); got != nil || next != 0 {
-		t.Errorf("turn of nothing: %v, %d", got, next)
-	}
+	visit(2, "c", "a")
+	delete(all, "c")
+	visit(9, "b", "a")
+	all["c"] = "c"
+	r.add("c")
+	visit(2, "b", "c")
+	visit(4, "a", "b", "c")
+	clear(all)
+	visit(1)
 }
 
 func doc(path, kind string) engine.Document { return engine.Document{Path: path, Kind: kind} }

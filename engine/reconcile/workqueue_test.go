@@ -8,7 +8,7 @@ import (
 
 // After a start with many runs there is mostly nothing in the set.
 func TestTheSetLetsGoOfWhatManyRunsTook(t *testing.T) {
-	d := newDirty()
+	d := newWorkqueue()
 	began := reflect.ValueOf(d.in).Pointer()
 	turn := func(n int) {
 		for i := range n {

@@ -6,7 +6,7 @@ import "sync"
 // the disk or for a lock gives its slot up, so that others get ready meanwhile and
 // share its rounds of fsync. Who comes back from there goes before who begins: what
 // is begun ends first.
-type slots struct {
+type semaphore struct {
 	mu     sync.Mutex
 	free   int
 	backs  int // waiting to go on
@@ -14,14 +14,14 @@ type slots struct {
 	begins *sync.Cond
 }
 
-func newSlots(n int) *slots {
-	s := &slots{free: n}
+func newSemaphore(n int) *semaphore {
+	s := &semaphore{free: n}
 	s.goOn, s.begins = sync.NewCond(&s.mu), sync.NewCond(&s.mu)
 	return s
 }
 
 // begin waits for a slot for a pass that begins.
-func (s *slots) begin() {
+func (s *semaphore) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.free == 0 || s.backs > 0 {
@@ -31,7 +31,7 @@ func (s *slots) begin() {
 }
 
 // again waits for a slot for a pass that gave its own up.
-func (s *slots) again() {
+func (s *semaphore) again() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.backs++
@@ -44,7 +44,7 @@ func (s *slots) again() {
 }
 
 // give gives a slot up.
-func (s *slots) give() {
+func (s *semaphore) give() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.free++
@@ -52,7 +52,7 @@ func (s *slots) give() {
 }
 
 // wake must be called with the lock held.
-func (s *slots) wake() {
+func (s *semaphore) wake() {
 	switch {
 	case s.free == 0:
 	case s.backs > 0:

@@ -17,30 +17,30 @@ import (
 const absenceStands = 250 * time.Millisecond
 
 // absences are the moments from which what a run lacks may be written again.
-type absences struct {
+type debounce struct {
 	mu sync.Mutex
 	at map[string]time.Time // by state document
 }
 
-func newAbsences() absences { return absences{at: map[string]time.Time{}} }
+func newDebounce() debounce { return debounce{at: map[string]time.Time{}} }
 
-// hastyPlan reports whether a plan was made while something of the run had vanished a
+// debounced reports whether a plan was made while something of the run had vanished a
 // moment ago, or would write again what had, and when it may be carried out. Otherwise there is nothing early in a plan that
 // moves the run.
-func (s *session) hastyPlan(lv *live, loaded store.Loaded, plan engine.Plan) (until time.Time, hasty bool) {
+func (s *session) debounced(lv *live, loaded store.Loaded, plan engine.Plan) (until time.Time, hasty bool) {
 	now := s.l.o.Now()
 	if until = loaded.Missed.Add(absenceStands); now.Before(until) && !now.Before(loaded.Missed) {
 		return until, true
 	}
-	s.absences.mu.Lock()
-	defer s.absences.mu.Unlock()
-	until, known := s.absences.at[lv.state]
+	s.debounce.mu.Lock()
+	defer s.debounce.mu.Unlock()
+	until, known := s.debounce.at[lv.state]
 	switch {
 	case len(plan.Transitions) > 0:
 		return time.Time{}, false
 	case !known && makesAnew(plan, loaded.Vanished):
 		until = now.Add(absenceStands)
-		s.absences.at[lv.state] = until
+		s.debounce.at[lv.state] = until
 		return until, true
 	}
 	// A clock that was set back must not keep anybody waiting.
@@ -57,7 +57,7 @@ func makesAnew(plan engine.Plan, vanished []string) bool {
 
 // stood forgets what a run has lacked.
 func (s *session) stood(lv *live) {
-	s.absences.mu.Lock()
-	defer s.absences.mu.Unlock()
-	delete(s.absences.at, lv.state)
+	s.debounce.mu.Lock()
+	defer s.debounce.mu.Unlock()
+	delete(s.debounce.at, lv.state)
 }
