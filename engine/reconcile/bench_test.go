@@ -21,7 +21,7 @@ func BenchmarkPassThatFindsNothing(b *testing.B) {
 	p := w.newPass(found[0])
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.run(b.Context()); err != nil {
+		if err := p.run(b.Context()).err; err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -217,14 +217,14 @@ func TestTheSameSnapshotIsDecidedOnce(t *testing.T) {
 	w.toy("locked", toyState{Target: 1})
 	w.o.Store.Watching() // it appeared just now
 	p := w.newPass(Found{toyRun("locked"), w.o.Families[0]})
-	if err := p.run(t.Context()); err != nil {
+	if err := p.run(t.Context()).err; err != nil {
 		t.Fatal(err)
 	}
 	if len(w.movedEvents()) != 2 || len(snaps) != 3 {
 		t.Fatalf("%d decisions for %q and the look that finds nothing", len(snaps), w.movedEvents())
 	}
 	w.answer("locked", "no") // no longer what was seen
-	if err := p.run(t.Context()); err != nil {
+	if err := p.run(t.Context()).err; err != nil {
 		t.Fatal(err)
 	}
 	if len(snaps) == 3 {
@@ -258,7 +258,7 @@ func TestGitIsNotLackingAtEveryLook(t *testing.T) {
 	p := w.newPass(Found{toyRun("a"), w.o.Families[0]})
 	for pass := range 2 {
 		steps, asked = 0, 0
-		if err := p.run(t.Context()); err != nil {
+		if err := p.run(t.Context()).err; err != nil {
 			t.Fatal(err)
 		}
 		want := [][2]int{{4, 1}, {2, 1}}[pass] // a look lacks it; then two steps taken, and none

@@ -26,7 +26,7 @@ const (
 // names the runs that it could not go on with, and folders that cannot be
 // listed; the report holds for the others.
 func (l *Loop) Once(ctx context.Context) (Report, error) {
-	o := &settling{l: l, runs: map[string]*outcome{}}
+	o := &settling{l: l, runs: map[string]*onceRun{}}
 	var walkErr error
 	l.ends.take() // all are looked at
 	var told map[string]bool
@@ -64,12 +64,12 @@ type settling struct {
 	l     *Loop
 	mu    sync.Mutex
 	held  string
-	runs  map[string]*outcome // state → what came of it
+	runs  map[string]*onceRun // state → what came of it
 	order []string
 }
 
-// outcome is what came of one run.
-type outcome struct {
+// onceRun is what came of one run.
+type onceRun struct {
 	f     Found
 	p     *pass       // the last one; nil for final runs
 	idle  *storedIdle // nil where it was looked at
@@ -92,14 +92,14 @@ func (o *settling) wrote() bool {
 // todo are the runs to look at in a round: all at first, later those that are
 // new, those that need files of others and those of which an action ended. Runs
 // that vanished are dropped.
-func (o *settling) todo(found []Found, told map[string]bool) []*outcome {
+func (o *settling) todo(found []Found, told map[string]bool) []*onceRun {
 	before := o.runs
-	o.runs, o.order = map[string]*outcome{}, nil
-	var todo []*outcome
+	o.runs, o.order = map[string]*onceRun{}, nil
+	var todo []*onceRun
 	for _, f := range found {
 		out := before[f.Run.State]
 		if out == nil {
-			out = &outcome{f: f}
+			out = &onceRun{f: f}
 			todo = append(todo, out)
 		} else if out.wrote = false; out.needs() || told[f.Run.State] {
 			todo = append(todo, out)
@@ -111,14 +111,14 @@ func (o *settling) todo(found []Found, told map[string]bool) []*outcome {
 }
 
 // needs reports whether a run depends on files of others.
-func (out *outcome) needs() bool {
+func (out *onceRun) needs() bool {
 	return out.p != nil && len(out.p.last.snap.Needs) > 0 || out.idle != nil && len(out.idle.Needs) > 0
 }
 
 // round settles runs, several side by side.
-func (o *settling) round(ctx context.Context, todo []*outcome) {
+func (o *settling) round(ctx context.Context, todo []*onceRun) {
 	var wg sync.WaitGroup
-	next := make(chan *outcome)
+	next := make(chan *onceRun)
 	for range min(o.l.o.Workers, len(todo)) {
 		wg.Go(func() {
 			for out := range next {
@@ -136,7 +136,7 @@ func (o *settling) round(ctx context.Context, todo []*outcome) {
 // settle gives one run its passes, until no file of it is being written any
 // more or the time to wait is over. Of a final run that placet never moved the
 // state document alone is read.
-func (o *settling) settle(ctx context.Context, out *outcome) {
+func (o *settling) settle(ctx context.Context, out *onceRun) {
 	if status := o.l.Peek(out.f); out.p == nil && status.Final && !status.Touched {
 		return
 	}
@@ -147,15 +147,15 @@ func (o *settling) settle(ctx context.Context, out *outcome) {
 	out.p, out.idle = p, nil
 	var since patience
 	for {
-		out.err = p.run(ctx)
-		if errors.Is(out.err, errHeld) {
+		r := p.run(ctx)
+		if out.err = r.err; errors.Is(r.err, errHeld) {
 			o.hold(out)
 			break
 		}
-		if out.err == nil && p.more {
+		if r.outcome == more {
 			continue
 		}
-		if out.err != nil || !since.waits(p, o.l.o.Now()) {
+		if r.outcome == failed || !since.waits(p, o.l.o.Now()) {
 			break
 		}
 		if out.err = o.l.o.Pause(ctx, max(p.last.loaded.Again.Sub(o.l.o.Now()), settlePoll)); out.err != nil {
@@ -170,7 +170,7 @@ func (o *settling) settle(ctx context.Context, out *outcome) {
 }
 
 // isAsLeft takes a run as an earlier placet left it, if it still is.
-func (o *settling) isAsLeft(out *outcome) bool {
+func (o *settling) isAsLeft(out *onceRun) bool {
 	if _, held := o.l.o.Store.Hold(); held {
 		return false
 	}
@@ -187,7 +187,7 @@ func (o *settling) isAsLeft(out *outcome) bool {
 
 // hold notes that git is rewriting the tree. The run is looked at all the same,
 // so that the report can say how it stands.
-func (o *settling) hold(out *outcome) {
+func (o *settling) hold(out *onceRun) {
 	reason, held := o.l.o.Store.Hold()
 	if !held {
 		reason = errHeld.Error() // it is over by now

@@ -45,19 +45,16 @@ type pass struct {
 	// then the pass ends, and the run's next one begins after them. So of many
 	// answers at once all are taken before anything that is owed for one of them.
 	yields func() bool
-	// early says until when a plan is not to be carried out yet; see absence.go.
+	// early says until when a plan is not to be carried out yet; see debounce.go.
 	early func(engine.Plan) (until time.Time, early bool)
 
-	began   time.Time   // when it began
-	moved   int         // transitions committed
-	wrote   bool        // something was committed, begun or ended
-	taken   *stepCounts // the steps since there was nothing to do
-	more    bool        // there is more to do
-	yielded bool        // it ended after a step because others wait
-	until   time.Time   // it ended because its plan is not to be carried out before
-	swept   bool        // left-overs were looked for
-	left    bool        // and some of them are to be removed later
-	last    look        // the last look
+	began time.Time   // when it began
+	moved int         // transitions committed
+	wrote bool        // something was committed, begun or ended
+	taken *stepCounts // the steps since there was nothing to do
+	swept bool        // left-overs were looked for
+	left  bool        // and some of them are to be removed later
+	last  look        // the last look
 }
 
 // newPass returns a pass that follows nothing.
@@ -74,40 +71,37 @@ func (l *Loop) newPass(f Found) *pass {
 
 // run looks and carries out until the plan is empty, or there is more to do than
 // a pass may.
-func (p *pass) run(ctx context.Context) error {
-	p.git, p.needs, p.more = nil, lasting(p.needs), false
+func (p *pass) run(ctx context.Context) result {
+	p.git, p.needs = nil, lasting(p.needs)
 	var before step
 	for steps, moved := 0, 0; ; {
 		if err := p.settled(ctx); err != nil {
-			return err
+			return result{outcome: failed, err: err}
 		}
 		p.taken.seen(p.last.snap.Docs)
+		now := stepOf(p.last.plan)
 		switch {
 		case p.idle(p.last.plan):
 			p.taken = nil
-			return nil
-		case p.taken.times(stepOf(p.last.plan)) == maxSteps:
-			return p.stuck()
+			return result{outcome: idle, at: p.again(time.Time{})}
+		case p.taken.times(now) == maxSteps:
+			return result{outcome: failed, err: p.stuck()}
 		case steps == maxSteps || p.undone(before):
-			p.more = true
-			return nil
+			return result{outcome: more}
 		}
-		now := stepOf(p.last.plan)
 		if until, early := p.early(p.last.plan); early {
-			p.until = until
-			return nil
+			return result{outcome: later, at: p.again(until)}
 		}
 		err := p.carry(ctx)
 		switch {
 		case err == nil && p.yields():
-			p.yielded = true
-			return nil
+			return result{outcome: more}
 		case err == nil:
 			before, steps, moved = now, steps+1, 0
 		case errors.Is(err, store.ErrMoved) && moved < maxMoved:
 			moved++
 		default:
-			return err
+			return result{outcome: failed, err: err}
 		}
 	}
 }
@@ -331,11 +325,12 @@ func (p *pass) wake() time.Time {
 	return plan.Wake
 }
 
-// again is when to look at the run again if nothing happens before. A moment
+// again is when to look at the run again if nothing happens before, at until at the
+// latest. A moment
 // that has passed, and yet left the plan empty, waits for something else (a
 // deadline does not pass over an answer that is being written): it is no reason
 // to look without a pause.
-func (p *pass) again() time.Time {
+func (p *pass) again(until time.Time) time.Time {
 	now, plan := p.last.snap.Now, engine.Plan{}
 	if wake := p.last.plan.Wake; wake.IsZero() || wake.After(now) {
 		plan.WakeAt(wake)
@@ -343,7 +338,7 @@ func (p *pass) again() time.Time {
 		plan.WakeAt(now.Add(pastWait))
 	}
 	plan.WakeAt(p.last.loaded.Again)
-	plan.WakeAt(p.until)
+	plan.WakeAt(until)
 	if p.left {
 		plan.WakeAt(now.Add(sweepAgain))
 	}

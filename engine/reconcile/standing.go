@@ -101,14 +101,14 @@ func (c *Count) add(status engine.Peek, held bool) {
 }
 
 // timed is run, and says how long it took if somebody wants to know.
-func (p *pass) timed(ctx context.Context) error {
+func (p *pass) timed(ctx context.Context) result {
 	if p.l.o.Passed == nil {
 		return p.run(ctx)
 	}
 	began := time.Now()
-	err := p.run(ctx)
+	r := p.run(ctx)
 	p.l.o.Passed(p.f.Run, time.Since(began))
-	return err
+	return r
 }
 
 // durable has a plan made durable, and says how long it took if somebody wants

@@ -62,22 +62,22 @@ func (s *session) serve(ctx context.Context, state string) {
 	}
 	s.timers.drop(state)
 	p := s.newPass(lv)
-	err := p.timed(ctx)
-	for errors.Is(err, errHeld) {
+	r := p.timed(ctx)
+	for errors.Is(r.err, errHeld) {
 		// The caller need not wait for git to hear that we are here.
 		s.tell()
-		if err = s.l.free(ctx); err == nil {
-			err = p.timed(ctx)
+		if r.err = s.l.free(ctx); r.err == nil {
+			r = p.timed(ctx)
 		}
 	}
 	s.l.peers[p.f.Run.Family].passed(p)
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if ctx.Err() != nil && errors.Is(r.err, ctx.Err()) {
 		return
 	}
-	if err == nil {
+	if r.err == nil {
 		s.remember(p)
 	}
-	s.end(lv, p, err)
+	s.end(lv, p, r)
 }
 
 // resting reports whether a run that is stuck, or waits after an error, is still
@@ -189,32 +189,50 @@ func (s *session) tooEarly(lv *live, lk look, run layout.Run) bool {
 }
 
 // end draws the conclusions from a pass.
-func (s *session) end(lv *live, p *pass, err error) {
+func (s *session) end(lv *live, p *pass, r result) {
 	s.haste(lv, p)
 	lv.needs, lv.taken = p.needs, p.taken
-	if err == nil && p.yielded {
-		s.yielded(lv)
-		return
+	if r.outcome != more {
+		s.note(lv, p)
 	}
-	s.note(lv, p)
-	var stuck *stuckError
-	switch {
-	case err == nil:
-		s.settled(lv, p)
-	case errors.As(err, &stuck):
-		s.rest(lv, stuckWait)
-		s.fail(lv, p.f, err)
-	default:
-		wait := lv.back.next(err)
-		if s.fail(lv, p.f, err) && common(err) {
-			wait = min(wait, probeWait)
-		}
-		s.rest(lv, wait)
+	switch r.outcome {
+	case idle:
+		s.goesOn(lv)
+		s.stood(lv)
+		s.wait(lv, p, r.at)
+	case later:
+		s.goesOn(lv)
+		s.timers.set(lv.state, r.at)
+	case more:
+		s.goesOn(lv)
+		s.queue.mark(lv.state)
+	case failed:
+		s.failed(lv, p.f, r.err)
 	}
-	if lv.looks++; p.more || p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {
+	if lv.looks++; r.outcome == more || p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {
 		s.firstOver(lv)
 	}
 	s.unfollow(lv)
+}
+
+// goesOn notes that no error holds a run up. One that was stuck has to show it first.
+func (s *session) goesOn(lv *live) {
+	lv.back.reset()
+	if !lv.taken.circling() {
+		s.clear(lv)
+	}
+}
+
+// failed has a run wait after an error.
+func (s *session) failed(lv *live, f Found, err error) {
+	wait := stuckWait
+	probe := s.fail(lv, f, err)
+	if stuck := (*stuckError)(nil); !errors.As(err, &stuck) {
+		if wait = lv.back.next(err); probe && common(err) {
+			wait = min(wait, probeWait)
+		}
+	}
+	s.rest(lv, wait)
 }
 
 // unfollow ends the watches of a run that vanished during its pass.
@@ -228,16 +246,6 @@ func (s *session) unfollow(lv *live) {
 func (s *session) rest(lv *live, wait time.Duration) {
 	lv.rest = &rest{print: s.printOf(lv), until: time.Now().Add(wait), epoch: s.epoch.Load()}
 	s.timers.set(lv.state, s.l.o.Now().Add(wait))
-}
-
-// yielded has a run looked at again after those that wait.
-func (s *session) yielded(lv *live) {
-	lv.back.reset()
-	if !lv.taken.circling() {
-		s.clear(lv)
-	}
-	s.queue.mark(lv.state)
-	s.unfollow(lv)
 }
 
 // firstLooks is how many passes a run's files may take to stand still before
@@ -284,24 +292,14 @@ func (s *session) printOf(lv *live) uint64 {
 	return s.l.o.Store.RunFingerprint(layout.Run{Dir: lv.dir(), State: lv.state})
 }
 
-// settled sets a run's timer, or takes it out of the way if it is final.
-func (s *session) settled(lv *live, p *pass) {
-	lv.back.reset()
-	s.clear(lv)
-	if p.until.IsZero() {
-		s.stood(lv)
-	}
-	if p.more {
-		s.queue.mark(lv.state)
-		return
-	}
-	again := p.again()
-	// A note is to go with its cause: its run is not over.
-	if again.IsZero() && len(standingNotes(p.last.snap.Docs)) == 0 && lv.status.Final && short(p.f.Run) && !s.queue.marked(lv.state) && !s.l.ends.due(lv.state) {
+// wait sets a run's timer, or takes it out of the way if it is final. A note is to go
+// with its cause: its run is not over.
+func (s *session) wait(lv *live, p *pass, at time.Time) {
+	if at.IsZero() && len(standingNotes(p.last.snap.Docs)) == 0 && lv.status.Final && short(p.f.Run) && !s.queue.marked(lv.state) && !s.l.ends.due(lv.state) {
 		s.retire(lv, p)
 		return
 	}
-	s.timers.set(lv.state, again)
+	s.timers.set(lv.state, at)
 }
 
 // retire makes a run final, unless its state document is another one by now.
