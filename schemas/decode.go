@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	stdjson "encoding/json"
 	"errors"
+	"math/big"
 	"reflect"
 	"strconv"
 
@@ -86,11 +87,11 @@ var readOptions = json.JoinOptions(
 
 // numberText keeps the text of a number in a field of type json.Number.
 func numberText(dec *jsontext.Decoder, n *stdjson.Number) error {
-	if dec.PeekKind() != '0' {
-		return errors.ErrUnsupported
+	var v any
+	err := numberAny(dec, &v)
+	if err == nil {
+		*n = v.(stdjson.Number)
 	}
-	value, err := dec.ReadValue()
-	*n = stdjson.Number(value)
 	return err
 }
 
@@ -140,7 +141,7 @@ func unfitExpected(unfit *json.SemanticError) string {
 	if unfitReason(unfit) != nil {
 		return ""
 	}
-	return goWords(unfit.GoType)
+	return describeType(unfit.GoType)
 }
 
 // unfitReason is what a type's own reading says, nil where it has none.
@@ -161,29 +162,74 @@ func valueAt(body []byte, p string) []byte {
 	return value
 }
 
-// goWords says what a Go type can hold.
-func goWords(t reflect.Type) string {
-	if t == nil {
+// typeWords says what a kind of Go type can hold.
+var typeWords = map[reflect.Kind]string{
+	reflect.Int: "a whole number below 2^63", reflect.Float32: "a number", reflect.Float64: "a number",
+	reflect.Bool: "true or false", reflect.String: "text", reflect.Slice: "an array", reflect.Array: "an array",
+	reflect.Struct: "an object", reflect.Map: "an object",
+}
+
+// describeType says what a Go type can hold.
+func describeType(t reflect.Type) string {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == nil:
 		return ""
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return goWords(t.Elem())
-	case reflect.Int:
-		return "a whole number below 2^63"
-	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case t.Kind() > reflect.Int && t.Kind() <= reflect.Uint64:
 		return "a whole number below 2^63, without fraction or exponent"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.String:
-		return "text"
-	case reflect.Slice, reflect.Array:
-		return "an array"
-	case reflect.Struct, reflect.Map:
-		return "an object"
 	}
-	return ""
+	return typeWords[t.Kind()]
+}
+
+// wholeNumber stores a whole number in an int, however it is spelled: a schema
+// takes 20, 20.0 and 2e1 alike.
+func wholeNumber(dec *jsontext.Decoder, n *int) error {
+	if dec.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	value, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	if *n, err = strconv.Atoi(string(value)); err != nil {
+		*n, err = wholeSpelled(string(value))
+	}
+	return err
+}
+
+// wholeSpelled reads a whole number with a fraction or an exponent. Both are
+// short: see reasonable.
+func wholeSpelled(text string) (int, error) {
+	exact, ok := new(big.Rat).SetString(text)
+	if !ok || !exact.IsInt() {
+		return 0, strconv.ErrSyntax
+	}
+	if !exact.Num().IsInt64() || int64(int(exact.Num().Int64())) != exact.Num().Int64() {
+		return 0, strconv.ErrRange
+	}
+	return int(exact.Num().Int64()), nil
+}
+
+// DecodeValue stores one value of a document that was read before in into, as
+// [Decode] would. The value may be of any kind; its content was checked with
+// the document that it comes from.
+func DecodeValue(value Raw, into any) error {
+	return json.Unmarshal(value, into, readOptions)
+}
+
+// Equal reports whether two values say the same: spacing, escapes and the
+// order of names do not count, the text of numbers does. No value at all is
+// like an empty object.
+func Equal(a, b Raw) bool {
+	return bytes.Equal(a, b) || reflect.DeepEqual(plainValue(a), plainValue(b))
+}
+
+func plainValue(r Raw) any {
+	var v any
+	if r.Null() || DecodeValue(r, &v) != nil {
+		v = map[string]any{}
+	}
+	return v
 }

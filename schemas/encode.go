@@ -13,7 +13,7 @@ import (
 // [Object] keeps its order, numbers as json.Number and strings within a [Raw]
 // keep their spelling.
 func Encode(v any) ([]byte, error) {
-	body, err := json.Marshal(v, writing(), jsontext.WithIndent("  "))
+	body, err := json.Marshal(v, writeOptions, jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, err
 	}
@@ -28,5 +28,11 @@ var writeOptions = json.JoinOptions(
 	})),
 )
 
-// writing returns how values become JSON, layout aside.
-func writing() json.Options { return writeOptions }
+// Line returns v as one line of a JSON Lines journal, with its newline.
+func Line(v any) ([]byte, error) {
+	body, err := json.Marshal(v, writeOptions)
+	if err != nil {
+		return nil, err
+	}
+	return append(body, '\n'), nil
+}

@@ -101,7 +101,7 @@ func (s *schema) explain(l leaf, tree any) *Error {
 		e.Problem, e.Expected = "is missing", s.memberTitle(l.schema, name)
 	case "type":
 		allowed, _, _ := strings.Cut(strings.TrimPrefix(l.message, "expected "), ", but got ")
-		e.Problem, e.Expected = "is "+kindOf(value), cmp.Or(e.Expected, typeWords(allowed))
+		e.Problem, e.Expected = "is "+kindOf(value), cmp.Or(e.Expected, schemaTypes.Replace(allowed))
 	case "enum":
 		e.Problem, e.Expected = s.enum(l, value)
 	case "const":
@@ -183,21 +183,9 @@ func (s *schema) memberTitle(at []string, name string) string {
 	}
 }
 
-// typeWords turns "string or null" into "text or null".
-func typeWords(types string) string {
-	words := strings.Split(types, " or ")
-	for i, w := range words {
-		if word, ok := typeWord[w]; ok {
-			words[i] = word
-		}
-	}
-	return strings.Join(words, " or ")
-}
-
-var typeWord = map[string]string{
-	"string": "text", "object": "an object", "array": "an array", "number": "a number",
-	"integer": "a whole number", "boolean": "true or false",
-}
+// schemaTypes turns "string or null" into "text or null".
+var schemaTypes = strings.NewReplacer("string", "text", "object", "an object", "array", "an array", "number", "a number",
+	"integer", "a whole number", "boolean", "true or false")
 
 // kindOf names the kind of a value of a tree.
 func kindOf(value any) string {

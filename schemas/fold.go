@@ -41,23 +41,12 @@ func clashPairwise(names [][]byte) (int, []byte) {
 // equal: each letter becomes the least of those that differ from it in case.
 func fold(name []byte) []byte {
 	return bytes.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z':
-			return r - 'a' + 'A'
-		case r <= unicode.MaxASCII:
-			return r
+		for {
+			next := unicode.SimpleFold(r)
+			if next <= r {
+				return next
+			}
+			r = next
 		}
-		return leastFold(r)
 	}, name)
-}
-
-// leastFold returns the least letter that differs from r in case alone.
-func leastFold(r rune) rune {
-	for {
-		next := unicode.SimpleFold(r)
-		if next <= r {
-			return next
-		}
-		r = next
-	}
 }

@@ -25,14 +25,18 @@ func Rest(body []byte, into any) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return members.Without(fieldNames(into)...), nil
+}
+
+// fieldNames returns the names in JSON of the fields of the struct that into points to.
+func fieldNames(into any) (names []string) {
 	t := reflect.TypeOf(into).Elem()
-	var known []string
 	for i := range t.NumField() {
 		if name := memberName(t.Field(i)); name != "" {
-			known = append(known, name)
+			names = append(names, name)
 		}
 	}
-	return members.Without(known...), nil
+	return names
 }
 
 // memberName is the name under which a field stands in JSON, "" for none.

@@ -3,6 +3,7 @@ package schemas
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -71,13 +72,9 @@ func (o Object) Raw(name string) Raw {
 // Without returns the members whose names are not among those given, in order.
 // It is how a document's unknown members are kept.
 func (o Object) Without(names ...string) Object {
-	known := make(map[string]bool, len(names))
-	for _, name := range names {
-		known[name] = true
-	}
 	var rest Object
 	for _, m := range o {
-		if !known[m.Name] {
+		if !slices.Contains(names, m.Name) {
 			rest = append(rest, m)
 		}
 	}
@@ -102,7 +99,7 @@ func (o Object) MarshalJSONTo(enc *jsontext.Encoder) error {
 }
 
 // MarshalJSON writes the members in their order, for encoding/json.
-func (o Object) MarshalJSON() ([]byte, error) { return json.Marshal(o, writing()) }
+func (o Object) MarshalJSON() ([]byte, error) { return json.Marshal(o, writeOptions) }
 
 // UnmarshalJSON reads an object's members in their order, each value a Raw.
 // null makes a nil Object.

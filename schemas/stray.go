@@ -1,7 +1,6 @@
 package schemas
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 
@@ -24,13 +23,7 @@ type Stray struct {
 // begins with a dollar sign, such as $schema, says something of the document, one with
 // x- is the writer's own, and neither is a stray.
 func Strays(at string, o Object, into any, more ...string) []Stray {
-	names := slices.Clone(more)
-	t := reflect.TypeOf(into).Elem()
-	for i := range t.NumField() {
-		if name := memberName(t.Field(i)); name != "" {
-			names = append(names, name)
-		}
-	}
+	names := append(fieldNames(into), more...)
 	absent := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.Get(name) != nil })
 	var list []Stray
 	for _, m := range o {
