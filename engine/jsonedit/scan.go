@@ -1,9 +1,18 @@
 package jsonedit
 
-import "bytes"
+import (
+	"bytes"
 
-// The functions of this file read JSON that is known to be valid: they look
-// for the places of things and judge nothing.
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The functions of this file read JSON that is known to be valid, so that no reading
+// can fail: they look for the places of things and judge nothing.
+
+// newDecoder reads the JSON that begins with body and may go on with anything.
+func newDecoder(body []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
+}
 
 // span is a range of bytes.
 type span struct{ from, to int }
@@ -35,22 +44,25 @@ func isContainer(body []byte, i int) bool { return body[i] == '{' || body[i] == 
 // scan finds the members of the object or array that begins at i.
 func scan(body []byte, i int) container {
 	c := container{open: i, members: make([]member, 0, 8)}
-	i = space(body, i+1)
-	for body[i] != '}' && body[i] != ']' {
-		var m member
-		m.name = span{i, i}
-		if c.isObject(body) {
-			m.name.to = stringEnd(body, i)
-			i = space(body, space(body, m.name.to)+1)
-		}
-		m.value = span{i, valueEnd(body, i)}
-		c.members = append(c.members, m)
-		i = space(body, m.value.to)
-		if body[i] == ',' {
-			i = space(body, i+1)
-		}
+	dec := newDecoder(body[i:])
+	read := func() span {
+		value, _ := dec.ReadValue()
+		to := i + int(dec.InputOffset())
+		return span{to - len(value), to}
 	}
-	c.close = i
+	_, _ = dec.ReadToken()
+	for kind := dec.PeekKind(); kind != '}' && kind != ']'; kind = dec.PeekKind() {
+		var m member
+		if c.isObject(body) {
+			m.name = read()
+		}
+		if m.value = read(); !c.isObject(body) {
+			m.name = span{m.value.from, m.value.from}
+		}
+		c.members = append(c.members, m)
+	}
+	_, _ = dec.ReadToken()
+	c.close = i + int(dec.InputOffset()) - 1
 	return c
 }
 
@@ -62,78 +74,9 @@ func space(body []byte, i int) int {
 	return i
 }
 
-// stringEnd returns the place behind the string that begins at i.
-func stringEnd(body []byte, i int) int {
-	for {
-		i += 1 + bytes.IndexByte(body[i+1:], '"')
-		if !escaped(body, i) {
-			return i + 1
-		}
-	}
-}
-
-// escaped reports whether an odd number of backslashes stands before i.
-func escaped(body []byte, i int) bool {
-	n := 0
-	for body[i-1-n] == '\\' {
-		n++
-	}
-	return n%2 == 1
-}
-
-// valueEnd returns the place behind the value that begins at i.
-func valueEnd(body []byte, i int) int {
-	switch body[i] {
-	case '"':
-		return stringEnd(body, i)
-	case '{', '[':
-		return containerEnd(body, i)
-	}
-	for i < len(body) && !delimits(body[i]) {
-		i++
-	}
-	return i
-}
-
-func containerEnd(body []byte, i int) int {
-	for depth := 0; ; i++ {
-		switch body[i] {
-		case '"':
-			i = stringEnd(body, i) - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-}
-
-// delimits reports whether a byte ends a number, true, false or null.
-func delimits(b byte) bool {
-	switch b {
-	case ',', '}', ']', ' ', '\t', '\r', '\n':
-		return true
-	}
-	return false
-}
-
 // compact returns JSON without white space between its tokens.
 func compact(value []byte) []byte {
-	out := make([]byte, 0, len(value))
-	for i := 0; i < len(value); {
-		switch value[i] {
-		case ' ', '\t', '\r', '\n':
-			i++
-		case '"':
-			end := stringEnd(value, i)
-			out = append(out, value[i:end]...)
-			i = end
-		default:
-			out = append(out, value[i])
-			i++
-		}
-	}
+	out := jsontext.Value(bytes.Clone(value))
+	_ = out.Compact(jsontext.AllowDuplicateNames(true))
 	return out
 }

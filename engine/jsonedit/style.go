@@ -115,12 +115,11 @@ func colonOf(body []byte, m member, otherwise string) string {
 // firstComma returns the first comma of the file that does not end a line,
 // with the blanks behind it; "" if there is none.
 func firstComma(body []byte) string {
-	for i := 0; i < len(body); i++ {
-		switch body[i] {
-		case '"':
-			i = stringEnd(body, i) - 1
-		case ',':
-			if gap := body[i:space(body, i+1)]; !breaks(gap) {
+	dec := newDecoder(body)
+	for _, err := dec.ReadToken(); err == nil; _, err = dec.ReadToken() {
+		at := space(body, int(dec.InputOffset()))
+		if at < len(body) && body[at] == ',' {
+			if gap := body[at:space(body, at+1)]; !breaks(gap) {
 				return string(gap)
 			}
 		}
