@@ -117,7 +117,7 @@ func TestWhatHoldsNothingIsFilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newMirror(t)
 			prepare(l)
-			if e := l.ask("SELECT * FROM audit_logs"); e.Result != "absent" {
+			if e := l.query("SELECT * FROM audit_logs"); e.Result != "absent" {
 				t.Errorf("a look: %s, %q", e.Result, e.Reason)
 			}
 			l.must("done", task(1))
@@ -158,7 +158,7 @@ func TestAPathOutsideTheWorkspaceIsRefused(t *testing.T) {
 	if err := os.MkdirAll(l.path(".mso-context"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if e := l.put(task(2)); e.Result != "failed" || !strings.HasSuffix(e.Reason, ": the workspace was moved away: what has its name now is another one") {
+	if e := l.insertRow(task(2)); e.Result != "failed" || !strings.HasSuffix(e.Reason, ": the workspace was moved away: what has its name now is another one") {
 		t.Errorf("another workspace: %s, %q", e.Result, e.Reason)
 	}
 	if names := l.files(); len(names) != 0 {
@@ -194,11 +194,11 @@ func FuzzDatabase(f *testing.F) {
 		if err := os.WriteFile(l.path(audit), body, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		seen := l.ask("SELECT id, date, created_at FROM audit_logs ORDER BY id LIMIT 3")
+		seen := l.query("SELECT id, date, created_at FROM audit_logs ORDER BY id LIMIT 3")
 		if !bytes.Equal(body, l.bytes()) {
 			t.Errorf("a look changed the file: %s, %q", seen.Result, seen.Reason)
 		}
-		e := l.put(task(1))
+		e := l.insertRow(task(1))
 		l.Rest(audit)
 		if e.Result == "failed" && seen.Result != "absent" && !bytes.Equal(body, l.bytes()) {
 			t.Errorf("a row that failed changed the file: %q", e.Reason)
@@ -234,7 +234,7 @@ func TestADamagedFullTextIndexSaysHowToMendIt(t *testing.T) {
 
 func TestARowWithoutValuesMakesNothing(t *testing.T) {
 	l := newMirror(t)
-	if e := l.put(engine.Row{Table: "audit_logs"}); e.Result != "failed" || !strings.HasSuffix(e.Reason, ": a row without values: expected its id first") {
+	if e := l.insertRow(engine.Row{Table: "audit_logs"}); e.Result != "failed" || !strings.HasSuffix(e.Reason, ": a row without values: expected its id first") {
 		t.Errorf("%s, %q", e.Result, e.Reason)
 	}
 	if files := l.files(); len(files) != 0 {

@@ -23,7 +23,7 @@ func benchmarkRows(b *testing.B, rest bool) {
 	l := newMirror(b)
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
-		if e := l.put(task(n)); e.Result != "done" {
+		if e := l.insertRow(task(n)); e.Result != "done" {
 			b.Fatal(e.Reason)
 		}
 		if rest {

@@ -78,24 +78,24 @@ func (c *connection) close() {
 
 // begin begins a transaction that may write, and undo gives it up.
 func (c *connection) begin(ctx context.Context) error { return c.exec(ctx, "BEGIN IMMEDIATE") }
-func (c *connection) undo()                           { _ = c.exec(context.Background(), "ROLLBACK") }
+func (c *connection) rollback()                       { _ = c.exec(context.Background(), "ROLLBACK") }
 
 func (c *connection) exec(ctx context.Context, script string, args ...any) error {
 	_, err := c.ExecContext(ctx, script, args...)
 	return err
 }
 
-// enter begins a transaction that reads, if the name still leads to the file that is
+// beginRead begins a transaction that reads, if the name still leads to the file that is
 // open, and says how many objects the database has. All of them are as they must be.
-func (d *Databases) enter(ctx context.Context, name string, c *connection) (objects int, err error) {
+func (d *Databases) beginRead(ctx context.Context, name string, c *connection) (objects int, err error) {
 	// This waits for the lock and reads nothing that others have made.
 	if err := c.exec(ctx, "BEGIN; PRAGMA user_version"); err != nil {
 		return 0, err
 	}
-	if err := d.same(name, c); err != nil {
+	if err := d.checkIdentity(name, c); err != nil {
 		return 0, err
 	}
-	return c.judge(ctx)
+	return c.checkSchema(ctx)
 }
 
 // writable returns a connection to the database that is under the name now, and
@@ -105,9 +105,9 @@ func (d *Databases) writable(ctx context.Context, f *databaseFile, q engine.Data
 	if err == nil && f.conn != nil && os.SameFile(there, f.conn.file) {
 		return f.conn, nil
 	}
-	d.end(f, q.Path)
+	d.closeFile(f, q.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		there, err = d.create(q, err)
+		there, err = d.createFile(q, err)
 	}
 	if err != nil {
 		return nil, err
@@ -115,22 +115,22 @@ func (d *Databases) writable(ctx context.Context, f *databaseFile, q engine.Data
 	if f.conn, err = d.open(ctx, q, there, d.busy); err != nil {
 		return nil, err
 	}
-	objects, err := d.enter(ctx, q.Path, f.conn)
-	f.conn.undo()
+	objects, err := d.beginRead(ctx, q.Path, f.conn)
+	f.conn.rollback()
 	if err == nil && objects == 0 && q.Schema != "" {
-		err = d.fill(ctx, f.conn, q)
+		err = d.createTables(ctx, f.conn, q)
 	}
 	return f.conn, err
 }
 
-// create makes the empty file that becomes a database. SQLite would follow a link
+// createFile makes the empty file that becomes a database. SQLite would follow a link
 // that came there meanwhile.
-func (d *Databases) create(q engine.Database, missing error) (fs.FileInfo, error) {
+func (d *Databases) createFile(q engine.Database, missing error) (fs.FileInfo, error) {
 	var folder *noFolder
 	if errors.As(missing, &folder) || q.Schema == "" {
-		return nil, condition("cannot be made: " + inner(missing))
+		return nil, condition("cannot be made: " + driverText(missing))
 	}
-	root, err := d.workspace()
+	root, err := d.checkWorkspace()
 	if err != nil {
 		return nil, err
 	}
@@ -138,14 +138,14 @@ func (d *Databases) create(q engine.Database, missing error) (fs.FileInfo, error
 	if err == nil {
 		file.Close()
 	} else if !errors.Is(err, fs.ErrExist) {
-		return nil, condition("cannot be made: " + inner(err))
+		return nil, condition("cannot be made: " + driverText(err))
 	}
 	return d.find(q.Path)
 }
 
-// fill makes the database's tables where it holds nothing at all: it was
+// createTables makes the database's tables where it holds nothing at all: it was
 // absent, or somebody opened it and left it, or died when it was being made.
-func (d *Databases) fill(ctx context.Context, c *connection, q engine.Database) error {
+func (d *Databases) createTables(ctx context.Context, c *connection, q engine.Database) error {
 	// SQLite does not wait for a lock to change this: whoever has it makes the
 	// database, as a rule, and nothing is left to do.
 	log := c.exec(ctx, "PRAGMA journal_mode=WAL")
@@ -155,19 +155,19 @@ func (d *Databases) fill(ctx context.Context, c *connection, q engine.Database) 
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	if err := c.fill(ctx, schemas.SQL(q.Schema), log); err != nil {
-		c.undo()
+	if err := c.createTables(ctx, schemas.SQL(q.Schema), log); err != nil {
+		c.rollback()
 		return err
 	}
-	return d.keepName(q.Path)
+	return d.syncName(q.Path)
 }
 
-// fill carries out the script and commits, if still nobody else made anything and
+// createTables carries out the script and commits, if still nobody else made anything and
 // the database has got its log.
-func (c *connection) fill(ctx context.Context, script string, log error) error {
-	work, cancel := c.working(ctx)
+func (c *connection) createTables(ctx context.Context, script string, log error) error {
+	work, cancel := c.workLimit(ctx)
 	defer cancel()
-	objects, err := c.judge(work)
+	objects, err := c.checkSchema(work)
 	if err == nil && objects == 0 {
 		err = log
 	}
@@ -180,9 +180,9 @@ func (c *connection) fill(ctx context.Context, script string, log error) error {
 	return err
 }
 
-// keepName makes the name of a new database durable: its rows are recorded as
+// syncName makes the name of a new database durable: its rows are recorded as
 // inserted soon.
-func (d *Databases) keepName(name string) error {
+func (d *Databases) syncName(name string) error {
 	dir, err := os.Open(filepath.Dir(d.abs(name)))
 	if err != nil {
 		return err

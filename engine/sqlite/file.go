@@ -28,22 +28,22 @@ func (d *Databases) find(name string) (fs.FileInfo, error) {
 	if !layout.Safe(name) {
 		return nil, fmt.Errorf("%q is no path of a file in the workspace", name)
 	}
-	root, err := d.workspace()
+	root, err := d.checkWorkspace()
 	if err != nil {
 		return nil, err
 	}
-	if err := foldersTo(root, path.Dir(name)); err != nil {
+	if err := checkFolders(root, path.Dir(name)); err != nil {
 		return nil, err
 	}
 	for _, suffix := range beside {
-		if _, err := regular(root, name+suffix, mostLog); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := statRegular(root, name+suffix, mostLog); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	if err := alone(root, name+"-journal"); err != nil {
+	if err := checkJournal(root, name+"-journal"); err != nil {
 		return nil, err
 	}
-	return regular(root, name, mostFile)
+	return statRegular(root, name, mostFile)
 }
 
 // superJournal ends a journal that is one of several: the name of a file stands before
@@ -51,8 +51,8 @@ func (d *Databases) find(name string) (fs.FileInfo, error) {
 // deletes if it names this journal alone.
 const superJournal = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
-// alone says whether a journal is none of several.
-func alone(root *os.Root, name string) error {
+// checkJournal says whether a journal is none of several.
+func checkJournal(root *os.Root, name string) error {
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -71,10 +71,10 @@ func alone(root *os.Root, name string) error {
 	return nil
 }
 
-// workspace returns the workspace, if it still has the name by which SQLite would
+// checkWorkspace returns the workspace, if it still has the name by which SQLite would
 // find it.
-func (d *Databases) workspace() (*os.Root, error) {
-	root, err := d.opened()
+func (d *Databases) checkWorkspace() (*os.Root, error) {
+	root, err := d.openWorkspace()
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func (d *Databases) workspace() (*os.Root, error) {
 	return root, nil
 }
 
-// opened returns the workspace that was there at first.
-func (d *Databases) opened() (*os.Root, error) {
+// openWorkspace returns the workspace that was there at first.
+func (d *Databases) openWorkspace() (*os.Root, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.home == nil {
@@ -103,8 +103,8 @@ func (d *Databases) opened() (*os.Root, error) {
 	return d.home, nil
 }
 
-// foldersTo says whether all of a path are folders, and none a link.
-func foldersTo(root *os.Root, dir string) error {
+// checkFolders says whether all of a path are folders, and none a link.
+func checkFolders(root *os.Root, dir string) error {
 	if dir == "." {
 		return nil
 	}
@@ -124,9 +124,9 @@ func foldersTo(root *os.Root, dir string) error {
 	return nil
 }
 
-// regular returns what is under a name if it is a regular file of no other name, and
+// statRegular returns what is under a name if it is a regular file of no other name, and
 // not larger than so many bytes.
-func regular(root *os.Root, name string, most int64) (fs.FileInfo, error) {
+func statRegular(root *os.Root, name string, most int64) (fs.FileInfo, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
 		return nil, err

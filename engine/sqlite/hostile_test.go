@@ -122,7 +122,7 @@ func TestNothingOfAHostileSchemaIsUsed(t *testing.T) {
 			before := l.bytes()
 			highest()
 			began := time.Now()
-			e := l.put(answer(1, nil))
+			e := l.insertRow(answer(1, nil))
 			l.Rest(audit)
 			if took := time.Since(began); took > 3*time.Second {
 				t.Errorf("it took %s", took)
@@ -137,7 +137,7 @@ func TestNothingOfAHostileSchemaIsUsed(t *testing.T) {
 				t.Error("the file was changed")
 			}
 			began = time.Now()
-			seen := l.ask("SELECT id FROM audit_logs")
+			seen := l.query("SELECT id FROM audit_logs")
 			if took := time.Since(began); took > 1500*time.Millisecond {
 				t.Errorf("a look took %s", took)
 			}
@@ -198,7 +198,7 @@ func TestWhatStandsBesideADatabaseIsItsOwn(t *testing.T) {
 			if err := tt.make(l, victim); err != nil {
 				t.Fatal(err)
 			}
-			for _, e := range []engine.Ended{l.ask("SELECT id FROM audit_logs"), l.put(task(1))} {
+			for _, e := range []engine.Ended{l.query("SELECT id FROM audit_logs"), l.insertRow(task(1))} {
 				if e.Result != "failed" || !strings.Contains(e.Reason, tt.want) {
 					t.Errorf("%s, %q, want %q", e.Result, e.Reason, tt.want)
 				}
@@ -248,7 +248,7 @@ func TestADatabaseThatTakesAllMemoryLeavesTheOthers(t *testing.T) {
 	hungry.work = 20 * time.Second // its memory ends before its time
 	hungry.patience = hungry.work
 	ends := make(chan engine.Ended, 1)
-	go func() { ends <- hungry.put(task(1)) }()
+	go func() { ends <- hungry.insertRow(task(1)) }()
 	for n := range 200 {
 		l.must("done", task(n))
 	}

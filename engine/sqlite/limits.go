@@ -71,14 +71,14 @@ func (c *connection) limit() error {
 	return nil
 }
 
-// working bounds what is done while nothing is waited for.
-func (c *connection) working(ctx context.Context) (context.Context, context.CancelFunc) {
+// workLimit bounds what is done while nothing is waited for.
+func (c *connection) workLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, c.work)
 }
 
-// reading bounds how long a schema may take to be read. An honest one takes a hundredth
+// schemaLimit bounds how long a schema may take to be read. An honest one takes a hundredth
 // of that; what SQLite has made of a large one takes as long again to be given up.
-func (c *connection) reading(ctx context.Context) (context.Context, context.CancelFunc) {
+func (c *connection) schemaLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, c.work/2)
 }
 

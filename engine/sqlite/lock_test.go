@@ -32,7 +32,7 @@ func TestALockedDatabaseKeepsTheRowUntilItIsFree(t *testing.T) {
 			if readable {
 				l.must("present", task(1)) // nothing is to be written
 			}
-			if e := l.ask("SELECT count(*) AS n FROM audit_logs"); readable != (string(e.Output) == `{"q":[{"n":1}]}`) || readable != (e.Result == "done") || !readable && e.Reason != locked {
+			if e := l.query("SELECT count(*) AS n FROM audit_logs"); readable != (string(e.Output) == `{"q":[{"n":1}]}`) || readable != (e.Result == "done") || !readable && e.Reason != locked {
 				t.Errorf("a look: %s, %q, %s", e.Result, e.Reason, e.Output)
 			}
 			o.must("COMMIT")
@@ -51,7 +51,7 @@ func TestARowWaitsForALock(t *testing.T) {
 	o := l.other()
 	o.must("BEGIN IMMEDIATE")
 	ends := make(chan engine.Ended)
-	go func() { ends <- l.put(task(2)) }()
+	go func() { ends <- l.insertRow(task(2)) }()
 	o.must("DELETE FROM tags", "COMMIT")
 	if e := <-ends; e.Result != "done" {
 		t.Errorf("%s, %q", e.Result, e.Reason)
@@ -203,26 +203,26 @@ func TestARowInAFileWithoutANameHasFailed(t *testing.T) {
 			l.must("done", task(1))
 			l.Rest(audit)
 			l.script("PRAGMA journal_mode=" + mode)
-			f := l.take(audit)
+			f := l.acquire(audit)
 			defer f.mu.Unlock()
 			c, err := l.writable(t.Context(), f, engine.Database{Path: audit, Schema: "optimizer/audit"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := l.same(audit, c); err != nil {
+			if err := l.checkIdentity(audit, c); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Rename(l.path(audit), l.path("away.db")); err != nil {
 				t.Fatal(err)
 			}
-			err = c.add(t.Context(), task(2)) // without a log SQLite sees it itself
+			err = c.addRow(t.Context(), task(2)) // without a log SQLite sees it itself
 			if err == nil {
-				err = l.same(audit, c)
+				err = l.checkIdentity(audit, c)
 			}
 			if got, want := l.explain(audit, err), "the database "+audit+" was replaced while it was open"; got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
-			l.end(f, audit)
+			l.closeFile(f, audit)
 		})
 	}
 }
@@ -299,7 +299,7 @@ func TestARowOfAnotherProcessIsPresentOrRefused(t *testing.T) {
 		}}
 		o.must("BEGIN IMMEDIATE", fmt.Sprintf(insert, n))
 		ends := make(chan engine.Ended)
-		go func() { ends <- l.put(row) }()
+		go func() { ends <- l.insertRow(row) }()
 		for i := range 20 {
 			o.must(fmt.Sprintf("INSERT INTO tags (name) VALUES ('%d of %d')", i, n))
 		}
@@ -324,7 +324,7 @@ func TestADatabaseMadeMeanwhileIsNotFilled(t *testing.T) {
 	if err := c.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.fill(t.Context(), "CREATE TABLE ours (x)", nil); err != nil {
+	if err := c.createTables(t.Context(), "CREATE TABLE ours (x)", nil); err != nil {
 		t.Fatal(err)
 	}
 	if names := l.names("table"); len(names) != 1 || names[0] != "other" {
@@ -338,7 +338,7 @@ func TestALinkThatComesMeanwhileIsNotFollowed(t *testing.T) {
 	if err := os.Symlink("target.db", l.path(audit)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := l.create(engine.Database{Path: audit, Schema: "optimizer/audit"}, fs.ErrNotExist)
+	_, err := l.createFile(engine.Database{Path: audit, Schema: "optimizer/audit"}, fs.ErrNotExist)
 	if err == nil || !strings.Contains(err.Error(), "is a link") {
 		t.Errorf("error %v", err)
 	}
@@ -354,7 +354,7 @@ func TestADatabaseThatIsBeingMadeIsWaitedFor(t *testing.T) {
 	o := l.other()
 	o.must("BEGIN IMMEDIATE", "CREATE TABLE other (x)")
 	ends := make(chan engine.Ended)
-	go func() { ends <- l.put(task(1)) }()
+	go func() { ends <- l.insertRow(task(1)) }()
 	for range 40 {
 		o.must("INSERT INTO other VALUES (1)")
 	}

@@ -28,7 +28,7 @@ func (d *Databases) look(ctx context.Context, q engine.Database) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := d.found(ctx, q, there)
+	answer, err := d.readAnswer(ctx, q, there)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (d *Databases) look(ctx context.Context, q engine.Database) ([]byte, error)
 // rowsByQuery is what is found, by the name of the query.
 type rowsByQuery map[string][]map[string]any
 
-func (d *Databases) found(ctx context.Context, q engine.Database, there fs.FileInfo) (rowsByQuery, error) {
+func (d *Databases) readAnswer(ctx context.Context, q engine.Database, there fs.FileInfo) (rowsByQuery, error) {
 	c, err := d.open(ctx, q, there, min(d.busy, d.work/2)) // who waits longer cannot say for what
 	if err != nil {
 		return nil, err
@@ -51,27 +51,27 @@ func (d *Databases) found(ctx context.Context, q engine.Database, there fs.FileI
 	if err := c.exec(ctx, "PRAGMA query_only=ON"); err != nil {
 		return nil, err
 	}
-	defer c.undo()
-	if objects, err := d.enter(ctx, q.Path, c); err != nil {
+	defer c.rollback()
+	if objects, err := d.beginRead(ctx, q.Path, c); err != nil {
 		return nil, err
 	} else if objects == 0 { // a row would make it
 		return nil, fs.ErrNotExist
 	}
-	if err := c.has(ctx, q.Columns, q.Hint); err != nil {
+	if err := c.checkColumns(ctx, q.Columns, q.Hint); err != nil {
 		return nil, err
 	}
 	found, left := rowsByQuery{}, layout.LimitJSON
 	for _, query := range q.Select {
-		if found[query.Name], err = c.ask(ctx, query, &left); err != nil {
+		if found[query.Name], err = c.query(ctx, query, &left); err != nil {
 			return nil, fmt.Errorf("query %s: %w", query.Name, err)
 		}
 	}
 	return found, nil
 }
 
-// ask answers one query. What is read is taken off left.
-func (c *connection) ask(ctx context.Context, query engine.Query, left *int) ([]map[string]any, error) {
-	text, err := c.plain(ctx, query)
+// query answers one query. What is read is taken off left.
+func (c *connection) query(ctx context.Context, query engine.Query, left *int) ([]map[string]any, error) {
+	text, err := c.untypedQuery(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (c *connection) ask(ctx context.Context, query engine.Query, left *int) ([]
 	}
 	found := []map[string]any{}
 	for rows.Next() {
-		row, err := read(rows, names, left)
+		row, err := readRow(rows, names, left)
 		if err != nil {
 			return nil, err
 		}
@@ -95,10 +95,10 @@ func (c *connection) ask(ctx context.Context, query engine.Query, left *int) ([]
 	return found, rows.Err()
 }
 
-// plain returns a query whose columns have no type: what the driver takes for
+// untypedQuery returns a query whose columns have no type: what the driver takes for
 // the column of a date it would return as a time, not as the text that stands
 // there.
-func (c *connection) plain(ctx context.Context, query engine.Query) (string, error) {
+func (c *connection) untypedQuery(ctx context.Context, query engine.Query) (string, error) {
 	rows, err := c.QueryContext(ctx, "SELECT * FROM ("+query.SQL+") LIMIT 0", query.Args...)
 	if err != nil {
 		return "", err
@@ -115,8 +115,8 @@ func (c *connection) plain(ctx context.Context, query engine.Query) (string, err
 	return "SELECT " + strings.Join(columns, ", ") + " FROM (" + query.SQL + ")", rows.Err()
 }
 
-// read returns one row by column.
-func read(rows *sql.Rows, names []string, left *int) (map[string]any, error) {
+// readRow returns one row by column.
+func readRow(rows *sql.Rows, names []string, left *int) (map[string]any, error) {
 	values, into := make([]any, len(names)), make([]any, len(names))
 	for i := range values {
 		into[i] = &values[i]

@@ -6,9 +6,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// guarded inserts into a table while SQLite asks for leave of everything that follows:
+// withAuthorizer inserts into a table while SQLite asks for leave of everything that follows:
 // a trigger may have upstream's name and another's body.
-func (c *connection) guarded(table string, insert func() error) error {
+func (c *connection) withAuthorizer(table string, insert func() error) error {
 	var denied string
 	leave := func(action sqlite.AuthorizerActionCode, of, function, _, by string) sqlite.AuthorizerReturnCode {
 		if action == sqlite.AuthFunction {
@@ -21,10 +21,10 @@ func (c *connection) guarded(table string, insert func() error) error {
 		if denied == "" {
 			denied = "a trigger that " + what
 			if by != "" {
-				denied = "a trigger that uses " + shown(by) + ", which " + what
+				denied = "a trigger that uses " + quoteForPeople(by) + ", which " + what
 			}
 			if c.allowed.triggers[lower(by)].event != "" {
-				denied = "the trigger " + shown(by) + ", which " + what
+				denied = "the trigger " + quoteForPeople(by) + ", which " + what
 			}
 		}
 		return sqlite.AuthorizerDeny
@@ -61,17 +61,17 @@ func (s upstream) forbids(action sqlite.AuthorizerActionCode, of, by, table stri
 		if s.touches(of) || s.virtual[of] != nil {
 			return ""
 		}
-		return "reads " + shown(of)
+		return "reads " + quoteForPeople(of)
 	case sqlite.AuthInsert:
 		if by == "" && (of == table || s.keeps(of)) || by != "" && slices.Contains(s.triggers[by].into, of) {
 			return ""
 		}
-		return "writes into " + shown(of)
+		return "writes into " + quoteForPeople(of)
 	case sqlite.AuthUpdate, sqlite.AuthDelete:
 		if by == "" && s.keeps(of) {
 			return ""
 		}
-		return "changes " + shown(of)
+		return "changes " + quoteForPeople(of)
 	case sqlite.AuthPragma:
 		if by == "" && of == "data_version" {
 			return ""
@@ -80,7 +80,7 @@ func (s upstream) forbids(action sqlite.AuthorizerActionCode, of, by, table stri
 		if slices.Contains(called, of) {
 			return ""
 		}
-		return "calls " + shown(of)
+		return "calls " + quoteForPeople(of)
 	}
 	return "does what upstream's schema does not"
 }

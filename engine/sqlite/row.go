@@ -23,44 +23,44 @@ func (d *Databases) insert(ctx context.Context, f *databaseFile, q engine.Databa
 	if err != nil {
 		return "", "", err
 	}
-	found, lacks, err := d.stands(ctx, c, &q)
+	found, lacks, err := d.findRow(ctx, c, &q)
 	if found || err != nil {
 		return rowPresent, lacks, err
 	}
-	no := c.add(ctx, *q.Insert)
-	if isOrphan(no) && q.First != nil && c.add(ctx, *q.First) == nil {
-		no = c.add(ctx, *q.Insert)
+	no := c.addRow(ctx, *q.Insert)
+	if isOrphan(no) && q.First != nil && c.addRow(ctx, *q.First) == nil {
+		no = c.addRow(ctx, *q.Insert)
 	}
 	if !isRefused(no) {
 		if no == nil {
-			no = d.same(q.Path, c)
+			no = d.checkIdentity(q.Path, c)
 		}
 		return rowDone, lacks, no
 	}
-	if found, lacks, err = d.stands(ctx, c, &q); found || err != nil {
+	if found, lacks, err = d.findRow(ctx, c, &q); found || err != nil {
 		return rowPresent, lacks, err
 	}
-	return "", "", refusal(fmt.Sprintf("row %s of %s: the rules of %s forbid it: %s", q.Insert.ID, q.Insert.Table, q.Path, inner(no)))
+	return "", "", refusal(fmt.Sprintf("row %s of %s: the rules of %s forbid it: %s", q.Insert.ID, q.Insert.Table, q.Path, driverText(no)))
 }
 
-// stands says whether our row is in a database that is as it must be. The rows of q
+// findRow says whether our row is in a database that is as it must be. The rows of q
 // lose the columns that their tables may lack; lacks names those of the row to insert.
-func (d *Databases) stands(ctx context.Context, c *connection, q *engine.Database) (found bool, lacks string, err error) {
-	defer c.undo()
-	if _, err := d.enter(ctx, q.Path, c); err != nil {
+func (d *Databases) findRow(ctx context.Context, c *connection, q *engine.Database) (found bool, lacks string, err error) {
+	defer c.rollback()
+	if _, err := d.beginRead(ctx, q.Path, c); err != nil {
 		return false, "", err
 	}
-	work, cancel := c.working(ctx)
+	work, cancel := c.workLimit(ctx)
 	defer cancel()
 	if lacks, err = c.fit(work, q); err != nil {
 		return false, "", err
 	}
-	found, err = c.compare(work, *q.Insert)
+	found, err = c.compareRow(work, *q.Insert)
 	return found, lacks, err
 }
 
-// same says whether the name still leads to the database that is open.
-func (d *Databases) same(name string, c *connection) error {
+// checkIdentity says whether the name still leads to the database that is open.
+func (d *Databases) checkIdentity(name string, c *connection) error {
 	there, err := d.find(name)
 	var no *unfit
 	if errors.As(err, &no) {
@@ -77,27 +77,27 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// add inserts a row in a transaction of its own. Others may have changed the schema
+// addRow inserts a row in a transaction of its own. Others may have changed the schema
 // since it was judged: with the lock it is judged again.
-func (c *connection) add(ctx context.Context, r engine.Row) error {
+func (c *connection) addRow(ctx context.Context, r engine.Row) error {
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	_, err := c.judge(ctx)
+	_, err := c.checkSchema(ctx)
 	if err == nil {
-		err = c.guarded(r.Table, func() error { return c.put(ctx, r) })
+		err = c.withAuthorizer(r.Table, func() error { return c.insertRow(ctx, r) })
 	}
 	if err == nil {
 		err = c.exec(ctx, "COMMIT")
 	}
 	if err != nil {
-		c.undo()
+		c.rollback()
 	}
 	return err
 }
 
-func (c *connection) put(ctx context.Context, r engine.Row) error {
-	ctx, cancel := c.working(ctx)
+func (c *connection) insertRow(ctx context.Context, r engine.Row) error {
+	ctx, cancel := c.workLimit(ctx)
 	defer cancel()
 	names, marks, args := make([]string, len(r.Values)), make([]string, len(r.Values)), make([]any, len(r.Values))
 	for i, v := range r.Values {
@@ -107,10 +107,10 @@ func (c *connection) put(ctx context.Context, r engine.Row) error {
 		quoted(r.Table), strings.Join(names, ", "), strings.Join(marks, ", ")), args...)
 }
 
-// compare looks for a row with our id. It is found where all that we give is as
+// compareRow looks for a row with our id. It is found where all that we give is as
 // we give it, by SQLite's own comparison, so that a column's type counts alike
 // on both sides; a row with other values is a refusal that names them.
-func (c *connection) compare(ctx context.Context, r engine.Row) (found bool, err error) {
+func (c *connection) compareRow(ctx context.Context, r engine.Row) (found bool, err error) {
 	columns, args := make([]string, len(r.Values)), make([]any, len(r.Values), len(r.Values)+1)
 	for i, v := range r.Values {
 		columns[i], args[i] = quoted(v.Name)+" IS ?", v.Value
@@ -190,7 +190,7 @@ func (c *connection) fitRow(ctx context.Context, q engine.Database, row engine.R
 		fitted.Values = append(fitted.Values, v)
 		needed[row.Table] = append(slices.Clip(needed[row.Table]), v.Name)
 	}
-	return fitted, without, c.has(ctx, needed, q.Hint)
+	return fitted, without, c.checkColumns(ctx, needed, q.Hint)
 }
 
 // named reports whether a column is among some, by its name as SQLite compares it.
@@ -198,8 +198,8 @@ func named(columns []string, name string) bool {
 	return slices.ContainsFunc(columns, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
-// has says which table or column is missing, in the order of their names.
-func (c *connection) has(ctx context.Context, needed map[string][]string, hint string) error {
+// checkColumns says which table or column is missing, in the order of their names.
+func (c *connection) checkColumns(ctx context.Context, needed map[string][]string, hint string) error {
 	for _, table := range slices.Sorted(maps.Keys(needed)) {
 		there, err := c.columns(ctx, table)
 		if err != nil {

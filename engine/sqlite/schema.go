@@ -30,8 +30,8 @@ func schemaOf(script string) upstream {
 	all = slices.DeleteFunc(all, func(t token) bool { return t.is("if") || t.is("exists") }) // "not" tells where
 	for len(all) > 0 {
 		var one []token
-		one, all = statement(all)
-		kind, rest := head(one)
+		one, all = splitStatement(all)
+		kind, rest := splitHead(one)
 		if len(rest) > 0 && rest[0].is("not") {
 			rest = rest[1:]
 		}
@@ -43,14 +43,14 @@ func schemaOf(script string) upstream {
 		case "virtual table":
 			s.virtual[rest[0].text] = rest
 		case "trigger":
-			s.triggers[rest[0].text] = follows(rest)
+			s.triggers[rest[0].text] = parseTrigger(rest)
 		}
 	}
 	return s
 }
 
-// statement splits the first statement off; that of a trigger holds others.
-func statement(all []token) (one, rest []token) {
+// splitStatement splits the first statement off; that of a trigger holds others.
+func splitStatement(all []token) (one, rest []token) {
 	body := len(all) > 1 && all[1].is("trigger")
 	for i, t := range all {
 		if t.kind == ';' && (!body || all[i-1].is("end")) {
@@ -63,8 +63,8 @@ func statement(all []token) (one, rest []token) {
 // made are the kinds of what a statement makes, by its first words.
 var made = []string{"table", "view", "trigger", "index", "unique index", "virtual table"}
 
-// head returns what a statement makes, and what follows from its name on.
-func head(all []token) (kind string, rest []token) {
+// splitHead returns what a statement makes, and what follows from its name on.
+func splitHead(all []token) (kind string, rest []token) {
 	for _, kind := range made {
 		words := strings.Fields("create " + kind)
 		if len(all) > len(words) && slices.EqualFunc(all[:len(words)], words, token.is) {
@@ -74,8 +74,8 @@ func head(all []token) (kind string, rest []token) {
 	return "", nil
 }
 
-// follows returns what a trigger follows, and the tables into which it inserts.
-func follows(rest []token) trigger {
+// parseTrigger returns what a trigger follows, and the tables into which it inserts.
+func parseTrigger(rest []token) trigger {
 	var t trigger
 	for i, at := range rest[:len(rest)-1] {
 		switch {
@@ -103,11 +103,11 @@ func (s upstream) keeps(table string) bool {
 	return table == "sqlite_sequence"
 }
 
-// judge looks at everything that stands in the database, by its own words, as SQLite
+// checkSchema looks at everything that stands in the database, by its own words, as SQLite
 // has read them: nothing of it has been used yet. It returns how many objects there
 // are.
-func (c *connection) judge(ctx context.Context) (objects int, err error) {
-	ctx, cancel := c.reading(ctx)
+func (c *connection) checkSchema(ctx context.Context) (objects int, err error) {
+	ctx, cancel := c.schemaLimit(ctx)
 	defer cancel()
 	if err := c.load(ctx); err != nil {
 		return 0, err
@@ -132,7 +132,7 @@ func (c *connection) judge(ctx context.Context) (objects int, err error) {
 		if c.sound[text] {
 			continue
 		}
-		if err := c.allowed.object(text); err != nil {
+		if err := c.allowed.checkObject(text); err != nil {
 			return 0, err
 		}
 		c.sound[text] = true
@@ -143,43 +143,43 @@ func (c *connection) judge(ctx context.Context) (objects int, err error) {
 	return objects, rows.Err()
 }
 
-// object judges one object by the SQL that made it.
-func (s upstream) object(text string) error {
+// checkObject judges one object by the SQL that made it.
+func (s upstream) checkObject(text string) error {
 	all, sound := tokens(text)
-	kind, rest := head(all)
+	kind, rest := splitHead(all)
 	if !sound || kind == "" || rest[0].is("if") || slices.ContainsFunc(all, func(t token) bool { return t.kind == ';' }) && kind != "trigger" {
-		return unsound("an object that placet cannot read, made by " + shown(text))
+		return unsound("an object that placet cannot read, made by " + quoteForPeople(text))
 	}
 	name := rest[0].text
 	switch kind {
 	case "view":
 		if !s.views[name] {
-			return unsound("the view " + shown(name) + ", which upstream's schema does not have")
+			return unsound("the view " + quoteForPeople(name) + ", which upstream's schema does not have")
 		}
 	case "virtual table":
-		if !lessColumns(s.virtual[name], rest) {
-			return unsound("the virtual table " + shown(name) + ", which upstream's schema does not have in that way")
+		if !isOlderColumns(s.virtual[name], rest) {
+			return unsound("the virtual table " + quoteForPeople(name) + ", which upstream's schema does not have in that way")
 		}
 	case "trigger":
 		ours, is := s.triggers[name]
-		if theirs := follows(rest); !is || theirs.event != ours.event || theirs.table != ours.table {
-			return unsound("the trigger " + shown(name) + ", which upstream's schema does not have")
+		if theirs := parseTrigger(rest); !is || theirs.event != ours.event || theirs.table != ours.table {
+			return unsound("the trigger " + quoteForPeople(name) + ", which upstream's schema does not have")
 		}
 	case "index", "unique index":
 		if len(rest) < 4 || !rest[1].is("on") || s.touches(rest[2].text) && !plainColumns(rest[3:]) {
-			return unsound("the index " + shown(name) + ", which computes something: an index over columns is allowed")
+			return unsound("the index " + quoteForPeople(name) + ", which computes something: an index over columns is allowed")
 		}
 	case "table":
-		if why := s.table(name, rest[1:]); why != "" {
-			return unsound("the table " + shown(name) + ", which " + why)
+		if why := s.checkTable(name, rest[1:]); why != "" {
+			return unsound("the table " + quoteForPeople(name) + ", which " + why)
 		}
 	}
 	return nil
 }
 
-// lessColumns reports whether a virtual table is upstream's, or an older one of it, which
+// isOlderColumns reports whether a virtual table is upstream's, or an older one of it, which
 // lacks some of its columns and nothing else.
-func lessColumns(ours, theirs []token) bool {
+func isOlderColumns(ours, theirs []token) bool {
 	for _, t := range theirs {
 		for len(ours) > 2 && ours[0] != t && ours[0].kind == tokenWord && ours[1].kind == ',' {
 			ours = ours[2:]
@@ -208,10 +208,10 @@ var (
 	computing = []string{"generated", "as", "select", "glob", "regexp", "match", "cast", "case", "exists"}
 )
 
-// table says what is wrong with a table that a row touches, "" where nothing is: SQLite
+// checkTable says what is wrong with a table that a row touches, "" where nothing is: SQLite
 // computes its rules and defaults when the row goes in, each function in one step that
 // cannot be interrupted.
-func (s upstream) table(table string, rest []token) string {
+func (s upstream) checkTable(table string, rest []token) string {
 	if rest[0].kind != '(' {
 		return "has no columns of its own"
 	}
@@ -232,8 +232,8 @@ func (s upstream) table(table string, rest []token) string {
 			if t.kind == tokenWord && slices.Contains(computing, t.text) {
 				return "computes a column or a rule (" + strings.ToUpper(t.text) + ")"
 			}
-			if next.kind == '(' && !last.is("references") && !(t.kind == tokenWord && slices.Contains(before, t.text)) && !measures(rest[i+1:]) {
-				return "calls " + shown(t.text) + ": upstream's calls length and trim alone"
+			if next.kind == '(' && !last.is("references") && !(t.kind == tokenWord && slices.Contains(before, t.text)) && !isMeasure(rest[i+1:]) {
+				return "calls " + quoteForPeople(t.text) + ": upstream's calls length and trim alone"
 			}
 		case tokenNumber, '(', ')', ',', '.', '=', '<', '!', '>':
 		case '+', '-':
@@ -247,9 +247,9 @@ func (s upstream) table(table string, rest []token) string {
 	return ""
 }
 
-// measures reports whether a call is one of upstream's: the length of a column, or what
+// isMeasure reports whether a call is one of upstream's: the length of a column, or what
 // is left of it without blanks.
-func measures(all []token) bool {
+func isMeasure(all []token) bool {
 	if all[0].is("length") && len(all) > 2 && all[2].is("trim") {
 		all = all[2:]
 	}
@@ -260,8 +260,8 @@ func measures(all []token) bool {
 // longestShown is how much is shown of a name that others gave, in bytes.
 const longestShown = 80
 
-// shown is a name of others as a person is shown it: what cannot be seen is escaped.
-func shown(s string) string {
+// quoteForPeople is a name of others as a person is shown it: what cannot be seen is escaped.
+func quoteForPeople(s string) string {
 	if len(s) > longestShown {
 		s = strings.ToValidUTF8(s[:longestShown], "") + "…"
 	}
@@ -295,14 +295,14 @@ func tokens(sql string) (all []token, sound bool) {
 		case strings.IndexByte(" \t\n\f\r", c) >= 0:
 			size = 1
 		case strings.HasPrefix(sql, "--"):
-			size = through(sql, 2, "\n")
+			size = endAfter(sql, 2, "\n")
 		case strings.HasPrefix(sql, "/*"):
-			size = through(sql, 2, "*/")
+			size = endAfter(sql, 2, "*/")
 		case c == '"' || c == '`' || c == '\'':
-			size = closing(sql)
+			size = endOfQuoted(sql)
 			t = token{quoting(c), lower(strings.ReplaceAll(sql[1:max(size-1, 1)], string([]byte{c, c}), string(c)))}
 		case c == '[':
-			size = through(sql, 1, "]")
+			size = endAfter(sql, 1, "]")
 			t = token{tokenName, lower(sql[1:max(size-1, 1)])}
 		case c >= '0' && c <= '9':
 			size = span(sql, func(c byte) bool { return inWord(c) || c == '.' })
@@ -333,8 +333,8 @@ func quoting(c byte) rune {
 	return tokenName
 }
 
-// through returns where what begins ends, 0 where it does not.
-func through(sql string, from int, end string) int {
+// endAfter returns where what begins ends, 0 where it does not.
+func endAfter(sql string, from int, end string) int {
 	i := strings.Index(sql[from:], end)
 	if i < 0 {
 		return 0
@@ -342,9 +342,9 @@ func through(sql string, from int, end string) int {
 	return from + i + len(end)
 }
 
-// closing returns where a quoted token ends, 0 where it does not: its quote stands in
+// endOfQuoted returns where a quoted token ends, 0 where it does not: its quote stands in
 // it twice.
-func closing(sql string) int {
+func endOfQuoted(sql string) int {
 	for i := 1; i < len(sql); i++ {
 		if sql[i] != sql[0] {
 			continue

@@ -64,18 +64,18 @@ func New(root string) *Databases {
 // caller's to add. Until [Databases.Rest] the file may stay open for the next row.
 func (d *Databases) Do(q engine.Database) engine.Ended {
 	q.Path = path.Clean(q.Path)
-	f := d.take(q.Path)
+	f := d.acquire(q.Path)
 	defer f.mu.Unlock()
 	heap.RLock()
 	begun, alone := heap.begun.Add(1), heap.working.Add(1) == 1
-	e, err := d.carry(f, q)
+	e, err := d.execute(f, q)
 	heap.working.Add(-1)
 	alone = alone && heap.begun.Load() == begun
 	heap.RUnlock()
 	if sqliteCode(err) == sqlite3.SQLITE_NOMEM && !alone {
 		heap.Lock()
 		defer heap.Unlock()
-		e, _ = d.carry(f, q)
+		e, _ = d.execute(f, q)
 	}
 	return e
 }
@@ -99,14 +99,14 @@ func (d *Databases) Rest(name string) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.gone = true
-		d.end(f, name)
+		d.closeFile(f, name)
 	}
 }
 
-// take returns a file with its lock held.
-func (d *Databases) take(name string) *databaseFile {
+// acquire returns a file with its lock held.
+func (d *Databases) acquire(name string) *databaseFile {
 	for {
-		f := d.file(name)
+		f := d.fileEntry(name)
 		if f.mu.Lock(); !f.gone {
 			return f
 		}
@@ -114,7 +114,7 @@ func (d *Databases) take(name string) *databaseFile {
 	}
 }
 
-func (d *Databases) file(name string) *databaseFile {
+func (d *Databases) fileEntry(name string) *databaseFile {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f := d.in[name]
@@ -125,15 +125,15 @@ func (d *Databases) file(name string) *databaseFile {
 	return f
 }
 
-// end closes a file. Where it has lost its name, what was committed goes into it and
+// closeFile closes a file. Where it has lost its name, what was committed goes into it and
 // out of the log beside it first: the log keeps its name, and would be taken for that
 // of the database that has the name now.
-func (d *Databases) end(f *databaseFile, name string) {
+func (d *Databases) closeFile(f *databaseFile, name string) {
 	if f.conn == nil {
 		return
 	}
-	if d.same(name, f.conn) != nil {
-		ctx, cancel := f.conn.working(context.Background())
+	if d.checkIdentity(name, f.conn) != nil {
+		ctx, cancel := f.conn.workLimit(context.Background())
 		defer cancel()
 		_ = f.conn.exec(ctx, harmless+"PRAGMA wal_checkpoint(TRUNCATE)")
 	}
@@ -141,9 +141,9 @@ func (d *Databases) end(f *databaseFile, name string) {
 	f.conn = nil
 }
 
-// carry does what is asked of a file, with its lock held. A connection on which
+// execute does what is asked of a file, with its lock held. A connection on which
 // something did not work is not used again.
-func (d *Databases) carry(f *databaseFile, q engine.Database) (engine.Ended, error) {
+func (d *Databases) execute(f *databaseFile, q engine.Database) (engine.Ended, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), d.patience)
 	defer cancel()
 	e := engine.Ended{Result: rowDone}
@@ -162,6 +162,6 @@ func (d *Databases) carry(f *databaseFile, q engine.Database) (engine.Ended, err
 	case errors.As(err, &no):
 		return engine.Ended{Result: rowRefused, Reason: no.Error()}, nil
 	}
-	d.end(f, q.Path)
+	d.closeFile(f, q.Path)
 	return engine.Ended{Result: rowFailed, Reason: d.explain(q.Path, err)}, err
 }

@@ -105,7 +105,7 @@ func TestADatabaseInAReadOnlyFolderIsNotMade(t *testing.T) {
 	l := newMirror(t)
 	l.readOnly(0o666)
 	l.asNobody(func() {
-		e := l.put(task(1))
+		e := l.insertRow(task(1))
 		if want := "the database " + audit + " cannot be made: openat " + audit + ": permission denied"; e.Result != "failed" || e.Reason != want {
 			t.Errorf("%s, %q, want %q", e.Result, e.Reason, want)
 		}

@@ -14,7 +14,7 @@ import (
 
 func TestARowMakesTheDatabase(t *testing.T) {
 	l := newMirror(t)
-	e := l.put(task(1))
+	e := l.insertRow(task(1))
 	want := engine.Ended{Result: "done"}
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("end (-want +got):\n%s", diff)
@@ -96,7 +96,7 @@ func TestWhatTheRulesForbidIsRefused(t *testing.T) {
 
 func TestALookMakesNothing(t *testing.T) {
 	l := newMirror(t)
-	if e := l.ask("SELECT 1 AS n"); e.Result != "absent" || e.Reason != "" || e.Output != nil {
+	if e := l.query("SELECT 1 AS n"); e.Result != "absent" || e.Reason != "" || e.Output != nil {
 		t.Errorf("no file: %+v", e)
 	}
 	if files := l.files(); len(files) != 0 {
@@ -105,10 +105,10 @@ func TestALookMakesNothing(t *testing.T) {
 	if err := os.Remove(l.path(".mso-context")); err != nil {
 		t.Fatal(err)
 	}
-	if e := l.ask("SELECT 1 AS n"); e.Result != "absent" {
+	if e := l.query("SELECT 1 AS n"); e.Result != "absent" {
 		t.Errorf("no folder: %+v", e)
 	}
-	e := l.put(task(1))
+	e := l.insertRow(task(1))
 	if want := "the database .mso-context/audit_global.db cannot be made: there is no folder .mso-context"; e.Result != "failed" || e.Reason != want {
 		t.Errorf("a row without a folder: %s, %q, want %q", e.Result, e.Reason, want)
 	}
@@ -135,7 +135,7 @@ func TestALookAnswersEveryQueryByName(t *testing.T) {
 		"SELECT 1 FROM nosuch":                        "the database " + audit + ": query q: SQL logic error: no such table: nosuch",
 		"SELECT abs(-9223372036854775807 - 1) AS sum": "the database " + audit + ": query q: SQL logic error: integer overflow",
 	} {
-		if e := l.ask(text); e.Result != "failed" || !strings.HasPrefix(e.Reason, want) {
+		if e := l.query(text); e.Result != "failed" || !strings.HasPrefix(e.Reason, want) {
 			t.Errorf("%s: %s, %q, want %q", text, e.Result, e.Reason, want)
 		}
 	}
@@ -205,7 +205,7 @@ func TestAMissingColumnIsNamed(t *testing.T) {
 	l := newMirror(t)
 	l.script("CREATE TABLE audit_logs (id TEXT PRIMARY KEY, date DATE, Task_Name TEXT, status TEXT); CREATE TABLE other (x)")
 	for _, e := range []engine.Ended{
-		l.put(task(1)),
+		l.insertRow(task(1)),
 		l.Do(engine.Database{Path: audit, Schema: "optimizer/audit", Columns: auditColumns, Hint: migrate, Select: []engine.Query{{Name: "q", SQL: "SELECT 1"}}}),
 	} {
 		if want := "the database " + audit + ": column work_type is missing: migrate with upstream's init_db"; e.Result != "failed" || e.Reason != want {
@@ -213,11 +213,11 @@ func TestAMissingColumnIsNamed(t *testing.T) {
 		}
 	}
 	l.script("ALTER TABLE audit_logs ADD COLUMN work_type TEXT; DROP TABLE other")
-	if e := l.put(answer(1, nil)); !strings.HasSuffix(e.Reason, ": column mode is missing: migrate with upstream's init_db") && !strings.HasSuffix(e.Reason, ": table user_feedback is missing: migrate with upstream's init_db") {
+	if e := l.insertRow(answer(1, nil)); !strings.HasSuffix(e.Reason, ": column mode is missing: migrate with upstream's init_db") && !strings.HasSuffix(e.Reason, ": table user_feedback is missing: migrate with upstream's init_db") {
 		t.Errorf("%s, %q", e.Result, e.Reason)
 	}
 	l.script("DROP TABLE audit_logs; CREATE TABLE other (x)")
-	if e := l.put(task(1)); e.Result != "failed" || !strings.HasSuffix(e.Reason, ": table audit_logs is missing: migrate with upstream's init_db") {
+	if e := l.insertRow(task(1)); e.Result != "failed" || !strings.HasSuffix(e.Reason, ": table audit_logs is missing: migrate with upstream's init_db") {
 		t.Errorf("%s, %q", e.Result, e.Reason)
 	}
 }
@@ -231,7 +231,7 @@ func TestNothingIsLeftOpenOnceAFileRests(t *testing.T) {
 	ends := make(chan engine.Ended)
 	const many = 200
 	for n := range many {
-		go func() { ends <- l.put(task(n)) }()
+		go func() { ends <- l.insertRow(task(n)) }()
 	}
 	words := map[string]int{}
 	for range many {
@@ -262,7 +262,7 @@ func TestNothingIsLeftOpenOnceAFileRests(t *testing.T) {
 // Rows that come while a file is put to rest find it, or open it again.
 func TestRestingBetweenRowsLosesNothing(t *testing.T) {
 	l := newMirror(t)
-	asked := l.file(audit)
+	asked := l.fileEntry(audit)
 	if l.Rest(audit); !asked.gone {
 		t.Error("who has the file already would open it, and nobody would close it")
 	}
@@ -270,7 +270,7 @@ func TestRestingBetweenRowsLosesNothing(t *testing.T) {
 	const many = 40
 	for n := range many {
 		go func() {
-			e := l.put(task(n))
+			e := l.insertRow(task(n))
 			l.Rest(audit)
 			ends <- e
 		}()

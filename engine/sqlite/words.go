@@ -47,7 +47,7 @@ func isLocked(err error) bool {
 // tables in which it keeps itself forbid something, of which no name is told.
 func isIndex(err error) bool {
 	n := sqliteCode(err)
-	return n == sqlite3.SQLITE_CORRUPT_VTAB || n&0xff == sqlite3.SQLITE_CONSTRAINT && inner(err) == "constraint failed"
+	return n == sqlite3.SQLITE_CORRUPT_VTAB || n&0xff == sqlite3.SQLITE_CONSTRAINT && driverText(err) == "constraint failed"
 }
 
 // condition is an error that says what a database is or cannot be: its name goes before.
@@ -98,17 +98,17 @@ func (d *Databases) explain(name string, err error) string {
 			"(INSERT INTO <table>_fts (<table>_fts) VALUES ('rebuild'))", name)
 	}
 	if format, known := explanations[code&0xff]; known {
-		return fmt.Sprintf(format, name, inner(err))
+		return fmt.Sprintf(format, name, driverText(err))
 	}
-	return fmt.Sprintf("the database %s: %s", name, inner(err))
+	return fmt.Sprintf("the database %s: %s", name, driverText(err))
 }
 
 // longestInner is how much is told of what SQLite says, in bytes: it quotes
 // what others wrote into the database.
 const longestInner = 300
 
-// inner is what SQLite says, in one line, without its code.
-func inner(err error) string {
+// driverText is what SQLite says, in one line, without its code.
+func driverText(err error) string {
 	text := err.Error()
 	if n := sqliteCode(err); n != 0 {
 		text = strings.TrimSuffix(text, fmt.Sprintf(" (%d)", n))

@@ -54,8 +54,8 @@ func newMirror(t testing.TB) *mirror {
 // path is a file's name for everybody else.
 func (l *mirror) path(name string) string { return filepath.Join(l.root, filepath.FromSlash(name)) }
 
-// put inserts a row and returns how that ended.
-func (l *mirror) put(row engine.Row) engine.Ended {
+// insertRow inserts a row and returns how that ended.
+func (l *mirror) insertRow(row engine.Row) engine.Ended {
 	return l.Do(engine.Database{
 		Path: audit, Schema: "optimizer/audit", Columns: auditColumns, Hint: migrate, Insert: &row,
 	})
@@ -64,22 +64,22 @@ func (l *mirror) put(row engine.Row) engine.Ended {
 // must inserts a row that must end in a word.
 func (l *mirror) must(word string, row engine.Row) string {
 	l.t.Helper()
-	e := l.put(row)
+	e := l.insertRow(row)
 	if e.Result != word || (e.Reason == "") != (word == rowDone || word == rowPresent) {
 		l.t.Fatalf("row %s: %s, %q, want %s", row.ID, e.Result, e.Reason, word)
 	}
 	return e.Reason
 }
 
-// ask is a look with one query.
-func (l *mirror) ask(text string, args ...any) engine.Ended {
+// query is a look with one query.
+func (l *mirror) query(text string, args ...any) engine.Ended {
 	return l.Do(engine.Database{Path: audit, Schema: "optimizer/audit", Select: []engine.Query{{Name: "q", SQL: text, Args: args}}})
 }
 
 // rows are what a look with one query finds.
 func (l *mirror) rows(text string, args ...any) []map[string]any {
 	l.t.Helper()
-	e := l.ask(text, args...)
+	e := l.query(text, args...)
 	var found map[string][]map[string]any
 	if e.Result != rowDone {
 		l.t.Fatalf("%s: %s, %q", text, e.Result, e.Reason)
@@ -226,7 +226,7 @@ func playDatabase() {
 	for lines.Scan() {
 		said := "ok"
 		if err := c.exec(ctx, lines.Text()); err != nil {
-			said = inner(err)
+			said = driverText(err)
 		}
 		fmt.Println(said)
 	}
