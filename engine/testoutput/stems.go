@@ -14,8 +14,9 @@ var foreign = []string{"\u212a", "\u017f"}
 // expression, so that it finds too much at times, and never too little. A newline
 // stands before the text, whose first line is like every other.
 func fold(text string) string {
-	folded := make([]byte, len(text)+1)
-	folded[0] = '\n'
+	var folded strings.Builder
+	folded.Grow(len(text) + 1)
+	folded.WriteByte('\n')
 	for i := range len(text) {
 		b := text[i]
 		switch {
@@ -26,9 +27,9 @@ func fold(text string) string {
 		case b == '\t', b == '\f', b == '\r':
 			b = ' '
 		}
-		folded[i+1] = b
+		folded.WriteByte(b)
 	}
-	return string(folded)
+	return folded.String()
 }
 
 // hit is a line, with its newline, in which a stem ends.
