@@ -1,6 +1,11 @@
 package schemas
 
-import "github.com/santhosh-tekuri/jsonschema/v5"
+import (
+	"reflect"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
 
 // shape says which parts of a document a schema looks at. The others are read
 // just as strictly, but no tree is built of them: of a hostile file of many
@@ -91,29 +96,40 @@ func (on shaper) own(s *jsonschema.Schema) *shape {
 	return out
 }
 
-// wide reports whether a schema may look at all of a value: its text, its
-// size, or its parts by other keywords than properties and items.
+// narrow are the keywords that look at no more of a value than its kind, its number or
+// those parts of it that own names. Every other one may look at all of it.
+var narrow = []string{
+	"Location", "Draft", "Ref", "Types", "Required", "Properties", "AdditionalProperties", "Items", "Items2020",
+	"Minimum", "Maximum", "ExclusiveMinimum", "ExclusiveMaximum", "MultipleOf", "MinContains", "ContainsEval",
+}
+
+// wide reports whether a schema may look at all of a value: its text, its size, or its
+// parts by other keywords than properties and items.
 func wide(s *jsonschema.Schema) bool {
-	return s.Always != nil || s.Draft != jsonschema.Draft7 && s.Draft != jsonschema.Draft2020 || s.DynamicRef != nil ||
-		len(s.Constant) > 0 || len(s.Enum) > 0 || s.Format != "" || s.Pattern != nil ||
-		s.MinLength != -1 || s.MaxLength != -1 || s.ContentEncoding != "" || s.ContentMediaType != "" ||
-		wideObject(s) || wideArray(s) || combined(s)
+	for _, part := range []any{s.AdditionalProperties, s.Items} {
+		if _, one := part.(*jsonschema.Schema); part != nil && !one {
+			return true
+		}
+	}
+	if s.Draft != jsonschema.Draft7 && s.Draft != jsonschema.Draft2020 {
+		return true
+	}
+	v := reflect.ValueOf(*s)
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.IsExported() && !slices.Contains(narrow, f.Name) && isSet(v.Field(i)) {
+			return true
+		}
+	}
+	return false
 }
 
-func wideObject(s *jsonschema.Schema) bool {
-	_, closed := s.AdditionalProperties.(bool)
-	return closed || s.MinProperties != -1 || s.MaxProperties != -1 || s.PropertyNames != nil ||
-		len(s.PatternProperties) > 0 || len(s.Dependencies) > 0 ||
-		len(s.DependentRequired) > 0 || len(s.DependentSchemas) > 0 || s.UnevaluatedProperties != nil
-}
-
-func wideArray(s *jsonschema.Schema) bool {
-	_, tuple := s.Items.([]*jsonschema.Schema)
-	_, bare := s.Items.(bool)
-	return tuple || bare || s.MinItems != -1 || s.MaxItems != -1 || s.UniqueItems || s.Contains != nil ||
-		len(s.PrefixItems) > 0 || s.UnevaluatedItems != nil
-}
-
-func combined(s *jsonschema.Schema) bool {
-	return s.Not != nil || s.If != nil || len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0
+// isSet reports whether a keyword stands in a schema. A number that does not is -1.
+func isSet(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Int:
+		return v.Int() != -1
+	case reflect.Map, reflect.Slice:
+		return v.Len() > 0
+	}
+	return !v.IsZero()
 }

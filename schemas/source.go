@@ -51,44 +51,36 @@ func Source(name string) ([]byte, error) {
 
 // schema is one embedded schema, compiled when it is first asked for.
 type schema struct {
-	once     sync.Once
 	compiled *jsonschema.Schema
 	shape    *shape
 	source   map[string]any
-	err      error
 }
 
-var compiled sync.Map // name → *schema
+var compiled sync.Map // name → func() (*schema, error)
 
 // load returns a schema ready for use.
 func load(name string) (*schema, error) {
 	entry, ok := compiled.Load(name)
 	if !ok {
-		if _, err := Source(name); err != nil {
-			return nil, err
-		}
-		entry, _ = compiled.LoadOrStore(name, new(schema))
+		entry, _ = compiled.LoadOrStore(name, sync.OnceValues(func() (*schema, error) { return compile(name) }))
 	}
-	s := entry.(*schema)
-	s.once.Do(func() { s.compile(name) })
-	return s, s.err
+	return entry.(func() (*schema, error))()
 }
 
-func (s *schema) compile(name string) {
+func compile(name string) (*schema, error) {
 	source, err := Source(name)
 	if err != nil {
-		s.err = err
-		return
+		return nil, err
 	}
 	tree, broken := parse(source, everything)
 	if broken != nil {
-		s.err = broken.named(name)
-		return
+		return nil, broken.named(name)
 	}
-	s.source = tree
-	if s.compiled, s.err = compiler().Compile(base + name + ".json"); s.err == nil {
-		s.shape = shapeOf(s.compiled)
+	s, err := compiler().Compile(base + name + ".json")
+	if err != nil {
+		return nil, err
 	}
+	return &schema{compiled: s, shape: shapeOf(s), source: tree}, nil
 }
 
 // compiler returns a compiler that knows the embedded schemas and no others.
