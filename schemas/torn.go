@@ -69,11 +69,8 @@ func surplus(body []byte, offset int) *Error {
 
 // cause recognises the usual reasons why a file is not JSON, and their place.
 func cause(body []byte, offset int) (at int, problem, expected string) {
-	if at := conflict(body); at >= 0 {
-		return at, "the file holds merge-conflict markers", "one side of the conflict"
-	}
-	if at := bytes.IndexByte(body, 0); at >= 0 {
-		return at, "the file holds NUL bytes", "text"
+	if at, problem, expected = damage(body); problem != "" {
+		return at, problem, expected
 	}
 	rest := body[min(offset, len(body)):]
 	switch {
@@ -86,6 +83,17 @@ func cause(body []byte, offset int) (at int, problem, expected string) {
 		return offset, "not JSON: a comma before a closing bracket", "no comma there"
 	case rest[0] == '\'':
 		return offset, "not JSON: a single quotation mark", `text in "double" ones`
+	}
+	return 0, "", ""
+}
+
+// damage recognizes what no text of any kind holds, and its place.
+func damage(body []byte) (at int, problem, expected string) {
+	if at := conflict(body); at >= 0 {
+		return at, "the file holds merge-conflict markers", "one side of the conflict"
+	}
+	if at := bytes.IndexByte(body, 0); at >= 0 {
+		return at, "the file holds NUL bytes", "text"
 	}
 	return 0, "", ""
 }

@@ -113,35 +113,19 @@ func unreadableYAML(body []byte) *Error {
 		}
 		return e
 	}
-	e := &Error{Torn: true}
-	if at := bytes.IndexByte(body, 0); at >= 0 {
-		e.Problem, e.Expected = "the file holds NUL bytes", "text"
-		return e.at(body, at)
-	}
-	if at := conflict(body); at >= 0 {
-		e.Problem, e.Expected = "the file holds merge-conflict markers", "one side of the conflict"
-		return e.at(body, at)
-	}
-	if at := invalidUTF8(body); at >= 0 {
-		e.Problem, e.Expected = "the file is not valid UTF-8", "UTF-8"
-		return e.at(body, at)
-	}
-	return nil
-}
-
-// invalidUTF8 returns where body stops being UTF-8, -1 if nowhere.
-func invalidUTF8(body []byte) int {
-	if utf8.Valid(body) {
-		return -1
-	}
-	at := 0
-	for {
-		r, size := utf8.DecodeRune(body[at:])
-		if r == utf8.RuneError && size <= 1 {
-			return at
+	at, problem, expected := damage(body)
+	if problem == "" && !utf8.Valid(body) {
+		for at < len(body) && startsRune(body[at:]) {
+			_, size := utf8.DecodeRune(body[at:])
+			at += size
 		}
-		at += size
+		problem, expected = "the file is not valid UTF-8", "UTF-8"
 	}
+	if problem == "" {
+		return nil
+	}
+	e := &Error{Problem: problem, Expected: expected, Torn: true}
+	return e.at(body, at)
 }
 
 // yamlLine finds the line in the parser's messages: "yaml: line 3: …".
