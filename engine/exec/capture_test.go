@@ -120,7 +120,7 @@ func TestAFileThatCannotBeReadCountsAsEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{".", "absent", "folder", ".."} {
-		if got := (retention{judge: true}).readFiles(root, dir)[0]; got.output() != (Output{}) || got.window.String() != "" {
+		if got := (retention{judge: true}).readFiles(root, dir)[0]; got.output() != (Output{}) || got.whole.String() != "" {
 			t.Errorf("%s: %+v", dir, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -64,9 +65,9 @@ func (k retention) captures() []*capture {
 }
 
 func (k retention) capture() *capture {
-	c := &capture{headMax: k.head, tailMax: k.tail, eof: make(chan struct{})}
+	c := &capture{retention: k, kept: testoutput.NewWindow(k.head, k.tail), eof: make(chan struct{})}
 	if k.judge {
-		c.window = new(testoutput.Window)
+		c.whole = new(testoutput.Window)
 	}
 	return c
 }
@@ -106,7 +107,7 @@ func (k retention) report(e *exitResult, outputs []*capture) {
 	}
 	var texts []string
 	for _, c := range outputs {
-		texts = append(texts, strings.ToValidUTF8(c.window.String(), "\uFFFD"))
+		texts = append(texts, strings.ToValidUTF8(c.whole.String(), "\uFFFD"))
 	}
 	e.matched, e.marker = testoutput.Match(k.expected, texts...)
 }
@@ -119,15 +120,13 @@ type Output struct {
 	Truncated bool // something between head and tail is missing
 }
 
-// capture is a writer that keeps the head and the tail of what is written to it.
+// capture is a writer that keeps what its retention says.
 type capture struct {
-	headMax, tailMax int
-	window           *testoutput.Window // what a judge needs of the whole, or nil
-	eof              chan struct{}      // closed at the end of a pipe
-
-	total int64
-	head  []byte
-	tail  []byte // at most twice the limit, of which the last bytes count
+	retention
+	kept  *testoutput.Window
+	whole *testoutput.Window // what a judge matches, or nil
+	eof   chan struct{}      // closed at the end of a pipe
+	file  *Output            // what was read of a file, nil for a pipe
 }
 
 // ReadFrom implements [io.ReaderFrom]: os/exec copies a pipe with [io.Copy], which
@@ -137,49 +136,44 @@ func (c *capture) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{c}, r)
 }
 
-// Write implements [io.Writer]. It never fails: a command must not end because its
-// output is long.
+// Write implements [io.Writer]. It never fails.
 func (c *capture) Write(p []byte) (int, error) {
-	if c.window != nil {
-		_, _ = c.window.Write(p)
+	if c.whole != nil {
+		_, _ = c.whole.Write(p)
 	}
-	n := len(p)
-	c.total += int64(n)
-	room := min(max(0, c.headMax-len(c.head)), n)
-	c.head, p = append(c.head, p[:room]...), p[room:]
-	p = p[max(0, len(p)-c.tailMax):]
-	if len(c.tail)+len(p) > 2*c.tailMax {
-		c.tail = append(c.tail[:0], c.tail[max(0, len(c.tail)-c.tailMax):]...)
-	}
-	c.tail = append(c.tail, p...)
-	return n, nil
+	return c.kept.Write(p)
 }
 
 // readFile reads head and tail of a file, and all of it only for a judge: an agent's
 // file can be larger than anybody wants to read.
 func (c *capture) readFile(f io.ReaderAt, size int64) {
-	c.total = size
-	c.head = make([]byte, min(size, int64(c.headMax)))
-	c.tail = make([]byte, min(size-int64(len(c.head)), int64(c.tailMax)))
-	n, _ := f.ReadAt(c.head, 0)
-	m, _ := f.ReadAt(c.tail, size-int64(len(c.tail)))
-	c.head, c.tail = c.head[:n], c.tail[:m]
-	if c.window != nil {
-		_, _ = io.Copy(c.window, io.NewSectionReader(f, 0, size)) // what was read counts
+	head := make([]byte, min(size, int64(c.head)))
+	tail := make([]byte, min(size-int64(len(head)), int64(c.tail)))
+	n, _ := f.ReadAt(head, 0)
+	m, _ := f.ReadAt(tail, size-int64(len(tail)))
+	c.file = new(newOutput(head[:n], tail[:m], size))
+	if c.whole != nil {
+		_, _ = io.Copy(c.whole, io.NewSectionReader(f, 0, size)) // what was read counts
 	}
 }
 
-// output returns the kept bytes as text. No character is torn in two: what the head
-// has of one goes to the tail where the two touch, and is dropped where they do not.
 func (c *capture) output() Output {
-	head, tail := c.head, c.tail[max(0, len(c.tail)-c.tailMax):]
-	o := Output{Bytes: c.total, Truncated: c.total > int64(len(head)+len(tail))}
+	if c.file != nil {
+		return *c.file
+	}
+	return newOutput(c.kept.Parts())
+}
+
+// newOutput returns the kept bytes as text. No character is torn in two: what the head
+// has of one goes to the tail where the two touch, and is dropped where they do not.
+func newOutput(head, tail []byte, total int64) Output {
+	o := Output{Bytes: total, Truncated: total > int64(len(head)+len(tail))}
 	if len(tail) > 0 {
-		whole := len(head) - tornSuffix(head)
+		whole := len(head) - testoutput.TornSuffix(head)
 		if o.Truncated {
 			tail = tail[tornPrefix(tail):]
 		} else {
-			tail = append(append([]byte(nil), head[whole:]...), tail...)
+			tail = slices.Concat(head[whole:], tail)
 		}
 		head = head[:whole]
 	}
@@ -191,23 +185,9 @@ func (c *capture) output() Output {
 // half returns the output with half of what is kept, still the first and the last.
 func (o Output) half() Output {
 	head, tail := []byte(o.Head[:len(o.Head)/2]), []byte(o.Tail[(len(o.Tail)+1)/2:])
-	o.Head, o.Tail = string(head[:len(head)-tornSuffix(head)]), string(tail[tornPrefix(tail):])
+	o.Head, o.Tail = string(head[:len(head)-testoutput.TornSuffix(head)]), string(tail[tornPrefix(tail):])
 	o.Truncated = true
 	return o
-}
-
-// tornSuffix returns how many bytes at the end of b begin a character and do not
-// complete it.
-func tornSuffix(b []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if last := b[len(b)-n:]; utf8.RuneStart(last[0]) {
-			if utf8.FullRune(last) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
 }
 
 // tornPrefix returns how many bytes at the start of b continue a character that began
