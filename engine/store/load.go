@@ -132,6 +132,9 @@ func (v *visit) look(needs []string) error {
 func (v *visit) finish() {
 	v.tree.Outside = v.tree.Outside[:0]
 	for name, m := range v.met {
+		if _, inside := v.inside(name); inside || !m.counts || name == v.run.Dir {
+			continue
+		}
 		v.tree.Outside = append(v.tree.Outside, statcache.Entry{
 			Name: statcache.Name(name), ID: identityOf(m.info), Known: true, Racy: m.err == nil && v.grain.hides(m.info),
 		})

@@ -34,7 +34,7 @@ func (v *visit) need(need string) error {
 	}
 	// A real file may have such a name, where its folder is there.
 	_, _ = v.beside(path.Dir(p))
-	if _, err := v.beside(p); err == nil {
+	if _, err := v.depend(p); err == nil {
 		v.one(p, still, true)
 	}
 	return v.glob(".", strings.Split(p, "/"), still)
@@ -67,7 +67,7 @@ func (v *visit) one(p string, still, watch bool) {
 
 // outside looks at a file that is none of the run's documents.
 func (v *visit) outside(a ask) {
-	info, err := v.beside(a.path)
+	info, err := v.depend(a.path)
 	v.addNeeded(v.s.lookOutside(a, info, err, &v.grain))
 }
 
@@ -130,6 +130,15 @@ func (v *visit) addNeeded(d engine.Document, again time.Time) {
 	}
 }
 
+// depend is beside of a name on which the look depends, not only the way to one.
+func (v *visit) depend(p string) (fs.Info, error) {
+	info, err := v.beside(p)
+	m := v.met[p]
+	m.info, m.err, m.counts = info, err, true
+	v.met[p] = m
+	return info, err
+}
+
 // beside describes a name that a need leads to, once per visit: several needs lead
 // through the same folders, and most of those are not there. Below a folder that
 // is not there nothing is.
@@ -150,14 +159,15 @@ func (v *visit) beside(p string) (fs.Info, error) {
 		}
 	}
 	info, err := v.s.fs.Stat(p)
-	v.met[p] = met{info, err}
+	v.met[p] = met{info: info, err: err}
 	return info, err
 }
 
 // met is what stat said of a name that a need led to.
 type met struct {
-	info fs.Info
-	err  error
+	info   fs.Info
+	err    error
+	counts bool // the look depends on it
 }
 
 // inside returns the path relative to the run's folder.
@@ -186,13 +196,13 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 		if len(rest) > 0 {
 			return v.glob(next, rest, still)
 		}
-		if info, err := v.beside(next); err == nil && !info.Mode.IsDir() {
+		if info, err := v.depend(next); err == nil && !info.Mode.IsDir() {
 			v.one(next, still, true)
 		}
 		return nil
 	}
 	v.watch(dir)
-	if _, err := v.beside(dir); errors.Is(err, os.ErrNotExist) {
+	if _, err := v.depend(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	infos, err := v.s.list(dir)
