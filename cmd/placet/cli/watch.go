@@ -109,8 +109,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	go b.KeepLock(ctx, log, end)
 	err = b.Loop.Watch(ctx, watcher, func(runs, waiting int) {
 		w.Note("watching %s (%s, %d waiting)", console.OneLine(b.Root), console.Plural(runs, "run", "runs"), waiting)
-		lean()
-		go stayLean(ctx)
+		go keepSmall(ctx)
 	})
 	if taken := (*console.Problem)(nil); errors.As(context.Cause(ctx), &taken) {
 		err = taken
