@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -17,11 +17,11 @@ import (
 	"placet/templates"
 )
 
-func adoptCommand(w *console.Env) *cobra.Command {
+func adoptVerb() verb {
 	var reason, by string
-	cmd := &cobra.Command{
-		Use: "adopt RUN[@DIGEST]", Short: "Accept a state document that somebody else wrote",
-		Long: `Accepts the state.json of a run that stands still because its journal does not
+	return verb{
+		use: "adopt RUN[@DIGEST]", short: "Accept a state document that somebody else wrote",
+		long: `Accepts the state.json of a run that stands still because its journal does not
 account for it: somebody else than placet changed it. Look at it first, for
 instance with git diff; the usual way is to restore it. RUN@DIGEST names exactly
 what was shown, by the first digits of its digest; without a digest a terminal
@@ -29,13 +29,13 @@ shows what is there and asks.
 
 A line of the run's events.jsonl records who adopted which state. The run goes on
 from there with placet watch, or the next placet once.`,
-		Args: takes(1, 1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := workspace.Look(w)
-			if err != nil {
-				return err
-			}
-			run, digest, named := console.CutLast(args[0], "@")
+		least: 1, most: 1, group: groupDecide, complete: completeRuns,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVarP(&reason, "message", "m", "", "why; it stands in the record")
+			f.StringVar(&by, "as", console.Login(), "who adopts it")
+		},
+		look: func(c call, b *workspace.Workspace) error {
+			run, digest, named := console.CutLast(c.args[0], "@")
 			f, err := b.OneRun(run)
 			if err != nil {
 				return err
@@ -43,12 +43,9 @@ from there with placet watch, or the next placet once.`,
 			if named && len(digest) < workspace.LeastDigest {
 				return console.Usage("cannot adopt %s: %q is too short for a digest", console.Brief(f.Key()), console.OneLine(digest)).Try("name at least %d digits", workspace.LeastDigest)
 			}
-			return adoptRun(cmd.Context(), b, f, digest, strings.TrimSpace(reason), by)
+			return adoptRun(c.ctx, b, f, digest, strings.TrimSpace(reason), by)
 		},
 	}
-	cmd.Flags().StringVarP(&reason, "message", "m", "", "why; it stands in the record")
-	cmd.Flags().StringVar(&by, "as", console.Login(), "who adopts it")
-	return cmd
 }
 
 // adoptRun records a person's word for the state document of a run, whose digest

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -43,8 +43,8 @@ func giveAnswer(b *workspace.Workspace, t workspace.Request, resp gate.Response)
 }
 
 // approveCommand answers yes.
-func approveCommand(w *console.Env) *cobra.Command {
-	return plainVerb(w, workspace.Approving, "Answer a request with approve, confirm or accept", `
+func approveVerb() verb {
+	return plainVerb(workspace.Approving, "Answer a request with approve, confirm or accept", `
 Picks the option "approve", "confirm" or "accept" of an open request, or, of one
 about a decision, its only option that agrees, such as "yes" or "ship"; else the
 one that stands for none where it may be left out. A request that offers none of
@@ -54,25 +54,24 @@ may be left out where one request alone is open.`)
 }
 
 // rejectCommand answers no.
-func rejectCommand(w *console.Env) *cobra.Command {
-	return plainVerb(w, workspace.Rejecting, "Answer a request with reject, cancel or abort", `
+func rejectVerb() verb {
+	return plainVerb(workspace.Rejecting, "Answer a request with reject, cancel or abort", `
 Picks the option "reject", "cancel" or "abort" of an open request, or, of one
 about a decision, its only option that refuses, such as "no" or "stop". A request
 that offers none of them is not answered. REQUEST is named as for approve.`)
 }
 
 // plainVerb is a verb that stands for one option.
-func plainVerb(w *console.Env, d workspace.Decision, short, long string) *cobra.Command {
+func plainVerb(d workspace.Decision, short, long string) verb {
 	r := workspace.Reply{}
-	cmd := &cobra.Command{
-		Use: d.Verb + " [REQUEST]", Short: short, Long: short + "." + long + answerNote,
-		Args: takes(0, 1), GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := workspace.Look(w)
-			if err != nil {
-				return err
-			}
-			name, digest, err := workspace.CutDigest(console.First(args))
+	return verb{
+		use: d.Verb + " [REQUEST]", short: short, long: short + "." + long + answerNote,
+		most: 1, group: groupDecide, complete: completeRequests,
+		flags: func(f *pflag.FlagSet) {
+			answerFlags(f, &r)
+		},
+		look: func(c call, b *workspace.Workspace) error {
+			name, digest, err := workspace.CutDigest(console.First(c.args))
 			if err != nil {
 				return err
 			}
@@ -86,11 +85,9 @@ func plainVerb(w *console.Env, d workspace.Decision, short, long string) *cobra.
 			if err := wasShown(b, t, digest, d.Verb, ""); err != nil {
 				return err
 			}
-			return giveReply(cmd.Context(), b, t, r, digest == "")
+			return giveReply(c.ctx, b, t, r, digest == "")
 		},
 	}
-	answerFlags(cmd, &r)
-	return cmd
 }
 
 const answerNote = `
@@ -103,9 +100,9 @@ meant; that needs a terminal.
 The answer is written as response.json beside the request and is durable when
 the command returns. placet watch, or the next placet once, carries it out.`
 
-func answerFlags(cmd *cobra.Command, r *workspace.Reply) {
-	cmd.Flags().StringVarP(&r.Comment, "message", "m", "", "the comment that goes with the answer")
-	cmd.Flags().StringVar(&r.By, "as", console.Login(), "who answers")
+func answerFlags(f *pflag.FlagSet, r *workspace.Reply) {
+	f.StringVarP(&r.Comment, "message", "m", "", "the comment that goes with the answer")
+	f.StringVar(&r.By, "as", console.Login(), "who answers")
 }
 
 // already lets the same answer to a closed request pass: approving twice is
@@ -126,29 +123,30 @@ func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool
 }
 
 // respondCommand answers with any option, or in words.
-func respondCommand(w *console.Env) *cobra.Command {
+func respondVerb() verb {
 	r, attempts := workspace.Reply{}, 0
-	cmd := &cobra.Command{
-		Use: "respond REQUEST [OPTION…|TEXT]", Short: "Answer a request with any of its options, or in words",
-		Long: `Answer a request with any of its options, or in words where it asks a question.
+	return verb{
+		use: "respond REQUEST [OPTION…|TEXT]", short: "Answer a request with any of its options, or in words",
+		long: `Answer a request with any of its options, or in words where it asks a question.
 
 Options are matched without regard to case, and with blanks, - and _ alike.
 Several may be named where the request lets them be chosen together; where it
 lets the option be left out, --select or -m answer alone. On a terminal, without
 an answer, the request is shown and the answer is asked for. REQUEST is named as for approve.` + answerNote,
-		Args: takesSeveral, GroupID: groupDecide, ValidArgsFunction: completeRequests(w),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := workspace.Look(w)
-			if err != nil {
-				return err
+		least: 1, most: -1, group: groupDecide, complete: completeRequests,
+		flags: func(f *pflag.FlagSet) {
+			answerFlags(f, &r)
+			f.StringSliceVar(&r.Selected, "select", nil, "what is chosen, where several may be: a,b")
+			f.IntVar(&attempts, "attempts", 0, "how many more attempts the option retry_more gives")
+		},
+		look: func(c call, b *workspace.Workspace) error {
+			if len(c.args) > 1 {
+				r.Option, r.More = c.args[1], c.args[2:]
 			}
-			if len(args) > 1 {
-				r.Option, r.More = args[1], args[2:]
-			}
-			if cmd.Flags().Changed("attempts") {
+			if c.flags.Changed("attempts") {
 				r.Attempts = &attempts
 			}
-			name, digest, err := workspace.CutDigest(args[0])
+			name, digest, err := workspace.CutDigest(c.args[0])
 			if err != nil {
 				return err
 			}
@@ -159,19 +157,15 @@ an answer, the request is shown and the answer is asked for. REQUEST is named as
 			if err := wasShown(b, t, digest, "respond", " …"); err != nil {
 				return err
 			}
-			if len(args) < 2 && !t.Given(r) && w.AtTerminal() {
-				if err := askReply(cmd.Context(), w, t, &r); err != nil {
+			if len(c.args) < 2 && !t.Given(r) && c.env.AtTerminal() {
+				if err := askReply(c.ctx, c.env, t, &r); err != nil {
 					return err
 				}
 				digest = t.Digest.Hex() // the prompt showed it
 			}
-			return giveReply(cmd.Context(), b, t, r, digest == "")
+			return giveReply(c.ctx, b, t, r, digest == "")
 		},
 	}
-	answerFlags(cmd, &r)
-	cmd.Flags().StringSliceVar(&r.Selected, "select", nil, "what is chosen, where several may be: a,b")
-	cmd.Flags().IntVar(&attempts, "attempts", 0, "how many more attempts the option retry_more gives")
-	return cmd
 }
 
 // giveReply gives an answer, and asks first where nothing says that the request was

@@ -3,32 +3,26 @@ package cli
 import (
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/layout"
 )
 
-func checkCommand(w *console.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "check [RUN]", Short: "What is wrong with the documents",
-		Long: `What is wrong with the documents of a run, or of all runs. Waits two seconds at
+func checkVerb() verb {
+	return verb{
+		use: "check [RUN]", short: "What is wrong with the documents",
+		long: `What is wrong with the documents of a run, or of all runs. Waits two seconds at
 most for files that may still be being written; those that still may are errors.
 Ends with 1 where there is an error; warnings and infos alone end with 0.`,
-		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := workspace.Look(w)
-			if err != nil {
-				return err
-			}
-			found, err := b.Chosen(args)
+		most: 1, group: groupUnderstand, complete: completeRuns,
+		look: func(c call, b *workspace.Workspace) error {
+			found, err := b.Chosen(c.args)
 			if err != nil {
 				return err
 			}
 			b.Brief, b.WaitsForHeld = true, true
-			defer b.Remember(found, len(args) == 0)
-			return showFindings(b, b.Views(found), len(args) == 0)
+			defer b.Remember(found, len(c.args) == 0)
+			return showFindings(b, b.Views(found), len(c.args) == 0)
 		},
 	}
 }

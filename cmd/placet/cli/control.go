@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
@@ -17,27 +18,37 @@ import (
 	"placet/schemas"
 )
 
-// familyCommand holds what one family alone has: its controls, and verbs of its own.
-func familyCommand(w *console.Env, f family.Family, own ...*cobra.Command) *cobra.Command {
+// familyCommand holds what one family alone has: verbs of its own, and its controls.
+func familyCommand(w *console.Env, f family.Family, own []verb) *cobra.Command {
 	cmd := &cobra.Command{Use: f.Name, Short: f.Short, GroupID: groupFamilies}
 	for _, c := range f.Controls {
-		own = append(own, controlCommand(w, f, c))
+		own = append(own, controlVerb(f, c))
 	}
-	return subcommands(cmd, own...)
+	for _, v := range own {
+		cmd.AddCommand(v.command(w))
+	}
+	return subcommands(cmd)
 }
 
-// controlCommand is a verb that asks something of a run.
-func controlCommand(w *console.Env, of family.Family, c family.Control) *cobra.Command {
+// controlVerb is a verb that asks something of a run.
+func controlVerb(of family.Family, c family.Control) verb {
 	var reason, by string
-	cmd := &cobra.Command{Use: c.Use, Short: c.Short, Long: c.Long, Args: takes(1, 1), ValidArgsFunction: completeRuns(w)}
-	cmd.RunE = onRun(w, func(b *workspace.Workspace, f reconcile.Found) error {
-		return giveControl(cmd.Context(), b, of, c, f, strings.TrimSpace(reason), by)
-	})
-	cmd.Flags().StringVarP(&reason, "message", "m", "", c.Why)
-	if c.Who != "" {
-		cmd.Flags().StringVar(&by, "as", console.Login(), c.Who)
+	return verb{
+		use: c.Use, short: c.Short, long: c.Long, least: 1, most: 1, complete: completeRuns,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVarP(&reason, "message", "m", "", c.Why)
+			if c.Who != "" {
+				f.StringVar(&by, "as", console.Login(), c.Who)
+			}
+		},
+		look: func(call call, b *workspace.Workspace) error {
+			f, err := b.OneRun(call.args[0])
+			if err != nil {
+				return err
+			}
+			return giveControl(call.ctx, b, of, c, f, strings.TrimSpace(reason), by)
+		},
 	}
-	return cmd
 }
 
 // giveControl asks something of a run: it writes the control's document.

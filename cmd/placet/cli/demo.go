@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -42,26 +42,27 @@ var demoFiles embed.FS
 //go:embed demo/steps.txt
 var demoSteps string
 
-func demoCommand(w *console.Env) *cobra.Command {
+func demoVerb() verb {
 	var keep bool
-	cmd := &cobra.Command{
-		Use: "demo", Short: "Watch a decision being made, in a temporary folder",
-		Long: `Shows placet at work in a fresh temporary folder. Six runs wait for a person, a
+	return verb{
+		use: "demo", short: "Watch a decision being made, in a temporary folder",
+		long: `Shows placet at work in a fresh temporary folder. Six runs wait for a person, a
 daemon opens their requests, one is answered by editing a form and one with
 placet approve. Then an AFL session: a worker's attempts are tested, two fail,
 a person is asked, the third passes. Last an optimisation cycle: a report is
 judged, and what is left to do begins the next one. It takes a few seconds, needs
 git, and leaves nothing behind.`,
-		Args: takes(0, 0), GroupID: groupSetUp,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if w.Flags.JSON {
+		group: groupSetUp,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&keep, "keep", false, "leave the folder for you to play with")
+		},
+		run: func(c call) error {
+			if c.env.Flags.JSON {
 				return console.Usage("cannot tell a story as JSON: run placet demo without --json")
 			}
-			return playDemo(cmd.Context(), w, keep)
+			return playDemo(c.ctx, c.env, keep)
 		},
 	}
-	cmd.Flags().BoolVar(&keep, "keep", false, "leave the folder for you to play with")
-	return cmd
 }
 
 // demoTime is how long the whole demo may take on a slow machine, demoStep one

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -22,14 +20,14 @@ import (
 	"placet/layout"
 )
 
-func doctorCommand(w *console.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "doctor", Short: "Whether placet can work here",
-		Long: `Looks at the workspace, its locks, the kernel's limits, git, the file system, the
+func doctorVerb() verb {
+	return verb{
+		use: "doctor", short: "Whether placet can work here",
+		long: `Looks at the workspace, its locks, the kernel's limits, git, the file system, the
 configuration and the folders of runs. Every line is ok, warn or problem, with
 what to do. Ends with 1 where there is a problem.`,
-		Args: takes(0, 0), GroupID: groupSetUp,
-		RunE: func(*cobra.Command, []string) error { return examine(w) },
+		group: groupSetUp,
+		run:   func(c call) error { return examine(c.env) },
 	}
 }
 

@@ -6,32 +6,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 )
 
-func explainCommand(w *console.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "explain RUN[/PART]|REQUEST", Short: "Why a run stands where it stands, and what would move it",
-		Long: `Why a run stands where it stands: the rule that holds, which file, with which
+func explainVerb() verb {
+	return verb{
+		use: "explain RUN[/PART]|REQUEST", short: "Why a run stands where it stands, and what would move it",
+		long: `Why a run stands where it stands: the rule that holds, which file, with which
 content, would move it, and which files may still be being written. With a part
 of the run, or a request: what of that concerns it. Names are those of placet
 show.`,
-		Args: takes(1, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := workspace.Look(w)
-			if err != nil {
-				return err
-			}
-			s, err := b.Subject(args[0])
+		least: 1, most: 1, group: groupUnderstand, complete: completeRuns,
+		look: func(c call, b *workspace.Workspace) error {
+			s, err := b.Subject(c.args[0])
 			if err != nil {
 				return err
 			}
 			e := explanationOf(b, s)
-			return w.Answer(e, func() { printExplanation(b, s.View, e) })
+			return c.env.Answer(e, func() { printExplanation(b, s.View, e) })
 		},
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
@@ -15,24 +15,23 @@ import (
 	"placet/engine/reconcile"
 )
 
-func graphCommand(w *console.Env) *cobra.Command {
+func graphVerb() verb {
 	var mermaid bool
-	cmd := &cobra.Command{
-		Use: "graph [RUN|FAMILY]", Short: "A run's plan, or a family's transitions",
-		Long: `A run's plan as phases and steps, or as levels of checkpoints with what each
+	return verb{
+		use: "graph [RUN|FAMILY]", short: "A run's plan, or a family's transitions",
+		long: `A run's plan as phases and steps, or as levels of checkpoints with what each
 comes after, and where it stands; of an optimisation cycle the cycles before and
 after it. With the name of a family its transition table, and without an argument
 that of every family. --mermaid draws it for a Markdown page.`,
-		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := workspace.Look(w)
-			if err != nil {
-				return err
+		most: 1, group: groupUnderstand, complete: completeRuns,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&mermaid, "mermaid", false, "as a Mermaid diagram")
+		},
+		look: func(c call, b *workspace.Workspace) error {
+			if len(c.args) == 0 || b.Serves(c.args[0]) {
+				return showTables(b, console.First(c.args), mermaid)
 			}
-			if len(args) == 0 || b.Serves(args[0]) {
-				return showTables(b, console.First(args), mermaid)
-			}
-			f, err := b.OneRun(args[0])
+			f, err := b.OneRun(c.args[0])
 			if err != nil {
 				return err
 			}
@@ -47,8 +46,6 @@ that of every family. --mermaid draws it for a Markdown page.`,
 			return showPlan(b, v, mermaid)
 		},
 	}
-	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "as a Mermaid diagram")
-	return cmd
 }
 
 // arrowLine leads from one part of a plan to one that comes after it, as JSON.

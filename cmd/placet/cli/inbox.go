@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -13,25 +13,22 @@ import (
 	"placet/engine/reconcile"
 )
 
-func inboxCommand(w *console.Env) *cobra.Command {
+func inboxVerb() verb {
 	var short bool
-	cmd := &cobra.Command{
-		Use: "inbox [RUN|FAMILY]", Short: "What is asked of you, oldest first",
-		Long: `What is asked of you, oldest first: of which run and step, in one line, with the
+	return verb{
+		use: "inbox [RUN|FAMILY]", short: "What is asked of you, oldest first",
+		long: `What is asked of you, oldest first: of which run and step, in one line, with the
 form to edit and the commands that answer. Also what else needs a person:
 problem notes, and commands that wait for trust. With the name of a run, or of a
 family, what is asked there alone. --short shows each request in one line.`,
-		Args: takes(0, 1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := workspace.Look(w)
-			if err != nil {
-				return err
-			}
-			return showInbox(b, args, short)
+		most: 1, group: groupDecide, complete: completeRuns,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&short, "short", false, "one line for each request")
+		},
+		look: func(c call, b *workspace.Workspace) error {
+			return showInbox(b, c.args, short)
 		},
 	}
-	cmd.Flags().BoolVar(&short, "short", false, "one line for each request")
-	return cmd
 }
 
 // inboxData is the inbox as JSON: every request with all that it asks.

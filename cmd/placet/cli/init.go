@@ -12,29 +12,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 )
 
-func initCommand(w *console.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "init", Short: "Make this folder a workspace",
-		Long: `Makes a folder a workspace: writes placet.toml with every setting and its
+func initVerb() verb {
+	return verb{
+		use: "init", short: "Make this folder a workspace",
+		long: `Makes a folder a workspace: writes placet.toml with every setting and its
 default, creates .placet/, and has git ignore what placet leaves there, the lock
 files of runs and the optimizer's audit databases. What is there stays as it is;
 what is missing is added, and a second run adds nothing. placet works without it,
 too.`,
-		Args: takes(0, 0), GroupID: groupSetUp,
-		RunE: func(*cobra.Command, []string) error {
-			root, err := config.FindRoot(w)
+		group: groupSetUp,
+		run: func(c call) error {
+			root, err := config.FindRoot(c.env)
 			if err != nil {
 				return err
 			}
-			return initWorkspace(w, root)
+			return initWorkspace(c.env, root)
 		},
 	}
 }

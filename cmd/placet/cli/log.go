@@ -5,38 +5,39 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 )
 
-func logCommand(w *console.Env) *cobra.Command {
+func logVerb() verb {
 	var last int
-	cmd := &cobra.Command{
-		Use: "log [RUN]", Short: "What happened, oldest first",
-		Long: `What happened in a run, or in all runs, oldest first: recorded events and what
+	return verb{
+		use: "log [RUN]", short: "What happened, oldest first",
+		long: `What happened in a run, or in all runs, oldest first: recorded events and what
 became of every request, refused and superseded answers too.`,
-		Args: takes(0, 1), GroupID: groupUnderstand, ValidArgsFunction: completeRuns(w),
-		RunE: func(_ *cobra.Command, args []string) error {
+		most: 1, group: groupUnderstand, complete: completeRuns,
+		flags: func(f *pflag.FlagSet) {
+			f.IntVarP(&last, "last", "n", 0, "only the last N events")
+		},
+		run: func(c call) error {
 			if last < 0 {
 				return console.Usage("cannot show the last %d events", last)
 			}
-			b, err := workspace.Look(w)
+			b, err := workspace.Look(c.env)
 			if err != nil {
 				return err
 			}
-			found, err := b.Chosen(args)
+			found, err := b.Chosen(c.args)
 			if err != nil {
 				return err
 			}
 			b.Journals = true
-			return showLog(b, b.Views(found), last, len(args) == 0)
+			return showLog(b, b.Views(found), last, len(c.args) == 0)
 		},
 	}
-	cmd.Flags().IntVarP(&last, "last", "n", 0, "only the last N events")
-	return cmd
 }
 
 // runEntry is an event and the run that it belongs to.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -16,19 +16,20 @@ import (
 	"placet/engine/store/fs"
 )
 
-func onceCommand(w *console.Env) *cobra.Command {
+func onceVerb() verb {
 	var noCommands bool
-	cmd := &cobra.Command{
-		Use: "once", Short: "Settle what is there, and end",
-		Long: `Settles what is there, and ends: for CI, cron and scripts. It never waits for a
+	return verb{
+		use: "once", short: "Settle what is there, and end",
+		long: `Settles what is there, and ends: for CI, cron and scripts. It never waits for a
 deadline or a person; it says when the next moment is. Beside a running daemon,
 while git rewrites the tree, or in a git hook it decides nothing, and shows
 where the runs stand.`,
-		Args: takes(0, 0), GroupID: groupRun,
-		RunE: func(cmd *cobra.Command, _ []string) error { return settleOnce(cmd.Context(), w, noCommands) },
+		group: groupRun,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&noCommands, "no-commands", false, "start no command")
+		},
+		run: func(c call) error { return settleOnce(c.ctx, c.env, noCommands) },
 	}
-	cmd.Flags().BoolVar(&noCommands, "no-commands", false, "start no command")
-	return cmd
 }
 
 // onceData is once as JSON.

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/optimizer"
@@ -34,18 +32,13 @@ type strayLine struct {
 	Undated bool     `json:"undated"` // its manifest does not say when it completed
 }
 
-func nextCommand(w *console.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "next", Short: "Which goals are open, and what each waits for",
-		Long: `Which goals left issues that no cycle has taken up, and what each waits for: a run
+func nextVerb() verb {
+	return verb{
+		use: "next", short: "Which goals are open, and what each waits for",
+		long: `Which goals left issues that no cycle has taken up, and what each waits for: a run
 of its workflow that completes. Also completed runs that fit no open goal, or more
 than one, of which nobody can tell which.`,
-		Args: takes(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			b, err := workspace.Look(w)
-			if err != nil {
-				return err
-			}
+		look: func(c call, b *workspace.Workspace) error {
 			return showNext(b)
 		},
 	}

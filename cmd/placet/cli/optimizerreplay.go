@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -21,11 +21,11 @@ import (
 	"placet/layout"
 )
 
-func replayCommand(w *console.Env) *cobra.Command {
+func replayVerb() verb {
 	var archived, missing bool
-	cmd := &cobra.Command{
-		Use: "replay", Short: "Try now to give the audit database what it lacks",
-		Long: `Tries now to give the audit databases the rows that they could not take: those that
+	return verb{
+		use: "replay", short: "Try now to give the audit database what it lacks",
+		long: `Tries now to give the audit databases the rows that they could not take: those that
 audit-pending.jsonl lists. placet watch tries each again every ten minutes, and
 placet once whenever it runs. A row goes in once, however often it is tried.
 
@@ -34,12 +34,12 @@ written: what their files call pending stays so, and the database has it.
 
 --missing puts back what a database has lost: the rows that runs, also those put
 away, call inserted, and that placet check misses.`,
-		Args: takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return replayRows(cmd.Context(), w, archived, missing) },
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&archived, "archived", false, "the rows of runs that were put away, too")
+			f.BoolVar(&missing, "missing", false, "the rows that were in and are lost, too")
+		},
+		run: func(c call) error { return replayRows(c.ctx, c.env, archived, missing) },
 	}
-	cmd.Flags().BoolVar(&archived, "archived", false, "the rows of runs that were put away, too")
-	cmd.Flags().BoolVar(&missing, "missing", false, "the rows that were in and are lost, too")
-	return cmd
 }
 
 // replayed is what became of a row, as JSON.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
@@ -35,11 +35,11 @@ type asking struct {
 	fresh    bool     // --fresh
 }
 
-func triggerCommand(w *console.Env) *cobra.Command {
+func triggerVerb() verb {
 	var a asking
-	cmd := &cobra.Command{
-		Use: "trigger WORKFLOW [--run ID | --new SLUG]", Short: "Begin an optimisation cycle of a workflow",
-		Long: `Begins an optimisation cycle of a workflow: writes trigger.json into a run that
+	return verb{
+		use: "trigger WORKFLOW [--run ID | --new SLUG]", short: "Begin an optimisation cycle of a workflow",
+		long: `Begins an optimisation cycle of a workflow: writes trigger.json into a run that
 has none, which placet watch, or the next placet once, takes up. One run holds one
 cycle.
 
@@ -47,25 +47,26 @@ Without --run and --new it is the newest active run of the workflow: one that is
 tagged workflow:<name> or <name>, or has key and slug of the workflow's newest
 cycle. --new makes a run of today. The cycle follows on the workflow's newest goal
 in that root; --fresh has it follow on none.`,
-		Args: takes(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a.workflow, a.create = args[0], cmd.Flags().Changed("new")
+		least: 1, most: 1,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&a.run, "run", "", "the run to begin it in")
+			f.StringVar(&a.slug, "new", "", "begin it in a new run, <date>-msowd-<slug>")
+			f.StringVar(&a.goal, "goal", "", "what the cycle is to aim at; shown in report and request")
+			f.StringArrayVar(&a.metrics, "metric", nil, "a metric's value in percent, name=value; may be repeated")
+			f.BoolVar(&a.fresh, "fresh", false, "follow on no goal")
+		},
+		run: func(c call) error {
+			a.workflow, a.create = c.args[0], c.flags.Changed("new")
 			if a.create && a.run != "" {
 				return console.Usage("cannot trigger in a run that exists and in a new one: say --run or --new")
 			}
-			b, err := workspace.Look(w)
+			b, err := workspace.Look(c.env)
 			if err != nil {
 				return err
 			}
 			return triggerCycle(b, a)
 		},
 	}
-	cmd.Flags().StringVar(&a.run, "run", "", "the run to begin it in")
-	cmd.Flags().StringVar(&a.slug, "new", "", "begin it in a new run, <date>-msowd-<slug>")
-	cmd.Flags().StringVar(&a.goal, "goal", "", "what the cycle is to aim at; shown in report and request")
-	cmd.Flags().StringArrayVar(&a.metrics, "metric", nil, "a metric's value in percent, name=value; may be repeated")
-	cmd.Flags().BoolVar(&a.fresh, "fresh", false, "follow on no goal")
-	return cmd
 }
 
 // optimizerCycles are what the runs of the optimizer say of themselves.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 	"placet/engine/optimizer"
@@ -18,33 +18,33 @@ var (
 	signalHistory = []string{"-10", "0", "10", "+10"}
 )
 
-func decideCommand(w *console.Env) *cobra.Command {
-	var a, b, c string
-	cmd := &cobra.Command{
-		Use: "decide --a LEVEL --b LEVEL|none --c -10|0|10", Short: "What three signals come to",
-		Long: `What the three signals come to, by the table alone; no file is read.
+func decideVerb() verb {
+	var a, b, history string
+	return verb{
+		use: "decide --a LEVEL --b LEVEL|none --c -10|0|10", short: "What three signals come to",
+		long: `What the three signals come to, by the table alone; no file is read.
 
 --a is what the assets allow (10 report, 20 analysis, 30 evaluation), --b what
 the KPI ask for, none where no gated metric has a value, --c what the last
 answers said: -10, 0 or 10. A goal that a person gave before wins over the
 table; that is not asked here.`,
-		Args: takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&a, "a", "", "assets: 10, 20 or 30")
+			f.StringVar(&b, "b", "", "KPI: 10, 20, 30 or none")
+			f.StringVar(&history, "c", "", "history: -10, 0 or 10")
+		},
+		run: func(c call) error {
 			for _, f := range []struct {
 				name, value string
 				words       []string
-			}{{"a", a, signalLevels}, {"b", b, signalKPI}, {"c", c, signalHistory}} {
+			}{{"a", a, signalLevels}, {"b", b, signalKPI}, {"c", history, signalHistory}} {
 				if !slices.Contains(f.words, f.value) {
-					return console.Usage("cannot decide with --%s %q: it is one of %s", f.name, console.OneLine(f.value), strings.Join(f.words, ", ")).Try("%s", cmd.UseLine())
+					return console.Usage("cannot decide with --%s %q: it is one of %s", f.name, console.OneLine(f.value), strings.Join(f.words, ", ")).Try("%s", c.line)
 				}
 			}
-			return showDecision(w, atoi(a), levelOrNone(b), atoi(c))
+			return showDecision(c.env, atoi(a), levelOrNone(b), atoi(history))
 		},
 	}
-	cmd.Flags().StringVar(&a, "a", "", "assets: 10, 20 or 30")
-	cmd.Flags().StringVar(&b, "b", "", "KPI: 10, 20, 30 or none")
-	cmd.Flags().StringVar(&c, "c", "", "history: -10, 0 or 10")
-	return cmd
 }
 
 // atoi reads a number that was checked before.

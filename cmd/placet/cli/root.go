@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
@@ -67,31 +68,30 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	root.SetHelpCommandGroupID(groupSetUp)
 	root.SetCompletionCommandGroupID(groupSetUp)
 	for _, command := range verbs() {
-		root.AddCommand(command(w))
+		root.AddCommand(command.command(w))
 	}
 	for _, f := range family.All {
-		var own []*cobra.Command
-		for _, command := range ownVerbs[f.Name] {
-			own = append(own, command(w))
-		}
-		root.AddCommand(familyCommand(w, f, own...))
+		root.AddCommand(familyCommand(w, f, ownVerbs(f.Name)))
 	}
 	return root
 }
 
 // verbs are all commands, in the order of the manual.
-func verbs() []func(*console.Env) *cobra.Command {
-	return []func(*console.Env) *cobra.Command{
-		inboxCommand, approveCommand, rejectCommand, respondCommand, adoptCommand, showCommand,
-		watchCommand, onceCommand, statusCommand,
-		explainCommand, logCommand, checkCommand, graphCommand,
-		initCommand, trustCommand, doctorCommand, demoCommand, schemaCommand, versionCommand,
+func verbs() []verb {
+	return []verb{
+		inboxVerb(), approveVerb(), rejectVerb(), respondVerb(), adoptVerb(), showVerb(),
+		watchVerb(), onceVerb(), statusVerb(),
+		explainVerb(), logVerb(), checkVerb(), graphVerb(),
+		initVerb(), trustVerb(), doctorVerb(), demoVerb(), schemaVerb(), versionVerb(),
 	}
 }
 
 // ownVerbs are the verbs of families that are more than controls.
-var ownVerbs = map[string][]func(*console.Env) *cobra.Command{
-	"optimizer": {triggerCommand, nextCommand, replayCommand, decideCommand},
+func ownVerbs(family string) []verb {
+	if family == "optimizer" {
+		return []verb{triggerVerb(), nextVerb(), replayVerb(), decideVerb()}
+	}
+	return nil
 }
 
 // run carries out one command line and returns the exit code.
@@ -124,26 +124,64 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return p
 }
 
-// takes refuses too few and too many arguments.
-func takes(least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if n := len(args); n < least || n > most {
-			wants := console.Plural(most, "argument", "arguments")
-			if least < most {
-				wants = fmt.Sprintf("%d to %d arguments", least, most)
-			}
-			return console.Usage("%q takes %s, not %d", cmd.CommandPath(), wants, n).Try("%s", cmd.UseLine())
-		}
-		return nil
-	}
+// verb is a command: what it is called, what it takes, and what it does.
+type verb struct {
+	use, short, long, group string
+	least, most             int // arguments; a most of -1 is any number
+	complete                func(*console.Env) cobra.CompletionFunc
+	flags                   func(*pflag.FlagSet)
+	// One of these is set: run, or look for a verb that begins by opening the workspace to
+	// look at it.
+	run  func(c call) error
+	look func(c call, b *workspace.Workspace) error
 }
 
-// takesSeveral refuses too few arguments.
-func takesSeveral(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
+// call is one use of a verb.
+type call struct {
+	ctx   context.Context
+	env   *console.Env
+	args  []string
+	flags *pflag.FlagSet
+	line  string // how the verb is used
+}
+
+// command makes a verb a command of the command line.
+func (v verb) command(w *console.Env) *cobra.Command {
+	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.long, GroupID: v.group, Args: v.takes}
+	if v.complete != nil {
+		cmd.ValidArgsFunction = v.complete(w)
+	}
+	if v.flags != nil {
+		v.flags(cmd.Flags())
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c := call{cmd.Context(), w, args, cmd.Flags(), cmd.UseLine()}
+		if v.run != nil {
+			return v.run(c)
+		}
+		b, err := workspace.Look(w)
+		if err != nil {
+			return err
+		}
+		return v.look(c, b)
+	}
+	return cmd
+}
+
+// takes refuses too few and too many arguments.
+func (v verb) takes(cmd *cobra.Command, args []string) error {
+	n := len(args)
+	switch {
+	case n >= v.least && (n <= v.most || v.most < 0):
+		return nil
+	case v.most < 0:
 		return console.Usage("%q takes at least one argument", cmd.CommandPath()).Try("%s", cmd.UseLine())
 	}
-	return nil
+	wants := console.Plural(v.most, "argument", "arguments")
+	if v.least < v.most {
+		wants = fmt.Sprintf("%d to %d arguments", v.least, v.most)
+	}
+	return console.Usage("%q takes %s, not %d", cmd.CommandPath(), wants, n).Try("%s", cmd.UseLine())
 }
 
 // completeRuns completes a run argument.

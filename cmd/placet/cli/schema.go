@@ -10,30 +10,30 @@ import (
 	"placet/schemas"
 )
 
-func schemaCommand(w *console.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "schema [NAME]", Short: "The JSON Schemas that documents must fit",
-		Long:    `Lists the embedded JSON Schemas, or prints one of them as it is.`,
-		Args:    takes(0, 1),
-		GroupID: groupSetUp,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return schemas.Names(), cobra.ShellCompDirectiveNoFileComp
+func schemaVerb() verb {
+	return verb{
+		use: "schema [NAME]", short: "The JSON Schemas that documents must fit",
+		long:  `Lists the embedded JSON Schemas, or prints one of them as it is.`,
+		most:  1,
+		group: groupSetUp,
+		complete: func(*console.Env) cobra.CompletionFunc {
+			return cobra.FixedCompletions(schemas.Names(), cobra.ShellCompDirectiveNoFileComp)
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+		run: func(c call) error {
+			if len(c.args) == 0 {
 				names := schemas.Names()
-				return w.Answer(map[string]any{"schemas": names}, func() {
+				return c.env.Answer(map[string]any{"schemas": names}, func() {
 					for _, name := range names {
-						w.Say("%s", name)
+						c.env.Say("%s", name)
 					}
 				})
 			}
-			body, err := schemas.Source(args[0])
+			body, err := schemas.Source(c.args[0])
 			if err != nil {
-				return console.Usage("there is no schema %q", console.OneLine(args[0])).Try("placet schema lists them")
+				return console.Usage("there is no schema %q", console.OneLine(c.args[0])).Try("placet schema lists them")
 			}
-			return w.Answer(map[string]any{"name": args[0], "schema": json.RawMessage(body)}, func() {
-				w.Say("%s", strings.TrimSuffix(string(body), "\n"))
+			return c.env.Answer(map[string]any{"name": c.args[0], "schema": json.RawMessage(body)}, func() {
+				c.env.Say("%s", strings.TrimSuffix(string(body), "\n"))
 			})
 		},
 	}

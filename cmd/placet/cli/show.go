@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -55,23 +53,19 @@ func printFacts(b *workspace.Workspace, list []engine.Fact) {
 	facts.Print(b.Env, b.Env.Out)
 }
 
-func showCommand(w *console.Env) *cobra.Command {
-	return &cobra.Command{
-		Use: "show RUN[/PART]|REQUEST", Short: "All about one run, a part of it, or one request",
-		Long: `All about one run: where it stands, its plan, what is asked, what is wrong, its
+func showVerb() verb {
+	return verb{
+		use: "show RUN[/PART]|REQUEST", short: "All about one run, a part of it, or one request",
+		long: `All about one run: where it stands, its plan, what is asked, what is wrong, its
 last events. RUN is <family>/<id>, the id, the first characters of its last
 part, #<work id>, or the family where it has one run. With a part of the run (a
 checkpoint of an AFL session, a phase or step of a FABER run, a level of an
 optimization cycle): what it is to be, and what became of it. A request id, or
 the first four or more characters of it, shows the request; of one that is
 closed who answered it, when, what and how.`,
-		Args: takes(1, 1), GroupID: groupDecide, ValidArgsFunction: completeRuns(w),
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := workspace.Look(w)
-			if err != nil {
-				return err
-			}
-			return showSubject(b, args[0])
+		least: 1, most: 1, group: groupDecide, complete: completeRuns,
+		look: func(c call, b *workspace.Workspace) error {
+			return showSubject(b, c.args[0])
 		},
 	}
 }

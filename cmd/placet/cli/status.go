@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -13,23 +13,20 @@ import (
 	"placet/engine"
 )
 
-func statusCommand(w *console.Env) *cobra.Command {
+func statusVerb() verb {
 	var all bool
-	cmd := &cobra.Command{
-		Use: "status [RUN]", Short: "Where every run stands",
-		Long: `Where every run stands: its class, its status, since when, and what it waits
+	return verb{
+		use: "status [RUN]", short: "Where every run stands",
+		long: `Where every run stands: its class, its status, since when, and what it waits
 for. Runs that ended are counted; --all lists them too.`,
-		Args: takes(0, 1), GroupID: groupRun, ValidArgsFunction: completeRuns(w),
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := workspace.Look(w)
-			if err != nil {
-				return err
-			}
-			return showStatus(b, args, all)
+		most: 1, group: groupRun, complete: completeRuns,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVarP(&all, "all", "a", false, "list the runs that ended, too")
+		},
+		look: func(c call, b *workspace.Workspace) error {
+			return showStatus(b, c.args, all)
 		},
 	}
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "list the runs that ended, too")
-	return cmd
 }
 
 // showStatus shows the runs and ends with the exit code that they call for.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -19,11 +19,11 @@ import (
 	"placet/engine/statedir"
 )
 
-func trustCommand(w *console.Env) *cobra.Command {
+func trustVerb() verb {
 	var yes, revoke bool
-	cmd := &cobra.Command{
-		Use: "trust [NAME@DIGEST|DIGEST|NAME]…", Short: "Agree to commands and policy settings of the workspace",
-		Long: `A workspace is data, not a program: a command or a policy setting that stands in
+	return verb{
+		use: "trust [NAME@DIGEST|DIGEST|NAME]…", short: "Agree to commands and policy settings of the workspace",
+		long: `A workspace is data, not a program: a command or a policy setting that stands in
 one of its files counts only after you have agreed to it. Where one value of a
 setting is tighter than another, the tighter of what you agreed to last and what is
 written holds until you decide. Without an argument this shows what waits, and what
@@ -38,24 +38,25 @@ again, and so does one that names a changed script.
 What you agree to is kept outside the workspace. --revoke takes it back at any
 time, also while the settings cannot be read, and a daemon then ends what is under
 way of it.`,
-		GroupID: groupSetUp,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		most: -1, group: groupSetUp,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVarP(&yes, "yes", "y", false, "agree unseen to what waits, or to what is named: it prints what it records")
+			f.BoolVar(&revoke, "revoke", false, "take agreement back: of what is named, or with --yes of everything")
+		},
+		run: func(c call) error {
 			if revoke {
-				return revokeTrust(w, args, yes)
+				return revokeTrust(c.env, c.args, yes)
 			}
-			b, err := workspace.Look(w)
+			b, err := workspace.Look(c.env)
 			if err != nil {
 				return err
 			}
-			if yes || len(args) > 0 {
-				return agreeTo(cmd.Context(), b, args, yes)
+			if yes || len(c.args) > 0 {
+				return agreeTo(c.ctx, b, c.args, yes)
 			}
 			return listTrust(b)
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "agree unseen to what waits, or to what is named: it prints what it records")
-	cmd.Flags().BoolVar(&revoke, "revoke", false, "take agreement back: of what is named, or with --yes of everything")
-	return cmd
 }
 
 // trustData is trust as JSON.

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 )
@@ -50,20 +50,21 @@ func thisBuild() build {
 //go:embed licences.txt
 var licences string
 
-func versionCommand(w *console.Env) *cobra.Command {
+func versionVerb() verb {
 	var legal bool
-	cmd := &cobra.Command{
-		Use: "version", Short: "Which placet this is", Args: takes(0, 0), GroupID: groupSetUp,
-		RunE: func(*cobra.Command, []string) error {
+	return verb{
+		use: "version", short: "Which placet this is", group: groupSetUp,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&legal, "licences", false, "the licences of the software that this program is built from")
+		},
+		run: func(c call) error {
 			if legal {
-				return w.Answer(map[string]string{"licences": licences}, func() { w.Say("%s", licences[:len(licences)-1]) })
+				return c.env.Answer(map[string]string{"licences": licences}, func() { c.env.Say("%s", licences[:len(licences)-1]) })
 			}
 			v := thisBuild()
-			return w.Answer(v, func() {
-				w.Say("placet %s (%s, %s%s)", v.Version, v.Go, v.Platform, console.Suffix(", ", v.Revision))
+			return c.env.Answer(v, func() {
+				c.env.Say("placet %s (%s, %s%s)", v.Version, v.Go, v.Platform, console.Suffix(", ", v.Revision))
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&legal, "licences", false, "the licences of the software that this program is built from")
-	return cmd
 }

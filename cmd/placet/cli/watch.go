@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -19,12 +19,12 @@ import (
 	"placet/engine/watch"
 )
 
-func watchCommand(w *console.Env) *cobra.Command {
+func watchVerb() verb {
 	var format, metrics string
 	var watches int
-	cmd := &cobra.Command{
-		Use: "watch", Short: "Serve the workspace until stopped",
-		Long: `Serves the workspace until stopped, by SIGINT or SIGTERM: watches the files,
+	return verb{
+		use: "watch", short: "Serve the workspace until stopped",
+		long: `Serves the workspace until stopped, by SIGINT or SIGTERM: watches the files,
 moves each run on, and prints one line for every transition. One daemon serves
 a workspace. It can be stopped or killed at any moment; nothing is lost.
 
@@ -35,31 +35,32 @@ where everybody who reaches it may know how many requests wait.
 
 At most half of the folders that the system lets a user watch are watched, and
 65536; --watches sets another number. The rest is looked at every few seconds.`,
-		Args: takes(0, 0), GroupID: groupRun,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		group: groupRun,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&format, "log", "text", "text, or json for one JSON object a line")
+			f.StringVar(&metrics, "metrics", "", "answer GET /metrics at host:port, 127.0.0.1:9090 for example")
+			f.IntVar(&watches, "watches", 0, "watch so many folders at most; 0 for half of what the system allows")
+		},
+		run: func(c call) error {
 			switch {
-			case w.Flags.JSON:
+			case c.env.Flags.JSON:
 				return console.Usage("cannot answer with one JSON object: watch does not end").Try("placet watch --log json")
 			case format != "text" && format != "json":
 				return console.Usage("--log takes text or json, not %q", console.OneLine(format))
 			}
-			if cmd.Flags().Changed("watches") && watches < 1 {
+			if c.flags.Changed("watches") && watches < 1 {
 				return console.Usage("--watches takes a number from 1 on, not %d", watches)
 			}
 			var t *metricsServer
-			if cmd.Flags().Changed("metrics") {
+			if c.flags.Changed("metrics") {
 				var err error
 				if t, err = newMetricsServer(metrics); err != nil {
 					return err
 				}
 			}
-			return serveWorkspace(cmd.Context(), w, format == "json", watches, t)
+			return serveWorkspace(c.ctx, c.env, format == "json", watches, t)
 		},
 	}
-	cmd.Flags().StringVar(&format, "log", "text", "text, or json for one JSON object a line")
-	cmd.Flags().StringVar(&metrics, "metrics", "", "answer GET /metrics at host:port, 127.0.0.1:9090 for example")
-	cmd.Flags().IntVar(&watches, "watches", 0, "watch so many folders at most; 0 for half of what the system allows")
-	return cmd
 }
 
 // serveWorkspace serves the workspace. It watches so many folders at most, 0 for the usual
