@@ -42,7 +42,7 @@ type inboxData struct {
 }
 
 func showInbox(b *workspace.Workspace, args []string, short bool) error {
-	found, rest, err := b.Narrowed(args)
+	found, rest, err := workspace.Narrow(b, args)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool) error {
 // printWhole shows requests with all that it takes to answer them. rest are the
 // runs that are left out.
 func printWhole(b *workspace.Workspace, open []engine.Asked, rest []reconcile.Found) {
-	uses := b.Uses(open, rest)
+	uses := workspace.CountUses(b, open, rest)
 	for i, a := range open {
 		if i > 0 {
 			b.Env.Say("")

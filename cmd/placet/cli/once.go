@@ -113,7 +113,7 @@ func settledAll(b *workspace.Workspace, report reconcile.Report, made []transiti
 		Workspace: b.Root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
 		Transitions: append([]transitionLine{}, made...), Notes: append([]string{}, report.Notes...),
 		Unsettled: append(append([]string{}, report.Unsettled...), report.Torn...), Stuck: append([]string{}, report.Stuck...),
-		Wake: console.Stamp(report.Wake), Untrusted: b.Untrusted(b.Naming()),
+		Wake: console.Stamp(report.Wake), Untrusted: b.Untrusted(workspace.NamingCommands(b)),
 	}
 	if err := b.Env.Answer(data, func() { printOnce(b, data, report.Wake) }); err != nil {
 		return err

@@ -104,10 +104,10 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	t.serve(b, watcher, log)
 	noteUntrusted(b, b.Untrusted(nil))
 	go b.Changing.Poll(ctx, func() { runner.Revoke(b.Changing.Revoked) })
-	go b.TellBlind(ctx, watcher)
+	go workspace.ReportHealth(ctx, b, watcher)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	go b.KeepLock(ctx, log, end)
+	go workspace.KeepLock(ctx, b, log, end)
 	err = b.Loop.Watch(ctx, watcher, func(runs, waiting int) {
 		w.Note("watching %s (%s, %d waiting)", console.OneLine(b.Root), console.Plural(runs, "run", "runs"), waiting)
 		go keepSmall(ctx)
@@ -155,7 +155,7 @@ func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) 
 func newRunner(b *workspace.Workspace, log *slog.Logger) *exec.Runner {
 	databases := sqlite.New(b.Root)
 	return exec.NewRunner(b.Root, b.Store, exec.RunnerOptions{
-		State: b.StateRoot(), Families: b.Layouts(), Database: databases.Do, Rested: databases.Rest,
+		State: b.StateRoot(), Families: workspace.Layouts(b), Database: databases.Do, Rested: databases.Rest,
 		Now: b.Env.Now, Log: log, Allow: b.Commands.Env,
 		Permit: b.Permit, Record: b.Record(),
 		Told: func(id string) { b.Loop.Told(id) },

@@ -125,11 +125,11 @@ func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 	if err := giveAttempts(t, r, &resp); err != nil {
 		return resp, err
 	}
-	return resp, b.checkAnswer(t, resp)
+	return resp, checkAnswer(b, t, resp)
 }
 
 // checkAnswer refuses what the daemon would refuse, by the same code.
-func (b *Workspace) checkAnswer(t Request, resp gate.Response) error {
+func checkAnswer(b *Workspace, t Request, resp gate.Response) error {
 	body, err := resp.Encode()
 	if err != nil {
 		return err
@@ -278,7 +278,7 @@ const tornFor = 10 * time.Second
 func (b *Workspace) Write(t Request, resp gate.Response) (string, error) {
 	doc := engine.Document{Path: t.Response, Kind: layout.KindResponse}
 	for range 3 {
-		there := b.standing(t)
+		there := standingAnswer(b, t)
 		if !there.Absent() {
 			if same, err := t.compare(there, &resp, b.GateOf(t.Asked).Since); err != nil || same {
 				return "same", err
@@ -305,9 +305,9 @@ func responseFile(request string) layout.File {
 	return layout.File{Kind: layout.KindResponse, Writer: layout.Anyone, Limit: layout.LimitJSON, Request: request}
 }
 
-// standing reads the answer that stands in place. One that may be half written
+// standingAnswer reads the answer that stands in place. One that may be half written
 // gets the time to become whole.
-func (b *Workspace) standing(t Request) engine.Document {
+func standingAnswer(b *Workspace, t Request) engine.Document {
 	said := false
 	for {
 		d := b.Settled(t.Response, responseFile(t.Request))

@@ -1,12 +1,13 @@
 package workspace
 
 import (
-	"github.com/google/go-cmp/cmp"
-
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"placet/cmd/placet/console"
 	"placet/engine"
@@ -102,12 +103,16 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 	}
 }
 
-func TestARequestIsKeptWhole(t *testing.T) {
+// What a listing shows of a request is kept whole from one look to the next.
+func TestARequestIsStoredWhole(t *testing.T) {
 	a := level().Asked
-	a.Run = engine.Key{}
 	a.Members = []string{"attempts"}
-	v, ok := unpackView(packView(View{Account: engine.Account{Open: []engine.Asked{a}}}))
-	if diff := cmp.Diff([]engine.Asked{a}, v.Open); diff != "" || !ok {
+	body, err := json.Marshal(storeRequests([]engine.Asked{a}))
+	var stored []storedRequest
+	if err != nil || json.Unmarshal(body, &stored) != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a, stored[0].request()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -20,7 +20,7 @@ type RequestAt struct {
 // findRequest resolves an argument to one request, open or closed: by its id, or by what
 // shortens it where that is unique, after "<run>:" where that is needed, with or
 // without the digest that a listing shows.
-func (b *Workspace) findRequest(arg string) (RequestAt, error) {
+func findRequest(b *Workspace, arg string) (RequestAt, error) {
 	name, _, err := CutDigest(arg)
 	if err != nil {
 		return RequestAt{}, err
@@ -32,7 +32,7 @@ func (b *Workspace) findRequest(arg string) (RequestAt, error) {
 	} else if found = b.Fits(found, run); len(found) == 0 {
 		return RequestAt{}, console.Usage("cannot find a run %q in %s", console.OneLine(run), console.OneLine(b.Root)).Try("placet status --all lists the runs")
 	}
-	fit := b.requestsNamed(found, id)
+	fit := requestsNamed(b, found, id)
 	switch len(fit) {
 	case 1:
 		return fit[0], nil
@@ -48,10 +48,10 @@ func (b *Workspace) findRequest(arg string) (RequestAt, error) {
 
 // requestsNamed are the requests of some runs whose id a word is, or else shortens,
 // sorted by run. A request may be asked before its folder is written.
-func (b *Workspace) requestsNamed(found []reconcile.Found, word string) []RequestAt {
+func requestsNamed(b *Workspace, found []reconcile.Found, word string) []RequestAt {
 	var all []RequestAt
 	for _, f := range found {
-		for _, id := range b.requestFolders(f) {
+		for _, id := range requestFolders(b, f) {
 			all = append(all, RequestAt{f, id})
 		}
 	}
@@ -69,7 +69,7 @@ func (b *Workspace) requestsNamed(found []reconcile.Found, word string) []Reques
 }
 
 // requestFolders are the ids of the requests that have a folder in a run.
-func (b *Workspace) requestFolders(f reconcile.Found) (ids []string) {
+func requestFolders(b *Workspace, f reconcile.Found) (ids []string) {
 	entries, err := b.Store.List(f.Run.Dir + "/" + layout.RequestsDir)
 	if err != nil {
 		b.Env.Note("cannot list the requests of %s: %v", console.Brief(f.Key()), err)

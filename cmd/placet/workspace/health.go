@@ -47,7 +47,7 @@ type DaemonHealth struct {
 }
 
 // healthOf sums up how the daemon is doing.
-func (b *Workspace) healthOf(w *watch.Watcher) DaemonHealth {
+func healthOf(b *Workspace, w *watch.Watcher) DaemonHealth {
 	h := DaemonHealth{blindnessOf(w.Blind()), b.Loop.HeldUp(heldUpMost)}
 	for run, why := range h.HeldUp {
 		why, _, _ = strings.Cut(why, "\n")
@@ -56,9 +56,9 @@ func (b *Workspace) healthOf(w *watch.Watcher) DaemonHealth {
 	return h
 }
 
-// TellBlind keeps the file up to date until the context ends. Without
+// ReportHealth keeps the file up to date until the context ends. Without
 // a state folder the runs are served all the same.
-func (b *Workspace) TellBlind(ctx context.Context, w *watch.Watcher) {
+func ReportHealth(ctx context.Context, b *Workspace, w *watch.Watcher) {
 	if b.StateDir == nil {
 		return
 	}
@@ -75,7 +75,7 @@ func (b *Workspace) TellBlind(ctx context.Context, w *watch.Watcher) {
 	tick := time.NewTicker(blindEvery)
 	defer tick.Stop()
 	for {
-		tell(b.healthOf(w))
+		tell(healthOf(b, w))
 		select {
 		case <-ctx.Done():
 			return
@@ -88,8 +88,8 @@ func same(a, b DaemonHealth) bool {
 	return a.Count == b.Count && slices.Equal(a.Folders, b.Folders) && maps.Equal(a.HeldUp, b.HeldUp)
 }
 
-// heldUp returns why the daemon cannot go on with runs. It reads that once.
-func (b *Workspace) heldUp() map[string]string {
+// readHeldUp returns why the daemon cannot go on with runs. It reads that once.
+func readHeldUp(b *Workspace) map[string]string {
 	b.heldUpOnce.Do(func() {
 		if b.heldUpRuns = b.health().HeldUp; len(b.heldUpRuns) > 0 && !DaemonRuns(b.Root) {
 			b.heldUpRuns = nil

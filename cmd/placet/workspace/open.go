@@ -228,7 +228,7 @@ func (b *Workspace) Record() store.Record {
 }
 
 // Layouts are those of the families that are served.
-func (b *Workspace) Layouts() []layout.Family {
+func Layouts(b *Workspace) []layout.Family {
 	var all []layout.Family
 	for _, f := range b.Families {
 		all = append(all, f.Layout)
@@ -346,7 +346,7 @@ func whileBusy(try func() error) (err error) {
 // KeepLock looks once a second whether the lock of the workspace still has its name:
 // whatever cleans the folder takes it, and a second daemon could begin. Where one has,
 // end is called with the reason.
-func (b *Workspace) KeepLock(ctx context.Context, log *slog.Logger, end context.CancelCauseFunc) {
+func KeepLock(ctx context.Context, b *Workspace, log *slog.Logger, end context.CancelCauseFunc) {
 	said := ""
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -26,11 +26,11 @@ func (b *Workspace) Subject(arg string) (Subject, error) {
 	if runErr == nil {
 		return Subject{View: b.ViewOf(f)}, nil
 	}
-	v, p, partErr := b.part(arg)
+	v, p, partErr := findPart(b, arg)
 	if p.ID != "" {
 		return Subject{View: v, Part: p}, nil
 	}
-	at, requestErr := b.findRequest(arg)
+	at, requestErr := findRequest(b, arg)
 	switch several := (*console.Problem)(nil); {
 	case requestErr == nil && isAmbiguous(runErr, &several) && !strings.HasPrefix(arg, at.ID):
 		several.Fits = append(several.Fits, at.Found.Key().String()+":"+at.ID)
@@ -46,7 +46,7 @@ func (b *Workspace) Subject(arg string) (Subject, error) {
 	case partErr != nil:
 		return Subject{}, partErr
 	}
-	return Subject{}, b.noSuch(runErr, requestErr)
+	return Subject{}, whichError(b, runErr, requestErr)
 }
 
 // isAmbiguous reports whether an error is that several things fit.
@@ -55,25 +55,25 @@ func isAmbiguous(err error, p **console.Problem) (several bool) {
 	return several && len((*p).Fits) > 0
 }
 
-// noSuch chooses the error that says more about what an argument might name.
-func (b *Workspace) noSuch(run, request error) error {
+// whichError chooses the error that says more about what an argument might name.
+func whichError(b *Workspace, run, request error) error {
 	if strings.HasPrefix(run.Error(), "cannot find a run") {
 		return request
 	}
 	return run
 }
 
-// part finds the part of a run that "<run>/<part>" names. The error says which
+// findPart finds the part of a run that "<run>/<part>" names. The error says which
 // parts there are, where the run alone was found; it is nil where not even that
 // was.
-func (b *Workspace) part(arg string) (v View, p engine.Part, err error) {
+func findPart(b *Workspace, arg string) (v View, p engine.Part, err error) {
 	found := b.Runs()
 	for at := strings.LastIndexByte(arg, '/'); at > 0; at = strings.LastIndexByte(arg[:at], '/') {
 		fit := b.Fits(found, arg[:at])
 		if len(fit) != 1 {
 			continue
 		}
-		v, parts := b.partsOf(fit[0])
+		v, parts := partsOf(b, fit[0])
 		named := partsNamed(parts, arg[at+1:])
 		switch {
 		case len(named) == 1:
@@ -100,7 +100,7 @@ const shownParts = 2000
 
 // partsOf looks at a run and lists its parts: those that its family tells, else the
 // phases and steps of its plan.
-func (b *Workspace) partsOf(f reconcile.Found) (View, []engine.Part) {
+func partsOf(b *Workspace, f reconcile.Found) (View, []engine.Part) {
 	v := b.ViewOf(f)
 	if len(v.Parts) > 0 {
 		return v, v.Parts

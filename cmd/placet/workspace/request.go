@@ -34,7 +34,7 @@ func (b *Workspace) OneRequest(arg string) (Request, error) {
 	case 1:
 		return open[0], nil
 	case 0:
-		return Request{}, b.nothingOpen(found, arg)
+		return Request{}, nothingOpen(b, found, arg)
 	}
 	p := console.Usage("%s are open", console.Plural(len(open), "request", "requests")).Try("name one: <request id>, or <run>:<request id>")
 	if arg != "" {
@@ -58,7 +58,7 @@ func (b *Workspace) OpenRequests(found []reconcile.Found, arg string) []Request 
 	case !layout.IsRequestID(arg):
 		return b.openIn(b.Fits(found, arg), "")
 	}
-	open := b.openIn(b.asking(found, arg), arg)
+	open := b.openIn(runsAsking(b, found, arg), arg)
 	if len(open) > 0 && open[0].Request == arg {
 		return open
 	}
@@ -80,10 +80,10 @@ func shortens(word, id string) bool {
 	return len(word) >= leastID && (strings.HasPrefix(id, word) || strings.HasPrefix(last, word))
 }
 
-// asking returns the runs that may ask a request: those with its folder, or,
+// runsAsking returns the runs that may ask a request: those with its folder, or,
 // where placet has not opened it yet or its id is shortened, all that can still
 // move.
-func (b *Workspace) asking(found []reconcile.Found, request string) []reconcile.Found {
+func runsAsking(b *Workspace, found []reconcile.Found, request string) []reconcile.Found {
 	var with []reconcile.Found
 	for _, f := range found {
 		if b.Has(f, request) {
@@ -117,7 +117,7 @@ func (b *Workspace) openIn(found []reconcile.Found, word string) []Request {
 }
 
 // nothingOpen says why an argument names no open request.
-func (b *Workspace) nothingOpen(found []reconcile.Found, arg string) error {
+func nothingOpen(b *Workspace, found []reconcile.Found, arg string) error {
 	run, request, both := strings.Cut(arg, ":")
 	switch {
 	case arg == "":
@@ -125,7 +125,7 @@ func (b *Workspace) nothingOpen(found []reconcile.Found, arg string) error {
 	case !both:
 		run, request = "", arg
 	}
-	if c := b.closedIn(found, run, request); len(c) == 1 {
+	if c := closedRequestsIn(b, found, run, request); len(c) == 1 {
 		return c[0]
 	} else if len(c) > 1 {
 		p := console.Usage("%q fits %d closed requests", console.OneLine(request), len(c)).Try("name one by as much of its id as is unique")
@@ -198,9 +198,9 @@ func (c Closed) SaysAll(r Reply) bool {
 	return len(given) == len(taken)
 }
 
-// closedIn returns the closed requests that a word names in the runs that fit: the
+// closedRequestsIn returns the closed requests that a word names in the runs that fit: the
 // first with that id, else all whose id the word shortens, unless it names a run.
-func (b *Workspace) closedIn(found []reconcile.Found, run, word string) []Closed {
+func closedRequestsIn(b *Workspace, found []reconcile.Found, run, word string) []Closed {
 	var short []Closed
 	namesRun := run == "" && len(b.Fits(found, word)) > 0
 	for _, f := range found {
@@ -210,7 +210,7 @@ func (b *Workspace) closedIn(found []reconcile.Found, run, word string) []Closed
 		if c, ok := b.ClosedRequest(f, word); ok {
 			return []Closed{c}
 		}
-		for _, id := range b.requestFolders(f) {
+		for _, id := range requestFolders(b, f) {
 			if namesRun || !shortens(word, id) {
 				continue
 			}

@@ -18,13 +18,13 @@ func (b *Workspace) Describe(a engine.Asked) engine.Asked {
 	gate := b.GateOf(a)
 	a.Reference, a.Family = Reference(a), a.Run.Family
 	a.Level, a.Approvers, a.GatesWait = gate.Level, gate.Approvers, gate.Waits
-	a.Answer = b.pendingAnswer(a)
+	a.Answer = pendingAnswer(b, a)
 	return a
 }
 
 // pendingAnswer is the answer that stands in place of an open request, nil where there is
 // none that can be used.
-func (b *Workspace) pendingAnswer(a engine.Asked) *engine.PendingAnswer {
+func pendingAnswer(b *Workspace, a engine.Asked) *engine.PendingAnswer {
 	t := Request{Asked: a}
 	d := b.Settled(a.Response, responseFile(a.Request))
 	if !d.Present() {

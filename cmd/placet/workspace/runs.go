@@ -23,10 +23,10 @@ import (
 	"placet/layout"
 )
 
-// Narrowed are the runs of an optional argument, a family or a run, and those of
+// Narrow are the runs of an optional argument, a family or a run, and those of
 // the same family that it leaves out. A word that names both is the family; the
 // run's whole name is <family>/<id>.
-func (b *Workspace) Narrowed(args []string) (found, rest []reconcile.Found, err error) {
+func Narrow(b *Workspace, args []string) (found, rest []reconcile.Found, err error) {
 	all := b.Runs()
 	if len(args) == 0 {
 		return all, nil, nil
@@ -34,10 +34,10 @@ func (b *Workspace) Narrowed(args []string) (found, rest []reconcile.Found, err 
 	if b.Serves(args[0]) {
 		return ofFamily(all, args[0]), nil, nil
 	}
-	one, err := b.oneOf(all, args[0])
+	one, err := oneRunOf(b, all, args[0])
 	if p, ok := err.(*console.Problem); ok && len(p.Fits) == 0 {
 		return nil, nil, p.Try("a family is %s; placet status --all lists the runs; placet inbox alone shows all that is asked",
-			strings.Join(b.familyNames(), " or "))
+			strings.Join(servedNames(b), " or "))
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -49,8 +49,8 @@ func (b *Workspace) Narrowed(args []string) (found, rest []reconcile.Found, err 
 	return []reconcile.Found{one}, rest, nil
 }
 
-// familyNames are the families that are enabled.
-func (b *Workspace) familyNames() []string {
+// servedNames are the families that are enabled.
+func servedNames(b *Workspace) []string {
 	var names []string
 	for _, f := range b.Families {
 		names = append(names, f.Layout.Name())
@@ -58,9 +58,9 @@ func (b *Workspace) familyNames() []string {
 	return names
 }
 
-// Uses counts how many runs use the id of each request shown: an id alone names
+// CountUses counts how many runs use the id of each request shown: an id alone names
 // one only where no other run uses it, shown or not. Those of two families differ.
-func (b *Workspace) Uses(open []engine.Asked, rest []reconcile.Found) map[string]int {
+func CountUses(b *Workspace, open []engine.Asked, rest []reconcile.Found) map[string]int {
 	uses := map[string]int{}
 	for _, a := range open {
 		uses[a.Request]++
@@ -78,8 +78,8 @@ func (b *Workspace) Uses(open []engine.Asked, rest []reconcile.Found) map[string
 // longestJournal is how much of a journal log reads, from its end, in bytes.
 const longestJournal = 64 << 20
 
-// wholeJournals reads the journals whole of which no more than the end decides.
-func (b *Workspace) wholeJournals(f reconcile.Found, docs []engine.Document) []engine.Document {
+// readJournals reads the journals whole of which no more than the end decides.
+func readJournals(b *Workspace, f reconcile.Found, docs []engine.Document) []engine.Document {
 	docs = slices.Clone(docs)
 	for i, d := range docs {
 		file, ok := f.Family.Layout.File(f.Run, strings.TrimPrefix(d.Path, f.Run.Dir+"/"))
@@ -164,12 +164,12 @@ const patience, heldPatience = 2500 * time.Millisecond, 2 * time.Second
 // they stand. What is still being written is looked at again. Folders that turn
 // out to be no runs are left out.
 func (b *Workspace) Views(found []reconcile.Found) []View {
-	return slices.DeleteFunc(b.allViews(found, listTime), func(v View) bool { return v.Absent })
+	return slices.DeleteFunc(viewRuns(b, found, listTime), func(v View) bool { return v.Absent })
 }
 
 // ViewOf looks at one run, be it none at all.
 func (b *Workspace) ViewOf(f reconcile.Found) View {
-	return b.allViews([]reconcile.Found{f}, runTime)[0]
+	return viewRuns(b, []reconcile.Found{f}, runTime)[0]
 }
 
 // listTime and runTime are how long an account may take: of each run in a list, and
@@ -177,14 +177,14 @@ func (b *Workspace) ViewOf(f reconcile.Found) View {
 // waiting for what the other runs do.
 const listTime, runTime = 5 * time.Second, 30 * time.Second
 
-func (b *Workspace) allViews(found []reconcile.Found, limit time.Duration) []View {
+func viewRuns(b *Workspace, found []reconcile.Found, limit time.Duration) []View {
 	views := make([]View, len(found))
 	todo := make([]int, len(found))
 	for i := range found {
 		todo[i] = i
 	}
 	for began := time.Now(); ; time.Sleep(150 * time.Millisecond) {
-		b.viewEach(found, views, todo, limit)
+		viewEach(b, found, views, todo, limit)
 		waited := time.Since(began)
 		todo = slices.DeleteFunc(todo, func(i int) bool {
 			return !(views[i].unsettled && waited < patience || b.WaitsForHeld && len(views[i].held) > 0 && waited < heldPatience)
@@ -196,12 +196,12 @@ func (b *Workspace) allViews(found []reconcile.Found, limit time.Duration) []Vie
 }
 
 // viewEach looks at the runs in todo.
-func (b *Workspace) viewEach(found []reconcile.Found, views []View, todo []int, limit time.Duration) {
+func viewEach(b *Workspace, found []reconcile.Found, views []View, todo []int, limit time.Duration) {
 	round := b.Loop.Stored()
 	each(len(todo), func(n int) {
 		i := todo[n]
-		views[i] = b.viewIn(limit, found[i], func() View { return b.view(round, found[i]) })
-		if why := b.heldUp()[found[i].Run.State]; why != "" {
+		views[i] = viewIn(b, limit, found[i], func() View { return b.view(round, found[i]) })
+		if why := readHeldUp(b)[found[i].Run.State]; why != "" {
 			views[i].Notes = append(views[i].Notes, Note{found[i].Run.State, "the daemon cannot go on with this run and tries again within a minute: " + why})
 		}
 	})
@@ -209,7 +209,7 @@ func (b *Workspace) viewEach(found []reconcile.Found, views []View, todo []int, 
 
 // viewIn has look look at a run for so long and no longer. A machine is a pure
 // function, which cannot be interrupted: one that takes longer is left to itself.
-func (b *Workspace) viewIn(limit time.Duration, f reconcile.Found, look func() View) View {
+func viewIn(b *Workspace, limit time.Duration, f reconcile.Found, look func() View) View {
 	done := make(chan View, 1)
 	go func() { done <- look() }()
 	t := time.NewTimer(limit)
@@ -218,12 +218,12 @@ func (b *Workspace) viewIn(limit time.Duration, f reconcile.Found, look func() V
 	case v := <-done:
 		return v
 	case <-t.C:
-		return b.late(f, limit)
+		return lateView(b, f, limit)
 	}
 }
 
-// late is a run whose account takes too long, by its state document alone.
-func (b *Workspace) late(f reconcile.Found, limit time.Duration) View {
+// lateView is a run whose account takes too long, by its state document alone.
+func lateView(b *Workspace, f reconcile.Found, limit time.Duration) View {
 	p := b.Loop.Peek(f)
 	v := View{Found: f, late: true}
 	v.Err = fmt.Errorf("cannot say within %v how the run stands: its documents are too large. Try placet explain, which takes up to %v", limit, runTime)
@@ -234,7 +234,7 @@ func (b *Workspace) late(f reconcile.Found, limit time.Duration) View {
 // view looks at one run.
 func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
 	if b.Brief {
-		if v, ok := b.stored(round, f); ok {
+		if v, ok := findStoredView(b, round, f); ok {
 			return v
 		}
 	}
@@ -247,7 +247,7 @@ func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
 	snap := seen.Snap
 	v.stray, v.unsettled = seen.Stray, !seen.Again.IsZero()
 	if b.Journals {
-		snap.Docs = b.wholeJournals(f, snap.Docs)
+		snap.Docs = readJournals(b, f, snap.Docs)
 	}
 	v.Account = f.Family.Machine.Account(snap)
 	v.Key = f.Key()
@@ -255,7 +255,7 @@ func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
 	v.addNotes(seen)
 	v.addUnreadable(seen)
 	if b.Brief && len(v.held) == 0 {
-		b.Loop.StoreView(f, seen, packView(v))
+		storeView(b, f, seen, v)
 	}
 	return v
 }
@@ -385,7 +385,7 @@ func (b *Workspace) Fits(found []reconcile.Found, arg string) []reconcile.Found 
 		}
 	}
 	if work, ok := strings.CutPrefix(arg, "#"); ok {
-		return b.withWork(found, work)
+		return runsWithWork(b, found, work)
 	}
 	if b.Serves(arg) {
 		return ofFamily(found, arg)
@@ -398,8 +398,8 @@ func ofFamily(found []reconcile.Found, family string) []reconcile.Found {
 	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return f.Run.Family != family })
 }
 
-// withWork returns the runs for a work item, as their families tell it.
-func (b *Workspace) withWork(found []reconcile.Found, work string) []reconcile.Found {
+// runsWithWork returns the runs for a work item, as their families tell it.
+func runsWithWork(b *Workspace, found []reconcile.Found, work string) []reconcile.Found {
 	var fit []reconcile.Found
 	for _, v := range b.Views(found) {
 		if slices.Contains(v.Facts, engine.Fact{Label: "work item", Value: "#" + work}) {
@@ -421,10 +421,10 @@ func beginsWith(f reconcile.Found, arg string) bool {
 }
 
 // OneRun resolves a run argument. Where several fit nothing is chosen.
-func (b *Workspace) OneRun(arg string) (reconcile.Found, error) { return b.oneOf(b.Runs(), arg) }
+func (b *Workspace) OneRun(arg string) (reconcile.Found, error) { return oneRunOf(b, b.Runs(), arg) }
 
-// oneOf resolves a run argument to one of some runs.
-func (b *Workspace) oneOf(found []reconcile.Found, arg string) (reconcile.Found, error) {
+// oneRunOf resolves a run argument to one of some runs.
+func oneRunOf(b *Workspace, found []reconcile.Found, arg string) (reconcile.Found, error) {
 	fit := b.Fits(found, arg)
 	switch len(fit) {
 	case 1:

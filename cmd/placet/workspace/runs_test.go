@@ -115,12 +115,12 @@ func TestAnAccountThatTakesTooLongIsNotWaitedFor(t *testing.T) {
 	b := &Workspace{Loop: reconcile.New(reconcile.Options{Store: store.New(fs.OS(w.Workspace), store.Options{})})}
 	release := make(chan struct{})
 	defer close(release)
-	v := b.viewIn(time.Millisecond, f, func() View { <-release; return View{} })
+	v := viewIn(b, time.Millisecond, f, func() View { <-release; return View{} })
 	if !v.late || !v.Troubled() || v.unsettled || v.Key != f.Key() || !strings.Contains(WaitsAt(v), "cannot say within 1ms") {
 		t.Errorf("%+v", v)
 	}
 	want := View{stray: []string{"x"}}
-	if got := b.viewIn(time.Minute, f, func() View { return want }); len(got.stray) != 1 || got.late {
+	if got := viewIn(b, time.Minute, f, func() View { return want }); len(got.stray) != 1 || got.late {
 		t.Errorf("%+v", got)
 	}
 }

@@ -32,85 +32,74 @@ func mark() (m string, ok bool) {
 	return fmt.Sprint(st.Dev, st.Ino, info.Size(), info.ModTime().UnixNano(), changedNano(st), os.Geteuid(), os.Getegid()), true
 }
 
-// stored returns the view that an earlier placet made of a run, if it holds.
-func (b *Workspace) stored(round *reconcile.Stored, f reconcile.Found) (v View, ok bool) {
-	packed, ok := round.View(f)
-	if !ok {
-		return View{}, false
-	}
-	if v, ok = unpackView(packed); !ok {
-		return View{}, false
-	}
-	v.Found, v.Key = f, f.Key()
-	now := b.Env.Now()
-	for i := range v.Open {
-		a := &v.Open[i]
-		a.Run, a.Overdue = v.Key, !a.Deadline.IsZero() && !now.Before(a.Deadline)
-	}
-	return v, true
-}
-
-// packedView is what the verbs that look at every run show of one: no facts, no plan, no
+// storedView is what the verbs that look at every run show of one: no facts, no plan, no
 // log.
-type packedView struct {
-	Class, Short          string
-	Status                engine.Status
-	Final, Absent, Stands bool
-	Since                 time.Time
-	Awaited               string
-	Open                  []packedRequest
-	Notes                 []Note
-	Untrusted             []engine.Untrusted
-	Findings              []engine.Finding
-	Stray                 []string
+type storedView struct {
+	Class, Short           string        `json:",omitempty"`
+	Status                 engine.Status `json:",omitempty"`
+	Final, Absent, Blocked bool          `json:",omitempty"`
+	Since                  time.Time
+	Waits                  string             `json:",omitempty"`
+	Open                   []storedRequest    `json:",omitempty"`
+	Notes                  []Note             `json:",omitempty"`
+	Untrusted              []engine.Untrusted `json:",omitempty"`
+	Findings               []engine.Finding   `json:",omitempty"`
+	Stray                  []string           `json:",omitempty"`
 }
 
-// packedRequest is a request with what nobody is shown of it.
-type packedRequest struct {
+// storedRequest is a request with what --json says nothing of.
+type storedRequest struct {
 	engine.Asked
-	Members  []string
-	NoReject string
-	Words    [][]string
+	Members  []string   `json:",omitempty"`
+	NoReject string     `json:",omitempty"`
+	Words    [][]string `json:",omitempty"` // of its options
 }
 
-// packView packs a view for a later placet.
-func packView(v View) []byte {
-	p := packedView{
-		Class: v.Class, Short: v.Short, Status: v.Status, Final: v.Final, Absent: v.Absent, Stands: v.Stands, Since: v.Since.UTC(),
-		Awaited: v.Awaited, Notes: v.Notes, Untrusted: v.Untrusted, Findings: v.Findings, Stray: v.stray,
-	}
-	for _, a := range v.Open {
-		r := packedRequest{Asked: a, Members: a.Members, NoReject: a.NoReject}
+func storeRequests(open []engine.Asked) (stored []storedRequest) {
+	for _, a := range open {
+		r := storedRequest{Asked: a, Members: a.Members, NoReject: a.NoReject}
 		for _, o := range a.Options {
 			r.Words = append(r.Words, o.Words)
 		}
-		p.Open = append(p.Open, r)
+		stored = append(stored, r)
 	}
-	body, err := json.Marshal(p)
-	if err != nil {
-		return nil // nothing is stored of it
-	}
-	return body
+	return stored
 }
 
-// unpackView is a view as it was packed.
-func unpackView(packed []byte) (v View, ok bool) {
-	var p packedView
-	if json.Unmarshal(packed, &p) != nil {
+func (r storedRequest) request() engine.Asked {
+	a := r.Asked
+	a.Members, a.NoReject = r.Members, r.NoReject
+	for i := range min(len(a.Options), len(r.Words)) {
+		a.Options[i].Words = r.Words[i]
+	}
+	return a
+}
+
+// findStoredView returns the view that an earlier placet made of a run, if it holds.
+func findStoredView(b *Workspace, round *reconcile.Stored, f reconcile.Found) (v View, ok bool) {
+	body, ok := round.View(f)
+	var s storedView
+	if !ok || json.Unmarshal(body, &s) != nil {
 		return View{}, false
 	}
-	v.Class, v.Short, v.Status, v.Final, v.Absent, v.Stands = p.Class, p.Short, p.Status, p.Final, p.Absent, p.Stands
-	v.Since, v.Awaited, v.Notes, v.Untrusted, v.Findings, v.stray = p.Since, p.Awaited, p.Notes, p.Untrusted, p.Findings, p.Stray
-	for _, r := range p.Open {
-		a := r.Asked
-		a.Members, a.NoReject = r.Members, r.NoReject
-		if len(r.Words) != len(a.Options) {
-			return View{}, false
-		}
-		for i, words := range r.Words {
-			a.Options[i].Words = words
-		}
+	v.Class, v.Short, v.Status, v.Final, v.Absent, v.Stands = s.Class, s.Short, s.Status, s.Final, s.Absent, s.Blocked
+	v.Since, v.Awaited, v.Notes, v.Untrusted, v.Findings, v.stray = s.Since, s.Waits, s.Notes, s.Untrusted, s.Findings, s.Stray
+	v.Found, v.Key = f, f.Key()
+	now := b.Env.Now()
+	for _, r := range s.Open {
+		a := r.request()
+		a.Run, a.Overdue = v.Key, !a.Deadline.IsZero() && !now.Before(a.Deadline)
 		v.Open = append(v.Open, a)
 	}
 	return v, true
+}
+
+// storeView has a later placet take over the view of a run.
+func storeView(b *Workspace, f reconcile.Found, seen reconcile.Seen, v View) {
+	body, err := json.Marshal(storedView{
+		v.Class, v.Short, v.Status, v.Final, v.Absent, v.Stands, v.Since.UTC(), v.Awaited, storeRequests(v.Open), v.Notes, v.Untrusted, v.Findings, v.stray,
+	})
+	if err == nil {
+		b.Loop.StoreView(f, seen, body)
+	}
 }

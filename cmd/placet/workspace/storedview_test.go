@@ -348,7 +348,7 @@ func TestWhatIsAwaitedIsKept(t *testing.T) {
 	b := k.start(true, "m")
 	round, stored := b.Loop.Stored(), 0
 	for _, f := range b.Runs() {
-		v, ok := b.stored(round, f)
+		v, ok := findStoredView(b, round, f)
 		if !ok || v.Final {
 			continue
 		}

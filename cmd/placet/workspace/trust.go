@@ -34,8 +34,8 @@ func (b *Workspace) Untrusted(views []View) []config.UntrustedLine {
 	return lines
 }
 
-// Naming are the live runs whose documents may name commands: those of families that say so.
-func (b *Workspace) Naming() []View {
+// NamingCommands are the live runs whose documents may name commands: those of families that say so.
+func NamingCommands(b *Workspace) []View {
 	live, _ := b.Live(slices.DeleteFunc(b.Runs(), func(f reconcile.Found) bool {
 		of, _ := family.Named(f.Run.Family)
 		return !of.NamesCommands
