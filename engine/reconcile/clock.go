@@ -13,20 +13,23 @@ const (
 	clockJump = time.Second
 )
 
-// clock marks the runs whose moment has come. Moments are compared with the
+// clock marks runs whose moment has come.
+type clock struct{ *session }
+
+// run marks the runs whose moment has come. Moments are compared with the
 // wall clock time and again, never slept for in one piece: a deadline that
 // passes while the machine sleeps is handled when it wakes.
-func (s *session) clock(ctx context.Context) {
-	wall, mono := s.l.o.Now().Round(0), time.Now()
+func (c clock) run(ctx context.Context) {
+	wall, mono := c.l.o.Now().Round(0), time.Now()
 	for {
-		now := s.l.o.Now()
+		now := c.l.o.Now()
 		if jumped(now.Round(0).Sub(wall), time.Since(mono)) {
 			// A wait counted from the wrong hour may be for ever.
-			s.markAll(s.timers.all())
+			c.queue.markAll(c.timers.all())
 		}
 		wall, mono = now.Round(0), time.Now()
-		s.markAll(s.timers.due(now))
-		if !s.sleep(ctx, now) {
+		c.queue.markAll(c.timers.due(now))
+		if !c.sleep(ctx, now) {
 			return
 		}
 	}
@@ -38,17 +41,11 @@ func jumped(went, passed time.Duration) bool {
 	return (went - passed).Abs() > clockJump
 }
 
-func (s *session) markAll(runs []string) {
-	for _, run := range runs {
-		s.queue.mark(run)
-	}
-}
-
 // sleep waits until a timer passes, an earlier one is set, or the clock is to
 // be looked at again. It is false when the context ended.
-func (s *session) sleep(ctx context.Context, now time.Time) bool {
+func (c clock) sleep(ctx context.Context, now time.Time) bool {
 	wait := clockPoll
-	if next, ok := s.timers.next(); ok {
+	if next, ok := c.timers.next(); ok {
 		wait = min(max(next.Sub(now), 0), clockPoll)
 	}
 	t := time.NewTimer(wait)
@@ -56,7 +53,7 @@ func (s *session) sleep(ctx context.Context, now time.Time) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-s.timers.earlier:
+	case <-c.timers.earlier:
 	case <-t.C:
 	}
 	return true

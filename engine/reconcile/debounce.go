@@ -16,7 +16,7 @@ import (
 // away and back; and what is gone may be the first of a run that somebody removes.
 const absenceStands = 250 * time.Millisecond
 
-// absences are the moments from which what a run lacks may be written again.
+// debounce has the moments from which what runs lack may be written again.
 type debounce struct {
 	mu sync.Mutex
 	at map[string]time.Time // by state document
@@ -24,23 +24,22 @@ type debounce struct {
 
 func newDebounce() debounce { return debounce{at: map[string]time.Time{}} }
 
-// debounced reports whether a plan was made while something of the run had vanished a
-// moment ago, or would write again what had, and when it may be carried out. Otherwise there is nothing early in a plan that
-// moves the run.
-func (s *session) debounced(lv *live, loaded store.Loaded, plan engine.Plan) (until time.Time, hasty bool) {
-	now := s.l.o.Now()
+// early reports whether a plan was made while something of the run had vanished a
+// moment ago, or would write again what had, and when it may be carried out. Otherwise
+// there is nothing early in a plan that moves the run.
+func (d *debounce) early(state string, now time.Time, loaded store.Loaded, plan engine.Plan) (until time.Time, early bool) {
 	if until = loaded.Missed.Add(absenceStands); now.Before(until) && !now.Before(loaded.Missed) {
 		return until, true
 	}
-	s.debounce.mu.Lock()
-	defer s.debounce.mu.Unlock()
-	until, known := s.debounce.at[lv.state]
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	until, known := d.at[state]
 	switch {
 	case len(plan.Transitions) > 0:
 		return time.Time{}, false
 	case !known && makesAnew(plan, loaded.Vanished):
 		until = now.Add(absenceStands)
-		s.debounce.at[lv.state] = until
+		d.at[state] = until
 		return until, true
 	}
 	// A clock that was set back must not keep anybody waiting.
@@ -55,9 +54,9 @@ func makesAnew(plan engine.Plan, vanished []string) bool {
 	})
 }
 
-// stood forgets what a run has lacked.
-func (s *session) stood(lv *live) {
-	s.debounce.mu.Lock()
-	defer s.debounce.mu.Unlock()
-	delete(s.debounce.at, lv.state)
+// forget forgets what a run has lacked.
+func (d *debounce) forget(state string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.at, state)
 }

@@ -13,8 +13,7 @@ import (
 // while somebody may be putting another in its place.
 func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	s := &session{l: &Loop{o: Options{Now: func() time.Time { return now }}}, registry: newRegistry([]Family{{toyLayout{}, toyMachine{}}}), debounce: newDebounce()}
-	lv := s.registry.newLive(toyFound("a"))
+	d := newDebounce()
 	run := toyFound("a").Run
 	form := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/q/form.md", Kind: layout.KindForm}}}
 	other := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/r/form.md", Kind: layout.KindForm}}}
@@ -25,7 +24,7 @@ func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	loaded := store.Loaded{Vanished: []string{run.Dir + "/requests/q/form.md"}}
 	expect := func(what string, plan engine.Plan, want bool) {
 		t.Helper()
-		until, got := s.debounced(lv, loaded, plan)
+		until, got := d.early(run.State, now, loaded, plan)
 		if got != want || got && until.Sub(now) > absenceStands {
 			t.Errorf("%s: early %v until %v, want %v", what, got, until.Sub(now), want)
 		}
@@ -38,7 +37,7 @@ func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	expect("a moment later", form, true)
 	now = now.Add(time.Millisecond)
 	expect("when its absence has stood", form, false)
-	s.stood(lv)
+	d.forget(run.State)
 	expect("the next time", form, true)
 	now = now.Add(-time.Hour)
 	expect("when the clock was set back", form, false)

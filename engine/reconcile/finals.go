@@ -13,38 +13,39 @@ import (
 // come between their last state and what it owes, so each is looked at once
 // after a start. Nobody waits for them: those that can move come first.
 type finals struct {
+	*session
 	mu   sync.Mutex
 	runs []Found
 }
 
 // check has a final run looked at once.
-func (s *session) check(f Found) {
-	s.finals.mu.Lock()
-	defer s.finals.mu.Unlock()
-	s.finals.runs = append(s.finals.runs, f)
+func (fs *finals) check(f Found) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.runs = append(fs.runs, f)
 }
 
-// checkFinals takes the final runs one after the other among those that can
+// run takes the final runs one after the other among those that can
 // move: a pass over each finds what is owed, and retires it again.
-func (s *session) checkFinals(ctx context.Context) {
-	s.finals.mu.Lock()
-	runs := s.finals.runs
-	s.finals.runs = nil
-	s.finals.mu.Unlock()
-	s.keepNewest(ctx)
+func (fs *finals) run(ctx context.Context) {
+	fs.mu.Lock()
+	runs := fs.runs
+	fs.runs = nil
+	fs.mu.Unlock()
+	fs.keepNewest(ctx)
 	// What a killed placet was at has changed last.
-	changed := changes(s.l.o.Store, runs, func(f Found) string { return f.Run.State })
+	changed := changes(fs.l.o.Store, runs, func(f Found) string { return f.Run.State })
 	slices.SortFunc(runs, func(a, b Found) int { return changed[b.Run.State].Compare(changed[a.Run.State]) })
 	for _, f := range runs {
 		if pause(ctx, finalsPace) != nil {
 			return
 		}
-		s.revive(f)
+		fs.revive(f)
 	}
 	select {
 	case <-ctx.Done():
-	case <-s.allPassed:
-		s.started()
+	case <-fs.allPassed:
+		fs.started()
 	}
 }
 
@@ -64,10 +65,10 @@ func (s *session) revive(f Found) {
 const mostKept = 1000
 
 // keepNewest keeps watches of the final runs that were there at the start.
-func (s *session) keepNewest(ctx context.Context) {
-	finals := s.registry.allFinals()
+func (fs *finals) keepNewest(ctx context.Context) {
+	finals := fs.registry.allFinals()
 	if len(finals) > mostKept {
-		changed := changes(s.l.o.Store, finals, func(f final) string { return f.state })
+		changed := changes(fs.l.o.Store, finals, func(f final) string { return f.state })
 		slices.SortFunc(finals, func(a, b final) int { return changed[a.state].Compare(changed[b.state]) })
 		finals = finals[len(finals)-mostKept:]
 	}
@@ -75,7 +76,7 @@ func (s *session) keepNewest(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.keep(f)
+		fs.keep(f)
 	}
 }
 
@@ -90,20 +91,20 @@ func changes[T any](s *store.Store, runs []T, state func(T) string) map[string]t
 
 // keep has a final run looked at as soon as something happens to its state document.
 // What has happened since its print was taken is seen here.
-func (s *session) keep(f final) {
-	s.w.Keep(f.state, f.state[:f.dir])
-	own := s.l.o.Store.Fingerprint(f.state, f.state)
-	s.registry.note(f.state, func(f *final) { f.own = own })
-	if s.l.o.Store.Fingerprint(f.state[:f.dir], f.state) != f.print {
-		s.reopen(f.state)
+func (fs *finals) keep(f final) {
+	fs.w.Keep(f.state, f.state[:f.dir])
+	own := fs.l.o.Store.Fingerprint(f.state, f.state)
+	fs.registry.note(f.state, func(f *final) { f.own = own })
+	if fs.l.o.Store.Fingerprint(f.state[:f.dir], f.state) != f.print {
+		fs.reopen(f.state)
 	}
 }
 
 // heard looks whether the state document of a final run is another one.
-func (s *session) heard(state string) {
-	for _, f := range s.registry.finalAt(state) {
-		if f.own != 0 && s.l.o.Store.Fingerprint(state, state) != f.own {
-			s.reopen(state)
+func (fs *finals) heard(state string) {
+	for _, f := range fs.registry.finalAt(state) {
+		if f.own != 0 && fs.l.o.Store.Fingerprint(state, state) != f.own {
+			fs.reopen(state)
 		}
 	}
 }
@@ -111,23 +112,23 @@ func (s *session) heard(state string) {
 // reopen looks at a final run whose folder or state document is another one. One that
 // placet never moved, and that still is final, is none that can move. One without state
 // document is being taken away, as far as anybody can tell now: it is left to the scan.
-func (s *session) reopen(state string) {
-	if !s.l.o.Store.IsFile(state) {
+func (fs *finals) reopen(state string) {
+	if !fs.l.o.Store.IsFile(state) {
 		return
 	}
-	f, ok := s.firstOf(state)
+	f, ok := fs.firstOf(state)
 	if !ok {
-		s.removeFinal(state)
-		s.rescans.ask()
+		fs.removeFinal(state)
+		fs.rescans.ask()
 		return
 	}
-	print, own := s.l.o.Store.Fingerprint(f.Run.Dir, state), s.l.o.Store.Fingerprint(state, state)
-	if status := s.l.Peek(f); status.Final && !status.Touched && short(f.Run) {
-		s.registry.note(state, func(f *final) { f.print, f.own = print, own })
-		s.l.o.Store.Forget(f.Run)
+	print, own := fs.l.o.Store.Fingerprint(f.Run.Dir, state), fs.l.o.Store.Fingerprint(state, state)
+	if status := fs.l.Peek(f); status.Final && !status.Touched && short(f.Run) {
+		fs.registry.note(state, func(f *final) { f.print, f.own = print, own })
+		fs.l.o.Store.Forget(f.Run)
 		return
 	}
-	s.revive(f)
+	fs.revive(f)
 }
 
 // removeFinal takes a final run out, for a walk to find anew.
@@ -137,8 +138,8 @@ func (s *session) removeFinal(state string) {
 }
 
 // keepFinal is keep by the state document.
-func (s *session) keepFinal(state string) {
-	for _, f := range s.registry.finalAt(state) {
-		s.keep(f)
+func (fs *finals) keepFinal(state string) {
+	for _, f := range fs.registry.finalAt(state) {
+		fs.keep(f)
 	}
 }

@@ -265,6 +265,7 @@ func (s *session) started() {
 	if s.starting.Swap(false) {
 		s.l.SaveCache(nil)
 		s.l.o.Cache.Close()
-		s.giveBack()
+		runs, _ := s.registry.count()
+		giveBack(runs)
 	}
 }

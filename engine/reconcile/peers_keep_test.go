@@ -84,13 +84,13 @@ func TestAPartOfTheRunsIsComparedAtEveryTick(t *testing.T) {
 	w := deafShelf(t)
 	x, s := w.peers["shelf"], w.serving.Load()
 	w.put("shelf/a/work/claim.json", "{}")
-	var sc scan
+	sc := scanner{session: s}
 	at := time.Now()
 	sc.start(at)
 	marked := false
 	w.eventually("c is looked at", func() bool {
 		at = at.Add(scanRound / 8)
-		s.tick(&sc, at)
+		sc.tick(at)
 		for s.queue.waiting() {
 			state, _ := s.queue.take()
 			marked = marked || state == shelfRun("c").State

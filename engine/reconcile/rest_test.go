@@ -85,8 +85,8 @@ func TestAChangeInPlaceIsFoundWithinARound(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		s.begin(ctx, &wg)
-		var sc scan
-		s.scan(ctx, &sc, true)
+		sc := scanner{session: s}
+		sc.scan(ctx, true)
 		s.passed()
 		look := func() {
 			s.queue.mark("toys/a/state.json")
@@ -103,7 +103,7 @@ func TestAChangeInPlaceIsFoundWithinARound(t *testing.T) {
 		sc.blind = time.Now().Add(time.Hour)
 		for range 61 {
 			time.Sleep(scanTick)
-			s.tick(&sc, time.Now())
+			sc.tick(time.Now())
 		}
 		synctest.Wait()
 		if r.body != edited {

@@ -62,18 +62,17 @@ func (r *rescans) take() map[string]bool {
 	return dirs
 }
 
-// scans makes the first scan, then rescans when asked, and otherwise looks at
+// run makes the first scan, then rescans when asked, and otherwise looks at
 // all runs by stat, a slice at a time.
-func (s *session) scans(ctx context.Context) {
-	var sc scan
+func (sc *scanner) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	s.scan(ctx, &sc, true)
+	sc.scan(ctx, true)
 	if ctx.Err() != nil {
 		return
 	}
-	s.passed()
-	wg.Go(func() { s.checkFinals(ctx) })
+	sc.passed()
+	wg.Go(func() { sc.finals.run(ctx) })
 	tick := time.NewTicker(scanTick)
 	defer tick.Stop()
 	sc.start(time.Now())
@@ -81,18 +80,18 @@ func (s *session) scans(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.rescans.asked:
+		case <-sc.rescans.asked:
 			began := time.Now()
-			s.recheck(&sc, s.rescans.take())
-			s.scan(ctx, &sc, false)
+			sc.recheck(sc.rescans.take())
+			sc.scan(ctx, false)
 			sc.took = time.Since(began)
 			rest := min(max(restFactor*sc.took, minRest), maxRest)
 			if pause(ctx, rest) != nil {
 				return
 			}
 		case <-tick.C:
-			if !s.away(&sc) {
-				s.tick(&sc, time.Now())
+			if !sc.away() {
+				sc.tick(time.Now())
 			}
 		}
 	}
@@ -100,18 +99,19 @@ func (s *session) scans(ctx context.Context) {
 
 // away reports whether the workspace is not there to be looked at. No event tells
 // that a folder above it was moved; when it is back, its watches are made anew.
-func (s *session) away(sc *scan) bool {
-	was := sc.away
-	if sc.away = s.l.sayAway(); was && !sc.away {
-		s.w.Anew()
+func (sc *scanner) away() bool {
+	was := sc.gone
+	if sc.gone = sc.l.sayAway(); was && !sc.gone {
+		sc.w.Anew()
 	}
-	return sc.away
+	return sc.gone
 }
 
-// scan is what the scanning goroutine keeps.
-type scan struct {
+// scanner looks at runs and folders whether or not an event told of them.
+type scanner struct {
+	*session
 	walk   uint32
-	away   bool            // the workspace was not there at the last tick
+	gone   bool            // the workspace was not there at the last tick
 	listed map[string]bool // structure folders
 	// unswept are folders in which left-overs of placet's own are left.
 	unswept map[string]bool
@@ -128,59 +128,61 @@ type scan struct {
 	liveRest, finalRest float64
 }
 
-func (sc *scan) start(now time.Time) { sc.sliced, sc.blind, sc.walked, sc.swept = now, now, now, now }
+func (sc *scanner) start(now time.Time) {
+	sc.sliced, sc.blind, sc.walked, sc.swept = now, now, now, now
+}
 
 // scan walks the workspace. Every folder in which runs may appear is watched
 // before it is listed. New runs are looked at, vanished ones forgotten; what
 // lies below a folder that cannot be listed stays as it is.
-func (s *session) scan(ctx context.Context, sc *scan, first bool) {
+func (sc *scanner) scan(ctx context.Context, first bool) {
 	if first {
-		s.early(ctx)
+		sc.early(ctx)
 	}
 	sc.walk++
 	looked := map[string]uint64{}
-	w := walk{list: s.l.o.Store.List, before: func(dir string) {
-		s.w.Guard(dir)
-		looked[dir] = s.l.o.Store.FingerprintOld(dir)
+	w := walk{list: sc.l.o.Store.List, before: func(dir string) {
+		sc.w.Guard(dir)
+		looked[dir] = sc.l.o.Store.FingerprintOld(dir)
 	}}
-	found := s.l.walk(&w)
+	found := sc.l.walk(&w)
 	if ctx.Err() != nil {
 		return
 	}
 	if sc.folders = looked; w.err() != nil {
 		sc.folders = nil
 	}
-	s.sayWalk(&w)
-	s.w.Structure(w.listed)
+	sc.sayWalk(&w)
+	sc.w.Structure(w.listed)
 	sc.listed = w.folders()
 	if first {
-		sc.unswept = s.l.sweep(sc.listed)
+		sc.unswept = sc.l.sweep(sc.listed)
 	}
 	var fresh []Found
 	for _, f := range found {
-		other, ok := s.registry.known(f, sc.walk)
+		other, ok := sc.registry.known(f, sc.walk)
 		if other != nil {
-			s.forget(other)
+			sc.forget(other)
 		}
 		if !ok {
 			fresh = append(fresh, f)
 		}
 	}
-	vanished, kept := s.registry.gone(sc.walk, w.hides)
+	vanished, kept := sc.registry.gone(sc.walk, w.hides)
 	for _, lv := range vanished {
-		s.forget(lv)
+		sc.forget(lv)
 	}
 	for _, state := range kept {
-		s.w.Forget(state)
+		sc.w.Forget(state)
 	}
-	for _, x := range s.l.peers {
+	for _, x := range sc.l.peers {
 		x.walked(found, w.hides)
 		x.update()
 	}
 	if first {
-		fresh = s.recall(ctx, fresh, sc.walk)
+		fresh = sc.recall(ctx, fresh, sc.walk)
 	}
-	s.classify(ctx, fresh, sc.walk, first)
+	sc.classify(ctx, fresh, sc.walk, first)
 	sc.walked = time.Now()
 }
 
@@ -188,15 +190,15 @@ func (s *session) scan(ctx context.Context, sc *scan, first bool) {
 const walking = "\x00walk"
 
 // sayWalk logs folders that cannot be listed, once, and looks again later.
-func (s *session) sayWalk(w *walk) {
+func (sc *scanner) sayWalk(w *walk) {
 	if err := w.err(); err != nil {
-		if news, _ := s.l.errors.fail(walking, err); news {
-			s.l.o.Log.Warn("cannot look for runs everywhere", "err", err)
+		if news, _ := sc.l.errors.fail(walking, err); news {
+			sc.l.o.Log.Warn("cannot look for runs everywhere", "err", err)
 		}
 		return
 	}
-	if over, _ := s.l.errors.clear(walking); over != "" {
-		s.l.o.Log.Info("looking for runs everywhere again", "over", over)
+	if over, _ := sc.l.errors.clear(walking); over != "" {
+		sc.l.o.Log.Info("looking for runs everywhere again", "over", over)
 	}
 }
 
@@ -237,9 +239,9 @@ func (s *session) admit(f Found, walk uint32, first bool) {
 		s.l.o.Store.Forget(f.Run)
 		switch {
 		case !first:
-			s.keepFinal(f.Run.State)
+			s.finals.keepFinal(f.Run.State)
 		case status.Touched:
-			s.check(f)
+			s.finals.check(f)
 		}
 		return
 	}
@@ -254,20 +256,20 @@ func (s *session) admit(f Found, walk uint32, first bool) {
 
 // recheck takes final runs out whose print changed at and below the folders, so
 // that the scan after it finds them anew.
-func (s *session) recheck(sc *scan, dirs map[string]bool) {
+func (sc *scanner) recheck(dirs map[string]bool) {
 	if len(dirs) == 0 {
 		return
 	}
 	for dir := range dirs {
 		if dir == "." || sc.listed[dir] {
-			s.compareFinals(s.registry.allFinals(), func(state string) bool { return coveredBy(dirs, state) })
+			sc.compareFinals(sc.registry.allFinals(), func(state string) bool { return coveredBy(dirs, state) })
 			return
 		}
 	}
 	for dir := range dirs {
-		for _, f := range s.l.o.Families {
+		for _, f := range sc.l.o.Families {
 			if run, ok := f.Layout.At(dir); ok {
-				s.compareFinals(s.registry.finalAt(run.State), func(string) bool { return true })
+				sc.compareFinals(sc.registry.finalAt(run.State), func(string) bool { return true })
 			}
 		}
 	}
@@ -288,10 +290,10 @@ func coveredBy(dirs map[string]bool, p string) bool {
 
 // compareFinals takes those of the final runs out whose print changed, and
 // reports whether there were any.
-func (s *session) compareFinals(finals []final, covered func(state string) bool) (changed bool) {
+func (sc *scanner) compareFinals(finals []final, covered func(state string) bool) (changed bool) {
 	for _, f := range finals {
-		if covered(f.state) && s.l.o.Store.Fingerprint(f.state[:f.dir], f.state) != f.print {
-			s.removeFinal(f.state)
+		if covered(f.state) && sc.l.o.Store.Fingerprint(f.state[:f.dir], f.state) != f.print {
+			sc.removeFinal(f.state)
 			changed = true
 		}
 	}
@@ -300,45 +302,45 @@ func (s *session) compareFinals(finals []final, covered func(state string) bool)
 
 // tick looks at the next slice of all runs, at blind folders, and at the
 // structure, each when its time has come.
-func (s *session) tick(sc *scan, now time.Time) {
-	lives, finals := s.registry.sizes()
+func (sc *scanner) tick(now time.Time) {
+	lives, finals := sc.registry.sizes()
 	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
-	for _, x := range s.l.peers {
+	for _, x := range sc.l.peers {
 		x.comparePart(part)
 	}
 	sc.sliced = now
-	for _, lv := range s.registry.nextLive(portion(&sc.liveRest, lives, part)) {
-		s.compareLive(lv)
+	for _, lv := range sc.registry.nextLive(portion(&sc.liveRest, lives, part)) {
+		sc.compareLive(lv)
 	}
-	if s.compareFinals(s.registry.nextFinal(portion(&sc.finalRest, finals, part)), func(string) bool { return true }) {
-		s.rescans.ask()
+	if sc.compareFinals(sc.registry.nextFinal(portion(&sc.finalRest, finals, part)), func(string) bool { return true }) {
+		sc.rescans.ask()
 	}
 	if now.Sub(sc.blind) >= max(sc.blindWait, blindTick) {
 		sc.blind = now
 		began := time.Now()
-		if !s.lookBlind(sc) {
+		if !sc.lookBlind() {
 			sc.took = 0
 		}
 		sc.blindWait = min(blindFactor*(time.Since(began)+sc.took), scanRound)
 	}
 	if len(sc.unswept) > 0 && now.Sub(sc.swept) >= sweepAgain {
-		sc.swept, sc.unswept = now, s.l.sweep(sc.unswept)
+		sc.swept, sc.unswept = now, sc.l.sweep(sc.unswept)
 	}
 	if now.Sub(sc.walked) >= scanRound {
 		sc.walked = now
-		if s.asListed(sc) {
-			s.w.Structure(slices.Collect(maps.Keys(sc.listed))) // for the sake of lost watches
+		if sc.asListed() {
+			sc.w.Structure(slices.Collect(maps.Keys(sc.listed))) // for the sake of lost watches
 		} else {
-			s.rescans.ask()
+			sc.rescans.ask()
 		}
 	}
 }
 
 // asListed reports whether every folder in which runs may appear looks as it did
 // before it was listed: then the walk would find the same.
-func (s *session) asListed(sc *scan) bool {
+func (sc *scanner) asListed() bool {
 	for dir, was := range sc.folders {
-		if was == 0 || s.l.o.Store.FingerprintOld(dir) != was {
+		if was == 0 || sc.l.o.Store.FingerprintOld(dir) != was {
 			return false
 		}
 	}
@@ -357,38 +359,38 @@ func portion(rest *float64, n int, part float64) int {
 // compareLive marks a run that is not as its last look saw it, or of which a change might
 // not show. That nobody said that it changed means that its watches may stand on other
 // folders: they are made anew.
-func (s *session) compareLive(lv *live) {
+func (sc *scanner) compareLive(lv *live) {
 	run := layout.Run{Dir: lv.dir(), State: lv.state}
 	var look uint64
-	s.registry.do(func() { look = lv.look })
-	same, sure := s.l.o.Store.Unchanged(run, look)
+	sc.registry.do(func() { look = lv.look })
+	same, sure := sc.l.o.Store.Unchanged(run, look)
 	if !same {
-		s.registry.do(func() { lv.anew = true })
+		sc.registry.do(func() { lv.anew = true })
 	}
 	if !same || !sure {
-		s.queue.mark(lv.state)
+		sc.queue.mark(lv.state)
 	}
 }
 
 // lookBlind marks the live runs that follow a blind folder and have changed; where
 // structure is blind and has changed, it has the workspace scanned, which it reports.
-func (s *session) lookBlind(sc *scan) (asked bool) {
+func (sc *scanner) lookBlind() (asked bool) {
 	blind := map[string]bool{}
-	for _, dir := range s.w.Blind() {
+	for _, dir := range sc.w.Blind() {
 		blind[dir] = true
 	}
 	if len(blind) == 0 {
 		return false
 	}
-	for _, state := range s.registry.following(blind) {
-		if lv := s.registry.get(state); lv != nil {
-			s.compareLive(lv)
+	for _, state := range sc.registry.following(blind) {
+		if lv := sc.registry.get(state); lv != nil {
+			sc.compareLive(lv)
 		}
 	}
 	for dir := range sc.listed {
 		if coveredBy(blind, dir) {
-			if asked = !s.asListed(sc); asked {
-				s.rescans.ask()
+			if asked = !sc.asListed(); asked {
+				sc.rescans.ask()
 			}
 			return asked
 		}

@@ -236,8 +236,8 @@ func TestChangeWithoutAnEventIsFoundWithinARound(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		s.begin(ctx, &wg)
-		var sc scan
-		s.scan(ctx, &sc, true)
+		sc := scanner{session: s}
+		sc.scan(ctx, true)
 		s.passed()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -246,7 +246,7 @@ func TestChangeWithoutAnEventIsFoundWithinARound(t *testing.T) {
 		sc.blind = time.Now().Add(time.Hour) // nothing is blind here
 		for range 61 {
 			time.Sleep(scanTick)
-			s.tick(&sc, time.Now())
+			sc.tick(time.Now())
 		}
 		synctest.Wait()
 		if got := w.state("a").Status; got != "over" {
@@ -287,11 +287,11 @@ func TestFoldersThatLookAsBeforeAreNotListedAgain(t *testing.T) {
 			}
 			defer watcher.Close()
 			s := newSession(w.Loop, watcher, nil)
-			var sc scan
-			s.scan(t.Context(), &sc, true)
-			s.scan(t.Context(), &sc, false) // the watcher's tests have changed the roots
+			sc := scanner{session: s}
+			sc.scan(t.Context(), true)
+			sc.scan(t.Context(), false) // the watcher's tests have changed the roots
 			test.change(w)
-			if got := s.asListed(&sc); got != test.want {
+			if got := sc.asListed(); got != test.want {
 				t.Errorf("all as before: %t, want %t", got, test.want)
 			}
 		})

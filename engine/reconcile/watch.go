@@ -37,7 +37,7 @@ type session struct {
 	moved atomic.Uint64
 	// pending counts the first passes that are not over, and the first scan.
 	pending atomic.Int64
-	finals  finals
+	finals  *finals
 	// allPassed is closed when every first pass is over.
 	allPassed chan struct{}
 	// starting: what is seen is noted for the next start.
@@ -60,7 +60,7 @@ func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, wai
 	defer l.serving.Store(nil)
 	var wg sync.WaitGroup
 	s.begin(ctx, &wg)
-	wg.Go(func() { s.scans(ctx) })
+	wg.Go(func() { (&scanner{session: s}).run(ctx) })
 	err := s.feed(ctx)
 	cancel()
 	s.queue.close()
@@ -74,6 +74,7 @@ func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *sessi
 		semaphore: newSemaphore(l.o.Workers), under: make(chan struct{}, l.o.Workers+l.o.Waiting), rescans: newRescans(), allPassed: make(chan struct{}),
 		debounce: newDebounce(),
 	}
+	s.finals = &finals{session: s}
 	s.tell = sync.OnceFunc(func() {
 		if ready != nil {
 			ready(s.registry.count())
@@ -88,7 +89,7 @@ func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *sessi
 // changed facts.
 func (s *session) begin(ctx context.Context, wg *sync.WaitGroup) {
 	wg.Go(func() { s.work(ctx, wg) })
-	wg.Go(func() { s.clock(ctx) })
+	wg.Go(func() { clock{s}.run(ctx) })
 	wg.Go(func() { s.facts(ctx) })
 }
 
@@ -100,7 +101,7 @@ func (s *session) facts(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-s.l.o.Changed:
-			s.markAll(s.registry.states())
+			s.queue.markAll(s.registry.states())
 		}
 	}
 }
@@ -145,7 +146,7 @@ func (s *session) feed(ctx context.Context) error {
 		for _, e := range b.Edits {
 			s.l.o.Store.Suspect(e.Owner, e.Path)
 		}
-		s.markAll(b.Owners)
+		s.queue.markAll(b.Owners)
 		if b.Rescan {
 			s.rescans.ask(b.Dirs...)
 		}
@@ -162,12 +163,13 @@ func (s *session) passed() {
 	s.l.o.Store.Watching()
 	s.tell()
 	close(s.allPassed)
-	s.giveBack()
+	runs, _ := s.registry.count()
+	giveBack(runs)
 }
 
 // giveBack gives the garbage of many runs back at once.
-func (s *session) giveBack() {
-	if runs, _ := s.registry.count(); runs > manyRuns {
+func giveBack(runs int) {
+	if runs > manyRuns {
 		debug.FreeOSMemory()
 	}
 }

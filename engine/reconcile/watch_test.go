@@ -458,7 +458,7 @@ func TestARunThatHasEndedAndIsBeingRemovedIsLeftAlone(t *testing.T) {
 	}
 	w.toy("b", toyState{Target: 1})
 	w.becomes("b", "waiting")
-	s.heard("toys/a/state.json")
+	s.finals.heard("toys/a/state.json")
 	if len(kept()) != 1 {
 		t.Error("it is taken for another one")
 	}

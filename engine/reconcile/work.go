@@ -54,7 +54,7 @@ func (s *session) work(ctx context.Context, wg *sync.WaitGroup) {
 func (s *session) serve(ctx context.Context, state string) {
 	lv := s.registry.get(state)
 	if lv == nil {
-		s.heard(state)
+		s.finals.heard(state)
 		return
 	}
 	if s.resting(lv) || s.coolingDown(lv) {
@@ -127,7 +127,9 @@ func (s *session) newPass(lv *live) *pass {
 		first = lv.first
 	})
 	p.yields = func() bool { return !first && s.queue.waiting() }
-	p.early = func(plan engine.Plan) (time.Time, bool) { return s.debounced(lv, p.last.loaded, plan) }
+	p.early = func(plan engine.Plan) (time.Time, bool) {
+		return s.debounce.early(lv.state, s.l.o.Now(), p.last.loaded, plan)
+	}
 	if anew {
 		s.w.Forget(lv.state)
 		s.rank(lv)
@@ -198,7 +200,7 @@ func (s *session) end(lv *live, p *pass, r result) {
 	switch r.outcome {
 	case idle:
 		s.goesOn(lv)
-		s.stood(lv)
+		s.debounce.forget(lv.state)
 		s.wait(lv, p, r.at)
 	case later:
 		s.goesOn(lv)
@@ -316,7 +318,7 @@ func (s *session) retire(lv *live, p *pass) {
 	}
 	s.registry.retire(lv, p.f, print)
 	s.release(run)
-	s.keepFinal(run.State)
+	s.finals.keepFinal(run.State)
 }
 
 // release ends what the store keeps of a run while it can move.
@@ -346,7 +348,7 @@ func (s *session) clear(lv *live) {
 	}
 	if len(others) > 0 {
 		s.epoch.Add(1)
-		s.markAll(others)
+		s.queue.markAll(others)
 	}
 }
 

@@ -45,6 +45,13 @@ func (d *workqueue) mark(run string) {
 	}
 }
 
+// markAll has runs looked at.
+func (d *workqueue) markAll(runs []string) {
+	for _, run := range runs {
+		d.mark(run)
+	}
+}
+
 func (d *workqueue) push(run string) {
 	d.in[run] = queued
 	d.queue = append(d.queue, run)
