@@ -92,7 +92,10 @@ func restingToys(t *testing.T) string {
 // kept waits until a daemon has kept what its start has seen.
 func (w *world) kept() {
 	w.t.Helper()
-	w.eventually("the start is kept", func() bool { return w.read(".placet/statcache") != "" })
+	w.eventually("the start is kept", func() bool {
+		s := w.serving.Load()
+		return s != nil && !s.starting.Load() && w.read(".placet/statcache") != ""
+	})
 }
 
 func TestAStartAsksNothingAboutRunsThatAreAsTheyWereLeft(t *testing.T) {
