@@ -201,19 +201,25 @@ func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readRegular(f, filepath.Join(d.path, name), limit)
+}
+
+// readRegular reads a file and closes it. What is no regular file, or larger than limit
+// bytes, is an error.
+func readRegular(f *os.File, name string, limit int64) ([]byte, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("cannot read %s: it is no regular file", filepath.Join(d.path, name))
+		return nil, fmt.Errorf("cannot read %s: it is no regular file", name)
 	case info.Size() > limit:
-		return nil, fmt.Errorf("cannot read %s: %d bytes are too many; expected at most %d", filepath.Join(d.path, name), info.Size(), limit)
+		return nil, fmt.Errorf("cannot read %s: %d bytes are too many; expected at most %d", name, info.Size(), limit)
 	}
 	body := make([]byte, info.Size())
-	_, err = io.ReadFull(f, body)
-	return body, err
+	n, err := io.ReadFull(f, body)
+	return body[:n], err
 }
 
 // Write replaces a file of the state folder: a reader finds the old content or the
@@ -227,11 +233,7 @@ func (d *Dir) Write(name string, body []byte, durable bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(body)
-	if err == nil && durable {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = writeAndClose(f, body, durable); err == nil {
 		err = d.root.Rename(temp, name)
 	}
 	if err != nil {
@@ -241,6 +243,14 @@ func (d *Dir) Write(name string, body []byte, durable bool) error {
 		return nil
 	}
 	return d.sync(filepath.Dir(name))
+}
+
+func writeAndClose(f *os.File, body []byte, durable bool) error {
+	_, err := f.Write(body)
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // sync makes the names in a folder durable.

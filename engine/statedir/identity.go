@@ -101,14 +101,8 @@ func readLine(name string) (string, error) {
 	if err != nil {
 		return "", trouble(err)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > longestLine {
-		return "", trouble(err)
-	}
-	body := make([]byte, info.Size())
-	n, err := f.Read(body)
-	return strings.TrimRight(string(body[:n]), "\r\n"), trouble(err)
+	body, err := readRegular(f, name, longestLine) // of a file that is cut meanwhile: what is left
+	return strings.TrimRight(string(body), "\r\n"), trouble(err)
 }
 
 func absolute(from, to string) string {

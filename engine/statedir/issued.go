@@ -134,11 +134,7 @@ func (d *Dir) add(name string, lines []byte, new, durable bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(lines)
-	if err == nil && durable {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil || !new || !durable {
+	if err := writeAndClose(f, lines, durable); err != nil || !new || !durable {
 		return err
 	}
 	return d.sync(path.Dir(name))
