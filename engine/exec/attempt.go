@@ -300,7 +300,7 @@ func (r *Runner) publish(t *attempt, e engine.Ended) {
 	r.setEnded(t.action.ID, e)
 	r.remove(t)
 	r.mu.Unlock()
-	r.o.Told(t.action.ID)
+	r.o.OnEnd(t.action.ID)
 }
 
 // writeOutcome writes an outcome document and removes the command's folder. An outcome

@@ -41,7 +41,7 @@ func (r *Runner) serve(at string, q *queue) {
 		e.Began, e.At = from, r.o.Now()
 		done, idle, news := r.settle(q, t, e)
 		if idle {
-			r.o.Rested(at)
+			r.o.OnIdle(at)
 		}
 		if news {
 			r.o.Log.Info("cannot use a database", "path", at, "action", t.action.ID, "outcome", e.Result, "reason", e.Reason)

@@ -81,7 +81,7 @@ func TestAnEndWithoutAnOutcomeIsAFact(t *testing.T) {
 func TestAnEndIsKeptUntilItIsForgotten(t *testing.T) {
 	t.Parallel()
 	told := make(chan string, 8)
-	b := newBench(t, RunnerOptions{Now: clock(1500 * time.Millisecond), Told: func(id string) { told <- id }})
+	b := newBench(t, RunnerOptions{Now: clock(1500 * time.Millisecond), OnEnd: func(id string) { told <- id }})
 	a := fact(t, "exit 0")
 	e := b.end(a)
 	if got := e.At.Sub(e.Began); got < 1500*time.Millisecond {
@@ -219,7 +219,7 @@ func TestAfterAKillACommandWithoutAnOutcomeIsEnded(t *testing.T) {
 	gates(t, root)
 	killedPlacet(t, root, `sh -c 'echo $$ > "$0".below; exec sleep 600' "$0" & `+patient, "OUTCOMES=none")
 	told := make(chan string, 8)
-	b := benchAt(t, root, RunnerOptions{Told: func(id string) { told <- id }})
+	b := benchAt(t, root, RunnerOptions{OnEnd: func(id string) { told <- id }})
 	for _, name := range []string{"agent.below", "check.below"} {
 		await(t, name+" is there", func() bool { return b.wrote(name) })
 	}

@@ -22,8 +22,8 @@ func TestTheRunnerMirrorsRowsAndLetsTheFileRest(t *testing.T) {
 	const audit = ".mso-context/audit_global.db"
 	databases := sqlite.New(root)
 	rested := make(chan []string, 1)
-	b := benchAt(t, root, RunnerOptions{Rested: func(name string) {
-		databases.Rest(name)
+	b := benchAt(t, root, RunnerOptions{OnIdle: func(name string) {
+		databases.Release(name)
 		rested <- fileNames(t, filepath.Join(root, ".mso-context"))
 	}})
 	wait := make(chan struct{})

@@ -16,7 +16,7 @@ import (
 	"placet/layout"
 )
 
-// RunnerOptions are what a [Runner] may be told; the zero value has defaults.
+// RunnerOptions configure a [Runner]; the zero value has defaults.
 type RunnerOptions struct {
 	// Now is the clock of recorded times; nil means the system's.
 	Now func() time.Time
@@ -37,16 +37,16 @@ type RunnerOptions struct {
 	State *os.Root
 	// Families say which documents are outcomes.
 	Families []layout.Family
-	// Told is called when it is known how an action without Outcome ended, after
+	// OnEnd is called when it is known how an action without Outcome ended, after
 	// [Runner.Ended] holds it; nil: nobody wants to know.
-	Told func(id string)
+	OnEnd func(id string)
 	// Database carries out one action for a database and says how it ended. It is
 	// called for one action at a time of each database's path. nil: there is no
 	// database here, and every such action has failed.
 	Database func(engine.Database) engine.Ended
-	// Rested is told a database's path when nothing more waits for it, before the
-	// end of the last action is told.
-	Rested func(path string)
+	// OnIdle is called with a database's path when nothing more waits for it, before the
+	// end of the last action is published.
+	OnIdle func(path string)
 	// Grace is how long a command may take to end after SIGTERM; zero means
 	// five seconds.
 	Grace time.Duration
@@ -81,16 +81,16 @@ func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	if o.Told == nil {
-		o.Told = func(string) {}
+	if o.OnEnd == nil {
+		o.OnEnd = func(string) {}
 	}
 	if o.Database == nil {
 		o.Database = func(engine.Database) engine.Ended {
 			return engine.Ended{Result: failed, Reason: "this placet knows no databases"}
 		}
 	}
-	if o.Rested == nil {
-		o.Rested = func(string) {}
+	if o.OnIdle == nil {
+		o.OnIdle = func(string) {}
 	}
 	if o.Grace == 0 {
 		o.Grace = 5 * time.Second

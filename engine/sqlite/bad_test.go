@@ -61,7 +61,7 @@ func TestWhatIsNoDatabaseStaysAsItIs(t *testing.T) {
 					t.Errorf("%s, %q, want %q", e.Result, e.Reason, tt.want)
 				}
 			}
-			l.Rest(q.Path)
+			l.Release(q.Path)
 			if !bytes.Equal(before, l.bytes()) {
 				t.Error("the file was changed")
 			}
@@ -98,7 +98,7 @@ func pipe(name string) func(*mirror) error {
 func aDatabase(t testing.TB) []byte {
 	l := newMirror(t)
 	l.must("done", task(7))
-	l.Rest(audit)
+	l.Release(audit)
 	return l.bytes()
 }
 
@@ -149,7 +149,7 @@ func TestAPathOutsideTheWorkspaceIsRefused(t *testing.T) {
 		t.Errorf("written outside: %v, %v", names, err)
 	}
 	l.must("done", task(1))
-	l.Rest(audit)
+	l.Release(audit)
 	moved := l.root + ".moved"
 	if err := os.Rename(l.root, moved); err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestAnyNameOfAWorkspaceWillDo(t *testing.T) {
 	}
 	l := &mirror{t: t, root: root, Databases: New(root)}
 	l.must("done", task(1))
-	l.Rest(audit)
+	l.Release(audit)
 	l.home.Close()
 	if names := l.files(); len(names) != 1 {
 		t.Errorf("files %v", names)
@@ -199,7 +199,7 @@ func FuzzDatabase(f *testing.F) {
 			t.Errorf("a look changed the file: %s, %q", seen.Result, seen.Reason)
 		}
 		e := l.insertRow(task(1))
-		l.Rest(audit)
+		l.Release(audit)
 		if e.Result == "failed" && seen.Result != "absent" && !bytes.Equal(body, l.bytes()) {
 			t.Errorf("a row that failed changed the file: %q", e.Reason)
 		}
@@ -213,7 +213,7 @@ func FuzzDatabase(f *testing.F) {
 func TestADamagedFullTextIndexSaysHowToMendIt(t *testing.T) {
 	l := newMirror(t)
 	l.must("done", task(1))
-	l.Rest(audit)
+	l.Release(audit)
 	raw, err := sql.Open("sqlite", l.path(audit)) // not one of ours, which must not do this
 	if err != nil {
 		t.Fatal(err)

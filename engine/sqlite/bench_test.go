@@ -9,7 +9,7 @@ import (
 // Whoever only links the driver pays nothing: no file is opened.
 func TestDatabasesCostNothingUntilTheyAreAsked(t *testing.T) {
 	d := New(filepath.Join(t.TempDir(), "nosuch"))
-	d.Rest("a.db")
+	d.Release("a.db")
 	if d.home != nil || len(d.in) != 0 {
 		t.Errorf("opened %v, %v", d.home, d.in)
 	}
@@ -27,7 +27,7 @@ func benchmarkRows(b *testing.B, rest bool) {
 			b.Fatal(e.Reason)
 		}
 		if rest {
-			l.Rest(audit)
+			l.Release(audit)
 		}
 	}
 	if info, err := os.Stat(l.path(audit)); err != nil || info.Size() == 0 {

@@ -22,7 +22,7 @@ import (
 func (l *mirror) hostile(script string) {
 	l.t.Helper()
 	l.must("done", task(7))
-	l.Rest(audit)
+	l.Release(audit)
 	raw, err := sql.Open("sqlite", l.path(audit))
 	if err != nil {
 		l.t.Fatal(err)
@@ -123,7 +123,7 @@ func TestNothingOfAHostileSchemaIsUsed(t *testing.T) {
 			highest()
 			began := time.Now()
 			e := l.insertRow(answer(1, nil))
-			l.Rest(audit)
+			l.Release(audit)
 			if took := time.Since(began); took > 3*time.Second {
 				t.Errorf("it took %s", took)
 			}
@@ -190,7 +190,7 @@ func TestWhatStandsBesideADatabaseIsItsOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newMirror(t)
 			l.must("done", task(7))
-			l.Rest(audit)
+			l.Release(audit)
 			victim, precious := filepath.Join(l.root, "precious-mj000000900"), l.path(audit+"-journal")+"\x00"
 			if err := os.WriteFile(victim, []byte(precious), 0o666); err != nil {
 				t.Fatal(err)

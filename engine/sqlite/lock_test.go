@@ -20,7 +20,7 @@ func TestALockedDatabaseKeepsTheRowUntilItIsFree(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			l := newMirror(t)
 			l.must("done", task(1))
-			l.Rest(audit)
+			l.Release(audit)
 			o := l.other()
 			o.must("PRAGMA journal_mode="+mode, "BEGIN EXCLUSIVE")
 			if reason := l.must("failed", task(2)); reason != locked {
@@ -65,7 +65,7 @@ func TestWhatAKilledProgramLeftIsTakenBack(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			l := newMirror(t)
 			l.must("done", task(1))
-			l.Rest(audit)
+			l.Release(audit)
 			o := l.other()
 			o.must("PRAGMA journal_mode="+mode, "PRAGMA cache_size=1", "UPDATE audit_logs SET intent = 'kept'", "BEGIN IMMEDIATE")
 			for n := range 40 { // more than the cache holds: pages go to the disk uncommitted
@@ -162,7 +162,7 @@ func playWriter() {
 		}
 		fmt.Println(strings.TrimSpace(e.Result + " " + e.Reason))
 	}
-	d.Rest(audit)
+	d.Release(audit)
 }
 
 // What has the name now is the database, whatever had it before.
@@ -189,7 +189,7 @@ func TestAReplacedDatabaseGetsTheNextRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.must("done", task(4))
-	l.Rest(audit)
+	l.Release(audit)
 	if got := l.rows("SELECT integrity_check AS c FROM pragma_integrity_check"); got[0]["c"] != "ok" {
 		t.Errorf("integrity: %v", got)
 	}
@@ -201,7 +201,7 @@ func TestARowInAFileWithoutANameHasFailed(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			l := newMirror(t)
 			l.must("done", task(1))
-			l.Rest(audit)
+			l.Release(audit)
 			l.script("PRAGMA journal_mode=" + mode)
 			f := l.acquire(audit)
 			defer f.mu.Unlock()
@@ -236,7 +236,7 @@ func TestATriggerThatDoesNotEndIsGivenUp(t *testing.T) {
 			INSERT INTO evidence (decision_id, type, ref_path) SELECT 'DEC-1', 'x', '' FROM tags AS a, tags AS b, tags AS c, tags AS d WHERE a.id + b.id + c.id + d.id < 0;
 		END`)
 	l.work = 200 * time.Millisecond
-	l.Rest(audit)
+	l.Release(audit)
 	if reason := l.must("failed", answer(1, nil)); !strings.Contains(reason, "keeps SQLite at work for longer than it may, 200ms in all: move the file away") {
 		t.Errorf("reason %q", reason)
 	}
@@ -254,7 +254,7 @@ func TestADatabasePutOverOursIsNotMixedWithIt(t *testing.T) {
 			l := newMirror(t)
 			l.must("done", task(100))
 			l.script("INSERT INTO tags (name) VALUES ('other')")
-			l.Rest(audit)
+			l.Release(audit)
 			if err := os.Rename(l.path(audit), l.path("other.db")); err != nil {
 				t.Fatal(err)
 			}
@@ -271,14 +271,14 @@ func TestADatabasePutOverOursIsNotMixedWithIt(t *testing.T) {
 				l.must("done", task(3))
 				now = "TASK-20260302-00000003," + now
 			}
-			l.Rest(audit)
+			l.Release(audit)
 			for name, want := range map[string]string{audit: now, "ours.db": "TASK-20260302-00000001,TASK-20260302-00000002 none ok"} {
 				e := l.Do(engine.Database{Path: name, Schema: "optimizer/audit", Select: []engine.Query{{Name: "q", SQL: `SELECT (SELECT group_concat(id) FROM (SELECT id FROM audit_logs ORDER BY id))
 				|| ' ' || ifnull((SELECT name FROM tags), 'none') || ' ' || (SELECT integrity_check FROM pragma_integrity_check) AS c`}}})
 				if got := string(e.Output); got != `{"q":[{"c":"`+want+`"}]}` {
 					t.Errorf("%s: %s, %q, %s", name, e.Result, e.Reason, got)
 				}
-				l.Rest(name)
+				l.Release(name)
 			}
 		})
 	}

@@ -51,7 +51,7 @@ type Databases struct {
 type databaseFile struct {
 	mu   sync.Mutex
 	conn *connection // nil until a row needs it
-	gone bool        // it rests: the next one has an entry of its own
+	gone bool        // it was released: the next one has an entry of its own
 }
 
 // New returns what opens the databases of the workspace at root, which
@@ -61,7 +61,7 @@ func New(root string) *Databases {
 }
 
 // Do carries out one look or one row and says how it ended; the times are its
-// caller's to add. Until [Databases.Rest] the file may stay open for the next row.
+// caller's to add. Until [Databases.Release] the file may stay open for the next row.
 func (d *Databases) Do(q engine.Database) engine.Ended {
 	q.Path = path.Clean(q.Path)
 	f := d.acquire(q.Path)
@@ -88,9 +88,9 @@ var heap struct {
 	begun, working atomic.Int64
 }
 
-// Rest says that nothing more waits for a database: its file is closed, and what
+// Release says that nothing more waits for a database: its file is closed, and what
 // takes its name afterwards is the database.
-func (d *Databases) Rest(name string) {
+func (d *Databases) Release(name string) {
 	d.mu.Lock()
 	f := d.in[name]
 	delete(d.in, name)

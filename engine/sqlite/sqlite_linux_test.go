@@ -70,7 +70,7 @@ func TestAReadOnlyDatabaseKeepsTheRow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newMirror(t)
 			l.must("done", task(1))
-			l.Rest(audit)
+			l.Release(audit)
 			l.script("PRAGMA journal_mode=" + tt.mode)
 			l.readOnly(tt.file)
 			before, err := os.Stat(l.path(audit))

@@ -30,7 +30,7 @@ func TestARowMakesTheDatabase(t *testing.T) {
 	if mode := l.rows("SELECT journal_mode FROM pragma_journal_mode")[0]["journal_mode"]; mode != "wal" {
 		t.Errorf("journal_mode %v, want wal", mode)
 	}
-	l.Rest(audit)
+	l.Release(audit)
 	if diff := cmp.Diff([]string{"audit_global.db"}, l.files()); diff != "" {
 		t.Errorf("files when nobody uses it (-want +got):\n%s", diff)
 	}
@@ -247,7 +247,7 @@ func TestNothingIsLeftOpenOnceAFileRests(t *testing.T) {
 	if n := l.count("SELECT count(*) FROM audit_logs"); n != many {
 		t.Errorf("%d rows, want %d", n, many)
 	}
-	l.Rest(audit)
+	l.Release(audit)
 	if len(l.in) != 0 {
 		t.Errorf("%d files in use", len(l.in))
 	}
@@ -263,7 +263,7 @@ func TestNothingIsLeftOpenOnceAFileRests(t *testing.T) {
 func TestRestingBetweenRowsLosesNothing(t *testing.T) {
 	l := newMirror(t)
 	asked := l.fileEntry(audit)
-	if l.Rest(audit); !asked.gone {
+	if l.Release(audit); !asked.gone {
 		t.Error("who has the file already would open it, and nobody would close it")
 	}
 	ends := make(chan engine.Ended)
@@ -271,7 +271,7 @@ func TestRestingBetweenRowsLosesNothing(t *testing.T) {
 	for n := range many {
 		go func() {
 			e := l.insertRow(task(n))
-			l.Rest(audit)
+			l.Release(audit)
 			ends <- e
 		}()
 	}
@@ -283,7 +283,7 @@ func TestRestingBetweenRowsLosesNothing(t *testing.T) {
 	if n := l.count("SELECT count(*) FROM audit_logs"); n != many {
 		t.Errorf("%d rows, want %d", n, many)
 	}
-	l.Rest(audit)
+	l.Release(audit)
 	if diff := cmp.Diff([]string{"audit_global.db"}, l.files()); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}

@@ -42,7 +42,7 @@ func newMirror(t testing.TB) *mirror {
 	}
 	d := New(root)
 	t.Cleanup(func() {
-		d.Rest(audit)
+		d.Release(audit)
 		if d.home != nil {
 			d.home.Close()
 		}

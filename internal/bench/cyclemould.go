@@ -169,4 +169,4 @@ func (l *ledger) add(rows []optimizer.Row) error {
 	return nil
 }
 
-func (l *ledger) rest() { l.databases.Rest(cycleDatabase) }
+func (l *ledger) rest() { l.databases.Release(cycleDatabase) }

@@ -399,7 +399,7 @@ func (d *demo) put(rel, body string) error {
 // rows waits until an audit DATABASE has so many rows, and shows them.
 func (d *demo) rows(ctx context.Context, args []string) error {
 	databases := sqlite.New(d.Cwd)
-	defer databases.Rest(args[0])
+	defer databases.Release(args[0])
 	look := engine.Database{Path: args[0], Schema: optimizer.AuditSchema, Select: []engine.Query{
 		{Name: "rows", SQL: "SELECT 'audit_logs' AS t, action AS what, status AS how FROM audit_logs UNION ALL" +
 			" SELECT 'user_feedback', impact_summary, impact_domain FROM user_feedback UNION ALL SELECT 'decisions', title, approved_by FROM decisions"},

@@ -80,7 +80,7 @@ func (c *cycles) ask(sql string, args ...any) []map[string]any {
 
 func (c *cycles) do(q engine.Database) engine.Ended {
 	d := sqlite.New(c.root)
-	defer d.Rest(q.Path)
+	defer d.Release(q.Path)
 	return d.Do(q)
 }
 

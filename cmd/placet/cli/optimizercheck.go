@@ -39,7 +39,7 @@ func cycleFindings(b *workspace.Workspace, views []workspace.View) []workspace.F
 	databases := sqlite.New(b.Root)
 	for _, db := range config.Sorted(rows) {
 		lines = append(lines, missingRows(databases, db, rows[db])...)
-		databases.Rest(db)
+		databases.Release(db)
 	}
 	return lines
 }

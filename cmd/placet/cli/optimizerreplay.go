@@ -132,7 +132,7 @@ func lostRows(b *workspace.Workspace) (all []auditRow) {
 	databases := sqlite.New(b.Root)
 	for _, db := range config.Sorted(rows) {
 		some, _, problem := lost(databases, db, rows[db])
-		databases.Rest(db)
+		databases.Release(db)
 		if problem != "" {
 			b.Env.Note("%s: %s", db, problem)
 			continue

@@ -155,9 +155,9 @@ func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) 
 func newRunner(b *workspace.Workspace, log *slog.Logger) *exec.Runner {
 	databases := sqlite.New(b.Root)
 	return exec.NewRunner(b.Root, b.Store, exec.RunnerOptions{
-		State: b.StateRoot(), Families: workspace.Layouts(b), Database: databases.Do, Rested: databases.Rest,
+		State: b.StateRoot(), Families: workspace.Layouts(b), Database: databases.Do, OnIdle: databases.Release,
 		Now: b.Env.Now, Log: log, Allow: b.Commands.Env,
 		Permit: b.Permit, Record: b.Record(),
-		Told: func(id string) { b.Loop.Told(id) },
+		OnEnd: func(id string) { b.Loop.Told(id) },
 	})
 }
