@@ -36,7 +36,7 @@
 // A command gets a scrubbed environment and an argument vector, never a shell
 // line. It runs in the folder that it names, or in the one that it prefers. Of
 // each output the head and the tail are kept, or, where the action asks for
-// that, the tail of both together; where it asks for a judge, package check
+// that, the tail of both together; where it asks for a judge, package testoutput
 // says of the whole whether it holds what was expected.
 //
 // [Alive] tells those who only look what runs.
