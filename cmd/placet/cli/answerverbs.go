@@ -16,14 +16,9 @@ import (
 
 // giveAnswer makes an answer durable as response.json and says what happens next.
 func giveAnswer(b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
-	result, err := b.Write(t, resp)
+	done, err := b.Answer(t, resp)
 	if err != nil {
 		return err
-	}
-	done := written{
-		RequestID: t.Request, Run: t.Run.String(), Where: t.Where, Response: resp.Response,
-		Selected: append([]string{}, resp.Selected...), Comment: resp.Comment, ProvidedBy: resp.ProvidedBy,
-		Path: t.Response, Digest: resp.Digest, Effect: t.Effects(resp), Result: result, Daemon: workspace.DaemonRuns(b.Root),
 	}
 	if !done.Daemon {
 		defer b.Env.Note("no daemon runs here: run `placet once` or `placet watch` to carry the answer out")
@@ -33,16 +28,16 @@ func giveAnswer(b *workspace.Workspace, t workspace.Request, resp gate.Response)
 	}
 	return b.Env.Answer(done, func() {
 		word := "answered"
-		if result == "same" {
+		if done.Result == "same" {
 			word = "was answered already, and alike"
 		}
 		said, with := t.Said(resp)
 		b.Env.Say("%s %s", requestHead(b.Env, t.Asked, ""), question(t.Asked))
-		b.Env.Say("%s %s: %s%s%s, by %s", t.Label(), word, b.Env.Paint(console.Strong, said), with, console.Suffix(" → ", t.Effects(resp)), console.OneLine(workspace.ShownAuthor(resp, []string{"owner:" + console.Login()})))
+		b.Env.Say("%s %s: %s%s%s, by %s", t.Label(), word, b.Env.Paint(console.Strong, said), with, console.Suffix(" → ", done.Effect), console.OneLine(workspace.ShownAuthor(resp, []string{"owner:" + console.Login()})))
 	})
 }
 
-// approveCommand answers yes.
+// approveVerb answers yes.
 func approveVerb() verb {
 	return plainVerb(workspace.Approving, "Answer a request with approve, confirm or accept", `
 Picks the option "approve", "confirm" or "accept" of an open request, or, of one
@@ -53,7 +48,7 @@ it, <run>:<id> where two runs use it, or a run that has one open request. It
 may be left out where one request alone is open.`)
 }
 
-// rejectCommand answers no.
+// rejectVerb answers no.
 func rejectVerb() verb {
 	return plainVerb(workspace.Rejecting, "Answer a request with reject, cancel or abort", `
 Picks the option "reject", "cancel" or "abort" of an open request, or, of one
@@ -113,16 +108,12 @@ func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool
 		return err
 	}
 	if same(c) && c.Receipt.Result == "accepted" {
-		return b.Env.Answer(written{
-			RequestID: c.Receipt.RequestID, Run: c.Run.String(), Response: c.Receipt.Response,
-			Selected: append([]string{}, c.Receipt.Selected...), Comment: c.Receipt.Comment,
-			ProvidedBy: c.Receipt.ProvidedBy, Digest: c.Receipt.Digest, Result: "same", Daemon: workspace.DaemonRuns(b.Root),
-		}, func() { b.Env.Say("%s", c.Error()) })
+		return b.Env.Answer(b.AnsweredBefore(c), func() { b.Env.Say("%s", c.Error()) })
 	}
 	return console.Refused("cannot answer: %s", c.Error()).Try("%s shows what happened since", console.Typed("log", console.Brief(c.Run)))
 }
 
-// respondCommand answers with any option, or in words.
+// respondVerb answers with any option, or in words.
 func respondVerb() verb {
 	r, attempts := workspace.Reply{}, 0
 	return verb{

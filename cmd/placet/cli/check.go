@@ -30,7 +30,7 @@ Ends with 1 where there is an error; warnings and infos alone end with 0.`,
 // showFindings shows the findings of runs. Where these are all there are, what lies
 // between them counts too.
 func showFindings(b *workspace.Workspace, views []workspace.View, all bool) error {
-	lines := []workspace.FindingLine{}
+	var lines []workspace.FindingLine
 	errors := 0
 	for _, v := range views {
 		lines = append(append(lines, workspace.FindingLines(v)...), workspace.Strays(v)...)

@@ -48,7 +48,7 @@ type initialized struct {
 }
 
 func initWorkspace(w *console.Env, root string) error {
-	done := initialized{Workspace: root, Created: []string{}, Completed: []string{}, Ignored: []string{}, There: []string{}}
+	done := initialized{Workspace: root}
 	disk := fs.OS(root)
 	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", fs.ForCreating, config.InitialSettings) }); err != nil {
 		return err
@@ -142,26 +142,26 @@ var excluded = slices.Concat(ignored, []string{
 func exclude(root string, names []string) ([]string, error) {
 	file := excludeFile(root)
 	if file == "" {
-		return []string{}, nil
+		return nil, nil
 	}
 	dir, name, err := gitsOwn(root, file)
 	if err != nil {
-		return []string{}, err
+		return nil, err
 	}
 	disk := fs.OS(dir)
 	body, err := readBelow(disk, name)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return []string{}, err
+		return nil, err
 	}
 	missing := missingLines(string(body), names)
 	if len(missing) == 0 {
 		return missing, nil
 	}
 	if err := disk.Mkdir(path.Dir(name)); err != nil && !errors.Is(err, iofs.ErrExist) {
-		return []string{}, err
+		return nil, err
 	}
 	if err := add(disk, name, fs.ForAppending, newLines(body, missing...)); err != nil {
-		return []string{}, err
+		return nil, err
 	}
 	return missing, nil
 }
@@ -227,7 +227,7 @@ func newLines(text []byte, lines ...string) string {
 // missingLines returns those of the wanted lines that a text does not have.
 func missingLines(text string, wanted []string) []string {
 	have := strings.Split(text, "\n")
-	missing := []string{}
+	var missing []string
 	for _, line := range wanted {
 		if !slices.Contains(have, line) {
 			missing = append(missing, line)

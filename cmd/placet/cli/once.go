@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -111,8 +112,8 @@ func settleRuns(ctx context.Context, b *workspace.Workspace, runner *exec.Runner
 func settledAll(b *workspace.Workspace, report reconcile.Report, made []transitionLine) error {
 	data := onceData{
 		Workspace: b.Root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
-		Transitions: append([]transitionLine{}, made...), Notes: append([]string{}, report.Notes...),
-		Unsettled: append(append([]string{}, report.Unsettled...), report.Torn...), Stuck: append([]string{}, report.Stuck...),
+		Transitions: made, Notes: report.Notes,
+		Unsettled: slices.Concat(report.Unsettled, report.Torn), Stuck: report.Stuck,
 		Wake: console.Stamp(report.Wake), Untrusted: b.Untrusted(workspace.NamingCommands(b)),
 	}
 	if err := b.Env.Answer(data, func() { printOnce(b, data, report.Wake) }); err != nil {
@@ -138,8 +139,8 @@ func decideNothing(b *workspace.Workspace, reason string) error {
 	found := b.Runs()
 	s := b.LookAtRuns(found, false)
 	data := onceData{
-		Workspace: b.Root, Reason: reason, Runs: len(found), Waiting: s.Waiting, Transitions: []transitionLine{},
-		Notes: []string{}, Unsettled: []string{}, Stuck: []string{}, Untrusted: s.Untrusted,
+		Workspace: b.Root, Reason: reason, Runs: len(found), Waiting: s.Waiting,
+		Untrusted: s.Untrusted,
 	}
 	for _, p := range workspace.InboxProblems(s.Views) {
 		data.Notes = append(data.Notes, p.Path)

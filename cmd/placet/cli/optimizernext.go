@@ -49,13 +49,14 @@ func showNext(b *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	goals, strays := []openLine{}, []strayLine{}
+	var goals []openLine
+	var strays []strayLine
 	bySlug := b.Current().Optimizer.MatchSlug
 	open := optimizer.NextCycles(all, bySlug)
 	for _, g := range open {
 		goals = append(goals, openLine{
 			Run: g.Key, Root: g.Root, Workflow: g.Workflow, Level: g.Goal.NextAutomationLevel, ApprovedBy: g.Goal.ApprovedBy,
-			Issues: g.Goal.CarryOverIssues, Taken: g.Taken, Candidates: append([]string{}, g.Candidates...), HeldBy: g.HeldBy,
+			Issues: g.Goal.CarryOverIssues, Taken: g.Taken, Candidates: g.Candidates, HeldBy: g.HeldBy,
 			runID: g.RunID,
 		})
 	}
@@ -63,7 +64,7 @@ func showNext(b *workspace.Workspace) error {
 		if len(m.Goals) == 1 || len(open) == 0 {
 			continue
 		}
-		s := strayLine{Run: m.Run.Key, Fits: []string{}}
+		s := strayLine{Run: m.Run.Key}
 		for _, g := range m.Goals {
 			s.Fits = append(s.Fits, g.Workflow)
 		}
@@ -71,7 +72,7 @@ func showNext(b *workspace.Workspace) error {
 	}
 	for _, e := range optimizer.Undated(all) {
 		if len(open) > 0 {
-			strays = append(strays, strayLine{Run: e.Key, Fits: []string{}, Undated: true})
+			strays = append(strays, strayLine{Run: e.Key, Undated: true})
 		}
 	}
 	return b.Env.Answer(map[string]any{"goals": goals, "runs": strays}, func() { printNext(b, goals, strays, bySlug) })

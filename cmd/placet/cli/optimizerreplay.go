@@ -97,7 +97,7 @@ func replayRows(ctx context.Context, w *console.Env, archived, missing bool) err
 			left++
 		}
 	}
-	err = w.Answer(map[string]any{"rows": append([]replayed{}, lines...), "archived": len(away)}, func() { printReplayed(b, lines, archived, len(away)) })
+	err = w.Answer(map[string]any{"rows": lines, "archived": len(away)}, func() { printReplayed(b, lines, archived, len(away)) })
 	if err != nil {
 		return err
 	}

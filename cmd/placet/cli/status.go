@@ -36,7 +36,7 @@ func showStatus(b *workspace.Workspace, args []string, all bool) error {
 		return err
 	}
 	s := b.LookAtRuns(found, all || len(args) > 0)
-	if s.Misplaced = []workspace.MisplacedLine{}; len(args) == 0 {
+	if len(args) == 0 {
 		s.Misplaced = workspace.NoRuns(b.Misplaced())
 	}
 	if err := b.Env.Answer(s, func() { printStatus(b, s) }); err != nil {

@@ -68,7 +68,7 @@ type trustData struct {
 
 func listTrust(b *workspace.Workspace) error {
 	waiting := b.AllUntrusted()
-	data := trustData{b.Root, waiting, append([]config.Trusted{}, b.Agreed.Trusted...)}
+	data := trustData{b.Root, waiting, b.Agreed.Trusted}
 	return b.Env.Answer(data, func() {
 		noteUntrustable(b)
 		for _, u := range waiting {
@@ -167,7 +167,7 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen 
 			return err
 		}
 	}
-	return b.Env.Answer(map[string]any{"trusted": append([]config.UntrustedLine{}, chosen...)}, func() {
+	return b.Env.Answer(map[string]any{"trusted": chosen}, func() {
 		for _, u := range chosen {
 			b.Env.Say("trusted  %s  %s\n%s", console.OneLine(u.Name), u.Digest, console.Indent(console.Lines(u.Text), "    "))
 			printFiles(b, u)
@@ -254,7 +254,7 @@ func revokeTrust(w *console.Env, args []string, all bool) error {
 	}
 	agreed, damage := config.ReadTrust(dir)
 	gone := map[engine.Digest]bool{}
-	names := []string{}
+	var names []string
 	for _, t := range agreed.Trusted {
 		if all || slices.ContainsFunc(args, func(arg string) bool { return config.Named(arg, t.Name, t.Digest) }) {
 			gone[t.Digest] = true

@@ -109,7 +109,7 @@ type ClosedLine struct {
 // or nobody can read, is empty.
 func (b *Workspace) ClosedData(at RequestAt) ClosedLine {
 	l := ClosedLine{
-		Run: at.Found.Key().String(), RequestID: at.ID, Selected: []string{}, KnownAs: []string{},
+		Run: at.Found.Key().String(), RequestID: at.ID,
 		Receipt: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"),
 	}
 	d := b.Settled(layout.RequestPath(at.Found.Run.Dir, at.ID, "request.json"), layout.File{

@@ -18,7 +18,7 @@ type MisplacedLine struct {
 // Misplaced are the folders below the families' roots that are passed over for their
 // names, those that look like runs first.
 func (b *Workspace) Misplaced() []MisplacedLine {
-	lines := []MisplacedLine{}
+	var lines []MisplacedLine
 	for _, f := range b.Families {
 		knows, ok := f.Layout.(interface {
 			Misplaced(layout.Lister) ([]layout.Misplaced, error)

@@ -11,7 +11,7 @@ import (
 // Untrusted lists what waits for trust: settings first, then what the runs'
 // documents name.
 func (b *Workspace) Untrusted(views []View) []config.UntrustedLine {
-	lines := []config.UntrustedLine{}
+	var lines []config.UntrustedLine
 	for _, s := range b.Settings.Waiting {
 		lines = append(lines, config.UntrustedLine{
 			Name: s.Name(), Digest: s.Sealed, Text: s.Text, Place: config.Layer{Path: s.Path}.Place(s.Line), Files: s.Files,
