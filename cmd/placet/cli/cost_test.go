@@ -23,10 +23,10 @@ import (
 
 // What one answered FABER request may cost, from the event to rest.
 const (
-	mostLoads   = 8
-	mostSteps   = 6
+	mostLoads   = 10
+	mostSteps   = 8
 	mostCommits = 2
-	mostStats   = 112
+	mostStats   = 140
 	mostOpens   = 20
 )
 
