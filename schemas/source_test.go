@@ -15,6 +15,7 @@ func TestNamesAreThoseOfTheFiles(t *testing.T) {
 		"afl/analysis", "afl/checkpoint", "afl/checkpoints", "afl/config-json", "afl/config-yaml", "afl/control",
 		"afl/current-delegation", "afl/delegation-status", "afl/escalation", "afl/meta", "afl/pending-question", "afl/result",
 		"afl/review", "afl/state", "afl/validation", "afl/verdict", "afl/worker", "afl/worker-run",
+		"ask/answer", "ask/ask", "ask/state", "ask/withdraw",
 		"faber/cancel", "faber/event", "faber/issue", "faber/metadata", "faber/posted", "faber/state", "faber/workflow",
 		"kernel/receipt", "kernel/request", "kernel/response", "kernel/response-optional",
 		"optimizer/assets", "optimizer/attempt", "optimizer/audit", "optimizer/callback", "optimizer/context", "optimizer/decision",
@@ -54,6 +55,7 @@ var drafts = map[string]string{
 	"faber":  "http://json-schema.org/draft-07/schema#",
 	"kernel": "http://json-schema.org/draft-07/schema#",
 	"afl":    "https://json-schema.org/draft/2020-12/schema",
+	"ask":    "https://json-schema.org/draft/2020-12/schema",
 
 	"optimizer": "https://json-schema.org/draft/2020-12/schema",
 }

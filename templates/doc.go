@@ -26,6 +26,7 @@
 //	afl/report     AFLReportData{First, Session, Status, Dates[]{Label, Value}, Checkpoints[]{ID, Status, Attempts, Time,
 //	               Feedback}, Requests[]{At, Type, Checkpoint, Asked, Answer, Comment, By}, Skipped[], Review, Notes[]}
 //	afl/changes    AFLChangesData{First, Session, By, At, Digest, Comment, Findings[]}
+//	ask/answer     AskAnswerData{Title, Line, Comment, Artifacts[]{Label, Value}}
 //	optimizer/level10  OptimizerLevel10Data{Summary[]{Line, Below[]}, Metrics[]{Name, Current, Against, Status}, Anomalies[], Last}
 //	optimizer/level20  OptimizerLevel20Data{Summary[]{Line, Below[]}, Trends[], Patterns[], Outliers[], Suggestions[], Last}
 //	optimizer/level30  OptimizerLevel30Data{Summary[]{Line, Below[]}, KPI[]{Name, Current, Against, Status}, Short[], High[],

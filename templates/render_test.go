@@ -64,6 +64,7 @@ var samples = map[string]any{
 	"afl/changes": AFLChangesData{
 		First: "<!-- first -->", Session: "s", By: "b", At: "now", Digest: "sha256:00", Comment: "text", Findings: []string{"W1"},
 	},
+	"ask/answer": AskAnswerData{Title: "Deploy?", Line: "Answer: yes", Comment: "fine", Artifacts: []FormFact{{Label: "plan.json", Value: "sha256:00"}}},
 	"optimizer/level10": OptimizerLevel10Data{
 		Summary: []OptimizerLine{{Line: "Run: x", Below: []string{"one"}}}, Metrics: []OptimizerRow{{"precision", "78.1", "85", "missed"}},
 		Anomalies: []string{"one"}, Last: "<!-- last -->",
