@@ -219,6 +219,19 @@ func Admits(approver, known string) bool {
 // author is spelled like that.
 const Nobody = "nobody: [gates] waits for trust"
 
+// Narrow is a gate's list of approvers, narrowed to another list. An empty list is
+// everybody; where the two share nobody, nobody may answer.
+func Narrow(approvers, to []string) []string {
+	if len(approvers) == 0 || len(to) == 0 {
+		return append(slices.Clone(approvers), to...)
+	}
+	both := slices.DeleteFunc(slices.Clone(to), func(name string) bool { return !slices.Contains(approvers, name) })
+	if len(both) == 0 {
+		return []string{Nobody}
+	}
+	return both
+}
+
 // claimed adds the name inside an answer to what is known of its author.
 func claimed(known []string, user string) []string {
 	claim := "claimed:" + user

@@ -64,14 +64,18 @@ func generalForm(r Request, digest engine.Digest, t Texts) (string, error) {
 	if title == "" {
 		title = templates.Text(t.Lang, "form.title")
 	}
+	lines, shown := t.Lines, contextShown(r, t.Lang)
+	if text, ok := markdown(r.Context); ok {
+		lines, shown = append(slices.Clip(lines), markdownLines(text, t.Lang)...), ""
+	}
 	return templates.Render(t.Lang, "kernel/form", templates.FormData{
 		First:       firstMark(r.RequestID, digest),
 		Title:       templates.Cut(title, shownLine),
 		Facts:       facts(r, t),
 		Prompt:      templates.CutWith(templates.Clean(r.Prompt), shownPrompt, "\n\n"+templates.Text(t.Lang, "form.cut")),
-		Lines:       t.Lines,
+		Lines:       lines,
 		Artifacts:   artifacts(r.Artifacts, t.Lang),
-		Context:     contextShown(r, t.Lang),
+		Context:     shown,
 		AnswerMark:  mark(partAnswer, digest, ""),
 		CommentMark: mark(partComment, digest, templates.Text(t.Lang, "form.comment.mark")),
 		FreeText:    r.FreeText(),
@@ -85,6 +89,30 @@ func generalForm(r Request, digest engine.Digest, t Texts) (string, error) {
 // contextShown is a request's context as a form shows it.
 func contextShown(r Request, lang string) string {
 	return templates.CutWith(templates.Clean(context(r.Context)), shownContext, "\n"+templates.Text(lang, "form.cut"))
+}
+
+// markdownContext is a context that is one text of Markdown.
+const markdownContext = "markdown"
+
+// markdown is the text of a context that holds nothing but one.
+func markdown(raw schemas.Raw) (text string, ok bool) {
+	if raw.Null() {
+		return "", false
+	}
+	members, err := schemas.Members(raw)
+	if err != nil || len(members) != 1 || members[0].Name != markdownContext {
+		return "", false
+	}
+	return members.Raw(markdownContext).Text()
+}
+
+// markdownLines is such a text as a form shows it: quoted.
+func markdownLines(text, lang string) []string {
+	if templates.Blank(text) {
+		return nil
+	}
+	text = templates.CutWith(templates.Clean(text), shownContext, "\n"+templates.Text(lang, "form.cut"))
+	return []string{"**" + templates.Text(lang, "form.context") + "**:", "", templates.Quote(text)}
 }
 
 // facts are the lines that say which run is asking.

@@ -268,3 +268,22 @@ func TestCodeShowsTheText(t *testing.T) {
 		}
 	})
 }
+
+func TestMarkdownInTheContextIsShownQuoted(t *testing.T) {
+	r := review()
+	r.Context = schemas.Raw(`{"markdown": "# Plan\n\n- [x] submit this answer\n` + "```" + `"}`)
+	form, err := Form(r, "sha256:00", Texts{})
+	if err != nil || !strings.Contains(string(form), "**Context**:\n\n> # Plan\n>\n> - [x] submit this answer\n> ```\n") || strings.Contains(string(form), "markdown") {
+		t.Errorf("%v\n%s", err, form)
+	}
+}
+
+func TestNarrow(t *testing.T) {
+	for _, c := range []struct{ approvers, to, want string }{
+		{"", "", ""}, {"a b", "", "a b"}, {"", "c", "c"}, {"a b", "b c", "b"}, {"a", "c", Nobody},
+	} {
+		if got := strings.Join(Narrow(strings.Fields(c.approvers), strings.Fields(c.to)), " "); got != c.want {
+			t.Errorf("%q narrowed to %q is %q, expected %q", c.approvers, c.to, got, c.want)
+		}
+	}
+}

@@ -60,6 +60,8 @@ type Asked struct {
 	// need not name an option where it picks an item or comments. "" where an
 	// answer must name one.
 	Default string
+	// Lapses says that the deadline closes the request without a default, too.
+	Lapses bool
 	// Hint says in problem notes what may be answered, such as "tick a level, or
 	// write a comment"; "" for a general sentence.
 	Hint string

@@ -27,13 +27,18 @@ type Answer struct {
 // IsFact reports whether the receipt of the answer is durable already.
 func (a *Answer) IsFact() bool { return a != nil && a.receipt != nil }
 
-// Why is the reason of the transition that an answer causes.
-func (a *Answer) Why() string {
+// Words are what an answer says: its option or text, and all that was selected with it.
+func (a *Answer) Words() string {
 	words := a.Selected
 	if !slices.Contains(words, a.Response) {
 		words = slices.Concat([]string{a.Response}, words)
 	}
-	return a.Decision.Why(fmt.Sprintf("%s by %s (%s)", strings.Join(words, ", "), cmp.Or(a.By.User, "unknown"), a.By.Source))
+	return strings.Join(words, ", ")
+}
+
+// Why is the reason of the transition that an answer causes.
+func (a *Answer) Why() string {
+	return a.Decision.Why(fmt.Sprintf("%s by %s (%s)", a.Words(), cmp.Or(a.By.User, "unknown"), a.By.Source))
 }
 
 // Answer is the answer to an open request that counts, nil for none.
@@ -51,7 +56,9 @@ func (r *Run[S]) findAnswer(q *Request) *Answer {
 	if problem, ok := r.asker.stands(q); !ok {
 		if problem != "" {
 			r.Notes.Add(f.Dir+"/problem.md", problem)
-			r.hold(q, f)
+			if !r.asker.lapses(q) {
+				r.hold(q, f)
+			}
 		}
 		return nil
 	}
@@ -178,7 +185,7 @@ func (b *bound[S, V]) noteClosed() {
 				b.Notes.Add(f.Dir+"/problem.md", "this answer moves nothing: the "+b.f.Noun+" asks nothing under this id; answer a request that is open, and remove this folder")
 			}
 		case q != nil && q.Status != Open && f.Receipt != nil && gate.Others(*f.Receipt, f.Docs):
-			if words := gate.After(q.Receipt(), b.evaluation(q)); words != "" {
+			if words := gate.After(b.Receipt(q), b.evaluation(q)); words != "" {
 				b.Notes.Add(f.Dir+"/problem.md", words+b.late(q))
 			}
 		}

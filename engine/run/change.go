@@ -53,6 +53,9 @@ func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
 		t.move.Then(c)
 	}
 	last := f.last(edge, c, t)
+	if c.head.History != nil && b.Begun {
+		*c.head.History = append(*c.head.History, (*b.head.Last).past())
+	}
 	*c.head.Last = last
 	body := Must(f.Format.Encode(st))
 	if len(body) > layout.LimitState {
@@ -66,7 +69,9 @@ func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
 		f.act(after, &p, func(a engine.Action) bool { return isNamed(before, a.ID) })
 	}
 	p.Writes = append(p.Writes, engine.Document{Path: b.Doc.Path, Kind: engine.KindState, Body: body, Over: b.Doc.Sum})
-	p.Lines = append(p.Lines, f.line(b.Run, *last, c.Revision, engine.Sum(body)))
+	if f.hasJournal() {
+		p.Lines = append(p.Lines, f.line(b.Run, *last, c.Revision, engine.Sum(body)))
+	}
 	p.Transitions = []engine.Transition{{Edge: edge, Subject: t.subject(f), Cause: last.Cause, Actor: last.Actor, Reason: last.Reason}}
 	return p
 }
@@ -95,6 +100,9 @@ func (f *Family[S, V]) change(b *bound[S, V], st *S, t taken[S, V]) *Change[S] {
 		State: st, Now: f.Stamp(b.Snap.Now), before: b.Run, head: f.Format.Head(st), actor: cmp.Or(t.move.Actor, "placet"),
 		cause: map[string]engine.Digest{}, found: map[string]any{},
 	}
+	if a := t.on.Answer; a.IsFact() && c.head.History != nil {
+		c.Now = Text(a.receipt.DecidedAt) // such a state says of the receipt when it was made
+	}
 	c.after = func() *Run[S] { return f.after(b.Run, *st, c.found).Run }
 	for _, d := range t.move.Causes {
 		c.cause[f.Cause(b.Snap.Rel(d.Path))] = d.Sum
@@ -108,15 +116,18 @@ func (f *Family[S, V]) last(edge engine.Edge, c *Change[S], t taken[S, V]) *Last
 		Edge: edge.Event, From: edge.From, To: edge.To, At: c.Now, Actor: c.actor,
 		Reason: templates.Cut(t.move.Reason, engine.LongestReason), Cause: c.cause,
 	}
-	if f.Parts != nil {
-		subject := t.subject(f)
-		if subject == "" {
-			subject = c.before.Snap.Key.ID
-		}
+	subject := t.subject(f)
+	switch {
+	case !f.hasJournal():
+		l.Of, l.Subject, l.Also = edge.Of, &subject, []Past{}
+	case f.Parts != nil:
+		subject = cmp.Or(subject, c.before.Snap.Key.ID)
 		l.Of, l.Subject = edge.Of, &subject
 	}
 	return l
 }
+
+func (l *Last) past() Past { return Past{l.Edge, l.At, l.Actor, l.Reason} }
 
 // line is the journal's line of the transition that made a state, with the digest of the
 // document that holds it.

@@ -104,6 +104,9 @@ type Head struct {
 	Revision *int
 	Last     **Last
 	Requests *[]*Request
+	// History are the transitions before the last, of a family whose state keeps them
+	// itself. nil: a journal beside the state keeps them.
+	History *[]Past
 }
 
 // Last is the transition that made the present revision.
@@ -117,6 +120,16 @@ type Last struct {
 	Actor   string                   `json:"actor"`
 	Reason  string                   `json:"reason"`
 	Cause   map[string]engine.Digest `json:"cause"`
+	// Also are the other transitions of the commit, of a family without a journal.
+	Also []Past `json:"also,omitzero"`
+}
+
+// Past is an earlier transition.
+type Past struct {
+	Edge   string `json:"edge"`
+	At     Text   `json:"at"`
+	Actor  string `json:"actor"`
+	Reason string `json:"reason"`
 }
 
 // Question is how persons are asked about one thing.
@@ -143,6 +156,11 @@ type Question[V any] struct {
 	// Stands reports whether what was asked about is as it was; if not, every answer
 	// is held, and problem says why. nil: always.
 	Stands func(v V, q *Request) (problem string, ok bool)
+	// Lapses says that the deadline closes the request whatever stands: without a
+	// default, and over answers that are held since what was asked about has changed.
+	Lapses bool
+	// MayAnswer lists who may answer, of those whom the gate admits; nil: all of them.
+	MayAnswer func(v V, q *Request) []string
 	// Tell adds to an open request what is the family's own.
 	Tell func(v V, q *Request, asked *engine.Asked)
 }

@@ -48,7 +48,7 @@ func (f *Family[S, V]) outputs(b *bound[S, V], fresh bool) engine.Plan {
 // journalOutput plans the line of the state's own transition where a crash came before
 // it.
 func (f *Family[S, V]) journalOutput(r *Run[S], w *Outputs) {
-	if last := *r.head.Last; !w.Fresh && last != nil && r.Seq == r.revision()-1 {
+	if last := *r.head.Last; f.hasJournal() && !w.Fresh && last != nil && r.Seq == r.revision()-1 {
 		w.Plan.Lines = append(w.Plan.Lines, f.line(r, *last, r.revision(), r.Doc.Sum))
 	}
 }
@@ -58,7 +58,7 @@ func (r *Run[S]) requestOutput(w *Outputs, q *Request) {
 	files := requestFiles{ID: q.ID, Digest: engine.Digest(q.Digest)}
 	if q.Status != Open {
 		files.Now = q.ClosedRevision == r.revision()
-		w.close(files, q.Receipt)
+		w.close(files, func() gate.Receipt { return r.Receipt(q) })
 		return
 	}
 	remakes := r.asker.remakes(q)

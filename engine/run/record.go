@@ -23,6 +23,21 @@ type Record struct {
 // body; it returns the revision, or why the state is not this run's. anew says what
 // helps where the record is torn apart.
 func (r *Input) ReadState(d engine.Document, anew string, decode func(body []byte) (revision int, unfit string, err error)) Record {
+	revision := 0
+	record := r.ReadStateAlone(d, anew, func(body []byte) (n int, unfit string, err error) {
+		revision, unfit, err = decode(body)
+		return revision, unfit, err
+	})
+	if record.Torn || record.Problem != "" {
+		return record
+	}
+	record = r.journal(d, revision, anew)
+	r.Held = r.Held || record.Torn
+	return record
+}
+
+// ReadStateAlone is ReadState for a run without a journal.
+func (r *Input) ReadStateAlone(d engine.Document, anew string, decode func(body []byte) (revision int, unfit string, err error)) Record {
 	if d.Unsettled() {
 		r.Held = true
 		return Record{Torn: true}
@@ -30,14 +45,12 @@ func (r *Input) ReadState(d engine.Document, anew string, decode func(body []byt
 	if d.Err != nil {
 		return Record{Problem: fmt.Sprintf("cannot read state.json: %v: %s", d.Err, anew)}
 	}
-	revision, unfit, err := decode(d.Body)
+	_, unfit, err := decode(d.Body)
 	switch {
 	case err != nil:
 		return Record{Torn: r.MaybePartial(d, err), Problem: "cannot read " + err.Error() + ": " + anew}
 	case unfit != "":
 		return Record{Problem: "cannot use state.json: " + unfit + ": " + anew}
 	}
-	record := r.journal(d, revision, anew)
-	r.Held = r.Held || record.Torn
-	return record
+	return Record{}
 }

@@ -138,6 +138,16 @@ func Must(body []byte, err error) []byte {
 	return body
 }
 
+// Receipt is what became of a closed request. A state that does not keep what the person
+// was shown says it by the request as it was issued.
+func (r *Run[S]) Receipt(q *Request) gate.Receipt {
+	rc := q.Receipt()
+	if rc.Result == gate.Accepted && rc.Digest == "" {
+		rc.Digest = view(r.asker.request(q), r.requestJSON(q))
+	}
+	return rc
+}
+
 func (r *Run[S]) requestJSON(q *Request) []byte { return Must(r.asker.request(q).Encode()) }
 
 // request implements asker.
@@ -150,10 +160,17 @@ func (b *bound[S, V]) request(q *Request) gate.Request {
 	return req.AsIssued(engine.Digest(q.Digest))
 }
 
-// gate is what an answer to a request must be worth.
-func (r *Run[S]) gate(q *Request) engine.Gate {
-	return r.Snap.Facts.Config.GateFor(r.name, q.Type)
+// gate implements asker.
+func (b *bound[S, V]) gate(q *Request) engine.Gate {
+	g := b.Snap.Facts.Config.GateFor(b.name, q.Type)
+	if narrow := b.f.Questions[q.Type].MayAnswer; narrow != nil {
+		g.Approvers = gate.Narrow(g.Approvers, narrow(b.v, q))
+	}
+	return g
 }
+
+// lapses implements asker.
+func (b *bound[S, V]) lapses(q *Request) bool { return b.f.Questions[q.Type].Lapses }
 
 // form implements asker.
 func (b *bound[S, V]) form(req gate.Request, q *Request, view engine.Digest) ([]byte, error) {
@@ -206,7 +223,7 @@ func (b *bound[S, V]) stands(q *Request) (problem string, ok bool) {
 // complete implements asker.
 func (b *bound[S, V]) complete(a *gate.Asked, q *Request) {
 	question := b.f.Questions[q.Type]
-	a.Default, a.Hint, a.Members = question.Default, question.Hint, question.Members
+	a.Default, a.Hint, a.Members, a.Lapses = question.Default, question.Hint, question.Members, question.Lapses
 }
 
 // view is the digest of what a request shows: its own bytes, and the artifacts that
@@ -233,7 +250,7 @@ func (r *Run[S]) evaluation(q *Request) gate.Asked {
 	a := gate.Asked{
 		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
 		Rendered: gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
-		Gate:     r.gate(q), Now: r.Snap.Now, Torn: PartialWriteGrace, Revision: r.revision(), Altered: r.altered(q, f),
+		Gate:     r.asker.gate(q), Now: r.Snap.Now, Torn: PartialWriteGrace, Revision: r.revision(), Altered: r.altered(q, f),
 	}
 	r.asker.complete(&a, q)
 	return a

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"placet/engine"
 	"placet/engine/gate"
@@ -44,6 +45,10 @@ type asker interface {
 	stands(*Request) (problem string, ok bool)
 	remakes(*Request) bool
 	check(*Answer) string
+	// lapses is [Question.Lapses].
+	lapses(*Request) bool
+	// gate is what an answer to a request must be worth.
+	gate(*Request) engine.Gate
 	// complete adds what else bears on an answer.
 	complete(a *gate.Asked, q *Request)
 }
@@ -105,7 +110,11 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 		f.missing(r)
 		return
 	}
-	r.Record = r.ReadState(r.Doc, f.Anew, func([]byte) (int, string, error) {
+	read := r.ReadState
+	if !f.hasJournal() {
+		read = r.ReadStateAlone
+	}
+	r.Record = read(r.Doc, f.Anew, func([]byte) (int, string, error) {
 		read, err := engine.Parse(r.Doc, func(_ string, body []byte) (S, error) { return f.Format.Decode(stateFile, body) })
 		if err != nil {
 			return 0, "", err
@@ -121,20 +130,35 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 	})
 }
 
+// hasJournal reports whether a journal beside the state accounts for it.
+func (f *Family[S, V]) hasJournal() bool {
+	var st S
+	return f.Format.Head(&st).History == nil
+}
+
+// recordFiles names the files that say where a run stands.
+func (f *Family[S, V]) recordFiles() string {
+	if f.hasJournal() {
+		return stateFile + " or " + journalFile
+	}
+	return stateFile
+}
+
 // missing judges a folder without a state document: nothing has begun in it, or
 // somebody removed the document.
 func (f *Family[S, V]) missing(r *Run[S]) {
 	r.Torn = slices.ContainsFunc(r.Folders, (*gate.Folder).Unsettled)
 	r.Held = r.Torn
-	if !r.Torn && (!r.Snap.In(journalFile).Absent() || slices.ContainsFunc(r.Folders, isBeyondFirst)) {
-		r.Problem = "state.json is gone while events.jsonl or requests/ is there: " + f.Anew
+	if !r.Torn && (!r.Snap.In(journalFile).Absent() || slices.ContainsFunc(r.Folders, f.isBeyondFirst)) {
+		r.Problem = "state.json is gone while " + strings.TrimPrefix(f.recordFiles()+" or requests/ is there: ", stateFile+" or ") + f.Anew
 	}
 }
 
 // isBeyondFirst reports whether a request folder is of a run that had a state. What a
-// crash leaves of the first transition is a request of revision 1, and no more.
-func isBeyondFirst(f *gate.Folder) bool {
-	return f.Request == nil || f.Request.Revision != 1 || f.Receipt != nil || f.BadReceipt
+// crash leaves of the first transition is a request of revision 1, and no more; without
+// a journal beside it, one that this machine wrote.
+func (f *Family[S, V]) isBeyondFirst(dir *gate.Folder) bool {
+	return dir.Request == nil || dir.Request.Revision != 1 || dir.Receipt != nil || dir.BadReceipt || !f.hasJournal() && !dir.Doc.IssuedHere()
 }
 
 // Usable reports whether the run can be judged at all: its state, if there is one, can

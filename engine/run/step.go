@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/gate"
 )
 
 // Family implements [engine.Machine].
@@ -46,6 +47,9 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 		return p, false
 	}
 	if p = f.outputs(b, false); hasWrites(p) {
+		if b.Problem = f.unproven(b); b.Problem != "" {
+			return engine.Plan{}, false
+		}
 		return p, false
 	}
 	if t, ok := f.first(b); ok {
@@ -53,6 +57,24 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 		return made, len(made.Transitions) > 0
 	}
 	return p, false
+}
+
+// unproven says why nothing follows from an answer that only the state knows, "" where
+// something may. Without a journal anybody may have written the state: where a gate asks
+// for more than a claim, either this machine did, or the answer or its receipt is there.
+func (f *Family[S, V]) unproven(b *bound[S, V]) string {
+	if !b.Begun || f.hasJournal() || b.Doc.IssuedHere() {
+		return ""
+	}
+	for _, q := range b.Requests() {
+		if q.Status != gate.Accepted || !gate.Demands(b.gate(q)) || b.Folder(q.ID).ReceiptDoc.IssuedHere() {
+			continue
+		}
+		if a := b.LateAnswer(q); a == nil || a.Response != string(q.Response) || !slices.Equal(a.Selected, q.Selected) {
+			return "cannot use state.json: it says that " + q.ID + " was answered, this machine did not write it, and no answer beside it counts: " + f.Anew
+		}
+	}
+	return ""
 }
 
 // rest adds what is due while nothing is written: notes, commands under way, and the end

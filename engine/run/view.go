@@ -183,8 +183,8 @@ func (f *Family[S, V]) explain(b *bound[S, V], a *engine.Account, next *foreseen
 	w := &Waiting{a: a, r: b}
 	switch {
 	case b.Torn:
-		w.Why("state.json or events.jsonl is still being written: it is looked at again")
-		w.Written("state.json or events.jsonl")
+		w.Why("%s is still being written: it is looked at again", f.recordFiles())
+		w.Written(f.recordFiles())
 		return
 	case b.Problem != "":
 		w.Why("%s", b.Problem)
@@ -307,7 +307,7 @@ func (r *Run[S]) stated(f *gate.Folder) *gate.Receipt {
 	q := r.Request(f.ID)
 	switch {
 	case q != nil:
-		rc := q.Receipt()
+		rc := r.Receipt(q)
 		return &rc
 	case r.Problem != "":
 		return f.Receipt
@@ -315,9 +315,15 @@ func (r *Run[S]) stated(f *gate.Folder) *gate.Receipt {
 	return nil
 }
 
-// log are the lines of the journal, oldest first.
+// log are the transitions of the run as its journal or its state has them, oldest first.
 func (f *Family[S, V]) log(b *bound[S, V]) []engine.Entry {
 	var list []engine.Entry
+	if !f.hasJournal() {
+		for i, p := range b.past() {
+			list = append(list, JournalEntry{Seq: i + 1, At: p.At, Edge: p.Edge, Actor: p.Actor, Reason: p.Reason}.Account(""))
+		}
+		return list
+	}
 	for _, e := range Entries(b.Snap.In(journalFile)) {
 		where := string(e.To)
 		if f.Parts != nil {
@@ -329,6 +335,14 @@ func (f *Family[S, V]) log(b *bound[S, V]) []engine.Entry {
 		list = append(list, e.Account(where))
 	}
 	return list
+}
+
+// past are the transitions that the state keeps, oldest first.
+func (r *Run[S]) past() []Past {
+	if !r.Begun {
+		return nil
+	}
+	return append(slices.Clip(*r.head.History), (*r.head.Last).past())
 }
 
 // shownSentence is how much of a text one line shows, in bytes.
