@@ -41,7 +41,7 @@ var floors = []floor{
 		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/testoutput", "engine/retry", "engine/graph", "engine/escalate"},
 		beside:   []string{"engine/run engine/gate"},
 	},
-	{name: "families", packages: []string{"engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
+	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
 		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/sqlite", "engine/reconcile", "engine/facade"},

@@ -1,0 +1,18 @@
+// Package ask is the machine of asks: one question to a person, and one answer.
+//
+// An asker (an agent, a script, a verb) writes ask.json. placet opens one request, a
+// person answers it, and placet writes answer.json, for which the asker waits. Nothing is
+// carried out.
+//
+//	   asked          answered
+//	──────────▶ open ───────────▶ answered (final)
+//	  │          │ ├─ expired ───▶ expired (final)
+//	  │          │ └─ superseded ▶ superseded (final)
+//	  │          │ withdrawn
+//	  │ dropped  ▼
+//	  └────────▶ withdrawn (final)
+//
+// rules.go has the table, outputs.go what a state calls for, questions.go what the person
+// is asked; package run does the rest. document.go says what ask.json may hold, and why
+// one is refused.
+package ask

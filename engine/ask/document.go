@@ -1,0 +1,284 @@
+package ask
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Types of questions.
+const (
+	approval = "approval"
+	review   = "review"
+	choice   = "choice"
+	multi    = "multi"
+	freeText = "text"
+)
+
+var types = []string{approval, review, choice, multi, freeText}
+
+// none is the option of a multi that stands alone.
+const none = "none"
+
+// own are the options that a type brings itself; what is offered must be among them.
+var own = map[string][]string{approval: {"approve", "reject"}, review: {"approve", "request_changes", "reject"}}
+
+// approving are the words that approve something: silence is never one of them.
+var approving = strings.Fields("accept agree allow apply approve confirm consent continue delete deploy execute go merge ok okay permit proceed publish push release run send ship yes")
+
+// refusal says why an ask.json cannot be asked.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+
+// fill adds to what is asked what was left out, or says why it cannot be asked. It was
+// written at some time, and is registered now.
+func (a *Ask) fill(id, lang string, now, written time.Time) error {
+	if a.Type == "" {
+		a.Type = approval
+		if len(a.Options) > 0 {
+			a.Type = choice
+		}
+	}
+	if a.Supersedes == id {
+		return refuse("/supersedes: an ask cannot take its own place")
+	}
+	if templates.Blank(a.Question) {
+		return refuse("/question is blank: what is asked?")
+	}
+	for _, check := range []func() error{func() error { return a.fillOptions(lang) }, func() error { return a.fillDeadline(now, written) }, a.checkDefault, a.checkArtifacts} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Ask) fillOptions(lang string) error {
+	n := len(a.Options)
+	switch {
+	case a.Type == choice && n < 2, a.Type == multi && n == 0:
+		return refuse("/options: a %s needs %s", a.Type, map[string]string{choice: "2 to 50 options", multi: "1 to 50 options"}[a.Type])
+	case a.Type == freeText && n > 0:
+		return refuse("/options: a text has no options; leave them out, or ask a choice")
+	}
+	for i := range a.Options {
+		if err := gate.CheckOptions(a.ids()[:i+1]); err != nil {
+			return refuse("/options/%d/id: %v", i, err)
+		}
+	}
+	if words := own[a.Type]; words != nil {
+		return a.fillOwn(words, lang)
+	}
+	if _, ok := a.option(none); a.Type == multi && !ok {
+		a.Options = append(slices.Clip(a.Options), Option{ID: none, Description: templates.Text(lang, "ask.option."+none)})
+	}
+	return nil
+}
+
+// fillOwn puts the options of a type in place of those that describe them.
+func (a *Ask) fillOwn(words []string, lang string) error {
+	given := *a
+	for i, o := range a.Options {
+		if !slices.ContainsFunc(words, func(id string) bool { return gate.Fold(id) == gate.Fold(o.ID) }) {
+			return refuse("/options/%d/id: %q is no answer to a question of the type %s: expected one of %s", i, o.ID, a.Type, strings.Join(words, ", "))
+		}
+	}
+	a.Options = nil
+	for _, id := range words {
+		o, ok := given.option(id)
+		if !ok || o.Description == "" {
+			o.Description = templates.Text(lang, "ask.option."+id)
+		}
+		o.ID, o.Comment = id, o.Comment || id == "request_changes"
+		a.Options = append(a.Options, o)
+	}
+	return nil
+}
+
+func (a *Ask) ids() (ids []string) {
+	for _, o := range a.Options {
+		ids = append(ids, o.ID)
+	}
+	return ids
+}
+
+// option is the one that a word names.
+func (a *Ask) option(word string) (Option, bool) {
+	i := slices.IndexFunc(a.Options, func(o Option) bool { return gate.Fold(o.ID) == gate.Fold(word) })
+	if i < 0 {
+		return Option{}, false
+	}
+	return a.Options[i], true
+}
+
+// units are what the letters of a length stand for.
+var units = map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}
+
+const longestDeadline = 365 * 24 * time.Hour
+
+// fillDeadline makes the deadline a moment.
+func (a *Ask) fillDeadline(now, written time.Time) error {
+	if a.Deadline == "" {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, a.Deadline)
+	if err != nil {
+		n, bad := strconv.Atoi(a.Deadline[:len(a.Deadline)-1])
+		unit := units[a.Deadline[len(a.Deadline)-1]]
+		if bad != nil || unit == 0 || n > int(longestDeadline/unit) {
+			return refuse("/deadline: %q is no time within 365 days: expected one such as 2026-11-22T15:00:00Z, or a length such as 90m", a.Deadline)
+		}
+		at = now.Add(time.Duration(n) * unit)
+	}
+	if err == nil && at.After(written.Add(longestDeadline)) {
+		return refuse("/deadline: %s is more than 365 days away", a.Deadline)
+	}
+	a.Deadline = string(seconds(at))
+	return nil
+}
+
+// checkDefault refuses a default that approves, or that is no whole answer.
+func (a *Ask) checkDefault() error {
+	if a.Default == "" {
+		return nil
+	}
+	o, ok := a.option(a.Default)
+	switch {
+	case a.Deadline == "":
+		return refuse("/default: without a deadline nothing takes it; add one, or leave it out")
+	case !ok:
+		return refuse("/default: %q is none of the options", a.Default)
+	case approves(o):
+		return refuse("/default: %q approves: silence is never consent; name an option that does nothing, or none", o.ID)
+	case o.Comment:
+		return refuse("/default: %q needs a comment, which silence cannot give", o.ID)
+	}
+	a.Default = o.ID
+	return nil
+}
+
+// approves reports whether an option approves something, or looks like a word that does.
+func approves(o Option) bool {
+	looks := gate.Looks(o.ID)
+	return o.Approves || slices.ContainsFunc(approving, func(word string) bool {
+		return slices.ContainsFunc(gate.Looks(word), func(look string) bool { return slices.Contains(looks, look) })
+	})
+}
+
+// checkArtifacts refuses paths that cannot be looked up.
+func (a *Ask) checkArtifacts() error {
+	if a.Type == review && len(a.Artifacts) == 0 {
+		return refuse("/artifacts: a review is of at least one file")
+	}
+	for i, f := range a.Artifacts {
+		first, _, _ := strings.Cut(f.Path, "/")
+		if !layout.Safe(f.Path) || path.Clean(f.Path) != f.Path || strings.ContainsAny(f.Path, `*?[\:`) ||
+			slices.ContainsFunc([]string{".placet", ".git"}, func(dir string) bool { return strings.EqualFold(dir, first) }) {
+			return refuse("/artifacts/%d/path: %q is no file that can be shown: expected a clean path below the workspace, without * ? [ \\ and :", i, f.Path)
+		}
+	}
+	return nil
+}
+
+// isBinding reports whether an answer is worth nothing once the file has changed.
+func (f Artifact) isBinding() bool { return f.Binding == nil || *f.Binding }
+
+// readAsk reads ask.json before the ask is registered; later it only says that it changed.
+func (r *view) readAsk() {
+	r.doc = r.Snap.In("ask.json")
+	if r.Begun {
+		if !r.doc.Unsettled() && string(r.doc.Sum) != string(r.State.AskDigest) {
+			r.Notes.Beside(r.doc.Path, "ask.json was changed or removed after it was registered: the ask goes on as it was; restore it, and ask anew for another question")
+		}
+		return
+	}
+	r.isValid = r.Read(r.doc, func() error {
+		if err := schemas.Decode("ask/ask", "ask.json", r.doc.Body, &r.ask); err != nil {
+			return err
+		}
+		return r.ask.fill(r.Snap.Key.ID, r.lang(), r.Snap.Now, r.doc.Changed)
+	})
+	if !r.isValid || len(r.Snap.Lacks(r.needs())) > 0 {
+		return
+	}
+	err := r.settle()
+	if err != nil {
+		r.Bad(r.doc, "cannot ask yet: "+err.Error())
+	}
+	r.isGood = err == nil && !r.awaitsOther()
+}
+
+// settle takes down what the files are and who may answer, or says why not.
+func (r *view) settle() error {
+	approvers := gate.Narrow(r.Snap.Facts.Config.GateFor("ask", r.ask.Type).Approvers, r.ask.MayAnswer)
+	if slices.Contains(approvers, gate.Nobody) {
+		return refuse("/may_answer: [gates] lets none of them answer: nobody could")
+	}
+	r.ask.MayAnswer = approvers
+	for i := range r.ask.Artifacts {
+		f := &r.ask.Artifacts[i]
+		d := r.Snap.Doc(f.Path)
+		switch {
+		case layout.Under(f.Path, path.Dir(r.Snap.Dir)):
+			return refuse("/artifacts/%d: %s is a file of asks", i, f.Path)
+		case d.Unsettled():
+		case d.Absent():
+			return refuse("/artifacts/%d: %s is missing", i, f.Path)
+		case d.Err != nil:
+			return refuse("/artifacts/%d: cannot read %s: %v", i, f.Path, d.Err)
+		case f.SHA256 != "" && f.SHA256 != d.Sum.Hex():
+			return refuse("/artifacts/%d: %s has another digest than ask.json says", i, f.Path)
+		}
+		f.SHA256 = d.Sum.Hex()
+		binding := f.isBinding()
+		f.Binding = &binding
+	}
+	return nil
+}
+
+// awaitsOther reports whether the ask that this one supersedes is still open.
+func (r *view) awaitsOther() bool {
+	if r.ask.Supersedes == "" {
+		return false
+	}
+	d := r.Snap.Doc(r.other())
+	var st struct {
+		Status engine.Status `json:"status"`
+	}
+	return !d.Absent() && (d.Err != nil || schemas.Decode("", d.Path, d.Body, &st) != nil || st.Status == Open)
+}
+
+// other is the state of the ask that this one supersedes.
+func (r *view) other() string {
+	return path.Join(path.Dir(r.Snap.Dir), r.ask.Supersedes, "state.json")
+}
+
+// needs are the artifacts, and the state of the ask that this one supersedes.
+func (r *view) needs() (paths []string) {
+	a := r.State.Ask
+	switch {
+	case !r.Begun && r.isValid:
+		a = r.ask
+		if a.Supersedes != "" {
+			paths = append(paths, r.other())
+		}
+	case !r.Begun || isFinal(r.State.Status):
+		return nil
+	}
+	for _, f := range a.Artifacts {
+		paths = append(paths, f.Path)
+	}
+	return paths
+}

@@ -1,0 +1,102 @@
+package ask
+
+import (
+	"cmp"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// questions are the same for each type.
+func questions() map[string]run.Question[*view] {
+	all := map[string]run.Question[*view]{}
+	for _, typ := range types {
+		all[typ] = run.Question[*view]{
+			Fill: (*view).fillRequest, Title: (*view).title, Stands: (*view).stands, Lapses: true, MayAnswer: (*view).mayAnswer, Tell: (*view).tellRequest,
+		}
+	}
+	return all
+}
+
+func (r *view) fillRequest(_ *run.Request, req *gate.Request) schemas.Object {
+	a := r.State.Ask
+	req.Prompt, req.Default, req.MayAnswer = a.Question, a.Default, a.MayAnswer
+	for _, o := range a.Options {
+		req.Options = append(req.Options, gate.Option{ID: o.ID, Description: o.Description, Effect: r.effect(o.ID)})
+		if o.Comment {
+			req.CommentRequired = append(req.CommentRequired, o.ID)
+		}
+		if a.Type == multi && gate.Fold(o.ID) != gate.Fold(none) {
+			req.Several = append(req.Several, o.ID)
+		}
+	}
+	for _, f := range a.Artifacts {
+		req.Artifacts = append(req.Artifacts, gate.Artifact{Path: f.Path, SHA256: f.SHA256, Binding: f.isBinding()})
+	}
+	req.Extra = schemas.Object{{Name: "ask", Value: schemas.Object{
+		{Name: "asked_by", Value: a.AskedBy}, {Name: "tags", Value: a.Tags}, {Name: "parent", Value: text(a.Parent)}, {Name: "correlation", Value: a.Correlation},
+		{Name: "sensitivity", Value: cmp.Or(a.Sensitivity, "normal")}, {Name: "supersedes", Value: text(a.Supersedes)},
+	}}}
+	if a.Context == "" {
+		return schemas.Object{}
+	}
+	return schemas.Object{{Name: "markdown", Value: a.Context}}
+}
+
+// effect says what choosing an option does.
+func (r *view) effect(id string) string {
+	key := "ask.effect"
+	switch {
+	case own[r.State.Ask.Type] == nil:
+	case id == "approve":
+		key += ".yes"
+	default:
+		key += ".no"
+	}
+	return templates.Phrase(r.lang(), key, "who", r.who(), "id", id)
+}
+
+// who is the name of whoever asks.
+func (r *view) who() string {
+	if by := r.State.Ask.AskedBy; by != nil {
+		return by.Name
+	}
+	return templates.Text(r.lang(), "ask.who")
+}
+
+// title is the first line of a question.
+func title(question string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(templates.Clean(question)), "\n")
+	return cut(line, 300)
+}
+
+func cut(s string, limit int) string { return templates.Cut(s, limit) }
+
+func (r *view) title(*run.Request) gate.Texts {
+	words := templates.Phrase(r.lang(), "ask.title", "title", title(r.State.Ask.Question), "who", r.who())
+	return gate.Texts{Lang: r.lang(), Title: words}
+}
+
+// stands reports whether the files that bind are what the person was shown.
+func (r *view) stands(*run.Request) (problem string, ok bool) {
+	for _, f := range r.State.Ask.Artifacts {
+		d := r.Snap.Doc(f.Path)
+		switch {
+		case !f.isBinding():
+		case d.Unsettled():
+			r.Held = true
+			return "", false
+		case d.Sum.Hex() != f.SHA256:
+			return f.Path + " has changed since you were asked: restore it, or the asker asks again; answers are held until then", false
+		}
+	}
+	return "", true
+}
+
+func (r *view) mayAnswer(*run.Request) []string { return r.State.Ask.MayAnswer }
+
+func (r *view) tellRequest(_ *run.Request, a *engine.Asked) { a.Where = r.who() }

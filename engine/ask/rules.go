@@ -1,0 +1,220 @@
+package ask
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/run"
+	"placet/schemas"
+)
+
+// Statuses of an ask.
+const (
+	Open       engine.Status = "open"
+	Answered   engine.Status = "answered"   // final: a person answered
+	Expired    engine.Status = "expired"    // final: nobody answered in time
+	Withdrawn  engine.Status = "withdrawn"  // final: taken back
+	Superseded engine.Status = "superseded" // final: taken back for another ask
+)
+
+const ofAsk = "ask"
+
+type (
+	rule   = run.Rule[State, *view]
+	move   = run.Move[State]
+	change = run.Change[State]
+	from   = []engine.Status
+	to     = []engine.Status
+)
+
+// rules are the transition table, in the order of precedence: what was taken back in the
+// pass in which it was answered is taken back.
+var rules = [][]rule{
+	{{Of: ofAsk, From: from{""}, Event: "dropped", To: to{Withdrawn}, When: (*view).drops}},
+	{{Of: ofAsk, From: from{""}, Event: "asked", To: to{Open}, When: (*view).asks, Awaits: (*view).awaitsAsk}},
+	{
+		{Of: ofAsk, From: from{Open}, Event: "withdrawn", To: to{Withdrawn}, When: (*view).withdraws},
+		{Of: ofAsk, From: from{Open}, Event: "superseded", To: to{Superseded}, When: (*view).isSuperseded},
+	},
+	forEachType(func(typ string) rule {
+		return rule{Of: ofAsk, From: from{Open}, Event: "answered", To: to{Answered}, Asked: typ, When: (*view).answers}
+	}),
+	forEachType(func(typ string) rule {
+		return rule{Of: ofAsk, From: from{Open}, Event: "expired", To: to{Expired}, Expires: typ, When: (*view).expires}
+	}),
+}
+
+func forEachType(make func(typ string) rule) (list []rule) {
+	for _, typ := range types {
+		list = append(list, make(typ))
+	}
+	return list
+}
+
+func isFinal(s engine.Status) bool { return results[s] != "" && s != Open }
+
+// asks opens the question once all that it needs is there.
+func (r *view) asks(run.On) *move {
+	if !r.isGood || !r.Snap.In("withdraw.json").Absent() || r.isHeld() {
+		return nil
+	}
+	return &move{Reason: "ask.json", Causes: []engine.Document{r.doc}, Then: func(c *change) {
+		st := c.State
+		r.register(c)
+		st.AskedAt = c.Now
+		q := c.Ask(run.Request{ID: requestID(st.AskID), Type: st.Ask.Type, Deadline: text(st.Ask.Deadline)})
+		st.RequestID, st.RequestDigest, st.AskedAt, st.Ask.Deadline = text(q.ID), q.Digest, q.OpenedAt, string(q.Deadline)
+	}}
+}
+
+// register keeps ask.json in the state.
+func (r *view) register(c *change) {
+	st := c.State
+	st.SchemaVersion, st.AskID, st.Lang, st.AskDigest = 1, r.Snap.Key.ID, r.lang(), text(r.doc.Sum)
+	st.Ask = r.ask
+}
+
+// drops ends an ask that was taken back before anybody was asked.
+func (r *view) drops(run.On) *move {
+	if r.withdrawal == nil || !r.isValid || r.isHeld() || !r.isAnswerFree() {
+		return nil
+	}
+	m := r.takeBack(r.withdrawal.Reason)
+	m.Causes = append(m.Causes, r.doc)
+	then := m.Then
+	m.Then = func(c *change) {
+		r.register(c)
+		then(c)
+	}
+	return m
+}
+
+func (r *view) withdraws(run.On) *move {
+	if r.withdrawal == nil || r.withdrawal.SupersededBy != "" {
+		return nil
+	}
+	return r.closes()
+}
+
+func (r *view) isSuperseded(run.On) *move {
+	if r.withdrawal == nil || r.withdrawal.SupersededBy == "" {
+		return nil
+	}
+	return r.closes()
+}
+
+// closes takes an open question back. The reason quotes an answer that came too late.
+func (r *view) closes() *move {
+	late := r.Answer(r.Requests()[0])
+	if r.isHeld() || !r.isAnswerFree() {
+		return nil
+	}
+	reason := r.withdrawal.Reason
+	if late != nil {
+		reason = fmt.Sprintf("%s (the answer %s came too late)", cut(reason, 200), cut(late.Why(), 200))
+	}
+	return r.takeBack(reason)
+}
+
+func (r *view) takeBack(reason string) *move {
+	w := r.withdrawal
+	m := &move{Reason: reason, Causes: []engine.Document{r.Snap.In("withdraw.json")}, Then: func(c *change) {
+		c.State.SupersededBy = w.SupersededBy
+		r.noteArtifacts(c)
+	}}
+	if w.By != "" {
+		m.Actor = engine.Person(w.By)
+	}
+	return m
+}
+
+func (r *view) answers(on run.On) *move {
+	a := on.Answer
+	switch {
+	case r.isHeld():
+		return &move{Hold: true}
+	case !a.IsFact() && !r.isAnswerFree():
+		return nil
+	}
+	reason := cut(a.Words(), 200)
+	switch outside := a.Reason(); {
+	case a.IsFact() && !a.Unproven():
+		reason = outside // the receipt's
+	case outside != "" && !a.Unproven():
+		reason += "; " + outside
+	}
+	reason = a.Decision.Why(reason)
+	return &move{Reason: reason, Then: func(c *change) {
+		q := c.Requests()[0]
+		c.State.Answer = &Given{string(q.Response), q.Selected, string(q.Comment), *q.By, q.KnownAs, q.Late}
+		r.noteArtifacts(c)
+	}}
+}
+
+func (r *view) expires(on run.On) *move {
+	if r.isHeld() || !on.Answer.IsFact() && !r.isAnswerFree() {
+		return nil
+	}
+	reason := "nobody answered until the deadline"
+	if !r.State.AskedAt.Time().Before(text(r.State.Ask.Deadline).Time()) {
+		reason = "nobody was asked: the deadline had passed"
+	}
+	return &move{Reason: on.Answer.Decision.Why(reason), Then: r.noteArtifacts}
+}
+
+// noteArtifacts keeps what the files are when the ask is closed.
+func (r *view) noteArtifacts(c *change) {
+	for i := range c.State.Ask.Artifacts {
+		a := &c.State.Ask.Artifacts[i]
+		if now := text(r.Snap.Doc(a.Path).Sum.Hex()); string(now) != a.SHA256 {
+			a.Now = &now
+		}
+	}
+}
+
+// isHeld reports whether a file may still be being written that could decide.
+func (r *view) isHeld() bool { return len(r.BeingWritten()) > 0 }
+
+// isAnswerFree reports whether nobody else's file lies where the answer belongs. One that
+// says that it answers this ask is what a crash left.
+func (r *view) isAnswerFree() bool {
+	free := true
+	for _, d := range []engine.Document{r.Snap.In("answer.json"), r.Snap.In("answer.md")} {
+		if d.Absent() || d.Unsettled() || r.isLeftOver(d) {
+			continue
+		}
+		free = false
+		r.Notes.Beside(d.Path, "this file is not placet's: the answer belongs here once there is one; move it away")
+	}
+	return free
+}
+
+func (r *view) isLeftOver(d engine.Document) bool {
+	var a struct {
+		AskID     string `json:"ask_id"`
+		RequestID text   `json:"request_id"`
+		AskedAt   text   `json:"asked_at"`
+	}
+	if path.Ext(d.Path) == ".md" {
+		return strings.HasPrefix(string(d.Body), heading(cmp.Or(r.State.Ask.Question, r.ask.Question)))
+	}
+	return d.Present() && schemas.Decode("ask/answer", "answer.json", d.Body, &a) == nil &&
+		a.AskID == r.Snap.Key.ID && a.RequestID == r.State.RequestID && a.AskedAt == r.State.AskedAt
+}
+
+// readWithdrawal reads withdraw.json where it can still decide.
+func (r *view) readWithdrawal() {
+	if isFinal(r.State.Status) {
+		return
+	}
+	var got run.Reading
+	r.withdrawal, got = run.Load[Withdraw](&r.Input, r.Snap.In("withdraw.json"), "ask/withdraw")
+	r.isUndecided = got == run.Pending
+	if r.withdrawal != nil && string(r.withdrawal.SupersededBy) == r.Snap.Key.ID {
+		r.Bad(r.Snap.In("withdraw.json"), "/superseded_by: an ask cannot take its own place")
+		r.withdrawal = nil
+	}
+}

@@ -1,0 +1,173 @@
+package ask
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// text is a string that a document writes as null while it is empty.
+type text = schemas.OrNull
+
+// Ask is what is asked: ask.json, and in the state what was registered of it.
+type Ask struct {
+	Question       string     `json:"question"`
+	Type           string     `json:"type"`
+	Options        []Option   `json:"options,omitzero"`
+	Context        string     `json:"context,omitzero"`
+	Artifacts      []Artifact `json:"artifacts,omitzero"`
+	Deadline       string     `json:"deadline,omitzero"`
+	Default        string     `json:"default,omitzero"`
+	MayAnswer      []string   `json:"may_answer,omitzero"`
+	AskedBy        *AskedBy   `json:"asked_by,omitzero"`
+	Tags           []string   `json:"tags,omitzero"`
+	Parent         string     `json:"parent,omitzero"`
+	Correlation    text       `json:"correlation,omitzero"`
+	IdempotencyKey text       `json:"idempotency_key,omitzero"`
+	Sensitivity    string     `json:"sensitivity,omitzero"`
+	Supersedes     string     `json:"supersedes,omitzero"`
+}
+
+// Option is one of the words that answer.
+type Option struct {
+	ID          string `json:"id"`
+	Description string `json:"description,omitzero"`
+	Comment     bool   `json:"comment,omitzero"`
+	Approves    bool   `json:"approves,omitzero"`
+}
+
+// Artifact is a file that the question is about.
+type Artifact struct {
+	Path    string `json:"path"`
+	SHA256  string `json:"sha256,omitzero"`
+	Binding *bool  `json:"binding,omitzero"` // nil: true
+	// Now is its digest when the ask was closed, nil where that was SHA256.
+	Now *text `json:"now,omitzero"`
+}
+
+// AskedBy says who asks, as they claim.
+type AskedBy struct {
+	Name    string `json:"name"`
+	Session string `json:"session,omitzero"`
+	Tool    string `json:"tool,omitzero"`
+}
+
+// Withdraw is withdraw.json.
+type Withdraw struct {
+	Reason       string `json:"reason"`
+	By           string `json:"by"`
+	SupersededBy text   `json:"superseded_by"`
+}
+
+// Given is what a person answered.
+type Given struct {
+	Response string   `json:"response"`
+	Selected []string `json:"selected"`
+	Comment  string   `json:"comment"`
+	By       run.By   `json:"by"`
+	KnownAs  []string `json:"known_as"`
+	Late     bool     `json:"late"`
+}
+
+// State is state.json. Request, receipt and answer are functions of it.
+type State struct {
+	SchemaVersion int           `json:"schema_version"`
+	AskID         string        `json:"ask_id"`
+	Status        engine.Status `json:"status"`
+	Revision      int           `json:"revision"`
+	Last          *run.Last     `json:"last_transition"`
+	Lang          string        `json:"lang"`
+	AskDigest     text          `json:"ask_digest"`
+	AskedAt       text          `json:"asked_at"`
+	Ask           Ask           `json:"ask"`
+	RequestID     text          `json:"request_id"`
+	RequestDigest text          `json:"request_digest"`
+	Answer        *Given        `json:"answer"`
+	SupersededBy  text          `json:"superseded_by"`
+	History       []run.Past    `json:"history"`
+	// Extra are members of a later version, kept as they are.
+	Extra schemas.Object `json:"-"`
+	// requests is the one request, made of the rest.
+	requests []*run.Request
+}
+
+func seconds(t time.Time) text { return text(t.UTC().Format("2006-01-02T15:04:05Z")) }
+
+func (st State) clone() State {
+	st.History, st.Ask.Artifacts = slices.Clone(st.History), slices.Clone(st.Ask.Artifacts)
+	return st
+}
+
+func (st State) encode() ([]byte, error) {
+	return schemas.Encode(append(schemas.Struct(st), st.Extra...))
+}
+
+func decodeState(path string, body []byte) (st State, err error) {
+	if err = schemas.Decode("ask/state", path, body, &st); err == nil {
+		st.Extra, err = schemas.Rest(body, &st)
+	}
+	return st, err
+}
+
+// unfit says why a state that can be read is none of the ask's, "" if it is.
+func unfit(r *run.Run[State], st State) string {
+	switch {
+	case st.AskID != r.Snap.Key.ID:
+		return fmt.Sprintf("/ask_id: is %q, the folder is %q", templates.Cut(st.AskID, 80), r.Snap.Key.ID)
+	case st.RequestID != "" && string(st.RequestID) != requestID(st.AskID):
+		return fmt.Sprintf("/request_id: is %q, expected %q", templates.Cut(string(st.RequestID), 80), requestID(st.AskID))
+	case st.Status == Answered && (st.Answer == nil || len(st.Last.Cause) != 1):
+		return "/answer: the status is answered, and nothing says what was"
+	}
+	return ""
+}
+
+// head implements [run.Format].
+func (st *State) head() run.Head {
+	st.requests = nil
+	if st.RequestID != "" {
+		st.requests = []*run.Request{st.request()}
+	}
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.requests, History: &st.History}
+}
+
+// results are those of a receipt, by the status of the ask.
+var results = map[engine.Status]string{
+	Open: run.Open, Answered: gate.Accepted, Expired: gate.Expired, Withdrawn: gate.Cancelled, Superseded: gate.Superseded,
+}
+
+// request is the request as the state says it.
+func (st *State) request() *run.Request {
+	q := &run.Request{
+		ID: string(st.RequestID), Type: st.Ask.Type, Revision: 1, OpenedAt: st.AskedAt, Digest: st.RequestDigest,
+		Deadline: text(st.Ask.Deadline), Status: results[st.Status],
+	}
+	if st.Status == Open {
+		return q
+	}
+	q.ClosedAt, q.ReceivedAt, q.ClosedRevision, q.Reason = st.Last.At, st.Last.At, st.Revision, text(st.Last.Reason)
+	switch {
+	case st.Status == Expired:
+		q.Response = text(st.Ask.Default)
+	case st.Status == Superseded:
+		q.SupersededBy = text(requestID(string(st.SupersededBy)))
+	case st.Answer != nil:
+		a := st.Answer
+		q.Response, q.Selected, q.Comment, q.By, q.KnownAs, q.Late = text(a.Response), a.Selected, text(a.Comment), &a.By, a.KnownAs, a.Late
+		for path, sum := range st.Last.Cause {
+			q.Answer, q.AnswerDigest = text(path), text(sum)
+		}
+	}
+	return q
+}
+
+// requestID is the id of the one request of an ask.
+func requestID(ask string) string {
+	return "ask-" + engine.Sum(fmt.Appendf(nil, "ask\n%s\n1\nask", ask)).Hex()[:8]
+}
