@@ -71,7 +71,9 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 		root.AddCommand(command.command(w))
 	}
 	for _, f := range family.All {
-		root.AddCommand(familyCommand(w, f, ownVerbs(f.Name)))
+		if len(f.Controls) > 0 {
+			root.AddCommand(familyCommand(w, f, ownVerbs(f.Name)))
+		}
 	}
 	return root
 }

@@ -219,7 +219,7 @@ func (l *Live) unchanged(now [3]stampOf) bool {
 func CommandDigest(a engine.Action) (digest engine.Digest, ok bool) {
 	name, _, _ := strings.Cut(a.ID, "/")
 	f, ok := family.Named(name)
-	if !ok {
+	if !ok || f.CommandDigest == nil {
 		return "", false
 	}
 	return f.CommandDigest(a)

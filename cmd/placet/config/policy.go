@@ -108,7 +108,7 @@ func keysOf(tree map[string]any, pattern []string) [][]string {
 
 // isCommand notes which command a setting is, if it is one.
 func (s *Setting) isCommand(value any) {
-	if f, ok := family.Named(s.key[0]); ok && len(s.key) > 1 {
+	if f, ok := family.Named(s.key[0]); ok && f.Command != nil && len(s.key) > 1 {
 		c := f.Command(s.key[1:], value)
 		s.argv, s.command, s.stays = c.Argv, c.Digest, c.Stays
 	}

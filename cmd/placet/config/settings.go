@@ -262,7 +262,9 @@ func (s Settings) broken() Settings {
 // begun: of what was agreed to only the settings are left.
 func (s Settings) ReadOnly() Settings {
 	for _, f := range family.All {
-		f.ReadOnly(&s.File.Settings)
+		if f.ReadOnly != nil {
+			f.ReadOnly(&s.File.Settings)
+		}
 	}
 	s.Trusted, s.Allowed = map[engine.Digest]bool{}, map[engine.Digest]bool{}
 	for _, t := range s.Agreed.Trusted {

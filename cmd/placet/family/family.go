@@ -8,6 +8,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/afl"
+	"placet/engine/ask"
 	"placet/engine/faber"
 	"placet/engine/optimizer"
 	"placet/layout"
@@ -15,18 +16,19 @@ import (
 )
 
 // All are the families, in the order in which they are listed.
-var All = []Family{faberFamily, aflFamily, optimizerFamily}
+var All = []Family{faberFamily, aflFamily, optimizerFamily, askFamily}
 
 // Settings are the tables of placet.toml that belong to the families.
 type Settings struct {
 	Faber     faber.Config     `toml:"faber"`
 	Afl       afl.Config       `toml:"afl"`
 	Optimizer optimizer.Config `toml:"optimizer"`
+	Ask       ask.Config       `toml:"ask"`
 }
 
 // Defaults are the settings where nothing is configured.
 func Defaults() Settings {
-	return Settings{Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig()}
+	return Settings{Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig(), Ask: ask.DefaultConfig()}
 }
 
 // Family describes one family. Functions may be nil where a family has no such thing.

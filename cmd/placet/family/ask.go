@@ -1,0 +1,17 @@
+package family
+
+import (
+	"placet/engine"
+	"placet/engine/ask"
+	"placet/layout"
+)
+
+var askFamily = Family{
+	Name: "ask", Short: "Questions to a person", Noun: "ask",
+	Machine: func() engine.Machine { return ask.New() },
+	Enabled: func(s *Settings) bool { return s.Ask.Enabled },
+	Layout:  func(s *Settings) layout.Family { return layout.Ask{Folder: s.Ask.Root} },
+	Config:  func(s *Settings) (any, string) { return s.Ask, s.Ask.Language },
+	Check:   func(s *Settings) ([]string, error) { return nil, s.Ask.Check() },
+	Policy:  [][]string{{"root"}},
+}
