@@ -79,7 +79,7 @@ func (w shelf) toldAll(ids ...string) bool {
 	x := w.peers["shelf"]
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.open) > 0 || x.stale || len(x.marks.states) > 0 {
+	if len(x.open) > 0 || x.stale || x.marks.pending() {
 		return false
 	}
 	for _, id := range ids {
@@ -89,6 +89,12 @@ func (w shelf) toldAll(ids ...string) bool {
 		}
 	}
 	return true
+}
+
+func (k *peerMarks) pending() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.all || len(k.states) > 0
 }
 
 func TestWhatBecomesFreeIsTaken(t *testing.T) {
