@@ -37,12 +37,12 @@ func BenchmarkStatOnlyLook(b *testing.B) {
 	}
 	defer watcher.Close()
 	s := newSession(w.Loop, watcher, nil)
-	lv := s.registry.newLive(toyFound("a"))
-	s.registry.add(lv)
+	lv := s.registry.newActive(toyFound("a"))
+	s.registry.add(lv.knownRun)
 	s.serve(b.Context(), lv.state)
 	b.ReportAllocs()
 	for b.Loop() {
-		(&scanner{session: s}).compareLive(lv)
+		(&scanner{session: s}).compareActive(lv)
 	}
 	if lv.look == 0 {
 		b.Fatal("nothing is looked at")

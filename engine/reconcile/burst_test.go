@@ -85,7 +85,7 @@ func (w *world) session(ids ...string) *session {
 	w.o.Store.Watching() // the toys appeared just now
 	s := newSession(w.Loop, watcher, nil)
 	for _, id := range ids {
-		s.registry.add(s.registry.newLive(toyFound(id)))
+		s.registry.add(s.registry.newActive(toyFound(id)).knownRun)
 	}
 	w.t.Cleanup(func() { _ = watcher.Close() })
 	return s
@@ -133,9 +133,7 @@ func TestManyRunsReadyAtOnceShareTwoRounds(t *testing.T) {
 	w.works(s, ids...)
 	<-disk.entered
 	w.eventually("all wait for the disk", func() bool {
-		s.semaphore.mu.Lock()
-		defer s.semaphore.mu.Unlock()
-		return len(s.under) == runs && s.semaphore.free == w.o.Workers
+		return len(s.underWay) == runs && len(s.working) == 0
 	})
 	if n := len(w.movedEvents()); n != 0 {
 		t.Errorf("%d transitions before the disk has taken one", n)
@@ -171,9 +169,7 @@ func TestSlowDiskBoundsWhatIsUnderWay(t *testing.T) {
 	s := w.session(ids...)
 	w.works(s, ids...)
 	w.eventually("as many as may wait for the disk", func() bool {
-		s.semaphore.mu.Lock()
-		defer s.semaphore.mu.Unlock()
-		return len(s.under) == 7 && s.semaphore.free == 2
+		return len(s.underWay) == 7 && len(s.working) == 0
 	})
 	mu.Lock()
 	if len(looked) != 7 {

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"placet/engine"
@@ -16,47 +15,32 @@ import (
 // away and back; and what is gone may be the first of a run that somebody removes.
 const absenceStands = 250 * time.Millisecond
 
-// debounce has the moments from which what runs lack may be written again.
-type debounce struct {
-	mu sync.Mutex
-	at map[string]time.Time // by state document
-}
+// absence is the moment from which what a run lacks may be written again, zero where it
+// lacks nothing.
+type absence struct{ until time.Time }
 
-func newDebounce() debounce { return debounce{at: map[string]time.Time{}} }
-
-// early reports whether a plan was made while something of the run had vanished a
+// debounce reports whether a plan was made while something of the run had vanished a
 // moment ago, or would write again what had, and when it may be carried out. Otherwise
-// there is nothing early in a plan that moves the run.
-func (d *debounce) early(state string, now time.Time, loaded store.Loaded, plan engine.Plan) (until time.Time, early bool) {
+// a plan that moves the run never waits.
+func (a *absence) debounce(now time.Time, loaded store.Loaded, plan engine.Plan) (until time.Time, early bool) {
 	if until = loaded.Missed.Add(absenceStands); now.Before(until) && !now.Before(loaded.Missed) {
 		return until, true
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	until, known := d.at[state]
 	switch {
 	case len(plan.Transitions) > 0:
 		return time.Time{}, false
-	case !known && makesAnew(plan, loaded.Vanished):
-		until = now.Add(absenceStands)
-		d.at[state] = until
-		return until, true
+	case a.until.IsZero() && makesAnew(plan, loaded.Vanished):
+		a.until = now.Add(absenceStands)
+		return a.until, true
 	}
 	// A clock that was set back must not keep anybody waiting.
-	return until, known && now.Before(until) && until.Sub(now) <= absenceStands
+	return a.until, now.Before(a.until) && a.until.Sub(now) <= absenceStands
 }
 
 // makesAnew reports whether a plan makes something anew that has just vanished. A problem
-// note keeps nobody waiting: it is nobody's but placet's.
+// note keeps nobody waiting: only placet writes it.
 func makesAnew(plan engine.Plan, vanished []string) bool {
 	return slices.ContainsFunc(plan.Writes, func(d engine.Document) bool {
 		return d.Over == "" && d.Kind != layout.KindProblem && slices.Contains(vanished, d.Path)
 	})
-}
-
-// forget forgets what a run has lacked.
-func (d *debounce) forget(state string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.at, state)
 }

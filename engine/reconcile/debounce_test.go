@@ -13,7 +13,7 @@ import (
 // while somebody may be putting another in its place.
 func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	d := newDebounce()
+	var d absence
 	run := toyFound("a").Run
 	form := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/q/form.md", Kind: layout.KindForm}}}
 	other := engine.Plan{Writes: []engine.Document{{Path: run.Dir + "/requests/r/form.md", Kind: layout.KindForm}}}
@@ -24,7 +24,7 @@ func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	loaded := store.Loaded{Vanished: []string{run.Dir + "/requests/q/form.md"}}
 	expect := func(what string, plan engine.Plan, want bool) {
 		t.Helper()
-		until, got := d.early(run.State, now, loaded, plan)
+		until, got := d.debounce(now, loaded, plan)
 		if got != want || got && until.Sub(now) > absenceStands {
 			t.Errorf("%s: early %v until %v, want %v", what, got, until.Sub(now), want)
 		}
@@ -37,7 +37,7 @@ func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	expect("a moment later", form, true)
 	now = now.Add(time.Millisecond)
 	expect("when its absence has stood", form, false)
-	d.forget(run.State)
+	d = absence{}
 	expect("the next time", form, true)
 	now = now.Add(-time.Hour)
 	expect("when the clock was set back", form, false)

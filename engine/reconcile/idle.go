@@ -160,12 +160,15 @@ type Stored struct {
 
 // Stored begins a round. The facts are read before the files are looked at, as in
 // every look.
-func (l *Loop) Stored() *Stored {
+func (l *Loop) Stored() *Stored { return l.storedFor(l.o.Families...) }
+
+// storedFor is Stored for runs of some families alone.
+func (l *Loop) storedFor(families ...Family) *Stored {
 	r := &Stored{l: l, now: l.o.Now(), marks: map[string]uint64{}}
 	if l.o.Cache == nil {
 		return r
 	}
-	for _, f := range l.o.Families {
+	for _, f := range families {
 		name := f.Layout.Name()
 		if mark, ok := l.marks.of(l.o.Facts(name)); ok {
 			r.marks[name] = mark
@@ -259,8 +262,8 @@ func (s *session) remember(p *pass) {
 	}
 }
 
-// started saves what the start has seen and lets go of it: from now on the runs
-// are in the registry.
+// started saves what the start has seen and releases it: from now on the runs are in
+// the registry.
 func (s *session) started() {
 	if s.starting.Swap(false) {
 		s.l.SaveCache(nil)

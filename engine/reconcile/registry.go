@@ -12,26 +12,46 @@ import (
 	"placet/layout"
 )
 
-// live is a run that can move. It is known by the path of its state document,
-// which all sets and the watcher share. There may be very many: it takes 256 bytes.
-type live struct {
-	state  string
-	run    *layout.Run // nil where the path alone tells
-	ident  uint64      // of what the layout said of it
-	walk   uint32      // the last walk that found it
-	dirLen uint16      // length of the folder's path, which state begins with
+// registry holds the runs of the workspace by the path of their state document.
+type registry struct {
+	mu       sync.Mutex
+	families []Family
+	runs     map[string]*knownRun
+	// round holds the paths in the order in which the scan compares the runs, at is the
+	// next of them.
+	round []string
+	at    int
+}
+
+// knownRun is one run of the workspace. There may be very many that have ended, so it
+// takes 64 bytes and the path, which the queue and the watcher share.
+type knownRun struct {
+	state string
+	run   *layout.Run // nil where the layout finds the run by its path
+	ident uint64      // of what the layout said of it
+
+	// The registry guards what follows.
+	active *activeRun // nil while the run is final
+	print  uint64     // of a final run's folder and state document when they were read
+	own    uint64     // of the state document alone, while a final run's folder is watched; else 0
+	walk   uint32     // the last walk that found it
+	dirLen uint16     // length of the folder's path, which state begins with
 	fam    uint8
+	// unchecked says that a crash may have left something to do for a final run.
+	unchecked bool
+}
+
+// activeRun is a run that can move.
+type activeRun struct {
+	*knownRun
 
 	// Of the pass: only one is under way at a time.
-	hasty   int16  // passes in quick succession that moved nothing
-	cool    uint16 // how long the run waits before the next one, in milliseconds
 	needs   []string
 	taken   *stepCounts // nil: no step since there was nothing to do
-	back    backoff
-	rest    *rest     // nil: none
-	endedAt time.Time // the last pass
+	absence absence
+	retry   retry
 
-	// Guarded by the registry.
+	// The registry guards what follows.
 	dirs   []string // followed
 	look   uint64   // the last one
 	status engine.Peek
@@ -40,66 +60,25 @@ type live struct {
 	anew   bool  // its watches are not to be trusted
 }
 
-// rest is why a run is not looked at although it was marked: until a moment,
-// unless its print changes.
-type rest struct {
-	print uint64
-	until time.Time
-	epoch uint64 // of the session
-}
-
-// final is a run that nothing but a new state document can move. It costs one
-// path and a few words.
-type final struct {
-	state string
-	print uint64
-	own   uint64 // of the state document alone, while a watch of its folder is kept; else 0
-	walk  uint32
-	dir   uint16 // length of the folder's path, which state begins with
-	fam   uint8
-}
-
-// dir is the run's folder.
-func (lv *live) dir() string {
-	if lv.run != nil {
-		return lv.run.Dir
-	}
-	return lv.state[:lv.dirLen]
-}
-
-// registry knows the runs of the workspace.
-type registry struct {
-	mu       sync.Mutex
-	families []Family
-	live     map[string]*live
-	final    map[string]final
-	// finals counts the final runs by family.
-	finals []int
-	// The order in which all runs are compared, round by round.
-	liveRound, finalRound round
-}
-
 func newRegistry(families []Family) *registry {
-	return &registry{families: families, live: map[string]*live{}, final: map[string]final{}, finals: make([]int, len(families))}
+	return &registry{families: families, runs: map[string]*knownRun{}}
 }
 
-// family is the index of a found run's family.
-func (b *registry) family(f Found) int {
-	for i := range b.families {
-		if b.families[i].Layout.Name() == f.Family.Layout.Name() {
-			return i
-		}
-	}
-	return 0
-}
-
-// newLive returns a live run that is in no registry yet.
-func (b *registry) newLive(f Found) *live {
-	lv := &live{state: strings.Clone(f.Run.State), dirLen: uint16(len(f.Run.Dir)), fam: uint8(b.family(f)), ident: identOf(f.Run)}
+// newRun returns a final run that is in no registry yet.
+func (b *registry) newRun(f Found) *knownRun {
+	fam := slices.IndexFunc(b.families, func(o Family) bool { return o.Layout.Name() == f.Family.Layout.Name() })
+	r := &knownRun{state: strings.Clone(f.Run.State), dirLen: uint16(len(f.Run.Dir)), fam: uint8(max(fam, 0)), ident: identOf(f.Run)}
 	if run, ok := f.Family.Layout.At(f.Run.State); !ok || !sameRun(run, f.Run) || !short(f.Run) {
-		lv.run = &f.Run
+		r.run = &f.Run
 	}
-	return lv
+	return r
+}
+
+// newActive is newRun for a run that can move.
+func (b *registry) newActive(f Found) *activeRun {
+	r := b.newRun(f)
+	r.active = &activeRun{knownRun: r}
+	return r.active
 }
 
 func sameRun(a, b layout.Run) bool {
@@ -107,273 +86,219 @@ func sameRun(a, b layout.Run) bool {
 		slices.Equal(a.Locks, b.Locks) && a.LocksExist == b.LocksExist
 }
 
-// short reports whether the path of a run's state document tells its folder too,
-// given the length.
+// short reports whether the path of a run's state document contains its folder, so that
+// the length of the folder's path is enough to know it.
 func short(run layout.Run) bool {
 	return strings.HasPrefix(run.State, run.Dir) && len(run.Dir) < 1<<16
 }
 
-// found returns a live run as the layout finds it. Its paths share what the registry
-// keeps of them.
-func (b *registry) found(lv *live) Found {
-	f := b.families[lv.fam]
-	if lv.run != nil {
-		return Found{*lv.run, f}
+var identSeed = maphash.MakeSeed()
+
+// identOf distinguishes runs that have the same state document one after the other:
+// one that is shadowed now, for example.
+func identOf(run layout.Run) uint64 {
+	return maphash.Comparable(identSeed, [4]string{run.Family, run.ID, run.Dir, run.Class})
+}
+
+// dir is the run's folder.
+func (r *knownRun) dir() string {
+	if r.run != nil {
+		return r.run.Dir
 	}
-	run, _ := f.Layout.At(lv.state)
-	run.State, run.Dir = lv.state, lv.dir()
+	return r.state[:r.dirLen]
+}
+
+// found returns a run as the layout finds it. Its paths share the memory of the
+// registry's.
+func (b *registry) found(r *knownRun) Found {
+	f := b.families[r.fam]
+	if r.run != nil {
+		return Found{*r.run, f}
+	}
+	run, _ := f.Layout.At(r.state)
+	run.State, run.Dir = r.state, r.dir()
 	return Found{run, f}
 }
 
-// add puts a live run into the registry.
-func (b *registry) add(lv *live) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.putLive(lv)
-}
-
-func (b *registry) putLive(lv *live) {
-	b.live[lv.state] = lv
-	b.liveRound.add(lv.state)
-}
-
-// do runs a change of what the registry guards.
+// do runs a function that reads or changes what the registry guards.
 func (b *registry) do(change func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change()
 }
 
-// get returns a live run, nil if there is none.
-func (b *registry) get(state string) *live {
+// add puts a run into the registry.
+func (b *registry) add(r *knownRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.live[state]
+	b.runs[r.state] = r
+	b.round = append(b.round, r.state)
 }
 
-// remove takes a live run out, if it is the one in the registry.
-func (b *registry) remove(lv *live) {
+// get returns the run with a state document, and its active part; both are nil if
+// there is none.
+func (b *registry) get(state string) (*knownRun, *activeRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.removeLive(lv)
+	r := b.runs[state]
+	if r == nil {
+		return nil, nil
+	}
+	return r, r.active
 }
 
-func (b *registry) removeLive(lv *live) {
-	if b.live[lv.state] == lv {
-		delete(b.live, lv.state)
+// remove takes a run out, if it is the one in the registry, and returns its active part.
+func (b *registry) remove(r *knownRun) *activeRun {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.runs[r.state] == r {
+		delete(b.runs, r.state)
+	}
+	return r.active
+}
+
+// retire makes a run final.
+func (b *registry) retire(r *knownRun, print uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r.active, r.print, r.own = nil, print, 0
+}
+
+// activate makes a final run active.
+func (b *registry) activate(r *knownRun) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.active == nil {
+		r.active = &activeRun{knownRun: r}
 	}
 }
 
-// addFinal puts a final run into the registry.
-func (b *registry) addFinal(f Found, print uint64, walk uint32) {
+// finals are the final runs that a function accepts.
+func (b *registry) finals(accepts func(*knownRun) bool) (finals []*knownRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.putFinal(final{strings.Clone(f.Run.State), print, 0, walk, uint16(len(f.Run.Dir)), uint8(b.family(f))})
-}
-
-func (b *registry) putFinal(f final) {
-	b.dropFinal(f.state)
-	b.final[f.state] = f
-	b.finalRound.add(f.state)
-	b.finals[f.fam]++
-}
-
-// retire makes a live run final.
-func (b *registry) retire(lv *live, f Found, print uint64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.live[lv.state] == lv {
-		b.removeLive(lv)
-		b.putFinal(final{lv.state, print, 0, lv.walk, uint16(len(f.Run.Dir)), lv.fam})
-	}
-}
-
-// revive puts a live run in the place of the final one with its state document, and
-// reports whether there is one.
-func (b *registry) revive(lv *live) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	f, ok := b.final[lv.state]
-	if !ok {
-		return false
-	}
-	lv.walk = f.walk
-	b.dropFinal(lv.state)
-	b.putLive(lv)
-	return true
-}
-
-// note notes how a final run looks now.
-func (b *registry) note(state string, change func(*final)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if f, ok := b.final[state]; ok {
-		change(&f)
-		b.final[state] = f
-	}
-}
-
-// allFinals are all final runs.
-func (b *registry) allFinals() []final {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Collect(maps.Values(b.final))
-}
-
-// removeFinal takes a final run out.
-func (b *registry) removeFinal(state string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.dropFinal(state)
-}
-
-func (b *registry) dropFinal(state string) {
-	if f, ok := b.final[state]; ok {
-		b.finals[f.fam]--
-		delete(b.final, state)
-	}
-}
-
-// nextLive returns the next n live runs of the round.
-func (b *registry) nextLive(n int) []*live {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return next(&b.liveRound, b.live, n)
-}
-
-// nextFinal returns the next n final runs of the round.
-func (b *registry) nextFinal(n int) []final {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return next(&b.finalRound, b.final, n)
-}
-
-// round is an order in which runs are visited again and again.
-type round struct {
-	states []string
-	at     int
-}
-
-func (r *round) add(state string) { r.states = append(r.states, state) }
-
-// next returns the next n runs of a round, or all if there are fewer. At its end those
-// that are gone leave it, and each stays at its place, so that nobody waits for longer.
-func next[T any](r *round, all map[string]T, n int) (out []T) {
-	for n = min(n, len(all)); n > 0; r.at++ {
-		if r.at >= len(r.states) {
-			seen := make(map[string]bool, len(all))
-			r.at, r.states = 0, slices.DeleteFunc(r.states, func(state string) bool {
-				_, ok := all[state]
-				gone := !ok || seen[state]
-				seen[state] = true
-				return gone
-			})
+	for _, r := range b.runs {
+		if r.active == nil && accepts(r) {
+			finals = append(finals, r)
 		}
-		if one, ok := all[r.states[r.at]]; ok {
-			out = append(out, one)
+	}
+	return finals
+}
+
+// next returns the next runs of the round that is to be made of all, given the part of
+// it that has passed. At its end those that are gone leave it, and each stays at its
+// place, so that nobody waits for longer.
+func (b *registry) next(rest *float64, part float64) (runs []*knownRun) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for n := min(portion(rest, len(b.runs), part), len(b.runs)); n > 0; b.at++ {
+		if b.at >= len(b.round) {
+			b.at, b.round = 0, b.staying()
+		}
+		if r := b.runs[b.round[b.at]]; r != nil {
+			runs = append(runs, r)
 			n--
 		}
 	}
-	return out
+	return runs
+}
+
+// staying are the paths of the round that are still of a run, once each.
+func (b *registry) staying() []string {
+	seen := make(map[string]bool, len(b.runs))
+	return slices.DeleteFunc(b.round, func(state string) bool {
+		gone := b.runs[state] == nil || seen[state]
+		seen[state] = true
+		return gone
+	})
+}
+
+// portion is how many of n are due, given the part of a round that has passed; the
+// fraction is kept for the next time.
+func portion(rest *float64, n int, part float64) int {
+	*rest += float64(n) * part
+	whole := int(*rest)
+	*rest -= float64(whole)
+	return whole
 }
 
 // known notes that a walk found a run, and reports whether it is in the registry as
-// it is. A live run that is another one now is returned.
-func (b *registry) known(f Found, walk uint32) (other *live, ok bool) {
+// it is. A run of which only the state document is the same is returned.
+func (b *registry) known(f Found, walk uint32) (other *knownRun, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if fin, ok := b.final[f.Run.State]; ok {
-		fin.walk = walk
-		b.final[f.Run.State] = fin
-		return nil, true
+	r := b.runs[f.Run.State]
+	if r == nil || r.ident != identOf(f.Run) {
+		return r, false
 	}
-	lv := b.live[f.Run.State]
-	if lv == nil {
-		return nil, false
-	}
-	if lv.ident != identOf(f.Run) {
-		return lv, false
-	}
-	lv.walk = walk
+	r.walk = walk
 	return nil, true
 }
 
-var identSeed = maphash.MakeSeed()
-
-// identOf tells runs apart that have the same state document, one after the
-// other: one that is shadowed now, for example.
-func identOf(run layout.Run) uint64 {
-	return maphash.Comparable(identSeed, [4]string{run.Family, run.ID, run.Dir, run.Class})
-}
-
-// gone takes out the final runs that a walk did not find, unless they are hidden. It
-// returns the live ones, and the final ones of which a watch was kept.
-func (b *registry) gone(walk uint32, hidden func(state string) bool) (out []*live, kept []string) {
+// gone returns the runs that a walk did not find, unless they are hidden.
+func (b *registry) gone(walk uint32, hidden func(state string) bool) (gone []*knownRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, lv := range b.live {
-		if lv.walk != walk && !hidden(lv.state) {
-			out = append(out, lv)
+	for _, r := range b.runs {
+		if r.walk != walk && !hidden(r.state) {
+			gone = append(gone, r)
 		}
 	}
-	for _, f := range b.final {
-		if f.walk != walk && !hidden(f.state) {
-			b.dropFinal(f.state)
-			if f.own != 0 {
-				kept = append(kept, f.state)
-			}
-		}
-	}
-	return out, kept
+	return gone
 }
 
 // count returns how many runs there are, and how many wait for a person.
 func (b *registry) count() (runs, waiting int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, lv := range b.live {
-		if lv.status.Waiting {
+	for _, r := range b.runs {
+		if r.active != nil && r.active.status.Waiting {
 			waiting++
 		}
 	}
-	return len(b.live) + len(b.final), waiting
+	return len(b.runs), waiting
 }
 
-func (b *registry) sizes() (lives, finals int) {
+// states are the state documents of the active runs that a function accepts.
+func (b *registry) states(accepts func(*activeRun) bool) (states []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.live), len(b.final)
-}
-
-// states are all live runs.
-func (b *registry) states() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Collect(maps.Keys(b.live))
-}
-
-// following are the live runs that follow one of the folders, or one below.
-func (b *registry) following(dirs map[string]bool) []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var out []string
-	for _, lv := range b.live {
-		for _, d := range lv.dirs {
-			if coveredBy(dirs, d) {
-				out = append(out, lv.state)
-				break
-			}
+	for _, r := range b.runs {
+		if r.active != nil && accepts(r.active) {
+			states = append(states, r.state)
 		}
 	}
-	return out
+	return states
 }
 
-// finalAt is the final run with this state document, if there is one.
-func (b *registry) finalAt(state string) []final {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if f, ok := b.final[state]; ok {
-		return []final{f}
+// tallied is how many runs are counted while the registry is held.
+const tallied = 1024
+
+// tally counts the runs by family. Those that an error holds up are named.
+func (b *registry) tally(counts []Count, held map[string]bool) {
+	var all []*knownRun
+	b.do(func() { all = slices.Collect(maps.Values(b.runs)) })
+	for part := range slices.Chunk(all, tallied) {
+		b.do(func() {
+			for _, r := range part {
+				counts[r.fam].add(r.active, held[r.state])
+			}
+		})
 	}
-	return nil
+}
+
+// retry says from when on a run may be looked at again, although it is marked.
+type retry struct {
+	notBefore time.Time // the end of the last pass at least
+	hasty     int       // passes in quick succession that moved nothing
+	backoff   backoff   // of its errors
+	// cause is what the run looked like when an error held it up: it may go on before
+	// its time when it looks different. It is nil where no error does.
+	cause *retryCause
+}
+
+type retryCause struct {
+	print uint64
+	until time.Time
+	epoch uint64 // of the session
 }

@@ -17,15 +17,30 @@ func toyFound(id string) Found { return Found{toyRun(id), Family{toyLayout{}, to
 
 func toyRegistry() *registry { return newRegistry([]Family{{toyLayout{}, toyMachine{}}}) }
 
+// isFinal reports whether the registry holds a final run with this state document.
+func (b *registry) isFinal(state string) bool {
+	r, lv := b.get(state)
+	return r != nil && lv == nil
+}
+
+// visits returns the state documents of the next n runs of the round.
+func (b *registry) visits(n int) (states []string) {
+	rest := float64(n) + 0.5
+	for _, r := range b.next(&rest, 0) {
+		states = append(states, r.state)
+	}
+	return states
+}
+
 func TestRegistryGivesRunsBackAsTheLayoutFoundThem(t *testing.T) {
 	b := toyRegistry()
 	odd := toyFound("odd") // its path alone does not tell
 	for _, f := range []Found{toyFound("a"), toyFound("g1/b"), toyFound("locked"), odd} {
-		lv := b.newLive(f)
-		if diff := cmp.Diff(f.Run, b.found(lv).Run); diff != "" {
+		r := b.newRun(f)
+		if diff := cmp.Diff(f.Run, b.found(r).Run); diff != "" {
 			t.Error(diff)
 		}
-		if kept := lv.run != nil; kept != (f.Run.ID == "odd") {
+		if kept := r.run != nil; kept != (f.Run.ID == "odd") {
 			t.Errorf("%s: the run is kept in full: %v", f.Run.ID, kept)
 		}
 	}
@@ -34,130 +49,121 @@ func TestRegistryGivesRunsBackAsTheLayoutFoundThem(t *testing.T) {
 // Whatever goes in between, everyone who stays is visited in one round, and a
 // visit more for each that went.
 func TestRoundVisitsEveryoneWhoStays(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		b := toyRegistry()
 		stay := map[string]int{}
-		var lives []*live
-		for i := range 1 + r.IntN(40) {
-			id := fmt.Sprintf("a%d", i)
-			lv := b.newLive(toyFound(id))
-			b.add(lv)
-			b.addFinal(toyFound("f"+id), 0, 0)
-			lives = append(lives, lv)
-			stay[lv.state] = 0
+		var runs []*knownRun
+		for i := range 1 + random.IntN(40) {
+			r := b.newRun(toyFound(fmt.Sprintf("a%d", i)))
+			b.add(r)
+			runs = append(runs, r)
+			stay[r.state] = 0
 		}
-		turns := len(lives)
-		b.nextLive(r.IntN(turns))
-		b.nextFinal(r.IntN(turns))
-		finals := map[string]int{}
+		turns := len(runs)
+		b.visits(random.IntN(turns))
 		for turn := 0; turn < 2*turns-len(stay); turn++ {
-			for _, lv := range b.nextLive(1) {
-				stay[lv.state]++
+			for _, state := range b.visits(1) {
+				stay[state]++
 			}
-			for _, f := range b.nextFinal(1) {
-				finals[f.state]++
-			}
-			if i := r.IntN(3 * turns); i < len(lives) && lives[i] != nil {
-				b.remove(lives[i])
-				b.removeFinal("toys/f" + lives[i].state[len("toys/"):])
-				delete(stay, lives[i].state)
-				lives[i] = nil
+			if i := random.IntN(3 * turns); i < len(runs) && runs[i] != nil {
+				b.remove(runs[i])
+				delete(stay, runs[i].state)
+				runs[i] = nil
 			}
 		}
 		for state, n := range stay {
 			if n == 0 {
 				t.Fatalf("%s was not visited in a round of %d", state, turns)
 			}
-			if f := "toys/f" + state[len("toys/"):]; finals[f] == 0 {
-				t.Fatalf("%s was not visited in a round of %d", f, turns)
-			}
 		}
 	}
+}
+
+func TestARoundTakesInWhoComesAndLeavesOutWhoGoes(t *testing.T) {
+	b, runs := toyRegistry(), map[string]*knownRun{}
+	add := func(id string) {
+		runs[id] = b.newRun(toyFound(id))
+		b.add(runs[id])
+	}
+	for _, id := range []string{"c", "a", "b"} {
+		add(id)
+	}
+	visit := func(n int, ids ...string) {
+		t.Helper()
+		var want []string
+		for _, id := range ids {
+			want = append(want, toyRun(id).State)
+		}
+		if got := b.visits(n); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	visit(2, "c", "a")
+	b.remove(runs["c"])
+	visit(9, "b", "a")
+	add("c")
+	visit(2, "b", "c")
+	visit(4, "a", "b", "c")
+	for _, r := range runs {
+		b.remove(r)
+	}
+	visit(1)
 }
 
 func TestGoneAreThoseThatAWalkDidNotFindUnlessHidden(t *testing.T) {
 	b := toyRegistry()
 	for _, id := range []string{"a", "b", "g1/c"} {
-		lv := b.newLive(toyFound(id))
-		lv.walk = 1
-		b.add(lv)
-		b.addFinal(toyFound(id+"-final"), 0, 1)
+		lv, final := b.newActive(toyFound(id)), b.newRun(toyFound(id+"-final"))
+		lv.walk, final.walk = 1, 1
+		b.add(lv.knownRun)
+		b.add(final)
 	}
-	if other, ok := b.known(toyFound("a"), 2); other != nil || !ok {
-		t.Error("a is not known")
-	}
-	if _, ok := b.known(toyFound("a-final"), 2); !ok {
-		t.Error("a-final is not known")
+	for _, id := range []string{"a", "a-final"} {
+		if other, ok := b.known(toyFound(id), 2); other != nil || !ok {
+			t.Errorf("%s is not known", id)
+		}
 	}
 	if _, ok := b.known(toyFound("new"), 2); ok {
 		t.Error("a run that was never seen is known")
 	}
 	w := walk{failed: []string{"toys/g1"}}
-	gone, _ := b.gone(2, w.hides)
-	if len(gone) != 1 || gone[0].state != "toys/b/state.json" {
-		t.Errorf("gone: %v", gone)
+	var gone []string
+	for _, r := range b.gone(2, w.hides) {
+		gone = append(gone, r.state)
 	}
-	var finals []string
-	for _, f := range b.final {
-		finals = append(finals, f.state)
-	}
-	slices.Sort(finals)
-	if diff := cmp.Diff([]string{"toys/a-final/state.json", "toys/g1/c-final/state.json"}, finals); diff != "" {
+	slices.Sort(gone)
+	if diff := cmp.Diff([]string{"toys/b-final/state.json", "toys/b/state.json"}, gone); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestRunThatIsAnotherOneNowIsNotKnown(t *testing.T) {
 	b := toyRegistry()
-	lv := b.newLive(toyFound("a"))
-	b.add(lv)
+	r := b.newRun(toyFound("a"))
+	b.add(r)
 	f := toyFound("a")
 	f.Run.Class = "shadowed"
-	if other, ok := b.known(f, 1); ok || other != lv {
+	if other, ok := b.known(f, 1); ok || other != r {
 		t.Errorf("known: %v, %v", other, ok)
 	}
 }
 
 func TestFinalRunIsFoundByItsStateDocument(t *testing.T) {
 	b := toyRegistry()
-	lv := b.newLive(toyFound("a"))
-	b.add(lv)
-	b.retire(lv, toyFound("a"), 7)
-	b.retire(lv, toyFound("a"), 8)
-	got := b.finalAt("toys/a/state.json")
-	if len(got) != 1 || got[0].print != 7 || got[0].state[:got[0].dir] != "toys/a" {
+	lv := b.newActive(toyFound("a"))
+	b.add(lv.knownRun)
+	b.retire(lv.knownRun, 7)
+	got, active := b.get("toys/a/state.json")
+	if active != nil || got == nil || got.print != 7 || got.dir() != "toys/a" {
 		t.Errorf("final: %+v", got)
 	}
-	if b.finalAt("toys/b/state.json") != nil || b.get("toys/a/state.json") != nil {
+	if r, _ := b.get("toys/b/state.json"); r != nil {
 		t.Error("the registry knows a run that is not in it")
 	}
 	if runs, waiting := b.count(); runs != 1 || waiting != 0 {
 		t.Errorf("%d runs, %d waiting", runs, waiting)
 	}
-}
-
-func TestARoundTakesInWhoComesAndLeavesOutWhoGoes(t *testing.T) {
-	all, r := map[string]string{}, round{}
-	for _, name := range []string{"c", "a", "b"} {
-		all[name] = name
-		r.add(name)
-	}
-	visit := func(n int, want ...string) {
-		t.Helper()
-		if got := next(&r, all, n); !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	visit(2, "c", "a")
-	delete(all, "c")
-	visit(9, "b", "a")
-	all["c"] = "c"
-	r.add("c")
-	visit(2, "b", "c")
-	visit(4, "a", "b", "c")
-	clear(all)
-	visit(1)
 }
 
 func doc(path, kind string) engine.Document { return engine.Document{Path: path, Kind: kind} }

@@ -19,9 +19,6 @@ const (
 	blindTick = 2 * time.Second
 	// blindFactor times as long as a look at blind folders took they rest at least.
 	blindFactor = 16
-	// peekers is how many state documents are read side by side when runs are
-	// new to us: cold, they are waited for one by one otherwise.
-	peekers = 16
 	// Between two rescans lie at least restFactor times what the last one
 	// took, within these bounds.
 	minRest    = 20 * time.Millisecond
@@ -72,7 +69,7 @@ func (sc *scanner) run(ctx context.Context) {
 		return
 	}
 	sc.passed()
-	wg.Go(func() { sc.finals.run(ctx) })
+	wg.Go(func() { sc.checkFinals(ctx) })
 	tick := time.NewTicker(scanTick)
 	defer tick.Stop()
 	sc.start(time.Now())
@@ -124,8 +121,7 @@ type scanner struct {
 	// blindWait is how long blind folders rest: the longer the more there are. took is
 	// how long the last rescan took.
 	blindWait, took time.Duration
-	// Fractions of a run that a slice left over.
-	liveRest, finalRest float64
+	rest            float64 // the fraction of a run that the last slice left over
 }
 
 func (sc *scanner) start(now time.Time) {
@@ -137,7 +133,7 @@ func (sc *scanner) start(now time.Time) {
 // lies below a folder that cannot be listed stays as it is.
 func (sc *scanner) scan(ctx context.Context, first bool) {
 	if first {
-		sc.early(ctx)
+		sc.admitFirst(ctx)
 	}
 	sc.walk++
 	looked := map[string]uint64{}
@@ -168,21 +164,14 @@ func (sc *scanner) scan(ctx context.Context, first bool) {
 			fresh = append(fresh, f)
 		}
 	}
-	vanished, kept := sc.registry.gone(sc.walk, w.hides)
-	for _, lv := range vanished {
-		sc.forget(lv)
-	}
-	for _, state := range kept {
-		sc.w.Forget(state)
+	for _, r := range sc.registry.gone(sc.walk, w.hides) {
+		sc.forget(r)
 	}
 	for _, x := range sc.l.peers {
 		x.walked(found, w.hides)
 		x.update()
 	}
-	if first {
-		fresh = sc.recall(ctx, fresh, sc.walk)
-	}
-	sc.classify(ctx, fresh, sc.walk, first)
+	sc.admit(ctx, fresh, sc.walk, first)
 	sc.walked = time.Now()
 }
 
@@ -202,76 +191,28 @@ func (sc *scanner) sayWalk(w *walk) {
 	}
 }
 
-// classify reads the state documents of runs that are new to us, several side
-// by side. Those that can move are looked at; of a final run nothing else is
-// read.
-func (s *session) classify(ctx context.Context, fresh []Found, walk uint32, first bool) {
-	var wg sync.WaitGroup
-	next := make(chan Found)
-	for range min(peekers, len(fresh)) {
-		wg.Go(func() {
-			for f := range next {
-				s.admit(f, walk, first)
-			}
-		})
-	}
-	for _, f := range fresh {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- f
-	}
-	close(next)
-	wg.Wait()
-}
-
-// admit takes one run in. The print is taken before the document is read, so
-// that whatever happens after that makes the print differ.
-//
-// A final run that placet moved may have been taken away in the middle of a commit,
-// or something of it may be gone: one that turns up later is looked at, as those of
-// the start are.
-func (s *session) admit(f Found, walk uint32, first bool) {
-	print := s.l.o.Store.Fingerprint(f.Run.Dir, f.Run.State)
-	status := s.l.Peek(f)
-	if status.Final && short(f.Run) && (first || !status.Touched) {
-		s.registry.addFinal(f, print, walk)
-		s.l.o.Store.Forget(f.Run)
-		switch {
-		case !first:
-			s.finals.keepFinal(f.Run.State)
-		case status.Touched:
-			s.finals.check(f)
-		}
-		return
-	}
-	lv := s.registry.newLive(f)
-	lv.walk, lv.status, lv.first = walk, status, first
-	if first {
-		s.pending.Add(1)
-	}
-	s.registry.add(lv)
-	s.queue.mark(lv.state)
-}
-
-// recheck takes final runs out whose print changed at and below the folders, so
-// that the scan after it finds them anew.
+// recheck looks at the final runs at and below the folders that have changed.
 func (sc *scanner) recheck(dirs map[string]bool) {
-	if len(dirs) == 0 {
-		return
-	}
 	for dir := range dirs {
 		if dir == "." || sc.listed[dir] {
-			sc.compareFinals(sc.registry.allFinals(), func(state string) bool { return coveredBy(dirs, state) })
+			for _, r := range sc.registry.finals(func(r *knownRun) bool { return coveredBy(dirs, r.state) }) {
+				sc.compareFinal(r)
+			}
 			return
 		}
 	}
 	for dir := range dirs {
 		for _, f := range sc.l.o.Families {
 			if run, ok := f.Layout.At(dir); ok {
-				sc.compareFinals(sc.registry.finalAt(run.State), func(string) bool { return true })
+				sc.compareFinalAt(run.State)
 			}
 		}
+	}
+}
+
+func (sc *scanner) compareFinalAt(state string) {
+	if r, lv := sc.registry.get(state); r != nil && lv == nil {
+		sc.compareFinal(r)
 	}
 }
 
@@ -288,32 +229,16 @@ func coveredBy(dirs map[string]bool, p string) bool {
 	}
 }
 
-// compareFinals takes those of the final runs out whose print changed, and
-// reports whether there were any.
-func (sc *scanner) compareFinals(finals []final, covered func(state string) bool) (changed bool) {
-	for _, f := range finals {
-		if covered(f.state) && sc.l.o.Store.Fingerprint(f.state[:f.dir], f.state) != f.print {
-			sc.removeFinal(f.state)
-			changed = true
-		}
-	}
-	return changed
-}
-
 // tick looks at the next slice of all runs, at blind folders, and at the
 // structure, each when its time has come.
 func (sc *scanner) tick(now time.Time) {
-	lives, finals := sc.registry.sizes()
 	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
 	for _, x := range sc.l.peers {
 		x.comparePart(part)
 	}
 	sc.sliced = now
-	for _, lv := range sc.registry.nextLive(portion(&sc.liveRest, lives, part)) {
-		sc.compareLive(lv)
-	}
-	if sc.compareFinals(sc.registry.nextFinal(portion(&sc.finalRest, finals, part)), func(string) bool { return true }) {
-		sc.rescans.ask()
+	for _, r := range sc.registry.next(&sc.rest, part) {
+		sc.compare(r.state)
 	}
 	if now.Sub(sc.blind) >= max(sc.blindWait, blindTick) {
 		sc.blind = now
@@ -347,19 +272,20 @@ func (sc *scanner) asListed() bool {
 	return sc.folders != nil
 }
 
-// portion is how many of n are due, given the part of a round that has passed;
-// what is left over is kept for the next time.
-func portion(rest *float64, n int, part float64) int {
-	*rest += float64(n) * part
-	whole := int(*rest)
-	*rest -= float64(whole)
-	return whole
+// compare looks by stat alone whether a run has changed.
+func (sc *scanner) compare(state string) {
+	switch r, lv := sc.registry.get(state); {
+	case lv != nil:
+		sc.compareActive(lv)
+	case r != nil:
+		sc.compareFinal(r)
+	}
 }
 
-// compareLive marks a run that is not as its last look saw it, or of which a change might
+// compareActive marks a run that is not as its last look saw it, or of which a change might
 // not show. That nobody said that it changed means that its watches may stand on other
 // folders: they are made anew.
-func (sc *scanner) compareLive(lv *live) {
+func (sc *scanner) compareActive(lv *activeRun) {
 	run := layout.Run{Dir: lv.dir(), State: lv.state}
 	var look uint64
 	sc.registry.do(func() { look = lv.look })
@@ -382,10 +308,11 @@ func (sc *scanner) lookBlind() (asked bool) {
 	if len(blind) == 0 {
 		return false
 	}
-	for _, state := range sc.registry.following(blind) {
-		if lv := sc.registry.get(state); lv != nil {
-			sc.compareLive(lv)
-		}
+	follows := func(lv *activeRun) bool {
+		return slices.ContainsFunc(lv.dirs, func(dir string) bool { return coveredBy(blind, dir) })
+	}
+	for _, state := range sc.registry.states(follows) {
+		sc.compare(state)
 	}
 	for dir := range sc.listed {
 		if coveredBy(blind, dir) {

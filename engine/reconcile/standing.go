@@ -2,8 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"placet/engine"
@@ -58,34 +56,13 @@ func (l *Loop) HeldUp(most int) map[string]string {
 	return held
 }
 
-// tallied is how many runs are counted while the registry is held.
-const tallied = 1024
-
-// tally counts the runs by family. Those that are held up are named.
-func (b *registry) tally(counts []Count, held map[string]bool) {
-	for _, lives := range b.parts() {
-		b.do(func() {
-			for _, lv := range lives {
-				counts[lv.fam].add(lv.status, held[lv.state])
-			}
-		})
+// add counts one run; lv is nil where it is final.
+func (c *Count) add(lv *activeRun, held bool) {
+	if lv == nil {
+		c.Final++
+		return
 	}
-	b.do(func() {
-		for fam, n := range b.finals {
-			counts[fam].Final = n
-		}
-	})
-}
-
-// parts are the live runs of this moment, a few at a time.
-func (b *registry) parts() [][]*live {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Collect(slices.Chunk(slices.Collect(maps.Values(b.live)), tallied))
-}
-
-// add counts one run that can move.
-func (c *Count) add(status engine.Peek, held bool) {
+	status := lv.status
 	switch {
 	case held:
 		c.HeldUp++

@@ -119,11 +119,11 @@ func TestManyRunsAreCountedInParts(t *testing.T) {
 	f := Found{Family: b.families[0]}
 	for i := range 2*tallied + 3 {
 		f.Run = toyRun(fmt.Sprintf("a%d", i))
-		b.addFinal(f, 0, 0)
+		b.add(b.newRun(f))
 		f.Run = toyRun(fmt.Sprintf("b%d", i))
-		lv := b.newLive(f)
+		lv := b.newActive(f)
 		lv.status = engine.Peek{Waiting: true, Open: 2}
-		b.add(lv)
+		b.add(lv.knownRun)
 	}
 	counts := make([]Count, 1)
 	b.tally(counts, map[string]bool{toyRun("b7").State: true})

@@ -15,14 +15,16 @@ func TestRunThatIsAnsweredQuicklyIsNotStuck(t *testing.T) {
 	w.toy("a", toyState{Quirk: "answers"})
 	w.o.Store.Watching()
 	s := w.session("a")
-	lv := s.registry.get(toyRun("a").State)
+	_, lv := s.registry.get(toyRun("a").State)
 	const answers = 4 * maxSteps
 	for n := range answers {
 		w.put(fmt.Sprintf("toys/a/requests/q%d/response.json", n), fmt.Sprintf("{\"response\": \"%d\"}\n", n))
 		for range 2 {
 			p := s.newPass(lv)
 			p.yields = func() bool { return true }
+			s.working.acquire()
 			r := p.run(t.Context())
+			s.working.release()
 			if s.end(lv, p, r); r.outcome != more {
 				t.Fatalf("answer %d: %+v", n, r)
 			}

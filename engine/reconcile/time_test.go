@@ -26,8 +26,8 @@ func lone(t *testing.T, w *world, id string) *session {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	s.begin(ctx, &wg)
-	lv := s.registry.newLive(toyFound(id))
-	s.registry.add(lv)
+	lv := s.registry.newActive(toyFound(id))
+	s.registry.add(lv.knownRun)
 	s.queue.mark(lv.state)
 	t.Cleanup(func() {
 		cancel()

@@ -22,14 +22,11 @@ type session struct {
 	registry *registry
 	queue    *workqueue
 	timers   *timers
-	// slots bound how many passes look and decide, under how many are under way
-	// at all: those that wait for the disk or for a lock too.
-	semaphore *semaphore
-	under     chan struct{}
+	// working bounds how many passes look and decide, underWay how many there are at
+	// all, with those that wait for the disk or for a lock.
+	working, underWay semaphore
 	// rescans is what a rescan is asked for.
 	rescans rescans
-	// absences are of what vanished a moment ago.
-	debounce debounce
 
 	// epoch counts how often something was over that held up many runs.
 	epoch atomic.Uint64
@@ -37,7 +34,6 @@ type session struct {
 	moved atomic.Uint64
 	// pending counts the first passes that are not over, and the first scan.
 	pending atomic.Int64
-	finals  *finals
 	// allPassed is closed when every first pass is over.
 	allPassed chan struct{}
 	// starting: what is seen is noted for the next start.
@@ -71,10 +67,8 @@ func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, wai
 func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *session {
 	s := &session{
 		l: l, w: w, registry: newRegistry(l.o.Families), queue: newWorkqueue(), timers: newTimers(),
-		semaphore: newSemaphore(l.o.Workers), under: make(chan struct{}, l.o.Workers+l.o.Waiting), rescans: newRescans(), allPassed: make(chan struct{}),
-		debounce: newDebounce(),
+		working: make(semaphore, l.o.Workers), underWay: make(semaphore, l.o.Workers+l.o.Waiting), rescans: newRescans(), allPassed: make(chan struct{}),
 	}
-	s.finals = &finals{session: s}
 	s.tell = sync.OnceFunc(func() {
 		if ready != nil {
 			ready(s.registry.count())
@@ -101,7 +95,7 @@ func (s *session) facts(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-s.l.o.Changed:
-			s.queue.markAll(s.registry.states())
+			s.queue.markAll(s.registry.states(func(*activeRun) bool { return true }))
 		}
 	}
 }

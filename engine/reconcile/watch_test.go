@@ -90,7 +90,7 @@ func TestARunThatHasEndedIsSeenToBeSetWaitingAgain(t *testing.T) {
 	w.toy("b", toyState{Target: 2})
 	w.becomes("b", "waiting")
 	w.toy("c", toyState{Status: "over"})
-	w.eventually("the run that came later is found", func() bool { return w.serving.Load().registry.finalAt("toys/c/state.json") != nil })
+	w.eventually("the run that came later is found", func() bool { return w.serving.Load().registry.isFinal("toys/c/state.json") })
 	w.toy("c", toyState{Target: 2})
 	w.becomes("c", "waiting")
 }
@@ -451,15 +451,18 @@ func TestARunThatHasEndedAndIsBeingRemovedIsLeftAlone(t *testing.T) {
 	w.toy("b", toyState{Status: "over"})
 	w.serve(watch.Notify)
 	s := w.serving.Load()
-	kept := func() []final { return s.registry.finalAt("toys/a/state.json") }
-	w.eventually("the run's folder is watched", func() bool { f := kept(); return len(f) == 1 && f[0].own != 0 })
+	r, _ := s.registry.get("toys/a/state.json")
+	w.eventually("the run's folder is watched", func() (kept bool) {
+		s.registry.do(func() { kept = r.own != 0 })
+		return kept
+	})
 	if err := os.Remove(w.abs("toys/a/state.json")); err != nil {
 		t.Fatal(err)
 	}
 	w.toy("b", toyState{Target: 1})
 	w.becomes("b", "waiting")
-	s.finals.heard("toys/a/state.json")
-	if len(kept()) != 1 {
+	s.heard(r)
+	if !s.registry.isFinal("toys/a/state.json") {
 		t.Error("it is taken for another one")
 	}
 }

@@ -32,19 +32,19 @@ const (
 	longAgo = 10 * time.Second
 )
 
-// work gives every dirty run a pass, in their order, several side by side.
+// work gives every marked run a pass, in their order, several side by side.
 func (s *session) work(ctx context.Context, wg *sync.WaitGroup) {
 	for s.queue.wait() {
-		s.under <- struct{}{}
-		s.semaphore.begin()
+		s.underWay.acquire()
+		s.working.acquire()
 		state, ok := s.queue.take()
 		if !ok {
 			return
 		}
 		wg.Go(func() {
 			s.serve(ctx, state)
-			s.semaphore.give()
-			<-s.under
+			s.working.release()
+			s.underWay.release()
 			s.queue.finish(state)
 		})
 	}
@@ -52,54 +52,52 @@ func (s *session) work(ctx context.Context, wg *sync.WaitGroup) {
 
 // serve gives one run its pass.
 func (s *session) serve(ctx context.Context, state string) {
-	lv := s.registry.get(state)
-	if lv == nil {
-		s.finals.heard(state)
+	r, lv := s.registry.get(state)
+	switch {
+	case r == nil:
 		return
-	}
-	if s.resting(lv) || s.coolingDown(lv) {
+	case lv == nil:
+		s.heard(r)
+		return
+	case s.mustWait(lv):
 		return
 	}
 	s.timers.drop(state)
+	if s.restore(lv) {
+		return
+	}
 	p := s.newPass(lv)
-	r := p.timed(ctx)
-	for errors.Is(r.err, errHeld) {
+	result := p.timed(ctx)
+	for errors.Is(result.err, errHeld) {
 		// The caller need not wait for git to hear that we are here.
 		s.tell()
-		if r.err = s.l.free(ctx); r.err == nil {
-			r = p.timed(ctx)
+		if result.err = s.l.free(ctx); result.err == nil {
+			result = p.timed(ctx)
 		}
 	}
 	s.l.peers[p.f.Run.Family].passed(p)
-	if ctx.Err() != nil && errors.Is(r.err, ctx.Err()) {
+	if ctx.Err() != nil && errors.Is(result.err, ctx.Err()) {
 		return
 	}
-	if r.err == nil {
+	if result.err == nil {
 		s.remember(p)
 	}
-	s.end(lv, p, r)
+	s.end(lv, p, result)
 }
 
-// resting reports whether a run that is stuck, or waits after an error, is still
-// what it was then. What the failed pass itself has written is no reason to look
-// again: without this rule it would wake itself.
-func (s *session) resting(lv *live) bool {
-	if lv.rest == nil {
-		return false
+// mustWait reports whether a marked run is not to be looked at yet, and has it looked at
+// when it may be. A run that an error holds up waits for as long as it looks the same:
+// without this rule what the failed pass itself has written would wake it.
+func (s *session) mustWait(lv *activeRun) bool {
+	left := time.Until(lv.retry.notBefore)
+	if c := lv.retry.cause; c != nil {
+		over := time.Until(c.until)
+		if over > 0 && c.epoch == s.epoch.Load() && c.print == s.printOf(lv) {
+			left = max(left, over)
+		} else {
+			lv.retry.cause = nil
+		}
 	}
-	left := time.Until(lv.rest.until)
-	over := left <= 0 || lv.rest.epoch != s.epoch.Load()
-	if !over && s.printOf(lv) == lv.rest.print {
-		s.timers.set(lv.state, s.l.o.Now().Add(left))
-		return true
-	}
-	lv.rest = nil
-	return false
-}
-
-// coolingDown puts a run off for a moment that is marked all the time for nothing.
-func (s *session) coolingDown(lv *live) bool {
-	left := lv.cooldown() - time.Since(lv.endedAt)
 	if left <= 0 {
 		return false
 	}
@@ -108,16 +106,16 @@ func (s *session) coolingDown(lv *live) bool {
 }
 
 // newPass returns a run's pass. Its folder is followed before it is read.
-func (s *session) newPass(lv *live) *pass {
-	p := s.l.newPass(s.registry.found(lv))
+func (s *session) newPass(lv *activeRun) *pass {
+	p := s.l.newPass(s.registry.found(lv.knownRun))
 	p.began = time.Now()
 	p.needs, p.taken = lv.needs, lv.taken
 	p.looking = func() { s.looking(lv) }
 	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
 	p.waiting = func(wait func()) {
-		s.semaphore.give()
+		s.working.release()
 		wait()
-		s.semaphore.again()
+		s.working.acquire()
 	}
 	var anew, first bool
 	s.registry.do(func() {
@@ -128,7 +126,7 @@ func (s *session) newPass(lv *live) *pass {
 	})
 	p.yields = func() bool { return !first && s.queue.waiting() }
 	p.early = func(plan engine.Plan) (time.Time, bool) {
-		return s.debounce.early(lv.state, s.l.o.Now(), p.last.loaded, plan)
+		return lv.absence.debounce(s.l.o.Now(), p.last.loaded, plan)
 	}
 	if anew {
 		s.w.Forget(lv.state)
@@ -141,7 +139,7 @@ func (s *session) newPass(lv *live) *pass {
 // looking notes that a run is about to be read: what has marked it until now, its own
 // commits included, is seen. Watches that are not to be trusted are made anew by
 // another pass.
-func (s *session) looking(lv *live) {
+func (s *session) looking(lv *activeRun) {
 	var anew bool
 	if s.registry.do(func() { anew = lv.anew }); !anew {
 		s.queue.unmark(lv.state)
@@ -150,7 +148,7 @@ func (s *session) looking(lv *live) {
 
 // rank has the watcher put others before a run that has not begun, as far as its
 // state document tells: folders that hold nothing must not take the watches away.
-func (s *session) rank(lv *live) {
+func (s *session) rank(lv *activeRun) {
 	var begun bool
 	s.registry.do(func() { begun = lv.status != engine.Peek{} })
 	s.w.Secondary(lv.state, !begun)
@@ -159,7 +157,7 @@ func (s *session) rank(lv *live) {
 // follow has a run woken by what happens in the folders, and returns those that
 // were not followed before. That a folder is blind is the watcher's to say, and
 // the scan's to answer.
-func (s *session) follow(lv *live, dirs []string) (more []string) {
+func (s *session) follow(lv *activeRun, dirs []string) (more []string) {
 	if slices.Equal(lv.dirs, dirs) {
 		return nil
 	}
@@ -176,7 +174,7 @@ func (s *session) follow(lv *live, dirs []string) (more []string) {
 // tooEarly follows what a look has found, and reports whether the look came too
 // early: something may have happened in a folder between the look and the
 // watch. In a folder that nobody has touched for long, nothing has.
-func (s *session) tooEarly(lv *live, lk look, run layout.Run) bool {
+func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run) bool {
 	more := s.follow(lv, follows(lk, run, lv.dirs))
 	if len(more) == 0 {
 		return false
@@ -191,7 +189,7 @@ func (s *session) tooEarly(lv *live, lk look, run layout.Run) bool {
 }
 
 // end draws the conclusions from a pass.
-func (s *session) end(lv *live, p *pass, r result) {
+func (s *session) end(lv *activeRun, p *pass, r result) {
 	s.haste(lv, p)
 	lv.needs, lv.taken = p.needs, p.taken
 	if r.outcome != more {
@@ -200,7 +198,7 @@ func (s *session) end(lv *live, p *pass, r result) {
 	switch r.outcome {
 	case idle:
 		s.goesOn(lv)
-		s.debounce.forget(lv.state)
+		lv.absence = absence{}
 		s.wait(lv, p, r.at)
 	case later:
 		s.goesOn(lv)
@@ -218,36 +216,31 @@ func (s *session) end(lv *live, p *pass, r result) {
 }
 
 // goesOn notes that no error holds a run up. One that was stuck has to show it first.
-func (s *session) goesOn(lv *live) {
-	lv.back.reset()
+func (s *session) goesOn(lv *activeRun) {
+	lv.retry.backoff.reset()
 	if !lv.taken.circling() {
-		s.clear(lv)
+		s.clear(lv.knownRun)
 	}
 }
 
 // failed has a run wait after an error.
-func (s *session) failed(lv *live, f Found, err error) {
+func (s *session) failed(lv *activeRun, f Found, err error) {
 	wait := stuckWait
 	probe := s.fail(lv, f, err)
 	if stuck := (*stuckError)(nil); !errors.As(err, &stuck) {
-		if wait = lv.back.next(err); probe && common(err) {
+		if wait = lv.retry.backoff.next(err); probe && common(err) {
 			wait = min(wait, probeWait)
 		}
 	}
-	s.rest(lv, wait)
+	lv.retry.cause = &retryCause{print: s.printOf(lv), until: time.Now().Add(wait), epoch: s.epoch.Load()}
+	s.timers.set(lv.state, s.l.o.Now().Add(wait))
 }
 
 // unfollow ends the watches of a run that vanished during its pass.
-func (s *session) unfollow(lv *live) {
-	if s.registry.get(lv.state) != lv && len(s.registry.finalAt(lv.state)) == 0 {
+func (s *session) unfollow(lv *activeRun) {
+	if r, _ := s.registry.get(lv.state); r == nil {
 		s.w.Forget(lv.state)
 	}
-}
-
-// rest has a run wait, unless it changes.
-func (s *session) rest(lv *live, wait time.Duration) {
-	lv.rest = &rest{print: s.printOf(lv), until: time.Now().Add(wait), epoch: s.epoch.Load()}
-	s.timers.set(lv.state, s.l.o.Now().Add(wait))
 }
 
 // firstLooks is how many passes a run's files may take to stand still before
@@ -256,28 +249,23 @@ const firstLooks = 8
 
 // haste counts passes in quick succession that moved nothing, and says how long the
 // run waits for the next one.
-func (s *session) haste(lv *live, p *pass) {
-	now, calm := time.Now(), lv.endedAt.Add(hastyWithin+lv.cooldown())
+func (s *session) haste(lv *activeRun, p *pass) {
 	if p.moved > 0 {
 		s.moved.Add(1)
 	}
-	if lv.endedAt = now; p.moved > 0 || p.began.After(calm) {
-		lv.hasty, lv.cool = 0, 0
+	r, now := &lv.retry, time.Now()
+	calm := r.notBefore.Add(hastyWithin)
+	if r.notBefore = now; p.moved > 0 || p.began.After(calm) {
+		r.hasty = 0
 		return
 	}
-	if lv.hasty++; lv.hasty < hastyPasses {
-		return
+	if r.hasty = min(r.hasty+1, hastyPasses+hastyTwice); r.hasty >= hastyPasses {
+		r.notBefore = now.Add(max(hastyWait<<(r.hasty-hastyPasses), min(restFactor*now.Sub(p.began), longestRest)))
 	}
-	lv.hasty = min(lv.hasty, hastyPasses+hastyTwice)
-	wait := max(hastyWait<<(lv.hasty-hastyPasses), min(restFactor*now.Sub(p.began), longestRest))
-	lv.cool = uint16(wait / time.Millisecond)
 }
 
-// cooldown is how long the run waits after a pass.
-func (lv *live) cooldown() time.Duration { return time.Duration(lv.cool) * time.Millisecond }
-
 // note remembers the last look at a run, and how it stands.
-func (s *session) note(lv *live, p *pass) {
+func (s *session) note(lv *activeRun, p *pass) {
 	status := peek(p.f, p.last.snap.Doc(p.f.Run.State))
 	var began bool
 	s.registry.do(func() {
@@ -290,13 +278,13 @@ func (s *session) note(lv *live, p *pass) {
 }
 
 // printOf takes the fingerprint of all that was last seen of a run.
-func (s *session) printOf(lv *live) uint64 {
+func (s *session) printOf(lv *activeRun) uint64 {
 	return s.l.o.Store.RunFingerprint(layout.Run{Dir: lv.dir(), State: lv.state})
 }
 
 // wait sets a run's timer, or takes it out of the way if it is final. A note is to go
 // with its cause: its run is not over.
-func (s *session) wait(lv *live, p *pass, at time.Time) {
+func (s *session) wait(lv *activeRun, p *pass, at time.Time) {
 	if at.IsZero() && len(standingNotes(p.last.snap.Docs)) == 0 && lv.status.Final && short(p.f.Run) && !s.queue.marked(lv.state) && !s.l.ends.due(lv.state) {
 		s.retire(lv, p)
 		return
@@ -307,7 +295,7 @@ func (s *session) wait(lv *live, p *pass, at time.Time) {
 // retire makes a run final, unless its state document is another one by now.
 // The print is taken before the document is read again, so that whatever
 // happens after that makes the print differ.
-func (s *session) retire(lv *live, p *pass) {
+func (s *session) retire(lv *activeRun, p *pass) {
 	run := p.f.Run
 	print := s.l.o.Store.Fingerprint(run.Dir, run.State)
 	seen := p.last.snap.Doc(run.State)
@@ -316,9 +304,9 @@ func (s *session) retire(lv *live, p *pass) {
 		s.queue.mark(lv.state)
 		return
 	}
-	s.registry.retire(lv, p.f, print)
+	s.registry.retire(lv.knownRun, print)
 	s.release(run)
-	s.finals.keepFinal(run.State)
+	s.keep(lv.knownRun)
 }
 
 // release ends what the store keeps of a run while it can move.
@@ -331,7 +319,7 @@ func (s *session) release(run layout.Run) {
 
 // fail logs what holds a run up, once per cause, and reports whether the run is
 // the one by which to see that it is over.
-func (s *session) fail(lv *live, f Found, err error) (probe bool) {
+func (s *session) fail(lv *activeRun, f Found, err error) (probe bool) {
 	news, probe := s.l.errors.fail(lv.state, err)
 	if news {
 		s.l.o.Log.Warn("cannot go on with a run; trying again later", "run", f.Key().String(), "err", err)
@@ -341,8 +329,8 @@ func (s *session) fail(lv *live, f Found, err error) (probe bool) {
 
 // clear notes that nothing holds a run up any more. If that means that others
 // may go on, their rest is over.
-func (s *session) clear(lv *live) {
-	over, others := s.l.errors.clear(lv.state)
+func (s *session) clear(r *knownRun) {
+	over, others := s.l.errors.clear(r.state)
 	if over != "" {
 		s.l.o.Log.Info("going on", "over", over)
 	}
@@ -353,7 +341,7 @@ func (s *session) clear(lv *live) {
 }
 
 // firstOver notes that a run had its first pass.
-func (s *session) firstOver(lv *live) {
+func (s *session) firstOver(lv *activeRun) {
 	var was bool
 	s.registry.do(func() { was, lv.first = lv.first, false })
 	if was {
@@ -362,13 +350,15 @@ func (s *session) firstOver(lv *live) {
 }
 
 // forget takes a run out that is not there any more.
-func (s *session) forget(lv *live) {
-	s.registry.remove(lv)
-	s.timers.drop(lv.state)
-	s.clear(lv)
-	s.w.Forget(lv.state)
-	s.release(s.registry.found(lv).Run)
-	s.firstOver(lv)
+func (s *session) forget(r *knownRun) {
+	lv := s.registry.remove(r)
+	s.timers.drop(r.state)
+	s.clear(r)
+	s.w.Forget(r.state)
+	s.release(s.registry.found(r).Run)
+	if lv != nil {
+		s.firstOver(lv)
+	}
 }
 
 // layoutRel is the state document's path relative to the run's folder.

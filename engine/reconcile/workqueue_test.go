@@ -12,7 +12,10 @@ func TestTheSetLetsGoOfWhatManyRunsTook(t *testing.T) {
 	began := reflect.ValueOf(d.in).Pointer()
 	turn := func(n int) {
 		for i := range n {
-			d.claim(strconv.Itoa(i))
+			d.mark(strconv.Itoa(i))
+			if _, ok := d.take(); !ok {
+				t.Fatal("nothing is marked")
+			}
 		}
 		d.mark("0")
 		for i := range n {
