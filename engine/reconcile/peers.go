@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"sync"
@@ -23,7 +24,7 @@ import (
 //
 // It is built when a run first needs it. From then on it is kept by what changes: by
 // runs that are marked, by passes that are over, by walks that find other runs, and by
-// a stat of everything that is spread over a minute.
+// the scan.
 //
 // The rules:
 //
@@ -38,7 +39,7 @@ type peers struct {
 	shares []string
 	// turn is held by who carries out a plan that was made over an answer.
 	turn chan struct{}
-	// needed: somebody has asked.
+	// needed says that somebody has asked.
 	needed atomic.Bool
 	marks  peerMarks
 
@@ -51,40 +52,40 @@ type peers struct {
 	// verified is when all runs were last compared, and took how long that took.
 	verified time.Time
 	took     time.Duration
-	// answers are of the entries as they are, unless stale. related is when they were
-	// made, and relating how long that took; due: they will be soon.
-	answers  map[string][]byte
-	stale    bool
-	related  time.Time
-	relating time.Duration
-	due      bool
-	askers   int
-	round    []string // those to compare next
-	rest     float64  // the fraction of a run that the last part left over
+	// answers are made of the entries, unless stale; asked holds the runs that got one.
+	answers map[string][]byte
+	stale   atomic.Bool
+	asked   map[string]given
+}
+
+// given is what a run was answered.
+type given struct {
+	body   []byte
+	unsure bool // that nobody knows yet
 }
 
 // peer is one run as the others know it.
 type peer struct {
 	run   layout.Run
 	entry []byte
-	// known: the entry is that of settled files. print is theirs, and racy says
+	// known says that the entry is that of settled files. print is theirs, and racy says
 	// that a change of them might not show in it.
 	known, racy bool
 	print       uint64
-	changed     bool // the last look made another entry
 	// again is when to read files that are being written, and unsettled names them.
 	again     time.Time
 	unsettled []string
-	// asked: the run was answered with told; unsure: that nobody knows yet.
-	asked, unsure bool
-	told          []byte
+	// refused says that the system refuses one of the files, err that there is no entry.
+	refused bool
+	err     error
 }
 
 // peerMarks are the runs whose entries may be others by now.
 type peerMarks struct {
-	mu     sync.Mutex
-	states map[string]bool
-	all    bool
+	mu      sync.Mutex
+	states  map[string]bool
+	all     bool
+	pending chan struct{} // holds a token when something was marked
 }
 
 // take returns what was marked, and begins anew.
@@ -107,6 +108,10 @@ func (k *peerMarks) add(all bool, states ...string) {
 		k.states[state] = true
 	}
 	k.all = k.all || all
+	select {
+	case k.pending <- struct{}{}:
+	default:
+	}
 }
 
 // newPeers returns those of a family, nil for one whose runs need not know of one
@@ -116,7 +121,10 @@ func newPeers(l *Loop, f Family) *peers {
 	if !ok {
 		return nil
 	}
-	return &peers{l: l, fam: f, m: m, shares: m.Shares(), turn: make(chan struct{}, 1)}
+	return &peers{
+		l: l, fam: f, m: m, shares: m.Shares(), turn: make(chan struct{}, 1), marks: peerMarks{pending: make(chan struct{}, 1)},
+		runs: map[string]*peer{}, open: map[string]*peer{}, asked: map[string]given{},
+	}
 }
 
 // mark calls the entries of runs into question.
@@ -173,11 +181,7 @@ func (x *peers) refresh(sure bool) error {
 // compare reads every run whose files are not as they were.
 func (x *peers) compare() error {
 	began := time.Now()
-	all := make([]*peer, 0, len(x.runs))
-	for _, p := range x.runs {
-		all = append(all, p)
-	}
-	if err := x.read(all); err != nil {
+	if err := x.read(slices.Collect(maps.Values(x.runs))); err != nil {
 		x.marks.add(true)
 		return err
 	}
@@ -192,9 +196,6 @@ func (x *peers) compare() error {
 // find lists the family's runs.
 func (x *peers) find() error {
 	x.needed.Store(true)
-	if x.runs == nil {
-		x.runs, x.open = map[string]*peer{}, map[string]*peer{}
-	}
 	w := walk{list: x.l.o.Store.List}
 	runs, err := x.fam.Layout.Runs(w.ls)
 	if err == nil {
@@ -219,58 +220,48 @@ func (x *peers) peer(run layout.Run) *peer {
 	return p
 }
 
-// read makes the entries of runs anew, many side by side.
-func (x *peers) read(todo []*peer) error {
-	var mu sync.Mutex
-	var first error
-	refused := map[*peer]bool{}
-	sideBySide(context.Background(), todo, func(p *peer) {
-		is, err := x.readOne(p)
-		if is || err != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			refused[p], first = is, cmp.Or(first, err)
-		}
-	})
+// read makes the entries of runs anew, many side by side. It returns the first error.
+func (x *peers) read(todo []*peer) (err error) {
+	sideBySide(context.Background(), todo, x.readOne)
 	for _, p := range todo {
-		x.stale = x.stale || p.changed
-		if p.changed = false; !p.known || refused[p] {
-			x.open[p.run.State] = p
-		} else {
+		if err = cmp.Or(err, p.err); p.known && !p.refused {
 			delete(x.open, p.run.State)
+		} else {
+			x.open[p.run.State] = p
 		}
 	}
-	return first
+	return err
 }
 
-// readOne makes a run's entry anew, where its files are not as they were. refused says
-// that the system refuses one of them.
-func (x *peers) readOne(p *peer) (refused bool, err error) {
+// readOne makes a run's entry anew, where its files are not as they were.
+func (x *peers) readOne(p *peer) {
+	p.refused, p.err = false, nil
 	if p.known && !p.racy && x.l.o.Store.PrintPart(p.run, x.shares) == p.print {
-		return false, nil
+		return
 	}
 	part, err := x.l.o.Store.LoadPart(p.run, x.fam.Layout, x.shares)
 	p.again, p.unsettled = part.Again, nil
 	var entry []byte
 	switch {
 	case err != nil:
-		refused = true
-		entry, err = x.refused(p.run, err)
+		p.refused = true
+		entry, p.err = x.refused(p.run, err)
 	case part.Again.IsZero():
-		entry, err = x.entry(p.run, part.Docs)
+		entry, p.err = x.entry(p.run, part.Docs)
 	case p.known && p.print == part.Print:
 		// The same files, of which it is not known yet that they stand still.
 		p.racy = true
-		return false, nil
+		return
 	default:
 		p.known, p.unsettled = false, unsettled(part.Docs)
-		return false, nil
+		return
 	}
-	if p.known = err == nil; p.known {
-		p.changed, p.entry = !bytes.Equal(p.entry, entry), entry
-		p.print, p.racy = part.Print, part.Racy || refused
+	if p.known = p.err == nil; p.known {
+		if !bytes.Equal(p.entry, entry) {
+			x.stale.Store(true)
+		}
+		p.entry, p.print, p.racy = entry, part.Print, part.Racy || p.refused
 	}
-	return refused, err
 }
 
 func unsettled(docs []engine.Document) []string {
@@ -337,11 +328,11 @@ func (x *peers) unknown() (again time.Time, is bool) {
 // walked takes over which runs there are. hides says which of those that were not
 // found may be there.
 func (x *peers) walked(found []Found, hides func(string) bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.runs == nil {
+	if !x.needed.Load() {
 		return
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	here := map[string]bool{}
 	for _, f := range found {
 		if f.Run.Family != x.fam.Layout.Name() {
@@ -358,33 +349,17 @@ func (x *peers) walked(found []Found, hides func(string) bool) {
 			x.drop(p)
 		}
 	}
+	x.mark() // of runs that are gone the others are told
 }
 
 // drop takes a run out.
 func (x *peers) drop(p *peer) {
-	x.setAsked(p, false)
+	delete(x.asked, p.run.State)
 	delete(x.runs, p.run.State)
 	delete(x.open, p.run.State)
-	x.stale = x.stale || len(p.entry) > 0
-}
-
-// comparePart has the part of the runs compared whose turn it is.
-func (x *peers) comparePart(part float64) {
-	if !x.needed.Load() {
-		return
+	if len(p.entry) > 0 {
+		x.stale.Store(true)
 	}
-	x.mu.Lock()
-	for n := portion(&x.rest, len(x.runs), part); n > 0; n-- {
-		if len(x.round) == 0 {
-			for state := range x.runs {
-				x.round = append(x.round, state)
-			}
-		}
-		x.mark(x.round[0])
-		x.round = x.round[1:]
-	}
-	x.mu.Unlock()
-	x.update()
 }
 
 // entries are those of the runs that are known, and the files that are being

@@ -24,103 +24,81 @@ func (l *Loop) answer(f Found, sure bool) (d engine.Document, again time.Time, e
 	if err := x.refresh(sure || l.serving.Load() == nil); err != nil {
 		return d, again, err
 	}
-	p := x.peer(f.Run)
+	x.peer(f.Run)
 	if again, unknown := x.unknown(); unknown {
-		x.setAsked(p, true)
-		p.unsure = true
+		x.asked[f.Run.State] = given{unsure: true}
 		return engine.Document{Path: engine.NeedRuns, Err: engine.ErrUnsettled}, again, nil
 	}
-	x.setAsked(p, false) // it is told now
+	delete(x.asked, f.Run.State) // it is answered now
 	if err := x.relate(); err != nil {
 		return d, again, err
 	}
-	x.setAsked(p, true)
-	p.told = x.answers[f.Run.ID]
-	return engine.Document{Path: engine.NeedRuns, Body: p.told, Sum: engine.Sum(p.told)}, time.Time{}, nil
-}
-
-// setAsked notes whether a run is told of the others.
-func (x *peers) setAsked(p *peer, asked bool) {
-	switch {
-	case asked && !p.asked:
-		x.askers++
-	case !asked && p.asked:
-		x.askers--
-	}
-	p.asked, p.unsure, p.told = asked, false, nil
+	body := x.answers[f.Run.ID]
+	x.asked[f.Run.State] = given{body: body}
+	return engine.Document{Path: engine.NeedRuns, Body: body, Sum: engine.Sum(body)}, time.Time{}, nil
 }
 
 // relate makes the answers of the entries that are known by now, and has those
-// looked at again who were told otherwise.
+// looked at again who were answered otherwise.
 func (x *peers) relate() (err error) {
-	if x.answers != nil && !x.stale {
+	if x.answers != nil && !x.stale.Load() {
 		return nil
 	}
 	defer x.bug(&err)
-	began := time.Now()
 	entries := map[string][]byte{}
 	for _, p := range x.runs {
 		if len(p.entry) > 0 {
 			entries[p.run.ID] = p.entry
 		}
 	}
-	answers := x.m.Relate(entries)
-	if answers == nil {
-		answers = map[string][]byte{}
+	if x.answers = x.m.Relate(entries); x.answers == nil {
+		x.answers = map[string][]byte{}
 	}
-	x.answers, x.stale = answers, false
+	x.stale.Store(false)
 	x.wake()
-	x.related, x.relating = time.Now(), time.Since(began)
 	return nil
 }
 
-// wake has those looked at again who were told otherwise.
+// wake has those looked at again who were answered otherwise.
 func (x *peers) wake() {
 	s := x.l.serving.Load()
-	for state, p := range x.runs {
-		if p.asked && (p.unsure || !bytes.Equal(p.told, x.answers[p.run.ID])) && s != nil {
+	for state, was := range x.asked {
+		if s != nil && (was.unsure || !bytes.Equal(was.body, x.answers[x.runs[state].run.ID])) {
 			s.queue.mark(state)
 		}
 	}
 }
 
-// relateFactor is how many times as long as it took nobody is looked at again after
-// answers were made anew: of many runs that change at once most are in the next.
-const relateFactor = 4
+// updateFactor times as long as an update took the next one waits: of many runs that
+// change at once most are in the next.
+const updateFactor = 4
 
-// update reads what was called into question, and has those looked at again whose
-// answer is another one by now: at once, or shortly after the last time.
-func (x *peers) update() {
-	if !x.needed.Load() {
-		return
+// run keeps the entries up to date until the context ends.
+func (x *peers) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-x.marks.pending:
+		}
+		began := time.Now()
+		x.update()
+		if pause(ctx, updateFactor*time.Since(began)) != nil {
+			return
+		}
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if err := x.refresh(false); err != nil {
-		x.l.o.Log.Debug("cannot look at what others must know of a run", "err", err)
-	}
-	if x.due || !x.stale || x.askers == 0 {
-		return
-	}
-	wait := relateFactor*x.relating - time.Since(x.related)
-	if x.due = wait > 0; !x.due {
-		x.tell()
-		return
-	}
-	time.AfterFunc(wait, func() {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		x.due = false
-		x.tell()
-	})
 }
 
-// tell makes the answers anew, if all is known.
-func (x *peers) tell() {
-	if _, unknown := x.unknown(); unknown || !x.built {
-		return
+// update reads what was called into question, and has those looked at again whose
+// answer is another one by now.
+func (x *peers) update() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	err := x.refresh(false)
+	if _, unknown := x.unknown(); err == nil && !unknown && x.stale.Load() && len(x.asked) > 0 {
+		err = x.relate()
 	}
-	if err := x.relate(); err != nil {
+	if err != nil {
 		x.l.o.Log.Debug("nobody is told of the other runs", "err", err)
 	}
 }
@@ -130,13 +108,12 @@ func (x *peers) passed(p *pass) {
 	if x == nil || !x.needed.Load() {
 		return
 	}
-	x.mark(p.f.Run.State)
-	x.mu.Lock()
-	if x.runs != nil && !p.last.began.IsZero() && !needsPeers(p.last.plan.Needs) {
-		x.setAsked(x.peer(p.f.Run), false)
+	if !p.last.began.IsZero() && !needsPeers(p.last.plan.Needs) {
+		x.mu.Lock()
+		delete(x.asked, p.f.Run.State)
+		x.mu.Unlock()
 	}
-	x.mu.Unlock()
-	x.update()
+	x.mark(p.f.Run.State)
 }
 
 func needsPeers(needs []string) bool { return slices.Contains(needs, engine.NeedRuns) }

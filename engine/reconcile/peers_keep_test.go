@@ -1,8 +1,10 @@
 package reconcile
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,6 +86,13 @@ func TestAPartOfTheRunsIsComparedAtEveryTick(t *testing.T) {
 	w := deafShelf(t)
 	x, s := w.peers["shelf"], w.serving.Load()
 	w.put("shelf/a/work/claim.json", "{}")
+	found, err := w.Runs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		s.registry.add(s.registry.newActive(f).knownRun)
+	}
 	sc := scanner{session: s}
 	at := time.Now()
 	sc.start(at)
@@ -91,15 +100,13 @@ func TestAPartOfTheRunsIsComparedAtEveryTick(t *testing.T) {
 	w.eventually("c is looked at", func() bool {
 		at = at.Add(scanRound / 8)
 		sc.tick(at)
+		x.update()
 		for s.queue.waiting() {
 			state, _ := s.queue.take()
 			marked = marked || state == shelfRun("c").State
 		}
 		return marked && string(w.answered("c", false).Body) == "t"
 	})
-	if n := len(x.round); n >= 4 {
-		t.Errorf("%d runs are still to be compared", n)
-	}
 }
 
 // What a run was told is no file: at the next start it is asked again.
@@ -129,20 +136,20 @@ func TestARunThatWasToldOfOthersIsNotRecalled(t *testing.T) {
 func TestManyChangesAreToldTogether(t *testing.T) {
 	w := deafShelf(t)
 	x := w.peers["shelf"]
-	x.mu.Lock()
-	x.related, x.relating = time.Now(), 600*time.Millisecond
-	x.mu.Unlock()
 	before := w.m.related()
 	for i := range 8 {
 		w.order("tray", shelfOrder{Brings: []string{fmt.Sprint("n", i)}})
 		x.mark(shelfRun("tray").State)
-		w.eventually("it is known", func() bool {
-			x.update()
-			entries, writing := x.entries()
-			return len(writing) == 0 && strings.Contains(string(entries["tray"]), fmt.Sprint("n", i))
-		})
 	}
-	w.eventually("it is told", func() bool { return w.serving.Load().queue.waiting() && w.toldTo("c") == "n7" })
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { x.run(ctx) })
+	w.eventually("it is told", func() bool {
+		x.mark() // what is being written is read again
+		return w.serving.Load().queue.waiting() && w.toldTo("c") == "n7"
+	})
+	cancel()
+	wg.Wait()
 	if n := w.m.related() - before; n > 3 {
 		t.Errorf("related %d times", n)
 	}
@@ -161,19 +168,18 @@ func TestWhatNobodyWasToldIsNotRelatedAgain(t *testing.T) {
 	w := deafShelf(t)
 	x := w.peers["shelf"]
 	x.mu.Lock()
-	for _, p := range x.runs {
-		x.setAsked(p, false)
-	}
+	clear(x.asked)
 	x.mu.Unlock()
 	before := w.m.related()
 	w.order("tray", shelfOrder{Brings: []string{"new"}})
 	w.eventually("it is known", func() bool {
-		x.comparePart(1)
+		x.markAll()
+		x.update()
 		entries, _ := x.entries()
 		return strings.Contains(string(entries["tray"]), "new")
 	})
-	if n := w.m.related() - before; n > 0 || x.askers != 0 {
-		t.Errorf("related %d times for %d who asked", n, x.askers)
+	if n := w.m.related() - before; n > 0 || len(x.asked) != 0 {
+		t.Errorf("related %d times for %d who asked", n, len(x.asked))
 	}
 	if d := w.answered("c", false); string(d.Body) != "new" {
 		t.Errorf("c is told %q", d.Body)

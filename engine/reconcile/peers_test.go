@@ -79,19 +79,20 @@ func (w shelf) toldAll(ids ...string) bool {
 	x := w.peers["shelf"]
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.open) > 0 || x.stale || x.marks.pending() {
+	if len(x.open) > 0 || x.stale.Load() || x.marks.any() {
 		return false
 	}
 	for _, id := range ids {
 		p := x.runs[shelfRun(id).State]
-		if p == nil || !p.known || p.asked && (p.unsure || string(p.told) != string(x.answers[id])) {
+		was, asked := x.asked[shelfRun(id).State]
+		if p == nil || !p.known || asked && (was.unsure || string(was.body) != string(x.answers[id])) {
 			return false
 		}
 	}
 	return true
 }
 
-func (k *peerMarks) pending() bool {
+func (k *peerMarks) any() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.all || len(k.states) > 0
@@ -134,7 +135,7 @@ func TestNothingIsKeptWhileNobodyNeedsIt(t *testing.T) {
 	w.serve(watch.Notify)
 	w.order("tray2", shelfOrder{Brings: []string{"u"}})
 	w.eventually("both were looked at", func() bool { return len(w.m.counted(w.m.steps)) == 2 })
-	if got := w.m.counted(w.m.entries); len(got) > 0 || w.peers["shelf"].runs != nil {
+	if got := w.m.counted(w.m.entries); len(got) > 0 || len(w.peers["shelf"].runs) > 0 {
 		t.Errorf("entries were made: %v", got)
 	}
 	if w.peers["toy"] != nil {
@@ -154,7 +155,7 @@ func TestAChangeOfOneRunCostsOneEntry(t *testing.T) {
 	w.eventually("a is told", func() bool { return w.toldAll("a") })
 	w.eventually("no file is so young that it must be read again", func() bool {
 		x, young := w.peers["shelf"], false
-		x.comparePart(1)
+		x.markAll()
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		for _, p := range x.runs {

@@ -169,7 +169,6 @@ func (sc *scanner) scan(ctx context.Context, first bool) {
 	}
 	for _, x := range sc.l.peers {
 		x.walked(found, w.hides)
-		x.update()
 	}
 	sc.admit(ctx, fresh, sc.walk, first)
 	sc.walked = time.Now()
@@ -233,12 +232,12 @@ func coveredBy(dirs map[string]bool, p string) bool {
 // structure, each when its time has come.
 func (sc *scanner) tick(now time.Time) {
 	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
-	for _, x := range sc.l.peers {
-		x.comparePart(part)
-	}
 	sc.sliced = now
 	for _, r := range sc.registry.next(&sc.rest, part) {
 		sc.compare(r.state)
+		if x := sc.l.peers[sc.registry.families[r.fam].Layout.Name()]; x != nil {
+			x.mark(r.state)
+		}
 	}
 	if now.Sub(sc.blind) >= max(sc.blindWait, blindTick) {
 		sc.blind = now

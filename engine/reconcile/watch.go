@@ -85,6 +85,9 @@ func (s *session) begin(ctx context.Context, wg *sync.WaitGroup) {
 	wg.Go(func() { s.work(ctx, wg) })
 	wg.Go(func() { clock{s}.run(ctx) })
 	wg.Go(func() { s.facts(ctx) })
+	for _, x := range s.l.peers {
+		wg.Go(func() { x.run(ctx) })
+	}
 }
 
 // facts marks every live run when the facts are others: what held one up may be
