@@ -99,7 +99,7 @@ func (w *world) works(s *session, ids ...string) {
 		s.queue.mark(toyFound(id).Run.State)
 	}
 	wg.Go(func() { s.work(ctx, &wg) })
-	wg.Go(func() { clock{s}.run(ctx) })
+	wg.Go(func() { s.keepTime(ctx) })
 	w.t.Cleanup(func() {
 		cancel()
 		s.queue.close()

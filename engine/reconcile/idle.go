@@ -74,7 +74,7 @@ func (l *Loop) StoreView(f Found, s Seen, view []byte) { l.store(f, s.look, view
 // store stores a run that is idle. Of one that has ended the folders and the state
 // document are compared, unless there is a view of the others.
 func (l *Loop) store(f Found, lk look, view []byte) {
-	if l.o.Cache == nil || !isIdle(lk) || l.ends.due(f.Run.State) {
+	if l.o.Cache == nil || !isIdle(lk) || l.actions.isUnderWay(f.Run.State) {
 		return
 	}
 	facts, ok := l.marks.of(lk.snap.Facts)

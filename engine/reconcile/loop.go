@@ -80,11 +80,9 @@ type Loop struct {
 	// peers are of the families whose runs know of one another.
 	peers map[string]*peers
 
-	begun  asked
-	ended  asked
-	ends   ends
-	errors errorLog
-	marks  factMarks
+	actions *actionLog
+	errors  errorLog
+	marks   factMarks
 
 	// serving is what Watch is at, nil while it is not called.
 	serving atomic.Pointer[session]
@@ -137,7 +135,7 @@ func New(o Options) *Loop {
 	if o.Moved == nil {
 		o.Moved = func(layout.Run, engine.Transition) {}
 	}
-	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}, peers: map[string]*peers{}}
+	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}, peers: map[string]*peers{}, actions: newActionLog()}
 	for _, f := range o.Families {
 		rows := map[engine.Edge]bool{}
 		for _, e := range f.Machine.Edges() {

@@ -28,7 +28,7 @@ const (
 func (l *Loop) Once(ctx context.Context) (Report, error) {
 	o := &settling{l: l, runs: map[string]*onceRun{}}
 	var walkErr error
-	l.ends.take() // all are looked at
+	l.actions.takeNews() // all are looked at
 	var told map[string]bool
 	for range onceRounds {
 		w := walk{list: l.o.Store.List}
@@ -40,7 +40,7 @@ func (l *Loop) Once(ctx context.Context) (Report, error) {
 		}
 		l.sweep(w.folders())
 		o.round(ctx, o.todo(found, told))
-		told = l.ends.take()
+		told = l.actions.takeNews()
 		if ctx.Err() != nil || o.held != "" || !o.wrote() && len(told) == 0 {
 			break
 		}
@@ -174,7 +174,7 @@ func (o *settling) isAsLeft(out *onceRun) bool {
 	if _, held := o.l.o.Store.Hold(); held {
 		return false
 	}
-	if o.l.ends.due(out.f.Run.State) {
+	if o.l.actions.isUnderWay(out.f.Run.State) {
 		return false
 	}
 	rec, run := o.l.Stored().get(out.f)

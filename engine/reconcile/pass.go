@@ -195,8 +195,8 @@ func (p *pass) may(ctx context.Context) error {
 // end when it was asked to, and its end forgotten where the facts hold one.
 func (p *pass) idle(plan engine.Plan) bool {
 	return !writes(plan) &&
-		!slices.ContainsFunc(plan.Actions, func(a engine.Action) bool { return !p.l.begun.was(a.ID) }) &&
-		!slices.ContainsFunc(plan.Ends, func(id string) bool { return p.hasEnd(id) || !p.l.ended.was(id) })
+		!slices.ContainsFunc(plan.Actions, func(a engine.Action) bool { return !p.l.actions.hasBegun(a.ID) }) &&
+		!slices.ContainsFunc(plan.Ends, func(id string) bool { return p.hasEnd(id) || !p.l.actions.hasEnded(id) })
 }
 
 // hasEnd reports whether the last look knew how an action ended.
@@ -223,18 +223,17 @@ func (p *pass) carry(ctx context.Context) error {
 	}
 	for _, id := range plan.Ends {
 		had := p.hasEnd(id)
-		if p.l.ended.first(id) || had {
+		if p.l.actions.end(id) || had {
 			p.wrote = true
 			p.l.o.End(id)
 		}
 		if had {
-			p.l.ends.forget(id)
+			p.l.actions.forget(id)
 		}
 	}
 	for _, a := range plan.Actions {
-		if p.l.begun.first(a.ID) {
+		if p.l.actions.begin(a, p.f.Run.State) {
 			p.wrote = true
-			p.l.ends.expect(a, p.f.Run.State)
 			p.l.o.Begin(a)
 		}
 	}

@@ -296,10 +296,14 @@ func TestProbeLetsTheOthersGoOn(t *testing.T) {
 	}
 }
 
-func TestActionIsFirstOnce(t *testing.T) {
-	var a asked
-	if a.was("x") || !a.first("x") || a.first("x") || !a.was("x") || a.was("y") || !a.first("y") {
-		t.Error("an action must be first once")
+func TestActionBeginsOnce(t *testing.T) {
+	a := newActionLog()
+	begin := func(id string) bool { return a.begin(engine.Action{ID: id}, "run") }
+	if a.hasBegun("x") || !begin("x") || begin("x") || !a.hasBegun("x") || a.hasBegun("y") || !begin("y") {
+		t.Error("an action must begin once")
+	}
+	if a.hasEnded("x") || !a.end("x") || a.end("x") || !a.hasEnded("x") || a.hasEnded("y") {
+		t.Error("an action must be asked to end once")
 	}
 }
 

@@ -83,7 +83,7 @@ func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *sessi
 // changed facts.
 func (s *session) begin(ctx context.Context, wg *sync.WaitGroup) {
 	wg.Go(func() { s.work(ctx, wg) })
-	wg.Go(func() { clock{s}.run(ctx) })
+	wg.Go(func() { s.keepTime(ctx) })
 	wg.Go(func() { s.facts(ctx) })
 	for _, x := range s.l.peers {
 		wg.Go(func() { x.run(ctx) })

@@ -285,7 +285,7 @@ func (s *session) printOf(lv *activeRun) uint64 {
 // wait sets a run's timer, or takes it out of the way if it is final. A note is to go
 // with its cause: its run is not over.
 func (s *session) wait(lv *activeRun, p *pass, at time.Time) {
-	if at.IsZero() && len(standingNotes(p.last.snap.Docs)) == 0 && lv.status.Final && short(p.f.Run) && !s.queue.marked(lv.state) && !s.l.ends.due(lv.state) {
+	if at.IsZero() && len(standingNotes(p.last.snap.Docs)) == 0 && lv.status.Final && short(p.f.Run) && !s.queue.marked(lv.state) && !s.l.actions.isUnderWay(lv.state) {
 		s.retire(lv, p)
 		return
 	}
