@@ -17,7 +17,7 @@ type Lacks struct {
 func (w *Watcher) Lacks() Lacks {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := Lacks{Events: w.source == nil && !w.closed, Watches: w.short, Folders: w.blind > 0}
+	l := Lacks{Events: w.watches.source == nil && !w.closed, Watches: w.watches.short, Folders: w.watches.blind > 0}
 	for _, c := range w.cookies {
 		l.Folders = l.Folders || c.blind
 	}
@@ -38,37 +38,9 @@ func (w *Watcher) Blind() []string {
 		}
 	}
 	if len(blind) == 0 {
-		return w.refusedDirs()
+		return w.watches.refusedDirs()
 	}
-	blind = append(blind, w.refusedDirs()...)
+	blind = append(blind, w.watches.refusedDirs()...)
 	slices.Sort(blind)
 	return slices.Compact(blind)
-}
-
-// refusedDirs are the folders whose watch was refused, sorted, the topmost of each
-// branch. There may be very many: they are found anew only once others are refused.
-// The caller holds the lock, and changes nothing of them.
-func (w *Watcher) refusedDirs() []string {
-	if w.blind == 0 {
-		return nil
-	}
-	if w.blindDirs == nil {
-		for p, n := range w.nodes {
-			if n.sight == refused && n.wanted() && !w.refusedAbove(n) {
-				w.blindDirs = append(w.blindDirs, p)
-			}
-		}
-		slices.Sort(w.blindDirs)
-	}
-	return w.blindDirs
-}
-
-// refusedAbove reports whether a wanted folder above this one is blind too.
-func (w *Watcher) refusedAbove(n *node) bool {
-	for p := n.parent; p != nil; p = p.parent {
-		if p.wanted() && p.sight == refused {
-			return true
-		}
-	}
-	return false
 }

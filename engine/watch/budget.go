@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -70,50 +71,31 @@ func (e errBudget) Error() string {
 	return fmt.Sprintf("placet watches %d folders at most, those of runs that have begun first", e.most)
 }
 
-// Limit sets how many folders are watched at most. It is called before anything is
-// followed; the rest is blind.
-func (w *Watcher) Limit(most int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.budget.most = most
+// ranks says which owners others come before when few folders can be watched.
+type ranks struct {
+	of map[string]class // classSecondary or classSpare; the others are classRun
+	// spare holds the owners of classSpare, in the order in which they give way.
+	spare []string
 }
 
-// Secondary says of an owner whether others come before it when few folders can be
-// watched: its runs have not begun, say.
-func (w *Watcher) Secondary(owner string, is bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, was := w.secondary[owner]; was == is {
-		return
+// set gives an owner a class, and reports whether it had another one.
+func (r *ranks) set(owner string, c class) bool {
+	was := r.of[owner]
+	if was == classSpare {
+		i := slices.Index(r.spare, owner)
+		r.spare = slices.Delete(r.spare, i, i+1)
 	}
-	if is {
-		w.secondary[owner] = struct{}{}
-	} else {
-		delete(w.secondary, owner)
+	if delete(r.of, owner); c != classRun {
+		r.of[owner] = c
 	}
-	for _, dir := range w.follows[owner] {
-		if n := w.nodes[dir]; n != nil {
-			w.reclass(n)
-		}
+	if c == classSpare {
+		r.spare = append(r.spare, owner)
 	}
-}
-
-// reclass counts a folder as what it is for now, and watches it if it can be now. The
-// caller holds the lock.
-func (w *Watcher) reclass(n *node) {
-	if n.sight == watched {
-		w.budget.spent[n.class]--
-		n.class = w.classOf(n)
-		w.budget.spent[n.class]++
-		return
-	}
-	if n.sight == refused {
-		w.plant(n)
-	}
+	return was != c
 }
 
 // classOf says what a folder is watched for.
-func (w *Watcher) classOf(n *node) class {
+func (r *ranks) classOf(n *node) class {
 	if n.structure {
 		return classStructure
 	}
@@ -122,21 +104,11 @@ func (w *Watcher) classOf(n *node) class {
 	}
 	c := classSpare
 	for owner := range n.owners.each {
-		if c = min(c, w.classOfOwner(owner)); c == classRun {
+		if c = min(c, r.of[owner]); c == classRun {
 			break // there may be very many of them
 		}
 	}
 	return c
-}
-
-func (w *Watcher) classOfOwner(owner string) class {
-	if w.kept.turns[owner] > 0 {
-		return classSpare
-	}
-	if _, is := w.secondary[owner]; is {
-		return classSecondary
-	}
-	return classRun
 }
 
 // isBudget reports whether an error says that the budget is used up.

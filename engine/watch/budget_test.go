@@ -19,7 +19,7 @@ func (h *harness) rank(owner, dir string, secondary bool) {
 // watchedOf counts the folders with a beginning that are watched.
 func (h *harness) watchedOf(prefix string) (n int) {
 	for _, abs := range h.src().List() {
-		if rel, ok := h.rel(abs); ok && strings.HasPrefix(rel, prefix) {
+		if rel, ok := h.Watcher.watches.paths.rel(abs); ok && strings.HasPrefix(rel, prefix) {
 			n++
 		}
 	}
@@ -87,8 +87,8 @@ func TestARunThatBeginsLeavesTheShareOfJunk(t *testing.T) {
 		for i := range 4 {
 			h.Forget(fmt.Sprint(i))
 		}
-		if h.budget.spent != [classes]int{} || len(h.secondary) != 0 {
-			t.Errorf("spent %v, %d secondary", h.budget.spent, len(h.secondary))
+		if h.Watcher.watches.budget.spent != [classes]int{} || len(h.Watcher.watches.ranks.of) != 0 {
+			t.Errorf("spent %v, %d secondary", h.Watcher.watches.budget.spent, len(h.Watcher.watches.ranks.of))
 		}
 	})
 }
@@ -101,11 +101,11 @@ func TestTheBudgetCountsWhatIsWatched(t *testing.T) {
 		check := func(when string) {
 			t.Helper()
 			sum := 0
-			for _, n := range h.budget.spent {
+			for _, n := range h.Watcher.watches.budget.spent {
 				sum += n
 			}
-			if got := len(h.src().List()); got != sum || slices.Min(h.budget.spent[:]) < 0 {
-				t.Errorf("%s: counted %v, %d watched", when, h.budget.spent, got)
+			if got := len(h.src().List()); got != sum || slices.Min(h.Watcher.watches.budget.spent[:]) < 0 {
+				t.Errorf("%s: counted %v, %d watched", when, h.Watcher.watches.budget.spent, got)
 			}
 		}
 		h.Guard("runs")

@@ -57,7 +57,7 @@ func (w *Watcher) untested() []*cookie {
 		if old != nil && (!old.blind || old.remote || time.Since(old.made) < cookieAgain) {
 			continue
 		}
-		c := &cookie{root: p, name: cookieName(), in: w.home.root, made: time.Now(), blind: old != nil, remote: w.remote(w.abs(p))}
+		c := &cookie{root: p, name: cookieName(), in: w.home.root, made: time.Now(), blind: old != nil, remote: w.remote(w.watches.paths.abs(p))}
 		if w.cookies[p] = c; c.remote {
 			c.blind = true
 			w.log.Warn("others can change this folder without any file event; looking every 2 s as well", "folder", p)
@@ -74,7 +74,7 @@ func (w *Watcher) untested() []*cookie {
 func (w *Watcher) roots() map[string]bool {
 	roots := map[string]bool{}
 	for _, n := range w.structure {
-		if w.belowStructure(n) {
+		if n.isBelowStructure() {
 			continue
 		}
 		for n != nil && n.sight == missing {
@@ -85,15 +85,6 @@ func (w *Watcher) roots() map[string]bool {
 		}
 	}
 	return roots
-}
-
-func (w *Watcher) belowStructure(n *node) bool {
-	for p := n.parent; p != nil; p = p.parent {
-		if p.structure {
-			return true
-		}
-	}
-	return false
 }
 
 func cookieName() string {
@@ -126,7 +117,7 @@ func (w *Watcher) heardCookie(root, name string) {
 	if c.blind && !c.remote {
 		c.blind = false
 		w.log.Info("file events come again", "folder", root)
-		w.markAll()
+		w.pending.markAll(w.follows)
 	}
 }
 
@@ -139,7 +130,7 @@ func (w *Watcher) stale(c *cookie) {
 	}
 	c.blind = true
 	w.log.Warn("no file events come; looking every 2 s instead", "folder", c.root)
-	w.markAll()
+	w.pending.markAll(w.follows)
 }
 
 // forgetCookie has a root tested again. The caller holds the lock.

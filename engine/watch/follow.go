@@ -17,7 +17,9 @@ import (
 func (w *Watcher) Follow(owner string, dirs []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.kept.turns, owner)
+	if w.watches.ranks.of[owner] == classSpare {
+		w.watches.ranks.set(owner, classRun)
+	}
 	return w.follow(owner, dirs)
 }
 
@@ -30,16 +32,16 @@ func (w *Watcher) follow(owner string, dirs []string) error {
 	// The folders below a run's own come after it. Made first, they share their names
 	// with it.
 	for i, dir := range slices.Backward(now) {
-		now[i] = w.at(dir).path()
+		now[i] = w.watches.at(dir).path()
 	}
-	w.blindDirs = nil
+	w.watches.blindDirs = nil
 	var blind []string
 	for _, dir := range now {
-		n := w.at(dir) // anew where it was given up for one of the others
+		n := w.watches.at(dir) // anew where it was given up for one of the others
 		if n.owners.add(owner); n.sight == watched {
-			w.reclass(n)
+			w.watches.reclass(n)
 		}
-		w.reach(n)
+		w.watches.reach(n)
 		if n.sight == refused {
 			blind = append(blind, dir)
 		}
@@ -66,41 +68,20 @@ func (w *Watcher) Forget(owner string) {
 
 // forget is Forget for a caller that holds the lock.
 func (w *Watcher) forget(owner string) {
-	delete(w.kept.turns, owner)
-	w.blindDirs = nil
+	w.watches.ranks.set(owner, classRun)
+	w.watches.blindDirs = nil
 	for _, dir := range w.follows[owner] {
 		w.release(dir, owner)
 	}
 	delete(w.follows, owner)
-	delete(w.secondary, owner)
-	delete(w.dirty, owner)
+	delete(w.pending.dirty, owner)
 }
 
 // release takes an owner off a folder. The caller holds the lock.
 func (w *Watcher) release(dir, owner string) {
-	if n := w.nodes[dir]; n != nil {
+	if n := w.watches.nodes[dir]; n != nil {
 		n.owners.remove(owner)
-		w.settle(n)
-	}
-}
-
-// settle drops what nobody needs any more at and above a folder. The caller
-// holds the lock.
-func (w *Watcher) settle(n *node) {
-	stays := w.nodes.prune(n, w.drop)
-	if stays == nil || stays.wanted() {
-		return
-	}
-	if stays.needed {
-		w.relieve(stays)
-	} else if stays.spare() {
-		w.drop(stays)
-	}
-	// What was spare below it may not be so any more.
-	for c := stays.first; c != nil; c = c.next {
-		if !c.spare() {
-			w.plant(c)
-		}
+		w.watches.settle(n)
 	}
 }
 
@@ -118,12 +99,12 @@ func (w *Watcher) guard(dir string) {
 	if w.closed {
 		return
 	}
-	n := w.at(dir)
+	n := w.watches.at(dir)
 	if !n.structure {
-		n.structure, w.blindDirs = true, nil
+		n.structure, w.watches.blindDirs = true, nil
 	}
 	w.structure[n.path()] = n
-	w.reach(n)
+	w.watches.reach(n)
 }
 
 // Structure says which folders are structure folders, in place of all that
@@ -139,10 +120,10 @@ func (w *Watcher) Structure(dirs []string) {
 	}
 	for p, n := range w.structure {
 		if !keep[p] {
-			n.structure, w.blindDirs = false, nil
+			n.structure, w.watches.blindDirs = false, nil
 			delete(w.structure, p)
 			w.forgetCookie(p)
-			w.settle(n)
+			w.watches.settle(n)
 		}
 	}
 	w.repair()
@@ -157,24 +138,24 @@ func (w *Watcher) Structure(dirs []string) {
 // an unmount. It looks at all of them, so it is not done often. The caller
 // holds the lock.
 func (w *Watcher) repair() {
-	if w.closed || w.source == nil || time.Since(w.repairAt) < repairAfter {
+	if w.closed || w.watches.source == nil || time.Since(w.repairAt) < repairAfter {
 		return
 	}
 	w.repairAt = time.Now()
 	have := map[string]bool{}
-	for _, abs := range w.source.List() {
+	for _, abs := range w.watches.source.List() {
 		have[abs] = true
 	}
 	var lost []*node
-	for _, n := range w.nodes {
+	for _, n := range w.watches.nodes {
 		if n.sight == watched && !have[n.abs] {
 			lost = append(lost, n)
 		}
 	}
 	for _, n := range lost {
-		w.see(n, unwatched)
-		w.plant(n)
-		w.mark(n)
+		w.watches.see(n, unwatched)
+		w.watches.watch(n)
+		w.pending.markNode(n)
 	}
 }
 

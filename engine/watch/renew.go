@@ -15,9 +15,9 @@ func (w *Watcher) lost() {
 		w.reset()
 		return
 	}
-	w.markAll()
+	w.pending.markAll(w.follows)
 	w.due = true
-	w.retryLater(wait)
+	w.retry.later(wait)
 }
 
 // Anew makes all watches anew and wakes everybody: the workspace may be another
@@ -34,39 +34,41 @@ func (w *Watcher) Anew() {
 func (w *Watcher) reset() {
 	w.due = false
 	w.resetAt = time.Now()
-	if w.source != nil {
-		if err := w.source.Close(); err != nil {
+	if w.watches.source != nil {
+		if err := w.watches.source.Close(); err != nil {
 			w.say("cannot close the file events that overflowed", err)
 		}
 	}
 	w.begin()
-	w.replant(w.nodes["."])
-	w.markAll()
+	w.rewatch(w.watches.nodes["."])
+	w.pending.markAll(w.follows)
 }
 
-// markAll makes every owner dirty and asks for a rescan. The caller holds the
-// lock.
-func (w *Watcher) markAll() {
-	for owner := range w.follows {
-		w.dirty[owner] = struct{}{}
-	}
-	w.dirs = map[string]struct{}{".": {}}
-	w.rescan, w.missed = true, true
-	w.signal()
+// retry is when what is missing is tried again.
+type retry struct {
+	try    func()
+	at     time.Time
+	timer  *time.Timer
+	closed bool
 }
 
-// retryLater has what is missing tried again after d at the latest. The caller
-// holds the lock.
-func (w *Watcher) retryLater(d time.Duration) {
+// later has it tried again after d at the latest.
+func (r *retry) later(d time.Duration) {
 	now := time.Now()
-	if w.closed || w.retryAt.After(now) && !now.Add(d).Before(w.retryAt) {
+	if r.closed || r.at.After(now) && !now.Add(d).Before(r.at) {
 		return
 	}
-	if w.retry != nil {
-		w.retry.Stop()
+	if r.timer != nil {
+		r.timer.Stop()
 	}
-	w.retryAt = now.Add(d)
-	w.retry = time.AfterFunc(d, w.tryAgain)
+	r.at = now.Add(d)
+	r.timer = time.AfterFunc(d, r.try)
+}
+
+func (r *retry) close() {
+	if r.closed = true; r.timer != nil {
+		r.timer.Stop()
+	}
 }
 
 // tryAgain brings back what could not be had: the source, the watches that
@@ -77,14 +79,14 @@ func (w *Watcher) tryAgain() {
 	if w.closed {
 		return
 	}
-	w.retryAt = time.Time{}
-	root := w.nodes["."]
+	w.retry.at = time.Time{}
+	root := w.watches.nodes["."]
 	switch {
-	case w.due || w.source == nil:
+	case w.due || w.watches.source == nil:
 		w.retrySource()
 	case root != nil && root.sight == missing:
 		w.retryRoot(root)
-	case w.blind > 0:
+	case w.watches.blind > 0:
 		w.retryRefused()
 	}
 }
@@ -92,11 +94,11 @@ func (w *Watcher) tryAgain() {
 // retryRoot looks whether the workspace is back.
 func (w *Watcher) retryRoot(root *node) {
 	if !w.home.here() {
-		w.retryLater(rootAfter)
+		w.retry.later(rootAfter)
 		return
 	}
-	w.replant(root)
-	w.markAll()
+	w.rewatch(root)
+	w.pending.markAll(w.follows)
 }
 
 // retrySource tries to have file events again. What is watched again must be
@@ -106,29 +108,29 @@ func (w *Watcher) retrySource() {
 		w.reset()
 		return
 	}
-	if w.begin(); w.source != nil {
-		w.replant(w.nodes["."])
-		w.markAll()
+	if w.begin(); w.watches.source != nil {
+		w.rewatch(w.watches.nodes["."])
+		w.pending.markAll(w.follows)
 	}
 }
 
 // retryRefused tries the refused watches again, until one is refused for a
 // reason that holds for all.
 func (w *Watcher) retryRefused() {
-	for _, n := range w.nodes {
+	for _, n := range w.watches.nodes {
 		if n.sight != refused {
 			continue
 		}
-		if w.plant(n); n.sight == refused {
-			if w.full {
+		if w.watches.watch(n); n.sight == refused {
+			if w.watches.full {
 				break
 			}
 			continue
 		}
-		w.mark(n)
+		w.pending.markNode(n)
 	}
-	if w.blind > 0 {
-		w.retryLater(retryAfter)
+	if w.watches.blind > 0 {
+		w.retry.later(retryAfter)
 		return
 	}
 	clear(w.said)
@@ -157,4 +159,23 @@ func cause(err error) string {
 // exhausted reports whether an error says that no watch at all can be had.
 func exhausted(err error) bool {
 	return isBudget(err) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
+}
+
+// rewatch drops the watches at and below a folder and adds them again by path.
+// The caller holds the lock.
+func (w *Watcher) rewatch(top *node) {
+	if top == nil {
+		return
+	}
+	top.each(func(n *node) {
+		w.watches.drop(n)
+		n.needed = false
+		w.forgetCookie(n.path())
+	})
+	top.each(func(n *node) {
+		w.pending.markNode(n)
+		if !n.spare() {
+			w.watches.watch(n)
+		}
+	})
 }

@@ -53,6 +53,26 @@ func (n *node) spare() bool {
 	return !n.wanted() && !n.needed && n.parent != nil && n.parent.wanted()
 }
 
+// isRefusedAbove reports whether a wanted folder above this one is refused too.
+func (n *node) isRefusedAbove() bool {
+	for p := n.parent; p != nil; p = p.parent {
+		if p.wanted() && p.sight == refused {
+			return true
+		}
+	}
+	return false
+}
+
+// isBelowStructure reports whether a folder above this one is a structure folder.
+func (n *node) isBelowStructure() bool {
+	for p := n.parent; p != nil; p = p.parent {
+		if p.structure {
+			return true
+		}
+	}
+	return false
+}
+
 // each visits a node and all below it, from the top.
 func (n *node) each(visit func(*node)) {
 	visit(n)

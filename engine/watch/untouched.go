@@ -7,7 +7,7 @@ import "time"
 // does not show, and its clock may not be ours: since must lie well back.
 func (w *Watcher) Untouched(since time.Time, paths ...string) bool {
 	for _, p := range paths {
-		at, ok := changedAt(w.abs(p))
+		at, ok := changedAt(w.watches.paths.abs(p))
 		if !ok || !at.Before(since) {
 			return false
 		}

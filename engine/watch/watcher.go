@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,11 +27,6 @@ const (
 	repairAfter = 30 * time.Second
 	// rootAfter is how often a workspace is looked for that is not there.
 	rootAfter = 500 * time.Millisecond
-	// maxEdits is the number of edits from which a batch says that there were more.
-	maxEdits = 4096
-	// maxDirs is the number of changed folders from which a batch names the
-	// workspace instead.
-	maxDirs = 4096
 )
 
 // Batch is what happened since the last one.
@@ -64,46 +57,29 @@ func (e Edit) compare(other Edit) int {
 // Watcher follows folders of one workspace. Its methods may be called from any
 // goroutine. All paths are relative to the workspace, with slashes.
 type Watcher struct {
-	root   string // absolute
-	prefix string // the root and a separator
-	log    *slog.Logger
-	open   Open
-	home   home
+	log  *slog.Logger
+	open Open
+	home home
 	// remote reports whether others can change a folder without any event.
 	remote func(abs string) bool
 
-	wake   chan struct{} // holds a token while there is something for Next
 	ended  chan struct{}
 	broken atomic.Bool // the source has lost events since the last look
 
 	mu      sync.Mutex
 	closed  bool
-	source  Source // nil while there is none
-	round   int    // counts the sources: what an older one tells is dropped
+	round   int // counts the sources: what an older one tells is dropped
 	resetAt time.Time
 	due     bool // the watches are to be made anew when the timer fires
-	retry   *time.Timer
-	retryAt time.Time
-	nodes   tree
+	retry   retry
+	watches watches
 	follows map[string][]string // owner → folders
 	// structure holds the structure nodes, by path.
 	structure map[string]*node
 	repairAt  time.Time
-	full      bool // the last watch asked for was refused for all
-	blind     int  // nodes that are refused
-	short     bool // some of them because no watch can be had
-	budget    budget
-	secondary map[string]struct{} // owners that others come before
-	kept      kept
-	blindDirs []string           // the refused ones, nil where they are to be found anew
 	cookies   map[string]*cookie // structure root → its test
 	said      map[string]bool
-
-	dirty  map[string]struct{}
-	edits  map[Edit]struct{}
-	dirs   map[string]struct{}
-	rescan bool
-	missed bool // events were lost
+	pending   pending
 }
 
 // New returns a watcher of the workspace at root, over the operating system's
@@ -121,11 +97,14 @@ func NewFrom(root string, log *slog.Logger, open Open) (*Watcher, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	w := &Watcher{
-		root: abs, home: home{path: abs}, prefix: strings.TrimSuffix(abs, string(filepath.Separator)) + string(filepath.Separator), log: log, open: open, remote: remoteFS,
-		wake: make(chan struct{}, 1), ended: make(chan struct{}),
-		nodes: tree{}, follows: map[string][]string{}, structure: map[string]*node{}, cookies: map[string]*cookie{},
-		budget: budget{most: defaultBudget()}, secondary: map[string]struct{}{},
-		said: map[string]bool{}, dirty: map[string]struct{}{}, edits: map[Edit]struct{}{}, dirs: map[string]struct{}{},
+		home: home{path: abs}, log: log, open: open, remote: remoteFS, ended: make(chan struct{}),
+		follows: map[string][]string{}, structure: map[string]*node{}, cookies: map[string]*cookie{},
+		said: map[string]bool{}, pending: newPending(),
+	}
+	w.retry.try = w.tryAgain
+	w.watches = watches{
+		w: w, paths: paths{abs, strings.TrimSuffix(abs, string(filepath.Separator)) + string(filepath.Separator)},
+		nodes: tree{}, budget: budget{most: defaultBudget()}, ranks: ranks{of: map[string]class{}},
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,12 +122,12 @@ func (w *Watcher) begin() {
 		Broken: w.overflow,
 	})
 	if err != nil {
-		w.source = nil
+		w.watches.source = nil
 		w.say("no file events can be had; looking every 2 s instead", err)
-		w.retryLater(retryAfter)
+		w.retry.later(retryAfter)
 		return
 	}
-	w.source = src
+	w.watches.source = src
 }
 
 // Close ends all watches. Next returns [ErrClosed] from then on.
@@ -160,17 +139,15 @@ func (w *Watcher) Close() error {
 	}
 	w.closed = true
 	close(w.ended)
-	if w.retry != nil {
-		w.retry.Stop()
-	}
+	w.retry.close()
 	for _, c := range w.cookies {
 		c.stop()
 	}
 	w.home.close()
-	if w.source == nil {
+	if w.watches.source == nil {
 		return nil
 	}
-	return w.source.Close()
+	return w.watches.source.Close()
 }
 
 // Next waits until something happened and returns all of it. It ends with the
@@ -185,7 +162,7 @@ func (w *Watcher) Next(ctx context.Context) (Batch, error) {
 			return Batch{}, ctx.Err()
 		case <-w.ended:
 			return Batch{}, ErrClosed
-		case <-w.wake:
+		case <-w.pending.wake:
 		}
 	}
 }
@@ -201,28 +178,12 @@ func (w *Watcher) take() (Batch, bool) {
 	if w.broken.Swap(false) {
 		w.lost()
 	}
-	if len(w.dirty) == 0 && !w.rescan {
-		return Batch{}, false
-	}
-	b := Batch{
-		Owners: slices.Sorted(maps.Keys(w.dirty)), Edits: slices.SortedFunc(maps.Keys(w.edits), Edit.compare), Lost: w.missed,
-		Rescan: w.rescan, Dirs: slices.Sorted(maps.Keys(w.dirs)),
-	}
-	w.dirty, w.edits, w.dirs = map[string]struct{}{}, map[Edit]struct{}{}, map[string]struct{}{}
-	w.rescan, w.missed = false, false
-	return b, true
+	return w.pending.take()
 }
 
 // overflow takes note that events were lost. It must not block or lock: the
 // source may call it while it holds what we wait for.
 func (w *Watcher) overflow(error) {
 	w.broken.Store(true)
-	w.signal()
-}
-
-func (w *Watcher) signal() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.pending.signal()
 }

@@ -98,8 +98,8 @@ func TestRunWithOneOpenRequestHasTwoWatches(t *testing.T) {
 	h.wantWatches(".", "runs")
 	h.Structure(nil)
 	h.wantWatches()
-	if len(h.nodes) != 0 || len(h.follows) != 0 || len(h.structure) != 0 || len(h.cookies) != 0 {
-		t.Errorf("something is kept of what nobody follows: %v %v %v %v", h.nodes, h.follows, h.structure, h.cookies)
+	if len(h.Watcher.watches.nodes) != 0 || len(h.follows) != 0 || len(h.structure) != 0 || len(h.cookies) != 0 {
+		t.Errorf("something is kept of what nobody follows: %v %v %v %v", h.Watcher.watches.nodes, h.follows, h.structure, h.cookies)
 	}
 }
 
@@ -364,8 +364,8 @@ func TestBlindFolderForgottenIsNotBlind(t *testing.T) {
 		t.Errorf("blind: %q, want the topmost alone", got)
 	}
 	h.Forget("A")
-	if got := h.Blind(); got != nil || h.blind != 0 {
-		t.Errorf("blind: %q (%d)", got, h.blind)
+	if got := h.Blind(); got != nil || h.Watcher.watches.blind != 0 {
+		t.Errorf("blind: %q (%d)", got, h.Watcher.watches.blind)
 	}
 }
 

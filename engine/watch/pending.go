@@ -1,0 +1,106 @@
+package watch
+
+import (
+	"maps"
+	"slices"
+)
+
+const (
+	// maxEdits is the number of edits from which a batch says that there were more.
+	maxEdits = 4096
+	// maxDirs is the number of changed folders from which a batch names the
+	// workspace instead.
+	maxDirs = 4096
+)
+
+// pending is what happened since the last batch.
+type pending struct {
+	dirty  map[string]struct{}
+	edits  map[Edit]struct{}
+	dirs   map[string]struct{}
+	rescan bool
+	missed bool          // events were lost
+	wake   chan struct{} // holds a token while there is something for Next
+}
+
+func newPending() pending {
+	return pending{dirty: map[string]struct{}{}, edits: map[Edit]struct{}{}, dirs: map[string]struct{}{}, wake: make(chan struct{}, 1)}
+}
+
+func (p *pending) signal() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns what is pending; it is false where nothing is.
+func (p *pending) take() (Batch, bool) {
+	if len(p.dirty) == 0 && !p.rescan {
+		return Batch{}, false
+	}
+	b := Batch{
+		Owners: slices.Sorted(maps.Keys(p.dirty)), Edits: slices.SortedFunc(maps.Keys(p.edits), Edit.compare), Lost: p.missed,
+		Rescan: p.rescan, Dirs: slices.Sorted(maps.Keys(p.dirs)),
+	}
+	wake := p.wake
+	*p = newPending()
+	p.wake = wake
+	return b, true
+}
+
+// markOwners makes owners dirty.
+func (p *pending) markOwners(o *owners) {
+	for owner := range o.each {
+		p.dirty[owner] = struct{}{}
+		p.signal()
+	}
+}
+
+// hasOwners reports whether all of the owners are dirty.
+func (p *pending) hasOwners(o *owners) bool {
+	for owner := range o.each {
+		if _, is := p.dirty[owner]; !is {
+			return false
+		}
+	}
+	return true
+}
+
+// markNode makes a folder's owners dirty; a structure folder asks for a rescan.
+func (p *pending) markNode(n *node) {
+	p.markOwners(&n.owners)
+	if n.structure {
+		p.markDir(n.path())
+	}
+}
+
+// markDir asks for a rescan that looks twice at a path.
+func (p *pending) markDir(dir string) {
+	p.rescan = true
+	if _, any := p.dirs["."]; any || len(p.dirs) >= maxDirs {
+		p.dirs = map[string]struct{}{".": {}}
+	} else {
+		p.dirs[dir] = struct{}{}
+	}
+	p.signal()
+}
+
+// markEdit notes a file that changed in its place.
+func (p *pending) markEdit(e Edit) {
+	if len(p.edits) >= maxEdits {
+		clear(p.edits)
+		p.missed = true
+	}
+	p.edits[e] = struct{}{}
+}
+
+// markAll makes every owner dirty and asks for a rescan.
+func (p *pending) markAll(follows map[string][]string) {
+	for owner := range follows {
+		p.dirty[owner] = struct{}{}
+	}
+	p.dirs = map[string]struct{}{".": {}}
+	p.rescan, p.missed = true, true
+	p.signal()
+}
