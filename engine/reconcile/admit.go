@@ -26,8 +26,8 @@ const (
 )
 
 // admit takes runs in that are new to the registry.
-func (s *session) admit(ctx context.Context, fresh []Found, walk uint32, first bool) {
-	sideBySide(ctx, fresh, func(f Found) { s.admitOne(f, walk, first) })
+func (sc *scanner) admit(ctx context.Context, fresh []Found, walk uint32, first bool) {
+	sideBySide(ctx, fresh, func(f Found) { sc.admitOne(f, walk, first) })
 }
 
 // admitOne takes one run in. The print is taken before the document is read, so
@@ -36,64 +36,64 @@ func (s *session) admit(ctx context.Context, fresh []Found, walk uint32, first b
 // A final run that placet moved may have been taken away in the middle of a commit,
 // or something of it may be gone: it gets a pass, at the start when those that can
 // move had theirs.
-func (s *session) admitOne(f Found, walk uint32, first bool) {
-	r := s.registry.newRun(f)
-	r.walk, r.print = walk, s.l.o.Store.Fingerprint(f.Run.Dir, f.Run.State)
-	status := s.l.Peek(f)
+func (sc *scanner) admitOne(f Found, walk uint32, first bool) {
+	r := sc.registry.newRun(f)
+	r.walk, r.print = walk, sc.l.o.Store.Fingerprint(f.Run.Dir, f.Run.State)
+	status := sc.l.Peek(f)
 	if status.Final && short(f.Run) && (first || !status.Touched) {
-		r.unchecked = status.Touched && !s.isAsLeft(f)
-		s.registry.add(r)
-		s.l.o.Store.Forget(f.Run)
+		r.unchecked = status.Touched && !sc.isAsLeft(f)
+		sc.registry.add(r)
+		sc.l.o.Store.Forget(f.Run)
 		if !first {
-			s.keep(r)
+			sc.keep(r)
 		}
 		return
 	}
 	r.active = &activeRun{knownRun: r, status: status, first: first}
 	if first {
-		s.pending.Add(1)
+		sc.pending.Add(1)
 	}
-	s.registry.add(r)
-	s.queue.mark(r.state)
+	sc.registry.add(r)
+	sc.queue.mark(r.state)
 }
 
 // isAsLeft reports whether a final run looks as it did when nothing was to be done
 // for it. A problem note is to go with its cause: a run beside which one stands is
 // looked at.
-func (s *session) isAsLeft(f Found) bool {
-	rec, run := s.l.storedFor(f.Family).get(f)
-	return run.Idle != nil && len(run.Idle.Notes) == 0 && s.l.o.Store.Holds(f.Run, rec)
+func (sc *scanner) isAsLeft(f Found) bool {
+	rec, run := sc.l.storedFor(f.Family).get(f)
+	return run.Idle != nil && len(run.Idle.Notes) == 0 && sc.l.o.Store.Holds(f.Run, rec)
 }
 
 // admitFirst admits the runs that could move when placet was last here, before it is
 // known what else there is. Where one of them is no more, the walk does not find it.
-func (s *session) admitFirst(ctx context.Context) {
-	first := s.l.o.Cache.First()
+func (sc *scanner) admitFirst(ctx context.Context) {
+	first := sc.l.o.Cache.First()
 	if len(first) == 0 {
 		return
 	}
 	// The watcher tests the roots with files that it makes there: before anything is
 	// looked at, lest it all look changed.
 	var roots []string
-	for _, f := range s.l.o.Families {
+	for _, f := range sc.l.o.Families {
 		roots = append(roots, f.Layout.Roots()...)
 	}
-	s.w.Structure(roots)
+	sc.w.Structure(roots)
 	var found []Found
 	for _, state := range first {
-		if f, ok := s.findByState(state); ok {
+		if f, ok := sc.findByState(state); ok {
 			found = append(found, f)
 		}
 	}
 	const walk = 0 // before any
-	s.admit(ctx, found, walk, true)
+	sc.admit(ctx, found, walk, true)
 }
 
 // findByState returns the run with a state document, where that is there and its path
 // alone says which run it is: one below a family's other roots may be shadowed by one
 // below the first.
-func (s *session) findByState(state string) (Found, bool) {
-	for _, f := range s.l.o.Families {
+func (sc *scanner) findByState(state string) (Found, bool) {
+	for _, f := range sc.l.o.Families {
 		if !layout.Under(state, f.Layout.Roots()[0]) {
 			continue
 		}
@@ -101,7 +101,7 @@ func (s *session) findByState(state string) (Found, bool) {
 		if !ok || run.State != state {
 			return Found{}, false
 		}
-		return Found{run, f}, s.l.o.Store.IsFile(state)
+		return Found{run, f}, sc.l.o.Store.IsFile(state)
 	}
 	return Found{}, false
 }
@@ -137,18 +137,18 @@ func (s *session) restore(lv *activeRun) bool {
 // checkFinals keeps watches of the newest final runs that were there at the start, and
 // gives a pass to each for which a crash may have left something to do. What a killed
 // placet was at has changed last. Nobody waits for them: those that can move come first.
-func (s *session) checkFinals(ctx context.Context) {
-	finals := s.registry.finals(func(r *knownRun) bool { return true })
+func (sc *scanner) checkFinals(ctx context.Context) {
+	finals := sc.registry.finals(func(r *knownRun) bool { return true })
 	changed := make(map[*knownRun]time.Time, len(finals))
 	for _, r := range finals {
-		changed[r] = s.l.o.Store.Changed(r.state)
+		changed[r] = sc.l.o.Store.Changed(r.state)
 	}
 	slices.SortFunc(finals, func(a, b *knownRun) int { return changed[b].Compare(changed[a]) })
 	for _, r := range slices.Backward(finals[:min(len(finals), mostKept)]) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.keep(r)
+		sc.keep(r)
 	}
 	for _, r := range finals {
 		if !r.unchecked {
@@ -157,12 +157,12 @@ func (s *session) checkFinals(ctx context.Context) {
 		if pause(ctx, finalsPace) != nil {
 			return
 		}
-		s.activate(r)
+		sc.activate(r)
 	}
 	select {
 	case <-ctx.Done():
-	case <-s.allPassed:
-		s.started()
+	case <-sc.allPassed:
+		sc.started()
 	}
 }
 
@@ -197,16 +197,16 @@ func (s *session) heard(r *knownRun) {
 
 // compareFinal looks at a final run whose folder or state document has changed. One
 // without state document is taken out, for a walk to find it anew.
-func (s *session) compareFinal(r *knownRun) {
+func (sc *scanner) compareFinal(r *knownRun) {
 	var print uint64
-	s.registry.do(func() { print = r.print })
+	sc.registry.do(func() { print = r.print })
 	switch {
-	case s.l.o.Store.Fingerprint(r.dir(), r.state) == print:
-	case s.l.o.Store.IsFile(r.state):
-		s.reopen(r)
+	case sc.l.o.Store.Fingerprint(r.dir(), r.state) == print:
+	case sc.l.o.Store.IsFile(r.state):
+		sc.reopen(r)
 	default:
-		s.forget(r)
-		s.rescans.ask()
+		sc.forget(r)
+		sc.rescans.ask()
 	}
 }
 

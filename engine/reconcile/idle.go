@@ -3,10 +3,8 @@ package reconcile
 import (
 	"encoding/json"
 	"hash/fnv"
-	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"placet/engine"
@@ -77,7 +75,7 @@ func (l *Loop) store(f Found, lk look, view []byte) {
 	if l.o.Cache == nil || !isIdle(lk) || l.actions.isUnderWay(f.Run.State) {
 		return
 	}
-	facts, ok := l.marks.of(lk.snap.Facts)
+	facts, ok := markOf(lk.snap.Facts)
 	if !ok {
 		return
 	}
@@ -170,7 +168,7 @@ func (l *Loop) storedFor(families ...Family) *Stored {
 	}
 	for _, f := range families {
 		name := f.Layout.Name()
-		if mark, ok := l.marks.of(l.o.Facts(name)); ok {
+		if mark, ok := markOf(l.o.Facts(name)); ok {
 			r.marks[name] = mark
 		}
 	}
@@ -208,37 +206,16 @@ func (l *Loop) SaveCache(runs []Found) {
 	}
 }
 
-// factMarks makes a number of facts that means the same to another process.
-type factMarks struct {
-	mu   sync.Mutex
-	last map[reflect.Type]markedFacts
-}
-
-type markedFacts struct {
-	facts engine.Facts
-	mark  uint64
-}
-
-// of is false where the facts cannot be put into a number. How actions ended is
-// known to this process alone: of it the mark says nothing.
-func (m *factMarks) of(facts engine.Facts) (uint64, bool) {
-	facts.Ended = nil
-	typ := reflect.TypeOf(facts.Config.Family)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if last, ok := m.last[typ]; ok && sameFacts(last.facts, facts) {
-		return last.mark, true
-	}
+// markOf makes a number of facts that means the same to another process; it is false
+// where they cannot be put into a number. How actions ended is known to this process
+// alone: the mark does not depend on it.
+func markOf(facts engine.Facts) (uint64, bool) {
 	body, err := json.Marshal([]any{facts.Config, held(facts.Trusted), held(facts.Alive)})
 	if err != nil {
 		return 0, false
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(body)
-	if m.last == nil {
-		m.last = map[reflect.Type]markedFacts{}
-	}
-	m.last[typ] = markedFacts{facts, h.Sum64()}
 	return h.Sum64(), true
 }
 

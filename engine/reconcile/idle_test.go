@@ -178,9 +178,8 @@ func TestFactsHaveOneMark(t *testing.T) {
 			Trusted: map[engine.Digest]bool{"sha256:1": true, "sha256:2": true}, Alive: map[string]bool{"x": true},
 		}
 	}
-	var m, other factMarks
-	want, ok := m.of(facts())
-	if again, _ := other.of(facts()); !ok || again != want {
+	want, ok := markOf(facts())
+	if again, _ := markOf(facts()); !ok || again != want {
 		t.Error("the same facts have two marks")
 	}
 	for name, change := range map[string]func(*engine.Facts){
@@ -192,11 +191,11 @@ func TestFactsHaveOneMark(t *testing.T) {
 	} {
 		f := facts()
 		change(&f)
-		if got, _ := m.of(f); got == want {
+		if got, _ := markOf(f); got == want {
 			t.Errorf("%s: other facts have the same mark", name)
 		}
 	}
-	if _, ok := m.of(engine.Facts{Config: engine.Config{Family: func() {}}}); ok {
+	if _, ok := markOf(engine.Facts{Config: engine.Config{Family: func() {}}}); ok {
 		t.Error("facts that cannot be written have a mark")
 	}
 }

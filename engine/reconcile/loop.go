@@ -82,7 +82,6 @@ type Loop struct {
 
 	actions *actionLog
 	errors  errorLog
-	marks   factMarks
 
 	// serving is what Watch is at, nil while it is not called.
 	serving atomic.Pointer[session]

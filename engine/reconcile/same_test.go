@@ -39,9 +39,8 @@ func TestEndsMakeFactsDiffer(t *testing.T) {
 
 // What an earlier placet has seen holds whatever ended in this one.
 func TestEndsHaveNoPartInTheMark(t *testing.T) {
-	var m factMarks
-	without, _ := m.of(engine.Facts{})
-	with, ok := m.of(engine.Facts{Ended: map[string]engine.Ended{"x": {Result: "done"}}})
+	without, _ := markOf(engine.Facts{})
+	with, ok := markOf(engine.Facts{Ended: map[string]engine.Ended{"x": {Result: "done"}}})
 	if !ok || with != without {
 		t.Error("an end changes the mark of the facts")
 	}
