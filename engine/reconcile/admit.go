@@ -27,7 +27,7 @@ const (
 
 // admit takes runs in that are new to the registry.
 func (sc *scanner) admit(ctx context.Context, fresh []Found, walk uint32, first bool) {
-	sideBySide(ctx, fresh, func(f Found) { sc.admitOne(f, walk, first) })
+	sideBySide(ctx, peekers, fresh, func(f Found) { sc.admitOne(f, walk, first) })
 }
 
 // admitOne takes one run in. The print is taken before the document is read, so
@@ -227,25 +227,22 @@ func (s *session) reopen(r *knownRun) {
 	s.l.o.Store.Forget(f.Run)
 }
 
-// sideBySide calls do for each, many at a time.
-func sideBySide[T any](ctx context.Context, all []T, do func(T)) {
-	const chunk = 32
+// sideBySide calls do for each, several at a time, until the context ends.
+func sideBySide[T any](ctx context.Context, workers int, all []T, do func(T)) {
 	var wg sync.WaitGroup
-	next := make(chan []T)
-	for range min(peekers, len(all)) {
+	next := make(chan T)
+	for range min(workers, len(all)) {
 		wg.Go(func() {
-			for part := range next {
-				for _, one := range part {
-					do(one)
-				}
+			for one := range next {
+				do(one)
 			}
 		})
 	}
-	for part := range slices.Chunk(all, chunk) {
+	for _, one := range all {
 		if ctx.Err() != nil {
 			break
 		}
-		next <- part
+		next <- one
 	}
 	close(next)
 	wg.Wait()

@@ -105,30 +105,20 @@ func (l *errorLog) drop(run string) (over string) {
 	return t.cause
 }
 
-// standing returns the runs that are held up, and one error of each cause.
-func (l *errorLog) standing() (runs map[string]bool, errs []error) {
+// standing returns of so many runs at most what holds them up, and one error of each
+// cause.
+func (l *errorLog) standing(most int) (causes map[string]string, errs []error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	runs = make(map[string]bool, len(l.causes))
-	for run := range l.causes {
-		runs[run] = true
+	causes = make(map[string]string, min(most, len(l.causes)))
+	for run, t := range l.causes {
+		if len(causes) == most {
+			break
+		}
+		causes[run] = t.cause
 	}
 	for _, t := range l.open {
 		errs = append(errs, t.err)
 	}
-	return runs, errs
-}
-
-// causesOf returns of so many runs at most what holds them up.
-func (l *errorLog) causesOf(most int) map[string]string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	some := map[string]string{}
-	for run, t := range l.causes {
-		if len(some) == most {
-			break
-		}
-		some[run] = t.cause
-	}
-	return some
+	return causes, errs
 }

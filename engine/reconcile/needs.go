@@ -151,11 +151,6 @@ func files(needs []string) []string {
 	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return strings.HasPrefix(n, gitNeed) || n == engine.NeedRuns })
 }
 
-// lasting are the needs that are not local git's to answer, once per pass.
-func lasting(needs []string) []string {
-	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return strings.HasPrefix(n, gitNeed) })
-}
-
 // Snapshot reads a run as its machine sees it, with all that its plan needs,
 // and says when to look again because something is unsettled (zero: nothing
 // is). Nothing is written.

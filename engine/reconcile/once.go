@@ -39,7 +39,7 @@ func (l *Loop) Once(ctx context.Context) (Report, error) {
 			x.markAll()
 		}
 		l.sweep(w.folders())
-		o.round(ctx, o.todo(found, told))
+		sideBySide(context.Background(), l.o.Workers, o.todo(found, told), func(out *onceRun) { o.settle(ctx, out) })
 		told = l.actions.takeNews()
 		if ctx.Err() != nil || o.held != "" || !o.wrote() && len(told) == 0 {
 			break
@@ -113,24 +113,6 @@ func (o *settling) todo(found []Found, told map[string]bool) []*onceRun {
 // needs reports whether a run depends on files of others.
 func (out *onceRun) needs() bool {
 	return out.p != nil && len(out.p.last.snap.Needs) > 0 || out.idle != nil && len(out.idle.Needs) > 0
-}
-
-// round settles runs, several side by side.
-func (o *settling) round(ctx context.Context, todo []*onceRun) {
-	var wg sync.WaitGroup
-	next := make(chan *onceRun)
-	for range min(o.l.o.Workers, len(todo)) {
-		wg.Go(func() {
-			for out := range next {
-				o.settle(ctx, out)
-			}
-		})
-	}
-	for _, out := range todo {
-		next <- out
-	}
-	close(next)
-	wg.Wait()
 }
 
 // settle gives one run its passes, until no file of it is being written any

@@ -72,7 +72,8 @@ func (l *Loop) newPass(f Found) *pass {
 // run looks and carries out until the plan is empty, or there is more to do than
 // a pass may.
 func (p *pass) run(ctx context.Context) result {
-	p.git, p.needs = nil, lasting(p.needs)
+	p.git = nil
+	p.needs = p.known(p.needs)
 	var before step
 	for steps, moved := 0, 0; ; {
 		if err := p.settled(ctx); err != nil {
@@ -319,27 +320,29 @@ func (l *Loop) legal(f Found, plan engine.Plan) error {
 // wake is when time alone may move the run, or a file of it may have settled:
 // the zero time means never.
 func (p *pass) wake() time.Time {
-	plan := engine.Plan{Wake: p.last.plan.Wake}
-	plan.WakeAt(p.last.loaded.Again)
-	return plan.Wake
+	return earlier(p.last.plan.Wake, p.last.loaded.Again)
+}
+
+// earlier returns the earlier of two moments; the zero time means never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // again is when to look at the run again if nothing happens before, at until at the
-// latest. A moment
-// that has passed, and yet left the plan empty, waits for something else (a
-// deadline does not pass over an answer that is being written): it is no reason
-// to look without a pause.
+// latest. A moment that has passed, and yet left the plan empty, waits for something
+// else (a deadline does not pass over an answer that is being written): it is no
+// reason to look without a pause.
 func (p *pass) again(until time.Time) time.Time {
-	now, plan := p.last.snap.Now, engine.Plan{}
-	if wake := p.last.plan.Wake; wake.IsZero() || wake.After(now) {
-		plan.WakeAt(wake)
-	} else {
-		plan.WakeAt(now.Add(pastWait))
+	now, wake := p.last.snap.Now, p.last.plan.Wake
+	if !wake.IsZero() && !wake.After(now) {
+		wake = now.Add(pastWait)
 	}
-	plan.WakeAt(p.last.loaded.Again)
-	plan.WakeAt(until)
+	wake = earlier(earlier(wake, p.last.loaded.Again), until)
 	if p.left {
-		plan.WakeAt(now.Add(sweepAgain))
+		wake = earlier(wake, now.Add(sweepAgain))
 	}
-	return plan.Wake
+	return wake
 }

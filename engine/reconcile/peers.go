@@ -222,7 +222,7 @@ func (x *peers) peer(run layout.Run) *peer {
 
 // read makes the entries of runs anew, many side by side. It returns the first error.
 func (x *peers) read(todo []*peer) (err error) {
-	sideBySide(context.Background(), todo, x.readOne)
+	sideBySide(context.Background(), peekers, todo, x.readOne)
 	for _, p := range todo {
 		if err = cmp.Or(err, p.err); p.known && !p.refused {
 			delete(x.open, p.run.State)
@@ -310,15 +310,13 @@ func (x *peers) bug(err *error) {
 // look again.
 func (x *peers) unknown() (again time.Time, is bool) {
 	for _, p := range x.open {
-		if p.known {
+		switch {
+		case p.known:
 			continue
-		}
-		at := p.again
-		if at.IsZero() {
-			at = x.l.o.Now().Add(settlePoll)
-		}
-		if !is || at.Before(again) {
-			again = at
+		case p.again.IsZero():
+			again = earlier(again, x.l.o.Now().Add(settlePoll))
+		default:
+			again = earlier(again, p.again)
 		}
 		is = true
 	}
@@ -426,8 +424,6 @@ func (k *looker) withPeers(docs []engine.Document, needs []string, loaded *store
 	if err != nil {
 		return nil, err
 	}
-	if at := loaded.Again; !again.IsZero() && (at.IsZero() || again.Before(at)) {
-		loaded.Again = again
-	}
+	loaded.Again = earlier(loaded.Again, again)
 	return insert(docs, doc), nil
 }

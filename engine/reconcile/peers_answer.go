@@ -105,7 +105,7 @@ func (x *peers) update() {
 
 // passed looks at a run after a pass over it.
 func (x *peers) passed(p *pass) {
-	if x == nil || !x.needed.Load() {
+	if !x.needed.Load() {
 		return
 	}
 	if !p.last.began.IsZero() && !needsPeers(p.last.plan.Needs) {

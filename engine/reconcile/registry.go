@@ -275,13 +275,14 @@ func (b *registry) states(accepts func(*activeRun) bool) (states []string) {
 const tallied = 1024
 
 // tally counts the runs by family. Those that an error holds up are named.
-func (b *registry) tally(counts []Count, held map[string]bool) {
+func (b *registry) tally(counts []Count, held map[string]string) {
 	var all []*knownRun
 	b.do(func() { all = slices.Collect(maps.Values(b.runs)) })
 	for part := range slices.Chunk(all, tallied) {
 		b.do(func() {
 			for _, r := range part {
-				counts[r.fam].add(r.active, held[r.state])
+				_, is := held[r.state]
+				counts[r.fam].add(r.active, is)
 			}
 		})
 	}

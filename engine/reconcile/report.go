@@ -56,9 +56,7 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 	if peek(f, p.last.snap.Doc(f.Run.State)).Waiting || len(openRequests(p.last.snap.Docs)) > 0 {
 		r.Waiting++
 	}
-	plan := engine.Plan{Wake: r.Wake}
-	plan.WakeAt(p.wake())
-	r.Wake = plan.Wake
+	r.Wake = earlier(r.Wake, p.wake())
 }
 
 // addRest takes a run into the report that is as an earlier placet left it.
@@ -67,9 +65,7 @@ func (r *Report) addRest(status engine.Peek, rest *storedIdle) {
 	if status.Waiting {
 		r.Waiting++
 	}
-	plan := engine.Plan{Wake: r.Wake}
-	plan.WakeAt(rest.Wake)
-	r.Wake = plan.Wake
+	r.Wake = earlier(r.Wake, rest.Wake)
 }
 
 // tidy sorts the lists; a file that several runs need is named once.

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"placet/engine"
@@ -37,9 +38,9 @@ func (l *Loop) Standing() Standing {
 	counts := make([]Count, len(l.o.Families))
 	s := l.serving.Load()
 	if s != nil {
-		var held map[string]bool
-		held, st.Holding = l.errors.standing()
-		st.Unlisted = held[walking]
+		var held map[string]string
+		held, st.Holding = l.errors.standing(math.MaxInt)
+		_, st.Unlisted = held[walking]
 		s.registry.tally(counts, held)
 	}
 	for i, f := range l.o.Families {
@@ -51,7 +52,7 @@ func (l *Loop) Standing() Standing {
 // HeldUp returns why runs cannot go on, by the path of their state document. Of many
 // it names so many at most.
 func (l *Loop) HeldUp(most int) map[string]string {
-	held := l.errors.causesOf(most)
+	held, _ := l.errors.standing(most)
 	delete(held, walking)
 	return held
 }

@@ -126,7 +126,7 @@ func TestManyRunsAreCountedInParts(t *testing.T) {
 		b.add(lv.knownRun)
 	}
 	counts := make([]Count, 1)
-	b.tally(counts, map[string]bool{toyRun("b7").State: true})
+	b.tally(counts, map[string]string{toyRun("b7").State: "full"})
 	n := 2*tallied + 3
 	if diff := cmp.Diff(Count{Waiting: n - 1, HeldUp: 1, Final: n, Requests: 2 * n}, counts[0]); diff != "" {
 		t.Errorf("count (-want +got):\n%s", diff)

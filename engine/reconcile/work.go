@@ -75,7 +75,9 @@ func (s *session) serve(ctx context.Context, state string) {
 			result = p.timed(ctx)
 		}
 	}
-	s.l.peers[p.f.Run.Family].passed(p)
+	if x := s.l.peers[p.f.Run.Family]; x != nil {
+		x.passed(p)
+	}
 	if ctx.Err() != nil && errors.Is(result.err, ctx.Err()) {
 		return
 	}
