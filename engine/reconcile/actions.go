@@ -101,10 +101,10 @@ func (a *actionLog) takeNews() map[string]bool {
 	return news
 }
 
-// Told has the run looked at again whose action ended as a fact: at once in Watch,
+// ActionEnded has the run looked at again whose action ended as a fact: at once in Watch,
 // in another round in Once. The facts must hold the end by then. An action that
 // this loop did not begin means nothing to it.
-func (l *Loop) Told(id string) {
+func (l *Loop) ActionEnded(id string) {
 	l.actions.mu.Lock()
 	defer l.actions.mu.Unlock()
 	state := l.actions.runs[id]

@@ -69,8 +69,8 @@ func TestAnEndAsAFactWakesItsRunInWatch(t *testing.T) {
 			w.answer("b", "yes") // what is done with a is over when this is seen
 			w.becomes("b", "over")
 			p.ends("row-1")
-			w.Told("row-1")
-			w.Told("nobody's")
+			w.ActionEnded("row-1")
+			w.ActionEnded("nobody's")
 			w.eventually("the end is written down", func() bool { return w.state("a").Told == "done" })
 			w.eventually("the end is forgotten", func() bool { _, ended := p.has("row-1"); return !ended })
 		})
@@ -87,7 +87,7 @@ func TestAnEndAsAFactLeadsToAnotherRound(t *testing.T) {
 		looks = append(looks, s.Key.ID)
 		if alive, _ := p.has("row-1"); alive && s.Key.ID == "b" {
 			p.ends("row-1")
-			w.Told("row-1")
+			w.ActionEnded("row-1")
 		}
 	}))
 	w.toy("a", toyState{Status: "waiting", Tell: "row-1"})

@@ -16,7 +16,7 @@ import (
 	"placet/layout"
 )
 
-// Family is a dialect: where its runs lie, and what moves them.
+// Family is a dialect: where its runs are, and what moves them.
 type Family struct {
 	Layout  layout.Family
 	Machine engine.Machine
@@ -91,7 +91,7 @@ type Loop struct {
 	stale  string // the sign of git's that was said to hold nothing up
 }
 
-// Found is a run that lies in the workspace.
+// Found is a run of the workspace.
 type Found struct {
 	Run    layout.Run
 	Family Family

@@ -50,7 +50,7 @@ func (l *Loop) Once(ctx context.Context) (Report, error) {
 	return r, errors.Join(ctx.Err(), walkErr, err, l.o.Store.Flush())
 }
 
-// saveOnce has the next start recall what was seen.
+// saveOnce stores what was seen for the next start.
 func (l *Loop) saveOnce(o *settling) {
 	var all []Found
 	for _, out := range o.runs {

@@ -158,7 +158,7 @@ func TestFolderWrittenAllTheTimeDoesNotEatTheProcessor(t *testing.T) {
 			}
 		}
 		flood(func() {})
-		if got := steps - before; got > hastyPasses+14 {
+		if got := steps - before; got > cooldownPasses+14 {
 			t.Errorf("%d looks in two seconds", got)
 		}
 		// What is written again in every pass is no reason for the next one either.
@@ -172,7 +172,7 @@ func TestFolderWrittenAllTheTimeDoesNotEatTheProcessor(t *testing.T) {
 		}
 		before = steps
 		flood(func() { _ = os.Remove(w.abs(note)) })
-		if got := steps - before; got > 4*(hastyPasses+8) {
+		if got := steps - before; got > 4*(cooldownPasses+8) {
 			t.Errorf("%d looks in two seconds at a note that is taken away all the time", got)
 		}
 		// An answer is taken soon all the same.

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// hastyPasses is how many passes in quick succession may move nothing
+	// cooldownPasses is how many passes in quick succession may move nothing
 	// before the run has to wait a little: somebody writes in its folder all
 	// the time, or takes away what placet writes there. The wait doubles with
-	// every such pass, up to longestWait: an answer is taken soon all the same.
-	hastyPasses = 8
-	hastyWithin = 100 * time.Millisecond
-	hastyWait   = 25 * time.Millisecond
-	hastyTwice  = 3
-	longestWait = hastyWait << hastyTwice
+	// every such pass, up to longestCooldown: an answer is taken soon all the same.
+	cooldownPasses    = 8
+	cooldownWithin    = 100 * time.Millisecond
+	cooldownWait      = 25 * time.Millisecond
+	cooldownDoublings = 3
+	longestCooldown   = cooldownWait << cooldownDoublings
 	// A run whose passes are long waits restFactor times as long as the last one
 	// took, up to longestRest: large documents must not keep a processor busy.
 	longestRest = 2 * time.Second
@@ -192,7 +192,7 @@ func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run) bool {
 
 // end draws the conclusions from a pass.
 func (s *session) end(lv *activeRun, p *pass, r result) {
-	s.haste(lv, p)
+	s.coolDown(lv, p)
 	lv.needs, lv.taken = p.needs, p.taken
 	if r.outcome != more {
 		s.note(lv, p)
@@ -249,20 +249,20 @@ func (s *session) unfollow(lv *activeRun) {
 // the daemon counts as ready all the same.
 const firstLooks = 8
 
-// haste counts passes in quick succession that moved nothing, and says how long the
+// coolDown counts passes in quick succession that moved nothing, and says how long the
 // run waits for the next one.
-func (s *session) haste(lv *activeRun, p *pass) {
+func (s *session) coolDown(lv *activeRun, p *pass) {
 	if p.moved > 0 {
 		s.moved.Add(1)
 	}
 	r, now := &lv.retry, time.Now()
-	calm := r.notBefore.Add(hastyWithin)
+	calm := r.notBefore.Add(cooldownWithin)
 	if r.notBefore = now; p.moved > 0 || p.began.After(calm) {
-		r.hasty = 0
+		r.fruitless = 0
 		return
 	}
-	if r.hasty = min(r.hasty+1, hastyPasses+hastyTwice); r.hasty >= hastyPasses {
-		r.notBefore = now.Add(max(hastyWait<<(r.hasty-hastyPasses), min(restFactor*now.Sub(p.began), longestRest)))
+	if r.fruitless = min(r.fruitless+1, cooldownPasses+cooldownDoublings); r.fruitless >= cooldownPasses {
+		r.notBefore = now.Add(max(cooldownWait<<(r.fruitless-cooldownPasses), min(restFactor*now.Sub(p.began), longestRest)))
 	}
 }
 

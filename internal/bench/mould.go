@@ -156,7 +156,7 @@ func (w workspace) settle() error {
 	st, databases := store.New(fs.OS(w.root), store.Options{Record: state}), sqlite.New(w.root)
 	runner := exec.NewRunner(w.root, st, exec.RunnerOptions{
 		State: state.Root(), Record: state,
-		Database: databases.Do, OnIdle: databases.Release, OnEnd: func(id string) { l.Told(id) },
+		Database: databases.Do, OnIdle: databases.Release, OnEnd: func(id string) { l.ActionEnded(id) },
 	})
 	l = reconcile.New(reconcile.Options{
 		Store: st,

@@ -134,7 +134,7 @@ func (d *Desk) EndCommand(suffix string, e engine.Ended) {
 	if err != nil {
 		d.T.Fatal(err)
 	}
-	d.w.loop.Told(id)
+	d.w.loop.ActionEnded(id)
 }
 
 // Lock has a database locked by another program, or not any more.

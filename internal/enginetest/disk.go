@@ -225,7 +225,7 @@ func (w *diskWorld) loop() *reconcile.Loop {
 			w.out.begin(a)
 			go func() {
 				for _, id := range w.out.deliver(w.now()) {
-					l.Told(id)
+					l.ActionEnded(id)
 				}
 			}()
 		},
@@ -254,7 +254,7 @@ func (w *diskWorld) looking() server { return onlooker{w, w.loop()} }
 
 func (o onlooker) stop() {}
 
-func (o onlooker) told(id string) { o.l.Told(id) }
+func (o onlooker) told(id string) { o.l.ActionEnded(id) }
 
 func (o onlooker) settle() error {
 	for range 8 {
@@ -319,7 +319,7 @@ func (m *watchman) open(sink watch.Sink) (watch.Source, error) {
 	}})
 }
 
-func (m *watchman) told(id string) { m.inside.Told(id) }
+func (m *watchman) told(id string) { m.inside.ActionEnded(id) }
 
 func (m *watchman) stop() {
 	m.cancel()

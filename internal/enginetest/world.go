@@ -143,7 +143,7 @@ func factsOf(s Suite, c Case) engine.Facts {
 func (w *world) deliver() bool {
 	told := w.out.deliver(time.Now())
 	for _, id := range told {
-		w.loop.Told(id)
+		w.loop.ActionEnded(id)
 	}
 	return len(told) > 0
 }
@@ -241,7 +241,7 @@ func (w *world) act(step Step) (err error) {
 	if id, err := step.take(w.out, time.Now()); err != nil {
 		return err
 	} else if id != "" {
-		w.loop.Told(id)
+		w.loop.ActionEnded(id)
 	}
 	before, after := w.tree(), w.tree()
 	if step.Do == nil {

@@ -158,6 +158,6 @@ func newRunner(b *workspace.Workspace, log *slog.Logger) *exec.Runner {
 		State: b.StateRoot(), Families: workspace.Layouts(b), Database: databases.Do, OnIdle: databases.Release,
 		Now: b.Env.Now, Log: log, Allow: b.Commands.Env,
 		Permit: b.Permit, Record: b.Record(),
-		OnEnd: func(id string) { b.Loop.Told(id) },
+		OnEnd: func(id string) { b.Loop.ActionEnded(id) },
 	})
 }
