@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -37,7 +37,7 @@ func cycleFindings(b *workspace.Workspace, views []workspace.View) []workspace.F
 		rows.add(rowsOf(b, v.Found))
 	}
 	databases := sqlite.New(b.Root)
-	for _, db := range config.Sorted(rows) {
+	for _, db := range slices.Sorted(maps.Keys(rows)) {
 		lines = append(lines, missingRows(databases, db, rows[db])...)
 		databases.Release(db)
 	}
@@ -123,7 +123,7 @@ func rowIDs(databases *sqlite.Databases, db string, rows []auditRow) (there map[
 		ids[o.row.Table] = append(ids[o.row.Table], o.row.ID)
 	}
 	q := engine.Database{Path: db, Schema: optimizer.AuditSchema}
-	for _, table := range config.Sorted(ids) {
+	for _, table := range slices.Sorted(maps.Keys(ids)) {
 		marks := strings.TrimSuffix(strings.Repeat("?,", len(ids[table])), ",")
 		q.Select = append(q.Select, engine.Query{Name: table, SQL: "SELECT id FROM " + table + " WHERE id IN (" + marks + ")", Args: ids[table]})
 	}

@@ -38,9 +38,7 @@ func nextVerb() verb {
 		long: `Which goals left issues that no cycle has taken up, and what each waits for: a run
 of its workflow that completes. Also completed runs that fit no open goal, or more
 than one, of which nobody can tell which.`,
-		look: func(c call, b *workspace.Workspace) error {
-			return showNext(b)
-		},
+		look: func(_ call, b *workspace.Workspace) error { return showNext(b) },
 	}
 }
 

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -130,7 +131,7 @@ func lostRows(b *workspace.Workspace) (all []auditRow) {
 		}
 	}
 	databases := sqlite.New(b.Root)
-	for _, db := range config.Sorted(rows) {
+	for _, db := range slices.Sorted(maps.Keys(rows)) {
 		some, _, problem := lost(databases, db, rows[db])
 		databases.Release(db)
 		if problem != "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -96,7 +97,7 @@ func keysOf(tree map[string]any, pattern []string) [][]string {
 	value, _ := lookup(tree, pattern[:i])
 	below, _ := value.(map[string]any)
 	var keys [][]string
-	for _, name := range Sorted(below) {
+	for _, name := range slices.Sorted(maps.Keys(below)) {
 		key := slices.Clone(pattern)
 		key[i] = name
 		if _, ok := lookup(tree, key); ok {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
@@ -115,7 +116,7 @@ func (l Layer) check(f File) error {
 	if !slices.Contains(languages, f.Language) {
 		return l.at([]string{"language"}, "language %q is not one of %s", f.Language, strings.Join(languages, ", "))
 	}
-	for _, name := range Sorted(f.Gates) {
+	for _, name := range slices.Sorted(maps.Keys(f.Gates)) {
 		if err := l.checkGate(name, f.Gates[name]); err != nil {
 			return err
 		}
@@ -241,7 +242,7 @@ func unknown(tree map[string]any, t reflect.Type) []string {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return nil
 	}
-	for _, name := range Sorted(tree) {
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
 		below, ok := member(t, name)
 		if !ok {
 			return []string{name}
@@ -331,14 +332,4 @@ func (l Layer) lineOf(key []string) int {
 		}
 	}
 	return 0
-}
-
-// Sorted returns a map's keys in order.
-func Sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -118,7 +119,7 @@ func keyLike(pattern []string, name string) []string {
 	if _, err := toml.Decode(rest+" = 0", &table); err != nil || !before || !after || len(table) != 1 {
 		return nil
 	}
-	return slices.Concat(pattern[:i], Sorted(table), pattern[i+1:])
+	return slices.Concat(pattern[:i], slices.Sorted(maps.Keys(table)), pattern[i+1:])
 }
 
 // HoldsTighter reports whether of the setting of a name the tighter of two values holds
@@ -216,7 +217,7 @@ func (s *Settings) keysLike(pattern []string) [][]string {
 		add(one.Name)
 	}
 	var keys [][]string
-	for _, name := range Sorted(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		keys = append(keys, names[name])
 	}
 	return keys
