@@ -14,7 +14,7 @@ func (r *view) outputs(w *run.Outputs) {
 	if !r.Begun || !isFinal(r.State.Status) {
 		return
 	}
-	r.output(w, "answer.json", run.Must(schemas.Encode(r.answer())))
+	r.output(w, "answer.json", run.Must(schemas.Encode(r.State.answer())))
 	r.output(w, "answer.md", []byte(r.answerText()))
 }
 
@@ -27,8 +27,8 @@ func (r *view) output(w *run.Outputs, name string, body []byte) {
 }
 
 // answer is answer.json: what became of the question.
-func (r *view) answer() schemas.Object {
-	st, given := r.State, Given{}
+func (st State) answer() schemas.Object {
+	given := Given{}
 	var by *run.By
 	var response, reason text
 	if st.Answer != nil {
@@ -46,16 +46,16 @@ func (r *view) answer() schemas.Object {
 		{Name: "schema_version", Value: 1}, {Name: "ask_id", Value: st.AskID}, {Name: "status", Value: st.Status}, {Name: "answered", Value: st.Status == Answered},
 		{Name: "response", Value: response}, {Name: "selected", Value: given.Selected}, {Name: "comment", Value: given.Comment}, {Name: "by", Value: by},
 		{Name: "known_as", Value: given.KnownAs}, {Name: "late", Value: given.Late}, {Name: "default_taken", Value: st.Status == Expired && response != ""},
-		{Name: "asked_at", Value: st.AskedAt}, {Name: "closed_at", Value: st.Last.At}, {Name: "reason", Value: string(reason)}, {Name: "artifacts", Value: r.artifacts()},
+		{Name: "asked_at", Value: st.AskedAt}, {Name: "closed_at", Value: st.Last.At}, {Name: "reason", Value: string(reason)}, {Name: "artifacts", Value: st.Ask.artifactsAtEnd()},
 		{Name: "request_id", Value: st.RequestID}, {Name: "superseded_by", Value: st.SupersededBy},
 		{Name: "correlation", Value: st.Ask.Correlation}, {Name: "idempotency_key", Value: st.Ask.IdempotencyKey},
 	}
 }
 
-// artifacts are the files as they were when the question was asked and when it was closed.
-func (r *view) artifacts() []schemas.Object {
+// artifactsAtEnd are the files as they were when the question was asked and when it was closed.
+func (a Ask) artifactsAtEnd() []schemas.Object {
 	list := []schemas.Object{}
-	for _, f := range r.State.Ask.Artifacts {
+	for _, f := range a.Artifacts {
 		list = append(list, schemas.Object{{Name: "path", Value: f.Path}, {Name: "sha256", Value: text(f.SHA256)}, {Name: "now", Value: f.atEnd()}})
 	}
 	return list

@@ -15,18 +15,21 @@ import (
 
 func inboxVerb() verb {
 	var short bool
+	var tags []string
 	return verb{
 		use: "inbox [RUN|FAMILY]", short: "What is asked of you, oldest first",
 		long: `What is asked of you, oldest first: of which run and step, in one line, with the
 form to edit and the commands that answer. Also what else needs a person:
 problem notes, and commands that wait for trust. With the name of a run, or of a
-family, what is asked there alone. --short shows each request in one line.`,
+family, what is asked there alone. --short shows each request in one line; --tag
+shows the asks with a tag alone.`,
 		most: 1, group: groupDecide, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&short, "short", false, "one line for each request")
+			f.StringSliceVar(&tags, "tag", nil, "only asks that have one of these tags")
 		},
 		look: func(c call, b *workspace.Workspace) error {
-			return showInbox(b, c.args, short)
+			return showInbox(b, c.args, short, tags)
 		},
 	}
 }
@@ -41,12 +44,13 @@ type inboxData struct {
 	Untrusted []config.UntrustedLine `json:"untrusted"`
 }
 
-func showInbox(b *workspace.Workspace, args []string, short bool) error {
+func showInbox(b *workspace.Workspace, args []string, short bool, tags []string) error {
 	found, rest, err := workspace.Narrow(b, args)
 	if err != nil {
 		return err
 	}
 	s := b.LookAtRuns(found, false)
+	s.KeepTagged(b, tags)
 	var open []engine.Asked
 	for _, v := range s.Views {
 		open = append(open, v.Open...)

@@ -188,7 +188,7 @@ func newPlace(b *workspace.Workspace, a asking, all []optimizer.Entry) (string, 
 	if newest, ok := optimizer.NewestCycle(all, "", a.workflow); ok {
 		root = newest.Root
 	}
-	id := layout.OptimizerName(b.Env.Now(), "msowd", slugOf(a.slug))
+	id := layout.OptimizerName(b.Env.Now(), "msowd", slugOf(a.slug, longestSlug, defaultSlug))
 	dir := path.Join(root, "active", id, "optimizer")
 	_, err := os.Lstat(filepath.Join(b.Root, filepath.FromSlash(path.Dir(dir))))
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +205,7 @@ const (
 
 // slugOf makes a slug as upstream does: lower case, everything but letters and
 // digits a hyphen, hyphens squeezed, none at the ends, cut.
-func slugOf(s string) string {
+func slugOf(s string, longest int, empty string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(s) {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
@@ -216,9 +216,9 @@ func slugOf(s string) string {
 	}
 	slug := strings.Trim(b.String(), "-")
 	if slug == "" {
-		return defaultSlug
+		return empty
 	}
-	return slug[:min(len(slug), longestSlug)]
+	return slug[:min(len(slug), longest)]
 }
 
 // triggerJSON is the trigger that the command line asks for.

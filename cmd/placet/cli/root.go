@@ -82,6 +82,7 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 func verbs() []verb {
 	return []verb{
 		inboxVerb(), approveVerb(), rejectVerb(), respondVerb(), adoptVerb(), showVerb(),
+		askVerb(), waitVerb(), withdrawVerb(),
 		watchVerb(), onceVerb(), statusVerb(),
 		explainVerb(), logVerb(), checkVerb(), graphVerb(),
 		initVerb(), trustVerb(), doctorVerb(), demoVerb(), schemaVerb(), versionVerb(),

@@ -12,7 +12,7 @@ const (
 	ExitUsage   = 2 // usage or configuration
 	ExitOpen    = 3 // once, status, inbox: no problem, but a request is open
 	// A prompt was interrupted, or nobody answered it: what a shell gives for SIGINT.
-	exitInterrupted = 130
+	ExitInterrupted = 130
 )
 
 // Problem is an error as a person reads it: what cannot be done, and what to
@@ -63,6 +63,9 @@ func (p *Problem) Try(format string, args ...any) *Problem {
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// Exit ends the process with a code, and without a message.
+func Exit(code int) error { return exit(code) }
 
 // Outcome is the exit of a verb that looks at runs. A problem outranks an
 // open request.

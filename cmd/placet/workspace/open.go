@@ -149,7 +149,7 @@ func Open(w *console.Env, s Setup) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := config.StateDir(w, root, s.Runner != nil)
+	state, err := config.StateDir(w, root, s.Runner != nil || s.Remembers)
 	if s.Remembers && reconcile.OfMachine(err) {
 		return nil, fmt.Errorf("%w (XDG_STATE_HOME can name another place)", err)
 	}
@@ -283,6 +283,9 @@ func (b *Workspace) OnlyLooks() {
 	b.alive = func() map[string]bool { return exec.Alive(b.StateRoot()) }
 	b.ended = func() map[string]engine.Ended { return exec.Stopped(b.StateRoot()) }
 }
+
+// InGitHook reports whether git runs this process: the tree is not what is being committed.
+func (b *Workspace) InGitHook() bool { return b.Env.Getenv("GIT_INDEX_FILE") != "" }
 
 // Serves reports whether a word is the name of a family that is enabled.
 func (b *Workspace) Serves(family string) bool {

@@ -3,12 +3,15 @@ package workspace
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/reconcile"
+	"placet/layout"
+	"placet/schemas"
 )
 
 // WithoutEvents is where a daemon gets no file events.
@@ -103,6 +106,34 @@ func (b *Workspace) LookAtRuns(found []reconcile.Found, all bool) Summary {
 	}
 	s.Untrusted = b.Untrusted(s.Views)
 	return s
+}
+
+// KeepTagged leaves out all requests but those of asks that have one of some tags.
+func (s *Summary) KeepTagged(b *Workspace, tags []string) {
+	if len(tags) == 0 {
+		return
+	}
+	s.Waiting = 0
+	for i := range s.Views {
+		s.Views[i].Open = slices.DeleteFunc(slices.Clone(s.Views[i].Open), func(a engine.Asked) bool {
+			return !slices.ContainsFunc(b.tagsOf(a), func(tag string) bool { return slices.Contains(tags, tag) })
+		})
+		s.Waiting += len(s.Views[i].Open)
+	}
+}
+
+// tagsOf are the tags of an ask.
+func (b *Workspace) tagsOf(a engine.Asked) []string {
+	var request struct {
+		Ask struct {
+			Tags []string `json:"tags"`
+		} `json:"ask"`
+	}
+	d := b.Settled(path.Join(path.Dir(a.Form), "request.json"), layout.File{Kind: layout.KindRequest, Limit: layout.LimitJSON, Request: a.Request})
+	if err := schemas.Decode("", d.Path, d.Body, &request); err != nil || a.Run.Family != "ask" {
+		return nil
+	}
+	return request.Ask.Tags
 }
 
 // LineOf is a run as lists show it.

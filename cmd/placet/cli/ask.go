@@ -1,0 +1,343 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/ask"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// newAsk is the ask that the command line makes.
+type newAsk struct {
+	env *console.Env
+	ask.Ask
+	file, contextFile, as, key, correlation       string
+	options, comments, approves, artifacts, infos []string
+	text, review, multi, private, dryRun          bool
+	members                                       schemas.Object // of the file
+	readsInput                                    bool           // somebody has read standard input
+	wait                                          waitFlags
+}
+
+func askVerb() verb {
+	var x newAsk
+	return verb{
+		use: "ask [QUESTION|-]", short: "Ask a person, and wait for the answer",
+		long: `Asks a person a question: writes .asks/<id>/ask.json, prints the id, and, on
+standard error, the form and the commands that answer. With --wait it prints the
+answer instead. - is the question on standard input; with --file all of it comes
+from an ask.json, and flags win.` + waitNote,
+		most: 1, group: groupDecide, flags: x.flags,
+		run: func(c call) error {
+			a, err := openAsks(c)
+			if err != nil {
+				return err
+			}
+			x.env = c.env
+			return x.ask(c, a)
+		},
+	}
+}
+
+func (x *newAsk) flags(f *pflag.FlagSet) {
+	f.StringVar(&x.Type, "type", "", "approval, review, choice, multi or text")
+	f.BoolVar(&x.text, "text", false, "ask for an answer in words")
+	f.BoolVar(&x.review, "review", false, "ask for a review of artifacts")
+	f.BoolVar(&x.multi, "multi", false, "let several options be chosen")
+	f.StringArrayVar(&x.options, "option", nil, "an option, ID or ID=DESCRIPTION")
+	f.StringSliceVar(&x.comments, "comment-on", nil, "the option ID asks for a comment")
+	f.StringSliceVar(&x.approves, "approves", nil, "the option ID approves something")
+	f.StringVar(&x.Context, "context", "", "what a person should know")
+	f.StringVar(&x.contextFile, "context-file", "", "the file that holds it, or -")
+	f.StringArrayVar(&x.artifacts, "artifact", nil, "a file that is asked about: no answer counts once it has changed")
+	f.StringArrayVar(&x.infos, "info", nil, "a file to look at, which may change")
+	f.StringVar(&x.Deadline, "deadline", "", "until when: a time, or a length such as 90m")
+	f.StringVar(&x.Default, "default", "", "what is reported at the deadline; it never approves")
+	f.StringArrayVar(&x.MayAnswer, "may-answer", nil, "who may answer")
+	f.StringVar(&x.as, "as", "", "who asks")
+	f.StringSliceVar(&x.Tags, "tag", nil, "a word by which inbox finds the question")
+	f.StringVar(&x.Parent, "parent", "", "the run that the question belongs to")
+	f.StringVar(&x.correlation, "correlation", "", "your own name for the question, repeated in the answer")
+	f.BoolVar(&x.private, "private", false, "have notices not say what is asked")
+	f.StringVar(&x.key, "key", "", "asks of one key are one ask")
+	f.StringVar(&x.Supersedes, "supersedes", "", "take the ask ID back first")
+	f.StringVar(&x.file, "file", "", "an ask.json, or -")
+	f.BoolVar(&x.dryRun, "dry-run", false, "print ask.json, and ask nobody")
+	f.StringVar(&x.wait.timeout, "wait", "", "wait for the answer, as long as is said")
+	f.Lookup("wait").NoOptDefVal = waitForEver
+	x.wait.flags(f)
+}
+
+// ask asks, and waits for the answer where that is wanted.
+func (x *newAsk) ask(c call, a *workspace.Asks) error {
+	body, err := x.document(a, c.args)
+	if err != nil {
+		return err
+	}
+	if x.dryRun {
+		_, err := x.check(a, x.name(a, 0), body)
+		return cmp.Or(err, a.Env.Answer(schemas.Raw(body), func() { a.Env.Say("%s", strings.TrimSuffix(string(body), "\n")) }))
+	}
+	f, err := x.create(c.ctx, a, body)
+	if err != nil {
+		return err
+	}
+	if c.flags.Changed("wait") {
+		return x.wait.wait(c.ctx, a, f)
+	}
+	if err := a.Pass(c.ctx); err != nil {
+		return err
+	}
+	if problem := refusedAsk(a, f); problem != nil {
+		return problem
+	}
+	request := ask.RequestID(f.Run.ID)
+	form := layout.RequestPath(f.Run.Dir, request, "form.md")
+	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "request_id": request, "form": form}, func() {
+		a.Env.Say("%s", f.Run.ID)
+		a.Env.Note("form     %s", form)
+		for _, open := range a.ViewOf(f).Open {
+			for _, how := range workspace.HowToAnswer(open, false) {
+				a.Env.Note("answer   %s", strings.ReplaceAll(how, "\n", "  "))
+			}
+		}
+	})
+}
+
+// document is ask.json as the file and the flags say it.
+func (x *newAsk) document(a *workspace.Asks, args []string) ([]byte, error) {
+	var err error
+	x.Question = console.First(args)
+	if x.Question == "-" {
+		x.Question, err = x.read("-")
+	}
+	if x.contextFile != "" && err == nil {
+		x.Context, err = x.read(x.contextFile)
+	}
+	if x.file != "" && err == nil {
+		var text string
+		if text, err = x.read(x.file); err == nil {
+			x.members, err = schemas.Members([]byte(text))
+		}
+	}
+	if err != nil {
+		return nil, console.Usage("cannot ask: %v", console.Plain(err))
+	}
+	x.setTexts()
+	if err := cmp.Or(x.setOptions(), x.setArtifacts(a)); err != nil {
+		return nil, err
+	}
+	given, err := schemas.Encode(x.Ask)
+	if err != nil {
+		return nil, err
+	}
+	members, err := schemas.Members(given)
+	for _, m := range members {
+		if string(m.Value.(schemas.Raw)) != `""` {
+			x.members = append(x.members.Without(m.Name), m)
+		}
+	}
+	body, encodeErr := schemas.Encode(x.members)
+	return body, cmp.Or(err, encodeErr)
+}
+
+// read reads a file, or standard input, which is read once.
+func (x *newAsk) read(name string) (string, error) {
+	if name != "-" {
+		body, err := os.ReadFile(x.absolute(name))
+		return strings.TrimSuffix(string(body), "\n"), err
+	}
+	if x.readsInput {
+		return "", errors.New("standard input is one thing only")
+	}
+	x.readsInput = true
+	body, err := io.ReadAll(io.LimitReader(x.env.In, 1<<20))
+	return strings.TrimSuffix(string(body), "\n"), err
+}
+
+func (x *newAsk) absolute(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(x.env.Cwd, name)
+}
+
+func (x *newAsk) setTexts() {
+	for typ, is := range map[string]bool{"text": x.text, "review": x.review, "multi": x.multi} {
+		if is {
+			x.Type = typ
+		}
+	}
+	x.Correlation, x.IdempotencyKey = schemas.OrNull(x.correlation), schemas.OrNull(x.key)
+	if x.private {
+		x.Sensitivity = "private"
+	}
+	if x.as != "" {
+		x.AskedBy = &ask.AskedBy{Name: x.as}
+	}
+}
+
+func (x *newAsk) setOptions() error {
+	for _, o := range x.options {
+		id, description, _ := strings.Cut(o, "=")
+		x.Options = append(x.Options, ask.Option{ID: id, Description: description})
+	}
+	offers := len(x.Options) > 0
+	for _, id := range slices.Concat(x.comments, x.approves) {
+		i := slices.IndexFunc(x.Options, func(o ask.Option) bool { return gate.Fold(o.ID) == gate.Fold(id) })
+		if i < 0 && offers {
+			return console.Usage("cannot ask: %q is none of the options", console.OneLine(id)).Try("name it with --option")
+		}
+		if i < 0 {
+			i, x.Options = len(x.Options), append(x.Options, ask.Option{ID: id})
+			x.Type = cmp.Or(x.Type, "approval")
+		}
+		x.Options[i].Comment = slices.Contains(x.comments, id)
+		x.Options[i].Approves = slices.Contains(x.approves, id)
+	}
+	return nil
+}
+
+// setArtifacts names the files as they lie below the workspace.
+func (x *newAsk) setArtifacts(a *workspace.Asks) error {
+	for i, name := range slices.Concat(x.artifacts, x.infos) {
+		full := x.absolute(name)
+		_, err := os.Lstat(full)
+		dir, dirErr := filepath.EvalSymlinks(filepath.Dir(full))
+		rel, relErr := filepath.Rel(a.Root, filepath.Join(dir, filepath.Base(full)))
+		if err := cmp.Or(err, dirErr, relErr); err != nil {
+			return console.Usage("cannot ask about %s: %v", console.OneLine(name), console.Plain(err))
+		}
+		binds := i < len(x.artifacts)
+		x.Artifacts = append(x.Artifacts, ask.Artifact{Path: filepath.ToSlash(rel), Binding: &binds})
+	}
+	return nil
+}
+
+// name is the folder's name: a function of the key, or new.
+func (x *newAsk) name(a *workspace.Asks, try int) string {
+	if x.key != "" {
+		return "k-" + engine.Sum([]byte("ask\n" + x.key)).Hex()[:16]
+	}
+	title, _, _ := strings.Cut(strings.TrimSpace(x.Question), "\n")
+	now := a.Env.Now().UTC()
+	salt := engine.Sum(fmt.Appendf(nil, "%d %d %d %s", now.UnixNano(), os.Getpid(), try, x.Question)).Hex()[:6]
+	return fmt.Sprintf("%s-%s-%s", now.Format("20060102"), strings.Trim(slugOf(title, 30, "ask"), "-"), salt)
+}
+
+// check refuses what could not be asked.
+func (x *newAsk) check(a *workspace.Asks, id string, body []byte) (ask.Ask, error) {
+	now, err := ask.ReadAsk(id, cmp.Or(a.Ask.Language, a.Language, "en"), body, a.Env.Now())
+	for _, s := range schemas.Strays("", x.members, &ask.Ask{}) {
+		a.Env.Note("%s: nobody reads this member", s.Pointer)
+	}
+	switch {
+	case err != nil && x.file != "":
+		return now, console.Refused("cannot ask: %v", err)
+	case err != nil:
+		return now, console.Usage("cannot ask: %v", err)
+	}
+	return now, nil
+}
+
+// create makes the ask, or joins the one of the same key.
+func (x *newAsk) create(ctx context.Context, a *workspace.Asks, body []byte) (reconcile.Found, error) {
+	for try := 0; ; try++ {
+		f, err := a.Find(x.name(a, try))
+		if err != nil {
+			return f, err
+		}
+		asked, err := x.check(a, f.Run.ID, body)
+		if err != nil {
+			return f, err
+		}
+		if there, ok := previous(a, f, asked); x.key != "" && ok {
+			return f, alike(asked, there, x.key)
+		}
+		if try == 0 {
+			if most := a.Ask.MaxOpen; a.CountOpen(most) >= most {
+				return f, console.Usage("cannot ask: %d asks are open, and [ask] max_open is %d", most, most).Try("answer or withdraw some: placet inbox ask")
+			}
+			if err := x.supersede(ctx, a, asked.Supersedes, f.Run.ID); err != nil {
+				return f, err
+			}
+		}
+		created, err := a.Create(f, "ask.json", body)
+		if err != nil {
+			return f, console.Refused("cannot ask: %v", console.Plain(err))
+		}
+		if created {
+			return f, nil
+		}
+	}
+}
+
+// previous is what was asked under an id, as its file says, or else its state.
+func previous(a *workspace.Asks, f reconcile.Found, like ask.Ask) (there ask.Ask, ok bool) {
+	if d := a.ReadDocument(f, "ask.json"); !d.Absent() {
+		there, _ := ask.ReadAsk(f.Run.ID, cmp.Or(a.Ask.Language, a.Language, "en"), d.Body, a.Env.Now())
+		return there, true
+	}
+	st, ok := a.State(f)
+	there = st.Ask
+	there.MayAnswer = like.MayAnswer // the state's is narrowed by the gates
+	return there, ok
+}
+
+// alike refuses another question under the same key.
+func alike(asked, there ask.Ask, key string) error {
+	words := func(a ask.Ask) string {
+		same := ask.Ask{Question: a.Question, Type: a.Type, Options: a.Options, Context: a.Context, Default: a.Default, MayAnswer: a.MayAnswer}
+		for _, f := range a.Artifacts {
+			same.Artifacts = append(same.Artifacts, ask.Artifact{Path: f.Path})
+		}
+		body, _ := schemas.Encode(same)
+		return string(body)
+	}
+	if words(asked) == words(there) {
+		return nil
+	}
+	return console.Usage("cannot ask: the key %q has another question: %s", console.OneLine(key), console.Cut(console.OneLine(there.Question), 200)).Try("use another key")
+}
+
+// supersede takes another ask back for this one.
+func (x *newAsk) supersede(ctx context.Context, a *workspace.Asks, other, id string) error {
+	if other == "" {
+		return nil
+	}
+	f, err := a.Find(other)
+	if err != nil {
+		return err
+	}
+	st, begun := a.State(f)
+	if d := a.ReadDocument(f, "ask.json"); !begun && d.Absent() {
+		return nil
+	}
+	if !st.IsFinal() {
+		if err := a.Withdraw(ctx, f, ask.Withdraw{Reason: "superseded by ask/" + id, By: x.as, SupersededBy: schemas.OrNull(id)}); err != nil {
+			return console.Usage("cannot ask: %v", err)
+		}
+		st = awaitEnd(ctx, a, f)
+	}
+	if st.Status == ask.Answered {
+		sayAnswer(a.Env, st)
+		return console.Usage("cannot ask: ask/%s is answered already", f.Run.ID)
+	}
+	return nil
+}

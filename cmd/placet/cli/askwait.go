@@ -1,0 +1,323 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/ask"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/schemas"
+)
+
+const waitNote = `
+
+Exit codes of --wait and of placet wait: 0 answered, and approve where the question
+is an approval or a review, or one of --ok; 1 the ask cannot be made or was removed;
+2 usage or configuration; 3 still open when the time was over; 4 the deadline
+passed, and the default, if any, is printed; 5 withdrawn or superseded; 6 answered
+otherwise; 130 interrupted, and still open unless --ephemeral.`
+
+// Exit codes of an ask that did not end well.
+const (
+	exitExpired   = 4
+	exitWithdrawn = 5
+	exitNotOK     = 6
+)
+
+// waitForEver is the time of a wait that nothing ends.
+const waitForEver = "0s"
+
+// waitFlags say how long to wait, and for what.
+type waitFlags struct {
+	timeout   string
+	ok        []string
+	any       bool
+	ephemeral bool
+	alone     bool // one ask is waited for
+}
+
+func (x *waitFlags) flags(f *pflag.FlagSet) {
+	f.StringSliceVar(&x.ok, "ok", nil, "the answers that end in exit code 0")
+	f.BoolVar(&x.ephemeral, "ephemeral", false, "take the question back when the wait is interrupted")
+}
+
+func waitVerb() verb {
+	x := waitFlags{}
+	return verb{
+		use: "wait ID…", short: "Wait for the answers of asks", long: `Waits for asks to end, and prints their answers: of one ask the answer alone, of
+several a line for each, ID, TAB, answer, with the highest of their exit codes.` + waitNote,
+		least: 1, most: -1, group: groupDecide,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&x.any, "any", false, "wait for the first that ends")
+			f.StringVar(&x.timeout, "timeout", waitForEver, "wait so long at most, such as 90s, 5m or 2h")
+			x.flags(f)
+		},
+		run: func(c call) error {
+			a, found, err := findAsks(c)
+			if err != nil {
+				return err
+			}
+			return x.wait(c.ctx, a, found...)
+		},
+	}
+}
+
+func withdrawVerb() verb {
+	w := ask.Withdraw{}
+	return verb{
+		use: "withdraw ID -m REASON", short: "Take a question back",
+		long:  `Takes a question back: writes withdraw.json beside ask.json. Who waits for the answer is told so.`,
+		least: 1, most: 1, group: groupDecide,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVarP(&w.Reason, "message", "m", "", "why; it stands in the record")
+			f.StringVar(&w.By, "by", console.Login(), "who takes it back")
+		},
+		run: func(c call) error {
+			a, found, err := findAsks(c)
+			if err != nil {
+				return err
+			}
+			f := found[0]
+			switch st, begun := a.State(f); {
+			case w.Reason == "":
+				return console.Usage("cannot withdraw %s without a reason", console.Brief(f.Key())).Try("add -m REASON")
+			case st.IsFinal():
+				return console.Refused("cannot withdraw %s: it is %s, and that is final", console.Brief(f.Key()), st.Status)
+			case !begun && !isAsked(a, f):
+				return console.Usage("cannot find an ask %q", console.OneLine(c.args[0])).Try("placet status --all lists the asks")
+			}
+			if err := a.Withdraw(c.ctx, f, w); err != nil {
+				return err
+			}
+			return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "reason": w.Reason, "by": w.By}, func() {
+				a.Env.Say("%s is taken back, by %s: %s", console.Brief(f.Key()), console.OneLine(w.By), console.Cut(console.OneLine(w.Reason), 160))
+			})
+		},
+	}
+}
+
+// openAsks opens the workspace to ask people, and has git ignore what placet leaves.
+func openAsks(c call) (*workspace.Asks, error) {
+	a, err := workspace.OpenAsks(c.ctx, c.env)
+	if err == nil && !a.InGitHook() {
+		_, _ = exclude(a.Root, ignored) // init says what is wrong
+	}
+	return a, err
+}
+
+// findAsks opens the workspace, and finds the asks that are named.
+func findAsks(c call) (*workspace.Asks, []reconcile.Found, error) {
+	a, err := openAsks(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []reconcile.Found
+	for _, id := range c.args {
+		f, err := a.Find(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		found = append(found, f)
+	}
+	return a, found, nil
+}
+
+func isAsked(a *workspace.Asks, f reconcile.Found) bool {
+	return a.Store.Exists(f.Run.Dir + "/ask.json")
+}
+
+// refusedAsk says why a question is not asked, nil where it is, or will be.
+func refusedAsk(a *workspace.Asks, f reconcile.Found) error {
+	if _, begun := a.State(f); begun {
+		return nil
+	}
+	if !isAsked(a, f) {
+		return console.Refused("cannot wait for %s: there is no such ask, or it was removed", console.Brief(f.Key()))
+	}
+	for _, n := range a.ViewOf(f).Notes {
+		if path.Base(n.Path) == "ask.json.problem.md" {
+			return console.Refused("%s is not asked: %s", console.Brief(f.Key()), console.OneLine(n.Text))
+		}
+	}
+	return nil
+}
+
+// duration reads a length of time, of which days are a unit, too.
+func duration(text string) (time.Duration, error) {
+	days, isDays := strings.CutSuffix(text, "d")
+	if isDays {
+		text = days + "h"
+	}
+	d, err := time.ParseDuration(text)
+	if isDays {
+		d *= 24
+	}
+	if err != nil || d < 0 {
+		return 0, console.Usage("cannot wait for %q: expected a length such as 90s, 5m, 2h or 1d", console.OneLine(text))
+	}
+	return d, nil
+}
+
+// wait waits until asks have ended, or the first of them, and says how.
+func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconcile.Found) error {
+	x.alone = len(found) == 1
+	limit, err := duration(x.timeout)
+	if err != nil {
+		return err
+	}
+	until, cancel := context.WithCancel(ctx)
+	if limit > 0 {
+		until, cancel = context.WithTimeout(ctx, limit)
+	}
+	defer cancel()
+	said := map[string]bool{}
+	for {
+		sayOnce(a, said, a.Pass(ctx))
+		ended, states, err := x.look(a, found, said)
+		switch {
+		case len(ended) == len(found) || x.any && len(ended) > 0:
+			return x.report(a, ended, 0)
+		case ctx.Err() != nil:
+			return x.interrupt(ctx, a, found, states)
+		case err != nil:
+			return err
+		case until.Err() != nil:
+			return x.report(a, ended, console.ExitOpen)
+		}
+		a.Await(until, states)
+	}
+}
+
+// look returns the asks that have ended, and all of which there is a state. It says what
+// stands in the way of an answer.
+func (x *waitFlags) look(a *workspace.Asks, found []reconcile.Found, said map[string]bool) (ended, states []ask.State, err error) {
+	for _, f := range found {
+		st, begun := a.State(f)
+		if begun {
+			states = append(states, st)
+		}
+		if st.IsFinal() {
+			ended = append(ended, st)
+			continue
+		}
+		if err := refusedAsk(a, f); err != nil {
+			return ended, states, err
+		}
+		for _, n := range a.ViewOf(f).Notes {
+			sayOnce(a, said, errors.New(n.Path+": "+n.Text))
+		}
+	}
+	return ended, states, nil
+}
+
+// sayOnce says on standard error what was not said before.
+func sayOnce(a *workspace.Asks, said map[string]bool, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) && !said[err.Error()] {
+		said[err.Error()] = true
+		a.Env.Note("%s", console.OneLine(err.Error()))
+	}
+}
+
+// awaitEnd waits five seconds for an ask that was taken back to end.
+func awaitEnd(ctx context.Context, a *workspace.Asks, f reconcile.Found) (st ask.State) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for st, _ = a.State(f); !st.IsFinal() && ctx.Err() == nil; st, _ = a.State(f) {
+		a.Await(ctx, nil)
+		_ = a.Pass(ctx) // the state says what came of it
+	}
+	return st
+}
+
+// interrupt ends a wait from outside.
+func (x *waitFlags) interrupt(ctx context.Context, a *workspace.Asks, found []reconcile.Found, states []ask.State) error {
+	for _, f := range found {
+		isFinal := slices.ContainsFunc(states, func(st ask.State) bool { return st.AskID == f.Run.ID && st.IsFinal() })
+		if x.ephemeral && !isFinal {
+			if err := a.Withdraw(context.WithoutCancel(ctx), f, ask.Withdraw{Reason: "the asker was interrupted"}); err != nil {
+				return err
+			}
+		}
+	}
+	return console.Exit(console.ExitInterrupted)
+}
+
+// report prints how asks have ended, and exits with the highest of their codes.
+func (x *waitFlags) report(a *workspace.Asks, ended []ask.State, code int) error {
+	list := []schemas.Object{}
+	for _, st := range ended {
+		list, code = append(list, st.AnswerFile()), max(code, x.code(st))
+	}
+	data := any(list)
+	if x.alone && len(list) == 1 {
+		data = list[0]
+	}
+	err := a.Env.Answer(data, func() {
+		for _, st := range ended {
+			if x.alone {
+				sayAnswer(a.Env, st)
+			} else {
+				a.Env.Say("%s\t%s", st.AskID, console.OneLine(strings.Join(answerLines(st), ",")))
+			}
+		}
+	})
+	if err != nil || code == console.ExitFine {
+		return err
+	}
+	return console.Exit(code)
+}
+
+// code is the exit code of an ask that has ended.
+func (x *waitFlags) code(st ask.State) int {
+	switch st.Status {
+	case ask.Expired:
+		return exitExpired
+	case ask.Withdrawn, ask.Superseded:
+		return exitWithdrawn
+	}
+	ok := x.ok
+	if own := st.Ask.Type == "approval" || st.Ask.Type == "review"; own && len(ok) == 0 {
+		ok = []string{"approve"}
+	}
+	if len(ok) == 0 || slices.ContainsFunc(answerLines(st), func(line string) bool {
+		return slices.ContainsFunc(ok, func(word string) bool { return gate.Fold(word) == gate.Fold(line) })
+	}) {
+		return console.ExitFine
+	}
+	return exitNotOK
+}
+
+// answerLines are what was answered, or the default that was taken.
+func answerLines(st ask.State) []string {
+	switch {
+	case st.Answer == nil && st.Ask.Default != "" && st.Status == ask.Expired:
+		return []string{st.Ask.Default}
+	case st.Answer == nil:
+		return nil
+	case len(st.Answer.Selected) > 0:
+		return st.Answer.Selected
+	}
+	return []string{st.Answer.Response}
+}
+
+// sayAnswer prints the answer alone, and on standard error who gave it.
+func sayAnswer(w *console.Env, st ask.State) {
+	for _, line := range answerLines(st) {
+		w.Say("%s", console.Lines(line))
+	}
+	if st.Answer == nil {
+		w.Note("%s: %s", st.Status, console.OneLine(st.Last.Reason))
+		return
+	}
+	by := gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}
+	w.Note("answered by %s (%s)%s", console.OneLine(by.Shown(st.Answer.KnownAs)), console.OneLine(by.Source), console.Suffix(": ", console.OneLine(st.Answer.Comment)))
+}

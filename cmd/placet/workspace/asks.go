@@ -1,0 +1,194 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/ask"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/engine/store/fs"
+	"placet/engine/watch"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Asks is a workspace opened to ask people. Its loop moves the asks that were found by
+// [Asks.Find], and nothing else.
+type Asks struct {
+	*Workspace
+	asks   *foundRuns
+	events chan struct{}
+	source watch.Source // nil where the system gives no events
+}
+
+// foundRuns is the layout of a family of which some runs alone are listed.
+type foundRuns struct {
+	layout.Family
+	runs []layout.Run
+}
+
+// Runs implements [layout.Family].
+func (l *foundRuns) Runs(layout.Lister) ([]layout.Run, error) { return l.runs, nil }
+
+// OpenAsks opens the workspace to ask people.
+func OpenAsks(ctx context.Context, w *console.Env) (*Asks, error) {
+	a := &Asks{asks: &foundRuns{}, events: make(chan struct{}, 1)}
+	b, err := Open(w, Setup{Family: "ask", Live: true, Remembers: true, Attach: []func(*reconcile.Options){func(o *reconcile.Options) {
+		for i := range o.Families {
+			a.asks.Family, o.Families[i].Layout = o.Families[i].Layout, a.asks
+		}
+	}}})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b.Families) == 0:
+		return nil, console.Usage("cannot ask: [ask] is not enabled").Try("set enabled = true in the table [ask] of placet.toml")
+	}
+	a.Workspace = b
+	go b.Changing.Poll(ctx, func() {})
+	a.source, _ = watch.Notify(watch.Sink{Event: func(watch.Event) { a.wake() }, Broken: func(error) { a.wake() }})
+	return a, nil
+}
+
+func (a *Asks) wake() {
+	select {
+	case a.events <- struct{}{}:
+	default: // nobody has heard of the last event yet
+	}
+}
+
+// Find returns the ask of an id, which need not exist.
+func (a *Asks) Find(id string) (reconcile.Found, error) {
+	run, ok := a.asks.At(path.Join(a.Ask.Root, strings.TrimPrefix(id, "ask/"), "ask.json"))
+	if !ok {
+		return reconcile.Found{}, console.Usage("cannot find an ask %q: an id is of small letters, digits and -, at most 64", console.OneLine(id)).Try("placet status --all lists the asks")
+	}
+	if !slices.ContainsFunc(a.asks.runs, func(r layout.Run) bool { return r.ID == run.ID }) {
+		a.asks.runs = append(a.asks.runs, run)
+	}
+	return reconcile.Found{Run: run, Family: a.Families[0]}, nil
+}
+
+// State reads the state of an ask. ok is false where it has none that can be read.
+func (a *Asks) State(f reconcile.Found) (st ask.State, ok bool) {
+	d := a.ReadDocument(f, "state.json")
+	if !d.Present() {
+		return st, false
+	}
+	st, err := ask.ReadState(d.Path, d.Body)
+	return st, err == nil && st.AskID == f.Run.ID
+}
+
+// Pass makes one pass over the asks that were found. In a git hook, while git rewrites the
+// tree, and beside another placet, which makes the pass, it does nothing.
+func (a *Asks) Pass(ctx context.Context) error {
+	if a.InGitHook() {
+		return nil
+	}
+	unlock, err := a.LockWorkspace()
+	if errors.Is(err, fs.ErrBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, held := a.Store.Hold(); held {
+		return nil
+	}
+	_, err = a.Loop.Once(ctx)
+	return err
+}
+
+// askPoll is how long nobody looks at an ask of which nothing is heard.
+const askPoll = 2 * time.Second
+
+// Await waits until something of the asks that were found may have changed.
+func (a *Asks) Await(ctx context.Context, states []ask.State) {
+	for _, r := range a.asks.runs {
+		a.listen(r.Dir, path.Dir(layout.RequestPath(r.Dir, ask.RequestID(r.ID), "form.md")))
+	}
+	wait := askPoll
+	for _, st := range states {
+		for _, f := range st.Ask.Artifacts {
+			a.listen(path.Dir(f.Path))
+		}
+		if at, err := time.Parse(time.RFC3339, st.Ask.Deadline); err == nil && !st.IsFinal() {
+			wait = min(wait, max(at.Sub(a.Env.Now()), 50*time.Millisecond))
+		}
+	}
+	select {
+	case <-ctx.Done():
+	case <-a.events:
+	case <-time.After(wait):
+	}
+}
+
+func (a *Asks) listen(dirs ...string) {
+	for _, dir := range dirs {
+		if a.source != nil {
+			_ = a.source.Add(filepath.Join(a.Root, filepath.FromSlash(dir))) // it is looked at all the same
+		}
+	}
+}
+
+// CountOpen counts the open asks, up to a number.
+func (a *Asks) CountOpen(most int) (open int) {
+	all, err := a.asks.Family.Runs(a.Store.List)
+	if err != nil || len(all) < most {
+		return len(all)
+	}
+	for _, run := range all {
+		if open == most {
+			break
+		}
+		if a.Loop.Peek(reconcile.Found{Run: run, Family: a.Families[0]}).Status == ask.Open {
+			open++
+		}
+	}
+	return open
+}
+
+// Create writes a document of an ask that must not be there. created is false where
+// another one is.
+func (a *Asks) Create(f reconcile.Found, name string, body []byte) (created bool, err error) {
+	kind, _ := layout.Ask{}.File(f.Run, name)
+	err = a.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, name), Kind: kind.Kind, Body: body})
+	if errors.Is(err, store.ErrMoved) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Withdraw takes a question back, for another ask if one is named.
+func (a *Asks) Withdraw(ctx context.Context, f reconcile.Found, w ask.Withdraw) error {
+	o := schemas.Object{{Name: "reason", Value: w.Reason}}
+	for _, m := range []schemas.Member{{Name: "by", Value: w.By}, {Name: "superseded_by", Value: string(w.SupersededBy)}} {
+		if m.Value != "" {
+			o = append(o, m)
+		}
+	}
+	body, err := schemas.Encode(o)
+	if err == nil {
+		err = schemas.Decode("ask/withdraw", "withdraw.json", body, &w)
+	}
+	if err != nil {
+		return console.Usage("cannot withdraw %s: %v", console.Brief(f.Key()), err)
+	}
+	created, err := a.Create(f, "withdraw.json", body)
+	switch {
+	case err != nil:
+		return console.Refused("cannot withdraw %s: %v", console.Brief(f.Key()), err)
+	case !created:
+		return console.Refused("cannot withdraw %s: %s/withdraw.json stands there already", console.Brief(f.Key()), f.Run.Dir).Try("%s", console.Typed("explain", console.Brief(f.Key())))
+	}
+	return a.Pass(ctx)
+}
