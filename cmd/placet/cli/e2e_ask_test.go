@@ -1,0 +1,125 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"placet/engine/ask"
+)
+
+// asker is a running placet ask or placet wait.
+type asker struct {
+	cmd  *exec.Cmd
+	out  bytes.Buffer
+	done chan struct{}
+}
+
+func (p *place) asker(args ...string) *asker {
+	p.t.Helper()
+	a := &asker{cmd: exec.Command(placetBinary(p.t), append([]string{"-C", p.root}, args...)...), done: make(chan struct{})}
+	a.cmd.Env, a.cmd.Stdout = p.env(), &a.out
+	if err := a.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	go func() { _ = a.cmd.Wait(); close(a.done) }()
+	return a
+}
+
+// ends checks what the asker prints, and how it ends.
+func (a *asker) ends(t *testing.T, code int, out string) {
+	t.Helper()
+	select {
+	case <-a.done:
+	case <-time.After(20 * time.Second):
+		_ = a.cmd.Process.Kill()
+		t.Fatalf("it waits still: %q", a.cmd.Args)
+	}
+	if got := a.cmd.ProcessState.ExitCode(); got != code || a.out.String() != out {
+		t.Errorf("%q ends with %d and prints %q, expected %d and %q", a.cmd.Args, got, a.out.String(), code, out)
+	}
+}
+
+// writeAsk writes a question to a file.
+func (p *place) writeAsk(id string) {
+	p.write(".asks/"+id+"/ask.json", fmt.Sprintf(`{"question": "Deploy %s?", "options": [{"id": "deploy"}, {"id": "wait"}]}`, id))
+}
+
+func (p *place) showsForm(id string) bool {
+	return p.read(".asks/"+id+"/requests/"+ask.RequestID(id)+"/form.md") != ""
+}
+
+func (p *place) choose(id, option string) {
+	p.write(".asks/"+id+"/requests/"+ask.RequestID(id)+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "provided_by": {"user": "kim", "source": "file"}}`, ask.RequestID(id), option))
+}
+
+// Who waits makes its own passes while no daemon does, and a daemon begins beside it at
+// once. Nothing of other asks moves without one.
+func TestAsksAreServedWithAndWithoutADaemon(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 0)
+	var waiting []*asker
+	for _, id := range []string{"a", "a", "b", "c", "d"} {
+		p.writeAsk(id)
+		waiting = append(waiting, p.asker("wait", id))
+	}
+	p.writeAsk("nobody-waits")
+	for _, id := range []string{"a", "b", "c", "d"} {
+		p.until("the question is asked", 10*time.Second, func() bool { return p.showsForm(id) })
+	}
+	p.choose("a", "deploy")
+	waiting[0].ends(t, 0, "deploy\n")
+	waiting[1].ends(t, 0, "deploy\n")
+	if p.showsForm("nobody-waits") {
+		t.Error("a pass was made over an ask that nobody waits for")
+	}
+	d := p.start()
+	p.await(d)
+	p.until("the daemon asks, too", 10*time.Second, func() bool { return p.showsForm("nobody-waits") })
+	p.choose("b", "wait")
+	waiting[2].ends(t, 0, "wait\n")
+	d.stop(syscall.SIGKILL)
+	p.choose("c", "deploy")
+	waiting[3].ends(t, 0, "deploy\n")
+	waiting[4].end(syscall.SIGINT)
+	waiting[4].ends(t, 130, "")
+	p.choose("d", "wait")
+	p.asker("wait", "d").ends(t, 0, "wait\n")
+}
+
+func (a *asker) end(sig syscall.Signal) { _ = a.cmd.Process.Signal(sig) }
+
+func TestAskersOfOneKeyShareTheAnswer(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 0)
+	const id = "k-6607395827e11cd1" // of the key build-7
+	var waiting []*asker
+	for range 8 {
+		waiting = append(waiting, p.asker("ask", "Deploy?", "--option", "deploy", "--option", "wait", "--key", "build-7", "--wait"))
+	}
+	p.until("the question is asked", 10*time.Second, func() bool { return p.showsForm(id) })
+	p.choose(id, "wait")
+	for _, a := range waiting {
+		a.ends(t, 0, "wait\n")
+	}
+	if out, _ := p.placet("status", "--all"); strings.Count(out, "ask/") != 1 {
+		t.Errorf("there is not one ask:\n%s", out)
+	}
+}
+
+func TestAnAskThatIsInterrupted(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 0)
+	const id = "k-6607395827e11cd1"
+	a := p.asker("ask", "Deploy?", "--key", "build-7", "--wait", "--ephemeral")
+	p.until("the question is asked", 10*time.Second, func() bool { return p.showsForm(id) })
+	a.end(syscall.SIGTERM)
+	a.ends(t, 130, "")
+	if body := p.read(".asks/" + id + "/answer.json"); !strings.Contains(body, `"status": "withdrawn"`) {
+		t.Errorf("it is not taken back:\n%s", body)
+	}
+}
