@@ -61,8 +61,8 @@ type AskedBy struct {
 // Withdraw is withdraw.json.
 type Withdraw struct {
 	Reason       string `json:"reason"`
-	By           string `json:"by"`
-	SupersededBy text   `json:"superseded_by"`
+	By           string `json:"by,omitzero"`
+	SupersededBy text   `json:"superseded_by,omitzero"`
 }
 
 // Given is what a person answered.

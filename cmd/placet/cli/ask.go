@@ -3,16 +3,17 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -25,14 +26,12 @@ import (
 
 // newAsk is the ask that the command line makes.
 type newAsk struct {
-	env *console.Env
 	ask.Ask
-	file, contextFile, as, key, correlation       string
-	options, comments, approves, artifacts, infos []string
-	text, review, multi, private, dryRun          bool
-	members                                       schemas.Object // of the file
-	readsInput                                    bool           // somebody has read standard input
-	wait                                          waitFlags
+	file, contextFile  string
+	comments, approves []string
+	dryRun             bool
+	members            schemas.Object // of ask.json
+	wait               waitFlags
 }
 
 func askVerb() verb {
@@ -43,39 +42,41 @@ func askVerb() verb {
 standard error, the form and the commands that answer. With --wait it prints the
 answer instead. - is the question on standard input; with --file all of it comes
 from an ask.json, and flags win.` + waitNote,
-		most: 1, group: groupDecide, flags: x.flags,
-		run: func(c call) error {
-			a, err := openAsks(c)
-			if err != nil {
-				return err
-			}
-			x.env = c.env
-			return x.ask(c, a)
-		},
+		most: 1, group: groupDecide, flags: x.flags, run: x.ask,
 	}
 }
 
 func (x *newAsk) flags(f *pflag.FlagSet) {
+	text := func(name, usage string, set func(string)) {
+		f.Func(name, usage, func(s string) error { set(s); return nil })
+	}
+	word := func(name, usage string, set func()) {
+		f.BoolFunc(name, usage, func(string) error { set(); return nil })
+	}
+	no := false
 	f.StringVar(&x.Type, "type", "", "approval, review, choice, multi or text")
-	f.BoolVar(&x.text, "text", false, "ask for an answer in words")
-	f.BoolVar(&x.review, "review", false, "ask for a review of artifacts")
-	f.BoolVar(&x.multi, "multi", false, "let several options be chosen")
-	f.StringArrayVar(&x.options, "option", nil, "an option, ID or ID=DESCRIPTION")
+	word("text", "ask for an answer in words", func() { x.Type = "text" })
+	word("review", "ask for a review of artifacts", func() { x.Type = "review" })
+	word("multi", "let several options be chosen", func() { x.Type = "multi" })
+	text("option", "an option, `ID[=DESCRIPTION]`", func(s string) {
+		id, description, _ := strings.Cut(s, "=")
+		x.Options = append(x.Options, ask.Option{ID: id, Description: description})
+	})
 	f.StringSliceVar(&x.comments, "comment-on", nil, "the option ID asks for a comment")
 	f.StringSliceVar(&x.approves, "approves", nil, "the option ID approves something")
 	f.StringVar(&x.Context, "context", "", "what a person should know")
 	f.StringVar(&x.contextFile, "context-file", "", "the file that holds it, or -")
-	f.StringArrayVar(&x.artifacts, "artifact", nil, "a file that is asked about: no answer counts once it has changed")
-	f.StringArrayVar(&x.infos, "info", nil, "a file to look at, which may change")
+	text("artifact", "a `FILE` that is asked about: no answer counts once it has changed", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s}) })
+	text("info", "a `FILE` to look at, which may change", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s, Binding: &no}) })
 	f.StringVar(&x.Deadline, "deadline", "", "until when: a time, or a length such as 90m")
 	f.StringVar(&x.Default, "default", "", "what is reported at the deadline; it never approves")
 	f.StringArrayVar(&x.MayAnswer, "may-answer", nil, "who may answer")
-	f.StringVar(&x.as, "as", "", "who asks")
+	text("as", "the `NAME` of who asks", func(s string) { x.AskedBy = &ask.AskedBy{Name: s} })
 	f.StringSliceVar(&x.Tags, "tag", nil, "a word by which inbox finds the question")
 	f.StringVar(&x.Parent, "parent", "", "the run that the question belongs to")
-	f.StringVar(&x.correlation, "correlation", "", "your own name for the question, repeated in the answer")
-	f.BoolVar(&x.private, "private", false, "have notices not say what is asked")
-	f.StringVar(&x.key, "key", "", "asks of one key are one ask")
+	f.StringVar((*string)(&x.Correlation), "correlation", "", "your own name for the question, repeated in the answer")
+	word("private", "have notices not say what is asked", func() { x.Sensitivity = "private" })
+	f.StringVar((*string)(&x.IdempotencyKey), "key", "", "asks of one key are one ask")
 	f.StringVar(&x.Supersedes, "supersedes", "", "take the ask ID back first")
 	f.StringVar(&x.file, "file", "", "an ask.json, or -")
 	f.BoolVar(&x.dryRun, "dry-run", false, "print ask.json, and ask nobody")
@@ -85,8 +86,12 @@ func (x *newAsk) flags(f *pflag.FlagSet) {
 }
 
 // ask asks, and waits for the answer where that is wanted.
-func (x *newAsk) ask(c call, a *workspace.Asks) error {
-	body, err := x.document(a, c.args)
+func (x *newAsk) ask(c call) error {
+	a, err := openAsks(c)
+	if err != nil {
+		return err
+	}
+	body, err := x.document(a, console.First(c.args))
 	if err != nil {
 		return err
 	}
@@ -101,11 +106,8 @@ func (x *newAsk) ask(c call, a *workspace.Asks) error {
 	if c.flags.Changed("wait") {
 		return x.wait.wait(c.ctx, a, f)
 	}
-	if err := a.Pass(c.ctx); err != nil {
+	if err := cmp.Or(a.Pass(c.ctx), refusedAsk(a, f)); err != nil {
 		return err
-	}
-	if problem := refusedAsk(a, f); problem != nil {
-		return problem
 	}
 	request := ask.RequestID(f.Run.ID)
 	form := layout.RequestPath(f.Run.Dir, request, "form.md")
@@ -121,83 +123,55 @@ func (x *newAsk) ask(c call, a *workspace.Asks) error {
 }
 
 // document is ask.json as the file and the flags say it.
-func (x *newAsk) document(a *workspace.Asks, args []string) ([]byte, error) {
-	var err error
-	x.Question = console.First(args)
-	if x.Question == "-" {
-		x.Question, err = x.read("-")
+func (x *newAsk) document(a *workspace.Asks, question string) ([]byte, error) {
+	if s := []string{question, x.contextFile, x.file}; len(slices.DeleteFunc(s, func(name string) bool { return name != "-" })) > 1 {
+		return nil, console.Usage("cannot ask: standard input can be one thing only")
 	}
-	if x.contextFile != "" && err == nil {
-		x.Context, err = x.read(x.contextFile)
+	x.Question = question
+	inputs := map[string]func(text string) error{
+		x.contextFile: func(text string) error { x.Context = text; return nil },
+		x.file:        func(text string) (err error) { x.members, err = schemas.Members([]byte(text)); return err },
 	}
-	if x.file != "" && err == nil {
-		var text string
-		if text, err = x.read(x.file); err == nil {
-			x.members, err = schemas.Members([]byte(text))
+	if question == "-" {
+		inputs["-"] = func(text string) error { x.Question = text; return nil }
+	}
+	for name, take := range inputs {
+		if name == "" {
+			continue
+		}
+		text, err := readInput(a.Env, name)
+		if err = cmp.Or(err, take(text)); err != nil {
+			return nil, console.Usage("cannot ask by %s: %v", console.OneLine(name), console.Plain(err))
 		}
 	}
-	if err != nil {
-		return nil, console.Usage("cannot ask: %v", console.Plain(err))
-	}
-	x.setTexts()
 	if err := cmp.Or(x.setOptions(), x.setArtifacts(a)); err != nil {
 		return nil, err
 	}
-	given, err := schemas.Encode(x.Ask)
-	if err != nil {
-		return nil, err
-	}
-	members, err := schemas.Members(given)
-	for _, m := range members {
-		if string(m.Value.(schemas.Raw)) != `""` {
+	for _, m := range schemas.Struct(x.Ask) {
+		if !reflect.ValueOf(m.Value).IsZero() {
 			x.members = append(x.members.Without(m.Name), m)
 		}
 	}
-	body, encodeErr := schemas.Encode(x.members)
-	return body, cmp.Or(err, encodeErr)
+	return schemas.Encode(x.members)
 }
 
-// read reads a file, or standard input, which is read once.
-func (x *newAsk) read(name string) (string, error) {
+// readInput reads a file, or standard input, without its last line end.
+func readInput(w *console.Env, name string) (string, error) {
+	in := w.In
 	if name != "-" {
-		body, err := os.ReadFile(x.absolute(name))
-		return strings.TrimSuffix(string(body), "\n"), err
+		f, err := os.Open(w.Path(name))
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in = f
 	}
-	if x.readsInput {
-		return "", errors.New("standard input is one thing only")
-	}
-	x.readsInput = true
-	body, err := io.ReadAll(io.LimitReader(x.env.In, 1<<20))
+	body, err := io.ReadAll(io.LimitReader(in, config.LimitSmall))
 	return strings.TrimSuffix(string(body), "\n"), err
 }
 
-func (x *newAsk) absolute(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(x.env.Cwd, name)
-}
-
-func (x *newAsk) setTexts() {
-	for typ, is := range map[string]bool{"text": x.text, "review": x.review, "multi": x.multi} {
-		if is {
-			x.Type = typ
-		}
-	}
-	x.Correlation, x.IdempotencyKey = schemas.OrNull(x.correlation), schemas.OrNull(x.key)
-	if x.private {
-		x.Sensitivity = "private"
-	}
-	if x.as != "" {
-		x.AskedBy = &ask.AskedBy{Name: x.as}
-	}
-}
-
+// setOptions adds to the options which of them need a comment, and which approve.
 func (x *newAsk) setOptions() error {
-	for _, o := range x.options {
-		id, description, _ := strings.Cut(o, "=")
-		x.Options = append(x.Options, ask.Option{ID: id, Description: description})
-	}
 	offers := len(x.Options) > 0
 	for _, id := range slices.Concat(x.comments, x.approves) {
 		i := slices.IndexFunc(x.Options, func(o ask.Option) bool { return gate.Fold(o.ID) == gate.Fold(id) })
@@ -208,32 +182,30 @@ func (x *newAsk) setOptions() error {
 			i, x.Options = len(x.Options), append(x.Options, ask.Option{ID: id})
 			x.Type = cmp.Or(x.Type, "approval")
 		}
-		x.Options[i].Comment = slices.Contains(x.comments, id)
-		x.Options[i].Approves = slices.Contains(x.approves, id)
+		x.Options[i].Comment, x.Options[i].Approves = slices.Contains(x.comments, id), slices.Contains(x.approves, id)
 	}
 	return nil
 }
 
 // setArtifacts names the files as they lie below the workspace.
 func (x *newAsk) setArtifacts(a *workspace.Asks) error {
-	for i, name := range slices.Concat(x.artifacts, x.infos) {
-		full := x.absolute(name)
+	for i, f := range x.Artifacts {
+		full := a.Env.Path(f.Path)
 		_, err := os.Lstat(full)
 		dir, dirErr := filepath.EvalSymlinks(filepath.Dir(full))
 		rel, relErr := filepath.Rel(a.Root, filepath.Join(dir, filepath.Base(full)))
 		if err := cmp.Or(err, dirErr, relErr); err != nil {
-			return console.Usage("cannot ask about %s: %v", console.OneLine(name), console.Plain(err))
+			return console.Usage("cannot ask about %s: %v", console.OneLine(f.Path), console.Plain(err))
 		}
-		binds := i < len(x.artifacts)
-		x.Artifacts = append(x.Artifacts, ask.Artifact{Path: filepath.ToSlash(rel), Binding: &binds})
+		x.Artifacts[i].Path = filepath.ToSlash(rel)
 	}
 	return nil
 }
 
 // name is the folder's name: a function of the key, or new.
 func (x *newAsk) name(a *workspace.Asks, try int) string {
-	if x.key != "" {
-		return "k-" + engine.Sum([]byte("ask\n" + x.key)).Hex()[:16]
+	if x.IdempotencyKey != "" {
+		return "k-" + engine.Sum([]byte("ask\n" + x.IdempotencyKey)).Hex()[:16]
 	}
 	title, _, _ := strings.Cut(strings.TrimSpace(x.Question), "\n")
 	now := a.Env.Now().UTC()
@@ -247,11 +219,12 @@ func (x *newAsk) check(a *workspace.Asks, id string, body []byte) (ask.Ask, erro
 	for _, s := range schemas.Strays("", x.members, &ask.Ask{}) {
 		a.Env.Note("%s: nobody reads this member", s.Pointer)
 	}
-	switch {
-	case err != nil && x.file != "":
-		return now, console.Refused("cannot ask: %v", err)
-	case err != nil:
-		return now, console.Usage("cannot ask: %v", err)
+	if err != nil {
+		p := console.Usage("cannot ask: %v", err)
+		if x.file != "" {
+			p.Code = console.ExitProblem
+		}
+		return now, p
 	}
 	return now, nil
 }
@@ -267,8 +240,8 @@ func (x *newAsk) create(ctx context.Context, a *workspace.Asks, body []byte) (re
 		if err != nil {
 			return f, err
 		}
-		if there, ok := previous(a, f, asked); x.key != "" && ok {
-			return f, alike(asked, there, x.key)
+		if there, ok := previous(a, f, asked); x.IdempotencyKey != "" && ok {
+			return f, alike(asked, there)
 		}
 		if try == 0 {
 			if most := a.Ask.MaxOpen; a.CountOpen(most) >= most {
@@ -301,7 +274,7 @@ func previous(a *workspace.Asks, f reconcile.Found, like ask.Ask) (there ask.Ask
 }
 
 // alike refuses another question under the same key.
-func alike(asked, there ask.Ask, key string) error {
+func alike(asked, there ask.Ask) error {
 	words := func(a ask.Ask) string {
 		same := ask.Ask{Question: a.Question, Type: a.Type, Options: a.Options, Context: a.Context, Default: a.Default, MayAnswer: a.MayAnswer}
 		for _, f := range a.Artifacts {
@@ -313,7 +286,7 @@ func alike(asked, there ask.Ask, key string) error {
 	if words(asked) == words(there) {
 		return nil
 	}
-	return console.Usage("cannot ask: the key %q has another question: %s", console.OneLine(key), console.Cut(console.OneLine(there.Question), 200)).Try("use another key")
+	return console.Usage("cannot ask: the key %q has another question: %s", console.OneLine(string(asked.IdempotencyKey)), console.Cut(console.OneLine(there.Question), 200)).Try("use another key")
 }
 
 // supersede takes another ask back for this one.
@@ -330,7 +303,7 @@ func (x *newAsk) supersede(ctx context.Context, a *workspace.Asks, other, id str
 		return nil
 	}
 	if !st.IsFinal() {
-		if err := a.Withdraw(ctx, f, ask.Withdraw{Reason: "superseded by ask/" + id, By: x.as, SupersededBy: schemas.OrNull(id)}); err != nil {
+		if err := a.Withdraw(ctx, f, ask.Withdraw{Reason: "superseded by ask/" + id, SupersededBy: schemas.OrNull(id)}); err != nil {
 			return console.Usage("cannot ask: %v", err)
 		}
 		st = awaitEnd(ctx, a, f)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -139,8 +140,7 @@ func isAsked(a *workspace.Asks, f reconcile.Found) bool {
 func refusedAsk(a *workspace.Asks, f reconcile.Found) error {
 	if _, begun := a.State(f); begun {
 		return nil
-	}
-	if !isAsked(a, f) {
+	} else if !isAsked(a, f) {
 		return console.Refused("cannot wait for %s: there is no such ask, or it was removed", console.Brief(f.Key()))
 	}
 	for _, n := range a.ViewOf(f).Notes {
@@ -182,12 +182,13 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconc
 	said := map[string]bool{}
 	for {
 		sayOnce(a, said, a.Pass(ctx))
-		ended, states, err := x.look(a, found, said)
+		states, err := look(a, found, said)
+		ended := slices.DeleteFunc(slices.Clone(states), func(st ask.State) bool { return !st.IsFinal() })
 		switch {
 		case len(ended) == len(found) || x.any && len(ended) > 0:
 			return x.report(a, ended, 0)
 		case ctx.Err() != nil:
-			return x.interrupt(ctx, a, found, states)
+			return x.interrupt(ctx, a, found)
 		case err != nil:
 			return err
 		case until.Err() != nil:
@@ -197,26 +198,22 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconc
 	}
 }
 
-// look returns the asks that have ended, and all of which there is a state. It says what
-// stands in the way of an answer.
-func (x *waitFlags) look(a *workspace.Asks, found []reconcile.Found, said map[string]bool) (ended, states []ask.State, err error) {
+// look returns the states of asks, and says what stands in the way of an answer.
+func look(a *workspace.Asks, found []reconcile.Found, said map[string]bool) (states []ask.State, err error) {
 	for _, f := range found {
 		st, begun := a.State(f)
 		if begun {
 			states = append(states, st)
+		} else {
+			err = cmp.Or(err, refusedAsk(a, f))
 		}
-		if st.IsFinal() {
-			ended = append(ended, st)
-			continue
-		}
-		if err := refusedAsk(a, f); err != nil {
-			return ended, states, err
-		}
-		for _, n := range a.ViewOf(f).Notes {
-			sayOnce(a, said, errors.New(n.Path+": "+n.Text))
+		if !st.IsFinal() {
+			for _, n := range a.ViewOf(f).Notes {
+				sayOnce(a, said, errors.New(n.Path+": "+n.Text))
+			}
 		}
 	}
-	return ended, states, nil
+	return states, err
 }
 
 // sayOnce says on standard error what was not said before.
@@ -239,10 +236,9 @@ func awaitEnd(ctx context.Context, a *workspace.Asks, f reconcile.Found) (st ask
 }
 
 // interrupt ends a wait from outside.
-func (x *waitFlags) interrupt(ctx context.Context, a *workspace.Asks, found []reconcile.Found, states []ask.State) error {
+func (x *waitFlags) interrupt(ctx context.Context, a *workspace.Asks, found []reconcile.Found) error {
 	for _, f := range found {
-		isFinal := slices.ContainsFunc(states, func(st ask.State) bool { return st.AskID == f.Run.ID && st.IsFinal() })
-		if x.ephemeral && !isFinal {
+		if st, _ := a.State(f); x.ephemeral && !st.IsFinal() {
 			if err := a.Withdraw(context.WithoutCancel(ctx), f, ask.Withdraw{Reason: "the asker was interrupted"}); err != nil {
 				return err
 			}

@@ -108,10 +108,7 @@ func SourcesOf(w *console.Env, root string) Sources {
 	s := Sources{Workspace: root, StateHome: w.StateHome(), Contents: exec.NewContents(root)}
 	switch config := w.XDG("XDG_CONFIG_HOME", ".config"); {
 	case w.Flags.Config != "":
-		s.User, s.named = w.Flags.Config, true
-		if !filepath.IsAbs(s.User) {
-			s.User = filepath.Join(w.Cwd, s.User)
-		}
+		s.User, s.named = w.Path(w.Flags.Config), true
 	case config != "":
 		s.User = filepath.Join(config, "placet", "placet.toml")
 	}

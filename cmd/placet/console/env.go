@@ -56,6 +56,14 @@ func (w *Env) XDG(name, below string) string {
 	return ""
 }
 
+// Path is the path of a file that is named on the command line.
+func (w *Env) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(w.Cwd, name)
+}
+
 // Login is the name of the user that this process belongs to.
 func Login() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {

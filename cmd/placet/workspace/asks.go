@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -170,25 +171,16 @@ func (a *Asks) Create(f reconcile.Found, name string, body []byte) (created bool
 
 // Withdraw takes a question back, for another ask if one is named.
 func (a *Asks) Withdraw(ctx context.Context, f reconcile.Found, w ask.Withdraw) error {
-	o := schemas.Object{{Name: "reason", Value: w.Reason}}
-	for _, m := range []schemas.Member{{Name: "by", Value: w.By}, {Name: "superseded_by", Value: string(w.SupersededBy)}} {
-		if m.Value != "" {
-			o = append(o, m)
-		}
+	name := console.Brief(f.Key())
+	body, err := schemas.Encode(w)
+	if err = cmp.Or(err, schemas.Decode("ask/withdraw", "withdraw.json", body, &w)); err != nil {
+		return console.Usage("cannot withdraw %s: %v", name, err)
 	}
-	body, err := schemas.Encode(o)
-	if err == nil {
-		err = schemas.Decode("ask/withdraw", "withdraw.json", body, &w)
-	}
-	if err != nil {
-		return console.Usage("cannot withdraw %s: %v", console.Brief(f.Key()), err)
-	}
-	created, err := a.Create(f, "withdraw.json", body)
-	switch {
+	switch created, err := a.Create(f, "withdraw.json", body); {
 	case err != nil:
-		return console.Refused("cannot withdraw %s: %v", console.Brief(f.Key()), err)
+		return console.Refused("cannot withdraw %s: %v", name, err)
 	case !created:
-		return console.Refused("cannot withdraw %s: %s/withdraw.json stands there already", console.Brief(f.Key()), f.Run.Dir).Try("%s", console.Typed("explain", console.Brief(f.Key())))
+		return console.Refused("cannot withdraw %s: %s/withdraw.json stands there already", name, f.Run.Dir).Try("%s", console.Typed("explain", name))
 	}
 	return a.Pass(ctx)
 }
