@@ -220,7 +220,8 @@ func freeText(t Request, r Reply, resp *gate.Response) error {
 // chosenOption matches the option and insists on the comment it asks for.
 func chosenOption(t Request, r Reply, resp *gate.Response) error {
 	if strings.TrimSpace(r.Option) == "" {
-		if resp.Response = t.standsFor(*resp); resp.Response != "" {
+		if t.Given(r) {
+			resp.Response = t.Default
 			return nil
 		}
 		return console.Usage("%s needs an option: %s", t.Label(), Offers(t)).Try("placet respond %s OPTION", Reference(t.Asked))
@@ -244,23 +245,6 @@ func chosenOption(t Request, r Reply, resp *gate.Response) error {
 	}
 	resp.Response, resp.Selected = chosen[0], append(chosen[1:], resp.Selected...)
 	return nil
-}
-
-// standsFor is the option that stands for none in an answer which picks or
-// comments, "" where none does.
-func (t Request) standsFor(r gate.Response) string {
-	if len(r.Selected) == 0 && strings.TrimSpace(r.Comment) == "" {
-		return ""
-	}
-	return t.Default
-}
-
-// word is what an answer says, or the option that stands for saying nothing.
-func (t Request) word(r gate.Response) string {
-	if strings.TrimSpace(r.Response) == "" {
-		return t.standsFor(r)
-	}
-	return r.Response
 }
 
 // ShownAuthor is who answered, as people are shown it: a name that is not the
@@ -311,7 +295,7 @@ func standingAnswer(b *Workspace, t Request) engine.Document {
 	said := false
 	for {
 		d := b.Settled(t.Response, responseFile(t.Request))
-		_, err := t.read(d)
+		_, err := gate.ReadOptional(d.Path, d.Body)
 		if !d.Present() || err == nil || b.Env.Now().Sub(d.Changed) >= tornFor || t.Problem != "" {
 			return d
 		}
@@ -321,14 +305,6 @@ func standingAnswer(b *Workspace, t Request) engine.Document {
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-}
-
-// read reads an answer to the request.
-func (t Request) read(d engine.Document) (gate.Response, error) {
-	if t.Default != "" {
-		return gate.ReadOptional(d.Path, d.Body)
-	}
-	return gate.ReadResponse(d.Path, d.Body)
 }
 
 // Settled reads one document and waits, for a while, until it stands still.
@@ -349,8 +325,8 @@ func (t Request) compare(there engine.Document, resp *gate.Response, since time.
 		return false, console.Refused("cannot answer %s: %s stands in the way: %v", t.Label(), t.Response, there.Err).
 			Try("remove it and try again")
 	}
-	old, err := t.read(there)
-	if err != nil || !t.usable(there) {
+	old, ok := t.answerIn(there)
+	if !ok {
 		return false, nil
 	}
 	if sameAnswer(t, old, *resp) {
@@ -371,27 +347,24 @@ func (t Request) compare(there engine.Document, resp *gate.Response, since time.
 		Try("to answer anew, remove %s first", t.Response)
 }
 
-// usable reports whether the answer in a document fits the request as it is shown
-// now.
-func (t Request) usable(d engine.Document) bool {
-	_, wrong := gate.Told(t.Asked, engine.Gate{}).Check(d)
-	return wrong == ""
+// answerIn returns the answer in a document, spelled as the request spells it. ok is false
+// where it does not fit the request as it is shown now.
+func (t Request) answerIn(d engine.Document) (r gate.Response, ok bool) {
+	decision, wrong := gate.Told(t.Asked, engine.Gate{}).Check(d)
+	a := decision.Given()
+	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, ProvidedBy: a.By, Extra: a.Extra}, wrong == ""
 }
 
 // chosen are the options that an answer chooses, each once, sorted.
 func (t Request) chosen(r gate.Response) []string {
-	words := []string{t.word(r)}
+	ids := []string{r.Response}
 	if len(t.Several) > 0 {
-		words = append(words, r.Selected...)
-	}
-	var ids []string
-	for _, word := range words {
-		if id, ok := gate.Match(Options(t.Asked), word); ok {
-			ids = append(ids, id)
-		}
+		ids = append(ids, r.Selected...)
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids)
+	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
+		return !slices.ContainsFunc(t.Options, func(o engine.AskedOption) bool { return o.ID == id })
+	})
 }
 
 // sameAnswer reports whether two usable answers choose alike; comments do not
@@ -400,22 +373,15 @@ func sameAnswer(t Request, a, b gate.Response) bool {
 	if t.FreeText {
 		return strings.TrimSpace(a.Response) == strings.TrimSpace(b.Response)
 	}
-	alike := slices.Equal(t.chosen(a), t.chosen(b)) && string(a.Extra.Raw("attempts")) == string(b.Extra.Raw("attempts"))
-	if len(t.Several) > 0 {
-		return alike
-	}
-	return alike && slices.Equal(sortedCopy(a.Selected), sortedCopy(b.Selected))
-}
-
-func sortedCopy(s []string) []string {
-	s = slices.Clone(s)
-	slices.Sort(s)
-	return s
+	sorted := func(s []string) []string { return slices.Sorted(slices.Values(s)) }
+	return slices.Equal(t.chosen(a), t.chosen(b)) && string(a.Extra.Raw("attempts")) == string(b.Extra.Raw("attempts")) &&
+		(len(t.Several) > 0 || slices.Equal(sorted(a.Selected), sorted(b.Selected)))
 }
 
 // Given reports whether a reply without an option is an answer.
 func (t Request) Given(r Reply) bool {
-	return t.FreeText && r.Comment != "" || t.Default != "" && (len(r.Selected) > 0 || r.Comment != "")
+	comments := strings.TrimSpace(r.Comment) != ""
+	return t.FreeText && comments || t.Default != "" && (len(r.Selected) > 0 || comments)
 }
 
 // CheckName refuses the name of who gives a verb where it is none.

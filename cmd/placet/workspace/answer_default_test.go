@@ -89,7 +89,7 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 		`"selected":["s1"],`:                      {true, ""},
 		`"response":"적절","selected":["s1"],`:      {true, ""},
 		`"selected":["s2"],`:                      {false, "otherwise: appropriate with s2 by a (claimed) (file)"},
-		`"response":"상향","selected":["s2","S1"],`: {false, "otherwise: raise with s2, S1 by a (claimed) (file)"},
+		`"response":"상향","selected":["s2","S1"],`: {false, "otherwise: raise with s1, s2 by a (claimed) (file)"},
 		`"response":"","comment":"x",`:            {false, "otherwise: appropriate with nothing selected by a (claimed) (file)"},
 		`"response":"","comment":" ",`:            {false, ""}, // says nothing, and is replaced
 		`"response":"no such","selected":["s1"],`: {false, ""},

@@ -30,8 +30,8 @@ func pendingAnswer(b *Workspace, a engine.Asked) *engine.PendingAnswer {
 	if !d.Present() {
 		return nil
 	}
-	r, err := t.read(d)
-	if err != nil || !t.usable(d) {
+	r, ok := t.answerIn(d)
+	if !ok {
 		return nil
 	}
 	said, with := t.Said(r)
