@@ -37,7 +37,7 @@ func metered(moved func(layout.Run, engine.Transition)) (*metrics, reconcile.Opt
 
 // of registers what a daemon would look like.
 func (m *metrics) of(o health) *metrics {
-	m.registry.MustRegister(runCounts{now: func() time.Time { return noon }, look: func() health { return o }})
+	m.registry.MustRegister(runCounts{now: func() time.Time { return noon }, look: func() *health { return &o }})
 	return m
 }
 
@@ -173,7 +173,7 @@ func TestEveryDifficultyHasItsWord(t *testing.T) {
 		for _, o := range outlooks {
 			var got []string
 			for _, d := range degraded {
-				if d.is(o) {
+				if d.is(&o) {
 					got = append(got, d.state)
 				}
 			}

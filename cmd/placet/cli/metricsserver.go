@@ -11,7 +11,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -38,23 +38,15 @@ const (
 	lookAtRuns, oldLook = 500 * time.Millisecond, time.Minute
 )
 
-// metricsServer is where a daemon's metrics are had. A nil tap counts and answers nothing.
+// metricsServer is where a daemon's metrics are had. A nil one counts and answers nothing.
 type metricsServer struct {
 	address  string
 	metrics  *metrics
 	listener net.Listener
-	few      *fewAtOnce
 	server   *http.Server
 	ended    chan struct{}
-	seen     sightings
+	seen     atomic.Pointer[health]
 	stop     context.CancelFunc // ends the looks
-}
-
-// sightings hold the last look at the daemon.
-type sightings struct {
-	mu   sync.Mutex
-	last health
-	at   time.Time
 }
 
 // newMetricsServer checks an address. One without a host would be open to every machine:
@@ -97,7 +89,6 @@ func (t *metricsServer) listen() error {
 		return console.Usage("cannot answer for metrics at %s: %v", console.OneLine(t.address), err)
 	}
 	t.listener = l
-	t.few = &fewAtOnce{Listener: l, slots: make(chan struct{}, fewConns), closed: make(chan struct{})}
 	return nil
 }
 
@@ -121,20 +112,22 @@ func (t *metricsServer) serve(b *workspace.Workspace, watcher *watch.Watcher, lo
 	}
 	var looks context.Context
 	looks, t.stop = context.WithCancel(context.Background())
-	t.seen.keep(currentHealth(b, watcher))
-	go t.seen.follow(looks, func() health { return currentHealth(b, watcher) })
-	t.metrics.registry.MustRegister(runCounts{now: b.Env.Now, look: t.seen.get})
+	look := func() { t.seen.Store(currentHealth(b, watcher)) }
+	look()
+	go everyTick(looks, lookAtRuns, look)
+	t.metrics.registry.MustRegister(runCounts{now: b.Env.Now, look: t.seen.Load})
 	t.server = &http.Server{
 		Handler:           t.known(t.fresh(t.metrics.handler())),
 		ReadHeaderTimeout: askTime, ReadTimeout: askTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: 16 << 10,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnState:      limitConns(fewConns),
 	}
 	b.Env.Note("metrics on http://%s%s", t.listener.Addr(), metricsPath)
 	t.ended = make(chan struct{})
 	go func() {
 		defer close(t.ended)
-		err := t.server.Serve(t.few)
+		err := t.server.Serve(t.listener)
 		if !errors.Is(err, http.ErrServerClosed) {
 			log.Warn("metrics cannot be asked for any more", "err", err)
 		}
@@ -158,44 +151,39 @@ func (t *metricsServer) close() {
 	}
 }
 
-// follow looks at the daemon now and then until the context ends. It alone waits for
-// what a look needs: the settings, the watcher, the disk.
-func (s *sightings) follow(ctx context.Context, look func() health) {
-	tick := time.NewTicker(lookAtRuns)
+// limitConns has a server begin with no more connections than a number at once: it accepts
+// the next one when one has ended.
+func limitConns(most int) func(net.Conn, http.ConnState) {
+	slots := make(chan struct{}, most)
+	return func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			slots <- struct{}{}
+		case http.StateClosed, http.StateHijacked:
+			<-slots
+		}
+	}
+}
+
+// everyTick calls f now and then, until the context ends.
+func everyTick(ctx context.Context, every time.Duration, f func()) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.keep(look())
+			f()
 		}
 	}
-}
-
-func (s *sightings) keep(o health) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last, s.at = o, time.Now()
-}
-
-func (s *sightings) get() health {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last
-}
-
-func (s *sightings) age() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return time.Since(s.at)
 }
 
 // fresh answers with an error where the daemon could not be looked at for long: old
 // values must not pass for what is so now.
 func (t *metricsServer) fresh(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if age := t.seen.age(); age > oldLook {
+		if age := time.Since(t.seen.Load().at); age > oldLook {
 			http.Error(w, fmt.Sprintf("cannot say how the runs stand: the daemon was looked at %v ago", age.Round(time.Second)), http.StatusServiceUnavailable)
 			return
 		}
@@ -250,45 +238,4 @@ func (m *metrics) handler() http.Handler {
 			answer.ServeHTTP(w, r)
 		}
 	})
-}
-
-// fewAtOnce takes no more connections than there are slots for.
-type fewAtOnce struct {
-	net.Listener
-	slots  chan struct{}
-	closed chan struct{}
-	once   sync.Once
-}
-
-// Accept implements [net.Listener].
-func (l *fewAtOnce) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		<-l.slots
-		return nil, err
-	}
-	return &slotted{Conn: conn, free: sync.OnceFunc(func() { <-l.slots })}, nil
-}
-
-// Close implements [net.Listener].
-func (l *fewAtOnce) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-// slotted is a connection that gives its slot back.
-type slotted struct {
-	net.Conn
-	free func()
-}
-
-// Close implements [net.Conn].
-func (c *slotted) Close() error {
-	defer c.free()
-	return c.Conn.Close()
 }

@@ -16,16 +16,8 @@ const releaseEvery = time.Minute
 // The kernel maps files in pieces of 64 KiB and more, so that a start leaves nearly the
 // whole file resident, and a spell of work again: 22 MiB in place of 13.
 func keepSmall(ctx context.Context) {
-	tick := time.NewTicker(releaseEvery)
-	defer tick.Stop()
-	for {
-		releasePages()
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	releasePages()
+	everyTick(ctx, releaseEvery, releasePages)
 }
 
 // releasePages gives the pages of the program's file back. What is needed again comes from

@@ -18,11 +18,12 @@ import (
 // worked out when they are asked for.
 type runCounts struct {
 	now  func() time.Time
-	look func() health
+	look func() *health
 }
 
 // health is what standings are worked out of.
 type health struct {
+	at    time.Time
 	runs  reconcile.Standing
 	lacks watch.Lacks
 	// held: git is rewriting the tree. stopped: nothing more is written.
@@ -33,9 +34,10 @@ type health struct {
 }
 
 // currentHealth looks at a daemon. It reads no file of a run, and waits for no pass.
-func currentHealth(b *workspace.Workspace, w *watch.Watcher) health {
+func currentHealth(b *workspace.Workspace, w *watch.Watcher) *health {
 	_, held := b.Store.Hold()
-	return health{
+	return &health{
+		at:   time.Now(),
 		runs: b.Loop.Standing(), lacks: w.Lacks(), held: held, stopped: b.Store.Stopped(),
 		unusable: b.Changing.Unusable(), untrusted: len(b.Current().Waiting) > 0,
 	}
@@ -44,25 +46,25 @@ func currentHealth(b *workspace.Workspace, w *watch.Watcher) health {
 // degraded are all words for what is amiss, and when each is.
 var degraded = []struct {
 	state string
-	is    func(o health) bool
+	is    func(o *health) bool
 }{
-	{"git_hold", func(o health) bool { return o.held }},
-	{"writes_stopped", func(o health) bool { return o.stopped || o.heldBy(store.ErrStopped) }},
-	{"disk_full", func(o health) bool { return o.heldBy(syscall.ENOSPC, syscall.EDQUOT) }},
-	{"disk_read_only", func(o health) bool { return o.heldBy(syscall.EROFS) }},
-	{"disk_errors", func(o health) bool { return o.heldBy(syscall.EIO) }},
-	{"descriptors_short", func(o health) bool { return o.heldBy(syscall.EMFILE, syscall.ENFILE) }},
-	{"memory_short", func(o health) bool { return o.heldBy(syscall.ENOMEM) }},
-	{"no_file_events", func(o health) bool { return o.lacks.Events }},
-	{"watches_short", func(o health) bool { return o.lacks.Watches }},
-	{"folders_without_events", func(o health) bool { return o.lacks.Folders }},
-	{"folders_unlisted", func(o health) bool { return o.runs.Unlisted }},
-	{"settings_unusable", func(o health) bool { return o.unusable }},
-	{"settings_untrusted", func(o health) bool { return o.untrusted }},
+	{"git_hold", func(o *health) bool { return o.held }},
+	{"writes_stopped", func(o *health) bool { return o.stopped || o.heldBy(store.ErrStopped) }},
+	{"disk_full", func(o *health) bool { return o.heldBy(syscall.ENOSPC, syscall.EDQUOT) }},
+	{"disk_read_only", func(o *health) bool { return o.heldBy(syscall.EROFS) }},
+	{"disk_errors", func(o *health) bool { return o.heldBy(syscall.EIO) }},
+	{"descriptors_short", func(o *health) bool { return o.heldBy(syscall.EMFILE, syscall.ENFILE) }},
+	{"memory_short", func(o *health) bool { return o.heldBy(syscall.ENOMEM) }},
+	{"no_file_events", func(o *health) bool { return o.lacks.Events }},
+	{"watches_short", func(o *health) bool { return o.lacks.Watches }},
+	{"folders_without_events", func(o *health) bool { return o.lacks.Folders }},
+	{"folders_unlisted", func(o *health) bool { return o.runs.Unlisted }},
+	{"settings_unusable", func(o *health) bool { return o.unusable }},
+	{"settings_untrusted", func(o *health) bool { return o.untrusted }},
 }
 
 // heldBy reports whether one of the errors holds a run up.
-func (o health) heldBy(errs ...error) bool {
+func (o *health) heldBy(errs ...error) bool {
 	return slices.ContainsFunc(o.runs.Holding, func(err error) bool {
 		return slices.ContainsFunc(errs, func(e error) bool { return errors.Is(err, e) })
 	})

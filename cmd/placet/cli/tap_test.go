@@ -187,11 +187,11 @@ func TestAScrapeWaitsForNoLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		tap, stuck := &metricsServer{}, make(chan struct{})
-		tap.seen.keep(health{held: true})
-		go tap.seen.follow(ctx, func() health { <-stuck; return health{stopped: true} })
-		scrape := func() (o health, code int) {
+		tap.seen.Store(&health{at: time.Now(), held: true})
+		go everyTick(ctx, lookAtRuns, func() { <-stuck; tap.seen.Store(&health{at: time.Now(), stopped: true}) })
+		scrape := func() (o *health, code int) {
 			w := httptest.NewRecorder()
-			tap.fresh(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { o = tap.seen.get() })).
+			tap.fresh(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { o = tap.seen.Load() })).
 				ServeHTTP(w, httptest.NewRequest(http.MethodGet, metricsPath, nil))
 			return o, w.Code
 		}
@@ -212,51 +212,23 @@ func TestAScrapeWaitsForNoLook(t *testing.T) {
 	})
 }
 
-// endless has a connection for everybody who asks.
-type endless struct {
-	net.Listener
-	accepted atomic.Int32
-}
-
-func (e *endless) Accept() (net.Conn, error) {
-	e.accepted.Add(1)
-	conn, _ := net.Pipe()
-	return conn, nil
-}
-
-func (e *endless) Close() error { return nil }
-
-// Whoever opens many connections waits for those that go, and takes no descriptor
-// meanwhile.
+// Whoever opens many connections waits for those that go.
 func TestNoMoreConnectionsThanSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		from := &endless{}
-		few := &fewAtOnce{Listener: from, slots: make(chan struct{}, fewConns), closed: make(chan struct{})}
-		conns := make(chan net.Conn, 3*fewConns)
-		ended := make(chan error, 1)
+		limit, begun := limitConns(fewConns), atomic.Int32{}
 		go func() {
-			for {
-				conn, err := few.Accept()
-				if err != nil {
-					ended <- err
-					return
-				}
-				conns <- conn
+			for range fewConns + 5 {
+				limit(nil, http.StateNew)
+				begun.Add(1)
 			}
 		}()
-		for want := int32(fewConns); want < fewConns+5; want++ {
+		for want := int32(fewConns); want <= fewConns+5; want++ {
 			synctest.Wait()
-			if got := from.accepted.Load(); got != want {
-				t.Fatalf("%d accepted, want %d", got, want)
+			if got := begun.Load(); got != want {
+				t.Fatalf("%d have begun, want %d", got, want)
 			}
-			gone := <-conns
-			gone.Close()
-			gone.Close() // twice makes no second room
-		}
-		synctest.Wait()
-		few.Close()
-		if err := <-ended; !errors.Is(err, net.ErrClosed) {
-			t.Errorf("ended with %v", err)
+			limit(nil, http.StateActive)
+			limit(nil, http.StateClosed)
 		}
 	})
 }
