@@ -109,7 +109,7 @@ func withdrawVerb() verb {
 // openAsks opens the workspace to ask people, and has git ignore what placet leaves.
 func openAsks(c call) (*workspace.Asks, error) {
 	a, err := workspace.OpenAsks(c.ctx, c.env)
-	if err == nil && !a.InGitHook() {
+	if err == nil && !a.Env.InGitHook() {
 		_, _ = exclude(a.Root, ignored) // init says what is wrong
 	}
 	return a, err

@@ -59,7 +59,7 @@ func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 	if err != nil {
 		return err
 	}
-	if b.InGitHook() {
+	if w.InGitHook() {
 		return decideNothing(b, "this is a git hook: the tree is not what is being committed")
 	}
 	unlock, err := b.LockWorkspace()

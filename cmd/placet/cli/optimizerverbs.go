@@ -42,7 +42,11 @@ table; that is not asked here.`,
 					return console.Usage("cannot decide with --%s %q: it is one of %s", f.name, console.OneLine(f.value), strings.Join(f.words, ", ")).Try("%s", c.line)
 				}
 			}
-			return showDecision(c.env, atoi(a), levelOrNone(b), atoi(history))
+			var kpi *int
+			if b != "none" {
+				kpi = new(atoi(b))
+			}
+			return showDecision(c.env, optimizer.Decide(atoi(a), kpi, atoi(history)))
 		},
 	}
 }
@@ -51,13 +55,6 @@ table; that is not asked here.`,
 func atoi(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
-}
-
-func levelOrNone(s string) *int {
-	if s == "none" {
-		return nil
-	}
-	return new(atoi(s))
 }
 
 // decided is decide as JSON.
@@ -69,8 +66,7 @@ type decided struct {
 	Rationale        []string          `json:"rationale"`
 }
 
-func showDecision(w *console.Env, a int, b *int, c int) error {
-	d := optimizer.Decide(a, b, c)
+func showDecision(w *console.Env, d optimizer.Decision) error {
 	data := decided{d.AutomationLevel, d.EscalationNeeded, d.RecommendedLevel, d.Signals, d.Rationale}
 	return w.Answer(data, func() {
 		recommended := "none"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
+	"placet/engine/optimizer"
 	"placet/layout"
 )
 
@@ -43,7 +44,7 @@ func TestDecideIsTheTable(t *testing.T) {
 			if code := run(context.Background(), w, args); code != console.ExitFine {
 				t.Fatalf("%v ends with %d: %s", args, code, errs.String())
 			}
-			var got struct{ Data decided }
+			var got struct{ Data optimizer.Decision }
 			if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 				t.Fatal(err)
 			}

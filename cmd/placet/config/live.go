@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"placet/cmd/placet/family"
@@ -37,19 +39,11 @@ type Live struct {
 	// and ends when agreement is taken back.
 	basis  map[engine.Digest][]engine.Digest
 	stands TrustFile
-	stamps [3]stampOf
+	stamps [3]string // of the files: "" where there is none
 	looked time.Time
 	broken bool // the files cannot be used as they are now
 	// News receives when other settings hold.
 	News chan struct{}
-}
-
-// stampOf tells one state of a file from another.
-type stampOf struct {
-	size int64
-	at   time.Time
-	id   os.FileInfo
-	err  string // why the file cannot be believed
 }
 
 func NewLive(from Sources, have Settings, log *slog.Logger, now func() time.Time) *Live {
@@ -131,7 +125,7 @@ func (l *Live) read() Settings {
 		return l.have // what lies there are the settings of another workspace
 	}
 	stamps := l.look()
-	same := l.unchanged(stamps)
+	same := stamps == l.stamps
 	if same && (l.broken || !l.have.moved()) {
 		return l.have
 	}
@@ -170,48 +164,32 @@ func (l *Live) tell(next Settings, same bool) {
 	}
 }
 
-func (l *Live) look() (stamps [3]stampOf) {
+// look takes the stamps of the files. The trust file is in a state folder that may
+// appear, vanish and become one in which others can write.
+func (l *Live) look() (stamps [3]string) {
 	for i, path := range []string{filepath.Join(l.from.Workspace, "placet.toml"), l.from.User} {
-		if path == "" {
-			continue
-		}
 		if info, err := os.Stat(path); err == nil {
-			stamps[i] = stampOf{size: info.Size(), at: info.ModTime(), id: info}
+			stamps[i] = stampOf(info)
 		}
 	}
-	stamps[2] = l.lookAtTrust()
+	dir, err := statedir.Open(l.from.StateHome, l.from.Workspace)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		stamps[2] = err.Error()
+	default:
+		defer dir.Close()
+		if info, err := dir.Root().Lstat(trustName); err == nil {
+			stamps[2] = stampOf(info) + info.Mode().String()
+		}
+	}
 	return stamps
 }
 
-// lookAtTrust looks at the trust file, in a state folder that may appear, vanish and
-// become one in which others can write.
-func (l *Live) lookAtTrust() stampOf {
-	dir, err := statedir.Open(l.from.StateHome, l.from.Workspace)
-	if errors.Is(err, fs.ErrNotExist) {
-		return stampOf{}
-	}
-	if err != nil {
-		return stampOf{err: err.Error()}
-	}
-	defer dir.Close()
-	info, err := dir.Root().Lstat(trustName)
-	if err != nil {
-		return stampOf{}
-	}
-	return stampOf{size: info.Size(), at: info.ModTime(), id: info, err: info.Mode().String()}
-}
-
-func (l *Live) unchanged(now [3]stampOf) bool {
-	for i, s := range now {
-		old := l.stamps[i]
-		if (s.id == nil) != (old.id == nil) || s.err != old.err || s.size != old.size || !s.at.Equal(old.at) {
-			return false
-		}
-		if s.id != nil && !os.SameFile(s.id, old.id) {
-			return false
-		}
-	}
-	return true
+// stampOf tells one state of a file from another.
+func stampOf(info fs.FileInfo) string {
+	id, _ := info.Sys().(*syscall.Stat_t)
+	return fmt.Sprint(id.Dev, id.Ino, info.Size(), info.ModTime().UnixNano())
 }
 
 // CommandDigest is what trust in an action's command is recorded under. ok is

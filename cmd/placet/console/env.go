@@ -56,6 +56,9 @@ func (w *Env) XDG(name, below string) string {
 	return ""
 }
 
+// InGitHook reports whether git runs this process: the tree is not what is being committed.
+func (w *Env) InGitHook() bool { return w.Getenv("GIT_INDEX_FILE") != "" }
+
 // Path is the path of a file that is named on the command line.
 func (w *Env) Path(name string) string {
 	if filepath.IsAbs(name) {

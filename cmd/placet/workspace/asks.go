@@ -91,7 +91,7 @@ func (a *Asks) State(f reconcile.Found) (st ask.State, ok bool) {
 // Pass makes one pass over the asks that were found. In a git hook, while git rewrites the
 // tree, and beside another placet, which makes the pass, it does nothing.
 func (a *Asks) Pass(ctx context.Context) error {
-	if a.InGitHook() {
+	if a.Env.InGitHook() {
 		return nil
 	}
 	unlock, err := a.LockWorkspace()

@@ -284,9 +284,6 @@ func (b *Workspace) OnlyLooks() {
 	b.ended = func() map[string]engine.Ended { return exec.Stopped(b.StateRoot()) }
 }
 
-// InGitHook reports whether git runs this process: the tree is not what is being committed.
-func (b *Workspace) InGitHook() bool { return b.Env.Getenv("GIT_INDEX_FILE") != "" }
-
 // Serves reports whether a word is the name of a family that is enabled.
 func (b *Workspace) Serves(family string) bool {
 	for _, f := range b.Families {

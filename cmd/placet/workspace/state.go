@@ -116,14 +116,14 @@ func (s *Summary) KeepTagged(b *Workspace, tags []string) {
 	s.Waiting = 0
 	for i := range s.Views {
 		s.Views[i].Open = slices.DeleteFunc(slices.Clone(s.Views[i].Open), func(a engine.Asked) bool {
-			return !slices.ContainsFunc(b.tagsOf(a), func(tag string) bool { return slices.Contains(tags, tag) })
+			return !slices.ContainsFunc(tagsOf(b, a), func(tag string) bool { return slices.Contains(tags, tag) })
 		})
 		s.Waiting += len(s.Views[i].Open)
 	}
 }
 
 // tagsOf are the tags of an ask.
-func (b *Workspace) tagsOf(a engine.Asked) []string {
+func tagsOf(b *Workspace, a engine.Asked) []string {
 	var request struct {
 		Ask struct {
 			Tags []string `json:"tags"`
