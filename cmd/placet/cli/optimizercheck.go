@@ -26,7 +26,7 @@ import (
 // cycleFindings are those of some runs.
 func cycleFindings(b *workspace.Workspace, views []workspace.View) []workspace.FindingLine {
 	var lines []workspace.FindingLine
-	rows := recorded{}
+	rows := map[string][]auditRow{} // by their database
 	for _, v := range views {
 		if v.Found.Run.Family != "optimizer" || v.Found.Run.Class == layout.OptimizerMisnamed {
 			continue
@@ -34,7 +34,11 @@ func cycleFindings(b *workspace.Workspace, views []workspace.View) []workspace.F
 		if !v.Final {
 			lines = append(lines, missingScripts(b, v)...)
 		}
-		rows.add(rowsOf(b, v.Found))
+		for _, o := range rowsOf(b, v.Found) {
+			if o.isRecorded() {
+				rows[o.audit.DB] = append(rows[o.audit.DB], o)
+			}
+		}
 	}
 	databases := sqlite.New(b.Root)
 	for _, db := range slices.Sorted(maps.Keys(rows)) {
@@ -65,52 +69,27 @@ func missingScripts(b *workspace.Workspace, v workspace.View) []workspace.Findin
 	return lines
 }
 
-// recorded are the rows that runs call inserted, by their database.
-type recorded map[string][]auditRow
-
-func (r recorded) add(rows []auditRow) {
-	for _, o := range rows {
-		if o.row.Outcome == "inserted" || o.row.Outcome == "present" {
-			r[o.audit.DB] = append(r[o.audit.DB], o)
-		}
-	}
-}
-
-// lost are those of some rows that a database does not have; gone says that there is
-// no such database any more.
-func lost(databases *sqlite.Databases, db string, rows []auditRow) (all []auditRow, gone bool, problem string) {
-	for some := range slices.Chunk(rows, askedAtOnce) {
-		there, gone, problem := rowIDs(databases, db, some)
-		if gone || problem != "" {
-			return rows, gone, problem
-		}
-		for _, o := range some {
-			if !there[o.row.ID] {
-				all = append(all, o)
-			}
-		}
-	}
-	return all, false, ""
-}
-
 // askedAtOnce is how many rows one query asks a database for.
 const askedAtOnce = 200
 
 // missingRows are the rows that runs call inserted and that a database does not
 // have.
-func missingRows(databases *sqlite.Databases, db string, rows []auditRow) []workspace.FindingLine {
+func missingRows(databases *sqlite.Databases, db string, rows []auditRow) (lines []workspace.FindingLine) {
 	const again = "; placet optimizer replay --missing puts back what is lost"
-	away, gone, problem := lost(databases, db, rows)
-	if gone {
-		problem = fmt.Sprintf("there is no such database, while %s were recorded in it", console.Plural(len(rows), "row", "rows")) + again
-	}
-	if problem != "" {
-		return []workspace.FindingLine{{Run: rows[0].found.Key().String(), Severity: "warning", Path: db, Text: problem}}
-	}
-	var lines []workspace.FindingLine
-	for _, o := range away {
-		text := fmt.Sprintf("the row %s of %s is %s, and %s does not have it", o.row.ID, o.row.Table, o.row.Outcome, db) + again
-		lines = append(lines, workspace.FindingLine{Run: o.found.Key().String(), Severity: "warning", Path: path.Join(o.found.Run.Dir, "audit.json"), Text: text})
+	for some := range slices.Chunk(rows, askedAtOnce) {
+		there, gone, problem := rowIDs(databases, db, some)
+		if gone {
+			problem = fmt.Sprintf("there is no such database, while %s were recorded in it", console.Plural(len(rows), "row", "rows")) + again
+		}
+		if problem != "" {
+			return []workspace.FindingLine{{Run: rows[0].found.Key().String(), Severity: "warning", Path: db, Text: problem}}
+		}
+		for _, o := range some {
+			if !there[o.row.ID] {
+				text := fmt.Sprintf("the row %s of %s is %s, and %s does not have it", o.row.ID, o.row.Table, o.row.Outcome, db) + again
+				lines = append(lines, workspace.FindingLine{Run: o.found.Key().String(), Severity: "warning", Path: path.Join(o.found.Run.Dir, "audit.json"), Text: text})
+			}
+		}
 	}
 	return lines
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"placet/engine/exec"
 	"placet/engine/optimizer"
 	"placet/engine/reconcile"
-	"placet/engine/sqlite"
 	"placet/engine/store/fs"
 	"placet/layout"
 )
@@ -63,6 +61,9 @@ type auditRow struct {
 	row   optimizer.Row
 }
 
+// isRecorded reports whether the run calls the row inserted.
+func (o auditRow) isRecorded() bool { return o.row.Outcome == "inserted" || o.row.Outcome == "present" }
+
 func (o auditRow) result(outcome, problem string) replayed {
 	return replayed{o.found.Key().String(), o.row.ID, o.row.Table, o.audit.DB, outcome, problem}
 }
@@ -87,7 +88,7 @@ func replayRows(ctx context.Context, w *console.Env, archived, missing bool) err
 		lines = append(lines, insertRows(ctx, runner, away)...)
 	}
 	if err == nil && missing {
-		lines = append(lines, insertRows(ctx, runner, lostRows(b))...)
+		lines = append(lines, putBack(ctx, b, runner)...)
 	}
 	if err := errors.Join(err, leave(runner)); err != nil {
 		return err
@@ -121,26 +122,15 @@ func waitingRows(b *workspace.Workspace) (driven, away []auditRow) {
 	return driven, away
 }
 
-// lostRows are the rows that runs call inserted and that their databases have lost. A
-// database that cannot be asked is said.
-func lostRows(b *workspace.Workspace) (all []auditRow) {
-	rows := recorded{}
+// putBack gives databases the rows that runs call inserted and that they have lost. A row
+// that is there stays as it is, and is not told.
+func putBack(ctx context.Context, b *workspace.Workspace, runner *exec.Runner) []replayed {
+	var rows []auditRow
 	for _, f := range b.Runs() {
-		if f.Run.Family == "optimizer" {
-			rows.add(rowsOf(b, f))
-		}
+		rows = append(rows, rowsOf(b, f)...)
 	}
-	databases := sqlite.New(b.Root)
-	for _, db := range slices.Sorted(maps.Keys(rows)) {
-		some, _, problem := lost(databases, db, rows[db])
-		databases.Release(db)
-		if problem != "" {
-			b.Env.Note("%s: %s", db, problem)
-			continue
-		}
-		all = append(all, some...)
-	}
-	return all
+	rows = slices.DeleteFunc(rows, func(o auditRow) bool { return !o.isRecorded() })
+	return slices.DeleteFunc(insertRows(ctx, runner, rows), func(l replayed) bool { return l.Outcome == "present" })
 }
 
 // rowsOf are the rows of a run's audit.json, none where it cannot be read.

@@ -190,37 +190,24 @@ func (s *Settings) takeOut(key []string, text, file string) {
 	s.Waiting = append(s.Waiting, gone)
 }
 
-// mergeOrders settles which values of the settings with an order hold.
+// mergeOrders settles which values of the settings with an order hold. The names are in
+// order, so that a general setting is settled before those that follow it.
 func (s *Settings) mergeOrders(file string) error {
-	for _, o := range orders() {
-		for _, key := range s.keysLike(o.key) {
-			if err := s.mergeOrder(o, key, file); err != nil {
-				return err
-			}
+	names := slices.Collect(maps.Keys(s.said))
+	for _, one := range s.Agreed.Trusted {
+		names = append(names, one.Name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		o, key, ok := orderOf(name)
+		if !ok {
+			continue
+		}
+		if err := s.mergeOrder(o, key, file); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// keysLike are the keys of what is said or agreed to that fit a pattern, in order.
-func (s *Settings) keysLike(pattern []string) [][]string {
-	names := map[string][]string{}
-	add := func(name string) {
-		if o, key, ok := orderOf(name); ok && slices.Equal(o.key, pattern) {
-			names[name] = key
-		}
-	}
-	for name := range s.said {
-		add(name)
-	}
-	for _, one := range s.Agreed.Trusted {
-		add(one.Name)
-	}
-	var keys [][]string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		keys = append(keys, names[name])
-	}
-	return keys
 }
 
 // lastOf is the last of some texts, or another where there are none.
