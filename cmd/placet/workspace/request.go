@@ -125,7 +125,12 @@ func nothingOpen(b *Workspace, found []reconcile.Found, arg string) error {
 	case !both:
 		run, request = "", arg
 	}
-	if c := closedRequestsIn(b, found, run, request); len(c) == 1 {
+	fit := b.Fits(found, cmp.Or(run, arg))
+	among := found
+	if both {
+		among = fit
+	}
+	if c := closedNamed(b, among, request, both || len(fit) == 0); len(c) == 1 {
 		return c[0]
 	} else if len(c) > 1 {
 		p := console.Usage("%q fits %d closed requests", console.OneLine(request), len(c)).Try("name one by as much of its id as is unique")
@@ -134,7 +139,7 @@ func nothingOpen(b *Workspace, found []reconcile.Found, arg string) error {
 		}
 		return p
 	}
-	if fit := b.Fits(found, cmp.Or(run, arg)); len(fit) > 0 {
+	if len(fit) > 0 {
 		why := fmt.Sprintf("nothing is asked of %s", console.Brief(fit[0].Key()))
 		if both {
 			why = fmt.Sprintf("%s has no open request %s", console.Brief(fit[0].Key()), console.OneLine(request))
@@ -198,28 +203,19 @@ func (c Closed) SaysAll(r Reply) bool {
 	return len(given) == len(taken)
 }
 
-// closedRequestsIn returns the closed requests that a word names in the runs that fit: the
-// first with that id, else all whose id the word shortens, unless it names a run.
-func closedRequestsIn(b *Workspace, found []reconcile.Found, run, word string) []Closed {
-	var short []Closed
-	namesRun := run == "" && len(b.Fits(found, word)) > 0
-	for _, f := range found {
-		if run != "" && len(b.Fits([]reconcile.Found{f}, run)) == 0 {
-			continue
-		}
-		if c, ok := b.ClosedRequest(f, word); ok {
+// closedNamed returns the closed requests that a word names in some runs: the first with
+// that id, else all whose id the word shortens, unless it names a run.
+func closedNamed(b *Workspace, found []reconcile.Found, word string, shortened bool) (all []Closed) {
+	for _, at := range requestsNamed(b, found, word) {
+		c, ok := b.ClosedRequest(at.Found, at.ID)
+		switch {
+		case ok && at.ID == word:
 			return []Closed{c}
-		}
-		for _, id := range requestFolders(b, f) {
-			if namesRun || !shortens(word, id) {
-				continue
-			}
-			if c, ok := b.ClosedRequest(f, id); ok {
-				short = append(short, c)
-			}
+		case ok && shortened:
+			all = append(all, c)
 		}
 	}
-	return short
+	return all
 }
 
 // ClosedRequest reads the receipt of a request, if there is one.
