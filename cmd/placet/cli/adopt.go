@@ -21,14 +21,6 @@ func adoptVerb() verb {
 	var reason, by string
 	return verb{
 		use: "adopt RUN[@DIGEST]", short: "Accept a state document that somebody else wrote",
-		long: `Accepts the state.json of a run that stands still because its journal does not
-account for it: somebody else than placet changed it. Look at it first, for
-instance with git diff; the usual way is to restore it. RUN@DIGEST names exactly
-what was shown, by the first digits of its digest; without a digest a terminal
-shows what is there and asks.
-
-A line of the run's events.jsonl records who adopted which state. The run goes on
-from there with placet watch, or the next placet once.`,
 		least: 1, most: 1, group: groupDecide, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&reason, "message", "m", "", "why; it stands in the record")

@@ -39,28 +39,19 @@ func giveAnswer(b *workspace.Workspace, t workspace.Request, resp gate.Response)
 
 // approveVerb answers yes.
 func approveVerb() verb {
-	return plainVerb(workspace.Approving, "Answer a request with approve, confirm or accept", `
-Picks the option "approve", "confirm" or "accept" of an open request, or, of one
-about a decision, its only option that agrees, such as "yes" or "ship"; else the
-one that stands for none where it may be left out. A request that offers none of
-them is not answered. REQUEST is the request's id as the inbox shows
-it, <run>:<id> where two runs use it, or a run that has one open request. It
-may be left out where one request alone is open.`)
+	return plainVerb(workspace.Approving, "Answer a request with approve, confirm or accept")
 }
 
 // rejectVerb answers no.
 func rejectVerb() verb {
-	return plainVerb(workspace.Rejecting, "Answer a request with reject, cancel or abort", `
-Picks the option "reject", "cancel" or "abort" of an open request, or, of one
-about a decision, its only option that refuses, such as "no" or "stop". A request
-that offers none of them is not answered. REQUEST is named as for approve.`)
+	return plainVerb(workspace.Rejecting, "Answer a request with reject, cancel or abort")
 }
 
 // plainVerb is a verb that stands for one option.
-func plainVerb(d workspace.Decision, short, long string) verb {
+func plainVerb(d workspace.Decision, short string) verb {
 	r := workspace.Reply{}
 	return verb{
-		use: d.Verb + " [REQUEST]", short: short, long: short + "." + long + answerNote,
+		use: d.Verb + " [REQUEST]", short: short, about: "answering",
 		most: 1, group: groupDecide, complete: completeRequests,
 		flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
@@ -85,16 +76,6 @@ func plainVerb(d workspace.Decision, short, long string) verb {
 	}
 }
 
-const answerNote = `
-
-REQUEST carries the digest that the listing shows, as in fr-20261120-b3d309@4f2a91c:
-where the request shows something else by now, nothing is answered, and it is
-shown again. Without the digest it is shown, and asked whether the answer is
-meant; that needs a terminal.
-
-The answer is written as response.json beside the request and is durable when
-the command returns. placet watch, or the next placet once, carries it out.`
-
 func answerFlags(f *pflag.FlagSet, r *workspace.Reply) {
 	f.StringVarP(&r.Comment, "message", "m", "", "the comment that goes with the answer")
 	f.StringVar(&r.By, "as", console.Login(), "who answers")
@@ -117,13 +98,7 @@ func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool
 func respondVerb() verb {
 	r, attempts := workspace.Reply{}, 0
 	return verb{
-		use: "respond REQUEST [OPTION…|TEXT]", short: "Answer a request with any of its options, or in words",
-		long: `Answer a request with any of its options, or in words where it asks a question.
-
-Options are matched without regard to case, and with blanks, - and _ alike.
-Several may be named where the request lets them be chosen together; where it
-lets the option be left out, --select or -m answer alone. On a terminal, without
-an answer, the request is shown and the answer is asked for. REQUEST is named as for approve.` + answerNote,
+		use: "respond REQUEST [OPTION…|TEXT]", short: "Answer a request with any of its options, or in words", about: "answering",
 		least: 1, most: -1, group: groupDecide, complete: completeRequests,
 		flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)

@@ -37,11 +37,7 @@ type newAsk struct {
 func askVerb() verb {
 	var x newAsk
 	return verb{
-		use: "ask [QUESTION|-]", short: "Ask a person, and wait for the answer",
-		long: `Asks a person a question: writes .asks/<id>/ask.json, prints the id, and, on
-standard error, the form and the commands that answer. With --wait it prints the
-answer instead. - is the question on standard input; with --file all of it comes
-from an ask.json, and flags win.` + waitNote,
+		use: "ask [QUESTION|-]", short: "Ask a person, and wait for the answer", about: "waiting",
 		most: 1, group: groupDecide, flags: x.flags, run: x.ask,
 	}
 }

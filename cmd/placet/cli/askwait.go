@@ -19,14 +19,6 @@ import (
 	"placet/schemas"
 )
 
-const waitNote = `
-
-Exit codes of --wait and of placet wait: 0 answered, and approve where the question
-is an approval or a review, or one of --ok; 1 the ask cannot be made or was removed;
-2 usage or configuration; 3 still open when the time was over; 4 the deadline
-passed, and the default, if any, is printed; 5 withdrawn or superseded; 6 answered
-otherwise; 130 interrupted, and still open unless --ephemeral.`
-
 // Exit codes of an ask that did not end well.
 const (
 	exitExpired   = 4
@@ -54,8 +46,7 @@ func (x *waitFlags) flags(f *pflag.FlagSet) {
 func waitVerb() verb {
 	x := waitFlags{}
 	return verb{
-		use: "wait ID…", short: "Wait for the answers of asks", long: `Waits for asks to end, and prints their answers: of one ask the answer alone, of
-several a line for each, ID, TAB, answer, with the highest of their exit codes.` + waitNote,
+		use: "wait ID…", short: "Wait for the answers of asks", about: "waiting",
 		least: 1, most: -1, group: groupDecide,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&x.any, "any", false, "wait for the first that ends")
@@ -76,7 +67,6 @@ func withdrawVerb() verb {
 	w := ask.Withdraw{}
 	return verb{
 		use: "withdraw ID -m REASON", short: "Take a question back",
-		long:  `Takes a question back: writes withdraw.json beside ask.json. Who waits for the answer is told so.`,
 		least: 1, most: 1, group: groupDecide,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&w.Reason, "message", "m", "", "why; it stands in the record")

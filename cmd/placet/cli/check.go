@@ -11,9 +11,6 @@ import (
 func checkVerb() verb {
 	return verb{
 		use: "check [RUN]", short: "What is wrong with the documents",
-		long: `What is wrong with the documents of a run, or of all runs. Waits two seconds at
-most for files that may still be being written; those that still may are errors.
-Ends with 1 where there is an error; warnings and infos alone end with 0.`,
 		most: 1, group: groupUnderstand, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
 			found, err := b.Chosen(c.args)

@@ -34,7 +34,7 @@ func familyCommand(w *console.Env, f family.Family, own []verb) *cobra.Command {
 func controlVerb(of family.Family, c family.Control) verb {
 	var reason, by string
 	return verb{
-		use: c.Use, short: c.Short, long: c.Long, least: 1, most: 1, complete: completeRuns,
+		use: c.Use, short: c.Short, least: 1, most: 1, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&reason, "message", "m", "", c.Why)
 			if c.Who != "" {

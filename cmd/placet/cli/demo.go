@@ -41,12 +41,6 @@ func demoVerb() verb {
 	var database string
 	return verb{
 		use: "demo", short: "Watch a decision being made, in a temporary folder",
-		long: `Shows placet at work in a fresh temporary folder. Six runs wait for a person, a
-daemon opens their requests, one is answered by editing a form and one with
-placet approve. Then an AFL session: a worker's attempts are tested, two fail,
-a person is asked, the third passes. Last an optimisation cycle: a report is
-judged, and what is left to do begins the next one. It takes a few seconds, needs
-git and a shell, and leaves nothing behind.`,
 		group: groupSetUp,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&keep, "keep", false, "leave the folder for you to play with")

@@ -23,9 +23,6 @@ import (
 func doctorVerb() verb {
 	return verb{
 		use: "doctor", short: "Whether placet can work here",
-		long: `Looks at the workspace, its locks, the kernel's limits, git, the file system, the
-configuration and the folders of runs. Every line is ok, warn or problem, with
-what to do. Ends with 1 where there is a problem.`,
 		group: groupSetUp,
 		run:   func(c call) error { return examine(c.env) },
 	}

@@ -14,10 +14,6 @@ import (
 func explainVerb() verb {
 	return verb{
 		use: "explain RUN[/PART]|REQUEST", short: "Why a run stands where it stands, and what would move it",
-		long: `Why a run stands where it stands: the rule that holds, which file, with which
-content, would move it, and which files may still be being written. With a part
-of the run, or a request: what of that concerns it. Names are those of placet
-show.`,
 		least: 1, most: 1, group: groupUnderstand, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
 			s, err := b.Subject(c.args[0])

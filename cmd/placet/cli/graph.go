@@ -19,10 +19,6 @@ func graphVerb() verb {
 	var mermaid bool
 	return verb{
 		use: "graph [RUN|FAMILY]", short: "A run's plan, or a family's transitions",
-		long: `A run's plan as phases and steps, or as levels of checkpoints with what each
-comes after, and where it stands; of an optimisation cycle the cycles before and
-after it. With the name of a family its transition table, and without an argument
-that of every family. --mermaid draws it for a Markdown page.`,
 		most: 1, group: groupUnderstand, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&mermaid, "mermaid", false, "as a Mermaid diagram")

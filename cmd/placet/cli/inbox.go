@@ -18,11 +18,6 @@ func inboxVerb() verb {
 	var tags []string
 	return verb{
 		use: "inbox [RUN|FAMILY]", short: "What is asked of you, oldest first",
-		long: `What is asked of you, oldest first: of which run and step, in one line, with the
-form to edit and the commands that answer. Also what else needs a person:
-problem notes, and commands that wait for trust. With the name of a run, or of a
-family, what is asked there alone. --short shows each request in one line; --tag
-shows the asks with a tag alone.`,
 		most: 1, group: groupDecide, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&short, "short", false, "one line for each request")

@@ -21,11 +21,6 @@ import (
 func initVerb() verb {
 	return verb{
 		use: "init", short: "Make this folder a workspace",
-		long: `Makes a folder a workspace: writes placet.toml with every setting and its
-default, creates .placet/, and has git ignore what placet leaves there, the lock
-files of runs and the optimizer's audit databases. What is there stays as it is;
-what is missing is added, and a second run adds nothing. placet works without it,
-too.`,
 		group: groupSetUp,
 		run: func(c call) error {
 			root, err := config.FindRoot(c.env)

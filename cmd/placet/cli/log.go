@@ -16,8 +16,6 @@ func logVerb() verb {
 	var last int
 	return verb{
 		use: "log [RUN]", short: "What happened, oldest first",
-		long: `What happened in a run, or in all runs, oldest first: recorded events and what
-became of every request, refused and superseded answers too.`,
 		most: 1, group: groupUnderstand, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.IntVarP(&last, "last", "n", 0, "only the last N events")

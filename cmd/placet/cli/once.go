@@ -21,10 +21,6 @@ func onceVerb() verb {
 	var noCommands bool
 	return verb{
 		use: "once", short: "Settle what is there, and end",
-		long: `Settles what is there, and ends: for CI, cron and scripts. It never waits for a
-deadline or a person; it says when the next moment is. Beside a running daemon,
-while git rewrites the tree, or in a git hook it decides nothing, and shows
-where the runs stand.`,
 		group: groupRun,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&noCommands, "no-commands", false, "start no command")

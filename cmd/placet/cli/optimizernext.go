@@ -35,9 +35,6 @@ type strayLine struct {
 func nextVerb() verb {
 	return verb{
 		use: "next", short: "Which goals are open, and what each waits for",
-		long: `Which goals left issues that no cycle has taken up, and what each waits for: a run
-of its workflow that completes. Also completed runs that fit no open goal, or more
-than one, of which nobody can tell which.`,
 		look: func(_ call, b *workspace.Workspace) error { return showNext(b) },
 	}
 }

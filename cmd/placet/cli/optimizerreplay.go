@@ -24,15 +24,6 @@ func replayVerb() verb {
 	var archived, missing bool
 	return verb{
 		use: "replay", short: "Try now to give the audit database what it lacks",
-		long: `Tries now to give the audit databases the rows that they could not take: those that
-audit-pending.jsonl lists. placet watch tries each again every ten minutes, and
-placet once whenever it runs. A row goes in once, however often it is tried.
-
---archived does the same for runs that were put away. Nothing in the archive is
-written: what their files call pending stays so, and the database has it.
-
---missing puts back what a database has lost: the rows that runs, also those put
-away, call inserted, and that placet check misses.`,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&archived, "archived", false, "the rows of runs that were put away, too")
 			f.BoolVar(&missing, "missing", false, "the rows that were in and are lost, too")

@@ -39,14 +39,6 @@ func triggerVerb() verb {
 	var a asking
 	return verb{
 		use: "trigger WORKFLOW [--run ID | --new SLUG]", short: "Begin an optimisation cycle of a workflow",
-		long: `Begins an optimisation cycle of a workflow: writes trigger.json into a run that
-has none, which placet watch, or the next placet once, takes up. One run holds one
-cycle.
-
-Without --run and --new it is the newest active run of the workflow: one that is
-tagged workflow:<name> or <name>, or has key and slug of the workflow's newest
-cycle. --new makes a run of today. The cycle follows on the workflow's newest goal
-in that root; --fresh has it follow on none.`,
 		least: 1, most: 1,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&a.run, "run", "", "the run to begin it in")

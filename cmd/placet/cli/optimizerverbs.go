@@ -22,12 +22,6 @@ func decideVerb() verb {
 	var a, b, history string
 	return verb{
 		use: "decide --a LEVEL --b LEVEL|none --c -10|0|10", short: "What three signals come to",
-		long: `What the three signals come to, by the table alone; no file is read.
-
---a is what the assets allow (10 report, 20 analysis, 30 evaluation), --b what
-the KPI ask for, none where no gated metric has a value, --c what the last
-answers said: -10, 0 or 10. A goal that a person gave before wins over the
-table; that is not asked here.`,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&a, "a", "", "assets: 10, 20 or 30")
 			f.StringVar(&b, "b", "", "KPI: 10, 20, 30 or none")

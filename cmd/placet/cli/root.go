@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,25 +24,24 @@ const (
 	groupFamilies   = "families"
 )
 
-const manual = `placet is the clerk for human decisions in a workspace where agents work.
+// manual holds what --help says of each verb, in a file of its name, and of what several of
+// them have in common.
+//
+//go:embed manual
+var manual embed.FS
 
-Agents and editors write files; placet watches them, moves each run on, and
-writes what comes next. A person answers by editing a form, or here. The files
-are the record: placet can be stopped at any moment without losing anything.
-
-  placet watch              serve the workspace until stopped
-  placet inbox              what is asked of you
-  placet approve REQUEST    answer
-
-Exit codes: 0 nothing to report; 1 something needs mending, or an answer was
-refused; 2 usage or configuration; 3 (once, status, inbox) a request is open.`
+// page returns a page of the manual, "" where there is none.
+func page(name string) string {
+	body, _ := manual.ReadFile("manual/" + name + ".txt")
+	return strings.TrimSpace(string(body))
+}
 
 // newRoot builds the whole command line on a world. begun is set when a verb
 // begins: an error from before is one of usage.
 func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
-		Use: "placet", Short: "The clerk for human decisions in a workspace where agents work", Long: manual,
+		Use: "placet", Short: "The clerk for human decisions in a workspace where agents work", Long: page("placet"),
 		Args: noSuchCommand, SilenceErrors: true, SilenceUsage: true, Version: thisBuild().Version,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error { *begun = true; return nil },
@@ -129,10 +129,12 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 
 // verb is a command: what it is called, what it takes, and what it does.
 type verb struct {
-	use, short, long, group string
-	least, most             int // arguments; a most of -1 is any number
-	complete                func(*console.Env) cobra.CompletionFunc
-	flags                   func(*pflag.FlagSet)
+	use, short, group string
+	long              string // help; "" for the page of the manual
+	about             string // a further page of the manual
+	least, most       int    // arguments; a most of -1 is any number
+	complete          func(*console.Env) cobra.CompletionFunc
+	flags             func(*pflag.FlagSet)
 	// One of these is set: run, or look for a verb that begins by opening the workspace to
 	// look at it.
 	run  func(c call) error
@@ -150,7 +152,8 @@ type call struct {
 
 // command makes a verb a command of the command line.
 func (v verb) command(w *console.Env) *cobra.Command {
-	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.long, GroupID: v.group, Args: v.takes}
+	cmd := &cobra.Command{Use: v.use, Short: v.short, GroupID: v.group, Args: v.takes}
+	cmd.Long = strings.TrimSpace(page(cmd.Name()) + "\n\n" + page(v.about))
 	if v.complete != nil {
 		cmd.ValidArgsFunction = v.complete(w)
 	}

@@ -13,7 +13,6 @@ import (
 func schemaVerb() verb {
 	return verb{
 		use: "schema [NAME]", short: "The JSON Schemas that documents must fit",
-		long:  `Lists the embedded JSON Schemas, or prints one of them as it is.`,
 		most:  1,
 		group: groupSetUp,
 		complete: func(*console.Env) cobra.CompletionFunc {

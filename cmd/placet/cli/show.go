@@ -56,13 +56,6 @@ func printFacts(b *workspace.Workspace, list []engine.Fact) {
 func showVerb() verb {
 	return verb{
 		use: "show RUN[/PART]|REQUEST", short: "All about one run, a part of it, or one request",
-		long: `All about one run: where it stands, its plan, what is asked, what is wrong, its
-last events. RUN is <family>/<id>, the id, the first characters of its last
-part, #<work id>, or the family where it has one run. With a part of the run (a
-checkpoint of an AFL session, a phase or step of a FABER run, a level of an
-optimization cycle): what it is to be, and what became of it. A request id, or
-the first four or more characters of it, shows the request; of one that is
-closed who answered it, when, what and how.`,
 		least: 1, most: 1, group: groupDecide, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
 			return showSubject(b, c.args[0])

@@ -17,8 +17,6 @@ func statusVerb() verb {
 	var all bool
 	return verb{
 		use: "status [RUN]", short: "Where every run stands",
-		long: `Where every run stands: its class, its status, since when, and what it waits
-for. Runs that ended are counted; --all lists them too.`,
 		most: 1, group: groupRun, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVarP(&all, "all", "a", false, "list the runs that ended, too")

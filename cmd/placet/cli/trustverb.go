@@ -23,21 +23,6 @@ func trustVerb() verb {
 	var yes, revoke bool
 	return verb{
 		use: "trust [NAME@DIGEST|DIGEST|NAME]…", short: "Agree to commands and policy settings of the workspace",
-		long: `A workspace is data, not a program: a command or a policy setting that stands in
-one of its files counts only after you have agreed to it. Where one value of a
-setting is tighter than another, the tighter of what you agreed to last and what is
-written holds until you decide. Without an argument this shows what waits, and what
-is agreed to.
-
-You agree to what was shown: name it with the digest beside it, as in
-placet trust faber.resume@0123456789ab. On a terminal the name alone will do: the
-thing is shown whole, and you are asked. The digest covers a command's words and
-what the files of the workspace are that they name: a changed command waits
-again, and so does one that names a changed script.
-
-What you agree to is kept outside the workspace. --revoke takes it back at any
-time, also while the settings cannot be read, and a daemon then ends what is under
-way of it.`,
 		most: -1, group: groupSetUp,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVarP(&yes, "yes", "y", false, "agree unseen to what waits, or to what is named: it prints what it records")

@@ -24,17 +24,6 @@ func watchVerb() verb {
 	var watches int
 	return verb{
 		use: "watch", short: "Serve the workspace until stopped",
-		long: `Serves the workspace until stopped, by SIGINT or SIGTERM: watches the files,
-moves each run on, and prints one line for every transition. One daemon serves
-a workspace. It can be stopped or killed at any moment; nothing is lost.
-
-With --metrics it can be asked over HTTP how it is doing, by Prometheus for
-example: GET /metrics. The address is said on standard error; port 0 takes a
-free one. Nobody is asked who they are: give a host other than 127.0.0.1 only
-where everybody who reaches it may know how many requests wait.
-
-At most half of the folders that the system lets a user watch are watched, and
-65536; --watches sets another number. The rest is looked at every few seconds.`,
 		group: groupRun,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&format, "log", "text", "text, or json for one JSON object a line")

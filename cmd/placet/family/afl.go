@@ -43,22 +43,16 @@ var aflFamily = Family{
 	CommandDigest: afl.CommandDigest,
 	NamesCommands: true, WorkTrees: afl.Worktrees,
 	Controls: []Control{
-		aflControl("pause", "pause", "is to pause", Optional, "Have nothing start in an AFL session",
-			"Nothing starts any more in the session; attempts that are running go on to their\nverdict."),
-		aflControl("resume", "run", "is to go on", Optional, "Have a paused AFL session go on",
-			"A session that a person paused goes on. One that waits for its checkpoints to be\napproved goes on when they are."),
-		aflControl("abort", "abort", "is given up", AskedFor, "Give an AFL session up",
-			"The session and every checkpoint that is not finished are aborted; what runs is\nended. There is no way back. Without -m the reason is asked for on a terminal."),
+		aflControl("pause", "pause", "is to pause", Optional, "Have nothing start in an AFL session"),
+		aflControl("resume", "run", "is to go on", Optional, "Have a paused AFL session go on"),
+		aflControl("abort", "abort", "is given up", AskedFor, "Give an AFL session up"),
 	},
 }
 
 // aflControl is a verb that writes what a person wants of a session.
-func aflControl(verb, want, said string, needs Reason, short, long string) Control {
+func aflControl(verb, want, said string, needs Reason, short string) Control {
 	return Control{
-		Use: verb + " SESSION [-m REASON]", Short: short, Long: long + `
-
-The wish is written as control.json in the session's folder, where it stands
-until there is another. placet watch, or the next placet once, carries it out.`,
+		Use: verb + " SESSION [-m REASON]", Short: short,
 		File: "control.json", Replaces: true, Reason: needs, Who: "who wants it", Why: "why; it stands in the record",
 		Refuse: func(verb string, t Target) error {
 			switch {

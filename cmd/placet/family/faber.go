@@ -35,8 +35,6 @@ var faberFamily = Family{
 	CommandDigest: func(a engine.Action) (engine.Digest, bool) { return faber.CommandDigest(a.Command.Argv), true },
 	Controls: []Control{{
 		Use: "cancel RUN -m REASON", Short: "Give a FABER run up",
-		Long: `Gives a FABER run up, whatever it waits for: writes cancel.json, which placet
-watch, or the next placet once, carries out. There is no way back.`,
 		File: "cancel.json", Reason: Needed, Who: "who cancels", Why: "why; it stands in the record",
 		Refuse: func(verb string, t Target) error {
 			switch {

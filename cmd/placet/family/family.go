@@ -125,8 +125,8 @@ const (
 // Control is a verb by which a person asks something of a run: it writes a document into
 // the run's folder, which the next pass carries out.
 type Control struct {
-	Use, Short, Long string
-	File             string // relative to the run's folder
+	Use, Short string
+	File       string // relative to the run's folder
 	// Replaces says that the document takes the place of the one before.
 	Replaces bool
 	Reason   Reason

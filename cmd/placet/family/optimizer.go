@@ -51,9 +51,6 @@ var optimizerFamily = Family{
 	},
 	Controls: []Control{{
 		Use: "demote RUN [-m TEXT]", Short: "Say that the level in hand cannot be done",
-		Long: `Says that the level which a cycle is at cannot be done: writes
-inputs/level-error.json. The cycle goes on one level lower; at level 10 it fails.
-placet watch, or the next placet once, carries it out.`,
 		File: "inputs/level-error.json", Replaces: true, Reason: AskedFor, Why: "why; it stands in the record and in the next goal",
 		Refuse: refuseDemotion,
 		Document: func(t Target, _, reason string) schemas.Object {
@@ -64,9 +61,6 @@ placet watch, or the next placet once, carries it out.`,
 		},
 	}, {
 		Use: "stop RUN [-m TEXT]", Short: "Give a cycle up",
-		Long: `Gives a cycle up, wherever it stands: writes stop.json, which placet watch, or
-the next placet once, carries out. The cycle has no goal then, and none follows.
-There is no way back.`,
 		File: "stop.json", Reason: AskedFor, Who: "who stops it", Why: "why; it stands in the record",
 		Refuse: refuseCycle,
 		Document: func(_ Target, by, reason string) schemas.Object {
