@@ -160,7 +160,7 @@ func wasShown(b *workspace.Workspace, t workspace.Request, digest, verb, command
 		return console.Usage("cannot answer %s: without a terminal an answer names what it was shown", t.Label()).
 			Try("look at it (placet show %s), then: placet %s %s%s", console.OneLine(t.Request), verb, workspace.Reference(t.Asked), command)
 	case !strings.HasPrefix(t.Digest.Hex(), digest):
-		showOnErr(b, func() { printRequest(b, t) })
+		showOnErr(b, func() { show(b.Env, "request", t.Asked) })
 		return console.Refused("cannot answer %s: the request changed since it was listed as @%s; nothing was written", t.Label(), digest).
 			Try("look again: it is %s now", workspace.Reference(t.Asked))
 	}
@@ -180,7 +180,7 @@ func showOnErr(b *workspace.Workspace, show func()) {
 func confirm(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
 	p := b.Env.NewPrompter()
 	defer p.Close()
-	showOnErr(b, func() { printRequest(b, t) })
+	showOnErr(b, func() { show(b.Env, "request", t.Asked) })
 	said, with := t.Said(resp)
 	return p.Agreed(ctx, fmt.Sprintf("\nAnswer %s%s%s? (y/N) ", said, with, console.Suffix(" → ", t.Effects(resp))))
 }

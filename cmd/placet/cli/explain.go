@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 )
@@ -21,7 +20,13 @@ func explainVerb() verb {
 				return err
 			}
 			e := explanationOf(b, s)
-			return c.env.Answer(e, func() { printExplanation(b, s.View, e) })
+			return c.env.Answer(e, func() {
+				show(c.env, "explanation", struct {
+					explanation
+					Style string
+				}{e, statusStyle(s.View)})
+				printState(b, workspace.Summary{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale})
+			})
 		},
 	}
 }
@@ -99,28 +104,4 @@ func ofPart(s workspace.Subject) (why []string, moves []engine.Move) {
 		why = []string{id + " is " + string(s.Part.Status) + ": nothing is waited for there"}
 	}
 	return why, moves
-}
-
-func printExplanation(b *workspace.Workspace, v workspace.View, e explanation) {
-	w := b.Env
-	w.Say("%s  %s", w.Paint(console.Strong, console.OneLine(e.Run)+console.Suffix("/", console.OneLine(e.Part))+console.Suffix(":", console.OneLine(e.Request))), w.Paint(statusStyle(v), console.OneLine(e.Status)))
-	for _, why := range e.Why {
-		w.Say("%s", console.Indent(console.Lines(why), "  "))
-	}
-	for _, h := range e.Holding {
-		w.Say("  %s %s", w.Paint(console.Waiting, "held"), console.OneLine(h.Text))
-	}
-	for _, p := range e.Problems {
-		w.Say("  %s %s\n%s", w.Paint(console.Alarm, "problem"), console.OneLine(p.Path), console.Indent(console.Lines(p.Text), "    "))
-	}
-	if len(e.Moves) > 0 {
-		w.Say("\n%s", w.Paint(console.Strong, "What would move it"))
-	}
-	for i, m := range e.Moves {
-		if i == 0 || m.Path != e.Moves[i-1].Path {
-			w.Say("  %s", console.OneLine(m.Path))
-		}
-		w.Say("%s", console.Indent(console.Lines(m.Content), "    "))
-	}
-	printState(b, workspace.Summary{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale})
 }

@@ -96,7 +96,7 @@ func showPlan(b *workspace.Workspace, v workspace.View, mermaid bool) error {
 	return b.Env.Answer(data, func() {
 		b.Env.Say("%s  %s", b.Env.Paint(console.Strong, console.OneLine(v.Key.String())), b.Env.Paint(statusStyle(v), console.OneLine(string(v.Status))))
 		noteNoPlan(b, v)
-		printPlan(b, v.Graph)
+		planTable(v.Graph).Print(b.Env, b.Env.Out)
 	})
 }
 
@@ -113,7 +113,8 @@ var stepMarks = map[engine.Status]string{
 	"validating": "●", "retrying": "↻", "aborted": "✗", "running": "●", "goal": "✓",
 }
 
-func printPlan(b *workspace.Workspace, nodes []engine.Node) {
+// planTable is a plan, each part a row below the name of its group.
+func planTable(nodes []engine.Node) *console.Table {
 	group, straight := "", isChain(nodes)
 	t := &console.Table{}
 	for _, n := range nodes {
@@ -138,7 +139,7 @@ func printPlan(b *workspace.Workspace, nodes []engine.Node) {
 		}
 		t.Style(styles, cells...)
 	}
-	t.Print(b.Env, b.Env.Out)
+	return t
 }
 
 // isChain reports whether each part comes after the one above it: then the

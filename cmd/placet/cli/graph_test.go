@@ -21,7 +21,7 @@ var plan = []engine.Node{
 func TestAPlanMarksWhereTheRunStands(t *testing.T) {
 	var out bytes.Buffer
 	b := &workspace.Workspace{Env: &console.Env{Out: &out}}
-	printPlan(b, plan)
+	planTable(plan).Print(b.Env, b.Env.Out)
 	want := `  frame
     ✓ a           completed
   build
@@ -72,7 +72,7 @@ func TestAPlanAsArrowsAndLevels(t *testing.T) {
 		t.Errorf("of a plan without arrows: %s", diff)
 	}
 	var out bytes.Buffer
-	printPlan((&workspace.Workspace{Env: &console.Env{Out: &out}}), nodes)
+	planTable(nodes).Print(&console.Env{}, &out)
 	for _, want := range []string{"  level 1\n", "  level 2\n", "after x, y, unknown\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())

@@ -83,7 +83,7 @@ func printWhole(b *workspace.Workspace, open []engine.Asked, rest []reconcile.Fo
 		if i > 0 {
 			b.Env.Say("")
 		}
-		printAsked(b, a, uses[a.Request] > 1)
+		showAsked(b, a, uses[a.Request] > 1)
 	}
 }
 
@@ -100,40 +100,14 @@ func printInbox(b *workspace.Workspace, data inboxData, s workspace.Summary) {
 	printState(b, s)
 }
 
-// printAsked shows one request: run, step and question in its first line, then
-// where the form is and how to answer.
-func printAsked(b *workspace.Workspace, a engine.Asked, full bool) {
-	w := b.Env
-	w.Say("%s %s", requestHead(w, a, ""), question(a))
-	if a.Summary != "" {
-		w.Say("    %s", console.Cut(console.OneLine(a.Summary), 160))
-	}
-	for _, artifact := range a.Artifacts {
-		w.Say("    look at  %s", console.OneLine(artifact))
-	}
-	for _, it := range a.Items[:min(len(a.Items), workspace.ShownItems)] {
-		w.Say("    select   %s  %s", w.Paint(console.Strong, console.OneLine(it.ID)), console.Cut(console.OneLine(it.Label), 120))
-	}
-	if more := len(a.Items) - workspace.ShownItems; more > 0 {
-		w.Say("    select   and %d more: %s", more, console.Typed("show", a.Request))
-	}
-	w.Say("    form     %s", console.OneLine(a.Form))
-	g := b.GateOf(a)
-	if len(g.Approvers) > 0 {
-		w.Say("    from     %s  (a name in an answer is a claim: whoever can write the file can write it)", console.OneLine(strings.Join(g.Approvers, ", ")))
-	}
-	if g.Waits {
-		w.Say("    %s     %s", w.Paint(console.Alarm, "gate"), config.GatesWait)
-	}
-	for i, how := range workspace.HowToAnswer(a, full) {
-		w.Say("    %-8s %s", []string{"answer", "or"}[min(i, 1)], strings.TrimSpace(console.Indent(how, "             ")))
-	}
-	if there := b.Describe(a).Answer; there != nil {
-		w.Say("    answered %s", there.Text)
-	}
-	if a.Problem != "" {
-		w.Say("    %s %s", w.Paint(console.Alarm, "problem"), console.Cut(console.OneLine(a.Problem), 300))
-	}
+// showAsked shows one request: run, step and question in its first line, then where the
+// form is and how to answer.
+func showAsked(b *workspace.Workspace, a engine.Asked, full bool) {
+	items := a.Items[:min(len(a.Items), workspace.ShownItems)]
+	show(b.Env, "asked", map[string]any{
+		"A": a, "Head": requestHead(b.Env, a, ""), "Items": items, "More": len(a.Items) - len(items),
+		"Gate": b.GateOf(a), "How": workspace.HowToAnswer(a, full), "Answer": b.Describe(a).Answer,
+	})
 }
 
 // fewLines is how many lines of a prompt are shown as one.

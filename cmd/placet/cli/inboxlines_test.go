@@ -21,7 +21,7 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 		to.Items = append(to.Items, engine.AskedItem{ID: id, Label: "more"})
 	}
 	b := &workspace.Workspace{Env: &console.Env{Out: &out, Err: &out, Now: time.Now}, Store: store.New(fs.OS(t.TempDir()), store.Options{})}
-	printAsked(b, to.Asked, false)
+	showAsked(b, to.Asked, false)
 	for _, want := range []string{
 		"    select   s1  one\n", "    select   s5  more\n", "    select   and 1 more: placet show hitl-3f9a12c4\n",
 		"    answer   placet approve hitl-3f9a12c4\n", "    or       placet respond hitl-3f9a12c4 raise\n",
@@ -35,7 +35,7 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 		t.Errorf("offers to reject:\n%s", out.String())
 	}
 	out.Reset()
-	printFull(b, to.Asked)
+	show(b.Env, "full", to.Asked)
 	if !strings.Contains(out.String(), "s6") {
 		t.Errorf("show leaves items out:\n%s", out.String())
 	}

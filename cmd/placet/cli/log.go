@@ -67,23 +67,23 @@ func showLog(b *workspace.Workspace, views []workspace.View, last int, name bool
 			if name {
 				run = console.Brief(e.Run)
 			}
-			addEntry(b, t, "", run, e.Entry)
+			addEntry(t, "", run, e.Entry)
 		}
 		t.Print(b.Env, b.Env.Out)
 	})
 }
 
-// printEntries shows events below a heading.
-func printEntries(b *workspace.Workspace, log []engine.Entry) {
+// eventTable are events below a heading.
+func eventTable(log []engine.Entry) *console.Table {
 	t := &console.Table{}
 	for _, e := range log {
-		addEntry(b, t, "  ", "", e)
+		addEntry(t, "  ", "", e)
 	}
-	t.Print(b.Env, b.Env.Out)
+	return t
 }
 
 // addEntry adds an event to a table, with its run unless that is "".
-func addEntry(b *workspace.Workspace, t *console.Table, indent, run string, e engine.Entry) {
+func addEntry(t *console.Table, indent, run string, e engine.Entry) {
 	at, number := "", ""
 	if !e.At.IsZero() {
 		at = console.Moment(e.At)

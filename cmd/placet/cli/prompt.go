@@ -10,6 +10,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
+	"placet/engine"
 	"placet/engine/gate"
 )
 
@@ -81,51 +82,22 @@ func askComment(ctx context.Context, p *console.Prompter, t workspace.Request, r
 	return p.Ask(ctx, q, func(text string) (again string) { r.Comment = text; return "" })
 }
 
-// promptText is the prompt of FABER's guide, word for word where it has words.
+// promptText is the prompt of FABER's guide.
 func promptText(t workspace.Request) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n\n", console.Brief(t.Run), workspace.Reference(t.Asked))
-	fmt.Fprintf(&b, "🎯 %s: Feedback Required\n", strings.ToUpper(console.OneLine(t.Run.Family)))
-	b.WriteString(strings.Repeat("─", 39) + "\n\n")
-	of, _ := family.Named(t.Run.Family)
-	switch phase, step, both := strings.Cut(console.OneLine(t.Where), ":"); {
-	case !of.Phases:
-		fmt.Fprintf(&b, "At: %s\n", console.OneLine(t.Where))
-	case both:
-		fmt.Fprintf(&b, "Phase: %s → %s\n", console.Title(phase), step)
-	default:
-		fmt.Fprintf(&b, "Phase: %s\n", phase)
-	}
-	fmt.Fprintf(&b, "Type: %s\n\n%s\n\n", console.Title(t.Type), console.Lines(t.Prompt))
-	if t.Summary != "" {
-		fmt.Fprintf(&b, "**Summary**: %s\n", console.Lines(t.Summary))
-	}
-	for _, a := range t.Artifacts {
-		fmt.Fprintf(&b, "**Artifact**: %s\n", console.OneLine(a))
-	}
-	if t.Summary != "" || len(t.Artifacts) > 0 {
-		b.WriteString("\n")
-	}
-	b.WriteString(promptOptions(t))
+	show(&console.Env{Out: &b, Err: &b}, "prompt", t)
 	return b.String()
 }
 
-func promptOptions(t workspace.Request) string {
-	if t.FreeText {
-		return ""
+// place is where a request stands in its run, as the guide says it.
+func place(a engine.Asked) string {
+	of, _ := family.Named(a.Run.Family)
+	switch phase, step, both := strings.Cut(console.OneLine(a.Where), ":"); {
+	case !of.Phases:
+		return "At: " + console.OneLine(a.Where)
+	case both:
+		return "Phase: " + console.Title(phase) + " → " + step
+	default:
+		return "Phase: " + phase
 	}
-	var b strings.Builder
-	b.WriteString("Options:\n")
-	for i, o := range t.Options {
-		fmt.Fprintf(&b, "  %d. %s", i+1, console.OneLine(o.ID))
-		b.WriteString(console.Suffix(" - ", console.OneLine(o.Says())))
-		b.WriteString("\n")
-	}
-	if len(t.Items) > 0 {
-		b.WriteString("\nTo select from:\n")
-	}
-	for _, it := range t.Items {
-		fmt.Fprintf(&b, "  %s - %s\n", console.OneLine(it.ID), console.OneLine(it.Label))
-	}
-	return b.String() + "\n"
 }

@@ -9,12 +9,8 @@ import (
 	"placet/engine"
 )
 
-func printClosed(b *workspace.Workspace, l workspace.ClosedLine) {
-	w := b.Env
-	w.Say("%s\n  %s  %s%s", w.Paint(console.Strong, console.OneLine(l.Run)), w.Paint(console.Strong, console.OneLine(l.RequestID)), l.How(), console.Suffix("  ", console.OneLine(l.Type)))
-	if l.Prompt != "" {
-		w.Say("%s", console.Indent(console.Lines(l.Prompt), "  "))
-	}
+// showClosed shows a request that is closed.
+func showClosed(b *workspace.Workspace, l workspace.ClosedLine) {
 	by := console.OneLine(l.User) + console.Suffix(" (", console.OneLine(l.Source))
 	if l.Source != "" {
 		by += ")"
@@ -26,31 +22,10 @@ func printClosed(b *workspace.Workspace, l workspace.ClosedLine) {
 		{Label: "because", Value: l.Reason}, {Label: "replaced by", Value: l.SupersededBy}, {Label: "answer", Value: l.Answer},
 		{Label: "receipt", Value: l.Receipt + console.Suffix(": ", l.Doubt)},
 	}
-	printFacts(b, slices.DeleteFunc(facts, func(f engine.Fact) bool { return f.Value == "" }))
-}
-
-func printPart(b *workspace.Workspace, v workspace.View, p engine.Part) {
-	w := b.Env
-	w.Say("%s  %s", w.Paint(console.Strong, console.OneLine(v.Key.String()+"/"+p.ID)), console.OneLine(string(p.Status)))
-	printFacts(b, p.Facts)
-	for _, a := range v.Open {
-		if a.Where == p.ID {
-			w.Say("\n%s", w.Paint(console.Strong, "Asked"))
-			printFull(b, a)
-		}
-	}
-	for _, s := range p.Sections {
-		w.Say("\n%s\n%s", w.Paint(console.Strong, console.OneLine(s.Title)), console.Indent(console.Lines(s.Text), "  "))
-	}
-}
-
-// printFacts shows labelled lines; a command may have several.
-func printFacts(b *workspace.Workspace, list []engine.Fact) {
-	facts := &console.Table{}
-	for _, f := range list {
-		facts.Style([]string{console.Faint}, "  "+console.OneLine(f.Label), console.OneLine(f.Value))
-	}
-	facts.Print(b.Env, b.Env.Out)
+	show(b.Env, "closed", struct {
+		workspace.ClosedLine
+		Facts []engine.Fact
+	}{l, slices.DeleteFunc(facts, func(f engine.Fact) bool { return f.Value == "" })})
 }
 
 func showVerb() verb {
@@ -70,14 +45,14 @@ func showSubject(b *workspace.Workspace, arg string) error {
 	case err != nil:
 		return err
 	case s.Part.ID != "":
-		return b.Env.Answer(partData{s.View.Key, s.Part}, func() { printPart(b, s.View, s.Part) })
+		return b.Env.Answer(partData{s.View.Key, s.Part}, func() { showPart(b, s.View, s.Part) })
 	case s.Open != nil:
-		return b.Env.Answer(b.Describe(*s.Open), func() { printRequest(b, workspace.Request{Asked: *s.Open, Found: s.View.Found}) })
+		return b.Env.Answer(b.Describe(*s.Open), func() { show(b.Env, "request", s.Open) })
 	case s.Request != "":
 		l := b.ClosedData(workspace.RequestAt{Found: s.View.Found, ID: s.Request})
-		return b.Env.Answer(l, func() { printClosed(b, l) })
+		return b.Env.Answer(l, func() { showClosed(b, l) })
 	}
-	return b.Env.Answer(showData(b, s.View), func() { printRun(b, s.View) })
+	return b.Env.Answer(showData(b, s.View), func() { show(b.Env, "run", s.View) })
 }
 
 // partData is one part of a run as JSON.
@@ -108,70 +83,8 @@ func showData(b *workspace.Workspace, v workspace.View) runData {
 	return d
 }
 
-func printRun(b *workspace.Workspace, v workspace.View) {
-	w := b.Env
-	w.Say("%s  %s%s", w.Paint(console.Strong, console.OneLine(v.Key.String())), w.Paint(statusStyle(v), console.OneLine(string(v.Status))), console.Suffix("  ", console.OneLine(v.Class)))
-	if v.Err != nil {
-		w.Say("  %s", console.OneLine(v.Err.Error()))
-	}
-	printFacts(b, v.Facts)
-	if len(v.Graph) > 0 {
-		w.Say("\n%s", w.Paint(console.Strong, "Plan"))
-		printPlan(b, v.Graph)
-	}
-	for _, a := range v.Open {
-		w.Say("\n%s", w.Paint(console.Strong, "Asked"))
-		printFull(b, a)
-	}
-	for _, n := range v.Notes {
-		w.Say("\n%s  %s\n%s", w.Paint(console.Alarm, "Problem"), console.OneLine(n.Path), console.Indent(console.Lines(n.Text), "  "))
-	}
-	if len(v.Log) > 0 {
-		w.Say("\n%s", w.Paint(console.Strong, "Last events"))
-		printEntries(b, v.Log[max(0, len(v.Log)-workspace.LastEvents):])
-	}
-}
-
-func printRequest(b *workspace.Workspace, t workspace.Request) {
-	b.Env.Say("%s", b.Env.Paint(console.Strong, console.OneLine(t.Run.String())))
-	printFull(b, t.Asked)
-}
-
-// printFull shows a request with its whole question and every option.
-func printFull(b *workspace.Workspace, a engine.Asked) {
-	w := b.Env
-	w.Say("  %s  %s  %s%s", w.Paint(console.Strong, workspace.Reference(a)), w.Paint(console.Waiting, console.OneLine(a.Where)), console.OneLine(a.Type), console.Suffix(", since ", clock(a)))
-	w.Say("%s", console.Indent(console.Lines(a.Prompt), "  "))
-	if a.Summary != "" {
-		w.Say("%s", console.Indent(console.Lines(a.Summary), "  "))
-	}
-	for _, artifact := range a.Artifacts {
-		w.Say("  look at  %s", console.OneLine(artifact))
-	}
-	options := &console.Table{}
-	for _, o := range a.Options {
-		options.Style([]string{console.Strong}, "  "+console.OneLine(o.ID), console.OneLine(o.Says()))
-	}
-	for _, it := range a.Items {
-		options.Style([]string{console.Strong}, "  "+console.OneLine(it.ID), console.OneLine(it.Label))
-	}
-	options.Print(w, w.Out)
-	w.Say("  form     %s", console.OneLine(a.Form))
-	for i, how := range workspace.HowToAnswer(a, false) {
-		w.Say("  %-8s %s", []string{"answer", "or"}[min(i, 1)], strings.TrimSpace(console.Indent(how, "           ")))
-	}
-	if !a.Deadline.IsZero() {
-		w.Say("  deadline %s%s", console.Moment(a.Deadline), console.Suffix(", ", map[bool]string{true: w.Paint(console.Alarm, "overdue")}[a.Overdue]))
-	}
-	if a.Problem != "" {
-		w.Say("  %s\n%s", w.Paint(console.Alarm, "the answer in place cannot be used:"), console.Indent(console.Lines(a.Problem), "    "))
-	}
-}
-
-// clock is when a request was made, "" where nobody wrote it down.
-func clock(a engine.Asked) string {
-	if a.RequestedAt.IsZero() {
-		return ""
-	}
-	return console.Moment(a.RequestedAt)
+// showPart shows a part of a run, and what is asked about it.
+func showPart(b *workspace.Workspace, v workspace.View, p engine.Part) {
+	open := slices.DeleteFunc(slices.Clone(v.Open), func(a engine.Asked) bool { return a.Where != p.ID })
+	show(b.Env, "part", map[string]any{"Name": v.Key.String() + "/" + p.ID, "Part": p, "Open": open})
 }

@@ -106,7 +106,11 @@ func (t *Table) Style(styles []string, cells ...string) {
 	t.styles = append(t.styles, styles)
 }
 
-func (t *Table) Print(w *Env, out io.Writer) {
+// Print prints the table.
+func (t *Table) Print(w *Env, out io.Writer) { io.WriteString(out, t.Text(w)) }
+
+// Text is the table, each row a line.
+func (t *Table) Text(w *Env) string {
 	var widths []int
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -116,9 +120,11 @@ func (t *Table) Print(w *Env, out io.Writer) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
+	var b strings.Builder
 	for n, row := range t.rows {
-		fmt.Fprintln(out, t.row(w, n, row, widths))
+		b.WriteString(t.row(w, n, row, widths) + "\n")
 	}
+	return b.String()
 }
 
 func (t *Table) row(w *Env, n int, row []string, widths []int) string {

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"embed"
+	"strings"
+	"sync"
+	"text/template"
+	"time"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+)
+
+// viewFiles hold how runs and requests are shown to people.
+//
+//go:embed views
+var viewFiles embed.FS
+
+var parseViews = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(viewFuncs(&console.Env{})).ParseFS(viewFiles, "views/*.tmpl"))
+})
+
+// show prints data for people, by a view.
+func show(w *console.Env, view string, data any) {
+	t := template.Must(parseViews().Clone()).Funcs(viewFuncs(w))
+	if err := t.ExecuteTemplate(w.Out, view, data); err != nil {
+		w.Note("cannot show all of it: %v", err)
+	}
+}
+
+// viewFuncs are what views call. Whatever comes from files goes through line, lines or clip.
+func viewFuncs(w *console.Env) template.FuncMap {
+	paint := func(style string) func(string) string {
+		return func(text string) string { return w.Paint(style, text) }
+	}
+	return template.FuncMap{
+		"line":   func(s any) string { return console.OneLine(text(s)) },
+		"lines":  console.Lines,
+		"clip":   func(n int, s string) string { return console.Cut(console.OneLine(s), n) },
+		"suffix": console.Suffix, "typed": console.Typed, "brief": console.Brief, "title": console.Title,
+		"indent": func(prefix, s string) string { return strings.TrimSpace(console.Indent(s, prefix)) },
+		"join":   strings.Join, "upper": strings.ToUpper, "inc": func(n int) int { return n + 1 },
+		"moment": func(t time.Time) string {
+			if t.IsZero() {
+				return ""
+			}
+			return console.Moment(t)
+		},
+		"strong": paint(console.Strong), "alarm": paint(console.Alarm), "waiting": paint(console.Waiting), "style": w.Paint, "statusStyle": statusStyle,
+		"ref": workspace.Reference, "question": question, "place": place, "gatesWait": func() string { return config.GatesWait },
+		"howToAnswer": func(a engine.Asked) []string { return workspace.HowToAnswer(a, false) },
+		"facts":       func(list []engine.Fact) string { return labelled(w, console.Faint, list) },
+		"options": func(a engine.Asked) string {
+			var list []engine.Fact
+			for _, o := range a.Options {
+				list = append(list, engine.Fact{Label: o.ID, Value: o.Says()})
+			}
+			for _, it := range a.Items {
+				list = append(list, engine.Fact{Label: it.ID, Value: it.Label})
+			}
+			return labelled(w, console.Strong, list)
+		},
+		"plan": func(nodes []engine.Node) string { return planTable(nodes).Text(w) },
+		"lastEvents": func(log []engine.Entry) string {
+			return eventTable(log[max(0, len(log)-workspace.LastEvents):]).Text(w)
+		},
+	}
+}
+
+// text is a string, or a word of the engine's.
+func text(s any) string {
+	if status, ok := s.(engine.Status); ok {
+		return string(status)
+	}
+	return s.(string)
+}
+
+// labelled are lines with a label, in columns; a label may stand on several of them.
+func labelled(w *console.Env, style string, list []engine.Fact) string {
+	t := &console.Table{}
+	for _, f := range list {
+		t.Style([]string{style}, "  "+console.OneLine(f.Label), console.OneLine(f.Value))
+	}
+	return t.Text(w)
+}
