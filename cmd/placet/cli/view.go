@@ -48,6 +48,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 			}
 			return console.Moment(t)
 		},
+		"now":    func() string { return w.Now().UTC().Format(time.RFC3339) },
 		"strong": paint(console.Strong), "alarm": paint(console.Alarm), "waiting": paint(console.Waiting), "style": w.Paint, "statusStyle": statusStyle,
 		"ref": workspace.Reference, "question": question, "place": place, "gatesWait": func() string { return config.GatesWait },
 		"howToAnswer": func(a engine.Asked) []string { return workspace.HowToAnswer(a, false) },
