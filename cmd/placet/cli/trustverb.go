@@ -57,7 +57,7 @@ func listTrust(b *workspace.Workspace) error {
 	return b.Env.Answer(data, func() {
 		noteUntrustable(b)
 		for _, u := range waiting {
-			printUntrusted(b, u)
+			showTrust(b, "untrusted", u)
 		}
 		for _, t := range b.Agreed.Trusted {
 			word := "trusted"
@@ -97,32 +97,38 @@ func noteUntrustable(b *workspace.Workspace) {
 	}
 }
 
-// printUntrusted shows a thing whole: its text, and the files that it names.
-func printUntrusted(b *workspace.Workspace, u config.UntrustedLine) {
-	b.Env.Say("%s  %s  %s%s\n%s", b.Env.Paint(console.Alarm, "waits"), b.Env.Paint(console.Strong, console.OneLine(u.Name)), u.Digest, console.Suffix("  ", console.OneLine(u.Place)),
-		console.Indent(console.Lines(u.Text), "    "))
-	printFiles(b, u)
+// shownTrust is a thing that waits for trust, or is trusted, as views show it.
+type shownTrust struct {
+	config.UntrustedLine
+	Named []namedFile
 }
 
-// printFiles shows the files that a thing names, and which of them are others than
-// those that were agreed to.
-func printFiles(b *workspace.Workspace, u config.UntrustedLine) {
+// namedFile is a file that a thing names. Changed says that it is another than the one that
+// was agreed to.
+type namedFile struct {
+	Name, Text string
+	Changed    bool
+}
+
+// showTrust shows a thing whole: its text, and the files that it names.
+func showTrust(b *workspace.Workspace, view string, u config.UntrustedLine) {
 	before := slices.IndexFunc(b.Agreed.Trusted, func(t config.Trusted) bool { return t.Name == u.Name && t.Of == u.Of })
-	for _, name := range slices.Sorted(maps.Keys(u.Files)) {
-		word := ""
-		if before >= 0 && b.Agreed.Trusted[before].Files[name] != u.Files[name] {
-			word = b.Env.Paint(console.Alarm, "  changed")
-		}
-		b.Env.Say("    names %s: %s%s", console.OneLine(name), console.OneLine(u.Files[name]), word)
+	var old map[string]string
+	if before >= 0 {
+		old = b.Agreed.Trusted[before].Files
 	}
-	if before < 0 {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(b.Agreed.Trusted[before].Files)) {
+	all := map[string]string{}
+	maps.Copy(all, u.Files)
+	for name := range old {
 		if u.Files[name] == "" {
-			b.Env.Say("    names %s: it does not exist%s", console.OneLine(name), b.Env.Paint(console.Alarm, "  changed"))
+			all[name] = "it does not exist"
 		}
 	}
+	shown := shownTrust{UntrustedLine: u}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		shown.Named = append(shown.Named, namedFile{name, all[name], before >= 0 && old[name] != u.Files[name]})
+	}
+	show(b.Env, view, shown)
 }
 
 // agreeTo records agreement to what the arguments name, or to all that waits. What is
@@ -154,8 +160,7 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen 
 	}
 	return b.Env.Answer(map[string]any{"trusted": chosen}, func() {
 		for _, u := range chosen {
-			b.Env.Say("trusted  %s  %s\n%s", console.OneLine(u.Name), u.Digest, console.Indent(console.Lines(u.Text), "    "))
-			printFiles(b, u)
+			showTrust(b, "agreed", u)
 		}
 		switch {
 		case len(chosen) == 0:
@@ -200,7 +205,7 @@ func confirmTrust(ctx context.Context, b *workspace.Workspace, things []config.U
 	p := b.Env.NewPrompter()
 	defer p.Close()
 	for _, u := range things {
-		showOnErr(b, func() { printUntrusted(b, u) })
+		showOnErr(b, func() { showTrust(b, "untrusted", u) })
 		if err := p.Agreed(ctx, fmt.Sprintf("Agree to %s? (y/N) ", console.OneLine(u.Name))); err != nil {
 			return err
 		}

@@ -72,8 +72,11 @@ func viewFuncs(w *console.Env) template.FuncMap {
 
 // text is a string, or a word of the engine's.
 func text(s any) string {
-	if status, ok := s.(engine.Status); ok {
-		return string(status)
+	switch s := s.(type) {
+	case engine.Status:
+		return string(s)
+	case engine.Digest:
+		return string(s)
 	}
 	return s.(string)
 }
