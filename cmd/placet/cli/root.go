@@ -36,7 +36,7 @@ func page(name string) string {
 	return strings.TrimSpace(string(body))
 }
 
-// newRoot builds the whole command line on a world. begun is set when a verb
+// newRoot builds the whole command line on an environment. begun is set when a verb
 // begins: an error from before is one of usage.
 func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	cobra.EnableCommandSorting = false

@@ -21,7 +21,7 @@ type runCounts struct {
 	look func() *health
 }
 
-// health is what standings are worked out of.
+// health is how a daemon is doing: what the counts are worked out of.
 type health struct {
 	at    time.Time
 	runs  reconcile.Standing
@@ -70,7 +70,7 @@ func (o *health) heldBy(errs ...error) bool {
 	})
 }
 
-// What standings tell.
+// What the counts tell.
 var (
 	waitingDesc = prometheus.NewDesc("placet_waiting_requests",
 		"Open requests that wait for a person.", []string{"family"}, nil)

@@ -242,15 +242,11 @@ func revokeTrust(w *console.Env, args []string, all bool) error {
 	if err != nil {
 		return config.Untrustable(err)
 	}
-	agreed, damage := config.ReadTrust(dir)
-	gone := map[engine.Digest]bool{}
-	var names []string
-	for _, t := range agreed.Trusted {
-		if all || slices.ContainsFunc(args, func(arg string) bool { return config.Named(arg, t.Name, t.Digest) }) {
-			gone[t.Digest] = true
-			names = append(names, t.Name)
-		}
+	if dir != nil {
+		defer dir.Close()
 	}
+	agreed, damage := config.ReadTrust(dir)
+	gone, names := namedTrust(agreed, args, all)
 	if damage == nil && len(gone) == 0 && len(args) > 0 {
 		return console.Usage("nothing that is agreed to is called %q", console.OneLine(strings.Join(args, " "))).Try("placet trust shows what is agreed to")
 	}
@@ -260,20 +256,34 @@ func revokeTrust(w *console.Env, args []string, all bool) error {
 	}
 	agreed.Workspace = root
 	if dir != nil {
-		defer dir.Close()
 		if err := agreed.Write(dir); err != nil {
 			return err
 		}
 	}
-	return w.Answer(map[string]any{"revoked": names}, func() {
-		if damage != nil {
-			w.Note("%v: everything is revoked", damage)
+	return w.Answer(map[string]any{"revoked": names}, func() { sayRevoked(w, root, names, damage) })
+}
+
+// namedTrust are the digests and names of what is agreed to and named, or of all of it.
+func namedTrust(agreed config.TrustFile, args []string, all bool) (digests map[engine.Digest]bool, names []string) {
+	digests = map[engine.Digest]bool{}
+	for _, t := range agreed.Trusted {
+		if all || slices.ContainsFunc(args, func(arg string) bool { return config.Named(arg, t.Name, t.Digest) }) {
+			digests[t.Digest] = true
+			names = append(names, t.Name)
 		}
-		for _, name := range names {
-			w.Say("revoked  %s", console.OneLine(name))
-		}
-		if workspace.DaemonRuns(root) {
-			w.Note("the daemon ends what is under way of it")
-		}
-	})
+	}
+	return digests, names
+}
+
+// sayRevoked says what is not agreed to any more.
+func sayRevoked(w *console.Env, root string, names []string, damage error) {
+	if damage != nil {
+		w.Note("%v: everything is revoked", damage)
+	}
+	for _, name := range names {
+		w.Say("revoked  %s", console.OneLine(name))
+	}
+	if workspace.DaemonRuns(root) {
+		w.Note("the daemon ends what is under way of it")
+	}
 }

@@ -139,7 +139,7 @@ func takeLock(b *workspace.Workspace, unlock *func()) error {
 // more. The signal is caught, not ignored: commands would inherit that.
 func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// newRunner carries out the commands of a bench. It asks once more, when a
+// newRunner carries out the commands of a workspace. It asks once more, when a
 // command is about to begin, whether its owner still agrees to it.
 func newRunner(b *workspace.Workspace, log *slog.Logger) *exec.Runner {
 	databases := sqlite.New(b.Root)

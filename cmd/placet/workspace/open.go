@@ -91,13 +91,13 @@ type Workspace struct {
 	ChecksBegun atomic.Int64
 }
 
-// Setup says what a bench does besides looking.
+// Setup says what a workspace is opened for besides looking.
 type Setup struct {
 	Log   *slog.Logger
 	Moved func(layout.Run, engine.Transition)
 	// Attach adds to what the loop reports, and to whom.
 	Attach []func(*reconcile.Options)
-	// Runner carries out commands; nil for a bench that only looks.
+	// Runner carries out commands; nil for a workspace that is only looked at.
 	Runner func(*Workspace) *exec.Runner
 	// Cached has runs taken as an earlier placet has stored them.
 	Cached bool
@@ -180,31 +180,26 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 		b.Changing.Away = b.Store.Away
 	}
 	b.Families = served(conf, s.Family)
-	options := reconcile.Options{
-		Store: b.Store, Families: b.Families, Lookup: exec.Git(root),
-		Facts: func(family string) engine.Facts {
-			facts := b.facts(family)
-			// In this order: what ends between the two is not missed.
-			facts.Alive, facts.Ended = b.alive(), b.ended()
-			for id := range facts.Alive {
-				if _, over := facts.Ended[id]; over {
-					delete(facts.Alive, id)
-				}
-			}
-			return facts
-		},
-		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: w.Now, Log: s.Log, Moved: s.Moved,
+	b.Loop = reconcile.New(loopOptions(b, s, workers, waiting))
+	return b
+}
+
+// loopOptions are what the loop works with.
+func loopOptions(b *Workspace, s Setup, workers, waiting int) reconcile.Options {
+	o := reconcile.Options{
+		Store: b.Store, Families: b.Families, Lookup: exec.Git(b.Root), Facts: func(family string) engine.Facts { return factsNow(b, family) },
+		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: b.Env.Now, Log: s.Log, Moved: s.Moved,
 	}
 	if who, ok := mark(); ok && s.Cached && b.StateDir != nil {
-		options.Cache = statcache.Open(b.StateDir, who, b.Store.DiskNow)
+		o.Cache = statcache.Open(b.StateDir, who, b.Store.DiskNow)
 	}
 	if b.Changing != nil {
-		options.Changed = b.Changing.News
+		o.Changed = b.Changing.News
 	}
 	if s.Runner != nil {
 		runner := s.Runner(b)
-		options.End = runner.End
-		options.Begin = func(a engine.Action) {
+		o.End = runner.End
+		o.Begin = func(a engine.Action) {
 			if !a.Outlives() {
 				b.ChecksBegun.Add(1)
 			}
@@ -213,10 +208,9 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 		b.alive, b.ended = runner.Alive, runner.Ended
 	}
 	for _, attach := range s.Attach {
-		attach(&options)
+		attach(&o)
 	}
-	b.Loop = reconcile.New(options)
-	return b
+	return o
 }
 
 // Record is where the store remembers what it writes; nil without a state folder.
@@ -277,7 +271,20 @@ func (b *Workspace) facts(name string) engine.Facts {
 	return engine.Facts{Config: conf, Trusted: s.Trusted}
 }
 
-// OnlyLooks has the bench ask the disk what is under way: another placet may
+// factsNow are the facts of a family with what is under way, and what has ended.
+func factsNow(b *Workspace, family string) engine.Facts {
+	facts := b.facts(family)
+	// In this order: what ends between the two is not missed.
+	facts.Alive, facts.Ended = b.alive(), b.ended()
+	for id := range facts.Alive {
+		if _, over := facts.Ended[id]; over {
+			delete(facts.Alive, id)
+		}
+	}
+	return facts
+}
+
+// OnlyLooks has the workspace ask the disk what is under way: another placet may
 // carry commands out.
 func (b *Workspace) OnlyLooks() {
 	b.alive = func() map[string]bool { return exec.Alive(b.StateRoot()) }

@@ -71,7 +71,7 @@ type RunLine struct {
 	Problems   []Note   `json:"problems"`
 }
 
-// Remember has a later placet recall what was seen. all says that these are all
+// Remember has a later placet know what was seen. all says that these are all
 // runs of the workspace.
 func (b *Workspace) Remember(found []reconcile.Found, all bool) {
 	if !all || b.Unlisted {
