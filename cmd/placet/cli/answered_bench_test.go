@@ -14,7 +14,6 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
-	"placet/engine/exec"
 	"placet/engine/watch"
 	"placet/layout"
 )
@@ -167,8 +166,8 @@ func (a *answeredTree) serve(home string, moved chan string) (stop func()) {
 	w := &console.Env{Out: &out, Err: &out, Getenv: func(name string) string { return env[name] }, Cwd: a.root, Now: time.Now}
 	log := slog.New(slog.DiscardHandler)
 	bench, err := workspace.Open(w, workspace.Setup{Log: log, Live: true, Cached: true,
-		Moved:  func(_ layout.Run, t engine.Transition) { moved <- t.Event },
-		Runner: func(b *workspace.Workspace) *exec.Runner { return newRunner(b, log) }})
+		Moved: func(_ layout.Run, t engine.Transition) { moved <- t.Event },
+		Acts:  true})
 	if err != nil {
 		a.b.Fatal(err)
 	}

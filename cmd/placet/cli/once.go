@@ -47,11 +47,7 @@ type onceData struct {
 
 func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 	moves := &moveLog{w: w}
-	var runner *exec.Runner
-	b, err := workspace.Open(w, workspace.Setup{Cached: true, Moved: moves.moved, NoCommands: noCommands, Live: !noCommands, TryNow: true, Runner: func(b *workspace.Workspace) *exec.Runner {
-		runner = newRunner(b, nil)
-		return runner
-	}})
+	b, err := workspace.Open(w, workspace.Setup{Cached: true, Moved: moves.moved, NoCommands: noCommands, Live: !noCommands, TryNow: true, Acts: true})
 	if err != nil {
 		return err
 	}
@@ -70,11 +66,11 @@ func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 		return decideNothing(b, reason)
 	}
 	noteLeftovers(b)
-	if err := runner.Recover(); err != nil {
+	if err := b.Runner.Recover(); err != nil {
 		return err
 	}
-	report, err := settleRuns(ctx, b, runner)
-	if err := errors.Join(err, leave(runner)); err != nil {
+	report, err := settleRuns(ctx, b)
+	if err := errors.Join(err, leave(b.Runner)); err != nil {
 		return err
 	}
 	if report.Held != "" {
@@ -90,12 +86,12 @@ const mostRounds = 64
 
 // settleRuns settles what is there, then what the checks that were begun have come
 // to, and what was begun for databases, until none is begun any more.
-func settleRuns(ctx context.Context, b *workspace.Workspace, runner *exec.Runner) (reconcile.Report, error) {
+func settleRuns(ctx context.Context, b *workspace.Workspace) (reconcile.Report, error) {
 	moved := 0
 	for round := 1; ; round++ {
 		before := b.ChecksBegun.Load()
 		report, err := b.Loop.Once(ctx)
-		err = errors.Join(err, runner.Wait(ctx))
+		err = errors.Join(err, b.Runner.Wait(ctx))
 		moved += report.Moved
 		report.Moved = moved
 		if err != nil || report.Held != "" || b.ChecksBegun.Load() == before || round == mostRounds {

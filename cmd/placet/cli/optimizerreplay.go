@@ -62,11 +62,7 @@ func (o auditRow) result(outcome, problem string) replayed {
 // replayRows has the runs try what they owe. Beside a daemon, and of runs that were put
 // away, only the database is written: the daemon finds the row there.
 func replayRows(ctx context.Context, w *console.Env, archived, missing bool) error {
-	var runner *exec.Runner
-	b, err := workspace.Open(w, workspace.Setup{Family: "optimizer", TryNow: true, NoCommands: true, Runner: func(b *workspace.Workspace) *exec.Runner {
-		runner = newRunner(b, nil)
-		return runner
-	}})
+	b, err := workspace.Open(w, workspace.Setup{Family: "optimizer", TryNow: true, NoCommands: true, Acts: true})
 	if err != nil {
 		return err
 	}
@@ -74,14 +70,14 @@ func replayRows(ctx context.Context, w *console.Env, archived, missing bool) err
 		return console.Usage("the optimizer is not enabled here").Try("set enabled = true in [optimizer]")
 	}
 	driven, away := waitingRows(b)
-	lines, err := replayDriven(ctx, b, runner, driven)
+	lines, err := replayDriven(ctx, b, driven)
 	if err == nil && archived {
-		lines = append(lines, insertRows(ctx, runner, away)...)
+		lines = append(lines, insertRows(ctx, b.Runner, away)...)
 	}
 	if err == nil && missing {
-		lines = append(lines, putBack(ctx, b, runner)...)
+		lines = append(lines, putBack(ctx, b)...)
 	}
-	if err := errors.Join(err, leave(runner)); err != nil {
+	if err := errors.Join(err, leave(b.Runner)); err != nil {
 		return err
 	}
 	left := 0
@@ -115,13 +111,13 @@ func waitingRows(b *workspace.Workspace) (driven, away []auditRow) {
 
 // putBack gives databases the rows that runs call inserted and that they have lost. A row
 // that is there stays as it is, and is not told.
-func putBack(ctx context.Context, b *workspace.Workspace, runner *exec.Runner) []replayed {
+func putBack(ctx context.Context, b *workspace.Workspace) []replayed {
 	var rows []auditRow
 	for _, f := range b.Runs() {
 		rows = append(rows, rowsOf(b, f)...)
 	}
 	rows = slices.DeleteFunc(rows, func(o auditRow) bool { return !o.isRecorded() })
-	return slices.DeleteFunc(insertRows(ctx, runner, rows), func(l replayed) bool { return l.Outcome == "present" })
+	return slices.DeleteFunc(insertRows(ctx, b.Runner, rows), func(l replayed) bool { return l.Outcome == "present" })
 }
 
 // rowsOf are the rows of a run's audit.json, none where it cannot be read.
@@ -147,14 +143,14 @@ func rowsOf(b *workspace.Workspace, f reconcile.Found) []auditRow {
 }
 
 // replayDriven has the runs that are driven try, and write down what came of it.
-func replayDriven(ctx context.Context, b *workspace.Workspace, runner *exec.Runner, rows []auditRow) ([]replayed, error) {
+func replayDriven(ctx context.Context, b *workspace.Workspace, rows []auditRow) ([]replayed, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
 	unlock, err := b.LockWorkspace()
 	if errors.Is(err, fs.ErrBusy) {
 		b.Env.Note("a daemon serves this workspace: it writes down what came of it when it tries next")
-		return insertRows(ctx, runner, rows), nil
+		return insertRows(ctx, b.Runner, rows), nil
 	}
 	if err != nil {
 		return nil, err
@@ -163,10 +159,10 @@ func replayDriven(ctx context.Context, b *workspace.Workspace, runner *exec.Runn
 	if reason, held := b.Store.Hold(); held {
 		return nil, console.Refused("cannot replay: %s", reason).Try("try again when git is done")
 	}
-	if err := runner.Recover(); err != nil {
+	if err := b.Runner.Recover(); err != nil {
 		return nil, err
 	}
-	if _, err := settleRuns(ctx, b, runner); err != nil {
+	if _, err := settleRuns(ctx, b); err != nil {
 		return nil, err
 	}
 	var lines []replayed

@@ -12,9 +12,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
-	"placet/engine/exec"
 	"placet/engine/reconcile"
-	"placet/engine/sqlite"
 	"placet/engine/store/fs"
 	"placet/engine/watch"
 )
@@ -62,11 +60,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 		moves.json = slog.New(slog.NewJSONHandler(w.Out, nil))
 		log = slog.New(slog.NewJSONHandler(w.Err, nil))
 	}
-	var runner *exec.Runner
-	s := workspace.Setup{Log: log, Moved: moves.moved, Attach: []func(*reconcile.Options){(&refusalLog{log: log}).attach, t.attach}, Live: true, Cached: true, Remembers: true, Runner: func(b *workspace.Workspace) *exec.Runner {
-		runner = newRunner(b, log)
-		return runner
-	}}
+	s := workspace.Setup{Log: log, Moved: moves.moved, Attach: []func(*reconcile.Options){(&refusalLog{log: log}).attach, t.attach}, Live: true, Cached: true, Remembers: true, Acts: true}
 	var b *workspace.Workspace
 	unlock := func() {}
 	defer func() { unlock() }()
@@ -75,7 +69,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 		func() (err error) { b, err = workspace.Open(w, s); return err },
 		func() error { return takeLock(b, &unlock) },
 		t.listen,
-		func() error { return runner.Recover() },
+		func() error { return b.Runner.Recover() },
 	)
 	if err != nil {
 		return orderly(err)
@@ -92,7 +86,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	}
 	t.serve(b, watcher, log)
 	noteUntrusted(b, b.Untrusted(nil))
-	go b.Changing.Poll(ctx, func() { runner.Revoke(b.Changing.Revoked) })
+	go b.Changing.Poll(ctx, func() { b.Runner.Revoke(b.Changing.Revoked) })
 	go workspace.ReportHealth(ctx, b, watcher)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -104,7 +98,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	if taken := (*console.Problem)(nil); errors.As(context.Cause(ctx), &taken) {
 		err = taken
 	}
-	return errors.Join(orderly(err), leave(runner))
+	return errors.Join(orderly(err), leave(b.Runner))
 }
 
 // begin takes the steps of a start in their order, each until it succeeds: a machine in
@@ -138,15 +132,3 @@ func takeLock(b *workspace.Workspace, unlock *func()) error {
 // outliveReaders keeps the process from ending when nobody reads its output any
 // more. The signal is caught, not ignored: commands would inherit that.
 func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
-
-// newRunner carries out the commands of a workspace. It asks once more, when a
-// command is about to begin, whether its owner still agrees to it.
-func newRunner(b *workspace.Workspace, log *slog.Logger) *exec.Runner {
-	databases := sqlite.New(b.Root)
-	return exec.NewRunner(b.Root, b.Store, exec.RunnerOptions{
-		State: b.StateRoot(), Families: workspace.Layouts(b), Database: databases.Do, OnIdle: databases.Release,
-		Now: b.Env.Now, Log: log, Allow: b.Commands.Env,
-		Permit: b.Permit, Record: b.Record(),
-		OnEnd: func(id string) { b.Loop.ActionEnded(id) },
-	})
-}

@@ -23,6 +23,7 @@ import (
 	"placet/engine"
 	"placet/engine/exec"
 	"placet/engine/reconcile"
+	"placet/engine/sqlite"
 	"placet/engine/statedir"
 	"placet/engine/store"
 	"placet/engine/store/fs"
@@ -82,6 +83,8 @@ type Workspace struct {
 	heldUpRuns map[string]string
 	heldUpOnce sync.Once
 	Changing   *config.Live // nil: the settings never change
+	// Runner carries out commands; nil where they are not carried out here.
+	Runner *exec.Runner
 	// alive returns the IDs of the commands under way.
 	alive func() map[string]bool
 	// ended returns how actions without an outcome document ended; nobody knows of
@@ -97,8 +100,8 @@ type Setup struct {
 	Moved func(layout.Run, engine.Transition)
 	// Attach adds to what the loop reports, and to whom.
 	Attach []func(*reconcile.Options)
-	// Runner carries out commands; nil for a workspace that is only looked at.
-	Runner func(*Workspace) *exec.Runner
+	// Acts has commands carried out, and what belongs into databases.
+	Acts bool
 	// Cached has runs taken as an earlier placet has stored them.
 	Cached bool
 	// Remembers says that the state folder is waited for while the machine is in trouble:
@@ -149,7 +152,7 @@ func Open(w *console.Env, s Setup) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := config.StateDir(w, root, s.Runner != nil || s.Remembers)
+	state, err := config.StateDir(w, root, s.Acts || s.Remembers)
 	if s.Remembers && reconcile.OfMachine(err) {
 		return nil, fmt.Errorf("%w (XDG_STATE_HOME can name another place)", err)
 	}
@@ -160,6 +163,7 @@ func Open(w *console.Env, s Setup) (*Workspace, error) {
 
 // New sets everything up over a state folder, nil for none.
 func New(w *console.Env, root string, conf config.Settings, s Setup, state *statedir.Dir) *Workspace {
+	commandLog := s.Log
 	if s.Log == nil {
 		s.Log = slog.New(console.NewLogHandler(w.Err, slog.LevelWarn))
 	}
@@ -180,6 +184,9 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 		b.Changing.Away = b.Store.Away
 	}
 	b.Families = served(conf, s.Family)
+	if s.Acts {
+		b.Runner = newRunner(b, commandLog)
+	}
 	b.Loop = reconcile.New(loopOptions(b, s, workers, waiting))
 	return b
 }
@@ -196,21 +203,32 @@ func loopOptions(b *Workspace, s Setup, workers, waiting int) reconcile.Options 
 	if b.Changing != nil {
 		o.Changed = b.Changing.News
 	}
-	if s.Runner != nil {
-		runner := s.Runner(b)
-		o.End = runner.End
+	if b.Runner != nil {
+		o.End = b.Runner.End
 		o.Begin = func(a engine.Action) {
 			if !a.Outlives() {
 				b.ChecksBegun.Add(1)
 			}
-			runner.Begin(a)
+			b.Runner.Begin(a)
 		}
-		b.alive, b.ended = runner.Alive, runner.Ended
+		b.alive, b.ended = b.Runner.Alive, b.Runner.Ended
 	}
 	for _, attach := range s.Attach {
 		attach(&o)
 	}
 	return o
+}
+
+// newRunner carries out the commands of a workspace. It asks once more, when a
+// command is about to begin, whether its owner still agrees to it.
+func newRunner(b *Workspace, log *slog.Logger) *exec.Runner {
+	databases := sqlite.New(b.Root)
+	return exec.NewRunner(b.Root, b.Store, exec.RunnerOptions{
+		State: b.StateRoot(), Families: layouts(b), Database: databases.Do, OnIdle: databases.Release,
+		Now: b.Env.Now, Log: log, Allow: b.Commands.Env,
+		Permit: b.Permit, Record: b.Record(),
+		OnEnd: func(id string) { b.Loop.ActionEnded(id) },
+	})
 }
 
 // Record is where the store remembers what it writes; nil without a state folder.
@@ -221,8 +239,8 @@ func (b *Workspace) Record() store.Record {
 	return b.StateDir
 }
 
-// Layouts are those of the families that are served.
-func Layouts(b *Workspace) []layout.Family {
+// layouts are those of the families that are served.
+func layouts(b *Workspace) []layout.Family {
 	var all []layout.Family
 	for _, f := range b.Families {
 		all = append(all, f.Layout)
