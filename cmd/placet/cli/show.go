@@ -20,7 +20,7 @@ func showClosed(b *workspace.Workspace, l workspace.ClosedLine) {
 		{Label: "by", Value: by}, {Label: "known as", Value: strings.Join(l.KnownAs, ", ")}, {Label: "comment", Value: l.Comment},
 		{Label: "received", Value: l.ReceivedAt}, {Label: "decided", Value: l.DecidedAt}, {Label: "late", Value: late},
 		{Label: "because", Value: l.Reason}, {Label: "replaced by", Value: l.SupersededBy}, {Label: "answer", Value: l.Answer},
-		{Label: "receipt", Value: l.Receipt + console.Suffix(": ", l.Doubt)},
+		{Label: "receipt", Value: l.File + console.Suffix(": ", l.Doubt)},
 	}
 	show(b.Env, "closed", struct {
 		workspace.ClosedLine

@@ -82,35 +82,25 @@ func requestFolders(b *Workspace, f reconcile.Found) (ids []string) {
 	return ids
 }
 
-// ClosedLine is a request that is closed, as JSON.
+// ClosedLine is a request that is closed, as JSON: its receipt, and what else is known.
 type ClosedLine struct {
-	Run          string   `json:"run"`
-	RequestID    string   `json:"request_id"`
-	Type         string   `json:"type"`
-	Prompt       string   `json:"prompt"`
-	Result       string   `json:"result"`
-	Response     string   `json:"response"`
-	Selected     []string `json:"selected"`
-	Comment      string   `json:"comment"`
-	User         string   `json:"user"`
-	Source       string   `json:"source"`
-	KnownAs      []string `json:"known_as"`
-	ReceivedAt   string   `json:"received_at"`
-	DecidedAt    string   `json:"decided_at"`
-	Late         bool     `json:"late"`
-	Reason       string   `json:"reason"`
-	SupersededBy string   `json:"superseded_by"`
-	Answer       string   `json:"answer"`
-	Receipt      string   `json:"receipt"`
-	Doubt        string   `json:"doubt"`
+	gate.Receipt
+	Run    string `json:"run"`
+	Type   string `json:"type"`
+	Prompt string `json:"prompt"`
+	User   string `json:"user"`
+	Source string `json:"source"`
+	Answer string `json:"answer"`
+	File   string `json:"receipt"`
+	Doubt  string `json:"doubt"`
 }
 
 // ClosedData is all that is known of a request that is not open. What nobody wrote down,
 // or nobody can read, is empty.
 func (b *Workspace) ClosedData(at RequestAt) ClosedLine {
 	l := ClosedLine{
-		Run: at.Found.Key().String(), RequestID: at.ID,
-		Receipt: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"),
+		Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key().String(),
+		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"),
 	}
 	d := b.Settled(layout.RequestPath(at.Found.Run.Dir, at.ID, "request.json"), layout.File{
 		Kind: layout.KindRequest, Limit: layout.LimitJSON, Request: at.ID,
@@ -123,12 +113,10 @@ func (b *Workspace) ClosedData(at RequestAt) ClosedLine {
 		l.Doubt = "there is none that can be read"
 		return l
 	}
-	r := c.Receipt
-	l.Result, l.Response, l.Comment, l.Reason, l.SupersededBy = r.Result, r.Response, r.Comment, r.Reason, r.SupersededBy
-	l.User, l.Source, l.ReceivedAt, l.DecidedAt, l.Late = r.ProvidedBy.Shown(r.KnownAs), r.ProvidedBy.Source, r.ReceivedAt, r.DecidedAt, r.Late
-	l.Selected, l.KnownAs, l.Doubt = append(l.Selected, r.Selected...), append(l.KnownAs, r.KnownAs...), c.doubt
-	if r.Answer != nil {
-		l.Answer = r.Answer.Path
+	l.Receipt, l.Doubt = c.Receipt, c.doubt
+	l.User, l.Source = l.ProvidedBy.Shown(l.KnownAs), l.ProvidedBy.Source
+	if l.Receipt.Answer != nil {
+		l.Answer = l.Receipt.Answer.Path
 	}
 	return l
 }
@@ -151,5 +139,5 @@ func (l ClosedLine) Why() []string {
 	if l.User != "" {
 		text += fmt.Sprintf(", by %s (%s), at %s", l.User, l.Source, l.DecidedAt)
 	}
-	return []string{text + "): another answer to it moves nothing", "its receipt is " + l.Receipt + console.Suffix(": ", l.Doubt)}
+	return []string{text + "): another answer to it moves nothing", "its receipt is " + l.File + console.Suffix(": ", l.Doubt)}
 }
