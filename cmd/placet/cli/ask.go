@@ -110,10 +110,12 @@ func (x *newAsk) ask(c call) error {
 	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "request_id": request, "form": form}, func() {
 		a.Env.Say("%s", f.Run.ID)
 		a.Env.Note("form     %s", form)
+		answers := []string{console.Typed("respond", request)} // until the daemon has opened it
 		for _, open := range a.ViewOf(f).Open {
-			for _, how := range workspace.HowToAnswer(open, false) {
-				a.Env.Note("answer   %s", strings.ReplaceAll(how, "\n", "  "))
-			}
+			answers = workspace.HowToAnswer(open, false)
+		}
+		for _, how := range answers {
+			a.Env.Note("answer   %s", strings.ReplaceAll(how, "\n", "  "))
 		}
 	})
 }

@@ -86,13 +86,8 @@ func (d Decision) Pick(t Request) (string, error) {
 	return "", p.Try("placet respond %s OPTION chooses one of them", Reference(t.Asked))
 }
 
-func Options(t engine.Asked) []gate.Option {
-	all := make([]gate.Option, len(t.Options))
-	for i, o := range t.Options {
-		all[i] = gate.Option{ID: o.ID, Description: o.Description, Effect: o.Effect, Words: o.Words}
-	}
-	return all
-}
+// Options are the options of an open request, as they are matched.
+func Options(a engine.Asked) []gate.Option { return gate.Told(a, engine.Gate{}).Request.Options }
 
 // Offers lists a request's options in words.
 func Offers(t Request) string {
