@@ -105,6 +105,11 @@ func (x *newAsk) ask(c call) error {
 	if err := cmp.Or(a.Pass(c.ctx), refusedAsk(a, f)); err != nil {
 		return err
 	}
+	return sayAsked(a, f)
+}
+
+// sayAsked prints the id of an ask, and beside it how it is answered.
+func sayAsked(a *workspace.Asks, f reconcile.Found) error {
 	request := ask.RequestID(f.Run.ID)
 	form := layout.RequestPath(f.Run.Dir, request, "form.md")
 	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "request_id": request, "form": form}, func() {

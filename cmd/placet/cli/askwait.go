@@ -72,28 +72,31 @@ func withdrawVerb() verb {
 			f.StringVarP(&w.Reason, "message", "m", "", "why; it stands in the record")
 			f.StringVar(&w.By, "by", console.Login(), "who takes it back")
 		},
-		run: func(c call) error {
-			a, found, err := findAsks(c)
-			if err != nil {
-				return err
-			}
-			f := found[0]
-			switch st, begun := a.State(f); {
-			case w.Reason == "":
-				return console.Usage("cannot withdraw %s without a reason", console.Brief(f.Key())).Try("add -m REASON")
-			case st.IsFinal():
-				return console.Refused("cannot withdraw %s: it is %s, and that is final", console.Brief(f.Key()), st.Status)
-			case !begun && !isAsked(a, f):
-				return console.Usage("cannot find an ask %q", console.OneLine(c.args[0])).Try("placet status --all lists the asks")
-			}
-			if err := a.Withdraw(c.ctx, f, w); err != nil {
-				return err
-			}
-			return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "reason": w.Reason, "by": w.By}, func() {
-				a.Env.Say("%s is taken back, by %s: %s", console.Brief(f.Key()), console.OneLine(w.By), console.Cut(console.OneLine(w.Reason), 160))
-			})
-		},
+		run: func(c call) error { return withdrawAsk(c, w) },
 	}
+}
+
+// withdrawAsk takes a question back that somebody has asked, and that has no answer.
+func withdrawAsk(c call, w ask.Withdraw) error {
+	a, found, err := findAsks(c)
+	if err != nil {
+		return err
+	}
+	f := found[0]
+	switch st, begun := a.State(f); {
+	case w.Reason == "":
+		return console.Usage("cannot withdraw %s without a reason", console.Brief(f.Key())).Try("add -m REASON")
+	case st.IsFinal():
+		return console.Refused("cannot withdraw %s: it is %s, and that is final", console.Brief(f.Key()), st.Status)
+	case !begun && !isAsked(a, f):
+		return console.Usage("cannot find an ask %q", console.OneLine(c.args[0])).Try("placet status --all lists the asks")
+	}
+	if err := a.Withdraw(c.ctx, f, w); err != nil {
+		return err
+	}
+	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "reason": w.Reason, "by": w.By}, func() {
+		a.Env.Say("%s is taken back, by %s: %s", console.Brief(f.Key()), console.OneLine(w.By), console.Cut(console.OneLine(w.Reason), 160))
+	})
 }
 
 // openAsks opens the workspace to ask people, and has git ignore what placet leaves.

@@ -198,18 +198,24 @@ func (e *examination) runs(b *workspace.Workspace) {
 			e.add(verdict, f.Layout.Name(), "runs are found as soon as one exists", "no folder of runs: %s", strings.Join(f.Layout.Roots(), ", "))
 			continue
 		}
-		found, err := b.Loop.Runs()
-		if err != nil {
-			e.add(isProblem, f.Layout.Name(), "make it readable", "cannot list the runs: %v", err)
-			continue
-		}
-		live, _ := b.Live(found)
-		e.add(isFine, f.Layout.Name(), "", "%s, %d live, in %s", console.Plural(len(found), "run", "runs"), len(live), strings.Join(there, ", "))
-		e.watches(len(live))
+		e.family(b, f.Layout.Name(), there)
 	}
 	for _, m := range workspace.NoRuns(b.Misplaced()) {
 		e.add(isWarning, m.Family, "rename the folder, or move it away", "%s looks like a run and is none: %s", m.Path, m.Why)
 	}
+}
+
+// family counts the runs of a family whose folders are there.
+func (e *examination) family(b *workspace.Workspace, name string, folders []string) {
+	found, err := b.Loop.Runs()
+	if err != nil {
+		e.add(isProblem, name, "make it readable", "cannot list the runs: %v", err)
+		return
+	}
+	found = slices.DeleteFunc(found, func(f reconcile.Found) bool { return f.Run.Family != name })
+	live, _ := b.Live(found)
+	e.add(isFine, name, "", "%s, %d live, in %s", console.Plural(len(found), "run", "runs"), len(live), strings.Join(folders, ", "))
+	e.watches(len(live))
 }
 
 // rootsOf are a family's folders of runs that are there.

@@ -51,19 +51,13 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 		open = append(open, v.Open...)
 	}
 	slices.SortFunc(open, workspace.OldestFirst)
-	data := inboxData{
-		Workspace: b.Root, Daemon: s.Daemon, Held: s.Held,
-		Problems: workspace.InboxProblems(s.Views), Untrusted: s.Untrusted,
-	}
-	for _, a := range open {
-		data.Requests = append(data.Requests, b.Describe(a))
-	}
-	show := func(open []engine.Asked) { printWhole(b, open, rest) }
-	if short {
-		show = func(open []engine.Asked) { printShort(b, open) }
-	}
+	data := inboxOf(b, s, open)
 	if err := b.Env.Answer(data, func() {
-		show(open)
+		if short {
+			printShort(b, open)
+		} else {
+			printWhole(b, open, rest)
+		}
 		if len(open) == 0 {
 			b.Env.Say("nothing is asked%s", console.Suffix(" of ", console.OneLine(console.First(args))))
 		}
@@ -73,6 +67,18 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	}
 	b.Remember(found, len(args) == 0)
 	return outcome(b, s)
+}
+
+// inboxOf is the inbox as JSON.
+func inboxOf(b *workspace.Workspace, s workspace.Summary, open []engine.Asked) inboxData {
+	data := inboxData{
+		Workspace: b.Root, Daemon: s.Daemon, Held: s.Held,
+		Problems: workspace.InboxProblems(s.Views), Untrusted: s.Untrusted,
+	}
+	for _, a := range open {
+		data.Requests = append(data.Requests, b.Describe(a))
+	}
+	return data
 }
 
 // printWhole shows requests with all that it takes to answer them. rest are the

@@ -97,16 +97,7 @@ func missingRows(databases *sqlite.Databases, db string, rows []auditRow) (lines
 // rowIDs are the ids of those of some rows that a database has; gone says that there
 // is no such database, problem why it cannot be asked.
 func rowIDs(databases *sqlite.Databases, db string, rows []auditRow) (there map[string]bool, gone bool, problem string) {
-	ids := map[string][]any{}
-	for _, o := range rows {
-		ids[o.row.Table] = append(ids[o.row.Table], o.row.ID)
-	}
-	q := engine.Database{Path: db, Schema: optimizer.AuditSchema}
-	for _, table := range slices.Sorted(maps.Keys(ids)) {
-		marks := strings.TrimSuffix(strings.Repeat("?,", len(ids[table])), ",")
-		q.Select = append(q.Select, engine.Query{Name: table, SQL: "SELECT id FROM " + table + " WHERE id IN (" + marks + ")", Args: ids[table]})
-	}
-	end := databases.Do(q)
+	end := databases.Do(idQuery(db, rows))
 	switch end.Result {
 	case "absent":
 		return nil, true, ""
@@ -127,4 +118,18 @@ func rowIDs(databases *sqlite.Databases, db string, rows []auditRow) (there map[
 		}
 	}
 	return there, false, ""
+}
+
+// idQuery asks a database for the ids of rows.
+func idQuery(db string, rows []auditRow) engine.Database {
+	ids := map[string][]any{}
+	for _, o := range rows {
+		ids[o.row.Table] = append(ids[o.row.Table], o.row.ID)
+	}
+	q := engine.Database{Path: db, Schema: optimizer.AuditSchema}
+	for _, table := range slices.Sorted(maps.Keys(ids)) {
+		marks := strings.TrimSuffix(strings.Repeat("?,", len(ids[table])), ",")
+		q.Select = append(q.Select, engine.Query{Name: table, SQL: "SELECT id FROM " + table + " WHERE id IN (" + marks + ")", Args: ids[table]})
+	}
+	return q
 }

@@ -42,7 +42,6 @@ func showNext(b *workspace.Workspace) error {
 		return err
 	}
 	var goals []openLine
-	var strays []strayLine
 	bySlug := b.Current().Optimizer.MatchSlug
 	open := optimizer.NextCycles(all, bySlug)
 	for _, g := range open {
@@ -51,8 +50,17 @@ func showNext(b *workspace.Workspace) error {
 			Issues: g.Goal.CarryOverIssues, Taken: g.Taken, Candidates: g.Candidates, HeldBy: g.HeldBy, Waits: waitsFor(g, bySlug),
 		})
 	}
+	data := map[string]any{"goals": goals, "runs": strayRuns(all, open, bySlug)}
+	return b.Env.Answer(data, func() { show(b.Env, "next", data) })
+}
+
+// strayRuns are the completed runs that take up no goal while some are open.
+func strayRuns(all []optimizer.Entry, open []optimizer.OpenGoal, bySlug bool) (strays []strayLine) {
+	if len(open) == 0 {
+		return nil
+	}
 	for _, m := range optimizer.Matches(all, open, bySlug) {
-		if len(m.Goals) == 1 || len(open) == 0 {
+		if len(m.Goals) == 1 {
 			continue
 		}
 		s := strayLine{Run: m.Run.Key}
@@ -62,12 +70,9 @@ func showNext(b *workspace.Workspace) error {
 		strays = append(strays, s)
 	}
 	for _, e := range optimizer.Undated(all) {
-		if len(open) > 0 {
-			strays = append(strays, strayLine{Run: e.Key, Undated: true})
-		}
+		strays = append(strays, strayLine{Run: e.Key, Undated: true})
 	}
-	data := map[string]any{"goals": goals, "runs": strays}
-	return b.Env.Answer(data, func() { show(b.Env, "next", data) })
+	return strays
 }
 
 // waitsFor is what an open goal waits for: a run of its workflow that completes.

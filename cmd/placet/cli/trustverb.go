@@ -158,18 +158,21 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen 
 			return err
 		}
 	}
-	return b.Env.Answer(map[string]any{"trusted": chosen}, func() {
-		for _, u := range chosen {
-			showTrust(b, "agreed", u)
-		}
-		switch {
-		case len(chosen) == 0:
-			b.Env.Say("nothing waits for trust")
-		case workspace.DaemonRuns(b.Root):
-			b.Env.Note("the daemon takes it up at once")
-		}
-		noteMore(b, len(chosen) > 0)
-	})
+	return b.Env.Answer(map[string]any{"trusted": chosen}, func() { sayTrusted(b, chosen) })
+}
+
+// sayTrusted shows what was agreed to.
+func sayTrusted(b *workspace.Workspace, chosen []config.UntrustedLine) {
+	for _, u := range chosen {
+		showTrust(b, "agreed", u)
+	}
+	switch {
+	case len(chosen) == 0:
+		b.Env.Say("nothing waits for trust")
+	case workspace.DaemonRuns(b.Root):
+		b.Env.Note("the daemon takes it up at once")
+	}
+	noteMore(b, len(chosen) > 0)
 }
 
 // recordTrust writes down what was agreed to.
