@@ -130,7 +130,6 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 // verb is a command: what it is called, what it takes, and what it does.
 type verb struct {
 	use, short, group string
-	long              string // help; "" for the page of the manual
 	about             string // a further page of the manual
 	least, most       int    // arguments; a most of -1 is any number
 	complete          func(*console.Env) cobra.CompletionFunc
