@@ -17,13 +17,13 @@ import (
 type committer struct {
 	*swapper
 	queue     queue
-	inherited inherited
+	leftovers leftovers
 }
 
-// put is one document on its way to its name.
-type put struct {
-	job *job
-	doc engine.Document
+// fileWrite is one document on its way to its name.
+type fileWrite struct {
+	commit *commit
+	doc    engine.Document
 	// old describes the file that is there now, nil if there is none, as it was when
 	// it was compared. sure says that a change since would show.
 	old  *fs.Info
@@ -48,15 +48,15 @@ type put struct {
 	err       error
 }
 
-// job is one plan on its way through the rounds.
-type job struct {
+// commit is one plan on its way through the rounds.
+type commit struct {
 	run     layout.Run
-	fam     layout.Family // of a plan's job
-	puts    []*put        // in the order of the plan, the state document last
+	fam     layout.Family // of a plan's commit
+	writes  []*fileWrite  // in the order of the plan, the state document last
 	removes []string
 	lines   []engine.Line
 	all     bool            // take the journals of all runs
-	dirs    map[string]bool // folders to sync before the job is durable
+	dirs    map[string]bool // folders to sync before the commit is durable
 	made    map[string]bool // folders known to exist
 	err     error
 	ready   chan struct{}
@@ -72,57 +72,57 @@ type job struct {
 // Lines are appended after the state document is durable and made durable with
 // the run's next commit, by Finish, or by Flush.
 func (s *committer) Commit(run layout.Run, fam layout.Family, p engine.Plan) error {
-	return s.commit(newJob(run, fam, p))
+	return s.commit(newCommit(run, fam, p))
 }
 
-// newJob returns a plan's job.
-func newJob(run layout.Run, fam layout.Family, p engine.Plan) *job {
-	j := &job{run: run, fam: fam, removes: p.Removes, lines: p.Lines}
-	var last []*put
+// newCommit returns a plan's commit.
+func newCommit(run layout.Run, fam layout.Family, p engine.Plan) *commit {
+	j := &commit{run: run, fam: fam, removes: p.Removes, lines: p.Lines}
+	var last []*fileWrite
 	for _, doc := range p.Writes {
 		if doc.Kind == engine.KindState {
-			last = append(last, &put{doc: doc})
+			last = append(last, &fileWrite{doc: doc})
 			continue
 		}
-		j.puts = append(j.puts, &put{doc: doc})
+		j.writes = append(j.writes, &fileWrite{doc: doc})
 	}
-	j.puts = append(j.puts, last...)
+	j.writes = append(j.writes, last...)
 	return j
 }
 
 // Write makes one document durable outside a plan. With Over "" the file must
 // not exist; the same bytes there already are fine, others are ErrMoved.
 func (s *committer) Write(doc engine.Document) error {
-	return s.commit(&job{puts: []*put{{doc: doc}}})
+	return s.commit(&commit{writes: []*fileWrite{{doc: doc}}})
 }
 
 // Flush makes durable what commits left for the next one: the lines of journals.
 // It must be called before placet ends.
-func (s *committer) Flush() error { return s.commit(&job{all: true}) }
+func (s *committer) Flush() error { return s.commit(&commit{all: true}) }
 
-func (s *committer) commit(j *job) error {
+func (s *committer) commit(j *commit) error {
 	if s.admit(j); j.err == nil {
 		s.queue.enter(j, s.rounds)
 	}
 	return j.err
 }
 
-// admit makes a job ready for its rounds, or says why it has none.
-func (s *committer) admit(j *job) {
+// admit makes a commit ready for its rounds, or says why it has none.
+func (s *committer) admit(j *commit) {
 	if s.stopped.Load() {
 		j.err = ErrStopped
 		return
 	}
 	j.dirs, j.made = map[string]bool{}, map[string]bool{}
 	j.ready = make(chan struct{})
-	for _, p := range j.puts {
-		p.job = j
+	for _, p := range j.writes {
+		p.commit = j
 	}
 	j.err = j.valid()
 }
 
 // valid refuses paths that lead out of the workspace. No plan may hold one.
-func (j *job) valid() error {
+func (j *commit) valid() error {
 	paths := append(j.targets(), j.removes...)
 	for _, p := range paths {
 		if !layout.Safe(p) || path.Clean(p) != p || layout.IsTemp(path.Base(p)) {
@@ -134,13 +134,13 @@ func (j *job) valid() error {
 
 // prepare compares what is there with what the plan was made over, before
 // anything is written, and makes the folders that are missing.
-func (s *committer) prepare(j *job) {
-	if !j.replacesState() && s.bereft(j) {
+func (s *committer) prepare(j *commit) {
+	if !j.replacesState() && s.isBeingRemoved(j) {
 		j.err = moved(j.run.State)
 		return
 	}
-	j.puts = append(s.takeJournals(j), j.puts...)
-	for _, p := range j.puts {
+	j.writes = append(s.takeJournals(j), j.writes...)
+	for _, p := range j.writes {
 		if j.err = s.compare(p); j.err == nil && s.suspect(p) {
 			j.err = s.distrust(p, nil)
 		}
@@ -155,15 +155,15 @@ func (s *committer) prepare(j *job) {
 	}
 }
 
-// replacesState reports whether the job compares the state document anyway.
-func (j *job) replacesState() bool {
-	return slices.ContainsFunc(j.puts, func(p *put) bool { return p.doc.Kind == engine.KindState && p.doc.Over != "" })
+// replacesState reports whether the commit compares the state document anyway.
+func (j *commit) replacesState() bool {
+	return slices.ContainsFunc(j.writes, func(p *fileWrite) bool { return p.doc.Kind == engine.KindState && p.doc.Over != "" })
 }
 
-// targets are the names that the job writes.
-func (j *job) targets() []string {
+// targets are the names that the commit writes.
+func (j *commit) targets() []string {
 	var names []string
-	for _, p := range j.puts {
+	for _, p := range j.writes {
 		if !p.journal {
 			names = append(names, p.doc.Path)
 		}
@@ -174,8 +174,8 @@ func (j *job) targets() []string {
 	return names
 }
 
-// compare looks at what is under a put's name now.
-func (s *committer) compare(p *put) error {
+// compare looks at what is under a file's name now.
+func (s *committer) compare(p *fileWrite) error {
 	if p.journal {
 		return nil
 	}
@@ -203,20 +203,20 @@ func moved(name string) error { return fmt.Errorf("cannot write %s: %w", name, E
 // patience is how often a file is read that others change all the while.
 const patience = 50
 
-// present returns the digest of what is under a put's name, "" if there is nothing. What
+// present returns the digest of what is under a file's name, "" if there is nothing. What
 // the last look has read, and still looks the same, is not read again; what the look did not
 // find need not be looked for, because a new name is refused where there is one.
-func (s *committer) present(p *put) (engine.Digest, error) {
-	tree := s.cache.Get(p.job.run.State)
+func (s *committer) present(p *fileWrite) (engine.Digest, error) {
+	tree := s.cache.Get(p.commit.run.State)
 	var kept statcache.Entry
-	if tree != nil && p.job.run.State != "" {
+	if tree != nil && p.commit.run.State != "" {
 		tree.Lock()
 		e, looked := tree.At(p.doc.Path), tree.Look != 0
 		if e != nil {
 			kept = *e
 		}
 		tree.Unlock()
-		if e == nil && looked && p.doc.Over == "" && layout.Under(p.doc.Path, p.job.run.Dir) && !p.tried {
+		if e == nil && looked && p.doc.Over == "" && layout.Under(p.doc.Path, p.commit.run.Dir) && !p.tried {
 			p.tried = true
 			return "", nil
 		}
@@ -270,7 +270,7 @@ func (s *disk) digestAt(name string) (engine.Digest, fs.Info, error) {
 
 // folder makes a folder and those above it, and notes what must be synced for
 // them to be durable: each new folder's name stands in the one above.
-func (s *committer) folder(j *job, dir string) error {
+func (s *committer) folder(j *commit, dir string) error {
 	if j.made[dir] || dir == "." {
 		return nil
 	}
@@ -285,7 +285,7 @@ func (s *committer) folder(j *job, dir string) error {
 		j.made[dir] = true
 		return nil
 	}
-	if j.owns(dir) && !s.mayMake(j, dir) {
+	if j.owns(dir) && !s.canMakeDir(j, dir) {
 		return moved(dir)
 	}
 	if err := s.folder(j, path.Dir(dir)); err != nil {

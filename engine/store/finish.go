@@ -13,13 +13,13 @@ import (
 	"placet/layout"
 )
 
-// finish ends a job: what it displaced is let go, its temporary names are
+// finish ends a commit: what it displaced is let go, its temporary names are
 // removed, its documents are remembered, and its lines are appended.
-func (s *committer) finish(j *job) {
-	for _, p := range j.puts {
+func (s *committer) finish(j *commit) {
+	for _, p := range j.writes {
 		s.settleDisplaced(p)
 	}
-	for _, p := range j.puts {
+	for _, p := range j.writes {
 		s.dropTemp(p.temp)
 		p.temp = ""
 		if p.placed && !p.there && !p.journal {
@@ -39,7 +39,7 @@ func (s *committer) finish(j *job) {
 
 // remember notes what placet itself has put in place: it is settled at once. What is
 // written once is not read again before the next scan of all runs.
-func (s *committer) remember(j *job, p *put) {
+func (s *committer) remember(j *commit, p *fileWrite) {
 	sum := sha256.Sum256(p.doc.Body)
 	e := statcache.Entry{
 		Known: true, Own: true, Racy: true, ID: identityOf(p.info), Sum: binary.NativeEndian.Uint64(sum[:]), Since: s.age(),
@@ -59,9 +59,9 @@ func (s *committer) remember(j *job, p *put) {
 	}
 }
 
-// written is the document that a put has made, nil where it may change: then it must be
+// written is the document that a write has made, nil where it may change: then it must be
 // read.
-func (s *committer) written(j *job, p *put, rel string) *engine.Document {
+func (s *committer) written(j *commit, p *fileWrite, rel string) *engine.Document {
 	if j.fam == nil || !p.created() || len(p.doc.Body) > keepBody {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (s *syncer) takeFolders() (dirs []string, refused map[string]error) {
 	refused = map[string]error{}
 	for _, dir := range slices.Sorted(maps.Keys(owed)) {
 		if owed[dir] {
-			if err := s.stir(dir); err != nil {
+			if err := s.touchDir(dir); err != nil {
 				refused[dir] = lostSync{err}
 				continue
 			}

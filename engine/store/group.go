@@ -6,12 +6,12 @@ import "sync"
 // idle leads, and takes along all who came while the rounds before were running.
 type queue struct {
 	mu      sync.Mutex
-	waiting []*job
+	waiting []*commit
 	leading bool
 }
 
-// enter returns when the job has gone through its rounds.
-func (q *queue) enter(j *job, rounds func([]*job)) {
+// enter returns when the commit has gone through its rounds.
+func (q *queue) enter(j *commit, rounds func([]*commit)) {
 	q.mu.Lock()
 	q.waiting = append(q.waiting, j)
 	if q.leading {

@@ -31,29 +31,29 @@ func isRecorded(f layout.File) bool {
 	return false
 }
 
-// issue begins to record what jobs are about to write, beside the first round. The
-// function that it returns waits for that: a job whose documents cannot be recorded
+// issue begins to record what commits are about to write, beside the first round. The
+// function that it returns waits for that: a commit whose documents cannot be recorded
 // ends before they get their names.
-func (s *committer) issue(jobs []*job) (recorded func()) {
+func (s *committer) issue(commits []*commit) (recorded func()) {
 	if s.record == nil {
 		return func() {}
 	}
-	docs, errs := make([][]engine.Document, len(jobs)), make([]error, len(jobs))
-	for i, j := range jobs {
+	docs, errs := make([][]engine.Document, len(commits)), make([]error, len(commits))
+	for i, j := range commits {
 		docs[i] = j.recorded() // now: the first round changes its documents where the disk refuses them
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		each(s.parallel, upTo(len(jobs)), func(i int) {
+		each(s.parallel, indices(len(commits)), func(i int) {
 			if len(docs[i]) > 0 {
-				errs[i] = s.record.Issue(jobs[i].run.Dir, docs[i])
+				errs[i] = s.record.Issue(commits[i].run.Dir, docs[i])
 			}
 		})
 	}()
 	return func() {
 		<-done
-		for i, j := range jobs {
+		for i, j := range commits {
 			if j.err == nil {
 				j.err = errs[i]
 			}
@@ -61,10 +61,10 @@ func (s *committer) issue(jobs []*job) (recorded func()) {
 	}
 }
 
-// recorded are the documents of a job that are remembered.
-func (j *job) recorded() []engine.Document {
+// recorded are the documents of a commit that are remembered.
+func (j *commit) recorded() []engine.Document {
 	var docs []engine.Document
-	for _, p := range j.puts {
+	for _, p := range j.writes {
 		if rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/"); inside && j.fam != nil && !p.journal {
 			if f, known := j.fam.File(j.run, rel); known && isRecorded(f) {
 				docs = append(docs, p.doc)

@@ -13,9 +13,9 @@ import (
 	"placet/layout"
 )
 
-// appendLines adds a job's lines to their journals, one write for each. They
+// appendLines adds a commit's lines to their journals, one write for each. They
 // are made durable by the run's next commit.
-func (s *syncer) appendLines(j *job) error {
+func (s *syncer) appendLines(j *commit) error {
 	texts := map[string][]byte{}
 	var names []string
 	for _, l := range j.lines {
@@ -53,7 +53,7 @@ func (s *syncer) keepName(name string) error {
 	dir := path.Dir(name)
 	err := s.fs.SyncDir(dir)
 	if err != nil && !passing(err) {
-		return errors.Join(err, s.stir(dir))
+		return errors.Join(err, s.touchDir(dir))
 	}
 	return err
 }
@@ -127,24 +127,24 @@ func (s *committer) Finish(run layout.Run) error {
 	if !owed {
 		return nil
 	}
-	return s.commit(&job{run: run})
+	return s.commit(&commit{run: run})
 }
 
-// takeJournals returns, as puts, the journals that a job makes durable first.
-func (s *syncer) takeJournals(j *job) []*put {
+// takeJournals returns, as writes, the journals that a commit makes durable first.
+func (s *syncer) takeJournals(j *commit) []*fileWrite {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var puts []*put
+	var writes []*fileWrite
 	for run, owed := range s.journals {
 		if !j.all && (run != j.run.State || run == "") {
 			continue
 		}
 		for name, created := range owed {
 			doc := engine.Document{Path: name}
-			puts = append(puts, &put{job: j, doc: doc, journal: true, newName: created, run: run})
+			writes = append(writes, &fileWrite{commit: j, doc: doc, journal: true, newName: created, run: run})
 		}
 		delete(s.journals, run)
 	}
-	sort.Slice(puts, func(a, b int) bool { return puts[a].doc.Path < puts[b].doc.Path })
-	return puts
+	sort.Slice(writes, func(a, b int) bool { return writes[a].doc.Path < writes[b].doc.Path })
+	return writes
 }

@@ -11,28 +11,28 @@ import (
 	"placet/engine/store/fs"
 )
 
-// putInPlace renames a job's contents to their names, in order, and removes what
+// putInPlace renames a commit's contents to their names, in order, and removes what
 // is to be removed. It ends at the first name that has moved, and where the run is
-// being taken away: what the job has created there by then goes with it.
-func (s *committer) putInPlace(j *job) {
+// being taken away: what the commit has created there by then goes with it.
+func (s *committer) putInPlace(j *commit) {
 	s.placeAll(j)
-	if slices.ContainsFunc(j.puts, (*put).created) && !j.moves() && s.bereft(j) {
+	if slices.ContainsFunc(j.writes, (*fileWrite).created) && !j.moves() && s.isBeingRemoved(j) {
 		s.takeBack(j)
 	}
 }
 
-// created reports whether a put has made a file under a name that was free.
-func (p *put) created() bool { return p.placed && p.doc.Over == "" }
+// created reports whether a write has made a file under a name that was free.
+func (p *fileWrite) created() bool { return p.placed && p.doc.Over == "" }
 
-// moves reports whether the job has replaced the state document.
-func (j *job) moves() bool {
-	return slices.ContainsFunc(j.puts, func(p *put) bool { return p.placed && p.doc.Kind == engine.KindState })
+// moves reports whether the commit has replaced the state document.
+func (j *commit) moves() bool {
+	return slices.ContainsFunc(j.writes, func(p *fileWrite) bool { return p.placed && p.doc.Kind == engine.KindState })
 }
 
-// takeBack removes what a job has created in a run that is being taken away: the
+// takeBack removes what a commit has created in a run that is being taken away: the
 // folder could not be removed, or would hold that alone.
-func (s *committer) takeBack(j *job) {
-	for _, p := range j.puts {
+func (s *committer) takeBack(j *commit) {
+	for _, p := range j.writes {
 		if !p.created() || p.info.Inode == 0 {
 			continue
 		}
@@ -45,8 +45,8 @@ func (s *committer) takeBack(j *job) {
 	j.err = moved(j.run.State)
 }
 
-func (s *committer) placeAll(j *job) {
-	for _, p := range j.puts {
+func (s *committer) placeAll(j *commit) {
+	for _, p := range j.writes {
 		if p.placed {
 			continue
 		}
@@ -71,7 +71,7 @@ func (s *committer) placeAll(j *job) {
 }
 
 // place gives one content its name.
-func (s *committer) place(p *put) error {
+func (s *committer) place(p *fileWrite) error {
 	switch {
 	case p.there, p.journal:
 		return nil
@@ -84,7 +84,7 @@ func (s *committer) place(p *put) error {
 }
 
 // create gives a content a name that must be free, or hold the same bytes.
-func (s *committer) create(p *put) error {
+func (s *committer) create(p *fileWrite) error {
 	err := s.fs.Rename(p.temp, p.doc.Path, fs.Exclusive)
 	if errors.Is(err, os.ErrExist) {
 		if err := s.compare(p); err != nil {
@@ -101,7 +101,7 @@ func (s *committer) create(p *put) error {
 
 // replace gives a content the name of what it was made over. Only placet writes
 // such a document, so what is there is compared and no more.
-func (s *swapper) replace(p *put) error {
+func (s *swapper) replace(p *fileWrite) error {
 	if err := s.unmoved(p); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (s *swapper) replace(p *put) error {
 }
 
 // unmoved compares again what is under the name, by its times where they do.
-func (s *swapper) unmoved(p *put) error {
+func (s *swapper) unmoved(p *fileWrite) error {
 	info, err := s.fs.Stat(p.doc.Path)
 	if err == nil && p.sure && identityOf(info) == identityOf(*p.old) {
 		return nil
@@ -122,7 +122,7 @@ func (s *swapper) unmoved(p *put) error {
 }
 
 // placedOr ends a rename: the temporary name is free, or the error is told.
-func (s *swapper) placedOr(p *put, err error) error {
+func (s *swapper) placedOr(p *fileWrite, err error) error {
 	if err == nil {
 		s.freeTemp(p.temp)
 		p.temp = ""

@@ -37,9 +37,9 @@ type syncer struct {
 // maxFailures is how many rounds of fsync in a row may fail.
 const maxFailures = 3
 
-// rounds carries out a batch of jobs. Each ends durable or with its err.
-func (s *committer) rounds(batch []*job) {
-	s.inherit(batch)
+// rounds carries out a batch of commits. Each ends durable or with its err.
+func (s *committer) rounds(batch []*commit) {
+	s.syncLeftovers(batch)
 	each(s.parallel, going(batch), s.prepare)
 	recorded := s.issue(going(batch))
 	s.contents(batch)
@@ -49,18 +49,18 @@ func (s *committer) rounds(batch []*job) {
 	each(s.parallel, batch, s.finish)
 }
 
-// going are the jobs without an error.
-func going(batch []*job) []*job {
-	return slices.DeleteFunc(slices.Clone(batch), func(j *job) bool { return j.err != nil })
+// going are the commits without an error.
+func going(batch []*commit) []*commit {
+	return slices.DeleteFunc(slices.Clone(batch), func(j *commit) bool { return j.err != nil })
 }
 
 // contents is the first round: every new content becomes durable under a
 // temporary name. What an fsync refused is thrown away and written anew.
-func (s *syncer) contents(batch []*job) {
+func (s *syncer) contents(batch []*commit) {
 	for {
-		var todo []*put
+		var todo []*fileWrite
 		for _, j := range going(batch) {
-			for _, p := range j.puts {
+			for _, p := range j.writes {
 				if !p.written {
 					todo = append(todo, p)
 				}
@@ -69,8 +69,8 @@ func (s *syncer) contents(batch []*job) {
 		if len(todo) == 0 {
 			return
 		}
-		if !s.together(len(todo)) {
-			each(s.parallel, todo, func(p *put) { p.err = s.write(p) })
+		if !s.useSyncfs(len(todo)) {
+			each(s.parallel, todo, func(p *fileWrite) { p.err = s.write(p) })
 		} else {
 			s.writeMany(todo)
 		}
@@ -78,9 +78,9 @@ func (s *syncer) contents(batch []*job) {
 	}
 }
 
-// judge ends the jobs of puts that cannot be written; those that only an fsync
+// judge ends the commits of writes that cannot be written; those that only an fsync
 // refused get another try.
-func (s *syncer) judge(tried []*put) {
+func (s *syncer) judge(tried []*fileWrite) {
 	failed := false
 	for _, p := range tried {
 		failed = failed || errors.As(p.err, new(errSync))
@@ -88,13 +88,13 @@ func (s *syncer) judge(tried []*put) {
 	s.count(contentRound, failed)
 	for _, p := range tried {
 		switch {
-		case p.err == nil, p.job.err != nil:
+		case p.err == nil, p.commit.err != nil:
 		case errors.Is(p.err, os.ErrNotExist): // its folder went away
-			p.job.err = moved(p.doc.Path)
+			p.commit.err = moved(p.doc.Path)
 		case !errors.As(p.err, new(errSync)):
-			p.job.err = fmt.Errorf("cannot write %s: %w", p.doc.Path, p.err)
+			p.commit.err = fmt.Errorf("cannot write %s: %w", p.doc.Path, p.err)
 		case s.stopped.Load():
-			p.job.err = fmt.Errorf("cannot write %s: %w (%w)", p.doc.Path, ErrStopped, p.err)
+			p.commit.err = fmt.Errorf("cannot write %s: %w (%w)", p.doc.Path, ErrStopped, p.err)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (s *syncer) count(round int, failed bool) {
 }
 
 // write makes one content durable.
-func (s *syncer) write(p *put) (err error) {
+func (s *syncer) write(p *fileWrite) (err error) {
 	switch {
 	case p.there, p.journal:
 		err = s.syncFile(p)
@@ -129,7 +129,7 @@ func (s *syncer) write(p *put) (err error) {
 }
 
 // wrote ends the writing of one content.
-func (s *syncer) wrote(p *put, err error) error {
+func (s *syncer) wrote(p *fileWrite, err error) error {
 	if err == nil {
 		err = s.nameSwap(p)
 	}
@@ -139,7 +139,7 @@ func (s *syncer) wrote(p *put, err error) error {
 
 // syncFile makes the bytes of a file durable that already has its name. If that
 // fails the file is not trusted again: its bytes are written anew beside it.
-func (s *syncer) syncFile(p *put) error {
+func (s *syncer) syncFile(p *fileWrite) error {
 	f, err := s.fs.Open(p.doc.Path, fs.ForReading, 0)
 	if err != nil {
 		return p.gone(err)
@@ -153,7 +153,7 @@ func (s *syncer) syncFile(p *put) error {
 
 // gone lets a journal be that others have removed or replaced by something else:
 // there is nothing left of it to make durable.
-func (p *put) gone(err error) error {
+func (p *fileWrite) gone(err error) error {
 	if p.journal && (errors.Is(unusable(p.doc.Path, err), engine.ErrAbsent) || errors.As(err, new(*fs.NotRegular))) {
 		p.newName = false
 		return nil
@@ -161,16 +161,16 @@ func (p *put) gone(err error) error {
 	return err
 }
 
-// suspect reports whether an fsync of a put's file has failed, and the file was
+// suspect reports whether an fsync of a file has failed, and the file was
 // not written anew since: another fsync of it would say nothing.
-func (s *syncer) suspect(p *put) bool {
+func (s *syncer) suspect(p *fileWrite) bool {
 	_, is := s.suspects.Load(p.doc.Path)
 	return is && (p.there || p.journal)
 }
 
-// distrust makes a put of a file that already has its name one that is written
+// distrust makes a write of a file that already has its name one that is written
 // anew, over itself.
-func (s *syncer) distrust(p *put, cause error) error {
+func (s *syncer) distrust(p *fileWrite, cause error) error {
 	s.suspects.Store(p.doc.Path, true)
 	c, err := s.read(p.doc.Path, maxArtifact, false)
 	if err != nil {
@@ -181,10 +181,10 @@ func (s *syncer) distrust(p *put, cause error) error {
 	return cause
 }
 
-// names is the second round: every touched folder is synced, those of jobs that
+// names is the second round: every touched folder is synced, those of commits that
 // ended early too. A folder that refused is changed once more before it is synced
 // again: the second sync would say nothing about what the first has lost.
-func (s *syncer) names(batch []*job) {
+func (s *syncer) names(batch []*commit) {
 	dirs, refused := s.takeFolders()
 	for _, j := range batch {
 		dirs = slices.AppendSeq(dirs, maps.Keys(j.dirs))
@@ -199,7 +199,7 @@ func (s *syncer) names(batch []*job) {
 				delete(refused, dir)
 				return true
 			}
-			return passing(errs[dir]) || s.stopped.Load() || s.stir(dir) != nil
+			return passing(errs[dir]) || s.stopped.Load() || s.touchDir(dir) != nil
 		})
 	}
 	for dir, err := range refused {
@@ -215,8 +215,8 @@ func (s *syncer) names(batch []*job) {
 // syncDirs syncs folders side by side and returns what refused.
 func (s *syncer) syncDirs(dirs []string) map[string]error {
 	errs := make([]error, len(dirs))
-	if !s.together(len(dirs)) || !s.syncManyDirs(dirs, errs) {
-		each(s.parallel, upTo(len(dirs)), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
+	if !s.useSyncfs(len(dirs)) || !s.syncManyDirs(dirs, errs) {
+		each(s.parallel, indices(len(dirs)), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
 	}
 	s.count(nameRound, slices.ContainsFunc(errs, func(err error) bool { return err != nil && !passing(err) }))
 	refused := map[string]error{}
@@ -228,7 +228,7 @@ func (s *syncer) syncDirs(dirs []string) map[string]error {
 	return refused
 }
 
-func upTo(n int) []int {
+func indices(n int) []int {
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
@@ -236,8 +236,8 @@ func upTo(n int) []int {
 	return all
 }
 
-// stir changes a folder without leaving anything in it.
-func (s *syncer) stir(dir string) error {
+// touchDir changes a folder without leaving anything in it.
+func (s *syncer) touchDir(dir string) error {
 	name := s.tempName(path.Join(dir, "x"))
 	f, err := s.fs.Open(name, fs.ForCreating, 0o666)
 	if err != nil {
@@ -260,8 +260,8 @@ func passing(err error) bool {
 	return errors.As(err, new(*fs.NotRegular))
 }
 
-// lost ends a job whose names may not be durable.
-func (s *syncer) lost(j *job, refused map[string]error) {
+// lost ends a commit whose names may not be durable.
+func (s *syncer) lost(j *commit, refused map[string]error) {
 	for dir := range j.dirs {
 		cause := refused[dir]
 		switch {
@@ -274,10 +274,10 @@ func (s *syncer) lost(j *job, refused map[string]error) {
 	}
 }
 
-// what names a job in an error.
-func (j *job) what() string {
-	if n := len(j.puts); n > 0 {
-		return j.puts[n-1].doc.Path
+// what names a commit in an error.
+func (j *commit) what() string {
+	if n := len(j.writes); n > 0 {
+		return j.writes[n-1].doc.Path
 	}
 	if len(j.removes) > 0 {
 		return "the removal of " + j.removes[0]

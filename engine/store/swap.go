@@ -15,7 +15,7 @@ import (
 // swapper replaces state documents, and puts back what others wrote in between.
 type swapper struct {
 	*syncer
-	asides sync.Map // state document → *put that holds what others wrote
+	displaced sync.Map // state document → *fileWrite that holds what others wrote
 }
 
 // swap replaces the state document: the two names are exchanged in one step, and
@@ -25,7 +25,7 @@ type swapper struct {
 // Between the exchange and the putting back others can read what is not yet
 // fact. So the two are as close as can be: a look just before shows who wrote
 // while the contents were made durable.
-func (s *swapper) swap(p *put) error {
+func (s *swapper) swap(p *fileWrite) error {
 	if err := s.unmoved(p); err != nil {
 		return err
 	}
@@ -53,12 +53,12 @@ func (s *swapper) swap(p *put) error {
 
 // expects reports whether a content may be displaced: the one that the plan was
 // made over, or the new one already.
-func (p *put) expects(c content) bool {
+func (p *fileWrite) expects(c content) bool {
 	return c.digest() == p.doc.Over || c.digest() == engine.Sum(p.doc.Body)
 }
 
 // replaceCompared does without an exchange: compare, rename, compare.
-func (s *swapper) replaceCompared(p *put) error {
+func (s *swapper) replaceCompared(p *fileWrite) error {
 	if err := s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, fs.Replace)); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *swapper) replaceCompared(p *put) error {
 // settleDisplaced looks once more at what the state document displaced, and lets
 // it go. A writer in place may have held it open: if it has changed since, their
 // words are put back. What cannot be read stays, for a sweep to look at.
-func (s *swapper) settleDisplaced(p *put) {
+func (s *swapper) settleDisplaced(p *fileWrite) {
 	if p.displaced == nil {
 		return
 	}
@@ -86,7 +86,7 @@ func (s *swapper) settleDisplaced(p *put) {
 	}
 	c, err := s.contentOf(p.temp)
 	if err == nil && !p.expects(c) {
-		p.job.err = s.putBack(p)
+		p.commit.err = s.putBack(p)
 		return
 	}
 	if err == nil {
@@ -125,12 +125,12 @@ func (s *swapper) printOf(name string) (imprint, error) {
 // wins: each exchange must displace exactly what the one before had put there;
 // if it displaces anything else, that goes back in its turn. So the content that
 // is let go in the end is ours, or one that its own writers replaced.
-func (s *swapper) putBack(p *put) error {
+func (s *swapper) putBack(p *fileWrite) error {
 	placed := imprint{p.info.Device, p.info.Inode, sha256.Sum256(p.doc.Body), true}
 	for {
 		theirs, err := s.printOf(p.temp)
 		if err != nil {
-			return s.keepAside(p, err)
+			return s.keepDisplaced(p, err)
 		}
 		err = s.fs.Rename(p.temp, p.doc.Path, fs.Exchange)
 		if errors.Is(err, os.ErrNotExist) {
@@ -142,7 +142,7 @@ func (s *swapper) putBack(p *put) error {
 			}
 		}
 		if err != nil {
-			return s.keepAside(p, err)
+			return s.keepDisplaced(p, err)
 		}
 		displaced, err := s.printOf(p.temp)
 		if err != nil || displaced.same(placed) {
@@ -155,7 +155,7 @@ func (s *swapper) putBack(p *put) error {
 // backInPlace ends putBack. The exchange must be durable before the other name
 // goes: a crash could otherwise keep the second and lose the first. What is under
 // the other name goes only if it was read and is known; else a sweep looks at it.
-func (s *swapper) backInPlace(p *put, known bool) error {
+func (s *swapper) backInPlace(p *fileWrite, known bool) error {
 	if err := s.fs.SyncDir(path.Dir(p.doc.Path)); err != nil {
 		s.oweFolder(path.Dir(p.doc.Path), err)
 	} else if known {
@@ -166,10 +166,10 @@ func (s *swapper) backInPlace(p *put, known bool) error {
 	return moved(p.doc.Path)
 }
 
-// keepAside leaves somebody's content under the temporary name. The next commit
+// keepDisplaced leaves somebody's content under the temporary name. The next commit
 // tries again to put it back, and so does a sweep after a restart.
-func (s *swapper) keepAside(p *put, err error) error {
-	s.asides.Store(p.doc.Path, &put{doc: p.doc, info: p.info, temp: p.temp})
+func (s *swapper) keepDisplaced(p *fileWrite, err error) error {
+	s.displaced.Store(p.doc.Path, &fileWrite{doc: p.doc, info: p.info, temp: p.temp})
 	name := p.temp
 	p.temp = ""
 	return fmt.Errorf("cannot put back %s; what others wrote there is kept in %s: %w", p.doc.Path, path.Base(name), err)
@@ -179,17 +179,17 @@ func (s *swapper) keepAside(p *put, err error) error {
 // where there is nothing of the kind, and where what can be read by now turns out
 // to be what that commit was to displace: nobody wrote in between.
 func (s *swapper) bringBack(name string) error {
-	aside, ok := s.asides.LoadAndDelete(name)
+	aside, ok := s.displaced.LoadAndDelete(name)
 	if !ok {
 		return nil
 	}
-	p := aside.(*put)
+	p := aside.(*fileWrite)
 	switch c, err := s.contentOf(p.temp); {
 	case err == nil && p.expects(c):
 		s.dropTemp(p.temp)
 		return nil
 	case unknown(err):
-		s.asides.Store(name, p)
+		s.displaced.Store(name, p)
 		return err
 	}
 	return s.putBack(p)
@@ -203,8 +203,8 @@ func unknown(err error) bool { return err != nil && !errors.As(err, new(*fs.NotR
 // bringBackFrom is bringBack by the name under which something is kept.
 func (s *swapper) bringBackFrom(temp string) error {
 	var err error
-	s.asides.Range(func(name, aside any) bool {
-		if aside.(*put).temp != temp {
+	s.displaced.Range(func(name, aside any) bool {
+		if aside.(*fileWrite).temp != temp {
 			return true
 		}
 		err = s.bringBack(name.(string))

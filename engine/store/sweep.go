@@ -116,7 +116,7 @@ func (s *swapper) recover(name, own string, beside []fs.Name) error {
 		if err != nil || !strings.HasPrefix(c.digest().Hex(), own) {
 			continue
 		}
-		p := &put{info: c.info, temp: name}
+		p := &fileWrite{info: c.info, temp: name}
 		p.doc.Path, p.doc.Body = target, c.body
 		if err := s.putBack(p); !errors.Is(err, ErrMoved) {
 			return err

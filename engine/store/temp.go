@@ -63,9 +63,9 @@ func syncError(err error) error {
 	return errSync{err}
 }
 
-// writeTemp makes a put's content durable under a temporary name, with the mode
+// writeTemp makes a file's content durable under a temporary name, with the mode
 // and ownership of the file that it replaces. On error the name is gone again.
-func (s *temps) writeTemp(p *put, sync bool) error {
+func (s *temps) writeTemp(p *fileWrite, sync bool) error {
 	name := s.tempName(p.doc.Path)
 	s.inUse.Store(name, true)
 	info, err := s.fillTemp(name, p, sync)
@@ -78,7 +78,7 @@ func (s *temps) writeTemp(p *put, sync bool) error {
 }
 
 // nameSwap gives a temporary state document, now durable, its telling name.
-func (s *temps) nameSwap(p *put) error {
+func (s *temps) nameSwap(p *fileWrite) error {
 	if p.doc.Kind == engine.KindState && p.doc.Over != "" && p.temp != "" {
 		return s.renameTemp(p, swapName(p.temp, p.doc))
 	}
@@ -86,7 +86,7 @@ func (s *temps) nameSwap(p *put) error {
 }
 
 // renameTemp gives a temporary file another temporary name.
-func (s *temps) renameTemp(p *put, name string) error {
+func (s *temps) renameTemp(p *fileWrite, name string) error {
 	s.inUse.Store(name, true)
 	if err := s.fs.Rename(p.temp, name, fs.Replace); err != nil {
 		s.freeTemp(name)
@@ -97,7 +97,7 @@ func (s *temps) renameTemp(p *put, name string) error {
 	return nil
 }
 
-func (s *temps) fillTemp(name string, p *put, sync bool) (fs.Info, error) {
+func (s *temps) fillTemp(name string, p *fileWrite, sync bool) (fs.Info, error) {
 	f, err := s.fs.Open(name, fs.ForCreating, 0o666)
 	if err != nil {
 		return fs.Info{}, err
@@ -109,7 +109,7 @@ func (s *temps) fillTemp(name string, p *put, sync bool) (fs.Info, error) {
 	return info, err
 }
 
-func (s *temps) fill(f fs.File, p *put, sync bool) (fs.Info, error) {
+func (s *temps) fill(f fs.File, p *fileWrite, sync bool) (fs.Info, error) {
 	if _, err := f.Write(p.doc.Body); err != nil {
 		return fs.Info{}, err
 	}
@@ -127,7 +127,7 @@ func (s *temps) fill(f fs.File, p *put, sync bool) (fs.Info, error) {
 // keepMode gives the new file the owner, group and permissions of the old one, but
 // no set-id or sticky bit: they would lend its owner's rights to what placet wrote.
 // Only a privileged user may give files away: what cannot be kept is said once.
-func (s *temps) keepMode(f fs.File, p *put) error {
+func (s *temps) keepMode(f fs.File, p *fileWrite) error {
 	if p.old == nil {
 		return nil
 	}

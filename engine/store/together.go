@@ -17,26 +17,26 @@ type Ready struct {
 // committed, and always in the given order: what a laboratory needs to tell the
 // same story twice. It returns one error for each plan.
 func (s *committer) CommitTogether(plans []Ready) []error {
-	var jobs, batch []*job
+	var commits, batch []*commit
 	for _, p := range plans {
-		j := newJob(p.Run, p.Family, p.Plan)
+		j := newCommit(p.Run, p.Family, p.Plan)
 		if s.admit(j); j.err == nil {
 			batch = append(batch, j)
 		}
-		jobs = append(jobs, j)
+		commits = append(commits, j)
 	}
 	for led := len(batch) == 0; !led; {
-		// A job without anything takes the lead; where another's lead took it
+		// A commit without anything takes the lead; where another's lead took it
 		// along, it tries again.
-		gate := &job{}
+		gate := &commit{}
 		s.admit(gate)
-		s.queue.enter(gate, func(came []*job) {
+		s.queue.enter(gate, func(came []*commit) {
 			led = true
 			s.rounds(append(came, batch...))
 		})
 	}
-	errs := make([]error, len(jobs))
-	for i, j := range jobs {
+	errs := make([]error, len(commits))
+	for i, j := range commits {
 		errs[i] = j.err
 	}
 	return errs

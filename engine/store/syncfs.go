@@ -20,9 +20,9 @@ const (
 	othersShare = 16 << 10
 )
 
-// together reports whether so many files or folders are made durable by one sync of
+// useSyncfs reports whether so many files or folders are made durable by one sync of
 // everything.
-func (s *syncer) together(files int) bool {
+func (s *syncer) useSyncfs(files int) bool {
 	if files < s.many {
 		return false
 	}
@@ -32,39 +32,39 @@ func (s *syncer) together(files int) bool {
 
 // writeMany makes many contents durable with one sync for each file system they
 // lie in, and with one for each file where there is no such sync.
-func (s *syncer) writeMany(todo []*put) {
-	each(s.parallel, todo, func(p *put) { p.err = s.writeUnsynced(p) })
-	devices := map[uint64][]*put{}
+func (s *syncer) writeMany(todo []*fileWrite) {
+	each(s.parallel, todo, func(p *fileWrite) { p.err = s.writeUnsynced(p) })
+	devices := map[uint64][]*fileWrite{}
 	for _, p := range todo {
 		if p.err == nil {
 			devices[p.info.Device] = append(devices[p.info.Device], p)
 		}
 	}
-	for _, puts := range devices {
-		err := s.fs.SyncAll(path.Dir(puts[0].doc.Path))
+	for _, writes := range devices {
+		err := s.fs.SyncAll(path.Dir(writes[0].doc.Path))
 		if err != nil {
-			s.stirMade(puts)
+			s.touchNewDirs(writes)
 		}
-		each(s.parallel, puts, func(p *put) { p.err = s.wrote(p, s.synced(p, err)) })
+		each(s.parallel, writes, func(p *fileWrite) { p.err = s.wrote(p, s.synced(p, err)) })
 	}
 }
 
-// stirMade changes the folders that have got new ones, whose names a sync of
+// touchNewDirs changes the folders that have got new ones, whose names a sync of
 // everything that failed may have lost. One that cannot be changed now is owed.
-func (s *syncer) stirMade(puts []*put) {
+func (s *syncer) touchNewDirs(writes []*fileWrite) {
 	dirs := map[string]bool{}
-	for _, p := range puts {
-		maps.Copy(dirs, p.job.dirs)
+	for _, p := range writes {
+		maps.Copy(dirs, p.commit.dirs)
 	}
 	each(s.parallel, slices.Sorted(maps.Keys(dirs)), func(dir string) {
-		if err := s.stir(dir); err != nil {
+		if err := s.touchDir(dir); err != nil {
 			s.oweFolder(dir, lostSync{err})
 		}
 	})
 }
 
 // writeUnsynced writes one content and learns which file system it is on.
-func (s *syncer) writeUnsynced(p *put) error {
+func (s *syncer) writeUnsynced(p *fileWrite) error {
 	if !p.there && !p.journal {
 		return s.writeTemp(p, false)
 	}
@@ -75,7 +75,7 @@ func (s *syncer) writeUnsynced(p *put) error {
 
 // synced ends one content's part in a sync of everything. What such a sync has
 // lost nobody can tell, so after an error all of it is thrown away.
-func (s *syncer) synced(p *put, err error) error {
+func (s *syncer) synced(p *fileWrite, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -90,7 +90,7 @@ func (s *syncer) synced(p *put, err error) error {
 }
 
 // syncOne syncs one content by itself.
-func (s *syncer) syncOne(p *put) error {
+func (s *syncer) syncOne(p *fileWrite) error {
 	if p.there || p.journal {
 		return s.syncFile(p)
 	}

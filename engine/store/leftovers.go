@@ -14,28 +14,28 @@ import (
 // receipt, or whose line, a power cut takes away. So before its first plan a new
 // holder of the workspace makes durable what it finds.
 
-// inherit makes durable what an earlier placet has left: all of the file system at
+// syncLeftovers makes durable what an earlier placet has left: all of the file system at
 // once, or, where that cannot be had or others have much to write, of each run that
 // is committed for the first time its folders and the journals that the plan writes
 // to.
-func (s *committer) inherit(batch []*job) {
-	if !s.held.Load() || s.inherited.all {
+func (s *committer) syncLeftovers(batch []*commit) {
+	if !s.held.Load() || s.leftovers.all {
 		return
 	}
 	for _, j := range batch {
-		if j.run.State == "" || s.inherited.runs[j.run.State] {
+		if j.run.State == "" || s.leftovers.runs[j.run.State] {
 			continue
 		}
-		if !s.inherited.tried {
-			if s.syncInherited(); s.inherited.all {
+		if !s.leftovers.tried {
+			if s.syncAllLeftovers(); s.leftovers.all {
 				return
 			}
 		}
-		if j.err = s.inheritFolders(j, j.run.Dir, 0); j.err != nil {
+		if j.err = s.addLeftoverDirs(j, j.run.Dir, 0); j.err != nil {
 			continue
 		}
-		s.inherited.runs[j.run.State] = true
-		s.doubtInherited(j)
+		s.leftovers.runs[j.run.State] = true
+		s.distrustLeftovers(j)
 		for _, l := range j.lines {
 			if _, err := s.fs.Stat(l.Path); !errors.Is(err, os.ErrNotExist) {
 				s.oweJournal(j.run.State, l.Path, true)
@@ -44,37 +44,37 @@ func (s *committer) inherit(batch []*job) {
 	}
 }
 
-// syncInherited makes all of the file system durable at once, if that can be had.
-func (s *committer) syncInherited() {
-	s.inherited.tried, s.inherited.runs = true, map[string]bool{}
-	if !s.together(manyInherited) {
+// syncAllLeftovers makes all of the file system durable at once, if that can be had.
+func (s *committer) syncAllLeftovers() {
+	s.leftovers.tried, s.leftovers.runs = true, map[string]bool{}
+	if !s.useSyncfs(mostLeftovers) {
 		return
 	}
 	err := s.fs.SyncAll(".")
-	s.inherited.all = err == nil
+	s.leftovers.all = err == nil
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) && !passing(err) {
-		s.inherited.lost = lostSync{err}
+		s.leftovers.lost = lostSync{err}
 	}
 }
 
-// doubtInherited has a job's folders changed before they are synced, and its files
+// distrustLeftovers has a commit's folders changed before they are synced, and its files
 // written anew, where a sync of everything has failed: it may have lost them, and
 // another sync would say nothing about it.
-func (s *committer) doubtInherited(j *job) {
-	if s.inherited.lost == nil {
+func (s *committer) distrustLeftovers(j *commit) {
+	if s.leftovers.lost == nil {
 		return
 	}
 	for dir := range j.dirs {
-		s.oweFolder(dir, s.inherited.lost)
+		s.oweFolder(dir, s.leftovers.lost)
 	}
 	for _, name := range j.targets() {
 		s.suspects.Store(name, true)
 	}
 }
 
-// inheritFolders has a job sync a folder of its run and all below. Where one cannot
-// be looked at, the job must wait.
-func (s *committer) inheritFolders(j *job, dir string, depth int) error {
+// addLeftoverDirs has a commit sync a folder of its run and all below. Where one cannot
+// be looked at, the commit must wait.
+func (s *committer) addLeftoverDirs(j *commit, dir string, depth int) error {
 	infos, err := s.list(dir)
 	if err != nil || depth > maxDepth {
 		return err
@@ -82,7 +82,7 @@ func (s *committer) inheritFolders(j *job, dir string, depth int) error {
 	j.dirs[dir] = true
 	for _, info := range infos {
 		if name := path.Join(dir, info.Name); info.Mode.IsDir() && !layout.Noise(info.Name) {
-			if err := s.inheritFolders(j, name, depth+1); err != nil {
+			if err := s.addLeftoverDirs(j, name, depth+1); err != nil {
 				return err
 			}
 		}
@@ -90,11 +90,11 @@ func (s *committer) inheritFolders(j *job, dir string, depth int) error {
 	return nil
 }
 
-// manyInherited is for how many files the first plan after a start may wait.
-const manyInherited = 4096
+// mostLeftovers is for how many files the first plan after a start may wait.
+const mostLeftovers = 4096
 
-// inherited is what was done so far; only whoever leads the rounds looks at it.
-type inherited struct {
+// leftovers is what was done so far; only whoever leads the rounds looks at it.
+type leftovers struct {
 	tried, all bool
 	lost       error // how a sync of everything has failed
 	runs       map[string]bool

@@ -21,8 +21,8 @@ import (
 // A run whose state document that look found, and which has none now, is being
 // taken away: nothing is written into it.
 
-// mayMake reports whether a job may make a folder of its run, which is not there.
-func (s *committer) mayMake(j *job, dir string) bool {
+// canMakeDir reports whether a commit may make a folder of its run, which is not there.
+func (s *committer) canMakeDir(j *commit, dir string) bool {
 	begun, known := s.states.get(j.run.State)
 	looked, found := s.lastLook(j.run, dir)
 	switch {
@@ -37,17 +37,17 @@ func (s *committer) mayMake(j *job, dir string) bool {
 	return !begun && above && err == nil
 }
 
-// owns reports whether a folder is that of the job's run, or lies in it.
-func (j *job) owns(dir string) bool { return j.run.State != "" && layout.Under(dir, j.run.Dir) }
+// owns reports whether a folder is that of the commit's run, or lies in it.
+func (j *commit) owns(dir string) bool { return j.run.State != "" && layout.Under(dir, j.run.Dir) }
 
-// begins reports whether the job writes the run's first state document.
-func (j *job) begins() bool {
-	return slices.ContainsFunc(j.puts, func(p *put) bool { return p.doc.Kind == engine.KindState && p.doc.Over == "" })
+// begins reports whether the commit writes the run's first state document.
+func (j *commit) begins() bool {
+	return slices.ContainsFunc(j.writes, func(p *fileWrite) bool { return p.doc.Kind == engine.KindState && p.doc.Over == "" })
 }
 
-// bereft reports whether the job's run had a state document when the plan was made,
+// isBeingRemoved reports whether the commit's run had a state document when the plan was made,
 // and has none now.
-func (s *committer) bereft(j *job) bool {
+func (s *committer) isBeingRemoved(j *commit) bool {
 	if j.run.State == "" || j.begins() {
 		return false
 	}
