@@ -59,8 +59,7 @@ type commit struct {
 	dirs    map[string]bool // folders to sync before the commit is durable
 	made    map[string]bool // folders known to exist
 	err     error
-	ready   chan struct{}
-	through bool
+	done    chan struct{} // closed when the rounds have ended
 }
 
 // Commit makes a plan's writes, removals and lines durable; its transitions are
@@ -72,7 +71,7 @@ type commit struct {
 // Lines are appended after the state document is durable and made durable with
 // the run's next commit, by Finish, or by Flush.
 func (s *committer) Commit(run layout.Run, fam layout.Family, p engine.Plan) error {
-	return s.commit(newCommit(run, fam, p))
+	return s.commit(newCommit(run, fam, p))[0]
 }
 
 // newCommit returns a plan's commit.
@@ -93,32 +92,41 @@ func newCommit(run layout.Run, fam layout.Family, p engine.Plan) *commit {
 // Write makes one document durable outside a plan. With Over "" the file must
 // not exist; the same bytes there already are fine, others are ErrMoved.
 func (s *committer) Write(doc engine.Document) error {
-	return s.commit(&commit{writes: []*fileWrite{{doc: doc}}})
+	return s.commit(&commit{writes: []*fileWrite{{doc: doc}}})[0]
 }
 
 // Flush makes durable what commits left for the next one: the lines of journals.
 // It must be called before placet ends.
-func (s *committer) Flush() error { return s.commit(&commit{all: true}) }
+func (s *committer) Flush() error { return s.commit(&commit{all: true})[0] }
 
-func (s *committer) commit(j *commit) error {
-	if s.admit(j); j.err == nil {
-		s.queue.enter(j, s.rounds)
+// commit takes commits through their rounds, and returns the error of each.
+func (s *committer) commit(commits ...*commit) []error {
+	var batch []*commit
+	for _, j := range commits {
+		if j.err = s.admit(j); j.err == nil {
+			batch = append(batch, j)
+		}
 	}
-	return j.err
+	if len(batch) > 0 {
+		s.queue.enter(batch, s.rounds)
+	}
+	errs := make([]error, len(commits))
+	for i, j := range commits {
+		errs[i] = j.err
+	}
+	return errs
 }
 
 // admit makes a commit ready for its rounds, or says why it has none.
-func (s *committer) admit(j *commit) {
+func (s *committer) admit(j *commit) error {
 	if s.stopped.Load() {
-		j.err = ErrStopped
-		return
+		return ErrStopped
 	}
-	j.dirs, j.made = map[string]bool{}, map[string]bool{}
-	j.ready = make(chan struct{})
+	j.dirs, j.made, j.done = map[string]bool{}, map[string]bool{}, make(chan struct{})
 	for _, p := range j.writes {
 		p.commit = j
 	}
-	j.err = j.valid()
+	return j.valid()
 }
 
 // valid refuses paths that lead out of the workspace. No plan may hold one.

@@ -1,48 +1,58 @@
 package store
 
-import "sync"
+import (
+	"sync"
 
-// queue lets plans that are ready together share their rounds: whoever finds it
-// idle leads, and takes along all who came while the rounds before were running.
+	"placet/engine"
+	"placet/layout"
+)
+
+// queue lets commits that are ready together share their rounds: whoever leads takes
+// along all that came while the rounds before were running.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*commit
-	leading bool
+	leading chan struct{} // holds a token while somebody leads
 }
 
-// enter returns when the commit has gone through its rounds.
-func (q *queue) enter(j *commit, rounds func([]*commit)) {
+func newQueue() queue { return queue{leading: make(chan struct{}, 1)} }
+
+// enter returns when the commits have gone through their rounds, the same for all.
+func (q *queue) enter(commits []*commit, rounds func([]*commit)) {
 	q.mu.Lock()
-	q.waiting = append(q.waiting, j)
-	if q.leading {
-		q.mu.Unlock()
-		<-j.ready
-		if j.through {
-			return
-		}
-		q.mu.Lock() // the lead was handed over
+	q.waiting = append(q.waiting, commits...)
+	q.mu.Unlock()
+	select {
+	case <-commits[0].done: // another has taken them along
+		return
+	case q.leading <- struct{}{}:
 	}
-	q.leading = true
+	q.mu.Lock()
 	batch := q.waiting
 	q.waiting = nil
 	q.mu.Unlock()
-	rounds(batch)
-	for _, other := range batch {
-		other.through = true
-		if other != j {
-			close(other.ready)
-		}
+	if len(batch) > 0 {
+		rounds(batch)
 	}
-	q.hand()
+	for _, j := range batch {
+		close(j.done)
+	}
+	<-q.leading
 }
 
-// hand gives the lead to the first who waits.
-func (q *queue) hand() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.waiting) == 0 {
-		q.leading = false
-		return
+// Ready is a plan of a run that is ready to be committed.
+type Ready struct {
+	Run    layout.Run
+	Family layout.Family
+	Plan   engine.Plan
+}
+
+// CommitTogether is Commit for plans of several runs that are ready at the same
+// moment: they share their rounds, in the given order. It returns one error for each.
+func (s *committer) CommitTogether(plans []Ready) []error {
+	commits := make([]*commit, len(plans))
+	for i, p := range plans {
+		commits[i] = newCommit(p.Run, p.Family, p.Plan)
 	}
-	close(q.waiting[0].ready)
+	return s.commit(commits...)
 }

@@ -127,7 +127,7 @@ func (s *committer) Finish(run layout.Run) error {
 	if !owed {
 		return nil
 	}
-	return s.commit(&commit{run: run})
+	return s.commit(&commit{run: run})[0]
 }
 
 // takeJournals returns, as writes, the journals that a commit makes durable first.

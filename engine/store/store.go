@@ -100,7 +100,7 @@ func New(fsys fs.FS, o Options) *Store {
 	if y.many <= 0 {
 		y.many = manyFiles
 	}
-	return &Store{&committer{swapper: &swapper{syncer: y}}, &locks{disk: d}, &gitBusy{disk: d}}
+	return &Store{&committer{swapper: &swapper{syncer: y}, queue: newQueue()}, &locks{disk: d}, &gitBusy{disk: d}}
 }
 
 // Stopped reports whether nothing more is written, as [ErrStopped] says.

@@ -114,7 +114,7 @@ func (o osFS) Open(name string, how How, perm iofs.FileMode) (File, error) {
 	if err != nil {
 		return nil, o.explain("open", name, err)
 	}
-	f := osFile{fd: fd, name: name}
+	f := osFile{os.NewFile(uintptr(fd), name)}
 	if how == ForCreating {
 		return f, nil // it was not there: it is a regular file
 	}
@@ -203,15 +203,13 @@ func (o osFS) Stat(name string) (Info, error) {
 	return infoOf(path.Base(name), &st), nil
 }
 
-func (o osFS) List(dir string) ([]Name, error) {
-	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
+func (o osFS) List(dir string) (names []Name, err error) {
+	err = o.withDir("list", dir, func(d *os.File) error {
+		names, err = namesIn(d)
+		return err
+	})
 	if err != nil {
-		return nil, o.explain("list", dir, err)
-	}
-	defer unix.Close(fd)
-	names, err := namesIn(fd)
-	if err != nil {
-		return nil, &iofs.PathError{Op: "list", Path: dir, Err: err}
+		return nil, err
 	}
 	slices.SortFunc(names, func(a, b Name) int { return strings.Compare(a.Name, b.Name) })
 	return names, nil
@@ -235,27 +233,30 @@ func (o osFS) Rename(from, to string, how Move) error {
 }
 
 func (o osFS) SyncDir(dir string) error {
-	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
-	if err != nil {
-		return o.explain("sync", dir, err)
+	err := o.withDir("sync", dir, func(d *os.File) error { return d.Sync() })
+	if errors.Is(err, unix.EINVAL) {
+		return nil
 	}
-	defer unix.Close(fd)
-	if err := retry(func() error { return flush(fd) }); err != nil && !errors.Is(err, unix.EINVAL) {
-		return &iofs.PathError{Op: "sync", Path: dir, Err: err}
-	}
-	return nil
+	return err
 }
 
 func (o osFS) SyncAll(dir string) error {
+	return o.withDir("sync", dir, func(d *os.File) error { return syncAll(int(d.Fd())) })
+}
+
+// withDir makes a call on an open folder.
+func (o osFS) withDir(op, dir string, call func(*os.File) error) error {
 	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
 	if err != nil {
-		return o.explain("sync", dir, err)
+		return o.explain(op, dir, err)
 	}
-	defer unix.Close(fd)
-	if err := syncAll(fd); err != nil {
-		return &iofs.PathError{Op: "sync", Path: dir, Err: err}
+	d := os.NewFile(uintptr(fd), dir)
+	defer d.Close()
+	err = call(d)
+	if err != nil && !errors.As(err, new(*iofs.PathError)) {
+		err = &iofs.PathError{Op: op, Path: dir, Err: err}
 	}
-	return nil
+	return err
 }
 
 func (o osFS) Touch(name string) (time.Time, error) {

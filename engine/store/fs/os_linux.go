@@ -79,7 +79,8 @@ func move(fromDir int, from string, toDir int, to string, how Move) error {
 var buffers = sync.Pool{New: func() any { return new([16 << 10]byte) }}
 
 // namesIn reads the names in an open folder.
-func namesIn(fd int) (names []Name, err error) {
+func namesIn(dir *os.File) (names []Name, err error) {
+	fd := int(dir.Fd())
 	buf := buffers.Get().(*[16 << 10]byte)
 	defer buffers.Put(buf)
 	for {
@@ -118,8 +119,6 @@ func typeOf(fd int, name string, typ uint8) (iofs.FileMode, error) {
 	err := retry(func() error { return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	return modeOf(st.Mode & unix.S_IFMT), err
 }
-
-func flush(fd int) error { return unix.Fsync(fd) }
 
 // touch sets both times of a name to the file system's present.
 func touch(dir int, base string) error {

@@ -28,31 +28,13 @@ func move(fromDir int, from string, toDir int, to string, how Move) error {
 }
 
 // namesIn reads the names in an open folder, without their inodes.
-func namesIn(fd int) ([]Name, error) {
-	second, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(second), "")
-	defer f.Close()
-	found, err := f.ReadDir(-1)
+func namesIn(dir *os.File) ([]Name, error) {
+	found, err := dir.ReadDir(-1)
 	names := make([]Name, len(found))
 	for i, e := range found {
 		names[i] = Name{Name: e.Name(), Mode: e.Type()}
 	}
 	return names, err
-}
-
-// flush makes a file durable; os.File.Sync knows the platform's own call for
-// that (F_FULLFSYNC on macOS). It works on a second descriptor, which it closes.
-func flush(fd int) error {
-	second, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	f := os.NewFile(uintptr(second), "")
-	defer f.Close()
-	return f.Sync()
 }
 
 func syncAll(int) error { return errors.ErrUnsupported }
