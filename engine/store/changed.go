@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"iter"
 	"path"
 	"strings"
 	"syscall"
@@ -30,42 +31,30 @@ func identityOf(i fs.Info) statcache.Identity {
 // has changed all the same is read by the next look. A run that was looked at since is
 // another one.
 func (s *reader) Unchanged(run layout.Run, look uint64) (same, sure bool) {
-	tree := s.cache.Get(run.State)
-	if tree == nil {
-		return false, true
-	}
-	tree.Lock()
+	tree := s.cache.Lock(run.State)
 	defer tree.Unlock()
 	if look == 0 || tree.Look != look {
 		return false, true
 	}
 	same, sure = true, true
-	s.statTree(run.Dir, tree, func(e *statcache.Entry, id statcache.Identity) {
+	for e, id := range s.identities(tree) {
 		sure = sure && !e.Racy
 		if id != e.ID {
 			same, e.Immutable = false, false
 		}
-	})
+	}
 	return same, sure
 }
 
-// statTree shows every entry of a run and what stat says of its name now.
-func (s *reader) statTree(dir string, tree *statcache.Run, show func(*statcache.Entry, statcache.Identity)) {
-	s.statBelow(dir, &tree.Root, show)
-	for i := range tree.Outside {
-		show(&tree.Outside[i], s.identityAt(tree.Outside[i].Name))
-	}
-}
-
-func (s *reader) statBelow(at string, e *statcache.Entry, show func(*statcache.Entry, statcache.Identity)) {
-	if e.Kind == statcache.Temporary || e.Kind == statcache.Stray {
-		return // its folder tells
-	}
-	if e.Known {
-		show(e, s.identityAt(at))
-	}
-	for i := range e.Below {
-		s.statBelow(at+"/"+e.Below[i].Name, &e.Below[i], show)
+// identities are the entries of a run and what stat says of their names now. Of temporary
+// and stray files their folder tells.
+func (s *disk) identities(tree *statcache.Run) iter.Seq2[*statcache.Entry, statcache.Identity] {
+	return func(yield func(*statcache.Entry, statcache.Identity) bool) {
+		for name, e := range tree.All() {
+			if e.Known && e.Kind != statcache.Temporary && e.Kind != statcache.Stray && !yield(e, s.identityAt(name)) {
+				return
+			}
+		}
 	}
 }
 
@@ -81,21 +70,13 @@ func (s *disk) identityAt(name string) statcache.Identity {
 // locks is different from how a look found it before they were held: then a second
 // look would show no more of it. It is false where a change might not show.
 func (s *reader) UnchangedLocked(run layout.Run, look uint64) bool {
-	tree := s.cache.Get(run.State)
-	if tree == nil {
-		return false
-	}
-	tree.Lock()
+	tree := s.cache.Lock(run.State)
 	defer tree.Unlock()
-	return look != 0 && tree.Look == look && s.lockedUnchanged(run.Dir, &tree.Root)
-}
-
-func (s *reader) lockedUnchanged(at string, e *statcache.Entry) bool {
-	if e.Locked && !e.Immutable && !e.Trusts(s.identityAt(at)) {
+	if look == 0 || tree.Look != look {
 		return false
 	}
-	for i := range e.Below {
-		if !s.lockedUnchanged(at+"/"+e.Below[i].Name, &e.Below[i]) {
+	for name, e := range tree.All() {
+		if e.Locked && !e.Immutable && !e.Trusts(s.identityAt(name)) {
 			return false
 		}
 	}
@@ -105,15 +86,16 @@ func (s *reader) lockedUnchanged(at string, e *statcache.Entry) bool {
 // RunFingerprint makes one number of what stat says now of all that the last look at a
 // run depended on.
 func (s *reader) RunFingerprint(run layout.Run) uint64 {
-	tree := s.cache.Get(run.State)
-	if tree == nil {
+	tree := s.cache.Lock(run.State)
+	defer tree.Unlock()
+	if tree.Look == 0 {
 		return s.Fingerprint(run.Dir, run.State)
 	}
-	tree.Lock()
-	defer tree.Unlock()
 	var f fingerprint
-	s.statTree(run.Dir, tree, func(_ *statcache.Entry, id statcache.Identity) { f.add(id) })
-	return uint64(f) | 1
+	for _, id := range s.identities(tree) {
+		f.add(id)
+	}
+	return f.sum()
 }
 
 // Fingerprint makes one number of what stat says of names. It means nothing to another
@@ -123,7 +105,7 @@ func (s *disk) Fingerprint(names ...string) uint64 {
 	for _, name := range names {
 		f.add(s.identityAt(name))
 	}
-	return uint64(f) | 1
+	return f.sum()
 }
 
 // FingerprintOld is Fingerprint of one name, 0 where a change might not show in it.
@@ -135,7 +117,7 @@ func (s *reader) FingerprintOld(name string) uint64 {
 	}
 	var f fingerprint
 	f.add(identityOf(info))
-	return uint64(f) | 1
+	return f.sum()
 }
 
 // fingerprint folds identities, in order.
@@ -150,6 +132,8 @@ func (f *fingerprint) add(id statcache.Identity) {
 	}{*f, id}))
 }
 
+func (f fingerprint) sum() uint64 { return uint64(f) | 1 }
+
 // Invalidate has the next look at every run ask of every file: something may have
 // happened that nobody was told of.
 func (s *reader) Invalidate() { s.cache.Invalidate() }
@@ -157,11 +141,7 @@ func (s *reader) Invalidate() { s.cache.Invalidate() }
 // Suspect has the next look at a run stat a file, although it was written once. The run
 // is named by its state document.
 func (s *reader) Suspect(state, file string) {
-	tree := s.cache.Get(state)
-	if tree == nil {
-		return
-	}
-	tree.Lock()
+	tree := s.cache.Lock(state)
 	defer tree.Unlock()
 	if e := tree.At(file); e != nil {
 		e.Immutable = false
@@ -188,12 +168,10 @@ func (s *reader) readOne(state, p string, f layout.File) (engine.Document, time.
 		s.states.begin(p)
 	}
 	g := s.newGrain()
-	if tree := s.cache.Get(state); tree != nil && err == nil {
-		tree.Lock()
-		defer tree.Unlock()
-		if e := tree.At(p); e != nil {
-			return s.look(a, e, info, &g)
-		}
+	tree := s.cache.Lock(state)
+	defer tree.Unlock()
+	if e := tree.At(p); e != nil && err == nil {
+		return s.look(a, e, info, &g)
 	}
 	known := s.cache.Outside(p).Known
 	d, again := s.lookOutside(a, info, err, &g)
@@ -258,5 +236,5 @@ func (s *reader) PrintPart(run layout.Run, rels []string) uint64 {
 		}
 		f.add(identityOf(info))
 	}
-	return uint64(f) | 1
+	return f.sum()
 }

@@ -215,19 +215,10 @@ const patience = 50
 // the last look has read, and still looks the same, is not read again; what the look did not
 // find need not be looked for, because a new name is refused where there is one.
 func (s *committer) present(p *fileWrite) (engine.Digest, error) {
-	tree := s.cache.Get(p.commit.run.State)
-	var kept statcache.Entry
-	if tree != nil && p.commit.run.State != "" {
-		tree.Lock()
-		e, looked := tree.At(p.doc.Path), tree.Look != 0
-		if e != nil {
-			kept = *e
-		}
-		tree.Unlock()
-		if e == nil && looked && p.doc.Over == "" && layout.Under(p.doc.Path, p.commit.run.Dir) && !p.tried {
-			p.tried = true
-			return "", nil
-		}
+	kept, isFree := s.seen(p)
+	if isFree && !p.tried {
+		p.tried = true
+		return "", nil
 	}
 	g := s.newGrain()
 	info, err := s.fs.Stat(p.doc.Path)
@@ -244,6 +235,21 @@ func (s *committer) present(p *fileWrite) (engine.Digest, error) {
 		p.old, p.sure = &info, !g.hides(info)
 	}
 	return there, err
+}
+
+// seen returns what the last look has seen under a file's name. isFree says that it has
+// found nothing there, and that the plan expects nothing.
+func (s *committer) seen(p *fileWrite) (kept statcache.Entry, isFree bool) {
+	run := p.commit.run
+	if run.State == "" {
+		return kept, false
+	}
+	tree := s.cache.Lock(run.State)
+	defer tree.Unlock()
+	if e := tree.At(p.doc.Path); e != nil {
+		return *e, false
+	}
+	return kept, tree.Look != 0 && p.doc.Over == "" && layout.Under(p.doc.Path, run.Dir)
 }
 
 // contentOf reads what is under a name, whatever its size up to that of an

@@ -31,8 +31,7 @@ func (s *Store) Remembered() [3]int {
 
 // LastLook is the number of the last look at a run.
 func (s *Store) LastLook(run layout.Run) uint64 {
-	if tree := s.cache.Get(run.State); tree != nil {
-		return tree.Look
-	}
-	return 0
+	tree := s.cache.Lock(run.State)
+	defer tree.Unlock()
+	return tree.Look
 }

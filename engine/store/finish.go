@@ -77,11 +77,7 @@ func (s *committer) written(j *commit, p *fileWrite, rel string) *engine.Documen
 
 // forgetOwn notes that placet itself removes a document of a run: nobody misses it.
 func (s *committer) forgetOwn(run layout.Run, name string) {
-	tree := s.cache.Get(run.State)
-	if tree == nil {
-		return
-	}
-	tree.Lock()
+	tree := s.cache.Lock(run.State)
 	defer tree.Unlock()
 	if e := tree.At(name); e != nil {
 		e.Known = false

@@ -10,21 +10,17 @@ import (
 // Record returns what the last look at a run depended on, to be stored. It is false where
 // a change of it might not show, and where the run was looked at since.
 func (s *reader) Record(run layout.Run, look uint64) (statcache.Record, bool) {
-	tree := s.cache.Get(run.State)
-	if tree == nil {
+	tree := s.cache.Lock(run.State)
+	defer tree.Unlock()
+	if look == 0 || tree.Look != look {
 		return statcache.Record{}, false
 	}
-	tree.Lock()
-	defer tree.Unlock()
-	if look == 0 || tree.Look != look || isRacy(&tree.Root) || slices.ContainsFunc(tree.Outside, func(e statcache.Entry) bool { return e.Racy }) {
-		return statcache.Record{}, false
+	for _, e := range tree.All() {
+		if e.Racy {
+			return statcache.Record{}, false
+		}
 	}
 	return statcache.Record{Root: copyTree(&tree.Root), Outside: slices.Clone(tree.Outside)}, true
-}
-
-func isRacy(e *statcache.Entry) (racy bool) {
-	e.Each(func(e *statcache.Entry) { racy = racy || e.Racy })
-	return racy
 }
 
 // copyTree copies an entry and all below without their documents.
@@ -67,18 +63,21 @@ func prune(at, state string, e *statcache.Entry) {
 // Holds reports, by stat alone, that all of a record still looks the same. That its state
 // document was seen is remembered.
 func (s *reader) Holds(run layout.Run, rec statcache.Record) bool {
-	holds := true
-	tree := statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside}
-	s.statTree(run.Dir, &tree, func(e *statcache.Entry, id statcache.Identity) { holds = holds && id == e.ID })
-	if holds && s.stateOf(run, &tree) != (statcache.Identity{}) {
+	tree := &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside}
+	for e, id := range s.identities(tree) {
+		if id != e.ID {
+			return false
+		}
+	}
+	if stateOf(run, tree) != (statcache.Identity{}) {
 		s.states.begin(run.State)
 	}
-	return holds
+	return true
 }
 
 // HoldsState is Holds for the state document of a record alone.
 func (s *reader) HoldsState(run layout.Run, rec statcache.Record) bool {
-	id := s.stateOf(run, &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside})
+	id := stateOf(run, &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside})
 	if id == (statcache.Identity{}) || s.identityAt(run.State) != id {
 		return false
 	}
@@ -86,13 +85,10 @@ func (s *reader) HoldsState(run layout.Run, rec statcache.Record) bool {
 	return true
 }
 
-// stateOf is the identity of the state document in a record.
-func (s *reader) stateOf(run layout.Run, tree *statcache.Run) statcache.Identity {
-	if e := tree.At(run.State); e != nil {
-		return e.ID
-	}
-	for _, e := range tree.Outside {
-		if e.Name == run.State {
+// stateOf is the identity of the state document.
+func stateOf(run layout.Run, tree *statcache.Run) statcache.Identity {
+	for name, e := range tree.All() {
+		if name == run.State {
 			return e.ID
 		}
 	}
@@ -110,7 +106,9 @@ func (s *reader) Restore(run layout.Run, rec statcache.Record) (look uint64, ok 
 	}
 	tree.Root, tree.Outside = rec.Root, rec.Outside
 	age := s.age()
-	tree.Root.Each(func(e *statcache.Entry) { e.Since, e.Still = age-standLong, standLong })
+	for _, e := range tree.All() {
+		e.Since, e.Still = age-standLong, standLong
+	}
 	s.cache.Looked(run.State, tree, false)
 	return tree.Look, true
 }

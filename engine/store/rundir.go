@@ -59,11 +59,7 @@ func (s *committer) isBeingRemoved(j *commit) bool {
 // lastLook reports whether a run was looked at, and whether the last look found
 // something under a path in its folder.
 func (s *reader) lastLook(run layout.Run, path string) (looked, found bool) {
-	tree := s.cache.Get(run.State)
-	if tree == nil {
-		return false, false
-	}
-	tree.Lock()
+	tree := s.cache.Lock(run.State)
 	defer tree.Unlock()
 	e := tree.At(path)
 	return tree.Look != 0, e != nil && e.ID != statcache.Identity{}

@@ -3,6 +3,7 @@ package statcache
 import (
 	"cmp"
 	"container/list"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -152,12 +153,17 @@ func New() *Cache {
 	return &Cache{runs: map[string]*Run{}, outside: map[string]Entry{}, used: list.New()}
 }
 
-// Get returns what is remembered of the run with a state document, nil where
-// nothing is.
-func (c *Cache) Get(state string) *Run {
+// Lock returns what is remembered of the run with a state document, locked: an empty Run
+// where nothing is.
+func (c *Cache) Lock(state string) *Run {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.runs[state]
+	r := c.runs[state]
+	c.mu.Unlock()
+	if r == nil {
+		r = &Run{}
+	}
+	r.Lock()
+	return r
 }
 
 // Add returns what is remembered of a run; a new one is made by create.
@@ -203,7 +209,9 @@ func (c *Cache) Stale(r *Run) bool {
 // run's lock. stale is what Stale said before the look.
 func (c *Cache) Looked(state string, r *Run, stale bool) {
 	cost := 0
-	r.Root.Each(func(e *Entry) { cost += e.cost() })
+	for _, e := range r.All() {
+		cost += e.cost()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.looks++
@@ -247,14 +255,37 @@ func (c *Cache) unuse(r *Run) {
 	}
 }
 
-func (r *Run) dropDocuments() { r.Root.Each(func(e *Entry) { e.Doc, e.Immutable = nil, false }) }
-
-// Each visits an entry and all below.
-func (e *Entry) Each(visit func(*Entry)) {
-	visit(e)
-	for i := range e.Below {
-		e.Below[i].Each(visit)
+func (r *Run) dropDocuments() {
+	for _, e := range r.All() {
+		e.Doc, e.Immutable = nil, false
 	}
+}
+
+// All are the entries of a run with their paths: those of its folder, and those outside.
+func (r *Run) All() iter.Seq2[string, *Entry] {
+	return func(yield func(string, *Entry) bool) {
+		if !r.Root.each(r.Dir, yield) {
+			return
+		}
+		for i := range r.Outside {
+			if e := &r.Outside[i]; !yield(e.Name, e) {
+				return
+			}
+		}
+	}
+}
+
+// each visits an entry and all below until yield returns false.
+func (e *Entry) each(path string, yield func(string, *Entry) bool) bool {
+	if !yield(path, e) {
+		return false
+	}
+	for i := range e.Below {
+		if !e.Below[i].each(path+"/"+e.Below[i].Name, yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // At returns the entry of a path in the run's folder, nil if there is none.

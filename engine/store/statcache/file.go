@@ -40,9 +40,10 @@ type Record struct {
 }
 
 // Size is how many entries a record has.
-func (r *Record) Size() int {
-	n := len(r.Outside)
-	r.Root.Each(func(*Entry) { n++ })
+func (r *Record) Size() (n int) {
+	for range (&Run{Root: r.Root, Outside: r.Outside}).All() {
+		n++
+	}
 	return n
 }
 
