@@ -68,6 +68,13 @@ func (s *disk) DiskNow() (time.Time, bool) {
 	return now, known
 }
 
+// isYounger reports whether a moment of the file system's clock may be no longer than
+// limit ago.
+func (s *disk) isYounger(at time.Time, limit time.Duration) bool {
+	now, known := s.diskNow(freshClock)
+	return !known || now.Sub(at) <= limit
+}
+
 // touchClock touches the clock's file. The caller holds the clock's lock.
 func (s *disk) touchClock() (time.Time, error) {
 	if !s.clock.made {

@@ -3,16 +3,11 @@ package store
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path"
 	"strings"
 	"sync"
 	"time"
-
-	"placet/engine/store/fs"
 )
 
 // holdIndex is how long git's index.lock holds: an older one was left behind.
@@ -27,8 +22,10 @@ const holdRewrite = 10 * time.Minute
 // Holds between which less than holdGap lies are one.
 const mostHeld, holdGap = time.Hour, time.Minute
 
-// rewriting are the names in git's folder that stand while it rewrites the tree.
-var rewriting = []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD"}
+// signs are the names in git's folder that stand while it rewrites the tree.
+var signs = []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", indexLock}
+
+const indexLock = "index.lock"
 
 // gitBusy tells when the workspace is not there, or git is rewriting it.
 type gitBusy struct {
@@ -36,13 +33,12 @@ type gitBusy struct {
 	git  gitSigns
 }
 
-// gitSigns remembers when each sign was first seen as it is, since when one or the
-// other holds, and when no work tree was found above the workspace.
+// gitSigns remembers when each sign was first seen as it is, and since when one or the
+// other holds.
 type gitSigns struct {
 	mu          sync.Mutex
 	seen        map[string]gitSign
 	began, last time.Time
-	none        time.Time
 	// stale says which sign stands and does not hold any more.
 	stale string
 }
@@ -74,24 +70,9 @@ func (s *gitBusy) Hold() (reason string, held bool) {
 	if why := s.Away(); why != "" {
 		return why, true
 	}
-	dir, ok := s.gitDir()
-	if !ok {
-		return "", s.git.holds("", "", s.disk.now())
-	}
-	sign, stale := "", ""
-	for _, name := range rewriting {
-		info, err := s.disk.fs.Stat(path.Join(dir, name))
-		switch {
-		case err != nil:
-		case s.young(name, info, info.Changed, holdRewrite):
-			sign = cmp.Or(sign, name)
-		default:
-			stale = cmp.Or(stale, name)
-		}
-	}
-	if info, err := s.disk.fs.Stat(path.Join(dir, "index.lock")); err == nil && s.young("index.lock", info, time.Time{}, holdIndex) {
-		sign = cmp.Or(sign, "index.lock")
-	}
+	s.git.mu.Lock()
+	defer s.git.mu.Unlock()
+	sign, stale := s.findSigns()
 	if !s.git.holds(sign, stale, s.disk.now()) {
 		return "", false
 	}
@@ -106,20 +87,35 @@ func (s *gitBusy) Stale() string {
 	return s.git.stale
 }
 
-// young reports whether a sign is as it was for no longer than limit: since it was
-// first seen, and by the file system's clock. changed tells apart what has one inode.
-func (s *gitBusy) young(name string, info fs.Info, changed time.Time, limit time.Duration) bool {
-	if !s.git.young(name, gitSign{inode: info.Inode, changed: changed, since: s.disk.now()}, limit) {
-		return false
+// findSigns returns the first sign that is young, and the first of a rewriting that is
+// not. The caller holds the lock.
+func (s *gitBusy) findSigns() (sign, stale string) {
+	dir, ok := s.gitDir()
+	if !ok {
+		return "", ""
 	}
-	disk, known := s.disk.diskNow(freshClock)
-	return !known || disk.Sub(info.Changed) <= limit
+	for _, name := range signs {
+		info, err := s.disk.fs.Stat(path.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		now := gitSign{inode: info.Inode, changed: info.Changed, since: s.disk.now()}
+		limit := holdRewrite
+		if name == indexLock {
+			now.changed, limit = time.Time{}, holdIndex
+		}
+		switch {
+		case s.git.isYoung(name, now, limit) && s.disk.isYounger(info.Changed, limit):
+			sign = cmp.Or(sign, name)
+		case name != indexLock:
+			stale = cmp.Or(stale, name)
+		}
+	}
+	return sign, stale
 }
 
-// young reports whether a sign was first seen no longer than limit ago.
-func (g *gitSigns) young(name string, now gitSign, limit time.Duration) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// isYoung reports whether a sign was first seen as it is no longer than limit ago.
+func (g *gitSigns) isYoung(name string, now gitSign, limit time.Duration) bool {
 	was, known := g.seen[name]
 	if !known || was.inode != now.inode || !was.changed.Equal(now.changed) || was.since.After(now.since) {
 		if g.seen == nil {
@@ -133,20 +129,19 @@ func (g *gitSigns) young(name string, now gitSign, limit time.Duration) bool {
 // holds reports whether a young sign, "" for none, holds at this moment, and
 // notes what stands and does not.
 func (g *gitSigns) holds(sign, stale string, now time.Time) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if sign != "" {
 		if gap := now.Sub(g.last); g.last.IsZero() || gap < 0 || gap > holdGap {
 			g.began = now
 		}
 		g.last = now
 	}
+	const try = ". Finish or abort what git is at (git status says how)"
 	over := sign != "" && now.Sub(g.began) > mostHeld
 	switch {
 	case over:
-		g.stale = fmt.Sprintf("git's signs, now %s, have held decisions up for an hour and do not any more. Finish or abort what git is at (git status says how)", sign)
+		g.stale = "git's signs, now " + sign + ", have held decisions up for an hour and do not any more" + try
 	case stale != "":
-		g.stale = fmt.Sprintf("%s has stood for 10 minutes and holds no decision up any more. Finish or abort what git is at (git status says how)", stale)
+		g.stale = stale + " has stood for 10 minutes and holds no decision up any more" + try
 	default:
 		g.stale = ""
 	}
@@ -159,36 +154,13 @@ func (s *gitBusy) gitDir() (string, bool) {
 	if dir, ok := s.gitAt(".", ".git"); ok {
 		return dir, true
 	}
-	if s.git.noneAbove(s.disk.now()) {
-		return "", false
-	}
 	for dir := s.disk.fs.Root(); dir != "/" && dir != "."; {
 		dir = path.Dir(dir)
 		if found, ok := s.gitAt(dir, path.Join(dir, ".git")); ok {
 			return found, true
 		}
 	}
-	s.git.foundNone(s.disk.now())
 	return "", false
-}
-
-// noneFor is how long it is believed that no folder above the workspace is a work
-// tree: who makes one does not begin to rewrite it at once.
-const noneFor = time.Second
-
-// noneAbove reports whether there was no work tree above the workspace a moment
-// ago.
-func (g *gitSigns) noneAbove(now time.Time) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	age := now.Sub(g.none)
-	return !g.none.IsZero() && age >= 0 && age < noneFor
-}
-
-func (g *gitSigns) foundNone(now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.none = now
 }
 
 func (s *gitBusy) gitAt(tree, name string) (string, bool) {
@@ -208,17 +180,11 @@ func (s *gitBusy) gitAt(tree, name string) (string, bool) {
 
 // gitFile reads "gitdir: <folder>".
 func (s *gitBusy) gitFile(tree, name string) (string, bool) {
-	f, err := s.disk.fs.Open(name, fs.ForReading, 0)
+	c, err := s.disk.read(name, 4096, false)
 	if err != nil {
 		return "", false
 	}
-	defer f.Close()
-	buf := make([]byte, 4096)
-	n, err := f.ReadAt(buf, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", false
-	}
-	line, _, _ := bytes.Cut(buf[:n], []byte("\n"))
+	line, _, _ := bytes.Cut(c.body, []byte("\n"))
 	dir, ok := strings.CutPrefix(string(line), "gitdir:")
 	dir = strings.TrimSpace(dir)
 	if !ok || dir == "" {

@@ -72,33 +72,41 @@ func (s *locks) lockOne(ctx context.Context, name string, run layout.Run) (fs.Fi
 	}
 }
 
-// tryLock tries once. Other writers remove their lock files: a lock counts only
-// while the name still leads to the file that was locked.
+// tryLock tries once to take a lock of a run.
 func (s *locks) tryLock(name string, run layout.Run) (fs.File, error) {
 	how := fs.ForLocking
 	if run.LocksExist {
 		how = fs.ForLockingExisting
 	}
+	f, locked, err := s.lockFile(name, how)
+	if errors.Is(err, os.ErrNotExist) && (run.LocksExist || path.Dir(name) != run.Dir) {
+		return nil, nil
+	}
+	if err == nil && !locked {
+		s.disk.once("flock "+run.Dir, "this file system has no flock; compare-and-swap alone keeps writers apart", "path", name)
+		f.Close()
+		return nil, nil
+	}
+	return f, err
+}
+
+// lockFile opens and locks a file. Others remove their lock files: a lock counts only
+// while the name still leads to the file that was locked. locked is false where the file
+// system has no flock.
+func (s *locks) lockFile(name string, how fs.How) (f fs.File, locked bool, err error) {
 	for {
 		f, err := s.disk.fs.Open(name, how, 0o666)
-		if errors.Is(err, os.ErrNotExist) && (run.LocksExist || path.Dir(name) != run.Dir) {
-			return nil, nil
-		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		err = f.TryLock()
-		if errors.Is(err, errors.ErrUnsupported) {
-			s.disk.once("flock "+run.Dir, "this file system has no flock; compare-and-swap alone keeps writers apart", "path", name)
+		switch err := f.TryLock(); {
+		case errors.Is(err, errors.ErrUnsupported):
+			return f, false, nil
+		case err != nil:
 			f.Close()
-			return nil, nil
-		}
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
-		if s.leads(name, f) {
-			return f, nil
+			return nil, false, err
+		case s.leads(name, f):
+			return f, true, nil
 		}
 		f.Close()
 	}

@@ -38,10 +38,7 @@ func (s *disk) private() error {
 // nothing to hold: deterministic names then make two of them agree. Other errors name the
 // file; that the workspace cannot be locked is for the caller to say.
 func (s *locks) LockWorkspace() (unlock func(), err error) {
-	if err := s.disk.private(); err != nil {
-		return nil, err
-	}
-	f, err := s.lockFile()
+	f, err := s.lockWorkspace()
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +61,7 @@ func (s *locks) KeepWorkspace() (anew bool, err error) {
 	if held == nil || !s.unnamed(*held) {
 		return false, nil
 	}
-	if err := s.disk.private(); err != nil {
-		return false, err
-	}
-	f, err := s.lockFile()
+	f, err := s.lockWorkspace()
 	if err != nil {
 		return false, err
 	}
@@ -84,23 +78,13 @@ func (s *locks) unnamed(held fs.File) bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && !s.leads(lockName, held)
 }
 
-// lockFile takes the lock; it counts only while its name leads to it.
-func (s *locks) lockFile() (fs.File, error) {
-	for {
-		f, err := s.disk.fs.Open(lockName, fs.ForLocking, 0o666)
-		if err != nil {
-			return nil, err
-		}
-		switch err := f.TryLock(); {
-		case errors.Is(err, errors.ErrUnsupported):
-			s.disk.once("flock", "this file system has no flock; nothing keeps a second placet away", "path", lockName)
-			return f, nil
-		case err != nil:
-			f.Close()
-			return nil, err
-		case s.leads(lockName, f):
-			return f, nil
-		}
-		f.Close()
+func (s *locks) lockWorkspace() (fs.File, error) {
+	if err := s.disk.private(); err != nil {
+		return nil, err
 	}
+	f, locked, err := s.lockFile(lockName, fs.ForLocking)
+	if err == nil && !locked {
+		s.disk.once("flock", "this file system has no flock; nothing keeps a second placet away", "path", lockName)
+	}
+	return f, err
 }
