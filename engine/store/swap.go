@@ -15,7 +15,8 @@ import (
 // swapper replaces state documents, and puts back what others wrote in between.
 type swapper struct {
 	*syncer
-	displaced sync.Map // state document → *fileWrite that holds what others wrote
+	displaced sync.Map   // state document → temporary name that holds what others wrote
+	sweeping  sync.Mutex // held while something may be put back from a temporary name
 }
 
 // swap replaces the state document: the two names are exchanged in one step, and
@@ -167,51 +168,33 @@ func (s *swapper) backInPlace(p *fileWrite, known bool) error {
 }
 
 // keepDisplaced leaves somebody's content under the temporary name. The next commit
-// tries again to put it back, and so does a sweep after a restart.
+// tries again to put it back, and so does a sweep.
 func (s *swapper) keepDisplaced(p *fileWrite, err error) error {
-	s.displaced.Store(p.doc.Path, &fileWrite{doc: p.doc, info: p.info, temp: p.temp})
 	name := p.temp
+	s.displaced.Store(p.doc.Path, name)
+	s.freeTemp(name)
 	p.temp = ""
 	return fmt.Errorf("cannot put back %s; what others wrote there is kept in %s: %w", p.doc.Path, path.Base(name), err)
 }
 
-// bringBack puts back what an earlier commit had to keep aside. It returns nil
-// where there is nothing of the kind, and where what can be read by now turns out
-// to be what that commit was to displace: nobody wrote in between.
+// bringBack puts back what an earlier commit had to keep of a state document.
 func (s *swapper) bringBack(name string) error {
-	aside, ok := s.displaced.LoadAndDelete(name)
-	if !ok {
+	temp, kept := s.displaced.Load(name)
+	if !kept {
 		return nil
 	}
-	p := aside.(*fileWrite)
-	switch c, err := s.contentOf(p.temp); {
-	case err == nil && p.expects(c):
-		s.dropTemp(p.temp)
-		return nil
-	case unknown(err):
-		s.displaced.Store(name, p)
-		return err
+	beside, err := s.list(path.Dir(name))
+	if err == nil {
+		err = s.sweep(temp.(string), beside)
 	}
-	return s.putBack(p)
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		s.displaced.Delete(name)
+		return nil
+	}
+	return err
 }
 
 // unknown reports whether an error says nothing about what is under a name: it may
 // be the state document that a durable commit has displaced, and to put that back
 // would undo what was told as decided. What is no regular file never was ours.
 func unknown(err error) bool { return err != nil && !errors.As(err, new(*fs.NotRegular)) }
-
-// bringBackFrom is bringBack by the name under which something is kept.
-func (s *swapper) bringBackFrom(temp string) error {
-	var err error
-	s.displaced.Range(func(name, aside any) bool {
-		if aside.(*fileWrite).temp != temp {
-			return true
-		}
-		err = s.bringBack(name.(string))
-		return false
-	})
-	if errors.Is(err, ErrMoved) {
-		return nil
-	}
-	return err
-}

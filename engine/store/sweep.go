@@ -24,8 +24,7 @@ const (
 )
 
 // Sweep removes placet's own temporary names that a crash has left in a folder.
-// One that holds a state document which others wrote is put back in its place; so
-// is what this process had to keep aside. left is true where there is more to remove,
+// One that holds a state document which others wrote is put back in its place. left is true where there is more to remove,
 // which another process may be using, or which cannot be removed now.
 func (s *swapper) Sweep(dir string) (left bool, err error) {
 	infos, err := s.list(dir)
@@ -35,13 +34,7 @@ func (s *swapper) Sweep(dir string) (left bool, err error) {
 	var errs []error
 	for _, found := range infos {
 		name := path.Join(dir, found.Name)
-		_, mine := s.inUse.Load(name)
-		if mine {
-			if err := s.bringBackFrom(name); err != nil {
-				errs = append(errs, err)
-			}
-		}
-		if mine || !layout.IsTemp(found.Name) || found.Mode.IsDir() { // placet makes no such folder
+		if _, mine := s.inUse.Load(name); mine || !layout.IsTemp(found.Name) || found.Mode.IsDir() { // placet makes no such folder
 			continue
 		}
 		info, err := s.fs.Stat(name)
@@ -53,7 +46,7 @@ func (s *swapper) Sweep(dir string) (left bool, err error) {
 			left = true
 			continue
 		}
-		if err := s.sweep(name, info, infos); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := s.sweep(name, infos); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("cannot sweep %s: %w", name, err))
 		}
 	}
@@ -85,7 +78,10 @@ func (s *swapper) orphaned(info fs.Info) bool {
 // lives reports whether there is a process; one that nobody may ask about does.
 func lives(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-func (s *swapper) sweep(name string, info fs.Info, beside []fs.Name) error {
+// sweep removes a temporary name that nobody uses, or puts back what it holds.
+func (s *swapper) sweep(name string, beside []fs.Name) error {
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
 	over, own, swap := swapDigests(name)
 	if !swap {
 		return s.fs.Remove(name)
@@ -103,8 +99,8 @@ func (s *swapper) sweep(name string, info fs.Info, beside []fs.Name) error {
 	return s.recover(name, own, beside)
 }
 
-// recover puts a displaced state document back: a crash came between the exchange
-// and the look at what it had displaced. Where others have written since, nobody
+// recover puts a displaced state document back: a crash, or an error, came between the
+// exchange and the look at what it had displaced. Where others have written since, nobody
 // can say which is right: the file stays, and the log says so.
 func (s *swapper) recover(name, own string, beside []fs.Name) error {
 	for _, info := range beside {
@@ -121,7 +117,7 @@ func (s *swapper) recover(name, own string, beside []fs.Name) error {
 		if err := s.putBack(p); !errors.Is(err, ErrMoved) {
 			return err
 		}
-		s.log.Warn("put back a state document that a crash had left aside", "path", target)
+		s.log.Warn("put back a state document that had been left aside", "path", target)
 		return nil
 	}
 	s.once("aside "+name, "a document that others wrote was left aside by a crash; compare it with the state document and remove it", "path", name)
