@@ -40,6 +40,8 @@ type fileWrite struct {
 	temp string
 	// written: the content is durable. placed: it stands under its name.
 	written, placed bool
+	// again: it is written once more, though no fsync of its own has failed.
+	again bool
 	// info describes the new file.
 	info fs.Info
 	// displaced is what the state document was exchanged with; it keeps its

@@ -50,9 +50,9 @@ func (s *committer) syncAllLeftovers() {
 	if !s.useSyncfs(mostLeftovers) {
 		return
 	}
-	err := s.fs.SyncAll(".")
-	s.leftovers.all = err == nil
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) && !passing(err) {
+	had, err := s.syncAll(".")
+	s.leftovers.all = had && err == nil
+	if err != nil {
 		s.leftovers.lost = lostSync{err}
 	}
 }

@@ -57,25 +57,33 @@ func going(batch []*commit) []*commit {
 // contents is the first round: every new content becomes durable under a
 // temporary name. What an fsync refused is thrown away and written anew.
 func (s *syncer) contents(batch []*commit) {
-	for {
-		var todo []*fileWrite
-		for _, j := range going(batch) {
-			for _, p := range j.writes {
-				if !p.written {
-					todo = append(todo, p)
-				}
+	one := false // each file by itself
+	for todo := unwritten(batch); len(todo) > 0; todo = unwritten(batch) {
+		one = one || !s.useSyncfs(len(todo))
+		each(s.parallel, todo, func(p *fileWrite) { p.err = s.write(p, one) })
+		if !one {
+			one = !s.syncWrites(todo)
+		}
+		each(s.parallel, todo, func(p *fileWrite) {
+			if p.err == nil && !p.again {
+				p.err = s.nameSwap(p)
+				p.written = p.err == nil
 			}
-		}
-		if len(todo) == 0 {
-			return
-		}
-		if !s.useSyncfs(len(todo)) {
-			each(s.parallel, todo, func(p *fileWrite) { p.err = s.write(p) })
-		} else {
-			s.writeMany(todo)
-		}
+		})
 		s.judge(todo)
 	}
+}
+
+// unwritten are the contents that are not durable yet.
+func unwritten(batch []*commit) (todo []*fileWrite) {
+	for _, j := range going(batch) {
+		for _, p := range j.writes {
+			if p.again = false; !p.written {
+				todo = append(todo, p)
+			}
+		}
+	}
+	return todo
 }
 
 // judge ends the commits of writes that cannot be written; those that only an fsync
@@ -117,24 +125,17 @@ func (s *syncer) count(round int, failed bool) {
 	}
 }
 
-// write makes one content durable.
-func (s *syncer) write(p *fileWrite) (err error) {
+// write writes one content, and makes it durable if sync is true.
+func (s *syncer) write(p *fileWrite, sync bool) error {
 	switch {
-	case p.there, p.journal:
-		err = s.syncFile(p)
-	default:
-		err = s.writeTemp(p, true)
+	case !p.there && !p.journal:
+		return s.writeTemp(p, sync)
+	case sync:
+		return s.syncFile(p)
 	}
-	return s.wrote(p, err)
-}
-
-// wrote ends the writing of one content.
-func (s *syncer) wrote(p *fileWrite, err error) error {
-	if err == nil {
-		err = s.nameSwap(p)
-	}
-	p.written = err == nil
-	return err
+	info, err := s.fs.Stat(p.doc.Path)
+	p.info = fs.Info{Device: info.Device}
+	return p.gone(err)
 }
 
 // syncFile makes the bytes of a file durable that already has its name. If that

@@ -1,12 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"maps"
+	"math"
 	"path"
 	"slices"
-
-	"placet/engine/store/fs"
 )
 
 const (
@@ -30,22 +30,54 @@ func (s *syncer) useSyncfs(files int) bool {
 	return !known || waiting <= int64(files)*othersShare
 }
 
-// writeMany makes many contents durable with one sync for each file system they
-// lie in, and with one for each file where there is no such sync.
-func (s *syncer) writeMany(todo []*fileWrite) {
-	each(s.parallel, todo, func(p *fileWrite) { p.err = s.writeUnsynced(p) })
+// syncWrites makes many written contents durable with one sync for each file system
+// that they lie in. It reports whether there is such a sync: else they are to be written
+// again. After an error nobody can tell what was lost, so all of it is thrown away.
+func (s *syncer) syncWrites(todo []*fileWrite) (ok bool) {
 	devices := map[uint64][]*fileWrite{}
 	for _, p := range todo {
 		if p.err == nil {
 			devices[p.info.Device] = append(devices[p.info.Device], p)
 		}
 	}
+	ok = true
 	for _, writes := range devices {
-		err := s.fs.SyncAll(path.Dir(writes[0].doc.Path))
-		if err != nil {
+		had, err := s.syncAll(path.Dir(writes[0].doc.Path))
+		if had && err == nil {
+			continue
+		}
+		if ok = ok && had; had {
 			s.touchNewDirs(writes)
 		}
-		each(s.parallel, writes, func(p *fileWrite) { p.err = s.wrote(p, s.synced(p, err)) })
+		each(s.parallel, writes, func(p *fileWrite) { s.discard(p, err) })
+	}
+	return ok
+}
+
+// syncAll syncs the file system that a folder lies in. had is false where that could not be
+// had, and nothing is lost. Where there is no such sync, it is not asked for again.
+func (s *syncer) syncAll(dir string) (had bool, err error) {
+	err = s.fs.SyncAll(dir)
+	if errors.Is(err, errors.ErrUnsupported) {
+		s.many = math.MaxInt
+		return false, nil
+	}
+	if passing(err) {
+		return false, nil
+	}
+	return true, err
+}
+
+// discard throws a content away that a sync of everything has not made durable, nil where
+// it could not be had.
+func (s *syncer) discard(p *fileWrite, cause error) {
+	p.again = true
+	switch inPlace := p.there || p.journal; {
+	case !inPlace:
+		s.dropTemp(p.temp)
+		p.temp, p.err = "", syncError(cause)
+	case cause != nil:
+		p.err = s.distrust(p, syncError(cause))
 	}
 }
 
@@ -63,49 +95,6 @@ func (s *syncer) touchNewDirs(writes []*fileWrite) {
 	})
 }
 
-// writeUnsynced writes one content and learns which file system it is on.
-func (s *syncer) writeUnsynced(p *fileWrite) error {
-	if !p.there && !p.journal {
-		return s.writeTemp(p, false)
-	}
-	info, err := s.fs.Stat(p.doc.Path)
-	p.info = fs.Info{Device: info.Device}
-	return p.gone(err)
-}
-
-// synced ends one content's part in a sync of everything. What such a sync has
-// lost nobody can tell, so after an error all of it is thrown away.
-func (s *syncer) synced(p *fileWrite, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, errors.ErrUnsupported) || passing(err):
-		return s.syncOne(p)
-	case p.there, p.journal:
-		return s.distrust(p, syncError(err))
-	}
-	s.dropTemp(p.temp)
-	p.temp = ""
-	return syncError(err)
-}
-
-// syncOne syncs one content by itself.
-func (s *syncer) syncOne(p *fileWrite) error {
-	if p.there || p.journal {
-		return s.syncFile(p)
-	}
-	f, err := s.fs.Open(p.temp, fs.ForReading, 0)
-	if err == nil {
-		err = syncError(f.Sync())
-		f.Close()
-	}
-	if err != nil {
-		s.dropTemp(p.temp)
-		p.temp = ""
-	}
-	return err
-}
-
 // syncManyDirs syncs many folders with one sync for each file system, and
 // reports whether it could.
 func (s *syncer) syncManyDirs(dirs []string, errs []error) bool {
@@ -118,15 +107,12 @@ func (s *syncer) syncManyDirs(dirs []string, errs []error) bool {
 		devices[info.Device] = dir
 	}
 	for _, dir := range devices {
-		err := s.fs.SyncAll(dir)
-		switch {
-		case err == nil:
-		case errors.Is(err, errors.ErrUnsupported) || passing(err):
+		had, err := s.syncAll(dir)
+		if !had {
 			return false
-		default:
-			for i := range errs {
-				errs[i] = err
-			}
+		}
+		for i := range errs {
+			errs[i] = cmp.Or(errs[i], err)
 		}
 	}
 	return true
