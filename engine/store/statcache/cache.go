@@ -2,7 +2,6 @@ package statcache
 
 import (
 	"cmp"
-	"container/list"
 	"iter"
 	"maps"
 	"slices"
@@ -122,8 +121,7 @@ type Run struct {
 	missing map[string]missing
 
 	epoch int
-	cost  int
-	place *list.Element // in the order of use; nil without documents
+	cost  int // of its documents
 }
 
 // budget bounds the documents that are kept, in bytes, and most those of one run.
@@ -141,16 +139,15 @@ type Cache struct {
 	mu      sync.Mutex
 	runs    map[string]*Run // by state document
 	outside map[string]Entry
-	used    *list.List // the runs with documents, the least recently used first
-	cost    int        // of the documents of all runs
-	costOut int        // and of those outside
+	cost    int // of the documents of all runs
+	costOut int // and of those outside
 	epoch   int
 	looks   uint64
 }
 
 // New returns an empty cache.
 func New() *Cache {
-	return &Cache{runs: map[string]*Run{}, outside: map[string]Entry{}, used: list.New()}
+	return &Cache{runs: map[string]*Run{}, outside: map[string]Entry{}}
 }
 
 // Lock returns what is remembered of the run with a state document, locked: an empty Run
@@ -185,7 +182,7 @@ func (c *Cache) Drop(state string) {
 	defer c.mu.Unlock()
 	if r := c.runs[state]; r != nil {
 		delete(c.runs, state)
-		c.unuse(r)
+		c.cost -= r.cost
 	}
 }
 
@@ -204,9 +201,9 @@ func (c *Cache) Stale(r *Run) bool {
 	return r.epoch != c.epoch
 }
 
-// Looked notes a look at a run, whose documents are now used the most recently, and
-// drops those of others where all take too much memory. Whoever looks holds the
-// run's lock. stale is what Stale said before the look.
+// Looked notes a look at a run, and drops the documents of the others where all take too
+// much memory. Whoever looks holds the run's lock. stale is what Stale said before the
+// look.
 func (c *Cache) Looked(state string, r *Run, stale bool) {
 	cost := 0
 	for _, e := range r.All() {
@@ -222,40 +219,26 @@ func (c *Cache) Looked(state string, r *Run, stale bool) {
 	if c.runs[state] != r {
 		return // it was dropped meanwhile
 	}
-	c.unuse(r)
-	r.cost, r.place = cost, c.used.PushBack(r)
-	c.cost += cost
-	c.evict(r)
-}
-
-// evict drops documents of the least recently used runs while all take too much
-// memory, those of the run that was just looked at last of all.
-func (c *Cache) evict(last *Run) {
-	for at := c.used.Front(); at != nil && c.cost > budget; {
-		r := at.Value.(*Run)
-		at = at.Next()
-		switch {
-		case r == last && c.cost <= most:
-		case r == last:
-			c.unuse(r)
-			r.dropDocuments()
-		case r.TryLock():
-			c.unuse(r)
-			r.dropDocuments()
-			r.Unlock()
+	c.cost += cost - r.cost
+	r.cost = cost
+	if c.cost <= budget {
+		return
+	}
+	for _, other := range c.runs {
+		if other.cost > 0 && other != r && other.TryLock() {
+			c.dropDocuments(other)
+			other.Unlock()
 		}
 	}
-}
-
-func (c *Cache) unuse(r *Run) {
-	if r.place != nil {
-		c.used.Remove(r.place)
-		c.cost -= r.cost
-		r.place, r.cost = nil, 0
+	if c.cost > most {
+		c.dropDocuments(r)
 	}
 }
 
-func (r *Run) dropDocuments() {
+// dropDocuments drops the documents of a run, which the caller has locked.
+func (c *Cache) dropDocuments(r *Run) {
+	c.cost -= r.cost
+	r.cost = 0
 	for _, e := range r.All() {
 		e.Doc, e.Immutable = nil, false
 	}
