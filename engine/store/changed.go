@@ -215,13 +215,19 @@ func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (Par
 		if errors.As(d.Err, new(syscall.Errno)) {
 			return Part{}, d.Err
 		}
-		if !again.IsZero() && (part.Again.IsZero() || again.Before(part.Again)) {
-			part.Again = again
-		}
+		part.Again = earlier(part.Again, again)
 		part.Docs = append(part.Docs, d)
 	}
 	sortDocs(part.Docs)
 	return part, nil
+}
+
+// earlier returns the earlier of two moments; the zero time is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // PrintPart is Fingerprint of some of a run's files; 0 where it cannot be told whether

@@ -26,31 +26,28 @@ func (c content) digest() engine.Digest {
 // whether that document was there.
 type states struct {
 	mu   sync.Mutex
-	seed maphash.Seed
 	seen map[uint64]bool
 }
 
-// add notes that a run was seen, and reports whether it had been before.
-func (s *states) add(state string) (known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := maphash.String(s.seed, state)
-	begun, known := s.seen[key]
-	s.seen[key] = begun
-	return known
-}
-
-// begin notes that a run's state document was seen.
-func (s *states) begin(state string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen[maphash.String(s.seed, state)] = true
-}
+var stateSeed = maphash.MakeSeed()
 
 // get reports whether a run was seen, and whether its state document was.
 func (s *states) get(state string) (begun, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	begun, known = s.seen[maphash.String(s.seed, state)]
+	begun, known = s.seen[maphash.String(stateSeed, state)]
 	return begun, known
+}
+
+// begin notes that a run's state document was seen.
+func (s *states) begin(state string) { s.note(state, true) }
+
+// note notes that a run was seen, and reports whether it had been before.
+func (s *states) note(state string, begun bool) (known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := maphash.String(stateSeed, state)
+	was, known := s.seen[key]
+	s.seen[key] = was || begun
+	return known
 }

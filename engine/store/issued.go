@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"placet/engine"
 	"placet/layout"
@@ -42,21 +44,18 @@ func (s *committer) issue(commits []*commit) (recorded func()) {
 	for i, j := range commits {
 		docs[i] = j.recorded() // now: the first round changes its documents where the disk refuses them
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		each(s.parallel, indices(len(commits)), func(i int) {
+	var recording sync.WaitGroup
+	recording.Go(func() {
+		eachIndex(s.parallel, len(commits), func(i int) {
 			if len(docs[i]) > 0 {
 				errs[i] = s.record.Issue(commits[i].run.Dir, docs[i])
 			}
 		})
-	}()
+	})
 	return func() {
-		<-done
+		recording.Wait()
 		for i, j := range commits {
-			if j.err == nil {
-				j.err = errs[i]
-			}
+			j.err = cmp.Or(j.err, errs[i])
 		}
 	}
 }

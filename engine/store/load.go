@@ -94,7 +94,7 @@ func (s *reader) Load(run layout.Run, fam layout.Family, needs []string) (Loaded
 // seen before appeared under a running placet.
 func (s *reader) tree(run layout.Run) *statcache.Run {
 	return s.cache.Add(run.State, func() *statcache.Run {
-		return &statcache.Run{Dir: run.Dir, Root: statcache.Entry{Kind: statcache.Folder}, Newborn: !s.states.add(run.State) && s.watching.Load()}
+		return &statcache.Run{Dir: run.Dir, Root: statcache.Entry{Kind: statcache.Folder}, Newborn: !s.states.note(run.State, false) && s.watching.Load()}
 	})
 }
 
@@ -284,29 +284,22 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed bool) {
 		v.out.Docs = append(v.out.Docs, *e.Doc)
 		return
 	}
-	info, err := v.s.fs.Stat(at)
-	if errors.Is(err, os.ErrNotExist) {
-		v.gone = true
-		if e.Known {
-			v.tree.Miss(at, v.s.age(), e.Own)
-		}
-		*e = statcache.Entry{Name: e.Name}
-		return
-	}
-	if at == v.run.State && err == nil {
-		v.s.states.begin(at)
-	}
 	file, _ := v.fam.File(v.run, rel)
 	a := ask{path: at, file: file, appeared: v.s.watching.Load() && (v.loaded || v.tree.Newborn)}
-	var d engine.Document
-	var again time.Time
-	if err != nil {
-		d = engine.Document{Path: at, Kind: file.Kind, Err: unusable(at, err)}
-	} else {
+	was := *e
+	info, err := v.s.fs.Stat(at)
+	d, again := engine.Document{Path: at, Kind: file.Kind, Err: unusable(at, err)}, time.Time{}
+	if err == nil {
+		if at == v.run.State {
+			v.s.states.begin(at)
+		}
 		d, again = v.s.look(a, e, info, &v.grain)
 	}
 	if d.Absent() {
 		v.gone = true
+		if was.Known && errors.Is(err, os.ErrNotExist) {
+			v.tree.Miss(at, v.s.age(), was.Own)
+		}
 		*e = statcache.Entry{Name: e.Name}
 		return
 	}
@@ -333,9 +326,7 @@ func (v *visit) isGuarded(rel string) bool {
 
 // add takes a document in.
 func (v *visit) add(d engine.Document, again time.Time) {
-	if !again.IsZero() && (v.out.Again.IsZero() || again.Before(v.out.Again)) {
-		v.out.Again = again
-	}
+	v.out.Again = earlier(v.out.Again, again)
 	if scarce(d.Err) {
 		v.scarce = d.Err
 	}

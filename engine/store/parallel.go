@@ -1,27 +1,27 @@
 package store
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // each calls do for every item, at most width at a time, and waits for all.
 func each[T any](width int, items []T, do func(T)) {
-	if width == 1 || len(items) == 1 {
-		for _, item := range items {
-			do(item)
+	eachIndex(width, len(items), func(i int) { do(items[i]) })
+}
+
+// eachIndex calls do for the numbers below n, at most width at a time, and waits for all.
+func eachIndex(width, n int, do func(int)) {
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
+			do(i - 1)
 		}
-		return
 	}
-	todo := make(chan T)
 	var workers sync.WaitGroup
-	for range min(width, len(items)) {
-		workers.Go(func() {
-			for item := range todo {
-				do(item)
-			}
-		})
+	for range min(width, n) - 1 {
+		workers.Go(work)
 	}
-	for _, item := range items {
-		todo <- item
-	}
-	close(todo)
+	work()
 	workers.Wait()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"syscall"
 
 	"placet/engine"
@@ -21,67 +22,68 @@ const maxArtifact = 1 << 30
 // read reads a whole regular file in one piece: a file that changed in the
 // meantime gives errTorn. A file larger than limit gives an error, unless
 // hashOnly: then its content is not kept.
-func (s *disk) read(name string, limit int64, hashOnly bool) (content, error) {
-	f, err := s.fs.Open(name, fs.ForReading, 0)
-	if err != nil {
-		return content{}, err
-	}
-	defer f.Close()
-	before, err := f.Stat()
-	if err != nil {
-		return content{}, err
-	}
-	c := content{info: before}
-	switch {
-	case before.Size <= limit:
-		c.body, err = readWhole(f, before.Size)
-		c.sum = sha256.Sum256(c.body)
-	case hashOnly && before.Size <= maxArtifact:
-		c.sum, err = hashWhole(f, before.Size)
-	default:
-		return c, tooLarge(before.Size, limit)
-	}
-	if err != nil {
-		return c, err
-	}
-	after, err := f.Stat()
-	if err == nil && identityOf(after) != identityOf(before) {
-		err = errTorn
-	}
+func (s *disk) read(name string, limit int64, hashOnly bool) (c content, err error) {
+	err = s.withFile(name, func(f fs.File, info fs.Info) error {
+		c.info = info
+		switch {
+		case info.Size <= limit:
+			c.body, err = readWhole(f, 0, info.Size)
+			c.sum = sha256.Sum256(c.body)
+		case hashOnly && info.Size <= maxArtifact:
+			c.sum, err = hashWhole(f, info.Size)
+		default:
+			return tooLarge(info.Size, limit)
+		}
+		if err != nil {
+			return err
+		}
+		after, err := f.Stat()
+		if err == nil && identityOf(after) != identityOf(info) {
+			err = errTorn
+		}
+		return err
+	})
 	return c, err
 }
 
 // readAsked reads a file, or the end of one of which no more is asked.
-func (s *disk) readAsked(a ask) (content, error) {
+func (s *disk) readAsked(a ask) (c content, err error) {
 	if a.file.End == 0 {
 		return s.read(a.path, a.limit(), a.still)
 	}
-	f, err := s.fs.Open(a.path, fs.ForReading, 0)
+	err = s.withFile(a.path, func(f fs.File, info fs.Info) error {
+		size := min(info.Size, a.file.End)
+		c.info = info
+		c.body, err = readWhole(f, info.Size-size, size)
+		c.sum = sha256.Sum256(c.body)
+		return err
+	})
+	return c, err
+}
+
+// withFile opens a file for reading and describes it.
+func (s *disk) withFile(name string, do func(fs.File, fs.Info) error) error {
+	f, err := s.fs.Open(name, fs.ForReading, 0)
 	if err != nil {
-		return content{}, err
+		return err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return content{}, err
+		return err
 	}
-	c := content{info: info, body: make([]byte, min(info.Size, a.file.End))}
-	if n, err := f.ReadAt(c.body, info.Size-int64(len(c.body))); n < len(c.body) {
-		return c, errors.Join(errTorn, err)
-	}
-	c.sum = sha256.Sum256(c.body)
-	return c, nil
+	return do(f, info)
 }
 
 func tooLarge(size, limit int64) error {
 	return fmt.Errorf("%d bytes are too many; expected at most %d", size, limit)
 }
 
-// readWhole reads a file of a known size; a smaller one is torn. That it has not
+// readWhole reads a part of a file; a smaller one is torn. That the file has not
 // grown is for the caller to see, who describes it once more.
-func readWhole(f fs.File, size int64) ([]byte, error) {
+func readWhole(f fs.File, from, size int64) ([]byte, error) {
 	body := make([]byte, size)
-	n, err := f.ReadAt(body, 0)
+	n, err := f.ReadAt(body, from)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -103,14 +105,19 @@ func hashWhole(f fs.File, size int64) (sum [sha256.Size]byte, err error) {
 
 // scarce reports whether an error says nothing about a file, only that placet
 // is short of something for the moment.
-func scarce(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
+func scarce(err error) bool { return isAny(err, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM) }
+
+// isAny reports whether an error is one of several.
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // unusable says why a file cannot be read, for the document that stands for it.
 func unusable(name string, err error) error {
 	var other *fs.NotRegular
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return engine.ErrAbsent
 	case errors.Is(err, errTorn):

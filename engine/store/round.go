@@ -217,7 +217,7 @@ func (s *syncer) names(batch []*commit) {
 func (s *syncer) syncDirs(dirs []string) map[string]error {
 	errs := make([]error, len(dirs))
 	if !s.useSyncfs(len(dirs)) || !s.syncManyDirs(dirs, errs) {
-		each(s.parallel, indices(len(dirs)), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
+		eachIndex(s.parallel, len(dirs), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
 	}
 	s.count(nameRound, slices.ContainsFunc(errs, func(err error) bool { return err != nil && !passing(err) }))
 	refused := map[string]error{}
@@ -227,14 +227,6 @@ func (s *syncer) syncDirs(dirs []string) map[string]error {
 		}
 	}
 	return refused
-}
-
-func indices(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // touchDir changes a folder without leaving anything in it.
@@ -250,15 +242,8 @@ func (s *syncer) touchDir(dir string) error {
 // passing reports whether an error of a folder's sync came from opening it, or
 // says that space ran out: nothing is lost yet, the sync is owed.
 func passing(err error) bool {
-	for _, e := range []error{
-		os.ErrNotExist, os.ErrPermission, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
-		syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.ENOTDIR,
-	} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return errors.As(err, new(*fs.NotRegular))
+	return scarce(err) || errors.As(err, new(*fs.NotRegular)) || isAny(err,
+		os.ErrNotExist, os.ErrPermission, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.ENOTDIR)
 }
 
 // lost ends a commit whose names may not be durable.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"hash/maphash"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -90,8 +89,7 @@ func New(fsys fs.FS, o Options) *Store {
 		d.parallel = 64
 	}
 	d.began = d.now()
-	r := &reader{disk: d, cache: statcache.New(), record: o.Record}
-	r.states = states{seed: maphash.MakeSeed(), seen: map[uint64]bool{}}
+	r := &reader{disk: d, cache: statcache.New(), record: o.Record, states: states{seen: map[uint64]bool{}}}
 	t := &temps{reader: r, random: o.Random}
 	if t.random == nil {
 		t.random = rand.Uint64
