@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/store"
 	"placet/engine/store/statcache"
 	"placet/layout"
 )
@@ -79,13 +78,10 @@ func (l *Loop) store(f Found, lk look, view []byte) {
 	if !ok {
 		return
 	}
-	rec, ok := l.o.Store.Record(f.Run, lk.loaded.Look)
+	status := peek(f, lk.snap.Doc(f.Run.State))
+	rec, ok := l.o.Store.Record(f.Run, lk.loaded.Look, status.Final && view == nil)
 	if !ok {
 		return
-	}
-	status := peek(f, lk.snap.Doc(f.Run.State))
-	if status.Final && view == nil {
-		rec = store.Prune(f.Run, rec)
 	}
 	l.put(f, rec, storedRun{Peek: status, Idle: &storedIdle{
 		Facts: facts, At: lk.snap.Now, Wake: lk.plan.Wake,

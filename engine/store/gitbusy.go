@@ -39,6 +39,7 @@ type gitSigns struct {
 	mu          sync.Mutex
 	seen        map[string]gitSign
 	began, last time.Time
+	none        time.Time // when no work tree was found
 	// stale says which sign stands and does not hold any more.
 	stale string
 }
@@ -148,11 +149,20 @@ func (g *gitSigns) holds(sign, stale string, now time.Time) bool {
 	return sign != "" && !over
 }
 
+// noneFor is how long it is believed that no folder above the workspace is a work
+// tree: who makes one does not begin to rewrite it at once.
+const noneFor = time.Second
+
 // gitDir finds git's folder for this work tree: .git here or in the nearest
 // folder above, which in worktrees and submodules is a file that names it.
+// The caller holds the lock.
 func (s *gitBusy) gitDir() (string, bool) {
 	if dir, ok := s.gitAt(".", ".git"); ok {
 		return dir, true
+	}
+	now := s.disk.now()
+	if age := now.Sub(s.git.none); age >= 0 && age < noneFor {
+		return "", false
 	}
 	for dir := s.disk.fs.Root(); dir != "/" && dir != "."; {
 		dir = path.Dir(dir)
@@ -160,6 +170,7 @@ func (s *gitBusy) gitDir() (string, bool) {
 			return found, true
 		}
 	}
+	s.git.none = now
 	return "", false
 }
 

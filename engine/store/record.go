@@ -7,9 +7,10 @@ import (
 	"placet/layout"
 )
 
-// Record returns what the last look at a run depended on, to be stored. It is false where
-// a change of it might not show, and where the run was looked at since.
-func (s *reader) Record(run layout.Run, look uint64) (statcache.Record, bool) {
+// Record returns what the last look at a run depended on, to be stored: of a run that has
+// ended the folders and the state document only, because nothing else is looked at. It is
+// false where a change of it might not show, and where the run was looked at since.
+func (s *reader) Record(run layout.Run, look uint64, ended bool) (statcache.Record, bool) {
 	tree := s.cache.Lock(run.State)
 	defer tree.Unlock()
 	if look == 0 || tree.Look != look {
@@ -20,16 +21,20 @@ func (s *reader) Record(run layout.Run, look uint64) (statcache.Record, bool) {
 			return statcache.Record{}, false
 		}
 	}
-	return statcache.Record{Root: copyTree(&tree.Root), Outside: slices.Clone(tree.Outside)}, true
+	root := copyTree(run.Dir, &tree.Root, func(name string, e *statcache.Entry) bool {
+		return !ended || e.Kind == statcache.Folder || name == run.State
+	})
+	return statcache.Record{Root: root, Outside: slices.Clone(tree.Outside)}, true
 }
 
-// copyTree copies an entry and all below without their documents.
-func copyTree(e *statcache.Entry) statcache.Entry {
+// copyTree copies an entry and those below that are kept, without their documents.
+func copyTree(at string, e *statcache.Entry, keep func(string, *statcache.Entry) bool) statcache.Entry {
 	c := *e
-	c.Doc, c.Immutable = nil, false
-	c.Below = make([]statcache.Entry, len(e.Below))
+	c.Doc, c.Immutable, c.Below = nil, false, nil
 	for i := range e.Below {
-		c.Below[i] = copyTree(&e.Below[i])
+		if name := at + "/" + e.Below[i].Name; keep(name, &e.Below[i]) {
+			c.Below = append(c.Below, copyTree(name, &e.Below[i], keep))
+		}
 	}
 	return c
 }
@@ -42,22 +47,6 @@ func (s *reader) RecordState(run layout.Run) (statcache.Record, bool) {
 		return statcache.Record{}, false
 	}
 	return statcache.Record{Outside: []statcache.Entry{{Name: run.State, Known: true, ID: identityOf(info)}}}, true
-}
-
-// Prune leaves of a record the folders and the state document: of a run that has ended
-// nothing else is looked at.
-func Prune(run layout.Run, rec statcache.Record) statcache.Record {
-	prune(run.Dir, run.State, &rec.Root)
-	return rec
-}
-
-func prune(at, state string, e *statcache.Entry) {
-	e.Below = slices.DeleteFunc(e.Below, func(e statcache.Entry) bool {
-		return e.Kind != statcache.Folder && at+"/"+e.Name != state
-	})
-	for i := range e.Below {
-		prune(at+"/"+e.Below[i].Name, state, &e.Below[i])
-	}
 }
 
 // Holds reports, by stat alone, that all of a record still looks the same. That its state
