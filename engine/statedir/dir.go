@@ -29,29 +29,25 @@ type Unusable struct {
 	Path    string // "" where it is not known where it would be
 	Problem string
 	Try     string
-	// Cause is the error number behind the problem, 0 where the system gave none. Of
+	// Cause is the error of the system behind the problem, nil where there is none. Of
 	// a full disk it says that the same folder may be usable later.
-	Cause syscall.Errno
+	Cause error
 }
+
+const tryOwn = "set XDG_STATE_HOME to a folder of your own"
 
 // unusable says that an error of the system is in the way.
 func unusable(path string, err error, try string) *Unusable {
-	e := &Unusable{Path: path, Problem: err.Error(), Try: try}
+	e := &Unusable{Path: path, Problem: err.Error(), Try: try, Cause: err}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) { // Path is enough to read
-		e.Problem = fmt.Sprintf("%s: %v", pathErr.Op, pathErr.Err)
+		e.Problem, e.Cause = fmt.Sprintf("%s: %v", pathErr.Op, pathErr.Err), pathErr.Err
 	}
-	_ = errors.As(err, &e.Cause)
 	return e
 }
 
-// Unwrap returns the cause, nil where there is none.
-func (e *Unusable) Unwrap() error {
-	if e.Cause == 0 {
-		return nil
-	}
-	return e.Cause
-}
+// Unwrap returns the cause.
+func (e *Unusable) Unwrap() error { return e.Cause }
 
 func (e *Unusable) Error() string {
 	if e.Path == "" {
@@ -110,7 +106,14 @@ func Open(stateHome, workspace string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(path)
+	root, err := os.OpenRoot(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no state folder: %w", err)
+	}
+	if err != nil {
+		return nil, unusable(path, err, tryOwn)
+	}
+	return &Dir{path: path, root: root}, nil
 }
 
 // Create opens the state folder of a workspace, and makes it where there is none.
@@ -122,21 +125,7 @@ func Create(stateHome, workspace string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, unusable(path, err, "make its parent folder writable, or set XDG_STATE_HOME")
 	}
-	if err := private(path); err != nil {
-		return nil, err
-	}
-	return open(path)
-}
-
-func open(path string) (*Dir, error) {
-	root, err := os.OpenRoot(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no state folder: %w", err)
-	}
-	if err != nil {
-		return nil, unusable(path, err, "set XDG_STATE_HOME to a folder of your own")
-	}
-	return &Dir{path: path, root: root}, nil
+	return Open(stateHome, workspace)
 }
 
 // private refuses a state folder in which others could write: it and the two above
@@ -148,7 +137,7 @@ func private(path string) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return unusable(path, err, "set XDG_STATE_HOME to a folder of your own")
+			return unusable(path, err, tryOwn)
 		default:
 			if problem, try := exposed(at, info, depth); problem != "" {
 				return &Unusable{Path: path, Problem: problem, Try: try}
@@ -173,11 +162,11 @@ func exposed(dir string, info fs.FileInfo, depth int) (problem, try string) {
 	}
 	switch {
 	case !mode.IsDir():
-		return dir + " is no folder", "set XDG_STATE_HOME to a folder of your own"
+		return dir + " is no folder", tryOwn
 	case depth == 0 && mode.Perm()&0o077 != 0:
 		return "others may look into it", templates.CommandLine("chmod 700", []string{dir})
 	case owner != uid && (depth < ownDepth || owner != 0):
-		return fmt.Sprintf("%s belongs to another user", dir), "set XDG_STATE_HOME to a folder of your own"
+		return fmt.Sprintf("%s belongs to another user", dir), tryOwn
 	case mode.Perm()&0o022 != 0 && (depth < ownDepth || mode&fs.ModeSticky == 0):
 		return fmt.Sprintf("others may write in %s", dir), templates.CommandLine("chmod go-w", []string{dir})
 	}

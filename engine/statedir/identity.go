@@ -19,18 +19,12 @@ func id(root string) (string, error) {
 		return "", err
 	}
 	objects, err := objectStore(root)
-	if err != nil {
-		return "", err
-	}
-	if objects != "" {
-		of, err := identify(objects)
-		if err != nil {
-			return "", err
-		}
-		identity += "\n" + of
+	if err == nil && objects != "" {
+		objects, err = identify(objects)
+		identity += "\n" + objects
 	}
 	sum := sha256.Sum256([]byte("placet workspace\n" + identity))
-	return hex.EncodeToString(sum[:16]), nil
+	return hex.EncodeToString(sum[:16]), err
 }
 
 // identify tells a folder from every other one, also from one that takes its place.

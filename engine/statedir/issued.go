@@ -94,14 +94,14 @@ func (d *Dir) Issue(run string, docs []engine.Document) error {
 	} else {
 		err = d.add(name, lines, len(before) == 0, slices.ContainsFunc(docs, func(doc engine.Document) bool { return doc.Kind != layout.KindReceipt }))
 	}
-	if err != nil {
-		return d.cannotRecord(name, err)
-	}
-	return nil
+	return d.cannotRecord(name, err)
 }
 
 // cannotRecord names a record once: of a longer line a reader may see the beginning only.
 func (d *Dir) cannotRecord(name string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		err = pathErr.Err
@@ -125,11 +125,13 @@ func newLines(known map[string][]engine.Digest, docs []engine.Document) []byte {
 // add adds lines to a record; durable makes them durable, and its name where it is
 // new.
 func (d *Dir) add(name string, lines []byte, new, durable bool) error {
+	dir := path.Dir(name)
 	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = d.makeFor(name); err == nil {
-			f, err = d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if errors.Is(err, fs.ErrNotExist) { // its folder is missing
+		if err := errors.Join(d.root.MkdirAll(dir, 0o700), d.sync(path.Dir(dir)), d.sync(".")); err != nil {
+			return err
 		}
+		f, err = d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	}
 	if err != nil {
 		return err
@@ -137,16 +139,7 @@ func (d *Dir) add(name string, lines []byte, new, durable bool) error {
 	if err := writeAndClose(f, lines, durable); err != nil || !new || !durable {
 		return err
 	}
-	return d.sync(path.Dir(name))
-}
-
-// makeFor makes the folder of a record, durably.
-func (d *Dir) makeFor(name string) error {
-	dir := path.Dir(name)
-	if err := d.root.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return errors.Join(d.sync(path.Dir(dir)), d.sync("."))
+	return d.sync(dir)
 }
 
 // shorten returns a record with the newest lines of each path, in their order, and
