@@ -97,28 +97,26 @@ func (s *swapper) settleDisplaced(p *fileWrite) {
 	p.temp = ""
 }
 
-// imprint is what a name holds: which file, and with which content. What cannot be
-// read, a link for instance, is known by its inode alone.
-type imprint struct {
-	device, inode uint64
-	sum           [sha256.Size]byte
-	read          bool
+// isSame reports whether two names hold the same file with the same content. What cannot
+// be read, a link for instance, is known by its inode alone.
+func (c content) isSame(d content) bool {
+	return c.info.Device == d.info.Device && c.info.Inode == d.info.Inode && (c.sum == d.sum || !c.isRead() || !d.isRead())
 }
 
-func (p imprint) same(q imprint) bool {
-	return p.device == q.device && p.inode == q.inode && (p.sum == q.sum || !p.read || !q.read)
-}
+// isRead reports whether the content was read.
+func (c content) isRead() bool { return c.sum != [sha256.Size]byte{} }
 
-func (s *swapper) printOf(name string) (imprint, error) {
+// contentAt is contentOf for what may be unreadable: its inode then.
+func (s *swapper) contentAt(name string) (content, error) {
 	info, err := s.fs.Stat(name)
 	if err != nil {
-		return imprint{}, err
+		return content{}, err
 	}
 	c, err := s.contentOf(name)
 	if err != nil {
-		return imprint{device: info.Device, inode: info.Inode}, nil
+		return content{info: info}, nil
 	}
-	return imprint{c.info.Device, c.info.Inode, c.sum, true}, nil
+	return c, nil
 }
 
 // putBack gives the name of the state document back to what was displaced from
@@ -127,9 +125,9 @@ func (s *swapper) printOf(name string) (imprint, error) {
 // if it displaces anything else, that goes back in its turn. So the content that
 // is let go in the end is ours, or one that its own writers replaced.
 func (s *swapper) putBack(p *fileWrite) error {
-	placed := imprint{p.info.Device, p.info.Inode, sha256.Sum256(p.doc.Body), true}
+	placed := content{info: p.info, sum: sha256.Sum256(p.doc.Body)}
 	for {
-		theirs, err := s.printOf(p.temp)
+		theirs, err := s.contentAt(p.temp)
 		if err != nil {
 			return s.keepDisplaced(p, err)
 		}
@@ -145,9 +143,9 @@ func (s *swapper) putBack(p *fileWrite) error {
 		if err != nil {
 			return s.keepDisplaced(p, err)
 		}
-		displaced, err := s.printOf(p.temp)
-		if err != nil || displaced.same(placed) {
-			return s.backInPlace(p, displaced.read)
+		displaced, err := s.contentAt(p.temp)
+		if err != nil || displaced.isSame(placed) {
+			return s.backInPlace(p, displaced.isRead())
 		}
 		placed = theirs
 	}

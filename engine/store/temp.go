@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"os"
@@ -97,28 +98,22 @@ func (s *temps) renameTemp(p *fileWrite, name string) error {
 	return nil
 }
 
-func (s *temps) fillTemp(name string, p *fileWrite, sync bool) (fs.Info, error) {
+// fillTemp writes a content under a new name, and describes it.
+func (s *temps) fillTemp(name string, p *fileWrite, sync bool) (info fs.Info, err error) {
 	f, err := s.fs.Open(name, fs.ForCreating, 0o666)
 	if err != nil {
-		return fs.Info{}, err
+		return info, err
 	}
-	info, err := s.fill(f, p, sync)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return info, err
-}
-
-func (s *temps) fill(f fs.File, p *fileWrite, sync bool) (fs.Info, error) {
+	defer func() { err = cmp.Or(err, f.Close()) }()
 	if _, err := f.Write(p.doc.Body); err != nil {
-		return fs.Info{}, err
+		return info, err
 	}
 	if err := s.keepMode(f, p); err != nil {
-		return fs.Info{}, err
+		return info, err
 	}
 	if sync {
 		if err := syncError(f.Sync()); err != nil {
-			return fs.Info{}, err
+			return info, err
 		}
 	}
 	return f.Stat()
