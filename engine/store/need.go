@@ -29,25 +29,23 @@ func (v *visit) need(need string) error {
 	}
 	p = path.Clean(p)
 	if !strings.ContainsAny(p, `*?[\`) {
-		v.one(p, still, true)
+		v.one(p, still)
 		return nil
 	}
 	// A real file may have such a name, where its folder is there.
 	_, _ = v.beside(path.Dir(p))
 	if _, err := v.depend(p); err == nil {
-		v.one(p, still, true)
+		v.one(p, still)
 	}
 	return v.glob(".", strings.Split(p, "/"), still)
 }
 
 // one looks at one path that is needed.
-func (v *visit) one(p string, still, watch bool) {
+func (v *visit) one(p string, still bool) {
 	a := ask{path: p, file: layout.Outside(p), still: still, need: true}
 	rel, inside := v.inside(p)
 	if !inside {
-		if watch {
-			v.watch(path.Dir(p))
-		}
+		v.watch(path.Dir(p))
 		v.outside(a)
 		return
 	}
@@ -197,7 +195,7 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 			return v.glob(next, rest, still)
 		}
 		if info, err := v.depend(next); err == nil && !info.Mode.IsDir() {
-			v.one(next, still, true)
+			v.one(next, still)
 		}
 		return nil
 	}
@@ -216,7 +214,7 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 		next := path.Join(dir, info.Name)
 		switch {
 		case len(rest) == 0 && !info.Mode.IsDir():
-			v.one(next, still, false)
+			v.one(next, still)
 		case len(rest) > 0 && info.Mode.IsDir():
 			if err := v.glob(next, rest, still); err != nil {
 				return err

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -300,36 +299,25 @@ func infoOf(name string, st *unix.Stat_t) Info {
 	}
 }
 
-// special are the set-id and sticky bits.
-func special(m uint32) (mode iofs.FileMode) {
-	for bit, flag := range map[uint32]iofs.FileMode{
-		syscall.S_ISUID: iofs.ModeSetuid, syscall.S_ISGID: iofs.ModeSetgid, syscall.S_ISVTX: iofs.ModeSticky,
-	} {
-		if m&bit != 0 {
-			mode |= flag
-		}
-	}
-	return mode
+// modes are the types of files as Go numbers them.
+var modes = map[uint32]iofs.FileMode{
+	unix.S_IFREG: 0, unix.S_IFDIR: iofs.ModeDir, unix.S_IFLNK: iofs.ModeSymlink, unix.S_IFIFO: iofs.ModeNamedPipe,
+	unix.S_IFSOCK: iofs.ModeSocket, unix.S_IFBLK: iofs.ModeDevice, unix.S_IFCHR: iofs.ModeDevice,
 }
 
 func modeOf(m uint32) iofs.FileMode {
-	mode := iofs.FileMode(m & 0o777)
-	if m&(syscall.S_ISUID|syscall.S_ISGID|syscall.S_ISVTX) != 0 {
-		mode |= special(m)
+	mode, known := modes[m&unix.S_IFMT]
+	if !known {
+		mode = iofs.ModeIrregular
 	}
-	switch m & unix.S_IFMT {
-	case unix.S_IFREG:
-		return mode
-	case unix.S_IFDIR:
-		return mode | iofs.ModeDir
-	case unix.S_IFLNK:
-		return mode | iofs.ModeSymlink
-	case unix.S_IFIFO:
-		return mode | iofs.ModeNamedPipe
-	case unix.S_IFSOCK:
-		return mode | iofs.ModeSocket
-	case unix.S_IFBLK, unix.S_IFCHR:
-		return mode | iofs.ModeDevice
+	if m&unix.S_ISUID != 0 {
+		mode |= iofs.ModeSetuid
 	}
-	return mode | iofs.ModeIrregular
+	if m&unix.S_ISGID != 0 {
+		mode |= iofs.ModeSetgid
+	}
+	if m&unix.S_ISVTX != 0 {
+		mode |= iofs.ModeSticky
+	}
+	return mode | iofs.FileMode(m&0o777)
 }

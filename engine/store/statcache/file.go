@@ -20,7 +20,7 @@ import (
 // included: what was written before is then ignored.
 const (
 	fileName = "statcache"
-	magic    = "placet statcache 1\n"
+	magic    = "placet statcache 2\n"
 	maxFile  = 1 << 30
 )
 
@@ -64,19 +64,25 @@ type File struct {
 	present func() (time.Time, bool)
 
 	mu     sync.Mutex
-	stored map[string]string // packed records by state document
+	stored map[string]packed // by state document
 	first  []string          // the runs that could move
-	noted  map[string]string // nil where nothing is stored any more
+	noted  map[string]packed // nil where nothing is stored any more
+}
+
+// packed is a record as it is stored.
+type packed struct {
+	canMove bool
+	text    string
 }
 
 // Open reads what an earlier placet stored. The mark stands for the program and for
 // whoever runs it: what was stored under another one is ignored. present is the file
 // system's clock; what was stored in its future is ignored, too.
 func Open(files Files, mark string, present func() (time.Time, bool)) *File {
-	f := &File{files: files, mark: mark, present: present, stored: map[string]string{}, noted: map[string]string{}}
+	f := &File{files: files, mark: mark, present: present, stored: map[string]packed{}, noted: map[string]packed{}}
 	body, err := files.Read(fileName, maxFile)
 	if err != nil || !f.read(body) {
-		f.stored, f.first = map[string]string{}, nil // it may always be missing
+		f.stored, f.first = map[string]packed{}, nil // it may always be missing
 	}
 	return f
 }
@@ -98,9 +104,9 @@ func (f *File) read(body []byte) bool {
 		return false // the clock went back: times may come again
 	}
 	for r.s != "" && !r.bad {
-		state, canMove, packed := r.text(), r.bool(), r.text()
-		f.stored[state] = packed
-		if canMove {
+		state, rec := r.text(), packed{r.bool(), r.text()}
+		f.stored[state] = rec
+		if rec.canMove {
 			f.first = append(f.first, state)
 		}
 	}
@@ -125,13 +131,13 @@ func (f *File) Get(run layout.Run) (Record, bool) {
 		return Record{}, false
 	}
 	f.mu.Lock()
-	packed, ok := f.stored[run.State]
+	stored, ok := f.stored[run.State]
 	f.mu.Unlock()
-	r := reader{s: packed}
+	r := reader{s: stored.text}
 	if !ok || uint64(r.int()) != identify(run) {
 		return Record{}, false
 	}
-	rec := Record{CanMove: r.bool(), Note: []byte(r.text()), Root: r.entry(0)}
+	rec := Record{CanMove: stored.canMove, Note: []byte(r.text()), Root: r.entry(0)}
 	for range r.count() {
 		rec.Outside = append(rec.Outside, r.entry(0))
 	}
@@ -145,7 +151,6 @@ func (f *File) Put(run layout.Run, rec Record) {
 	}
 	var w writer
 	w.int(int64(identify(run)))
-	w.bool(rec.CanMove)
 	w.text(string(rec.Note))
 	w.entry(&rec.Root)
 	w.int(int64(len(rec.Outside)))
@@ -155,7 +160,7 @@ func (f *File) Put(run layout.Run, rec Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.noted != nil {
-		f.noted[run.State] = string(w)
+		f.noted[run.State] = packed{rec.CanMove, string(w)}
 	}
 }
 
@@ -198,10 +203,10 @@ func (f *File) Save(runs []layout.Run) error {
 	w.int(int64(written.Nanosecond()))
 	for _, canMove := range []bool{true, false} {
 		for _, state := range slices.Sorted(maps.Keys(f.stored)) {
-			if packed := f.stored[state]; canMoves(packed) == canMove {
+			if rec := f.stored[state]; rec.canMove == canMove {
 				w.text(state)
 				w.bool(canMove)
-				w.text(packed)
+				w.text(rec.text)
 			}
 		}
 	}
@@ -211,18 +216,12 @@ func (f *File) Save(runs []layout.Run) error {
 	return f.files.Write(fileName, binary.LittleEndian.AppendUint32(w, crc32.Checksum(w, castagnoli)), false)
 }
 
-func canMoves(packed string) bool {
-	r := reader{s: packed}
-	r.int()
-	return r.bool()
-}
-
 // only drops all but some runs.
 func (f *File) only(runs []layout.Run) {
-	kept := make(map[string]string, len(runs))
+	kept := make(map[string]packed, len(runs))
 	for _, run := range runs {
-		if packed, ok := f.stored[run.State]; ok {
-			kept[run.State] = packed
+		if rec, ok := f.stored[run.State]; ok {
+			kept[run.State] = rec
 		}
 	}
 	f.stored = kept
