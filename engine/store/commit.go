@@ -32,10 +32,9 @@ type fileWrite struct {
 	tried bool
 	// there: the file already holds these bytes; they only need to be durable.
 	there bool
-	// journal: the file is an append-only one whose bytes need to be durable;
-	// its name too if it is new.
-	journal, newName bool
-	run              string // whose journal it is
+	// journal: the file is an append-only one whose bytes need to be durable.
+	journal bool
+	run     string // whose journal it is
 	// temp is the temporary name that holds the content, "" before and after.
 	temp string
 	// written: the content is durable. placed: it stands under its name.
@@ -56,7 +55,7 @@ type commit struct {
 	fam     layout.Family // of a plan's commit
 	writes  []*fileWrite  // in the order of the plan, the state document last
 	removes []string
-	lines   []engine.Line
+	lines   []engine.Line   // one for each journal
 	all     bool            // take the journals of all runs
 	dirs    map[string]bool // folders to sync before the commit is durable
 	made    map[string]bool // folders known to exist
@@ -78,17 +77,20 @@ func (s *committer) Commit(run layout.Run, fam layout.Family, p engine.Plan) err
 
 // newCommit returns a plan's commit.
 func newCommit(run layout.Run, fam layout.Family, p engine.Plan) *commit {
-	j := &commit{run: run, fam: fam, removes: p.Removes, lines: p.Lines}
-	var last []*fileWrite
+	j := &commit{run: run, fam: fam, removes: p.Removes, lines: joinLines(p.Lines)}
 	for _, doc := range p.Writes {
-		if doc.Kind == engine.KindState {
-			last = append(last, &fileWrite{doc: doc})
-			continue
-		}
 		j.writes = append(j.writes, &fileWrite{doc: doc})
 	}
-	j.writes = append(j.writes, last...)
+	slices.SortStableFunc(j.writes, func(a, b *fileWrite) int { return a.order() - b.order() })
 	return j
+}
+
+// order is 1 for the state document, which comes last, and 0 for all others.
+func (p *fileWrite) order() int {
+	if p.doc.Kind == engine.KindState {
+		return 1
+	}
+	return 0
 }
 
 // Write makes one document durable outside a plan. With Over "" the file must
@@ -149,7 +151,12 @@ func (s *committer) prepare(j *commit) {
 		j.err = moved(j.run.State)
 		return
 	}
-	j.writes = append(s.takeJournals(j), j.writes...)
+	journals, err := s.newJournals(j)
+	if err != nil {
+		j.err = err
+		return
+	}
+	j.writes = slices.Concat(s.takeJournals(j), journals, j.writes)
 	for _, p := range j.writes {
 		if j.err = s.compare(p); j.err == nil && s.suspect(p) {
 			j.err = s.distrust(p, nil)

@@ -27,8 +27,8 @@ func (s *committer) finish(j *commit) {
 		}
 		switch {
 		case p.run != "" && !p.placed:
-			s.oweJournal(p.run, p.doc.Path, p.newName)
-		case p.placed && j.err == nil && p.info.Inode != 0:
+			s.oweJournal(p.run, p.doc.Path)
+		case p.placed && j.err == nil && p.info.Inode != 0 && len(p.doc.Body) > 0: // a journal begins empty
 			s.remember(j, p)
 		}
 	}

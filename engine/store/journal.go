@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
+	"slices"
 	"sort"
 
 	"placet/engine"
@@ -13,66 +13,59 @@ import (
 	"placet/layout"
 )
 
+// joinLines joins the lines of each journal, in the order of the journals.
+func joinLines(lines []engine.Line) (joined []engine.Line) {
+	for _, l := range lines {
+		i := slices.IndexFunc(joined, func(j engine.Line) bool { return j.Path == l.Path })
+		if i < 0 {
+			i, joined = len(joined), append(joined, engine.Line{Path: l.Path})
+		}
+		joined[i].Body = append(joined[i].Body, l.Body...)
+	}
+	return joined
+}
+
+// newJournals returns, as writes, the journals that a commit's lines begin: empty, because
+// their names must be durable before the state is that the lines account for.
+func (s *syncer) newJournals(j *commit) (writes []*fileWrite, err error) {
+	for _, l := range j.lines {
+		_, err := s.fs.Stat(l.Path)
+		if errors.Is(err, os.ErrNotExist) {
+			writes = append(writes, &fileWrite{commit: j, doc: engine.Document{Path: l.Path}})
+		} else if err != nil {
+			return nil, fmt.Errorf("cannot append to %s: %w", l.Path, err)
+		}
+	}
+	return writes, nil
+}
+
 // appendLines adds a commit's lines to their journals, one write for each. They
 // are made durable by the run's next commit.
 func (s *syncer) appendLines(j *commit) error {
-	texts := map[string][]byte{}
-	var names []string
 	for _, l := range j.lines {
-		if texts[l.Path] == nil {
-			names = append(names, l.Path)
-		}
-		texts[l.Path] = append(texts[l.Path], l.Body...)
-	}
-	for _, name := range names {
-		created, err := s.appendTo(name, texts[name])
-		if created || err == nil {
-			s.oweJournal(j.run.State, name, created)
-		}
+		err := s.appendTo(l.Path, l.Body)
 		if errors.Is(err, os.ErrNotExist) {
-			return moved(name) // its folder went away
+			return moved(l.Path) // its folder went away
 		}
 		if err != nil {
-			return fmt.Errorf("cannot append to %s: %w", name, err)
+			return fmt.Errorf("cannot append to %s: %w", l.Path, err)
 		}
-		if !created {
-			continue
-		}
-		if err := s.keepName(name); err != nil {
-			return fmt.Errorf("cannot make the name of %s durable: %w", name, err)
-		}
+		s.oweJournal(j.run.State, l.Path)
 	}
 	return nil
 }
 
-// keepName makes the name of a new journal durable. A journal is made once: its
-// name must be durable before the next state is, or the first line could be lost
-// behind it. Where the folder refuses it is changed once more, so that the sync
-// which is owed now means something.
-func (s *syncer) keepName(name string) error {
-	dir := path.Dir(name)
-	err := s.fs.SyncDir(dir)
-	if err != nil && !passing(err) {
-		return errors.Join(err, s.touchDir(dir))
-	}
-	return err
-}
-
 // appendTo adds lines to one journal, after cutting a torn last line.
-func (s *syncer) appendTo(name string, text []byte) (created bool, err error) {
-	_, err = s.fs.Stat(name)
-	if created = errors.Is(err, os.ErrNotExist); err != nil && !created {
-		return false, err // it could not be told whether the name is new
-	}
+func (s *syncer) appendTo(name string, text []byte) error {
 	f, err := s.fs.Open(name, fs.ForAppending, 0o666)
 	if err != nil {
-		return false, err
+		return err
 	}
 	err = cutTorn(f)
 	if err == nil {
 		_, err = f.Write(text)
 	}
-	return created, errors.Join(err, f.Close())
+	return errors.Join(err, f.Close())
 }
 
 // cutTorn cuts a journal after its last newline.
@@ -106,15 +99,13 @@ func lastLine(f fs.File, size int64) (int64, error) {
 }
 
 // oweJournal notes that a journal has lines that are not durable.
-func (s *syncer) oweJournal(run, name string, created bool) {
+func (s *syncer) oweJournal(run, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	owed := s.journals[run]
-	if owed == nil {
-		owed = map[string]bool{}
-		s.journals[run] = owed
+	if s.journals[run] == nil {
+		s.journals[run] = map[string]bool{}
 	}
-	owed[name] = owed[name] || created
+	s.journals[run][name] = true
 }
 
 // Finish makes durable what the commits of a run have left for its next one; where
@@ -139,9 +130,9 @@ func (s *syncer) takeJournals(j *commit) []*fileWrite {
 		if !j.all && (run != j.run.State || run == "") {
 			continue
 		}
-		for name, created := range owed {
+		for name := range owed {
 			doc := engine.Document{Path: name}
-			writes = append(writes, &fileWrite{commit: j, doc: doc, journal: true, newName: created, run: run})
+			writes = append(writes, &fileWrite{commit: j, doc: doc, journal: true, run: run})
 		}
 		delete(s.journals, run)
 	}

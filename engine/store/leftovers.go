@@ -38,7 +38,8 @@ func (s *committer) syncLeftovers(batch []*commit) {
 		s.distrustLeftovers(j)
 		for _, l := range j.lines {
 			if _, err := s.fs.Stat(l.Path); !errors.Is(err, os.ErrNotExist) {
-				s.oweJournal(j.run.State, l.Path, true)
+				s.oweJournal(j.run.State, l.Path)
+				j.dirs[path.Dir(l.Path)] = true
 			}
 		}
 	}

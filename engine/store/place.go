@@ -54,7 +54,7 @@ func (s *committer) placeAll(j *commit) {
 			return
 		}
 		p.placed = true
-		if !p.journal || p.newName {
+		if !p.journal {
 			j.dirs[path.Dir(p.doc.Path)] = true
 		}
 	}

@@ -21,8 +21,7 @@ type syncer struct {
 	many int // from how many files on a round is one sync of everything
 
 	mu sync.Mutex
-	// journals are those with lines that are not durable yet, by run; true
-	// where the journal's name is new too.
+	// journals are those with lines that are not durable yet, by run.
 	journals map[string]map[string]bool
 	// folders are those whose sync is owed; true where one has failed.
 	folders map[string]bool
@@ -156,7 +155,6 @@ func (s *syncer) syncFile(p *fileWrite) error {
 // there is nothing left of it to make durable.
 func (p *fileWrite) gone(err error) error {
 	if p.journal && (errors.Is(unusable(p.doc.Path, err), engine.ErrAbsent) || errors.As(err, new(*fs.NotRegular))) {
-		p.newName = false
 		return nil
 	}
 	return err
