@@ -162,7 +162,7 @@ func (s *reader) Read(p string, f layout.File) engine.Document {
 // readOne reads one document by its path. Where its run, which a state document names, was
 // looked at, what that has shown is used.
 func (s *reader) readOne(state, p string, f layout.File) (engine.Document, time.Time) {
-	a := ask{path: p, file: f}
+	a := target{path: p, file: f}
 	info, err := s.fs.Stat(p)
 	if err == nil && f.Kind == layout.KindStateFile {
 		s.states.begin(p)
@@ -210,7 +210,7 @@ func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (Par
 			file = layout.Outside(p)
 		}
 		info, err := s.fs.Stat(p)
-		part.Racy = part.Racy || err == nil && g.hides(info)
+		part.Racy = part.Racy || err == nil && g.isRacy(info)
 		d, again := s.readOne(run.State, p, file)
 		if errors.As(d.Err, new(syscall.Errno)) {
 			return Part{}, d.Err

@@ -112,10 +112,10 @@ func (s *disk) newGrain() grain {
 	return grain{s: s, began: began, known: known}
 }
 
-// hides reports whether a change that is made from now on could leave the times of
+// isRacy reports whether a change that is made from now on could leave the times of
 // a file as they are. It must be asked before the file is read, too: what counts is
 // that the clock has moved on by then.
-func (g *grain) hides(info fs.Info) bool {
+func (g *grain) isRacy(info fs.Info) bool {
 	at := latest(info)
 	tick := fineTick
 	if at.Nanosecond() == 0 {

@@ -156,10 +156,10 @@ func (s *committer) prepare(j *commit) {
 		j.err = err
 		return
 	}
-	j.writes = slices.Concat(s.takeJournals(j), journals, j.writes)
+	j.writes = slices.Concat(s.takePendingJournals(j), journals, j.writes)
 	for _, p := range j.writes {
-		if j.err = s.compare(p); j.err == nil && s.suspect(p) {
-			j.err = s.distrust(p, nil)
+		if j.err = s.compare(p); j.err == nil && s.hasFailedSync(p) {
+			j.err = s.writeAnew(p, nil)
 		}
 		if j.err != nil {
 			return
@@ -238,10 +238,10 @@ func (s *committer) present(p *fileWrite) (engine.Digest, error) {
 		p.old, p.sure = &info, true
 		return kept.Doc.Sum, nil
 	}
-	g.hides(info) // before it is read
+	g.isRacy(info) // before it is read
 	there, info, err := s.digestAt(p.doc.Path)
 	if there != "" {
-		p.old, p.sure = &info, !g.hides(info)
+		p.old, p.sure = &info, !g.isRacy(info)
 	}
 	return there, err
 }

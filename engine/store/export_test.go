@@ -13,7 +13,7 @@ func (s *Store) Waiting() int {
 func (s *Store) Owing() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.journals)
+	return len(s.pendingJournals)
 }
 
 // SyncAllFrom sets from how many files on a round is one sync of everything.

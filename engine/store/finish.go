@@ -23,11 +23,11 @@ func (s *committer) finish(j *commit) {
 		s.dropTemp(p.temp)
 		p.temp = ""
 		if p.placed && !p.there && !p.journal {
-			s.suspects.Delete(p.doc.Path)
+			s.failedSyncs.Delete(p.doc.Path)
 		}
 		switch {
 		case p.run != "" && !p.placed:
-			s.oweJournal(p.run, p.doc.Path)
+			s.addPendingJournal(p.run, p.doc.Path)
 		case p.placed && j.err == nil && p.info.Inode != 0 && len(p.doc.Body) > 0: // a journal begins empty
 			s.remember(j, p)
 		}
@@ -71,7 +71,7 @@ func (s *committer) written(j *commit, p *fileWrite, rel string) *engine.Documen
 	}
 	return &engine.Document{
 		Path: p.doc.Path, Kind: file.Kind, Body: p.doc.Body, Sum: engine.Sum(p.doc.Body), Changed: p.info.Changed,
-		Known: s.owner(ask{file: file}, p.info), Parsed: new(engine.Parsed),
+		Known: s.owner(target{file: file}, p.info), Parsed: new(engine.Parsed),
 	}
 }
 
@@ -84,13 +84,13 @@ func (s *committer) forgetOwn(run layout.Run, name string) {
 	}
 }
 
-// takeFolders returns the folders whose sync is owed. Those whose last sync failed
+// takePendingDirs returns the folders whose sync is owed. Those whose last sync failed
 // are changed first, or the next one would say nothing about what that has lost;
 // where that cannot be done, the sync is refused.
-func (s *syncer) takeFolders() (dirs []string, refused map[string]error) {
+func (s *syncer) takePendingDirs() (dirs []string, refused map[string]error) {
 	s.mu.Lock()
-	owed := s.folders
-	s.folders = map[string]bool{}
+	owed := s.pendingDirs
+	s.pendingDirs = map[string]bool{}
 	s.mu.Unlock()
 	refused = map[string]error{}
 	for _, dir := range slices.Sorted(maps.Keys(owed)) {
@@ -110,11 +110,11 @@ type lostSync struct{ error }
 
 func (l lostSync) Unwrap() error { return l.error }
 
-// oweFolder notes that a folder is to be synced by the next commit, and why it is
+// addPendingDir notes that a folder is to be synced by the next commit, and why it is
 // not yet.
-func (s *syncer) oweFolder(dir string, cause error) {
+func (s *syncer) addPendingDir(dir string, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	lost := errors.As(cause, new(lostSync)) || !passing(cause)
-	s.folders[dir] = s.folders[dir] || lost
+	lost := errors.As(cause, new(lostSync)) || !isPassing(cause)
+	s.pendingDirs[dir] = s.pendingDirs[dir] || lost
 }

@@ -50,7 +50,7 @@ func (s *syncer) appendLines(j *commit) error {
 		if err != nil {
 			return fmt.Errorf("cannot append to %s: %w", l.Path, err)
 		}
-		s.oweJournal(j.run.State, l.Path)
+		s.addPendingJournal(j.run.State, l.Path)
 	}
 	return nil
 }
@@ -98,14 +98,14 @@ func lastLine(f fs.File, size int64) (int64, error) {
 	return 0, nil
 }
 
-// oweJournal notes that a journal has lines that are not durable.
-func (s *syncer) oweJournal(run, name string) {
+// addPendingJournal notes that a journal has lines that are not durable.
+func (s *syncer) addPendingJournal(run, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.journals[run] == nil {
-		s.journals[run] = map[string]bool{}
+	if s.pendingJournals[run] == nil {
+		s.pendingJournals[run] = map[string]bool{}
 	}
-	s.journals[run][name] = true
+	s.pendingJournals[run][name] = true
 }
 
 // Finish makes durable what the commits of a run have left for its next one; where
@@ -113,7 +113,7 @@ func (s *syncer) oweJournal(run, name string) {
 // their next commit may never come.
 func (s *committer) Finish(run layout.Run) error {
 	s.mu.Lock()
-	owed := len(s.journals[run.State]) > 0
+	owed := len(s.pendingJournals[run.State]) > 0
 	s.mu.Unlock()
 	if !owed {
 		return nil
@@ -121,12 +121,12 @@ func (s *committer) Finish(run layout.Run) error {
 	return s.commit(&commit{run: run})[0]
 }
 
-// takeJournals returns, as writes, the journals that a commit makes durable first.
-func (s *syncer) takeJournals(j *commit) []*fileWrite {
+// takePendingJournals returns, as writes, the journals that a commit makes durable first.
+func (s *syncer) takePendingJournals(j *commit) []*fileWrite {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var writes []*fileWrite
-	for run, owed := range s.journals {
+	for run, owed := range s.pendingJournals {
 		if !j.all && (run != j.run.State || run == "") {
 			continue
 		}
@@ -134,7 +134,7 @@ func (s *syncer) takeJournals(j *commit) []*fileWrite {
 			doc := engine.Document{Path: name}
 			writes = append(writes, &fileWrite{commit: j, doc: doc, journal: true, run: run})
 		}
-		delete(s.journals, run)
+		delete(s.pendingJournals, run)
 	}
 	sort.Slice(writes, func(a, b int) bool { return writes[a].doc.Path < writes[b].doc.Path })
 	return writes

@@ -35,10 +35,10 @@ func (s *committer) syncLeftovers(batch []*commit) {
 			continue
 		}
 		s.leftovers.runs[j.run.State] = true
-		s.distrustLeftovers(j)
+		s.writeLeftoversAnew(j)
 		for _, l := range j.lines {
 			if _, err := s.fs.Stat(l.Path); !errors.Is(err, os.ErrNotExist) {
-				s.oweJournal(j.run.State, l.Path)
+				s.addPendingJournal(j.run.State, l.Path)
 				j.dirs[path.Dir(l.Path)] = true
 			}
 		}
@@ -58,18 +58,18 @@ func (s *committer) syncAllLeftovers() {
 	}
 }
 
-// distrustLeftovers has a commit's folders changed before they are synced, and its files
+// writeLeftoversAnew has a commit's folders changed before they are synced, and its files
 // written anew, where a sync of everything has failed: it may have lost them, and
 // another sync would say nothing about it.
-func (s *committer) distrustLeftovers(j *commit) {
+func (s *committer) writeLeftoversAnew(j *commit) {
 	if s.leftovers.lost == nil {
 		return
 	}
 	for dir := range j.dirs {
-		s.oweFolder(dir, s.leftovers.lost)
+		s.addPendingDir(dir, s.leftovers.lost)
 	}
 	for _, name := range j.targets() {
-		s.suspects.Store(name, true)
+		s.failedSyncs.Store(name, true)
 	}
 }
 

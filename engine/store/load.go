@@ -136,7 +136,7 @@ func (v *visit) finish() {
 			continue
 		}
 		v.tree.Outside = append(v.tree.Outside, statcache.Entry{
-			Name: statcache.Name(name), ID: identityOf(m.info), Known: true, Racy: m.err == nil && v.grain.hides(m.info),
+			Name: statcache.Name(name), ID: identityOf(m.info), Known: true, Racy: m.err == nil && v.grain.isRacy(m.info),
 		})
 	}
 	v.s.cache.Looked(v.run.State, v.tree, v.stale)
@@ -173,7 +173,7 @@ func (v *visit) folder(rel string, e *statcache.Entry, depth int) error {
 		return nil
 	}
 	if id := identityOf(info); v.stale || !e.Trusts(id) || v.grain.isAhead(info) {
-		racy := v.grain.hides(info)
+		racy := v.grain.isRacy(info)
 		if err := v.list(rel, at, e); err != nil || depth > maxDepth {
 			return err
 		}
@@ -285,7 +285,7 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed bool) {
 		return
 	}
 	file, _ := v.fam.File(v.run, rel)
-	a := ask{path: at, file: file, appeared: v.s.watching.Load() && (v.loaded || v.tree.Newborn)}
+	a := target{path: at, file: file, appeared: v.s.watching.Load() && (v.loaded || v.tree.Newborn)}
 	was := *e
 	info, err := v.s.fs.Stat(at)
 	d, again := engine.Document{Path: at, Kind: file.Kind, Err: unusable(at, err)}, time.Time{}
@@ -327,7 +327,7 @@ func (v *visit) isGuarded(rel string) bool {
 // add takes a document in.
 func (v *visit) add(d engine.Document, again time.Time) {
 	v.out.Again = earlier(v.out.Again, again)
-	if scarce(d.Err) {
+	if isScarce(d.Err) {
 		v.scarce = d.Err
 	}
 	v.out.Docs = append(v.out.Docs, d)

@@ -105,15 +105,15 @@ func (s *locks) lockFile(name string, how fs.How) (f fs.File, locked bool, err e
 		case err != nil:
 			f.Close()
 			return nil, false, err
-		case s.leads(name, f):
+		case s.leadsTo(name, f):
 			return f, true, nil
 		}
 		f.Close()
 	}
 }
 
-// leads reports whether a name leads to an open file.
-func (s *locks) leads(name string, f fs.File) bool {
+// leadsTo reports whether a name leads to an open file.
+func (s *locks) leadsTo(name string, f fs.File) bool {
 	open, err := f.Stat()
 	if err != nil {
 		return false

@@ -42,7 +42,7 @@ func (v *visit) need(need string) error {
 
 // one looks at one path that is needed.
 func (v *visit) one(p string, still bool) {
-	a := ask{path: p, file: layout.Outside(p), still: still, need: true}
+	a := target{path: p, file: layout.Outside(p), still: still, need: true}
 	rel, inside := v.inside(p)
 	if !inside {
 		v.watch(path.Dir(p))
@@ -64,16 +64,16 @@ func (v *visit) one(p string, still bool) {
 }
 
 // outside looks at a file that is none of the run's documents.
-func (v *visit) outside(a ask) {
+func (v *visit) outside(a target) {
 	info, err := v.depend(a.path)
 	v.addNeeded(v.s.lookOutside(a, info, err, &v.grain))
 }
 
 // lookOutside looks at a file by its path alone, which stat describes.
-func (s *reader) lookOutside(a ask, info fs.Info, err error, g *grain) (d engine.Document, again time.Time) {
+func (s *settler) lookOutside(a target, info fs.Info, err error, g *grain) (d engine.Document, again time.Time) {
 	e := s.cache.Outside(a.path)
 	if err != nil {
-		d, again = s.missing(a, &e, err)
+		d, again = s.absentDocument(a, &e, err)
 	} else {
 		d, again = s.look(a, &e, info, g)
 	}
@@ -81,10 +81,10 @@ func (s *reader) lookOutside(a ask, info fs.Info, err error, g *grain) (d engine
 	return d, again
 }
 
-// missing is the document for a name that cannot be described. An artifact that
+// absentDocument is the document for a name that cannot be described. An artifact that
 // was there a moment ago is not absent before its absence has stood for a while:
 // editors remove a file before they put the new one in its place.
-func (s *reader) missing(a ask, e *statcache.Entry, err error) (engine.Document, time.Time) {
+func (s *settler) absentDocument(a target, e *statcache.Entry, err error) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Err: unusable(a.path, err)}
 	if !d.Absent() {
 		*e = statcache.Entry{}
@@ -100,7 +100,7 @@ func (s *reader) missing(a ask, e *statcache.Entry, err error) (engine.Document,
 	}
 	next.Still = now - next.Since
 	*e = next
-	if wait := wait(e, a.stands()); a.still && wait > 0 {
+	if wait := wait(e, a.settleTime()); a.still && wait > 0 {
 		d.Err = engine.ErrUnsettled
 		return d, s.now().Add(wait)
 	}

@@ -11,11 +11,11 @@ import (
 	"placet/engine/store/fs"
 )
 
-// putInPlace renames a commit's contents to their names, in order, and removes what
+// renameCommit renames a commit's contents to their names, in order, and removes what
 // is to be removed. It ends at the first name that has moved, and where the run is
 // being taken away: what the commit has created there by then goes with it.
-func (s *committer) putInPlace(j *commit) {
-	s.placeAll(j)
+func (s *committer) renameCommit(j *commit) {
+	s.renameAll(j)
 	if slices.ContainsFunc(j.writes, (*fileWrite).created) && !j.moves() && s.isBeingRemoved(j) {
 		s.takeBack(j)
 	}
@@ -45,12 +45,12 @@ func (s *committer) takeBack(j *commit) {
 	j.err = moved(j.run.State)
 }
 
-func (s *committer) placeAll(j *commit) {
+func (s *committer) renameAll(j *commit) {
 	for _, p := range j.writes {
 		if p.placed {
 			continue
 		}
-		if j.err = s.place(p); j.err != nil {
+		if j.err = s.rename(p); j.err != nil {
 			return
 		}
 		p.placed = true
@@ -70,8 +70,8 @@ func (s *committer) placeAll(j *commit) {
 	}
 }
 
-// place gives one content its name.
-func (s *committer) place(p *fileWrite) error {
+// rename gives one content its name.
+func (s *committer) rename(p *fileWrite) error {
 	switch {
 	case p.there, p.journal:
 		return nil
@@ -96,20 +96,20 @@ func (s *committer) create(p *fileWrite) error {
 		}
 		return moved(p.doc.Path) // it came and went
 	}
-	return s.placedOr(p, err)
+	return s.renamed(p, err)
 }
 
 // replace gives a content the name of what it was made over. Only placet writes
 // such a document, so what is there is compared and no more.
 func (s *swapper) replace(p *fileWrite) error {
-	if err := s.unmoved(p); err != nil {
+	if err := s.checkUnmoved(p); err != nil {
 		return err
 	}
-	return s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, fs.Replace))
+	return s.renamed(p, s.fs.Rename(p.temp, p.doc.Path, fs.Replace))
 }
 
-// unmoved compares again what is under the name, by its times where they do.
-func (s *swapper) unmoved(p *fileWrite) error {
+// checkUnmoved compares again what is under the name, by its times where they do.
+func (s *swapper) checkUnmoved(p *fileWrite) error {
 	info, err := s.fs.Stat(p.doc.Path)
 	if err == nil && p.sure && identityOf(info) == identityOf(*p.old) {
 		return nil
@@ -121,8 +121,8 @@ func (s *swapper) unmoved(p *fileWrite) error {
 	return err
 }
 
-// placedOr ends a rename: the temporary name is free, or the error is told.
-func (s *swapper) placedOr(p *fileWrite, err error) error {
+// renamed ends a rename: the temporary name is free, or the error is told.
+func (s *swapper) renamed(p *fileWrite, err error) error {
 	if err == nil {
 		s.freeTemp(p.temp)
 		p.temp = ""

@@ -47,7 +47,7 @@ func (s *disk) read(name string, limit int64, hashOnly bool) (c content, err err
 }
 
 // readAsked reads a file, or the end of one of which no more is asked.
-func (s *disk) readAsked(a ask) (c content, err error) {
+func (s *disk) readAsked(a target) (c content, err error) {
 	if a.file.End == 0 {
 		return s.read(a.path, a.limit(), a.still)
 	}
@@ -103,9 +103,9 @@ func hashWhole(f fs.File, size int64) (sum [sha256.Size]byte, err error) {
 	return sum, err
 }
 
-// scarce reports whether an error says nothing about a file, only that placet
+// isScarce reports whether an error says nothing about a file, only that placet
 // is short of something for the moment.
-func scarce(err error) bool { return isAny(err, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM) }
+func isScarce(err error) bool { return isAny(err, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM) }
 
 // isAny reports whether an error is one of several.
 func isAny(err error, targets ...error) bool {

@@ -43,7 +43,7 @@ func copyTree(at string, e *statcache.Entry, keep func(string, *statcache.Entry)
 func (s *reader) RecordState(run layout.Run) (statcache.Record, bool) {
 	g := s.newGrain()
 	info, err := s.fs.Stat(run.State)
-	if err != nil || g.hides(info) {
+	if err != nil || g.isRacy(info) {
 		return statcache.Record{}, false
 	}
 	return statcache.Record{Outside: []statcache.Entry{{Name: run.State, Known: true, ID: identityOf(info)}}}, true

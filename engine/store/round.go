@@ -21,16 +21,16 @@ type syncer struct {
 	many int // from how many files on a round is one sync of everything
 
 	mu sync.Mutex
-	// journals are those with lines that are not durable yet, by run.
-	journals map[string]map[string]bool
-	// folders are those whose sync is owed; true where one has failed.
-	folders map[string]bool
+	// pendingJournals are those with lines that are not durable yet, by run.
+	pendingJournals map[string]map[string]bool
+	// pendingDirs are those whose sync is owed; true where one has failed.
+	pendingDirs map[string]bool
 
 	// failures counts the rounds of fsync that failed in a row, those of
 	// contents and those of names.
-	failures [2]atomic.Int32
-	stopped  atomic.Bool
-	suspects sync.Map // files that an fsync refused and that were not written anew since
+	failures    [2]atomic.Int32
+	stopped     atomic.Bool
+	failedSyncs sync.Map // files that an fsync refused and that were not written anew since
 }
 
 // maxFailures is how many rounds of fsync in a row may fail.
@@ -39,17 +39,17 @@ const maxFailures = 3
 // rounds carries out a batch of commits. Each ends durable or with its err.
 func (s *committer) rounds(batch []*commit) {
 	s.syncLeftovers(batch)
-	each(s.parallel, going(batch), s.prepare)
-	recorded := s.issue(going(batch))
+	each(s.parallel, withoutError(batch), s.prepare)
+	recorded := s.issue(withoutError(batch))
 	s.contents(batch)
 	recorded()
-	each(s.parallel, going(batch), s.putInPlace)
+	each(s.parallel, withoutError(batch), s.renameCommit)
 	s.names(batch)
 	each(s.parallel, batch, s.finish)
 }
 
-// going are the commits without an error.
-func going(batch []*commit) []*commit {
+// withoutError returns the commits without an error.
+func withoutError(batch []*commit) []*commit {
 	return slices.DeleteFunc(slices.Clone(batch), func(j *commit) bool { return j.err != nil })
 }
 
@@ -69,13 +69,13 @@ func (s *syncer) contents(batch []*commit) {
 				p.written = p.err == nil
 			}
 		})
-		s.judge(todo)
+		s.failWrites(todo)
 	}
 }
 
 // unwritten are the contents that are not durable yet.
 func unwritten(batch []*commit) (todo []*fileWrite) {
-	for _, j := range going(batch) {
+	for _, j := range withoutError(batch) {
 		for _, p := range j.writes {
 			if p.again = false; !p.written {
 				todo = append(todo, p)
@@ -85,14 +85,14 @@ func unwritten(batch []*commit) (todo []*fileWrite) {
 	return todo
 }
 
-// judge ends the commits of writes that cannot be written; those that only an fsync
+// failWrites ends the commits of writes that cannot be written; those that only an fsync
 // refused get another try.
-func (s *syncer) judge(tried []*fileWrite) {
+func (s *syncer) failWrites(tried []*fileWrite) {
 	failed := false
 	for _, p := range tried {
 		failed = failed || errors.As(p.err, new(errSync))
 	}
-	s.count(contentRound, failed)
+	s.countFailure(contentRound, failed)
 	for _, p := range tried {
 		switch {
 		case p.err == nil, p.commit.err != nil:
@@ -112,8 +112,8 @@ const (
 	nameRound
 )
 
-// count counts the rounds of one kind that failed in a row.
-func (s *syncer) count(round int, failed bool) {
+// countFailure counts the rounds of one kind that failed in a row.
+func (s *syncer) countFailure(round int, failed bool) {
 	if !failed {
 		s.failures[round].Store(0)
 		return
@@ -134,7 +134,7 @@ func (s *syncer) write(p *fileWrite, sync bool) error {
 	}
 	info, err := s.fs.Stat(p.doc.Path)
 	p.info = fs.Info{Device: info.Device}
-	return p.gone(err)
+	return p.ignoreGone(err)
 }
 
 // syncFile makes the bytes of a file durable that already has its name. If that
@@ -142,38 +142,38 @@ func (s *syncer) write(p *fileWrite, sync bool) error {
 func (s *syncer) syncFile(p *fileWrite) error {
 	f, err := s.fs.Open(p.doc.Path, fs.ForReading, 0)
 	if err != nil {
-		return p.gone(err)
+		return p.ignoreGone(err)
 	}
 	defer f.Close()
 	if err := syncError(f.Sync()); err != nil {
-		return s.distrust(p, err)
+		return s.writeAnew(p, err)
 	}
 	return nil
 }
 
-// gone lets a journal be that others have removed or replaced by something else:
+// ignoreGone lets a journal be that others have removed or replaced by something else:
 // there is nothing left of it to make durable.
-func (p *fileWrite) gone(err error) error {
+func (p *fileWrite) ignoreGone(err error) error {
 	if p.journal && (errors.Is(unusable(p.doc.Path, err), engine.ErrAbsent) || errors.As(err, new(*fs.NotRegular))) {
 		return nil
 	}
 	return err
 }
 
-// suspect reports whether an fsync of a file has failed, and the file was
+// hasFailedSync reports whether an fsync of a file has failed, and the file was
 // not written anew since: another fsync of it would say nothing.
-func (s *syncer) suspect(p *fileWrite) bool {
-	_, is := s.suspects.Load(p.doc.Path)
+func (s *syncer) hasFailedSync(p *fileWrite) bool {
+	_, is := s.failedSyncs.Load(p.doc.Path)
 	return is && (p.there || p.journal)
 }
 
-// distrust makes a write of a file that already has its name one that is written
+// writeAnew makes a write of a file that already has its name one that is written
 // anew, over itself.
-func (s *syncer) distrust(p *fileWrite, cause error) error {
-	s.suspects.Store(p.doc.Path, true)
+func (s *syncer) writeAnew(p *fileWrite, cause error) error {
+	s.failedSyncs.Store(p.doc.Path, true)
 	c, err := s.read(p.doc.Path, maxArtifact, false)
 	if err != nil {
-		return p.gone(err)
+		return p.ignoreGone(err)
 	}
 	p.doc.Body, p.doc.Over, p.old = c.body, c.digest(), &c.info
 	p.there, p.journal = false, false
@@ -184,7 +184,7 @@ func (s *syncer) distrust(p *fileWrite, cause error) error {
 // ended early too. A folder that refused is changed once more before it is synced
 // again: the second sync would say nothing about what the first has lost.
 func (s *syncer) names(batch []*commit) {
-	dirs, refused := s.takeFolders()
+	dirs, refused := s.takePendingDirs()
 	for _, j := range batch {
 		dirs = slices.AppendSeq(dirs, maps.Keys(j.dirs))
 	}
@@ -198,16 +198,16 @@ func (s *syncer) names(batch []*commit) {
 				delete(refused, dir)
 				return true
 			}
-			return passing(errs[dir]) || s.stopped.Load() || s.touchDir(dir) != nil
+			return isPassing(errs[dir]) || s.stopped.Load() || s.touchDir(dir) != nil
 		})
 	}
 	for dir, err := range refused {
 		if !errors.Is(unusable(dir, err), engine.ErrAbsent) {
-			s.oweFolder(dir, err)
+			s.addPendingDir(dir, err)
 		}
 	}
 	for _, j := range batch {
-		s.lost(j, refused)
+		s.failNames(j, refused)
 	}
 }
 
@@ -217,7 +217,7 @@ func (s *syncer) syncDirs(dirs []string) map[string]error {
 	if !s.useSyncfs(len(dirs)) || !s.syncManyDirs(dirs, errs) {
 		eachIndex(s.parallel, len(dirs), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
 	}
-	s.count(nameRound, slices.ContainsFunc(errs, func(err error) bool { return err != nil && !passing(err) }))
+	s.countFailure(nameRound, slices.ContainsFunc(errs, func(err error) bool { return err != nil && !isPassing(err) }))
 	refused := map[string]error{}
 	for i, err := range errs {
 		if err != nil {
@@ -237,15 +237,15 @@ func (s *syncer) touchDir(dir string) error {
 	return errors.Join(f.Close(), s.fs.Remove(name))
 }
 
-// passing reports whether an error of a folder's sync came from opening it, or
+// isPassing reports whether an error of a folder's sync came from opening it, or
 // says that space ran out: nothing is lost yet, the sync is owed.
-func passing(err error) bool {
-	return scarce(err) || errors.As(err, new(*fs.NotRegular)) || isAny(err,
+func isPassing(err error) bool {
+	return isScarce(err) || errors.As(err, new(*fs.NotRegular)) || isAny(err,
 		os.ErrNotExist, os.ErrPermission, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.ENOTDIR)
 }
 
-// lost ends a commit whose names may not be durable.
-func (s *syncer) lost(j *commit, refused map[string]error) {
+// failNames ends a commit whose names may not be durable.
+func (s *syncer) failNames(j *commit, refused map[string]error) {
 	for dir := range j.dirs {
 		cause := refused[dir]
 		switch {

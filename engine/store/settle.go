@@ -26,8 +26,8 @@ const (
 // keepBody is the size up to which the bytes of a document are kept.
 const keepBody = 64 << 10
 
-// ask is one file to look at.
-type ask struct {
+// target is one file to look at.
+type target struct {
 	path  string
 	file  layout.File
 	still bool // it must stand still for standLong
@@ -36,8 +36,8 @@ type ask struct {
 	appeared bool
 }
 
-// stands is how long the file must stand still; 0 means not at all.
-func (a ask) stands() time.Duration {
+// settleTime is how long the file must stand still; 0 means not at all.
+func (a target) settleTime() time.Duration {
 	switch {
 	case a.still:
 		return standLong
@@ -49,27 +49,27 @@ func (a ask) stands() time.Duration {
 
 // look reads one file as far as the rules of settling allow, and notes in the entry
 // what it has seen. The time says when to look again if it is unsettled.
-func (s *reader) look(a ask, e *statcache.Entry, info fs.Info, g *grain) (engine.Document, time.Time) {
+func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed}
-	if err := a.wrong(info); err != nil {
-		*e = statcache.Entry{Name: e.Name, ID: identityOf(info), Known: true, Still: standLong, Racy: g.hides(info)}
+	if err := a.check(info); err != nil {
+		*e = statcache.Entry{Name: e.Name, ID: identityOf(info), Known: true, Still: standLong, Racy: g.isRacy(info)}
 		d.Known, d.Err = s.owner(a, info), err
 		return d, time.Time{}
 	}
-	if e.Doc != nil && e.Trusts(identityOf(info)) && wait(e, a.stands()) == 0 && (e.Doc.Body != nil || a.still) {
+	if e.Doc != nil && e.Trusts(identityOf(info)) && wait(e, a.settleTime()) == 0 && (e.Doc.Body != nil || a.still) {
 		d = *e.Doc
 		d.Kind = a.file.Kind
 		return d, time.Time{}
 	}
 	d.Known = s.owner(a, info)
-	g.hides(info) // before it is read: a change after this shows
+	g.isRacy(info) // before it is read: a change after this shows
 	c, err := s.readAsked(a)
 	if err != nil {
-		return s.unread(a, e, d, info, err)
+		return s.unreadDocument(a, e, d, info, err)
 	}
 	d.Changed = c.info.Changed
-	*e = s.agree(a, e, c, g)
-	if wait := wait(e, a.stands()); wait > 0 {
+	*e = s.nextEntry(a, e, c, g)
+	if wait := wait(e, a.settleTime()); wait > 0 {
 		d.Err = engine.ErrUnsettled
 		return d, s.now().Add(wait)
 	}
@@ -82,7 +82,7 @@ func (s *reader) look(a ask, e *statcache.Entry, info fs.Info, g *grain) (engine
 }
 
 // owner says who owns a file that others write, as a document's Known.
-func (s *reader) owner(a ask, info fs.Info) []string {
+func (s *settler) owner(a target, info fs.Info) []string {
 	if a.file.Writer == layout.Placet {
 		return nil
 	}
@@ -90,15 +90,15 @@ func (s *reader) owner(a ask, info fs.Info) []string {
 }
 
 // limit is the largest size that is read into memory.
-func (a ask) limit() int64 {
+func (a target) limit() int64 {
 	if a.file.Limit > 0 {
 		return a.file.Limit
 	}
 	return layout.LimitState
 }
 
-// wrong says why a file cannot be a document, without opening it.
-func (a ask) wrong(info fs.Info) error {
+// check says why a file cannot be a document, without opening it.
+func (a target) check(info fs.Info) error {
 	if err := fs.Irregular(a.path, info.Mode); err != nil {
 		return err
 	}
@@ -108,10 +108,10 @@ func (a ask) wrong(info fs.Info) error {
 	return nil
 }
 
-// unread is the document for a file that could not be read.
-func (s *reader) unread(a ask, e *statcache.Entry, d engine.Document, info fs.Info, err error) (engine.Document, time.Time) {
+// unreadDocument is the document for a file that could not be read.
+func (s *settler) unreadDocument(a target, e *statcache.Entry, d engine.Document, info fs.Info, err error) (engine.Document, time.Time) {
 	d.Err = unusable(a.path, err)
-	if scarce(err) {
+	if isScarce(err) {
 		e.Racy = true // nothing was learned of it
 		return d, time.Time{}
 	}
@@ -140,19 +140,19 @@ func wait(e *statcache.Entry, stands time.Duration) time.Duration {
 
 // isNewInode reports whether a file's inode was seen to appear: there was none
 // under its name, or another.
-func (s *reader) isNewInode(a ask, e *statcache.Entry, id statcache.Identity) bool {
+func (s *settler) isNewInode(a target, e *statcache.Entry, id statcache.Identity) bool {
 	if !e.Known {
 		return a.appeared
 	}
 	return s.watching.Load() && !e.ID.Is(id)
 }
 
-// agree makes the entry of a reading from that of the reading before.
-func (s *reader) agree(a ask, old *statcache.Entry, c content, g *grain) statcache.Entry {
+// nextEntry makes the entry of a reading from that of the reading before.
+func (s *settler) nextEntry(a target, old *statcache.Entry, c content, g *grain) statcache.Entry {
 	now := s.age()
 	id := identityOf(c.info)
 	e := statcache.Entry{
-		Name: old.Name, ID: id, Sum: binary.NativeEndian.Uint64(c.sum[:]), Known: true, Since: now, Racy: g.hides(c.info),
+		Name: old.Name, ID: id, Sum: binary.NativeEndian.Uint64(c.sum[:]), Known: true, Since: now, Racy: g.isRacy(c.info),
 	}
 	same := old.Known && old.ID.Is(id)
 	alike := same && (old.Trusts(id) || old.Sum == e.Sum && old.ID.Size == id.Size)
@@ -181,7 +181,7 @@ func (s *disk) age() time.Duration { return s.now().Sub(s.began) }
 
 // firstSeen is how long a file that is seen for the first time is known to have
 // stood still: since its last change if that is old enough, else not at all.
-func (s *reader) firstSeen(info fs.Info) time.Duration {
+func (s *settler) firstSeen(info fs.Info) time.Duration {
 	now, known := s.diskNow(freshClock)
 	if age := now.Sub(info.Changed); known && age > oldEnough {
 		return age
@@ -198,4 +198,4 @@ func wholeObject(body []byte) bool {
 
 // Watching says that from now on a run or a file that appears was not there
 // before: a JSON document under a new inode is complete when it parses.
-func (s *reader) Watching() { s.watching.Store(true) }
+func (s *settler) Watching() { s.watching.Store(true) }

@@ -66,14 +66,19 @@ type disk struct {
 	heldSince time.Time
 }
 
-// reader reads documents and remembers what it has seen.
-type reader struct {
+// settler reads single files, and tells which have stopped changing.
+type settler struct {
 	*disk
 	cache    *statcache.Cache
-	states   states
 	watching atomic.Bool
 	owners   owners
-	record   Record
+}
+
+// reader reads the documents of runs, and compares runs with what it has seen of them.
+type reader struct {
+	*settler
+	states states
+	record Record
 }
 
 // New returns a store on a file system.
@@ -89,12 +94,12 @@ func New(fsys fs.FS, o Options) *Store {
 		d.parallel = 64
 	}
 	d.began = d.now()
-	r := &reader{disk: d, cache: statcache.New(), record: o.Record, states: states{seen: map[uint64]bool{}}}
+	r := &reader{settler: &settler{disk: d, cache: statcache.New()}, record: o.Record, states: states{seen: map[uint64]bool{}}}
 	t := &temps{reader: r, random: o.Random}
 	if t.random == nil {
 		t.random = rand.Uint64
 	}
-	y := &syncer{temps: t, many: o.Many, journals: map[string]map[string]bool{}, folders: map[string]bool{}}
+	y := &syncer{temps: t, many: o.Many, pendingJournals: map[string]map[string]bool{}, pendingDirs: map[string]bool{}}
 	if y.many <= 0 {
 		y.many = manyFiles
 	}

@@ -27,7 +27,7 @@ type swapper struct {
 // fact. So the two are as close as can be: a look just before shows who wrote
 // while the contents were made durable.
 func (s *swapper) swap(p *fileWrite) error {
-	if err := s.unmoved(p); err != nil {
+	if err := s.checkUnmoved(p); err != nil {
 		return err
 	}
 	err := s.fs.Rename(p.temp, p.doc.Path, fs.Exchange)
@@ -60,7 +60,7 @@ func (p *fileWrite) expects(c content) bool {
 
 // replaceCompared does without an exchange: compare, rename, compare.
 func (s *swapper) replaceCompared(p *fileWrite) error {
-	if err := s.placedOr(p, s.fs.Rename(p.temp, p.doc.Path, fs.Replace)); err != nil {
+	if err := s.renamed(p, s.fs.Rename(p.temp, p.doc.Path, fs.Replace)); err != nil {
 		return err
 	}
 	c, err := s.contentOf(p.doc.Path)
@@ -156,7 +156,7 @@ func (s *swapper) putBack(p *fileWrite) error {
 // the other name goes only if it was read and is known; else a sweep looks at it.
 func (s *swapper) backInPlace(p *fileWrite, known bool) error {
 	if err := s.fs.SyncDir(path.Dir(p.doc.Path)); err != nil {
-		s.oweFolder(path.Dir(p.doc.Path), err)
+		s.addPendingDir(path.Dir(p.doc.Path), err)
 	} else if known {
 		s.dropTemp(p.temp)
 	}
@@ -192,7 +192,7 @@ func (s *swapper) bringBack(name string) error {
 	return err
 }
 
-// unknown reports whether an error says nothing about what is under a name: it may
+// isUnknown reports whether an error says nothing about what is under a name: it may
 // be the state document that a durable commit has displaced, and to put that back
 // would undo what was told as decided. What is no regular file never was ours.
-func unknown(err error) bool { return err != nil && !errors.As(err, new(*fs.NotRegular)) }
+func isUnknown(err error) bool { return err != nil && !errors.As(err, new(*fs.NotRegular)) }

@@ -42,7 +42,7 @@ func (s *swapper) Sweep(dir string) (left bool, err error) {
 			left = left || !errors.Is(err, os.ErrNotExist)
 			continue
 		}
-		if !s.stale(name, info) {
+		if !s.isStale(name, info) {
 			left = true
 			continue
 		}
@@ -53,30 +53,30 @@ func (s *swapper) Sweep(dir string) (left bool, err error) {
 	return left || len(errs) > 0, errors.Join(errs...)
 }
 
-// stale reports whether nobody can be using a temporary name any more.
-func (s *swapper) stale(name string, info fs.Info) bool {
+// isStale reports whether nobody can be using a temporary name any more.
+func (s *swapper) isStale(name string, info fs.Info) bool {
 	now, _ := s.diskNow(freshClock)
 	if !s.held.Load() {
 		return now.Sub(info.Changed) > sweepAge
 	}
-	if _, _, swap := swapDigests(name); swap || s.orphaned(info) {
+	if _, _, swap := swapDigests(name); swap || s.isOrphaned(info) {
 		return true // state documents are exchanged by the holder alone
 	}
 	return now.Sub(info.Changed) > sweepHeld
 }
 
-// orphaned reports whether a temporary file was there when this placet took the
+// isOrphaned reports whether a temporary file was there when this placet took the
 // workspace, and no other process that may have made it lives.
-func (s *swapper) orphaned(info fs.Info) bool {
+func (s *swapper) isOrphaned(info fs.Info) bool {
 	if s.heldSince.IsZero() || info.Changed.After(s.heldSince) {
 		return false
 	}
 	pid, ok := layout.TempOwner(info.Name)
-	return ok && (pid == os.Getpid() || !lives(pid))
+	return ok && (pid == os.Getpid() || !isAlive(pid))
 }
 
-// lives reports whether there is a process; one that nobody may ask about does.
-func lives(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+// isAlive reports whether a process exists; one that placet may not signal does.
+func isAlive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // sweep removes a temporary name that nobody uses, or puts back what it holds.
 func (s *swapper) sweep(name string, beside []fs.Name) error {
@@ -93,7 +93,7 @@ func (s *swapper) sweep(name string, beside []fs.Name) error {
 			return s.fs.Remove(name)
 		}
 	}
-	if unknown(err) {
+	if isUnknown(err) {
 		return err
 	}
 	return s.recover(name, own, beside)

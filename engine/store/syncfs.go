@@ -62,7 +62,7 @@ func (s *syncer) syncAll(dir string) (had bool, err error) {
 		s.many = math.MaxInt
 		return false, nil
 	}
-	if passing(err) {
+	if isPassing(err) {
 		return false, nil
 	}
 	return true, err
@@ -77,7 +77,7 @@ func (s *syncer) discard(p *fileWrite, cause error) {
 		s.dropTemp(p.temp)
 		p.temp, p.err = "", syncError(cause)
 	case cause != nil:
-		p.err = s.distrust(p, syncError(cause))
+		p.err = s.writeAnew(p, syncError(cause))
 	}
 }
 
@@ -90,7 +90,7 @@ func (s *syncer) touchNewDirs(writes []*fileWrite) {
 	}
 	each(s.parallel, slices.Sorted(maps.Keys(dirs)), func(dir string) {
 		if err := s.touchDir(dir); err != nil {
-			s.oweFolder(dir, lostSync{err})
+			s.addPendingDir(dir, lostSync{err})
 		}
 	})
 }

@@ -58,7 +58,7 @@ func (s *locks) LockWorkspace() (unlock func(), err error) {
 // whether it did. The error is ErrBusy where one has begun.
 func (s *locks) KeepWorkspace() (anew bool, err error) {
 	held := s.lock.Load()
-	if held == nil || !s.unnamed(*held) {
+	if held == nil || !s.hasLostName(*held) {
 		return false, nil
 	}
 	f, err := s.lockWorkspace()
@@ -71,11 +71,11 @@ func (s *locks) KeepWorkspace() (anew bool, err error) {
 	return true, (*held).Close()
 }
 
-// unnamed reports whether the lock's name leads to nothing or to another file. What cannot
+// hasLostName reports whether the lock's name leads to nothing or to another file. What cannot
 // be asked for now is not lost.
-func (s *locks) unnamed(held fs.File) bool {
+func (s *locks) hasLostName(held fs.File) bool {
 	_, err := s.disk.fs.Stat(lockName)
-	return errors.Is(err, os.ErrNotExist) || err == nil && !s.leads(lockName, held)
+	return errors.Is(err, os.ErrNotExist) || err == nil && !s.leadsTo(lockName, held)
 }
 
 func (s *locks) lockWorkspace() (fs.File, error) {
