@@ -155,28 +155,27 @@ func (s *reader) Forget(run layout.Run) { s.cache.Drop(run.State) }
 // Read reads one document by its path, settled or not as the rules say. The
 // file says what it is; a Limit of 0 means that of state documents.
 func (s *reader) Read(p string, f layout.File) engine.Document {
-	d, _ := s.readOne(p, p, f)
+	info, err := s.fs.Stat(p)
+	d, _ := s.readOne(p, target{path: p, file: f}, info, err)
 	return d
 }
 
-// readOne reads one document by its path. Where its run, which a state document names, was
-// looked at, what that has shown is used.
-func (s *reader) readOne(state, p string, f layout.File) (engine.Document, time.Time) {
-	a := target{path: p, file: f}
-	info, err := s.fs.Stat(p)
-	if err == nil && f.Kind == layout.KindStateFile {
-		s.states.begin(p)
+// readOne reads one document by its path, which stat describes. Where its run, which a
+// state document names, was looked at, what that has shown is used.
+func (s *reader) readOne(state string, a target, info fs.Info, err error) (engine.Document, time.Time) {
+	if err == nil && a.file.Kind == layout.KindStateFile {
+		s.states.begin(a.path)
 	}
 	g := s.newGrain()
 	tree := s.cache.Lock(state)
 	defer tree.Unlock()
-	if e := tree.At(p); e != nil && err == nil {
+	if e := tree.At(a.path); e != nil && err == nil {
 		return s.look(a, e, info, &g)
 	}
-	known := s.cache.Outside(p).Known
+	known := s.cache.Outside(a.path).Known
 	d, again := s.lookOutside(a, info, err, &g)
 	if !known && again.IsZero() {
-		s.cache.SetOutside(p, statcache.Entry{}) // there may be very many
+		s.cache.SetOutside(a.path, statcache.Entry{}) // there may be very many
 	}
 	return d, again
 }
@@ -188,7 +187,7 @@ type Part struct {
 	Docs []engine.Document
 	// Again is when to look again because one of them is unsettled; zero: never.
 	Again time.Time
-	// Print is what PrintPart said before the files were read. Racy: one of them
+	// Print is what PrintPart says while the files are as they were read. Racy: one of them
 	// is so young that a later change might not show in it.
 	Print uint64
 	Racy  bool
@@ -197,29 +196,36 @@ type Part struct {
 // LoadPart reads some of a run's files, named relative to its folder; "../" leads
 // out of that. It waits for nothing. The error is what the system refused: nobody can
 // tell what is in such a file. What is wrong with a file itself is its document's Err.
-func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (Part, error) {
-	part := Part{Print: s.PrintPart(run, rels)}
-	if part.Print == 0 {
-		return Part{}, fmt.Errorf("cannot read what others must know of %s: %w", run.Dir, syscall.EIO)
-	}
+func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (part Part, err error) {
+	var f fingerprint
 	g := s.newGrain()
 	for _, rel := range rels {
-		p := path.Join(run.Dir, rel)
-		file, known := fam.File(run, rel)
-		if !known || strings.HasPrefix(rel, "../") {
-			file = layout.Outside(p)
+		a := target{path: path.Join(run.Dir, rel)}
+		var known bool
+		if a.file, known = fam.File(run, rel); !known || strings.HasPrefix(rel, "../") {
+			a.file = layout.Outside(a.path)
 		}
-		info, err := s.fs.Stat(p)
+		info, err := s.fs.Stat(a.path)
+		if isUntold(a.path, err) {
+			return Part{}, fmt.Errorf("cannot read what others must know of %s: %w", run.Dir, err)
+		}
+		f.add(identityOf(info))
 		part.Racy = part.Racy || err == nil && g.isRacy(info)
-		d, again := s.readOne(run.State, p, file)
+		d, again := s.readOne(run.State, a, info, err)
 		if errors.As(d.Err, new(syscall.Errno)) {
 			return Part{}, d.Err
 		}
 		part.Again = earlier(part.Again, again)
 		part.Docs = append(part.Docs, d)
 	}
+	part.Print = f.sum()
 	sortDocs(part.Docs)
 	return part, nil
+}
+
+// isUntold reports whether an error does not tell if there is a file.
+func isUntold(name string, err error) bool {
+	return err != nil && !errors.Is(unusable(name, err), engine.ErrAbsent)
 }
 
 // earlier returns the earlier of two moments; the zero time is none.
@@ -237,7 +243,7 @@ func (s *reader) PrintPart(run layout.Run, rels []string) uint64 {
 	for _, rel := range rels {
 		p := path.Join(run.Dir, rel)
 		info, err := s.fs.Stat(p)
-		if err != nil && !errors.Is(unusable(p, err), engine.ErrAbsent) {
+		if isUntold(p, err) {
 			return 0
 		}
 		f.add(identityOf(info))

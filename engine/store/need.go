@@ -122,8 +122,7 @@ func (v *visit) addNeeded(d engine.Document, again time.Time) {
 		return
 	}
 	if d.Unsettled() {
-		v.add(d, again)
-		v.out.Docs = v.out.Docs[:len(v.out.Docs)-1]
+		v.out.Again = earlier(v.out.Again, again)
 		v.out.Docs[i] = d
 	}
 }
