@@ -98,10 +98,8 @@ func (s *syncer) failWrites(tried []*fileWrite) {
 		case p.err == nil, p.commit.err != nil:
 		case errors.Is(p.err, os.ErrNotExist): // its folder went away
 			p.commit.err = moved(p.doc.Path)
-		case !errors.As(p.err, new(errSync)):
-			p.commit.err = fmt.Errorf("cannot write %s: %w", p.doc.Path, p.err)
-		case s.stopped.Load():
-			p.commit.err = fmt.Errorf("cannot write %s: %w (%w)", p.doc.Path, ErrStopped, p.err)
+		case !errors.As(p.err, new(errSync)) || s.stopped.Load():
+			p.commit.err = fmt.Errorf("cannot write %s: %w", p.doc.Path, s.sayStopped(p.err))
 		}
 	}
 }
@@ -246,25 +244,17 @@ func isPassing(err error) bool {
 
 // failNames ends a commit whose names may not be durable.
 func (s *syncer) failNames(j *commit, refused map[string]error) {
-	for dir := range j.dirs {
-		cause := refused[dir]
-		switch {
-		case cause == nil || j.err != nil:
-		case s.stopped.Load():
-			j.err = fmt.Errorf("cannot make %s durable: %w (%w)", j.what(), ErrStopped, cause)
-		default:
-			j.err = fmt.Errorf("cannot make %s durable: %w", j.what(), cause)
+	for _, dir := range slices.Sorted(maps.Keys(j.dirs)) {
+		if cause := refused[dir]; cause != nil && j.err == nil {
+			j.err = fmt.Errorf("cannot make what was written in %s durable: %w", dir, s.sayStopped(cause))
 		}
 	}
 }
 
-// what names a commit in an error.
-func (j *commit) what() string {
-	if n := len(j.writes); n > 0 {
-		return j.writes[n-1].doc.Path
+// sayStopped adds to the error of an fsync that nothing more is written, if that is so.
+func (s *syncer) sayStopped(err error) error {
+	if s.stopped.Load() {
+		return fmt.Errorf("%w (%w)", ErrStopped, err)
 	}
-	if len(j.removes) > 0 {
-		return "the removal of " + j.removes[0]
-	}
-	return j.run.Dir
+	return err
 }
