@@ -26,10 +26,10 @@ func identityOf(i fs.Info) statcache.Identity {
 	}
 }
 
-// Unchanged reports, by stat alone, whether all that a look at a run depended on is as
-// the look saw it. sure is false where a change might not show. What was written once and
-// has changed all the same is read by the next look. A run that was looked at since is
-// another one.
+// Unchanged reports, by stat alone, whether everything that a look at a run depended on
+// still looks the same. sure is false where a change might not show. An immutable document
+// that has changed is read again by the next look. A run that was loaded since then counts
+// as changed.
 func (s *reader) Unchanged(run layout.Run, look uint64) (same, sure bool) {
 	tree := s.cache.Lock(run.State)
 	defer tree.Unlock()
@@ -46,8 +46,8 @@ func (s *reader) Unchanged(run layout.Run, look uint64) (same, sure bool) {
 	return same, sure
 }
 
-// identities are the entries of a run and what stat says of their names now. Of temporary
-// and stray files their folder tells.
+// identities iterates over the entries of a run and what stat says of their names now. It
+// skips temporary and stray files, because a change of those changes their folder.
 func (s *disk) identities(tree *statcache.Run) iter.Seq2[*statcache.Entry, statcache.Identity] {
 	return func(yield func(*statcache.Entry, statcache.Identity) bool) {
 		for name, e := range tree.All() {
@@ -134,12 +134,12 @@ func (f *fingerprint) add(id statcache.Identity) {
 
 func (f fingerprint) sum() uint64 { return uint64(f) | 1 }
 
-// Invalidate has the next look at every run ask of every file: something may have
-// happened that nobody was told of.
+// Invalidate makes the next look at every run stat every file, because events may have
+// been lost.
 func (s *reader) Invalidate() { s.cache.Invalidate() }
 
-// Suspect has the next look at a run stat a file, although it was written once. The run
-// is named by its state document.
+// Suspect makes the next look at a run stat a file, even an immutable one. The run is
+// named by its state document.
 func (s *reader) Suspect(state, file string) {
 	tree := s.cache.Lock(state)
 	defer tree.Unlock()
@@ -194,8 +194,8 @@ type Part struct {
 }
 
 // LoadPart reads some of a run's files, named relative to its folder; "../" leads
-// out of that. It waits for nothing. The error is what the system refused: nobody can
-// tell what is in such a file. What is wrong with a file itself is its document's Err.
+// out of that. It does not wait for files to settle. The error is that of a file which the
+// system refuses to describe or read; every other problem of a file is its document's Err.
 func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (part Part, err error) {
 	var f fingerprint
 	g := s.newGrain()
@@ -228,7 +228,7 @@ func isUntold(name string, err error) bool {
 	return err != nil && !errors.Is(unusable(name, err), engine.ErrAbsent)
 }
 
-// earlier returns the earlier of two moments; the zero time is none.
+// earlier returns the earlier of two times. The zero time stands for never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

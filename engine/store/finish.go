@@ -13,8 +13,8 @@ import (
 	"placet/layout"
 )
 
-// finish ends a commit: what it displaced is let go, its temporary names are
-// removed, its documents are remembered, and its lines are appended.
+// finish ends a commit. It removes what the commit displaced and its temporary names,
+// remembers its documents, and appends its lines.
 func (s *committer) finish(j *commit) {
 	for _, p := range j.writes {
 		s.settleDisplaced(p)
@@ -75,7 +75,8 @@ func (s *committer) written(j *commit, p *fileWrite, rel string) *engine.Documen
 	}
 }
 
-// forgetOwn notes that placet itself removes a document of a run: nobody misses it.
+// forgetOwn notes that placet itself removed a document of a run, so that it does not
+// count as vanished.
 func (s *committer) forgetOwn(run layout.Run, name string) {
 	tree := s.cache.Lock(run.State)
 	defer tree.Unlock()

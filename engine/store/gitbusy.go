@@ -13,13 +13,13 @@ import (
 // holdIndex is how long git's index.lock holds: an older one was left behind.
 const holdIndex = 10 * time.Second
 
-// holdRewrite is how long the other signs hold while nobody changes them: a merge
-// that nobody finishes, or that was never one, must not hold decisions up for ever.
+// holdRewrite is how long the other signs hold while they stay as they are: an abandoned
+// merge must not hold decisions up for ever.
 // Documents with conflict markers never count anyway.
 const holdRewrite = 10 * time.Minute
 
-// Whoever makes signs anew all the time holds decisions up for mostHeld at most.
-// Holds between which less than holdGap lies are one.
+// Signs that are made anew all the time hold decisions up for mostHeld at most. Holds
+// that are less than holdGap apart count as one.
 const mostHeld, holdGap = time.Hour, time.Minute
 
 // signs are the names in git's folder that stand while it rewrites the tree.

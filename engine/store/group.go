@@ -7,8 +7,8 @@ import (
 	"placet/layout"
 )
 
-// queue lets commits that are ready together share their rounds: whoever leads takes
-// along all that came while the rounds before were running.
+// queue lets commits that are ready together share their rounds. The leader takes all
+// commits that arrived while the rounds before were running.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*commit

@@ -109,7 +109,7 @@ func (s *syncer) addPendingJournal(run, name string) {
 }
 
 // Finish makes durable what the commits of a run have left for its next one; where
-// they left nothing, it does nothing. A loop calls it for runs that it lets go of:
+// they left nothing, it does nothing. A loop calls it for runs that it releases:
 // their next commit may never come.
 func (s *committer) Finish(run layout.Run) error {
 	s.mu.Lock()

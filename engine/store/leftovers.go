@@ -8,11 +8,10 @@ import (
 	"placet/layout"
 )
 
-// What a placet that was killed has put in place can be seen, and may not be
-// durable: it died before the last round, or with lines that were to be synced with
-// the next commit. Whoever goes on from there would publish a revision whose
-// receipt, or whose line, a power cut takes away. So before its first plan a new
-// holder of the workspace makes durable what it finds.
+// A killed placet may leave files that are visible but not durable: it died before the
+// second round of fsync, or with lines that the next commit was to sync. A successor that
+// built on them could publish a revision whose receipt or line a power cut takes away.
+// So before its first plan a new holder of the workspace makes durable what it finds.
 
 // syncLeftovers makes durable what an earlier placet has left: all of the file system at
 // once, or, where that cannot be had or others have much to write, of each run that
@@ -94,7 +93,7 @@ func (s *committer) addLeftoverDirs(j *commit, dir string, depth int) error {
 // mostLeftovers is for how many files the first plan after a start may wait.
 const mostLeftovers = 4096
 
-// leftovers is what was done so far; only whoever leads the rounds looks at it.
+// leftovers says what was made durable so far. Only the leader of the rounds uses it.
 type leftovers struct {
 	tried, all bool
 	lost       error // how a sync of everything has failed

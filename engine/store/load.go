@@ -186,7 +186,7 @@ func (v *visit) folder(rel string, e *statcache.Entry, depth int) error {
 			return err
 		}
 	}
-	// What vanished under our eyes is no part of the folder, which is listed again.
+	// A document that vanished since the folder was listed is dropped.
 	n := len(e.Below)
 	e.Below = slices.DeleteFunc(e.Below, func(e statcache.Entry) bool { return e.Kind == statcache.Document && !e.Known })
 	e.Racy = e.Racy || len(e.Below) < n

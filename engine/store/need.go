@@ -63,7 +63,7 @@ func (v *visit) one(p string, still bool) {
 	v.outside(a)
 }
 
-// outside looks at a file that is none of the run's documents.
+// outside looks at a file that is not a document of the run.
 func (v *visit) outside(a target) {
 	info, err := v.depend(a.path)
 	v.addNeeded(v.s.lookOutside(a, info, err, &v.grain))
@@ -127,7 +127,7 @@ func (v *visit) addNeeded(d engine.Document, again time.Time) {
 	}
 }
 
-// depend is beside of a name on which the look depends, not only the way to one.
+// depend is like beside, and notes that the look depends on the name.
 func (v *visit) depend(p string) (fs.Info, error) {
 	info, err := v.beside(p)
 	m := v.met[p]
@@ -136,9 +136,9 @@ func (v *visit) depend(p string) (fs.Info, error) {
 	return info, err
 }
 
-// beside describes a name that a need leads to, once per visit: several needs lead
-// through the same folders, and most of those are not there. Below a folder that
-// is not there nothing is.
+// beside describes a name that a need leads to. It calls stat once per visit and name,
+// because several needs lead through the same folders, most of which do not exist, and
+// not at all below a folder that does not exist.
 func (v *visit) beside(p string) (fs.Info, error) {
 	if e := v.tree.At(p); e != nil && e.Kind == statcache.Folder {
 		return fs.Info{Name: e.Name, Mode: os.ModeDir}, nil // this look has seen it

@@ -12,8 +12,8 @@ import (
 )
 
 // renameCommit renames a commit's contents to their names, in order, and removes what
-// is to be removed. It ends at the first name that has moved, and where the run is
-// being taken away: what the commit has created there by then goes with it.
+// is to be removed. It ends at the first name that others have changed. Where the run is
+// being removed, it takes back what it has created so far.
 func (s *committer) renameCommit(j *commit) {
 	s.renameAll(j)
 	if slices.ContainsFunc(j.writes, (*fileWrite).created) && !j.moves() && s.isBeingRemoved(j) {

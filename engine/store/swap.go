@@ -70,9 +70,9 @@ func (s *swapper) replaceCompared(p *fileWrite) error {
 	return nil
 }
 
-// settleDisplaced looks once more at what the state document displaced, and lets
-// it go. A writer in place may have held it open: if it has changed since, their
-// words are put back. What cannot be read stays, for a sweep to look at.
+// settleDisplaced looks once more at what the state document displaced, and removes
+// it. Another writer may have held that file open: if it has changed since, it is
+// put back. What cannot be read stays for a sweep.
 func (s *swapper) settleDisplaced(p *fileWrite) {
 	if p.displaced == nil {
 		return
@@ -120,10 +120,10 @@ func (s *swapper) contentAt(name string) (content, error) {
 }
 
 // putBack gives the name of the state document back to what was displaced from
-// it, and returns ErrMoved. Whoever writes under the name meanwhile is newer and
+// it, and returns ErrMoved. Another writer that uses the name meanwhile is newer and
 // wins: each exchange must displace exactly what the one before had put there;
 // if it displaces anything else, that goes back in its turn. So the content that
-// is let go in the end is ours, or one that its own writers replaced.
+// is removed in the end is ours, or one that its own writers replaced.
 func (s *swapper) putBack(p *fileWrite) error {
 	placed := content{info: p.info, sum: sha256.Sum256(p.doc.Body)}
 	for {

@@ -32,7 +32,7 @@ func (s *syncer) useSyncfs(files int) bool {
 
 // syncWrites makes many written contents durable with one sync for each file system
 // that they lie in. It reports whether there is such a sync: else they are to be written
-// again. After an error nobody can tell what was lost, so all of it is thrown away.
+// again. An error does not say what was lost, so all of it is thrown away.
 func (s *syncer) syncWrites(todo []*fileWrite) (ok bool) {
 	devices := map[uint64][]*fileWrite{}
 	for _, p := range todo {

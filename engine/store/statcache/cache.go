@@ -104,7 +104,7 @@ func (e *Entry) Find(rel string) *Entry {
 // Name returns one copy of a name that many runs have.
 func Name(name string) string { return unique.Make(name).Value() }
 
-// Run is what is remembered of one run. Whoever uses it holds its lock.
+// Run is what is remembered of one run. Its users hold its lock.
 type Run struct {
 	sync.Mutex
 	// Dir is the path of the run's folder, and Root its entry.
@@ -186,8 +186,8 @@ func (c *Cache) Drop(state string) {
 	}
 }
 
-// Invalidate has the next look at every run stat every file: something may have
-// happened that nobody was told of.
+// Invalidate makes the next look at every run stat every file, because events may have
+// been lost.
 func (c *Cache) Invalidate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,7 +202,7 @@ func (c *Cache) Stale(r *Run) bool {
 }
 
 // Looked notes a look at a run, and drops the documents of the others where all take too
-// much memory. Whoever looks holds the run's lock. stale is what Stale said before the
+// much memory. The caller holds the run's lock. stale is what Stale said before the
 // look.
 func (c *Cache) Looked(state string, r *Run, stale bool) {
 	cost := 0
@@ -244,7 +244,8 @@ func (c *Cache) dropDocuments(r *Run) {
 	}
 }
 
-// All are the entries of a run with their paths: those of its folder, and those outside.
+// All iterates over the entries of a run and their paths: those of its folder, then those
+// outside.
 func (r *Run) All() iter.Seq2[string, *Entry] {
 	return func(yield func(string, *Entry) bool) {
 		if !r.Root.each(r.Dir, yield) {

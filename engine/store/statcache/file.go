@@ -227,7 +227,7 @@ func (f *File) only(runs []layout.Run) {
 	f.stored = kept
 }
 
-// Close lets go of all that is stored; from then on nothing is noted.
+// Close forgets all that is stored. From then on nothing is noted.
 func (f *File) Close() {
 	if f == nil {
 		return
