@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -128,4 +129,16 @@ func unusable(name string, err error) error {
 		return fmt.Errorf("cannot read %s: permission denied; expected a file that placet's user may read: %w", name, err)
 	}
 	return fmt.Errorf("cannot read %s: %w", name, err)
+}
+
+// content is what one reading of a file gave.
+type content struct {
+	info fs.Info
+	sum  [sha256.Size]byte
+	body []byte // nil where only the hash was wanted
+}
+
+// digest is the digest of the content.
+func (c content) digest() engine.Digest {
+	return engine.Digest("sha256:" + hex.EncodeToString(c.sum[:]))
 }

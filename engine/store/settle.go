@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"os/user"
+	"slices"
+	"strconv"
+	"sync"
 	"time"
 
 	"placet/engine"
@@ -199,3 +203,20 @@ func wholeObject(body []byte) bool {
 // Watching says that from now on a run or a file that appears was not there
 // before: a JSON document under a new inode is complete when it parses.
 func (s *settler) Watching() { s.watching.Store(true) }
+
+// owners remembers the logins of user ids.
+type owners struct{ byID sync.Map }
+
+// known says who owns a file, as a document's Known.
+func (o *owners) known(uid uint32) []string {
+	if known, ok := o.byID.Load(uid); ok {
+		return known.([]string)
+	}
+	name := strconv.FormatUint(uint64(uid), 10)
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
+	}
+	known := []string{"owner:" + name}
+	o.byID.Store(uid, slices.Clip(known))
+	return known
+}
