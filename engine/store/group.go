@@ -28,17 +28,20 @@ func (q *queue) enter(commits []*commit, rounds func([]*commit)) {
 		return
 	case q.leading <- struct{}{}:
 	}
+	defer func() { <-q.leading }()
+	select {
+	case <-commits[0].done: // others wait, who lead at once
+		return
+	default:
+	}
 	q.mu.Lock()
 	batch := q.waiting
 	q.waiting = nil
 	q.mu.Unlock()
-	if len(batch) > 0 {
-		rounds(batch)
-	}
+	rounds(batch)
 	for _, j := range batch {
 		close(j.done)
 	}
-	<-q.leading
 }
 
 // Ready is a plan of a run that is ready to be committed.
