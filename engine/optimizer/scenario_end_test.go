@@ -1,7 +1,6 @@
 package optimizer
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -269,9 +268,8 @@ func TestScenario21MovedToTheArchive(t *testing.T) {
 			d.goes(answered)
 		})
 	})
-	for k := 1; ; k++ {
-		come := true
-		t.Run(fmt.Sprint("before change ", k), func(t *testing.T) {
+	t.Run("before each change", func(t *testing.T) {
+		for k, come := 1, true; come && (k <= 5 || !testing.Short()); k++ {
 			tell(t, func(d *desk) {
 				d.assets(20)
 				d.write("retrieved.jsonl", retrievedLines)
@@ -285,19 +283,16 @@ func TestScenario21MovedToTheArchive(t *testing.T) {
 				}
 				for p := range d.Tree() {
 					if strings.HasPrefix(p, ".mso-context/active/") {
-						t.Errorf("%s was made where the run was", p)
+						t.Errorf("before change %d: %s was made where the run was", k, p)
 					}
 				}
 				d.Move(archive, ".mso-context/active/"+runA)
 				d.Settle()
 				d.status(Awaiting)
 				if rows := d.rows(auditLogs); len(rows) != 1 {
-					t.Errorf("the rows are %v", rows)
+					t.Errorf("before change %d: the rows are %v", k, rows)
 				}
 			})
-		})
-		if !come || testing.Short() && k > 5 {
-			break
 		}
-	}
+	})
 }

@@ -149,9 +149,15 @@ func (f *Family[S, V]) recordFiles() string {
 func (f *Family[S, V]) missing(r *Run[S]) {
 	r.Torn = slices.ContainsFunc(r.Folders, (*gate.Folder).Unsettled)
 	r.Held = r.Torn
-	if !r.Torn && (!r.Snap.In(journalFile).Absent() || slices.ContainsFunc(r.Folders, f.isBeyondFirst)) {
+	if !r.Torn && (hasRecord(r.Snap.In(journalFile)) || slices.ContainsFunc(r.Folders, f.isBeyondFirst)) {
 		r.Problem = "state.json is gone while " + strings.TrimPrefix(f.recordFiles()+" or requests/ is there: ", stateFile+" or ") + f.Anew
 	}
+}
+
+// hasRecord reports whether anything was written to a journal. The first commit makes it
+// empty, so a crash may leave it like that before there is a state.
+func hasRecord(journal engine.Document) bool {
+	return !journal.Absent() && (journal.Err != nil || len(journal.Body) > 0)
 }
 
 // isBeyondFirst reports whether a request folder is of a run that had a state. What a
