@@ -142,8 +142,8 @@ func TestManyRunsReadyAtOnceShareTwoRounds(t *testing.T) {
 	w.eventually("all have asked", func() bool { return len(w.movedEvents()) == 2*runs })
 	disk.mu.Lock()
 	defer disk.mu.Unlock()
-	if len(disk.atSync) < 2 || disk.atSync[0] != 1 || disk.atSync[1] != runs {
-		t.Errorf("state documents in place at each sync: %v; want 1, then all %d", disk.atSync, runs)
+	if len(disk.atSync) < 2 || disk.atSync[0] > 2 || disk.atSync[1] != runs {
+		t.Errorf("state documents in place at each sync: %v; want one for each worker at most, then all %d", disk.atSync, runs)
 	}
 }
 

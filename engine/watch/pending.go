@@ -24,7 +24,15 @@ type pending struct {
 }
 
 func newPending() pending {
-	return pending{dirty: map[string]struct{}{}, edits: map[Edit]struct{}{}, dirs: map[string]struct{}{}, wake: make(chan struct{}, 1)}
+	p := pending{wake: make(chan struct{}, 1)}
+	p.reset()
+	return p
+}
+
+// reset forgets what was pending. It leaves wake alone, which is read without the lock.
+func (p *pending) reset() {
+	p.dirty, p.edits, p.dirs = map[string]struct{}{}, map[Edit]struct{}{}, map[string]struct{}{}
+	p.rescan, p.missed = false, false
 }
 
 func (p *pending) signal() {
@@ -43,9 +51,7 @@ func (p *pending) take() (Batch, bool) {
 		Owners: slices.Sorted(maps.Keys(p.dirty)), Edits: slices.SortedFunc(maps.Keys(p.edits), Edit.compare), Lost: p.missed,
 		Rescan: p.rescan, Dirs: slices.Sorted(maps.Keys(p.dirs)),
 	}
-	wake := p.wake
-	*p = newPending()
-	p.wake = wake
+	p.reset()
 	return b, true
 }
 
