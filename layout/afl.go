@@ -11,31 +11,17 @@ const aflRoot = ".afl/sessions"
 // Kinds of AFL files, besides the state document, problem notes and those of a
 // request folder.
 const (
-	AFLMeta            = "meta"
-	AFLCheckpointsYAML = "checkpoints-yaml" // V1: all checkpoints in one file
-	AFLCheckpoint      = "checkpoint"       // V2: one checkpoint
-	AFLContracts       = "contracts"        // V1: all contracts in one file
-	AFLContractFile    = "contract-file"    // V2: a file of one checkpoint's contracts
-	AFLArchitecture    = "architecture"
-	AFLControl         = "control"
-	AFLReview          = "review"
-	AFLEvents          = "events"
-	AFLChanges         = "changes"
-	AFLReport          = "report"
-	AFLStatus          = "status" // the session's rendering, and each checkpoint's
-	AFLRouting         = "routing"
-	AFLEscalationMD    = "escalation-md"
-	AFLEscalationJSON  = "escalation-json"
-	AFLPendingQuestion = "pending-question"
-	AFLPrompt          = "prompt"
-	AFLWorker          = "worker"
-	AFLWorkerRun       = "worker-run"
-	AFLAnswer          = "answer"
-	AFLResult          = "result"
-	AFLValidation      = "validation"
-	AFLAnalysis        = "analysis"
-	AFLVerdict         = "verdict"
-	AFLFeedback        = "feedback"
+	AFLCheckpoint     = "checkpoint"    // V2: one checkpoint
+	AFLContractFile   = "contract-file" // V2: a file of one checkpoint's contracts
+	AFLStatus         = "status"        // the session's rendering, and each checkpoint's
+	AFLRouting        = "routing"
+	AFLEscalationJSON = "escalation-json"
+	AFLPrompt         = "prompt"
+	AFLWorker         = "worker"
+	AFLWorkerRun      = "worker-run"
+	AFLResult         = "result"
+	AFLValidation     = "validation"
+	AFLVerdict        = "verdict"
 )
 
 // Limits that AFL's page states where they are not the usual ones, in bytes.
@@ -48,32 +34,32 @@ const (
 
 // aflFiles are the documents of a session, besides requests and notes.
 var aflFiles = newTable(
-	pattern{"meta.json", jsonBy(AFLMeta, Upstream)},
-	pattern{"specs/checkpoints.yaml", File{Kind: AFLCheckpointsYAML, Writer: Person, Format: Text, Limit: limitAFLYAML}},
-	pattern{"specs/contracts.md", textBy(AFLContracts, Person)},
-	pattern{"specs/architecture.md", textBy(AFLArchitecture, Person)},
-	pattern{"architecture.md", textBy(AFLArchitecture, Person)},
+	pattern{"meta.json", jsonBy("meta", Upstream)},
+	pattern{"specs/checkpoints.yaml", File{Kind: "checkpoints-yaml", Writer: Person, Format: Text, Limit: limitAFLYAML}},
+	pattern{"specs/contracts.md", textBy("contracts", Person)},
+	pattern{"specs/architecture.md", textBy("architecture", Person)},
+	pattern{"architecture.md", textBy("architecture", Person)},
 	pattern{"checkpoints/{json}", jsonBy(AFLCheckpoint, Person)},
 	pattern{"contracts/{checkpoint}/{file}", textBy(AFLContractFile, Person)},
-	pattern{"control.json", jsonBy(AFLControl, Person)},
+	pattern{"control.json", jsonBy("control", Person)},
 	pattern{"state.json", File{Kind: KindStateFile, Writer: Placet, Limit: LimitState}},
-	pattern{"events.jsonl", File{Kind: AFLEvents, Writer: Placet, Format: Text, Limit: LimitText, End: endAFLEvents}},
-	pattern{"changes.md", textBy(AFLChanges, Placet)},
-	pattern{"report.md", textBy(AFLReport, Placet)},
-	pattern{"{review}", jsonBy(AFLReview, Agent)},
+	pattern{"events.jsonl", File{Kind: "events", Writer: Placet, Format: Text, Limit: LimitText, End: endAFLEvents}},
+	pattern{"changes.md", textBy("changes", Placet)},
+	pattern{"report.md", textBy("report", Placet)},
+	pattern{"{review}", jsonBy("review", Agent)},
 	pattern{"problems/{note}", textBy(KindProblem, Placet)}, // of a file that may begin with a dot
 	pattern{"delegations/status.json", jsonBy(AFLStatus, Placet)},
 	pattern{"delegations/{checkpoint}/status.json", jsonBy(AFLStatus, Placet)},
 	pattern{"delegations/{checkpoint}/routing.json", jsonBy(AFLRouting, Placet)},
-	pattern{"delegations/{checkpoint}/escalation.md", textBy(AFLEscalationMD, Placet)},
+	pattern{"delegations/{checkpoint}/escalation.md", textBy("escalation-md", Placet)},
 	pattern{"delegations/{checkpoint}/escalation.json", jsonBy(AFLEscalationJSON, Placet)},
-	pattern{"delegations/{checkpoint}/pending-question.json", jsonBy(AFLPendingQuestion, Upstream)},
+	pattern{"delegations/{checkpoint}/pending-question.json", jsonBy("pending-question", Upstream)},
 	pattern{"delegations/{checkpoint}/iterations/{n}/prompt.md", once(textBy(AFLPrompt, Placet))},
 	pattern{"delegations/{checkpoint}/iterations/{n}/worker.json", jsonBy(AFLWorker, Agent)},
-	pattern{"delegations/{checkpoint}/iterations/{n}/answer.md", once(textBy(AFLAnswer, Placet))},
+	pattern{"delegations/{checkpoint}/iterations/{n}/answer.md", once(textBy("answer", Placet))},
 	pattern{"delegations/{checkpoint}/iterations/{n}/result.json", File{Kind: AFLResult, Writer: Anyone, Limit: limitAFLResult}},
-	pattern{"delegations/{checkpoint}/iterations/{n}/analysis.json", jsonBy(AFLAnalysis, Agent)},
-	pattern{"delegations/{checkpoint}/iterations/{n}/feedback.md", once(textBy(AFLFeedback, Placet))},
+	pattern{"delegations/{checkpoint}/iterations/{n}/analysis.json", jsonBy("analysis", Agent)},
+	pattern{"delegations/{checkpoint}/iterations/{n}/feedback.md", once(textBy("feedback", Placet))},
 	pattern{"delegations/{checkpoint}/iterations/{n}/{worker-run}", once(jsonBy(AFLWorkerRun, Placet))},
 	pattern{"delegations/{checkpoint}/iterations/{n}/{validation}", once(File{Kind: AFLValidation, Writer: Placet, Limit: limitAFLValidation})},
 	pattern{"delegations/{checkpoint}/iterations/{n}/{verdict}", once(jsonBy(AFLVerdict, Placet))},

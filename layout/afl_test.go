@@ -134,7 +134,7 @@ func TestFilesOfASession(t *testing.T) {
 		at("validation-2.json.problem.md"):                         {"problem", Placet, Text, mega},
 	} {
 		f, ok := AFL{}.File(run, rel)
-		if want.kind == AFLEvents {
+		if want.kind == "events" {
 			if f.End <= 0 || f.End > want.limit {
 				t.Errorf("%d bytes of %s are read", f.End, rel)
 			}

@@ -28,17 +28,13 @@ const (
 
 // Kinds of FABER files, besides those of a request folder.
 const (
-	FaberMetadata = "metadata"
 	FaberEvent    = "event"
 	FaberNextID   = "next-id"
 	FaberResume   = "resume"
 	FaberContext  = "context"
-	FaberCancel   = "cancel"
-	FaberIssue    = "issue"
 	FaberPosted   = "posted"
 	FaberAttempt  = "attempt"
 	FaberOutcome  = "outcome"
-	FaberWorkflow = "workflow"
 	FaberBadEvent = "bad-event"
 )
 
@@ -62,9 +58,9 @@ var (
 	faberPlanFiles = newTable(faberPatterns...)
 	faberPatterns  = []pattern{
 		{"state.json", File{Kind: KindStateFile, Writer: Shared, Limit: LimitState}},
-		{"metadata.json", jsonBy(FaberMetadata, Upstream)},
-		{"cancel.json", jsonBy(FaberCancel, Reviewer)},
-		{"issue.json", jsonBy(FaberIssue, Agent)},
+		{"metadata.json", jsonBy("metadata", Upstream)},
+		{"cancel.json", jsonBy("cancel", Reviewer)},
+		{"issue.json", jsonBy("issue", Agent)},
 		{"resume.md", textBy(FaberResume, Placet)},
 		{"context.md", textBy(FaberContext, Placet)},
 		{"events/.next-id", File{Kind: FaberNextID, Writer: Shared, Format: Text, Limit: 64, Locked: true}},

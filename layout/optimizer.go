@@ -28,25 +28,16 @@ const (
 // Kinds of optimizer files, besides the state document, problem notes and the
 // kernel's files of a request folder.
 const (
-	OptimizerKindTrigger      = "trigger"
-	OptimizerKindAssets       = "assets"
-	OptimizerKindKPI          = "kpi"
-	OptimizerKindRetrieved    = "retrieved"
-	OptimizerKindSuggestions  = "suggestions"
-	OptimizerKindLevelError   = "level-error"
-	OptimizerKindStop         = "stop"
-	OptimizerKindContext      = "context"
-	OptimizerKindDecision     = "decision"
-	OptimizerKindAttempt      = "attempt"
-	OptimizerKindOutcome      = "outcome"
-	OptimizerKindReport       = "report"
-	OptimizerKindAudit        = "audit"
-	OptimizerKindAuditPending = "audit-pending"
-	OptimizerKindLate         = "late" // requests/<request_id>/late.json
-	OptimizerKindGoal         = "goal"
-	OptimizerKindResult       = "result"
-	OptimizerKindEvents       = "events"
-	OptimizerKindTickets      = "tickets" // which directive became which ticket
+	OptimizerKindTrigger  = "trigger"
+	OptimizerKindContext  = "context"
+	OptimizerKindDecision = "decision"
+	OptimizerKindAttempt  = "attempt"
+	OptimizerKindOutcome  = "outcome"
+	OptimizerKindAudit    = "audit"
+	OptimizerKindLate     = "late" // requests/<request_id>/late.json
+	OptimizerKindGoal     = "goal"
+	OptimizerKindResult   = "result"
+	OptimizerKindTickets  = "tickets" // which directive became which ticket
 )
 
 // endOptimizerEvents is how much of the journal is read, in bytes.
@@ -59,25 +50,25 @@ const optimizerUsage = "usage"
 // optimizerMisnamedFiles those of a folder that is misnamed.
 var (
 	optimizerFiles = newTable(append(optimizerAlways,
-		pattern{"inputs/assets.json", jsonBy(OptimizerKindAssets, Agent)},
-		pattern{"inputs/kpi.json", jsonBy(OptimizerKindKPI, Agent)},
-		pattern{"inputs/level-error.json", jsonBy(OptimizerKindLevelError, Anyone)},
-		pattern{"stop.json", jsonBy(OptimizerKindStop, Anyone)},
-		pattern{"retrieved.jsonl", textBy(OptimizerKindRetrieved, Either)},
-		pattern{"suggestions.json", jsonBy(OptimizerKindSuggestions, Agent)},
+		pattern{"inputs/assets.json", jsonBy("assets", Agent)},
+		pattern{"inputs/kpi.json", jsonBy("kpi", Agent)},
+		pattern{"inputs/level-error.json", jsonBy("level-error", Anyone)},
+		pattern{"stop.json", jsonBy("stop", Anyone)},
+		pattern{"retrieved.jsonl", textBy("retrieved", Either)},
+		pattern{"suggestions.json", jsonBy("suggestions", Agent)},
 		pattern{"context.json", jsonBy(OptimizerKindContext, Placet)},
 		pattern{"decision.json", jsonBy(OptimizerKindDecision, Placet)},
 		pattern{"attempts/{attempt}", once(jsonBy(OptimizerKindAttempt, Placet))},
 		pattern{"attempts/{outcome}", once(jsonBy(OptimizerKindOutcome, Placet))},
-		pattern{"level10_report.md", textBy(OptimizerKindReport, Placet)},
-		pattern{"level20_report.md", textBy(OptimizerKindReport, Placet)},
-		pattern{"level30_report.md", textBy(OptimizerKindReport, Placet)},
+		pattern{"level10_report.md", textBy("report", Placet)},
+		pattern{"level20_report.md", textBy("report", Placet)},
+		pattern{"level30_report.md", textBy("report", Placet)},
 		pattern{"audit.json", jsonBy(OptimizerKindAudit, Placet)},
-		pattern{"audit-pending.jsonl", textBy(OptimizerKindAuditPending, Placet)},
+		pattern{"audit-pending.jsonl", textBy("audit-pending", Placet)},
 		pattern{"requests/{request}/late.json", jsonBy(OptimizerKindLate, Placet)},
 		pattern{"goal.json", jsonBy(OptimizerKindGoal, Placet)},
 		pattern{"optimizer_result.json", jsonBy(OptimizerKindResult, Placet)},
-		pattern{"events.jsonl", File{Kind: OptimizerKindEvents, Writer: Placet, Format: Text, Limit: LimitText, End: endOptimizerEvents}},
+		pattern{"events.jsonl", File{Kind: "events", Writer: Placet, Format: Text, Limit: LimitText, End: endOptimizerEvents}},
 		pattern{"tickets.json", jsonBy(OptimizerKindTickets, Placet)},
 	)...)
 	optimizerMisnamedFiles = newTable(optimizerAlways...)

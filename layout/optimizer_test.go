@@ -200,7 +200,7 @@ func TestFilesOfACycle(t *testing.T) {
 func checkDocument(t *testing.T, run Run, rel string, want File) {
 	t.Helper()
 	f, ok := Optimizer{}.File(run, rel)
-	if want.Kind == OptimizerKindEvents {
+	if want.Kind == "events" {
 		if f.End <= 0 || f.End > want.Limit {
 			t.Errorf("%d bytes of %s are read", f.End, rel)
 		}
