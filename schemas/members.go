@@ -6,17 +6,21 @@ import (
 )
 
 // Struct returns the fields of a struct as an object, in their order, so that
-// members which the struct does not know can be written behind them.
+// members which the struct does not know can be written behind them. A field with the
+// option omitempty is left out where it is zero or has no elements.
 func Struct(v any) Object {
 	value := reflect.ValueOf(v)
 	var o Object
 	for i := range value.NumField() {
-		if name := memberName(value.Type().Field(i)); name != "" {
-			o = append(o, Member{Name: name, Value: value.Field(i).Interface()})
+		field, tag := value.Field(i), value.Type().Field(i)
+		if name := memberName(tag); name != "" && !(strings.HasSuffix(tag.Tag.Get("json"), ",omitempty") && isEmpty(field)) {
+			o = append(o, Member{Name: name, Value: field.Interface()})
 		}
 	}
 	return o
 }
+
+func isEmpty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 }
 
 // Rest returns those members of a JSON object for which a struct has no field,
 // in their order. into is a pointer to the struct.

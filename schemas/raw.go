@@ -81,6 +81,16 @@ func (o Object) Without(names ...string) Object {
 	return rest
 }
 
+// NullWhereEmpty returns the object with null in place of the empty texts of some names.
+func (o Object) NullWhereEmpty(names ...string) Object {
+	for i, m := range o {
+		if m.Value == "" && slices.Contains(names, m.Name) {
+			o[i].Value = nil
+		}
+	}
+	return o
+}
+
 // MarshalJSONTo writes the members in their order. Two members of one name are
 // an error.
 func (o Object) MarshalJSONTo(enc *jsontext.Encoder) error {

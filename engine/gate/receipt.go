@@ -53,7 +53,7 @@ type Receipt struct {
 	Reason     string `json:"reason"`
 	// SupersededBy is the id of the request that stands in this one's place,
 	// "" where none does.
-	SupersededBy string `json:"superseded_by"`
+	SupersededBy string `json:"superseded_by,omitempty"`
 	// Revision is that of the transition that the receipt belongs to.
 	Revision int `json:"revision"`
 	// Extra are the family's members, written last.
@@ -74,24 +74,8 @@ func (r Receipt) Given() Answer {
 
 // Encode returns the receipt as receipt.json.
 func (r Receipt) Encode() ([]byte, error) {
-	o := schemas.Object{
-		{Name: "schema_version", Value: max(r.SchemaVersion, version)},
-		{Name: "request_id", Value: r.RequestID},
-		{Name: "result", Value: r.Result},
-		{Name: "response", Value: r.Response},
-		{Name: "selected", Value: r.Selected},
-		{Name: "comment", Value: r.Comment},
-		{Name: "late", Value: r.Late},
-		{Name: "provided_by", Value: r.ProvidedBy},
-		{Name: "known_as", Value: r.KnownAs},
-		{Name: "answer", Value: r.Answer},
-		{Name: "digest", Value: r.Digest},
-		{Name: "received_at", Value: r.ReceivedAt},
-		{Name: "decided_at", Value: r.DecidedAt},
-		{Name: "reason", Value: r.Reason},
-	}
-	o = appendText(o, "superseded_by", r.SupersededBy)
-	return schemas.Encode(append(append(o, schemas.Member{Name: "revision", Value: r.Revision}), r.Extra...))
+	r.SchemaVersion = max(r.SchemaVersion, version)
+	return schemas.Encode(append(schemas.Struct(r), r.Extra...))
 }
 
 // ReadReceipt reads a receipt.json. The error is a *schemas.Error.

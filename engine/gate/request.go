@@ -34,7 +34,7 @@ type Request struct {
 	CommentRequired []string `json:"comment_required"`
 	// Several are the ids of the options of which any number may be chosen
 	// together. Every other option stands alone.
-	Several []string `json:"several"`
+	Several []string `json:"several,omitempty"`
 	// Items are things of which an answer may pick any number.
 	Items []Item `json:"items"`
 	// Context is a JSON object as it was found; nil is written as {}.
@@ -65,34 +65,11 @@ const version = 1
 
 // Encode returns the request as request.json.
 func (r Request) Encode() ([]byte, error) {
-	context := r.Context
-	if context.Null() {
-		context = schemas.Raw("{}")
+	r.SchemaVersion = max(r.SchemaVersion, version)
+	if r.Context.Null() {
+		r.Context = schemas.Raw("{}")
 	}
-	o := schemas.Object{
-		{Name: "schema_version", Value: max(r.SchemaVersion, version)},
-		{Name: "request_id", Value: r.RequestID},
-		{Name: "family", Value: r.Family},
-		{Name: "run", Value: r.Run},
-		{Name: "type", Value: r.Type},
-		{Name: "prompt", Value: r.Prompt},
-		{Name: "options", Value: r.Options},
-		{Name: "comment_required", Value: r.CommentRequired},
-	}
-	if len(r.Several) > 0 {
-		o = append(o, schemas.Member{Name: "several", Value: r.Several})
-	}
-	o = append(o, schemas.Object{
-		{Name: "items", Value: r.Items},
-		{Name: "context", Value: context},
-		{Name: "artifacts", Value: artifactList(r.Artifacts)},
-		{Name: "requested_at", Value: r.RequestedAt},
-		{Name: "deadline", Value: orNull(r.Deadline)},
-		{Name: "default", Value: orNull(r.Default)},
-		{Name: "may_answer", Value: r.MayAnswer},
-		{Name: "revision", Value: r.Revision},
-	}...)
-	return schemas.Encode(append(o, r.Extra...))
+	return schemas.Encode(append(schemas.Struct(r).NullWhereEmpty("deadline", "default"), r.Extra...))
 }
 
 // AsIssued returns the request without the effects of its options where that is what
@@ -117,24 +94,9 @@ func (r Request) hasSum(sum engine.Digest) bool {
 	return err == nil && engine.Sum(body) == sum
 }
 
-func artifactList(all []Artifact) []any {
-	list := []any{}
-	for _, a := range all {
-		list = append(list, schemas.Object{
-			{Name: "path", Value: a.Path},
-			{Name: "sha256", Value: orNull(a.SHA256)},
-			{Name: "binding", Value: a.Binding},
-		})
-	}
-	return list
-}
-
-// orNull is what an empty text is written as.
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
+// MarshalJSON writes the artifact, with null for the digest of a missing file.
+func (a Artifact) MarshalJSON() ([]byte, error) {
+	return schemas.Struct(a).NullWhereEmpty("sha256").MarshalJSON()
 }
 
 // Shown is the request as its request.json says it, with what is not written there as

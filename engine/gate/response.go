@@ -26,12 +26,12 @@ type Response struct {
 	Response string `json:"response"`
 	// Selected are the ids of the items that were picked, and of further
 	// options where several may be chosen together.
-	Selected   []string `json:"selected"`
-	Comment    string   `json:"comment"`
+	Selected   []string `json:"selected,omitempty"`
+	Comment    string   `json:"comment,omitempty"`
 	ProvidedBy By       `json:"provided_by"`
 	// Digest is that of what was shown, "" for the request as issued.
-	Digest    engine.Digest `json:"digest"`
-	Signature string        `json:"signature"`
+	Digest    engine.Digest `json:"digest,omitempty"`
+	Signature string        `json:"signature,omitempty"`
 	// Extra are further members, kept in their order.
 	Extra schemas.Object `json:"-"`
 }
@@ -39,23 +39,7 @@ type Response struct {
 // Encode returns the answer as response.json. What is empty and may be missing
 // is left out.
 func (r Response) Encode() ([]byte, error) {
-	o := schemas.Object{{Name: "request_id", Value: r.RequestID}, {Name: "response", Value: r.Response}}
-	if len(r.Selected) > 0 {
-		o = append(o, schemas.Member{Name: "selected", Value: r.Selected})
-	}
-	o = appendText(o, "comment", r.Comment)
-	o = append(o, schemas.Member{Name: "provided_by", Value: r.ProvidedBy})
-	o = appendText(o, "digest", string(r.Digest))
-	o = appendText(o, "signature", r.Signature)
-	return schemas.Encode(append(o, r.Extra...))
-}
-
-// appendText adds a member that is left out where it is empty.
-func appendText(o schemas.Object, name, text string) schemas.Object {
-	if text == "" {
-		return o
-	}
-	return append(o, schemas.Member{Name: name, Value: text})
+	return schemas.Encode(append(schemas.Struct(r), r.Extra...))
 }
 
 // ReadResponse reads a response.json. Whether it answers a request is for
