@@ -18,7 +18,7 @@ func (a Asked) Account() engine.Asked {
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)
 	for _, o := range r.Options {
-		told.Options = append(told.Options, engine.AskedOption{ID: o.ID, Description: o.Description, Effect: o.Effect, Words: o.Words})
+		told.Options = append(told.Options, engine.AskedOption(o))
 	}
 	for _, i := range r.Items {
 		told.Items = append(told.Items, engine.AskedItem{ID: i.ID, Label: i.Label})

@@ -74,7 +74,7 @@ func TestNothingThatAnAgentWritesIsReadAsAnAnswer(t *testing.T) {
 	for name, text := range attacks {
 		t.Run(name, func(t *testing.T) {
 			form, r := formOf(t, text)
-			want := FormAnswer{RequestID: r.RequestID, Digest: view}
+			want := formAnswer{RequestID: r.RequestID, Digest: view}
 			if diff := cmp.Diff(want, mustRead(t, form, r)); diff != "" {
 				t.Errorf("the form as written: %s\n%s", diff, form)
 			}
@@ -90,7 +90,7 @@ func TestAFormThatNobodySubmittedIsNeverAnAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		form, r := formOf(t, hostileText().Draw(t, "prompt"))
 		for _, form := range []string{form, tick(form, "approve"), comment(form, hostileText().Draw(t, "comment"))} {
-			if a, err := ReadForm("form.md", []byte(form), r); err == nil && a.Submitted {
+			if a, err := readFormAt("form.md", []byte(form), r); err == nil && a.Submitted {
 				t.Fatalf("%+v\n%s", a, form)
 			}
 			v := judge(Asked{
@@ -129,11 +129,11 @@ func TestAFormGivesBackExactlyWhatWasTickedAndWritten(t *testing.T) {
 		} else {
 			form = tick(form, words...)
 		}
-		got, err := ReadForm("form.md", []byte(form), r)
+		got, err := readFormAt("form.md", []byte(form), r)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, form)
 		}
-		want := FormAnswer{RequestID: r.RequestID, Digest: view, Submitted: submitted}
+		want := formAnswer{RequestID: r.RequestID, Digest: view, Submitted: submitted}
 		if submitted {
 			want.Comment = trimBlank(normal([]byte("\n" + text)))
 			want.Ticked = slices.DeleteFunc(optionIDs(r.Options), func(id string) bool { return !slices.Contains(options, id) })
@@ -172,7 +172,7 @@ func TestAnyOfferedIDIsTickedAndReadBack(t *testing.T) {
 				lines[i] = strings.Replace(line, "[ ]", "[x]", 1)
 			}
 		}
-		got, err := ReadForm("form.md", []byte(tick(strings.Join(lines, "\n"), submitID)), r)
+		got, err := readFormAt("form.md", []byte(tick(strings.Join(lines, "\n"), submitID)), r)
 		if err != nil || !got.Submitted || !slices.Equal(got.Ticked, []string{ids[at]}) {
 			t.Fatalf("ticked %q, read %+v, %v\n%s", ids[at], got, err, strings.Join(lines, "\n"))
 		}
@@ -197,7 +197,7 @@ func TestReadingAFormTakesTimeInItsSize(t *testing.T) {
 			"in the answer":  strings.Replace(form, "- [ ] approve", text+"\n\n- [ ] approve", 1),
 		} {
 			began := time.Now()
-			_, _ = ReadForm("form.md", []byte(form), review())
+			_, _ = readFormAt("form.md", []byte(form), review())
 			if took := time.Since(began); took > 5*time.Second {
 				t.Errorf("%s %s: %v", name, where, took)
 			}
@@ -218,7 +218,7 @@ func FuzzForm(f *testing.F) {
 		r := review()
 		a, problem := readForm(body, r)
 		if problem != nil {
-			if problem.in("form.md").Error() == "" {
+			if problem.Error() == "" {
 				t.Fatal("an error without words")
 			}
 			return
@@ -240,8 +240,8 @@ func FuzzForm(f *testing.F) {
 			again = tick(again, id)
 		}
 		got, problem := readForm([]byte(comment(tick(again, submitID), a.Comment)), r)
-		if problem != nil || cmp.Diff(a.FormAnswer, got.FormAnswer) != "" {
-			t.Fatalf("%+v is read again as %+v, %v", a.FormAnswer, got.FormAnswer, problem)
+		if problem != nil || cmp.Diff(a.formAnswer, got.formAnswer) != "" {
+			t.Fatalf("%+v is read again as %+v, %v", a.formAnswer, got.formAnswer, problem)
 		}
 	})
 }

@@ -70,84 +70,38 @@ func filledIn(d engine.Document) bool {
 	return bool(*sent)
 }
 
-// other returns what a file says that differs from the receipt.
+// other returns what a file says that differs from the receipt, "" for what could not
+// have been an answer while the request was open.
 func (a Asked) other(r Receipt, d engine.Document) string {
-	if d.Kind == layout.KindForm {
-		return a.otherForm(r, d)
-	}
-	response, err := a.parseResponse(d)
-	switch {
-	case err != nil:
-		return ""
-	case response.RequestID != r.RequestID:
-		return fmt.Sprintf("- %s answers the request %s, this one is %s.", code(d.Path), quoted(response.RequestID), code(r.RequestID))
-	}
-	return a.differs(r, d.Path, a.meant([]string{response.Response}, response.Selected, response.Comment), response.Selected, response.Comment)
-}
-
-func (a Asked) otherForm(r Receipt, d engine.Document) string {
-	f, err := ReadForm(d.Path, d.Body, a.Request)
+	claim, err := a.claim(d)
 	if err != nil {
 		return ""
 	}
-	words := f.Ticked
+	if claim.RequestID != r.RequestID {
+		return fmt.Sprintf("- %s answers the request %s, this one is %s.", code(d.Path), quoted(claim.RequestID), code(r.RequestID))
+	}
+	if a.checkWords(&claim.Answer) != "" || a.same(r, claim.Answer) {
+		return ""
+	}
+	return fmt.Sprintf("- %s says %s.", code(d.Path), said(claim.Response, claim.Selected))
+}
+
+// claim returns what an answer file says.
+func (a Asked) claim(d engine.Document) (Claim, error) {
+	if d.Kind != layout.KindForm {
+		return a.responseClaim(d)
+	}
+	f, err := readForm(d.Body, a.Request)
+	return a.formClaim(d, f), err
+}
+
+// same reports whether an answer is the one that the receipt records. Which of several
+// options is called the response does not matter.
+func (a Asked) same(r Receipt, answer Answer) bool {
 	if a.Request.FreeText() {
-		words = append(words, f.Comment)
+		return plainText(answer.Response) == plainText(r.Response) && sameSet(answer.Selected, r.Selected)
 	}
-	return a.differs(r, d.Path, a.meant(words, f.Items, f.Comment), f.Items, f.Comment)
-}
-
-// meant are the words of an answer; of one that names none, the option that
-// stands for none.
-func (a Asked) meant(words, selected []string, comment string) []string {
-	option := a.standsFor(selected, comment)
-	if a.Request.FreeText() || option == "" || len(named(words)) > 0 {
-		return words
-	}
-	return []string{option}
-}
-
-// differs compares what a file says with the receipt. Saying nothing is no
-// answer, and so no other one.
-func (a Asked) differs(r Receipt, path string, words, selected []string, comment string) string {
-	word := strings.Join(words, ", ")
-	if strings.TrimSpace(word) == "" && len(selected) == 0 {
-		return ""
-	}
-	if a.same(r, words, selected) || !a.couldCount(words, selected, comment) {
-		return ""
-	}
-	return fmt.Sprintf("- %s says %s.", code(path), said(word, selected))
-}
-
-// couldCount reports whether what a file says could have been taken for an answer while
-// the request was open.
-func (a Asked) couldCount(words, selected []string, comment string) bool {
-	answer := Answer{Selected: selected, Comment: comment}
-	if len(words) > 0 {
-		answer.Response, answer.Selected = words[0], slices.Concat(words[1:], selected)
-	}
-	return len(a.Request.Options) == 0 || a.checkWords(&answer) == ""
-}
-
-// same reports whether a file says what the receipt says. Where several
-// options may be chosen together, it does not matter which of them is called
-// the response.
-func (a Asked) same(r Receipt, words, selected []string) bool {
-	if len(a.Request.Several) > 0 && !a.Request.FreeText() {
-		all := named(slices.Concat(words, selected))
-		for i, word := range all {
-			all[i] = a.Request.spelled(word)
-		}
-		return sameSet(all, named(append([]string{r.Response}, r.Selected...)))
-	}
-	response := len(words) == 1 && sameResponse(a.Request, words[0], r.Response) || len(words) == 0 && r.Response == ""
-	return response && sameSet(selected, r.Selected)
-}
-
-// named leaves out the words that name nothing.
-func named(words []string) []string {
-	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.TrimSpace(w) == "" })
+	return sameSet(append(answer.Selected, answer.Response), append([]string{a.Request.spelled(r.Response)}, r.Selected...))
 }
 
 // sameSet compares selections as options and items match.

@@ -2,7 +2,7 @@ package gate
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,32 +10,15 @@ import (
 	"placet/schemas"
 )
 
-// torn reports whether an error is that of a file which may be half-written.
-func torn(err error) bool {
-	var e *schemas.Error
-	return errors.As(err, &e) && e.Torn
-}
-
-// readResponse reads a response.json or a copy of one.
-func (a Asked) readResponse(d engine.Document) reading {
-	if d.Err != nil {
-		return a.unusable(d, d.Err)
-	}
+// responseClaim returns what a response.json, or a copy of one, says.
+func (a Asked) responseClaim(d engine.Document) (Claim, error) {
 	r, err := a.parseResponse(d)
-	if err != nil {
-		return a.unusable(d, err)
-	}
-	members, _ := schemas.Members(d.Body) // they were read already
-	if strays := schemas.Strays("", members, &Response{}, a.Members...); len(strays) > 0 {
-		return reading{problem: strayMembers(d.Path, strays)}
-	}
-	answer := Answer{
+	return Claim{Source: FromResponse, RequestID: r.RequestID, Saved: d.Changed, Answer: Answer{
 		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Extra: r.Extra,
 		By:    By{User: r.ProvidedBy.User, Source: cmp.Or(r.ProvidedBy.Source, SourceFile)},
 		Known: claimed(d.Known, r.ProvidedBy.User),
 		Path:  d.Path, Sum: d.Sum, Digest: r.Digest,
-	}
-	return a.admit(Claim{Source: FromResponse, RequestID: r.RequestID, Answer: answer, Saved: d.Changed})
+	}}, err
 }
 
 // parseResponse parses a response.json, which must name its response unless the
@@ -48,29 +31,8 @@ func (a Asked) parseResponse(d engine.Document) (Response, error) {
 	return *r, err
 }
 
-// judgeForm reads a form. What stands in a form of another view counts only for
-// a hint, once it is sent.
-func (a Asked) judgeForm(d engine.Document) reading {
-	present := d.Path == a.Present || a.Present == ""
-	if d.Err != nil {
-		return a.unusableForm(d, d.Err, present)
-	}
-	f, problem := readForm(d.Body, a.Request)
-	if problem != nil {
-		return a.unusableForm(d, problem.in(d.Path), present || f.Digest == a.View)
-	}
-	switch {
-	case !f.Submitted:
-		return reading{}
-	case f.Digest != a.View:
-		return reading{problem: staleForm(a, d.Path)}
-	}
-	if why := a.void(d, &f); why != "" {
-		return reading{problem: why}
-	}
-	if len(f.Ticked) > 1 && len(a.Request.Several) == 0 {
-		return reading{problem: severalOptions(d.Path, f.Ticked)}
-	}
+// formClaim returns what a form says.
+func (a Asked) formClaim(d engine.Document, f filledForm) Claim {
 	answer := Answer{
 		Selected: f.Items, Comment: f.Comment, By: By{User: owner(d.Known), Source: SourceForm},
 		Known: d.Known, Path: d.Path, Sum: d.Sum, Digest: f.Digest, Outside: f.outside,
@@ -80,16 +42,49 @@ func (a Asked) judgeForm(d engine.Document) reading {
 	} else if len(f.Ticked) > 0 {
 		answer.Response, answer.Selected = f.Ticked[0], slices.Concat(f.Ticked[1:], f.Items)
 	}
-	return a.admit(Claim{Source: FromForm, RequestID: f.RequestID, Answer: answer, Saved: d.Changed})
+	return Claim{Source: FromForm, RequestID: f.RequestID, Answer: answer, Saved: d.Changed}
 }
 
-// unusableForm passes over what is wrong with a form that cannot be the
-// present one.
-func (a Asked) unusableForm(d engine.Document, err error, present bool) reading {
-	if !present {
-		return reading{}
+// judgeResponse reads a response.json or a copy of one.
+func (a Asked) judgeResponse(d engine.Document) reading {
+	if d.Err != nil {
+		return a.unusable(d, d.Err)
 	}
-	return a.unusable(d, err)
+	claim, err := a.responseClaim(d)
+	if err != nil {
+		return a.unusable(d, err)
+	}
+	members, _ := schemas.Members(d.Body) // they were read already
+	if strays := schemas.Strays("", members, &Response{}, a.Members...); len(strays) > 0 {
+		return reading{problem: strayMembers(d.Path, strays)}
+	}
+	return a.admit(claim)
+}
+
+// judgeForm reads a form. What stands in a form of another view counts only for
+// a hint, once it is sent; what is wrong with one that cannot be the present form is
+// passed over.
+func (a Asked) judgeForm(d engine.Document) reading {
+	present := d.Path == a.Present || a.Present == ""
+	f, problem := filledForm{}, d.Err
+	if problem == nil {
+		f, problem = readForm(d.Body, a.Request)
+	}
+	switch {
+	case problem != nil && (present || d.Err == nil && f.Digest == a.View):
+		return a.unusable(d, problem)
+	case problem != nil || !f.Submitted:
+		return reading{}
+	case f.Digest != a.View:
+		return reading{problem: staleForm(a, d.Path)}
+	}
+	if why := a.void(d, &f); why != "" {
+		return reading{problem: why}
+	}
+	if len(f.Ticked) > 1 && len(a.Request.Several) == 0 {
+		return reading{problem: fmt.Sprintf("%s has %d options ticked: %s. Leave one.", code(d.Path), len(f.Ticked), codes(f.Ticked))}
+	}
+	return a.admit(a.formClaim(d, f))
 }
 
 // admit is the reading of a file that answers.

@@ -17,7 +17,7 @@ func BenchmarkForm(b *testing.B) {
 func BenchmarkReadForm(b *testing.B) {
 	form := []byte(comment(tick(mustForm(b, review()), "approve", submitID), "Looks good"))
 	for b.Loop() {
-		if _, err := ReadForm("form.md", form, review()); err != nil {
+		if _, err := readFormAt("form.md", form, review()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -61,7 +61,7 @@ func TestNothingThatASuggestionSaysIsReadAsAnAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := levelAttacked(text)
 			form := mustForm(t, r, "ko")
-			want := FormAnswer{RequestID: r.RequestID, Digest: view}
+			want := formAnswer{RequestID: r.RequestID, Digest: view}
 			if diff := cmp.Diff(want, mustRead(t, form, r)); diff != "" {
 				t.Errorf("as written: %s\n%s", diff, form)
 			}
@@ -88,7 +88,7 @@ func TestABlockFormGivesBackExactlyWhatWasTickedAndWritten(t *testing.T) {
 		if text != "" {
 			form = comment(form, text)
 		}
-		got, err := ReadForm("form.md", []byte(form), r)
+		got, err := readFormAt("form.md", []byte(form), r)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, form)
 		}
@@ -96,7 +96,7 @@ func TestABlockFormGivesBackExactlyWhatWasTickedAndWritten(t *testing.T) {
 		for _, word := range words {
 			ticked[word] = true
 		}
-		want := FormAnswer{RequestID: r.RequestID, Digest: view, Submitted: submitted}
+		want := formAnswer{RequestID: r.RequestID, Digest: view, Submitted: submitted}
 		if submitted {
 			want.Comment = trimBlank(normal([]byte("\n" + text)))
 			want.Ticked, want.Items = among(optionIDs(r.Options), ticked), among(itemIDs(r.Items), ticked)
@@ -124,7 +124,7 @@ func TestABlockFormThatNobodySubmittedIsNeverAnAnswer(t *testing.T) {
 func TestAHalfWrittenBlockFormIsNeverSubmitted(t *testing.T) {
 	form := comment(levelForm(t, "raise", "s1", submitID), "Looks good")
 	for i := range strings.LastIndex(form, submitID) + len(submitID) {
-		if a, err := ReadForm("form.md", []byte(form[:i]), level("ko")); err == nil && a.Submitted {
+		if a, err := readFormAt("form.md", []byte(form[:i]), level("ko")); err == nil && a.Submitted {
 			t.Fatalf("the first %d of %d bytes are submitted: %+v", i, len(form), a)
 		}
 	}

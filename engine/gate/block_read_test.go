@@ -8,7 +8,7 @@ import (
 )
 
 // said3 is what a form of the level says, once it is sent.
-func said3(a FormAnswer) FormAnswer {
+func said3(a formAnswer) formAnswer {
 	a.RequestID, a.Digest, a.Submitted = level("").RequestID, view, true
 	return a
 }
@@ -24,7 +24,7 @@ func TestABlockFormSurvivesItsEditor(t *testing.T) {
 		form := edit(comment(levelForm(t, "raise", "s2", submitID), "Use UTF-8"))
 		a := mustRead(t, form, level("ko"))
 		a.Comment = strings.TrimSpace(a.Comment)
-		if diff := cmp.Diff(said3(FormAnswer{Ticked: []string{"raise"}, Items: []string{"s2"}, Comment: "Use UTF-8"}), a); diff != "" {
+		if diff := cmp.Diff(said3(formAnswer{Ticked: []string{"raise"}, Items: []string{"s2"}, Comment: "Use UTF-8"}), a); diff != "" {
 			t.Errorf("%s: %s\n%s", name, diff, form)
 		}
 		if v := judge(levelAsked(file("form.md", form))); v.Answer == nil || v.Problem != "" {
@@ -74,7 +74,7 @@ func TestABlocksCommentIsReturnedByteForByte(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			form := comment(levelForm(t, "raise", submitID), text)
-			want := said3(FormAnswer{Ticked: []string{"raise"}, Comment: strings.TrimRight(text, "\n")})
+			want := said3(formAnswer{Ticked: []string{"raise"}, Comment: strings.TrimRight(text, "\n")})
 			if diff := cmp.Diff(want, mustRead(t, form, level("ko"))); diff != "" {
 				t.Error(diff)
 			}
@@ -92,7 +92,7 @@ func TestABlockFormThatCannotBeRead(t *testing.T) {
 		{"HTML below it", form + "\n<details>\n", "which may hide what stands below"},
 	} {
 		c.form = strings.Replace(c.form, "sha256:00000000", "sha256:"+nonce(view), 1)
-		if _, err := ReadForm("form.md", []byte(c.form), level("ko")); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := readFormAt("form.md", []byte(c.form), level("ko")); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"placet/schemas"
 	"placet/templates"
 )
 
@@ -31,7 +32,7 @@ var codeSpan = regexp.MustCompile("(^|[^`\\\\])`[^`]+`($|[^`])")
 // checkComment says what in the comment section, or below the last item, makes the form
 // void. Of a form that is not sent it asks for one thing alone: whether somebody
 // believes that it is.
-func (f *filledForm) checkComment(offered names) *flaw {
+func (f *filledForm) checkComment(offered names) *schemas.Error {
 	if problem := f.checkText(min(f.comment+1, f.submit), f.submit, offered); problem != nil {
 		return problem
 	}
@@ -39,11 +40,11 @@ func (f *filledForm) checkComment(offered names) *flaw {
 }
 
 // checkText checks the reviewer's lines between two indices.
-func (f *filledForm) checkText(from, to int, offered names) *flaw {
+func (f *filledForm) checkText(from, to int, offered names) *schemas.Error {
 	fence := ""
 	for i, line := range withoutQuotes(f.lines[from:to], &fence) {
 		if problem := f.checkLine(line, offered); problem != "" {
-			return &flaw{line: from + i + 1, problem: problem + ": " + visible(strings.TrimSpace(line)), expected: `it in a code block or a quote ("> "), or not at all`}
+			return flaw(from+i+1, problem+": "+visible(strings.TrimSpace(line)), `it in a code block or a quote ("> "), or not at all`)
 		}
 	}
 	if fence == "" || !f.Submitted {
@@ -53,7 +54,7 @@ func (f *filledForm) checkText(from, to int, offered names) *flaw {
 	if to == f.submit {
 		problem = "the last item stands in a code block that the comment opens and never closes"
 	}
-	return &flaw{line: min(to, len(f.lines)-1) + 1, problem: problem, expected: fence + " above it", torn: true}
+	return torn(min(to, len(f.lines)-1)+1, problem, fence+" above it")
 }
 
 func (f *filledForm) checkLine(line string, offered names) string {

@@ -157,7 +157,7 @@ func TestLongTextIsShownCutAndNeverPastTheFormsLimit(t *testing.T) {
 	if strings.Count(form, "the whole text is in request.json") != 2 {
 		t.Error("the form does not say twice that it is cut")
 	}
-	if a, err := ReadForm("form.md", []byte(tick(form, "approve", submitID)), r); err != nil || !a.Submitted || len(a.Ticked) != 1 {
+	if a, err := readFormAt("form.md", []byte(tick(form, "approve", submitID)), r); err != nil || !a.Submitted || len(a.Ticked) != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

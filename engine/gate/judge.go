@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -206,7 +207,7 @@ func (a Asked) reading(d engine.Document) reading {
 	if d.Kind == layout.KindForm {
 		return a.judgeForm(d)
 	}
-	return a.readResponse(d)
+	return a.judgeResponse(d)
 }
 
 // unusable says what becomes of a file that cannot be used: it is waited for
@@ -225,7 +226,8 @@ func (a Asked) unusable(d engine.Document, err error) reading {
 // being written, and until when. A file from a future further away than that
 // says nothing: the clock was set back.
 func (a Asked) young(d engine.Document, err error) (time.Time, bool) {
-	if !torn(err) || d.Changed.IsZero() {
+	var e *schemas.Error
+	if !errors.As(err, &e) || !e.Torn || d.Changed.IsZero() {
 		return time.Time{}, false
 	}
 	until := d.Changed.Add(a.Torn)

@@ -33,7 +33,7 @@ func (a Asked) Check(d engine.Document) (Decision, string) {
 	if n := len(d.Body); n > layout.LimitJSON {
 		return Decision{}, longFile(d.Path, n)
 	}
-	switch r := a.readResponse(d); {
+	switch r := a.judgeResponse(d); {
 	case r.wait != nil:
 		return Decision{}, code(d.Path) + " is still being written."
 	case r.answer == nil:
@@ -52,7 +52,7 @@ func Told(told engine.Asked, g engine.Gate) Asked {
 		View:    told.Digest, Issued: told.Digest, Present: told.Form, Default: told.Default, Members: told.Members, Gate: g,
 	}
 	for _, o := range told.Options {
-		a.Request.Options = append(a.Request.Options, Option{ID: o.ID, Description: o.Description, Effect: o.Effect, Words: o.Words})
+		a.Request.Options = append(a.Request.Options, Option(o))
 	}
 	for _, i := range told.Items {
 		a.Request.Items = append(a.Request.Items, Item{ID: i.ID, Label: i.Label})

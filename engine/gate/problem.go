@@ -126,10 +126,6 @@ func strayMembers(path string, strays []schemas.Stray) string {
 		code(path), strings.Join(all, ", "))
 }
 
-func severalOptions(path string, ticked []string) string {
-	return fmt.Sprintf("%s has %d options ticked: %s. Leave one.", code(path), len(ticked), codes(ticked))
-}
-
 // standsAlone is for an option that may not be chosen together with others.
 func standsAlone(path string, chosen, several []string) string {
 	alone := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return slices.Contains(several, id) })

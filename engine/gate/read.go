@@ -10,8 +10,8 @@ import (
 	"placet/templates"
 )
 
-// FormAnswer is what a person ticked and wrote in a form.
-type FormAnswer struct {
+// formAnswer is what a person ticked and wrote in a form.
+type formAnswer struct {
 	// RequestID and Digest are those of the first line: what was shown.
 	RequestID string
 	Digest    engine.Digest
@@ -28,22 +28,10 @@ type FormAnswer struct {
 	Submitted bool
 }
 
-// ReadForm reads a form of the request r: the boxes between the answer's mark and
-// the comment's mark, the text from there to the last item, and what stands below
-// that. Whether the rest of the form is what placet wrote is not its question. The
-// error is a *schemas.Error and says what is missing, or what makes the form void.
-func ReadForm(path string, body []byte, r Request) (FormAnswer, error) {
-	f, problem := readForm(body, r)
-	if problem != nil {
-		return f.FormAnswer, problem.in(path)
-	}
-	return f.FormAnswer, nil
-}
-
 // filledForm is a form as a person left it, by lines. The numbers are the indices
 // of the lines that enclose what is read.
 type filledForm struct {
-	FormAnswer
+	formAnswer
 	lines                   []string
 	answer, comment, submit int
 	// outside are the places besides the comment section that hold words of the
@@ -51,7 +39,11 @@ type filledForm struct {
 	outside []string
 }
 
-func readForm(body []byte, r Request) (f filledForm, problem *flaw) {
+// readForm reads a form of the request r: the boxes between the answer's mark and
+// the comment's mark, the text from there to the last item, and what stands below
+// that. Whether the rest of the form is what placet wrote is not its question. The
+// error says what is missing, or what makes the form void.
+func readForm(body []byte, r Request) (f filledForm, err error) {
 	source := normal(body)
 	if problem := unreadable(source); problem != nil {
 		return f, problem
@@ -63,8 +55,11 @@ func readForm(body []byte, r Request) (f filledForm, problem *flaw) {
 	if problem := f.findParts(); problem != nil {
 		return f, problem
 	}
-	if problem := f.checkComment(r.names()); problem != nil || !f.Submitted {
+	if problem := f.checkComment(r.names()); problem != nil {
 		return f, problem
+	}
+	if !f.Submitted {
+		return f, nil
 	}
 	f.gather(nil)
 	f.readBoxes(r)
@@ -73,21 +68,21 @@ func readForm(body []byte, r Request) (f filledForm, problem *flaw) {
 
 // readFirst reads the first line and compares its request with the one that
 // is open.
-func (f *filledForm) readFirst(id string) *flaw {
+func (f *filledForm) readFirst(id string) *schemas.Error {
 	m := firstLine.FindStringSubmatch(strings.TrimRight(f.lines[0], " \t"))
 	if m == nil {
-		return &flaw{line: 1, problem: "the first line does not name the request", expected: firstMark(id, "sha256:…"), torn: true}
+		return torn(1, "the first line does not name the request", firstMark(id, "sha256:…"))
 	}
 	f.RequestID, f.Digest = m[1], engine.Digest(m[2])
 	if f.RequestID != id {
-		return &flaw{line: 1, problem: "the form is for the request " + templates.Cut(f.RequestID, shownFound), expected: id}
+		return flaw(1, "the form is for the request "+templates.Cut(f.RequestID, shownFound), id)
 	}
 	return nil
 }
 
 // findParts finds the marks and the last item. Of a form that is not sent only the
 // last item is asked for.
-func (f *filledForm) findParts() *flaw {
+func (f *filledForm) findParts() *schemas.Error {
 	if f.submit, f.Submitted = lastItem(f.lines); f.submit == 0 {
 		return lost("submit", "- [ ] "+submitID)
 	}
@@ -177,40 +172,35 @@ func (f *filledForm) blank() []string {
 	return lines
 }
 
-// flaw says why a form cannot be read, or does not count.
-type flaw struct {
-	line              int
-	problem, expected string
-	// torn says that the rest of the form may be on its way.
-	torn bool
+// flaw says why a form does not count, at a line of it.
+func flaw(line int, problem, expected string) *schemas.Error {
+	return &schemas.Error{Line: line, Column: min(line, 1), Problem: problem, Expected: expected}
 }
 
-// in returns the error for the form at a path.
-func (f *flaw) in(path string) error {
-	e := &schemas.Error{Path: path, Line: f.line, Problem: f.problem, Expected: f.expected, Torn: f.torn}
-	if f.line > 0 {
-		e.Column = 1
-	}
+// torn is a flaw after which the rest of the form may be on its way.
+func torn(line int, problem, expected string) *schemas.Error {
+	e := flaw(line, problem, expected)
+	e.Torn = true
 	return e
 }
 
 // lost says that a line by which a form is read is gone.
-func lost(part, line string) *flaw {
-	return &flaw{problem: "its " + part + " line is missing, or is not as it was written", expected: line, torn: true}
+func lost(part, line string) *schemas.Error {
+	return torn(0, "its "+part+" line is missing, or is not as it was written", line)
 }
 
 // unreadable names what keeps a text from being a form at all.
-func unreadable(source string) *flaw {
+func unreadable(source string) *schemas.Error {
 	switch {
 	case strings.TrimSpace(source) == "":
-		return &flaw{problem: "the form is empty", torn: true}
+		return torn(0, "the form is empty", "")
 	case strings.IndexByte(source, 0) >= 0:
-		return &flaw{line: line(source, strings.IndexByte(source, 0)), problem: "the form holds NUL bytes", expected: "text", torn: true}
+		return torn(line(source, strings.IndexByte(source, 0)), "the form holds NUL bytes", "text")
 	case !utf8.ValidString(source):
-		return &flaw{line: line(source, invalid(source)), problem: "the form is not valid UTF-8", expected: "UTF-8", torn: true}
+		return torn(line(source, invalid(source)), "the form is not valid UTF-8", "UTF-8")
 	}
 	if at := schemas.Conflict([]byte(source)); at >= 0 {
-		return &flaw{line: line(source, at), problem: "the form holds merge-conflict markers", expected: "one side of the conflict", torn: true}
+		return torn(line(source, at), "the form holds merge-conflict markers", "one side of the conflict")
 	}
 	return nil
 }

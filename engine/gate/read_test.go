@@ -35,9 +35,18 @@ func comment(form, text string) string {
 	return form[:at] + "\n" + text + "\n\n" + form[end:]
 }
 
-func mustRead(t *testing.T, form string, r Request) FormAnswer {
+// readFormAt reads a form at a path, which its error names.
+func readFormAt(path string, body []byte, r Request) (formAnswer, error) {
+	f, err := readForm(body, r)
+	if e := (*schemas.Error)(nil); errors.As(err, &e) {
+		e.Path = path
+	}
+	return f.formAnswer, err
+}
+
+func mustRead(t *testing.T, form string, r Request) formAnswer {
 	t.Helper()
-	a, err := ReadForm("form.md", []byte(form), r)
+	a, err := readFormAt("form.md", []byte(form), r)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, form)
 	}
@@ -45,7 +54,7 @@ func mustRead(t *testing.T, form string, r Request) FormAnswer {
 }
 
 // answered is what a form of the review says.
-func answered(a FormAnswer) FormAnswer {
+func answered(a formAnswer) formAnswer {
 	a.RequestID, a.Digest, a.Submitted = review().RequestID, view, true
 	return a
 }
@@ -55,13 +64,13 @@ func TestAFormIsReadAsItWasTicked(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		form string
-		want FormAnswer
+		want formAnswer
 	}{
-		{"an option", tick(form, "approve", submitID), FormAnswer{Ticked: []string{"approve"}}},
+		{"an option", tick(form, "approve", submitID), formAnswer{Ticked: []string{"approve"}}},
 		{"another option with a comment", comment(tick(form, "request_changes", submitID), "Use UTF-8"),
-			FormAnswer{Ticked: []string{"request_changes"}, Comment: "Use UTF-8"}},
-		{"none", tick(form, submitID), FormAnswer{}},
-		{"two", tick(form, "reject", "approve", submitID), FormAnswer{Ticked: []string{"approve", "reject"}}},
+			formAnswer{Ticked: []string{"request_changes"}, Comment: "Use UTF-8"}},
+		{"none", tick(form, submitID), formAnswer{}},
+		{"two", tick(form, "reject", "approve", submitID), formAnswer{Ticked: []string{"approve", "reject"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(answered(c.want), mustRead(t, c.form, review())); diff != "" {
@@ -82,7 +91,7 @@ func TestItemsAreReadInTheRequestsOrder(t *testing.T) {
 	r := review()
 	r.Items = []Item{{ID: "s1", Label: "one"}, {ID: "s2", Label: "two"}, {ID: "s11", Label: "eleven"}}
 	a := mustRead(t, tick(mustForm(t, r), "s11", "s1", "approve", submitID), r)
-	if diff := cmp.Diff(answered(FormAnswer{Ticked: []string{"approve"}, Items: []string{"s1", "s11"}}), a); diff != "" {
+	if diff := cmp.Diff(answered(formAnswer{Ticked: []string{"approve"}, Items: []string{"s1", "s11"}}), a); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -99,7 +108,7 @@ func TestAFreeTextAnswerIsTheComment(t *testing.T) {
 func TestAFormInAnyLanguageIsReadAlike(t *testing.T) {
 	for _, lang := range templates.Languages() {
 		a := mustRead(t, comment(tick(mustForm(t, review(), lang), "reject", submitID), "아니요 いいえ"), review())
-		if diff := cmp.Diff(answered(FormAnswer{Ticked: []string{"reject"}, Comment: "아니요 いいえ"}), a); diff != "" {
+		if diff := cmp.Diff(answered(formAnswer{Ticked: []string{"reject"}, Comment: "아니요 いいえ"}), a); diff != "" {
 			t.Errorf("%s: %s", lang, diff)
 		}
 	}
@@ -375,7 +384,7 @@ func TestABoxThatIsNoTickVoidsTheForm(t *testing.T) {
 			t.Errorf("%s: %+v", box, v)
 		}
 		form = strings.Replace(tick(mustForm(t, review()), "approve"), "- [ ] submit", "- "+box+" submit", 1)
-		if _, err := ReadForm("form.md", []byte(form), review()); err == nil || !strings.Contains(err.Error(), "its submit line is missing") {
+		if _, err := readFormAt("form.md", []byte(form), review()); err == nil || !strings.Contains(err.Error(), "its submit line is missing") {
 			t.Errorf("%s before submit: %v", box, err)
 		}
 	}
@@ -404,7 +413,7 @@ func TestACommentIsReturnedByteForByte(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			form := comment(tick(mustForm(t, review()), "reject", submitID), text)
 			want := strings.TrimRight(text, "\n")
-			if diff := cmp.Diff(answered(FormAnswer{Ticked: []string{"reject"}, Comment: want}), mustRead(t, form, review())); diff != "" {
+			if diff := cmp.Diff(answered(formAnswer{Ticked: []string{"reject"}, Comment: want}), mustRead(t, form, review())); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -450,7 +459,7 @@ func TestACommentThatPlaysTheFormVoidsIt(t *testing.T) {
 
 func TestACodeBlockThatSwallowsTheLastItemVoidsTheForm(t *testing.T) {
 	for _, text := range []string{"see\n```\ncode", "~~~~\n~~~", "```\n> ```"} {
-		_, err := ReadForm("form.md", []byte(comment(tick(mustForm(t, review()), "reject", submitID), text)), review())
+		_, err := readFormAt("form.md", []byte(comment(tick(mustForm(t, review()), "reject", submitID), text)), review())
 		if err == nil || !strings.Contains(err.Error(), "the last item stands in a code block that the comment opens and never closes") {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -505,7 +514,7 @@ func TestFormsThatCannotBeRead(t *testing.T) {
 		{"open code below the last item", form + "```\nonly if\n", "the code block that begins with ``` never closes", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ReadForm("requests/r/form.md", []byte(c.form), review())
+			_, err := readFormAt("requests/r/form.md", []byte(c.form), review())
 			var e *schemas.Error
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "requests/r/form.md: ") || e.Torn != c.torn {
 				t.Errorf("got %v (torn %v), want %q (torn %v)", err, e != nil && e.Torn, c.want, c.torn)
@@ -518,7 +527,7 @@ func TestAHalfWrittenFormIsNeverSubmitted(t *testing.T) {
 	form := comment(tick(mustForm(t, review()), "approve", submitID), "Looks good")
 	whole := strings.TrimRight(form, "\n")
 	for i := range len(whole) {
-		if a, err := ReadForm("form.md", []byte(form[:i]), review()); err == nil && a.Submitted {
+		if a, err := readFormAt("form.md", []byte(form[:i]), review()); err == nil && a.Submitted {
 			t.Fatalf("the first %d of %d bytes are submitted: %+v", i, len(form), a)
 		}
 	}

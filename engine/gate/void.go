@@ -28,7 +28,7 @@ func (a Asked) void(d engine.Document, f *filledForm) string {
 		own, at, line := f.compare(strings.Split(strings.TrimRight(normal([]byte(text)), "\n"), "\n"), blank, a.Request.names())
 		if at < 0 && (d.Issued == nil || slices.Contains(d.Issued, engine.Sum([]byte(text)))) {
 			if problem := f.checkOwn(own, a.Request.names()); problem != nil {
-				return unusableProblem(d.Path, problem.in(d.Path))
+				return unusableProblem(d.Path, problem)
 			}
 			f.gather(own)
 			return ""

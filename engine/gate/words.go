@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"placet/schemas"
 	"placet/templates"
 )
 
@@ -149,7 +150,7 @@ func dedent(text string) string {
 
 // checkOwn says which of the passages above the comment's mark make the form void: one
 // that could be taken for a part of the form, or for an option, or would hide one.
-func (f *filledForm) checkOwn(own []passage, offered names) *flaw {
+func (f *filledForm) checkOwn(own []passage, offered names) *schemas.Error {
 	for _, p := range own {
 		for i, line := range f.lines[p.from:p.to] {
 			problem, m := f.checkLine(line, offered), looksLikeItem.FindStringSubmatch(line)
@@ -161,7 +162,7 @@ func (f *filledForm) checkOwn(own []passage, offered names) *flaw {
 				problem = "an item stands among the options that is none of them"
 			}
 			if problem != "" {
-				return &flaw{line: p.from + i + 1, problem: problem + ": " + visible(strings.TrimSpace(line)), expected: "it in the comment section"}
+				return flaw(p.from+i+1, problem+": "+visible(strings.TrimSpace(line)), "it in the comment section")
 			}
 		}
 	}
