@@ -125,7 +125,7 @@ func (a Asked) checkResponse(answer *Answer) string {
 	}
 	id, ok := Match(a.Request.Options, answer.Response)
 	if !ok {
-		return unknownOption(answer.Path, answer.Response)
+		return fmt.Sprintf("%s says %s, which is none of the options.", code(answer.Path), quoted(answer.Response))
 	}
 	answer.Response = id
 	return ""
@@ -152,7 +152,7 @@ func (a Asked) checkSelected(answer *Answer) string {
 		} else if id, ok := Match(a.Request.Options, word); ok && len(a.Request.Several) > 0 {
 			chosen[id] = true
 		} else {
-			return unknownSelected(answer.Path, word)
+			return fmt.Sprintf("%s selects %s, which is not offered.", code(answer.Path), quoted(word))
 		}
 	}
 	several := among(a.Request.several(), chosen)
@@ -171,7 +171,7 @@ func (a Asked) checkSelected(answer *Answer) string {
 func (a Asked) checkComment(answer *Answer, chosen []string) string {
 	for _, id := range chosen {
 		if _, required := match(a.Request.CommentRequired, id); required && strings.TrimSpace(answer.Comment) == "" {
-			return noComment(answer.Path, id)
+			return fmt.Sprintf("%s says %s, which needs a comment, and has none.", code(answer.Path), code(id))
 		}
 	}
 	return ""
@@ -180,7 +180,7 @@ func (a Asked) checkComment(answer *Answer, chosen []string) string {
 // checkAuthor holds an answer against its gate.
 func (a Asked) checkAuthor(answer *Answer) string {
 	if a.Gate.Level != "" && a.Gate.Level != levelFile {
-		return unsupportedLevel(answer.Path, a.Gate.Level)
+		return fmt.Sprintf("%s cannot count: the configuration asks for answers of the level %s, and this placet takes the level %s alone. Correct `[gates]`.", code(answer.Path), quoted(a.Gate.Level), code(levelFile))
 	}
 	if len(a.Gate.Approvers) == 0 {
 		return ""

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"fmt"
+
 	"placet/engine"
 	"placet/layout"
 )
@@ -19,10 +21,10 @@ const (
 // person's words and name is held to the same limits.
 func CheckLimits(place string, a Answer) string {
 	if n := len(a.Response) + len(a.Comment); n > LongestAnswer {
-		return longText(place, n)
+		return fmt.Sprintf("%s has %d bytes of text: expected at most %d. Put the rest into a file and name it.", code(place), n, LongestAnswer)
 	}
 	if n := len(a.By.User); n > LongestUser {
-		return longUser(place, n)
+		return fmt.Sprintf("%s is by a name of %d bytes: expected at most %d.", code(place), n, LongestUser)
 	}
 	return ""
 }
@@ -31,7 +33,7 @@ func CheckLimits(place string, a Answer) string {
 // the answer that [Judge] will find in it, or says why it would not count.
 func (a Asked) Check(d engine.Document) (Decision, string) {
 	if n := len(d.Body); n > layout.LimitJSON {
-		return Decision{}, longFile(d.Path, n)
+		return Decision{}, fmt.Sprintf("%s has %d bytes: expected at most %d.", code(d.Path), n, layout.LimitJSON)
 	}
 	switch r := a.judgeResponse(d); {
 	case r.wait != nil:

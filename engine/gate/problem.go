@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"placet/engine"
-	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -57,18 +55,6 @@ func unusableProblem(path string, err error) string {
 		text = where.Error()
 	}
 	return fmt.Sprintf("%s cannot be used: %s", code(path), code(text))
-}
-
-func otherRequest(path, found, open string) string {
-	return fmt.Sprintf("%s answers the request %s, this one is %s. An answer counts for its own request alone: write it into that one's folder, or correct \"request_id\".", code(path), quoted(found), code(open))
-}
-
-func deadlineSource(path string) string {
-	return fmt.Sprintf("%s says that its source is %s, which is placet's own word. Write where the answer comes from, such as %s.", code(path), code(SourceDeadline), code(SourceFile))
-}
-
-func formSource(path string) string {
-	return fmt.Sprintf("%s says that its source is %s, which only a form is. Tick the form, or write where the answer comes from, such as %s.", code(path), code(SourceForm), code(SourceFile))
 }
 
 // staleResponse is for a response whose digest, or the request as issued, is
@@ -139,42 +125,8 @@ func noOption(a Asked, path string) string {
 	return fmt.Sprintf("%s names no option.", code(path))
 }
 
-func unknownOption(path, found string) string {
-	return fmt.Sprintf("%s says %s, which is none of the options.", code(path), quoted(found))
-}
-
-func unknownSelected(path, found string) string {
-	return fmt.Sprintf("%s selects %s, which is not offered.", code(path), quoted(found))
-}
-
-func noComment(path, id string) string {
-	return fmt.Sprintf("%s says %s, which needs a comment, and has none.", code(path), code(id))
-}
-
-func longText(path string, n int) string {
-	return fmt.Sprintf("%s has %d bytes of text: expected at most %d. Put the rest into a file and name it.", code(path), n, LongestAnswer)
-}
-
-func longUser(path string, n int) string {
-	return fmt.Sprintf("%s is by a name of %d bytes: expected at most %d.", code(path), n, LongestUser)
-}
-
-func longFile(path string, n int) string {
-	return fmt.Sprintf("%s has %d bytes: expected at most %d.", code(path), n, layout.LimitJSON)
-}
-
 func emptyText(path string) string {
 	return fmt.Sprintf("%s holds no text, and the text is the answer.", code(path))
-}
-
-func unsupportedLevel(path, level string) string {
-	return fmt.Sprintf("%s cannot count: the configuration asks for answers of the level %s, and this placet takes the level %s alone. Correct `[gates]`.", code(path), quoted(level), code(levelFile))
-}
-
-// savedBefore is for an answer that is older than the decision about its gate.
-func savedBefore(path string, a Asked) string {
-	return fmt.Sprintf("%s does not count: it was saved before somebody decided which `[gates]` hold, at %s, and such a decision carries out no old answer. Save it again to confirm it, or answer with `placet`.",
-		code(path), a.Gate.Since.UTC().Format(time.RFC3339))
 }
 
 // waitsForTrust says what holds while gates wait for trust, with a blank before it.

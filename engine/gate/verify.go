@@ -147,7 +147,7 @@ func Verify(c Claim, a Asked) (Decision, string) {
 // verify checks a claim, and spells its answer as the request does.
 func (a Asked) verify(c *Claim) string {
 	if c.RequestID != a.Request.RequestID {
-		return otherRequest(c.Place, c.RequestID, a.Request.RequestID)
+		return fmt.Sprintf("%s answers the request %s, this one is %s. An answer counts for its own request alone: write it into that one's folder, or correct \"request_id\".", code(c.Place), quoted(c.RequestID), code(a.Request.RequestID))
 	}
 	switch c.Source {
 	case FromResponse, FromForm:
@@ -169,9 +169,9 @@ func (a Asked) verifyAnswer(c *Claim) string {
 	shown := cmp.Or(c.Digest, a.Issued)
 	switch {
 	case c.By.Source == SourceDeadline:
-		return deadlineSource(c.Place)
+		return fmt.Sprintf("%s says that its source is %s, which is placet's own word. Write where the answer comes from, such as %s.", code(c.Place), code(SourceDeadline), code(SourceFile))
 	case c.By.Source == SourceForm && c.Source == FromResponse:
-		return formSource(c.Place)
+		return fmt.Sprintf("%s says that its source is %s, which only a form is. Tick the form, or write where the answer comes from, such as %s.", code(c.Place), code(SourceForm), code(SourceFile))
 	case shown != a.View && c.Source == FromForm:
 		return staleForm(a, c.Place)
 	case shown != a.View:
@@ -193,7 +193,7 @@ func (a Asked) checkSaved(c *Claim) string {
 	if c.Saved.IsZero() || !c.Saved.Before(a.Gate.Since) {
 		return ""
 	}
-	return savedBefore(c.Place, a)
+	return fmt.Sprintf("%s does not count: it was saved before somebody decided which `[gates]` hold, at %s, and such a decision carries out no old answer. Save it again to confirm it, or answer with `placet`.", code(c.Place), a.Gate.Since.UTC().Format(time.RFC3339))
 }
 
 // verifyReceipt checks a receipt of a transition that the state has not made.
