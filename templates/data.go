@@ -1,14 +1,12 @@
 package templates
 
-// FormData is what the template kernel/form shows: a request as a person
-// reads and answers it.
-type FormData struct {
+// FormParts are what every form shows, whichever its template.
+type FormParts struct {
 	// First is the first line: the comment that names request and digest.
 	First string
+	// Title stands above the form, or above the questions of a block.
 	Title string
 	Facts []FormFact
-	// Prompt is what is asked, as it was found.
-	Prompt string
 	// Lines are further lines of Markdown, quoted already.
 	Lines     []string
 	Artifacts []FormArtifact
@@ -17,35 +15,32 @@ type FormData struct {
 	// AnswerMark and CommentMark are the comments by which the reader finds
 	// the two parts of an answer again.
 	AnswerMark, CommentMark string
-	// FreeText says that the comment is the answer.
-	FreeText bool
-	// Several says that some options may be ticked together.
-	Several bool
-	// Options and Items are whole task-list items, escaped already.
-	Options []string
-	Items   []string
-	// Submit is the task-list item that sends the answer.
-	Submit string
+	// Options and Items are whole task-list items, escaped already, and Submit is the
+	// one that sends the answer.
+	Options, Items []string
+	Submit         string
+}
+
+// FormData is what the template kernel/form shows: a request as a person
+// reads and answers it.
+type FormData struct {
+	FormParts
+	// Prompt is what is asked, as it was found.
+	Prompt string
+	// FreeText says that the comment is the answer, Several that some options may be
+	// ticked together.
+	FreeText, Several bool
 }
 
 // BlockData is what the template kernel/block shows: a request whose form has a
-// text of its own, with three questions. What [FormData] has too means the same.
+// text of its own, with three questions, in place of the prompt and the headings. Its
+// options and items are indented.
 type BlockData struct {
-	First string
-	// Head stands above the facts of the text, Shown; Facts are the kernel's.
-	Head      string
-	Shown     []FormFact
-	Facts     []FormFact
-	Lines     []string
-	Artifacts []FormArtifact
-	Context   string
-	// Title stands above the questions.
-	Title                            string
-	AnswerMark, CommentMark          string
+	FormParts
+	// Head stands above the facts of the text, Shown.
+	Head                             string
+	Shown                            []FormFact
 	OptionsAsk, ItemsAsk, CommentAsk string
-	// Options and Items are whole lines, indented and escaped already.
-	Options, Items []string
-	Submit         string
 }
 
 // FormFact is one labelled line of a form.

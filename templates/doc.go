@@ -9,10 +9,10 @@
 //
 // The data of each template is a struct of this package:
 //
-//	kernel/form    FormData{First, Title, Facts[]{Label, Value}, Prompt, Lines[], Artifacts[]{Path, Link, State},
-//	               Context, AnswerMark, FreeText, Several, Options[], ItemsTitle, Items[], CommentMark, Submit}
-//	kernel/block   BlockData{First, Head, Shown[]{Label, Value}, Facts[]{Label, Value}, Lines[], Artifacts[]{Path, Link, State},
-//	               Context, Title, AnswerMark, OptionsAsk, Options[], ItemsAsk, Items[], CommentAsk, CommentMark, Submit}
+//	kernel/form    FormData{FormParts, Prompt, FreeText, Several}
+//	kernel/block   BlockData{FormParts, Head, Shown[]{Label, Value}, OptionsAsk, ItemsAsk, CommentAsk}
+//	               FormParts{First, Title, Facts[]{Label, Value}, Lines[], Artifacts[]{Path, Link, State}, Context,
+//	               AnswerMark, Options[], Items[], CommentMark, Submit}
 //	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Attempt, Result, Refused, Stop, Comment}
 //	faber/context  ContextData{RunID, Revision, Sections[]{Title, Severity, Body}}
 //	afl/prompt     AFLPromptData{First, Checkpoint, Attempt, Max, Name, Type, Description, Dependencies[], Prerequisites[],

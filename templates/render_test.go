@@ -17,17 +17,22 @@ import (
 // show.
 var samples = map[string]any{
 	"kernel/form": FormData{
-		First: "<!-- first -->", Title: "Title", Facts: []FormFact{{Label: "Run", Value: "faber/a/b/c"}},
-		Prompt: "Please\n\n- [x] approve", Lines: []string{"- **Summary**: short"},
-		Artifacts: []FormArtifact{{Path: "specs/a.md", Link: "/specs/a.md", State: "sha256:00"}},
-		Context:   `{"a": 1}`, AnswerMark: "<!-- answer -->", CommentMark: "<!-- comment -->", FreeText: true,
-		Options: []string{"- [ ] approve: go on"}, Items: []string{"- [ ] s1: one"}, Submit: "- [ ] submit",
+		FormParts: FormParts{
+			First: "<!-- first -->", Title: "Title", Facts: []FormFact{{Label: "Run", Value: "faber/a/b/c"}},
+			Lines: []string{"- **Summary**: short"}, Artifacts: []FormArtifact{{Path: "specs/a.md", Link: "/specs/a.md", State: "sha256:00"}},
+			Context: `{"a": 1}`, AnswerMark: "<!-- answer -->", CommentMark: "<!-- comment -->",
+			Options: []string{"- [ ] approve: go on"}, Items: []string{"- [ ] s1: one"}, Submit: "- [ ] submit",
+		},
+		Prompt: "Please\n\n- [x] approve", FreeText: true,
 	},
 	"kernel/block": BlockData{
-		First: "<!-- first -->", Head: "[Result]", Shown: []FormFact{{Label: "Workflow", Value: "w"}}, Facts: []FormFact{{Label: "Run", Value: "r"}},
-		Lines: []string{"- **Summary**: short"}, Artifacts: []FormArtifact{{Path: "r.md", Link: "/r.md", State: "sha256:00"}}, Context: `{"a": 1}`,
-		Title: "[Request]", AnswerMark: "<!-- answer -->", OptionsAsk: "Well?", Options: []string{"   - [ ] approve: go on"},
-		ItemsAsk: "Which?", Items: []string{"   - [ ] s1: one"}, CommentAsk: "Further:", CommentMark: "<!-- comment -->", Submit: "- [ ] submit",
+		FormParts: FormParts{
+			First: "<!-- first -->", Facts: []FormFact{{Label: "Run", Value: "r"}}, Title: "[Request]",
+			Lines: []string{"- **Summary**: short"}, Artifacts: []FormArtifact{{Path: "r.md", Link: "/r.md", State: "sha256:00"}}, Context: `{"a": 1}`,
+			AnswerMark: "<!-- answer -->", CommentMark: "<!-- comment -->", Submit: "- [ ] submit",
+			Options: []string{"   - [ ] approve: go on"}, Items: []string{"   - [ ] s1: one"},
+		},
+		Head: "[Result]", Shown: []FormFact{{Label: "Workflow", Value: "w"}}, OptionsAsk: "Well?", ItemsAsk: "Which?", CommentAsk: "Further:",
 	},
 	"faber/resume": ResumeData{
 		RunID: "org/project/uuid", Revision: 3, Phase: "architect", Step: "design-review", Feedback: "request_changes",
@@ -105,7 +110,12 @@ func fields(v reflect.Value) any {
 	case reflect.Struct:
 		m := map[string]any{}
 		for i := range v.NumField() {
-			m[v.Type().Field(i).Name] = fields(v.Field(i))
+			field := fields(v.Field(i))
+			if v.Type().Field(i).Anonymous {
+				maps.Copy(m, field.(map[string]any))
+				continue
+			}
+			m[v.Type().Field(i).Name] = field
 		}
 		return m
 	case reflect.Slice:

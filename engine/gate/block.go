@@ -51,30 +51,18 @@ func oneLine(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(templates.Clean(s), "\n", " "))
 }
 
-// blockForm renders the form of a request that has a block.
-func blockForm(r Request, digest engine.Digest, t Texts) (string, error) {
-	b := r.Block
-	items := indented(itemLines(r))
-	if len(items) == 0 {
-		items = []string{indent + "- " + b.None}
+// form renders the form of a request that has the block.
+func (b *Block) form(form templates.FormParts, lang string) (string, error) {
+	form.Title, form.Options, form.Items = b.Title, indented(form.Options), indented(form.Items)
+	if len(form.Items) == 0 {
+		form.Items = []string{indent + "- " + b.None}
 	}
-	return templates.Render(t.Lang, "kernel/block", templates.BlockData{
-		First:       firstMark(r.RequestID, digest),
-		Head:        b.Head,
-		Shown:       shownFacts(b.Facts),
-		Facts:       facts(r, t),
-		Lines:       t.Lines,
-		Artifacts:   artifacts(r.Artifacts, t.Lang),
-		Context:     contextShown(r, t.Lang),
-		Title:       b.Title,
-		AnswerMark:  mark(partAnswer, digest, ""),
-		OptionsAsk:  b.Options,
-		Options:     indented(optionLines(r, t.Lang)),
-		ItemsAsk:    b.Items,
-		Items:       items,
-		CommentAsk:  b.Comment,
-		CommentMark: mark(partComment, digest, templates.Text(t.Lang, "form.comment.mark")),
-		Submit:      submitLine(t.Lang),
+	var shown []templates.FormFact
+	for _, f := range b.Facts {
+		shown = append(shown, templates.FormFact{Label: f.Label, Value: templates.Cut(f.Value, shownLine)})
+	}
+	return templates.Render(lang, "kernel/block", templates.BlockData{
+		FormParts: form, Head: b.Head, Shown: shown, OptionsAsk: b.Options, ItemsAsk: b.Items, CommentAsk: b.Comment,
 	})
 }
 
@@ -84,12 +72,4 @@ func indented(lines []string) []string {
 		all = append(all, indent+line)
 	}
 	return all
-}
-
-func shownFacts(all []engine.Fact) []templates.FormFact {
-	var shown []templates.FormFact
-	for _, f := range all {
-		shown = append(shown, templates.FormFact{Label: f.Label, Value: templates.Cut(f.Value, shownLine)})
-	}
-	return shown
 }

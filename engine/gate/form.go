@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -44,10 +45,6 @@ func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
 	if err := CheckOptions(r.words()); err != nil {
 		return nil, err
 	}
-	render := generalForm
-	if r.Block != nil {
-		render = blockForm
-	}
 	text, err := render(r, digest, t)
 	if err != nil {
 		return nil, err
@@ -58,37 +55,40 @@ func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// generalForm renders the form of a request that has no block.
-func generalForm(r Request, digest engine.Digest, t Texts) (string, error) {
-	title := t.Title
-	if title == "" {
-		title = templates.Text(t.Lang, "form.title")
-	}
-	lines, shown := t.Lines, contextShown(r, t.Lang)
-	if text, ok := markdown(r.Context); ok {
-		lines, shown = append(slices.Clip(lines), markdownLines(text, t.Lang)...), ""
-	}
-	return templates.Render(t.Lang, "kernel/form", templates.FormData{
+// render renders the form of a request, with the words of its block or in general ones.
+func render(r Request, digest engine.Digest, t Texts) (string, error) {
+	form := templates.FormParts{
 		First:       firstMark(r.RequestID, digest),
-		Title:       templates.Cut(title, shownLine),
 		Facts:       facts(r, t),
-		Prompt:      templates.CutWith(templates.Clean(r.Prompt), shownPrompt, "\n\n"+templates.Text(t.Lang, "form.cut")),
-		Lines:       lines,
+		Lines:       t.Lines,
 		Artifacts:   artifacts(r.Artifacts, t.Lang),
-		Context:     shown,
+		Context:     contextShown(r, t.Lang),
 		AnswerMark:  mark(partAnswer, digest, ""),
 		CommentMark: mark(partComment, digest, templates.Text(t.Lang, "form.comment.mark")),
-		FreeText:    r.FreeText(),
-		Several:     len(r.several()) > 0,
 		Options:     optionLines(r, t.Lang),
 		Items:       itemLines(r),
 		Submit:      submitLine(t.Lang),
+	}
+	if r.Block != nil {
+		return r.Block.form(form, t.Lang)
+	}
+	form.Title = templates.Cut(cmp.Or(t.Title, templates.Text(t.Lang, "form.title")), shownLine)
+	if text, ok := markdown(r.Context); ok {
+		form.Lines, form.Context = append(slices.Clip(form.Lines), markdownLines(text, t.Lang)...), ""
+	}
+	return templates.Render(t.Lang, "kernel/form", templates.FormData{
+		FormParts: form, Prompt: cutText(r.Prompt, shownPrompt, "\n\n", t.Lang), FreeText: r.FreeText(), Several: len(r.several()) > 0,
 	})
+}
+
+// cutText is a text as a form shows it, which says so where it is cut.
+func cutText(s string, limit int, before, lang string) string {
+	return templates.CutWith(templates.Clean(s), limit, before+templates.Text(lang, "form.cut"))
 }
 
 // contextShown is a request's context as a form shows it.
 func contextShown(r Request, lang string) string {
-	return templates.CutWith(templates.Clean(context(r.Context)), shownContext, "\n"+templates.Text(lang, "form.cut"))
+	return cutText(context(r.Context), shownContext, "\n", lang)
 }
 
 // markdownContext is a context that is one text of Markdown.
@@ -111,8 +111,7 @@ func markdownLines(text, lang string) []string {
 	if templates.Blank(text) {
 		return nil
 	}
-	text = templates.CutWith(templates.Clean(text), shownContext, "\n"+templates.Text(lang, "form.cut"))
-	return []string{"**" + templates.Text(lang, "form.context") + "**:", "", templates.Quote(text)}
+	return []string{"**" + templates.Text(lang, "form.context") + "**:", "", templates.Quote(cutText(text, shownContext, "\n", lang))}
 }
 
 // facts are the lines that say which run is asking.
