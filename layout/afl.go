@@ -1,10 +1,5 @@
 package layout
 
-import (
-	"path"
-	"strings"
-)
-
 // aflRoot is the folder that holds the sessions.
 const aflRoot = ".afl/sessions"
 
@@ -65,6 +60,8 @@ var aflFiles = newTable(
 	pattern{"delegations/{checkpoint}/iterations/{n}/{verdict}", once(jsonBy(AFLVerdict, Placet))},
 )
 
+var aflFolders = folders{"afl", aflRoot, IsAFLSession}
+
 // AFL is the layout of AFL sessions.
 type AFL struct{}
 
@@ -74,45 +71,14 @@ func (AFL) Name() string { return "afl" }
 // Roots implements [Family].
 func (AFL) Roots() []string { return []string{aflRoot} }
 
-// Runs implements [Family]. Whether a folder is a session at all, its documents
-// tell: only the root is listed, so every folder with a session's name is a run.
-func (AFL) Runs(ls Lister) (runs []Run, err error) {
-	w := walker{ls: ls}
-	for _, name := range w.folders(aflRoot) {
-		if IsAFLSession(name) {
-			runs = append(runs, aflRun(name))
-		}
-	}
-	return runs, w.err
-}
-
-func aflRun(id string) Run {
-	dir := path.Join(aflRoot, id)
-	return Run{Family: "afl", ID: id, Dir: dir, State: path.Join(dir, "state.json")}
-}
+// Runs implements [Family].
+func (AFL) Runs(ls Lister) ([]Run, error) { return aflFolders.find(ls) }
 
 // At implements [Family].
-func (AFL) At(p string) (Run, bool) {
-	rel, ok := strings.CutPrefix(p, aflRoot+"/")
-	id, _, _ := strings.Cut(rel, "/")
-	if !ok || !IsAFLSession(id) {
-		return Run{}, false
-	}
-	return aflRun(id), true
-}
+func (AFL) At(p string) (Run, bool) { return aflFolders.at(p) }
 
 // File implements [Family].
-func (AFL) File(_ Run, rel string) (File, bool) {
-	if f, ok := aflFiles.lookup(rel); ok {
-		return f, true
-	}
-	if of, ok := strings.CutSuffix(rel, ProblemSuffix); ok {
-		if _, own := aflFiles.lookup(of); own {
-			return textBy(KindProblem, Placet), true
-		}
-	}
-	return requestFiles.lookup(rel)
-}
+func (AFL) File(_ Run, rel string) (File, bool) { return aflFiles.documentOrNote(rel) }
 
 // Descend implements [Family].
-func (AFL) Descend(_ Run, rel string) bool { return aflFiles.folder(rel) || requestFiles.folder(rel) }
+func (AFL) Descend(_ Run, rel string) bool { return aflFiles.descends(rel) }

@@ -1,10 +1,10 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
-	"strings"
 )
 
 // AskRoot is the default root of asks.
@@ -44,63 +44,28 @@ type Ask struct {
 // Name implements [Family].
 func (Ask) Name() string { return "ask" }
 
-func (a Ask) root() string {
-	if a.Folder == "" {
-		return AskRoot
-	}
-	return a.Folder
-}
+func (a Ask) folders() folders { return folders{"ask", cmp.Or(a.Folder, AskRoot), IsAskID} }
 
 // Roots implements [Family].
-func (a Ask) Roots() []string { return []string{a.root()} }
+func (a Ask) Roots() []string { return []string{a.folders().root} }
 
 // Runs implements [Family].
-func (a Ask) Runs(ls Lister) (runs []Run, err error) {
-	w := walker{ls: ls}
-	for _, name := range w.folders(a.root()) {
-		if IsAskID(name) {
-			runs = append(runs, a.run(name))
-		}
-	}
-	return runs, w.err
-}
-
-func (a Ask) run(id string) Run {
-	dir := path.Join(a.root(), id)
-	return Run{Family: "ask", ID: id, Dir: dir, State: path.Join(dir, "state.json")}
-}
+func (a Ask) Runs(ls Lister) ([]Run, error) { return a.folders().find(ls) }
 
 // At implements [Family].
-func (a Ask) At(p string) (Run, bool) {
-	rel, ok := strings.CutPrefix(p, a.root()+"/")
-	id, _, _ := strings.Cut(rel, "/")
-	if !ok || !IsAskID(id) {
-		return Run{}, false
-	}
-	return a.run(id), true
-}
+func (a Ask) At(p string) (Run, bool) { return a.folders().at(p) }
 
 // File implements [Family].
-func (Ask) File(_ Run, rel string) (File, bool) {
-	if f, ok := askFiles.lookup(rel); ok {
-		return f, true
-	}
-	if of, ok := strings.CutSuffix(rel, ProblemSuffix); ok {
-		if _, own := askFiles.lookup(of); own {
-			return textBy(KindProblem, Placet), true
-		}
-	}
-	return requestFiles.lookup(rel)
-}
+func (Ask) File(_ Run, rel string) (File, bool) { return askFiles.documentOrNote(rel) }
 
 // Descend implements [Family].
-func (Ask) Descend(_ Run, rel string) bool { return askFiles.folder(rel) || requestFiles.folder(rel) }
+func (Ask) Descend(_ Run, rel string) bool { return askFiles.descends(rel) }
 
 // Misplaced returns the folders below the root whose names no ask can have.
 func (a Ask) Misplaced(ls Lister) (all []Misplaced, err error) {
 	w := walker{ls: ls}
-	for _, name := range w.folders(a.root()) {
-		if dir := path.Join(a.root(), name); !IsAskID(name) {
+	for _, name := range w.folders(a.folders().root) {
+		if dir := path.Join(a.folders().root, name); !IsAskID(name) {
 			all = append(all, Misplaced{dir, fmt.Sprintf("the name %q does not match %s", name, askID), w.has(dir, "ask.json")})
 		}
 	}

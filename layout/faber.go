@@ -222,10 +222,8 @@ func (f Faber) File(run Run, rel string) (File, bool) {
 		ok := path.Join(run.Dir, rel) == run.State
 		return File{Kind: KindStateFile, Writer: Upstream, Limit: LimitState}, ok
 	}
-	for _, t := range []*table{f.files(run), requestFiles} {
-		if file, ok := t.lookup(rel); ok {
-			return file, true
-		}
+	if file, ok := f.files(run).document(rel); ok {
+		return file, true
 	}
 	if name := path.Base(rel); strings.HasSuffix(name, ProblemSuffix) && name[0] != '.' && path.Dir(rel) != "events" && f.Descend(run, path.Dir(rel)) {
 		return textBy(KindProblem, Placet), true
@@ -267,5 +265,5 @@ func (f Faber) Descend(run Run, rel string) bool {
 	if run.Class == FaberSuffix {
 		return rel == "."
 	}
-	return f.files(run).folder(rel) || requestFiles.folder(rel)
+	return f.files(run).descends(rel)
 }

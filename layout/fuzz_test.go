@@ -180,7 +180,4 @@ func checkOptimizerWords(t *testing.T, name string) {
 	case ok && outcome && OptimizerOutcomeFile(level, n) != "attempts/"+name, ok && !outcome && OptimizerAttemptFile(level, n) != "attempts/"+name:
 		t.Fatalf("%q is attempt %d of level %d", name, n, level)
 	}
-	if level, ok := OptimizerReportLevel(name); ok && (OptimizerReportName(level) != name || level != 10 && level != 20 && level != 30) {
-		t.Fatalf("%q is the report of level %d", name, level)
-	}
 }

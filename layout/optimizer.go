@@ -43,9 +43,6 @@ const (
 // endOptimizerEvents is how much of the journal is read, in bytes.
 const endOptimizerEvents = 64 << 10
 
-// optimizerUsage is what the note on the usage document is of, which lies in no run.
-const optimizerUsage = "usage"
-
 // optimizerFiles are the files of a run, besides requests and notes, and
 // optimizerMisnamedFiles those of a folder that is misnamed.
 var (
@@ -70,6 +67,7 @@ var (
 		pattern{"optimizer_result.json", jsonBy(OptimizerKindResult, Placet)},
 		pattern{"events.jsonl", File{Kind: "events", Writer: Placet, Format: Text, Limit: LimitText, End: endOptimizerEvents}},
 		pattern{"tickets.json", jsonBy(OptimizerKindTickets, Placet)},
+		pattern{"usage" + ProblemSuffix, textBy(KindProblem, Placet)}, // of a document that lies in no run
 	)...)
 	optimizerMisnamedFiles = newTable(optimizerAlways...)
 	optimizerAlways        = []pattern{
@@ -199,27 +197,14 @@ func (o Optimizer) At(p string) (Run, bool) {
 
 // File implements [Family].
 func (Optimizer) File(run Run, rel string) (File, bool) {
-	files, misnamed := optimizerFiles, run.Class == OptimizerMisnamed
-	if misnamed {
-		files = optimizerMisnamedFiles
+	if run.Class != OptimizerMisnamed {
+		return optimizerFiles.documentOrNote(rel)
 	}
-	if f, ok := files.lookup(rel); ok {
-		return f, true
-	}
-	if f, ok := requestFiles.lookup(rel); ok {
-		return f, !misnamed
-	}
-	if of, ok := strings.CutSuffix(rel, ProblemSuffix); ok {
-		_, own := files.lookup(of)
-		return textBy(KindProblem, Placet), own || of == optimizerUsage && !misnamed
-	}
-	return File{}, false
+	f, ok := optimizerMisnamedFiles.documentOrNote(rel)
+	return f, ok && f.Request == ""
 }
 
 // Descend implements [Family].
 func (Optimizer) Descend(run Run, rel string) bool {
-	if run.Class == OptimizerMisnamed {
-		return rel == "."
-	}
-	return optimizerFiles.folder(rel) || requestFiles.folder(rel)
+	return rel == "." || run.Class != OptimizerMisnamed && optimizerFiles.descends(rel)
 }

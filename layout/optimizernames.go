@@ -68,10 +68,6 @@ func OptimizerRoot(dir string) string {
 // folder lies in.
 func OptimizerRunID(dir string) string { return path.Base(path.Dir(dir)) }
 
-// OptimizerBeside returns the id, as in a key, of the active run of the same root
-// that has a run id; of is the id of any run of the root.
-func OptimizerBeside(of, runID string) string { return path.Join(path.Dir(of), runID) }
-
 // OptimizerInActive returns the path of a file of a run in the same root, by its run
 // id; dir is the folder of any run of the root. The name is relative to the run's
 // folder and may begin with "../"; name and run id may be patterns.
@@ -149,12 +145,6 @@ func OptimizerUsage(folder, workflow string) string { return path.Join(folder, w
 
 // OptimizerReportName returns the name of a level's report.
 func OptimizerReportName(level int) string { return "level" + strconv.Itoa(level) + "_report.md" }
-
-// OptimizerReportLevel returns the level that a report's name says.
-func OptimizerReportLevel(name string) (level int, ok bool) {
-	level, ok = optimizerLevel(strings.TrimSuffix(strings.TrimPrefix(name, "level"), "_report.md"))
-	return level, ok && OptimizerReportName(level) == name
-}
 
 // OptimizerAttemptFile returns the path of attempt n, from 1, of a level's command,
 // relative to the run's folder.

@@ -142,6 +142,30 @@ func (t *table) folder(rel string) bool {
 	return node != nil && !node.leaf
 }
 
+// document returns what a file of a run is: one of the family's own, or one of those in
+// a request's folder.
+func (t *table) document(rel string) (File, bool) {
+	if f, ok := t.lookup(rel); ok {
+		return f, true
+	}
+	return requestFiles.lookup(rel)
+}
+
+// documentOrNote is document with the problem notes beside the family's own files.
+func (t *table) documentOrNote(rel string) (File, bool) {
+	if f, ok := t.document(rel); ok {
+		return f, true
+	}
+	of, isNote := strings.CutSuffix(rel, ProblemSuffix)
+	if f, own := t.lookup(of); !isNote || !own || f.Kind == KindProblem {
+		return File{}, false
+	}
+	return textBy(KindProblem, Placet), true
+}
+
+// descends reports whether a path is a folder in which documents of a run can be.
+func (t *table) descends(rel string) bool { return t.folder(rel) || requestFiles.folder(rel) }
+
 func jsonBy(kind string, writer Writer) File {
 	return File{Kind: kind, Writer: writer, Limit: LimitJSON}
 }
