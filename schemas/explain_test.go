@@ -19,7 +19,7 @@ func schemaOf(t testing.TB, text string) *schema {
 	if problem != nil {
 		t.Fatal(problem)
 	}
-	return &schema{compiled: compiled, source: source, shape: shapeOf(compiled)}
+	return &schema{compiled: compiled, source: source, shape: shapeOf(source)}
 }
 
 // explained is what a schema says about a body.

@@ -1,10 +1,8 @@
 package schemas
 
 import (
-	"reflect"
 	"slices"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"strings"
 )
 
 // shape says which parts of a document a schema looks at. The others are read
@@ -48,88 +46,76 @@ func (s *shape) element() (*shape, bool) {
 	return s.items, s.listed
 }
 
-// shapeOf returns the shape that a schema looks at. What it does not know to
-// be narrow, it takes as everything.
-func shapeOf(s *jsonschema.Schema) *shape { return shaper{}.of(s) }
-
-// shaper remembers the schemas on the way, which may refer to themselves.
-type shaper map[*jsonschema.Schema]bool
-
-func (on shaper) of(s *jsonschema.Schema) *shape {
-	if on[s] || wide(s) {
-		return everything
-	}
-	on[s] = true
-	defer delete(on, s)
-	own := on.own(s)
-	switch {
-	case s.Ref == nil:
-		return own
-	case own == nil:
-		return on.of(s.Ref)
-	}
-	return everything // draft 2020-12 lets keywords stand beside a reference
+// shapeOf returns the shape that a schema looks at, by its text. What is not known to
+// be narrow is taken as everything.
+func shapeOf(source map[string]any) *shape {
+	return shaper{root: source, on: map[string]bool{"#": true}}.of(source)
 }
 
-// own returns the shape that a schema looks at by its own keywords.
-func (on shaper) own(s *jsonschema.Schema) *shape {
-	out := &shape{members: map[string]*shape{}}
-	for _, name := range s.Required {
-		out.members[name] = nil
-	}
-	for name, member := range s.Properties {
-		out.members[name] = on.of(member)
-	}
-	if rest, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
-		out.rest, out.others = on.of(rest), true
-	}
-	items, ok := s.Items.(*jsonschema.Schema)
-	if s.Items2020 != nil {
-		items, ok = s.Items2020, true
-	}
-	if ok {
-		out.items, out.listed = on.of(items), true
-	}
-	if len(out.members) == 0 && !out.others && !out.listed {
-		return nil
-	}
-	return out
+// shaper finds the shapes of the parts of one schema.
+type shaper struct {
+	root map[string]any
+	on   map[string]bool // the references that are being followed: a schema may refer to itself
 }
 
 // narrow are the keywords that look at no more of a value than its kind, its number or
 // those parts of it that own names. Every other one may look at all of it.
 var narrow = []string{
-	"Location", "Draft", "Ref", "Types", "Required", "Properties", "AdditionalProperties", "Items", "Items2020",
-	"Minimum", "Maximum", "ExclusiveMinimum", "ExclusiveMaximum", "MultipleOf", "MinContains", "ContainsEval",
+	"$schema", "$id", "$defs", "definitions", "title", "description", "default", "$ref", "type",
+	"required", "properties", "additionalProperties", "items", "minimum", "maximum",
 }
 
-// wide reports whether a schema may look at all of a value: its text, its size, or its
-// parts by other keywords than properties and items.
-func wide(s *jsonschema.Schema) bool {
-	for _, part := range []any{s.AdditionalProperties, s.Items} {
-		if _, one := part.(*jsonschema.Schema); part != nil && !one {
-			return true
+func (s shaper) of(value any) *shape {
+	schema, isObject := value.(map[string]any)
+	if !isObject {
+		return everything
+	}
+	for keyword := range schema {
+		if !slices.Contains(narrow, keyword) {
+			return everything
 		}
 	}
-	if s.Draft != jsonschema.Draft7 && s.Draft != jsonschema.Draft2020 {
-		return true
+	own := s.own(schema)
+	to, refers := schema["$ref"].(string)
+	switch {
+	case !refers:
+		return own
+	case own == nil:
+		return s.referred(to)
 	}
-	v := reflect.ValueOf(*s)
-	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.IsExported() && !slices.Contains(narrow, f.Name) && isSet(v.Field(i)) {
-			return true
-		}
-	}
-	return false
+	return everything // draft 2020-12 lets keywords stand beside a reference
 }
 
-// isSet reports whether a keyword stands in a schema. A number that does not is -1.
-func isSet(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Int:
-		return v.Int() != -1
-	case reflect.Map, reflect.Slice:
-		return v.Len() > 0
+// referred returns the shape of the schema that a reference names.
+func (s shaper) referred(to string) *shape {
+	within, ok := strings.CutPrefix(to, "#/")
+	if !ok || s.on[to] {
+		return everything
 	}
-	return !v.IsZero()
+	s.on[to] = true
+	defer delete(s.on, to)
+	return s.of(follow(s.root, tokens("/"+within)))
+}
+
+// own returns the shape that a schema looks at by its own keywords, nil for none.
+func (s shaper) own(schema map[string]any) *shape {
+	out := &shape{members: map[string]*shape{}}
+	required, _ := schema["required"].([]any)
+	for _, name := range required {
+		out.members[name.(string)] = nil // the schema is compiled: it is text
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, member := range properties {
+		out.members[name] = s.of(member)
+	}
+	if rest, ok := schema["additionalProperties"]; ok {
+		out.rest, out.others = s.of(rest), true
+	}
+	if items, ok := schema["items"]; ok {
+		out.items, out.listed = s.of(items), true
+	}
+	if len(out.members) == 0 && !out.others && !out.listed {
+		return nil
+	}
+	return out
 }

@@ -80,7 +80,7 @@ func compile(name string) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &schema{compiled: s, shape: shapeOf(s), source: tree}, nil
+	return &schema{compiled: s, shape: shapeOf(tree), source: tree}, nil
 }
 
 // compiler returns a compiler that knows the embedded schemas and no others.
