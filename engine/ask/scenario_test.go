@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -28,36 +29,83 @@ func responseOf(members string) string {
 	return fmt.Sprintf(`{"request_id": %q, %s, "provided_by": {"user": "kim", "source": "cli"}}`, requestID("deploy-14"), members)
 }
 
-// Each type is answered alike by the form and by response.json.
+// Each type is answered alike by the form and by response.json: answer.json says the same
+// but for who answered.
 func TestEachType(t *testing.T) {
 	const given = `"selected": [],`
 	for name, c := range map[string]struct {
-		ask, form, response string
-		words               []string
+		ask, ticks, comment, response string
+		words                         []string
 	}{
-		"approval": {yes, "reject", `"response": "reject"`, []string{`"response": "reject"`, given}},
-		"choice":   {two + "}", "wait", `"response": "Wait"`, []string{`"response": "wait"`, given}},
+		"approval": {yes, "reject", "", `"response": "reject"`, []string{`"response": "reject"`, given}},
+		"review": {
+			`{"question": "Well?", "type": "review", "artifacts": [{"path": "plan.md"}]}`, "request_changes", "shorter",
+			`"response": "request-changes", "comment": "shorter"`, []string{`"response": "request_changes"`, `"comment": "shorter"`},
+		},
+		"choice": {two + "}", "wait", "", `"response": "Wait"`, []string{`"response": "wait"`, given}},
 		"multi": {
-			`{"question": "Which?", "type": "multi", "options": [{"id": "a"}, {"id": "b"}, {"id": "c"}]}`, "c,a",
+			`{"question": "Which?", "type": "multi", "options": [{"id": "a"}, {"id": "b"}, {"id": "c"}]}`, "c,a", "",
 			`"response": "c", "selected": ["a"]`, []string{`"response": "a"`, "\"selected\": [\n    \"a\",\n    \"c\"\n  ]"},
 		},
-		"none": {`{"question": "Which?", "type": "multi", "options": [{"id": "a"}]}`, "none", `"response": "none"`, []string{`"response": "none"`, given}},
+		"none": {`{"question": "Which?", "type": "multi", "options": [{"id": "a"}]}`, "none", "", `"response": "none"`, []string{`"response": "none"`, given}},
+		"text": {`{"question": "What?", "type": "text"}`, "", "this", `"response": "this"`, []string{`"response": "this"`, given}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			answers := map[string]string{}
 			for _, way := range []string{"form", "response"} {
 				tell(t, enginetest.Tree{dir + "/ask.json": c.ask}, func(d *enginetest.Desk) {
+					if name == "review" {
+						d.Put("plan.md", "the plan")
+					}
 					d.Settle()
 					if way == "form" {
-						tree := d.Tree()
-						ticks(append(strings.Split(c.form, ","), "submit")...).Do(tree)
-						d.Put(folder+"/form.md", tree[folder+"/form.md"])
+						fillIn(d, strings.Split(c.ticks, ","), c.comment)
 					} else {
 						d.Put(folder+"/response.json", responseOf(c.response))
 					}
 					d.Settle()
 					holds(t, d, dir+"/answer.json", append(c.words, `"answered": true`, `"status": "answered"`)...)
+					answers[way] = whoAndWhen.ReplaceAllString(d.Read(dir+"/answer.json"), "")
 				})
 			}
+			if answers["form"] != answers["response"] {
+				t.Errorf("the form gives\n%s\nresponse.json gives\n%s", answers["form"], answers["response"])
+			}
+		})
+	}
+}
+
+// whoAndWhen is what differs between two answers that say the same.
+var whoAndWhen = regexp.MustCompile(`(?s)"by": \{.*?\},|"known_as": \[.*?\],|"\w+_at": "[^"]*",`)
+
+// fillIn ticks options in the form, writes a comment and sends it.
+func fillIn(d *enginetest.Desk, options []string, comment string) {
+	tree := d.Tree()
+	if options[0] != "" {
+		ticks(options...).Do(tree)
+	}
+	comments(comment).Do(tree)
+	d.Put(folder+"/form.md", tree[folder+"/form.md"])
+}
+
+// What is half an answer earns a note, and the ask stays open until it is a whole one.
+func TestHalfAnAnswer(t *testing.T) {
+	const multi = `{"question": "Which?", "type": "multi", "options": [{"id": "a"}]}`
+	for ask, c := range map[string]struct{ half, says, whole string }{
+		multi: {`"response": "none", "selected": ["a"]`, "stands alone", `"response": "none"`},
+		`{"question": "Well?", "type": "review", "artifacts": [{"path": "plan.md"}]}`: {
+			`"response": "request_changes"`, "needs a comment", `"response": "request_changes", "comment": "shorter"`,
+		},
+	} {
+		tell(t, enginetest.Tree{dir + "/ask.json": ask, "plan.md": "the plan"}, func(d *enginetest.Desk) {
+			d.Settle()
+			d.Put(folder+"/response.json", responseOf(c.half))
+			d.Settle()
+			holds(t, d, folder+"/problem.md", c.says)
+			holds(t, d, dir+"/state.json", `"status": "open"`)
+			d.Put(folder+"/response.json", responseOf(c.whole))
+			d.Settle()
+			holds(t, d, dir+"/state.json", `"status": "answered"`)
 		})
 	}
 }

@@ -123,3 +123,28 @@ func TestAnAskThatIsInterrupted(t *testing.T) {
 		t.Errorf("it is not taken back:\n%s", body)
 	}
 }
+
+// Who asks is served alone, however many asks are open beside theirs; all of them are
+// counted where so many may be open.
+func TestAnAskAmongTenThousand(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 0)
+	p.write("placet.toml", "[ask]\nmax_open = 10000\n")
+	p.writeAsk("first")
+	p.asker("wait", "first", "--timeout", "1ms").ends(t, 3, "")
+	state := p.read(".asks/first/state.json")
+	for i := range 9_998 {
+		id := fmt.Sprintf("beside-%d", i)
+		p.write(".asks/"+id+"/state.json", strings.NewReplacer(`"first"`, `"`+id+`"`, ask.RequestID("first"), ask.RequestID(id)).Replace(state))
+	}
+	p.writeAsk("unregistered")
+	began := time.Now()
+	p.asker("ask", "Deploy?", "--key", "build-7").ends(t, 0, "k-6607395827e11cd1\n")
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("asking takes %v among 10,000 asks", took)
+	}
+	if !p.showsForm("k-6607395827e11cd1") || p.showsForm("unregistered") {
+		t.Error("the ask is not open, or a pass was made over another one")
+	}
+	p.asker("ask", "Deploy?", "--key", "build-8").ends(t, 2, "")
+}
