@@ -81,7 +81,7 @@ func TestAnAskThatCannotBeAsked(t *testing.T) {
 				}
 				d.Put(own, yes)
 				d.Settle()
-				if d.Has(note) || !d.Has(".asks/x/requests/"+requestID("x")+"/form.md") {
+				if d.Has(note) || !d.Has(".asks/x/requests/"+RequestID("x")+"/form.md") {
 					t.Errorf("mended, it is not asked: %q", d.Tree().Paths())
 				}
 			})
@@ -91,8 +91,8 @@ func TestAnAskThatCannotBeAsked(t *testing.T) {
 
 // What may stand in the way of an answer is noted, and the ask stays open until it goes.
 func TestAnswersThatAreHeld(t *testing.T) {
-	request := dir + "/requests/" + requestID("deploy-14")
-	kim := `{"request_id": "` + requestID("deploy-14") + `", "response": "approve", "provided_by": {"user": "kim", "source": "file"}}`
+	request := dir + "/requests/" + RequestID("deploy-14")
+	kim := `{"request_id": "` + RequestID("deploy-14") + `", "response": "approve", "provided_by": {"user": "kim", "source": "file"}}`
 	for name, c := range map[string]struct {
 		ask, path, bad, good, note, says string
 		before                           func(*engine.Config)
@@ -151,7 +151,7 @@ func TestEveryKindOfBadFileOfEveryDocument(t *testing.T) {
 	s := enginetest.NewScramble(t, laws())
 	s.Put(dir+"/ask.json", yes)
 	s.Look()
-	open, folder := s.Disk.Tree(), "requests/"+requestID("deploy-14")
+	open, folder := s.Disk.Tree(), "requests/"+RequestID("deploy-14")
 
 	question := bad(nil, "ask.json", `{"question": "Deploy?", "type": "text", "correlation": "c"}`)
 	question.Required, question.Text, question.Word = "question", "question", "type"
@@ -159,7 +159,7 @@ func TestEveryKindOfBadFileOfEveryDocument(t *testing.T) {
 	withdrawal := bad(open, "withdraw.json", `{"reason": "not needed", "by": "kim"}`)
 	withdrawal.Required, withdrawal.Text = "reason", "by"
 
-	answer := bad(open, folder+"/response.json", `{"request_id": "`+requestID("deploy-14")+`", "response": "approve", "comment": "c", "provided_by": {"user": "kim", "source": "cli"}}`)
+	answer := bad(open, folder+"/response.json", `{"request_id": "`+RequestID("deploy-14")+`", "response": "approve", "comment": "c", "provided_by": {"user": "kim", "source": "cli"}}`)
 	answer.Required, answer.Text, answer.Word, answer.ID, answer.Note = "provided_by", "comment", "response", "request_id", dir+"/"+folder+"/problem.md"
 	deviate(&answer, enginetest.Taken, "a second answer that is alike is the same answer", "sync-conflict copy")
 

@@ -42,8 +42,16 @@ func (r refusal) Error() string { return string(r) }
 
 func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
 
-// fill adds to what is asked what was left out, or says why it cannot be asked. It was
-// written at some time, and is registered now.
+// ReadAsk reads ask.json, with what was left out filled in. It was written at some time,
+// and is registered now. The error says why it cannot be asked.
+func ReadAsk(id, lang string, body []byte, now, written time.Time) (a Ask, err error) {
+	if err = schemas.Decode("ask/ask", "ask.json", body, &a); err == nil {
+		err = a.fill(id, lang, now, written)
+	}
+	return a, err
+}
+
+// fill adds to what is asked what was left out, or says why it cannot be asked.
 func (a *Ask) fill(id, lang string, now, written time.Time) error {
 	if a.Type == "" {
 		a.Type = approval
@@ -204,11 +212,9 @@ func (r *view) readAsk() {
 		}
 		return
 	}
-	r.isValid = r.Read(r.doc, func() error {
-		if err := schemas.Decode("ask/ask", "ask.json", r.doc.Body, &r.ask); err != nil {
-			return err
-		}
-		return r.ask.fill(r.Snap.Key.ID, r.lang(), r.Snap.Now, r.doc.Changed)
+	r.isValid = r.Read(r.doc, func() (err error) {
+		r.ask, err = ReadAsk(r.Snap.Key.ID, r.lang(), r.doc.Body, r.Snap.Now, r.doc.Changed)
+		return err
 	})
 	if !r.isValid || len(r.Snap.Lacks(r.needs())) > 0 {
 		return
@@ -274,7 +280,7 @@ func (r *view) needs() (paths []string) {
 		if a.Supersedes != "" {
 			paths = append(paths, r.other())
 		}
-	case !r.Begun || isFinal(r.State.Status):
+	case !r.Begun || r.State.IsFinal():
 		return nil
 	}
 	for _, f := range a.Artifacts {

@@ -11,10 +11,10 @@ import (
 
 // outputs are what a final state calls for besides the receipt.
 func (r *view) outputs(w *run.Outputs) {
-	if !r.Begun || !isFinal(r.State.Status) {
+	if !r.Begun || !r.State.IsFinal() {
 		return
 	}
-	r.output(w, "answer.json", run.Must(schemas.Encode(r.State.answer())))
+	r.output(w, "answer.json", run.Must(schemas.Encode(r.State.AnswerFile())))
 	r.output(w, "answer.md", []byte(r.answerText()))
 }
 
@@ -26,8 +26,8 @@ func (r *view) output(w *run.Outputs, name string, body []byte) {
 	}
 }
 
-// answer is answer.json: what became of the question.
-func (st State) answer() schemas.Object {
+// AnswerFile is answer.json: what became of the question.
+func (st State) AnswerFile() schemas.Object {
 	given := Given{}
 	var by *run.By
 	var response, reason text
@@ -79,7 +79,7 @@ func (r *view) answerText() string {
 			words = strings.Join(a.Selected, ", ")
 		}
 		data.Comment = a.Comment
-		data.Line = templates.Phrase(st.Lang, "ask.answer", "answer", cut(words, 2000), "user", a.By.User, "source", a.By.Source, "at", at)
+		data.Line = templates.Phrase(st.Lang, "ask.answer", "answer", templates.Cut(words, 2000), "user", a.By.User, "source", a.By.Source, "at", at)
 	}
 	for _, f := range st.Ask.Artifacts {
 		data.Artifacts = append(data.Artifacts, templates.FormFact{Label: f.Path, Value: digestWord(f.atEnd(), st.Lang)})

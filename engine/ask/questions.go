@@ -16,7 +16,8 @@ func questions() map[string]run.Question[*view] {
 	all := map[string]run.Question[*view]{}
 	for _, typ := range types {
 		all[typ] = run.Question[*view]{
-			Fill: (*view).fillRequest, Title: (*view).title, Stands: (*view).stands, Lapses: true, MayAnswer: (*view).mayAnswer, Tell: (*view).tellRequest,
+			Fill: (*view).fillRequest, Title: (*view).title, Stands: (*view).stands, Lapses: true, MayAnswer: func(r *view, _ *run.Request) []string { return r.State.Ask.MayAnswer },
+			Tell: func(r *view, _ *run.Request, a *engine.Asked) { a.Where = r.who() },
 		}
 	}
 	return all
@@ -71,10 +72,8 @@ func (r *view) who() string {
 // title is the first line of a question.
 func title(question string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(templates.Clean(question)), "\n")
-	return cut(line, 300)
+	return templates.Cut(line, 300)
 }
-
-func cut(s string, limit int) string { return templates.Cut(s, limit) }
 
 func (r *view) title(*run.Request) gate.Texts {
 	words := templates.Phrase(r.lang(), "ask.title", "title", title(r.State.Ask.Question), "who", r.who())
@@ -96,7 +95,3 @@ func (r *view) stands(*run.Request) (problem string, ok bool) {
 	}
 	return "", true
 }
-
-func (r *view) mayAnswer(*run.Request) []string { return r.State.Ask.MayAnswer }
-
-func (r *view) tellRequest(_ *run.Request, a *engine.Asked) { a.Where = r.who() }

@@ -9,6 +9,7 @@ import (
 	"placet/engine"
 	"placet/engine/run"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Statuses of an ask.
@@ -36,8 +37,8 @@ var rules = [][]rule{
 	{{Of: ofAsk, From: from{""}, Event: "dropped", To: to{Withdrawn}, When: (*view).drops}},
 	{{Of: ofAsk, From: from{""}, Event: "asked", To: to{Open}, When: (*view).asks, Awaits: (*view).awaitsAsk}},
 	{
-		{Of: ofAsk, From: from{Open}, Event: "withdrawn", To: to{Withdrawn}, When: (*view).withdraws},
-		{Of: ofAsk, From: from{Open}, Event: "superseded", To: to{Superseded}, When: (*view).isSuperseded},
+		{Of: ofAsk, From: from{Open}, Event: "withdrawn", To: to{Withdrawn}, When: takesBack(false)},
+		{Of: ofAsk, From: from{Open}, Event: "superseded", To: to{Superseded}, When: takesBack(true)},
 	},
 	forEachType(func(typ string) rule {
 		return rule{Of: ofAsk, From: from{Open}, Event: "answered", To: to{Answered}, Asked: typ, When: (*view).answers}
@@ -54,8 +55,6 @@ func forEachType(make func(typ string) rule) (list []rule) {
 	return list
 }
 
-func isFinal(s engine.Status) bool { return results[s] != "" && s != Open }
-
 // asks opens the question once all that it needs is there.
 func (r *view) asks(run.On) *move {
 	if !r.isGood || !r.Snap.In("withdraw.json").Absent() || r.isHeld() {
@@ -65,7 +64,7 @@ func (r *view) asks(run.On) *move {
 		st := c.State
 		r.register(c)
 		st.AskedAt = c.Now
-		q := c.Ask(run.Request{ID: requestID(st.AskID), Type: st.Ask.Type, Deadline: text(st.Ask.Deadline)})
+		q := c.Ask(run.Request{ID: RequestID(st.AskID), Type: st.Ask.Type, Deadline: text(st.Ask.Deadline)})
 		st.RequestID, st.RequestDigest, st.AskedAt, st.Ask.Deadline = text(q.ID), q.Digest, q.OpenedAt, string(q.Deadline)
 	}}
 }
@@ -92,31 +91,23 @@ func (r *view) drops(run.On) *move {
 	return m
 }
 
-func (r *view) withdraws(run.On) *move {
-	if r.withdrawal == nil || r.withdrawal.SupersededBy != "" {
-		return nil
+// takesBack takes an open question back, for another ask or for good. The reason quotes an
+// answer that came too late.
+func takesBack(forAnother bool) func(*view, run.On) *move {
+	return func(r *view, _ run.On) *move {
+		if r.withdrawal == nil || (r.withdrawal.SupersededBy != "") != forAnother {
+			return nil
+		}
+		late := r.Answer(r.Requests()[0])
+		if r.isHeld() || !r.isAnswerFree() {
+			return nil
+		}
+		reason := r.withdrawal.Reason
+		if late != nil {
+			reason = fmt.Sprintf("%s (the answer %s came too late)", templates.Cut(reason, 200), templates.Cut(late.Why(), 200))
+		}
+		return r.takeBack(reason)
 	}
-	return r.closes()
-}
-
-func (r *view) isSuperseded(run.On) *move {
-	if r.withdrawal == nil || r.withdrawal.SupersededBy == "" {
-		return nil
-	}
-	return r.closes()
-}
-
-// closes takes an open question back. The reason quotes an answer that came too late.
-func (r *view) closes() *move {
-	late := r.Answer(r.Requests()[0])
-	if r.isHeld() || !r.isAnswerFree() {
-		return nil
-	}
-	reason := r.withdrawal.Reason
-	if late != nil {
-		reason = fmt.Sprintf("%s (the answer %s came too late)", cut(reason, 200), cut(late.Why(), 200))
-	}
-	return r.takeBack(reason)
 }
 
 func (r *view) takeBack(reason string) *move {
@@ -139,7 +130,7 @@ func (r *view) answers(on run.On) *move {
 	case !a.IsFact() && !r.isAnswerFree():
 		return nil
 	}
-	reason := cut(a.Words(), 200)
+	reason := templates.Cut(a.Words(), 200)
 	switch outside := a.Reason(); {
 	case a.IsFact() && !a.Unproven():
 		reason = outside // the receipt's
@@ -207,7 +198,7 @@ func (r *view) isLeftOver(d engine.Document) bool {
 
 // readWithdrawal reads withdraw.json where it can still decide.
 func (r *view) readWithdrawal() {
-	if isFinal(r.State.Status) {
+	if r.State.IsFinal() {
 		return
 	}
 	var got run.Reading

@@ -13,7 +13,7 @@ import (
 	"placet/layout"
 )
 
-var folder = dir + "/requests/" + requestID("deploy-14")
+var folder = dir + "/requests/" + RequestID("deploy-14")
 
 // holds expects a file to hold words.
 func holds(t *testing.T, d *enginetest.Desk, rel string, words ...string) {
@@ -26,7 +26,7 @@ func holds(t *testing.T, d *enginetest.Desk, rel string, words ...string) {
 }
 
 func responseOf(members string) string {
-	return fmt.Sprintf(`{"request_id": %q, %s, "provided_by": {"user": "kim", "source": "cli"}}`, requestID("deploy-14"), members)
+	return fmt.Sprintf(`{"request_id": %q, %s, "provided_by": {"user": "kim", "source": "cli"}}`, RequestID("deploy-14"), members)
 }
 
 // Each type is answered alike by the form and by response.json: answer.json says the same

@@ -108,7 +108,8 @@ func (st State) encode() ([]byte, error) {
 	return schemas.Encode(append(schemas.Struct(st), st.Extra...))
 }
 
-func decodeState(path string, body []byte) (st State, err error) {
+// ReadState reads state.json.
+func ReadState(path string, body []byte) (st State, err error) {
 	if err = schemas.Decode("ask/state", path, body, &st); err == nil {
 		st.Extra, err = schemas.Rest(body, &st)
 	}
@@ -120,8 +121,8 @@ func unfit(r *run.Run[State], st State) string {
 	switch {
 	case st.AskID != r.Snap.Key.ID:
 		return fmt.Sprintf("/ask_id: is %q, the folder is %q", templates.Cut(st.AskID, 80), r.Snap.Key.ID)
-	case st.RequestID != "" && string(st.RequestID) != requestID(st.AskID):
-		return fmt.Sprintf("/request_id: is %q, expected %q", templates.Cut(string(st.RequestID), 80), requestID(st.AskID))
+	case st.RequestID != "" && string(st.RequestID) != RequestID(st.AskID):
+		return fmt.Sprintf("/request_id: is %q, expected %q", templates.Cut(string(st.RequestID), 80), RequestID(st.AskID))
 	case st.Status == Answered && (st.Answer == nil || len(st.Last.Cause) != 1):
 		return "/answer: the status is answered, and nothing says what was"
 	}
@@ -136,6 +137,11 @@ func (st *State) head() run.Head {
 	}
 	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.requests, History: &st.History}
 }
+
+func isFinal(s engine.Status) bool { return results[s] != "" && s != Open }
+
+// IsFinal reports whether the ask has ended.
+func (st State) IsFinal() bool { return isFinal(st.Status) }
 
 // results are those of a receipt, by the status of the ask.
 var results = map[engine.Status]string{
@@ -156,7 +162,7 @@ func (st *State) request() *run.Request {
 	case st.Status == Expired:
 		q.Response = text(st.Ask.Default)
 	case st.Status == Superseded:
-		q.SupersededBy = text(requestID(string(st.SupersededBy)))
+		q.SupersededBy = text(RequestID(string(st.SupersededBy)))
 	case st.Answer != nil:
 		a := st.Answer
 		q.Response, q.Selected, q.Comment, q.By, q.KnownAs, q.Late = text(a.Response), a.Selected, text(a.Comment), &a.By, a.KnownAs, a.Late
@@ -167,7 +173,7 @@ func (st *State) request() *run.Request {
 	return q
 }
 
-// requestID is the id of the one request of an ask.
-func requestID(ask string) string {
+// RequestID is the id of the one request of an ask.
+func RequestID(ask string) string {
 	return "ask-" + engine.Sum(fmt.Appendf(nil, "ask\n%s\n1\nask", ask)).Hex()[:8]
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 
 	"placet/engine"
 	"placet/engine/run"
@@ -58,11 +59,11 @@ var family = kernel{
 	Name: "ask", Noun: "ask",
 	File: func(rel string) (layout.File, bool) { return layout.Ask{}.File(layout.Run{}, rel) },
 	Format: run.Format[State]{
-		Decode: decodeState, Encode: State.encode, Clone: State.clone, Head: (*State).head, Unfit: unfit,
+		Decode: ReadState, Encode: State.encode, Clone: State.clone, Head: (*State).head, Unfit: unfit,
 	},
 	Stamp: seconds, Cause: func(rel string) string { return rel }, Anew: "restore it from git, or remove the folder and ask anew",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions(), Outputs: (*view).outputs,
-	Undecidable: func(r *view) bool { return r.isUndecided }, Notes: (*view).notes, Needs: (*view).needs, Watch: (*view).watch,
+	Undecidable: func(r *view) bool { return r.isUndecided }, Notes: (*view).notes, Needs: (*view).needs,
 	Absent: (*view).absent, Explain: (*view).explain, Tell: (*view).tell,
 }
 
@@ -90,13 +91,6 @@ func (r *view) notes() {
 			r.Notes.Add(f.Dir+"/problem.md", "receipt.json says something else than state.json: it is left alone; remove it to have placet write it again")
 		}
 	}
-}
-
-func (r *view) watch() []string {
-	if isFinal(r.State.Status) {
-		return nil
-	}
-	return []string{r.Snap.Dir}
 }
 
 func (r *view) absent(a *engine.Account) bool {
@@ -128,7 +122,7 @@ func (r *view) explain(w *run.Waiting) {
 	if !r.Begun {
 		return
 	}
-	if isFinal(r.State.Status) {
+	if r.State.IsFinal() {
 		w.Why("status %s is final: %s", r.State.Status, r.State.Last.Reason)
 		return
 	}
@@ -151,36 +145,26 @@ func (r *view) tell(a *engine.Account) {
 	if !r.Begun {
 		return
 	}
-	st := r.State
-	a.Facts = []engine.Fact{{Label: "Question", Value: st.Ask.Question}, {Label: "Asked by", Value: r.who()}}
+	st, lines := r.State, []engine.Fact{{Label: "Question", Value: r.State.Ask.Question}, {Label: "Asked by", Value: r.who()}}
 	for _, f := range st.Ask.Artifacts {
 		now := f.atEnd()
 		if st.Status == Open {
 			now = text(r.Snap.Doc(f.Path).Sum.Hex())
 		}
-		a.Facts = append(a.Facts, engine.Fact{Label: "Artifact", Value: fmt.Sprintf("%s, asked with %s, now %s", f.Path, digestWord(text(f.SHA256), "en"), digestWord(now, "en"))})
+		lines = append(lines, engine.Fact{Label: "Artifact", Value: fmt.Sprintf("%s, asked with %s, now %s", f.Path, digestWord(text(f.SHA256), "en"), digestWord(now, "en"))})
 	}
-	for _, f := range []engine.Fact{{Label: "Request", Value: string(st.RequestID)}, {Label: "Deadline", Value: st.Ask.Deadline}, {Label: "Parent", Value: st.Ask.Parent}} {
-		if f.Value != "" {
-			a.Facts = append(a.Facts, f)
-		}
-	}
+	lines = append(lines, engine.Fact{Label: "Request", Value: string(st.RequestID)}, engine.Fact{Label: "Deadline", Value: st.Ask.Deadline}, engine.Fact{Label: "Parent", Value: st.Ask.Parent})
 	if st.Answer != nil {
-		a.Facts = append(a.Facts, engine.Fact{Label: "Answer", Value: fmt.Sprintf("%s by %s (%s)", st.Answer.Response, st.Answer.By.User, st.Answer.By.Source)})
+		lines = append(lines, engine.Fact{Label: "Answer", Value: fmt.Sprintf("%s by %s (%s)", st.Answer.Response, st.Answer.By.User, st.Answer.By.Source)})
 	}
-	a.Findings = append(a.Findings, r.strays()...)
-}
-
-// strays are the members of ask.json that nobody reads.
-func (r *view) strays() (list []engine.Finding) {
+	a.Facts = slices.DeleteFunc(lines, func(f engine.Fact) bool { return f.Value == "" })
 	members, err := schemas.Members(r.doc.Body)
 	if err != nil {
-		return nil
+		return // its note says more
 	}
 	for _, s := range schemas.Strays("", members, &Ask{}) {
-		list = append(list, engine.Finding{Severity: "warning", Path: r.doc.Path, Text: s.Pointer + ": nobody reads this member"})
+		a.Findings = append(a.Findings, engine.Finding{Severity: "warning", Path: r.doc.Path, Text: s.Pointer + ": nobody reads this member"})
 	}
-	return list
 }
 
 // Peek implements [engine.Machine].

@@ -63,7 +63,8 @@ type Family[S, V any] struct {
 	Notes func(V)
 	// Needs are what the run looks at outside its folder.
 	Needs func(V) []string
-	// Watch are folders of the run in which others may write what moves it.
+	// Watch are folders of the run in which others may write what moves it. nil: the
+	// run's own, until it has ended.
 	Watch func(V) []string
 	// Keeps reports whether an action under way, or its end, is kept though the state
 	// does not name it. Only what belongs to the run is asked about. nil: never.

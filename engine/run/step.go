@@ -26,7 +26,7 @@ func (f *Family[S, V]) Step(s engine.Snapshot) (engine.Plan, error) {
 	if !moved && !hasWrites(p) {
 		f.rest(b, &p)
 	}
-	p.Needs, p.Follow, p.Holding = needs, f.Watch(b.v), b.Holding
+	p.Needs, p.Follow, p.Holding = needs, b.watch(), b.Holding
 	p.WakeAt(b.Wake)
 	return p, nil
 }
@@ -75,6 +75,17 @@ func (f *Family[S, V]) unproven(b *bound[S, V]) string {
 		}
 	}
 	return ""
+}
+
+// watch are the folders in which others may write what moves the run.
+func (b *bound[S, V]) watch() []string {
+	switch {
+	case b.f.Watch != nil:
+		return b.f.Watch(b.v)
+	case b.Begun && b.f.Final(b.status()):
+		return nil
+	}
+	return []string{b.Snap.Dir}
 }
 
 // rest adds what is due while nothing is written: notes, commands under way, and the end

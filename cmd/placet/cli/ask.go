@@ -218,7 +218,7 @@ func (x *newAsk) name(a *workspace.Asks, try int) string {
 
 // check refuses what could not be asked.
 func (x *newAsk) check(a *workspace.Asks, id string, body []byte) (ask.Ask, error) {
-	now, err := ask.ReadAsk(id, cmp.Or(a.Ask.Language, a.Language, "en"), body, a.Env.Now())
+	now, err := ask.ReadAsk(id, cmp.Or(a.Ask.Language, a.Language, "en"), body, a.Env.Now(), a.Env.Now())
 	for _, s := range schemas.Strays("", x.members, &ask.Ask{}) {
 		a.Env.Note("%s: nobody reads this member", s.Pointer)
 	}
@@ -267,7 +267,7 @@ func (x *newAsk) create(ctx context.Context, a *workspace.Asks, body []byte) (re
 // previous is what was asked under an id, as its file says, or else its state.
 func previous(a *workspace.Asks, f reconcile.Found, like ask.Ask) (there ask.Ask, ok bool) {
 	if d := a.ReadDocument(f, "ask.json"); !d.Absent() {
-		there, _ := ask.ReadAsk(f.Run.ID, cmp.Or(a.Ask.Language, a.Language, "en"), d.Body, a.Env.Now())
+		there, _ := ask.ReadAsk(f.Run.ID, cmp.Or(a.Ask.Language, a.Language, "en"), d.Body, a.Env.Now(), a.Env.Now())
 		return there, true
 	}
 	st, ok := a.State(f)
