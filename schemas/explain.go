@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -91,32 +92,29 @@ func compareTokens(a, b string) int {
 // explain puts a failure into words. A schema's title says what the value is,
 // in a form that can follow the word "expected".
 func (s *schema) explain(l leaf, tree any) *Error {
-	e := &Error{Pointer: pointer(l.pointer), Expected: s.title(l.schema)}
-	value := follow(tree, l.pointer)
+	node, _ := follow(s.source, l.schema).(map[string]any)
+	rule, value := node[l.keyword], follow(tree, l.pointer)
+	e := &Error{Pointer: pointer(l.pointer), Problem: "is " + kindOf(value), Expected: s.title(l.schema)}
 	switch l.keyword {
 	case "required":
-		missing, _, _ := strings.Cut(strings.TrimPrefix(l.message, "missing properties: "), ", ")
-		name := unquoteSingle(missing)
-		e.Pointer = pointer(append(l.pointer, name))
-		e.Problem, e.Expected = "is missing", s.memberTitle(l.schema, name)
+		if name := firstMissing(rule, value); name != "" {
+			e.Pointer, e.Expected = pointer(append(l.pointer, name)), s.memberTitle(l.schema, name)
+		}
+		e.Problem = "is missing"
 	case "type":
-		allowed, _, _ := strings.Cut(strings.TrimPrefix(l.message, "expected "), ", but got ")
-		e.Problem, e.Expected = "is "+kindOf(value), cmp.Or(e.Expected, schemaTypes.Replace(allowed))
+		e.Expected = cmp.Or(e.Expected, schemaTypes.Replace(strings.Trim(fmt.Sprint(rule), "[]")))
 	case "enum":
-		e.Problem, e.Expected = s.enum(l, value)
+		e.Problem, e.Expected = enum(rule, value)
 	case "const":
-		e.Problem = "is " + kindOf(value)
 	case "pattern", "format":
-		e.Problem = literal(value) + " does not fit"
-		rule := strings.TrimPrefix(l.message, "does not match pattern ")
-		e.Expected = cmp.Or(e.Expected, "what fits "+unquoteSingle(rule))
-	case "minimum", "maximum":
-		e.Problem = "is " + kindOf(value)
-		limit, _, _ := strings.Cut(l.message, " but found ")
-		e.Expected = cmp.Or(e.Expected, strings.TrimPrefix(limit, "must be "))
+		e.Problem, e.Expected = literal(value)+" does not fit", cmp.Or(e.Expected, fmt.Sprint("what fits ", rule))
+	case "minimum":
+		e.Expected = cmp.Or(e.Expected, fmt.Sprint(">= ", rule))
+	case "maximum":
+		e.Expected = cmp.Or(e.Expected, fmt.Sprint("<= ", rule))
 	case "maxItems":
-		_, found, _ := strings.Cut(l.message, " but found ")
-		e.Problem = "has " + found
+		items, _ := value.([]any)
+		e.Problem = fmt.Sprintf("has %d items", len(items))
 	case "minLength":
 		e.Problem, e.Expected = "is too short", cmp.Or(e.Expected, "text")
 	default:
@@ -125,11 +123,22 @@ func (s *schema) explain(l leaf, tree any) *Error {
 	return e
 }
 
+// firstMissing returns the first of the required names that an object lacks.
+func firstMissing(required, value any) string {
+	names, _ := required.([]any)
+	object, _ := value.(map[string]any)
+	for _, name := range names {
+		if _, ok := object[name.(string)]; !ok {
+			return name.(string)
+		}
+	}
+	return ""
+}
+
 // enum says what is wrong with a value that is none of a schema's, and which those
 // are. A word in place of a number is a text, not an unknown word.
-func (s *schema) enum(l leaf, value any) (problem, expected string) {
-	node, _ := follow(s.source, l.schema).(map[string]any)
-	values, _ := node["enum"].([]any)
+func enum(rule, value any) (problem, expected string) {
+	values, _ := rule.([]any)
 	var all []string
 	words := false
 	for _, v := range values {
@@ -183,8 +192,8 @@ func (s *schema) memberTitle(at []string, name string) string {
 	}
 }
 
-// schemaTypes turns "string or null" into "text or null".
-var schemaTypes = strings.NewReplacer("string", "text", "object", "an object", "array", "an array", "number", "a number",
+// schemaTypes turns "string null" into "text or null".
+var schemaTypes = strings.NewReplacer(" ", " or ", "string", "text", "object", "an object", "array", "an array", "number", "a number",
 	"integer", "a whole number", "boolean", "true or false")
 
 // kindOf names the kind of a value of a tree.
@@ -223,15 +232,4 @@ func unescape(location string) string {
 		return plain
 	}
 	return location
-}
-
-// unquoteSingle undoes jsonschema's quoting of names: 'it\'s'.
-func unquoteSingle(text string) string {
-	text = strings.TrimSuffix(strings.TrimPrefix(text, "'"), "'")
-	text = strings.ReplaceAll(text, `"`, `\"`)
-	text = strings.ReplaceAll(text, `\'`, `'`)
-	if plain, err := strconv.Unquote(`"` + text + `"`); err == nil {
-		return plain
-	}
-	return text
 }
