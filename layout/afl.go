@@ -1,5 +1,13 @@
 package layout
 
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
 // aflRoot is the folder that holds the sessions.
 const aflRoot = ".afl/sessions"
 
@@ -82,3 +90,89 @@ func (AFL) File(_ Run, rel string) (File, bool) { return aflFiles.documentOrNote
 
 // Descend implements [Family].
 func (AFL) Descend(_ Run, rel string) bool { return aflFiles.descends(rel) }
+
+// aflID is what ids of sessions and checkpoints look like.
+var aflID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// aflNumbered are the stems of names that may have a number.
+var aflNumbered = map[string]bool{"worker-run": true, "validation": true, "verdict": true, "review": true}
+
+// aflIgnored are names that upstream's hooks give to sessions that they do not
+// know, and its index.
+var aflIgnored = map[string]bool{"index.json": true, "delegations": true, "unknown": true}
+
+// aflName reports whether an id can name a folder. One that looks like an
+// editor's backup or a problem note cannot: the watcher passes over it.
+func aflName(id string) bool {
+	return aflID.MatchString(id) && !Noise(id) && !strings.HasSuffix(id, ProblemSuffix)
+}
+
+// IsAFLSession reports whether a string may name a session.
+func IsAFLSession(id string) bool { return aflName(id) && !aflIgnored[id] }
+
+// IsAFLCheckpoint reports whether a string may name a checkpoint. The id
+// "status.json" may not: a rendering stands in its place.
+func IsAFLCheckpoint(id string) bool { return aflName(id) && id != "status.json" }
+
+// AFLIteration returns the path of a file of attempt n of a checkpoint,
+// relative to the session's folder.
+func AFLIteration(cp string, n int, name string) string {
+	return path.Join("delegations", cp, "iterations", strconv.Itoa(n), name)
+}
+
+// AFLPlace splits the path of a file of a checkpoint's delegation, relative to
+// the session's folder. n is the attempt, from 1; 0 for a file that is not of
+// one attempt. What kind of file it is, [AFL.File] knows.
+func AFLPlace(rel string) (cp string, n int, name string, ok bool) {
+	parts := strings.Split(rel, "/")
+	if len(parts) < 3 || parts[0] != "delegations" || !IsAFLCheckpoint(parts[1]) || parts[len(parts)-1] == "" {
+		return "", 0, "", false
+	}
+	switch {
+	case len(parts) == 3 && parts[2] != "iterations":
+		return parts[1], 0, parts[2], true
+	case len(parts) == 5 && parts[2] == "iterations":
+		n, ok = parseCount(parts[3])
+	}
+	if !ok {
+		return "", 0, "", false
+	}
+	return parts[1], n, parts[4], true
+}
+
+// parseCount reads a number as it stands in a name: decimal, from 1, without
+// leading zero, at most nine digits.
+func parseCount(s string) (int, bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n > 0 && len(s) <= 9 && strconv.Itoa(n) == s
+}
+
+// AFLNumbered returns the k-th name of a stem: the first has no number,
+// "validation.json", the second is "validation-2.json". ext begins with its
+// dot.
+func AFLNumbered(stem string, k int, ext string) string {
+	if k == 1 {
+		return stem + ext
+	}
+	return fmt.Sprintf("%s-%d%s", stem, k, ext)
+}
+
+// AFLNumber splits the name of a file that may stand several times: worker-run,
+// validation, verdict or review. k is its number, from 1.
+func AFLNumber(name string) (stem string, k int, ok bool) {
+	stem, ok = strings.CutSuffix(name, ".json")
+	if !ok {
+		return "", 0, false
+	}
+	if aflNumbered[stem] {
+		return stem, 1, true
+	}
+	at := strings.LastIndexByte(stem, '-')
+	if at < 0 || !aflNumbered[stem[:at]] {
+		return "", 0, false
+	}
+	if k, ok = parseCount(stem[at+1:]); !ok || k == 1 {
+		return "", 0, false
+	}
+	return stem[:at], k, true
+}

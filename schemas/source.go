@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -97,4 +98,133 @@ func compiler() *jsonschema.Compiler {
 		return io.NopCloser(bytes.NewReader(body)), err
 	}
 	return c
+}
+
+//go:embed optimizer/*.sql
+var scripts embed.FS
+
+// SQL returns the embedded script that makes a database, by its name without
+// ".sql": "optimizer/audit". It returns "" where there is no such script. All of
+// it may be run again over a database that has it already.
+func SQL(name string) string {
+	body, err := scripts.ReadFile(name + ".sql")
+	if err != nil {
+		return ""
+	}
+	return string(body)
+}
+
+// shape says which parts of a document a schema looks at. The others are read
+// just as strictly, but no tree is built of them: of a hostile file of many
+// megabytes only little is ever kept, and of a good one only what matters is
+// validated.
+//
+// Of a value with the nil shape no more than the kind is looked at.
+type shape struct {
+	// all is true where everything within the value is looked at.
+	all bool
+	// members are the shapes of an object's members by name, rest that of the
+	// members without one, if others is true.
+	members map[string]*shape
+	rest    *shape
+	others  bool
+	// items is the shape of an array's elements, if listed is true.
+	items  *shape
+	listed bool
+}
+
+// everything is the shape of a value that is looked at as a whole.
+var everything = &shape{all: true}
+
+// member returns the shape of a member, and whether it is looked at.
+func (s *shape) member(name []byte) (*shape, bool) {
+	if s == nil || s.all {
+		return s, s != nil
+	}
+	if m, ok := s.members[string(name)]; ok {
+		return m, true
+	}
+	return s.rest, s.others
+}
+
+// element returns the shape of the elements, and whether they are looked at.
+func (s *shape) element() (*shape, bool) {
+	if s == nil || s.all {
+		return s, s != nil
+	}
+	return s.items, s.listed
+}
+
+// shapeOf returns the shape that a schema looks at, by its text. What is not known to
+// be narrow is taken as everything.
+func shapeOf(source map[string]any) *shape {
+	return shaper{root: source, on: map[string]bool{"#": true}}.of(source)
+}
+
+// shaper finds the shapes of the parts of one schema.
+type shaper struct {
+	root map[string]any
+	on   map[string]bool // the references that are being followed: a schema may refer to itself
+}
+
+// narrow are the keywords that look at no more of a value than its kind, its number or
+// those parts of it that own names. Every other one may look at all of it.
+var narrow = []string{
+	"$schema", "$id", "$defs", "definitions", "title", "description", "default", "$ref", "type",
+	"required", "properties", "additionalProperties", "items", "minimum", "maximum",
+}
+
+func (s shaper) of(value any) *shape {
+	schema, isObject := value.(map[string]any)
+	if !isObject {
+		return everything
+	}
+	for keyword := range schema {
+		if !slices.Contains(narrow, keyword) {
+			return everything
+		}
+	}
+	own := s.own(schema)
+	to, refers := schema["$ref"].(string)
+	switch {
+	case !refers:
+		return own
+	case own == nil:
+		return s.referred(to)
+	}
+	return everything // draft 2020-12 lets keywords stand beside a reference
+}
+
+// referred returns the shape of the schema that a reference names.
+func (s shaper) referred(to string) *shape {
+	within, ok := strings.CutPrefix(to, "#/")
+	if !ok || s.on[to] {
+		return everything
+	}
+	s.on[to] = true
+	defer delete(s.on, to)
+	return s.of(follow(s.root, tokens("/"+within)))
+}
+
+// own returns the shape that a schema looks at by its own keywords, nil for none.
+func (s shaper) own(schema map[string]any) *shape {
+	out := &shape{members: map[string]*shape{}}
+	required, _ := schema["required"].([]any)
+	for _, name := range required {
+		out.members[name.(string)] = nil // the schema is compiled: it is text
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, member := range properties {
+		out.members[name] = s.of(member)
+	}
+	if rest, ok := schema["additionalProperties"]; ok {
+		out.rest, out.others = s.of(rest), true
+	}
+	if items, ok := schema["items"]; ok {
+		out.items, out.listed = s.of(items), true
+	}
+	if len(out.members) == 0 && !out.others && !out.listed {
+		return nil
+	}
+	return out
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -212,4 +213,126 @@ func itemLine(id, description string) string {
 func Ticked(form []byte) bool {
 	form = bytes.ToLower(bytes.ReplaceAll(form, []byte("`[x]`"), nil))
 	return bytes.Contains(form, []byte("[x]")) || bytes.Contains(form, []byte(`[x\]`))
+}
+
+// Block is a request's own text: facts, and three questions of which the first
+// is answered with an option, the second with items and the third with a
+// comment. It stands in the prompt ([Block.Prompt]), and in the form in place of
+// the prompt and of the general headings ([Form]).
+//
+// Its words are the family's own and stand as they are; the values of the facts
+// and the labels of the items are text from files.
+type Block struct {
+	// Head stands above the facts, Title above the questions.
+	Head  string
+	Facts []engine.Fact
+	Title string
+	// The questions, without their numbers, each one line.
+	Options, Items, Comment string
+	// None stands below the second question where the request has no items.
+	None string
+}
+
+// indent is how far an answer stands below its question.
+const indent = "   "
+
+// Prompt returns the block as text, for the request's prompt: without the
+// options, and with an open box before each item's label.
+func (b Block) Prompt(items []Item) string {
+	lines := []string{b.Head}
+	for _, f := range b.Facts {
+		lines = append(lines, fmt.Sprintf("- %s: %s", f.Label, oneLine(f.Value)))
+	}
+	lines = append(lines, "", b.Title, "1. "+b.Options, "2. "+b.Items)
+	for _, it := range items {
+		lines = append(lines, indent+"- [ ] "+oneLine(it.Label))
+	}
+	if len(items) == 0 {
+		lines = append(lines, indent+"- "+b.None)
+	}
+	return strings.Join(append(lines, "3. "+b.Comment), "\n")
+}
+
+// oneLine is a text as it was found, with blanks in place of its line ends.
+func oneLine(s string) string {
+	return strings.TrimSpace(strings.ReplaceAll(templates.Clean(s), "\n", " "))
+}
+
+// form renders the form of a request that has the block.
+func (b *Block) form(form templates.FormParts, lang string) (string, error) {
+	form.Title, form.Options, form.Items = b.Title, indented(form.Options), indented(form.Items)
+	if len(form.Items) == 0 {
+		form.Items = []string{indent + "- " + b.None}
+	}
+	var shown []templates.FormFact
+	for _, f := range b.Facts {
+		shown = append(shown, templates.FormFact{Label: f.Label, Value: templates.Cut(f.Value, shownLine)})
+	}
+	return templates.Render(lang, "kernel/block", templates.BlockData{
+		FormParts: form, Head: b.Head, Shown: shown, OptionsAsk: b.Options, ItemsAsk: b.Items, CommentAsk: b.Comment,
+	})
+}
+
+func indented(lines []string) []string {
+	var all []string
+	for _, line := range lines {
+		all = append(all, indent+line)
+	}
+	return all
+}
+
+// The marks of a form are HTML comments, each a line of its own. The two that
+// enclose the answer carry the beginning of the digest: no prompt can hold the
+// mark of its own form.
+var (
+	firstLine = regexp.MustCompile(`^<!-- placet request (\S+) (sha256:[0-9a-f]{64}) -->$`)
+	boxLine   = regexp.MustCompile(`^( *- )\[([ xX])\] (.*)$`)
+)
+
+// The parts of a form that are read.
+const (
+	partAnswer  = "answer"
+	partComment = "comment"
+)
+
+// nonce is the part of a digest that a form's marks carry.
+func nonce(d engine.Digest) string {
+	hex := d.Hex()
+	return hex[:min(len(hex), 8)]
+}
+
+func firstMark(id string, d engine.Digest) string {
+	return fmt.Sprintf("<!-- placet request %s %s -->", id, d)
+}
+
+// mark is the comment that begins a part; what is to be done there may follow
+// the nonce.
+func mark(part string, d engine.Digest, hint string) string {
+	if hint != "" {
+		hint = ": " + hint
+	}
+	return fmt.Sprintf("<!-- placet %s %s%s -->", part, nonce(d), hint)
+}
+
+// marks reports whether a line begins like the mark of a part, whatever hint
+// follows.
+func marks(line, part string, d engine.Digest) bool {
+	return strings.HasPrefix(strings.TrimLeft(line, " \t"), strings.TrimSuffix(mark(part, d, ""), " -->"))
+}
+
+// submitLine is the last item of a form. Its first words are the same in every
+// language.
+func submitLine(lang string) string {
+	line := "- [ ] " + submitID
+	if hint := templates.Text(lang, "form.submit"); hint != "" {
+		line += ": " + templates.Inline(hint)
+	}
+	return line
+}
+
+// normal returns a text as it is compared: without byte order mark, and with LF at
+// the ends of lines.
+func normal(body []byte) string {
+	s := strings.TrimPrefix(string(body), "\ufeff")
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }

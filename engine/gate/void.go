@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"placet/engine"
+	"placet/schemas"
 	"placet/templates"
 )
 
@@ -122,4 +123,165 @@ func dropUnseen(r rune) rune {
 		return -1
 	}
 	return r
+}
+
+// A reviewer writes where there is room: under the option that they tick, above the
+// comment's heading, below the last item. Lines of their own below the first option
+// are words of the comment wherever they stand, and the receipt says where. A line of
+// placet's that holds more than its tick is another line, and the form is void.
+
+// passage are lines of the reviewer's that stand together, from one index to another.
+type passage struct {
+	from, to int
+	place    string
+}
+
+const belowSubmit = "below the last item"
+
+// compare finds the lines between the first option and the comment's mark that are not
+// placet's: written is the form as placet wrote it, blank as it stands without ticks and
+// comment. at is the index of the first line of blank that differs, -1 for none, and
+// want is what placet wrote there.
+func (f *filledForm) compare(written, blank []string, offered names) (own []passage, at int, want string) {
+	first := firstBox(written, f.answer)
+	place, k := "", 0
+	for i, line := range written {
+		found := k
+		if i > first && k <= f.comment {
+			if strings.TrimSpace(line) == "" {
+				continue // blank lines may come and go among the reviewer's
+			}
+			if found = indexOf(blank[:f.comment+1], k, line); found < 0 {
+				return nil, nearestLine(blank[:f.comment+1], k, line), line
+			}
+		}
+		if found >= len(blank) || !sameLine(blank[found], line) {
+			return nil, k, line
+		}
+		if hasText(blank[k:found]) {
+			own = append(own, passage{k, found, place})
+		}
+		place, k = placeBelow(line, offered), found+1
+	}
+	if k < len(blank) {
+		return nil, k, ""
+	}
+	return own, -1, ""
+}
+
+// firstBox is the index of the first item below the answer's mark, that of the mark
+// where nothing is offered.
+func firstBox(written []string, answer int) int {
+	for i := answer; i < len(written); i++ {
+		if boxLine.MatchString(written[i]) && !isSubmit(written[i]) {
+			return i
+		}
+	}
+	return answer
+}
+
+// indexOf is the index of a line among others, from one on; -1 where none is.
+func indexOf(lines []string, from int, line string) int {
+	for i := from; i < len(lines); i++ {
+		if sameLine(lines[i], line) {
+			return i
+		}
+	}
+	return -1
+}
+
+// nearestLine is the index of the line, from one on, that has most of its beginning in
+// common with another: the line as somebody changed it.
+func nearestLine(lines []string, from int, line string) int {
+	best, most := from, 0
+	for i := from; i < len(lines); i++ {
+		if n := commonBytes(lines[i], line); n > most {
+			best, most = i, n
+		}
+	}
+	return best
+}
+
+// placeBelow names the place below a line of placet's.
+func placeBelow(line string, offered names) string {
+	if m := boxLine.FindStringSubmatch(line); m != nil {
+		if id, ok := offered.named(templates.Plain(m[3])); ok {
+			return "under " + quoted(id)
+		}
+	}
+	return "above the comment section"
+}
+
+func hasText(lines []string) bool {
+	return slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" })
+}
+
+// sameLine reports whether two lines differ at most in the blanks at their ends.
+func sameLine(a, b string) bool { return strings.TrimRight(a, " \t") == strings.TrimRight(b, " \t") }
+
+// commonBytes is how many bytes two lines have in common at their beginning.
+func commonBytes(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// gather makes the comment of all that the reviewer wrote, the comment section first,
+// whose first line may say something: own are the passages above the comment's mark.
+func (f *filledForm) gather(own []passage) {
+	var words []string
+	f.outside = nil
+	for _, p := range slices.Concat([]passage{{f.comment + 1, f.submit, ""}}, own, []passage{{f.submit + 1, len(f.lines), belowSubmit}}) {
+		text := trimBlank(strings.Join(f.lines[p.from:p.to], "\n"))
+		if text == "" {
+			continue
+		}
+		if p.place != "" {
+			text = dedent(text)
+		}
+		words = append(words, text)
+		if p.place != "" && !slices.Contains(f.outside, p.place) {
+			f.outside = append(f.outside, p.place)
+		}
+	}
+	f.Comment = strings.Join(words, "\n\n")
+}
+
+// dedent is a text without the blanks that all of its lines begin with: below an item
+// they say where it belongs.
+func dedent(text string) string {
+	lines := strings.Split(text, "\n")
+	least := len(text)
+	for _, line := range lines {
+		if strings.TrimSpace(line) != "" {
+			least = min(least, len(line)-len(strings.TrimLeft(line, " \t")))
+		}
+	}
+	for i, line := range lines {
+		lines[i] = line[min(least, len(line)):]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// checkOwn says which of the passages above the comment's mark make the form void: one
+// that could be taken for a part of the form, or for an option, or would hide one.
+func (f *filledForm) checkOwn(own []passage, offered names) *schemas.Error {
+	for _, p := range own {
+		for i, line := range f.lines[p.from:p.to] {
+			problem, m := f.checkLine(line, offered), looksLikeItem.FindStringSubmatch(line)
+			switch {
+			case problem != "":
+			case opens(strings.TrimLeft(line, " \t")) != "":
+				problem = "a code block stands among the options"
+			case m != nil:
+				problem = "an item stands among the options that is none of them"
+			}
+			if problem != "" {
+				return flaw(p.from+i+1, problem+": "+visible(strings.TrimSpace(line)), "it in the comment section")
+			}
+		}
+	}
+	return nil
 }

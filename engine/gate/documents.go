@@ -1,0 +1,299 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/schemas"
+)
+
+// Artifact is a file that a reviewer is asked to look at.
+type Artifact struct {
+	// Path is relative to the workspace.
+	Path string `json:"path"`
+	// SHA256 is its digest when the request was issued, 64 hex digits; ""
+	// where the file is missing.
+	SHA256 string `json:"sha256"`
+	// Binding says that an answer is stale once the file has changed.
+	Binding bool `json:"binding"`
+}
+
+// Request is what is asked: request.json.
+type Request struct {
+	// SchemaVersion is the version of the format; 0 is written as 1.
+	SchemaVersion int    `json:"schema_version"`
+	RequestID     string `json:"request_id"`
+	Family        string `json:"family"`
+	Run           string `json:"run"`
+	Type          string `json:"type"`
+	Prompt        string `json:"prompt"`
+	// Options are the words that answer. Where there are none the answer is
+	// free text.
+	Options []Option `json:"options"`
+	// CommentRequired are the ids of the options that ask for a comment.
+	CommentRequired []string `json:"comment_required"`
+	// Several are the ids of the options of which any number may be chosen
+	// together. Every other option stands alone.
+	Several []string `json:"several,omitempty"`
+	// Items are things of which an answer may pick any number.
+	Items []Item `json:"items"`
+	// Context is a JSON object as it was found; nil is written as {}.
+	Context   schemas.Raw `json:"context"`
+	Artifacts []Artifact  `json:"artifacts"`
+	// RequestedAt and Deadline are moments, RFC 3339; "" is no deadline.
+	RequestedAt string `json:"requested_at"`
+	Deadline    string `json:"deadline"`
+	// Default is the option or word that the deadline takes, "" for none.
+	Default string `json:"default"`
+	// MayAnswer lists who may answer; empty means anyone.
+	MayAnswer []string `json:"may_answer"`
+	// Revision is that of the transition that asks.
+	Revision int `json:"revision"`
+	// Block is the request's own text in its form, nil for a general form. It is
+	// not written; the prompt may be its [Block.Prompt].
+	Block *Block `json:"-"`
+	// Extra are the family's members, written after the kernel's.
+	Extra schemas.Object `json:"-"`
+}
+
+// FreeText reports whether the answer is text instead of an option: the
+// comment of a form, or the response of a response.json.
+func (r Request) FreeText() bool { return len(r.Options) == 0 }
+
+// version is that of the documents that this package writes.
+const version = 1
+
+// Encode returns the request as request.json.
+func (r Request) Encode() ([]byte, error) {
+	r.SchemaVersion = max(r.SchemaVersion, version)
+	if r.Context.Null() {
+		r.Context = schemas.Raw("{}")
+	}
+	return schemas.Encode(append(schemas.Struct(r).NullWhereEmpty("deadline", "default"), r.Extra...))
+}
+
+// AsIssued returns the request without the effects of its options where that is what
+// was issued, by its digest: a version of placet did that showed none.
+func (r Request) AsIssued(issued engine.Digest) Request {
+	if issued == "" || r.hasSum(issued) {
+		return r
+	}
+	plain := r
+	plain.Options = slices.Clone(r.Options)
+	for i := range plain.Options {
+		plain.Options[i].Effect = ""
+	}
+	if plain.hasSum(issued) {
+		return plain
+	}
+	return r
+}
+
+func (r Request) hasSum(sum engine.Digest) bool {
+	body, err := r.Encode()
+	return err == nil && engine.Sum(body) == sum
+}
+
+// MarshalJSON writes the artifact, with null for the digest of a missing file.
+func (a Artifact) MarshalJSON() ([]byte, error) {
+	return schemas.Struct(a).NullWhereEmpty("sha256").MarshalJSON()
+}
+
+// Shown is the request as its request.json says it, with what is not written there as
+// it is now: what a form shows, whatever the state or the settings say by now.
+func (r Request) Shown(body []byte) Request {
+	shown, err := ReadRequest("request.json", body)
+	if err != nil {
+		return r
+	}
+	shown.Block = r.Block
+	for i, o := range shown.Options {
+		if i < len(r.Options) && r.Options[i].ID == o.ID {
+			shown.Options[i].Words = r.Options[i].Words
+		}
+	}
+	return shown
+}
+
+// ReadRequest reads a request.json. Members that are not the kernel's are kept
+// in Extra, in their order; what is not written, [Option.Words] and
+// [Request.Block], is for the family to add. The error is a *schemas.Error.
+func ReadRequest(path string, body []byte) (Request, error) {
+	var r Request
+	extra, err := decode("kernel/request", path, body, &r)
+	if err != nil {
+		return Request{}, err
+	}
+	r.Extra = extra
+	return r, nil
+}
+
+// By says who gave an answer and on which surface.
+type By struct {
+	User   string `json:"user"`
+	Source string `json:"source"`
+}
+
+// Sources of answers. A family may have others.
+const (
+	SourceForm     = "form"
+	SourceFile     = "file"
+	SourceDeadline = "deadline" // placet's own word: no response.json may claim it
+)
+
+// Response is an answer from a tool, a script or a service: response.json.
+type Response struct {
+	RequestID string `json:"request_id"`
+	// Response is an option's word, or the answer where it is free text; ""
+	// where the request's default stands for none.
+	Response string `json:"response"`
+	// Selected are the ids of the items that were picked, and of further
+	// options where several may be chosen together.
+	Selected   []string `json:"selected,omitempty"`
+	Comment    string   `json:"comment,omitempty"`
+	ProvidedBy By       `json:"provided_by"`
+	// Digest is that of what was shown, "" for the request as issued.
+	Digest    engine.Digest `json:"digest,omitempty"`
+	Signature string        `json:"signature,omitempty"`
+	// Extra are further members, kept in their order.
+	Extra schemas.Object `json:"-"`
+}
+
+// Encode returns the answer as response.json. What is empty and may be missing
+// is left out.
+func (r Response) Encode() ([]byte, error) {
+	return schemas.Encode(append(schemas.Struct(r), r.Extra...))
+}
+
+// ReadResponse reads a response.json. Whether it answers a request is for
+// [Judge] to say. The error is a *schemas.Error.
+func ReadResponse(path string, body []byte) (Response, error) {
+	return readResponse("kernel/response", path, body)
+}
+
+// ReadOptional reads a response.json that may leave its response out: one to a
+// request that an answer without option answers ([Asked.Default]). The error is
+// a *schemas.Error.
+func ReadOptional(path string, body []byte) (Response, error) {
+	return readResponse("kernel/response-optional", path, body)
+}
+
+func readResponse(schema, path string, body []byte) (Response, error) {
+	var r Response
+	extra, err := decode(schema, path, body, &r)
+	if err != nil {
+		return Response{}, err
+	}
+	r.Extra = extra
+	return r, nil
+}
+
+// Results of a request.
+const (
+	Accepted   = "accepted"
+	Expired    = "expired"
+	Superseded = "superseded"
+	Cancelled  = "cancelled"
+)
+
+// Answered names the file that a decision was made over.
+type Answered struct {
+	// Path is written as the family writes paths.
+	Path string `json:"path"`
+	// SHA256 is the digest of the file: 64 hex digits, with or without
+	// "sha256:" before them.
+	SHA256 string `json:"sha256"`
+}
+
+// Receipt records what became of a request: receipt.json.
+type Receipt struct {
+	// SchemaVersion is the version of the format; 0 is written as 1.
+	SchemaVersion int    `json:"schema_version"`
+	RequestID     string `json:"request_id"`
+	// Result is Accepted, Expired, Superseded or Cancelled.
+	Result string `json:"result"`
+	// Response is the option as the request spells it or the free text; the
+	// default where the deadline decided; else "". Response and Selected are
+	// those of the [Answer].
+	Response string   `json:"response"`
+	Selected []string `json:"selected"`
+	Comment  string   `json:"comment"`
+	// Late says that the answer came when its deadline had passed.
+	Late       bool `json:"late"`
+	ProvidedBy By   `json:"provided_by"`
+	// KnownAs says who answered and how that is known: "owner:alice", …
+	KnownAs []string `json:"known_as"`
+	// Answer is nil where no file answered.
+	Answer *Answered `json:"answer"`
+	// Digest is that of what was shown.
+	Digest engine.Digest `json:"digest"`
+	// ReceivedAt is when the answer was first recorded, DecidedAt when placet
+	// took it; RFC 3339, in seconds.
+	ReceivedAt string `json:"received_at"`
+	DecidedAt  string `json:"decided_at"`
+	Reason     string `json:"reason"`
+	// SupersededBy is the id of the request that stands in this one's place,
+	// "" where none does.
+	SupersededBy string `json:"superseded_by,omitempty"`
+	// Revision is that of the transition that the receipt belongs to.
+	Revision int `json:"revision"`
+	// Extra are the family's members, written last.
+	Extra schemas.Object `json:"-"`
+}
+
+// Given is the answer that a receipt records. Its Path is written as the family
+// writes paths.
+func (r Receipt) Given() Answer {
+	a := Answer{
+		Response: r.Response, Selected: r.Selected, Comment: r.Comment, By: r.ProvidedBy, Known: r.KnownAs, Digest: r.Digest, Extra: r.Extra,
+	}
+	if r.Answer != nil {
+		a.Path, a.Sum = r.Answer.Path, engine.Digest("sha256:"+strings.TrimPrefix(r.Answer.SHA256, "sha256:"))
+	}
+	return a
+}
+
+// Encode returns the receipt as receipt.json.
+func (r Receipt) Encode() ([]byte, error) {
+	r.SchemaVersion = max(r.SchemaVersion, version)
+	return schemas.Encode(append(schemas.Struct(r), r.Extra...))
+}
+
+// ReadReceipt reads a receipt.json. The error is a *schemas.Error.
+func ReadReceipt(path string, body []byte) (Receipt, error) {
+	var r Receipt
+	extra, err := decode("kernel/receipt", path, body, &r)
+	if err != nil {
+		return Receipt{}, err
+	}
+	r.Extra = extra
+	return r, nil
+}
+
+// decode reads a document of a schema into a struct and returns the members
+// for which the struct has no field.
+func decode(schema, path string, body []byte, into any) (schemas.Object, error) {
+	if err := schemas.Decode(schema, path, body, into); err != nil {
+		return nil, err
+	}
+	return schemas.Rest(body, into)
+}
+
+// missing stands for the digest of a file that is not there.
+const missing = "missing"
+
+// Digest returns the digest of what a reviewer is shown: SHA-256 of
+// request.json's bytes and, per binding artifact in the request's order, one
+// line with its hex digest as it is now, or "missing" where binding has "".
+func Digest(request []byte, binding []string) engine.Digest {
+	var lines strings.Builder
+	for _, sum := range binding {
+		if sum == "" {
+			sum = missing
+		}
+		lines.WriteString(sum + "\n")
+	}
+	shown := append(append([]byte(nil), request...), lines.String()...)
+	return engine.Sum(shown)
+}
