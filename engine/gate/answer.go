@@ -149,7 +149,7 @@ func (a Asked) checkSelected(answer *Answer) string {
 	options, items := optionIDs(a.Request.Options), itemIDs(a.Request.Items)
 	chosen, picked := map[string]bool{answer.Response: true}, map[string]bool{}
 	for _, word := range answer.Selected {
-		if id, ok := match(items, word); ok {
+		if id, ok := newNames(items...).match(word); ok {
 			picked[id] = true
 		} else if id, ok := Match(a.Request.Options, word); ok && len(a.Request.Several) > 0 {
 			chosen[id] = true
@@ -172,7 +172,7 @@ func (a Asked) checkSelected(answer *Answer) string {
 // checkComment asks for the comment that one of the chosen options needs.
 func (a Asked) checkComment(answer *Answer, chosen []string) string {
 	for _, id := range chosen {
-		if _, required := match(a.Request.CommentRequired, id); required && strings.TrimSpace(answer.Comment) == "" {
+		if _, required := newNames(a.Request.CommentRequired...).match(id); required && strings.TrimSpace(answer.Comment) == "" {
 			return fmt.Sprintf("%s says %s, which needs a comment, and has none.", code(answer.Path), code(id))
 		}
 	}
@@ -273,14 +273,12 @@ func plainText(s string) string {
 // about it goes with the request.
 func After(r Receipt, a Asked) string {
 	var others []string
-	for _, kind := range []string{layout.KindResponse, layout.KindResponseCopy, layout.KindForm} {
-		for _, d := range a.Docs {
-			if d.Kind != kind || !r.mayDiffer(d) {
-				continue
-			}
-			if text := a.other(r, d); text != "" {
-				others = append(others, text)
-			}
+	for _, d := range a.answerFiles() {
+		if !r.mayDiffer(d) {
+			continue
+		}
+		if text := a.other(r, d); text != "" {
+			others = append(others, text)
 		}
 	}
 	if len(others) == 0 {

@@ -114,7 +114,10 @@ type Verdict struct {
 // response.json before the form, and so are its further members. Valid ones that differ count for nothing, all
 // of them, until one goes.
 func Judge(a Asked) Verdict {
-	readings := a.readings()
+	var readings []reading
+	for _, d := range a.answerFiles() {
+		readings = append(readings, a.reading(d))
+	}
 	if v, wait := waiting(a, readings); wait {
 		return v
 	}
@@ -190,18 +193,17 @@ func sameResponse(r Request, a, b string) bool {
 	return Fold(r.spelled(a)) == Fold(r.spelled(b))
 }
 
-// readings reads the answer files: response.json first, then its copies, then
-// the forms.
-func (a Asked) readings() []reading {
-	var all []reading
+// answerFiles are the documents that may answer: response.json first, then its copies,
+// then the forms.
+func (a Asked) answerFiles() (docs []engine.Document) {
 	for _, kind := range []string{layout.KindResponse, layout.KindResponseCopy, layout.KindForm} {
 		for _, d := range a.Docs {
 			if d.Kind == kind && !d.Absent() {
-				all = append(all, a.reading(d))
+				docs = append(docs, d)
 			}
 		}
 	}
-	return all
+	return docs
 }
 
 func (a Asked) reading(d engine.Document) reading {
@@ -217,16 +219,16 @@ func (a Asked) unusable(d engine.Document, err error) reading {
 	if d.Unsettled() {
 		return reading{wait: &engine.Holding{Path: d.Path}}
 	}
-	if until, young := a.young(d, err); young {
+	if until, partial := a.maybePartial(d, err); partial {
 		return reading{wait: &engine.Holding{Path: d.Path, Until: until}}
 	}
 	return reading{problem: unusableProblem(d.Path, err)}
 }
 
-// young reports whether a torn file changed so lately that it may still be
+// maybePartial reports whether a torn file changed so lately that it may still be
 // being written, and until when. A file from a future further away than that
 // says nothing: the clock was set back.
-func (a Asked) young(d engine.Document, err error) (time.Time, bool) {
+func (a Asked) maybePartial(d engine.Document, err error) (time.Time, bool) {
 	var e *schemas.Error
 	if !errors.As(err, &e) || !e.Torn || d.Changed.IsZero() {
 		return time.Time{}, false

@@ -71,67 +71,62 @@ func foldRune(r rune) rune {
 // words, spelled as the request spells the id. Nothing but the whole word
 // counts.
 func Match(options []Option, word string) (id string, ok bool) {
-	for _, o := range options {
-		if _, ok := match(o.names(), word); ok {
-			return o.ID, true
-		}
-	}
-	return "", false
+	return Request{Options: options}.names().match(word)
 }
 
-// names are all words that name an option, its id first.
-func (o Option) names() []string { return append([]string{o.ID}, o.Words...) }
+// name is a word that names an option or an item, by its id.
+type name struct{ id, word, folded string }
 
-func match(ids []string, word string) (string, bool) {
-	folded := Fold(word)
+type names []name
+
+func newNames(ids ...string) (all names) {
 	for _, id := range ids {
-		if folded != "" && Fold(id) == folded {
-			return id, true
-		}
+		all = append(all, name{id, id, Fold(id)})
 	}
-	return "", false
+	return all
 }
 
-// names are ids, each with a word that names it, in the form in which the items
-// of a form are compared with them.
-type names struct{ ids, folded []string }
-
-func newNames(ids []string) names {
-	var n names
-	for _, id := range ids {
-		n.add(id, id)
-	}
-	return n
-}
-
-func (n *names) add(id, word string) {
-	n.ids, n.folded = append(n.ids, id), append(n.folded, Fold(word))
-}
-
-// names are those of a request's options, their further words and its items.
+// names are those of a request's options and items, and then the further words of its
+// options.
 func (r Request) names() names {
-	n := newNames(r.ids())
+	all := newNames(append(optionIDs(r.Options), itemIDs(r.Items)...)...)
 	for _, o := range r.Options {
 		for _, word := range o.Words {
-			n.add(o.ID, word)
+			all = append(all, name{o.ID, word, Fold(word)})
 		}
 	}
-	return n
+	return all
+}
+
+// match returns the id that a whole word names.
+func (all names) match(word string) (id string, ok bool) {
+	folded := Fold(word)
+	for _, n := range all {
+		if folded != "" && n.folded == folded {
+			return n.id, true
+		}
+	}
+	return "", false
 }
 
 // named returns the id that the text of an item names: that of the longest word
 // with which the text begins, where a colon or the end follows.
-func (n names) named(text string) (string, bool) {
+func (all names) named(text string) (string, bool) {
 	folded := Fold(text)
 	found, length := "", 0
-	for i, f := range n.folded {
-		rest, ok := strings.CutPrefix(folded, f)
-		ends := rest == "" || strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "-:")
-		if ok && ends && len(f) > length {
-			found, length = n.ids[i], len(f)
+	for _, n := range all {
+		rest, ok := strings.CutPrefix(folded, n.folded)
+		if ok && (rest == "" || beginsDescription(rest)) && len(n.folded) > length {
+			found, length = n.id, len(n.folded)
 		}
 	}
 	return found, length > 0
+}
+
+// beginsDescription reports whether a folded text begins like the description behind
+// the name of an item.
+func beginsDescription(text string) bool {
+	return strings.HasPrefix(text, ":") || strings.HasPrefix(text, "-:")
 }
 
 // mostOptions is how many options and items a request may have together.
@@ -180,16 +175,16 @@ func CheckOptions(ids []string) error {
 // checkPrefixes reports which of some ids, or of the form's own words, would read as
 // another one once the other has its description behind a colon.
 func checkPrefixes(ids []string) error {
-	all := newNames(append(slices.Clone(ids), submitID))
-	for i, short := range all.folded {
-		for k, long := range all.folded {
-			rest, ok := strings.CutPrefix(long, short)
-			switch ends := strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "-:"); {
-			case !ok || !ends:
-			case all.ids[i] == submitID:
-				return fmt.Errorf("cannot offer the option %+q: every form's last item begins like that", all.ids[k])
+	all := newNames(append(slices.Clone(ids), submitID)...)
+	for _, short := range all {
+		for _, long := range all {
+			rest, ok := strings.CutPrefix(long.folded, short.folded)
+			switch {
+			case !ok || !beginsDescription(rest):
+			case short.id == submitID:
+				return fmt.Errorf("cannot offer the option %+q: every form's last item begins like that", long.id)
 			default:
-				return fmt.Errorf("cannot offer both %+q and %+q: a person could not tell them apart", all.ids[i], all.ids[k])
+				return fmt.Errorf("cannot offer both %+q and %+q: a person could not tell them apart", short.id, long.id)
 			}
 		}
 	}
@@ -222,14 +217,10 @@ func (r Request) several() []string {
 	return slices.DeleteFunc(optionIDs(r.Options), func(id string) bool { return !together[Fold(id)] })
 }
 
-// ids are those of a request's options and items together.
-func (r Request) ids() []string { return append(optionIDs(r.Options), itemIDs(r.Items)...) }
-
 // words are all that name an option or an item of a request.
-func (r Request) words() []string {
-	words := r.ids()
-	for _, o := range r.Options {
-		words = append(words, o.Words...)
+func (r Request) words() (words []string) {
+	for _, n := range r.names() {
+		words = append(words, n.word)
 	}
 	return words
 }
@@ -267,7 +258,7 @@ func Decides(typ string) bool {
 }
 
 func isOne(words []string, word string) bool {
-	_, ok := match(words, word)
+	_, ok := newNames(words...).match(word)
 	return ok
 }
 

@@ -78,7 +78,7 @@ func TestFoldIsEqualForWhatDiffersInCaseAlone(t *testing.T) {
 }
 
 func TestAnItemNamesTheLongestIDBeforeAColonOrTheEnd(t *testing.T) {
-	all := newNames([]string{"approve", "approve with changes", "reopen", "reopen:cp-1", "s1", "s11", "a:b"})
+	all := newNames("approve", "approve with changes", "reopen", "reopen:cp-1", "s1", "s11", "a:b")
 	for text, want := range map[string]string{
 		"approve":                        "approve",
 		"approve:":                       "approve",

@@ -186,7 +186,7 @@ func guide(a Asked) string {
 	b.WriteString("The options are:\n\n")
 	for _, o := range a.Request.Options[:min(len(a.Request.Options), shownIDs)] {
 		b.WriteString("- " + code(o.ID) + described(templates.Cut(o.Description, shownFound), o.Effect))
-		if _, required := match(a.Request.CommentRequired, o.ID); required {
+		if _, required := newNames(a.Request.CommentRequired...).match(o.ID); required {
 			b.WriteString(" (needs a comment)")
 		}
 		b.WriteString("\n")

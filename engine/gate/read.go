@@ -122,7 +122,7 @@ func (f *filledForm) find(part string, from int) int {
 	return f.submit
 }
 
-var submitName = newNames([]string{submitID})
+var submitName = newNames(submitID)
 
 // isSubmit reports whether a line is the item that sends the answer.
 func isSubmit(line string) bool {

@@ -195,7 +195,7 @@ func TestFurtherMembersOfAResponseAreKept(t *testing.T) {
 // never an option that stands alone beside another.
 func TestTheSameSetIsTheSameAnswer(t *testing.T) {
 	unsent := mustForm(t, reopening())
-	ids := reopening().ids()
+	ids := reopening().words()
 	rapid.Check(t, func(t *rapid.T) {
 		chosen := rapid.SliceOfNDistinct(rapid.SampledFrom(ids), 1, len(ids), rapid.ID).Draw(t, "chosen")
 		options := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return strings.HasPrefix(id, "s") })
@@ -242,7 +242,7 @@ func FuzzSeveral(f *testing.F) {
 		}
 		alone := v.Answer.Response == "accept" || v.Answer.Response == "close"
 		for _, id := range v.Answer.Selected {
-			if alone && strings.HasPrefix(id, "reopen") || !slices.Contains(a.Request.ids(), id) || id == "accept" || id == "close" {
+			if alone && strings.HasPrefix(id, "reopen") || !slices.Contains(a.Request.words(), id) || id == "accept" || id == "close" {
 				t.Fatalf("%s with %q", v.Answer.Response, v.Answer.Selected)
 			}
 		}
