@@ -10,15 +10,6 @@ import (
 // AskRoot is the default root of asks.
 const AskRoot = ".asks"
 
-// Kinds of the files of an ask, besides the state document, problem notes and the
-// kernel's files of a request folder.
-const (
-	AskKindAsk      = "ask"
-	AskKindWithdraw = "withdraw"
-	AskKindAnswer   = "answer"
-	AskKindText     = "answer-text"
-)
-
 // askID is lower case alone, so that no file system makes one folder of two.
 var askID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
@@ -28,11 +19,11 @@ func IsAskID(s string) bool { return askID.MatchString(s) }
 const limitAsk = 256 << 10
 
 var askFiles = newTable(
-	pattern{"ask.json", File{Kind: AskKindAsk, Writer: Anyone, Limit: limitAsk}},
-	pattern{"withdraw.json", jsonBy(AskKindWithdraw, Anyone)},
+	pattern{"ask.json", File{Kind: "ask", Writer: Anyone, Limit: limitAsk}},
+	pattern{"withdraw.json", jsonBy("withdraw", Anyone)},
 	pattern{"state.json", File{Kind: KindStateFile, Writer: Placet, Limit: LimitState}},
-	pattern{"answer.json", jsonBy(AskKindAnswer, Placet)},
-	pattern{"answer.md", textBy(AskKindText, Placet)},
+	pattern{"answer.json", jsonBy("answer", Placet)},
+	pattern{"answer.md", textBy("answer-text", Placet)},
 )
 
 // Ask is the layout of asks; the zero value has the default root.

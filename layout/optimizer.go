@@ -32,14 +32,7 @@ const (
 // kernel's files of a request folder.
 const (
 	OptimizerKindTrigger  = "trigger"
-	OptimizerKindContext  = "context"
 	OptimizerKindDecision = "decision"
-	OptimizerKindAttempt  = "attempt"
-	OptimizerKindOutcome  = "outcome"
-	OptimizerKindAudit    = "audit"
-	OptimizerKindLate     = "late" // requests/<request_id>/late.json
-	OptimizerKindGoal     = "goal"
-	OptimizerKindResult   = "result"
 	OptimizerKindTickets  = "tickets" // which directive became which ticket
 )
 
@@ -56,18 +49,18 @@ var (
 		pattern{"stop.json", jsonBy("stop", Anyone)},
 		pattern{"retrieved.jsonl", textBy("retrieved", Either)},
 		pattern{"suggestions.json", jsonBy("suggestions", Agent)},
-		pattern{"context.json", jsonBy(OptimizerKindContext, Placet)},
+		pattern{"context.json", jsonBy("context", Placet)},
 		pattern{"decision.json", jsonBy(OptimizerKindDecision, Placet)},
-		pattern{"attempts/{attempt}", once(jsonBy(OptimizerKindAttempt, Placet))},
-		pattern{"attempts/{outcome}", once(jsonBy(OptimizerKindOutcome, Placet))},
+		pattern{"attempts/{attempt}", once(jsonBy("attempt", Placet))},
+		pattern{"attempts/{outcome}", once(jsonBy("outcome", Placet))},
 		pattern{"level10_report.md", textBy("report", Placet)},
 		pattern{"level20_report.md", textBy("report", Placet)},
 		pattern{"level30_report.md", textBy("report", Placet)},
-		pattern{"audit.json", jsonBy(OptimizerKindAudit, Placet)},
+		pattern{"audit.json", jsonBy("audit", Placet)},
 		pattern{"audit-pending.jsonl", textBy("audit-pending", Placet)},
-		pattern{"requests/{request}/late.json", jsonBy(OptimizerKindLate, Placet)},
-		pattern{"goal.json", jsonBy(OptimizerKindGoal, Placet)},
-		pattern{"optimizer_result.json", jsonBy(OptimizerKindResult, Placet)},
+		pattern{"requests/{request}/late.json", jsonBy("late", Placet)},
+		pattern{"goal.json", jsonBy("goal", Placet)},
+		pattern{"optimizer_result.json", jsonBy("result", Placet)},
 		pattern{"events.jsonl", File{Kind: "events", Writer: Placet, Format: Text, Limit: LimitText, End: endOptimizerEvents}},
 		pattern{"tickets.json", jsonBy(OptimizerKindTickets, Placet)},
 		pattern{"usage" + ProblemSuffix, textBy(KindProblem, Placet)}, // of a document that lies in no run
@@ -111,8 +104,8 @@ func (o Optimizer) Roots() []string {
 func (o Optimizer) Runs(ls Lister) ([]Run, error) {
 	w := walker{ls: ls}
 	var runs []Run
-	for i := range o.runRoots() {
-		runs = append(append(runs, o.inActive(i, &w)...), o.inArchive(i, &w)...)
+	for _, root := range o.runRoots() {
+		runs = append(append(runs, o.inActive(root, &w)...), o.inArchive(root, &w)...)
 	}
 	sort.Slice(runs, func(i, j int) bool { return runs[i].Dir < runs[j].Dir })
 	return runs, w.err
@@ -120,14 +113,13 @@ func (o Optimizer) Runs(ls Lister) ([]Run, error) {
 
 // inActive finds the runs of one root that may move. Every folder named by a run
 // id is one; of the others, those with a trigger.json are reported as misnamed.
-func (o Optimizer) inActive(i int, w *walker) (runs []Run) {
-	active := path.Join(o.runRoots()[i], optimizerActive)
+func (o Optimizer) inActive(root string, w *walker) (runs []Run) {
+	active := path.Join(root, optimizerActive)
 	for _, name := range w.folders(active) {
 		dir := path.Join(active, name, optimizerDir)
-		switch {
-		case IsOptimizerRunID(name):
-			runs = append(runs, optimizerRun(OptimizerRun, path.Join(o.prefix(i), name), dir))
-		case isPrintableName(name) && slices.Contains(w.entries(dir), Entry{Name: "trigger.json"}):
+		if run, ok := o.At(dir); ok {
+			runs = append(runs, run)
+		} else if isPrintableName(name) && slices.Contains(w.entries(dir), Entry{Name: "trigger.json"}) {
 			runs = append(runs, optimizerRun(OptimizerMisnamed, path.Dir(dir), dir))
 		}
 	}
@@ -141,26 +133,20 @@ func isPrintableName(name string) bool {
 }
 
 // inArchive finds the runs of one root that were put away and hold a cycle.
-func (o Optimizer) inArchive(i int, w *walker) (runs []Run) {
-	root := o.runRoots()[i]
+func (o Optimizer) inArchive(root string, w *walker) (runs []Run) {
 	archive := path.Join(root, optimizerArchive)
 	for _, month := range w.folders(archive) {
 		if !optimizerMonth.MatchString(month) {
 			continue
 		}
 		for _, name := range w.folders(path.Join(archive, month)) {
-			run := o.archived(i, root, month, name)
-			if IsOptimizerRunID(name) && slices.Contains(w.entries(path.Dir(run.Dir)), Entry{Name: optimizerDir, Dir: true}) {
+			above := path.Join(archive, month, name)
+			if run, ok := o.At(path.Join(above, optimizerDir)); ok && slices.Contains(w.entries(above), Entry{Name: optimizerDir, Dir: true}) {
 				runs = append(runs, run)
 			}
 		}
 	}
 	return runs
-}
-
-func (o Optimizer) archived(i int, root, month, name string) Run {
-	id := path.Join(o.prefix(i), name) + "@" + month
-	return optimizerRun(OptimizerArchived, id, path.Join(root, optimizerArchive, month, name, optimizerDir))
 }
 
 // prefix is what the ids of a root's runs begin with: the folder that the root
@@ -190,9 +176,9 @@ func (o Optimizer) At(p string) (Run, bool) {
 		parts := strings.Split(rel, "/")
 		switch {
 		case len(parts) > 2 && parts[0] == optimizerActive && IsOptimizerRunID(parts[1]) && parts[2] == optimizerDir:
-			return optimizerRun(OptimizerRun, path.Join(o.prefix(i), parts[1]), path.Join(root, optimizerActive, parts[1], optimizerDir)), true
+			return optimizerRun(OptimizerRun, path.Join(o.prefix(i), parts[1]), path.Join(root, path.Join(parts[:3]...))), true
 		case len(parts) > 3 && parts[0] == optimizerArchive && optimizerMonth.MatchString(parts[1]) && IsOptimizerRunID(parts[2]) && parts[3] == optimizerDir:
-			return o.archived(i, root, parts[1], parts[2]), true
+			return optimizerRun(OptimizerArchived, path.Join(o.prefix(i), parts[2])+"@"+parts[1], path.Join(root, path.Join(parts[:4]...))), true
 		}
 	}
 	return Run{}, false

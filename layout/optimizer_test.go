@@ -206,7 +206,7 @@ func checkDocument(t *testing.T, run Run, rel string, want File) {
 		}
 		f.End = 0
 	}
-	want.Once = want.Kind == OptimizerKindAttempt || want.Kind == OptimizerKindOutcome
+	want.Once = want.Kind == "attempt" || want.Kind == "outcome"
 	if strings.HasPrefix(rel, "requests/") && want.Kind != "problem" {
 		want.Request = "hitl-3f9a"
 	}

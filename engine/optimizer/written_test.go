@@ -12,9 +12,9 @@ import (
 
 // schemaOf are the schemas of what placet writes, by layout's word for it.
 var schemaOf = map[string]string{
-	layout.KindStateFile: "optimizer/state", layout.OptimizerKindContext: "optimizer/context", layout.OptimizerKindDecision: "optimizer/decision",
-	layout.OptimizerKindAttempt: "optimizer/attempt", layout.OptimizerKindOutcome: "optimizer/outcome", layout.OptimizerKindAudit: "optimizer/audit",
-	layout.OptimizerKindGoal: "optimizer/goal", layout.OptimizerKindResult: "optimizer/result", layout.OptimizerKindLate: "optimizer/late",
+	layout.KindStateFile: "optimizer/state", "context": "optimizer/context", layout.OptimizerKindDecision: "optimizer/decision",
+	"attempt": "optimizer/attempt", "outcome": "optimizer/outcome", "audit": "optimizer/audit",
+	"goal": "optimizer/goal", "result": "optimizer/result", "late": "optimizer/late",
 	layout.KindRequest: "kernel/request", layout.KindReceipt: "kernel/receipt",
 }
 
