@@ -27,6 +27,18 @@ func TestFoldAgreesWithEqualFoldOnEveryCharacter(t *testing.T) {
 	}
 }
 
+// clashPairwise is the model of clash.
+func clashPairwise(names [][]byte) (int, []byte) {
+	for i, name := range names {
+		for _, earlier := range names[:i] {
+			if bytes.EqualFold(name, earlier) {
+				return i, earlier
+			}
+		}
+	}
+	return -1, nil
+}
+
 // TestClashFindsWhatComparingAllPairsFinds checks the map against the pairs.
 func TestClashFindsWhatComparingAllPairsFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
