@@ -80,21 +80,10 @@ func examine(name string, body []byte) (*Error, error) {
 var readOptions = json.JoinOptions(
 	jsontext.AllowDuplicateNames(true),
 	json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(numberText),
 		json.UnmarshalFromFunc(numberAny),
 		json.UnmarshalFromFunc(wholeNumber),
 	)),
 )
-
-// numberText keeps the text of a number in a field of type json.Number.
-func numberText(dec *jsontext.Decoder, n *stdjson.Number) error {
-	var v any
-	err := numberAny(dec, &v)
-	if err == nil {
-		*n = v.(stdjson.Number)
-	}
-	return err
-}
 
 // numberAny keeps the text of a number in a field of type any.
 func numberAny(dec *jsontext.Decoder, v *any) error {
