@@ -5,6 +5,5 @@
 // Nothing here touches a disk: where folders must be listed, the caller passes
 // the listing function.
 //
-// One file per family (AFL has its names in another), and request.go for the
-// request folder that all share.
+// One file per family; table.go has what they share, the request folder among it.
 package layout

@@ -78,7 +78,7 @@ func (f Faber) files(run Run) *table {
 	return faberPlanFiles
 }
 
-// Names of the primary root and above that look like runs and are none.
+// faberNever are names below the primary root that look like runs but never are.
 var faberNever = map[string]bool{
 	"backups": true, "session-summaries": true, "active": true,
 	"checkpoints": true, "manifests": true, "batches": true,

@@ -87,9 +87,9 @@ const (
 	LimitYAML  = 64 << 10
 )
 
-// Outside is what a file is that a run needs and that lies in no run. Its name
-// says how large it may be; a text, of which a part is quoted, as large as a
-// state document.
+// Outside describes a file that a run needs and that belongs to no run. Its name
+// says how large it may be. A text, of which only a part is quoted, may be as large as
+// a state document.
 func Outside(p string) File {
 	f := File{Format: Text, Limit: LimitState}
 	switch path.Ext(p) {
@@ -121,7 +121,7 @@ type Family interface {
 	// Runs finds every run below the roots, sorted by folder. It calls ls
 	// for those folders alone in which a run may appear or vanish.
 	Runs(ls Lister) ([]Run, error)
-	// At returns the run that a path lies in.
+	// At returns the run to which a path belongs.
 	At(p string) (Run, bool)
 	// File says what a path relative to the run's folder is. It is false for
 	// folders and for noise.

@@ -236,7 +236,7 @@ const (
 // requestID is what a request id must look like to be a folder's name.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// formView matches the form that stands for a later view of the artifacts.
+// formView matches the name of a form that shows a later view of the artifacts.
 var formView = regexp.MustCompile(`^form-[0-9a-f]{8}\.md$`)
 
 // IsRequestID reports whether a string may name a request: it becomes a
@@ -275,8 +275,8 @@ type folders struct {
 	isID         func(string) bool
 }
 
-// find returns the runs. Whether a folder holds one at all, its documents tell: only
-// the root is listed, so every folder with the name of a run is one.
+// find returns the runs. It lists the root alone, so every folder with the name of a run
+// is one; its documents tell whether anything runs there.
 func (f folders) find(ls Lister) (runs []Run, err error) {
 	w := walker{ls: ls}
 	for _, name := range w.folders(f.root) {
@@ -292,7 +292,7 @@ func (f folders) run(id string) Run {
 	return Run{Family: f.family, ID: id, Dir: dir, State: path.Join(dir, "state.json")}
 }
 
-// at returns the run that a path lies in.
+// at returns the run to which a path belongs.
 func (f folders) at(p string) (Run, bool) {
 	rel, ok := strings.CutPrefix(p, f.root+"/")
 	id, _, _ := strings.Cut(rel, "/")

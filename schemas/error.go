@@ -237,8 +237,8 @@ func firstMissing(required, value any) string {
 	return ""
 }
 
-// enum says what is wrong with a value that is none of a schema's, and which those
-// are. A word in place of a number is a text, not an unknown word.
+// enum says what is wrong with a value that a schema does not list, and which values it
+// lists. A word in place of a number is called a text, not an unknown word.
 func enum(rule, value any) (problem, expected string) {
 	values, _ := rule.([]any)
 	var all []string

@@ -38,7 +38,7 @@ func (r Raw) Null() bool { return len(r) == 0 || string(r) == "null" }
 // string, number, true, false or null, and 0 for no value.
 func (r Raw) Kind() byte { return byte(jsontext.Value(r).Kind()) }
 
-// Text returns the string that the value is, false if it is none.
+// Text returns the value of a string, false if the value has another kind.
 func (r Raw) Text() (string, bool) {
 	if r.Kind() != '"' {
 		return "", false
@@ -211,7 +211,7 @@ func Line(v any) ([]byte, error) {
 // OrNull is a text that is null in JSON while it is empty.
 type OrNull string
 
-// Time reads the text as a moment, RFC 3339; the zero time where it is none.
+// Time reads the text as a moment of RFC 3339. It returns the zero time if that fails.
 func (t OrNull) Time() time.Time {
 	at, err := time.Parse(time.RFC3339, string(t))
 	if err != nil {

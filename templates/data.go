@@ -130,7 +130,7 @@ type AFLSection struct {
 }
 
 // AFLFeedbackData is what the template afl/feedback shows: feedback.md, which
-// lies with an attempt that another one follows.
+// is written for an attempt that is followed by another one.
 type AFLFeedbackData struct {
 	First        string
 	Checkpoint   string

@@ -169,8 +169,8 @@ func (r *view) noteArtifacts(c *change) {
 // isHeld reports whether a file may still be being written that could decide.
 func (r *view) isHeld() bool { return len(r.BeingWritten()) > 0 }
 
-// isAnswerFree reports whether nobody else's file lies where the answer belongs. One that
-// says that it answers this ask is what a crash left.
+// isAnswerFree reports whether the answer can be written: nobody else's file is in its
+// place. A file that answers this ask is what a crash left.
 func (r *view) isAnswerFree() bool {
 	free := true
 	for _, d := range []engine.Document{r.Snap.In("answer.json"), r.Snap.In("answer.md")} {

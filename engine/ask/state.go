@@ -116,7 +116,7 @@ func ReadState(path string, body []byte) (st State, err error) {
 	return st, err
 }
 
-// unfit says why a state that can be read is none of the ask's, "" if it is.
+// unfit says why a readable state does not belong to the ask, "" if it does.
 func unfit(r *run.Run[State], st State) string {
 	switch {
 	case st.AskID != r.Snap.Key.ID:

@@ -43,7 +43,7 @@ type view struct {
 	ask             Ask
 	isValid, isGood bool
 	withdrawal      *Withdraw
-	// isUndecided is true while it cannot be told whether the question is taken back.
+	// isUndecided is true while it is not known whether the question is taken back.
 	isUndecided bool
 }
 

@@ -133,8 +133,8 @@ func (a Asked) checkResponse(answer *Answer) string {
 	return ""
 }
 
-// standsFor is the option that stands for none in an answer which picks or
-// comments, "" where none does.
+// standsFor returns the default option of an answer that names no option but picks or
+// comments, "" where there is no default or the answer does neither.
 func (a Asked) standsFor(selected []string, comment string) string {
 	if len(selected) == 0 && strings.TrimSpace(comment) == "" {
 		return ""

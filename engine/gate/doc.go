@@ -14,7 +14,7 @@
 //
 //   - Nothing counts before it was sent: response.json by being there, a form
 //     by its ticked last item.
-//   - An unknown word is never an approval, and half an answer is none.
+//   - An unknown word is never an approval, and half an answer does not count.
 //   - Each option carries its effect: the machine says what it does and carries it
 //     out, and a word that refuses never lets anything go on.
 //   - No option may look like another, or like a word that agrees or refuses and is
@@ -29,8 +29,9 @@
 //     what placet wrote, by this machine's record or as the request is rendered.
 //   - An answer belongs to what was shown. It names the request, and the
 //     digest of what the reviewer saw; what no longer fits is stale.
-//   - response.json and the present form rank alike. Alike they are one
-//     answer, different they are none. Which came first is never asked.
+//   - response.json and the present form rank alike. If they
+//     agree they are one answer; if they differ neither counts. Which came first
+//     does not matter.
 //   - What an agent wrote (prompt, context, descriptions, paths) can never be
 //     read as an answer: it stands quoted and outside the part of the form
 //     that is read.

@@ -280,7 +280,7 @@ func decode(schema, path string, body []byte, into any) (schemas.Object, error) 
 	return schemas.Rest(body, into)
 }
 
-// missing stands for the digest of a file that is not there.
+// missing takes the place of the digest of an absent file.
 const missing = "missing"
 
 // Digest returns the digest of what a reviewer is shown: SHA-256 of

@@ -91,10 +91,10 @@ func (f *Folder) readReceipt(d engine.Document) {
 	f.Receipt, f.ReceiptDoc = rc, d
 }
 
-// Reissued is request.json as it would be made with the times of the one that lies
-// there, where that gives the same bytes: a request that a crash left before its
-// transition became fact keeps its times, since its form may have been answered
-// already. Only what this machine wrote does: another's times would be deadlines.
+// Reissued returns request.json made with the times of the present one; ok is true if
+// that gives the same bytes. A request that a crash left before its transition became
+// fact keeps its times, since its form may have been answered already. Only a request
+// that this machine wrote keeps them: the times of others would become deadlines.
 func (f *Folder) Reissued(make func(requestedAt, deadline string) []byte) (body []byte, ok bool) {
 	if f.Request == nil || !f.Doc.IssuedHere() {
 		return nil, false
@@ -117,9 +117,9 @@ func (f *Folder) Altered(issued engine.Digest) (why string) {
 	return "it was changed after it was issued"
 }
 
-// Ahead is the decision of a receipt whose transition the state has not made: that is
-// fact all the same. ok is false where there is none that counts; problem says why
-// one that stands does not. What a receipt closes without an answer decides
+// Ahead returns the decision of a receipt whose transition the state has not made. Such
+// a decision is fact already. ok is false if no receipt counts; problem says why the
+// present one does not. A receipt that closes a request without an answer decides
 // nothing.
 func (f *Folder) Ahead(a Asked) (d Decision, problem string, ok bool) {
 	rc := f.Receipt
@@ -161,9 +161,9 @@ type Comparison struct {
 	Adopted func() int
 }
 
-// Contradictions are the findings about receipts that tell another history than the
-// state. Each says how to mend it. What the next pass carries out is none, nor is a
-// receipt that is missing: it is written again.
+// Contradictions returns the findings about receipts that disagree with the state. Each
+// says how to repair it. A receipt that the next pass carries out does not contradict
+// the state, and a missing receipt is written again.
 func (c Comparison) Contradictions() []engine.Finding {
 	var list []engine.Finding
 	for _, f := range c.Folders {

@@ -46,9 +46,9 @@ type Asked struct {
 	// the documents in it.
 	Dir  string
 	Docs []engine.Document
-	// View is the digest of what is shown now, "" while that cannot be told;
-	// Issued is that of what was shown when the request was issued, which an answer
-	// means that names no digest; "" where nobody can vouch for it.
+	// View is the digest of what is shown now, "" while it is not known. Issued is the
+	// digest of what was shown when the request was issued, "" if nobody can vouch for
+	// it; an answer without a digest refers to it.
 	View, Issued engine.Digest
 	// Present is the path of the present form, relative to the workspace.
 	Present string
@@ -58,9 +58,8 @@ type Asked struct {
 	Rendered func() [][]byte
 	// Stale says in one sentence what changed since the request was issued.
 	Stale string
-	// Default is the id of the option that stands for none: with it, an answer
-	// need not name an option where it picks an item or comments. "" where an
-	// answer must name one.
+	// Default is the id of the option of an answer that names no option but picks an
+	// item or comments; "" if an answer must name one.
 	Default string
 	// Lapses says that the deadline closes the request without a default, too.
 	Lapses bool
@@ -142,7 +141,7 @@ func Judge(a Asked) Verdict {
 type reading struct {
 	answer  *Decision
 	problem string
-	// wait is the file where it may be half of a write, nil where it is none.
+	// wait names the file if it may be half of a write; otherwise it is nil.
 	wait *engine.Holding
 }
 
@@ -275,9 +274,9 @@ func (a Asked) Check(d engine.Document) (Decision, string) {
 	}
 }
 
-// Told is an open request again, from what people are told of it: as much of it as
-// an answer in response.json is held against. One without a digest means what is
-// shown.
+// Told returns the request that [Asked.Account] made the view of, as far as an answer in
+// response.json is checked against it. An answer without a digest refers to what is
+// shown now.
 func Told(told engine.Asked, g engine.Gate) Asked {
 	a := Asked{
 		Request: Request{RequestID: told.Request, Type: told.Type, CommentRequired: told.CommentRequired, Several: told.Several},
@@ -292,9 +291,9 @@ func Told(told engine.Asked, g engine.Gate) Asked {
 	return a
 }
 
-// Account is an open request as people are told of it: what it asks, where it is
-// answered, and until when. What it is about, and what is wrong with an answer, is
-// for the family to add.
+// Account returns the view of an open request for people: what it asks, where it is
+// answered, and until when. The family adds what the request is about, and what is
+// wrong with an answer.
 func (a Asked) Account() engine.Asked {
 	r := a.Request
 	told := engine.Asked{

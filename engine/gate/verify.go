@@ -26,7 +26,7 @@ const (
 	FromEvent
 	// FromStamp is an approval inside the document that it approves.
 	FromStamp
-	// FromDeadline is nobody's answer: the deadline passed.
+	// FromDeadline is the source of a claim that the deadline passed without an answer.
 	FromDeadline
 )
 
@@ -116,8 +116,8 @@ func Demands(g engine.Gate) bool {
 	return g.Level != "" && g.Level != levelFile || len(g.Approvers) > 0
 }
 
-// Verify makes a claim a decision, or says why it is none. It is the only way by
-// which an answer comes to count, wherever it was found.
+// Verify turns a claim into a decision, or says why the claim does not count. It is the
+// only way by which an answer comes to count, wherever it was found.
 //
 // A claim names the request, an answer that the request offers, and the digest of
 // what is or was shown. What people write into the request's folder is then held
@@ -311,10 +311,10 @@ func notVerified(c *Claim, a Asked) string {
 		code(c.Place), asks, by, a.form(), waitsForTrust(a.Gate))
 }
 
-// Unverified is what people are told of a receipt that stands and is not to be
-// believed: where the gate asks for more than a claim it must be one that this machine
-// wrote over the file of an answer or a passed deadline, and elsewhere none that was
-// put in the place of this machine's. "" for one that is to be believed.
+// Unverified says why a receipt is not to be believed, "" if it is. If the gate asks for
+// more than a claim, this machine must have written the receipt over the file of an
+// answer or a passed deadline; otherwise the receipt must not replace one that this
+// machine wrote.
 func Unverified(c engine.Config, family string, request, receipt engine.Document, r Receipt) string {
 	const word = "not verified"
 	decides := r.Result == Accepted || r.Result == Expired
