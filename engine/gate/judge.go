@@ -115,7 +115,11 @@ type Verdict struct {
 func Judge(a Asked) Verdict {
 	var readings []reading
 	for _, d := range a.answerFiles() {
-		readings = append(readings, a.reading(d))
+		if d.Kind == layout.KindForm {
+			readings = append(readings, a.judgeForm(d))
+		} else {
+			readings = append(readings, a.judgeResponse(d))
+		}
 	}
 	if v, wait := waiting(a, readings); wait {
 		return v
@@ -178,18 +182,10 @@ func one(r Request, answers []Decision) (*Decision, string) {
 
 // alike reports whether two answers name the same options, or give the same
 // text, and pick the same items. Both are spelled and ordered as the request
-// has them.
+// has them; the blanks around a text and the kind of its line ends say nothing.
 func alike(r Request, a, b Decision) bool {
-	return sameResponse(r, a.Response, b.Response) && slices.Equal(a.Selected, b.Selected)
-}
-
-// sameResponse compares options as they match, and texts by what they say: the
-// blanks around them and the kind of line end say nothing.
-func sameResponse(r Request, a, b string) bool {
-	if r.FreeText() {
-		return plainText(a) == plainText(b)
-	}
-	return Fold(r.spelled(a)) == Fold(r.spelled(b))
+	same := a.Response == b.Response || r.FreeText() && plainText(a.Response) == plainText(b.Response)
+	return same && slices.Equal(a.Selected, b.Selected)
 }
 
 // answerFiles are the documents that may answer: response.json first, then its copies,
@@ -203,13 +199,6 @@ func (a Asked) answerFiles() (docs []engine.Document) {
 		}
 	}
 	return docs
-}
-
-func (a Asked) reading(d engine.Document) reading {
-	if d.Kind == layout.KindForm {
-		return a.judgeForm(d)
-	}
-	return a.judgeResponse(d)
 }
 
 // unusable says what becomes of a file that cannot be used: it is waited for
