@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -68,7 +69,7 @@ func DecodeYAML(schema, path string, body []byte, into any, limits YAMLLimits) e
 	}
 	err := Decode(schema, path, y.json, into)
 	if errors.As(err, &problem) {
-		at := yamlAt(root, problem.Pointer)
+		at := y.nodeAt(locate(y.json, problem.Pointer))
 		problem.Line, problem.Column = at.Line, at.Column
 	}
 	return err
@@ -153,38 +154,6 @@ func yamlError(n *yaml.Node, problem, expected string) *Error {
 	return &Error{Line: n.Line, Column: n.Column, Problem: problem, Expected: expected}
 }
 
-// yamlAt returns the node that a JSON pointer names, or the nearest one around
-// it that is there.
-func yamlAt(n *yaml.Node, p string) *yaml.Node {
-	for _, want := range tokens(p) {
-		if n.Kind == yaml.AliasNode {
-			n = n.Alias
-		}
-		child := yamlMember(n, want)
-		if child == nil {
-			break
-		}
-		n = child
-	}
-	return n
-}
-
-func yamlMember(n *yaml.Node, want string) *yaml.Node {
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == want {
-				return n.Content[i+1]
-			}
-		}
-	case yaml.SequenceNode:
-		if i, err := strconv.Atoi(want); err == nil && i >= 0 && i < len(n.Content) {
-			return n.Content[i]
-		}
-	}
-	return nil
-}
-
 // yamlKind names the kind of a node.
 func yamlKind(n *yaml.Node) string {
 	switch n.Kind {
@@ -208,12 +177,27 @@ type yamlReader struct {
 	aliases int
 	nodes   int
 	json    []byte
+	written []writtenNode // in the order of their offsets
+}
+
+// writtenNode is a node with the offset at which it begins in the JSON.
+type writtenNode struct {
+	offset int
+	node   *yaml.Node
+}
+
+// nodeAt returns the node that begins at an offset in the JSON. Of an alias and what it
+// stands for, it is the alias.
+func (y *yamlReader) nodeAt(offset int) *yaml.Node {
+	i, _ := slices.BinarySearchFunc(y.written, offset, func(w writtenNode, offset int) int { return cmp.Compare(w.offset, offset) })
+	return y.written[i].node
 }
 
 func (y *yamlReader) value(n *yaml.Node, depth int) *Error {
 	if problem := y.admit(n, depth); problem != nil {
 		return problem
 	}
+	y.written = append(y.written, writtenNode{len(y.json), n})
 	switch n.Kind {
 	case yaml.AliasNode:
 		return y.value(n.Alias, depth)
