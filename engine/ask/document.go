@@ -35,7 +35,7 @@ var own = map[string][]string{approval: {"approve", "reject"}, review: {"approve
 // approving are the words that approve something: silence is never one of them.
 var approving = strings.Fields("accept agree allow apply approve confirm consent continue delete deploy execute go merge ok okay permit proceed publish push release run send ship yes")
 
-// refusal says why an ask.json cannot be asked.
+// refusal is the error that says why an ask.json cannot be asked.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
@@ -219,15 +219,16 @@ func (r *view) readAsk() {
 	if !r.isValid || len(r.Snap.Lacks(r.needs())) > 0 {
 		return
 	}
-	err := r.settle()
+	err := r.resolve()
 	if err != nil {
 		r.Bad(r.doc, "cannot ask yet: "+err.Error())
 	}
 	r.isGood = err == nil && !r.awaitsOther()
 }
 
-// settle takes down what the files are and who may answer, or says why not.
-func (r *view) settle() error {
+// resolve records the digests of the files and who may answer, or says why nobody can be
+// asked yet.
+func (r *view) resolve() error {
 	approvers := gate.Narrow(r.Snap.Facts.Config.GateFor("ask", r.ask.Type).Approvers, r.ask.MayAnswer)
 	if slices.Contains(approvers, gate.Nobody) {
 		return refuse("/may_answer: [gates] lets none of them answer: nobody could")
