@@ -293,13 +293,10 @@ func Others(r Receipt, docs []engine.Document) bool { return slices.ContainsFunc
 
 // mayDiffer reports whether a document may say something else than the receipt.
 func (r Receipt) mayDiffer(d engine.Document) bool {
-	switch d.Kind {
-	case layout.KindForm:
-		return d.Present() && !r.decidedOver(d.Sum) && filledIn(d)
-	case layout.KindResponse, layout.KindResponseCopy:
-		return d.Present() && !r.decidedOver(d.Sum)
+	if !d.Present() || r.decidedOver(d.Sum) {
+		return false
 	}
-	return false
+	return d.Kind == layout.KindResponse || d.Kind == layout.KindResponseCopy || d.Kind == layout.KindForm && filledIn(d)
 }
 
 // decidedOver reports whether the receipt was made over these very bytes.
