@@ -88,10 +88,10 @@ func TestShowOfASession(t *testing.T) {
 	if got := sections["Files"]; !strings.Contains(got, "/a/iterations/1/verdict.json\n") || !strings.Contains(got, "/a/status.json") {
 		t.Errorf("%q", got)
 	}
-	if last := a.Log[len(a.Log)-1]; last.Number != w.state().Revision || last.Event != fail || last.Where != "a" || last.Message != "RETRY: LOGIC_ERROR" {
+	if last := a.Log[len(a.Log)-1]; last.Number != w.state().Revision || last.Event != "fail" || last.Where != "a" || last.Message != "RETRY: LOGIC_ERROR" {
 		t.Errorf("%+v", last)
 	}
-	if first := a.Log[0]; first.Event != seen || first.Where != "" || first.Number != 1 || !first.At.Equal(w.Now.Truncate(time.Millisecond)) {
+	if first := a.Log[0]; first.Event != "seen" || first.Where != "" || first.Number != 1 || !first.At.Equal(w.Now.Truncate(time.Millisecond)) {
 		t.Errorf("%+v", first)
 	}
 }

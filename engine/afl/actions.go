@@ -12,15 +12,6 @@ import (
 // workerTail is how much of a worker's output is kept, in bytes.
 const workerTail = 16 << 10
 
-// actionID names a command of an attempt: its k-th validation or its w-th
-// worker. It begins with the session's key, by which its own are known again. An
-// action begins once in a process: a session that begins anew under its name has
-// actions of its own.
-func (r *session) actionID(cp string, n, number int, kind string) string {
-	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%d\n%s", r.sessionID(), r.State.CreatedAt, cp, n, number, kind))
-	return "afl/" + r.sessionID() + "/" + sum.Hex()[:16]
-}
-
 func numbered(stem string, k int) string { return layout.AFLNumbered(stem, k, ".json") }
 
 // Worktrees holds a folder for each checkpoint that has a work tree of its own:
@@ -34,75 +25,74 @@ func worktree(id string) string { return Worktrees + "/" + id }
 // outcome is not there: of workers only while they are waited for. Without settings nobody
 // knows how they are to run.
 func (r *session) actions() (named, due []engine.Action) {
-	if final(r.State.Status) || r.cfgBad {
+	if isFinal(r.State.Status) || r.cfgBad {
 		return nil, nil
 	}
+	add := func(a engine.Action, isAwaited bool) {
+		if named = append(named, a); isAwaited && r.Snap.Doc(a.Outcome).Absent() {
+			due = append(due, a)
+		}
+	}
 	for _, id := range r.order {
-		c := r.checkpoint(id)
-		if c == nil {
-			continue
+		cp := r.checkpoint(id)
+		if cp.isCommandWorker() && !isFinal(cp.Status) {
+			add(cp.workerAction(), cp.Status == InProgress)
 		}
-		if c.Worker != nil && c.Worker.Mode == modeCommand && !over(c.Status) {
-			a := r.workerAction(id, c)
-			if named = append(named, a); c.Status == InProgress && r.Snap.Doc(a.Outcome).Absent() {
-				due = append(due, a)
-			}
-		}
-		if c.Status == Validating && c.Run != nil && c.Run.Mode == modeCommand && r.defs[id] != nil {
-			a := r.validationAction(id, c)
-			if named = append(named, a); r.Snap.Doc(a.Outcome).Absent() {
-				due = append(due, a)
-			}
+		if cp.Status == Validating && cp.Run != nil && cp.Run.Mode == modeCommand && cp.def != nil {
+			add(cp.validationAction(), true)
 		}
 	}
 	return named, due
 }
 
-func (r *session) env(id string, c *Checkpoint) []string {
+func (cp *checkpoint) env() []string {
 	return []string{
-		"AFL_SESSION=" + r.sessionID(), "AFL_CHECKPOINT=" + id, fmt.Sprintf("AFL_ITERATION=%d", c.Iteration),
+		"AFL_SESSION=" + cp.r.id(), "AFL_CHECKPOINT=" + cp.id, fmt.Sprintf("AFL_ITERATION=%d", cp.Iteration),
 	}
 }
 
-func (r *session) validationAction(id string, c *Checkpoint) engine.Action {
-	d, run := r.defs[id], c.Run
-	shell := make([]any, len(r.cfg.Shell))
-	for i, s := range r.cfg.Shell {
+// actionID names a command of the attempt in hand: its k-th validation or its w-th worker.
+// It begins with the session's key, by which its own are known again. An action begins
+// once in a process: a session that begins anew under its name has actions of its own.
+func (cp *checkpoint) actionID(number int, kind string) string {
+	r := cp.r
+	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%d\n%s", r.id(), r.State.CreatedAt, cp.id, cp.Iteration, number, kind))
+	return r.Run.Actions() + sum.Hex()[:16]
+}
+
+// command is a command of the checkpoint in the shell.
+func (cp *checkpoint) command(words string) engine.Command {
+	return engine.Command{Argv: append(slices.Clone(cp.r.cfg.Shell), words), Dir: ".", Prefer: worktree(cp.id), Env: cp.env()}
+}
+
+func (cp *checkpoint) validationAction() engine.Action {
+	run := cp.Run
+	shell := make([]any, len(cp.r.cfg.Shell))
+	for i, s := range cp.r.cfg.Shell {
 		shell[i] = s
 	}
+	command := cp.command(string(cp.def.Command))
+	command.Timeout = time.Duration(run.TimeoutMS) * time.Millisecond
 	return engine.Action{
-		ID:      r.actionID(id, c.Iteration, run.Number, "validation"),
-		Kind:    layout.AFLValidation,
-		Outcome: r.Path(place(id, c.Iteration, numbered("validation", run.Number))),
+		ID: cp.actionID(run.Number, "validation"), Kind: layout.AFLValidation, Outcome: cp.r.Path(cp.file(numbered("validation", run.Number))),
 		Fields: []engine.Field{
-			{Name: "iteration", Value: c.Iteration}, {Name: "run", Value: run.Number},
+			{Name: "iteration", Value: cp.Iteration}, {Name: "run", Value: run.Number},
 			{Name: "command_digest", Value: string(run.CommandDigest)}, {Name: "shell", Value: shell},
 		},
-		Judge: true, Expected: string(d.Expected),
-		Command: engine.Command{
-			Argv: append(slices.Clone(r.cfg.Shell), string(d.Command)), Dir: ".", Prefer: worktree(id),
-			Env: r.env(id, c), Timeout: time.Duration(run.TimeoutMS) * time.Millisecond,
-		},
+		Judge: true, Expected: string(cp.def.Expected), Command: command,
 	}
 }
 
-func (r *session) workerAction(id string, c *Checkpoint) engine.Action {
-	w, n := c.Worker, c.Iteration
+func (cp *checkpoint) workerAction() engine.Action {
+	w, at := cp.Worker, func(name string) string { return cp.r.Path(cp.file(name)) }
+	command := cp.command(cp.r.cfg.WorkerCommand)
+	command.Agent, command.Timeout = true, w.Deadline.Time().Sub(w.StartedAt.Time())
+	command.Env = append(command.Env, fmt.Sprintf("AFL_MAX_ITERATIONS=%d", cp.MaxIterations))
+	command.Paths = []string{"AFL_PROMPT=" + at("prompt.md"), "AFL_ANSWER=" + at("answer.md"), "AFL_WORKER_JSON=" + at("worker.json")}
 	return engine.Action{
-		ID:      r.actionID(id, n, w.Number, "worker"),
-		Kind:    layout.AFLWorkerRun,
-		Outcome: r.Path(place(id, n, numbered("worker-run", w.Number))),
-		Fields:  []engine.Field{{Name: "number", Value: w.Number}, {Name: "command_digest", Value: string(w.CommandDigest)}},
-		Tail:    workerTail,
-		Command: engine.Command{
-			Argv: append(slices.Clone(r.cfg.Shell), r.cfg.WorkerCommand), Dir: ".", Prefer: worktree(id), Agent: true,
-			Env: append(r.env(id, c), fmt.Sprintf("AFL_MAX_ITERATIONS=%d", c.MaxIterations)),
-			Paths: []string{
-				"AFL_PROMPT=" + r.Path(place(id, n, "prompt.md")), "AFL_ANSWER=" + r.Path(place(id, n, "answer.md")),
-				"AFL_WORKER_JSON=" + r.Path(place(id, n, "worker.json")),
-			},
-			Timeout: w.Deadline.Time().Sub(w.StartedAt.Time()),
-		},
+		ID: cp.actionID(w.Number, "worker"), Kind: layout.AFLWorkerRun, Outcome: at(numbered("worker-run", w.Number)),
+		Fields: []engine.Field{{Name: "number", Value: w.Number}, {Name: "command_digest", Value: string(w.CommandDigest)}},
+		Tail:   workerTail, Command: command,
 	}
 }
 

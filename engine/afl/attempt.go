@@ -13,113 +13,187 @@ import (
 	"placet/templates"
 )
 
-// attempt is what lies with the attempt in hand. What was there when it began,
-// or was used already, is no news.
+// attempt is what was handed in for the attempt in hand, and what became of its commands.
 type attempt struct {
-	cp string
-	n  int
-	// open are the files that may still be being written, by name.
-	open map[string]bool
-
-	workerNews bool
-	worker     WorkerReport
-	workerSum  engine.Digest
-
-	resultNews bool
-	result     Result
-	resultSum  engine.Digest
-
-	questionNews bool
-	questionText string
-	questionSum  engine.Digest
-
-	// workerRun and validation are nil until they are there.
-	workerRun     *WorkerRun
-	workerRunRel  string
-	workerRunSum  engine.Digest
-	validation    *Validation
-	validationRel string
-	validationSum engine.Digest
-
-	analysis *Analysis
+	// pending are the files that may still be being written, by name.
+	pending    map[string]bool
+	worker     handIn[WorkerReport]
+	result     handIn[Result]
+	question   handIn[PendingQuestion]
+	workerRun  handIn[WorkerRun]
+	validation handIn[Validation]
+	analysis   *Analysis
 }
 
-// rel is the path of a file of the attempt, relative to the session's folder.
-func (t *attempt) rel(name string) string { return place(t.cp, t.n, name) }
+// handIn is a document of an attempt.
+type handIn[T any] struct {
+	doc engine.Document
+	// said is what it says, nil where it is absent, cannot be used, or is no news: it was
+	// there when the attempt began, or was used already.
+	said *T
+}
 
-// pending reports whether a file of the attempt may still be being written.
-func (t *attempt) pending(name string) bool { return t.open[name] }
+// sum is the digest of the document.
+func (h handIn[T]) sum() text { return text(h.doc.Sum) }
 
-// isPending reports whether anything that a worker hands in may be.
-func (t *attempt) isPending() bool { return len(t.open) > 0 }
-
-// attempt is the attempt in hand of a checkpoint.
-func (r *session) attempt(id string) *attempt { return r.try(id, r.checkpoint(id)) }
-
-// try reads the attempt in hand of a checkpoint, once per step.
-func (r *session) try(id string, c *Checkpoint) *attempt {
-	if t := r.tries[id]; t != nil {
-		return t
+// attempt is the attempt in hand of a checkpoint, read once per step.
+func (cp *checkpoint) attempt() *attempt {
+	if cp.try != nil {
+		return cp.try
 	}
-	t := &attempt{cp: id, n: c.Iteration, open: map[string]bool{}}
-	r.tries[id] = t
-	if c.Status != Validating {
-		r.readWorker(t, c)
-		r.readQuestion(t, c)
-		r.readWorkerRun(t, c)
+	t := &attempt{pending: map[string]bool{}}
+	cp.try = t
+	if cp.Status != Validating {
+		t.worker = readNews(cp, cp.file("worker.json"), "afl/worker", cp.Seen.Worker, cp.checkWorker)
+		t.question = readNews(cp, cp.rel("pending-question.json"), "afl/pending-question", cp.Seen.Question, cp.checkQuestion)
+		if cp.isCommandWorker() {
+			t.workerRun = readOutcome(cp, cp.file(numbered("worker-run", cp.Worker.Number)), "afl/worker-run", cp.checkWorkerRun)
+		}
 	}
-	r.readResult(t, c)
-	if c.Run != nil {
-		r.readValidation(t, c)
-		r.readAnalysis(t, c)
+	// A result has no say where a command decides.
+	if cp.Status != Validating || !cp.isByCommand() && (cp.Run == nil || cp.Run.Mode != modeCommand) {
+		t.result = readNews(cp, cp.file("result.json"), "afl/result", cp.Seen.Result, cp.checkResult)
+	}
+	if cp.Run != nil && cp.Run.Mode == modeCommand {
+		t.validation = readOutcome(cp, cp.file(numbered("validation", cp.Run.Number)), "afl/validation", cp.checkValidation)
+		cp.checkIssued(&t.validation)
+	}
+	if cp.Run != nil {
+		cp.readAnalysis(t)
 	}
 	return t
 }
 
-// news decodes a document that is news; nil where it is none or cannot be used. Content
-// that is no news is not looked at.
-func news[T any](r *session, t *attempt, rel, schema string, seen []text) *T {
-	d := r.Snap.In(rel)
-	if d.Present() && known(seen, d.Sum) {
-		return nil
-	}
-	return watched[T](r, t, d, schema)
+// isCommandWorker reports whether placet's command makes the attempt in hand.
+func (cp *checkpoint) isCommandWorker() bool {
+	return cp.Worker != nil && cp.Worker.Mode == modeCommand
 }
 
-// watched decodes a document and notes whether it may still be being written.
-func watched[T any](r *session, t *attempt, d engine.Document, schema string) *T {
-	v, got := run.Load[T](&r.Input, d, schema)
+// readNews reads a document that others hand in. check says why it cannot be used, "" if
+// it can; it does not count either where it says no.
+func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func(*T) (problem string, counts bool)) (h handIn[T]) {
+	d := cp.r.Snap.In(rel)
+	if d.Present() && isKnown(seen, d.Sum) {
+		return h
+	}
+	v, got := run.Load[T](&cp.r.Input, d, schema)
 	if got == run.Pending {
-		t.open[path.Base(d.Path)] = true
+		cp.try.pending[path.Base(rel)] = true
 	}
-	return v
+	if v == nil {
+		return h
+	}
+	h.doc = d
+	problem, counts := check(v)
+	if problem != "" {
+		cp.r.Bad(d, problem)
+	} else if counts {
+		h.said = v
+	}
+	return h
 }
 
-func (r *session) readWorker(t *attempt, c *Checkpoint) {
-	d := r.Snap.In(t.rel("worker.json"))
-	w := news[WorkerReport](r, t, t.rel("worker.json"), "afl/worker", c.Seen.Worker)
+// readOutcome reads the outcome of a command.
+func readOutcome[T any](cp *checkpoint, rel, schema string, check func(*T) (problem string)) (h handIn[T]) {
+	d := cp.r.Snap.In(rel)
+	v, _ := run.Load[T](&cp.r.Input, d, schema)
+	if v == nil {
+		return h
+	}
+	if problem := check(v); problem != "" {
+		cp.r.Bad(d, "cannot use "+path.Base(rel)+": "+problem)
+		return h
+	}
+	return handIn[T]{d, v}
+}
+
+func (cp *checkpoint) checkWorker(w *WorkerReport) (problem string, counts bool) {
 	switch {
-	case w == nil:
-	case w.Checkpoint != "" && string(w.Checkpoint) != t.cp:
-		r.Bad(d, fmt.Sprintf("cannot use worker.json: /checkpoint: is %q, the folder is of %q", w.Checkpoint, t.cp))
-	case w.Iteration != nil && *w.Iteration != t.n:
-		r.Bad(d, fmt.Sprintf("cannot use worker.json: /iteration: is %d, the attempt is %d", *w.Iteration, t.n))
+	case w.Checkpoint != "" && string(w.Checkpoint) != cp.id:
+		return fmt.Sprintf("cannot use worker.json: /checkpoint: is %q, the folder is of %q", w.Checkpoint, cp.id), false
+	case w.Iteration != nil && *w.Iteration != cp.Iteration:
+		return fmt.Sprintf("cannot use worker.json: /iteration: is %d, the attempt is %d", *w.Iteration, cp.Iteration), false
 	case w.Status == "question" && strings.TrimSpace(w.Question) == "":
-		r.Bad(d, "cannot use worker.json: /question: is empty: say what is asked")
-	default:
-		t.workerNews, t.worker, t.workerSum = true, *w, d.Sum
+		return "cannot use worker.json: /question: is empty: say what is asked", false
+	}
+	return "", true
+}
+
+func (cp *checkpoint) checkQuestion(q *PendingQuestion) (problem string, counts bool) {
+	if q.Checkpoint != cp.id {
+		return fmt.Sprintf("cannot use pending-question.json: /checkpoint: is %q, the folder is of %q", q.Checkpoint, cp.id), false
+	}
+	return "", true
+}
+
+func (cp *checkpoint) checkResult(result *Result) (problem string, counts bool) {
+	const event = "result.json cannot be used: the output is a hook event and exitCode is always 0; "
+	switch {
+	case result.Iteration != cp.Iteration:
+		return fmt.Sprintf("cannot use result.json: /iteration: is %d, the attempt is %d", result.Iteration, cp.Iteration), false
+	case !isHookEvent(result.Output):
+		return "", true
+	case cp.isRunnable():
+		return "", false
+	case cp.isByCommand():
+		return event + "run `placet trust`", false
+	}
+	return event + "write the real result", false
+}
+
+func (cp *checkpoint) checkWorkerRun(o *WorkerRun) string {
+	if o.Number != cp.Worker.Number {
+		return fmt.Sprintf("/number: is %d, the start is %d", o.Number, cp.Worker.Number)
+	}
+	return ""
+}
+
+func (cp *checkpoint) checkValidation(v *Validation) string {
+	if v.Iteration == cp.Iteration && v.Run == cp.Run.Number && v.CommandDigest == string(cp.Run.CommandDigest) {
+		return ""
+	}
+	return fmt.Sprintf("it is of attempt %d, run %d and another command: expected attempt %d, run %d; remove it", v.Iteration, v.Run, cp.Iteration, cp.Run.Number)
+}
+
+// checkIssued takes an outcome that somebody else wrote for lost.
+func (cp *checkpoint) checkIssued(h *handIn[Validation]) {
+	if d, v := h.doc, h.said; v != nil && len(d.Issued) > 0 && !slices.Contains(d.Issued, d.Sum) {
+		cp.r.Bad(d, fmt.Sprintf("%s does not count: placet ran the command, and somebody else wrote this file; nobody knows how the validation ended", path.Base(d.Path)))
+		h.said = &Validation{Iteration: v.Iteration, Run: v.Run, CommandDigest: v.CommandDigest, Outcome: outLost}
 	}
 }
 
-// hookEvent reports whether a result's output is what upstream's hook stores
-// there: the event instead of the output. Its exit code is that of cat.
-func hookEvent(output string) bool {
-	trimmed := strings.TrimSpace(output)
-	if trimmed == "" {
-		return true
+// readAnalysis reads an analysis of what is judged now.
+func (cp *checkpoint) readAnalysis(t *attempt) {
+	counts := func(a *Analysis) (problem string, counts bool) {
+		of := t.judged(cp.Run.Mode)
+		if counts = a.isOf(of, cp.Run.Number); !counts && of != "" {
+			problem = fmt.Sprintf("analysis.json is stale: it is of %s; the run judged now is %d, /of must be %q", orWord(string(a.Of), "run 1"), cp.Run.Number, of)
+		}
+		return problem, counts
 	}
+	t.analysis = readNews(cp, cp.file("analysis.json"), "afl/analysis", nil, counts).said
+}
+
+// judged is the digest of the document that is judged.
+func (t *attempt) judged(mode string) text {
+	if mode == modeResult {
+		return t.result.sum()
+	}
+	return t.validation.sum()
+}
+
+// isOf reports whether an analysis is about a judged document of a run.
+func (a *Analysis) isOf(sum text, run int) bool {
+	return a.Of == "" && run == 1 || a.Of != "" && a.Of == sum
+}
+
+// isHookEvent reports whether a result's output is what upstream's hook stores there: the
+// event instead of the output. Its exit code is that of cat.
+func isHookEvent(output string) bool {
+	trimmed := strings.TrimSpace(output)
 	if !strings.HasPrefix(trimmed, "{") {
-		return false
+		return trimmed == ""
 	}
 	var event struct {
 		Hook       *string     `json:"hook_event_name"`
@@ -134,53 +208,11 @@ func hookEvent(output string) bool {
 	return event.Hook != nil || event.Tool != nil && event.Input != nil || event.Session != nil && event.Transcript != nil
 }
 
-func (r *session) readResult(t *attempt, c *Checkpoint) {
-	command := r.defs[t.cp] != nil && r.byCommand(*r.defs[t.cp])
-	own := command && r.runnable(*r.defs[t.cp])
-	if c.Status == Validating && (command || c.Run != nil && c.Run.Mode == modeCommand) {
-		return // it has no say
-	}
-	d := r.Snap.In(t.rel("result.json"))
-	result := news[Result](r, t, t.rel("result.json"), "afl/result", c.Seen.Result)
-	if result == nil {
-		return
-	}
-	t.result, t.resultSum = *result, d.Sum
-	switch {
-	case result.Iteration != t.n:
-		r.Bad(d, fmt.Sprintf("cannot use result.json: /iteration: is %d, the attempt is %d", result.Iteration, t.n))
-	case hookEvent(result.Output) && own:
-	case hookEvent(result.Output) && command:
-		r.Bad(d, "result.json cannot be used: the output is a hook event and exitCode is always 0; run `placet trust`")
-	case hookEvent(result.Output):
-		r.Bad(d, "result.json cannot be used: the output is a hook event and exitCode is always 0; write the real result")
-	default:
-		t.resultNews = true
-	}
-}
-
 // longestQuestion is how much of a question is kept, in bytes.
 const longestQuestion = 8 << 10
 
-func (r *session) readQuestion(t *attempt, c *Checkpoint) {
-	type pendingQuestion struct {
-		Checkpoint string `json:"checkpoint"`
-		Question   string `json:"question"`
-	}
-	rel := "delegations/" + t.cp + "/pending-question.json"
-	d := r.Snap.In(rel)
-	q := news[pendingQuestion](r, t, rel, "afl/pending-question", c.Seen.Question)
-	switch {
-	case q == nil:
-	case q.Checkpoint != t.cp:
-		r.Bad(d, fmt.Sprintf("cannot use pending-question.json: /checkpoint: is %q, the folder is of %q", q.Checkpoint, t.cp))
-	default:
-		t.questionNews, t.questionText, t.questionSum = true, asked(q.Question), d.Sum
-	}
-}
-
-// asked is the text of a hook's question: those of the event, if it is one.
-func asked(s string) string {
+// words are the text of a hook's question: those of the event, if it is one.
+func (q *PendingQuestion) words() string {
 	var event struct {
 		Input struct {
 			Questions []struct {
@@ -191,11 +223,12 @@ func asked(s string) string {
 			} `json:"questions"`
 		} `json:"tool_input"`
 	}
-	if strings.HasPrefix(strings.TrimSpace(s), "{") && schemas.Decode("", "question", []byte(strings.TrimSpace(s)), &event) == nil {
+	s := q.Question
+	if trimmed := strings.TrimSpace(s); strings.HasPrefix(trimmed, "{") && schemas.Decode("", "question", []byte(trimmed), &event) == nil {
 		var lines []string
-		for _, q := range event.Input.Questions {
-			lines = append(lines, q.Question)
-			for _, o := range q.Options {
+		for _, asked := range event.Input.Questions {
+			lines = append(lines, asked.Question)
+			for _, o := range asked.Options {
 				lines = append(lines, "- "+o.Label)
 			}
 		}
@@ -206,105 +239,56 @@ func asked(s string) string {
 	return templates.Cut(s, longestQuestion)
 }
 
-func (r *session) readWorkerRun(t *attempt, c *Checkpoint) {
-	if c.Worker == nil || c.Worker.Mode != modeCommand {
-		return
-	}
-	t.workerRunRel = t.rel(layout.AFLNumbered("worker-run", c.Worker.Number, ".json"))
-	d := r.Snap.In(t.workerRunRel)
-	var run WorkerRun
-	if !r.Decode(d, "afl/worker-run", &run) {
-		return
-	}
-	if run.Number != c.Worker.Number {
-		r.Bad(d, fmt.Sprintf("cannot use %s: /number: is %d, the start is %d", path.Base(d.Path), run.Number, c.Worker.Number))
-		return
-	}
-	t.workerRun, t.workerRunSum = &run, d.Sum
-}
-
-func (r *session) readValidation(t *attempt, c *Checkpoint) {
-	if c.Run.Mode != modeCommand {
-		return
-	}
-	t.validationRel = t.rel(layout.AFLNumbered("validation", c.Run.Number, ".json"))
-	d := r.Snap.In(t.validationRel)
-	var v Validation
-	if !r.Decode(d, "afl/validation", &v) {
-		return
-	}
-	if v.Iteration != t.n || v.Run != c.Run.Number || v.CommandDigest != string(c.Run.CommandDigest) {
-		r.Bad(d, fmt.Sprintf("cannot use %s: it is of attempt %d, run %d and another command: expected attempt %d, run %d; remove it", path.Base(d.Path), v.Iteration, v.Run, t.n, c.Run.Number))
-		return
-	}
-	if len(d.Issued) > 0 && !slices.Contains(d.Issued, d.Sum) {
-		r.Bad(d, fmt.Sprintf("%s does not count: placet ran the command, and somebody else wrote this file; nobody knows how the validation ended", path.Base(d.Path)))
-		v = Validation{Iteration: v.Iteration, Run: v.Run, CommandDigest: v.CommandDigest, Outcome: outLost}
-	}
-	t.validation, t.validationSum = &v, d.Sum
-}
-
-// readAnalysis reads an analysis of what is judged now.
-func (r *session) readAnalysis(t *attempt, c *Checkpoint) {
-	d := r.Snap.In(t.rel("analysis.json"))
-	a := watched[Analysis](r, t, d, "afl/analysis")
-	of := t.judgedSum(c.Run.Mode)
-	switch {
-	case a == nil:
-	case a.isOf(of, c.Run.Number):
-		t.analysis = a
-	case of != "":
-		r.Bad(d, fmt.Sprintf("analysis.json is stale: it is of %s; the run judged now is %d, /of must be %q", orWord(string(a.Of), "run 1"), c.Run.Number, of))
-	}
-}
-
-// judgedSum is the digest of the document that is judged.
-func (t *attempt) judgedSum(mode string) engine.Digest {
-	if mode == modeResult {
-		return t.resultSum
-	}
-	return t.validationSum
-}
-
-// isOf reports whether an analysis is about a judged document of a run.
-func (a *Analysis) isOf(sum engine.Digest, run int) bool {
-	return a.Of == "" && run == 1 || a.Of != "" && string(a.Of) == string(sum)
-}
-
-// changedFiles are the files that the worker says it changed.
-func (r *session) changedFiles(id string, n int) []string {
-	var w WorkerReport
-	d := r.Snap.In(place(id, n, "worker.json"))
-	if !d.Present() || schemas.Decode("afl/worker", "worker.json", d.Body, &w) != nil {
+// peek decodes a document that placet has judged before, nil where it cannot be used any
+// more.
+func peek[T any](d engine.Document, schema string) *T {
+	v := new(T)
+	if !d.Present() || schemas.Decode(schema, d.Path, d.Body, v) != nil {
 		return nil
 	}
-	return w.ChangedFiles
+	return v
 }
 
-// lastIteration is the highest number among the attempts that lie there.
-func (r *session) lastIteration(id string) int {
+// changedFiles are the files that the worker of an attempt says it changed.
+func (cp *checkpoint) changedFiles(n int) []string {
+	if w := peek[WorkerReport](cp.r.Snap.In(cp.fileOf(n, "worker.json")), "afl/worker"); w != nil {
+		return w.ChangedFiles
+	}
+	return nil
+}
+
+// lastIteration is the highest number among the attempts that are there.
+func (cp *checkpoint) lastIteration() int {
 	last := 0
-	for _, d := range r.Snap.Under("delegations/" + id + "/iterations") {
-		if _, n, _, ok := layout.AFLPlace(r.Snap.Rel(d.Path)); ok && !d.Absent() {
+	for _, d := range cp.r.Snap.Under(cp.rel("iterations")) {
+		if _, n, _, ok := layout.AFLPlace(cp.r.Snap.Rel(d.Path)); ok && !d.Absent() {
 			last = max(last, n)
 		}
 	}
 	return last
 }
 
-// finishedWords are upstream's words for a checkpoint that passed.
-var finishedWords = []string{"completed", "checkpoint_passed"}
-
-// finishedBefore reports whether the checkpoint's status.json says that it has
-// passed already.
-func (r *session) finishedBefore(id string) (bool, []engine.Document) {
-	rel := "delegations/" + id + "/status.json"
-	var st struct {
-		Status string `json:"status"`
+// outcomes is the highest number among the outcomes of a kind that lie with an attempt, 0
+// for none.
+func (cp *checkpoint) outcomes(n int, stem string) int {
+	highest := 0
+	for _, d := range cp.r.Snap.Under(cp.fileOf(n, "")) {
+		if of, k, ok := layout.AFLNumber(path.Base(d.Path)); ok && of == stem && !d.Absent() {
+			highest = max(highest, k)
+		}
 	}
-	d := r.Snap.In(rel)
-	if !d.Present() || schemas.Decode("", rel, d.Body, &st) != nil {
+	return highest
+}
+
+// wasFinished reports whether the checkpoint's status.json says, in one of upstream's
+// words, that it has passed already.
+func (cp *checkpoint) wasFinished() (bool, []engine.Document) {
+	d := cp.r.Snap.In(cp.rel("status.json"))
+	st := peek[struct {
+		Status string `json:"status"`
+	}](d, "")
+	if st == nil {
 		return false, nil
 	}
-	return slices.Contains(finishedWords, st.Status), []engine.Document{d}
+	return st.Status == "completed" || st.Status == "checkpoint_passed", []engine.Document{d}
 }

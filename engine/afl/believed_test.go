@@ -46,7 +46,7 @@ func TestOnlyAStampThatIsSurelyLaterApprovesAgain(t *testing.T) {
 		w.pass(2 * time.Hour)
 		w.Write(specsYAML, design(c.then, cp{id: "a"}))
 		taken := w.settle()
-		if got := slices.Contains(taken, approvedEvent); got != c.approves {
+		if got := slices.Contains(taken, "approved"); got != c.approves {
 			t.Errorf("%s: took %v", name, taken)
 		}
 	}

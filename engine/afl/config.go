@@ -119,6 +119,17 @@ type settings struct {
 	unbuilt []badSetting
 }
 
+// isWithheld reports whether an attempt would begin with a command while none may.
+func (s settings) isWithheld() bool { return s.Still && s.WorkerCommand != "" }
+
+// workerDigest is that of the worker command, "" where there is none.
+func (s settings) workerDigest() engine.Digest {
+	if s.WorkerCommand == "" {
+		return ""
+	}
+	return commandDigest("worker", s.Shell, s.WorkerCommand)
+}
+
 // badSetting is a setting that cannot be used.
 type badSetting struct{ file, key, text string }
 
@@ -191,6 +202,7 @@ func (p *picker) number(key string, own *int, builtIn, least, most int) int {
 	}
 	if n < least || n > most {
 		p.bad(file, name, "%d is out of range: expected %d to %d", n, least, most)
+		return builtIn
 	}
 	return n
 }

@@ -60,15 +60,13 @@ func (w *texts) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// specsFile is what V1's file and one of V2's files may hold.
+// specsFile is specs/checkpoints.yaml.
 type specsFile struct {
 	Session       scalar             `json:"session"`
 	ApprovedAt    scalar             `json:"approved_at"`
 	ApprovedBy    scalar             `json:"approved_by"`
 	Prerequisites []prerequisiteFile `json:"prerequisites"`
 	Checkpoints   []checkpointFile   `json:"checkpoints"`
-	// strays are the keys that nobody reads: of the file, and of each checkpoint.
-	strays []stray
 }
 
 type prerequisiteFile struct {
@@ -78,8 +76,8 @@ type prerequisiteFile struct {
 	Script scalar `json:"script"`
 }
 
-// common are the members of a checkpoint in both layouts.
-type commonFile struct {
+// checkpointFile are the members of a checkpoint in both layouts.
+type checkpointFile struct {
 	ID           *scalar        `json:"id"`
 	Name         scalar         `json:"name"`
 	Type         scalar         `json:"type"`
@@ -87,11 +85,6 @@ type commonFile struct {
 	Dependencies []scalar       `json:"dependencies"`
 	Criteria     []scalar       `json:"criteria"`
 	Validation   validationFile `json:"validation"`
-}
-
-type checkpointFile struct {
-	commonFile
-	strays []stray
 }
 
 type validationFile struct {
@@ -103,7 +96,7 @@ type validationFile struct {
 
 // checkpointV2 is checkpoints/{cp}.json.
 type checkpointV2 struct {
-	commonFile
+	checkpointFile
 	Contract struct {
 		Interface texts `json:"interface"`
 		Tests     texts `json:"tests"`
@@ -119,26 +112,26 @@ type prerequisitesV2 struct {
 // entry is one checkpoint as it was read, with what the findings look at.
 type entry struct {
 	def Definition
-	// place names it in findings: a file, and in V1 the pointer in it.
+	// file and place name it in findings: place is the pointer in V1's file.
 	file, place string
 	badID       bool // the id is missing or does not fit
 	badTimeout  bool
 	idInFile    string // V2: the id that the file claims
 	unknownType string
+	needs       []scalar // V2: the environment that it needs
 	strays      []stray
 }
 
-// specs are the checkpoints as the files have them.
+// specs are the checkpoints as the files have them, in either layout.
 type specs struct {
-	// readable is true where the files stand still, can be read and hold a
-	// design at all.
+	// readable is true where the files stand still, can be read and hold a design at all.
 	readable bool
 	layout   string
 	both     bool // V1 and V2 stand side by side
 	session  string
 	entries  []entry
 	pre      []Prerequisite
-	digest   engine.Digest
+	digest   text
 	// approvedAt and approvedBy are V1's stamp.
 	approvedAt, approvedBy string
 	// causes are the files that the specs come from.
@@ -157,22 +150,27 @@ func (s specs) definitions() []Definition {
 }
 
 // readSpecs reads the checkpoints: V1, or V2 where V1 is absent.
-func (r *session) readSpecs() specs {
-	v2 := r.v2Files()
-	d := r.Snap.In(specsYAML)
-	var s specs
-	if !d.Absent() {
-		s = r.readV1(d)
-		s.both = len(v2) > 0
-	} else if len(v2) > 0 {
+func (r *session) readSpecs() (s specs) {
+	d, v2 := r.Snap.In(specsYAML), r.v2Files()
+	switch {
+	case !d.Absent():
+		readable := r.Read(d, func() error {
+			read, err := engine.Parse(d, decodeV1)
+			if err == nil {
+				s = *read
+			}
+			return err
+		})
+		s.readable, s.layout, s.both, s.causes = readable, layoutV1, len(v2) > 0, []engine.Document{d}
+	case len(v2) > 0:
 		s = r.readV2(v2)
 	}
 	if s.readable {
 		s.digest = specsDigest(s.definitions(), s.pre)
 		if s.layout == layoutV2 {
-			s.causes = []engine.Document{{Path: r.Path("") + "/checkpoints/", Sum: s.digest}}
+			s.causes = []engine.Document{{Path: r.Path("") + "/checkpoints/", Sum: engine.Digest(s.digest)}}
 		}
-		s.findings = r.findings(s)
+		s.findings = r.judgeSpecs(s)
 	}
 	return s
 }
@@ -182,23 +180,24 @@ const mostCheckpoints = 500
 
 // v2Files are the files of V2's layout.
 func (r *session) v2Files() []engine.Document {
-	var files []engine.Document
-	for _, d := range r.Snap.Under("checkpoints") {
-		if d.Kind == layout.AFLCheckpoint && !d.Absent() {
-			files = append(files, d)
-		}
-	}
-	return files
+	return slices.DeleteFunc(slices.Clone(r.Snap.Under("checkpoints")), func(d engine.Document) bool {
+		return d.Kind != layout.AFLCheckpoint || d.Absent()
+	})
 }
 
-func (r *session) readV1(d engine.Document) specs {
-	s := specs{layout: layoutV1, causes: []engine.Document{d}}
-	f := &specsFile{}
-	s.readable = r.Read(d, func() (err error) {
-		f, err = engine.Parse(d, decodeSpecs)
-		return err
-	})
-	s.session, s.approvedBy, s.strays = string(f.Session), string(f.ApprovedBy), f.strays
+// decodeV1 reads V1's file.
+func decodeV1(_ string, body []byte) (s specs, err error) {
+	var whole schemas.Raw
+	var f specsFile
+	if err = schemas.DecodeYAML("afl/checkpoints", specsYAML, body, &whole, schemas.CheckpointsYAML); err != nil {
+		return s, err
+	}
+	if err = schemas.Decode("", specsYAML, whole, &f); err != nil {
+		return s, err
+	}
+	members, _ := schemas.Members(whole)
+	list, _ := schemas.Elements(members.Raw("checkpoints"))
+	s.session, s.approvedBy, s.strays = string(f.Session), string(f.ApprovedBy), findStrays("", members, &specsFile{}, "")
 	if f.ApprovedAt != "false" {
 		s.approvedAt = string(f.ApprovedAt)
 	}
@@ -207,111 +206,94 @@ func (r *session) readV1(d engine.Document) specs {
 	}
 	for i, c := range f.Checkpoints {
 		e := c.entry()
-		e.file, e.place, e.strays = specsYAML, "/checkpoints/"+strconv.Itoa(i), c.strays
+		e.file, e.place = specsYAML, "/checkpoints/"+strconv.Itoa(i)
+		if o, err := schemas.Members(list[i]); err == nil {
+			e.strays = checkpointStrays(e.place, layoutV1, o)
+		}
 		if c.ID == nil || *c.ID == "" {
 			e.def.ID = string(c.Name)
 		}
 		e.badID = !layout.IsAFLCheckpoint(e.def.ID)
 		s.entries = append(s.entries, e)
 	}
-	return s
+	return s, nil
 }
 
-// decodeSpecs reads V1's file.
-func decodeSpecs(_ string, body []byte) (f specsFile, err error) {
-	var whole schemas.Raw
-	if err = schemas.DecodeYAML("afl/checkpoints", specsYAML, body, &whole, schemas.CheckpointsYAML); err != nil {
-		return f, err
-	}
-	if err = schemas.Decode("", specsYAML, whole, &f); err == nil {
-		f.findStrays(whole)
-	}
-	return f, err
-}
-
-// findStrays notes the keys of V1's file that nobody reads.
-func (f *specsFile) findStrays(whole schemas.Raw) {
-	members, err := schemas.Members(whole)
-	if err != nil {
-		return
-	}
-	f.strays = straysOf("", members, &specsFile{}, "")
-	list, _ := schemas.Elements(members.Raw("checkpoints"))
-	for i, raw := range list {
-		if o, err := schemas.Members(raw); err == nil {
-			f.Checkpoints[i].strays = checkpointStrays("/checkpoints/"+strconv.Itoa(i), layoutV1, o)
-		}
-	}
-}
-
+// readV2 reads the files of V2's layout.
 func (r *session) readV2(files []engine.Document) specs {
-	s := specs{layout: layoutV2, readable: true}
-	if len(files) > mostCheckpoints {
+	s := specs{layout: layoutV2, readable: len(files) <= mostCheckpoints}
+	if !s.readable {
 		r.Bad(files[mostCheckpoints], fmt.Sprintf("cannot read the checkpoints: there are %d: expected at most %d", len(files), mostCheckpoints))
-		return specs{layout: layoutV2}
+		return s
 	}
-	seen := map[string]bool{}
+	seen := map[scalar]bool{}
 	for _, d := range files {
-		var f checkpointV2
-		if !r.Decode(d, "afl/checkpoint", &f) {
+		var e *entry
+		if !r.Read(d, func() (err error) {
+			e, err = engine.Parse(d, decodeV2)
+			return err
+		}) {
 			s.readable = false
 			continue
 		}
-		rel := r.Snap.Rel(d.Path)
-		e := f.entry()
-		e.file, e.def.ID = rel, strings.TrimSuffix(path.Base(rel), ".json")
-		if o, err := schemas.Members(d.Body); err == nil {
-			e.strays = checkpointStrays("", layoutV2, o)
-		}
-		if f.ID != nil {
-			e.idInFile = string(*f.ID)
-		}
-		if f.Name == "" {
-			e.def.Name = e.def.ID
-		}
-		e.def.Dependencies = distinct(append(f.Dependencies, f.Prerequisites.Tasks...))
-		for _, env := range f.Prerequisites.Environment {
-			if !seen[string(env)] {
-				seen[string(env)] = true
-				s.pre = append(s.pre, Prerequisite{ID: string(env), Type: "environment"})
+		s.entries = append(s.entries, *e)
+		for _, id := range e.needs {
+			if !seen[id] {
+				seen[id] = true
+				s.pre = append(s.pre, Prerequisite{ID: string(id), Type: "environment"})
 			}
 		}
-		s.entries = append(s.entries, e)
 	}
 	return s
 }
 
-// Types of a checkpoint; another is read as the first.
+// decodeV2 reads a checkpoint of V2's layout.
+func decodeV2(p string, body []byte) (e entry, err error) {
+	var f checkpointV2
+	name := path.Base(p)
+	if err = schemas.Decode("afl/checkpoint", name, body, &f); err != nil {
+		return e, err
+	}
+	o, err := schemas.Members(body)
+	e = f.entry()
+	e.file, e.def.ID, e.needs, e.strays = "checkpoints/"+name, strings.TrimSuffix(name, ".json"), f.Prerequisites.Environment, checkpointStrays("", layoutV2, o)
+	if f.ID != nil {
+		e.idInFile = string(*f.ID)
+	}
+	if f.Name == "" {
+		e.def.Name = e.def.ID
+	}
+	e.def.Dependencies = distinct(append(f.Dependencies, f.Prerequisites.Tasks...))
+	return e, err
+}
+
+// types are those of a checkpoint; another is read as the first.
 var types = []string{"implementation", "api", "integration", "performance"}
 
 // entry makes a definition of what both layouts have.
-func (c commonFile) entry() entry {
-	var e entry
-	d := &e.def
+func (c checkpointFile) entry() (e entry) {
+	d, v := &e.def, c.Validation
+	d.Name, d.Type, d.Description = string(c.Name), string(c.Type), text(c.Description)
 	if c.ID != nil {
 		d.ID = string(*c.ID)
 	}
-	d.Name, d.Type, d.Description = string(c.Name), string(c.Type), text(c.Description)
 	if d.Name == "" {
 		d.Name = d.ID
 	}
 	if !slices.Contains(types, d.Type) {
-		e.unknownType = d.Type
-		d.Type = types[0]
+		e.unknownType, d.Type = d.Type, types[0]
 	}
 	d.Dependencies, d.Criteria = distinct(c.Dependencies), []string{}
 	for _, line := range c.Criteria {
 		d.Criteria = append(d.Criteria, string(line))
 	}
-	v := c.Validation
 	d.Command, d.Expected = text(strings.TrimRight(string(v.Command), "\n")), text(v.Expected)
 	if d.Expected == "" {
 		d.Expected = text(v.ExpectedOutput)
 	}
 	if v.Timeout != "" {
 		ms, err := strconv.ParseInt(string(v.Timeout), 10, 64)
-		e.badTimeout = err != nil || ms < 1 || ms > 86_400_000
-		if !e.badTimeout {
+		if e.badTimeout = err != nil || ms < 1 || ms > 86_400_000; !e.badTimeout {
 			d.TimeoutMS = &ms
 		}
 	}
@@ -367,16 +349,14 @@ func orEmpty(list []string) []string {
 // digest is the definition digest.
 func (d Definition) digest() text { return text(engine.Sum(canonical(d.object()))) }
 
-// specsDigest is the digest of a whole design: comments, layout and stamps do
-// not count.
-func specsDigest(defs []Definition, pre []Prerequisite) engine.Digest {
-	list := make([]any, len(defs))
+// specsDigest is the digest of a whole design: comments, layout and stamps do not count.
+func specsDigest(defs []Definition, pre []Prerequisite) text {
+	list, needed := make([]any, len(defs)), make([]any, len(pre))
 	for i, d := range defs {
 		list[i] = d.object()
 	}
-	needed := make([]any, len(pre))
 	for i, p := range pre {
 		needed[i] = map[string]any{"id": p.ID, "name": orNil(p.Name), "type": orNil(p.Type), "script": orNil(p.Script)}
 	}
-	return engine.Sum(canonical(map[string]any{"definitions": list, "prerequisites": needed}))
+	return text(engine.Sum(canonical(map[string]any{"definitions": list, "prerequisites": needed})))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"placet/engine/run"
 	"placet/engine/testoutput"
 	"placet/schemas"
 	"placet/templates"
@@ -76,25 +77,6 @@ func escalationReason(lang string, route Route, v *Verdict, n, max, same int, qu
 		why = phrase(lang, key, "n", strconv.Itoa(n), "max", strconv.Itoa(max), "k", strconv.Itoa(same))
 	}
 	return string(route) + ": " + why
-}
-
-// sameInARow is how many of the last verdicts, of one epoch, are the same
-// failure by signature: 0 where the last one passed or there is none.
-func sameInARow(history []Judged) int {
-	last := len(history) - 1
-	if last < 0 || history[last].Result == passed {
-		return 0
-	}
-	k := 1
-	for i := last - 1; i >= 0 && alike(history[i], history[last]); i-- {
-		k++
-	}
-	return k
-}
-
-// alike reports whether two verdicts are the same failure within one epoch.
-func alike(a, b Judged) bool {
-	return a.Result != passed && b.Result != passed && a.Epoch == b.Epoch && a.Signature != "" && a.Signature == b.Signature
 }
 
 // before is the history up to the escalation.
@@ -304,30 +286,25 @@ type EscalationReport struct {
 // transition and no setting changes them.
 var fixed = []string{"session_id", "checkpoint_id", "iteration", "route", "failure_type", "reason", "at", "request_id", "history", "recommended"}
 
-// escalationReport reads the report of a checkpoint's last escalation. One that is not
-// what placet wrote gets a note.
-func (r *session) escalationReport(id string) (rep EscalationReport, ok bool) {
-	d := r.Snap.In("delegations/" + id + "/escalation.json")
-	if !r.Decode(d, "afl/escalation", &rep) {
-		return rep, false
+// escalationReport reads the report of the last escalation, nil where it cannot be used.
+// One that is not what placet wrote gets a note.
+func (cp *checkpoint) escalationReport() *EscalationReport {
+	d := cp.r.Snap.In(cp.rel("escalation.json"))
+	rep, _ := run.Load[EscalationReport](&cp.r.Input, d, "afl/escalation")
+	if rep == nil {
+		return nil
 	}
-	have, err := schemas.Members(d.Body)
-	if err != nil {
-		return rep, false
-	}
-	wrote, err := schemas.Members(r.escalationJSON(id))
-	if err != nil {
-		panic(err) // placet's own
-	}
+	have, _ := schemas.Members(d.Body)
+	wrote, _ := schemas.Members(escalationJSON(cp.escalation()))
 	for _, name := range fixed {
 		is, was := canonical(have.Raw(name)), canonical(wrote.Raw(name))
 		if !bytes.Equal(is, was) {
-			r.Bad(d, fmt.Sprintf("cannot use escalation.json: /%s: is %s, placet wrote %s: remove it and placet writes it again",
+			cp.r.Bad(d, fmt.Sprintf("cannot use escalation.json: /%s: is %s, placet wrote %s: remove it and placet writes it again",
 				name, oneLine(string(is), shownSentence), oneLine(string(was), shownSentence)))
-			return rep, false
+			return nil
 		}
 	}
-	return rep, true
+	return rep
 }
 
 // lines are the report as show prints it.

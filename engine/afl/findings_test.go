@@ -58,7 +58,7 @@ func TestFindings(t *testing.T) {
 		w := newWorld(t)
 		w.Write(specsYAML, entry("validation: {command: run, timeout: "+boundary+"}"))
 		s, _ := w.Full()
-		if !slices.Contains(ids(read(s).specs.findings, true), "E7") {
+		if !slices.Contains(read(s).specs.ids(true), "E7") {
 			t.Errorf("a timeout of %s is no finding", boundary)
 		}
 	}
@@ -66,7 +66,7 @@ func TestFindings(t *testing.T) {
 		w := newWorld(t)
 		w.Write(specsYAML, entry("validation: {command: run, timeout: "+boundary+"}"))
 		s, _ := w.Full()
-		if slices.Contains(ids(read(s).specs.findings, true), "E7") {
+		if slices.Contains(read(s).specs.ids(true), "E7") {
 			t.Errorf("a timeout of %s is a finding", boundary)
 		}
 	}

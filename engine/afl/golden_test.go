@@ -79,7 +79,7 @@ func couponPrompt(lang string) promptData {
 		ContractNames: []string{"CouponService", "CouponService.test"},
 		Architecture:  ".afl/sessions/abc12345/specs/architecture.md",
 		Feedback:      string(feedbackMD(couponFeedback(lang))), FeedbackOf: 2,
-		Paths: handIn{
+		Paths: handInPaths{
 			Prompt:   ".afl/sessions/abc12345/delegations/coupon-service/iterations/3/prompt.md",
 			Worker:   ".afl/sessions/abc12345/delegations/coupon-service/iterations/3/worker.json",
 			Answer:   ".afl/sessions/abc12345/delegations/coupon-service/iterations/3/answer.md",

@@ -79,7 +79,7 @@ func TestASessionEscalatesBeforeItsEscalationIsAnswered(t *testing.T) {
 	} {
 		w := validatingWorld(t, func(c *Config) { c.ApprovalQuiet, c.AutoRetryDelay = ptr("0s"), ptr("0s") }, cp{id: "a"})
 		w.validated("a", mismatch)
-		w.stepUntil(fail)
+		w.stepUntil("fail")
 		w.answer(typeEscalation, option, nil)
 		took(t, w.settle(), want...)
 	}
@@ -94,7 +94,7 @@ func TestAWorkerCommandBeginsOnce(t *testing.T) {
 	first := w.Begun[0].ID
 	clear(w.Facts.Alive) // another process, which knows nothing of it
 	w.answer(typeClarification, optAnswer, map[string]any{"comment": "left"})
-	p := w.stepUntil(answered)
+	p := w.stepUntil("answered")
 	if len(p.Actions) != 1 || p.Actions[0].ID != first || !p.Actions[0].Recorded {
 		t.Fatalf("answered wants %+v", p.Actions)
 	}
@@ -116,7 +116,7 @@ func TestAWorkerIsStartedAgainOncePerAnswer(t *testing.T) {
 			w.workerEnds("a", outFinished, "0", "")
 			w.settle()
 			w.answer(typeClarification, optAnswer, map[string]any{"comment": "left"})
-			w.stepUntil(answered)
+			w.stepUntil("answered")
 			w.pass(pass)
 			took(t, w.settle(), "a:worker_restart")
 			w.pass(pass)

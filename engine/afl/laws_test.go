@@ -79,9 +79,9 @@ var (
 // byPersons are the events that a person can cause: with an answer, a wish, a
 // change of the design.
 var byPersons = []string{
-	approvedEvent, changesRequested, specsChanged, pauseEvent, resume, complete, reviewBlocking, abort,
-	answered, unanswerable, workerDone, workerRestart, workerFailed, rerun, fail,
-	retryMore, redesign, envFixed, skip, skipForcedEvent,
+	"approved", "changes_requested", "specs_changed", "pause", "resume", "complete", "review_blocking", "abort",
+	"answered", "unanswerable", "worker_done", "worker_restart", "worker_failed", "rerun", "fail",
+	"retry_more", "redesign", "env_fixed", "skip", "skip_forced",
 }
 
 // lawConfig are the settings of the stories: nothing waits but where a story

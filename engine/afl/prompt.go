@@ -32,7 +32,7 @@ type promptData struct {
 	Redesigned bool
 	// Note is what a person said for this attempt and no feedback holds.
 	Note  string
-	Paths handIn
+	Paths handInPaths
 }
 
 // dependency is a checkpoint that another one needs.
@@ -44,9 +44,9 @@ type dependency struct {
 // contract is a part of the contract that a checkpoint must keep.
 type contract struct{ Title, Path, Text string }
 
-// handIn are the files by which worker and people talk about an attempt,
+// handInPaths are the files by which worker and people talk about an attempt,
 // relative to the workspace.
-type handIn struct{ Prompt, Worker, Answer, Question string }
+type handInPaths struct{ Prompt, Worker, Answer, Question string }
 
 // shownContracts is how much of a checkpoint's contracts a prompt shows, in
 // bytes and altogether.

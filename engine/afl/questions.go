@@ -107,7 +107,7 @@ func (r *session) requestID(typ, cp string, revision int) string {
 	if cp == "" {
 		cp = "-"
 	}
-	sum := engine.Sum(fmt.Appendf(nil, "afl\n%s\n%d\n%s/%s", r.sessionID(), revision, typ, cp))
+	sum := engine.Sum(fmt.Appendf(nil, "afl\n%s\n%d\n%s/%s", r.id(), revision, typ, cp))
 	return prefixes[typ] + "-" + sum.Hex()[:12]
 }
 
@@ -200,16 +200,6 @@ func (e entry) lines() []string {
 	return lines
 }
 
-// asked is the question that a request puts.
-func (c *Checkpoint) asked(id string) *Question {
-	for i := range c.Questions {
-		if c.Questions[i].RequestID == id {
-			return &c.Questions[i]
-		}
-	}
-	return &Question{}
-}
-
 func (r *session) askClarification(q *run.Request, req *gate.Request) schemas.Object {
 	c := r.checkpoint(string(q.Subject))
 	asked := c.asked(q.ID)
@@ -233,7 +223,7 @@ func (r *session) askEscalation(q *run.Request, req *gate.Request) schemas.Objec
 	}
 	r.offer(req, optSkip, optSkipForced, optAbort)
 	rel := "delegations/" + cp + "/escalation.md"
-	req.Artifacts = []gate.Artifact{{Path: r.Path(rel), SHA256: engine.Sum(r.escalationMD(cp)).Hex()}}
+	req.Artifacts = []gate.Artifact{{Path: r.Path(rel), SHA256: engine.Sum(escalationMD(r.checkpoint(cp).escalation())).Hex()}}
 	return schemas.Object{
 		{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: e.Iteration}, {Name: "route", Value: e.Route},
 		{Name: "failure_type", Value: text(e.FailureType)}, {Name: "dependents", Value: orEmpty(r.dependentsOf(cp))},
@@ -242,23 +232,20 @@ func (r *session) askEscalation(q *run.Request, req *gate.Request) schemas.Objec
 
 // dependentsOf are the checkpoints that wait for one, directly or not.
 func (r *session) dependentsOf(cp string) []string {
-	if r.State.Approved == nil {
-		return nil
-	}
-	return graph.Dependents(nodesOf(r.State.Approved.Definitions), cp)
+	return graph.Dependents(nodesOf(r.State.definitions()), cp)
 }
 
 func (r *session) askReview(_ *run.Request, req *gate.Request) schemas.Object {
 	req.Prompt = r.words("ask.implementation_review")
 	r.offer(req, optAccept)
 	done, needed := []string{}, map[string]bool{}
-	for _, d := range r.defs {
+	for _, d := range r.State.definitions() {
 		for _, dep := range d.Dependencies {
 			needed[dep] = true
 		}
 	}
 	for _, id := range r.order {
-		if r.partStatus(id) != Completed || r.defs[id] == nil {
+		if cp := r.checkpoint(id); cp.Status != Completed || cp.def == nil {
 			continue
 		}
 		done = append(done, id)
@@ -289,7 +276,7 @@ func (r *session) askInterrupted(q *run.Request, req *gate.Request) schemas.Obje
 	}
 	req.Prompt = strings.ReplaceAll(r.words("ask.interrupted_run.worker"), "{checkpoint}", cp)
 	r.offer(req, optRunAgain, optFailed, optValidate)
-	return schemas.Object{{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: c.Iteration}, {Name: "start", Value: startNumber(c)}}
+	return schemas.Object{{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: c.Iteration}, {Name: "start", Value: c.startNumber()}}
 }
 
 // mostAttempts is how many attempts one answer can add.
@@ -323,7 +310,7 @@ func attemptsOf(a *run.Answer, builtIn int) (n int, note, problem string) {
 }
 
 // noteAttempts keeps with a request how many attempts its answer gave.
-func (r *session) noteAttempts(s *step, id string, n int) {
+func noteAttempts(s *step, id string, n int) {
 	for _, q := range s.Requests() {
 		if q.ID == id {
 			q.Extra = schemas.Object{{Name: "attempts", Value: n}}

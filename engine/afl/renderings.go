@@ -28,24 +28,22 @@ func rounds(st State) (current, total int) {
 	}
 	current = total
 	for id, l := range level {
-		if c := st.Checkpoints[id]; c == nil || !over(c.Status) {
+		if c := st.Checkpoints[id]; c == nil || !isFinal(c.Status) {
 			current = min(current, l)
 		}
 	}
 	return current, total
 }
 
-// displayOrder are the checkpoints in the order in which they are shown: as
-// they were approved, then those no longer defined, by id.
+// displayOrder are the checkpoints in the order in which they are shown: as they were
+// approved, then those no longer defined, by id.
 func displayOrder(st State) []string {
 	var ids []string
 	gone := maps.Clone(st.Checkpoints)
-	if st.Approved != nil {
-		for _, def := range st.Approved.Definitions {
-			if gone[def.ID] != nil {
-				ids = append(ids, def.ID)
-				delete(gone, def.ID)
-			}
+	for _, def := range st.definitions() {
+		if gone[def.ID] != nil {
+			ids = append(ids, def.ID)
+			delete(gone, def.ID)
 		}
 	}
 	return append(ids, slices.Sorted(maps.Keys(gone))...)

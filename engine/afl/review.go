@@ -7,29 +7,35 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
-	"placet/layout"
 	"placet/templates"
 )
 
-// ReviewReport is review.json: what an outside reviewer found.
-type ReviewReport struct {
-	Reviewer string         `json:"reviewer"`
-	Scores   map[string]int `json:"scores"`
-	Findings []struct {
-		Checkpoint string `json:"checkpoint"`
-		Severity   string `json:"severity"`
-		Title      string `json:"title"`
-		Detail     string `json:"detail"`
-		File       string `json:"file"`
-		Line       *int   `json:"line"`
-	} `json:"findings"`
-	path string
-}
-
 const blockingSeverity = "blocking"
 
-// completesUnreviewed ends a session that nobody reviews.
-func (r *session) completesUnreviewed(run.On) *move {
+// finished reports whether every checkpoint is over, and how many passed.
+func (r *session) finished() (all bool, done int) {
+	for _, id := range r.order {
+		switch r.checkpoint(id).Status {
+		case Completed:
+			done++
+		case Aborted:
+		default:
+			return false, 0
+		}
+	}
+	return len(r.order) > 0, done
+}
+
+// endEmpty ends a session of which nothing is left.
+func endEmpty(r *session, _ run.On) *move {
+	if all, done := r.finished(); all && done == 0 {
+		return &move{Reason: "every checkpoint was aborted"}
+	}
+	return nil
+}
+
+// completeUnreviewed ends a session that nobody reviews.
+func completeUnreviewed(r *session, _ run.On) *move {
 	all, done := r.finished()
 	if !all || r.cfg.Review != reviewOff {
 		return nil
@@ -39,24 +45,32 @@ func (r *session) completesUnreviewed(run.On) *move {
 	}}
 }
 
-// opensReview begins a round. A report that lies there already is not of it.
-func (r *session) opensReview(run.On) *move {
+// openReview begins a round. A report that is there already is not of it.
+func openReview(r *session, _ run.On) *move {
 	v, round := r.State.Review, 1
 	if v != nil {
 		round = v.Round + 1
 	}
 	due := v == nil || v.Status == void || v.Status == reopened && len(v.Reopen) == 0
-	lying := r.Snap.In(numbered("review", round))
-	if all, _ := r.finished(); !all || !due || r.Undecidable(lying) {
+	present := r.Snap.In(numbered("review", round))
+	if all, _ := r.finished(); !all || !due || r.Undecidable(present) {
 		return nil // whether it is news later could not be told
 	}
 	return &move{Reason: "every checkpoint is over", Then: func(c *change) {
-		review := &Review{Round: round, Mode: r.cfg.Review, Status: run.Open, Seen: text(lying.Sum)}
+		review := &Review{Round: round, Mode: r.cfg.Review, Status: run.Open, Seen: text(present.Sum)}
 		c.State.Review = review
 		if r.cfg.Review == reviewPerson {
 			review.RequestID = text(r.ask(c, typeReview, "").ID)
 		}
 	}}
+}
+
+// voidReview ends a review of checkpoints that change.
+func voidReview(c *change) {
+	if v := c.State.Review; v != nil {
+		v.Status, v.Reopen = void, nil
+		closeOf(c, "", gate.Superseded, "the checkpoints changed", typeReview)
+	}
 }
 
 // reviewed is the round in hand where an answer or a report may end it; nil else. An
@@ -79,8 +93,9 @@ func reopenedBy(a *run.Answer) (list []string) {
 	return list
 }
 
-// acceptedByPerson completes the session as a person says.
-func (r *session) acceptedByPerson(on run.On) *move {
+// acceptByPerson completes the session as a person says. What an outside reviewer found
+// moves nothing then, yet the report quotes it.
+func acceptByPerson(r *session, on run.On) *move {
 	a := on.Answer
 	if r.reviewed(a) == nil || len(reopenedBy(a)) > 0 {
 		return nil
@@ -91,17 +106,15 @@ func (r *session) acceptedByPerson(on run.On) *move {
 		if a.Comment != "" {
 			v.Notes = []Note{{Text: a.Comment}}
 		}
-		// What an outside reviewer found moves nothing here, yet the report
-		// quotes it.
-		if rep, ok := r.reviewFile(v.Round); ok {
+		if rep := r.reviewReport(v.Round); rep != nil {
 			notes, _ := rep.notes()
 			v.Notes = append(v.Notes, notes...)
 		}
 	}}
 }
 
-// blockedByPerson has checkpoints worked on again as a person says.
-func (r *session) blockedByPerson(on run.On) *move {
+// blockByPerson has checkpoints worked on again as a person says.
+func blockByPerson(r *session, on run.On) *move {
 	a := on.Answer
 	reopen := reopenedBy(a)
 	if r.reviewed(a) == nil || len(reopen) == 0 {
@@ -116,62 +129,74 @@ func (r *session) blockedByPerson(on run.On) *move {
 	}}
 }
 
-// reviewFile is the report of a round, false while there is none that counts.
-func (r *session) reviewFile(round int) (rep ReviewReport, ok bool) {
-	d := r.Snap.In(layout.AFLNumbered("review", round, ".json"))
-	if d.Present() && text(d.Sum) == r.State.Review.Seen || !r.Decode(d, "afl/review", &rep) {
-		return rep, false
+// reviewReport is the report of a round, nil while there is none that counts.
+func (r *session) reviewReport(round int) *ReviewReport {
+	name := numbered("review", round)
+	d := r.Snap.In(name)
+	if d.Present() && text(d.Sum) == r.State.Review.Seen {
+		return nil
 	}
-	rep.path = r.Snap.Rel(d.Path)
+	rep, _ := run.Load[ReviewReport](&r.Input, d, "afl/review")
+	if rep == nil {
+		return nil
+	}
 	for i, f := range rep.Findings {
-		if f.Severity != blockingSeverity {
-			continue
-		}
-		if c := r.checkpoint(f.Checkpoint); c == nil || c.Status != Completed || r.defs[f.Checkpoint] == nil {
-			r.Bad(d, fmt.Sprintf("cannot use %s: /findings/%d/checkpoint: %q is no completed checkpoint of the session", rep.path, i, f.Checkpoint))
-			return rep, false
+		if cp := r.checkpoint(f.Checkpoint); f.Severity == blockingSeverity && (cp.Status != Completed || cp.def == nil) {
+			r.Bad(d, fmt.Sprintf("cannot use %s: /findings/%d/checkpoint: %q is no completed checkpoint of the session", name, i, f.Checkpoint))
+			return nil
 		}
 	}
-	return rep, true
+	return rep
 }
 
-// reported is the report of the round in hand, where an outside reviewer ends it.
-func (r *session) reported() (rep ReviewReport, ok bool) {
+// acceptByReport completes the session where the report of an outside reviewer blocks
+// nothing.
+func acceptByReport(r *session, _ run.On) *move {
+	return r.byReport(func(notes []Note, blocked []string) *move {
+		if len(blocked) > 0 {
+			return nil
+		}
+		return &move{Reason: "the review blocks nothing", Then: func(c *change) {
+			c.State.Review.Status, c.State.Review.Notes = gate.Accepted, notes
+		}}
+	})
+}
+
+// blockByReport has the checkpoints worked on again that the report blocks.
+func blockByReport(r *session, _ run.On) *move {
+	return r.byReport(func(notes []Note, blocked []string) *move {
+		if len(blocked) == 0 {
+			return nil
+		}
+		return &move{Reason: "the review blocks " + strings.Join(blocked, ", "), Then: func(c *change) {
+			v := c.State.Review
+			v.Status, v.Reopen, v.Notes = reopened, blocked, notes
+		}}
+	})
+}
+
+// byReport is a move by the report of the round in hand, where an outside reviewer ends
+// it.
+func (r *session) byReport(decide func(notes []Note, blocked []string) *move) *move {
 	v := r.reviewed(nil)
 	if v == nil || v.Mode != reviewExternal {
-		return rep, false
-	}
-	return r.reviewFile(v.Round)
-}
-
-// acceptedByReport completes the session where the report blocks nothing.
-func (r *session) acceptedByReport(run.On) *move {
-	rep, ok := r.reported()
-	notes, blocked := rep.notes()
-	if !ok || len(blocked) > 0 {
 		return nil
 	}
-	return &move{Reason: "the review blocks nothing", Causes: r.cause(rep.path), Actor: engine.Person(rep.Reviewer), Then: func(c *change) {
-		c.State.Review.Status, c.State.Review.Notes = gate.Accepted, notes
-	}}
-}
-
-// blockedByReport has the checkpoints worked on again that the report blocks.
-func (r *session) blockedByReport(run.On) *move {
-	rep, ok := r.reported()
-	notes, blocked := rep.notes()
-	if !ok || len(blocked) == 0 {
+	rep := r.reviewReport(v.Round)
+	if rep == nil {
 		return nil
 	}
-	return &move{Reason: "the review blocks " + strings.Join(blocked, ", "), Causes: r.cause(rep.path), Actor: engine.Person(rep.Reviewer), Then: func(c *change) {
-		v := c.State.Review
-		v.Status, v.Reopen, v.Notes = reopened, blocked, notes
-	}}
+	notes, blocked := rep.notes()
+	m := decide(notes, blocked)
+	if m != nil {
+		m.Causes, m.Actor = []engine.Document{r.Snap.In(numbered("review", v.Round))}, engine.Person(rep.Reviewer)
+	}
+	return m
 }
 
-// notes are a report's findings as the state keeps them, and the checkpoints
-// that they block.
-func (rep ReviewReport) notes() (notes []Note, blocked []string) {
+// notes are a report's findings as the state keeps them, and the checkpoints that they
+// block.
+func (rep *ReviewReport) notes() (notes []Note, blocked []string) {
 	blocks := map[string]bool{}
 	for _, f := range rep.Findings {
 		words := f.Title

@@ -1,15 +1,10 @@
 package afl
 
 import (
-	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"placet/engine"
-	"placet/engine/gate"
 	"placet/engine/run"
-	"placet/templates"
 )
 
 // Statuses of a session.
@@ -38,58 +33,6 @@ const (
 	ofCheckpoint = "checkpoint"
 )
 
-// Events of a session.
-const (
-	seen             = "seen"
-	adopted          = "adopted" // of a checkpoint, too
-	specsRead        = "specs_read"
-	approvalAsked    = "approval_asked"
-	changesRequested = "changes_requested"
-	approvedEvent    = "approved"
-	delegate         = "delegate"
-	pauseEvent       = "pause"
-	specsChanged     = "specs_changed"
-	resume           = "resume"
-	escalate         = "escalate"
-	resolve          = "resolve"
-	reviewOpened     = "review_opened"
-	reviewBlocking   = "review_blocking"
-	complete         = "complete"
-	nothingLeft      = "nothing_left"
-	abort            = "abort"
-)
-
-// Events of a checkpoint.
-const (
-	defined           = "defined"
-	redefined         = "redefined"
-	removed           = "removed"
-	sessionAborted    = "session_aborted"
-	dependencyAborted = "dependency_aborted"
-	start             = "start"
-	workerDone        = "worker_done"
-	question          = "question"
-	workerFailed      = "worker_failed"
-	answered          = "answered"
-	unanswerable      = "unanswerable"
-	workerRestart     = "worker_restart"
-	workerLost        = "worker_lost"
-	trusted           = "trusted"
-	rerun             = "rerun"
-	runLost           = "run_lost"
-	awaitAnalysis     = "await_analysis"
-	pass              = "pass"
-	fail              = "fail"
-	retryDue          = "retry_due"
-	retryMore         = "retry_more"
-	redesign          = "redesign"
-	envFixed          = "env_fixed"
-	skip              = "skip"
-	skipForcedEvent   = "skip_forced"
-	reopenedEvent     = "reopened"
-	revalidate        = "revalidate"
-)
-
 type (
 	rule   = run.Rule[State, *session]
 	move   = run.Move[State]
@@ -98,6 +41,8 @@ type (
 )
 
 var (
+	unbegun = status{""}
+	active  = status{Designing, Approving, Delegating, Paused, Escalated}
 	// asking are the statuses of a session in which checkpoints may await approval.
 	asking = status{Designing, Paused, Escalated}
 	// working are those of a checkpoint that a worker has in hand.
@@ -106,172 +51,145 @@ var (
 	afterFail  = status{Retrying, Escalated}
 )
 
-func ofS(from status, event string, to status, when func(*session, run.On) *move) rule {
-	return rule{Of: ofSession, From: from, Event: event, To: to, When: when}
-}
-
-func ofC(from status, event string, to status, when func(*session, run.On) *move) rule {
-	return rule{Of: ofCheckpoint, From: from, Event: event, To: to, When: when}
-}
-
-// by has a rule be taken by an answer.
-func by(r rule, typ, option string) rule {
-	r.Asked, r.Option = typ, option
-	return r
-}
-
 // rules are the transition table. The first group of which a rule applies moves; within
 // it the first request, and then the first checkpoint.
 var rules = [][]rule{
-	{ofS(status{""}, adopted, status{Completed}, (*session).adoptsCompleted)},
-	{ofS(status{""}, seen, status{Designing}, (*session).begins)},
+	{ofS(unbegun, "adopted", status{Completed}, adoptCompleted)},
+	{ofS(unbegun, "seen", status{Designing}, begin)},
 	// An aborted session has no way out, yet its checkpoints end one by one.
-	{{Of: ofCheckpoint, From: unfinished, Event: sessionAborted, To: status{Aborted}, When: (*session).endsWithSession, Ended: true}},
+	{{Of: ofCheckpoint, From: unfinished, Event: "session_aborted", To: status{Aborted}, When: each(endWithSession), Ended: true}},
 
-	{ofS(status{Designing, Approving, Delegating, Paused, Escalated}, abort, status{Aborted}, (*session).abortsAsWished)},
+	{ofS(active, "abort", status{Aborted}, abortAsWished)},
 	{
-		by(ofS(status{Designing, Approving, Delegating, Paused, Escalated}, abort, status{Aborted}, (*session).abortsAsTold), typeEscalation, optAbort),
-		by(ofS(status{Designing, Approving, Delegating, Paused, Escalated}, abort, status{Aborted}, (*session).abortsAsTold), typeApproval, optReject),
+		answered(typeEscalation, optAbort, ofS(active, "abort", status{Aborted}, abortAsTold)),
+		answered(typeApproval, optReject, ofS(active, "abort", status{Aborted}, abortAsTold)),
 	},
 
 	// The design.
-	{ofS(asking, specsRead, nil, (*session).readsSpecs)},
-	{ofS(status{Delegating}, specsChanged, status{Paused}, (*session).pausesForSpecs), ofS(status{Escalated}, specsChanged, nil, (*session).pausesForSpecs)},
+	{ofS(asking, "specs_read", nil, readNewSpecs)},
+	{ofS(status{Delegating}, "specs_changed", status{Paused}, pauseForSpecs), ofS(status{Escalated}, "specs_changed", nil, pauseForSpecs)},
 	{
-		{Of: ofSession, From: status{Paused}, Event: resume, To: status{Delegating}, When: (*session).resumes, Awaits: (*session).awaitsResume},
-		{Of: ofSession, From: status{Escalated}, Event: resume, When: (*session).resumes, Awaits: (*session).awaitsResume},
+		awaiting((*session).awaitResume, ofS(status{Paused}, "resume", status{Delegating}, resume)),
+		awaiting((*session).awaitResume, ofS(status{Escalated}, "resume", nil, resume)),
 	},
-	{{Of: ofSession, From: asking, Event: approvedEvent, To: status{Approving}, Asked: typeApproval, Option: optApprove, Or: true, When: (*session).approves}},
-	{by(ofS(asking, changesRequested, nil, (*session).notesChanges), typeApproval, optChanges)},
-	{{Of: ofSession, From: asking, Event: approvalAsked, When: (*session).asksApproval, Awaits: (*session).awaitsDesign}},
+	{{Of: ofSession, From: asking, Event: "approved", To: status{Approving}, Asked: typeApproval, Option: optApprove, Or: true, When: approve}},
+	{answered(typeApproval, optChanges, ofS(asking, "changes_requested", nil, noteChanges))},
+	{awaiting((*session).awaitDesign, ofS(asking, "approval_asked", nil, askApproval))},
 	{
-		ofC(status{""}, adopted, status{Completed}, (*session).adopts),
-		ofC(status{""}, defined, status{Pending}, (*session).defines),
-		ofC(append(status{Completed}, unfinished...), redefined, status{Pending}, (*session).redefines),
-		ofC(unfinished, removed, status{Aborted}, (*session).removes),
+		ofC(unbegun, "adopted", status{Completed}, adopt),
+		ofC(unbegun, "defined", status{Pending}, define),
+		ofC(append(status{Completed}, unfinished...), "redefined", status{Pending}, redefine),
+		ofC(unfinished, "removed", status{Aborted}, remove),
 	},
-	{ofS(status{Approving}, delegate, status{Delegating}, (*session).delegates)},
+	{ofS(status{Approving}, "delegate", status{Delegating}, delegate)},
 
 	// What people answer about checkpoints.
 	{
-		{Of: ofCheckpoint, From: status{Waiting}, Event: answered, To: status{InProgress}, Asked: typeClarification, Option: optAnswer, When: (*session).clarifies, Awaits: (*session).awaitsAnswer},
-		by(ofC(working, workerDone, status{Validating}, (*session).validatesAsTold), typeClarification, optValidate),
-		by(ofC(status{Waiting}, unanswerable, status{Escalated}, (*session).escalatesQuestion), typeClarification, optEscalate),
-		{Of: ofCheckpoint, From: status{Escalated}, Event: retryMore, To: status{Retrying}, Asked: typeEscalation, Option: optRetryMore, When: (*session).triesAgain, Awaits: (*session).awaitsAnswer},
-		by(ofC(status{Escalated}, redesign, status{Pending}, (*session).redesigns), typeEscalation, optRedesign),
-		by(ofC(status{Escalated}, envFixed, status{Validating}, (*session).validatesFixed), typeEscalation, optEnvFixed),
-		by(ofC(status{Escalated}, skip, status{Aborted}, (*session).skips), typeEscalation, optSkip),
-		by(ofC(status{Escalated}, skipForcedEvent, status{Aborted}, (*session).skips), typeEscalation, optSkipForced),
-		by(ofC(status{Validating}, rerun, nil, (*session).rerunsAsTold), typeInterrupted, optRunAgain),
-		by(ofC(status{InProgress}, workerRestart, nil, (*session).restartsAsTold), typeInterrupted, optRunAgain),
-		by(ofC(status{InProgress}, workerDone, status{Validating}, (*session).validatesAsTold), typeInterrupted, optValidate),
-		by(ofC(status{Validating}, fail, afterFail, (*session).failsLost), typeInterrupted, optFailed),
-		by(ofC(status{InProgress}, workerFailed, afterFail, (*session).failsWorker), typeInterrupted, optFailed),
+		awaiting(cpAwaits(awaitAnswer), byAnswer(status{Waiting}, "answered", status{InProgress}, typeClarification, optAnswer, keepAnswer)),
+		byAnswer(status{Waiting}, "worker_done", status{Validating}, typeClarification, optValidate, validateAsTold),
+		byAnswer(status{Waiting}, "unanswerable", status{Escalated}, typeClarification, optEscalate, escalateQuestion),
+		awaiting(cpAwaits(awaitAnswer), byAnswer(status{Escalated}, "retry_more", status{Retrying}, typeEscalation, optRetryMore, retryMore)),
+		byAnswer(status{Escalated}, "redesign", status{Pending}, typeEscalation, optRedesign, redesign),
+		byAnswer(status{Escalated}, "env_fixed", status{Validating}, typeEscalation, optEnvFixed, validateFixed),
+		byAnswer(status{Escalated}, "skip", status{Aborted}, typeEscalation, optSkip, skip),
+		byAnswer(status{Escalated}, "skip_forced", status{Aborted}, typeEscalation, optSkipForced, skip),
+		byAnswer(status{Validating}, "rerun", nil, typeInterrupted, optRunAgain, func(s *step, _ *run.Answer) { s.runAgain() }),
+		byAnswer(status{InProgress}, "worker_restart", nil, typeInterrupted, optRunAgain, func(s *step, _ *run.Answer) { s.restart() }),
+		byAnswer(status{InProgress}, "worker_done", status{Validating}, typeInterrupted, optValidate, validateAsTold),
+		answered(typeInterrupted, optFailed, rule{Of: ofCheckpoint, From: status{Validating}, Event: "fail", To: afterFail, When: failLostRun}),
+		answered(typeInterrupted, optFailed, rule{Of: ofCheckpoint, From: status{InProgress}, Event: "worker_failed", To: afterFail, When: failLostWorker}),
 	},
 
 	// What happens in an attempt: what is handed in first, then what became of commands.
 	{
-		ofC(working, workerDone, status{Validating}, (*session).worksDone),
-		ofC(working, workerFailed, afterFail, (*session).worksInVain),
-		ofC(working, question, status{Waiting}, (*session).worksAsk),
-		ofC(working, workerDone, status{Validating}, (*session).resultsCome),
-		ofC(working, question, status{Waiting}, (*session).hooksAsk),
-		ofC(status{InProgress}, workerDone, status{Validating}, (*session).signals),
-		ofC(status{InProgress}, workerRestart, nil, (*session).restarts),
-		ofC(status{InProgress}, workerLost, nil, (*session).losesWorker),
-		{Of: ofCheckpoint, From: working, Event: workerDone, To: status{Validating}, When: (*session).commandsEnd, Awaits: (*session).awaitsWorker},
-		ofC(working, workerFailed, afterFail, (*session).commandsFail),
-		ofC(status{Validating}, trusted, nil, (*session).trusts),
-		ofC(status{Validating}, rerun, nil, (*session).reruns),
-		ofC(status{Validating}, runLost, nil, (*session).losesRun),
-		ofC(status{Validating}, awaitAnalysis, nil, (*session).waitsForAnalysis),
-		{Of: ofCheckpoint, From: status{Validating}, Event: pass, To: status{Completed}, When: (*session).passes, Awaits: (*session).awaitsVerdict},
-		ofC(status{Validating}, fail, afterFail, (*session).fails),
+		ofC(working, "worker_done", status{Validating}, workerCompletes),
+		ofC(working, "worker_failed", afterFail, workerFails),
+		ofC(working, "question", status{Waiting}, workerAsks),
+		ofC(working, "worker_done", status{Validating}, resultComes),
+		ofC(working, "question", status{Waiting}, hookReportsQuestion),
+		ofC(status{InProgress}, "worker_done", status{Validating}, hookSignals),
+		ofC(status{InProgress}, "worker_restart", nil, restartAnswered),
+		ofC(status{InProgress}, "worker_lost", nil, loseWorker),
+		awaiting(cpAwaits(awaitWorker), ofC(working, "worker_done", status{Validating}, commandEnds)),
+		ofC(working, "worker_failed", afterFail, commandFails),
+		ofC(status{Validating}, "trusted", nil, trustCommand),
+		ofC(status{Validating}, "rerun", nil, rerun),
+		ofC(status{Validating}, "run_lost", nil, loseRun),
+		ofC(status{Validating}, "await_analysis", nil, waitForAnalysis),
+		awaiting(cpAwaits(awaitVerdict), ofC(status{Validating}, "pass", status{Completed}, pass)),
+		ofC(status{Validating}, "fail", afterFail, fail),
 	},
 
 	// What follows for the session, and from it.
-	{ofS(status{Delegating, Paused}, escalate, status{Escalated}, (*session).escalates)},
-	{ofS(status{Escalated}, resolve, status{Delegating, Paused}, (*session).resolves)},
-	{
-		ofS(status{Delegating}, pauseEvent, status{Paused}, (*session).pauses),
-		ofS(status{Escalated}, pauseEvent, nil, (*session).pauses),
-	},
-	{ofC(status{Pending}, dependencyAborted, status{Aborted}, (*session).endsWithDependency)},
-	{ofC(status{Completed}, reopenedEvent, status{Retrying}, (*session).reopens)},
-	{{Of: ofCheckpoint, From: status{Retrying}, Event: retryDue, To: status{InProgress}, When: (*session).retries, Awaits: (*session).awaitsRetry}},
-	{ofC(status{Completed}, revalidate, status{Validating}, (*session).revalidates)},
-	{{Of: ofCheckpoint, From: status{Pending}, Event: start, To: status{InProgress}, When: (*session).starts, Awaits: (*session).awaitsStart}},
+	{ofS(status{Delegating, Paused}, "escalate", status{Escalated}, escalateSession)},
+	{ofS(status{Escalated}, "resolve", status{Delegating, Paused}, resolve)},
+	{ofS(status{Delegating}, "pause", status{Paused}, pauseAsWished), ofS(status{Escalated}, "pause", nil, pauseAsWished)},
+	{ofC(status{Pending}, "dependency_aborted", status{Aborted}, endWithDependency)},
+	{ofC(status{Completed}, "reopened", status{Retrying}, reopen)},
+	{awaiting(cpAwaits(awaitRetry), ofC(status{Retrying}, "retry_due", status{InProgress}, retry))},
+	{ofC(status{Completed}, "revalidate", status{Validating}, revalidate)},
+	{awaiting(cpAwaits(awaitStart), ofC(status{Pending}, "start", status{InProgress}, start))},
 
 	// The end, and the look at the whole before it.
-	{ofS(status{Delegating}, nothingLeft, status{Aborted}, (*session).endsEmpty)},
-	{ofS(status{Delegating}, complete, status{Completed}, (*session).completesUnreviewed)},
-	{ofS(status{Delegating}, reviewOpened, nil, (*session).opensReview)},
+	{ofS(status{Delegating}, "nothing_left", status{Aborted}, endEmpty)},
+	{ofS(status{Delegating}, "complete", status{Completed}, completeUnreviewed)},
+	{ofS(status{Delegating}, "review_opened", nil, openReview)},
 	{
-		by(ofS(status{Delegating}, complete, status{Completed}, (*session).acceptedByPerson), typeReview, ""),
-		by(ofS(status{Delegating}, reviewBlocking, nil, (*session).blockedByPerson), typeReview, ""),
+		answered(typeReview, "", ofS(status{Delegating}, "complete", status{Completed}, acceptByPerson)),
+		answered(typeReview, "", ofS(status{Delegating}, "review_blocking", nil, blockByPerson)),
 	},
-	{{Of: ofSession, From: status{Delegating}, Event: complete, To: status{Completed}, When: (*session).acceptedByReport, Awaits: (*session).awaitsReview}},
-	{ofS(status{Delegating}, reviewBlocking, nil, (*session).blockedByReport)},
+	{awaiting((*session).awaitReview, ofS(status{Delegating}, "complete", status{Completed}, acceptByReport))},
+	{ofS(status{Delegating}, "review_blocking", nil, blockByReport)},
 }
 
-// final reports whether a session's status has no way out.
-func final(s engine.Status) bool { return s == Completed || s == Aborted }
+// ofS is a rule of the session.
+func ofS(from status, event string, to status, when func(*session, run.On) *move) rule {
+	return rule{Of: ofSession, From: from, Event: event, To: to, When: when}
+}
 
-// over reports whether a checkpoint needs nothing more.
-func over(s engine.Status) bool { return s == Completed || s == Aborted }
+// ofC is a rule of its checkpoints.
+func ofC(from status, event string, to status, when func(*checkpoint) *move) rule {
+	return rule{Of: ofCheckpoint, From: from, Event: event, To: to, When: each(when)}
+}
 
-// adoptsCompleted makes the first state of a session that upstream has completed.
-func (r *session) adoptsCompleted(run.On) *move {
-	if r.meta.Status != string(Completed) {
-		return nil
+// each has a rule look at the checkpoint that it is asked about.
+func each(when func(*checkpoint) *move) func(*session, run.On) *move {
+	return func(r *session, on run.On) *move { return when(r.checkpoint(on.Subject)) }
+}
+
+// answered has a rule be taken by an answer.
+func answered(typ, option string, r rule) rule {
+	r.Asked, r.Option = typ, option
+	return r
+}
+
+// byAnswer is a rule of the checkpoints that an answer takes, whatever else holds; then says
+// what it changes. The session escalates before an escalation is decided: an answer may
+// come between the two.
+func byAnswer(from status, event string, to status, typ, option string, then func(*step, *run.Answer)) rule {
+	when := func(r *session, on run.On) *move {
+		if typ == typeEscalation && r.State.Status != Escalated {
+			return nil
+		}
+		return r.checkpoint(on.Subject).move(on.Answer.Why(), nil, func(s *step) { then(s, on.Answer) })
 	}
-	return r.firstState("upstream has completed it", func(c *change) { c.State.Adopted = true })
+	return answered(typ, option, rule{Of: ofCheckpoint, From: from, Event: event, To: to, When: when})
 }
 
-// begins makes the first state of a session whose checkpoints wait for approval.
-func (r *session) begins(run.On) *move { return r.firstState("found", func(*change) {}) }
-
-func (r *session) firstState(why string, then func(*change)) *move {
-	if r.Held {
-		return nil
-	}
-	return &move{Reason: why, Then: func(c *change) {
-		st := c.State
-		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt = 1, "afl", r.sessionID(), r.language(), c.Now
-		then(c)
-	}}
+// awaiting adds to a rule what it awaits.
+func awaiting(awaits func(*session, *run.Waiting), r rule) rule {
+	r.Awaits = awaits
+	return r
 }
 
-// language is that of a session which begins now.
-func (r *session) language() string {
-	if r.Snap.Facts.Config.Language == "ko" {
-		return "ko"
-	}
-	return "en"
+// cpAwaits has a rule say what the checkpoint awaits that it is asked about.
+func cpAwaits(awaits func(*checkpoint, *run.Waiting)) func(*session, *run.Waiting) {
+	return func(r *session, w *run.Waiting) { awaits(r.checkpoint(w.Subject), w) }
 }
 
-// wished is a move that control.json asks for.
-func (r *session) wished(otherwise string, then func(*change)) *move {
-	return &move{
-		Reason: orWord(r.control.Reason, otherwise), Causes: []engine.Document{r.Snap.In("control.json")}, Actor: engine.Person(r.control.By), Then: then,
-	}
-}
-
-// abortsAsWished is the end that control.json asks for.
-func (r *session) abortsAsWished(run.On) *move {
-	if r.control.Want != wantAbort {
-		return nil
-	}
-	return r.wished("control.json wants abort", func(c *change) { cancelOwn(c) })
-}
-
-// abortsAsTold is the end that an answer asks for.
-func (r *session) abortsAsTold(on run.On) *move {
-	return &move{Reason: on.Answer.Why(), Then: func(c *change) { cancelOwn(c) }}
-}
-
-// cancelOwn closes the requests of the session itself.
-func cancelOwn(c *change) { closeOf(c, "", gate.Cancelled, "the session was aborted") }
+// isFinal reports whether a session's status has no way out, and whether a checkpoint of
+// that status needs nothing more.
+func isFinal(s engine.Status) bool { return s == Completed || s == Aborted }
 
 // closeOf closes the open requests of a checkpoint, or the session's own for "", of the
 // given types or all.
@@ -281,303 +199,4 @@ func closeOf(c *change, cp, result, reason string, types ...string) {
 			c.Close(q, result, reason)
 		}
 	}
-}
-
-// mayBeApproved reports whether checkpoints may await approval.
-func (r *session) mayBeApproved() bool {
-	switch p := r.State.Pause; {
-	case r.State.Status == Designing:
-		return true
-	case r.State.Status == Paused || r.State.Status == Escalated:
-		return p != nil && p.Reason != pausePerson
-	}
-	return false
-}
-
-// changed reports whether the files hold another design than the approved one.
-func (r *session) changed() bool {
-	return r.specs.readable && r.State.Approved != nil && string(r.specs.digest) != string(r.State.Approved.Digest)
-}
-
-// readsSpecs notes the checkpoints as the files have them now.
-func (r *session) readsSpecs(run.On) *move {
-	was := r.State.Specs
-	same := string(r.specs.digest) == string(was.Digest) &&
-		slices.Equal(ids(r.specs.findings, true), was.Errors) && slices.Equal(ids(r.specs.findings, false), was.Warnings)
-	if !r.mayBeApproved() || !r.specs.readable || same || r.undone() {
-		return nil
-	}
-	return &move{Reason: "checkpoints read", Causes: r.specs.causes, Then: func(c *change) {
-		r.noteSpecs(c)
-		closeOf(c, "", gate.Superseded, "the checkpoints changed", typeApproval)
-	}}
-}
-
-// noteSpecs notes the checkpoints as the files have them.
-func (r *session) noteSpecs(c *change) {
-	s, now := &c.State.Specs, r.specs
-	if string(now.digest) != string(s.Digest) || s.SeenAt == "" {
-		s.SeenAt = c.Now
-	}
-	s.Layout, s.Digest = text(now.layout), text(now.digest)
-	s.Errors, s.Warnings = ids(now.findings, true), ids(now.findings, false)
-}
-
-// undone reports whether a change that paused the session was taken back.
-func (r *session) undone() bool {
-	p := r.State.Pause
-	return p != nil && p.Reason == pauseChanged && r.specs.readable && !r.changed()
-}
-
-func (r *session) pausesForSpecs(run.On) *move {
-	if r.State.Pause != nil || !r.changed() {
-		return nil
-	}
-	return &move{Reason: "the checkpoints differ from those approved", Causes: r.specs.causes, Then: func(c *change) {
-		c.State.Pause = &Pause{Reason: pauseChanged, At: c.Now}
-	}}
-}
-
-func (r *session) resumes(run.On) *move {
-	pause := r.State.Pause
-	switch {
-	case pause == nil:
-		return nil
-	case pause.Reason == pausePerson && r.control.Want == wantRun:
-		return r.wished("control.json wants run", func(c *change) { c.State.Pause = nil })
-	case r.undone():
-		const why = "the checkpoints are those approved again"
-		return &move{Reason: why, Causes: r.specs.causes, Then: func(c *change) {
-			c.State.Pause = nil
-			r.noteSpecs(c)
-			closeOf(c, "", gate.Cancelled, why, typeApproval)
-		}}
-	}
-	return nil
-}
-
-// approval says where a valid approval of the present design comes from.
-type approval struct {
-	source, by string
-	// file is the one that carries a stamp.
-	file string
-}
-
-// stamped finds a valid approval besides an answer, section 4.6 of the page; nil for
-// none.
-func (r *session) stamped() *approval {
-	at, known := r.stampedAt()
-	after := func(since text) bool { return known && at.After(since.Time()) }
-	if wish := r.State.Specs.ChangesRequested; wish != nil && wish.Digest == r.State.Specs.Digest {
-		if after(wish.At) && (r.State.Pause == nil || after(r.State.Pause.At)) {
-			return r.stamp()
-		}
-		return nil
-	}
-	switch p := r.State.Pause; {
-	case p != nil && after(p.At):
-		return r.stamp()
-	case p != nil:
-		return nil
-	case r.meta.Approved:
-		return r.stampIn(approval{source: "meta", file: "meta.json"})
-	case r.specs.approvedAt != "" || r.specs.approvedBy != "":
-		return r.stamp()
-	}
-	return nil
-}
-
-func (r *session) stamp() *approval {
-	return r.stampIn(approval{source: "stamp", by: r.specs.approvedBy, file: specsYAML})
-}
-
-// stampIn is the approval that a file carries in itself. Whoever can write the file can
-// write that as well: nil, with a note, where the gate asks for more.
-func (r *session) stampIn(a approval) *approval {
-	d := r.Snap.In(a.file)
-	c := gate.Claim{Source: gate.FromStamp, Place: d.Path, Saved: d.Changed}
-	c.Response, c.By.User = optApprove, a.by
-	asked := gate.Asked{Gate: r.Snap.Facts.Config.GateFor("afl", typeApproval)}
-	if open := r.Open(typeApproval); open != nil {
-		asked.Present = r.Folder(open.ID).Dir + "/form.md"
-	}
-	if _, problem := gate.Verify(c, asked); problem != "" {
-		r.Notes.Beside(d.Path, problem)
-		return nil
-	}
-	return &a
-}
-
-// stampedAt is when the file says that it was approved, for a stamp that must be
-// later than something: one without a zone, from the future, or that stood
-// there at the last approval, tells nothing of that.
-func (r *session) stampedAt() (time.Time, bool) {
-	if a := r.State.Approved; a != nil && string(a.Stamp) == r.specs.approvedAt {
-		return time.Time{}, false // it was there then
-	}
-	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
-		t, err := time.Parse(form, r.specs.approvedAt)
-		if err == nil && t.After(r.Snap.Now) {
-			r.WakeAt(t) // until then
-		} else if err == nil {
-			return t, true
-		}
-	}
-	return time.Time{}, false
-}
-
-// approves takes an approval: the answer of a person, or a stamp in a file.
-func (r *session) approves(on run.On) *move {
-	s := r.State.Specs
-	if !r.mayBeApproved() || !r.specs.readable || len(ids(r.specs.findings, true)) > 0 || string(r.specs.digest) != string(s.Digest) {
-		return nil
-	}
-	m := &move{}
-	a := &approval{source: "request"}
-	if on.Answer != nil {
-		a.by = on.Answer.By.User
-	} else {
-		if a = r.stamped(); a == nil {
-			return nil
-		}
-		m.Causes, m.Actor = []engine.Document{r.Snap.In(a.file)}, "upstream"
-		if a.by != "" {
-			m.Actor = engine.Person(a.by)
-		}
-	}
-	m.Reason = "approved by " + a.source
-	m.Then = func(c *change) {
-		closeOf(c, "", gate.Superseded, "approved elsewhere", typeApproval)
-		st := c.State
-		st.Pause, st.Specs.ChangesRequested = nil, nil
-		voidReview(c)
-		st.Approved = &Approved{
-			Digest: text(r.specs.digest), At: c.Now, By: text(templates.Cut(a.by, engine.LongestReason)), Source: a.source,
-			Stamp:       text(templates.Cut(r.specs.approvedAt, engine.LongestReason)),
-			Definitions: r.specs.definitions(), Prerequisites: r.specs.pre,
-		}
-	}
-	return m
-}
-
-// notesChanges keeps that a person wants other checkpoints.
-func (r *session) notesChanges(on run.On) *move {
-	if !r.mayBeApproved() {
-		return nil
-	}
-	a := on.Answer
-	return &move{Reason: a.Why(), Then: func(c *change) {
-		c.State.Specs.ChangesRequested = &ChangesRequested{Digest: c.State.Specs.Digest, At: c.Now, By: text(a.By.User), Comment: text(a.Comment)}
-	}}
-}
-
-// asksApproval asks once nobody has touched the checkpoints for a while, so
-// that half-saved ones are not asked about.
-func (r *session) asksApproval(run.On) *move {
-	s := r.State.Specs
-	wished := s.ChangesRequested != nil && s.ChangesRequested.Digest == s.Digest
-	if !r.mayBeApproved() || r.Held || s.Digest == "" || !r.specs.readable || r.Open(typeApproval) != nil || wished {
-		return nil
-	}
-	due := s.SeenAt.Time().Add(r.cfg.ApprovalQuiet)
-	if r.State.Pause != nil {
-		if after := r.State.Pause.At.Time().Add(r.cfg.ApprovalQuiet); after.After(due) {
-			due = after
-		}
-	}
-	if r.Snap.Now.Before(due) {
-		r.WakeAt(due)
-		return nil
-	}
-	return &move{Reason: "the checkpoints wait for approval", Then: func(c *change) { r.ask(c, typeApproval, "") }}
-}
-
-// delegates lets the session begin once the approved definitions are applied.
-func (r *session) delegates(run.On) *move {
-	return &move{Reason: "the definitions are applied", Then: func(c *change) {
-		if c.State.StartedAt == "" {
-			c.State.StartedAt = c.Now
-		}
-	}}
-}
-
-// voidReview ends a review of checkpoints that change.
-func voidReview(c *change) {
-	if v := c.State.Review; v != nil {
-		v.Status, v.Reopen = void, nil
-		closeOf(c, "", gate.Superseded, "the checkpoints changed", typeReview)
-	}
-}
-
-func (r *session) escalates(run.On) *move {
-	if list := r.inStatus(Escalated); len(list) > 0 {
-		return &move{Reason: "a person must decide: " + strings.Join(list, ", ")}
-	}
-	return nil
-}
-
-func (r *session) resolves(run.On) *move {
-	if len(r.inStatus(Escalated)) > 0 {
-		return nil
-	}
-	m := &move{To: Delegating, Reason: "no checkpoint is escalated any more"}
-	if r.State.Pause != nil {
-		m.To = Paused
-	}
-	return m
-}
-
-func (r *session) pauses(run.On) *move {
-	if r.State.Pause != nil || r.control.Want != wantPause {
-		return nil
-	}
-	return r.wished("control.json wants pause", func(c *change) {
-		c.State.Pause = &Pause{Reason: pausePerson, At: c.Now, By: text(templates.Cut(r.control.By, engine.LongestReason))}
-	})
-}
-
-// inStatus are the checkpoints of some statuses.
-func (r *session) inStatus(statuses ...engine.Status) []string {
-	var list []string
-	for _, id := range r.order {
-		if slices.Contains(statuses, r.statusOf(id)) {
-			list = append(list, id)
-		}
-	}
-	return list
-}
-
-// finished reports whether every checkpoint is over, and how many passed.
-func (r *session) finished() (all bool, done int) {
-	for _, id := range r.order {
-		c := r.checkpoint(id)
-		if c == nil || !over(c.Status) {
-			return false, 0
-		}
-		if c.Status == Completed {
-			done++
-		}
-	}
-	return len(r.order) > 0, done
-}
-
-func (r *session) endsEmpty(run.On) *move {
-	if all, done := r.finished(); all && done == 0 {
-		return &move{Reason: "every checkpoint was aborted"}
-	}
-	return nil
-}
-
-func orWord(s, other string) string {
-	if strings.TrimSpace(s) == "" {
-		return other
-	}
-	return s
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

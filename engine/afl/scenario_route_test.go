@@ -46,8 +46,8 @@ func TestAForgedOutcomeIsALostOne(t *testing.T) {
 	w := validatingWorld(t, nil, cp{id: "a"})
 	w.validated("a", outcome{stdout: "4 passing"})
 	for event, issued := range map[string][]engine.Digest{
-		runLost: {engine.Sum(nil)},
-		pass:    {engine.Sum(nil), engine.Sum([]byte(w.Read(attemptOne + "validation.json")))},
+		"run_lost": {engine.Sum(nil)},
+		"pass":     {engine.Sum(nil), engine.Sum([]byte(w.Read(attemptOne + "validation.json")))},
 	} {
 		snap, _ := w.Full()
 		for i, d := range snap.Docs {

@@ -1,13 +1,15 @@
 package afl
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
-	"sort"
+	"strings"
 	"time"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -15,9 +17,6 @@ import (
 
 // currentDelegation is where upstream's hooks say what they are at.
 const currentDelegation = ".afl/state/current-delegation.json"
-
-// needs are the files outside the session's folder that every session reads.
-var needs = []string{currentDelegation, upstreamJSON, upstreamYAML}
 
 // session is a run of the family, with what it reads besides its state.
 type session struct {
@@ -27,46 +26,14 @@ type session struct {
 
 	meta    Meta
 	control Control
-	// unsureControl is true while it cannot be told what a person wishes.
-	unsureControl bool
-	specs         specs
-	folded        map[string]int // see foldedIDs
+	// isControlPending is true while it cannot be told what a person wishes.
+	isControlPending bool
+	specs            specs
 	// signal is what upstream's hooks say, nil where it names no attempt here.
 	signal *Delegation
 
-	defs  map[string]*Definition // approved, by id
-	order []string               // all checkpoints, in definition order
-	tries map[string]*attempt    // attempts looked at so far, by checkpoint
-}
-
-// Meta is meta.json.
-type Meta struct {
-	SessionID string `json:"sessionId"`
-	Title     string `json:"title"`
-	Status    string `json:"status"`
-	Approved  bool   `json:"checkpointsApproved"`
-}
-
-// Wishes of control.json.
-const (
-	wantRun   = "run"
-	wantPause = "pause"
-	wantAbort = "abort"
-)
-
-// Control is control.json: a person's standing wish.
-type Control struct {
-	Want   string `json:"want"`
-	By     string `json:"by"`
-	Reason string `json:"reason"`
-}
-
-// Delegation is what placet believes of current-delegation.json.
-type Delegation struct {
-	SessionID  string `json:"sessionId"`
-	Checkpoint string `json:"currentCheckpoint"`
-	Iteration  int    `json:"iteration"`
-	Status     string `json:"status"`
+	checkpoints map[string]*checkpoint
+	order       []string // all checkpoints, in definition order
 }
 
 // family is AFL as the kernel has it.
@@ -81,22 +48,15 @@ var family = run.Family[State, *session]{
 		Unfit: func(r *run.Run[State], st State) string { return st.unfit(r.Snap.Key.ID) },
 	},
 	Parts: &run.Parts[State, *session]{
-		Of: ofCheckpoint, All: func(r *session) []string { return r.order }, Status: (*session).partStatus, Enter: enter,
+		Of: ofCheckpoint, All: func(r *session) []string { return r.order }, Enter: enter,
+		Status: func(r *session, id string) engine.Status { return r.checkpoint(id).Status },
 	},
-	Read: readSession, Rules: rules, Final: final, New: "new", Always: stampAll,
-	Questions: questions, BadSettings: (*session).badSettings, Undecidable: func(r *session) bool { return r.unsureControl },
-	Foreign: func(_ *session, d engine.Document) bool { return foreign(d) }, Outputs: (*session).outputs, Actions: (*session).actions,
+	Read: readSession, Rules: rules, Final: isFinal, New: "new", Always: stampAll,
+	Questions: questions, BadSettings: (*session).badSettings, Undecidable: func(r *session) bool { return r.isControlPending },
+	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: (*session).outputs, Actions: (*session).actions,
 	Notes: (*session).notes, Needs: (*session).needs, Watch: (*session).watch,
 	Keeps:  func(r *session, id string) bool { return !r.Snap.Facts.Alive[id] },
 	Absent: func(*session, *engine.Account) bool { return false }, Explain: (*session).explain, Tell: (*session).tell,
-}
-
-// partStatus is where a checkpoint stands, "" where the state does not know it.
-func (r *session) partStatus(id string) engine.Status {
-	if c := r.checkpoint(id); c != nil {
-		return c.Status
-	}
-	return ""
 }
 
 // enter has a checkpoint go to a status.
@@ -116,27 +76,21 @@ func enter(c *change, id string, to engine.Status) {
 func stampAll(c *change) {
 	st := c.State
 	st.UpdatedAt = c.Now
-	if final(st.Status) && st.FinishedAt == "" {
+	if isFinal(st.Status) && st.FinishedAt == "" {
 		st.FinishedAt = c.Now
 	}
-}
-
-// isSession reports whether a folder is one at all.
-func isSession(s engine.Snapshot) bool {
-	return slices.ContainsFunc([]string{"meta.json", specsYAML, "state.json"}, func(name string) bool { return !s.In(name).Absent() })
 }
 
 // readSession reads what every status asks for. It judges nothing but whether documents
 // are usable.
 func readSession(k *run.Run[State]) *session {
-	r := &session{Run: k, defs: map[string]*Definition{}, tries: map[string]*attempt{}}
-	// Without upstream's files, which a final session does not read any more.
-	r.cfg, _ = r.config().settle(nil)
+	r := &session{Run: k, checkpoints: map[string]*checkpoint{}}
+	r.cfg, _ = r.config().settle(nil) // a final session reads upstream's files no more
 	if !r.Usable() {
 		return r
 	}
 	r.index()
-	if final(r.State.Status) {
+	if isFinal(r.State.Status) {
 		return r
 	}
 	r.readConfig()
@@ -147,26 +101,24 @@ func readSession(k *run.Run[State]) *session {
 	return r
 }
 
-func (r *session) sessionID() string { return r.Snap.Key.ID }
+func (r *session) id() string { return r.Snap.Key.ID }
 
-// index notes the approved definitions and the order of the checkpoints.
+// index puts the checkpoints in their order: as they are approved, then those that are
+// defined no longer, by id.
 func (r *session) index() {
-	st := r.State
-	if st.Approved != nil {
-		for i := range st.Approved.Definitions {
-			d := &st.Approved.Definitions[i]
-			r.defs[d.ID] = d
-			r.order = append(r.order, d.ID)
+	for i := range r.State.definitions() {
+		def := &r.State.Approved.Definitions[i]
+		r.order = append(r.order, def.ID)
+		r.checkpoints[def.ID] = &checkpoint{Checkpoint: cmp.Or(r.State.Checkpoints[def.ID], &Checkpoint{}), r: r, id: def.ID, def: def}
+	}
+	defined := len(r.order)
+	for id, c := range r.State.Checkpoints {
+		if r.checkpoints[id] == nil {
+			r.order = append(r.order, id)
+			r.checkpoints[id] = &checkpoint{Checkpoint: c, r: r, id: id}
 		}
 	}
-	var gone []string
-	for id := range st.Checkpoints {
-		if r.defs[id] == nil {
-			gone = append(gone, id)
-		}
-	}
-	sort.Strings(gone)
-	r.order = append(r.order, gone...)
+	slices.Sort(r.order[defined:])
 }
 
 func (r *session) config() Config {
@@ -176,12 +128,11 @@ func (r *session) config() Config {
 	return DefaultConfig()
 }
 
-// readConfig merges the settings. Where one cannot be used no session moves: a
-// limit is never replaced by a guess.
+// readConfig merges the settings. Where one cannot be used no session moves: a limit is
+// never replaced by a guess.
 func (r *session) readConfig() {
 	below, ok := r.upstream()
-	if !ok {
-		r.cfgBad = true
+	if r.cfgBad = !ok; r.cfgBad {
 		return
 	}
 	var bad *badSetting
@@ -203,8 +154,8 @@ func (r *session) readMeta() {
 	m, _ := run.Load[Meta](&r.Input, d, "afl/meta")
 	switch {
 	case m == nil:
-	case m.SessionID != "" && m.SessionID != r.sessionID():
-		r.Bad(d, fmt.Sprintf("cannot use meta.json: /sessionId: is %q, the folder is %q", m.SessionID, r.sessionID()))
+	case m.SessionID != "" && m.SessionID != r.id():
+		r.Bad(d, fmt.Sprintf("cannot use meta.json: /sessionId: is %q, the folder is %q", m.SessionID, r.id()))
 	default:
 		r.meta = *m
 	}
@@ -215,7 +166,7 @@ func (r *session) readControl() {
 	if c != nil {
 		r.control = *c
 	}
-	r.unsureControl = got == run.Pending
+	r.isControlPending = got == run.Pending
 }
 
 // readSignal believes of upstream's file that a worker has stopped, no more.
@@ -226,7 +177,7 @@ func (r *session) readSignal() {
 	case c == nil:
 	case !layout.IsAFLSession(c.SessionID):
 		r.Bad(d, fmt.Sprintf("cannot use %s: /sessionId: %q is no session's id", path.Base(d.Path), c.SessionID))
-	case c.SessionID != r.sessionID() || c.Checkpoint == "" || r.State.Approved == nil:
+	case c.SessionID != r.id() || c.Checkpoint == "" || r.State.Approved == nil:
 	case r.State.Checkpoints[c.Checkpoint] == nil:
 		r.Bad(d, fmt.Sprintf("cannot use %s: /currentCheckpoint: the session has no checkpoint %q", path.Base(d.Path), c.Checkpoint))
 	default:
@@ -234,25 +185,22 @@ func (r *session) readSignal() {
 	}
 }
 
-// needs are what the session reads outside its folder.
+// needs are the files outside the session's folder that it reads.
 func (r *session) needs() []string {
-	if final(r.State.Status) {
+	if isFinal(r.State.Status) {
 		return nil
 	}
-	return needs
+	return []string{currentDelegation, upstreamJSON, upstreamYAML}
 }
 
 // watch are the folders in which others may write what moves the session.
 func (r *session) watch() []string {
-	if final(r.State.Status) {
+	if isFinal(r.State.Status) {
 		return nil
 	}
 	dirs := []string{r.Path("specs"), r.Path("checkpoints")}
-	for _, id := range r.order {
-		switch c := r.checkpoint(id); r.partStatus(id) {
-		case InProgress, Waiting, Validating:
-			dirs = append(dirs, r.Path("delegations/"+id), r.Path(place(id, c.Iteration, "")))
-		}
+	for _, id := range r.inStatus(InProgress, Waiting, Validating) {
+		dirs = append(dirs, r.Path("delegations/"+id), r.Path(r.checkpoint(id).file("")))
 	}
 	return dirs
 }
@@ -260,26 +208,91 @@ func (r *session) watch() []string {
 // notes looks at every attempt, so that the notes are about all of them, whatever came
 // first.
 func (r *session) notes() {
-	if final(r.State.Status) {
+	if isFinal(r.State.Status) {
 		return
 	}
 	for _, id := range r.inStatus(InProgress, Waiting, Validating) {
-		r.try(id, r.checkpoint(id))
+		r.checkpoint(id).attempt()
 	}
 	if v := r.State.Review; v != nil && v.Status == run.Open && v.Mode == reviewExternal && r.State.Status != Delegating {
-		r.reviewFile(v.Round)
+		r.reviewReport(v.Round)
 	}
-	r.findingNotes()
+	for _, f := range r.specs.findings {
+		if f.blocks() {
+			r.Notes.Beside(r.Path(f.file), "cannot begin: "+f.text+" ("+f.id+" "+f.name+" "+f.file+f.place+"): "+f.suggestion)
+		}
+	}
 }
-
-// checkpoint is one that the state has; nil where it has none of that id.
-func (r *session) checkpoint(id string) *Checkpoint { return r.State.Checkpoints[id] }
-
-// place is the path of a file of an attempt, relative to the session's folder.
-func place(cp string, n int, name string) string { return layout.AFLIteration(cp, n, name) }
 
 // later is a moment so much later than now.
 func (r *session) later(d time.Duration) text { return millis(r.Snap.Now.Add(d)) }
+
+// adoptCompleted makes the first state of a session that upstream has completed.
+func adoptCompleted(r *session, _ run.On) *move {
+	if r.meta.Status != string(Completed) {
+		return nil
+	}
+	return r.firstState("upstream has completed it", true)
+}
+
+// begin makes the first state of a session whose checkpoints wait for approval.
+func begin(r *session, _ run.On) *move { return r.firstState("found", false) }
+
+func (r *session) firstState(why string, adopted bool) *move {
+	if r.Held {
+		return nil
+	}
+	return &move{Reason: why, Then: func(c *change) {
+		st := c.State
+		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt, st.Adopted = 1, "afl", r.id(), "en", c.Now, adopted
+		if r.Snap.Facts.Config.Language == "ko" {
+			st.Language = "ko"
+		}
+	}}
+}
+
+// wished is a move that control.json asks for.
+func (r *session) wished(otherwise string, then func(*change)) *move {
+	return &move{
+		Reason: orWord(r.control.Reason, otherwise), Causes: []engine.Document{r.Snap.In("control.json")}, Actor: engine.Person(r.control.By), Then: then,
+	}
+}
+
+// abortAsWished is the end that control.json asks for.
+func abortAsWished(r *session, _ run.On) *move {
+	if r.control.Want != wantAbort {
+		return nil
+	}
+	return r.wished("control.json wants abort", cancelOwn)
+}
+
+// abortAsTold is the end that an answer asks for.
+func abortAsTold(_ *session, on run.On) *move {
+	return &move{Reason: on.Answer.Why(), Then: cancelOwn}
+}
+
+// cancelOwn closes the requests of the session itself.
+func cancelOwn(c *change) { closeOf(c, "", gate.Cancelled, "the session was aborted") }
+
+// escalateSession stops a session of which a checkpoint was handed to a person.
+func escalateSession(r *session, _ run.On) *move {
+	if list := r.inStatus(Escalated); len(list) > 0 {
+		return &move{Reason: "a person must decide: " + strings.Join(list, ", ")}
+	}
+	return nil
+}
+
+// resolve has a session go on once everything is decided.
+func resolve(r *session, _ run.On) *move {
+	if len(r.inStatus(Escalated)) > 0 {
+		return nil
+	}
+	m := &move{To: Delegating, Reason: "no checkpoint is escalated any more"}
+	if r.State.Pause != nil {
+		m.To = Paused
+	}
+	return m
+}
 
 // Machine is the AFL family. The zero value is ready for use.
 type Machine struct{}
@@ -315,7 +328,7 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 
 // isVacant reports whether a folder is no session, nor was one.
 func isVacant(s engine.Snapshot) bool {
-	return !isSession(s) && s.In("events.jsonl").Absent() && len(s.Under("requests")) == 0
+	return len(s.Under("requests")) == 0 && !slices.ContainsFunc([]string{"meta.json", specsYAML, "state.json", "events.jsonl"}, func(name string) bool { return !s.In(name).Absent() })
 }
 
 // Peek implements [engine.Machine].
@@ -333,10 +346,9 @@ func (Machine) Peek(body []byte) engine.Peek {
 	if schemas.Decode("", "state.json", body, &st) != nil {
 		return engine.Peek{}
 	}
-	p := engine.Peek{Status: st.Status, Final: final(st.Status), Touched: true}
+	p := engine.Peek{Status: st.Status, Final: isFinal(st.Status), Touched: true}
 	for _, c := range st.Checkpoints {
-		// An aborted session ends its checkpoints one by one.
-		p.Final = p.Final && over(c.Status)
+		p.Final = p.Final && isFinal(c.Status) // an aborted session ends its checkpoints one by one
 	}
 	for _, q := range st.Requests {
 		if q.Status == run.Open && !p.Final {
@@ -344,4 +356,19 @@ func (Machine) Peek(body []byte) engine.Peek {
 		}
 	}
 	return p
+}
+
+// orWord is a text, or another where it says nothing.
+func orWord(s, other string) string {
+	if strings.TrimSpace(s) == "" {
+		return other
+	}
+	return s
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }

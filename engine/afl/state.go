@@ -43,10 +43,11 @@ type State struct {
 	Approved   *Approved `json:"approved"`
 	// Checkpoints are those ever defined, by id.
 	Checkpoints map[string]*Checkpoint `json:"checkpoints"`
-	// Requests are all that were asked; the document has them by id, see requestJSON.
-	Requests []*run.Request `json:"-"`
-	Review   *Review        `json:"review"`
-	Last     *run.Last      `json:"last_transition"`
+	// Requests are all that were asked, Stored what the document has of them, by id.
+	Requests []*run.Request         `json:"-"`
+	Stored   map[string]requestJSON `json:"requests"`
+	Review   *Review                `json:"review"`
+	Last     *run.Last              `json:"last_transition"`
 	// Extra are members of a later version, kept as they are.
 	Extra schemas.Object `json:"-"`
 }
@@ -343,29 +344,30 @@ func (st *State) head() run.Head {
 	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests}
 }
 
-// DecodeState reads a state.json. The error is a *schemas.Error. The requests are in the
-// order in which they were opened.
-func DecodeState(path string, body []byte) (State, error) {
-	var whole struct {
-		State
-		Requests map[string]requestJSON `json:"requests"`
+// definitions are those that were approved.
+func (st State) definitions() []Definition {
+	if st.Approved == nil {
+		return nil
 	}
-	if err := schemas.Decode("afl/state", path, body, &whole); err != nil {
+	return st.Approved.Definitions
+}
+
+// DecodeState reads a state.json.
+func DecodeState(path string, body []byte) (st State, err error) {
+	if err = schemas.Decode("afl/state", path, body, &st); err != nil {
 		return State{}, err
 	}
-	st := whole.State
-	for _, id := range slices.Sorted(maps.Keys(whole.Requests)) {
-		st.Requests = append(st.Requests, whole.Requests[id].request(id))
+	for _, id := range slices.Sorted(maps.Keys(st.Stored)) {
+		st.Requests = append(st.Requests, st.Stored[id].request(id))
 	}
 	slices.SortStableFunc(st.Requests, func(a, b *run.Request) int { return cmp.Compare(a.OpenedAt, b.OpenedAt) })
-	members, err := schemas.Members(body)
-	st.Extra = members.Without(stateMembers...)
+	st.Stored = nil
+	st.Extra, err = schemas.Rest(body, &st)
 	return st, err
 }
 
-// unfit is why a state that can be read is none of the session's, "" if it is.
-// Ids of a state become names of folders: one that no folder can have is
-// another's doing.
+// unfit is why a state that can be read is none of the session's, "" if it is. Ids of a
+// state become names of folders: one that no folder can have is another's doing.
 func (st State) unfit(session string) string {
 	if st.SessionID != session {
 		return fmt.Sprintf("/session_id: is %q, the folder is %q", shortID(st.SessionID), session)
@@ -380,10 +382,7 @@ func (st State) unfit(session string) string {
 			return fmt.Sprintf("/checkpoints: %q cannot name a checkpoint", shortID(id))
 		}
 	}
-	if st.Approved == nil {
-		return ""
-	}
-	for i, d := range st.Approved.Definitions {
+	for i, d := range st.definitions() {
 		if !layout.IsAFLCheckpoint(d.ID) {
 			return fmt.Sprintf("/approved/definitions/%d/id: %q cannot name a checkpoint", i, shortID(d.ID))
 		}
@@ -394,27 +393,13 @@ func (st State) unfit(session string) string {
 // shortID is as much of an id as a message repeats.
 func shortID(id string) string { return templates.Cut(id, 80) }
 
-// stateMembers are the members that this version of state.json knows.
-var stateMembers = []string{
-	"schema_version", "family", "session_id", "revision", "status", "adopted", "language", "created_at", "updated_at",
-	"started_at", "finished_at", "pause", "specs", "approved", "checkpoints", "requests", "review", "last_transition",
-}
-
 // encode returns the state as state.json.
 func (st State) encode() ([]byte, error) {
-	requests := make(map[string]requestJSON, len(st.Requests))
+	st.Stored = make(map[string]requestJSON, len(st.Requests))
 	for _, q := range st.Requests {
-		requests[q.ID] = requestOf(q)
+		st.Stored[q.ID] = requestOf(q)
 	}
-	return schemas.Encode(append(schemas.Object{
-		{Name: "schema_version", Value: st.SchemaVersion}, {Name: "family", Value: st.Family},
-		{Name: "session_id", Value: st.SessionID}, {Name: "revision", Value: st.Revision}, {Name: "status", Value: st.Status},
-		{Name: "adopted", Value: st.Adopted}, {Name: "language", Value: st.Language}, {Name: "created_at", Value: st.CreatedAt},
-		{Name: "updated_at", Value: st.UpdatedAt}, {Name: "started_at", Value: st.StartedAt}, {Name: "finished_at", Value: st.FinishedAt},
-		{Name: "pause", Value: st.Pause}, {Name: "specs", Value: st.Specs}, {Name: "approved", Value: st.Approved},
-		{Name: "checkpoints", Value: st.Checkpoints}, {Name: "requests", Value: requests}, {Name: "review", Value: st.Review},
-		{Name: "last_transition", Value: st.Last},
-	}, st.Extra...))
+	return schemas.Encode(append(schemas.Struct(st), st.Extra...))
 }
 
 // clone returns a copy that a transition can change.
@@ -442,8 +427,8 @@ func (c Checkpoint) clone() *Checkpoint {
 	return &c
 }
 
-// known reports whether a digest is in a list.
-func known(list []text, sum engine.Digest) bool { return slices.Contains(list, text(sum)) }
+// isKnown reports whether a digest is in a list.
+func isKnown(list []text, sum engine.Digest) bool { return slices.Contains(list, text(sum)) }
 
 // copied returns a pointer to a copy, nil for nil.
 func copied[T any](p *T) *T {

@@ -34,10 +34,10 @@ type stray struct {
 	value schemas.Raw
 }
 
-// straysOf are the strays of an object at a place in its document. into is a pointer to
+// findStrays are the strays of an object at a place in its document. into is a pointer to
 // the struct that it is read into, kind names its synonyms. An unknown member that
 // looks like nothing is allowed, and none.
-func straysOf(at string, o schemas.Object, into any, kind string) (list []stray) {
+func findStrays(at string, o schemas.Object, into any, kind string) (list []stray) {
 	for _, s := range schemas.Strays(at, o, into) {
 		if word := synonyms[kind][strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s.Name))]; word != "" {
 			s.Meant = word
@@ -52,15 +52,15 @@ func straysOf(at string, o schemas.Object, into any, kind string) (list []stray)
 // checkpointStrays are those of one checkpoint. The members of the second layout are
 // read there alone: in the first, tasks among them say nothing.
 func checkpointStrays(at, layout string, o schemas.Object) []stray {
-	list := straysOf(at, o.Without("contract", "prerequisites"), &commonFile{}, "checkpoint")
+	list := findStrays(at, o.Without("contract", "prerequisites"), &checkpointFile{}, "checkpoint")
 	if v, err := schemas.Members(o.Raw("validation")); err == nil {
-		list = append(list, straysOf(at+"/validation", v, &validationFile{}, "validation")...)
+		list = append(list, findStrays(at+"/validation", v, &validationFile{}, "validation")...)
 	}
 	p, err := schemas.Members(o.Raw("prerequisites"))
 	switch tasks := p.Raw("tasks"); {
 	case err != nil:
 	case layout == layoutV2:
-		list = append(list, straysOf(at+"/prerequisites", p, &prerequisitesV2{}, "prerequisites")...)
+		list = append(list, findStrays(at+"/prerequisites", p, &prerequisitesV2{}, "prerequisites")...)
 	case tasks != nil:
 		list = append(list, stray{schemas.Stray{Pointer: at + "/prerequisites/tasks", Name: "tasks", Meant: "dependencies"}, tasks})
 	}
@@ -86,28 +86,11 @@ func (s stray) text() string {
 // suggestion is what it was probably meant to be.
 func (s stray) suggestion() string { return fmt.Sprintf("did you mean %s?", s.Meant) }
 
-// mostStrays is how many keys of one checkpoint, or of a file as a whole, are named.
-const mostStrays = 20
-
-// strayFindings are the keys of a design that nobody reads. defined are the ids of its
-// checkpoints.
-func strayFindings(defined map[string]bool, e entry, strays []stray, add adder) {
-	for _, s := range strays[:min(len(strays), mostStrays)] {
-		at := e
-		at.place = s.Pointer
-		if s.orders(defined) {
-			add("E10", "unread_dependencies", at, s.text()+", so the order is lost", s.suggestion())
-			continue
-		}
-		add("W7", "unknown_key", at, s.text(), s.suggestion())
-	}
-}
-
-// handedIn are the documents that others hand in, by name, with what they are read into.
+// handInFiles are the documents that others hand in, by name, with what they are read into.
 // Those of an attempt lie with it.
 var (
-	handedIn  = map[string]any{"meta.json": &Meta{}, "control.json": &Control{}}
-	ofAttempt = map[string]any{"worker.json": &WorkerReport{}, "result.json": &Result{}, "analysis.json": &Analysis{}}
+	handInFiles = map[string]any{"meta.json": &Meta{}, "control.json": &Control{}}
+	ofAttempt   = map[string]any{"worker.json": &WorkerReport{}, "result.json": &Result{}, "analysis.json": &Analysis{}}
 )
 
 // misread are warnings about keys of documents that others handed in: of the last
@@ -122,20 +105,20 @@ func (r *session) misread() (list []engine.Finding) {
 		if err != nil {
 			return // its note says what is wrong
 		}
-		for _, s := range straysOf("", o, into, "") {
+		for _, s := range findStrays("", o, into, "") {
 			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: s.Pointer + ": " + s.text() + "; " + s.suggestion()})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(handedIn)) {
-		look(name, handedIn[name])
+	for _, name := range slices.Sorted(maps.Keys(handInFiles)) {
+		look(name, handInFiles[name])
 	}
 	if v := r.State.Review; v != nil {
 		look(numbered("review", v.Round), &ReviewReport{})
 	}
 	for _, id := range r.order {
-		if c := r.checkpoint(id); c != nil && c.Iteration > 0 {
+		if cp := r.checkpoint(id); cp.Iteration > 0 {
 			for _, name := range slices.Sorted(maps.Keys(ofAttempt)) {
-				look(place(id, c.Iteration, name), ofAttempt[name])
+				look(cp.file(name), ofAttempt[name])
 			}
 		}
 	}

@@ -1,8 +1,15 @@
 package afl
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/run"
 	"placet/engine/testoutput"
-	"placet/schemas"
+	"placet/layout"
+	"placet/templates"
 )
 
 // Route is what becomes of an attempt.
@@ -21,6 +28,14 @@ const (
 
 func (r Route) escalates() bool { return r != routePass && r != routeRetry }
 
+// status is where an attempt goes that did not pass.
+func (r Route) status() engine.Status {
+	if r == routeRetry {
+		return Retrying
+	}
+	return Escalated
+}
+
 // Where a verdict comes from.
 const (
 	fromValidation = "validation"
@@ -30,8 +45,8 @@ const (
 	fromClassifier = "classifier"
 )
 
-// Verdict is verdict.json: the judgement on one run of an attempt. Feedback
-// and escalation are rendered from it.
+// Verdict is verdict.json: the judgement on one run of an attempt. Feedback and escalation
+// are rendered from it.
 type Verdict struct {
 	Iteration      int          `json:"iteration"`
 	Run            int          `json:"run"`
@@ -58,125 +73,316 @@ type Verdict struct {
 
 func (v Verdict) failure() testoutput.Type { return testoutput.Type(v.FailureType) }
 
-// encode returns the verdict as verdict.json.
-func (v Verdict) encode() []byte { return encoded(v) }
-
-// encoded is a document of placet's own as JSON. What placet makes can be
-// encoded.
-func encoded(v any) []byte {
-	body, err := schemas.Encode(v)
-	if err != nil {
-		panic(err)
+// reason says in the state why an attempt goes where it goes.
+func (v Verdict) reason() string {
+	if v.Passed {
+		return "passed"
 	}
-	return body
+	return string(v.Route) + ": " + string(v.FailureType)
 }
 
-// Suggestion is a change that an analysis proposes.
-type Suggestion struct {
-	File   string `json:"file"`
-	Line   *int   `json:"line"`
-	Before text   `json:"before"`
-	After  text   `json:"after"`
-	Why    string `json:"why"`
-}
-
-// Analysis is analysis.json: what a Test Oracle found.
-type Analysis struct {
-	FailureType    testoutput.Type `json:"failure_type"`
-	Causes         []string        `json:"causes"`
-	Suggestions    []Suggestion    `json:"suggestions"`
-	FailedCriteria []string        `json:"failed_criteria"`
-	Of             text            `json:"of"` // digest of the document analysed; "" for run 1
-}
-
-// Validation is validation.json: the outcome of a validation command.
-type Validation struct {
-	Iteration     int      `json:"iteration"`
-	Run           int      `json:"run"`
-	CommandDigest string   `json:"command_digest"`
-	Shell         []string `json:"shell"`
-	Cwd           string   `json:"cwd"`
-	StartedAt     text     `json:"started_at"`
-	FinishedAt    text     `json:"finished_at"`
-	DurationMS    int64    `json:"duration_ms"`
-	Outcome       string   `json:"outcome"`
-	ExitCode      *int     `json:"exit_code"`
-	TimedOut      bool     `json:"timed_out"`
-	Stdout        Output   `json:"stdout"`
-	Stderr        Output   `json:"stderr"`
-	MatchedText   *bool    `json:"matched_expected"`
-	Marker        *string  `json:"failing_marker"`
-	Reason        string   `json:"reason"`
-}
-
-// Output is what is kept of one output of a command.
-type Output struct {
-	Bytes     int64  `json:"bytes"`
-	Head      string `json:"head"`
-	Tail      string `json:"tail"`
-	Truncated bool   `json:"truncated"`
-}
-
-// text joins what is kept.
-func (o Output) text() string {
-	if o.Truncated {
-		return o.Head + "\n…\n" + o.Tail
+// judgeValidation judges the run of a command.
+func (cp *checkpoint) judgeValidation(o *Validation, sum text, a *Analysis) Verdict {
+	v := Verdict{
+		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromValidation, SourceDigest: sum,
+		TimedOut: o.TimedOut || o.Outcome == outTimedOut, ExitCode: o.ExitCode, MatchedText: o.MatchedText, Marker: o.Marker,
 	}
-	return o.Head + o.Tail
+	v.Passed = o.Outcome == outFinished && testoutput.Passed(o.ExitCode, v.TimedOut, string(cp.def.Expected), o.MatchedText, o.Marker)
+	words := testoutput.Text(o.Stdout.text(), o.Stderr.text())
+	switch {
+	case v.Passed:
+	case o.Outcome == outNotStarted:
+		cp.classify(&v, strings.TrimSpace(words+"\n"+o.Reason), v.ExitCode)
+		v.FailureType, v.Rule = text(testoutput.EnvIssue), ""
+		v.failedBy([]string{"not started"})
+	default:
+		cp.classify(&v, words, v.ExitCode)
+		v.analysed(a)
+		v.failedBy(nil)
+	}
+	return cp.routed(v)
 }
 
-// Outcomes of a command.
+// judgeLost judges a run of which a person says that it failed.
+func (cp *checkpoint) judgeLost(sum text) Verdict {
+	v := Verdict{
+		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromValidation, SourceDigest: sum,
+		FailureType: text(testoutput.EnvIssue), TypeFrom: fromClassifier,
+	}
+	v.failedBy([]string{"the validation was lost"})
+	return cp.routed(v)
+}
+
+// judgeResult judges what an outside validator says.
+func (cp *checkpoint) judgeResult(o *Result, sum text, a *Analysis) Verdict {
+	v := Verdict{
+		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromResult, SourceDigest: sum, TimedOut: o.TimedOut, ExitCode: &o.ExitCode,
+	}
+	v.MatchedText, v.Marker = testoutput.Match(string(cp.def.Expected), o.Output)
+	v.Passed = o.FailureType == "" && len(o.FailedCriteria) == 0 && testoutput.Passed(v.ExitCode, o.TimedOut, string(cp.def.Expected), v.MatchedText, v.Marker)
+	if !v.Passed {
+		cp.classify(&v, o.Output, v.ExitCode)
+		v.named(o.FailureType, fromResult)
+		v.analysed(a)
+		v.failedBy(o.FailedCriteria)
+	}
+	return cp.routed(v)
+}
+
+// gaveUp is the criterion that an attempt failed whose worker gave it up.
+const gaveUp = "the worker gave the attempt up"
+
+// judgeReport judges an attempt that its worker gave up.
+func (cp *checkpoint) judgeReport(w *WorkerReport, sum text) Verdict {
+	one := 1
+	v := Verdict{Iteration: cp.Iteration, Run: cp.nextRun(0), Source: fromWorker, SourceDigest: sum}
+	cp.classify(&v, w.Message, &one)
+	v.named(w.FailureType, fromWorker)
+	v.failedBy([]string{gaveUp})
+	return cp.routed(v)
+}
+
+// judgeWorkerRun judges an attempt whose worker command ended badly, or of which a person
+// says so: then there may be no outcome.
+func (cp *checkpoint) judgeWorkerRun(o *WorkerRun, sum text, typ testoutput.Type) Verdict {
+	v := Verdict{Iteration: cp.Iteration, Run: cp.nextRun(0), Source: fromWorker, TimedOut: typ == testoutput.Timeout}
+	criterion := "the worker command did not end"
+	if o != nil {
+		v.SourceDigest, v.ExitCode = sum, o.ExitCode
+		cp.classify(&v, strings.TrimSpace(o.Tail+"\n"+o.Reason), o.ExitCode)
+		if o.ExitCode != nil {
+			criterion = fmt.Sprintf("the worker command: exit code %d", *o.ExitCode)
+		}
+	}
+	if v.TimedOut {
+		criterion = "the worker command: timed out"
+	}
+	v.FailureType, v.TypeFrom = text(typ), fromWorker
+	v.failedBy([]string{criterion})
+	return cp.routed(v)
+}
+
+// classify adds to a verdict that did not pass what the classifier finds in the output.
+func (cp *checkpoint) classify(v *Verdict, words string, exit *int) {
+	changed := cp.changedFiles(v.Iteration)
+	own := append([]string{cp.id}, changed...)
+	if d := cp.def; d != nil {
+		own = append(append(own, d.Name, string(d.Description)), d.Criteria...)
+	}
+	f := testoutput.Classify(testoutput.Input{Text: words, TimedOut: v.TimedOut, Exit: exit, Own: own, Changed: changed})
+	v.FailureType, v.TypeFrom, v.Rule = text(f.Type), fromClassifier, text(f.Rule)
+	v.FailingTests, v.KeyLines, v.RelatedFiles, v.Names = f.FailingTests, f.KeyLines, f.RelatedFiles, f.Names
+}
+
+// named takes the type of the failure from who handed in, where that says one.
+func (v *Verdict) named(said text, from text) {
+	if typ, known := testoutput.Known(string(said)); known {
+		v.FailureType, v.TypeFrom = text(typ), from
+	}
+}
+
+// analysed lets an analysis decide where there is one.
+func (v *Verdict) analysed(a *Analysis) {
+	if a == nil {
+		return
+	}
+	v.FailureType, v.TypeFrom = text(a.FailureType), fromAnalysis
+	v.Causes, v.FailedCriteria = bounded(a.Causes), a.FailedCriteria
+	for _, s := range a.Suggestions[:min(len(a.Suggestions), mostWords)] {
+		s.File, s.Why = templates.Cut(s.File, longestWords), templates.Cut(s.Why, longestWords)
+		s.Before, s.After = text(templates.Cut(string(s.Before), longestWords)), text(templates.Cut(string(s.After), longestWords))
+		v.Suggestions = append(v.Suggestions, s)
+	}
+}
+
+// mostCriteria is how many failing tests stand for the failed criteria.
+const mostCriteria = 10
+
+// failedBy completes a failed verdict: which criteria failed, and by which signature the
+// failure is known again.
+func (v *Verdict) failedBy(said []string) {
+	switch {
+	case len(v.FailedCriteria) > 0: // the analysis says
+	case len(said) > 0:
+		v.FailedCriteria = said
+	case len(v.FailingTests) > 0:
+		v.FailedCriteria = v.FailingTests[:min(mostCriteria, len(v.FailingTests))]
+	case v.TimedOut:
+		v.FailedCriteria = []string{"timed out"}
+	case v.ExitCode == nil && v.Marker == nil:
+		v.FailedCriteria = []string{"no exit code"}
+	case v.ExitCode != nil && *v.ExitCode != 0:
+		v.FailedCriteria = []string{fmt.Sprintf("exit code %d", *v.ExitCode)}
+	case v.Marker != nil:
+		v.FailedCriteria = []string{"failing marker found: " + *v.Marker}
+	default:
+		v.FailedCriteria = []string{"expected text not found"}
+	}
+	v.FailedCriteria = bounded(v.FailedCriteria)
+	v.Signature = text(testoutput.Signature(v.failure(), v.KeyLines))
+}
+
+// How much of what others say a verdict keeps: entries, and bytes of each.
 const (
-	outFinished   = "finished"
-	outTimedOut   = "timed_out"
-	outStopped    = "stopped"
-	outLost       = "lost"
-	outNotStarted = "not_started"
+	mostWords    = 100
+	longestWords = 2000
 )
 
-// WorkerRun is worker-run.json: how one start of the worker command ended.
-type WorkerRun struct {
-	Number        int    `json:"number"`
-	CommandDigest string `json:"command_digest"`
-	StartedAt     text   `json:"started_at"`
-	FinishedAt    text   `json:"finished_at"`
-	Outcome       string `json:"outcome"`
-	ExitCode      *int   `json:"exit_code"`
-	Tail          string `json:"tail"`
-	Reason        string `json:"reason"`
-}
-
-// ended reports whether the command ended well, as far as anybody saw: of one
-// that ended while placet was away, the code is not known. One that a signal
-// ended did not.
-func (o WorkerRun) ended() bool {
-	if o.ExitCode == nil {
-		return o.Reason == ""
+// bounded cuts what others say: the state keeps it.
+func bounded(words []string) []string {
+	kept := make([]string, 0, min(len(words), mostWords))
+	for _, w := range words[:min(len(words), mostWords)] {
+		kept = append(kept, templates.Cut(w, longestWords))
 	}
-	return *o.ExitCode == 0
+	return kept
 }
 
-// isLost reports whether nobody knows what became of the command.
-func (o WorkerRun) isLost() bool { return o.Outcome == outLost || o.Outcome == outStopped }
-
-// Result is result.json: what an outside validator says of an attempt.
-type Result struct {
-	Iteration      int      `json:"iteration"`
-	Timestamp      text     `json:"timestamp"`
-	ExitCode       int      `json:"exitCode"`
-	Output         string   `json:"output"`
-	FailureType    text     `json:"failure_type"`
-	FailedCriteria []string `json:"failed_criteria"`
-	TimedOut       bool     `json:"timed_out"`
+// routed says what becomes of an attempt: section 4.3 of the page, first that applies.
+func (cp *checkpoint) routed(v Verdict) Verdict {
+	cfg := cp.r.cfg
+	switch {
+	case v.Passed:
+		v.Route = routePass
+	case v.failure() == testoutput.DesignMismatch && cfg.EscalateDesign:
+		v.Route = routeDesign
+	case v.failure() == testoutput.EnvIssue, v.failure() == testoutput.Timeout && cp.timedOutBefore():
+		v.Route = routeEnv
+	case v.Iteration >= cp.MaxIterations:
+		v.Route = routeMaxRetry
+	case v.failure() == testoutput.Unknown && cfg.EscalateUnclear:
+		v.Route = routeUnclear
+	case cfg.EscalateOnPattern && cp.sameWith(v) >= cfg.PatternAfter:
+		v.Route = routePattern
+	default:
+		v.Route = routeRetry
+	}
+	return v
 }
 
-// WorkerReport is worker.json: what a worker says of its attempt.
-type WorkerReport struct {
-	Status       string   `json:"status"` // completed, failed or question
-	Question     string   `json:"question"`
-	Message      string   `json:"message"`
-	FailureType  text     `json:"failure_type"`
-	ChangedFiles []string `json:"changed_files"`
-	Checkpoint   text     `json:"checkpoint"`
-	Iteration    *int     `json:"iteration"`
+// timedOutBefore reports whether the last verdict of the same epoch was a timeout.
+func (cp *checkpoint) timedOutBefore() bool {
+	if len(cp.History) == 0 {
+		return false
+	}
+	last := cp.History[len(cp.History)-1]
+	return last.Epoch == cp.Epoch && testoutput.Type(last.FailureType) == testoutput.Timeout
+}
+
+// sameWith is how many of the last verdicts are the same failure, with one that is to come.
+func (c *Checkpoint) sameWith(v Verdict) int {
+	return sameInARow(append(slices.Clip(c.History), Judged{Epoch: c.Epoch, Result: failed, Signature: v.Signature}))
+}
+
+// sameInARow is how many of the last verdicts, of one epoch, are the same failure by
+// signature: 0 where the last one passed or there is none.
+func sameInARow(history []Judged) int {
+	last := len(history) - 1
+	if last < 0 || history[last].Result == passed {
+		return 0
+	}
+	k := 1
+	for i := last - 1; i >= 0 && alike(history[i], history[last]); i-- {
+		k++
+	}
+	return k
+}
+
+// alike reports whether two verdicts are the same failure within one epoch.
+func alike(a, b Judged) bool {
+	return a.Result != passed && b.Result != passed && a.Epoch == b.Epoch && a.Signature != "" && a.Signature == b.Signature
+}
+
+// verdictFile is where the verdict on a run lies.
+func (cp *checkpoint) verdictFile(n, run int) string {
+	return cp.fileOf(n, numbered("verdict", run))
+}
+
+// verdictOf finds a verdict again: in the commit under way, on disk, or by judging once
+// more what was judged.
+func (cp *checkpoint) verdictOf(h Judged) Verdict {
+	return run.Once(cp.r.Run, cp.verdictFile(h.Iteration, h.Run), func() Verdict {
+		if v := peek[Verdict](cp.r.Snap.In(cp.verdictFile(h.Iteration, h.Run)), "afl/verdict"); v != nil {
+			return *v
+		}
+		return cp.then(h).judgeAgain(h)
+	})
+}
+
+// then is the checkpoint as it was when a verdict was made, as far as a verdict shows it.
+func (cp *checkpoint) then(h Judged) *checkpoint {
+	past := *cp
+	past.Checkpoint = &Checkpoint{Iteration: h.Iteration, Epoch: h.Epoch, Run: &Run{Number: h.Run}, MaxIterations: h.Iteration + 1}
+	return &past
+}
+
+// judgeAgain makes a verdict again from what was judged, as far as it is still there; what
+// the history says stands.
+func (cp *checkpoint) judgeAgain(h Judged) Verdict {
+	v := Verdict{Iteration: h.Iteration, Run: h.Run, Source: h.Source}
+	switch d := cp.judgedFile(h); h.Source {
+	case fromValidation:
+		if o := peek[Validation](d, "afl/validation"); o != nil && cp.def != nil {
+			v = cp.judgeValidation(o, text(d.Sum), cp.findAnalysis(text(d.Sum)))
+		}
+	case fromResult:
+		if o := peek[Result](d, "afl/result"); o != nil && cp.def != nil {
+			v = cp.judgeResult(o, text(d.Sum), cp.findAnalysis(text(d.Sum)))
+		}
+	case fromWorker:
+		if again, ok := cp.judgeWorkerAgain(h); ok {
+			v = again
+		}
+	}
+	v.Passed, v.Route, v.FailureType = h.Result == passed, h.Route, h.FailureType
+	v.Rule, v.Signature, v.FailedCriteria = h.Rule, h.Signature, h.FailedCriteria
+	return v
+}
+
+// judgedFile is the document that a verdict judged, where its name tells.
+func (cp *checkpoint) judgedFile(h Judged) engine.Document {
+	if h.Source == fromValidation {
+		return cp.r.Snap.In(cp.fileOf(h.Iteration, numbered("validation", h.Run)))
+	}
+	return cp.r.Snap.In(cp.fileOf(h.Iteration, "result.json"))
+}
+
+// findAnalysis is the analysis that a verdict of the past was made with, nil where it is
+// not there any more.
+func (cp *checkpoint) findAnalysis(sum text) *Analysis {
+	if a := peek[Analysis](cp.r.Snap.In(cp.file("analysis.json")), "afl/analysis"); a != nil && a.isOf(sum, cp.Run.Number) {
+		return a
+	}
+	return nil
+}
+
+// judgeWorkerAgain makes the verdict on a worker again: of what lies with the attempt,
+// that which leads to the same verdict was judged.
+func (cp *checkpoint) judgeWorkerAgain(h Judged) (v Verdict, ok bool) {
+	for _, d := range slices.Backward(cp.r.Snap.Under(cp.file(""))) {
+		report, outcome := workerDoc(d)
+		switch {
+		case report != nil:
+			v = cp.judgeReport(report, text(d.Sum))
+		case outcome != nil:
+			v = cp.judgeWorkerRun(outcome, text(d.Sum), testoutput.Type(h.FailureType))
+		default:
+			continue
+		}
+		v.Run = h.Run
+		if v.Signature == h.Signature && v.FailureType == h.FailureType && slices.Equal(v.FailedCriteria, h.FailedCriteria) {
+			return v, true
+		}
+	}
+	return v, false
+}
+
+// workerDoc is what a file says that a worker, or its command, left; nil where it is none.
+func workerDoc(d engine.Document) (*WorkerReport, *WorkerRun) {
+	switch d.Kind {
+	case layout.AFLWorker:
+		return peek[WorkerReport](d, "afl/worker"), nil
+	case layout.AFLWorkerRun:
+		return nil, peek[WorkerRun](d, "afl/worker-run")
+	}
+	return nil, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"placet/engine"
 	"placet/engine/graph"
@@ -14,55 +15,68 @@ import (
 
 // tell adds to the view of a session what is its own.
 func (r *session) tell(a *engine.Account) {
-	if final(r.State.Status) {
+	if isFinal(r.State.Status) {
 		r.readMeta() // its title
 	}
-	_, left := r.unfinished()
-	a.Final = a.Final && !left
+	a.Final = a.Final && r.unfinished() == ""
 	a.Stands = a.Stands || r.cfgBad
-	a.Facts, a.Parts, a.Graph, a.Untrusted = r.facts(), r.parts(), r.nodes(), r.untrusted()
-	a.Findings = r.addFindings(a.Findings)
+	misread := r.misread()
+	a.Facts, a.Parts, a.Graph, a.Untrusted = r.facts(misread), r.parts(), r.nodes(), r.untrusted()
+	a.Findings = append(r.addFindings(a.Findings), misread...)
+	for _, u := range r.cfg.unbuilt {
+		a.Findings = append(a.Findings, engine.Finding{Severity: "warning", Path: u.file, Text: u.key + ": " + u.text})
+	}
 }
 
-func (r *session) facts() []engine.Fact {
-	var list []engine.Fact
-	add := func(label, value string) {
-		if value != "" {
-			list = append(list, engine.Fact{Label: label, Value: value})
-		}
+// factList are labelled lines; what says nothing is left out.
+type factList []engine.Fact
+
+func (f *factList) add(label, value string) {
+	if value != "" {
+		*f = append(*f, engine.Fact{Label: label, Value: value})
 	}
+}
+
+// facts are what show says of a session.
+func (r *session) facts(misread []engine.Finding) (list factList) {
 	st := r.State
-	add("title", r.meta.Title)
+	list.add("title", r.meta.Title)
 	if st.Adopted {
-		add("adopted", "upstream had completed it before placet saw it")
+		list.add("adopted", "upstream had completed it before placet saw it")
 	}
-	add("paused", pauseWords(st.Pause))
+	if p := st.Pause; p != nil {
+		words := p.Reason
+		if p.By != "" {
+			words += ", by " + string(p.By)
+		}
+		list.add("paused", since(words, p.At))
+	}
 	if st.Approved != nil {
-		add("approved", since("by "+orWord(string(st.Approved.By), st.Approved.Source), st.Approved.At))
+		list.add("approved", since("by "+orWord(string(st.Approved.By), st.Approved.Source), st.Approved.At))
 	} else if r.specs.readable {
-		add("checkpoints", fmt.Sprintf("%d defined, not approved", len(r.specs.entries)))
+		list.add("checkpoints", fmt.Sprintf("%d defined, not approved", len(r.specs.entries)))
 	}
 	if current, total := rounds(st); total > 0 {
-		add("round", fmt.Sprintf("%d of %d", current, total))
+		list.add("round", fmt.Sprintf("%d of %d", current, total))
 	}
 	for _, id := range displayOrder(st) {
-		add("checkpoint", checkpointLine(id, st.Checkpoints[id]))
+		list.add("checkpoint", r.checkpoint(id).line())
 	}
 	if v := st.Review; v != nil {
-		add("review", fmt.Sprintf("round %d, %s (%s)", v.Round, v.Status, v.Mode))
+		list.add("review", fmt.Sprintf("round %d, %s (%s)", v.Round, v.Status, v.Mode))
 	}
 	for _, q := range st.Requests {
 		if q.Status == run.Open {
-			add("request", q.ID+" ("+q.Type+")")
+			list.add("request", q.ID+" ("+q.Type+")")
 		}
 	}
 	if r.mayBeApproved() {
 		for _, f := range r.specs.findings[:min(len(r.specs.findings), mostNamed)] {
-			add("finding", f.line())
+			list.add("finding", f.line())
 		}
 	}
-	for _, f := range r.misread() {
-		add("finding", r.Snap.Rel(f.Path)+f.Text)
+	for _, f := range misread {
+		list.add("finding", r.Snap.Rel(f.Path)+f.Text)
 	}
 	return list
 }
@@ -75,77 +89,55 @@ func since(words string, at text) string {
 	return words + ", " + string(at)
 }
 
-// pauseWords say why nothing starts, by whom and since when; "" for no pause.
-func pauseWords(p *Pause) string {
-	if p == nil {
-		return ""
+// line is how far the checkpoint has come, in one line.
+func (cp *checkpoint) line() string {
+	words := []string{cp.id + ": " + string(cp.Status)}
+	if cp.AbortedBecause != "" {
+		words[0] += " (" + string(cp.AbortedBecause) + ")"
 	}
-	words := p.Reason
-	if p.By != "" {
-		words += ", by " + string(p.By)
+	if cp.Iteration > 0 {
+		words = append(words, fmt.Sprintf("attempt %d/%d", cp.Iteration, cp.MaxIterations))
 	}
-	return since(words, p.At)
-}
-
-// checkpointLine is how far one checkpoint has come, in one line.
-func checkpointLine(id string, c *Checkpoint) string {
-	words := []string{id + ": " + string(c.Status)}
-	if c.AbortedBecause != "" {
-		words[0] += " (" + string(c.AbortedBecause) + ")"
-	}
-	if c.Iteration > 0 {
-		words = append(words, fmt.Sprintf("attempt %d/%d", c.Iteration, c.MaxIterations))
-	}
-	if failure := lastFailure(c); failure != "" && c.Status != Completed {
-		words = append(words, "last failed: "+failure)
+	if n := len(cp.History); n > 0 && cp.Status != Completed {
+		if h := cp.History[n-1]; h.Result != passed && len(h.FailedCriteria) > 0 {
+			if criterion := oneLine(h.FailedCriteria[0], shownName); criterion != "" {
+				words = append(words, "last failed: "+criterion)
+			}
+		}
 	}
 	return strings.Join(words, ", ")
 }
 
-// lastFailure is the first failed criterion of the last verdict, "" where it
-// passed or there is none.
-func lastFailure(c *Checkpoint) string {
-	if len(c.History) == 0 {
-		return ""
-	}
-	h := c.History[len(c.History)-1]
-	if h.Result == passed || len(h.FailedCriteria) == 0 {
-		return ""
-	}
-	return oneLine(h.FailedCriteria[0], shownName)
-}
-
-// TrustName begins the name under which trust in a validation command is asked
-// for and remembered.
+// TrustName begins the name under which trust in a validation command is asked for and
+// remembered.
 const TrustName = "afl.validation "
 
 // WorkerTrustName does for the worker command in the work tree of a checkpoint.
 const WorkerTrustName = "afl.worker_command "
 
-// untrusted are the approved commands and the settings of upstream's files that
-// nobody has agreed to.
+// untrusted are the approved commands and the settings of upstream's files that nobody has
+// agreed to.
 func (r *session) untrusted() []engine.Untrusted {
-	if final(r.State.Status) || !r.Usable() || r.cfgBad {
+	if isFinal(r.State.Status) || !r.Usable() || r.cfgBad {
 		return nil
 	}
 	list := append([]engine.Untrusted(nil), r.cfg.waiting...)
-	if r.State.Approved == nil {
-		return list
-	}
-	facts, worker := r.Snap.Facts, r.workerDigest()
-	for _, d := range r.State.Approved.Definitions {
-		if c := r.checkpoint(d.ID); c != nil && over(c.Status) {
+	worker := r.cfg.workerDigest()
+	for _, d := range r.State.definitions() {
+		cp, in := r.checkpoint(d.ID), worktree(d.ID)
+		if isFinal(cp.Status) {
 			continue
 		}
-		at, in := r.sessionID()+"/"+d.ID, worktree(d.ID)
 		wait := func(name string, digest engine.Digest, command string) {
-			list = append(list, engine.Untrusted{Name: name + at, Digest: digest, Text: command, Argv: append(slices.Clone(r.cfg.Shell), command), Prefer: in})
+			list = append(list, engine.Untrusted{
+				Name: name + r.id() + "/" + d.ID, Digest: digest, Text: command, Argv: append(slices.Clone(r.cfg.Shell), command), Prefer: in,
+			})
 		}
-		if r.byCommand(d) && !r.runnable(d) {
-			wait(TrustName, r.validationDigest(d), string(d.Command))
+		if cp.isByCommand() && !cp.isRunnable() {
+			wait(TrustName, cp.validationDigest(), string(d.Command))
 		}
 		// Elsewhere the setting itself waits.
-		if worker != "" && facts.Trusted[worker] && !facts.Trusts(worker, in) {
+		if worker != "" && r.Snap.Facts.Trusted[worker] && !r.Snap.Facts.Trusts(worker, in) {
 			wait(WorkerTrustName, worker, r.cfg.WorkerCommand)
 		}
 	}
@@ -155,37 +147,30 @@ func (r *session) untrusted() []engine.Untrusted {
 // onCycle is the group of checkpoints that have no level.
 const onCycle = "cycle"
 
-// nodes are the checkpoints by level, in the order in which they are shown: the
-// approved ones, or those of the files while none is approved.
+// nodes are the checkpoints by level, in the order in which they are shown: the approved
+// ones, or those of the files while none is approved.
 func (r *session) nodes() []engine.Node {
-	var defs []Definition
+	defs := r.specs.definitions()
 	if r.State.Approved != nil {
-		defs = r.State.Approved.Definitions
-	} else {
-		defs = r.specs.definitions()
+		defs = slices.Clone(r.State.Approved.Definitions)
 	}
 	level := graph.Levels(nodesOf(defs))
-	shown := slices.Clone(defs)
-	slices.SortStableFunc(shown, func(a, b Definition) int { return cmp.Compare(level[a.ID], level[b.ID]) })
+	slices.SortStableFunc(defs, func(a, b Definition) int { return cmp.Compare(level[a.ID], level[b.ID]) })
 	var nodes []engine.Node
-	for _, d := range shown {
-		nodes = append(nodes, r.node(d, level[d.ID]))
+	for _, d := range defs {
+		n := engine.Node{ID: d.ID, Group: fmt.Sprint(level[d.ID]), Label: d.ID, Status: r.checkpoint(d.ID).status(), After: d.Dependencies}
+		if level[d.ID] == 0 {
+			n.Group = onCycle
+		}
+		n.Gate = n.Status == Waiting || n.Status == Escalated
+		n.Current = n.Gate || n.Status == InProgress || n.Status == Validating || n.Status == Retrying
+		nodes = append(nodes, n)
 	}
 	return nodes
 }
 
-func (r *session) node(d Definition, level int) engine.Node {
-	n := engine.Node{ID: d.ID, Group: fmt.Sprint(level), Label: d.ID, Status: r.statusOf(d.ID), After: d.Dependencies}
-	if level == 0 {
-		n.Group = onCycle
-	}
-	n.Gate = n.Status == Waiting || n.Status == Escalated
-	n.Current = n.Gate || n.Status == InProgress || n.Status == Validating || n.Status == Retrying
-	return n
-}
-
-// addFindings adds the findings about the design of the session, and settings that nobody
-// reads. Notes that say what these findings say are left out.
+// addFindings adds the findings about the design. Notes that say what these findings say
+// are left out.
 func (r *session) addFindings(list []engine.Finding) []engine.Finding {
 	said := map[string]bool{}
 	for _, f := range r.specs.findings {
@@ -195,19 +180,116 @@ func (r *session) addFindings(list []engine.Finding) []engine.Finding {
 		}
 		list = append(list, engine.Finding{Severity: severity, Path: r.Path(f.file), Text: f.words()})
 	}
-	list = slices.DeleteFunc(list, func(f engine.Finding) bool { return said[f.Path] })
-	list = append(list, r.misread()...)
-	for _, u := range r.cfg.unbuilt {
-		list = append(list, engine.Finding{Severity: "warning", Path: u.file, Text: u.key + ": " + u.text})
+	return slices.DeleteFunc(list, func(f engine.Finding) bool { return said[f.Path] })
+}
+
+// parts are the checkpoints as show prints one of them.
+func (r *session) parts() []engine.Part {
+	var list []engine.Part
+	for _, id := range displayOrder(r.State) {
+		list = append(list, r.checkpoint(id).part())
+	}
+	if len(list) > 0 || r.State.Approved != nil {
+		return list
+	}
+	for _, d := range r.specs.definitions() {
+		list = append(list, engine.Part{ID: d.ID, Status: "not approved", Facts: d.facts()})
 	}
 	return list
 }
 
-// words are a finding without its file, which stands before it.
-func (f finding) words() string {
-	at := ""
-	if f.place != "" {
-		at = f.place + ": "
+// part is the checkpoint as show prints it.
+func (cp *checkpoint) part() engine.Part {
+	var list factList
+	if cp.def != nil {
+		list = cp.def.facts()
 	}
-	return f.id + " " + f.name + ": " + at + f.text + "; " + f.suggestion
+	if cp.Iteration > 0 {
+		list.add("attempt", fmt.Sprintf("%d/%d", cp.Iteration, cp.MaxIterations))
+	}
+	list.add("aborted because", string(cp.AbortedBecause))
+	if cp.Status == Retrying {
+		list.add("next attempt", string(cp.RetryAt))
+	}
+	if words, _, ok := totalTime(*cp.Checkpoint); ok {
+		list.add("time", words)
+	}
+	if len(cp.History) > 0 {
+		list.add("feedback quality", feedbackQuality(*cp.Checkpoint))
+	}
+	if e := cp.Escalation; e != nil {
+		list.add("last escalation", since(e.Reason, e.At))
+	}
+	return engine.Part{ID: cp.id, Status: cp.Status, Facts: list, Sections: cp.sections()}
+}
+
+// sections are the texts about the checkpoint that are longer than a line.
+func (cp *checkpoint) sections() []engine.Section {
+	all := []engine.Section{{Title: "History", Text: historyLines(cp.History)}}
+	if cp.Escalation != nil {
+		if rep := cp.escalationReport(); rep != nil {
+			all = append(all, engine.Section{Title: "Last escalation", Text: rep.lines()})
+		}
+	}
+	if n := len(cp.Feedback); n > 0 {
+		last := cp.Feedback[n-1].Iteration
+		words := string(cp.r.Snap.In(cp.fileOf(last, "feedback.md")).Body)
+		if strings.HasPrefix(words, mark) {
+			_, words, _ = strings.Cut(words, "\n")
+		}
+		all = append(all, engine.Section{Title: fmt.Sprintf("Feedback on attempt %d", last), Text: words})
+	}
+	all = append(all, engine.Section{Title: "Files", Text: strings.Join(cp.files(), "\n")})
+	return slices.DeleteFunc(all, func(s engine.Section) bool { return strings.TrimSpace(s.Text) == "" })
+}
+
+// facts are what a checkpoint is to be.
+func (d Definition) facts() (list factList) {
+	list.add("name", d.Name)
+	list.add("type", d.Type)
+	list.add("description", string(d.Description))
+	list.add("depends on", strings.Join(d.Dependencies, ", "))
+	for _, c := range d.Criteria {
+		list.add("criterion", c)
+	}
+	list.add("command", string(d.Command))
+	list.add("expected", string(d.Expected))
+	if d.TimeoutMS != nil {
+		list.add("timeout", (time.Duration(*d.TimeoutMS) * time.Millisecond).String())
+	}
+	return list
+}
+
+// historyLines are the verdicts, one a line.
+func historyLines(history []Judged) string {
+	var lines []string
+	for _, h := range history {
+		line := fmt.Sprintf("%s  attempt %d", h.Timestamp, h.Iteration)
+		if h.Run > 1 {
+			line += fmt.Sprintf(", run %d", h.Run)
+		}
+		line += fmt.Sprintf("  %s  %s", h.Result, h.Route)
+		if h.FailureType != "" {
+			line += "  " + string(h.FailureType)
+		}
+		if h.Result == failed && len(h.FailedCriteria) > 0 {
+			line += "  " + oneLine(strings.Join(h.FailedCriteria, "; "), shownName)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// files are the files of the checkpoint that are there: of the whole of it, and of the
+// attempt in hand.
+func (cp *checkpoint) files() []string {
+	var list []string
+	latest := cp.r.Path(cp.file("")) + "/"
+	for _, d := range cp.r.Snap.Under("delegations/" + cp.id) {
+		isOwn := !strings.Contains(strings.TrimPrefix(d.Path, cp.r.Path(cp.rel(""))+"/"), "/")
+		if !d.Absent() && (isOwn || cp.Iteration > 0 && strings.HasPrefix(d.Path, latest)) {
+			list = append(list, d.Path)
+		}
+	}
+	return list
 }

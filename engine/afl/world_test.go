@@ -294,3 +294,6 @@ func read(s engine.Snapshot) *session {
 	_, r := family.View(s)
 	return r
 }
+
+// place is the path of a file of an attempt, relative to the session's folder.
+func place(cp string, n int, name string) string { return layout.AFLIteration(cp, n, name) }

@@ -1,0 +1,234 @@
+package afl
+
+import (
+	"slices"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/templates"
+)
+
+// mayBeApproved reports whether checkpoints may await approval.
+func (r *session) mayBeApproved() bool {
+	switch p := r.State.Pause; r.State.Status {
+	case Designing:
+		return true
+	case Paused, Escalated:
+		return p != nil && p.Reason != pausePerson
+	}
+	return false
+}
+
+// isChanged reports whether the files hold another design than the approved one.
+func (r *session) isChanged() bool {
+	return r.specs.readable && r.State.Approved != nil && r.specs.digest != r.State.Approved.Digest
+}
+
+// isUndone reports whether a change that paused the session was taken back.
+func (r *session) isUndone() bool {
+	p := r.State.Pause
+	return p != nil && p.Reason == pauseChanged && r.specs.readable && !r.isChanged()
+}
+
+// readNewSpecs notes the checkpoints as the files have them now.
+func readNewSpecs(r *session, _ run.On) *move {
+	was := r.State.Specs
+	same := r.specs.digest == was.Digest && slices.Equal(r.specs.ids(true), was.Errors) && slices.Equal(r.specs.ids(false), was.Warnings)
+	if !r.mayBeApproved() || !r.specs.readable || same || r.isUndone() {
+		return nil
+	}
+	return &move{Reason: "checkpoints read", Causes: r.specs.causes, Then: func(c *change) {
+		r.noteSpecs(c)
+		closeOf(c, "", gate.Superseded, "the checkpoints changed", typeApproval)
+	}}
+}
+
+// noteSpecs notes the checkpoints as the files have them.
+func (r *session) noteSpecs(c *change) {
+	s, now := &c.State.Specs, r.specs
+	if now.digest != s.Digest || s.SeenAt == "" {
+		s.SeenAt = c.Now
+	}
+	s.Layout, s.Digest, s.Errors, s.Warnings = text(now.layout), now.digest, now.ids(true), now.ids(false)
+}
+
+// pauseForSpecs stops a session whose design changes under way.
+func pauseForSpecs(r *session, _ run.On) *move {
+	if r.State.Pause != nil || !r.isChanged() {
+		return nil
+	}
+	return &move{Reason: "the checkpoints differ from those approved", Causes: r.specs.causes, Then: func(c *change) {
+		c.State.Pause = &Pause{Reason: pauseChanged, At: c.Now}
+	}}
+}
+
+// pauseAsWished stops a session as control.json asks.
+func pauseAsWished(r *session, _ run.On) *move {
+	if r.State.Pause != nil || r.control.Want != wantPause {
+		return nil
+	}
+	return r.wished("control.json wants pause", func(c *change) {
+		c.State.Pause = &Pause{Reason: pausePerson, At: c.Now, By: text(templates.Cut(r.control.By, engine.LongestReason))}
+	})
+}
+
+// resume has a session go on that was paused.
+func resume(r *session, _ run.On) *move {
+	pause := r.State.Pause
+	switch {
+	case pause == nil:
+		return nil
+	case pause.Reason == pausePerson && r.control.Want == wantRun:
+		return r.wished("control.json wants run", func(c *change) { c.State.Pause = nil })
+	case !r.isUndone():
+		return nil
+	}
+	const why = "the checkpoints are those approved again"
+	return &move{Reason: why, Causes: r.specs.causes, Then: func(c *change) {
+		c.State.Pause = nil
+		r.noteSpecs(c)
+		closeOf(c, "", gate.Cancelled, why, typeApproval)
+	}}
+}
+
+// approval says where a valid approval of the present design comes from.
+type approval struct {
+	source, by string
+	// file is the one that carries a stamp.
+	file string
+}
+
+// stamped finds a valid approval besides an answer, section 4.6 of the page; nil for none.
+func (r *session) stamped() *approval {
+	at, known := r.stampedAt()
+	isAfter := func(since text) bool { return known && at.After(since.Time()) }
+	p, stamp := r.State.Pause, approval{source: "stamp", by: r.specs.approvedBy, file: specsYAML}
+	switch wish := r.State.Specs.ChangesRequested; {
+	case wish != nil && wish.Digest == r.State.Specs.Digest:
+		if isAfter(wish.At) && (p == nil || isAfter(p.At)) {
+			return r.checkStamp(stamp)
+		}
+	case p != nil:
+		if isAfter(p.At) {
+			return r.checkStamp(stamp)
+		}
+	case r.meta.Approved:
+		return r.checkStamp(approval{source: "meta", file: "meta.json"})
+	case r.specs.approvedAt != "" || r.specs.approvedBy != "":
+		return r.checkStamp(stamp)
+	}
+	return nil
+}
+
+// checkStamp is the approval that a file carries in itself. Whoever can write the file can
+// write that as well: nil, with a note, where the gate asks for more.
+func (r *session) checkStamp(a approval) *approval {
+	d := r.Snap.In(a.file)
+	c := gate.Claim{Source: gate.FromStamp, Place: d.Path, Saved: d.Changed}
+	c.Response, c.By.User = optApprove, a.by
+	asked := gate.Asked{Gate: r.Snap.Facts.Config.GateFor("afl", typeApproval)}
+	if open := r.Open(typeApproval); open != nil {
+		asked.Present = r.Folder(open.ID).Dir + "/form.md"
+	}
+	if _, problem := gate.Verify(c, asked); problem != "" {
+		r.Notes.Beside(d.Path, problem)
+		return nil
+	}
+	return &a
+}
+
+// stampedAt is when the file says that it was approved, for a stamp that must be later
+// than something: one without a zone, from the future, or that stood there at the last
+// approval, tells nothing of that.
+func (r *session) stampedAt() (time.Time, bool) {
+	if a := r.State.Approved; a != nil && string(a.Stamp) == r.specs.approvedAt {
+		return time.Time{}, false
+	}
+	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
+		t, err := time.Parse(form, r.specs.approvedAt)
+		if err == nil && t.After(r.Snap.Now) {
+			r.WakeAt(t) // until then
+		} else if err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// approve takes an approval: the answer of a person, or a stamp in a file.
+func approve(r *session, on run.On) *move {
+	if !r.mayBeApproved() || !r.specs.readable || len(r.specs.ids(true)) > 0 || r.specs.digest != r.State.Specs.Digest {
+		return nil
+	}
+	m, a := &move{}, &approval{source: "request"}
+	if on.Answer != nil {
+		a.by = on.Answer.By.User
+	} else if a = r.stamped(); a == nil {
+		return nil
+	} else {
+		m.Causes, m.Actor = []engine.Document{r.Snap.In(a.file)}, byUpstream
+		if a.by != "" {
+			m.Actor = engine.Person(a.by)
+		}
+	}
+	m.Reason = "approved by " + a.source
+	m.Then = func(c *change) {
+		closeOf(c, "", gate.Superseded, "approved elsewhere", typeApproval)
+		c.State.Pause, c.State.Specs.ChangesRequested = nil, nil
+		voidReview(c)
+		c.State.Approved = &Approved{
+			Digest: r.specs.digest, At: c.Now, By: text(templates.Cut(a.by, engine.LongestReason)), Source: a.source,
+			Stamp:       text(templates.Cut(r.specs.approvedAt, engine.LongestReason)),
+			Definitions: r.specs.definitions(), Prerequisites: r.specs.pre,
+		}
+	}
+	return m
+}
+
+// noteChanges keeps that a person wants other checkpoints.
+func noteChanges(r *session, on run.On) *move {
+	if !r.mayBeApproved() {
+		return nil
+	}
+	a := on.Answer
+	return &move{Reason: a.Why(), Then: func(c *change) {
+		c.State.Specs.ChangesRequested = &ChangesRequested{Digest: c.State.Specs.Digest, At: c.Now, By: text(a.By.User), Comment: text(a.Comment)}
+	}}
+}
+
+// askApproval asks once nobody has touched the checkpoints for a while, so that half-saved
+// ones are not asked about.
+func askApproval(r *session, _ run.On) *move {
+	s := r.State.Specs
+	if !r.mayBeApproved() || r.Held || s.Digest == "" || !r.specs.readable || r.Open(typeApproval) != nil || s.wished() != nil {
+		return nil
+	}
+	since := s.SeenAt.Time()
+	if p := r.State.Pause; p != nil && p.At.Time().After(since) {
+		since = p.At.Time()
+	}
+	if due := since.Add(r.cfg.ApprovalQuiet); r.Snap.Now.Before(due) {
+		r.WakeAt(due)
+		return nil
+	}
+	return &move{Reason: "the checkpoints wait for approval", Then: func(c *change) { r.ask(c, typeApproval, "") }}
+}
+
+// wished is what a person wants changed in the present checkpoints, nil for nothing.
+func (s Specs) wished() *ChangesRequested {
+	if w := s.ChangesRequested; w != nil && w.Digest == s.Digest {
+		return w
+	}
+	return nil
+}
+
+// delegate lets the session begin once the approved definitions are applied.
+func delegate(*session, run.On) *move {
+	return &move{Reason: "the definitions are applied", Then: func(c *change) {
+		if c.State.StartedAt == "" {
+			c.State.StartedAt = c.Now
+		}
+	}}
+}

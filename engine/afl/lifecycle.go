@@ -1,0 +1,277 @@
+package afl
+
+import (
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+)
+
+// endWithSession ends a checkpoint of a session that has ended.
+func endWithSession(cp *checkpoint) *move {
+	const why = "the session was aborted"
+	return cp.move(why, nil, func(s *step) {
+		s.abort(becauseSession)
+		s.closeRequests(gate.Cancelled, why)
+	})
+}
+
+// adopt makes a checkpoint that upstream has completed.
+func adopt(cp *checkpoint) *move {
+	finished, cause := cp.wasFinished()
+	if !finished {
+		return nil
+	}
+	return cp.begin("its status.json says completed", cause, func(s *step) { s.c.FinishedAt = s.Now })
+}
+
+// define makes a checkpoint of an approved definition.
+func define(cp *checkpoint) *move { return cp.begin("approved", nil, func(*step) {}) }
+
+// begin makes a checkpoint. Attempts that are there already are never overwritten: the
+// next one takes the number after the last.
+func (cp *checkpoint) begin(why string, causes []engine.Document, then func(*step)) *move {
+	switch {
+	case cp.def == nil || cp.r.State.Status != Approving:
+		return nil
+	case cp.r.Undecidable(cp.r.Snap.In(cp.rel("status.json"))):
+		return &move{Hold: true} // it may say that the checkpoint has passed already
+	}
+	last := cp.lastIteration()
+	return cp.move(why, causes, func(s *step) {
+		s.c.DefinitionDigest, s.c.Iteration, s.c.MaxIterations = cp.def.digest(), last, last+cp.r.cfg.MaxIterations
+		voidReview(s.change)
+		then(s)
+	})
+}
+
+// redefine begins a checkpoint anew whose definition changed.
+func redefine(cp *checkpoint) *move {
+	if cp.def == nil || cp.r.State.Status != Approving || cp.DefinitionDigest == cp.def.digest() {
+		return nil
+	}
+	const why = "the definition changed"
+	return cp.move(why, nil, func(s *step) {
+		s.halt()
+		s.c.DefinitionDigest, s.c.FinishedAt = cp.def.digest(), ""
+		s.another(cp.r.cfg.MaxIterations)
+		s.closeRequests(gate.Superseded, why)
+		voidReview(s.change)
+	})
+}
+
+// remove ends a checkpoint that is defined no longer.
+func remove(cp *checkpoint) *move {
+	if cp.def != nil || cp.r.State.Status != Approving {
+		return nil
+	}
+	const why = "it is defined no longer"
+	return cp.move(why, nil, func(s *step) {
+		s.abort(becauseRemoved)
+		s.closeRequests(gate.Superseded, why)
+	})
+}
+
+// retryMore gives a checkpoint more attempts.
+func retryMore(s *step, a *run.Answer) {
+	n, note, _ := attemptsOf(a, s.cp.r.cfg.RetryMore)
+	noteAttempts(s, a.Request.ID, n)
+	s.retryNow(n, note)
+}
+
+// redesign has the design looked at again.
+func redesign(s *step, a *run.Answer) {
+	s.another(s.cp.r.cfg.MaxIterations)
+	s.note(a.Comment)
+	s.State.Pause = &Pause{Reason: pauseDesign, At: s.Now, By: text(a.By.User)}
+	closeOf(s.change, "", gate.Superseded, "the design is looked at again", typeApproval)
+}
+
+// skip leaves a checkpoint out.
+func skip(s *step, a *run.Answer) {
+	s.abort(becauseSkipped)
+	s.c.Skip = map[string]text{optSkip: skipPlain, optSkipForced: skipForced}[a.Response]
+}
+
+// endWithDependency aborts what waits for an aborted checkpoint.
+func endWithDependency(cp *checkpoint) *move {
+	for _, dep := range cp.definition().Dependencies {
+		if other := cp.r.checkpoint(dep); other.Status == Aborted && !other.isMet() {
+			why := dep + " was aborted"
+			return cp.move(why, nil, func(s *step) {
+				s.c.AbortedBecause, s.c.FinishedAt = becauseDependency, s.Now
+				s.closeRequests(gate.Cancelled, why)
+			})
+		}
+	}
+	return nil
+}
+
+// slots say which checkpoints take up workers.
+type slots struct {
+	// running have a worker or a validation at work, taken have a slot: one that waits
+	// for its next attempt keeps its own. escalated are those that keep all from
+	// starting.
+	running, taken, escalated []string
+}
+
+func (r *session) slots() slots {
+	return run.Once(r.Run, "slots", func() slots {
+		return slots{r.inStatus(InProgress, Validating), r.inStatus(InProgress, Validating, Retrying), r.inStatus(Escalated)}
+	})
+}
+
+// mayStart reports whether anything may start at all.
+func (r *session) mayStart() bool {
+	return r.State.Status == Delegating && r.State.Pause == nil && len(r.slots().escalated) == 0
+}
+
+// mayBegin reports whether the next attempt may begin. It may not while something that is
+// there already is still being written or cannot be read: whether it is news later could
+// not be told.
+func (cp *checkpoint) mayBegin() bool {
+	n := cp.Iteration + 1
+	return !cp.r.cfg.isWithheld() && !slices.ContainsFunc([]string{
+		cp.fileOf(n, "worker.json"), cp.fileOf(n, "result.json"), cp.rel("pending-question.json"),
+	}, func(rel string) bool { return cp.r.Undecidable(cp.r.Snap.In(rel)) })
+}
+
+// retry begins an attempt that is due.
+func retry(cp *checkpoint) *move {
+	r := cp.r
+	if !r.mayStart() || len(r.slots().running) >= r.cfg.Workers || r.cfg.isWithheld() || !r.Due(cp.RetryAt) || !cp.mayBegin() {
+		return nil
+	}
+	return cp.move("the next attempt is due", nil, (*step).beginAttempt)
+}
+
+// start begins the first attempt of a checkpoint whose dependencies are met.
+func start(cp *checkpoint) *move {
+	r := cp.r
+	if !r.mayStart() || len(r.slots().taken) >= r.cfg.Workers || len(cp.unmet()) > 0 || !cp.mayBegin() {
+		return nil
+	}
+	return cp.move("its dependencies are met", nil, func(s *step) {
+		if s.c.StartedAt == "" {
+			s.c.StartedAt = s.Now
+		}
+		s.beginAttempt()
+	})
+}
+
+// unmet are the dependencies that keep a checkpoint from starting.
+func (cp *checkpoint) unmet() []string {
+	var list []string
+	for _, dep := range cp.definition().Dependencies {
+		if other := cp.r.checkpoint(dep); !other.isMet() {
+			list = append(list, dep+" ("+string(other.status())+")")
+		}
+	}
+	return list
+}
+
+// reopen sets a completed checkpoint to work again because a review blocks it.
+func reopen(cp *checkpoint) *move {
+	v := cp.r.State.Review
+	if v == nil || v.Status != reopened || len(v.Reopen) == 0 || v.Reopen[0] != cp.id {
+		return nil
+	}
+	var words []string
+	for _, n := range v.Notes {
+		if string(n.Checkpoint) == cp.id && n.Severity == blockingSeverity {
+			words = append(words, n.Text)
+		}
+	}
+	return cp.move("the review blocks it", nil, func(s *step) {
+		s.State.Review.Reopen = slices.Clone(v.Reopen[1:])
+		s.retryNow(cp.r.cfg.MaxIterations, strings.Join(words, "\n\n"))
+		s.c.FinishedAt = ""
+	})
+}
+
+// revalidate has a completed checkpoint validated again once all that it depends on has
+// ended anew: the same attempt, as after the answer env_fixed.
+func revalidate(cp *checkpoint) *move {
+	r := cp.r
+	if !r.mayStart() || len(r.slots().running) >= r.cfg.Workers {
+		return nil
+	}
+	if deps, again := r.bases().awaited(cp); !again || len(deps) > 0 {
+		return nil
+	}
+	return cp.move("what it depends on was worked on anew", nil, func(s *step) {
+		s.another(r.cfg.MaxIterations)
+		s.c.FinishedAt = ""
+		s.run()
+	})
+}
+
+// bases says of the checkpoints that depend on a reopened one whether they stand on what
+// passed last. A checkpoint that a review reopens changes the base of what was built on
+// it: that is validated again, in the order of the dependencies, before the next round.
+type bases struct {
+	reopened map[string]bool // by the round in hand
+	known    map[string]*base
+}
+
+// base is what is known of one checkpoint.
+type base struct {
+	below bool // it depends on a reopened one, directly or not
+	stale bool // a dependency ended after it did
+	sound bool // it is over and not stale, and so is all that it depends on
+}
+
+// bases are those of the round in hand; nil while no round has reopened anything. One
+// that became void since the design changed has reopened what it named all the same.
+func (r *session) bases() *bases {
+	return run.Once(r.Run, "bases", func() *bases {
+		v := r.State.Review
+		if v == nil || v.Status != reopened && v.Status != void {
+			return nil
+		}
+		b := &bases{reopened: map[string]bool{}, known: map[string]*base{}}
+		for _, n := range v.Notes {
+			if n.Severity == blockingSeverity {
+				b.reopened[string(n.Checkpoint)] = true
+			}
+		}
+		return b
+	})
+}
+
+// of is what is known of a checkpoint, worked out once.
+func (b *bases) of(cp *checkpoint) *base {
+	if known := b.known[cp.id]; known != nil {
+		return known
+	}
+	this := &base{}
+	b.known[cp.id] = this // a circle ends here
+	this.sound = isFinal(cp.Status)
+	for _, dep := range cp.definition().Dependencies {
+		other := cp.r.checkpoint(dep)
+		under := b.of(other)
+		this.below = this.below || under.below || b.reopened[dep]
+		this.sound = this.sound && under.sound
+		this.stale = this.stale || other.Since.Revision > cp.Since.Revision
+	}
+	// What upstream completed before placet saw it has no attempt to validate.
+	this.stale = this.stale && this.below && cp.Status == Completed && cp.Iteration > 0
+	this.sound = this.sound && !this.stale
+	return this
+}
+
+// awaited are the dependencies that a completed checkpoint waits for before it is
+// validated again; again is false where it is not.
+func (b *bases) awaited(cp *checkpoint) (deps []string, again bool) {
+	if b == nil || cp.def == nil || cp.Status != Completed || cp.Iteration == 0 {
+		return nil, false
+	}
+	for _, dep := range cp.def.Dependencies {
+		if other := b.of(cp.r.checkpoint(dep)); (other.below || b.reopened[dep]) && !other.sound {
+			deps = append(deps, dep)
+		}
+	}
+	return deps, b.of(cp).stale || len(deps) > 0
+}

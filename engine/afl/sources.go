@@ -1,0 +1,180 @@
+package afl
+
+import (
+	"path"
+	"strings"
+
+	"placet/layout"
+	"placet/schemas"
+)
+
+// promptMD renders the prompt of the attempt in hand.
+func (cp *checkpoint) promptMD() []byte {
+	r, d := cp.r, cp.definition()
+	p := promptData{
+		Lang: r.lang(), Session: r.id(), Def: d, Attempt: cp.Iteration, Max: cp.MaxIterations,
+		Timeout: cp.timeout(), Prerequisites: r.State.Approved.Prerequisites, Architecture: r.architecture(), Note: string(cp.ExtraFeedback),
+		Paths: handInPaths{
+			Prompt: r.Path(cp.file("prompt.md")), Worker: r.Path(cp.file("worker.json")),
+			Answer: r.Path(cp.file("answer.md")), Question: r.Path(cp.rel("pending-question.json")),
+		},
+	}
+	for _, dep := range d.Dependencies {
+		p.Dependencies = append(p.Dependencies, dependency{ID: dep, Status: r.checkpoint(dep).status()})
+	}
+	p.Contracts, p.ContractNames = r.contracts(d)
+	for _, f := range cp.Feedback {
+		if f.Iteration == cp.Iteration-1 {
+			p.FeedbackOf, p.Feedback = f.Iteration, cp.feedback(f)
+			p.Note = "" // it stands in the feedback
+		}
+	}
+	p.Redesigned = p.FeedbackOf == 0 && len(cp.History) > 0
+	return promptMD(p)
+}
+
+// feedback is feedback.md as it stands, or as it is about to.
+func (cp *checkpoint) feedback(f Feedback) string {
+	if d := cp.r.Snap.In(cp.fileOf(f.Iteration, "feedback.md")); d.Present() {
+		return string(d.Body)
+	}
+	return string(cp.feedbackMD(f))
+}
+
+// architecture is the path of the session's architecture, "" for none.
+func (r *session) architecture() string {
+	for _, rel := range []string{"specs/architecture.md", "architecture.md"} {
+		if r.Snap.In(rel).Present() {
+			return r.Path(rel)
+		}
+	}
+	return ""
+}
+
+// contracts are the contracts that bear on a checkpoint. V1 has them all in one file: the
+// sections whose heading names the checkpoint, else the whole.
+func (r *session) contracts(d Definition) (list []contract, names []string) {
+	if r.State.Specs.Layout == layoutV1 {
+		doc := r.Snap.In("specs/contracts.md")
+		if !doc.Present() {
+			return nil, nil
+		}
+		return []contract{{Title: "contracts.md", Path: doc.Path, Text: sections(string(doc.Body), d.ID, d.Name)}}, nil
+	}
+	for _, doc := range r.Snap.Under("contracts/" + d.ID) {
+		if doc.Kind == layout.AFLContractFile && doc.Present() {
+			list = append(list, contract{Title: path.Base(doc.Path), Path: doc.Path, Text: string(doc.Body)})
+		}
+	}
+	if f := peek[checkpointV2](r.Snap.In("checkpoints/"+d.ID+".json"), "afl/checkpoint"); f != nil {
+		names = append(append(names, f.Contract.Interface...), f.Contract.Tests...)
+	}
+	return list, names
+}
+
+// sections are the parts of a Markdown text whose heading contains one of the words, with
+// what lies below them; the whole text where there is none.
+func sections(body string, words ...string) string {
+	var kept []string
+	depth := 0 // of the heading whose section is being kept
+	for _, line := range strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n") {
+		marks := len(line) - len(strings.TrimLeft(line, "#"))
+		if isHeading := marks > 0 && marks <= 6 && strings.HasPrefix(line[marks:], " "); isHeading && (depth == 0 || marks <= depth) {
+			depth = 0
+			for _, w := range words {
+				if w != "" && strings.Contains(strings.ToLower(line), strings.ToLower(w)) {
+					depth = marks
+				}
+			}
+		}
+		if depth > 0 {
+			kept = append(kept, line)
+		}
+	}
+	if len(kept) == 0 {
+		return body
+	}
+	return strings.Join(kept, "\n")
+}
+
+// feedbackMD renders what the attempt after a feedback is told.
+func (cp *checkpoint) feedbackMD(f Feedback) []byte {
+	d := feedbackData{
+		Lang: cp.r.lang(), Session: cp.r.id(), Def: cp.definition(), Max: cp.MaxIterations, Timeout: cp.timeout(), Note: string(f.Note),
+		Verdict: Verdict{Iteration: f.Iteration},
+	}
+	for _, h := range cp.History {
+		if h.Iteration == f.Iteration {
+			d.Verdict = cp.verdictOf(h) // the last counts
+		}
+	}
+	cp.outputOf(&d)
+	return feedbackMD(d)
+}
+
+// outputOf adds to a feedback what is kept of the two outputs of the judged run, or of a
+// worker's words, and the file that holds them.
+func (cp *checkpoint) outputOf(f *feedbackData) {
+	v, snap := f.Verdict, cp.r.Snap
+	switch v.Source {
+	case fromValidation:
+		if o := peek[Validation](snap.In(cp.fileOf(v.Iteration, numbered("validation", v.Run))), "afl/validation"); o != nil {
+			f.Stdout, f.Stderr = o.Stdout.text(), o.Stderr.text()
+		}
+	case fromResult:
+		d := snap.In(cp.fileOf(v.Iteration, "result.json"))
+		if o := peek[Result](d, "afl/result"); o != nil && text(d.Sum) == v.SourceDigest {
+			f.Stdout = o.Output
+		}
+	case fromWorker:
+		for _, d := range snap.Under(cp.fileOf(v.Iteration, "")) {
+			if text(d.Sum) != v.SourceDigest {
+				continue
+			}
+			switch report, o := workerDoc(d); {
+			case report != nil:
+				f.Stdout, f.File = report.Message, path.Base(d.Path)
+				return
+			case o != nil:
+				f.Stdout, f.File = o.Tail, path.Base(d.Path)
+				return
+			}
+		}
+	}
+}
+
+// escalation is what the report of the last escalation shows. The history ends with it.
+func (cp *checkpoint) escalation() escalationData {
+	r, e := cp.r, cp.Escalation
+	c := *cp.Checkpoint
+	c.History = nil
+	d := escalationData{
+		Lang: r.lang(), Session: r.id(), Def: cp.definition(), Max: e.MaxIterations, PatternAfter: r.cfg.PatternAfter, Timeout: cp.timeout(),
+		Dependents: r.dependentsOf(cp.id), Files: []string{r.Path(cp.fileOf(e.Iteration, "")) + "/", r.Path(cp.rel("escalation.json"))},
+		Options: []string{optRetryMore, optRedesign, optEnvFixed, optSkip, optSkipForced, optAbort},
+	}
+	for _, h := range cp.History {
+		if h.Timestamp > e.At {
+			continue
+		}
+		c.History = append(c.History, h)
+		if e.Run != nil && h.Iteration == e.Iteration && h.Run == *e.Run {
+			v := cp.verdictOf(h)
+			d.Verdict = &v
+		}
+	}
+	if e.Run == nil {
+		d.Question = string(e.Question)
+	}
+	d.C = c
+	return d
+}
+
+// encoded is a document of placet's own as JSON. What placet makes can be encoded.
+func encoded(v any) []byte {
+	body, err := schemas.Encode(v)
+	if err != nil {
+		panic(err)
+	}
+	return body
+}

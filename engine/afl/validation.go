@@ -1,0 +1,241 @@
+package afl
+
+import (
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+)
+
+// validate has an attempt validated.
+func (s *step) validate() {
+	s.closeRequests(gate.Superseded, "the attempt is validated")
+	s.run()
+}
+
+// validateAsTold has an attempt validated as it is.
+func validateAsTold(s *step, _ *run.Answer) { s.validate() }
+
+// validateFixed validates the same attempt again in a mended environment.
+func validateFixed(s *step, _ *run.Answer) {
+	s.c.Epoch++
+	s.run()
+}
+
+// runAgain begins the next run of the same attempt.
+func (s *step) runAgain() {
+	s.closeRequests(gate.Superseded, "the validation runs again", typeInterrupted)
+	s.run()
+}
+
+// run records the next run of an attempt.
+func (s *step) run() {
+	cp := s.cp
+	s.c.AnalysisUntil = ""
+	s.c.Run = &Run{
+		Number: s.c.nextRun(cp.outcomes(s.c.Iteration, "validation")), Mode: modeResult, StartedAt: s.Now,
+		TimeoutMS: cp.timeout().Milliseconds(), CommandDigest: text(cp.validationDigest()),
+	}
+	if cp.isRunnable() {
+		s.c.Run.Mode = modeCommand
+	}
+}
+
+// nextRun is the number of an attempt's next run: validations and verdicts on workers
+// count together. found is the highest number among outcomes that are there: none of them
+// is that of a run to come.
+func (c *Checkpoint) nextRun(found int) int {
+	n := found
+	if c.Run != nil {
+		n = max(n, c.Run.Number)
+	}
+	for _, h := range c.History {
+		if h.Iteration == c.Iteration {
+			n = max(n, h.Run)
+		}
+	}
+	return n + 1
+}
+
+// outcome is how the validation of the attempt in hand ended; nil where there is no
+// outcome, or a result is judged instead.
+func (cp *checkpoint) outcome() *Validation {
+	if t := cp.attempt(); cp.def != nil {
+		return t.validation.said
+	}
+	return nil
+}
+
+// usesResult reports whether the attempt in hand is judged by a result of others.
+func (cp *checkpoint) usesResult() bool {
+	return cp.Run != nil && cp.Run.Mode == modeResult && cp.attempt().result.said != nil && !cp.isByCommand()
+}
+
+// trustCommand has a command run that is trusted now.
+func trustCommand(cp *checkpoint) *move {
+	if cp.Run == nil || cp.Run.Mode != modeResult || cp.usesResult() || !cp.isRunnable() || len(cp.attempt().pending) > 0 {
+		return nil
+	}
+	return cp.move("its command is trusted", nil, func(s *step) {
+		run := s.c.Run
+		run.Mode, run.CommandDigest, run.StartedAt = modeCommand, text(cp.validationDigest()), s.Now
+		if cp.outcomes(s.c.Iteration, "validation") >= run.Number {
+			s.run() // an outcome that is there already is not this run's
+		}
+	})
+}
+
+// rerun begins a validation again that ended without a verdict.
+func rerun(cp *checkpoint) *move {
+	o := cp.outcome()
+	if o == nil {
+		return nil
+	}
+	why := ""
+	switch {
+	case (o.Outcome == outStopped || o.Outcome == outNotStarted) && !cp.isRunnable():
+		why = "its command is not trusted any more"
+	case o.Outcome == outStopped:
+		why = "placet was stopped"
+	case o.Outcome == outLost && cp.r.cfg.Interrupted == interruptedAuto:
+		why = "the validation was lost"
+	default:
+		return nil
+	}
+	return cp.move(why, cp.try.byValidation(), (*step).runAgain)
+}
+
+// byValidation are the documents that cause a move after the end of a validation.
+func (t *attempt) byValidation() []engine.Document { return []engine.Document{t.validation.doc} }
+
+// loseRun asks what became of a validation.
+func loseRun(cp *checkpoint) *move {
+	if o := cp.outcome(); o == nil || o.Outcome != outLost || cp.open(typeInterrupted) != nil {
+		return nil
+	}
+	return cp.move("nobody knows how the validation ended", cp.try.byValidation(), func(s *step) { s.ask(typeInterrupted) })
+}
+
+// failLostRun counts an attempt as failed whose validation was lost.
+func failLostRun(r *session, on run.On) *move {
+	cp := r.checkpoint(on.Subject)
+	return cp.fails(cp.judgeLost(cp.attempt().validation.sum()), on.Answer.Why(), nil, "")
+}
+
+// judgement is a verdict on the attempt in hand, and the document that was judged; nil
+// while there is none.
+type judgement struct {
+	Verdict
+	doc engine.Document
+}
+
+// judgement judges an attempt whose validation has ended, once.
+func (cp *checkpoint) judgement() *judgement {
+	return run.Once(cp.r.Run, "judgement/"+cp.id, func() *judgement {
+		t := cp.attempt()
+		var j *judgement
+		switch o := cp.outcome(); {
+		case cp.def == nil:
+			return nil
+		case cp.usesResult():
+			j = &judgement{cp.judgeResult(t.result.said, t.result.sum(), t.analysis), t.result.doc}
+		case o != nil && o.Outcome != outStopped && o.Outcome != outLost:
+			j = &judgement{cp.judgeValidation(o, t.validation.sum(), t.analysis), t.validation.doc}
+		}
+		if j == nil || !j.Passed && t.pending["analysis.json"] {
+			return nil
+		}
+		return j
+	})
+}
+
+// waitForAnalysis has a failed attempt wait for an analysis, if one may come.
+func waitForAnalysis(cp *checkpoint) *move {
+	j := cp.judgement()
+	if j == nil || !cp.awaitsAnalysis(j) || cp.AnalysisUntil != "" {
+		return nil
+	}
+	return cp.move("an analysis may come", []engine.Document{j.doc}, func(s *step) { s.c.AnalysisUntil = cp.r.later(cp.r.cfg.OracleWait) })
+}
+
+// awaitsAnalysis reports whether a failed attempt waits for an analysis.
+func (cp *checkpoint) awaitsAnalysis(j *judgement) bool {
+	if j.Passed || cp.r.cfg.OracleWait == 0 || cp.try.analysis != nil {
+		return false
+	}
+	until := cp.AnalysisUntil.Time()
+	if cp.AnalysisUntil != "" && !cp.r.Snap.Now.Before(until) {
+		return false
+	}
+	cp.r.WakeAt(until)
+	return true
+}
+
+// pass completes an attempt that passed.
+func pass(cp *checkpoint) *move {
+	if j := cp.judgement(); j != nil && j.Passed {
+		return cp.decide(j)
+	}
+	return nil
+}
+
+// fail has an attempt tried again, or escalated, that did not pass.
+func fail(cp *checkpoint) *move {
+	j := cp.judgement()
+	if j == nil || j.Passed || cp.awaitsAnalysis(j) {
+		return nil
+	}
+	return cp.decide(j)
+}
+
+// decide is the move that a judgement leads to. A result that was judged is used.
+func (cp *checkpoint) decide(j *judgement) *move {
+	m := cp.move(j.reason(), []engine.Document{j.doc}, func(s *step) {
+		s.record(j.Verdict)
+		if j.Source == fromResult {
+			used(&s.c.Seen.Result, j.doc)
+		}
+	})
+	m.To = j.Route.status()
+	return m
+}
+
+// fails is a move by a verdict on what did not pass. closing is why the checkpoint's
+// requests are closed, "" where they stay.
+func (cp *checkpoint) fails(v Verdict, why string, causes []engine.Document, closing string) *move {
+	m := cp.move(why, causes, func(s *step) {
+		if closing != "" {
+			s.closeRequests(gate.Superseded, closing)
+		}
+		s.record(v)
+	})
+	m.To = v.Route.status()
+	return m
+}
+
+// record records a verdict, and what becomes of the attempt by it.
+func (s *step) record(v Verdict) {
+	c, r := s.c, s.cp.r
+	s.Keep(s.cp.verdictFile(v.Iteration, v.Run), v)
+	h := Judged{
+		Iteration: v.Iteration, Run: v.Run, Epoch: c.Epoch, Result: failed, Route: v.Route, FailureType: v.FailureType, Rule: v.Rule,
+		Signature: v.Signature, FailedCriteria: bounded(v.FailedCriteria), Timestamp: s.Now, Source: v.Source,
+	}
+	if o := s.cp.attempt().validation.said; o != nil && v.Source == fromValidation {
+		h.DurationMS = o.DurationMS
+	}
+	if v.Passed {
+		h.Result, c.FinishedAt = passed, s.Now
+	}
+	c.History = append(c.History, h)
+	c.AnalysisUntil, c.Worker = "", nil
+	switch {
+	case v.Route == routeRetry:
+		c.RetryAt = r.later(r.cfg.RetryDelay)
+		c.Feedback = append(c.Feedback, Feedback{Iteration: v.Iteration})
+	case v.Route.escalates():
+		s.escalate(Escalation{
+			Run: &v.Run, Route: v.Route, FailureType: v.failure(),
+			Reason: escalationReason(r.lang(), v.Route, &v, c.Iteration, c.MaxIterations, c.sameWith(v), ""),
+		})
+	}
+}

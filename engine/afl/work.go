@@ -1,0 +1,275 @@
+package afl
+
+import (
+	"bytes"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/engine/testoutput"
+	"placet/layout"
+	"placet/templates"
+)
+
+// What makes the transitions of an attempt besides placet.
+const (
+	byWorker   = "worker"
+	byUpstream = "upstream"
+)
+
+// handedIn is a move that a document makes which somebody handed in.
+func (cp *checkpoint) handedIn(d engine.Document, by, why string, then func(*step)) *move {
+	m := cp.move(why, []engine.Document{d}, then)
+	m.Actor = by
+	return m
+}
+
+// reported is what a worker handed in, where it is news of a status; nil else.
+func (cp *checkpoint) reported(status string) *WorkerReport {
+	if w := cp.attempt().worker.said; w != nil && w.Status == status {
+		return w
+	}
+	return nil
+}
+
+// used notes a document that is no news any more.
+func used(seen *[]text, d engine.Document) { *seen = append(*seen, text(d.Sum)) }
+
+// workerCompletes has an attempt validated that its worker has completed.
+func workerCompletes(cp *checkpoint) *move {
+	if cp.reported("completed") == nil {
+		return nil
+	}
+	d := cp.attempt().worker.doc
+	return cp.handedIn(d, byWorker, "the worker has completed it", func(s *step) {
+		s.validate()
+		used(&s.c.Seen.Worker, d)
+	})
+}
+
+// workerFails judges an attempt that its worker gave up.
+func workerFails(cp *checkpoint) *move {
+	w := cp.reported("failed")
+	if w == nil {
+		return nil
+	}
+	d := cp.attempt().worker.doc
+	v := cp.judgeReport(w, text(d.Sum))
+	m := cp.handedIn(d, byWorker, v.reason(), func(s *step) {
+		s.closeRequests(gate.Superseded, gaveUp)
+		s.record(v)
+		used(&s.c.Seen.Worker, d)
+	})
+	m.To = v.Route.status()
+	return m
+}
+
+// workerAsks puts a worker's question to a person.
+func workerAsks(cp *checkpoint) *move {
+	w := cp.reported("question")
+	if w == nil {
+		return nil
+	}
+	d := cp.attempt().worker.doc
+	return cp.handedIn(d, byWorker, "the worker asks", func(s *step) {
+		s.question(templates.Cut(w.Question, longestQuestion), "worker")
+		used(&s.c.Seen.Worker, d)
+	})
+}
+
+// resultComes has an attempt validated whose result is there.
+func resultComes(cp *checkpoint) *move {
+	t := cp.attempt()
+	if t.result.said == nil || t.pending["worker.json"] {
+		return nil
+	}
+	return cp.handedIn(t.result.doc, byUpstream, "a result is there", (*step).validate)
+}
+
+// hookReportsQuestion puts to a person what upstream's hook was asked.
+func hookReportsQuestion(cp *checkpoint) *move {
+	t := cp.attempt()
+	if t.question.said == nil || t.pending["worker.json"] || t.pending["result.json"] {
+		return nil
+	}
+	return cp.handedIn(t.question.doc, byUpstream, "the worker asks", func(s *step) {
+		s.question(t.question.said.words(), "hook")
+		used(&s.c.Seen.Question, t.question.doc)
+	})
+}
+
+// hookSignals has an attempt validated whose worker has stopped, as upstream's hooks say.
+func hookSignals(cp *checkpoint) *move {
+	signal := cp.r.signal
+	if signal == nil || len(cp.attempt().pending) > 0 || signal.Status != "validating" || signal.Checkpoint != cp.id ||
+		signal.Iteration != cp.Iteration || len(cp.Questions) > 0 {
+		return nil
+	}
+	return cp.handedIn(cp.r.Snap.Doc(currentDelegation), byUpstream, "upstream's worker has stopped", (*step).validate)
+}
+
+// question puts a question to a person.
+func (s *step) question(words, source string) {
+	id := s.cp.r.requestID(typeClarification, s.cp.id, s.Revision)
+	s.c.Questions = append(s.c.Questions, Question{Number: len(s.c.Questions) + 1, Text: words, Source: source, RequestID: id})
+	for _, q := range s.Requests() {
+		if q.Status == run.Open && string(q.Subject) == s.cp.id {
+			s.Close(q, gate.Superseded, "another request is asked instead")
+			q.SupersededBy = text(id)
+		}
+	}
+	s.ask(typeClarification)
+}
+
+// asked is the question that a request puts.
+func (c *Checkpoint) asked(id string) *Question {
+	for i := range c.Questions {
+		if c.Questions[i].RequestID == id {
+			return &c.Questions[i]
+		}
+	}
+	return &Question{}
+}
+
+// answers is how many questions of the attempt in hand are answered.
+func (c *Checkpoint) answers() int {
+	n := 0
+	for _, q := range c.Questions {
+		if q.AnsweredAt != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// keepAnswer hands an answer to the worker that asked.
+func keepAnswer(s *step, a *run.Answer) {
+	q := s.c.asked(a.Request.ID)
+	q.Answer, q.AnsweredBy, q.AnsweredAt = text(a.Comment), text(a.By.User), s.Now
+}
+
+// escalateQuestion hands a question to a person that nobody could answer.
+func escalateQuestion(s *step, a *run.Answer) {
+	words := s.c.asked(a.Request.ID).Text
+	s.c.Worker = nil
+	s.escalate(Escalation{
+		Route: routeUnclear, FailureType: testoutput.Unknown, Question: text(words),
+		Reason: escalationReason(s.cp.r.lang(), routeUnclear, nil, s.c.Iteration, s.c.MaxIterations, 0, words),
+	})
+}
+
+// ended is how the worker command of the attempt in hand ended; nil where nothing is to be
+// concluded from that. Nothing is from the absence of what may still be handed in.
+func (cp *checkpoint) ended() *WorkerRun {
+	t := cp.attempt()
+	if cp.Status != InProgress || len(t.pending) > 0 || !cp.isCommandWorker() {
+		return nil
+	}
+	return t.workerRun.said
+}
+
+// byRun are the documents that cause a move after the end of the worker command.
+func (t *attempt) byRun() []engine.Document { return []engine.Document{t.workerRun.doc} }
+
+// restartAnswered begins a worker command again once its question is answered. Answers are
+// counted: both can happen within one moment.
+func restartAnswered(cp *checkpoint) *move {
+	if cp.ended() == nil || cp.answers() <= cp.Worker.Answers {
+		return nil
+	}
+	return cp.move("its question is answered", cp.try.byRun(), (*step).restart)
+}
+
+// loseWorker asks what became of a worker command.
+func loseWorker(cp *checkpoint) *move {
+	if o := cp.ended(); o == nil || !o.isLost() || cp.open(typeInterrupted) != nil {
+		return nil
+	}
+	return cp.move("nobody knows what became of the worker", cp.try.byRun(), func(s *step) { s.ask(typeInterrupted) })
+}
+
+// commandEnds has an attempt validated whose worker command has ended.
+func commandEnds(cp *checkpoint) *move {
+	if o := cp.ended(); o == nil || o.Outcome != outFinished || !o.ended() {
+		return nil
+	}
+	return cp.move("the worker command has ended", cp.try.byRun(), (*step).validate)
+}
+
+// commandFails judges an attempt whose worker command failed.
+func commandFails(cp *checkpoint) *move {
+	o := cp.ended()
+	if o == nil || o.isLost() {
+		return nil
+	}
+	typ := testoutput.EnvIssue
+	if o.Outcome == outTimedOut {
+		typ = testoutput.Timeout
+	}
+	v := cp.judgeWorkerRun(o, cp.try.workerRun.sum(), typ)
+	return cp.fails(v, v.reason(), cp.try.byRun(), "the worker command failed")
+}
+
+// failLostWorker counts an attempt as failed whose worker command was lost.
+func failLostWorker(r *session, on run.On) *move {
+	cp := r.checkpoint(on.Subject)
+	h := cp.attempt().workerRun
+	return cp.fails(cp.judgeWorkerRun(h.said, h.sum(), testoutput.EnvIssue), on.Answer.Why(), nil, "")
+}
+
+// restart starts the worker command of an attempt once more.
+func (s *step) restart() {
+	w := s.c.Worker
+	w.Number++
+	w.Answers = s.c.answers()
+	w.StartedAt, w.Deadline = s.Now, s.cp.r.later(s.cp.r.cfg.WorkerTimeout)
+	s.closeRequests(gate.Superseded, "the worker is started again", typeInterrupted)
+}
+
+// beginAttempt begins the next attempt: a fresh worker, nothing asked, and nothing that is
+// there already is news.
+func (s *step) beginAttempt() {
+	c, r := s.c, s.cp.r
+	c.Iteration++
+	c.LastAttemptAt, c.RetryAt, c.AnalysisUntil, c.Run, c.Questions = s.Now, "", "", nil, nil
+	c.Worker = &Worker{Mode: modeOutside, Number: 1 + s.cp.outcomes(c.Iteration, "worker-run"), StartedAt: s.Now}
+	if digest := r.cfg.workerDigest(); digest != "" && r.Snap.Facts.Trusts(digest, worktree(s.cp.id)) {
+		c.Worker.Mode, c.Worker.CommandDigest = modeCommand, text(digest)
+		c.Worker.Deadline = r.later(r.cfg.WorkerTimeout)
+	}
+	if s.isPrompted() {
+		c.Seen.Result, c.Seen.Worker = nil, nil
+		return
+	}
+	sum := func(rel string) []text {
+		if d := r.Snap.In(rel); d.Present() {
+			return []text{text(d.Sum)}
+		}
+		return nil
+	}
+	c.Seen = Seen{
+		Result: sum(s.cp.fileOf(c.Iteration, "result.json")), Worker: sum(s.cp.fileOf(c.Iteration, "worker.json")),
+		Question: sum(s.cp.rel("pending-question.json")),
+	}
+}
+
+// isPrompted reports whether a crash came between the attempt's prompt and its becoming
+// fact, and left the prompt as it is to be: a worker may have handed in since, and that is
+// news.
+func (s *step) isPrompted() bool {
+	snap, n := s.cp.r.Snap, s.c.Iteration
+	prompt := snap.In(s.cp.fileOf(n, "prompt.md"))
+	if !prompt.Present() {
+		return false
+	}
+	for _, d := range snap.Under(s.cp.fileOf(n, "")) {
+		switch d.Kind {
+		case layout.AFLPrompt, layout.AFLWorker, layout.AFLResult, layout.KindProblem:
+		default:
+			if !d.Absent() {
+				return false // the attempt was fact once: the state is an older one
+			}
+		}
+	}
+	return bytes.Equal(prompt.Body, readSession(s.After()).checkpoint(s.cp.id).promptMD())
+}
