@@ -2,11 +2,14 @@ package afl
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"placet/engine"
+	"placet/schemas"
 )
 
 // Config is the [afl] block of the configuration. A nil member says nothing:
@@ -58,7 +61,6 @@ const (
 	reviewOff       = "off"
 	interruptedAsk  = "ask"
 	interruptedAuto = "rerun"
-	modeAuto        = "auto"
 )
 
 // Check reports the first setting that cannot be used, naming its key.
@@ -81,10 +83,10 @@ func (c Config) WorkerDigest() engine.Digest {
 // empty where none is configured.
 func (c Config) Worker() (digest engine.Digest, argv []string) {
 	s, _ := c.settle(nil)
-	if s.WorkerCommand == "" {
-		return "", nil
+	if digest = s.workerDigest(); digest != "" {
+		argv = append(slices.Clone(s.Shell), s.WorkerCommand)
 	}
-	return commandDigest("worker", s.Shell, s.WorkerCommand), append(slices.Clone(s.Shell), s.WorkerCommand)
+	return digest, argv
 }
 
 // commandDigest is the digest of a command as it runs.
@@ -112,8 +114,8 @@ type settings struct {
 	OracleWait        time.Duration
 	ApprovalQuiet     time.Duration
 	Still             bool
-	// waiting are settings of upstream's files that loosen policy and that
-	// nobody has agreed to: they do not count.
+	// waiting are settings of upstream's files that loosen policy and that nobody has agreed
+	// to: they do not count.
 	waiting []engine.Untrusted
 	// unbuilt are settings of upstream's files that ask for what placet does not do.
 	unbuilt []badSetting
@@ -133,30 +135,48 @@ func (s settings) workerDigest() engine.Digest {
 // badSetting is a setting that cannot be used.
 type badSetting struct{ file, key, text string }
 
-// settle merges the layers: this block, then upstream's files in their order,
-// then what is built in. The problem is that of the first effective value
-// which is out of range.
-func (c Config) settle(below []layer) (settings, *badSetting) {
-	p := &picker{own: c, below: below}
+// value is a setting as a file has it.
+type value struct {
+	file, key string      // file is "" for placet's own configuration
+	raw       schemas.Raw // in placet's words
+	shown     string      // in the file's
+}
+
+// layer is a configuration, or a part of one, by placet's keys.
+type layer map[string]value
+
+// settle merges the layers: this block, then upstream's files in their order, then what is
+// built in. The problem is that of the first effective value which is out of range.
+func (c Config) settle(agreed map[engine.Digest]bool, below ...layer) (settings, *badSetting) {
+	const day = 24 * time.Hour
+	p := &picker{layers: append([]layer{c.layer()}, below...), agreed: agreed}
 	s := settings{
-		MaxIterations:     p.number("max_iterations", c.MaxIterations, 5, 1, 50),
-		RetryDelay:        p.length("auto_retry_delay", c.AutoRetryDelay, 5*time.Second, 0, 24*time.Hour),
-		Workers:           p.number("parallel_workers", c.ParallelWorkers, 3, 1, 32),
-		EscalateDesign:    p.flag("escalation_on_design_mismatch", c.EscalationOnDesignMismatch, true),
-		PatternAfter:      p.number("pattern_after", c.PatternAfter, 3, 2, 20),
-		Review:            p.policy("review", c.Review, Reviews),
-		Validation:        p.policy("validation", c.Validation, Validations),
-		ValidationTimeout: p.length("validation_timeout", c.ValidationTimeout, 120*time.Second, time.Second, 24*time.Hour),
-		EscalateUnclear:   p.flag("escalate_unclear", c.EscalateUnclear, true),
-		EscalateOnPattern: p.flag("escalate_on_pattern", c.EscalateOnPattern, false),
-		RetryMore:         p.number("retry_more_attempts", c.RetryMoreAttempts, 2, 1, 20),
-		Interrupted:       p.word("interrupted", c.Interrupted, interruptedAsk, interruptedAsk, interruptedAuto),
-		Shell:             p.shell(),
-		WorkerCommand:     p.word("worker_command", c.WorkerCommand, ""),
-		WorkerTimeout:     p.length("worker_timeout", c.WorkerTimeout, 2*time.Hour, time.Second, 30*24*time.Hour),
-		OracleWait:        p.length("oracle_wait", c.OracleWait, 0, 0, 24*time.Hour),
-		ApprovalQuiet:     p.length("approval_quiet", c.ApprovalQuiet, 10*time.Second, 0, 24*time.Hour),
+		MaxIterations:     p.number("max_iterations", 5, 1, 50),
+		RetryDelay:        p.length("auto_retry_delay", 5*time.Second, 0, day),
+		Workers:           p.number("parallel_workers", 3, 1, 32),
+		EscalateDesign:    p.flag("escalation_on_design_mismatch", true),
+		PatternAfter:      p.number("pattern_after", 3, 2, 20),
+		Review:            p.word("review", Reviews...),
+		Validation:        p.word("validation", Validations...),
+		ValidationTimeout: p.length("validation_timeout", 120*time.Second, time.Second, day),
+		EscalateUnclear:   p.flag("escalate_unclear", true),
+		EscalateOnPattern: p.flag("escalate_on_pattern", false),
+		RetryMore:         p.number("retry_more_attempts", 2, 1, 20),
+		Interrupted:       p.word("interrupted", interruptedAsk, interruptedAuto),
+		Shell:             slices.Clone(c.Shell),
+		WorkerTimeout:     p.length("worker_timeout", 2*time.Hour, time.Second, 30*day),
+		OracleWait:        p.length("oracle_wait", 0, 0, day),
+		ApprovalQuiet:     p.length("approval_quiet", 10*time.Second, 0, day),
 		Still:             c.Still,
+	}
+	if c.WorkerCommand != nil {
+		s.WorkerCommand = *c.WorkerCommand
+	}
+	switch {
+	case c.Shell == nil:
+		s.Shell = []string{"bash", "-c"}
+	case len(c.Shell) == 0, slices.Contains(c.Shell, ""):
+		p.bad(value{key: "shell"}, "is empty: name the program that runs a command, like [\"bash\", \"-c\"]")
 	}
 	p.mode()
 	p.notify()
@@ -164,158 +184,144 @@ func (c Config) settle(below []layer) (settings, *badSetting) {
 	return s, p.problem
 }
 
+// layer is the block as a layer: what is set in it.
+func (c Config) layer() layer {
+	l, v := layer{}, reflect.ValueOf(c)
+	for i := range v.NumField() {
+		f, key := v.Field(i), v.Type().Field(i).Tag.Get("toml")
+		if f.Kind() == reflect.Pointer && !f.IsNil() {
+			raw := canonical(f.Elem().Interface())
+			l[key] = value{key: key, raw: raw, shown: string(raw)}
+		}
+	}
+	return l
+}
+
 // picker finds the value of one setting after the other.
 type picker struct {
-	own     Config
-	below   []layer
+	layers  []layer
+	agreed  map[engine.Digest]bool // what the owner has agreed to
 	problem *badSetting
 	waiting []engine.Untrusted
 	unbuilt []badSetting
 }
 
-func (p *picker) bad(file, key, format string, args ...any) {
+func (p *picker) bad(v value, format string, args ...any) {
 	if p.problem == nil {
-		p.problem = &badSetting{file, key, fmt.Sprintf(format, args...)}
+		p.problem = &badSetting{v.file, v.key, fmt.Sprintf(format, args...)}
 	}
 }
 
-// from finds a setting in upstream's files.
-func (p *picker) from(key string) (v value, ok bool) {
-	for _, l := range p.below {
-		if v, ok = l.values[key]; ok {
+// find finds a setting in the first layer that has it.
+func (p *picker) find(key string) (v value, ok bool) {
+	for _, l := range p.layers {
+		if v, ok = l[key]; ok {
 			return v, true
 		}
 	}
 	return v, false
 }
 
-func (p *picker) number(key string, own *int, builtIn, least, most int) int {
-	n, file, name := builtIn, "", key
-	if own != nil {
-		n = *own
-	} else if v, ok := p.from(key); ok {
-		file, name = v.file, v.key
-		if n, ok = v.whole(); !ok {
-			p.bad(file, name, "%s is no whole number: expected %d to %d", v.raw, least, most)
-			return builtIn
-		}
-	}
-	if n < least || n > most {
-		p.bad(file, name, "%d is out of range: expected %d to %d", n, least, most)
+// number is a whole number.
+func (p *picker) number(key string, builtIn, least, most int) int {
+	v, ok := p.find(key)
+	if !ok {
 		return builtIn
 	}
-	return n
+	n, err := strconv.Atoi(string(v.raw))
+	switch {
+	case err != nil:
+		p.bad(v, "%s is no whole number: expected %d to %d", v.raw, least, most)
+	case n < least || n > most:
+		p.bad(v, "%d is out of range: expected %d to %d", n, least, most)
+	default:
+		return n
+	}
+	return builtIn
 }
 
-func (p *picker) length(key string, own *string, builtIn, least, most time.Duration) time.Duration {
-	d, file, name, shown := builtIn, "", key, ""
-	if own != nil {
-		var err error
-		if d, err = time.ParseDuration(*own); err != nil {
-			p.bad("", key, "%q is no length of time: write it like 5s or 2h", *own)
-			return builtIn
-		}
-		shown = *own
-	} else if v, ok := p.from(key); ok {
-		n, whole := v.whole()
-		if !whole {
-			p.bad(v.file, v.key, "%s is no whole number of ms", v.raw)
-			return builtIn
-		}
+// length is a length of time: of placet's own configuration like 5s, of upstream's files
+// in ms.
+func (p *picker) length(key string, builtIn, least, most time.Duration) time.Duration {
+	v, ok := p.find(key)
+	if !ok {
+		return builtIn
+	}
+	shown, _ := v.raw.Text()
+	d, err := time.ParseDuration(shown)
+	fault := "%s is no length of time: write it like 5s or 2h"
+	if v.file != "" {
+		var n int
+		n, err = strconv.Atoi(string(v.raw))
 		n = min(max(n, -1), int(most.Milliseconds())+1) // further out of range is no other answer
-		d, file, name, shown = time.Duration(n)*time.Millisecond, v.file, v.key, string(v.raw)+" ms"
+		d, shown, fault = time.Duration(n)*time.Millisecond, string(v.raw)+" ms", "%s is no whole number of ms"
 	}
-	if d < least || d > most {
-		p.bad(file, name, "%s is out of range: expected %s to %s", shown, least, most)
+	switch {
+	case err != nil:
+		p.bad(v, fault, v.raw)
+	case d < least || d > most:
+		p.bad(v, "%s is out of range: expected %s to %s", shown, least, most)
+	default:
+		return d
 	}
-	return d
+	return builtIn
 }
 
-func (p *picker) flag(key string, own *bool, builtIn bool) bool {
-	if own != nil {
-		return *own
-	}
-	v, ok := p.from(key)
+// flag is true or false.
+func (p *picker) flag(key string, builtIn bool) bool {
+	v, ok := p.find(key)
 	if !ok {
 		return builtIn
 	}
-	b, ok := v.flag()
+	if word := string(v.raw); word != "true" && word != "false" {
+		p.bad(v, "%s is neither true nor false", v.raw)
+	}
+	return string(v.raw) == "true"
+}
+
+// word is one of some words, of which the first is built in. A document of the workspace
+// may not loosen what may happen without a person: another word counts there only once the
+// owner has agreed to it.
+func (p *picker) word(key string, offered ...string) string {
+	v, ok := p.find(key)
 	if !ok {
-		p.bad(v.file, v.key, "%s is neither true nor false", v.raw)
-	}
-	return b
-}
-
-// word is a setting that only placet's own configuration has.
-func (p *picker) word(key string, own *string, builtIn string, offered ...string) string {
-	if own == nil {
-		return builtIn
-	}
-	if len(offered) > 0 && !slices.Contains(offered, *own) {
-		p.bad("", key, "%q is none of %s", *own, strings.Join(offered, ", "))
-	}
-	return *own
-}
-
-// policy is a word that decides what may happen without a person. A document
-// of the workspace may not loosen it: another word than the built-in one counts
-// there only once the owner has agreed to it. The first word is built in.
-func (p *picker) policy(key string, own *string, offered []string) string {
-	builtIn := offered[0]
-	v, ok := p.from(key)
-	if own != nil || !ok {
-		return p.word(key, own, builtIn, offered...)
+		return offered[0]
 	}
 	word, _ := v.raw.Text()
 	if !slices.Contains(offered, word) {
-		p.bad(v.file, v.key, "%s is none of %s", v.shown, strings.Join(offered, ", "))
-		return builtIn
+		p.bad(v, "%s is none of %s", v.shown, strings.Join(offered, ", "))
+		return offered[0]
 	}
 	digest := engine.Sum([]byte("afl." + key + "\n" + string(canonical(word))))
-	if word != builtIn && !v.agreed[digest] {
+	if word != offered[0] && v.file != "" && !p.agreed[digest] {
 		p.waiting = append(p.waiting, engine.Untrusted{Name: "afl." + key, Digest: digest, Text: word + " (" + v.file + " " + v.key + ")"})
-		return builtIn
+		return offered[0]
 	}
 	return word
 }
 
-func (p *picker) shell() []string {
-	if p.own.Shell == nil {
-		return []string{"bash", "-c"}
-	}
-	if len(p.own.Shell) == 0 || slices.Contains(p.own.Shell, "") {
-		p.bad("", "shell", "is empty: name the program that runs a command, like [\"bash\", \"-c\"]")
-	}
-	return slices.Clone(p.own.Shell)
-}
-
 // mode is auto; the others wait for a later version.
 func (p *picker) mode() {
-	if p.own.Mode != nil {
-		if *p.own.Mode != modeAuto {
-			p.bad("", "mode", "%q is not served yet: set mode = %q", *p.own.Mode, modeAuto)
-		}
-		return
-	}
-	if v, ok := p.from("mode"); ok && string(v.raw) != `"auto"` {
-		p.bad(v.file, v.key, "%s is not served yet: set mode = %q in the block [afl] of placet.toml", v.raw, modeAuto)
+	v, ok := p.find("mode")
+	switch {
+	case !ok, string(v.raw) == `"auto"`:
+	case v.file == "":
+		p.bad(v, `%s is not served yet: set mode = "auto"`, v.raw)
+	default:
+		p.bad(v, `%s is not served yet: set mode = "auto" in the block [afl] of placet.toml`, v.raw)
 	}
 }
-
-// unnotified is what placet says of a wish to be notified.
-const unnotified = "true is not built yet: nobody is notified; placet inbox lists what waits for a person"
 
 // notify refuses a wish to be notified of escalations in placet's own configuration.
 // Upstream's files have it by default: there it stops nothing, and check says so.
 func (p *picker) notify() {
-	const key = "notify_on_escalation"
-	if own := p.own.NotifyOnEscalation; own != nil {
-		if *own {
-			p.bad("", key, unnotified+"; set it to false or take the line out")
-		}
-		return
-	}
-	if v, ok := p.from(key); ok && string(v.raw) == "true" {
+	const unnotified = "true is not built yet: nobody is notified; placet inbox lists what waits for a person"
+	v, ok := p.find("notify_on_escalation")
+	switch {
+	case !ok || string(v.raw) != "true":
+	case v.file == "":
+		p.bad(v, unnotified+"; set it to false or take the line out")
+	default:
 		p.unbuilt = append(p.unbuilt, badSetting{v.file, v.key, unnotified})
 	}
 }

@@ -136,7 +136,7 @@ func (r *session) readConfig() {
 		return
 	}
 	var bad *badSetting
-	if r.cfg, bad = r.config().settle(below); bad != nil {
+	if r.cfg, bad = r.config().settle(r.Snap.Facts.Trusted, below...); bad != nil {
 		r.cfgBad = true
 		if bad.file != "" {
 			r.Notes.Add(r.Note(bad.file), fmt.Sprintf("cannot use %s: %s: %s; no AFL session moves until it is mended", bad.file, bad.key, bad.text))
