@@ -44,22 +44,22 @@ func (cp *checkpoint) attempt() *attempt {
 	t := &attempt{pending: map[string]bool{}}
 	cp.try = t
 	if cp.Status != Validating {
-		t.worker = readNews(cp, cp.file("worker.json"), "afl/worker", cp.Seen.Worker, cp.checkWorker)
-		t.question = readNews(cp, cp.rel("pending-question.json"), "afl/pending-question", cp.Seen.Question, cp.checkQuestion)
+		t.worker = readNews(cp, cp.file("worker.json"), "afl/worker", cp.Seen.Worker, checkWorker)
+		t.question = readNews(cp, cp.rel("pending-question.json"), "afl/pending-question", cp.Seen.Question, checkQuestion)
 		if cp.isCommandWorker() {
-			t.workerRun = readOutcome(cp, cp.file(numbered("worker-run", cp.Worker.Number)), "afl/worker-run", cp.checkWorkerRun)
+			t.workerRun = readOutcome(cp, cp.file(numbered("worker-run", cp.Worker.Number)), "afl/worker-run", checkWorkerRun)
 		}
 	}
 	// A result has no say where a command decides.
 	if cp.Status != Validating || !cp.isByCommand() && (cp.Run == nil || cp.Run.Mode != modeCommand) {
-		t.result = readNews(cp, cp.file("result.json"), "afl/result", cp.Seen.Result, cp.checkResult)
+		t.result = readNews(cp, cp.file("result.json"), "afl/result", cp.Seen.Result, checkResult)
 	}
 	if cp.Run != nil && cp.Run.Mode == modeCommand {
-		t.validation = readOutcome(cp, cp.file(numbered("validation", cp.Run.Number)), "afl/validation", cp.checkValidation)
-		cp.checkIssued(&t.validation)
+		t.validation = readOutcome(cp, cp.file(numbered("validation", cp.Run.Number)), "afl/validation", checkValidation)
+		checkIssued(cp, &t.validation)
 	}
 	if cp.Run != nil {
-		cp.readAnalysis(t)
+		readAnalysis(cp, t)
 	}
 	return t
 }
@@ -71,7 +71,7 @@ func (cp *checkpoint) isCommandWorker() bool {
 
 // readNews reads a document that others hand in. check says why it cannot be used, "" if
 // it can; it does not count either where it says no.
-func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func(*T) (problem string, counts bool)) (h handIn[T]) {
+func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func(*checkpoint, *T) (problem string, counts bool)) (h handIn[T]) {
 	d := cp.r.Snap.In(rel)
 	if d.Present() && isKnown(seen, d.Sum) {
 		return h
@@ -84,7 +84,7 @@ func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func
 		return h
 	}
 	h.doc = d
-	problem, counts := check(v)
+	problem, counts := check(cp, v)
 	if problem != "" {
 		cp.r.Bad(d, problem)
 	} else if counts {
@@ -94,20 +94,20 @@ func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func
 }
 
 // readOutcome reads the outcome of a command.
-func readOutcome[T any](cp *checkpoint, rel, schema string, check func(*T) (problem string)) (h handIn[T]) {
+func readOutcome[T any](cp *checkpoint, rel, schema string, check func(*checkpoint, *T) (problem string)) (h handIn[T]) {
 	d := cp.r.Snap.In(rel)
 	v, _ := run.Load[T](&cp.r.Input, d, schema)
 	if v == nil {
 		return h
 	}
-	if problem := check(v); problem != "" {
+	if problem := check(cp, v); problem != "" {
 		cp.r.Bad(d, "cannot use "+path.Base(rel)+": "+problem)
 		return h
 	}
 	return handIn[T]{d, v}
 }
 
-func (cp *checkpoint) checkWorker(w *WorkerReport) (problem string, counts bool) {
+func checkWorker(cp *checkpoint, w *WorkerReport) (problem string, counts bool) {
 	switch {
 	case w.Checkpoint != "" && string(w.Checkpoint) != cp.id:
 		return fmt.Sprintf("cannot use worker.json: /checkpoint: is %q, the folder is of %q", w.Checkpoint, cp.id), false
@@ -119,14 +119,14 @@ func (cp *checkpoint) checkWorker(w *WorkerReport) (problem string, counts bool)
 	return "", true
 }
 
-func (cp *checkpoint) checkQuestion(q *PendingQuestion) (problem string, counts bool) {
+func checkQuestion(cp *checkpoint, q *PendingQuestion) (problem string, counts bool) {
 	if q.Checkpoint != cp.id {
 		return fmt.Sprintf("cannot use pending-question.json: /checkpoint: is %q, the folder is of %q", q.Checkpoint, cp.id), false
 	}
 	return "", true
 }
 
-func (cp *checkpoint) checkResult(result *Result) (problem string, counts bool) {
+func checkResult(cp *checkpoint, result *Result) (problem string, counts bool) {
 	const event = "result.json cannot be used: the output is a hook event and exitCode is always 0; "
 	switch {
 	case result.Iteration != cp.Iteration:
@@ -141,14 +141,14 @@ func (cp *checkpoint) checkResult(result *Result) (problem string, counts bool) 
 	return event + "write the real result", false
 }
 
-func (cp *checkpoint) checkWorkerRun(o *WorkerRun) string {
+func checkWorkerRun(cp *checkpoint, o *WorkerRun) string {
 	if o.Number != cp.Worker.Number {
 		return fmt.Sprintf("/number: is %d, the start is %d", o.Number, cp.Worker.Number)
 	}
 	return ""
 }
 
-func (cp *checkpoint) checkValidation(v *Validation) string {
+func checkValidation(cp *checkpoint, v *Validation) string {
 	if v.Iteration == cp.Iteration && v.Run == cp.Run.Number && v.CommandDigest == string(cp.Run.CommandDigest) {
 		return ""
 	}
@@ -156,7 +156,7 @@ func (cp *checkpoint) checkValidation(v *Validation) string {
 }
 
 // checkIssued takes an outcome that somebody else wrote for lost.
-func (cp *checkpoint) checkIssued(h *handIn[Validation]) {
+func checkIssued(cp *checkpoint, h *handIn[Validation]) {
 	if d, v := h.doc, h.said; v != nil && len(d.Issued) > 0 && !slices.Contains(d.Issued, d.Sum) {
 		cp.r.Bad(d, fmt.Sprintf("%s does not count: placet ran the command, and somebody else wrote this file; nobody knows how the validation ended", path.Base(d.Path)))
 		h.said = &Validation{Iteration: v.Iteration, Run: v.Run, CommandDigest: v.CommandDigest, Outcome: outLost}
@@ -164,8 +164,8 @@ func (cp *checkpoint) checkIssued(h *handIn[Validation]) {
 }
 
 // readAnalysis reads an analysis of what is judged now.
-func (cp *checkpoint) readAnalysis(t *attempt) {
-	counts := func(a *Analysis) (problem string, counts bool) {
+func readAnalysis(cp *checkpoint, t *attempt) {
+	counts := func(_ *checkpoint, a *Analysis) (problem string, counts bool) {
 		of := t.judged(cp.Run.Mode)
 		if counts = a.isOf(of, cp.Run.Number); !counts && of != "" {
 			problem = fmt.Sprintf("analysis.json is stale: it is of %s; the run judged now is %d, /of must be %q", orWord(string(a.Of), "run 1"), cp.Run.Number, of)
@@ -282,7 +282,7 @@ func (cp *checkpoint) outcomes(n int, stem string) int {
 
 // wasFinished reports whether the checkpoint's status.json says, in one of upstream's
 // words, that it has passed already.
-func (cp *checkpoint) wasFinished() (bool, []engine.Document) {
+func wasFinished(cp *checkpoint) (bool, []engine.Document) {
 	d := cp.r.Snap.In(cp.rel("status.json"))
 	st := peek[struct {
 		Status string `json:"status"`

@@ -11,23 +11,23 @@ import (
 
 // explain adds what no rule says: how a session ended, settings that cannot be used, what
 // is validated again, and how it is aborted.
-func (r *session) explain(w *run.Waiting) {
+func explain(r *session, w *run.Waiting) {
 	switch id := r.unfinished(); {
 	case r.cfgBad:
-		r.explainSettings(w)
+		explainSettings(r, w)
 	case !r.Begun:
 	case isFinal(r.State.Status) && id != "":
 		w.Pass("the session is %s; its checkpoints, %s first, end at the next pass", r.State.Status, id)
 	case isFinal(r.State.Status):
 		w.Why("status %s is final: nothing moves this session", r.State.Status)
 	default:
-		r.explainRevalidation(w)
+		explainRevalidation(r, w)
 		w.Unblock("control.json", `{"want": "abort", "by": "<you>", "reason": "<why>"} aborts the session (placet afl abort)`)
 	}
 }
 
 // explainSettings says why no session moves.
-func (r *session) explainSettings(w *run.Waiting) {
+func explainSettings(r *session, w *run.Waiting) {
 	said := false
 	for _, p := range []string{upstreamYAML, upstreamJSON} {
 		if words := r.Notes.Text(r.Note(p)); words != "" {
@@ -45,7 +45,7 @@ func (r *session) explainSettings(w *run.Waiting) {
 
 // explainRevalidation says what completed checkpoints wait for before they are validated
 // again.
-func (r *session) explainRevalidation(w *run.Waiting) {
+func explainRevalidation(r *session, w *run.Waiting) {
 	b := r.bases()
 	if b == nil {
 		return
@@ -67,7 +67,7 @@ func (r *session) explainRevalidation(w *run.Waiting) {
 }
 
 // awaitResume says how a session goes on that a person paused.
-func (r *session) awaitResume(w *run.Waiting) {
+func awaitResume(r *session, w *run.Waiting) {
 	p := r.State.Pause
 	if p == nil || p.Reason != pausePerson {
 		return
@@ -82,7 +82,7 @@ func (r *session) awaitResume(w *run.Waiting) {
 }
 
 // awaitDesign says why the checkpoints are not approved.
-func (r *session) awaitDesign(w *run.Waiting) {
+func awaitDesign(r *session, w *run.Waiting) {
 	if !r.mayBeApproved() {
 		return
 	}
@@ -99,11 +99,11 @@ func (r *session) awaitDesign(w *run.Waiting) {
 		w.Why("%s waits for %s, which is still being written", where, rel)
 		w.Written(rel)
 	case !r.specs.readable:
-		w.Why("%s waits for checkpoints that can be read%s", where, r.specsNotes())
+		w.Why("%s waits for checkpoints that can be read%s", where, specsNotes(r))
 		w.For("%s that can be read (agent)", rel)
 		w.UnblockAt(file, "checkpoints that can be read")
 	default:
-		r.awaitApproval(w, file, where)
+		awaitApproval(r, w, file, where)
 	}
 }
 
@@ -116,7 +116,7 @@ func (r *session) specsFile() string {
 }
 
 // specsNotes are the notes beside the checkpoints.
-func (r *session) specsNotes() string {
+func specsNotes(r *session) string {
 	words := r.Notes.Text(r.Note(r.Path(specsYAML)))
 	for _, d := range r.v2Files() {
 		if n := r.Notes.Text(r.Note(d.Path)); n != "" && r.specs.layout == layoutV2 {
@@ -130,7 +130,7 @@ func (r *session) specsNotes() string {
 }
 
 // awaitApproval says what an approval of checkpoints that can be read waits for.
-func (r *session) awaitApproval(w *run.Waiting, file, where string) {
+func awaitApproval(r *session, w *run.Waiting, file, where string) {
 	rel, blocked := r.Snap.Rel(file), false
 	for _, f := range r.specs.findings {
 		if f.blocks() {
@@ -156,12 +156,12 @@ func (r *session) awaitApproval(w *run.Waiting, file, where string) {
 	}
 	// Where the gate demands more than a claim no stamp counts.
 	if !blocked && !gate.Demands(r.Snap.Facts.Config.GateFor("afl", typeApproval)) {
-		r.awaitStamp(w, file)
+		awaitStamp(r, w, file)
 	}
 }
 
 // awaitStamp names the approvals besides an answer.
-func (r *session) awaitStamp(w *run.Waiting, file string) {
+func awaitStamp(r *session, w *run.Waiting, file string) {
 	p := r.State.Pause
 	if p == nil && r.State.Specs.ChangesRequested == nil {
 		w.Unblock("meta.json", `"checkpointsApproved": true approves them`)
@@ -176,7 +176,7 @@ func (r *session) awaitStamp(w *run.Waiting, file string) {
 }
 
 // awaitReview says what the look at the whole waits for.
-func (r *session) awaitReview(w *run.Waiting) {
+func awaitReview(r *session, w *run.Waiting) {
 	v := r.State.Review
 	if all, _ := r.finished(); !all || v == nil || v.Status != run.Open {
 		return
@@ -216,7 +216,7 @@ func awaitStart(cp *checkpoint, w *run.Waiting) {
 	case held != "":
 		w.Why("%s: %s", says, held)
 	case len(r.slots().taken) >= r.cfg.Workers:
-		r.awaitSlot(w, says, r.slots().taken)
+		awaitSlot(r, w, says, r.slots().taken)
 	case r.cfg.isWithheld():
 		w.Why("%s: no command may begin", says)
 	default:
@@ -234,14 +234,14 @@ func awaitRetry(cp *checkpoint, w *run.Waiting) {
 		w.Why("%s for its moment: attempt %d starts at %s", says, next, cp.RetryAt)
 		w.For("attempt %d of %s at %s (placet)", next, cp.id, cp.RetryAt)
 	case len(r.slots().running) >= r.cfg.Workers:
-		r.awaitSlot(w, says, r.slots().running)
+		awaitSlot(r, w, says, r.slots().running)
 	default:
 		w.Pass("attempt %d of %s starts as soon as what is before it has moved", next, cp.id)
 	}
 }
 
 // awaitSlot says that a checkpoint waits until others have ended.
-func (r *session) awaitSlot(w *run.Waiting, says string, taken []string) {
+func awaitSlot(r *session, w *run.Waiting, says string, taken []string) {
 	words := fmt.Sprintf("all %d are taken", max(len(taken), r.cfg.Workers))
 	if r.cfg.Workers == 1 {
 		words = "the one is taken"
@@ -281,10 +281,10 @@ func awaitWorker(cp *checkpoint, w *run.Waiting) {
 	if q := cp.open(typeInterrupted); q != nil {
 		w.Answer(q, "%s: nobody knows what became of the worker command", says)
 	} else if cp.isCommandWorker() {
-		cp.awaitCommand(w, says, cp.workerAction(), fmt.Sprintf("worker command (start %d, until %s)", cp.Worker.Number, cp.Worker.Deadline), cp.Worker.StartedAt)
+		awaitCommand(cp, w, says, cp.workerAction(), fmt.Sprintf("worker command (start %d, until %s)", cp.Worker.Number, cp.Worker.Deadline), cp.Worker.StartedAt)
 		w.For("the worker command of %s (agent)", cp.id)
 	} else {
-		w.Why("%s for a worker that reads %s and writes %s%s", says, cp.r.Path(cp.file("prompt.md")), spoken(report), cp.whyOutside())
+		w.Why("%s for a worker that reads %s and writes %s%s", says, cp.r.Path(cp.file("prompt.md")), spoken(report), whyOutside(cp))
 		w.For("%s (agent)", report)
 	}
 	w.Unblock(report, `{"status": "completed"} has the attempt validated; "failed" with a "message", or "question" with a "question", are the other words`)
@@ -292,7 +292,7 @@ func awaitWorker(cp *checkpoint, w *run.Waiting) {
 
 // whyOutside says why the worker command does not work on an attempt that it could work on
 // now: who works on an attempt is settled when it begins.
-func (cp *checkpoint) whyOutside() string {
+func whyOutside(cp *checkpoint) string {
 	switch digest := cp.r.cfg.workerDigest(); {
 	case digest == "":
 		return ""
@@ -303,7 +303,7 @@ func (cp *checkpoint) whyOutside() string {
 }
 
 // awaitCommand says whether a command that is waited for is under way.
-func (cp *checkpoint) awaitCommand(w *run.Waiting, says string, a engine.Action, what string, started text) {
+func awaitCommand(cp *checkpoint, w *run.Waiting, says string, a engine.Action, what string, started text) {
 	if cp.r.Snap.Facts.Alive[a.ID] {
 		w.Why("%s for its %s: it runs since %s", says, what, started)
 		return
@@ -335,7 +335,7 @@ func awaitVerdict(cp *checkpoint, w *run.Waiting) {
 		w.Unblock(analysis, `{"failure_type": "…"} says what kind of failure it is`)
 	case cp.Run != nil && cp.Run.Mode == modeCommand && cp.def != nil:
 		what := fmt.Sprintf("validation (run %d, at most %s)", cp.Run.Number, cp.timeout())
-		cp.awaitCommand(w, says, cp.validationAction(), what, cp.Run.StartedAt)
+		awaitCommand(cp, w, says, cp.validationAction(), what, cp.Run.StartedAt)
 		w.For("the validation command of %s (placet)", cp.id)
 	case cp.isByCommand():
 		w.Why("%s for trust in `%s` (placet trust); %s does not count, for afl.validation is \"command\"", says, oneLine(string(cp.def.Command), shownCommand), spoken(result))

@@ -163,14 +163,14 @@ func (r *session) readSpecs() (s specs) {
 		})
 		s.readable, s.layout, s.both, s.causes = readable, layoutV1, len(v2) > 0, []engine.Document{d}
 	case len(v2) > 0:
-		s = r.readV2(v2)
+		s = readV2(r, v2)
 	}
 	if s.readable {
 		s.digest = specsDigest(s.definitions(), s.pre)
 		if s.layout == layoutV2 {
 			s.causes = []engine.Document{{Path: r.Path("") + "/checkpoints/", Sum: engine.Digest(s.digest)}}
 		}
-		s.findings = r.judgeSpecs(s)
+		s.findings = judgeSpecs(r, s)
 	}
 	return s
 }
@@ -220,7 +220,7 @@ func decodeV1(_ string, body []byte) (s specs, err error) {
 }
 
 // readV2 reads the files of V2's layout.
-func (r *session) readV2(files []engine.Document) specs {
+func readV2(r *session, files []engine.Document) specs {
 	s := specs{layout: layoutV2, readable: len(files) <= mostCheckpoints}
 	if !s.readable {
 		r.Bad(files[mostCheckpoints], fmt.Sprintf("cannot read the checkpoints: there are %d: expected at most %d", len(files), mostCheckpoints))

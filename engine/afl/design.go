@@ -40,13 +40,13 @@ func readNewSpecs(r *session, _ run.On) *move {
 		return nil
 	}
 	return &move{Reason: "checkpoints read", Causes: r.specs.causes, Then: func(c *change) {
-		r.noteSpecs(c)
+		noteSpecs(r, c)
 		closeOf(c, "", gate.Superseded, "the checkpoints changed", typeApproval)
 	}}
 }
 
 // noteSpecs notes the checkpoints as the files have them.
-func (r *session) noteSpecs(c *change) {
+func noteSpecs(r *session, c *change) {
 	s, now := &c.State.Specs, r.specs
 	if now.digest != s.Digest || s.SeenAt == "" {
 		s.SeenAt = c.Now
@@ -88,7 +88,7 @@ func resume(r *session, _ run.On) *move {
 	const why = "the checkpoints are those approved again"
 	return &move{Reason: why, Causes: r.specs.causes, Then: func(c *change) {
 		c.State.Pause = nil
-		r.noteSpecs(c)
+		noteSpecs(r, c)
 		closeOf(c, "", gate.Cancelled, why, typeApproval)
 	}}
 }

@@ -286,16 +286,16 @@ type EscalationReport struct {
 // transition and no setting changes them.
 var fixed = []string{"session_id", "checkpoint_id", "iteration", "route", "failure_type", "reason", "at", "request_id", "history", "recommended"}
 
-// escalationReport reads the report of the last escalation, nil where it cannot be used.
+// readEscalationReport reads the report of the last escalation, nil where it cannot be used.
 // One that is not what placet wrote gets a note.
-func (cp *checkpoint) escalationReport() *EscalationReport {
+func readEscalationReport(cp *checkpoint) *EscalationReport {
 	d := cp.r.Snap.In(cp.rel("escalation.json"))
 	rep, _ := run.Load[EscalationReport](&cp.r.Input, d, "afl/escalation")
 	if rep == nil {
 		return nil
 	}
 	have, _ := schemas.Members(d.Body)
-	wrote, _ := schemas.Members(escalationJSON(cp.escalation()))
+	wrote, _ := schemas.Members(escalationJSON(escalationOf(cp)))
 	for _, name := range fixed {
 		is, was := canonical(have.Raw(name)), canonical(wrote.Raw(name))
 		if !bytes.Equal(is, was) {

@@ -86,7 +86,7 @@ func (j *judged) add(id string, e entry, format string, args ...any) *finding {
 }
 
 // judgeSpecs judges a design; E findings first, each in file order.
-func (r *session) judgeSpecs(s specs) []finding {
+func judgeSpecs(r *session, s specs) []finding {
 	j := &judged{r: r, specs: s}
 	whole := entry{file: specsYAML, strays: s.strays}
 	if s.layout == layoutV2 {

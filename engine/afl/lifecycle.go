@@ -20,19 +20,19 @@ func endWithSession(cp *checkpoint) *move {
 
 // adopt makes a checkpoint that upstream has completed.
 func adopt(cp *checkpoint) *move {
-	finished, cause := cp.wasFinished()
+	finished, cause := wasFinished(cp)
 	if !finished {
 		return nil
 	}
-	return cp.begin("its status.json says completed", cause, func(s *step) { s.c.FinishedAt = s.Now })
+	return beginCheckpoint(cp, "its status.json says completed", cause, func(s *step) { s.c.FinishedAt = s.Now })
 }
 
 // define makes a checkpoint of an approved definition.
-func define(cp *checkpoint) *move { return cp.begin("approved", nil, func(*step) {}) }
+func define(cp *checkpoint) *move { return beginCheckpoint(cp, "approved", nil, func(*step) {}) }
 
-// begin makes a checkpoint. Attempts that are there already are never overwritten: the
+// beginCheckpoint makes a checkpoint. Attempts that are there already are never overwritten: the
 // next one takes the number after the last.
-func (cp *checkpoint) begin(why string, causes []engine.Document, then func(*step)) *move {
+func beginCheckpoint(cp *checkpoint, why string, causes []engine.Document, then func(*step)) *move {
 	switch {
 	case cp.def == nil || cp.r.State.Status != Approving:
 		return nil

@@ -14,11 +14,11 @@ func (r *session) outputs(w *run.Outputs) {
 	if !r.Begun || st.Adopted {
 		return
 	}
-	r.changesOutput(w)
+	changesOutput(r, w)
 	if st.Approved != nil {
 		for _, id := range r.order {
 			if cp := r.checkpoint(id); cp.Status != "" {
-				cp.outputs(w)
+				checkpointOutputs(cp, w)
 			}
 		}
 		w.Always("delegations/status.json", statusJSON(st))
@@ -58,7 +58,7 @@ func isForeign(d engine.Document) bool {
 }
 
 // changesOutput plans what a person asked to change, for as long as it is asked.
-func (r *session) changesOutput(w *run.Outputs) {
+func changesOutput(r *session, w *run.Outputs) {
 	d, wished := r.Snap.In("changes.md"), r.State.Specs.wished()
 	switch {
 	case wished == nil && d.Present() && !isForeign(d):
@@ -75,8 +75,8 @@ func (r *session) changesOutput(w *run.Outputs) {
 	}
 }
 
-// outputs plans what a checkpoint calls for.
-func (cp *checkpoint) outputs(w *run.Outputs) {
+// checkpointOutputs plans what a checkpoint calls for.
+func checkpointOutputs(cp *checkpoint, w *run.Outputs) {
 	now := w.Fresh && cp.Revision == cp.r.State.Revision
 	if cp.LastAttemptAt != "" {
 		isNew := cp.Status == InProgress && len(cp.Questions) == 0 && cp.startNumber() == 1
@@ -94,7 +94,7 @@ func (cp *checkpoint) outputs(w *run.Outputs) {
 		w.Once(cp.fileOf(f.Iteration, "feedback.md"), now && isNew, func() []byte { return cp.feedbackMD(f) })
 	}
 	if cp.Escalation != nil {
-		cp.escalationOutputs(w)
+		escalationOutputs(cp, w)
 	}
 	w.Always(cp.rel("status.json"), checkpointStatusJSON(cp.r.State, cp.id))
 	w.Always(cp.rel("routing.json"), routingJSON(cp.r.State, cp.id))
@@ -110,22 +110,22 @@ func (c *Checkpoint) startNumber() int {
 // escalationOutputs plans the report of a checkpoint's last escalation. While a person is
 // asked it is the one that the request shows, whatever a power cut left of either file;
 // later it is written only where it is gone, and one that was changed is noted.
-func (cp *checkpoint) escalationOutputs(w *run.Outputs) {
+func escalationOutputs(cp *checkpoint, w *run.Outputs) {
 	md, report := cp.r.Snap.In(cp.rel("escalation.md")), cp.r.Snap.In(cp.rel("escalation.json"))
 	q := cp.r.Request(cp.Escalation.RequestID)
 	isAsked := q != nil && q.Status == run.Open
-	if report.Unsettled() || !isAsked && !md.Absent() && !report.Absent() && !cp.isOfAnother(report) {
+	if report.Unsettled() || !isAsked && !md.Absent() && !report.Absent() && !isOfAnother(cp, report) {
 		w.Note(md)
-		cp.escalationReport()
+		readEscalationReport(cp)
 		return
 	}
-	data := cp.escalation()
+	data := escalationOf(cp)
 	w.Always(cp.rel("escalation.md"), escalationMD(data))
 	w.Always(cp.rel("escalation.json"), escalationJSON(data))
 }
 
 // isOfAnother reports whether an escalation.json is that of an earlier escalation.
-func (cp *checkpoint) isOfAnother(report engine.Document) bool {
+func isOfAnother(cp *checkpoint, report engine.Document) bool {
 	of := peek[struct {
 		RequestID string `json:"request_id"`
 	}](report, "afl/escalation")

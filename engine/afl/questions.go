@@ -53,16 +53,16 @@ var prefixes = map[string]string{
 // but who may answer.
 var questions = map[string]run.Question[*session]{
 	typeApproval: newQuestion(func(r *session, _ *run.Request) bool { return r.specs.readable },
-		(*session).askApproval, func(r *session, _ *run.Request) []string { return r.designLines() }),
-	typeClarification: newQuestion(always, (*session).askClarification, nil),
-	typeEscalation: newQuestion(always, (*session).askEscalation, func(r *session, q *run.Request) []string {
-		if list := r.dependentsOf(string(q.Subject)); len(list) > 0 {
+		fillApproval, func(r *session, _ *run.Request) []string { return designLines(r) }),
+	typeClarification: newQuestion(always, fillClarification, nil),
+	typeEscalation: newQuestion(always, fillEscalation, func(r *session, q *run.Request) []string {
+		if list := dependentsOf(r, string(q.Subject)); len(list) > 0 {
 			return []string{r.words("ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
 		}
 		return nil
 	}),
-	typeReview:      newQuestion(always, (*session).askReview, nil),
-	typeInterrupted: newQuestion(always, (*session).askInterrupted, nil),
+	typeReview:      newQuestion(always, fillReview, nil),
+	typeInterrupted: newQuestion(always, fillInterrupted, nil),
 }
 
 func always(*session, *run.Request) bool { return true }
@@ -71,7 +71,7 @@ func always(*session, *run.Request) bool { return true }
 // and context.
 func newQuestion(remakes func(*session, *run.Request) bool, fill func(*session, *run.Request, *gate.Request) schemas.Object, lines func(*session, *run.Request) []string) run.Question[*session] {
 	return run.Question[*session]{
-		Remakes: remakes, Members: []string{"attempts"}, Tell: (*session).tellRequest,
+		Remakes: remakes, Members: []string{"attempts"}, Tell: tellRequest,
 		Fill: func(r *session, q *run.Request, req *gate.Request) schemas.Object {
 			if q.Subject != "" {
 				req.Extra = schemas.Object{{Name: "checkpoint", Value: q.Subject}}
@@ -97,7 +97,7 @@ func newQuestion(remakes func(*session, *run.Request) bool, fill func(*session, 
 }
 
 // tellRequest says what a request is about.
-func (r *session) tellRequest(q *run.Request, a *engine.Asked) {
+func tellRequest(r *session, q *run.Request, a *engine.Asked) {
 	whereOf := map[string]string{typeApproval: "specs", typeReview: "review"}
 	a.Where = orWord(string(q.Subject), whereOf[q.Type])
 }
@@ -122,7 +122,7 @@ func (r *session) lang() string { return r.State.Language }
 func (r *session) words(key string) string { return templates.Text(r.lang(), "afl."+key) }
 
 // offer adds options with their words: what each is, and what it does.
-func (r *session) offer(req *gate.Request, ids ...string) {
+func offer(r *session, req *gate.Request, ids ...string) {
 	for _, id := range ids {
 		req.Options = append(req.Options, gate.Option{ID: id, Description: r.words("option." + id), Effect: r.words("effect." + id)})
 	}
@@ -136,14 +136,14 @@ const (
 	shownDesign   = 200 << 10
 )
 
-func (r *session) askApproval(_ *run.Request, req *gate.Request) schemas.Object {
+func fillApproval(r *session, _ *run.Request, req *gate.Request) schemas.Object {
 	req.Prompt = r.words("ask.specs_approval")
 	if len(r.State.Specs.Errors) == 0 {
-		r.offer(req, optApprove)
+		offer(r, req, optApprove)
 	} else {
 		req.Prompt = r.words("ask.specs_approval.blocked")
 	}
-	r.offer(req, optChanges, optReject)
+	offer(r, req, optChanges, optReject)
 	req.CommentRequired = []string{optChanges}
 	defs, found, room := []any{}, []any{}, shownDesign
 	for _, e := range r.specs.entries {
@@ -167,7 +167,7 @@ func (r *session) askApproval(_ *run.Request, req *gate.Request) schemas.Object 
 }
 
 // designLines show the checkpoints in the form for their approval.
-func (r *session) designLines() []string {
+func designLines(r *session) []string {
 	var lines []string
 	room := shownDesign
 	for i, e := range r.specs.entries {
@@ -200,11 +200,11 @@ func (e entry) lines() []string {
 	return lines
 }
 
-func (r *session) askClarification(q *run.Request, req *gate.Request) schemas.Object {
+func fillClarification(r *session, q *run.Request, req *gate.Request) schemas.Object {
 	c := r.checkpoint(string(q.Subject))
 	asked := c.asked(q.ID)
 	req.Prompt = asked.Text
-	r.offer(req, optAnswer, optValidate, optEscalate)
+	offer(r, req, optAnswer, optValidate, optEscalate)
 	req.CommentRequired = []string{optAnswer}
 	return schemas.Object{
 		{Name: "checkpoint", Value: q.Subject}, {Name: "iteration", Value: c.Iteration},
@@ -212,32 +212,32 @@ func (r *session) askClarification(q *run.Request, req *gate.Request) schemas.Ob
 	}
 }
 
-func (r *session) askEscalation(q *run.Request, req *gate.Request) schemas.Object {
+func fillEscalation(r *session, q *run.Request, req *gate.Request) schemas.Object {
 	cp := string(q.Subject)
 	c := r.checkpoint(cp)
 	e := c.Escalation
 	req.Prompt = strings.ReplaceAll(r.words("ask.escalation"), "{checkpoint}", cp) + "\n\n" + e.Reason
-	r.offer(req, optRetryMore, optRedesign)
+	offer(r, req, optRetryMore, optRedesign)
 	if c.Iteration > 0 {
-		r.offer(req, optEnvFixed)
+		offer(r, req, optEnvFixed)
 	}
-	r.offer(req, optSkip, optSkipForced, optAbort)
+	offer(r, req, optSkip, optSkipForced, optAbort)
 	rel := "delegations/" + cp + "/escalation.md"
-	req.Artifacts = []gate.Artifact{{Path: r.Path(rel), SHA256: engine.Sum(escalationMD(r.checkpoint(cp).escalation())).Hex()}}
+	req.Artifacts = []gate.Artifact{{Path: r.Path(rel), SHA256: engine.Sum(escalationMD(escalationOf(r.checkpoint(cp)))).Hex()}}
 	return schemas.Object{
 		{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: e.Iteration}, {Name: "route", Value: e.Route},
-		{Name: "failure_type", Value: text(e.FailureType)}, {Name: "dependents", Value: orEmpty(r.dependentsOf(cp))},
+		{Name: "failure_type", Value: text(e.FailureType)}, {Name: "dependents", Value: orEmpty(dependentsOf(r, cp))},
 	}
 }
 
 // dependentsOf are the checkpoints that wait for one, directly or not.
-func (r *session) dependentsOf(cp string) []string {
+func dependentsOf(r *session, cp string) []string {
 	return graph.Dependents(nodesOf(r.State.definitions()), cp)
 }
 
-func (r *session) askReview(_ *run.Request, req *gate.Request) schemas.Object {
+func fillReview(r *session, _ *run.Request, req *gate.Request) schemas.Object {
 	req.Prompt = r.words("ask.implementation_review")
-	r.offer(req, optAccept)
+	offer(r, req, optAccept)
 	done, needed := []string{}, map[string]bool{}
 	for _, d := range r.State.definitions() {
 		for _, dep := range d.Dependencies {
@@ -262,7 +262,7 @@ func (r *session) askReview(_ *run.Request, req *gate.Request) schemas.Object {
 	return schemas.Object{{Name: "round", Value: r.State.Review.Round}, {Name: "completed", Value: done}}
 }
 
-func (r *session) askInterrupted(q *run.Request, req *gate.Request) schemas.Object {
+func fillInterrupted(r *session, q *run.Request, req *gate.Request) schemas.Object {
 	cp := string(q.Subject)
 	c := r.checkpoint(cp)
 	if c.Status == Validating {
@@ -271,11 +271,11 @@ func (r *session) askInterrupted(q *run.Request, req *gate.Request) schemas.Obje
 			number = c.Run.Number
 		}
 		req.Prompt = strings.ReplaceAll(r.words("ask.interrupted_run.validation"), "{checkpoint}", cp)
-		r.offer(req, optRunAgain, optFailed)
+		offer(r, req, optRunAgain, optFailed)
 		return schemas.Object{{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: c.Iteration}, {Name: "run", Value: number}}
 	}
 	req.Prompt = strings.ReplaceAll(r.words("ask.interrupted_run.worker"), "{checkpoint}", cp)
-	r.offer(req, optRunAgain, optFailed, optValidate)
+	offer(r, req, optRunAgain, optFailed, optValidate)
 	return schemas.Object{{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: c.Iteration}, {Name: "start", Value: c.startNumber()}}
 }
 

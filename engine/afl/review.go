@@ -152,7 +152,7 @@ func (r *session) reviewReport(round int) *ReviewReport {
 // acceptByReport completes the session where the report of an outside reviewer blocks
 // nothing.
 func acceptByReport(r *session, _ run.On) *move {
-	return r.byReport(func(notes []Note, blocked []string) *move {
+	return byReport(r, func(notes []Note, blocked []string) *move {
 		if len(blocked) > 0 {
 			return nil
 		}
@@ -164,7 +164,7 @@ func acceptByReport(r *session, _ run.On) *move {
 
 // blockByReport has the checkpoints worked on again that the report blocks.
 func blockByReport(r *session, _ run.On) *move {
-	return r.byReport(func(notes []Note, blocked []string) *move {
+	return byReport(r, func(notes []Note, blocked []string) *move {
 		if len(blocked) == 0 {
 			return nil
 		}
@@ -177,7 +177,7 @@ func blockByReport(r *session, _ run.On) *move {
 
 // byReport is a move by the report of the round in hand, where an outside reviewer ends
 // it.
-func (r *session) byReport(decide func(notes []Note, blocked []string) *move) *move {
+func byReport(r *session, decide func(notes []Note, blocked []string) *move) *move {
 	v := r.reviewed(nil)
 	if v == nil || v.Mode != reviewExternal {
 		return nil

@@ -69,12 +69,12 @@ var rules = [][]rule{
 	{ofS(asking, "specs_read", nil, readNewSpecs)},
 	{ofS(status{Delegating}, "specs_changed", status{Paused}, pauseForSpecs), ofS(status{Escalated}, "specs_changed", nil, pauseForSpecs)},
 	{
-		awaiting((*session).awaitResume, ofS(status{Paused}, "resume", status{Delegating}, resume)),
-		awaiting((*session).awaitResume, ofS(status{Escalated}, "resume", nil, resume)),
+		awaiting(awaitResume, ofS(status{Paused}, "resume", status{Delegating}, resume)),
+		awaiting(awaitResume, ofS(status{Escalated}, "resume", nil, resume)),
 	},
 	{{Of: ofSession, From: asking, Event: "approved", To: status{Approving}, Asked: typeApproval, Option: optApprove, Or: true, When: approve}},
 	{answered(typeApproval, optChanges, ofS(asking, "changes_requested", nil, noteChanges))},
-	{awaiting((*session).awaitDesign, ofS(asking, "approval_asked", nil, askApproval))},
+	{awaiting(awaitDesign, ofS(asking, "approval_asked", nil, askApproval))},
 	{
 		ofC(unbegun, "adopted", status{Completed}, adopt),
 		ofC(unbegun, "defined", status{Pending}, define),
@@ -138,7 +138,7 @@ var rules = [][]rule{
 		answered(typeReview, "", ofS(status{Delegating}, "complete", status{Completed}, acceptByPerson)),
 		answered(typeReview, "", ofS(status{Delegating}, "review_blocking", nil, blockByPerson)),
 	},
-	{awaiting((*session).awaitReview, ofS(status{Delegating}, "complete", status{Completed}, acceptByReport))},
+	{awaiting(awaitReview, ofS(status{Delegating}, "complete", status{Completed}, acceptByReport))},
 	{ofS(status{Delegating}, "review_blocking", nil, blockByReport)},
 }
 

@@ -56,7 +56,7 @@ var family = run.Family[State, *session]{
 	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: (*session).outputs, Actions: (*session).actions,
 	Notes: (*session).notes, Needs: (*session).needs, Watch: (*session).watch,
 	Keeps:  func(r *session, id string) bool { return !r.Snap.Facts.Alive[id] },
-	Absent: func(*session, *engine.Account) bool { return false }, Explain: (*session).explain, Tell: (*session).tell,
+	Absent: func(*session, *engine.Account) bool { return false }, Explain: explain, Tell: tellSession,
 }
 
 // enter has a checkpoint go to a status.
@@ -131,7 +131,7 @@ func (r *session) config() Config {
 // readConfig merges the settings. Where one cannot be used no session moves: a limit is
 // never replaced by a guess.
 func (r *session) readConfig() {
-	below, ok := r.upstream()
+	below, ok := readUpstream(r)
 	if r.cfgBad = !ok; r.cfgBad {
 		return
 	}
@@ -232,13 +232,13 @@ func adoptCompleted(r *session, _ run.On) *move {
 	if r.meta.Status != string(Completed) {
 		return nil
 	}
-	return r.firstState("upstream has completed it", true)
+	return firstState(r, "upstream has completed it", true)
 }
 
 // begin makes the first state of a session whose checkpoints wait for approval.
-func begin(r *session, _ run.On) *move { return r.firstState("found", false) }
+func begin(r *session, _ run.On) *move { return firstState(r, "found", false) }
 
-func (r *session) firstState(why string, adopted bool) *move {
+func firstState(r *session, why string, adopted bool) *move {
 	if r.Held {
 		return nil
 	}

@@ -13,7 +13,7 @@ func (cp *checkpoint) promptMD() []byte {
 	r, d := cp.r, cp.definition()
 	p := promptData{
 		Lang: r.lang(), Session: r.id(), Def: d, Attempt: cp.Iteration, Max: cp.MaxIterations,
-		Timeout: cp.timeout(), Prerequisites: r.State.Approved.Prerequisites, Architecture: r.architecture(), Note: string(cp.ExtraFeedback),
+		Timeout: cp.timeout(), Prerequisites: r.State.Approved.Prerequisites, Architecture: findArchitecture(r), Note: string(cp.ExtraFeedback),
 		Paths: handInPaths{
 			Prompt: r.Path(cp.file("prompt.md")), Worker: r.Path(cp.file("worker.json")),
 			Answer: r.Path(cp.file("answer.md")), Question: r.Path(cp.rel("pending-question.json")),
@@ -22,10 +22,10 @@ func (cp *checkpoint) promptMD() []byte {
 	for _, dep := range d.Dependencies {
 		p.Dependencies = append(p.Dependencies, dependency{ID: dep, Status: r.checkpoint(dep).status()})
 	}
-	p.Contracts, p.ContractNames = r.contracts(d)
+	p.Contracts, p.ContractNames = findContracts(r, d)
 	for _, f := range cp.Feedback {
 		if f.Iteration == cp.Iteration-1 {
-			p.FeedbackOf, p.Feedback = f.Iteration, cp.feedback(f)
+			p.FeedbackOf, p.Feedback = f.Iteration, feedbackText(cp, f)
 			p.Note = "" // it stands in the feedback
 		}
 	}
@@ -33,16 +33,16 @@ func (cp *checkpoint) promptMD() []byte {
 	return promptMD(p)
 }
 
-// feedback is feedback.md as it stands, or as it is about to.
-func (cp *checkpoint) feedback(f Feedback) string {
+// feedbackText is feedback.md as it stands, or as it is about to.
+func feedbackText(cp *checkpoint, f Feedback) string {
 	if d := cp.r.Snap.In(cp.fileOf(f.Iteration, "feedback.md")); d.Present() {
 		return string(d.Body)
 	}
 	return string(cp.feedbackMD(f))
 }
 
-// architecture is the path of the session's architecture, "" for none.
-func (r *session) architecture() string {
+// findArchitecture is the path of the session's architecture, "" for none.
+func findArchitecture(r *session) string {
 	for _, rel := range []string{"specs/architecture.md", "architecture.md"} {
 		if r.Snap.In(rel).Present() {
 			return r.Path(rel)
@@ -51,9 +51,9 @@ func (r *session) architecture() string {
 	return ""
 }
 
-// contracts are the contracts that bear on a checkpoint. V1 has them all in one file: the
+// findContracts are the contracts that bear on a checkpoint. V1 has them all in one file: the
 // sections whose heading names the checkpoint, else the whole.
-func (r *session) contracts(d Definition) (list []contract, names []string) {
+func findContracts(r *session, d Definition) (list []contract, names []string) {
 	if r.State.Specs.Layout == layoutV1 {
 		doc := r.Snap.In("specs/contracts.md")
 		if !doc.Present() {
@@ -108,13 +108,13 @@ func (cp *checkpoint) feedbackMD(f Feedback) []byte {
 			d.Verdict = cp.verdictOf(h) // the last counts
 		}
 	}
-	cp.outputOf(&d)
+	addOutput(cp, &d)
 	return feedbackMD(d)
 }
 
-// outputOf adds to a feedback what is kept of the two outputs of the judged run, or of a
+// addOutput adds to a feedback what is kept of the two outputs of the judged run, or of a
 // worker's words, and the file that holds them.
-func (cp *checkpoint) outputOf(f *feedbackData) {
+func addOutput(cp *checkpoint, f *feedbackData) {
 	v, snap := f.Verdict, cp.r.Snap
 	switch v.Source {
 	case fromValidation:
@@ -143,14 +143,14 @@ func (cp *checkpoint) outputOf(f *feedbackData) {
 	}
 }
 
-// escalation is what the report of the last escalation shows. The history ends with it.
-func (cp *checkpoint) escalation() escalationData {
+// escalationOf is what the report of the last escalation shows. The history ends with it.
+func escalationOf(cp *checkpoint) escalationData {
 	r, e := cp.r, cp.Escalation
 	c := *cp.Checkpoint
 	c.History = nil
 	d := escalationData{
 		Lang: r.lang(), Session: r.id(), Def: cp.definition(), Max: e.MaxIterations, PatternAfter: r.cfg.PatternAfter, Timeout: cp.timeout(),
-		Dependents: r.dependentsOf(cp.id), Files: []string{r.Path(cp.fileOf(e.Iteration, "")) + "/", r.Path(cp.rel("escalation.json"))},
+		Dependents: dependentsOf(r, cp.id), Files: []string{r.Path(cp.fileOf(e.Iteration, "")) + "/", r.Path(cp.rel("escalation.json"))},
 		Options: []string{optRetryMore, optRedesign, optEnvFixed, optSkip, optSkipForced, optAbort},
 	}
 	for _, h := range cp.History {

@@ -95,7 +95,7 @@ var (
 
 // misread are warnings about keys of documents that others handed in: of the last
 // attempt of every checkpoint, of the review, and of the session as a whole.
-func (r *session) misread() (list []engine.Finding) {
+func misread(r *session) (list []engine.Finding) {
 	look := func(rel string, into any) {
 		d := r.Snap.In(rel)
 		if !d.Present() {

@@ -13,11 +13,11 @@ const (
 	upstreamJSON = ".afl/config.json"
 )
 
-// upstream reads upstream's files, in the order in which they count. A file that cannot be
+// readUpstream reads upstream's files, in the order in which they count. A file that cannot be
 // read is a problem: no limit is replaced by a guess.
-func (r *session) upstream() (layers []layer, ok bool) {
+func readUpstream(r *session) (layers []layer, ok bool) {
 	var y, j schemas.Raw
-	isYAML, isJSON := r.configFile(upstreamYAML, &y), r.configFile(upstreamJSON, &j)
+	isYAML, isJSON := readUpstreamFile(r, upstreamYAML, &y), readUpstreamFile(r, upstreamJSON, &j)
 	if !isYAML || !isJSON {
 		return nil, false
 	}
@@ -28,9 +28,9 @@ func (r *session) upstream() (layers []layer, ok bool) {
 	return []layer{pick(y, upstreamYAML, yamlKeys), pick(j, upstreamJSON, jsonKeys), pick(routing, from, routingKeys)}, true
 }
 
-// configFile reads one of upstream's files into raw. It is true where the file is absent,
+// readUpstreamFile reads one of upstream's files into raw. It is true where the file is absent,
 // too.
-func (r *session) configFile(p string, raw *schemas.Raw) bool {
+func readUpstreamFile(r *session, p string, raw *schemas.Raw) bool {
 	d := r.Snap.Doc(p)
 	return d.Absent() || r.Read(d, func() error {
 		if p == upstreamYAML {

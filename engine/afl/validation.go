@@ -118,7 +118,7 @@ func loseRun(cp *checkpoint) *move {
 // failLostRun counts an attempt as failed whose validation was lost.
 func failLostRun(r *session, on run.On) *move {
 	cp := r.checkpoint(on.Subject)
-	return cp.fails(cp.judgeLost(cp.attempt().validation.sum()), on.Answer.Why(), nil, "")
+	return cp.fails(judgeLost(cp, cp.attempt().validation.sum()), on.Answer.Why(), nil, "")
 }
 
 // judgement is a verdict on the attempt in hand, and the document that was judged; nil
@@ -137,9 +137,9 @@ func (cp *checkpoint) judgement() *judgement {
 		case cp.def == nil:
 			return nil
 		case cp.usesResult():
-			j = &judgement{cp.judgeResult(t.result.said, t.result.sum(), t.analysis), t.result.doc}
+			j = &judgement{judgeResult(cp, t.result.said, t.result.sum(), t.analysis), t.result.doc}
 		case o != nil && o.Outcome != outStopped && o.Outcome != outLost:
-			j = &judgement{cp.judgeValidation(o, t.validation.sum(), t.analysis), t.validation.doc}
+			j = &judgement{judgeValidation(cp, o, t.validation.sum(), t.analysis), t.validation.doc}
 		}
 		if j == nil || !j.Passed && t.pending["analysis.json"] {
 			return nil

@@ -82,7 +82,7 @@ func (v Verdict) reason() string {
 }
 
 // judgeValidation judges the run of a command.
-func (cp *checkpoint) judgeValidation(o *Validation, sum text, a *Analysis) Verdict {
+func judgeValidation(cp *checkpoint, o *Validation, sum text, a *Analysis) Verdict {
 	v := Verdict{
 		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromValidation, SourceDigest: sum,
 		TimedOut: o.TimedOut || o.Outcome == outTimedOut, ExitCode: o.ExitCode, MatchedText: o.MatchedText, Marker: o.Marker,
@@ -92,64 +92,64 @@ func (cp *checkpoint) judgeValidation(o *Validation, sum text, a *Analysis) Verd
 	switch {
 	case v.Passed:
 	case o.Outcome == outNotStarted:
-		cp.classify(&v, strings.TrimSpace(words+"\n"+o.Reason), v.ExitCode)
+		classify(cp, &v, strings.TrimSpace(words+"\n"+o.Reason), v.ExitCode)
 		v.FailureType, v.Rule = text(testoutput.EnvIssue), ""
 		v.failedBy([]string{"not started"})
 	default:
-		cp.classify(&v, words, v.ExitCode)
+		classify(cp, &v, words, v.ExitCode)
 		v.analysed(a)
 		v.failedBy(nil)
 	}
-	return cp.routed(v)
+	return route(cp, v)
 }
 
 // judgeLost judges a run of which a person says that it failed.
-func (cp *checkpoint) judgeLost(sum text) Verdict {
+func judgeLost(cp *checkpoint, sum text) Verdict {
 	v := Verdict{
 		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromValidation, SourceDigest: sum,
 		FailureType: text(testoutput.EnvIssue), TypeFrom: fromClassifier,
 	}
 	v.failedBy([]string{"the validation was lost"})
-	return cp.routed(v)
+	return route(cp, v)
 }
 
 // judgeResult judges what an outside validator says.
-func (cp *checkpoint) judgeResult(o *Result, sum text, a *Analysis) Verdict {
+func judgeResult(cp *checkpoint, o *Result, sum text, a *Analysis) Verdict {
 	v := Verdict{
 		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromResult, SourceDigest: sum, TimedOut: o.TimedOut, ExitCode: &o.ExitCode,
 	}
 	v.MatchedText, v.Marker = testoutput.Match(string(cp.def.Expected), o.Output)
 	v.Passed = o.FailureType == "" && len(o.FailedCriteria) == 0 && testoutput.Passed(v.ExitCode, o.TimedOut, string(cp.def.Expected), v.MatchedText, v.Marker)
 	if !v.Passed {
-		cp.classify(&v, o.Output, v.ExitCode)
+		classify(cp, &v, o.Output, v.ExitCode)
 		v.named(o.FailureType, fromResult)
 		v.analysed(a)
 		v.failedBy(o.FailedCriteria)
 	}
-	return cp.routed(v)
+	return route(cp, v)
 }
 
 // gaveUp is the criterion that an attempt failed whose worker gave it up.
 const gaveUp = "the worker gave the attempt up"
 
 // judgeReport judges an attempt that its worker gave up.
-func (cp *checkpoint) judgeReport(w *WorkerReport, sum text) Verdict {
+func judgeReport(cp *checkpoint, w *WorkerReport, sum text) Verdict {
 	one := 1
 	v := Verdict{Iteration: cp.Iteration, Run: cp.nextRun(0), Source: fromWorker, SourceDigest: sum}
-	cp.classify(&v, w.Message, &one)
+	classify(cp, &v, w.Message, &one)
 	v.named(w.FailureType, fromWorker)
 	v.failedBy([]string{gaveUp})
-	return cp.routed(v)
+	return route(cp, v)
 }
 
 // judgeWorkerRun judges an attempt whose worker command ended badly, or of which a person
 // says so: then there may be no outcome.
-func (cp *checkpoint) judgeWorkerRun(o *WorkerRun, sum text, typ testoutput.Type) Verdict {
+func judgeWorkerRun(cp *checkpoint, o *WorkerRun, sum text, typ testoutput.Type) Verdict {
 	v := Verdict{Iteration: cp.Iteration, Run: cp.nextRun(0), Source: fromWorker, TimedOut: typ == testoutput.Timeout}
 	criterion := "the worker command did not end"
 	if o != nil {
 		v.SourceDigest, v.ExitCode = sum, o.ExitCode
-		cp.classify(&v, strings.TrimSpace(o.Tail+"\n"+o.Reason), o.ExitCode)
+		classify(cp, &v, strings.TrimSpace(o.Tail+"\n"+o.Reason), o.ExitCode)
 		if o.ExitCode != nil {
 			criterion = fmt.Sprintf("the worker command: exit code %d", *o.ExitCode)
 		}
@@ -159,11 +159,11 @@ func (cp *checkpoint) judgeWorkerRun(o *WorkerRun, sum text, typ testoutput.Type
 	}
 	v.FailureType, v.TypeFrom = text(typ), fromWorker
 	v.failedBy([]string{criterion})
-	return cp.routed(v)
+	return route(cp, v)
 }
 
 // classify adds to a verdict that did not pass what the classifier finds in the output.
-func (cp *checkpoint) classify(v *Verdict, words string, exit *int) {
+func classify(cp *checkpoint, v *Verdict, words string, exit *int) {
 	changed := cp.changedFiles(v.Iteration)
 	own := append([]string{cp.id}, changed...)
 	if d := cp.def; d != nil {
@@ -237,15 +237,15 @@ func bounded(words []string) []string {
 	return kept
 }
 
-// routed says what becomes of an attempt: section 4.3 of the page, first that applies.
-func (cp *checkpoint) routed(v Verdict) Verdict {
+// route says what becomes of an attempt: section 4.3 of the page, first that applies.
+func route(cp *checkpoint, v Verdict) Verdict {
 	cfg := cp.r.cfg
 	switch {
 	case v.Passed:
 		v.Route = routePass
 	case v.failure() == testoutput.DesignMismatch && cfg.EscalateDesign:
 		v.Route = routeDesign
-	case v.failure() == testoutput.EnvIssue, v.failure() == testoutput.Timeout && cp.timedOutBefore():
+	case v.failure() == testoutput.EnvIssue, v.failure() == testoutput.Timeout && timedOutBefore(cp):
 		v.Route = routeEnv
 	case v.Iteration >= cp.MaxIterations:
 		v.Route = routeMaxRetry
@@ -260,7 +260,7 @@ func (cp *checkpoint) routed(v Verdict) Verdict {
 }
 
 // timedOutBefore reports whether the last verdict of the same epoch was a timeout.
-func (cp *checkpoint) timedOutBefore() bool {
+func timedOutBefore(cp *checkpoint) bool {
 	if len(cp.History) == 0 {
 		return false
 	}
@@ -304,12 +304,12 @@ func (cp *checkpoint) verdictOf(h Judged) Verdict {
 		if v := peek[Verdict](cp.r.Snap.In(cp.verdictFile(h.Iteration, h.Run)), "afl/verdict"); v != nil {
 			return *v
 		}
-		return cp.then(h).judgeAgain(h)
+		return judgeAgain(checkpointThen(cp, h), h)
 	})
 }
 
-// then is the checkpoint as it was when a verdict was made, as far as a verdict shows it.
-func (cp *checkpoint) then(h Judged) *checkpoint {
+// checkpointThen is the checkpoint as it was when a verdict was made, as far as a verdict shows it.
+func checkpointThen(cp *checkpoint, h Judged) *checkpoint {
 	past := *cp
 	past.Checkpoint = &Checkpoint{Iteration: h.Iteration, Epoch: h.Epoch, Run: &Run{Number: h.Run}, MaxIterations: h.Iteration + 1}
 	return &past
@@ -317,19 +317,19 @@ func (cp *checkpoint) then(h Judged) *checkpoint {
 
 // judgeAgain makes a verdict again from what was judged, as far as it is still there; what
 // the history says stands.
-func (cp *checkpoint) judgeAgain(h Judged) Verdict {
+func judgeAgain(cp *checkpoint, h Judged) Verdict {
 	v := Verdict{Iteration: h.Iteration, Run: h.Run, Source: h.Source}
-	switch d := cp.judgedFile(h); h.Source {
+	switch d := judgedFile(cp, h); h.Source {
 	case fromValidation:
 		if o := peek[Validation](d, "afl/validation"); o != nil && cp.def != nil {
-			v = cp.judgeValidation(o, text(d.Sum), cp.findAnalysis(text(d.Sum)))
+			v = judgeValidation(cp, o, text(d.Sum), findAnalysis(cp, text(d.Sum)))
 		}
 	case fromResult:
 		if o := peek[Result](d, "afl/result"); o != nil && cp.def != nil {
-			v = cp.judgeResult(o, text(d.Sum), cp.findAnalysis(text(d.Sum)))
+			v = judgeResult(cp, o, text(d.Sum), findAnalysis(cp, text(d.Sum)))
 		}
 	case fromWorker:
-		if again, ok := cp.judgeWorkerAgain(h); ok {
+		if again, ok := judgeWorkerAgain(cp, h); ok {
 			v = again
 		}
 	}
@@ -339,7 +339,7 @@ func (cp *checkpoint) judgeAgain(h Judged) Verdict {
 }
 
 // judgedFile is the document that a verdict judged, where its name tells.
-func (cp *checkpoint) judgedFile(h Judged) engine.Document {
+func judgedFile(cp *checkpoint, h Judged) engine.Document {
 	if h.Source == fromValidation {
 		return cp.r.Snap.In(cp.fileOf(h.Iteration, numbered("validation", h.Run)))
 	}
@@ -348,7 +348,7 @@ func (cp *checkpoint) judgedFile(h Judged) engine.Document {
 
 // findAnalysis is the analysis that a verdict of the past was made with, nil where it is
 // not there any more.
-func (cp *checkpoint) findAnalysis(sum text) *Analysis {
+func findAnalysis(cp *checkpoint, sum text) *Analysis {
 	if a := peek[Analysis](cp.r.Snap.In(cp.file("analysis.json")), "afl/analysis"); a != nil && a.isOf(sum, cp.Run.Number) {
 		return a
 	}
@@ -357,14 +357,14 @@ func (cp *checkpoint) findAnalysis(sum text) *Analysis {
 
 // judgeWorkerAgain makes the verdict on a worker again: of what lies with the attempt,
 // that which leads to the same verdict was judged.
-func (cp *checkpoint) judgeWorkerAgain(h Judged) (v Verdict, ok bool) {
+func judgeWorkerAgain(cp *checkpoint, h Judged) (v Verdict, ok bool) {
 	for _, d := range slices.Backward(cp.r.Snap.Under(cp.file(""))) {
 		report, outcome := workerDoc(d)
 		switch {
 		case report != nil:
-			v = cp.judgeReport(report, text(d.Sum))
+			v = judgeReport(cp, report, text(d.Sum))
 		case outcome != nil:
-			v = cp.judgeWorkerRun(outcome, text(d.Sum), testoutput.Type(h.FailureType))
+			v = judgeWorkerRun(cp, outcome, text(d.Sum), testoutput.Type(h.FailureType))
 		default:
 			continue
 		}

@@ -13,16 +13,16 @@ import (
 	"placet/layout"
 )
 
-// tell adds to the view of a session what is its own.
-func (r *session) tell(a *engine.Account) {
+// tellSession adds to the view of a session what is its own.
+func tellSession(r *session, a *engine.Account) {
 	if isFinal(r.State.Status) {
 		r.readMeta() // its title
 	}
 	a.Final = a.Final && r.unfinished() == ""
 	a.Stands = a.Stands || r.cfgBad
-	misread := r.misread()
-	a.Facts, a.Parts, a.Graph, a.Untrusted = r.facts(misread), r.parts(), r.nodes(), r.untrusted()
-	a.Findings = append(r.addFindings(a.Findings), misread...)
+	misread := misread(r)
+	a.Facts, a.Parts, a.Graph, a.Untrusted = sessionFacts(r, misread), parts(r), nodes(r), untrustedCommands(r)
+	a.Findings = append(addFindings(r, a.Findings), misread...)
 	for _, u := range r.cfg.unbuilt {
 		a.Findings = append(a.Findings, engine.Finding{Severity: "warning", Path: u.file, Text: u.key + ": " + u.text})
 	}
@@ -37,8 +37,8 @@ func (f *factList) add(label, value string) {
 	}
 }
 
-// facts are what show says of a session.
-func (r *session) facts(misread []engine.Finding) (list factList) {
+// sessionFacts are what show says of a session.
+func sessionFacts(r *session, misread []engine.Finding) (list factList) {
 	st := r.State
 	list.add("title", r.meta.Title)
 	if st.Adopted {
@@ -60,7 +60,7 @@ func (r *session) facts(misread []engine.Finding) (list factList) {
 		list.add("round", fmt.Sprintf("%d of %d", current, total))
 	}
 	for _, id := range displayOrder(st) {
-		list.add("checkpoint", r.checkpoint(id).line())
+		list.add("checkpoint", checkpointLine(r.checkpoint(id)))
 	}
 	if v := st.Review; v != nil {
 		list.add("review", fmt.Sprintf("round %d, %s (%s)", v.Round, v.Status, v.Mode))
@@ -89,8 +89,8 @@ func since(words string, at text) string {
 	return words + ", " + string(at)
 }
 
-// line is how far the checkpoint has come, in one line.
-func (cp *checkpoint) line() string {
+// checkpointLine is how far the checkpoint has come, in one line.
+func checkpointLine(cp *checkpoint) string {
 	words := []string{cp.id + ": " + string(cp.Status)}
 	if cp.AbortedBecause != "" {
 		words[0] += " (" + string(cp.AbortedBecause) + ")"
@@ -115,9 +115,9 @@ const TrustName = "afl.validation "
 // WorkerTrustName does for the worker command in the work tree of a checkpoint.
 const WorkerTrustName = "afl.worker_command "
 
-// untrusted are the approved commands and the settings of upstream's files that nobody has
+// untrustedCommands are the approved commands and the settings of upstream's files that nobody has
 // agreed to.
-func (r *session) untrusted() []engine.Untrusted {
+func untrustedCommands(r *session) []engine.Untrusted {
 	if isFinal(r.State.Status) || !r.Usable() || r.cfgBad {
 		return nil
 	}
@@ -149,7 +149,7 @@ const onCycle = "cycle"
 
 // nodes are the checkpoints by level, in the order in which they are shown: the approved
 // ones, or those of the files while none is approved.
-func (r *session) nodes() []engine.Node {
+func nodes(r *session) []engine.Node {
 	defs := r.specs.definitions()
 	if r.State.Approved != nil {
 		defs = slices.Clone(r.State.Approved.Definitions)
@@ -171,7 +171,7 @@ func (r *session) nodes() []engine.Node {
 
 // addFindings adds the findings about the design. Notes that say what these findings say
 // are left out.
-func (r *session) addFindings(list []engine.Finding) []engine.Finding {
+func addFindings(r *session, list []engine.Finding) []engine.Finding {
 	said := map[string]bool{}
 	for _, f := range r.specs.findings {
 		severity := "warning"
@@ -184,10 +184,10 @@ func (r *session) addFindings(list []engine.Finding) []engine.Finding {
 }
 
 // parts are the checkpoints as show prints one of them.
-func (r *session) parts() []engine.Part {
+func parts(r *session) []engine.Part {
 	var list []engine.Part
 	for _, id := range displayOrder(r.State) {
-		list = append(list, r.checkpoint(id).part())
+		list = append(list, checkpointPart(r.checkpoint(id)))
 	}
 	if len(list) > 0 || r.State.Approved != nil {
 		return list
@@ -198,8 +198,8 @@ func (r *session) parts() []engine.Part {
 	return list
 }
 
-// part is the checkpoint as show prints it.
-func (cp *checkpoint) part() engine.Part {
+// checkpointPart is the checkpoint as show prints it.
+func checkpointPart(cp *checkpoint) engine.Part {
 	var list factList
 	if cp.def != nil {
 		list = cp.def.facts()
@@ -220,14 +220,14 @@ func (cp *checkpoint) part() engine.Part {
 	if e := cp.Escalation; e != nil {
 		list.add("last escalation", since(e.Reason, e.At))
 	}
-	return engine.Part{ID: cp.id, Status: cp.Status, Facts: list, Sections: cp.sections()}
+	return engine.Part{ID: cp.id, Status: cp.Status, Facts: list, Sections: checkpointSections(cp)}
 }
 
-// sections are the texts about the checkpoint that are longer than a line.
-func (cp *checkpoint) sections() []engine.Section {
+// checkpointSections are the texts about the checkpoint that are longer than a line.
+func checkpointSections(cp *checkpoint) []engine.Section {
 	all := []engine.Section{{Title: "History", Text: historyLines(cp.History)}}
 	if cp.Escalation != nil {
-		if rep := cp.escalationReport(); rep != nil {
+		if rep := readEscalationReport(cp); rep != nil {
 			all = append(all, engine.Section{Title: "Last escalation", Text: rep.lines()})
 		}
 	}
@@ -239,7 +239,7 @@ func (cp *checkpoint) sections() []engine.Section {
 		}
 		all = append(all, engine.Section{Title: fmt.Sprintf("Feedback on attempt %d", last), Text: words})
 	}
-	all = append(all, engine.Section{Title: "Files", Text: strings.Join(cp.files(), "\n")})
+	all = append(all, engine.Section{Title: "Files", Text: strings.Join(checkpointFiles(cp), "\n")})
 	return slices.DeleteFunc(all, func(s engine.Section) bool { return strings.TrimSpace(s.Text) == "" })
 }
 
@@ -280,9 +280,9 @@ func historyLines(history []Judged) string {
 	return strings.Join(lines, "\n")
 }
 
-// files are the files of the checkpoint that are there: of the whole of it, and of the
+// checkpointFiles are the files of the checkpoint that are there: of the whole of it, and of the
 // attempt in hand.
-func (cp *checkpoint) files() []string {
+func checkpointFiles(cp *checkpoint) []string {
 	var list []string
 	latest := cp.r.Path(cp.file("")) + "/"
 	for _, d := range cp.r.Snap.Under("delegations/" + cp.id) {

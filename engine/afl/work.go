@@ -54,7 +54,7 @@ func workerFails(cp *checkpoint) *move {
 		return nil
 	}
 	d := cp.attempt().worker.doc
-	v := cp.judgeReport(w, text(d.Sum))
+	v := judgeReport(cp, w, text(d.Sum))
 	m := cp.handedIn(d, byWorker, v.reason(), func(s *step) {
 		s.closeRequests(gate.Superseded, gaveUp)
 		s.record(v)
@@ -206,7 +206,7 @@ func commandFails(cp *checkpoint) *move {
 	if o.Outcome == outTimedOut {
 		typ = testoutput.Timeout
 	}
-	v := cp.judgeWorkerRun(o, cp.try.workerRun.sum(), typ)
+	v := judgeWorkerRun(cp, o, cp.try.workerRun.sum(), typ)
 	return cp.fails(v, v.reason(), cp.try.byRun(), "the worker command failed")
 }
 
@@ -214,7 +214,7 @@ func commandFails(cp *checkpoint) *move {
 func failLostWorker(r *session, on run.On) *move {
 	cp := r.checkpoint(on.Subject)
 	h := cp.attempt().workerRun
-	return cp.fails(cp.judgeWorkerRun(h.said, h.sum(), testoutput.EnvIssue), on.Answer.Why(), nil, "")
+	return cp.fails(judgeWorkerRun(cp, h.said, h.sum(), testoutput.EnvIssue), on.Answer.Why(), nil, "")
 }
 
 // restart starts the worker command of an attempt once more.
