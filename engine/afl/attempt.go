@@ -268,7 +268,7 @@ func (cp *checkpoint) lastIteration() int {
 	return last
 }
 
-// outcomes is the highest number among the outcomes of a kind that lie with an attempt, 0
+// outcomes is the highest number among an attempt's outcomes of a kind, 0
 // for none.
 func (cp *checkpoint) outcomes(n int, stem string) int {
 	highest := 0

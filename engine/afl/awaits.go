@@ -92,16 +92,12 @@ func awaitDesign(r *session, w *run.Waiting) {
 	}
 	switch rel := r.Snap.Rel(file); {
 	case r.specs.layout == "":
-		w.Why("%s waits for checkpoints: there is neither %s nor checkpoints/*.json", where, specsYAML)
-		w.For("%s (agent)", rel)
-		w.UnblockAt(file, "the checkpoints")
+		w.Lacks(rel, "(agent)", "the checkpoints", "%s waits for checkpoints: there is neither %s nor checkpoints/*.json", where, specsYAML)
 	case !r.specs.readable && r.Held:
 		w.Why("%s waits for %s, which is still being written", where, rel)
 		w.Written(rel)
 	case !r.specs.readable:
-		w.Why("%s waits for checkpoints that can be read%s", where, specsNotes(r))
-		w.For("%s that can be read (agent)", rel)
-		w.UnblockAt(file, "checkpoints that can be read")
+		w.Lacks(rel, "that can be read (agent)", "checkpoints that can be read", "%s waits for checkpoints that can be read%s", where, specsNotes(r))
 	default:
 		awaitApproval(r, w, file, where)
 	}
@@ -147,9 +143,7 @@ func awaitApproval(r *session, w *run.Waiting, file, where string) {
 	case open != nil:
 		w.Answer(open, "%s waits for an approval", where)
 	case wished != nil:
-		w.Why("%s waits for other checkpoints: %s asked for changes at %s, see %s", where, orWord(string(wished.By), "somebody"), wished.At, r.Path("changes.md"))
-		w.For("%s with the changes (agent)", rel)
-		w.UnblockAt(file, "the checkpoints with the changes")
+		w.Lacks(rel, "with the changes (agent)", "the checkpoints with the changes", "%s waits for other checkpoints: %s asked for changes at %s, see %s", where, orWord(string(wished.By), "somebody"), wished.At, r.Path("changes.md"))
 	case w.Moving == "":
 		w.Why("%s waits until nobody has touched the checkpoints for %s (approval_quiet): then approval is asked for, at %s", where, r.cfg.ApprovalQuiet, r.Wake.UTC().Format(stamp))
 		w.For("%s to be left alone for %s (placet)", rel, r.cfg.ApprovalQuiet)
@@ -186,9 +180,7 @@ func awaitReview(r *session, w *run.Waiting) {
 		return
 	}
 	name := numbered("review", v.Round)
-	w.Why("review round %d waits for %s by an outside reviewer", v.Round, name)
-	w.For("%s (reviewer)", name)
-	w.Unblock(name, `{"findings": []} completes the session; a blocking finding has its checkpoint worked on again`)
+	w.Lacks(name, "(reviewer)", `{"findings": []} completes the session; a blocking finding has its checkpoint worked on again`, "review round %d waits for %s by an outside reviewer", v.Round, name)
 }
 
 // whyNothingStarts says why nothing starts at all, "" where something may.
@@ -330,9 +322,7 @@ func awaitVerdict(cp *checkpoint, w *run.Waiting) {
 		w.Answer(q, "%s: nobody knows how the validation ended", says)
 	case cp.AnalysisUntil != "":
 		analysis := cp.file("analysis.json")
-		w.Why("%s for %s, until %s (oracle_wait)", says, spoken(analysis), cp.AnalysisUntil)
-		w.For("%s (agent)", analysis)
-		w.Unblock(analysis, `{"failure_type": "…"} says what kind of failure it is`)
+		w.Lacks(analysis, "(agent)", `{"failure_type": "…"} says what kind of failure it is`, "%s for %s, until %s (oracle_wait)", says, spoken(analysis), cp.AnalysisUntil)
 	case cp.Run != nil && cp.Run.Mode == modeCommand && cp.def != nil:
 		what := fmt.Sprintf("validation (run %d, at most %s)", cp.Run.Number, cp.timeout())
 		awaitCommand(cp, w, says, cp.validationAction(), what, cp.Run.StartedAt)
@@ -341,8 +331,6 @@ func awaitVerdict(cp *checkpoint, w *run.Waiting) {
 		w.Why("%s for trust in `%s` (placet trust); %s does not count, for afl.validation is \"command\"", says, oneLine(string(cp.def.Command), shownCommand), spoken(result))
 		w.For("placet trust for the validation command of %s (person)", cp.id)
 	default:
-		w.Why("%s for %s", says, spoken(result))
-		w.For("%s (agent)", result)
-		w.Unblock(result, fmt.Sprintf(`{"iteration": %d, "exitCode": 0, "output": "<what the tests printed>"}`, cp.Iteration))
+		w.Lacks(result, "(agent)", fmt.Sprintf(`{"iteration": %d, "exitCode": 0, "output": "<what the tests printed>"}`, cp.Iteration), "%s for %s", says, spoken(result))
 	}
 }

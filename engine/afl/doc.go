@@ -34,15 +34,24 @@
 //	             └──skip──▶ aborted (final), as by a removed definition, an
 //	                        aborted dependency or an aborted session
 //
-// rules.go has the table and the guards of the session's rules, checkpoint.go those of its
-// checkpoints, outputs.go what a state calls for, questions.go what a person is asked;
-// package run does the rest. The family's own ideas: definitions.go and findings.go (what a
-// design says and what is wrong with it), judge.go and route.go (what an attempt is worth and
-// what becomes of it), attempt.go (what workers hand in), revalidate.go (what is validated
-// again).
+// What this package holds, in the order in which a reader needs it:
 //
-// placet alone writes state.json. Nothing is believed because it lies there:
-// an attempt counts by what is news since it started, a command runs only once
-// its digest is trusted, and the machine works from the definitions that were
-// approved, never from the files.
+//	state.go         state.json; documents.go has the documents of others
+//	rules.go         the table: a row for each rule, whose guards are functions elsewhere
+//	session.go       the session as one step sees it: settings, wishes, its beginning and end
+//	checkpoint.go    a checkpoint as one step sees it, and a transition of one being made
+//	definitions.go   what a design says; findings.go and stray.go say what is wrong with it
+//	design.go        when a design is approved, and when it is looked at again
+//	lifecycle.go     how a checkpoint is made, starts, is tried again and ends
+//	attempt.go       what was handed in for an attempt; work.go says what follows from it
+//	validation.go    the runs of an attempt; verdict.go judges them and routes the attempt
+//	review.go        the look at the whole
+//	questions.go     what persons are asked; awaits.go says what is waited for besides
+//	outputs.go       what a state calls for, made by prompt.go, feedback.go, escalation.go,
+//	                 report.go, changes.go and renderings.go of what sources.go finds
+//	view.go          what is shown of a session
+//
+// placet alone writes state.json. No document counts because it is there: an attempt
+// counts by what is news since it started, a command runs only once its digest is trusted,
+// and the machine works from the definitions that were approved, never from the files.
 package afl

@@ -89,27 +89,22 @@ const (
 
 // Validation is validation.json: the outcome of a validation command.
 type Validation struct {
-	Iteration     int      `json:"iteration"`
-	Run           int      `json:"run"`
-	CommandDigest string   `json:"command_digest"`
-	Shell         []string `json:"shell"`
-	Cwd           string   `json:"cwd"`
-	StartedAt     text     `json:"started_at"`
-	FinishedAt    text     `json:"finished_at"`
-	DurationMS    int64    `json:"duration_ms"`
-	Outcome       string   `json:"outcome"`
-	ExitCode      *int     `json:"exit_code"`
-	TimedOut      bool     `json:"timed_out"`
-	Stdout        Output   `json:"stdout"`
-	Stderr        Output   `json:"stderr"`
-	MatchedText   *bool    `json:"matched_expected"`
-	Marker        *string  `json:"failing_marker"`
-	Reason        string   `json:"reason"`
+	Iteration     int     `json:"iteration"`
+	Run           int     `json:"run"`
+	CommandDigest string  `json:"command_digest"`
+	DurationMS    int64   `json:"duration_ms"`
+	Outcome       string  `json:"outcome"`
+	ExitCode      *int    `json:"exit_code"`
+	TimedOut      bool    `json:"timed_out"`
+	Stdout        Output  `json:"stdout"`
+	Stderr        Output  `json:"stderr"`
+	MatchedText   *bool   `json:"matched_expected"`
+	Marker        *string `json:"failing_marker"`
+	Reason        string  `json:"reason"`
 }
 
 // Output is what is kept of one output of a command.
 type Output struct {
-	Bytes     int64  `json:"bytes"`
 	Head      string `json:"head"`
 	Tail      string `json:"tail"`
 	Truncated bool   `json:"truncated"`

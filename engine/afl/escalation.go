@@ -128,16 +128,9 @@ func escalationMD(d escalationData) []byte {
 
 func (d escalationData) facts() []templates.FormFact {
 	e := d.C.Escalation
-	var rows []templates.FormFact
-	for _, row := range []struct{ key, value string }{
-		{"session", d.Session},
-		{"checkpoint", d.Def.ID},
-		{"attempts", strconv.Itoa(e.Iteration) + "/" + strconv.Itoa(d.max())},
-		{"reason", escalationReason(d.Lang, e.Route, d.Verdict, e.Iteration, d.max(), sameInARow(d.before()), d.Question)},
-	} {
-		rows = append(rows, templates.FormFact{Label: phrase(d.Lang, "escalation."+row.key), Value: row.value})
-	}
-	return rows
+	return labelled(d.Lang, "escalation.session", d.Session, "escalation.checkpoint", d.Def.ID,
+		"escalation.attempts", strconv.Itoa(e.Iteration)+"/"+strconv.Itoa(d.max()),
+		"escalation.reason", escalationReason(d.Lang, e.Route, d.Verdict, e.Iteration, d.max(), sameInARow(d.before()), d.Question))
 }
 
 // failures are the rows of the history. Where nothing was judged the question

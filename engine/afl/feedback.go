@@ -60,18 +60,9 @@ func (d feedbackData) facts() []templates.FormFact {
 	if v.ExitCode != nil {
 		exit = strconv.Itoa(*v.ExitCode)
 	}
-	var rows []templates.FormFact
-	for _, row := range []struct{ key, value string }{
-		{"criterion", joined(v.FailedCriteria, "; ")},
-		{"type", orDash(string(v.FailureType))},
-		{"files", joined(v.RelatedFiles, ", ")},
-		{"command", orDash(string(d.Def.Command))},
-		{"exit_code", exit},
-		{"expected", orDash(string(d.Def.Expected))},
-	} {
-		rows = append(rows, templates.FormFact{Label: phrase(d.Lang, "feedback."+row.key), Value: row.value})
-	}
-	return rows
+	return labelled(d.Lang, "feedback.criterion", joined(v.FailedCriteria, "; "), "feedback.type", string(v.FailureType),
+		"feedback.files", joined(v.RelatedFiles, ", "), "feedback.command", string(d.Def.Command),
+		"feedback.exit_code", exit, "feedback.expected", string(d.Def.Expected))
 }
 
 // fixes say why the attempt failed and what to do about it: what an analysis

@@ -96,6 +96,7 @@ func TestKeysOfADesignThatNobodyReads(t *testing.T) {
 			"checkpoints/a.json":     {"checkpoints/b.json": v2, "checkpoints/a.json": asJSON(t, key)},
 		} {
 			w := newWorld(t)
+			w.Write("meta.json", "{}")
 			for rel, body := range files {
 				w.Write(rel, body)
 			}
@@ -124,6 +125,7 @@ func TestTasksThatNobodyReads(t *testing.T) {
 		"":                        {"checkpoints/b.json": other + "}", "checkpoints/a.json": other + `, "prerequisites": {"tasks": ["b"]}}`},
 	} {
 		w := newWorld(t)
+		w.Write("meta.json", "{}")
 		for rel, body := range files {
 			w.Write(rel, body)
 		}

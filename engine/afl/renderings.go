@@ -147,16 +147,6 @@ func totalTime(c Checkpoint) (words string, ms int64, ok bool) {
 	return words, d.Milliseconds(), true
 }
 
-// What feedback was good for.
-const (
-	qualityEffective   = "effective"
-	qualityNotNeeded   = "not_needed"
-	qualityNone        = "none"
-	qualityPending     = "pending"
-	qualityPartial     = "partial"
-	qualityIneffective = "ineffective"
-)
-
 // feedbackQuality says what a checkpoint's feedback was good for. A pass that a
 // review reopened before any feedback counts as feedback not judged yet.
 func feedbackQuality(c Checkpoint) string {
@@ -180,15 +170,15 @@ func feedbackQuality(c Checkpoint) string {
 	passing := len(c.History) > 0 && c.History[len(c.History)-1].Route == routePass
 	switch {
 	case passing && judged > 0:
-		return qualityEffective
+		return "effective"
 	case passing && len(c.Feedback) == 0:
-		return qualityNotNeeded
+		return "not_needed"
 	case len(c.Feedback) == 0:
-		return qualityNone
+		return "none"
 	case judged == 0:
-		return qualityPending
+		return "pending"
 	case 2*changed >= judged:
-		return qualityPartial
+		return "partial"
 	}
-	return qualityIneffective
+	return "ineffective"
 }

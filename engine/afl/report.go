@@ -33,14 +33,8 @@ func (st State) dates() []templates.FormFact {
 	if a := st.Approved; a != nil {
 		approval = fmt.Sprintf("%s (%s)", orDash(string(a.At)), strings.Join(slices.DeleteFunc([]string{string(a.By), a.Source}, empty), ", "))
 	}
-	var rows []templates.FormFact
-	for _, row := range []struct{ key, value string }{
-		{"created", string(st.CreatedAt)}, {"approved", approval},
-		{"started", string(st.StartedAt)}, {"finished", string(st.FinishedAt)},
-	} {
-		rows = append(rows, templates.FormFact{Label: phrase(st.Language, "report."+row.key), Value: orDash(row.value)})
-	}
-	return rows
+	return labelled(st.Language, "report.created", string(st.CreatedAt), "report.approved", approval,
+		"report.started", string(st.StartedAt), "report.finished", string(st.FinishedAt))
 }
 
 func empty(s string) bool { return s == "" }

@@ -152,32 +152,19 @@ func (r *session) reviewReport(round int) *ReviewReport {
 // acceptByReport completes the session where the report of an outside reviewer blocks
 // nothing.
 func acceptByReport(r *session, _ run.On) *move {
-	return byReport(r, func(notes []Note, blocked []string) *move {
-		if len(blocked) > 0 {
-			return nil
-		}
-		return &move{Reason: "the review blocks nothing", Then: func(c *change) {
-			c.State.Review.Status, c.State.Review.Notes = gate.Accepted, notes
-		}}
-	})
+	return byReport(r, func(blocked []string) (string, bool) { return "the review blocks nothing", len(blocked) == 0 }, gate.Accepted)
 }
 
 // blockByReport has the checkpoints worked on again that the report blocks.
 func blockByReport(r *session, _ run.On) *move {
-	return byReport(r, func(notes []Note, blocked []string) *move {
-		if len(blocked) == 0 {
-			return nil
-		}
-		return &move{Reason: "the review blocks " + strings.Join(blocked, ", "), Then: func(c *change) {
-			v := c.State.Review
-			v.Status, v.Reopen, v.Notes = reopened, blocked, notes
-		}}
-	})
+	return byReport(r, func(blocked []string) (string, bool) {
+		return "the review blocks " + strings.Join(blocked, ", "), len(blocked) > 0
+	}, reopened)
 }
 
 // byReport is a move by the report of the round in hand, where an outside reviewer ends
 // it.
-func byReport(r *session, decide func(notes []Note, blocked []string) *move) *move {
+func byReport(r *session, applies func(blocked []string) (why string, ok bool), status string) *move {
 	v := r.reviewed(nil)
 	if v == nil || v.Mode != reviewExternal {
 		return nil
@@ -187,11 +174,14 @@ func byReport(r *session, decide func(notes []Note, blocked []string) *move) *mo
 		return nil
 	}
 	notes, blocked := rep.notes()
-	m := decide(notes, blocked)
-	if m != nil {
-		m.Causes, m.Actor = []engine.Document{r.Snap.In(numbered("review", v.Round))}, engine.Person(rep.Reviewer)
+	why, ok := applies(blocked)
+	if !ok {
+		return nil
 	}
-	return m
+	d := r.Snap.In(numbered("review", v.Round))
+	return &move{Reason: why, Causes: []engine.Document{d}, Actor: engine.Person(rep.Reviewer), Then: func(c *change) {
+		c.State.Review.Status, c.State.Review.Reopen, c.State.Review.Notes = status, blocked, notes
+	}}
 }
 
 // notes are a report's findings as the state keeps them, and the checkpoints that they

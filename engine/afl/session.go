@@ -37,7 +37,7 @@ type session struct {
 }
 
 // family is AFL as the kernel has it.
-var family = run.Family[State, *session]{
+var family = kernel{
 	Name: "afl", Noun: "session",
 	File:  func(rel string) (layout.File, bool) { return layout.AFL{}.File(layout.Run{}, rel) },
 	Stamp: millis,
@@ -56,7 +56,7 @@ var family = run.Family[State, *session]{
 	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: (*session).outputs, Actions: (*session).actions,
 	Notes: (*session).notes, Needs: (*session).needs, Watch: (*session).watch,
 	Keeps:  func(r *session, id string) bool { return !r.Snap.Facts.Alive[id] },
-	Absent: func(*session, *engine.Account) bool { return false }, Explain: explain, Tell: tellSession,
+	Absent: (*session).absent, Explain: explain, Tell: tellSession,
 }
 
 // enter has a checkpoint go to a status.
@@ -86,7 +86,7 @@ func stampAll(c *change) {
 func readSession(k *run.Run[State]) *session {
 	r := &session{Run: k, checkpoints: map[string]*checkpoint{}}
 	r.cfg, _ = r.config().settle(nil) // a final session reads upstream's files no more
-	if !r.Usable() {
+	if !r.Usable() || r.isVacant() {
 		return r
 	}
 	r.index()
@@ -187,7 +187,7 @@ func (r *session) readSignal() {
 
 // needs are the files outside the session's folder that it reads.
 func (r *session) needs() []string {
-	if isFinal(r.State.Status) {
+	if isFinal(r.State.Status) || r.isVacant() {
 		return nil
 	}
 	return []string{currentDelegation, upstreamJSON, upstreamYAML}
@@ -197,6 +197,9 @@ func (r *session) needs() []string {
 func (r *session) watch() []string {
 	if isFinal(r.State.Status) {
 		return nil
+	}
+	if r.isVacant() {
+		return []string{r.Path("specs")} // the definitions may come at any time
 	}
 	dirs := []string{r.Path("specs"), r.Path("checkpoints")}
 	for _, id := range r.inStatus(InProgress, Waiting, Validating) {
@@ -239,7 +242,7 @@ func adoptCompleted(r *session, _ run.On) *move {
 func begin(r *session, _ run.On) *move { return firstState(r, "found", false) }
 
 func firstState(r *session, why string, adopted bool) *move {
-	if r.Held {
+	if r.Held || r.isVacant() {
 		return nil
 	}
 	return &move{Reason: why, Then: func(c *change) {
@@ -294,41 +297,26 @@ func resolve(r *session, _ run.On) *move {
 	return m
 }
 
-// Machine is the AFL family. The zero value is ready for use.
-type Machine struct{}
+// Machine is the AFL family.
+type Machine struct{ *kernel }
+
+type kernel = run.Family[State, *session]
 
 // New returns the machine.
-func New() Machine { return Machine{} }
-
-// Family implements [engine.Machine].
-func (Machine) Family() string { return family.Name }
-
-// Edges implements [engine.Machine].
-func (Machine) Edges() []engine.Edge { return family.Edges() }
-
-// Step implements [engine.Machine].
-func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
-	if isVacant(s) {
-		// The definitions may come at any time, into a folder that may be there.
-		return engine.Plan{Follow: []string{path.Join(s.Dir, "specs")}}, nil
-	}
-	return family.Step(s)
-}
-
-// Account implements [engine.Machine].
-func (Machine) Account(s engine.Snapshot) engine.Account {
-	if isVacant(s) {
-		return engine.Account{
-			Key: s.Key, Class: "served", Short: s.Key.ID, Status: engine.StatusAbsent, Absent: true,
-			Why: []string{"this folder is no session: it has neither meta.json nor " + specsYAML + " nor state.json"},
-		}
-	}
-	return family.Account(s)
-}
+func New() Machine { return Machine{&family} }
 
 // isVacant reports whether a folder is no session, nor was one.
-func isVacant(s engine.Snapshot) bool {
+func (r *session) isVacant() bool {
+	s := r.Snap
 	return len(s.Under("requests")) == 0 && !slices.ContainsFunc([]string{"meta.json", specsYAML, "state.json", "events.jsonl"}, func(name string) bool { return !s.In(name).Absent() })
+}
+
+// absent says of a folder in which nothing has begun that it is no session.
+func (r *session) absent(a *engine.Account) bool {
+	if r.isVacant() {
+		a.Why = []string{"this folder is no session: it has neither meta.json nor " + specsYAML + " nor state.json"}
+	}
+	return r.isVacant()
 }
 
 // Peek implements [engine.Machine].

@@ -78,12 +78,12 @@ func TestFeedbackIsJudgedByTheFirstVerdictAfterIt(t *testing.T) {
 				changed++
 			}
 		}
-		want := qualityIneffective
+		want := "ineffective"
 		switch {
 		case judged == 0:
-			want = qualityPending
+			want = "pending"
 		case 2*changed >= judged:
-			want = qualityPartial
+			want = "partial"
 		}
 		if got := feedbackQuality(c); got != want {
 			t.Fatalf("%+v: %s, want %s", c, got, want)

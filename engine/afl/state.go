@@ -162,7 +162,7 @@ type Checkpoint struct {
 	Questions        []Question  `json:"questions"`
 	Escalation       *Escalation `json:"escalation"`
 	History          []Judged    `json:"history"`
-	// Feedback are the attempts behind which feedback.md lies.
+	// Feedback are the attempts that have a feedback.md.
 	Feedback []Feedback `json:"feedback"`
 }
 

@@ -2,6 +2,7 @@ package afl
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -292,7 +293,7 @@ func alike(a, b Judged) bool {
 	return a.Result != passed && b.Result != passed && a.Epoch == b.Epoch && a.Signature != "" && a.Signature == b.Signature
 }
 
-// verdictFile is where the verdict on a run lies.
+// verdictFile is the path of the verdict on a run.
 func (cp *checkpoint) verdictFile(n, run int) string {
 	return cp.fileOf(n, numbered("verdict", run))
 }
@@ -319,31 +320,46 @@ func checkpointThen(cp *checkpoint, h Judged) *checkpoint {
 // the history says stands.
 func judgeAgain(cp *checkpoint, h Judged) Verdict {
 	v := Verdict{Iteration: h.Iteration, Run: h.Run, Source: h.Source}
-	switch d := judgedFile(cp, h); h.Source {
-	case fromValidation:
-		if o := peek[Validation](d, "afl/validation"); o != nil && cp.def != nil {
-			v = judgeValidation(cp, o, text(d.Sum), findAnalysis(cp, text(d.Sum)))
-		}
-	case fromResult:
-		if o := peek[Result](d, "afl/result"); o != nil && cp.def != nil {
-			v = judgeResult(cp, o, text(d.Sum), findAnalysis(cp, text(d.Sum)))
-		}
-	case fromWorker:
-		if again, ok := judgeWorkerAgain(cp, h); ok {
+	for _, d := range slices.Backward(cp.r.Snap.Under(cp.file(""))) {
+		if again, ok := judgeDocument(cp, d, h); ok {
 			v = again
+			break
 		}
 	}
-	v.Passed, v.Route, v.FailureType = h.Result == passed, h.Route, h.FailureType
+	v.Run, v.Passed, v.Route, v.FailureType = h.Run, h.Result == passed, h.Route, h.FailureType
 	v.Rule, v.Signature, v.FailedCriteria = h.Rule, h.Signature, h.FailedCriteria
 	return v
 }
 
-// judgedFile is the document that a verdict judged, where its name tells.
-func judgedFile(cp *checkpoint, h Judged) engine.Document {
-	if h.Source == fromValidation {
-		return cp.r.Snap.In(cp.fileOf(h.Iteration, numbered("validation", h.Run)))
+// judgeDocument judges a file of an attempt again. ok is false where it is not what a
+// verdict judged: of what a worker left, that which leads to the same verdict is.
+func judgeDocument(cp *checkpoint, d engine.Document, h Judged) (v Verdict, ok bool) {
+	sum := text(d.Sum)
+	switch h.Source {
+	case fromValidation:
+		if path.Base(d.Path) == numbered("validation", h.Run) && cp.def != nil {
+			if o := peek[Validation](d, "afl/validation"); o != nil {
+				return judgeValidation(cp, o, sum, findAnalysis(cp, sum)), true
+			}
+		}
+	case fromResult:
+		if d.Kind == layout.AFLResult && cp.def != nil {
+			if o := peek[Result](d, "afl/result"); o != nil {
+				return judgeResult(cp, o, sum, findAnalysis(cp, sum)), true
+			}
+		}
+	case fromWorker:
+		switch report, o := workerDoc(d); {
+		case report != nil:
+			v = judgeReport(cp, report, sum)
+		case o != nil:
+			v = judgeWorkerRun(cp, o, sum, testoutput.Type(h.FailureType))
+		default:
+			return v, false
+		}
+		ok = v.Signature == h.Signature && v.FailureType == h.FailureType && slices.Equal(v.FailedCriteria, h.FailedCriteria)
 	}
-	return cp.r.Snap.In(cp.fileOf(h.Iteration, "result.json"))
+	return v, ok
 }
 
 // findAnalysis is the analysis that a verdict of the past was made with, nil where it is
@@ -353,27 +369,6 @@ func findAnalysis(cp *checkpoint, sum text) *Analysis {
 		return a
 	}
 	return nil
-}
-
-// judgeWorkerAgain makes the verdict on a worker again: of what lies with the attempt,
-// that which leads to the same verdict was judged.
-func judgeWorkerAgain(cp *checkpoint, h Judged) (v Verdict, ok bool) {
-	for _, d := range slices.Backward(cp.r.Snap.Under(cp.file(""))) {
-		report, outcome := workerDoc(d)
-		switch {
-		case report != nil:
-			v = judgeReport(cp, report, text(d.Sum))
-		case outcome != nil:
-			v = judgeWorkerRun(cp, outcome, text(d.Sum), testoutput.Type(h.FailureType))
-		default:
-			continue
-		}
-		v.Run = h.Run
-		if v.Signature == h.Signature && v.FailureType == h.FailureType && slices.Equal(v.FailedCriteria, h.FailedCriteria) {
-			return v, true
-		}
-	}
-	return v, false
 }
 
 // workerDoc is what a file says that a worker, or its command, left; nil where it is none.

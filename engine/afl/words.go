@@ -93,6 +93,15 @@ func oneLine(s string, limit int) string {
 	return atMost(strings.Join(strings.Fields(templates.Clean(s)), " "), limit)
 }
 
+// labelled are rows of a table, of pairs of a word's key and its value.
+func labelled(lang string, pairs ...string) []templates.FormFact {
+	var rows []templates.FormFact
+	for i := 0; i+1 < len(pairs); i += 2 {
+		rows = append(rows, templates.FormFact{Label: phrase(lang, pairs[i]), Value: orDash(pairs[i+1])})
+	}
+	return rows
+}
+
 // joined lists names on one line, or is the dash.
 func joined(names []string, separator string) string {
 	var list []string

@@ -128,6 +128,14 @@ func (w *Waiting) UnblockAt(path, content string) {
 	w.a.Moves = append(w.a.Moves, engine.Move{Path: path, Content: content})
 }
 
+// Lacks says why the run waits for a file of its own, what is wanted of it and from whom,
+// such as "that can be read (agent)", and what it must hold.
+func (w *Waiting) Lacks(rel, wanted, content, why string, args ...any) {
+	w.Why(why, args...)
+	w.For("%s %s", rel, wanted)
+	w.Unblock(rel, content)
+}
+
 // Bad says what the note beside a file says, and that the run waits for a file that can
 // be used. It reports false where there is no note.
 func (w *Waiting) Bad(rel, why, who, content string) bool {
