@@ -72,19 +72,16 @@ func couponFeedback(lang string) feedbackData {
 
 func couponPrompt(lang string) promptData {
 	return promptData{
-		Lang: lang, Session: "abc12345", Def: couponService(), Attempt: 3, Max: 5,
-		Dependencies:  []dependency{{"coupon-model", Completed}},
+		Lang: lang, Session: "abc12345", Def: couponService(), Attempt: 3, Max: 5, Timeout: time.Minute,
+		Dependencies:  []string{"coupon-model: completed"},
 		Prerequisites: []Prerequisite{{ID: "db", Name: "Database", Type: "environment", Script: "docker compose up -d db"}},
 		Contracts:     []contract{{"Coupon service", ".afl/sessions/abc12345/specs/contracts.md", "## Coupon service\n\n```ts\napply(coupon): Order\n```\n"}},
 		ContractNames: []string{"CouponService", "CouponService.test"},
 		Architecture:  ".afl/sessions/abc12345/specs/architecture.md",
 		Feedback:      string(feedbackMD(couponFeedback(lang))), FeedbackOf: 2,
-		Paths: handInPaths{
-			Prompt:   ".afl/sessions/abc12345/delegations/coupon-service/iterations/3/prompt.md",
-			Worker:   ".afl/sessions/abc12345/delegations/coupon-service/iterations/3/worker.json",
-			Answer:   ".afl/sessions/abc12345/delegations/coupon-service/iterations/3/answer.md",
-			Question: ".afl/sessions/abc12345/delegations/coupon-service/pending-question.json",
-		},
+		Worker:   ".afl/sessions/abc12345/delegations/coupon-service/iterations/3/worker.json",
+		Answer:   ".afl/sessions/abc12345/delegations/coupon-service/iterations/3/answer.md",
+		Question: ".afl/sessions/abc12345/delegations/coupon-service/pending-question.json",
 	}
 }
 

@@ -39,7 +39,7 @@ func everyDocument(lang, s string) map[string]string {
 	st.Review.Notes = []Note{{Checkpoint: "coupon-api", Severity: text(s), Text: s}}
 	p := couponPrompt(lang)
 	p.Def, p.Feedback, p.ContractNames, p.Architecture, p.Note = def, s+"x", []string{s}, "a"+s, "x"+s
-	p.Dependencies = []dependency{{s, Completed}}
+	p.Dependencies = []string{s + ": completed"}
 	p.Prerequisites = []Prerequisite{{ID: "db", Name: text(s), Type: text(s), Script: text(s)}}
 	p.Contracts = []contract{{Title: s, Path: "a" + s, Text: "x" + s}}
 	return map[string]string{

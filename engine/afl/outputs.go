@@ -100,11 +100,20 @@ func checkpointOutputs(cp *checkpoint, w *run.Outputs) {
 	w.Always(cp.rel("routing.json"), routingJSON(cp.r.State, cp.id))
 }
 
+// startNumber is the number of the worker's present start, 0 for none.
 func (c *Checkpoint) startNumber() int {
 	if c.Worker == nil {
 		return 0
 	}
 	return c.Worker.Number
+}
+
+// runNumber is the number of the present run, 0 for none.
+func (c *Checkpoint) runNumber() int {
+	if c.Run == nil {
+		return 0
+	}
+	return c.Run.Number
 }
 
 // escalationOutputs plans the report of a checkpoint's last escalation. While a person is

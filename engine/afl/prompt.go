@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"placet/engine"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -15,9 +14,9 @@ type promptData struct {
 	Lang, Session string
 	Def           Definition
 	Attempt, Max  int
-	// Timeout is the validation's that holds; 0: the definition's.
+	// Timeout is the validation's that holds; 0: it is not known.
 	Timeout       time.Duration
-	Dependencies  []dependency
+	Dependencies  []string // with their statuses
 	Prerequisites []Prerequisite
 	Contracts     []contract
 	// ContractNames are the names that a V2 checkpoint lists.
@@ -31,22 +30,14 @@ type promptData struct {
 	// feedback is therefore left out.
 	Redesigned bool
 	// Note is what a person said for this attempt and no feedback holds.
-	Note  string
-	Paths handInPaths
-}
-
-// dependency is a checkpoint that another one needs.
-type dependency struct {
-	ID     string
-	Status engine.Status
+	Note string
+	// Worker, Answer and Question are the files by which worker and people talk about the
+	// attempt, relative to the workspace.
+	Worker, Answer, Question string
 }
 
 // contract is a part of the contract that a checkpoint must keep.
 type contract struct{ Title, Path, Text string }
-
-// handInPaths are the files by which worker and people talk about an attempt,
-// relative to the workspace.
-type handInPaths struct{ Prompt, Worker, Answer, Question string }
 
 // shownContracts is how much of a checkpoint's contracts a prompt shows, in
 // bytes and altogether.
@@ -54,58 +45,40 @@ const shownContracts = 32 << 10
 
 // promptMD returns prompt.md.
 func promptMD(d promptData) []byte {
-	return rendered(d.Lang, "prompt", templates.AFLPromptData{
+	data := templates.AFLPromptData{
 		First:      docLine(d.Session, d.Def.ID, "prompt", d.Attempt),
 		Checkpoint: d.Def.ID, Attempt: d.Attempt, Max: d.Max,
 		Name: orDash(d.Def.Name), Type: orDash(d.Def.Type), Description: string(d.Def.Description),
-		Dependencies: d.dependencies(), Prerequisites: d.prerequisites(), Criteria: d.Def.Criteria,
-		Command: string(d.Def.Command), Expected: string(d.Def.Expected), Timeout: d.timeout(),
-		Contracts: d.contracts(), ContractNames: d.ContractNames, Architecture: d.architecture(),
-		Feedback: d.feedback(), HandIn: phrase(d.Lang, "prompt.handin.write", "worker", templates.Code(d.Paths.Worker)),
+		Dependencies: d.Dependencies, Criteria: d.Def.Criteria,
+		Command: string(d.Def.Command), Expected: string(d.Def.Expected), Timeout: dash,
+		Contracts: d.contracts(), ContractNames: d.ContractNames, Architecture: dash,
+		Feedback: d.feedback(), HandIn: phrase(d.Lang, "prompt.handin.write", "worker", templates.Code(d.Worker)),
 		Example: d.example(), Ways: d.ways(),
-	})
-}
-
-func (d promptData) dependencies() []string {
-	var lines []string
-	for _, on := range d.Dependencies {
-		lines = append(lines, on.ID+": "+string(on.Status))
 	}
-	return lines
-}
-
-func (d promptData) prerequisites() []string {
-	var lines []string
 	for _, p := range d.Prerequisites {
-		line := p.ID
-		if p.Type != "" {
-			line += " (" + string(p.Type) + ")"
-		}
-		for _, more := range []text{p.Name, p.Script} {
-			if more != "" {
-				line += ": " + string(more)
-			}
-		}
-		lines = append(lines, line)
+		data.Prerequisites = append(data.Prerequisites, p.line())
 	}
-	return lines
+	if d.Timeout > 0 {
+		data.Timeout = lengthWords(d.Timeout)
+	}
+	if d.Architecture != "" {
+		data.Architecture = fileLink(d.Architecture)
+	}
+	return rendered(d.Lang, "prompt", data)
 }
 
-func (d promptData) timeout() string {
-	switch {
-	case d.Timeout > 0:
-		return lengthWords(d.Timeout)
-	case d.Def.TimeoutMS != nil:
-		return lengthWords(time.Duration(*d.Def.TimeoutMS) * time.Millisecond)
+// line is the prerequisite on one line.
+func (p Prerequisite) line() string {
+	line := p.ID
+	if p.Type != "" {
+		line += " (" + string(p.Type) + ")"
 	}
-	return dash
-}
-
-func (d promptData) architecture() string {
-	if d.Architecture == "" {
-		return dash
+	for _, more := range []text{p.Name, p.Script} {
+		if more != "" {
+			line += ": " + string(more)
+		}
 	}
-	return fileLink(d.Architecture)
+	return line
 }
 
 // contracts are the parts as far as there is room. Of what is left out a link
@@ -174,7 +147,7 @@ func (d promptData) ways() []string {
 	return []string{
 		phrase(d.Lang, "prompt.handin.completed"),
 		phrase(d.Lang, "prompt.handin.failed", "types", handInTypes),
-		phrase(d.Lang, "prompt.handin.question", "answer", templates.Code(d.Paths.Answer), "question", templates.Code(d.Paths.Question)),
+		phrase(d.Lang, "prompt.handin.question", "answer", templates.Code(d.Answer), "question", templates.Code(d.Question)),
 		phrase(d.Lang, "prompt.handin.others"),
 	}
 }

@@ -68,7 +68,7 @@ func TestThePromptNamesTheTimeout(t *testing.T) {
 		d    promptData
 		want string
 	}{
-		{promptData{Def: own}, "1m"}, {promptData{Def: own, Timeout: 2 * time.Minute}, "2m"}, {promptData{}, "—"},
+		{promptData{Def: own, Timeout: 2 * time.Minute}, "2m"}, {promptData{}, "—"},
 	} {
 		if body := string(promptMD(c.d)); !strings.Contains(body, "### Time limit\n\n"+c.want+"\n") {
 			t.Errorf("%+v: no %s", c.d.Timeout, c.want)

@@ -85,13 +85,11 @@ func newQuestion(remakes func(*session, *run.Request) bool, fill func(*session, 
 			}
 			return t
 		},
-		Check: func(_ *session, a *run.Answer) string {
+		Check: func(_ *session, a *run.Answer) (problem string) {
 			if a.Response == optRetryMore {
-				if _, _, problem := attemptsOf(a, 0); problem != "" {
-					return problem
-				}
+				_, _, problem = attemptsOf(a, 0)
 			}
-			return ""
+			return problem
 		},
 	}
 }
@@ -201,32 +199,30 @@ func (e entry) lines() []string {
 }
 
 func fillClarification(r *session, q *run.Request, req *gate.Request) schemas.Object {
-	c := r.checkpoint(string(q.Subject))
-	asked := c.asked(q.ID)
+	cp := r.checkpoint(string(q.Subject))
+	asked := cp.asked(q.ID)
 	req.Prompt = asked.Text
 	offer(r, req, optAnswer, optValidate, optEscalate)
 	req.CommentRequired = []string{optAnswer}
 	return schemas.Object{
-		{Name: "checkpoint", Value: q.Subject}, {Name: "iteration", Value: c.Iteration},
+		{Name: "checkpoint", Value: cp.id}, {Name: "iteration", Value: cp.Iteration},
 		{Name: "question", Value: asked.Number}, {Name: "source", Value: asked.Source},
 	}
 }
 
 func fillEscalation(r *session, q *run.Request, req *gate.Request) schemas.Object {
-	cp := string(q.Subject)
-	c := r.checkpoint(cp)
-	e := c.Escalation
-	req.Prompt = strings.ReplaceAll(r.words("ask.escalation"), "{checkpoint}", cp) + "\n\n" + e.Reason
+	cp := r.checkpoint(string(q.Subject))
+	e := cp.Escalation
+	req.Prompt = phrase(r.lang(), "ask.escalation", "checkpoint", cp.id) + "\n\n" + e.Reason
 	offer(r, req, optRetryMore, optRedesign)
-	if c.Iteration > 0 {
+	if cp.Iteration > 0 {
 		offer(r, req, optEnvFixed)
 	}
 	offer(r, req, optSkip, optSkipForced, optAbort)
-	rel := "delegations/" + cp + "/escalation.md"
-	req.Artifacts = []gate.Artifact{{Path: r.Path(rel), SHA256: engine.Sum(escalationMD(escalationOf(r.checkpoint(cp)))).Hex()}}
+	req.Artifacts = []gate.Artifact{{Path: r.Path(cp.rel("escalation.md")), SHA256: engine.Sum(escalationMD(escalationOf(cp))).Hex()}}
 	return schemas.Object{
-		{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: e.Iteration}, {Name: "route", Value: e.Route},
-		{Name: "failure_type", Value: text(e.FailureType)}, {Name: "dependents", Value: orEmpty(dependentsOf(r, cp))},
+		{Name: "checkpoint", Value: cp.id}, {Name: "iteration", Value: e.Iteration}, {Name: "route", Value: e.Route},
+		{Name: "failure_type", Value: text(e.FailureType)}, {Name: "dependents", Value: orEmpty(dependentsOf(r, cp.id))},
 	}
 }
 
@@ -263,20 +259,16 @@ func fillReview(r *session, _ *run.Request, req *gate.Request) schemas.Object {
 }
 
 func fillInterrupted(r *session, q *run.Request, req *gate.Request) schemas.Object {
-	cp := string(q.Subject)
-	c := r.checkpoint(cp)
-	if c.Status == Validating {
-		number := 0
-		if c.Run != nil {
-			number = c.Run.Number
-		}
-		req.Prompt = strings.ReplaceAll(r.words("ask.interrupted_run.validation"), "{checkpoint}", cp)
-		offer(r, req, optRunAgain, optFailed)
-		return schemas.Object{{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: c.Iteration}, {Name: "run", Value: number}}
+	cp := r.checkpoint(string(q.Subject))
+	what, prompt := schemas.Member{Name: "start", Value: cp.startNumber()}, "ask.interrupted_run.worker"
+	offer(r, req, optRunAgain, optFailed)
+	if cp.Status == Validating {
+		what, prompt = schemas.Member{Name: "run", Value: cp.runNumber()}, "ask.interrupted_run.validation"
+	} else {
+		offer(r, req, optValidate)
 	}
-	req.Prompt = strings.ReplaceAll(r.words("ask.interrupted_run.worker"), "{checkpoint}", cp)
-	offer(r, req, optRunAgain, optFailed, optValidate)
-	return schemas.Object{{Name: "checkpoint", Value: cp}, {Name: "iteration", Value: c.Iteration}, {Name: "start", Value: c.startNumber()}}
+	req.Prompt = phrase(r.lang(), prompt, "checkpoint", cp.id)
+	return schemas.Object{{Name: "checkpoint", Value: cp.id}, {Name: "iteration", Value: cp.Iteration}, what}
 }
 
 // mostAttempts is how many attempts one answer can add.

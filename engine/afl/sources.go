@@ -14,13 +14,10 @@ func (cp *checkpoint) promptMD() []byte {
 	p := promptData{
 		Lang: r.lang(), Session: r.id(), Def: d, Attempt: cp.Iteration, Max: cp.MaxIterations,
 		Timeout: cp.timeout(), Prerequisites: r.State.Approved.Prerequisites, Architecture: findArchitecture(r), Note: string(cp.ExtraFeedback),
-		Paths: handInPaths{
-			Prompt: r.Path(cp.file("prompt.md")), Worker: r.Path(cp.file("worker.json")),
-			Answer: r.Path(cp.file("answer.md")), Question: r.Path(cp.rel("pending-question.json")),
-		},
+		Worker: r.Path(cp.file("worker.json")), Answer: r.Path(cp.file("answer.md")), Question: r.Path(cp.rel("pending-question.json")),
 	}
 	for _, dep := range d.Dependencies {
-		p.Dependencies = append(p.Dependencies, dependency{ID: dep, Status: r.checkpoint(dep).status()})
+		p.Dependencies = append(p.Dependencies, dep+": "+string(r.checkpoint(dep).status()))
 	}
 	p.Contracts, p.ContractNames = findContracts(r, d)
 	for _, f := range cp.Feedback {

@@ -44,10 +44,7 @@ func (s *step) run() {
 // count together. found is the highest number among outcomes that are there: none of them
 // is that of a run to come.
 func (c *Checkpoint) nextRun(found int) int {
-	n := found
-	if c.Run != nil {
-		n = max(n, c.Run.Number)
-	}
+	n := max(found, c.runNumber())
 	for _, h := range c.History {
 		if h.Iteration == c.Iteration {
 			n = max(n, h.Run)
