@@ -165,7 +165,7 @@ func TestACheckpointDefinedNoLongerIsNotReopened(t *testing.T) {
 }
 
 // A checkout or a copied session leaves outcomes behind, of runs that this
-// telling has not made.
+// session has not made.
 func TestARunBelievesNoOutcomeThatLayThere(t *testing.T) {
 	lying := func(w *world, k int) {
 		w.Write(w.at("a", numbered("validation", k)), fmt.Sprintf(`{"iteration": 1, "run": %d, "command_digest": %q, "shell": ["bash", "-c"], "cwd": ".",

@@ -15,8 +15,8 @@ func attemptCases() []enginetest.Case {
 // runCases are validations and verdicts.
 func runCases() []enginetest.Case {
 	return []enginetest.Case{
-		told("passed", chain[:1], completes("a"), runEnds("a", outcome{stdout: "4 passing (3ms)\n"}), stands(Delegating, "a=completed")),
-		told("failed, retried, passed", []cp{{id: "a", expected: "3 passed"}},
+		newCase("passed", chain[:1], completes("a"), runEnds("a", outcome{stdout: "4 passing (3ms)\n"}), stands(Delegating, "a=completed")),
+		newCase("failed, retried, passed", []cp{{id: "a", expected: "3 passed"}},
 			completes("a"), runEnds("a", outcome{stdout: "13 passed\n"}), stands(Delegating, "a=retrying"), enginetest.Pass(3*time.Minute),
 			stands(Delegating, "a=in_progress"), completes("a"), runEnds("a", outcome{stdout: "3 passed\n"}), stands(Delegating, "a=completed")),
 		outsider(untrusted("a result decides", siblings,
@@ -25,14 +25,14 @@ func runCases() []enginetest.Case {
 			completes("b"), outside("b", 0, "fine\n", ""), stands(Escalated, "b=completed"), ticks(typeEscalation, "a", "env_fixed", ""),
 			stands(Delegating, "a=validating"), outside("a", 0, "fine now\n", ""), stands(Delegating, "a=completed"))),
 		trustedLater(),
-		told("lost, run again, lost, failed, run again", one,
+		newCase("lost, run again, lost, failed, run again", one,
 			completes("a"), runEnds("a", outcome{how: outLost}), stands(Delegating, "a=validating"),
 			ticks(typeInterrupted, "a", "run_again", ""), runEnds("a", outcome{how: outStopped}), runEnds("a", outcome{how: outLost}),
 			responds(typeInterrupted, "a", "failed", ""), stands(Escalated, "a=escalated"),
 			ticks(typeEscalation, "a", "env_fixed", ""), passes("a"), stands(Delegating, "a=completed")),
-		with(told("lost and run again unasked", one, completes("a"), runEnds("a", outcome{how: outLost}), runEnds("a", outcome{how: outNotStarted}), stands(Escalated, "a=escalated")),
+		with(newCase("lost and run again unasked", one, completes("a"), runEnds("a", outcome{how: outLost}), runEnds("a", outcome{how: outNotStarted}), stands(Escalated, "a=escalated")),
 			func(c *Config) { c.Interrupted = ptr(interruptedAuto) }),
-		with(told("analysed, not analysed", siblings,
+		with(newCase("analysed, not analysed", siblings,
 			completes("a"), completes("b"), fails("a"), fails("b"), stands(Delegating, "a=validating", "b=validating"),
 			lawPut(place("a", 1, "analysis.json"), `{"failure_type": "ENV_ISSUE", "causes": ["no database"], "suggestions": [{"file": "db.go", "why": "start it"}]}`),
 			stands(Escalated, "a=escalated", "b=validating"), enginetest.Pass(3*time.Minute), stands(Escalated, "b=retrying")),
@@ -40,23 +40,23 @@ func runCases() []enginetest.Case {
 	}
 }
 
-// untrusted is a story whose commands nobody trusts.
+// untrusted is a case whose commands nobody trusts.
 func untrusted(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
-	c := told(name, checkpoints, steps...)
+	c := newCase(name, checkpoints, steps...)
 	c.Trusted = nil
 	return c
 }
 
-// outsider has an outside validator decide in a story.
+// outsider has an outside validator decide in a case.
 func outsider(c enginetest.Case) enginetest.Case {
 	return with(c, func(c *Config) { c.Validation = ptr(validateResult) })
 }
 
-// trustedLater is a story in which a command may run while its attempt waits
-// for an outside result: trust itself does not change in a story, so the
+// trustedLater is a case in which a command may run while its attempt waits
+// for an outside result: trust itself does not change in a case, so the
 // setting that asks for outside results goes.
 func trustedLater() enginetest.Case {
-	c := told("may be run later", one, completes("a"), stands(Delegating, "a=validating"), enginetest.Remove(upstreamJSON), passes("a"), stands(Delegating, "a=completed"))
+	c := newCase("may be run later", one, completes("a"), stands(Delegating, "a=validating"), enginetest.Remove(upstreamJSON), passes("a"), stands(Delegating, "a=completed"))
 	c.Files[upstreamJSON] = `{"validation": {"method": "manual"}}`
 	c.Trusted = append(c.Trusted, engine.Sum([]byte("afl.validation\n\"result\"")))
 	return c
@@ -67,29 +67,29 @@ func questionCases() []enginetest.Case {
 	event := `{"tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which way?","options":[{"label":"left"},{"label":"right"}]}]}}`
 	three := []cp{{id: "a"}, {id: "b"}, {id: "c"}}
 	return []enginetest.Case{
-		told("asked and answered", one,
+		newCase("asked and answered", one,
 			hookAsks("a", event), stands(Delegating, "a=waiting_for_human"), ticks(typeClarification, "a", "answer", "left, please"),
 			stands(Delegating, "a=in_progress"), hookAsks("a", "And then?"), handsIn("a", map[string]any{"status": "question", "question": "Or rather?"}),
 			stands(Delegating, "a=waiting_for_human"), responds(typeClarification, "a", "answer", "straight on"), stands(Delegating, "a=in_progress"),
 			hookAsks("a", "Well?"), completes("a"), stands(Delegating, "a=validating")),
-		told("asked in vain", three,
+		newCase("asked in vain", three,
 			hookAsks("a", "Well?"), hookAsks("b", "Well?"), hookAsks("c", "Well?"),
 			responds(typeClarification, "a", "validate", ""), stands(Delegating, "a=validating"), handsIn("b", map[string]any{"status": "failed", "message": "TypeError: x is not a function"}),
 			stands(Delegating, "b=retrying"), responds(typeClarification, "c", "escalate", ""), stands(Escalated, "c=escalated")),
-		told("given up", three,
+		newCase("given up", three,
 			handsIn("a", map[string]any{"status": "failed", "message": "TypeError: x is not a function"}), stands(Delegating, "a=retrying"),
 			hookAsks("c", "Well?"), handsIn("b", map[string]any{"status": "failed", "failure_type": "ENV_ISSUE"}), stands(Escalated, "b=escalated"),
 			handsIn("c", map[string]any{"status": "failed", "failure_type": "DESIGN_MISMATCH"}), stands(Escalated, "c=escalated")),
-		told("stopped", one,
+		newCase("stopped", one,
 			enginetest.Write(currentDelegation, `{"sessionId": "abc12345", "currentCheckpoint": "a", "iteration": 1, "maxIterations": 5, "status": "validating"}`),
 			stands(Delegating, "a=validating")),
 	}
 }
 
-// commanded is a story whose workers are a trusted command.
+// commanded is a case whose workers are a trusted command.
 func commanded(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
 	change := func(c *Config) { c.WorkerCommand = ptr("work") }
-	c := told(name, checkpoints, steps...)
+	c := newCase(name, checkpoints, steps...)
 	c.Trusted = append(c.Trusted, lawConfig(change).WorkerDigest())
 	return with(c, change)
 }

@@ -18,9 +18,9 @@ func designCases(t *testing.T) []enginetest.Case {
 	return append(append(approvalCases(), changeCases()...), wholeCases(t)...)
 }
 
-// unapproved is a story of a design that nobody has approved.
+// unapproved is a case of a design that nobody has approved.
 func unapproved(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
-	c := told(name, checkpoints, steps...)
+	c := newCase(name, checkpoints, steps...)
 	c.Files = enginetest.Tree{sessionDir + "/" + specsYAML: design("", checkpoints...)}
 	return c
 }
@@ -65,7 +65,7 @@ func approvalCases() []enginetest.Case {
 
 // oldSession is one that upstream has had in hand for a while.
 func oldSession() enginetest.Case {
-	c := told("a checkpoint adopted", chain, stands(Delegating, "a=completed", "b=in_progress"), completes("b"), passes("b"))
+	c := newCase("a checkpoint adopted", chain, stands(Delegating, "a=completed", "b=in_progress"), completes("b"), passes("b"))
 	c.Files[sessionDir+"/delegations/a/status.json"] = `{"checkpointId": "a", "status": "checkpoint_passed"}`
 	c.Files[sessionDir+"/delegations/b/iterations/1/result.json"] = result(1, 1, "x", "")
 	c.Files[sessionDir+"/delegations/b/iterations/2/feedback.md"] = "upstream's\n"
@@ -76,17 +76,17 @@ func oldSession() enginetest.Case {
 func changeCases() []enginetest.Case {
 	other := []cp{{id: "a", expected: "new"}, {id: "c"}}
 	return []enginetest.Case{
-		told("changed and undone, changed and approved", chain,
+		newCase("changed and undone, changed and approved", chain,
 			redesigns(approvedHead, other...), stands(Paused, "a=in_progress"),
 			redesigns(approvedHead, chain...), stands(Delegating, "a=in_progress"),
 			redesigns(approvedHead, other...), responds(typeApproval, "", "request_changes", "why c?"), stands(Paused),
 			restamps(other...), stands(Delegating, "a=in_progress", "b=aborted", "c=in_progress"),
 		),
-		told("redesigned and approved", siblings,
+		newCase("redesigned and approved", siblings,
 			completes("a"), breaks("a"), stands(Escalated, "a=escalated"), responds(typeEscalation, "a", "redesign", "think again"),
 			stands(Paused, "a=pending", "b=in_progress"), ticks(typeApproval, "", "approve", ""), stands(Delegating, "a=in_progress"),
 		),
-		told("changed while escalated", siblings,
+		newCase("changed while escalated", siblings,
 			completes("a"), breaks("a"), stands(Escalated, "a=escalated"),
 			redesigns(approvedHead, other...), responds(typeApproval, "", "request_changes", "no"), stands(Escalated),
 			redesigns(approvedHead, siblings...), stands(Escalated), redesigns(approvedHead, other...), restamps(other...),

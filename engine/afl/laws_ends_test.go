@@ -14,23 +14,23 @@ func personCases() []enginetest.Case {
 		return with(c, func(c *Config) { c.MaxIterations = ptr(1) })
 	}
 	return []enginetest.Case{
-		told("paused and resumed", siblings,
+		newCase("paused and resumed", siblings,
 			completes("a"), fails("a"), wants(wantPause), stands(Paused, "a=retrying"), enginetest.Pass(time.Hour), lawRemove("control.json"),
 			stands(Paused, "a=retrying"), wants(wantRun), stands(Delegating, "a=in_progress"),
 		),
-		told("escalated while paused", two,
+		newCase("escalated while paused", two,
 			completes("a"), completes("c"), wants(wantPause), breaks("a"), stands(Escalated, "a=escalated"),
 			responds(typeEscalation, "a", "skip", ""), stands(Paused, "a=aborted", "b=aborted"), breaks("c"),
 			wants(wantRun), stands(Escalated, "c=escalated"), lawRemove("control.json"), wants(wantPause), stands(Escalated),
 			responds(typeEscalation, "c", "env_fixed", ""), stands(Paused, "c=validating"), wants(wantAbort), stands(Aborted, "c=aborted"),
 		),
-		once(told("retry_more, skip_forced, abort", two,
+		once(newCase("retry_more, skip_forced, abort", two,
 			completes("a"), fails("a"), stands(Escalated, "a=escalated"),
 			responds(typeEscalation, "a", "retry_more", "attempts: 1\nlook at the totals"), stands(Delegating, "a=in_progress"),
 			completes("a"), fails("a"), ticks(typeEscalation, "a", "skip_forced", ""), stands(Delegating, "a=aborted", "b=in_progress"),
 			completes("b"), fails("b"), responds(typeEscalation, "b", "abort", "enough"), stands(Aborted, "b=aborted", "c=aborted"),
 		)),
-		once(told("skipped to the end", two[:2], completes("a"), fails("a"), ticks(typeEscalation, "a", "skip", ""), stands(Aborted, "a=aborted", "b=aborted"))),
+		once(newCase("skipped to the end", two[:2], completes("a"), fails("a"), ticks(typeEscalation, "a", "skip", ""), stands(Aborted, "a=aborted", "b=aborted"))),
 		{
 			Name: "aborted before it was read", Now: lawNow,
 			Files: enginetest.Tree{sessionDir + "/meta.json": `{}`}, Steps: []enginetest.Step{wants(wantAbort), stands(Aborted)},
@@ -38,9 +38,9 @@ func personCases() []enginetest.Case {
 	}
 }
 
-// reviewed is a story whose two checkpoints have passed.
+// reviewed is a case whose two checkpoints have passed.
 func reviewed(name, review string, steps ...enginetest.Step) enginetest.Case {
-	c := told(name, siblings, append([]enginetest.Step{completes("a"), passes("a"), completes("b"), passes("b")}, steps...)...)
+	c := newCase(name, siblings, append([]enginetest.Step{completes("a"), passes("a"), completes("b"), passes("b")}, steps...)...)
 	return with(c, func(c *Config) { c.Review = &review })
 }
 
@@ -53,7 +53,7 @@ func endCases(t *testing.T) []enginetest.Case {
 		reviewed("reopened by a person", reviewPerson,
 			ticks(typeReview, "", "reopen:a", "rounding is wrong"), stands(Delegating, "a=in_progress", "b=completed"),
 			completes("a"), passes("a"), ticks(typeReview, "", "accept", ""), stands(Completed)),
-		told("what depends on a reopened one is validated again", chain,
+		newCase("what depends on a reopened one is validated again", chain,
 			completes("a"), runEnds("a", outcome{stdout: "4 passing (3ms)\n"}), completes("b"), passes("b"),
 			ticks(typeReview, "", "reopen:a", "rounding is wrong"), stands(Delegating, "a=in_progress", "b=completed"),
 			completes("a"), runEnds("a", outcome{stdout: "4 passing (4ms)\n"}), stands(Delegating, "a=completed", "b=validating"),

@@ -11,8 +11,8 @@ import (
 	"placet/internal/enginetest"
 )
 
-// What others do to a session, as steps of the laws' stories. A step that the
-// tree does not allow panics: then the story is not told as it was meant.
+// What others do to a session, as steps of the laws' cases. A step that the
+// tree does not allow panics: then the case is not played as it was meant.
 
 const lawState = sessionDir + "/state.json"
 
@@ -37,7 +37,7 @@ func lawPut(rel, body string) enginetest.Step { return enginetest.Write(sessionD
 // lawRemove removes a file of the session.
 func lawRemove(rel string) enginetest.Step { return enginetest.Remove(sessionDir + "/" + rel) }
 
-// stands holds the story to what it is meant to tell: the session's status,
+// stands checks that the case is where it is meant to be: the session's status,
 // and checkpoints as "id=status". It changes nothing.
 func stands(session engine.Status, checkpoints ...string) enginetest.Step {
 	name := "all stands: " + strings.Join(append([]string{string(session)}, checkpoints...), " ")

@@ -20,8 +20,8 @@ func TestCrash(t *testing.T)       { enginetest.Crash(t, some(laws(t))) }
 func TestErrors(t *testing.T)      { enginetest.Errors(t, some(laws(t))) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some(laws(t))) }
 
-// some keeps the stories that differ in what they write: told with a crash at
-// every call, all of them take too long. PLACET_LAWS=all tells all.
+// some keeps the cases that differ in what they write: played with a crash at
+// every call, all of them take too long. PLACET_LAWS=all plays all.
 func some(s enginetest.Suite) enginetest.Suite {
 	if os.Getenv("PLACET_LAWS") == "all" {
 		return s
@@ -33,16 +33,16 @@ func some(s enginetest.Suite) enginetest.Suite {
 	return only(s, names...)
 }
 
-// only keeps the stories of some names.
+// only keeps the cases of some names.
 func only(s enginetest.Suite, names ...string) enginetest.Suite {
 	s.Cases = slices.DeleteFunc(slices.Clone(s.Cases), func(c enginetest.Case) bool { return !slices.Contains(names, c.Name) })
 	if len(s.Cases) != len(names) {
-		panic("a story of that name is missing")
+		panic("a case of that name is missing")
 	}
 	return s
 }
 
-// laws are the stories of AFL sessions that the shared suite tells.
+// laws are the cases of AFL sessions for the shared suite.
 func laws(t *testing.T) enginetest.Suite {
 	return enginetest.Suite{
 		Machine: New(), Layout: layout.AFL{},
@@ -84,8 +84,8 @@ var byPersons = []string{
 	"retry_more", "redesign", "env_fixed", "skip", "skip_forced",
 }
 
-// lawConfig are the settings of the stories: nothing waits but where a story
-// says so, and then longer than a story that is told with trouble takes.
+// lawConfig are the settings of the cases: nothing waits but where a case
+// says so, and then longer than a case with faults takes.
 func lawConfig(change func(*Config)) Config {
 	c := DefaultConfig()
 	c.AutoRetryDelay, c.ApprovalQuiet, c.ParallelWorkers = ptr("2m"), ptr("0s"), ptr(10)
@@ -95,16 +95,16 @@ func lawConfig(change func(*Config)) Config {
 	return c
 }
 
-// told is a story of a design that its stamp approves, with its commands
+// newCase is a case of a design that its stamp approves, with its commands
 // trusted.
-func told(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
+func newCase(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
 	return enginetest.Case{
 		Name: name, Now: lawNow, Trusted: trustedOf(checkpoints), Steps: steps,
 		Files: enginetest.Tree{sessionDir + "/" + specsYAML: design(approvedHead, checkpoints...)},
 	}
 }
 
-// with changes the settings of a story.
+// with changes the settings of a case.
 func with(c enginetest.Case, change func(*Config)) enginetest.Case {
 	c.Config = func(all *engine.Config) { all.Family = lawConfig(change) }
 	return c

@@ -12,7 +12,7 @@ import (
 func wholeCases(t *testing.T) []enginetest.Case {
 	files := everyStatus(t)
 	from := func(name string, steps ...enginetest.Step) enginetest.Case {
-		c := told(name, all, steps...)
+		c := newCase(name, all, steps...)
 		c.Files = maps.Clone(files)
 		return c
 	}

@@ -30,7 +30,7 @@ func TestScenario17TornEventLine(t *testing.T) {
 			whole := ""
 			s := laws(t)
 			s.EveryRow, s.Asks = false, nil
-			s.Cases = []enginetest.Case{told("torn", one,
+			s.Cases = []enginetest.Case{newCase("torn", one,
 				enginetest.Step{Name: "tear", Do: func(t enginetest.Tree) {
 					whole = t[events]
 					start := strings.LastIndexByte(strings.TrimSuffix(whole, "\n"), '\n') + 1

@@ -140,30 +140,21 @@ func addOutput(cp *checkpoint, f *feedbackData) {
 	}
 }
 
-// escalationOf is what the report of the last escalation shows. The history ends with it.
+// escalationOf is what the report of the last escalation shows.
 func escalationOf(cp *checkpoint) escalationData {
 	r, e := cp.r, cp.Escalation
-	c := *cp.Checkpoint
-	c.History = nil
 	d := escalationData{
-		Lang: r.lang(), Session: r.id(), Def: cp.definition(), Max: e.MaxIterations, PatternAfter: r.cfg.PatternAfter, Timeout: cp.timeout(),
-		Dependents: dependentsOf(r, cp.id), Files: []string{r.Path(cp.fileOf(e.Iteration, "")) + "/", r.Path(cp.rel("escalation.json"))},
+		Lang: r.lang(), Session: r.id(), Def: cp.definition(), C: *cp.Checkpoint, Max: e.MaxIterations, PatternAfter: r.cfg.PatternAfter,
+		Timeout: cp.timeout(), Dependents: dependentsOf(r, cp.id), Question: string(e.Question),
+		Files:   []string{r.Path(cp.fileOf(e.Iteration, "")) + "/", r.Path(cp.rel("escalation.json"))},
 		Options: []string{optRetryMore, optRedesign, optEnvFixed, optSkip, optSkipForced, optAbort},
 	}
 	for _, h := range cp.History {
-		if h.Timestamp > e.At {
-			continue
-		}
-		c.History = append(c.History, h)
 		if e.Run != nil && h.Iteration == e.Iteration && h.Run == *e.Run {
 			v := cp.verdictOf(h)
 			d.Verdict = &v
 		}
 	}
-	if e.Run == nil {
-		d.Question = string(e.Question)
-	}
-	d.C = c
 	return d
 }
 
