@@ -48,7 +48,7 @@
 //	review.go        the look at the whole
 //	questions.go     what persons are asked; awaits.go says what is waited for besides
 //	outputs.go       what a state calls for, made by prompt.go, feedback.go, escalation.go,
-//	                 report.go, changes.go and renderings.go of what sources.go finds
+//	                 report.go and renderings.go of what sources.go finds
 //	view.go          what is shown of a session
 //
 // placet alone writes state.json. No document counts because it is there: an attempt
