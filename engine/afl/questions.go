@@ -57,7 +57,7 @@ var questions = map[string]run.Question[*session]{
 	typeClarification: newQuestion(always, fillClarification, nil),
 	typeEscalation: newQuestion(always, fillEscalation, func(r *session, q *run.Request) []string {
 		if list := dependentsOf(r, string(q.Subject)); len(list) > 0 {
-			return []string{r.words("ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
+			return []string{phrase(r.lang(), "ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
 		}
 		return nil
 	}),
@@ -79,7 +79,7 @@ func newQuestion(remakes func(*session, *run.Request) bool, fill func(*session, 
 			return fill(r, q, req)
 		},
 		Title: func(r *session, q *run.Request) gate.Texts {
-			t := gate.Texts{Lang: r.lang(), Title: r.words("title." + q.Type), Where: string(q.Subject)}
+			t := gate.Texts{Lang: r.lang(), Title: phrase(r.lang(), "title."+q.Type), Where: string(q.Subject)}
 			if lines != nil {
 				t.Lines = lines(r, q)
 			}
@@ -117,12 +117,10 @@ func (r *session) ask(c *change, typ, cp string) *run.Request {
 // lang is the language of the session's texts.
 func (r *session) lang() string { return r.State.Language }
 
-func (r *session) words(key string) string { return templates.Text(r.lang(), "afl."+key) }
-
 // offer adds options with their words: what each is, and what it does.
 func offer(r *session, req *gate.Request, ids ...string) {
 	for _, id := range ids {
-		req.Options = append(req.Options, gate.Option{ID: id, Description: r.words("option." + id), Effect: r.words("effect." + id)})
+		req.Options = append(req.Options, gate.Option{ID: id, Description: phrase(r.lang(), "option."+id), Effect: phrase(r.lang(), "effect."+id)})
 	}
 }
 
@@ -135,11 +133,11 @@ const (
 )
 
 func fillApproval(r *session, _ *run.Request, req *gate.Request) schemas.Object {
-	req.Prompt = r.words("ask.specs_approval")
+	req.Prompt = phrase(r.lang(), "ask.specs_approval")
 	if len(r.State.Specs.Errors) == 0 {
 		offer(r, req, optApprove)
 	} else {
-		req.Prompt = r.words("ask.specs_approval.blocked")
+		req.Prompt = phrase(r.lang(), "ask.specs_approval.blocked")
 	}
 	offer(r, req, optChanges, optReject)
 	req.CommentRequired = []string{optChanges}
@@ -232,7 +230,7 @@ func dependentsOf(r *session, cp string) []string {
 }
 
 func fillReview(r *session, _ *run.Request, req *gate.Request) schemas.Object {
-	req.Prompt = r.words("ask.implementation_review")
+	req.Prompt = phrase(r.lang(), "ask.implementation_review")
 	offer(r, req, optAccept)
 	done, needed := []string{}, map[string]bool{}
 	for _, d := range r.State.definitions() {
@@ -250,7 +248,7 @@ func fillReview(r *session, _ *run.Request, req *gate.Request) schemas.Object {
 			effect = "effect.reopen.needed"
 		}
 		req.Options = append(req.Options, gate.Option{
-			ID: option, Description: r.words("option.reopen"), Effect: phrase(r.lang(), effect, "checkpoint", id),
+			ID: option, Description: phrase(r.lang(), "option.reopen"), Effect: phrase(r.lang(), effect, "checkpoint", id),
 		})
 		req.Several = append(req.Several, option)
 		req.CommentRequired = append(req.CommentRequired, option)
