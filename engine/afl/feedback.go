@@ -27,8 +27,8 @@ type feedbackData struct {
 	// File names the document that a worker's words are from; "" is
 	// worker.json.
 	File string
-	// Note is what a person or reviewer added, By who it was.
-	Note, By string
+	// Note is what a person or reviewer added.
+	Note string
 }
 
 // How much a feedback shows of an output: its end.
@@ -199,9 +199,5 @@ func (d feedbackData) note() string {
 	if orDash(d.Note) == dash {
 		return dash
 	}
-	note := templates.Quote(atMost(d.Note, shownNote))
-	if d.By == "" {
-		return note
-	}
-	return phrase(d.Lang, "feedback.note_by", "by", templates.Inline(d.By)) + "\n\n" + note
+	return templates.Quote(atMost(d.Note, shownNote))
 }

@@ -66,7 +66,7 @@ func failedVerdict() Verdict {
 func couponFeedback(lang string) feedbackData {
 	return feedbackData{
 		Lang: lang, Session: "abc12345", Def: couponService(), Max: 5, Verdict: failedVerdict(), Timeout: time.Minute,
-		Stdout: "\x1b[32m3 passing\x1b[0m\r\n\x1b[31m1 failing\x1b[0m\r\n", Note: "Mind the currency.", By: "min",
+		Stdout: "\x1b[32m3 passing\x1b[0m\r\n\x1b[31m1 failing\x1b[0m\r\n", Note: "Mind the currency.",
 	}
 }
 

@@ -45,7 +45,7 @@ func everyDocument(lang, s string) map[string]string {
 	return map[string]string{
 		"prompt.md": string(promptMD(p)),
 		"feedback.md": string(feedbackMD(feedbackData{
-			Lang: lang, Session: "s", Def: def, Max: 5, Verdict: v, Stdout: "x" + s, Stderr: "x" + s, Note: "x" + s, By: s,
+			Lang: lang, Session: "s", Def: def, Max: 5, Verdict: v, Stdout: "x" + s, Stderr: "x" + s, Note: "x" + s,
 		})),
 		"answer.md":     string(answerMD(lang, "s", "cp", 1, []Question{{Number: 1, Text: s, Answer: text("x" + s), AnsweredBy: text(s)}})),
 		"escalation.md": string(escalationMD(e)),
