@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -41,6 +42,11 @@ func short(text string) string {
 
 // Beside says what is wrong with a file, in the note that stands beside it.
 func (n *Notes) Beside(path, text string) { n.Add(path+".problem.md", text) }
+
+// Limit forgets the notes that may not stand.
+func (n *Notes) Limit(may func(path string) bool) {
+	maps.DeleteFunc(n.texts, func(path string, _ []string) bool { return !may(path) })
+}
 
 // Len is the number of notes that ought to stand.
 func (n *Notes) Len() int { return len(n.texts) }

@@ -177,6 +177,9 @@ func (r *Run[S]) unsureReceipt() bool {
 // noteClosed says beside answers that they move nothing: answers to what nobody asks,
 // and those that came after the request was closed.
 func (b *bound[S, V]) noteClosed() {
+	if b.f.Shared != nil {
+		return
+	}
 	for _, f := range b.Folders {
 		q := b.Request(f.ID)
 		switch {

@@ -3,6 +3,8 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"placet/engine"
 	"placet/engine/gate"
@@ -24,7 +26,19 @@ type Change[S any] struct {
 	cause  map[string]engine.Digest
 	found  map[string]any
 	after  func() *Run[S]
+	writes []engine.Document
+	also   []engine.Transition
+	err    error
 }
+
+// Write adds documents that stand before the state says what they belong to.
+func (c *Change[S]) Write(docs ...engine.Document) { c.writes = append(c.writes, docs...) }
+
+// Also names another transition of the same commit.
+func (c *Change[S]) Also(t engine.Transition) { c.also = append(c.also, t) }
+
+// Fail keeps the transition from being made; a note beside the state says why.
+func (c *Change[S]) Fail(err error) { c.err = err }
 
 // Keep hands to the run after the transition what [Once] computes under a name: what the
 // transition found out and no file says yet.
@@ -62,18 +76,46 @@ func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
 		b.Notes.Beside(b.Doc.Path, fmt.Sprintf("cannot go on: state.json would have %d bytes, more than the %d that anybody reads; begin a new %s for what is left", len(body), layout.LimitState, f.Noun))
 		return engine.Plan{}
 	}
-	after := f.after(b.Run, st, c.found)
+	if c.err != nil {
+		b.Notes.Beside(b.Doc.Path, c.err.Error())
+		return engine.Plan{}
+	}
+	state := engine.Document{Path: b.Doc.Path, Kind: engine.KindState, Body: body, Over: b.Doc.Sum}
+	after := f.made(b, c, state)
 	p := f.outputs(after, true)
 	if f.Actions != nil {
 		before, _ := f.Actions(b.v)
 		f.act(after, &p, func(a engine.Action) bool { return isNamed(before, a.ID) })
 	}
-	p.Writes = append(p.Writes, engine.Document{Path: b.Doc.Path, Kind: engine.KindState, Body: body, Over: b.Doc.Sum})
+	p.Writes = slices.Concat(c.writes, p.Writes, []engine.Document{state})
 	if f.hasJournal() {
 		p.Lines = append(p.Lines, f.line(b.Run, *last, c.Revision, engine.Sum(body)))
 	}
 	p.Transitions = []engine.Transition{{Edge: edge, Subject: t.subject(f), Cause: last.Cause, Actor: last.Actor, Reason: last.Reason}}
+	p.Transitions = append(p.Transitions, c.also...)
 	return p
+}
+
+// made is the run after a transition. What a state of others says follows from the
+// documents around it, so it is read anew with those of the transition.
+func (f *Family[S, V]) made(b *bound[S, V], c *Change[S], state engine.Document) *bound[S, V] {
+	if f.Shared == nil {
+		return f.after(b.Run, *c.State, c.found)
+	}
+	s := b.Snap
+	s.Docs = slices.Clone(s.Docs)
+	for _, d := range append(slices.Clip(c.writes), state) {
+		d.Sum, d.Changed = engine.Sum(d.Body), s.Now
+		d.Issued = []engine.Digest{d.Sum}
+		i, there := slices.BinarySearchFunc(s.Docs, d.Path, func(d engine.Document, p string) int { return strings.Compare(d.Path, p) })
+		if there {
+			d.Issued = append(slices.Clone(s.Docs[i].Issued), d.Sum)
+			s.Docs[i] = d
+			continue
+		}
+		s.Docs = slices.Insert(s.Docs, i, d)
+	}
+	return f.open(s)
 }
 
 // edge is the edge that a move takes.

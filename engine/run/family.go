@@ -35,6 +35,8 @@ type Family[S, V any] struct {
 	Rules [][]Rule[S, V]
 	// Final reports whether nothing leads out of a status.
 	Final func(engine.Status) bool
+	// Shared is set where the state document belongs to another program, too.
+	Shared *Shared[V]
 	// Questions are what persons are asked, by the type of the request.
 	Questions map[string]Question[V]
 	// Raised is an open request that no transition opens, but documents that stand; nil
@@ -81,6 +83,18 @@ type Family[S, V any] struct {
 	Explain func(V, *Waiting)
 	// Tell adds to the view for people what is the family's own.
 	Tell func(V, *engine.Account)
+}
+
+// Shared is for a family whose state document belongs to another program: that one writes
+// it whenever it likes, and no journal accounts for it. What such a state says of requests
+// stands in the documents around it, so the family reads, keeps and tells them itself.
+type Shared[V any] struct {
+	// Document is the state document.
+	Document func(engine.Snapshot) engine.Document
+	// MayNote reports whether placet writes and removes notes at a path.
+	MayNote func(v V, note string) bool
+	// Contradictions say where state and receipts tell different histories.
+	Contradictions func(V) []engine.Finding
 }
 
 // Text is a string that a document writes as null while it is empty.

@@ -43,14 +43,22 @@ func (r *Input) ReadStateAlone(d engine.Document, anew string, decode func(body 
 		return Record{Torn: true}
 	}
 	if d.Err != nil {
-		return Record{Problem: fmt.Sprintf("cannot read state.json: %v: %s", d.Err, anew)}
+		return Record{Problem: withHelp(fmt.Sprintf("cannot read state.json: %v", d.Err), anew)}
 	}
 	_, unfit, err := decode(d.Body)
 	switch {
 	case err != nil:
-		return Record{Torn: r.MaybePartial(d, err), Problem: "cannot read " + err.Error() + ": " + anew}
+		return Record{Torn: r.MaybePartial(d, err), Problem: withHelp("cannot read "+err.Error(), anew)}
 	case unfit != "":
-		return Record{Problem: "cannot use state.json: " + unfit + ": " + anew}
+		return Record{Problem: withHelp("cannot use state.json: "+unfit, anew)}
 	}
 	return Record{}
+}
+
+// withHelp adds to a problem what helps, where anything does.
+func withHelp(problem, anew string) string {
+	if anew == "" {
+		return problem
+	}
+	return problem + ": " + anew
 }

@@ -78,8 +78,12 @@ func (f *Family[S, V]) after(before *Run[S], st S, found map[string]any) *bound[
 }
 
 func (f *Family[S, V]) newRun(s engine.Snapshot, folders []*gate.Folder) *Run[S] {
+	doc := s.In(stateFile)
+	if f.Shared != nil {
+		doc = f.Shared.Document(s)
+	}
 	return &Run[S]{
-		Input: Input{Snap: s}, Doc: s.In(stateFile), Folders: folders, name: f.Name, cause: f.Cause,
+		Input: Input{Snap: s}, Doc: doc, Folders: folders, name: f.Name, cause: f.Cause,
 		answers: map[string]*Answer{}, memo: map[string]any{},
 	}
 }
@@ -120,8 +124,9 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 			return 0, "", err
 		}
 		st := *read // others read the same content: nothing that it points to is changed
-		requests := f.Format.Head(&st).Requests
-		*requests = slices.Clip(*requests)
+		if requests := f.Format.Head(&st).Requests; requests != nil {
+			*requests = slices.Clip(*requests)
+		}
 		unfit := f.Format.Unfit(r, st)
 		if unfit == "" {
 			r.State, r.Begun = st, true
@@ -133,7 +138,7 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 // hasJournal reports whether a journal beside the state accounts for it.
 func (f *Family[S, V]) hasJournal() bool {
 	var st S
-	return f.Format.Head(&st).History == nil
+	return f.Shared == nil && f.Format.Head(&st).History == nil
 }
 
 // recordFiles names the files that say where a run stands.
@@ -147,6 +152,9 @@ func (f *Family[S, V]) recordFiles() string {
 // missing judges a folder without a state document: nothing has begun in it, or
 // somebody removed the document.
 func (f *Family[S, V]) missing(r *Run[S]) {
+	if f.Shared != nil {
+		return // the other program removes it as it likes
+	}
 	r.Torn = slices.ContainsFunc(r.Folders, (*gate.Folder).Unsettled)
 	r.Held = r.Torn
 	if !r.Torn && (hasRecord(r.Snap.In(journalFile)) || slices.ContainsFunc(r.Folders, f.isBeyondFirst)) {

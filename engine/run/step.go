@@ -46,6 +46,9 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 	if !b.Usable() {
 		return p, false
 	}
+	if f.Shared != nil {
+		return f.nextShared(b)
+	}
 	if p = f.outputs(b, false); hasWrites(p) {
 		if b.Problem = f.unproven(b); b.Problem != "" {
 			return engine.Plan{}, false
@@ -57,6 +60,17 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 		return made, len(made.Transitions) > 0
 	}
 	return p, false
+}
+
+// nextShared is next for a state of others. It may be an older one that somebody put back:
+// what moves it goes before what it calls for.
+func (f *Family[S, V]) nextShared(b *bound[S, V]) (p engine.Plan, moved bool) {
+	if t, ok := f.first(b); ok {
+		if p = f.commit(b, t); len(p.Transitions) > 0 {
+			return p, true
+		}
+	}
+	return f.outputs(b, false), false
 }
 
 // unproven says why nothing follows from an answer that only the state knows, "" where
@@ -99,7 +113,11 @@ func (f *Family[S, V]) rest(b *bound[S, V], p *engine.Plan) {
 		f.judgeAll(b)
 		f.act(b, p, func(engine.Action) bool { return true })
 	}
-	b.Notes.Plan(b.Snap, p, func(note string) bool { return b.Held || b.Torn || bad && !slices.Contains(about, note) })
+	mayNote := func(note string) bool { return f.Shared == nil || f.Shared.MayNote(b.v, note) }
+	b.Notes.Limit(mayNote)
+	b.Notes.Plan(b.Snap, p, func(note string) bool {
+		return b.Held || b.Torn || bad && !slices.Contains(about, note) || !mayNote(note)
+	})
 }
 
 // badSettings reports whether settings of others that the run reads cannot be used, and

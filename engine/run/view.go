@@ -34,14 +34,23 @@ func (f *Family[S, V]) View(s engine.Snapshot) (engine.Account, V) {
 	a.Final = f.Final(a.Status)
 	a.Stands = b.Problem != "" && !b.Torn
 	a.Unaccounted = b.Unaccounted
-	a.Contradict(b.contradictions())
+	a.Contradict(f.contradictions(b))
 	f.explain(b, &a, next)
 	a.Open = f.asked(b)
-	a.Findings = append(a.Findings, b.findings()...)
+	if f.Shared == nil {
+		a.Findings, a.Log = append(a.Findings, b.findings()...), f.log(b)
+	}
 	f.Tell(b.v, &a)
 	a.Findings = append(a.Findings, copies(s)...)
-	a.Log, a.Holding = f.log(b), b.BeingWritten()
+	a.Holding = b.BeingWritten()
 	return a, b.v
+}
+
+func (f *Family[S, V]) contradictions(b *bound[S, V]) []engine.Finding {
+	if f.Shared != nil {
+		return f.Shared.Contradictions(b.v)
+	}
+	return b.contradictions()
 }
 
 func (f *Family[S, V]) word(b *bound[S, V]) engine.Status {
@@ -89,8 +98,10 @@ type Waiting struct {
 	// Subject is the part of the run that a rule is asked about, "" for the run, and
 	// Moving the one that the next pass moves.
 	Subject, Moving string
-	a               *engine.Account
-	r               waited
+	// Next is the event of the transition that the next pass makes, "" for none.
+	Next string
+	a    *engine.Account
+	r    waited
 }
 
 // waited is what [Waiting] asks of a run.
@@ -204,6 +215,7 @@ func (f *Family[S, V]) explain(b *bound[S, V], a *engine.Account, next *foreseen
 		w.Writes = next.writes
 	}
 	if next != nil && next.move != nil {
+		w.Next = next.move.Event
 		w.Pass("%s", f.moves(*next.move))
 		w.Moving = next.move.Subject
 	}
