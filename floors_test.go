@@ -72,11 +72,8 @@ var floors = []floor{
 }
 
 // familyFiles are what every folder of a family holds, so that whoever knows one knows
-// all: on the kernel engine/run, and before a family is.
-var (
-	familyFiles = []string{"doc.go", "state.go", "rules.go", "outputs.go", "questions.go"}
-	earlier     = map[string][]string{"engine/faber": {"doc.go", "state.go", "edges.go", "step.go", "owed.go"}}
-)
+// all.
+var familyFiles = []string{"doc.go", "state.go", "rules.go", "outputs.go", "questions.go"}
 
 // modules says where a module of others may be imported.
 var modules = map[string][]string{
@@ -278,13 +275,9 @@ func judgeFamilies(files []file) []string {
 			continue
 		}
 		for _, dir := range f.packages {
-			files := familyFiles
-			if earlier[dir] != nil {
-				files = earlier[dir]
-			}
-			for _, name := range files {
+			for _, name := range familyFiles {
 				if there[dir] && !has[path.Join(dir, name)] {
-					problems = append(problems, fmt.Sprintf("%s has no %s: every family folder holds %q", dir, name, files))
+					problems = append(problems, fmt.Sprintf("%s has no %s: every family folder holds %q", dir, name, familyFiles))
 				}
 			}
 		}

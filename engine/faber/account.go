@@ -6,49 +6,41 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/run"
 )
 
 // quiet is how long an agent may be silent before show says so.
 const quiet = time.Hour
 
-// Account implements [engine.Machine].
-func (Machine) Account(s engine.Snapshot) engine.Account {
-	r := read(s)
-	r.flow = r.plan()
-	a := engine.Account{Key: s.Key, Class: "served", Short: r.short(), Status: r.status, Final: final(r.status)}
+// tell adds to the view for people what is the family's own.
+func (r *view) tell(a *engine.Account) {
+	a.Short = r.short()
 	if r.foreign() {
 		a.Class = "foreign"
 	}
-	if r.status == "" {
-		a.Status = "unreadable"
-		if r.doc.Absent() {
-			a.Status = "absent"
-		}
+	if r.Begun && r.State.status == "" {
+		a.Status = run.StatusUnreadable
 	}
-	a.Contradict(r.contradictions())
 	o := r.standing()
-	// Judging collects the notes; what they say is what holds the run.
-	r.explain(&a, o)
-	a.Stands = r.stateErr != "" && !r.torn || r.editErr != nil
+	a.Stands = r.State.unfit != "" || r.editErr != nil
 	a.Facts = r.facts(o)
 	if o != nil && o.a.Receipt == nil {
 		a.Open = []engine.Asked{r.askedOf(o)}
 	}
-	a.Graph, a.Findings, a.Untrusted, a.Log = r.graph(), append(a.Findings, r.findings(o)...), r.untrusted(), r.log()
-	a.Holding = r.BeingWritten()
-	return a
+	a.Graph, a.Untrusted, a.Log = r.graph(), r.untrusted(), r.log()
+	a.Findings = append(a.Findings, r.findings(o)...)
 }
 
 // standing is the request that the state asks, nil if it asks nothing.
-func (r *reading) standing() *open {
-	q, ok := r.question()
+func (r *view) standing() *open {
+	_, ok := r.question()
 	if !ok || r.foreign() && !r.answerable() {
 		return nil
 	}
-	return r.opened(q)
+	return r.asked()
 }
 
-func (r *reading) facts(o *open) []engine.Fact {
+func (r *view) facts(o *open) []engine.Fact {
 	var list []engine.Fact
 	add := func(label, value string) {
 		if value != "" {
@@ -56,15 +48,15 @@ func (r *reading) facts(o *open) []engine.Fact {
 		}
 	}
 	add("run", r.runID())
-	if id := text(r.st.WorkID); id != "" {
+	if id := text(r.State.WorkID); id != "" {
 		add("work item", "#"+id)
 	}
 	add("workflow", r.workflowID())
-	add("shape", string(rune(r.shape.letter)))
-	add("phase", r.st.CurrentPhase)
-	add("step", r.st.CurrentStep)
-	add("revision", fmt.Sprint(r.rev))
-	add("updated", r.st.UpdatedAt)
+	add("shape", string(rune(r.State.shape.letter)))
+	add("phase", r.State.CurrentPhase)
+	add("step", r.State.CurrentStep)
+	add("revision", fmt.Sprint(r.State.rev))
+	add("updated", r.State.UpdatedAt)
 	if retries := r.retries(); retries > 0 {
 		add("retries", fmt.Sprint(retries))
 	}
@@ -81,7 +73,7 @@ func (r *reading) facts(o *open) []engine.Fact {
 }
 
 // retries is how often steps were taken up again.
-func (r *reading) retries() int {
+func (r *view) retries() int {
 	n := 0
 	for _, e := range r.events {
 		if e.Type == "step_retry" {
@@ -92,11 +84,11 @@ func (r *reading) retries() int {
 }
 
 // isQuiet reports whether an agent that should be at work shows no sign of it.
-func (r *reading) isQuiet() bool {
-	if r.status != InProgress {
+func (r *view) isQuiet() bool {
+	if r.State.status != InProgress {
 		return false
 	}
-	newest, err := time.Parse(time.RFC3339, r.st.UpdatedAt)
+	newest, err := time.Parse(time.RFC3339, r.State.UpdatedAt)
 	if err != nil {
 		return false
 	}
@@ -104,15 +96,15 @@ func (r *reading) isQuiet() bool {
 }
 
 // graph is the plan as phases and steps, the current one marked.
-func (r *reading) graph() []engine.Node {
-	steps := r.flow.steps
+func (r *view) graph() []engine.Node {
+	steps := r.plan().steps
 	var nodes []engine.Node
-	phase, step, _ := r.st.at()
+	phase, step, _ := r.State.at()
 	var before string
 	for _, s := range steps {
-		n := engine.Node{ID: where(s.Phase, s.ID), Group: s.Phase, Label: s.ID, Status: r.shape.status(s.Phase, s.ID)}
+		n := engine.Node{ID: where(s.Phase, s.ID), Group: s.Phase, Label: s.ID, Status: r.State.shape.status(s.Phase, s.ID)}
 		n.Current = s.Phase == phase && s.ID == step
-		n.Gate = s.Destructive || r.namedDestructive(s.ID) || n.Current && r.status == Awaiting
+		n.Gate = s.Destructive || r.namedDestructive(s.ID) || n.Current && r.State.status == Awaiting
 		if n.Status == "" {
 			n.Status = Pending
 		}
@@ -126,7 +118,7 @@ func (r *reading) graph() []engine.Node {
 }
 
 // untrusted is the resume command while nobody has agreed to it.
-func (r *reading) untrusted() []engine.Untrusted {
+func (r *view) untrusted() []engine.Untrusted {
 	argv := r.cfg.Resume.Command
 	if len(argv) == 0 || r.Snap.Facts.Trusted[CommandDigest(argv)] {
 		return nil
@@ -134,7 +126,7 @@ func (r *reading) untrusted() []engine.Untrusted {
 	return []engine.Untrusted{{Name: "faber.resume", Digest: CommandDigest(argv), Text: strings.Join(argv, " ")}}
 }
 
-func (r *reading) log() []engine.Entry {
+func (r *view) log() []engine.Entry {
 	var list []engine.Entry
 	for _, e := range r.events {
 		at, _ := time.Parse(time.RFC3339, e.Timestamp)
@@ -144,7 +136,7 @@ func (r *reading) log() []engine.Entry {
 }
 
 // askedOf is a request for the inbox.
-func (r *reading) askedOf(o *open) engine.Asked {
+func (r *view) askedOf(o *open) engine.Asked {
 	q := r.judging(o).Account()
 	q.Run, q.Where, q.Summary = r.Snap.Key, where(o.q.phase, o.q.step), o.q.context().Summary
 	q.Problem = r.Notes.Text(o.a.Dir + "/problem.md")

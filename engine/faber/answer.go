@@ -51,13 +51,13 @@ type outcome struct {
 
 // decide works out what an answer changes: it carries out the effect of its option,
 // by the table of section 6.
-func (r *reading) decide(o *open, a *answer, e effect) outcome {
-	out := outcome{o: o, a: a, action: e.action, revision: r.rev + 1, at: a.decidedAt, to: InProgress}
+func (r *view) decide(o *open, a *answer, e effect) outcome {
+	out := outcome{o: o, a: a, action: e.action, revision: r.State.rev + 1, at: a.decidedAt, to: InProgress}
 	phase, step := o.q.phase, o.q.step
 	now := seconds(out.at)
 	var have engine.Status
 	if step != "" {
-		have = r.shape.status(phase, step)
+		have = r.State.shape.status(phase, step)
 	}
 	settled := have == Completed || have == Skipped
 	switch out.action {
@@ -65,13 +65,13 @@ func (r *reading) decide(o *open, a *answer, e effect) outcome {
 		out.to = Cancelled
 	case actRevise, actRetry:
 		if !settled {
-			out.moves = r.shape.reopen(phase, step)
+			out.moves = r.State.shape.reopen(phase, step)
 			out.stepTo = InProgress
 		}
 		out.point = r.pointAt(o, phase, step, "at", out.action)
 	case actSkip:
 		if !settled {
-			out.moves, out.stepTo = r.shape.skip(phase, step), Skipped
+			out.moves, out.stepTo = r.State.shape.skip(phase, step), Skipped
 		}
 		out.point = r.pointNext(o, out.action)
 	default:
@@ -79,11 +79,11 @@ func (r *reading) decide(o *open, a *answer, e effect) outcome {
 		case licensed:
 			out.point = r.pointAt(o, phase, step, "at", out.action)
 		case runsOn:
-			out.moves, out.stepTo = r.shape.reopen(phase, step), InProgress
+			out.moves, out.stepTo = r.State.shape.reopen(phase, step), InProgress
 			out.point = r.pointAt(o, phase, step, "at", out.action)
 		default:
 			if !settled {
-				out.moves, out.stepTo = r.shape.complete(phase, step, now), Completed
+				out.moves, out.stepTo = r.State.shape.complete(phase, step, now), Completed
 			}
 			out.point = r.pointNext(o, out.action)
 		}
@@ -109,7 +109,7 @@ const (
 // kind says it. A request of upstream's own stands either behind a step (which
 // is then completed) or in front of it: in front where the step is destructive,
 // or where its entry says pending and no step_start event exists.
-func (r *reading) permits(q question) int {
+func (r *view) permits(q question) int {
 	if q.ownGate {
 		switch q.gate.Kind {
 		case "phase_entry", "destructive":
@@ -122,14 +122,14 @@ func (r *reading) permits(q question) int {
 	if r.destructive(q.phase, q.step) {
 		return licensed
 	}
-	e := r.shape.find(q.phase, q.step)
+	e := r.State.shape.find(q.phase, q.step)
 	if e != nil && e.status == string(Pending) && !r.startedStep(q.phase, q.step) {
 		return licensed
 	}
 	return completes
 }
 
-func (r *reading) startedStep(phase, step string) bool {
+func (r *view) startedStep(phase, step string) bool {
 	for _, e := range r.events {
 		if e.Type == "step_start" && e.Step == step && (e.Phase == "" || e.Phase == phase) {
 			return true
@@ -138,7 +138,7 @@ func (r *reading) startedStep(phase, step string) bool {
 	return false
 }
 
-func (r *reading) pointAt(o *open, phase, step, position, action string) *ResumePoint {
+func (r *view) pointAt(o *open, phase, step, position, action string) *ResumePoint {
 	rp := &ResumePoint{Phase: phase, Step: step, Position: position, Action: action, RequestID: o.a.ID}
 	rp.StepIndex = r.stepIndex(phase, step)
 	return rp
@@ -146,11 +146,11 @@ func (r *reading) pointAt(o *open, phase, step, position, action string) *Resume
 
 // stepIndex is a step's number in its phase: by the plan, else as upstream gave it for
 // the step at which the run stands; nil where nobody tells.
-func (r *reading) stepIndex(phase, step string) *int {
-	if i := r.flow.index(phase, step); r.flow.known && i >= 0 {
+func (r *view) stepIndex(phase, step string) *int {
+	if i := r.plan().index(phase, step); r.plan().known && i >= 0 {
 		return &i
 	}
-	for _, rp := range []*ResumePoint{r.st.ResumePoint, r.st.requestPoint()} {
+	for _, rp := range []*ResumePoint{r.State.ResumePoint, r.State.requestPoint()} {
 		if rp != nil && rp.Phase == phase && rp.Step == step {
 			return rp.StepIndex
 		}
@@ -160,37 +160,37 @@ func (r *reading) stepIndex(phase, step string) *int {
 
 // pointNext is the next planned step; where the plan is unknown or has nothing
 // later, the answered step with the position after it.
-func (r *reading) pointNext(o *open, action string) *ResumePoint {
-	if next, ok := r.flow.next(o.q.phase, o.q.step, r.shape); ok {
+func (r *view) pointNext(o *open, action string) *ResumePoint {
+	if next, ok := r.plan().next(o.q.phase, o.q.step, r.State.shape); ok {
 		return r.pointAt(o, next.Phase, next.ID, "at", action)
 	}
 	return r.pointAt(o, o.q.phase, o.q.step, "after", action)
 }
 
-// answered plans the transition of an accepted answer: receipt, events,
-// state.json last.
-func (r *reading) answered(out outcome) engine.Plan {
-	var p engine.Plan
+// carriesOut is the move that an accepted answer causes: receipt, events, state.json last.
+func (r *view) carriesOut(out outcome) *move {
 	o, a := out.o, out.a
-	if o.a.Receipt == nil || a.Unproven() {
-		p.Writes = append(p.Writes, r.receiptDoc(o.a, r.receipt(out)))
+	t := transition{
+		event: out.event, to: out.to, at: out.at, reason: a.Why(reasonFor(o.req, a.Response, a.By)),
+		cause:  engine.Document{Path: r.Path(a.cause), Sum: a.sum},
+		events: r.answerEvents(out), status: []jsonedit.Edit{set("/status", string(out.to))},
+		moves: r.answerEdits(out), history: r.historyEdits(out),
+		docs: func(int) []engine.Document {
+			if o.a.Receipt != nil && !a.Unproven() {
+				return nil
+			}
+			return []engine.Document{r.receiptDoc(o.a, r.receipt(out))}
+		},
 	}
-	last := r.emit(&p, out.revision, out.at, r.answerEvents(out))
-	p.Writes = append(p.Writes, r.patched(r.answerEdits(out, last)))
-	reason := a.Why(reasonFor(o.req, a.Response, a.By))
-	p.Transitions = append(p.Transitions, engine.Transition{
-		Edge:  engine.Edge{Of: "run", From: r.status, Event: out.event, To: out.to},
-		Cause: map[string]engine.Digest{a.cause: a.sum}, Actor: "placet", Reason: reason,
-	})
-	if t, ok := r.stepMove(out, reason); ok {
-		p.Transitions = append(p.Transitions, t)
+	if also, ok := r.stepMove(out, t.reason); ok {
+		t.also = append(t.also, also)
 	}
-	return p
+	return r.makes(t)
 }
 
 // stepMove is the move of the step that goes with the answer.
-func (r *reading) stepMove(out outcome, reason string) (engine.Transition, bool) {
-	from := r.shape.status(out.o.q.phase, out.o.q.step)
+func (r *view) stepMove(out outcome, reason string) (engine.Transition, bool) {
+	from := r.State.shape.status(out.o.q.phase, out.o.q.step)
 	if from == "" {
 		from = Pending
 	}
@@ -211,7 +211,7 @@ func reasonWord(req gate.Request, response string) string {
 	return "answer"
 }
 
-func (r *reading) receipt(out outcome) gate.Receipt {
+func (r *view) receipt(out outcome) gate.Receipt {
 	a := out.a
 	rc := gate.Receipt{
 		SchemaVersion: 1, RequestID: out.o.a.ID, Result: "accepted", Response: a.Response, Selected: a.Selected,
@@ -228,7 +228,7 @@ func (r *reading) receipt(out outcome) gate.Receipt {
 }
 
 // answerEvents are the events that an answer calls for, in order.
-func (r *reading) answerEvents(out outcome) []emission {
+func (r *view) answerEvents(out outcome) []emission {
 	o, a := out.o, out.a
 	phase, step := o.q.phase, o.q.step
 	list := []emission{{
@@ -279,12 +279,9 @@ func by(a *answer) schemas.Object {
 	return schemas.Object{{Name: "user", Value: a.By.User}, {Name: "source", Value: a.By.Source}}
 }
 
-// answerEdits are the edits of state.json, in the order in which new keys come
-// to the end of it.
-func (r *reading) answerEdits(out outcome, lastEvent int) []jsonedit.Edit {
-	edits := []jsonedit.Edit{set("/status", string(out.to))}
-	edits = append(edits, r.stampEdits(lastEvent, out.at)...)
-	edits = append(edits, out.moves...)
+// answerEdits are the edits of state.json that the answer is about.
+func (r *view) answerEdits(out outcome) []jsonedit.Edit {
+	edits := out.moves
 	switch {
 	case out.to == Cancelled:
 		reason := out.a.Comment
@@ -292,25 +289,23 @@ func (r *reading) answerEdits(out outcome, lastEvent int) []jsonedit.Edit {
 			reason = fmt.Sprintf("%s by %s", out.a.Response, out.a.By.User)
 		}
 		edits = append(edits, set("/completed_at", seconds(out.at)), set("/cancellation_reason", reason))
-	case r.status == Failed:
+	case r.State.status == Failed:
 		edits = append(edits, set("/completed_at", nil))
 	}
 	if out.action == actRetry {
 		edits = append(edits, r.resolveError(out.o.q.phase, out.o.q.step)...)
 	}
-	edits = append(edits, r.closeEdits(out.point)...)
-	edits = append(edits, r.transitionEdits(out.revision, out.event, out.at, out.a.Why(reasonFor(out.o.req, out.a.Response, out.a.By)), out.a.cause, out.a.sum)...)
-	return append(edits, r.historyEdits(out)...)
+	return append(edits, r.closeEdits(out.point)...)
 }
 
 // historyEdits note the answer in the history: one entry for one request. One that
 // says something else does not count, and this answer takes its place.
-func (r *reading) historyEdits(out outcome) []jsonedit.Edit {
+func (r *view) historyEdits(out outcome) []jsonedit.Edit {
 	if out.a.recorded {
 		return nil
 	}
-	for i := range r.st.History {
-		if r.st.History[i].RequestID == out.o.a.ID {
+	for i := range r.State.History {
+		if r.State.History[i].RequestID == out.o.a.ID {
 			return []jsonedit.Edit{set(fmt.Sprintf("/feedback_history/%d", i), historyEntry(out))}
 		}
 	}
@@ -318,8 +313,8 @@ func (r *reading) historyEdits(out outcome) []jsonedit.Edit {
 }
 
 // recordedAs reports whether the history says of a request that this was the answer.
-func (r *reading) recordedAs(id, response string) bool {
-	h := r.st.answerTo(id)
+func (r *view) recordedAs(id, response string) bool {
+	h := r.State.answerTo(id)
 	return h != nil && gate.Fold(h.Response) == gate.Fold(response)
 }
 

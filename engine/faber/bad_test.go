@@ -271,14 +271,14 @@ func TestDefinitionsMerge(t *testing.T) {
  "phases": {"build": {"pre_steps": [{"id": "base-pre"}], "steps": [{"id": "make"}, {"id": "lint"}], "post_steps": [{"id": "base-post"}]},
  "evaluate": {"steps": [{"id": "test"}]}, "release": {"steps": [{"id": "ship"}]}}}`)
 	s, _ := w.Full()
-	r := read(s)
-	r.flow = r.plan()
+	_, r := family.View(s)
+	flow := r.plan()
 	var ids []string
-	for _, step := range r.flow.steps {
+	for _, step := range flow.steps {
 		ids = append(ids, step.ID)
 	}
 	if diff := cmp.Diff([]string{"base-pre", "child-pre", "make", "child-post", "base-post"}, ids); diff != "" {
-		t.Error(diff, r.flow.problem)
+		t.Error(diff, flow.problem)
 	}
 }
 

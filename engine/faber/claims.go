@@ -29,7 +29,7 @@ type claims struct {
 
 // claimsOn finds the claims about a request. There are none where placet's own event
 // tells of the answer: placet took it, and a crash lost the rest.
-func (r *reading) claimsOn(id string) claims {
+func (r *view) claimsOn(id string) claims {
 	var c claims
 	for _, e := range r.marked {
 		if e.Type != "feedback_received" || e.Metadata.RequestID != id {
@@ -43,7 +43,7 @@ func (r *reading) claimsOn(id string) claims {
 		}
 	}
 	// Only placet says in its entries what an answer led to.
-	if h := r.st.answerTo(id); h != nil && h.Action == "" {
+	if h := r.State.answerTo(id); h != nil && h.Action == "" {
 		c.entry = h
 	}
 	return c
@@ -71,17 +71,17 @@ func (c claims) answer() *HistoryEntry {
 }
 
 // claimPath is the file that the claims stand in, or whose silence is one.
-func (r *reading) claimPath(c claims) string {
+func (r *view) claimPath(c claims) string {
 	if c.event != nil {
 		return r.Path("events/" + c.event.Name)
 	}
-	return r.doc.Path
+	return r.Doc.Path
 }
 
 // stoodStill reports whether upstream has written nothing into the run for so long.
 // Where it has, nothing is decided until then, and the run is looked at when that
 // would be so. The times of the files tell, so a restart changes nothing.
-func (r *reading) stoodStill(path string, length time.Duration) bool {
+func (r *view) stoodStill(path string, length time.Duration) bool {
 	until := r.lastWrite().Add(length)
 	if !r.Snap.Now.Before(until) {
 		return true
@@ -92,9 +92,9 @@ func (r *reading) stoodStill(path string, length time.Duration) bool {
 
 // lastWrite is when state.json or an event changed last. A file that is further ahead
 // than anything is waited for tells nothing: the clock was set back.
-func (r *reading) lastWrite() time.Time {
+func (r *view) lastWrite() time.Time {
 	var last time.Time
-	for _, d := range append([]engine.Document{r.doc}, r.Snap.Under("events")...) {
+	for _, d := range append([]engine.Document{r.Doc}, r.Snap.Under("events")...) {
 		if d.Changed.After(last) && !d.Changed.After(r.Snap.Now.Add(brokenStill)) {
 			last = d.Changed
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // owesContext reports whether context.md is absent or of another revision.
-func (r *reading) owesContext() bool {
+func (r *view) owesContext() bool {
 	if r.foreign() || !r.goesOn() {
 		return false
 	}
@@ -20,13 +20,13 @@ func (r *reading) owesContext() bool {
 	return !strings.HasPrefix(string(d.Body), r.viewLine()) && !d.Unsettled()
 }
 
-func (r *reading) viewLine() string {
-	return "<!-- placet faber " + r.runID() + " r" + strconv.Itoa(r.rev) + " -->"
+func (r *view) viewLine() string {
+	return "<!-- placet faber " + r.runID() + " r" + strconv.Itoa(r.State.rev) + " -->"
 }
 
 // contextNeeds are the files and facts that context.md quotes, and, while an answer
 // waits to be taken up, those that decide whether the agent must stop and ask.
-func (r *reading) contextNeeds() []string {
+func (r *view) contextNeeds() []string {
 	var needs []string
 	owes := r.owesContext()
 	if owes {
@@ -38,14 +38,14 @@ func (r *reading) contextNeeds() []string {
 	return needs
 }
 
-func (r *reading) gitLog() string { return fmt.Sprintf("git:log/%d", r.cfg.Context.Commits) }
+func (r *view) gitLog() string { return fmt.Sprintf("git:log/%d", r.cfg.Context.Commits) }
 
-func (r *reading) spec() string { return strings.TrimPrefix(r.st.Artifacts.Spec(), "/") }
+func (r *view) spec() string { return strings.TrimPrefix(r.State.Artifacts.Spec(), "/") }
 
 // resumeBusy reports whether a file that decides whether resume.md says to stop
 // cannot be read at this moment. The answer waits for it: whoever sees the run in
 // progress must find resume.md as it is to stay.
-func (r *reading) resumeBusy() bool {
+func (r *view) resumeBusy() bool {
 	sources := []engine.Document{r.Snap.In("issue.json")}
 	if spec := r.spec(); layout.Safe(spec) {
 		sources = append(sources, r.Snap.Doc(path.Clean(spec)))
@@ -55,14 +55,14 @@ func (r *reading) resumeBusy() bool {
 
 // contextBusy reports whether a source of context.md cannot be read at this
 // moment: what is written once must not call it missing.
-func (r *reading) contextBusy() bool {
+func (r *view) contextBusy() bool {
 	sources := append([]engine.Document{r.Snap.In("metadata.json")}, r.Snap.Under("session-summaries")...)
 	return r.anyBusy(sources, "context.md is not written") || r.resumeBusy()
 }
 
 // anyBusy reports whether a file of several cannot be read at this moment; waits says
 // what waits for one that placet may not read.
-func (r *reading) anyBusy(sources []engine.Document, waits string) bool {
+func (r *view) anyBusy(sources []engine.Document, waits string) bool {
 	busy := false
 	for _, d := range sources {
 		if r.unknown(d) {
@@ -85,17 +85,17 @@ const (
 )
 
 // context gathers context.md.
-func (r *reading) context() []byte {
+func (r *view) context() []byte {
 	sections := []templates.ContextSection{
 		r.stateSection(), r.specSection(), r.issueSection(), r.branchSection(),
 		r.summarySection(), r.eventSection(), r.feedbackSection(),
 	}
-	return r.render("faber/context", templates.ContextData{RunID: r.runID(), Revision: r.rev, Sections: sections})
+	return r.render("faber/context", templates.ContextData{RunID: r.runID(), Revision: r.State.rev, Sections: sections})
 }
 
 // stop is the line that tells the agent to stop where a part of context.md cannot be
 // had that it must not do without, else "". Documents alone decide it.
-func (r *reading) stop() string {
+func (r *view) stop() string {
 	for _, s := range []templates.ContextSection{r.specSection(), r.issueSection(), r.feedbackSection()} {
 		if s.Severity == severe {
 			return templates.Text(r.language(), "faber.resume.stop")
@@ -108,13 +108,13 @@ func missing(title, severity, body string) templates.ContextSection {
 	return templates.ContextSection{Title: title, Severity: severity, Body: body}
 }
 
-func (r *reading) stateSection() templates.ContextSection {
+func (r *view) stateSection() templates.ContextSection {
 	s := templates.ContextSection{Title: "State and metadata"}
 	lines := []string{
-		"- status: " + templates.Inline(r.st.Status),
-		"- phase: " + templates.Inline(r.st.CurrentPhase) + ", step: " + templates.Inline(r.st.CurrentStep),
+		"- status: " + templates.Inline(r.State.Status),
+		"- phase: " + templates.Inline(r.State.CurrentPhase) + ", step: " + templates.Inline(r.State.CurrentStep),
 	}
-	if id := text(r.st.WorkID); id != "" {
+	if id := text(r.State.WorkID); id != "" {
 		lines = append(lines, "- work item: "+templates.Inline("#"+id))
 	}
 	if id := r.workflowID(); id != "" {
@@ -128,7 +128,7 @@ func (r *reading) stateSection() templates.ContextSection {
 	return s
 }
 
-func (r *reading) specSection() templates.ContextSection {
+func (r *view) specSection() templates.ContextSection {
 	const title = "Specification"
 	p := r.spec()
 	if p == "" {
@@ -152,9 +152,9 @@ func (r *reading) specSection() templates.ContextSection {
 	return templates.ContextSection{Title: title, Body: name + "\n\n" + templates.Fence(body)}
 }
 
-func (r *reading) issueSection() templates.ContextSection {
+func (r *view) issueSection() templates.ContextSection {
 	const title = "Issue"
-	if text(r.st.WorkID) == "" && text(r.meta.WorkID) == "" {
+	if text(r.State.WorkID) == "" && text(r.meta.WorkID) == "" {
 		return missing(title, info, "No work item is named.")
 	}
 	var issue Issue
@@ -189,7 +189,7 @@ func commentText(comments []IssueComment) string {
 	return text
 }
 
-func (r *reading) branchSection() templates.ContextSection {
+func (r *view) branchSection() templates.ContextSection {
 	const title = "Branch"
 	log, stat := r.Snap.Doc(r.gitLog()), r.Snap.Doc("git:diffstat")
 	if !log.Present() {
@@ -209,7 +209,7 @@ func reason(d engine.Document) string {
 	return "no answer"
 }
 
-func (r *reading) summarySection() templates.ContextSection {
+func (r *view) summarySection() templates.ContextSection {
 	const title = "Session summaries"
 	var newest engine.Document
 	for _, d := range r.Snap.Under("session-summaries") {
@@ -223,7 +223,7 @@ func (r *reading) summarySection() templates.ContextSection {
 	return templates.ContextSection{Title: title, Body: "`" + templates.Inline(path.Base(newest.Path)) + "`\n\n" + templates.Fence(string(newest.Body))}
 }
 
-func (r *reading) eventSection() templates.ContextSection {
+func (r *view) eventSection() templates.ContextSection {
 	title := fmt.Sprintf("Last %d events", r.cfg.Context.Events)
 	if len(r.events) == 0 {
 		return missing(title, info, "None.")
@@ -251,10 +251,10 @@ func placeOf(e *event) string {
 	return where(e.Phase, e.Step)
 }
 
-func (r *reading) feedbackSection() templates.ContextSection {
+func (r *view) feedbackSection() templates.ContextSection {
 	const title = "Feedback and resume point"
-	rp := r.st.ResumePoint
-	h := r.st.answerTo(rp.RequestID)
+	rp := r.State.ResumePoint
+	h := r.State.answerTo(rp.RequestID)
 	if h == nil {
 		return missing(title, severe, "feedback_history has no entry for request "+templates.Inline(rp.RequestID)+".")
 	}

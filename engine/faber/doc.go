@@ -19,16 +19,18 @@
 //	 completed (final)
 //
 // The states between are upstream's to set; placet's own edges are the ones
-// with names (edges.go). A run is served where it lies below a root, foreign
+// with names (rules.go). A run is served where it lies below a root, foreign
 // where upstream's later layouts put it: a foreign run is answered, and nothing
 // else is ever written there.
 //
-// The files: state.go reads state.json and what stands beside it; step.go
-// holds the routing, first match; owed.go what a state calls for; edges.go the
-// table. The family's own ideas: shapes.go (five ways to note a step),
-// plan.go (what comes next), answer.go (what an answer does), evidence.go (what
-// counts as an answer), claims.go (when an answer that upstream recorded counts),
-// events.go (numbering and identity of events), views.go (what an agent goes on by).
+// The family is one of the kernel [placet/engine/run], whose state document belongs to
+// upstream: it is patched, never encoded as a whole. state.go reads state.json, view.go
+// what stands beside it; rules.go holds the table with its guards, outputs.go what a
+// state calls for, questions.go what persons are asked. The family's own ideas: shapes.go
+// (five ways to note a step), plan.go (what comes next), answer.go (what an answer does),
+// evidence.go (what counts as an answer), claims.go (when an answer that upstream recorded
+// counts), events.go (numbering and identity of events), views.go (what an agent goes on
+// by).
 //
 // The order in one commit is request and receipt files, events and resume.md,
 // state.json last. A receipt is fact once durable: where an upstream writer puts an old

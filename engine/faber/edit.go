@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"placet/engine"
 	"placet/engine/jsonedit"
+	"placet/engine/run"
 	"placet/schemas"
 )
 
@@ -16,20 +16,19 @@ func set(pointer string, value any) jsonedit.Edit {
 }
 
 // hasMember reports whether state.json has a member of this name at its root.
-func (r *reading) hasMember(name string) bool {
-	if r.members == nil {
-		r.members = map[string]bool{}
-		if members, err := schemas.Members(r.doc.Body); err == nil {
-			for _, m := range members {
-				r.members[m.Name] = true
-			}
+func (r *view) hasMember(name string) bool {
+	return run.Once(r.Run, "members", func() map[string]bool {
+		has := map[string]bool{}
+		members, _ := schemas.Members(r.Doc.Body)
+		for _, m := range members {
+			has[m.Name] = true
 		}
-	}
-	return r.members[name]
+		return has
+	})[name]
 }
 
 // stampEdits are the members that every transition moves.
-func (r *reading) stampEdits(lastEvent int, at time.Time) []jsonedit.Edit {
+func (r *view) stampEdits(lastEvent int, at time.Time) []jsonedit.Edit {
 	var edits []jsonedit.Edit
 	if r.hasEvents() {
 		edits = append(edits, set("/last_event_id", lastEvent))
@@ -38,7 +37,7 @@ func (r *reading) stampEdits(lastEvent int, at time.Time) []jsonedit.Edit {
 }
 
 // closeEdits take the request out and put the resume point in; nil removes it.
-func (r *reading) closeEdits(point *ResumePoint) []jsonedit.Edit {
+func (r *view) closeEdits(point *ResumePoint) []jsonedit.Edit {
 	var edits []jsonedit.Edit
 	if r.hasMember("feedback_request") {
 		edits = append(edits, jsonedit.Edit{Pointer: "/feedback_request", Op: jsonedit.Remove})
@@ -64,22 +63,22 @@ func pointObject(rp ResumePoint) schemas.Object {
 }
 
 // transitionEdits write the revision and what made it.
-func (r *reading) transitionEdits(revision int, edge string, at time.Time, reason, cause string, sum engine.Digest) []jsonedit.Edit {
+func (r *view) transitionEdits(revision int, t transition) []jsonedit.Edit {
 	causes := schemas.Object{}
-	if cause != "" {
-		causes = append(causes, schemas.Member{Name: cause, Value: string(sum)})
+	if t.cause.Path != "" {
+		causes = append(causes, schemas.Member{Name: r.Snap.Rel(t.cause.Path), Value: string(t.cause.Sum)})
 	}
 	return []jsonedit.Edit{
 		set("/revision", revision),
 		set("/last_transition", schemas.Object{
-			{Name: "edge", Value: edge}, {Name: "at", Value: millis(at)}, {Name: "actor", Value: "placet"},
-			{Name: "reason", Value: reason}, {Name: "cause", Value: causes},
+			{Name: "edge", Value: t.event}, {Name: "at", Value: millis(t.at)}, {Name: "actor", Value: "placet"},
+			{Name: "reason", Value: t.reason}, {Name: "cause", Value: causes},
 		}),
 	}
 }
 
 // resolveError marks the newest errors entry of a step as resolved by retry.
-func (r *reading) resolveError(phase, step string) []jsonedit.Edit {
+func (r *view) resolveError(phase, step string) []jsonedit.Edit {
 	type failure struct {
 		Phase string `json:"phase"`
 		Step  string `json:"step"`
@@ -91,12 +90,12 @@ func (r *reading) resolveError(phase, step string) []jsonedit.Edit {
 			pointer = p
 		}
 	}
-	if isArray(r.st.Errors) {
-		for i, e := range elements(r.st.Errors) {
+	if isArray(r.State.Errors) {
+		for i, e := range elements(r.State.Errors) {
 			match(e, "/errors/"+strconv.Itoa(i))
 		}
-	} else if strings.HasPrefix(strings.TrimSpace(string(r.st.Errors)), "{") {
-		members, _ := schemas.Members(r.st.Errors)
+	} else if strings.HasPrefix(strings.TrimSpace(string(r.State.Errors)), "{") {
+		members, _ := schemas.Members(r.State.Errors)
 		for _, m := range members {
 			match(raw(m.Value), "/errors/"+escape(m.Name))
 		}
@@ -110,10 +109,10 @@ func (r *reading) resolveError(phase, step string) []jsonedit.Edit {
 // patched is state.json with edits, every other byte as it was read. A state
 // whose members do not have the shape that an edit needs is bad input: nothing
 // of the plan is carried out then.
-func (r *reading) patched(edits []jsonedit.Edit) engine.Document {
-	body, err := jsonedit.Apply(r.doc.Body, edits...)
+func (r *view) patched(edits []jsonedit.Edit) []byte {
+	body, err := jsonedit.Apply(r.Doc.Body, edits...)
 	if err != nil {
 		r.editErr = fmt.Errorf("cannot edit state.json: %w: give the member the shape that the other phases have", err)
 	}
-	return engine.Document{Path: r.doc.Path, Kind: engine.KindState, Body: body, Over: r.doc.Sum}
+	return body
 }

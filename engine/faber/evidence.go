@@ -26,7 +26,7 @@ type answer struct {
 // ahead of the state, the history, a feedback_received event, the files. An
 // invalid one is passed over with a problem note. While upstream may still be
 // writing its answer down, no other is taken.
-func (r *reading) evidence(o *open) *answer {
+func (r *view) evidence(o *open) *answer {
 	if o.a.Receipt != nil {
 		return r.fromReceipt(o)
 	}
@@ -49,7 +49,7 @@ func (r *reading) evidence(o *open) *answer {
 // claimGrows reports whether upstream may still be writing down an answer to the asked
 // request. Where the gate asks for more than a claim there is nothing to wait for: it
 // never counts.
-func (r *reading) claimGrows(o *open) bool {
+func (r *view) claimGrows(o *open) bool {
 	c := r.claimsOn(o.a.ID)
 	if c.none() || gate.Demands(r.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
 		return false
@@ -59,10 +59,10 @@ func (r *reading) claimGrows(o *open) bool {
 
 // fromReceipt carries out a receipt whose revision the state has not reached:
 // the answer is fact, and no form is read again.
-func (r *reading) fromReceipt(o *open) *answer {
+func (r *view) fromReceipt(o *open) *answer {
 	rc := o.a.Receipt
-	if rc.Revision <= r.rev {
-		r.Notes.Beside(r.doc.Path, fmt.Sprintf("request %s was answered at revision %d (%s) and is asked again: a new question needs a new request_id",
+	if rc.Revision <= r.State.rev {
+		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("request %s was answered at revision %d (%s) and is asked again: a new question needs a new request_id",
 			quote(o.a.ID), rc.Revision, rc.Response))
 		return nil
 	}
@@ -81,15 +81,15 @@ func (r *reading) fromReceipt(o *open) *answer {
 	case a.Expired():
 		a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
 	case a.recorded:
-		a.cause, a.sum = "state.json", r.doc.Sum
+		a.cause, a.sum = "state.json", r.Doc.Sum
 	}
 	return a
 }
 
 // fromHistory takes an answer that an upstream writer put into
 // feedback_history without clearing the request.
-func (r *reading) fromHistory(o *open) *answer {
-	h := r.st.answerTo(o.a.ID)
+func (r *view) fromHistory(o *open) *answer {
+	h := r.State.answerTo(o.a.ID)
 	if h == nil {
 		return nil
 	}
@@ -101,12 +101,12 @@ func (r *reading) fromHistory(o *open) *answer {
 		return nil
 	}
 	a.receivedAt, a.recorded = h.ReceivedAt, true
-	a.cause, a.sum = "state.json", r.doc.Sum
+	a.cause, a.sum = "state.json", r.Doc.Sum
 	return a
 }
 
 // fromEvent takes an answer that stands in a feedback_received event.
-func (r *reading) fromEvent(o *open) *answer {
+func (r *view) fromEvent(o *open) *answer {
 	for _, e := range r.marked {
 		if e.Type != "feedback_received" || e.Metadata.RequestID != o.a.ID {
 			continue
@@ -133,7 +133,7 @@ func (r *reading) fromEvent(o *open) *answer {
 
 // remember completes an answer that placet took before a crash lost all but
 // its event: from the file that it was read from, or the passed deadline.
-func (r *reading) remember(o *open, a *answer, e *event) *answer {
+func (r *view) remember(o *open, a *answer, e *event) *answer {
 	if t, err := time.Parse(time.RFC3339, e.Timestamp); err == nil {
 		a.decidedAt = t
 	}
@@ -157,7 +157,7 @@ func (r *reading) remember(o *open, a *answer, e *event) *answer {
 
 // claim has an answer verified that somebody wrote into the run's own records, or
 // the default that a passed deadline took by their word.
-func (r *reading) claim(o *open, c gate.Claim) *answer {
+func (r *view) claim(o *open, c gate.Claim) *answer {
 	if c.By.Source == gate.SourceDeadline {
 		c.Source, c.Digest = gate.FromDeadline, o.view
 	}
@@ -170,10 +170,10 @@ func (r *reading) claim(o *open, c gate.Claim) *answer {
 }
 
 // refuse says in the request's folder why an answer does not count.
-func (r *reading) refuse(o *open, text string) { r.Notes.Add(o.a.Dir+"/problem.md", text) }
+func (r *view) refuse(o *open, text string) { r.Notes.Add(o.a.Dir+"/problem.md", text) }
 
 // fromFiles judges response.json and the present form.
-func (r *reading) fromFiles(o *open) *answer {
+func (r *view) fromFiles(o *open) *answer {
 	if o.altered != "" {
 		r.noteAltered(o)
 		return nil
@@ -206,10 +206,10 @@ func (o *open) cannotUse() string {
 }
 
 // noteAltered says beside request.json that it does not count.
-func (r *reading) noteAltered(o *open) { r.Notes.Beside(o.a.Dir+"/request.json", o.cannotUse()) }
+func (r *view) noteAltered(o *open) { r.Notes.Beside(o.a.Dir+"/request.json", o.cannotUse()) }
 
 // judging is a request with all that bears on its answer.
-func (r *reading) judging(o *open) gate.Asked {
+func (r *view) judging(o *open) gate.Asked {
 	issued, altered := o.issued, o.altered
 	if o.claimed && len(o.req.Artifacts) > 0 {
 		issued = ""
@@ -221,7 +221,7 @@ func (r *reading) judging(o *open) gate.Asked {
 		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
 		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: o.stale(),
 		Gate: r.Snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.Snap.Now, Torn: run.PartialWriteGrace,
-		Revision: r.rev, Altered: altered,
+		Revision: r.State.rev, Altered: altered,
 	}
 }
 
@@ -234,7 +234,7 @@ func (o *open) deadline() (time.Time, bool) {
 // timedOut is the answer that the passed deadline takes; nil while there is no
 // deadline, it has not come, it escalates, or a file that could be an answer is
 // still being written.
-func (r *reading) timedOut(o *open) *answer {
+func (r *view) timedOut(o *open) *answer {
 	at, ok := o.deadline()
 	if !ok || o.altered != "" {
 		return nil

@@ -8,30 +8,24 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/layout"
 	"placet/schemas"
 )
 
 // findings are what check reports: problems first, then deviations. o is the request that
 // the state asks, nil where it asks none.
-func (r *reading) findings(o *open) []engine.Finding {
+func (r *view) findings(o *open) []engine.Finding {
 	var list []engine.Finding
 	add := func(severity, p, format string, args ...any) {
 		list = append(list, engine.Finding{Severity: severity, Path: p, Text: fmt.Sprintf(format, args...)})
 	}
-	if r.stateErr != "" && !r.torn {
-		add("error", r.doc.Path, "%s", r.stateErr)
+	if r.State.unfit != "" && !r.Torn {
+		add("error", r.Doc.Path, "%s", r.State.unfit)
 	}
 	for _, id := range r.twiceAnswered() {
-		add("warning", r.doc.Path, "/feedback_history has several entries for request %s: the last one counts", quote(id))
+		add("warning", r.Doc.Path, "/feedback_history has several entries for request %s: the last one counts", quote(id))
 	}
 	if o != nil && o.nowhere() {
-		add("error", r.doc.Path, "%s", noPlace)
-	}
-	for _, d := range r.Snap.Docs {
-		if d.Kind == layout.KindResponseCopy {
-			add("warning", d.Path, "a synchroniser's second copy of an answer: remove the one that does not count")
-		}
+		add("error", r.Doc.Path, "%s", noPlace)
 	}
 	for _, b := range r.bad() {
 		name, text, _ := strings.Cut(b, ": ")
@@ -43,8 +37,8 @@ func (r *reading) findings(o *open) []engine.Finding {
 	if d := r.Snap.In("events/.next-id"); !d.Absent() && !d.Unsettled() && r.nextID() == 0 {
 		add("warning", d.Path, "is no number: the next event takes the highest number + 1")
 	}
-	if r.st.RunID != "" && r.st.RunID != r.runID() && !r.foreign() {
-		add("warning", r.doc.Path, "/run_id: %s is not the run's path %s: the path counts", quote(r.st.RunID), quote(r.runID()))
+	if r.State.RunID != "" && r.State.RunID != r.runID() && !r.foreign() {
+		add("warning", r.Doc.Path, "/run_id: %s is not the run's path %s: the path counts", quote(r.State.RunID), quote(r.runID()))
 	}
 	if problem := r.metadataProblem(); problem != "" && !r.foreign() {
 		add("warning", r.Path("metadata.json"), "%s: context.md will say so", problem)
@@ -52,27 +46,27 @@ func (r *reading) findings(o *open) []engine.Finding {
 	if id := r.meta.RunID; id != "" && id != r.runID() && !r.foreign() {
 		add("warning", r.Path("metadata.json"), "/run_id: %s is not the run's path %s: the path counts", quote(id), quote(r.runID()))
 	}
-	if strings.HasPrefix(strings.TrimSpace(string(r.st.Errors)), "{") {
-		add("warning", r.doc.Path, "/errors is an object: upstream's schema has an array")
+	if strings.HasPrefix(strings.TrimSpace(string(r.State.Errors)), "{") {
+		add("warning", r.Doc.Path, "/errors is an object: upstream's schema has an array")
 	}
 	for _, d := range []struct {
 		path string
 		id   schemas.Raw
-	}{{r.doc.Path, r.st.WorkID}, {r.Path("metadata.json"), r.meta.WorkID}} {
+	}{{r.Doc.Path, r.State.WorkID}, {r.Path("metadata.json"), r.meta.WorkID}} {
 		if d.id.Kind() == '0' {
 			add("warning", d.path, "/work_id is a number: upstream's schema has a string")
 		}
 	}
-	if r.flow.problem != "" && !final(r.status) {
-		add("warning", r.doc.Path, "plan not known from its definition: %s", r.flow.problem)
+	if r.plan().problem != "" && !final(r.State.status) {
+		add("warning", r.Doc.Path, "plan not known from its definition: %s", r.plan().problem)
 	}
 	return list
 }
 
 // twiceAnswered are the requests that have several entries in the history, sorted.
-func (r *reading) twiceAnswered() []string {
+func (r *view) twiceAnswered() []string {
 	times := map[string]int{}
-	for _, h := range r.st.History {
+	for _, h := range r.State.History {
 		times[h.RequestID]++
 	}
 	maps.DeleteFunc(times, func(id string, n int) bool { return id == "" || n == 1 })
@@ -80,7 +74,7 @@ func (r *reading) twiceAnswered() []string {
 }
 
 // metadataProblem is why metadata.json says nothing of the run, "" where it does.
-func (r *reading) metadataProblem() string {
+func (r *view) metadataProblem() string {
 	d := r.Snap.In("metadata.json")
 	if !d.Present() {
 		return "missing or unreadable"
@@ -92,7 +86,7 @@ func (r *reading) metadataProblem() string {
 }
 
 // gaps are numbers that no event has.
-func (r *reading) gaps() []string {
+func (r *view) gaps() []string {
 	var gaps []string
 	before := 0
 	for _, e := range r.events {
@@ -110,29 +104,29 @@ func (r *reading) gaps() []string {
 // contradictions say where state.json and what placet wrote beside it tell different
 // histories: a merge took one from each side, or somebody revived a run that was given
 // up. Each says what to restore. What the next pass carries out is none.
-func (r *reading) contradictions() []engine.Finding {
-	if r.stateErr != "" || r.torn || r.status == "" || r.foreign() {
+func (r *view) contradictions() []engine.Finding {
+	if r.State.unfit != "" || r.Torn || r.State.status == "" || r.foreign() {
 		return nil
 	}
-	list := gate.Comparison{Snap: r.Snap, State: r.doc.Path, Revision: r.rev, Folders: r.folders, Stated: r.stated}.Contradictions()
+	list := gate.Comparison{Snap: r.Snap, State: r.Doc.Path, Revision: r.State.rev, Folders: r.Folders, Stated: r.stated}.Contradictions()
 	if e := r.revived(); e != nil {
 		text := fmt.Sprintf("the run was cancelled by %s (events/%s), and state.json says %s: somebody revived it, or a merge took both sides. To keep it cancelled write cancel.json; to let it go on, begin a new run, or restore it%s",
-			orElse(e.User, "placet"), e.Name, r.status, gate.Restoring(r.Snap))
-		list = append(list, engine.Finding{Severity: "error", Path: r.doc.Path, Text: text, Urgent: true})
+			orElse(e.User, "placet"), e.Name, r.State.status, gate.Restoring(r.Snap))
+		list = append(list, engine.Finding{Severity: "error", Path: r.Doc.Path, Text: text, Urgent: true})
 	}
 	return list
 }
 
 // stated is what the state says of a request that has a receipt. Of one that was closed
 // without an answer it says nothing else: upstream may write what it likes.
-func (r *reading) stated(f *gate.Folder) *gate.Receipt {
+func (r *view) stated(f *gate.Folder) *gate.Receipt {
 	said := *f.Receipt
-	h := r.st.answerTo(f.ID)
+	h := r.State.answerTo(f.ID)
 	switch {
-	case r.st.Revision == nil, r.asks(f.ID), said.Result != gate.Accepted && said.Result != gate.Expired:
+	case r.State.Revision == nil, r.asks(f.ID), said.Result != gate.Accepted && said.Result != gate.Expired:
 	case h != nil:
 		said.Response, said.ProvidedBy = h.Response, gate.By{}
-	case r.status == Cancelled:
+	case r.State.status == Cancelled:
 		said.Result = gate.Cancelled
 	default:
 		return nil
@@ -141,15 +135,15 @@ func (r *reading) stated(f *gate.Folder) *gate.Receipt {
 }
 
 // asks reports whether the state asks a request: then its answer is carried out.
-func (r *reading) asks(id string) bool {
+func (r *view) asks(id string) bool {
 	q, ok := r.question()
 	return ok && q.RequestID == id
 }
 
 // revived is placet's event that the run was cancelled, nil where the state says so too,
 // or will.
-func (r *reading) revived() *event {
-	if r.status == Cancelled || r.Snap.In("cancel.json").Present() {
+func (r *view) revived() *event {
+	if r.State.status == Cancelled || r.Snap.In("cancel.json").Present() {
 		return nil
 	}
 	for _, e := range r.marked {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -65,7 +66,7 @@ func (s definitionStep) id() string {
 }
 
 // definitionNeeds are the files that may define a run's workflow.
-func (r *reading) definitionNeeds() []string {
+func (r *view) definitionNeeds() []string {
 	needs := []string{faberConfig, projectWorkflows + "/*.json", pluginWorkflows + "/*.json"}
 	for _, dir := range r.cfg.WorkflowPaths {
 		if layout.Safe(dir) {
@@ -76,7 +77,7 @@ func (r *reading) definitionNeeds() []string {
 }
 
 // registered are the definition files that upstream's config.json names.
-func (r *reading) registered() []string {
+func (r *view) registered() []string {
 	var files []string
 	for _, w := range r.registry() {
 		if layout.Safe(w.File) {
@@ -92,22 +93,21 @@ type registration struct {
 }
 
 // registry is decoded once: a chain of definitions asks for it at every link.
-func (r *reading) registry() []registration {
-	if r.registrations == nil {
-		r.registrations = []registration{}
+func (r *view) registry() []registration {
+	return run.Once(r.Run, "registry", func() []registration {
 		var c struct {
 			Workflows []registration `json:"workflows"`
 		}
-		if d := r.Snap.Doc(faberConfig); d.Present() && schemas.Decode("", d.Path, d.Body, &c) == nil && c.Workflows != nil {
-			r.registrations = c.Workflows
+		if d := r.Snap.Doc(faberConfig); d.Present() && schemas.Decode("", d.Path, d.Body, &c) != nil {
+			return nil
 		}
-	}
-	return r.registrations
+		return c.Workflows
+	})
 }
 
 // workflowID is the definition that the run names, without its prefixes.
-func (r *reading) workflowID() string {
-	id := r.st.WorkflowID
+func (r *view) workflowID() string {
+	id := r.State.WorkflowID
 	if id == "" {
 		id = r.meta.WorkflowID
 	}
@@ -116,7 +116,9 @@ func (r *reading) workflowID() string {
 
 // plan finds the run's plan: the definition named by workflow_id if its whole
 // chain resolves, else the order of the entries in state.json, else unknown.
-func (r *reading) plan() workflow {
+func (r *view) plan() workflow { return run.Once(r.Run, "plan", r.findPlan) }
+
+func (r *view) findPlan() workflow {
 	id := r.workflowID()
 	problem := ""
 	if id != "" {
@@ -130,13 +132,13 @@ func (r *reading) plan() workflow {
 		}
 		problem = why
 	}
-	steps := r.shape.order()
+	steps := r.State.shape.order()
 	return workflow{known: len(steps) > 0, source: "state.json", steps: steps, problem: problem}
 }
 
 // chain resolves a definition and its ancestors, nearest first. A file already
 // in the chain is passed over for the next place that has the name.
-func (r *reading) chain(id string) (chain []definition, problem string) {
+func (r *view) chain(id string) (chain []definition, problem string) {
 	used := map[string]bool{}
 	for id != "" {
 		if strings.HasPrefix(id, "url:") {
@@ -155,7 +157,7 @@ func (r *reading) chain(id string) (chain []definition, problem string) {
 }
 
 // definition reads the first definition of a name that is not used yet.
-func (r *reading) definition(name string, used map[string]bool) (definition, string) {
+func (r *view) definition(name string, used map[string]bool) (definition, string) {
 	again := false
 	for _, file := range r.candidates(name) {
 		d := r.Snap.Doc(file)
@@ -174,7 +176,7 @@ func (r *reading) definition(name string, used map[string]bool) (definition, str
 	return definition{}, "workflow " + quote(name) + " has no definition: looked in " + strings.Join(r.candidates(name), ", ")
 }
 
-func (r *reading) readDefinition(d engine.Document) (definition, string) {
+func (r *view) readDefinition(d engine.Document) (definition, string) {
 	def := definition{file: d.Path}
 	switch {
 	case d.Unsettled():
@@ -193,7 +195,7 @@ func (r *reading) readDefinition(d engine.Document) (definition, string) {
 }
 
 // candidates are the files that may hold a definition, nearest first.
-func (r *reading) candidates(name string) []string {
+func (r *view) candidates(name string) []string {
 	if name == "" || strings.ContainsAny(name, "/\\\x00") {
 		return nil
 	}
@@ -321,14 +323,14 @@ func (w workflow) nextPhase(phase, step string) string {
 
 // destructive reports whether a step is marked, or named, as one that cannot
 // be taken back.
-func (r *reading) destructive(phase, step string) bool {
-	i := r.flow.position(phase, step)
-	return i >= 0 && r.flow.steps[i].Destructive || r.namedDestructive(step)
+func (r *view) destructive(phase, step string) bool {
+	i := r.plan().position(phase, step)
+	return i >= 0 && r.plan().steps[i].Destructive || r.namedDestructive(step)
 }
 
 // namedDestructive reports whether the settings name a step as one that cannot be
 // taken back.
-func (r *reading) namedDestructive(step string) bool {
+func (r *view) namedDestructive(step string) bool {
 	for _, pattern := range r.cfg.DestructiveSteps {
 		if ok, err := path.Match(pattern, step); ok && err == nil {
 			return true

@@ -133,8 +133,8 @@ func TestRevisionWithoutRevision(t *testing.T) {
 		if c.event != "" {
 			w.Put(w.In("events/001-x.json"), c.event)
 		}
-		if got := read(w.Snapshot(nil)).rev; got != c.want {
-			t.Errorf("%s: revision %d, expected %d", c.name, got, c.want)
+		if _, r := family.View(w.Snapshot(nil)); r.State.rev != c.want {
+			t.Errorf("%s: revision %d, expected %d", c.name, r.State.rev, c.want)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestRefusedEventsHoldAndOthersDoNot(t *testing.T) {
 				s.Docs[i].Err, s.Docs[i].Body = c.err, nil
 			}
 		}
-		if r := read(s); r.eventsOpen != c.hold {
+		if _, r := family.View(s); r.eventsOpen != c.hold {
 			t.Errorf("%v: held %v", c.err, r.eventsOpen)
 		}
 	}

@@ -15,19 +15,19 @@ const resumeLimit = 24 * time.Hour
 
 // resumeCommand begins the configured command once per revision, behind trust.
 // The attempt is recorded first; an attempt without outcome is never repeated.
-func (r *reading) resumeCommand(p *engine.Plan) {
+func (r *view) resumeCommand(p *engine.Plan) {
 	argv := r.cfg.Resume.Command
 	if len(argv) == 0 || r.stop() != "" || !r.Snap.Facts.Trusted[CommandDigest(argv)] {
 		return
 	}
-	dir := fmt.Sprintf("actions/resume-r%d", r.rev)
+	dir := fmt.Sprintf("actions/resume-r%d", r.State.rev)
 	attempt := r.Snap.In(dir + "/attempt.json")
 	if !attempt.Absent() {
 		return
 	}
-	rp := r.st.ResumePoint
+	rp := r.State.ResumePoint
 	started := schemas.Object{
-		{Name: "revision", Value: r.rev}, {Name: "request_id", Value: rp.RequestID}, {Name: "argv", Value: texts(argv)},
+		{Name: "revision", Value: r.State.rev}, {Name: "request_id", Value: rp.RequestID}, {Name: "argv", Value: texts(argv)},
 		{Name: "started_at", Value: millis(r.Snap.Now)}, {Name: "deadline", Value: seconds(r.Snap.Now.Add(resumeLimit))},
 	}
 	p.Writes = append(p.Writes, engine.Document{Path: attempt.Path, Kind: layout.FaberAttempt, Body: encode(started)})
@@ -35,7 +35,7 @@ func (r *reading) resumeCommand(p *engine.Plan) {
 		ID:      r.actionID(),
 		Outcome: r.Path(dir + "/outcome.json"),
 		Kind:    layout.FaberOutcome,
-		Fields:  []engine.Field{{Name: "revision", Value: r.rev}},
+		Fields:  []engine.Field{{Name: "revision", Value: r.State.rev}},
 		Command: engine.Command{
 			Argv: argv, Dir: ".", Stdin: r.resume(), Timeout: resumeLimit, Agent: true,
 			Env: []string{
@@ -46,11 +46,11 @@ func (r *reading) resumeCommand(p *engine.Plan) {
 	})
 }
 
-func (r *reading) actionID() string { return fmt.Sprintf("faber/%s/resume-r%d", r.runID(), r.rev) }
+func (r *view) actionID() string { return fmt.Sprintf("faber/%s/resume-r%d", r.runID(), r.State.rev) }
 
 // lostAttempts are attempts of the resume command that have no outcome and do
 // not run: a person has to look.
-func (r *reading) lostAttempts() []string {
+func (r *view) lostAttempts() []string {
 	var lost []string
 	for _, d := range r.Snap.Under("actions") {
 		dir := path.Dir(d.Path)

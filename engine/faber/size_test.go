@@ -82,11 +82,11 @@ func TestAStepThatIsNotedTwice(t *testing.T) {
 	} {
 		doc := []byte(strings.Replace(body, "{", `{"status": "in_progress", `, 1))
 		doc = []byte(strings.Replace(string(doc), ", }", "}", 1))
-		r := read(engine.Snapshot{Dir: "r", Docs: []engine.Document{{Path: "r/state.json", Body: doc, Sum: engine.Sum(doc)}}})
-		if r.stateErr != "" {
-			t.Errorf("%s: %s", body, r.stateErr)
+		_, r := family.View(engine.Snapshot{Dir: "r", Docs: []engine.Document{{Path: "r/state.json", Body: doc, Sum: engine.Sum(doc)}}})
+		if r.State.unfit != "" {
+			t.Errorf("%s: %s", body, r.State.unfit)
 		}
-		if got := r.shape.status("build", "x"); got != want {
+		if got := r.State.shape.status("build", "x"); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestALongChainOfDefinitions(t *testing.T) {
 	for i, b := range bodies {
 		add(fmt.Sprintf("wf/%05d.json", i), b)
 	}
-	r := read(engine.Snapshot{Dir: "r", Docs: docs})
+	_, r := family.View(engine.Snapshot{Dir: "r", Docs: docs})
 	if flow := r.plan(); !flow.known || len(flow.steps) != links-1 || flow.problem != "" {
 		t.Errorf("%d steps, %s", len(flow.steps), flow.problem)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -14,29 +15,87 @@ import (
 // State is what placet reads of state.json. The file belongs to upstream too:
 // it is never decoded and encoded as a whole, only patched (engine/jsonedit).
 type State struct {
-	Status        string          `json:"status"`
-	RunID         string          `json:"run_id"`
-	WorkID        schemas.Raw     `json:"work_id"`
-	WorkflowID    string          `json:"workflow_id"`
-	CurrentPhase  string          `json:"current_phase"`
-	CurrentStep   string          `json:"current_step"`
-	Executor      string          `json:"executor"`
-	Phases        schemas.Raw     `json:"phases"`
-	Steps         schemas.Raw     `json:"steps"`
-	StepsComplete schemas.Raw     `json:"steps_completed"`
-	StartedAt     string          `json:"started_at"`
-	UpdatedAt     string          `json:"updated_at"`
-	LastEventID   schemas.Raw     `json:"last_event_id"`
-	CompletedAt   string          `json:"completed_at"`
-	Feedback      *Feedback       `json:"feedback_request"`
-	ResumePoint   *ResumePoint    `json:"resume_point"`
-	History       []HistoryEntry  `json:"feedback_history"`
-	Errors        schemas.Raw     `json:"errors"`
-	Artifacts     StateArtifacts  `json:"artifacts"`
-	Cancellation  string          `json:"cancellation_reason"`
-	Revision      *int            `json:"revision"`
-	Last          *LastTransition `json:"last_transition"`
-	PlanDigest    string          `json:"plan_digest"`
+	Status        string         `json:"status"`
+	RunID         string         `json:"run_id"`
+	WorkID        schemas.Raw    `json:"work_id"`
+	WorkflowID    string         `json:"workflow_id"`
+	CurrentPhase  string         `json:"current_phase"`
+	CurrentStep   string         `json:"current_step"`
+	Executor      string         `json:"executor"`
+	Phases        schemas.Raw    `json:"phases"`
+	Steps         schemas.Raw    `json:"steps"`
+	StepsComplete schemas.Raw    `json:"steps_completed"`
+	StartedAt     string         `json:"started_at"`
+	UpdatedAt     string         `json:"updated_at"`
+	LastEventID   schemas.Raw    `json:"last_event_id"`
+	CompletedAt   string         `json:"completed_at"`
+	Feedback      *Feedback      `json:"feedback_request"`
+	ResumePoint   *ResumePoint   `json:"resume_point"`
+	History       []HistoryEntry `json:"feedback_history"`
+	Errors        schemas.Raw    `json:"errors"`
+	Artifacts     StateArtifacts `json:"artifacts"`
+	Cancellation  string         `json:"cancellation_reason"`
+	Revision      *int           `json:"revision"`
+	Last          *run.Last      `json:"last_transition"`
+	PlanDigest    string         `json:"plan_digest"`
+
+	// status is what Status means, "" for nothing.
+	status engine.Status
+	// unfit is why the state cannot be used for more than to give the run up.
+	unfit string
+	shape shape
+	// rev is the revision, also of a copy that does not carry it.
+	rev int
+	// last is the transition that is being made, body the document after it.
+	last *run.Last
+	body []byte
+}
+
+// decodeState reads a state document. Only one that may be half of a write is an error.
+func decodeState(name string, body []byte) (st State, err error) {
+	var bad *schemas.Error
+	if err = schemas.Decode("faber/state", name, body, &st); errors.As(err, &bad) && bad.Torn {
+		return State{}, err
+	}
+	if err != nil {
+		st.unfit = "cannot read " + err.Error()
+		st.readLeast(body)
+		return st, nil
+	}
+	if f := st.Feedback; f != nil {
+		c := f.context()
+		f.known = &c
+	}
+	st.shape = shapeOf(st)
+	if p := st.problem(); p != "" {
+		st.unfit = "cannot use state.json: " + p
+	}
+	// The status stands even where the request is bad: cancel.json still works.
+	st.status, _ = status(st.Status)
+	return st, nil
+}
+
+// readLeast takes from a state that cannot be used as a whole what it takes to give the
+// run up.
+func (st *State) readLeast(body []byte) {
+	var least struct {
+		Status   string `json:"status"`
+		Revision *int   `json:"revision"`
+	}
+	if schemas.Decode("", "state.json", body, &least) == nil {
+		st.status, _ = status(least.Status)
+		st.Status, st.Revision = least.Status, least.Revision
+	}
+}
+
+func isFit(*run.Run[State], State) string { return "" }
+
+func (st State) clone() State            { return st }
+func (st State) encode() ([]byte, error) { return st.body, nil }
+
+// head implements [run.Format].
+func (st *State) head() run.Head {
+	return run.Head{Status: &st.status, Revision: &st.rev, Last: &st.last}
 }
 
 // StateArtifacts are the artifacts that state.json names, in both spellings.
@@ -117,15 +176,6 @@ type HistoryEntry struct {
 type ProvidedBy struct {
 	User   string `json:"user"`
 	Source string `json:"source"`
-}
-
-// LastTransition is the edge that made the present revision.
-type LastTransition struct {
-	Edge   string                   `json:"edge"`
-	At     string                   `json:"at"`
-	Actor  string                   `json:"actor"`
-	Reason string                   `json:"reason"`
-	Cause  map[string]engine.Digest `json:"cause"`
 }
 
 // Metadata is what placet reads of metadata.json.

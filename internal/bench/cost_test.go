@@ -69,7 +69,7 @@ func (c *costs) serve(t *testing.T, root string) {
 	t.Cleanup(func() { state.Close() })
 	loop := reconcile.New(reconcile.Options{
 		Store:    store.New(fs.OS(root), store.Options{Record: state}),
-		Families: []reconcile.Family{{Layout: layout.Faber{}, Machine: countedMachine{costs: c}}},
+		Families: []reconcile.Family{{Layout: layout.Faber{}, Machine: countedMachine{faber.New(), c}}},
 		Facts: func(string) engine.Facts {
 			c.add(cost{loads: 1})
 			return engine.Facts{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}

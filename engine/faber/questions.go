@@ -44,34 +44,34 @@ type question struct {
 
 // question returns what the state asks now; ok is false while it asks nothing,
 // or nothing that can be opened.
-func (r *reading) question() (q question, ok bool) {
+func (r *view) question() (q question, ok bool) {
 	switch {
-	case r.stateErr != "" || r.torn:
+	case r.State.unfit != "" || r.Torn:
 		return q, false
-	case r.status == Awaiting && r.st.Feedback != nil:
+	case r.State.status == Awaiting && r.State.Feedback != nil:
 		return r.stateQuestion(), true
-	case r.status == Failed && r.cfg.AskFailed == "all" && !r.foreign():
+	case r.State.status == Failed && r.cfg.AskFailed == "all" && !r.foreign():
 		return r.failedQuestion()
 	}
 	return q, false
 }
 
-func (r *reading) stateQuestion() question {
-	q := question{Feedback: *r.st.Feedback, forStatus: forAwaiting, openedBy: "state.json"}
-	q.phase, q.step, _ = r.st.at()
+func (r *view) stateQuestion() question {
+	q := question{Feedback: *r.State.Feedback, forStatus: forAwaiting, openedBy: "state.json"}
+	q.phase, q.step, _ = r.State.at()
 	q.gate = Gate{Kind: "step", Phase: q.phase, Step: q.step, Attempt: 1}
 	if g := q.context().Gate; g != nil && g.Kind != "" {
 		q.gate, q.ownGate = *g, true
 	}
 	if q.undated = q.RequestedAt == ""; q.undated {
-		q.RequestedAt = r.st.UpdatedAt
+		q.RequestedAt = r.State.UpdatedAt
 	}
 	return q
 }
 
 // failedQuestion asks what is to become of a failed run. Its id is a function
 // of the state, so that a repeated pass repeats it.
-func (r *reading) failedQuestion() (question, bool) {
+func (r *view) failedQuestion() (question, bool) {
 	q := question{forStatus: forFailed, openedBy: "placet", undated: true}
 	q.phase, q.step = r.failedStep()
 	if q.phase == "" || q.step == "" {
@@ -80,34 +80,34 @@ func (r *reading) failedQuestion() (question, bool) {
 	q.gate = Gate{Kind: "failure", Phase: q.phase, Step: q.step, Attempt: 1}
 	q.Type, q.Options = "error_resolution", []string{"retry", "abort"}
 	q.Prompt = fmt.Sprintf("The run failed at %s. What should happen?", where(q.phase, q.step))
-	q.RequestedAt = r.st.UpdatedAt
+	q.RequestedAt = r.State.UpdatedAt
 	q.RequestID = r.requestID(q.gate)
 	return q, true
 }
 
 // failedStep is the entry that failed, else where the run stands.
-func (r *reading) failedStep() (phase, step string) {
-	for _, s := range r.shape.order() {
-		if r.shape.status(s.Phase, s.ID) == Failed {
+func (r *view) failedStep() (phase, step string) {
+	for _, s := range r.State.shape.order() {
+		if r.State.shape.status(s.Phase, s.ID) == Failed {
 			return s.Phase, s.ID
 		}
 	}
-	return r.st.CurrentPhase, r.st.CurrentStep
+	return r.State.CurrentPhase, r.State.CurrentStep
 }
 
 // requestID makes fr-YYYYMMDD-xxxxxx: the UTC date of updated_at as read, and
 // hex digits of SHA-256 over run id, revision, gate kind, phase, step and
 // attempt; where another request of the run has it, the next six digits.
-func (r *reading) requestID(g Gate) string {
+func (r *view) requestID(g Gate) string {
 	day := "00000000"
-	if t, err := time.Parse(time.RFC3339, r.st.UpdatedAt); err == nil {
+	if t, err := time.Parse(time.RFC3339, r.State.UpdatedAt); err == nil {
 		day = t.UTC().Format("20060102")
 	}
-	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.runID(), r.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
+	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.runID(), r.State.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
 	for i := 0; i+6 <= len(hex); i += 6 {
 		id := "fr-" + day + "-" + hex[i:i+6]
 		a := r.askeds[id]
-		if a == nil || a.extra.ForStatus == forFailed && a.Request != nil && a.Request.Revision == r.rev {
+		if a == nil || a.extra.ForStatus == forFailed && a.Request != nil && a.Request.Revision == r.State.rev {
 			return id
 		}
 	}
@@ -124,7 +124,7 @@ func (q question) options() []string {
 
 // build makes request.json for a question, with the artifacts as they stand. Its
 // revision is the caller's to set.
-func (r *reading) build(q question) gate.Request {
+func (r *view) build(q question) gate.Request {
 	req := gate.Request{
 		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: r.runID(), Type: q.Type, Prompt: q.Prompt,
 		Context: q.Context, Artifacts: r.artifacts(q),
@@ -144,7 +144,7 @@ func (r *reading) build(q question) gate.Request {
 		{Name: "run_id", Value: r.runID()},
 		{Name: "resume_point", Value: schemas.Object{
 			{Name: "phase", Value: q.phase}, {Name: "step", Value: q.step},
-			{Name: "step_index", Value: index(r.flow.index(q.phase, q.step))},
+			{Name: "step_index", Value: index(r.plan().index(q.phase, q.step))},
 		}},
 		{Name: "gate", Value: gateObject(q.gate)},
 		{Name: "for_status", Value: q.forStatus},
@@ -162,8 +162,8 @@ func gateObject(g Gate) schemas.Object {
 
 // describe gives each option the words that its own word calls for, whatever
 // the type of the request.
-func (r *reading) describe(q question) []gate.Option {
-	lang, next := r.language(), r.flow.nextPhase(q.phase, q.step)
+func (r *view) describe(q question) []gate.Option {
+	lang, next := r.language(), r.plan().nextPhase(q.phase, q.step)
 	options := []gate.Option{}
 	for _, id := range q.options() {
 		text := ""
@@ -194,7 +194,7 @@ func capital(word string) string {
 	return strings.ToUpper(word[:1]) + word[1:]
 }
 
-func (r *reading) language() string {
+func (r *view) language() string {
 	if r.cfg.Language != "" {
 		return r.cfg.Language
 	}
@@ -206,7 +206,7 @@ func (r *reading) language() string {
 
 // deadline is when the request's default is taken, and what it is. Without a
 // deadline nothing ever is: silence is not consent.
-func (r *reading) deadline(q question) (at, option string) {
+func (r *view) deadline(q question) (at, option string) {
 	at = q.context().Deadline
 	if _, err := time.Parse(time.RFC3339, at); err != nil {
 		at = ""
@@ -243,7 +243,7 @@ func artifactNeeds(q question) []string {
 
 // artifacts are the question's artifacts with their digests now; one outside
 // the workspace, or missing, is listed without.
-func (r *reading) artifacts(q question) []gate.Artifact {
+func (r *view) artifacts(q question) []gate.Artifact {
 	list := []gate.Artifact{}
 	for _, p := range q.context().artifacts() {
 		list = append(list, gate.Artifact{Path: p, SHA256: r.digestOf(p), Binding: true})
@@ -252,7 +252,7 @@ func (r *reading) artifacts(q question) []gate.Artifact {
 }
 
 // digestOf is the hex digest of an artifact now, "" where it is missing.
-func (r *reading) digestOf(p string) string {
+func (r *view) digestOf(p string) string {
 	if !layout.Safe(p) {
 		return ""
 	}
@@ -265,7 +265,7 @@ func (r *reading) digestOf(p string) string {
 
 // unsettledArtifact returns an artifact of which nobody can say now what it holds, ""
 // if there is none: it has not stood still yet, or the disk refuses to read it.
-func (r *reading) unsettledArtifact(q question) string {
+func (r *view) unsettledArtifact(q question) string {
 	for _, p := range q.context().artifacts() {
 		if !layout.Safe(p) {
 			continue
@@ -280,7 +280,7 @@ func (r *reading) unsettledArtifact(q question) string {
 
 // sums are the digests of a request's binding artifacts: as they are listed in
 // it, and as they are now.
-func (r *reading) sums(req gate.Request) (issued, now []string) {
+func (r *view) sums(req gate.Request) (issued, now []string) {
 	for _, a := range req.Artifacts {
 		if a.Binding {
 			issued = append(issued, a.SHA256)
@@ -291,7 +291,7 @@ func (r *reading) sums(req gate.Request) (issued, now []string) {
 }
 
 // renderForm renders the form of a request for a view of its artifacts.
-func (r *reading) renderForm(lang string, req gate.Request, q question, view engine.Digest) ([]byte, error) {
+func (r *view) renderForm(lang string, req gate.Request, q question, view engine.Digest) ([]byte, error) {
 	return gate.Form(req, view, gate.Texts{
 		Lang:  lang,
 		Title: fmt.Sprintf("%s · %s", r.short(), where(q.phase, q.step)),
@@ -302,7 +302,7 @@ func (r *reading) renderForm(lang string, req gate.Request, q question, view eng
 
 // rendered are the forms of a request as its request.json shows it, one for each
 // language: in which one it was written is another machine's setting.
-func (r *reading) rendered(req gate.Request, q question, view engine.Digest) func() [][]byte {
+func (r *view) rendered(req gate.Request, q question, view engine.Digest) func() [][]byte {
 	return func() [][]byte {
 		var all [][]byte
 		for _, lang := range templates.Languages() {
@@ -323,7 +323,7 @@ func formLines(lang string, q question) []string {
 }
 
 // short is the name that people type: the first 8 characters of the uuid.
-func (r *reading) short() string {
+func (r *view) short() string {
 	base := path.Base(r.runID())
 	if r.Snap.Class == layout.FaberRun && len(base) > 8 {
 		return base[:8]

@@ -1,0 +1,412 @@
+package faber
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/layout"
+)
+
+// outputs are what the state calls for and is not there: a function of the state, used
+// alike after a transition, after a crash and after somebody deleted a file.
+func (r *view) outputs(w *run.Outputs) {
+	p := &w.Plan
+	if w.Fresh && !r.foreign() && r.resumes() {
+		p.NextNeeds = r.contextNeeds()
+		r.put(p, "resume.md", layout.FaberResume, r.resume())
+	}
+	if w.Fresh || r.isClosed() || r.State.unfit != "" {
+		return
+	}
+	r.owedRequest(p)
+	r.closeRequests(p)
+	r.owedEvents(p)
+	if len(p.Writes) == 0 {
+		// The views quote receipts and events, so these stand first.
+		r.owedViews(p)
+	}
+	if r.editErr != nil {
+		r.Notes.Beside(r.Doc.Path, r.editErr.Error())
+	}
+}
+
+// isClosed reports whether nothing can be written into the run now, or ever.
+func (r *view) isClosed() bool {
+	return !r.Begun || r.eventsOpen || r.foreign() && !r.answerable() && len(r.askeds) == 0
+}
+
+// notes says what stands in the way, whatever moves.
+func (r *view) notes() {
+	if r.isClosed() {
+		return
+	}
+	if r.State.unfit != "" {
+		r.Notes.Beside(r.Doc.Path, r.State.unfit)
+	}
+	r.standNotes()
+}
+
+// mayNote keeps notes on a foreign run to the folders of its requests.
+func (r *view) mayNote(note string) bool {
+	return !r.foreign() || strings.HasPrefix(r.Snap.Rel(note), layout.RequestsDir+"/")
+}
+
+// receiptDoc is the document of a receipt, in place of an unreadable one.
+func (r *view) receiptDoc(a *asked, rc gate.Receipt) engine.Document {
+	body, err := rc.Encode()
+	if err != nil {
+		r.editErr = fmt.Errorf("cannot write the receipt of %s: %w", quote(a.ID), err)
+	}
+	p := a.Dir + "/receipt.json"
+	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: body, Over: r.Snap.Doc(p).Sum}
+}
+
+// closed is the receipt of a request that ended without an answer of its own.
+func (r *view) closed(a *asked, result, reason string, revision int) gate.Receipt {
+	return gate.Receipt{
+		SchemaVersion: 1, RequestID: a.ID, Result: result, Reason: reason,
+		ProvidedBy: gate.By{User: "placet", Source: "file"}, Digest: r.issuedDigest(a),
+		ReceivedAt: seconds(r.Snap.Now), DecidedAt: millis(r.Snap.Now), Revision: revision,
+	}
+}
+
+func (r *view) issuedDigest(a *asked) engine.Digest {
+	if a.Request == nil {
+		return ""
+	}
+	issued, _ := r.sums(*a.Request)
+	return gate.Digest(a.Doc.Body, issued)
+}
+
+// owedRequest are the files of the request that the state asks.
+func (r *view) owedRequest(p *engine.Plan) {
+	q, ok := r.question()
+	if !ok {
+		return
+	}
+	o := r.asked()
+	if o.nowhere() {
+		r.Notes.Beside(r.Doc.Path, noPlace)
+	}
+	if !r.isOpen(q) {
+		return
+	}
+	if o.a.Receipt != nil || o.altered != "" || r.unsettledArtifact(q) != "" {
+		return
+	}
+	p.Writes = append(p.Writes, r.requestFiles(o)...)
+	if q.forStatus == forAwaiting {
+		r.emit(p, o.req.Revision, r.lastAt(), r.requestEvents(o))
+	}
+}
+
+// noPlace is what is wrong with a state that asks and does not say where the run goes on.
+const noPlace = "no place to go on from: state.json has neither a resume_point with phase and step, nor current_phase and current_step; an answer waits until it has"
+
+// nowhere reports whether nobody knows where the run goes on after the answer.
+func (o *open) nowhere() bool { return o.q.phase == "" || o.q.step == "" }
+
+// lastAt is the time of the transition that made the present revision.
+func (r *view) lastAt() time.Time {
+	if r.State.Last != nil {
+		if t := r.State.Last.At.Time(); !t.IsZero() {
+			return t
+		}
+	}
+	return r.Snap.Now
+}
+
+// closeRequests gives every request that is no longer pending its receipt.
+func (r *view) closeRequests(p *engine.Plan) {
+	asking := ""
+	if q, ok := r.question(); ok {
+		asking = q.RequestID
+	}
+	for _, id := range r.ids() {
+		a := r.askeds[id]
+		if id == asking || a.Receipt != nil || a.BadReceipt || a.Request == nil {
+			continue
+		}
+		if rc, ok := r.close(a, asking); ok {
+			p.Writes = append(p.Writes, r.receiptDoc(a, rc))
+			a.Receipt = &rc
+		}
+	}
+}
+
+// close says how a request ended that the state does not ask any more; ok is
+// false where an older state.json was put back, so that it is still open.
+func (r *view) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
+	if a.Unsettled() {
+		// What the answer was read from is seen again first.
+		return rc, false
+	}
+	c := r.claimsOn(a.ID)
+	if h := r.State.answerTo(a.ID); h != nil && (c.entry == nil || r.madeLast(a, *h)) {
+		return r.answeredReceipt(a, *h), true
+	}
+	if h := c.answer(); h != nil {
+		return r.answeredReceipt(a, *h), r.claimStands(c)
+	}
+	if r.State.rev < a.Request.Revision && a.extra.ForStatus != forFailed && !r.newerThan(a) {
+		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("an older state.json was put back: it does not ask request %s any more: ask again or restore it", quote(a.ID)))
+		return rc, false
+	}
+	switch {
+	case asking != "":
+		rc = r.closed(a, "superseded", "another request is asked instead", r.State.rev)
+		rc.SupersededBy = asking
+	case r.State.Last != nil && r.State.Last.Edge == cancelAsked:
+		rc = r.closed(a, "cancelled", "the run was cancelled: "+r.State.Last.Reason, r.State.rev)
+	default:
+		// The history may be the last that upstream writes.
+		return r.closed(a, "cancelled", "withdrawn", r.State.rev), r.stoodStill(r.Doc.Path, brokenStill)
+	}
+	return rc, true
+}
+
+// claimStands reports whether upstream has said all that it says of an answer to a
+// request that the state does not ask any more.
+func (r *view) claimStands(c claims) bool {
+	if c.agree() {
+		return r.stoodStill(r.claimPath(c), agreedStill)
+	}
+	return r.stoodStill(r.claimPath(c), brokenStill)
+}
+
+// newerThan reports whether state.json was changed by somebody after the
+// request was written.
+func (r *view) newerThan(a *asked) bool {
+	t, err := time.Parse(time.RFC3339, r.State.UpdatedAt)
+	return err == nil && t.After(a.Doc.Changed)
+}
+
+// elsewhere is the reason in the receipt of an answer that another writer carried out.
+const elsewhere = "answered elsewhere"
+
+// answeredReceipt is the receipt of a request whose answer the history holds:
+// placet's own, where a crash lost it, or that of another writer.
+func (r *view) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
+	rc := r.closed(a, "accepted", elsewhere, r.State.rev)
+	rc.Response, rc.Comment, rc.ReceivedAt = h.Response, h.Comment, h.ReceivedAt
+	rc.ProvidedBy = gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
+	rc.KnownAs = []string{"claimed:" + h.ProvidedBy.User}
+	last := r.State.Last
+	if !r.madeLast(a, h) {
+		return rc
+	}
+	if last.Edge == expired && !r.expiredThen(a, h.Response) {
+		return rc
+	}
+	rc.Reason, rc.DecidedAt = "", millis(r.lastAt())
+	if last.Edge == expired {
+		rc.Result, rc.KnownAs = "expired", nil
+		rc.Reason = "the deadline " + a.Request.Deadline + " passed without an answer"
+	}
+	r.recall(a, &rc)
+	return rc
+}
+
+// madeLast reports whether an answer in the history made the last transition: placet
+// carried it out, whoever gave it.
+func (r *view) madeLast(a *asked, h HistoryEntry) bool {
+	by := gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
+	return r.State.Last != nil && r.State.Last.Reason == reasonFor(*a.Request, h.Response, by)
+}
+
+// expiredThen reports whether the deadline of a request of the past had taken an option
+// when the last transition was made. Only a request.json that this machine wrote
+// tells.
+func (r *view) expiredThen(a *asked, option string) bool {
+	if !a.Doc.IssuedHere() {
+		return false
+	}
+	c := gate.Claim{Source: gate.FromDeadline, RequestID: a.ID, At: r.lastAt()}
+	c.Response = option
+	d, _ := gate.Verify(c, r.askedAgain(a))
+	return d.Counts()
+}
+
+// recall fills in what only the answer's own file tells.
+func (r *view) recall(a *asked, rc *gate.Receipt) {
+	v := r.judgedAgain(a, rc.Response)
+	if v.Answer == nil {
+		return
+	}
+	rc.Answer = &gate.Answered{Path: v.Answer.Path, SHA256: v.Answer.Sum.Hex()}
+	rc.KnownAs, rc.Digest, rc.Selected = v.Answer.Known, v.Answer.Digest, v.Answer.Selected
+	if t, err := time.Parse(time.RFC3339, a.Request.Deadline); err == nil && a.Doc.IssuedHere() && !r.lastAt().Before(t) {
+		rc.Late = true
+	}
+}
+
+// judgedAgain finds the answer that was taken, in whichever view of the
+// artifacts it was given.
+func (r *view) judgedAgain(a *asked, response string) gate.Verdict {
+	if a.Request == nil {
+		return gate.Verdict{} // request.json is gone, or was altered
+	}
+	again := r.askedAgain(a)
+	if v := gate.Judge(again); v.Answer != nil && v.Answer.Response == response {
+		return v
+	}
+	for _, d := range a.Docs {
+		if d.Kind != layout.KindForm {
+			continue
+		}
+		again.View, again.Present = r.formDigest(a, path.Base(d.Path)), d.Path
+		again.Rendered = r.rendered(*a.Request, a.question(), again.View)
+		if v := gate.Judge(again); v.Answer != nil && v.Answer.Response == response {
+			return v
+		}
+	}
+	return gate.Verdict{}
+}
+
+// question is what a request of the past asked, as far as its form shows it.
+func (a *asked) question() (q question) {
+	q.Context = a.Request.Context
+	if rp := a.extra.ResumePoint; rp != nil {
+		q.phase, q.step = rp.Phase, rp.Step
+	}
+	return q
+}
+
+// askedAgain is a request of the past, to be judged by what stands in its
+// folder.
+func (r *view) askedAgain(a *asked) gate.Asked {
+	issued := r.issuedDigest(a)
+	g := r.Snap.Facts.Config.GateFor("faber", a.Request.Type)
+	g.Since = time.Time{} // it was decided before
+	return gate.Asked{
+		Request: *a.Request, Dir: a.Dir, Docs: a.Docs, View: issued, Issued: issued,
+		Present: a.Dir + "/form.md", Gate: g,
+		Rendered: r.rendered(*a.Request, a.question(), issued),
+		Now:      r.Snap.Now, Torn: run.PartialWriteGrace,
+	}
+}
+
+// owedEvents are the events of the transition that made the present revision,
+// where a crash lost them, and .next-id.
+func (r *view) owedEvents(p *engine.Plan) {
+	if r.foreign() || r.State.Last == nil || !r.oursLast() {
+		return
+	}
+	var list []emission
+	switch {
+	case r.State.Last.Edge == cancelAsked:
+		var c Cancel
+		if r.Decode(r.Snap.In("cancel.json"), "faber/cancel", &c) {
+			list = r.cancelEvents(c.By, r.State.Last.Reason)
+		}
+	default:
+		if out, ok := r.lastOutcome(); ok {
+			list = r.answerEvents(out)
+		}
+	}
+	r.emit(p, r.State.rev, r.lastAt(), list)
+}
+
+// oursLast reports whether the last transition is one that owes events here.
+func (r *view) oursLast() bool {
+	e := r.State.Last.Edge
+	return e == cancelAsked || e == expired || strings.HasPrefix(e, "answered_")
+}
+
+// lastOutcome is the answer that made the present revision, from its receipt.
+func (r *view) lastOutcome() (out outcome, ok bool) {
+	for _, id := range r.ids() {
+		a := r.askeds[id]
+		if a.Receipt == nil || a.Receipt.Revision != r.State.rev || a.Request == nil || a.Receipt.Response == "" || a.Receipt.Reason == elsewhere {
+			continue
+		}
+		o := &open{a: a, req: *a.Request}
+		if rp := a.extra.ResumePoint; rp != nil {
+			o.q.phase, o.q.step = rp.Phase, rp.Step
+		}
+		ans := &answer{}
+		ans.Response, ans.Comment, ans.By = a.Receipt.Response, a.Receipt.Comment, a.Receipt.ProvidedBy
+		out = outcome{o: o, a: ans, action: action(o.req, ans.Response)}
+		if h := r.State.answerTo(id); h != nil && h.Action != "" {
+			out.action = h.Action // as it was carried out
+		}
+		return out, true
+	}
+	return out, false
+}
+
+// standNotes says, in the folder of a closed request, why an answer that
+// stands there moves nothing.
+func (r *view) standNotes() {
+	asking := ""
+	if q, ok := r.question(); ok {
+		asking = q.RequestID
+	}
+	for _, id := range r.ids() {
+		a := r.askeds[id]
+		if a.Receipt == nil || a.Request == nil || id == asking || !gate.Others(*a.Receipt, a.Docs) {
+			continue
+		}
+		if text := gate.After(*a.Receipt, r.askedAgain(a)); text != "" {
+			r.Notes.Add(a.Dir+"/problem.md", text)
+		}
+	}
+}
+
+// owedViews are resume.md and the resume command, while an answer waits to be taken
+// up, and context.md for as long as the run goes on from it: an agent whose session
+// ends has nothing else to go by.
+func (r *view) owedViews(p *engine.Plan) {
+	if r.foreign() {
+		return
+	}
+	resumes := r.resumes()
+	if !resumes {
+		r.unview(p, "resume.md")
+	}
+	if !r.goesOn() {
+		r.unview(p, "context.md")
+		return
+	}
+	if r.resumeBusy() {
+		return
+	}
+	if resumes {
+		r.put(p, "resume.md", layout.FaberResume, r.resume())
+	}
+	if r.contextBusy() {
+		return
+	}
+	if r.owesContext() {
+		r.put(p, "context.md", layout.FaberContext, r.context())
+	}
+	if resumes {
+		r.resumeCommand(p)
+	}
+}
+
+// unview plans the end of a view.
+func (r *view) unview(p *engine.Plan, name string) {
+	if d := r.Snap.In(name); r.written(d) {
+		p.Removes = append(p.Removes, d.Path)
+	}
+}
+
+// written reports whether a view is there and placet's: its first line says so.
+func (r *view) written(d engine.Document) bool {
+	return d.Present() && strings.HasPrefix(string(d.Body), "<!-- placet faber ")
+}
+
+// view plans a view that placet replaces.
+func (r *view) put(p *engine.Plan, name, kind string, body []byte) {
+	d := r.Snap.In(name)
+	if d.Err != nil && !d.Absent() || d.Present() && d.Sum == engine.Sum(body) {
+		return
+	}
+	p.Writes = append(p.Writes, engine.Document{Path: path.Join(r.Snap.Dir, name), Kind: kind, Body: body, Over: d.Sum})
+}

@@ -1,0 +1,330 @@
+package faber
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/jsonedit"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Statuses of a run. Upstream's other spellings are read as these.
+const (
+	Pending    engine.Status = "pending"           // created, not started
+	InProgress engine.Status = "in_progress"       // an agent works
+	Awaiting   engine.Status = "awaiting_feedback" // waits for a person
+	Paused     engine.Status = "paused"            // held by upstream until it sets another status
+	Failed     engine.Status = "failed"            // stopped by an error; retry or abort may follow
+	Completed  engine.Status = "completed"         // finished; final
+	Cancelled  engine.Status = "cancelled"         // given up by a person; final
+)
+
+// Events of the run's table.
+const (
+	requestOpened    = "request_opened"
+	answeredContinue = "answered_continue"
+	answeredRevise   = "answered_revise"
+	answeredRetry    = "answered_retry"
+	answeredSkip     = "answered_skip"
+	answeredAbort    = "answered_abort"
+	expired          = "expired"
+	cancelAsked      = "cancel_asked"
+)
+
+// final reports whether a status has no way out.
+func final(s engine.Status) bool { return s == Completed || s == Cancelled }
+
+// aliases are upstream's other spellings of a status.
+var aliases = map[string]engine.Status{
+	"aborted": Cancelled, "error": Failed, "running": InProgress, "stopped": Paused,
+}
+
+// status reads upstream's word for a run's status.
+func status(word string) (engine.Status, bool) {
+	if s, ok := aliases[word]; ok {
+		return s, true
+	}
+	switch s := engine.Status(word); s {
+	case Pending, InProgress, Awaiting, Paused, Failed, Completed, Cancelled:
+		return s, true
+	}
+	return "", false
+}
+
+type (
+	rule   = run.Rule[State, *view]
+	move   = run.Move[State]
+	change = run.Change[State]
+	from   = []engine.Status
+	to     = []engine.Status
+)
+
+const ofRun = "run"
+
+// rules are placet's rows of the transition table, in the order of precedence. Those
+// without its hand in them (upstream starting, pausing, failing and completing a run) are
+// somebody else's transitions.
+var rules = [][]rule{
+	{{Of: ofRun, From: from{Pending, InProgress, Awaiting, Failed, Paused}, Event: cancelAsked, To: to{Cancelled}, When: (*view).cancels}},
+	{
+		{Of: ofRun, From: from{Awaiting, Failed}, Event: answeredAbort, To: to{Cancelled}, When: answers(answeredAbort)},
+		{Of: ofRun, From: from{Awaiting, Failed}, Event: answeredRetry, To: to{InProgress}, When: answers(answeredRetry)},
+		{Of: ofRun, From: from{Awaiting}, Event: answeredContinue, To: to{InProgress}, When: answers(answeredContinue)},
+		{Of: ofRun, From: from{Awaiting}, Event: answeredRevise, To: to{InProgress}, When: answers(answeredRevise)},
+		{Of: ofRun, From: from{Awaiting}, Event: answeredSkip, To: to{InProgress}, When: answers(answeredSkip)},
+		{Of: ofRun, From: from{Awaiting}, Event: expired, To: to{InProgress, Cancelled}, When: answers(expired)},
+	},
+	{{Of: ofRun, From: from{Awaiting}, Event: requestOpened, When: (*view).opens}},
+	{{Of: ofRun, From: from{Awaiting}, Event: expired, To: to{InProgress, Cancelled}, When: (*view).expires}},
+}
+
+// transition is what placet writes when a run moves.
+type transition struct {
+	event, reason string
+	to            engine.Status
+	at            time.Time
+	// cause is the file that it was caused by; without a path there is none.
+	cause engine.Document
+	// docs are written first, then the events.
+	docs   func(revision int) []engine.Document
+	events []emission
+	// status, moves and history are edits of state.json, between which the revision and
+	// what made it are written: new members come to its end in this order.
+	status, moves, history []jsonedit.Edit
+	also                   []engine.Transition
+}
+
+// makes is the move of a transition.
+func (r *view) makes(t transition) *move {
+	m := &move{To: t.to, Reason: t.reason}
+	if t.cause.Path != "" {
+		m.Causes = []engine.Document{t.cause}
+	}
+	m.Then = func(c *change) {
+		c.Now = run.Text(millis(t.at))
+		var p engine.Plan
+		if t.docs != nil {
+			p.Writes = t.docs(c.Revision)
+		}
+		last := r.emit(&p, c.Revision, t.at, t.events)
+		c.Write(p.Writes...)
+		for _, also := range t.also {
+			c.Also(also)
+		}
+		c.State.body = r.patched(slices.Concat(t.status, r.stampEdits(last, t.at), t.moves, r.transitionEdits(c.Revision, t), t.history))
+		if r.editErr != nil {
+			c.Fail(r.editErr)
+		}
+	}
+	return m
+}
+
+// answers is the guard of an event that an answer causes. An answer that cannot be carried
+// out now lets nothing else pass.
+func answers(event string) func(*view, run.On) *move {
+	return func(r *view, _ run.On) *move {
+		a := r.answered()
+		switch {
+		case a == nil:
+			return nil
+		case !a.can:
+			return &move{Hold: true}
+		case a.event == event:
+			return r.carriesOut(a.outcome)
+		}
+		return nil
+	}
+}
+
+// taken is an answer with what it does; can says that it can be carried out now.
+type taken struct {
+	outcome
+	can bool
+}
+
+// answered is the answer that counts, nil for none.
+func (r *view) answered() *taken {
+	return run.Once(r.Run, "answered", func() *taken {
+		if _, ok := r.question(); !ok || r.eventsOpen {
+			return nil
+		}
+		o := r.asked()
+		a := r.evidence(o)
+		if a == nil {
+			return nil
+		}
+		return r.take(o, a)
+	})
+}
+
+// take works out the transition of an answer. Without a place to go on from, and while
+// it would do something else than was shown, the answer waits; so it does for what
+// resume.md hangs on, which stands before the state says that somebody goes on.
+func (r *view) take(o *open, a *answer) *taken {
+	if !a.Counts() || o.nowhere() {
+		return &taken{}
+	}
+	e, ok := r.shownEffect(o, a.Response)
+	if !ok {
+		return &taken{}
+	}
+	t := &taken{r.decide(o, a, e), true}
+	if t.to == InProgress && !r.foreign() && r.resumeBusy() {
+		r.Held, t.can = true, false
+	}
+	return t
+}
+
+// expires takes the default of a request whose deadline passed.
+func (r *view) expires(run.On) *move {
+	q, ok := r.question()
+	if !ok {
+		return nil
+	}
+	o := r.asked()
+	if !r.isOpen(q) || !o.stands {
+		return nil
+	}
+	a := r.timedOut(o)
+	if a == nil {
+		return nil
+	}
+	if t := r.take(o, a); t.can {
+		return r.carriesOut(t.outcome)
+	}
+	return nil
+}
+
+// cancels gives the run up because a person wrote cancel.json.
+func (r *view) cancels(run.On) *move {
+	var c Cancel
+	d := r.Snap.In("cancel.json")
+	if r.foreign() || !r.Decode(d, "faber/cancel", &c) {
+		return nil
+	}
+	at, reason := r.Snap.Now, cmp.Or(c.Reason, "cancelled by "+c.By)
+	return r.makes(transition{
+		event: cancelAsked, to: Cancelled, at: at, reason: reason, cause: d,
+		docs: func(revision int) []engine.Document {
+			if a := r.askedNow(); a != nil && a.Receipt == nil && a.Request != nil {
+				return []engine.Document{r.receiptDoc(a, r.closed(a, gate.Cancelled, "the run was cancelled: "+reason, revision))}
+			}
+			return nil
+		},
+		events: r.cancelEvents(c.By, reason),
+		status: []jsonedit.Edit{set("/status", string(Cancelled))},
+		moves:  append([]jsonedit.Edit{set("/completed_at", seconds(at)), set("/cancellation_reason", reason)}, r.closeEdits(nil)...),
+	})
+}
+
+// stepEdges are the moves of a step that go with an answer. A step that has
+// no entry counts as pending.
+func stepEdges() []engine.Edge {
+	var rows []engine.Edge
+	for _, from := range []engine.Status{Pending, InProgress, Failed} {
+		rows = append(rows,
+			engine.Edge{Of: "step", From: from, Event: answeredContinue, To: Completed},
+			engine.Edge{Of: "step", From: from, Event: answeredContinue, To: InProgress}, // gate kind input
+			engine.Edge{Of: "step", From: from, Event: answeredSkip, To: Skipped},
+			engine.Edge{Of: "step", From: from, Event: answeredRevise, To: InProgress},
+			engine.Edge{Of: "step", From: from, Event: answeredRetry, To: InProgress},
+			engine.Edge{Of: "step", From: from, Event: expired, To: Skipped},
+			engine.Edge{Of: "step", From: from, Event: expired, To: InProgress},
+		)
+	}
+	return rows
+}
+
+// Skipped is the status of a step that a person chose to leave out.
+const Skipped engine.Status = "skipped"
+
+func (r *view) cancelEvents(by, reason string) []emission {
+	return []emission{{typ: "workflow_cancelled", status: "cancelled", user: by, message: reason}}
+}
+
+// askedNow is the folder of the request that the state asks, nil if there is
+// none.
+func (r *view) askedNow() *asked {
+	if r.State.status == Awaiting && r.State.Feedback != nil {
+		return r.askeds[r.State.Feedback.RequestID]
+	}
+	return nil
+}
+
+// opens writes the request's files and says in state.json where the form is; once a
+// comment was posted, where that is.
+func (r *view) opens(run.On) *move {
+	q, ok := r.question()
+	if !ok {
+		return nil
+	}
+	o := r.asked()
+	if o.altered != "" && o.a.Receipt == nil && !r.isOpen(q) {
+		r.noteAltered(o) // an answer to it says so itself
+	}
+	if q.forStatus == forFailed || o.altered != "" || o.a.Receipt != nil {
+		return nil
+	}
+	edits, reason := r.announce(o)
+	if len(edits) == 0 || r.Held || r.unsettledArtifact(q) != "" {
+		return nil
+	}
+	return r.makes(transition{
+		event: requestOpened, at: r.Snap.Now, reason: reason, moves: edits, events: r.requestEvents(o),
+		docs: func(int) []engine.Document { return r.requestFiles(o) },
+	})
+}
+
+// announce are the edits of notification_sent that are due, and why.
+func (r *view) announce(o *open) ([]jsonedit.Edit, string) {
+	const base = "/feedback_request/notification_sent"
+	var edits []jsonedit.Edit
+	reason := ""
+	n := o.q.Notification
+	if !r.isOpen(o.q) {
+		reason = "form written"
+		if n == nil {
+			edits = append(edits, set(base, schemas.Object{{Name: "form", Value: formPath(o.a.ID)}}))
+			n = &Notification{}
+		} else {
+			edits = append(edits, set(base+"/form", formPath(o.a.ID)))
+		}
+	}
+	if posted, ok := r.posted(o.a); ok && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
+		edits = append(edits, set(base+"/issue_comment", true), set(base+"/comment_url", posted.CommentURL))
+		if reason == "" {
+			reason = "comment posted"
+		}
+	}
+	return edits, reason
+}
+
+// posted reads posted.json of a request.
+func (r *view) posted(a *asked) (Posted, bool) {
+	var p Posted
+	for _, d := range a.Docs {
+		if d.Kind == layout.FaberPosted {
+			return p, r.Decode(d, "faber/posted", &p)
+		}
+	}
+	return p, false
+}
+
+func (r *view) requestEvents(o *open) []emission {
+	options := []any{}
+	for _, id := range o.q.options() {
+		options = append(options, id)
+	}
+	return []emission{{
+		typ: "feedback_request", phase: o.q.phase, step: o.q.step, request: o.a.ID,
+		message: "Awaiting feedback: " + o.q.Prompt,
+		metadata: schemas.Object{
+			{Name: "request_id", Value: o.a.ID}, {Name: "type", Value: o.q.Type}, {Name: "options", Value: options},
+		},
+	}}
+}

@@ -1,0 +1,255 @@
+package faber
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Machine is the FABER family. The zero value is not ready for use; see [New].
+type Machine struct{ *kernel }
+
+type kernel = run.Family[State, *view]
+
+// New returns the machine.
+func New() Machine { return Machine{&family} }
+
+var family = kernel{
+	Name: "faber", Noun: "run",
+	File: func(rel string) (layout.File, bool) {
+		return layout.Faber{}.File(layout.Run{Class: layout.FaberRun}, rel)
+	},
+	Format: run.Format[State]{Decode: decodeState, Encode: State.encode, Clone: State.clone, Head: (*State).head, Unfit: isFit},
+	Shared: &run.Shared[*view]{Document: document, MayNote: (*view).mayNote, Contradictions: (*view).contradictions},
+	Stamp:  func(t time.Time) run.Text { return run.Text(millis(t)) }, Cause: func(rel string) string { return rel },
+	Read: read, Rules: rules, Final: final, New: engine.StatusAbsent,
+	Undecidable: func(r *view) bool { return r.eventsOpen }, Outputs: (*view).outputs, Notes: (*view).notes,
+	Keeps: func(*view, string) bool { return true }, // an agent goes on until it ends
+	Needs: (*view).needs, Watch: (*view).watch,
+	Absent:  func(*view, *engine.Account) bool { return false },
+	Explain: (*view).explain, Tell: (*view).tell,
+}
+
+// document is the state document of a run: state.json, or a file beside others' in one of
+// upstream's later layouts.
+func document(s engine.Snapshot) engine.Document {
+	if s.Class == layout.FaberSuffix {
+		return s.Doc(s.Key.ID)
+	}
+	return s.In("state.json")
+}
+
+// Step implements [engine.Machine].
+func (m Machine) Step(s engine.Snapshot) (engine.Plan, error) {
+	if s.Class == layout.FaberSuffix {
+		return engine.Plan{}, nil
+	}
+	return m.kernel.Step(s)
+}
+
+// Edges implements [engine.Machine].
+func (m Machine) Edges() []engine.Edge { return append(m.kernel.Edges(), stepEdges()...) }
+
+// Peek implements [engine.Machine].
+func (Machine) Peek(body []byte) engine.Peek {
+	var st struct {
+		Status    string      `json:"status"`
+		UpdatedAt schemas.Raw `json:"updated_at"`
+		Last      schemas.Raw `json:"last_transition"`
+		Feedback  schemas.Raw `json:"feedback_request"`
+	}
+	if schemas.Decode("", "state.json", body, &st) != nil {
+		return engine.Peek{}
+	}
+	s, _ := status(st.Status)
+	p := engine.Peek{Status: s, Final: final(s), Waiting: s == Awaiting, Touched: !st.Last.Null()}
+	if p.Waiting && !st.Feedback.Null() {
+		p.Open, p.Asked = 1, askedAt(st.Feedback, st.UpdatedAt)
+	}
+	return p
+}
+
+// askedAt is when a feedback_request was made, the zero time where it does not
+// tell. What is wrong with it is for Step to say.
+func askedAt(feedback, updatedAt schemas.Raw) time.Time {
+	var q struct {
+		RequestedAt schemas.Raw `json:"requested_at"`
+	}
+	_ = schemas.Decode("", "state.json", feedback, &q)
+	for _, raw := range []schemas.Raw{q.RequestedAt, updatedAt} {
+		if text, _ := raw.Text(); text != "" {
+			at, _ := time.Parse(time.RFC3339, text)
+			return at.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// view is one run as a snapshot shows it.
+type view struct {
+	*run.Run[State]
+	cfg  Config
+	meta Metadata
+	*history
+	askeds map[string]*asked // by the ids of folders
+	// eventsOpen is true while an event may still be being written. It may be
+	// one of placet's own, from before a crash: nothing is decided, or the same
+	// event would be written twice.
+	eventsOpen bool
+	// eventsGone is true while there is no events/ although the state says that
+	// there were events.
+	eventsGone bool
+	// editErr is why a transition cannot be written into state.json.
+	editErr error
+}
+
+// read reads what stands beside the state. It judges nothing but whether documents are
+// usable.
+func read(k *run.Run[State]) *view {
+	r := &view{Run: k, cfg: config(k.Snap), askeds: map[string]*asked{}}
+	if r.Problem != "" && !r.Torn {
+		// The run can still be given up, and its requests told of.
+		r.State.unfit, r.Problem, r.Begun = r.Problem, "", true
+	}
+	r.Held = r.Held || r.Doc.Absent()
+	r.readMetadata()
+	r.readEvents()
+	r.readRequests()
+	r.checkFolder()
+	r.State.rev = r.revision()
+	return r
+}
+
+// asked is one request folder, with the family's own members of its request.
+type asked struct {
+	*gate.Folder
+	extra requestExtra
+}
+
+// requestExtra are the family's own members of request.json.
+type requestExtra struct {
+	ResumePoint *ResumePoint `json:"resume_point"`
+	Gate        *Gate        `json:"gate"`
+	ForStatus   string       `json:"for_status"`
+	OpenedBy    string       `json:"opened_by"`
+}
+
+// foreign reports whether the run lies where placet answers at most.
+func (r *view) foreign() bool { return r.Snap.Class != layout.FaberRun }
+
+// answerable reports whether placet may write into the run's folder.
+func (r *view) answerable() bool {
+	return !r.foreign() || r.State.status == Awaiting && r.State.Feedback != nil && r.State.unfit == ""
+}
+
+func (r *view) readMetadata() {
+	d := r.Snap.In("metadata.json")
+	if d.Present() {
+		// A bad metadata.json is a warning of check, never a stop.
+		_ = schemas.Decode("faber/metadata", "metadata.json", d.Body, &r.meta)
+	}
+}
+
+// readExtra reads the family's own members of a request.json.
+func readExtra(path string, body []byte) (extra requestExtra, err error) {
+	err = schemas.Decode("", path, body, &extra)
+	return extra, err
+}
+
+func (r *view) readRequests() {
+	for _, f := range r.Folders {
+		a := &asked{Folder: f}
+		if f.Request != nil {
+			extra, err := engine.Parse(f.Doc, readExtra)
+			if a.extra = *extra; err != nil {
+				f.Request = nil
+			}
+		}
+		r.askeds[f.ID] = a
+	}
+}
+
+// checkFolder refuses a request whose id differs only in case from that of an earlier
+// one: a disk that folds case would have both in one folder, and the new question in
+// the place of the answered one. It holds on every disk, since workspaces travel.
+func (r *view) checkFolder() {
+	f := r.State.Feedback
+	if r.State.unfit != "" || f == nil || r.askeds[f.RequestID] != nil {
+		return
+	}
+	for _, id := range r.ids() {
+		if strings.EqualFold(id, f.RequestID) {
+			r.State.unfit = fmt.Sprintf("cannot use state.json: /feedback_request/request_id: %q differs only in case from %q, which was asked before: give the new question an id of its own", f.RequestID, id)
+			return
+		}
+	}
+}
+
+// ids returns the ids of the request folders, sorted.
+func (r *view) ids() []string {
+	ids := make([]string, 0, len(r.askeds))
+	for id := range r.askeds {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	return ids
+}
+
+// revision is the revision of state.json. Upstream's copies do not carry it:
+// where the asked request has a receipt of revision r, the state is an older
+// copy and counts as r-1; else as the highest revision of placet's events, less
+// one while the transition that they belong to is not in the state.
+func (r *view) revision() int {
+	if r.State.Revision != nil {
+		return *r.State.Revision
+	}
+	asked := ""
+	if f := r.State.Feedback; f != nil {
+		asked = f.RequestID
+		if a := r.askeds[asked]; a != nil && a.Receipt != nil {
+			return a.Receipt.Revision - 1
+		}
+	}
+	highest, fact := 0, true
+	for _, e := range r.marked {
+		switch rev := e.Metadata.Placet.Revision; {
+		case rev > highest:
+			highest, fact = rev, !r.ahead(e, asked)
+		case rev == highest:
+			fact = fact && !r.ahead(e, asked)
+		}
+	}
+	if highest > 0 && !fact {
+		return highest - 1
+	}
+	return highest
+}
+
+// ahead reports whether an event tells of a transition that the state does not
+// show: a crash came between the two, or an older state was put back.
+func (r *view) ahead(e *event, asked string) bool {
+	id := e.Metadata.RequestID
+	switch {
+	case !e.ours():
+		return false
+	case e.Type == "workflow_cancelled":
+		return r.State.status != Cancelled
+	case id == "":
+		return false
+	case id == asked:
+		return true
+	}
+	a := r.askeds[id]
+	return r.State.status == Failed && a != nil && a.extra.ForStatus == forFailed
+}
+
+// runID is the run's id by its path: what a document says about it is checked,
+// never believed.
+func (r *view) runID() string { return r.Snap.Key.ID }
