@@ -32,7 +32,7 @@ func (r *view) tell(a *engine.Account) {
 }
 
 // standing is the request that the state asks, nil if it asks nothing.
-func (r *view) standing() *open {
+func (r *requests) standing() *open {
 	_, ok := r.question()
 	if !ok || r.foreign() && !r.answerable() {
 		return nil
@@ -73,7 +73,7 @@ func (r *view) facts(o *open) []engine.Fact {
 }
 
 // retries is how often steps were taken up again.
-func (r *view) retries() int {
+func (r *eventLog) retries() int {
 	n := 0
 	for _, e := range r.events {
 		if e.Type == "step_retry" {
@@ -126,7 +126,7 @@ func (r *view) untrusted() []engine.Untrusted {
 	return []engine.Untrusted{{Name: "faber.resume", Digest: CommandDigest(argv), Text: strings.Join(argv, " ")}}
 }
 
-func (r *view) log() []engine.Entry {
+func (r *eventLog) log() []engine.Entry {
 	var list []engine.Entry
 	for _, e := range r.events {
 		at, _ := time.Parse(time.RFC3339, e.Timestamp)
@@ -136,7 +136,7 @@ func (r *view) log() []engine.Entry {
 }
 
 // askedOf is a request for the inbox.
-func (r *view) askedOf(o *open) engine.Asked {
+func (r *requests) askedOf(o *open) engine.Asked {
 	q := r.judging(o).Account()
 	q.Run, q.Where, q.Summary = r.Snap.Key, where(o.q.phase, o.q.step), o.q.context().Summary
 	q.Problem = r.Notes.Text(o.a.Dir + "/problem.md")

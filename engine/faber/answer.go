@@ -49,9 +49,12 @@ type outcome struct {
 	at       time.Time
 }
 
+// answers are what counts as an answer, and what it does.
+type answers struct{ *requests }
+
 // decide works out what an answer changes: it carries out the effect of its option,
 // by the table of section 6.
-func (r *view) decide(o *open, a *answer, e effect) outcome {
+func (r *answers) decide(o *open, a *answer, e effect) outcome {
 	out := outcome{o: o, a: a, action: e.action, revision: r.State.rev + 1, at: a.decidedAt, to: InProgress}
 	phase, step := o.q.phase, o.q.step
 	now := seconds(out.at)
@@ -109,7 +112,7 @@ const (
 // kind says it. A request of upstream's own stands either behind a step (which
 // is then completed) or in front of it: in front where the step is destructive,
 // or where its entry says pending and no step_start event exists.
-func (r *view) permits(q question) int {
+func (r *questions) permits(q question) int {
 	if q.ownGate {
 		switch q.gate.Kind {
 		case "phase_entry", "destructive":
@@ -129,7 +132,7 @@ func (r *view) permits(q question) int {
 	return completes
 }
 
-func (r *view) startedStep(phase, step string) bool {
+func (r *eventLog) startedStep(phase, step string) bool {
 	for _, e := range r.events {
 		if e.Type == "step_start" && e.Step == step && (e.Phase == "" || e.Phase == phase) {
 			return true
@@ -138,7 +141,7 @@ func (r *view) startedStep(phase, step string) bool {
 	return false
 }
 
-func (r *view) pointAt(o *open, phase, step, position, action string) *ResumePoint {
+func (r *answers) pointAt(o *open, phase, step, position, action string) *ResumePoint {
 	rp := &ResumePoint{Phase: phase, Step: step, Position: position, Action: action, RequestID: o.a.ID}
 	rp.StepIndex = r.stepIndex(phase, step)
 	return rp
@@ -146,7 +149,7 @@ func (r *view) pointAt(o *open, phase, step, position, action string) *ResumePoi
 
 // stepIndex is a step's number in its phase: by the plan, else as upstream gave it for
 // the step at which the run stands; nil where nobody tells.
-func (r *view) stepIndex(phase, step string) *int {
+func (r *planner) stepIndex(phase, step string) *int {
 	if i := r.plan().index(phase, step); r.plan().known && i >= 0 {
 		return &i
 	}
@@ -160,7 +163,7 @@ func (r *view) stepIndex(phase, step string) *int {
 
 // pointNext is the next planned step; where the plan is unknown or has nothing
 // later, the answered step with the position after it.
-func (r *view) pointNext(o *open, action string) *ResumePoint {
+func (r *answers) pointNext(o *open, action string) *ResumePoint {
 	if next, ok := r.plan().next(o.q.phase, o.q.step, r.State.shape); ok {
 		return r.pointAt(o, next.Phase, next.ID, "at", action)
 	}
@@ -168,7 +171,7 @@ func (r *view) pointNext(o *open, action string) *ResumePoint {
 }
 
 // carriesOut is the move that an accepted answer causes: receipt, events, state.json last.
-func (r *view) carriesOut(out outcome) *move {
+func (r *answers) carriesOut(out outcome) *move {
 	o, a := out.o, out.a
 	t := transition{
 		event: out.event, to: out.to, at: out.at, reason: a.Why(reasonFor(o.req, a.Response, a.By)),
@@ -189,7 +192,7 @@ func (r *view) carriesOut(out outcome) *move {
 }
 
 // stepMove is the move of the step that goes with the answer.
-func (r *view) stepMove(out outcome, reason string) (engine.Transition, bool) {
+func (r *answers) stepMove(out outcome, reason string) (engine.Transition, bool) {
 	from := r.State.shape.status(out.o.q.phase, out.o.q.step)
 	if from == "" {
 		from = Pending
@@ -211,7 +214,7 @@ func reasonWord(req gate.Request, response string) string {
 	return "answer"
 }
 
-func (r *view) receipt(out outcome) gate.Receipt {
+func (r *answers) receipt(out outcome) gate.Receipt {
 	a := out.a
 	rc := gate.Receipt{
 		SchemaVersion: 1, RequestID: out.o.a.ID, Result: "accepted", Response: a.Response, Selected: a.Selected,
@@ -228,7 +231,7 @@ func (r *view) receipt(out outcome) gate.Receipt {
 }
 
 // answerEvents are the events that an answer calls for, in order.
-func (r *view) answerEvents(out outcome) []emission {
+func (r *answers) answerEvents(out outcome) []emission {
 	o, a := out.o, out.a
 	phase, step := o.q.phase, o.q.step
 	list := []emission{{
@@ -280,7 +283,7 @@ func by(a *answer) schemas.Object {
 }
 
 // answerEdits are the edits of state.json that the answer is about.
-func (r *view) answerEdits(out outcome) []jsonedit.Edit {
+func (r *answers) answerEdits(out outcome) []jsonedit.Edit {
 	edits := out.moves
 	switch {
 	case out.to == Cancelled:
@@ -300,7 +303,7 @@ func (r *view) answerEdits(out outcome) []jsonedit.Edit {
 
 // historyEdits note the answer in the history: one entry for one request. One that
 // says something else does not count, and this answer takes its place.
-func (r *view) historyEdits(out outcome) []jsonedit.Edit {
+func (r *answers) historyEdits(out outcome) []jsonedit.Edit {
 	if out.a.recorded {
 		return nil
 	}
@@ -313,7 +316,7 @@ func (r *view) historyEdits(out outcome) []jsonedit.Edit {
 }
 
 // recordedAs reports whether the history says of a request that this was the answer.
-func (r *view) recordedAs(id, response string) bool {
+func (r *answers) recordedAs(id, response string) bool {
 	h := r.State.answerTo(id)
 	return h != nil && gate.Fold(h.Response) == gate.Fold(response)
 }

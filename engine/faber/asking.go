@@ -32,15 +32,18 @@ type open struct {
 	fact gate.Decision
 }
 
+// requests are the folders of what is asked.
+type requests struct{ *questions }
+
 // asked reads the folder of the request that the state asks.
-func (r *view) asked() *open {
+func (r *requests) asked() *open {
 	return run.Once(r.Run, "asked", func() *open {
 		q, _ := r.question()
 		return r.readFolder(q)
 	})
 }
 
-func (r *view) readFolder(q question) *open {
+func (r *requests) readFolder(q question) *open {
 	o := &open{q: q, a: r.askeds[q.RequestID]}
 	if o.a == nil {
 		o.a = &asked{Folder: gate.EmptyFolder(r.Snap.Dir, q.RequestID)}
@@ -61,7 +64,7 @@ func (r *view) readFolder(q question) *open {
 // readReceipt takes the receipt of the asked request for fact where it is one ahead
 // of the state. One that does not count is passed over with a note, and an answer
 // that counts replaces it.
-func (r *view) readReceipt(o *open) {
+func (r *requests) readReceipt(o *open) {
 	d, problem, ok := o.a.Ahead(r.judging(o))
 	if ok {
 		o.fact = d
@@ -73,7 +76,7 @@ func (r *view) readReceipt(o *open) {
 
 // adopt decides whether request.json as it stands is this request's, must be
 // made, or was altered after it was issued.
-func (r *view) adopt(o *open) {
+func (r *requests) adopt(o *open) {
 	fresh := r.build(o.q)
 	same := o.a.Request != nil && sameQuestion(*o.a.Request, fresh)
 	fresh.Revision = r.openingRevision(o, fresh, same)
@@ -111,7 +114,7 @@ func (r *view) adopt(o *open) {
 // openingRevision is the revision that the request belongs to: that of the
 // transition that opens it, now or before. fresh is what would be asked now, and
 // same says that request.json asks the same.
-func (r *view) openingRevision(o *open, fresh gate.Request, same bool) int {
+func (r *requests) openingRevision(o *open, fresh gate.Request, same bool) int {
 	if o.q.forStatus == forFailed {
 		return r.State.rev
 	}
@@ -126,7 +129,7 @@ func (r *view) openingRevision(o *open, fresh gate.Request, same bool) int {
 
 // formRevision finds the revision that a lost request.json had: the one with
 // which form.md's first line fits.
-func (r *view) formRevision(o *open, req gate.Request) int {
+func (r *requests) formRevision(o *open, req gate.Request) int {
 	shown := r.formDigest(o.a, "form.md")
 	for rev := r.State.rev; rev > 0 && rev > r.State.rev-8; rev-- {
 		req.Revision = rev
@@ -140,7 +143,7 @@ func (r *view) formRevision(o *open, req gate.Request) int {
 }
 
 // formDigest is the digest in the first line of a form, "" where it has none.
-func (r *view) formDigest(a *asked, name string) engine.Digest {
+func (r *requests) formDigest(a *asked, name string) engine.Digest {
 	for _, d := range a.Docs {
 		if d.Path == a.Dir+"/"+name && d.Present() {
 			line, _, _ := strings.Cut(string(d.Body), "\n")
@@ -176,9 +179,9 @@ func sameQuestion(a, b gate.Request) bool {
 
 // vouched reports whether request.json is as it was issued. Where this machine issued
 // it, the record decides. Elsewhere it is what HEAD has, as far as that was asked
-// ([view.committedNeed]), or just what would be issued now, and nobody knows what
+// ([requests.committedNeed]), or just what would be issued now, and nobody knows what
 // the artifacts held when it was issued.
-func (r *view) vouched(o *open) bool {
+func (r *requests) vouched(o *open) bool {
 	d := o.a.Doc
 	if !o.a.unrecorded() {
 		o.claimed = slices.ContainsFunc(d.Issued, func(sum engine.Digest) bool { return sum != d.Sum })
@@ -193,7 +196,7 @@ func (r *view) vouched(o *open) bool {
 
 // wouldIssue reports whether request.json is what would be issued now, with the
 // revision, the approvers and the digests of artifacts of the one that stands.
-func (r *view) wouldIssue(a *asked, q question) bool {
+func (r *requests) wouldIssue(a *asked, q question) bool {
 	if a.Request == nil {
 		return false
 	}
@@ -215,7 +218,7 @@ func committed(d engine.Document) string { return "git:blob/" + d.Path }
 // committedNeed is what git is asked where only HEAD can vouch for request.json: it
 // is not what would be issued now, or an answer may mean the artifacts as they were
 // when it was issued. Else it is "".
-func (r *view) committedNeed() string {
+func (r *requests) committedNeed() string {
 	q, ok := r.question()
 	if !ok {
 		return ""
@@ -241,12 +244,12 @@ func blobID(body []byte, digits int) string {
 
 // leftover reports whether request.json is of a revision that the state never
 // reached.
-func (r *view) leftover(o *open) bool {
+func (r *requests) leftover(o *open) bool {
 	return o.a.Request != nil && o.a.Request.Revision > r.State.rev && o.a.Receipt == nil && !r.isOpen(o.q)
 }
 
 // isOpen reports whether the state says that the request's form was written.
-func (r *view) isOpen(q question) bool {
+func (r *requests) isOpen(q question) bool {
 	return q.forStatus == forFailed || q.Notification != nil && q.Notification.Form == formPath(q.RequestID)
 }
 
@@ -257,7 +260,7 @@ func formPath(id string) string { return layout.RequestsDir + "/" + id + "/form.
 // presentForm is the name of the form for the present view. form.md belongs to
 // the view that was issued; it is never rewritten, so where somebody holds one
 // of another view there, a form with the view in its name stands beside it.
-func (r *view) presentForm(o *open) string {
+func (r *requests) presentForm(o *open) string {
 	shown := r.formDigest(o.a, "form.md")
 	if o.view == o.issued && (shown == "" || shown == o.view) {
 		return "form.md"
@@ -279,7 +282,7 @@ func (a *asked) has(name string) bool {
 const formEvery = time.Minute
 
 // formDue reports whether the present form is to be written now.
-func (r *view) formDue(o *open) bool {
+func (r *requests) formDue(o *open) bool {
 	if o.a.has(o.present) {
 		return false
 	}
@@ -301,7 +304,7 @@ func (r *view) formDue(o *open) bool {
 
 // requestFiles are request.json and the present form, where they are owed. Without a
 // form nothing is asked: why there can be none is said beside state.json.
-func (r *view) requestFiles(o *open) []engine.Document {
+func (r *requests) requestFiles(o *open) []engine.Document {
 	var docs []engine.Document
 	if !o.stands {
 		docs = append(docs, engine.Document{Path: o.a.Dir + "/request.json", Kind: layout.KindRequest, Body: o.body, Over: o.a.Doc.Sum})

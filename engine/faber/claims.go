@@ -29,7 +29,7 @@ type claims struct {
 
 // claimsOn finds the claims about a request. There are none where placet's own event
 // tells of the answer: placet took it, and a crash lost the rest.
-func (r *view) claimsOn(id string) claims {
+func (r *eventLog) claimsOn(id string) claims {
 	var c claims
 	for _, e := range r.marked {
 		if e.Type != "feedback_received" || e.Metadata.RequestID != id {
@@ -71,7 +71,7 @@ func (c claims) answer() *HistoryEntry {
 }
 
 // claimPath is the file that the claims stand in, or whose silence is one.
-func (r *view) claimPath(c claims) string {
+func (r *eventLog) claimPath(c claims) string {
 	if c.event != nil {
 		return r.Path("events/" + c.event.Name)
 	}
@@ -81,7 +81,7 @@ func (r *view) claimPath(c claims) string {
 // stoodStill reports whether upstream has written nothing into the run for so long.
 // Where it has, nothing is decided until then, and the run is looked at when that
 // would be so. The times of the files tell, so a restart changes nothing.
-func (r *view) stoodStill(path string, length time.Duration) bool {
+func (r *eventLog) stoodStill(path string, length time.Duration) bool {
 	until := r.lastWrite().Add(length)
 	if !r.Snap.Now.Before(until) {
 		return true
@@ -92,7 +92,7 @@ func (r *view) stoodStill(path string, length time.Duration) bool {
 
 // lastWrite is when state.json or an event changed last. A file that is further ahead
 // than anything is waited for tells nothing: the clock was set back.
-func (r *view) lastWrite() time.Time {
+func (r *eventLog) lastWrite() time.Time {
 	var last time.Time
 	for _, d := range append([]engine.Document{r.Doc}, r.Snap.Under("events")...) {
 		if d.Changed.After(last) && !d.Changed.After(r.Snap.Now.Add(brokenStill)) {

@@ -12,7 +12,7 @@ import (
 )
 
 // owesContext reports whether context.md is absent or of another revision.
-func (r *view) owesContext() bool {
+func (r *handover) owesContext() bool {
 	if r.foreign() || !r.goesOn() {
 		return false
 	}
@@ -20,13 +20,13 @@ func (r *view) owesContext() bool {
 	return !strings.HasPrefix(string(d.Body), r.viewLine()) && !d.Unsettled()
 }
 
-func (r *view) viewLine() string {
+func (r *handover) viewLine() string {
 	return "<!-- placet faber " + r.runID() + " r" + strconv.Itoa(r.State.rev) + " -->"
 }
 
 // contextNeeds are the files and facts that context.md quotes, and, while an answer
 // waits to be taken up, those that decide whether the agent must stop and ask.
-func (r *view) contextNeeds() []string {
+func (r *handover) contextNeeds() []string {
 	var needs []string
 	owes := r.owesContext()
 	if owes {
@@ -38,14 +38,14 @@ func (r *view) contextNeeds() []string {
 	return needs
 }
 
-func (r *view) gitLog() string { return fmt.Sprintf("git:log/%d", r.cfg.Context.Commits) }
+func (r *handover) gitLog() string { return fmt.Sprintf("git:log/%d", r.cfg.Context.Commits) }
 
-func (r *view) spec() string { return strings.TrimPrefix(r.State.Artifacts.Spec(), "/") }
+func (r *sources) spec() string { return strings.TrimPrefix(r.State.Artifacts.Spec(), "/") }
 
 // resumeBusy reports whether a file that decides whether resume.md says to stop
 // cannot be read at this moment. The answer waits for it: whoever sees the run in
 // progress must find resume.md as it is to stay.
-func (r *view) resumeBusy() bool {
+func (r *sources) resumeBusy() bool {
 	sources := []engine.Document{r.Snap.In("issue.json")}
 	if spec := r.spec(); layout.Safe(spec) {
 		sources = append(sources, r.Snap.Doc(path.Clean(spec)))
@@ -55,14 +55,14 @@ func (r *view) resumeBusy() bool {
 
 // contextBusy reports whether a source of context.md cannot be read at this
 // moment: what is written once must not call it missing.
-func (r *view) contextBusy() bool {
+func (r *handover) contextBusy() bool {
 	sources := append([]engine.Document{r.Snap.In("metadata.json")}, r.Snap.Under("session-summaries")...)
 	return r.anyBusy(sources, "context.md is not written") || r.resumeBusy()
 }
 
 // anyBusy reports whether a file of several cannot be read at this moment; waits says
 // what waits for one that placet may not read.
-func (r *view) anyBusy(sources []engine.Document, waits string) bool {
+func (r *sources) anyBusy(sources []engine.Document, waits string) bool {
 	busy := false
 	for _, d := range sources {
 		if r.unknown(d) {
@@ -85,7 +85,7 @@ const (
 )
 
 // context gathers context.md.
-func (r *view) context() []byte {
+func (r *handover) context() []byte {
 	sections := []templates.ContextSection{
 		r.stateSection(), r.specSection(), r.issueSection(), r.branchSection(),
 		r.summarySection(), r.eventSection(), r.feedbackSection(),
@@ -95,7 +95,7 @@ func (r *view) context() []byte {
 
 // stop is the line that tells the agent to stop where a part of context.md cannot be
 // had that it must not do without, else "". Documents alone decide it.
-func (r *view) stop() string {
+func (r *handover) stop() string {
 	for _, s := range []templates.ContextSection{r.specSection(), r.issueSection(), r.feedbackSection()} {
 		if s.Severity == severe {
 			return templates.Text(r.language(), "faber.resume.stop")
@@ -108,7 +108,7 @@ func missing(title, severity, body string) templates.ContextSection {
 	return templates.ContextSection{Title: title, Severity: severity, Body: body}
 }
 
-func (r *view) stateSection() templates.ContextSection {
+func (r *handover) stateSection() templates.ContextSection {
 	s := templates.ContextSection{Title: "State and metadata"}
 	lines := []string{
 		"- status: " + templates.Inline(r.State.Status),
@@ -128,7 +128,7 @@ func (r *view) stateSection() templates.ContextSection {
 	return s
 }
 
-func (r *view) specSection() templates.ContextSection {
+func (r *handover) specSection() templates.ContextSection {
 	const title = "Specification"
 	p := r.spec()
 	if p == "" {
@@ -152,7 +152,7 @@ func (r *view) specSection() templates.ContextSection {
 	return templates.ContextSection{Title: title, Body: name + "\n\n" + templates.Fence(body)}
 }
 
-func (r *view) issueSection() templates.ContextSection {
+func (r *handover) issueSection() templates.ContextSection {
 	const title = "Issue"
 	if text(r.State.WorkID) == "" && text(r.meta.WorkID) == "" {
 		return missing(title, info, "No work item is named.")
@@ -189,7 +189,7 @@ func commentText(comments []IssueComment) string {
 	return text
 }
 
-func (r *view) branchSection() templates.ContextSection {
+func (r *handover) branchSection() templates.ContextSection {
 	const title = "Branch"
 	log, stat := r.Snap.Doc(r.gitLog()), r.Snap.Doc("git:diffstat")
 	if !log.Present() {
@@ -209,7 +209,7 @@ func reason(d engine.Document) string {
 	return "no answer"
 }
 
-func (r *view) summarySection() templates.ContextSection {
+func (r *handover) summarySection() templates.ContextSection {
 	const title = "Session summaries"
 	var newest engine.Document
 	for _, d := range r.Snap.Under("session-summaries") {
@@ -223,7 +223,7 @@ func (r *view) summarySection() templates.ContextSection {
 	return templates.ContextSection{Title: title, Body: "`" + templates.Inline(path.Base(newest.Path)) + "`\n\n" + templates.Fence(string(newest.Body))}
 }
 
-func (r *view) eventSection() templates.ContextSection {
+func (r *handover) eventSection() templates.ContextSection {
 	title := fmt.Sprintf("Last %d events", r.cfg.Context.Events)
 	if len(r.events) == 0 {
 		return missing(title, info, "None.")
@@ -251,7 +251,7 @@ func placeOf(e *event) string {
 	return where(e.Phase, e.Step)
 }
 
-func (r *view) feedbackSection() templates.ContextSection {
+func (r *handover) feedbackSection() templates.ContextSection {
 	const title = "Feedback and resume point"
 	rp := r.State.ResumePoint
 	h := r.State.answerTo(rp.RequestID)

@@ -16,7 +16,7 @@ func set(pointer string, value any) jsonedit.Edit {
 }
 
 // hasMember reports whether state.json has a member of this name at its root.
-func (r *view) hasMember(name string) bool {
+func (r *sources) hasMember(name string) bool {
 	return run.Once(r.Run, "members", func() map[string]bool {
 		has := map[string]bool{}
 		members, _ := schemas.Members(r.Doc.Body)
@@ -28,7 +28,7 @@ func (r *view) hasMember(name string) bool {
 }
 
 // stampEdits are the members that every transition moves.
-func (r *view) stampEdits(lastEvent int, at time.Time) []jsonedit.Edit {
+func (r *answers) stampEdits(lastEvent int, at time.Time) []jsonedit.Edit {
 	var edits []jsonedit.Edit
 	if r.hasEvents() {
 		edits = append(edits, set("/last_event_id", lastEvent))
@@ -37,7 +37,7 @@ func (r *view) stampEdits(lastEvent int, at time.Time) []jsonedit.Edit {
 }
 
 // closeEdits take the request out and put the resume point in; nil removes it.
-func (r *view) closeEdits(point *ResumePoint) []jsonedit.Edit {
+func (r *answers) closeEdits(point *ResumePoint) []jsonedit.Edit {
 	var edits []jsonedit.Edit
 	if r.hasMember("feedback_request") {
 		edits = append(edits, jsonedit.Edit{Pointer: "/feedback_request", Op: jsonedit.Remove})
@@ -63,7 +63,7 @@ func pointObject(rp ResumePoint) schemas.Object {
 }
 
 // transitionEdits write the revision and what made it.
-func (r *view) transitionEdits(revision int, t transition) []jsonedit.Edit {
+func (r *answers) transitionEdits(revision int, t transition) []jsonedit.Edit {
 	causes := schemas.Object{}
 	if t.cause.Path != "" {
 		causes = append(causes, schemas.Member{Name: r.Snap.Rel(t.cause.Path), Value: string(t.cause.Sum)})
@@ -78,7 +78,7 @@ func (r *view) transitionEdits(revision int, t transition) []jsonedit.Edit {
 }
 
 // resolveError marks the newest errors entry of a step as resolved by retry.
-func (r *view) resolveError(phase, step string) []jsonedit.Edit {
+func (r *answers) resolveError(phase, step string) []jsonedit.Edit {
 	type failure struct {
 		Phase string `json:"phase"`
 		Step  string `json:"step"`
@@ -109,7 +109,7 @@ func (r *view) resolveError(phase, step string) []jsonedit.Edit {
 // patched is state.json with edits, every other byte as it was read. A state
 // whose members do not have the shape that an edit needs is bad input: nothing
 // of the plan is carried out then.
-func (r *view) patched(edits []jsonedit.Edit) []byte {
+func (r *answers) patched(edits []jsonedit.Edit) []byte {
 	body, err := jsonedit.Apply(r.Doc.Body, edits...)
 	if err != nil {
 		r.editErr = fmt.Errorf("cannot edit state.json: %w: give the member the shape that the other phases have", err)

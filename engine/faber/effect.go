@@ -10,7 +10,7 @@ import (
 	"placet/templates"
 )
 
-// effect is what choosing an option of a request does. [view.decide] carries it
+// effect is what choosing an option of a request does. [answers.decide] carries it
 // out, and its words are what a person was shown.
 type effect struct {
 	action  string
@@ -20,11 +20,11 @@ type effect struct {
 }
 
 // effect is what an option does, or an answer in words.
-func (r *view) effect(q question, req gate.Request, response string) effect {
+func (r *questions) effect(q question, req gate.Request, response string) effect {
 	return r.effectOf(q, req, response, r.permits(q))
 }
 
-func (r *view) effectOf(q question, req gate.Request, response string, permits int) effect {
+func (r *questions) effectOf(q question, req gate.Request, response string, permits int) effect {
 	e := effect{action: action(req, response), name: unnamed}
 	if q.phase != "" && q.step != "" {
 		e.name = where(q.phase, q.step)
@@ -70,7 +70,7 @@ func (e effect) says(words string) bool {
 // machine makes of it now, or else what it made of it when the settings or the
 // step were others. ok is false where it can no longer be carried out. A request
 // of a version that showed none means what it means now.
-func (r *view) shownEffect(o *open, response string) (e effect, ok bool) {
+func (r *answers) shownEffect(o *open, response string) (e effect, ok bool) {
 	shown := ""
 	for _, option := range o.req.Options {
 		if option.ID == response {

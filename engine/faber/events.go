@@ -103,9 +103,22 @@ type mark struct {
 // ours reports whether placet wrote the event.
 func (e event) ours() bool { return e.Metadata.Placet.Key != "" }
 
+// eventLog is what has happened in a run.
+type eventLog struct {
+	*sources
+	*history
+	// eventsOpen is true while an event may still be being written. It may be one of
+	// placet's own, from before a crash: nothing is decided, or the same event would be
+	// written twice.
+	eventsOpen bool
+	// eventsGone is true while there is no events/ although the state says that there
+	// were events.
+	eventsGone bool
+}
+
 // readEvents decodes events/ in numeric order. What is not an event is left
 // alone: it is not used, and check warns of it.
-func (r *view) readEvents() {
+func (r *eventLog) readEvents() {
 	docs := r.Snap.Under("events")
 	for i := range docs {
 		if d := &docs[i]; d.Err != nil && d.Kind == layout.FaberEvent && r.unknown(*d) {
@@ -120,7 +133,7 @@ func (r *view) readEvents() {
 // missEvents decides nothing while events/ is away although the state says that placet
 // has written there: what has happened stands there, and would happen again. A final run
 // has nothing to wait for; it only gets no events.
-func (r *view) missEvents(docs []engine.Document) {
+func (r *eventLog) missEvents(docs []engine.Document) {
 	last, err := strconv.ParseFloat(string(r.State.LastEventID), 64)
 	there := slices.ContainsFunc(docs, func(d engine.Document) bool { return !d.Absent() })
 	if r.eventsGone = err == nil && last > 0 && r.State.Revision != nil && !there && !r.foreign(); !r.eventsGone || final(r.State.status) {
@@ -134,7 +147,7 @@ func (r *view) missEvents(docs []engine.Document) {
 // unknown reports whether an event cannot be read at this moment, though it may
 // be one of placet's own: it may still be being written, or the disk refuses
 // for now. What is no file that can be read will not be one later.
-func (r *view) unknown(d engine.Document) bool {
+func (r *sources) unknown(d engine.Document) bool {
 	var errno syscall.Errno
 	if !d.Absent() && errors.As(d.Err, &errno) && errno != syscall.ELOOP && errno != syscall.EISDIR {
 		r.WakeAt(r.Snap.Now.Add(retry))
@@ -145,7 +158,7 @@ func (r *view) unknown(d engine.Document) bool {
 
 // locked says beside state.json what waits for a file that placet may not read:
 // somebody must allow it, or nothing ever goes on.
-func (r *view) locked(d engine.Document, waits string) {
+func (r *sources) locked(d engine.Document, waits string) {
 	if errors.Is(d.Err, fs.ErrPermission) {
 		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("%v; until then %s", d.Err, waits))
 	}
@@ -155,7 +168,7 @@ func (r *view) locked(d engine.Document, waits string) {
 const retry = time.Second
 
 // nextID is what events/.next-id says; 0 where it says nothing usable.
-func (r *view) nextID() int {
+func (r *eventLog) nextID() int {
 	d := r.Snap.In("events/.next-id")
 	n, err := strconv.Atoi(strings.TrimSpace(string(d.Body)))
 	if d.Err != nil || err != nil || n < 0 || n > layout.MostFaberEvents {
@@ -166,7 +179,7 @@ func (r *view) nextID() int {
 
 // hasEvents reports whether the run keeps events at all: a plan layout may not, and
 // none are kept while those before are gone.
-func (r *view) hasEvents() bool {
+func (r *eventLog) hasEvents() bool {
 	return r.Snap.Class == layout.FaberRun && !r.eventsGone || len(r.Snap.Under("events")) > 0
 }
 
@@ -183,7 +196,7 @@ type emission struct {
 
 // key is the identity of placet's events: the same work has the same name, so
 // a pass that is repeated finds what it wrote.
-func (r *view) key(revision int, e emission, ordinal int) string {
+func (r *eventLog) key(revision int, e emission, ordinal int) string {
 	h := sha256.New()
 	for _, part := range []string{r.runID(), strconv.Itoa(revision), e.typ, e.phase, e.step, strconv.Itoa(ordinal)} {
 		h.Write([]byte(part + "\n"))
@@ -193,7 +206,7 @@ func (r *view) key(revision int, e emission, ordinal int) string {
 
 // there reports whether an event stands already: one of a request by the request's
 // id, whoever wrote it, all others by key.
-func (r *view) there(e emission, key string) bool {
+func (r *eventLog) there(e emission, key string) bool {
 	for _, have := range r.marked {
 		if e.request != "" && have.Type == e.typ && have.Metadata.RequestID == e.request {
 			return true
@@ -207,7 +220,7 @@ func (r *view) there(e emission, key string) bool {
 
 // emit plans the events of a revision that are not there yet, and .next-id. It
 // returns the highest event number after them.
-func (r *view) emit(p *engine.Plan, revision int, at time.Time, list []emission) int {
+func (r *eventLog) emit(p *engine.Plan, revision int, at time.Time, list []emission) int {
 	highest := r.highest
 	if !r.hasEvents() {
 		return highest
@@ -235,7 +248,7 @@ func (r *view) emit(p *engine.Plan, revision int, at time.Time, list []emission)
 
 // owesNextID reports whether .next-id lags behind an event that placet wrote:
 // a crash came between the two.
-func (r *view) owesNextID() bool {
+func (r *eventLog) owesNextID() bool {
 	if len(r.events) == 0 || r.foreign() {
 		return false
 	}
@@ -245,7 +258,7 @@ func (r *view) owesNextID() bool {
 
 // planNextID plans .next-id. One that cannot be read is left alone: nobody could
 // say what would be replaced, and numbers do without it.
-func (r *view) planNextID(p *engine.Plan, next int) {
+func (r *eventLog) planNextID(p *engine.Plan, next int) {
 	d := r.Snap.In("events/.next-id")
 	body := []byte(strconv.Itoa(next) + "\n")
 	if d.Err != nil && !d.Absent() || d.Present() && d.Sum == engine.Sum(body) {
@@ -255,7 +268,7 @@ func (r *view) planNextID(p *engine.Plan, next int) {
 }
 
 // notBefore is the time of a new event: never before that of the newest.
-func (r *view) notBefore(at time.Time) time.Time {
+func (r *eventLog) notBefore(at time.Time) time.Time {
 	if len(r.events) > 0 {
 		if t, err := time.Parse(time.RFC3339, r.events[len(r.events)-1].Timestamp); err == nil && t.After(at) {
 			return t
@@ -264,7 +277,7 @@ func (r *view) notBefore(at time.Time) time.Time {
 	return at
 }
 
-func (r *view) eventDoc(id int, e emission, at time.Time, m mark) engine.Document {
+func (r *eventLog) eventDoc(id int, e emission, at time.Time, m mark) engine.Document {
 	user := e.user
 	if user == "" {
 		user = "placet"

@@ -26,7 +26,7 @@ type answer struct {
 // ahead of the state, the history, a feedback_received event, the files. An
 // invalid one is passed over with a problem note. While upstream may still be
 // writing its answer down, no other is taken.
-func (r *view) evidence(o *open) *answer {
+func (r *answers) evidence(o *open) *answer {
 	if o.a.Receipt != nil {
 		return r.fromReceipt(o)
 	}
@@ -49,7 +49,7 @@ func (r *view) evidence(o *open) *answer {
 // claimGrows reports whether upstream may still be writing down an answer to the asked
 // request. Where the gate asks for more than a claim there is nothing to wait for: it
 // never counts.
-func (r *view) claimGrows(o *open) bool {
+func (r *answers) claimGrows(o *open) bool {
 	c := r.claimsOn(o.a.ID)
 	if c.none() || gate.Demands(r.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
 		return false
@@ -59,7 +59,7 @@ func (r *view) claimGrows(o *open) bool {
 
 // fromReceipt carries out a receipt whose revision the state has not reached:
 // the answer is fact, and no form is read again.
-func (r *view) fromReceipt(o *open) *answer {
+func (r *answers) fromReceipt(o *open) *answer {
 	rc := o.a.Receipt
 	if rc.Revision <= r.State.rev {
 		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("request %s was answered at revision %d (%s) and is asked again: a new question needs a new request_id",
@@ -88,7 +88,7 @@ func (r *view) fromReceipt(o *open) *answer {
 
 // fromHistory takes an answer that an upstream writer put into
 // feedback_history without clearing the request.
-func (r *view) fromHistory(o *open) *answer {
+func (r *answers) fromHistory(o *open) *answer {
 	h := r.State.answerTo(o.a.ID)
 	if h == nil {
 		return nil
@@ -106,7 +106,7 @@ func (r *view) fromHistory(o *open) *answer {
 }
 
 // fromEvent takes an answer that stands in a feedback_received event.
-func (r *view) fromEvent(o *open) *answer {
+func (r *answers) fromEvent(o *open) *answer {
 	for _, e := range r.marked {
 		if e.Type != "feedback_received" || e.Metadata.RequestID != o.a.ID {
 			continue
@@ -133,7 +133,7 @@ func (r *view) fromEvent(o *open) *answer {
 
 // remember completes an answer that placet took before a crash lost all but
 // its event: from the file that it was read from, or the passed deadline.
-func (r *view) remember(o *open, a *answer, e *event) *answer {
+func (r *answers) remember(o *open, a *answer, e *event) *answer {
 	if t, err := time.Parse(time.RFC3339, e.Timestamp); err == nil {
 		a.decidedAt = t
 	}
@@ -157,7 +157,7 @@ func (r *view) remember(o *open, a *answer, e *event) *answer {
 
 // claim has an answer verified that somebody wrote into the run's own records, or
 // the default that a passed deadline took by their word.
-func (r *view) claim(o *open, c gate.Claim) *answer {
+func (r *answers) claim(o *open, c gate.Claim) *answer {
 	if c.By.Source == gate.SourceDeadline {
 		c.Source, c.Digest = gate.FromDeadline, o.view
 	}
@@ -170,10 +170,10 @@ func (r *view) claim(o *open, c gate.Claim) *answer {
 }
 
 // refuse says in the request's folder why an answer does not count.
-func (r *view) refuse(o *open, text string) { r.Notes.Add(o.a.Dir+"/problem.md", text) }
+func (r *requests) refuse(o *open, text string) { r.Notes.Add(o.a.Dir+"/problem.md", text) }
 
 // fromFiles judges response.json and the present form.
-func (r *view) fromFiles(o *open) *answer {
+func (r *answers) fromFiles(o *open) *answer {
 	if o.altered != "" {
 		r.noteAltered(o)
 		return nil
@@ -206,10 +206,10 @@ func (o *open) cannotUse() string {
 }
 
 // noteAltered says beside request.json that it does not count.
-func (r *view) noteAltered(o *open) { r.Notes.Beside(o.a.Dir+"/request.json", o.cannotUse()) }
+func (r *requests) noteAltered(o *open) { r.Notes.Beside(o.a.Dir+"/request.json", o.cannotUse()) }
 
 // judging is a request with all that bears on its answer.
-func (r *view) judging(o *open) gate.Asked {
+func (r *requests) judging(o *open) gate.Asked {
 	issued, altered := o.issued, o.altered
 	if o.claimed && len(o.req.Artifacts) > 0 {
 		issued = ""
@@ -234,7 +234,7 @@ func (o *open) deadline() (time.Time, bool) {
 // timedOut is the answer that the passed deadline takes; nil while there is no
 // deadline, it has not come, it escalates, or a file that could be an answer is
 // still being written.
-func (r *view) timedOut(o *open) *answer {
+func (r *answers) timedOut(o *open) *answer {
 	at, ok := o.deadline()
 	if !ok || o.altered != "" {
 		return nil

@@ -86,7 +86,7 @@ func (r *view) metadataProblem() string {
 }
 
 // gaps are numbers that no event has.
-func (r *view) gaps() []string {
+func (r *eventLog) gaps() []string {
 	var gaps []string
 	before := 0
 	for _, e := range r.events {
@@ -135,7 +135,7 @@ func (r *view) stated(f *gate.Folder) *gate.Receipt {
 }
 
 // asks reports whether the state asks a request: then its answer is carried out.
-func (r *view) asks(id string) bool {
+func (r *requests) asks(id string) bool {
 	q, ok := r.question()
 	return ok && q.RequestID == id
 }

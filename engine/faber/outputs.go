@@ -57,7 +57,7 @@ func (r *view) mayNote(note string) bool {
 }
 
 // receiptDoc is the document of a receipt, in place of an unreadable one.
-func (r *view) receiptDoc(a *asked, rc gate.Receipt) engine.Document {
+func (r *answers) receiptDoc(a *asked, rc gate.Receipt) engine.Document {
 	body, err := rc.Encode()
 	if err != nil {
 		r.editErr = fmt.Errorf("cannot write the receipt of %s: %w", quote(a.ID), err)
@@ -67,7 +67,7 @@ func (r *view) receiptDoc(a *asked, rc gate.Receipt) engine.Document {
 }
 
 // closed is the receipt of a request that ended without an answer of its own.
-func (r *view) closed(a *asked, result, reason string, revision int) gate.Receipt {
+func (r *closings) closed(a *asked, result, reason string, revision int) gate.Receipt {
 	return gate.Receipt{
 		SchemaVersion: 1, RequestID: a.ID, Result: result, Reason: reason,
 		ProvidedBy: gate.By{User: "placet", Source: "file"}, Digest: r.issuedDigest(a),
@@ -75,7 +75,7 @@ func (r *view) closed(a *asked, result, reason string, revision int) gate.Receip
 	}
 }
 
-func (r *view) issuedDigest(a *asked) engine.Digest {
+func (r *requests) issuedDigest(a *asked) engine.Digest {
 	if a.Request == nil {
 		return ""
 	}
@@ -112,7 +112,7 @@ const noPlace = "no place to go on from: state.json has neither a resume_point w
 func (o *open) nowhere() bool { return o.q.phase == "" || o.q.step == "" }
 
 // lastAt is the time of the transition that made the present revision.
-func (r *view) lastAt() time.Time {
+func (r *closings) lastAt() time.Time {
 	if r.State.Last != nil {
 		if t := r.State.Last.At.Time(); !t.IsZero() {
 			return t
@@ -121,8 +121,11 @@ func (r *view) lastAt() time.Time {
 	return r.Snap.Now
 }
 
+// closings are what became of requests that the state asks no longer.
+type closings struct{ *answers }
+
 // closeRequests gives every request that is no longer pending its receipt.
-func (r *view) closeRequests(p *engine.Plan) {
+func (r *closings) closeRequests(p *engine.Plan) {
 	asking := ""
 	if q, ok := r.question(); ok {
 		asking = q.RequestID
@@ -141,7 +144,7 @@ func (r *view) closeRequests(p *engine.Plan) {
 
 // close says how a request ended that the state does not ask any more; ok is
 // false where an older state.json was put back, so that it is still open.
-func (r *view) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
+func (r *closings) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
 	if a.Unsettled() {
 		// What the answer was read from is seen again first.
 		return rc, false
@@ -172,7 +175,7 @@ func (r *view) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
 
 // claimStands reports whether upstream has said all that it says of an answer to a
 // request that the state does not ask any more.
-func (r *view) claimStands(c claims) bool {
+func (r *closings) claimStands(c claims) bool {
 	if c.agree() {
 		return r.stoodStill(r.claimPath(c), agreedStill)
 	}
@@ -181,7 +184,7 @@ func (r *view) claimStands(c claims) bool {
 
 // newerThan reports whether state.json was changed by somebody after the
 // request was written.
-func (r *view) newerThan(a *asked) bool {
+func (r *closings) newerThan(a *asked) bool {
 	t, err := time.Parse(time.RFC3339, r.State.UpdatedAt)
 	return err == nil && t.After(a.Doc.Changed)
 }
@@ -191,7 +194,7 @@ const elsewhere = "answered elsewhere"
 
 // answeredReceipt is the receipt of a request whose answer the history holds:
 // placet's own, where a crash lost it, or that of another writer.
-func (r *view) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
+func (r *closings) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 	rc := r.closed(a, "accepted", elsewhere, r.State.rev)
 	rc.Response, rc.Comment, rc.ReceivedAt = h.Response, h.Comment, h.ReceivedAt
 	rc.ProvidedBy = gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
@@ -214,7 +217,7 @@ func (r *view) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 
 // madeLast reports whether an answer in the history made the last transition: placet
 // carried it out, whoever gave it.
-func (r *view) madeLast(a *asked, h HistoryEntry) bool {
+func (r *closings) madeLast(a *asked, h HistoryEntry) bool {
 	by := gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
 	return r.State.Last != nil && r.State.Last.Reason == reasonFor(*a.Request, h.Response, by)
 }
@@ -222,7 +225,7 @@ func (r *view) madeLast(a *asked, h HistoryEntry) bool {
 // expiredThen reports whether the deadline of a request of the past had taken an option
 // when the last transition was made. Only a request.json that this machine wrote
 // tells.
-func (r *view) expiredThen(a *asked, option string) bool {
+func (r *closings) expiredThen(a *asked, option string) bool {
 	if !a.Doc.IssuedHere() {
 		return false
 	}
@@ -233,7 +236,7 @@ func (r *view) expiredThen(a *asked, option string) bool {
 }
 
 // recall fills in what only the answer's own file tells.
-func (r *view) recall(a *asked, rc *gate.Receipt) {
+func (r *closings) recall(a *asked, rc *gate.Receipt) {
 	v := r.judgedAgain(a, rc.Response)
 	if v.Answer == nil {
 		return
@@ -247,7 +250,7 @@ func (r *view) recall(a *asked, rc *gate.Receipt) {
 
 // judgedAgain finds the answer that was taken, in whichever view of the
 // artifacts it was given.
-func (r *view) judgedAgain(a *asked, response string) gate.Verdict {
+func (r *answers) judgedAgain(a *asked, response string) gate.Verdict {
 	if a.Request == nil {
 		return gate.Verdict{} // request.json is gone, or was altered
 	}
@@ -279,7 +282,7 @@ func (a *asked) question() (q question) {
 
 // askedAgain is a request of the past, to be judged by what stands in its
 // folder.
-func (r *view) askedAgain(a *asked) gate.Asked {
+func (r *answers) askedAgain(a *asked) gate.Asked {
 	issued := r.issuedDigest(a)
 	g := r.Snap.Facts.Config.GateFor("faber", a.Request.Type)
 	g.Since = time.Time{} // it was decided before
@@ -293,7 +296,7 @@ func (r *view) askedAgain(a *asked) gate.Asked {
 
 // owedEvents are the events of the transition that made the present revision,
 // where a crash lost them, and .next-id.
-func (r *view) owedEvents(p *engine.Plan) {
+func (r *closings) owedEvents(p *engine.Plan) {
 	if r.foreign() || r.State.Last == nil || !r.oursLast() {
 		return
 	}
@@ -313,13 +316,13 @@ func (r *view) owedEvents(p *engine.Plan) {
 }
 
 // oursLast reports whether the last transition is one that owes events here.
-func (r *view) oursLast() bool {
+func (r *closings) oursLast() bool {
 	e := r.State.Last.Edge
 	return e == cancelAsked || e == expired || strings.HasPrefix(e, "answered_")
 }
 
 // lastOutcome is the answer that made the present revision, from its receipt.
-func (r *view) lastOutcome() (out outcome, ok bool) {
+func (r *closings) lastOutcome() (out outcome, ok bool) {
 	for _, id := range r.ids() {
 		a := r.askeds[id]
 		if a.Receipt == nil || a.Receipt.Revision != r.State.rev || a.Request == nil || a.Receipt.Response == "" || a.Receipt.Reason == elsewhere {
@@ -342,7 +345,7 @@ func (r *view) lastOutcome() (out outcome, ok bool) {
 
 // standNotes says, in the folder of a closed request, why an answer that
 // stands there moves nothing.
-func (r *view) standNotes() {
+func (r *closings) standNotes() {
 	asking := ""
 	if q, ok := r.question(); ok {
 		asking = q.RequestID
@@ -361,7 +364,7 @@ func (r *view) standNotes() {
 // owedViews are resume.md and the resume command, while an answer waits to be taken
 // up, and context.md for as long as the run goes on from it: an agent whose session
 // ends has nothing else to go by.
-func (r *view) owedViews(p *engine.Plan) {
+func (r *handover) owedViews(p *engine.Plan) {
 	if r.foreign() {
 		return
 	}
@@ -391,19 +394,19 @@ func (r *view) owedViews(p *engine.Plan) {
 }
 
 // unview plans the end of a view.
-func (r *view) unview(p *engine.Plan, name string) {
+func (r *handover) unview(p *engine.Plan, name string) {
 	if d := r.Snap.In(name); r.written(d) {
 		p.Removes = append(p.Removes, d.Path)
 	}
 }
 
 // written reports whether a view is there and placet's: its first line says so.
-func (r *view) written(d engine.Document) bool {
+func (r *handover) written(d engine.Document) bool {
 	return d.Present() && strings.HasPrefix(string(d.Body), "<!-- placet faber ")
 }
 
 // view plans a view that placet replaces.
-func (r *view) put(p *engine.Plan, name, kind string, body []byte) {
+func (r *handover) put(p *engine.Plan, name, kind string, body []byte) {
 	d := r.Snap.In(name)
 	if d.Err != nil && !d.Absent() || d.Present() && d.Sum == engine.Sum(body) {
 		return

@@ -65,8 +65,11 @@ func (s definitionStep) id() string {
 	return s.Name
 }
 
+// planner knows what comes next in a run.
+type planner struct{ *eventLog }
+
 // definitionNeeds are the files that may define a run's workflow.
-func (r *view) definitionNeeds() []string {
+func (r *planner) definitionNeeds() []string {
 	needs := []string{faberConfig, projectWorkflows + "/*.json", pluginWorkflows + "/*.json"}
 	for _, dir := range r.cfg.WorkflowPaths {
 		if layout.Safe(dir) {
@@ -77,7 +80,7 @@ func (r *view) definitionNeeds() []string {
 }
 
 // registered are the definition files that upstream's config.json names.
-func (r *view) registered() []string {
+func (r *planner) registered() []string {
 	var files []string
 	for _, w := range r.registry() {
 		if layout.Safe(w.File) {
@@ -93,7 +96,7 @@ type registration struct {
 }
 
 // registry is decoded once: a chain of definitions asks for it at every link.
-func (r *view) registry() []registration {
+func (r *planner) registry() []registration {
 	return run.Once(r.Run, "registry", func() []registration {
 		var c struct {
 			Workflows []registration `json:"workflows"`
@@ -106,7 +109,7 @@ func (r *view) registry() []registration {
 }
 
 // workflowID is the definition that the run names, without its prefixes.
-func (r *view) workflowID() string {
+func (r *planner) workflowID() string {
 	id := r.State.WorkflowID
 	if id == "" {
 		id = r.meta.WorkflowID
@@ -116,9 +119,9 @@ func (r *view) workflowID() string {
 
 // plan finds the run's plan: the definition named by workflow_id if its whole
 // chain resolves, else the order of the entries in state.json, else unknown.
-func (r *view) plan() workflow { return run.Once(r.Run, "plan", r.findPlan) }
+func (r *planner) plan() workflow { return run.Once(r.Run, "plan", r.findPlan) }
 
-func (r *view) findPlan() workflow {
+func (r *planner) findPlan() workflow {
 	id := r.workflowID()
 	problem := ""
 	if id != "" {
@@ -138,7 +141,7 @@ func (r *view) findPlan() workflow {
 
 // chain resolves a definition and its ancestors, nearest first. A file already
 // in the chain is passed over for the next place that has the name.
-func (r *view) chain(id string) (chain []definition, problem string) {
+func (r *planner) chain(id string) (chain []definition, problem string) {
 	used := map[string]bool{}
 	for id != "" {
 		if strings.HasPrefix(id, "url:") {
@@ -157,7 +160,7 @@ func (r *view) chain(id string) (chain []definition, problem string) {
 }
 
 // definition reads the first definition of a name that is not used yet.
-func (r *view) definition(name string, used map[string]bool) (definition, string) {
+func (r *planner) definition(name string, used map[string]bool) (definition, string) {
 	again := false
 	for _, file := range r.candidates(name) {
 		d := r.Snap.Doc(file)
@@ -176,7 +179,7 @@ func (r *view) definition(name string, used map[string]bool) (definition, string
 	return definition{}, "workflow " + quote(name) + " has no definition: looked in " + strings.Join(r.candidates(name), ", ")
 }
 
-func (r *view) readDefinition(d engine.Document) (definition, string) {
+func (r *planner) readDefinition(d engine.Document) (definition, string) {
 	def := definition{file: d.Path}
 	switch {
 	case d.Unsettled():
@@ -195,7 +198,7 @@ func (r *view) readDefinition(d engine.Document) (definition, string) {
 }
 
 // candidates are the files that may hold a definition, nearest first.
-func (r *view) candidates(name string) []string {
+func (r *planner) candidates(name string) []string {
 	if name == "" || strings.ContainsAny(name, "/\\\x00") {
 		return nil
 	}
@@ -323,14 +326,14 @@ func (w workflow) nextPhase(phase, step string) string {
 
 // destructive reports whether a step is marked, or named, as one that cannot
 // be taken back.
-func (r *view) destructive(phase, step string) bool {
+func (r *planner) destructive(phase, step string) bool {
 	i := r.plan().position(phase, step)
 	return i >= 0 && r.plan().steps[i].Destructive || r.namedDestructive(step)
 }
 
 // namedDestructive reports whether the settings name a step as one that cannot be
 // taken back.
-func (r *view) namedDestructive(step string) bool {
+func (r *sources) namedDestructive(step string) bool {
 	for _, pattern := range r.cfg.DestructiveSteps {
 		if ok, err := path.Match(pattern, step); ok && err == nil {
 			return true

@@ -42,9 +42,12 @@ type question struct {
 	openedBy  string
 }
 
+// questions are what persons are asked about a run.
+type questions struct{ *planner }
+
 // question returns what the state asks now; ok is false while it asks nothing,
 // or nothing that can be opened.
-func (r *view) question() (q question, ok bool) {
+func (r *questions) question() (q question, ok bool) {
 	switch {
 	case r.State.unfit != "" || r.Torn:
 		return q, false
@@ -56,7 +59,7 @@ func (r *view) question() (q question, ok bool) {
 	return q, false
 }
 
-func (r *view) stateQuestion() question {
+func (r *questions) stateQuestion() question {
 	q := question{Feedback: *r.State.Feedback, forStatus: forAwaiting, openedBy: "state.json"}
 	q.phase, q.step, _ = r.State.at()
 	q.gate = Gate{Kind: "step", Phase: q.phase, Step: q.step, Attempt: 1}
@@ -71,7 +74,7 @@ func (r *view) stateQuestion() question {
 
 // failedQuestion asks what is to become of a failed run. Its id is a function
 // of the state, so that a repeated pass repeats it.
-func (r *view) failedQuestion() (question, bool) {
+func (r *questions) failedQuestion() (question, bool) {
 	q := question{forStatus: forFailed, openedBy: "placet", undated: true}
 	q.phase, q.step = r.failedStep()
 	if q.phase == "" || q.step == "" {
@@ -86,7 +89,7 @@ func (r *view) failedQuestion() (question, bool) {
 }
 
 // failedStep is the entry that failed, else where the run stands.
-func (r *view) failedStep() (phase, step string) {
+func (r *questions) failedStep() (phase, step string) {
 	for _, s := range r.State.shape.order() {
 		if r.State.shape.status(s.Phase, s.ID) == Failed {
 			return s.Phase, s.ID
@@ -98,7 +101,7 @@ func (r *view) failedStep() (phase, step string) {
 // requestID makes fr-YYYYMMDD-xxxxxx: the UTC date of updated_at as read, and
 // hex digits of SHA-256 over run id, revision, gate kind, phase, step and
 // attempt; where another request of the run has it, the next six digits.
-func (r *view) requestID(g Gate) string {
+func (r *questions) requestID(g Gate) string {
 	day := "00000000"
 	if t, err := time.Parse(time.RFC3339, r.State.UpdatedAt); err == nil {
 		day = t.UTC().Format("20060102")
@@ -124,7 +127,7 @@ func (q question) options() []string {
 
 // build makes request.json for a question, with the artifacts as they stand. Its
 // revision is the caller's to set.
-func (r *view) build(q question) gate.Request {
+func (r *questions) build(q question) gate.Request {
 	req := gate.Request{
 		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: r.runID(), Type: q.Type, Prompt: q.Prompt,
 		Context: q.Context, Artifacts: r.artifacts(q),
@@ -162,7 +165,7 @@ func gateObject(g Gate) schemas.Object {
 
 // describe gives each option the words that its own word calls for, whatever
 // the type of the request.
-func (r *view) describe(q question) []gate.Option {
+func (r *questions) describe(q question) []gate.Option {
 	lang, next := r.language(), r.plan().nextPhase(q.phase, q.step)
 	options := []gate.Option{}
 	for _, id := range q.options() {
@@ -194,7 +197,7 @@ func capital(word string) string {
 	return strings.ToUpper(word[:1]) + word[1:]
 }
 
-func (r *view) language() string {
+func (r *sources) language() string {
 	if r.cfg.Language != "" {
 		return r.cfg.Language
 	}
@@ -206,7 +209,7 @@ func (r *view) language() string {
 
 // deadline is when the request's default is taken, and what it is. Without a
 // deadline nothing ever is: silence is not consent.
-func (r *view) deadline(q question) (at, option string) {
+func (r *questions) deadline(q question) (at, option string) {
 	at = q.context().Deadline
 	if _, err := time.Parse(time.RFC3339, at); err != nil {
 		at = ""
@@ -243,7 +246,7 @@ func artifactNeeds(q question) []string {
 
 // artifacts are the question's artifacts with their digests now; one outside
 // the workspace, or missing, is listed without.
-func (r *view) artifacts(q question) []gate.Artifact {
+func (r *questions) artifacts(q question) []gate.Artifact {
 	list := []gate.Artifact{}
 	for _, p := range q.context().artifacts() {
 		list = append(list, gate.Artifact{Path: p, SHA256: r.digestOf(p), Binding: true})
@@ -252,7 +255,7 @@ func (r *view) artifacts(q question) []gate.Artifact {
 }
 
 // digestOf is the hex digest of an artifact now, "" where it is missing.
-func (r *view) digestOf(p string) string {
+func (r *questions) digestOf(p string) string {
 	if !layout.Safe(p) {
 		return ""
 	}
@@ -265,7 +268,7 @@ func (r *view) digestOf(p string) string {
 
 // unsettledArtifact returns an artifact of which nobody can say now what it holds, ""
 // if there is none: it has not stood still yet, or the disk refuses to read it.
-func (r *view) unsettledArtifact(q question) string {
+func (r *questions) unsettledArtifact(q question) string {
 	for _, p := range q.context().artifacts() {
 		if !layout.Safe(p) {
 			continue
@@ -280,7 +283,7 @@ func (r *view) unsettledArtifact(q question) string {
 
 // sums are the digests of a request's binding artifacts: as they are listed in
 // it, and as they are now.
-func (r *view) sums(req gate.Request) (issued, now []string) {
+func (r *questions) sums(req gate.Request) (issued, now []string) {
 	for _, a := range req.Artifacts {
 		if a.Binding {
 			issued = append(issued, a.SHA256)
@@ -291,7 +294,7 @@ func (r *view) sums(req gate.Request) (issued, now []string) {
 }
 
 // renderForm renders the form of a request for a view of its artifacts.
-func (r *view) renderForm(lang string, req gate.Request, q question, view engine.Digest) ([]byte, error) {
+func (r *questions) renderForm(lang string, req gate.Request, q question, view engine.Digest) ([]byte, error) {
 	return gate.Form(req, view, gate.Texts{
 		Lang:  lang,
 		Title: fmt.Sprintf("%s · %s", r.short(), where(q.phase, q.step)),
@@ -302,7 +305,7 @@ func (r *view) renderForm(lang string, req gate.Request, q question, view engine
 
 // rendered are the forms of a request as its request.json shows it, one for each
 // language: in which one it was written is another machine's setting.
-func (r *view) rendered(req gate.Request, q question, view engine.Digest) func() [][]byte {
+func (r *questions) rendered(req gate.Request, q question, view engine.Digest) func() [][]byte {
 	return func() [][]byte {
 		var all [][]byte
 		for _, lang := range templates.Languages() {
@@ -323,7 +326,7 @@ func formLines(lang string, q question) []string {
 }
 
 // short is the name that people type: the first 8 characters of the uuid.
-func (r *view) short() string {
+func (r *sources) short() string {
 	base := path.Base(r.runID())
 	if r.Snap.Class == layout.FaberRun && len(base) > 8 {
 		return base[:8]

@@ -15,7 +15,7 @@ const resumeLimit = 24 * time.Hour
 
 // resumeCommand begins the configured command once per revision, behind trust.
 // The attempt is recorded first; an attempt without outcome is never repeated.
-func (r *view) resumeCommand(p *engine.Plan) {
+func (r *handover) resumeCommand(p *engine.Plan) {
 	argv := r.cfg.Resume.Command
 	if len(argv) == 0 || r.stop() != "" || !r.Snap.Facts.Trusted[CommandDigest(argv)] {
 		return
@@ -46,11 +46,11 @@ func (r *view) resumeCommand(p *engine.Plan) {
 	})
 }
 
-func (r *view) actionID() string { return fmt.Sprintf("faber/%s/resume-r%d", r.runID(), r.State.rev) }
+func (r *handover) actionID() string { return fmt.Sprintf("faber/%s/resume-r%d", r.runID(), r.State.rev) }
 
 // lostAttempts are attempts of the resume command that have no outcome and do
 // not run: a person has to look.
-func (r *view) lostAttempts() []string {
+func (r *handover) lostAttempts() []string {
 	var lost []string
 	for _, d := range r.Snap.Under("actions") {
 		dir := path.Dir(d.Path)

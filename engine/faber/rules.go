@@ -72,12 +72,12 @@ const ofRun = "run"
 var rules = [][]rule{
 	{{Of: ofRun, From: from{Pending, InProgress, Awaiting, Failed, Paused}, Event: cancelAsked, To: to{Cancelled}, When: (*view).cancels}},
 	{
-		{Of: ofRun, From: from{Awaiting, Failed}, Event: answeredAbort, To: to{Cancelled}, When: answers(answeredAbort)},
-		{Of: ofRun, From: from{Awaiting, Failed}, Event: answeredRetry, To: to{InProgress}, When: answers(answeredRetry)},
-		{Of: ofRun, From: from{Awaiting}, Event: answeredContinue, To: to{InProgress}, When: answers(answeredContinue)},
-		{Of: ofRun, From: from{Awaiting}, Event: answeredRevise, To: to{InProgress}, When: answers(answeredRevise)},
-		{Of: ofRun, From: from{Awaiting}, Event: answeredSkip, To: to{InProgress}, When: answers(answeredSkip)},
-		{Of: ofRun, From: from{Awaiting}, Event: expired, To: to{InProgress, Cancelled}, When: answers(expired)},
+		{Of: ofRun, From: from{Awaiting, Failed}, Event: answeredAbort, To: to{Cancelled}, When: onAnswer(answeredAbort)},
+		{Of: ofRun, From: from{Awaiting, Failed}, Event: answeredRetry, To: to{InProgress}, When: onAnswer(answeredRetry)},
+		{Of: ofRun, From: from{Awaiting}, Event: answeredContinue, To: to{InProgress}, When: onAnswer(answeredContinue)},
+		{Of: ofRun, From: from{Awaiting}, Event: answeredRevise, To: to{InProgress}, When: onAnswer(answeredRevise)},
+		{Of: ofRun, From: from{Awaiting}, Event: answeredSkip, To: to{InProgress}, When: onAnswer(answeredSkip)},
+		{Of: ofRun, From: from{Awaiting}, Event: expired, To: to{InProgress, Cancelled}, When: onAnswer(expired)},
 	},
 	{{Of: ofRun, From: from{Awaiting}, Event: requestOpened, When: (*view).opens}},
 	{{Of: ofRun, From: from{Awaiting}, Event: expired, To: to{InProgress, Cancelled}, When: (*view).expires}},
@@ -100,7 +100,7 @@ type transition struct {
 }
 
 // makes is the move of a transition.
-func (r *view) makes(t transition) *move {
+func (r *answers) makes(t transition) *move {
 	m := &move{To: t.to, Reason: t.reason}
 	if t.cause.Path != "" {
 		m.Causes = []engine.Document{t.cause}
@@ -124,9 +124,9 @@ func (r *view) makes(t transition) *move {
 	return m
 }
 
-// answers is the guard of an event that an answer causes. An answer that cannot be carried
+// onAnswer is the guard of an event that an answer causes. An answer that cannot be carried
 // out now lets nothing else pass.
-func answers(event string) func(*view, run.On) *move {
+func onAnswer(event string) func(*view, run.On) *move {
 	return func(r *view, _ run.On) *move {
 		a := r.answered()
 		switch {
@@ -148,7 +148,7 @@ type taken struct {
 }
 
 // answered is the answer that counts, nil for none.
-func (r *view) answered() *taken {
+func (r *answers) answered() *taken {
 	return run.Once(r.Run, "answered", func() *taken {
 		if _, ok := r.question(); !ok || r.eventsOpen {
 			return nil
@@ -165,7 +165,7 @@ func (r *view) answered() *taken {
 // take works out the transition of an answer. Without a place to go on from, and while
 // it would do something else than was shown, the answer waits; so it does for what
 // resume.md hangs on, which stands before the state says that somebody goes on.
-func (r *view) take(o *open, a *answer) *taken {
+func (r *answers) take(o *open, a *answer) *taken {
 	if !a.Counts() || o.nowhere() {
 		return &taken{}
 	}
@@ -243,13 +243,13 @@ func stepEdges() []engine.Edge {
 // Skipped is the status of a step that a person chose to leave out.
 const Skipped engine.Status = "skipped"
 
-func (r *view) cancelEvents(by, reason string) []emission {
+func (r *closings) cancelEvents(by, reason string) []emission {
 	return []emission{{typ: "workflow_cancelled", status: "cancelled", user: by, message: reason}}
 }
 
 // askedNow is the folder of the request that the state asks, nil if there is
 // none.
-func (r *view) askedNow() *asked {
+func (r *sources) askedNow() *asked {
 	if r.State.status == Awaiting && r.State.Feedback != nil {
 		return r.askeds[r.State.Feedback.RequestID]
 	}
@@ -281,7 +281,7 @@ func (r *view) opens(run.On) *move {
 }
 
 // announce are the edits of notification_sent that are due, and why.
-func (r *view) announce(o *open) ([]jsonedit.Edit, string) {
+func (r *requests) announce(o *open) ([]jsonedit.Edit, string) {
 	const base = "/feedback_request/notification_sent"
 	var edits []jsonedit.Edit
 	reason := ""
@@ -305,7 +305,7 @@ func (r *view) announce(o *open) ([]jsonedit.Edit, string) {
 }
 
 // posted reads posted.json of a request.
-func (r *view) posted(a *asked) (Posted, bool) {
+func (r *requests) posted(a *asked) (Posted, bool) {
 	var p Posted
 	for _, d := range a.Docs {
 		if d.Kind == layout.FaberPosted {
@@ -315,7 +315,7 @@ func (r *view) posted(a *asked) (Posted, bool) {
 	return p, false
 }
 
-func (r *view) requestEvents(o *open) []emission {
+func (r *requests) requestEvents(o *open) []emission {
 	options := []any{}
 	for _, id := range o.q.options() {
 		options = append(options, id)

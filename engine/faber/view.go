@@ -92,20 +92,24 @@ func askedAt(feedback, updatedAt schemas.Raw) time.Time {
 	return time.Time{}
 }
 
-// view is one run as a snapshot shows it.
-type view struct {
+// view is one run as a snapshot shows it. Each part of it knows those below it:
+//
+//	sources    what stands beside the state, decoded
+//	eventLog   events/: what has happened, numbering, the revision
+//	planner    the workflow: what comes next
+//	questions  what the state asks
+//	requests   the folder of what it asks
+//	answers    what counts as an answer, and what it does
+//	closings   what became of requests that the state asks no longer
+//	handover   what an agent goes on by
+type view struct{ *handover }
+
+// sources are the documents of a run as they were read.
+type sources struct {
 	*run.Run[State]
-	cfg  Config
-	meta Metadata
-	*history
+	cfg    Config
+	meta   Metadata
 	askeds map[string]*asked // by the ids of folders
-	// eventsOpen is true while an event may still be being written. It may be
-	// one of placet's own, from before a crash: nothing is decided, or the same
-	// event would be written twice.
-	eventsOpen bool
-	// eventsGone is true while there is no events/ although the state says that
-	// there were events.
-	eventsGone bool
 	// editErr is why a transition cannot be written into state.json.
 	editErr error
 }
@@ -113,7 +117,8 @@ type view struct {
 // read reads what stands beside the state. It judges nothing but whether documents are
 // usable.
 func read(k *run.Run[State]) *view {
-	r := &view{Run: k, cfg: config(k.Snap), askeds: map[string]*asked{}}
+	events := &eventLog{sources: &sources{Run: k, cfg: config(k.Snap), askeds: map[string]*asked{}}}
+	r := &view{&handover{&closings{&answers{&requests{&questions{&planner{events}}}}}}}
 	if r.Problem != "" && !r.Torn {
 		// The run can still be given up, and its requests told of.
 		r.State.unfit, r.Problem, r.Begun = r.Problem, "", true
@@ -142,14 +147,14 @@ type requestExtra struct {
 }
 
 // foreign reports whether the run lies where placet answers at most.
-func (r *view) foreign() bool { return r.Snap.Class != layout.FaberRun }
+func (r *sources) foreign() bool { return r.Snap.Class != layout.FaberRun }
 
 // answerable reports whether placet may write into the run's folder.
-func (r *view) answerable() bool {
+func (r *sources) answerable() bool {
 	return !r.foreign() || r.State.status == Awaiting && r.State.Feedback != nil && r.State.unfit == ""
 }
 
-func (r *view) readMetadata() {
+func (r *sources) readMetadata() {
 	d := r.Snap.In("metadata.json")
 	if d.Present() {
 		// A bad metadata.json is a warning of check, never a stop.
@@ -163,7 +168,7 @@ func readExtra(path string, body []byte) (extra requestExtra, err error) {
 	return extra, err
 }
 
-func (r *view) readRequests() {
+func (r *sources) readRequests() {
 	for _, f := range r.Folders {
 		a := &asked{Folder: f}
 		if f.Request != nil {
@@ -179,7 +184,7 @@ func (r *view) readRequests() {
 // checkFolder refuses a request whose id differs only in case from that of an earlier
 // one: a disk that folds case would have both in one folder, and the new question in
 // the place of the answered one. It holds on every disk, since workspaces travel.
-func (r *view) checkFolder() {
+func (r *sources) checkFolder() {
 	f := r.State.Feedback
 	if r.State.unfit != "" || f == nil || r.askeds[f.RequestID] != nil {
 		return
@@ -193,7 +198,7 @@ func (r *view) checkFolder() {
 }
 
 // ids returns the ids of the request folders, sorted.
-func (r *view) ids() []string {
+func (r *sources) ids() []string {
 	ids := make([]string, 0, len(r.askeds))
 	for id := range r.askeds {
 		ids = append(ids, id)
@@ -206,7 +211,7 @@ func (r *view) ids() []string {
 // where the asked request has a receipt of revision r, the state is an older
 // copy and counts as r-1; else as the highest revision of placet's events, less
 // one while the transition that they belong to is not in the state.
-func (r *view) revision() int {
+func (r *eventLog) revision() int {
 	if r.State.Revision != nil {
 		return *r.State.Revision
 	}
@@ -234,7 +239,7 @@ func (r *view) revision() int {
 
 // ahead reports whether an event tells of a transition that the state does not
 // show: a crash came between the two, or an older state was put back.
-func (r *view) ahead(e *event, asked string) bool {
+func (r *eventLog) ahead(e *event, asked string) bool {
 	id := e.Metadata.RequestID
 	switch {
 	case !e.ours():
@@ -252,4 +257,4 @@ func (r *view) ahead(e *event, asked string) bool {
 
 // runID is the run's id by its path: what a document says about it is checked,
 // never believed.
-func (r *view) runID() string { return r.Snap.Key.ID }
+func (r *sources) runID() string { return r.Snap.Key.ID }

@@ -9,16 +9,19 @@ import (
 	"placet/templates"
 )
 
+// handover is what an agent goes on by.
+type handover struct{ *closings }
+
 // resumes reports whether an answer waits to be taken up: the run goes on from
 // a resume point that placet set, and no event of upstream says that it did.
-func (r *view) resumes() bool { return r.goesOn() && !r.takenUp(r.State.ResumePoint.RequestID) }
+func (r *handover) resumes() bool { return r.goesOn() && !r.takenUp(r.State.ResumePoint.RequestID) }
 
 // goesOn reports whether the run is on its way from an answer to the next request or its
 // end. An agent may have to take it up again at any moment of it.
-func (r *view) goesOn() bool { return r.pointed() && r.proven(r.State.ResumePoint.RequestID) }
+func (r *handover) goesOn() bool { return r.pointed() && r.proven(r.State.ResumePoint.RequestID) }
 
 // pointed reports whether the state says that the run goes on from an answer.
-func (r *view) pointed() bool {
+func (r *handover) pointed() bool {
 	rp := r.State.ResumePoint
 	return r.State.unfit == "" && r.State.status == InProgress && rp != nil && rp.RequestID != "" && rp.Action != ""
 }
@@ -26,7 +29,7 @@ func (r *view) pointed() bool {
 // proven reports whether placet may act on the answer to a request of the past: whoever
 // writes the state can write an answer into it, so a gate that asks for more than that
 // asks for placet's own receipt.
-func (r *view) proven(id string) bool {
+func (r *handover) proven(id string) bool {
 	c, a := r.Snap.Facts.Config, r.askeds[id]
 	if a == nil {
 		a = &asked{Folder: gate.EmptyFolder(r.Snap.Dir, id)}
@@ -39,7 +42,7 @@ func (r *view) proven(id string) bool {
 
 // takenUp reports whether an event by others, numbered after the answer's
 // events, shows that an agent went on.
-func (r *view) takenUp(requestID string) bool {
+func (r *eventLog) takenUp(requestID string) bool {
 	after := 0
 	for _, e := range r.marked {
 		if e.Type == "feedback_received" && e.Metadata.RequestID == requestID || e.ours() && e.Metadata.Placet.Revision == r.State.rev {
@@ -66,7 +69,7 @@ func (r *view) takenUp(requestID string) bool {
 }
 
 // resume renders resume.md.
-func (r *view) resume() []byte {
+func (r *handover) resume() []byte {
 	rp := r.State.ResumePoint
 	data := templates.ResumeData{
 		RunID: r.runID(), Revision: r.State.rev, Phase: rp.Phase, Step: rp.Step, Feedback: "none",
@@ -125,7 +128,7 @@ func (r *view) resumeNeeds() []string {
 	return []string{spec}
 }
 
-func (r *view) render(name string, data any) []byte {
+func (r *handover) render(name string, data any) []byte {
 	text, err := templates.Render(r.language(), name, data)
 	if err != nil {
 		panic("faber: cannot render " + name + ": " + err.Error())
