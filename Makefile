@@ -21,6 +21,9 @@ FUZZTIME ?= 30s
 EXECUTIONS ?= 10000000
 BENCHFLAGS ?=
 TORTURETIME ?= 5m
+# How many tests of a package run side by side. Most of those that start placet wait
+# for it more than they work.
+PARALLEL ?= 8
 TORTURESEED ?= 1
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
@@ -44,7 +47,7 @@ need-git:
 	  exit 1; }
 
 test: need-git
-	@$(GO) test ./...
+	@$(GO) test -parallel $(PARALLEL) ./...
 
 bench: build
 	@$(GO) run ./internal/bench -placet bin/placet $(BENCHFLAGS)
@@ -67,24 +70,23 @@ lint:
 
 race: need-git
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
-	  $(GO) test -race -short $$($(GO) list ./... | grep -v -x $(MACHINES:%=-e placet/%)) && \
+	  $(GO) test -race -short -parallel $(PARALLEL) $$($(GO) list ./... | grep -v -x $(MACHINES:%=-e placet/%)) && \
 	  $(GO) test -race -short -run 'Laws|Crash|Metamorphic|Scenario' $(MACHINES:%=./%); \
 	else \
 	  echo 'the race detector did not run: it needs a C compiler, and there is none' >&2; \
 	fi
 
-# go test -list prints the targets of a package and then "ok <package> …". A fuzzer
-# that is busy when its time runs out fails with "context deadline exceeded"; it has
-# found something only where it has written the input.
+# Each package is built once. A fuzzer that is busy when its time runs out fails with
+# "context deadline exceeded"; it has found something only where it has written the input.
 fuzz:
-	@list=$$($(GO) test -list '^Fuzz' ./...) || { echo "$$list"; exit 1; }; \
-	echo "$$list" | awk ' \
-	  $$1 ~ /^Fuzz/ { target[++n] = $$1 } \
-	  $$1 == "ok" { for (i = 1; i <= n; i++) print $$2, target[i]; n = 0 } \
-	' | while read -r package target; do \
-	  echo "$$package $$target"; \
-	  fuzz() { $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package"; }; \
-	  fuzz || { [ -z "$$(git status --porcelain -- ':(glob)**/testdata/fuzz/**')" ] && echo 'no input failed: the time ran out under the fuzzer, once more' && fuzz; } || exit 1; \
+	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
+	for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
+	  $(GO) test -c -fuzz . -o "$$tmp/fuzz.test" "$$dir" || exit 1; \
+	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' "$$dir"/*_test.go); do \
+	    echo "$$dir $$target"; \
+	    fuzz() { (cd "$$dir" && "$$tmp/fuzz.test" -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 10x -test.fuzzcachedir "$$tmp/cache"); }; \
+	    fuzz || { [ -z "$$(git status --porcelain -- ':(glob)**/testdata/fuzz/**')" ] && echo 'no input failed: the time ran out under the fuzzer, once more' && fuzz; } || exit 1; \
+	  done; \
 	done
 
 fuzz-long:

@@ -46,7 +46,9 @@ func (r *handover) resumeCommand(p *engine.Plan) {
 	})
 }
 
-func (r *handover) actionID() string { return fmt.Sprintf("faber/%s/resume-r%d", r.runID(), r.State.rev) }
+func (r *handover) actionID() string {
+	return fmt.Sprintf("faber/%s/resume-r%d", r.runID(), r.State.rev)
+}
 
 // lostAttempts are attempts of the resume command that have no outcome and do
 // not run: a person has to look.
