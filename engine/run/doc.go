@@ -1,5 +1,6 @@
-// Package run is the kernel for families whose state document only placet writes. What
-// they do alike exists here once, generic over the family's state:
+// Package run is the kernel for families. What they do alike exists here once, generic
+// over the family's state. The state document is placet's own, with a journal beside it,
+// or, where [Family].Shared says so, that of another program, which placet patches.
 //
 //	read      the state document and the journal that accounts for it      state.go
 //	owe       the outputs that the state calls for and that are not there   output.go
