@@ -120,7 +120,7 @@ func (f *Family[S, V]) made(b *bound[S, V], c *Change[S], state engine.Document)
 
 // edge is the edge that a move takes.
 func (f *Family[S, V]) edge(b *bound[S, V], t taken[S, V]) engine.Edge {
-	from := f.statusOf(b, t.rule.Of, t.on.Subject)
+	from := b.statusOf(t.rule.Of, t.on.Subject)
 	to := t.rule.tos(from)
 	if len(to) > 1 {
 		to = []engine.Status{t.move.To}

@@ -107,15 +107,15 @@ type taken[S, V any] struct {
 
 // first finds the rule that applies now. An answer whose receipt is durable while its
 // transition is not comes before all others.
-func (f *Family[S, V]) first(b *bound[S, V]) (t taken[S, V], ok bool) {
-	if _, bad := f.badSettings(b); bad || b.unsureReceipt() || f.Undecidable != nil && f.Undecidable(b.v) {
+func (b *bound[S, V]) first() (t taken[S, V], ok bool) {
+	if _, bad := b.f.badSettings(b); bad || b.unsureReceipt() || b.f.Undecidable != nil && b.f.Undecidable(b.v) {
 		return t, false
 	}
-	if t, ok = f.replayed(b); ok {
+	if t, ok = b.replayed(); ok {
 		return t, !t.move.Hold
 	}
-	for _, group := range f.Rules {
-		if t, ok = f.ofGroup(b, group); ok {
+	for _, group := range b.f.Rules {
+		if t, ok = b.ofGroup(group); ok {
 			return t, !t.move.Hold
 		}
 	}
@@ -123,7 +123,7 @@ func (f *Family[S, V]) first(b *bound[S, V]) (t taken[S, V], ok bool) {
 }
 
 // replayed finds the rule that an answer takes that is fact already.
-func (f *Family[S, V]) replayed(b *bound[S, V]) (t taken[S, V], ok bool) {
+func (b *bound[S, V]) replayed() (t taken[S, V], ok bool) {
 	for _, q := range b.open() {
 		a := b.ahead(q)
 		if a == nil {
@@ -132,8 +132,8 @@ func (f *Family[S, V]) replayed(b *bound[S, V]) (t taken[S, V], ok bool) {
 		if !a.Expired() {
 			b.answers[q.ID] = a
 		}
-		for _, group := range f.Rules {
-			if t, ok = f.carryOut(b, group, a); ok {
+		for _, group := range b.f.Rules {
+			if t, ok = b.carryOut(group, a); ok {
 				return t, true
 			}
 		}
@@ -142,10 +142,10 @@ func (f *Family[S, V]) replayed(b *bound[S, V]) (t taken[S, V], ok bool) {
 }
 
 // carryOut finds the rule of a group that an answer takes, or a deadline that passed.
-func (f *Family[S, V]) carryOut(b *bound[S, V], group []Rule[S, V], a *Answer) (t taken[S, V], ok bool) {
+func (b *bound[S, V]) carryOut(group []Rule[S, V], a *Answer) (t taken[S, V], ok bool) {
 	for i := range group {
 		if r := &group[i]; r.takes(a) {
-			if t, ok = f.applies(b, r, On{string(a.Request.Subject), a}); ok {
+			if t, ok = b.applies(r, On{string(a.Request.Subject), a}); ok {
 				return t, true
 			}
 		}
@@ -162,22 +162,22 @@ func (r *Rule[S, V]) takes(a *Answer) bool {
 
 // ofGroup finds the first request, and then the first part, to which a rule of a group
 // applies.
-func (f *Family[S, V]) ofGroup(b *bound[S, V], group []Rule[S, V]) (t taken[S, V], ok bool) {
+func (b *bound[S, V]) ofGroup(group []Rule[S, V]) (t taken[S, V], ok bool) {
 	for _, q := range b.open() {
 		if a := b.answerFor(q, group); a != nil {
-			if t, ok = f.carryOut(b, group, a); ok {
+			if t, ok = b.carryOut(group, a); ok {
 				return t, true
 			}
 		}
 	}
 	subjects := []string{""}
-	if f.Parts != nil && group[0].Of == f.Parts.Of {
-		subjects = f.Parts.All(b.v)
+	if b.f.Parts != nil && group[0].Of == b.f.Parts.Of {
+		subjects = b.f.Parts.All(b.v)
 	}
 	for _, subject := range subjects {
 		for i := range group {
 			if r := &group[i]; r.Asked == "" && r.Expires == "" || r.Or {
-				if t, ok = f.applies(b, r, On{Subject: subject}); ok {
+				if t, ok = b.applies(r, On{Subject: subject}); ok {
 					return t, true
 				}
 			}
@@ -201,8 +201,8 @@ func (b *bound[S, V]) answerFor(q *Request, group []Rule[S, V]) *Answer {
 }
 
 // applies reports whether a rule applies now to what it is asked about.
-func (f *Family[S, V]) applies(b *bound[S, V], r *Rule[S, V], on On) (t taken[S, V], ok bool) {
-	if r.Ended != f.Final(b.status()) || !slices.Contains(r.From, f.statusOf(b, r.Of, on.Subject)) {
+func (b *bound[S, V]) applies(r *Rule[S, V], on On) (t taken[S, V], ok bool) {
+	if r.Ended != b.f.Final(b.status()) || !slices.Contains(r.From, b.statusOf(r.Of, on.Subject)) {
 		return t, false
 	}
 	m := r.When(b.v, on)
@@ -210,9 +210,9 @@ func (f *Family[S, V]) applies(b *bound[S, V], r *Rule[S, V], on On) (t taken[S,
 }
 
 // statusOf is where something stands that a rule is about.
-func (f *Family[S, V]) statusOf(b *bound[S, V], of, subject string) engine.Status {
-	if f.isPart(of) {
-		return f.Parts.Status(b.v, subject)
+func (b *bound[S, V]) statusOf(of, subject string) engine.Status {
+	if b.f.isPart(of) {
+		return b.f.Parts.Status(b.v, subject)
 	}
 	return b.status()
 }

@@ -55,7 +55,7 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 		}
 		return p, false
 	}
-	if t, ok := f.first(b); ok {
+	if t, ok := b.first(); ok {
 		made := f.commit(b, t)
 		return made, len(made.Transitions) > 0
 	}
@@ -65,7 +65,7 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 // nextShared is next for a state of others. It may be an older one that somebody put back:
 // what moves it goes before what it calls for.
 func (f *Family[S, V]) nextShared(b *bound[S, V]) (p engine.Plan, moved bool) {
-	if t, ok := f.first(b); ok {
+	if t, ok := b.first(); ok {
 		if p = f.commit(b, t); len(p.Transitions) > 0 {
 			return p, true
 		}

@@ -25,7 +25,7 @@ func (f *Family[S, V]) Account(s engine.Snapshot) engine.Account {
 func (f *Family[S, V]) View(s engine.Snapshot) (engine.Account, V) {
 	a := engine.Account{Key: s.Key, Class: "served", Short: s.Key.ID, Status: engine.StatusAbsent}
 	b := f.open(s)
-	next := f.foresee(b)
+	next := b.foresee()
 	if !b.Begun && b.Usable() && next == nil && f.Absent(b.v, &a) {
 		a.Absent = true
 		return a, b.v
@@ -34,9 +34,9 @@ func (f *Family[S, V]) View(s engine.Snapshot) (engine.Account, V) {
 	a.Final = f.Final(a.Status)
 	a.Stands = b.Problem != "" && !b.Torn
 	a.Unaccounted = b.Unaccounted
-	a.Contradict(f.contradictions(b))
-	f.explain(b, &a, next)
-	a.Open = f.asked(b)
+	a.Contradict(b.contradictions())
+	b.explain(&a, next)
+	a.Open = b.asked()
 	if f.Shared == nil {
 		a.Findings, a.Log = append(a.Findings, b.findings()...), f.log(b)
 	}
@@ -46,11 +46,11 @@ func (f *Family[S, V]) View(s engine.Snapshot) (engine.Account, V) {
 	return a, b.v
 }
 
-func (f *Family[S, V]) contradictions(b *bound[S, V]) []engine.Finding {
-	if f.Shared != nil {
-		return f.Shared.Contradictions(b.v)
+func (b *bound[S, V]) contradictions() []engine.Finding {
+	if b.f.Shared != nil {
+		return b.f.Shared.Contradictions(b.v)
 	}
-	return b.contradictions()
+	return b.Run.contradictions()
 }
 
 func (f *Family[S, V]) word(b *bound[S, V]) engine.Status {
@@ -73,10 +73,10 @@ type foreseen struct {
 
 // foresee judges all that a pass would judge, so that the notes are those of a pass, and
 // returns what the next one does; nil for nothing.
-func (f *Family[S, V]) foresee(b *bound[S, V]) *foreseen {
-	p, moved := f.next(b)
+func (b *bound[S, V]) foresee() *foreseen {
+	p, moved := b.f.next(b)
 	if b.Begun && b.Usable() {
-		f.judgeAll(b)
+		b.f.judgeAll(b)
 	}
 	var next foreseen
 	for _, d := range p.Writes {
@@ -198,12 +198,12 @@ func (w *Waiting) Answer(q *Request, format string, args ...any) {
 func (r *Run[S]) note(rel string) string { return r.Notes.Text(r.Note(r.Path(rel))) }
 
 // explain says why a run stands where it stands.
-func (f *Family[S, V]) explain(b *bound[S, V], a *engine.Account, next *foreseen) {
+func (b *bound[S, V]) explain(a *engine.Account, next *foreseen) {
 	w := &Waiting{a: a, r: b}
 	switch {
 	case b.Torn:
-		w.Why("%s is still being written: it is looked at again", f.recordFiles())
-		w.Written(f.recordFiles())
+		w.Why("%s is still being written: it is looked at again", b.f.recordFiles())
+		w.Written(b.f.recordFiles())
 		return
 	case b.Problem != "":
 		w.Why("%s", b.Problem)
@@ -216,14 +216,14 @@ func (f *Family[S, V]) explain(b *bound[S, V], a *engine.Account, next *foreseen
 	}
 	if next != nil && next.move != nil {
 		w.Next = next.move.Event
-		w.Pass("%s", f.moves(*next.move))
+		w.Pass("%s", b.f.moves(*next.move))
 		w.Moving = next.move.Subject
 	}
 	if w.Moving != "" || next == nil || next.move == nil {
-		f.awaits(b, w)
+		b.awaits(w)
 	}
 	a.Stands = a.Stands || !b.Begun && next == nil && b.Notes.Len() > 0
-	f.Explain(b.v, w)
+	b.f.Explain(b.v, w)
 }
 
 // moves says what the next pass moves.
@@ -239,8 +239,8 @@ func (f *Family[S, V]) moves(t engine.Transition) string {
 }
 
 // awaits has the rules that leave the present statuses say what they wait for.
-func (f *Family[S, V]) awaits(b *bound[S, V], w *Waiting) {
-	all := slices.Concat(f.Rules...)
+func (b *bound[S, V]) awaits(w *Waiting) {
+	all := slices.Concat(b.f.Rules...)
 	ask := func(of string, status engine.Status) {
 		for _, r := range all {
 			if r.Awaits != nil && r.Of == of && slices.Contains(r.From, status) {
@@ -249,22 +249,22 @@ func (f *Family[S, V]) awaits(b *bound[S, V], w *Waiting) {
 		}
 	}
 	ask(all[0].Of, b.status())
-	if f.Parts == nil || !b.Begun || f.Final(b.status()) {
+	if b.f.Parts == nil || !b.Begun || b.f.Final(b.status()) {
 		return
 	}
-	for _, subject := range f.Parts.All(b.v) {
+	for _, subject := range b.f.Parts.All(b.v) {
 		if subject != w.Moving {
 			w.Subject = subject
-			ask(f.Parts.Of, f.Parts.Status(b.v, subject))
+			ask(b.f.Parts.Of, b.f.Parts.Status(b.v, subject))
 		}
 	}
 	w.Subject = ""
 }
 
 // asked are the open requests of a run that can be answered, oldest first.
-func (f *Family[S, V]) asked(b *bound[S, V]) []engine.Asked {
+func (b *bound[S, V]) asked() []engine.Asked {
 	var list []engine.Asked
-	if !b.Begun || !b.Usable() || f.Final(b.status()) {
+	if !b.Begun || !b.Usable() || b.f.Final(b.status()) {
 		return nil
 	}
 	for _, q := range b.open() {
