@@ -45,10 +45,10 @@ func (t tried) why() string {
 type attempts []tried
 
 func (r *cycle) attempts() attempts {
-	return run.Once(r.Run, fmt.Sprint("attempts/", r.State.Level.Current), r.readAttempts)
+	return run.Once(r.Run, fmt.Sprint("attempts/", r.State.Level.Current), func() attempts { return readAttempts(r) })
 }
 
-func (r *cycle) readAttempts() attempts {
+func readAttempts(r *cycle) attempts {
 	var all attempts
 	for _, d := range r.Snap.Under("attempts") {
 		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
@@ -98,7 +98,7 @@ func (all attempts) used(idempotent bool) (used int) {
 // whose end nobody knows is a person's to judge first.
 func (all attempts) usedUp(r *cycle) bool {
 	last := all.last()
-	if last.bad || last.outcome == nil || last.outcome.Result == resultOK || r.asks(*last) && !r.answeredRetry(*last) {
+	if last.bad || last.outcome == nil || last.outcome.Result == resultOK || r.asks(*last) && !answeredRetry(r, *last) {
 		return false
 	}
 	return all.used(r.cfg.Workflow.Idempotent) >= r.cfg.LevelAttempts+r.State.Level.ExtraAttempts
@@ -124,7 +124,7 @@ func (r *cycle) asks(t tried) bool {
 
 // answeredRetry reports whether a person had the command begun again after an
 // attempt.
-func (r *cycle) answeredRetry(t tried) bool {
+func answeredRetry(r *cycle, t tried) bool {
 	return slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool {
 		return q.Type == typeUnknown && string(q.Subject) == subject(r.State.Level.Current, t.n) && q.Status != run.Open && string(q.Response) == optRetry
 	})
@@ -135,7 +135,7 @@ func subject(level, n int) string { return fmt.Sprintf("%d-%d", level, n) }
 
 // attemptNamed is the document of an attempt, empty where there is none that can be
 // used.
-func (r *cycle) attemptNamed(name string) (a Attempt) {
+func attemptNamed(r *cycle, name string) (a Attempt) {
 	for _, d := range r.Snap.Under("attempts") {
 		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
 		if ok && !outcome && subject(level, n) == name && d.Present() && schemas.Decode("optimizer/attempt", d.Path, d.Body, &a) == nil {
@@ -147,8 +147,8 @@ func (r *cycle) attemptNamed(name string) (a Attempt) {
 
 // attempting writes down what the level's command is at: its end, and the next
 // attempt, which is recorded before it begins.
-func (r *cycle) attempting(w *run.Outputs) {
-	r.abandoned(w)
+func attempting(r *cycle, w *run.Outputs) {
+	abandoned(r, w)
 	if r.State.Status != Running || r.State.Level.Current < 20 {
 		return
 	}
@@ -158,18 +158,18 @@ func (r *cycle) attempting(w *run.Outputs) {
 	case last != nil && last.bad:
 		return
 	case last != nil && last.outcome == nil:
-		r.ending(w, *last)
-	case r.startable(all):
-		r.startAttempt(w, all)
+		ending(r, w, *last)
+	case startable(r, all):
+		startAttempt(r, w, all)
 	}
 }
 
 // abandoned writes down how the commands ended that the cycle waits for no longer,
 // once they have: stand ends those that still run.
-func (r *cycle) abandoned(w *run.Outputs) {
+func abandoned(r *cycle, w *run.Outputs) {
 	for _, d := range r.Snap.Under("attempts") {
 		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
-		if !ok || outcome || !d.Present() || r.State.Status == Running && level == r.State.Level.Current || r.Snap.Facts.Alive[r.levelID(level, n)] {
+		if !ok || outcome || !d.Present() || r.State.Status == Running && level == r.State.Level.Current || r.Snap.Facts.Alive[levelID(r, level, n)] {
 			continue
 		}
 		rel := layout.OptimizerOutcomeFile(level, n)
@@ -177,7 +177,7 @@ func (r *cycle) abandoned(w *run.Outputs) {
 		if !r.Snap.In(rel).Absent() || schemas.Decode("optimizer/attempt", d.Path, d.Body, &a) != nil || r.earlier(a) {
 			continue
 		}
-		end, known := r.Snap.Facts.Ended[r.levelID(level, n)]
+		end, known := r.Snap.Facts.Ended[levelID(r, level, n)]
 		if !known {
 			end = engine.Ended{Result: "lost", At: r.Snap.Now}
 		}
@@ -190,12 +190,12 @@ func (r *cycle) abandoned(w *run.Outputs) {
 }
 
 // startable reports whether the next attempt is to begin.
-func (r *cycle) startable(all attempts) bool {
+func startable(r *cycle, all attempts) bool {
 	argv := r.cfg.argv(r.State.Level.Current)
 	if len(argv) == 0 || r.cfg.Still || !r.Snap.Facts.Trusted[CommandDigest(argv)] || r.State.Level.Retrieved != "" {
 		return false
 	}
-	e, pending := r.levelError()
+	e, pending := levelError(r)
 	if !r.Snap.In("retrieved.jsonl").Absent() || r.stop != nil || r.unsureStop || pending || e != nil {
 		return false
 	}
@@ -203,7 +203,7 @@ func (r *cycle) startable(all attempts) bool {
 	if last == nil {
 		return true
 	}
-	if last.outcome.Result == resultOK || r.asks(*last) && !r.answeredRetry(*last) {
+	if last.outcome.Result == resultOK || r.asks(*last) && !answeredRetry(r, *last) {
 		return false
 	}
 	return all.used(r.cfg.Workflow.Idempotent) < r.cfg.LevelAttempts+r.State.Level.ExtraAttempts
@@ -211,8 +211,8 @@ func (r *cycle) startable(all attempts) bool {
 
 // startAttempt records the next attempt. It begins in the same plan. While the clock is
 // set back it begins with the cycle, so that it is never taken for an earlier one's.
-func (r *cycle) startAttempt(w *run.Outputs, all attempts) {
-	level, n, at := r.State.Level.Current, r.nextAttempt(all), r.Snap.Now
+func startAttempt(r *cycle, w *run.Outputs, all attempts) {
+	level, n, at := r.State.Level.Current, nextAttempt(r, all), r.Snap.Now
 	if began := r.State.BeganAt.Time(); at.Before(began) {
 		at = began
 	}
@@ -222,15 +222,15 @@ func (r *cycle) startAttempt(w *run.Outputs, all attempts) {
 		panic(err) // texts and numbers
 	}
 	w.Put(layout.OptimizerAttemptFile(level, n), body)
-	w.Plan.Actions = append(w.Plan.Actions, r.levelAction(a))
+	w.Plan.Actions = append(w.Plan.Actions, levelAction(r, a))
 }
 
 // levelID names the command of an attempt.
-func (r *cycle) levelID(level, n int) string { return r.actionID("level/" + subject(level, n)) }
+func levelID(r *cycle, level, n int) string { return r.actionID("level/" + subject(level, n)) }
 
-func (r *cycle) levelAction(a Attempt) engine.Action {
+func levelAction(r *cycle, a Attempt) engine.Action {
 	return engine.Action{
-		ID: r.levelID(a.Level, a.N), Output: "PLACET_OUT", Tail: tailKept,
+		ID: levelID(r, a.Level, a.N), Output: "PLACET_OUT", Tail: tailKept,
 		Command: engine.Command{
 			Argv: a.Argv, Dir: ".", Paths: []string{"PLACET_RUN_DIR=" + r.Snap.Dir},
 			Env:     []string{"PLACET_WORKFLOW=" + r.State.WorkflowName, fmt.Sprintf("PLACET_LEVEL=%d", a.Level)},
@@ -242,13 +242,13 @@ func (r *cycle) levelAction(a Attempt) engine.Action {
 // ending writes down how an attempt ended: first what it retrieved, so that an
 // outcome never says more than there is. An attempt that is neither under way nor
 // known to have ended has an unknown end.
-func (r *cycle) ending(w *run.Outputs, t tried) {
-	id := r.levelID(t.attempt.Level, t.n)
+func ending(r *cycle, w *run.Outputs, t tried) {
+	id := levelID(r, t.attempt.Level, t.n)
 	end, over := r.Snap.Facts.Ended[id]
 	switch {
 	case r.stopped(t), !over && r.Snap.Facts.Alive[id]:
 		// What placet itself stopped begins again, unasked and uncounted.
-		a := r.levelAction(t.attempt)
+		a := levelAction(r, t.attempt)
 		a.Recorded = !over
 		w.Plan.Actions = append(w.Plan.Actions, a)
 		return
@@ -273,7 +273,7 @@ func (r *cycle) ending(w *run.Outputs, t tried) {
 
 // stopped reports whether an orderly stop of placet ended an attempt's command.
 func (r *cycle) stopped(t tried) bool {
-	return r.Snap.Facts.Ended[r.levelID(t.attempt.Level, t.n)].Result == "stopped"
+	return r.Snap.Facts.Ended[levelID(r, t.attempt.Level, t.n)].Result == "stopped"
 }
 
 // outcome is what an end comes to.
@@ -323,12 +323,12 @@ func orWord(word, otherwise string) string {
 func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // unknownAttempt is the attempt that goes to a person, nil for none.
-func (r *cycle) unknownAttempt() *tried {
+func unknownAttempt(r *cycle) *tried {
 	if r.State.Status != Running || r.State.Level.Current < 20 || r.State.Level.Retrieved != "" {
 		return nil
 	}
 	last := r.attempts().last()
-	if last == nil || last.bad || !r.asks(*last) || r.answeredRetry(*last) {
+	if last == nil || last.bad || !r.asks(*last) || answeredRetry(r, *last) {
 		return nil
 	}
 	return last

@@ -18,32 +18,32 @@ import (
 // needs are what a run looks at outside its folder.
 func (r *cycle) needs() []string {
 	if !r.Begun {
-		return r.reentryNeeds()
+		return reentryNeeds(r)
 	}
 	needs := []string{}
-	if r.uncollected() {
+	if uncollected(r) {
 		needs = append(needs, engine.NeedRuns, layout.OptimizerManifest(r.Snap.Dir), layout.OptimizerCallbacks(r.Snap.Dir))
-		needs = append(needs, r.chainNeeds()...)
+		needs = append(needs, chainNeeds(r)...)
 	}
-	if r.uncollected() || r.State.Status == Deciding {
-		needs = append(needs, r.usagePath())
+	if uncollected(r) || r.State.Status == Deciding {
+		needs = append(needs, usagePath(r))
 	}
-	return append(needs, r.ticketNeeds()...)
+	return append(needs, ticketNeeds(r)...)
 }
 
 // uncollected reports whether context.json is to be written: it is not there, and
 // the report is still to be made of it.
-func (r *cycle) uncollected() bool {
+func uncollected(r *cycle) bool {
 	return r.Begun && !final(r.State.Status) && r.State.Report == nil && r.Snap.In("context.json").Absent()
 }
 
-func (r *cycle) usagePath() string {
+func usagePath(r *cycle) string {
 	return layout.OptimizerUsage(r.cfg.UsageDir, r.State.WorkflowName)
 }
 
 // chainNeeds are the documents of the cycles behind last_run_id: of those that the
 // other runs' entries name, all at once, since the loop asks but a few times.
-func (r *cycle) chainNeeds() []string {
+func chainNeeds(r *cycle) []string {
 	last := string(r.State.trig.LastRunID)
 	if last == "" || last == r.runID() {
 		return nil
@@ -60,20 +60,20 @@ func (r *cycle) chainNeeds() []string {
 // link reads a cycle of the same root: of the active folder before the archive.
 func (r *cycle) link(run string) link {
 	for _, archived := range []bool{false, true} {
-		if l, ok := r.linkIn(run, archived); ok {
+		if l, ok := linkIn(r, run, archived); ok {
 			return l
 		}
 	}
 	return link{RunID: run}
 }
 
-func (r *cycle) linkIn(run string, archived bool) (link, bool) {
+func linkIn(r *cycle, run string, archived bool) (link, bool) {
 	l := link{RunID: run, Archived: archived}
 	found := false
 	for _, d := range r.Snap.Docs {
 		if d.Present() && layout.OptimizerIsOther(r.Snap.Dir, run, archived, d.Path) {
 			found = true
-			r.linkDoc(&l, d)
+			linkDoc(r, &l, d)
 		}
 	}
 	return l, found
@@ -81,7 +81,7 @@ func (r *cycle) linkIn(run string, archived bool) (link, bool) {
 
 // linkDoc takes one document of an earlier cycle. One that cannot be used counts
 // as absent: the notes about it are its own run's.
-func (r *cycle) linkDoc(l *link, d engine.Document) {
+func linkDoc(r *cycle, l *link, d engine.Document) {
 	switch path.Base(d.Path) {
 	case "goal.json":
 		var g Goal
@@ -124,11 +124,11 @@ func (r *cycle) chain() []link {
 var collectTries = []time.Duration{0, time.Second, 6 * time.Second, 31 * time.Second, 151 * time.Second}
 
 // collectID names the k-th look.
-func (r *cycle) collectID(k int) string { return r.actionID(fmt.Sprintf("collect/%d", k)) }
+func collectID(r *cycle, k int) string { return r.actionID(fmt.Sprintf("collect/%d", k)) }
 
 // collecting is what the look into the audit database is at: the action that is
 // to be begun or under way, or the end that decides.
-func (r *cycle) collecting() (action *engine.Action, ended *engine.Ended) {
+func collecting(r *cycle) (action *engine.Action, ended *engine.Ended) {
 	k, last := 0, len(collectTries)-1
 	for i, after := range collectTries {
 		if !r.Snap.Now.Before(r.State.BeganAt.Time().Add(after)) {
@@ -136,16 +136,16 @@ func (r *cycle) collecting() (action *engine.Action, ended *engine.Ended) {
 		}
 	}
 	for i := range collectTries { // a clock that is set back does not begin anew
-		end, over := r.Snap.Facts.Ended[r.collectID(i)]
+		end, over := r.Snap.Facts.Ended[collectID(r, i)]
 		if over && (end.Result != "failed" || i == last) {
 			return nil, &end
 		}
-		if r.Snap.Facts.Alive[r.collectID(i)] || over && i > k {
+		if r.Snap.Facts.Alive[collectID(r, i)] || over && i > k {
 			k = i
 		}
 	}
-	if _, failed := r.Snap.Facts.Ended[r.collectID(k)]; !failed {
-		a := r.collectAction(k)
+	if _, failed := r.Snap.Facts.Ended[collectID(r, k)]; !failed {
+		a := collectAction(r, k)
 		return &a, nil
 	}
 	r.WakeAt(r.State.BeganAt.Time().Add(collectTries[k+1]))
@@ -168,10 +168,10 @@ const (
 	mostNote     = 4000
 )
 
-func (r *cycle) collectAction(k int) engine.Action {
+func collectAction(r *cycle, k int) engine.Action {
 	like := "/" + r.runID() + "/"
-	return engine.Action{ID: r.collectID(k), Database: &engine.Database{
-		Path: r.auditPath(), Schema: AuditSchema, Columns: auditColumns, Hint: migrateHint,
+	return engine.Action{ID: collectID(r, k), Database: &engine.Database{
+		Path: auditPath(r), Schema: AuditSchema, Columns: auditColumns, Hint: migrateHint,
 		Select: []engine.Query{
 			{
 				Name: auditLogs,
@@ -202,11 +202,11 @@ ORDER BY date DESC, created_at DESC, id DESC LIMIT ?`
 
 // collected writes context.json once all is known. A source that is still being
 // written is waited for.
-func (r *cycle) collect(w *run.Outputs) {
-	if !r.uncollected() {
+func collect(r *cycle, w *run.Outputs) {
+	if !uncollected(r) {
 		return
 	}
-	action, ended := r.collecting()
+	action, ended := collecting(r)
 	if action != nil {
 		w.Plan.Actions = append(w.Plan.Actions, *action)
 	}
@@ -214,11 +214,11 @@ func (r *cycle) collect(w *run.Outputs) {
 		return
 	}
 	others := r.Snap.Doc(engine.NeedRuns)
-	if others.Err != nil || r.othersHeld() {
+	if others.Err != nil || othersHeld(r) {
 		r.Held = true
 		return
 	}
-	f := r.gather(*ended, others.Body)
+	f := gather(r, *ended, others.Body)
 	body, err := schemas.Encode(f)
 	if err != nil {
 		panic(err) // texts, numbers and lists of them
@@ -229,7 +229,7 @@ func (r *cycle) collect(w *run.Outputs) {
 // othersHeld reports whether a document of another run, a callback or the usage
 // document is still being written, or a cycle behind this one cannot be read: its
 // goal may decide.
-func (r *cycle) othersHeld() bool {
+func othersHeld(r *cycle) bool {
 	return slices.ContainsFunc(r.Snap.Docs, func(d engine.Document) bool {
 		if layout.Under(d.Path, r.Snap.Dir) {
 			return false
@@ -240,10 +240,10 @@ func (r *cycle) othersHeld() bool {
 }
 
 // gather is context.json.
-func (r *cycle) gather(ended engine.Ended, others []byte) Findings {
+func gather(r *cycle, ended engine.Ended, others []byte) Findings {
 	f := Findings{
 		SchemaVersion: 1, RunID: r.runID(), WorkflowName: r.State.WorkflowName, CollectedAt: seconds(r.Snap.Now),
-		Usage:      Usage{Path: r.usagePath(), Found: !r.Snap.Doc(r.usagePath()).Absent()},
+		Usage:      Usage{Path: usagePath(r), Found: !r.Snap.Doc(usagePath(r)).Absent()},
 		OpenIssues: []string{}, Feedback: []FeedbackRow{}, Callbacks: []Callback{}, Warnings: []string{},
 	}
 	if !f.Usage.Found {
@@ -252,14 +252,14 @@ func (r *cycle) gather(ended engine.Ended, others []byte) Findings {
 	if names := readShared(others).Others; len(names) > 0 && !r.cfg.Named {
 		f.Warnings = append(f.Warnings, r.words("warning.name", "workflow", f.WorkflowName, "names", strings.Join(names, ", ")))
 	}
-	r.gatherGoal(&f)
-	r.gatherRows(&f, ended, others)
-	r.gatherCallbacks(&f)
+	gatherGoal(r, &f)
+	gatherRows(r, &f, ended, others)
+	gatherCallbacks(r, &f)
 	return r.fitting(f)
 }
 
 // gatherGoal finds the goal of the cycle before, and what is open behind it.
-func (r *cycle) gatherGoal(f *Findings) {
+func gatherGoal(r *cycle, f *Findings) {
 	last := string(r.State.trig.LastRunID)
 	if last == "" {
 		return
@@ -290,8 +290,8 @@ func (r *cycle) gatherGoal(f *Findings) {
 
 // gatherRows takes what the database says, and what the files of the other runs
 // say besides.
-func (r *cycle) gatherRows(f *Findings, ended engine.Ended, others []byte) {
-	f.Audit = AuditRows{DB: r.auditPath(), Rows: []AuditRow{}}
+func gatherRows(r *cycle, f *Findings, ended engine.Ended, others []byte) {
+	f.Audit = AuditRows{DB: auditPath(r), Rows: []AuditRow{}}
 	rows := foundRows{}
 	switch ended.Result {
 	case "done":
@@ -378,7 +378,7 @@ func cmpWords(pairs ...string) int {
 }
 
 // gatherCallbacks reads what upstream's observer reported about this run.
-func (r *cycle) gatherCallbacks(f *Findings) {
+func gatherCallbacks(r *cycle, f *Findings) {
 	dir := path.Dir(layout.OptimizerCallbacks(r.Snap.Dir)) + "/"
 	for _, d := range r.Snap.Docs {
 		if !strings.HasPrefix(d.Path, dir) || !layout.IsOptimizerCallback(d.Path) || d.Absent() {
@@ -397,7 +397,7 @@ func (r *cycle) gatherCallbacks(f *Findings) {
 // usage reads the kpi block of the usage document. Its note stands in the run's
 // own folder.
 func (r *cycle) usage() (kpi *KPI, ok bool) {
-	d := r.Snap.Doc(r.usagePath())
+	d := r.Snap.Doc(usagePath(r))
 	note := r.Path("usage.problem.md")
 	switch {
 	case d.Absent():

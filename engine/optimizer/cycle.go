@@ -41,14 +41,14 @@ var family = run.Family[State, *cycle]{
 	Read: readCycle, Rules: rules, Final: final, New: unbegun,
 	Questions: map[string]run.Question[*cycle]{
 		typeHITL: {
-			Fill: (*cycle).askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: levelHint,
-			Stands: func(r *cycle, _ *run.Request) (string, bool) { return r.reportStands() }, Tell: (*cycle).tellHITL,
+			Fill: askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: levelHint,
+			Stands: func(r *cycle, _ *run.Request) (string, bool) { return reportStands(r) }, Tell: tellHITL,
 		},
-		typeCap:     {Fill: (*cycle).askCap, Title: (*cycle).title, Brief: true},
-		typeUnknown: {Fill: (*cycle).askAttempt, Title: (*cycle).title, Brief: true, Tell: (*cycle).tellAttempt},
+		typeCap:     {Fill: askCap, Title: (*cycle).title, Brief: true},
+		typeUnknown: {Fill: askAttempt, Title: (*cycle).title, Brief: true, Tell: tellAttempt},
 	},
-	Raised: (*cycle).askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs, Undecidable: func(r *cycle) bool { return r.unsureStop },
-	Notes: (*cycle).notes, Needs: (*cycle).needs, Watch: (*cycle).watch, Keeps: (*cycle).keeps, Late: (*cycle).heardLate,
+	Raised: askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs, Undecidable: func(r *cycle) bool { return r.unsureStop },
+	Notes: (*cycle).notes, Needs: (*cycle).needs, Watch: (*cycle).watch, Keeps: (*cycle).keeps, Late: heardLate,
 	Absent: (*cycle).absent, Explain: (*cycle).explain, Tell: (*cycle).tell,
 }
 
@@ -59,14 +59,14 @@ func readCycle(k *run.Run[State]) *cycle {
 	if !r.Usable() {
 		return r
 	}
-	r.readTrigger()
+	readTrigger(r)
 	r.cfg = r.config().settle(r.workflow())
 	if r.Begun {
 		if !final(r.State.Status) {
-			r.readStop()
+			readStop(r)
 		}
-		r.readFindings()
-		r.audit = r.readAudit()
+		readFindings(r)
+		r.audit = readAudit(r)
 	}
 	return r
 }
@@ -102,7 +102,7 @@ func (st State) unfit(id string) string {
 
 // readTrigger reads what begins the cycle. Once it has begun, the state holds
 // what the trigger said: another one is noted and changes nothing.
-func (r *cycle) readTrigger() {
+func readTrigger(r *cycle) {
 	r.trigger = r.Snap.In("trigger.json")
 	d := r.trigger
 	if r.Begun {
@@ -120,7 +120,7 @@ func (r *cycle) readTrigger() {
 	})
 }
 
-func (r *cycle) readStop() {
+func readStop(r *cycle) {
 	var got run.Reading
 	r.stop, got = run.Load[Stop](&r.Input, r.Snap.In("stop.json"), "optimizer/stop")
 	r.unsureStop = got == run.Pending
@@ -128,7 +128,7 @@ func (r *cycle) readStop() {
 
 // readFindings reads context.json, which only placet writes. One that was copied from
 // another run, or was left by a cycle of another workflow, decides nothing here.
-func (r *cycle) readFindings() {
+func readFindings(r *cycle) {
 	d := r.Snap.In("context.json")
 	f, _ := run.Load[Findings](&r.Input, d, "optimizer/context")
 	if f != nil && (f.RunID != r.State.RunID || f.WorkflowName != r.State.WorkflowName) {
@@ -162,21 +162,21 @@ func (r *cycle) notes() {
 	case Deciding:
 		r.inputs()
 	case Running:
-		r.levelError()
+		levelError(r)
 		r.data()
 		r.suggestions()
 	case Awaiting:
 		if q := r.Open(typeHITL); q == nil || r.Answer(q) == nil {
-			r.goalFree(goalOf(r.State, nil))
+			goalFree(r, goalOf(r.State, nil))
 		}
 	}
-	r.noteLateStop()
-	r.noteEarlier()
+	noteLateStop(r)
+	noteEarlier(r)
 }
 
 // noteLateStop says beside a stop.json that stands at the end of a cycle, which it did not
 // bring about, that it moves nothing.
-func (r *cycle) noteLateStop() {
+func noteLateStop(r *cycle) {
 	d := r.Snap.In("stop.json")
 	if !final(r.State.Status) || d.Absent() || d.Unsettled() || r.State.Last.Edge == stopped {
 		return

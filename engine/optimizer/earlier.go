@@ -15,7 +15,7 @@ func (r *cycle) earlier(a Attempt) bool {
 }
 
 // noteEarlier say so beside such attempts.
-func (r *cycle) noteEarlier() {
+func noteEarlier(r *cycle) {
 	for _, d := range r.Snap.Under("attempts") {
 		var a Attempt
 		_, _, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
@@ -29,7 +29,7 @@ func (r *cycle) noteEarlier() {
 
 // nextAttempt is the first number after the last attempt under which nothing lies,
 // whoever's: none is written over, and no outcome is taken for another attempt's.
-func (r *cycle) nextAttempt(all attempts) int {
+func nextAttempt(r *cycle, all attempts) int {
 	level, n := r.State.Level.Current, 1
 	if last := all.last(); last != nil {
 		n = last.n + 1

@@ -26,7 +26,7 @@ func (r *cycle) explain(w *run.Waiting) {
 		return
 	}
 	if !final(st.Status) {
-		r.explainRows(w)
+		explainRows(r, w)
 		w.Unblock("stop.json", `{"reason": "<why>", "by": "<you>"} gives the cycle up (placet optimizer stop)`)
 		return
 	}
@@ -34,11 +34,11 @@ func (r *cycle) explain(w *run.Waiting) {
 	if st.Error != "" {
 		w.Why("it failed: %s", st.Error)
 	}
-	r.explainRows(w)
+	explainRows(r, w)
 	if st.Goal == nil {
 		return
 	}
-	if r.hearsLate() {
+	if hearsLate(r) {
 		w.Why("nobody answered in time; a late answer does not change the goal, and is heard by the next cycle")
 		w.Unblock("requests/"+string(st.RequestID)+"/form.md", "ticking an answer and submit has it kept in late.json")
 	}
@@ -48,7 +48,7 @@ func (r *cycle) explain(w *run.Waiting) {
 }
 
 // explainRows names the rows that the audit database does not have yet.
-func (r *cycle) explainRows(w *run.Waiting) {
+func explainRows(r *cycle, w *run.Waiting) {
 	for _, row := range r.audit.Rows {
 		switch {
 		case row.Outcome == rowPending, row.Outcome == rowOwed && row.LastError != "":
@@ -60,7 +60,7 @@ func (r *cycle) explainRows(w *run.Waiting) {
 	}
 }
 
-func (r *cycle) awaitsTrigger(w *run.Waiting) {
+func awaitsTrigger(r *cycle, w *run.Waiting) {
 	switch {
 	case len(w.Writes) > 0:
 		w.Pass("the run has completed, and takes up the issues of an earlier cycle: the next pass writes %s", strings.Join(w.Writes, ", "))
@@ -71,14 +71,14 @@ func (r *cycle) awaitsTrigger(w *run.Waiting) {
 	}
 }
 
-func (r *cycle) awaitsDecision(w *run.Waiting) {
+func awaitsDecision(r *cycle, w *run.Waiting) {
 	if q := r.Open(typeCap); q != nil {
 		w.Answer(q, "%s in a row ended without an answer, more than max_timeout_reentries allows: a person decides whether this one goes on",
 			counted(r.State.TimeoutReentries, "cycle", "cycles"))
 	}
 }
 
-func (r *cycle) awaitsContext(w *run.Waiting) {
+func awaitsContext(r *cycle, w *run.Waiting) {
 	switch {
 	case r.Open(typeCap) != nil:
 		return
@@ -90,7 +90,7 @@ func (r *cycle) awaitsContext(w *run.Waiting) {
 	case w.Bad("context.json", "what is known of the workflow cannot be read", "person", "removing it has it collected again"):
 		return
 	}
-	w.Why("what is known of the workflow is being collected: the cycles before, the callbacks and %s", r.auditPath())
+	w.Why("what is known of the workflow is being collected: the cycles before, the callbacks and %s", auditPath(r))
 	w.For("what is known of the workflow (placet)")
 	for _, id := range slices.Sorted(maps.Keys(r.Snap.Facts.Ended)) {
 		if end := r.Snap.Facts.Ended[id]; strings.HasPrefix(id, r.actionID("collect/")) && end.Result == "failed" {
@@ -102,7 +102,7 @@ func (r *cycle) awaitsContext(w *run.Waiting) {
 	}
 }
 
-func (r *cycle) awaitsInputs(w *run.Waiting) {
+func awaitsInputs(r *cycle, w *run.Waiting) {
 	bad := false
 	for _, rel := range []string{"inputs/assets.json", "inputs/kpi.json"} {
 		bad = w.Bad(rel, "the level is decided once "+rel+" can be used", "agent", "content that can be used; removing it counts as absent") || bad
@@ -110,8 +110,8 @@ func (r *cycle) awaitsInputs(w *run.Waiting) {
 	if words := r.Notes.Text(r.Path("usage.problem.md")); words != "" {
 		bad = true
 		w.Why("the level is decided once the usage document can be used: %s", words)
-		w.For("%s that can be used (person)", r.usagePath())
-		w.UnblockAt(r.usagePath(), "front matter that can be used")
+		w.For("%s that can be used (person)", usagePath(r))
+		w.UnblockAt(usagePath(r), "front matter that can be used")
 	}
 	switch {
 	case bad:
@@ -126,7 +126,7 @@ func (r *cycle) awaitsInputs(w *run.Waiting) {
 }
 
 // awaitsData says what the data of the level wait for.
-func (r *cycle) awaitsData(w *run.Waiting) {
+func awaitsData(r *cycle, w *run.Waiting) {
 	level := r.State.Level.Current
 	switch {
 	case level < 20:
@@ -147,13 +147,13 @@ func (r *cycle) awaitsData(w *run.Waiting) {
 	} else if w.Bad("retrieved.jsonl", fmt.Sprintf("level %d waits for data that can be used", level), "agent", retrievedLike) {
 		return
 	} else {
-		r.awaitsCommand(w, level)
+		awaitsCommand(r, w, level)
 	}
 	w.Unblock("retrieved.jsonl", retrievedLike)
 }
 
 // awaitsCommand says what the command of the level is at, or that there is none.
-func (r *cycle) awaitsCommand(w *run.Waiting, level int) {
+func awaitsCommand(r *cycle, w *run.Waiting, level int) {
 	argv := r.cfg.argv(level)
 	command := oneLine(strings.Join(argv, " "), shownSentence)
 	last := r.attempts().last()
@@ -170,12 +170,12 @@ func (r *cycle) awaitsCommand(w *run.Waiting, level int) {
 		w.Pass("the command of level %d was stopped with placet, and begins again with it: %s", level, command)
 	default:
 		w.Why("the command of level %d runs since %s, until %s at the latest: %s", level, last.attempt.StartedAt, last.attempt.Deadline, command)
-		w.For("the %s command that runs: %s", r.commandName(), command)
+		w.For("the %s command that runs: %s", commandName(r), command)
 	}
 }
 
 // awaitsSuggestions says what the report waits for besides the data.
-func (r *cycle) awaitsSuggestions(w *run.Waiting) {
+func awaitsSuggestions(r *cycle, w *run.Waiting) {
 	level := r.State.Level.Current
 	if !w.Bad("suggestions.json", "the report waits for suggestions that can be used", "agent", suggestionsLike) &&
 		level >= 20 && r.State.Level.Retrieved != "" && r.data().ok && !r.suggestions().there {
@@ -199,7 +199,7 @@ func (r *cycle) awaitsSuggestions(w *run.Waiting) {
 	w.Unblock("inputs/level-error.json", fmt.Sprintf(`{"level": %d, "error": "<why it cannot be done>"} %s (placet optimizer demote)`, level, lower))
 }
 
-func (r *cycle) awaitsRow(w *run.Waiting) {
+func awaitsRow(r *cycle, w *run.Waiting) {
 	report := path.Base(r.State.Report.Path)
 	if words := r.Notes.Text(r.State.Report.Path + layout.ProblemSuffix); words != "" {
 		w.Why("%s", words)
@@ -216,7 +216,7 @@ func (r *cycle) awaitsRow(w *run.Waiting) {
 	row := r.audit.row(string(r.State.AuditID))
 	switch {
 	case row == nil:
-		w.Pass("the report stands; the next pass records it for %s", r.auditPath())
+		w.Pass("the report stands; the next pass records it for %s", auditPath(r))
 	case row.LastError != "" && !row.in():
 		w.Why("the report stands; its row could not be written to %s: %s; it is tried again at %s, after five tries the cycle goes on without it",
 			r.audit.DB, oneLine(string(row.LastError), shownSentence), row.NextTryAt)
@@ -227,7 +227,7 @@ func (r *cycle) awaitsRow(w *run.Waiting) {
 	}
 }
 
-func (r *cycle) awaitsAnswer(w *run.Waiting) {
+func awaitsAnswer(r *cycle, w *run.Waiting) {
 	q := r.hitl()
 	if q == nil || q.Status != run.Open {
 		w.Why("state.json names no open request: the cycle stands")
@@ -242,7 +242,7 @@ func (r *cycle) awaitsAnswer(w *run.Waiting) {
 	if w.Noted("goal.json", "the answer cannot be carried out") {
 		w.Unblock("goal.json", "moving it away has placet write the cycle's own")
 	}
-	if problem, ok := r.reportStands(); !ok && problem != "" {
+	if problem, ok := reportStands(r); !ok && problem != "" {
 		w.Unblock(path.Base(r.State.Report.Path), "restoring it has answers count again; removing it has placet write it again")
 	}
 }

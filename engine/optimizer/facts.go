@@ -21,10 +21,10 @@ func (r *cycle) facts() []engine.Fact {
 	var t telling
 	st := r.State
 	t.add("workflow", r.workflow())
-	t.add("trigger", r.triggerWords())
+	t.add("trigger", triggerWords(r))
 	t.add("goal asked for", oneLine(string(r.trig.OptimizationGoal), shownSentence))
 	t.add("cycle before", string(r.trig.LastRunID))
-	r.tellLevel(&t)
+	tellLevel(r, &t)
 	for _, m := range st.KPI {
 		t.add("kpi", m.words())
 	}
@@ -45,7 +45,7 @@ func (r *cycle) facts() []engine.Fact {
 	for _, row := range r.audit.Rows {
 		t.add("audit", row.words())
 	}
-	r.tellGoal(&t)
+	tellGoal(r, &t)
 	if r.found != nil {
 		for _, w := range r.found.Warnings {
 			t.add("warning", oneLine(w, shownSentence))
@@ -54,7 +54,7 @@ func (r *cycle) facts() []engine.Fact {
 	return t
 }
 
-func (r *cycle) triggerWords() string {
+func triggerWords(r *cycle) string {
 	if r.trig.TriggerType == "" {
 		return ""
 	}
@@ -70,7 +70,7 @@ func (r *cycle) triggerWords() string {
 
 // tellLevel says which level was decided, by which signals, and which is, or was,
 // carried out.
-func (r *cycle) tellLevel(t *telling) {
+func tellLevel(r *cycle, t *telling) {
 	st := r.State
 	d := st.Decision
 	if d == nil {
@@ -157,7 +157,7 @@ func counted(n int, one, several string) string {
 }
 
 // tellGoal says what was answered, and what the cycle came to.
-func (r *cycle) tellGoal(t *telling) {
+func tellGoal(r *cycle, t *telling) {
 	st := r.State
 	if a := st.Answer; a != nil {
 		t.add("answer", givenWords(a.Response, a.Selected, a.Comment, a.By))
@@ -171,7 +171,7 @@ func (r *cycle) tellGoal(t *telling) {
 			t.add("issue", oneLine(i, shownSentence))
 		}
 	}
-	if late := r.lateAnswer(); late != nil {
+	if late := lateAnswer(r); late != nil {
 		t.add("late answer", givenWords(late.Response, late.Selected, late.Comment, late.ProvidedBy))
 	}
 	t.add("failed because", oneLine(string(st.Error), shownSentence))

@@ -22,10 +22,10 @@ func (r *cycle) findings() []engine.Finding {
 	if _, key, _, ok := layout.OptimizerParts(r.runID()); ok && !slices.Contains(layout.OptimizerKeys(), key) {
 		add("warning", r.Snap.Dir, fmt.Sprintf("the key word %q of the run id is none that is known: it is one of %s", key, strings.Join(layout.OptimizerKeys(), ", ")))
 	}
-	r.checkKeys(add)
+	checkKeys(r, add)
 	if r.Begun {
-		r.checkReport(add)
-		r.checkGoal(add)
+		checkReportText(r, add)
+		checkGoal(r, add)
 	}
 	for _, row := range r.audit.Rows {
 		if row.Outcome == rowPending || row.in() && row.LastError != "" {
@@ -40,7 +40,7 @@ const mostStrays = 20
 
 // checkKeys tells keys of kpi.json that nobody reads: a misspelt one is kept, and
 // what it says does not count.
-func (r *cycle) checkKeys(add func(severity, path, text string)) {
+func checkKeys(r *cycle, add func(severity, path, text string)) {
 	d := r.Snap.In("inputs/kpi.json")
 	if !d.Present() {
 		return
@@ -76,8 +76,8 @@ func strayKeys(body []byte) []schemas.Stray {
 	return strays
 }
 
-// checkReport tells a report that is gone, or is not the one that was recorded.
-func (r *cycle) checkReport(add func(severity, path, text string)) {
+// checkReportText tells a report that is gone, or is not the one that was recorded.
+func checkReportText(r *cycle, add func(severity, path, text string)) {
 	rep := r.State.Report
 	if rep == nil {
 		return
@@ -113,7 +113,7 @@ func missingHeadings(body []byte, level int, lang string) []string {
 }
 
 // checkGoal holds goal.json against the answer that it came of.
-func (r *cycle) checkGoal(add func(severity, path, text string)) {
+func checkGoal(r *cycle, add func(severity, path, text string)) {
 	st := r.State
 	d := r.Snap.In("goal.json")
 	if st.Goal == nil || !d.Present() {

@@ -26,7 +26,7 @@ type ledger struct {
 }
 
 // readAudit reads audit.json.
-func (r *cycle) readAudit() ledger {
+func readAudit(r *cycle) ledger {
 	l := ledger{doc: r.Snap.In("audit.json")}
 	if l.doc.Absent() {
 		l.sound = true
@@ -47,7 +47,7 @@ func (l ledger) row(id string) *Row {
 }
 
 // auditPath is the audit database, relative to the workspace.
-func (r *cycle) auditPath() string { return layout.OptimizerDatabase(r.Snap.Dir, r.cfg.AuditDB) }
+func auditPath(r *cycle) string { return layout.OptimizerDatabase(r.Snap.Dir, r.cfg.AuditDB) }
 
 // The tries of a row: so long after the one before. After them it is pending, and
 // tried again every slowTry.
@@ -67,14 +67,14 @@ func (row Row) settled() bool { return row.in() || row.Outcome == rowRefused }
 
 // tryID names the next try of a row: by its time, since an action begins once in a
 // process, whatever others make of audit.json meanwhile.
-func (r *cycle) tryID(row Row) string {
+func tryID(r *cycle, row Row) string {
 	return r.actionID(fmt.Sprintf("row/%s/%d@%s", row.ID, row.Tries, row.NextTryAt))
 }
 
 // timed gives a try its time where it has none, or one that is long over: had this
 // process begun it under that name for the first time, it would know of it.
-func (r *cycle) timed(row Row) Row {
-	next, id := row.NextTryAt.Time(), r.tryID(row)
+func timed(r *cycle, row Row) Row {
+	next, id := row.NextTryAt.Time(), tryID(r, row)
 	_, over := r.Snap.Facts.Ended[id]
 	if over || r.Snap.Facts.Alive[id] || r.Snap.Now.Before(next.Add(slowTry)) {
 		return row
@@ -84,9 +84,9 @@ func (r *cycle) timed(row Row) Row {
 }
 
 // rowDue reports whether a row is to be tried now.
-func (r *cycle) rowDue(row Row) bool {
+func rowDue(r *cycle, row Row) bool {
 	next := row.NextTryAt.Time()
-	if !r.Snap.Now.Before(next) || r.Snap.Facts.Alive[r.tryID(row)] {
+	if !r.Snap.Now.Before(next) || r.Snap.Facts.Alive[tryID(r, row)] {
 		r.WakeAt(next.Add(slowTry))
 		return true
 	}
@@ -108,13 +108,13 @@ func (l ledger) waitsFor(row Row, audit string) bool {
 }
 
 // ledger makes audit.json what the state owes, with what became of the rows so far.
-func (r *cycle) newLedger() Audit {
+func newLedger(r *cycle) Audit {
 	// The setting's word, not the file's, says where rows go. Those that are in
 	// another database are owed to this one where others are to follow them.
-	a := Audit{DB: r.auditPath(), Rows: r.owing(r.audit)}
+	a := Audit{DB: auditPath(r), Rows: owing(r, r.audit)}
 	if old := r.audit.DB; old != "" && old != a.DB {
 		if slices.ContainsFunc(a.Rows, func(row Row) bool { return !row.settled() }) {
-			a.Rows = r.owing(ledger{})
+			a.Rows = owing(r, ledger{})
 		} else {
 			a.DB = old
 		}
@@ -124,7 +124,7 @@ func (r *cycle) newLedger() Audit {
 		switch {
 		case row.settled():
 		case !now.waitsFor(row, string(r.State.AuditID)):
-			a.Rows[i] = r.timed(row)
+			a.Rows[i] = timed(r, row)
 		case row.Outcome == rowOwed && now.row(string(r.State.AuditID)).Outcome == rowPending:
 			a.Rows[i].Outcome, a.Rows[i].LastError = rowPending, "waits for "+r.State.AuditID
 		}
@@ -133,8 +133,8 @@ func (r *cycle) newLedger() Audit {
 }
 
 // owing are the rows that the state owes, with what is known of each.
-func (r *cycle) owing(known ledger) (rows []Row) {
-	for _, row := range r.owedRows() {
+func owing(r *cycle, known ledger) (rows []Row) {
+	for _, row := range owedRows(r) {
 		if have := known.row(row.ID); have != nil {
 			row.Outcome, row.Tries, row.NextTryAt = have.Outcome, have.Tries, have.NextTryAt
 			row.LastError, row.SettledAt = have.LastError, have.SettledAt
@@ -152,7 +152,7 @@ func (r *cycle) tried(row Row) Row {
 	if row.settled() {
 		return row
 	}
-	end, over := r.Snap.Facts.Ended[r.tryID(row)]
+	end, over := r.Snap.Facts.Ended[tryID(r, row)]
 	if !over {
 		return row
 	}
@@ -180,11 +180,11 @@ func (r *cycle) tried(row Row) Row {
 }
 
 // recording plans audit.json, audit-pending.jsonl, and the rows that are due.
-func (r *cycle) recording(w *run.Outputs) {
-	if !r.audit.sound || r.unsureLate() || r.State.AuditID == "" {
+func recording(r *cycle, w *run.Outputs) {
+	if !r.audit.sound || unsureLate(r) || r.State.AuditID == "" {
 		return
 	}
-	a := r.newLedger()
+	a := newLedger(r)
 	body, err := schemas.Encode(a)
 	if err != nil {
 		panic(err) // texts, numbers and maps of them
@@ -192,26 +192,26 @@ func (r *cycle) recording(w *run.Outputs) {
 	if r.audit.doc.Absent() || r.audit.doc.Sum != engine.Sum(body) {
 		w.Put("audit.json", body)
 	}
-	r.listPending(w, a)
+	listPending(r, w, a)
 	now := ledger{Audit: a}
 	for _, row := range a.Rows {
 		switch {
 		case row.Outcome == rowRefused:
 			r.Notes.Beside(r.audit.doc.Path, fmt.Sprintf("the database %s refused the row %s: %s; the cycle goes on without it", a.DB, row.ID, row.LastError))
 		case row.settled() || now.waitsFor(row, string(r.State.AuditID)):
-		case r.rowDue(row):
-			w.Plan.Actions = append(w.Plan.Actions, r.rowAction(a, row))
+		case rowDue(r, row):
+			w.Plan.Actions = append(w.Plan.Actions, rowAction(r, a, row))
 		}
 	}
 }
 
-func (r *cycle) rowAction(a Audit, row Row) engine.Action {
+func rowAction(r *cycle, a Audit, row Row) engine.Action {
 	d := a.Into(row)
-	return engine.Action{ID: r.tryID(row), Database: &d}
+	return engine.Action{ID: tryID(r, row), Database: &d}
 }
 
 // listPending keeps audit-pending.jsonl: the rows that are not in yet.
-func (r *cycle) listPending(w *run.Outputs, a Audit) {
+func listPending(r *cycle, w *run.Outputs, a Audit) {
 	var lines bytes.Buffer
 	for _, row := range a.Rows {
 		if row.Outcome != rowPending {
@@ -280,7 +280,7 @@ func (r *cycle) keeps(id string) bool {
 	case r.looked(id):
 		return true
 	case strings.HasPrefix(what, "row/"):
-		return !r.audit.sound || r.unsureLate()
+		return !r.audit.sound || unsureLate(r)
 	case strings.HasPrefix(what, "level/") && r.State.Status == Running:
 		last := r.attempts().last()
 		return last != nil && (last.bad || last.outcome == nil && r.data().pending)

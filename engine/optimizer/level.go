@@ -21,9 +21,9 @@ type basis struct {
 
 // inputs reads what the decision is made from. A file that is there but invalid
 // blocks its own default.
-func (r *cycle) inputs() basis { return run.Once(r.Run, "inputs", r.readInputs) }
+func (r *cycle) inputs() basis { return run.Once(r.Run, "inputs", func() basis { return readInputs(r) }) }
 
-func (r *cycle) readInputs() basis {
+func readInputs(r *cycle) basis {
 	in := basis{}
 	var assets, kpi run.Reading
 	in.assets, assets = run.Load[Assets](&r.Input, r.Snap.In("inputs/assets.json"), "optimizer/assets")
@@ -41,7 +41,7 @@ func (r *cycle) readInputs() basis {
 	}
 	if in.usage != nil {
 		if problem := in.usage.problem(); problem != "" {
-			r.Notes.Add(r.Path("usage.problem.md"), "cannot use the front matter of "+r.usagePath()+": "+problem)
+			r.Notes.Add(r.Path("usage.problem.md"), "cannot use the front matter of "+usagePath(r)+": "+problem)
 			in.ok = false
 		}
 	}
@@ -53,7 +53,7 @@ func isUsable(got run.Reading) bool { return got == run.Absent || got == run.Goo
 
 // levelError is inputs/level-error.json where it names the level in hand; pending is true
 // while it cannot be told what the file says.
-func (r *cycle) levelError() (e *LevelError, pending bool) {
+func levelError(r *cycle) (e *LevelError, pending bool) {
 	type read struct {
 		e       *LevelError
 		pending bool
@@ -70,8 +70,8 @@ func (r *cycle) levelError() (e *LevelError, pending bool) {
 
 // unsureLevel reports whether it cannot be told now that the level in hand is not to be
 // done. What an answer says that is fact does not wait for that.
-func (r *cycle) unsureLevel(a *run.Answer) bool {
-	_, pending := r.levelError()
+func unsureLevel(r *cycle, a *run.Answer) bool {
+	_, pending := levelError(r)
 	return pending && !a.IsFact()
 }
 
@@ -82,9 +82,9 @@ type data struct {
 	ok, pending bool
 }
 
-func (r *cycle) data() data { return run.Once(r.Run, "retrieved", r.readData) }
+func (r *cycle) data() data { return run.Once(r.Run, "retrieved", func() data { return readData(r) }) }
 
-func (r *cycle) readData() (v data) {
+func readData(r *cycle) (v data) {
 	d := r.Snap.In("retrieved.jsonl")
 	got := r.Judge(d, func() error {
 		var problem string
@@ -108,9 +108,9 @@ type proposed struct {
 	there, ok bool
 }
 
-func (r *cycle) suggestions() proposed { return run.Once(r.Run, "suggestions", r.readSuggestions) }
+func (r *cycle) suggestions() proposed { return run.Once(r.Run, "suggestions", func() proposed { return readSuggestions(r) }) }
 
-func (r *cycle) readSuggestions() (s proposed) {
+func readSuggestions(r *cycle) (s proposed) {
 	d := r.Snap.In("suggestions.json")
 	if d.Absent() {
 		return proposed{ok: true}
@@ -149,7 +149,7 @@ func (s Suggestions) problem() string {
 // failure is why the level in hand has failed, and the document that says so; "" where it
 // has not.
 func (r *cycle) failure() (why string, because []engine.Document) {
-	e, pending := r.levelError()
+	e, pending := levelError(r)
 	last := r.attempts().last()
 	switch {
 	case e != nil:
@@ -157,11 +157,11 @@ func (r *cycle) failure() (why string, because []engine.Document) {
 	case pending || last == nil || !r.attempts().usedUp(r):
 		return "", nil
 	}
-	return r.commandName() + ": " + last.why(), []engine.Document{last.outcomeDoc}
+	return commandName(r) + ": " + last.why(), []engine.Document{last.outcomeDoc}
 }
 
 // commandName is what the command of the level in hand is for.
-func (r *cycle) commandName() string {
+func commandName(r *cycle) string {
 	if r.State.Level.Current == 30 {
 		return "evaluation"
 	}
@@ -187,7 +187,7 @@ func (r *cycle) ours(d engine.Document) bool {
 
 // reportBody makes the report again from what it was made from; ok is false where
 // that has changed since.
-func (r *cycle) reportBody() (body []byte, ok bool) {
+func reportBody(r *cycle) (body []byte, ok bool) {
 	for rel, sum := range r.State.Report.Inputs {
 		if d := r.Snap.In(rel); d.Sum != sum {
 			return nil, false
@@ -203,13 +203,13 @@ func (r *cycle) reportBody() (body []byte, ok bool) {
 	if _, used := r.State.Report.Inputs["retrieved.jsonl"]; used {
 		from.Records = r.data().list
 	}
-	body = reportMD(r.asReported(), *r.found, from, r.reportRevision())
+	body = reportMD(asReported(r), *r.found, from, reportRevision(r))
 	return body, engine.Sum(body).Hex() == r.State.Report.SHA256
 }
 
 // asReported is the state as far as the report shows it: what came later is left
 // out.
-func (r *cycle) asReported() State {
+func asReported(r *cycle) State {
 	st := r.State
 	st.Answer, st.Goal = nil, nil
 	return st
@@ -217,7 +217,7 @@ func (r *cycle) asReported() State {
 
 // reportRevision is the revision of the state that the report belongs to, which
 // its last line names.
-func (r *cycle) reportRevision() int {
+func reportRevision(r *cycle) int {
 	switch r.State.Status {
 	case Reporting:
 		return r.State.Revision

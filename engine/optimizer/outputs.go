@@ -12,17 +12,17 @@ import (
 // an open goal.
 func (r *cycle) outputs(w *run.Outputs) {
 	if !r.Begun {
-		r.reenter(w)
+		reenter(r, w)
 		return
 	}
 	st := r.State
-	r.collect(w)
-	r.attempting(w)
+	collect(r, w)
+	attempting(r, w)
 	if st.Decision != nil {
 		w.Once("decision.json", st.Last.Edge == decided, func() []byte { return decisionJSON(st) })
 	}
 	if st.Report != nil {
-		r.reportOutput(w)
+		reportOutput(r, w)
 	}
 	// goal.json says nothing of whose it is: it is written once the receipt and the
 	// state are durable, so that none lies there before its time.
@@ -31,10 +31,10 @@ func (r *cycle) outputs(w *run.Outputs) {
 		if r.cfg.WriteResult {
 			w.Once("optimizer_result.json", false, func() []byte { return run.Must(resultJSON(st)) })
 		}
-		r.lateOutput(w)
-		r.ticketOutputs(w)
+		lateOutput(r, w)
+		ticketOutputs(r, w)
 	}
-	r.recording(w)
+	recording(r, w)
 }
 
 // encoded is a document of texts, numbers and lists of them.
@@ -51,14 +51,14 @@ func (r *cycle) foreign(d engine.Document) bool {
 
 // reportOutput plans the report: with the transition that it belongs to in place of a
 // left-over, later only where it is gone and what it was made from is as it was.
-func (r *cycle) reportOutput(w *run.Outputs) {
+func reportOutput(r *cycle, w *run.Outputs) {
 	rel := r.Snap.Rel(r.State.Report.Path)
 	d := r.Snap.In(rel)
 	now := w.Fresh && r.State.Status == Reporting
 	if !d.Absent() && !(now && d.Present() && d.Sum.Hex() != r.State.Report.SHA256) {
 		return
 	}
-	if body, ok := r.reportBody(); ok {
+	if body, ok := reportBody(r); ok {
 		w.Put(rel, body)
 	}
 }
@@ -77,7 +77,7 @@ func decisionJSON(st State) []byte {
 }
 
 // lateOutput writes down the first valid answer that came after the deadline.
-func (r *cycle) lateOutput(w *run.Outputs) {
+func lateOutput(r *cycle, w *run.Outputs) {
 	q := r.hitl()
 	if q == nil || q.Status != gate.Expired {
 		return
@@ -95,7 +95,7 @@ func (r *cycle) lateOutput(w *run.Outputs) {
 }
 
 // owedRows are the rows that the state owes to the audit database.
-func (r *cycle) owedRows() []Row {
+func owedRows(r *cycle) []Row {
 	st := r.State
 	at := st.Last.At // of a final state
 	if st.Report != nil {
@@ -107,7 +107,7 @@ func (r *cycle) owedRows() []Row {
 	if q := r.hitl(); st.FeedbackID != "" && q != nil {
 		rows = append(rows, feedbackRow(st, string(st.FeedbackID), userOf(q.By, q.KnownAs), st.Last.At, refused))
 	}
-	if late := r.lateAnswer(); late != nil {
+	if late := lateAnswer(r); late != nil {
 		id := rowID(feedbackPrefix, r.Snap.Key.ID, st.Revision, purposeLate, late.ReceivedAt)
 		rows = append(rows, lateRow(st, *late, id, userOf(&late.ProvidedBy, nil), refused))
 	}

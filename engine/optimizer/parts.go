@@ -25,12 +25,12 @@ func (r *cycle) parts() []engine.Part {
 	}
 	var list []engine.Part
 	for _, level := range []int{10, 20, 30} {
-		list = append(list, r.levelPart(level))
+		list = append(list, levelPart(r, level))
 	}
 	return list
 }
 
-func (r *cycle) levelPart(level int) engine.Part {
+func levelPart(r *cycle, level int) engine.Part {
 	p := engine.Part{ID: fmt.Sprintf("level%d", level), Status: levelUnused}
 	add := func(label, value string) {
 		if value != "" {
@@ -56,7 +56,7 @@ func (r *cycle) levelPart(level int) engine.Part {
 	var tries []string
 	for _, d := range r.Snap.Under("attempts") {
 		if of, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path)); ok && of == level && !outcome {
-			tries = append(tries, fmt.Sprintf("attempt %d: %s", n, r.triedAt(level, n)))
+			tries = append(tries, fmt.Sprintf("attempt %d: %s", n, triedAt(r, level, n)))
 		}
 	}
 	if len(tries) > 0 {
@@ -66,7 +66,7 @@ func (r *cycle) levelPart(level int) engine.Part {
 }
 
 // triedAt is how an attempt of a level ended, in a few words.
-func (r *cycle) triedAt(level, n int) string {
+func triedAt(r *cycle, level, n int) string {
 	var o Outcome
 	d := r.Snap.In(layout.OptimizerOutcomeFile(level, n))
 	if !d.Present() || schemas.Decode("optimizer/outcome", d.Path, d.Body, &o) != nil {

@@ -47,8 +47,8 @@ func (r *cycle) ask(c *change, typ, purpose, subject string, deadline text) *run
 
 // askUnknown is the request about an attempt whose end nobody knows: no transition opens
 // it, the attempt's own documents do.
-func (r *cycle) askUnknown() *run.Request {
-	t := r.unknownAttempt()
+func askUnknown(r *cycle) *run.Request {
+	t := unknownAttempt(r)
 	if t == nil {
 		return nil
 	}
@@ -79,14 +79,14 @@ func (r *cycle) title(q *run.Request) gate.Texts {
 }
 
 // offer adds options with their words: what each is, and what it does.
-func (r *cycle) offer(req *gate.Request, ids ...string) {
+func offer(r *cycle, req *gate.Request, ids ...string) {
 	for _, id := range ids {
 		req.Options = append(req.Options, gate.Option{ID: id, Description: r.words("option." + id), Effect: r.words("effect." + id)})
 	}
 }
 
 // askHITL is the question about the report: the level, the suggestions, a comment.
-func (r *cycle) askHITL(_ *run.Request, req *gate.Request) schemas.Object {
+func askHITL(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
 	st := r.State
 	req.Options = st.levelOptions()
 	req.Items = offered(st)
@@ -108,39 +108,39 @@ func (r *cycle) askHITL(_ *run.Request, req *gate.Request) schemas.Object {
 	}
 }
 
-func (r *cycle) tellHITL(_ *run.Request, a *engine.Asked) {
+func tellHITL(r *cycle, _ *run.Request, a *engine.Asked) {
 	a.Where = fmt.Sprintf("level %d", r.State.Level.Current)
 	a.Summary = r.State.WorkflowName + ", escalation " + escalationWords(r.State.Decision)
 	a.NoReject = "placet optimizer stop gives the cycle up"
 }
 
 // askCap is the question whether cycles go on that nobody answers.
-func (r *cycle) askCap(_ *run.Request, req *gate.Request) schemas.Object {
+func askCap(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
 	req.Prompt = r.words("ask.reentry_cap", "workflow", r.State.WorkflowName, "n", fmt.Sprint(r.State.TimeoutReentries))
-	r.offer(req, optContinue, optStop)
+	offer(r, req, optContinue, optStop)
 	return schemas.Object{{Name: "timeout_reentries", Value: r.State.TimeoutReentries}, {Name: "last_run_id", Value: r.State.trig.LastRunID}}
 }
 
 // askAttempt is the question about an attempt whose end nobody knows: which command it
 // was, as one line, and when it began. Both are its own document's words.
-func (r *cycle) askAttempt(q *run.Request, req *gate.Request) schemas.Object {
-	a := r.attemptNamed(string(q.Subject))
+func askAttempt(r *cycle, q *run.Request, req *gate.Request) schemas.Object {
+	a := attemptNamed(r, string(q.Subject))
 	command := text(oneLine(strings.Join(a.Argv, " "), shownName))
 	req.Prompt = r.words("ask.attempt_unknown", "attempt", string(q.Subject), "command", string(command), "started", string(a.StartedAt))
-	r.offer(req, optRetry, optDemote)
+	offer(r, req, optRetry, optDemote)
 	return schemas.Object{
 		{Name: "attempt", Value: q.Subject}, {Name: "level", Value: r.State.Level.Current},
 		{Name: "command", Value: command}, {Name: "started_at", Value: a.StartedAt},
 	}
 }
 
-func (r *cycle) tellAttempt(q *run.Request, a *engine.Asked) {
+func tellAttempt(r *cycle, q *run.Request, a *engine.Asked) {
 	a.Where = "attempt " + string(q.Subject)
 }
 
 // reportStands reports whether the report is the one that was asked about; why
 // not is said in the request's note.
-func (r *cycle) reportStands() (problem string, ok bool) {
+func reportStands(r *cycle) (problem string, ok bool) {
 	name := layout.OptimizerReportName(r.State.Level.Current)
 	d := r.Snap.Doc(r.State.Report.Path)
 	switch {
@@ -158,7 +158,7 @@ func (r *cycle) reportStands() (problem string, ok bool) {
 }
 
 // lateAnswer is late.json, nil while there is none.
-func (r *cycle) lateAnswer() *Late {
+func lateAnswer(r *cycle) *Late {
 	q := r.hitl()
 	if q == nil || q.Status != gate.Expired {
 		return nil
@@ -171,14 +171,14 @@ func (r *cycle) lateAnswer() *Late {
 
 // unsureLate reports whether there is a late.json that cannot be used now: then nobody
 // knows all rows that are owed.
-func (r *cycle) unsureLate() bool {
+func unsureLate(r *cycle) bool {
 	q := r.hitl()
-	return q != nil && q.Status == gate.Expired && !r.Snap.In("requests/"+q.ID+"/late.json").Absent() && r.lateAnswer() == nil
+	return q != nil && q.Status == gate.Expired && !r.Snap.In("requests/"+q.ID+"/late.json").Absent() && lateAnswer(r) == nil
 }
 
 // heardLate is what is said of an answer that came after the deadline.
-func (r *cycle) heardLate(q *run.Request) string {
-	if q.Type == typeHITL && q.Status == gate.Expired && r.lateAnswer() != nil {
+func heardLate(r *cycle, q *run.Request) string {
+	if q.Type == typeHITL && q.Status == gate.Expired && lateAnswer(r) != nil {
 		return r.words("late.kept")
 	}
 	return ""
@@ -186,7 +186,7 @@ func (r *cycle) heardLate(q *run.Request) string {
 
 // hearsLate reports whether nobody answered in time, and a late answer would still
 // be heard.
-func (r *cycle) hearsLate() bool {
+func hearsLate(r *cycle) bool {
 	q := r.hitl()
-	return q != nil && q.Status == gate.Expired && r.lateAnswer() == nil
+	return q != nil && q.Status == gate.Expired && lateAnswer(r) == nil
 }

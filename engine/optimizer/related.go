@@ -314,7 +314,7 @@ func sharedFeedback(body []byte) []FeedbackRow { return readShared(body).Feedbac
 
 // reentryNeeds are what a run without a cycle looks at: its manifest, and once that
 // says that it has completed, the open goals.
-func (r *cycle) reentryNeeds() []string {
+func reentryNeeds(r *cycle) []string {
 	if !r.trigger.Absent() {
 		return nil
 	}
@@ -330,7 +330,7 @@ func (r *cycle) reentryNeeds() []string {
 }
 
 // reenter takes up an open goal: its run's trigger.json.
-func (r *cycle) reenter(w *run.Outputs) {
+func reenter(r *cycle, w *run.Outputs) {
 	d := r.Snap.Doc(engine.NeedRuns)
 	manifest := r.Snap.Doc(layout.OptimizerManifest(r.Snap.Dir))
 	if !r.Snap.Has(engine.NeedRuns) || d.Err != nil || !manifest.Present() || !r.trigger.Absent() {

@@ -52,28 +52,28 @@ type (
 
 // rules are the transition table. The first that applies is taken.
 var rules = [][]rule{
-	{{Of: ofCycle, From: to{""}, Event: triggered, To: to{Context}, When: (*cycle).begins, Awaits: (*cycle).awaitsTrigger}},
-	{{Of: ofCycle, From: to{Awaiting}, Event: answered, To: to{Reached}, Asked: typeHITL, When: (*cycle).answers, Awaits: (*cycle).awaitsAnswer}},
-	{{Of: ofCycle, From: to{Context, Deciding, Running, Reporting, Awaiting}, Event: stopped, To: to{Failed}, When: (*cycle).stops}},
-	{{Of: ofCycle, From: to{Context}, Event: declined, To: to{Failed}, Asked: typeCap, Option: optStop, When: (*cycle).declines}},
-	{{Of: ofCycle, From: to{Context}, Event: continued, To: to{Deciding}, Asked: typeCap, Option: optContinue, When: (*cycle).continues, Awaits: (*cycle).awaitsDecision}},
-	{{Of: ofCycle, From: to{Context}, Event: collected, To: to{Deciding}, When: (*cycle).collects, Awaits: (*cycle).awaitsContext}},
-	{{Of: ofCycle, From: to{Deciding}, Event: decided, To: to{Running}, When: (*cycle).decides, Awaits: (*cycle).awaitsInputs}},
-	{{Of: ofCycle, From: to{Running}, Event: levelFailed, To: to{Failed}, When: (*cycle).fails}},
-	{{Of: ofCycle, From: to{Running}, Event: demoted, To: to{Running}, When: (*cycle).demotes}},
-	{{Of: ofCycle, From: to{Running}, Event: demoted, To: to{Running}, Asked: typeUnknown, Option: optDemote, When: (*cycle).demotesAsTold}},
-	{{Of: ofCycle, From: to{Running}, Event: retried, To: to{Running}, Asked: typeUnknown, Option: optRetry, When: (*cycle).retries}},
-	{{Of: ofCycle, From: to{Running}, Event: retrieved, To: to{Running}, When: (*cycle).retrieves, Awaits: (*cycle).awaitsData}},
-	{{Of: ofCycle, From: to{Running}, Event: reported, To: to{Reporting}, When: (*cycle).reports, Awaits: (*cycle).awaitsSuggestions}},
-	{{Of: ofCycle, From: to{Reporting}, Event: recorded, To: to{Awaiting}, When: (*cycle).records, Awaits: (*cycle).awaitsRow}},
-	{{Of: ofCycle, From: to{Awaiting}, Event: timedOut, To: to{Reached}, Expires: typeHITL, When: (*cycle).timesOut}},
+	{{Of: ofCycle, From: to{""}, Event: triggered, To: to{Context}, When: begins, Awaits: awaitsTrigger}},
+	{{Of: ofCycle, From: to{Awaiting}, Event: answered, To: to{Reached}, Asked: typeHITL, When: answers, Awaits: awaitsAnswer}},
+	{{Of: ofCycle, From: to{Context, Deciding, Running, Reporting, Awaiting}, Event: stopped, To: to{Failed}, When: stops}},
+	{{Of: ofCycle, From: to{Context}, Event: declined, To: to{Failed}, Asked: typeCap, Option: optStop, When: declines}},
+	{{Of: ofCycle, From: to{Context}, Event: continued, To: to{Deciding}, Asked: typeCap, Option: optContinue, When: continues, Awaits: awaitsDecision}},
+	{{Of: ofCycle, From: to{Context}, Event: collected, To: to{Deciding}, When: collects, Awaits: awaitsContext}},
+	{{Of: ofCycle, From: to{Deciding}, Event: decided, To: to{Running}, When: decides, Awaits: awaitsInputs}},
+	{{Of: ofCycle, From: to{Running}, Event: levelFailed, To: to{Failed}, When: fails}},
+	{{Of: ofCycle, From: to{Running}, Event: demoted, To: to{Running}, When: demotes}},
+	{{Of: ofCycle, From: to{Running}, Event: demoted, To: to{Running}, Asked: typeUnknown, Option: optDemote, When: demotesAsTold}},
+	{{Of: ofCycle, From: to{Running}, Event: retried, To: to{Running}, Asked: typeUnknown, Option: optRetry, When: retries}},
+	{{Of: ofCycle, From: to{Running}, Event: retrieved, To: to{Running}, When: retrieves, Awaits: awaitsData}},
+	{{Of: ofCycle, From: to{Running}, Event: reported, To: to{Reporting}, When: reports, Awaits: awaitsSuggestions}},
+	{{Of: ofCycle, From: to{Reporting}, Event: recorded, To: to{Awaiting}, When: records, Awaits: awaitsRow}},
+	{{Of: ofCycle, From: to{Awaiting}, Event: timedOut, To: to{Reached}, Expires: typeHITL, When: timesOut}},
 }
 
 // final reports whether a status has no way out.
 func final(s engine.Status) bool { return s == Reached || s == Failed }
 
 // begins makes the first state.
-func (r *cycle) begins(run.On) *move {
+func begins(r *cycle, _ run.On) *move {
 	if !r.triggerOK || r.Held {
 		return nil
 	}
@@ -91,13 +91,13 @@ func (r *cycle) begins(run.On) *move {
 }
 
 // stops gives the cycle up where a person or an agent says so.
-func (r *cycle) stops(run.On) *move {
+func stops(r *cycle, _ run.On) *move {
 	if r.stop == nil {
 		return nil
 	}
 	m := &move{
 		Reason: "stopped: " + r.stop.Reason, Causes: []engine.Document{r.Snap.In("stop.json")},
-		Then: func(c *change) { r.fail(c, r.stop.Reason) },
+		Then: func(c *change) { fail(r, c, r.stop.Reason) },
 	}
 	if r.stop.By != "" {
 		m.Actor = engine.Person(string(r.stop.By))
@@ -110,36 +110,36 @@ const longestError = 4 << 10
 
 // fail ends the cycle without a goal: open requests are cancelled, and the audit
 // database hears of it unless a row is owed already.
-func (r *cycle) fail(c *change, reason string) {
+func fail(r *cycle, c *change, reason string) {
 	c.State.Error = text(templates.Cut(reason, longestError))
 	c.CloseAll(gate.Cancelled, "the cycle has failed")
 	if c.State.AuditID == "" {
-		c.State.AuditID = r.rowID(c, auditPrefix, purposeAudit)
+		c.State.AuditID = newRowID(r, c, auditPrefix, purposeAudit)
 	}
 }
 
-// rowID is the id of a row for the audit database that a transition calls for.
-func (r *cycle) rowID(c *change, prefix, purpose string) text {
+// newRowID is the id of a row for the audit database that a transition calls for.
+func newRowID(r *cycle, c *change, prefix, purpose string) text {
 	return text(rowID(prefix, r.Snap.Key.ID, c.Revision, purpose, c.Now))
 }
 
 // declines ends a cycle that began because nobody answered, again and again.
-func (r *cycle) declines(on run.On) *move {
+func declines(r *cycle, on run.On) *move {
 	a := on.Answer
 	if a == nil {
 		return nil
 	}
-	return &move{Reason: a.Why(), Then: func(c *change) { r.fail(c, "a person ended the re-entries: "+a.Why()) }}
+	return &move{Reason: a.Why(), Then: func(c *change) { fail(r, c, "a person ended the re-entries: "+a.Why()) }}
 }
 
 // continues has such a cycle go on.
-func (r *cycle) continues(on run.On) *move {
+func continues(r *cycle, on run.On) *move {
 	a := on.Answer
 	switch {
 	case a == nil:
 		return nil
 	case r.found == nil:
-		return r.waitsWith(a)
+		return waitsWith(r, a)
 	}
 	return &move{
 		Reason: a.Why(), Causes: []engine.Document{r.Snap.In("context.json")},
@@ -151,7 +151,7 @@ func (r *cycle) continues(on run.On) *move {
 }
 
 // waitsWith has nothing pass an answer that is fact and cannot be carried out yet.
-func (r *cycle) waitsWith(a *run.Answer) *move {
+func waitsWith(r *cycle, a *run.Answer) *move {
 	if a.IsFact() {
 		return &move{Hold: true}
 	}
@@ -159,7 +159,7 @@ func (r *cycle) waitsWith(a *run.Answer) *move {
 }
 
 // collects goes on once what is known has been collected.
-func (r *cycle) collects(run.On) *move {
+func collects(r *cycle, _ run.On) *move {
 	capped := r.State.TimeoutReentries > r.cfg.MaxTimeoutReentries && slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool { return q.Type == typeCap })
 	if r.found == nil || r.Open(typeCap) != nil || capped {
 		return nil
@@ -171,7 +171,7 @@ func (r *cycle) collects(run.On) *move {
 }
 
 // decides takes the three signals and the goal before.
-func (r *cycle) decides(run.On) *move {
+func decides(r *cycle, _ run.On) *move {
 	in := r.inputs()
 	if r.found == nil || !in.ok {
 		return nil
@@ -199,33 +199,33 @@ func (r *cycle) decides(run.On) *move {
 }
 
 // fails ends a cycle whose lowest level cannot be done.
-func (r *cycle) fails(run.On) *move {
+func fails(r *cycle, _ run.On) *move {
 	why, because := r.failure()
 	if why == "" || r.State.Level.Current > lowest {
 		return nil
 	}
-	return &move{Reason: "level 10 failed: " + why, Causes: because, Then: func(c *change) { r.fail(c, why) }}
+	return &move{Reason: "level 10 failed: " + why, Causes: because, Then: func(c *change) { fail(r, c, why) }}
 }
 
 // demotes goes on one level lower where the level in hand cannot be done.
-func (r *cycle) demotes(run.On) *move {
+func demotes(r *cycle, _ run.On) *move {
 	why, because := r.failure()
 	if why == "" || r.State.Level.Current == lowest {
 		return nil
 	}
-	return r.lower(why, because...)
+	return lower(r, why, because...)
 }
 
 // demotesAsTold is demotes where a person says so of an attempt whose end nobody knows.
-func (r *cycle) demotesAsTold(on run.On) *move {
+func demotesAsTold(r *cycle, on run.On) *move {
 	a := on.Answer
-	if a == nil || r.unsureLevel(a) {
+	if a == nil || unsureLevel(r, a) {
 		return nil
 	}
-	return r.lower(r.commandName() + ": nobody knows how it ended")
+	return lower(r, commandName(r)+": nobody knows how it ended")
 }
 
-func (r *cycle) lower(why string, because ...engine.Document) *move {
+func lower(r *cycle, why string, because ...engine.Document) *move {
 	level := r.State.Level.Current
 	return &move{
 		Reason: fmt.Sprintf("level %d failed: %s", level, why), Causes: because,
@@ -242,17 +242,17 @@ func (r *cycle) lower(why string, because ...engine.Document) *move {
 }
 
 // retries has the command begun once more, as a person wishes.
-func (r *cycle) retries(on run.On) *move {
+func retries(r *cycle, on run.On) *move {
 	a := on.Answer
-	if a == nil || r.unsureLevel(a) {
+	if a == nil || unsureLevel(r, a) {
 		return nil
 	}
 	return &move{Reason: "one more attempt", Then: func(c *change) { c.State.Level.ExtraAttempts++ }}
 }
 
 // retrieves takes the data of the level.
-func (r *cycle) retrieves(run.On) *move {
-	if r.State.Level.Current < 20 || r.State.Level.Retrieved != "" || r.unsureLevel(nil) {
+func retrieves(r *cycle, _ run.On) *move {
+	if r.State.Level.Current < 20 || r.State.Level.Retrieved != "" || unsureLevel(r, nil) {
 		return nil
 	}
 	v, d := r.data(), r.Snap.In("retrieved.jsonl")
@@ -270,13 +270,13 @@ func (r *cycle) retrieves(run.On) *move {
 }
 
 // reports writes the report of the level.
-func (r *cycle) reports(run.On) *move {
+func reports(r *cycle, _ run.On) *move {
 	s := r.suggestions()
-	if r.found == nil || !s.ok || r.unsureLevel(nil) {
+	if r.found == nil || !s.ok || unsureLevel(r, nil) {
 		return nil
 	}
-	in, causes, ok := r.reportInputs(s)
-	if !ok || !r.reportFree() {
+	in, causes, ok := reportInputs(r, s)
+	if !ok || !reportFree(r) {
 		return nil
 	}
 	level := r.State.Level.Current
@@ -286,7 +286,7 @@ func (r *cycle) reports(run.On) *move {
 			c.CloseAll(gate.Superseded, "the report is written")
 			st := c.State
 			st.Suggestions = st.suggestionsOffered(s.Suggestions)
-			st.AuditID = r.rowID(c, auditPrefix, purposeAudit)
+			st.AuditID = newRowID(r, c, auditPrefix, purposeAudit)
 			st.Report = &Report{
 				Path: r.Path(layout.OptimizerReportName(level)), At: c.Now, Inputs: map[string]engine.Digest{"context.json": r.Snap.In("context.json").Sum},
 			}
@@ -300,7 +300,7 @@ func (r *cycle) reports(run.On) *move {
 
 // reportInputs is what the report is made from besides the context; ok is false while
 // something of it is awaited.
-func (r *cycle) reportInputs(s proposed) (in inputs, causes []engine.Document, ok bool) {
+func reportInputs(r *cycle, s proposed) (in inputs, causes []engine.Document, ok bool) {
 	in.Suggestions = s.Suggestions
 	if r.State.Level.Current >= 20 {
 		v := r.data()
@@ -317,7 +317,7 @@ func (r *cycle) reportInputs(s proposed) (in inputs, causes []engine.Document, o
 }
 
 // reportFree reports whether nobody else's file lies where the report belongs.
-func (r *cycle) reportFree() bool {
+func reportFree(r *cycle) bool {
 	d := r.Snap.In(layout.OptimizerReportName(r.State.Level.Current))
 	if d.Absent() || r.ours(d) {
 		return true
@@ -332,12 +332,12 @@ func (r *cycle) reportFree() bool {
 
 // records asks the person once the audit row is in the database, or known to wait for
 // it.
-func (r *cycle) records(run.On) *move {
+func records(r *cycle, _ run.On) *move {
 	row := r.audit.row(string(r.State.AuditID))
 	if row == nil || row.Outcome == rowOwed {
 		return nil
 	}
-	if problem, ok := r.reportStands(); !ok {
+	if problem, ok := reportStands(r); !ok {
 		if problem != "" {
 			r.Notes.Beside(r.State.Report.Path, problem)
 		}
@@ -359,13 +359,13 @@ func (r *cycle) records(run.On) *move {
 }
 
 // answers makes a goal of what the person said.
-func (r *cycle) answers(on run.On) *move {
+func answers(r *cycle, on run.On) *move {
 	a := on.Answer
 	if a == nil {
 		return nil
 	}
 	g := givenBy(a)
-	if !a.IsFact() && !r.goalFree(goalOf(r.State, &g)) {
+	if !a.IsFact() && !goalFree(r, goalOf(r.State, &g)) {
 		return nil
 	}
 	return &move{
@@ -373,7 +373,7 @@ func (r *cycle) answers(on run.On) *move {
 		Then: func(c *change) {
 			goal := goalOf(*c.State, &g)
 			c.State.Answer, c.State.Goal = &g, &goal
-			c.State.FeedbackID = r.rowID(c, feedbackPrefix, purposeFeedback)
+			c.State.FeedbackID = newRowID(r, c, feedbackPrefix, purposeFeedback)
 		},
 	}
 }
@@ -387,9 +387,9 @@ func givenBy(a *run.Answer) Given {
 
 // timesOut takes the fallback goal. An answer that waits for somebody's goal.json to be
 // moved away is one.
-func (r *cycle) timesOut(on run.On) *move {
+func timesOut(r *cycle, on run.On) *move {
 	a := on.Answer
-	if !a.IsFact() && !r.goalFree(goalOf(r.State, nil)) {
+	if !a.IsFact() && !goalFree(r, goalOf(r.State, nil)) {
 		return nil
 	}
 	return &move{
@@ -404,7 +404,7 @@ func (r *cycle) timesOut(on run.On) *move {
 // goalFree reports whether nobody else's goal.json lies where placet's belongs. One
 // that says what placet would write is its own: a power cut may leave it, and take the
 // receipt.
-func (r *cycle) goalFree(would Goal) bool {
+func goalFree(r *cycle, would Goal) bool {
 	d := r.Snap.In("goal.json")
 	if d.Absent() || d.Present() && d.Sum == engine.Sum(encoded(would)) {
 		return true

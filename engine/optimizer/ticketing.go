@@ -14,7 +14,7 @@ import (
 // ticketNeeds are where the tickets of the goal's directives belong: upstream's
 // folder, and the tickets that it holds. Once tickets.json stands nothing is looked at:
 // a ticket that upstream closed and deleted is not made again.
-func (r *cycle) ticketNeeds() []string {
+func ticketNeeds(r *cycle) []string {
 	if r.State.Status != Reached || r.State.Goal == nil || !r.cfg.Tickets || !r.Snap.In("tickets.json").Absent() || len(r.State.Goal.OptimizationDirectives) == 0 {
 		return nil
 	}
@@ -23,8 +23,8 @@ func (r *cycle) ticketNeeds() []string {
 }
 
 // ticketOutputs plans the tickets that are not there, if upstream has a folder for them.
-func (r *cycle) ticketOutputs(w *run.Outputs) {
-	needs := r.ticketNeeds()
+func ticketOutputs(r *cycle, w *run.Outputs) {
+	needs := ticketNeeds(r)
 	if len(needs) == 0 || len(r.Snap.Lacks(needs)) > 0 || r.Snap.Doc(needs[0]).Absent() {
 		return
 	}
