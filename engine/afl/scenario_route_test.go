@@ -214,6 +214,9 @@ func TestScenario09TheLastAttemptEscalates(t *testing.T) {
 	if h := w.cp("a").History; len(h) != 3 || h[2].Route != routePattern {
 		t.Errorf("%+v", h)
 	}
+	if report := w.Read("delegations/a/escalation.md"); !strings.Contains(report, "ESCALATE_PATTERN: the same failure 3 times") {
+		t.Errorf("report:\n%s", report)
+	}
 }
 
 // Scenario 10: timeouts, and what nobody understands.

@@ -223,6 +223,7 @@ func (s *step) record(v Verdict) {
 	if v.Passed {
 		h.Result, c.FinishedAt = passed, s.Now
 	}
+	same := c.sameWith(v)
 	c.History = append(c.History, h)
 	c.AnalysisUntil, c.Worker = "", nil
 	switch {
@@ -232,7 +233,7 @@ func (s *step) record(v Verdict) {
 	case v.Route.escalates():
 		s.escalate(Escalation{
 			Run: &v.Run, Route: v.Route, FailureType: v.failure(),
-			Reason: escalationReason(r.lang(), v.Route, &v, c.Iteration, c.MaxIterations, c.sameWith(v), ""),
+			Reason: escalationReason(r.lang(), v.Route, &v, c.Iteration, c.MaxIterations, same, ""),
 		})
 	}
 }

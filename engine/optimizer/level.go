@@ -21,7 +21,9 @@ type basis struct {
 
 // inputs reads what the decision is made from. A file that is there but invalid
 // blocks its own default.
-func (r *cycle) inputs() basis { return run.Once(r.Run, "inputs", func() basis { return readInputs(r) }) }
+func (r *cycle) inputs() basis {
+	return run.Once(r.Run, "inputs", func() basis { return readInputs(r) })
+}
 
 func readInputs(r *cycle) basis {
 	in := basis{}
@@ -108,7 +110,9 @@ type proposed struct {
 	there, ok bool
 }
 
-func (r *cycle) suggestions() proposed { return run.Once(r.Run, "suggestions", func() proposed { return readSuggestions(r) }) }
+func (r *cycle) suggestions() proposed {
+	return run.Once(r.Run, "suggestions", func() proposed { return readSuggestions(r) })
+}
 
 func readSuggestions(r *cycle) (s proposed) {
 	d := r.Snap.In("suggestions.json")
