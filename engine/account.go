@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Account is how one run stands, in words for people: what status, inbox,
-// show, explain, graph and check print.
+// Account is one run as people see it: what status, inbox, show, explain, graph and
+// check print.
 type Account struct {
 	Key   Key
 	Class string // what placet does with the run: served, driven, foreign
@@ -15,29 +15,28 @@ type Account struct {
 	Short  string
 	Status Status
 	Final  bool
-	// Absent is true for a folder that lies where runs lie and is none: it is
-	// not listed.
+	// Absent is true for a folder in the place of a run that is no run. It is not listed.
 	Absent bool
 	// Stands is true while the run cannot move because of bad input.
 	Stands bool
-	// Unaccounted is the digest of a state document that can be used but for one
-	// thing: the journal beside it does not account for it, so that the run stands
-	// still until a person restores or adopts it. Empty: there is no such thing.
+	// Unaccounted is the digest of a state document that is valid but that the journal
+	// beside it does not explain. The run stays as it is until a person restores or
+	// adopts the document. Empty where the journal explains it.
 	Unaccounted Digest
 	Facts       []Fact
 	// Open are the requests that a person can answer now, oldest first.
 	Open []Asked
 	// Why says which rule holds the run, one sentence a line.
 	Why []string
-	// Waits are what the run waits for where no open request says it, each in a
-	// few words with who gives it, "inputs/assets.json (agent)"; paths are
-	// relative to the run's folder. Empty where it has ended. They say no more of
-	// the present than the documents do: they are kept for a later look.
+	// Waits lists what the run waits for besides open requests, each in a few words
+	// with who provides it: "inputs/assets.json (agent)". Paths are relative to the
+	// run's folder. It is empty for a run that has ended, and it must follow from the
+	// documents alone, since it is cached.
 	Waits []string
 	// Moves are the files that would move the run, with what they must hold.
 	Moves []Move
-	// Holding are the files that may still be being written, sorted by path:
-	// what they say does not count yet, and no deadline passes over them.
+	// Holding lists the files that may still be being written, sorted by path. They do
+	// not count yet, and no deadline passes while there are any.
 	Holding []Holding
 	Graph   []Node
 	// Parts are what the run consists of and can be shown on its own.
@@ -56,16 +55,16 @@ const StatusAbsent Status = "absent"
 // Holding is a file that may still be being written.
 type Holding struct {
 	Path string // relative to the workspace
-	// Until is when it cannot be any more: it is looked at then, and if it stays as
-	// it is its fault is said. Zero: as soon as it stands still.
+	// Until is when the file counts as complete if nobody changes it before: then it
+	// is read again, and a fault in it is reported. Zero: as soon as it stops changing.
 	Until time.Time
-	// Counts says that the file can be read, and counts if it stays as it is: it is
-	// one of several that somebody writes, of which the others may follow.
+	// Counts is true for a valid file that counts if it stays as it is: it is one of
+	// several that belong together, and the others may follow.
 	Counts bool
 }
 
-// Words say at a moment of a file, named as the caller likes, that it is held and
-// until when.
+// Words returns a sentence for people: the file, under the name that the caller gives,
+// is not read yet, and until when.
 func (h Holding) Words(name string, now time.Time) string {
 	if h.Until.IsZero() {
 		return name + " is still being written: it is looked at again as soon as it stands still"
@@ -77,14 +76,14 @@ func (h Holding) Words(name string, now time.Time) string {
 	return fmt.Sprintf("%s may still be being written: it is looked at again in %d s; if it stays as it is, a note says what is wrong", name, left)
 }
 
-// NextPass is in Waits where nothing but a pass of placet's is awaited.
+// NextPass is the entry of Waits for a run that waits for placet's next pass alone.
 const NextPass = "the next pass (placet)"
 
-// mostWaits is how many things an account waits for at most: nobody reads more, and
-// each is compared with all before it.
+// mostWaits bounds Waits: nobody reads more, and each entry is compared with all before
+// it.
 const mostWaits = 1000
 
-// Await adds to Waits, each thing once, as long as there are few.
+// Await adds an entry to Waits unless it is there, up to mostWaits.
 func (a *Account) Await(format string, args ...any) {
 	if len(a.Waits) == mostWaits {
 		return
@@ -100,7 +99,7 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// Move is a file that would move the run.
+// Move is a file that would move the run, with what it must hold.
 type Move struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
@@ -120,8 +119,8 @@ type Section struct {
 	Text  string `json:"text"`
 }
 
-// Asked is an open request as the inbox shows it. Reference, Family, Level, Approvers,
-// GatesWait and Answer are for whoever shows it to fill in.
+// Asked is an open request as the inbox shows it. The caller that shows it fills in
+// Reference, Family, Level, Approvers, GatesWait and Answer.
 type Asked struct {
 	Request   string        `json:"request_id"`
 	Reference string        `json:"reference"` // id and short digest, as the answering verbs take them
@@ -141,9 +140,9 @@ type Asked struct {
 	Several []string `json:"several"`
 	// Items are the things of which an answer may pick any number.
 	Items []AskedItem `json:"items"`
-	// Default is the option that stands for none: an answer need not name an
-	// option where it picks an item or comments. It is also what the verb
-	// approve picks where no option is called so. "" where one must be named.
+	// Default is the option of an answer that picks an item or comments and names no
+	// option. It is also what the verb approve chooses where no option has that name.
+	// "" where an answer must name one.
 	Default     string         `json:"default_option"`
 	Level       string         `json:"level"`
 	Approvers   []string       `json:"approvers"`
@@ -159,18 +158,17 @@ type Asked struct {
 	Answer      *PendingAnswer `json:"answer"`
 	// Members are the names of further members of response.json that the family reads.
 	Members []string `json:"-"`
-	// NoReject says, in place of a general hint, what to do instead where no
-	// option means no.
+	// NoReject replaces the general hint about what to do where no option means no.
 	NoReject string `json:"-"`
 }
 
-// PendingAnswer is an answer that stands in place and is not carried out yet.
+// PendingAnswer is an answer that is on disk and not carried out yet.
 type PendingAnswer struct {
 	Response string `json:"response"`
 	User     string `json:"user"`
 	Source   string `json:"source"`
-	Claimed  bool   `json:"claimed"` // nothing but the answer itself gives the name
-	Text     string `json:"-"`       // all of it in words
+	Claimed  bool   `json:"claimed"` // only the answer itself says who gave it
+	Text     string `json:"-"`       // the whole answer as a sentence
 }
 
 // AskedOption is one choice of a request.
@@ -179,14 +177,14 @@ type AskedOption struct {
 	Description string `json:"description"`
 	// Effect says what choosing it does, "" where the request does not say.
 	Effect string `json:"effect"`
-	// Words name it beside its id.
+	// Words are further names of the option.
 	Words []string `json:"-"`
 }
 
-// Says is all that a person is shown of an option beside its id.
+// Says returns what a person is shown of the option besides its id.
 func (o AskedOption) Says() string { return Says(o.Description, o.Effect) }
 
-// Says is an option's description and its effect in one text.
+// Says joins an option's description and its effect.
 func Says(description, effect string) string {
 	if description == "" || effect == "" {
 		return description + effect
@@ -216,13 +214,13 @@ type Finding struct {
 	Severity string // "error", "warning" or "info"
 	Path     string
 	Text     string
-	// Urgent findings are told by status and inbox, too: the run cannot be trusted to be
-	// where it says, and no problem note says so.
+	// Urgent findings are printed by status and inbox, too: the run may not be in the
+	// status that it shows, and no problem note says so.
 	Urgent bool
 }
 
-// Contradict adds findings that the run's documents tell different histories. A run that
-// has not ended waits for somebody to mend them.
+// Contradict adds findings that the run's documents contradict each other. A run that has
+// not ended waits until a person repairs them.
 func (a *Account) Contradict(list []Finding) {
 	a.Findings = append(a.Findings, list...)
 	if len(list) > 0 && !a.Final {

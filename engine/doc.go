@@ -1,12 +1,12 @@
-// Package engine holds the types that the five families share.
+// Package engine holds the types that all families share.
 //
 // A family's machine is a pure function. It gets a [Snapshot] of one run (its
 // documents, those it needs from elsewhere, the kernel's facts, the time) and
-// returns a [Plan]: what to write, what to remove, what to do, and when to be
-// asked again. The loop around it is always the same:
+// returns a [Plan]: what to write, what to remove, what to do, and when to call it
+// again. The loop around it is always the same:
 //
 //	for {
-//		snapshot := load(run)              // documents as they stand now
+//		snapshot := load(run)              // the documents as they are now
 //		plan := machine.Step(snapshot)     // pure: no files, no clock
 //		if plan.Needs names what the snapshot lacks { load it and step again }
 //		if plan.Empty() { wake at plan.Wake, or when a file changes; return }
@@ -20,9 +20,10 @@
 //   - Equal snapshots give equal plans, byte for byte: no clock, no randomness,
 //     no map order, no goroutine inside.
 //   - A transition becomes fact by one durable write of the run's state
-//     document. Everything else is owed: a function of the state, not of the
-//     step that led there, so it is found by looking and written again.
-//   - Every transition is a row of the machine's table; the first of a plan is
-//     the step, the others move with it in the same commit.
-//   - Bad input moves nothing. It earns a problem note, which goes with its cause.
+//     document. Every other file is an output: it follows from the state, not from
+//     the step that led there, so placet finds that it is missing and writes it again.
+//   - Every transition is a row of the machine's table. The first transition of a
+//     plan is the step; the others happen in the same commit.
+//   - Bad input moves nothing. placet writes a problem note about it, and removes the
+//     note with its cause.
 package engine

@@ -10,13 +10,13 @@ import (
 // kindProblem is layout's word for a problem note.
 const kindProblem = "problem"
 
-// Notes are the problem notes that ought to stand beside a run's files. A
-// machine collects them anew in every step; [Notes.Plan] then writes what is
-// missing, replaces what reads otherwise, and removes what has lost its cause.
+// Notes collects the problem notes of a run. A machine collects them anew in every step;
+// [Notes.Plan] then writes the missing ones, replaces those with another text, and
+// removes those without a cause.
 type Notes struct{ texts map[string][]string }
 
-// Add says what is wrong, in one or more lines, in the note at a path relative
-// to the workspace. Several causes of one note stand one below the other.
+// Add adds a problem, of one or more lines, to the note at a path relative to the
+// workspace. A note lists its problems one below the other.
 func (n *Notes) Add(path, text string) {
 	if n.texts == nil {
 		n.texts = map[string][]string{}
@@ -26,12 +26,12 @@ func (n *Notes) Add(path, text string) {
 	}
 }
 
-// longestNote is how much one cause may say in a note, in bytes. It repeats what
-// others wrote, and a note that is too large is none that anybody reads.
+// longestNote bounds the text of one problem, in bytes: it repeats what others wrote, and
+// nobody reads a huge note.
 const longestNote = 16 << 10
 
-// short takes out the middle of a text that is too long: its beginning says
-// where, its end what to do.
+// short cuts out the middle of a text that is too long: the beginning says where the
+// problem is, the end what to do.
 func short(text string) string {
 	if len(text) <= longestNote {
 		return text
@@ -40,23 +40,23 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:longestNote-end], "") + " … " + strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
-// Beside says what is wrong with a file, in the note that stands beside it.
+// Beside adds a problem to the note beside a file.
 func (n *Notes) Beside(path, text string) { n.Add(path+".problem.md", text) }
 
-// Limit forgets the notes that may not stand.
+// Limit drops the notes at paths for which may returns false.
 func (n *Notes) Limit(may func(path string) bool) {
 	maps.DeleteFunc(n.texts, func(path string, _ []string) bool { return !may(path) })
 }
 
-// Len is the number of notes that ought to stand.
+// Len returns the number of notes.
 func (n *Notes) Len() int { return len(n.texts) }
 
-// Text returns what the note at a path says, "" where none ought to stand.
+// Text returns the problems of the note at a path, "" for none.
 func (n *Notes) Text(path string) string { return strings.Join(n.texts[path], "\n\n") }
 
-// Plan adds to p what makes the notes in the snapshot those collected. Where
-// keep is not nil, a note for which it returns true is left as it stands: its
-// cause cannot be judged at this moment.
+// Plan adds to p the writes and removals that turn the snapshot's notes into the
+// collected ones. keep, if not nil, returns true for a note to leave as it is, because
+// its cause cannot be judged now.
 func (n *Notes) Plan(s Snapshot, p *Plan, keep func(path string) bool) {
 	for i := range s.Docs {
 		if d := &s.Docs[i]; d.Kind == kindProblem && n.texts[d.Path] == nil && !d.Absent() && (keep == nil || !keep(d.Path)) {
@@ -82,7 +82,7 @@ func (n *Notes) paths() []string {
 	return paths
 }
 
-// NoteText is the whole of a problem note that says text.
+// NoteText returns the content of a problem note.
 func NoteText(text string) string {
 	return "# Problem\n\n" + strings.TrimSpace(text) +
 		"\n\nplacet wrote this note and removes it when the cause is gone.\n"

@@ -17,16 +17,15 @@ type Snapshot struct {
 	// Class is layout's word for the kind of run; see the family's layout.
 	Class string
 	Now   time.Time
-	// Docs are sorted by Path. A needed path that does not exist is there
-	// with ErrAbsent.
+	// Docs are sorted by Path. A needed path that does not exist is included with
+	// ErrAbsent.
 	Docs []Document
-	// Needs are the paths, globs and facts that were looked up, sorted.
+	// Needs lists the paths, globs and facts that were looked up, sorted.
 	Needs []string
 	Facts Facts
 }
 
-// Doc returns the document at a path relative to the workspace; where the
-// snapshot has none, an absent one.
+// Doc returns the document at a path relative to the workspace, or an absent one.
 func (s Snapshot) Doc(p string) Document {
 	i := sort.Search(len(s.Docs), func(i int) bool { return s.Docs[i].Path >= p })
 	if i < len(s.Docs) && s.Docs[i].Path == p {
@@ -46,8 +45,8 @@ func (s Snapshot) Under(rel string) []Document {
 	return s.Docs[from : from+to]
 }
 
-// Rel returns a path relative to the run's folder, or the path itself where it
-// lies outside.
+// Rel returns a path relative to the run's folder, or the path itself where it is
+// outside.
 func (s Snapshot) Rel(p string) string {
 	if rel, ok := strings.CutPrefix(p, s.Dir+"/"); ok {
 		return rel
@@ -55,11 +54,11 @@ func (s Snapshot) Rel(p string) string {
 	return p
 }
 
-// stillNeed begins a need for a file that must stand still for longer.
+// stillNeed is the prefix of a need for a file that must be unchanged for longer.
 const stillNeed = "still:"
 
-// Has reports whether a need was looked up for this snapshot. A file that has stood
-// still for as long as a stricter need asks answers the plain one too.
+// Has reports whether a need was looked up for this snapshot. A settled file of the
+// stricter need answers the plain one, too.
 func (s Snapshot) Has(need string) bool {
 	if _, ok := slices.BinarySearch(s.Needs, need); ok {
 		return true
@@ -68,8 +67,7 @@ func (s Snapshot) Has(need string) bool {
 	return ok && !s.Doc(need).Unsettled()
 }
 
-// Lacks returns those of the needs that were not looked up yet, sorted and
-// without doubles.
+// Lacks returns the needs that were not looked up yet, sorted, each once.
 func (s Snapshot) Lacks(needs []string) []string {
 	var missing []string
 	for _, n := range needs {

@@ -22,25 +22,26 @@ func Sum(b []byte) Digest {
 	return Digest("sha256:" + hex.EncodeToString(sum[:]))
 }
 
-// In names the command of this digest where it runs in a folder that it prefers.
+// In returns the name under which trust records the command of this digest for the
+// folder that the command prefers.
 func (d Digest) In(folder string) Digest { return d + Digest(" in "+folder) }
 
 // Hex returns the 64 hex digits alone, "" for the empty digest.
 func (d Digest) Hex() string { return strings.TrimPrefix(string(d), "sha256:") }
 
-// Key names one run: the family and the id that its dialect gives it.
+// Key identifies one run: its family, and its id as the dialect has it.
 type Key struct{ Family, ID string }
 
 // String returns "family/id", the form used on the command line.
 func (k Key) String() string { return k.Family + "/" + k.ID }
 
-// What a document's Err may be besides the reason why it is unusable.
+// The values of a document's Err, besides an error that says why it is unusable.
 var (
 	// ErrAbsent says that there is no such file.
 	ErrAbsent = errors.New("absent")
 	// ErrUnsettled says that the file is there but may still be being
-	// written. It must never be read as absent: no default and no deadline
-	// passes over it.
+	// written. Nothing may treat it as absent: no default is taken and no deadline
+	// passes while a file is unsettled.
 	ErrUnsettled = errors.New("still being written")
 )
 
@@ -60,21 +61,21 @@ type Document struct {
 	// Sum is the digest of Body, empty where the file is absent.
 	Sum Digest
 	// Over is set in plans only: the digest of the content that this write
-	// replaces. Empty means that the file must not exist yet.
+	// replaces. Empty: the file must not exist yet.
 	Over Digest
-	// Changed is when the file last changed, by the file system's word.
+	// Changed is when the file last changed, as the file system says.
 	Changed time.Time
 	// Err is nil, ErrAbsent, ErrUnsettled, or why the file is unusable.
 	Err error
-	// Known says who wrote an answer and how we know it, each "how:who":
+	// Known lists who wrote an answer and how placet knows it, each "how:who":
 	// claimed, owner, committed, signed, api, slack.
 	Known []string
-	// Issued are the digests of the contents that this machine wrote under this
-	// path, the newest last, as it remembers outside the workspace; nil where it
-	// remembers none. Only requests, forms, receipts and the state documents of
-	// which placet is the only writer are remembered.
+	// Issued lists the digests of what this machine wrote at this path, the newest
+	// last, from its record outside the workspace; nil where the record has none. The
+	// record covers requests, forms, receipts, and the state documents that only
+	// placet writes.
 	Issued []Digest
-	// Parsed keeps what [Parse] returned for the content; nil where nothing is kept.
+	// Parsed caches what [Parse] returns for the content; nil: no cache.
 	Parsed *Parsed
 }
 
@@ -90,26 +91,27 @@ func (d Document) Absent() bool { return errors.Is(d.Err, ErrAbsent) }
 // Unsettled reports whether the file may still be being written.
 func (d Document) Unsettled() bool { return errors.Is(d.Err, ErrUnsettled) }
 
-// Facts are what the kernel knows besides the documents.
+// Facts is what a machine is told besides the documents.
 type Facts struct {
 	// Config holds the settings, merged in the order of precedence.
 	Config Config
-	// Trusted holds the digests of policy settings that the owner of the workspace
-	// has agreed to, and of commands, while the files that they name are those that
-	// were agreed to. Where a folder that commands prefer differs from the one that
-	// they name, it also holds the commands in that folder, true or false: see
-	// [Facts.Trusts].
+	// Trusted holds the digests of the policy settings and the commands that the owner
+	// of the workspace has agreed to. A command's is missing once a file that it names
+	// differs from the one that was agreed to. Where the folder that a command prefers
+	// differs from the one that it names, the map also says whether the command is
+	// trusted there: see [Facts.Trusts].
 	Trusted map[Digest]bool
-	// Alive holds the IDs of the actions that run at this moment.
+	// Alive holds the IDs of the actions that are running.
 	Alive map[string]bool
-	// Ended holds how actions without an outcome document ended in this
-	// process, by ID, until a plan lists the ID in Ends. A restart forgets them, but
-	// for commands that an orderly stop ended: they are "stopped" for the next
-	// process, until they begin again.
+	// Ended holds, by ID, how actions without an outcome document ended in this
+	// process, until a plan lists the ID in Ends. A restart forgets them, except for
+	// commands that an orderly shutdown ended: the next process finds them "stopped",
+	// until they begin again.
 	Ended map[string]Ended
 }
 
-// Trusts reports whether a command may begin that prefers a folder, "" for none.
+// Trusts reports whether a command may begin. prefer is the folder that it prefers, ""
+// for none.
 func (f Facts) Trusts(command Digest, prefer string) bool {
 	if there, differs := f.Trusted[command.In(prefer)]; differs {
 		return there
@@ -117,27 +119,27 @@ func (f Facts) Trusts(command Digest, prefer string) bool {
 	return f.Trusted[command]
 }
 
-// Ended is how an action ended that has no outcome document: a fact of this
-// process, which its machine writes down itself. Where a crash comes first the
-// machine finds the action neither alive nor ended.
+// Ended says how an action without an outcome document ended. Only this process knows
+// it; the machine records it in the state. After a crash the machine finds the action
+// neither alive nor ended.
 type Ended struct {
 	Began, At time.Time
-	// Result is of a command finished, timed_out, stopped, revoked, not_started or
-	// lost (see package exec). Of a row for a database it is done, present (the
-	// row is there as we gave it), refused (another row has its id, or the
-	// database's rules forbid it) or failed (it may be tried again); of a look
-	// into one done, absent (there is no such file) or failed.
+	// Result of a command is finished, timed_out, stopped, revoked, not_started or
+	// lost (see package exec). Of an insert into a database it is done, present (the
+	// row is already there), refused (another row has its id, or a constraint
+	// forbids it) or failed (it may be tried again). Of a query it is done, absent
+	// (there is no such file) or failed.
 	Result string
-	// Exit is a command's exit code, nil where nobody saw it.
+	// Exit is a command's exit code, nil where it is unknown.
 	Exit *int
-	// Reason is what no output says; of a database its error, or what its table lacks
-	// of a row that is there, in words for people, with what to do.
+	// Reason is for people: why the action ended so, and what to do. Of a database it
+	// is the error, or which columns of an inserted row the table lacks.
 	Reason string
 	// Stdout and Stderr are the last bytes of a command's outputs: as many of
-	// each as the action's Tail says, 4 KiB where it says nothing.
+	// each as the action's Tail says, 4 KiB where Tail is zero.
 	Stdout, Stderr string
 	// Output is what a command wrote into the file that [Action].Output names,
-	// nil where it wrote none; of a look into a database the rows as JSON,
+	// nil where it wrote none. Of a query it is the rows as JSON,
 	// {"<name of the query>": [{"<column>": value, …}, …], …}.
 	Output []byte
 }
@@ -148,21 +150,21 @@ type Config struct {
 	Language string
 	// Gates maps "family/type", "family" or "*" to what an answer must be worth.
 	Gates map[string]Gate
-	// GatesSince is when somebody last decided which gates hold, the zero time where
-	// nobody did: an answer from before counts once it is saved again.
+	// GatesSince is when a person last decided about the gates, zero if never. An
+	// answer from before that moment does not count until it is saved again.
 	GatesSince time.Time
 	// Family holds the family's own settings, of the type that it documents.
 	Family any
 }
 
-// Gate says what an answer must be worth to count.
+// Gate says which answers count.
 type Gate struct {
 	// Level is "file": any well-formed answer counts.
 	Level string
 	// Approvers lists who may answer; empty means anyone.
 	Approvers []string
-	// Waits says that other gates wait for trust, and that this one is the tighter of
-	// both.
+	// Waits is true while changed gates wait for trust; then this gate is the tighter
+	// of the old and the new one.
 	Waits bool
 	// Since is [Config.GatesSince].
 	Since time.Time
@@ -182,7 +184,7 @@ func (c Config) GateFor(family, typ string) Gate {
 	return g
 }
 
-// Status is the word for where a run, or a part of it, stands.
+// Status is the status of a run, or of a part of it, as its state document spells it.
 type Status string
 
 // Edge is a row of a machine's transition table.
@@ -193,19 +195,19 @@ type Edge struct {
 	To    Status `json:"to"`
 }
 
-// Transition is an edge taken, with its cause.
+// Transition is one move along an edge, with its cause.
 type Transition struct {
 	Edge
-	Subject string            // which of them: "build:implement"; empty for the run itself
+	Subject string            // which part moved: "build:implement"; empty for the run itself
 	Cause   map[string]Digest // the files that caused it, paths as the family writes them
 	Actor   string
 	Reason  string
 }
 
-// LongestReason is how much of others' words a transition repeats, in bytes.
+// LongestReason is how many bytes of a text from outside a transition repeats.
 const LongestReason = 500
 
-// Person is the actor's name for whoever gave an answer or a wish.
+// Person returns the actor of a transition that a person caused.
 func Person(name string) string {
 	return "person:" + templates.Cut(cmp.Or(name, "unknown"), LongestReason)
 }
@@ -223,19 +225,18 @@ type Field struct {
 	Value any
 }
 
-// Action is something to do outside the run's documents. Its attempt must be
-// recorded by a document of the same plan or an earlier one, and it begins at
-// most once per process.
+// Action is a command or a database access. A document of the same plan or of an earlier
+// one must record the attempt; the action begins at most once per process.
 type Action struct {
 	// ID is unique in the workspace and a function of the state.
 	ID      string
 	Command Command
-	// Database is what is to be done instead of a command, nil for a command.
-	// It is done in this process, needs nobody's trust and has no Outcome.
+	// Database is set in place of a command. It runs in this process, needs no
+	// trust and has no Outcome.
 	Database *Database
-	// Output names an environment variable: it gives the command the absolute
-	// path of a file of its own, not there yet, whose bytes come back in
-	// [Ended].Output. Only of a command without Outcome.
+	// Output names an environment variable that tells the command the absolute path
+	// of a file to create; its content comes back in [Ended].Output. Only for
+	// commands without Outcome.
 	Output string
 	// Outcome is where the end of the command is recorded; Fields come first
 	// in that document. Empty: the end comes back in [Facts].Ended.
@@ -243,21 +244,21 @@ type Action struct {
 	Fields  []Field
 	// Kind is layout's word for the outcome document.
 	Kind string
-	// Recorded says that an earlier commit recorded the attempt: where this
-	// process did not begin it, nobody can tell how it ended, and its outcome
-	// is "lost". Without it the attempt is recorded by this very plan.
+	// Recorded is true where an earlier commit recorded the attempt: if this process
+	// did not begin it, its end is unknown and its outcome is "lost". Otherwise this
+	// plan records the attempt.
 	Recorded bool
-	// Judge has the outcome say whether the output passes, and where the
-	// command ran; Expected is the text sought in it (see engine/testoutput).
+	// Judge makes the outcome say whether the output passes, and where the command
+	// ran. Expected is the text that the output must contain (see engine/testoutput).
 	Judge    bool
 	Expected string
-	// Tail has the outcome hold no more of both outputs together than their
-	// last so many bytes; zero keeps head and tail of each.
+	// Tail bounds how many bytes of both outputs together the outcome holds, counted
+	// from the end. Zero keeps the head and the tail of each.
 	Tail int
 }
 
-// Outlives reports whether the action goes on when placet ends. One whose end is
-// recorded by nobody but its machine never does.
+// Outlives reports whether the action goes on when placet ends. One without an Outcome
+// never does.
 func (a Action) Outlives() bool { return a.Command.Agent && a.Outcome != "" }
 
 // Command is a program to run. It is an argument vector, never a shell line.
@@ -266,7 +267,7 @@ type Command struct {
 	Env   []string // "NAME=value", added to the scrubbed environment
 	Paths []string // "NAME=path": the same, each path made absolute
 	Dir   string   // relative to the workspace
-	// Prefer is a folder that is taken instead of Dir where it exists.
+	// Prefer is a folder that replaces Dir where it exists.
 	Prefer string
 	Stdin  []byte
 	// Timeout is how long it may run; zero means for ever.
@@ -276,29 +277,28 @@ type Command struct {
 	Agent bool
 }
 
-// Database is one look into a SQLite database, or one row for it.
+// Database is one query of a SQLite database, or one insert into it.
 type Database struct {
 	// Path is relative to the workspace, with slashes.
 	Path string
-	// Schema names the embedded SQL that makes the database where it does not
-	// exist, and says what may stand in it: for a row and for a look, which makes
-	// nothing.
+	// Schema names the embedded SQL that an insert creates a missing database with.
+	// It also says what the database may contain.
 	Schema string
-	// Columns are, by table, the columns that must be there. Optional are those that
-	// an older table may lack: a row goes in without them, and the Reason of its end
-	// says so. Hint says what to do where a column is missing.
+	// Columns lists, by table, the columns that must exist. Optional lists those that
+	// an older table may lack: a row is inserted without them, and the Reason of its
+	// end says so. Hint says what to do where a column is missing.
 	Columns, Optional map[string][]string
 	Hint              string
 	// Insert is one row, in a transaction of its own.
 	Insert *Row
-	// First is a row that Insert names, nil for none: where the database has lost
-	// it, it goes in before.
+	// First is a row that Insert refers to, nil for none. It is inserted before where
+	// the database has lost it.
 	First *Row
-	// Select is a look: several queries of one moment.
+	// Select lists queries that run in one transaction.
 	Select []Query
 }
 
-// Row is a row for a table. It is inserted and never replaces another.
+// Row is a row to insert. It never replaces another.
 type Row struct {
 	Table string
 	// ID is the value of the first of Values, the row's key.
@@ -307,35 +307,35 @@ type Row struct {
 	Values []Field
 }
 
-// Query is one question to a database. Name is the member of its answer.
+// Query is one query of a database. Name is the member of the result that holds its rows.
 type Query struct {
 	Name, SQL string
 	Args      []any
 }
 
-// Plan is what a machine wants done, as data. The zero Plan wants nothing.
+// Plan is what a machine wants to have done, as data. The zero Plan wants nothing.
 type Plan struct {
-	// Needs names paths and globs outside the run's folder, and "git:…"
-	// facts. A plan that needs what the snapshot lacks is not carried out.
+	// Needs lists paths and globs outside the run's folder, and "git:…" facts. A plan
+	// that needs what the snapshot lacks is not carried out: the loop loads it and
+	// steps again.
 	Needs []string
-	// NextNeeds are those that the step after the commit of this plan adds, as far
-	// as the plan tells. They are loaded with the run then.
+	// NextNeeds lists what the step after the commit of this plan will need besides.
+	// The loop loads it together with the run.
 	NextNeeds   []string
 	Transitions []Transition
 	Writes      []Document
 	Removes     []string
 	Lines       []Line
 	Actions     []Action
-	// Ends are the IDs of actions under way that nobody wants any more, and of
-	// ended ones whose end is written down or means nothing any more: it is
-	// forgotten then.
+	// Ends lists the IDs of running actions to cancel, and of ended ones whose end is
+	// recorded or does not matter any more: the loop forgets them.
 	Ends []string
-	// Follow names folders of the run, besides its own and those of its open
-	// requests, in which a change must be seen at once.
+	// Follow lists folders to watch besides the run's own and those of its open
+	// requests.
 	Follow []string
-	// Wake is when time alone may change the plan; zero means never.
+	// Wake is when the next step may differ though no file changed; zero: never.
 	Wake time.Time
-	// Holding are the files that were read and may be half of a write.
+	// Holding lists files that were read and may be incomplete.
 	Holding []Holding
 }
 
@@ -345,7 +345,7 @@ func (p Plan) Empty() bool {
 		len(p.Lines) == 0 && len(p.Actions) == 0
 }
 
-// WakeAt makes the plan wake no later than t. The zero time changes nothing.
+// WakeAt sets Wake to t if t is earlier. The zero time changes nothing.
 func (p *Plan) WakeAt(t time.Time) {
 	if t.IsZero() || !p.Wake.IsZero() && !t.Before(p.Wake) {
 		return
@@ -359,35 +359,35 @@ type Machine interface {
 	Family() string
 	// Edges returns the transition table.
 	Edges() []Edge
-	// Step says what is to be done next for one run.
+	// Step returns what to do next for one run.
 	Step(Snapshot) (Plan, error)
-	// Account says how one run stands, in words for people.
+	// Account returns one run as people see it.
 	Account(Snapshot) Account
-	// Peek reads only as much of a state document as it takes to tell
-	// whether the run can move.
+	// Peek reads as much of a state document as it takes to tell whether the run can
+	// move.
 	Peek(state []byte) Peek
 }
 
-// Classed is a machine some of whose runs are told apart by their class: the same
-// state document says something else of a run that nobody drives.
+// Classed is a machine for which a run's class changes what its state document means: a
+// run that nobody drives, for example.
 type Classed interface {
 	Machine
-	// PeekClass is Peek for a run of a class; state is nil where there is no state
-	// document that can be used. ok is false where Peek says all.
+	// PeekClass is Peek for a run of a class. state is nil where no state document can
+	// be used. ok is false where Peek applies.
 	PeekClass(class string, state []byte) (p Peek, ok bool)
 }
 
-// Peek is what a state document says at a glance.
+// Peek is a short summary of a state document.
 type Peek struct {
 	Status  Status
 	Final   bool // nothing but a new state document can move the run
 	Waiting bool // a person is asked
-	// Open is the number of open requests, and Asked when the oldest of them was
-	// made, in UTC; zero where the document does not tell.
+	// Open is the number of open requests. Asked is when the oldest of them was made,
+	// in UTC; zero where the document does not say.
 	Open  int
 	Asked time.Time
-	// Touched says that placet moved the run at some time: a crash may have
-	// left something owed, which a closer look finds.
+	// Touched is true for a run that placet has moved: after a crash an output may be
+	// missing, which a step finds.
 	Touched bool
 }
 
