@@ -36,11 +36,11 @@ type benchInto struct {
 	} `json:"feedback_request"`
 }
 
-// BenchmarkExamine is strict reading and validation of content never seen.
-func BenchmarkExamine(b *testing.B) {
+// BenchmarkVerify is strict reading and validation.
+func BenchmarkVerify(b *testing.B) {
 	body := benchState(b)
 	for b.Loop() {
-		if problem, err := examine("faber/state", body); problem != nil || err != nil {
+		if problem, err := verify("faber/state", body); problem != nil || err != nil {
 			b.Fatal(problem, err)
 		}
 	}
@@ -57,23 +57,12 @@ func BenchmarkStore(b *testing.B) {
 	}
 }
 
-// BenchmarkDecodeKnown is reading content that was checked before.
-func BenchmarkDecodeKnown(b *testing.B) {
-	body := benchState(b)
-	for b.Loop() {
-		var into benchInto
-		if err := Decode("faber/state", "state.json", body, &into); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkResponse is the first reading of an answer.
 func BenchmarkResponse(b *testing.B) {
 	body := []byte(answer)
 	b.ReportAllocs()
 	for b.Loop() {
-		if problem, err := examine("kernel/response", body); problem != nil || err != nil {
+		if problem, err := verify("kernel/response", body); problem != nil || err != nil {
 			b.Fatal(problem, err)
 		}
 	}

@@ -3,13 +3,11 @@ package schemas
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	stdjson "encoding/json"
 	"errors"
 	"math/big"
 	"reflect"
 	"strconv"
-	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -37,26 +35,9 @@ func Decode(schema, path string, body []byte, into any) error {
 	return nil
 }
 
-// verify checks body strictly and by the schema. The same content is checked
-// once. The second error is for a schema that cannot be used.
+// verify checks body strictly and by the schema. The second error is for a schema that
+// cannot be used.
 func verify(name string, body []byte) (*Error, error) {
-	id := content{schema: name, sum: sha256.Sum256(body)}
-	if verdict, known := checked.get(id); known {
-		return verdict, nil
-	}
-	problem, err := examine(name, body)
-	if err != nil {
-		return nil, err
-	}
-	checked.put(id, problem)
-	if problem == nil && name != "" {
-		checked.put(content{sum: id.sum}, nil)
-	}
-	return problem, nil
-}
-
-// examine is verify without memory.
-func examine(name string, body []byte) (*Error, error) {
 	if name == "" {
 		_, problem := parse(body, nil)
 		return problem, nil
@@ -223,39 +204,3 @@ func plainValue(r Raw) any {
 	}
 	return v
 }
-
-// mostVerdicts is how many verdicts are remembered. At about 100 bytes each they stay
-// below 4 MiB.
-const mostVerdicts = 32768
-
-// content names what was checked: the digest of a schema's name and a body.
-type content struct {
-	schema string
-	sum    [sha256.Size]byte
-}
-
-// verdicts remembers what became of checked content: nil for good, else the error. When
-// it is full it begins anew.
-type verdicts struct {
-	mu   sync.Mutex
-	most int
-	of   map[content]*Error
-}
-
-func (v *verdicts) get(c content) (verdict *Error, known bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	verdict, known = v.of[c]
-	return verdict, known
-}
-
-func (v *verdicts) put(c content, verdict *Error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.of == nil || len(v.of) >= v.most {
-		v.of = map[content]*Error{}
-	}
-	v.of[c] = verdict
-}
-
-var checked = verdicts{most: mostVerdicts}

@@ -54,12 +54,10 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// named returns the error for the document at path. It must copy: the original
-// may be shared by every document of the same content.
+// named returns the error with the document's path.
 func (e *Error) named(path string) *Error {
-	c := *e
-	c.Path = path
-	return &c
+	e.Path = path
+	return e
 }
 
 // at returns the error with the place of a byte offset in body.

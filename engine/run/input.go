@@ -131,10 +131,16 @@ func (r *Input) Judge(d engine.Document, decode func() error) Reading {
 	return Bad
 }
 
-// Load decodes a JSON document of a schema into a new value, nil where it cannot be used.
-func Load[T any](r *Input, d engine.Document, schema string) (*T, Reading) {
-	v := new(T)
-	got := r.Judge(d, func() error { return schemas.Decode(schema, path.Base(d.Path), d.Body, v) })
+// Load decodes a JSON document of a schema, nil where it cannot be used. Each type has one
+// schema. The value is shared with later steps over the same content: nobody changes it.
+func Load[T any](r *Input, d engine.Document, schema string) (v *T, got Reading) {
+	got = r.Judge(d, func() (err error) {
+		v, err = engine.Parse(d, func(p string, body []byte) (into T, err error) {
+			err = schemas.Decode(schema, path.Base(p), body, &into)
+			return into, err
+		})
+		return err
+	})
 	if got != Good {
 		return nil, got
 	}
