@@ -38,20 +38,19 @@ var floors = []floor{
 	{name: "kernel", packages: []string{"engine"}},
 	{
 		name:     "patterns",
-		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/testoutput", "engine/retry", "engine/graph", "engine/escalate"},
+		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/testoutput", "engine/graph"},
 		beside:   []string{"engine/run engine/gate"},
 	},
-	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
+	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/sqlite", "engine/reconcile", "engine/facade"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/sqlite", "engine/reconcile"},
 		beside: []string{
 			"engine/store/memfs engine/store/fs",
 			"engine/store engine/store/fs", "engine/store engine/store/statcache",
 			"engine/exec engine/store", "engine/exec engine/store/fs", "engine/exec engine/statedir",
 			"engine/exec engine/sqlite", // a test of the queue before a database
 			"engine/reconcile engine/store", "engine/reconcile engine/store/fs", "engine/reconcile engine/watch", "engine/reconcile engine/store/statcache",
-			"engine/facade engine/store", "engine/facade engine/reconcile",
 		},
 		never: []string{"families"},
 	},
@@ -128,6 +127,16 @@ func (f file) test() bool { return strings.HasSuffix(f.name, "_test.go") }
 func TestImportsOnlyGoDown(t *testing.T) {
 	for _, problem := range judge(sources(t)) {
 		t.Error(problem)
+	}
+}
+
+func TestThePackagesOfTheFloorsExist(t *testing.T) {
+	for _, f := range floors {
+		for _, dir := range f.packages {
+			if found, err := filepath.Glob(filepath.Join(dir, "*.go")); err != nil || len(found) == 0 {
+				t.Errorf("%s: the table names it, and it holds no Go file", dir)
+			}
+		}
 	}
 }
 
@@ -300,8 +309,8 @@ func TestThePolicyFindsWhatBreaksIt(t *testing.T) {
 			`engine/gate/x.go: engine/gate → engine/store goes up, from "patterns" to "acting half"`},
 		{"up in a test", file{dir: "layout", name: "x_test.go", imports: []string{"placet/engine"}},
 			`layout/x_test.go: layout → engine goes up, from "ground" to "kernel"`},
-		{"family to family", file{dir: "engine/faber", name: "x.go", imports: []string{"placet/engine/pal"}},
-			`engine/faber/x.go: engine/faber → engine/pal stays on the floor "families", where only these may: []`},
+		{"family to family", file{dir: "engine/faber", name: "x.go", imports: []string{"placet/engine/afl"}},
+			`engine/faber/x.go: engine/faber → engine/afl stays on the floor "families", where only these may: []`},
 		{"acting half to family", file{dir: "engine/store", name: "x.go", imports: []string{"placet/engine/faber"}},
 			`engine/store/x.go: engine/store → engine/faber: "acting half" must never import "families"`},
 		{"the program to the laws", file{dir: "cmd/placet", name: "x.go", imports: []string{"placet/internal/enginetest"}},
@@ -330,10 +339,10 @@ func TestThePolicyFindsWhatBreaksIt(t *testing.T) {
 		})
 	}
 	got := judgeFamilies([]file{
-		{dir: "engine/pal", name: "doc.go"}, {dir: "engine/pal", name: "state.go"},
-		{dir: "engine/pal", name: "outputs.go"}, {dir: "engine/pal", name: "questions.go"},
+		{dir: "engine/afl", name: "doc.go"}, {dir: "engine/afl", name: "state.go"},
+		{dir: "engine/afl", name: "outputs.go"}, {dir: "engine/afl", name: "questions.go"},
 	})
-	want := []string{`engine/pal has no rules.go: every family folder holds ["doc.go" "state.go" "rules.go" "outputs.go" "questions.go"]`}
+	want := []string{`engine/afl has no rules.go: every family folder holds ["doc.go" "state.go" "rules.go" "outputs.go" "questions.go"]`}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("families (-want +got):\n%s", diff)
 	}

@@ -135,6 +135,9 @@ func compareStories(t testing.TB) {
 		case treesMode == "write":
 			tests.recorded[name] = append(tests.recorded[name], digest)
 			writeTrees(t, tests.recorded)
+		case treesMode == "" && len(tests.recorded[name]) == 0:
+			t.Errorf("no tree of it is recorded in %s: record one with PLACET_TREES=write", goldenTrees)
+			return
 		case treesMode == "":
 			t.Errorf("it leaves other files than were recorded in %s. Have it write its trees with this version and with an earlier one (PLACET_TREES=folder), and compare them.", goldenTrees)
 			return
