@@ -203,7 +203,8 @@ func (a *Ask) checkArtifacts() error {
 // isBinding reports whether an answer is worth nothing once the file has changed.
 func (f Artifact) isBinding() bool { return f.Binding == nil || *f.Binding }
 
-// readAsk reads ask.json before the ask is registered; later it only says that it changed.
+// readAsk reads ask.json until the ask is registered. Afterwards it only notes that the
+// file has changed.
 func (r *view) readAsk() {
 	r.doc = r.Snap.In("ask.json")
 	if r.Begun {
@@ -212,18 +213,18 @@ func (r *view) readAsk() {
 		}
 		return
 	}
-	r.isValid = r.Read(r.doc, func() (err error) {
+	r.isWellFormed = r.Read(r.doc, func() (err error) {
 		r.ask, err = ReadAsk(r.Snap.Key.ID, r.lang(), r.doc.Body, r.Snap.Now, r.doc.Changed)
 		return err
 	})
-	if !r.isValid || len(r.Snap.Lacks(r.needs())) > 0 {
+	if !r.isWellFormed || len(r.Snap.Lacks(r.needs())) > 0 {
 		return
 	}
 	err := r.resolve()
 	if err != nil {
 		r.Bad(r.doc, "cannot ask yet: "+err.Error())
 	}
-	r.isGood = err == nil && !r.awaitsOther()
+	r.canBeAsked = err == nil && !r.awaitsOther()
 }
 
 // resolve records the digests of the files and who may answer, or says why nobody can be
@@ -276,7 +277,7 @@ func (r *view) other() string {
 func (r *view) needs() (paths []string) {
 	a := r.State.Ask
 	switch {
-	case !r.Begun && r.isValid:
+	case !r.Begun && r.isWellFormed:
 		a = r.ask
 		if a.Supersedes != "" {
 			paths = append(paths, r.other())

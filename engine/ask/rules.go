@@ -31,8 +31,8 @@ type (
 	to     = []engine.Status
 )
 
-// rules are the transition table, in the order of precedence: what was taken back in the
-// pass in which it was answered is taken back.
+// rules are the transition table, in the order of precedence: a withdrawal beats an answer
+// that arrives in the same pass.
 var rules = [][]rule{
 	{{Of: ofAsk, From: from{""}, Event: "dropped", To: to{Withdrawn}, When: (*view).drops}},
 	{{Of: ofAsk, From: from{""}, Event: "asked", To: to{Open}, When: (*view).asks, Awaits: (*view).awaitsAsk}},
@@ -57,7 +57,7 @@ func forEachType(make func(typ string) rule) (list []rule) {
 
 // asks opens the question once all that it needs is there.
 func (r *view) asks(run.On) *move {
-	if !r.isGood || !r.Snap.In("withdraw.json").Absent() || r.isHeld() {
+	if !r.canBeAsked || !r.Snap.In("withdraw.json").Absent() || r.isBeingWritten() {
 		return nil
 	}
 	return &move{Reason: "ask.json", Causes: []engine.Document{r.doc}, Then: func(c *change) {
@@ -78,7 +78,7 @@ func (r *view) register(c *change) {
 
 // drops ends an ask that was taken back before anybody was asked.
 func (r *view) drops(run.On) *move {
-	if r.withdrawal == nil || !r.isValid || r.isHeld() || !r.isAnswerFree() {
+	if r.withdrawal == nil || !r.isWellFormed || r.isBeingWritten() || !r.isAnswerFree() {
 		return nil
 	}
 	m := r.takeBack(r.withdrawal.Reason)
@@ -99,7 +99,7 @@ func takesBack(forAnother bool) func(*view, run.On) *move {
 			return nil
 		}
 		late := r.Answer(r.Requests()[0])
-		if r.isHeld() || !r.isAnswerFree() {
+		if r.isBeingWritten() || !r.isAnswerFree() {
 			return nil
 		}
 		reason := r.withdrawal.Reason
@@ -125,7 +125,7 @@ func (r *view) takeBack(reason string) *move {
 func (r *view) answers(on run.On) *move {
 	a := on.Answer
 	switch {
-	case r.isHeld():
+	case r.isBeingWritten():
 		return &move{Hold: true}
 	case !a.IsFact() && !r.isAnswerFree():
 		return nil
@@ -146,7 +146,7 @@ func (r *view) answers(on run.On) *move {
 }
 
 func (r *view) expires(on run.On) *move {
-	if r.isHeld() || !on.Answer.IsFact() && !r.isAnswerFree() {
+	if r.isBeingWritten() || !on.Answer.IsFact() && !r.isAnswerFree() {
 		return nil
 	}
 	reason := "nobody answered until the deadline"
@@ -166,8 +166,8 @@ func (r *view) noteArtifacts(c *change) {
 	}
 }
 
-// isHeld reports whether a file may still be being written that could decide.
-func (r *view) isHeld() bool { return len(r.BeingWritten()) > 0 }
+// isBeingWritten reports whether a file that could decide may still be being written.
+func (r *view) isBeingWritten() bool { return len(r.BeingWritten()) > 0 }
 
 // isAnswerFree reports whether the answer can be written: nobody else's file is in its
 // place. A file that answers this ask is what a crash left.
@@ -203,7 +203,7 @@ func (r *view) readWithdrawal() {
 	}
 	var got run.Reading
 	r.withdrawal, got = run.Load[Withdraw](&r.Input, r.Snap.In("withdraw.json"), "ask/withdraw")
-	r.isUndecided = got == run.Pending
+	r.isWithdrawalPending = got == run.Pending
 	if r.withdrawal != nil && string(r.withdrawal.SupersededBy) == r.Snap.Key.ID {
 		r.Bad(r.Snap.In("withdraw.json"), "/superseded_by: an ask cannot take its own place")
 		r.withdrawal = nil

@@ -38,13 +38,13 @@ func (c Config) Check() error {
 type view struct {
 	*run.Run[State]
 	doc engine.Document
-	// ask is what ask.json says before it is registered. isValid is true where it can be
-	// asked by what it says, isGood where nothing else is in the way.
-	ask             Ask
-	isValid, isGood bool
-	withdrawal      *Withdraw
-	// isUndecided is true while it is not known whether the question is taken back.
-	isUndecided bool
+	// ask is what ask.json says before it is registered. isWellFormed is true where the
+	// file alone is valid, canBeAsked where nothing around it is in the way either.
+	ask                      Ask
+	isWellFormed, canBeAsked bool
+	withdrawal               *Withdraw
+	// isWithdrawalPending is true while withdraw.json may still be being written.
+	isWithdrawalPending bool
 }
 
 // Machine is the family of asks. The zero value is ready for use.
@@ -63,7 +63,7 @@ var family = kernel{
 	},
 	Stamp: seconds, Cause: func(rel string) string { return rel }, Anew: "restore it from git, or remove the folder and ask anew",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions(), Outputs: (*view).outputs,
-	Undecidable: func(r *view) bool { return r.isUndecided }, Notes: (*view).notes, Needs: (*view).needs,
+	Undecidable: func(r *view) bool { return r.isWithdrawalPending }, Notes: (*view).notes, Needs: (*view).needs,
 	Absent: (*view).absent, Explain: (*view).explain, Tell: (*view).tell,
 }
 
@@ -107,7 +107,7 @@ func (r *view) awaitsAsk(w *run.Waiting) {
 	switch {
 	case w.Bad("ask.json", "nobody is asked", "asker", like):
 	case w.Bad("withdraw.json", "it cannot be told whether the question is taken back", "asker", `{"reason": "<why>"}, or nothing: remove it`):
-	case r.isValid && !r.isHeld() && r.awaitsOther():
+	case r.isWellFormed && !r.isBeingWritten() && r.awaitsOther():
 		w.Why("ask/%s is still open, which this one supersedes", r.ask.Supersedes)
 		w.For("the end of ask/%s (asker)", r.ask.Supersedes)
 		w.UnblockAt(path.Join(path.Dir(r.other()), "withdraw.json"), fmt.Sprintf(`{"reason": "<why>", "superseded_by": %q} takes it back`, r.Snap.Key.ID))
