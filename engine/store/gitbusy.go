@@ -149,20 +149,20 @@ func (g *gitSigns) holds(sign, stale string, now time.Time) bool {
 	return sign != "" && !over
 }
 
-// noneFor is how long it is believed that no folder above the workspace is a work
-// tree: who makes one does not begin to rewrite it at once.
+// noneFor is how long it is believed that neither the workspace nor a folder above it is a
+// work tree: who makes one does not begin to rewrite it at once.
 const noneFor = time.Second
 
 // gitDir finds git's folder for this work tree: .git here or in the nearest
 // folder above, which in worktrees and submodules is a file that names it.
 // The caller holds the lock.
 func (s *gitBusy) gitDir() (string, bool) {
-	if dir, ok := s.gitAt(".", ".git"); ok {
-		return dir, true
-	}
 	now := s.disk.now()
 	if age := now.Sub(s.git.none); age >= 0 && age < noneFor {
 		return "", false
+	}
+	if dir, ok := s.gitAt(".", ".git"); ok {
+		return dir, true
 	}
 	for dir := s.disk.fs.Root(); dir != "/" && dir != "."; {
 		dir = path.Dir(dir)

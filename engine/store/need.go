@@ -150,7 +150,7 @@ func (v *visit) beside(p string) (fs.Info, error) {
 	if old, known := v.met[p]; known {
 		return old.info, old.err
 	}
-	if dir := path.Dir(p); dir != "." && dir != p {
+	if dir := path.Dir(p); !v.isAboveRun(dir) && dir != p {
 		if above, err := v.beside(dir); errors.Is(err, os.ErrNotExist) || err == nil && !above.Mode.IsDir() {
 			return fs.Info{}, &os.PathError{Op: "stat", Path: p, Err: os.ErrNotExist}
 		}
@@ -159,6 +159,10 @@ func (v *visit) beside(p string) (fs.Info, error) {
 	v.met[p] = met{info: info, err: err}
 	return info, err
 }
+
+// isAboveRun reports whether a path is that of a folder that the run's folder is in: this
+// visit has found it there.
+func (v *visit) isAboveRun(p string) bool { return layout.Under(v.run.Dir, p) }
 
 // met is what stat said of a name that a need led to.
 type met struct {
@@ -174,7 +178,7 @@ func (v *visit) inside(p string) (string, bool) {
 
 // watch notes the nearest existing folder.
 func (v *visit) watch(dir string) {
-	for ; dir != "." && dir != "/"; dir = path.Dir(dir) {
+	for ; !v.isAboveRun(dir); dir = path.Dir(dir) {
 		if _, in := v.inside(dir); in || dir == v.run.Dir {
 			return
 		}
