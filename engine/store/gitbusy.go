@@ -3,11 +3,15 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"os"
 	"path"
 	"strings"
 	"sync"
 	"time"
+
+	"placet/engine/store/fs"
+	"placet/engine/store/statcache"
 )
 
 // holdIndex is how long git's index.lock holds: an older one was left behind.
@@ -40,6 +44,8 @@ type gitSigns struct {
 	seen        map[string]gitSign
 	began, last time.Time
 	none        time.Time // when no work tree was found
+	// quiet is git's folder as it was when no sign stood in it.
+	quiet statcache.Entry
 	// stale says which sign stands and does not hold any more.
 	stale string
 }
@@ -95,24 +101,36 @@ func (s *gitBusy) findSigns() (sign, stale string) {
 	if !ok {
 		return "", ""
 	}
+	folder, err := s.disk.fs.Stat(dir)
+	if err == nil && s.git.quiet.Trusts(identityOf(folder)) {
+		return "", "" // a new sign would have changed the folder
+	}
+	g := s.disk.newGrain()
+	quiet := statcache.Entry{Known: err == nil, ID: identityOf(folder), Racy: g.isRacy(folder)}
 	for _, name := range signs {
 		info, err := s.disk.fs.Stat(path.Join(dir, name))
-		if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		now := gitSign{inode: info.Inode, changed: info.Changed, since: s.disk.now()}
-		limit := holdRewrite
-		if name == indexLock {
-			now.changed, limit = time.Time{}, holdIndex
-		}
-		switch {
-		case s.git.isYoung(name, now, limit) && s.disk.isYounger(info.Changed, limit):
+		quiet.Known = false
+		switch young := err == nil && s.isYoungSign(name, info); {
+		case young:
 			sign = cmp.Or(sign, name)
-		case name != indexLock:
+		case err == nil && name != indexLock:
 			stale = cmp.Or(stale, name)
 		}
 	}
+	s.git.quiet = quiet
 	return sign, stale
+}
+
+// isYoungSign reports whether a sign changed, and was first seen as it is, a short while ago.
+func (s *gitBusy) isYoungSign(name string, info fs.Info) bool {
+	now, limit := gitSign{inode: info.Inode, changed: info.Changed, since: s.disk.now()}, holdRewrite
+	if name == indexLock {
+		now.changed, limit = time.Time{}, holdIndex
+	}
+	return s.git.isYoung(name, now, limit) && s.disk.isYounger(info.Changed, limit)
 }
 
 // isYoung reports whether a sign was first seen as it is no longer than limit ago.
