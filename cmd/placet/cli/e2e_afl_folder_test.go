@@ -11,6 +11,7 @@ import (
 // A session's folder is made, the daemon looks at it and finds no session, and
 // only then comes the file that makes it one.
 func TestASessionBeginsThoughItsFolderCameFirst(t *testing.T) {
+	t.Parallel()
 	for name, made := range map[string]string{"with specs": "specs", "without": "."} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t, t.TempDir(), 0)

@@ -116,6 +116,7 @@ func (c *cycles) respond(run, word string) {
 // evidence and impact; the next cycle hears it, and upstream's rows, from the
 // database alone; a row that is there already is present.
 func TestScenario12ACycleAndTheRealDatabase(t *testing.T) {
+	t.Parallel()
 	c := newCycles(t)
 	c.inputs(cycleRun)
 	c.once()
@@ -185,6 +186,7 @@ func TestScenario12ACycleAndTheRealDatabase(t *testing.T) {
 // Where the database is none, the cycle goes on, the row waits, and goes in once it
 // can.
 func TestScenario11ATextFileAsDatabase(t *testing.T) {
+	t.Parallel()
 	c := newCycles(t)
 	put(t, c.root, auditFile, "these are notes, not a database\n")
 	c.inputs(cycleRun)
@@ -267,6 +269,7 @@ UPDATE _skill_meta SET v = '1.3.0' WHERE k = 'schema_version'`
 // has; audit.json and check say what was left out, and which migration helps: upstream's
 // init_db stops at such a database.
 func TestAnOlderDatabaseGetsItsRowsInTheColumnsThatItHas(t *testing.T) {
+	t.Parallel()
 	c := newCycles(t)
 	c.inputs(cycleRun)
 	c.once()
@@ -316,6 +319,7 @@ END`
 
 // Once an older database was migrated, a row goes in whole.
 func TestAMigratedDatabaseGetsWholeRows(t *testing.T) {
+	t.Parallel()
 	c := newCycles(t)
 	c.inputs(cycleRun)
 	c.once()
@@ -377,6 +381,7 @@ func (c *cycles) check() string {
 // A ticket has the number that upstream would give it, so that upstream's next one is
 // the number after ours.
 func TestUpstreamsNextTicketFollowsOurs(t *testing.T) {
+	t.Parallel()
 	c := newCycles(t)
 	tickets := filepath.Join(".mso-context/active", cycleRun, "40_collaboration/task-context/tickets")
 	put(t, c.root, filepath.Join(tickets, "TKT-0001-first.md"), "---\nid: TKT-0001\n---\n")

@@ -49,6 +49,7 @@ func (p *place) remove(rel string) {
 
 // Approving twice is one approval with the same receipt (LangGraph #8026).
 func TestApprovingTwiceIsOneApproval(t *testing.T) {
+	t.Parallel()
 	p := openedPlace(t, 1)
 	p.answerOnce(0, "approve")
 	receipt := p.read(p.request(0) + "/receipt.json")
@@ -63,6 +64,7 @@ func TestApprovingTwiceIsOneApproval(t *testing.T) {
 
 // A different answer, once one was taken, gets a note and changes nothing.
 func TestADifferentAnswerAfterTheReceiptChangesNothing(t *testing.T) {
+	t.Parallel()
 	p := openedPlace(t, 1)
 	p.answerOnce(0, "approve")
 	receipt := p.read(p.request(0) + "/receipt.json")
@@ -95,6 +97,7 @@ func TestAMixedUpAnswerMovesNothing(t *testing.T) {
 // An answer to an older request, replayed into the run's next one, is refused and
 // explained (moneat #489).
 func TestAReplayedAnswerOfAnOlderRequestIsRefused(t *testing.T) {
+	t.Parallel()
 	p := openedPlace(t, 1)
 	old := p.response(0, "approve", "c")
 	p.answerOnce(0, "request_changes")
@@ -116,6 +119,7 @@ func TestAReplayedAnswerOfAnOlderRequestIsRefused(t *testing.T) {
 // The artifact changed after it was shown: the approval is stale (openshift-docs
 // #100818), and the new form says so.
 func TestAnAnswerToAChangedArtifactIsStale(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
 	p.write("specs/x.md", "# One\n")
 	p.write(p.runs[0]+"/state.json", strings.Replace(p.read(p.runs[0]+"/state.json"), `"requested_at"`, `"context": {"artifact_path": "specs/x.md"}, "requested_at"`, 1))
@@ -172,6 +176,7 @@ func TestAStaleWriteBackOfTheStateIsMadeGood(t *testing.T) {
 // Names of others lead nowhere: ids with dots, slashes, line breaks, quotes and
 // 300 characters, links, a FIFO and a folder named state.json.
 func TestHostileNamesAreNeverFollowed(t *testing.T) {
+	t.Parallel()
 	p := openedPlace(t, 1)
 	outside := t.TempDir()
 	runs := filepath.Dir(p.runs[0])

@@ -249,6 +249,7 @@ func TestTortureAnyWayOfSavingIsTheRightAnswerOnce(t *testing.T) {
 
 // git brings answers too: checkout, checkout of a file, merge, stash pop.
 func TestGitBringsTheRightAnswerOnce(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, t.TempDir(), 8)
 	git := func(args ...string) string {
 		t.Helper()

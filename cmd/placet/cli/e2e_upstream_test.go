@@ -126,6 +126,7 @@ func (f diskFiles) Events() []string {
 // running daemon; to every third run somebody else answers by response.json meanwhile.
 // Each request ends once.
 func TestUpstreamAnswersBesideTheDaemon(t *testing.T) {
+	t.Parallel()
 	flows, err := upstreamflow.Load("../../..")
 	if err != nil || len(flows) == 0 {
 		t.Fatalf("%d flows: %v", len(flows), err)
@@ -203,6 +204,7 @@ func TestResumeStandsBeforeTheStateMoves(t *testing.T) {
 
 // Whoever goes on with a cancelled run is told of by check.
 func TestCheckTellsOfARevivedRun(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
 	p.placet("once")
 	p.write(p.request(0)+"/response.json", p.response(0, "reject", "no"))

@@ -110,6 +110,7 @@ func (p *place) asksApproval() {
 // TestEveryQuestionAtATerminalEndsWithCtrlC interrupts each of them, types on, and sees
 // that nothing was written.
 func TestEveryQuestionAtATerminalEndsWithCtrlC(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	p.asks("review", "Is the design good?", "approve", "request_changes", "reject")
 	p.write("placet.toml", "[faber]\nresume = { command = [\"true\"] }\n")
@@ -162,6 +163,7 @@ func TestEveryQuestionAtATerminalEndsWithCtrlC(t *testing.T) {
 // TestWithoutATerminalNothingIsAskedAndNothingAnswered gives what a terminal would
 // ask for on standard input.
 func TestWithoutATerminalNothingIsAskedAndNothingAnswered(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	p.asks("review", "Is the design good?", "approve", "request_changes", "reject")
 	id, reference := p.requestID(0), p.reference()

@@ -8,6 +8,7 @@ import (
 // What gives a run up for good asks for a reason: on a terminal where -m is missing,
 // and where nobody can be asked it is refused. Nothing is written without one.
 func TestGivingUpAsksForAReason(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
 	p.write(".afl/sessions/shop/specs/checkpoints.yaml", "checkpoints:\n  - {id: a, criteria: [x], validation: {command: \"true\", expected: \"1 passing\"}}\n")
 	p.write(".mso-context/active/20260302-msowd-sop/optimizer/trigger.json", `{"workflow_name": "sop"}`)
