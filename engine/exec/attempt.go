@@ -317,7 +317,7 @@ func (r *Runner) writeOutcome(a engine.Action, from, to time.Time, e exitResult)
 		return err
 	}
 	err = r.store.Write(engine.Document{Path: a.Outcome, Kind: a.Kind, Body: body, Sum: engine.Sum(body)})
-	if errors.Is(err, store.ErrMoved) && r.hasOutcome(a) {
+	if errors.Is(err, store.ErrConflict) && r.hasOutcome(a) {
 		r.o.Log.Warn("an outcome stands already: it is kept", "action", a.ID, "path", a.Outcome)
 		err = nil
 	}

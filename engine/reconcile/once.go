@@ -130,7 +130,7 @@ func (o *settling) settle(ctx context.Context, out *onceRun) {
 	var since patience
 	for {
 		r := p.run(ctx)
-		if out.err = r.err; errors.Is(r.err, errHeld) {
+		if out.err = r.err; errors.Is(r.err, errPaused) {
 			o.hold(out)
 			break
 		}
@@ -144,7 +144,7 @@ func (o *settling) settle(ctx context.Context, out *onceRun) {
 			break
 		}
 	}
-	out.moved += p.moved
+	out.moved += p.transitions
 	out.wrote = p.wrote
 	if out.err == nil && !p.wrote {
 		o.l.store(out.f, p.last, nil)
@@ -153,7 +153,7 @@ func (o *settling) settle(ctx context.Context, out *onceRun) {
 
 // isAsLeft takes a run as an earlier placet left it, if it still is.
 func (o *settling) isAsLeft(out *onceRun) bool {
-	if _, held := o.l.o.Store.Hold(); held {
+	if _, held := o.l.o.Store.Paused(); held {
 		return false
 	}
 	if o.l.actions.isUnderWay(out.f.Run.State) {
@@ -170,9 +170,9 @@ func (o *settling) isAsLeft(out *onceRun) bool {
 // hold notes that git is rewriting the tree. The run is looked at all the same,
 // so that the report can say how it stands.
 func (o *settling) hold(out *onceRun) {
-	reason, held := o.l.o.Store.Hold()
+	reason, held := o.l.o.Store.Paused()
 	if !held {
-		reason = errHeld.Error() // it is over by now
+		reason = errPaused.Error() // it is over by now
 	}
 	o.mu.Lock()
 	if o.held == "" {

@@ -21,15 +21,15 @@ const (
 	// also how often the same step is carried out while nobody else changes a
 	// document: a machine that asks for it once more goes in circles.
 	maxSteps = 64
-	// maxMoved is how often in a row a commit may find that somebody wrote in
+	// maxConflicts is how often in a row a commit may find that somebody wrote in
 	// between before the run has to wait.
-	maxMoved = 16
+	maxConflicts = 16
 	// pastWait is how long a moment that has passed may wait.
 	pastWait = time.Second
 )
 
-// errHeld says that git is rewriting the tree: nothing is decided.
-var errHeld = errors.New("git is rewriting the tree")
+// errPaused says that git is rewriting the tree: nothing is decided.
+var errPaused = errors.New("git is rewriting the tree")
 
 // pass is one run's way to an empty plan.
 type pass struct {
@@ -48,13 +48,13 @@ type pass struct {
 	// early says until when a plan is not to be carried out yet; see debounce.go.
 	early func(engine.Plan) (until time.Time, early bool)
 
-	began time.Time   // when it began
-	moved int         // transitions committed
-	wrote bool        // something was committed, begun or ended
-	taken *stepCounts // the steps since there was nothing to do
-	swept bool        // left-overs were looked for
-	left  bool        // and some of them are to be removed later
-	last  look        // the last look
+	began       time.Time   // when it began
+	transitions int         // how many it has committed
+	wrote       bool        // something was committed, begun or ended
+	steps       *stepCounts // the steps since there was nothing to do
+	swept       bool        // left-overs were looked for
+	left        bool        // and some of them are to be removed later
+	last        look        // the last look
 }
 
 // newPass returns a pass that follows nothing.
@@ -75,17 +75,17 @@ func (p *pass) run(ctx context.Context) result {
 	p.git = nil
 	p.needs = p.known(p.needs)
 	var before step
-	for steps, moved := 0, 0; ; {
+	for steps, conflicts := 0, 0; ; {
 		if err := p.settled(ctx); err != nil {
 			return result{outcome: failed, err: err}
 		}
-		p.taken.seen(p.last.snap.Docs)
+		p.steps.seen(p.last.snap.Docs)
 		now := stepOf(p.last.plan)
 		switch {
 		case p.idle(p.last.plan):
-			p.taken = nil
+			p.steps = nil
 			return result{outcome: idle, at: p.again(time.Time{})}
-		case p.taken.times(now) == maxSteps:
+		case p.steps.times(now) == maxSteps:
 			return result{outcome: failed, err: p.stuck()}
 		case steps == maxSteps || p.undone(before):
 			return result{outcome: more}
@@ -98,9 +98,9 @@ func (p *pass) run(ctx context.Context) result {
 		case err == nil && p.yields():
 			return result{outcome: more}
 		case err == nil:
-			before, steps, moved = now, steps+1, 0
-		case errors.Is(err, store.ErrMoved) && moved < maxMoved:
-			moved++
+			before, steps, conflicts = now, steps+1, 0
+		case errors.Is(err, store.ErrConflict) && conflicts < maxConflicts:
+			conflicts++
 		default:
 			return result{outcome: failed, err: err}
 		}
@@ -184,10 +184,10 @@ func (p *pass) may(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if _, held := p.l.o.Store.Hold(); held {
-		return errHeld
+	if _, held := p.l.o.Store.Paused(); held {
+		return errPaused
 	}
-	p.l.sayStale(p.l.o.Store.Stale())
+	p.l.logStale(p.l.o.Store.Stale())
 	return nil
 }
 
@@ -219,7 +219,7 @@ func (p *pass) carry(ctx context.Context) error {
 	}
 	plan := p.last.plan
 	for _, t := range plan.Transitions {
-		p.moved++
+		p.transitions++
 		p.l.o.Moved(p.f.Run, t)
 	}
 	for _, id := range plan.Ends {
@@ -293,7 +293,7 @@ func (p *pass) commit(ctx context.Context) error {
 	}
 	_, early := p.early(plan)
 	if early || p.outOfTurn() {
-		return store.ErrMoved // a look under the run's locks made another plan
+		return store.ErrConflict // a look under the run's locks made another plan
 	}
 	var err error
 	p.waiting(func() { err = p.durable(plan) })

@@ -40,8 +40,8 @@ func TestAPlanThatNeedsTheTurnIsNotCommittedWithoutIt(t *testing.T) {
 	w.eventually("a is told of t", func() bool { return string(w.answered("a", true).Body) == "t" })
 	p := w.newPass(Found{shelfRun("a"), Family{shelfLayout{}, w.m}})
 	w.eventually("a would take it", func() bool { return p.settled(t.Context()) == nil && writes(p.last.plan) })
-	if err := p.commit(t.Context()); !errors.Is(err, store.ErrMoved) || w.took("a") != "" {
-		t.Errorf("got %v, want ErrMoved; a took %q", err, w.took("a"))
+	if err := p.commit(t.Context()); !errors.Is(err, store.ErrConflict) || w.took("a") != "" {
+		t.Errorf("got %v, want ErrConflict; a took %q", err, w.took("a"))
 	}
 	if err := p.carry(t.Context()); err != nil || w.took("a") != "t" {
 		t.Errorf("in turn: %v; a took %q", err, w.took("a"))

@@ -86,13 +86,13 @@ func sumOthers(docs []engine.Document, leaveOut func(engine.Document) bool) (sum
 
 // count notes that a plan was carried out.
 func (p *pass) count(plan engine.Plan) {
-	if p.taken == nil {
-		p.taken = &stepCounts{steps: map[step]int{}}
+	if p.steps == nil {
+		p.steps = &stepCounts{steps: map[step]int{}}
 	}
-	p.taken.steps[stepOf(plan)]++
-	p.taken.own = nil
-	if slices.Max(slices.Collect(maps.Values(p.taken.steps))) >= maxSteps/2 {
-		p.taken.expect(plan, p.last.snap.Docs)
+	p.steps.steps[stepOf(plan)]++
+	p.steps.own = nil
+	if slices.Max(slices.Collect(maps.Values(p.steps.steps))) >= maxSteps/2 {
+		p.steps.expect(plan, p.last.snap.Docs)
 	}
 }
 
@@ -140,8 +140,8 @@ func (t *stepCounts) times(s step) int {
 // stuck says that the run is stuck. Once it has waited it may take one more step:
 // what made it go in circles may be gone.
 func (p *pass) stuck() error {
-	err := &stuckError{p.f.Key(), maps.Clone(p.taken.steps)}
-	p.taken.steps[stepOf(p.last.plan)]--
+	err := &stuckError{p.f.Key(), maps.Clone(p.steps.steps)}
+	p.steps.steps[stepOf(p.last.plan)]--
 	return err
 }
 

@@ -350,7 +350,7 @@ func TestNothingIsDecidedWhileGitRewritesTheTree(t *testing.T) {
 	w.eventually("it is said", func() bool { return strings.Contains(w.log.String(), "nothing is decided until") })
 	w.toy("b", toyState{Target: 1})
 	before := w.tree()
-	<-time.After(3 * holdPoll)
+	<-time.After(3 * pausePoll)
 	if diff := cmp.Diff(before, w.tree()); diff != "" {
 		t.Errorf("something was decided:\n%s", diff)
 	}

@@ -68,10 +68,10 @@ func (s *session) serve(ctx context.Context, state string) {
 	}
 	p := s.newPass(lv)
 	result := p.timed(ctx)
-	for errors.Is(result.err, errHeld) {
+	for errors.Is(result.err, errPaused) {
 		// The caller need not wait for git to hear that we are here.
 		s.tell()
-		if result.err = s.l.free(ctx); result.err == nil {
+		if result.err = s.l.awaitTree(ctx); result.err == nil {
 			result = p.timed(ctx)
 		}
 	}
@@ -111,7 +111,7 @@ func (s *session) mustWait(lv *activeRun) bool {
 func (s *session) newPass(lv *activeRun) *pass {
 	p := s.l.newPass(s.registry.found(lv.knownRun))
 	p.began = time.Now()
-	p.needs, p.taken = lv.needs, lv.taken
+	p.needs, p.steps = lv.needs, lv.taken
 	p.looking = func() { s.looking(lv) }
 	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
 	p.waiting = func(wait func()) {
@@ -193,7 +193,7 @@ func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run) bool {
 // end draws the conclusions from a pass.
 func (s *session) end(lv *activeRun, p *pass, r result) {
 	s.coolDown(lv, p)
-	lv.needs, lv.taken = p.needs, p.taken
+	lv.needs, lv.taken = p.needs, p.steps
 	if r.outcome != more {
 		s.note(lv, p)
 	}
@@ -252,12 +252,12 @@ const firstLooks = 8
 // coolDown counts passes in quick succession that moved nothing, and says how long the
 // run waits for the next one.
 func (s *session) coolDown(lv *activeRun, p *pass) {
-	if p.moved > 0 {
+	if p.transitions > 0 {
 		s.moved.Add(1)
 	}
 	r, now := &lv.retry, time.Now()
 	calm := r.notBefore.Add(cooldownWithin)
-	if r.notBefore = now; p.moved > 0 || p.began.After(calm) {
+	if r.notBefore = now; p.transitions > 0 || p.began.After(calm) {
 		r.fruitless = 0
 		return
 	}

@@ -65,7 +65,7 @@ type commit struct {
 
 // Commit makes a plan's writes, removals and lines durable; its transitions are
 // fact when it returns nil. Plans that are ready together share two rounds of
-// fsync. Errors: ErrMoved, where the workspace is not what the plan was made
+// fsync. Errors: ErrConflict, where the workspace is not what the plan was made
 // over; ErrStopped; or what kept a file from being written, which may pass.
 // What was put in place before an error stays: it is owed anyway.
 //
@@ -94,7 +94,7 @@ func (p *fileWrite) order() int {
 }
 
 // Write makes one document durable outside a plan. With Over "" the file must
-// not exist; the same bytes there already are fine, others are ErrMoved.
+// not exist; the same bytes there already are fine, others are ErrConflict.
 func (s *committer) Write(doc engine.Document) error {
 	return s.commit(&commit{writes: []*fileWrite{{doc: doc}}})[0]
 }
@@ -215,7 +215,7 @@ func (s *committer) compare(p *fileWrite) error {
 	return nil
 }
 
-func moved(name string) error { return fmt.Errorf("cannot write %s: %w", name, ErrMoved) }
+func moved(name string) error { return fmt.Errorf("cannot write %s: %w", name, ErrConflict) }
 
 // patience is how often a file is read that others change all the while.
 const patience = 50
@@ -331,7 +331,7 @@ func (s *committer) folder(j *commit, dir string) error {
 // being removed, it takes back what it has created so far.
 func (s *committer) renameCommit(j *commit) {
 	s.renameAll(j)
-	if slices.ContainsFunc(j.writes, (*fileWrite).created) && !j.moves() && s.isBeingRemoved(j) {
+	if slices.ContainsFunc(j.writes, (*fileWrite).created) && !j.hasReplacedState() && s.isBeingRemoved(j) {
 		s.takeBack(j)
 	}
 }
@@ -339,8 +339,8 @@ func (s *committer) renameCommit(j *commit) {
 // created reports whether a write has made a file under a name that was free.
 func (p *fileWrite) created() bool { return p.placed && p.doc.Over == "" }
 
-// moves reports whether the commit has replaced the state document.
-func (j *commit) moves() bool {
+// hasReplacedState reports whether the commit has replaced the state document.
+func (j *commit) hasReplacedState() bool {
 	return slices.ContainsFunc(j.writes, func(p *fileWrite) bool { return p.placed && p.doc.Kind == engine.KindState })
 }
 
@@ -406,7 +406,7 @@ func (s *committer) create(p *fileWrite) error {
 			return err
 		}
 		if p.there {
-			p.info = fs.Info{} // not our file; finish removes ours
+			p.info = fs.Info{} // not our file; cleanUpAndAppend removes ours
 			return s.syncFile(p)
 		}
 		return moved(p.doc.Path) // it came and went

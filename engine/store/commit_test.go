@@ -79,7 +79,7 @@ func TestARunIsCreatedExclusively(t *testing.T) {
 		commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc("S1", "")}})
 		commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc("S1", "")}}) // the same again is nothing new
 		err := s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{newDoc("metadata.json", "M"), stateDoc("S2", "")}})
-		if !errors.Is(err, store.ErrMoved) || !strings.Contains(err.Error(), "state.json") {
+		if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "state.json") {
 			t.Errorf("got %v", err)
 		}
 		check(t, w, map[string]string{in("state.json"): "S1", in("metadata.json"): ""})
@@ -102,7 +102,7 @@ func TestWhatIsNotWhatThePlanWasMadeOverIsLeftAlone(t *testing.T) {
 					}
 					s := w.store()
 					err := s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{newDoc("first.json", "F"), doc}})
-					if !errors.Is(err, store.ErrMoved) {
+					if !errors.Is(err, store.ErrConflict) {
 						t.Errorf("got %v", err)
 					}
 					check(t, w, map[string]string{doc.Path: c.there, in("first.json"): ""})
@@ -128,7 +128,7 @@ func TestWhatAlreadyHoldsTheseBytesIsFine(t *testing.T) {
 }
 
 func TestWhatAppearsBetweenTheRoundsIsNotOverwritten(t *testing.T) {
-	for body, want := range map[string]error{"foreign": store.ErrMoved, "E": nil} {
+	for body, want := range map[string]error{"foreign": store.ErrConflict, "E": nil} {
 		w := inMemory()
 		m := w.fs.(*memfs.FS)
 		w.put(in("state.json"), "S0")
@@ -172,7 +172,7 @@ func TestAReplacedDocumentThatMovedBetweenTheRoundsIsLeftAlone(t *testing.T) {
 			return nil
 		})
 		err := w.store().Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{over(newDoc("n.md", "N1"), "N0")}})
-		if !errors.Is(err, store.ErrMoved) {
+		if !errors.Is(err, store.ErrConflict) {
 			t.Errorf("got %v", err)
 		}
 		check(t, w, map[string]string{in("n.md"): want})
@@ -215,7 +215,7 @@ func TestNothingIsWrittenOverALinkOrIntoTheWrongKindOfFile(t *testing.T) {
 			stateDoc("S1", "S0"), stateDoc("S1", ""), newDoc("requests/r/request.json", "R"), newDoc("events/001-a.json", "E"), newDoc("n.md", "N"),
 		} {
 			err := s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{d}})
-			if err == nil || errors.Is(err, store.ErrMoved) || errors.Is(err, store.ErrStopped) {
+			if err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrStopped) {
 				t.Errorf("%s: %v", d.Path, err)
 			}
 		}
@@ -303,9 +303,9 @@ func TestWriteIsOneDurableDocument(t *testing.T) {
 			want error
 		}{
 			{doc, nil}, {doc, nil},
-			{engine.Document{Path: doc.Path, Body: []byte("B")}, store.ErrMoved},
+			{engine.Document{Path: doc.Path, Body: []byte("B")}, store.ErrConflict},
 			{engine.Document{Path: doc.Path, Body: []byte("B"), Over: engine.Sum([]byte("A"))}, nil},
-			{engine.Document{Path: doc.Path, Body: []byte("C"), Over: engine.Sum([]byte("A"))}, store.ErrMoved},
+			{engine.Document{Path: doc.Path, Body: []byte("C"), Over: engine.Sum([]byte("A"))}, store.ErrConflict},
 		} {
 			if err := s.Write(step.doc); !errors.Is(err, step.want) {
 				t.Errorf("%s: %v", step.doc.Body, err)
@@ -333,7 +333,7 @@ func TestAStateThatNeverStandsStillHasMoved(t *testing.T) {
 		}
 		return nil
 	})
-	if err := quiet(m).Commit(aRun(), layout.Faber{}, step); !errors.Is(err, store.ErrMoved) {
+	if err := quiet(m).Commit(aRun(), layout.Faber{}, step); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -368,7 +368,7 @@ func TestARunWhoseFolderGoesAwayHasMoved(t *testing.T) {
 	gone := &vanishing{FS: w.fs, dir: filepath.Join(w.fs.Root(), aRun().Dir)}
 	s := store.New(gone, store.Options{Now: w.clock.now})
 	err := s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{newDoc("a.json", "A"), stateDoc("S1", "S0")}})
-	if !errors.Is(err, store.ErrMoved) {
+	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
 }

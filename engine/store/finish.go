@@ -13,9 +13,9 @@ import (
 	"placet/layout"
 )
 
-// finish ends a commit. It removes what the commit displaced and its temporary names,
+// cleanUpAndAppend ends a commit. It removes what the commit displaced and its temporary names,
 // remembers its documents, and appends its lines.
-func (s *committer) finish(j *commit) {
+func (s *committer) cleanUpAndAppend(j *commit) {
 	for _, p := range j.writes {
 		s.settleDisplaced(p)
 	}

@@ -71,9 +71,9 @@ func (s *gitBusy) Away() (why string) {
 	return why
 }
 
-// Hold reports whether the workspace is gone, or git is rewriting the tree, and by
+// Paused reports whether the workspace is gone, or git is rewriting the tree, and by
 // which sign. While that is so, nothing is decided.
-func (s *gitBusy) Hold() (reason string, held bool) {
+func (s *gitBusy) Paused() (reason string, held bool) {
 	if why := s.Away(); why != "" {
 		return why, true
 	}
@@ -86,7 +86,7 @@ func (s *gitBusy) Hold() (reason string, held bool) {
 	return "git is rewriting the tree (" + sign + ")", true
 }
 
-// Stale says which sign of git's was there at the last call of [Store.Hold] and held
+// Stale says which sign of git's was there at the last call of [Store.Paused] and held
 // nothing up any more, "" for none.
 func (s *gitBusy) Stale() string {
 	s.git.mu.Lock()

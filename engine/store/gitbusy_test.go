@@ -18,16 +18,16 @@ func TestGitsSignsHoldTheWorkspace(t *testing.T) {
 		w := inMemory()
 		w.dir(".git")
 		s := w.store()
-		if reason, held := s.Hold(); held {
+		if reason, held := s.Paused(); held {
 			t.Errorf("held at rest: %s", reason)
 		}
 		w.put(".git/"+sign, "")
 		name, _, _ := strings.Cut(sign, "/")
-		if reason, held := s.Hold(); !held || !strings.Contains(reason, name) {
+		if reason, held := s.Paused(); !held || !strings.Contains(reason, name) {
 			t.Errorf("%s: %q, %v", sign, reason, held)
 		}
 		w.later(11 * time.Second)
-		if _, held := s.Hold(); held != (sign != "index.lock") {
+		if _, held := s.Paused(); held != (sign != "index.lock") {
 			t.Errorf("%s: after 11 s held is %v", sign, held)
 		}
 	}
@@ -42,7 +42,7 @@ func TestAnIndexLockHoldsTenSecondsAtMost(t *testing.T) {
 		held  bool
 	}{{0, true}, {10 * time.Second, true}, {time.Millisecond, false}} {
 		w.later(c.after)
-		if _, held := s.Hold(); held != c.held {
+		if _, held := s.Paused(); held != c.held {
 			t.Errorf("after %v more: %v", c.after, held)
 		}
 	}
@@ -50,11 +50,11 @@ func TestAnIndexLockHoldsTenSecondsAtMost(t *testing.T) {
 	w.delete(".git/index.lock")
 	w.put("x", "")
 	w.put(".git/index.lock", "")
-	if _, held := s.Hold(); !held {
+	if _, held := s.Paused(); !held {
 		t.Error("the next lock does not hold")
 	}
 	w.later(time.Hour)
-	if _, held := w.store().Hold(); held {
+	if _, held := w.store().Paused(); held {
 		t.Error("a lock that was left behind holds")
 	}
 	// Where .placet/ cannot be written the lock is timed by looking.
@@ -66,15 +66,15 @@ func TestAnIndexLockHoldsTenSecondsAtMost(t *testing.T) {
 		return nil
 	})
 	w.later(time.Second)
-	if _, held := s.Hold(); !held {
+	if _, held := s.Paused(); !held {
 		t.Error("first seen, and it does not hold")
 	}
 	w.later(-time.Hour)
-	if _, held := s.Hold(); !held {
+	if _, held := s.Paused(); !held {
 		t.Error("the clock went back, and it does not hold")
 	}
 	w.later(11 * time.Second)
-	if _, held := s.Hold(); held {
+	if _, held := s.Paused(); held {
 		t.Error("it holds for ever")
 	}
 }
@@ -85,7 +85,7 @@ func TestNoGitNoHold(t *testing.T) {
 		if body != "" {
 			w.put(".git", body)
 		}
-		if reason, held := w.store().Hold(); held {
+		if reason, held := w.store().Paused(); held {
 			t.Errorf("%q: %s", body, reason)
 		}
 	}
@@ -97,7 +97,7 @@ func TestNoGitNoHold(t *testing.T) {
 		}
 		return nil
 	})
-	if _, held := w.store().Hold(); held {
+	if _, held := w.store().Paused(); held {
 		t.Error("held by a file that cannot be read")
 	}
 }
@@ -139,14 +139,14 @@ func TestGitsFolderIsFoundWhereverItIs(t *testing.T) {
 		linked:                         filepath.Join(repo, ".git"),
 	} {
 		s := store.New(fs.OS(workspace), store.Options{})
-		if reason, held := s.Hold(); held {
+		if reason, held := s.Paused(); held {
 			t.Errorf("%s at rest: %s", workspace, reason)
 		}
 		sign := filepath.Join(git, "MERGE_HEAD")
 		if err := os.WriteFile(sign, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, held := s.Hold(); !held {
+		if _, held := s.Paused(); !held {
 			t.Errorf("%s is not held", workspace)
 		}
 		if err := os.Remove(sign); err != nil {
@@ -167,7 +167,7 @@ func TestARewriteHoldsTenMinutesAtMost(t *testing.T) {
 			held  bool
 		}{{0, true}, {10 * time.Minute, true}, {time.Second, false}, {time.Hour, false}} {
 			w.later(c.after)
-			if _, held := s.Hold(); held != c.held {
+			if _, held := s.Paused(); held != c.held {
 				t.Errorf("%s: after %v more: %v", sign, c.after, held)
 			}
 			if stale := s.Stale(); strings.Contains(stale, name+" has stood for 10 minutes") == c.held {
@@ -175,24 +175,24 @@ func TestARewriteHoldsTenMinutesAtMost(t *testing.T) {
 			}
 		}
 		// A process that begins now knows it by the file system's clock.
-		if _, held := w.store().Hold(); held {
+		if _, held := w.store().Paused(); held {
 			t.Errorf("%s: holds for whoever begins later", sign)
 		}
 		// git at work holds all the same, and a merge that goes on is another one.
 		w.put(".git/index.lock", "")
-		if reason, held := s.Hold(); !held || !strings.Contains(reason, "index.lock") {
+		if reason, held := s.Paused(); !held || !strings.Contains(reason, "index.lock") {
 			t.Errorf("%s: git is at work: %q, %v", sign, reason, held)
 		}
 		w.delete(".git/index.lock")
 		w.delete(".git/" + sign)
 		w.later(time.Second)
 		w.put(".git/"+sign, "again")
-		if _, held := s.Hold(); !held && name == sign {
+		if _, held := s.Paused(); !held && name == sign {
 			t.Errorf("%s: the next one does not hold", sign)
 		}
 		w.delete(".git/" + sign)
 		w.delete(".git/" + name)
-		if _, held := s.Hold(); held || s.Stale() != "" {
+		if _, held := s.Paused(); held || s.Stale() != "" {
 			t.Errorf("%s: it is over: %v, %q", sign, held, s.Stale())
 		}
 	}
@@ -209,11 +209,11 @@ func TestARewriteIsTimedByLookingWhereThereIsNoClock(t *testing.T) {
 		}
 		return nil
 	})
-	if _, held := s.Hold(); !held {
+	if _, held := s.Paused(); !held {
 		t.Error("first seen, and it does not hold")
 	}
 	w.later(10*time.Minute + time.Second)
-	if _, held := s.Hold(); held {
+	if _, held := s.Paused(); held {
 		t.Error("it holds for ever")
 	}
 }
@@ -227,7 +227,7 @@ func TestSignsThatAreMadeAnewHoldAnHourAtMost(t *testing.T) {
 	plant := func() bool {
 		w.delete(".git/MERGE_HEAD")
 		w.put(".git/MERGE_HEAD", "")
-		_, held := s.Hold()
+		_, held := s.Paused()
 		return held
 	}
 	for m := 0; m <= 90; m++ {

@@ -33,8 +33,8 @@ func TestTheFolderOfARunThatIsGoneIsNotMadeAnew(t *testing.T) {
 			if err := os.Rename(path.Dir(at), path.Dir(at)+"-away"); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Commit(aRun(), layout.Faber{}, p); !errors.Is(err, store.ErrMoved) {
-				t.Errorf("got %v, want ErrMoved", err)
+			if err := s.Commit(aRun(), layout.Faber{}, p); !errors.Is(err, store.ErrConflict) {
+				t.Errorf("got %v, want ErrConflict", err)
 			}
 			if err := os.Rename(path.Dir(at)+"-away", path.Dir(at)); err != nil {
 				t.Errorf("the folder cannot come back: %v", err)
@@ -59,14 +59,14 @@ func TestTheWorkspaceIsTheFolderAndNotItsName(t *testing.T) {
 		}
 		s := store.New(fs.OS(root), store.Options{})
 		commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc("S1", "")}})
-		if reason, held := s.Hold(); held {
+		if reason, held := s.Paused(); held {
 			t.Fatalf("held: %s", reason)
 		}
 		for _, m := range [][2]string{{root, moved}, {filepath.Join(top, "other"), root}} {
 			if err := os.Rename(m[0], m[1]); err != nil {
 				t.Fatal(err)
 			}
-			if reason, held := s.Hold(); !held || !strings.HasPrefix(reason, store.Gone) || reason != s.Away() {
+			if reason, held := s.Paused(); !held || !strings.HasPrefix(reason, store.Gone) || reason != s.Away() {
 				t.Errorf("%q, %v after %q was moved", reason, held, m[0])
 			}
 		}
@@ -85,7 +85,7 @@ func TestTheWorkspaceIsTheFolderAndNotItsName(t *testing.T) {
 		if err := os.Rename(moved, root); err != nil {
 			t.Fatal(err)
 		}
-		if reason, held := s.Hold(); held {
+		if reason, held := s.Paused(); held {
 			t.Errorf("held when it is back: %s", reason)
 		}
 	}

@@ -188,7 +188,7 @@ func TestAPlanThatFailsDoesNotHoldUpTheOthers(t *testing.T) {
 		run := numbered(i + 1)
 		switch i + 1 {
 		case 3:
-			if !errors.Is(err, store.ErrMoved) {
+			if !errors.Is(err, store.ErrConflict) {
 				t.Errorf("got %v", err)
 			}
 		case 5:
@@ -242,7 +242,7 @@ func TestTwoPlansForOneStateInOneRoundAreOneTransition(t *testing.T) {
 		switch {
 		case err == nil:
 			won++
-		case !errors.Is(err, store.ErrMoved):
+		case !errors.Is(err, store.ErrConflict):
 			t.Errorf("got %v", err)
 		}
 	}

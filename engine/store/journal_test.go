@@ -76,7 +76,7 @@ func TestLinesComeAfterTheStateDocument(t *testing.T) {
 	p.Writes = []engine.Document{stateDoc("S1", "S0")}
 	commit(t, w.store(), p)
 	p.Writes = []engine.Document{stateDoc("S2", "S0")}
-	if err := w.store().Commit(aRun(), layout.Faber{}, p); !errors.Is(err, store.ErrMoved) {
+	if err := w.store().Commit(aRun(), layout.Faber{}, p); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
 	check(t, w, map[string]string{in("logs/log.jsonl"): "one\n"})

@@ -29,7 +29,7 @@ func TestAStateDocumentIsReplacedWithoutExchange(t *testing.T) {
 	check(t, w, map[string]string{in("state.json"): "S1"})
 	// Compare, rename, compare: who writes over ours at once is noticed.
 	err := s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{stateDoc("overwrite me", "S1")}})
-	if !errors.Is(err, store.ErrMoved) {
+	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
 	check(t, w, map[string]string{in("state.json"): foreign})
@@ -178,7 +178,7 @@ func TestDescriptorsAreNotLeaked(t *testing.T) {
 		commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc(fmt.Sprint(i+1), fmt.Sprint(i))}, Lines: lines("x").Lines})
 		lock(t, s)()
 		_, _ = s.Sweep(aRun().Dir)
-		s.Hold()
+		s.Paused()
 		if i == 5 {
 			start = open()
 		}

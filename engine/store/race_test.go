@@ -50,7 +50,7 @@ func TestAForeignStateWrittenAtAnyCallIsNeverLost(t *testing.T) {
 				break
 			}
 			what := fmt.Sprintf("written at call %d, commit says %v", k, err)
-			if err != nil && !errors.Is(err, store.ErrMoved) {
+			if err != nil && !errors.Is(err, store.ErrConflict) {
 				t.Fatal(what)
 			}
 			theirs(t, m, what)
@@ -94,7 +94,7 @@ func TestAStateThatIsRemovedMeanwhileLosesNoWords(t *testing.T) {
 		if !hit {
 			break
 		}
-		if err != nil && !errors.Is(err, store.ErrMoved) {
+		if err != nil && !errors.Is(err, store.ErrConflict) {
 			t.Fatalf("removed at call %d: %v", k, err)
 		}
 		noTemps(t, m)
@@ -214,7 +214,7 @@ func TestForeignStatesRacingWithOursAreNeverLost(t *testing.T) {
 				t.Fatalf("%q was replaced twice", now)
 			}
 			replaced[string(now)] = true
-		case errors.Is(err, store.ErrMoved):
+		case errors.Is(err, store.ErrConflict):
 			moved++
 		default:
 			t.Fatal(err)
@@ -262,7 +262,7 @@ func TestTwoStoresOnOneStateDocumentLoseNoTransition(t *testing.T) {
 					switch {
 					case err == nil:
 						i++
-					case !errors.Is(err, store.ErrMoved):
+					case !errors.Is(err, store.ErrConflict):
 						t.Error(err)
 						return
 					}
@@ -288,7 +288,7 @@ func TestAWriterInPlaceThatHeldTheDisplacedStateOpenIsHeard(t *testing.T) {
 	defer held.Close()
 	s := store.New(writesAtSyncDir{w.fs, held}, store.Options{})
 	err = s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{stateDoc("S1", "S0")}})
-	if !errors.Is(err, store.ErrMoved) {
+	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
 	check(t, w, map[string]string{in("state.json"): foreign})

@@ -42,12 +42,12 @@ const maxFailures = 3
 func (s *committer) rounds(batch []*commit) {
 	s.syncLeftovers(batch)
 	each(s.parallel, withoutError(batch), s.prepare)
-	recorded := s.issue(withoutError(batch))
+	waitRecorded := s.issue(withoutError(batch))
 	s.contents(batch)
-	recorded()
+	waitRecorded()
 	each(s.parallel, withoutError(batch), s.renameCommit)
 	s.names(batch)
-	each(s.parallel, batch, s.finish)
+	each(s.parallel, batch, s.cleanUpAndAppend)
 }
 
 // withoutError returns the commits without an error.

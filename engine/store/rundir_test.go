@@ -34,8 +34,8 @@ func (w world) away(t *testing.T, from, to string) {
 // folder.
 func (w world) wantMoved(t *testing.T, s *store.Store, p engine.Plan, dir string) {
 	t.Helper()
-	if err := s.Commit(aRun(), layout.Faber{}, p); !errors.Is(err, store.ErrMoved) {
-		t.Errorf("got %v, want ErrMoved", err)
+	if err := s.Commit(aRun(), layout.Faber{}, p); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("got %v, want ErrConflict", err)
 	}
 	if _, err := w.fs.Stat(dir); err == nil {
 		t.Errorf("%s was made", dir)
@@ -231,7 +231,7 @@ func TestNothingIsCreatedInARunWhoseStateGoes(t *testing.T) {
 				continue
 			}
 			gaveWay++
-			if !errors.Is(err, store.ErrMoved) {
+			if !errors.Is(err, store.ErrConflict) {
 				t.Fatalf("%s, call %d: %v", name, k, err)
 			}
 			for _, d := range p.Writes {

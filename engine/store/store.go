@@ -33,9 +33,9 @@ type Options struct {
 
 // What the store's calls return besides the operating system's errors.
 var (
-	// ErrMoved says that the workspace is no longer what the plan was made
+	// ErrConflict says that the workspace is no longer what the plan was made
 	// over: look again.
-	ErrMoved = errors.New("changed since it was read")
+	ErrConflict = errors.New("changed since it was read")
 	// ErrStopped says that three rounds of fsync in a row failed: what is
 	// written may be lost, so nothing more is decided.
 	ErrStopped = errors.New("three rounds of fsync in a row failed; nothing more is written")

@@ -120,7 +120,7 @@ func (s *swapper) contentAt(name string) (content, error) {
 }
 
 // putBack gives the name of the state document back to what was displaced from
-// it, and returns ErrMoved. Another writer that uses the name meanwhile is newer and
+// it, and returns ErrConflict. Another writer that uses the name meanwhile is newer and
 // wins: each exchange must displace exactly what the one before had put there;
 // if it displaces anything else, that goes back in its turn. So the content that
 // is removed in the end is ours, or one that its own writers replaced.

@@ -114,7 +114,7 @@ func (s *swapper) recover(name, own string, beside []fs.Name) error {
 		}
 		p := &fileWrite{info: c.info, temp: name}
 		p.doc.Path, p.doc.Body = target, c.body
-		if err := s.putBack(p); !errors.Is(err, ErrMoved) {
+		if err := s.putBack(p); !errors.Is(err, ErrConflict) {
 			return err
 		}
 		s.log.Warn("put back a state document that had been left aside", "path", target)

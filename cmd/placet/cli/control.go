@@ -106,14 +106,14 @@ func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, v
 			d.Over = there.Sum
 		}
 		err = b.Store.Write(d)
-		if !c.Replaces || !errors.Is(err, store.ErrMoved) {
+		if !c.Replaces || !errors.Is(err, store.ErrConflict) {
 			break
 		}
 	}
 	switch {
-	case errors.Is(err, store.ErrMoved) && c.Replaces:
+	case errors.Is(err, store.ErrConflict) && c.Replaces:
 		return "", console.Refused("cannot write %s: somebody else keeps writing it", d.Path).Try("try again")
-	case errors.Is(err, store.ErrMoved):
+	case errors.Is(err, store.ErrConflict):
 		return "", console.Refused("cannot %s %s: %s stands there already", verb, console.Brief(f.Key()), d.Path).
 			Try("%s", console.Typed("explain", console.Brief(f.Key())))
 	case err != nil:

@@ -182,7 +182,7 @@ func (e *examination) configuration() (config.Settings, bool) {
 
 // runs counts what there is to serve.
 func (e *examination) runs(b *workspace.Workspace) {
-	if reason, held := b.Store.Hold(); held {
+	if reason, held := b.Store.Paused(); held {
 		e.add(isWarning, "git", "finish or abort it", "nothing is decided at the moment: %s", reason)
 	} else if stale := b.Store.Stale(); stale != "" {
 		e.add(isWarning, "git", "finish or abort it", "%s", stale)

@@ -60,7 +60,7 @@ func explanationOf(b *workspace.Workspace, s workspace.Subject) explanation {
 		Run: v.Key.String(), Part: s.Part.ID, Request: s.Request, Status: string(v.Status),
 		Problems: workspace.LineOf(v).Problems, Daemon: workspace.DaemonRuns(b.Root),
 	}
-	e.Held, _ = b.Store.Hold()
+	e.Held, _ = b.Store.Paused()
 	e.Stale = b.Store.Stale()
 	now := b.Env.Now()
 	for _, h := range v.Holding {

@@ -62,7 +62,7 @@ func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 		return err
 	}
 	defer unlock()
-	if reason, held := b.Store.Hold(); held {
+	if reason, held := b.Store.Paused(); held {
 		return decideNothing(b, reason)
 	}
 	noteLeftovers(b)

@@ -156,7 +156,7 @@ func replayDriven(ctx context.Context, b *workspace.Workspace, rows []auditRow) 
 		return nil, err
 	}
 	defer unlock()
-	if reason, held := b.Store.Hold(); held {
+	if reason, held := b.Store.Paused(); held {
 		return nil, console.Refused("cannot replay: %s", reason).Try("try again when git is done")
 	}
 	if err := b.Runner.Recover(); err != nil {

@@ -94,7 +94,7 @@ func triggerCycle(b *workspace.Workspace, a asking) error {
 	file := path.Join(dir, "trigger.json")
 	err = b.Store.Write(engine.Document{Path: file, Kind: layout.OptimizerKindTrigger, Body: body})
 	switch {
-	case errors.Is(err, store.ErrMoved):
+	case errors.Is(err, store.ErrConflict):
 		return console.Refused("cannot trigger %q: %s stands there already", console.OneLine(a.workflow), file).Try("use another slug or run: one run holds one cycle")
 	case err != nil:
 		return console.Refused("cannot write %s: %v", file, err)

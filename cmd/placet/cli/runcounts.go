@@ -35,7 +35,7 @@ type health struct {
 
 // currentHealth looks at a daemon. It reads no file of a run, and waits for no pass.
 func currentHealth(b *workspace.Workspace, w *watch.Watcher) *health {
-	_, held := b.Store.Hold()
+	_, held := b.Store.Paused()
 	return &health{
 		at:   time.Now(),
 		runs: b.Loop.Standing(), lacks: w.Lacks(), held: held, stopped: b.Store.Stopped(),

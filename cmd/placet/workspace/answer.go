@@ -272,7 +272,7 @@ func (b *Workspace) Write(t Request, resp gate.Response) (string, error) {
 		if err = b.Store.Write(doc); err == nil {
 			return "written", nil
 		}
-		if !errors.Is(err, store.ErrMoved) {
+		if !errors.Is(err, store.ErrConflict) {
 			return "", console.Refused("cannot write %s: %v", t.Response, err)
 		}
 	}

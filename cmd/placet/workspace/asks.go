@@ -102,7 +102,7 @@ func (a *Asks) Pass(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if _, held := a.Store.Hold(); held {
+	if _, held := a.Store.Paused(); held {
 		return nil
 	}
 	_, err = a.Loop.Once(ctx)
@@ -163,7 +163,7 @@ func (a *Asks) CountOpen(most int) (open int) {
 func (a *Asks) Create(f reconcile.Found, name string, body []byte) (created bool, err error) {
 	kind, _ := layout.Ask{}.File(f.Run, name)
 	err = a.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, name), Kind: kind.Kind, Body: body})
-	if errors.Is(err, store.ErrMoved) {
+	if errors.Is(err, store.ErrConflict) {
 		return false, nil
 	}
 	return err == nil, err

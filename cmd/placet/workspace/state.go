@@ -83,7 +83,7 @@ func (b *Workspace) Remember(found []reconcile.Found, all bool) {
 // LookAtRuns looks at runs; those that ended only where all are wanted.
 func (b *Workspace) LookAtRuns(found []reconcile.Found, all bool) Summary {
 	s := Summary{Workspace: b.Root, Daemon: DaemonRuns(b.Root), Runs: []RunLine{}}
-	s.Held, _ = b.Store.Hold()
+	s.Held, _ = b.Store.Paused()
 	s.Stale = b.Store.Stale()
 	if s.Blind = blindnessOf(nil); s.Daemon {
 		s.Blind = b.health().WithoutEvents

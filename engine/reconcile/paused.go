@@ -8,26 +8,26 @@ import (
 	"placet/engine/store"
 )
 
-// holdPoll is how often the tree is looked at while git rewrites it, or while it
+// pausePoll is how often to look at the tree while git rewrites it, or while it
 // is not there.
-const holdPoll = 250 * time.Millisecond
+const pausePoll = 250 * time.Millisecond
 
-// free waits until nothing holds the tree. The hold is said once.
-func (l *Loop) free(ctx context.Context) error {
+// awaitTree waits until placet may decide again. It logs the reason once.
+func (l *Loop) awaitTree(ctx context.Context) error {
 	for {
-		reason, held := l.o.Store.Hold()
-		l.sayHold(reason, held)
+		reason, held := l.o.Store.Paused()
+		l.logPause(reason, held)
 		if !held {
 			return nil
 		}
-		if err := pause(ctx, holdPoll); err != nil {
+		if err := pause(ctx, pausePoll); err != nil {
 			return err
 		}
 	}
 }
 
-// sayHold logs that a hold begins or ends, or that another kind of hold follows.
-func (l *Loop) sayHold(reason string, held bool) {
+// logPause logs that a pause begins or ends, or that one of another kind follows.
+func (l *Loop) logPause(reason string, held bool) {
 	l.holdMu.Lock()
 	defer l.holdMu.Unlock()
 	if l.held != "" && (!held || gone(reason) != gone(l.held)) {
@@ -42,8 +42,8 @@ func (l *Loop) sayHold(reason string, held bool) {
 	}
 }
 
-// sayStale logs once that a sign of git's stands and holds nothing up any more.
-func (l *Loop) sayStale(stale string) {
+// logStale logs once that a sign of git's stands and holds nothing up any more.
+func (l *Loop) logStale(stale string) {
 	l.holdMu.Lock()
 	defer l.holdMu.Unlock()
 	if stale != "" && stale != l.stale {
@@ -52,7 +52,7 @@ func (l *Loop) sayStale(stale string) {
 	l.stale = stale
 }
 
-// begins is what is said of a hold, by whether the workspace is gone.
+// begins holds what the log says of a pause, by whether the workspace is gone.
 var begins = map[bool]struct{ nothing, over string }{
 	false: {"nothing is decided until git is ready with the tree", "git is ready with the tree; going on"},
 	true:  {"nothing is decided until the workspace is back; to serve what is there now, start placet again", "the workspace is back; going on"},
@@ -69,7 +69,7 @@ func (l *Loop) sayAway() bool {
 	was := gone(l.held)
 	l.holdMu.Unlock()
 	if why != "" || was {
-		l.sayHold(why, why != "")
+		l.logPause(why, why != "")
 	}
 	return why != ""
 }
