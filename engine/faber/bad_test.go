@@ -465,3 +465,18 @@ func TestAccountsOfAllKinds(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsNoEventIsBadAndCountsForTheNumber(t *testing.T) {
+	w := newWorld(t, plainDir)
+	good := `{"event_id": 1, "type": "checkpoint", "timestamp": "2026-11-20T10:25:41Z", "run_id": "r"}`
+	for name, body := range map[string]string{"001-a": good, "001-b": good, "007-c": "{"} {
+		w.Put(w.In("events/"+name+".json"), body)
+	}
+	_, r := family.View(w.Snapshot(nil))
+	if diff := cmp.Diff([]string{"001-b.json: has the number of 001-a.json", "007-c.json: cannot be read as an event"}, r.badEvents()); diff != "" {
+		t.Error(diff)
+	}
+	if r.highest != 7 || len(r.events) != 2 {
+		t.Errorf("%d is the highest number, %d events", r.highest, len(r.events))
+	}
+}

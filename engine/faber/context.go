@@ -238,7 +238,7 @@ func (r *handover) eventSection() templates.ContextSection {
 			templates.Inline(strings.TrimSpace(placeOf(e)+" "+e.Message))))
 	}
 	s := templates.ContextSection{Title: title, Body: strings.Join(lines, "\n")}
-	if len(r.bad()) > 0 {
+	if len(r.badEvents()) > 0 {
 		s.Severity = warning
 	}
 	return s

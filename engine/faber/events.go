@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -22,20 +24,15 @@ import (
 type event struct {
 	Number    int    `json:"-"`
 	Name      string `json:"-"`
-	ID        int    `json:"event_id"`
 	Type      string `json:"type"`
 	Timestamp string `json:"timestamp"`
-	RunID     string `json:"run_id"`
 	Phase     string `json:"phase"`
 	Step      string `json:"step"`
-	Status    string `json:"status"`
 	User      string `json:"user"`
-	Source    string `json:"source"`
 	Message   string `json:"message"`
 	// Raw is free form: what placet does not know in it is upstream's.
 	Raw      schemas.Raw   `json:"metadata"`
 	Metadata eventMetadata `json:"-"`
-	Sum      engine.Digest `json:"-"`
 }
 
 // eventMetadata are the members of an event's metadata that placet reads.
@@ -48,36 +45,35 @@ type eventMetadata struct {
 	Placet      mark
 }
 
-// decodeMetadata reads the metadata of an event. What a member of another type says is
+// readEvent reads one file of events/.
+func readEvent(file string, body []byte) (e event, err error) {
+	e.Name = path.Base(file)
+	if err = schemas.Decode("faber/event", e.Name, body, &e); err != nil {
+		return e, err
+	}
+	e.Number, _, _ = layout.FaberEventName(e.Name)
+	e.Metadata, e.Raw = readEventMetadata(e.Raw), nil
+	return e, nil
+}
+
+// readEventMetadata reads the metadata of an event. What a member of another type says is
 // upstream's own business, and hides no other. Upstream's writers name who answered
 // in three ways: provided_by is an object, it is a name beside source, or user and
 // source stand alone.
-func decodeMetadata(value schemas.Raw) eventMetadata {
-	var m struct {
-		RequestID   schemas.Raw `json:"request_id"`
-		RequestType schemas.Raw `json:"request_type"`
-		Response    schemas.Raw `json:"response"`
-		Comment     schemas.Raw `json:"comment"`
-		ProvidedBy  schemas.Raw `json:"provided_by"`
-		User        schemas.Raw `json:"user"`
-		Source      schemas.Raw `json:"source"`
-		Placet      schemas.Raw `json:"placet"`
+func readEventMetadata(value schemas.Raw) (known eventMetadata) {
+	var m, by map[string]schemas.Raw
+	if len(value) == 0 || schemas.DecodeValue(value, &m) != nil {
+		return known
 	}
-	if schemas.DecodeValue(value, &m) != nil {
-		return eventMetadata{}
+	if m["provided_by"].Kind() != '{' || schemas.DecodeValue(m["provided_by"], &by) != nil {
+		by = map[string]schemas.Raw{"user": m["provided_by"]}
 	}
-	var by struct {
-		User   schemas.Raw `json:"user"`
-		Source schemas.Raw `json:"source"`
-	}
-	if m.ProvidedBy.Kind() != '{' || schemas.DecodeValue(m.ProvidedBy, &by) != nil {
-		by.User = m.ProvidedBy
-	}
-	known := eventMetadata{RequestID: word(m.RequestID), RequestType: word(m.RequestType), Response: word(m.Response), Comment: word(m.Comment)}
-	known.ProvidedBy = ProvidedBy{User: cmp.Or(word(by.User), word(m.User)), Source: cmp.Or(word(by.Source), word(m.Source))}
-	if m.Placet.Kind() == '{' && schemas.DecodeValue(m.Placet, &known.Placet) != nil {
+	if m["placet"].Kind() == '{' && schemas.DecodeValue(m["placet"], &known.Placet) != nil {
 		known.Placet = mark{}
 	}
+	known.RequestID, known.RequestType = word(m["request_id"]), word(m["request_type"])
+	known.Response, known.Comment = word(m["response"]), word(m["comment"])
+	known.ProvidedBy = ProvidedBy{User: cmp.Or(word(by["user"]), word(m["user"])), Source: cmp.Or(word(by["source"]), word(m["source"]))}
 	return known
 }
 
@@ -106,7 +102,14 @@ func (e event) ours() bool { return e.Metadata.Placet.Key != "" }
 // eventLog is what has happened in a run.
 type eventLog struct {
 	*sources
-	*history
+	// events are those that can be used, in numeric order.
+	events []*event
+	// marked are those of them that placet wrote or that name a request.
+	marked []*event
+	// highest is the highest number that a file has, readable or not.
+	highest int
+	// notEvents are the names of files that cannot be read as events.
+	notEvents []string
 	// eventsOpen is true while an event may still be being written. It may be one of
 	// placet's own, from before a crash: nothing is decided, or the same event would be
 	// written twice.
@@ -116,18 +119,59 @@ type eventLog struct {
 	eventsGone bool
 }
 
-// readEvents decodes events/ in numeric order. What is not an event is left
-// alone: it is not used, and check warns of it.
+// readEvents reads events/ in numeric order. What is not an event is left alone: it is
+// not used, and check warns of it.
 func (r *eventLog) readEvents() {
 	docs := r.Snap.Under("events")
 	for i := range docs {
-		if d := &docs[i]; d.Err != nil && d.Kind == layout.FaberEvent && r.unknown(*d) {
-			r.eventsOpen = true
-			r.locked(*d, "nothing of the run moves, for it may be an event of placet's own")
+		if d := &docs[i]; d.Kind == layout.FaberEvent || d.Kind == layout.FaberBadEvent {
+			r.readEvent(d)
 		}
 	}
-	r.history = remembered.of(r.Snap.Dir, docs)
+	byNumber := func(a, b *event) int { return a.Number - b.Number }
+	if !slices.IsSortedFunc(r.events, byNumber) {
+		slices.SortStableFunc(r.events, byNumber)
+	}
+	for _, e := range r.events {
+		if e.ours() || e.Metadata.Placet.Revision != 0 || e.Metadata.RequestID != "" {
+			r.marked = append(r.marked, e)
+		}
+	}
 	r.missEvents(docs)
+}
+
+func (r *eventLog) readEvent(d *engine.Document) {
+	name := path.Base(d.Path)
+	number, _, _ := layout.FaberEventName(name)
+	r.highest = max(r.highest, number)
+	if d.Err != nil && d.Kind == layout.FaberEvent && r.unknown(*d) {
+		r.eventsOpen = true
+		r.locked(*d, "nothing of the run moves, for it may be an event of placet's own")
+	}
+	if d.Kind == layout.FaberEvent && d.Present() {
+		if e, err := engine.Parse(*d, readEvent); err == nil {
+			r.events = append(r.events, e)
+			return
+		}
+	}
+	if !d.Unsettled() {
+		r.notEvents = append(r.notEvents, name)
+	}
+}
+
+// badEvents are the files that cannot be used as events, sorted by name, and why.
+func (r *eventLog) badEvents() []string {
+	var bad []string
+	for i, e := range r.events {
+		if i > 0 && r.events[i-1].Number == e.Number {
+			bad = append(bad, e.Name+": has the number of "+r.events[i-1].Name)
+		}
+	}
+	for _, name := range r.notEvents {
+		bad = append(bad, name+": cannot be read as an event")
+	}
+	slices.Sort(bad)
+	return bad
 }
 
 // missEvents decides nothing while events/ is away although the state says that placet
@@ -301,18 +345,8 @@ func (r *eventLog) eventDoc(id int, e emission, at time.Time, m mark) engine.Doc
 	return engine.Document{
 		Path: r.Path(fmt.Sprintf("events/%03d-%s.json", id, e.typ)),
 		Kind: layout.FaberEvent,
-		Body: encode(o),
+		Body: run.Must(schemas.Encode(o)),
 	}
-}
-
-// encode renders an object that consists of plain values alone, so it cannot
-// fail.
-func encode(o schemas.Object) []byte {
-	body, err := schemas.Encode(o)
-	if err != nil {
-		panic("faber: cannot encode its own document: " + err.Error())
-	}
-	return body
 }
 
 // millis and seconds are the two precisions that FABER's files use.

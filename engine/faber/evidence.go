@@ -122,7 +122,7 @@ func (r *answers) fromEvent(o *open) *answer {
 		if t, err := time.Parse(time.RFC3339, e.Timestamp); err == nil {
 			a.receivedAt = seconds(t)
 		}
-		a.cause, a.sum = "events/"+e.Name, e.Sum
+		a.cause, a.sum = "events/"+e.Name, r.Snap.In("events/"+e.Name).Sum
 		if e.ours() {
 			return r.remember(o, a, e)
 		}

@@ -27,7 +27,7 @@ func (r *view) findings(o *open) []engine.Finding {
 	if o != nil && o.nowhere() {
 		add("error", r.Doc.Path, "%s", noPlace)
 	}
-	for _, b := range r.bad() {
+	for _, b := range r.badEvents() {
 		name, text, _ := strings.Cut(b, ": ")
 		add("warning", r.Path("events/"+name), "%s", text)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -30,7 +31,7 @@ func (r *handover) resumeCommand(p *engine.Plan) {
 		{Name: "revision", Value: r.State.rev}, {Name: "request_id", Value: rp.RequestID}, {Name: "argv", Value: texts(argv)},
 		{Name: "started_at", Value: millis(r.Snap.Now)}, {Name: "deadline", Value: seconds(r.Snap.Now.Add(resumeLimit))},
 	}
-	p.Writes = append(p.Writes, engine.Document{Path: attempt.Path, Kind: layout.FaberAttempt, Body: encode(started)})
+	p.Writes = append(p.Writes, engine.Document{Path: attempt.Path, Kind: layout.FaberAttempt, Body: run.Must(schemas.Encode(started))})
 	p.Actions = append(p.Actions, engine.Action{
 		ID:      r.actionID(),
 		Outcome: r.Path(dir + "/outcome.json"),
