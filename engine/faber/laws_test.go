@@ -83,6 +83,7 @@ func laws() enginetest.Suite {
 		Persons:  []string{"answered_continue", "answered_revise", "answered_retry", "answered_skip", "answered_abort", "cancel_asked"},
 		Asks:     []string{"approval", "confirmation", "selection", "clarification", "review", "error_resolution"},
 		PowerCut: unnumbered,
+		Brief:    os.Getenv("PLACET_LAWS") != "all",
 		Cases:    lawCases(),
 	}
 }
