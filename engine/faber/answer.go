@@ -74,7 +74,7 @@ func (r *answers) decide(o *open, a *answer, e effect) outcome {
 		out.point = r.pointAt(o, phase, step, "at", out.action)
 	case actSkip:
 		if !settled {
-			out.moves, out.stepTo = r.State.shape.skip(phase, step), Skipped
+			out.moves, out.stepTo = r.State.shape.mark(phase, step, Skipped, ""), Skipped
 		}
 		out.point = r.pointNext(o, out.action)
 	default:
@@ -125,8 +125,7 @@ func (r *questions) permits(q question) int {
 	if r.destructive(q.phase, q.step) {
 		return licensed
 	}
-	e := r.State.shape.find(q.phase, q.step)
-	if e != nil && e.status == string(Pending) && !r.startedStep(q.phase, q.step) {
+	if e, ok := r.State.shape.find(q.phase, q.step); ok && e.status == string(Pending) && !r.startedStep(q.phase, q.step) {
 		return licensed
 	}
 	return completes
@@ -298,7 +297,7 @@ func (r *answers) answerEdits(out outcome) []jsonedit.Edit {
 	if out.action == actRetry {
 		edits = append(edits, r.resolveError(out.o.q.phase, out.o.q.step)...)
 	}
-	return append(edits, r.closeEdits(out.point)...)
+	return append(edits, closeEdits(out.point)...)
 }
 
 // historyEdits note the answer in the history: one entry for one request. One that
@@ -312,7 +311,7 @@ func (r *answers) historyEdits(out outcome) []jsonedit.Edit {
 			return []jsonedit.Edit{set(fmt.Sprintf("/feedback_history/%d", i), historyEntry(out))}
 		}
 	}
-	return appendTo("/feedback_history", r.hasMember("feedback_history"), historyEntry(out))
+	return []jsonedit.Edit{push("/feedback_history", historyEntry(out))}
 }
 
 // recordedAs reports whether the history says of a request that this was the answer.

@@ -3,11 +3,9 @@ package faber
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"placet/engine/jsonedit"
-	"placet/engine/run"
 	"placet/schemas"
 )
 
@@ -15,16 +13,12 @@ func set(pointer string, value any) jsonedit.Edit {
 	return jsonedit.Edit{Pointer: pointer, Op: jsonedit.Set, Value: value}
 }
 
-// hasMember reports whether state.json has a member of this name at its root.
-func (r *sources) hasMember(name string) bool {
-	return run.Once(r.Run, "members", func() map[string]bool {
-		has := map[string]bool{}
-		members, _ := schemas.Members(r.Doc.Body)
-		for _, m := range members {
-			has[m.Name] = true
-		}
-		return has
-	})[name]
+func push(pointer string, value any) jsonedit.Edit {
+	return jsonedit.Edit{Pointer: pointer, Op: jsonedit.Append, Value: value}
+}
+
+func remove(pointer string) jsonedit.Edit {
+	return jsonedit.Edit{Pointer: pointer, Op: jsonedit.Remove}
 }
 
 // stampEdits are the members that every transition moves.
@@ -37,18 +31,11 @@ func (r *answers) stampEdits(lastEvent int, at time.Time) []jsonedit.Edit {
 }
 
 // closeEdits take the request out and put the resume point in; nil removes it.
-func (r *answers) closeEdits(point *ResumePoint) []jsonedit.Edit {
-	var edits []jsonedit.Edit
-	if r.hasMember("feedback_request") {
-		edits = append(edits, jsonedit.Edit{Pointer: "/feedback_request", Op: jsonedit.Remove})
+func closeEdits(point *ResumePoint) []jsonedit.Edit {
+	if point == nil {
+		return []jsonedit.Edit{remove("/feedback_request"), remove("/resume_point")}
 	}
-	switch {
-	case point != nil:
-		edits = append(edits, set("/resume_point", pointObject(*point)))
-	case r.hasMember("resume_point"):
-		edits = append(edits, jsonedit.Edit{Pointer: "/resume_point", Op: jsonedit.Remove})
-	}
-	return edits
+	return []jsonedit.Edit{remove("/feedback_request"), set("/resume_point", pointObject(*point))}
 }
 
 func pointObject(rp ResumePoint) schemas.Object {
@@ -84,20 +71,18 @@ func (r *answers) resolveError(phase, step string) []jsonedit.Edit {
 		Step  string `json:"step"`
 	}
 	pointer := ""
-	match := func(value schemas.Raw, p string) {
+	match := func(value schemas.Raw, name string) {
 		var f failure
 		if schemas.DecodeValue(value, &f) == nil && f.Step == step && (f.Phase == "" || f.Phase == phase) {
-			pointer = p
+			pointer = "/errors/" + escape(name)
 		}
 	}
-	if isArray(r.State.Errors) {
-		for i, e := range elements(r.State.Errors) {
-			match(e, "/errors/"+strconv.Itoa(i))
-		}
-	} else if strings.HasPrefix(strings.TrimSpace(string(r.State.Errors)), "{") {
-		members, _ := schemas.Members(r.State.Errors)
+	for i, e := range elements(r.State.Errors) {
+		match(e, strconv.Itoa(i))
+	}
+	if members, err := schemas.Members(r.State.Errors); err == nil {
 		for _, m := range members {
-			match(raw(m.Value), "/errors/"+escape(m.Name))
+			match(members.Raw(m.Name), m.Name)
 		}
 	}
 	if pointer == "" {

@@ -135,7 +135,7 @@ func (r *planner) findPlan() workflow {
 		}
 		problem = why
 	}
-	steps := r.State.shape.order()
+	steps := r.State.shape.steps
 	return workflow{known: len(steps) > 0, source: "state.json", steps: steps, problem: problem}
 }
 
@@ -297,6 +297,14 @@ func (w workflow) index(phase, step string) int {
 		n++
 	}
 	return -1
+}
+
+// indexValue is a step's number in its phase for a document: null where it is not planned.
+func (w workflow) indexValue(phase, step string) any {
+	if i := w.index(phase, step); i >= 0 {
+		return i
+	}
+	return nil
 }
 
 // next is the first later planned step that is neither completed nor skipped.

@@ -90,7 +90,7 @@ func (r *questions) failedQuestion() (question, bool) {
 
 // failedStep is the entry that failed, else where the run stands.
 func (r *questions) failedStep() (phase, step string) {
-	for _, s := range r.State.shape.order() {
+	for _, s := range r.State.shape.steps {
 		if r.State.shape.status(s.Phase, s.ID) == Failed {
 			return s.Phase, s.ID
 		}
@@ -147,7 +147,7 @@ func (r *questions) build(q question) gate.Request {
 		{Name: "run_id", Value: r.runID()},
 		{Name: "resume_point", Value: schemas.Object{
 			{Name: "phase", Value: q.phase}, {Name: "step", Value: q.step},
-			{Name: "step_index", Value: index(r.plan().index(q.phase, q.step))},
+			{Name: "step_index", Value: r.plan().indexValue(q.phase, q.step)},
 		}},
 		{Name: "gate", Value: gateObject(q.gate)},
 		{Name: "for_status", Value: q.forStatus},

@@ -65,7 +65,7 @@ func others(t *testing.T, body string, some map[string]bool) []string {
 	var list []string
 	for _, m := range members {
 		if !some[m.Name] {
-			list = append(list, m.Name+": "+string(raw(m.Value)))
+			list = append(list, m.Name+": "+string(members.Raw(m.Name)))
 		}
 	}
 	return list

@@ -218,7 +218,7 @@ func (r *view) cancels(run.On) *move {
 		},
 		events: r.cancelEvents(c.By, reason),
 		status: []jsonedit.Edit{set("/status", string(Cancelled))},
-		moves:  append([]jsonedit.Edit{set("/completed_at", seconds(at)), set("/cancellation_reason", reason)}, r.closeEdits(nil)...),
+		moves:  append([]jsonedit.Edit{set("/completed_at", seconds(at)), set("/cancellation_reason", reason)}, closeEdits(nil)...),
 	})
 }
 

@@ -1,13 +1,14 @@
 package faber
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"placet/engine"
+	"placet/engine/jsonedit"
 	"placet/schemas"
 )
 
@@ -21,216 +22,169 @@ import (
 //	e  phases.P.steps is an object
 type shape struct {
 	letter byte
-	phases []phaseEntry
-	root   []stepEntry // shape d
-	// idKeys are the members by which the other entries are identified, in the order of
-	// identityKeys; none if there are no others.
-	idKeys []string
-	// kept is true where a root steps_completed[] exists: it is kept up too.
-	kept     bool
-	rootDone []string
-	rootList bool // a root steps[] exists
-	// places finds phases and steps by name: a state may name a hundred thousand.
-	places func() places
-}
-
-// places are where a shape has its phases and steps, and what its lists note.
-// Doubled names are read as one: the first stands for all.
-type places struct {
-	phases map[string]int
-	// steps are the indexes of the entries, in shape d those of root; noted are the
-	// steps that only a list names.
-	steps map[plannedStep]int
+	phases map[string]phaseLists
+	// steps are those that the state names, in its order.
+	steps []plannedStep
+	// entries are the objects that note a step, the first of each name.
+	entries map[plannedStep]stepEntry
+	// noted are the steps that only a list names.
 	noted map[plannedStep]engine.Status
+	// idKeys are the members by which entries are identified, in the order of
+	// identityKeys; none if there are no entries.
+	idKeys []string
+	// done is a root steps_completed[]: where it exists, it is kept up too.
+	done schemas.Raw
 }
 
-// index finds the places of a shape that is read.
-func (s shape) index() places {
-	at := places{phases: map[string]int{}, steps: map[plannedStep]int{}, noted: map[plannedStep]engine.Status{}}
-	for i, p := range s.phases {
-		if _, twice := at.phases[p.name]; twice {
-			continue
-		}
-		at.phases[p.name] = i
-		for k, e := range p.steps {
-			at.step(p.name, e.id, k)
-		}
-		at.note(p, Skipped, "skipped_steps")
-		at.note(p, Completed, append([]string{"steps"}, stepLists...)...)
-	}
-	for i, e := range s.root {
-		at.step(e.phase, e.id, i)
-	}
-	return at
+// phaseLists are the lists of strings that a phase has, by their names.
+type phaseLists struct {
+	lists  map[string][]string
+	failed bool // phases.P.error says something
 }
 
-// step takes an entry in, the first of its name.
-func (at places) step(phase, id string, i int) {
-	s := plannedStep{Phase: phase, ID: id}
-	if _, twice := at.steps[s]; !twice {
-		at.steps[s] = i
-	}
-}
-
-// note takes in the steps that lists of a phase name. A list may write a step as
-// <phase>:<step>.
-func (at places) note(p phaseEntry, status engine.Status, names ...string) {
-	for _, name := range names {
-		for _, id := range p.lists[name] {
-			at.noted[plannedStep{Phase: p.name, ID: id}] = status
-			if bare, ok := strings.CutPrefix(id, p.name+":"); ok {
-				at.noted[plannedStep{Phase: p.name, ID: bare}] = status
-			}
-		}
-	}
-}
-
-// phaseEntry is one phase as state.json has it, in its order there.
-type phaseEntry struct {
-	name    string
-	status  string
-	steps   []stepEntry
-	lists   map[string][]string // the string lists of shapes b and c
-	hasList bool                // phases.P.steps exists
-	failure bool                // phases.P.error exists (shape c)
-}
-
-// stepEntry is one step's entry.
+// stepEntry is the object that notes a step.
 type stepEntry struct {
-	id, phase string
-	status    string
-	pointer   string
-	members   map[string]bool
+	index   int // among all entries
+	status  string
+	pointer string
 }
 
+// stepLists are the lists of shape c; completed_step_ids has its steps as <phase>:<step>.
 var stepLists = []string{"completed_steps", "completed_step_ids", "steps_completed"}
 
-// shapeOf reads the shape of a state. A state without any evidence is shape a.
-func shapeOf(st State) shape {
-	s := readShape(st)
-	s.idKeys = s.keysOf()
-	s.places = sync.OnceValue(s.index)
-	return s
-}
-
-func readShape(st State) shape {
-	s := shape{letter: 'a', rootDone: stringList(st.StepsComplete)}
-	s.kept, s.rootList = isArray(st.StepsComplete), isArray(st.Steps)
-	if isArray(st.Phases) {
-		s.letter = 'd'
-		s.readArray(st)
-		return s
-	}
-	members, err := schemas.Members(st.Phases)
-	if err != nil {
-		members = nil
-	}
-	found := byte(0)
-	for _, m := range members {
-		p, letter := readPhase(m)
-		s.phases = append(s.phases, p)
-		if found == 0 {
-			found = letter
-		}
-	}
-	if found != 0 {
-		s.letter = found
-	}
-	if st.Executor == "deterministic" {
-		s.letter = 'b'
-	}
-	return s
-}
-
-// readPhase reads one member of phases and what its content says about the
-// shape; 0 where it says nothing.
-func readPhase(m schemas.Member) (phaseEntry, byte) {
-	p := phaseEntry{name: m.Name, lists: map[string][]string{}}
-	members, err := schemas.Members(raw(m.Value))
-	if err != nil {
-		return p, 0
-	}
-	letter := byte(0)
-	for _, f := range members {
-		value := raw(f.Value)
-		switch {
-		case f.Name == "status":
-			p.status = text(value)
-		case f.Name == "error":
-			p.failure = text(value) != ""
-		case f.Name == "steps":
-			p.hasList = true
-			letter = p.readSteps(value, letter)
-		case f.Name == "skipped_steps":
-			p.lists[f.Name] = stringList(value)
-		case isStepList(f.Name) && isArray(value):
-			p.lists[f.Name] = stringList(value)
-			if letter == 0 {
-				letter = 'c'
-			}
-		}
-	}
-	return p, letter
-}
-
-// readSteps reads phases.P.steps in shapes a, b and e.
-func (p *phaseEntry) readSteps(value schemas.Raw, letter byte) byte {
-	base := "/phases/" + escape(p.name) + "/steps/"
-	if !isArray(value) {
-		members, err := schemas.Members(value)
-		if err != nil {
-			return letter
-		}
-		for _, m := range members {
-			e := entry(raw(m.Value), p.name, base+escape(m.Name))
-			e.id = m.Name
-			p.steps = append(p.steps, e)
-		}
-		return 'e'
-	}
-	for i, item := range elements(value) {
-		if strings.HasPrefix(strings.TrimSpace(string(item)), `"`) {
-			p.lists["steps"] = append(p.lists["steps"], text(item))
-			letter = 'b'
-			continue
-		}
-		p.steps = append(p.steps, entry(item, p.name, base+strconv.Itoa(i)))
-		letter = 'a'
-	}
-	return letter
-}
+const skippedSteps = "skipped_steps"
 
 // identityKeys are the members that may identify an entry, the first that is there.
 var identityKeys = []string{"id", "name", "step_id"}
 
-// keysOf are the identity members that entries of a state have, in any of them.
-// Upstream's readers look for one of them, and placet does not know which.
-func (s shape) keysOf() []string {
-	has := map[string]bool{}
-	note := func(entries []stepEntry) {
-		for _, e := range entries {
-			for _, key := range identityKeys {
-				has[key] = has[key] || e.members[key]
+// shapeOf reads the shape of a state. A state without any evidence is shape a.
+func shapeOf(st State) shape {
+	s := shape{
+		phases: map[string]phaseLists{}, entries: map[plannedStep]stepEntry{}, noted: map[plannedStep]engine.Status{}, done: st.StepsComplete,
+	}
+	if isArray(st.Phases) {
+		s.letter = 'd'
+		for i, item := range elements(st.Steps) {
+			s.readEntry(item, plannedStep{}, "/steps/"+strconv.Itoa(i))
+		}
+	} else {
+		s.readPhases(st.Phases)
+	}
+	if s.letter != 'd' && st.Executor == "deterministic" {
+		s.letter = 'b'
+	}
+	s.letter = cmp.Or(s.letter, 'a')
+	s.idKeys = slices.DeleteFunc(slices.Clone(identityKeys), func(key string) bool { return !slices.Contains(s.idKeys, key) })
+	seen := map[plannedStep]bool{}
+	s.steps = slices.DeleteFunc(s.steps, func(step plannedStep) bool {
+		twice := seen[step] || step.ID == ""
+		seen[step] = true
+		return twice
+	})
+	return s
+}
+
+// readPhases reads phases where it is an object. The first phase whose content says
+// something about the shape decides it.
+func (s *shape) readPhases(phases schemas.Raw) {
+	members, err := schemas.Members(phases)
+	if err != nil {
+		return
+	}
+	for _, m := range members {
+		p := phaseLists{lists: map[string][]string{}}
+		letter := s.readPhase(m.Name, members.Raw(m.Name), &p)
+		s.letter = cmp.Or(s.letter, letter)
+		s.phases[m.Name] = p
+		for _, id := range p.lists[skippedSteps] {
+			s.note(m.Name, id, Skipped)
+		}
+		for _, name := range append([]string{"steps"}, stepLists...) {
+			for _, id := range p.lists[name] {
+				s.note(m.Name, id, Completed)
+				s.steps = append(s.steps, plannedStep{Phase: m.Name, ID: strings.TrimPrefix(id, m.Name+":")})
 			}
 		}
 	}
-	note(s.root)
-	for _, p := range s.phases {
-		note(p.steps)
-	}
-	return slices.DeleteFunc(slices.Clone(identityKeys), func(key string) bool { return !has[key] })
 }
 
-// readArray reads shape d: an array of phases, and the steps at the root.
-func (s *shape) readArray(st State) {
-	for _, item := range elements(st.Phases) {
-		p := entry(item, "", "")
-		s.phases = append(s.phases, phaseEntry{name: p.id, status: p.status})
+// note takes in a step that a list of a phase names. A list may write a step as
+// <phase>:<step>.
+func (s *shape) note(phase, id string, status engine.Status) {
+	s.noted[plannedStep{Phase: phase, ID: id}] = status
+	s.noted[plannedStep{Phase: phase, ID: strings.TrimPrefix(id, phase+":")}] = status
+}
+
+// readPhase reads one phase, and returns what its content says about the shape: 0 where
+// it says nothing.
+func (s *shape) readPhase(name string, body schemas.Raw, p *phaseLists) (letter byte) {
+	members, err := schemas.Members(body)
+	if err != nil {
+		return 0
 	}
-	for i, item := range elements(st.Steps) {
-		e := entry(item, "", "/steps/"+strconv.Itoa(i))
-		e.status = rootStatus(e.status)
-		s.root = append(s.root, e)
+	for _, m := range members {
+		value, _ := m.Value.(schemas.Raw)
+		switch {
+		case m.Name == "error":
+			p.failed = text(value) != ""
+		case m.Name == "steps":
+			letter = cmp.Or(s.readSteps(name, value, p), letter)
+		case m.Name == skippedSteps:
+			p.lists[m.Name] = stringList(value)
+		case slices.Contains(stepLists, m.Name) && isArray(value):
+			p.lists[m.Name] = stringList(value)
+			letter = cmp.Or(letter, 'c')
+		}
+	}
+	return letter
+}
+
+// readSteps reads phases.P.steps in shapes a, b and e.
+func (s *shape) readSteps(phase string, value schemas.Raw, p *phaseLists) (letter byte) {
+	base := stepsPointer(phase)
+	for i, item := range elements(value) {
+		if letter = 'a'; item.Kind() == '"' {
+			letter = 'b'
+			continue
+		}
+		s.readEntry(item, plannedStep{Phase: phase}, base+"/"+strconv.Itoa(i))
+	}
+	if letter != 0 {
+		p.lists["steps"] = stringList(value)
+	}
+	members, err := schemas.Members(value)
+	if err != nil {
+		return letter
+	}
+	for _, m := range members {
+		item, _ := m.Value.(schemas.Raw)
+		s.readEntry(item, plannedStep{Phase: phase, ID: m.Name}, base+"/"+escape(m.Name))
+	}
+	return 'e'
+}
+
+// readEntry reads the object of one step. Where nothing else names the step, its
+// identity is id, else name, else step_id; where nothing else names its phase, it may.
+func (s *shape) readEntry(value schemas.Raw, step plannedStep, pointer string) {
+	members, err := schemas.Members(value)
+	if err != nil {
+		members = nil
+	}
+	id := ""
+	for _, key := range identityKeys {
+		if members.Get(key) != nil {
+			s.idKeys = append(s.idKeys, key)
+			id = cmp.Or(id, text(members.Raw(key)))
+		}
+	}
+	e := stepEntry{index: len(s.entries), status: text(members.Raw("status")), pointer: pointer}
+	if s.letter == 'd' {
+		step.Phase, e.status = text(members.Raw("phase")), rootStatus(e.status)
+	}
+	step.ID = cmp.Or(step.ID, id)
+	s.steps = append(s.steps, step)
+	if _, twice := s.entries[step]; !twice {
+		s.entries[step] = e
 	}
 }
 
@@ -245,145 +199,147 @@ func rootStatus(word string) string {
 	return word
 }
 
-// entry reads one step's object. Its identity is id, else name, else step_id.
-func entry(value schemas.Raw, phase, pointer string) stepEntry {
-	e := stepEntry{phase: phase, pointer: pointer, members: map[string]bool{}}
-	members, err := schemas.Members(value)
-	if err != nil {
-		return e
-	}
-	ids := map[string]string{}
-	for _, m := range members {
-		e.members[m.Name] = true
-		switch m.Name {
-		case "id", "name", "step_id":
-			ids[m.Name] = text(raw(m.Value))
-		case "status":
-			e.status = text(raw(m.Value))
-		case "phase":
-			e.phase = text(raw(m.Value))
-		}
-	}
-	for _, key := range []string{"step_id", "name", "id"} {
-		if ids[key] != "" {
-			e.id = ids[key]
-		}
-	}
-	return e
-}
-
-// phase returns the entry of a phase, nil if state.json has none.
-func (s shape) phase(name string) *phaseEntry {
-	if len(s.phases) == 0 {
-		return nil
-	}
-	if i, ok := s.places().phases[name]; ok {
-		return &s.phases[i]
-	}
-	return nil
-}
-
-// find returns the entry of a step, nil if it has none. In shape d an entry without
-// a phase is one of any phase.
-func (s shape) find(phase, step string) *stepEntry {
+// find returns the entry of a step. In shape d an entry without a phase is one of any
+// phase.
+func (s shape) find(phase, step string) (e stepEntry, ok bool) {
+	e, ok = s.entries[plannedStep{Phase: phase, ID: step}]
 	if s.letter != 'd' {
-		p := s.phase(phase)
-		if p == nil {
-			return nil
-		}
-		if i, ok := s.places().steps[plannedStep{Phase: phase, ID: step}]; ok {
-			return &p.steps[i]
-		}
-		return nil
+		return e, ok
 	}
-	if len(s.root) == 0 {
-		return nil
+	if of, found := s.entries[plannedStep{ID: step}]; found && (!ok || of.index < e.index) {
+		return of, true
 	}
-	i, ok := s.places().steps[plannedStep{Phase: phase, ID: step}]
-	if any, also := s.places().steps[plannedStep{ID: step}]; also && (!ok || any < i) {
-		i, ok = any, true
-	}
-	if !ok {
-		return nil
-	}
-	return &s.root[i]
+	return e, ok
 }
 
 // status is where a step stands; "" where nothing is noted of it.
 func (s shape) status(phase, step string) engine.Status {
-	if e := s.find(phase, step); e != nil {
+	if e, ok := s.find(phase, step); ok {
 		return engine.Status(e.status)
 	}
-	if s.phase(phase) == nil {
-		return ""
-	}
-	return s.places().noted[plannedStep{Phase: phase, ID: step}]
+	return s.noted[plannedStep{Phase: phase, ID: step}]
 }
 
-// order lists the steps that state.json names, in its order: the plan where
-// no definition says more.
-func (s shape) order() []plannedStep {
-	var steps []plannedStep
-	add := func(phase, id string) {
-		if id != "" {
-			steps = append(steps, plannedStep{Phase: phase, ID: id})
-		}
+// reopen notes a step that has an entry as in progress again, without the
+// marks of a failure. A step without an entry gets none.
+func (s shape) reopen(phase, step string) []jsonedit.Edit {
+	if s.letter == 'c' && s.phases[phase].failed {
+		return []jsonedit.Edit{remove("/phases/" + escape(phase) + "/error")}
 	}
-	for _, p := range s.phases {
-		for _, e := range p.steps {
-			add(p.name, e.id)
-		}
-		for _, name := range append([]string{"steps"}, stepLists...) {
-			for _, id := range p.lists[name] {
-				add(p.name, strings.TrimPrefix(id, p.name+":"))
-			}
-		}
+	e, ok := s.find(phase, step)
+	if !ok || e.status == string(InProgress) {
+		return nil
 	}
-	for _, e := range s.root {
-		add(e.phase, e.id)
+	return []jsonedit.Edit{
+		set(e.pointer+"/status", string(InProgress)),
+		remove(e.pointer + "/failed_at"), remove(e.pointer + "/completed_at"), remove(e.pointer + "/error"),
 	}
-	return unique(steps)
 }
 
-func unique(steps []plannedStep) []plannedStep {
-	seen := map[string]bool{}
-	kept := steps[:0]
-	for _, s := range steps {
-		if key := s.Phase + "\x00" + s.ID; !seen[key] {
-			seen[key] = true
-			kept = append(kept, s)
+// complete notes a step as completed at a time.
+func (s shape) complete(phase, step, at string) []jsonedit.Edit {
+	var edits []jsonedit.Edit
+	if isArray(s.done) && !slices.Contains(stringList(s.done), step) {
+		edits = append(edits, push("/steps_completed", step))
+	}
+	return append(edits, s.mark(phase, step, Completed, at)...)
+}
+
+// mark notes a step as completed or skipped in the state's own shape. A phase that
+// state.json does not have marks nothing.
+func (s shape) mark(phase, step string, status engine.Status, at string) []jsonedit.Edit {
+	p, known := s.phases[phase]
+	word := string(status)
+	switch s.letter {
+	case 'b', 'c':
+		if !known {
+			return nil
+		}
+		return s.markLists(p, phase, step, status)
+	case 'd':
+		if status == Completed {
+			word = "success"
+		}
+	case 'e':
+		at = ""
+	}
+	if e, ok := s.find(phase, step); ok {
+		edits := []jsonedit.Edit{set(e.pointer+"/status", word)}
+		if at != "" {
+			edits = append(edits, set(e.pointer+"/completed_at", at))
+		}
+		return edits
+	}
+	if !known && s.letter != 'd' {
+		return nil
+	}
+	return []jsonedit.Edit{s.add(phase, step, word, at)}
+}
+
+// add notes a step that has no entry. A new entry is identified as the others are.
+func (s shape) add(phase, step, word, at string) jsonedit.Edit {
+	keys := s.idKeys
+	if len(keys) == 0 {
+		keys = map[byte][]string{'a': {"id", "name"}, 'd': {"step_id"}}[s.letter]
+	}
+	o := schemas.Object{}
+	for _, key := range keys {
+		o = append(o, schemas.Member{Name: key, Value: step})
+	}
+	if s.letter == 'd' {
+		o = append(o, schemas.Member{Name: "phase", Value: phase})
+	}
+	o = append(o, schemas.Member{Name: "status", Value: word})
+	if at != "" {
+		o = append(o, schemas.Member{Name: "completed_at", Value: at})
+	}
+	switch s.letter {
+	case 'd':
+		return push("/steps", o)
+	case 'e':
+		return set(stepsPointer(phase)+"/"+escape(step), o)
+	}
+	return push(stepsPointer(phase), o)
+}
+
+// markLists notes a step in the lists of its phase: in shape c in those that exist.
+func (s shape) markLists(p phaseLists, phase, step string, status engine.Status) []jsonedit.Edit {
+	base := "/phases/" + escape(phase) + "/"
+	if status == Skipped {
+		return []jsonedit.Edit{push(base+skippedSteps, step)}
+	}
+	if s.letter == 'b' {
+		if slices.Contains(p.lists["steps"], step) {
+			return nil
+		}
+		return []jsonedit.Edit{push(base+"steps", step)}
+	}
+	var edits []jsonedit.Edit
+	for _, name := range stepLists {
+		id := step
+		if name == "completed_step_ids" {
+			id = where(phase, step)
+		}
+		if list, exists := p.lists[name]; exists && !slices.Contains(list, id) {
+			edits = append(edits, push(base+name, id))
 		}
 	}
-	return kept
+	return edits
 }
+
+func stepsPointer(phase string) string { return "/phases/" + escape(phase) + "/steps" }
 
 // escape writes a member name as a part of a JSON pointer (RFC 6901).
 func escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-func raw(v any) schemas.Raw {
-	r, _ := v.(schemas.Raw)
-	return r
-}
-
-func isArray(r schemas.Raw) bool { return strings.HasPrefix(strings.TrimSpace(string(r)), "[") }
-
-func isStepList(name string) bool { return contains(stepLists, name) }
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
-}
+func isArray(r schemas.Raw) bool { return r.Kind() == '[' }
 
 // elements returns the elements of an array, none where it is none.
 func elements(r schemas.Raw) []schemas.Raw {
-	var list []schemas.Raw
-	if !isArray(r) || schemas.DecodeValue(r, &list) != nil {
+	list, err := schemas.Elements(r)
+	if err != nil {
 		return nil
 	}
 	return list
@@ -393,19 +349,11 @@ func elements(r schemas.Raw) []schemas.Raw {
 func stringList(r schemas.Raw) []string {
 	list := []string{}
 	for _, e := range elements(r) {
-		if strings.HasPrefix(strings.TrimSpace(string(e)), `"`) {
+		if e.Kind() == '"' {
 			list = append(list, text(e))
 		}
 	}
 	return list
-}
-
-// index is a plan's step number for state.json: nil is written as null.
-func index(i int) any {
-	if i < 0 {
-		return nil
-	}
-	return i
 }
 
 // where names a step as people read it.

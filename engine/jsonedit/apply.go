@@ -24,7 +24,8 @@ const (
 	// Remove takes a member or element away. What is not there already is no
 	// error.
 	Remove
-	// Append adds an element at the end of an array.
+	// Append adds an element at the end of an array. Where there is none, or null,
+	// it makes one, as a new member of its object.
 	Append
 )
 
@@ -204,8 +205,8 @@ func (p place) append(value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !p.found() {
-		return nil, errors.New("there is no such array")
+	if !p.found() || string(p.member().value.of(p.body)) == "null" {
+		return p.set(schemas.Raw(fmt.Sprintf("[%s]", text)))
 	}
 	at := p.member().value.from
 	if p.body[at] != '[' {

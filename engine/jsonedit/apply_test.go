@@ -45,6 +45,7 @@ func TestEdits(t *testing.T) {
 		{"names that look like numbers", `{"0":1,"01":2}`, `{"0":3,"01":4}`, []jsonedit.Edit{set("/0", 3), set("/01", 4)}},
 
 		// New members.
+		{"new array", "{\n  \"a\": 1,\n  \"n\": null\n}", "{\n  \"a\": 1,\n  \"n\": [\n    2\n  ],\n  \"b\": [\n    3\n  ]\n}", []jsonedit.Edit{grow("/n", 2), grow("/b", 3)}},
 		{"new member in a line", `{"a":1}`, `{"a":1,"b":{"k":"v","n":1,"l":[true,null],"e":{}}}`, []jsonedit.Edit{set("/b", entry)}},
 		{"new member, spaced line", `{"a": 1}`, `{"a": 1, "b": {"k": "v", "n": 1, "l": [true, null], "e": {}}}`, []jsonedit.Edit{set("/b", entry)}},
 		{"new member, padded line", `{ "a" : 1 , "b" : 2 }`, `{ "a" : 1 , "b" : 2 , "c" : 3 }`, []jsonedit.Edit{set("/c", 3)}},
@@ -135,7 +136,7 @@ func TestEditsWithoutAPlaceAreRefused(t *testing.T) {
 		{set("/a/b/-", 1), `cannot set "/a/b/-": there is no element -: append adds one`},
 		{set("/a/b/01", 1), `cannot set "/a/b/01": there is no element 01: append adds one`},
 		{set("/a/b/-1", 1), `cannot set "/a/b/-1": there is no element -1: append adds one`},
-		{grow("/x", 1), `cannot append to "/x": there is no such array`},
+		{grow("/a/b/2", 1), `cannot append to "/a/b/2": there is no element 2: append adds one`},
 		{grow("/x/y", 1), `cannot append to "/x/y": there is no "/x"`},
 		{grow("/a", 1), `cannot append to "/a": it is not an array`},
 		{grow("/c", 1), `cannot append to "/c": it is not an array`},
