@@ -22,7 +22,7 @@ func (r *view) tell(a *engine.Account) {
 		a.Status = run.StatusUnreadable
 	}
 	o := r.standing()
-	a.Stands = r.State.unfit != "" || r.editErr != nil
+	a.Stands = r.State.unfit != "" || r.Unwritable != nil
 	a.Facts = r.facts(o)
 	if o != nil && o.a.Receipt == nil {
 		a.Open = []engine.Asked{r.askedOf(o)}

@@ -1,7 +1,9 @@
 package faber
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,138 +13,92 @@ import (
 	"placet/schemas"
 )
 
-// Actions that an answer leads to.
-const (
-	actContinue = "continue"
-	actRevise   = "revise"
-	actRetry    = "retry"
-	actSkip     = "skip"
-	actAbort    = "abort"
-)
-
-// kindOf reads an unknown request type: with options it is a selection, else a
-// clarification.
-func kindOf(typ string, options int) string {
-	switch typ {
-	case "approval", "confirmation", "selection", "clarification", "review", "error_resolution":
-		return typ
-	}
-	if options > 0 {
-		return "selection"
-	}
-	return "clarification"
-}
-
-// outcome is what an accepted answer does to the run.
-type outcome struct {
-	o      *open
-	a      *answer
-	action string
-	to     engine.Status
-	event  string
-	// moves are the edits that note the step, stepTo its new status; "" where
-	// the step stays as it is.
-	moves    []jsonedit.Edit
-	stepTo   engine.Status
-	point    *ResumePoint
-	revision int
-	at       time.Time
-}
-
 // answers are what counts as an answer, and what it does.
 type answers struct{ *requests }
 
-// decide works out what an answer changes: it carries out the effect of its option,
-// by the table of section 6.
-func (r *answers) decide(o *open, a *answer, e effect) outcome {
-	out := outcome{o: o, a: a, action: e.action, revision: r.State.rev + 1, at: a.decidedAt, to: InProgress}
-	phase, step := o.q.phase, o.q.step
-	now := seconds(out.at)
-	var have engine.Status
-	if step != "" {
-		have = r.State.shape.status(phase, step)
-	}
-	settled := have == Completed || have == Skipped
-	switch out.action {
-	case actAbort:
-		out.to = Cancelled
-	case actRevise, actRetry:
-		if !settled {
-			out.moves = r.State.shape.reopen(phase, step)
-			out.stepTo = InProgress
-		}
-		out.point = r.pointAt(o, phase, step, "at", out.action)
-	case actSkip:
-		if !settled {
-			out.moves, out.stepTo = r.State.shape.mark(phase, step, Skipped, ""), Skipped
-		}
-		out.point = r.pointNext(o, out.action)
-	default:
-		switch e.permits {
-		case licensed:
-			out.point = r.pointAt(o, phase, step, "at", out.action)
-		case runsOn:
-			out.moves, out.stepTo = r.State.shape.reopen(phase, step), InProgress
-			out.point = r.pointAt(o, phase, step, "at", out.action)
-		default:
-			if !settled {
-				out.moves, out.stepTo = r.State.shape.complete(phase, step, now), Completed
+// carryOut is the move that an accepted answer causes: receipt, events, state.json last.
+func (r *answers) carryOut(t *taken) *move {
+	o, a := t.o, t.a
+	made := transition{
+		to: t.e.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By)),
+		cause: engine.Document{Path: r.Path(a.cause), Sum: a.sum}, events: r.answerEvents(o, a, t.e.action),
+		docs: func(revision int) []engine.Document {
+			if o.a.Receipt != nil && !a.Unproven() {
+				return nil
 			}
-			out.point = r.pointNext(o, out.action)
-		}
+			return []engine.Document{r.receiptDoc(o.a, r.receipt(o, a, revision))}
+		},
 	}
-	out.event = map[string]string{
-		actContinue: answeredContinue, actRevise: answeredRevise, actRetry: answeredRetry,
-		actSkip: answeredSkip, actAbort: answeredAbort,
-	}[out.action]
-	if a.Expired() {
-		out.event = expired
+	steps := r.stepEdits(o.q, t.e.deed, a.decidedAt)
+	if also, ok := r.stepMove(t, made.reason); ok && len(steps) > 0 {
+		made.also = append(made.also, also)
 	}
-	return out
+	made.moves = slices.Concat(steps, r.answerEdits(t))
+	if !a.recorded {
+		made.history = []jsonedit.Edit{r.historyEdit(o, a, t.e.action)}
+	}
+	return r.makes(made)
 }
 
-// What a continuing answer does to the step.
-const (
-	completes = iota
-	licensed  // it permits the step, and does not complete it
-	runsOn    // the step goes on with the answer
-)
-
-// permits says what a continuing answer does to the step. With a gate, its
-// kind says it. A request of upstream's own stands either behind a step (which
-// is then completed) or in front of it: in front where the step is destructive,
-// or where its entry says pending and no step_start event exists.
-func (r *questions) permits(q question) int {
-	if q.ownGate {
-		switch q.gate.Kind {
-		case "phase_entry", "destructive":
-			return licensed
-		case "input":
-			return runsOn
-		}
-		return completes
+// stepEdits note what becomes of the step. What is completed or skipped stays so, unless
+// it runs on.
+func (r *questions) stepEdits(q question, d *deed, at time.Time) []jsonedit.Edit {
+	s := r.State.shape
+	have := s.status(q.phase, q.step)
+	switch settled := have == Completed || have == Skipped; {
+	case settled && d != runsOn:
+		return nil
+	case d.step == InProgress:
+		return s.reopen(q.phase, q.step)
+	case d.step == Skipped:
+		return s.mark(q.phase, q.step, Skipped, "")
+	case d.step == Completed:
+		return s.complete(q.phase, q.step, seconds(at))
 	}
-	if r.destructive(q.phase, q.step) {
-		return licensed
-	}
-	if e, ok := r.State.shape.find(q.phase, q.step); ok && e.status == string(Pending) && !r.startedStep(q.phase, q.step) {
-		return licensed
-	}
-	return completes
+	return nil
 }
 
-func (r *eventLog) startedStep(phase, step string) bool {
-	for _, e := range r.events {
-		if e.Type == "step_start" && e.Step == step && (e.Phase == "" || e.Phase == phase) {
-			return true
-		}
+// stepMove is the move of the step that goes with the answer.
+func (r *answers) stepMove(t *taken, reason string) (engine.Transition, bool) {
+	q := t.o.q
+	from := cmp.Or(r.State.shape.status(q.phase, q.step), Pending)
+	if from == t.e.step || from != Pending && from != InProgress && from != Failed {
+		return engine.Transition{}, false
 	}
-	return false
+	return engine.Transition{
+		Edge:    engine.Edge{Of: "step", From: from, Event: t.event(), To: t.e.step},
+		Subject: where(q.phase, q.step), Actor: "placet", Reason: reason,
+	}, true
 }
 
-func (r *answers) pointAt(o *open, phase, step, position, action string) *ResumePoint {
-	rp := &ResumePoint{Phase: phase, Step: step, Position: position, Action: action, RequestID: o.a.ID}
-	rp.StepIndex = r.stepIndex(phase, step)
+// answerEdits are the edits of state.json that the answer is about.
+func (r *answers) answerEdits(t *taken) (edits []jsonedit.Edit) {
+	o, a := t.o, t.a
+	at := seconds(a.decidedAt)
+	if t.e.to == Cancelled {
+		return cancelEdits(at, cmp.Or(a.Comment, fmt.Sprintf("%s by %s", a.Response, a.By.User)))
+	}
+	if r.State.status == Failed {
+		edits = append(edits, set("/completed_at", nil))
+	}
+	if t.e.deed == retries {
+		edits = append(edits, r.resolveError(o.q.phase, o.q.step)...)
+	}
+	return append(edits, closeEdits(r.resumePoint(o, t.e.deed))...)
+}
+
+// resumePoint is where the run goes on: at the answered step, or at the next planned one.
+// Where the plan is unknown or has nothing later, it is after the answered step.
+func (r *answers) resumePoint(o *open, d *deed) *ResumePoint {
+	rp := &ResumePoint{Phase: o.q.phase, Step: o.q.step, Position: "at", Action: d.action, RequestID: o.a.ID}
+	if d.next {
+		if next, ok := r.plan().next(rp.Phase, rp.Step, r.State.shape); ok {
+			rp.Phase, rp.Step = next.Phase, next.ID
+		} else {
+			rp.Position = "after"
+		}
+	}
+	rp.StepIndex = r.stepIndex(rp.Phase, rp.Step)
 	return rp
 }
 
@@ -160,68 +116,14 @@ func (r *planner) stepIndex(phase, step string) *int {
 	return nil
 }
 
-// pointNext is the next planned step; where the plan is unknown or has nothing
-// later, the answered step with the position after it.
-func (r *answers) pointNext(o *open, action string) *ResumePoint {
-	if next, ok := r.plan().next(o.q.phase, o.q.step, r.State.shape); ok {
-		return r.pointAt(o, next.Phase, next.ID, "at", action)
-	}
-	return r.pointAt(o, o.q.phase, o.q.step, "after", action)
-}
-
-// carriesOut is the move that an accepted answer causes: receipt, events, state.json last.
-func (r *answers) carriesOut(out outcome) *move {
-	o, a := out.o, out.a
-	t := transition{
-		event: out.event, to: out.to, at: out.at, reason: a.Why(reasonFor(o.req, a.Response, a.By)),
-		cause:  engine.Document{Path: r.Path(a.cause), Sum: a.sum},
-		events: r.answerEvents(out), status: []jsonedit.Edit{set("/status", string(out.to))},
-		moves: r.answerEdits(out), history: r.historyEdits(out),
-		docs: func(int) []engine.Document {
-			if o.a.Receipt != nil && !a.Unproven() {
-				return nil
-			}
-			return []engine.Document{r.receiptDoc(o.a, r.receipt(out))}
-		},
-	}
-	if also, ok := r.stepMove(out, t.reason); ok {
-		t.also = append(t.also, also)
-	}
-	return r.makes(t)
-}
-
-// stepMove is the move of the step that goes with the answer.
-func (r *answers) stepMove(out outcome, reason string) (engine.Transition, bool) {
-	from := r.State.shape.status(out.o.q.phase, out.o.q.step)
-	if from == "" {
-		from = Pending
-	}
-	if len(out.moves) == 0 || from == out.stepTo || from != Pending && from != InProgress && from != Failed {
-		return engine.Transition{}, false
-	}
-	return engine.Transition{
-		Edge:    engine.Edge{Of: "step", From: from, Event: out.event, To: out.stepTo},
-		Subject: where(out.o.q.phase, out.o.q.step), Actor: "placet", Reason: reason,
-	}, true
-}
-
-// reasonWord is the answer as one word or a short line.
-func reasonWord(req gate.Request, response string) string {
-	if !req.FreeText() {
-		return response
-	}
-	return "answer"
-}
-
-func (r *answers) receipt(out outcome) gate.Receipt {
-	a := out.a
+func (r *answers) receipt(o *open, a *answer, revision int) gate.Receipt {
 	rc := gate.Receipt{
-		SchemaVersion: 1, RequestID: out.o.a.ID, Result: "accepted", Response: a.Response, Selected: a.Selected,
+		SchemaVersion: 1, RequestID: o.a.ID, Result: gate.Accepted, Response: a.Response, Selected: a.Selected,
 		Comment: a.Comment, Late: a.late, ProvidedBy: a.By, KnownAs: a.Known, Digest: a.Digest,
-		ReceivedAt: a.receivedAt, DecidedAt: millis(out.at), Reason: a.Reason(), Revision: out.revision,
+		ReceivedAt: a.receivedAt, DecidedAt: millis(a.decidedAt), Reason: a.Reason(), Revision: revision,
 	}
 	if a.Expired() {
-		rc.Result, rc.Reason = "expired", a.Why("the deadline "+out.o.req.Deadline+" passed without an answer")
+		rc.Result, rc.Reason = gate.Expired, a.Why("the deadline "+o.req.Deadline+" passed without an answer")
 	}
 	if a.Path != "" {
 		rc.Answer = &gate.Answered{Path: a.Path, SHA256: a.Sum.Hex()}
@@ -230,88 +132,56 @@ func (r *answers) receipt(out outcome) gate.Receipt {
 }
 
 // answerEvents are the events that an answer calls for, in order.
-func (r *answers) answerEvents(out outcome) []emission {
-	o, a := out.o, out.a
+func (r *answers) answerEvents(o *open, a *answer, action string) []emission {
 	phase, step := o.q.phase, o.q.step
+	id := schemas.Object{{Name: "request_id", Value: o.a.ID}}
+	feedback := append(slices.Clip(id), schemas.Object{{Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response}}...)
+	if a.Comment != "" {
+		feedback = append(feedback, schemas.Member{Name: "comment", Value: a.Comment})
+	}
+	feedback = append(feedback, schemas.Object{{Name: "action", Value: action}, {Name: "provided_by", Value: a.By}}...)
 	list := []emission{{
 		typ: "feedback_received", phase: phase, step: step, user: a.By.User, request: o.a.ID,
-		message:  "Feedback received: " + oneLine(a.Response, 200),
-		metadata: feedbackMetadata(out),
+		message: "Feedback received: " + oneLine(a.Response, 200), metadata: feedback,
 	}}
 	add := func(typ, step, status string, metadata schemas.Object) {
 		list = append(list, emission{typ: typ, phase: phase, step: step, status: status, user: a.By.User, metadata: metadata, request: o.a.ID})
 	}
-	id := schemas.Object{{Name: "request_id", Value: o.a.ID}}
-	switch out.action {
-	case actContinue:
+	decided := func(by string) schemas.Object {
+		return append(slices.Clip(id), schemas.Object{{Name: "decision", Value: a.Response}, {Name: by, Value: a.By.User}}...)
+	}
+	switch action {
+	case completes.action:
 		if gate.Decides(o.req.Type) && agrees(o.req, a.Response) {
-			add("approval_granted", "", "", approvalMetadata(o, a, "approved_by"))
+			add("approval_granted", "", "", decided("approved_by"))
 		}
-	case actRevise, actRetry:
+	case revises.action, retries.action:
 		add("step_retry", step, "", id)
-	case actSkip:
+	case skips.action:
 		add("step_skip", step, "skipped", id)
-	case actAbort:
-		if gate.Decides(o.req.Type) && gate.Fold(a.Response) != gate.Fold("abort") {
-			add("approval_denied", "", "", approvalMetadata(o, a, "denied_by"))
+	case aborts.action:
+		if gate.Decides(o.req.Type) && !isWord(a.Response, []string{"abort"}) {
+			add("approval_denied", "", "", decided("denied_by"))
 		}
 		add("workflow_cancelled", "", "cancelled", id)
 	}
 	return list
 }
 
-func approvalMetadata(o *open, a *answer, by string) schemas.Object {
-	return schemas.Object{
-		{Name: "request_id", Value: o.a.ID}, {Name: "decision", Value: a.Response}, {Name: by, Value: a.By.User},
-	}
-}
-
-func feedbackMetadata(out outcome) schemas.Object {
-	o, a := out.o, out.a
-	m := schemas.Object{
-		{Name: "request_id", Value: o.a.ID}, {Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response},
-	}
-	if a.Comment != "" {
-		m = append(m, schemas.Member{Name: "comment", Value: a.Comment})
-	}
-	return append(m, schemas.Member{Name: "action", Value: out.action}, schemas.Member{Name: "provided_by", Value: by(a)})
-}
-
-func by(a *answer) schemas.Object {
-	return schemas.Object{{Name: "user", Value: a.By.User}, {Name: "source", Value: a.By.Source}}
-}
-
-// answerEdits are the edits of state.json that the answer is about.
-func (r *answers) answerEdits(out outcome) []jsonedit.Edit {
-	edits := out.moves
-	switch {
-	case out.to == Cancelled:
-		reason := out.a.Comment
-		if reason == "" {
-			reason = fmt.Sprintf("%s by %s", out.a.Response, out.a.By.User)
-		}
-		edits = append(edits, set("/completed_at", seconds(out.at)), set("/cancellation_reason", reason))
-	case r.State.status == Failed:
-		edits = append(edits, set("/completed_at", nil))
-	}
-	if out.action == actRetry {
-		edits = append(edits, r.resolveError(out.o.q.phase, out.o.q.step)...)
-	}
-	return append(edits, closeEdits(out.point)...)
-}
-
-// historyEdits note the answer in the history: one entry for one request. One that
+// historyEdit notes the answer in the history: one entry for one request. One that
 // says something else does not count, and this answer takes its place.
-func (r *answers) historyEdits(out outcome) []jsonedit.Edit {
-	if out.a.recorded {
-		return nil
+func (r *answers) historyEdit(o *open, a *answer, action string) jsonedit.Edit {
+	h := HistoryEntry{
+		RequestID: o.a.ID, RequestType: o.req.Type, Response: a.Response, ProvidedBy: a.By,
+		ReceivedAt: a.receivedAt, Comment: a.Comment, Action: action,
 	}
-	for i := range r.State.History {
-		if r.State.History[i].RequestID == out.o.a.ID {
-			return []jsonedit.Edit{set(fmt.Sprintf("/feedback_history/%d", i), historyEntry(out))}
-		}
+	if o.q.ownGate {
+		h.Gate = &o.q.gate
 	}
-	return []jsonedit.Edit{push("/feedback_history", historyEntry(out))}
+	if i := slices.IndexFunc(r.State.History, func(h HistoryEntry) bool { return h.RequestID == o.a.ID }); i >= 0 {
+		return set(fmt.Sprintf("/feedback_history/%d", i), h)
+	}
+	return push("/feedback_history", h)
 }
 
 // recordedAs reports whether the history says of a request that this was the answer.
@@ -322,23 +192,10 @@ func (r *answers) recordedAs(id, response string) bool {
 
 // reasonFor is the reason of a transition that an answer makes.
 func reasonFor(req gate.Request, response string, by gate.By) string {
-	return fmt.Sprintf("%s by %s (%s)", reasonWord(req, response), by.User, by.Source)
-}
-
-func historyEntry(out outcome) schemas.Object {
-	o, a := out.o, out.a
-	h := schemas.Object{
-		{Name: "request_id", Value: o.a.ID}, {Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response},
-		{Name: "provided_by", Value: by(a)}, {Name: "received_at", Value: a.receivedAt},
+	if req.FreeText() {
+		response = "answer"
 	}
-	if a.Comment != "" {
-		h = append(h, schemas.Member{Name: "comment", Value: a.Comment})
-	}
-	h = append(h, schemas.Member{Name: "action", Value: out.action})
-	if o.q.ownGate {
-		h = append(h, schemas.Member{Name: "gate", Value: gateObject(o.q.gate)})
-	}
-	return h
+	return fmt.Sprintf("%s by %s (%s)", response, by.User, by.Source)
 }
 
 // oneLine is a text on one line, cut at n characters.

@@ -314,7 +314,7 @@ func (r *requests) requestFiles(o *open) []engine.Document {
 	}
 	body, err := r.renderForm(r.language(), o.req.Shown(o.body), o.q, o.view)
 	if err != nil {
-		r.editErr = err
+		r.CannotWrite(err)
 		return nil
 	}
 	return append(docs, engine.Document{Path: o.a.Dir + "/" + o.present, Kind: layout.KindForm, Body: body})

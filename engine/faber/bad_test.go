@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/layout"
 )
 
@@ -167,7 +168,7 @@ func TestContradictoryAnswersCountForNothing(t *testing.T) {
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("took %v", taken)
 	}
-	if st := w.state(); st.History[0].ProvidedBy != (ProvidedBy{User: "jmcwilliam", Source: "form"}) {
+	if st := w.state(); st.History[0].ProvidedBy != (gate.By{User: "jmcwilliam", Source: "form"}) {
 		t.Errorf("a form's user is the owner of the file: %+v", st.History[0])
 	}
 }

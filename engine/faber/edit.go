@@ -3,7 +3,6 @@ package faber
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"placet/engine/jsonedit"
 	"placet/schemas"
@@ -21,13 +20,36 @@ func remove(pointer string) jsonedit.Edit {
 	return jsonedit.Edit{Pointer: pointer, Op: jsonedit.Remove}
 }
 
-// stampEdits are the members that every transition moves.
-func (r *answers) stampEdits(lastEvent int, at time.Time) []jsonedit.Edit {
-	var edits []jsonedit.Edit
-	if r.hasEvents() {
-		edits = append(edits, set("/last_event_id", lastEvent))
+// patch is what a transition changes in state.json besides its status, its revision and
+// what made it. New members come to the end of the document in this order.
+type patch struct {
+	body []byte // of state.json as it was read
+	// lastEvent is the number of the last event; nil where the run keeps no events.
+	lastEvent *int
+	moves     []jsonedit.Edit
+	// reason is that of the transition, uncut.
+	reason  string
+	history []jsonedit.Edit
+}
+
+// encode is state.json after a transition, every byte that it does not change as it was
+// read. A state whose members do not have the shape that an edit needs is bad input.
+func (st State) encode() ([]byte, error) {
+	edits := []jsonedit.Edit{set("/status", string(st.status))}
+	if st.patch.lastEvent != nil {
+		edits = append(edits, set("/last_event_id", *st.patch.lastEvent))
 	}
-	return append(edits, set("/updated_at", millis(at)))
+	edits = append(edits, set("/updated_at", string(st.last.At)))
+	edits = append(edits, st.patch.moves...)
+	edits = append(edits, set("/revision", st.rev), set("/last_transition", schemas.Object{
+		{Name: "edge", Value: st.last.Edge}, {Name: "at", Value: st.last.At}, {Name: "actor", Value: st.last.Actor},
+		{Name: "reason", Value: st.patch.reason}, {Name: "cause", Value: st.last.Cause},
+	}))
+	body, err := jsonedit.Apply(st.patch.body, append(edits, st.patch.history...)...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot edit state.json: %w: give the member the shape that the other phases have", err)
+	}
+	return body, nil
 }
 
 // closeEdits take the request out and put the resume point in; nil removes it.
@@ -35,33 +57,12 @@ func closeEdits(point *ResumePoint) []jsonedit.Edit {
 	if point == nil {
 		return []jsonedit.Edit{remove("/feedback_request"), remove("/resume_point")}
 	}
-	return []jsonedit.Edit{remove("/feedback_request"), set("/resume_point", pointObject(*point))}
+	return []jsonedit.Edit{remove("/feedback_request"), set("/resume_point", *point)}
 }
 
-func pointObject(rp ResumePoint) schemas.Object {
-	var i any
-	if rp.StepIndex != nil {
-		i = *rp.StepIndex
-	}
-	return schemas.Object{
-		{Name: "phase", Value: rp.Phase}, {Name: "step", Value: rp.Step}, {Name: "step_index", Value: i},
-		{Name: "position", Value: rp.Position}, {Name: "action", Value: rp.Action}, {Name: "request_id", Value: rp.RequestID},
-	}
-}
-
-// transitionEdits write the revision and what made it.
-func (r *answers) transitionEdits(revision int, t transition) []jsonedit.Edit {
-	causes := schemas.Object{}
-	if t.cause.Path != "" {
-		causes = append(causes, schemas.Member{Name: r.Snap.Rel(t.cause.Path), Value: string(t.cause.Sum)})
-	}
-	return []jsonedit.Edit{
-		set("/revision", revision),
-		set("/last_transition", schemas.Object{
-			{Name: "edge", Value: t.event}, {Name: "at", Value: millis(t.at)}, {Name: "actor", Value: "placet"},
-			{Name: "reason", Value: t.reason}, {Name: "cause", Value: causes},
-		}),
-	}
+// cancelEdits note when and why the run was given up.
+func cancelEdits(at, reason string) []jsonedit.Edit {
+	return append([]jsonedit.Edit{set("/completed_at", at), set("/cancellation_reason", reason)}, closeEdits(nil)...)
 }
 
 // resolveError marks the newest errors entry of a step as resolved by retry.
@@ -74,7 +75,7 @@ func (r *answers) resolveError(phase, step string) []jsonedit.Edit {
 	match := func(value schemas.Raw, name string) {
 		var f failure
 		if schemas.DecodeValue(value, &f) == nil && f.Step == step && (f.Phase == "" || f.Phase == phase) {
-			pointer = "/errors/" + escape(name)
+			pointer = "/errors/" + escape(name) + "/resolved"
 		}
 	}
 	for i, e := range elements(r.State.Errors) {
@@ -88,16 +89,5 @@ func (r *answers) resolveError(phase, step string) []jsonedit.Edit {
 	if pointer == "" {
 		return nil
 	}
-	return []jsonedit.Edit{set(pointer+"/resolved", actRetry)}
-}
-
-// patched is state.json with edits, every other byte as it was read. A state
-// whose members do not have the shape that an edit needs is bad input: nothing
-// of the plan is carried out then.
-func (r *answers) patched(edits []jsonedit.Edit) []byte {
-	body, err := jsonedit.Apply(r.Doc.Body, edits...)
-	if err != nil {
-		r.editErr = fmt.Errorf("cannot edit state.json: %w: give the member the shape that the other phases have", err)
-	}
-	return body
+	return []jsonedit.Edit{set(pointer, retries.action)}
 }

@@ -6,48 +6,87 @@ import (
 	"slices"
 	"strings"
 
+	"placet/engine"
 	"placet/engine/gate"
 	"placet/templates"
 )
 
-// effect is what choosing an option of a request does. [answers.decide] carries it
+// effect is what choosing an option of a request does. [answers.carryOut] carries it
 // out, and its words are what a person was shown.
 type effect struct {
-	action  string
-	permits int    // of a step that goes on: completes, licensed, runsOn
-	key     string // of its words
-	name    string // what stands in them
+	*deed
+	words string // "" for those of the deed
+	name  string // what stands in them
 }
+
+// deed is what an effect does to the run: the edge that it takes, the status that its step
+// gets, "" for none, and whether the run goes on at the next step or at this one.
+type deed struct {
+	action, event string
+	to, step      engine.Status
+	next          bool
+	words         string
+}
+
+// What an answer can do. The first three go on: with the next step, with the step that
+// the answer permits and does not complete, or with the step that goes on with the answer.
+var (
+	completes = &deed{"continue", answeredContinue, InProgress, Completed, true, "continue"}
+	licenses  = &deed{"continue", answeredContinue, InProgress, "", false, "license"}
+	runsOn    = &deed{"continue", answeredContinue, InProgress, InProgress, false, "continue"}
+	revises   = &deed{"revise", answeredRevise, InProgress, InProgress, false, "revise"}
+	retries   = &deed{"retry", answeredRetry, InProgress, InProgress, false, "retry"}
+	skips     = &deed{"skip", answeredSkip, InProgress, Skipped, true, "skip"}
+	aborts    = &deed{"abort", answeredAbort, Cancelled, "", false, "abort"}
+)
 
 // effect is what an option does, or an answer in words.
 func (r *questions) effect(q question, req gate.Request, response string) effect {
 	return r.effectOf(q, req, response, r.permits(q))
 }
 
-func (r *questions) effectOf(q question, req gate.Request, response string, permits int) effect {
-	e := effect{action: action(req, response), name: unnamed}
+// effectOf is the effect of an option where an answer that goes on does goesOn.
+func (r *questions) effectOf(q question, req gate.Request, response string, goesOn *deed) effect {
+	e := effect{deed: deedOf(req, response), name: unnamed}
 	if q.phase != "" && q.step != "" {
 		e.name = where(q.phase, q.step)
 	}
-	switch e.action {
-	case actAbort, actRetry, actSkip, actRevise:
-		e.key = e.action
+	if e.deed != completes {
 		return e
 	}
-	e.permits, e.key = permits, actContinue
+	e.deed = goesOn
 	next, planned := r.plan().next(q.phase, q.step, r.State.shape)
 	switch {
 	case !req.FreeText() && !agrees(req, response):
-		e.name = response
-	case permits == licensed:
-		e.key = "license"
-	case permits == runsOn:
+		e.name, e.words = response, completes.words
+	case goesOn != completes:
 	case planned:
 		e.name = where(next.Phase, next.ID)
 	default:
-		e.key = "continue.last"
+		e.words = "continue.last"
 	}
 	return e
+}
+
+// permits says what a continuing answer does to the step. With a gate, its
+// kind says it. A request of upstream's own stands either behind a step (which
+// is then completed) or in front of it: in front where the step is destructive,
+// or where its entry says pending and no step_start event exists.
+func (r *questions) permits(q question) *deed {
+	if q.ownGate {
+		switch q.gate.Kind {
+		case "phase_entry", "destructive":
+			return licenses
+		case "input":
+			return runsOn
+		}
+		return completes
+	}
+	e, ok := r.State.shape.find(q.phase, q.step)
+	if r.destructive(q.phase, q.step) || ok && e.status == string(Pending) && !r.startedStep(q.phase, q.step) {
+		return licenses
+	}
+	return completes
 }
 
 // unnamed stands for a step that the state does not name yet.
@@ -56,14 +95,14 @@ const unnamed = "…"
 // shownName is how much of a step or an option an effect names, in bytes.
 const shownName = 60
 
-// words say the effect in a language.
-func (e effect) words(lang string) string {
-	return templates.Phrase(lang, "faber.effect."+e.key, "name", templates.Cut(oneLine(templates.Clean(e.name), shownName), shownName))
+// phrase says the effect in a language.
+func (e effect) phrase(lang string) string {
+	return templates.Phrase(lang, "faber.effect."+cmp.Or(e.words, e.deed.words), "name", templates.Cut(oneLine(templates.Clean(e.name), shownName), shownName))
 }
 
 // says reports whether these are the effect's words, in whatever language.
 func (e effect) says(words string) bool {
-	return slices.ContainsFunc(templates.Languages(), func(lang string) bool { return e.words(lang) == words })
+	return slices.ContainsFunc(templates.Languages(), func(lang string) bool { return e.phrase(lang) == words })
 }
 
 // shownEffect is the effect that a person was shown of the response: what the
@@ -81,12 +120,12 @@ func (r *answers) shownEffect(o *open, response string) (e effect, ok bool) {
 	if shown == "" || now.says(shown) {
 		return now, true
 	}
-	for _, permits := range []int{completes, licensed, runsOn} {
-		if e := r.effectOf(o.q, o.req, response, permits); e.says(shown) {
+	for _, goesOn := range []*deed{completes, licenses, runsOn} {
+		if e := r.effectOf(o.q, o.req, response, goesOn); e.says(shown) {
 			return e, true
 		}
 	}
-	if later := (effect{key: now.key, name: unnamed}); later.says(shown) {
+	if later := (effect{now.deed, now.words, unnamed}); later.says(shown) {
 		return now, true // nobody knew yet which step it would be
 	}
 	if r.Held || r.Snap.In("metadata.json").Unsettled() {
@@ -94,36 +133,33 @@ func (r *answers) shownEffect(o *open, response string) (e effect, ok bool) {
 		return e, false
 	}
 	r.refuse(o, fmt.Sprintf("the answer %s was shown as %s, and would now be another: %s. It is held. Restore what changed, or remove request.json and answer what is asked then.",
-		quote(response), quote(shown), quote(now.words(cmp.Or(r.language(), templates.English)))))
+		quote(response), quote(shown), quote(now.phrase(cmp.Or(r.language(), templates.English)))))
 	return e, false
 }
 
-// action is what an answer does. The word decides, not the type of request.
-func action(req gate.Request, response string) string {
-	if req.FreeText() {
-		return actContinue
-	}
-	switch gate.Fold(response) {
-	case gate.Fold("request_changes"):
-		return actRevise
-	case gate.Fold("retry"):
-		return actRetry
-	case gate.Fold("skip"):
-		return actSkip
-	}
+// deedOf is what an answer does. The word decides, and then the type of request: one that
+// placet does not know is a choice among its options.
+func deedOf(req gate.Request, response string) *deed {
+	_, asksForDecision := defaultOptions[req.Type]
 	switch {
+	case req.FreeText():
+		return completes
+	case isWord(response, []string{"request_changes"}):
+		return revises
+	case isWord(response, []string{"retry"}):
+		return retries
+	case isWord(response, []string{"skip"}):
+		return skips
 	case agrees(req, response):
-		return actContinue
+		return completes
 	case isWord(response, ownRefusals) || gate.Decides(req.Type) && gate.Refuses(response) && !offers(req, ownRefusals):
-		return actAbort
+		return aborts
 	case gate.Refuses(response):
-		return actRevise // never goes on, not even as one choice of many
+		return revises // never goes on, not even as one choice of many
+	case asksForDecision:
+		return revises
 	}
-	switch kindOf(req.Type, len(req.Options)) {
-	case "selection", "clarification":
-		return actContinue
-	}
-	return actRevise
+	return completes
 }
 
 // The table's own words that agree and refuse. In a request about a decision the
@@ -150,5 +186,5 @@ func offers(req gate.Request, words []string) bool {
 // disagrees reports whether the reviewer was offered more and did not agree: the
 // words of a refusal, or of an option that placet does not know.
 func disagrees(h *HistoryEntry) bool {
-	return h.Action == actRevise && !isWord(h.Response, []string{"request_changes"}) && strings.TrimSpace(h.Response) != ""
+	return h.Action == revises.action && !isWord(h.Response, []string{"request_changes"}) && strings.TrimSpace(h.Response) != ""
 }

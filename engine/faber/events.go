@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -41,7 +42,7 @@ type eventMetadata struct {
 	RequestType string
 	Response    string
 	Comment     string
-	ProvidedBy  ProvidedBy
+	ProvidedBy  gate.By
 	Placet      mark
 }
 
@@ -73,7 +74,7 @@ func readEventMetadata(value schemas.Raw) (known eventMetadata) {
 	}
 	known.RequestID, known.RequestType = word(m["request_id"]), word(m["request_type"])
 	known.Response, known.Comment = word(m["response"]), word(m["comment"])
-	known.ProvidedBy = ProvidedBy{User: cmp.Or(word(by["user"]), word(m["user"])), Source: cmp.Or(word(by["source"]), word(m["source"]))}
+	known.ProvidedBy = gate.By{User: cmp.Or(word(by["user"]), word(m["user"])), Source: cmp.Or(word(by["source"]), word(m["source"]))}
 	return known
 }
 
@@ -84,7 +85,7 @@ func word(value schemas.Raw) string {
 }
 
 // author is who answered by a feedback_received event.
-func (e event) author() ProvidedBy {
+func (e event) author() gate.By {
 	by := e.Metadata.ProvidedBy
 	by.User = cmp.Or(by.User, e.User)
 	return by
@@ -227,6 +228,13 @@ func (r *eventLog) hasEvents() bool {
 	return r.Snap.Class == layout.FaberRun && !r.eventsGone || len(r.Snap.Under("events")) > 0
 }
 
+// startedStep reports whether an event says that somebody began a step.
+func (r *eventLog) startedStep(phase, step string) bool {
+	return slices.ContainsFunc(r.events, func(e *event) bool {
+		return e.Type == "step_start" && e.Step == step && (e.Phase == "" || e.Phase == phase)
+	})
+}
+
 // emission is an event that a state calls for.
 type emission struct {
 	typ, phase, step string
@@ -278,7 +286,7 @@ func (r *eventLog) emit(p *engine.Plan, revision int, at time.Time, list []emiss
 			continue
 		}
 		if next > layout.MostFaberEvents {
-			r.editErr = fmt.Errorf("cannot number the next event: %d is taken by a file in events/, or stands in events/.next-id, and no number is greater: rename that file, or correct .next-id", layout.MostFaberEvents)
+			r.CannotWrite(fmt.Errorf("cannot number the next event: %d is taken by a file in events/, or stands in events/.next-id, and no number is greater: rename that file, or correct .next-id", layout.MostFaberEvents))
 			return highest
 		}
 		p.Writes = append(p.Writes, r.eventDoc(next, e, stamp, mark{revision, key}))

@@ -95,7 +95,7 @@ func (r *answers) fromHistory(o *open) *answer {
 	}
 	at, _ := time.Parse(time.RFC3339, h.ReceivedAt)
 	c := gate.Claim{Source: gate.FromHistory, RequestID: h.RequestID, Place: "feedback_history of state.json", At: at}
-	c.Response, c.Comment, c.By = h.Response, h.Comment, gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
+	c.Response, c.Comment, c.By = h.Response, h.Comment, h.ProvidedBy
 	a := r.claim(o, c)
 	if a == nil {
 		return nil
@@ -112,9 +112,8 @@ func (r *answers) fromEvent(o *open) *answer {
 			continue
 		}
 		at, _ := time.Parse(time.RFC3339, e.Timestamp)
-		by := e.author()
 		c := gate.Claim{Source: gate.FromEvent, RequestID: e.Metadata.RequestID, Place: "events/" + e.Name, At: at}
-		c.Response, c.Comment, c.By = e.Metadata.Response, e.Metadata.Comment, gate.By{User: by.User, Source: by.Source}
+		c.Response, c.Comment, c.By = e.Metadata.Response, e.Metadata.Comment, e.author()
 		a := r.claim(o, c)
 		if a == nil {
 			return nil

@@ -101,7 +101,7 @@ func (r *view) explainRequest(w *run.Waiting, o *open) {
 		w.Why("deadline %s, then: %s", seconds(at), orElse(o.req.Default, "the inbox marks it overdue, nothing moves"))
 	}
 	for _, opt := range o.req.Options {
-		w.UnblockAt(o.a.Dir+"/"+o.present, "ticking "+opt.ID+" and submit "+orElse(opt.Effect, r.effect(o.q, o.req, opt.ID).words(r.language())))
+		w.UnblockAt(o.a.Dir+"/"+o.present, "ticking "+opt.ID+" and submit "+orElse(opt.Effect, r.effect(o.q, o.req, opt.ID).phrase(r.language())))
 	}
 	if o.req.FreeText() {
 		w.UnblockAt(o.a.Dir+"/"+o.present, "writing the answer into the comment section and ticking submit goes on")
@@ -122,8 +122,8 @@ func (r *view) whenTaken(o *open, next string) string {
 // hindrance is why no edge is taken though one is due.
 func (r *view) hindrance(o *open) string {
 	switch {
-	case r.editErr != nil:
-		return r.editErr.Error()
+	case r.Unwritable != nil:
+		return r.Unwritable.Error()
 	case o.nowhere():
 		return noPlace
 	}

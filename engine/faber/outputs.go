@@ -1,6 +1,7 @@
 package faber
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -30,9 +31,6 @@ func (r *view) outputs(w *run.Outputs) {
 		// The views quote receipts and events, so these stand first.
 		r.owedViews(p)
 	}
-	if r.editErr != nil {
-		r.Notes.Beside(r.Doc.Path, r.editErr.Error())
-	}
 }
 
 // isClosed reports whether nothing can be written into the run now, or ever.
@@ -60,7 +58,7 @@ func (r *view) mayNote(note string) bool {
 func (r *answers) receiptDoc(a *asked, rc gate.Receipt) engine.Document {
 	body, err := rc.Encode()
 	if err != nil {
-		r.editErr = fmt.Errorf("cannot write the receipt of %s: %w", quote(a.ID), err)
+		r.CannotWrite(fmt.Errorf("cannot write the receipt of %s: %w", quote(a.ID), err))
 	}
 	p := a.Dir + "/receipt.json"
 	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: body, Over: r.Snap.Doc(p).Sum}
@@ -197,7 +195,7 @@ const elsewhere = "answered elsewhere"
 func (r *closings) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 	rc := r.closed(a, "accepted", elsewhere, r.State.rev)
 	rc.Response, rc.Comment, rc.ReceivedAt = h.Response, h.Comment, h.ReceivedAt
-	rc.ProvidedBy = gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
+	rc.ProvidedBy = h.ProvidedBy
 	rc.KnownAs = []string{"claimed:" + h.ProvidedBy.User}
 	last := r.State.Last
 	if !r.madeLast(a, h) {
@@ -218,8 +216,7 @@ func (r *closings) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 // madeLast reports whether an answer in the history made the last transition: placet
 // carried it out, whoever gave it.
 func (r *closings) madeLast(a *asked, h HistoryEntry) bool {
-	by := gate.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}
-	return r.State.Last != nil && r.State.Last.Reason == reasonFor(*a.Request, h.Response, by)
+	return r.State.Last != nil && r.State.Last.Reason == reasonFor(*a.Request, h.Response, h.ProvidedBy)
 }
 
 // expiredThen reports whether the deadline of a request of the past had taken an option
@@ -308,9 +305,7 @@ func (r *closings) owedEvents(p *engine.Plan) {
 			list = r.cancelEvents(c.By, r.State.Last.Reason)
 		}
 	default:
-		if out, ok := r.lastOutcome(); ok {
-			list = r.answerEvents(out)
-		}
+		list = r.lastAnswerEvents()
 	}
 	r.emit(p, r.State.rev, r.lastAt(), list)
 }
@@ -321,8 +316,8 @@ func (r *closings) oursLast() bool {
 	return e == cancelAsked || e == expired || strings.HasPrefix(e, "answered_")
 }
 
-// lastOutcome is the answer that made the present revision, from its receipt.
-func (r *closings) lastOutcome() (out outcome, ok bool) {
+// lastAnswerEvents are those of the answer that made the present revision, by its receipt.
+func (r *closings) lastAnswerEvents() []emission {
 	for _, id := range r.ids() {
 		a := r.askeds[id]
 		if a.Receipt == nil || a.Receipt.Revision != r.State.rev || a.Request == nil || a.Receipt.Response == "" || a.Receipt.Reason == elsewhere {
@@ -334,13 +329,13 @@ func (r *closings) lastOutcome() (out outcome, ok bool) {
 		}
 		ans := &answer{}
 		ans.Response, ans.Comment, ans.By = a.Receipt.Response, a.Receipt.Comment, a.Receipt.ProvidedBy
-		out = outcome{o: o, a: ans, action: action(o.req, ans.Response)}
-		if h := r.State.answerTo(id); h != nil && h.Action != "" {
-			out.action = h.Action // as it was carried out
+		action := deedOf(o.req, ans.Response).action
+		if h := r.State.answerTo(id); h != nil {
+			action = cmp.Or(h.Action, action) // as it was carried out
 		}
-		return out, true
+		return r.answerEvents(o, ans, action)
 	}
-	return out, false
+	return nil
 }
 
 // standNotes says, in the folder of a closed request, why an answer that

@@ -137,7 +137,7 @@ func (r *questions) build(q question) gate.Request {
 	req.Options = r.describe(q)
 	for i := range req.Options {
 		o := &req.Options[i]
-		o.Effect = r.effect(q, req, o.ID).words(r.language())
+		o.Effect = r.effect(q, req, o.ID).phrase(r.language())
 		if gate.Fold(o.ID) == gate.Fold("request_changes") {
 			req.CommentRequired = append(req.CommentRequired, o.ID)
 		}
@@ -149,18 +149,11 @@ func (r *questions) build(q question) gate.Request {
 			{Name: "phase", Value: q.phase}, {Name: "step", Value: q.step},
 			{Name: "step_index", Value: r.plan().indexValue(q.phase, q.step)},
 		}},
-		{Name: "gate", Value: gateObject(q.gate)},
+		{Name: "gate", Value: q.gate},
 		{Name: "for_status", Value: q.forStatus},
 		{Name: "opened_by", Value: q.openedBy},
 	}
 	return req
-}
-
-func gateObject(g Gate) schemas.Object {
-	return schemas.Object{
-		{Name: "kind", Value: g.Kind}, {Name: "phase", Value: g.Phase},
-		{Name: "step", Value: g.Step}, {Name: "attempt", Value: g.Attempt},
-	}
 }
 
 // describe gives each option the words that its own word calls for, whatever

@@ -2,7 +2,6 @@ package faber
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"placet/engine"
@@ -85,18 +84,17 @@ var rules = [][]rule{
 
 // transition is what placet writes when a run moves.
 type transition struct {
-	event, reason string
-	to            engine.Status
-	at            time.Time
+	to     engine.Status
+	at     time.Time
+	reason string
 	// cause is the file that it was caused by; without a path there is none.
 	cause engine.Document
 	// docs are written first, then the events.
 	docs   func(revision int) []engine.Document
 	events []emission
-	// status, moves and history are edits of state.json, between which the revision and
-	// what made it are written: new members come to its end in this order.
-	status, moves, history []jsonedit.Edit
-	also                   []engine.Transition
+	// moves and history are edits of state.json; see [patch].
+	moves, history []jsonedit.Edit
+	also           []engine.Transition
 }
 
 // makes is the move of a transition.
@@ -107,18 +105,15 @@ func (r *answers) makes(t transition) *move {
 	}
 	m.Then = func(c *change) {
 		c.Now = run.Text(millis(t.at))
-		var p engine.Plan
-		if t.docs != nil {
-			p.Writes = t.docs(c.Revision)
-		}
+		p := engine.Plan{Writes: t.docs(c.Revision)}
 		last := r.emit(&p, c.Revision, t.at, t.events)
 		c.Write(p.Writes...)
 		for _, also := range t.also {
 			c.Also(also)
 		}
-		c.State.body = r.patched(slices.Concat(t.status, r.stampEdits(last, t.at), t.moves, r.transitionEdits(c.Revision, t), t.history))
-		if r.editErr != nil {
-			c.Fail(r.editErr)
+		c.State.patch = patch{body: r.Doc.Body, moves: t.moves, reason: t.reason, history: t.history}
+		if r.hasEvents() {
+			c.State.patch.lastEvent = &last
 		}
 	}
 	return m
@@ -134,8 +129,8 @@ func onAnswer(event string) func(*view, run.On) *move {
 			return nil
 		case !a.can:
 			return &move{Hold: true}
-		case a.event == event:
-			return r.carriesOut(a.outcome)
+		case a.event() == event:
+			return r.carryOut(a)
 		}
 		return nil
 	}
@@ -143,8 +138,18 @@ func onAnswer(event string) func(*view, run.On) *move {
 
 // taken is an answer with what it does; can says that it can be carried out now.
 type taken struct {
-	outcome
+	o   *open
+	a   *answer
+	e   effect
 	can bool
+}
+
+// event is that of the edge which the answer takes.
+func (t *taken) event() string {
+	if t.a.Expired() {
+		return expired
+	}
+	return t.e.event
 }
 
 // answered is the answer that counts, nil for none.
@@ -162,19 +167,20 @@ func (r *answers) answered() *taken {
 	})
 }
 
-// take works out the transition of an answer. Without a place to go on from, and while
-// it would do something else than was shown, the answer waits; so it does for what
-// resume.md hangs on, which stands before the state says that somebody goes on.
+// take says what an answer does. Without a place to go on from, and while it would do
+// something else than was shown, the answer waits; so it does for what resume.md hangs
+// on, which stands before the state says that somebody goes on.
 func (r *answers) take(o *open, a *answer) *taken {
+	t := &taken{o: o, a: a}
 	if !a.Counts() || o.nowhere() {
-		return &taken{}
+		return t
 	}
 	e, ok := r.shownEffect(o, a.Response)
 	if !ok {
-		return &taken{}
+		return t
 	}
-	t := &taken{r.decide(o, a, e), true}
-	if t.to == InProgress && !r.foreign() && r.resumeBusy() {
+	t.e, t.can = e, true
+	if e.to == InProgress && !r.foreign() && r.resumeBusy() {
 		r.Held, t.can = true, false
 	}
 	return t
@@ -195,7 +201,7 @@ func (r *view) expires(run.On) *move {
 		return nil
 	}
 	if t := r.take(o, a); t.can {
-		return r.carriesOut(t.outcome)
+		return r.carryOut(t)
 	}
 	return nil
 }
@@ -209,16 +215,14 @@ func (r *view) cancels(run.On) *move {
 	}
 	at, reason := r.Snap.Now, cmp.Or(c.Reason, "cancelled by "+c.By)
 	return r.makes(transition{
-		event: cancelAsked, to: Cancelled, at: at, reason: reason, cause: d,
+		to: Cancelled, at: at, reason: reason, cause: d,
 		docs: func(revision int) []engine.Document {
 			if a := r.askedNow(); a != nil && a.Receipt == nil && a.Request != nil {
 				return []engine.Document{r.receiptDoc(a, r.closed(a, gate.Cancelled, "the run was cancelled: "+reason, revision))}
 			}
 			return nil
 		},
-		events: r.cancelEvents(c.By, reason),
-		status: []jsonedit.Edit{set("/status", string(Cancelled))},
-		moves:  append([]jsonedit.Edit{set("/completed_at", seconds(at)), set("/cancellation_reason", reason)}, closeEdits(nil)...),
+		events: r.cancelEvents(c.By, reason), moves: cancelEdits(seconds(at), reason),
 	})
 }
 
@@ -275,7 +279,7 @@ func (r *view) opens(run.On) *move {
 		return nil
 	}
 	return r.makes(transition{
-		event: requestOpened, at: r.Snap.Now, reason: reason, moves: edits, events: r.requestEvents(o),
+		at: r.Snap.Now, reason: reason, moves: edits, events: r.requestEvents(o),
 		docs: func(int) []engine.Document { return r.requestFiles(o) },
 	})
 }

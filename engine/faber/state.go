@@ -46,9 +46,9 @@ type State struct {
 	shape shape
 	// rev is the revision, also of a copy that does not carry it.
 	rev int
-	// last is the transition that is being made, body the document after it.
-	last *run.Last
-	body []byte
+	// last is the transition that is being made, patch what it changes.
+	last  *run.Last
+	patch patch
 }
 
 // decodeState reads a state document. Only one that may be half of a write is an error.
@@ -90,8 +90,7 @@ func (st *State) readLeast(body []byte) {
 
 func isFit(*run.Run[State], State) string { return "" }
 
-func (st State) clone() State            { return st }
-func (st State) encode() ([]byte, error) { return st.body, nil }
+func (st State) clone() State { return st }
 
 // head implements [run.Format].
 func (st *State) head() run.Head {
@@ -162,20 +161,14 @@ type ResumePoint struct {
 
 // HistoryEntry is an answer as state.json remembers it.
 type HistoryEntry struct {
-	RequestID   string     `json:"request_id"`
-	RequestType string     `json:"request_type"`
-	Response    string     `json:"response"`
-	ProvidedBy  ProvidedBy `json:"provided_by"`
-	ReceivedAt  string     `json:"received_at"`
-	Comment     string     `json:"comment"`
-	Action      string     `json:"action"`
-	Gate        *Gate      `json:"gate"`
-}
-
-// ProvidedBy says who answered and through what.
-type ProvidedBy struct {
-	User   string `json:"user"`
-	Source string `json:"source"`
+	RequestID   string  `json:"request_id"`
+	RequestType string  `json:"request_type"`
+	Response    string  `json:"response"`
+	ProvidedBy  gate.By `json:"provided_by"`
+	ReceivedAt  string  `json:"received_at"`
+	Comment     string  `json:"comment,omitzero"`
+	Action      string  `json:"action"`
+	Gate        *Gate   `json:"gate,omitzero"`
 }
 
 // Metadata is what placet reads of metadata.json.

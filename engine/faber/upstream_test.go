@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"placet/engine/gate"
 	"placet/internal/upstreamflow"
 )
 
@@ -276,7 +277,7 @@ func TestWhoAnsweredByUpstreamsEvents(t *testing.T) {
 		w := waitingRun(t)
 		w.Write("events/002-feedback_received.json", `{"event_id": 2, "type": "feedback_received", "timestamp": "2025-12-06T18:10:00.000Z", "run_id": "x", "metadata": {"request_id": "fr-1", "response": "approve", `+author+`}}`)
 		w.stand()
-		if st := w.state(); len(st.History) != 1 || st.History[0].ProvidedBy != (ProvidedBy{"keiko", source}) {
+		if st := w.state(); len(st.History) != 1 || st.History[0].ProvidedBy != (gate.By{User: "keiko", Source: source}) {
 			t.Errorf("%s: history %+v", author, st.History)
 		}
 	}

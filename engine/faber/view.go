@@ -110,8 +110,6 @@ type sources struct {
 	cfg    Config
 	meta   Metadata
 	askeds map[string]*asked // by the ids of folders
-	// editErr is why a transition cannot be written into state.json.
-	editErr error
 }
 
 // read reads what stands beside the state. It judges nothing but whether documents are

@@ -122,7 +122,7 @@ func (r *view) needs() []string {
 // resumeNeeds are the files that resume.md hangs on where an answer is taken now.
 func (r *view) resumeNeeds() []string {
 	spec := r.spec()
-	if a := r.answered(); !layout.Safe(spec) || r.foreign() || a == nil || a.to != InProgress {
+	if a := r.answered(); !layout.Safe(spec) || r.foreign() || a == nil || a.e.deed == nil || a.e.to != InProgress {
 		return nil
 	}
 	return []string{spec}

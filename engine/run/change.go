@@ -28,7 +28,6 @@ type Change[S any] struct {
 	after  func() *Run[S]
 	writes []engine.Document
 	also   []engine.Transition
-	err    error
 }
 
 // Write adds documents that stand before the state says what they belong to.
@@ -36,9 +35,6 @@ func (c *Change[S]) Write(docs ...engine.Document) { c.writes = append(c.writes,
 
 // Also names another transition of the same commit.
 func (c *Change[S]) Also(t engine.Transition) { c.also = append(c.also, t) }
-
-// Fail keeps the transition from being made; a note beside the state says why.
-func (c *Change[S]) Fail(err error) { c.err = err }
 
 // Keep hands to the run after the transition what [Once] computes under a name: what the
 // transition found out and no file says yet.
@@ -71,13 +67,15 @@ func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
 		*c.head.History = append(*c.head.History, (*b.head.Last).past())
 	}
 	*c.head.Last = last
-	body := Must(f.Format.Encode(st))
-	if len(body) > layout.LimitState {
-		b.Notes.Beside(b.Doc.Path, fmt.Sprintf("cannot go on: state.json would have %d bytes, more than the %d that anybody reads; begin a new %s for what is left", len(body), layout.LimitState, f.Noun))
+	body, err := f.Format.Encode(st)
+	if err != nil {
+		b.CannotWrite(err)
+	}
+	if b.Unwritable != nil {
 		return engine.Plan{}
 	}
-	if c.err != nil {
-		b.Notes.Beside(b.Doc.Path, c.err.Error())
+	if len(body) > layout.LimitState {
+		b.Notes.Beside(b.Doc.Path, fmt.Sprintf("cannot go on: state.json would have %d bytes, more than the %d that anybody reads; begin a new %s for what is left", len(body), layout.LimitState, f.Noun))
 		return engine.Plan{}
 	}
 	state := engine.Document{Path: b.Doc.Path, Kind: engine.KindState, Body: body, Over: b.Doc.Sum}

@@ -25,6 +25,8 @@ type Run[S any] struct {
 	Doc engine.Document
 	// Folders are the run's request folders.
 	Folders []*gate.Folder
+	// Unwritable is why a transition or an output cannot be written, nil where all can.
+	Unwritable error
 
 	head    Head
 	asker   asker
@@ -187,6 +189,13 @@ func (r *Run[S]) status() engine.Status {
 }
 
 func (r *Run[S]) revision() int { return *r.head.Revision }
+
+// CannotWrite says beside the state why a transition or an output cannot be written. A
+// transition that is being made is not made then.
+func (r *Run[S]) CannotWrite(err error) {
+	r.Unwritable = err
+	r.Notes.Beside(r.Doc.Path, err.Error())
+}
 
 // Due reports whether a moment has come. If not, the run is looked at when it does.
 func (r *Run[S]) Due(at Text) bool {
