@@ -30,6 +30,8 @@ type open struct {
 	moved   []string      // artifacts that changed since
 	// fact is what a receipt ahead of the state decided; it may not count.
 	fact gate.Decision
+	// past is true of a request that was decided before.
+	past bool
 }
 
 // requests are the folders of what is asked.
@@ -58,6 +60,20 @@ func (r *requests) readFolder(q question) *open {
 	}
 	o.present = r.presentForm(o)
 	r.readReceipt(o)
+	return o
+}
+
+// past is a request of the past, to be judged by what stands in its folder. It shows what
+// it showed when it was issued.
+func (r *requests) past(a *asked) *open {
+	o := &open{a: a, req: *a.Request, body: a.Doc.Body, stands: true, present: "form.md", past: true}
+	o.q.Context = a.Request.Context
+	if rp := a.extra.ResumePoint; rp != nil {
+		o.q.phase, o.q.step = rp.Phase, rp.Step
+	}
+	issued, _ := r.sums(o.req)
+	o.issued = gate.Digest(o.body, issued)
+	o.view = o.issued
 	return o
 }
 
@@ -159,22 +175,9 @@ func (r *requests) formDigest(a *asked, name string) engine.Digest {
 // sameQuestion reports whether two requests ask the same. Digests of
 // artifacts, descriptions and deadlines are not the question.
 func sameQuestion(a, b gate.Request) bool {
-	if a.RequestID != b.RequestID || a.Run != b.Run || a.Type != b.Type || a.Prompt != b.Prompt ||
-		len(a.Options) != len(b.Options) || len(a.Artifacts) != len(b.Artifacts) ||
-		!schemas.Equal(a.Context, b.Context) {
-		return false
-	}
-	for i := range a.Options {
-		if a.Options[i].ID != b.Options[i].ID {
-			return false
-		}
-	}
-	for i := range a.Artifacts {
-		if a.Artifacts[i].Path != b.Artifacts[i].Path || a.Artifacts[i].Binding != b.Artifacts[i].Binding {
-			return false
-		}
-	}
-	return true
+	return a.RequestID == b.RequestID && a.Run == b.Run && a.Type == b.Type && a.Prompt == b.Prompt && schemas.Equal(a.Context, b.Context) &&
+		slices.EqualFunc(a.Options, b.Options, func(a, b gate.Option) bool { return a.ID == b.ID }) &&
+		slices.EqualFunc(a.Artifacts, b.Artifacts, func(a, b gate.Artifact) bool { return a.Path == b.Path && a.Binding == b.Binding })
 }
 
 // vouched reports whether request.json is as it was issued. Where this machine issued

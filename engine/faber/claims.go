@@ -63,10 +63,16 @@ func (c claims) answer() *HistoryEntry {
 	if c.entry != nil || c.event == nil {
 		return c.entry
 	}
-	m := c.event.Metadata
-	return &HistoryEntry{
+	h := c.event.entry()
+	return &h
+}
+
+// entry is a feedback_received event as an entry of the history.
+func (e event) entry() HistoryEntry {
+	m := e.Metadata
+	return HistoryEntry{
 		RequestID: m.RequestID, RequestType: m.RequestType, Response: m.Response, Comment: m.Comment,
-		ProvidedBy: c.event.author(), ReceivedAt: c.event.Timestamp,
+		ProvidedBy: e.author(), ReceivedAt: e.Timestamp,
 	}
 }
 

@@ -2,6 +2,7 @@ package faber
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"placet/engine"
@@ -79,7 +80,7 @@ func (r *answers) fromReceipt(o *open) *answer {
 	case rc.Answer != nil:
 		a.cause, a.sum = r.Snap.Rel(rc.Answer.Path), engine.Digest("sha256:"+rc.Answer.SHA256)
 	case a.Expired():
-		a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
+		return r.byDeadline(o, a)
 	case a.recorded:
 		a.cause, a.sum = "state.json", r.Doc.Sum
 	}
@@ -93,65 +94,68 @@ func (r *answers) fromHistory(o *open) *answer {
 	if h == nil {
 		return nil
 	}
-	at, _ := time.Parse(time.RFC3339, h.ReceivedAt)
-	c := gate.Claim{Source: gate.FromHistory, RequestID: h.RequestID, Place: "feedback_history of state.json", At: at}
-	c.Response, c.Comment, c.By = h.Response, h.Comment, h.ProvidedBy
-	a := r.claim(o, c)
-	if a == nil {
-		return nil
+	a := r.claim(o, h.claim(gate.FromHistory, "feedback_history of state.json"))
+	if a != nil {
+		a.receivedAt, a.recorded, a.cause, a.sum = h.ReceivedAt, true, "state.json", r.Doc.Sum
 	}
-	a.receivedAt, a.recorded = h.ReceivedAt, true
-	a.cause, a.sum = "state.json", r.Doc.Sum
 	return a
 }
 
 // fromEvent takes an answer that stands in a feedback_received event.
 func (r *answers) fromEvent(o *open) *answer {
-	for _, e := range r.marked {
-		if e.Type != "feedback_received" || e.Metadata.RequestID != o.a.ID {
-			continue
-		}
-		at, _ := time.Parse(time.RFC3339, e.Timestamp)
-		c := gate.Claim{Source: gate.FromEvent, RequestID: e.Metadata.RequestID, Place: "events/" + e.Name, At: at}
-		c.Response, c.Comment, c.By = e.Metadata.Response, e.Metadata.Comment, e.author()
-		a := r.claim(o, c)
-		if a == nil {
-			return nil
-		}
-		if t, err := time.Parse(time.RFC3339, e.Timestamp); err == nil {
-			a.receivedAt = seconds(t)
-		}
-		a.cause, a.sum = "events/"+e.Name, r.Snap.In("events/"+e.Name).Sum
-		if e.ours() {
-			return r.remember(o, a, e)
-		}
+	i := slices.IndexFunc(r.marked, func(e *event) bool { return e.Type == "feedback_received" && e.Metadata.RequestID == o.a.ID })
+	if i < 0 {
+		return nil
+	}
+	e := r.marked[i]
+	name := "events/" + e.Name
+	a := r.claim(o, e.entry().claim(gate.FromEvent, name))
+	if a == nil {
+		return nil
+	}
+	a.cause, a.sum = name, r.Snap.In(name).Sum
+	at, err := time.Parse(time.RFC3339, e.Timestamp)
+	if err == nil {
+		a.receivedAt = seconds(at)
+	}
+	if !e.ours() {
 		return a
 	}
-	return nil
+	if err == nil {
+		a.decidedAt = at
+	}
+	return r.remember(o, a)
 }
 
 // remember completes an answer that placet took before a crash lost all but
 // its event: from the file that it was read from, or the passed deadline.
-func (r *answers) remember(o *open, a *answer, e *event) *answer {
-	if t, err := time.Parse(time.RFC3339, e.Timestamp); err == nil {
-		a.decidedAt = t
-	}
+func (r *answers) remember(o *open, a *answer) *answer {
 	if a.Expired() {
-		a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
-		return a
+		return r.byDeadline(o, a)
 	}
 	if o.a.Unsettled() {
 		r.Held = true
 		return nil
 	}
-	if v := r.judgedAgain(o.a, a.Response); v.Answer != nil {
-		a.Decision = *v.Answer
-		a.cause, a.sum = r.Snap.Rel(a.Path), a.Sum
-		if at, ok := o.deadline(); ok && !a.decidedAt.Before(at) {
-			a.late = true
-		}
+	if d := r.judgedAgain(o.a, a.Response); d != nil {
+		a.Decision = *d
+		a.cause, a.sum, a.late = r.Snap.Rel(d.Path), d.Sum, o.isLate(a.decidedAt)
 	}
 	return a
+}
+
+// byDeadline is an answer that request.json itself gave: its deadline passed.
+func (r *answers) byDeadline(o *open, a *answer) *answer {
+	a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
+	return a
+}
+
+// claim is what an entry of the history says was the answer.
+func (h HistoryEntry) claim(source gate.Source, place string) gate.Claim {
+	at, _ := time.Parse(time.RFC3339, h.ReceivedAt)
+	c := gate.Claim{Source: source, RequestID: h.RequestID, Place: place, At: at}
+	c.Response, c.Comment, c.By = h.Response, h.Comment, h.ProvidedBy
+	return c
 }
 
 // claim has an answer verified that somebody wrote into the run's own records, or
@@ -191,12 +195,10 @@ func (r *answers) fromFiles(o *open) *answer {
 	if v.Answer == nil {
 		return nil
 	}
-	a := &answer{Decision: *v.Answer, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now)}
-	a.cause, a.sum = r.Snap.Rel(a.Path), a.Sum
-	if at, ok := o.deadline(); ok && !r.Snap.Now.Before(at) {
-		a.late = true
+	return &answer{
+		Decision: *v.Answer, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now),
+		cause: r.Snap.Rel(v.Answer.Path), sum: v.Answer.Sum, late: o.isLate(r.Snap.Now),
 	}
-	return a
 }
 
 // cannotUse says why request.json does not count, and what to do.
@@ -216,10 +218,14 @@ func (r *requests) judging(o *open) gate.Asked {
 	if !o.stands {
 		altered = "it is not there"
 	}
+	g := r.Snap.Facts.Config.GateFor("faber", o.req.Type)
+	if o.past {
+		g.Since = time.Time{}
+	}
 	return gate.Asked{
 		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
 		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: o.stale(),
-		Gate: r.Snap.Facts.Config.GateFor("faber", o.req.Type), Now: r.Snap.Now, Torn: run.PartialWriteGrace,
+		Gate: g, Now: r.Snap.Now, Torn: run.PartialWriteGrace,
 		Revision: r.State.rev, Altered: altered,
 	}
 }
@@ -228,6 +234,12 @@ func (r *requests) judging(o *open) gate.Asked {
 func (o *open) deadline() (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339, o.req.Deadline)
 	return t, err == nil && o.req.Deadline != ""
+}
+
+// isLate reports whether an answer of a moment came after the deadline.
+func (o *open) isLate(at time.Time) bool {
+	deadline, ok := o.deadline()
+	return ok && !at.Before(deadline)
 }
 
 // timedOut is the answer that the passed deadline takes; nil while there is no
@@ -249,7 +261,7 @@ func (r *answers) timedOut(o *open) *answer {
 	c.Response, c.By = o.req.Default, gate.By{User: "placet", Source: gate.SourceDeadline}
 	a := r.claim(o, c)
 	if a != nil {
-		a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
+		return r.byDeadline(o, a)
 	}
-	return a
+	return nil
 }

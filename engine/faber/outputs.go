@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,17 +69,9 @@ func (r *answers) receiptDoc(a *asked, rc gate.Receipt) engine.Document {
 func (r *closings) closed(a *asked, result, reason string, revision int) gate.Receipt {
 	return gate.Receipt{
 		SchemaVersion: 1, RequestID: a.ID, Result: result, Reason: reason,
-		ProvidedBy: gate.By{User: "placet", Source: "file"}, Digest: r.issuedDigest(a),
+		ProvidedBy: gate.By{User: "placet", Source: "file"}, Digest: r.past(a).issued,
 		ReceivedAt: seconds(r.Snap.Now), DecidedAt: millis(r.Snap.Now), Revision: revision,
 	}
-}
-
-func (r *requests) issuedDigest(a *asked) engine.Digest {
-	if a.Request == nil {
-		return ""
-	}
-	issued, _ := r.sums(*a.Request)
-	return gate.Digest(a.Doc.Body, issued)
 }
 
 // owedRequest are the files of the request that the state asks.
@@ -228,67 +221,41 @@ func (r *closings) expiredThen(a *asked, option string) bool {
 	}
 	c := gate.Claim{Source: gate.FromDeadline, RequestID: a.ID, At: r.lastAt()}
 	c.Response = option
-	d, _ := gate.Verify(c, r.askedAgain(a))
+	d, _ := gate.Verify(c, r.judging(r.past(a)))
 	return d.Counts()
 }
 
 // recall fills in what only the answer's own file tells.
 func (r *closings) recall(a *asked, rc *gate.Receipt) {
-	v := r.judgedAgain(a, rc.Response)
-	if v.Answer == nil {
+	d := r.judgedAgain(a, rc.Response)
+	if d == nil {
 		return
 	}
-	rc.Answer = &gate.Answered{Path: v.Answer.Path, SHA256: v.Answer.Sum.Hex()}
-	rc.KnownAs, rc.Digest, rc.Selected = v.Answer.Known, v.Answer.Digest, v.Answer.Selected
+	rc.Answer = &gate.Answered{Path: d.Path, SHA256: d.Sum.Hex()}
+	rc.KnownAs, rc.Digest, rc.Selected = d.Known, d.Digest, d.Selected
 	if t, err := time.Parse(time.RFC3339, a.Request.Deadline); err == nil && a.Doc.IssuedHere() && !r.lastAt().Before(t) {
 		rc.Late = true
 	}
 }
 
-// judgedAgain finds the answer that was taken, in whichever view of the
-// artifacts it was given.
-func (r *answers) judgedAgain(a *asked, response string) gate.Verdict {
+// judgedAgain finds the answer that was taken, in whichever view of the artifacts it was
+// given; nil where its file is not there, or request.json was altered.
+func (r *answers) judgedAgain(a *asked, response string) *gate.Decision {
 	if a.Request == nil {
-		return gate.Verdict{} // request.json is gone, or was altered
+		return nil
 	}
-	again := r.askedAgain(a)
-	if v := gate.Judge(again); v.Answer != nil && v.Answer.Response == response {
-		return v
-	}
-	for _, d := range a.Docs {
-		if d.Kind != layout.KindForm {
-			continue
+	o := r.past(a)
+	forms := slices.DeleteFunc(slices.Clone(a.Docs), func(d engine.Document) bool { return d.Kind != layout.KindForm })
+	for i := -1; i < len(forms); i++ {
+		if i >= 0 {
+			o.present = path.Base(forms[i].Path)
+			o.view = r.formDigest(a, o.present)
 		}
-		again.View, again.Present = r.formDigest(a, path.Base(d.Path)), d.Path
-		again.Rendered = r.rendered(*a.Request, a.question(), again.View)
-		if v := gate.Judge(again); v.Answer != nil && v.Answer.Response == response {
-			return v
+		if v := gate.Judge(r.judging(o)); v.Answer != nil && v.Answer.Response == response {
+			return v.Answer
 		}
 	}
-	return gate.Verdict{}
-}
-
-// question is what a request of the past asked, as far as its form shows it.
-func (a *asked) question() (q question) {
-	q.Context = a.Request.Context
-	if rp := a.extra.ResumePoint; rp != nil {
-		q.phase, q.step = rp.Phase, rp.Step
-	}
-	return q
-}
-
-// askedAgain is a request of the past, to be judged by what stands in its
-// folder.
-func (r *answers) askedAgain(a *asked) gate.Asked {
-	issued := r.issuedDigest(a)
-	g := r.Snap.Facts.Config.GateFor("faber", a.Request.Type)
-	g.Since = time.Time{} // it was decided before
-	return gate.Asked{
-		Request: *a.Request, Dir: a.Dir, Docs: a.Docs, View: issued, Issued: issued,
-		Present: a.Dir + "/form.md", Gate: g,
-		Rendered: r.rendered(*a.Request, a.question(), issued),
-		Now:      r.Snap.Now, Torn: run.PartialWriteGrace,
-	}
+	return nil
 }
 
 // owedEvents are the events of the transition that made the present revision,
@@ -323,11 +290,7 @@ func (r *closings) lastAnswerEvents() []emission {
 		if a.Receipt == nil || a.Receipt.Revision != r.State.rev || a.Request == nil || a.Receipt.Response == "" || a.Receipt.Reason == elsewhere {
 			continue
 		}
-		o := &open{a: a, req: *a.Request}
-		if rp := a.extra.ResumePoint; rp != nil {
-			o.q.phase, o.q.step = rp.Phase, rp.Step
-		}
-		ans := &answer{}
+		o, ans := r.past(a), &answer{}
 		ans.Response, ans.Comment, ans.By = a.Receipt.Response, a.Receipt.Comment, a.Receipt.ProvidedBy
 		action := deedOf(o.req, ans.Response).action
 		if h := r.State.answerTo(id); h != nil {
@@ -350,7 +313,7 @@ func (r *closings) standNotes() {
 		if a.Receipt == nil || a.Request == nil || id == asking || !gate.Others(*a.Receipt, a.Docs) {
 			continue
 		}
-		if text := gate.After(*a.Receipt, r.askedAgain(a)); text != "" {
+		if text := gate.After(*a.Receipt, r.judging(r.past(a))); text != "" {
 			r.Notes.Add(a.Dir+"/problem.md", text)
 		}
 	}
