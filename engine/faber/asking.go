@@ -18,7 +18,7 @@ import (
 // open is the request that the state asks, as its folder shows it.
 type open struct {
 	q       question
-	a       *asked
+	a       *gate.Folder
 	req     gate.Request
 	body    []byte        // request.json as it stands, or as it is to be written
 	stands  bool          // request.json stands and is this request's
@@ -46,10 +46,7 @@ func (r *requests) asked() *open {
 }
 
 func (r *requests) readFolder(q question) *open {
-	o := &open{q: q, a: r.askeds[q.RequestID]}
-	if o.a == nil {
-		o.a = &asked{Folder: gate.EmptyFolder(r.Snap.Dir, q.RequestID)}
-	}
+	o := &open{q: q, a: r.Folder(q.RequestID)}
 	r.adopt(o)
 	issued, now := r.sums(o.req)
 	o.issued, o.view = gate.Digest(o.body, issued), gate.Digest(o.body, now)
@@ -65,10 +62,11 @@ func (r *requests) readFolder(q question) *open {
 
 // past is a request of the past, to be judged by what stands in its folder. It shows what
 // it showed when it was issued.
-func (r *requests) past(a *asked) *open {
+func (r *requests) past(a *gate.Folder) *open {
 	o := &open{a: a, req: *a.Request, body: a.Doc.Body, stands: true, present: "form.md", past: true}
 	o.q.Context = a.Request.Context
-	if rp := a.extra.ResumePoint; rp != nil {
+	var rp ResumePoint
+	if schemas.DecodeValue(o.req.Extra.Raw("resume_point"), &rp) == nil {
 		o.q.phase, o.q.step = rp.Phase, rp.Step
 	}
 	issued, _ := r.sums(o.req)
@@ -159,7 +157,7 @@ func (r *requests) formRevision(o *open, req gate.Request) int {
 }
 
 // formDigest is the digest in the first line of a form, "" where it has none.
-func (r *requests) formDigest(a *asked, name string) engine.Digest {
+func (r *requests) formDigest(a *gate.Folder, name string) engine.Digest {
 	for _, d := range a.Docs {
 		if d.Path == a.Dir+"/"+name && d.Present() {
 			line, _, _ := strings.Cut(string(d.Body), "\n")
@@ -186,7 +184,7 @@ func sameQuestion(a, b gate.Request) bool {
 // the artifacts held when it was issued.
 func (r *requests) vouched(o *open) bool {
 	d := o.a.Doc
-	if !o.a.unrecorded() {
+	if !unrecorded(d) {
 		o.claimed = slices.ContainsFunc(d.Issued, func(sum engine.Digest) bool { return sum != d.Sum })
 		return slices.Contains(d.Issued, d.Sum)
 	}
@@ -199,7 +197,7 @@ func (r *requests) vouched(o *open) bool {
 
 // wouldIssue reports whether request.json is what would be issued now, with the
 // revision, the approvers and the digests of artifacts of the one that stands.
-func (r *requests) wouldIssue(a *asked, q question) bool {
+func (r *requests) wouldIssue(a *gate.Folder, q question) bool {
 	if a.Request == nil {
 		return false
 	}
@@ -212,8 +210,8 @@ func (r *requests) wouldIssue(a *asked, q question) bool {
 	return err == nil && string(body) == string(a.Doc.Body)
 }
 
-// unrecorded reports whether request.json stands and this machine remembers none.
-func (a *asked) unrecorded() bool { return a.Doc.Present() && a.Doc.Issued == nil }
+// unrecorded reports whether a request.json stands and this machine remembers none.
+func unrecorded(d engine.Document) bool { return d.Present() && d.Issued == nil }
 
 // committed asks git for what HEAD has in the place of a document.
 func committed(d engine.Document) string { return "git:blob/" + d.Path }
@@ -226,11 +224,11 @@ func (r *requests) committedNeed() string {
 	if !ok {
 		return ""
 	}
-	a := r.askeds[q.RequestID]
-	if a == nil || !a.unrecorded() || a.Receipt != nil {
+	a := r.Folder(q.RequestID)
+	if !unrecorded(a.Doc) || a.Receipt != nil {
 		return ""
 	}
-	if !r.wouldIssue(a, q) || len(a.Request.Artifacts) > 0 && a.has("response.json") {
+	if !r.wouldIssue(a, q) || len(a.Request.Artifacts) > 0 && has(a, "response.json") {
 		return committed(a.Doc)
 	}
 	return ""
@@ -272,13 +270,8 @@ func (r *requests) presentForm(o *open) string {
 }
 
 // has reports whether a file of the request's folder is there, usable or not.
-func (a *asked) has(name string) bool {
-	for _, d := range a.Docs {
-		if d.Path == a.Dir+"/"+name && !d.Absent() {
-			return true
-		}
-	}
-	return false
+func has(a *gate.Folder, name string) bool {
+	return slices.ContainsFunc(a.Docs, func(d engine.Document) bool { return d.Path == a.Dir+"/"+name && !d.Absent() })
 }
 
 // formEvery is how often a new form is issued at most while artifacts change.
@@ -286,7 +279,7 @@ const formEvery = time.Minute
 
 // formDue reports whether the present form is to be written now.
 func (r *requests) formDue(o *open) bool {
-	if o.a.has(o.present) {
+	if has(o.a, o.present) {
 		return false
 	}
 	if o.present == "form.md" {

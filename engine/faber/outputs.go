@@ -36,7 +36,7 @@ func (r *view) outputs(w *run.Outputs) {
 
 // isClosed reports whether nothing can be written into the run now, or ever.
 func (r *view) isClosed() bool {
-	return !r.Begun || r.eventsOpen || r.foreign() && !r.answerable() && len(r.askeds) == 0
+	return !r.Begun || r.eventsOpen || r.foreign() && !r.answerable() && len(r.Folders) == 0
 }
 
 // notes says what stands in the way, whatever moves.
@@ -56,7 +56,7 @@ func (r *view) mayNote(note string) bool {
 }
 
 // receiptDoc is the document of a receipt, in place of an unreadable one.
-func (r *answers) receiptDoc(a *asked, rc gate.Receipt) engine.Document {
+func (r *answers) receiptDoc(a *gate.Folder, rc gate.Receipt) engine.Document {
 	body, err := rc.Encode()
 	if err != nil {
 		r.CannotWrite(fmt.Errorf("cannot write the receipt of %s: %w", quote(a.ID), err))
@@ -66,7 +66,7 @@ func (r *answers) receiptDoc(a *asked, rc gate.Receipt) engine.Document {
 }
 
 // closed is the receipt of a request that ended without an answer of its own.
-func (r *closings) closed(a *asked, result, reason string, revision int) gate.Receipt {
+func (r *closings) closed(a *gate.Folder, result, reason string, revision int) gate.Receipt {
 	return gate.Receipt{
 		SchemaVersion: 1, RequestID: a.ID, Result: result, Reason: reason,
 		ProvidedBy: gate.By{User: "placet", Source: "file"}, Digest: r.past(a).issued,
@@ -121,9 +121,8 @@ func (r *closings) closeRequests(p *engine.Plan) {
 	if q, ok := r.question(); ok {
 		asking = q.RequestID
 	}
-	for _, id := range r.ids() {
-		a := r.askeds[id]
-		if id == asking || a.Receipt != nil || a.BadReceipt || a.Request == nil {
+	for _, a := range r.Folders {
+		if a.ID == asking || a.Receipt != nil || a.BadReceipt || a.Request == nil {
 			continue
 		}
 		if rc, ok := r.close(a, asking); ok {
@@ -135,7 +134,7 @@ func (r *closings) closeRequests(p *engine.Plan) {
 
 // close says how a request ended that the state does not ask any more; ok is
 // false where an older state.json was put back, so that it is still open.
-func (r *closings) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
+func (r *closings) close(a *gate.Folder, asking string) (rc gate.Receipt, ok bool) {
 	if a.Unsettled() {
 		// What the answer was read from is seen again first.
 		return rc, false
@@ -147,7 +146,7 @@ func (r *closings) close(a *asked, asking string) (rc gate.Receipt, ok bool) {
 	if h := c.answer(); h != nil {
 		return r.answeredReceipt(a, *h), r.claimStands(c)
 	}
-	if r.State.rev < a.Request.Revision && a.extra.ForStatus != forFailed && !r.newerThan(a) {
+	if r.State.rev < a.Request.Revision && forStatus(a) != forFailed && !r.newerThan(a) {
 		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("an older state.json was put back: it does not ask request %s any more: ask again or restore it", quote(a.ID)))
 		return rc, false
 	}
@@ -175,7 +174,7 @@ func (r *closings) claimStands(c claims) bool {
 
 // newerThan reports whether state.json was changed by somebody after the
 // request was written.
-func (r *closings) newerThan(a *asked) bool {
+func (r *closings) newerThan(a *gate.Folder) bool {
 	t, err := time.Parse(time.RFC3339, r.State.UpdatedAt)
 	return err == nil && t.After(a.Doc.Changed)
 }
@@ -185,7 +184,7 @@ const elsewhere = "answered elsewhere"
 
 // answeredReceipt is the receipt of a request whose answer the history holds:
 // placet's own, where a crash lost it, or that of another writer.
-func (r *closings) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
+func (r *closings) answeredReceipt(a *gate.Folder, h HistoryEntry) gate.Receipt {
 	rc := r.closed(a, "accepted", elsewhere, r.State.rev)
 	rc.Response, rc.Comment, rc.ReceivedAt = h.Response, h.Comment, h.ReceivedAt
 	rc.ProvidedBy = h.ProvidedBy
@@ -208,14 +207,14 @@ func (r *closings) answeredReceipt(a *asked, h HistoryEntry) gate.Receipt {
 
 // madeLast reports whether an answer in the history made the last transition: placet
 // carried it out, whoever gave it.
-func (r *closings) madeLast(a *asked, h HistoryEntry) bool {
+func (r *closings) madeLast(a *gate.Folder, h HistoryEntry) bool {
 	return r.State.Last != nil && r.State.Last.Reason == reasonFor(*a.Request, h.Response, h.ProvidedBy)
 }
 
 // expiredThen reports whether the deadline of a request of the past had taken an option
 // when the last transition was made. Only a request.json that this machine wrote
 // tells.
-func (r *closings) expiredThen(a *asked, option string) bool {
+func (r *closings) expiredThen(a *gate.Folder, option string) bool {
 	if !a.Doc.IssuedHere() {
 		return false
 	}
@@ -226,7 +225,7 @@ func (r *closings) expiredThen(a *asked, option string) bool {
 }
 
 // recall fills in what only the answer's own file tells.
-func (r *closings) recall(a *asked, rc *gate.Receipt) {
+func (r *closings) recall(a *gate.Folder, rc *gate.Receipt) {
 	d := r.judgedAgain(a, rc.Response)
 	if d == nil {
 		return
@@ -240,7 +239,7 @@ func (r *closings) recall(a *asked, rc *gate.Receipt) {
 
 // judgedAgain finds the answer that was taken, in whichever view of the artifacts it was
 // given; nil where its file is not there, or request.json was altered.
-func (r *answers) judgedAgain(a *asked, response string) *gate.Decision {
+func (r *answers) judgedAgain(a *gate.Folder, response string) *gate.Decision {
 	if a.Request == nil {
 		return nil
 	}
@@ -285,15 +284,14 @@ func (r *closings) oursLast() bool {
 
 // lastAnswerEvents are those of the answer that made the present revision, by its receipt.
 func (r *closings) lastAnswerEvents() []emission {
-	for _, id := range r.ids() {
-		a := r.askeds[id]
+	for _, a := range r.Folders {
 		if a.Receipt == nil || a.Receipt.Revision != r.State.rev || a.Request == nil || a.Receipt.Response == "" || a.Receipt.Reason == elsewhere {
 			continue
 		}
 		o, ans := r.past(a), &answer{}
 		ans.Response, ans.Comment, ans.By = a.Receipt.Response, a.Receipt.Comment, a.Receipt.ProvidedBy
 		action := deedOf(o.req, ans.Response).action
-		if h := r.State.answerTo(id); h != nil {
+		if h := r.State.answerTo(a.ID); h != nil {
 			action = cmp.Or(h.Action, action) // as it was carried out
 		}
 		return r.answerEvents(o, ans, action)
@@ -308,9 +306,8 @@ func (r *closings) standNotes() {
 	if q, ok := r.question(); ok {
 		asking = q.RequestID
 	}
-	for _, id := range r.ids() {
-		a := r.askeds[id]
-		if a.Receipt == nil || a.Request == nil || id == asking || !gate.Others(*a.Receipt, a.Docs) {
+	for _, a := range r.Folders {
+		if a.Receipt == nil || a.Request == nil || a.ID == asking || !gate.Others(*a.Receipt, a.Docs) {
 			continue
 		}
 		if text := gate.After(*a.Receipt, r.judging(r.past(a))); text != "" {

@@ -27,6 +27,15 @@ const (
 	forFailed   = "failed"
 )
 
+// forStatus is the status in which a request of the past was asked, "" where its file
+// does not say.
+func forStatus(a *gate.Folder) string {
+	if a.Request == nil {
+		return ""
+	}
+	return word(a.Request.Extra.Raw("for_status"))
+}
+
 // question is what a person is asked, wherever it comes from: state.json's
 // feedback_request, or a failed run.
 type question struct {
@@ -109,8 +118,7 @@ func (r *questions) requestID(g Gate) string {
 	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.runID(), r.State.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
 	for i := 0; i+6 <= len(hex); i += 6 {
 		id := "fr-" + day + "-" + hex[i:i+6]
-		a := r.askeds[id]
-		if a == nil || a.extra.ForStatus == forFailed && a.Request != nil && a.Request.Revision == r.State.rev {
+		if a := r.Folder(id); len(a.Docs) == 0 || forStatus(a) == forFailed && a.Request.Revision == r.State.rev {
 			return id
 		}
 	}

@@ -253,9 +253,9 @@ func (r *closings) cancelEvents(by, reason string) []emission {
 
 // askedNow is the folder of the request that the state asks, nil if there is
 // none.
-func (r *sources) askedNow() *asked {
+func (r *sources) askedNow() *gate.Folder {
 	if r.State.status == Awaiting && r.State.Feedback != nil {
-		return r.askeds[r.State.Feedback.RequestID]
+		return r.Folder(r.State.Feedback.RequestID)
 	}
 	return nil
 }
@@ -309,7 +309,7 @@ func (r *requests) announce(o *open) ([]jsonedit.Edit, string) {
 }
 
 // posted reads posted.json of a request.
-func (r *requests) posted(a *asked) (Posted, bool) {
+func (r *requests) posted(a *gate.Folder) (Posted, bool) {
 	var p Posted
 	for _, d := range a.Docs {
 		if d.Kind == layout.FaberPosted {

@@ -2,12 +2,10 @@ package faber
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 	"time"
 
 	"placet/engine"
-	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -107,15 +105,14 @@ type view struct{ *handover }
 // sources are the documents of a run as they were read.
 type sources struct {
 	*run.Run[State]
-	cfg    Config
-	meta   Metadata
-	askeds map[string]*asked // by the ids of folders
+	cfg  Config
+	meta Metadata
 }
 
 // read reads what stands beside the state. It judges nothing but whether documents are
 // usable.
 func read(k *run.Run[State]) *view {
-	events := &eventLog{sources: &sources{Run: k, cfg: config(k.Snap), askeds: map[string]*asked{}}}
+	events := &eventLog{sources: &sources{Run: k, cfg: config(k.Snap)}}
 	r := &view{&handover{&closings{&answers{&requests{&questions{&planner{events}}}}}}}
 	if r.Problem != "" && !r.Torn {
 		// The run can still be given up, and its requests told of.
@@ -124,24 +121,9 @@ func read(k *run.Run[State]) *view {
 	r.Held = r.Held || r.Doc.Absent()
 	r.readMetadata()
 	r.readEvents()
-	r.readRequests()
 	r.checkFolder()
 	r.State.rev = r.revision()
 	return r
-}
-
-// asked is one request folder, with the family's own members of its request.
-type asked struct {
-	*gate.Folder
-	extra requestExtra
-}
-
-// requestExtra are the family's own members of request.json.
-type requestExtra struct {
-	ResumePoint *ResumePoint `json:"resume_point"`
-	Gate        *Gate        `json:"gate"`
-	ForStatus   string       `json:"for_status"`
-	OpenedBy    string       `json:"opened_by"`
 }
 
 // foreign reports whether the run lies where placet answers at most.
@@ -160,49 +142,20 @@ func (r *sources) readMetadata() {
 	}
 }
 
-// readExtra reads the family's own members of a request.json.
-func readExtra(path string, body []byte) (extra requestExtra, err error) {
-	err = schemas.Decode("", path, body, &extra)
-	return extra, err
-}
-
-func (r *sources) readRequests() {
-	for _, f := range r.Folders {
-		a := &asked{Folder: f}
-		if f.Request != nil {
-			extra, err := engine.Parse(f.Doc, readExtra)
-			if a.extra = *extra; err != nil {
-				f.Request = nil
-			}
-		}
-		r.askeds[f.ID] = a
-	}
-}
-
 // checkFolder refuses a request whose id differs only in case from that of an earlier
 // one: a disk that folds case would have both in one folder, and the new question in
 // the place of the answered one. It holds on every disk, since workspaces travel.
 func (r *sources) checkFolder() {
 	f := r.State.Feedback
-	if r.State.unfit != "" || f == nil || r.askeds[f.RequestID] != nil {
+	if r.State.unfit != "" || f == nil || len(r.Folder(f.RequestID).Docs) > 0 {
 		return
 	}
-	for _, id := range r.ids() {
-		if strings.EqualFold(id, f.RequestID) {
-			r.State.unfit = fmt.Sprintf("cannot use state.json: /feedback_request/request_id: %q differs only in case from %q, which was asked before: give the new question an id of its own", f.RequestID, id)
+	for _, a := range r.Folders {
+		if strings.EqualFold(a.ID, f.RequestID) {
+			r.State.unfit = fmt.Sprintf("cannot use state.json: /feedback_request/request_id: %q differs only in case from %q, which was asked before: give the new question an id of its own", f.RequestID, a.ID)
 			return
 		}
 	}
-}
-
-// ids returns the ids of the request folders, sorted.
-func (r *sources) ids() []string {
-	ids := make([]string, 0, len(r.askeds))
-	for id := range r.askeds {
-		ids = append(ids, id)
-	}
-	sort.Strings(ids)
-	return ids
 }
 
 // revision is the revision of state.json. Upstream's copies do not carry it:
@@ -216,7 +169,7 @@ func (r *eventLog) revision() int {
 	asked := ""
 	if f := r.State.Feedback; f != nil {
 		asked = f.RequestID
-		if a := r.askeds[asked]; a != nil && a.Receipt != nil {
+		if a := r.Folder(asked); a.Receipt != nil {
 			return a.Receipt.Revision - 1
 		}
 	}
@@ -249,8 +202,7 @@ func (r *eventLog) ahead(e *event, asked string) bool {
 	case id == asked:
 		return true
 	}
-	a := r.askeds[id]
-	return r.State.status == Failed && a != nil && a.extra.ForStatus == forFailed
+	return r.State.status == Failed && forStatus(r.Folder(id)) == forFailed
 }
 
 // runID is the run's id by its path: what a document says about it is checked,

@@ -30,10 +30,7 @@ func (r *handover) pointed() bool {
 // writes the state can write an answer into it, so a gate that asks for more than that
 // asks for placet's own receipt.
 func (r *handover) proven(id string) bool {
-	c, a := r.Snap.Facts.Config, r.askeds[id]
-	if a == nil {
-		a = &asked{Folder: gate.EmptyFolder(r.Snap.Dir, id)}
-	}
+	c, a := r.Snap.Facts.Config, r.Folder(id)
 	if !gate.Demands(gate.GateOf(c, "faber", a.Doc)) {
 		return true
 	}
@@ -80,7 +77,7 @@ func (r *handover) resume() []byte {
 		if disagrees(h) {
 			data.Refused = templates.Phrase(r.language(), "faber.resume.refused", "response", templates.Code(oneLine(h.Response, 200)))
 		}
-		if a := r.askeds[rp.RequestID]; a != nil && a.Request != nil && a.Request.FreeText() && data.Comment == "" {
+		if a := r.Folder(rp.RequestID); a.Request != nil && a.Request.FreeText() && data.Comment == "" {
 			data.Comment = h.Response
 		}
 	}
