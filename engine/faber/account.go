@@ -1,7 +1,9 @@
 package faber
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,35 +43,31 @@ func (r *requests) standing() *open {
 }
 
 func (r *view) facts(o *open) []engine.Fact {
-	var list []engine.Fact
-	add := func(label, value string) {
-		if value != "" {
+	list := []engine.Fact{
+		{Label: "run", Value: r.runID()},
+		{Label: "work item", Value: numbered(r.State.WorkID)},
+		{Label: "workflow", Value: r.workflowID()},
+		{Label: "shape", Value: string(rune(r.State.shape.letter))},
+		{Label: "phase", Value: r.State.CurrentPhase},
+		{Label: "step", Value: r.State.CurrentStep},
+		{Label: "revision", Value: fmt.Sprint(r.State.rev)},
+		{Label: "updated", Value: r.State.UpdatedAt},
+	}
+	add := func(holds bool, label, value string) {
+		if holds {
 			list = append(list, engine.Fact{Label: label, Value: value})
 		}
 	}
-	add("run", r.runID())
-	if id := text(r.State.WorkID); id != "" {
-		add("work item", "#"+id)
-	}
-	add("workflow", r.workflowID())
-	add("shape", string(rune(r.State.shape.letter)))
-	add("phase", r.State.CurrentPhase)
-	add("step", r.State.CurrentStep)
-	add("revision", fmt.Sprint(r.State.rev))
-	add("updated", r.State.UpdatedAt)
-	if retries := r.retries(); retries > 0 {
-		add("retries", fmt.Sprint(retries))
-	}
+	retries := r.retries()
+	add(retries > 0, "retries", fmt.Sprint(retries))
 	if o != nil {
-		add("request", o.a.ID+" ("+o.req.Type+")")
+		add(true, "request", o.a.ID+" ("+o.req.Type+")")
 	}
-	if r.isQuiet() {
-		add("quiet", "no event and no change for over an hour")
-	}
+	add(r.isQuiet(), "quiet", "no event and no change for over an hour")
 	for _, p := range r.lostAttempts() {
-		add("attempt without outcome", p)
+		add(true, "attempt without outcome", p)
 	}
-	return list
+	return slices.DeleteFunc(list, func(f engine.Fact) bool { return f.Value == "" })
 }
 
 // retries is how often steps were taken up again.
@@ -88,11 +86,8 @@ func (r *view) isQuiet() bool {
 	if r.State.status != InProgress {
 		return false
 	}
-	newest, err := time.Parse(time.RFC3339, r.State.UpdatedAt)
-	if err != nil {
-		return false
-	}
-	return r.Snap.Now.Sub(r.notBefore(newest)) > quiet
+	changed := moment(r.State.UpdatedAt)
+	return !changed.IsZero() && r.Snap.Now.Sub(r.notBefore(changed)) > quiet
 }
 
 // graph is the plan as phases and steps, the current one marked.
@@ -105,9 +100,7 @@ func (r *view) graph() []engine.Node {
 		n := engine.Node{ID: where(s.Phase, s.ID), Group: s.Phase, Label: s.ID, Status: r.State.shape.status(s.Phase, s.ID)}
 		n.Current = s.Phase == phase && s.ID == step
 		n.Gate = s.Destructive || r.namedDestructive(s.ID) || n.Current && r.State.status == Awaiting
-		if n.Status == "" {
-			n.Status = Pending
-		}
+		n.Status = cmp.Or(n.Status, Pending)
 		if before != "" {
 			n.After = []string{before}
 		}
@@ -129,8 +122,7 @@ func (r *view) untrusted() []engine.Untrusted {
 func (r *eventLog) log() []engine.Entry {
 	var list []engine.Entry
 	for _, e := range r.events {
-		at, _ := time.Parse(time.RFC3339, e.Timestamp)
-		list = append(list, engine.Entry{At: at, Number: e.Number, Event: e.Type, Where: placeOf(e), Who: e.User, Message: e.Message})
+		list = append(list, engine.Entry{At: moment(e.Timestamp), Number: e.Number, Event: e.Type, Where: placeOf(e), Who: e.User, Message: e.Message})
 	}
 	return list
 }

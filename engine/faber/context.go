@@ -114,8 +114,8 @@ func (r *handover) stateSection() templates.ContextSection {
 		"- status: " + templates.Inline(r.State.Status),
 		"- phase: " + templates.Inline(r.State.CurrentPhase) + ", step: " + templates.Inline(r.State.CurrentStep),
 	}
-	if id := text(r.State.WorkID); id != "" {
-		lines = append(lines, "- work item: "+templates.Inline("#"+id))
+	if id := numbered(r.State.WorkID); id != "" {
+		lines = append(lines, "- work item: "+templates.Inline(id))
 	}
 	if id := r.workflowID(); id != "" {
 		lines = append(lines, "- workflow: "+templates.Inline(id))

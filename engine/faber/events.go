@@ -2,8 +2,6 @@ package faber
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -249,25 +247,16 @@ type emission struct {
 // key is the identity of placet's events: the same work has the same name, so
 // a pass that is repeated finds what it wrote.
 func (r *eventLog) key(revision int, e emission, ordinal int) string {
-	h := sha256.New()
-	for _, part := range []string{r.runID(), strconv.Itoa(revision), e.typ, e.phase, e.step, strconv.Itoa(ordinal)} {
-		h.Write([]byte(part + "\n"))
-	}
-	return hex.EncodeToString(h.Sum(nil))[:12]
+	parts := fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.runID(), revision, e.typ, e.phase, e.step, ordinal)
+	return engine.Sum([]byte(parts)).Hex()[:12]
 }
 
 // there reports whether an event stands already: one of a request by the request's
 // id, whoever wrote it, all others by key.
 func (r *eventLog) there(e emission, key string) bool {
-	for _, have := range r.marked {
-		if e.request != "" && have.Type == e.typ && have.Metadata.RequestID == e.request {
-			return true
-		}
-		if have.Metadata.Placet.Key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.marked, func(have *event) bool {
+		return e.request != "" && have.Type == e.typ && have.Metadata.RequestID == e.request || have.Metadata.Placet.Key == key
+	})
 }
 
 // emit plans the events of a revision that are not there yet, and .next-id. It
@@ -322,18 +311,14 @@ func (r *eventLog) planNextID(p *engine.Plan, next int) {
 // notBefore is the time of a new event: never before that of the newest.
 func (r *eventLog) notBefore(at time.Time) time.Time {
 	if len(r.events) > 0 {
-		if t, err := time.Parse(time.RFC3339, r.events[len(r.events)-1].Timestamp); err == nil && t.After(at) {
-			return t
+		if newest := moment(r.events[len(r.events)-1].Timestamp); newest.After(at) {
+			return newest
 		}
 	}
 	return at
 }
 
 func (r *eventLog) eventDoc(id int, e emission, at time.Time, m mark) engine.Document {
-	user := e.user
-	if user == "" {
-		user = "placet"
-	}
 	o := schemas.Object{
 		{Name: "event_id", Value: id},
 		{Name: "type", Value: e.typ},
@@ -342,7 +327,7 @@ func (r *eventLog) eventDoc(id int, e emission, at time.Time, m mark) engine.Doc
 	}
 	for _, f := range [][2]string{
 		{"phase", e.phase}, {"step", e.step}, {"status", e.status},
-		{"user", user}, {"source", "placet"}, {"message", e.message},
+		{"user", cmp.Or(e.user, "placet")}, {"source", "placet"}, {"message", e.message},
 	} {
 		if f[1] != "" {
 			o = append(o, schemas.Member{Name: f[0], Value: f[1]})
@@ -356,6 +341,9 @@ func (r *eventLog) eventDoc(id int, e emission, at time.Time, m mark) engine.Doc
 		Body: run.Must(schemas.Encode(o)),
 	}
 }
+
+// moment reads a time of a document, the zero time where it is none.
+func moment(text string) time.Time { return run.Text(text).Time() }
 
 // millis and seconds are the two precisions that FABER's files use.
 func millis(t time.Time) string  { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

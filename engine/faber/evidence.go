@@ -71,9 +71,8 @@ func (r *answers) fromReceipt(o *open) *answer {
 		return nil
 	}
 	a := &answer{Decision: o.fact, receivedAt: rc.ReceivedAt, late: rc.Late, recorded: r.recordedAs(o.a.ID, rc.Response)}
-	a.decidedAt = r.Snap.Now
-	if t, err := time.Parse(time.RFC3339, rc.DecidedAt); err == nil {
-		a.decidedAt = t
+	if a.decidedAt = moment(rc.DecidedAt); a.decidedAt.IsZero() {
+		a.decidedAt = r.Snap.Now
 	}
 	a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/receipt.json"), ""
 	switch {
@@ -114,14 +113,14 @@ func (r *answers) fromEvent(o *open) *answer {
 		return nil
 	}
 	a.cause, a.sum = name, r.Snap.In(name).Sum
-	at, err := time.Parse(time.RFC3339, e.Timestamp)
-	if err == nil {
+	at := moment(e.Timestamp)
+	if !at.IsZero() {
 		a.receivedAt = seconds(at)
 	}
 	if !e.ours() {
 		return a
 	}
-	if err == nil {
+	if !at.IsZero() {
 		a.decidedAt = at
 	}
 	return r.remember(o, a)
@@ -152,8 +151,7 @@ func (r *answers) byDeadline(o *open, a *answer) *answer {
 
 // claim is what an entry of the history says was the answer.
 func (h HistoryEntry) claim(source gate.Source, place string) gate.Claim {
-	at, _ := time.Parse(time.RFC3339, h.ReceivedAt)
-	c := gate.Claim{Source: source, RequestID: h.RequestID, Place: place, At: at}
+	c := gate.Claim{Source: source, RequestID: h.RequestID, Place: place, At: moment(h.ReceivedAt)}
 	c.Response, c.Comment, c.By = h.Response, h.Comment, h.ProvidedBy
 	return c
 }
@@ -230,28 +228,17 @@ func (r *requests) judging(o *open) gate.Asked {
 	}
 }
 
-// deadline is the moment at which the request takes its default, if there is one.
-func (o *open) deadline() (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339, o.req.Deadline)
-	return t, err == nil && o.req.Deadline != ""
-}
-
 // isLate reports whether an answer of a moment came after the deadline.
 func (o *open) isLate(at time.Time) bool {
-	deadline, ok := o.deadline()
-	return ok && !at.Before(deadline)
+	deadline := moment(o.req.Deadline)
+	return !deadline.IsZero() && !at.Before(deadline)
 }
 
 // timedOut is the answer that the passed deadline takes; nil while there is no
 // deadline, it has not come, it escalates, or a file that could be an answer is
 // still being written.
 func (r *answers) timedOut(o *open) *answer {
-	at, ok := o.deadline()
-	if !ok || o.altered != "" {
-		return nil
-	}
-	if r.Snap.Now.Before(at) {
-		r.WakeAt(at)
+	if moment(o.req.Deadline).IsZero() || o.altered != "" || !r.Due(run.Text(o.req.Deadline)) {
 		return nil
 	}
 	if o.req.Default == "" || agrees(o.req, o.req.Default) || r.Held {

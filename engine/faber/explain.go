@@ -1,6 +1,8 @@
 package faber
 
 import (
+	"cmp"
+
 	"placet/engine/run"
 )
 
@@ -97,11 +99,11 @@ func (r *view) explainRequest(w *run.Waiting, o *open) {
 	if len(o.moved) > 0 {
 		w.Why("%s: answers must carry the digest of the present view", o.stale())
 	}
-	if at, ok := o.deadline(); ok {
-		w.Why("deadline %s, then: %s", seconds(at), orElse(o.req.Default, "the inbox marks it overdue, nothing moves"))
+	if at := moment(o.req.Deadline); !at.IsZero() {
+		w.Why("deadline %s, then: %s", seconds(at), cmp.Or(o.req.Default, "the inbox marks it overdue, nothing moves"))
 	}
 	for _, opt := range o.req.Options {
-		w.UnblockAt(o.a.Dir+"/"+o.present, "ticking "+opt.ID+" and submit "+orElse(opt.Effect, r.effect(o.q, o.req, opt.ID).phrase(r.language())))
+		w.UnblockAt(o.a.Dir+"/"+o.present, "ticking "+opt.ID+" and submit "+cmp.Or(opt.Effect, r.effect(o.q, o.req, opt.ID).phrase(r.language())))
 	}
 	if o.req.FreeText() {
 		w.UnblockAt(o.a.Dir+"/"+o.present, "writing the answer into the comment section and ticking submit goes on")
@@ -128,11 +130,4 @@ func (r *view) hindrance(o *open) string {
 		return noPlace
 	}
 	return "a file of the run, or one that it shows, may still be being written or cannot be read"
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -1,6 +1,7 @@
 package faber
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,52 +15,37 @@ import (
 // findings are what check reports: problems first, then deviations. o is the request that
 // the state asks, nil where it asks none.
 func (r *view) findings(o *open) []engine.Finding {
+	const otherID = "/run_id: %s is not the run's path %s: the path counts"
+	const number = "/work_id is a number: upstream's schema has a string"
 	var list []engine.Finding
-	add := func(severity, p, format string, args ...any) {
-		list = append(list, engine.Finding{Severity: severity, Path: p, Text: fmt.Sprintf(format, args...)})
-	}
-	if r.State.unfit != "" && !r.Torn {
-		add("error", r.Doc.Path, "%s", r.State.unfit)
-	}
-	for _, id := range r.twiceAnswered() {
-		add("warning", r.Doc.Path, "/feedback_history has several entries for request %s: the last one counts", quote(id))
-	}
-	if o != nil && o.nowhere() {
-		add("error", r.Doc.Path, "%s", noPlace)
-	}
-	for _, b := range r.badEvents() {
-		name, text, _ := strings.Cut(b, ": ")
-		add("warning", r.Path("events/"+name), "%s", text)
-	}
-	for _, gap := range r.gaps() {
-		add("warning", r.Path("events"), "%s", gap)
-	}
-	if d := r.Snap.In("events/.next-id"); !d.Absent() && !d.Unsettled() && r.nextID() == 0 {
-		add("warning", d.Path, "is no number: the next event takes the highest number + 1")
-	}
-	if r.State.RunID != "" && r.State.RunID != r.runID() && !r.foreign() {
-		add("warning", r.Doc.Path, "/run_id: %s is not the run's path %s: the path counts", quote(r.State.RunID), quote(r.runID()))
-	}
-	if problem := r.metadataProblem(); problem != "" && !r.foreign() {
-		add("warning", r.Path("metadata.json"), "%s: context.md will say so", problem)
-	}
-	if id := r.meta.RunID; id != "" && id != r.runID() && !r.foreign() {
-		add("warning", r.Path("metadata.json"), "/run_id: %s is not the run's path %s: the path counts", quote(id), quote(r.runID()))
-	}
-	if strings.HasPrefix(strings.TrimSpace(string(r.State.Errors)), "{") {
-		add("warning", r.Doc.Path, "/errors is an object: upstream's schema has an array")
-	}
-	for _, d := range []struct {
-		path string
-		id   schemas.Raw
-	}{{r.Doc.Path, r.State.WorkID}, {r.Path("metadata.json"), r.meta.WorkID}} {
-		if d.id.Kind() == '0' {
-			add("warning", d.path, "/work_id is a number: upstream's schema has a string")
+	add := func(holds bool, severity, p, format string, args ...any) {
+		if holds {
+			list = append(list, engine.Finding{Severity: severity, Path: p, Text: fmt.Sprintf(format, args...)})
 		}
 	}
-	if r.plan().problem != "" && !final(r.State.status) {
-		add("warning", r.Doc.Path, "plan not known from its definition: %s", r.plan().problem)
+	state, metadata, served := r.Doc.Path, r.Path("metadata.json"), !r.foreign()
+	add(r.State.unfit != "" && !r.Torn, "error", state, "%s", r.State.unfit)
+	for _, id := range r.twiceAnswered() {
+		add(true, "warning", state, "/feedback_history has several entries for request %s: the last one counts", quote(id))
 	}
+	add(o != nil && o.nowhere(), "error", state, "%s", noPlace)
+	for _, b := range r.badEvents() {
+		name, text, _ := strings.Cut(b, ": ")
+		add(true, "warning", r.Path("events/"+name), "%s", text)
+	}
+	for _, gap := range r.gaps() {
+		add(true, "warning", r.Path("events"), "%s", gap)
+	}
+	next := r.Snap.In("events/.next-id")
+	add(!next.Absent() && !next.Unsettled() && r.nextID() == 0, "warning", next.Path, "is no number: the next event takes the highest number + 1")
+	add(r.State.RunID != "" && r.State.RunID != r.runID() && served, "warning", state, otherID, quote(r.State.RunID), quote(r.runID()))
+	problem := r.metadataProblem()
+	add(problem != "" && served, "warning", metadata, "%s: context.md will say so", problem)
+	add(r.meta.RunID != "" && r.meta.RunID != r.runID() && served, "warning", metadata, otherID, quote(r.meta.RunID), quote(r.runID()))
+	add(r.State.Errors.Kind() == '{', "warning", state, "/errors is an object: upstream's schema has an array")
+	add(r.State.WorkID.Kind() == '0', "warning", state, number)
+	add(r.meta.WorkID.Kind() == '0', "warning", metadata, number)
+	add(r.plan().problem != "" && !final(r.State.status), "warning", state, "plan not known from its definition: %s", r.plan().problem)
 	return list
 }
 
@@ -111,7 +97,7 @@ func (r *view) contradictions() []engine.Finding {
 	list := gate.Comparison{Snap: r.Snap, State: r.Doc.Path, Revision: r.State.rev, Folders: r.Folders, Stated: r.stated}.Contradictions()
 	if e := r.revived(); e != nil {
 		text := fmt.Sprintf("the run was cancelled by %s (events/%s), and state.json says %s: somebody revived it, or a merge took both sides. To keep it cancelled write cancel.json; to let it go on, begin a new run, or restore it%s",
-			orElse(e.User, "placet"), e.Name, r.State.status, gate.Restoring(r.Snap))
+			cmp.Or(e.User, "placet"), e.Name, r.State.status, gate.Restoring(r.Snap))
 		list = append(list, engine.Finding{Severity: "error", Path: r.Doc.Path, Text: text, Urgent: true})
 	}
 	return list

@@ -104,12 +104,10 @@ func (o *open) nowhere() bool { return o.q.phase == "" || o.q.step == "" }
 
 // lastAt is the time of the transition that made the present revision.
 func (r *closings) lastAt() time.Time {
-	if r.State.Last != nil {
-		if t := r.State.Last.At.Time(); !t.IsZero() {
-			return t
-		}
+	if r.State.Last == nil || r.State.Last.At.Time().IsZero() {
+		return r.Snap.Now
 	}
-	return r.Snap.Now
+	return r.State.Last.At.Time()
 }
 
 // closings are what became of requests that the state asks no longer.
@@ -175,8 +173,7 @@ func (r *closings) claimStands(c claims) bool {
 // newerThan reports whether state.json was changed by somebody after the
 // request was written.
 func (r *closings) newerThan(a *gate.Folder) bool {
-	t, err := time.Parse(time.RFC3339, r.State.UpdatedAt)
-	return err == nil && t.After(a.Doc.Changed)
+	return moment(r.State.UpdatedAt).After(a.Doc.Changed)
 }
 
 // elsewhere is the reason in the receipt of an answer that another writer carried out.
@@ -232,9 +229,7 @@ func (r *closings) recall(a *gate.Folder, rc *gate.Receipt) {
 	}
 	rc.Answer = &gate.Answered{Path: d.Path, SHA256: d.Sum.Hex()}
 	rc.KnownAs, rc.Digest, rc.Selected = d.Known, d.Digest, d.Selected
-	if t, err := time.Parse(time.RFC3339, a.Request.Deadline); err == nil && a.Doc.IssuedHere() && !r.lastAt().Before(t) {
-		rc.Late = true
-	}
+	rc.Late = a.Doc.IssuedHere() && r.past(a).isLate(r.lastAt())
 }
 
 // judgedAgain finds the answer that was taken, in whichever view of the artifacts it was

@@ -112,8 +112,8 @@ func (r *questions) failedStep() (phase, step string) {
 // attempt; where another request of the run has it, the next six digits.
 func (r *questions) requestID(g Gate) string {
 	day := "00000000"
-	if t, err := time.Parse(time.RFC3339, r.State.UpdatedAt); err == nil {
-		day = t.UTC().Format("20060102")
+	if at := moment(r.State.UpdatedAt); !at.IsZero() {
+		day = at.UTC().Format("20060102")
 	}
 	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.runID(), r.State.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
 	for i := 0; i+6 <= len(hex); i += 6 {
@@ -212,13 +212,12 @@ func (r *sources) language() string {
 // deadline nothing ever is: silence is not consent.
 func (r *questions) deadline(q question) (at, option string) {
 	at = q.context().Deadline
-	if _, err := time.Parse(time.RFC3339, at); err != nil {
+	if moment(at).IsZero() {
 		at = ""
 	}
-	if length, ok := r.cfg.Deadline[q.Type]; ok && at == "" {
-		if from, err := time.Parse(time.RFC3339, q.RequestedAt); err == nil {
-			at = seconds(from.Add(time.Duration(length)))
-		}
+	from := moment(q.RequestedAt)
+	if length, ok := r.cfg.Deadline[q.Type]; ok && at == "" && !from.IsZero() {
+		at = seconds(from.Add(time.Duration(length)))
 	}
 	if at == "" || r.cfg.OnDeadline == escalate {
 		return at, ""

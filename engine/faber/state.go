@@ -213,22 +213,20 @@ type IssueComment struct {
 // text reads a member that upstream writes as a string or a number, without a
 // leading "#".
 func text(raw schemas.Raw) string {
-	s := strings.TrimSpace(string(raw))
-	if s == "null" {
-		return ""
-	}
-	if strings.HasPrefix(s, `"`) {
-		var v string
-		if schemas.DecodeValue(raw, &v) != nil {
-			return ""
-		}
-		s = v
+	s, isText := raw.Text()
+	if !isText && !raw.Null() {
+		s = strings.TrimSpace(string(raw))
 	}
 	return strings.TrimPrefix(s, "#")
 }
 
-// requestWithoutID and its like are why a waiting run cannot be asked about.
-var errNoRequest = errors.New("/feedback_request: missing: status is awaiting_feedback, so a feedback_request with request_id, type and prompt must say what is asked")
+// numbered is a work id as people write it, "" for none.
+func numbered(raw schemas.Raw) string {
+	if id := text(raw); id != "" {
+		return "#" + id
+	}
+	return ""
+}
 
 // problem is why a state that was read cannot be worked with, in words for a
 // note; "" if it can.
@@ -239,7 +237,7 @@ func (st State) problem() string {
 	}
 	if st.Feedback == nil {
 		if s == Awaiting {
-			return errNoRequest.Error()
+			return "/feedback_request: missing: status is awaiting_feedback, so a feedback_request with request_id, type and prompt must say what is asked"
 		}
 		return ""
 	}

@@ -83,8 +83,7 @@ func askedAt(feedback, updatedAt schemas.Raw) time.Time {
 	_ = schemas.Decode("", "state.json", feedback, &q)
 	for _, raw := range []schemas.Raw{q.RequestedAt, updatedAt} {
 		if text, _ := raw.Text(); text != "" {
-			at, _ := time.Parse(time.RFC3339, text)
-			return at.UTC()
+			return moment(text).UTC()
 		}
 	}
 	return time.Time{}
