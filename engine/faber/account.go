@@ -23,7 +23,7 @@ func (r *view) tell(a *engine.Account) {
 	if r.Begun && r.State.status == "" {
 		a.Status = run.StatusUnreadable
 	}
-	o := r.standing()
+	o := r.asked()
 	a.Stands = r.State.unfit != "" || r.Unwritable != nil
 	a.Facts = r.facts(o)
 	if o != nil && o.a.Receipt == nil {
@@ -31,15 +31,6 @@ func (r *view) tell(a *engine.Account) {
 	}
 	a.Graph, a.Untrusted, a.Log = r.graph(), r.untrusted(), r.log()
 	a.Findings = append(a.Findings, r.findings(o)...)
-}
-
-// standing is the request that the state asks, nil if it asks nothing.
-func (r *requests) standing() *open {
-	_, ok := r.question()
-	if !ok || r.foreign() && !r.answerable() {
-		return nil
-	}
-	return r.asked()
 }
 
 func (r *view) facts(o *open) []engine.Fact {

@@ -37,11 +37,13 @@ type open struct {
 // requests are the folders of what is asked.
 type requests struct{ *questions }
 
-// asked reads the folder of the request that the state asks.
+// asked is the request that the state asks, nil where it asks none.
 func (r *requests) asked() *open {
 	return run.Once(r.Run, "asked", func() *open {
-		q, _ := r.question()
-		return r.readFolder(q)
+		if q, ok := r.question(); ok {
+			return r.readFolder(q)
+		}
+		return nil
 	})
 }
 

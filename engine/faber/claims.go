@@ -52,9 +52,12 @@ func (r *eventLog) claimsOn(id string) claims {
 // none reports whether nobody claims anything.
 func (c claims) none() bool { return c.event == nil && c.entry == nil }
 
-// agree reports whether event and history say the same.
-func (c claims) agree() bool {
-	return c.event != nil && c.entry != nil && gate.Fold(c.event.Metadata.Response) == gate.Fold(c.entry.Response)
+// still is for how long the run must stand still before the claims count.
+func (c claims) still() time.Duration {
+	if c.event != nil && c.entry != nil && gate.Fold(c.event.Metadata.Response) == gate.Fold(c.entry.Response) {
+		return agreedStill
+	}
+	return brokenStill
 }
 
 // answer is what the claims say as an entry of the history, which goes before the

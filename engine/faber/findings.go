@@ -122,8 +122,8 @@ func (r *view) stated(f *gate.Folder) *gate.Receipt {
 
 // asks reports whether the state asks a request: then its answer is carried out.
 func (r *requests) asks(id string) bool {
-	q, ok := r.question()
-	return ok && q.RequestID == id
+	o := r.asked()
+	return o != nil && o.a.ID == id
 }
 
 // revived is placet's event that the run was cancelled, nil where the state says so too,

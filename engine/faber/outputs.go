@@ -69,29 +69,25 @@ func (r *answers) receiptDoc(a *gate.Folder, rc gate.Receipt) engine.Document {
 func (r *closings) closed(a *gate.Folder, result, reason string, revision int) gate.Receipt {
 	return gate.Receipt{
 		SchemaVersion: 1, RequestID: a.ID, Result: result, Reason: reason,
-		ProvidedBy: gate.By{User: "placet", Source: "file"}, Digest: r.past(a).issued,
+		ProvidedBy: gate.By{User: "placet", Source: gate.SourceFile}, Digest: r.past(a).issued,
 		ReceivedAt: seconds(r.Snap.Now), DecidedAt: millis(r.Snap.Now), Revision: revision,
 	}
 }
 
 // owedRequest are the files of the request that the state asks.
 func (r *view) owedRequest(p *engine.Plan) {
-	q, ok := r.question()
-	if !ok {
+	o := r.asked()
+	if o == nil {
 		return
 	}
-	o := r.asked()
 	if o.nowhere() {
 		r.Notes.Beside(r.Doc.Path, noPlace)
 	}
-	if !r.isOpen(q) {
-		return
-	}
-	if o.a.Receipt != nil || o.altered != "" || r.unsettledArtifact(q) != "" {
+	if !r.isOpen(o.q) || o.a.Receipt != nil || o.altered != "" || r.unsettledArtifact(o.q) != "" {
 		return
 	}
 	p.Writes = append(p.Writes, r.requestFiles(o)...)
-	if q.forStatus == forAwaiting {
+	if o.q.forStatus == forAwaiting {
 		r.emit(p, o.req.Revision, r.lastAt(), r.requestEvents(o))
 	}
 }
@@ -115,15 +111,11 @@ type closings struct{ *answers }
 
 // closeRequests gives every request that is no longer pending its receipt.
 func (r *closings) closeRequests(p *engine.Plan) {
-	asking := ""
-	if q, ok := r.question(); ok {
-		asking = q.RequestID
-	}
 	for _, a := range r.Folders {
-		if a.ID == asking || a.Receipt != nil || a.BadReceipt || a.Request == nil {
+		if a.Receipt != nil || a.BadReceipt || a.Request == nil || r.asks(a.ID) {
 			continue
 		}
-		if rc, ok := r.close(a, asking); ok {
+		if rc, ok := r.close(a); ok {
 			p.Writes = append(p.Writes, r.receiptDoc(a, rc))
 			a.Receipt = &rc
 		}
@@ -132,7 +124,7 @@ func (r *closings) closeRequests(p *engine.Plan) {
 
 // close says how a request ended that the state does not ask any more; ok is
 // false where an older state.json was put back, so that it is still open.
-func (r *closings) close(a *gate.Folder, asking string) (rc gate.Receipt, ok bool) {
+func (r *closings) close(a *gate.Folder) (rc gate.Receipt, ok bool) {
 	if a.Unsettled() {
 		// What the answer was read from is seen again first.
 		return rc, false
@@ -142,38 +134,22 @@ func (r *closings) close(a *gate.Folder, asking string) (rc gate.Receipt, ok boo
 		return r.answeredReceipt(a, *h), true
 	}
 	if h := c.answer(); h != nil {
-		return r.answeredReceipt(a, *h), r.claimStands(c)
+		return r.answeredReceipt(a, *h), r.stoodStill(r.claimPath(c), c.still())
 	}
-	if r.State.rev < a.Request.Revision && forStatus(a) != forFailed && !r.newerThan(a) {
+	if r.State.rev < a.Request.Revision && forStatus(a) != forFailed && !moment(r.State.UpdatedAt).After(a.Doc.Changed) {
 		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("an older state.json was put back: it does not ask request %s any more: ask again or restore it", quote(a.ID)))
 		return rc, false
 	}
-	switch {
-	case asking != "":
+	if o := r.asked(); o != nil {
 		rc = r.closed(a, "superseded", "another request is asked instead", r.State.rev)
-		rc.SupersededBy = asking
-	case r.State.Last != nil && r.State.Last.Edge == cancelAsked:
-		rc = r.closed(a, "cancelled", "the run was cancelled: "+r.State.Last.Reason, r.State.rev)
-	default:
-		// The history may be the last that upstream writes.
-		return r.closed(a, "cancelled", "withdrawn", r.State.rev), r.stoodStill(r.Doc.Path, brokenStill)
+		rc.SupersededBy = o.a.ID
+		return rc, true
 	}
-	return rc, true
-}
-
-// claimStands reports whether upstream has said all that it says of an answer to a
-// request that the state does not ask any more.
-func (r *closings) claimStands(c claims) bool {
-	if c.agree() {
-		return r.stoodStill(r.claimPath(c), agreedStill)
+	if r.State.Last != nil && r.State.Last.Edge == cancelAsked {
+		return r.closed(a, gate.Cancelled, "the run was cancelled: "+r.State.Last.Reason, r.State.rev), true
 	}
-	return r.stoodStill(r.claimPath(c), brokenStill)
-}
-
-// newerThan reports whether state.json was changed by somebody after the
-// request was written.
-func (r *closings) newerThan(a *gate.Folder) bool {
-	return moment(r.State.UpdatedAt).After(a.Doc.Changed)
+	// The history may be the last that upstream writes.
+	return r.closed(a, gate.Cancelled, "withdrawn", r.State.rev), r.stoodStill(r.Doc.Path, brokenStill)
 }
 
 // elsewhere is the reason in the receipt of an answer that another writer carried out.
@@ -182,24 +158,33 @@ const elsewhere = "answered elsewhere"
 // answeredReceipt is the receipt of a request whose answer the history holds:
 // placet's own, where a crash lost it, or that of another writer.
 func (r *closings) answeredReceipt(a *gate.Folder, h HistoryEntry) gate.Receipt {
-	rc := r.closed(a, "accepted", elsewhere, r.State.rev)
+	if took := r.tookLast(a, h); took != nil {
+		return r.receipt(r.past(a), took, r.State.rev)
+	}
+	rc := r.closed(a, gate.Accepted, elsewhere, r.State.rev)
 	rc.Response, rc.Comment, rc.ReceivedAt = h.Response, h.Comment, h.ReceivedAt
-	rc.ProvidedBy = h.ProvidedBy
-	rc.KnownAs = []string{"claimed:" + h.ProvidedBy.User}
-	last := r.State.Last
-	if !r.madeLast(a, h) {
-		return rc
-	}
-	if last.Edge == expired && !r.expiredThen(a, h.Response) {
-		return rc
-	}
-	rc.Reason, rc.DecidedAt = "", millis(r.lastAt())
-	if last.Edge == expired {
-		rc.Result, rc.KnownAs = "expired", nil
-		rc.Reason = "the deadline " + a.Request.Deadline + " passed without an answer"
-	}
-	r.recall(a, &rc)
+	rc.ProvidedBy, rc.KnownAs = h.ProvidedBy, []string{"claimed:" + h.ProvidedBy.User}
 	return rc
+}
+
+// tookLast is the answer of which the history tells, where it made the last transition:
+// from the file that it was read from, else from the history. It is nil where another
+// writer carried it out.
+func (r *closings) tookLast(a *gate.Folder, h HistoryEntry) *answer {
+	if !r.madeLast(a, h) {
+		return nil
+	}
+	o, took := r.past(a), &answer{receivedAt: h.ReceivedAt, decidedAt: r.lastAt()}
+	took.Response, took.By, took.Known, took.Digest = h.Response, h.ProvidedBy, []string{"claimed:" + h.ProvidedBy.User}, o.issued
+	if r.State.Last.Edge == expired {
+		if took.Decision = r.expiredThen(o, h.Response); !took.Counts() {
+			return nil
+		}
+	} else if d := r.judgedAgain(a, h.Response); d != nil {
+		took.Decision, took.late = *d, a.Doc.IssuedHere() && o.isLate(took.decidedAt)
+	}
+	took.Comment, took.By = h.Comment, h.ProvidedBy
+	return took
 }
 
 // madeLast reports whether an answer in the history made the last transition: placet
@@ -208,28 +193,15 @@ func (r *closings) madeLast(a *gate.Folder, h HistoryEntry) bool {
 	return r.State.Last != nil && r.State.Last.Reason == reasonFor(*a.Request, h.Response, h.ProvidedBy)
 }
 
-// expiredThen reports whether the deadline of a request of the past had taken an option
-// when the last transition was made. Only a request.json that this machine wrote
-// tells.
-func (r *closings) expiredThen(a *gate.Folder, option string) bool {
-	if !a.Doc.IssuedHere() {
-		return false
+// expiredThen is what the deadline of a request of the past had taken when the last
+// transition was made. Only a request.json that this machine wrote tells.
+func (r *closings) expiredThen(o *open, option string) (d gate.Decision) {
+	if o.a.Doc.IssuedHere() {
+		c := gate.Claim{Source: gate.FromDeadline, RequestID: o.a.ID, At: r.lastAt()}
+		c.Response, c.Digest = option, o.issued
+		d, _ = gate.Verify(c, r.judging(o))
 	}
-	c := gate.Claim{Source: gate.FromDeadline, RequestID: a.ID, At: r.lastAt()}
-	c.Response = option
-	d, _ := gate.Verify(c, r.judging(r.past(a)))
-	return d.Counts()
-}
-
-// recall fills in what only the answer's own file tells.
-func (r *closings) recall(a *gate.Folder, rc *gate.Receipt) {
-	d := r.judgedAgain(a, rc.Response)
-	if d == nil {
-		return
-	}
-	rc.Answer = &gate.Answered{Path: d.Path, SHA256: d.Sum.Hex()}
-	rc.KnownAs, rc.Digest, rc.Selected = d.Known, d.Digest, d.Selected
-	rc.Late = a.Doc.IssuedHere() && r.past(a).isLate(r.lastAt())
+	return d
 }
 
 // judgedAgain finds the answer that was taken, in whichever view of the artifacts it was
@@ -255,26 +227,22 @@ func (r *answers) judgedAgain(a *gate.Folder, response string) *gate.Decision {
 // owedEvents are the events of the transition that made the present revision,
 // where a crash lost them, and .next-id.
 func (r *closings) owedEvents(p *engine.Plan) {
-	if r.foreign() || r.State.Last == nil || !r.oursLast() {
+	if r.foreign() || r.State.Last == nil {
 		return
 	}
 	var list []emission
-	switch {
-	case r.State.Last.Edge == cancelAsked:
+	switch edge := r.State.Last.Edge; {
+	case edge == cancelAsked:
 		var c Cancel
 		if r.Decode(r.Snap.In("cancel.json"), "faber/cancel", &c) {
 			list = r.cancelEvents(c.By, r.State.Last.Reason)
 		}
-	default:
+	case edge == expired || strings.HasPrefix(edge, "answered_"):
 		list = r.lastAnswerEvents()
+	default:
+		return
 	}
 	r.emit(p, r.State.rev, r.lastAt(), list)
-}
-
-// oursLast reports whether the last transition is one that owes events here.
-func (r *closings) oursLast() bool {
-	e := r.State.Last.Edge
-	return e == cancelAsked || e == expired || strings.HasPrefix(e, "answered_")
 }
 
 // lastAnswerEvents are those of the answer that made the present revision, by its receipt.
@@ -297,12 +265,8 @@ func (r *closings) lastAnswerEvents() []emission {
 // standNotes says, in the folder of a closed request, why an answer that
 // stands there moves nothing.
 func (r *closings) standNotes() {
-	asking := ""
-	if q, ok := r.question(); ok {
-		asking = q.RequestID
-	}
 	for _, a := range r.Folders {
-		if a.Receipt == nil || a.Request == nil || a.ID == asking || !gate.Others(*a.Receipt, a.Docs) {
+		if a.Receipt == nil || a.Request == nil || r.asks(a.ID) || !gate.Others(*a.Receipt, a.Docs) {
 			continue
 		}
 		if text := gate.After(*a.Receipt, r.judging(r.past(a))); text != "" {

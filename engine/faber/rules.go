@@ -155,10 +155,10 @@ func (t *taken) event() string {
 // answered is the answer that counts, nil for none.
 func (r *answers) answered() *taken {
 	return run.Once(r.Run, "answered", func() *taken {
-		if _, ok := r.question(); !ok || r.eventsOpen {
+		o := r.asked()
+		if o == nil || r.eventsOpen {
 			return nil
 		}
-		o := r.asked()
 		a := r.evidence(o)
 		if a == nil {
 			return nil
@@ -188,20 +188,14 @@ func (r *answers) take(o *open, a *answer) *taken {
 
 // expires takes the default of a request whose deadline passed.
 func (r *view) expires(run.On) *move {
-	q, ok := r.question()
-	if !ok {
-		return nil
-	}
 	o := r.asked()
-	if !r.isOpen(q) || !o.stands {
+	if o == nil || !r.isOpen(o.q) || !o.stands {
 		return nil
 	}
-	a := r.timedOut(o)
-	if a == nil {
-		return nil
-	}
-	if t := r.take(o, a); t.can {
-		return r.carryOut(t)
+	if a := r.timedOut(o); a != nil {
+		if t := r.take(o, a); t.can {
+			return r.carryOut(t)
+		}
 	}
 	return nil
 }
@@ -263,19 +257,18 @@ func (r *sources) askedNow() *gate.Folder {
 // opens writes the request's files and says in state.json where the form is; once a
 // comment was posted, where that is.
 func (r *view) opens(run.On) *move {
-	q, ok := r.question()
-	if !ok {
+	o := r.asked()
+	if o == nil {
 		return nil
 	}
-	o := r.asked()
-	if o.altered != "" && o.a.Receipt == nil && !r.isOpen(q) {
+	if o.altered != "" && o.a.Receipt == nil && !r.isOpen(o.q) {
 		r.noteAltered(o) // an answer to it says so itself
 	}
-	if q.forStatus == forFailed || o.altered != "" || o.a.Receipt != nil {
+	if o.q.forStatus == forFailed || o.altered != "" || o.a.Receipt != nil {
 		return nil
 	}
 	edits, reason := r.announce(o)
-	if len(edits) == 0 || r.Held || r.unsettledArtifact(q) != "" {
+	if len(edits) == 0 || r.Held || r.unsettledArtifact(o.q) != "" {
 		return nil
 	}
 	return r.makes(transition{
