@@ -105,8 +105,8 @@ func (r *answers) resumePoint(o *open, d *deed) *ResumePoint {
 // stepIndex is a step's number in its phase: by the plan, else as upstream gave it for
 // the step at which the run stands; nil where nobody tells.
 func (r *planner) stepIndex(phase, step string) *int {
-	if i := r.plan().index(phase, step); r.plan().known && i >= 0 {
-		return &i
+	if i := r.plan().index(phase, step); i != nil {
+		return i
 	}
 	for _, rp := range []*ResumePoint{r.State.ResumePoint, r.State.requestPoint()} {
 		if rp != nil && rp.Phase == phase && rp.Step == step {

@@ -1,7 +1,11 @@
 package faber
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"placet/engine"
@@ -20,12 +24,9 @@ const (
 	faberConfig      = ".fractary/faber/config.json"
 )
 
-// workflow is what a run's plan is known to be.
+// workflow is what a run's plan is known to be: without steps, it is not known.
 type workflow struct {
-	known bool
-	// source says where the plan comes from, for people.
-	source string
-	steps  []plannedStep
+	steps []plannedStep
 	// problem says why the definition that the run names is not used.
 	problem string
 }
@@ -42,7 +43,6 @@ type definition struct {
 	Extends   string                     `json:"extends"`
 	SkipSteps []string                   `json:"skip_steps"`
 	Phases    map[string]definitionPhase `json:"phases"`
-	file      string
 }
 
 type definitionPhase struct {
@@ -58,11 +58,10 @@ type definitionStep struct {
 	Destructive bool   `json:"destructive"`
 }
 
-func (s definitionStep) id() string {
-	if s.ID != "" {
-		return s.ID
-	}
-	return s.Name
+// registration is a definition file that upstream's config.json names.
+type registration struct {
+	ID   string `json:"id"`
+	File string `json:"file"`
 }
 
 // planner knows what comes next in a run.
@@ -71,31 +70,22 @@ type planner struct{ *eventLog }
 // definitionNeeds are the files that may define a run's workflow.
 func (r *planner) definitionNeeds() []string {
 	needs := []string{faberConfig, projectWorkflows + "/*.json", pluginWorkflows + "/*.json"}
-	for _, dir := range r.cfg.WorkflowPaths {
-		if layout.Safe(dir) {
-			needs = append(needs, path.Join(dir, "*.json"))
-		}
+	for _, dir := range r.workflowPaths() {
+		needs = append(needs, path.Join(dir, "*.json"))
 	}
-	return append(needs, r.registered()...)
-}
-
-// registered are the definition files that upstream's config.json names.
-func (r *planner) registered() []string {
-	var files []string
 	for _, w := range r.registry() {
-		if layout.Safe(w.File) {
-			files = append(files, w.File)
-		}
+		needs = append(needs, w.File)
 	}
-	return files
+	return needs
 }
 
-type registration struct {
-	ID   string `json:"id"`
-	File string `json:"file"`
+// workflowPaths are the further folders of definitions that the settings name.
+func (r *planner) workflowPaths() []string {
+	return slices.DeleteFunc(slices.Clone(r.cfg.WorkflowPaths), func(dir string) bool { return !layout.Safe(dir) })
 }
 
-// registry is decoded once: a chain of definitions asks for it at every link.
+// registry is what upstream's config.json names. It is decoded once: a chain of
+// definitions asks for it at every link.
 func (r *planner) registry() []registration {
 	return run.Once(r.Run, "registry", func() []registration {
 		var c struct {
@@ -104,97 +94,79 @@ func (r *planner) registry() []registration {
 		if d := r.Snap.Doc(faberConfig); d.Present() && schemas.Decode("", d.Path, d.Body, &c) != nil {
 			return nil
 		}
-		return c.Workflows
+		return slices.DeleteFunc(c.Workflows, func(w registration) bool { return !layout.Safe(w.File) })
 	})
 }
 
-// workflowID is the definition that the run names, without its prefixes.
-func (r *planner) workflowID() string {
-	id := r.State.WorkflowID
-	if id == "" {
-		id = r.meta.WorkflowID
-	}
-	return id
-}
+// workflowID is the definition that the run names.
+func (r *planner) workflowID() string { return cmp.Or(r.State.WorkflowID, r.meta.WorkflowID) }
 
-// plan finds the run's plan: the definition named by workflow_id if its whole
+// plan is the run's plan: the definition named by workflow_id if its whole
 // chain resolves, else the order of the entries in state.json, else unknown.
-func (r *planner) plan() workflow { return run.Once(r.Run, "plan", r.findPlan) }
-
-func (r *planner) findPlan() workflow {
-	id := r.workflowID()
-	problem := ""
-	if id != "" {
-		chain, why := r.chain(id)
-		if why == "" {
-			steps, err := merge(chain)
-			if err == "" {
-				return workflow{known: true, source: chain[0].file, steps: steps}
+func (r *planner) plan() workflow {
+	return run.Once(r.Run, "plan", func() workflow {
+		w := workflow{steps: r.State.shape.steps}
+		if id := r.workflowID(); id != "" {
+			chain, err := r.chain(id)
+			if err == nil {
+				var steps []plannedStep
+				if steps, err = merge(chain); err == nil {
+					return workflow{steps: steps}
+				}
 			}
-			why = err
+			w.problem = err.Error()
 		}
-		problem = why
-	}
-	steps := r.State.shape.steps
-	return workflow{known: len(steps) > 0, source: "state.json", steps: steps, problem: problem}
+		return w
+	})
 }
 
 // chain resolves a definition and its ancestors, nearest first. A file already
 // in the chain is passed over for the next place that has the name.
-func (r *planner) chain(id string) (chain []definition, problem string) {
+func (r *planner) chain(id string) (chain []definition, err error) {
 	used := map[string]bool{}
 	for id != "" {
 		if strings.HasPrefix(id, "url:") {
-			return nil, "workflow " + quote(id) + " is named by URL: nothing is fetched, keep a copy in " + projectWorkflows
+			return nil, fmt.Errorf("workflow %s is named by URL: nothing is fetched, keep a copy in %s", quote(id), projectWorkflows)
 		}
-		name := id[strings.LastIndexByte(id, ':')+1:]
-		d, why := r.definition(name, used)
-		if why != "" {
-			return nil, why
+		def, err := r.definition(id[strings.LastIndexByte(id, ':')+1:], used)
+		if err != nil {
+			return nil, err
 		}
-		used[d.file] = true
-		chain = append(chain, d)
-		id = d.Extends
+		chain = append(chain, def)
+		id = def.Extends
 	}
-	return chain, ""
+	return chain, nil
 }
 
 // definition reads the first definition of a name that is not used yet.
-func (r *planner) definition(name string, used map[string]bool) (definition, string) {
-	again := false
-	for _, file := range r.candidates(name) {
-		d := r.Snap.Doc(file)
-		if d.Absent() {
-			continue
+func (r *planner) definition(name string, used map[string]bool) (def definition, err error) {
+	files := r.candidates(name)
+	for _, file := range files {
+		if d := r.Snap.Doc(file); !d.Absent() && !used[file] {
+			used[file] = true
+			return def, r.readDefinition(d, &def)
 		}
-		if used[file] {
-			again = true
-			continue
-		}
-		return r.readDefinition(d)
 	}
-	if again {
-		return definition{}, "workflow " + quote(name) + " extends itself"
+	if slices.ContainsFunc(files, func(file string) bool { return used[file] }) {
+		return def, fmt.Errorf("workflow %s extends itself", quote(name))
 	}
-	return definition{}, "workflow " + quote(name) + " has no definition: looked in " + strings.Join(r.candidates(name), ", ")
+	return def, fmt.Errorf("workflow %s has no definition: looked in %s", quote(name), strings.Join(files, ", "))
 }
 
-func (r *planner) readDefinition(d engine.Document) (definition, string) {
-	def := definition{file: d.Path}
+func (r *planner) readDefinition(d engine.Document, def *definition) error {
 	switch {
 	case d.Unsettled():
 		r.Held = true
-		return def, d.Path + " is still being written"
+		return errors.New(d.Path + " is still being written")
 	case d.Err != nil:
-		return def, "cannot read " + d.Path + ": " + d.Err.Error()
+		return fmt.Errorf("cannot read %s: %w", d.Path, d.Err)
 	}
-	if err := schemas.Decode("faber/workflow", d.Path, d.Body, &def); err != nil {
-		if r.MaybePartial(d, err) {
-			r.Held = true
-		}
-		return def, "cannot read " + err.Error()
+	err := schemas.Decode("faber/workflow", d.Path, d.Body, def)
+	if err != nil {
+		r.Held = r.MaybePartial(d, err) || r.Held
+		return fmt.Errorf("cannot read %w", err)
 	}
-	return def, ""
+	return nil
 }
 
 // candidates are the files that may hold a definition, nearest first.
@@ -204,14 +176,12 @@ func (r *planner) candidates(name string) []string {
 	}
 	files := []string{path.Join(projectWorkflows, name+".json"), path.Join(pluginWorkflows, name+".json")}
 	for _, w := range r.registry() {
-		if w.ID == name && layout.Safe(w.File) {
+		if w.ID == name {
 			files = append(files, path.Clean(w.File))
 		}
 	}
-	for _, dir := range r.cfg.WorkflowPaths {
-		if layout.Safe(dir) {
-			files = append(files, path.Join(dir, name+".json"))
-		}
+	for _, dir := range r.workflowPaths() {
+		files = append(files, path.Join(dir, name+".json"))
 	}
 	return files
 }
@@ -219,50 +189,40 @@ func (r *planner) candidates(name string) []string {
 // merge joins a chain into the steps in order: pre_steps of the ancestors
 // first, steps of the nearest definition that has the key, post_steps of the
 // child first; enabled of the nearest that says so; skip_steps of all.
-func merge(chain []definition) ([]plannedStep, string) {
-	skip := map[string]bool{}
+func merge(chain []definition) (steps []plannedStep, err error) {
+	skip, seen := map[string]bool{"": true}, map[string]string{}
 	for _, d := range chain {
 		for _, id := range d.SkipSteps {
 			skip[id] = true
 		}
 	}
-	var steps []plannedStep
-	seen := map[string]string{}
 	for _, phase := range phaseOrder {
-		if !enabled(chain, phase) {
-			continue
-		}
 		for _, s := range phaseSteps(chain, phase) {
-			id := s.id()
-			if id == "" || skip[id] {
+			id := cmp.Or(s.ID, s.Name)
+			if skip[id] {
 				continue
 			}
 			if before, doubled := seen[id]; doubled {
-				return nil, "step " + quote(id) + " is defined in " + before + " and again in " + phase + ": step ids are unique over all phases"
+				return nil, fmt.Errorf("step %s is defined in %s and again in %s: step ids are unique over all phases", quote(id), before, phase)
 			}
 			seen[id] = phase
 			steps = append(steps, plannedStep{Phase: phase, ID: id, Destructive: s.Destructive})
 		}
 	}
 	if len(steps) == 0 {
-		return nil, "workflow " + quote(chain[0].ID) + " has no enabled step"
+		return nil, fmt.Errorf("workflow %s has no enabled step", quote(chain[0].ID))
 	}
-	return steps, ""
+	return steps, nil
 }
 
-func enabled(chain []definition, phase string) bool {
-	for _, d := range chain {
-		if p, ok := d.Phases[phase]; ok && p.Enabled != nil {
-			return *p.Enabled
-		}
-	}
-	return true
-}
-
+// phaseSteps are the steps of a phase, none where it is not enabled.
 func phaseSteps(chain []definition, phase string) []definitionStep {
+	if i := slices.IndexFunc(chain, func(d definition) bool { return d.Phases[phase].Enabled != nil }); i >= 0 && !*chain[i].Phases[phase].Enabled {
+		return nil
+	}
 	var pre, steps, post []definitionStep
-	for i := len(chain) - 1; i >= 0; i-- {
-		p := chain[i].Phases[phase]
+	for _, d := range slices.Backward(chain) {
+		p := d.Phases[phase]
 		pre = append(pre, p.PreSteps...)
 		if p.Steps != nil {
 			steps = p.Steps
@@ -271,53 +231,36 @@ func phaseSteps(chain []definition, phase string) []definitionStep {
 	for _, d := range chain {
 		post = append(post, d.Phases[phase].PostSteps...)
 	}
-	return append(append(pre, steps...), post...)
+	return slices.Concat(pre, steps, post)
 }
 
 // position finds a step in the plan; -1 where it is not planned.
 func (w workflow) position(phase, step string) int {
-	for i, s := range w.steps {
-		if s.Phase == phase && s.ID == step {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(w.steps, func(s plannedStep) bool { return s.Phase == phase && s.ID == step })
 }
 
-// index is a step's number in its phase, from 0; -1 where it is not planned.
-func (w workflow) index(phase, step string) int {
+// index is a step's number in its phase, from 0; nil where it is not planned.
+func (w workflow) index(phase, step string) *int {
+	i := w.position(phase, step)
+	if i < 0 {
+		return nil
+	}
 	n := 0
-	for _, s := range w.steps {
-		if s.Phase != phase {
-			continue
+	for _, s := range w.steps[:i] {
+		if s.Phase == phase {
+			n++
 		}
-		if s.ID == step {
-			return n
-		}
-		n++
 	}
-	return -1
-}
-
-// indexValue is a step's number in its phase for a document: null where it is not planned.
-func (w workflow) indexValue(phase, step string) any {
-	if i := w.index(phase, step); i >= 0 {
-		return i
-	}
-	return nil
+	return &n
 }
 
 // next is the first later planned step that is neither completed nor skipped.
 func (w workflow) next(phase, step string, sh shape) (plannedStep, bool) {
-	i := w.position(phase, step)
-	if !w.known || i < 0 {
-		return plannedStep{}, false
-	}
-	for _, s := range w.steps[i+1:] {
-		switch sh.status(s.Phase, s.ID) {
-		case Completed, Skipped:
-		default:
-			return s, true
+	if i := w.position(phase, step); i >= 0 {
+		for _, s := range w.steps[i+1:] {
+			if have := sh.status(s.Phase, s.ID); have != Completed && have != Skipped {
+				return s, true
+			}
 		}
 	}
 	return plannedStep{}, false
@@ -342,12 +285,10 @@ func (r *planner) destructive(phase, step string) bool {
 // namedDestructive reports whether the settings name a step as one that cannot be
 // taken back.
 func (r *sources) namedDestructive(step string) bool {
-	for _, pattern := range r.cfg.DestructiveSteps {
-		if ok, err := path.Match(pattern, step); ok && err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.cfg.DestructiveSteps, func(pattern string) bool {
+		ok, err := path.Match(pattern, step)
+		return ok && err == nil
+	})
 }
 
 func quote(s string) string { return "\"" + s + "\"" }

@@ -1,8 +1,10 @@
 package faber
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,7 +157,7 @@ func (r *questions) build(q question) gate.Request {
 		{Name: "run_id", Value: r.runID()},
 		{Name: "resume_point", Value: schemas.Object{
 			{Name: "phase", Value: q.phase}, {Name: "step", Value: q.step},
-			{Name: "step_index", Value: r.plan().indexValue(q.phase, q.step)},
+			{Name: "step_index", Value: r.plan().index(q.phase, q.step)},
 		}},
 		{Name: "gate", Value: q.gate},
 		{Name: "for_status", Value: q.forStatus},
@@ -170,42 +172,24 @@ func (r *questions) describe(q question) []gate.Option {
 	lang, next := r.language(), r.plan().nextPhase(q.phase, q.step)
 	options := []gate.Option{}
 	for _, id := range q.options() {
-		text := ""
-		if key, known := optionWords[gate.Fold(id)]; known {
-			text = templates.Text(lang, key)
+		o := gate.Option{ID: id}
+		i := slices.IndexFunc(optionWords, func(word string) bool { return gate.Fold(id) == gate.Fold(word) })
+		switch {
+		case i == 0 && next != "":
+			o.Description = strings.ReplaceAll(templates.Text(lang, "faber.option.approve.phase"), "{next}", strings.ToUpper(next[:1])+next[1:])
+		case i >= 0:
+			o.Description = templates.Text(lang, "faber.option."+optionWords[i])
 		}
-		if next != "" && gate.Fold(id) == gate.Fold("approve") {
-			text = strings.ReplaceAll(templates.Text(lang, "faber.option.approve.phase"), "{next}", capital(next))
-		}
-		options = append(options, gate.Option{ID: id, Description: text})
+		options = append(options, o)
 	}
 	return options
 }
 
-// optionWords are the descriptions by the option's own word.
-var optionWords = func() map[string]string {
-	words := map[string]string{}
-	for _, id := range []string{"approve", "reject", "confirm", "cancel", "request_changes", "retry", "skip", "abort"} {
-		words[gate.Fold(id)] = "faber.option." + id
-	}
-	return words
-}()
-
-func capital(word string) string {
-	if word == "" {
-		return ""
-	}
-	return strings.ToUpper(word[:1]) + word[1:]
-}
+// optionWords are the words that have descriptions of their own.
+var optionWords = []string{"approve", "reject", "confirm", "cancel", "request_changes", "retry", "skip", "abort"}
 
 func (r *sources) language() string {
-	if r.cfg.Language != "" {
-		return r.cfg.Language
-	}
-	if l := r.Snap.Facts.Config.Language; l != "" {
-		return l
-	}
-	return "en"
+	return cmp.Or(r.cfg.Language, r.Snap.Facts.Config.Language, templates.English)
 }
 
 // deadline is when the request's default is taken, and what it is. Without a
