@@ -1,6 +1,7 @@
 package faber
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"crypto/sha256"
 	"fmt"
@@ -96,14 +97,8 @@ func (r *requests) adopt(o *open) {
 	fresh := r.build(o.q)
 	same := o.a.Request != nil && sameQuestion(*o.a.Request, fresh)
 	fresh.Revision = r.openingRevision(o, fresh, same)
-	o.req = fresh
-	d := o.a.Doc
-	if !same || d.Absent() || d.Unsettled() {
-		if body, err := fresh.Encode(); err == nil {
-			o.body = body
-		}
-	}
-	switch {
+	o.req, o.body = fresh, run.Must(fresh.Encode())
+	switch d := o.a.Doc; {
 	case d.Absent():
 	case d.Unsettled():
 		o.stands, r.Held = true, true
@@ -120,8 +115,8 @@ func (r *requests) adopt(o *open) {
 		if !r.vouched(o) {
 			o.altered = "it was changed after it was issued"
 		}
-	case r.leftover(o):
-		// Of a commit that never became fact: replaced by the new one.
+	case o.a.Request.Revision > r.State.rev && o.a.Receipt == nil && !o.q.isOpen():
+		// Left over by a commit that never became fact: replaced by the new one.
 	default:
 		o.stands, o.altered = true, "it no longer says what state.json asks"
 	}
@@ -137,7 +132,7 @@ func (r *requests) openingRevision(o *open, fresh gate.Request, same bool) int {
 	if same && o.a.Request.Revision <= r.State.rev+1 {
 		return o.a.Request.Revision
 	}
-	if !r.isOpen(o.q) {
+	if !o.q.isOpen() {
 		return r.State.rev + 1
 	}
 	return r.formRevision(o, fresh)
@@ -149,9 +144,7 @@ func (r *requests) formRevision(o *open, req gate.Request) int {
 	shown := r.formDigest(o.a, "form.md")
 	for rev := r.State.rev; rev > 0 && rev > r.State.rev-8; rev-- {
 		req.Revision = rev
-		body, err := req.Encode()
-		issued, _ := r.sums(req)
-		if err == nil && gate.Digest(body, issued) == shown {
+		if issued, _ := r.sums(req); gate.Digest(run.Must(req.Encode()), issued) == shown {
 			return rev
 		}
 	}
@@ -160,14 +153,9 @@ func (r *requests) formRevision(o *open, req gate.Request) int {
 
 // formDigest is the digest in the first line of a form, "" where it has none.
 func (r *requests) formDigest(a *gate.Folder, name string) engine.Digest {
-	for _, d := range a.Docs {
-		if d.Path == a.Dir+"/"+name && d.Present() {
-			line, _, _ := strings.Cut(string(d.Body), "\n")
-			fields := strings.Fields(line)
-			if len(fields) == 6 && fields[1] == "placet" && fields[2] == "request" && fields[3] == a.ID {
-				return engine.Digest(fields[4])
-			}
-		}
+	line, _, _ := strings.Cut(string(r.Snap.Doc(a.Dir+"/"+name).Body), "\n")
+	if f := strings.Fields(line); len(f) == 6 && f[1] == "placet" && f[2] == "request" && f[3] == a.ID {
+		return engine.Digest(f[4])
 	}
 	return ""
 }
@@ -208,8 +196,7 @@ func (r *requests) wouldIssue(a *gate.Folder, q question) bool {
 	}
 	fresh := r.build(q)
 	fresh.Revision, fresh.Artifacts, fresh.MayAnswer = a.Request.Revision, a.Request.Artifacts, a.Request.MayAnswer
-	body, err := fresh.AsIssued(a.Doc.Sum).Encode()
-	return err == nil && string(body) == string(a.Doc.Body)
+	return string(run.Must(fresh.AsIssued(a.Doc.Sum).Encode())) == string(a.Doc.Body)
 }
 
 // unrecorded reports whether a request.json stands and this machine remembers none.
@@ -223,11 +210,8 @@ func committed(d engine.Document) string { return "git:blob/" + d.Path }
 // when it was issued. Else it is "".
 func (r *requests) committedNeed() string {
 	q, ok := r.question()
-	if !ok {
-		return ""
-	}
 	a := r.Folder(q.RequestID)
-	if !unrecorded(a.Doc) || a.Receipt != nil {
+	if !ok || !unrecorded(a.Doc) || a.Receipt != nil {
 		return ""
 	}
 	if !r.wouldIssue(a, q) || len(a.Request.Artifacts) > 0 && has(a, "response.json") {
@@ -245,14 +229,8 @@ func blobID(body []byte, digits int) string {
 	return fmt.Sprintf("%x", sha1.Sum(blob))
 }
 
-// leftover reports whether request.json is of a revision that the state never
-// reached.
-func (r *requests) leftover(o *open) bool {
-	return o.a.Request != nil && o.a.Request.Revision > r.State.rev && o.a.Receipt == nil && !r.isOpen(o.q)
-}
-
 // isOpen reports whether the state says that the request's form was written.
-func (r *requests) isOpen(q question) bool {
+func (q question) isOpen() bool {
 	return q.forStatus == forFailed || q.Notification != nil && q.Notification.Form == formPath(q.RequestID)
 }
 
@@ -264,8 +242,7 @@ func formPath(id string) string { return layout.RequestsDir + "/" + id + "/form.
 // the view that was issued; it is never rewritten, so where somebody holds one
 // of another view there, a form with the view in its name stands beside it.
 func (r *requests) presentForm(o *open) string {
-	shown := r.formDigest(o.a, "form.md")
-	if o.view == o.issued && (shown == "" || shown == o.view) {
+	if shown := cmp.Or(r.formDigest(o.a, "form.md"), o.view); o.view == o.issued && shown == o.view {
 		return "form.md"
 	}
 	return layout.FormView(o.view.Hex())
@@ -281,11 +258,8 @@ const formEvery = time.Minute
 
 // formDue reports whether the present form is to be written now.
 func (r *requests) formDue(o *open) bool {
-	if has(o.a, o.present) {
-		return false
-	}
-	if o.present == "form.md" {
-		return true
+	if has(o.a, o.present) || o.present == "form.md" {
+		return !has(o.a, o.present)
 	}
 	var newest time.Time
 	for _, d := range o.a.Docs {
@@ -293,11 +267,11 @@ func (r *requests) formDue(o *open) bool {
 			newest = d.Changed
 		}
 	}
-	if due := newest.Add(formEvery); r.Snap.Now.Before(due) {
+	due := newest.Add(formEvery)
+	if r.Snap.Now.Before(due) {
 		r.WakeAt(due)
-		return false
 	}
-	return true
+	return !r.Snap.Now.Before(due)
 }
 
 // requestFiles are request.json and the present form, where they are owed. Without a
@@ -323,5 +297,5 @@ func (o *open) stale() string {
 	if len(o.moved) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s changed since it was shown", strings.Join(o.moved, ", "))
+	return strings.Join(o.moved, ", ") + " changed since it was shown"
 }

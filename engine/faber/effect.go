@@ -133,7 +133,7 @@ func (r *answers) shownEffect(o *open, response string) (e effect, ok bool) {
 		return e, false
 	}
 	r.refuse(o, fmt.Sprintf("the answer %s was shown as %s, and would now be another: %s. It is held. Restore what changed, or remove request.json and answer what is asked then.",
-		quote(response), quote(shown), quote(now.phrase(cmp.Or(r.language(), templates.English)))))
+		quote(response), quote(shown), quote(now.phrase(r.language()))))
 	return e, false
 }
 

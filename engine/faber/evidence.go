@@ -40,7 +40,7 @@ func (r *answers) evidence(o *open) *answer {
 	if a := r.fromEvent(o); a != nil {
 		return a
 	}
-	if !r.isOpen(o.q) || !o.stands {
+	if !o.q.isOpen() || !o.stands {
 		// Nobody was shown anything yet.
 		return nil
 	}

@@ -30,7 +30,7 @@ func (r *view) explain(w *run.Waiting) {
 	case o != nil && o.a.Receipt != nil:
 		w.Why("request %s has a receipt already: a new question needs a new request_id", o.a.ID)
 		w.For("state.json with a new request_id (agent)")
-	case o != nil && !r.isOpen(o.q):
+	case o != nil && !o.q.isOpen():
 		r.explainUnopened(w, o)
 	case o != nil:
 		r.explainRequest(w, o)

@@ -152,7 +152,7 @@ func (r *questions) build(q question) gate.Request {
 			req.CommentRequired = append(req.CommentRequired, o.ID)
 		}
 	}
-	req.Deadline, req.Default = r.deadline(q)
+	req.Deadline, req.Default = r.deadline(q, req.Options)
 	req.Extra = schemas.Object{
 		{Name: "run_id", Value: r.runID()},
 		{Name: "resume_point", Value: schemas.Object{
@@ -194,7 +194,7 @@ func (r *sources) language() string {
 
 // deadline is when the request's default is taken, and what it is. Without a
 // deadline nothing ever is: silence is not consent.
-func (r *questions) deadline(q question) (at, option string) {
+func (r *questions) deadline(q question, offered []gate.Option) (at, option string) {
 	at = q.context().Deadline
 	if moment(at).IsZero() {
 		at = ""
@@ -205,10 +205,6 @@ func (r *questions) deadline(q question) (at, option string) {
 	}
 	if at == "" || r.cfg.OnDeadline == escalate {
 		return at, ""
-	}
-	var offered []gate.Option
-	for _, id := range q.options() {
-		offered = append(offered, gate.Option{ID: id})
 	}
 	option, _ = gate.Match(offered, r.cfg.OnDeadline)
 	return at, option
@@ -240,14 +236,10 @@ func (r *questions) artifacts(q question) []gate.Artifact {
 
 // digestOf is the hex digest of an artifact now, "" where it is missing.
 func (r *questions) digestOf(p string) string {
-	if !layout.Safe(p) {
-		return ""
+	if d := r.Snap.Doc(path.Clean(p)); layout.Safe(p) && d.Present() {
+		return d.Sum.Hex()
 	}
-	d := r.Snap.Doc(path.Clean(p))
-	if !d.Present() {
-		return ""
-	}
-	return d.Sum.Hex()
+	return ""
 }
 
 // unsettledArtifact returns an artifact of which nobody can say now what it holds, ""

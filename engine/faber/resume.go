@@ -28,7 +28,7 @@ func (r *handover) resumeCommand(p *engine.Plan) {
 	}
 	rp := r.State.ResumePoint
 	started := schemas.Object{
-		{Name: "revision", Value: r.State.rev}, {Name: "request_id", Value: rp.RequestID}, {Name: "argv", Value: texts(argv)},
+		{Name: "revision", Value: r.State.rev}, {Name: "request_id", Value: rp.RequestID}, {Name: "argv", Value: argv},
 		{Name: "started_at", Value: millis(r.Snap.Now)}, {Name: "deadline", Value: seconds(r.Snap.Now.Add(resumeLimit))},
 	}
 	p.Writes = append(p.Writes, engine.Document{Path: attempt.Path, Kind: layout.FaberAttempt, Body: run.Must(schemas.Encode(started))})
@@ -63,12 +63,4 @@ func (r *handover) lostAttempts() []string {
 		}
 	}
 	return lost
-}
-
-func texts(list []string) []any {
-	items := make([]any, len(list))
-	for i, s := range list {
-		items[i] = s
-	}
-	return items
 }

@@ -8,7 +8,6 @@ import (
 	"placet/engine/gate"
 	"placet/engine/jsonedit"
 	"placet/engine/run"
-	"placet/layout"
 	"placet/schemas"
 )
 
@@ -189,7 +188,7 @@ func (r *answers) take(o *open, a *answer) *taken {
 // expires takes the default of a request whose deadline passed.
 func (r *view) expires(run.On) *move {
 	o := r.asked()
-	if o == nil || !r.isOpen(o.q) || !o.stands {
+	if o == nil || !o.q.isOpen() || !o.stands {
 		return nil
 	}
 	if a := r.timedOut(o); a != nil {
@@ -222,18 +221,14 @@ func (r *view) cancels(run.On) *move {
 
 // stepEdges are the moves of a step that go with an answer. A step that has
 // no entry counts as pending.
-func stepEdges() []engine.Edge {
-	var rows []engine.Edge
+func stepEdges() (rows []engine.Edge) {
 	for _, from := range []engine.Status{Pending, InProgress, Failed} {
-		rows = append(rows,
-			engine.Edge{Of: "step", From: from, Event: answeredContinue, To: Completed},
-			engine.Edge{Of: "step", From: from, Event: answeredContinue, To: InProgress}, // gate kind input
-			engine.Edge{Of: "step", From: from, Event: answeredSkip, To: Skipped},
-			engine.Edge{Of: "step", From: from, Event: answeredRevise, To: InProgress},
-			engine.Edge{Of: "step", From: from, Event: answeredRetry, To: InProgress},
-			engine.Edge{Of: "step", From: from, Event: expired, To: Skipped},
-			engine.Edge{Of: "step", From: from, Event: expired, To: InProgress},
-		)
+		for _, d := range []*deed{completes, runsOn, skips, revises, retries} {
+			rows = append(rows, engine.Edge{Of: "step", From: from, Event: d.event, To: d.step})
+		}
+		for _, to := range []engine.Status{Skipped, InProgress} {
+			rows = append(rows, engine.Edge{Of: "step", From: from, Event: expired, To: to})
+		}
 	}
 	return rows
 }
@@ -261,7 +256,7 @@ func (r *view) opens(run.On) *move {
 	if o == nil {
 		return nil
 	}
-	if o.altered != "" && o.a.Receipt == nil && !r.isOpen(o.q) {
+	if o.altered != "" && o.a.Receipt == nil && !o.q.isOpen() {
 		r.noteAltered(o) // an answer to it says so itself
 	}
 	if o.q.forStatus == forFailed || o.altered != "" || o.a.Receipt != nil {
@@ -278,50 +273,31 @@ func (r *view) opens(run.On) *move {
 }
 
 // announce are the edits of notification_sent that are due, and why.
-func (r *requests) announce(o *open) ([]jsonedit.Edit, string) {
+func (r *requests) announce(o *open) (edits []jsonedit.Edit, reason string) {
 	const base = "/feedback_request/notification_sent"
-	var edits []jsonedit.Edit
-	reason := ""
 	n := o.q.Notification
-	if !r.isOpen(o.q) {
+	if !o.q.isOpen() {
 		reason = "form written"
-		if n == nil {
-			edits = append(edits, set(base, schemas.Object{{Name: "form", Value: formPath(o.a.ID)}}))
-			n = &Notification{}
-		} else {
-			edits = append(edits, set(base+"/form", formPath(o.a.ID)))
-		}
+		edits = append(edits, set(base+"/form", formPath(o.a.ID)))
 	}
-	if posted, ok := r.posted(o.a); ok && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
+	if n == nil {
+		n = &Notification{}
+		edits = []jsonedit.Edit{set(base, schemas.Object{{Name: "form", Value: formPath(o.a.ID)}})}
+	}
+	var posted Posted
+	if r.Decode(r.Snap.Doc(o.a.Dir+"/posted.json"), "faber/posted", &posted) && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
 		edits = append(edits, set(base+"/issue_comment", true), set(base+"/comment_url", posted.CommentURL))
-		if reason == "" {
-			reason = "comment posted"
-		}
+		reason = cmp.Or(reason, "comment posted")
 	}
 	return edits, reason
 }
 
-// posted reads posted.json of a request.
-func (r *requests) posted(a *gate.Folder) (Posted, bool) {
-	var p Posted
-	for _, d := range a.Docs {
-		if d.Kind == layout.FaberPosted {
-			return p, r.Decode(d, "faber/posted", &p)
-		}
-	}
-	return p, false
-}
-
 func (r *requests) requestEvents(o *open) []emission {
-	options := []any{}
-	for _, id := range o.q.options() {
-		options = append(options, id)
-	}
 	return []emission{{
 		typ: "feedback_request", phase: o.q.phase, step: o.q.step, request: o.a.ID,
 		message: "Awaiting feedback: " + o.q.Prompt,
 		metadata: schemas.Object{
-			{Name: "request_id", Value: o.a.ID}, {Name: "type", Value: o.q.Type}, {Name: "options", Value: options},
+			{Name: "request_id", Value: o.a.ID}, {Name: "type", Value: o.q.Type}, {Name: "options", Value: o.q.options()},
 		},
 	}}
 }
