@@ -113,7 +113,7 @@ func (r *view) untrusted() []engine.Untrusted {
 func (r *eventLog) log() []engine.Entry {
 	var list []engine.Entry
 	for _, e := range r.events {
-		list = append(list, engine.Entry{At: moment(e.Timestamp), Number: e.Number, Event: e.Type, Where: placeOf(e), Who: e.User, Message: e.Message})
+		list = append(list, engine.Entry{At: moment(e.Timestamp), Number: e.Number, Event: e.Type, Where: e.place(), Who: e.User, Message: e.Message})
 	}
 	return list
 }
@@ -121,7 +121,7 @@ func (r *eventLog) log() []engine.Entry {
 // askedOf is a request for the inbox.
 func (r *requests) askedOf(o *open) engine.Asked {
 	q := r.judging(o).Account()
-	q.Run, q.Where, q.Summary = r.Snap.Key, where(o.q.phase, o.q.step), o.q.context().Summary
+	q.Run, q.Where, q.Summary = r.Snap.Key, where(o.q.phase, o.q.step), o.q.shown.Summary
 	q.Problem = r.Notes.Text(o.a.Dir + "/problem.md")
 	return q
 }

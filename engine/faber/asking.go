@@ -67,7 +67,7 @@ func (r *requests) readFolder(q question) *open {
 // it showed when it was issued.
 func (r *requests) past(a *gate.Folder) *open {
 	o := &open{a: a, req: *a.Request, body: a.Doc.Body, stands: true, present: "form.md", past: true}
-	o.q.Context = a.Request.Context
+	o.q.Context, o.q.shown = a.Request.Context, readContext(a.Request.Context)
 	var rp ResumePoint
 	if schemas.DecodeValue(o.req.Extra.Raw("resume_point"), &rp) == nil {
 		o.q.phase, o.q.step = rp.Phase, rp.Step

@@ -1,9 +1,11 @@
 package faber
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path"
-	"strconv"
+	"slices"
 	"strings"
 
 	"placet/engine"
@@ -13,15 +15,9 @@ import (
 
 // owesContext reports whether context.md is absent or of another revision.
 func (r *handover) owesContext() bool {
-	if r.foreign() || !r.goesOn() {
-		return false
-	}
 	d := r.Snap.In("context.md")
-	return !strings.HasPrefix(string(d.Body), r.viewLine()) && !d.Unsettled()
-}
-
-func (r *handover) viewLine() string {
-	return "<!-- placet faber " + r.runID() + " r" + strconv.Itoa(r.State.rev) + " -->"
+	first := fmt.Sprintf("<!-- placet faber %s r%d -->", r.runID(), r.State.rev)
+	return !r.foreign() && r.goesOn() && !d.Unsettled() && !strings.HasPrefix(string(d.Body), first)
 }
 
 // contextNeeds are the files and facts that context.md quotes, and, while an answer
@@ -78,25 +74,30 @@ const specLimit = 64 << 10
 
 // Severities of a part that is missing or bad.
 const (
-	info     = "info"
-	warning  = "warning"
-	severe   = "error"
-	critical = "critical"
+	info    = "info"
+	warning = "warning"
+	severe  = "error"
 )
+
+type section = templates.ContextSection
+
+// part is a section of context.md. Its severity is "" where nothing is missing or bad.
+func part(title, severity string, body ...string) section {
+	return section{Title: title, Severity: severity, Body: strings.Join(body, "\n\n")}
+}
 
 // context gathers context.md.
 func (r *handover) context() []byte {
-	sections := []templates.ContextSection{
+	return r.render("faber/context", templates.ContextData{RunID: r.runID(), Revision: r.State.rev, Sections: []section{
 		r.stateSection(), r.specSection(), r.issueSection(), r.branchSection(),
 		r.summarySection(), r.eventSection(), r.feedbackSection(),
-	}
-	return r.render("faber/context", templates.ContextData{RunID: r.runID(), Revision: r.State.rev, Sections: sections})
+	}})
 }
 
 // stop is the line that tells the agent to stop where a part of context.md cannot be
 // had that it must not do without, else "". Documents alone decide it.
 func (r *handover) stop() string {
-	for _, s := range []templates.ContextSection{r.specSection(), r.issueSection(), r.feedbackSection()} {
+	for _, s := range []section{r.specSection(), r.issueSection(), r.feedbackSection()} {
 		if s.Severity == severe {
 			return templates.Text(r.language(), "faber.resume.stop")
 		}
@@ -104,71 +105,60 @@ func (r *handover) stop() string {
 	return ""
 }
 
-func missing(title, severity, body string) templates.ContextSection {
-	return templates.ContextSection{Title: title, Severity: severity, Body: body}
-}
-
-func (r *handover) stateSection() templates.ContextSection {
-	s := templates.ContextSection{Title: "State and metadata"}
-	lines := []string{
-		"- status: " + templates.Inline(r.State.Status),
-		"- phase: " + templates.Inline(r.State.CurrentPhase) + ", step: " + templates.Inline(r.State.CurrentStep),
-	}
+func (r *handover) stateSection() section {
+	body := "- status: " + templates.Inline(r.State.Status) +
+		"\n- phase: " + templates.Inline(r.State.CurrentPhase) + ", step: " + templates.Inline(r.State.CurrentStep)
 	if id := numbered(r.State.WorkID); id != "" {
-		lines = append(lines, "- work item: "+templates.Inline(id))
+		body += "\n- work item: " + templates.Inline(id)
 	}
 	if id := r.workflowID(); id != "" {
-		lines = append(lines, "- workflow: "+templates.Inline(id))
+		body += "\n- workflow: " + templates.Inline(id)
 	}
+	severity := ""
 	if !r.Snap.In("metadata.json").Present() {
-		s.Severity = warning
-		lines = append(lines, "- metadata.json: missing or unreadable")
+		severity = warning
+		body += "\n- metadata.json: missing or unreadable"
 	}
-	s.Body = strings.Join(lines, "\n")
-	return s
+	return part("State and metadata", severity, body)
 }
 
-func (r *handover) specSection() templates.ContextSection {
+func (r *handover) specSection() section {
 	const title = "Specification"
 	p := r.spec()
-	if p == "" {
-		return missing(title, info, "No specification is named.")
-	}
-	name := "`" + templates.Inline(p) + "`"
-	if !layout.Safe(p) {
-		return missing(title, severe, name+" lies outside the workspace.")
-	}
-	d := r.Snap.Doc(path.Clean(p))
+	name, d := "`"+templates.Inline(p)+"`", r.Snap.Doc(path.Clean(p))
 	switch {
+	case p == "":
+		return part(title, info, "No specification is named.")
+	case !layout.Safe(p):
+		return part(title, severe, name+" lies outside the workspace.")
 	case d.Absent():
-		return missing(title, warning, name+" does not exist.")
+		return part(title, warning, name+" does not exist.")
 	case d.Err != nil && !d.Unsettled():
-		return missing(title, severe, name+": "+templates.Inline(d.Err.Error()))
+		return part(title, severe, name+": "+templates.Inline(d.Err.Error()))
 	}
 	body := string(d.Body)
 	if len(body) > specLimit {
 		body = body[:specLimit] + "\n… cut at 64 KiB"
 	}
-	return templates.ContextSection{Title: title, Body: name + "\n\n" + templates.Fence(body)}
+	return part(title, "", name, templates.Fence(body))
 }
 
-func (r *handover) issueSection() templates.ContextSection {
+func (r *handover) issueSection() section {
 	const title = "Issue"
 	if text(r.State.WorkID) == "" && text(r.meta.WorkID) == "" {
-		return missing(title, info, "No work item is named.")
+		return part(title, info, "No work item is named.")
 	}
 	var issue Issue
-	if !r.Decode(r.Snap.In("issue.json"), "faber/issue", &issue) {
-		return missing(title, warning, "issue.json is missing.")
+	severity := ""
+	switch good := r.Decode(r.Snap.In("issue.json"), "faber/issue", &issue); {
+	case !good:
+		return part(title, warning, "issue.json is missing.")
+	case issue.Error == "auth":
+		return part(title, severe, "The issue cannot be read: the forge refused the credentials.")
+	case issue.Error != "":
+		severity = warning
 	}
-	if issue.Error == "auth" {
-		return missing(title, severe, "The issue cannot be read: the forge refused the credentials.")
-	}
-	s := templates.ContextSection{Title: title, Body: "**" + templates.Inline("#"+text(issue.Number)+" "+issue.Title) + "**\n\n" + templates.Quote(issue.Body) + commentText(issue.Comments)}
-	if issue.Error != "" {
-		s.Severity = warning
-	}
-	return s
+	return part(title, severity, "**"+templates.Inline("#"+text(issue.Number)+" "+issue.Title)+"**", templates.Quote(issue.Body)+commentText(issue.Comments))
 }
 
 // commentLimit is how much of an issue's comments is quoted, in bytes: the newest that
@@ -178,8 +168,7 @@ const commentLimit = 64 << 10
 // commentText quotes the comments of an issue, in their order.
 func commentText(comments []IssueComment) string {
 	text, left := "", commentLimit
-	for i := len(comments) - 1; i >= 0; i-- {
-		c := comments[i]
+	for i, c := range slices.Backward(comments) {
 		one := "\n\n" + strings.TrimSpace("**"+templates.Inline(c.Author)+"** "+templates.Inline(c.CreatedAt)) + "\n\n" + templates.Quote(c.Body)
 		if left -= len(one); left < 0 {
 			return fmt.Sprintf("\n\n… older comments left out: %d", i+1) + text
@@ -189,83 +178,58 @@ func commentText(comments []IssueComment) string {
 	return text
 }
 
-func (r *handover) branchSection() templates.ContextSection {
+func (r *handover) branchSection() section {
 	const title = "Branch"
 	log, stat := r.Snap.Doc(r.gitLog()), r.Snap.Doc("git:diffstat")
 	if !log.Present() {
-		return missing(title, warning, "Local git says nothing: "+templates.Inline(reason(log)))
+		return part(title, warning, "Local git says nothing: "+templates.Inline(cmp.Or(log.Err, errors.New("no answer")).Error()))
 	}
-	body := templates.Fence(string(log.Body))
+	body := []string{templates.Fence(string(log.Body))}
 	if stat.Present() && len(stat.Body) > 0 {
-		body += "\n\n" + templates.Fence(string(stat.Body))
+		body = append(body, templates.Fence(string(stat.Body)))
 	}
-	return templates.ContextSection{Title: title, Body: body}
+	return part(title, "", body...)
 }
 
-func reason(d engine.Document) string {
-	if d.Err != nil {
-		return d.Err.Error()
-	}
-	return "no answer"
-}
-
-func (r *handover) summarySection() templates.ContextSection {
+func (r *handover) summarySection() section {
 	const title = "Session summaries"
-	var newest engine.Document
-	for _, d := range r.Snap.Under("session-summaries") {
-		if d.Present() && d.Path > newest.Path {
-			newest = d
+	for _, d := range slices.Backward(r.Snap.Under("session-summaries")) {
+		if d.Present() {
+			return part(title, "", "`"+templates.Inline(path.Base(d.Path))+"`", templates.Fence(string(d.Body)))
 		}
 	}
-	if newest.Path == "" {
-		return missing(title, info, "None.")
-	}
-	return templates.ContextSection{Title: title, Body: "`" + templates.Inline(path.Base(newest.Path)) + "`\n\n" + templates.Fence(string(newest.Body))}
+	return part(title, info, "None.")
 }
 
-func (r *handover) eventSection() templates.ContextSection {
+func (r *handover) eventSection() section {
 	title := fmt.Sprintf("Last %d events", r.cfg.Context.Events)
 	if len(r.events) == 0 {
-		return missing(title, info, "None.")
-	}
-	events := r.events
-	if n := r.cfg.Context.Events; len(events) > n {
-		events = events[len(events)-n:]
+		return part(title, info, "None.")
 	}
 	var lines []string
-	for _, e := range events {
+	for _, e := range r.events[max(0, len(r.events)-r.cfg.Context.Events):] {
 		lines = append(lines, fmt.Sprintf("- %03d %s %s %s", e.Number, templates.Inline(e.Timestamp), templates.Inline(e.Type),
-			templates.Inline(strings.TrimSpace(placeOf(e)+" "+e.Message))))
+			templates.Inline(strings.TrimSpace(e.place()+" "+e.Message))))
 	}
-	s := templates.ContextSection{Title: title, Body: strings.Join(lines, "\n")}
+	severity := ""
 	if len(r.badEvents()) > 0 {
-		s.Severity = warning
+		severity = warning
 	}
-	return s
+	return part(title, severity, strings.Join(lines, "\n"))
 }
 
-func placeOf(e *event) string {
-	if e.Step == "" {
-		return e.Phase
-	}
-	return where(e.Phase, e.Step)
-}
-
-func (r *handover) feedbackSection() templates.ContextSection {
+func (r *handover) feedbackSection() section {
 	const title = "Feedback and resume point"
 	rp := r.State.ResumePoint
 	h := r.State.answerTo(rp.RequestID)
 	if h == nil {
-		return missing(title, severe, "feedback_history has no entry for request "+templates.Inline(rp.RequestID)+".")
+		return part(title, severe, "feedback_history has no entry for request "+templates.Inline(rp.RequestID)+".")
 	}
-	lines := []string{
-		"- request: " + templates.Inline(rp.RequestID),
-		"- response: " + templates.Inline(oneLine(h.Response, 200)) + " by " + templates.Inline(h.ProvidedBy.User),
-		"- resume point: " + templates.Inline(where(rp.Phase, rp.Step)) + ", position " + templates.Inline(rp.Position) + ", action " + templates.Inline(rp.Action),
-	}
-	body := strings.Join(lines, "\n")
+	body := []string{"- request: " + templates.Inline(rp.RequestID) +
+		"\n- response: " + templates.Inline(oneLine(h.Response, 200)) + " by " + templates.Inline(h.ProvidedBy.User) +
+		"\n- resume point: " + templates.Inline(where(rp.Phase, rp.Step)) + ", position " + templates.Inline(rp.Position) + ", action " + templates.Inline(rp.Action)}
 	if h.Comment != "" {
-		body += "\n\n" + templates.Quote(h.Comment)
+		body = append(body, templates.Quote(h.Comment))
 	}
-	return templates.ContextSection{Title: title, Body: body}
+	return part(title, "", body...)
 }

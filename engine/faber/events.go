@@ -89,6 +89,14 @@ func (e event) author() gate.By {
 	return by
 }
 
+// place is where the event happened, as people read it.
+func (e event) place() string {
+	if e.Step == "" {
+		return e.Phase
+	}
+	return where(e.Phase, e.Step)
+}
+
 // mark is how placet knows its own events again.
 type mark struct {
 	Revision int    `json:"revision"`

@@ -74,7 +74,7 @@ func (r *questions) stateQuestion() question {
 	q := question{Feedback: *r.State.Feedback, forStatus: forAwaiting, openedBy: "state.json"}
 	q.phase, q.step, _ = r.State.at()
 	q.gate = Gate{Kind: "step", Phase: q.phase, Step: q.step, Attempt: 1}
-	if g := q.context().Gate; g != nil && g.Kind != "" {
+	if g := q.shown.Gate; g != nil && g.Kind != "" {
 		q.gate, q.ownGate = *g, true
 	}
 	if q.undated = q.RequestedAt == ""; q.undated {
@@ -195,7 +195,7 @@ func (r *sources) language() string {
 // deadline is when the request's default is taken, and what it is. Without a
 // deadline nothing ever is: silence is not consent.
 func (r *questions) deadline(q question, offered []gate.Option) (at, option string) {
-	at = q.context().Deadline
+	at = q.shown.Deadline
 	if moment(at).IsZero() {
 		at = ""
 	}
@@ -216,7 +216,7 @@ func still(p string) string { return "still:" + p }
 // artifactNeeds are the artifacts of a question that can be looked up.
 func artifactNeeds(q question) []string {
 	var needs []string
-	for _, p := range q.context().artifacts() {
+	for _, p := range q.shown.artifacts() {
 		if layout.Safe(p) {
 			needs = append(needs, still(path.Clean(p)))
 		}
@@ -228,7 +228,7 @@ func artifactNeeds(q question) []string {
 // the workspace, or missing, is listed without.
 func (r *questions) artifacts(q question) []gate.Artifact {
 	list := []gate.Artifact{}
-	for _, p := range q.context().artifacts() {
+	for _, p := range q.shown.artifacts() {
 		list = append(list, gate.Artifact{Path: p, SHA256: r.digestOf(p), Binding: true})
 	}
 	return list
@@ -245,7 +245,7 @@ func (r *questions) digestOf(p string) string {
 // unsettledArtifact returns an artifact of which nobody can say now what it holds, ""
 // if there is none: it has not stood still yet, or the disk refuses to read it.
 func (r *questions) unsettledArtifact(q question) string {
-	for _, p := range q.context().artifacts() {
+	for _, p := range q.shown.artifacts() {
 		if !layout.Safe(p) {
 			continue
 		}
@@ -295,7 +295,7 @@ func (r *questions) rendered(req gate.Request, q question, view engine.Digest) f
 
 // formLines are the facts that help a reviewer to answer.
 func formLines(lang string, q question) []string {
-	if s := q.context().Summary; s != "" {
+	if s := q.shown.Summary; s != "" {
 		return []string{fmt.Sprintf("- **%s**: %s", templates.Text(lang, "faber.summary"), templates.Inline(s))}
 	}
 	return nil

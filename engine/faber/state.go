@@ -1,6 +1,7 @@
 package faber
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,7 +26,6 @@ type State struct {
 	Phases        schemas.Raw    `json:"phases"`
 	Steps         schemas.Raw    `json:"steps"`
 	StepsComplete schemas.Raw    `json:"steps_completed"`
-	StartedAt     string         `json:"started_at"`
 	UpdatedAt     string         `json:"updated_at"`
 	LastEventID   schemas.Raw    `json:"last_event_id"`
 	CompletedAt   string         `json:"completed_at"`
@@ -37,7 +37,6 @@ type State struct {
 	Cancellation  string         `json:"cancellation_reason"`
 	Revision      *int           `json:"revision"`
 	Last          *run.Last      `json:"last_transition"`
-	PlanDigest    string         `json:"plan_digest"`
 
 	// status is what Status means, "" for nothing.
 	status engine.Status
@@ -62,9 +61,8 @@ func decodeState(name string, body []byte) (st State, err error) {
 		st.readLeast(body)
 		return st, nil
 	}
-	if f := st.Feedback; f != nil {
-		c := f.context()
-		f.known = &c
+	if st.Feedback != nil {
+		st.Feedback.shown = readContext(st.Feedback.Context)
 	}
 	st.shape = shapeOf(st)
 	if p := st.problem(); p != "" {
@@ -105,10 +103,7 @@ type StateArtifacts struct {
 
 // Spec is the path of the specification, "" if none is named.
 func (a StateArtifacts) Spec() string {
-	if a.SpecPath != "" {
-		return a.SpecPath
-	}
-	return a.Specification
+	return cmp.Or(a.SpecPath, a.Specification)
 }
 
 // Feedback is state.json's feedback_request: what a person is asked.
@@ -122,7 +117,7 @@ type Feedback struct {
 	Notification *Notification `json:"notification_sent"`
 	ResumePoint  *ResumePoint  `json:"resume_point"`
 
-	known *FeedbackContext // what context has read already
+	shown FeedbackContext // what placet reads of Context
 }
 
 // FeedbackContext are the members of a request's context that placet reads.
@@ -176,9 +171,6 @@ type Metadata struct {
 	RunID      string      `json:"run_id"`
 	WorkID     schemas.Raw `json:"work_id"`
 	WorkflowID string      `json:"workflow_id"`
-	Target     string      `json:"target"`
-	Autonomy   string      `json:"autonomy"`
-	Driver     string      `json:"driver"`
 }
 
 // Cancel is cancel.json: a person gives the run up.
@@ -190,7 +182,6 @@ type Cancel struct {
 // Posted is posted.json: where a request was announced as a comment.
 type Posted struct {
 	CommentURL string `json:"comment_url"`
-	PostedAt   string `json:"posted_at"`
 }
 
 // Issue is what placet reads of issue.json.
@@ -277,16 +268,11 @@ func (f Feedback) problem() string {
 	return ""
 }
 
-// context reads the members of the request's context that placet knows.
-func (f Feedback) context() FeedbackContext {
-	if f.known != nil {
-		return *f.known
-	}
-	var c FeedbackContext
-	if len(f.Context) > 0 {
-		// A context of other types is upstream's own business: it is shown
-		// as it is, and gives no sign.
-		_ = schemas.DecodeValue(f.Context, &c)
+// readContext reads the members of a request's context that placet knows. A context of
+// other types is upstream's own business: it is shown as it is, and gives no sign.
+func readContext(context schemas.Raw) (c FeedbackContext) {
+	if len(context) > 0 {
+		_ = schemas.DecodeValue(context, &c)
 	}
 	return c
 }

@@ -1,11 +1,17 @@
 package faber
 
 import (
-	"sort"
+	"fmt"
+	"path"
+	"slices"
 	"strings"
+	"time"
 
+	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/layout"
+	"placet/schemas"
 	"placet/templates"
 )
 
@@ -49,21 +55,19 @@ func (r *eventLog) takenUp(requestID string) bool {
 	if after == 0 {
 		return false
 	}
-	later := sort.Search(len(r.events), func(i int) bool { return r.events[i].Number > after })
-	for _, e := range r.events[later:] {
-		if e.ours() {
-			continue
+	for _, e := range slices.Backward(r.events) {
+		if e.Number <= after {
+			return false
 		}
-		switch e.Type {
-		case "step_start", "step_complete", "step_error", "phase_start", "phase_complete":
-			return true
-		}
-		if strings.HasPrefix(e.Type, "workflow_") {
+		if !e.ours() && (slices.Contains(takingUp, e.Type) || strings.HasPrefix(e.Type, "workflow_")) {
 			return true
 		}
 	}
 	return false
 }
+
+// takingUp are the events, besides those of the workflow, by which an agent goes on.
+var takingUp = []string{"step_start", "step_complete", "step_error", "phase_start", "phase_complete"}
 
 // resume renders resume.md.
 func (r *handover) resume() []byte {
@@ -82,6 +86,103 @@ func (r *handover) resume() []byte {
 		}
 	}
 	return r.render("faber/resume", data)
+}
+
+// owedViews are resume.md and the resume command, while an answer waits to be taken
+// up, and context.md for as long as the run goes on from it: an agent whose session
+// ends has nothing else to go by.
+func (r *handover) owedViews(p *engine.Plan) {
+	if r.foreign() {
+		return
+	}
+	resumes := r.resumes()
+	if !resumes {
+		r.unview(p, "resume.md")
+	}
+	if !r.goesOn() {
+		r.unview(p, "context.md")
+		return
+	}
+	if r.resumeBusy() {
+		return
+	}
+	if resumes {
+		r.put(p, "resume.md", layout.FaberResume, r.resume())
+	}
+	if r.contextBusy() {
+		return
+	}
+	if r.owesContext() {
+		r.put(p, "context.md", layout.FaberContext, r.context())
+	}
+	if resumes {
+		r.resumeCommand(p)
+	}
+}
+
+// unview plans the end of a view that is placet's: its first line says so.
+func (r *handover) unview(p *engine.Plan, name string) {
+	if d := r.Snap.In(name); d.Present() && strings.HasPrefix(string(d.Body), "<!-- placet faber ") {
+		p.Removes = append(p.Removes, d.Path)
+	}
+}
+
+// put plans a view that placet replaces.
+func (r *handover) put(p *engine.Plan, name, kind string, body []byte) {
+	if d := r.Snap.In(name); (d.Err == nil || d.Absent()) && d.Sum != engine.Sum(body) {
+		p.Writes = append(p.Writes, engine.Document{Path: d.Path, Kind: kind, Body: body, Over: d.Sum})
+	}
+}
+
+// resumeLimit is how long a resume command may run.
+const resumeLimit = 24 * time.Hour
+
+// resumeCommand begins the configured command once per revision, behind trust.
+// The attempt is recorded first; an attempt without outcome is never repeated.
+func (r *handover) resumeCommand(p *engine.Plan) {
+	argv := r.cfg.Resume.Command
+	if len(argv) == 0 || r.stop() != "" || !r.Snap.Facts.Trusted[CommandDigest(argv)] {
+		return
+	}
+	dir := fmt.Sprintf("actions/resume-r%d", r.State.rev)
+	attempt := r.Snap.In(dir + "/attempt.json")
+	if !attempt.Absent() {
+		return
+	}
+	rp := r.State.ResumePoint
+	started := schemas.Object{
+		{Name: "revision", Value: r.State.rev}, {Name: "request_id", Value: rp.RequestID}, {Name: "argv", Value: argv},
+		{Name: "started_at", Value: millis(r.Snap.Now)}, {Name: "deadline", Value: seconds(r.Snap.Now.Add(resumeLimit))},
+	}
+	p.Writes = append(p.Writes, engine.Document{Path: attempt.Path, Kind: layout.FaberAttempt, Body: run.Must(schemas.Encode(started))})
+	p.Actions = append(p.Actions, engine.Action{
+		ID:      r.actionID(dir),
+		Outcome: r.Path(dir + "/outcome.json"),
+		Kind:    layout.FaberOutcome,
+		Fields:  []engine.Field{{Name: "revision", Value: r.State.rev}},
+		Command: engine.Command{
+			Argv: argv, Dir: ".", Stdin: r.resume(), Timeout: resumeLimit, Agent: true,
+			Env: []string{
+				"PLACET_RUN_ID=" + r.runID(), "PLACET_RUN_DIR=" + r.Snap.Dir, "PLACET_PHASE=" + rp.Phase,
+				"PLACET_STEP=" + rp.Step, "PLACET_ACTION=" + rp.Action,
+			},
+		},
+	})
+}
+
+// actionID is that of the command whose attempt is recorded in a folder.
+func (r *handover) actionID(dir string) string { return r.Actions() + path.Base(dir) }
+
+// lostAttempts are attempts of the resume command that have no outcome and do
+// not run: a person has to look.
+func (r *handover) lostAttempts() (lost []string) {
+	for _, d := range r.Snap.Under("actions") {
+		dir := path.Dir(d.Path)
+		if d.Kind == layout.FaberAttempt && r.Snap.Doc(dir+"/outcome.json").Absent() && !r.Snap.Facts.Alive[r.actionID(dir)] {
+			lost = append(lost, d.Path)
+		}
+	}
+	return lost
 }
 
 // watch is where the agent shows that it goes on.
