@@ -35,7 +35,7 @@ func (r *view) tell(a *engine.Account) {
 
 func (r *view) facts(o *open) []engine.Fact {
 	list := []engine.Fact{
-		{Label: "run", Value: r.runID()},
+		{Label: "run", Value: r.Snap.Key.ID},
 		{Label: "work item", Value: numbered(r.State.WorkID)},
 		{Label: "workflow", Value: r.workflowID()},
 		{Label: "shape", Value: string(rune(r.State.shape.letter))},

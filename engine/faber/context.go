@@ -16,7 +16,7 @@ import (
 // owesContext reports whether context.md is absent or of another revision.
 func (r *handover) owesContext() bool {
 	d := r.Snap.In("context.md")
-	first := fmt.Sprintf("<!-- placet faber %s r%d -->", r.runID(), r.State.rev)
+	first := fmt.Sprintf("<!-- placet faber %s r%d -->", r.Snap.Key.ID, r.State.rev)
 	return !r.foreign() && r.goesOn() && !d.Unsettled() && !strings.HasPrefix(string(d.Body), first)
 }
 
@@ -88,7 +88,7 @@ func part(title, severity string, body ...string) section {
 
 // context gathers context.md.
 func (r *handover) context() []byte {
-	return r.render("faber/context", templates.ContextData{RunID: r.runID(), Revision: r.State.rev, Sections: []section{
+	return r.render("faber/context", templates.ContextData{RunID: r.Snap.Key.ID, Revision: r.State.rev, Sections: []section{
 		r.stateSection(), r.specSection(), r.issueSection(), r.branchSection(),
 		r.summarySection(), r.eventSection(), r.feedbackSection(),
 	}})

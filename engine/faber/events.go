@@ -255,7 +255,7 @@ type emission struct {
 // key is the identity of placet's events: the same work has the same name, so
 // a pass that is repeated finds what it wrote.
 func (r *eventLog) key(revision int, e emission, ordinal int) string {
-	parts := fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.runID(), revision, e.typ, e.phase, e.step, ordinal)
+	parts := fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.Snap.Key.ID, revision, e.typ, e.phase, e.step, ordinal)
 	return engine.Sum([]byte(parts)).Hex()[:12]
 }
 
@@ -331,7 +331,7 @@ func (r *eventLog) eventDoc(id int, e emission, at time.Time, m mark) engine.Doc
 		{Name: "event_id", Value: id},
 		{Name: "type", Value: e.typ},
 		{Name: "timestamp", Value: millis(at)},
-		{Name: "run_id", Value: r.runID()},
+		{Name: "run_id", Value: r.Snap.Key.ID},
 	}
 	for _, f := range [][2]string{
 		{"phase", e.phase}, {"step", e.step}, {"status", e.status},

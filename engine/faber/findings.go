@@ -3,13 +3,11 @@ package faber
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/schemas"
 )
 
 // findings are what check reports: problems first, then deviations. o is the request that
@@ -38,10 +36,9 @@ func (r *view) findings(o *open) []engine.Finding {
 	}
 	next := r.Snap.In("events/.next-id")
 	add(!next.Absent() && !next.Unsettled() && r.nextID() == 0, "warning", next.Path, "is no number: the next event takes the highest number + 1")
-	add(r.State.RunID != "" && r.State.RunID != r.runID() && served, "warning", state, otherID, quote(r.State.RunID), quote(r.runID()))
-	problem := r.metadataProblem()
-	add(problem != "" && served, "warning", metadata, "%s: context.md will say so", problem)
-	add(r.meta.RunID != "" && r.meta.RunID != r.runID() && served, "warning", metadata, otherID, quote(r.meta.RunID), quote(r.runID()))
+	add(r.State.RunID != "" && r.State.RunID != r.Snap.Key.ID && served, "warning", state, otherID, quote(r.State.RunID), quote(r.Snap.Key.ID))
+	add(r.badMetadata != "" && served, "warning", metadata, "%s: context.md will say so", r.badMetadata)
+	add(r.meta.RunID != "" && r.meta.RunID != r.Snap.Key.ID && served, "warning", metadata, otherID, quote(r.meta.RunID), quote(r.Snap.Key.ID))
 	add(r.State.Errors.Kind() == '{', "warning", state, "/errors is an object: upstream's schema has an array")
 	add(r.State.WorkID.Kind() == '0', "warning", state, number)
 	add(r.meta.WorkID.Kind() == '0', "warning", metadata, number)
@@ -51,24 +48,16 @@ func (r *view) findings(o *open) []engine.Finding {
 
 // twiceAnswered are the requests that have several entries in the history, sorted.
 func (r *view) twiceAnswered() []string {
-	times := map[string]int{}
+	var ids []string
+	seen := map[string]bool{"": true}
 	for _, h := range r.State.History {
-		times[h.RequestID]++
+		if seen[h.RequestID] && h.RequestID != "" {
+			ids = append(ids, h.RequestID)
+		}
+		seen[h.RequestID] = true
 	}
-	maps.DeleteFunc(times, func(id string, n int) bool { return id == "" || n == 1 })
-	return slices.Sorted(maps.Keys(times))
-}
-
-// metadataProblem is why metadata.json says nothing of the run, "" where it does.
-func (r *view) metadataProblem() string {
-	d := r.Snap.In("metadata.json")
-	if !d.Present() {
-		return "missing or unreadable"
-	}
-	if err := schemas.Decode("faber/metadata", "metadata.json", d.Body, nil); err != nil {
-		return "cannot read " + err.Error()
-	}
-	return ""
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // gaps are numbers that no event has.

@@ -36,7 +36,8 @@ func (r *view) outputs(w *run.Outputs) {
 
 // isClosed reports whether nothing can be written into the run now, or ever.
 func (r *view) isClosed() bool {
-	return !r.Begun || r.eventsOpen || r.foreign() && !r.answerable() && len(r.Folders) == 0
+	_, asks := r.question()
+	return !r.Begun || r.eventsOpen || r.foreign() && !asks && len(r.Folders) == 0
 }
 
 // notes says what stands in the way, whatever moves.

@@ -117,7 +117,7 @@ func (r *questions) requestID(g Gate) string {
 	if at := moment(r.State.UpdatedAt); !at.IsZero() {
 		day = at.UTC().Format("20060102")
 	}
-	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.runID(), r.State.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
+	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.Snap.Key.ID, r.State.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
 	for i := 0; i+6 <= len(hex); i += 6 {
 		id := "fr-" + day + "-" + hex[i:i+6]
 		if a := r.Folder(id); len(a.Docs) == 0 || forStatus(a) == forFailed && a.Request.Revision == r.State.rev {
@@ -139,7 +139,7 @@ func (q question) options() []string {
 // revision is the caller's to set.
 func (r *questions) build(q question) gate.Request {
 	req := gate.Request{
-		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: r.runID(), Type: q.Type, Prompt: q.Prompt,
+		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: r.Snap.Key.ID, Type: q.Type, Prompt: q.Prompt,
 		Context: q.Context, Artifacts: r.artifacts(q),
 		RequestedAt: q.RequestedAt,
 		MayAnswer:   r.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
@@ -154,7 +154,7 @@ func (r *questions) build(q question) gate.Request {
 	}
 	req.Deadline, req.Default = r.deadline(q, req.Options)
 	req.Extra = schemas.Object{
-		{Name: "run_id", Value: r.runID()},
+		{Name: "run_id", Value: r.Snap.Key.ID},
 		{Name: "resume_point", Value: schemas.Object{
 			{Name: "phase", Value: q.phase}, {Name: "step", Value: q.step},
 			{Name: "step_index", Value: r.plan().index(q.phase, q.step)},
@@ -303,9 +303,9 @@ func formLines(lang string, q question) []string {
 
 // short is the name that people type: the first 8 characters of the uuid.
 func (r *sources) short() string {
-	base := path.Base(r.runID())
+	base := path.Base(r.Snap.Key.ID)
 	if r.Snap.Class == layout.FaberRun && len(base) > 8 {
 		return base[:8]
 	}
-	return r.runID()
+	return r.Snap.Key.ID
 }

@@ -2,6 +2,7 @@ package faber
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,6 +107,9 @@ type sources struct {
 	*run.Run[State]
 	cfg  Config
 	meta Metadata
+	// badMetadata is why metadata.json says nothing of the run, "" where it does: a warning
+	// of check, never a stop.
+	badMetadata string
 }
 
 // read reads what stands beside the state. It judges nothing but whether documents are
@@ -128,16 +132,12 @@ func read(k *run.Run[State]) *view {
 // foreign reports whether the run lies where placet answers at most.
 func (r *sources) foreign() bool { return r.Snap.Class != layout.FaberRun }
 
-// answerable reports whether placet may write into the run's folder.
-func (r *sources) answerable() bool {
-	return !r.foreign() || r.State.status == Awaiting && r.State.Feedback != nil && r.State.unfit == ""
-}
-
 func (r *sources) readMetadata() {
 	d := r.Snap.In("metadata.json")
-	if d.Present() {
-		// A bad metadata.json is a warning of check, never a stop.
-		_ = schemas.Decode("faber/metadata", "metadata.json", d.Body, &r.meta)
+	if !d.Present() {
+		r.badMetadata = "missing or unreadable"
+	} else if err := schemas.Decode("faber/metadata", "metadata.json", d.Body, &r.meta); err != nil {
+		r.badMetadata = "cannot read " + err.Error()
 	}
 }
 
@@ -172,17 +172,12 @@ func (r *eventLog) revision() int {
 			return a.Receipt.Revision - 1
 		}
 	}
-	highest, fact := 0, true
+	highest := 0
 	for _, e := range r.marked {
-		switch rev := e.Metadata.Placet.Revision; {
-		case rev > highest:
-			highest, fact = rev, !r.ahead(e, asked)
-		case rev == highest:
-			fact = fact && !r.ahead(e, asked)
-		}
+		highest = max(highest, e.Metadata.Placet.Revision)
 	}
-	if highest > 0 && !fact {
-		return highest - 1
+	if slices.ContainsFunc(r.marked, func(e *event) bool { return e.Metadata.Placet.Revision == highest && r.ahead(e, asked) }) {
+		return max(0, highest-1)
 	}
 	return highest
 }
@@ -203,7 +198,3 @@ func (r *eventLog) ahead(e *event, asked string) bool {
 	}
 	return r.State.status == Failed && forStatus(r.Folder(id)) == forFailed
 }
-
-// runID is the run's id by its path: what a document says about it is checked,
-// never believed.
-func (r *sources) runID() string { return r.Snap.Key.ID }

@@ -73,7 +73,7 @@ var takingUp = []string{"step_start", "step_complete", "step_error", "phase_star
 func (r *handover) resume() []byte {
 	rp := r.State.ResumePoint
 	data := templates.ResumeData{
-		RunID: r.runID(), Revision: r.State.rev, Phase: rp.Phase, Step: rp.Step, Feedback: "none",
+		RunID: r.Snap.Key.ID, Revision: r.State.rev, Phase: rp.Phase, Step: rp.Step, Feedback: "none",
 		Action: rp.Action, Position: rp.Position, Stop: r.stop(),
 	}
 	if h := r.State.answerTo(rp.RequestID); h != nil {
@@ -163,7 +163,7 @@ func (r *handover) resumeCommand(p *engine.Plan) {
 		Command: engine.Command{
 			Argv: argv, Dir: ".", Stdin: r.resume(), Timeout: resumeLimit, Agent: true,
 			Env: []string{
-				"PLACET_RUN_ID=" + r.runID(), "PLACET_RUN_DIR=" + r.Snap.Dir, "PLACET_PHASE=" + rp.Phase,
+				"PLACET_RUN_ID=" + r.Snap.Key.ID, "PLACET_RUN_DIR=" + r.Snap.Dir, "PLACET_PHASE=" + rp.Phase,
 				"PLACET_STEP=" + rp.Step, "PLACET_ACTION=" + rp.Action,
 			},
 		},
