@@ -16,8 +16,8 @@ import (
 // answers are what counts as an answer, and what it does.
 type answers struct{ *requests }
 
-// carryOut is the move that an accepted answer causes: receipt, events, state.json last.
-func (r *answers) carryOut(t *taken) *move {
+// decide is the move that an accepted answer causes: receipt, events, state.json last.
+func (r *answers) decide(t *taken) *move {
 	o, a := t.o, t.a
 	made := transition{
 		to: t.e.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By)),

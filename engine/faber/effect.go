@@ -11,7 +11,7 @@ import (
 	"placet/templates"
 )
 
-// effect is what choosing an option of a request does. [answers.carryOut] carries it
+// effect is what choosing an option of a request does. [answers.decide] carries it
 // out, and its words are what a person was shown.
 type effect struct {
 	*deed

@@ -129,7 +129,7 @@ func onAnswer(event string) func(*view, run.On) *move {
 		case !a.can:
 			return &move{Hold: true}
 		case a.event() == event:
-			return r.carryOut(a)
+			return r.decide(a)
 		}
 		return nil
 	}
@@ -193,7 +193,7 @@ func (r *view) expires(run.On) *move {
 	}
 	if a := r.timedOut(o); a != nil {
 		if t := r.take(o, a); t.can {
-			return r.carryOut(t)
+			return r.decide(t)
 		}
 	}
 	return nil
