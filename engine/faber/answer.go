@@ -21,7 +21,7 @@ func (r *answers) decide(t *taken) *move {
 	o, a := t.o, t.a
 	made := transition{
 		to: t.e.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By)),
-		cause: engine.Document{Path: r.Path(a.cause), Sum: a.sum}, events: r.answerEvents(o, a, t.e.action),
+		cause: a.cause, events: r.answerEvents(o, a, t.e.action),
 		docs: func(revision int) []engine.Document {
 			if o.a.Receipt != nil && !a.Unproven() {
 				return nil

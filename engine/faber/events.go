@@ -290,7 +290,7 @@ func (r *eventLog) emit(p *engine.Plan, revision int, at time.Time, list []emiss
 		highest, next, wrote = next, next+1, true
 	}
 	if wrote || r.owesNextID() {
-		r.planNextID(p, next)
+		r.put(p, "events/.next-id", layout.FaberNextID, []byte(strconv.Itoa(next)+"\n"))
 	}
 	return highest
 }
@@ -298,32 +298,32 @@ func (r *eventLog) emit(p *engine.Plan, revision int, at time.Time, list []emiss
 // owesNextID reports whether .next-id lags behind an event that placet wrote:
 // a crash came between the two.
 func (r *eventLog) owesNextID() bool {
-	if len(r.events) == 0 || r.foreign() {
-		return false
-	}
-	last := r.events[len(r.events)-1]
-	return last.ours() && last.Number == r.highest && r.nextID() <= last.Number
+	last := r.newest()
+	return last.ours() && !r.foreign() && last.Number == r.highest && r.nextID() <= last.Number
 }
 
-// planNextID plans .next-id. One that cannot be read is left alone: nobody could
-// say what would be replaced, and numbers do without it.
-func (r *eventLog) planNextID(p *engine.Plan, next int) {
-	d := r.Snap.In("events/.next-id")
-	body := []byte(strconv.Itoa(next) + "\n")
-	if d.Err != nil && !d.Absent() || d.Present() && d.Sum == engine.Sum(body) {
-		return
+// put plans a document that placet replaces. One that cannot be read is left alone: nobody
+// could say what would be replaced.
+func (r *sources) put(p *engine.Plan, name, kind string, body []byte) {
+	if d := r.Snap.In(name); (d.Err == nil || d.Absent()) && d.Sum != engine.Sum(body) {
+		p.Writes = append(p.Writes, engine.Document{Path: d.Path, Kind: kind, Body: body, Over: d.Sum})
 	}
-	p.Writes = append(p.Writes, engine.Document{Path: d.Path, Kind: layout.FaberNextID, Body: body, Over: d.Sum})
 }
 
 // notBefore is the time of a new event: never before that of the newest.
 func (r *eventLog) notBefore(at time.Time) time.Time {
-	if len(r.events) > 0 {
-		if newest := moment(r.events[len(r.events)-1].Timestamp); newest.After(at) {
-			return newest
-		}
+	if newest := moment(r.newest().Timestamp); newest.After(at) {
+		return newest
 	}
 	return at
+}
+
+// newest is the last event, empty where there is none.
+func (r *eventLog) newest() event {
+	if len(r.events) == 0 {
+		return event{}
+	}
+	return *r.events[len(r.events)-1]
 }
 
 func (r *eventLog) eventDoc(id int, e emission, at time.Time, m mark) engine.Document {

@@ -18,9 +18,8 @@ type answer struct {
 	receivedAt string
 	decidedAt  time.Time
 	late       bool
-	cause      string // path in the run's folder of what it was read from
-	sum        engine.Digest
-	recorded   bool // feedback_history has it already
+	cause      engine.Document // what it was read from
+	recorded   bool            // feedback_history has it already
 }
 
 // evidence finds the answer to the asked request, first valid one: a receipt
@@ -74,14 +73,15 @@ func (r *answers) fromReceipt(o *open) *answer {
 	if a.decidedAt = moment(rc.DecidedAt); a.decidedAt.IsZero() {
 		a.decidedAt = r.Snap.Now
 	}
-	a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/receipt.json"), ""
 	switch {
 	case rc.Answer != nil:
-		a.cause, a.sum = r.Snap.Rel(rc.Answer.Path), engine.Digest("sha256:"+rc.Answer.SHA256)
+		a.cause = engine.Document{Path: rc.Answer.Path, Sum: engine.Digest("sha256:" + rc.Answer.SHA256)}
 	case a.Expired():
-		return r.byDeadline(o, a)
+		a.cause = o.a.Doc
 	case a.recorded:
-		a.cause, a.sum = "state.json", r.Doc.Sum
+		a.cause = r.Doc
+	default:
+		a.cause.Path = o.a.Dir + "/receipt.json"
 	}
 	return a
 }
@@ -95,7 +95,7 @@ func (r *answers) fromHistory(o *open) *answer {
 	}
 	a := r.claim(o, h.claim(gate.FromHistory, "feedback_history of state.json"))
 	if a != nil {
-		a.receivedAt, a.recorded, a.cause, a.sum = h.ReceivedAt, true, "state.json", r.Doc.Sum
+		a.receivedAt, a.recorded, a.cause = h.ReceivedAt, true, r.Doc
 	}
 	return a
 }
@@ -107,21 +107,19 @@ func (r *answers) fromEvent(o *open) *answer {
 		return nil
 	}
 	e := r.marked[i]
-	name := "events/" + e.Name
-	a := r.claim(o, e.entry().claim(gate.FromEvent, name))
+	a := r.claim(o, e.entry().claim(gate.FromEvent, "events/"+e.Name))
 	if a == nil {
 		return nil
 	}
-	a.cause, a.sum = name, r.Snap.In(name).Sum
-	at := moment(e.Timestamp)
-	if !at.IsZero() {
+	a.cause = r.Snap.In("events/" + e.Name)
+	if at := moment(e.Timestamp); !at.IsZero() {
 		a.receivedAt = seconds(at)
+		if e.ours() {
+			a.decidedAt = at
+		}
 	}
 	if !e.ours() {
 		return a
-	}
-	if !at.IsZero() {
-		a.decidedAt = at
 	}
 	return r.remember(o, a)
 }
@@ -130,7 +128,8 @@ func (r *answers) fromEvent(o *open) *answer {
 // its event: from the file that it was read from, or the passed deadline.
 func (r *answers) remember(o *open, a *answer) *answer {
 	if a.Expired() {
-		return r.byDeadline(o, a)
+		a.cause = o.a.Doc
+		return a
 	}
 	if o.a.Unsettled() {
 		r.Held = true
@@ -138,14 +137,8 @@ func (r *answers) remember(o *open, a *answer) *answer {
 	}
 	if d := r.judgedAgain(o.a, a.Response); d != nil {
 		a.Decision = *d
-		a.cause, a.sum, a.late = r.Snap.Rel(d.Path), d.Sum, o.isLate(a.decidedAt)
+		a.cause, a.late = engine.Document{Path: d.Path, Sum: d.Sum}, o.isLate(a.decidedAt)
 	}
-	return a
-}
-
-// byDeadline is an answer that request.json itself gave: its deadline passed.
-func (r *answers) byDeadline(o *open, a *answer) *answer {
-	a.cause, a.sum = r.Snap.Rel(o.a.Dir+"/request.json"), o.a.Doc.Sum
 	return a
 }
 
@@ -195,7 +188,7 @@ func (r *answers) fromFiles(o *open) *answer {
 	}
 	return &answer{
 		Decision: *v.Answer, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now),
-		cause: r.Snap.Rel(v.Answer.Path), sum: v.Answer.Sum, late: o.isLate(r.Snap.Now),
+		cause: engine.Document{Path: v.Answer.Path, Sum: v.Answer.Sum}, late: o.isLate(r.Snap.Now),
 	}
 }
 
@@ -248,9 +241,9 @@ func (r *answers) timedOut(o *open) *answer {
 	c.Response, c.By = o.req.Default, gate.By{User: "placet", Source: gate.SourceDeadline}
 	a := r.claim(o, c)
 	if a != nil {
-		return r.byDeadline(o, a)
+		a.cause = o.a.Doc
 	}
-	return nil
+	return a
 }
 
 // Upstream records an answer in three writes: the feedback_received event, the

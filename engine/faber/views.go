@@ -127,13 +127,6 @@ func (r *handover) unview(p *engine.Plan, name string) {
 	}
 }
 
-// put plans a view that placet replaces.
-func (r *handover) put(p *engine.Plan, name, kind string, body []byte) {
-	if d := r.Snap.In(name); (d.Err == nil || d.Absent()) && d.Sum != engine.Sum(body) {
-		p.Writes = append(p.Writes, engine.Document{Path: d.Path, Kind: kind, Body: body, Over: d.Sum})
-	}
-}
-
 // resumeLimit is how long a resume command may run.
 const resumeLimit = 24 * time.Hour
 
