@@ -250,30 +250,25 @@ func (s shape) complete(phase, step, at string) []jsonedit.Edit {
 func (s shape) mark(phase, step string, status engine.Status, at string) []jsonedit.Edit {
 	p, known := s.phases[phase]
 	word := string(status)
-	switch s.letter {
-	case 'b', 'c':
-		if !known {
-			return nil
-		}
-		return s.markLists(p, phase, step, status)
-	case 'd':
-		if status == Completed {
-			word = "success"
-		}
-	case 'e':
+	switch {
+	case s.letter == 'd' && status == Completed:
+		word = "success"
+	case s.letter == 'd':
+	case !known:
+		return nil
+	case s.letter == 'b', s.letter == 'c':
+		return p.noteIn(s.letter, phase, step, status)
+	case s.letter == 'e':
 		at = ""
 	}
-	if e, ok := s.find(phase, step); ok {
-		edits := []jsonedit.Edit{set(e.pointer+"/status", word)}
-		if at != "" {
-			edits = append(edits, set(e.pointer+"/completed_at", at))
-		}
-		return edits
+	e, ok := s.find(phase, step)
+	switch {
+	case !ok:
+		return []jsonedit.Edit{s.add(phase, step, word, at)}
+	case at == "":
+		return []jsonedit.Edit{set(e.pointer+"/status", word)}
 	}
-	if !known && s.letter != 'd' {
-		return nil
-	}
-	return []jsonedit.Edit{s.add(phase, step, word, at)}
+	return []jsonedit.Edit{set(e.pointer+"/status", word), set(e.pointer+"/completed_at", at)}
 }
 
 // add notes a step that has no entry. A new entry is identified as the others are.
@@ -302,26 +297,22 @@ func (s shape) add(phase, step, word, at string) jsonedit.Edit {
 	return push(stepsPointer(phase), o)
 }
 
-// markLists notes a step in the lists of its phase: in shape c in those that exist.
-func (s shape) markLists(p phaseLists, phase, step string, status engine.Status) []jsonedit.Edit {
-	base := "/phases/" + escape(phase) + "/"
+// noteIn notes a step in the lists of its phase: of shape c, in those that exist.
+func (p phaseLists) noteIn(letter byte, phase, step string, status engine.Status) (edits []jsonedit.Edit) {
+	names := slices.DeleteFunc(slices.Clone(stepLists), func(name string) bool { return p.lists[name] == nil })
+	if letter == 'b' {
+		names = []string{"steps"}
+	}
 	if status == Skipped {
-		return []jsonedit.Edit{push(base+skippedSteps, step)}
+		names = []string{skippedSteps}
 	}
-	if s.letter == 'b' {
-		if slices.Contains(p.lists["steps"], step) {
-			return nil
-		}
-		return []jsonedit.Edit{push(base+"steps", step)}
-	}
-	var edits []jsonedit.Edit
-	for _, name := range stepLists {
+	for _, name := range names {
 		id := step
 		if name == "completed_step_ids" {
 			id = where(phase, step)
 		}
-		if list, exists := p.lists[name]; exists && !slices.Contains(list, id) {
-			edits = append(edits, push(base+name, id))
+		if !slices.Contains(p.lists[name], id) {
+			edits = append(edits, push("/phases/"+escape(phase)+"/"+name, id))
 		}
 	}
 	return edits
