@@ -83,7 +83,8 @@ func (r *answers) resolveError(phase, step string) []jsonedit.Edit {
 	}
 	if members, err := schemas.Members(r.State.Errors); err == nil {
 		for _, m := range members {
-			match(members.Raw(m.Name), m.Name)
+			value, _ := m.Value.(schemas.Raw)
+			match(value, m.Name)
 		}
 	}
 	if pointer == "" {

@@ -93,7 +93,8 @@ func (s *shape) readPhases(phases schemas.Raw) {
 	}
 	for _, m := range members {
 		p := phaseLists{lists: map[string][]string{}}
-		letter := s.readPhase(m.Name, members.Raw(m.Name), &p)
+		value, _ := m.Value.(schemas.Raw)
+		letter := s.readPhase(m.Name, value, &p)
 		s.letter = cmp.Or(s.letter, letter)
 		s.phases[m.Name] = p
 		for _, id := range p.lists[skippedSteps] {
