@@ -34,14 +34,11 @@ type event struct {
 	Metadata eventMetadata `json:"-"`
 }
 
-// eventMetadata are the members of an event's metadata that placet reads.
+// eventMetadata are the members of an event's metadata that placet reads. Those of a
+// feedback_received event are an answer, as the history has it.
 type eventMetadata struct {
-	RequestID   string
-	RequestType string
-	Response    string
-	Comment     string
-	ProvidedBy  gate.By
-	Placet      mark
+	HistoryEntry
+	Placet mark
 }
 
 // readEvent reads one file of events/.
@@ -52,6 +49,7 @@ func readEvent(file string, body []byte) (e event, err error) {
 	}
 	e.Number, _, _ = layout.FaberEventName(e.Name)
 	e.Metadata, e.Raw = readEventMetadata(e.Raw), nil
+	e.Metadata.ReceivedAt, e.Metadata.ProvidedBy.User = e.Timestamp, cmp.Or(e.Metadata.ProvidedBy.User, e.User)
 	return e, nil
 }
 
@@ -80,13 +78,6 @@ func readEventMetadata(value schemas.Raw) (known eventMetadata) {
 func word(value schemas.Raw) string {
 	text, _ := value.Text()
 	return text
-}
-
-// author is who answered by a feedback_received event.
-func (e event) author() gate.By {
-	by := e.Metadata.ProvidedBy
-	by.User = cmp.Or(by.User, e.User)
-	return by
 }
 
 // place is where the event happened, as people read it.

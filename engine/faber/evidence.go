@@ -1,6 +1,7 @@
 package faber
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -107,7 +108,7 @@ func (r *answers) fromEvent(o *open) *answer {
 		return nil
 	}
 	e := r.marked[i]
-	a := r.claim(o, e.entry().claim(gate.FromEvent, "events/"+e.Name))
+	a := r.claim(o, e.Metadata.claim(gate.FromEvent, "events/"+e.Name))
 	if a == nil {
 		return nil
 	}
@@ -172,7 +173,7 @@ func (r *answers) fromFiles(o *open) *answer {
 		r.noteAltered(o)
 		return nil
 	}
-	if p := r.unsettledArtifact(o.q); p != "" {
+	if r.artifactsBusy(o.q) {
 		r.Held = true
 		return nil
 	}
@@ -277,9 +278,7 @@ func (r *eventLog) claimsOn(id string) claims {
 		if e.ours() {
 			return claims{}
 		}
-		if c.event == nil {
-			c.event = e
-		}
+		c.event = cmp.Or(c.event, e)
 	}
 	// Only placet says in its entries what an answer led to.
 	if h := r.State.answerTo(id); h != nil && h.Action == "" {
@@ -305,17 +304,7 @@ func (c claims) answer() *HistoryEntry {
 	if c.entry != nil || c.event == nil {
 		return c.entry
 	}
-	h := c.event.entry()
-	return &h
-}
-
-// entry is a feedback_received event as an entry of the history.
-func (e event) entry() HistoryEntry {
-	m := e.Metadata
-	return HistoryEntry{
-		RequestID: m.RequestID, RequestType: m.RequestType, Response: m.Response, Comment: m.Comment,
-		ProvidedBy: e.author(), ReceivedAt: e.Timestamp,
-	}
+	return &c.event.Metadata.HistoryEntry
 }
 
 // claimPath is the file that the claims stand in, or whose silence is one.

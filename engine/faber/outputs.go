@@ -84,7 +84,7 @@ func (r *view) owedRequest(p *engine.Plan) {
 	if o.nowhere() {
 		r.Notes.Beside(r.Doc.Path, noPlace)
 	}
-	if !o.q.isOpen() || o.a.Receipt != nil || o.altered != "" || r.unsettledArtifact(o.q) != "" {
+	if !o.q.isOpen() || o.a.Receipt != nil || o.altered != "" || r.artifactsBusy(o.q) {
 		return
 	}
 	p.Writes = append(p.Writes, r.requestFiles(o)...)

@@ -210,18 +210,14 @@ func (r *questions) deadline(q question, offered []gate.Option) (at, option stri
 	return at, option
 }
 
-// still is the need of a file that must have stood still before it is shown.
-func still(p string) string { return "still:" + p }
-
-// artifactNeeds are the artifacts of a question that can be looked up.
-func artifactNeeds(q question) []string {
-	var needs []string
+// artifactDocs are the artifacts of a question that can be looked up.
+func (r *questions) artifactDocs(q question) (docs []engine.Document) {
 	for _, p := range q.shown.artifacts() {
 		if layout.Safe(p) {
-			needs = append(needs, still(path.Clean(p)))
+			docs = append(docs, r.Snap.Doc(path.Clean(p)))
 		}
 	}
-	return needs
+	return docs
 }
 
 // artifacts are the question's artifacts with their digests now; one outside
@@ -242,19 +238,10 @@ func (r *questions) digestOf(p string) string {
 	return ""
 }
 
-// unsettledArtifact returns an artifact of which nobody can say now what it holds, ""
-// if there is none: it has not stood still yet, or the disk refuses to read it.
-func (r *questions) unsettledArtifact(q question) string {
-	for _, p := range q.shown.artifacts() {
-		if !layout.Safe(p) {
-			continue
-		}
-		if d := r.Snap.Doc(path.Clean(p)); r.unknown(d) {
-			r.locked(d, "nothing is asked or answered about it")
-			return p
-		}
-	}
-	return ""
+// artifactsBusy reports whether nobody can say now what an artifact holds: it has not stood
+// still yet, or the disk refuses to read it.
+func (r *questions) artifactsBusy(q question) bool {
+	return r.anyBusy(r.artifactDocs(q), "nothing is asked or answered about it")
 }
 
 // sums are the digests of a request's binding artifacts: as they are listed in
@@ -271,12 +258,12 @@ func (r *questions) sums(req gate.Request) (issued, now []string) {
 
 // renderForm renders the form of a request for a view of its artifacts.
 func (r *questions) renderForm(lang string, req gate.Request, q question, view engine.Digest) ([]byte, error) {
-	return gate.Form(req, view, gate.Texts{
-		Lang:  lang,
-		Title: fmt.Sprintf("%s · %s", r.short(), where(q.phase, q.step)),
-		Where: where(q.phase, q.step),
-		Lines: formLines(lang, q),
-	})
+	at := where(q.phase, q.step)
+	texts := gate.Texts{Lang: lang, Title: r.short() + " · " + at, Where: at}
+	if s := q.shown.Summary; s != "" {
+		texts.Lines = []string{fmt.Sprintf("- **%s**: %s", templates.Text(lang, "faber.summary"), templates.Inline(s))}
+	}
+	return gate.Form(req, view, texts)
 }
 
 // rendered are the forms of a request as its request.json shows it, one for each
@@ -291,14 +278,6 @@ func (r *questions) rendered(req gate.Request, q question, view engine.Digest) f
 		}
 		return all
 	}
-}
-
-// formLines are the facts that help a reviewer to answer.
-func formLines(lang string, q question) []string {
-	if s := q.shown.Summary; s != "" {
-		return []string{fmt.Sprintf("- **%s**: %s", templates.Text(lang, "faber.summary"), templates.Inline(s))}
-	}
-	return nil
 }
 
 // short is the name that people type: the first 8 characters of the uuid.

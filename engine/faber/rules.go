@@ -263,7 +263,7 @@ func (r *view) opens(run.On) *move {
 		return nil
 	}
 	edits, reason := r.announce(o)
-	if len(edits) == 0 || r.Held || r.unsettledArtifact(o.q) != "" {
+	if len(edits) == 0 || r.Held || r.artifactsBusy(o.q) {
 		return nil
 	}
 	return r.makes(transition{

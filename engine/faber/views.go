@@ -192,9 +192,10 @@ func (r *view) needs() []string {
 		return nil
 	}
 	needs := r.definitionNeeds()
-	q, ok := r.question()
-	if ok {
-		needs = append(needs, artifactNeeds(q)...)
+	if q, ok := r.question(); ok {
+		for _, d := range r.artifactDocs(q) {
+			needs = append(needs, "still:"+d.Path) // what is shown must have stood still
+		}
 	}
 	if r.goesOn() && !r.foreign() {
 		needs = append(needs, r.contextNeeds()...)
