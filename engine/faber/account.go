@@ -34,7 +34,7 @@ func (r *view) tell(a *engine.Account) {
 	a.Findings = append(a.Findings, r.findings(o)...)
 }
 
-func (r *view) facts(o *open) []engine.Fact {
+func (r *view) facts(o *openRequest) []engine.Fact {
 	list := []engine.Fact{
 		{Label: "run", Value: r.Snap.Key.ID},
 		{Label: "work item", Value: numbered(r.State.WorkID)},
@@ -86,7 +86,7 @@ func (r *view) isQuiet() bool {
 func (r *view) graph() []engine.Node {
 	steps := r.plan().steps
 	var nodes []engine.Node
-	phase, step, _ := r.State.at()
+	phase, step := r.State.at()
 	var before string
 	for _, s := range steps {
 		n := engine.Node{ID: where(s.Phase, s.ID), Group: s.Phase, Label: s.ID, Status: r.State.shape.status(s.Phase, s.ID)}
@@ -120,7 +120,7 @@ func (r *eventLog) log() []engine.Entry {
 }
 
 // askedOf is a request for the inbox.
-func (r *requests) askedOf(o *open) engine.Asked {
+func (r *requests) askedOf(o *openRequest) engine.Asked {
 	q := r.judging(o).Account()
 	q.Run, q.Where, q.Summary = r.Snap.Key, where(o.q.phase, o.q.step), o.q.shown.Summary
 	q.Problem = r.Notes.Text(o.a.Dir + "/problem.md")
@@ -182,7 +182,7 @@ func (r *view) explain(w *run.Waiting) {
 }
 
 // explainUnopened says why a request is not opened yet.
-func (r *view) explainUnopened(w *run.Waiting, o *open) {
+func (r *view) explainUnopened(w *run.Waiting, o *openRequest) {
 	switch {
 	case w.Next == requestOpened:
 		w.Why("request %s is not opened yet: the daemon, or placet once, writes its form", o.a.ID)
@@ -199,7 +199,7 @@ func (r *view) explainUnopened(w *run.Waiting, o *open) {
 }
 
 // explainRequest says what a waiting run waits for, and what was looked for in vain.
-func (r *view) explainRequest(w *run.Waiting, o *open) {
+func (r *view) explainRequest(w *run.Waiting, o *openRequest) {
 	form := o.a.Dir + "/" + o.present
 	w.Why("request %s (%s) waits for an answer at %s", o.a.ID, o.req.Type, where(o.q.phase, o.q.step))
 	if r.claimGrows(o) {
@@ -229,7 +229,7 @@ func (r *view) explainRequest(w *run.Waiting, o *open) {
 }
 
 // whenTaken says when an answer that is there is taken.
-func (r *view) whenTaken(o *open, next string) string {
+func (r *view) whenTaken(o *openRequest, next string) string {
 	switch {
 	case next == cancelAsked:
 		return "it is not taken, since cancel.json gives the run up at the next pass"
@@ -240,7 +240,7 @@ func (r *view) whenTaken(o *open, next string) string {
 }
 
 // hindrance is why no edge is taken though one is due.
-func (r *view) hindrance(o *open) string {
+func (r *view) hindrance(o *openRequest) string {
 	switch {
 	case r.Unwritable != nil:
 		return r.Unwritable.Error()
@@ -252,7 +252,7 @@ func (r *view) hindrance(o *open) string {
 
 // findings are what check reports: problems first, then deviations. o is the request that
 // the state asks, nil where it asks none.
-func (r *view) findings(o *open) []engine.Finding {
+func (r *view) findings(o *openRequest) []engine.Finding {
 	const otherID = "/run_id: %s is not the run's path %s: the path counts"
 	const number = "/work_id is a number: upstream's schema has a string"
 	var list []engine.Finding

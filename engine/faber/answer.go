@@ -17,7 +17,7 @@ import (
 type answers struct{ *requests }
 
 // decide is the move that an accepted answer causes: receipt, events, state.json last.
-func (r *answers) decide(t *taken) *move {
+func (r *answers) decide(t *acceptedAnswer) *move {
 	o, a := t.o, t.a
 	made := transition{
 		to: t.e.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By)),
@@ -29,7 +29,7 @@ func (r *answers) decide(t *taken) *move {
 			return []engine.Document{r.receiptDoc(o.a, r.receipt(o, a, revision))}
 		},
 	}
-	steps := r.stepEdits(o.q, t.e.deed, a.decidedAt)
+	steps := r.stepEdits(o.q, t.e.outcome, a.decidedAt)
 	if also, ok := r.stepMove(t, made.reason); ok && len(steps) > 0 {
 		made.also = append(made.also, also)
 	}
@@ -42,7 +42,7 @@ func (r *answers) decide(t *taken) *move {
 
 // stepEdits note what becomes of the step. What is completed or skipped stays so, unless
 // it runs on.
-func (r *questions) stepEdits(q question, d *deed, at time.Time) []jsonedit.Edit {
+func (r *questions) stepEdits(q question, d *outcome, at time.Time) []jsonedit.Edit {
 	s := r.State.shape
 	have := s.status(q.phase, q.step)
 	switch settled := have == Completed || have == Skipped; {
@@ -59,7 +59,7 @@ func (r *questions) stepEdits(q question, d *deed, at time.Time) []jsonedit.Edit
 }
 
 // stepMove is the move of the step that goes with the answer.
-func (r *answers) stepMove(t *taken, reason string) (engine.Transition, bool) {
+func (r *answers) stepMove(t *acceptedAnswer, reason string) (engine.Transition, bool) {
 	q := t.o.q
 	from := cmp.Or(r.State.shape.status(q.phase, q.step), Pending)
 	if from == t.e.step || from != Pending && from != InProgress && from != Failed {
@@ -72,7 +72,7 @@ func (r *answers) stepMove(t *taken, reason string) (engine.Transition, bool) {
 }
 
 // answerEdits are the edits of state.json that the answer is about.
-func (r *answers) answerEdits(t *taken) (edits []jsonedit.Edit) {
+func (r *answers) answerEdits(t *acceptedAnswer) (edits []jsonedit.Edit) {
 	o, a := t.o, t.a
 	at := seconds(a.decidedAt)
 	if t.e.to == Cancelled {
@@ -81,15 +81,15 @@ func (r *answers) answerEdits(t *taken) (edits []jsonedit.Edit) {
 	if r.State.status == Failed {
 		edits = append(edits, set("/completed_at", nil))
 	}
-	if t.e.deed == retries {
+	if t.e.outcome == retries {
 		edits = append(edits, r.resolveError(o.q.phase, o.q.step)...)
 	}
-	return append(edits, closeEdits(r.resumePoint(o, t.e.deed))...)
+	return append(edits, closeEdits(r.resumePoint(o, t.e.outcome))...)
 }
 
 // resumePoint is where the run goes on: at the answered step, or at the next planned one.
 // Where the plan is unknown or has nothing later, it is after the answered step.
-func (r *answers) resumePoint(o *open, d *deed) *ResumePoint {
+func (r *answers) resumePoint(o *openRequest, d *outcome) *ResumePoint {
 	rp := &ResumePoint{Phase: o.q.phase, Step: o.q.step, Position: "at", Action: d.action, RequestID: o.a.ID}
 	if d.next {
 		if next, ok := r.plan().next(rp.Phase, rp.Step, r.State.shape); ok {
@@ -116,7 +116,7 @@ func (r *planner) stepIndex(phase, step string) *int {
 	return nil
 }
 
-func (r *answers) receipt(o *open, a *answer, revision int) gate.Receipt {
+func (r *answers) receipt(o *openRequest, a *answer, revision int) gate.Receipt {
 	rc := gate.Receipt{
 		SchemaVersion: 1, RequestID: o.a.ID, Result: gate.Accepted, Response: a.Response, Selected: a.Selected,
 		Comment: a.Comment, Late: a.late, ProvidedBy: a.By, KnownAs: a.Known, Digest: a.Digest,
@@ -132,7 +132,7 @@ func (r *answers) receipt(o *open, a *answer, revision int) gate.Receipt {
 }
 
 // answerEvents are the events that an answer calls for, in order.
-func (r *answers) answerEvents(o *open, a *answer, action string) []emission {
+func (r *answers) answerEvents(o *openRequest, a *answer, action string) []newEvent {
 	phase, step := o.q.phase, o.q.step
 	id := schemas.Object{{Name: "request_id", Value: o.a.ID}}
 	feedback := append(slices.Clip(id), schemas.Object{{Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response}}...)
@@ -140,12 +140,12 @@ func (r *answers) answerEvents(o *open, a *answer, action string) []emission {
 		feedback = append(feedback, schemas.Member{Name: "comment", Value: a.Comment})
 	}
 	feedback = append(feedback, schemas.Object{{Name: "action", Value: action}, {Name: "provided_by", Value: a.By}}...)
-	list := []emission{{
+	list := []newEvent{{
 		typ: "feedback_received", phase: phase, step: step, user: a.By.User, request: o.a.ID,
 		message: "Feedback received: " + oneLine(a.Response, 200), metadata: feedback,
 	}}
 	add := func(typ, step, status string, metadata schemas.Object) {
-		list = append(list, emission{typ: typ, phase: phase, step: step, status: status, user: a.By.User, metadata: metadata, request: o.a.ID})
+		list = append(list, newEvent{typ: typ, phase: phase, step: step, status: status, user: a.By.User, metadata: metadata, request: o.a.ID})
 	}
 	decided := func(by string) schemas.Object {
 		return append(slices.Clip(id), schemas.Object{{Name: "decision", Value: a.Response}, {Name: by, Value: a.By.User}}...)
@@ -170,7 +170,7 @@ func (r *answers) answerEvents(o *open, a *answer, action string) []emission {
 
 // historyEdit notes the answer in the history: one entry for one request. One that
 // says something else does not count, and this answer takes its place.
-func (r *answers) historyEdit(o *open, a *answer, action string) jsonedit.Edit {
+func (r *answers) historyEdit(o *openRequest, a *answer, action string) jsonedit.Edit {
 	h := HistoryEntry{
 		RequestID: o.a.ID, RequestType: o.req.Type, Response: a.Response, ProvidedBy: a.By,
 		ReceivedAt: a.receivedAt, Comment: a.Comment, Action: action,

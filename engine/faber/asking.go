@@ -16,8 +16,8 @@ import (
 	"placet/schemas"
 )
 
-// open is the request that the state asks, as its folder shows it.
-type open struct {
+// openRequest is the request that the state asks, as its folder shows it.
+type openRequest struct {
 	q       question
 	a       *gate.Folder
 	req     gate.Request
@@ -39,8 +39,8 @@ type open struct {
 type requests struct{ *questions }
 
 // asked is the request that the state asks, nil where it asks none.
-func (r *requests) asked() *open {
-	return run.Once(r.Run, "asked", func() *open {
+func (r *requests) asked() *openRequest {
+	return run.Once(r.Run, "asked", func() *openRequest {
 		if q, ok := r.question(); ok {
 			return r.readFolder(q)
 		}
@@ -48,8 +48,8 @@ func (r *requests) asked() *open {
 	})
 }
 
-func (r *requests) readFolder(q question) *open {
-	o := &open{q: q, a: r.Folder(q.RequestID)}
+func (r *requests) readFolder(q question) *openRequest {
+	o := &openRequest{q: q, a: r.Folder(q.RequestID)}
 	r.adopt(o)
 	issued, now := r.sums(o.req)
 	o.issued, o.view = gate.Digest(o.body, issued), gate.Digest(o.body, now)
@@ -65,8 +65,8 @@ func (r *requests) readFolder(q question) *open {
 
 // past is a request of the past, to be judged by what stands in its folder. It shows what
 // it showed when it was issued.
-func (r *requests) past(a *gate.Folder) *open {
-	o := &open{a: a, req: *a.Request, body: a.Doc.Body, stands: true, present: "form.md", past: true}
+func (r *requests) past(a *gate.Folder) *openRequest {
+	o := &openRequest{a: a, req: *a.Request, body: a.Doc.Body, stands: true, present: "form.md", past: true}
 	o.q.Context, o.q.shown = a.Request.Context, readContext(a.Request.Context)
 	var rp ResumePoint
 	if schemas.DecodeValue(o.req.Extra.Raw("resume_point"), &rp) == nil {
@@ -81,7 +81,7 @@ func (r *requests) past(a *gate.Folder) *open {
 // readReceipt takes the receipt of the asked request for fact where it is one ahead
 // of the state. One that does not count is passed over with a note, and an answer
 // that counts replaces it.
-func (r *requests) readReceipt(o *open) {
+func (r *requests) readReceipt(o *openRequest) {
 	d, problem, ok := o.a.Ahead(r.judging(o))
 	if ok {
 		o.fact = d
@@ -93,7 +93,7 @@ func (r *requests) readReceipt(o *open) {
 
 // adopt decides whether request.json as it stands is this request's, must be
 // made, or was altered after it was issued.
-func (r *requests) adopt(o *open) {
+func (r *requests) adopt(o *openRequest) {
 	fresh := r.build(o.q)
 	same := o.a.Request != nil && sameQuestion(*o.a.Request, fresh)
 	fresh.Revision = r.openingRevision(o, fresh, same)
@@ -125,8 +125,8 @@ func (r *requests) adopt(o *open) {
 // openingRevision is the revision that the request belongs to: that of the
 // transition that opens it, now or before. fresh is what would be asked now, and
 // same says that request.json asks the same.
-func (r *requests) openingRevision(o *open, fresh gate.Request, same bool) int {
-	if o.q.forStatus == forFailed {
+func (r *requests) openingRevision(o *openRequest, fresh gate.Request, same bool) int {
+	if o.q.forStatus == Failed {
 		return r.State.rev
 	}
 	if same && o.a.Request.Revision <= r.State.rev+1 {
@@ -140,7 +140,7 @@ func (r *requests) openingRevision(o *open, fresh gate.Request, same bool) int {
 
 // formRevision finds the revision that a lost request.json had: the one with
 // which form.md's first line fits.
-func (r *requests) formRevision(o *open, req gate.Request) int {
+func (r *requests) formRevision(o *openRequest, req gate.Request) int {
 	shown := r.formDigest(o.a, "form.md")
 	for rev := r.State.rev; rev > 0 && rev > r.State.rev-8; rev-- {
 		req.Revision = rev
@@ -172,7 +172,7 @@ func sameQuestion(a, b gate.Request) bool {
 // it, the record decides. Elsewhere it is what HEAD has, as far as that was asked
 // ([requests.committedNeed]), or just what would be issued now, and nobody knows what
 // the artifacts held when it was issued.
-func (r *requests) vouched(o *open) bool {
+func (r *requests) vouched(o *openRequest) bool {
 	d := o.a.Doc
 	if !unrecorded(d) {
 		o.claimed = slices.ContainsFunc(d.Issued, func(sum engine.Digest) bool { return sum != d.Sum })
@@ -231,7 +231,7 @@ func blobID(body []byte, digits int) string {
 
 // isOpen reports whether the state says that the request's form was written.
 func (q question) isOpen() bool {
-	return q.forStatus == forFailed || q.Notification != nil && q.Notification.Form == formPath(q.RequestID)
+	return q.forStatus == Failed || q.Notification != nil && q.Notification.Form == formPath(q.RequestID)
 }
 
 // formPath is where state.json says that a request's form lies, in the run's
@@ -241,7 +241,7 @@ func formPath(id string) string { return layout.RequestsDir + "/" + id + "/form.
 // presentForm is the name of the form for the present view. form.md belongs to
 // the view that was issued; it is never rewritten, so where somebody holds one
 // of another view there, a form with the view in its name stands beside it.
-func (r *requests) presentForm(o *open) string {
+func (r *requests) presentForm(o *openRequest) string {
 	if shown := cmp.Or(r.formDigest(o.a, "form.md"), o.view); o.view == o.issued && shown == o.view {
 		return "form.md"
 	}
@@ -257,7 +257,7 @@ func has(a *gate.Folder, name string) bool {
 const formEvery = time.Minute
 
 // formDue reports whether the present form is to be written now.
-func (r *requests) formDue(o *open) bool {
+func (r *requests) formDue(o *openRequest) bool {
 	if has(o.a, o.present) || o.present == "form.md" {
 		return !has(o.a, o.present)
 	}
@@ -276,7 +276,7 @@ func (r *requests) formDue(o *open) bool {
 
 // requestFiles are request.json and the present form, where they are owed. Without a
 // form nothing is asked: why there can be none is said beside state.json.
-func (r *requests) requestFiles(o *open) []engine.Document {
+func (r *requests) requestFiles(o *openRequest) []engine.Document {
 	var docs []engine.Document
 	if !o.stands {
 		docs = append(docs, engine.Document{Path: o.a.Dir + "/request.json", Kind: layout.KindRequest, Body: o.body, Over: o.a.Doc.Sum})
@@ -293,7 +293,7 @@ func (r *requests) requestFiles(o *open) []engine.Document {
 }
 
 // stale says in one sentence what changed since the request was issued.
-func (o *open) stale() string {
+func (o *openRequest) stale() string {
 	if len(o.moved) == 0 {
 		return ""
 	}

@@ -13,8 +13,8 @@ import (
 	"placet/templates"
 )
 
-// owesContext reports whether context.md is absent or of another revision.
-func (r *handover) owesContext() bool {
+// isContextDue reports whether context.md is absent or of another revision.
+func (r *handover) isContextDue() bool {
 	d := r.Snap.In("context.md")
 	first := fmt.Sprintf("<!-- placet faber %s r%d -->", r.Snap.Key.ID, r.State.rev)
 	return !r.foreign() && r.goesOn() && !d.Unsettled() && !strings.HasPrefix(string(d.Body), first)
@@ -24,7 +24,7 @@ func (r *handover) owesContext() bool {
 // waits to be taken up, those that decide whether the agent must stop and ask.
 func (r *handover) contextNeeds() []string {
 	var needs []string
-	owes := r.owesContext()
+	owes := r.isContextDue()
 	if owes {
 		needs = []string{r.gitLog(), "git:diffstat", r.Path("session-summaries/*")}
 	}

@@ -14,14 +14,14 @@ import (
 // effect is what choosing an option of a request does. [answers.decide] carries it
 // out, and its words are what a person was shown.
 type effect struct {
-	*deed
-	words string // "" for those of the deed
+	*outcome
+	words string // "" for those of the outcome
 	name  string // what stands in them
 }
 
-// deed is what an effect does to the run: the edge that it takes, the status that its step
+// outcome is what an effect does to the run: the edge that it takes, the status that its step
 // gets, "" for none, and whether the run goes on at the next step or at this one.
-type deed struct {
+type outcome struct {
 	action, event string
 	to, step      engine.Status
 	next          bool
@@ -31,13 +31,13 @@ type deed struct {
 // What an answer can do. The first three go on: with the next step, with the step that
 // the answer permits and does not complete, or with the step that goes on with the answer.
 var (
-	completes = &deed{"continue", answeredContinue, InProgress, Completed, true, "continue"}
-	licenses  = &deed{"continue", answeredContinue, InProgress, "", false, "license"}
-	runsOn    = &deed{"continue", answeredContinue, InProgress, InProgress, false, "continue"}
-	revises   = &deed{"revise", answeredRevise, InProgress, InProgress, false, "revise"}
-	retries   = &deed{"retry", answeredRetry, InProgress, InProgress, false, "retry"}
-	skips     = &deed{"skip", answeredSkip, InProgress, Skipped, true, "skip"}
-	aborts    = &deed{"abort", answeredAbort, Cancelled, "", false, "abort"}
+	completes = &outcome{"continue", answeredContinue, InProgress, Completed, true, "continue"}
+	licenses  = &outcome{"continue", answeredContinue, InProgress, "", false, "license"}
+	runsOn    = &outcome{"continue", answeredContinue, InProgress, InProgress, false, "continue"}
+	revises   = &outcome{"revise", answeredRevise, InProgress, InProgress, false, "revise"}
+	retries   = &outcome{"retry", answeredRetry, InProgress, InProgress, false, "retry"}
+	skips     = &outcome{"skip", answeredSkip, InProgress, Skipped, true, "skip"}
+	aborts    = &outcome{"abort", answeredAbort, Cancelled, "", false, "abort"}
 )
 
 // effect is what an option does, or an answer in words.
@@ -46,15 +46,15 @@ func (r *questions) effect(q question, req gate.Request, response string) effect
 }
 
 // effectOf is the effect of an option where an answer that goes on does goesOn.
-func (r *questions) effectOf(q question, req gate.Request, response string, goesOn *deed) effect {
-	e := effect{deed: deedOf(req, response), name: unnamed}
+func (r *questions) effectOf(q question, req gate.Request, response string, goesOn *outcome) effect {
+	e := effect{outcome: outcomeOf(req, response), name: unnamed}
 	if q.phase != "" && q.step != "" {
 		e.name = where(q.phase, q.step)
 	}
-	if e.deed != completes {
+	if e.outcome != completes {
 		return e
 	}
-	e.deed = goesOn
+	e.outcome = goesOn
 	next, planned := r.plan().next(q.phase, q.step, r.State.shape)
 	switch {
 	case !req.FreeText() && !agrees(req, response):
@@ -72,7 +72,7 @@ func (r *questions) effectOf(q question, req gate.Request, response string, goes
 // kind says it. A request of upstream's own stands either behind a step (which
 // is then completed) or in front of it: in front where the step is destructive,
 // or where its entry says pending and no step_start event exists.
-func (r *questions) permits(q question) *deed {
+func (r *questions) permits(q question) *outcome {
 	if q.ownGate {
 		switch q.gate.Kind {
 		case "phase_entry", "destructive":
@@ -97,7 +97,7 @@ const shownName = 60
 
 // phrase says the effect in a language.
 func (e effect) phrase(lang string) string {
-	return templates.Phrase(lang, "faber.effect."+cmp.Or(e.words, e.deed.words), "name", templates.Cut(oneLine(templates.Clean(e.name), shownName), shownName))
+	return templates.Phrase(lang, "faber.effect."+cmp.Or(e.words, e.outcome.words), "name", templates.Cut(oneLine(templates.Clean(e.name), shownName), shownName))
 }
 
 // says reports whether these are the effect's words, in whatever language.
@@ -109,7 +109,7 @@ func (e effect) says(words string) bool {
 // machine makes of it now, or else what it made of it when the settings or the
 // step were others. ok is false where it can no longer be carried out. A request
 // of a version that showed none means what it means now.
-func (r *answers) shownEffect(o *open, response string) (e effect, ok bool) {
+func (r *answers) shownEffect(o *openRequest, response string) (e effect, ok bool) {
 	shown := ""
 	for _, option := range o.req.Options {
 		if option.ID == response {
@@ -120,12 +120,12 @@ func (r *answers) shownEffect(o *open, response string) (e effect, ok bool) {
 	if shown == "" || now.says(shown) {
 		return now, true
 	}
-	for _, goesOn := range []*deed{completes, licenses, runsOn} {
+	for _, goesOn := range []*outcome{completes, licenses, runsOn} {
 		if e := r.effectOf(o.q, o.req, response, goesOn); e.says(shown) {
 			return e, true
 		}
 	}
-	if later := (effect{now.deed, now.words, unnamed}); later.says(shown) {
+	if later := (effect{now.outcome, now.words, unnamed}); later.says(shown) {
 		return now, true // nobody knew yet which step it would be
 	}
 	if r.Held || r.Snap.In("metadata.json").Unsettled() {
@@ -137,9 +137,9 @@ func (r *answers) shownEffect(o *open, response string) (e effect, ok bool) {
 	return e, false
 }
 
-// deedOf is what an answer does. The word decides, and then the type of request: one that
+// outcomeOf is what an answer does. The word decides, and then the type of request: one that
 // placet does not know is a choice among its options.
-func deedOf(req gate.Request, response string) *deed {
+func outcomeOf(req gate.Request, response string) *outcome {
 	_, asksForDecision := defaultOptions[req.Type]
 	switch {
 	case req.FreeText():

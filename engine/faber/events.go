@@ -232,8 +232,8 @@ func (r *eventLog) startedStep(phase, step string) bool {
 	})
 }
 
-// emission is an event that a state calls for.
-type emission struct {
+// newEvent is an event that a state calls for.
+type newEvent struct {
 	typ, phase, step string
 	status           string
 	user, message    string
@@ -245,14 +245,14 @@ type emission struct {
 
 // key is the identity of placet's events: the same work has the same name, so
 // a pass that is repeated finds what it wrote.
-func (r *eventLog) key(revision int, e emission, ordinal int) string {
+func (r *eventLog) key(revision int, e newEvent, ordinal int) string {
 	parts := fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.Snap.Key.ID, revision, e.typ, e.phase, e.step, ordinal)
 	return engine.Sum([]byte(parts)).Hex()[:12]
 }
 
 // there reports whether an event stands already: one of a request by the request's
 // id, whoever wrote it, all others by key.
-func (r *eventLog) there(e emission, key string) bool {
+func (r *eventLog) there(e newEvent, key string) bool {
 	return slices.ContainsFunc(r.marked, func(have *event) bool {
 		return e.request != "" && have.Type == e.typ && have.Metadata.RequestID == e.request || have.Metadata.Placet.Key == key
 	})
@@ -260,7 +260,7 @@ func (r *eventLog) there(e emission, key string) bool {
 
 // emit plans the events of a revision that are not there yet, and .next-id. It
 // returns the highest event number after them.
-func (r *eventLog) emit(p *engine.Plan, revision int, at time.Time, list []emission) int {
+func (r *eventLog) emit(p *engine.Plan, revision int, at time.Time, list []newEvent) int {
 	highest := r.highest
 	if !r.hasEvents() {
 		return highest
@@ -280,15 +280,15 @@ func (r *eventLog) emit(p *engine.Plan, revision int, at time.Time, list []emiss
 		p.Writes = append(p.Writes, r.eventDoc(next, e, stamp, mark{revision, key}))
 		highest, next, wrote = next, next+1, true
 	}
-	if wrote || r.owesNextID() {
+	if wrote || r.isNextIDDue() {
 		r.put(p, "events/.next-id", layout.FaberNextID, []byte(strconv.Itoa(next)+"\n"))
 	}
 	return highest
 }
 
-// owesNextID reports whether .next-id lags behind an event that placet wrote:
+// isNextIDDue reports whether .next-id lags behind an event that placet wrote:
 // a crash came between the two.
-func (r *eventLog) owesNextID() bool {
+func (r *eventLog) isNextIDDue() bool {
 	last := r.newest()
 	return last.ours() && !r.foreign() && last.Number == r.highest && r.nextID() <= last.Number
 }
@@ -317,7 +317,7 @@ func (r *eventLog) newest() event {
 	return *r.events[len(r.events)-1]
 }
 
-func (r *eventLog) eventDoc(id int, e emission, at time.Time, m mark) engine.Document {
+func (r *eventLog) eventDoc(id int, e newEvent, at time.Time, m mark) engine.Document {
 	o := schemas.Object{
 		{Name: "event_id", Value: id},
 		{Name: "type", Value: e.typ},

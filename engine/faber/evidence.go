@@ -27,7 +27,7 @@ type answer struct {
 // ahead of the state, the history, a feedback_received event, the files. An
 // invalid one is passed over with a problem note. While upstream may still be
 // writing its answer down, no other is taken.
-func (r *answers) evidence(o *open) *answer {
+func (r *answers) evidence(o *openRequest) *answer {
 	if o.a.Receipt != nil {
 		return r.fromReceipt(o)
 	}
@@ -50,7 +50,7 @@ func (r *answers) evidence(o *open) *answer {
 // claimGrows reports whether upstream may still be writing down an answer to the asked
 // request. Where the gate asks for more than a claim there is nothing to wait for: it
 // never counts.
-func (r *answers) claimGrows(o *open) bool {
+func (r *answers) claimGrows(o *openRequest) bool {
 	c := r.claimsOn(o.a.ID)
 	if c.none() || gate.Demands(r.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
 		return false
@@ -60,7 +60,7 @@ func (r *answers) claimGrows(o *open) bool {
 
 // fromReceipt carries out a receipt whose revision the state has not reached:
 // the answer is fact, and no form is read again.
-func (r *answers) fromReceipt(o *open) *answer {
+func (r *answers) fromReceipt(o *openRequest) *answer {
 	rc := o.a.Receipt
 	if rc.Revision <= r.State.rev {
 		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("request %s was answered at revision %d (%s) and is asked again: a new question needs a new request_id",
@@ -89,7 +89,7 @@ func (r *answers) fromReceipt(o *open) *answer {
 
 // fromHistory takes an answer that an upstream writer put into
 // feedback_history without clearing the request.
-func (r *answers) fromHistory(o *open) *answer {
+func (r *answers) fromHistory(o *openRequest) *answer {
 	h := r.State.answerTo(o.a.ID)
 	if h == nil {
 		return nil
@@ -102,7 +102,7 @@ func (r *answers) fromHistory(o *open) *answer {
 }
 
 // fromEvent takes an answer that stands in a feedback_received event.
-func (r *answers) fromEvent(o *open) *answer {
+func (r *answers) fromEvent(o *openRequest) *answer {
 	i := slices.IndexFunc(r.marked, func(e *event) bool { return e.Type == "feedback_received" && e.Metadata.RequestID == o.a.ID })
 	if i < 0 {
 		return nil
@@ -127,7 +127,7 @@ func (r *answers) fromEvent(o *open) *answer {
 
 // remember completes an answer that placet took before a crash lost all but
 // its event: from the file that it was read from, or the passed deadline.
-func (r *answers) remember(o *open, a *answer) *answer {
+func (r *answers) remember(o *openRequest, a *answer) *answer {
 	if a.Expired() {
 		a.cause = o.a.Doc
 		return a
@@ -152,7 +152,7 @@ func (h HistoryEntry) claim(source gate.Source, place string) gate.Claim {
 
 // claim has an answer verified that somebody wrote into the run's own records, or
 // the default that a passed deadline took by their word.
-func (r *answers) claim(o *open, c gate.Claim) *answer {
+func (r *answers) claim(o *openRequest, c gate.Claim) *answer {
 	if c.By.Source == gate.SourceDeadline {
 		c.Source, c.Digest = gate.FromDeadline, o.view
 	}
@@ -165,10 +165,10 @@ func (r *answers) claim(o *open, c gate.Claim) *answer {
 }
 
 // refuse says in the request's folder why an answer does not count.
-func (r *requests) refuse(o *open, text string) { r.Notes.Add(o.a.Dir+"/problem.md", text) }
+func (r *requests) refuse(o *openRequest, text string) { r.Notes.Add(o.a.Dir+"/problem.md", text) }
 
 // fromFiles judges response.json and the present form.
-func (r *answers) fromFiles(o *open) *answer {
+func (r *answers) fromFiles(o *openRequest) *answer {
 	if o.altered != "" {
 		r.noteAltered(o)
 		return nil
@@ -194,15 +194,17 @@ func (r *answers) fromFiles(o *open) *answer {
 }
 
 // cannotUse says why request.json does not count, and what to do.
-func (o *open) cannotUse() string {
+func (o *openRequest) cannotUse() string {
 	return fmt.Sprintf("cannot use request.json: %s. No answer counts until it is restored: put it back from git, or delete it and it is written again.", o.altered)
 }
 
 // noteAltered says beside request.json that it does not count.
-func (r *requests) noteAltered(o *open) { r.Notes.Beside(o.a.Dir+"/request.json", o.cannotUse()) }
+func (r *requests) noteAltered(o *openRequest) {
+	r.Notes.Beside(o.a.Dir+"/request.json", o.cannotUse())
+}
 
 // judging is a request with all that bears on its answer.
-func (r *requests) judging(o *open) gate.Asked {
+func (r *requests) judging(o *openRequest) gate.Asked {
 	issued, altered := o.issued, o.altered
 	if o.claimed && len(o.req.Artifacts) > 0 {
 		issued = ""
@@ -223,7 +225,7 @@ func (r *requests) judging(o *open) gate.Asked {
 }
 
 // isLate reports whether an answer of a moment came after the deadline.
-func (o *open) isLate(at time.Time) bool {
+func (o *openRequest) isLate(at time.Time) bool {
 	deadline := moment(o.req.Deadline)
 	return !deadline.IsZero() && !at.Before(deadline)
 }
@@ -231,7 +233,7 @@ func (o *open) isLate(at time.Time) bool {
 // timedOut is the answer that the passed deadline takes; nil while there is no
 // deadline, it has not come, it escalates, or a file that could be an answer is
 // still being written.
-func (r *answers) timedOut(o *open) *answer {
+func (r *answers) timedOut(o *openRequest) *answer {
 	if moment(o.req.Deadline).IsZero() || o.altered != "" || !r.Due(run.Text(o.req.Deadline)) {
 		return nil
 	}

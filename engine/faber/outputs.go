@@ -25,12 +25,12 @@ func (r *view) outputs(w *run.Outputs) {
 	if w.Fresh || r.isClosed() || r.State.unfit != "" {
 		return
 	}
-	r.owedRequest(p)
+	r.requestOutputs(p)
 	r.closeRequests(p)
-	r.owedEvents(p)
+	r.eventOutputs(p)
 	if len(p.Writes) == 0 {
 		// The views quote receipts and events, so these stand first.
-		r.owedViews(p)
+		r.viewOutputs(p)
 	}
 }
 
@@ -58,12 +58,8 @@ func (r *view) mayNote(note string) bool {
 
 // receiptDoc is the document of a receipt, in place of an unreadable one.
 func (r *answers) receiptDoc(a *gate.Folder, rc gate.Receipt) engine.Document {
-	body, err := rc.Encode()
-	if err != nil {
-		r.CannotWrite(fmt.Errorf("cannot write the receipt of %s: %w", quote(a.ID), err))
-	}
 	p := a.Dir + "/receipt.json"
-	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: body, Over: r.Snap.Doc(p).Sum}
+	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: run.Must(rc.Encode()), Over: r.Snap.Doc(p).Sum}
 }
 
 // closed is the receipt of a request that ended without an answer of its own.
@@ -75,8 +71,8 @@ func (r *closings) closed(a *gate.Folder, result, reason string, revision int) g
 	}
 }
 
-// owedRequest are the files of the request that the state asks.
-func (r *view) owedRequest(p *engine.Plan) {
+// requestOutputs are the files of the request that the state asks.
+func (r *view) requestOutputs(p *engine.Plan) {
 	o := r.asked()
 	if o == nil {
 		return
@@ -88,7 +84,7 @@ func (r *view) owedRequest(p *engine.Plan) {
 		return
 	}
 	p.Writes = append(p.Writes, r.requestFiles(o)...)
-	if o.q.forStatus == forAwaiting {
+	if o.q.forStatus == Awaiting {
 		r.emit(p, o.req.Revision, r.lastAt(), r.requestEvents(o))
 	}
 }
@@ -97,7 +93,7 @@ func (r *view) owedRequest(p *engine.Plan) {
 const noPlace = "no place to go on from: state.json has neither a resume_point with phase and step, nor current_phase and current_step; an answer waits until it has"
 
 // nowhere reports whether nobody knows where the run goes on after the answer.
-func (o *open) nowhere() bool { return o.q.phase == "" || o.q.step == "" }
+func (o *openRequest) nowhere() bool { return o.q.phase == "" || o.q.step == "" }
 
 // lastAt is the time of the transition that made the present revision.
 func (r *closings) lastAt() time.Time {
@@ -137,7 +133,7 @@ func (r *closings) close(a *gate.Folder) (rc gate.Receipt, ok bool) {
 	if h := c.answer(); h != nil {
 		return r.answeredReceipt(a, *h), r.stoodStill(r.claimPath(c), c.still())
 	}
-	if r.State.rev < a.Request.Revision && forStatus(a) != forFailed && !moment(r.State.UpdatedAt).After(a.Doc.Changed) {
+	if r.State.rev < a.Request.Revision && forStatus(a) != Failed && !moment(r.State.UpdatedAt).After(a.Doc.Changed) {
 		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("an older state.json was put back: it does not ask request %s any more: ask again or restore it", quote(a.ID)))
 		return rc, false
 	}
@@ -196,7 +192,7 @@ func (r *closings) madeLast(a *gate.Folder, h HistoryEntry) bool {
 
 // expiredThen is what the deadline of a request of the past had taken when the last
 // transition was made. Only a request.json that this machine wrote tells.
-func (r *closings) expiredThen(o *open, option string) (d gate.Decision) {
+func (r *closings) expiredThen(o *openRequest, option string) (d gate.Decision) {
 	if o.a.Doc.IssuedHere() {
 		c := gate.Claim{Source: gate.FromDeadline, RequestID: o.a.ID, At: r.lastAt()}
 		c.Response, c.Digest = option, o.issued
@@ -225,13 +221,13 @@ func (r *answers) judgedAgain(a *gate.Folder, response string) *gate.Decision {
 	return nil
 }
 
-// owedEvents are the events of the transition that made the present revision,
+// eventOutputs are the events of the transition that made the present revision,
 // where a crash lost them, and .next-id.
-func (r *closings) owedEvents(p *engine.Plan) {
+func (r *closings) eventOutputs(p *engine.Plan) {
 	if r.foreign() || r.State.Last == nil {
 		return
 	}
-	var list []emission
+	var list []newEvent
 	switch edge := r.State.Last.Edge; {
 	case edge == cancelAsked:
 		var c Cancel
@@ -247,14 +243,14 @@ func (r *closings) owedEvents(p *engine.Plan) {
 }
 
 // lastAnswerEvents are those of the answer that made the present revision, by its receipt.
-func (r *closings) lastAnswerEvents() []emission {
+func (r *closings) lastAnswerEvents() []newEvent {
 	for _, a := range r.Folders {
 		if a.Receipt == nil || a.Receipt.Revision != r.State.rev || a.Request == nil || a.Receipt.Response == "" || a.Receipt.Reason == elsewhere {
 			continue
 		}
 		o, ans := r.past(a), &answer{}
 		ans.Response, ans.Comment, ans.By = a.Receipt.Response, a.Receipt.Comment, a.Receipt.ProvidedBy
-		action := deedOf(o.req, ans.Response).action
+		action := outcomeOf(o.req, ans.Response).action
 		if h := r.State.answerTo(a.ID); h != nil {
 			action = cmp.Or(h.Action, action) // as it was carried out
 		}

@@ -23,19 +23,13 @@ var defaultOptions = map[string][]string{
 	"error_resolution": {"retry", "skip", "abort"},
 }
 
-// for_status of a request's file: the status in which it is asked.
-const (
-	forAwaiting = "awaiting_feedback"
-	forFailed   = "failed"
-)
-
 // forStatus is the status in which a request of the past was asked, "" where its file
 // does not say.
-func forStatus(a *gate.Folder) string {
+func forStatus(a *gate.Folder) engine.Status {
 	if a.Request == nil {
 		return ""
 	}
-	return word(a.Request.Extra.Raw("for_status"))
+	return engine.Status(word(a.Request.Extra.Raw("for_status")))
 }
 
 // question is what a person is asked, wherever it comes from: state.json's
@@ -49,7 +43,7 @@ type question struct {
 	// undated is true where the state does not say when it was asked: then its own
 	// time stands in, which moves on.
 	undated   bool
-	forStatus string
+	forStatus engine.Status // in which it is asked
 	openedBy  string
 }
 
@@ -71,8 +65,8 @@ func (r *questions) question() (q question, ok bool) {
 }
 
 func (r *questions) stateQuestion() question {
-	q := question{Feedback: *r.State.Feedback, forStatus: forAwaiting, openedBy: "state.json"}
-	q.phase, q.step, _ = r.State.at()
+	q := question{Feedback: *r.State.Feedback, forStatus: Awaiting, openedBy: "state.json"}
+	q.phase, q.step = r.State.at()
 	q.gate = Gate{Kind: "step", Phase: q.phase, Step: q.step, Attempt: 1}
 	if g := q.shown.Gate; g != nil && g.Kind != "" {
 		q.gate, q.ownGate = *g, true
@@ -86,7 +80,7 @@ func (r *questions) stateQuestion() question {
 // failedQuestion asks what is to become of a failed run. Its id is a function
 // of the state, so that a repeated pass repeats it.
 func (r *questions) failedQuestion() (question, bool) {
-	q := question{forStatus: forFailed, openedBy: "placet", undated: true}
+	q := question{forStatus: Failed, openedBy: "placet", undated: true}
 	q.phase, q.step = r.failedStep()
 	if q.phase == "" || q.step == "" {
 		return q, false
@@ -120,7 +114,7 @@ func (r *questions) requestID(g Gate) string {
 	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.Snap.Key.ID, r.State.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
 	for i := 0; i+6 <= len(hex); i += 6 {
 		id := "fr-" + day + "-" + hex[i:i+6]
-		if a := r.Folder(id); len(a.Docs) == 0 || forStatus(a) == forFailed && a.Request.Revision == r.State.rev {
+		if a := r.Folder(id); len(a.Docs) == 0 || forStatus(a) == Failed && a.Request.Revision == r.State.rev {
 			return id
 		}
 	}

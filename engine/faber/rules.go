@@ -90,7 +90,7 @@ type transition struct {
 	cause engine.Document
 	// docs are written first, then the events.
 	docs   func(revision int) []engine.Document
-	events []emission
+	events []newEvent
 	// moves and history are edits of state.json; see [patch].
 	moves, history []jsonedit.Edit
 	also           []engine.Transition
@@ -135,16 +135,16 @@ func onAnswer(event string) func(*view, run.On) *move {
 	}
 }
 
-// taken is an answer with what it does; can says that it can be carried out now.
-type taken struct {
-	o   *open
+// acceptedAnswer is an answer with what it does; can says that it can be carried out now.
+type acceptedAnswer struct {
+	o   *openRequest
 	a   *answer
 	e   effect
 	can bool
 }
 
 // event is that of the edge which the answer takes.
-func (t *taken) event() string {
+func (t *acceptedAnswer) event() string {
 	if t.a.Expired() {
 		return expired
 	}
@@ -152,8 +152,8 @@ func (t *taken) event() string {
 }
 
 // answered is the answer that counts, nil for none.
-func (r *answers) answered() *taken {
-	return run.Once(r.Run, "answered", func() *taken {
+func (r *answers) answered() *acceptedAnswer {
+	return run.Once(r.Run, "answered", func() *acceptedAnswer {
 		o := r.asked()
 		if o == nil || r.eventsOpen {
 			return nil
@@ -169,8 +169,8 @@ func (r *answers) answered() *taken {
 // take says what an answer does. Without a place to go on from, and while it would do
 // something else than was shown, the answer waits; so it does for what resume.md hangs
 // on, which stands before the state says that somebody goes on.
-func (r *answers) take(o *open, a *answer) *taken {
-	t := &taken{o: o, a: a}
+func (r *answers) take(o *openRequest, a *answer) *acceptedAnswer {
+	t := &acceptedAnswer{o: o, a: a}
 	if !a.Counts() || o.nowhere() {
 		return t
 	}
@@ -223,7 +223,7 @@ func (r *view) cancels(run.On) *move {
 // no entry counts as pending.
 func stepEdges() (rows []engine.Edge) {
 	for _, from := range []engine.Status{Pending, InProgress, Failed} {
-		for _, d := range []*deed{completes, runsOn, skips, revises, retries} {
+		for _, d := range []*outcome{completes, runsOn, skips, revises, retries} {
 			rows = append(rows, engine.Edge{Of: "step", From: from, Event: d.event, To: d.step})
 		}
 		for _, to := range []engine.Status{Skipped, InProgress} {
@@ -236,8 +236,8 @@ func stepEdges() (rows []engine.Edge) {
 // Skipped is the status of a step that a person chose to leave out.
 const Skipped engine.Status = "skipped"
 
-func (r *closings) cancelEvents(by, reason string) []emission {
-	return []emission{{typ: "workflow_cancelled", status: "cancelled", user: by, message: reason}}
+func (r *closings) cancelEvents(by, reason string) []newEvent {
+	return []newEvent{{typ: "workflow_cancelled", status: "cancelled", user: by, message: reason}}
 }
 
 // askedNow is the folder of the request that the state asks, nil if there is
@@ -259,7 +259,7 @@ func (r *view) opens(run.On) *move {
 	if o.altered != "" && o.a.Receipt == nil && !o.q.isOpen() {
 		r.noteAltered(o) // an answer to it says so itself
 	}
-	if o.q.forStatus == forFailed || o.altered != "" || o.a.Receipt != nil {
+	if o.q.forStatus == Failed || o.altered != "" || o.a.Receipt != nil {
 		return nil
 	}
 	edits, reason := r.announce(o)
@@ -273,7 +273,7 @@ func (r *view) opens(run.On) *move {
 }
 
 // announce are the edits of notification_sent that are due, and why.
-func (r *requests) announce(o *open) (edits []jsonedit.Edit, reason string) {
+func (r *requests) announce(o *openRequest) (edits []jsonedit.Edit, reason string) {
 	const base = "/feedback_request/notification_sent"
 	n := o.q.Notification
 	if !o.q.isOpen() {
@@ -292,8 +292,8 @@ func (r *requests) announce(o *open) (edits []jsonedit.Edit, reason string) {
 	return edits, reason
 }
 
-func (r *requests) requestEvents(o *open) []emission {
-	return []emission{{
+func (r *requests) requestEvents(o *openRequest) []newEvent {
+	return []newEvent{{
 		typ: "feedback_request", phase: o.q.phase, step: o.q.step, request: o.a.ID,
 		message: "Awaiting feedback: " + o.q.Prompt,
 		metadata: schemas.Object{

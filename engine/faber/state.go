@@ -291,13 +291,13 @@ func (c FeedbackContext) artifacts() []string {
 
 // at is where the run stands: the resume point of state.json, else that of the
 // request, else current_phase and current_step.
-func (st State) at() (phase, step string, ok bool) {
+func (st State) at() (phase, step string) {
 	for _, rp := range []*ResumePoint{st.ResumePoint, st.requestPoint()} {
 		if rp != nil && rp.Phase != "" && rp.Step != "" {
-			return rp.Phase, rp.Step, true
+			return rp.Phase, rp.Step
 		}
 	}
-	return st.CurrentPhase, st.CurrentStep, st.CurrentPhase != "" && st.CurrentStep != ""
+	return st.CurrentPhase, st.CurrentStep
 }
 
 func (st State) requestPoint() *ResumePoint {

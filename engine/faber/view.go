@@ -196,5 +196,5 @@ func (r *eventLog) ahead(e *event, asked string) bool {
 	case id == asked:
 		return true
 	}
-	return r.State.status == Failed && forStatus(r.Folder(id)) == forFailed
+	return r.State.status == Failed && forStatus(r.Folder(id)) == Failed
 }

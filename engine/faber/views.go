@@ -88,19 +88,19 @@ func (r *handover) resume() []byte {
 	return r.render("faber/resume", data)
 }
 
-// owedViews are resume.md and the resume command, while an answer waits to be taken
+// viewOutputs are resume.md and the resume command, while an answer waits to be taken
 // up, and context.md for as long as the run goes on from it: an agent whose session
 // ends has nothing else to go by.
-func (r *handover) owedViews(p *engine.Plan) {
+func (r *handover) viewOutputs(p *engine.Plan) {
 	if r.foreign() {
 		return
 	}
 	resumes := r.resumes()
 	if !resumes {
-		r.unview(p, "resume.md")
+		r.removeView(p, "resume.md")
 	}
 	if !r.goesOn() {
-		r.unview(p, "context.md")
+		r.removeView(p, "context.md")
 		return
 	}
 	if r.resumeBusy() {
@@ -112,7 +112,7 @@ func (r *handover) owedViews(p *engine.Plan) {
 	if r.contextBusy() {
 		return
 	}
-	if r.owesContext() {
+	if r.isContextDue() {
 		r.put(p, "context.md", layout.FaberContext, r.context())
 	}
 	if resumes {
@@ -120,8 +120,8 @@ func (r *handover) owedViews(p *engine.Plan) {
 	}
 }
 
-// unview plans the end of a view that is placet's: its first line says so.
-func (r *handover) unview(p *engine.Plan, name string) {
+// removeView plans the end of a view that is placet's: its first line says so.
+func (r *handover) removeView(p *engine.Plan, name string) {
 	if d := r.Snap.In(name); d.Present() && strings.HasPrefix(string(d.Body), "<!-- placet faber ") {
 		p.Removes = append(p.Removes, d.Path)
 	}
@@ -214,7 +214,7 @@ func (r *view) needs() []string {
 // resumeNeeds are the files that resume.md hangs on where an answer is taken now.
 func (r *view) resumeNeeds() []string {
 	spec := r.spec()
-	if a := r.answered(); !layout.Safe(spec) || r.foreign() || a == nil || a.e.deed == nil || a.e.to != InProgress {
+	if a := r.answered(); !layout.Safe(spec) || r.foreign() || a == nil || a.e.outcome == nil || a.e.to != InProgress {
 		return nil
 	}
 	return []string{spec}
