@@ -81,11 +81,8 @@ func (r *answers) resolveError(phase, step string) []jsonedit.Edit {
 	for i, e := range elements(r.State.Errors) {
 		match(e, strconv.Itoa(i))
 	}
-	if members, err := schemas.Members(r.State.Errors); err == nil {
-		for _, m := range members {
-			value, _ := m.Value.(schemas.Raw)
-			match(value, m.Name)
-		}
+	for name, value := range members(r.State.Errors) {
+		match(value, name)
 	}
 	if pointer == "" {
 		return nil

@@ -3,6 +3,8 @@ package faber
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,23 +89,18 @@ func shapeOf(st State) shape {
 // readPhases reads phases where it is an object. The first phase whose content says
 // something about the shape decides it.
 func (s *shape) readPhases(phases schemas.Raw) {
-	members, err := schemas.Members(phases)
-	if err != nil {
-		return
-	}
-	for _, m := range members {
+	for phase, value := range members(phases) {
 		p := phaseLists{lists: map[string][]string{}}
-		value, _ := m.Value.(schemas.Raw)
-		letter := s.readPhase(m.Name, value, &p)
+		letter := s.readPhase(phase, value, &p)
 		s.letter = cmp.Or(s.letter, letter)
-		s.phases[m.Name] = p
+		s.phases[phase] = p
 		for _, id := range p.lists[skippedSteps] {
-			s.note(m.Name, id, Skipped)
+			s.note(phase, id, Skipped)
 		}
 		for _, name := range append([]string{"steps"}, stepLists...) {
 			for _, id := range p.lists[name] {
-				s.note(m.Name, id, Completed)
-				s.steps = append(s.steps, plannedStep{Phase: m.Name, ID: strings.TrimPrefix(id, m.Name+":")})
+				s.note(phase, id, Completed)
+				s.steps = append(s.steps, plannedStep{Phase: phase, ID: strings.TrimPrefix(id, phase+":")})
 			}
 		}
 	}
@@ -118,22 +115,17 @@ func (s *shape) note(phase, id string, status engine.Status) {
 
 // readPhase reads one phase, and returns what its content says about the shape: 0 where
 // it says nothing.
-func (s *shape) readPhase(name string, body schemas.Raw, p *phaseLists) (letter byte) {
-	members, err := schemas.Members(body)
-	if err != nil {
-		return 0
-	}
-	for _, m := range members {
-		value, _ := m.Value.(schemas.Raw)
+func (s *shape) readPhase(phase string, body schemas.Raw, p *phaseLists) (letter byte) {
+	for name, value := range members(body) {
 		switch {
-		case m.Name == "error":
+		case name == "error":
 			p.failed = text(value) != ""
-		case m.Name == "steps":
-			letter = cmp.Or(s.readSteps(name, value, p), letter)
-		case m.Name == skippedSteps:
-			p.lists[m.Name] = stringList(value)
-		case slices.Contains(stepLists, m.Name) && isArray(value):
-			p.lists[m.Name] = stringList(value)
+		case name == "steps":
+			letter = cmp.Or(s.readSteps(phase, value, p), letter)
+		case name == skippedSteps:
+			p.lists[name] = stringList(value)
+		case slices.Contains(stepLists, name) && isArray(value):
+			p.lists[name] = stringList(value)
 			letter = cmp.Or(letter, 'c')
 		}
 	}
@@ -150,37 +142,32 @@ func (s *shape) readSteps(phase string, value schemas.Raw, p *phaseLists) (lette
 		}
 		s.readEntry(item, plannedStep{Phase: phase}, base+"/"+strconv.Itoa(i))
 	}
-	if letter != 0 {
+	switch {
+	case value.Kind() == '{':
+		letter = 'e'
+	case letter != 0:
 		p.lists["steps"] = stringList(value)
 	}
-	members, err := schemas.Members(value)
-	if err != nil {
-		return letter
+	for id, item := range members(value) {
+		s.readEntry(item, plannedStep{Phase: phase, ID: id}, base+"/"+escape(id))
 	}
-	for _, m := range members {
-		item, _ := m.Value.(schemas.Raw)
-		s.readEntry(item, plannedStep{Phase: phase, ID: m.Name}, base+"/"+escape(m.Name))
-	}
-	return 'e'
+	return letter
 }
 
 // readEntry reads the object of one step. Where nothing else names the step, its
 // identity is id, else name, else step_id; where nothing else names its phase, it may.
 func (s *shape) readEntry(value schemas.Raw, step plannedStep, pointer string) {
-	members, err := schemas.Members(value)
-	if err != nil {
-		members = nil
-	}
+	has := maps.Collect(members(value))
 	id := ""
 	for _, key := range identityKeys {
-		if members.Get(key) != nil {
+		if has[key] != nil {
 			s.idKeys = append(s.idKeys, key)
-			id = cmp.Or(id, text(members.Raw(key)))
+			id = cmp.Or(id, text(has[key]))
 		}
 	}
-	e := stepEntry{index: len(s.entries), status: text(members.Raw("status")), pointer: pointer}
+	e := stepEntry{index: len(s.entries), status: text(has["status"]), pointer: pointer}
 	if s.letter == 'd' {
-		step.Phase, e.status = text(members.Raw("phase")), rootStatus(e.status)
+		step.Phase, e.status = text(has["phase"]), rootStatus(e.status)
 	}
 	step.ID = cmp.Or(step.ID, id)
 	s.steps = append(s.steps, step)
@@ -324,6 +311,18 @@ func stepsPointer(phase string) string { return "/phases/" + escape(phase) + "/s
 // escape writes a member name as a part of a JSON pointer (RFC 6901).
 func escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
+
+// members yields the members of an object in their order, none where it is none.
+func members(r schemas.Raw) iter.Seq2[string, schemas.Raw] {
+	return func(yield func(string, schemas.Raw) bool) {
+		all, err := schemas.Members(r)
+		for _, m := range all {
+			if value, _ := m.Value.(schemas.Raw); err != nil || !yield(m.Name, value) {
+				return
+			}
+		}
+	}
 }
 
 func isArray(r schemas.Raw) bool { return r.Kind() == '[' }

@@ -1,12 +1,14 @@
 package faber
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -82,12 +84,7 @@ func askedAt(feedback, updatedAt schemas.Raw) time.Time {
 		RequestedAt schemas.Raw `json:"requested_at"`
 	}
 	_ = schemas.Decode("", "state.json", feedback, &q)
-	for _, raw := range []schemas.Raw{q.RequestedAt, updatedAt} {
-		if text, _ := raw.Text(); text != "" {
-			return moment(text).UTC()
-		}
-	}
-	return time.Time{}
+	return moment(cmp.Or(word(q.RequestedAt), word(updatedAt))).UTC()
 }
 
 // view is one run as a snapshot shows it. Each part of it knows those below it:
@@ -149,11 +146,8 @@ func (r *sources) checkFolder() {
 	if r.State.unfit != "" || f == nil || len(r.Folder(f.RequestID).Docs) > 0 {
 		return
 	}
-	for _, a := range r.Folders {
-		if strings.EqualFold(a.ID, f.RequestID) {
-			r.State.unfit = fmt.Sprintf("cannot use state.json: /feedback_request/request_id: %q differs only in case from %q, which was asked before: give the new question an id of its own", f.RequestID, a.ID)
-			return
-		}
+	if i := slices.IndexFunc(r.Folders, func(a *gate.Folder) bool { return strings.EqualFold(a.ID, f.RequestID) }); i >= 0 {
+		r.State.unfit = fmt.Sprintf("cannot use state.json: /feedback_request/request_id: %q differs only in case from %q, which was asked before: give the new question an id of its own", f.RequestID, r.Folders[i].ID)
 	}
 }
 
