@@ -75,28 +75,22 @@ func (r *eventLog) retries() int {
 
 // isQuiet reports whether an agent that should be at work shows no sign of it.
 func (r *view) isQuiet() bool {
-	if r.State.status != InProgress {
-		return false
-	}
 	changed := moment(r.State.UpdatedAt)
-	return !changed.IsZero() && r.Snap.Now.Sub(r.notBefore(changed)) > quiet
+	return r.State.status == InProgress && !changed.IsZero() && r.Snap.Now.Sub(r.notBefore(changed)) > quiet
 }
 
 // graph is the plan as phases and steps, the current one marked.
 func (r *view) graph() []engine.Node {
-	steps := r.plan().steps
 	var nodes []engine.Node
 	phase, step := r.State.at()
-	var before string
-	for _, s := range steps {
+	for i, s := range r.plan().steps {
 		n := engine.Node{ID: where(s.Phase, s.ID), Group: s.Phase, Label: s.ID, Status: r.State.shape.status(s.Phase, s.ID)}
 		n.Current = s.Phase == phase && s.ID == step
 		n.Gate = s.Destructive || r.namedDestructive(s.ID) || n.Current && r.State.status == Awaiting
 		n.Status = cmp.Or(n.Status, Pending)
-		if before != "" {
-			n.After = []string{before}
+		if i > 0 {
+			n.After = []string{nodes[i-1].ID}
 		}
-		before = n.ID
 		nodes = append(nodes, n)
 	}
 	return nodes
@@ -318,7 +312,7 @@ func (r *eventLog) gaps() []string {
 
 // contradictions say where state.json and what placet wrote beside it tell different
 // histories: a merge took one from each side, or somebody revived a run that was given
-// up. Each says what to restore. What the next pass carries out is none.
+// up. Each says what to restore. What the next pass carries out does not contradict.
 func (r *view) contradictions() []engine.Finding {
 	if r.State.unfit != "" || r.Torn || r.State.status == "" || r.foreign() {
 		return nil

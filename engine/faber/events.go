@@ -188,7 +188,7 @@ func (r *eventLog) missEvents(docs []engine.Document) {
 
 // unknown reports whether an event cannot be read at this moment, though it may
 // be one of placet's own: it may still be being written, or the disk refuses
-// for now. What is no file that can be read will not be one later.
+// for now. A folder or a loop of links never becomes a file that can be read.
 func (r *sources) unknown(d engine.Document) bool {
 	var errno syscall.Errno
 	if !d.Absent() && errors.As(d.Err, &errno) && errno != syscall.ELOOP && errno != syscall.EISDIR {

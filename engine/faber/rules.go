@@ -119,7 +119,7 @@ func (r *answers) makes(t transition) *move {
 }
 
 // onAnswer is the guard of an event that an answer causes. An answer that cannot be carried
-// out now lets nothing else pass.
+// out now holds up everything else.
 func onAnswer(event string) func(*view, run.On) *move {
 	return func(r *view, _ run.On) *move {
 		a := r.answered()

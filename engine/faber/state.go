@@ -223,19 +223,18 @@ func numbered(raw schemas.Raw) string {
 // note; "" if it can.
 func (st State) problem() string {
 	s, ok := status(st.Status)
-	if !ok {
+	switch f := st.Feedback; {
+	case !ok:
 		return fmt.Sprintf("/status: unknown word %q: expected one of pending, in_progress, awaiting_feedback, paused, failed, completed, cancelled", st.Status)
-	}
-	if st.Feedback == nil {
-		if s == Awaiting {
-			return "/feedback_request: missing: status is awaiting_feedback, so a feedback_request with request_id, type and prompt must say what is asked"
-		}
+	case f == nil && s == Awaiting:
+		return "/feedback_request: missing: status is awaiting_feedback, so a feedback_request with request_id, type and prompt must say what is asked"
+	case f == nil:
 		return ""
-	}
-	if s != Awaiting {
+	case s != Awaiting:
 		return fmt.Sprintf("/feedback_request: a request stands here while /status is %q: set status to awaiting_feedback, or remove the request", st.Status)
+	default:
+		return f.problem()
 	}
-	return st.Feedback.problem()
 }
 
 // longestRequest is how much text a request may hold, in bytes: request.json
@@ -249,20 +248,15 @@ func (f Feedback) problem() string {
 			return fmt.Sprintf("/feedback_request/%s: missing or empty: a request needs request_id, type and prompt", m[0])
 		}
 	}
-	if !layout.IsRequestID(f.RequestID) {
+	size := len(f.Type) + len(f.Prompt) + len(f.Context) + len(strings.Join(f.Options, ""))
+	switch err := gate.CheckOptions(f.Options); {
+	case !layout.IsRequestID(f.RequestID):
 		return fmt.Sprintf("/feedback_request/request_id: %q cannot name a folder: use letters, digits, '.', '_' and '-', at most 100, beginning with a letter or digit", f.RequestID)
-	}
-	if err := gate.CheckOptions(f.Options); err != nil {
+	case err != nil:
 		return "/feedback_request/options: " + err.Error()
-	}
-	size := len(f.Type) + len(f.Prompt) + len(f.Context)
-	for _, o := range f.Options {
-		size += len(o)
-	}
-	if size > longestRequest {
+	case size > longestRequest:
 		return fmt.Sprintf("/feedback_request: %d bytes of text: expected at most %d: put what is long into a file and name it as context.artifact_path", size, longestRequest)
-	}
-	if f.Type == "selection" && len(f.Options) == 0 {
+	case f.Type == "selection" && len(f.Options) == 0:
 		return "/feedback_request/options: a selection needs options to choose from"
 	}
 	return ""
