@@ -177,19 +177,13 @@ func (r *answers) fromFiles(o *openRequest) *answer {
 		r.Held = true
 		return nil
 	}
-	v := gate.Judge(r.judging(o))
-	if v.Problem != "" {
-		r.refuse(o, v.Problem)
-	}
-	if v.Wait {
-		r.Hold(v.Holding...)
-	}
-	if v.Answer == nil {
+	d := r.JudgeAnswers(r.judging(o))
+	if d == nil {
 		return nil
 	}
 	return &answer{
-		Decision: *v.Answer, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now),
-		cause: engine.Document{Path: v.Answer.Path, Sum: v.Answer.Sum}, late: o.isLate(r.Snap.Now),
+		Decision: *d, decidedAt: r.Snap.Now, receivedAt: seconds(r.Snap.Now),
+		cause: engine.Document{Path: d.Path, Sum: d.Sum}, late: o.isLate(r.Snap.Now),
 	}
 }
 

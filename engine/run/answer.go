@@ -70,12 +70,12 @@ func (r *Run[S]) findAnswer(q *Request) *Answer {
 		r.hold(q, f)
 		return nil
 	}
-	v := r.judge(q)
-	if v.Answer == nil {
+	d := r.JudgeAnswers(r.evaluation(q))
+	if d == nil {
 		return nil
 	}
 	a := &Answer{
-		Decision: *v.Answer, Request: q, path: r.cause(r.Snap.Rel(v.Answer.Path)),
+		Decision: *d, Request: q, path: r.cause(r.Snap.Rel(d.Path)),
 		Late: q.Deadline != "" && !r.Snap.Now.Before(q.Deadline.Time()),
 	}
 	if problem := r.asker.check(a); problem != "" {
@@ -85,9 +85,9 @@ func (r *Run[S]) findAnswer(q *Request) *Answer {
 	return a
 }
 
-// judge says what the files of a request amount to, and notes what is wrong with them.
-func (r *Run[S]) judge(q *Request) gate.Verdict {
-	a := r.evaluation(q)
+// JudgeAnswers returns the answer that counts among the files of a request, nil for none,
+// and notes what is wrong with them.
+func (r *Run[S]) JudgeAnswers(a gate.Asked) *gate.Decision {
 	v := gate.Judge(a)
 	if v.Wait {
 		r.Hold(v.Holding...)
@@ -95,12 +95,12 @@ func (r *Run[S]) judge(q *Request) gate.Verdict {
 	if v.Problem != "" {
 		r.Notes.Add(a.Dir+"/problem.md", v.Problem)
 	}
-	return v
+	return v.Answer
 }
 
 // LateAnswer is the answer in the folder of a request that is closed, nil for none. It
 // moves nothing.
-func (r *Run[S]) LateAnswer(q *Request) *gate.Decision { return r.judge(q).Answer }
+func (r *Run[S]) LateAnswer(q *Request) *gate.Decision { return r.JudgeAnswers(r.evaluation(q)) }
 
 // unissued says why request.json is not what was issued, "" where it is: then every
 // answer is held.
