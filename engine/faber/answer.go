@@ -133,19 +133,16 @@ func (r *answers) receipt(o *openRequest, a *answer, revision int) gate.Receipt 
 
 // answerEvents are the events that an answer calls for, in order.
 func (r *answers) answerEvents(o *openRequest, a *answer, action string) []newEvent {
-	phase, step := o.q.phase, o.q.step
-	id := schemas.Object{{Name: "request_id", Value: o.a.ID}}
+	step, id := o.q.step, schemas.Object{{Name: "request_id", Value: o.a.ID}}
 	feedback := append(slices.Clip(id), schemas.Object{{Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response}}...)
 	if a.Comment != "" {
 		feedback = append(feedback, schemas.Member{Name: "comment", Value: a.Comment})
 	}
 	feedback = append(feedback, schemas.Object{{Name: "action", Value: action}, {Name: "provided_by", Value: a.By}}...)
-	list := []newEvent{{
-		typ: "feedback_received", phase: phase, step: step, user: a.By.User, request: o.a.ID,
-		message: "Feedback received: " + oneLine(a.Response, 200), metadata: feedback,
-	}}
+	list := []newEvent{o.event("feedback_received", step, "", a.By.User, feedback)}
+	list[0].Message = "Feedback received: " + oneLine(a.Response, 200)
 	add := func(typ, step, status string, metadata schemas.Object) {
-		list = append(list, newEvent{typ: typ, phase: phase, step: step, status: status, user: a.By.User, metadata: metadata, request: o.a.ID})
+		list = append(list, o.event(typ, step, status, a.By.User, metadata))
 	}
 	decided := func(by string) schemas.Object {
 		return append(slices.Clip(id), schemas.Object{{Name: "decision", Value: a.Response}, {Name: by, Value: a.By.User}}...)

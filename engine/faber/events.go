@@ -21,14 +21,17 @@ import (
 
 // event is one file of events/, as far as placet reads it.
 type event struct {
-	Number    int    `json:"-"`
+	Number    int    `json:"event_id"` // that of the file's name
 	Name      string `json:"-"`
 	Type      string `json:"type"`
 	Timestamp string `json:"timestamp"`
-	Phase     string `json:"phase"`
-	Step      string `json:"step"`
-	User      string `json:"user"`
-	Message   string `json:"message"`
+	RunID     string `json:"run_id"`
+	Phase     string `json:"phase,omitzero"`
+	Step      string `json:"step,omitzero"`
+	Status    string `json:"status,omitzero"`
+	User      string `json:"user,omitzero"`
+	Source    string `json:"source,omitzero"`
+	Message   string `json:"message,omitzero"`
 	// Raw is free form: what placet does not know in it is upstream's.
 	Raw      schemas.Raw   `json:"metadata"`
 	Metadata eventMetadata `json:"-"`
@@ -232,21 +235,24 @@ func (r *eventLog) startedStep(phase, step string) bool {
 	})
 }
 
-// newEvent is an event that a state calls for.
+// newEvent is an event that a state calls for. One about a request is known by its type
+// and the id of the request, whoever wrote it and whatever step it names.
 type newEvent struct {
-	typ, phase, step string
-	status           string
-	user, message    string
-	metadata         schemas.Object
-	// request is the request that the event belongs to: such an event is known by its
-	// type and this id, whoever wrote it and whatever step it names.
-	request string
+	event
+	metadata schemas.Object
+}
+
+// event is a new event about a request, at its phase.
+func (o *openRequest) event(typ, step, status, user string, metadata schemas.Object) newEvent {
+	e := newEvent{metadata: metadata}
+	e.Type, e.Phase, e.Step, e.Status, e.User, e.Metadata.RequestID = typ, o.q.phase, step, status, user, o.a.ID
+	return e
 }
 
 // key is the identity of placet's events: the same work has the same name, so
 // a pass that is repeated finds what it wrote.
 func (r *eventLog) key(revision int, e newEvent, ordinal int) string {
-	parts := fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.Snap.Key.ID, revision, e.typ, e.phase, e.step, ordinal)
+	parts := fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.Snap.Key.ID, revision, e.Type, e.Phase, e.Step, ordinal)
 	return engine.Sum([]byte(parts)).Hex()[:12]
 }
 
@@ -254,7 +260,7 @@ func (r *eventLog) key(revision int, e newEvent, ordinal int) string {
 // id, whoever wrote it, all others by key.
 func (r *eventLog) there(e newEvent, key string) bool {
 	return slices.ContainsFunc(r.marked, func(have *event) bool {
-		return e.request != "" && have.Type == e.typ && have.Metadata.RequestID == e.request || have.Metadata.Placet.Key == key
+		return e.Metadata.RequestID != "" && have.Type == e.Type && have.Metadata.RequestID == e.Metadata.RequestID || have.Metadata.Placet.Key == key
 	})
 }
 
@@ -277,7 +283,8 @@ func (r *eventLog) emit(p *engine.Plan, revision int, at time.Time, list []newEv
 			r.CannotWrite(fmt.Errorf("cannot number the next event: %d is taken by a file in events/, or stands in events/.next-id, and no number is greater: rename that file, or correct .next-id", layout.MostFaberEvents))
 			return highest
 		}
-		p.Writes = append(p.Writes, r.eventDoc(next, e, stamp, mark{revision, key}))
+		e.Number, e.Timestamp = next, millis(stamp)
+		p.Writes = append(p.Writes, r.eventDoc(e, mark{revision, key}))
 		highest, next, wrote = next, next+1, true
 	}
 	if wrote || r.isNextIDDue() {
@@ -317,27 +324,13 @@ func (r *eventLog) newest() event {
 	return *r.events[len(r.events)-1]
 }
 
-func (r *eventLog) eventDoc(id int, e newEvent, at time.Time, m mark) engine.Document {
-	o := schemas.Object{
-		{Name: "event_id", Value: id},
-		{Name: "type", Value: e.typ},
-		{Name: "timestamp", Value: millis(at)},
-		{Name: "run_id", Value: r.Snap.Key.ID},
-	}
-	for _, f := range [][2]string{
-		{"phase", e.phase}, {"step", e.step}, {"status", e.status},
-		{"user", cmp.Or(e.user, "placet")}, {"source", "placet"}, {"message", e.message},
-	} {
-		if f[1] != "" {
-			o = append(o, schemas.Member{Name: f[0], Value: f[1]})
-		}
-	}
-	own := schemas.Member{Name: "placet", Value: schemas.Object{{Name: "revision", Value: m.Revision}, {Name: "key", Value: m.Key}}}
-	o = append(o, schemas.Member{Name: "metadata", Value: append(append(schemas.Object{}, e.metadata...), own)})
+// eventDoc is the document of a new event.
+func (r *eventLog) eventDoc(e newEvent, own mark) engine.Document {
+	e.RunID, e.Source, e.User = r.Snap.Key.ID, "placet", cmp.Or(e.User, "placet")
+	e.Raw = run.Must(schemas.Encode(append(slices.Clip(e.metadata), schemas.Member{Name: "placet", Value: own})))
 	return engine.Document{
-		Path: r.Path(fmt.Sprintf("events/%03d-%s.json", id, e.typ)),
-		Kind: layout.FaberEvent,
-		Body: run.Must(schemas.Encode(o)),
+		Path: r.Path(fmt.Sprintf("events/%03d-%s.json", e.Number, e.Type)), Kind: layout.FaberEvent,
+		Body: run.Must(schemas.Encode(e.event)),
 	}
 }
 

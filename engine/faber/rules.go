@@ -237,7 +237,7 @@ func stepEdges() (rows []engine.Edge) {
 const Skipped engine.Status = "skipped"
 
 func (r *closings) cancelEvents(by, reason string) []newEvent {
-	return []newEvent{{typ: "workflow_cancelled", status: "cancelled", user: by, message: reason}}
+	return []newEvent{{event: event{Type: "workflow_cancelled", Status: "cancelled", User: by, Message: reason}}}
 }
 
 // askedNow is the folder of the request that the state asks, nil if there is
@@ -293,11 +293,9 @@ func (r *requests) announce(o *openRequest) (edits []jsonedit.Edit, reason strin
 }
 
 func (r *requests) requestEvents(o *openRequest) []newEvent {
-	return []newEvent{{
-		typ: "feedback_request", phase: o.q.phase, step: o.q.step, request: o.a.ID,
-		message: "Awaiting feedback: " + o.q.Prompt,
-		metadata: schemas.Object{
-			{Name: "request_id", Value: o.a.ID}, {Name: "type", Value: o.q.Type}, {Name: "options", Value: o.q.options()},
-		},
-	}}
+	e := o.event("feedback_request", o.q.step, "", "", schemas.Object{
+		{Name: "request_id", Value: o.a.ID}, {Name: "type", Value: o.q.Type}, {Name: "options", Value: o.q.options()},
+	})
+	e.Message = "Awaiting feedback: " + o.q.Prompt
+	return []newEvent{e}
 }
