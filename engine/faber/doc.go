@@ -29,8 +29,8 @@
 // state calls for, questions.go what persons are asked. The family's own ideas: shapes.go
 // (five ways to note a step), plan.go (what comes next), answer.go (what an answer does),
 // evidence.go (what counts as an answer, and when one that upstream recorded does), edit.go
-// (the patch of state.json), events.go (numbering and identity of events), views.go and
-// context.go (what an agent goes on by), account.go (what people are told).
+// (the patch of state.json), events.go (numbering and identity of events), views.go
+// (what an agent goes on by), account.go (what people are told).
 //
 // The order in one commit is request and receipt files, events and resume.md,
 // state.json last. A receipt is fact once durable: where an upstream writer puts an old

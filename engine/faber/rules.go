@@ -210,10 +210,14 @@ func (r *view) cancels(run.On) *move {
 	return r.makes(transition{
 		to: Cancelled, at: at, reason: reason, cause: d,
 		docs: func(revision int) []engine.Document {
-			if a := r.askedNow(); a != nil && a.Receipt == nil && a.Request != nil {
-				return []engine.Document{r.receiptDoc(a, r.closed(a, gate.Cancelled, "the run was cancelled: "+reason, revision))}
+			if r.State.status != Awaiting || r.State.Feedback == nil {
+				return nil
 			}
-			return nil
+			a := r.Folder(r.State.Feedback.RequestID)
+			if a.Receipt != nil || a.Request == nil {
+				return nil
+			}
+			return []engine.Document{r.receiptDoc(a, r.closed(a, gate.Cancelled, "the run was cancelled: "+reason, revision))}
 		},
 		events: r.cancelEvents(c.By, reason), moves: cancelEdits(seconds(at), reason),
 	})
@@ -238,15 +242,6 @@ const Skipped engine.Status = "skipped"
 
 func (r *closings) cancelEvents(by, reason string) []newEvent {
 	return []newEvent{{event: event{Type: "workflow_cancelled", Status: "cancelled", User: by, Message: reason}}}
-}
-
-// askedNow is the folder of the request that the state asks, nil if there is
-// none.
-func (r *sources) askedNow() *gate.Folder {
-	if r.State.status == Awaiting && r.State.Feedback != nil {
-		return r.Folder(r.State.Feedback.RequestID)
-	}
-	return nil
 }
 
 // opens writes the request's files and says in state.json where the form is; once a
