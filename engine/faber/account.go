@@ -343,12 +343,6 @@ func (r *view) stated(f *gate.Folder) *gate.Receipt {
 	return &said
 }
 
-// asks reports whether the state asks a request: then its answer is carried out.
-func (r *requests) asks(id string) bool {
-	o := r.asked()
-	return o != nil && o.a.ID == id
-}
-
 // revived is placet's event that the run was cancelled, nil where the state says so too,
 // or will.
 func (r *view) revived() *event {

@@ -137,9 +137,9 @@ func (r *closings) close(a *gate.Folder) (rc gate.Receipt, ok bool) {
 		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("an older state.json was put back: it does not ask request %s any more: ask again or restore it", quote(a.ID)))
 		return rc, false
 	}
-	if o := r.asked(); o != nil {
+	if q, asks := r.question(); asks {
 		rc = r.closed(a, "superseded", "another request is asked instead", r.State.rev)
-		rc.SupersededBy = o.a.ID
+		rc.SupersededBy = q.RequestID
 		return rc, true
 	}
 	if r.State.Last != nil && r.State.Last.Edge == cancelAsked {

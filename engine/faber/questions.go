@@ -10,6 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -53,18 +54,30 @@ type questions struct{ *planner }
 // question returns what the state asks now; ok is false while it asks nothing,
 // or nothing that can be opened.
 func (r *questions) question() (q question, ok bool) {
-	switch {
-	case r.State.unfit != "" || r.Torn:
+	found := run.Once(r.Run, "question", func() *question {
+		switch {
+		case r.State.unfit != "" || r.Torn:
+			return nil
+		case r.State.status == Awaiting && r.State.Feedback != nil:
+			return r.stateQuestion()
+		case r.State.status == Failed && r.cfg.AskFailed == "all" && !r.foreign():
+			return r.failedQuestion()
+		}
+		return nil
+	})
+	if found == nil {
 		return q, false
-	case r.State.status == Awaiting && r.State.Feedback != nil:
-		return r.stateQuestion(), true
-	case r.State.status == Failed && r.cfg.AskFailed == "all" && !r.foreign():
-		return r.failedQuestion()
 	}
-	return q, false
+	return *found, true
 }
 
-func (r *questions) stateQuestion() question {
+// asks reports whether the state asks a request: then its answer is carried out.
+func (r *questions) asks(id string) bool {
+	q, ok := r.question()
+	return ok && q.RequestID == id
+}
+
+func (r *questions) stateQuestion() *question {
 	q := question{Feedback: *r.State.Feedback, forStatus: Awaiting, openedBy: "state.json"}
 	q.phase, q.step = r.State.at()
 	q.gate = Gate{Kind: "step", Phase: q.phase, Step: q.step, Attempt: 1}
@@ -74,23 +87,23 @@ func (r *questions) stateQuestion() question {
 	if q.undated = q.RequestedAt == ""; q.undated {
 		q.RequestedAt = r.State.UpdatedAt
 	}
-	return q
+	return &q
 }
 
 // failedQuestion asks what is to become of a failed run. Its id is a function
 // of the state, so that a repeated pass repeats it.
-func (r *questions) failedQuestion() (question, bool) {
+func (r *questions) failedQuestion() *question {
 	q := question{forStatus: Failed, openedBy: "placet", undated: true}
 	q.phase, q.step = r.failedStep()
 	if q.phase == "" || q.step == "" {
-		return q, false
+		return nil
 	}
 	q.gate = Gate{Kind: "failure", Phase: q.phase, Step: q.step, Attempt: 1}
 	q.Type, q.Options = "error_resolution", []string{"retry", "abort"}
 	q.Prompt = fmt.Sprintf("The run failed at %s. What should happen?", where(q.phase, q.step))
 	q.RequestedAt = r.State.UpdatedAt
 	q.RequestID = r.requestID(q.gate)
-	return q, true
+	return &q
 }
 
 // failedStep is the entry that failed, else where the run stands.
