@@ -39,8 +39,8 @@ func TestScenario12KilledAtEveryWrite(t *testing.T) {
 	enginetest.Crash(t, s)
 }
 
-// some keeps the stories that differ in what they write: told with a crash at
-// every call, all of them take a quarter of an hour. PLACET_LAWS=all tells all.
+// some keeps the stories that differ in what they write. PLACET_LAWS=all tells all of
+// them, with a crash at every call, which takes a quarter of an hour.
 func some(s enginetest.Suite) enginetest.Suite {
 	if os.Getenv("PLACET_LAWS") == "all" {
 		return s
