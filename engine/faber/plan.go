@@ -132,41 +132,47 @@ func (r *planner) chain(id string) (chain []definition, err error) {
 		if err != nil {
 			return nil, err
 		}
-		chain = append(chain, def)
+		chain = append(chain, *def)
 		id = def.Extends
 	}
 	return chain, nil
 }
 
+// readDefinition reads a workflow definition.
+func readDefinition(file string, body []byte) (d definition, err error) {
+	err = schemas.Decode("faber/workflow", file, body, &d)
+	return d, err
+}
+
 // definition reads the first definition of a name that is not used yet.
-func (r *planner) definition(name string, used map[string]bool) (def definition, err error) {
+func (r *planner) definition(name string, used map[string]bool) (*definition, error) {
 	files := r.candidates(name)
 	for _, file := range files {
 		if d := r.Snap.Doc(file); !d.Absent() && !used[file] {
 			used[file] = true
-			return def, r.readDefinition(d, &def)
+			return r.usableDefinition(d)
 		}
 	}
 	if slices.ContainsFunc(files, func(file string) bool { return used[file] }) {
-		return def, fmt.Errorf("workflow %s extends itself", quote(name))
+		return nil, fmt.Errorf("workflow %s extends itself", quote(name))
 	}
-	return def, fmt.Errorf("workflow %s has no definition: looked in %s", quote(name), strings.Join(files, ", "))
+	return nil, fmt.Errorf("workflow %s has no definition: looked in %s", quote(name), strings.Join(files, ", "))
 }
 
-func (r *planner) readDefinition(d engine.Document, def *definition) error {
+func (r *planner) usableDefinition(d engine.Document) (*definition, error) {
 	switch {
 	case d.Unsettled():
 		r.Held = true
-		return errors.New(d.Path + " is still being written")
+		return nil, errors.New(d.Path + " is still being written")
 	case d.Err != nil:
-		return fmt.Errorf("cannot read %s: %w", d.Path, d.Err)
+		return nil, fmt.Errorf("cannot read %s: %w", d.Path, d.Err)
 	}
-	err := schemas.Decode("faber/workflow", d.Path, d.Body, def)
+	def, err := engine.Parse(d, readDefinition)
 	if err != nil {
 		r.Held = r.MaybePartial(d, err) || r.Held
-		return fmt.Errorf("cannot read %w", err)
+		return nil, fmt.Errorf("cannot read %w", err)
 	}
-	return nil
+	return def, nil
 }
 
 // candidates are the files that may hold a definition, nearest first.

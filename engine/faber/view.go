@@ -133,9 +133,17 @@ func (r *sources) readMetadata() {
 	d := r.Snap.In("metadata.json")
 	if !d.Present() {
 		r.badMetadata = "missing or unreadable"
-	} else if err := schemas.Decode("faber/metadata", "metadata.json", d.Body, &r.meta); err != nil {
+		return
+	}
+	meta, err := engine.Parse(d, decodeMetadata)
+	if r.meta = *meta; err != nil {
 		r.badMetadata = "cannot read " + err.Error()
 	}
+}
+
+func decodeMetadata(_ string, body []byte) (m Metadata, err error) {
+	err = schemas.Decode("faber/metadata", "metadata.json", body, &m)
+	return m, err
 }
 
 // checkFolder refuses a request whose id differs only in case from that of an earlier
