@@ -182,12 +182,6 @@ func (r *answers) historyEdit(o *openRequest, a *answer, action string) jsonedit
 	return push("/feedback_history", h)
 }
 
-// recordedAs reports whether the history says of a request that this was the answer.
-func (r *answers) recordedAs(id, response string) bool {
-	h := r.State.answerTo(id)
-	return h != nil && gate.Fold(h.Response) == gate.Fold(response)
-}
-
 // reasonFor is the reason of a transition that an answer makes.
 func reasonFor(req gate.Request, response string, by gate.By) string {
 	if req.FreeText() {

@@ -70,7 +70,8 @@ func (r *answers) fromReceipt(o *openRequest) *answer {
 	if !o.fact.Counts() {
 		return nil
 	}
-	a := &answer{Decision: o.fact, receivedAt: rc.ReceivedAt, late: rc.Late, recorded: r.recordedAs(o.a.ID, rc.Response)}
+	h := r.State.answerTo(o.a.ID)
+	a := &answer{Decision: o.fact, receivedAt: rc.ReceivedAt, late: rc.Late, recorded: h != nil && gate.Fold(h.Response) == gate.Fold(rc.Response)}
 	if a.decidedAt = moment(rc.DecidedAt); a.decidedAt.IsZero() {
 		a.decidedAt = r.Snap.Now
 	}

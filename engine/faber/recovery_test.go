@@ -65,6 +65,21 @@ func TestLostReceiptIsRecalled(t *testing.T) {
 	}
 }
 
+// So are the places of the words that stood outside the comment section.
+func TestALostReceiptSaysAgainWhereItsWordsStood(t *testing.T) {
+	w := waitingRun(t)
+	form, p := w.In("requests/fr-1/form.md"), w.In("requests/fr-1/receipt.json")
+	w.Put(form, strings.Replace(w.Files[form], "\n## Comment", "\nAs we said.\n\n## Comment", 1))
+	w.Tick(form, "approve", "submit")
+	w.settle()
+	want := w.Files[p]
+	delete(w.Files, p)
+	w.settle()
+	if diff := cmp.Diff(want, w.Files[p]); !strings.Contains(want, "the comment holds words from") || diff != "" {
+		t.Errorf("receipt (-lost +again):\n%s\nof\n%s", diff, want)
+	}
+}
+
 // A machine that remembers nothing takes the receipt that a crash left for a claim: it
 // is carried out, and the receipt says so.
 func TestReceiptOfAnUnrecordedMachine(t *testing.T) {
