@@ -55,7 +55,7 @@ func (r *answers) claimGrows(o *openRequest) bool {
 	if c.none() || gate.Demands(r.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
 		return false
 	}
-	return !r.stoodStill(r.claimPath(c), brokenStill)
+	return !r.stoodStill(c, brokenStill)
 }
 
 // fromReceipt carries out a receipt whose revision the state has not reached:
@@ -304,23 +304,18 @@ func (c claims) answer() *HistoryEntry {
 	return &c.event.Metadata.HistoryEntry
 }
 
-// claimPath is the file that the claims stand in, or whose silence is one.
-func (r *eventLog) claimPath(c claims) string {
-	if c.event != nil {
-		return r.Path("events/" + c.event.Name)
-	}
-	return r.Doc.Path
-}
-
-// stoodStill reports whether upstream has written nothing into the run for so long.
-// Where it has, nothing is decided until then, and the run is looked at when that
-// would be so. The times of the files tell, so a restart changes nothing.
-func (r *eventLog) stoodStill(path string, length time.Duration) bool {
-	until := r.lastWrite().Add(length)
-	if !r.Snap.Now.Before(until) {
+// stoodStill reports whether upstream has written nothing into the run for so long since
+// it made its claims. Where it has, nothing is decided until then, and the run is looked
+// at when that would be so. The times of the files tell, so a restart changes nothing.
+func (r *eventLog) stoodStill(c claims, length time.Duration) bool {
+	h := engine.Holding{Path: r.Doc.Path, Until: r.lastWrite().Add(length), Counts: true}
+	if !r.Snap.Now.Before(h.Until) {
 		return true
 	}
-	r.Hold(engine.Holding{Path: path, Until: until, Counts: true})
+	if c.event != nil {
+		h.Path = r.Path("events/" + c.event.Name)
+	}
+	r.Hold(h)
 	return false
 }
 

@@ -131,7 +131,7 @@ func (r *closings) close(a *gate.Folder) (rc gate.Receipt, ok bool) {
 		return r.answeredReceipt(a, *h), true
 	}
 	if h := c.answer(); h != nil {
-		return r.answeredReceipt(a, *h), r.stoodStill(r.claimPath(c), c.still())
+		return r.answeredReceipt(a, *h), r.stoodStill(c, c.still())
 	}
 	if r.State.rev < a.Request.Revision && forStatus(a) != Failed && !moment(r.State.UpdatedAt).After(a.Doc.Changed) {
 		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("an older state.json was put back: it does not ask request %s any more: ask again or restore it", quote(a.ID)))
@@ -146,7 +146,7 @@ func (r *closings) close(a *gate.Folder) (rc gate.Receipt, ok bool) {
 		return r.closed(a, gate.Cancelled, "the run was cancelled: "+r.State.Last.Reason, r.State.rev), true
 	}
 	// The history may be the last that upstream writes.
-	return r.closed(a, gate.Cancelled, "withdrawn", r.State.rev), r.stoodStill(r.Doc.Path, brokenStill)
+	return r.closed(a, gate.Cancelled, "withdrawn", r.State.rev), r.stoodStill(claims{}, brokenStill)
 }
 
 // elsewhere is the reason in the receipt of an answer that another writer carried out.
