@@ -69,44 +69,36 @@ func DefaultConfig() Config {
 // never is the timeout that never passes.
 const never = "never"
 
-// settings are what holds for one workflow.
+// settings are what holds for one workflow: its table over [optimizer]. What cannot be
+// used was refused by [Config.Check].
 type settings struct {
 	Config
-	Language      string
-	GateThreshold float64
-	// OwnThreshold says that the workflow's own table names the threshold.
-	OwnThreshold  bool
-	InputsWait    time.Duration
-	HITLTimeout   time.Duration // 0: never
-	LevelAttempts int
-	LevelTimeout  time.Duration
-	Workflow      Workflow
-	// Named says that the workflow has a table.
-	Named bool
+	Workflow     Workflow
+	Named        bool // the workflow has a table
+	InputsWait   time.Duration
+	HITLTimeout  time.Duration // 0: never
+	LevelTimeout time.Duration
 }
 
-// settle merges the layers for a workflow: its table, then [optimizer]. What
-// cannot be used was refused by [Config.Check].
 func (c Config) settle(workflow string) settings {
 	w, named := c.Workflows[workflow]
-	s := settings{Config: c, Workflow: w, Named: named, Language: c.Language, GateThreshold: c.GateThreshold, LevelAttempts: c.LevelAttempts}
-	if w.Language != nil {
-		s.Language = *w.Language
+	c = c.over(w)
+	return settings{
+		Config: c, Workflow: w, Named: named,
+		InputsWait: length(c.InputsWait), HITLTimeout: length(c.HITLTimeout), LevelTimeout: length(c.LevelTimeout),
 	}
-	if w.GateThreshold != nil {
-		s.GateThreshold, s.OwnThreshold = *w.GateThreshold, true
-	}
-	if w.LevelAttempts != nil {
-		s.LevelAttempts = *w.LevelAttempts
-	}
-	s.InputsWait = length(first(w.InputsWait, c.InputsWait))
-	s.HITLTimeout = length(first(w.HITLTimeout, c.HITLTimeout))
-	s.LevelTimeout = length(first(w.LevelTimeout, c.LevelTimeout))
-	return s
 }
 
-// first is the workflow's own word, or the general one.
-func first(own *string, general string) string {
+// over returns the configuration with what a workflow's table says in place of what
+// [optimizer] does.
+func (c Config) over(w Workflow) Config {
+	c.Language, c.GateThreshold, c.LevelAttempts = or(w.Language, c.Language), or(w.GateThreshold, c.GateThreshold), or(w.LevelAttempts, c.LevelAttempts)
+	c.InputsWait, c.HITLTimeout, c.LevelTimeout = or(w.InputsWait, c.InputsWait), or(w.HITLTimeout, c.HITLTimeout), or(w.LevelTimeout, c.LevelTimeout)
+	return c
+}
+
+// or is the workflow's own setting, or the general one.
+func or[T any](own *T, general T) T {
 	if own != nil {
 		return *own
 	}
@@ -153,7 +145,10 @@ func (c Config) Commands() []engine.Digest {
 
 // Check reports the first setting that cannot be used, naming its key.
 func (c Config) Check() error {
-	if err := (general{c.Language, c.GateThreshold, c.InputsWait, c.HITLTimeout, c.LevelAttempts, c.LevelTimeout}).check(""); err != nil {
+	if err := c.checkShared(""); err != nil {
+		return err
+	}
+	if err := c.checkNumbers(); err != nil {
 		return err
 	}
 	switch {
@@ -163,15 +158,33 @@ func (c Config) Check() error {
 		return fmt.Errorf("usage_dir: %q is no folder of the workspace", c.UsageDir)
 	case c.AuditDB != "" && !layout.Safe(strings.NewReplacer("{root}", "root", "{run_id}", "run").Replace(c.AuditDB)):
 		return fmt.Errorf("audit_db: %q is no file of the workspace", c.AuditDB)
-	case c.AuditRows < 0 || c.AuditRows > 1000:
-		return fmt.Errorf("audit_rows: %d is not from 0 to 1000", c.AuditRows)
-	case c.MaxTimeoutReentries < 0 || c.MaxTimeoutReentries > 1000:
-		return fmt.Errorf("max_timeout_reentries: %d is not from 0 to 1000", c.MaxTimeoutReentries)
-	case c.TicketDueDays < 0 || c.TicketDueDays > 3650:
-		return fmt.Errorf("ticket_due_days: %d is not from 0 to 3650", c.TicketDueDays)
 	case strings.TrimSpace(c.TicketOwner) == "":
 		return fmt.Errorf("ticket_owner: expected a name")
 	}
+	if err := c.checkRoots(); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
+		if err := c.checkWorkflow(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c Config) checkNumbers() error {
+	for _, n := range []struct {
+		key         string
+		value, most int
+	}{{"audit_rows", c.AuditRows, 1000}, {"max_timeout_reentries", c.MaxTimeoutReentries, 1000}, {"ticket_due_days", c.TicketDueDays, 3650}} {
+		if n.value < 0 || n.value > n.most {
+			return fmt.Errorf("%s: %d is not from 0 to %d", n.key, n.value, n.most)
+		}
+	}
+	return nil
+}
+
+func (c Config) checkRoots() error {
 	for i, root := range c.Roots {
 		for _, other := range c.Roots[:i] {
 			if layout.Under(root, other) || layout.Under(other, root) {
@@ -182,59 +195,32 @@ func (c Config) Check() error {
 			return fmt.Errorf("roots: %q is no folder .mso-context of the workspace", root)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
-		if err := c.checkWorkflow(name); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
 func (c Config) checkWorkflow(name string) error {
-	w := c.Workflows[name]
-	g := general{
-		c.Language, c.GateThreshold, first(w.InputsWait, c.InputsWait), first(w.HITLTimeout, c.HITLTimeout), c.LevelAttempts,
-		first(w.LevelTimeout, c.LevelTimeout),
-	}
-	if w.Language != nil {
-		g.language = *w.Language
-	}
-	if w.GateThreshold != nil {
-		g.threshold = *w.GateThreshold
-	}
-	if w.LevelAttempts != nil {
-		g.attempts = *w.LevelAttempts
-	}
-	where := fmt.Sprintf("workflows.%q.", name)
+	w, where := c.Workflows[name], fmt.Sprintf("workflows.%q.", name)
 	for key, argv := range map[string][]string{"analysis": w.Analysis, "evaluation": w.Evaluation} {
 		if argv != nil && (len(argv) == 0 || strings.TrimSpace(argv[0]) == "") {
 			return fmt.Errorf("%s%s: expected a program and its arguments", where, key)
 		}
 	}
-	return g.check(where)
+	return c.over(w).checkShared(where)
 }
 
-// general are the settings that a workflow may have of its own.
-type general struct {
-	language     string
-	threshold    float64
-	inputs, hitl string
-	attempts     int
-	timeout      string
-}
-
-func (g general) check(where string) error {
+// checkShared checks the settings that a workflow may have of its own.
+func (c Config) checkShared(where string) error {
 	switch {
-	case g.language != "ko" && g.language != "en":
-		return fmt.Errorf("%slanguage: %q is not one of ko, en", where, g.language)
-	case g.attempts < 1 || g.attempts > 100:
-		return fmt.Errorf("%slevel_attempts: %d is not from 1 to 100", where, g.attempts)
+	case c.Language != "ko" && c.Language != "en":
+		return fmt.Errorf("%slanguage: %q is not one of ko, en", where, c.Language)
+	case c.LevelAttempts < 1 || c.LevelAttempts > 100:
+		return fmt.Errorf("%slevel_attempts: %d is not from 1 to 100", where, c.LevelAttempts)
 	}
 	for _, l := range []struct {
 		key, word string
 		least     time.Duration
 		never     bool
-	}{{"inputs_wait", g.inputs, 0, false}, {"hitl_timeout", g.hitl, time.Second, true}, {"level_timeout", g.timeout, time.Second, false}} {
+	}{{"inputs_wait", c.InputsWait, 0, false}, {"hitl_timeout", c.HITLTimeout, time.Second, true}, {"level_timeout", c.LevelTimeout, time.Second, false}} {
 		if l.never && l.word == never {
 			continue
 		}

@@ -39,7 +39,7 @@ func rich(lang string, level int) (State, Findings, inputs) {
 		{Name: "precision", Value: ptr(78.1), Target: ptr(95.0)}, {Name: "recall", Value: ptr(0.87), Unit: ratio},
 		{Name: "f1", Value: ptr(91.00005)}, {Name: "coverage"}, {Name: "errors", Value: ptr(3.0), Threshold: ptr(5.0), Unit: number, Direction: down},
 		{Name: "retries", Value: ptr(7.0), Threshold: ptr(5.0), Unit: number, Direction: down}, {Name: "runs", Value: ptr(12.0), Unit: number},
-	}}, nil, settings{GateThreshold: 85})
+	}}, nil, 85)
 	b, whyB := signalB(st.KPI)
 	c, whyC := signalC([]FeedbackRow{{LevelBefore: 20, LevelAfter: 30}})
 	why := &whys{A: "evaluation: e.py, criteria_fixed: true, analysis: –, inputs/assets.json", B: whyB, C: whyC}

@@ -10,25 +10,15 @@ import (
 // mergeKPI returns the metrics in the order in which they first appear: trigger,
 // kpi.json, usage document. Each field comes from the first of them that says
 // it. What a source says is sound: its problems were found before.
-func mergeKPI(trigger Trigger, kpi, usage *KPI, s settings) []Metric {
+func mergeKPI(trigger Trigger, kpi, usage *KPI, threshold float64) []Metric {
 	measures, err := triggerMetrics(trigger.CurrentMetrics)
 	if err != nil {
 		measures = nil
 	}
-	threshold := s.GateThreshold
-	sources := [][]Measure{measures}
-	for _, k := range []*KPI{usage, kpi} {
-		if k != nil && k.GateThreshold != nil {
-			threshold = *k.GateThreshold
-		}
-	}
-	for _, k := range []*KPI{kpi, usage} {
-		if k != nil {
-			sources = append(sources, k.Metrics)
-		}
-	}
+	kpi, usage = cmp.Or(kpi, &KPI{}), cmp.Or(usage, &KPI{})
+	threshold = or(cmp.Or(kpi.GateThreshold, usage.GateThreshold), threshold)
 	var merged []Metric
-	for _, m := range joinedMeasures(sources) {
+	for _, m := range joinedMeasures(measures, kpi.Metrics, usage.Metrics) {
 		merged = append(merged, m.settled(threshold))
 	}
 	return merged
@@ -36,7 +26,7 @@ func mergeKPI(trigger Trigger, kpi, usage *KPI, s settings) []Metric {
 
 // joinedMeasures are the measures of all sources, one per name, each field from
 // the first source that says it.
-func joinedMeasures(sources [][]Measure) []Measure {
+func joinedMeasures(sources ...[]Measure) []Measure {
 	var all []Measure
 	at := map[string]int{}
 	for _, source := range sources {

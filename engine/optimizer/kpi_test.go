@@ -111,10 +111,10 @@ func TestMergeKPI(t *testing.T) {
 		{Name: "f1", Value: ptr(0.7), Threshold: ptr(0.8), Target: ptr(0.9), Unit: ratio, Direction: up, Gate: true, Margin: ptr(-10.0)},
 		{Name: "cost", Value: ptr(1.0), Unit: number, Direction: up},
 	}
-	if diff := cmp.Diff(want, mergeKPI(tr, kpi, usage, settings{GateThreshold: 85})); diff != "" {
+	if diff := cmp.Diff(want, mergeKPI(tr, kpi, usage, 85)); diff != "" {
 		t.Error(diff)
 	}
-	if got := mergeKPI(Trigger{}, nil, nil, settings{GateThreshold: 85}); len(got) != 0 {
+	if got := mergeKPI(Trigger{}, nil, nil, 85); len(got) != 0 {
 		t.Errorf("metrics of nothing: %v", got)
 	}
 }
@@ -140,7 +140,7 @@ func TestABareNumberIsInPercent(t *testing.T) {
 		tr := trigger(t, `{"precision": `+c.metric+`}`)
 		sources := [][2]*KPI{{{Metrics: []Measure{c.lower}}, nil}, {nil, {Metrics: []Measure{c.lower}}}}
 		for _, from := range sources {
-			m := mergeKPI(tr, from[0], from[1], settings{GateThreshold: 85})[0]
+			m := mergeKPI(tr, from[0], from[1], 85)[0]
 			if diff := cmp.Diff([]any{c.value, c.margin}, []any{*m.Value, m.Margin}); diff != "" {
 				t.Errorf("%s: %s", c.name, diff)
 			}
@@ -170,7 +170,7 @@ func TestWhoseThresholdIsInherited(t *testing.T) {
 		kpi, usage *KPI
 		want       float64
 	}{{own, other, 1}, {own, nil, 1}, {&KPI{}, other, 2}, {nil, other, 2}, {nil, nil, 85}, {&KPI{}, &KPI{}, 85}} {
-		if got := mergeKPI(tr, c.kpi, c.usage, settings{GateThreshold: 85})[0].Threshold; *got != c.want {
+		if got := mergeKPI(tr, c.kpi, c.usage, 85)[0].Threshold; *got != c.want {
 			t.Errorf("%v over %v: %v, want %v", c.kpi, c.usage, *got, c.want)
 		}
 	}

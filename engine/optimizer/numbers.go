@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -11,32 +12,15 @@ import (
 // rounded is the shortest decimal that means the number, so that 1.00005 is
 // 1.0001 for whoever wrote it, although no float64 is quite that.
 func decimals(v float64, n int) string {
-	whole, fraction, _ := strings.Cut(strconv.FormatFloat(math.Abs(v), 'f', -1, 64), ".")
-	if len(fraction) > n {
-		digits := whole + fraction[:n]
-		if fraction[n] >= '5' {
-			digits = increment(digits)
-		}
-		whole, fraction = digits[:len(digits)-n], digits[len(digits)-n:]
+	exact, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'f', -1, 64))
+	if !ok {
+		return "0"
 	}
-	text := strings.TrimSuffix(whole+"."+strings.TrimRight(fraction, "0"), ".")
-	if v < 0 && text != "0" {
-		return "-" + text
+	text := strings.TrimSuffix(strings.TrimRight(exact.FloatString(n), "0"), ".")
+	if text == "-0" {
+		return "0"
 	}
 	return text
-}
-
-// increment adds one to a decimal number without sign.
-func increment(digits string) string {
-	b := []byte(digits)
-	for i := len(b) - 1; i >= 0; i-- {
-		if b[i] != '9' {
-			b[i]++
-			return string(b)
-		}
-		b[i] = '0'
-	}
-	return "1" + string(b)
 }
 
 // rounded is a number to n decimals, as [decimals] writes it.

@@ -180,7 +180,7 @@ func decides(r *cycle, _ run.On) *move {
 	if !sure {
 		return nil
 	}
-	kpi := mergeKPI(r.State.trig, in.kpi, in.usage, r.cfg)
+	kpi := mergeKPI(r.State.trig, in.kpi, in.usage, r.cfg.GateThreshold)
 	b, whyB := signalB(kpi)
 	c, whyC := signalC(r.found.Feedback)
 	d := decide(Signals{A: a, B: b, C: c}, &whys{A: whyA, B: whyB, C: whyC}, r.found.PreviousGoal, r.State.Lang)
