@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,21 +19,24 @@ const mostReruns = 3
 // tailKept is how much of each output an outcome keeps, in bytes.
 const tailKept = 4 << 10
 
-// tried is one attempt of the level in hand.
+// tried is one attempt of a level.
 type tried struct {
-	n          int
+	level, n   int
 	doc        engine.Document
 	attempt    Attempt
+	isRead     bool // its document can be used
 	outcomeDoc engine.Document
-	outcome    *Outcome // nil while there is none
-	bad        bool     // one of its documents cannot be used
+	outcome    *Outcome // nil while there is none that can be used
+	bad        bool     // of the level in hand: one of its documents cannot be used
 }
 
 // why is how an attempt failed, in a few words.
 func (t tried) why() string {
 	switch {
 	case t.outcome == nil:
-		return "it has no outcome"
+		return "no outcome that can be read"
+	case t.outcome.Result == resultOK:
+		return resultOK
 	case t.outcome.Error != "":
 		return string(t.outcome.Error)
 	case t.outcome.Exit != nil:
@@ -41,33 +45,68 @@ func (t tried) why() string {
 	return t.outcome.Result
 }
 
-// attempts are those of the level in hand, in order.
+// name is how requests and actions call an attempt.
+func (t tried) name() string { return subject(t.level, t.n) }
+
+// attempts are those of one level, in order.
 type attempts []tried
 
-func (r *cycle) attempts() attempts {
-	return run.Once(r.Run, fmt.Sprint("attempts/", r.State.Level.Current), func() attempts { return readAttempts(r) })
+// allAttempts are those of every level, as they can be read.
+func (r *cycle) allAttempts() attempts {
+	return run.Once(r.Run, "attempts", func() (all attempts) {
+		for _, d := range r.Snap.Under("attempts") {
+			level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
+			if !ok || outcome {
+				continue
+			}
+			t := tried{level: level, n: n, doc: d, outcomeDoc: r.Snap.In(layout.OptimizerOutcomeFile(level, n))}
+			t.isRead = d.Present() && schemas.Decode("optimizer/attempt", d.Path, d.Body, &t.attempt) == nil
+			var o Outcome
+			if t.outcomeDoc.Present() && schemas.Decode("optimizer/outcome", t.outcomeDoc.Path, t.outcomeDoc.Body, &o) == nil {
+				t.outcome = &o
+			}
+			all = append(all, t)
+		}
+		return all
+	})
 }
 
-func readAttempts(r *cycle) attempts {
-	var all attempts
-	for _, d := range r.Snap.Under("attempts") {
-		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
-		if !ok || outcome || level != r.State.Level.Current {
-			continue
+// attempts are those of the level in hand. What cannot be used of them is noted.
+func (r *cycle) attempts() attempts {
+	return run.Once(r.Run, fmt.Sprint("attempts/", r.State.Level.Current), func() (all attempts) {
+		for _, t := range r.allAttempts() {
+			if t.level != r.State.Level.Current {
+				continue
+			}
+			t.bad = !r.Decode(t.doc, "optimizer/attempt", &Attempt{})
+			if r.earlier(t) {
+				continue
+			}
+			if !t.outcomeDoc.Absent() && !r.Decode(t.outcomeDoc, "optimizer/outcome", &Outcome{}) {
+				t.bad, t.outcome = true, &Outcome{}
+			}
+			all = append(all, t)
 		}
-		t := tried{n: n, doc: d, outcomeDoc: r.Snap.In(layout.OptimizerOutcomeFile(level, n))}
-		t.bad = !r.Decode(d, "optimizer/attempt", &t.attempt)
-		if r.earlier(t.attempt) {
-			continue
+		slices.SortFunc(all, func(a, b tried) int { return a.n - b.n })
+		return all
+	})
+}
+
+// earlier reports whether an attempt began before the cycle did: then it is another
+// cycle's, whose folder was copied or begun anew, and counts for nothing in this one.
+func (r *cycle) earlier(t tried) bool {
+	at := t.attempt.StartedAt.Time()
+	return !at.IsZero() && at.Before(r.State.BeganAt.Time())
+}
+
+// noteEarlier says so beside such attempts.
+func noteEarlier(r *cycle) {
+	for _, t := range r.allAttempts() {
+		if t.isRead && r.earlier(t) {
+			r.Notes.Beside(t.doc.Path, fmt.Sprintf("this attempt began at %s, before the cycle did at %s: it is another cycle's and counts for nothing here; remove it with its outcome",
+				t.attempt.StartedAt, r.State.BeganAt))
 		}
-		if o := t.outcomeDoc; !o.Absent() {
-			t.outcome = &Outcome{}
-			t.bad = !r.Decode(o, "optimizer/outcome", t.outcome) || t.bad
-		}
-		all = append(all, t)
 	}
-	slices.SortFunc(all, func(a, b tried) int { return a.n - b.n })
-	return all
 }
 
 // last is the newest attempt, nil for none.
@@ -126,24 +165,12 @@ func (r *cycle) asks(t tried) bool {
 // attempt.
 func answeredRetry(r *cycle, t tried) bool {
 	return slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool {
-		return q.Type == typeUnknown && string(q.Subject) == subject(r.State.Level.Current, t.n) && q.Status != run.Open && string(q.Response) == optRetry
+		return q.Type == typeUnknown && string(q.Subject) == t.name() && q.Status != run.Open && string(q.Response) == optRetry
 	})
 }
 
 // subject names an attempt.
 func subject(level, n int) string { return fmt.Sprintf("%d-%d", level, n) }
-
-// attemptNamed is the document of an attempt, empty where there is none that can be
-// used.
-func attemptNamed(r *cycle, name string) (a Attempt) {
-	for _, d := range r.Snap.Under("attempts") {
-		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
-		if ok && !outcome && subject(level, n) == name && d.Present() && schemas.Decode("optimizer/attempt", d.Path, d.Body, &a) == nil {
-			return a
-		}
-	}
-	return Attempt{}
-}
 
 // attempting writes down what the level's command is at: its end, and the next
 // attempt, which is recorded before it begins.
@@ -165,19 +192,15 @@ func attempting(r *cycle, w *run.Outputs) {
 }
 
 // abandoned writes down how the commands ended that the cycle waits for no longer,
-// once they have: stand ends those that still run.
+// once they have ended: the kernel ends those that still run.
 func abandoned(r *cycle, w *run.Outputs) {
-	for _, d := range r.Snap.Under("attempts") {
-		level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
-		if !ok || outcome || !d.Present() || r.State.Status == Running && level == r.State.Level.Current || r.Snap.Facts.Alive[levelID(r, level, n)] {
+	for _, t := range r.allAttempts() {
+		id := levelID(r, t.name())
+		inHand := r.State.Status == Running && t.level == r.State.Level.Current
+		if inHand || !t.isRead || r.earlier(t) || !t.outcomeDoc.Absent() || r.Snap.Facts.Alive[id] {
 			continue
 		}
-		rel := layout.OptimizerOutcomeFile(level, n)
-		var a Attempt
-		if !r.Snap.In(rel).Absent() || schemas.Decode("optimizer/attempt", d.Path, d.Body, &a) != nil || r.earlier(a) {
-			continue
-		}
-		end, known := r.Snap.Facts.Ended[levelID(r, level, n)]
+		end, known := r.Snap.Facts.Ended[id]
 		if !known {
 			end = engine.Ended{Result: "lost", At: r.Snap.Now}
 		}
@@ -185,7 +208,7 @@ func abandoned(r *cycle, w *run.Outputs) {
 		if o.Result == resultUnknown {
 			o.Error = "nobody waited for its end any more"
 		}
-		w.Put(rel, encoded(o))
+		w.Put(layout.OptimizerOutcomeFile(t.level, t.n), encoded(o))
 	}
 }
 
@@ -217,20 +240,29 @@ func startAttempt(r *cycle, w *run.Outputs, all attempts) {
 		at = began
 	}
 	a := Attempt{Level: level, N: n, Argv: r.cfg.argv(level), StartedAt: seconds(at), Deadline: seconds(at.Add(r.cfg.LevelTimeout))}
-	body, err := schemas.Encode(a)
-	if err != nil {
-		panic(err) // texts and numbers
-	}
-	w.Put(layout.OptimizerAttemptFile(level, n), body)
+	w.Put(layout.OptimizerAttemptFile(level, n), encoded(a))
 	w.Plan.Actions = append(w.Plan.Actions, levelAction(r, a))
 }
 
+// nextAttempt is the first number after the last attempt under which nothing lies,
+// whoever's: none is written over, and no outcome is taken for another attempt's.
+func nextAttempt(r *cycle, all attempts) int {
+	level, n := r.State.Level.Current, 1
+	if last := all.last(); last != nil {
+		n = last.n + 1
+	}
+	for !r.Snap.In(layout.OptimizerAttemptFile(level, n)).Absent() || !r.Snap.In(layout.OptimizerOutcomeFile(level, n)).Absent() {
+		n++
+	}
+	return n
+}
+
 // levelID names the command of an attempt.
-func levelID(r *cycle, level, n int) string { return r.actionID("level/" + subject(level, n)) }
+func levelID(r *cycle, attempt string) string { return r.actionID("level/" + attempt) }
 
 func levelAction(r *cycle, a Attempt) engine.Action {
 	return engine.Action{
-		ID: levelID(r, a.Level, a.N), Output: "PLACET_OUT", Tail: tailKept,
+		ID: levelID(r, subject(a.Level, a.N)), Output: "PLACET_OUT", Tail: tailKept,
 		Command: engine.Command{
 			Argv: a.Argv, Dir: ".", Paths: []string{"PLACET_RUN_DIR=" + r.Snap.Dir},
 			Env:     []string{"PLACET_WORKFLOW=" + r.State.WorkflowName, fmt.Sprintf("PLACET_LEVEL=%d", a.Level)},
@@ -243,7 +275,7 @@ func levelAction(r *cycle, a Attempt) engine.Action {
 // outcome never says more than there is. An attempt that is neither under way nor
 // known to have ended has an unknown end.
 func ending(r *cycle, w *run.Outputs, t tried) {
-	id := levelID(r, t.attempt.Level, t.n)
+	id := levelID(r, subject(t.attempt.Level, t.n))
 	end, over := r.Snap.Facts.Ended[id]
 	switch {
 	case r.stopped(t), !over && r.Snap.Facts.Alive[id]:
@@ -264,16 +296,12 @@ func ending(r *cycle, w *run.Outputs, t tried) {
 		w.Put("retrieved.jsonl", end.Output)
 		return
 	}
-	body, err := schemas.Encode(o)
-	if err != nil {
-		panic(err) // texts and numbers
-	}
-	w.Put(layout.OptimizerOutcomeFile(t.attempt.Level, t.n), body)
+	w.Put(layout.OptimizerOutcomeFile(t.attempt.Level, t.n), encoded(o))
 }
 
 // stopped reports whether an orderly stop of placet ended an attempt's command.
 func (r *cycle) stopped(t tried) bool {
-	return r.Snap.Facts.Ended[levelID(r, t.attempt.Level, t.n)].Result == "stopped"
+	return r.Snap.Facts.Ended[levelID(r, subject(t.attempt.Level, t.n))].Result == "stopped"
 }
 
 // outcome is what an end comes to.
@@ -298,25 +326,18 @@ func (r *cycle) outcome(end engine.Ended) Outcome {
 func (r *cycle) judge(end engine.Ended) (result string, problem text) {
 	switch {
 	case end.Exit == nil:
-		return resultFailed, text(orWord(end.Reason, "a signal ended it"))
+		return resultFailed, text(cmp.Or(end.Reason, "a signal ended it"))
 	case *end.Exit != 0:
 		return resultFailed, text(fmt.Sprintf("exit %d", *end.Exit))
 	case end.Output == nil && r.data().ok:
 		return resultOK, "" // it put its data where they belong itself
 	case end.Output == nil:
-		return resultInvalid, text(orWord(end.Reason, "it wrote no file PLACET_OUT"))
+		return resultInvalid, text(cmp.Or(end.Reason, "it wrote no file PLACET_OUT"))
 	}
 	if _, problem := parseRecords(end.Output); problem != "" {
 		return resultInvalid, text("what it wrote is no valid retrieved.jsonl: " + problem)
 	}
 	return resultOK, ""
-}
-
-func orWord(word, otherwise string) string {
-	if word != "" {
-		return word
-	}
-	return otherwise
 }
 
 // clean is a text that JSON can hold.

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -53,7 +54,7 @@ func explainRows(r *cycle, w *run.Waiting) {
 		switch {
 		case row.Outcome == rowPending, row.Outcome == rowOwed && row.LastError != "":
 			w.Why("the database %s does not have the row %s yet: %s; it is tried again at %s, or now with placet optimizer replay",
-				r.audit.DB, row.ID, orWord(oneLine(string(row.LastError), shownSentence), "no reason is known"), orWord(string(row.NextTryAt), "the time when that is in"))
+				r.audit.DB, row.ID, cmp.Or(oneLine(string(row.LastError), shownSentence), "no reason is known"), cmp.Or(string(row.NextTryAt), "the time when that is in"))
 		case row.Outcome == rowRefused:
 			w.Why("the database %s refused the row %s: %s", r.audit.DB, row.ID, oneLine(string(row.LastError), shownSentence))
 		}

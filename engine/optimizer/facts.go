@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -40,7 +41,7 @@ func (r *cycle) facts() []engine.Fact {
 		}
 	}
 	if st.Status == Awaiting {
-		t.add("deadline", orWord(string(st.Deadline), "none: an answer is awaited for ever"))
+		t.add("deadline", cmp.Or(string(st.Deadline), "none: an answer is awaited for ever"))
 	}
 	for _, row := range r.audit.Rows {
 		t.add("audit", row.words())

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
@@ -88,7 +89,7 @@ func lateOutput(r *cycle, w *run.Outputs) {
 	}
 	if a := r.LateAnswer(q); a != nil {
 		w.Put(rel, encoded(Late{
-			RequestID: q.ID, ReceivedAt: seconds(r.Snap.Now), Response: orWord(a.Response, optAppropriate), Selected: a.Selected,
+			RequestID: q.ID, ReceivedAt: seconds(r.Snap.Now), Response: cmp.Or(a.Response, optAppropriate), Selected: a.Selected,
 			Comment: a.Comment, ProvidedBy: By{User: a.By.User, Source: a.By.Source}, Digest: a.Digest,
 		}))
 	}

@@ -7,7 +7,6 @@ import (
 
 	"placet/engine"
 	"placet/layout"
-	"placet/schemas"
 )
 
 // Statuses of a level that only an account has.
@@ -54,26 +53,13 @@ func levelPart(r *cycle, level int) engine.Part {
 		add("report", d.Path)
 	}
 	var tries []string
-	for _, d := range r.Snap.Under("attempts") {
-		if of, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path)); ok && of == level && !outcome {
-			tries = append(tries, fmt.Sprintf("attempt %d: %s", n, triedAt(r, level, n)))
+	for _, t := range r.allAttempts() {
+		if t.level == level {
+			tries = append(tries, fmt.Sprintf("attempt %d: %s", t.n, t.why()))
 		}
 	}
 	if len(tries) > 0 {
 		p.Sections = append(p.Sections, engine.Section{Title: "Attempts", Text: strings.Join(tries, "\n")})
 	}
 	return p
-}
-
-// triedAt is how an attempt of a level ended, in a few words.
-func triedAt(r *cycle, level, n int) string {
-	var o Outcome
-	d := r.Snap.In(layout.OptimizerOutcomeFile(level, n))
-	if !d.Present() || schemas.Decode("optimizer/outcome", d.Path, d.Body, &o) != nil {
-		return "no outcome that can be read"
-	}
-	if o.Result == resultOK {
-		return resultOK
-	}
-	return tried{outcome: &o}.why()
 }

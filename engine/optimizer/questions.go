@@ -124,7 +124,12 @@ func askCap(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
 // askAttempt is the question about an attempt whose end nobody knows: which command it
 // was, as one line, and when it began. Both are its own document's words.
 func askAttempt(r *cycle, q *run.Request, req *gate.Request) schemas.Object {
-	a := attemptNamed(r, string(q.Subject))
+	var a Attempt
+	for _, t := range r.allAttempts() {
+		if t.isRead && t.name() == string(q.Subject) {
+			a = t.attempt
+		}
+	}
 	command := text(oneLine(strings.Join(a.Argv, " "), shownName))
 	req.Prompt = r.words("ask.attempt_unknown", "attempt", string(q.Subject), "command", string(command), "started", string(a.StartedAt))
 	offer(r, req, optRetry, optDemote)

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -381,7 +382,7 @@ func answers(r *cycle, on run.On) *move {
 // givenBy is what an answer says about the report.
 func givenBy(a *run.Answer) Given {
 	return Given{
-		Response: orWord(a.Response, optAppropriate), Selected: a.Selected, Comment: a.Comment, By: By{User: a.By.User, Source: a.By.Source},
+		Response: cmp.Or(a.Response, optAppropriate), Selected: a.Selected, Comment: a.Comment, By: By{User: a.By.User, Source: a.By.Source},
 	}
 }
 
