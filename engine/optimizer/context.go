@@ -58,49 +58,33 @@ func chainNeeds(r *cycle) []string {
 }
 
 // link reads a cycle of the same root: of the active folder before the archive.
-func (r *cycle) link(run string) link {
+func (r *cycle) link(run string) (l link) {
 	for _, archived := range []bool{false, true} {
-		if l, ok := linkIn(r, run, archived); ok {
-			return l
+		found := false
+		for _, d := range r.Snap.Docs {
+			if d.Present() && layout.OptimizerIsOther(r.Snap.Dir, run, archived, d.Path) {
+				found = true
+				l.read(d)
+			}
+		}
+		if l.Archived = found && archived; found {
+			break
 		}
 	}
-	return link{RunID: run}
+	return l
 }
 
-func linkIn(r *cycle, run string, archived bool) (link, bool) {
-	l := link{RunID: run, Archived: archived}
-	found := false
-	for _, d := range r.Snap.Docs {
-		if d.Present() && layout.OptimizerIsOther(r.Snap.Dir, run, archived, d.Path) {
-			found = true
-			linkDoc(r, &l, d)
-		}
-	}
-	return l, found
-}
-
-// linkDoc takes one document of an earlier cycle. One that cannot be used counts
-// as absent: the notes about it are its own run's.
-func linkDoc(r *cycle, l *link, d engine.Document) {
+// read takes one document of an earlier cycle. One that cannot be used counts as absent.
+func (l *link) read(d engine.Document) {
 	switch path.Base(d.Path) {
 	case "goal.json":
-		var g Goal
-		if schemas.Decode("optimizer/goal", d.Path, d.Body, &g) == nil {
-			l.Goal = &g
-		}
+		l.Goal = usable(d, decodeGoal)
 	case "state.json":
-		if st, err := decodeState(d.Path, d.Body); err == nil {
-			l.State = &st
-		}
+		l.State = usable(d, decodeState)
 	case "trigger.json":
-		if t, err := decodeTrigger(d.Path, d.Body); err == nil {
-			l.Trigger = &t
-		}
+		l.Trigger = usable(d, decodeTrigger)
 	case "late.json":
-		var late Late
-		if schemas.Decode("optimizer/late", d.Path, d.Body, &late) == nil {
-			l.Late = &late
-		}
+		l.Late = cmp.Or(usable(d, decodeLate), l.Late)
 	}
 }
 
@@ -218,12 +202,7 @@ func collect(r *cycle, w *run.Outputs) {
 		r.Held = true
 		return
 	}
-	f := gather(r, *ended, others.Body)
-	body, err := schemas.Encode(f)
-	if err != nil {
-		panic(err) // texts, numbers and lists of them
-	}
-	w.Put("context.json", body)
+	w.Put("context.json", encoded(gather(r, *ended, readShared(others.Body))))
 }
 
 // othersHeld reports whether a document of another run, a callback or the usage
@@ -240,7 +219,7 @@ func othersHeld(r *cycle) bool {
 }
 
 // gather is context.json.
-func gather(r *cycle, ended engine.Ended, others []byte) Findings {
+func gather(r *cycle, ended engine.Ended, others shared) Findings {
 	f := Findings{
 		SchemaVersion: 1, RunID: r.runID(), WorkflowName: r.State.WorkflowName, CollectedAt: seconds(r.Snap.Now),
 		Usage:      Usage{Path: usagePath(r), Found: !r.Snap.Doc(usagePath(r)).Absent()},
@@ -249,7 +228,7 @@ func gather(r *cycle, ended engine.Ended, others []byte) Findings {
 	if !f.Usage.Found {
 		f.Warnings = append(f.Warnings, r.words("warning.usage", "path", f.Usage.Path))
 	}
-	if names := readShared(others).Others; len(names) > 0 && !r.cfg.Named {
+	if names := others.Others; len(names) > 0 && !r.cfg.Named {
 		f.Warnings = append(f.Warnings, r.words("warning.name", "workflow", f.WorkflowName, "names", strings.Join(names, ", ")))
 	}
 	gatherGoal(r, &f)
@@ -290,7 +269,7 @@ func gatherGoal(r *cycle, f *Findings) {
 
 // gatherRows takes what the database says, and what the files of the other runs
 // say besides.
-func gatherRows(r *cycle, f *Findings, ended engine.Ended, others []byte) {
+func gatherRows(r *cycle, f *Findings, ended engine.Ended, others shared) {
 	f.Audit = AuditRows{DB: auditPath(r), Rows: []AuditRow{}}
 	rows := foundRows{}
 	switch ended.Result {
@@ -306,7 +285,7 @@ func gatherRows(r *cycle, f *Findings, ended engine.Ended, others []byte) {
 		f.Warnings = append(f.Warnings, r.words("warning.audit", "reason", ended.Reason))
 	}
 	f.Audit.Rows = append(f.Audit.Rows, rows.audit()...)
-	f.Feedback = newestFeedback(r.State.WorkflowName, rows.feedback(r.State.WorkflowName), sharedFeedback(others))
+	f.Feedback = newestFeedback(r.State.WorkflowName, rows.feedback(r.State.WorkflowName), others.Feedback)
 }
 
 // foundRows are the rows of the look into the database. Others keep in its columns
@@ -341,8 +320,7 @@ func (rows foundRows) audit() []AuditRow {
 func (rows foundRows) feedback(workflow string) []FeedbackRow {
 	var all []FeedbackRow
 	for _, row := range rows.UserFeedback {
-		of := func(column string) text { return inColumn(row, column) }
-		if f, ok := feedbackOf(workflow, string(of("id")), of("date"), of("created_at"), string(of("feedback_text"))); ok {
+		if f, ok := feedbackOf(workflow, string(inColumn(row, "id")), func(column string) text { return inColumn(row, column) }); ok {
 			all = append(all, f)
 		}
 	}

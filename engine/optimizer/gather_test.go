@@ -22,7 +22,7 @@ func TestADatabaseThatIsNotThereYetIsNoBrokenOne(t *testing.T) {
 	} {
 		r := &cycle{Run: &run.Run[State]{}}
 		f := Findings{}
-		gatherRows(r, &f, c.ended, nil)
+		gatherRows(r, &f, c.ended, shared{})
 		if f.Audit.Available != c.available || len(f.Warnings) != c.warnings {
 			t.Errorf("%+v: available %v, warnings %q", c.ended, f.Audit.Available, f.Warnings)
 		}

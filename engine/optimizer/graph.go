@@ -6,6 +6,24 @@ import (
 	"placet/engine"
 )
 
+// inRoot is a name within a root: a run's id, or a workflow.
+type inRoot struct{ root, name string }
+
+func (e Entry) workflow() inRoot { return inRoot{e.Root, e.Workflow} }
+
+// byRun are the entries by their run ids, that of an active run before that of one put
+// away.
+func byRun(all []Entry) map[inRoot]Entry {
+	runs := map[inRoot]Entry{}
+	for _, e := range all {
+		at := inRoot{e.Root, e.RunID}
+		if found, ok := runs[at]; !ok || found.Archived && !e.Archived {
+			runs[at] = e
+		}
+	}
+	return runs
+}
+
 // Chain are the cycles that a run's belongs to, by last_run_id and within its
 // root: those before it, itself, and those that took up what it left; the oldest
 // first. It is empty where no cycle has begun under the key.
@@ -14,68 +32,38 @@ func Chain(all []Entry, key string) []engine.Node {
 	if at < 0 {
 		return nil
 	}
-	x := indexChains(all)
-	chain, known := []Entry{all[at]}, map[string]bool{all[at].Key: true}
-	for back := all[at]; ; {
-		before, ok := x.cycleOf(back.Root, string(back.LastRunID))
-		if !ok || known[before.Key] {
-			break
-		}
-		known[before.Key] = true
-		chain = append(chain, before)
-		back = before
+	runs, known := byRun(all), map[string]bool{}
+	var chain []Entry
+	for e, ok := all[at], true; ok && !known[e.Key]; e, ok = e.behind(runs) {
+		known[e.Key] = true
+		chain = append(chain, e)
 	}
-	own := len(chain) - 1
 	slices.Reverse(chain)
-	for i := own; i < len(chain); i++ {
-		for _, e := range x.after[[2]string{chain[i].Root, chain[i].RunID}] {
-			if !known[e.Key] {
+	for i := len(chain) - 1; i < len(chain); i++ {
+		for _, e := range all {
+			if e.Triggered && e.Root == chain[i].Root && string(e.LastRunID) == chain[i].RunID && !known[e.Key] {
 				known[e.Key] = true
 				chain = append(chain, e)
 			}
 		}
 	}
-	return chainNodes(x, chain, key)
+	return chainNodes(runs, chain, key)
 }
 
-// chains are cycles by root and run id: those of an id, and those that took up what
-// it left.
-type chains struct {
-	cycle map[[2]string]Entry
-	after map[[2]string][]Entry
-}
-
-func indexChains(all []Entry) chains {
-	x := chains{map[[2]string]Entry{}, map[[2]string][]Entry{}}
-	for _, e := range all {
-		at := [2]string{e.Root, e.RunID}
-		if found, ok := x.cycle[at]; !ok || found.Archived && !e.Archived {
-			x.cycle[at] = e
-		}
-		if e.Triggered {
-			at[1] = string(e.LastRunID)
-			x.after[at] = append(x.after[at], e)
-		}
+// behind is the cycle whose goal a cycle took up.
+func (e Entry) behind(runs map[inRoot]Entry) (found Entry, ok bool) {
+	if e.LastRunID != "" {
+		found, ok = runs[inRoot{e.Root, string(e.LastRunID)}]
 	}
-	return x
-}
-
-// cycleOf is the cycle of a run id in a root, of the active folder before the
-// archive.
-func (x chains) cycleOf(root, run string) (found Entry, ok bool) {
-	if run == "" {
-		return found, false
-	}
-	found, ok = x.cycle[[2]string{root, run}]
 	return found, ok
 }
 
-func chainNodes(x chains, chain []Entry, key string) []engine.Node {
+func chainNodes(runs map[inRoot]Entry, chain []Entry, key string) []engine.Node {
 	var nodes []engine.Node
 	for _, e := range chain {
 		n := engine.Node{ID: e.Key, Group: e.Workflow, Label: e.Key, Status: e.standing(), Current: e.Key == key}
 		n.Gate = n.Status == Awaiting
-		if before, ok := x.cycleOf(e.Root, string(e.LastRunID)); ok {
+		if before, ok := e.behind(runs); ok {
 			n.After = []string{before.Key}
 		}
 		nodes = append(nodes, n)
@@ -96,16 +84,40 @@ func (e Entry) standing() engine.Status {
 	return engine.StatusAbsent
 }
 
-// newer reports whether a cycle is newer than another: it began later, or has the
-// greater run id.
-func (e Entry) newer(other Entry) bool {
-	return cmpWords(string(e.BeganAt), string(other.BeganAt), e.RunID, other.RunID) > 0
+// newer compares cycles: the newer one began later, or has the greater run id.
+func (e Entry) newer(other Entry) bool { return compareAge(&e, &other) > 0 }
+
+func compareAge(a, b *Entry) int {
+	return cmpWords(string(a.BeganAt), string(b.BeganAt), a.RunID, b.RunID)
 }
 
-// NewestCycle is the newest cycle of a workflow, in a root or, with "", in any; ok
-// is false where none has begun.
-func NewestCycle(all []Entry, root, workflow string) (newest Entry, ok bool) {
-	return newestOf(all, func(e Entry) bool { return e.Status != "" && e.Workflow == workflow && (root == "" || e.Root == root) })
+// newestFirst are the cycles that have begun, the newest first.
+func newestFirst(all []Entry) []*Entry {
+	var cycles []*Entry
+	for i := range all {
+		if all[i].Status != "" {
+			cycles = append(cycles, &all[i])
+		}
+	}
+	slices.SortStableFunc(cycles, func(a, b *Entry) int { return compareAge(b, a) })
+	return cycles
+}
+
+// newestCycles are the newest cycles by root and workflow.
+func newestCycles(all []Entry) map[inRoot]Entry {
+	newest := map[inRoot]Entry{}
+	for _, e := range all {
+		if old, known := newest[e.workflow()]; e.Status != "" && (!known || e.newer(old)) {
+			newest[e.workflow()] = e
+		}
+	}
+	return newest
+}
+
+// NewestCycle is the newest cycle of a workflow in any root; ok is false where none has
+// begun.
+func NewestCycle(all []Entry, workflow string) (newest Entry, ok bool) {
+	return newestOf(all, func(e Entry) bool { return e.Status != "" && e.Workflow == workflow })
 }
 
 // NewestGoal is the newest cycle of a workflow in a root that came to a goal.
@@ -128,22 +140,13 @@ func newestOf(all []Entry, fits func(Entry) bool) (newest Entry, ok bool) {
 // of ours, by a tag that is the workflow's name, or by key and slug of the
 // workflow's newest cycle in its root.
 func FreeRun(all []Entry, workflow string) (free Entry, ok bool) {
-	newests := map[string]string{} // by root, the run id
-	for _, e := range all {
-		newests[e.Root] = ""
-	}
-	for root := range newests {
-		if newest, any := NewestCycle(all, root, workflow); any {
-			newests[root] = newest.RunID
-		}
-	}
+	newest := newestCycles(all)
 	for _, e := range all {
 		if e.Archived || e.Triggered || e.Status != "" || e.Manifest == nil {
 			continue
 		}
-		newest := newests[e.Root]
-		ours := slices.Contains(e.Manifest.Tags, tagPrefix+workflow) || slices.Contains(e.Manifest.Tags, workflow)
-		if (ours || newest != "" && e.sameCase(newest)) && (!ok || cmpWords(e.RunID, free.RunID) > 0) {
+		tagged := slices.Contains(e.Manifest.Tags, tagPrefix+workflow) || slices.Contains(e.Manifest.Tags, workflow)
+		if (tagged || e.sameCase(newest[inRoot{e.Root, workflow}].RunID)) && (!ok || e.RunID > free.RunID) {
 			free, ok = e, true
 		}
 	}
@@ -154,12 +157,8 @@ func FreeRun(all []Entry, workflow string) (free Entry, ok bool) {
 // newest cycle first.
 func Workflows(all []Entry) []string {
 	var names []string
-	cycles := slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return e.Status == "" })
-	slices.SortStableFunc(cycles, func(a, b Entry) int {
-		return -cmpWords(string(a.BeganAt), string(b.BeganAt), a.RunID, b.RunID)
-	})
 	known := map[string]bool{}
-	for _, e := range cycles {
+	for _, e := range newestFirst(all) {
 		if !known[e.Workflow] {
 			known[e.Workflow] = true
 			names = append(names, e.Workflow)

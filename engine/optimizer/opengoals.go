@@ -21,32 +21,17 @@ type OpenGoal struct {
 	HeldBy string
 }
 
-// newestCycles are the newest cycles by root and workflow.
-func newestCycles(all []Entry) map[[2]string]Entry {
-	newest := map[[2]string]Entry{}
-	for _, e := range all {
-		if e.Status == "" {
-			continue
-		}
-		at := [2]string{e.Root, e.Workflow}
-		if old, known := newest[at]; !known || cmpWords(string(old.BeganAt), string(e.BeganAt), old.RunID, e.RunID) < 0 {
-			newest[at] = e
-		}
-	}
-	return newest
-}
-
 // OpenGoals are the goals that wait for a cycle, by root and workflow.
 func OpenGoals(all []Entry) []OpenGoal {
-	taken := map[[2]string]bool{}
+	taken := map[inRoot]bool{}
 	for _, e := range all {
 		if e.LastRunID != "" {
-			taken[[2]string{e.Root, string(e.LastRunID)}] = true
+			taken[inRoot{e.Root, string(e.LastRunID)}] = true
 		}
 	}
 	var open []OpenGoal
 	for _, e := range newestCycles(all) {
-		if e.Status == Reached && e.Goal != nil && len(e.Goal.CarryOverIssues) > 0 && !taken[[2]string{e.Root, e.RunID}] {
+		if e.Status == Reached && e.Goal != nil && len(e.Goal.CarryOverIssues) > 0 && !taken[inRoot{e.Root, e.RunID}] {
 			open = append(open, OpenGoal{Entry: e})
 		}
 	}

@@ -4,7 +4,6 @@ package optimizer
 // state, goal and late answer. A nil member is a document that is not there or
 // cannot be used.
 type link struct {
-	RunID    string
 	Goal     *Goal
 	State    *State
 	Trigger  *Trigger

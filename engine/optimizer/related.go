@@ -53,39 +53,49 @@ func (Machine) Refused(s engine.Snapshot) []byte {
 	return encoded(Entry{Root: layout.OptimizerRoot(s.Dir), RunID: layout.OptimizerRunID(s.Dir), Archived: s.Class == layout.OptimizerArchived, Refused: true})
 }
 
-// Entry implements [engine.Related]. A document that cannot be used counts as
-// absent: the note about it is its own run's.
+// usable is a document of another run, nil where it cannot be used: the note about it is
+// its own run's.
+func usable[T any](d engine.Document, decode func(path string, body []byte) (T, error)) *T {
+	if d.Present() {
+		if v, err := decode(d.Path, d.Body); err == nil {
+			return &v
+		}
+	}
+	return nil
+}
+
+// decoder decodes documents of a schema.
+func decoder[T any](schema string) func(path string, body []byte) (T, error) {
+	return func(path string, body []byte) (v T, err error) { return v, schemas.Decode(schema, path, body, &v) }
+}
+
+// What is read of other runs besides their states and triggers.
+var (
+	decodeGoal     = decoder[Goal]("optimizer/goal")
+	decodeManifest = decoder[Manifest]("optimizer/manifest")
+	decodeAudit    = decoder[Audit]("optimizer/audit")
+	decodeLate     = decoder[Late]("optimizer/late")
+)
+
+// Entry implements [engine.Related]. A document that cannot be used counts as absent.
 func (Machine) Entry(s engine.Snapshot) []byte {
 	if s.Class == layout.OptimizerMisnamed {
 		return nil
 	}
-	e := Entry{Root: layout.OptimizerRoot(s.Dir), RunID: layout.OptimizerRunID(s.Dir), Archived: s.Class == layout.OptimizerArchived}
-	if d := s.In("trigger.json"); !d.Absent() {
-		e.Triggered = true
-		if t, err := decodeTrigger(d.Path, d.Body); d.Present() && err == nil {
-			e.Workflow, e.LastRunID = t.WorkflowName, t.LastRunID
-		}
+	trigger, state := s.In("trigger.json"), s.In("state.json")
+	e := Entry{
+		Root: layout.OptimizerRoot(s.Dir), RunID: layout.OptimizerRunID(s.Dir), Archived: s.Class == layout.OptimizerArchived,
+		Triggered: !trigger.Absent() || !state.Absent(), Manifest: usable(s.Doc(layout.OptimizerManifest(s.Dir)), decodeManifest),
 	}
-	if d := s.In("state.json"); !d.Absent() {
-		e.Triggered = true
-		e.cycle(d, s.In("events.jsonl"))
+	if t := usable(trigger, decodeTrigger); t != nil {
+		e.Workflow, e.LastRunID = t.WorkflowName, t.LastRunID
 	}
-	if d := s.In("goal.json"); d.Present() && e.Status == Reached {
-		var g Goal
-		if schemas.Decode("optimizer/goal", d.Path, d.Body, &g) == nil {
-			e.Goal = &g
-		}
+	e.cycle(state, s.In("events.jsonl"))
+	if e.Status == Reached {
+		e.Goal = usable(s.In("goal.json"), decodeGoal)
 	}
-	if d := s.In("audit.json"); d.Present() {
-		e.feedback(d)
-	}
-	if d := s.Doc(layout.OptimizerManifest(s.Dir)); d.Present() {
-		var m Manifest
-		if schemas.Decode("optimizer/manifest", d.Path, d.Body, &m) == nil {
-			e.Manifest = &m
-		}
-	}
-	if !e.Triggered && e.Status == "" && e.Manifest == nil {
+	e.feedback(s.In("audit.json"))
+	if !e.Triggered && e.Manifest == nil {
 		return nil
 	}
 	return encoded(e)
@@ -94,8 +104,8 @@ func (Machine) Entry(s engine.Snapshot) []byte {
 // cycle takes what a state says, if the journal accounts for it: nobody takes up a
 // goal that somebody else wrote into a cycle.
 func (e *Entry) cycle(d, journal engine.Document) {
-	st, err := decodeState(d.Path, d.Body)
-	if err != nil || st.RunID != e.RunID || !run.Accounts(journal, d, st.Revision) {
+	st := usable(d, decodeState)
+	if st == nil || st.RunID != e.RunID || !run.Accounts(journal, d, st.Revision) {
 		return
 	}
 	e.Workflow, e.Status, e.BeganAt, e.TimeoutReentries = st.WorkflowName, st.Status, st.BeganAt, st.TimeoutReentries
@@ -107,16 +117,15 @@ func (e *Entry) cycle(d, journal engine.Document) {
 
 // feedback takes the rows that the run owes to the table of feedback.
 func (e *Entry) feedback(d engine.Document) {
-	var a Audit
-	if schemas.Decode("optimizer/audit", d.Path, d.Body, &a) != nil {
+	a := usable(d, decodeAudit)
+	if a == nil {
 		return
 	}
 	for _, row := range a.Rows {
 		if row.Table != userFeedback {
 			continue
 		}
-		of := func(column string) text { return text(columnText(row, column)) }
-		if f, ok := feedbackOf(e.Workflow, row.ID, of("date"), of("created_at"), string(of("feedback_text"))); ok {
+		if f, ok := feedbackOf(e.Workflow, row.ID, func(column string) text { return text(columnText(row, column)) }); ok {
 			e.Feedback = append(e.Feedback, f)
 		}
 	}
@@ -139,13 +148,14 @@ type feedbackText struct {
 
 // feedbackOf reads a row of user_feedback; ok is false where it is not about the
 // workflow or has no levels.
-func feedbackOf(workflow, id string, date, created text, body string) (row FeedbackRow, ok bool) {
+func feedbackOf(workflow, id string, column func(string) text) (row FeedbackRow, ok bool) {
 	var f feedbackText
-	if schemas.Decode("", "feedback_text", []byte(body), &f) != nil || f.WorkflowName != workflow || f.LevelBefore == nil || f.LevelAfter == nil {
+	if schemas.Decode("", "feedback_text", []byte(column("feedback_text")), &f) != nil || f.WorkflowName != workflow || f.LevelBefore == nil || f.LevelAfter == nil {
 		return row, false
 	}
 	return FeedbackRow{
-		ID: id, Date: date, CreatedAt: created, FeedbackType: f.FeedbackType, LevelBefore: *f.LevelBefore, LevelAfter: *f.LevelAfter, FreeText: f.FreeText,
+		ID: id, Date: column("date"), CreatedAt: column("created_at"), FeedbackType: f.FeedbackType,
+		LevelBefore: *f.LevelBefore, LevelAfter: *f.LevelAfter, FreeText: f.FreeText,
 	}, true
 }
 
@@ -180,49 +190,14 @@ type shared struct {
 // Relate implements [engine.Related].
 func (Machine) Relate(entries map[string][]byte) map[string][]byte {
 	all := Entries(entries)
-	of := map[string]*shared{}
-	at := func(key string) *shared {
-		if of[key] == nil {
-			of[key] = &shared{}
-		}
-		return of[key]
-	}
-	for _, g := range NextCycles(all, false) {
-		if g.Taken != "" {
-			at(g.Taken).Goal = &g.Entry
-		}
-	}
-	for _, g := range NextCycles(all, true) {
-		if g.Taken != "" {
-			at(g.Taken).Slug = &g.Entry
-		}
-	}
-	rows := map[[2]string][]FeedbackRow{}
-	for _, e := range all {
-		place := [2]string{e.Root, e.Workflow}
-		rows[place] = append(rows[place], e.Feedback...)
-	}
-	for _, e := range all {
-		if newest := rows[[2]string{e.Root, e.Workflow}]; e.Status != "" && !final(e.Status) && len(newest) > 0 {
-			at(e.Key).Feedback = newestFeedback(e.Workflow, newest)
-		}
-	}
-	known := byRun(all)
+	of := relation{}
+	of.goals(all)
+	of.feedback(all)
+	of.others(all)
+	runs := byRun(all)
 	for _, e := range all {
 		if e.LastRunID != "" && !e.Archived && !final(e.Status) {
-			at(e.Key).Before = before(known, e)
-		}
-	}
-	inContext := func(e Entry) bool { return e.Status == Context && !e.Archived }
-	if slices.ContainsFunc(all, inContext) {
-		roots := workflowsOf(all)
-		for _, e := range all {
-			if !inContext(e) {
-				continue
-			}
-			if others := roots[e.Root].besides(e.Workflow); len(others) > 0 {
-				at(e.Key).Others = others
-			}
+			of.at(e.Key).Before = before(runs, e)
 		}
 	}
 	answers := map[string][]byte{}
@@ -232,73 +207,82 @@ func (Machine) Relate(entries map[string][]byte) map[string][]byte {
 	return answers
 }
 
+// relation is what each run must know of the others, by its key.
+type relation map[string]*shared
+
+func (of relation) at(key string) *shared {
+	if of[key] == nil {
+		of[key] = &shared{}
+	}
+	return of[key]
+}
+
+// goals names the goals that are taken up.
+func (of relation) goals(all []Entry) {
+	for _, g := range NextCycles(all, false) {
+		if g.Taken != "" {
+			of.at(g.Taken).Goal = &g.Entry
+		}
+	}
+	for _, g := range NextCycles(all, true) {
+		if g.Taken != "" {
+			of.at(g.Taken).Slug = &g.Entry
+		}
+	}
+}
+
+// feedback names the newest rows about the workflow of each cycle that goes on.
+func (of relation) feedback(all []Entry) {
+	rows := map[inRoot][]FeedbackRow{}
+	for _, e := range all {
+		rows[e.workflow()] = append(rows[e.workflow()], e.Feedback...)
+	}
+	for _, e := range all {
+		if newest := rows[e.workflow()]; e.Status != "" && !final(e.Status) && len(newest) > 0 {
+			of.at(e.Key).Feedback = newestFeedback(e.Workflow, newest)
+		}
+	}
+}
+
 // mostNames is how many names of other workflows are offered.
 const mostNames = 3
 
-// workflows are those of a root.
-type workflows struct {
-	cycles map[string]int // workflow → how many cycles
-	newest []string       // one more than are offered: one may be the run's own
-}
-
-// workflowsOf are the workflows of every root that has cycles.
-func workflowsOf(all []Entry) map[string]*workflows {
-	cycles := map[string][]*Entry{}
-	for i := range all {
-		if e := &all[i]; e.Status != "" {
-			cycles[e.Root] = append(cycles[e.Root], e)
-		}
-	}
-	of := map[string]*workflows{}
-	for root, list := range cycles {
-		slices.SortFunc(list, func(a, b *Entry) int { return cmpWords(string(b.BeganAt), string(a.BeganAt), b.RunID, a.RunID) })
-		w := &workflows{cycles: map[string]int{}}
-		for _, e := range list {
-			w.cycles[e.Workflow]++
-			if w.cycles[e.Workflow] == 1 && len(w.newest) <= mostNames {
-				w.newest = append(w.newest, e.Workflow)
-			}
-		}
-		of[root] = w
-	}
-	return of
-}
-
-// besides are the newest workflows besides the one of a cycle, none where another
+// others offers the newest workflows of its root to each cycle that begins, if no other
 // cycle was of its own: its name may be a slip.
-func (w *workflows) besides(own string) []string {
-	if w.cycles[own] > 1 {
-		return nil
+func (of relation) others(all []Entry) {
+	begins := func(e Entry) bool { return e.Status == Context && !e.Archived }
+	if !slices.ContainsFunc(all, begins) {
+		return
 	}
-	others := slices.DeleteFunc(slices.Clone(w.newest), func(name string) bool { return name == own })
-	return others[:min(len(others), mostNames)]
-}
-
-// byRun are the entries by root and run id, that of an active run before that of one
-// put away.
-func byRun(all []Entry) map[[2]string]Entry {
-	known := map[[2]string]Entry{}
-	for _, e := range all {
-		at := [2]string{e.Root, e.RunID}
-		if _, there := known[at]; !there || !e.Archived {
-			known[at] = e
+	count, names := map[inRoot]int{}, map[string][]string{}
+	for _, e := range newestFirst(all) {
+		if count[e.workflow()]++; count[e.workflow()] == 1 && len(names[e.Root]) <= mostNames { // one may be its own
+			names[e.Root] = append(names[e.Root], e.Workflow)
 		}
 	}
-	return known
+	for _, e := range all {
+		if !begins(e) || count[e.workflow()] > 1 {
+			continue
+		}
+		offered := slices.DeleteFunc(slices.Clone(names[e.Root]), func(name string) bool { return name == e.Workflow })
+		if len(offered) > 0 {
+			of.at(e.Key).Others = offered[:min(len(offered), mostNames)]
+		}
+	}
 }
 
 // before are the cycles behind one, as far back as open issues are looked for.
-func before(known map[[2]string]Entry, e Entry) (runs []string) {
+func before(runs map[inRoot]Entry, e Entry) (behind []string) {
 	own := e.RunID
-	for len(runs) < mostLinks {
+	for len(behind) < mostLinks {
 		last := string(e.LastRunID)
-		if last == "" || last == own || slices.Contains(runs, last) {
+		if last == "" || last == own || slices.Contains(behind, last) {
 			break
 		}
-		runs = append(runs, last)
-		e = known[[2]string{e.Root, last}]
+		behind = append(behind, last)
+		e = runs[inRoot{e.Root, last}]
 	}
-	return runs
+	return behind
 }
 
 // readShared decodes what the run must know of the others.
@@ -309,9 +293,6 @@ func readShared(body []byte) (s shared) {
 	return s
 }
 
-// sharedFeedback are the rows about the workflow in the files of other runs.
-func sharedFeedback(body []byte) []FeedbackRow { return readShared(body).Feedback }
-
 // reentryNeeds are what a run without a cycle looks at: its manifest, and once that
 // says that it has completed, the open goals.
 func reentryNeeds(r *cycle) []string {
@@ -319,21 +300,16 @@ func reentryNeeds(r *cycle) []string {
 		return nil
 	}
 	manifest := layout.OptimizerManifest(r.Snap.Dir)
-	needs := []string{manifest}
-	if d := r.Snap.Doc(manifest); r.Snap.Has(manifest) && d.Present() {
-		var m Manifest
-		if schemas.Decode("optimizer/manifest", d.Path, d.Body, &m) == nil && m.Status == "completed" {
-			needs = append(needs, engine.NeedRuns)
-		}
+	if m := usable(r.Snap.Doc(manifest), decodeManifest); m != nil && m.Status == "completed" {
+		return []string{manifest, engine.NeedRuns}
 	}
-	return needs
+	return []string{manifest}
 }
 
 // reenter takes up an open goal: its run's trigger.json.
 func reenter(r *cycle, w *run.Outputs) {
-	d := r.Snap.Doc(engine.NeedRuns)
-	manifest := r.Snap.Doc(layout.OptimizerManifest(r.Snap.Dir))
-	if !r.Snap.Has(engine.NeedRuns) || d.Err != nil || !manifest.Present() || !r.trigger.Absent() {
+	d, m := r.Snap.Doc(engine.NeedRuns), usable(r.Snap.Doc(layout.OptimizerManifest(r.Snap.Dir)), decodeManifest)
+	if !r.Snap.Has(engine.NeedRuns) || d.Err != nil || m == nil || !r.trigger.Absent() {
 		return
 	}
 	s := readShared(d.Body)
@@ -344,19 +320,14 @@ func reenter(r *cycle, w *run.Outputs) {
 	if g == nil || g.Goal == nil {
 		return
 	}
-	var m Manifest
-	if schemas.Decode("optimizer/manifest", manifest.Path, manifest.Body, &m) != nil {
-		return
-	}
 	timeouts := 0
 	if g.Goal.ApprovedBy == byTimeout {
 		timeouts = g.TimeoutReentries + 1
 	}
-	body := encoded(schemas.Object{
+	w.Put("trigger.json", encoded(schemas.Object{
 		{Name: "workflow_name", Value: g.Workflow}, {Name: "trigger_type", Value: external}, {Name: "last_run_id", Value: g.RunID},
 		{Name: "current_level", Value: g.Goal.NextAutomationLevel}, {Name: "optimization_directives", Value: g.Goal.OptimizationDirectives},
 		{Name: "carry_over_issues", Value: g.Goal.CarryOverIssues}, {Name: "timeout_reentries", Value: timeouts},
 		{Name: "created_by", Value: "placet"}, {Name: "created_at", Value: cmp.Or(m.CompletedAt, m.UpdatedAt)},
-	})
-	w.Put("trigger.json", body)
+	}))
 }

@@ -125,7 +125,7 @@ func idOf(b *workspace.Workspace, dir string) string {
 // was mistyped begins a workflow of its own.
 func noteUnknown(b *workspace.Workspace, workflow string, all []optimizer.Entry) {
 	const shown = 3
-	if _, known := optimizer.NewestCycle(all, "", workflow); known {
+	if _, known := optimizer.NewestCycle(all, workflow); known {
 		return
 	}
 	if names := optimizer.Workflows(all); len(names) > 0 {
@@ -177,7 +177,7 @@ func newPlace(b *workspace.Workspace, a asking, all []optimizer.Entry) (string, 
 			break
 		}
 	}
-	if newest, ok := optimizer.NewestCycle(all, "", a.workflow); ok {
+	if newest, ok := optimizer.NewestCycle(all, a.workflow); ok {
 		root = newest.Root
 	}
 	id := layout.OptimizerName(b.Env.Now(), "msowd", slugOf(a.slug, longestSlug, defaultSlug))
