@@ -1,6 +1,10 @@
 package optimizer
 
-import "placet/templates"
+import (
+	"reflect"
+
+	"placet/templates"
+)
 
 // How much others may have placet write, in bytes of JSON: every document that it
 // writes must be one that it reads, and what was found is shown with what is offered
@@ -30,50 +34,37 @@ func (r *cycle) fitting(f Findings) Findings {
 // cutting is how long texts may be, in bytes, and lists.
 type cutting struct{ words, list int }
 
-func (c cutting) text(s text) text { return text(templates.Cut(string(s), c.words)) }
-
-// texts are the first texts of a list, each cut.
-func (c cutting) texts(list []string) []string {
-	all := []string{}
-	for _, s := range list[:min(len(list), c.list)] {
-		all = append(all, templates.Cut(s, c.words))
-	}
-	return all
+// findings is a copy of what was found, cut, but for what names the cycle and its files.
+func (c cutting) findings(f Findings) Findings {
+	cut := f
+	c.cut(reflect.ValueOf(&cut).Elem())
+	cut.RunID, cut.WorkflowName, cut.Usage, cut.Audit.DB = f.RunID, f.WorkflowName, f.Usage, f.Audit.DB
+	return cut
 }
 
-// findings is a copy of what was found, cut.
-func (c cutting) findings(f Findings) Findings {
-	f.OpenIssues, f.Warnings = c.texts(f.OpenIssues), c.texts(f.Warnings)
-	if f.PreviousGoal != nil {
-		g := *f.PreviousGoal
-		g.OptimizationDirectives, g.CarryOverIssues = c.texts(g.OptimizationDirectives), c.texts(g.CarryOverIssues)
-		f.PreviousGoal = &g
+// cut shortens all texts and lists of a value, whose lists and pointers become its own.
+func (c cutting) cut(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(templates.Cut(v.String(), c.words))
+	case reflect.Slice:
+		n := min(v.Len(), c.list)
+		v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, n), v.Slice(0, n)))
+		for i := range n {
+			c.cut(v.Index(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			own := reflect.New(v.Type().Elem())
+			own.Elem().Set(v.Elem())
+			c.cut(own.Elem())
+			v.Set(own)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			c.cut(v.Field(i))
+		}
 	}
-	if f.LateAnswer != nil {
-		l := *f.LateAnswer
-		l.Response, l.Comment, l.Selected = templates.Cut(l.Response, c.words), templates.Cut(l.Comment, c.words), c.texts(l.Selected)
-		l.ProvidedBy = By{User: templates.Cut(l.ProvidedBy.User, c.words), Source: templates.Cut(l.ProvidedBy.Source, c.words)}
-		f.LateAnswer = &l
-	}
-	rows, feedback, calls := []AuditRow{}, []FeedbackRow{}, []Callback{}
-	for _, row := range f.Audit.Rows[:min(len(f.Audit.Rows), c.list)] {
-		rows = append(rows, AuditRow{
-			ID: templates.Cut(row.ID, c.words), Date: c.text(row.Date), TaskName: c.text(row.TaskName), Action: c.text(row.Action), Status: c.text(row.Status), Notes: c.text(row.Notes),
-		})
-	}
-	for _, row := range f.Feedback {
-		row.ID, row.Date, row.CreatedAt = templates.Cut(row.ID, c.words), c.text(row.Date), c.text(row.CreatedAt)
-		row.FeedbackType, row.FreeText = c.text(row.FeedbackType), c.text(row.FreeText)
-		feedback = append(feedback, row)
-	}
-	for _, call := range f.Callbacks[:min(len(f.Callbacks), c.list)] {
-		calls = append(calls, Callback{
-			EventType: templates.Cut(call.EventType, c.words), CheckpointID: c.text(call.CheckpointID), Severity: c.text(call.Severity),
-			Message: c.text(call.Message), Timestamp: c.text(call.Timestamp),
-		})
-	}
-	f.Audit.Rows, f.Feedback, f.Callbacks = rows, feedback, calls
-	return f
 }
 
 // bytes is how much of a request the suggestions take, each time that they stand in

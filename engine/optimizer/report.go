@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,13 +45,18 @@ func reportMD(st State, f Findings, in inputs, revision int) []byte {
 			High: r.suggested(high), Normal: r.suggested(normal), Next: r.next(), Last: last,
 		}
 	}
-	name := fmt.Sprintf("optimizer/level%d", st.Level.Current)
-	body, err := templates.Render(st.Lang, name, data)
+	body, err := templates.Render(st.Lang, fmt.Sprintf("optimizer/level%d", st.Level.Current), data)
 	if err != nil {
-		// The data is complete: the tests render every template.
-		panic("optimizer: cannot render " + name + ": " + err.Error())
+		panic(err) // the data is complete: the tests render every template
 	}
 	return []byte(body)
+}
+
+// reportHeadings are the lines of a level's report that are its headings, after the title.
+func reportHeadings(level int, lang string) []string {
+	nothing := State{Lang: lang, Level: &Level{Current: level}, Decision: &Decision{}}
+	all := strings.Split(string(reportMD(nothing, Findings{}, inputs{}, 0)), "\n")
+	return slices.DeleteFunc(all, func(line string) bool { return !strings.HasPrefix(line, "##") })
 }
 
 // report is what a report is made of.
@@ -76,14 +82,19 @@ func markdown(s string, limit int) string {
 	return templates.Inline(oneLine(s, limit))
 }
 
-// texts are lines of a list, as Markdown.
-func texts(list []string) []string {
+// linesOf is what is said of each element of a list; of some nothing is.
+func linesOf[T any](list []T, say func(T) string) []string {
 	var lines []string
-	for _, s := range list {
-		lines = append(lines, mdText(s))
+	for _, v := range list {
+		if line := say(v); line != "" {
+			lines = append(lines, line)
+		}
 	}
-	return atMost(lines, reportLines)
+	return lines
 }
+
+// texts are lines of a list, as Markdown.
+func texts(list []string) []string { return atMost(linesOf(list, mdText), reportLines) }
 
 // atMost are the first lines of a list; what is left out is counted.
 func atMost(lines []string, limit int) []string {
@@ -133,11 +144,7 @@ func (r report) summary() []templates.OptimizerLine {
 }
 
 func (r report) demoted() []string {
-	var lines []string
-	for _, d := range r.Demotions {
-		lines = append(lines, fmt.Sprintf("%d → %d: %s", d.From, d.To, mdText(d.Error)))
-	}
-	return lines
+	return linesOf(r.Demotions, func(d Demotion) string { return fmt.Sprintf("%d → %d: %s", d.From, d.To, mdText(d.Error)) })
 }
 
 // directives are those of the goal before; a trigger that names no such goal may
@@ -169,24 +176,24 @@ func (r report) audit() string {
 	if !r.Found.Audit.Available {
 		return r.say("audit.unavailable")
 	}
-	failed := 0
-	for _, row := range r.Found.Audit.Rows {
-		if row.Status == "fail" {
-			failed++
-		}
-	}
-	return r.say("audit.rows", "n", strconv.Itoa(len(r.Found.Audit.Rows)), "failed", strconv.Itoa(failed))
+	return r.say("audit.rows", "n", strconv.Itoa(len(r.Found.Audit.Rows)), "failed", strconv.Itoa(len(r.failedRows())))
+}
+
+// failedRows are the rows of the audit database that tell of a failure.
+func (r report) failedRows() []AuditRow {
+	return slices.DeleteFunc(slices.Clone(r.Found.Audit.Rows), func(row AuditRow) bool { return row.Status != "fail" })
 }
 
 // suggested are the suggestions of the given priorities.
 func (r report) suggested(priorities ...string) []string {
 	var lines []string
 	for _, p := range priorities {
-		for _, s := range r.Suggestions {
-			if s.Priority == p {
-				lines = append(lines, mdName(s.ID)+": "+mdText(s.Text))
+		lines = append(lines, linesOf(r.Suggestions, func(s Suggestion) string {
+			if s.Priority != p {
+				return ""
 			}
-		}
+			return mdName(s.ID) + ": " + mdText(s.Text)
+		})...)
 	}
 	return atMost(lines, reportOffered)
 }
@@ -197,11 +204,9 @@ func (r report) next() []string {
 	if level := r.Decision.RecommendedLevel; level != nil {
 		lines = append(lines, r.say("recommended", "level", strconv.Itoa(*level)))
 	}
-	for _, d := range r.Demotions {
-		lines = append(lines, phrase(r.Lang, "goal.failed", "level", strconv.Itoa(d.From), "error", mdText(d.Error)))
-	}
-	for _, issue := range r.Found.OpenIssues {
-		lines = append(lines, r.say("issue", "issue", mdText(issue)))
-	}
-	return atMost(lines, reportLines)
+	failed := linesOf(r.Demotions, func(d Demotion) string {
+		return phrase(r.Lang, "goal.failed", "level", strconv.Itoa(d.From), "error", mdText(d.Error))
+	})
+	open := linesOf(r.Found.OpenIssues, func(issue string) string { return r.say("issue", "issue", mdText(issue)) })
+	return atMost(slices.Concat(lines, failed, open), reportLines)
 }

@@ -86,25 +86,22 @@ func (r report) metrics() []templates.OptimizerRow {
 // irregular is what level 10 finds: missed metrics, the observer's words, rows
 // of the audit that failed.
 func (r report) irregular() []string {
-	var lines []string
-	for _, m := range r.KPI {
-		if m.standing() == missed {
-			lines = append(lines, r.say("missed", "metric", mdName(m.Name), "value", numeralOr(m.Value), "threshold", numeralOr(m.Threshold)))
+	lines := linesOf(r.KPI, func(m Metric) string {
+		if m.standing() != missed {
+			return ""
 		}
-	}
-	lines = atMost(lines, reportMetrics)
-	var calls, rows []string
-	for _, c := range r.Found.Callbacks {
-		if c.EventType == "anomaly_detected" {
-			calls = append(calls, r.say("callback", "where", joined(string(c.Severity), string(c.CheckpointID), string(c.Timestamp)), "message", mdText(string(c.Message))))
+		return r.say("missed", "metric", mdName(m.Name), "value", numeralOr(m.Value), "threshold", numeralOr(m.Threshold))
+	})
+	calls := linesOf(r.Found.Callbacks, func(c Callback) string {
+		if c.EventType != "anomaly_detected" {
+			return ""
 		}
-	}
-	for _, row := range r.Found.Audit.Rows {
-		if row.Status == "fail" {
-			rows = append(rows, r.say("failed", "id", mdName(row.ID), "where", joined(string(row.Date), string(row.Action)), "notes", mdText(string(row.Notes))))
-		}
-	}
-	return slices.Concat(lines, atMost(calls, reportLines), atMost(rows, reportLines))
+		return r.say("callback", "where", joined(string(c.Severity), string(c.CheckpointID), string(c.Timestamp)), "message", mdText(string(c.Message)))
+	})
+	rows := linesOf(r.failedRows(), func(row AuditRow) string {
+		return r.say("failed", "id", mdName(row.ID), "where", joined(string(row.Date), string(row.Action)), "notes", mdText(string(row.Notes)))
+	})
+	return slices.Concat(atMost(lines, reportMetrics), atMost(calls, reportLines), atMost(rows, reportLines))
 }
 
 // joined are the names that say something, a dash where none does.
@@ -121,48 +118,39 @@ func joined(names ...string) string {
 
 // trends are the statistics of each metric.
 func (r report) trends() []string {
-	var lines []string
-	for _, s := range r.stats {
-		lines = append(lines, r.say("statistics", "metric", mdName(s.Metric), "n", strconv.Itoa(s.N), "mean", numeral(s.Mean),
-			"median", numeral(s.Median), "min", numeral(s.Min), "max", numeral(s.Max), "trend", r.say("trend."+s.Trend)))
-	}
-	return atMost(lines, reportMetrics)
+	return atMost(linesOf(r.stats, func(s Statistics) string {
+		return r.say("statistics", "metric", mdName(s.Metric), "n", strconv.Itoa(s.N), "mean", numeral(s.Mean),
+			"median", numeral(s.Median), "min", numeral(s.Min), "max", numeral(s.Max), "trend", r.say("trend."+s.Trend))
+	}), reportMetrics)
 }
 
 // patterns are those that the agent names, and what the records show.
 func (r report) patterns() []string {
-	lines := texts(r.in.Suggestions.Patterns)
-	var several, many []string
-	for _, id := range anomalousInSeveral(r.stats) {
-		several = append(several, r.say("several", "id", mdName(id)))
-	}
-	for _, s := range r.stats {
-		if s.manyAnomalies() {
-			many = append(many, r.say("share", "metric", mdName(s.Metric), "share", numeral(100*float64(len(s.Anomalies))/float64(s.N)),
-				"k", strconv.Itoa(len(s.Anomalies)), "n", strconv.Itoa(s.N)))
+	several := linesOf(anomalousInSeveral(r.stats), func(id string) string { return r.say("several", "id", mdName(id)) })
+	many := linesOf(r.stats, func(s Statistics) string {
+		if !s.manyAnomalies() {
+			return ""
 		}
-	}
-	return slices.Concat(lines, atMost(several, reportMetrics), atMost(many, reportMetrics))
+		return r.say("share", "metric", mdName(s.Metric), "share", numeral(100*float64(len(s.Anomalies))/float64(s.N)),
+			"k", strconv.Itoa(len(s.Anomalies)), "n", strconv.Itoa(s.N))
+	})
+	return slices.Concat(texts(r.in.Suggestions.Patterns), atMost(several, reportMetrics), atMost(many, reportMetrics))
 }
 
 // outliers are the anomalies of each metric that has some.
 func (r report) outliers() []string {
-	var lines []string
-	for _, s := range r.stats {
-		if len(s.Anomalies) == 0 {
-			continue
-		}
-		var found []string
-		for _, a := range s.Anomalies {
-			one := mdName(a.RecordID) + " " + numeral(a.Value)
+	return atMost(linesOf(r.stats, func(s Statistics) string {
+		found := linesOf(s.Anomalies, func(a Anomalous) string {
 			if a.Computed {
-				one += " (" + r.say("computed") + ")"
+				return mdName(a.RecordID) + " " + numeral(a.Value) + " (" + r.say("computed") + ")"
 			}
-			found = append(found, one)
+			return mdName(a.RecordID) + " " + numeral(a.Value)
+		})
+		if len(found) == 0 {
+			return ""
 		}
-		lines = append(lines, mdName(s.Metric)+": "+strings.Join(atMost(found, reportAnomalies), ", "))
-	}
-	return atMost(lines, reportMetrics)
+		return mdName(s.Metric) + ": " + strings.Join(atMost(found, reportAnomalies), ", ")
+	}), reportMetrics)
 }
 
 // current is the mean of a metric's records, else its value.
@@ -195,20 +183,9 @@ func (r report) attained() []templates.OptimizerRow {
 
 // short are the metrics that do not reach their aim, the furthest first.
 func (r report) short() []string {
-	type gap struct {
-		m     Metric
-		short float64
-	}
-	var gaps []gap
-	for _, m := range r.KPI {
-		if beyond := r.reach(m); beyond != nil && *beyond < 0 {
-			gaps = append(gaps, gap{m, -*beyond})
-		}
-	}
-	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(b.short, a.short) })
-	var lines []string
-	for _, g := range gaps {
-		lines = append(lines, r.say("short", "metric", mdName(g.m.Name), "value", numeralOr(r.current(g.m)), "target", numeralOr(g.m.aim())))
-	}
-	return atMost(lines, reportMetrics)
+	gaps := slices.DeleteFunc(slices.Clone(r.KPI), func(m Metric) bool { beyond := r.reach(m); return beyond == nil || *beyond >= 0 })
+	slices.SortStableFunc(gaps, func(a, b Metric) int { return cmp.Compare(*r.reach(a), *r.reach(b)) })
+	return atMost(linesOf(gaps, func(m Metric) string {
+		return r.say("short", "metric", mdName(m.Name), "value", numeralOr(r.current(m)), "target", numeralOr(m.aim()))
+	}), reportMetrics)
 }
