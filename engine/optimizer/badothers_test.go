@@ -113,7 +113,8 @@ func TestNoBadFileInThePlaceOfPlacetsOwnEndsInABug(t *testing.T) {
 		for _, p := range tree.Paths() {
 			rel, inside := strings.CutPrefix(p, badRun+"/")
 			f, known := layout.Optimizer{}.File(layout.Run{}, rel)
-			if !inside || !known || f.Writer != layout.Placet && f.Kind != layout.KindForm || f.Kind == layout.KindProblem {
+			alsoInput := name == "asked" && slices.Contains([]string{"state.json", "request.json", "form.md"}, path.Base(p)) // see badAnswers
+			if !inside || !known || alsoInput || f.Writer != layout.Placet && f.Kind != layout.KindForm || f.Kind == layout.KindProblem {
 				continue
 			}
 			t.Run(name+" "+rel, func(t *testing.T) {

@@ -64,6 +64,12 @@ func also(c enginetest.Case, rel, body string) enginetest.Case {
 	return c
 }
 
+// troubledFrom says that trouble before a step of a case is what another one shows.
+func troubledFrom(step int, c enginetest.Case) enginetest.Case {
+	c.TroubleFrom = step
+	return c
+}
+
 // withNotes says that a case ends with problem notes standing.
 func withNotes(c enginetest.Case) enginetest.Case {
 	c.Notes = true
@@ -74,7 +80,7 @@ func cycleCases() []enginetest.Case {
 	pass := enginetest.Pass
 	return []enginetest.Case{
 		story("answered", 20, ticks("raise", "s1", "submit")),
-		withNotes(story("silence, then a late answer", 10, pass(49*time.Hour), ticks("raise", "s2", "submit"))),
+		troubledFrom(1, withNotes(story("silence, then a late answer", 10, pass(49*time.Hour), ticks("raise", "s2", "submit")))),
 		without(story("inputs one by one", 30,
 			put("inputs/kpi.json", `{"metrics": [{"name": "precision", "value": 70}]}`), put("inputs/assets.json", assetsOf(30)), put("retrieved.jsonl", retrievedLines),
 			put("suggestions.json", threeSuggestions), ticks("lower", "submit"),

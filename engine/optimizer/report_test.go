@@ -299,19 +299,19 @@ func TestAReportCanBeReadBack(t *testing.T) {
 	long := strings.Repeat("*", 4000)
 	for _, level := range []int{10, 20, 30} {
 		st, f, in := rich("ko", level)
-		many := slices.Repeat([]string{long}, 1000)
+		many := slices.Repeat([]string{long}, 110)
 		st.trig.OptimizationGoal, st.Decision.Rationale, f.OpenIssues, f.Warnings = text(long), many, many, many
 		f.PreviousGoal.OptimizationDirectives = many
 		f.LateAnswer = &Late{Response: optRaise, Comment: long, Selected: many}
 		in.Suggestions = Suggestions{Summary: text(long), Patterns: many}
 		st.Suggestions, st.KPI = nil, nil
-		for i := range 1000 {
+		for i := range 140 {
 			v := -math.MaxFloat64
 			name := fmt.Sprintf("%04d%s", i, long)
 			st.KPI = append(st.KPI, Measure{Name: name, Value: &v, Target: ptr(-v)}.settled(85))
 			f.Callbacks = append(f.Callbacks, Callback{EventType: "anomaly_detected", Message: text(long), Severity: text(long), CheckpointID: text(long), Timestamp: text(long)})
 			f.Audit.Rows = append(f.Audit.Rows, AuditRow{ID: long, Notes: text(long), Status: "fail", Action: text(long), Date: text(long)})
-			for j := range 17 {
+			for j := range 12 {
 				in.Records = append(in.Records, Record{RecordID: fmt.Sprint(j, long), Metric: name, Value: v, Flag: anomaly})
 			}
 		}

@@ -48,7 +48,7 @@ func everyCall(t T, s Suite, try func(t T, c Case, rests []rest, i, k int) (more
 	for _, c := range s.Cases {
 		abreast(t, c.Name, func(t T) {
 			rests := plain(t, s, c, telling{})
-			for i := range rests {
+			for i := c.TroubleFrom; i < len(rests); i++ {
 				for k := 1; try(t, c, rests, i, k); k += stride {
 				}
 			}

@@ -71,6 +71,9 @@ type Case struct {
 	// Trusted are the digests that the owner has agreed to.
 	Trusted []engine.Digest
 	Steps   []Step
+	// TroubleFrom is the first step at whose calls there is trouble, 0 for the beginning:
+	// another case of the suite shows what comes before it.
+	TroubleFrom int
 	// Notes says that the story ends with problem notes standing.
 	Notes bool
 }
