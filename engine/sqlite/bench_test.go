@@ -10,8 +10,8 @@ import (
 func TestDatabasesCostNothingUntilTheyAreAsked(t *testing.T) {
 	d := New(filepath.Join(t.TempDir(), "nosuch"))
 	d.Release("a.db")
-	if d.home != nil || len(d.in) != 0 {
-		t.Errorf("opened %v, %v", d.home, d.in)
+	if d.home != nil || len(d.open) != 0 {
+		t.Errorf("opened %v, %v", d.home, d.open)
 	}
 }
 

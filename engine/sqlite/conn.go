@@ -62,7 +62,7 @@ func connect(ctx context.Context, name string, busy time.Duration) (*connection,
 
 // open connects to the database that was found under a name. Nothing of it is read
 // yet.
-func (d *Databases) open(ctx context.Context, q engine.Database, found fs.FileInfo, busy time.Duration) (*connection, error) {
+func (d *Databases) connect(ctx context.Context, q engine.Database, found fs.FileInfo, busy time.Duration) (*connection, error) {
 	c, err := connect(ctx, d.abs(q.Path), busy)
 	if err != nil {
 		return nil, err
@@ -76,13 +76,41 @@ func (c *connection) close() {
 	c.pool.Close()
 }
 
-// begin begins a transaction that may write, and undo gives it up.
-func (c *connection) begin(ctx context.Context) error { return c.exec(ctx, "BEGIN IMMEDIATE") }
-func (c *connection) rollback()                       { _ = c.exec(context.Background(), "ROLLBACK") }
+func (c *connection) rollback() { _ = c.exec(context.Background(), "ROLLBACK") }
+
+// transact does something in a transaction that may write.
+func (c *connection) transact(ctx context.Context, do func() error) error {
+	err := c.exec(ctx, "BEGIN IMMEDIATE")
+	if err != nil {
+		return err
+	}
+	if err = do(); err == nil {
+		err = c.exec(ctx, "COMMIT")
+	}
+	if err != nil {
+		c.rollback()
+	}
+	return err
+}
 
 func (c *connection) exec(ctx context.Context, script string, args ...any) error {
 	_, err := c.ExecContext(ctx, script, args...)
 	return err
+}
+
+// each calls a function for each row that a query finds.
+func (c *connection) each(ctx context.Context, query string, args []any, do func(*sql.Rows) error) error {
+	rows, err := c.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // beginRead begins a transaction that reads, if the name still leads to the file that is
@@ -100,27 +128,29 @@ func (d *Databases) beginRead(ctx context.Context, name string, c *connection) (
 
 // writable returns a connection to the database that is under the name now, and
 // makes the database where there is none.
-func (d *Databases) writable(ctx context.Context, f *databaseFile, q engine.Database) (*connection, error) {
+func (d *Databases) writable(ctx context.Context, q engine.Database) (*connection, error) {
 	there, err := d.find(q.Path)
-	if err == nil && f.conn != nil && os.SameFile(there, f.conn.file) {
-		return f.conn, nil
+	if c := d.open[q.Path]; err == nil && c != nil && os.SameFile(there, c.file) {
+		return c, nil
 	}
-	d.closeFile(f, q.Path)
+	d.closeFile(q.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		there, err = d.createFile(q, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if f.conn, err = d.open(ctx, q, there, d.busy); err != nil {
+	c, err := d.connect(ctx, q, there, d.busy)
+	if err != nil {
 		return nil, err
 	}
-	objects, err := d.beginRead(ctx, q.Path, f.conn)
-	f.conn.rollback()
+	d.open[q.Path] = c
+	objects, err := d.beginRead(ctx, q.Path, c)
+	c.rollback()
 	if err == nil && objects == 0 && q.Schema != "" {
-		err = d.createTables(ctx, f.conn, q)
+		err = d.createTables(ctx, c, q)
 	}
-	return f.conn, err
+	return c, err
 }
 
 // createFile makes the empty file that becomes a database. SQLite would follow a link
@@ -152,18 +182,15 @@ func (d *Databases) createTables(ctx context.Context, c *connection, q engine.Da
 	if log != nil && !isLocked(log) {
 		return log
 	}
-	if err := c.begin(ctx); err != nil {
-		return err
-	}
-	if err := c.createTables(ctx, schemas.SQL(q.Schema), log); err != nil {
-		c.rollback()
+	err := c.transact(ctx, func() error { return c.createTables(ctx, schemas.SQL(q.Schema), log) })
+	if err != nil {
 		return err
 	}
 	return d.syncName(q.Path)
 }
 
-// createTables carries out the script and commits, if still nobody else made anything and
-// the database has got its log.
+// createTables carries out the script, if still nobody else made anything and the
+// database has got its log.
 func (c *connection) createTables(ctx context.Context, script string, log error) error {
 	work, cancel := c.workLimit(ctx)
 	defer cancel()
@@ -173,9 +200,6 @@ func (c *connection) createTables(ctx context.Context, script string, log error)
 	}
 	if err == nil && objects == 0 {
 		err = c.exec(work, script)
-	}
-	if err == nil {
-		err = c.exec(ctx, "COMMIT")
 	}
 	return err
 }

@@ -91,8 +91,6 @@ func (d *Databases) checkWorkspace() (*os.Root, error) {
 
 // openWorkspace returns the workspace that was there at first.
 func (d *Databases) openWorkspace() (*os.Root, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if d.home == nil {
 		root, err := os.OpenRoot(d.root)
 		if err != nil {

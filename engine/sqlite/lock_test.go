@@ -26,7 +26,7 @@ func TestALockedDatabaseKeepsTheRowUntilItIsFree(t *testing.T) {
 			if reason := l.must("failed", task(2)); reason != locked {
 				t.Errorf("reason %q", reason)
 			}
-			if l.in[audit].conn != nil {
+			if l.open[audit] != nil {
 				t.Error("a connection that did not work is kept")
 			}
 			if readable {
@@ -203,9 +203,7 @@ func TestARowInAFileWithoutANameHasFailed(t *testing.T) {
 			l.must("done", task(1))
 			l.Release(audit)
 			l.script("PRAGMA journal_mode=" + mode)
-			f := l.acquire(audit)
-			defer f.mu.Unlock()
-			c, err := l.writable(t.Context(), f, engine.Database{Path: audit, Schema: "optimizer/audit"})
+			c, err := l.writable(t.Context(), engine.Database{Path: audit, Schema: "optimizer/audit"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +220,7 @@ func TestARowInAFileWithoutANameHasFailed(t *testing.T) {
 			if got, want := l.explain(audit, err), "the database "+audit+" was replaced while it was open"; got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
-			l.closeFile(f, audit)
+			l.closeFile(audit)
 		})
 	}
 }
@@ -321,10 +319,7 @@ func TestADatabaseMadeMeanwhileIsNotFilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.close()
-	if err := c.begin(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.createTables(t.Context(), "CREATE TABLE ours (x)", nil); err != nil {
+	if err := c.transact(t.Context(), func() error { return c.createTables(t.Context(), "CREATE TABLE ours (x)", nil) }); err != nil {
 		t.Fatal(err)
 	}
 	if names := l.names("table"); len(names) != 1 || names[0] != "other" {

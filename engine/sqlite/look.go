@@ -43,7 +43,7 @@ func (d *Databases) look(ctx context.Context, q engine.Database) ([]byte, error)
 type rowsByQuery map[string][]map[string]any
 
 func (d *Databases) readAnswer(ctx context.Context, q engine.Database, there fs.FileInfo) (rowsByQuery, error) {
-	c, err := d.open(ctx, q, there, min(d.busy, d.work/2)) // who waits longer cannot say for what
+	c, err := d.connect(ctx, q, there, min(d.busy, d.work/2)) // who waits longer cannot say for what
 	if err != nil {
 		return nil, err
 	}
@@ -75,24 +75,13 @@ func (c *connection) query(ctx context.Context, query engine.Query, left *int) (
 	if err != nil {
 		return nil, err
 	}
-	rows, err := c.QueryContext(ctx, text, query.Args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
 	found := []map[string]any{}
-	for rows.Next() {
-		row, err := readRow(rows, names, left)
-		if err != nil {
-			return nil, err
-		}
+	err = c.each(ctx, text, query.Args, func(rows *sql.Rows) error {
+		row, err := readRow(rows, left)
 		found = append(found, row)
-	}
-	return found, rows.Err()
+		return err
+	})
+	return found, err
 }
 
 // untypedQuery returns a query whose columns have no type: what the driver takes for
@@ -116,7 +105,11 @@ func (c *connection) untypedQuery(ctx context.Context, query engine.Query) (stri
 }
 
 // readRow returns one row by column.
-func readRow(rows *sql.Rows, names []string, left *int) (map[string]any, error) {
+func readRow(rows *sql.Rows, left *int) (map[string]any, error) {
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
 	values, into := make([]any, len(names)), make([]any, len(names))
 	for i := range values {
 		into[i] = &values[i]

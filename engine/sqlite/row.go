@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,11 +16,11 @@ import (
 // insert puts one row into a database, and says what its table lacks of the row. A row
 // that is there already is compared before and, where the database refuses ours, once
 // more: another process may have been as fast.
-func (d *Databases) insert(ctx context.Context, f *databaseFile, q engine.Database) (result, lacks string, err error) {
+func (d *Databases) insert(ctx context.Context, q engine.Database) (result, lacks string, err error) {
 	if len(q.Insert.Values) == 0 {
 		return "", "", errors.New("a row without values: expected its id first")
 	}
-	c, err := d.writable(ctx, f, q)
+	c, err := d.writable(ctx, q)
 	if err != nil {
 		return "", "", err
 	}
@@ -80,20 +81,12 @@ func (r refusal) Error() string { return string(r) }
 // addRow inserts a row in a transaction of its own. Others may have changed the schema
 // since it was judged: with the lock it is judged again.
 func (c *connection) addRow(ctx context.Context, r engine.Row) error {
-	if err := c.begin(ctx); err != nil {
-		return err
-	}
-	_, err := c.checkSchema(ctx)
-	if err == nil {
-		err = c.withAuthorizer(r.Table, func() error { return c.insertRow(ctx, r) })
-	}
-	if err == nil {
-		err = c.exec(ctx, "COMMIT")
-	}
-	if err != nil {
-		c.rollback()
-	}
-	return err
+	return c.transact(ctx, func() error {
+		if _, err := c.checkSchema(ctx); err != nil {
+			return err
+		}
+		return c.withAuthorizer(r.Table, func() error { return c.insertRow(ctx, r) })
+	})
 }
 
 func (c *connection) insertRow(ctx context.Context, r engine.Row) error {
@@ -115,23 +108,19 @@ func (c *connection) compareRow(ctx context.Context, r engine.Row) (found bool, 
 	for i, v := range r.Values {
 		columns[i], args[i] = quoted(v.Name)+" IS ?", v.Value
 	}
-	rows, err := c.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?",
-		strings.Join(columns, ", "), quoted(r.Table), quoted(r.Values[0].Name)), append(args, r.ID)...)
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
 	var others []string
-	for rows.Next() {
-		others, err = differing(rows.Scan, r)
-		if err != nil || len(others) == 0 {
-			return err == nil, err
-		}
+	err = c.each(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?", strings.Join(columns, ", "), quoted(r.Table), quoted(r.Values[0].Name)),
+		append(args, r.ID), func(rows *sql.Rows) (err error) {
+			if !found {
+				others, err = differing(rows.Scan, r)
+				found = err == nil && len(others) == 0
+			}
+			return err
+		})
+	if err == nil && !found && others != nil {
+		err = refusal(fmt.Sprintf("row %s of %s stands with other values: %s", r.ID, r.Table, strings.Join(others, ", ")))
 	}
-	if err := rows.Err(); err != nil || others == nil {
-		return false, err
-	}
-	return false, refusal(fmt.Sprintf("row %s of %s stands with other values: %s", r.ID, r.Table, strings.Join(others, ", ")))
+	return found && err == nil, err
 }
 
 // differing returns the columns of one row whose values are not ours.
@@ -219,20 +208,12 @@ func (c *connection) checkColumns(ctx context.Context, needed map[string][]strin
 
 // columns returns the names of a table's columns, none where it is missing.
 func (c *connection) columns(ctx context.Context, table string) ([]string, error) {
-	rows, err := c.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	err := c.each(ctx, "SELECT name FROM pragma_table_info(?)", []any{table}, func(rows *sql.Rows) error {
+		names = append(names, "")
+		return rows.Scan(&names[len(names)-1])
+	})
+	return names, err
 }
 
 // missing says what a database lacks, and what to do about it.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
@@ -112,35 +113,33 @@ func (c *connection) checkSchema(ctx context.Context) (objects int, err error) {
 	if err := c.load(ctx); err != nil {
 		return 0, err
 	}
-	rows, err := c.QueryContext(ctx, "SELECT +sql FROM sqlite_schema LIMIT "+strconv.Itoa(mostObjects+1))
-	if err != nil {
-		return 0, err
+	err = c.each(ctx, "SELECT +sql FROM sqlite_schema LIMIT "+strconv.Itoa(mostObjects+1), nil, func(rows *sql.Rows) error {
+		objects++
+		return c.checkRow(rows)
+	})
+	if err == nil && objects > mostObjects {
+		err = unsound(fmt.Sprintf("more than %d tables, indexes, views and triggers", mostObjects))
 	}
-	defer rows.Close()
-	for ; rows.Next(); objects++ {
-		var sql any
-		if err := rows.Scan(&sql); err != nil {
-			return 0, err
-		}
-		if sql == nil { // SQLite's own index of a key
-			continue
-		}
-		text, is := sql.(string)
-		if !is {
-			return 0, unsound("an object whose SQL is no text")
-		}
-		if c.sound[text] {
-			continue
-		}
+	return objects, err
+}
+
+// checkRow judges the object of a row of the schema, once.
+func (c *connection) checkRow(rows *sql.Rows) error {
+	var made any
+	if err := rows.Scan(&made); err != nil || made == nil { // SQLite's own index of a key
+		return err
+	}
+	text, is := made.(string)
+	if !is {
+		return unsound("an object whose SQL is no text")
+	}
+	if !c.sound[text] {
 		if err := c.allowed.checkObject(text); err != nil {
-			return 0, err
+			return err
 		}
 		c.sound[text] = true
 	}
-	if objects > mostObjects {
-		return 0, unsound(fmt.Sprintf("more than %d tables, indexes, views and triggers", mostObjects))
-	}
-	return objects, rows.Err()
+	return nil
 }
 
 // checkObject judges one object by the SQL that made it.

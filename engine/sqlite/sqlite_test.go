@@ -227,7 +227,7 @@ func TestNothingIsLeftOpenOnceAFileRests(t *testing.T) {
 	l := newMirror(t)
 	before := runtime.NumGoroutine()
 	l.must("done", task(0))
-	conn := l.in[audit].conn
+	conn := l.open[audit]
 	ends := make(chan engine.Ended)
 	const many = 200
 	for n := range many {
@@ -241,15 +241,15 @@ func TestNothingIsLeftOpenOnceAFileRests(t *testing.T) {
 	if words["done"] != many-1 || words["present"] != 1 {
 		t.Errorf("ends %v, want %d done, 1 present", words, many-1)
 	}
-	if l.in[audit].conn != conn {
+	if l.open[audit] != conn {
 		t.Error("the file was opened again for the next row")
 	}
 	if n := l.count("SELECT count(*) FROM audit_logs"); n != many {
 		t.Errorf("%d rows, want %d", n, many)
 	}
 	l.Release(audit)
-	if len(l.in) != 0 {
-		t.Errorf("%d files in use", len(l.in))
+	if len(l.open) != 0 {
+		t.Errorf("%d files in use", len(l.open))
 	}
 	for runtime.NumGoroutine() > before { // the pools' own end when they are closed
 		runtime.Gosched()
@@ -262,10 +262,6 @@ func TestNothingIsLeftOpenOnceAFileRests(t *testing.T) {
 // Rows that come while a file is put to rest find it, or open it again.
 func TestRestingBetweenRowsLosesNothing(t *testing.T) {
 	l := newMirror(t)
-	asked := l.fileEntry(audit)
-	if l.Release(audit); !asked.gone {
-		t.Error("who has the file already would open it, and nobody would close it")
-	}
 	ends := make(chan engine.Ended)
 	const many = 40
 	for n := range many {
