@@ -54,9 +54,9 @@ func explainRows(r *cycle, w *run.Waiting) {
 		switch {
 		case row.Outcome == rowPending, row.Outcome == rowOwed && row.LastError != "":
 			w.Why("the database %s does not have the row %s yet: %s; it is tried again at %s, or now with placet optimizer replay",
-				r.audit.DB, row.ID, cmp.Or(oneLine(string(row.LastError), shownSentence), "no reason is known"), cmp.Or(string(row.NextTryAt), "the time when that is in"))
+				r.audit.DB, row.ID, cmp.Or(sentence(string(row.LastError)), "no reason is known"), cmp.Or(string(row.NextTryAt), "the time when that is in"))
 		case row.Outcome == rowRefused:
-			w.Why("the database %s refused the row %s: %s", r.audit.DB, row.ID, oneLine(string(row.LastError), shownSentence))
+			w.Why("the database %s refused the row %s: %s", r.audit.DB, row.ID, sentence(string(row.LastError)))
 		}
 	}
 }
@@ -120,9 +120,7 @@ func awaitsInputs(r *cycle, w *run.Waiting) {
 		w.Why("an input is still being written: it is looked at again")
 		w.Written("an input")
 	default:
-		w.Why("inputs/assets.json is awaited until %s; without it signal A is 10, with a warning", r.State.InputsUntil)
-		w.For("inputs/assets.json (agent)")
-		w.Unblock("inputs/assets.json", assetsLike)
+		w.Lacks("inputs/assets.json", "(agent)", assetsLike, "inputs/assets.json is awaited until %s; without it signal A is 10, with a warning", r.State.InputsUntil)
 	}
 }
 
@@ -156,7 +154,7 @@ func awaitsData(r *cycle, w *run.Waiting) {
 // awaitsCommand says what the command of the level is at, or that there is none.
 func awaitsCommand(r *cycle, w *run.Waiting, level int) {
 	argv := r.cfg.argv(level)
-	command := oneLine(strings.Join(argv, " "), shownSentence)
+	command := sentence(strings.Join(argv, " "))
 	last := r.attempts().last()
 	switch {
 	case len(argv) == 0:
@@ -180,9 +178,7 @@ func awaitsSuggestions(r *cycle, w *run.Waiting) {
 	level := r.State.Level.Current
 	if !w.Bad("suggestions.json", "the report waits for suggestions that can be used", "agent", suggestionsLike) &&
 		level >= 20 && r.State.Level.Retrieved != "" && r.data().ok && !r.suggestions().there {
-		w.Why("suggestions.json is awaited until %s; without it the report has none", r.State.SuggestionsUntil)
-		w.For("suggestions.json (agent)")
-		w.Unblock("suggestions.json", suggestionsLike)
+		w.Lacks("suggestions.json", "(agent)", suggestionsLike, "suggestions.json is awaited until %s; without it the report has none", r.State.SuggestionsUntil)
 	}
 	rel := layout.OptimizerReportName(level)
 	if w.Noted(rel, "the report cannot be written") {
@@ -203,9 +199,7 @@ func awaitsSuggestions(r *cycle, w *run.Waiting) {
 func awaitsRow(r *cycle, w *run.Waiting) {
 	report := path.Base(r.State.Report.Path)
 	if words := r.Notes.Text(r.State.Report.Path + layout.ProblemSuffix); words != "" {
-		w.Why("%s", words)
-		w.For("%s as it was written (person)", report)
-		w.Unblock(report, "the report as it was written")
+		w.Lacks(report, "as it was written (person)", "the report as it was written", "%s", words)
 		return
 	}
 	if !r.audit.sound {
@@ -220,7 +214,7 @@ func awaitsRow(r *cycle, w *run.Waiting) {
 		w.Pass("the report stands; the next pass records it for %s", auditPath(r))
 	case row.LastError != "" && !row.in():
 		w.Why("the report stands; its row could not be written to %s: %s; it is tried again at %s, after five tries the cycle goes on without it",
-			r.audit.DB, oneLine(string(row.LastError), shownSentence), row.NextTryAt)
+			r.audit.DB, sentence(string(row.LastError)), row.NextTryAt)
 		w.For("a row in %s, tried again at %s (placet)", r.audit.DB, row.NextTryAt)
 	default:
 		w.Why("the report stands; its row is being written to %s", r.audit.DB)

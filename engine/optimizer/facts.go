@@ -9,29 +9,30 @@ import (
 	"placet/engine/run"
 )
 
-// telling collects the facts of an account.
+// telling collects the facts of an account. What says nothing is left out.
 type telling []engine.Fact
 
-func (t *telling) add(label, value string) {
-	if value != "" {
-		*t = append(*t, engine.Fact{Label: label, Value: value})
+func (t *telling) add(label string, values ...string) {
+	for _, value := range values {
+		if value != "" {
+			*t = append(*t, engine.Fact{Label: label, Value: value})
+		}
 	}
 }
+
+// sentence is a text of a document as it is shown, on one line.
+func sentence(s string) string { return oneLine(s, shownSentence) }
 
 func (r *cycle) facts() []engine.Fact {
 	var t telling
 	st := r.State
 	t.add("workflow", r.workflow())
 	t.add("trigger", triggerWords(r))
-	t.add("goal asked for", oneLine(string(r.trig.OptimizationGoal), shownSentence))
+	t.add("goal asked for", sentence(string(r.trig.OptimizationGoal)))
 	t.add("cycle before", string(r.trig.LastRunID))
 	tellLevel(r, &t)
-	for _, m := range st.KPI {
-		t.add("kpi", m.words())
-	}
-	for _, s := range st.Suggestions {
-		t.add("suggestion", fmt.Sprintf("%s (%s): %s", s.ID, s.Priority, oneLine(s.Text, shownSentence)))
-	}
+	t.add("kpi", linesOf(st.KPI, Metric.words)...)
+	t.add("suggestion", linesOf(st.Suggestions, func(s Suggestion) string { return fmt.Sprintf("%s (%s): %s", s.ID, s.Priority, sentence(s.Text)) })...)
 	if st.Report != nil {
 		t.add("report", st.Report.Path)
 	}
@@ -43,14 +44,10 @@ func (r *cycle) facts() []engine.Fact {
 	if st.Status == Awaiting {
 		t.add("deadline", cmp.Or(string(st.Deadline), "none: an answer is awaited for ever"))
 	}
-	for _, row := range r.audit.Rows {
-		t.add("audit", row.words())
-	}
+	t.add("audit", linesOf(r.audit.Rows, Row.words)...)
 	tellGoal(r, &t)
 	if r.found != nil {
-		for _, w := range r.found.Warnings {
-			t.add("warning", oneLine(w, shownSentence))
-		}
+		t.add("warning", linesOf(r.found.Warnings, sentence)...)
 	}
 	return t
 }
@@ -89,13 +86,9 @@ func tellLevel(r *cycle, t *telling) {
 		b = fmt.Sprint(*d.Signals.B)
 	}
 	t.add("signals", fmt.Sprintf("A %d, B %s, C %d: level %d", d.Signals.A, b, d.Signals.C, d.SignalLevel))
-	for _, reason := range d.Rationale {
-		t.add("because", oneLine(reason, shownSentence))
-	}
+	t.add("because", linesOf(d.Rationale, sentence)...)
 	t.add("escalation", escalationWords(d))
-	for _, x := range st.Demotions {
-		t.add("demoted", fmt.Sprintf("%d → %d: %s", x.From, x.To, oneLine(x.Error, shownSentence)))
-	}
+	t.add("demoted", linesOf(st.Demotions, func(x Demotion) string { return fmt.Sprintf("%d → %d: %s", x.From, x.To, sentence(x.Error)) })...)
 }
 
 func escalationWords(d *Decision) string {
@@ -142,7 +135,7 @@ func (row Row) words() string {
 		words += fmt.Sprintf(" after %s", counted(row.Tries, "try", "tries"))
 	}
 	if row.LastError != "" {
-		words += ": " + oneLine(string(row.LastError), shownSentence)
+		words += ": " + sentence(string(row.LastError))
 	}
 	if row.Tries > 0 && row.NextTryAt != "" {
 		words += "; tried again at " + string(row.NextTryAt)
@@ -165,24 +158,20 @@ func tellGoal(r *cycle, t *telling) {
 	}
 	if g := st.Goal; g != nil {
 		t.add("goal", fmt.Sprintf("level %d next, by %s", g.NextAutomationLevel, g.ApprovedBy))
-		for _, d := range g.OptimizationDirectives {
-			t.add("directive", oneLine(d, shownSentence))
-		}
-		for _, i := range g.CarryOverIssues {
-			t.add("issue", oneLine(i, shownSentence))
-		}
+		t.add("directive", linesOf(g.OptimizationDirectives, sentence)...)
+		t.add("issue", linesOf(g.CarryOverIssues, sentence)...)
 	}
 	if late := lateAnswer(r); late != nil {
 		t.add("late answer", givenWords(late.Response, late.Selected, late.Comment, late.ProvidedBy))
 	}
-	t.add("failed because", oneLine(string(st.Error), shownSentence))
+	t.add("failed because", sentence(string(st.Error)))
 }
 
 func givenWords(response string, selected []string, comment string, by By) string {
 	words := strings.Join(append([]string{response}, selected...), ", ")
 	words += fmt.Sprintf(" by %s (%s)", oneLine(by.User, shownName), by.Source)
 	if comment != "" {
-		words += ": " + oneLine(comment, shownSentence)
+		words += ": " + sentence(comment)
 	}
 	return words
 }

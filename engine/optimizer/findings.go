@@ -51,7 +51,7 @@ func checkKeys(r *cycle, add func(severity, path, text string)) {
 			add("warning", d.Path, fmt.Sprintf("%d more keys of this file are unknown", len(strays)-i))
 			return
 		}
-		text := fmt.Sprintf("%s: unknown key %q: it is kept and not read", oneLine(s.Pointer, shownSentence), oneLine(s.Name, shownName))
+		text := fmt.Sprintf("%s: unknown key %q: it is kept and not read", sentence(s.Pointer), oneLine(s.Name, shownName))
 		if s.Meant != "" {
 			text += fmt.Sprintf("; did you mean %q?", s.Meant)
 		}

@@ -22,22 +22,14 @@ func (r *cycle) parts() []engine.Part {
 	if r.State.Decision == nil {
 		return nil
 	}
-	var list []engine.Part
-	for _, level := range []int{10, 20, 30} {
-		list = append(list, levelPart(r, level))
-	}
-	return list
+	return []engine.Part{levelPart(r, 10), levelPart(r, 20), levelPart(r, 30)}
 }
 
 func levelPart(r *cycle, level int) engine.Part {
+	var t telling
 	p := engine.Part{ID: fmt.Sprintf("level%d", level), Status: levelUnused}
-	add := func(label, value string) {
-		if value != "" {
-			p.Facts = append(p.Facts, engine.Fact{Label: label, Value: value})
-		}
-	}
 	if r.State.Decision.AutomationLevel == level {
-		add("decided", strings.Join(r.State.Decision.Rationale, "; "))
+		t.add("decided", strings.Join(r.State.Decision.Rationale, "; "))
 	}
 	if r.State.Level != nil && r.State.Level.Current == level {
 		if p.Status = r.State.Status; r.State.Report != nil {
@@ -47,19 +39,20 @@ func levelPart(r *cycle, level int) engine.Part {
 	if i := slices.IndexFunc(r.State.Demotions, func(d Demotion) bool { return d.From == level }); i >= 0 {
 		d := r.State.Demotions[i]
 		p.Status = levelDemoted
-		add("demoted", fmt.Sprintf("to %d at %s: %s", d.To, d.At, d.Error))
+		t.add("demoted", fmt.Sprintf("to %d at %s: %s", d.To, d.At, d.Error))
 	}
 	if d := r.Snap.In(layout.OptimizerReportName(level)); d.Present() {
-		add("report", d.Path)
+		t.add("report", d.Path)
 	}
-	var tries []string
-	for _, t := range r.allAttempts() {
-		if t.level == level {
-			tries = append(tries, fmt.Sprintf("attempt %d: %s", t.n, t.why()))
+	p.Facts = t
+	tries := linesOf(r.allAttempts(), func(t tried) string {
+		if t.level != level {
+			return ""
 		}
-	}
+		return fmt.Sprintf("attempt %d: %s", t.n, t.why())
+	})
 	if len(tries) > 0 {
-		p.Sections = append(p.Sections, engine.Section{Title: "Attempts", Text: strings.Join(tries, "\n")})
+		p.Sections = []engine.Section{{Title: "Attempts", Text: strings.Join(tries, "\n")}}
 	}
 	return p
 }

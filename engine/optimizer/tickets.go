@@ -106,7 +106,7 @@ func (st State) ticketMD(t Ticket, directive string, s settings) string {
 		{"status", "todo"}, {"priority", st.priority(directive)},
 		{"owner", yamlText(s.TicketOwner)}, {"owner_agent", yamlText(s.TicketOwner)},
 		{"dispatch_mode", "run"}, {"role", "executor"},
-		{"objective", yamlText(oneLine(directive, shownSentence))},
+		{"objective", yamlText(sentence(directive))},
 		{"workflow_name", yamlText(st.WorkflowName)}, {"run_id", st.RunID},
 		{"due_by", due}, {"created", today}, {"updated", today},
 		{"dependencies", "[]"}, {"tags", `["` + domain + `"]`},
@@ -114,7 +114,7 @@ func (st State) ticketMD(t Ticket, directive string, s settings) string {
 	} {
 		b.WriteString(f.key + ": " + f.value + "\n")
 	}
-	fmt.Fprintf(&b, "---\n\n# %s\n\n- %s\n- %s\n", t.TicketID, templates.Inline(oneLine(directive, shownSentence)),
+	fmt.Fprintf(&b, "---\n\n# %s\n\n- %s\n- %s\n", t.TicketID, templates.Inline(sentence(directive)),
 		phrase(st.Lang, "ticket.from", "run", st.RunID, "report", templates.Code(st.Report.Path)))
 	return b.String()
 }
