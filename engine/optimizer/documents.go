@@ -276,35 +276,6 @@ type Row struct {
 	SettledAt text           `json:"settled_at"`
 }
 
-// Pending is one line of audit-pending.jsonl.
-type Pending struct {
-	Table     string         `json:"table"`
-	ID        string         `json:"id"`
-	Row       schemas.Object `json:"row"`
-	Since     text           `json:"since"`
-	LastError text           `json:"last_error"`
-}
-
-// Result is optimizer_result.json.
-type Result struct {
-	RunID          string `json:"run_id"`
-	WorkflowName   string `json:"workflow_name"`
-	TriggerType    string `json:"trigger_type"`
-	DecisionOutput struct {
-		AutomationLevel  int      `json:"automation_level"`
-		Rationale        []string `json:"rationale"`
-		EscalationNeeded bool     `json:"escalation_needed"`
-	} `json:"decision_output"`
-	ReportPath string `json:"report_path"`
-	Goal       Goal   `json:"goal"`
-	Metadata   struct {
-		CreatedAt     text `json:"created_at"`
-		LevelBefore   int  `json:"level_before"`
-		LevelAfter    int  `json:"level_after"`
-		HITLResponded bool `json:"hitl_responded"`
-	} `json:"metadata"`
-}
-
 // Manifest is what placet reads of upstream's manifest.json.
 type Manifest struct {
 	RunID       text     `json:"run_id"`

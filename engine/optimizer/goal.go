@@ -52,12 +52,8 @@ func (st State) levelAfter(response string) int {
 // sorted are the texts of the offered suggestions that were selected and of
 // those that were not, each in their order.
 func (st State) sorted(selected []string) (taken, left []string) {
-	chosen := map[string]bool{}
-	for _, id := range selected {
-		chosen[id] = true
-	}
 	for _, s := range st.Suggestions {
-		if chosen[s.ID] {
+		if slices.Contains(selected, s.ID) {
 			taken = append(taken, s.Text)
 		} else {
 			left = append(left, s.Text)
@@ -69,32 +65,30 @@ func (st State) sorted(selected []string) (taken, left []string) {
 // suggestionsOffered numbers the suggestions of a file: high priority first,
 // else in its order.
 func (st State) suggestionsOffered(sg Suggestions) []Suggestion {
-	var first, rest []Suggestion
-	for _, s := range sg.Suggestions {
-		if s.Priority == high {
-			first = append(first, Suggestion{Text: s.Text, Priority: high})
-		} else {
-			rest = append(rest, Suggestion{Text: s.Text, Priority: normal})
+	var all []Suggestion
+	for _, priority := range []string{high, normal} {
+		for _, s := range sg.Suggestions {
+			if (s.Priority == high) == (priority == high) {
+				all = append(all, Suggestion{ID: "s" + strconv.Itoa(len(all)+1), Text: s.Text, Priority: priority})
+			}
 		}
-	}
-	all := append(first, rest...)
-	for i := range all {
-		all[i].ID = "s" + strconv.Itoa(i+1)
 	}
 	return all
 }
 
 // resultJSON returns optimizer_result.json of a cycle that reached its goal:
 // its last transition is the one to it.
-func resultJSON(st State) ([]byte, error) {
-	var r Result
-	r.RunID, r.WorkflowName, r.TriggerType = st.RunID, st.WorkflowName, st.trig.TriggerType
-	r.DecisionOutput.AutomationLevel = st.Decision.AutomationLevel
-	r.DecisionOutput.Rationale = st.Decision.Rationale
-	r.DecisionOutput.EscalationNeeded = st.Decision.EscalationNeeded
-	r.ReportPath, r.Goal = st.Report.Path, *st.Goal
-	r.Metadata.CreatedAt = st.Last.At
-	r.Metadata.LevelBefore, r.Metadata.LevelAfter = st.Level.Current, st.Goal.NextAutomationLevel
-	r.Metadata.HITLResponded = st.Goal.ApprovedBy == byHuman
-	return schemas.Encode(r)
+func resultJSON(st State) []byte {
+	return encoded(schemas.Object{
+		{Name: "run_id", Value: st.RunID}, {Name: "workflow_name", Value: st.WorkflowName}, {Name: "trigger_type", Value: st.trig.TriggerType},
+		{Name: "decision_output", Value: schemas.Object{
+			{Name: "automation_level", Value: st.Decision.AutomationLevel}, {Name: "rationale", Value: st.Decision.Rationale},
+			{Name: "escalation_needed", Value: st.Decision.EscalationNeeded},
+		}},
+		{Name: "report_path", Value: st.Report.Path}, {Name: "goal", Value: st.Goal},
+		{Name: "metadata", Value: schemas.Object{
+			{Name: "created_at", Value: st.Last.At}, {Name: "level_before", Value: st.Level.Current},
+			{Name: "level_after", Value: st.Goal.NextAutomationLevel}, {Name: "hitl_responded", Value: st.Goal.ApprovedBy == byHuman},
+		}},
+	})
 }

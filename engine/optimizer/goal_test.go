@@ -127,10 +127,7 @@ func TestResultJSON(t *testing.T) {
 	st := asked("ko")
 	st.Goal = ptr(goalOf(st, &Given{Response: optRaise, Selected: []string{"s1"}}))
 	st.Last = &run.Last{Edge: answered, At: "2026-03-02T10:00:00Z"}
-	body, err := resultJSON(st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := resultJSON(st)
 	want, err := os.ReadFile("testdata/golden/optimizer_result.json")
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +136,7 @@ func TestResultJSON(t *testing.T) {
 		t.Error(diff)
 	}
 	st.Goal = ptr(goalOf(st, nil))
-	if body, err = resultJSON(st); err != nil || !strings.Contains(string(body), `"hitl_responded": false`) || !strings.Contains(string(body), `"level_after": 20`) {
-		t.Errorf("%v\n%s", err, body)
+	if body = resultJSON(st); !strings.Contains(string(body), `"hitl_responded": false`) || !strings.Contains(string(body), `"level_after": 20`) {
+		t.Errorf("%s", body)
 	}
 }

@@ -1,7 +1,6 @@
 package optimizer
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -185,13 +184,7 @@ func recording(r *cycle, w *run.Outputs) {
 		return
 	}
 	a := newLedger(r)
-	body, err := schemas.Encode(a)
-	if err != nil {
-		panic(err) // texts, numbers and maps of them
-	}
-	if r.audit.doc.Absent() || r.audit.doc.Sum != engine.Sum(body) {
-		w.Put("audit.json", body)
-	}
+	w.Always("audit.json", encoded(a))
 	listPending(r, w, a)
 	now := ledger{Audit: a}
 	for _, row := range a.Rows {
@@ -212,24 +205,21 @@ func rowAction(r *cycle, a Audit, row Row) engine.Action {
 
 // listPending keeps audit-pending.jsonl: the rows that are not in yet.
 func listPending(r *cycle, w *run.Outputs, a Audit) {
-	var lines bytes.Buffer
+	var lines []byte
 	for _, row := range a.Rows {
-		if row.Outcome != rowPending {
-			continue
+		if row.Outcome == rowPending {
+			lines = append(lines, run.Must(schemas.Line(schemas.Object{
+				{Name: "table", Value: row.Table}, {Name: "id", Value: row.ID}, {Name: "row", Value: row.Row},
+				{Name: "since", Value: rowSince(row)}, {Name: "last_error", Value: row.LastError},
+			}))...)
 		}
-		line, err := schemas.Line(Pending{Table: row.Table, ID: row.ID, Row: row.Row, Since: rowSince(row), LastError: row.LastError})
-		if err != nil {
-			panic(err) // texts and numbers
-		}
-		lines.Write(line)
 	}
-	d := r.Snap.In("audit-pending.jsonl")
-	switch {
+	switch d := r.Snap.In("audit-pending.jsonl"); {
 	case d.Err != nil && !d.Absent():
-	case lines.Len() == 0 && !d.Absent():
+	case lines == nil && !d.Absent():
 		w.Plan.Removes = append(w.Plan.Removes, d.Path)
-	case lines.Len() > 0 && (d.Absent() || d.Sum != engine.Sum(lines.Bytes())):
-		w.Put("audit-pending.jsonl", lines.Bytes())
+	case lines != nil && d.Sum != engine.Sum(lines):
+		w.Put("audit-pending.jsonl", lines)
 	}
 }
 

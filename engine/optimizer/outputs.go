@@ -30,7 +30,7 @@ func (r *cycle) outputs(w *run.Outputs) {
 	if st.Goal != nil && !w.Fresh {
 		w.Once("goal.json", false, func() []byte { return encoded(st.Goal) })
 		if r.cfg.WriteResult {
-			w.Once("optimizer_result.json", false, func() []byte { return run.Must(resultJSON(st)) })
+			w.Once("optimizer_result.json", false, func() []byte { return resultJSON(st) })
 		}
 		lateOutput(r, w)
 		ticketOutputs(r, w)
@@ -95,6 +95,11 @@ func lateOutput(r *cycle, w *run.Outputs) {
 	}
 }
 
+// given is what a late answer says about the report.
+func (l Late) given() Given {
+	return Given{Response: l.Response, Selected: l.Selected, Comment: l.Comment}
+}
+
 // owedRows are the rows that the state owes to the audit database.
 func owedRows(r *cycle) []Row {
 	st := r.State
@@ -106,11 +111,11 @@ func owedRows(r *cycle) []Row {
 	have := r.audit.row(string(st.AuditID))
 	refused := have != nil && have.Outcome == rowRefused
 	if q := r.hitl(); st.FeedbackID != "" && q != nil {
-		rows = append(rows, feedbackRow(st, string(st.FeedbackID), userOf(q.By, q.KnownAs), st.Last.At, refused))
+		rows = append(rows, feedbackRow(st, string(st.FeedbackID), userOf(q.By, q.KnownAs), st.Last.At, refused, *st.Answer))
 	}
 	if late := lateAnswer(r); late != nil {
 		id := rowID(feedbackPrefix, r.Snap.Key.ID, st.Revision, purposeLate, late.ReceivedAt)
-		rows = append(rows, lateRow(st, *late, id, userOf(&late.ProvidedBy, nil), refused))
+		rows = append(rows, feedbackRow(st, id, userOf(&late.ProvidedBy, nil), late.ReceivedAt, refused, late.given()))
 	}
 	return rows
 }

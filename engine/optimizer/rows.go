@@ -124,20 +124,10 @@ func (st State) contextForNext() schemas.Object {
 	}
 }
 
-// feedbackRow is the row of user_feedback for the answer that made the goal. user
-// is who answered, "" for nobody known; refused says that the row of audit_logs
-// was, so that this one cannot name it.
-func feedbackRow(st State, id, user string, at text, refused bool) Row {
-	return st.feedback(id, user, at, refused, *st.Answer)
-}
-
-// lateRow is the row of user_feedback for an answer that came after the
-// deadline.
-func lateRow(st State, late Late, id, user string, refused bool) Row {
-	return st.feedback(id, user, late.ReceivedAt, refused, Given{Response: late.Response, Selected: late.Selected, Comment: late.Comment})
-}
-
-func (st State) feedback(id, user string, at text, refused bool, given Given) Row {
+// feedbackRow is the row of user_feedback for an answer: the one that made the goal, or one
+// that came after the deadline. user is who answered, "" for nobody known; refused says
+// that the row of audit_logs was, so that this one cannot name it.
+func feedbackRow(st State, id, user string, at text, refused bool, given Given) Row {
 	before, after := st.Level.Current, st.levelAfter(given.Response)
 	taken, left := st.sorted(given.Selected)
 	related := orNull(string(st.AuditID))

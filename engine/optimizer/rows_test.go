@@ -110,7 +110,7 @@ func TestTheAuditRowOfAFailedCycle(t *testing.T) {
 func TestTheFeedbackRow(t *testing.T) {
 	st := asked("ko")
 	st.Answer = &Given{Response: optRaise, Selected: []string{"s1"}, Comment: " 더\n자주 "}
-	got := feedbackRow(st, "FB-20260303-0A1B2C3D", "min", "2026-03-03T10:00:00Z", false)
+	got := feedbackRow(st, "FB-20260303-0A1B2C3D", "min", "2026-03-03T10:00:00Z", false, *st.Answer)
 	want := Row{ID: "FB-20260303-0A1B2C3D", Table: "user_feedback", Outcome: "owed", Row: schemas.Object{
 		{Name: "id", Value: "FB-20260303-0A1B2C3D"},
 		{Name: "date", Value: "2026-03-03"},
@@ -128,7 +128,7 @@ func TestTheFeedbackRow(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	row := feedbackRow(st, "FB-20260303-0A1B2C3D", "", "2026-03-03T10:00:00Z", true)
+	row := feedbackRow(st, "FB-20260303-0A1B2C3D", "", "2026-03-03T10:00:00Z", true, *st.Answer)
 	if column(row, "user_id") != nil || column(row, "related_audit_id") != nil {
 		t.Errorf("nobody, refused: %v", row)
 	}
@@ -148,7 +148,7 @@ func TestTheTypeOfAFeedback(t *testing.T) {
 		for lang, summary := range map[string]string{"ko": c.ko, "en": c.text} {
 			st := asked(lang)
 			st.Level.Current, st.Answer = c.level, &c.given
-			row := feedbackRow(st, "FB-20260303-0A1B2C3D", "", "2026-03-03T10:00:00Z", false)
+			row := feedbackRow(st, "FB-20260303-0A1B2C3D", "", "2026-03-03T10:00:00Z", false, *st.Answer)
 			if got := column(row, "impact_summary"); got != summary {
 				t.Errorf("%+v: %v, want %s", c.given, got, summary)
 			}
@@ -163,9 +163,9 @@ func TestTheLateRowIsThatOfTheAnswer(t *testing.T) {
 	st := asked("ko")
 	st.Status, st.Goal = Reached, ptr(goalOf(st, nil))
 	late := Late{ReceivedAt: "2026-03-05T01:02:03Z", Response: optLower, Selected: []string{"s2"}, Comment: "c"}
-	got := lateRow(st, late, "FB-20260305-0A1B2C3D", "min", false)
+	got := feedbackRow(st, "FB-20260305-0A1B2C3D", "min", late.ReceivedAt, false, late.given())
 	st.Answer = &Given{Response: optLower, Selected: []string{"s2"}, Comment: "c"}
-	if diff := cmp.Diff(feedbackRow(st, "FB-20260305-0A1B2C3D", "min", late.ReceivedAt, false), got); diff != "" {
+	if diff := cmp.Diff(feedbackRow(st, "FB-20260305-0A1B2C3D", "min", late.ReceivedAt, false, *st.Answer), got); diff != "" {
 		t.Error(diff)
 	}
 	if column(got, "created_at") != "2026-03-05 01:02:03" {

@@ -78,7 +78,15 @@ func TestScenario04RaiseWithASuggestionAndAComment(t *testing.T) {
 			row["impact_domain"] != "workflow_optimization" || row["reversibility"] != "High" || row["source_ref_path"] != st.Report.Path {
 			t.Errorf("the row is %v", row)
 		}
-		var result Result
+		var result struct {
+			TriggerType string `json:"trigger_type"`
+			Goal        Goal   `json:"goal"`
+			Metadata    struct {
+				LevelBefore   int  `json:"level_before"`
+				LevelAfter    int  `json:"level_after"`
+				HITLResponded bool `json:"hitl_responded"`
+			} `json:"metadata"`
+		}
 		d.decode("optimizer_result.json", &result)
 		if result.Goal.NextAutomationLevel != 30 || result.Metadata.LevelBefore != 20 || result.Metadata.LevelAfter != 30 || !result.Metadata.HITLResponded || result.TriggerType != direct {
 			t.Errorf("the result is %+v", result)

@@ -131,20 +131,19 @@ const (
 func (st State) clone() State {
 	c := st
 	c.KPI, c.Demotions, c.Suggestions = slices.Clone(st.KPI), slices.Clone(st.Demotions), slices.Clone(st.Suggestions)
-	if st.Decision != nil {
-		d := *st.Decision
-		c.Decision = &d
-	}
-	if st.Level != nil {
-		l := *st.Level
-		c.Level = &l
-	}
-	c.Requests = nil
-	for _, q := range st.Requests {
-		copied := *q
-		c.Requests = append(c.Requests, &copied)
+	c.Decision, c.Level, c.Requests = copied(st.Decision), copied(st.Level), slices.Clone(st.Requests)
+	for i, q := range c.Requests {
+		c.Requests[i] = copied(q)
 	}
 	return c
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
 }
 
 // encode returns state.json.

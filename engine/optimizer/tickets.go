@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -61,34 +62,24 @@ const longestSlug = 60
 // and digits, Korean syllables, "_" and "-". Blanks become hyphens, and so does
 // each run of these and of underscores.
 func slug(s string) string {
-	kept := strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
+	blanks := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
 			return ' '
-		case inSlug(r):
-			return r
 		}
-		return -1
-	}, s))
+		return r
+	}, s)
+	kept := strings.TrimSpace(outsideSlug.ReplaceAllString(blanks, ""))
 	if kept == "" {
 		return "ticket"
 	}
-	var b []rune
-	for _, r := range strings.ReplaceAll(kept, " ", "-") {
-		if last := len(b) - 1; joins(r) && last >= 0 && joins(b[last]) {
-			b[last] = '-'
-		} else {
-			b = append(b, r)
-		}
-	}
-	return string(b[:min(len(b), longestSlug)])
+	joined := []rune(joins.ReplaceAllString(strings.ReplaceAll(kept, " ", "-"), "-"))
+	return string(joined[:min(len(joined), longestSlug)])
 }
 
-func joins(r rune) bool { return r == '-' || r == '_' }
-
-func inSlug(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '가' && r <= '힣' || joins(r)
-}
+var (
+	outsideSlug = regexp.MustCompile(`[^0-9A-Za-z가-힣_ -]`)
+	joins       = regexp.MustCompile(`[-_]{2,}`)
+)
 
 // shownTitle is how much of a directive is a ticket's title, in bytes.
 const shownTitle = 200
