@@ -125,17 +125,6 @@ func TestMatchesRunOverLines(t *testing.T) {
 	}
 }
 
-// TestEscapesAreCutAsTheExpressionSays compares the cutting with the expression.
-func TestEscapesAreCutAsTheExpressionSays(t *testing.T) {
-	gen := rapid.SliceOf(rapid.OneOf(rapid.StringMatching(escape.String()), rapid.SampledFrom([]string{"\x1b", "[", "]", "31", "m", "\x07", "\x1b\\", "\n", "ä", ";"})))
-	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(gen.Draw(t, "text"), "")
-		if diff := cmp.Diff(escape.ReplaceAllString(text, ""), withoutEscapes(text)); diff != "" {
-			t.Fatalf("%q (-want +got):\n%s", text, diff)
-		}
-	})
-}
-
 // TestOccurrencesAreAll compares with a search at every place.
 func TestOccurrencesAreAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,10 +10,6 @@ import (
 // colour, or an operating system command, such as a link.
 var escape = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)`)
 
-// escapeHere is escape at the start of the text. It is many times faster on a
-// long text, since Go can match it in one pass.
-var escapeHere = regexp.MustCompile(`^(?:` + escape.String() + `)`)
-
 // Text returns the text that is classified for a command's two outputs.
 func Text(stdout, stderr string) string { return stdout + "\n" + stderr }
 
@@ -21,31 +17,7 @@ func Text(stdout, stderr string) string { return stdout + "\n" + stderr }
 // escape sequences, its lines ended by \n alone.
 func Clean(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return strings.ReplaceAll(withoutEscapes(text), "\r\n", "\n")
-}
-
-func withoutEscapes(text string) string {
-	at := strings.IndexByte(text, '\x1b')
-	if at < 0 {
-		return text
-	}
-	var out strings.Builder
-	out.Grow(len(text))
-	for at >= 0 {
-		out.WriteString(text[:at])
-		text = text[at:]
-		skip := 0
-		if loc := escapeHere.FindStringIndex(text); loc != nil {
-			skip = loc[1]
-		} else {
-			out.WriteByte(text[0])
-			skip = 1
-		}
-		text = text[skip:]
-		at = strings.IndexByte(text, '\x1b')
-	}
-	out.WriteString(text)
-	return out.String()
+	return strings.ReplaceAll(escape.ReplaceAllString(text, ""), "\r\n", "\n")
 }
 
 // maxLine bounds a line that is kept, in bytes: minified sources and JSON
