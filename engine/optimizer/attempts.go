@@ -278,7 +278,7 @@ func ending(r *cycle, w *run.Outputs, t tried) {
 	id := levelID(r, subject(t.attempt.Level, t.n))
 	end, over := r.Snap.Facts.Ended[id]
 	switch {
-	case r.stopped(t), !over && r.Snap.Facts.Alive[id]:
+	case wasStopped(r, t), !over && r.Snap.Facts.Alive[id]:
 		// What placet itself stopped begins again, unasked and uncounted.
 		a := levelAction(r, t.attempt)
 		a.Recorded = !over
@@ -299,8 +299,8 @@ func ending(r *cycle, w *run.Outputs, t tried) {
 	w.Put(layout.OptimizerOutcomeFile(t.attempt.Level, t.n), encoded(o))
 }
 
-// stopped reports whether an orderly stop of placet ended an attempt's command.
-func (r *cycle) stopped(t tried) bool {
+// wasStopped reports whether an orderly stop of placet ended an attempt's command.
+func wasStopped(r *cycle, t tried) bool {
 	return r.Snap.Facts.Ended[levelID(r, subject(t.attempt.Level, t.n))].Result == "stopped"
 }
 

@@ -57,8 +57,8 @@ func chainNeeds(r *cycle) []string {
 	return needs
 }
 
-// link reads a cycle of the same root: of the active folder before the archive.
-func (r *cycle) link(run string) (l link) {
+// linkTo reads a cycle of the same root: of the active folder before the archive.
+func linkTo(r *cycle, run string) (l link) {
 	for _, archived := range []bool{false, true} {
 		found := false
 		for _, d := range r.Snap.Docs {
@@ -97,7 +97,7 @@ func (r *cycle) chain() []link {
 			break
 		}
 		seen[at] = true
-		l := r.link(at)
+		l := linkTo(r, at)
 		all = append(all, l)
 		at = l.before()
 	}

@@ -165,7 +165,7 @@ func awaitsCommand(r *cycle, w *run.Waiting, level int) {
 		w.For("retrieved.jsonl (agent) or placet trust (person)")
 	case last == nil || last.outcome != nil || last.bad:
 		w.Pass("level %d waits for retrieved.jsonl; the next pass begins %s", level, command)
-	case r.stopped(*last):
+	case wasStopped(r, *last):
 		w.Pass("the command of level %d was stopped with placet, and begins again with it: %s", level, command)
 	default:
 		w.Why("the command of level %d runs since %s, until %s at the latest: %s", level, last.attempt.StartedAt, last.attempt.Deadline, command)

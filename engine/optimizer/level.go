@@ -57,17 +57,17 @@ func isUsable(got run.Reading) bool { return got == run.Absent || got == run.Goo
 // while it cannot be told what the file says.
 func levelError(r *cycle) (e *LevelError, pending bool) {
 	type read struct {
-		e       *LevelError
-		pending bool
+		*LevelError
+		run.Reading
 	}
-	v := run.Once(r.Run, "level-error", func() read {
-		e, got := run.Load[LevelError](&r.Input, r.Snap.In("inputs/level-error.json"), "optimizer/level-error")
-		return read{e, got == run.Pending}
+	v := run.Once(r.Run, "level-error", func() (v read) {
+		v.LevelError, v.Reading = run.Load[LevelError](&r.Input, r.Snap.In("inputs/level-error.json"), "optimizer/level-error")
+		return v
 	})
-	if v.e != nil && v.e.Level != r.State.Level.Current {
-		v.e = nil
+	if v.LevelError != nil && v.Level == r.State.Level.Current {
+		e = v.LevelError
 	}
-	return v.e, v.pending
+	return e, v.Reading == run.Pending
 }
 
 // unsureLevel reports whether it cannot be told now that the level in hand is not to be
@@ -222,11 +222,8 @@ func asReported(r *cycle) State {
 // reportRevision is the revision of the state that the report belongs to, which
 // its last line names.
 func reportRevision(r *cycle) int {
-	switch r.State.Status {
-	case Reporting:
+	if r.State.Status == Reporting {
 		return r.State.Revision
-	case Awaiting:
-		return r.State.Revision - 1
 	}
 	if q := r.hitl(); q != nil {
 		return q.Revision - 1

@@ -3,7 +3,6 @@ package optimizer
 import (
 	"cmp"
 	"placet/engine"
-	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -79,16 +78,12 @@ func decisionJSON(st State) []byte {
 
 // lateOutput writes down the first valid answer that came after the deadline.
 func lateOutput(r *cycle, w *run.Outputs) {
-	q := r.hitl()
-	if q == nil || q.Status != gate.Expired {
-		return
-	}
-	rel := "requests/" + q.ID + "/late.json"
-	if !r.Snap.In(rel).Absent() {
+	q := expiredRequest(r)
+	if q == nil || !r.Snap.In(lateFile(q)).Absent() {
 		return
 	}
 	if a := r.LateAnswer(q); a != nil {
-		w.Put(rel, encoded(Late{
+		w.Put(lateFile(q), encoded(Late{
 			RequestID: q.ID, ReceivedAt: seconds(r.Snap.Now), Response: cmp.Or(a.Response, optAppropriate), Selected: a.Selected,
 			Comment: a.Comment, ProvidedBy: By{User: a.By.User, Source: a.By.Source}, Digest: a.Digest,
 		}))

@@ -162,14 +162,25 @@ func reportStands(r *cycle) (problem string, ok bool) {
 	return "", true
 }
 
+// expiredRequest is the request hitl if nobody answered it in time, nil where it is not so.
+func expiredRequest(r *cycle) *run.Request {
+	if q := r.hitl(); q != nil && q.Status == gate.Expired {
+		return q
+	}
+	return nil
+}
+
+// lateFile is late.json of a request, relative to the run.
+func lateFile(q *run.Request) string { return "requests/" + q.ID + "/late.json" }
+
 // lateAnswer is late.json, nil while there is none.
 func lateAnswer(r *cycle) *Late {
-	q := r.hitl()
-	if q == nil || q.Status != gate.Expired {
+	q := expiredRequest(r)
+	if q == nil {
 		return nil
 	}
 	return run.Once(r.Run, "late", func() *Late {
-		late, _ := run.Load[Late](&r.Input, r.Snap.In("requests/"+q.ID+"/late.json"), "optimizer/late")
+		late, _ := run.Load[Late](&r.Input, r.Snap.In(lateFile(q)), "optimizer/late")
 		return late
 	})
 }
@@ -177,8 +188,8 @@ func lateAnswer(r *cycle) *Late {
 // unsureLate reports whether there is a late.json that cannot be used now: then nobody
 // knows all rows that are owed.
 func unsureLate(r *cycle) bool {
-	q := r.hitl()
-	return q != nil && q.Status == gate.Expired && !r.Snap.In("requests/"+q.ID+"/late.json").Absent() && lateAnswer(r) == nil
+	q := expiredRequest(r)
+	return q != nil && !r.Snap.In(lateFile(q)).Absent() && lateAnswer(r) == nil
 }
 
 // heardLate is what is said of an answer that came after the deadline.
@@ -191,7 +202,4 @@ func heardLate(r *cycle, q *run.Request) string {
 
 // hearsLate reports whether nobody answered in time, and a late answer would still
 // be heard.
-func hearsLate(r *cycle) bool {
-	q := r.hitl()
-	return q != nil && q.Status == gate.Expired && lateAnswer(r) == nil
-}
+func hearsLate(r *cycle) bool { return expiredRequest(r) != nil && lateAnswer(r) == nil }

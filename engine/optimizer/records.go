@@ -53,17 +53,13 @@ func parseRecord(n int, line []byte) (Record, string) {
 	if err := schemas.Decode("", "", line, &found); err != nil {
 		return Record{}, onLine(n, err)
 	}
-	missing := ""
-	switch {
-	case found.RecordID == nil:
-		missing = "/record_id is missing: expected text"
-	case found.Metric == nil:
-		missing = "/metric is missing: expected text"
-	case found.Value == nil:
-		missing = "/value is missing: expected a finite number"
-	}
-	if missing != "" {
-		return Record{}, fmt.Sprintf("line %d: %s", n, missing)
+	for _, m := range []struct {
+		absent         bool
+		name, expected string
+	}{{found.RecordID == nil, "record_id", "text"}, {found.Metric == nil, "metric", "text"}, {found.Value == nil, "value", "a finite number"}} {
+		if m.absent {
+			return Record{}, fmt.Sprintf("line %d: /%s is missing: expected %s", n, m.name, m.expected)
+		}
 	}
 	r := Record{RecordID: *found.RecordID, Metric: *found.Metric, Value: *found.Value}
 	if flag, ok := found.Flag.Text(); ok && flag == anomaly {
