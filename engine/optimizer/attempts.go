@@ -19,8 +19,8 @@ const mostReruns = 3
 // tailKept is how much of each output an outcome keeps, in bytes.
 const tailKept = 4 << 10
 
-// tried is one attempt of a level.
-type tried struct {
+// levelAttempt is one attempt of a level.
+type levelAttempt struct {
 	level, n   int
 	doc        engine.Document
 	attempt    Attempt
@@ -31,7 +31,7 @@ type tried struct {
 }
 
 // why is how an attempt failed, in a few words.
-func (t tried) why() string {
+func (t levelAttempt) why() string {
 	switch {
 	case t.outcome == nil:
 		return "no outcome that can be read"
@@ -46,10 +46,10 @@ func (t tried) why() string {
 }
 
 // name is how requests and actions call an attempt.
-func (t tried) name() string { return subject(t.level, t.n) }
+func (t levelAttempt) name() string { return subject(t.level, t.n) }
 
 // attempts are those of one level, in order.
-type attempts []tried
+type attempts []levelAttempt
 
 // allAttempts are those of every level, as they can be read.
 func (r *cycle) allAttempts() attempts {
@@ -59,7 +59,7 @@ func (r *cycle) allAttempts() attempts {
 			if !ok || outcome {
 				continue
 			}
-			t := tried{level: level, n: n, doc: d, outcomeDoc: r.Snap.In(layout.OptimizerOutcomeFile(level, n))}
+			t := levelAttempt{level: level, n: n, doc: d, outcomeDoc: r.Snap.In(layout.OptimizerOutcomeFile(level, n))}
 			t.isRead = d.Present() && schemas.Decode("optimizer/attempt", d.Path, d.Body, &t.attempt) == nil
 			var o Outcome
 			if t.outcomeDoc.Present() && schemas.Decode("optimizer/outcome", t.outcomeDoc.Path, t.outcomeDoc.Body, &o) == nil {
@@ -87,14 +87,14 @@ func (r *cycle) attempts() attempts {
 			}
 			all = append(all, t)
 		}
-		slices.SortFunc(all, func(a, b tried) int { return a.n - b.n })
+		slices.SortFunc(all, func(a, b levelAttempt) int { return a.n - b.n })
 		return all
 	})
 }
 
 // earlier reports whether an attempt began before the cycle did: then it is another
 // cycle's, whose folder was copied or begun anew, and counts for nothing in this one.
-func (r *cycle) earlier(t tried) bool {
+func (r *cycle) earlier(t levelAttempt) bool {
 	at := t.attempt.StartedAt.Time()
 	return !at.IsZero() && at.Before(r.State.BeganAt.Time())
 }
@@ -110,7 +110,7 @@ func noteEarlier(r *cycle) {
 }
 
 // last is the newest attempt, nil for none.
-func (all attempts) last() *tried {
+func (all attempts) last() *levelAttempt {
 	if len(all) == 0 {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (all attempts) usedUp(r *cycle) bool {
 
 // asks reports whether an attempt goes to a person: nobody knows how it ended, and
 // it may not be started again unasked.
-func (r *cycle) asks(t tried) bool {
+func (r *cycle) asks(t levelAttempt) bool {
 	if t.outcome == nil || t.outcome.Result != resultUnknown {
 		return false
 	}
@@ -163,7 +163,7 @@ func (r *cycle) asks(t tried) bool {
 
 // answeredRetry reports whether a person had the command begun again after an
 // attempt.
-func answeredRetry(r *cycle, t tried) bool {
+func answeredRetry(r *cycle, t levelAttempt) bool {
 	return slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool {
 		return q.Type == typeUnknown && string(q.Subject) == t.name() && q.Status != run.Open && string(q.Response) == optRetry
 	})
@@ -274,7 +274,7 @@ func levelAction(r *cycle, a Attempt) engine.Action {
 // ending writes down how an attempt ended: first what it retrieved, so that an
 // outcome never says more than there is. An attempt that is neither under way nor
 // known to have ended has an unknown end.
-func ending(r *cycle, w *run.Outputs, t tried) {
+func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 	id := levelID(r, subject(t.attempt.Level, t.n))
 	end, over := r.Snap.Facts.Ended[id]
 	switch {
@@ -300,7 +300,7 @@ func ending(r *cycle, w *run.Outputs, t tried) {
 }
 
 // wasStopped reports whether an orderly stop of placet ended an attempt's command.
-func wasStopped(r *cycle, t tried) bool {
+func wasStopped(r *cycle, t levelAttempt) bool {
 	return r.Snap.Facts.Ended[levelID(r, subject(t.attempt.Level, t.n))].Result == "stopped"
 }
 
@@ -344,7 +344,7 @@ func (r *cycle) judge(end engine.Ended) (result string, problem text) {
 func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // unknownAttempt is the attempt that goes to a person, nil for none.
-func unknownAttempt(r *cycle) *tried {
+func unknownAttempt(r *cycle) *levelAttempt {
 	if r.State.Status != Running || r.State.Level.Current < 20 || r.State.Level.Retrieved != "" {
 		return nil
 	}

@@ -272,20 +272,21 @@ func gatherGoal(r *cycle, f *Findings) {
 func gatherRows(r *cycle, f *Findings, ended engine.Ended, others shared) {
 	f.Audit = AuditRows{DB: auditPath(r), Rows: []AuditRow{}}
 	rows := foundRows{}
+	reason := ended.Reason
 	switch ended.Result {
 	case "done":
-		f.Audit.Available = true
-		if err := schemas.Decode("", "the audit database's rows", ended.Output, &rows); err != nil {
-			f.Audit.Available = false
-			f.Warnings = append(f.Warnings, r.words("warning.audit", "reason", err.Error()))
+		err := schemas.Decode("", "the audit database's rows", ended.Output, &rows)
+		if f.Audit.Available = err == nil; err != nil {
+			reason = err.Error()
 		}
 	case "absent":
 		f.Audit.Available = true // there is none yet: no rows
-	default:
-		f.Warnings = append(f.Warnings, r.words("warning.audit", "reason", ended.Reason))
+	}
+	if !f.Audit.Available {
+		f.Warnings = append(f.Warnings, r.words("warning.audit", "reason", reason))
 	}
 	f.Audit.Rows = append(f.Audit.Rows, rows.audit()...)
-	f.Feedback = newestFeedback(r.State.WorkflowName, rows.feedback(r.State.WorkflowName), others.Feedback)
+	f.Feedback = newestFeedback(rows.feedback(r.State.WorkflowName), others.Feedback)
 }
 
 // foundRows are the rows of the look into the database. Others keep in its columns
@@ -331,7 +332,7 @@ func (rows foundRows) feedback(workflow string) []FeedbackRow {
 const mostFeedback = 3
 
 // newestFeedback unites rows by id, newest first by date, created_at and id.
-func newestFeedback(workflow string, lists ...[]FeedbackRow) []FeedbackRow {
+func newestFeedback(lists ...[]FeedbackRow) []FeedbackRow {
 	all, known := []FeedbackRow{}, map[string]bool{}
 	for _, row := range slices.Concat(lists...) {
 		if !known[row.ID] {
@@ -340,19 +341,9 @@ func newestFeedback(workflow string, lists ...[]FeedbackRow) []FeedbackRow {
 		}
 	}
 	slices.SortFunc(all, func(a, b FeedbackRow) int {
-		return -cmpWords(string(a.Date), string(b.Date), string(a.CreatedAt), string(b.CreatedAt), a.ID, b.ID)
+		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	return all[:min(len(all), mostFeedback)]
-}
-
-// cmpWords compares pairs of words, the first that differ decide.
-func cmpWords(pairs ...string) int {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if c := strings.Compare(pairs[i], pairs[i+1]); c != 0 {
-			return c
-		}
-	}
-	return 0
 }
 
 // gatherCallbacks reads what upstream's observer reported about this run.

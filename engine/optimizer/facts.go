@@ -9,10 +9,10 @@ import (
 	"placet/engine/run"
 )
 
-// telling collects the facts of an account. What says nothing is left out.
-type telling []engine.Fact
+// factList collects the facts of an account. What says nothing is left out.
+type factList []engine.Fact
 
-func (t *telling) add(label string, values ...string) {
+func (t *factList) add(label string, values ...string) {
 	for _, value := range values {
 		if value != "" {
 			*t = append(*t, engine.Fact{Label: label, Value: value})
@@ -24,7 +24,7 @@ func (t *telling) add(label string, values ...string) {
 func sentence(s string) string { return oneLine(s, shownSentence) }
 
 func (r *cycle) facts() []engine.Fact {
-	var t telling
+	var t factList
 	st := r.State
 	t.add("workflow", r.workflow())
 	t.add("trigger", triggerWords(r))
@@ -68,7 +68,7 @@ func triggerWords(r *cycle) string {
 
 // tellLevel says which level was decided, by which signals, and which is, or was,
 // carried out.
-func tellLevel(r *cycle, t *telling) {
+func tellLevel(r *cycle, t *factList) {
 	st := r.State
 	d := st.Decision
 	if d == nil {
@@ -151,7 +151,7 @@ func counted(n int, one, several string) string {
 }
 
 // tellGoal says what was answered, and what the cycle came to.
-func tellGoal(r *cycle, t *telling) {
+func tellGoal(r *cycle, t *factList) {
 	st := r.State
 	if a := st.Answer; a != nil {
 		t.add("answer", givenWords(a.Response, a.Selected, a.Comment, a.By))

@@ -138,14 +138,14 @@ func sameGoal(a, b Goal) bool {
 		slices.Equal(a.OptimizationDirectives, b.OptimizationDirectives) && slices.Equal(a.CarryOverIssues, b.CarryOverIssues)
 }
 
-// differences names the members in which a goal is not as it should be.
+// differences names the members in which a goal is not as it should be; a list that is
+// empty is like none.
 func differences(have, should Goal) string {
 	var words []string
 	h, s := reflect.ValueOf(have), reflect.ValueOf(should)
 	for i := range h.NumField() {
-		name := h.Type().Field(i).Tag.Get("json")
 		if a, b := fmt.Sprint(h.Field(i)), fmt.Sprint(s.Field(i)); a != b {
-			words = append(words, fmt.Sprintf("%s is %s, expected %s", name, oneLine(a, shownName), oneLine(b, shownName)))
+			words = append(words, fmt.Sprintf("%s is %s, expected %s", h.Type().Field(i).Tag.Get("json"), oneLine(a, shownName), oneLine(b, shownName)))
 		}
 	}
 	return strings.Join(words, "; ")

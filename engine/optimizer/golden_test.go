@@ -42,7 +42,7 @@ func rich(lang string, level int) (State, Findings, inputs) {
 	}}, nil, 85)
 	b, whyB := signalB(st.KPI)
 	c, whyC := signalC([]FeedbackRow{{LevelBefore: 20, LevelAfter: 30}})
-	why := &whys{A: "evaluation: e.py, criteria_fixed: true, analysis: –, inputs/assets.json", B: whyB, C: whyC}
+	why := &reasons{A: "evaluation: e.py, criteria_fixed: true, analysis: –, inputs/assets.json", B: whyB, C: whyC}
 	previous := &PreviousGoal{RunID: "20260301-msowd-sop-masking", ApprovedBy: byTimeout, NextAutomationLevel: 20, OptimizationDirectives: []string{"Check rare labels"}}
 	if level == 20 {
 		previous.ApprovedBy = byHuman

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"slices"
 
 	"placet/engine"
@@ -88,7 +89,7 @@ func (e Entry) standing() engine.Status {
 func (e Entry) newer(other Entry) bool { return compareAge(&e, &other) > 0 }
 
 func compareAge(a, b *Entry) int {
-	return cmpWords(string(a.BeganAt), string(b.BeganAt), a.RunID, b.RunID)
+	return cmp.Or(cmp.Compare(a.BeganAt, b.BeganAt), cmp.Compare(a.RunID, b.RunID))
 }
 
 // newestFirst are the cycles that have begun, the newest first.

@@ -70,9 +70,9 @@ func tryID(r *cycle, row Row) string {
 	return r.actionID(fmt.Sprintf("row/%s/%d@%s", row.ID, row.Tries, row.NextTryAt))
 }
 
-// timed gives a try its time where it has none, or one that is long over: had this
-// process begun it under that name for the first time, it would know of it.
-func timed(r *cycle, row Row) Row {
+// scheduled gives the next try of a row its time where it has none, or one that is long
+// over: had this process begun it under that name for the first time, it would know of it.
+func scheduled(r *cycle, row Row) Row {
 	next, id := row.NextTryAt.Time(), tryID(r, row)
 	_, over := r.Snap.Facts.Ended[id]
 	if over || r.Snap.Facts.Alive[id] || r.Snap.Now.Before(next.Add(slowTry)) {
@@ -98,37 +98,33 @@ func rowDue(r *cycle, row Row) bool {
 
 // waitsFor reports whether a row names another one that is not settled: the
 // database takes that one first.
-func (l ledger) waitsFor(row Row, audit string) bool {
-	if row.Table != userFeedback || audit == "" {
-		return false
-	}
-	first := l.row(audit)
-	return first == nil || !first.settled()
+func (l ledger) waitsFor(row Row, audit text) bool {
+	first := l.row(string(audit))
+	return row.Table == userFeedback && audit != "" && (first == nil || !first.settled())
 }
 
-// ledger makes audit.json what the state owes, with what became of the rows so far.
-func newLedger(r *cycle) Audit {
+// newLedger is the ledger as the state owes it, with what became of the rows so far.
+func newLedger(r *cycle) ledger {
 	// The setting's word, not the file's, says where rows go. Those that are in
 	// another database are owed to this one where others are to follow them.
-	a := Audit{DB: auditPath(r), Rows: owing(r, r.audit)}
-	if old := r.audit.DB; old != "" && old != a.DB {
-		if slices.ContainsFunc(a.Rows, func(row Row) bool { return !row.settled() }) {
-			a.Rows = owing(r, ledger{})
+	l := ledger{Audit: Audit{DB: auditPath(r), Rows: owing(r, r.audit)}}
+	if old := r.audit.DB; old != "" && old != l.DB {
+		if slices.ContainsFunc(l.Rows, func(row Row) bool { return !row.settled() }) {
+			l.Rows = owing(r, ledger{})
 		} else {
-			a.DB = old
+			l.DB = old
 		}
 	}
-	now := ledger{Audit: a}
-	for i, row := range a.Rows {
+	for i, row := range l.Rows {
 		switch {
 		case row.settled():
-		case !now.waitsFor(row, string(r.State.AuditID)):
-			a.Rows[i] = timed(r, row)
-		case row.Outcome == rowOwed && now.row(string(r.State.AuditID)).Outcome == rowPending:
-			a.Rows[i].Outcome, a.Rows[i].LastError = rowPending, "waits for "+r.State.AuditID
+		case !l.waitsFor(row, r.State.AuditID):
+			l.Rows[i] = scheduled(r, row)
+		case row.Outcome == rowOwed && l.row(string(r.State.AuditID)).Outcome == rowPending:
+			l.Rows[i].Outcome, l.Rows[i].LastError = rowPending, "waits for "+r.State.AuditID
 		}
 	}
-	return a
+	return l
 }
 
 // owing are the rows that the state owes, with what is known of each.
@@ -141,13 +137,13 @@ func owing(r *cycle, known ledger) (rows []Row) {
 				row.Row = have.Row
 			}
 		}
-		rows = append(rows, r.tried(row))
+		rows = append(rows, afterTry(r, row))
 	}
 	return rows
 }
 
-// tried takes the end of a row's try, if it is known.
-func (r *cycle) tried(row Row) Row {
+// afterTry returns a row with the end of its try, if that is known.
+func afterTry(r *cycle, row Row) Row {
 	if row.settled() {
 		return row
 	}
@@ -156,57 +152,48 @@ func (r *cycle) tried(row Row) Row {
 		return row
 	}
 	row.Tries++
-	switch end.Result {
-	case "done":
-		row.Outcome = rowInserted
-	case "present":
-		row.Outcome = rowPresent
-	case "refused":
-		row.Outcome = rowRefused
-	default:
-		next := slowTry
-		if row.Tries <= len(rowTries) {
-			next = rowTries[row.Tries-1]
-		} else {
-			row.Outcome = rowPending
-		}
-		row.NextTryAt, row.LastError = precisely(r.Snap.Now.Add(next)), text(templates.Cut(end.Reason, longestError))
+	row.LastError = text(templates.Cut(end.Reason, longestError))
+	if outcome, settled := settledAs[end.Result]; settled {
+		row.Outcome, row.NextTryAt, row.SettledAt = outcome, "", seconds(r.Snap.Now)
 		return row
 	}
-	row.NextTryAt, row.SettledAt = "", seconds(r.Snap.Now)
-	row.LastError = text(templates.Cut(end.Reason, longestError))
+	next := slowTry
+	if row.Tries <= len(rowTries) {
+		next = rowTries[row.Tries-1]
+	} else {
+		row.Outcome = rowPending
+	}
+	row.NextTryAt = precisely(r.Snap.Now.Add(next))
 	return row
 }
+
+// settledAs is what becomes of a row, by how its try ended. After any other end it is tried
+// again.
+var settledAs = map[string]string{"done": rowInserted, "present": rowPresent, "refused": rowRefused}
 
 // recording plans audit.json, audit-pending.jsonl, and the rows that are due.
 func recording(r *cycle, w *run.Outputs) {
 	if !r.audit.sound || unsureLate(r) || r.State.AuditID == "" {
 		return
 	}
-	a := newLedger(r)
-	w.Always("audit.json", encoded(a))
-	listPending(r, w, a)
-	now := ledger{Audit: a}
-	for _, row := range a.Rows {
+	now := newLedger(r)
+	w.Always("audit.json", encoded(now.Audit))
+	listPending(r, w, now.Rows)
+	for _, row := range now.Rows {
 		switch {
 		case row.Outcome == rowRefused:
-			r.Notes.Beside(r.audit.doc.Path, fmt.Sprintf("the database %s refused the row %s: %s; the cycle goes on without it", a.DB, row.ID, row.LastError))
-		case row.settled() || now.waitsFor(row, string(r.State.AuditID)):
+			r.Notes.Beside(r.audit.doc.Path, fmt.Sprintf("the database %s refused the row %s: %s; the cycle goes on without it", now.DB, row.ID, row.LastError))
+		case row.settled() || now.waitsFor(row, r.State.AuditID):
 		case rowDue(r, row):
-			w.Plan.Actions = append(w.Plan.Actions, rowAction(r, a, row))
+			w.Plan.Actions = append(w.Plan.Actions, engine.Action{ID: tryID(r, row), Database: new(now.Into(row))})
 		}
 	}
 }
 
-func rowAction(r *cycle, a Audit, row Row) engine.Action {
-	d := a.Into(row)
-	return engine.Action{ID: tryID(r, row), Database: &d}
-}
-
 // listPending keeps audit-pending.jsonl: the rows that are not in yet.
-func listPending(r *cycle, w *run.Outputs, a Audit) {
+func listPending(r *cycle, w *run.Outputs, rows []Row) {
 	var lines []byte
-	for _, row := range a.Rows {
+	for _, row := range rows {
 		if row.Outcome == rowPending {
 			lines = append(lines, run.Must(schemas.Line(schemas.Object{
 				{Name: "table", Value: row.Table}, {Name: "id", Value: row.ID}, {Name: "row", Value: row.Row},

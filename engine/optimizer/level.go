@@ -10,8 +10,8 @@ import (
 	"placet/templates"
 )
 
-// basis are the inputs of the decision.
-type basis struct {
+// decisionInputs are the inputs of the decision.
+type decisionInputs struct {
 	assets *Assets // nil where there is no file
 	kpi    *KPI
 	usage  *KPI
@@ -21,12 +21,12 @@ type basis struct {
 
 // inputs reads what the decision is made from. A file that is there but invalid
 // blocks its own default.
-func (r *cycle) inputs() basis {
-	return run.Once(r.Run, "inputs", func() basis { return readInputs(r) })
+func (r *cycle) inputs() decisionInputs {
+	return run.Once(r.Run, "inputs", func() decisionInputs { return readInputs(r) })
 }
 
-func readInputs(r *cycle) basis {
-	in := basis{}
+func readInputs(r *cycle) decisionInputs {
+	in := decisionInputs{}
 	var assets, kpi run.Reading
 	in.assets, assets = run.Load[Assets](&r.Input, r.Snap.In("inputs/assets.json"), "optimizer/assets")
 	in.kpi, kpi = run.Load[KPI](&r.Input, r.Snap.In("inputs/kpi.json"), "optimizer/kpi")

@@ -35,7 +35,9 @@ func OpenGoals(all []Entry) []OpenGoal {
 			open = append(open, OpenGoal{Entry: e})
 		}
 	}
-	slices.SortFunc(open, func(a, b OpenGoal) int { return cmpWords(a.Root, b.Root, a.Workflow, b.Workflow) })
+	slices.SortFunc(open, func(a, b OpenGoal) int {
+		return cmp.Or(cmp.Compare(a.Root, b.Root), cmp.Compare(a.Workflow, b.Workflow))
+	})
 	return open
 }
 
@@ -124,7 +126,7 @@ func Matches(all []Entry, goals []OpenGoal, bySlug bool) []Match {
 	slices.SortStableFunc(list, func(a, b Match) int {
 		x, _ := a.Run.completed()
 		y, _ := b.Run.completed()
-		return cmp.Or(x.Time().Compare(y.Time()), cmpWords(a.Run.RunID, b.Run.RunID))
+		return cmp.Or(x.Time().Compare(y.Time()), cmp.Compare(a.Run.RunID, b.Run.RunID))
 	})
 	return list
 }

@@ -26,7 +26,7 @@ func (r *cycle) parts() []engine.Part {
 }
 
 func levelPart(r *cycle, level int) engine.Part {
-	var t telling
+	var t factList
 	p := engine.Part{ID: fmt.Sprintf("level%d", level), Status: levelUnused}
 	if r.State.Decision.AutomationLevel == level {
 		t.add("decided", strings.Join(r.State.Decision.Rationale, "; "))
@@ -45,7 +45,7 @@ func levelPart(r *cycle, level int) engine.Part {
 		t.add("report", d.Path)
 	}
 	p.Facts = t
-	tries := linesOf(r.allAttempts(), func(t tried) string {
+	tries := linesOf(r.allAttempts(), func(t levelAttempt) string {
 		if t.level != level {
 			return ""
 		}

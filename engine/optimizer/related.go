@@ -239,7 +239,7 @@ func (of relation) feedback(all []Entry) {
 	}
 	for _, e := range all {
 		if newest := rows[e.workflow()]; e.Status != "" && !final(e.Status) && len(newest) > 0 {
-			of.at(e.Key).Feedback = newestFeedback(e.Workflow, newest)
+			of.at(e.Key).Feedback = newestFeedback(newest)
 		}
 	}
 }

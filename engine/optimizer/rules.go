@@ -184,7 +184,7 @@ func decides(r *cycle, _ run.On) *move {
 	kpi := mergeKPI(r.State.trig, in.kpi, in.usage, r.cfg.GateThreshold)
 	b, whyB := signalB(kpi)
 	c, whyC := signalC(r.found.Feedback)
-	d := decide(Signals{A: a, B: b, C: c}, &whys{A: whyA, B: whyB, C: whyC}, r.found.PreviousGoal, r.State.Lang)
+	d := decide(Signals{A: a, B: b, C: c}, &reasons{A: whyA, B: whyB, C: whyC}, r.found.PreviousGoal, r.State.Lang)
 	m := &move{
 		Reason: fmt.Sprintf("level %d", d.AutomationLevel), Causes: []engine.Document{r.Snap.In("context.json")},
 		Then: func(c *change) {

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,9 +19,9 @@ const (
 // within is a level that was moved, kept from 10 to 30.
 func within(level int) int { return min(max(level, lowest), highest) }
 
-// whys are the facts that each signal rests on, in no language; "" where there
+// reasons are the facts that each signal rests on, in no language; "" where there
 // are none.
-type whys struct{ A, B, C string }
+type reasons struct{ A, B, C string }
 
 // Decide is the table: the level for what assets (a: 10, 20, 30), KPI (b: 10,
 // 20, 30, nil for neutral) and history (c: -10, 0, 10) say. Its rationale names
@@ -32,7 +33,7 @@ func Decide(a int, b *int, c int) Decision {
 // decide is the table with its reasons, and over it the level that a person
 // chose for this cycle in the cycle before. A goal that a timeout set is
 // nobody's word. Without reasons the rationale names the signals alone.
-func decide(s Signals, why *whys, goal *PreviousGoal, lang string) Decision {
+func decide(s Signals, why *reasons, goal *PreviousGoal, lang string) Decision {
 	d := Decision{Signals: s, Rationale: rationale(s, why, lang)}
 	level, escalate := combined(s)
 	d.SignalLevel, d.AutomationLevel, d.EscalationNeeded = level, level, escalate
@@ -67,7 +68,7 @@ func combined(s Signals) (level int, escalate bool) {
 	return level, s.B != nil && *s.B == highest && level < highest
 }
 
-func rationale(s Signals, why *whys, lang string) []string {
+func rationale(s Signals, why *reasons, lang string) []string {
 	b := "–"
 	if s.B != nil {
 		b = strconv.Itoa(*s.B)
@@ -171,23 +172,16 @@ const votes = 3
 // half of the newest three rows say so. The newest row comes first.
 func signalC(rows []FeedbackRow) (step int, why string) {
 	rows = rows[:min(len(rows), votes)]
-	raised, lowered := 0, 0
+	toward := map[int]int{} // how many rows raise the level (1) and how many lower it (-1)
 	var facts []string
 	for _, row := range rows {
-		switch {
-		case row.LevelAfter > row.LevelBefore:
-			raised++
-		case row.LevelAfter < row.LevelBefore:
-			lowered++
-		}
+		toward[cmp.Compare(row.LevelAfter, row.LevelBefore)]++
 		facts = append(facts, fmt.Sprintf("%d → %d", row.LevelBefore, row.LevelAfter))
 	}
-	why = strings.Join(facts, ", ")
-	switch {
-	case 2*raised > len(rows):
-		return stride, why
-	case 2*lowered > len(rows):
-		return -stride, why
+	for _, way := range []int{1, -1} {
+		if 2*toward[way] > len(rows) {
+			step = way * stride
+		}
 	}
-	return 0, why
+	return step, strings.Join(facts, ", ")
 }

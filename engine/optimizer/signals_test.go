@@ -102,11 +102,11 @@ func TestTheRationaleSaysWhatTheSignalsRestOn(t *testing.T) {
 			"Signal C: 0 (피드백 없음)",
 		},
 	} {
-		if diff := cmp.Diff(want, decide(Signals{A: 10}, &whys{}, nil, lang).Rationale); diff != "" {
+		if diff := cmp.Diff(want, decide(Signals{A: 10}, &reasons{}, nil, lang).Rationale); diff != "" {
 			t.Errorf("%s: %s", lang, diff)
 		}
 	}
-	got := decide(Signals{A: 20, B: ptr(20), C: 10}, &whys{A: "a", B: "b", C: "c"}, nil, "en").Rationale
+	got := decide(Signals{A: 20, B: ptr(20), C: 10}, &reasons{A: "a", B: "b", C: "c"}, nil, "en").Rationale
 	if diff := cmp.Diff([]string{"Signal A: 20 (a)", "Signal B: 20 (b)", "Signal C: +10 (c)"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -129,7 +129,7 @@ func TestAPersonsGoalIsApplied(t *testing.T) {
 		{"stays below the recommendation", Signals{A: 30, B: ptr(30)}, byHuman, 20, "20!^", 1},
 		{"a timeout's is nobody's word", Signals{A: 20, B: ptr(20)}, byTimeout, 30, "20", 0},
 	} {
-		d := decide(c.signals, &whys{}, &PreviousGoal{RunID: run, ApprovedBy: c.by, NextAutomationLevel: c.goal}, "en")
+		d := decide(c.signals, &reasons{}, &PreviousGoal{RunID: run, ApprovedBy: c.by, NextAutomationLevel: c.goal}, "en")
 		if got := written(d); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
@@ -151,7 +151,7 @@ func TestAPersonsGoalIsApplied(t *testing.T) {
 
 // TestTheOrderOfTheRationale: signals, Goal, Conflict.
 func TestTheOrderOfTheRationale(t *testing.T) {
-	d := decide(Signals{A: 20, B: ptr(30)}, &whys{}, &PreviousGoal{RunID: "r", ApprovedBy: byHuman, NextAutomationLevel: 30}, "ko")
+	d := decide(Signals{A: 20, B: ptr(30)}, &reasons{}, &PreviousGoal{RunID: "r", ApprovedBy: byHuman, NextAutomationLevel: 30}, "ko")
 	var begins []string
 	for _, line := range d.Rationale {
 		begin, _, _ := strings.Cut(line, ": ")
@@ -200,7 +200,7 @@ func TestALevelIsAlwaysOneOfThree(t *testing.T) {
 		if rapid.Bool().Draw(t, "goal") {
 			goal = &PreviousGoal{ApprovedBy: rapid.SampledFrom([]string{byHuman, byTimeout}).Draw(t, "by"), NextAutomationLevel: levels.Draw(t, "next")}
 		}
-		d := decide(s, &whys{}, goal, "en")
+		d := decide(s, &reasons{}, goal, "en")
 		if !slices.Contains([]int{10, 20, 30}, d.AutomationLevel) || !slices.Contains([]int{10, 20, 30}, d.SignalLevel) {
 			t.Fatalf("%+v", d)
 		}

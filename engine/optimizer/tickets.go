@@ -25,8 +25,8 @@ type Ticket struct {
 	CreatedAt   text   `json:"created_at"`
 }
 
-// made is a ticket and its file, nil where that is there already.
-type made struct {
+// ticketFile is a ticket and its file, nil where that is there already.
+type ticketFile struct {
 	Ticket
 	Body []byte
 }
@@ -34,15 +34,15 @@ type made struct {
 // ticketsOf are the tickets of a cycle that reached its goal, one per directive,
 // in their order, beside those that are there. run is the run's id in its key. They
 // follow from the goal's transition, the last one: nothing later changes them.
-func ticketsOf(st State, run string, s settings, there []engine.Document) []made {
+func ticketsOf(st State, run string, s settings, there []engine.Document) []ticketFile {
 	var ids []string
 	for i := range st.Goal.OptimizationDirectives {
 		ids = append(ids, strings.ToUpper(id(run, st.Revision, "directive:"+strconv.Itoa(i+1))))
 	}
 	numbers := numbersOf(there, ids)
-	var all []made
+	var all []ticketFile
 	for i, directive := range st.Goal.OptimizationDirectives {
-		m := made{Ticket: Ticket{DirectiveID: ids[i], File: numbers.own[ids[i]], CreatedAt: st.Last.At}}
+		m := ticketFile{Ticket: Ticket{DirectiveID: ids[i], File: numbers.own[ids[i]], CreatedAt: st.Last.At}}
 		if m.File != "" {
 			m.TicketID = numbered.FindString(m.File)
 		} else {
