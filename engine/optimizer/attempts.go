@@ -117,56 +117,40 @@ func (all attempts) last() *levelAttempt {
 	return &all[len(all)-1]
 }
 
-// used is how many attempts count: all that failed, and those whose end nobody
-// knows but the ones that an idempotent command may be started again after.
-func (all attempts) used(idempotent bool) (used int) {
-	reruns := 0
+// haveFailed reports whether the last attempt has failed. One whose end nobody knows is a
+// person's to judge first.
+func (all attempts) haveFailed(r *cycle) bool {
+	last := all.last()
+	return last != nil && !last.bad && last.outcome != nil && last.outcome.Result != resultOK && !isAsked(r, *last)
+}
+
+// left is how many attempts there may still be. All that failed count, and those whose end
+// nobody knows but the ones that an idempotent command may be started again after.
+func (all attempts) left(r *cycle) int {
+	left, reruns := r.cfg.LevelAttempts+r.State.Level.ExtraAttempts, 0
 	for _, t := range all {
 		switch {
 		case t.outcome == nil || t.outcome.Result == resultOK:
-		case t.outcome.Result == resultUnknown && idempotent && reruns < mostReruns:
+		case t.outcome.Result == resultUnknown && r.cfg.Workflow.Idempotent && reruns < mostReruns:
 			reruns++
 		default:
-			used++
+			left--
 		}
 	}
-	return used
+	return left
 }
 
-// usedUp reports whether no attempt is left and the last one has failed. One
-// whose end nobody knows is a person's to judge first.
-func (all attempts) usedUp(r *cycle) bool {
-	last := all.last()
-	if last.bad || last.outcome == nil || last.outcome.Result == resultOK || r.asks(*last) && !answeredRetry(r, *last) {
-		return false
-	}
-	return all.used(r.cfg.Workflow.Idempotent) >= r.cfg.LevelAttempts+r.State.Level.ExtraAttempts
-}
-
-// asks reports whether an attempt goes to a person: nobody knows how it ended, and
-// it may not be started again unasked.
-func (r *cycle) asks(t levelAttempt) bool {
-	if t.outcome == nil || t.outcome.Result != resultUnknown {
-		return false
-	}
-	if !r.cfg.Workflow.Idempotent {
-		return true
-	}
-	lost := 0
-	for _, other := range r.attempts() {
-		if other.outcome != nil && other.outcome.Result == resultUnknown {
-			lost++
-		}
-	}
-	return lost > mostReruns
-}
-
-// answeredRetry reports whether a person had the command begun again after an
-// attempt.
-func answeredRetry(r *cycle, t levelAttempt) bool {
-	return slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool {
+// isAsked reports whether an attempt goes to a person, who has not had the command begun
+// again yet: nobody knows how it ended, and it may not be started again unasked.
+func isAsked(r *cycle, t levelAttempt) bool {
+	isLost := func(t levelAttempt) bool { return t.outcome != nil && t.outcome.Result == resultUnknown }
+	if !isLost(t) || slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool {
 		return q.Type == typeUnknown && string(q.Subject) == t.name() && q.Status != run.Open && string(q.Response) == optRetry
-	})
+	}) {
+		return false
+	}
+	lost := slices.DeleteFunc(slices.Clone(r.attempts()), func(t levelAttempt) bool { return !isLost(t) })
+	return !r.cfg.Workflow.Idempotent || len(lost) > mostReruns
 }
 
 // subject names an attempt.
@@ -222,14 +206,7 @@ func startable(r *cycle, all attempts) bool {
 	if !r.Snap.In("retrieved.jsonl").Absent() || r.stop != nil || r.unsureStop || pending || e != nil {
 		return false
 	}
-	last := all.last()
-	if last == nil {
-		return true
-	}
-	if last.outcome.Result == resultOK || r.asks(*last) && !answeredRetry(r, *last) {
-		return false
-	}
-	return all.used(r.cfg.Workflow.Idempotent) < r.cfg.LevelAttempts+r.State.Level.ExtraAttempts
+	return len(all) == 0 || all.haveFailed(r) && all.left(r) > 0
 }
 
 // startAttempt records the next attempt. It begins in the same plan. While the clock is
@@ -349,7 +326,7 @@ func unknownAttempt(r *cycle) *levelAttempt {
 		return nil
 	}
 	last := r.attempts().last()
-	if last == nil || last.bad || !r.asks(*last) || answeredRetry(r, *last) {
+	if last == nil || last.bad || !isAsked(r, *last) {
 		return nil
 	}
 	return last

@@ -158,7 +158,7 @@ func (r *cycle) failure() (why string, because []engine.Document) {
 	switch {
 	case e != nil:
 		return templates.Cut(strings.TrimSpace(e.Error), longestError), []engine.Document{r.Snap.In("inputs/level-error.json")}
-	case pending || last == nil || !r.attempts().usedUp(r):
+	case pending || !r.attempts().haveFailed(r) || r.attempts().left(r) > 0:
 		return "", nil
 	}
 	return commandName(r) + ": " + last.why(), []engine.Document{last.outcomeDoc}
