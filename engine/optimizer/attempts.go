@@ -252,7 +252,7 @@ func levelAction(r *cycle, a Attempt) engine.Action {
 // outcome never says more than there is. An attempt that is neither under way nor
 // known to have ended has an unknown end.
 func ending(r *cycle, w *run.Outputs, t levelAttempt) {
-	id := levelID(r, subject(t.attempt.Level, t.n))
+	id := levelID(r, t.name())
 	end, over := r.Snap.Facts.Ended[id]
 	switch {
 	case wasStopped(r, t), !over && r.Snap.Facts.Alive[id]:
@@ -273,12 +273,12 @@ func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 		w.Put("retrieved.jsonl", end.Output)
 		return
 	}
-	w.Put(layout.OptimizerOutcomeFile(t.attempt.Level, t.n), encoded(o))
+	w.Put(layout.OptimizerOutcomeFile(t.level, t.n), encoded(o))
 }
 
 // wasStopped reports whether an orderly stop of placet ended an attempt's command.
 func wasStopped(r *cycle, t levelAttempt) bool {
-	return r.Snap.Facts.Ended[levelID(r, subject(t.attempt.Level, t.n))].Result == "stopped"
+	return r.Snap.Facts.Ended[levelID(r, t.name())].Result == "stopped"
 }
 
 // outcome is what an end comes to.

@@ -61,8 +61,9 @@ func precisely(t time.Time) text { return text(t.UTC().Format("2006-01-02T15:04:
 // in reports whether the database has a row.
 func (row Row) in() bool { return row.Outcome == rowInserted || row.Outcome == rowPresent }
 
-// settled reports whether nothing more is done for a row.
-func (row Row) settled() bool { return row.in() || row.Outcome == rowRefused }
+// Settled reports whether nothing more is done for a row: it is in the database, or
+// was refused.
+func (row Row) Settled() bool { return row.in() || row.Outcome == rowRefused }
 
 // tryID names the next try of a row: by its time, since an action begins once in a
 // process, whatever others make of audit.json meanwhile.
@@ -100,7 +101,7 @@ func rowDue(r *cycle, row Row) bool {
 // database takes that one first.
 func (l ledger) waitsFor(row Row, audit text) bool {
 	first := l.row(string(audit))
-	return row.Table == userFeedback && audit != "" && (first == nil || !first.settled())
+	return row.Table == userFeedback && audit != "" && (first == nil || !first.Settled())
 }
 
 // newLedger is the ledger as the state owes it, with what became of the rows so far.
@@ -109,7 +110,7 @@ func newLedger(r *cycle) ledger {
 	// another database are owed to this one where others are to follow them.
 	l := ledger{Audit: Audit{DB: auditPath(r), Rows: owing(r, r.audit)}}
 	if old := r.audit.DB; old != "" && old != l.DB {
-		if slices.ContainsFunc(l.Rows, func(row Row) bool { return !row.settled() }) {
+		if slices.ContainsFunc(l.Rows, func(row Row) bool { return !row.Settled() }) {
 			l.Rows = owing(r, ledger{})
 		} else {
 			l.DB = old
@@ -117,7 +118,7 @@ func newLedger(r *cycle) ledger {
 	}
 	for i, row := range l.Rows {
 		switch {
-		case row.settled():
+		case row.Settled():
 		case !l.waitsFor(row, r.State.AuditID):
 			l.Rows[i] = scheduled(r, row)
 		case row.Outcome == rowOwed && l.row(string(r.State.AuditID)).Outcome == rowPending:
@@ -133,7 +134,7 @@ func owing(r *cycle, known ledger) (rows []Row) {
 		if have := known.row(row.ID); have != nil {
 			row.Outcome, row.Tries, row.NextTryAt = have.Outcome, have.Tries, have.NextTryAt
 			row.LastError, row.SettledAt = have.LastError, have.SettledAt
-			if have.settled() {
+			if have.Settled() {
 				row.Row = have.Row
 			}
 		}
@@ -144,7 +145,7 @@ func owing(r *cycle, known ledger) (rows []Row) {
 
 // afterTry returns a row with the end of its try, if that is known.
 func afterTry(r *cycle, row Row) Row {
-	if row.settled() {
+	if row.Settled() {
 		return row
 	}
 	end, over := r.Snap.Facts.Ended[tryID(r, row)]
@@ -183,7 +184,7 @@ func recording(r *cycle, w *run.Outputs) {
 		switch {
 		case row.Outcome == rowRefused:
 			r.Notes.Beside(r.audit.doc.Path, fmt.Sprintf("the database %s refused the row %s: %s; the cycle goes on without it", now.DB, row.ID, row.LastError))
-		case row.settled() || now.waitsFor(row, r.State.AuditID):
+		case row.Settled() || now.waitsFor(row, r.State.AuditID):
 		case rowDue(r, row):
 			w.Plan.Actions = append(w.Plan.Actions, engine.Action{ID: tryID(r, row), Database: new(now.Into(row))})
 		}

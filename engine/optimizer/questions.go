@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -52,7 +53,7 @@ func askUnknown(r *cycle) *run.Request {
 	if t == nil {
 		return nil
 	}
-	what := subject(t.attempt.Level, t.n)
+	what := t.name()
 	q := &run.Request{
 		ID: r.requestID(typeUnknown, r.State.Revision, typeUnknown+":"+what), Type: typeUnknown, Revision: r.State.Revision,
 		OpenedAt: t.outcome.EndedAt, Status: run.Open, Subject: text(what),
@@ -96,10 +97,7 @@ func askHITL(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
 	if req.Deadline != "" {
 		req.Default = byDeadline
 	}
-	f := Findings{}
-	if r.found != nil {
-		f = *r.found
-	}
+	f := cmp.Or(r.found, &Findings{})
 	return schemas.Object{
 		{Name: "escalation_needed", Value: st.Decision.EscalationNeeded}, {Name: "recommended_level", Value: st.Decision.RecommendedLevel},
 		{Name: "signal_level", Value: st.Decision.SignalLevel}, {Name: "goal_level", Value: st.Decision.GoalLevel},

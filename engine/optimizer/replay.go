@@ -1,19 +1,9 @@
 package optimizer
 
-import (
-	"placet/engine"
-	"placet/schemas"
-)
+import "placet/engine"
 
 // ReadAudit decodes an audit.json. The error is a *schemas.Error.
-func ReadAudit(body []byte) (a Audit, err error) {
-	err = schemas.Decode("optimizer/audit", "audit.json", body, &a)
-	return a, err
-}
-
-// Settled reports whether nothing more is done for a row: it is in the database, or
-// was refused.
-func (row Row) Settled() bool { return row.settled() }
+func ReadAudit(body []byte) (Audit, error) { return decodeAudit("audit.json", body) }
 
 // Into is one of the rows for its database, with the row of audit_logs that it names:
 // a database that was put in the place of another lacks that, though it went in once.
