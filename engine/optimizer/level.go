@@ -1,7 +1,9 @@
 package optimizer
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"strings"
 
 	"placet/engine"
@@ -25,29 +27,32 @@ func (r *cycle) inputs() decisionInputs {
 	return run.Once(r.Run, "inputs", func() decisionInputs { return readInputs(r) })
 }
 
-func readInputs(r *cycle) decisionInputs {
-	in := decisionInputs{}
+func readInputs(r *cycle) (in decisionInputs) {
 	var assets, kpi run.Reading
 	in.assets, assets = run.Load[Assets](&r.Input, r.Snap.In("inputs/assets.json"), "optimizer/assets")
-	in.kpi, kpi = run.Load[KPI](&r.Input, r.Snap.In("inputs/kpi.json"), "optimizer/kpi")
-	in.ok = isUsable(assets) && isUsable(kpi)
-	if in.kpi != nil {
-		if problem := in.kpi.problem(); problem != "" {
-			r.Bad(r.Snap.In("inputs/kpi.json"), "cannot use kpi.json: "+problem)
-			in.ok = false
-		}
-	}
-	var ok bool
-	if in.usage, ok = r.usage(); !ok {
-		in.ok = false
-	}
-	if in.usage != nil {
-		if problem := in.usage.problem(); problem != "" {
+	in.kpi, kpi = loadSound[KPI](r, "inputs/kpi.json", "optimizer/kpi")
+	usage, ok := r.usage()
+	if in.usage = usage; usage != nil {
+		if problem := usage.problem(); problem != "" {
 			r.Notes.Add(r.Path("usage.problem.md"), "cannot use the front matter of "+usagePath(r)+": "+problem)
-			in.ok = false
+			ok = false
 		}
 	}
+	in.ok = isUsable(assets) && isUsable(kpi) && ok
 	return in
+}
+
+// loadSound loads a document of which more is expected than its schema says.
+func loadSound[T interface{ problem() string }](r *cycle, rel, schema string) (*T, run.Reading) {
+	d := r.Snap.In(rel)
+	v, got := run.Load[T](&r.Input, d, schema)
+	if v != nil {
+		if problem := (*v).problem(); problem != "" {
+			r.Bad(d, "cannot use "+path.Base(rel)+": "+problem)
+			return nil, run.Bad
+		}
+	}
+	return v, got
 }
 
 // isUsable reports whether a document that may be absent says something certain.
@@ -111,24 +116,10 @@ type proposed struct {
 }
 
 func (r *cycle) suggestions() proposed {
-	return run.Once(r.Run, "suggestions", func() proposed { return readSuggestions(r) })
-}
-
-func readSuggestions(r *cycle) (s proposed) {
-	d := r.Snap.In("suggestions.json")
-	if d.Absent() {
-		return proposed{ok: true}
-	}
-	s.there = true
-	if !r.Decode(d, "optimizer/suggestions", &s.Suggestions) {
-		return s
-	}
-	if problem := s.problem(); problem != "" {
-		r.Bad(d, "cannot use suggestions.json: "+problem)
-		return s
-	}
-	s.ok = true
-	return s
+	return run.Once(r.Run, "suggestions", func() proposed {
+		v, got := loadSound[Suggestions](r, "suggestions.json", "optimizer/suggestions")
+		return proposed{Suggestions: *cmp.Or(v, &Suggestions{}), there: got != run.Absent, ok: isUsable(got)}
+	})
 }
 
 // problem is why suggestions that fit the schema cannot be used, "" if they can.
