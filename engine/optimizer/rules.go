@@ -126,24 +126,17 @@ func newRowID(r *cycle, c *change, prefix, purpose string) text {
 
 // declines ends a cycle that began because nobody answered, again and again.
 func declines(r *cycle, on run.On) *move {
-	a := on.Answer
-	if a == nil {
-		return nil
-	}
-	return &move{Reason: a.Why(), Then: func(c *change) { fail(r, c, "a person ended the re-entries: "+a.Why()) }}
+	why := on.Answer.Why()
+	return &move{Reason: why, Then: func(c *change) { fail(r, c, "a person ended the re-entries: "+why) }}
 }
 
 // continues has such a cycle go on.
 func continues(r *cycle, on run.On) *move {
-	a := on.Answer
-	switch {
-	case a == nil:
-		return nil
-	case r.found == nil:
-		return waitsWith(r, a)
+	if r.found == nil {
+		return waitsWith(on.Answer)
 	}
 	return &move{
-		Reason: a.Why(), Causes: []engine.Document{r.Snap.In("context.json")},
+		Reason: on.Answer.Why(), Causes: []engine.Document{r.Snap.In("context.json")},
 		Then: func(c *change) {
 			c.State.TimeoutReentries = 0
 			c.State.InputsUntil = r.later(r.cfg.InputsWait)
@@ -152,7 +145,7 @@ func continues(r *cycle, on run.On) *move {
 }
 
 // waitsWith has nothing pass an answer that is fact and cannot be carried out yet.
-func waitsWith(r *cycle, a *run.Answer) *move {
+func waitsWith(a *run.Answer) *move {
 	if a.IsFact() {
 		return &move{Hold: true}
 	}
@@ -219,8 +212,7 @@ func demotes(r *cycle, _ run.On) *move {
 
 // demotesAsTold is demotes where a person says so of an attempt whose end nobody knows.
 func demotesAsTold(r *cycle, on run.On) *move {
-	a := on.Answer
-	if a == nil || unsureLevel(r, a) {
+	if unsureLevel(r, on.Answer) {
 		return nil
 	}
 	return lower(r, commandName(r)+": nobody knows how it ended")
@@ -244,8 +236,7 @@ func lower(r *cycle, why string, because ...engine.Document) *move {
 
 // retries has the command begun once more, as a person wishes.
 func retries(r *cycle, on run.On) *move {
-	a := on.Answer
-	if a == nil || unsureLevel(r, a) {
+	if unsureLevel(r, on.Answer) {
 		return nil
 	}
 	return &move{Reason: "one more attempt", Then: func(c *change) { c.State.Level.ExtraAttempts++ }}
@@ -362,9 +353,6 @@ func records(r *cycle, _ run.On) *move {
 // answers makes a goal of what the person said.
 func answers(r *cycle, on run.On) *move {
 	a := on.Answer
-	if a == nil {
-		return nil
-	}
 	g := givenBy(a)
 	if !a.IsFact() && !goalFree(r, goalOf(r.State, &g)) {
 		return nil
