@@ -120,7 +120,8 @@ func TestNoBadFileInThePlaceOfPlacetsOwnEndsInABug(t *testing.T) {
 			t.Run(name+" "+rel, func(t *testing.T) {
 				t.Parallel()
 				for i, k := range badinput.Kinds {
-					if testing.Short() && (i%5 != 0 || k.Name == "10 MB") {
+					_, shown := open[p] // while the request was open, with every kind
+					if testing.Short() && (i%5 != 0 || k.Name == "10 MB") || name == "over" && shown && i%3 != 0 {
 						continue
 					}
 					putBack(t, tree, answer, p, k)

@@ -133,13 +133,9 @@ func checkGoal(r *cycle, add func(severity, path, text string)) {
 }
 
 // sameGoal compares goals; an empty list is like none.
-func sameGoal(a, b Goal) bool {
-	return a.NextAutomationLevel == b.NextAutomationLevel && a.ApprovedBy == b.ApprovedBy &&
-		slices.Equal(a.OptimizationDirectives, b.OptimizationDirectives) && slices.Equal(a.CarryOverIssues, b.CarryOverIssues)
-}
+func sameGoal(a, b Goal) bool { return bytes.Equal(encoded(a), encoded(b)) }
 
-// differences names the members in which a goal is not as it should be; a list that is
-// empty is like none.
+// differences names the members in which a goal is not as it should be.
 func differences(have, should Goal) string {
 	var words []string
 	h, s := reflect.ValueOf(have), reflect.ValueOf(should)
