@@ -29,9 +29,6 @@ func policyKeys() [][]string {
 	return keys
 }
 
-// workflowsKey is the table that holds one table for each workflow.
-var workflowsKey = []string{"optimizer", "workflows"}
-
 // Setting is a policy setting as a file of the workspace has it.
 type Setting struct {
 	key    []string

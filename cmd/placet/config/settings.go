@@ -60,20 +60,20 @@ type Settings struct {
 	basis map[engine.Digest][]engine.Digest
 	// commands are those that may be trusted, as far as their files are.
 	commands []command
-	// Contents says what files are, and looked what it said.
+	// Contents reads the files that commands name, and seen holds what it read.
 	Contents *exec.Contents
-	looked   []looked
+	seen     []commandFiles
 	trees    []string // the work trees of checkpoints
 	// Waiting are settings that do not count yet, counting are policy settings that do.
 	Waiting, counting []Setting
 	// Read are the configuration files that were found.
 	Read []string
-	// said is what the files say of settings with an order, by name, in their order.
-	said map[string][]said
+	// statements are what the files say of settings with an order, by name, in their order.
+	statements map[string][]statement
 	// gatesWait names the gates that are the tighter of two, one of which waits for trust.
 	gatesWait map[string]bool
-	// workflows are the tables of [optimizer.workflows] as the files before say.
-	workflows map[string]any
+	// tree holds the settings of all files that count, as File is decoded from it.
+	tree map[string]any
 }
 
 // command is a command that somebody agreed to.
@@ -82,8 +82,8 @@ type command struct {
 	argv   []string
 }
 
-// looked is what the files were that a command names.
-type looked struct {
+// commandFiles are the files that a command names in a folder, as they were when they were read.
+type commandFiles struct {
 	dir   string
 	argv  []string
 	files map[string]string
@@ -115,7 +115,7 @@ func Load(from Sources) (Settings, error) {
 	for _, one := range s.Agreed.Trusted {
 		switch {
 		case one.Argv != nil:
-			s.stand(one.Of, one.Of)
+			s.addBasis(one.Of, one.Of)
 			s.commands = append(s.commands, command{one.Of, one.Argv})
 			s.Allowed[one.Digest] = true
 		case one.Digest == one.Of:
@@ -144,7 +144,7 @@ func Load(from Sources) (Settings, error) {
 func newSettings(contents *exec.Contents) Settings {
 	return Settings{
 		File: Defaults(), Contents: contents, Trusted: map[engine.Digest]bool{}, Allowed: map[engine.Digest]bool{},
-		basis: map[engine.Digest][]engine.Digest{}, said: map[string][]said{},
+		basis: map[engine.Digest][]engine.Digest{}, statements: map[string][]statement{}, tree: map[string]any{},
 	}
 }
 
@@ -179,7 +179,7 @@ func (s *Settings) trustStanding() {
 		}
 		for _, w := range slices.Concat(s.Waiting, s.counting) {
 			if slices.Equal(w.key, f.StandingKey) && len(w.argv) > 0 {
-				s.stand(f.StandingWith(s.File.Settings, w.argv[0]), w.basis())
+				s.addBasis(f.StandingWith(s.File.Settings, w.argv[0]), w.basis())
 			}
 		}
 	}
@@ -219,13 +219,13 @@ func (s *Settings) filesOf(dir string, argv []string) map[string]string {
 	if len(argv) == 0 {
 		return nil
 	}
-	for _, l := range s.looked {
+	for _, l := range s.seen {
 		if l.dir == dir && slices.Equal(l.argv, argv) {
 			return l.files
 		}
 	}
 	files := s.Contents.Of(dir, argv)
-	s.looked = append(s.looked, looked{dir, argv, files})
+	s.seen = append(s.seen, commandFiles{dir, argv, files})
 	return files
 }
 
@@ -234,7 +234,7 @@ func (s *Settings) moved() bool {
 	if len(s.commands) > 0 && !slices.Equal(s.trees, s.workTrees()) {
 		return true
 	}
-	return slices.ContainsFunc(s.looked, func(l looked) bool { return !maps.Equal(l.files, s.Contents.Of(l.dir, l.argv)) })
+	return slices.ContainsFunc(s.seen, func(l commandFiles) bool { return !maps.Equal(l.files, s.Contents.Of(l.dir, l.argv)) })
 }
 
 // allow has a command run with the files that it names in the workspace's root.
@@ -243,8 +243,8 @@ func (s *Settings) allow(digest engine.Digest, argv []string) {
 	s.Allowed[Seal(digest, s.filesOf(".", argv))] = true
 }
 
-// stand notes on which agreement a command stands.
-func (s *Settings) stand(digest, on engine.Digest) {
+// addBasis records the agreement that a command depends on.
+func (s *Settings) addBasis(digest, on engine.Digest) {
 	if digest != "" && !slices.Contains(s.basis[digest], on) {
 		s.basis[digest] = append(s.basis[digest], on)
 	}
@@ -317,7 +317,7 @@ func within(path, workspace string) bool {
 	}
 }
 
-// merge lays one file over the settings. Untrusted policy is set aside.
+// merge adds the settings of one file to those of the files before. Untrusted policy is set aside.
 func (s *Settings) merge(l Layer) error {
 	tree, err := l.parse()
 	if err != nil {
@@ -326,10 +326,10 @@ func (s *Settings) merge(l Layer) error {
 	for _, p := range policies(tree) {
 		p.own, p.Files = l.own, s.filesOf(".", p.argv)
 		p.Sealed = Seal(p.Digest, p.Files)
-		s.stand(p.command, p.basis())
+		s.addBasis(p.command, p.basis())
 		counts := p.own && len(p.Files) == 0 || s.agrees(p)
 		if name := p.Name(); HoldsTighter(name) {
-			s.said[name] = append(s.said[name], said{p.Text, l.own, counts})
+			s.statements[name] = append(s.statements[name], statement{p.Text, l.own, counts})
 		}
 		if counts {
 			s.permit(p)
@@ -341,8 +341,8 @@ func (s *Settings) merge(l Layer) error {
 			remove(tree, p.key)
 		}
 	}
-	s.layWorkflows(tree)
-	if err := l.lay(tree, &s.File); err != nil {
+	delete(tree, GatesKey[0]) // mergeGates settles them
+	if err := s.apply(l, tree); err != nil {
 		return err
 	}
 	s.Read = append(s.Read, l.Path)
@@ -361,21 +361,4 @@ func (s *Settings) permit(p Setting) {
 	if p.command != "" {
 		s.allow(p.command, p.argv)
 	}
-}
-
-// layWorkflows lays a file's tables of workflows over those of the files before,
-// setting by setting: the decoder would put a whole table in place of another.
-func (s *Settings) layWorkflows(tree map[string]any) {
-	value, _ := lookup(tree, workflowsKey)
-	tables, ok := value.(map[string]any)
-	if !ok {
-		return
-	}
-	for name, table := range s.workflows {
-		over, _ := tables[name].(map[string]any)
-		both := maps.Clone(table.(map[string]any))
-		maps.Copy(both, over)
-		tables[name] = both
-	}
-	s.workflows = tables
 }

@@ -385,7 +385,7 @@ func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 	}
 	got := Defaults()
 	got.Language, got.Faber, got.Optimizer = "", faber.Config{}, optimizer.Config{}
-	if err := (Layer{Path: "x", body: l.body}).layOver(tree, &got); err != nil {
+	if err := (Layer{Path: "x", body: l.body}).decode(tree, &got); err != nil {
 		t.Fatal(err)
 	}
 	want := Defaults()

@@ -92,15 +92,17 @@ func (l Layer) parse() (map[string]any, error) {
 	return tree, l.check(scratch)
 }
 
-// lay decodes what is left of a tree over f and checks the result.
-func (l Layer) lay(tree map[string]any, f *File) error {
-	if err := l.layOver(tree, f); err != nil {
+// apply adds a tree to the settings, and checks what the whole then says.
+func (s *Settings) apply(l Layer, tree map[string]any) error {
+	mergeTree(s.tree, tree)
+	if err := l.decode(s.tree, &s.File); err != nil {
 		return err
 	}
-	return l.check(*f)
+	return l.check(s.File)
 }
 
-func (l Layer) layOver(tree map[string]any, f *File) error {
+// decode decodes a tree into f. What the tree does not name stays in f as it is.
+func (l Layer) decode(tree map[string]any, f *File) error {
 	var buf bytes.Buffer
 	if err := toml.NewEncoder(&buf).Encode(tree); err != nil {
 		return console.Usage("cannot use %q: %v", l.Path, err)
@@ -109,6 +111,18 @@ func (l Layer) layOver(tree map[string]any, f *File) error {
 		return l.refuse(err)
 	}
 	return nil
+}
+
+// mergeTree sets the values of a tree in another one. Tables that both trees have are merged.
+func mergeTree(into, from map[string]any) {
+	for name, value := range from {
+		table, isTable := value.(map[string]any)
+		if there, ok := into[name].(map[string]any); ok && isTable {
+			mergeTree(there, table)
+		} else {
+			into[name] = value
+		}
+	}
 }
 
 // check refuses words that a setting does not know.

@@ -43,15 +43,15 @@ func (o order) tighter(a, b string) string {
 	case family.AllOfBoth:
 		return allOfBoth(a, b)
 	case family.Fewer:
-		return the(valueOf[int](a) < valueOf[int](b), a, b)
+		return choose(valueOf[int](a) < valueOf[int](b), a, b)
 	case family.Longer:
-		return the(lengthOf(a) > lengthOf(b), a, b)
+		return choose(lengthOf(a) > lengthOf(b), a, b)
 	}
-	return the(slices.Index(o.Words, valueOf[string](a)) < slices.Index(o.Words, valueOf[string](b)), a, b)
+	return choose(slices.Index(o.Words, valueOf[string](a)) < slices.Index(o.Words, valueOf[string](b)), a, b)
 }
 
-// the is the first of two texts, or else the second.
-func the(first bool, a, b string) string {
+// choose returns the first of two texts if the condition holds, else the second.
+func choose(first bool, a, b string) string {
 	if first {
 		return a
 	}
@@ -84,8 +84,8 @@ func lengthOf(text string) time.Duration {
 	return d
 }
 
-// said is what one configuration file says of a setting.
-type said struct {
+// statement is what one configuration file says of a setting.
+type statement struct {
 	text   string // the value as canonical JSON
 	own    bool   // the file is the user's own
 	counts bool   // it is, or was agreed to
@@ -149,7 +149,7 @@ func (t TrustFile) last(name string) *Trusted {
 // files. gone says that no file of the workspace says any more what was agreed to.
 func (s *Settings) sides(name string) (now, then []string, gone bool) {
 	var inFile, counted bool
-	for _, one := range s.said[name] {
+	for _, one := range s.statements[name] {
 		inFile, counted = inFile || !one.own, counted || one.counts && !one.own
 	}
 	if agreed := s.Agreed.last(name); agreed != nil && !counted {
@@ -157,7 +157,7 @@ func (s *Settings) sides(name string) (now, then []string, gone bool) {
 			now, gone = []string{text}, !inFile
 		}
 	}
-	for _, one := range s.said[name] {
+	for _, one := range s.statements[name] {
 		then = append(then, one.text)
 		if one.counts {
 			now = append(now, one.text)
@@ -193,7 +193,7 @@ func (s *Settings) takeOut(key []string, text, file string) {
 // mergeOrders settles which values of the settings with an order hold. The names are in
 // order, so that a general setting is settled before those that follow it.
 func (s *Settings) mergeOrders(file string) error {
-	names := slices.Collect(maps.Keys(s.said))
+	names := slices.Collect(maps.Keys(s.statements))
 	for _, one := range s.Agreed.Trusted {
 		names = append(names, one.Name)
 	}
@@ -233,6 +233,5 @@ func (s *Settings) mergeOrder(o order, key []string, file string) error {
 	if _, err := toml.Decode(toml.Key(key).String()+" = "+held, &tree); err != nil {
 		return console.Usage("cannot use %q: %v", file, err)
 	}
-	s.layWorkflows(tree)
-	return Layer{Path: file}.lay(tree, &s.File)
+	return s.apply(Layer{Path: file}, tree)
 }
