@@ -30,8 +30,8 @@ const (
 	blindMost = 1 << 20
 )
 
-// blindnessOf sums up folders.
-func blindnessOf(folders []string) WithoutEvents {
+// summarizeFolders names the first few folders without events and counts them all.
+func summarizeFolders(folders []string) WithoutEvents {
 	b := WithoutEvents{Count: len(folders), Folders: folders[:min(len(folders), blindFew)]}
 	if b.Folders == nil {
 		b.Folders = []string{}
@@ -48,7 +48,7 @@ type DaemonHealth struct {
 
 // healthOf sums up how the daemon is doing.
 func healthOf(b *Workspace, w *watch.Watcher) DaemonHealth {
-	h := DaemonHealth{blindnessOf(w.Blind()), b.Loop.HeldUp(heldUpMost)}
+	h := DaemonHealth{summarizeFolders(w.Blind()), b.Loop.HeldUp(heldUpMost)}
 	for run, why := range h.HeldUp {
 		why, _, _ = strings.Cut(why, "\n")
 		h.HeldUp[run] = console.Cut(console.OneLine(why), heldUpText)
@@ -101,7 +101,7 @@ func readHeldUp(b *Workspace) map[string]string {
 // health reads what the last daemon has left. Nothing is known where it cannot be
 // read.
 func (b *Workspace) health() DaemonHealth {
-	none := DaemonHealth{WithoutEvents: blindnessOf(nil)}
+	none := DaemonHealth{WithoutEvents: summarizeFolders(nil)}
 	if b.StateDir == nil {
 		return none
 	}

@@ -85,7 +85,7 @@ func (b *Workspace) LookAtRuns(found []reconcile.Found, all bool) Summary {
 	s := Summary{Workspace: b.Root, Daemon: DaemonRuns(b.Root), Runs: []RunLine{}}
 	s.Held, _ = b.Store.Paused()
 	s.Stale = b.Store.Stale()
-	if s.Blind = blindnessOf(nil); s.Daemon {
+	if s.Blind = summarizeFolders(nil); s.Daemon {
 		s.Blind = b.health().WithoutEvents
 	}
 	b.Brief = true

@@ -46,10 +46,10 @@ func TestWhichAddressesMetricsTake(t *testing.T) {
 		"127.0.0.1:http":  "--metrics 127.0.0.1:9090",
 		"::1:9090":        "--metrics 127.0.0.1:9090",
 	} {
-		tap, err := newMetricsServer(address)
+		server, err := newMetricsServer(address)
 		var p *console.Problem
 		switch {
-		case want == "" && (err != nil || tap.address != address):
+		case want == "" && (err != nil || server.address != address):
 			t.Errorf("%q: %v", address, err)
 		case want != "" && (!errors.As(err, &p) || p.Code != console.ExitUsage || p.Hint != want):
 			t.Errorf("%q: %+v", address, err)
@@ -78,8 +78,8 @@ func TestNothingButTheMetricsIsAnswered(t *testing.T) {
 	}
 }
 
-// tapped is a tap that serves an empty workspace.
-func tapped(t *testing.T) (tap *metricsServer, url string) {
+// serveEmptyWorkspace starts a metrics server on an empty workspace.
+func serveEmptyWorkspace(t *testing.T) (server *metricsServer, url string) {
 	t.Helper()
 	var said bytes.Buffer
 	w := &console.Env{Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
@@ -90,20 +90,20 @@ func tapped(t *testing.T) (tap *metricsServer, url string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { watcher.Close() })
-	tap, err = newMetricsServer("127.0.0.1:0")
+	server, err = newMetricsServer("127.0.0.1:0")
 	if err == nil {
-		err = tap.listen()
+		err = server.listen()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	tap.serve(b, watcher, log)
-	t.Cleanup(tap.close)
+	server.serve(b, watcher, log)
+	t.Cleanup(server.close)
 	url, ok := strings.CutPrefix(strings.TrimSpace(said.String()), "placet: metrics on ")
 	if !ok || !strings.HasPrefix(url, "http://127.0.0.1:") || !strings.HasSuffix(url, "/metrics") || strings.Contains(url, ":0/") {
 		t.Fatalf("said %q", said.String())
 	}
-	return tap, url
+	return server, url
 }
 
 func get(t *testing.T, url string) string {
@@ -122,11 +122,11 @@ func get(t *testing.T, url string) string {
 }
 
 func TestATapAnswersUntilItIsClosed(t *testing.T) {
-	tap, url := tapped(t)
+	server, url := serveEmptyWorkspace(t)
 	if body := get(t, url); !strings.Contains(body, "\nplacet_degraded{state=\"git_hold\"} 0\n") {
 		t.Errorf("answered %s", body)
 	}
-	second, err := newMetricsServer(tap.listener.Addr().String())
+	second, err := newMetricsServer(server.listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,8 +134,8 @@ func TestATapAnswersUntilItIsClosed(t *testing.T) {
 	if err := second.listen(); !errors.As(err, &p) || p.Code != console.ExitUsage || !strings.Contains(p.Text, "the port is in use") {
 		t.Errorf("a port in use: %v", err)
 	}
-	tap.close()
-	if conn, err := net.Dial("tcp", tap.listener.Addr().String()); err == nil {
+	server.close()
+	if conn, err := net.Dial("tcp", server.listener.Addr().String()); err == nil {
 		conn.Close()
 		t.Error("it answers still")
 	}
@@ -158,13 +158,13 @@ func TestForeignHostsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tap := &metricsServer{address: c.given, listener: listening{addr: at}}
+		server := &metricsServer{address: c.given, listener: listening{addr: at}}
 		for words, want := range map[string]int{c.answers: 200, c.refuses: 421} {
 			for _, host := range append(strings.Fields(words), map[int]string{200: strings.Fields(c.answers)[0], 421: ""}[want]) {
 				r := httptest.NewRequest(http.MethodGet, metricsPath, nil)
 				r.Host = host
 				w := httptest.NewRecorder()
-				tap.known(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+				server.known(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
 				if w.Code != want {
 					t.Errorf("on %s: Host %q: %d, want %d", c.given, host, w.Code, want)
 				}
@@ -186,12 +186,12 @@ func (l listening) Addr() net.Addr { return l.addr }
 func TestAScrapeWaitsForNoLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		tap, stuck := &metricsServer{}, make(chan struct{})
-		tap.seen.Store(&health{at: time.Now(), held: true})
-		go everyTick(ctx, lookAtRuns, func() { <-stuck; tap.seen.Store(&health{at: time.Now(), stopped: true}) })
+		server, stuck := &metricsServer{}, make(chan struct{})
+		server.seen.Store(&health{at: time.Now(), held: true})
+		go everyTick(ctx, lookAtRuns, func() { <-stuck; server.seen.Store(&health{at: time.Now(), stopped: true}) })
 		scrape := func() (o *health, code int) {
 			w := httptest.NewRecorder()
-			tap.fresh(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { o = tap.seen.Load() })).
+			server.fresh(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { o = server.seen.Load() })).
 				ServeHTTP(w, httptest.NewRequest(http.MethodGet, metricsPath, nil))
 			return o, w.Code
 		}
@@ -236,7 +236,7 @@ func TestNoMoreConnectionsThanSlots(t *testing.T) {
 func TestWithoutATapNothingHappens(t *testing.T) {
 	var none *metricsServer
 	if none.listen() != nil {
-		t.Error("no tap listens")
+		t.Error("no server listens")
 	}
 	none.serve(nil, nil, nil)
 	none.close()
