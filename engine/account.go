@@ -54,13 +54,13 @@ const StatusAbsent Status = "absent"
 
 // Holding is a file that may still be being written.
 type Holding struct {
-	Path string // relative to the workspace
+	Path string `json:"path"` // relative to the workspace
 	// Until is when the file counts as complete if nobody changes it before: then it
 	// is read again, and a fault in it is reported. Zero: as soon as it stops changing.
-	Until time.Time
+	Until time.Time `json:"until"`
 	// Counts is true for a valid file that counts if it stays as it is: it is one of
 	// several that belong together, and the others may follow.
-	Counts bool
+	Counts bool `json:"-"`
 }
 
 // Words returns a sentence for people: the file, under the name that the caller gives,

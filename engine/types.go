@@ -198,10 +198,10 @@ type Edge struct {
 // Transition is one move along an edge, with its cause.
 type Transition struct {
 	Edge
-	Subject string            // which part moved: "build:implement"; empty for the run itself
-	Cause   map[string]Digest // the files that caused it, paths as the family writes them
-	Actor   string
-	Reason  string
+	Subject string            `json:"subject"` // which part moved: "build:implement"; empty for the run itself
+	Cause   map[string]Digest `json:"cause"`   // the files that caused it, paths as the family writes them
+	Actor   string            `json:"actor"`
+	Reason  string            `json:"reason"`
 }
 
 // LongestReason is how many bytes of a text from outside a transition repeats.

@@ -4,7 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -48,9 +47,8 @@ type explanation struct {
 
 // heldLine is a file that may still be being written.
 type heldLine struct {
-	Path  string    `json:"path"`
-	Until time.Time `json:"until"`
-	Text  string    `json:"text"`
+	engine.Holding
+	Text string `json:"text"`
 }
 
 // explanationOf explains a run, a part of it, or a request of it.
@@ -65,7 +63,7 @@ func explanationOf(b *workspace.Workspace, s workspace.Subject) explanation {
 	now := b.Env.Now()
 	for _, h := range v.Holding {
 		name := strings.TrimPrefix(h.Path, v.Found.Run.Dir+"/")
-		e.Holding = append(e.Holding, heldLine{h.Path, h.Until, h.Words(name, now)})
+		e.Holding = append(e.Holding, heldLine{h, h.Words(name, now)})
 	}
 	why, moves := v.Why, v.Moves
 	switch {

@@ -22,15 +22,8 @@ type moveLog struct {
 
 // transitionLine is a transition as JSON.
 type transitionLine struct {
-	Run     string                   `json:"run"`
-	Of      string                   `json:"of"`
-	Subject string                   `json:"subject"`
-	From    engine.Status            `json:"from"`
-	To      engine.Status            `json:"to"`
-	Event   string                   `json:"event"`
-	Actor   string                   `json:"actor"`
-	Reason  string                   `json:"reason"`
-	Cause   map[string]engine.Digest `json:"cause"`
+	Run string `json:"run"`
+	engine.Transition
 }
 
 // moved records one committed transition and, unless they are collected for
@@ -44,13 +37,13 @@ func (m *moveLog) moved(run layout.Run, t engine.Transition) {
 		m.json.Info("transition", "run", key.String(), "of", t.Of, "subject", t.Subject, "from", t.From, "to", t.To,
 			"event", t.Event, "actor", t.Actor, "reason", t.Reason, "cause", causes(t))
 	case m.w.Flags.JSON:
-		m.made = append(m.made, transitionLine{key.String(), t.Of, t.Subject, t.From, t.To, t.Event, t.Actor, t.Reason, causes(t)})
+		m.made = append(m.made, transitionLine{key.String(), t})
 	default:
 		m.w.Say("%s", transitionText(m.w, m.w.Now(), key, t))
 	}
 }
 
-// causes are the files that caused a transition, never null in JSON.
+// causes returns the files that caused a transition, never nil: the log would say null.
 func causes(t engine.Transition) map[string]engine.Digest {
 	if t.Cause == nil {
 		return map[string]engine.Digest{}

@@ -77,7 +77,10 @@ func TestWithJSONTransitionsAreKeptForTheAnswer(t *testing.T) {
 	bare := opened
 	bare.Cause = nil
 	m.moved(layout.Run{Family: "faber", ID: "x"}, bare)
-	if out.Len() > 0 || len(m.made) != 1 || m.made[0].Cause == nil {
+	if out.Len() > 0 || len(m.made) != 1 {
 		t.Errorf("printed %q, kept %+v", out.String(), m.made)
+	}
+	if err := m.w.Answer(m.made, nil); err != nil || !strings.Contains(out.String(), `"cause":{}`) {
+		t.Errorf("%v: printed %s", err, out.String())
 	}
 }
