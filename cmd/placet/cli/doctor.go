@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -79,10 +80,7 @@ func examine(w *console.Env) error {
 		}
 		t.Print(w, w.Out)
 	})
-	if err != nil {
-		return err
-	}
-	return console.Outcome(sick, false)
+	return cmp.Or(err, console.Outcome(sick, false))
 }
 
 // workspace asks whether placet can write here at all.

@@ -20,13 +20,9 @@ func logVerb() verb {
 		flags: func(f *pflag.FlagSet) {
 			f.IntVarP(&last, "last", "n", 0, "only the last N events")
 		},
-		run: func(c call) error {
+		look: func(c call, b *workspace.Workspace) error {
 			if last < 0 {
 				return console.Usage("cannot show the last %d events", last)
-			}
-			b, err := workspace.Look(c.env)
-			if err != nil {
-				return err
 			}
 			found, err := b.Chosen(c.args)
 			if err != nil {

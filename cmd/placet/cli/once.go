@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 		return err
 	}
 	report, err := settleRuns(ctx, b)
-	if err := errors.Join(err, leave(b.Runner)); err != nil {
+	if err := errors.Join(err, stopRunner(b.Runner)); err != nil {
 		return err
 	}
 	if report.Held != "" {
@@ -108,17 +109,15 @@ func settledAll(b *workspace.Workspace, report reconcile.Report, made []transiti
 		Unsettled: slices.Concat(report.Unsettled, report.Torn), Stuck: report.Stuck,
 		Wake: console.Stamp(report.Wake), Untrusted: b.Untrusted(workspace.NamingCommands(b)),
 	}
-	if err := b.Env.Answer(data, func() { printOnce(b, data, report.Wake) }); err != nil {
-		return err
-	}
-	return console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0)
+	err := b.Env.Answer(data, func() { printOnce(b, data, report.Wake) })
+	return cmp.Or(err, console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0))
 }
 
 // stopTime is how long checks may take to end when placet ends.
 const stopTime = 10 * time.Second
 
-// leave stops a runner in good order; agents are left running.
-func leave(r *exec.Runner) error {
+// stopRunner stops the checks of a runner. Agents are left running.
+func stopRunner(r *exec.Runner) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	return r.Stop(ctx)
@@ -138,10 +137,7 @@ func decideNothing(b *workspace.Workspace, reason string) error {
 		data.Notes = append(data.Notes, p.Path)
 	}
 	s.Daemon, s.Held = true, "" // the reason was said
-	if err := b.Env.Answer(data, func() { printStatus(b, s) }); err != nil {
-		return err
-	}
-	return outcome(b, s)
+	return cmp.Or(b.Env.Answer(data, func() { printStatus(b, s) }), outcome(b, s))
 }
 
 func printOnce(b *workspace.Workspace, data onceData, wake time.Time) {

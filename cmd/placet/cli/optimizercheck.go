@@ -51,8 +51,7 @@ func cycleFindings(b *workspace.Workspace, views []workspace.View) []workspace.F
 // missingScripts are the scripts that a run's assets.json names and that do not
 // exist. Nothing of the workspace is executed by such a name.
 func missingScripts(b *workspace.Workspace, v workspace.View) []workspace.FindingLine {
-	kind, _ := v.Found.Family.Layout.File(v.Found.Run, "inputs/assets.json")
-	d := b.Settled(path.Join(v.Found.Run.Dir, "inputs/assets.json"), kind)
+	d := b.ReadDocument(v.Found, "inputs/assets.json")
 	var a optimizer.Assets
 	if !d.Present() || schemas.Decode("optimizer/assets", "assets.json", d.Body, &a) != nil {
 		return nil

@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -77,20 +77,12 @@ func replayRows(ctx context.Context, w *console.Env, archived, missing bool) err
 	if err == nil && missing {
 		lines = append(lines, putBack(ctx, b)...)
 	}
-	if err := errors.Join(err, leave(b.Runner)); err != nil {
+	if err := errors.Join(err, stopRunner(b.Runner)); err != nil {
 		return err
 	}
-	left := 0
-	for _, l := range lines {
-		if !l.in() {
-			left++
-		}
-	}
+	left := slices.ContainsFunc(lines, func(l replayed) bool { return !l.in() })
 	err = w.Answer(map[string]any{"rows": lines, "archived": len(away)}, func() { printReplayed(b, lines, archived, len(away)) })
-	if err != nil {
-		return err
-	}
-	return console.Outcome(left > 0, false)
+	return cmp.Or(err, console.Outcome(left, false))
 }
 
 // waitingRows lists the rows that wait, of runs that are driven and of those put away.
@@ -122,11 +114,10 @@ func putBack(ctx context.Context, b *workspace.Workspace) []replayed {
 
 // rowsOf are the rows of a run's audit.json, none where it cannot be read.
 func rowsOf(b *workspace.Workspace, f reconcile.Found) []auditRow {
-	kind, ok := f.Family.Layout.File(f.Run, "audit.json")
-	if !ok {
+	if _, ok := f.Family.Layout.File(f.Run, "audit.json"); !ok {
 		return nil
 	}
-	d := b.Settled(path.Join(f.Run.Dir, "audit.json"), kind)
+	d := b.ReadDocument(f, "audit.json")
 	if !d.Present() {
 		return nil
 	}

@@ -47,14 +47,10 @@ func triggerVerb() verb {
 			f.StringArrayVar(&a.metrics, "metric", nil, "a metric's value in percent, name=value; may be repeated")
 			f.BoolVar(&a.fresh, "fresh", false, "follow on no goal")
 		},
-		run: func(c call) error {
+		look: func(c call, b *workspace.Workspace) error {
 			a.workflow, a.create = c.args[0], c.flags.Changed("new")
 			if a.create && a.run != "" {
 				return console.Usage("cannot trigger in a run that exists and in a new one: say --run or --new")
-			}
-			b, err := workspace.Look(c.env)
-			if err != nil {
-				return err
 			}
 			return triggerCycle(b, a)
 		},

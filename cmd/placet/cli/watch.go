@@ -98,7 +98,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	if taken := (*console.Problem)(nil); errors.As(context.Cause(ctx), &taken) {
 		err = taken
 	}
-	return errors.Join(orderly(err), leave(b.Runner))
+	return errors.Join(orderly(err), stopRunner(b.Runner))
 }
 
 // begin takes the steps of a start in their order, each until it succeeds: a machine in

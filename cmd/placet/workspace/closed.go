@@ -102,9 +102,7 @@ func (b *Workspace) ClosedData(at RequestAt) ClosedLine {
 		Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key().String(),
 		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"),
 	}
-	d := b.Settled(layout.RequestPath(at.Found.Run.Dir, at.ID, "request.json"), layout.File{
-		Kind: layout.KindRequest, Limit: layout.LimitJSON, Request: at.ID,
-	})
+	d := readRequestFile(b, at.Found, at.ID, "request.json", layout.KindRequest)
 	if q, err := gate.ReadRequest(d.Path, d.Body); d.Present() && err == nil {
 		l.Type, l.Prompt = q.Type, q.Prompt
 	}

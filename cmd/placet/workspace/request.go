@@ -219,14 +219,17 @@ func closedNamed(b *Workspace, found []reconcile.Found, word string, shortened b
 	return all
 }
 
+// readRequestFile reads a JSON document in the folder of a request, once it stands still.
+func readRequestFile(b *Workspace, f reconcile.Found, request, name, kind string) engine.Document {
+	return b.Settled(layout.RequestPath(f.Run.Dir, request, name), layout.File{Kind: kind, Limit: layout.LimitJSON, Request: request})
+}
+
 // ClosedRequest reads the receipt of a request, if there is one.
 func (b *Workspace) ClosedRequest(f reconcile.Found, request string) (Closed, bool) {
 	if !b.Has(f, request) {
 		return Closed{}, false
 	}
-	d := b.Settled(layout.RequestPath(f.Run.Dir, request, "receipt.json"), layout.File{
-		Kind: layout.KindReceipt, Limit: layout.LimitJSON, Request: request,
-	})
+	d := readRequestFile(b, f, request, "receipt.json", layout.KindReceipt)
 	if !d.Present() {
 		return Closed{}, false
 	}

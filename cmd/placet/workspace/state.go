@@ -3,7 +3,6 @@ package workspace
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 
 	"placet/cmd/placet/config"
@@ -116,20 +115,20 @@ func (s *Summary) KeepTagged(b *Workspace, tags []string) {
 	s.Waiting = 0
 	for i := range s.Views {
 		s.Views[i].Open = slices.DeleteFunc(slices.Clone(s.Views[i].Open), func(a engine.Asked) bool {
-			return !slices.ContainsFunc(tagsOf(b, a), func(tag string) bool { return slices.Contains(tags, tag) })
+			return !slices.ContainsFunc(tagsOf(b, s.Views[i].Found, a), func(tag string) bool { return slices.Contains(tags, tag) })
 		})
 		s.Waiting += len(s.Views[i].Open)
 	}
 }
 
 // tagsOf are the tags of an ask.
-func tagsOf(b *Workspace, a engine.Asked) []string {
+func tagsOf(b *Workspace, f reconcile.Found, a engine.Asked) []string {
 	var request struct {
 		Ask struct {
 			Tags []string `json:"tags"`
 		} `json:"ask"`
 	}
-	d := b.Settled(path.Join(path.Dir(a.Form), "request.json"), layout.File{Kind: layout.KindRequest, Limit: layout.LimitJSON, Request: a.Request})
+	d := readRequestFile(b, f, a.Request, "request.json", layout.KindRequest)
 	if err := schemas.Decode("", d.Path, d.Body, &request); err != nil || a.Run.Family != "ask" {
 		return nil
 	}
