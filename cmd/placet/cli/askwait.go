@@ -175,7 +175,7 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconc
 	said := map[string]bool{}
 	for {
 		sayOnce(a, said, a.Pass(ctx))
-		states, err := look(a, found, said)
+		states, err := readStates(a, found, said)
 		ended := slices.DeleteFunc(slices.Clone(states), func(st ask.State) bool { return !st.IsFinal() })
 		switch {
 		case len(ended) == len(found) || x.any && len(ended) > 0:
@@ -191,8 +191,8 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconc
 	}
 }
 
-// look returns the states of asks, and says what stands in the way of an answer.
-func look(a *workspace.Asks, found []reconcile.Found, said map[string]bool) (states []ask.State, err error) {
+// readStates reads the states of asks, and notes once what keeps them from an answer.
+func readStates(a *workspace.Asks, found []reconcile.Found, said map[string]bool) (states []ask.State, err error) {
 	for _, f := range found {
 		st, begun := a.State(f)
 		if begun {

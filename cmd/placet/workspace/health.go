@@ -62,20 +62,20 @@ func ReportHealth(ctx context.Context, b *Workspace, w *watch.Watcher) {
 	if b.StateDir == nil {
 		return
 	}
-	told := b.health()
-	tell := func(now DaemonHealth) {
-		if same(told, now) {
+	reported := b.health()
+	report := func(now DaemonHealth) {
+		if same(reported, now) {
 			return
 		}
 		body, err := json.Marshal(now)
 		if err == nil && b.StateDir.Write(blindName, body, false) == nil {
-			told = now
+			reported = now
 		}
 	}
 	tick := time.NewTicker(blindEvery)
 	defer tick.Stop()
 	for {
-		tell(healthOf(b, w))
+		report(healthOf(b, w))
 		select {
 		case <-ctx.Done():
 			return

@@ -372,7 +372,7 @@ func whileBusy(try func() error) (err error) {
 // whatever cleans the folder takes it, and a second daemon could begin. Where one has,
 // end is called with the reason.
 func KeepLock(ctx context.Context, b *Workspace, log *slog.Logger, end context.CancelCauseFunc) {
-	said := ""
+	lastError := ""
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -390,13 +390,13 @@ func KeepLock(ctx context.Context, b *Workspace, log *slog.Logger, end context.C
 		case errors.Is(err, fs.ErrBusy):
 			end(console.Refused("cannot go on: %s was removed, and another placet serves %q by now", lockFile, b.Root))
 			return
-		case err != nil && err.Error() != said:
+		case err != nil && err.Error() != lastError:
 			log.Warn("the lock of the workspace is gone and cannot be taken anew; trying again", "err", err)
 		case anew:
 			log.Warn("the lock of the workspace was removed; it is taken anew", "path", lockFile)
 		}
-		if said = ""; err != nil {
-			said = err.Error()
+		if lastError = ""; err != nil {
+			lastError = err.Error()
 		}
 	}
 }
