@@ -1,6 +1,7 @@
 package afl
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -25,14 +26,18 @@ func unapproved(name string, checkpoints []cp, steps ...enginetest.Step) enginet
 	return c
 }
 
+// askedAndReviewed is a case of a session that a person approves and reviews.
+func askedAndReviewed(checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
+	steps = slices.Concat([]enginetest.Step{enginetest.Pass(5 * time.Minute), stands(Designing), ticks(typeApproval, "", "approve", "")}, steps,
+		[]enginetest.Step{responds(typeReview, "", "accept", "well done"), stands(Completed)})
+	return with(unapproved("asked, passed, reviewed", checkpoints, steps...), func(c *Config) { c.ApprovalQuiet = ptr("4m") })
+}
+
 func approvalCases() []enginetest.Case {
-	asked := unapproved("asked, passed, reviewed", chain,
-		enginetest.Pass(5*time.Minute), stands(Designing), ticks(typeApproval, "", "approve", ""), stands(Delegating, "a=in_progress", "b=pending"),
-		completes("a"), runEnds("a", outcome{stdout: "4 passing (3ms)\n"}), stands(Delegating, "a=completed", "b=in_progress"),
-		completes("b"), passes("b"), responds(typeReview, "", "accept", "well done"), stands(Completed),
-	)
 	return []enginetest.Case{
-		with(asked, func(c *Config) { c.ApprovalQuiet = ptr("4m") }),
+		askedAndReviewed(chain, stands(Delegating, "a=in_progress", "b=pending"),
+			completes("a"), runEnds("a", outcome{stdout: "4 passing (3ms)\n"}), stands(Delegating, "a=completed", "b=in_progress"),
+			completes("b"), passes("b")),
 		unapproved("changes requested, rejected", one,
 			responds(typeApproval, "", "request_changes", "split it"), enginetest.Pass(time.Hour), stands(Designing),
 			redesigns("", siblings...), redesigns("", one[0], cp{id: "c"}), responds(typeApproval, "", "reject", ""), stands(Aborted),

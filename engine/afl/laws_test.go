@@ -16,21 +16,28 @@ import (
 var lawNow = time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC)
 
 func TestLaws(t *testing.T)        { enginetest.Run(t, laws(t)) }
-func TestCrash(t *testing.T)       { enginetest.Crash(t, some(laws(t))) }
-func TestErrors(t *testing.T)      { enginetest.Errors(t, some(laws(t))) }
+func TestCrash(t *testing.T)       { enginetest.Crash(t, smallest(laws(t))) }
+func TestErrors(t *testing.T)      { enginetest.Errors(t, smallest(laws(t))) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some(laws(t))) }
 
-// some keeps the cases that differ in what they write: played with a crash at
-// every call, all of them take too long. PLACET_LAWS=all plays all.
+// playsAll reports whether PLACET_LAWS asks for every case, which takes hours.
+func playsAll() bool { return os.Getenv("PLACET_LAWS") == "all" }
+
+// some keeps the case with the most kinds of files. PLACET_LAWS=all keeps all cases.
 func some(s enginetest.Suite) enginetest.Suite {
-	if os.Getenv("PLACET_LAWS") == "all" {
+	if playsAll() {
 		return s
 	}
-	names := []string{"asked, passed, reviewed"}
-	if testing.Short() {
-		names = names[:1]
+	return only(s, "asked, passed, reviewed")
+}
+
+// smallest keeps the case of [some] with a single checkpoint, whose every file call is
+// tried: a second checkpoint makes no other calls. PLACET_LAWS=all keeps all cases.
+func smallest(s enginetest.Suite) enginetest.Suite {
+	if !playsAll() {
+		s.Cases = []enginetest.Case{askedAndReviewed(one, completes("a"), passes("a"))}
 	}
-	return only(s, names...)
+	return s
 }
 
 // only keeps the cases of some names.
@@ -53,7 +60,7 @@ func laws(t *testing.T) enginetest.Suite {
 		Fault:    anyOrder,
 		EveryRow: true,
 		Asks:     []string{typeApproval, typeClarification, typeEscalation, typeReview, typeInterrupted},
-		Brief:    os.Getenv("PLACET_LAWS") != "all",
+		Brief:    !playsAll(),
 		Cases:    slices.Concat(designCases(t), attemptCases(), personCases(), endCases(t), badInputCases()),
 	}
 }
