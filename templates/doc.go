@@ -7,7 +7,7 @@
 // is the English one with that language's words in it, so a form has the same
 // structure in every language.
 //
-// The data of each template is a struct of this package:
+// The data of each template is a struct of this package, or of its family:
 //
 //	kernel/form    FormData{FormParts, Prompt, FreeText, Several}
 //	kernel/block   BlockData{FormParts, Head, Shown[]{Label, Value}, OptionsAsk, ItemsAsk, CommentAsk}
@@ -15,17 +15,7 @@
 //	               AnswerMark, Options[], Items[], CommentMark, Submit}
 //	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Attempt, Result, Refused, Stop, Comment}
 //	faber/context  ContextData{RunID, Revision, Sections[]{Title, Severity, Body}}
-//	afl/prompt     AFLPromptData{First, Checkpoint, Attempt, Max, Name, Type, Description, Dependencies[], Prerequisites[],
-//	               Criteria[], Command, Expected, Timeout, Contracts[]{Title, Body}, ContractNames[], Architecture, Feedback,
-//	               HandIn, Example, Ways[]}
-//	afl/feedback   AFLFeedbackData{First, Checkpoint, Attempt, Max, Facts[]{Label, Value}, Fixes, Examples,
-//	               Output[]{Title, Body}, Note}
-//	afl/answer     AFLAnswersData{First, Checkpoint, Attempt, Answers[]{Number, Question, Answer, By, At}}
-//	afl/escalation AFLEscalationData{First, Facts[]{Label, Value}, History[]{Attempt, Criteria, Cause}, Pattern, Causes,
-//	               Design, Environment, Manual}
-//	afl/report     AFLReportData{First, Session, Status, Dates[]{Label, Value}, Checkpoints[]{ID, Status, Attempts, Time,
-//	               Feedback}, Requests[]{At, Type, Checkpoint, Asked, Answer, Comment, By}, Skipped[], Review, Notes[]}
-//	afl/changes    AFLChangesData{First, Session, By, At, Digest, Comment, Findings[]}
+//	afl/*          types of package afl, whose fields and methods the templates name
 //	ask/answer     AskAnswerData{Title, Line, Comment, Artifacts[]{Label, Value}}
 //	optimizer/level10  OptimizerLevel10Data{Summary[]{Line, Below[]}, Metrics[]{Name, Current, Against, Status}, Anomalies[], Last}
 //	optimizer/level20  OptimizerLevel20Data{Summary[]{Line, Below[]}, Trends[], Patterns[], Outliers[], Suggestions[], Last}

@@ -39,6 +39,17 @@ func Blank(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && !Hidden(r) }) < 0
 }
 
+// Dash stands where a text has nothing to say.
+const Dash = "—"
+
+// OrDash returns a text, or the dash where nothing of it can be seen.
+func OrDash(s string) string {
+	if Blank(s) {
+		return Dash
+	}
+	return s
+}
+
 // plain reports whether s is printable ASCII with newlines and tabs.
 func plain(s string) bool {
 	for i := range len(s) {

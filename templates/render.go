@@ -56,8 +56,9 @@ func words(lang string) map[string]string {
 // its words.
 func parse(lang string, words map[string]string) *template.Template {
 	t := template.New(lang).Option("missingkey=error").Funcs(template.FuncMap{
-		"quote": Quote, "fence": fence, "inline": Inline,
-		"text": func(key string) string { return word(words, key) },
+		"quote": ofAny(Quote), "inline": ofAny(Inline), "dash": ofAny(OrDash),
+		"fence": func(language string, v any) string { return fence(language, fmt.Sprint(v)) },
+		"text":  func(key string) string { return word(words, key) },
 	})
 	for _, dir := range []string{English, lang} {
 		for _, name := range names(dir) {
@@ -69,6 +70,11 @@ func parse(lang string, words map[string]string) *template.Template {
 		}
 	}
 	return t
+}
+
+// ofAny has a function of a text take values of every type that is one.
+func ofAny(f func(string) string) func(any) string {
+	return func(v any) string { return f(fmt.Sprint(v)) }
 }
 
 // names lists the templates of one language, as "family/name".
@@ -94,8 +100,7 @@ func in(lang string) language {
 	return spoken()[English]
 }
 
-// Render renders the template "family/name" in a language with its data, one
-// of the structs of this package. The error names what the data lacks, or the
+// Render renders the template "family/name" in a language with its data. The error names what the data lacks, or the
 // template that does not exist.
 func Render(lang, name string, data any) (string, error) {
 	t := in(lang).templates.Lookup(path.Clean(name))

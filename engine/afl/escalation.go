@@ -14,8 +14,8 @@ import (
 	"placet/templates"
 )
 
-// escalationData is what a person is told of a checkpoint that was handed to
-// them.
+// escalationData is what a person is told of a checkpoint that was handed to them: the
+// template afl/escalation shows it.
 type escalationData struct {
 	Lang, Session string
 	Def           Definition
@@ -118,43 +118,44 @@ func (d escalationData) keyLines() []string {
 }
 
 // escalationMD returns escalation.md.
-func escalationMD(d escalationData) []byte {
-	return rendered(d.Lang, "escalation", templates.AFLEscalationData{
-		First: docLine(d.Session, d.Def.ID, "escalation", d.C.Escalation.Iteration),
-		Facts: d.facts(), History: d.failures(), Pattern: d.pattern(), Causes: numberedList(d.causeLines()),
-		Design: d.design(), Environment: d.environment(), Manual: d.manual(),
-	})
+func escalationMD(d escalationData) []byte { return rendered(d.Lang, "escalation", d) }
+
+// First is the line that names the document.
+func (d escalationData) First() string {
+	return docLine(d.Session, d.Def.ID, "escalation", d.C.Escalation.Iteration)
 }
 
-func (d escalationData) facts() []templates.FormFact {
+// Facts are the rows of the basic information.
+func (d escalationData) Facts() []templates.FormFact {
 	e := d.C.Escalation
 	return labelled(d.Lang, "escalation.session", d.Session, "escalation.checkpoint", d.Def.ID,
 		"escalation.attempts", strconv.Itoa(e.Iteration)+"/"+strconv.Itoa(d.max()),
 		"escalation.reason", escalationReason(d.Lang, e.Route, d.Verdict, e.Iteration, d.max(), sameInARow(d.before()), d.Question))
 }
 
-// failures are the rows of the history. Where nothing was judged the question
-// is the last.
-func (d escalationData) failures() []templates.AFLFailure {
-	var rows []templates.AFLFailure
+// failure is a row of the history.
+type failure struct{ Attempt, Criteria, Cause string }
+
+// Failures are the rows of the history. Where nothing was judged the question is the last.
+func (d escalationData) Failures() (rows []failure) {
 	for _, j := range d.before() {
 		if j.Result != passed {
-			rows = append(rows, templates.AFLFailure{
-				Attempt: strconv.Itoa(j.Iteration), Criteria: joined(j.FailedCriteria, "; "), Cause: orDash(string(j.FailureType)),
+			rows = append(rows, failure{
+				Attempt: strconv.Itoa(j.Iteration), Criteria: joined(j.FailedCriteria, "; "), Cause: templates.OrDash(string(j.FailureType)),
 			})
 		}
 	}
 	if d.Verdict == nil {
-		rows = append(rows, templates.AFLFailure{
-			Attempt: strconv.Itoa(d.C.Escalation.Iteration), Criteria: dash,
-			Cause: phrase(d.Lang, "escalation.asked", "question", orDash(oneLine(d.Question, shownSentence))),
+		rows = append(rows, failure{
+			Attempt: strconv.Itoa(d.C.Escalation.Iteration), Criteria: templates.Dash,
+			Cause: phrase(d.Lang, "escalation.asked", "question", templates.OrDash(oneLine(d.Question, shownSentence))),
 		})
 	}
 	return rows
 }
 
-// pattern says whether the attempts failed alike.
-func (d escalationData) pattern() string {
+// Pattern says whether the attempts failed alike.
+func (d escalationData) Pattern() string {
 	history := d.before()
 	if k := sameInARow(history); k >= 2 && k >= d.PatternAfter {
 		same := phrase(d.Lang, "escalation.pattern.same", "k", strconv.Itoa(k))
@@ -168,7 +169,7 @@ func (d escalationData) pattern() string {
 	for i, j := range history {
 		twice = twice || i > 0 && alike(history[i-1], j)
 		if j.Result != passed {
-			types = append(types, orDash(string(j.FailureType)))
+			types = append(types, templates.OrDash(string(j.FailureType)))
 		}
 	}
 	if !twice {
@@ -181,18 +182,19 @@ func (d escalationData) pattern() string {
 // the type or the question.
 func (d escalationData) causeList() []string {
 	if d.Verdict == nil {
-		return []string{phrase(d.Lang, "escalation.cause.question", "question", orDash(oneLine(d.Question, shownSentence)))}
+		return []string{phrase(d.Lang, "escalation.cause.question", "question", templates.OrDash(oneLine(d.Question, shownSentence)))}
 	}
 	cause, _ := causes(d.Lang, d.failure(), d.Timeout)
 	return orElse(d.Verdict.Causes, cause)
 }
 
-func (d escalationData) causeLines() []string {
+// Causes are the probable causes as Markdown.
+func (d escalationData) Causes() string {
 	var lines []string
 	for _, c := range d.causeList() {
-		lines = append(lines, templates.Inline(orDash(atMost(c, shownSentence))))
+		lines = append(lines, templates.Inline(templates.OrDash(atMost(c, shownSentence))))
 	}
-	return lines
+	return numberedList(lines)
 }
 
 // advised adds to a way on that it is the recommended one.
@@ -203,12 +205,13 @@ func (d escalationData) advised(way string, blocks []string) string {
 	return paragraphs(blocks)
 }
 
-func (d escalationData) design() string {
+// Design is the way on by another design.
+func (d escalationData) Design() string {
 	return d.advised(wayDesign, []string{"```bash\n/afl:architect --resume " + d.Session + "\n```"})
 }
 
-// environment says what the environment lacks, as far as the output told.
-func (d escalationData) environment() string {
+// Environment says what the environment lacks, as far as the output told.
+func (d escalationData) Environment() string {
 	var blocks []string
 	_, fix := causes(d.Lang, d.failure(), d.Timeout)
 	switch t := d.failure(); {
@@ -224,9 +227,9 @@ func (d escalationData) environment() string {
 	return d.advised(wayEnvironment, append(blocks, phrase(d.Lang, "escalation.env_fixed")))
 }
 
-// manual lists the attempt's files and what a person can decide.
-func (d escalationData) manual() string {
-	files := []string{"- " + dash}
+// Manual lists the attempt's files and what a person can decide.
+func (d escalationData) Manual() string {
+	files := []string{"- " + templates.Dash}
 	if len(d.Files) > 0 {
 		files = nil
 	}
@@ -240,7 +243,7 @@ func (d escalationData) manual() string {
 	return d.advised(wayManual, []string{
 		phrase(d.Lang, "escalation.files"), strings.Join(files, "\n"),
 		phrase(d.Lang, "escalation.dependents", "dependents", templates.Inline(joined(d.Dependents, ", "))),
-		phrase(d.Lang, "escalation.options"), orDash(strings.Join(options, "\n")),
+		phrase(d.Lang, "escalation.options"), templates.OrDash(strings.Join(options, "\n")),
 	})
 }
 
@@ -305,7 +308,7 @@ func (rep EscalationReport) lines() string {
 	var lines []string
 	for _, h := range rep.History {
 		if h.Result != passed {
-			lines = append(lines, fmt.Sprintf("failed: attempt %d, %s, %s", h.Iteration, orDash(string(h.FailureType)), joined(h.FailedCriteria, "; ")))
+			lines = append(lines, fmt.Sprintf("failed: attempt %d, %s, %s", h.Iteration, templates.OrDash(string(h.FailureType)), joined(h.FailedCriteria, "; ")))
 		}
 	}
 	for _, c := range rep.Causes {

@@ -159,7 +159,7 @@ func TestTheEnvironmentPartNamesWhatIsMissing(t *testing.T) {
 	} {
 		d := couponEscalation("en")
 		d.Verdict = &c.v
-		if part := d.environment(); !strings.Contains(part, c.want) || !strings.Contains(part, "`env_fixed`") {
+		if part := d.Environment(); !strings.Contains(part, c.want) || !strings.Contains(part, "`env_fixed`") {
 			t.Errorf("%s:\n%s", c.name, part)
 		}
 	}
@@ -176,13 +176,13 @@ func TestPatterns(t *testing.T) {
 	} {
 		d := couponEscalation("en")
 		d.PatternAfter = c.after
-		if got := d.pattern(); !strings.HasPrefix(got, c.want) {
+		if got := d.Pattern(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
 	d := couponEscalation("en")
 	d.C.History[1].Signature = "c"
-	if got := d.pattern(); got != "no two attempts in a row failed alike" {
+	if got := d.Pattern(); got != "no two attempts in a row failed alike" {
 		t.Errorf("none alike: %q", got)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"placet/templates"
 )
 
-// feedbackData is what the next worker is told of an attempt.
+// feedbackData is what the next worker is told of an attempt: the template afl/feedback
+// shows it.
 type feedbackData struct {
 	Lang, Session string
 	Def           Definition
@@ -45,18 +46,16 @@ const (
 )
 
 // feedbackMD returns feedback.md.
-func feedbackMD(d feedbackData) []byte {
-	return rendered(d.Lang, "feedback", templates.AFLFeedbackData{
-		First:      docLine(d.Session, d.Def.ID, "feedback", d.Verdict.Iteration),
-		Checkpoint: d.Def.ID, Attempt: d.Verdict.Iteration, Max: d.Max,
-		Facts: d.facts(), Fixes: paragraphs(d.fixes()), Examples: paragraphs(d.examples()),
-		Output: d.output(), Note: d.note(),
-	})
+func feedbackMD(d feedbackData) []byte { return rendered(d.Lang, "feedback", d) }
+
+// First is the line that names the document.
+func (d feedbackData) First() string {
+	return docLine(d.Session, d.Def.ID, "feedback", d.Verdict.Iteration)
 }
 
-func (d feedbackData) facts() []templates.FormFact {
-	v := d.Verdict
-	exit := dash
+// Facts are the rows of the summary.
+func (d feedbackData) Facts() []templates.FormFact {
+	v, exit := d.Verdict, ""
 	if v.ExitCode != nil {
 		exit = strconv.Itoa(*v.ExitCode)
 	}
@@ -65,12 +64,12 @@ func (d feedbackData) facts() []templates.FormFact {
 		"feedback.exit_code", exit, "feedback.expected", string(d.Def.Expected))
 }
 
-// fixes say why the attempt failed and what to do about it: what an analysis
+// Fixes say why the attempt failed and what to do about it: what an analysis
 // says, else what is true of the type.
-func (d feedbackData) fixes() []string {
+func (d feedbackData) Fixes() string {
 	v := d.Verdict
 	if v.Passed {
-		return nil
+		return templates.Dash
 	}
 	var blocks []string
 	cause, fix := causes(d.Lang, v.failure(), d.Timeout)
@@ -84,7 +83,7 @@ func (d feedbackData) fixes() []string {
 	if len(v.KeyLines) > 0 {
 		blocks = append(blocks, phrase(d.Lang, "feedback.lines"), templates.Fence(strings.Join(v.KeyLines, "\n")))
 	}
-	return blocks
+	return paragraphs(blocks)
 }
 
 // orElse returns the texts of a list, or a single one where it has none.
@@ -105,7 +104,7 @@ func (d feedbackData) steps(fix string) []string {
 	}
 	var lines []string
 	for _, s := range d.suggested() {
-		lines = append(lines, s.where()+": "+orDash(templates.Inline(atMost(s.Why, shownSentence))))
+		lines = append(lines, s.where()+": "+templates.OrDash(templates.Inline(atMost(s.Why, shownSentence))))
 	}
 	if more := len(d.Verdict.Suggestions) - len(lines); more > 0 {
 		lines = append(lines, phrase(d.Lang, "feedback.more", "n", strconv.Itoa(more)))
@@ -127,8 +126,8 @@ func (s Suggestion) where() string {
 	return templates.Code(place)
 }
 
-// examples are the code that an analysis would change.
-func (d feedbackData) examples() []string {
+// Examples are the code that an analysis would change.
+func (d feedbackData) Examples() string {
 	var blocks []string
 	for _, s := range d.suggested() {
 		if s.Before == "" && s.After == "" {
@@ -144,32 +143,38 @@ func (d feedbackData) examples() []string {
 			}
 		}
 	}
-	return blocks
+	return paragraphs(blocks)
 }
 
-// output are the ends of stdout and stderr, or of what a result or a worker
-// said.
-func (d feedbackData) output() []templates.AFLSection {
+// section is a part of a document below a heading of its own.
+type section struct {
+	Title string
+	// Body is Markdown; what it takes from files is quoted already.
+	Body string
+}
+
+// Output are the ends of stdout and stderr, or of what a result or a worker said.
+func (d feedbackData) Output() []section {
 	switch d.Verdict.Source {
 	case fromResult:
-		return []templates.AFLSection{d.part("output", "result.json", d.Stdout)}
+		return []section{d.part("output", "result.json", d.Stdout)}
 	case fromWorker:
-		return []templates.AFLSection{d.part("worker", cmp.Or(d.File, "worker.json"), d.Stdout)}
+		return []section{d.part("worker", cmp.Or(d.File, "worker.json"), d.Stdout)}
 	}
 	file := layout.AFLNumbered("validation", d.Verdict.Run, ".json")
-	return []templates.AFLSection{d.part("stdout", file, d.Stdout), d.part("stderr", file, d.Stderr)}
+	return []section{d.part("stdout", file, d.Stdout), d.part("stderr", file, d.Stderr)}
 }
 
-func (d feedbackData) part(name, file, output string) templates.AFLSection {
+func (d feedbackData) part(name, file, output string) section {
 	end, whole := endOf(output)
-	section := templates.AFLSection{Title: name, Body: dash}
+	shown := section{Title: name, Body: templates.Dash}
 	if !whole {
-		section.Title = phrase(d.Lang, "feedback.end", "name", name, "file", templates.Code(file))
+		shown.Title = phrase(d.Lang, "feedback.end", "name", name, "file", templates.Code(file))
 	}
 	if end != "" {
-		section.Body = templates.Fence(end)
+		shown.Body = templates.Fence(end)
 	}
-	return section
+	return shown
 }
 
 // endOf returns the last lines of an output as people read it, without empty
@@ -195,9 +200,10 @@ func endOf(output string) (end string, whole bool) {
 	return "…" + end[from:], false
 }
 
-func (d feedbackData) note() string {
-	if orDash(d.Note) == dash {
-		return dash
+// Remark is what a person or a reviewer added.
+func (d feedbackData) Remark() string {
+	if templates.Blank(d.Note) {
+		return templates.Dash
 	}
 	return templates.Quote(atMost(d.Note, shownNote))
 }

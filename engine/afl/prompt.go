@@ -9,7 +9,7 @@ import (
 	"placet/templates"
 )
 
-// promptData is what a worker is told of an attempt.
+// promptData is what a worker is told of an attempt: the template afl/prompt shows it.
 type promptData struct {
 	Lang, Session string
 	Def           Definition
@@ -44,31 +44,29 @@ type contract struct{ Title, Path, Text string }
 const shownContracts = 32 << 10
 
 // promptMD returns prompt.md.
-func promptMD(d promptData) []byte {
-	data := templates.AFLPromptData{
-		First:      docLine(d.Session, d.Def.ID, "prompt", d.Attempt),
-		Checkpoint: d.Def.ID, Attempt: d.Attempt, Max: d.Max,
-		Name: orDash(d.Def.Name), Type: orDash(d.Def.Type), Description: string(d.Def.Description),
-		Dependencies: d.Dependencies, Criteria: d.Def.Criteria,
-		Command: string(d.Def.Command), Expected: string(d.Def.Expected), Timeout: dash,
-		Contracts: d.contracts(), ContractNames: d.ContractNames, Architecture: dash,
-		Feedback: d.feedback(), HandIn: phrase(d.Lang, "prompt.handin.write", "worker", templates.Code(d.Worker)),
-		Example: d.example(), Ways: d.ways(),
-	}
-	for _, p := range d.Prerequisites {
-		data.Prerequisites = append(data.Prerequisites, p.line())
-	}
+func promptMD(d promptData) []byte { return rendered(d.Lang, "prompt", d) }
+
+// First is the line that names the document.
+func (d promptData) First() string { return docLine(d.Session, d.Def.ID, "prompt", d.Attempt) }
+
+// TimeLimit is how long the validation may take.
+func (d promptData) TimeLimit() string {
 	if d.Timeout > 0 {
-		data.Timeout = lengthWords(d.Timeout)
+		return lengthWords(d.Timeout)
 	}
-	if d.Architecture != "" {
-		data.Architecture = fileLink(d.Architecture)
-	}
-	return rendered(d.Lang, "prompt", data)
+	return templates.Dash
 }
 
-// line is the prerequisite on one line.
-func (p Prerequisite) line() string {
+// Design is a link to the architecture.
+func (d promptData) Design() string {
+	if d.Architecture != "" {
+		return fileLink(d.Architecture)
+	}
+	return templates.Dash
+}
+
+// Line is the prerequisite on one line.
+func (p Prerequisite) Line() string {
 	line := p.ID
 	if p.Type != "" {
 		line += " (" + string(p.Type) + ")"
@@ -81,10 +79,8 @@ func (p Prerequisite) line() string {
 	return line
 }
 
-// contracts are the parts as far as there is room. Of what is left out a link
-// remains.
-func (d promptData) contracts() []templates.AFLSection {
-	var sections []templates.AFLSection
+// Parts are the contracts as far as there is room. Of what is left out a link remains.
+func (d promptData) Parts() (sections []section) {
 	room := shownContracts
 	for _, c := range d.Contracts {
 		shown, whole := headOf(strings.TrimRight(templates.Clean(c.Text), "\n"), room)
@@ -100,7 +96,7 @@ func (d promptData) contracts() []templates.AFLSection {
 		if templates.Blank(title) {
 			title = c.Path
 		}
-		sections = append(sections, templates.AFLSection{Title: oneLine(title, shownName), Body: paragraphs(blocks)})
+		sections = append(sections, section{Title: oneLine(title, shownName), Body: paragraphs(blocks)})
 	}
 	return sections
 }
@@ -118,7 +114,8 @@ func headOf(s string, limit int) (head string, whole bool) {
 	return templates.CutWith(s, limit, ""), false
 }
 
-func (d promptData) feedback() string {
+// Earlier is what is known of the attempts before.
+func (d promptData) Earlier() string {
 	var blocks []string
 	switch {
 	case d.Redesigned:
@@ -126,14 +123,19 @@ func (d promptData) feedback() string {
 	case d.Feedback != "":
 		blocks = append(blocks, phrase(d.Lang, "prompt.feedback_of", "n", strconv.Itoa(d.FeedbackOf)), templates.Fence(d.Feedback))
 	}
-	if orDash(d.Note) != dash {
+	if !templates.Blank(d.Note) {
 		blocks = append(blocks, phrase(d.Lang, "prompt.note"), templates.Quote(atMost(d.Note, shownNote)))
 	}
 	return paragraphs(blocks)
 }
 
-// example is a hand-in as the worker may write it.
-func (d promptData) example() string {
+// HandIn says where the worker hands in.
+func (d promptData) HandIn() string {
+	return phrase(d.Lang, "prompt.handin.write", "worker", templates.Code(d.Worker))
+}
+
+// Example is a hand-in as the worker may write it.
+func (d promptData) Example() string {
 	return strings.TrimSpace(string(encoded(schemas.Object{
 		{Name: "checkpoint", Value: d.Def.ID}, {Name: "iteration", Value: d.Attempt},
 		{Name: "status", Value: "completed"}, {Name: "changed_files", Value: []string{"path/of/a/file"}},
@@ -143,7 +145,8 @@ func (d promptData) example() string {
 // handInTypes are the failure types that a worker can know.
 const handInTypes = "NOT_IMPLEMENTED, LOGIC_ERROR, TYPE_ERROR, DESIGN_MISMATCH, ENV_ISSUE, TIMEOUT"
 
-func (d promptData) ways() []string {
+// Ways are what a hand-in may say.
+func (d promptData) Ways() []string {
 	return []string{
 		phrase(d.Lang, "prompt.handin.completed"),
 		phrase(d.Lang, "prompt.handin.failed", "types", handInTypes),
@@ -152,18 +155,11 @@ func (d promptData) ways() []string {
 	}
 }
 
-// answerMD returns answer.md: the answered questions of an attempt, the oldest
-// first.
+// answerMD returns answer.md: the answered questions of an attempt, the oldest first.
 func answerMD(lang, session, cp string, attempt int, questions []Question) []byte {
-	data := templates.AFLAnswersData{First: docLine(session, cp, "answer", attempt), Checkpoint: cp, Attempt: attempt}
-	for _, q := range questions {
-		if q.Answer == "" {
-			continue
-		}
-		data.Answers = append(data.Answers, templates.AFLAnswer{
-			Number: q.Number, Question: q.Text, Answer: string(q.Answer),
-			By: orDash(string(q.AnsweredBy)), At: orDash(string(q.AnsweredAt)),
-		})
-	}
-	return rendered(lang, "answer", data)
+	return rendered(lang, "answer", struct {
+		First, Checkpoint string
+		Attempt           int
+		Questions         []Question
+	}{docLine(session, cp, "answer", attempt), cp, attempt, questions})
 }

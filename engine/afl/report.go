@@ -13,84 +13,91 @@ import (
 )
 
 // reportMD returns report.md: what became of a session.
-func reportMD(st State) []byte {
-	data := templates.AFLReportData{
-		First: docLine(st.SessionID, "", "report", 0), Session: st.SessionID, Status: string(st.Status),
-		Dates: st.dates(), Requests: st.requestRows(), Skipped: st.skipped(), Review: dash,
-	}
-	for _, id := range displayOrder(st) {
-		data.Checkpoints = append(data.Checkpoints, checkpointRow(id, *st.Checkpoints[id]))
-	}
-	if r := st.Review; r != nil {
-		data.Review = phrase(st.Language, "report.round", "round", strconv.Itoa(r.Round), "mode", r.Mode, "status", r.Status)
-		data.Notes = r.lines()
-	}
-	return rendered(st.Language, "report", data)
-}
+func reportMD(st State) []byte { return rendered(st.Language, "report", report{st}) }
 
-func (st State) dates() []templates.FormFact {
+// report is what the template afl/report shows of a session.
+type report struct{ State }
+
+// First is the line that names the document.
+func (r report) First() string { return docLine(r.SessionID, "", "report", 0) }
+
+// Dates are the rows of the first table.
+func (r report) Dates() []templates.FormFact {
 	approval := ""
-	if a := st.Approved; a != nil {
-		approval = fmt.Sprintf("%s (%s)", orDash(string(a.At)), strings.Join(slices.DeleteFunc([]string{string(a.By), a.Source}, empty), ", "))
+	if a := r.Approved; a != nil {
+		approval = fmt.Sprintf("%s (%s)", templates.OrDash(string(a.At)), strings.Join(slices.DeleteFunc([]string{string(a.By), a.Source}, empty), ", "))
 	}
-	return labelled(st.Language, "report.created", string(st.CreatedAt), "report.approved", approval,
-		"report.started", string(st.StartedAt), "report.finished", string(st.FinishedAt))
+	return labelled(r.Language, "report.created", string(r.CreatedAt), "report.approved", approval,
+		"report.started", string(r.StartedAt), "report.finished", string(r.FinishedAt))
 }
 
 func empty(s string) bool { return s == "" }
 
-func checkpointRow(id string, c Checkpoint) templates.AFLCheckpointRow {
-	took, _, ok := totalTime(c)
-	if !ok {
-		took = dash
-	}
-	return templates.AFLCheckpointRow{
-		ID: id, Status: string(c.Status), Attempts: fmt.Sprintf("%d/%d", c.Iteration, c.MaxIterations),
-		Time: took, Feedback: feedbackQuality(c),
-	}
+// checkpointRow is what a report says of a checkpoint.
+type checkpointRow struct {
+	*Checkpoint
+	ID string
 }
 
-// requestRows are the requests in the order in which they were opened.
-func (st State) requestRows() []templates.AFLRequestRow {
-	all := slices.SortedFunc(slices.Values(st.Requests), func(a, b *run.Request) int {
+// Time is how long the checkpoint took.
+func (c checkpointRow) Time() string {
+	took, _, _ := totalTime(*c.Checkpoint)
+	return templates.OrDash(took)
+}
+
+// Quality is what the feedback was good for.
+func (c checkpointRow) Quality() string { return feedbackQuality(*c.Checkpoint) }
+
+// Rows are the checkpoints.
+func (r report) Rows() (rows []checkpointRow) {
+	for _, id := range displayOrder(r.State) {
+		rows = append(rows, checkpointRow{r.Checkpoints[id], id})
+	}
+	return rows
+}
+
+// requestRow is what a report says of a request: why it was asked, and who answered what.
+type requestRow struct {
+	*run.Request
+	Why, Words, Remark, Who string
+}
+
+// Asked are the requests in the order in which they were opened.
+func (r report) Asked() (rows []requestRow) {
+	for _, q := range slices.SortedFunc(slices.Values(r.Requests), func(a, b *run.Request) int {
 		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.ID, b.ID))
-	})
-	var rows []templates.AFLRequestRow
-	for _, q := range all {
-		by := ""
+	}) {
+		row := requestRow{q, r.asked(q), answerWords(q), templates.OrDash(oneLine(string(q.Comment), shownSentence)), templates.Dash}
 		if q.By != nil {
-			by = q.By.User
+			row.Who = templates.OrDash(q.By.User)
 		}
-		rows = append(rows, templates.AFLRequestRow{
-			At: orDash(string(q.OpenedAt)), Type: q.Type, Checkpoint: orDash(string(q.Subject)), Asked: st.asked(q),
-			Answer: answerWords(q), Comment: orDash(oneLine(string(q.Comment), shownSentence)), By: orDash(by),
-		})
+		rows = append(rows, row)
 	}
 	return rows
 }
 
 // asked is why a checkpoint was escalated or what its worker asked, as far as
 // the state still says.
-func (st State) asked(r *run.Request) string {
-	c := st.Checkpoints[string(r.Subject)]
+func (r report) asked(q *run.Request) string {
+	c := r.Checkpoints[string(q.Subject)]
 	if c == nil {
-		return dash
+		return templates.Dash
 	}
-	if e := c.Escalation; e != nil && e.RequestID == r.ID {
-		return orDash(oneLine(e.Reason, shownSentence))
+	if e := c.Escalation; e != nil && e.RequestID == q.ID {
+		return templates.OrDash(oneLine(e.Reason, shownSentence))
 	}
-	for _, q := range c.Questions {
-		if q.RequestID == r.ID {
-			return orDash(oneLine(q.Text, shownSentence))
+	for _, asked := range c.Questions {
+		if asked.RequestID == q.ID {
+			return templates.OrDash(oneLine(asked.Text, shownSentence))
 		}
 	}
 	for _, j := range c.History {
 		// A request that a crash left behind is older than the verdict.
-		if r.Type == typeEscalation && j.Route.escalates() && j.Timestamp >= r.OpenedAt && (r.ClosedAt == "" || j.Timestamp <= r.ClosedAt) {
+		if q.Type == typeEscalation && j.Route.escalates() && j.Timestamp >= q.OpenedAt && (q.ClosedAt == "" || j.Timestamp <= q.ClosedAt) {
 			return strings.TrimSuffix(string(j.Route)+": "+string(j.FailureType), ": ")
 		}
 	}
-	return dash
+	return templates.Dash
 }
 
 // answerWords is what was answered, else what became of the request.
@@ -105,38 +112,48 @@ func answerWords(q *run.Request) string {
 	return joined(answers, ", ")
 }
 
-// skipped are the checkpoints that were aborted, and why.
-func (st State) skipped() []string {
-	var lines []string
-	for _, id := range displayOrder(st) {
-		c := st.Checkpoints[id]
+// Skipped are the checkpoints that were aborted, and why.
+func (r report) Skipped() (lines []string) {
+	for _, id := range displayOrder(r.State) {
+		c := r.Checkpoints[id]
 		why := string(cmp.Or(c.Skip, c.AbortedBecause))
 		if c.Status == Aborted && why != "" {
-			lines = append(lines, templates.Inline(id)+": "+templates.Inline(phrase(st.Language, "report.because."+why)))
+			lines = append(lines, templates.Inline(id)+": "+templates.Inline(phrase(r.Language, "report.because."+why)))
 		}
 	}
 	return lines
 }
 
-// lines are a review's notes as Markdown.
-func (r Review) lines() []string {
-	var lines []string
-	for _, n := range r.Notes {
+// LastReview says how the last review stands.
+func (r report) LastReview() string {
+	v := r.Review
+	if v == nil {
+		return templates.Dash
+	}
+	return phrase(r.Language, "report.round", "round", strconv.Itoa(v.Round), "mode", v.Mode, "status", v.Status)
+}
+
+// Notes are those of the last review, as Markdown.
+func (r report) Notes() (lines []string) {
+	if r.Review == nil {
+		return nil
+	}
+	for _, n := range r.Review.Notes {
 		line := templates.Inline(oneLine(n.Text, shownNote))
 		if n.Checkpoint != "" {
-			line = templates.Inline(fmt.Sprintf("%s (%s)", n.Checkpoint, orDash(string(n.Severity)))) + ": " + line
+			line = templates.Inline(fmt.Sprintf("%s (%s)", n.Checkpoint, templates.OrDash(string(n.Severity)))) + ": " + line
 		}
 		lines = append(lines, line)
 	}
 	return lines
 }
 
-// changesMD returns changes.md: what a person asked to change in the
-// checkpoints, and what is wrong with them, one finding a line.
-func changesMD(lang, session string, ch ChangesRequested, findings []string) []byte {
-	return rendered(lang, "changes", templates.AFLChangesData{
-		First: docLine(session, "", "changes", 0), Session: session,
-		By: orDash(string(ch.By)), At: orDash(string(ch.At)), Digest: orDash(string(ch.Digest)),
-		Comment: string(ch.Comment), Findings: findings,
-	})
+// changesMD returns changes.md: what a person asked to change in the checkpoints, and what
+// is wrong with them, one finding a line.
+func changesMD(lang, session string, wished ChangesRequested, findings []string) []byte {
+	return rendered(lang, "changes", struct {
+		ChangesRequested
+		First, Session string
+		Findings       []string
+	}{wished, docLine(session, "", "changes", 0), session, findings})
 }

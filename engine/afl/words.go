@@ -12,9 +12,6 @@ import (
 	"placet/templates"
 )
 
-// dash stands where a text has nothing to say.
-const dash = "—"
-
 // How much of a text is shown, in bytes. The document it comes from has all
 // of it.
 const (
@@ -75,14 +72,6 @@ func lengthWords(d time.Duration) string {
 	return s
 }
 
-// orDash is a text, or the dash where nothing of it can be seen.
-func orDash(s string) string {
-	if templates.Blank(s) {
-		return dash
-	}
-	return s
-}
-
 // atMost returns a text in which all can be seen, cut to a limit in bytes.
 func atMost(s string, limit int) string {
 	return templates.Cut(templates.Clean(s), limit)
@@ -97,7 +86,7 @@ func oneLine(s string, limit int) string {
 func labelled(lang string, pairs ...string) []templates.FormFact {
 	var rows []templates.FormFact
 	for i := 0; i+1 < len(pairs); i += 2 {
-		rows = append(rows, templates.FormFact{Label: phrase(lang, pairs[i]), Value: orDash(pairs[i+1])})
+		rows = append(rows, templates.FormFact{Label: phrase(lang, pairs[i]), Value: templates.OrDash(pairs[i+1])})
 	}
 	return rows
 }
@@ -110,7 +99,7 @@ func joined(names []string, separator string) string {
 			list = append(list, name)
 		}
 	}
-	return orDash(strings.Join(list, separator))
+	return templates.OrDash(strings.Join(list, separator))
 }
 
 // codes lists names as code spans.
@@ -119,7 +108,7 @@ func codes(names []string) string {
 	for _, name := range names {
 		list = append(list, templates.Code(atMost(name, shownName)))
 	}
-	return orDash(strings.Join(list, ", "))
+	return templates.OrDash(strings.Join(list, ", "))
 }
 
 // numberedList is an ordered list of Markdown lines.
@@ -132,7 +121,7 @@ func numberedList(lines []string) string {
 }
 
 // paragraphs puts blocks of Markdown below each other, or is the dash.
-func paragraphs(blocks []string) string { return orDash(strings.Join(blocks, "\n\n")) }
+func paragraphs(blocks []string) string { return templates.OrDash(strings.Join(blocks, "\n\n")) }
 
 // fileLink is a link to a file of the workspace. Its target begins with a
 // slash, as in a request's form.
