@@ -44,7 +44,7 @@ var family = kernel{
 	Cause: func(rel string) string { return rel },
 	Anew:  "restore it from git, together with events.jsonl, or remove state.json, events.jsonl and requests/ to begin the session anew",
 	Format: run.Format[State]{
-		Decode: DecodeState, Encode: State.encode, Clone: State.clone, Head: (*State).head,
+		Decode: DecodeState, Encode: State.encode, Head: (*State).head,
 		Unfit: func(r *run.Run[State], st State) string { return st.unfit(r.Snap.Key.ID) },
 	},
 	Parts: &run.Parts[State, *session]{

@@ -402,39 +402,5 @@ func (st State) encode() ([]byte, error) {
 	return schemas.Encode(append(schemas.Struct(st), st.Extra...))
 }
 
-// clone returns a copy that a transition can change.
-func (st State) clone() State {
-	st.Pause, st.Specs.ChangesRequested = copied(st.Pause), copied(st.Specs.ChangesRequested)
-	st.Approved, st.Review, st.Last = copied(st.Approved), copied(st.Review), copied(st.Last)
-	if st.Review != nil {
-		st.Review.Reopen, st.Review.Notes = slices.Clone(st.Review.Reopen), slices.Clone(st.Review.Notes)
-	}
-	checkpoints := make(map[string]*Checkpoint, len(st.Checkpoints))
-	for id, c := range st.Checkpoints {
-		checkpoints[id] = c.clone()
-	}
-	st.Checkpoints, st.Requests = checkpoints, slices.Clone(st.Requests)
-	for i, q := range st.Requests {
-		st.Requests[i] = copied(q)
-	}
-	return st
-}
-
-func (c Checkpoint) clone() *Checkpoint {
-	c.Worker, c.Run, c.Escalation = copied(c.Worker), copied(c.Run), copied(c.Escalation)
-	c.Seen = Seen{slices.Clone(c.Seen.Result), slices.Clone(c.Seen.Worker), slices.Clone(c.Seen.Question)}
-	c.Questions, c.History, c.Feedback = slices.Clone(c.Questions), slices.Clone(c.History), slices.Clone(c.Feedback)
-	return &c
-}
-
 // isKnown reports whether a digest is in a list.
 func isKnown(list []text, sum engine.Digest) bool { return slices.Contains(list, text(sum)) }
-
-// copied returns a pointer to a copy, nil for nil.
-func copied[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	v := *p
-	return &v
-}

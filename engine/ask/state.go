@@ -2,7 +2,6 @@ package ask
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"placet/engine"
@@ -98,11 +97,6 @@ type State struct {
 }
 
 func seconds(t time.Time) text { return text(t.UTC().Format("2006-01-02T15:04:05Z")) }
-
-func (st State) clone() State {
-	st.History, st.Ask.Artifacts = slices.Clone(st.History), slices.Clone(st.Ask.Artifacts)
-	return st
-}
 
 func (st State) encode() ([]byte, error) {
 	return schemas.Encode(append(schemas.Struct(st), st.Extra...))

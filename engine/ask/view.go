@@ -59,7 +59,7 @@ var family = kernel{
 	Name: "ask", Noun: "ask",
 	File: func(rel string) (layout.File, bool) { return layout.Ask{}.File(layout.Run{}, rel) },
 	Format: run.Format[State]{
-		Decode: ReadState, Encode: State.encode, Clone: State.clone, Head: (*State).head, Unfit: unfit,
+		Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit,
 	},
 	Stamp: seconds, Cause: func(rel string) string { return rel }, Anew: "restore it from git, or remove the folder and ask anew",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions(), Outputs: (*view).outputs,

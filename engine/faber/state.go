@@ -88,8 +88,6 @@ func (st *State) readLeast(body []byte) {
 
 func isFit(*run.Run[State], State) string { return "" }
 
-func (st State) clone() State { return st }
-
 // head implements [run.Format].
 func (st *State) head() run.Head {
 	return run.Head{Status: &st.status, Revision: &st.rev, Last: &st.last}

@@ -27,7 +27,7 @@ var family = kernel{
 	File: func(rel string) (layout.File, bool) {
 		return layout.Faber{}.File(layout.Run{Class: layout.FaberRun}, rel)
 	},
-	Format: run.Format[State]{Decode: decodeState, Encode: State.encode, Clone: State.clone, Head: (*State).head, Unfit: isFit},
+	Format: run.Format[State]{Decode: decodeState, Encode: State.encode, Head: (*State).head, Unfit: isFit},
 	Shared: &run.Shared[*view]{Document: document, MayNote: (*view).mayNote, Contradictions: (*view).contradictions},
 	Stamp:  func(t time.Time) run.Text { return run.Text(millis(t)) }, Cause: func(rel string) string { return rel },
 	Read: read, Rules: rules, Final: final, New: engine.StatusAbsent,

@@ -35,7 +35,7 @@ var family = run.Family[State, *cycle]{
 	Cause: func(rel string) string { return "optimizer/" + rel },
 	Anew:  "restore it from git, together with events.jsonl, or remove state.json and all else but trigger.json, inputs/, retrieved.jsonl and suggestions.json to begin the cycle anew",
 	Format: run.Format[State]{
-		Decode: decodeState, Encode: State.encode, Clone: State.clone, Head: (*State).head,
+		Decode: decodeState, Encode: State.encode, Head: (*State).head,
 		Unfit: func(r *run.Run[State], st State) string { return st.unfit(layout.OptimizerRunID(r.Snap.Dir)) },
 	},
 	Read: readCycle, Rules: rules, Final: final, New: unbegun,

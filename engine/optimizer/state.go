@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"placet/engine"
@@ -126,25 +125,6 @@ const (
 	byHuman   = "human_feedback"
 	byTimeout = "timeout_fallback"
 )
-
-// clone copies a state so that a move can change it.
-func (st State) clone() State {
-	c := st
-	c.KPI, c.Demotions, c.Suggestions = slices.Clone(st.KPI), slices.Clone(st.Demotions), slices.Clone(st.Suggestions)
-	c.Decision, c.Level, c.Requests = copied(st.Decision), copied(st.Level), slices.Clone(st.Requests)
-	for i, q := range c.Requests {
-		c.Requests[i] = copied(q)
-	}
-	return c
-}
-
-func copied[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	v := *p
-	return &v
-}
 
 // encode returns state.json.
 func (st State) encode() ([]byte, error) {

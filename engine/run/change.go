@@ -45,7 +45,7 @@ func (c *Change[S]) After() *Run[S] { return c.after() }
 
 // commit is the plan of a transition, with all that the new state calls for.
 func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
-	st := f.Format.Clone(b.State)
+	st := deepCopy(b.State)
 	edge := f.edge(b, t)
 	c := f.change(b, &st, t)
 	*c.head.Revision++

@@ -105,8 +105,6 @@ type Format[S any] struct {
 	// Decode reads a state document. The error is a *schemas.Error.
 	Decode func(path string, body []byte) (S, error)
 	Encode func(S) ([]byte, error)
-	// Clone copies a state so that a transition can change it.
-	Clone func(S) S
 	// Head are the members of a state that the kernel reads and writes.
 	Head func(*S) Head
 	// Unfit says why a state that can be read is none of the run's, "" if it is.
