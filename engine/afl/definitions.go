@@ -166,10 +166,6 @@ func (r *session) readSpecs() (s specs) {
 		s = readV2(r, v2)
 	}
 	if s.readable {
-		s.digest = specsDigest(s.definitions(), s.pre)
-		if s.layout == layoutV2 {
-			s.causes = []engine.Document{{Path: r.Path("") + "/checkpoints/", Sum: engine.Digest(s.digest)}}
-		}
 		s.findings = judgeSpecs(r, s)
 	}
 	return s
@@ -216,6 +212,7 @@ func decodeV1(_ string, body []byte) (s specs, err error) {
 		e.badID = !layout.IsAFLCheckpoint(e.def.ID)
 		s.entries = append(s.entries, e)
 	}
+	s.digest = specsDigest(s)
 	return s, nil
 }
 
@@ -243,6 +240,10 @@ func readV2(r *session, files []engine.Document) specs {
 				s.pre = append(s.pre, Prerequisite{ID: string(id), Type: "environment"})
 			}
 		}
+	}
+	if s.readable {
+		s.digest = specsDigest(s)
+		s.causes = []engine.Document{{Path: r.Path("") + "/checkpoints/", Sum: engine.Digest(s.digest)}}
 	}
 	return s
 }
@@ -315,48 +316,23 @@ func distinct(list []scalar) []string {
 
 // canonical is a value as JSON with sorted keys and without blanks.
 func canonical(v any) []byte {
+	var sorted any // a map is written by its keys
+	if err := json.Unmarshal(encoded(v), &sorted); err != nil {
+		panic(err) // it was encoded just now
+	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	if err := enc.Encode(sorted); err != nil {
 		panic(err) // texts, numbers and lists of them
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
-// object is a definition with its keys as canonical sorts them.
-func (d Definition) object() map[string]any {
-	return map[string]any{
-		"id": d.ID, "name": d.Name, "type": d.Type, "description": orNil(d.Description), "dependencies": orEmpty(d.Dependencies),
-		"criteria": orEmpty(d.Criteria), "command": orNil(d.Command), "expected": orNil(d.Expected), "timeout_ms": d.TimeoutMS,
-	}
-}
-
-func orNil(t text) any {
-	if t == "" {
-		return nil
-	}
-	return string(t)
-}
-
-func orEmpty(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
-}
-
 // digest is the definition digest.
-func (d Definition) digest() text { return text(engine.Sum(canonical(d.object()))) }
+func (d Definition) digest() text { return text(engine.Sum(canonical(d))) }
 
 // specsDigest is the digest of a whole design: comments, layout and stamps do not count.
-func specsDigest(defs []Definition, pre []Prerequisite) text {
-	list, needed := make([]any, len(defs)), make([]any, len(pre))
-	for i, d := range defs {
-		list[i] = d.object()
-	}
-	for i, p := range pre {
-		needed[i] = map[string]any{"id": p.ID, "name": orNil(p.Name), "type": orNil(p.Type), "script": orNil(p.Script)}
-	}
-	return text(engine.Sum(canonical(map[string]any{"definitions": list, "prerequisites": needed})))
+func specsDigest(s specs) text {
+	return text(engine.Sum(canonical(schemas.Object{{Name: "definitions", Value: s.definitions()}, {Name: "prerequisites", Value: s.pre}})))
 }

@@ -220,7 +220,7 @@ func fillEscalation(r *session, q *run.Request, req *gate.Request) schemas.Objec
 	req.Artifacts = []gate.Artifact{{Path: r.Path(cp.rel("escalation.md")), SHA256: engine.Sum(escalationMD(escalationOf(cp))).Hex()}}
 	return schemas.Object{
 		{Name: "checkpoint", Value: cp.id}, {Name: "iteration", Value: e.Iteration}, {Name: "route", Value: e.Route},
-		{Name: "failure_type", Value: text(e.FailureType)}, {Name: "dependents", Value: orEmpty(dependentsOf(r, cp.id))},
+		{Name: "failure_type", Value: text(e.FailureType)}, {Name: "dependents", Value: dependentsOf(r, cp.id)},
 	}
 }
 
