@@ -50,28 +50,20 @@ var prefixes = map[string]string{
 }
 
 // questions are what persons are asked. Nothing that a request shows can change under it,
-// but who may answer.
+// but who may answer, and the checkpoints to approve while they cannot be read.
 var questions = map[string]run.Question[*session]{
-	typeApproval: newQuestion(func(r *session, _ *run.Request) bool { return r.specs.readable },
-		fillApproval, func(r *session, _ *run.Request) []string { return designLines(r) }),
-	typeClarification: newQuestion(always, fillClarification, nil),
-	typeEscalation: newQuestion(always, fillEscalation, func(r *session, q *run.Request) []string {
-		if list := dependentsOf(r, string(q.Subject)); len(list) > 0 {
-			return []string{phrase(r.lang(), "ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
-		}
-		return nil
-	}),
-	typeReview:      newQuestion(always, fillReview, nil),
-	typeInterrupted: newQuestion(always, fillInterrupted, nil),
+	typeApproval: newQuestion("specs", fillApproval, designLines), typeClarification: newQuestion("", fillClarification, nil),
+	typeEscalation: newQuestion("", fillEscalation, dependentLines), typeReview: newQuestion("review", fillReview, nil),
+	typeInterrupted: newQuestion("", fillInterrupted, nil),
 }
 
-func always(*session, *run.Request) bool { return true }
-
-// newQuestion is one of the session: what it asks, and the lines of its form besides prompt
-// and context.
-func newQuestion(remakes func(*session, *run.Request) bool, fill func(*session, *run.Request, *gate.Request) schemas.Object, lines func(*session, *run.Request) []string) run.Question[*session] {
+// newQuestion is one of the session: where people find what it is about if that is no
+// checkpoint, what it asks, and the lines of its form besides prompt and context.
+func newQuestion(where string, fill func(*session, *run.Request, *gate.Request) schemas.Object, lines func(*session, *run.Request) []string) run.Question[*session] {
 	return run.Question[*session]{
-		Remakes: remakes, Members: []string{"attempts"}, Tell: tellRequest,
+		Members: []string{"attempts"},
+		Remakes: func(r *session, q *run.Request) bool { return q.Type != typeApproval || r.specs.readable },
+		Tell:    func(_ *session, q *run.Request, a *engine.Asked) { a.Where = orWord(string(q.Subject), where) },
 		Fill: func(r *session, q *run.Request, req *gate.Request) schemas.Object {
 			if q.Subject != "" {
 				req.Extra = schemas.Object{{Name: "checkpoint", Value: q.Subject}}
@@ -94,10 +86,12 @@ func newQuestion(remakes func(*session, *run.Request) bool, fill func(*session, 
 	}
 }
 
-// tellRequest says what a request is about.
-func tellRequest(r *session, q *run.Request, a *engine.Asked) {
-	whereOf := map[string]string{typeApproval: "specs", typeReview: "review"}
-	a.Where = orWord(string(q.Subject), whereOf[q.Type])
+// dependentLines show in the form of an escalation what waits for the checkpoint.
+func dependentLines(r *session, q *run.Request) []string {
+	if list := dependentsOf(r, string(q.Subject)); len(list) > 0 {
+		return []string{phrase(r.lang(), "ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
+	}
+	return nil
 }
 
 // requestID is the id of a request that a revision opens.
@@ -163,7 +157,7 @@ func fillApproval(r *session, _ *run.Request, req *gate.Request) schemas.Object 
 }
 
 // designLines show the checkpoints in the form for their approval.
-func designLines(r *session) []string {
+func designLines(r *session, _ *run.Request) []string {
 	var lines []string
 	room := shownDesign
 	for i, e := range r.specs.entries {

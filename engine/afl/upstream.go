@@ -25,7 +25,11 @@ func readUpstream(r *session) (layers []layer, ok bool) {
 	if at(j, "/feedbackRouting") == nil {
 		routing, from = y, upstreamYAML
 	}
-	return []layer{pick(y, upstreamYAML, yamlKeys), pick(j, upstreamJSON, jsonKeys), pick(routing, from, routingKeys)}, true
+	return []layer{
+		pick(y, upstreamYAML, func(p origin) string { return p.yaml }),
+		pick(j, upstreamJSON, func(p origin) string { return p.json }),
+		pick(routing, from, func(p origin) string { return p.routing }),
+	}, true
 }
 
 // readUpstreamFile reads one of upstream's files into raw. It is true where the file is absent,
@@ -40,48 +44,32 @@ func readUpstreamFile(r *session, p string, raw *schemas.Raw) bool {
 	})
 }
 
-// key is a setting's place in one of upstream's files.
-type key struct{ name, pointer string }
+// origin says where upstream's files have a setting, "" for nowhere: the two files, and the
+// block feedbackRouting in either.
+type origin struct{ key, yaml, json, routing string }
 
-var (
-	yamlKeys = []key{
-		{"max_iterations", "/feedback_loop/max_iterations"},
-		{"auto_retry_delay", "/feedback_loop/auto_retry_delay"},
-		{"auto_retry_delay", "/feedback_loop/retry_delay"},
-		{"mode", "/feedback_loop/mode"},
-		{"parallel_workers", "/delegation/parallel_workers"},
-		{"review", "/agents/impl_reviewer"},
-		{"notify_on_escalation", "/notification/method"},
-		{"validation", "/validation/method"},
-		{"validation_timeout", "/validation/timeout"},
-	}
-	jsonKeys = []key{
-		{"max_iterations", "/feedbackLoop/maxIterations"},
-		{"auto_retry_delay", "/feedbackLoop/autoRetryDelay"},
-		{"mode", "/feedbackLoop/mode"},
-		{"parallel_workers", "/delegation/parallelWorkers"},
-		{"pattern_after", "/feedbackLoop/escalationThreshold"},
-		{"review", "/agents/implReviewer"},
-		{"notify_on_escalation", "/notification/method"},
-		{"validation", "/validation/method"},
-		{"validation_timeout", "/validation/timeout"},
-	}
-	routingKeys = []key{
-		{"max_iterations", "/feedbackRouting/maxIterations"},
-		{"auto_retry_delay", "/feedbackRouting/autoRetryDelay"},
-		{"escalation_on_design_mismatch", "/feedbackRouting/escalationOnDesignMismatch"},
-		{"review", "/feedbackRouting/runImplReviewerOnPass"},
-		{"notify_on_escalation", "/feedbackRouting/notifyOnEscalation"},
-	}
-)
+// origins are all settings that upstream's files have; the first of two places counts.
+var origins = []origin{
+	{"max_iterations", "/feedback_loop/max_iterations", "/feedbackLoop/maxIterations", "/feedbackRouting/maxIterations"},
+	{"auto_retry_delay", "/feedback_loop/auto_retry_delay", "/feedbackLoop/autoRetryDelay", "/feedbackRouting/autoRetryDelay"},
+	{"auto_retry_delay", "/feedback_loop/retry_delay", "", ""},
+	{"mode", "/feedback_loop/mode", "/feedbackLoop/mode", ""},
+	{"parallel_workers", "/delegation/parallel_workers", "/delegation/parallelWorkers", ""},
+	{"escalation_on_design_mismatch", "", "", "/feedbackRouting/escalationOnDesignMismatch"},
+	{"pattern_after", "", "/feedbackLoop/escalationThreshold", ""},
+	{"review", "/agents/impl_reviewer", "/agents/implReviewer", "/feedbackRouting/runImplReviewerOnPass"},
+	{"notify_on_escalation", "/notification/method", "/notification/method", "/feedbackRouting/notifyOnEscalation"},
+	{"validation", "/validation/method", "/validation/method", ""},
+	{"validation_timeout", "/validation/timeout", "/validation/timeout", ""},
+}
 
-// pick takes the settings that a file has; the first of two places counts.
-func pick(root schemas.Raw, file string, keys []key) layer {
+// pick takes the settings that a file has at their places.
+func pick(root schemas.Raw, file string, pointer func(origin) string) layer {
 	l := layer{}
-	for _, k := range keys {
-		raw := at(root, k.pointer)
-		if _, have := l[k.name]; !have && !raw.Null() {
-			l[k.name] = value{file: file, key: k.pointer, raw: translate(k.name, raw), shown: string(raw)}
+	for _, p := range origins {
+		raw := at(root, pointer(p))
+		if _, have := l[p.key]; !have && !raw.Null() {
+			l[p.key] = value{file: file, key: pointer(p), raw: translate(p.key, raw), shown: string(raw)}
 		}
 	}
 	return l
@@ -89,6 +77,9 @@ func pick(root schemas.Raw, file string, keys []key) layer {
 
 // at is the value at a pointer, nil where there is none.
 func at(root schemas.Raw, pointer string) schemas.Raw {
+	if pointer == "" {
+		return nil
+	}
 	for _, name := range strings.Split(pointer[1:], "/") {
 		members, err := schemas.Members(root)
 		if err != nil {

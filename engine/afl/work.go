@@ -24,56 +24,45 @@ func (cp *checkpoint) handedIn(d engine.Document, by, why string, then func(*ste
 	return m
 }
 
-// reported is what a worker handed in, where it is news of a status; nil else.
-func (cp *checkpoint) reported(status string) *WorkerReport {
-	if w := cp.attempt().worker.said; w != nil && w.Status == status {
-		return w
-	}
-	return nil
-}
-
 // used notes a document that is no news any more.
 func used(seen *[]text, d engine.Document) { *seen = append(*seen, text(d.Sum)) }
 
-// workerCompletes has an attempt validated that its worker has completed.
-func workerCompletes(cp *checkpoint) *move {
-	if cp.reported("completed") == nil {
+// byReport is a move by worker.json where it is news of a status, nil else.
+func (cp *checkpoint) byReport(status, why string, then func(*step, *WorkerReport)) *move {
+	h := cp.attempt().worker
+	if h.said == nil || h.said.Status != status {
 		return nil
 	}
-	d := cp.attempt().worker.doc
-	return cp.handedIn(d, byWorker, "the worker has completed it", func(s *step) {
-		s.validate()
-		used(&s.c.Seen.Worker, d)
+	return cp.handedIn(h.doc, byWorker, why, func(s *step) {
+		then(s, h.said)
+		used(&s.c.Seen.Worker, h.doc)
 	})
+}
+
+// workerCompletes has an attempt validated that its worker has completed.
+func workerCompletes(cp *checkpoint) *move {
+	return cp.byReport("completed", "the worker has completed it", func(s *step, _ *WorkerReport) { s.validate() })
 }
 
 // workerFails judges an attempt that its worker gave up.
 func workerFails(cp *checkpoint) *move {
-	w := cp.reported("failed")
-	if w == nil {
-		return nil
-	}
-	d := cp.attempt().worker.doc
-	v := judgeReport(cp, w, text(d.Sum))
-	m := cp.handedIn(d, byWorker, v.reason(), func(s *step) {
+	var v Verdict
+	m := cp.byReport("failed", "", func(s *step, _ *WorkerReport) {
 		s.closeRequests(gate.Superseded, gaveUp)
 		s.record(v)
-		used(&s.c.Seen.Worker, d)
 	})
-	m.To = v.Route.status()
+	if m != nil {
+		h := cp.attempt().worker
+		v = judgeReport(cp, h.said, h.sum())
+		m.Reason, m.To = v.reason(), v.Route.status()
+	}
 	return m
 }
 
 // workerAsks puts a worker's question to a person.
 func workerAsks(cp *checkpoint) *move {
-	w := cp.reported("question")
-	if w == nil {
-		return nil
-	}
-	d := cp.attempt().worker.doc
-	return cp.handedIn(d, byWorker, "the worker asks", func(s *step) {
+	return cp.byReport("question", "the worker asks", func(s *step, w *WorkerReport) {
 		s.question(templates.Cut(w.Question, longestQuestion), "worker")
-		used(&s.c.Seen.Worker, d)
 	})
 }
 
