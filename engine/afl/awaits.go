@@ -9,8 +9,8 @@ import (
 	"placet/engine/run"
 )
 
-// explain adds what no rule says: how a session ended, settings that cannot be used, what
-// is validated again, and how it is aborted.
+// explain adds what no rule says: how a session ended, settings that cannot be used, and
+// how it is aborted.
 func explain(r *session, w *run.Waiting) {
 	switch id := r.unfinished(); {
 	case r.cfgBad:
@@ -21,7 +21,6 @@ func explain(r *session, w *run.Waiting) {
 	case isFinal(r.State.Status):
 		w.Why("status %s is final: nothing moves this session", r.State.Status)
 	default:
-		explainRevalidation(r, w)
 		w.Unblock("control.json", `{"want": "abort", "by": "<you>", "reason": "<why>"} aborts the session (placet afl abort)`)
 	}
 }
@@ -43,26 +42,20 @@ func explainSettings(r *session, w *run.Waiting) {
 	}
 }
 
-// explainRevalidation says what completed checkpoints wait for before they are validated
+// awaitRevalidation says what a completed checkpoint waits for before it is validated
 // again.
-func explainRevalidation(r *session, w *run.Waiting) {
-	b := r.bases()
-	if b == nil {
-		return
-	}
-	for _, id := range r.order {
-		deps, again := b.awaited(r.checkpoint(id))
-		switch held := r.whyNothingStarts(); {
-		case !again || w.Moving == id:
-		case len(deps) == 1:
-			w.Why("%s is completed, and is validated again once %s has ended anew", id, deps[0])
-		case len(deps) > 0:
-			w.Why("%s is completed, and is validated again once %s have ended anew", id, few(deps))
-		case held != "":
-			w.Why("%s is to be validated again: %s", id, held)
-		default:
-			w.Why("%s is to be validated again as soon as a slot is free (parallel_workers)", id)
-		}
+func awaitRevalidation(cp *checkpoint, w *run.Waiting) {
+	deps, again := cp.r.bases().awaited(cp)
+	switch held := cp.r.whyNothingStarts(); {
+	case !again:
+	case len(deps) == 1:
+		w.Why("%s is completed, and is validated again once %s has ended anew", cp.id, deps[0])
+	case len(deps) > 0:
+		w.Why("%s is completed, and is validated again once %s have ended anew", cp.id, few(deps))
+	case held != "":
+		w.Why("%s is to be validated again: %s", cp.id, held)
+	default:
+		w.Why("%s is to be validated again as soon as a slot is free (parallel_workers)", cp.id)
 	}
 }
 

@@ -35,18 +35,19 @@ func rounds(st State) (current, total int) {
 	return current, total
 }
 
-// displayOrder are the checkpoints in the order in which they are shown: as they were
-// approved, then those no longer defined, by id.
-func displayOrder(st State) []string {
-	var ids []string
+// order are all checkpoints: as they were approved, then those no longer defined, by id.
+func (st State) order() (ids []string) {
 	gone := maps.Clone(st.Checkpoints)
 	for _, def := range st.definitions() {
-		if gone[def.ID] != nil {
-			ids = append(ids, def.ID)
-			delete(gone, def.ID)
-		}
+		ids = append(ids, def.ID)
+		delete(gone, def.ID)
 	}
 	return append(ids, slices.Sorted(maps.Keys(gone))...)
+}
+
+// displayOrder are the checkpoints that have begun, in their order.
+func displayOrder(st State) []string {
+	return slices.DeleteFunc(st.order(), func(id string) bool { return st.Checkpoints[id] == nil })
 }
 
 // upstreamStatus is a session's status in upstream's words.

@@ -127,7 +127,7 @@ var rules = [][]rule{
 	{ofC(status{Pending}, "dependency_aborted", status{Aborted}, endWithDependency)},
 	{ofC(status{Completed}, "reopened", status{Retrying}, reopen)},
 	{awaiting(cpAwaits(awaitRetry), ofC(status{Retrying}, "retry_due", status{InProgress}, retry))},
-	{ofC(status{Completed}, "revalidate", status{Validating}, revalidate)},
+	{awaiting(cpAwaits(awaitRevalidation), ofC(status{Completed}, "revalidate", status{Validating}, revalidate))},
 	{awaiting(cpAwaits(awaitStart), ofC(status{Pending}, "start", status{InProgress}, start))},
 
 	// The end, and the look at the whole before it.

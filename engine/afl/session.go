@@ -103,22 +103,15 @@ func readSession(k *run.Run[State]) *session {
 
 func (r *session) id() string { return r.Snap.Key.ID }
 
-// index puts the checkpoints in their order: as they are approved, then those that are
-// defined no longer, by id.
+// index puts the checkpoints in their order.
 func (r *session) index() {
-	for i := range r.State.definitions() {
-		def := &r.State.Approved.Definitions[i]
-		r.order = append(r.order, def.ID)
-		r.checkpoints[def.ID] = &checkpoint{Checkpoint: cmp.Or(r.State.Checkpoints[def.ID], &Checkpoint{}), r: r, id: def.ID, def: def}
+	r.order = r.State.order()
+	for _, id := range r.order {
+		r.checkpoints[id] = &checkpoint{Checkpoint: cmp.Or(r.State.Checkpoints[id], &Checkpoint{}), r: r, id: id}
 	}
-	defined := len(r.order)
-	for id, c := range r.State.Checkpoints {
-		if r.checkpoints[id] == nil {
-			r.order = append(r.order, id)
-			r.checkpoints[id] = &checkpoint{Checkpoint: c, r: r, id: id}
-		}
+	for i, def := range r.State.definitions() {
+		r.checkpoints[def.ID].def = &r.State.Approved.Definitions[i]
 	}
-	slices.Sort(r.order[defined:])
 }
 
 func (r *session) config() Config {
