@@ -2,6 +2,7 @@ package afl
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -23,90 +24,90 @@ const (
 // specsYAML is V1's file, relative to the session's folder.
 const specsYAML = "specs/checkpoints.yaml"
 
-// scalar is a YAML or JSON scalar as its source text: 200 is "200".
-type scalar string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (s *scalar) UnmarshalJSON(raw []byte) error {
-	value := schemas.Raw(raw)
-	if t, ok := value.Text(); ok {
-		*s = scalar(t)
-	} else if value.Null() {
-		*s = ""
-	} else {
-		*s = scalar(raw)
+// sourceText is a YAML or JSON scalar as its source text: 200 is "200", null "".
+func sourceText(raw schemas.Raw) string {
+	if t, ok := raw.Text(); ok || raw.Null() {
+		return t
 	}
-	return nil
+	return string(raw)
 }
 
-// texts are one text or a list of them.
-type texts []string
+// asTexts is a value with each scalar as its source text, and without what is null.
+func asTexts(raw schemas.Raw) any {
+	if o, err := schemas.Members(raw); err == nil {
+		kept := o[:0]
+		for _, m := range o {
+			if v, _ := m.Value.(schemas.Raw); !v.Null() {
+				kept = append(kept, schemas.Member{Name: m.Name, Value: asTexts(v)})
+			}
+		}
+		return kept
+	}
+	list, err := schemas.Elements(raw)
+	if err != nil {
+		return sourceText(raw)
+	}
+	texts := make([]any, len(list))
+	for i, item := range list {
+		texts[i] = asTexts(item)
+	}
+	return texts
+}
 
-// UnmarshalJSON implements json.Unmarshaler.
-func (w *texts) UnmarshalJSON(raw []byte) error {
+// textList is one text or a list of them, without those that are empty.
+func textList(raw schemas.Raw) (texts []string) {
 	list, err := schemas.Elements(raw)
 	if err != nil {
 		list = []schemas.Raw{raw}
 	}
 	for _, item := range list {
-		var s scalar
-		if err := s.UnmarshalJSON(item); err != nil {
-			return err
-		}
-		if s != "" {
-			*w = append(*w, string(s))
+		if t := sourceText(item); t != "" {
+			texts = append(texts, t)
 		}
 	}
-	return nil
+	return texts
 }
 
-// specsFile is specs/checkpoints.yaml.
+// specsFile is specs/checkpoints.yaml. Here and below each scalar is read as its text.
 type specsFile struct {
-	Session       scalar             `json:"session"`
-	ApprovedAt    scalar             `json:"approved_at"`
-	ApprovedBy    scalar             `json:"approved_by"`
-	Prerequisites []prerequisiteFile `json:"prerequisites"`
-	Checkpoints   []checkpointFile   `json:"checkpoints"`
-}
-
-type prerequisiteFile struct {
-	ID     scalar `json:"id"`
-	Name   scalar `json:"name"`
-	Type   scalar `json:"type"`
-	Script scalar `json:"script"`
+	Session       string           `json:"session"`
+	ApprovedAt    string           `json:"approved_at"`
+	ApprovedBy    string           `json:"approved_by"`
+	Prerequisites []Prerequisite   `json:"prerequisites"`
+	Checkpoints   []checkpointFile `json:"checkpoints"`
 }
 
 // checkpointFile are the members of a checkpoint in both layouts.
 type checkpointFile struct {
-	ID           *scalar        `json:"id"`
-	Name         scalar         `json:"name"`
-	Type         scalar         `json:"type"`
-	Description  scalar         `json:"description"`
-	Dependencies []scalar       `json:"dependencies"`
-	Criteria     []scalar       `json:"criteria"`
+	ID           string         `json:"id"`
+	Name         string         `json:"name"`
+	Type         string         `json:"type"`
+	Description  text           `json:"description"`
+	Dependencies []string       `json:"dependencies"`
+	Criteria     []string       `json:"criteria"`
 	Validation   validationFile `json:"validation"`
 }
 
 type validationFile struct {
-	Command        scalar `json:"command"`
-	Expected       scalar `json:"expected"`
-	ExpectedOutput scalar `json:"expectedOutput"`
-	Timeout        scalar `json:"timeout"`
+	Command        string `json:"command"`
+	Expected       text   `json:"expected"`
+	ExpectedOutput text   `json:"expectedOutput"`
+	Timeout        string `json:"timeout"`
 }
 
 // checkpointV2 is checkpoints/{cp}.json.
 type checkpointV2 struct {
 	checkpointFile
 	Contract struct {
-		Interface texts `json:"interface"`
-		Tests     texts `json:"tests"`
+		Interface schemas.Raw `json:"interface"`
+		Tests     schemas.Raw `json:"tests"`
 	} `json:"contract"`
 	Prerequisites prerequisitesV2 `json:"prerequisites"`
 }
 
 type prerequisitesV2 struct {
-	Environment []scalar `json:"environment"`
-	Tasks       []scalar `json:"tasks"`
+	Environment []string `json:"environment"`
+	Tasks       []string `json:"tasks"`
 }
 
 // entry is one checkpoint as it was read, with what the findings look at.
@@ -118,7 +119,8 @@ type entry struct {
 	badTimeout  bool
 	idInFile    string // V2: the id that the file claims
 	unknownType string
-	needs       []scalar // V2: the environment that it needs
+	needs       []string // V2: the environment that it needs
+	contracts   []string // V2: the names of its contracts
 	strays      []stray
 }
 
@@ -188,17 +190,14 @@ func decodeV1(_ string, body []byte) (s specs, err error) {
 	if err = schemas.DecodeYAML("afl/checkpoints", specsYAML, body, &whole, schemas.CheckpointsYAML); err != nil {
 		return s, err
 	}
-	if err = schemas.Decode("", specsYAML, whole, &f); err != nil {
+	if err = schemas.Decode("", specsYAML, encoded(asTexts(whole)), &f); err != nil {
 		return s, err
 	}
 	members, _ := schemas.Members(whole)
 	list, _ := schemas.Elements(members.Raw("checkpoints"))
-	s.session, s.approvedBy, s.strays = string(f.Session), string(f.ApprovedBy), findStrays("", members, &specsFile{}, "")
+	s.session, s.approvedBy, s.pre, s.strays = f.Session, f.ApprovedBy, f.Prerequisites, findStrays("", members, &specsFile{}, "")
 	if f.ApprovedAt != "false" {
-		s.approvedAt = string(f.ApprovedAt)
-	}
-	for _, p := range f.Prerequisites {
-		s.pre = append(s.pre, Prerequisite{ID: string(p.ID), Name: text(p.Name), Type: text(p.Type), Script: text(p.Script)})
+		s.approvedAt = f.ApprovedAt
 	}
 	for i, c := range f.Checkpoints {
 		e := c.entry()
@@ -206,8 +205,8 @@ func decodeV1(_ string, body []byte) (s specs, err error) {
 		if o, err := schemas.Members(list[i]); err == nil {
 			e.strays = checkpointStrays(e.place, layoutV1, o)
 		}
-		if c.ID == nil || *c.ID == "" {
-			e.def.ID = string(c.Name)
+		if c.ID == "" {
+			e.def.ID = c.Name
 		}
 		e.badID = !layout.IsAFLCheckpoint(e.def.ID)
 		s.entries = append(s.entries, e)
@@ -223,7 +222,7 @@ func readV2(r *session, files []engine.Document) specs {
 		r.Bad(files[mostCheckpoints], fmt.Sprintf("cannot read the checkpoints: there are %d: expected at most %d", len(files), mostCheckpoints))
 		return s
 	}
-	seen := map[scalar]bool{}
+	seen := map[string]bool{}
 	for _, d := range files {
 		var e *entry
 		if !r.Read(d, func() (err error) {
@@ -237,7 +236,7 @@ func readV2(r *session, files []engine.Document) specs {
 		for _, id := range e.needs {
 			if !seen[id] {
 				seen[id] = true
-				s.pre = append(s.pre, Prerequisite{ID: string(id), Type: "environment"})
+				s.pre = append(s.pre, Prerequisite{ID: id, Type: "environment"})
 			}
 		}
 	}
@@ -250,17 +249,19 @@ func readV2(r *session, files []engine.Document) specs {
 
 // decodeV2 reads a checkpoint of V2's layout.
 func decodeV2(p string, body []byte) (e entry, err error) {
+	var whole schemas.Raw
 	var f checkpointV2
 	name := path.Base(p)
-	if err = schemas.Decode("afl/checkpoint", name, body, &f); err != nil {
+	if err = schemas.Decode("afl/checkpoint", name, body, &whole); err != nil {
+		return e, err
+	}
+	if err = schemas.Decode("", name, encoded(asTexts(whole)), &f); err != nil {
 		return e, err
 	}
 	o, err := schemas.Members(body)
 	e = f.entry()
 	e.file, e.def.ID, e.needs, e.strays = "checkpoints/"+name, strings.TrimSuffix(name, ".json"), f.Prerequisites.Environment, checkpointStrays("", layoutV2, o)
-	if f.ID != nil {
-		e.idInFile = string(*f.ID)
-	}
+	e.idInFile, e.contracts = f.ID, append(textList(f.Contract.Interface), textList(f.Contract.Tests)...)
 	if f.Name == "" {
 		e.def.Name = e.def.ID
 	}
@@ -274,26 +275,14 @@ var types = []string{"implementation", "api", "integration", "performance"}
 // entry makes a definition of what both layouts have.
 func (c checkpointFile) entry() (e entry) {
 	d, v := &e.def, c.Validation
-	d.Name, d.Type, d.Description = string(c.Name), string(c.Type), text(c.Description)
-	if c.ID != nil {
-		d.ID = string(*c.ID)
-	}
-	if d.Name == "" {
-		d.Name = d.ID
-	}
+	d.ID, d.Name, d.Type, d.Description = c.ID, cmp.Or(c.Name, c.ID), c.Type, c.Description
 	if !slices.Contains(types, d.Type) {
 		e.unknownType, d.Type = d.Type, types[0]
 	}
-	d.Dependencies, d.Criteria = distinct(c.Dependencies), []string{}
-	for _, line := range c.Criteria {
-		d.Criteria = append(d.Criteria, string(line))
-	}
-	d.Command, d.Expected = text(strings.TrimRight(string(v.Command), "\n")), text(v.Expected)
-	if d.Expected == "" {
-		d.Expected = text(v.ExpectedOutput)
-	}
+	d.Dependencies, d.Criteria = distinct(c.Dependencies), append([]string{}, c.Criteria...)
+	d.Command, d.Expected = text(strings.TrimRight(v.Command, "\n")), cmp.Or(v.Expected, v.ExpectedOutput)
 	if v.Timeout != "" {
-		ms, err := strconv.ParseInt(string(v.Timeout), 10, 64)
+		ms, err := strconv.ParseInt(v.Timeout, 10, 64)
 		if e.badTimeout = err != nil || ms < 1 || ms > 86_400_000; !e.badTimeout {
 			d.TimeoutMS = &ms
 		}
@@ -302,13 +291,13 @@ func (c checkpointFile) entry() (e entry) {
 }
 
 // distinct are texts in their order, each once.
-func distinct(list []scalar) []string {
+func distinct(list []string) []string {
 	once := make([]string, 0, len(list))
-	seen := make(map[scalar]bool, len(list))
+	seen := make(map[string]bool, len(list))
 	for _, s := range list {
 		if !seen[s] {
 			seen[s] = true
-			once = append(once, string(s))
+			once = append(once, s)
 		}
 	}
 	return once

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"placet/engine"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -63,8 +64,8 @@ func findContracts(r *session, d Definition) (list []contract, names []string) {
 			list = append(list, contract{Title: path.Base(doc.Path), Path: doc.Path, Text: string(doc.Body)})
 		}
 	}
-	if f := peek[checkpointV2](r.Snap.In("checkpoints/"+d.ID+".json"), "afl/checkpoint"); f != nil {
-		names = append(append(names, f.Contract.Interface...), f.Contract.Tests...)
+	if e, err := engine.Parse(r.Snap.In("checkpoints/"+d.ID+".json"), decodeV2); err == nil {
+		names = e.contracts
 	}
 	return list, names
 }

@@ -71,11 +71,8 @@ func checkpointStrays(at, layout string, o schemas.Object) []stray {
 // means the dependencies, and names checkpoints of the design. Where nobody reads it the
 // order is lost, which nothing else would show.
 func (s stray) orders(defined map[string]bool) bool {
-	var named texts
-	if s.Meant != "dependencies" && s.Meant != "tasks" || named.UnmarshalJSON(s.value) != nil {
-		return false
-	}
-	return slices.ContainsFunc(named, func(id string) bool { return defined[id] })
+	means := s.Meant == "dependencies" || s.Meant == "tasks"
+	return means && slices.ContainsFunc(textList(s.value), func(id string) bool { return defined[id] })
 }
 
 // text says what is wrong with a stray.
