@@ -47,15 +47,18 @@ func (cp *checkpoint) attempt() *attempt {
 		t.worker = readNews(cp, cp.file("worker.json"), "afl/worker", cp.Seen.Worker, checkWorker)
 		t.question = readNews(cp, cp.rel("pending-question.json"), "afl/pending-question", cp.Seen.Question, checkQuestion)
 		if cp.isCommandWorker() {
-			t.workerRun = readOutcome(cp, cp.file(numbered("worker-run", cp.Worker.Number)), "afl/worker-run", checkWorkerRun)
+			t.workerRun = readNews(cp, cp.file(numbered("worker-run", cp.Worker.Number)), "afl/worker-run", nil, checkWorkerRun)
 		}
 	}
 	// A result has no say where a command decides.
 	if cp.Status != Validating || !cp.isByCommand() && (cp.Run == nil || cp.Run.Mode != modeCommand) {
 		t.result = readNews(cp, cp.file("result.json"), "afl/result", cp.Seen.Result, checkResult)
+		if o := t.result.said; o != nil && isHookEvent(o.Output) {
+			t.result = handIn[Result]{} // the trusted command says what a hook cannot
+		}
 	}
 	if cp.Run != nil && cp.Run.Mode == modeCommand {
-		t.validation = readOutcome(cp, cp.file(numbered("validation", cp.Run.Number)), "afl/validation", checkValidation)
+		t.validation = readNews(cp, cp.file(numbered("validation", cp.Run.Number)), "afl/validation", nil, checkValidation)
 		checkIssued(cp, &t.validation)
 	}
 	if cp.Run != nil {
@@ -69,9 +72,9 @@ func (cp *checkpoint) isCommandWorker() bool {
 	return cp.Worker != nil && cp.Worker.Mode == modeCommand
 }
 
-// readNews reads a document that others hand in. check says why it cannot be used, "" if
-// it can; it does not count either where it says no.
-func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func(*checkpoint, *T) (problem string, counts bool)) (h handIn[T]) {
+// readNews reads a document of an attempt, unless it is among those that were seen before.
+// check says why it cannot be used, "" if it can.
+func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func(*checkpoint, *T) (problem string)) (h handIn[T]) {
 	d := cp.r.Snap.In(rel)
 	if d.Present() && isKnown(seen, d.Sum) {
 		return h
@@ -83,67 +86,48 @@ func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func
 	if v == nil {
 		return h
 	}
-	h.doc = d
-	problem, counts := check(cp, v)
-	if problem != "" {
-		cp.r.Bad(d, problem)
-	} else if counts {
-		h.said = v
-	}
-	return h
-}
-
-// readOutcome reads the outcome of a command.
-func readOutcome[T any](cp *checkpoint, rel, schema string, check func(*checkpoint, *T) (problem string)) (h handIn[T]) {
-	d := cp.r.Snap.In(rel)
-	v, _ := run.Load[T](&cp.r.Input, d, schema)
-	if v == nil {
-		return h
-	}
 	if problem := check(cp, v); problem != "" {
-		cp.r.Bad(d, "cannot use "+path.Base(rel)+": "+problem)
+		cp.r.Bad(d, problem)
 		return h
 	}
 	return handIn[T]{d, v}
 }
 
-func checkWorker(cp *checkpoint, w *WorkerReport) (problem string, counts bool) {
+func checkWorker(cp *checkpoint, w *WorkerReport) string {
 	switch {
 	case w.Checkpoint != "" && string(w.Checkpoint) != cp.id:
-		return fmt.Sprintf("cannot use worker.json: /checkpoint: is %q, the folder is of %q", w.Checkpoint, cp.id), false
+		return fmt.Sprintf("cannot use worker.json: /checkpoint: is %q, the folder is of %q", w.Checkpoint, cp.id)
 	case w.Iteration != nil && *w.Iteration != cp.Iteration:
-		return fmt.Sprintf("cannot use worker.json: /iteration: is %d, the attempt is %d", *w.Iteration, cp.Iteration), false
+		return fmt.Sprintf("cannot use worker.json: /iteration: is %d, the attempt is %d", *w.Iteration, cp.Iteration)
 	case w.Status == "question" && strings.TrimSpace(w.Question) == "":
-		return "cannot use worker.json: /question: is empty: say what is asked", false
+		return "cannot use worker.json: /question: is empty: say what is asked"
 	}
-	return "", true
+	return ""
 }
 
-func checkQuestion(cp *checkpoint, q *PendingQuestion) (problem string, counts bool) {
+func checkQuestion(cp *checkpoint, q *PendingQuestion) string {
 	if q.Checkpoint != cp.id {
-		return fmt.Sprintf("cannot use pending-question.json: /checkpoint: is %q, the folder is of %q", q.Checkpoint, cp.id), false
+		return fmt.Sprintf("cannot use pending-question.json: /checkpoint: is %q, the folder is of %q", q.Checkpoint, cp.id)
 	}
-	return "", true
+	return ""
 }
 
-func checkResult(cp *checkpoint, result *Result) (problem string, counts bool) {
+func checkResult(cp *checkpoint, result *Result) string {
 	const event = "result.json cannot be used: the output is a hook event and exitCode is always 0; "
 	switch {
 	case result.Iteration != cp.Iteration:
-		return fmt.Sprintf("cannot use result.json: /iteration: is %d, the attempt is %d", result.Iteration, cp.Iteration), false
-	case !isHookEvent(result.Output):
-		return "", true
-	case cp.isRunnable():
-		return "", false
+		return fmt.Sprintf("cannot use result.json: /iteration: is %d, the attempt is %d", result.Iteration, cp.Iteration)
+	case !isHookEvent(result.Output) || cp.isRunnable():
+		return ""
 	case cp.isByCommand():
-		return event + "run `placet trust`", false
+		return event + "run `placet trust`"
 	}
-	return event + "write the real result", false
+	return event + "write the real result"
 }
 
 func checkWorkerRun(cp *checkpoint, o *WorkerRun) string {
 	if o.Number != cp.Worker.Number {
-		return fmt.Sprintf("/number: is %d, the start is %d", o.Number, cp.Worker.Number)
+		return fmt.Sprintf("cannot use %s: /number: is %d, the start is %d", numbered("worker-run", cp.Worker.Number), o.Number, cp.Worker.Number)
 	}
 	return ""
 }
@@ -152,7 +136,8 @@ func checkValidation(cp *checkpoint, v *Validation) string {
 	if v.Iteration == cp.Iteration && v.Run == cp.Run.Number && v.CommandDigest == string(cp.Run.CommandDigest) {
 		return ""
 	}
-	return fmt.Sprintf("it is of attempt %d, run %d and another command: expected attempt %d, run %d; remove it", v.Iteration, v.Run, cp.Iteration, cp.Run.Number)
+	return fmt.Sprintf("cannot use %s: it is of attempt %d, run %d and another command: expected attempt %d, run %d; remove it",
+		numbered("validation", cp.Run.Number), v.Iteration, v.Run, cp.Iteration, cp.Run.Number)
 }
 
 // checkIssued takes an outcome that somebody else wrote for lost.
@@ -165,14 +150,16 @@ func checkIssued(cp *checkpoint, h *handIn[Validation]) {
 
 // readAnalysis reads an analysis of what is judged now.
 func readAnalysis(cp *checkpoint, t *attempt) {
-	counts := func(_ *checkpoint, a *Analysis) (problem string, counts bool) {
-		of := t.judged(cp.Run.Mode)
-		if counts = a.isOf(of, cp.Run.Number); !counts && of != "" {
-			problem = fmt.Sprintf("analysis.json is stale: it is of %s; the run judged now is %d, /of must be %q", orWord(string(a.Of), "run 1"), cp.Run.Number, of)
+	of := t.judged(cp.Run.Mode)
+	t.analysis = readNews(cp, cp.file("analysis.json"), "afl/analysis", nil, func(_ *checkpoint, a *Analysis) string {
+		if of == "" || a.isOf(of, cp.Run.Number) {
+			return ""
 		}
-		return problem, counts
+		return fmt.Sprintf("analysis.json is stale: it is of %s; the run judged now is %d, /of must be %q", orWord(string(a.Of), "run 1"), cp.Run.Number, of)
+	}).said
+	if t.analysis != nil && !t.analysis.isOf(of, cp.Run.Number) {
+		t.analysis = nil // nothing is judged yet
 	}
-	t.analysis = readNews(cp, cp.file("analysis.json"), "afl/analysis", nil, counts).said
 }
 
 // judged is the digest of the document that is judged.

@@ -24,9 +24,8 @@ type escalationData struct {
 	// Max is the number of attempts that were allowed then; 0: what the route
 	// tells of it, else those that are allowed now.
 	Max int
-	// Verdict is that which escalated, nil where a question could not be
-	// answered.
-	Verdict *Verdict
+	// Verdict is that which escalated, empty where a question could not be answered.
+	Verdict Verdict
 	// PatternAfter is how many equal failures make a pattern.
 	PatternAfter int
 	// Timeout is the validation's that held.
@@ -58,15 +57,15 @@ func recommended(route Route) string {
 }
 
 // escalationReason says on one line, as plain text, why a checkpoint goes to a
-// person after n of max attempts. v is nil where nothing was judged, same is
+// person after n of max attempts. v is empty where nothing was judged, same is
 // how often the last failure happened in a row, question what nobody could
 // answer.
-func escalationReason(lang string, route Route, v *Verdict, n, max, same int, question string) string {
+func escalationReason(lang string, route Route, v Verdict, n, max, same int, question string) string {
 	key := "reason." + string(route)
 	why := ""
 	switch route {
 	case routeEnv:
-		if v != nil && len(v.KeyLines) > 0 {
+		if len(v.KeyLines) > 0 {
 			why = oneLine(v.KeyLines[0], shownSentence)
 		}
 		key = "cause." + string(testoutput.EnvIssue)
@@ -101,21 +100,8 @@ func (d escalationData) max() int {
 	return d.C.MaxIterations
 }
 
-// failure is the type of the failure that escalated, "" where nothing was
-// judged.
-func (d escalationData) failure() testoutput.Type {
-	if d.Verdict == nil {
-		return ""
-	}
-	return d.Verdict.failure()
-}
-
-func (d escalationData) keyLines() []string {
-	if d.Verdict == nil {
-		return nil
-	}
-	return d.Verdict.KeyLines
-}
+// isJudged reports whether a verdict escalated, and not a question.
+func (d escalationData) isJudged() bool { return d.Verdict.FailureType != "" }
 
 // escalationMD returns escalation.md.
 func escalationMD(d escalationData) []byte { return rendered(d.Lang, "escalation", d) }
@@ -145,7 +131,7 @@ func (d escalationData) Failures() (rows []failure) {
 			})
 		}
 	}
-	if d.Verdict == nil {
+	if !d.isJudged() {
 		rows = append(rows, failure{
 			Attempt: strconv.Itoa(d.C.Escalation.Iteration), Criteria: templates.Dash,
 			Cause: phrase(d.Lang, "escalation.asked", "question", templates.OrDash(oneLine(d.Question, shownSentence))),
@@ -159,10 +145,10 @@ func (d escalationData) Pattern() string {
 	history := d.before()
 	if k := sameInARow(history); k >= 2 && k >= d.PatternAfter {
 		same := phrase(d.Lang, "escalation.pattern.same", "k", strconv.Itoa(k))
-		if len(d.keyLines()) == 0 {
+		if len(d.Verdict.KeyLines) == 0 {
 			return strings.TrimSuffix(same, ":")
 		}
-		return same + "\n\n" + templates.Fence(strings.Join(d.keyLines(), "\n"))
+		return same + "\n\n" + templates.Fence(strings.Join(d.Verdict.KeyLines, "\n"))
 	}
 	var types []string
 	twice := false
@@ -181,10 +167,10 @@ func (d escalationData) Pattern() string {
 // causeList are the probable causes as plain text: the analysis', else that of
 // the type or the question.
 func (d escalationData) causeList() []string {
-	if d.Verdict == nil {
+	if !d.isJudged() {
 		return []string{phrase(d.Lang, "escalation.cause.question", "question", templates.OrDash(oneLine(d.Question, shownSentence)))}
 	}
-	cause, _ := causes(d.Lang, d.failure(), d.Timeout)
+	cause, _ := causes(d.Lang, d.Verdict.failure(), d.Timeout)
 	return orElse(d.Verdict.Causes, cause)
 }
 
@@ -213,12 +199,12 @@ func (d escalationData) Design() string {
 // Environment says what the environment lacks, as far as the output told.
 func (d escalationData) Environment() string {
 	var blocks []string
-	_, fix := causes(d.Lang, d.failure(), d.Timeout)
-	switch t := d.failure(); {
-	case d.Verdict != nil && len(d.Verdict.Names) > 0:
+	_, fix := causes(d.Lang, d.Verdict.failure(), d.Timeout)
+	switch t := d.Verdict.failure(); {
+	case len(d.Verdict.Names) > 0:
 		blocks = append(blocks, phrase(d.Lang, "escalation.missing", "names", codes(d.Verdict.Names)))
-	case (t == testoutput.EnvIssue || t == testoutput.Timeout) && len(d.keyLines()) > 0:
-		blocks = append(blocks, fix, templates.Fence(strings.Join(d.keyLines(), "\n")))
+	case (t == testoutput.EnvIssue || t == testoutput.Timeout) && len(d.Verdict.KeyLines) > 0:
+		blocks = append(blocks, fix, templates.Fence(strings.Join(d.Verdict.KeyLines, "\n")))
 	case t == testoutput.Timeout:
 		blocks = append(blocks, fix)
 	default:
@@ -252,7 +238,7 @@ func escalationJSON(d escalationData) []byte {
 	e := d.C.Escalation
 	history := d.before()
 	signature, suggestions := text(""), []Suggestion{}
-	if k := len(history); k > 0 && d.Verdict != nil {
+	if k := len(history); k > 0 && d.isJudged() {
 		signature = history[k-1].Signature
 		suggestions = slices.Concat(suggestions, d.Verdict.Suggestions)
 	}
@@ -262,7 +248,7 @@ func escalationJSON(d escalationData) []byte {
 		{Name: "route", Value: e.Route}, {Name: "failure_type", Value: text(e.FailureType)}, {Name: "reason", Value: e.Reason},
 		{Name: "at", Value: e.At}, {Name: "request_id", Value: e.RequestID}, {Name: "history", Value: history},
 		{Name: "pattern", Value: schemas.Object{
-			{Name: "signature", Value: signature}, {Name: "consecutive", Value: sameInARow(history)}, {Name: "lines", Value: d.keyLines()},
+			{Name: "signature", Value: signature}, {Name: "consecutive", Value: sameInARow(history)}, {Name: "lines", Value: d.Verdict.KeyLines},
 		}},
 		{Name: "causes", Value: d.causeList()}, {Name: "suggestions", Value: suggestions},
 		{Name: "recommended", Value: recommended(e.Route)}, {Name: "dependents", Value: d.Dependents},

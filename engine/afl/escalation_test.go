@@ -10,20 +10,20 @@ import (
 )
 
 func TestEscalationReasons(t *testing.T) {
-	found := &Verdict{KeyLines: []string{"sh: 1:\tdocker: not found ", "second"}}
+	found := Verdict{KeyLines: []string{"sh: 1:\tdocker: not found ", "second"}}
 	for _, c := range []struct {
 		name     string
 		route    Route
-		v        *Verdict
+		v        Verdict
 		question string
 		en, ko   string
 	}{
 		{"design", routeDesign, found, "", "ESCALATE_DESIGN: contract and implementation disagree", "ESCALATE_DESIGN: 계약과 구현이 서로 맞지 않습니다"},
 		{"environment", routeEnv, found, "", "ESCALATE_ENV: sh: 1: docker: not found", "ESCALATE_ENV: sh: 1: docker: not found"},
-		{"environment without a line", routeEnv, &Verdict{}, "", "ESCALATE_ENV: the environment, not the code", "ESCALATE_ENV: 코드가 아니라 환경의 문제입니다"},
+		{"environment without a line", routeEnv, Verdict{}, "", "ESCALATE_ENV: the environment, not the code", "ESCALATE_ENV: 코드가 아니라 환경의 문제입니다"},
 		{"attempts used up", routeMaxRetry, found, "", "ESCALATE_MAX_RETRY: 5 of 6 attempts failed", "ESCALATE_MAX_RETRY: 6번 중 5번의 시도가 실패했습니다"},
 		{"unclear", routeUnclear, found, "", "ESCALATE_UNCLEAR: the cause is unclear", "ESCALATE_UNCLEAR: 원인이 분명하지 않습니다"},
-		{"nobody can answer", routeUnclear, nil, "EUR,\nor USD {n}?", "ESCALATE_UNCLEAR: EUR, or USD {n}?", "ESCALATE_UNCLEAR: EUR, or USD {n}?"},
+		{"nobody can answer", routeUnclear, Verdict{}, "EUR,\nor USD {n}?", "ESCALATE_UNCLEAR: EUR, or USD {n}?", "ESCALATE_UNCLEAR: EUR, or USD {n}?"},
 		{"pattern", routePattern, found, "", "ESCALATE_PATTERN: the same failure 3 times", "ESCALATE_PATTERN: 같은 실패가 3번 반복되었습니다"},
 	} {
 		for lang, want := range map[string]string{"en": c.en, "ko": c.ko} {
@@ -32,7 +32,7 @@ func TestEscalationReasons(t *testing.T) {
 			}
 		}
 	}
-	long := escalationReason("en", routeUnclear, nil, 1, 1, 0, strings.Repeat("é", 4000))
+	long := escalationReason("en", routeUnclear, Verdict{}, 1, 1, 0, strings.Repeat("é", 4000))
 	if len(long) > 600 || !strings.HasSuffix(long, "é…") {
 		t.Errorf("a long question makes %d bytes", len(long))
 	}
@@ -158,7 +158,7 @@ func TestTheEnvironmentPartNamesWhatIsMissing(t *testing.T) {
 		{"code", Verdict{FailureType: text(testoutput.LogicError), KeyLines: []string{"x"}}, "The output names no command"},
 	} {
 		d := couponEscalation("en")
-		d.Verdict = &c.v
+		d.Verdict = c.v
 		if part := d.Environment(); !strings.Contains(part, c.want) || !strings.Contains(part, "`env_fixed`") {
 			t.Errorf("%s:\n%s", c.name, part)
 		}

@@ -100,7 +100,7 @@ func couponEscalation(lang string) escalationData {
 	last := judgedFailure(3, testoutput.LogicError, "b")
 	last.Route = routeMaxRetry
 	return escalationData{
-		Lang: lang, Session: "abc12345", Def: couponService(), Verdict: &v, PatternAfter: 2, Timeout: time.Minute,
+		Lang: lang, Session: "abc12345", Def: couponService(), Verdict: v, PatternAfter: 2, Timeout: time.Minute,
 		C: Checkpoint{
 			Status: Escalated, Iteration: 3, MaxIterations: 3,
 			Escalation: &Escalation{
@@ -158,7 +158,7 @@ func TestGolden(t *testing.T) {
 	for _, lang := range []string{"en", "ko"} {
 		st := couponSession(lang)
 		unanswered := couponEscalation(lang)
-		unanswered.Verdict, unanswered.Question = nil, "Which currency:\nEUR or USD?"
+		unanswered.Verdict, unanswered.Question = Verdict{}, "Which currency:\nEUR or USD?"
 		unanswered.C.Escalation.Run, unanswered.C.Escalation.Route, unanswered.C.Escalation.FailureType = nil, routeUnclear, testoutput.Unknown
 		unanswered.C.Escalation.Reason = "ESCALATE_UNCLEAR: Which currency: EUR or USD?"
 		reopened := couponFeedback(lang)

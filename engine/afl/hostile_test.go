@@ -22,13 +22,13 @@ func everyDocument(lang, s string) map[string]string {
 	v.FailureType, v.Marker = text(testoutput.EnvIssue), &s
 	v.Suggestions = []Suggestion{{File: s, Line: ptr(1), Before: text("x" + s), After: text("x" + s), Why: s}}
 	e := couponEscalation(lang)
-	e.Def, e.Verdict, e.Dependents, e.Files = def, &v, []string{s}, []string{s}
+	e.Def, e.Verdict, e.Dependents, e.Files = def, v, []string{s}, []string{s}
 	e.C.History = slices.Clone(e.C.History)
 	for i := range e.C.History {
 		e.C.History[i].FailedCriteria, e.C.History[i].FailureType = []string{s}, text(s)
 	}
 	unanswered := e
-	unanswered.Verdict, unanswered.Question = nil, s
+	unanswered.Verdict, unanswered.Question = Verdict{}, s
 	alike := e
 	alike.PatternAfter = 9
 	st := couponSession(lang)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -152,18 +153,11 @@ func escalationOf(cp *checkpoint) escalationData {
 	}
 	for _, h := range cp.History {
 		if e.Run != nil && h.Iteration == e.Iteration && h.Run == *e.Run {
-			v := cp.verdictOf(h)
-			d.Verdict = &v
+			d.Verdict = cp.verdictOf(h)
 		}
 	}
 	return d
 }
 
 // encoded is a document of placet's own as JSON. What placet makes can be encoded.
-func encoded(v any) []byte {
-	body, err := schemas.Encode(v)
-	if err != nil {
-		panic(err)
-	}
-	return body
-}
+func encoded(v any) []byte { return run.Must(schemas.Encode(v)) }

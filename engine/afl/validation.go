@@ -233,7 +233,7 @@ func (s *step) record(v Verdict) {
 	case v.Route.escalates():
 		s.escalate(Escalation{
 			Run: &v.Run, Route: v.Route, FailureType: v.failure(),
-			Reason: escalationReason(r.lang(), v.Route, &v, c.Iteration, c.MaxIterations, same, ""),
+			Reason: escalationReason(r.lang(), v.Route, v, c.Iteration, c.MaxIterations, same, ""),
 		})
 	}
 }

@@ -143,7 +143,7 @@ func escalateQuestion(s *step, a *run.Answer) {
 	s.c.Worker = nil
 	s.escalate(Escalation{
 		Route: routeUnclear, FailureType: testoutput.Unknown, Question: text(words),
-		Reason: escalationReason(s.cp.r.lang(), routeUnclear, nil, s.c.Iteration, s.c.MaxIterations, 0, words),
+		Reason: escalationReason(s.cp.r.lang(), routeUnclear, Verdict{}, s.c.Iteration, s.c.MaxIterations, 0, words),
 	})
 }
 
