@@ -1,6 +1,7 @@
 package afl
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -151,20 +152,14 @@ func (r *session) reviewReport(round int) *ReviewReport {
 
 // acceptByReport completes the session where the report of an outside reviewer blocks
 // nothing.
-func acceptByReport(r *session, _ run.On) *move {
-	return byReport(r, func(blocked []string) (string, bool) { return "the review blocks nothing", len(blocked) == 0 }, gate.Accepted)
-}
+func acceptByReport(r *session, _ run.On) *move { return byReport(r, gate.Accepted) }
 
 // blockByReport has the checkpoints worked on again that the report blocks.
-func blockByReport(r *session, _ run.On) *move {
-	return byReport(r, func(blocked []string) (string, bool) {
-		return "the review blocks " + strings.Join(blocked, ", "), len(blocked) > 0
-	}, reopened)
-}
+func blockByReport(r *session, _ run.On) *move { return byReport(r, reopened) }
 
-// byReport is a move by the report of the round in hand, where an outside reviewer ends
-// it.
-func byReport(r *session, applies func(blocked []string) (why string, ok bool), status string) *move {
+// byReport is a move by the report of the round in hand, where an outside reviewer ends it
+// with a status.
+func byReport(r *session, status string) *move {
 	v := r.reviewed(nil)
 	if v == nil || v.Mode != reviewExternal {
 		return nil
@@ -174,10 +169,10 @@ func byReport(r *session, applies func(blocked []string) (why string, ok bool), 
 		return nil
 	}
 	notes, blocked := rep.notes()
-	why, ok := applies(blocked)
-	if !ok {
+	if (status == reopened) != (len(blocked) > 0) {
 		return nil
 	}
+	why := "the review blocks " + cmp.Or(strings.Join(blocked, ", "), "nothing")
 	d := r.Snap.In(numbered("review", v.Round))
 	return &move{Reason: why, Causes: []engine.Document{d}, Actor: engine.Person(rep.Reviewer), Then: func(c *change) {
 		c.State.Review.Status, c.State.Review.Reopen, c.State.Review.Notes = status, blocked, notes
