@@ -36,10 +36,11 @@ func page(name string) string {
 	return strings.TrimSpace(string(body))
 }
 
+func init() { cobra.EnableCommandSorting = false }
+
 // newRoot builds the whole command line on an environment. begun is set when a verb
 // begins: an error from before is one of usage.
 func newRoot(w *console.Env, begun *bool) *cobra.Command {
-	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use: "placet", Short: "The clerk for human decisions in a workspace where agents work", Long: page("placet"),
 		Args: noSuchCommand, SilenceErrors: true, SilenceUsage: true, Version: thisBuild().Version,
