@@ -6,38 +6,38 @@ import (
 	"time"
 )
 
-// Account is one run as people see it: what status, inbox, show, explain, graph and
+// RunView is one run as people see it: what status, inbox, show, explain, graph and
 // check print.
-type Account struct {
+type RunView struct {
 	Key   Key
 	Class string // what placet does with the run: served, driven, foreign
-	// Short is the shortest name that the family accepts for the run.
-	Short  string
-	Status Status
-	Final  bool
+	// ShortID is the shortest name that the family accepts for the run.
+	ShortID string
+	Status  Status
+	Final   bool
 	// Absent is true for a folder in the place of a run that is no run. It is not listed.
 	Absent bool
-	// Stands is true while the run cannot move because of bad input.
-	Stands bool
+	// Blocked is true while the run cannot move because of bad input.
+	Blocked bool
 	// Unaccounted is the digest of a state document that is valid but that the journal
 	// beside it does not explain. The run stays as it is until a person restores or
 	// adopts the document. Empty where the journal explains it.
 	Unaccounted Digest
 	Facts       []Fact
 	// Open are the requests that a person can answer now, oldest first.
-	Open []Asked
+	Open []OpenRequest
 	// Why says which rule holds the run, one sentence a line.
 	Why []string
-	// Waits lists what the run waits for besides open requests, each in a few words
+	// WaitsFor lists what the run waits for besides open requests, each in a few words
 	// with who provides it: "inputs/assets.json (agent)". Paths are relative to the
 	// run's folder. It is empty for a run that has ended, and it must follow from the
 	// documents alone, since it is cached.
-	Waits []string
-	// Moves are the files that would move the run, with what they must hold.
-	Moves []Move
-	// Holding lists the files that may still be being written, sorted by path. They do
+	WaitsFor []string
+	// Unblock are the files that would move the run, with what they must hold.
+	Unblock []UnblockingFile
+	// Pending lists the files that may still be being written, sorted by path. They do
 	// not count yet, and no deadline passes while there are any.
-	Holding []Holding
+	Pending []PendingFile
 	Graph   []Node
 	// Parts are what the run consists of and can be shown on its own.
 	Parts []Part
@@ -49,11 +49,11 @@ type Account struct {
 	Log []Entry
 }
 
-// StatusAbsent is the status of a folder that is no run; see [Account.Absent].
+// StatusAbsent is the status of a folder that is no run; see [RunView.Absent].
 const StatusAbsent Status = "absent"
 
-// Holding is a file that may still be being written.
-type Holding struct {
+// PendingFile is a file that may still be being written.
+type PendingFile struct {
 	Path string `json:"path"` // relative to the workspace
 	// Until is when the file counts as complete if nobody changes it before: then it
 	// is read again, and a fault in it is reported. Zero: as soon as it stops changing.
@@ -65,7 +65,7 @@ type Holding struct {
 
 // Words returns a sentence for people: the file, under the name that the caller gives,
 // is not read yet, and until when.
-func (h Holding) Words(name string, now time.Time) string {
+func (h PendingFile) Words(name string, now time.Time) string {
 	if h.Until.IsZero() {
 		return name + " is still being written: it is looked at again as soon as it stands still"
 	}
@@ -84,12 +84,12 @@ const NextPass = "the next pass (placet)"
 const mostWaits = 1000
 
 // Await adds an entry to Waits unless it is there, up to mostWaits.
-func (a *Account) Await(format string, args ...any) {
-	if len(a.Waits) == mostWaits {
+func (a *RunView) Await(format string, args ...any) {
+	if len(a.WaitsFor) == mostWaits {
 		return
 	}
-	if what := fmt.Sprintf(format, args...); !slices.Contains(a.Waits, what) {
-		a.Waits = append(a.Waits, what)
+	if what := fmt.Sprintf(format, args...); !slices.Contains(a.WaitsFor, what) {
+		a.WaitsFor = append(a.WaitsFor, what)
 	}
 }
 
@@ -99,8 +99,8 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// Move is a file that would move the run, with what it must hold.
-type Move struct {
+// UnblockingFile is a file that would move the run, with what it must hold.
+type UnblockingFile struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 }
@@ -119,27 +119,27 @@ type Section struct {
 	Text  string `json:"text"`
 }
 
-// Asked is an open request as the inbox shows it. The caller that shows it fills in
+// OpenRequest is an open request as the inbox shows it. The caller that shows it fills in
 // Reference, Family, Level, Approvers, GatesWait and Answer.
-type Asked struct {
-	Request   string        `json:"request_id"`
-	Reference string        `json:"reference"` // id and short digest, as the answering verbs take them
-	Run       Key           `json:"run"`
-	Family    string        `json:"family"`
-	Type      string        `json:"type"`
-	Where     string        `json:"where"` // phase and step, checkpoint, …
-	Prompt    string        `json:"prompt"`
-	Summary   string        `json:"summary"`
-	Options   []AskedOption `json:"options"`
-	FreeText  bool          `json:"free_text"`
-	Multiple  bool          `json:"multiple"`
+type OpenRequest struct {
+	Request   string          `json:"request_id"`
+	Reference string          `json:"reference"` // id and short digest, as the answering verbs take them
+	Run       Key             `json:"run"`
+	Family    string          `json:"family"`
+	Type      string          `json:"type"`
+	Where     string          `json:"where"` // phase and step, checkpoint, …
+	Prompt    string          `json:"prompt"`
+	Summary   string          `json:"summary"`
+	Options   []RequestOption `json:"options"`
+	FreeText  bool            `json:"free_text"`
+	Multiple  bool            `json:"multiple"`
 	// CommentRequired lists the options that ask for a comment.
 	CommentRequired []string `json:"comment_required"`
 	// Several lists the options of which any number may be chosen together;
 	// every other stands alone.
 	Several []string `json:"several"`
 	// Items are the things of which an answer may pick any number.
-	Items []AskedItem `json:"items"`
+	Items []RequestItem `json:"items"`
 	// Default is the option of an answer that picks an item or comments and names no
 	// option. It is also what the verb approve chooses where no option has that name.
 	// "" where an answer must name one.
@@ -171,8 +171,8 @@ type PendingAnswer struct {
 	Text     string `json:"-"`       // the whole answer as a sentence
 }
 
-// AskedOption is one choice of a request.
-type AskedOption struct {
+// RequestOption is one choice of a request.
+type RequestOption struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
 	// Effect says what choosing it does, "" where the request does not say.
@@ -182,7 +182,7 @@ type AskedOption struct {
 }
 
 // Says returns what a person is shown of the option besides its id.
-func (o AskedOption) Says() string { return Says(o.Description, o.Effect) }
+func (o RequestOption) Says() string { return Says(o.Description, o.Effect) }
 
 // Says joins an option's description and its effect.
 func Says(description, effect string) string {
@@ -192,8 +192,8 @@ func Says(description, effect string) string {
 	return description + " → " + effect
 }
 
-// AskedItem is one thing that an answer may pick.
-type AskedItem struct {
+// RequestItem is one thing that an answer may pick.
+type RequestItem struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
 }
@@ -221,7 +221,7 @@ type Finding struct {
 
 // Contradict adds findings that the run's documents contradict each other. A run that has
 // not ended waits until a person repairs them.
-func (a *Account) Contradict(list []Finding) {
+func (a *RunView) Contradict(list []Finding) {
 	a.Findings = append(a.Findings, list...)
 	if len(list) > 0 && !a.Final {
 		a.Await("the run's files from one side of a merge (person)")

@@ -1,20 +1,20 @@
 package engine
 
-// NeedRuns is the need for what [Related.Relate] says about the run: a document with
+// NeedPeers is the need for what [PeerMachine.Relate] says about the run: a document with
 // this path. Its Body is empty where nothing is to be known, and its Err is
 // [ErrUnsettled] while a file that an entry is made of is still being written.
 //
 // A plan that needed it and writes one of the run's shared files is stepped again over
 // fresh entries and committed while no other run of the family does: two runs never
 // claim the same thing.
-const NeedRuns = "runs:"
+const NeedPeers = "runs:"
 
-// Related is a machine whose runs must know of each other. Its methods are pure, like
+// PeerMachine is a machine whose runs must know of each other. Its methods are pure, like
 // those of every machine.
 //
-// A run that needs [NeedRuns] also needs those of its own shared files that are outside
+// A run that needs [NeedPeers] also needs those of its own shared files that are outside
 // its folder, so that a change of them is noticed.
-type Related interface {
+type PeerMachine interface {
 	Machine
 	// Shares returns the files that a run's entry is made of, relative to the run's
 	// folder ("../" is allowed). They are paths, not patterns.

@@ -22,7 +22,7 @@ type Snapshot struct {
 	Docs []Document
 	// Needs lists the paths, globs and facts that were looked up, sorted.
 	Needs []string
-	Facts Facts
+	Facts Environment
 }
 
 // Doc returns the document at a path relative to the workspace, or an absent one.

@@ -91,15 +91,15 @@ func (d Document) Absent() bool { return errors.Is(d.Err, ErrAbsent) }
 // Unsettled reports whether the file may still be being written.
 func (d Document) Unsettled() bool { return errors.Is(d.Err, ErrUnsettled) }
 
-// Facts is what a machine is told besides the documents.
-type Facts struct {
+// Environment is what a machine is told besides the documents.
+type Environment struct {
 	// Config holds the settings, merged in the order of precedence.
 	Config Config
 	// Trusted holds the digests of the policy settings and the commands that the owner
 	// of the workspace has agreed to. A command's is missing once a file that it names
 	// differs from the one that was agreed to. Where the folder that a command prefers
 	// differs from the one that it names, the map also says whether the command is
-	// trusted there: see [Facts.Trusts].
+	// trusted there: see [Environment.Trusts].
 	Trusted map[Digest]bool
 	// Alive holds the IDs of the actions that are running.
 	Alive map[string]bool
@@ -112,7 +112,7 @@ type Facts struct {
 
 // Trusts reports whether a command may begin. prefer is the folder that it prefers, ""
 // for none.
-func (f Facts) Trusts(command Digest, prefer string) bool {
+func (f Environment) Trusts(command Digest, prefer string) bool {
 	if there, differs := f.Trusted[command.In(prefer)]; differs {
 		return there
 	}
@@ -239,7 +239,7 @@ type Action struct {
 	// commands without Outcome.
 	Output string
 	// Outcome is where the end of the command is recorded; Fields come first
-	// in that document. Empty: the end comes back in [Facts].Ended.
+	// in that document. Empty: the end comes back in [Environment].Ended.
 	Outcome string
 	Fields  []Field
 	// Kind is layout's word for the outcome document.
@@ -335,8 +335,8 @@ type Plan struct {
 	Follow []string
 	// Wake is when the next step may differ though no file changed; zero: never.
 	Wake time.Time
-	// Holding lists files that were read and may be incomplete.
-	Holding []Holding
+	// Pending lists files that were read and may be incomplete.
+	Pending []PendingFile
 }
 
 // Empty reports whether there is nothing to commit and nothing to begin.
@@ -362,23 +362,23 @@ type Machine interface {
 	// Step returns what to do next for one run.
 	Step(Snapshot) (Plan, error)
 	// Account returns one run as people see it.
-	Account(Snapshot) Account
-	// Peek reads as much of a state document as it takes to tell whether the run can
+	Account(Snapshot) RunView
+	// Summarize reads as much of a state document as it takes to tell whether the run can
 	// move.
-	Peek(state []byte) Peek
+	Summarize(state []byte) Summary
 }
 
 // Classed is a machine for which a run's class changes what its state document means: a
 // run that nobody drives, for example.
 type Classed interface {
 	Machine
-	// PeekClass is Peek for a run of a class. state is nil where no state document can
-	// be used. ok is false where Peek applies.
-	PeekClass(class string, state []byte) (p Peek, ok bool)
+	// SummarizeClass is Summarize for a run of a class. state is nil where no state document can
+	// be used. ok is false where Summarize applies.
+	SummarizeClass(class string, state []byte) (p Summary, ok bool)
 }
 
-// Peek is a short summary of a state document.
-type Peek struct {
+// Summary is a short summary of a state document.
+type Summary struct {
 	Status  Status
 	Final   bool // nothing but a new state document can move the run
 	Waiting bool // a person is asked
@@ -392,7 +392,7 @@ type Peek struct {
 }
 
 // Ask counts an open request, made at a moment or the zero time.
-func (p *Peek) Ask(at time.Time) {
+func (p *Summary) Ask(at time.Time) {
 	p.Waiting, p.Open = true, p.Open+1
 	if at = at.UTC(); !at.IsZero() && (p.Asked.IsZero() || at.Before(p.Asked)) {
 		p.Asked = at

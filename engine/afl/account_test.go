@@ -12,7 +12,7 @@ import (
 	"placet/layout"
 )
 
-func (w *world) account() engine.Account {
+func (w *world) account() engine.RunView {
 	w.T.Helper()
 	s, _ := w.Full()
 	return New().Account(s)
@@ -22,7 +22,7 @@ func (w *world) account() engine.Account {
 func TestAFolderThatIsNoSession(t *testing.T) {
 	w := newWorld(t)
 	w.Write("delegations/a/iterations/1/result.json", "{}")
-	if a := w.account(); !a.Absent || a.Status != "absent" || len(a.Why) != 1 || a.Final || a.Stands {
+	if a := w.account(); !a.Absent || a.Status != "absent" || len(a.Why) != 1 || a.Final || a.Blocked {
 		t.Errorf("%+v", a)
 	}
 	s, p := w.Full()
@@ -30,11 +30,11 @@ func TestAFolderThatIsNoSession(t *testing.T) {
 		t.Errorf("it is not watched for what would make it one: %+v", p)
 	}
 	w.Write("events.jsonl", "{}\n")
-	if a := w.account(); a.Absent || !a.Stands || a.Status != "unreadable" {
+	if a := w.account(); a.Absent || !a.Blocked || a.Status != "unreadable" {
 		t.Errorf("with a journal alone: %+v", a)
 	}
 	w = approvedWorld(t, cp{id: "a"})
-	if a := w.account(); a.Absent || a.Stands || a.Status != "new" {
+	if a := w.account(); a.Absent || a.Blocked || a.Status != "new" {
 		t.Errorf("not begun: %+v", a)
 	}
 }

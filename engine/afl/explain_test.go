@@ -10,12 +10,12 @@ import (
 )
 
 // words are all that explain prints.
-func words(a engine.Account) string {
+func words(a engine.RunView) string {
 	lines := slices.Clone(a.Why)
-	for _, what := range a.Waits {
+	for _, what := range a.WaitsFor {
 		lines = append(lines, "status: "+what)
 	}
-	for _, m := range a.Moves {
+	for _, m := range a.Unblock {
 		lines = append(lines, m.Path+": "+m.Content)
 	}
 	return strings.Join(lines, "\n")

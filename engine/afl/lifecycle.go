@@ -37,7 +37,7 @@ func beginCheckpoint(cp *checkpoint, why string, causes []engine.Document, then 
 	case cp.def == nil || cp.r.State.Status != Approving:
 		return nil
 	case cp.r.Undecidable(cp.r.Snap.In(cp.rel("status.json"))):
-		return &move{Hold: true} // it may say that the checkpoint has passed already
+		return &move{Blocks: true} // it may say that the checkpoint has passed already
 	}
 	last := cp.lastIteration()
 	return cp.move(why, causes, func(s *step) {

@@ -9,7 +9,7 @@ import (
 
 // Peek counts the open requests and knows since when the oldest of them stands.
 func TestPeek(t *testing.T) {
-	for body, want := range map[string]engine.Peek{
+	for body, want := range map[string]engine.Summary{
 		`{"status": "delegating", "requests": {
 			"a": {"status": "open", "opened_at": "2026-11-20T10:00:00.000Z"},
 			"b": {"status": "answered", "opened_at": "2026-11-20T08:00:00.000Z"},
@@ -23,7 +23,7 @@ func TestPeek(t *testing.T) {
 		`{"status": "aborted", "checkpoints": {"x": {"status": "in_progress"}}}`: {Status: Aborted, Touched: true},
 		`{`: {},
 	} {
-		if got := New().Peek([]byte(body)); got != want {
+		if got := New().Summarize([]byte(body)); got != want {
 			t.Errorf("%s: %+v", body, got)
 		}
 	}

@@ -78,7 +78,7 @@ func voidReview(c *change) {
 // answer that is fact counts whatever the checkpoints are.
 func (r *session) reviewed(a *run.Answer) *Review {
 	v := r.State.Review
-	if all, _ := r.finished(); v == nil || v.Status != run.Open || !all && !a.IsFact() {
+	if all, _ := r.finished(); v == nil || v.Status != run.Open || !all && !a.HasReceipt() {
 		return nil
 	}
 	return v

@@ -305,15 +305,15 @@ func (r *session) isVacant() bool {
 }
 
 // absent says of a folder in which nothing has begun that it is no session.
-func (r *session) absent(a *engine.Account) bool {
+func (r *session) absent(a *engine.RunView) bool {
 	if r.isVacant() {
 		a.Why = []string{"this folder is no session: it has neither meta.json nor " + specsYAML + " nor state.json"}
 	}
 	return r.isVacant()
 }
 
-// Peek implements [engine.Machine].
-func (Machine) Peek(body []byte) engine.Peek {
+// Summarize implements [engine.Machine].
+func (Machine) Summarize(body []byte) engine.Summary {
 	var st struct {
 		Status   engine.Status `json:"status"`
 		Requests map[string]struct {
@@ -325,9 +325,9 @@ func (Machine) Peek(body []byte) engine.Peek {
 		} `json:"checkpoints"`
 	}
 	if schemas.Decode("", "state.json", body, &st) != nil {
-		return engine.Peek{}
+		return engine.Summary{}
 	}
-	p := engine.Peek{Status: st.Status, Final: isFinal(st.Status), Touched: true}
+	p := engine.Summary{Status: st.Status, Final: isFinal(st.Status), Touched: true}
 	for _, c := range st.Checkpoints {
 		p.Final = p.Final && isFinal(c.Status) // an aborted session ends its checkpoints one by one
 	}

@@ -14,12 +14,12 @@ import (
 )
 
 // tellSession adds to the view of a session what is its own.
-func tellSession(r *session, a *engine.Account) {
+func tellSession(r *session, a *engine.RunView) {
 	if isFinal(r.State.Status) {
 		r.readMeta() // its title
 	}
 	a.Final = a.Final && r.unfinished() == ""
-	a.Stands = a.Stands || r.cfgBad
+	a.Blocked = a.Blocked || r.cfgBad
 	misread := misread(r)
 	a.Facts, a.Parts, a.Graph, a.Untrusted = sessionFacts(r, misread), parts(r), nodes(r), untrustedCommands(r)
 	a.Findings = append(addFindings(r, a.Findings), misread...)

@@ -17,7 +17,7 @@ func questions() map[string]run.Question[*view] {
 	for _, typ := range types {
 		all[typ] = run.Question[*view]{
 			Fill: (*view).fillRequest, Title: (*view).title, Stands: (*view).stands, Lapses: true, MayAnswer: func(r *view, _ *run.Request) []string { return r.State.Ask.MayAnswer },
-			Tell: func(r *view, _ *run.Request, a *engine.Asked) { a.Where = r.who() },
+			Tell: func(r *view, _ *run.Request, a *engine.OpenRequest) { a.Where = r.who() },
 		}
 	}
 	return all

@@ -126,13 +126,13 @@ func (r *view) answers(on run.On) *move {
 	a := on.Answer
 	switch {
 	case r.isBeingWritten():
-		return &move{Hold: true}
-	case !a.IsFact() && !r.isAnswerFree():
+		return &move{Blocks: true}
+	case !a.HasReceipt() && !r.isAnswerFree():
 		return nil
 	}
 	reason := templates.Cut(a.Words(), 200)
 	switch outside := a.Reason(); {
-	case a.IsFact() && !a.Unproven():
+	case a.HasReceipt() && !a.Unproven():
 		reason = outside // the receipt's
 	case outside != "" && !a.Unproven():
 		reason += "; " + outside
@@ -146,7 +146,7 @@ func (r *view) answers(on run.On) *move {
 }
 
 func (r *view) expires(on run.On) *move {
-	if r.isBeingWritten() || !on.Answer.IsFact() && !r.isAnswerFree() {
+	if r.isBeingWritten() || !on.Answer.HasReceipt() && !r.isAnswerFree() {
 		return nil
 	}
 	reason := "nobody answered until the deadline"

@@ -265,8 +265,8 @@ func TestWhyAnAskStands(t *testing.T) {
 			tell(t, c.files, func(d *enginetest.Desk) {
 				d.Settle()
 				a := d.Account("deploy-14")
-				if why := strings.Join(a.Why, "\n"); !strings.Contains(why, c.why) || len(a.Moves) == 0 {
-					t.Errorf("it says %q, and would be moved by %v", why, a.Moves)
+				if why := strings.Join(a.Why, "\n"); !strings.Contains(why, c.why) || len(a.Unblock) == 0 {
+					t.Errorf("it says %q, and would be moved by %v", why, a.Unblock)
 				}
 			})
 		})

@@ -93,12 +93,12 @@ func (r *view) notes() {
 	}
 }
 
-func (r *view) absent(a *engine.Account) bool {
+func (r *view) absent(a *engine.RunView) bool {
 	if !r.doc.Absent() {
 		return false
 	}
 	a.Why = []string{"nothing is asked here: there is no ask.json"}
-	a.Moves = []engine.Move{{Path: r.doc.Path, Content: `{"question": "<what is asked>"} asks`}}
+	a.Unblock = []engine.UnblockingFile{{Path: r.doc.Path, Content: `{"question": "<what is asked>"} asks`}}
 	return true
 }
 
@@ -141,7 +141,7 @@ func (r *view) explain(w *run.Waiting) {
 }
 
 // tell adds facts and findings to the view of an ask.
-func (r *view) tell(a *engine.Account) {
+func (r *view) tell(a *engine.RunView) {
 	if !r.Begun {
 		return
 	}
@@ -167,16 +167,16 @@ func (r *view) tell(a *engine.Account) {
 	}
 }
 
-// Peek implements [engine.Machine].
-func (Machine) Peek(body []byte) engine.Peek {
+// Summarize implements [engine.Machine].
+func (Machine) Summarize(body []byte) engine.Summary {
 	var st struct {
 		Status  engine.Status `json:"status"`
 		AskedAt text          `json:"asked_at"`
 	}
 	if schemas.Decode("", "state.json", body, &st) != nil {
-		return engine.Peek{}
+		return engine.Summary{}
 	}
-	p := engine.Peek{Status: st.Status, Final: isFinal(st.Status), Touched: true}
+	p := engine.Summary{Status: st.Status, Final: isFinal(st.Status), Touched: true}
 	if st.Status == Open {
 		p.Ask(st.AskedAt.Time())
 	}

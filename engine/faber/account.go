@@ -16,8 +16,8 @@ import (
 const quiet = time.Hour
 
 // tell adds to the view for people what is the family's own.
-func (r *view) tell(a *engine.Account) {
-	a.Short = r.short()
+func (r *view) tell(a *engine.RunView) {
+	a.ShortID = r.short()
 	if r.foreign() {
 		a.Class = "foreign"
 	}
@@ -25,10 +25,10 @@ func (r *view) tell(a *engine.Account) {
 		a.Status = run.StatusUnreadable
 	}
 	o := r.asked()
-	a.Stands = r.State.unfit != "" || r.Unwritable != nil
+	a.Blocked = r.State.unfit != "" || r.Unwritable != nil
 	a.Facts = r.facts(o)
 	if o != nil && o.a.Receipt == nil {
-		a.Open = []engine.Asked{r.askedOf(o)}
+		a.Open = []engine.OpenRequest{r.askedOf(o)}
 	}
 	a.Graph, a.Untrusted, a.Log = r.graph(), r.untrusted(), r.log()
 	a.Findings = append(a.Findings, r.findings(o)...)
@@ -114,8 +114,8 @@ func (r *eventLog) log() []engine.Entry {
 }
 
 // askedOf is a request for the inbox.
-func (r *requests) askedOf(o *openRequest) engine.Asked {
-	q := r.judging(o).Account()
+func (r *requests) askedOf(o *openRequest) engine.OpenRequest {
+	q := r.judging(o).OpenRequest()
 	q.Run, q.Where, q.Summary = r.Snap.Key, where(o.q.phase, o.q.step), o.q.shown.Summary
 	q.Problem = r.Notes.Text(o.a.Dir + "/problem.md")
 	return q

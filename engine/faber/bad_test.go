@@ -461,8 +461,8 @@ func TestAccountsOfAllKinds(t *testing.T) {
 		w := newWorld(t, plainDir)
 		w.Put(w.Run.State, fmt.Sprintf(`{"status": %q, "current_phase": "build", "current_step": "implement"}`, status))
 		s, _ := w.Full()
-		if a := New().Account(s); !strings.Contains(strings.Join(a.Why, "\n"), want.why) || strings.Join(a.Waits, "; ") != want.awaited {
-			t.Errorf("%s: %q, waits for %q", status, a.Why, a.Waits)
+		if a := New().Account(s); !strings.Contains(strings.Join(a.Why, "\n"), want.why) || strings.Join(a.WaitsFor, "; ") != want.awaited {
+			t.Errorf("%s: %q, waits for %q", status, a.Why, a.WaitsFor)
 		}
 	}
 }

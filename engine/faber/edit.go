@@ -42,7 +42,7 @@ func (st State) encode() ([]byte, error) {
 	edits = append(edits, set("/updated_at", string(st.last.At)))
 	edits = append(edits, st.patch.moves...)
 	edits = append(edits, set("/revision", st.rev), set("/last_transition", schemas.Object{
-		{Name: "edge", Value: st.last.Edge}, {Name: "at", Value: st.last.At}, {Name: "actor", Value: st.last.Actor},
+		{Name: "edge", Value: st.last.Event}, {Name: "at", Value: st.last.At}, {Name: "actor", Value: st.last.Actor},
 		{Name: "reason", Value: st.patch.reason}, {Name: "cause", Value: st.last.Cause},
 	}))
 	body, err := jsonedit.Apply(st.patch.body, append(edits, st.patch.history...)...)

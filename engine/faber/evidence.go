@@ -199,7 +199,7 @@ func (r *requests) noteAltered(o *openRequest) {
 }
 
 // judging is a request with all that bears on its answer.
-func (r *requests) judging(o *openRequest) gate.Asked {
+func (r *requests) judging(o *openRequest) gate.Evaluation {
 	issued, altered := o.issued, o.altered
 	if o.claimed && len(o.req.Artifacts) > 0 {
 		issued = ""
@@ -211,10 +211,10 @@ func (r *requests) judging(o *openRequest) gate.Asked {
 	if o.past {
 		g.Since = time.Time{}
 	}
-	return gate.Asked{
+	return gate.Evaluation{
 		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
 		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: o.stale(),
-		Gate: g, Now: r.Snap.Now, Torn: run.PartialWriteGrace,
+		Gate: g, Now: r.Snap.Now, PartialWriteGrace: run.PartialWriteGrace,
 		Revision: r.State.rev, Altered: altered,
 	}
 }
@@ -308,7 +308,7 @@ func (c claims) answer() *HistoryEntry {
 // it made its claims. Where it has, nothing is decided until then, and the run is looked
 // at when that would be so. The times of the files tell, so a restart changes nothing.
 func (r *eventLog) stoodStill(c claims, length time.Duration) bool {
-	h := engine.Holding{Path: r.Doc.Path, Until: r.lastWrite().Add(length), Counts: true}
+	h := engine.PendingFile{Path: r.Doc.Path, Until: r.lastWrite().Add(length), Counts: true}
 	if !r.Snap.Now.Before(h.Until) {
 		return true
 	}

@@ -142,7 +142,7 @@ func (r *closings) close(a *gate.Folder) (rc gate.Receipt, ok bool) {
 		rc.SupersededBy = q.RequestID
 		return rc, true
 	}
-	if r.State.Last != nil && r.State.Last.Edge == cancelAsked {
+	if r.State.Last != nil && r.State.Last.Event == cancelAsked {
 		return r.closed(a, gate.Cancelled, "the run was cancelled: "+r.State.Last.Reason, r.State.rev), true
 	}
 	// The history may be the last that upstream writes.
@@ -173,7 +173,7 @@ func (r *closings) tookLast(a *gate.Folder, h HistoryEntry) *answer {
 	}
 	o, took := r.past(a), &answer{receivedAt: h.ReceivedAt, decidedAt: r.lastAt()}
 	took.Response, took.By, took.Known, took.Digest = h.Response, h.ProvidedBy, []string{"claimed:" + h.ProvidedBy.User}, o.issued
-	if r.State.Last.Edge == expired {
+	if r.State.Last.Event == expired {
 		if took.Decision = r.expiredThen(o, h.Response); !took.Counts() {
 			return nil
 		}
@@ -228,7 +228,7 @@ func (r *closings) eventOutputs(p *engine.Plan) {
 		return
 	}
 	var list []newEvent
-	switch edge := r.State.Last.Edge; {
+	switch edge := r.State.Last.Event; {
 	case edge == cancelAsked:
 		var c Cancel
 		if r.Decode(r.Snap.In("cancel.json"), "faber/cancel", &c) {

@@ -316,7 +316,7 @@ func TestConfigCheck(t *testing.T) {
 
 // Peek tells final from live, and whether placet ever moved the run.
 func TestPeek(t *testing.T) {
-	for body, want := range map[string]engine.Peek{
+	for body, want := range map[string]engine.Summary{
 		`{"status": "completed"}`:                                  {Status: Completed, Final: true},
 		`{"status": "aborted", "last_transition": {"edge": "x"}}`:  {Status: Cancelled, Final: true, Touched: true},
 		`{"status": "awaiting_feedback", "last_transition": null}`: {Status: Awaiting, Waiting: true},
@@ -331,7 +331,7 @@ func TestPeek(t *testing.T) {
 		`{"status": "completed", "updated_at": 5, "feedback_request": {"requested_at": "2026-11-20T11:00:00Z"}}`: {Status: Completed, Final: true},
 		`{`: {},
 	} {
-		if got := New().Peek([]byte(body)); got != want {
+		if got := New().Summarize([]byte(body)); got != want {
 			t.Errorf("%s: %+v", body, got)
 		}
 	}

@@ -127,7 +127,7 @@ func onAnswer(event string) func(*view, run.On) *move {
 		case a == nil:
 			return nil
 		case !a.can:
-			return &move{Hold: true}
+			return &move{Blocks: true}
 		case a.event() == event:
 			return r.decide(a)
 		}

@@ -213,8 +213,8 @@ func TestClaimsCountOnceTheRunStandsStill(t *testing.T) {
 			back := w.clone()
 			back.Now = w.Now.Add(-time.Hour)
 			for range 3 {
-				if _, p := w.Full(); !p.Empty() || !p.Wake.Equal(at) || len(p.Holding) == 0 {
-					t.Fatalf("at %v: wake %v, holding %v, writes %d", w.Now, p.Wake, p.Holding, len(p.Writes))
+				if _, p := w.Full(); !p.Empty() || !p.Wake.Equal(at) || len(p.Pending) == 0 {
+					t.Fatalf("at %v: wake %v, holding %v, writes %d", w.Now, p.Wake, p.Pending, len(p.Writes))
 				}
 				w.Now = w.Now.Add(c.after / 3)
 			}

@@ -34,7 +34,7 @@ var family = kernel{
 	Undecidable: func(r *view) bool { return r.eventsOpen }, Outputs: (*view).outputs, Notes: (*view).notes,
 	Keeps: func(*view, string) bool { return true }, // an agent goes on until it ends
 	Needs: (*view).needs, Watch: (*view).watch,
-	Absent:  func(*view, *engine.Account) bool { return false },
+	Absent:  func(*view, *engine.RunView) bool { return false },
 	Explain: (*view).explain, Tell: (*view).tell,
 }
 
@@ -58,8 +58,8 @@ func (m Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 // Edges implements [engine.Machine].
 func (m Machine) Edges() []engine.Edge { return append(m.kernel.Edges(), stepEdges()...) }
 
-// Peek implements [engine.Machine].
-func (Machine) Peek(body []byte) engine.Peek {
+// Summarize implements [engine.Machine].
+func (Machine) Summarize(body []byte) engine.Summary {
 	var st struct {
 		Status    string      `json:"status"`
 		UpdatedAt schemas.Raw `json:"updated_at"`
@@ -67,10 +67,10 @@ func (Machine) Peek(body []byte) engine.Peek {
 		Feedback  schemas.Raw `json:"feedback_request"`
 	}
 	if schemas.Decode("", "state.json", body, &st) != nil {
-		return engine.Peek{}
+		return engine.Summary{}
 	}
 	s, _ := status(st.Status)
-	p := engine.Peek{Status: s, Final: final(s), Waiting: s == Awaiting, Touched: !st.Last.Null()}
+	p := engine.Summary{Status: s, Final: final(s), Waiting: s == Awaiting, Touched: !st.Last.Null()}
 	if p.Waiting && !st.Feedback.Null() {
 		p.Open, p.Asked = 1, askedAt(st.Feedback, st.UpdatedAt)
 	}

@@ -109,7 +109,7 @@ func TestExplain(t *testing.T) {
 		a := New().Account(s)
 		var text []string
 		text = append(text, a.Why...)
-		for _, m := range a.Moves {
+		for _, m := range a.Unblock {
 			text = append(text, m.Path+" | "+m.Content)
 		}
 		return strings.Join(text, "\n")
@@ -170,8 +170,8 @@ func TestAccountFactsAndGraph(t *testing.T) {
 	if !marks["architect:design-review"].Current || !marks["release:merge-pr"].Gate || marks["frame:fetch-issue"].Status != Completed || marks["build:implement"].Status != Pending {
 		t.Errorf("graph %+v", a.Graph)
 	}
-	if len(a.Log) != 15 || a.Log[14].Event != "feedback_request" || a.Short != "3f2b8c1e" {
-		t.Errorf("log %d, short %s", len(a.Log), a.Short)
+	if len(a.Log) != 15 || a.Log[14].Event != "feedback_request" || a.ShortID != "3f2b8c1e" {
+		t.Errorf("log %d, short %s", len(a.Log), a.ShortID)
 	}
 	w.Respond(exampleID, map[string]any{"response": "request_changes", "comment": "again"})
 	w.settle()

@@ -93,7 +93,7 @@ func TestAFormThatNobodySubmittedIsNeverAnAnswer(t *testing.T) {
 			if a, err := readFormAt("form.md", []byte(form), r); err == nil && a.Submitted {
 				t.Fatalf("%+v\n%s", a, form)
 			}
-			v := judge(Asked{
+			v := judge(Evaluation{
 				Request: r, Dir: "requests/r", View: view, Issued: view, Present: "requests/r/form.md", Now: time.Unix(0, 0),
 				Docs: []engine.Document{{Path: "requests/r/form.md", Kind: "form", Body: []byte(form)}},
 			})

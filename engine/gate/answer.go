@@ -13,7 +13,7 @@ import (
 )
 
 // responseClaim returns what a response.json, or a copy of one, says.
-func (a Asked) responseClaim(d engine.Document) (Claim, error) {
+func (a Evaluation) responseClaim(d engine.Document) (Claim, error) {
 	r, err := a.parseResponse(d)
 	return Claim{Source: FromResponse, RequestID: r.RequestID, Saved: d.Changed, Answer: Answer{
 		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Extra: r.Extra,
@@ -25,7 +25,7 @@ func (a Asked) responseClaim(d engine.Document) (Claim, error) {
 
 // parseResponse parses a response.json, which must name its response unless the
 // request has a default for it.
-func (a Asked) parseResponse(d engine.Document) (Response, error) {
+func (a Evaluation) parseResponse(d engine.Document) (Response, error) {
 	if a.Default != "" {
 		return ReadOptional(d.Path, d.Body)
 	}
@@ -34,7 +34,7 @@ func (a Asked) parseResponse(d engine.Document) (Response, error) {
 }
 
 // formClaim returns what a form says.
-func (a Asked) formClaim(d engine.Document, f filledForm) Claim {
+func (a Evaluation) formClaim(d engine.Document, f filledForm) Claim {
 	answer := Answer{
 		Selected: f.Items, Comment: f.Comment, By: By{User: owner(d.Known), Source: SourceForm},
 		Known: d.Known, Path: d.Path, Sum: d.Sum, Digest: f.Digest, Outside: f.outside,
@@ -48,7 +48,7 @@ func (a Asked) formClaim(d engine.Document, f filledForm) Claim {
 }
 
 // judgeResponse reads a response.json or a copy of one.
-func (a Asked) judgeResponse(d engine.Document) reading {
+func (a Evaluation) judgeResponse(d engine.Document) reading {
 	if d.Err != nil {
 		return a.unusable(d, d.Err)
 	}
@@ -66,7 +66,7 @@ func (a Asked) judgeResponse(d engine.Document) reading {
 // judgeForm reads a form. What stands in a form of another view counts only for
 // a hint, once it is sent; what is wrong with one that cannot be the present form is
 // passed over.
-func (a Asked) judgeForm(d engine.Document) reading {
+func (a Evaluation) judgeForm(d engine.Document) reading {
 	present := d.Path == a.Present || a.Present == ""
 	f, problem := filledForm{}, d.Err
 	if problem == nil {
@@ -90,7 +90,7 @@ func (a Asked) judgeForm(d engine.Document) reading {
 }
 
 // admit is the reading of a file that answers.
-func (a Asked) admit(c Claim) reading {
+func (a Evaluation) admit(c Claim) reading {
 	d, problem := Verify(c, a)
 	if problem != "" {
 		return reading{problem: problem}
@@ -100,7 +100,7 @@ func (a Asked) admit(c Claim) reading {
 
 // checkWords checks an answer's content against the request, and spells it as the
 // request does.
-func (a Asked) checkWords(answer *Answer) string {
+func (a Evaluation) checkWords(answer *Answer) string {
 	problem := a.checkResponse(answer)
 	if problem == "" {
 		problem = CheckLimits(answer.Path, *answer)
@@ -111,7 +111,7 @@ func (a Asked) checkWords(answer *Answer) string {
 	return problem
 }
 
-func (a Asked) checkResponse(answer *Answer) string {
+func (a Evaluation) checkResponse(answer *Answer) string {
 	if a.Request.FreeText() {
 		if strings.TrimSpace(answer.Response) == "" {
 			return emptyText(answer.Path)
@@ -135,7 +135,7 @@ func (a Asked) checkResponse(answer *Answer) string {
 
 // standsFor returns the default option of an answer that names no option but picks or
 // comments, "" where there is no default or the answer does neither.
-func (a Asked) standsFor(selected []string, comment string) string {
+func (a Evaluation) standsFor(selected []string, comment string) string {
 	if len(selected) == 0 && strings.TrimSpace(comment) == "" {
 		return ""
 	}
@@ -145,7 +145,7 @@ func (a Asked) standsFor(selected []string, comment string) string {
 // checkSelected tells the options of a selection from its items, and puts both
 // into the request's order, each once. Every option that is chosen may ask for
 // a comment.
-func (a Asked) checkSelected(answer *Answer) string {
+func (a Evaluation) checkSelected(answer *Answer) string {
 	options, items := optionIDs(a.Request.Options), itemIDs(a.Request.Items)
 	chosen, picked := map[string]bool{answer.Response: true}, map[string]bool{}
 	for _, word := range answer.Selected {
@@ -170,7 +170,7 @@ func (a Asked) checkSelected(answer *Answer) string {
 }
 
 // checkComment asks for the comment that one of the chosen options needs.
-func (a Asked) checkComment(answer *Answer, chosen []string) string {
+func (a Evaluation) checkComment(answer *Answer, chosen []string) string {
 	for _, id := range chosen {
 		if _, required := newNames(a.Request.CommentRequired...).match(id); required && strings.TrimSpace(answer.Comment) == "" {
 			return fmt.Sprintf("%s says %s, which needs a comment, and has none.", code(answer.Path), code(id))
@@ -180,7 +180,7 @@ func (a Asked) checkComment(answer *Answer, chosen []string) string {
 }
 
 // checkAuthor holds an answer against its gate.
-func (a Asked) checkAuthor(answer *Answer) string {
+func (a Evaluation) checkAuthor(answer *Answer) string {
 	if a.Gate.Level != "" && a.Gate.Level != levelFile {
 		return fmt.Sprintf("%s cannot count: the configuration asks for answers of the level %s, and this placet takes the level %s alone. Correct `[gates]`.", code(answer.Path), quoted(a.Gate.Level), code(levelFile))
 	}
@@ -271,7 +271,7 @@ func plainText(s string) string {
 // that was sent, else what the other answers say and why they move nothing.
 // What cannot be read, or says nothing that could have counted, is no answer: the note
 // about it goes with the request.
-func After(r Receipt, a Asked) string {
+func After(r Receipt, a Evaluation) string {
 	var others []string
 	for _, d := range a.answerFiles() {
 		if !r.mayDiffer(d) {
@@ -323,7 +323,7 @@ func filledIn(d engine.Document) bool {
 
 // other returns what a file says that differs from the receipt, "" for what could not
 // have been an answer while the request was open.
-func (a Asked) other(r Receipt, d engine.Document) string {
+func (a Evaluation) other(r Receipt, d engine.Document) string {
 	claim, err := a.claim(d)
 	if err != nil {
 		return ""
@@ -338,7 +338,7 @@ func (a Asked) other(r Receipt, d engine.Document) string {
 }
 
 // claim returns what an answer file says.
-func (a Asked) claim(d engine.Document) (Claim, error) {
+func (a Evaluation) claim(d engine.Document) (Claim, error) {
 	if d.Kind != layout.KindForm {
 		return a.responseClaim(d)
 	}
@@ -348,7 +348,7 @@ func (a Asked) claim(d engine.Document) (Claim, error) {
 
 // same reports whether an answer is the one that the receipt records. Which of several
 // options is called the response does not matter.
-func (a Asked) same(r Receipt, answer Answer) bool {
+func (a Evaluation) same(r Receipt, answer Answer) bool {
 	if a.Request.FreeText() {
 		return plainText(answer.Response) == plainText(r.Response) && sameSet(answer.Selected, r.Selected)
 	}

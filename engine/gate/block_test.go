@@ -54,7 +54,7 @@ func level(lang string) Request {
 const levelHint = "tick a level, a suggestion, or write a comment"
 
 // levelAsked is the open request of a level, with the given files in its folder.
-func levelAsked(docs ...engine.Document) Asked {
+func levelAsked(docs ...engine.Document) Evaluation {
 	a := asking(docs...)
 	a.Request, a.Default, a.Hint = level("ko"), "appropriate", levelHint
 	return a

@@ -173,7 +173,7 @@ func ReadResponse(path string, body []byte) (Response, error) {
 }
 
 // ReadOptional reads a response.json that may leave its response out: one to a
-// request that an answer without option answers ([Asked.Default]). The error is
+// request that an answer without option answers ([Evaluation.Default]). The error is
 // a *schemas.Error.
 func ReadOptional(path string, body []byte) (Response, error) {
 	return readResponse("kernel/response-optional", path, body)

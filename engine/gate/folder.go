@@ -121,7 +121,7 @@ func (f *Folder) Altered(issued engine.Digest) (why string) {
 // a decision is fact already. ok is false if no receipt counts; problem says why the
 // present one does not. A receipt that closes a request without an answer decides
 // nothing.
-func (f *Folder) Ahead(a Asked) (d Decision, problem string, ok bool) {
+func (f *Folder) Ahead(a Evaluation) (d Decision, problem string, ok bool) {
 	rc := f.Receipt
 	if rc == nil || rc.Revision <= a.Revision || f.ReceiptDoc.IssuedHere() && rc.Result != Accepted && rc.Result != Expired {
 		return Decision{}, "", false

@@ -15,7 +15,7 @@ import (
 type Answer struct {
 	// Response is the option as the request spells it, or the free text; of
 	// several options the first in the request's order. Where the answer names
-	// none it is [Asked.Default].
+	// none it is [Evaluation.Default].
 	Response string
 	// Selected are all chosen options that may be chosen together
 	// ([Request.Several]), and then the picked items, both in the request's
@@ -39,8 +39,8 @@ type Answer struct {
 	Digest engine.Digest
 }
 
-// Asked is an open request with all that bears on its answer.
-type Asked struct {
+// Evaluation is an open request with all that bears on its answer.
+type Evaluation struct {
 	Request Request
 	// Dir is the request's folder, relative to the workspace, and Docs are
 	// the documents in it.
@@ -75,11 +75,11 @@ type Asked struct {
 	// machine did not write.
 	Revision int
 	Altered  string
-	// Torn is how long a file that cannot be read may be half of a write.
-	Torn time.Duration
+	// PartialWriteGrace is how long a file that cannot be read may be half of a write.
+	PartialWriteGrace time.Duration
 }
 
-// Rendered is [Asked.Rendered] of a form that is written in one language alone.
+// Rendered is [Evaluation.Rendered] of a form that is written in one language alone.
 func Rendered(form func() ([]byte, error)) func() [][]byte {
 	return func() [][]byte {
 		text, err := form()
@@ -101,8 +101,8 @@ type Verdict struct {
 	// let no deadline pass and leave a problem note as it stands, until the
 	// file changes or one of Holding cannot be half of a write any more.
 	Wait bool
-	// Holding are the answers that may still be being written.
-	Holding []engine.Holding
+	// Pending are the answers that may still be being written.
+	Pending []engine.PendingFile
 }
 
 // Judge says which answer of a request counts.
@@ -112,7 +112,7 @@ type Verdict struct {
 // same options and items) are one answer; its comment is the first of them,
 // response.json before the form, and so are its further members. Valid ones that differ count for nothing, all
 // of them, until one goes.
-func Judge(a Asked) Verdict {
+func Judge(a Evaluation) Verdict {
 	var readings []reading
 	for _, d := range a.answerFiles() {
 		if d.Kind == layout.KindForm {
@@ -146,15 +146,15 @@ type reading struct {
 	answer  *Decision
 	problem string
 	// wait names the file if it may be half of a write; otherwise it is nil.
-	wait *engine.Holding
+	wait *engine.PendingFile
 }
 
 // waiting returns the verdict while anything may be half of a write.
-func waiting(a Asked, readings []reading) (Verdict, bool) {
+func waiting(a Evaluation, readings []reading) (Verdict, bool) {
 	v := Verdict{Wait: a.View == ""}
 	for _, r := range readings {
 		if r.wait != nil {
-			v.Wait, v.Holding = true, append(v.Holding, *r.wait)
+			v.Wait, v.Pending = true, append(v.Pending, *r.wait)
 		}
 	}
 	return v, v.Wait
@@ -190,7 +190,7 @@ func alike(r Request, a, b Decision) bool {
 
 // answerFiles are the documents that may answer: response.json first, then its copies,
 // then the forms.
-func (a Asked) answerFiles() (docs []engine.Document) {
+func (a Evaluation) answerFiles() (docs []engine.Document) {
 	for _, kind := range []string{layout.KindResponse, layout.KindResponseCopy, layout.KindForm} {
 		for _, d := range a.Docs {
 			if d.Kind == kind && !d.Absent() {
@@ -203,12 +203,12 @@ func (a Asked) answerFiles() (docs []engine.Document) {
 
 // unusable says what becomes of a file that cannot be used: it is waited for
 // while it may be half of a write, and then earns a problem.
-func (a Asked) unusable(d engine.Document, err error) reading {
+func (a Evaluation) unusable(d engine.Document, err error) reading {
 	if d.Unsettled() {
-		return reading{wait: &engine.Holding{Path: d.Path}}
+		return reading{wait: &engine.PendingFile{Path: d.Path}}
 	}
 	if until, partial := a.maybePartial(d, err); partial {
-		return reading{wait: &engine.Holding{Path: d.Path, Until: until}}
+		return reading{wait: &engine.PendingFile{Path: d.Path, Until: until}}
 	}
 	return reading{problem: unusableProblem(d.Path, err)}
 }
@@ -216,13 +216,13 @@ func (a Asked) unusable(d engine.Document, err error) reading {
 // maybePartial reports whether a torn file changed so lately that it may still be
 // being written, and until when. A file from a future further away than that
 // says nothing: the clock was set back.
-func (a Asked) maybePartial(d engine.Document, err error) (time.Time, bool) {
+func (a Evaluation) maybePartial(d engine.Document, err error) (time.Time, bool) {
 	var e *schemas.Error
 	if !errors.As(err, &e) || !e.Torn || d.Changed.IsZero() {
 		return time.Time{}, false
 	}
-	until := d.Changed.Add(a.Torn)
-	return until, a.Now.Before(until) && !a.Now.Before(d.Changed.Add(-a.Torn))
+	until := d.Changed.Add(a.PartialWriteGrace)
+	return until, a.Now.Before(until) && !a.Now.Before(d.Changed.Add(-a.PartialWriteGrace))
 }
 
 // Limits of an answer, in bytes. States, receipts and events repeat it, each byte as
@@ -249,7 +249,7 @@ func CheckLimits(place string, a Answer) string {
 
 // Check holds a response.json against the request before it is written: it returns
 // the answer that [Judge] will find in it, or says why it would not count.
-func (a Asked) Check(d engine.Document) (Decision, string) {
+func (a Evaluation) Check(d engine.Document) (Decision, string) {
 	if n := len(d.Body); n > layout.LimitJSON {
 		return Decision{}, fmt.Sprintf("%s has %d bytes: expected at most %d.", code(d.Path), n, layout.LimitJSON)
 	}
@@ -263,11 +263,11 @@ func (a Asked) Check(d engine.Document) (Decision, string) {
 	}
 }
 
-// Told returns the request that [Asked.Account] made the view of, as far as an answer in
+// EvaluationOf returns the request that [Evaluation.OpenRequest] made the view of, as far as an answer in
 // response.json is checked against it. An answer without a digest refers to what is
 // shown now.
-func Told(told engine.Asked, g engine.Gate) Asked {
-	a := Asked{
+func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
+	a := Evaluation{
 		Request: Request{RequestID: told.Request, Type: told.Type, CommentRequired: told.CommentRequired, Several: told.Several},
 		View:    told.Digest, Issued: told.Digest, Present: told.Form, Default: told.Default, Members: told.Members, Gate: g,
 	}
@@ -280,12 +280,12 @@ func Told(told engine.Asked, g engine.Gate) Asked {
 	return a
 }
 
-// Account returns the view of an open request for people: what it asks, where it is
+// OpenRequest returns the view of an open request for people: what it asks, where it is
 // answered, and until when. The family adds what the request is about, and what is
 // wrong with an answer.
-func (a Asked) Account() engine.Asked {
+func (a Evaluation) OpenRequest() engine.OpenRequest {
 	r := a.Request
-	told := engine.Asked{
+	told := engine.OpenRequest{
 		Request: r.RequestID, Type: r.Type, Prompt: r.Prompt, FreeText: r.FreeText(), Default: a.Default,
 		Form: a.Present, Response: a.Dir + "/response.json", Digest: a.View,
 		RequestedAt: schemas.OrNull(r.RequestedAt).Time(), Deadline: schemas.OrNull(r.Deadline).Time(), CommentRequired: r.CommentRequired, Several: r.Several,
@@ -293,10 +293,10 @@ func (a Asked) Account() engine.Asked {
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)
 	for _, o := range r.Options {
-		told.Options = append(told.Options, engine.AskedOption(o))
+		told.Options = append(told.Options, engine.RequestOption(o))
 	}
 	for _, i := range r.Items {
-		told.Items = append(told.Items, engine.AskedItem{ID: i.ID, Label: i.Label})
+		told.Items = append(told.Items, engine.RequestItem{ID: i.ID, Label: i.Label})
 	}
 	for _, artifact := range r.Artifacts {
 		told.Artifacts = append(told.Artifacts, artifact.Path)

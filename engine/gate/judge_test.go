@@ -48,15 +48,15 @@ func responseTo(id, word, rest string) string {
 func response(word, rest string) string { return responseTo(review().RequestID, word, rest) }
 
 // asking is the open review with the given files in its folder.
-func asking(docs ...engine.Document) Asked {
-	return Asked{
+func asking(docs ...engine.Document) Evaluation {
+	return Evaluation{
 		Request: review(), Dir: dir, Docs: docs, View: view, Issued: view, Present: present,
-		Gate: engine.Gate{Level: "file"}, Now: now, Torn: 10 * time.Second,
+		Gate: engine.Gate{Level: "file"}, Now: now, PartialWriteGrace: 10 * time.Second,
 	}
 }
 
 // judge judges with what placet renders of the request, in each language.
-func judge(a Asked) Verdict {
+func judge(a Evaluation) Verdict {
 	if a.Rendered == nil {
 		a.Rendered = func() [][]byte {
 			var all [][]byte
@@ -395,7 +395,7 @@ func TestWhatMayBeHalfWrittenIsWaitedFor(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			v := judge(asking(c.docs...))
 			var wake time.Time
-			for _, h := range v.Holding {
+			for _, h := range v.Pending {
 				if !slices.ContainsFunc(c.docs, func(d engine.Document) bool { return d.Path == h.Path }) {
 					t.Errorf("%s is held", h.Path)
 				}
@@ -403,7 +403,7 @@ func TestWhatMayBeHalfWrittenIsWaitedFor(t *testing.T) {
 					wake = h.Until
 				}
 			}
-			if v.Answer != nil && c.wait || v.Wait != c.wait || (len(v.Holding) > 0) != c.wait || !wake.Equal(c.wake) || (v.Problem == "") != c.wait {
+			if v.Answer != nil && c.wait || v.Wait != c.wait || (len(v.Pending) > 0) != c.wait || !wake.Equal(c.wake) || (v.Problem == "") != c.wait {
 				t.Errorf("%+v", v)
 			}
 		})
@@ -455,7 +455,7 @@ func TestAnAnswerMayHoldSoMuchText(t *testing.T) {
 	free := asking()
 	free.Request.Options, free.Request.CommentRequired, free.Request.Items = nil, nil, nil
 	for name, c := range map[string]struct {
-		asked Asked
+		asked Evaluation
 		file  engine.Document
 		fits  bool
 	}{

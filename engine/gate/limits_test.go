@@ -35,7 +35,7 @@ func TestCheckSaysWhatJudgeSays(t *testing.T) {
 		if v.Answer != nil && checked.Given().Response != v.Answer.Given().Response {
 			t.Errorf("%s: Check finds %q, Judge %q", name, checked.Given().Response, v.Answer.Given().Response)
 		}
-		told := Told(a.Account(), a.Gate)
+		told := EvaluationOf(a.OpenRequest(), a.Gate)
 		if _, again := told.Check(d); (again == "") != (problem == "") {
 			t.Errorf("%s: %q from what people are told", name, again)
 		}

@@ -59,7 +59,7 @@ func unusableProblem(path string, err error) string {
 
 // staleResponse is for a response whose digest, or the request as issued, is
 // not what is shown now.
-func staleResponse(a Asked, path string, found engine.Digest) string {
+func staleResponse(a Evaluation, path string, found engine.Digest) string {
 	what := "has no digest, so it answers the request as issued"
 	switch {
 	case found != "":
@@ -72,14 +72,14 @@ func staleResponse(a Asked, path string, found engine.Digest) string {
 }
 
 // form names the present form.
-func (a Asked) form() string {
+func (a Evaluation) form() string {
 	if a.Present == "" {
 		return "the form"
 	}
 	return code(a.Present)
 }
 
-func staleForm(a Asked, path string) string {
+func staleForm(a Evaluation, path string) string {
 	if path == a.Present {
 		return fmt.Sprintf("%s stands in the place of the present form, but its first line carries another digest. Remove the file, and placet writes the form again.", code(path))
 	}
@@ -87,7 +87,7 @@ func staleForm(a Asked, path string) string {
 }
 
 // changed is the sentence that says what changed, with a blank before it.
-func (a Asked) changed() string {
+func (a Evaluation) changed() string {
 	if a.Stale == "" {
 		return ""
 	}
@@ -118,7 +118,7 @@ func standsAlone(path string, chosen, several []string) string {
 	return fmt.Sprintf("%s chooses %s together, but %s stands alone. Leave it alone, or leave it out.", code(path), codes(chosen), code(alone[0]))
 }
 
-func noOption(a Asked, path string) string {
+func noOption(a Evaluation, path string) string {
 	if a.Default != "" && a.Hint != "" {
 		return fmt.Sprintf("%s says nothing: %s.", code(path), a.Hint)
 	}
@@ -169,7 +169,7 @@ func said(response string, selected []string) string {
 
 // note is the text of problem.md: the problems, and below them what can be
 // answered, and where.
-func note(a Asked, problems []string) string {
+func note(a Evaluation, problems []string) string {
 	if len(problems) == 0 {
 		return ""
 	}
@@ -177,7 +177,7 @@ func note(a Asked, problems []string) string {
 }
 
 // guide lists what a request can be answered with.
-func guide(a Asked) string {
+func guide(a Evaluation) string {
 	response := code(a.Dir + "/response.json")
 	if a.Request.FreeText() {
 		return fmt.Sprintf("The answer is text of your own. Write it into the comment section of %s and tick the last item, or write it as \"response\" into %s.", a.form(), response)

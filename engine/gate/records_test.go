@@ -74,7 +74,7 @@ func checkFolder(t *testing.T, request, response, receipt []byte) {
 // checkVerdict asserts that an answer to any request was offered by it, and that
 // a problem text can be shown.
 func checkVerdict(t *testing.T, folder *Folder, dir string) {
-	v := judge(Asked{
+	v := judge(Evaluation{
 		Request: *folder.Request, Dir: strings.TrimSuffix(dir, "/"), Docs: folder.Docs, View: view, Issued: view,
 		Present: dir + "form.md", Now: time.Unix(0, 0),
 	})
@@ -84,7 +84,7 @@ func checkVerdict(t *testing.T, folder *Folder, dir string) {
 			t.Fatalf("%q was not offered by %+v", v.Answer.Response, folder.Request.Options)
 		}
 		if folder.Receipt != nil {
-			text += After(*folder.Receipt, Asked{Request: *folder.Request, Dir: strings.TrimSuffix(dir, "/"), Docs: folder.Docs, View: view, Issued: view, Now: time.Unix(0, 0)})
+			text += After(*folder.Receipt, Evaluation{Request: *folder.Request, Dir: strings.TrimSuffix(dir, "/"), Docs: folder.Docs, View: view, Issued: view, Now: time.Unix(0, 0)})
 		}
 	}
 	if i := strings.IndexFunc(text, thrown.Unseen); i >= 0 {

@@ -24,7 +24,7 @@ func reopening() Request {
 	return r
 }
 
-func reopeningAsked(docs ...engine.Document) Asked {
+func reopeningAsked(docs ...engine.Document) Evaluation {
 	a := asking(docs...)
 	a.Request = reopening()
 	return a

@@ -125,7 +125,7 @@ func Demands(g engine.Gate) bool {
 // is fact: the answer was verified before it. Every other record (another
 // receipt, an entry of upstream's, a stamp) proves nothing: it is taken at the level
 // file and without approvers alone.
-func Verify(c Claim, a Asked) (Decision, string) {
+func Verify(c Claim, a Evaluation) (Decision, string) {
 	if c.Place == "" {
 		c.Place = c.Path
 	}
@@ -145,7 +145,7 @@ func Verify(c Claim, a Asked) (Decision, string) {
 }
 
 // verify checks a claim, and spells its answer as the request does.
-func (a Asked) verify(c *Claim) string {
+func (a Evaluation) verify(c *Claim) string {
 	if c.RequestID != a.Request.RequestID {
 		return fmt.Sprintf("%s answers the request %s, this one is %s. An answer counts for its own request alone: write it into that one's folder, or correct \"request_id\".", code(c.Place), quoted(c.RequestID), code(a.Request.RequestID))
 	}
@@ -165,7 +165,7 @@ func (a Asked) verify(c *Claim) string {
 }
 
 // verifyAnswer checks what somebody wrote into the request's folder.
-func (a Asked) verifyAnswer(c *Claim) string {
+func (a Evaluation) verifyAnswer(c *Claim) string {
 	shown := cmp.Or(c.Digest, a.Issued)
 	switch {
 	case c.By.Source == SourceDeadline:
@@ -189,7 +189,7 @@ func (a Asked) verifyAnswer(c *Claim) string {
 
 // checkSaved refuses an answer from before somebody decided which gates hold: such a
 // decision is about the answers to come, and never carries out an old one.
-func (a Asked) checkSaved(c *Claim) string {
+func (a Evaluation) checkSaved(c *Claim) string {
 	if c.Saved.IsZero() || !c.Saved.Before(a.Gate.Since) {
 		return ""
 	}
@@ -197,7 +197,7 @@ func (a Asked) checkSaved(c *Claim) string {
 }
 
 // verifyReceipt checks a receipt of a transition that the state has not made.
-func (a Asked) verifyReceipt(c *Claim) string {
+func (a Evaluation) verifyReceipt(c *Claim) string {
 	rc := c.Receipt
 	if c.Issued {
 		return ""
@@ -222,7 +222,7 @@ func (a Asked) verifyReceipt(c *Claim) string {
 
 // unfit says why a receipt that this machine did not write cannot be that of the
 // next transition, "" where it can.
-func (a Asked) unfit(c *Claim) string {
+func (a Evaluation) unfit(c *Claim) string {
 	rc := c.Receipt
 	switch {
 	case rc.Result != Accepted && rc.Result != Expired:
@@ -243,11 +243,11 @@ func (a Asked) unfit(c *Claim) string {
 
 // wasShown reports whether a digest is that of what is shown, or was shown when the
 // request was issued.
-func (a Asked) wasShown(d engine.Digest) bool { return d != "" && (d == a.View || d == a.Issued) }
+func (a Evaluation) wasShown(d engine.Digest) bool { return d != "" && (d == a.View || d == a.Issued) }
 
 // verifyRecord checks what somebody wrote into upstream's own records. They know
 // no digests and no comments that an option asks for.
-func (a Asked) verifyRecord(c *Claim) string {
+func (a Evaluation) verifyRecord(c *Claim) string {
 	if problem := CheckLimits(c.Place, c.Answer); problem != "" {
 		return problem
 	}
@@ -268,7 +268,7 @@ func (a Asked) verifyRecord(c *Claim) string {
 
 // verifyDeadline checks that the deadline of the request takes what the claim
 // says. Both are the settings' and the state's to say.
-func (a Asked) verifyDeadline(c *Claim) string {
+func (a Evaluation) verifyDeadline(c *Claim) string {
 	at, err := time.Parse(time.RFC3339, a.Request.Deadline)
 	if err != nil || a.Request.Default == "" && !a.Lapses || c.Response != a.Request.Default || a.Now.Before(at) || c.At.Before(at) {
 		return fmt.Sprintf("%s says that the deadline took %s, and neither settings nor state say so. It is passed over.", code(c.Place), quoted(c.Response))
@@ -279,7 +279,7 @@ func (a Asked) verifyDeadline(c *Claim) string {
 
 // unproven refuses a claim without proof where the gate asks for more, and else
 // keeps of its author what is claimed.
-func (a Asked) unproven(c *Claim) string {
+func (a Evaluation) unproven(c *Claim) string {
 	if Demands(a.Gate) {
 		return notVerified(c, a)
 	}
@@ -290,7 +290,7 @@ func (a Asked) unproven(c *Claim) string {
 	return ""
 }
 
-func notVerified(c *Claim, a Asked) string {
+func notVerified(c *Claim, a Evaluation) string {
 	asks := "only " + codes(a.Gate.Approvers) + " may answer"
 	if len(a.Gate.Approvers) == 0 {
 		asks = "answers must be of the level " + quoted(a.Gate.Level)

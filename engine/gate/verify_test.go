@@ -14,7 +14,7 @@ import (
 )
 
 // taken is a receipt of the next revision that fits, and where it stands.
-func taken() (Receipt, Asked) {
+func taken() (Receipt, Evaluation) {
 	rc := Receipt{
 		RequestID: review().RequestID, Result: Accepted, Response: "approve", ProvidedBy: By{User: "jm", Source: "cli"},
 		KnownAs: []string{"owner:jm", "signed:jm"}, Digest: view, DecidedAt: now.Format(time.RFC3339), Revision: 5,
@@ -33,33 +33,33 @@ func claimOf(rc Receipt) Claim {
 // as a claim, and where the gate asks for no more.
 func TestAReceiptOfOthersMustFit(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(rc *Receipt, a *Asked)
+		change func(rc *Receipt, a *Evaluation)
 		ok     bool
 		says   string
 	}{
-		"it fits":              {change: func(*Receipt, *Asked) {}, ok: true},
-		"another request":      {change: func(rc *Receipt, _ *Asked) { rc.RequestID = "fr-2" }, says: "answers the request `fr-2`"},
-		"no digest":            {change: func(rc *Receipt, _ *Asked) { rc.Digest = "" }, says: "of nothing that was shown"},
-		"a digest of zeros":    {change: func(rc *Receipt, _ *Asked) { rc.Digest = engine.Digest("sha256:" + strings.Repeat("0", 64)) }, says: "of nothing that was shown"},
-		"the revision after":   {change: func(rc *Receipt, _ *Asked) { rc.Revision++ }, says: "it is of revision 6, and the next is 5"},
-		"superseded":           {change: func(rc *Receipt, _ *Asked) { rc.Result = Superseded }, says: "none that moves a run"},
-		"no such option":       {change: func(rc *Receipt, _ *Asked) { rc.Response = "maybe" }, says: "none of the options"},
-		"no comment":           {change: func(rc *Receipt, _ *Asked) { rc.Response = "request_changes" }, says: "needs a comment"},
-		"no time":              {change: func(rc *Receipt, _ *Asked) { rc.DecidedAt = "soon" }, says: "decided_at is `soon`"},
-		"a deadline's answer":  {change: func(rc *Receipt, _ *Asked) { rc.ProvidedBy.Source = SourceDeadline }, says: "the deadline gave an answer"},
-		"an altered request":   {change: func(_ *Receipt, a *Asked) { a.Altered = "it changed" }, says: "not as it was issued (it changed)"},
-		"expired, no deadline": {change: func(rc *Receipt, _ *Asked) { rc.Result = Expired }, says: "neither settings nor state say so"},
-		"expired too early": {change: func(rc *Receipt, a *Asked) {
+		"it fits":              {change: func(*Receipt, *Evaluation) {}, ok: true},
+		"another request":      {change: func(rc *Receipt, _ *Evaluation) { rc.RequestID = "fr-2" }, says: "answers the request `fr-2`"},
+		"no digest":            {change: func(rc *Receipt, _ *Evaluation) { rc.Digest = "" }, says: "of nothing that was shown"},
+		"a digest of zeros":    {change: func(rc *Receipt, _ *Evaluation) { rc.Digest = engine.Digest("sha256:" + strings.Repeat("0", 64)) }, says: "of nothing that was shown"},
+		"the revision after":   {change: func(rc *Receipt, _ *Evaluation) { rc.Revision++ }, says: "it is of revision 6, and the next is 5"},
+		"superseded":           {change: func(rc *Receipt, _ *Evaluation) { rc.Result = Superseded }, says: "none that moves a run"},
+		"no such option":       {change: func(rc *Receipt, _ *Evaluation) { rc.Response = "maybe" }, says: "none of the options"},
+		"no comment":           {change: func(rc *Receipt, _ *Evaluation) { rc.Response = "request_changes" }, says: "needs a comment"},
+		"no time":              {change: func(rc *Receipt, _ *Evaluation) { rc.DecidedAt = "soon" }, says: "decided_at is `soon`"},
+		"a deadline's answer":  {change: func(rc *Receipt, _ *Evaluation) { rc.ProvidedBy.Source = SourceDeadline }, says: "the deadline gave an answer"},
+		"an altered request":   {change: func(_ *Receipt, a *Evaluation) { a.Altered = "it changed" }, says: "not as it was issued (it changed)"},
+		"expired, no deadline": {change: func(rc *Receipt, _ *Evaluation) { rc.Result = Expired }, says: "neither settings nor state say so"},
+		"expired too early": {change: func(rc *Receipt, a *Evaluation) {
 			rc.Result, a.Request.Deadline, a.Request.Default = Expired, now.Add(time.Second).Format(time.RFC3339), "approve"
 		}, says: "neither settings nor state say so"},
-		"expired to another": {change: func(rc *Receipt, a *Asked) {
+		"expired to another": {change: func(rc *Receipt, a *Evaluation) {
 			rc.Result, a.Request.Deadline, a.Request.Default = Expired, now.Add(-time.Second).Format(time.RFC3339), "reject"
 		}, says: "neither settings nor state say so"},
-		"expired": {change: func(rc *Receipt, a *Asked) {
+		"expired": {change: func(rc *Receipt, a *Evaluation) {
 			rc.Result, a.Request.Deadline, a.Request.Default = Expired, now.Add(-time.Second).Format(time.RFC3339), "approve"
 		}, ok: true},
-		"approvers": {change: func(_ *Receipt, a *Asked) { a.Gate.Approvers = []string{"jm"} }, says: "*not verified*"},
-		"a level":   {change: func(_ *Receipt, a *Asked) { a.Gate.Level = "signed" }, says: "*not verified*"},
+		"approvers": {change: func(_ *Receipt, a *Evaluation) { a.Gate.Approvers = []string{"jm"} }, says: "*not verified*"},
+		"a level":   {change: func(_ *Receipt, a *Evaluation) { a.Gate.Level = "signed" }, says: "*not verified*"},
 	} {
 		rc, a := taken()
 		c.change(&rc, &a)

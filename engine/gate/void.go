@@ -18,7 +18,7 @@ import (
 
 // void says why a form that is sent does not count, "" if it does. It adds the words
 // among the options to the comment.
-func (a Asked) void(d engine.Document, f *filledForm) string {
+func (a Evaluation) void(d engine.Document, f *filledForm) string {
 	blank := f.blank()
 	if slices.Contains(d.Issued, engine.Sum([]byte(strings.Join(blank, "\n")+"\n"))) {
 		return ""
@@ -52,7 +52,7 @@ func (a Asked) void(d engine.Document, f *filledForm) string {
 
 // written are the texts that a form may have been written as, by this version of placet
 // or by the one before: a form that somebody has begun to fill in outlives an upgrade.
-func (a Asked) written() []string {
+func (a Evaluation) written() []string {
 	if a.Rendered == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // account is what verbs that look tell of the run in hand.
-func (d *desk) account() engine.Account { d.T.Helper(); return d.Account(d.run) }
+func (d *desk) account() engine.RunView { d.T.Helper(); return d.Account(d.run) }
 
 // explains expects that the run in hand is explained with all of these words, each
 // beginning with "move " in a file that would move it, each beginning with "await "
@@ -22,7 +22,7 @@ func (d *desk) explains(words ...string) {
 	a := d.account()
 	why := strings.Join(a.Why, "\n")
 	var moves []string
-	for _, m := range a.Moves {
+	for _, m := range a.Unblock {
 		moves = append(moves, strings.TrimPrefix(m.Path, dirOf(d.run)+"/")+": "+m.Content)
 	}
 	all := strings.Join(moves, "\n")
@@ -34,8 +34,8 @@ func (d *desk) explains(words ...string) {
 			continue
 		}
 		if what, ok := strings.CutPrefix(w, "await "); ok {
-			if !slices.Contains(a.Waits, what) {
-				d.T.Errorf("it does not wait for %q, but for %q", what, a.Waits)
+			if !slices.Contains(a.WaitsFor, what) {
+				d.T.Errorf("it does not wait for %q, but for %q", what, a.WaitsFor)
 			}
 			continue
 		}
@@ -100,7 +100,7 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 		"a trigger that cannot be used": func(d *desk) {
 			d.write("trigger.json", `{"workflow_name": 3}`)
 			d.Settle()
-			if !d.account().Stands {
+			if !d.account().Blocked {
 				d.T.Error("it does not stand")
 			}
 			d.explains("no cycle begins: ", "/workflow_name", "move trigger.json: a trigger that can be used", "await trigger.json that can be used (agent)")
@@ -111,7 +111,7 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 			d.Put(dir+"/trigger.json", triggerOf(flow))
 			d.Settle()
 			a := d.Account(".mso-context/active/20260302-MSOWD-x")
-			if a.Status != wrongName || !a.Stands || len(a.Moves) != 1 || !strings.Contains(a.Why[0], "does not match") || len(a.Findings) != 1 {
+			if a.Status != wrongName || !a.Blocked || len(a.Unblock) != 1 || !strings.Contains(a.Why[0], "does not match") || len(a.Findings) != 1 {
 				d.T.Errorf("%+v", a)
 			}
 		},
@@ -214,13 +214,13 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 			d.write("suggestions.json", `{"suggestions": [`)
 			d.Settle()
 			d.explains("a file of the level is still being written", "await suggestions.json (still being written)")
-			if held := d.account().Holding; len(held) != 1 || held[0].Path != dirOf(d.run)+"/suggestions.json" || held[0].Until.IsZero() {
+			if held := d.account().Pending; len(held) != 1 || held[0].Path != dirOf(d.run)+"/suggestions.json" || held[0].Until.IsZero() {
 				d.T.Errorf("held: %+v", held)
 			}
 			d.pass(11 * time.Second)
 			d.Settle()
 			d.explains("the report waits for suggestions that can be used: ")
-			if held := d.account().Holding; len(held) > 0 {
+			if held := d.account().Pending; len(held) > 0 {
 				d.T.Errorf("held: %+v", held)
 			}
 		},
@@ -275,7 +275,7 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 			d.pass(time.Minute)
 			d.Settle()
 			a := d.account()
-			if a.Status != run.StatusUnreadable || !a.Stands {
+			if a.Status != run.StatusUnreadable || !a.Blocked {
 				d.T.Errorf("%+v", a)
 			}
 			d.explains("cannot read state.json", "move state.json: the state as it was")
@@ -350,8 +350,8 @@ func TestARunThatWasPutAwayIsCutOff(t *testing.T) {
 		if a.Class != "archived" || a.Status != cutOff || !a.Final || len(a.Open) > 0 || !strings.Contains(a.Why[0], "in awaiting_human") {
 			t.Errorf("%+v", a)
 		}
-		if len(a.Moves) != 1 || a.Moves[0].Path != ".mso-context/active/"+runA {
-			t.Errorf("moves: %+v", a.Moves)
+		if len(a.Unblock) != 1 || a.Unblock[0].Path != ".mso-context/active/"+runA {
+			t.Errorf("moves: %+v", a.Unblock)
 		}
 		for _, state := range []string{d.Read(".mso-context/archive/2026-03/" + runA + "/optimizer/state.json"), "", "[]"} {
 			if p, ok := New().PeekClass("archived", []byte(state)); !ok || !p.Final || p.Waiting || p.Open > 0 || p.Status != cutOff {

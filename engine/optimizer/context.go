@@ -22,7 +22,7 @@ func (r *cycle) needs() []string {
 	}
 	needs := []string{}
 	if uncollected(r) {
-		needs = append(needs, engine.NeedRuns, layout.OptimizerManifest(r.Snap.Dir), layout.OptimizerCallbacks(r.Snap.Dir))
+		needs = append(needs, engine.NeedPeers, layout.OptimizerManifest(r.Snap.Dir), layout.OptimizerCallbacks(r.Snap.Dir))
 		needs = append(needs, chainNeeds(r)...)
 	}
 	if uncollected(r) || r.State.Status == Deciding {
@@ -49,7 +49,7 @@ func chainNeeds(r *cycle) []string {
 		return nil
 	}
 	needs := layout.OptimizerOther(r.Snap.Dir, last)
-	for _, run := range readShared(r.Snap.Doc(engine.NeedRuns).Body).Before {
+	for _, run := range readShared(r.Snap.Doc(engine.NeedPeers).Body).Before {
 		if run != last {
 			needs = append(needs, layout.OptimizerOther(r.Snap.Dir, run)...)
 		}
@@ -197,7 +197,7 @@ func collect(r *cycle, w *run.Outputs) {
 	if ended == nil {
 		return
 	}
-	others := r.Snap.Doc(engine.NeedRuns)
+	others := r.Snap.Doc(engine.NeedPeers)
 	if others.Err != nil || othersHeld(r) {
 		r.Held = true
 		return

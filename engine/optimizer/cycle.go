@@ -178,7 +178,7 @@ func (r *cycle) notes() {
 // bring about, that it moves nothing.
 func noteLateStop(r *cycle) {
 	d := r.Snap.In("stop.json")
-	if !final(r.State.Status) || d.Absent() || d.Unsettled() || r.State.Last.Edge == stopped {
+	if !final(r.State.Status) || d.Absent() || d.Unsettled() || r.State.Last.Event == stopped {
 		return
 	}
 	end := "has its goal"
@@ -218,7 +218,7 @@ func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 }
 
 // Account implements [engine.Machine].
-func (Machine) Account(s engine.Snapshot) engine.Account {
+func (Machine) Account(s engine.Snapshot) engine.RunView {
 	switch s.Class {
 	case layout.OptimizerArchived:
 		return accountArchived(s)
@@ -228,9 +228,9 @@ func (Machine) Account(s engine.Snapshot) engine.Account {
 	return family.Account(s)
 }
 
-// Peek implements [engine.Machine]. A cycle whose request nobody answered in time
+// Summarize implements [engine.Machine]. A cycle whose request nobody answered in time
 // still hears a late answer.
-func (Machine) Peek(body []byte) engine.Peek {
+func (Machine) Summarize(body []byte) engine.Summary {
 	var st struct {
 		Status   engine.Status `json:"status"`
 		Goal     *Goal         `json:"goal"`
@@ -240,9 +240,9 @@ func (Machine) Peek(body []byte) engine.Peek {
 		} `json:"requests"`
 	}
 	if schemas.Decode("", "state.json", body, &st) != nil {
-		return engine.Peek{}
+		return engine.Summary{}
 	}
-	p := engine.Peek{Status: st.Status, Final: final(st.Status), Touched: true}
+	p := engine.Summary{Status: st.Status, Final: final(st.Status), Touched: true}
 	if p.Final {
 		p.Final = st.Goal == nil || st.Goal.ApprovedBy != byTimeout
 		return p
@@ -257,12 +257,12 @@ func (Machine) Peek(body []byte) engine.Peek {
 
 // PeekClass implements [engine.Classed]: nothing moves a run that was put away, and
 // nobody is asked about it, wherever its cycle stood.
-func (m Machine) PeekClass(class string, state []byte) (p engine.Peek, ok bool) {
+func (m Machine) PeekClass(class string, state []byte) (p engine.Summary, ok bool) {
 	if class != layout.OptimizerArchived {
 		return p, false
 	}
-	p = engine.Peek{Status: cutOff, Final: true}
-	if at := m.Peek(state).Status; final(at) {
+	p = engine.Summary{Status: cutOff, Final: true}
+	if at := m.Summarize(state).Status; final(at) {
 		p.Status = at
 	}
 	return p, true

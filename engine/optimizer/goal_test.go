@@ -126,7 +126,7 @@ func TestSuggestionsAreNumberedHighFirst(t *testing.T) {
 func TestResultJSON(t *testing.T) {
 	st := asked("ko")
 	st.Goal = ptr(goalOf(st, &Given{Response: optRaise, Selected: []string{"s1"}}))
-	st.Last = &run.Last{Edge: answered, At: "2026-03-02T10:00:00Z"}
+	st.Last = &run.Last{Event: answered, At: "2026-03-02T10:00:00Z"}
 	body := resultJSON(st)
 	want, err := os.ReadFile("testdata/golden/optimizer_result.json")
 	if err != nil {

@@ -79,7 +79,7 @@ func levelError(r *cycle) (e *LevelError, pending bool) {
 // done. What an answer says that is fact does not wait for that.
 func unsureLevel(r *cycle, a *run.Answer) bool {
 	_, pending := levelError(r)
-	return pending && !a.IsFact()
+	return pending && !a.HasReceipt()
 }
 
 // data is what retrieved.jsonl holds: ok where it can be used, pending while it may be on

@@ -19,7 +19,7 @@ func (r *cycle) outputs(w *run.Outputs) {
 	collect(r, w)
 	attempting(r, w)
 	if st.Decision != nil {
-		w.Once("decision.json", st.Last.Edge == decided, func() []byte { return decisionJSON(st) })
+		w.Once("decision.json", st.Last.Event == decided, func() []byte { return decisionJSON(st) })
 	}
 	if st.Report != nil {
 		reportOutput(r, w)

@@ -106,7 +106,7 @@ func askHITL(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
 	}
 }
 
-func tellHITL(r *cycle, _ *run.Request, a *engine.Asked) {
+func tellHITL(r *cycle, _ *run.Request, a *engine.OpenRequest) {
 	a.Where = fmt.Sprintf("level %d", r.State.Level.Current)
 	a.Summary = r.State.WorkflowName + ", escalation " + escalationWords(r.State.Decision)
 	a.NoReject = "placet optimizer stop gives the cycle up"
@@ -137,7 +137,7 @@ func askAttempt(r *cycle, q *run.Request, req *gate.Request) schemas.Object {
 	}
 }
 
-func tellAttempt(r *cycle, q *run.Request, a *engine.Asked) {
+func tellAttempt(r *cycle, q *run.Request, a *engine.OpenRequest) {
 	a.Where = "attempt " + string(q.Subject)
 }
 

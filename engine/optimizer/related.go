@@ -14,7 +14,7 @@ import (
 // shares are the files of a run that others must know.
 var shares = []string{"trigger.json", "state.json", "goal.json", "audit.json", "events.jsonl", "../manifest.json"}
 
-// Shares implements [engine.Related].
+// Shares implements [engine.PeerMachine].
 func (Machine) Shares() []string { return shares }
 
 // Entry is what other runs must know of one.
@@ -44,7 +44,7 @@ type Entry struct {
 	Refused bool `json:"refused"`
 }
 
-// Refused implements [engine.Related]: cycles go on beside such a run; that none of
+// Refused implements [engine.PeerMachine]: cycles go on beside such a run; that none of
 // its root takes up a goal meanwhile is for [NextCycles] to see to.
 func (Machine) Refused(s engine.Snapshot) []byte {
 	if s.Class == layout.OptimizerMisnamed {
@@ -77,7 +77,7 @@ var (
 	decodeLate     = decoder[Late]("optimizer/late")
 )
 
-// Entry implements [engine.Related]. A document that cannot be used counts as absent.
+// Entry implements [engine.PeerMachine]. A document that cannot be used counts as absent.
 func (Machine) Entry(s engine.Snapshot) []byte {
 	if s.Class == layout.OptimizerMisnamed {
 		return nil
@@ -187,7 +187,7 @@ type shared struct {
 	Others []string `json:"others"`
 }
 
-// Relate implements [engine.Related].
+// Relate implements [engine.PeerMachine].
 func (Machine) Relate(entries map[string][]byte) map[string][]byte {
 	all := Entries(entries)
 	of := relation{}
@@ -288,7 +288,7 @@ func before(runs map[inRoot]Entry, e Entry) (behind []string) {
 // readShared decodes what the run must know of the others.
 func readShared(body []byte) (s shared) {
 	if len(body) > 0 {
-		_ = schemas.Decode("", engine.NeedRuns, body, &s)
+		_ = schemas.Decode("", engine.NeedPeers, body, &s)
 	}
 	return s
 }
@@ -301,15 +301,15 @@ func reentryNeeds(r *cycle) []string {
 	}
 	manifest := layout.OptimizerManifest(r.Snap.Dir)
 	if m := usable(r.Snap.Doc(manifest), decodeManifest); m != nil && m.Status == "completed" {
-		return []string{manifest, engine.NeedRuns}
+		return []string{manifest, engine.NeedPeers}
 	}
 	return []string{manifest}
 }
 
 // reenter takes up an open goal: its run's trigger.json.
 func reenter(r *cycle, w *run.Outputs) {
-	d, m := r.Snap.Doc(engine.NeedRuns), usable(r.Snap.Doc(layout.OptimizerManifest(r.Snap.Dir)), decodeManifest)
-	if !r.Snap.Has(engine.NeedRuns) || d.Err != nil || m == nil || !r.trigger.Absent() {
+	d, m := r.Snap.Doc(engine.NeedPeers), usable(r.Snap.Doc(layout.OptimizerManifest(r.Snap.Dir)), decodeManifest)
+	if !r.Snap.Has(engine.NeedPeers) || d.Err != nil || m == nil || !r.trigger.Absent() {
 		return
 	}
 	s := readShared(d.Body)

@@ -15,7 +15,7 @@ func (d *desk) snapshot(change map[string]func(*engine.Document)) engine.Snapsho
 	dir, tree := dirOf(d.run), d.Tree()
 	s := engine.Snapshot{
 		Key: engine.Key{Family: "optimizer", ID: d.run}, Dir: dir, Now: d.Now(),
-		Facts: engine.Facts{Config: engine.Config{Language: "en", Family: DefaultConfig()}, Trusted: map[engine.Digest]bool{}},
+		Facts: engine.Environment{Config: engine.Config{Language: "en", Family: DefaultConfig()}, Trusted: map[engine.Digest]bool{}},
 	}
 	if d.Case.Config != nil {
 		d.Case.Config(&s.Facts.Config)

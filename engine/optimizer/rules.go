@@ -146,8 +146,8 @@ func continues(r *cycle, on run.On) *move {
 
 // waitsWith has nothing pass an answer that is fact and cannot be carried out yet.
 func waitsWith(a *run.Answer) *move {
-	if a.IsFact() {
-		return &move{Hold: true}
+	if a.HasReceipt() {
+		return &move{Blocks: true}
 	}
 	return nil
 }
@@ -354,7 +354,7 @@ func records(r *cycle, _ run.On) *move {
 func answers(r *cycle, on run.On) *move {
 	a := on.Answer
 	g := givenBy(a)
-	if !a.IsFact() && !goalFree(r, goalOf(r.State, &g)) {
+	if !a.HasReceipt() && !goalFree(r, goalOf(r.State, &g)) {
 		return nil
 	}
 	return &move{
@@ -378,7 +378,7 @@ func givenBy(a *run.Answer) Given {
 // moved away is one.
 func timesOut(r *cycle, on run.On) *move {
 	a := on.Answer
-	if !a.IsFact() && !goalFree(r, goalOf(r.State, nil)) {
+	if !a.HasReceipt() && !goalFree(r, goalOf(r.State, nil)) {
 		return nil
 	}
 	return &move{

@@ -119,7 +119,7 @@ func TestATicketTakesUpstreamsNextNumber(t *testing.T) {
 // reached is a cycle whose goal takes up both of its suggestions.
 func reached(lang string) State {
 	st := asked(lang)
-	st.Status, st.Revision, st.Last = Reached, 8, &run.Last{Edge: answered, At: "2026-03-28T23:30:00Z"}
+	st.Status, st.Revision, st.Last = Reached, 8, &run.Last{Event: answered, At: "2026-03-28T23:30:00Z"}
 	st.Goal = ptr(goalOf(st, &Given{Response: optAppropriate, Selected: []string{"s1", "s2"}}))
 	return st
 }

@@ -17,17 +17,17 @@ const (
 )
 
 // absent reports whether a run has no cycle.
-func (r *cycle) absent(a *engine.Account) bool {
+func (r *cycle) absent(a *engine.RunView) bool {
 	if !r.trigger.Absent() {
 		return false
 	}
 	a.Why = []string{"no cycle has begun in this run: there is no optimizer/trigger.json"}
-	a.Moves = []engine.Move{{Path: r.Path("trigger.json"), Content: `{"workflow_name": "<workflow>"} begins one (placet optimizer trigger)`}}
+	a.Unblock = []engine.UnblockingFile{{Path: r.Path("trigger.json"), Content: `{"workflow_name": "<workflow>"} begins one (placet optimizer trigger)`}}
 	return true
 }
 
 // tell adds facts, levels and findings to the view of a cycle.
-func (r *cycle) tell(a *engine.Account) {
+func (r *cycle) tell(a *engine.RunView) {
 	a.Facts, a.Parts = r.facts(), r.parts()
 	a.Findings = append(a.Findings, r.findings()...)
 }
@@ -47,24 +47,24 @@ func stepMisnamed(s engine.Snapshot) (p engine.Plan) {
 	return p
 }
 
-func accountMisnamed(s engine.Snapshot) engine.Account {
-	a := engine.Account{Key: s.Key, Class: "served", Short: s.Key.ID, Status: wrongName, Stands: true}
+func accountMisnamed(s engine.Snapshot) engine.RunView {
+	a := engine.RunView{Key: s.Key, Class: "served", ShortID: s.Key.ID, Status: wrongName, Blocked: true}
 	d := s.In("trigger.json")
 	if d.Absent() {
-		a.Status, a.Stands, a.Absent = engine.StatusAbsent, false, true
+		a.Status, a.Blocked, a.Absent = engine.StatusAbsent, false, true
 		return a
 	}
 	a.Why = []string{misnamed(s)}
 	a.Await("a run id as the folder's name (person)")
-	a.Moves = []engine.Move{{Path: layout.OptimizerInActive(s.Dir, "<YYYYMMDD>-<key>-<slug>", "trigger.json"), Content: "what stands in " + d.Path}}
+	a.Unblock = []engine.UnblockingFile{{Path: layout.OptimizerInActive(s.Dir, "<YYYYMMDD>-<key>-<slug>", "trigger.json"), Content: "what stands in " + d.Path}}
 	a.Findings = []engine.Finding{{Severity: "error", Path: d.Path, Text: misnamed(s)}}
 	return a
 }
 
 // accountArchived tells a cycle that was put away, which nothing moves any more.
-func accountArchived(s engine.Snapshot) engine.Account {
+func accountArchived(s engine.Snapshot) engine.RunView {
 	all, r := family.View(s)
-	a := engine.Account{Key: s.Key, Class: "archived", Short: s.Key.ID, Status: engine.StatusAbsent, Final: true, Facts: r.facts(), Log: all.Log}
+	a := engine.RunView{Key: s.Key, Class: "archived", ShortID: s.Key.ID, Status: engine.StatusAbsent, Final: true, Facts: r.facts(), Log: all.Log}
 	switch {
 	case r.Problem != "":
 		a.Status = all.Status
@@ -81,7 +81,7 @@ func accountArchived(s engine.Snapshot) engine.Account {
 		}
 		a.Why = []string{"the run was put away before its cycle had ended" + at + ": it has no goal, and nothing moves it"}
 		back := layout.OptimizerInActive(r.Snap.Dir, r.runID(), "")
-		a.Moves = []engine.Move{{Path: path.Dir(back), Content: "moving the run's folder back there resumes the cycle"}}
+		a.Unblock = []engine.UnblockingFile{{Path: path.Dir(back), Content: "moving the run's folder back there resumes the cycle"}}
 	default:
 		a.Absent = true
 	}

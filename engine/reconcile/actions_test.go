@@ -22,10 +22,10 @@ type process struct {
 
 func (p *process) use(o *Options) {
 	p.alive, p.ended = map[string]bool{}, map[string]engine.Ended{}
-	o.Facts = func(string) engine.Facts {
+	o.Facts = func(string) engine.Environment {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return engine.Facts{Alive: maps.Clone(p.alive), Ended: maps.Clone(p.ended)}
+		return engine.Environment{Alive: maps.Clone(p.alive), Ended: maps.Clone(p.ended)}
 	}
 	o.Begin = func(a engine.Action) {
 		p.mu.Lock()

@@ -22,7 +22,7 @@ type Seen struct {
 	// Notes are the problem notes that the next pass writes, and Holding the files
 	// that it passes over because they may be half of a write.
 	Notes   []engine.Document
-	Holding []engine.Holding
+	Holding []engine.PendingFile
 	look    look
 }
 
@@ -30,7 +30,7 @@ type Seen struct {
 func (l *Loop) Look(f Found) (Seen, error) {
 	k := looker{l: l, f: f}
 	lk, err := k.look()
-	seen := Seen{Snap: lk.snap, Again: lk.loaded.Again, Stray: lk.loaded.Stray, Holding: lk.plan.Holding, look: lk}
+	seen := Seen{Snap: lk.snap, Again: lk.loaded.Again, Stray: lk.loaded.Stray, Holding: lk.plan.Pending, look: lk}
 	for _, d := range lk.plan.Writes {
 		if d.Kind == layout.KindProblem {
 			seen.Notes = append(seen.Notes, d)
@@ -41,7 +41,7 @@ func (l *Loop) Look(f Found) (Seen, error) {
 
 // storedRun is what the cache's file has of a run besides how its files looked.
 type storedRun struct {
-	Peek engine.Peek
+	Peek engine.Summary
 	// Idle is nil where only the state document was read.
 	Idle *storedIdle `json:",omitempty"`
 }
@@ -99,17 +99,17 @@ func (l *Loop) put(f Found, rec statcache.Record, run storedRun) {
 }
 
 // storedPeek is what a run's state document said when it looked as it does now.
-func (l *Loop) storedPeek(f Found) (engine.Peek, bool) {
+func (l *Loop) storedPeek(f Found) (engine.Summary, bool) {
 	rec, run, ok := l.stored(f)
 	if !ok || !l.o.Store.HoldsState(f.Run, rec) {
-		return engine.Peek{}, false
+		return engine.Summary{}, false
 	}
 	return run.Peek, true
 }
 
 // storePeek stores what a state document says that looked like the record before it was
 // read.
-func (l *Loop) storePeek(f Found, rec statcache.Record, p engine.Peek) {
+func (l *Loop) storePeek(f Found, rec statcache.Record, p engine.Summary) {
 	l.put(f, rec, storedRun{Peek: p})
 }
 
@@ -128,9 +128,9 @@ func (l *Loop) stored(f Found) (rec statcache.Record, run storedRun, ok bool) {
 // has left.
 func isIdle(lk look) bool {
 	p := lk.plan
-	return p.Empty() && len(p.Ends) == 0 && len(p.Holding) == 0 && len(lk.loaded.Temps) == 0 &&
+	return p.Empty() && len(p.Ends) == 0 && len(p.Pending) == 0 && len(lk.loaded.Temps) == 0 &&
 		(p.Wake.IsZero() || p.Wake.After(lk.snap.Now)) &&
-		!slices.ContainsFunc(lk.snap.Needs, func(n string) bool { return strings.HasPrefix(n, gitNeed) || n == engine.NeedRuns }) &&
+		!slices.ContainsFunc(lk.snap.Needs, func(n string) bool { return strings.HasPrefix(n, gitNeed) || n == engine.NeedPeers }) &&
 		!slices.ContainsFunc(lk.snap.Docs, func(d engine.Document) bool { return d.Err != nil && !d.Absent() })
 }
 
@@ -205,7 +205,7 @@ func (l *Loop) SaveCache(runs []Found) {
 // markOf makes a number of facts that means the same to another process; it is false
 // where they cannot be put into a number. How actions ended is known to this process
 // alone: the mark does not depend on it.
-func markOf(facts engine.Facts) (uint64, bool) {
+func markOf(facts engine.Environment) (uint64, bool) {
 	body, err := json.Marshal([]any{facts.Config, held(facts.Trusted), held(facts.Alive)})
 	if err != nil {
 		return 0, false

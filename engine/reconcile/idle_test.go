@@ -69,7 +69,7 @@ func nextPlacet(t *testing.T, root string) (*world, *stepping) {
 		o.Families = []Family{{toyLayout{}, m}}
 		o.Store = store.New(elderly{fs.OS(root)}, store.Options{Log: o.Log})
 		o.Cache = statcache.Open(keptBelow(root), "m", o.Store.DiskNow)
-		o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "en"}} }
+		o.Facts = func(string) engine.Environment { return engine.Environment{Config: engine.Config{Language: "en"}} }
 	}), m
 }
 
@@ -149,7 +149,7 @@ func TestOnceAsksNothingAboutRunsThatAreAsTheyWereLeft(t *testing.T) {
 		}
 	}
 	w, m := nextPlacet(t, root)
-	w.o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "ko"}} }
+	w.o.Facts = func(string) engine.Environment { return engine.Environment{Config: engine.Config{Language: "ko"}} }
 	if _, err := w.Once(context.Background()); err != nil || m.stepped() == 0 {
 		t.Errorf("%v; other settings, and nothing is looked at", err)
 	}
@@ -172,8 +172,8 @@ func TestWhatCannotBeKeptIsLookedAt(t *testing.T) {
 }
 
 func TestFactsHaveOneMark(t *testing.T) {
-	facts := func() engine.Facts {
-		return engine.Facts{
+	facts := func() engine.Environment {
+		return engine.Environment{
 			Config:  engine.Config{Language: "en", Gates: map[string]engine.Gate{"*": {Level: "file"}}, Family: map[string]int{"a": 1}},
 			Trusted: map[engine.Digest]bool{"sha256:1": true, "sha256:2": true}, Alive: map[string]bool{"x": true},
 		}
@@ -182,12 +182,14 @@ func TestFactsHaveOneMark(t *testing.T) {
 	if again, _ := markOf(facts()); !ok || again != want {
 		t.Error("the same facts have two marks")
 	}
-	for name, change := range map[string]func(*engine.Facts){
-		"language": func(f *engine.Facts) { f.Config.Language = "ko" },
-		"gate":     func(f *engine.Facts) { f.Config.Gates["*"] = engine.Gate{Level: "file", Approvers: []string{"a"}} },
-		"family":   func(f *engine.Facts) { f.Config.Family = map[string]int{"a": 2} },
-		"trust":    func(f *engine.Facts) { delete(f.Trusted, "sha256:2") },
-		"alive":    func(f *engine.Facts) { f.Alive = nil },
+	for name, change := range map[string]func(*engine.Environment){
+		"language": func(f *engine.Environment) { f.Config.Language = "ko" },
+		"gate": func(f *engine.Environment) {
+			f.Config.Gates["*"] = engine.Gate{Level: "file", Approvers: []string{"a"}}
+		},
+		"family": func(f *engine.Environment) { f.Config.Family = map[string]int{"a": 2} },
+		"trust":  func(f *engine.Environment) { delete(f.Trusted, "sha256:2") },
+		"alive":  func(f *engine.Environment) { f.Alive = nil },
 	} {
 		f := facts()
 		change(&f)
@@ -195,7 +197,7 @@ func TestFactsHaveOneMark(t *testing.T) {
 			t.Errorf("%s: other facts have the same mark", name)
 		}
 	}
-	if _, ok := markOf(engine.Facts{Config: engine.Config{Family: func() {}}}); ok {
+	if _, ok := markOf(engine.Environment{Config: engine.Config{Family: func() {}}}); ok {
 		t.Error("facts that cannot be written have a mark")
 	}
 }
@@ -231,7 +233,7 @@ func TestRunsThatCouldMoveAreServedBeforeTheOthersAreKnown(t *testing.T) {
 		o.Families = []Family{{toyLayout{}, m}}
 		o.Store = store.New(disk, store.Options{Log: o.Log})
 		o.Cache = statcache.Open(keptBelow(root), "m", o.Store.DiskNow)
-		o.Facts = func(string) engine.Facts { return engine.Facts{Config: engine.Config{Language: "en"}} }
+		o.Facts = func(string) engine.Environment { return engine.Environment{Config: engine.Config{Language: "en"}} }
 	})
 	s = w.start(watch.Notify)
 	<-disk.listing

@@ -28,7 +28,7 @@ type Options struct {
 	Families []Family
 	// Facts returns what the kernel knows besides a family's documents. It is
 	// called for every look, before the documents are read.
-	Facts func(family string) engine.Facts
+	Facts func(family string) engine.Environment
 	// Changed receives when the facts are others while no document changed:
 	// every run that can move is looked at again. nil never does.
 	Changed <-chan struct{}
@@ -103,7 +103,7 @@ func (f Found) Key() engine.Key { return engine.Key{Family: f.Run.Family, ID: f.
 // New returns a loop.
 func New(o Options) *Loop {
 	if o.Facts == nil {
-		o.Facts = func(string) engine.Facts { return engine.Facts{} }
+		o.Facts = func(string) engine.Environment { return engine.Environment{} }
 	}
 	if o.Lookup == nil {
 		o.Lookup = func(need string) engine.Document {
@@ -222,14 +222,14 @@ func (l *Loop) walk(w *walk) []Found {
 // Peek reads a run's state document alone and says how it stands. A document
 // that is absent, unsettled or unusable gives the zero Peek: a closer look is
 // needed.
-func (l *Loop) Peek(f Found) engine.Peek {
+func (l *Loop) Peek(f Found) engine.Summary {
 	if p, ok := l.storedPeek(f); ok {
 		return p
 	}
 	rel := strings.TrimPrefix(f.Run.State, f.Run.Dir+"/")
 	file, ok := f.Family.Layout.File(f.Run, rel)
 	if !ok {
-		return engine.Peek{}
+		return engine.Summary{}
 	}
 	rec, sure := l.o.Store.RecordState(f.Run) // before it is read
 	state := l.o.Store.Read(f.Run.State, file)
@@ -241,20 +241,20 @@ func (l *Loop) Peek(f Found) engine.Peek {
 }
 
 // peek says how a run stands by its state document.
-func peek(f Found, state engine.Document) (p engine.Peek) {
+func peek(f Found, state engine.Document) (p engine.Summary) {
 	defer func() {
 		// Where Peek stumbles, Step will say so.
 		if recover() != nil {
-			p = engine.Peek{}
+			p = engine.Summary{}
 		}
 	}()
 	if m, ok := f.Family.Machine.(engine.Classed); ok && !state.Unsettled() {
-		if p, ok := m.PeekClass(f.Run.Class, state.Body); ok {
+		if p, ok := m.SummarizeClass(f.Run.Class, state.Body); ok {
 			return p
 		}
 	}
 	if !state.Present() {
-		return engine.Peek{}
+		return engine.Summary{}
 	}
-	return f.Family.Machine.Peek(state.Body)
+	return f.Family.Machine.Summarize(state.Body)
 }

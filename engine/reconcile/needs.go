@@ -148,7 +148,7 @@ func (p *panicError) Unwrap() error {
 
 // files are the needs that are files.
 func files(needs []string) []string {
-	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return strings.HasPrefix(n, gitNeed) || n == engine.NeedRuns })
+	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return strings.HasPrefix(n, gitNeed) || n == engine.NeedPeers })
 }
 
 // Snapshot reads a run as its machine sees it, with all that its plan needs,

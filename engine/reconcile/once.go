@@ -71,9 +71,9 @@ type settling struct {
 // onceRun is what came of one run.
 type onceRun struct {
 	f     Found
-	p     *pass       // the last one; nil for final runs
-	idle  *storedIdle // nil where it was looked at
-	calm  engine.Peek // of one that is idle
+	p     *pass          // the last one; nil for final runs
+	idle  *storedIdle    // nil where it was looked at
+	calm  engine.Summary // of one that is idle
 	moved int
 	wrote bool // in the last round
 	err   error

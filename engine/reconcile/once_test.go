@@ -234,7 +234,7 @@ func TestAnActionIsAskedToEndAfterTheCommitAndOncePerProcess(t *testing.T) {
 	var at []string
 	alive := map[string]bool{"act-1": true, "act-2": true, "act-3": true}
 	w = newWorld(t, func(o *Options) {
-		o.Facts = func(string) engine.Facts { return engine.Facts{Alive: alive} }
+		o.Facts = func(string) engine.Environment { return engine.Environment{Alive: alive} }
 		o.Begin = func(a engine.Action) { at = append(at, "begin "+a.ID) }
 		o.End = func(id string) { at = append(at, "end "+id+" while "+w.state("a").Status) }
 	})
@@ -257,7 +257,9 @@ func TestAnActionIsAskedToEndAfterTheCommitAndOncePerProcess(t *testing.T) {
 	}
 
 	// Without anybody who ends it, nothing goes in circles.
-	deaf := newWorld(t, func(o *Options) { o.Facts = func(string) engine.Facts { return engine.Facts{Alive: alive} } })
+	deaf := newWorld(t, func(o *Options) {
+		o.Facts = func(string) engine.Environment { return engine.Environment{Alive: alive} }
+	})
 	deaf.toy("a", toyState{End: "act-2"})
 	if r := deaf.once(); len(r.Stuck) > 0 || deaf.state("a").Status != "waiting" {
 		t.Errorf("stuck %q, status %q", r.Stuck, deaf.state("a").Status)
@@ -296,11 +298,11 @@ func TestFactsAreReadBeforeTheDocuments(t *testing.T) {
 	var early []string
 	w = newWorld(t, func(o *Options) {
 		o.Workers = 1
-		o.Facts = func(string) engine.Facts {
+		o.Facts = func(string) engine.Environment {
 			if w.read("toys/a/requests/q/response.json") == "" {
 				w.answer("a", "ended")
 			}
-			return engine.Facts{}
+			return engine.Environment{}
 		}
 	}, spying(func(s engine.Snapshot) {
 		if s.In("requests/q/response.json").Absent() {

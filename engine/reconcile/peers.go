@@ -35,7 +35,7 @@ import (
 type peers struct {
 	l      *Loop
 	fam    Family
-	m      engine.Related
+	m      engine.PeerMachine
 	shares []string
 	// turn is held by who carries out a plan that was made over an answer.
 	turn chan struct{}
@@ -117,7 +117,7 @@ func (k *peerMarks) add(all bool, states ...string) {
 // newPeers returns those of a family, nil for one whose runs need not know of one
 // another.
 func newPeers(l *Loop, f Family) *peers {
-	m, ok := f.Machine.(engine.Related)
+	m, ok := f.Machine.(engine.PeerMachine)
 	if !ok {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 func (l *Loop) answer(f Found, sure bool) (d engine.Document, again time.Time, err error) {
 	x := l.peers[f.Run.Family]
 	if x == nil {
-		return engine.Document{Path: engine.NeedRuns, Err: errUnrelated}, time.Time{}, nil
+		return engine.Document{Path: engine.NeedPeers, Err: errUnrelated}, time.Time{}, nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -27,7 +27,7 @@ func (l *Loop) answer(f Found, sure bool) (d engine.Document, again time.Time, e
 	x.peer(f.Run)
 	if again, unknown := x.unknown(); unknown {
 		x.asked[f.Run.State] = given{unsure: true}
-		return engine.Document{Path: engine.NeedRuns, Err: engine.ErrUnsettled}, again, nil
+		return engine.Document{Path: engine.NeedPeers, Err: engine.ErrUnsettled}, again, nil
 	}
 	delete(x.asked, f.Run.State) // it is answered now
 	if err := x.relate(); err != nil {
@@ -35,7 +35,7 @@ func (l *Loop) answer(f Found, sure bool) (d engine.Document, again time.Time, e
 	}
 	body := x.answers[f.Run.ID]
 	x.asked[f.Run.State] = given{body: body}
-	return engine.Document{Path: engine.NeedRuns, Body: body, Sum: engine.Sum(body)}, time.Time{}, nil
+	return engine.Document{Path: engine.NeedPeers, Body: body, Sum: engine.Sum(body)}, time.Time{}, nil
 }
 
 // relate makes the answers of the entries that are known by now, and has those
@@ -116,7 +116,7 @@ func (x *peers) passed(p *pass) {
 	x.mark(p.f.Run.State)
 }
 
-func needsPeers(needs []string) bool { return slices.Contains(needs, engine.NeedRuns) }
+func needsPeers(needs []string) bool { return slices.Contains(needs, engine.NeedPeers) }
 
 // inTurn carries out the plan of the last look. One that was made over what the
 // runs of the family know of one another, and that changes what they know, waits for

@@ -202,7 +202,7 @@ func TestNothingIsDecidedWhileAnEntryIsNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(r.Unsettled, "shelf/other/order.json") || slices.Contains(r.Unsettled, engine.NeedRuns) {
+	if !slices.Contains(r.Unsettled, "shelf/other/order.json") || slices.Contains(r.Unsettled, engine.NeedPeers) {
 		t.Errorf("unsettled: %q", r.Unsettled)
 	}
 	if took := claims(m.Tree()); len(took) > 0 {

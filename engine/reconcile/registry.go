@@ -54,7 +54,7 @@ type activeRun struct {
 	// The registry guards what follows.
 	dirs   []string // followed
 	look   uint64   // the last one
-	status engine.Peek
+	status engine.Summary
 	looks  int32 // passes so far
 	first  bool  // the first pass is not over
 	anew   bool  // its watches are not to be trusted

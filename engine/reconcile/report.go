@@ -40,7 +40,7 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 	}
 	for _, d := range p.last.snap.Docs {
 		switch {
-		case d.Unsettled() && d.Path == engine.NeedRuns:
+		case d.Unsettled() && d.Path == engine.NeedPeers:
 			_, writing := p.l.peers[f.Run.Family].entries()
 			r.Unsettled = append(r.Unsettled, writing...)
 		case d.Unsettled():
@@ -49,7 +49,7 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 			r.Notes = append(r.Notes, d.Path)
 		}
 	}
-	for _, h := range p.last.plan.Holding {
+	for _, h := range p.last.plan.Pending {
 		r.Torn = append(r.Torn, h.Path)
 	}
 	// A request may stand of which the state does not tell.
@@ -60,7 +60,7 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 }
 
 // addRest takes a run into the report that is as an earlier placet left it.
-func (r *Report) addRest(status engine.Peek, rest *storedIdle) {
+func (r *Report) addRest(status engine.Summary, rest *storedIdle) {
 	r.Notes = append(r.Notes, rest.Notes...)
 	if status.Waiting {
 		r.Waiting++

@@ -39,7 +39,7 @@ func alike(a, b engine.Snapshot) bool {
 }
 
 // sameFacts compares what a machine may look at besides the documents.
-func sameFacts(a, b engine.Facts) bool {
+func sameFacts(a, b engine.Environment) bool {
 	return maps.Equal(a.Alive, b.Alive) && maps.Equal(a.Trusted, b.Trusted) &&
 		maps.EqualFunc(a.Ended, b.Ended, sameEnd) && reflect.DeepEqual(a.Config, b.Config)
 }

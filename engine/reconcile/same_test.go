@@ -12,14 +12,16 @@ import (
 func TestEndsMakeFactsDiffer(t *testing.T) {
 	at := time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
 	one, two := 1, 1
-	ends := func(e engine.Ended) engine.Facts { return engine.Facts{Ended: map[string]engine.Ended{"x": e}} }
+	ends := func(e engine.Ended) engine.Environment {
+		return engine.Environment{Ended: map[string]engine.Ended{"x": e}}
+	}
 	is := engine.Ended{Began: at, At: at, Result: "finished", Exit: &one, Output: []byte("out")}
 	same := is
 	same.Exit, same.Output = &two, []byte("out")
 	if !sameFacts(ends(is), ends(same)) {
 		t.Error("equal ends are not the same")
 	}
-	if sameFacts(ends(is), engine.Facts{}) {
+	if sameFacts(ends(is), engine.Environment{}) {
 		t.Error("an end is nothing new")
 	}
 	for name, change := range map[string]func(*engine.Ended){
@@ -39,8 +41,8 @@ func TestEndsMakeFactsDiffer(t *testing.T) {
 
 // What an earlier placet has seen holds whatever ended in this one.
 func TestEndsHaveNoPartInTheMark(t *testing.T) {
-	without, _ := markOf(engine.Facts{})
-	with, ok := markOf(engine.Facts{Ended: map[string]engine.Ended{"x": {Result: "done"}}})
+	without, _ := markOf(engine.Environment{})
+	with, ok := markOf(engine.Environment{Ended: map[string]engine.Ended{"x": {Result: "done"}}})
 	if !ok || with != without {
 		t.Error("an end changes the mark of the facts")
 	}

@@ -92,14 +92,14 @@ func (shelfMachine) Family() string { return "shelf" }
 func (shelfMachine) Edges() []engine.Edge {
 	return []engine.Edge{edge("", "took", "done")}
 }
-func (shelfMachine) Account(s engine.Snapshot) engine.Account { return engine.Account{Key: s.Key} }
-func (shelfMachine) Peek(state []byte) engine.Peek {
-	return engine.Peek{Status: "done", Final: true, Touched: true}
+func (shelfMachine) Account(s engine.Snapshot) engine.RunView { return engine.RunView{Key: s.Key} }
+func (shelfMachine) Summarize(state []byte) engine.Summary {
+	return engine.Summary{Status: "done", Final: true, Touched: true}
 }
 
 func (shelfMachine) Shares() []string { return []string{"claim.json", "../order.json"} }
 
-// Refused implements engine.Related: who knows what such a run has taken up?
+// Refused implements engine.PeerMachine: who knows what such a run has taken up?
 func (shelfMachine) Refused(engine.Snapshot) []byte { return nil }
 
 func (m shelfMachine) Entry(s engine.Snapshot) []byte {
@@ -166,8 +166,8 @@ func (m shelfMachine) Step(s engine.Snapshot) (engine.Plan, error) {
 	case json.Unmarshal(order.Body, &o) != nil || !o.Wants:
 		return p, nil
 	}
-	p.Needs = append(p.Needs, engine.NeedRuns)
-	if told := s.Doc(engine.NeedRuns); told.Present() && len(told.Body) > 0 {
+	p.Needs = append(p.Needs, engine.NeedPeers)
+	if told := s.Doc(engine.NeedPeers); told.Present() && len(told.Body) > 0 {
 		p.Writes = []engine.Document{{Path: claim.Path, Kind: "claim", Body: encode(shelfOrder{Took: string(told.Body)})}}
 	}
 	return p, nil

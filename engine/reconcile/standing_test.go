@@ -122,7 +122,7 @@ func TestManyRunsAreCountedInParts(t *testing.T) {
 		b.add(b.newRun(f))
 		f.Run = toyRun(fmt.Sprintf("b%d", i))
 		lv := b.newActive(f)
-		lv.status = engine.Peek{Waiting: true, Open: 2}
+		lv.status = engine.Summary{Waiting: true, Open: 2}
 		b.add(lv.knownRun)
 	}
 	counts := make([]Count, 1)

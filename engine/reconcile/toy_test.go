@@ -136,14 +136,14 @@ func (toyMachine) Edges() []engine.Edge {
 	}
 }
 
-func (toyMachine) Account(s engine.Snapshot) engine.Account { return engine.Account{Key: s.Key} }
+func (toyMachine) Account(s engine.Snapshot) engine.RunView { return engine.RunView{Key: s.Key} }
 
-func (toyMachine) Peek(state []byte) engine.Peek {
+func (toyMachine) Summarize(state []byte) engine.Summary {
 	var st toyState
 	if json.Unmarshal(state, &st) != nil {
-		return engine.Peek{}
+		return engine.Summary{}
 	}
-	p := engine.Peek{Status: engine.Status(st.Status), Final: st.Status == "over", Waiting: st.Status == "waiting", Touched: st.Quirk == "noted"}
+	p := engine.Summary{Status: engine.Status(st.Status), Final: st.Status == "over", Waiting: st.Status == "waiting", Touched: st.Quirk == "noted"}
 	if p.Waiting {
 		p.Open, p.Asked = 1, st.Asked
 	}

@@ -213,8 +213,8 @@ func TestChangedFactsHaveEveryLiveRunLookedAt(t *testing.T) {
 	ended := map[string]bool{}
 	w := newWorld(t, func(o *Options) {
 		o.Changed = changed
-		o.Facts = func(string) engine.Facts {
-			return engine.Facts{Alive: map[string]bool{"x": news.Load(), "y": news.Load()}}
+		o.Facts = func(string) engine.Environment {
+			return engine.Environment{Alive: map[string]bool{"x": news.Load(), "y": news.Load()}}
 		}
 		o.End = func(id string) {
 			mu.Lock()
@@ -370,7 +370,7 @@ func TestRunIsLookedAtByOneWorkerAtATime(t *testing.T) {
 	var twice string
 	w := newWorld(t, func(o *Options) {
 		o.Workers = 8
-		o.Facts = func(string) engine.Facts { runtime.Gosched(); return engine.Facts{} }
+		o.Facts = func(string) engine.Environment { runtime.Gosched(); return engine.Environment{} }
 	}, spying(func(s engine.Snapshot) {
 		mu.Lock()
 		if busy[s.Key.ID] {

@@ -152,7 +152,7 @@ func (s *session) looking(lv *activeRun) {
 // state document tells: folders that hold nothing must not take the watches away.
 func (s *session) rank(lv *activeRun) {
 	var begun bool
-	s.registry.do(func() { begun = lv.status != engine.Peek{} })
+	s.registry.do(func() { begun = lv.status != engine.Summary{} })
 	s.w.Secondary(lv.state, !begun)
 }
 
@@ -271,7 +271,7 @@ func (s *session) note(lv *activeRun, p *pass) {
 	status := peek(p.f, p.last.snap.Doc(p.f.Run.State))
 	var began bool
 	s.registry.do(func() {
-		began = (lv.status == engine.Peek{}) != (status == engine.Peek{})
+		began = (lv.status == engine.Summary{}) != (status == engine.Summary{})
 		lv.look, lv.status = p.last.loaded.Look, status
 	})
 	if began {

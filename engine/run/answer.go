@@ -24,8 +24,8 @@ type Answer struct {
 	receipt *gate.Receipt
 }
 
-// IsFact reports whether the receipt of the answer is durable already.
-func (a *Answer) IsFact() bool { return a != nil && a.receipt != nil }
+// HasReceipt reports whether the receipt of the answer is durable already.
+func (a *Answer) HasReceipt() bool { return a != nil && a.receipt != nil }
 
 // Words are what an answer says: its option or text, and all that was selected with it.
 func (a *Answer) Words() string {
@@ -87,10 +87,10 @@ func (r *Run[S]) findAnswer(q *Request) *Answer {
 
 // JudgeAnswers returns the answer that counts among the files of a request, nil for none,
 // and notes what is wrong with them.
-func (r *Run[S]) JudgeAnswers(a gate.Asked) *gate.Decision {
+func (r *Run[S]) JudgeAnswers(a gate.Evaluation) *gate.Decision {
 	v := gate.Judge(a)
 	if v.Wait {
-		r.Hold(v.Holding...)
+		r.Hold(v.Pending...)
 	}
 	if v.Problem != "" {
 		r.Notes.Add(a.Dir+"/problem.md", v.Problem)
@@ -184,7 +184,7 @@ func (b *bound[S, V]) noteClosed() {
 		q := b.Request(f.ID)
 		switch {
 		case q == nil && f.Receipt == nil && !f.BadReceipt:
-			if f.Request != nil && gate.After(gate.Receipt{RequestID: f.ID}, gate.Asked{Request: *f.Request, Dir: f.Dir, Docs: f.Docs}) != "" {
+			if f.Request != nil && gate.After(gate.Receipt{RequestID: f.ID}, gate.Evaluation{Request: *f.Request, Dir: f.Dir, Docs: f.Docs}) != "" {
 				b.Notes.Add(f.Dir+"/problem.md", "this answer moves nothing: the "+b.f.Noun+" asks nothing under this id; answer a request that is open, and remove this folder")
 			}
 		case q != nil && q.Status != Open && f.Receipt != nil && gate.Others(*f.Receipt, f.Docs):

@@ -43,8 +43,8 @@ func (c *Change[S]) Keep(name string, v any) { c.found[name] = v }
 // After is the run as it stands with the changes so far.
 func (c *Change[S]) After() *Run[S] { return c.after() }
 
-// commit is the plan of a transition, with all that the new state calls for.
-func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
+// transition is the plan of a transition, with all that the new state calls for.
+func (f *Family[S, V]) transition(b *bound[S, V], t dueRule[S, V]) engine.Plan {
 	st := deepCopy(b.State)
 	edge := f.edge(b, t)
 	c := f.change(b, &st, t)
@@ -58,7 +58,7 @@ func (f *Family[S, V]) commit(b *bound[S, V], t taken[S, V]) engine.Plan {
 	if f.Always != nil {
 		f.Always(c)
 	}
-	c.take(t.on.Answer)
+	c.closeAnswered(t.on.Answer)
 	if t.move.Then != nil {
 		t.move.Then(c)
 	}
@@ -117,7 +117,7 @@ func (f *Family[S, V]) made(b *bound[S, V], c *Change[S], state engine.Document)
 }
 
 // edge is the edge that a move takes.
-func (f *Family[S, V]) edge(b *bound[S, V], t taken[S, V]) engine.Edge {
+func (f *Family[S, V]) edge(b *bound[S, V], t dueRule[S, V]) engine.Edge {
 	from := b.statusOf(t.rule.Of, t.on.Subject)
 	to := t.rule.tos(from)
 	if len(to) > 1 {
@@ -127,7 +127,7 @@ func (f *Family[S, V]) edge(b *bound[S, V], t taken[S, V]) engine.Edge {
 }
 
 // subject is the part of the run that moves, "" for the run itself.
-func (t taken[S, V]) subject(f *Family[S, V]) string {
+func (t dueRule[S, V]) subject(f *Family[S, V]) string {
 	if f.isPart(t.rule.Of) {
 		return t.on.Subject
 	}
@@ -135,12 +135,12 @@ func (t taken[S, V]) subject(f *Family[S, V]) string {
 }
 
 // change begins a transition of a copy of the state.
-func (f *Family[S, V]) change(b *bound[S, V], st *S, t taken[S, V]) *Change[S] {
+func (f *Family[S, V]) change(b *bound[S, V], st *S, t dueRule[S, V]) *Change[S] {
 	c := &Change[S]{
 		State: st, Now: f.Stamp(b.Snap.Now), before: b.Run, head: f.Format.Head(st), actor: cmp.Or(t.move.Actor, "placet"),
 		cause: map[string]engine.Digest{}, found: map[string]any{},
 	}
-	if a := t.on.Answer; a.IsFact() && c.head.History != nil {
+	if a := t.on.Answer; a.HasReceipt() && c.head.History != nil {
 		c.Now = Text(a.receipt.DecidedAt) // such a state says of the receipt when it was made
 	}
 	c.after = func() *Run[S] { return f.after(b.Run, *st, c.found).Run }
@@ -151,9 +151,9 @@ func (f *Family[S, V]) change(b *bound[S, V], st *S, t taken[S, V]) *Change[S] {
 }
 
 // last is the record of a transition in the state.
-func (f *Family[S, V]) last(edge engine.Edge, c *Change[S], t taken[S, V]) *Last {
+func (f *Family[S, V]) last(edge engine.Edge, c *Change[S], t dueRule[S, V]) *Last {
 	l := &Last{
-		Edge: edge.Event, From: edge.From, To: edge.To, At: c.Now, Actor: c.actor,
+		Event: edge.Event, From: edge.From, To: edge.To, At: c.Now, Actor: c.actor,
 		Reason: templates.Cut(t.move.Reason, engine.LongestReason), Cause: c.cause,
 	}
 	subject := t.subject(f)
@@ -167,12 +167,12 @@ func (f *Family[S, V]) last(edge engine.Edge, c *Change[S], t taken[S, V]) *Last
 	return l
 }
 
-func (l *Last) past() Past { return Past{l.Edge, l.At, l.Actor, l.Reason} }
+func (l *Last) past() Past { return Past{l.Event, l.At, l.Actor, l.Reason} }
 
 // line is the journal's line of the transition that made a state, with the digest of the
 // document that holds it.
 func (f *Family[S, V]) line(r *Run[S], l Last, revision int, sum engine.Digest) engine.Line {
-	o := schemas.Object{{Name: "seq", Value: revision}, {Name: "at", Value: l.At}, {Name: "edge", Value: l.Edge}}
+	o := schemas.Object{{Name: "seq", Value: revision}, {Name: "at", Value: l.At}, {Name: "edge", Value: l.Event}}
 	if f.Parts != nil {
 		o = append(o, schemas.Member{Name: "subject", Value: l.Subject})
 	} else {
@@ -220,9 +220,9 @@ func (c *Change[S]) CloseAll(result, reason string) {
 	}
 }
 
-// take closes the request that an answer answers, and names the answer as the cause; or
+// closeAnswered closes the request that an answer answers, and names the answer as the cause; or
 // the request whose deadline passed.
-func (c *Change[S]) take(a *Answer) {
+func (c *Change[S]) closeAnswered(a *Answer) {
 	switch {
 	case a == nil:
 		return

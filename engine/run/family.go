@@ -78,11 +78,11 @@ type Family[S, V any] struct {
 	New engine.Status
 	// Absent reports whether a folder in which nothing has begun is no run, and says
 	// what would begin one.
-	Absent func(V, *engine.Account) bool
+	Absent func(V, *engine.RunView) bool
 	// Explain adds to why a run stands what no rule says, whatever its status.
 	Explain func(V, *Waiting)
 	// Tell adds to the view for people what is the family's own.
-	Tell func(V, *engine.Account)
+	Tell func(V, *engine.RunView)
 }
 
 // Shared is for a family whose state document belongs to another program: that one writes
@@ -124,7 +124,7 @@ type Head struct {
 
 // Last is the transition that made the present revision.
 type Last struct {
-	Edge    string                   `json:"edge"`
+	Event   string                   `json:"edge"`
 	Of      string                   `json:"of,omitzero"`
 	Subject *string                  `json:"subject,omitzero"`
 	From    engine.Status            `json:"from"`
@@ -175,5 +175,5 @@ type Question[V any] struct {
 	// MayAnswer lists who may answer, of those whom the gate admits; nil: all of them.
 	MayAnswer func(v V, q *Request) []string
 	// Tell adds to an open request what is the family's own.
-	Tell func(v V, q *Request, asked *engine.Asked)
+	Tell func(v V, q *Request, asked *engine.OpenRequest)
 }

@@ -28,8 +28,8 @@ type Input struct {
 	// Wake is when a file that may be half of a write cannot be one any more;
 	// zero for never.
 	Wake time.Time
-	// Holding are the files that may be half of a write.
-	Holding []engine.Holding
+	// Pending are the files that may be half of a write.
+	Pending []engine.PendingFile
 
 	held map[string]bool // the paths in Holding
 }
@@ -48,7 +48,7 @@ func (r *Input) MaybePartial(d engine.Document, err error) bool {
 	if !errors.As(err, &bad) || !bad.Torn {
 		return false
 	}
-	h := engine.Holding{Path: d.Path, Until: d.Changed.Add(PartialWriteGrace)}
+	h := engine.PendingFile{Path: d.Path, Until: d.Changed.Add(PartialWriteGrace)}
 	if !r.Snap.Now.Before(h.Until) {
 		return false
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // account is what is told of a run that waits for what may still be being written.
-func account(r *run.Input) engine.Account {
-	a := engine.Account{Holding: r.BeingWritten()}
+func account(r *run.Input) engine.RunView {
+	a := engine.RunView{Pending: r.BeingWritten()}
 	r.Await(&a, "a file")
 	return a
 }
@@ -65,7 +65,7 @@ func TestHowLongHalfAWriteIsWaitedFor(t *testing.T) {
 func TestHeldFilesAreNamed(t *testing.T) {
 	young, old := half(dir+"/trigger.json", present.Add(-2500*time.Millisecond)), half(dir+"/stop.json", present.Add(-time.Minute))
 	busy := engine.Document{Path: dir + "/inputs/kpi.json", Err: engine.ErrUnsettled}
-	others := engine.Document{Path: engine.NeedRuns, Err: engine.ErrUnsettled}
+	others := engine.Document{Path: engine.NeedPeers, Err: engine.ErrUnsettled}
 	r := at(present, busy, old, young, others)
 	for range 2 {
 		for _, d := range r.Snap.Docs {
@@ -75,10 +75,10 @@ func TestHeldFilesAreNamed(t *testing.T) {
 			}
 		}
 	}
-	r.Hold(engine.Holding{Path: "docs/form.md", Until: present.Add(time.Second)})
+	r.Hold(engine.PendingFile{Path: "docs/form.md", Until: present.Add(time.Second)})
 	a := account(r)
 	var words []string
-	for _, h := range a.Holding {
+	for _, h := range a.Pending {
 		words = append(words, h.Words(r.Snap.Rel(h.Path), present))
 	}
 	want := []string{
@@ -90,8 +90,8 @@ func TestHeldFilesAreNamed(t *testing.T) {
 		t.Errorf("held:\n%s\nwant:\n%s", strings.Join(words, "\n"), strings.Join(want, "\n"))
 	}
 	awaited := []string{"docs/form.md (still being written)", "inputs/kpi.json (still being written)", "trigger.json (still being written)"}
-	if !slices.Equal(a.Waits, awaited) {
-		t.Errorf("waits for %q, want %q", a.Waits, awaited)
+	if !slices.Equal(a.WaitsFor, awaited) {
+		t.Errorf("waits for %q, want %q", a.WaitsFor, awaited)
 	}
 	if !r.Held || !r.Wake.Equal(present.Add(time.Second)) {
 		t.Errorf("held %t, looked at again at %s", r.Held, r.Wake)
@@ -99,10 +99,10 @@ func TestHeldFilesAreNamed(t *testing.T) {
 	if got := r.Notes.Text(r.Note(old.Path)); !strings.Contains(got, "stop.json") || r.Notes.Len() != 1 {
 		t.Errorf("%d notes, of the old file %q", r.Notes.Len(), got)
 	}
-	if late := a.Holding[2].Words("x", present.Add(time.Minute)); !strings.Contains(late, "in 0 s") {
+	if late := a.Pending[2].Words("x", present.Add(time.Minute)); !strings.Contains(late, "in 0 s") {
 		t.Errorf("later: %s", late)
 	}
-	if a := account(at(present)); len(a.Holding) > 0 || !slices.Equal(a.Waits, []string{"a file (still being written)"}) {
+	if a := account(at(present)); len(a.Pending) > 0 || !slices.Equal(a.WaitsFor, []string{"a file (still being written)"}) {
 		t.Errorf("nothing is held: %+v", a)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Hold has nothing decided, and no deadline pass, while files may still be being
 // written, and has the run looked at when they cannot be any more.
-func (r *Input) Hold(files ...engine.Holding) {
+func (r *Input) Hold(files ...engine.PendingFile) {
 	r.Held = true
 	for _, h := range files {
 		r.waitFor(h)
@@ -17,7 +17,7 @@ func (r *Input) Hold(files ...engine.Holding) {
 }
 
 // waitFor names a file that may be half of a write, once.
-func (r *Input) waitFor(h engine.Holding) {
+func (r *Input) waitFor(h engine.PendingFile) {
 	r.WakeAt(h.Until)
 	if r.held[h.Path] {
 		return
@@ -26,25 +26,25 @@ func (r *Input) waitFor(h engine.Holding) {
 		r.held = map[string]bool{}
 	}
 	r.held[h.Path] = true
-	r.Holding = append(r.Holding, h)
+	r.Pending = append(r.Pending, h)
 }
 
 // BeingWritten are all files of the snapshot that may still be being written, as
 // far as they were read, sorted by path: an account tells them.
-func (r *Input) BeingWritten() []engine.Holding {
-	list := slices.Clone(r.Holding)
+func (r *Input) BeingWritten() []engine.PendingFile {
+	list := slices.Clone(r.Pending)
 	for i := range r.Snap.Docs {
-		if d := &r.Snap.Docs[i]; d.Err != nil && d.Unsettled() && d.Path != engine.NeedRuns {
-			list = append(list, engine.Holding{Path: d.Path})
+		if d := &r.Snap.Docs[i]; d.Err != nil && d.Unsettled() && d.Path != engine.NeedPeers {
+			list = append(list, engine.PendingFile{Path: d.Path})
 		}
 	}
-	slices.SortFunc(list, func(a, b engine.Holding) int { return cmp.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(list, func(a, b engine.Holding) bool { return a.Path == b.Path })
+	slices.SortFunc(list, func(a, b engine.PendingFile) int { return cmp.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(list, func(a, b engine.PendingFile) bool { return a.Path == b.Path })
 }
 
 // Await has an account wait for the files that may still be being written; what is
 // their name where none is known.
-func (r *Input) Await(a *engine.Account, what string) {
+func (r *Input) Await(a *engine.RunView, what string) {
 	const words = "%s (still being written)"
 	files := r.BeingWritten()
 	for _, h := range files {

@@ -221,7 +221,7 @@ func (b *bound[S, V]) stands(q *Request) (problem string, ok bool) {
 }
 
 // complete implements asker.
-func (b *bound[S, V]) complete(a *gate.Asked, q *Request) {
+func (b *bound[S, V]) complete(a *gate.Evaluation, q *Request) {
 	question := b.f.Questions[q.Type]
 	a.Default, a.Hint, a.Members, a.Lapses = question.Default, question.Hint, question.Members, question.Lapses
 }
@@ -239,7 +239,7 @@ func view(req gate.Request, body []byte) engine.Digest {
 }
 
 // evaluation is a request with all that bears on its answer.
-func (r *Run[S]) evaluation(q *Request) gate.Asked {
+func (r *Run[S]) evaluation(q *Request) gate.Evaluation {
 	f := r.Folder(q.ID)
 	body := f.Doc.Body
 	if !f.Doc.Present() {
@@ -247,10 +247,10 @@ func (r *Run[S]) evaluation(q *Request) gate.Asked {
 	}
 	req := r.asker.request(q)
 	shown := view(req, body)
-	a := gate.Asked{
+	a := gate.Evaluation{
 		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
 		Rendered: gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
-		Gate:     r.asker.gate(q), Now: r.Snap.Now, Torn: PartialWriteGrace, Revision: r.revision(), Altered: r.altered(q, f),
+		Gate:     r.asker.gate(q), Now: r.Snap.Now, PartialWriteGrace: PartialWriteGrace, Revision: r.revision(), Altered: r.altered(q, f),
 	}
 	r.asker.complete(&a, q)
 	return a

@@ -68,8 +68,8 @@ type Move[S any] struct {
 	Answer *Answer
 	// Then changes the state. nil: nothing but the status changes.
 	Then func(*Change[S])
-	// Hold says that what would move cannot yet, and that nothing passes it.
-	Hold bool
+	// Blocks says that what would move cannot yet, and that nothing passes it.
+	Blocks bool
 }
 
 // tos are where a rule leads from a status.
@@ -98,8 +98,8 @@ func (f *Family[S, V]) edges() []engine.Edge {
 	return list
 }
 
-// taken is a rule with the transition that it makes now.
-type taken[S, V any] struct {
+// dueRule is a rule with the transition that it makes now.
+type dueRule[S, V any] struct {
 	rule *Rule[S, V]
 	move *Move[S]
 	on   On
@@ -107,23 +107,23 @@ type taken[S, V any] struct {
 
 // first finds the rule that applies now. An answer whose receipt is durable while its
 // transition is not comes before all others.
-func (b *bound[S, V]) first() (t taken[S, V], ok bool) {
+func (b *bound[S, V]) first() (t dueRule[S, V], ok bool) {
 	if _, bad := b.f.badSettings(b); bad || b.unsureReceipt() || b.f.Undecidable != nil && b.f.Undecidable(b.v) {
 		return t, false
 	}
 	if t, ok = b.replayed(); ok {
-		return t, !t.move.Hold
+		return t, !t.move.Blocks
 	}
 	for _, group := range b.f.Rules {
 		if t, ok = b.ofGroup(group); ok {
-			return t, !t.move.Hold
+			return t, !t.move.Blocks
 		}
 	}
 	return t, false
 }
 
 // replayed finds the rule that an answer takes that is fact already.
-func (b *bound[S, V]) replayed() (t taken[S, V], ok bool) {
+func (b *bound[S, V]) replayed() (t dueRule[S, V], ok bool) {
 	for _, q := range b.open() {
 		a := b.ahead(q)
 		if a == nil {
@@ -142,9 +142,9 @@ func (b *bound[S, V]) replayed() (t taken[S, V], ok bool) {
 }
 
 // carryOut finds the rule of a group that an answer takes, or a deadline that passed.
-func (b *bound[S, V]) carryOut(group []Rule[S, V], a *Answer) (t taken[S, V], ok bool) {
+func (b *bound[S, V]) carryOut(group []Rule[S, V], a *Answer) (t dueRule[S, V], ok bool) {
 	for i := range group {
-		if r := &group[i]; r.takes(a) {
+		if r := &group[i]; r.matches(a) {
 			if t, ok = b.applies(r, On{string(a.Request.Subject), a}); ok {
 				return t, true
 			}
@@ -153,7 +153,7 @@ func (b *bound[S, V]) carryOut(group []Rule[S, V], a *Answer) (t taken[S, V], ok
 	return t, false
 }
 
-func (r *Rule[S, V]) takes(a *Answer) bool {
+func (r *Rule[S, V]) matches(a *Answer) bool {
 	if a.Expired() {
 		return r.Expires == a.Request.Type
 	}
@@ -162,7 +162,7 @@ func (r *Rule[S, V]) takes(a *Answer) bool {
 
 // ofGroup finds the first request, and then the first part, to which a rule of a group
 // applies.
-func (b *bound[S, V]) ofGroup(group []Rule[S, V]) (t taken[S, V], ok bool) {
+func (b *bound[S, V]) ofGroup(group []Rule[S, V]) (t dueRule[S, V], ok bool) {
 	for _, q := range b.open() {
 		if a := b.answerFor(q, group); a != nil {
 			if t, ok = b.carryOut(group, a); ok {
@@ -201,12 +201,12 @@ func (b *bound[S, V]) answerFor(q *Request, group []Rule[S, V]) *Answer {
 }
 
 // applies reports whether a rule applies now to what it is asked about.
-func (b *bound[S, V]) applies(r *Rule[S, V], on On) (t taken[S, V], ok bool) {
+func (b *bound[S, V]) applies(r *Rule[S, V], on On) (t dueRule[S, V], ok bool) {
 	if r.Ended != b.f.Final(b.status()) || !slices.Contains(r.From, b.statusOf(r.Of, on.Subject)) {
 		return t, false
 	}
 	m := r.When(b.v, on)
-	return taken[S, V]{r, m, on}, m != nil
+	return dueRule[S, V]{r, m, on}, m != nil
 }
 
 // statusOf is where something stands that a rule is about.

@@ -52,7 +52,7 @@ type asker interface {
 	// gate is what an answer to a request must be worth.
 	gate(*Request) engine.Gate
 	// complete adds what else bears on an answer.
-	complete(a *gate.Asked, q *Request)
+	complete(a *gate.Evaluation, q *Request)
 }
 
 // bound is a run with its family's view.

@@ -26,7 +26,7 @@ func (f *Family[S, V]) Step(s engine.Snapshot) (engine.Plan, error) {
 	if !moved && !hasWrites(p) {
 		f.rest(b, &p)
 	}
-	p.Needs, p.Follow, p.Holding = needs, b.watch(), b.Holding
+	p.Needs, p.Follow, p.Pending = needs, b.watch(), b.Pending
 	p.WakeAt(b.Wake)
 	return p, nil
 }
@@ -56,7 +56,7 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 		return p, false
 	}
 	if t, ok := b.first(); ok {
-		made := f.commit(b, t)
+		made := f.transition(b, t)
 		return made, len(made.Transitions) > 0
 	}
 	return p, false
@@ -66,7 +66,7 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 // what moves it goes before what it calls for.
 func (f *Family[S, V]) nextShared(b *bound[S, V]) (p engine.Plan, moved bool) {
 	if t, ok := b.first(); ok {
-		if p = f.commit(b, t); len(p.Transitions) > 0 {
+		if p = f.transition(b, t); len(p.Transitions) > 0 {
 			return p, true
 		}
 	}

@@ -16,14 +16,14 @@ import (
 const StatusUnreadable engine.Status = "unreadable"
 
 // Account implements [engine.Machine].
-func (f *Family[S, V]) Account(s engine.Snapshot) engine.Account {
+func (f *Family[S, V]) Account(s engine.Snapshot) engine.RunView {
 	a, _ := f.View(s)
 	return a
 }
 
 // View is [Family.Account], with the family's view that it was made of.
-func (f *Family[S, V]) View(s engine.Snapshot) (engine.Account, V) {
-	a := engine.Account{Key: s.Key, Class: "served", Short: s.Key.ID, Status: engine.StatusAbsent}
+func (f *Family[S, V]) View(s engine.Snapshot) (engine.RunView, V) {
+	a := engine.RunView{Key: s.Key, Class: "served", ShortID: s.Key.ID, Status: engine.StatusAbsent}
 	b := f.open(s)
 	next := b.foresee()
 	if !b.Begun && b.Usable() && next == nil && f.Absent(b.v, &a) {
@@ -32,7 +32,7 @@ func (f *Family[S, V]) View(s engine.Snapshot) (engine.Account, V) {
 	}
 	a.Status = f.word(b)
 	a.Final = f.Final(a.Status)
-	a.Stands = b.Problem != "" && !b.Torn
+	a.Blocked = b.Problem != "" && !b.Torn
 	a.Unaccounted = b.Unaccounted
 	a.Contradict(b.contradictions())
 	b.explain(&a, next)
@@ -42,7 +42,7 @@ func (f *Family[S, V]) View(s engine.Snapshot) (engine.Account, V) {
 	}
 	f.Tell(b.v, &a)
 	a.Findings = append(a.Findings, copies(s)...)
-	a.Holding = b.BeingWritten()
+	a.Pending = b.BeingWritten()
 	return a, b.v
 }
 
@@ -100,7 +100,7 @@ type Waiting struct {
 	Subject, Moving string
 	// Next is the event of the transition that the next pass makes, "" for none.
 	Next string
-	a    *engine.Account
+	a    *engine.RunView
 	r    waited
 }
 
@@ -108,8 +108,8 @@ type Waiting struct {
 type waited interface {
 	Path(rel string) string
 	note(rel string) string
-	tell(q *Request) engine.Asked
-	Await(a *engine.Account, what string)
+	tell(q *Request) engine.OpenRequest
+	Await(a *engine.RunView, what string)
 }
 
 // Why adds a sentence that says which rule holds the run.
@@ -136,7 +136,7 @@ func (w *Waiting) Unblock(rel, content string) { w.UnblockAt(w.r.Path(rel), cont
 
 // UnblockAt is [Waiting.Unblock] of a path relative to the workspace.
 func (w *Waiting) UnblockAt(path, content string) {
-	w.a.Moves = append(w.a.Moves, engine.Move{Path: path, Content: content})
+	w.a.Unblock = append(w.a.Unblock, engine.UnblockingFile{Path: path, Content: content})
 }
 
 // Lacks says why the run waits for a file of its own, what is wanted of it and from whom,
@@ -170,7 +170,7 @@ func (w *Waiting) Noted(rel, why string) bool {
 }
 
 // Waits reports whether anything was named that the run waits for.
-func (w *Waiting) Waits() bool { return len(w.a.Waits) > 0 }
+func (w *Waiting) Waits() bool { return len(w.a.WaitsFor) > 0 }
 
 // Answer says that an answer is waited for, and what each option would do.
 func (w *Waiting) Answer(q *Request, format string, args ...any) {
@@ -198,7 +198,7 @@ func (w *Waiting) Answer(q *Request, format string, args ...any) {
 func (r *Run[S]) note(rel string) string { return r.Notes.Text(r.Note(r.Path(rel))) }
 
 // explain says why a run stands where it stands.
-func (b *bound[S, V]) explain(a *engine.Account, next *foreseen) {
+func (b *bound[S, V]) explain(a *engine.RunView, next *foreseen) {
 	w := &Waiting{a: a, r: b}
 	switch {
 	case b.Torn:
@@ -222,7 +222,7 @@ func (b *bound[S, V]) explain(a *engine.Account, next *foreseen) {
 	if w.Moving != "" || next == nil || next.move == nil {
 		b.awaits(w)
 	}
-	a.Stands = a.Stands || !b.Begun && next == nil && b.Notes.Len() > 0
+	a.Blocked = a.Blocked || !b.Begun && next == nil && b.Notes.Len() > 0
 	b.f.Explain(b.v, w)
 }
 
@@ -262,8 +262,8 @@ func (b *bound[S, V]) awaits(w *Waiting) {
 }
 
 // asked are the open requests of a run that can be answered, oldest first.
-func (b *bound[S, V]) asked() []engine.Asked {
-	var list []engine.Asked
+func (b *bound[S, V]) asked() []engine.OpenRequest {
+	var list []engine.OpenRequest
 	if !b.Begun || !b.Usable() || b.f.Final(b.status()) {
 		return nil
 	}
@@ -274,9 +274,9 @@ func (b *bound[S, V]) asked() []engine.Asked {
 }
 
 // tell is an open request as people are told of it.
-func (b *bound[S, V]) tell(q *Request) engine.Asked {
+func (b *bound[S, V]) tell(q *Request) engine.OpenRequest {
 	folder := b.Folder(q.ID)
-	a := b.evaluation(q).Account()
+	a := b.evaluation(q).OpenRequest()
 	a.Run, a.Where = b.Snap.Key, string(b.status())
 	a.Problem = cmp.Or(b.Notes.Text(folder.Dir+"/problem.md"), b.Notes.Text(b.Note(folder.Doc.Path)))
 	if tell := b.f.Questions[q.Type].Tell; tell != nil {

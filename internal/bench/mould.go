@@ -164,7 +164,7 @@ func (w workspace) settle() error {
 			{Layout: layout.Faber{}, Machine: faber.New()}, {Layout: layout.AFL{}, Machine: afl.New()},
 			{Layout: layout.Optimizer{}, Machine: optimizer.New()},
 		},
-		Facts: func(family string) engine.Facts { return mouldFacts(family, runner) },
+		Facts: func(family string) engine.Environment { return mouldFacts(family, runner) },
 		Begin: func(a engine.Action) {
 			begun.Add(1)
 			runner.Begin(a)
@@ -182,12 +182,12 @@ func (w workspace) settle() error {
 	return errors.New("cannot make a mould: its workspace does not settle")
 }
 
-func mouldFacts(family string, runner *exec.Runner) engine.Facts {
+func mouldFacts(family string, runner *exec.Runner) engine.Environment {
 	switch family {
 	case "faber":
-		return engine.Facts{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}
+		return engine.Environment{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}
 	case "optimizer":
-		f := engine.Facts{
+		f := engine.Environment{
 			Config: engine.Config{Language: "en", Family: optimizer.DefaultConfig()}, Alive: runner.Alive(), Ended: runner.Ended(),
 		}
 		for id := range f.Ended {
@@ -198,7 +198,7 @@ func mouldFacts(family string, runner *exec.Runner) engine.Facts {
 	soon, off, result := "0s", "off", "result"
 	c := afl.DefaultConfig()
 	c.AutoRetryDelay, c.Review, c.Validation = &soon, &off, &result
-	return engine.Facts{Config: engine.Config{Language: "en", Family: c}}
+	return engine.Environment{Config: engine.Config{Language: "en", Family: c}}
 }
 
 var (

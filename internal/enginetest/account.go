@@ -4,7 +4,7 @@ import "placet/engine"
 
 // Account is how a run stands, as verbs that look tell it; id is the run's, as in
 // its key.
-func (d *Desk) Account(id string) engine.Account {
+func (d *Desk) Account(id string) engine.RunView {
 	d.T.Helper()
 	runs, err := d.w.loop.Runs()
 	if err != nil {
@@ -21,5 +21,5 @@ func (d *Desk) Account(id string) engine.Account {
 		return f.Family.Machine.Account(seen.Snap)
 	}
 	d.T.Fatalf("there is no run %q", id)
-	return engine.Account{}
+	return engine.RunView{}
 }

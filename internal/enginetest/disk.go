@@ -219,7 +219,7 @@ func (w *diskWorld) loop() *reconcile.Loop {
 	l = reconcile.New(reconcile.Options{
 		Store:    store.New(fs.OS(w.root), store.Options{Now: w.now, Record: &w.record}),
 		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.suite.Machine}},
-		Facts:    func(string) engine.Facts { return w.facts() },
+		Facts:    func(string) engine.Environment { return w.facts() },
 		Lookup:   w.suite.Lookup,
 		Begin: func(a engine.Action) {
 			w.out.begin(a)
@@ -235,7 +235,7 @@ func (w *diskWorld) loop() *reconcile.Loop {
 	return l
 }
 
-func (w *diskWorld) facts() engine.Facts {
+func (w *diskWorld) facts() engine.Environment {
 	f := factsOf(w.suite, w.c)
 	w.out.facts(&f, func(outcome string) bool {
 		_, err := os.Lstat(filepath.Join(w.root, outcome))

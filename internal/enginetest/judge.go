@@ -36,7 +36,7 @@ func newJudge(t T, s Suite) *judge {
 // machine is the judge as the loop knows machines: one whose runs must know of one
 // another stays one.
 func (j *judge) machine() engine.Machine {
-	if r, ok := j.Machine.(engine.Related); ok {
+	if r, ok := j.Machine.(engine.PeerMachine); ok {
 		return relatedJudge{j, r}
 	}
 	return j
@@ -46,7 +46,7 @@ func (j *judge) machine() engine.Machine {
 // is told of them is judged too: it is a function of what it is told of.
 type relatedJudge struct {
 	*judge
-	r engine.Related
+	r engine.PeerMachine
 }
 
 func (j relatedJudge) Shares() []string { return j.r.Shares() }
@@ -124,7 +124,7 @@ func (j *judge) rows(_ engine.Snapshot, p engine.Plan) (problems []string) {
 // finality: a run whose state document is final does not move.
 func (j *judge) finality(s engine.Snapshot, p engine.Plan) (problems []string) {
 	for _, d := range s.Docs {
-		if d.Kind != engine.KindState || !d.Present() || !layout.Under(d.Path, s.Dir) || !j.Machine.Peek(d.Body).Final {
+		if d.Kind != engine.KindState || !d.Present() || !layout.Under(d.Path, s.Dir) || !j.Machine.Summarize(d.Body).Final {
 			continue
 		}
 		for _, tr := range p.Transitions {
@@ -284,9 +284,9 @@ func (j *judge) account(s engine.Snapshot) {
 			j.t.Errorf("%s at %s: %s", s.Key, s.Now.Format("15:04:05.000"), f.Text)
 		}
 	}
-	if a := first; !a.Absent && !(a.Final && a.Stands) && a.Final == (len(a.Waits)+len(a.Open) > 0) {
+	if a := first; !a.Absent && !(a.Final && a.Blocked) && a.Final == (len(a.WaitsFor)+len(a.Open) > 0) {
 		j.t.Errorf("%s at %s: status %s, final %t, waits for %q, %d requests open: expected a run to wait for something until it has ended\n%s",
-			s.Key, s.Now.Format("15:04:05.000"), a.Status, a.Final, a.Waits, len(a.Open), strings.Join(a.Why, "\n"))
+			s.Key, s.Now.Format("15:04:05.000"), a.Status, a.Final, a.WaitsFor, len(a.Open), strings.Join(a.Why, "\n"))
 	}
 }
 

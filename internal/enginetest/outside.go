@@ -192,7 +192,7 @@ func (o *outside) lock(p string, locked bool) {
 
 // facts puts into facts what runs and what has ended. there reports whether an
 // outcome is in place.
-func (o *outside) facts(f *engine.Facts, there func(outcome string) bool) {
+func (o *outside) facts(f *engine.Environment, there func(outcome string) bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for id, outcome := range o.alive {
@@ -204,7 +204,7 @@ func (o *outside) facts(f *engine.Facts, there func(outcome string) bool) {
 }
 
 // busy reports whether something for a database is under way by these facts.
-func (o *outside) busy(f engine.Facts) bool {
+func (o *outside) busy(f engine.Environment) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for id := range f.Alive {

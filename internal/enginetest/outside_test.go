@@ -20,7 +20,7 @@ func (o *outside) ends(actions ...engine.Action) map[string]string {
 		o.begin(a)
 	}
 	o.deliver(begin)
-	f := engine.Facts{Alive: map[string]bool{}}
+	f := engine.Environment{Alive: map[string]bool{}}
 	o.facts(&f, func(string) bool { return false })
 	words := map[string]string{}
 	for id, e := range f.Ended {

@@ -32,13 +32,13 @@ func (k kin) Relate(entries map[string][]byte) map[string][]byte {
 }
 
 func TestAJudgedMachineKnowsOfItsRunsAsBefore(t *testing.T) {
-	if _, ok := Judged(t, toySuite(newToy(""))).(engine.Related); ok {
+	if _, ok := Judged(t, toySuite(newToy(""))).(engine.PeerMachine); ok {
 		t.Error("a machine whose runs know nothing of one another is said to be related")
 	}
 	for _, n := range []*int{nil, new(int)} {
 		r := &recorder{t: t}
 		s := toySuite(kin{newToy(""), n})
-		m, ok := Judged(r, s).(engine.Related)
+		m, ok := Judged(r, s).(engine.PeerMachine)
 		if !ok || len(m.Shares()) != 1 || m.Family() != "toy" {
 			t.Fatalf("%T is not related as it was", m)
 		}

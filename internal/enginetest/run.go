@@ -77,7 +77,7 @@ func (w *world) restLaws(t T) {
 }
 
 // effectLaw checks that every option of an open request says what choosing it does.
-func effectLaw(t T, a engine.Asked) {
+func effectLaw(t T, a engine.OpenRequest) {
 	t.Helper()
 	for _, o := range a.Options {
 		if strings.TrimSpace(o.Effect) == "" {

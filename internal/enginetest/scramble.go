@@ -130,8 +130,8 @@ func (s *Scramble) loop() *reconcile.Loop {
 		Store: store.New(s.Disk, store.Options{Now: now, Parallel: 1}), Families: s.families, Workers: 1, Now: now,
 		Begin: s.out.begin,
 		End:   s.out.end,
-		Facts: func(family string) engine.Facts {
-			f := engine.Facts{Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}}
+		Facts: func(family string) engine.Environment {
+			f := engine.Environment{Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}}
 			for _, suite := range s.suites {
 				if suite.Layout.Name() == family {
 					f.Config = suite.Config

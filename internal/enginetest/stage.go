@@ -30,7 +30,7 @@ type Stage struct {
 	// Unsettled are files that are still being written.
 	Unsettled map[string]bool
 	Now       time.Time
-	Facts     engine.Facts
+	Facts     engine.Environment
 	// Runs is what the run is told of the others; nil: there are none.
 	Runs []byte
 	// Begun are the actions that were begun, in order; each begins once.
@@ -51,7 +51,7 @@ func NewStage(t testing.TB, m engine.Machine, l layout.Family, run layout.Run, c
 		T: t, Machine: m, Layout: l, Run: run, Files: map[string]string{}, Changed: map[string]time.Time{},
 		issued: map[string][]engine.Digest{}, story: newTranscript(t),
 		Owner: map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
-		Facts: engine.Facts{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
+		Facts: engine.Environment{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
 	}
 }
 
@@ -142,7 +142,7 @@ func (s *Stage) Snapshot(needs []string) engine.Snapshot {
 	}
 	for _, need := range needs {
 		snap.Needs = append(snap.Needs, need)
-		if need == engine.NeedRuns {
+		if need == engine.NeedPeers {
 			docs[need] = engine.Document{Path: need, Body: s.Runs, Sum: engine.Sum(s.Runs)}
 			continue
 		}

@@ -165,16 +165,16 @@ type toyState struct {
 
 func (s toyState) final() bool { return s.Status == succeeded || s.Status == refused }
 
-func (toy) Peek(body []byte) engine.Peek {
+func (toy) Summarize(body []byte) engine.Summary {
 	var st toyState
 	if schemas.Decode("", "state.json", body, &st) != nil {
-		return engine.Peek{}
+		return engine.Summary{}
 	}
-	return engine.Peek{Status: st.Status, Final: st.final(), Waiting: st.Status == waiting, Touched: true}
+	return engine.Summary{Status: st.Status, Final: st.final(), Waiting: st.Status == waiting, Touched: true}
 }
 
-func (m toy) Account(s engine.Snapshot) engine.Account {
-	a := engine.Account{Key: s.Key}
+func (m toy) Account(s engine.Snapshot) engine.RunView {
+	a := engine.RunView{Key: s.Key}
 	if m.mutant == "an account of its own" {
 		a.Why = []string{fmt.Sprint(m.recall("account"))}
 	}
@@ -182,7 +182,7 @@ func (m toy) Account(s engine.Snapshot) engine.Account {
 	known := schemas.Decode("", "state.json", s.In("state.json").Body, &st) == nil
 	switch a.Final = known && st.final(); {
 	case known && st.Status == waiting:
-		a.Open = []engine.Asked{{Request: st.Request, Type: "approval", Options: []engine.AskedOption{{ID: "approve", Effect: "goes on"}, {ID: "reject", Effect: toyEffect}}}}
+		a.Open = []engine.OpenRequest{{Request: st.Request, Type: "approval", Options: []engine.RequestOption{{ID: "approve", Effect: "goes on"}, {ID: "reject", Effect: toyEffect}}}}
 	case !a.Final && m.mutant != "a wait that nobody is told of":
 		a.Await("result.json (agent)")
 	}

@@ -103,7 +103,7 @@ func (w *world) boot() {
 	w.loop = reconcile.New(reconcile.Options{
 		Store:    w.store,
 		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.machine}},
-		Facts:    func(string) engine.Facts { return w.facts() },
+		Facts:    func(string) engine.Environment { return w.facts() },
 		Lookup:   w.suite.Lookup,
 		Begin:    w.out.begin,
 		End:      w.out.end,
@@ -117,7 +117,7 @@ func (w *world) boot() {
 }
 
 // facts are the case's settings, and what runs.
-func (w *world) facts() engine.Facts {
+func (w *world) facts() engine.Environment {
 	f := factsOf(w.suite, w.c)
 	w.out.facts(&f, func(outcome string) bool {
 		_, there := w.disk.Get(outcome)
@@ -126,8 +126,8 @@ func (w *world) facts() engine.Facts {
 	return f
 }
 
-func factsOf(s Suite, c Case) engine.Facts {
-	f := engine.Facts{Config: s.Config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}}
+func factsOf(s Suite, c Case) engine.Environment {
+	f := engine.Environment{Config: s.Config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}}
 	if c.Config != nil {
 		f.Config.Gates = maps.Clone(f.Config.Gates)
 		c.Config(&f.Config)

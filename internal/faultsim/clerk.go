@@ -66,15 +66,15 @@ func (clerk) Family() string { return "desk" }
 func (clerk) Edges() []engine.Edge { return clerkEdges }
 
 // Account implements [engine.Machine].
-func (clerk) Account(s engine.Snapshot) engine.Account { return engine.Account{Key: s.Key} }
+func (clerk) Account(s engine.Snapshot) engine.RunView { return engine.RunView{Key: s.Key} }
 
-// Peek implements [engine.Machine].
-func (clerk) Peek(body []byte) engine.Peek {
+// Summarize implements [engine.Machine].
+func (clerk) Summarize(body []byte) engine.Summary {
 	var st state
 	if json.Unmarshal(body, &st) != nil {
-		return engine.Peek{}
+		return engine.Summary{}
 	}
-	return engine.Peek{Status: engine.Status(st.Status), Final: st.final(), Waiting: st.Status == "waiting", Touched: st.Revision > 0}
+	return engine.Summary{Status: engine.Status(st.Status), Final: st.final(), Waiting: st.Status == "waiting", Touched: st.Revision > 0}
 }
 
 // Step implements [engine.Machine].

@@ -43,7 +43,7 @@ func faberStory() *story {
 	return &story{
 		name:   "faber",
 		family: reconcile.Family{Layout: layout.Faber{}, Machine: faber.New()},
-		facts:  engine.Facts{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}},
+		facts:  engine.Environment{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}},
 		same:   sameFaber,
 		dear:   8,
 		steps: []step{

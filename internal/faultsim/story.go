@@ -16,7 +16,7 @@ type story struct {
 	steps []step
 	// family is whose runs they are.
 	family reconcile.Family
-	facts  engine.Facts
+	facts  engine.Environment
 	// together: plans of several runs share their rounds.
 	together bool
 	// dear: a schedule costs much, so of pairs and errors only every so many-th

@@ -23,7 +23,7 @@ func giveAnswer(b *workspace.Workspace, t workspace.Request, resp gate.Response)
 	if !done.Daemon {
 		defer b.Env.Note("no daemon runs here: run `placet once` or `placet watch` to carry the answer out")
 	}
-	if b.GateOf(t.Asked).Waits {
+	if b.GateOf(t.OpenRequest).Waits {
 		defer b.Env.Note("%s", config.GatesWait)
 	}
 	return b.Env.Answer(done, func() {
@@ -32,7 +32,7 @@ func giveAnswer(b *workspace.Workspace, t workspace.Request, resp gate.Response)
 			word = "was answered already, and alike"
 		}
 		said, with := t.Said(resp)
-		b.Env.Say("%s %s", requestHead(b.Env, t.Asked, ""), question(t.Asked))
+		b.Env.Say("%s %s", requestHead(b.Env, t.OpenRequest, ""), question(t.OpenRequest))
 		b.Env.Say("%s %s: %s%s%s, by %s", t.Label(), word, b.Env.Paint(console.Strong, said), with, console.Suffix(" → ", done.Effect), console.OneLine(workspace.ShownAuthor(resp, []string{"owner:" + console.Login()})))
 	})
 }
@@ -158,11 +158,11 @@ func wasShown(b *workspace.Workspace, t workspace.Request, digest, verb, command
 		return console.Refused("cannot answer %s: what it shows is still being written", t.Label()).Try("placet inbox, and try again")
 	case digest == "" && !b.Env.AtTerminal():
 		return console.Usage("cannot answer %s: without a terminal an answer names what it was shown", t.Label()).
-			Try("look at it (placet show %s), then: placet %s %s%s", console.OneLine(t.Request), verb, workspace.Reference(t.Asked), command)
+			Try("look at it (placet show %s), then: placet %s %s%s", console.OneLine(t.Request), verb, workspace.Reference(t.OpenRequest), command)
 	case !strings.HasPrefix(t.Digest.Hex(), digest):
-		showOnErr(b, func() { show(b.Env, "request", t.Asked) })
+		showOnErr(b, func() { show(b.Env, "request", t.OpenRequest) })
 		return console.Refused("cannot answer %s: the request changed since it was listed as @%s; nothing was written", t.Label(), digest).
-			Try("look again: it is %s now", workspace.Reference(t.Asked))
+			Try("look again: it is %s now", workspace.Reference(t.OpenRequest))
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func showOnErr(b *workspace.Workspace, show func()) {
 func confirm(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
 	p := b.Env.NewPrompter()
 	defer p.Close()
-	showOnErr(b, func() { show(b.Env, "request", t.Asked) })
+	showOnErr(b, func() { show(b.Env, "request", t.OpenRequest) })
 	said, with := t.Said(resp)
 	return p.Agreed(ctx, fmt.Sprintf("\nAnswer %s%s%s? (y/N) ", said, with, console.Suffix(" → ", t.Effects(resp))))
 }

@@ -137,8 +137,8 @@ func costOfAnAnswer(t *testing.T) (n map[string]int, log []string) {
 	loop := reconcile.New(reconcile.Options{
 		Store:    store.New(countedDisk{fs.OS(root), c}, store.Options{}),
 		Families: []reconcile.Family{{Layout: layout.Faber{}, Machine: countedMachine{faber.New(), c}}},
-		Facts: func(string) engine.Facts {
-			return engine.Facts{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}
+		Facts: func(string) engine.Environment {
+			return engine.Environment{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}
 		},
 		Moved:     func(_ layout.Run, tr engine.Transition) { moved <- tr.Event },
 		Committed: func(layout.Run, engine.Plan, time.Duration) { c.count("commit", "") },

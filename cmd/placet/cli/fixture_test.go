@@ -63,13 +63,13 @@ func mustResolve(t *testing.T, path string) string {
 
 // level is a request whose option may be left out, with items to select.
 func level() workspace.Request {
-	return workspace.Request{Asked: engine.Asked{
+	return workspace.Request{OpenRequest: engine.OpenRequest{
 		Request: "hitl-3f9a12c4", Run: engine.Key{Family: "optimizer", ID: "20260302-msowd-sop-masking"}, Type: "hitl", Where: "awaiting_human",
 		Prompt: "Was the Automation Level appropriate?",
-		Options: []engine.AskedOption{
+		Options: []engine.RequestOption{
 			{ID: "appropriate", Description: "적절", Words: []string{"적절"}}, {ID: "raise", Words: []string{"상향", "상향 권장"}}, {ID: "lower"},
 		},
-		Items:    []engine.AskedItem{{ID: "s1", Label: "one"}, {ID: "s2", Label: "two"}, {ID: "s3", Label: "three"}},
+		Items:    []engine.RequestItem{{ID: "s1", Label: "one"}, {ID: "s2", Label: "two"}, {ID: "s3", Label: "three"}},
 		Default:  "appropriate",
 		NoReject: "placet respond hitl-3f9a12c4 lower",
 	}}

@@ -37,7 +37,7 @@ type inboxData struct {
 	Workspace string                 `json:"workspace"`
 	Daemon    bool                   `json:"daemon"`
 	Held      string                 `json:"held"`
-	Requests  []engine.Asked         `json:"requests"`
+	Requests  []engine.OpenRequest   `json:"requests"`
 	Problems  []workspace.RunProblem `json:"problems"`
 	Untrusted []config.UntrustedLine `json:"untrusted"`
 }
@@ -49,7 +49,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	}
 	s := b.LookAtRuns(found, false)
 	s.KeepTagged(b, tags)
-	var open []engine.Asked
+	var open []engine.OpenRequest
 	for _, v := range s.Views {
 		open = append(open, v.Open...)
 	}
@@ -73,7 +73,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 }
 
 // inboxOf is the inbox as JSON.
-func inboxOf(b *workspace.Workspace, s workspace.Summary, open []engine.Asked) inboxData {
+func inboxOf(b *workspace.Workspace, s workspace.Summary, open []engine.OpenRequest) inboxData {
 	data := inboxData{
 		Workspace: b.Root, Daemon: s.Daemon, Held: s.Held,
 		Problems: workspace.InboxProblems(s.Views), Untrusted: s.Untrusted,
@@ -86,7 +86,7 @@ func inboxOf(b *workspace.Workspace, s workspace.Summary, open []engine.Asked) i
 
 // printWhole shows requests with all that it takes to answer them. rest are the
 // runs that are left out.
-func printWhole(b *workspace.Workspace, open []engine.Asked, rest []reconcile.Found) {
+func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []reconcile.Found) {
 	uses := workspace.CountUses(b, open, rest)
 	for i, a := range open {
 		if i > 0 {
@@ -111,7 +111,7 @@ func printInbox(b *workspace.Workspace, data inboxData, s workspace.Summary) {
 
 // showAsked shows one request: run, step and question in its first line, then where the
 // form is and how to answer.
-func showAsked(b *workspace.Workspace, a engine.Asked, full bool) {
+func showAsked(b *workspace.Workspace, a engine.OpenRequest, full bool) {
 	items := a.Items[:min(len(a.Items), workspace.ShownItems)]
 	show(b.Env, "asked", map[string]any{
 		"A": a, "Head": requestHead(b.Env, a, ""), "Items": items, "More": len(a.Items) - len(items),
@@ -124,7 +124,7 @@ const fewLines = 4
 
 // question is what a request asks, on one line: of a text of many lines that a summary
 // follows, the first.
-func question(a engine.Asked) string {
+func question(a engine.OpenRequest) string {
 	asked := strings.TrimSpace(a.Prompt)
 	if lines := strings.Split(asked, "\n"); len(lines) > fewLines && a.Summary != "" {
 		asked = lines[0] + " …"
@@ -134,7 +134,7 @@ func question(a engine.Asked) string {
 
 // requestHead is what stands before a request's question: run, step, id, and in
 // parentheses its type, its age, its deadline and what else is to be said.
-func requestHead(w *console.Env, a engine.Asked, more string) string {
+func requestHead(w *console.Env, a engine.OpenRequest, more string) string {
 	about := console.OneLine(a.Type)
 	if at := console.Age(w.Now(), a.RequestedAt); at != "" {
 		about += ", " + at
@@ -157,7 +157,7 @@ const (
 
 // printShort shows each request in one line. What stands before the question is
 // never cut: a line without its run and id is of no use.
-func printShort(b *workspace.Workspace, open []engine.Asked) {
+func printShort(b *workspace.Workspace, open []engine.OpenRequest) {
 	wide := columnsOf(b.Env.Out)
 	plain := *b.Env
 	plain.Colour = false
@@ -173,7 +173,7 @@ func printShort(b *workspace.Workspace, open []engine.Asked) {
 
 // firstLine is the first line of what a request asks, with an ellipsis where more
 // follow. A heading in brackets asks nothing: the summary stands in for it.
-func firstLine(a engine.Asked) string {
+func firstLine(a engine.OpenRequest) string {
 	asked, more, _ := strings.Cut(console.Lines(a.Prompt), "\n")
 	switch {
 	case more == "":

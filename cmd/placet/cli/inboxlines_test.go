@@ -18,10 +18,10 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 	var out bytes.Buffer
 	to := level()
 	for _, id := range []string{"s4", "s5", "s6"} {
-		to.Items = append(to.Items, engine.AskedItem{ID: id, Label: "more"})
+		to.Items = append(to.Items, engine.RequestItem{ID: id, Label: "more"})
 	}
 	b := &workspace.Workspace{Env: &console.Env{Out: &out, Err: &out, Now: time.Now}, Store: store.New(fs.OS(t.TempDir()), store.Options{})}
-	showAsked(b, to.Asked, false)
+	showAsked(b, to.OpenRequest, false)
 	for _, want := range []string{
 		"    select   s1  one\n", "    select   s5  more\n", "    select   and 1 more: placet show hitl-3f9a12c4\n",
 		"    answer   placet approve hitl-3f9a12c4\n", "    or       placet respond hitl-3f9a12c4 raise\n",
@@ -35,7 +35,7 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 		t.Errorf("offers to reject:\n%s", out.String())
 	}
 	out.Reset()
-	show(b.Env, "full", to.Asked)
+	show(b.Env, "full", to.OpenRequest)
 	if !strings.Contains(out.String(), "s6") {
 		t.Errorf("show leaves items out:\n%s", out.String())
 	}
@@ -44,24 +44,24 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 	if must.Given(workspace.Reply{Selected: []string{"s1"}, Comment: "x"}) {
 		t.Error("nobody is asked for the option that must be named")
 	}
-	if how := workspace.HowToAnswer(must.Asked, false); how[len(how)-1] != "placet respond hitl-3f9a12c4 OPTION --select s1,s2,s3  (any of them)" {
+	if how := workspace.HowToAnswer(must.OpenRequest, false); how[len(how)-1] != "placet respond hitl-3f9a12c4 OPTION --select s1,s2,s3  (any of them)" {
 		t.Errorf("%q", how)
 	}
 }
 
 // asked is a request whose line is as wide as can be told: it was asked just now.
-func asked(prompt, summary string) engine.Asked {
-	return engine.Asked{
+func asked(prompt, summary string) engine.OpenRequest {
+	return engine.OpenRequest{
 		Run: engine.Key{Family: "faber", ID: "acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34"}, Where: "release:merge-pr",
 		Request: "fr-20261120-4a8880", Type: "approval", RequestedAt: noon, Prompt: prompt, Summary: summary,
 	}
 }
 
 // shortly shows a request in one line, as it is shown where there is no terminal.
-func shortly(a engine.Asked, colour bool) string {
+func shortly(a engine.OpenRequest, colour bool) string {
 	var out bytes.Buffer
 	b := &workspace.Workspace{Env: &console.Env{Out: &out, Colour: colour, Now: func() time.Time { return noon }}}
-	printShort(b, []engine.Asked{a})
+	printShort(b, []engine.OpenRequest{a})
 	return out.String()
 }
 
@@ -92,7 +92,7 @@ func TestAShortLineSaysWhatTheRequestIsAbout(t *testing.T) {
 	late.Deadline, late.Overdue = noon, true
 	bad.Deadline, bad.Problem = noon.Add(time.Hour), "it answers another request"
 	long.Where = strings.Repeat("w", 200)
-	for want, a := range map[string]engine.Asked{
+	for want, a := range map[string]engine.OpenRequest{
 		"(approval, now, overdue since " + console.Moment(noon) + "): Merge?\n":                                      late,
 		"(approval, now, until " + console.Moment(noon.Add(time.Hour)) + ", its answer cannot be used): Merge?\n":    bad,
 		"  " + strings.Repeat("w", 200) + "  fr-20261120-4a8880 (approval, now): " + strings.Repeat("x", 23) + "…\n": long,

@@ -22,7 +22,7 @@ func looking(t *testing.T) engine.Database {
 	plan, err := optimizer.New().Step(engine.Snapshot{
 		Key: engine.Key{Family: "optimizer", ID: "20260302-msowd-x"}, Dir: dir, Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC),
 		Docs:  []engine.Document{{Path: dir + "/trigger.json", Kind: "trigger", Body: body, Sum: engine.Sum(body)}},
-		Facts: engine.Facts{Config: engine.Config{Family: optimizer.DefaultConfig()}},
+		Facts: engine.Environment{Config: engine.Config{Family: optimizer.DefaultConfig()}},
 	})
 	if err != nil || len(plan.Actions) != 1 || plan.Actions[0].Database == nil {
 		t.Fatalf("%+v, %v", plan, err)

@@ -42,7 +42,7 @@ func choice(t workspace.Request, text string) (string, bool) {
 	if t.FreeText {
 		return text, true
 	}
-	if id, ok := gate.Match(workspace.Options(t.Asked), text); ok {
+	if id, ok := gate.Match(workspace.Options(t.OpenRequest), text); ok {
 		return id, true
 	}
 	for i, o := range t.Options {
@@ -59,7 +59,7 @@ func askItems(ctx context.Context, p *console.Prompter, t workspace.Request, r *
 	if len(t.Items) == 0 || len(r.Selected) > 0 {
 		return nil
 	}
-	q := console.PromptLine{Text: "Which of " + workspace.List(workspace.Items(t.Asked)) + " (empty for none): ", Optional: true}
+	q := console.PromptLine{Text: "Which of " + workspace.List(workspace.Items(t.OpenRequest)) + " (empty for none): ", Optional: true}
 	return p.Ask(ctx, q, func(text string) (again string) {
 		r.Selected = strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
 		if err := workspace.ChooseItems(t, r.Selected, &gate.Response{}); err != nil {
@@ -90,7 +90,7 @@ func promptText(t workspace.Request) string {
 }
 
 // place is where a request stands in its run, as the guide says it.
-func place(a engine.Asked) string {
+func place(a engine.OpenRequest) string {
 	of, _ := family.Named(a.Run.Family)
 	switch phase, step, both := strings.Cut(console.OneLine(a.Where), ":"); {
 	case !of.Phases:

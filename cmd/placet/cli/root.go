@@ -226,7 +226,7 @@ func completeRequests(w *console.Env) cobra.CompletionFunc {
 		}
 		if len(args) == 0 {
 			for _, t := range b.OpenRequests(found, "") {
-				names = append(names, cobra.CompletionWithDesc(workspace.Reference(t.Asked), console.Brief(t.Run)+" "+console.OneLine(t.Where)+" "+console.Cut(console.OneLine(t.Prompt), 50)))
+				names = append(names, cobra.CompletionWithDesc(workspace.Reference(t.OpenRequest), console.Brief(t.Run)+" "+console.OneLine(t.Where)+" "+console.Cut(console.OneLine(t.Prompt), 50)))
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp

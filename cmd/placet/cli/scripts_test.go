@@ -40,7 +40,7 @@ func listed() int {
 	if b, err := workspace.Look(w); err == nil && len(args) > 1 {
 		found, _ := b.Loop.Runs()
 		if open := b.OpenRequests(found, args[1]); len(open) == 1 {
-			_, digest, _ := strings.Cut(workspace.Reference(open[0].Asked), "@")
+			_, digest, _ := strings.Cut(workspace.Reference(open[0].OpenRequest), "@")
 			args[1] += "@" + digest
 		}
 	}

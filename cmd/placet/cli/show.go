@@ -65,7 +65,7 @@ type partData struct {
 type runData struct {
 	workspace.RunLine
 	Facts    []engine.Fact           `json:"facts"`
-	Open     []engine.Asked          `json:"open"`
+	Open     []engine.OpenRequest    `json:"open"`
 	Plan     []engine.Node           `json:"plan"`
 	Parts    []string                `json:"parts"`
 	Findings []workspace.FindingLine `json:"findings"`
@@ -85,6 +85,6 @@ func showData(b *workspace.Workspace, v workspace.View) runData {
 
 // showPart shows a part of a run, and what is asked about it.
 func showPart(b *workspace.Workspace, v workspace.View, p engine.Part) {
-	open := slices.DeleteFunc(slices.Clone(v.Open), func(a engine.Asked) bool { return a.Where != p.ID })
+	open := slices.DeleteFunc(slices.Clone(v.Open), func(a engine.OpenRequest) bool { return a.Where != p.ID })
 	show(b.Env, "part", map[string]any{"Name": v.Key.String() + "/" + p.ID, "Part": p, "Open": open})
 }

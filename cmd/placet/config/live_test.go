@@ -147,7 +147,7 @@ func TestAnOwnCommandThatNamesFilesOfTheWorkspaceWaits(t *testing.T) {
 	put(t, from.Workspace, afl.Worktrees+"/a/work.sh", "false\n")
 	put(t, from.Workspace, afl.Worktrees+"/b/work.sh", "true\n")
 	s = mustLoad(t, from)
-	facts := engine.Facts{Trusted: s.Trusted}
+	facts := engine.Environment{Trusted: s.Trusted}
 	digest := s.Afl.WorkerDigest()
 	if len(s.Waiting) > 0 || !facts.Trusts(digest, "") || facts.Trusts(digest, afl.Worktrees+"/a") || !facts.Trusts(digest, afl.Worktrees+"/b") {
 		t.Errorf("waiting %+v, trusted %v", s.Waiting, s.Trusted)

@@ -140,7 +140,7 @@ type Control struct {
 
 // Target is the run that a control is for.
 type Target struct {
-	engine.Account
+	engine.RunView
 	Run  layout.Run
 	Name string // as lists show it
 	// Read reads a document of the run that has stood still.

@@ -51,7 +51,7 @@ var (
 
 // option is the option that the verb stands for, "" where there is none, or more
 // than one may be.
-func (d Decision) option(a engine.Asked) string {
+func (d Decision) option(a engine.OpenRequest) string {
 	all := Options(a)
 	for _, word := range d.Words {
 		if id, ok := gate.Match(all, word); ok {
@@ -71,7 +71,7 @@ func (d Decision) option(a engine.Asked) string {
 // Pick chooses the option that a verb stands for. A request without it is not
 // answered by something near.
 func (d Decision) Pick(t Request) (string, error) {
-	if id := d.option(t.Asked); id != "" {
+	if id := d.option(t.OpenRequest); id != "" {
 		return id, nil
 	}
 	p := console.Refused("cannot %s %s: it offers %s", d.Verb, t.Label(), Offers(t))
@@ -80,21 +80,23 @@ func (d Decision) Pick(t Request) (string, error) {
 	}
 	if t.FreeText {
 		p.Text = fmt.Sprintf("cannot %s %s: it asks for an answer in words", d.Verb, t.Label())
-		return "", p.Try("%s", inWords(Reference(t.Asked)))
+		return "", p.Try("%s", inWords(Reference(t.OpenRequest)))
 	}
 	// Which option is meant is not for placet to say: the first may be the contrary.
-	return "", p.Try("placet respond %s OPTION chooses one of them", Reference(t.Asked))
+	return "", p.Try("placet respond %s OPTION chooses one of them", Reference(t.OpenRequest))
 }
 
 // Options are the options of an open request, as they are matched.
-func Options(a engine.Asked) []gate.Option { return gate.Told(a, engine.Gate{}).Request.Options }
+func Options(a engine.OpenRequest) []gate.Option {
+	return gate.EvaluationOf(a, engine.Gate{}).Request.Options
+}
 
 // Offers lists a request's options in words.
 func Offers(t Request) string {
 	if t.FreeText || len(t.Options) == 0 {
 		return "no options"
 	}
-	return List(Options(t.Asked))
+	return List(Options(t.OpenRequest))
 }
 
 // Response checks a reply against the request and makes the answer of it. What
@@ -130,7 +132,7 @@ func checkAnswer(b *Workspace, t Request, resp gate.Response) error {
 		return err
 	}
 	const place = "the answer"
-	asked := gate.Told(t.Asked, b.GateOf(t.Asked))
+	asked := gate.EvaluationOf(t.OpenRequest, b.GateOf(t.OpenRequest))
 	_, wrong := asked.Check(engine.Document{Path: place, Kind: layout.KindResponse, Body: body, Known: []string{"owner:" + console.Login()}})
 	if wrong == "" {
 		return nil
@@ -165,7 +167,7 @@ func ChooseItems(t Request, selected []string, resp *gate.Response) error {
 	if len(selected) > 0 && len(t.Items) == 0 {
 		return console.Refused("%s has nothing to select", t.Label()).Try("name the option without --select")
 	}
-	items := Items(t.Asked)
+	items := Items(t.OpenRequest)
 	for _, word := range selected {
 		id, ok := gate.Match(items, word)
 		if !ok {
@@ -180,7 +182,7 @@ func ChooseItems(t Request, selected []string, resp *gate.Response) error {
 
 // Items are the things of which an answer may pick any number, as they are
 // matched.
-func Items(a engine.Asked) []gate.Option {
+func Items(a engine.OpenRequest) []gate.Option {
 	all := make([]gate.Option, len(a.Items))
 	for i, it := range a.Items {
 		all[i] = gate.Option{ID: it.ID, Description: it.Label}
@@ -207,7 +209,7 @@ func freeText(t Request, r Reply, resp *gate.Response) error {
 		resp.Response, resp.Comment = resp.Comment, ""
 	}
 	if resp.Response == "" {
-		return console.Usage("%s asks for an answer in words", t.Label()).Try("%s", inWords(Reference(t.Asked)))
+		return console.Usage("%s asks for an answer in words", t.Label()).Try("%s", inWords(Reference(t.OpenRequest)))
 	}
 	return nil
 }
@@ -219,14 +221,14 @@ func chosenOption(t Request, r Reply, resp *gate.Response) error {
 			resp.Response = t.Default
 			return nil
 		}
-		return console.Usage("%s needs an option: %s", t.Label(), Offers(t)).Try("placet respond %s OPTION", Reference(t.Asked))
+		return console.Usage("%s needs an option: %s", t.Label(), Offers(t)).Try("placet respond %s OPTION", Reference(t.OpenRequest))
 	}
 	var chosen []string
 	for _, word := range append([]string{r.Option}, r.More...) {
-		id, ok := gate.Match(Options(t.Asked), word)
+		id, ok := gate.Match(Options(t.OpenRequest), word)
 		if !ok {
 			return console.Refused("%s does not offer %q: it offers %s", t.Label(), console.OneLine(word), Offers(t)).
-				Try("placet respond %s OPTION chooses one of them", Reference(t.Asked))
+				Try("placet respond %s OPTION chooses one of them", Reference(t.OpenRequest))
 		}
 		if resp.Comment == "" && slices.Contains(t.CommentRequired, id) {
 			return console.Refused("%s of %s needs a comment", console.OneLine(id), t.Label()).Try("add -m \"what is to change\"")
@@ -259,7 +261,7 @@ func (b *Workspace) Write(t Request, resp gate.Response) (string, error) {
 	for range 3 {
 		there := standingAnswer(b, t)
 		if !there.Absent() {
-			if same, err := t.compare(there, &resp, b.GateOf(t.Asked).Since); err != nil || same {
+			if same, err := t.compare(there, &resp, b.GateOf(t.OpenRequest).Since); err != nil || same {
 				return "same", err
 			}
 		}
@@ -345,7 +347,7 @@ func (t Request) compare(there engine.Document, resp *gate.Response, since time.
 // answerIn returns the answer in a document, spelled as the request spells it. ok is false
 // where it does not fit the request as it is shown now.
 func (t Request) answerIn(d engine.Document) (r gate.Response, ok bool) {
-	decision, wrong := gate.Told(t.Asked, engine.Gate{}).Check(d)
+	decision, wrong := gate.EvaluationOf(t.OpenRequest, engine.Gate{}).Check(d)
 	a := decision.Given()
 	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, ProvidedBy: a.By, Extra: a.Extra}, wrong == ""
 }
@@ -358,7 +360,7 @@ func (t Request) chosen(r gate.Response) []string {
 	}
 	slices.Sort(ids)
 	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
-		return !slices.ContainsFunc(t.Options, func(o engine.AskedOption) bool { return o.ID == id })
+		return !slices.ContainsFunc(t.Options, func(o engine.RequestOption) bool { return o.ID == id })
 	})
 }
 

@@ -16,13 +16,13 @@ import (
 
 // level is a request whose option may be left out, with items to select.
 func level() Request {
-	return Request{Asked: engine.Asked{
+	return Request{OpenRequest: engine.OpenRequest{
 		Request: "hitl-3f9a12c4", Run: engine.Key{Family: "optimizer", ID: "20260302-msowd-sop-masking"}, Type: "hitl", Where: "awaiting_human",
 		Prompt: "Was the Automation Level appropriate?",
-		Options: []engine.AskedOption{
+		Options: []engine.RequestOption{
 			{ID: "appropriate", Description: "적절", Words: []string{"적절"}}, {ID: "raise", Words: []string{"상향", "상향 권장"}}, {ID: "lower"},
 		},
-		Items:    []engine.AskedItem{{ID: "s1", Label: "one"}, {ID: "s2", Label: "two"}, {ID: "s3", Label: "three"}},
+		Items:    []engine.RequestItem{{ID: "s1", Label: "one"}, {ID: "s2", Label: "two"}, {ID: "s3", Label: "three"}},
 		Default:  "appropriate",
 		NoReject: "placet respond hitl-3f9a12c4 lower",
 	}}
@@ -105,9 +105,9 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 
 // What a listing shows of a request is kept whole from one look to the next.
 func TestARequestIsStoredWhole(t *testing.T) {
-	a := level().Asked
+	a := level().OpenRequest
 	a.Members = []string{"attempts"}
-	body, err := json.Marshal(storeRequests([]engine.Asked{a}))
+	body, err := json.Marshal(storeRequests([]engine.OpenRequest{a}))
 	var stored []storedRequest
 	if err != nil || json.Unmarshal(body, &stored) != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func with(options ...string) Request {
 	t := review
 	t.Options, t.CommentRequired = nil, nil
 	for _, o := range options {
-		t.Options = append(t.Options, engine.AskedOption{ID: o})
+		t.Options = append(t.Options, engine.RequestOption{ID: o})
 	}
 	t.FreeText = len(options) == 0
 	return t
@@ -112,7 +112,7 @@ func TestAnAnswerIsCheckedBeforeItIsWritten(t *testing.T) {
 
 func TestWhatIsPickedMustBeAnItem(t *testing.T) {
 	to := review
-	to.Items = []engine.AskedItem{{ID: "a"}, {ID: "b_c"}}
+	to.Items = []engine.RequestItem{{ID: "a"}, {ID: "b_c"}}
 	var resp gate.Response
 	if err := ChooseItems(to, []string{"B-C", "a", "A"}, &resp); err != nil || !slices.Equal(resp.Selected, []string{"b_c", "a"}) {
 		t.Errorf("%q, %v", resp.Selected, err)
@@ -305,7 +305,7 @@ func TestAnAnswerInPlaceIsNeverLost(t *testing.T) {
 }
 
 func TestEveryOptionHasItsCommand(t *testing.T) {
-	got := HowToAnswer(review.Asked, false)
+	got := HowToAnswer(review.OpenRequest, false)
 	want := []string{
 		"placet approve fr-20251206-a1b2c3",
 		`placet respond fr-20251206-a1b2c3 request_changes -m "…"`,
@@ -314,14 +314,14 @@ func TestEveryOptionHasItsCommand(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got, want := HowToAnswer(several().Asked, false), []string{
+	if got, want := HowToAnswer(several().OpenRequest, false), []string{
 		"placet approve fr-20251206-a1b2c3",
 		`placet respond fr-20251206-a1b2c3 reopen:a reopen:b -m "…"  (one or more of them)`,
 	}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	odd := with("it's fine", "no")
-	if got := HowToAnswer(odd.Asked, true)[0]; got != `placet respond faber/acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34:fr-20251206-a1b2c3 'it'\''s fine'` {
+	if got := HowToAnswer(odd.OpenRequest, true)[0]; got != `placet respond faber/acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34:fr-20251206-a1b2c3 'it'\''s fine'` {
 		t.Errorf("%q", got)
 	}
 }

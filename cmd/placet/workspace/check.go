@@ -96,14 +96,14 @@ func (b *Workspace) Unread() (lines []FindingLine) {
 // heldFile is a file that may still be being written, with what is wrong with it as it
 // stands, as far as that is known.
 type heldFile struct {
-	engine.Holding
+	engine.PendingFile
 	why string
 }
 
 // addUnreadable adds to a view the files that may still be being written, and as
 // findings those that cannot be and that nobody can read.
 func (v *View) addUnreadable(seen reconcile.Seen) {
-	add := func(h engine.Holding, why string) {
+	add := func(h engine.PendingFile, why string) {
 		if !slices.ContainsFunc(v.held, func(x heldFile) bool { return x.Path == h.Path }) {
 			v.held = append(v.held, heldFile{h, why})
 		}
@@ -114,15 +114,15 @@ func (v *View) addUnreadable(seen reconcile.Seen) {
 		if u.Until.IsZero() {
 			v.findUnreadable(u)
 		} else {
-			add(engine.Holding{Path: u.Path, Until: u.Until}, u.Why)
+			add(engine.PendingFile{Path: u.Path, Until: u.Until}, u.Why)
 		}
 	}
-	for _, h := range slices.Concat(v.Holding, seen.Holding) {
+	for _, h := range slices.Concat(v.Pending, seen.Holding) {
 		add(h, "")
 	}
 	for _, d := range seen.Snap.Docs {
-		if d.Unsettled() && d.Path != engine.NeedRuns {
-			add(engine.Holding{Path: d.Path}, "")
+		if d.Unsettled() && d.Path != engine.NeedPeers {
+			add(engine.PendingFile{Path: d.Path}, "")
 		}
 	}
 	slices.SortFunc(v.held, func(a, b heldFile) int { return cmp.Compare(a.Path, b.Path) })

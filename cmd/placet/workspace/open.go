@@ -194,7 +194,7 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 // loopOptions are what the loop works with.
 func loopOptions(b *Workspace, s Setup, workers, waiting int) reconcile.Options {
 	o := reconcile.Options{
-		Store: b.Store, Families: b.Families, Lookup: exec.Git(b.Root), Facts: func(family string) engine.Facts { return factsNow(b, family) },
+		Store: b.Store, Families: b.Families, Lookup: exec.Git(b.Root), Facts: func(family string) engine.Environment { return factsNow(b, family) },
 		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: b.Env.Now, Log: s.Log, Moved: s.Moved,
 	}
 	if who, ok := mark(); ok && s.Cached && b.StateDir != nil {
@@ -275,7 +275,7 @@ func (b *Workspace) Current() config.Settings {
 }
 
 // facts are what the machines of a family learn besides documents and what is alive.
-func (b *Workspace) facts(name string) engine.Facts {
+func (b *Workspace) facts(name string) engine.Environment {
 	s := b.Current()
 	conf := engine.Config{Language: s.Language, Gates: s.MachineGates(), GatesSince: s.Agreed.GatesSince()}
 	if f, ok := family.Named(name); ok {
@@ -286,11 +286,11 @@ func (b *Workspace) facts(name string) engine.Facts {
 		conf.Family, own = f.Config(&s.File.Settings)
 		conf.Language = cmp.Or(own, conf.Language)
 	}
-	return engine.Facts{Config: conf, Trusted: s.Trusted}
+	return engine.Environment{Config: conf, Trusted: s.Trusted}
 }
 
 // factsNow are the facts of a family with what is under way, and what has ended.
-func factsNow(b *Workspace, family string) engine.Facts {
+func factsNow(b *Workspace, family string) engine.Environment {
 	facts := b.facts(family)
 	// In this order: what ends between the two is not missed.
 	facts.Alive, facts.Ended = b.alive(), b.ended()

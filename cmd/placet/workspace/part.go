@@ -16,7 +16,7 @@ type Subject struct {
 	// Request is the id of a request of the run, "" for none, and open says what it
 	// asks, nil where it is closed.
 	Request string
-	Open    *engine.Asked
+	Open    *engine.OpenRequest
 }
 
 // Subject finds what an argument names: a run, where it names none a part of a run, or
@@ -37,7 +37,7 @@ func (b *Workspace) Subject(arg string) (Subject, error) {
 		return Subject{}, several
 	case requestErr == nil:
 		s := Subject{View: b.ViewOf(at.Found), Request: at.ID}
-		if i := slices.IndexFunc(s.View.Open, func(a engine.Asked) bool { return a.Request == at.ID }); i >= 0 {
+		if i := slices.IndexFunc(s.View.Open, func(a engine.OpenRequest) bool { return a.Request == at.ID }); i >= 0 {
 			s.Open = &s.View.Open[i]
 		}
 		return s, nil

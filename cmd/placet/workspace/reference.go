@@ -10,7 +10,7 @@ import (
 
 // Reference names a request and what it shows: what approve, reject and respond
 // take. It is the id alone while nobody can tell what is shown.
-func Reference(a engine.Asked) string {
+func Reference(a engine.OpenRequest) string {
 	name := console.OneLine(a.Request)
 	if hex := a.Digest.Hex(); len(hex) >= LeastDigest {
 		name += "@" + hex[:LeastDigest]

@@ -16,7 +16,7 @@ import (
 
 // Request is an open request that an answer is for.
 type Request struct {
-	engine.Asked
+	engine.OpenRequest
 	Found reconcile.Found
 }
 
@@ -42,7 +42,7 @@ func (b *Workspace) OneRequest(arg string) (Request, error) {
 		p.Text = fmt.Sprintf("%q fits %s", console.OneLine(arg), console.Plural(len(open), "open request", "open requests"))
 	}
 	for _, t := range open {
-		p.Fits = append(p.Fits, fmt.Sprintf("%s:%s  %s  %s", t.Run, Reference(t.Asked), t.Where, console.Cut(console.OneLine(t.Prompt), 60)))
+		p.Fits = append(p.Fits, fmt.Sprintf("%s:%s  %s  %s", t.Run, Reference(t.OpenRequest), t.Where, console.Cut(console.OneLine(t.Prompt), 60)))
 	}
 	return Request{}, p
 }
@@ -113,7 +113,7 @@ func (b *Workspace) openIn(found []reconcile.Found, word string) []Request {
 	open = slices.DeleteFunc(open, func(t Request) bool {
 		return word != "" && t.Request != word && (whole || !shortens(word, t.Request))
 	})
-	slices.SortFunc(open, func(x, y Request) int { return OldestFirst(x.Asked, y.Asked) })
+	slices.SortFunc(open, func(x, y Request) int { return OldestFirst(x.OpenRequest, y.OpenRequest) })
 	return open
 }
 
@@ -250,7 +250,7 @@ const effectMark = "\n→ "
 
 // HowToAnswer lists the commands that answer a request, each with what it does on a
 // second line.
-func HowToAnswer(a engine.Asked, full bool) []string {
+func HowToAnswer(a engine.OpenRequest, full bool) []string {
 	name := Reference(a)
 	if full {
 		name = console.OneLine(a.Run.String()) + ":" + name
@@ -285,7 +285,7 @@ func inWords(name string) string {
 const withComment = `-m "…"`
 
 // selectCommand picks items, with an option where one must be named.
-func selectCommand(a engine.Asked, name string) string {
+func selectCommand(a engine.OpenRequest, name string) string {
 	ids := make([]string, len(a.Items))
 	for i, it := range a.Items {
 		ids[i] = console.OneLine(it.ID)
@@ -299,7 +299,7 @@ func selectCommand(a engine.Asked, name string) string {
 }
 
 // severalCommand chooses several options; one alone is chosen the same way.
-func severalCommand(a engine.Asked, name string) string {
+func severalCommand(a engine.OpenRequest, name string) string {
 	args, flags := []string{name}, []string{}
 	for _, id := range a.Several {
 		args = append(args, console.OneLine(id))
@@ -311,7 +311,7 @@ func severalCommand(a engine.Asked, name string) string {
 }
 
 // optionCommand is the shortest command that chooses an option.
-func optionCommand(a engine.Asked, option, name string) string {
+func optionCommand(a engine.OpenRequest, option, name string) string {
 	verb, args, flags := "placet respond", []string{name, console.OneLine(option)}, []string{}
 	switch option {
 	case Approving.option(a):

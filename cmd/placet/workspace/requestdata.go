@@ -8,13 +8,13 @@ import (
 )
 
 // GateOf is the gate of an open request.
-func (b *Workspace) GateOf(a engine.Asked) engine.Gate {
+func (b *Workspace) GateOf(a engine.OpenRequest) engine.Gate {
 	return b.facts(a.Run.Family).Config.GateFor(a.Run.Family, a.Type)
 }
 
 // Describe adds to an open request what its family does not know: who may answer it, and
 // the answer that stands in place.
-func (b *Workspace) Describe(a engine.Asked) engine.Asked {
+func (b *Workspace) Describe(a engine.OpenRequest) engine.OpenRequest {
 	gate := b.GateOf(a)
 	a.Reference, a.Family = Reference(a), a.Run.Family
 	a.Level, a.Approvers, a.GatesWait = gate.Level, gate.Approvers, gate.Waits
@@ -24,8 +24,8 @@ func (b *Workspace) Describe(a engine.Asked) engine.Asked {
 
 // pendingAnswer is the answer that stands in place of an open request, nil where there is
 // none that can be used.
-func pendingAnswer(b *Workspace, a engine.Asked) *engine.PendingAnswer {
-	t := Request{Asked: a}
+func pendingAnswer(b *Workspace, a engine.OpenRequest) *engine.PendingAnswer {
+	t := Request{OpenRequest: a}
 	d := b.Settled(a.Response, responseFile(a.Request))
 	if !d.Present() {
 		return nil

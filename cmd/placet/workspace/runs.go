@@ -60,7 +60,7 @@ func servedNames(b *Workspace) []string {
 
 // CountUses counts how many runs use the id of each request shown: an id alone names
 // one only where no other run uses it, shown or not. Those of two families differ.
-func CountUses(b *Workspace, open []engine.Asked, rest []reconcile.Found) map[string]int {
+func CountUses(b *Workspace, open []engine.OpenRequest, rest []reconcile.Found) map[string]int {
 	uses := map[string]int{}
 	for _, a := range open {
 		uses[a.Request]++
@@ -97,7 +97,7 @@ func readJournals(b *Workspace, f reconcile.Found, docs []engine.Document) []eng
 
 // View is one run as it was seen.
 type View struct {
-	engine.Account
+	engine.RunView
 	Found reconcile.Found
 	// Notes are the problem notes that stand in the run's folder.
 	Notes []Note
@@ -128,10 +128,10 @@ type Note struct {
 
 // Troubled reports whether something about the run needs a person who mends.
 func (v View) Troubled() bool {
-	if v.Err != nil || v.Stands || len(v.Notes) > 0 || len(v.Urgent()) > 0 {
+	if v.Err != nil || v.Blocked || len(v.Notes) > 0 || len(v.Urgent()) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(v.Open, func(a engine.Asked) bool { return a.Problem != "" })
+	return slices.ContainsFunc(v.Open, func(a engine.OpenRequest) bool { return a.Problem != "" })
 }
 
 // Urgent are the findings that every list of runs tells.
@@ -227,7 +227,7 @@ func lateView(b *Workspace, f reconcile.Found, limit time.Duration) View {
 	p := b.Loop.Peek(f)
 	v := View{Found: f, late: true}
 	v.Err = fmt.Errorf("cannot say within %v how the run stands: its documents are too large. Try placet explain, which takes up to %v", limit, runTime)
-	v.Key, v.Short, v.Status, v.Final = f.Key(), f.Run.ID, p.Status, p.Final
+	v.Key, v.ShortID, v.Status, v.Final = f.Key(), f.Run.ID, p.Status, p.Final
 	return v
 }
 
@@ -249,9 +249,9 @@ func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
 	if b.Journals {
 		snap.Docs = readJournals(b, f, snap.Docs)
 	}
-	v.Account = f.Family.Machine.Account(snap)
+	v.RunView = f.Family.Machine.Account(snap)
 	v.Key = f.Key()
-	v.Since, v.Awaited = since(v.Account, snap.Doc(f.Run.State)), awaited(v.Waits)
+	v.Since, v.Awaited = since(v.RunView, snap.Doc(f.Run.State)), awaited(v.WaitsFor)
 	v.addNotes(seen)
 	v.addUnreadable(seen)
 	if b.Brief && len(v.held) == 0 {
@@ -320,7 +320,7 @@ func unverified(snap engine.Snapshot, d engine.Document, r gate.Receipt) string 
 
 // since is when a run came to stand where it stands: what is asked, else the
 // last event, else the last change of the state document.
-func since(a engine.Account, state engine.Document) time.Time {
+func since(a engine.RunView, state engine.Document) time.Time {
 	switch {
 	case len(a.Open) > 0 && !a.Open[0].RequestedAt.IsZero():
 		return a.Open[0].RequestedAt
@@ -341,7 +341,7 @@ func NoteBody(text string) string {
 // whose state document says that it has ended, and beside which a note stands, is
 // among the first: somebody may have written that.
 func (b *Workspace) Live(found []reconcile.Found) ([]reconcile.Found, map[engine.Status]int) {
-	peeks := make([]engine.Peek, len(found))
+	peeks := make([]engine.Summary, len(found))
 	noted := make([]bool, len(found))
 	each(len(found), func(i int) {
 		peeks[i] = b.Loop.Peek(found[i])
@@ -454,7 +454,7 @@ func (b *Workspace) Chosen(args []string) ([]reconcile.Found, error) {
 }
 
 // OldestFirst sorts requests by when they were asked, then by run.
-func OldestFirst(a, b engine.Asked) int {
+func OldestFirst(a, b engine.OpenRequest) int {
 	return cmp.Or(a.RequestedAt.Compare(b.RequestedAt), cmp.Compare(a.Run.String(), b.Run.String()), cmp.Compare(a.Request, b.Request))
 }
 

@@ -59,8 +59,8 @@ func TestARunIsNamedByAsMuchAsIsUnique(t *testing.T) {
 func TestSinceIsWhenWhatIsAskedWasAsked(t *testing.T) {
 	asked, event, changed := noon, noon.Add(time.Hour), noon.Add(2*time.Hour)
 	state := engine.Document{Changed: changed}
-	a := engine.Account{Open: []engine.Asked{{RequestedAt: asked}}, Log: []engine.Entry{{At: event}}}
-	for want, account := range map[time.Time]engine.Account{
+	a := engine.RunView{Open: []engine.OpenRequest{{RequestedAt: asked}}, Log: []engine.Entry{{At: event}}}
+	for want, account := range map[time.Time]engine.RunView{
 		asked: a, event: {Log: a.Log}, changed: {},
 	} {
 		if got := since(account, state); !got.Equal(want) {
@@ -79,7 +79,7 @@ func TestTheLogTellsWhatBecameOfARequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := View{Account: engine.Account{Log: []engine.Entry{{At: noon.Add(-time.Minute), Event: "before"}, {At: noon.Add(time.Minute), Event: "after"}}}}
+	v := View{RunView: engine.RunView{Log: []engine.Entry{{At: noon.Add(-time.Minute), Event: "before"}, {At: noon.Add(time.Minute), Event: "after"}}}}
 	v.Log = mergeLog(v.Log, append(receiptEntry(engine.Snapshot{}, engine.Document{Path: "r/receipt.json", Body: body}),
 		receiptEntry(engine.Snapshot{}, engine.Document{Path: "r/receipt.json", Body: []byte("{")})...))
 	if len(v.Log) != 3 || v.Log[1].Event != "receipt_superseded" || v.Log[1].Who != "kim" || v.Log[1].Message != "fr-1: reject: too late: another request" {
@@ -133,15 +133,15 @@ func TestANoteIsShownWithoutItsFrame(t *testing.T) {
 
 func TestProblemsOfARunAreFoundWhereverTheyStand(t *testing.T) {
 	for name, v := range map[string]View{
-		"unreadable": {Err: engine.ErrAbsent}, "stands": {Account: engine.Account{Stands: true}},
+		"unreadable": {Err: engine.ErrAbsent}, "stands": {RunView: engine.RunView{Blocked: true}},
 		"note":   {Notes: []Note{{}}},
-		"answer": {Account: engine.Account{Open: []engine.Asked{{}, {Problem: "x"}}}},
+		"answer": {RunView: engine.RunView{Open: []engine.OpenRequest{{}, {Problem: "x"}}}},
 	} {
 		if !v.Troubled() {
 			t.Errorf("%s: nobody is told", name)
 		}
 	}
-	if (View{Account: engine.Account{Open: []engine.Asked{{}}}}).Troubled() {
+	if (View{RunView: engine.RunView{Open: []engine.OpenRequest{{}}}}).Troubled() {
 		t.Error("an open request is no problem")
 	}
 }

@@ -114,7 +114,7 @@ func (s *Summary) KeepTagged(b *Workspace, tags []string) {
 	}
 	s.Waiting = 0
 	for i := range s.Views {
-		s.Views[i].Open = slices.DeleteFunc(slices.Clone(s.Views[i].Open), func(a engine.Asked) bool {
+		s.Views[i].Open = slices.DeleteFunc(slices.Clone(s.Views[i].Open), func(a engine.OpenRequest) bool {
 			return !slices.ContainsFunc(tagsOf(b, s.Views[i].Found, a), func(tag string) bool { return slices.Contains(tags, tag) })
 		})
 		s.Waiting += len(s.Views[i].Open)
@@ -122,7 +122,7 @@ func (s *Summary) KeepTagged(b *Workspace, tags []string) {
 }
 
 // tagsOf are the tags of an ask.
-func tagsOf(b *Workspace, f reconcile.Found, a engine.Asked) []string {
+func tagsOf(b *Workspace, f reconcile.Found, a engine.OpenRequest) []string {
 	var request struct {
 		Ask struct {
 			Tags []string `json:"tags"`
@@ -138,8 +138,8 @@ func tagsOf(b *Workspace, f reconcile.Found, a engine.Asked) []string {
 // LineOf is a run as lists show it.
 func LineOf(v View) RunLine {
 	l := RunLine{
-		Run: v.Key.String(), Family: v.Key.Family, Class: v.Class, Short: v.Short, Status: v.Status,
-		Final: v.Final, Stands: v.Stands, Since: console.Stamp(v.Since), WaitsFor: v.waitsFor(),
+		Run: v.Key.String(), Family: v.Key.Family, Class: v.Class, Short: v.ShortID, Status: v.Status,
+		Final: v.Final, Stands: v.Blocked, Since: console.Stamp(v.Since), WaitsFor: v.waitsFor(),
 	}
 	for _, a := range v.Open {
 		l.Requests = append(l.Requests, a.Request)
@@ -162,7 +162,7 @@ func WaitsAt(v View) string {
 		return "cannot be read: " + console.Cut(console.OneLine(v.Err.Error()), 80)
 	case len(v.Open) > 0:
 		return openAt(v)
-	case v.Stands || len(v.Notes) > 0:
+	case v.Blocked || len(v.Notes) > 0:
 		return "a problem note stands" + console.Suffix(", waits for ", console.OneLine(v.Awaited))
 	case v.Awaited != "":
 		return "waits for " + console.OneLine(v.Awaited)

@@ -49,15 +49,15 @@ type storedView struct {
 
 // storedRequest is a request with what --json says nothing of.
 type storedRequest struct {
-	engine.Asked
+	engine.OpenRequest
 	Members  []string   `json:",omitempty"`
 	NoReject string     `json:",omitempty"`
 	Words    [][]string `json:",omitempty"` // of its options
 }
 
-func storeRequests(open []engine.Asked) (stored []storedRequest) {
+func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 	for _, a := range open {
-		r := storedRequest{Asked: a, Members: a.Members, NoReject: a.NoReject}
+		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject}
 		for _, o := range a.Options {
 			r.Words = append(r.Words, o.Words)
 		}
@@ -66,8 +66,8 @@ func storeRequests(open []engine.Asked) (stored []storedRequest) {
 	return stored
 }
 
-func (r storedRequest) request() engine.Asked {
-	a := r.Asked
+func (r storedRequest) request() engine.OpenRequest {
+	a := r.OpenRequest
 	a.Members, a.NoReject = r.Members, r.NoReject
 	for i := range min(len(a.Options), len(r.Words)) {
 		a.Options[i].Words = r.Words[i]
@@ -82,7 +82,7 @@ func findStoredView(b *Workspace, round *reconcile.Stored, f reconcile.Found) (v
 	if !ok || json.Unmarshal(body, &s) != nil {
 		return View{}, false
 	}
-	v.Class, v.Short, v.Status, v.Final, v.Absent, v.Stands = s.Class, s.Short, s.Status, s.Final, s.Absent, s.Blocked
+	v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked = s.Class, s.Short, s.Status, s.Final, s.Absent, s.Blocked
 	v.Since, v.Awaited, v.Notes, v.Untrusted, v.Findings, v.stray = s.Since, s.Waits, s.Notes, s.Untrusted, s.Findings, s.Stray
 	v.Found, v.Key = f, f.Key()
 	now := b.Env.Now()
@@ -97,7 +97,7 @@ func findStoredView(b *Workspace, round *reconcile.Stored, f reconcile.Found) (v
 // storeView has a later placet take over the view of a run.
 func storeView(b *Workspace, f reconcile.Found, seen reconcile.Seen, v View) {
 	body, err := json.Marshal(storedView{
-		v.Class, v.Short, v.Status, v.Final, v.Absent, v.Stands, v.Since.UTC(), v.Awaited, storeRequests(v.Open), v.Notes, v.Untrusted, v.Findings, v.stray,
+		v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked, v.Since.UTC(), v.Awaited, storeRequests(v.Open), v.Notes, v.Untrusted, v.Findings, v.stray,
 	})
 	if err == nil {
 		b.Loop.StoreView(f, seen, body)

@@ -95,9 +95,9 @@ func (k *keeping) start(stored bool, mark string) *Workspace {
 	b := &Workspace{Env: &console.Env{Now: k.clock}, Root: "/nowhere", Brief: true}
 	b.Store = store.New(k.disk, store.Options{Now: b.Env.Now, Parallel: 1})
 	b.Families = []reconcile.Family{{Layout: layout.Faber{}, Machine: faber.New()}}
-	o := reconcile.Options{Store: b.Store, Families: b.Families, Now: b.Env.Now, Workers: 1, Facts: func(string) engine.Facts {
+	o := reconcile.Options{Store: b.Store, Families: b.Families, Now: b.Env.Now, Workers: 1, Facts: func(string) engine.Environment {
 		k.looked()
-		return engine.Facts{Config: engine.Config{Language: "en", Family: k.conf}}
+		return engine.Environment{Config: engine.Config{Language: "en", Family: k.conf}}
 	}}
 	if stored {
 		o.Cache = statcache.Open(k, mark, b.Store.DiskNow)
@@ -108,9 +108,9 @@ func (k *keeping) start(stored bool, mark string) *Workspace {
 
 // shown is a run as the verbs show it.
 type shown struct {
-	Peek  engine.Peek
+	Peek  engine.Summary
 	Line  RunLine
-	Open  []engine.Asked
+	Open  []engine.OpenRequest
 	Found []FindingLine
 }
 
