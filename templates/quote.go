@@ -2,6 +2,8 @@ package templates
 
 import (
 	"fmt"
+	"net/url"
+	"path"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -127,6 +129,14 @@ func longestRun(s string, c byte) int {
 		longest = max(longest, run)
 	}
 	return longest
+}
+
+// Target is the target of a link to a file of the workspace. Paths are relative to the
+// workspace, and so is the target: it begins with a slash.
+func Target(p string) string {
+	target := url.URL{Path: path.Clean("/" + p)}
+	// Parentheses would end the link.
+	return strings.NewReplacer("(", "%28", ")", "%29").Replace(target.EscapedPath())
 }
 
 // Inline returns a text as one line of Markdown that shows the text and

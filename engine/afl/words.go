@@ -2,8 +2,6 @@ package afl
 
 import (
 	"fmt"
-	"net/url"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -123,11 +121,5 @@ func numberedList(lines []string) string {
 // paragraphs puts blocks of Markdown below each other, or is the dash.
 func paragraphs(blocks []string) string { return templates.OrDash(strings.Join(blocks, "\n\n")) }
 
-// fileLink is a link to a file of the workspace. Its target begins with a
-// slash, as in a request's form.
-func fileLink(p string) string {
-	target := url.URL{Path: path.Clean("/" + p)}
-	// Parentheses would end the link.
-	escaped := strings.NewReplacer("(", "%28", ")", "%29").Replace(target.EscapedPath())
-	return "[" + templates.Inline(p) + "](" + escaped + ")"
-}
+// fileLink is a link to a file of the workspace.
+func fileLink(p string) string { return "[" + templates.Inline(p) + "](" + templates.Target(p) + ")" }

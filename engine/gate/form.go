@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"net/url"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -134,8 +132,7 @@ func facts(r Request, t Texts) []templates.FormFact {
 	return all
 }
 
-// artifacts are the links to the files of a request. A path is relative to
-// the workspace, and so is the link: it begins with a slash.
+// artifacts are the links to the files of a request.
 func artifacts(list []Artifact, lang string) []templates.FormArtifact {
 	var all []templates.FormArtifact
 	for _, a := range list {
@@ -146,10 +143,7 @@ func artifacts(list []Artifact, lang string) []templates.FormArtifact {
 		if !a.Binding {
 			state += ", " + templates.Text(lang, "form.information")
 		}
-		link := url.URL{Path: path.Clean("/" + a.Path)}
-		// Parentheses would end the link.
-		target := strings.NewReplacer("(", "%28", ")", "%29").Replace(link.EscapedPath())
-		all = append(all, templates.FormArtifact{Path: a.Path, Link: target, State: state})
+		all = append(all, templates.FormArtifact{Path: a.Path, Link: templates.Target(a.Path), State: state})
 	}
 	return all
 }
