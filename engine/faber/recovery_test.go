@@ -314,8 +314,8 @@ func TestConfigCheck(t *testing.T) {
 	}
 }
 
-// Peek tells final from live, and whether placet ever moved the run.
-func TestPeek(t *testing.T) {
+// Summarize tells final from live, and whether placet ever moved the run.
+func TestSummarize(t *testing.T) {
 	for body, want := range map[string]engine.Summary{
 		`{"status": "completed"}`:                                  {Status: Completed, Final: true},
 		`{"status": "aborted", "last_transition": {"edge": "x"}}`:  {Status: Cancelled, Final: true, Touched: true},

@@ -354,14 +354,14 @@ func TestARunThatWasPutAwayIsCutOff(t *testing.T) {
 			t.Errorf("moves: %+v", a.Unblock)
 		}
 		for _, state := range []string{d.Read(".mso-context/archive/2026-03/" + runA + "/optimizer/state.json"), "", "[]"} {
-			if p, ok := New().PeekClass("archived", []byte(state)); !ok || !p.Final || p.Waiting || p.Open > 0 || p.Status != cutOff {
+			if p, ok := New().SummarizeClass("archived", []byte(state)); !ok || !p.Final || p.Waiting || p.Open > 0 || p.Status != cutOff {
 				t.Errorf("at a glance: %+v", p)
 			}
 		}
-		if p, ok := New().PeekClass("archived", []byte(d.Read(".mso-context/archive/2026-03/"+runB+"/optimizer/state.json"))); !ok || p.Status != Reached {
+		if p, ok := New().SummarizeClass("archived", []byte(d.Read(".mso-context/archive/2026-03/"+runB+"/optimizer/state.json"))); !ok || p.Status != Reached {
 			t.Errorf("at a glance: %+v", p)
 		}
-		if _, ok := New().PeekClass("", nil); ok {
+		if _, ok := New().SummarizeClass("", nil); ok {
 			t.Error("a run that is driven is told apart")
 		}
 		if b := d.Account(runB + "@2026-03"); b.Status != Reached || !b.Final {

@@ -200,6 +200,11 @@ type Machine struct{}
 // New returns the machine.
 func New() Machine { return Machine{} }
 
+var (
+	_ engine.Classed     = Machine{}
+	_ engine.PeerMachine = Machine{}
+)
+
 // Family implements [engine.Machine].
 func (Machine) Family() string { return family.Name }
 
@@ -255,9 +260,9 @@ func (Machine) Summarize(body []byte) engine.Summary {
 	return p
 }
 
-// PeekClass implements [engine.Classed]: nothing moves a run that was put away, and
+// SummarizeClass implements [engine.Classed]: nothing moves a run that was put away, and
 // nobody is asked about it, wherever its cycle stood.
-func (m Machine) PeekClass(class string, state []byte) (p engine.Summary, ok bool) {
+func (m Machine) SummarizeClass(class string, state []byte) (p engine.Summary, ok bool) {
 	if class != layout.OptimizerArchived {
 		return p, false
 	}

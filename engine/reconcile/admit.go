@@ -39,7 +39,7 @@ func (sc *scanner) admit(ctx context.Context, fresh []Found, walk uint32, first 
 func (sc *scanner) admitOne(f Found, walk uint32, first bool) {
 	r := sc.registry.newRun(f)
 	r.walk, r.print = walk, sc.l.o.Store.Fingerprint(f.Run.Dir, f.Run.State)
-	status := sc.l.Peek(f)
+	status := sc.l.Summarize(f)
 	if status.Final && short(f.Run) && (first || !status.Touched) {
 		r.unchecked = status.Touched && !sc.isAsLeft(f)
 		sc.registry.add(r)
@@ -115,7 +115,7 @@ func (s *session) restore(lv *activeRun) bool {
 	}
 	f := s.registry.found(lv.knownRun)
 	rec, run := s.l.storedFor(f.Family).get(f)
-	if run.Idle == nil || run.Peek.Final || rec.Size() > mostRestored {
+	if run.Idle == nil || run.Summary.Final || rec.Size() > mostRestored {
 		return false
 	}
 	s.rank(lv)
@@ -127,7 +127,7 @@ func (s *session) restore(lv *activeRun) bool {
 	for _, need := range run.Idle.Needs {
 		lv.needs = append(lv.needs, statcache.Name(need))
 	}
-	s.registry.do(func() { lv.look, lv.looks, lv.status = look, 1, run.Peek })
+	s.registry.do(func() { lv.look, lv.looks, lv.status = look, 1, run.Summary })
 	lv.retry.notBefore = time.Now()
 	s.timers.set(lv.state, run.Idle.Wake)
 	s.firstOver(lv)
@@ -215,7 +215,7 @@ func (sc *scanner) compareFinal(r *knownRun) {
 func (s *session) reopen(r *knownRun) {
 	f := s.registry.found(r)
 	print, own := s.l.o.Store.Fingerprint(f.Run.Dir, r.state), s.l.o.Store.Fingerprint(r.state, r.state)
-	if status := s.l.Peek(f); !status.Final || status.Touched {
+	if status := s.l.Summarize(f); !status.Final || status.Touched {
 		s.activate(r)
 		return
 	}

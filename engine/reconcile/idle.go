@@ -41,7 +41,7 @@ func (l *Loop) Look(f Found) (Seen, error) {
 
 // storedRun is what the cache's file has of a run besides how its files looked.
 type storedRun struct {
-	Peek engine.Summary
+	Summary engine.Summary
 	// Idle is nil where only the state document was read.
 	Idle *storedIdle `json:",omitempty"`
 }
@@ -78,12 +78,12 @@ func (l *Loop) store(f Found, lk look, view []byte) {
 	if !ok {
 		return
 	}
-	status := peek(f, lk.snap.Doc(f.Run.State))
+	status := summarize(f, lk.snap.Doc(f.Run.State))
 	rec, ok := l.o.Store.Record(f.Run, lk.loaded.Look, status.Final && view == nil)
 	if !ok {
 		return
 	}
-	l.put(f, rec, storedRun{Peek: status, Idle: &storedIdle{
+	l.put(f, rec, storedRun{Summary: status, Idle: &storedIdle{
 		Facts: facts, At: lk.snap.Now, Wake: lk.plan.Wake,
 		Needs: lk.plan.Needs, Dirs: follows(lk, f.Run, nil), Notes: standingNotes(lk.snap.Docs), View: view,
 	}})
@@ -94,7 +94,7 @@ func (l *Loop) put(f Found, rec statcache.Record, run storedRun) {
 	if err != nil {
 		return
 	}
-	rec.CanMove, rec.Note = !run.Peek.Final, note
+	rec.CanMove, rec.Note = !run.Summary.Final, note
 	l.o.Cache.Put(f.Run, rec)
 }
 
@@ -104,13 +104,13 @@ func (l *Loop) storedPeek(f Found) (engine.Summary, bool) {
 	if !ok || !l.o.Store.HoldsState(f.Run, rec) {
 		return engine.Summary{}, false
 	}
-	return run.Peek, true
+	return run.Summary, true
 }
 
 // storePeek stores what a state document says that looked like the record before it was
 // read.
 func (l *Loop) storePeek(f Found, rec statcache.Record, p engine.Summary) {
-	l.put(f, rec, storedRun{Peek: p})
+	l.put(f, rec, storedRun{Summary: p})
 }
 
 // stored is what the cache's file has of a run; false where it has nothing.

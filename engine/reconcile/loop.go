@@ -219,10 +219,10 @@ func (l *Loop) walk(w *walk) []Found {
 	return found
 }
 
-// Peek reads a run's state document alone and says how it stands. A document
-// that is absent, unsettled or unusable gives the zero Peek: a closer look is
+// Summarize reads a run's state document alone and says how it stands. A document
+// that is absent, unsettled or unusable gives the zero Summary: a closer look is
 // needed.
-func (l *Loop) Peek(f Found) engine.Summary {
+func (l *Loop) Summarize(f Found) engine.Summary {
 	if p, ok := l.storedPeek(f); ok {
 		return p
 	}
@@ -233,17 +233,17 @@ func (l *Loop) Peek(f Found) engine.Summary {
 	}
 	rec, sure := l.o.Store.RecordState(f.Run) // before it is read
 	state := l.o.Store.Read(f.Run.State, file)
-	p := peek(f, state)
+	p := summarize(f, state)
 	if state.Present() && sure {
 		l.storePeek(f, rec, p)
 	}
 	return p
 }
 
-// peek says how a run stands by its state document.
-func peek(f Found, state engine.Document) (p engine.Summary) {
+// summarize says how a run stands by its state document.
+func summarize(f Found, state engine.Document) (p engine.Summary) {
 	defer func() {
-		// Where Peek stumbles, Step will say so.
+		// Where Summarize panics, Step will say so.
 		if recover() != nil {
 			p = engine.Summary{}
 		}

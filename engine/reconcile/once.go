@@ -119,7 +119,7 @@ func (out *onceRun) needs() bool {
 // more or the time to wait is over. Of a final run that placet never moved the
 // state document alone is read.
 func (o *settling) settle(ctx context.Context, out *onceRun) {
-	if status := o.l.Peek(out.f); out.p == nil && status.Final && !status.Touched {
+	if status := o.l.Summarize(out.f); out.p == nil && status.Final && !status.Touched {
 		return
 	}
 	if out.p == nil && o.isAsLeft(out) {
@@ -163,7 +163,7 @@ func (o *settling) isAsLeft(out *onceRun) bool {
 	if run.Idle == nil || !o.l.o.Store.Holds(out.f.Run, rec) {
 		return false
 	}
-	out.calm, out.idle = run.Peek, run.Idle
+	out.calm, out.idle = run.Summary, run.Idle
 	return true
 }
 

@@ -287,7 +287,7 @@ func TestSnapshotWritesNothingAndResolvesNeeds(t *testing.T) {
 	if diff := cmp.Diff(before, w.tree()); diff != "" {
 		t.Errorf("something was written:\n%s", diff)
 	}
-	if p := w.Peek(found[0]); !p.Waiting || p.Final {
+	if p := w.Summarize(found[0]); !p.Waiting || p.Final {
 		t.Errorf("peek: %+v", p)
 	}
 }

@@ -53,7 +53,7 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 		r.Torn = append(r.Torn, h.Path)
 	}
 	// A request may stand of which the state does not tell.
-	if peek(f, p.last.snap.Doc(f.Run.State)).Waiting || len(openRequests(p.last.snap.Docs)) > 0 {
+	if summarize(f, p.last.snap.Doc(f.Run.State)).Waiting || len(openRequests(p.last.snap.Docs)) > 0 {
 		r.Waiting++
 	}
 	r.Wake = earlier(r.Wake, p.wake())

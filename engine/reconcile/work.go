@@ -268,7 +268,7 @@ func (s *session) coolDown(lv *activeRun, p *pass) {
 
 // note remembers the last look at a run, and how it stands.
 func (s *session) note(lv *activeRun, p *pass) {
-	status := peek(p.f, p.last.snap.Doc(p.f.Run.State))
+	status := summarize(p.f, p.last.snap.Doc(p.f.Run.State))
 	var began bool
 	s.registry.do(func() {
 		began = (lv.status == engine.Summary{}) != (status == engine.Summary{})

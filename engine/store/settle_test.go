@@ -134,7 +134,7 @@ func TestARunThatAppearsUnderARunningPlacetIsAllNew(t *testing.T) {
 	})
 }
 
-func TestARunThatWasOnlyPeekedAtIsNotNew(t *testing.T) {
+func TestARunWhoseStateAloneWasReadIsNotNew(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		w.put(in("state.json"), `{}`)
 		s := w.store()

@@ -151,7 +151,7 @@ func (a *Asks) CountOpen(most int) (open int) {
 		if open == most {
 			break
 		}
-		if a.Loop.Peek(reconcile.Found{Run: run, Family: a.Families[0]}).Status == ask.Open {
+		if a.Loop.Summarize(reconcile.Found{Run: run, Family: a.Families[0]}).Status == ask.Open {
 			open++
 		}
 	}

@@ -224,7 +224,7 @@ func viewIn(b *Workspace, limit time.Duration, f reconcile.Found, look func() Vi
 
 // lateView is a run whose account takes too long, by its state document alone.
 func lateView(b *Workspace, f reconcile.Found, limit time.Duration) View {
-	p := b.Loop.Peek(f)
+	p := b.Loop.Summarize(f)
 	v := View{Found: f, late: true}
 	v.Err = fmt.Errorf("cannot say within %v how the run stands: its documents are too large. Try placet explain, which takes up to %v", limit, runTime)
 	v.Key, v.ShortID, v.Status, v.Final = f.Key(), f.Run.ID, p.Status, p.Final
@@ -341,17 +341,17 @@ func NoteBody(text string) string {
 // whose state document says that it has ended, and beside which a note stands, is
 // among the first: somebody may have written that.
 func (b *Workspace) Live(found []reconcile.Found) ([]reconcile.Found, map[engine.Status]int) {
-	peeks := make([]engine.Summary, len(found))
+	all := make([]engine.Summary, len(found))
 	noted := make([]bool, len(found))
 	each(len(found), func(i int) {
-		peeks[i] = b.Loop.Peek(found[i])
-		noted[i] = peeks[i].Final && peeks[i].Touched && b.Store.Exists(found[i].Run.State+layout.ProblemSuffix)
+		all[i] = b.Loop.Summarize(found[i])
+		noted[i] = all[i].Final && all[i].Touched && b.Store.Exists(found[i].Run.State+layout.ProblemSuffix)
 	})
 	final := map[engine.Status]int{}
 	var live []reconcile.Found
 	for i, f := range found {
-		if peeks[i].Final && !noted[i] {
-			final[peeks[i].Status]++
+		if all[i].Final && !noted[i] {
+			final[all[i].Status]++
 		} else {
 			live = append(live, f)
 		}

@@ -115,7 +115,7 @@ type shown struct {
 }
 
 func showVerb(b *Workspace, f reconcile.Found) (shown, bool) {
-	s := shown{Peek: b.Loop.Peek(f)}
+	s := shown{Peek: b.Loop.Summarize(f)}
 	v := b.view(b.Loop.Stored(), f)
 	s.Line, s.Open, s.Found = LineOf(v), v.Open, append(FindingLines(v), Strays(v)...)
 	return s, !v.unsettled

@@ -7,8 +7,8 @@ import (
 	"placet/engine"
 )
 
-// Peek counts the open requests and knows since when the oldest of them stands.
-func TestPeek(t *testing.T) {
+// Summarize counts the open requests and knows since when the oldest of them stands.
+func TestSummarize(t *testing.T) {
 	for body, want := range map[string]engine.Summary{
 		`{"status": "delegating", "requests": {
 			"a": {"status": "open", "opened_at": "2026-11-20T10:00:00.000Z"},
