@@ -52,7 +52,7 @@ func connect(ctx context.Context, name string, busy time.Duration) (*connection,
 		pool.Close()
 		return nil, err
 	}
-	c := &connection{Conn: conn, pool: pool, sound: map[string]bool{}, work: workTime}
+	c := &connection{Conn: conn, pool: pool, sound: map[string]bool{}, work: rowWork * workTime}
 	if err := c.limit(); err != nil {
 		c.close()
 		return nil, err
@@ -67,8 +67,16 @@ func (d *Databases) connect(ctx context.Context, q engine.Database, found fs.Fil
 	if err != nil {
 		return nil, err
 	}
-	c.file, c.allowed, c.work = found, schemaOf(schemas.SQL(q.Schema)), d.work
+	c.file, c.allowed, c.work = found, schemaOf(schemas.SQL(q.Schema)), d.workFor(q)
 	return c, nil
+}
+
+// workFor is how long placet works on what is asked, at a stretch.
+func (d *Databases) workFor(q engine.Database) time.Duration {
+	if q.Insert != nil {
+		return rowWork * d.work
+	}
+	return d.work
 }
 
 func (c *connection) close() {

@@ -14,9 +14,12 @@ import (
 // A database is the work of others: what one look or one row may cost has limits that
 // no content of the file can move.
 const (
-	// workTime is how long placet works on a database at a stretch. A look has no
-	// more in all, the waiting for locks included.
+	// workTime is how long a look may take in all, the waiting for locks included.
+	// Somebody waits for it.
 	workTime = time.Second
+	// rowWork is how many times as long placet may work at a stretch for a row, for
+	// which nobody waits: a busy disk takes its time to sync.
+	rowWork = 5
 	// mostHeap is what SQLite may hold of memory, in bytes. SQLite counts by process:
 	// all databases that are open share it.
 	mostHeap = 32 << 20

@@ -109,5 +109,5 @@ func (d *Databases) execute(q engine.Database) engine.Ended {
 		return engine.Ended{Result: rowRefused, Reason: no.Error()}
 	}
 	d.closeFile(q.Path)
-	return engine.Ended{Result: rowFailed, Reason: d.explain(q.Path, err)}
+	return engine.Ended{Result: rowFailed, Reason: d.explain(q, err)}
 }

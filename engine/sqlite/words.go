@@ -10,6 +10,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"placet/engine"
 )
 
 // sqliteCode is SQLite's result code of an error, with what it adds to it; 0 where
@@ -83,12 +85,13 @@ var explanations = map[int]string{
 }
 
 // explain says what is wrong with a database, and what to do about it.
-func (d *Databases) explain(name string, err error) string {
+func (d *Databases) explain(q engine.Database, err error) string {
+	name := q.Path
 	var is condition
 	code := sqliteCode(err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), code&0xff == sqlite3.SQLITE_INTERRUPT:
-		return fmt.Sprintf("the database %s keeps SQLite at work for longer than it may, %s in all: %s", name, d.work, advice)
+		return fmt.Sprintf("the database %s keeps SQLite at work for longer than it may, %s at a stretch: %s", name, d.workFor(q), advice)
 	case errors.As(err, &is):
 		return fmt.Sprintf("the database %s %s", name, is)
 	case code == sqlite3.SQLITE_READONLY_DBMOVED:
