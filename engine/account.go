@@ -138,8 +138,11 @@ type OpenRequest struct {
 	// Several lists the options of which any number may be chosen together;
 	// every other stands alone.
 	Several []string `json:"several"`
-	// Items are the things of which an answer may pick any number.
-	Items []RequestItem `json:"items"`
+	// Items are the things of which an answer may pick any number, or ItemsMax of them,
+	// 0 for any; with ItemsWith only together with one of these options.
+	Items     []RequestItem `json:"items"`
+	ItemsMax  int           `json:"items_max"`
+	ItemsWith []string      `json:"items_with"`
 	// Default is the option of an answer that picks an item or comments and names no
 	// option. It is also what the verb approve chooses where no option has that name.
 	// "" where an answer must name one.
@@ -196,6 +199,8 @@ func Says(description, effect string) string {
 type RequestItem struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
+	// Words are further names of the item.
+	Words []string `json:"-"`
 }
 
 // Node is one part of a run's plan, in order.

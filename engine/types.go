@@ -225,8 +225,8 @@ type Field struct {
 	Value any
 }
 
-// Action is a command or a database access. A document of the same plan or of an earlier
-// one must record the attempt; the action begins at most once per process.
+// Action is a command, a database access or a send. A document of the same plan or of an
+// earlier one must record the attempt; the action begins at most once per process.
 type Action struct {
 	// ID is unique in the workspace and a function of the state.
 	ID      string
@@ -234,6 +234,9 @@ type Action struct {
 	// Database is set in place of a command. It runs in this process, needs no
 	// trust and has no Outcome.
 	Database *Database
+	// Send is set in place of a command. It is carried out in this process, needs no
+	// trust, and has an Outcome.
+	Send *Send
 	// Output names an environment variable that tells the command the absolute path
 	// of a file to create; its content comes back in [Ended].Output. Only for
 	// commands without Outcome.
@@ -256,6 +259,9 @@ type Action struct {
 	// from the end. Zero keeps the head and the tail of each.
 	Tail int
 }
+
+// IsCommand reports whether the action is a program that runs.
+func (a Action) IsCommand() bool { return a.Database == nil && a.Send == nil }
 
 // Outlives reports whether the action goes on when placet ends. One without an Outcome
 // never does.

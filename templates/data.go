@@ -30,6 +30,8 @@ type FormData struct {
 	// FreeText says that the comment is the answer, Several that some options may be
 	// ticked together.
 	FreeText, Several bool
+	// ItemsAsk stands above the items.
+	ItemsAsk string
 }
 
 // BlockData is what the template kernel/block shows: a request whose form has a

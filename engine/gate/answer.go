@@ -146,10 +146,10 @@ func (a Evaluation) standsFor(selected []string, comment string) string {
 // into the request's order, each once. Every option that is chosen may ask for
 // a comment.
 func (a Evaluation) checkSelected(answer *Answer) string {
-	options, items := optionIDs(a.Request.Options), itemIDs(a.Request.Items)
+	options, items := optionIDs(a.Request.Options), a.Request.itemNames()
 	chosen, picked := map[string]bool{answer.Response: true}, map[string]bool{}
 	for _, word := range answer.Selected {
-		if id, ok := newNames(items...).match(word); ok {
+		if id, ok := items.match(word); ok {
 			picked[id] = true
 		} else if id, ok := Match(a.Request.Options, word); ok && len(a.Request.Several) > 0 {
 			chosen[id] = true
@@ -165,8 +165,29 @@ func (a Evaluation) checkSelected(answer *Answer) string {
 	if len(several) > 0 {
 		answer.Response = several[0]
 	}
-	answer.Selected = append(several, among(items, picked)...)
+	own := among(itemIDs(a.Request.Items), picked)
+	if problem := a.checkItems(answer, all, own); problem != "" {
+		return problem
+	}
+	answer.Selected = append(several, own...)
 	return a.checkComment(answer, all)
+}
+
+// checkItems refuses more items than may be picked, and items that none of the chosen
+// options takes.
+func (a Evaluation) checkItems(answer *Answer, chosen, items []string) string {
+	with := newNames(a.Request.ItemsWith...)
+	takes := len(with) == 0 || slices.ContainsFunc(chosen, func(id string) bool {
+		_, ok := with.match(id)
+		return ok
+	})
+	switch {
+	case a.Request.ItemsMax > 0 && len(items) > a.Request.ItemsMax:
+		return fmt.Sprintf("%s selects %s: at most %d may be selected.", code(answer.Path), codes(items), a.Request.ItemsMax)
+	case len(items) > 0 && !takes:
+		return fmt.Sprintf("%s selects %s beside %s: that goes together with %s alone.", code(answer.Path), codes(items), codes(chosen), codes(a.Request.ItemsWith))
+	}
+	return ""
 }
 
 // checkComment asks for the comment that one of the chosen options needs.

@@ -36,8 +36,11 @@ type Request struct {
 	// Several are the ids of the options of which any number may be chosen
 	// together. Every other option stands alone.
 	Several []string `json:"several,omitempty"`
-	// Items are things of which an answer may pick any number.
-	Items []Item `json:"items"`
+	// Items are things of which an answer may pick any number, or ItemsMax of them, 0
+	// for any; with ItemsWith only together with one of these options.
+	Items     []Item   `json:"items"`
+	ItemsMax  int      `json:"items_max,omitempty"`
+	ItemsWith []string `json:"items_with,omitempty"`
 	// Context is a JSON object as it was found; nil is written as {}.
 	Context   schemas.Raw `json:"context"`
 	Artifacts []Artifact  `json:"artifacts"`

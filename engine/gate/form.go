@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -24,6 +25,8 @@ type Texts struct {
 	Where string
 	// Lines are further lines of Markdown below the prompt, quoted already.
 	Lines []string
+	// Whole says that the lines show all that the context holds, which is left out.
+	Whole bool
 }
 
 // How much of a request a form shows, in bytes. Longer text is cut and says
@@ -71,12 +74,16 @@ func render(r Request, digest engine.Digest, t Texts) (string, error) {
 	if r.Block != nil {
 		return r.Block.form(form, t.Lang)
 	}
+	if t.Whole {
+		form.Context = ""
+	}
 	form.Title = templates.Cut(cmp.Or(t.Title, templates.Text(t.Lang, "form.title")), shownLine)
 	if text, ok := markdown(r.Context); ok {
 		form.Lines, form.Context = append(slices.Clip(form.Lines), markdownLines(text, t.Lang)...), ""
 	}
 	return templates.Render(t.Lang, "kernel/form", templates.FormData{
 		FormParts: form, Prompt: cutText(r.Prompt, shownPrompt, "\n\n", t.Lang), FreeText: r.FreeText(), Several: len(r.several()) > 0,
+		ItemsAsk: r.itemsAsk(t.Lang),
 	})
 }
 
@@ -190,6 +197,14 @@ func itemLines(r Request) []string {
 		lines = append(lines, itemLine(it.ID, templates.Cut(it.Label, shownLine)))
 	}
 	return lines
+}
+
+// itemsAsk is what stands above the items of a form.
+func (r Request) itemsAsk(lang string) string {
+	if r.ItemsMax == 0 && len(r.ItemsWith) == 0 {
+		return templates.Text(lang, "form.hint.items")
+	}
+	return templates.Phrase(lang, "form.hint.items.limited", "most", strconv.Itoa(r.ItemsMax), "options", strings.Join(r.ItemsWith, ", "))
 }
 
 // itemLine is the task-list item of an id.

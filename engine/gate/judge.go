@@ -268,14 +268,14 @@ func (a Evaluation) Check(d engine.Document) (Decision, string) {
 // shown now.
 func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
 	a := Evaluation{
-		Request: Request{RequestID: told.Request, Type: told.Type, CommentRequired: told.CommentRequired, Several: told.Several},
+		Request: Request{RequestID: told.Request, Type: told.Type, CommentRequired: told.CommentRequired, Several: told.Several, ItemsMax: told.ItemsMax, ItemsWith: told.ItemsWith},
 		View:    told.Digest, Issued: told.Digest, Present: told.Form, Default: told.Default, Members: told.Members, Gate: g,
 	}
 	for _, o := range told.Options {
 		a.Request.Options = append(a.Request.Options, Option(o))
 	}
 	for _, i := range told.Items {
-		a.Request.Items = append(a.Request.Items, Item{ID: i.ID, Label: i.Label})
+		a.Request.Items = append(a.Request.Items, Item{ID: i.ID, Label: i.Label, Words: i.Words})
 	}
 	return a
 }
@@ -289,14 +289,14 @@ func (a Evaluation) OpenRequest() engine.OpenRequest {
 		Request: r.RequestID, Type: r.Type, Prompt: r.Prompt, FreeText: r.FreeText(), Default: a.Default,
 		Form: a.Present, Response: a.Dir + "/response.json", Digest: a.View,
 		RequestedAt: schemas.OrNull(r.RequestedAt).Time(), Deadline: schemas.OrNull(r.Deadline).Time(), CommentRequired: r.CommentRequired, Several: r.Several,
-		Members: a.Members,
+		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith,
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)
 	for _, o := range r.Options {
 		told.Options = append(told.Options, engine.RequestOption(o))
 	}
 	for _, i := range r.Items {
-		told.Items = append(told.Items, engine.RequestItem{ID: i.ID, Label: i.Label})
+		told.Items = append(told.Items, engine.RequestItem{ID: i.ID, Label: i.Label, Words: i.Words})
 	}
 	for _, artifact := range r.Artifacts {
 		told.Artifacts = append(told.Artifacts, artifact.Path)

@@ -32,6 +32,8 @@ type Item struct {
 	Label string `json:"label"`
 	// Priority is the family's word for how much the item weighs, "" for none.
 	Priority string `json:"priority,omitzero"`
+	// Words name the item beside its id. They are not written to request.json.
+	Words []string `json:"-"`
 }
 
 // submitID is what the last item of every form names. No option may be called
@@ -91,9 +93,24 @@ func newNames(ids ...string) (all names) {
 func (r Request) names() names {
 	all := newNames(append(optionIDs(r.Options), itemIDs(r.Items)...)...)
 	for _, o := range r.Options {
-		for _, word := range o.Words {
-			all = append(all, name{o.ID, word, Fold(word)})
-		}
+		all = all.also(o.ID, o.Words)
+	}
+	return append(all, r.itemNames()[len(r.Items):]...)
+}
+
+// itemNames are those of a request's items, and then their further words.
+func (r Request) itemNames() names {
+	all := newNames(itemIDs(r.Items)...)
+	for _, it := range r.Items {
+		all = all.also(it.ID, it.Words)
+	}
+	return all
+}
+
+// also are the names with further words of an id.
+func (all names) also(id string, words []string) names {
+	for _, word := range words {
+		all = append(all, name{id, word, Fold(word)})
 	}
 	return all
 }
@@ -148,7 +165,7 @@ func CheckOptions(ids []string) error {
 		if !utf8.ValidString(id) || strings.ContainsFunc(id, unseen) {
 			return fmt.Errorf("cannot offer the option %+q: it holds line ends, control, invisible or unknown characters", id)
 		}
-		if scripts := mixed(id); scripts != nil {
+		if scripts := MixedScripts(id); scripts != nil {
 			return fmt.Errorf("cannot offer the option %+q: it mixes letters of %s", id, strings.Join(scripts, " and "))
 		}
 		earlier, ok := seen[Fold(id)]
@@ -266,10 +283,12 @@ func isOne(words []string, word string) bool {
 // normalization, as it stands and in small letters, folded. Words that share one
 // cannot be told apart.
 func Looks(word string) []string {
-	normal := norm.NFKC.String(word)
-	looks := []string{Fold(confusable.Skeleton(normal)), Fold(confusable.Skeleton(strings.ToLower(normal)))}
+	looks := []string{Fold(Skeleton(word)), Fold(Skeleton(strings.ToLower(word)))}
 	return slices.Compact(looks)
 }
+
+// Skeleton is what words that look alike have in common (UTS #39), after normalization.
+func Skeleton(word string) string { return confusable.Skeleton(norm.NFKC.String(word)) }
 
 // imitable are the words that no option may imitate by the looks that they have
 // in small and in capital letters.
@@ -307,9 +326,9 @@ var together = [][]string{
 	{"Latin", "Han", "Hangul"},
 }
 
-// mixed are scripts of a word's letters that nobody writes together, sorted; nil
+// MixedScripts are scripts of a word's letters that nobody writes together, sorted; nil
 // where the letters are of one script or go together.
-func mixed(word string) []string {
+func MixedScripts(word string) []string {
 	var scripts []string
 	for _, r := range word {
 		if !unicode.IsLetter(r) || unicode.In(r, unicode.Common, unicode.Inherited) || isOf(r, scripts) {

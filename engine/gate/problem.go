@@ -195,7 +195,7 @@ func guide(a Evaluation) string {
 		fmt.Fprintf(&b, "- and %d more, in request.json\n", more)
 	}
 	if ids := itemIDs(a.Request.Items); len(ids) > 0 {
-		fmt.Fprintf(&b, "\nAny number may be selected of %s.\n", codes(ids))
+		b.WriteString("\n" + a.Request.mayPick(ids) + ".\n")
 	}
 	more := ""
 	if ids := a.Request.several(); len(ids) > 0 {
@@ -208,6 +208,18 @@ func guide(a Evaluation) string {
 	}
 	fmt.Fprintf(&b, "\nTick one option and the last item of %s, or write the option as \"response\"%s into %s.", a.form(), more, response)
 	return b.String()
+}
+
+// mayPick says how many of a request's items an answer may pick, and with which options.
+func (r Request) mayPick(ids []string) string {
+	text := "Any number may be selected of " + codes(ids)
+	if r.ItemsMax > 0 {
+		text = fmt.Sprintf("At most %d may be selected of %s", r.ItemsMax, codes(ids))
+	}
+	if len(r.ItemsWith) > 0 {
+		text += ", together with " + codes(r.ItemsWith)
+	}
+	return text
 }
 
 func described(text, effect string) string {

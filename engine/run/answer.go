@@ -9,6 +9,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/layout"
+	"placet/schemas"
 )
 
 // Answer is an answer that counts, to an open request; or what its deadline takes.
@@ -26,6 +27,18 @@ type Answer struct {
 
 // HasReceipt reports whether the receipt of the answer is durable already.
 func (a *Answer) HasReceipt() bool { return a != nil && a.receipt != nil }
+
+// KeysMember is the member of a response.json by which a surface knows an answer again
+// that it has given already. A family reads it that lists it in [Question.Members].
+const KeysMember = "idempotency_keys"
+
+// Keys are the idempotency keys of an answer.
+func (a *Answer) Keys() (keys []string) {
+	if raw := a.Extra.Raw(KeysMember); raw != nil && schemas.DecodeValue(raw, &keys) != nil {
+		return nil
+	}
+	return keys
+}
 
 // Words are what an answer says: its option or text, and all that was selected with it.
 func (a *Answer) Words() string {

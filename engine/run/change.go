@@ -28,6 +28,7 @@ type Change[S any] struct {
 	after  func() *Run[S]
 	writes []engine.Document
 	also   []engine.Transition
+	events []schemas.Object
 }
 
 // Write adds documents that stand before the state says what they belong to.
@@ -35,6 +36,11 @@ func (c *Change[S]) Write(docs ...engine.Document) { c.writes = append(c.writes,
 
 // Also names another transition of the same commit.
 func (c *Change[S]) Also(t engine.Transition) { c.also = append(c.also, t) }
+
+// Event adds a line of the family's own to the journal, in place of the one that says of
+// the transition what [Last] does. Its number is the family's; the kernel adds revision
+// and the digest of the state.
+func (c *Change[S]) Event(line schemas.Object) { c.events = append(c.events, line) }
 
 // Keep hands to the run after the transition what [Once] computes under a name: what the
 // transition found out and no file says yet.
@@ -87,7 +93,7 @@ func (f *Family[S, V]) transition(b *bound[S, V], t dueRule[S, V]) engine.Plan {
 	}
 	p.Writes = slices.Concat(c.writes, p.Writes, []engine.Document{state})
 	if f.hasJournal() {
-		p.Lines = append(p.Lines, f.line(b.Run, *last, c.Revision, engine.Sum(body)))
+		p.Lines = append(p.Lines, f.lines(b.Run, *last, c.Revision, engine.Sum(body))...)
 	}
 	p.Transitions = []engine.Transition{{Edge: edge, Subject: t.subject(f), Cause: last.Cause, Actor: last.Actor, Reason: last.Reason}}
 	p.Transitions = append(p.Transitions, c.also...)
@@ -156,6 +162,7 @@ func (f *Family[S, V]) last(edge engine.Edge, c *Change[S], t dueRule[S, V]) *La
 		Event: edge.Event, From: edge.From, To: edge.To, At: c.Now, Actor: c.actor,
 		Reason: templates.Cut(t.move.Reason, engine.LongestReason), Cause: c.cause,
 	}
+	l.Events = c.events
 	subject := t.subject(f)
 	switch {
 	case !f.hasJournal():
@@ -169,8 +176,20 @@ func (f *Family[S, V]) last(edge engine.Edge, c *Change[S], t dueRule[S, V]) *La
 
 func (l *Last) past() Past { return Past{l.Event, l.At, l.Actor, l.Reason} }
 
-// line is the journal's line of the transition that made a state, with the digest of the
-// document that holds it.
+// lines are the journal's lines of the transition that made a state, each with the digest
+// of the document that holds it.
+func (f *Family[S, V]) lines(r *Run[S], l Last, revision int, sum engine.Digest) (lines []engine.Line) {
+	for _, e := range l.Events {
+		e = append(slices.Clip(e), schemas.Member{Name: "revision", Value: revision}, schemas.Member{Name: "state", Value: sum})
+		lines = append(lines, engine.Line{Path: r.Path(journalFile), Revision: revision, Body: Must(schemas.Line(e))})
+	}
+	if lines == nil {
+		lines = append(lines, f.line(r, l, revision, sum))
+	}
+	return lines
+}
+
+// line is the one line of a transition that brings none of its family's own.
 func (f *Family[S, V]) line(r *Run[S], l Last, revision int, sum engine.Digest) engine.Line {
 	o := schemas.Object{{Name: "seq", Value: revision}, {Name: "at", Value: l.At}, {Name: "edge", Value: l.Event}}
 	if f.Parts != nil {
@@ -237,6 +256,7 @@ func (c *Change[S]) closeAnswered(a *Answer) {
 	c.asRecorded(q, a)
 	q.Response, q.Selected, q.Comment = Text(a.Response), a.Selected, Text(a.Comment)
 	q.By, q.KnownAs, q.Late = &By{User: a.By.User, Source: a.By.Source}, a.Known, a.Late
+	q.Keys = a.Keys()
 	q.Answer, q.AnswerDigest, q.View = Text(a.path), Text(a.Sum), Text(a.Digest)
 	c.cause[a.path] = a.Sum
 	c.actor = engine.Person(a.By.User)

@@ -74,6 +74,9 @@ type Family[S, V any] struct {
 	// Late adds a sentence to the note about an answer that came after its request was
 	// closed. nil: none.
 	Late func(v V, q *Request) string
+	// Entry tells people of a line of the family's own in the journal; see
+	// [Change.Event]. It is false for other lines. nil: there are none.
+	Entry func(line []byte) (engine.Entry, bool)
 	// New is the status that people are told of a run that has not begun.
 	New engine.Status
 	// Absent reports whether a folder in which nothing has begun is no run, and says
@@ -135,6 +138,8 @@ type Last struct {
 	Cause   map[string]engine.Digest `json:"cause"`
 	// Also are the other transitions of the commit, of a family without a journal.
 	Also []Past `json:"also,omitzero"`
+	// Events are the lines of the family's own in the journal; see [Change.Event].
+	Events []schemas.Object `json:"events,omitzero"`
 }
 
 // Past is an earlier transition.

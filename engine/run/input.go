@@ -30,6 +30,9 @@ type Input struct {
 	Wake time.Time
 	// Pending are the files that may be half of a write.
 	Pending []engine.PendingFile
+	// NotePath says where the note about a file stands that has none beside it, "" for
+	// other files. nil: there are no such files.
+	NotePath func(p string) string
 
 	held map[string]bool // the paths in Holding
 }
@@ -157,6 +160,11 @@ const ProblemsDir = "problems"
 // run's own; else in the run's folder, since each run that reads a file has
 // its own note on it.
 func (r *Input) Note(p string) string {
+	if r.NotePath != nil {
+		if note := r.NotePath(p); note != "" {
+			return note
+		}
+	}
 	if layout.Under(p, r.Snap.Dir) {
 		return p + layout.ProblemSuffix
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -17,11 +18,16 @@ import (
 const EventAdopted = "state_adopted"
 
 // journalLine is what the last line of a journal says of the state that it belongs
-// to. State is empty in the lines of a placet that did not write it yet.
+// to. State is empty in the lines of a placet that did not write it yet. Revision is
+// there where lines are counted by themselves; see [Change.Event].
 type journalLine struct {
-	Seq   int           `json:"seq"`
-	State engine.Digest `json:"state"`
+	Seq      int           `json:"seq"`
+	Revision int           `json:"revision"`
+	State    engine.Digest `json:"state"`
 }
+
+// of is the revision that the line belongs to.
+func (l journalLine) of() int { return cmp.Or(l.Revision, l.Seq) }
 
 // journal reads the last line of the journal beside a state document and decides
 // whether the two account for that state. placet appends the line of a revision,
@@ -48,27 +54,27 @@ func (r *Input) journal(state engine.Document, revision int, anew string) Record
 			return Record{Problem: "cannot read " + err.Error() + ": " + anew}
 		}
 	}
-	why := ""
+	why, seq := "", last.of()
 	switch revision {
-	case last.Seq:
+	case seq:
 		switch {
 		case last.State == "" && hasDigest(d.Body):
 			why = "cannot use state.json: the last line of events.jsonl does not say which state it belongs to, though lines before it do"
 		case last.State != "" && !isOneOf(state, last.State):
 			why = fmt.Sprintf("cannot use state.json: somebody else changed it: in revision %d it had the digest %s, now it has %s", revision, shortDigest(last.State), shortDigest(state.Sum))
 		}
-	case last.Seq + 1:
+	case seq + 1:
 		if state.Issued != nil && !isOneOf(state, state.Issued...) {
-			why = fmt.Sprintf("cannot use state.json: somebody else wrote it: it is of revision %d, events.jsonl ends with %d, and this machine did not write it", revision, last.Seq)
+			why = fmt.Sprintf("cannot use state.json: somebody else wrote it: it is of revision %d, events.jsonl ends with %d, and this machine did not write it", revision, seq)
 		}
 	default:
-		why = fmt.Sprintf("state.json is of revision %d, events.jsonl ends with %d", revision, last.Seq)
+		why = fmt.Sprintf("state.json is of revision %d, events.jsonl ends with %d", revision, seq)
 	}
 	if why == "" {
-		return Record{Seq: last.Seq}
+		return Record{Seq: seq, Lines: linesOf(d.Body, seq)}
 	}
 	adopt := fmt.Sprintf("; or, if it is right as it is, adopt it: placet adopt %s@%s", r.Snap.Key, shortDigest(state.Sum))
-	return Record{Seq: last.Seq, Problem: why + ": " + anew + adopt, Unaccounted: state.Sum}
+	return Record{Seq: seq, Problem: why + ": " + anew + adopt, Unaccounted: state.Sum}
 }
 
 // Accounts reports whether the journal beside a state document of a revision accounts
@@ -76,7 +82,7 @@ func (r *Input) journal(state engine.Document, revision int, anew string) Record
 // remembers is asked: a crash before the line is for the run's own next pass to mend.
 func Accounts(journal, state engine.Document, revision int) bool {
 	var last journalLine
-	if line := lastLine(journal.Body); line == nil || schemas.Decode("", journal.Path, line, &last) != nil || last.Seq != revision {
+	if line := lastLine(journal.Body); line == nil || schemas.Decode("", journal.Path, line, &last) != nil || last.of() != revision {
 		return false
 	}
 	return last.State != "" && isOneOf(state, last.State) || last.State == "" && !hasDigest(journal.Body)
@@ -143,6 +149,19 @@ func (r *Input) Adopted() (revision int) {
 		}
 	}
 	return revision
+}
+
+// linesOf is how many lines at the end of a journal belong to a revision.
+func linesOf(body []byte, revision int) (n int) {
+	for line := lastLine(body); line != nil; line = lastLine(body) {
+		var l journalLine
+		if schemas.Decode("", "events.jsonl", line, &l) != nil || l.of() != revision {
+			break
+		}
+		n++
+		body = body[:bytes.LastIndex(body, line)]
+	}
+	return n
 }
 
 // lastLine is the last whole line of a journal, nil where there is none.

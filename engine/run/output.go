@@ -45,12 +45,18 @@ func (f *Family[S, V]) outputs(b *bound[S, V], fresh bool) engine.Plan {
 	return w.Plan
 }
 
-// journalOutput plans the line of the state's own transition where a crash came before
-// it.
+// journalOutput plans the lines of the state's own transition that a crash came before.
 func (f *Family[S, V]) journalOutput(r *Run[S], w *Outputs) {
-	if last := *r.head.Last; f.hasJournal() && !w.Fresh && last != nil && r.Seq == r.revision()-1 {
-		w.Plan.Lines = append(w.Plan.Lines, f.line(r, *last, r.revision(), r.Doc.Sum))
+	last := *r.head.Last
+	if !f.hasJournal() || w.Fresh || last == nil || r.Seq < r.revision()-1 {
+		return
 	}
+	there := 0
+	if r.Seq == r.revision() {
+		there = r.Lines
+	}
+	lines := f.lines(r, *last, r.revision(), r.Doc.Sum)
+	w.Plan.Lines = append(w.Plan.Lines, lines[min(there, len(lines)):]...)
 }
 
 // requestOutput plans the files of an open request, or the receipt of a closed one.

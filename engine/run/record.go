@@ -8,8 +8,9 @@ import (
 
 // Record is what can be told of a run's state and the journal beside it.
 type Record struct {
-	// Seq is the number of the journal's last line.
-	Seq int
+	// Seq is the revision that the journal's last line belongs to, Lines how many lines
+	// belong to it.
+	Seq, Lines int
 	// Torn is true while either may still be being written.
 	Torn bool
 	// Problem is why they cannot be used, with what helps; "" where they can.

@@ -39,6 +39,8 @@ type Request struct {
 	Reason         Text     `json:"reason"`
 	// SupersededBy is the request that is asked instead.
 	SupersededBy Text `json:"superseded_by,omitzero"`
+	// Keys are the idempotency keys that came with the answer.
+	Keys []string `json:"idempotency_keys,omitzero"`
 	// Extra are further members of the receipt.
 	Extra schemas.Object `json:"-"`
 }
@@ -56,6 +58,9 @@ func (q *Request) Receipt() gate.Receipt {
 		Late: q.Late, ProvidedBy: gate.By{User: "placet", Source: gate.SourceFile}, KnownAs: q.KnownAs, Digest: engine.Digest(q.View),
 		ReceivedAt: string(q.ReceivedAt), DecidedAt: string(q.ClosedAt), Reason: string(q.Reason), Revision: q.ClosedRevision,
 		SupersededBy: string(q.SupersededBy), Extra: q.Extra,
+	}
+	if len(q.Keys) > 0 {
+		rc.Extra = append(slices.Clip(rc.Extra), schemas.Member{Name: KeysMember, Value: q.Keys})
 	}
 	switch q.Status {
 	case gate.Accepted:

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/layout"
+	"placet/schemas"
 	"placet/templates"
 )
 
@@ -344,7 +346,17 @@ func (f *Family[S, V]) log(b *bound[S, V]) []engine.Entry {
 		}
 		return list
 	}
-	for _, e := range Entries(b.Snap.In(journalFile)) {
+	for raw := range bytes.Lines(b.Snap.In(journalFile).Body) {
+		if f.Entry != nil {
+			if e, ok := f.Entry(raw); ok {
+				list = append(list, e)
+				continue
+			}
+		}
+		var e JournalEntry
+		if schemas.Decode("", journalFile, raw, &e) != nil {
+			continue
+		}
 		where := string(e.To)
 		if f.Parts != nil {
 			where = e.Subject

@@ -185,7 +185,7 @@ func ChooseItems(t Request, selected []string, resp *gate.Response) error {
 func Items(a engine.OpenRequest) []gate.Option {
 	all := make([]gate.Option, len(a.Items))
 	for i, it := range a.Items {
-		all[i] = gate.Option{ID: it.ID, Description: it.Label}
+		all[i] = gate.Option{ID: it.ID, Description: it.Label, Words: it.Words}
 	}
 	return all
 }
