@@ -2,8 +2,6 @@ package layout
 
 import (
 	"cmp"
-	"fmt"
-	"path"
 	"regexp"
 )
 
@@ -53,12 +51,6 @@ func (Ask) File(_ Run, rel string) (File, bool) { return askFiles.documentOrNote
 func (Ask) Descend(_ Run, rel string) bool { return askFiles.descends(rel) }
 
 // Misplaced returns the folders below the root whose names no ask can have.
-func (a Ask) Misplaced(ls Lister) (all []Misplaced, err error) {
-	w := walker{ls: ls}
-	for _, name := range w.folders(a.folders().root) {
-		if dir := path.Join(a.folders().root, name); !IsAskID(name) {
-			all = append(all, Misplaced{dir, fmt.Sprintf("the name %q does not match %s", name, askID), w.has(dir, "ask.json")})
-		}
-	}
-	return all, w.err
+func (a Ask) Misplaced(ls Lister) ([]Misplaced, error) {
+	return a.folders().misplaced(ls, askID, "ask.json")
 }

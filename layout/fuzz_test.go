@@ -30,10 +30,12 @@ func FuzzNames(f *testing.F) {
 		f.Add(".fractary/runs/"+name, "events/"+name, "actions/resume-r"+name+"/attempt.json")
 		f.Add(".mso-context/active/"+name+"/optimizer", "attempts/"+name, "requests/"+name+"/late.json")
 		f.Add("workspace/.mso-context/archive/2026-03/"+name+"/optimizer/x", name+".problem.md", "inputs/"+name)
+		f.Add(".nemawashi/actions/"+name, "intake/"+name+"/command.json", "jobs/"+name+"/1/"+name)
+		f.Add(".nemawashi/actions/7/"+name, "drafts/"+name, "requests/apr-0123456789ab/"+name)
 		f.Add(".mso-context/archive/"+name+"/20260302-msowd-x/optimizer/state.json", name, "../"+name)
 	}
 	f.Fuzz(func(t *testing.T, p, name, rel string) {
-		for _, family := range []Family{Faber{}, AFL{}, Optimizer{}} {
+		for _, family := range []Family{Faber{}, AFL{}, Optimizer{}, Ask{}, Nemawashi{}} {
 			if run, ok := family.At(p); ok {
 				if !Under(p, run.Dir) {
 					t.Fatalf("%q does not lie in %+v", p, run)

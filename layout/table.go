@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -24,14 +25,21 @@ var placeholders = map[string]func(name string) bool{
 	"{note}": func(name string) bool {
 		return len(name) > len(ProblemSuffix) && strings.HasSuffix(name, ProblemSuffix)
 	},
-	"{file}":       isOrdinary,
-	"{json}":       func(name string) bool { return isOrdinary(name) && strings.HasSuffix(name, ".json") },
-	"{review}":     isNumbered("review"),
-	"{worker-run}": isNumbered("worker-run"),
-	"{validation}": isNumbered("validation"),
-	"{verdict}":    isNumbered("verdict"),
-	"{event}":      func(name string) bool { n, _, ok := FaberEventName(name); return ok && n > 0 },
-	"{resume}":     faberResume.MatchString,
+	"{file}":         isOrdinary,
+	"{json}":         func(name string) bool { return isOrdinary(name) && strings.HasSuffix(name, ".json") },
+	"{review}":       isNumbered("review"),
+	"{worker-run}":   isNumbered("worker-run"),
+	"{validation}":   isNumbered("validation"),
+	"{verdict}":      isNumbered("verdict"),
+	"{event}":        func(name string) bool { n, _, ok := FaberEventName(name); return ok && n > 0 },
+	"{resume}":       faberResume.MatchString,
+	"{draft}":        numbered("v", ".md"),
+	"{intake}":       IsNemawashiIntake,
+	"{part-file}":    nemawashiPart.MatchString,
+	"{job}":          nemawashiJob.MatchString,
+	"{send-attempt}": numbered("attempt-", ".json"),
+	"{send-outcome}": numbered("outcome-", ".json"),
+	"{row}":          numbered("", ".json"),
 	"{attempt}": func(name string) bool {
 		_, _, outcome, ok := OptimizerAttempt(optimizerAttempts + name)
 		return ok && !outcome
@@ -290,6 +298,18 @@ func (f folders) find(ls Lister) (runs []Run, err error) {
 func (f folders) run(id string) Run {
 	dir := path.Join(f.root, id)
 	return Run{Family: f.family, ID: id, Dir: dir, State: path.Join(dir, "state.json")}
+}
+
+// misplaced returns the folders of the root whose names no run can have; first is the
+// file that somebody writes to begin one.
+func (f folders) misplaced(ls Lister, id *regexp.Regexp, first string) (all []Misplaced, err error) {
+	w := walker{ls: ls}
+	for _, name := range w.folders(f.root) {
+		if dir := path.Join(f.root, name); !f.isID(name) {
+			all = append(all, Misplaced{dir, fmt.Sprintf("the name %q does not match %s", name, id), w.has(dir, first)})
+		}
+	}
+	return all, w.err
 }
 
 // at returns the run to which a path belongs.

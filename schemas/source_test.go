@@ -18,6 +18,8 @@ func TestNamesAreThoseOfTheFiles(t *testing.T) {
 		"ask/answer", "ask/ask", "ask/state", "ask/withdraw",
 		"faber/cancel", "faber/event", "faber/issue", "faber/metadata", "faber/posted", "faber/state", "faber/workflow",
 		"kernel/receipt", "kernel/request", "kernel/response", "kernel/response-optional",
+		"nemawashi/action", "nemawashi/attempt", "nemawashi/command", "nemawashi/event", "nemawashi/job", "nemawashi/outcome", "nemawashi/receipt",
+		"nemawashi/run", "nemawashi/state",
 		"optimizer/assets", "optimizer/attempt", "optimizer/audit", "optimizer/callback", "optimizer/context", "optimizer/decision",
 		"optimizer/goal", "optimizer/kpi", "optimizer/late", "optimizer/level-error", "optimizer/manifest", "optimizer/outcome",
 		"optimizer/result", "optimizer/retrieved", "optimizer/state", "optimizer/stop", "optimizer/suggestions", "optimizer/trigger",
@@ -57,6 +59,7 @@ var drafts = map[string]string{
 	"afl":    "https://json-schema.org/draft/2020-12/schema",
 	"ask":    "https://json-schema.org/draft/2020-12/schema",
 
+	"nemawashi": "https://json-schema.org/draft/2020-12/schema",
 	"optimizer": "https://json-schema.org/draft/2020-12/schema",
 }
 
