@@ -41,7 +41,7 @@ var floors = []floor{
 		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/testoutput", "engine/graph"},
 		beside:   []string{"engine/run engine/gate"},
 	},
-	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer"}},
+	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi"}},
 	{
 		name:     "acting half",
 		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/sqlite", "engine/reconcile"},
@@ -88,6 +88,8 @@ var modules = map[string][]string{
 	// What looks like an option, or like a word that refuses, is known in one room.
 	"go.mau.fi/util":    {"engine/gate"},
 	"golang.org/x/text": {"engine/gate"},
+	// Domains of other scripts are shown as they are looked up.
+	"golang.org/x/net": {"engine/nemawashi"},
 	// The loop tells what it does by functions of its options: whoever counts
 	// knows how runs are served, and no run knows that somebody counts.
 	"github.com/prometheus": {"cmd/placet/cli"},

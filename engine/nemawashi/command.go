@@ -1,0 +1,332 @@
+package nemawashi
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Commands.
+const (
+	cmdRequest = "request-approval"
+	cmdExecute = "execute"
+	cmdRevise  = "revise"
+	cmdCancel  = "cancel"
+)
+
+const (
+	intakeDir   = "intake"
+	commandFile = "command.json"
+)
+
+// Command is command.json.
+type Command struct {
+	Command         string      `json:"command"`
+	Actor           run.By      `json:"actor"`
+	IdempotencyKey  text        `json:"idempotency_key,omitzero"`
+	SimulateFailure bool        `json:"simulateFailure,omitzero"`
+	Calendar        schemas.Raw `json:"calendar,omitzero"`
+	Draft           *string     `json:"draft,omitzero"`
+	Payload         schemas.Raw `json:"payload,omitzero"`
+	Reason          text        `json:"reason,omitzero"`
+}
+
+// command is a command with the folder that it came in.
+type command struct {
+	id  string
+	doc engine.Document
+	*Command
+}
+
+// IntakeReceipt is the receipt of a command.
+type IntakeReceipt struct {
+	IntakeID          string        `json:"intake_id"`
+	Result            string        `json:"result"` // accepted or refused
+	Code              text          `json:"code"`
+	Reason            text          `json:"reason"`
+	Revision          int           `json:"revision"`
+	Status            engine.Status `json:"status"`
+	ApprovalRequestID text          `json:"approval_request_id,omitzero"`
+	JobID             text          `json:"job_id,omitzero"`
+	IdempotencyKey    text          `json:"idempotency_key,omitzero"`
+	At                text          `json:"at"`
+}
+
+// Results of commands.
+const (
+	accepted = "accepted"
+	refused  = "refused"
+)
+
+// readCommands reads the commands that nobody has handled.
+func (r *view) readCommands() {
+	for _, d := range r.Snap.Under(intakeDir) {
+		if path.Base(d.Path) != commandFile {
+			continue
+		}
+		c := command{id: path.Base(path.Dir(d.Path)), doc: d}
+		if r.isDone(c.id) {
+			continue
+		}
+		var got run.Reading
+		c.Command, got = run.Load[Command](&r.Input, d, "nemawashi/command")
+		r.isCommandPending = r.isCommandPending || got == run.Pending
+		if c.Command == nil {
+			continue
+		}
+		if err := c.check(r.kind()); err != nil {
+			r.Bad(d, "cannot obey: "+err.Error())
+			continue
+		}
+		r.commands = append(r.commands, c)
+	}
+}
+
+// kind is the type of the action.
+func (r *view) kind() string {
+	if r.State.Type == "" && r.action != nil {
+		return r.action.Type
+	}
+	return r.State.Type
+}
+
+// isDone reports whether a command was handled: the state says so, or its receipt, which
+// is ahead of the state where it is of a later revision, and counts for nothing then.
+func (r *view) isDone(id string) bool {
+	if slices.ContainsFunc(r.State.Handled, func(h Handled) bool { return h.IntakeID == id }) {
+		return true
+	}
+	rc, known := r.intakeReceipt(id)
+	return known && (rc == nil || rc.Revision <= r.State.Revision)
+}
+
+// intakeReceipt is the receipt of a command, nil where it cannot be read. known is false
+// where there is none.
+func (r *view) intakeReceipt(id string) (rc *IntakeReceipt, known bool) {
+	d := r.Snap.In(intakeDir + "/" + id + "/receipt.json")
+	if d.Absent() {
+		return nil, false
+	}
+	rc, _ = run.Load[IntakeReceipt](&r.Input, d, "nemawashi/receipt")
+	return rc, true
+}
+
+// check says what is wrong with a command of its schema for an action of a type.
+func (c Command) check(typ string) error {
+	if c.Command != cmdRevise {
+		return nil
+	}
+	if c.Draft == nil && c.Payload.Null() {
+		return refuse("/draft and /payload are missing: expected at least one of them")
+	}
+	if c.Draft != nil {
+		if err := CheckDraft([]byte(*c.Draft)); err != nil {
+			return refuse("/draft: %v", err)
+		}
+	}
+	if !c.Payload.Null() {
+		return CheckPayload(typ, c.Payload)
+	}
+	return nil
+}
+
+// commandTo is the first open command of a name that moves the action, nil for none.
+func (r *view) commandTo(name string) *command {
+	for i := range r.commands {
+		if c := &r.commands[i]; c.Command.Command == name && r.judge(*c).moves {
+			return c
+		}
+	}
+	return nil
+}
+
+// verdict is what becomes of a command in the present status.
+type verdict struct {
+	moves                bool // the transition that it causes says the rest
+	result, code, reason string
+}
+
+func refusal(code, reason string) verdict {
+	return verdict{result: refused, code: code, reason: reason}
+}
+
+var (
+	moves = verdict{moves: true}
+	same  = verdict{result: accepted, code: "same", reason: "it is so already"}
+)
+
+func (r *view) wrongStatus() verdict {
+	return refusal("wrong_status", "the action is "+string(r.State.Status))
+}
+
+// judge says what becomes of a command.
+func (r *view) judge(c command) verdict {
+	switch status := r.State.Status; c.Command.Command {
+	case cmdRequest:
+		return r.judgeRequest()
+	case cmdExecute:
+		return r.judgeExecute(c)
+	case cmdRevise:
+		if status == Drafted || status == ApprovalPending || status == Approved {
+			return moves
+		}
+	case cmdCancel:
+		switch status {
+		case Pending, Drafted, ApprovalPending, Approved:
+			return moves
+		case Canceled:
+			return same
+		}
+	}
+	return r.wrongStatus()
+}
+
+func (r *view) judgeRequest() verdict {
+	switch r.State.Status {
+	case Drafted:
+		if code, why := r.cannotAsk(); code != "" {
+			return refusal(code, why)
+		}
+		return moves
+	case ApprovalPending:
+		return same
+	case Pending:
+		return refusal("no_draft", "there is no draft that can be used")
+	}
+	return r.wrongStatus()
+}
+
+func (r *view) judgeExecute(c command) verdict {
+	switch status := r.State.Status; {
+	case status == Executing || status == Executed || status == Failed:
+		return same
+	case isFinal(status):
+		return r.wrongStatus()
+	case status != Approved:
+		return refusal("not_approved", "the action is "+string(status)+": it is carried out once it was approved")
+	}
+	if !c.Calendar.Null() {
+		if _, _, err := r.override(c); err != nil {
+			return refusal("bad_override", err.Error())
+		}
+	}
+	if code, why := r.cannotStart(); code != "" {
+		return refusal(code, why)
+	}
+	return moves
+}
+
+// override are the parts with the calendar payload that a command brings. isSame is true
+// where they are as approved.
+func (r *view) override(c command) (parts []Part, isSame bool, err error) {
+	return Override(r.approved(), c.Calendar, r.body(), r.conf(), r.State.RequestedAt.Time())
+}
+
+// asksAnew reports whether a command brings an override that must be approved first.
+func (r *view) asksAnew(c command) bool {
+	if c.Command.Command != cmdExecute || c.Calendar.Null() {
+		return false
+	}
+	_, isSame, err := r.override(c)
+	return err == nil && !isSame && (r.conf().ExecuteOverride != "allow" || !r.mayDecide(c))
+}
+
+// mayDecide reports whether the author of a command is one of those who may approve.
+func (r *view) mayDecide(c command) bool {
+	known := append(slices.Clone(c.doc.Known), "claimed:"+c.Actor.User)
+	approvers := r.approvers()
+	return len(approvers) == 0 || slices.ContainsFunc(known, func(k string) bool {
+		return slices.ContainsFunc(approvers, func(a string) bool { return gate.Admits(a, k) })
+	})
+}
+
+// approvers are those who may approve today, by [gates] and by the dialect's lists.
+func (r *view) approvers() []string {
+	return gate.Narrow(r.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers, r.mayAnswer())
+}
+
+// handle records in a transition what became of a command.
+func (r *view) handle(c *change, cmd *command, result, code, reason string) {
+	if cmd == nil {
+		return
+	}
+	st := c.State
+	st.Handled = append(st.Handled, Handled{
+		IntakeID: cmd.id, Digest: cmd.doc.Sum, Result: result, Code: text(code), Reason: text(reason), Revision: c.Revision, At: c.Now,
+		Status: st.Status, JobID: st.ExecutionJobID, ApprovalRequestID: st.ApprovalRequestID, IdempotencyKey: cmd.IdempotencyKey,
+	})
+	st.keep(string(cmd.IdempotencyKey))
+}
+
+// receipts plans the receipts of handled commands, and of those that move nothing once
+// nothing goes before them.
+func (r *view) receipts(w *run.Outputs) {
+	for _, h := range r.State.Handled {
+		r.receipt(w, h, h.Revision == r.State.Revision)
+	}
+	if w.Fresh || r.isBusy() {
+		return
+	}
+	for _, c := range r.commands {
+		if v := r.judge(c); !v.moves {
+			r.receipt(w, Handled{
+				IntakeID: c.id, Result: v.result, Code: text(v.code), Reason: text(v.reason), Revision: r.State.Revision, At: seconds(r.Snap.Now),
+				Status: r.State.Status, JobID: r.State.ExecutionJobID, ApprovalRequestID: r.State.ApprovalRequestID, IdempotencyKey: c.IdempotencyKey,
+			}, false)
+		}
+	}
+}
+
+func (r *view) receipt(w *run.Outputs, h Handled, now bool) {
+	w.Once(intakeDir+"/"+h.IntakeID+"/receipt.json", now, func() []byte {
+		return run.Must(schemas.Encode(IntakeReceipt{
+			h.IntakeID, h.Result, h.Code, h.Reason, h.Revision, h.Status, h.ApprovalRequestID, h.JobID, h.IdempotencyKey, h.At,
+		}))
+	})
+}
+
+// isBusy reports whether the next pass moves the action: commands that move nothing
+// are answered after that.
+func (r *view) isBusy() bool {
+	if isFinal(r.State.Status) {
+		return false
+	}
+	for _, q := range r.Requests() {
+		if q.Status == run.Open && (r.Answer(q) != nil || q.Deadline != "" && r.Due(q.Deadline)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.commands, func(c command) bool { return r.judge(c).moves }) || r.State.Status == Pending && r.draftUsable()
+}
+
+// commandOf says in a few words which command moved the action, for the reason of the
+// transition.
+func (c command) why() string {
+	words := fmt.Sprintf("%s by %s (%s)", c.Command.Command, c.Actor.User, c.Actor.Source)
+	if c.Reason != "" {
+		words += ": " + strings.TrimSpace(string(c.Reason))
+	}
+	return words
+}
+
+// home reports whether a receipt of a command was written by this machine, for the
+// present job or approval.
+func (r *view) broughtHome() bool {
+	for _, d := range r.Snap.Under(intakeDir) {
+		if path.Base(d.Path) != "receipt.json" || !d.IssuedHere() || d.Kind != layout.KindReceipt {
+			continue
+		}
+		var rc IntakeReceipt
+		if schemas.Decode("nemawashi/receipt", d.Path, d.Body, &rc) == nil && rc.Result == accepted && rc.JobID != "" && rc.JobID == r.State.ExecutionJobID {
+			return true
+		}
+	}
+	return false
+}

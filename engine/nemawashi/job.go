@@ -1,0 +1,555 @@
+package nemawashi
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/schemas"
+)
+
+// Types of actions and parts, see the format page, section 3.3.
+const (
+	mailDraft      = "mail_draft"
+	meetingRequest = "meeting_request"
+	hrRequest      = "hr_request"
+)
+
+const worker = "worker" // the actor of what a job does
+
+// Attempt is attempt-<n>.json: the commit that writes it begins the attempt.
+type Attempt struct {
+	JobID          string `json:"job_id"`
+	Part           int    `json:"part"`
+	Attempt        int    `json:"attempt"`
+	Provider       string `json:"provider"`
+	Target         string `json:"target"`
+	IdempotencyKey string `json:"idempotency_key"`
+	RequestDigest  text   `json:"request_digest"`
+	StartedAt      text   `json:"started_at"`
+	Deadline       text   `json:"deadline"`
+}
+
+// Outcome is outcome-<n>.json: how an attempt ended.
+type Outcome struct {
+	JobID      string      `json:"job_id"`
+	Part       int         `json:"part"`
+	Attempt    int         `json:"attempt"`
+	Provider   string      `json:"provider"`
+	FinishedAt text        `json:"finished_at"`
+	Outcome    string      `json:"outcome"`
+	Code       *int        `json:"code"`
+	Response   schemas.Raw `json:"response"`
+	RetryAfter int         `json:"retry_after_seconds,omitzero"`
+	Reason     string      `json:"reason,omitzero"`
+}
+
+// Pace of attempts.
+const (
+	mostAttempts  = 3
+	retryPause    = 60 * time.Second
+	longestPause  = time.Hour
+	afterDeadline = 20 * time.Second // how much later than its time limit an attempt counts as lost
+)
+
+// progress is where a part of the newest job stands: what the state says where that is
+// an end, else what its attempts say.
+type progress struct {
+	Part
+	key, dir string // the idempotency key, and the folder in the run's
+	row      int
+	status   string
+	problem  string // why it failed, or is unclear
+	// attempts is the number of the last one, 0 for none; underWay is true while it has no
+	// outcome, which is then due at a moment.
+	attempts   int
+	underWay   bool
+	due        text     // when the next attempt, or the end of this one, is due
+	last       *Outcome // of the last attempt
+	resolvedBy string
+}
+
+// simulated is the error of a job that fails without doing anything.
+const simulated = "simulated failure"
+
+// progress are the parts of the newest job.
+func (r *view) progress() []progress {
+	job := r.State.job()
+	if job == nil {
+		return nil
+	}
+	return run.Once(r.Run, "progress", func() (list []progress) {
+		row := r.rowsBefore(job)
+		for _, p := range r.partsOf(job) {
+			at := job.part(p.Part)
+			if at == nil {
+				continue
+			}
+			row++
+			list = append(list, r.progressOf(job, at, p, row))
+		}
+		return list
+	})
+}
+
+// partsOf are all parts of the approval of a job, as they were shown, or with the
+// override that the job carries.
+func (r *view) partsOf(job *Job) []Part {
+	parts := r.approved()
+	if !job.Override.Null() {
+		if with, _, err := Override(parts, job.Override, r.body(), r.conf(), r.State.RequestedAt.Time()); err == nil {
+			return with
+		}
+	}
+	return parts
+}
+
+// rowsBefore is how many rows the jobs before one have.
+func (r *view) rowsBefore(job *Job) (n int) {
+	for _, j := range r.State.Jobs {
+		if j == job {
+			break
+		}
+		if !j.Simulated {
+			n += len(j.Parts)
+		}
+	}
+	return n
+}
+
+func (r *view) progressOf(job *Job, at *JobPart, p Part, row int) progress {
+	g := progress{
+		Part: p, key: fmt.Sprintf("%s-%d", job.ID, p.Part), dir: fmt.Sprintf("jobs/%s/%d", job.ID, p.Part), row: row,
+		status: at.Status, resolvedBy: at.ResolvedBy,
+	}
+	if job.Simulated {
+		g.status, g.problem = partFailed, simulated
+		return g
+	}
+	r.readAttempts(&g)
+	switch {
+	case at.Status == partOpen && g.attempts == 0 && r.isOtherProvider(p):
+		g.status, g.problem = partFailed, "provider changed"
+	case at.Status == partOpen:
+		g.judge(r.conf())
+	case at.ResolvedBy != "":
+		g.problem = ""
+		if g.status == partFailed {
+			g.problem = "it did not happen, says " + r.answerer(at.ResolvedBy)
+		}
+	default:
+		g.problem = g.why()
+	}
+	return g
+}
+
+// answerer is who answered a request.
+func (r *view) answerer(id string) string {
+	if q := r.Request(id); q != nil && q.By != nil {
+		return q.By.User
+	}
+	return "somebody"
+}
+
+// readAttempts reads the last attempt of a part. What has no outcome is under way until
+// its deadline.
+func (r *view) readAttempts(g *progress) {
+	for n := 1; ; n++ {
+		attempt, outcome := r.Snap.In(g.attemptFile(n)), r.Snap.In(g.outcomeFile(n))
+		if attempt.Absent() && outcome.Absent() {
+			return
+		}
+		g.attempts, g.last, g.underWay, g.due = n, nil, true, r.latest(attempt)
+		o, got := run.Load[Outcome](&r.Input, outcome, "nemawashi/outcome")
+		if got == run.Good && len(outcome.Issued) > 0 && !outcome.IssuedHere() {
+			r.Bad(outcome, "this machine began the attempt, and somebody else wrote how it ended: it counts as lost; remove this file")
+			o, got = nil, run.Bad
+		}
+		if o != nil {
+			g.last, g.underWay, g.due = o, false, ""
+		}
+		if got == run.Pending {
+			g.due = ""
+		}
+	}
+}
+
+// latest is when an attempt without an outcome counts as lost. A deadline that is later
+// than any of placet's is not believed.
+func (r *view) latest(attempt engine.Document) text {
+	bound := attempt.Changed.Add(longestTimeout + afterDeadline)
+	var a Attempt
+	if attempt.Present() && schemas.Decode("nemawashi/attempt", attempt.Path, attempt.Body, &a) == nil {
+		if at := a.Deadline.Time(); !at.IsZero() && at.Before(bound) {
+			return a.Deadline
+		}
+	}
+	return seconds(bound.Add(time.Second))
+}
+
+func (g progress) attemptFile(n int) string { return g.dir + "/attempt-" + strconv.Itoa(n) + ".json" }
+func (g progress) outcomeFile(n int) string { return g.dir + "/outcome-" + strconv.Itoa(n) + ".json" }
+
+// why says why the last attempt did not do it, "" where it did.
+func (g progress) why() string {
+	if o := g.last; o != nil && o.Outcome != engine.SendDone {
+		return o.Outcome + afterColon(o.Reason)
+	}
+	return ""
+}
+
+func afterColon(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ": " + s
+}
+
+// judge says what the outcome of the last attempt comes to: section 5 of the format page.
+func (g *progress) judge(c Config) {
+	if g.last == nil {
+		return // not begun, or under way
+	}
+	again := g.last.FinishedAt.Time().Add(max(retryPause, time.Duration(g.last.RetryAfter)*time.Second))
+	g.problem = g.why()
+	switch g.last.Outcome {
+	case engine.SendDone:
+		g.status = partSucceeded
+	case engine.SendFailed:
+		if g.attempts >= mostAttempts || time.Duration(g.last.RetryAfter)*time.Second > longestPause {
+			g.status = partFailed
+		}
+	case engine.SendUnknown, engine.SendLost:
+		switch {
+		case g.Provider == "mock":
+			again = time.Time{}
+		case !c.Honours(g.Part) || g.attempts >= mostAttempts:
+			g.status = partUnclear
+		}
+	default: // refused, not_started
+		g.status = partFailed
+	}
+	if g.status == partOpen && !again.IsZero() {
+		g.due = seconds(again.Add(time.Second - 1)) // never too early
+	}
+}
+
+// isOtherProvider reports whether a part would not be carried out as it was approved.
+func (r *view) isOtherProvider(p Part) bool {
+	provider, target := r.conf().Provider(p.Type)
+	return provider != p.Provider || target != p.Target
+}
+
+// cannotStart says why what was approved cannot be carried out now: a code, and the
+// reason; "" where it can.
+func (r *view) cannotStart() (code, why string) {
+	parts := r.approved()
+	if file := r.changed(); file != "" {
+		return "draft_changed", file + " was changed or removed since the approval: restore it, or `revise`"
+	}
+	if parts == nil {
+		return "draft_changed", "the request.json of " + string(r.State.ApprovalRequestID) + " is not what was approved: restore it, or `revise`"
+	}
+	for _, p := range parts {
+		if r.isOtherProvider(p) {
+			return "provider_changed", fmt.Sprintf("part %d was approved for %s %s, and the settings have another now: set it back, or `revise`", p.Part, p.Provider, p.Target)
+		}
+		if err := r.conf().Configured(p); err != nil {
+			return "not_configured", err.Error()
+		}
+	}
+	if problem := r.untrusted(parts); problem != "" {
+		return "untrusted_provider", problem
+	}
+	return "", ""
+}
+
+// isHome reports whether the answer that began the job, or may begin it, was given on
+// this machine: a clone neither sends nor concludes anything.
+func (r *view) isHome() bool {
+	if r.broughtHome() {
+		return true
+	}
+	if len(r.Doc.Issued) == 0 {
+		return false // whoever wrote this state may have written its receipts
+	}
+	ids := []string{string(r.State.ApprovalRequestID)}
+	if job := r.State.job(); job != nil {
+		for _, q := range r.Requests() {
+			if q.Type == typeRetry && q.Status == gate.Accepted {
+				ids = append(ids, q.ID)
+			}
+		}
+	}
+	for _, id := range ids {
+		if id != "" && r.Folder(id).ReceiptDoc.IssuedHere() {
+			return true
+		}
+	}
+	return false
+}
+
+// starts begins the job of an approval.
+func (r *view) starts(run.On) *move {
+	cmd := r.commandTo(cmdExecute)
+	if cmd == nil && !(r.conf().ExecuteOnApprove && r.isHome()) {
+		return nil
+	}
+	if code, _ := r.cannotStart(); code != "" || !r.isProven() {
+		return nil
+	}
+	m := &move{Reason: "approved", Causes: []engine.Document{r.Folder(string(r.State.ApprovalRequestID)).ReceiptDoc}}
+	if cmd != nil {
+		m.Reason, m.Actor, m.Causes = cmd.why(), engine.Person(cmd.Actor.User), append(m.Causes, cmd.doc)
+	}
+	m.Then = func(c *change) {
+		job := &Job{}
+		if cmd != nil {
+			job.Simulated = cmd.SimulateFailure
+			if _, isSame, err := r.override(*cmd); !cmd.Calendar.Null() && err == nil && !isSame {
+				job.Override = cmd.Calendar
+			}
+		}
+		for _, p := range r.approved() {
+			job.Parts = append(job.Parts, &JobPart{Part: p.Part, Status: partOpen})
+		}
+		r.begin(c, job, "job", string(c.State.ApprovalRequestID))
+		r.handle(c, cmd, accepted, "", "")
+	}
+	return m
+}
+
+// isProven reports whether the approval counts: its receipt stands and says so. Where the
+// gate demands more than a claim, this machine wrote it, or the answer is there.
+func (r *view) isProven() bool {
+	q := r.Request(string(r.State.ApprovalRequestID))
+	if q == nil || q.Status != gate.Accepted || q.Response != optApprove {
+		return false
+	}
+	f := r.Folder(q.ID)
+	if f.Receipt == nil || f.Receipt.Result != gate.Accepted || f.Receipt.Response != optApprove {
+		return false
+	}
+	if len(r.approvers()) == 0 || f.ReceiptDoc.IssuedHere() && len(r.Doc.Issued) > 0 {
+		return true
+	}
+	a := r.LateAnswer(q)
+	return a != nil && a.Response == optApprove
+}
+
+// begin adds a job to the state.
+func (r *view) begin(c *change, job *Job, purpose ...string) {
+	st := c.State
+	job.ID, job.Approval, job.CreatedAt = st.newID("job-", purpose...), string(st.ApprovalRequestID), c.Now
+	st.Jobs = append(st.Jobs, job)
+	st.ExecutionJobID, st.ExecutionStatus, st.OpenRequest = text(job.ID), "executing", nil
+	detail := []schemas.Member{st.ofAction()}
+	if job.RetryOf != "" {
+		detail = append(detail, schemas.Member{Name: "retry_of", Value: job.RetryOf})
+	}
+	if job.Simulated {
+		detail = append(detail, schemas.Member{Name: "simulated", Value: true})
+	}
+	st.event(c, evStarted, worker, job.ID, detail...)
+}
+
+// lowestOpen is the part that is carried out now, nil where none is left, or an unclear
+// one stands before it.
+func (r *view) lowestOpen() *progress {
+	list := r.progress()
+	for i := range list {
+		switch list[i].status {
+		case partUnclear:
+			return nil
+		case partOpen:
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// unclear asks a person what became of a part.
+func (r *view) unclear(run.On) *move {
+	if !r.isHome() || r.State.OpenRequest != nil {
+		return nil
+	}
+	for _, g := range r.progress() {
+		if g.status != partUnclear {
+			continue
+		}
+		return &move{Reason: fmt.Sprintf("part %d: %s", g.Part.Part, g.problem), Causes: []engine.Document{r.Snap.In(g.outcomeFile(g.attempts))}, Then: func(c *change) {
+			st := c.State
+			job := st.job()
+			r.settle(c)
+			st.event(c, evUnclear, worker, job.ID, schemas.Member{Name: "part", Value: g.Part.Part})
+			r.openAbout(c, typeOutcome, "out-", job, g.Part.Part)
+		}}
+	}
+	return nil
+}
+
+// openAbout asks about a job.
+func (r *view) openAbout(c *change, typ, prefix string, job *Job, part int) {
+	st := c.State
+	purpose, subject := []string{typ, job.ID}, text("")
+	if part > 0 {
+		purpose, subject = append(purpose, strconv.Itoa(part)), text(strconv.Itoa(part))
+	}
+	q := c.Ask(run.Request{ID: st.newID(prefix, purpose...), Type: typ, Subject: subject})
+	st.OpenRequest = &OpenRequest{q.ID, typ, job.ID, part}
+}
+
+// settle takes over into the state how the parts of the job stand.
+func (r *view) settle(c *change) {
+	job := c.State.job()
+	for _, g := range r.progress() {
+		job.part(g.Part.Part).Status = g.status
+	}
+}
+
+// clears takes what a person says of an unclear part.
+func (r *view) clears(on run.On) *move {
+	a := on.Answer
+	return &move{Reason: a.Why(), Then: func(c *change) {
+		st := c.State
+		n, _ := strconv.Atoi(string(a.Request.Subject))
+		if p := st.job().part(n); p != nil {
+			p.ResolvedBy = a.Request.ID
+			if p.Status = partFailed; a.Response == optHappened {
+				p.Status = partSucceeded
+			}
+		}
+		st.OpenRequest = nil
+		r.answered(c, a)
+		st.answerEvent(c, a, string(st.ExecutionJobID))
+	}}
+}
+
+// answerEvent is the line about an answer to a question about a job.
+func (st *State) answerEvent(c *change, a *run.Answer, job string) {
+	st.event(c, evFeedback, a.By.User, job, schemas.Member{Name: "request_id", Value: a.Request.ID}, schemas.Member{Name: "response", Value: a.Response},
+		schemas.Member{Name: "feedback", Value: text(a.Comment)})
+}
+
+// ended are the parts where all have ended, nil while one has not.
+func (r *view) ended() []progress {
+	list := r.progress()
+	for _, g := range list {
+		if g.status != partSucceeded && g.status != partFailed {
+			return nil
+		}
+	}
+	if !r.isHome() {
+		return nil
+	}
+	return list
+}
+
+// errors are those of the failed parts.
+func failures(list []progress) string {
+	var all []string
+	for _, g := range list {
+		if g.status == partFailed {
+			all = append(all, cmp.Or(g.problem, "failed"))
+		}
+	}
+	if len(all) > 0 && all[0] == simulated {
+		return simulated
+	}
+	return strings.Join(all, "; ")
+}
+
+func (r *view) succeeds(run.On) *move {
+	list := r.ended()
+	if list == nil || failures(list) != "" {
+		return nil
+	}
+	return &move{Reason: "every part succeeded", Causes: r.outcomes(list), Then: func(c *change) {
+		st := c.State
+		r.settle(c)
+		st.ExecutionStatus = "executed"
+		st.event(c, evSucceeded, worker, string(st.ExecutionJobID), st.ofAction())
+	}}
+}
+
+func (r *view) fails(run.On) *move {
+	list := r.ended()
+	words := failures(list)
+	if words == "" {
+		return nil
+	}
+	return &move{Reason: words, Causes: r.outcomes(list), Then: func(c *change) {
+		st := c.State
+		r.settle(c)
+		st.ExecutionStatus = "failed"
+		st.event(c, evFailed, worker, string(st.ExecutionJobID), st.ofAction(), schemas.Member{Name: "error", Value: words})
+		r.openAbout(c, typeRetry, "rty-", st.job(), 0)
+	}}
+}
+
+// outcomes are the last outcomes of the parts.
+func (r *view) outcomes(list []progress) (docs []engine.Document) {
+	for _, g := range list {
+		if g.last != nil {
+			docs = append(docs, r.Snap.In(g.outcomeFile(g.attempts)))
+		}
+	}
+	return docs
+}
+
+// retries carries out anew what did not succeed.
+func (r *view) retries(on run.On) *move {
+	a := on.Answer
+	return &move{Reason: a.Why(), Then: func(c *change) {
+		st := c.State
+		before := st.job()
+		job := &Job{RetryOf: text(before.ID), Override: before.Override}
+		for _, p := range before.Parts {
+			if p.Status != partSucceeded {
+				job.Parts = append(job.Parts, &JobPart{Part: p.Part, Status: partOpen})
+			}
+		}
+		r.answered(c, a)
+		st.answerEvent(c, a, before.ID)
+		r.begin(c, job, "retry", before.ID)
+	}}
+}
+
+func (r *view) givesUp(on run.On) *move {
+	a := on.Answer
+	return &move{Reason: a.Why(), Then: func(c *change) {
+		st := c.State
+		st.IsApproved, st.OpenRequest = false, nil
+		r.answered(c, a)
+		st.answerEvent(c, a, string(st.ExecutionJobID))
+		st.event(c, evCanceled, a.By.User, st.about(), st.ofAction(), schemas.Member{Name: "reason", Value: text(a.Comment)})
+	}}
+}
+
+// overridden is a payload with another for its only meeting.
+func overridden(payload, calendar schemas.Raw) schemas.Raw {
+	members, err := schemas.Members(payload)
+	if err != nil || members.Raw("actions") == nil {
+		return calendar
+	}
+	actions, err := schemas.Elements(members.Raw("actions"))
+	if err != nil {
+		return calendar
+	}
+	for i, raw := range actions {
+		part, err := schemas.Members(raw)
+		kind, _ := part.Raw("type").Text()
+		other, _ := part.Raw("action_type").Text()
+		if err != nil || cmp.Or(kind, other) != meetingRequest {
+			continue
+		}
+		part = append(part.Without("payload"), schemas.Member{Name: "payload", Value: calendar})
+		actions[i] = run.Must(schemas.Line(part))
+	}
+	return run.Must(schemas.Line(append(members.Without("actions"), schemas.Member{Name: "actions", Value: actions})))
+}

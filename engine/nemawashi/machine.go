@@ -1,0 +1,281 @@
+package nemawashi
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// view is an action, with what it reads besides its state.
+type view struct {
+	*run.Run[State]
+	actionDoc engine.Document
+	// action is what action.json says: before the action is registered where it can be,
+	// afterwards where it is as it was.
+	action *ActionFile
+	// commands are those that nobody has handled, by their ids.
+	commands []command
+	// isCommandPending is true while a command may still be being written.
+	isCommandPending bool
+}
+
+// Machine is the family of nemawashi actions. The zero value is ready for use.
+type Machine struct{ *kernel }
+
+type kernel = run.Family[State, *view]
+
+// New returns the machine.
+func New() Machine { return Machine{&family} }
+
+var family = kernel{
+	Name: "nemawashi", Noun: "action",
+	File: func(rel string) (layout.File, bool) { return layout.Nemawashi{}.File(layout.Run{}, rel) },
+	Format: run.Format[State]{
+		Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit,
+	},
+	Stamp: seconds, Cause: func(rel string) string { return rel },
+	Anew: "restore it from git, or begin a new action with \"replaces\"",
+	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: (*view).outputs, Entry: entry,
+	Always:      func(c *change) { c.State.UpdatedAt = c.Now },
+	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: (*view).notes, Needs: (*view).needs, Watch: (*view).watch,
+	Keeps: func(r *view, _ string) bool { return r.State.job() != nil }, Late: (*view).late,
+	Absent: (*view).absent, Explain: (*view).explain, Tell: (*view).tell,
+}
+
+func read(k *run.Run[State]) *view {
+	r := &view{Run: k}
+	r.NotePath = commandNote
+	if r.Usable() {
+		r.readAction()
+		r.readCommands()
+	}
+	return r
+}
+
+// commandNote is where the note about a command stands: its folder has one.
+func commandNote(p string) string {
+	if path.Base(p) == commandFile {
+		return path.Dir(p) + "/problem.md"
+	}
+	return ""
+}
+
+// conf are the settings.
+func (r *view) conf() Config {
+	if c, ok := r.Snap.Facts.Config.Family.(Config); ok {
+		return c
+	}
+	return DefaultConfig()
+}
+
+// lang is the language of the texts for people.
+func (r *view) lang() string {
+	if r.State.Language != "" {
+		return r.State.Language
+	}
+	return r.configured()
+}
+
+func (r *view) configured() string {
+	if l := r.Snap.Facts.Config.Language; l != "" {
+		return l
+	}
+	return "en"
+}
+
+// ActionFile is action.json.
+type ActionFile struct {
+	Type            string      `json:"type"`
+	Summary         string      `json:"summary"`
+	RequestedBy     string      `json:"requested_by"`
+	Payload         schemas.Raw `json:"payload,omitzero"`
+	ProjectID       text        `json:"project_id,omitzero"`
+	Severity        text        `json:"severity,omitzero"`
+	Mode            text        `json:"mode,omitzero"`
+	RequestApproval string      `json:"request_approval,omitzero"`
+	ExpiresAt       text        `json:"expires_at,omitzero"`
+	Replaces        int         `json:"replaces,omitzero"`
+	SourceDigest    string      `json:"source_digest,omitzero"`
+}
+
+const actionFile = "action.json"
+
+// readAction reads action.json. What has changed since it was registered counts for
+// nothing.
+func (r *view) readAction() {
+	r.actionDoc = r.Snap.In(actionFile)
+	if r.Begun {
+		if string(r.actionDoc.Sum) == string(r.State.ActionDigest) {
+			r.action, _ = run.Load[ActionFile](&r.Input, r.actionDoc, "nemawashi/action")
+		}
+		return
+	}
+	a, _ := run.Load[ActionFile](&r.Input, r.actionDoc, "nemawashi/action")
+	if a == nil {
+		return
+	}
+	if err := a.check(); err != nil {
+		r.Bad(r.actionDoc, "cannot register: "+err.Error())
+		return
+	}
+	if problem := r.notReplaced(a.Replaces); problem != "" {
+		r.Bad(r.actionDoc, "cannot register: "+problem)
+		return
+	}
+	r.action = a
+}
+
+// check says what is wrong with an action.json of its schema.
+func (a ActionFile) check() error {
+	if a.ExpiresAt != "" && a.ExpiresAt.Time().IsZero() {
+		return refuse("/expires_at: %q is no time such as 2026-11-22T15:00:00Z", string(a.ExpiresAt))
+	}
+	return CheckPayload(a.Type, a.Payload)
+}
+
+// notReplaced says why the action that this one renews cannot be renewed, "" if it can.
+func (r *view) notReplaced(other int) string {
+	if other == 0 {
+		return ""
+	}
+	d := r.Snap.Doc(r.other(other))
+	var st struct {
+		Status engine.Status `json:"status"`
+	}
+	switch {
+	case len(r.Snap.Lacks([]string{d.Path})) > 0:
+		return ""
+	case d.Err != nil || schemas.Decode("", d.Path, d.Body, &st) != nil:
+		return "/replaces: nothing is known of action " + strconv.Itoa(other)
+	case !isFinal(st.Status):
+		return "/replaces: action " + strconv.Itoa(other) + " is still " + string(st.Status) + ": cancel it first, or leave /replaces out"
+	}
+	return ""
+}
+
+// other is the state of another action.
+func (r *view) other(id int) string {
+	return path.Join(path.Dir(r.Snap.Dir), strconv.Itoa(id), "state.json")
+}
+
+// needs is the state of the action that this one renews, until it is registered.
+func (r *view) needs() []string {
+	if r.Begun || r.actionDoc.Err != nil {
+		return nil
+	}
+	var a ActionFile
+	if schemas.Decode("nemawashi/action", actionFile, r.actionDoc.Body, &a) != nil || a.Replaces == 0 {
+		return nil
+	}
+	return []string{r.other(a.Replaces)}
+}
+
+// watch are the folders in which others write what moves the action.
+func (r *view) watch() []string {
+	if r.Begun && isFinal(r.State.Status) {
+		return nil
+	}
+	dirs := []string{r.Snap.Dir, r.Path("drafts"), r.Path(intakeDir)}
+	for _, c := range r.commands {
+		dirs = append(dirs, r.Path(intakeDir+"/"+c.id))
+	}
+	for _, p := range r.progress() {
+		if p.underWay {
+			dirs = append(dirs, r.Path(p.dir))
+		}
+	}
+	return dirs
+}
+
+// late says of an answer to a closed approval which one is asked now.
+func (r *view) late(q *run.Request) string {
+	if id := string(r.State.ApprovalRequestID); id != "" && id != q.ID && r.State.Status == ApprovalPending {
+		return "The action asks " + id + " now."
+	}
+	return ""
+}
+
+// draftPath is the path of a version of the draft in the folder of the action.
+func draftPath(version int) string { return "drafts/v" + strconv.Itoa(version) + ".md" }
+
+// changed says which of the registered files is not as it was, "" where all are.
+// Nothing is approved or carried out then. What placet wrote and can write again is
+// missing for a moment alone.
+func (r *view) changed() string {
+	if d := r.actionDoc; !r.Undecidable(d) && d.Sum != r.State.ActionDigest {
+		return actionFile
+	}
+	for _, v := range r.State.Drafts {
+		d := r.Snap.In(draftPath(v.Version))
+		if _, ok := r.draftText(v); ok && (d.Sum == v.Digest || d.Absent() || d.Unsettled()) {
+			continue
+		}
+		if !r.Undecidable(d) {
+			return draftPath(v.Version)
+		}
+	}
+	return ""
+}
+
+// draftText is the text of a version of the draft: what the file says, or what the state
+// says of what placet wrote there. ok is false where neither is as it was registered.
+func (r *view) draftText(v Draft) (words string, ok bool) {
+	if d := r.Snap.In(draftPath(v.Version)); d.Sum == v.Digest {
+		return string(d.Body), true
+	}
+	switch v.Origin {
+	case originSteer:
+		before, known := r.draftText(r.State.Drafts[v.Version-2])
+		words, ok = NextDraft(before, v.Feedback, string(v.SelectedPlan)), known
+	case originRevise:
+		words, ok = r.revision(v.Digest)
+	}
+	return words, ok && engine.Sum([]byte(words)) == v.Digest
+}
+
+// revision is the draft of a digest that a command brought.
+func (r *view) revision(sum engine.Digest) (words string, ok bool) {
+	for _, d := range r.Snap.Under(intakeDir) {
+		var c Command
+		if path.Base(d.Path) == commandFile && d.Present() && schemas.Decode("nemawashi/command", d.Path, d.Body, &c) == nil && c.Draft != nil && engine.Sum([]byte(*c.Draft)) == sum {
+			return *c.Draft, true
+		}
+	}
+	return "", false
+}
+
+// body is the newest text of an agent, without the line that became the payload: what
+// takes the place of a body that nobody gave.
+func (r *view) body() string {
+	for _, v := range slices.Backward(r.State.Drafts) {
+		if v.Origin == originSteer {
+			continue
+		}
+		words, _ := r.draftText(v)
+		if v.Version == 1 && r.State.PayloadSource != "action" {
+			if _, body, err := LiftPayload(words); err == nil {
+				return body
+			}
+		}
+		return words
+	}
+	return ""
+}
+
+// mayAnswer are those whom the two lists of the dialect let answer; empty is everybody.
+func (r *view) mayAnswer() []string {
+	var ids []string
+	for _, id := range r.conf().ApproverIDs {
+		if id = strings.TrimSpace(id); id != "" {
+			ids = append(ids, "slack:"+id)
+		}
+	}
+	return gate.Narrow(r.conf().Approvers, ids)
+}

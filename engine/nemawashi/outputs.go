@@ -1,0 +1,150 @@
+package nemawashi
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"placet/engine"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// outputs are what the state calls for besides requests and the journal.
+func (r *view) outputs(w *run.Outputs) {
+	if !r.Begun {
+		return
+	}
+	r.receipts(w)
+	for _, v := range r.State.Drafts {
+		if words, ok := r.draftText(v); ok && v.Version > 1 {
+			w.Once(draftPath(v.Version), w.Fresh && v.At == r.State.UpdatedAt, func() []byte { return []byte(words) })
+		}
+	}
+	r.partFiles(w)
+	for _, job := range r.State.Jobs {
+		r.jobFile(w, job)
+	}
+	if r.State.job() == nil || w.Fresh {
+		return
+	}
+	r.rows(w)
+	if r.State.Status == Executing && r.isHome() {
+		r.attempt(w)
+	}
+}
+
+// partFiles plans what is too long for the request that is open.
+func (r *view) partFiles(w *run.Outputs) {
+	q := r.Open(typeApproval)
+	if q == nil {
+		return
+	}
+	var shown []heldInFile
+	for _, p := range r.shown(q) {
+		shown = append(shown, p.files()...)
+	}
+	if len(shown) == 0 {
+		return
+	}
+	_, files := byFile(r.whole(q))
+	for _, f := range files {
+		if slices.ContainsFunc(shown, func(h heldInFile) bool { return h.File == f.name && h.SHA256 == string(engine.Sum(f.body)) }) {
+			w.Once("requests/"+q.ID+"/"+f.name, q.Revision == r.State.Revision, func() []byte { return f.body })
+		}
+	}
+}
+
+// jobFile plans job.json.
+func (r *view) jobFile(w *run.Outputs, job *Job) {
+	w.Once("jobs/"+job.ID+"/job.json", job == r.State.job(), func() []byte {
+		o := schemas.Object{
+			{Name: "job_id", Value: job.ID}, {Name: "thread_id", Value: r.State.ThreadID}, {Name: "action_id", Value: r.State.ActionID},
+			{Name: "approval_request_id", Value: job.Approval},
+		}
+		if job.RetryOf != "" {
+			o = append(o, schemas.Member{Name: "retry_of", Value: job.RetryOf})
+		}
+		o = append(o, schemas.Member{Name: "simulate_failure", Value: job.Simulated})
+		if !job.Override.Null() {
+			o = append(o, schemas.Member{Name: "override", Value: job.Override})
+		}
+		parts := []schemas.Object{}
+		for _, p := range r.partsOf(job) {
+			if job.part(p.Part) != nil {
+				parts = append(parts, append(schemas.Struct(p), schemas.Member{Name: "idempotency_key", Value: fmt.Sprintf("%s-%d", job.ID, p.Part)}))
+			}
+		}
+		return run.Must(schemas.Encode(append(o, schemas.Member{Name: "created_at", Value: job.CreatedAt}, schemas.Member{Name: "parts", Value: parts})))
+	})
+}
+
+// rows plans the row of every part that has ended.
+func (r *view) rows(w *run.Outputs) {
+	job := r.State.job()
+	for _, g := range r.progress() {
+		if job.Simulated || g.status != partSucceeded && g.status != partFailed {
+			return
+		}
+		w.Once(fmt.Sprintf("runs/%d.json", g.row), false, func() []byte { return r.row(job, g) })
+	}
+}
+
+// row is what the seed's table external_action_runs holds of a part.
+func (r *view) row(job *Job, g progress) []byte {
+	at, response := job.CreatedAt, schemas.Raw(nil)
+	if g.last != nil {
+		at, response = g.last.FinishedAt, g.last.Response
+	}
+	o := schemas.Object{
+		{Name: "run_id", Value: fmt.Sprintf("%d-%d", r.State.ActionID, g.row)}, {Name: "action_type", Value: g.Type}, {Name: "status", Value: g.status},
+		{Name: "payload", Value: g.Payload}, {Name: "created_at", Value: job.CreatedAt}, {Name: "job_id", Value: job.ID}, {Name: "action_id", Value: r.State.ActionID},
+		{Name: "provider", Value: g.Provider}, {Name: "response", Value: response}, {Name: "error", Value: text(g.problem)}, {Name: "executed_at", Value: at},
+		{Name: "part", Value: g.Part.Part},
+	}
+	if g.resolvedBy != "" {
+		o = append(o, schemas.Member{Name: "resolved_by", Value: g.resolvedBy})
+	}
+	return run.Must(schemas.Encode(o))
+}
+
+// attempt plans the next attempt of the part whose turn it is, or has one that has no
+// outcome counted as lost.
+func (r *view) attempt(w *run.Outputs) {
+	g := r.lowestOpen()
+	if g == nil || r.State.OpenRequest != nil {
+		return
+	}
+	n, id := g.attempts+1, r.Actions()+g.key+"/"
+	if g.underWay {
+		if id += fmt.Sprint(g.attempts); !r.Snap.Facts.Alive[id] && g.due != "" && r.Due(g.due) {
+			w.Plan.Actions = append(w.Plan.Actions, r.sending(g, id, g.attempts, nil, true))
+		}
+		return
+	}
+	if g.due != "" && !r.Due(g.due) {
+		return
+	}
+	send := r.send(g)
+	if send.Mail != nil && send.Mail.Calendar != nil || g.Provider == "ics" {
+		w.Once(g.dir+"/event.ics", false, func() []byte { return r.invitation(g) })
+	}
+	a := Attempt{
+		JobID: r.State.job().ID, Part: g.Part.Part, Attempt: n, Provider: g.Provider, Target: g.Target, IdempotencyKey: g.key,
+		RequestDigest: r.State.ApprovalDigest, StartedAt: seconds(r.Snap.Now), Deadline: seconds(r.Snap.Now.Add(send.Timeout + afterDeadline + time.Second)),
+	}
+	w.Put(g.attemptFile(n), run.Must(schemas.Encode(a)))
+	w.Plan.Actions = append(w.Plan.Actions, r.sending(g, fmt.Sprintf("%s%d", id, n), n, &send, false))
+}
+
+// sending is an attempt as the loop begins it.
+func (r *view) sending(g *progress, id string, n int, send *engine.Send, recorded bool) engine.Action {
+	if send == nil {
+		send = &engine.Send{}
+	}
+	return engine.Action{
+		ID: id, Send: send, Outcome: r.Path(g.outcomeFile(n)), Kind: layout.NemawashiOutcome, Recorded: recorded,
+		Fields: []engine.Field{{Name: "job_id", Value: r.State.job().ID}, {Name: "part", Value: g.Part.Part}, {Name: "attempt", Value: n}, {Name: "provider", Value: g.Provider}},
+	}
+}

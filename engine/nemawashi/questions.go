@@ -1,0 +1,193 @@
+package nemawashi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Types of requests.
+const (
+	typeApproval = "approval"
+	typeRetry    = "retry"
+	typeOutcome  = "outcome"
+)
+
+// Options of requests.
+const (
+	optApprove      = "approve"
+	optReject       = "reject"
+	optSteer        = "steer"
+	optRetry        = "retry"
+	optGiveUp       = "give_up"
+	optHappened     = "happened"
+	optDidNotHappen = "did_not_happen"
+)
+
+// longestFeedback is how many characters a steer may have.
+const longestFeedback = 10000
+
+var questions = map[string]run.Question[*view]{
+	typeApproval: {
+		Fill: (*view).fillApproval, Title: (*view).approvalForm, Stands: (*view).approvalStands, Lapses: true, MayAnswer: (*view).whoMayAnswer,
+		Members: []string{run.KeysMember}, Check: checkSteer,
+	},
+	typeRetry: {
+		Fill: (*view).fillRetry, Title: (*view).jobForm, Check: checkRetry, MayAnswer: (*view).whoMayAnswer, Members: []string{run.KeysMember},
+	},
+	typeOutcome: {
+		Fill: (*view).fillOutcome, Title: (*view).jobForm, MayAnswer: (*view).whoMayAnswer, Members: []string{run.KeysMember},
+	},
+}
+
+func (r *view) say(key string, pairs ...string) string {
+	return templates.Phrase(r.lang(), "nemawashi."+key, pairs...)
+}
+
+// offer adds options with what each does.
+func (r *view) offer(req *gate.Request, effects ...[2]string) {
+	for _, o := range effects {
+		req.Options = append(req.Options, gate.Option{ID: o[0], Description: r.say("option." + o[0]), Effect: o[1]})
+	}
+}
+
+// whoMayAnswer are those who may answer by the lists of today and, for an approval, of
+// when it was asked.
+func (r *view) whoMayAnswer(q *run.Request) []string {
+	if q.Type == typeApproval {
+		return gate.Narrow(r.State.MayAnswer, r.mayAnswer())
+	}
+	return r.mayAnswer()
+}
+
+// about is what the context of every request says of the action.
+func (r *view) context(more ...schemas.Member) schemas.Object {
+	st := r.State
+	return append(schemas.Object{
+		{Name: "thread_id", Value: st.ThreadID}, {Name: "action_id", Value: st.ActionID}, {Name: "type", Value: st.Type},
+		{Name: "project_id", Value: st.ProjectID}, {Name: "severity", Value: st.Severity}, {Name: "draft_version", Value: len(st.Drafts)},
+	}, more...)
+}
+
+func (r *view) fillApproval(q *run.Request, req *gate.Request) schemas.Object {
+	shown := r.shown(q)
+	req.Prompt = r.State.Summary
+	allows := r.say("effect.allow")
+	if r.conf().ExecuteOnApprove {
+		allows = r.say("effect.approve", "parts", partWords(shown))
+	}
+	r.offer(req, [2]string{optApprove, allows}, [2]string{optReject, r.say("effect.reject")},
+		[2]string{optSteer, r.say("effect.steer", "version", strconv.Itoa(len(r.State.Drafts)+1))})
+	req.CommentRequired = []string{optSteer}
+	for _, letter := range []string{"A", "B", "C"} {
+		req.Items = append(req.Items, gate.Item{ID: letter, Label: r.say("plan", "plan", letter), Words: []string{"plan-" + letter, "plan" + letter}})
+	}
+	req.ItemsMax, req.ItemsWith = 1, []string{optSteer}
+	draft, _ := r.State.current()
+	req.Artifacts = []gate.Artifact{{Path: r.Path(draftPath(draft.Version)), SHA256: draft.Digest.Hex(), Binding: true}}
+	for _, p := range shown {
+		for _, f := range p.files() {
+			req.Artifacts = append(req.Artifacts, gate.Artifact{Path: r.requestFile(q.ID, f.File), SHA256: engine.Digest(f.SHA256).Hex(), Binding: true})
+		}
+	}
+	context := r.context(schemas.Member{Name: "effective", Value: shown})
+	if n := len(r.State.Superseded); n > 0 {
+		context = append(context, schemas.Member{Name: "supersedes", Value: r.State.Superseded[n-1].ApprovalRequestID})
+	}
+	return context
+}
+
+// requestFile is the path of a file beside a request, relative to the workspace.
+func (r *view) requestFile(id, name string) string { return r.Path("requests/" + id + "/" + name) }
+
+// checkSteer says what the words and the plan of an answer lack.
+func checkSteer(_ *view, a *run.Answer) string {
+	if n := len([]rune(a.Comment)); a.Response == optSteer && n > longestFeedback {
+		return fmt.Sprintf("The comment has %d characters: a steer may have %d.", n, longestFeedback)
+	}
+	return ""
+}
+
+// approvalStands reports whether what is asked about is as it was shown.
+func (r *view) approvalStands(q *run.Request) (problem string, ok bool) {
+	file := r.changed()
+	if r.Held {
+		return "", false
+	}
+	if file != "" {
+		return file + " has changed since you were asked: restore it, or the creator revises; answers are held until then", false
+	}
+	for _, p := range r.shown(q) {
+		for _, f := range p.files() {
+			d := r.Snap.Doc(r.requestFile(q.ID, f.File))
+			if r.Undecidable(d) {
+				return "", false
+			}
+			if !d.Absent() && string(d.Sum) != f.SHA256 {
+				return f.File + " is not what was asked about: restore it, or remove it to have placet write it again; answers are held until then", false
+			}
+		}
+	}
+	return "", true
+}
+
+func (r *view) fillRetry(_ *run.Request, req *gate.Request) schemas.Object {
+	job := r.State.job()
+	var failed []string
+	for _, p := range job.Parts {
+		if p.Status != partSucceeded {
+			failed = append(failed, strconv.Itoa(p.Part))
+		}
+	}
+	req.Prompt = r.say("ask.retry", "summary", r.State.Summary)
+	r.offer(req, [2]string{optRetry, r.say("effect.retry", "parts", strings.Join(failed, ", "))}, [2]string{optGiveUp, r.say("effect.give_up")})
+	return r.context(r.jobMember(job)...)
+}
+
+// jobMember is what a context says of a job: how each part ended.
+func (r *view) jobMember(job *Job) []schemas.Member {
+	parts := []schemas.Object{}
+	for _, p := range r.progress() {
+		parts = append(parts, schemas.Object{
+			{Name: "part", Value: p.Part.Part}, {Name: "type", Value: p.Type}, {Name: "provider", Value: p.Provider}, {Name: "target", Value: p.Target},
+			{Name: "status", Value: p.status}, {Name: "error", Value: text(p.problem)},
+		})
+	}
+	return []schemas.Member{{Name: "job", Value: schemas.Object{{Name: "job_id", Value: job.ID}, {Name: "parts", Value: parts}}}}
+}
+
+// checkRetry says why nothing can be tried again now.
+func checkRetry(r *view, a *run.Answer) string {
+	if a.Response != optRetry {
+		return ""
+	}
+	if code, why := r.cannotStart(); code != "" {
+		return "Nothing can be tried again now: " + why + "."
+	}
+	return ""
+}
+
+func (r *view) fillOutcome(q *run.Request, req *gate.Request) schemas.Object {
+	part := string(q.Subject)
+	req.Prompt = r.say("ask.outcome", "summary", r.State.Summary, "part", part)
+	r.offer(req, [2]string{optHappened, r.say("effect.happened", "part", part)}, [2]string{optDidNotHappen, r.say("effect.did_not_happen", "part", part)})
+	return r.context(r.jobMember(r.State.job())...)
+}
+
+func (r *view) jobForm(q *run.Request) gate.Texts {
+	t := gate.Texts{Lang: r.lang(), Title: r.say("title." + q.Type), Where: r.State.ThreadID}
+	for _, p := range r.progress() {
+		line := fmt.Sprintf("- %s: %s", r.partName(p.Part), p.status)
+		if p.problem != "" {
+			line += " (" + templates.Inline(templates.Cut(p.problem, engine.LongestReason)) + ")"
+		}
+		t.Lines = append(t.Lines, line)
+	}
+	return t
+}

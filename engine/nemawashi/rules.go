@@ -1,0 +1,468 @@
+package nemawashi
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/schemas"
+	"placet/templates"
+)
+
+const ofAction = "action"
+
+// Events of transitions. All but those of the journal alone are also events of the audit.
+const (
+	evActionRegistered = "action_registered" // journal only
+	evDraftRegistered  = "draft_registered"  // journal only
+	evDraftRevised     = "draft_revised"     // journal only
+	evUnclear          = "execution_unclear" // journal only
+	evRequested        = "approval_requested"
+	evApproved         = "approval_approved"
+	evRejected         = "approval_rejected"
+	evFeedback         = "human_feedback_received"
+	evExpired          = "approval_expired"
+	evCanceled         = "approval_canceled"
+	evStarted          = "execution_started"
+	evSucceeded        = "execution_succeeded"
+	evFailed           = "execution_failed"
+	evRetried          = "execution_retried"  // of a transition alone
+	evGivenUp          = "execution_given_up" // of a transition alone
+)
+
+type (
+	rule   = run.Rule[State, *view]
+	move   = run.Move[State]
+	change = run.Change[State]
+	from   = []engine.Status
+	to     = []engine.Status
+)
+
+// rules are the transition table, in the order of precedence.
+var rules = [][]rule{
+	{{Of: ofAction, From: from{""}, Event: evActionRegistered, To: to{Pending}, When: (*view).registers, Awaits: (*view).awaitsAction}},
+	{{Of: ofAction, From: from{Pending, Drafted, ApprovalPending, Approved}, Event: evCanceled, To: to{Canceled}, When: (*view).cancels}},
+	{
+		{Of: ofAction, From: from{ApprovalPending}, Event: evApproved, To: to{Approved}, Asked: typeApproval, Option: optApprove, When: (*view).approves, Awaits: (*view).awaitsAnswer},
+		{Of: ofAction, From: from{ApprovalPending}, Event: evRejected, To: to{Rejected}, Asked: typeApproval, Option: optReject, When: (*view).rejects},
+		{Of: ofAction, From: from{ApprovalPending}, Event: evFeedback, To: to{Drafted}, Asked: typeApproval, Option: optSteer, When: (*view).steers},
+		{Of: ofAction, From: from{Executing}, Event: evFeedback, To: to{Executing}, Asked: typeOutcome, When: (*view).clears},
+		{Of: ofAction, From: from{Failed}, Event: evRetried, To: to{Executing}, Asked: typeRetry, Option: optRetry, When: (*view).retries, Awaits: (*view).awaitsAnswer},
+		{Of: ofAction, From: from{Failed}, Event: evGivenUp, To: to{Canceled}, Asked: typeRetry, Option: optGiveUp, When: (*view).givesUp},
+	},
+	{
+		{Of: ofAction, From: from{ApprovalPending}, Event: evExpired, To: to{Expired}, Expires: typeApproval, When: (*view).expires},
+		{Of: ofAction, From: from{Pending, Drafted}, Event: evExpired, To: to{Expired}, When: (*view).lapses},
+	},
+	{{Of: ofAction, From: from{Drafted, ApprovalPending, Approved}, Event: evDraftRevised, To: to{Drafted}, When: (*view).revises}},
+	{{Of: ofAction, From: from{Pending}, Event: evDraftRegistered, To: to{Drafted}, When: (*view).drafts, Awaits: (*view).awaitsDraft}},
+	{{Of: ofAction, From: from{Drafted}, Event: evRequested, To: to{ApprovalPending}, When: (*view).asks, Awaits: (*view).awaitsAsking}},
+	{{Of: ofAction, From: from{Approved}, Event: evStarted, To: to{Executing}, When: (*view).starts, Awaits: (*view).awaitsStart}},
+	{{Of: ofAction, From: from{Executing}, Event: evUnclear, To: to{Executing}, When: (*view).unclear, Awaits: (*view).awaitsParts}},
+	{{Of: ofAction, From: from{Executing}, Event: evFailed, To: to{Failed}, When: (*view).fails}},
+	{{Of: ofAction, From: from{Executing}, Event: evSucceeded, To: to{Executed}, When: (*view).succeeds}},
+}
+
+// event adds a line to the journal.
+func (st *State) event(c *change, typ, actor, correlation string, detail ...schemas.Member) {
+	st.EventSeq++
+	c.Event(schemas.Object{
+		{Name: "seq", Value: st.EventSeq}, {Name: "event_type", Value: typ}, {Name: "actor", Value: actor}, {Name: "correlation_id", Value: correlation},
+		{Name: "detail", Value: schemas.Object(detail)}, {Name: "created_at", Value: c.Now},
+	})
+}
+
+func (st *State) ofAction() schemas.Member {
+	return schemas.Member{Name: "action_id", Value: st.ActionID}
+}
+
+// registers begins the action.
+func (r *view) registers(run.On) *move {
+	if r.action == nil {
+		return nil
+	}
+	a := r.action
+	return &move{Reason: actionFile, Causes: []engine.Document{r.actionDoc}, Then: func(c *change) {
+		st := c.State
+		st.SchemaVersion, st.Language, st.ActionDigest = 1, r.configured(), r.actionDoc.Sum
+		st.ActionID, _ = strconv.Atoi(r.Snap.Key.ID) // the layout lets nothing else be one
+		st.ThreadID, st.CreatedAt = ThreadID(st.ActionID), c.Now
+		st.Type, st.Summary, st.ProjectID, st.Severity, st.Mode = a.Type, a.Summary, a.ProjectID, a.Severity, a.Mode
+		if st.Payload = a.Payload; !a.Payload.Null() {
+			st.PayloadSource = "action"
+		}
+		st.event(c, evActionRegistered, a.RequestedBy, st.ThreadID, schemas.Member{Name: "type", Value: a.Type})
+	}}
+}
+
+// draftUsable reports whether the first draft can be registered.
+func (r *view) draftUsable() bool {
+	_, ok := r.firstPayload()
+	return ok
+}
+
+// firstPayload is the payload that the last line of the first draft gives, nil for none.
+// ok is false while the draft cannot be registered.
+func (r *view) firstPayload() (payload schemas.Raw, ok bool) {
+	d := r.Snap.In(draftPath(1))
+	if r.changedAction() {
+		return nil, false
+	}
+	got := r.Judge(d, func() (err error) {
+		if err = CheckDraft(d.Body); err != nil || !r.State.Payload.Null() {
+			return err
+		}
+		if payload, _, err = LiftPayload(string(d.Body)); err == nil {
+			err = CheckPayload(r.State.Type, payload)
+		}
+		return err
+	})
+	return payload, got == run.Good
+}
+
+func (r *view) changedAction() bool {
+	return r.Undecidable(r.actionDoc) || r.actionDoc.Sum != r.State.ActionDigest
+}
+
+// drafts registers the first draft.
+func (r *view) drafts(run.On) *move {
+	payload, ok := r.firstPayload()
+	if !ok || r.action == nil {
+		return nil
+	}
+	d := r.Snap.In(draftPath(1))
+	return &move{Reason: draftPath(1), Causes: []engine.Document{d}, Then: func(c *change) {
+		st := c.State
+		st.Drafts = []Draft{{Version: 1, Digest: d.Sum, Origin: originAgent, Actor: r.action.RequestedBy, At: c.Now}}
+		if st.Payload.Null() {
+			st.Payload = payload
+			if string(payload) != "{}" {
+				st.PayloadSource = "draft_line"
+			}
+		}
+		st.event(c, evDraftRegistered, r.action.RequestedBy, st.ThreadID, schemas.Member{Name: "version", Value: 1}, schemas.Member{Name: "origin", Value: originAgent})
+	}}
+}
+
+// asksByItself reports whether a draft is asked about unasked.
+func (r *view) asksByItself() bool {
+	switch {
+	case r.State.NextRequest != nil:
+		return true
+	case r.action == nil:
+		return false
+	}
+	return cmp.Or(r.action.RequestApproval, r.conf().RequestApproval) == "auto"
+}
+
+// asks opens an approval.
+func (r *view) asks(run.On) *move {
+	cmd := r.commandTo(cmdRequest)
+	if cmd == nil && !r.asksByItself() {
+		return nil
+	}
+	if code, _ := r.cannotAsk(); code != "" || r.Held {
+		return nil
+	}
+	draft, _ := r.State.current()
+	next := NextRequest{r.action.RequestedBy, r.State.Summary}
+	m := &move{Reason: "a draft is in force", Causes: []engine.Document{{Path: r.Path(draftPath(draft.Version)), Sum: draft.Digest}}}
+	switch {
+	case r.State.NextRequest != nil:
+		next = *r.State.NextRequest
+		m.Reason = next.Summary
+	case cmd != nil:
+		next.RequestedBy, m.Reason, m.Actor = cmd.Actor.User, cmd.why(), engine.Person(cmd.Actor.User)
+	}
+	if cmd != nil {
+		m.Causes = append(m.Causes, cmd.doc)
+	}
+	m.Then = func(c *change) {
+		st := c.State
+		id := st.newID("apr-", "approval", string(draft.Digest), string(payloadDigest(st.Payload)))
+		st.RequestedBy, st.RequestedAt, st.NextRequest, st.MayAnswer = text(next.RequestedBy), c.Now, nil, r.approvers()
+		st.ApprovalRequestID = text(id)
+		for i := range st.Superseded {
+			st.Superseded[i].SupersededBy = cmp.Or(st.Superseded[i].SupersededBy, text(id))
+		}
+		q := c.Ask(run.Request{ID: id, Type: typeApproval, Deadline: r.deadline()})
+		st.ApprovalDigest, st.RequestedAt, st.ExpiresAt = q.Digest, q.OpenedAt, q.Deadline
+		st.event(c, evRequested, next.RequestedBy, id, st.ofAction(), schemas.Member{Name: "summary", Value: next.Summary})
+		r.handle(c, cmd, accepted, "", "")
+	}
+	return m
+}
+
+func payloadDigest(payload schemas.Raw) engine.Digest {
+	body, err := Canonical(payload)
+	if err != nil {
+		body = payload
+	}
+	return engine.Sum(body)
+}
+
+// deadline is when an approval that is asked now ends, "" for never.
+func (r *view) deadline() text {
+	at := r.action.ExpiresAt.Time()
+	if ttl, err := time.ParseDuration(r.conf().ApprovalTTL); err == nil && ttl > 0 {
+		if end := r.Snap.Now.Add(ttl); at.IsZero() || end.Before(at) {
+			at = end
+		}
+	}
+	if at.IsZero() {
+		return ""
+	}
+	return seconds(at)
+}
+
+// cannotAsk says why nobody can be asked now: a code, and the reason; "" where somebody
+// can.
+func (r *view) cannotAsk() (code, why string) {
+	if file := r.changed(); file != "" {
+		return "draft_changed", file + " was changed or removed after it was registered: restore it, or `revise`"
+	}
+	parts, err := r.resolve()
+	if err != nil {
+		return "not_configured", err.Error()
+	}
+	if problem := r.untrusted(parts); problem != "" {
+		return "untrusted_provider", problem
+	}
+	if slices.Contains(r.approvers(), gate.Nobody) {
+		return "nobody_may_answer", fmt.Sprintf("nobody may answer: [gates] lets %s answer, approvers %s, and APPROVER_USER_IDS %s: name somebody in all of them that are not empty",
+			names(r.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers), names(r.conf().Approvers), names(r.conf().ApproverIDs))
+	}
+	return "", ""
+}
+
+func names(list []string) string {
+	if len(list) == 0 {
+		return "everybody"
+	}
+	return strings.Join(list, ", ")
+}
+
+// resolve are the parts by the present settings.
+func (r *view) resolve() ([]Part, error) {
+	return Resolve(r.State.Type, r.State.Payload, r.body(), r.conf(), r.Snap.Now)
+}
+
+// untrusted says which provider of the parts waits for the owner's agreement, "" for none.
+func (r *view) untrusted(parts []Part) string {
+	for _, key := range r.conf().Untrusted {
+		block, _, _ := strings.Cut(key, ".")
+		if slices.ContainsFunc(parts, func(p Part) bool { return p.Block() == block }) {
+			return key + " of placet.toml waits for `placet trust`"
+		}
+	}
+	return ""
+}
+
+func (r *view) decide(c *change, a *run.Answer) {
+	c.State.Decision = &Decision{a.Request.ID, a.Response, a.By.User, a.Known, c.Now}
+}
+
+// answered keeps of an answer what the state has of it besides the request.
+func (r *view) answered(c *change, a *run.Answer) {
+	c.State.keep(a.Keys()...)
+}
+
+func comment(a *run.Answer) []schemas.Member {
+	if a.Comment == "" {
+		return nil
+	}
+	return []schemas.Member{{Name: "comment", Value: a.Comment}}
+}
+
+func (r *view) approves(on run.On) *move {
+	return &move{Reason: on.Answer.Why(), Then: func(c *change) {
+		st := c.State
+		st.IsApproved = true
+		r.decide(c, on.Answer)
+		r.answered(c, on.Answer)
+		st.event(c, evApproved, on.Answer.By.User, on.Answer.Request.ID, append([]schemas.Member{st.ofAction()}, comment(on.Answer)...)...)
+	}}
+}
+
+func (r *view) rejects(on run.On) *move {
+	return &move{Reason: on.Answer.Why(), Then: func(c *change) {
+		st := c.State
+		r.decide(c, on.Answer)
+		r.answered(c, on.Answer)
+		st.event(c, evRejected, on.Answer.By.User, on.Answer.Request.ID, append([]schemas.Member{st.ofAction()}, comment(on.Answer)...)...)
+	}}
+}
+
+// plan is the plan that an answer picks, "" for none.
+func plan(a *run.Answer) string {
+	for _, word := range a.Selected {
+		if letter, ok := Plan(word); ok {
+			return letter
+		}
+	}
+	return ""
+}
+
+// steers writes the next draft out of a person's words and asks again.
+func (r *view) steers(on run.On) *move {
+	a := on.Answer
+	current, _ := r.State.current()
+	before, ok := r.draftText(current)
+	if !ok {
+		return nil
+	}
+	return &move{Reason: a.Why(), Then: func(c *change) {
+		st := c.State
+		feedback := strings.TrimSpace(strings.ReplaceAll(a.Comment, "\r\n", "\n"))
+		r.addDraft(c, NextDraft(before, a.Comment, plan(a)),
+			Draft{Origin: originSteer, Actor: a.By.User, Feedback: feedback, SelectedPlan: text(plan(a))})
+		r.answered(c, a)
+		r.askAgain(c, NextRequest{a.By.User, "steer update"}, originSteer)
+		st.event(c, evFeedback, a.By.User, a.Request.ID, schemas.Member{Name: "feedback", Value: feedback}, schemas.Member{Name: "selected_plan", Value: text(plan(a))})
+	}}
+}
+
+// addDraft makes the next version of the draft.
+func (r *view) addDraft(c *change, words string, d Draft) {
+	d.Version, d.Digest, d.At = len(c.State.Drafts)+1, engine.Sum([]byte(words)), c.Now
+	c.State.Drafts = append(c.State.Drafts, d)
+}
+
+// askAgain has the draft asked about anew, in place of the approval that is open or given.
+func (r *view) askAgain(c *change, next NextRequest, reason string) {
+	st := c.State
+	st.Superseded = append(st.Superseded, Supersession{ApprovalRequestID: string(st.ApprovalRequestID), Reason: reason, At: c.Now})
+	st.NextRequest = &next
+	st.IsApproved, st.Decision, st.MayAnswer = false, nil, nil
+	st.ApprovalRequestID, st.ApprovalDigest, st.RequestedBy, st.RequestedAt, st.ExpiresAt = "", "", "", "", ""
+}
+
+// revises takes a text or a payload of a creator in place of the present one, or the
+// payload of an override that must be approved.
+func (r *view) revises(run.On) *move {
+	cmd := r.commandTo(cmdRevise)
+	if cmd == nil {
+		if cmd = r.commandTo(cmdExecute); cmd == nil || !r.asksAnew(*cmd) {
+			return nil
+		}
+		return r.reapproves(cmd)
+	}
+	return &move{Reason: cmd.why(), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
+		st := c.State
+		if cmd.Draft != nil {
+			r.addDraft(c, *cmd.Draft, Draft{Origin: originRevise, Actor: cmd.Actor.User})
+		}
+		if !cmd.Payload.Null() {
+			st.Payload, st.PayloadSource = cmd.Payload, originRevise
+		}
+		r.revised(c, cmd, originRevise)
+		r.handle(c, cmd, accepted, "", "")
+	}}
+}
+
+// reapproves has an override asked about before it is carried out.
+func (r *view) reapproves(cmd *command) *move {
+	return &move{Reason: cmd.why(), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
+		st := c.State
+		st.Payload, st.PayloadSource = overridden(st.Payload, cmd.Calendar), "override"
+		r.revised(c, cmd, "override")
+		r.handle(c, cmd, refused, "override_needs_approval", "the payload differs from the one that was approved: it is asked about first")
+	}}
+}
+
+// revised closes what is asked about the draft before.
+func (r *view) revised(c *change, cmd *command, reason string) {
+	st := c.State
+	c.CloseAll(gate.Superseded, cmd.why())
+	if st.ApprovalRequestID != "" {
+		r.askAgain(c, NextRequest{cmd.Actor.User, "revised draft"}, reason)
+	}
+	draft, _ := st.current()
+	st.event(c, evDraftRevised, cmd.Actor.User, st.ThreadID, schemas.Member{Name: "version", Value: draft.Version}, schemas.Member{Name: "origin", Value: reason})
+}
+
+// about names what an event is about: the approval, or the thread where there is none.
+func (st *State) about() string { return cmp.Or(string(st.ApprovalRequestID), st.ThreadID) }
+
+func (r *view) cancels(run.On) *move {
+	cmd := r.commandTo(cmdCancel)
+	if cmd == nil {
+		return nil
+	}
+	return &move{Reason: cmd.why(), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
+		st := c.State
+		c.CloseAll(gate.Cancelled, cmd.why())
+		st.IsApproved = false
+		st.event(c, evCanceled, cmd.Actor.User, st.about(), st.ofAction(), schemas.Member{Name: "reason", Value: cmd.Reason})
+		r.handle(c, cmd, accepted, "", "")
+	}}
+}
+
+func (r *view) expires(on run.On) *move {
+	return &move{Reason: on.Answer.Decision.Why("nobody answered until the deadline"), Then: r.expire}
+}
+
+// lapses ends an action that was not asked about in time.
+func (r *view) lapses(run.On) *move {
+	if r.action == nil || r.action.ExpiresAt == "" || !r.Due(r.action.ExpiresAt) {
+		return nil
+	}
+	return &move{Reason: "nobody was asked until " + string(r.action.ExpiresAt), Then: r.expire}
+}
+
+func (r *view) expire(c *change) {
+	st := c.State
+	at := st.ExpiresAt
+	if at == "" && r.action != nil {
+		at = r.action.ExpiresAt
+	}
+	st.event(c, evExpired, "placet", st.about(), st.ofAction(), schemas.Member{Name: "expires_at", Value: at})
+}
+
+// entry tells people of a line of the journal.
+func entry(line []byte) (engine.Entry, bool) {
+	var e Event
+	if schemas.Decode("", "events.jsonl", line, &e) != nil || e.Type == "" {
+		return engine.Entry{}, false
+	}
+	return engine.Entry{At: e.CreatedAt.Time(), Number: e.Seq, Event: e.Type, Where: e.CorrelationID, Who: e.Actor, Message: e.words()}, true
+}
+
+// Event is a line of events.jsonl.
+type Event struct {
+	Seq           int            `json:"seq"`
+	Type          string         `json:"event_type"`
+	Actor         string         `json:"actor"`
+	CorrelationID string         `json:"correlation_id"`
+	Detail        schemas.Object `json:"detail"`
+	CreatedAt     text           `json:"created_at"`
+	Revision      int            `json:"revision"`
+}
+
+// JournalOnly reports whether an event is none of the audit.
+func (e Event) JournalOnly() bool {
+	return slices.Contains([]string{evActionRegistered, evDraftRegistered, evDraftRevised, evUnclear}, e.Type)
+}
+
+// words are the detail on one line.
+func (e Event) words() string {
+	var words []string
+	for _, m := range e.Detail {
+		raw := e.Detail.Raw(m.Name)
+		if m.Name == "action_id" || raw.Null() {
+			continue
+		}
+		value, isText := raw.Text()
+		if !isText {
+			value = string(raw)
+		}
+		words = append(words, m.Name+": "+templates.Cut(value, engine.LongestReason))
+	}
+	return strings.Join(words, "; ")
+}

@@ -1,0 +1,294 @@
+package nemawashi
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// How much of a text or an object a request shows, in bytes: more stands in a file
+// beside it, of which the request shows the head.
+const (
+	shownText  = 16 << 10
+	shownHead  = 4 << 10
+	shownTexts = 256 << 10 // of all together; above it each shows its head alone
+)
+
+// heldInFile is a value that a request shows by file.
+type heldInFile struct {
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"`
+	Bytes  int    `json:"bytes"`
+	Head   string `json:"head"`
+}
+
+// partFile is such a file with its content.
+type partFile struct {
+	name string
+	body []byte
+}
+
+// long are the texts of a part that may be too long to show, by the member of the
+// payload; an object that is the payload as a whole has the name "".
+func (p Part) long() map[string]string {
+	if p.Type == hrRequest {
+		return map[string]string{"": string(run.Must(schemas.Encode(p.Payload)))}
+	}
+	texts := map[string]string{}
+	for _, name := range []string{"body", "description"} {
+		if words := p.Text(name); words != "" {
+			texts[name] = words
+		}
+	}
+	return texts
+}
+
+// byFile are the parts with what is too long in files, and those files.
+func byFile(parts []Part) (shown []Part, files []partFile) {
+	all := 0
+	for _, p := range parts {
+		for _, words := range p.long() {
+			all += len(words)
+		}
+	}
+	most := shownText
+	if all > shownTexts {
+		most = shownHead
+	}
+	for _, p := range parts {
+		payload := append(schemas.Object{}, p.Payload...)
+		for name, words := range p.long() {
+			if len(words) <= most {
+				continue
+			}
+			f := partFile{fmt.Sprintf("part-%d-%s.txt", p.Part, name), []byte(words)}
+			if name == "" {
+				f.name = fmt.Sprintf("part-%d-payload.json", p.Part)
+			}
+			files = append(files, f)
+			held := heldInFile{f.name, string(engine.Sum(f.body)), len(f.body), head(words)}
+			if name == "" {
+				payload = schemas.Struct(held)
+			}
+			for i := range payload {
+				if payload[i].Name == name {
+					payload[i].Value = held
+				}
+			}
+		}
+		p.Payload = payload
+		shown = append(shown, p)
+	}
+	return shown, files
+}
+
+// head is the beginning of a text, cut between characters.
+func head(s string) string {
+	s = s[:min(len(s), shownHead)]
+	for len(s) > 0 && !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// files are the values of a part that stand in files.
+func (p Part) files() (list []heldInFile) {
+	if f, ok := inFile(p.Payload); ok {
+		return []heldInFile{f}
+	}
+	for _, m := range p.Payload {
+		if members, ok := object(m.Value); ok {
+			if f, ok := inFile(members); ok {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
+}
+
+// inFile reads a value that a request shows by file.
+func inFile(members schemas.Object) (f heldInFile, ok bool) {
+	if len(members) != 4 || members[0].Name != "file" || members[1].Name != "sha256" || members[2].Name != "bytes" {
+		return f, false
+	}
+	body, err := schemas.Encode(members)
+	return f, err == nil && json.Unmarshal(body, &f) == nil && f.File == path.Base(f.File)
+}
+
+// object is a member's value as an object.
+func object(value any) (schemas.Object, bool) {
+	switch v := value.(type) {
+	case heldInFile:
+		return schemas.Struct(v), true
+	case schemas.Object:
+		return v, true
+	case schemas.Raw:
+		if v.Kind() != '{' {
+			return nil, false
+		}
+		members, err := schemas.Members(v)
+		return members, err == nil
+	}
+	return nil, false
+}
+
+// shown are the parts as an approval shows them: those of its request.json where it is
+// as it was issued, else as they would be shown.
+func (r *view) shown(q *run.Request) []Part {
+	return run.Once(r.Run, "shown "+q.ID+string(q.OpenedAt), func() []Part {
+		if d := r.Folder(q.ID).Doc; q.Digest != "" && string(d.Sum) == string(q.Digest) {
+			if parts := issuedParts(d.Body); parts != nil {
+				return parts
+			}
+		}
+		parts, _ := byFile(r.whole(q))
+		return parts
+	})
+}
+
+// issuedParts are the effective parts of a request.json.
+func issuedParts(body []byte) []Part {
+	var req struct {
+		Context struct {
+			Effective []Part `json:"effective"`
+		} `json:"context"`
+	}
+	if schemas.Decode("", "request.json", body, &req) != nil {
+		return nil
+	}
+	return req.Context.Effective
+}
+
+// whole are the parts of an approval with everything in them, by the present settings.
+func (r *view) whole(q *run.Request) []Part {
+	parts, err := Resolve(r.State.Type, r.State.Payload, r.body(), r.conf(), q.OpenedAt.Time())
+	if err != nil {
+		return nil // nobody is asked then; see cannotAsk
+	}
+	return parts
+}
+
+// approved are the parts of the current approval as they were shown, nil where
+// request.json is not what was issued.
+func (r *view) approved() []Part {
+	id := string(r.State.ApprovalRequestID)
+	d := r.Folder(id).Doc
+	if id == "" || !d.Present() || string(d.Sum) != string(r.State.ApprovalDigest) {
+		return nil
+	}
+	return run.Once(r.Run, "approved", func() []Part { return issuedParts(d.Body) })
+}
+
+// complete is a part with the content of its files. The error says which is not as it was
+// approved.
+func (r *view) complete(p Part) (Part, error) {
+	payload := append(schemas.Object{}, p.Payload...)
+	for _, f := range p.files() {
+		d := r.Snap.Doc(r.requestFile(string(r.State.ApprovalRequestID), f.File))
+		if string(d.Sum) != f.SHA256 {
+			return p, fmt.Errorf("%s is not what was approved: restore it", f.File)
+		}
+		if _, whole := inFile(p.Payload); whole {
+			members, err := schemas.Members(d.Body)
+			p.Payload = members
+			return p, err
+		}
+		for i, m := range payload {
+			members, _ := object(m.Value)
+			if held, ok := inFile(members); ok && held.File == f.File {
+				payload[i].Value = string(d.Body)
+			}
+		}
+	}
+	p.Payload = payload
+	return p, nil
+}
+
+// approvalForm shows all parts, and of what is too long the head.
+func (r *view) approvalForm(q *run.Request) gate.Texts {
+	t := gate.Texts{Lang: r.lang(), Title: r.say("title." + q.Type), Where: r.State.ThreadID, Whole: true}
+	for _, p := range r.shown(q) {
+		t.Lines = append(t.Lines, "", "### "+r.partName(p), "")
+		if f, ok := inFile(p.Payload); ok {
+			t.Lines = append(t.Lines, r.heldLines(q, "payload", f)...)
+			continue
+		}
+		if p.Type == hrRequest {
+			t.Lines = append(t.Lines, templates.Fence(string(run.Must(schemas.Encode(p.Payload)))))
+			continue
+		}
+		for _, m := range p.Payload {
+			t.Lines = append(t.Lines, r.memberLines(q, p, m.Name)...)
+		}
+	}
+	return t
+}
+
+// memberLines show one member of a mail or a meeting.
+func (r *view) memberLines(q *run.Request, p Part, name string) []string {
+	value := p.Payload.Get(name)
+	members, isObject := object(value)
+	f, held := inFile(members)
+	switch {
+	case isObject && held:
+		return r.heldLines(q, name, f)
+	case name == "body" || name == "description":
+		return []string{"- **" + name + "**:", "", templates.Fence(p.Text(name)), ""}
+	}
+	if list := p.List(name); list != nil {
+		for i, address := range list {
+			list[i] = templates.Inline(ShownAddress(address))
+		}
+		return []string{"- **" + name + "**: " + strings.Join(list, ", ")}
+	}
+	return []string{"- **" + name + "**: " + templates.Inline(p.Text(name))}
+}
+
+// heldLines show a value that stands in a file.
+func (r *view) heldLines(q *run.Request, name string, f heldInFile) []string {
+	link := fmt.Sprintf("[%s](%s)", templates.Inline(f.File), templates.Target(r.requestFile(q.ID, f.File)))
+	return []string{"- **" + name + "**: " + r.say("held", "file", link, "bytes", strconv.Itoa(f.Bytes), "sha256", f.SHA256), "", templates.Fence(f.Head), ""}
+}
+
+// partName names a part, what does it, and where.
+func (r *view) partName(p Part) string {
+	by := p.Provider
+	if p.Target != "" {
+		by += ", " + p.Target
+	}
+	return r.say("part", "part", strconv.Itoa(p.Part), "type", templates.Inline(p.Type), "provider", templates.Inline(by))
+}
+
+// mostRecipients is how many recipients of a part an effect names.
+const mostRecipients = 5
+
+// partWords say in a few words what the parts are and whom they reach.
+func partWords(parts []Part) string {
+	var all []string
+	for _, p := range parts {
+		words := strconv.Itoa(p.Part) + " " + p.Type
+		to := append(p.List("to"), p.List("attendee")...)
+		more := len(to) - mostRecipients
+		to = to[:min(len(to), mostRecipients)]
+		for i := range to {
+			to[i] = ShownAddress(to[i])
+		}
+		if len(to) > 0 {
+			words += " → " + strings.Join(to, ", ")
+		}
+		if more > 0 {
+			words += fmt.Sprintf(" +%d", more)
+		}
+		all = append(all, words)
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,274 @@
+package nemawashi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// text is a string that documents write as null while it is empty.
+type text = schemas.OrNull
+
+func seconds(t time.Time) text { return text(t.UTC().Format("2006-01-02T15:04:05Z")) }
+
+// Statuses of an action.
+const (
+	Pending         engine.Status = "pending"          // no draft that can be used yet
+	Drafted         engine.Status = "drafted"          // a draft is in force, nobody is asked
+	ApprovalPending engine.Status = "approval_pending" // a person is asked
+	Approved        engine.Status = "approved"         // the job has not begun
+	Executing       engine.Status = "executing"        // the job runs, or waits until a person clears an outcome
+	Failed          engine.Status = "failed"           // the job ended with failed parts, a person is asked
+	Executed        engine.Status = "executed"         // final: every part succeeded
+	Rejected        engine.Status = "rejected"         // final
+	Canceled        engine.Status = "canceled"         // final: withdrawn, or given up
+	Expired         engine.Status = "expired"          // final: nobody answered in time
+)
+
+func isFinal(s engine.Status) bool {
+	return s == Executed || s == Rejected || s == Canceled || s == Expired
+}
+
+// State is state.json.
+type State struct {
+	SchemaVersion int           `json:"schema_version"`
+	ActionID      int           `json:"action_id"`
+	ThreadID      string        `json:"thread_id"`
+	Type          string        `json:"type"`
+	ProjectID     text          `json:"project_id"`
+	Severity      text          `json:"severity"`
+	Mode          text          `json:"mode"`
+	Summary       string        `json:"summary"`
+	CreatedAt     text          `json:"created_at"`
+	UpdatedAt     text          `json:"updated_at"`
+	Status        engine.Status `json:"status"`
+	IsApproved    bool          `json:"is_approved"`
+	Revision      int           `json:"revision"`
+	Last          *run.Last     `json:"last_transition"`
+	EventSeq      int           `json:"event_seq"`
+	// Language is that of the texts for people, fixed when the action begins.
+	Language     string        `json:"language"`
+	ActionDigest engine.Digest `json:"action_digest"`
+	Drafts       []Draft       `json:"drafts"`
+	// Payload is the one in force, PayloadSource where it is from: action, draft_line,
+	// revise or override; "" where nobody gave one.
+	Payload           schemas.Raw    `json:"payload"`
+	PayloadSource     text           `json:"payload_source"`
+	ApprovalRequestID text           `json:"approval_request_id"`
+	ApprovalDigest    text           `json:"approval_digest"`
+	RequestedBy       text           `json:"requested_by"`
+	RequestedAt       text           `json:"requested_at"`
+	ExpiresAt         text           `json:"expires_at"`
+	MayAnswer         []string       `json:"may_answer"`
+	Superseded        []Supersession `json:"superseded"`
+	NextRequest       *NextRequest   `json:"next_request"`
+	Decision          *Decision      `json:"decision"`
+	ExecutionJobID    text           `json:"execution_job_id"`
+	ExecutionStatus   text           `json:"execution_status"`
+	Jobs              []*Job         `json:"jobs"`
+	OpenRequest       *OpenRequest   `json:"open_request"`
+	Slack             schemas.Raw    `json:"slack"`
+	IdempotencyKeys   []string       `json:"idempotency_keys"`
+	Handled           []Handled      `json:"handled"`
+	Requests          []*run.Request `json:"requests"`
+	// Extra are members of a later version, kept as they are.
+	Extra schemas.Object `json:"-"`
+}
+
+// Origins of drafts.
+const (
+	originAgent  = "agent"
+	originSteer  = "steer"
+	originRevise = "revise"
+)
+
+// Draft is one version of the draft.
+type Draft struct {
+	Version      int           `json:"version"`
+	Digest       engine.Digest `json:"digest"`
+	Origin       string        `json:"origin"`
+	Actor        string        `json:"actor"`
+	At           text          `json:"at"`
+	Feedback     string        `json:"feedback,omitzero"`
+	SelectedPlan text          `json:"selected_plan,omitzero"`
+}
+
+// Supersession is an approval that was closed without a decision. SupersededBy is null
+// until the next one is asked.
+type Supersession struct {
+	ApprovalRequestID string `json:"approval_request_id"`
+	SupersededBy      text   `json:"superseded_by"`
+	Reason            string `json:"reason"`
+	At                text   `json:"at"`
+}
+
+// NextRequest says why a draft is asked about again.
+type NextRequest struct {
+	RequestedBy string `json:"requested_by"`
+	Summary     string `json:"summary"`
+}
+
+// Decision is the approval or the rejection.
+type Decision struct {
+	ApprovalRequestID string   `json:"approval_request_id"`
+	Response          string   `json:"response"`
+	Actor             string   `json:"actor"`
+	KnownAs           []string `json:"known_as"`
+	At                text     `json:"at"`
+}
+
+// Statuses of a part of a job.
+const (
+	partOpen      = "open"
+	partSucceeded = "succeeded"
+	partFailed    = "failed"
+	partUnclear   = "unclear"
+)
+
+// Job is one carrying out of an approval, as of the last transition.
+type Job struct {
+	ID       string     `json:"job_id"`
+	Approval string     `json:"approval_request_id"`
+	RetryOf  text       `json:"retry_of"`
+	Parts    []*JobPart `json:"parts"`
+	// CreatedAt is when it began, Simulated that it fails without doing anything, and
+	// Override a calendar payload that an execute brought.
+	CreatedAt text        `json:"created_at"`
+	Simulated bool        `json:"simulate_failure"`
+	Override  schemas.Raw `json:"override"`
+}
+
+// JobPart is where one part of a job stands.
+type JobPart struct {
+	Part       int    `json:"part"`
+	Status     string `json:"status"`
+	ResolvedBy string `json:"resolved_by,omitzero"`
+}
+
+// OpenRequest is the open question about a job.
+type OpenRequest struct {
+	RequestID string `json:"request_id"`
+	Type      string `json:"type"`
+	JobID     string `json:"job_id"`
+	Part      int    `json:"part,omitzero"`
+}
+
+// Handled is a command that caused a transition.
+type Handled struct {
+	IntakeID          string        `json:"intake_id"`
+	Digest            engine.Digest `json:"digest"`
+	Result            string        `json:"result"`
+	Code              text          `json:"code"`
+	Reason            text          `json:"reason"`
+	Revision          int           `json:"revision"`
+	At                text          `json:"at"`
+	Status            engine.Status `json:"status"`
+	JobID             text          `json:"job_id"`
+	ApprovalRequestID text          `json:"approval_request_id"`
+	IdempotencyKey    text          `json:"idempotency_key"`
+}
+
+// mostKeys is how many idempotency keys the state keeps, the newest.
+const mostKeys = 256
+
+func (st State) encode() ([]byte, error) {
+	return schemas.Encode(append(schemas.Struct(st), st.Extra...))
+}
+
+// ReadState reads state.json.
+func ReadState(path string, body []byte) (st State, err error) {
+	if err = schemas.Decode("nemawashi/state", path, body, &st); err == nil {
+		st.Extra, err = schemas.Rest(body, &st)
+	}
+	return st, err
+}
+
+func (st *State) head() run.Head {
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests}
+}
+
+// ThreadID is the name of an action's thread.
+func ThreadID(id int) string { return fmt.Sprintf("action-%d", id) }
+
+// unfit says why a readable state does not belong to the action, "" if it does.
+func unfit(r *run.Run[State], st State) string {
+	switch {
+	case strconv.Itoa(st.ActionID) != r.Snap.Key.ID:
+		return fmt.Sprintf("/action_id: is %d, the folder is %q", st.ActionID, r.Snap.Key.ID)
+	case st.ThreadID != ThreadID(st.ActionID):
+		return fmt.Sprintf("/thread_id: is %q, expected %q", templates.Cut(st.ThreadID, 80), ThreadID(st.ActionID))
+	case len(st.Drafts) == 0 && st.Status != Pending && !isFinal(st.Status):
+		return fmt.Sprintf("/drafts: there is none, and the status is %s", st.Status)
+	}
+	return run.CheckIDs(st.Requests)
+}
+
+// current is the draft in force. There is none while the action is pending.
+func (st *State) current() (Draft, bool) {
+	if len(st.Drafts) == 0 {
+		return Draft{}, false
+	}
+	return st.Drafts[len(st.Drafts)-1], true
+}
+
+// job is the newest job, nil for none.
+func (st *State) job() *Job {
+	if len(st.Jobs) == 0 {
+		return nil
+	}
+	return st.Jobs[len(st.Jobs)-1]
+}
+
+// part is where a part of the job stands.
+func (j *Job) part(n int) *JobPart {
+	for _, p := range j.Parts {
+		if p.Part == n {
+			return p
+		}
+	}
+	return nil
+}
+
+// keep remembers idempotency keys, the newest.
+func (st *State) keep(keys ...string) {
+	for _, key := range keys {
+		if key != "" {
+			st.IdempotencyKeys = append(st.IdempotencyKeys, key)
+		}
+	}
+	st.IdempotencyKeys = st.IdempotencyKeys[max(0, len(st.IdempotencyKeys)-mostKeys):]
+}
+
+// newID is an id of something that the revision after the present one makes.
+func (st *State) newID(prefix string, purpose ...string) string {
+	words := append([]string{"nemawashi", st.ThreadID, string(st.ActionDigest), strconv.Itoa(st.Revision - 1)}, purpose...)
+	return prefix + engine.Sum([]byte(strings.Join(words, "\n"))).Hex()[:12]
+}
+
+// Summarize implements [engine.Machine].
+func (Machine) Summarize(body []byte) engine.Summary {
+	var st struct {
+		Status   engine.Status `json:"status"`
+		Requests []struct {
+			Status   string `json:"status"`
+			OpenedAt text   `json:"opened_at"`
+		} `json:"requests"`
+	}
+	if schemas.Decode("", "state.json", body, &st) != nil {
+		return engine.Summary{}
+	}
+	p := engine.Summary{Status: st.Status, Final: isFinal(st.Status), Touched: true}
+	for _, q := range st.Requests {
+		if q.Status == gate.Unanswered && !p.Final {
+			p.Ask(q.OpenedAt.Time())
+		}
+	}
+	return p
+}

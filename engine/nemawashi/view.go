@@ -1,0 +1,200 @@
+package nemawashi
+
+import (
+	"fmt"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/run"
+	"placet/templates"
+)
+
+// notes looks at whatever stands in the way, whatever a rule came first.
+func (r *view) notes() {
+	st := r.State
+	if isFinal(st.Status) {
+		return
+	}
+	if file := r.changed(); file != "" {
+		r.Bad(r.Snap.In(file), "this file was changed or removed after it was registered: restore it, or `placet nemawashi revise "+r.Snap.Key.ID+"`; nothing is approved or carried out until then")
+	}
+	switch st.Status {
+	case Pending:
+		r.draftUsable()
+	case Drafted:
+		if code, why := r.cannotAsk(); code != "" && code != "draft_changed" && r.asksByItself() {
+			r.Bad(r.actionDoc, "cannot ask: "+why)
+		}
+	case Approved:
+		if code, why := r.cannotStart(); code != "" && code != "draft_changed" {
+			r.Bad(r.actionDoc, "cannot begin: "+why)
+		}
+	}
+	r.progress()
+}
+
+func (r *view) absent(a *engine.RunView) bool {
+	if !r.actionDoc.Absent() {
+		return false
+	}
+	a.Why = []string{"there is no action.json: nothing has begun"}
+	a.Unblock = []engine.UnblockingFile{{Path: r.actionDoc.Path, Content: actionExample}}
+	return true
+}
+
+const actionExample = `{"type": "mail_draft", "summary": "<what is to be done>", "requested_by": "<you>"} begins the action`
+
+func (r *view) awaitsAction(w *run.Waiting) {
+	if w.Bad(actionFile, "the action is not registered", "creator", actionExample) {
+		return
+	}
+	w.Why("action.json is still being written: it is looked at again")
+	w.Written(actionFile)
+}
+
+func (r *view) awaitsDraft(w *run.Waiting) {
+	const like = "the text of the draft; a last line that is a JSON object becomes the payload"
+	if w.Bad(draftPath(1), "the draft cannot be used", "creator", like) || w.Bad(actionFile, "the action stands still", "creator", "the file as it was") {
+		return
+	}
+	w.Lacks(draftPath(1), "(creator)", like, "there is no draft yet")
+}
+
+func (r *view) awaitsAsking(w *run.Waiting) {
+	for _, v := range r.State.Drafts {
+		if w.Bad(draftPath(v.Version), "nobody is asked", "creator", "the draft as it was") {
+			return
+		}
+	}
+	if w.Bad(actionFile, "nobody is asked", "creator", "the action as it was") {
+		return
+	}
+	if code, why := r.cannotAsk(); code != "" {
+		w.Why("nobody is asked: %s", why)
+	}
+	w.Why("nobody is asked before somebody requests it")
+	w.For("%s (creator)", intakeDir+"/<id>/"+commandFile)
+	w.Unblock(intakeDir+"/<id>/"+commandFile, `{"command": "request-approval", "actor": {"user": "<you>", "source": "file"}}`)
+}
+
+func (r *view) awaitsAnswer(w *run.Waiting) {
+	for _, q := range r.Requests() {
+		if q.Status != run.Open {
+			continue
+		}
+		until := ""
+		if q.Deadline != "" {
+			until = fmt.Sprintf(" until %s; silence ends the action", q.Deadline)
+		}
+		w.Answer(q, "a person is asked%s", until)
+	}
+}
+
+func (r *view) awaitsStart(w *run.Waiting) {
+	const command = `{"command": "execute", "actor": {"user": "<you>", "source": "file"}}`
+	at := intakeDir + "/<id>/" + commandFile
+	code, why := r.cannotStart()
+	switch {
+	case code != "":
+		w.Why("nothing begins: %s", why)
+		w.For("what was approved, or revise (creator)")
+		return
+	case !r.isProven():
+		w.Why("nothing begins: no receipt of this machine, and no answer that counts, says that %s was approved", r.State.ApprovalRequestID)
+	case r.conf().ExecuteOnApprove && !r.isHome():
+		w.Why("nothing begins: the approval was given on another machine, or the state folder was lost; `execute` here has it carried out here")
+	default:
+		w.Why("approved, and nothing is sent before `execute`")
+	}
+	w.For("%s (creator)", at)
+	w.Unblock(at, command)
+}
+
+func (r *view) awaitsParts(w *run.Waiting) {
+	if o := r.State.OpenRequest; o != nil {
+		r.awaitsAnswer(w)
+		return
+	}
+	if !r.isHome() {
+		w.Why("the job was begun on another machine, or the state folder was lost; `execute` here has it go on here")
+		w.For("%s (creator)", intakeDir+"/<id>/"+commandFile)
+		w.Unblock(intakeDir+"/<id>/"+commandFile, `{"command": "execute", "actor": {"user": "<you>", "source": "file"}}`)
+		return
+	}
+	g := r.lowestOpen()
+	switch {
+	case g == nil:
+		w.Pass("the job is about to end")
+	case g.underWay:
+		w.Why("part %d is under way; without an outcome by %s it counts as lost", g.Part.Part, g.due)
+		w.For("the outcome of part %d (placet)", g.Part.Part)
+	default:
+		w.Why("part %d is tried again at %s: %s", g.Part.Part, g.due, g.problem)
+		w.For("%s (placet)", g.due)
+	}
+}
+
+// explain adds what no rule says.
+func (r *view) explain(w *run.Waiting) {
+	if !r.Begun {
+		return
+	}
+	if isFinal(r.State.Status) {
+		w.Why("status %s is final: %s", r.State.Status, r.State.Last.Reason)
+		return
+	}
+	if r.State.OpenRequest != nil && r.State.Status == Executing {
+		for _, g := range r.progress() {
+			if g.status == partUnclear {
+				w.Why("part %d is unclear: answer %s", g.Part.Part, r.State.OpenRequest.RequestID)
+			}
+		}
+	}
+}
+
+// tell adds facts to the view of an action.
+func (r *view) tell(a *engine.RunView) {
+	if !r.Begun {
+		return
+	}
+	st := r.State
+	add := func(label, value string) {
+		if value != "" {
+			a.Facts = append(a.Facts, engine.Fact{Label: label, Value: value})
+		}
+	}
+	a.ShortID = st.ThreadID
+	add("Summary", st.Summary)
+	add("Type", st.Type)
+	add("Project", string(st.ProjectID))
+	add("Severity", string(st.Severity))
+	add("Requested by", string(st.RequestedBy))
+	if d, ok := st.current(); ok {
+		add("Draft", fmt.Sprintf("%s (%s by %s)", draftPath(d.Version), d.Origin, d.Actor))
+		a.Parts = append(a.Parts, engine.Part{ID: "draft", Sections: []engine.Section{{Title: draftPath(d.Version), Text: string(r.Snap.In(draftPath(d.Version)).Body)}}})
+	}
+	add("Expires", string(st.ExpiresAt))
+	for _, s := range st.Superseded {
+		add("Superseded", fmt.Sprintf("%s by %s (%s)", s.ApprovalRequestID, templates.OrDash(string(s.SupersededBy)), s.Reason))
+	}
+	for _, p := range r.approved() {
+		add("Part", strings.TrimSpace(partWords([]Part{p})+" by "+p.Provider+" "+p.Target))
+	}
+	for _, j := range st.Jobs {
+		add("Job", r.jobWords(j))
+	}
+	for _, g := range r.progress() {
+		add("Progress", fmt.Sprintf("part %d %s, attempts %d%s", g.Part.Part, g.status, g.attempts, afterColon(g.problem)))
+	}
+}
+
+func (r *view) jobWords(j *Job) string {
+	words := j.ID
+	if j.RetryOf != "" {
+		words += " retries " + string(j.RetryOf)
+	}
+	for _, p := range j.Parts {
+		words += fmt.Sprintf(", part %d %s", p.Part, p.Status)
+	}
+	return words
+}
