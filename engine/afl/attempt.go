@@ -229,8 +229,14 @@ func (q *PendingQuestion) words() string {
 // peek decodes a document that placet has judged before, nil where it cannot be used any
 // more.
 func peek[T any](d engine.Document, schema string) *T {
-	v := new(T)
-	if !d.Present() || schemas.Decode(schema, d.Path, d.Body, v) != nil {
+	if !d.Present() {
+		return nil
+	}
+	v, err := engine.Parse(d, func(p string, body []byte) (v T, err error) {
+		err = schemas.Decode(schema, path.Base(p), body, &v)
+		return v, err
+	})
+	if err != nil {
 		return nil
 	}
 	return v

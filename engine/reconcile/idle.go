@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"bytes"
 	"encoding/json"
 	"hash/fnv"
 	"slices"
@@ -55,8 +56,9 @@ type storedIdle struct {
 	// Needs are what the machine needed, Dirs the folders to follow, outside
 	// ones included, Notes the problem notes that stand.
 	Needs, Dirs, Notes []string `json:",omitempty"`
-	// View is what the caller made of the run, nil where it made nothing.
-	View []byte `json:",omitempty"`
+	// View is what the caller made of the run, nil where it made nothing. It stands
+	// behind the rest, and is not read where nobody wants it.
+	View []byte `json:"-"`
 }
 
 // fits reports whether a run may still be idle at a moment, given the facts' mark.
@@ -94,6 +96,9 @@ func (l *Loop) put(f Found, rec statcache.Record, run storedRun) {
 	if err != nil {
 		return
 	}
+	if run.Idle != nil && run.Idle.View != nil {
+		note = append(append(note, '\n'), run.Idle.View...)
+	}
 	rec.CanMove, rec.Note = !run.Summary.Final, note
 	l.o.Cache.Put(f.Run, rec)
 }
@@ -116,8 +121,12 @@ func (l *Loop) storePeek(f Found, rec statcache.Record, p engine.Summary) {
 // stored is what the cache's file has of a run; false where it has nothing.
 func (l *Loop) stored(f Found) (rec statcache.Record, run storedRun, ok bool) {
 	rec, ok = l.o.Cache.Get(f.Run)
-	if !ok || json.Unmarshal(rec.Note, &run) != nil {
+	note, view, hasView := bytes.Cut(rec.Note, []byte("\n"))
+	if !ok || json.Unmarshal(note, &run) != nil {
 		return statcache.Record{}, storedRun{}, false
+	}
+	if hasView && run.Idle != nil {
+		run.Idle.View = view
 	}
 	return rec, run, true
 }

@@ -20,7 +20,7 @@ import (
 // included: what was written before is then ignored.
 const (
 	fileName = "statcache"
-	magic    = "placet statcache 3\n"
+	magic    = "placet statcache 4\n"
 	maxFile  = 1 << 30
 )
 
