@@ -1,8 +1,7 @@
 package nemawashi
 
 import (
-	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -12,92 +11,126 @@ import (
 	"placet/templates"
 )
 
-// Limits of addresses.
+// Limits of addresses and lines, in bytes where they are not a number of addresses.
 const (
 	mostAddresses  = 20
 	longestAddress = 254
-	longestLine    = 900 // of a subject or a title, in bytes
+	longestLine    = 900
 )
 
-// localPart is what may stand before the @ without quotation marks (RFC 5322, dot-atom).
-var localPart = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$")
+// domains reads domains as they are looked up.
+var domains = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.VerifyDNSLength(true))
 
-// splitList takes a list with commas apart.
-func splitList(s string) (list []string) {
-	for _, one := range strings.Split(s, ",") {
-		list = append(list, strings.TrimSpace(one))
+// splitList returns the elements of a list with commas.
+func splitList(s string) []string {
+	list := strings.Split(s, ",")
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
 	}
 	return list
 }
 
-// addresses checks a list of addresses; at is its place.
-func addresses(at string, list []string) ([]string, error) {
+// checkAddresses refuses what is no list of 1 to 20 bare addresses; at is its place.
+func checkAddresses(at string, list []string) error {
 	if len(list) < 1 || len(list) > mostAddresses {
-		return nil, refuse("%s: there are %d addresses: expected 1 to %d", at, len(list), mostAddresses)
+		return refuse("%s: there are %d addresses: expected 1 to %d", at, len(list), mostAddresses)
 	}
 	for i, a := range list {
 		if why := badAddress(a); why != "" {
-			return nil, refuse("%s/%d: %s: %s; expected a bare address such as name@example.com", at, i, templates.Cut(templates.Code(a), 300), why)
-		}
-		for j, other := range list[:i] {
-			if looksLike(a, other) {
-				return nil, refuse("%s/%d looks like %s/%d and is another address: %s, %s", at, i, at, j, templates.Code(a), templates.Code(other))
-			}
+			return refuse("%s/%d: %s %s: expected a bare address such as name@example.com", at, i, templates.Code(templates.Cut(a, 300)), why)
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // badAddress says what is wrong with an address, "" for nothing.
 func badAddress(a string) string {
-	local, domain, ok := strings.Cut(a, "@")
+	local, domain, found := strings.Cut(a, "@")
 	switch {
 	case len(a) > longestAddress:
-		return "it is longer than 254 bytes"
-	case templates.Clean(a) != a || strings.IndexFunc(a, unicode.IsSpace) >= 0:
-		return "it holds blanks, or characters that cannot be seen"
-	case !ok || strings.ContainsAny(a, `<>()"\,;:[]`):
-		return "it holds a display name, a comment, a group or quotation marks, or no @"
-	case !localPart.MatchString(local):
-		return "what stands before the @ is no plain name"
+		return "is longer than " + strconv.Itoa(longestAddress) + " bytes"
+	case strings.ContainsFunc(a, isUnseen):
+		return "holds characters that cannot be seen"
+	case !found || !isDotAtom(local):
+		return "is not bare: it has a display name, a comment, a group, quotation marks or blanks, or is incomplete"
 	}
-	if scripts := gate.MixedScripts(domain); scripts != nil {
-		return "its domain mixes letters of " + strings.Join(scripts, " and ")
+	ascii, err := domains.ToASCII(domain)
+	if err != nil || ascii == "" || strings.HasSuffix(ascii, ".") {
+		return "has a domain that cannot be looked up"
 	}
-	if ascii, err := idna.Lookup.ToASCII(domain); err != nil || ascii == "" {
-		return "its domain is none"
+	decoded, _ := domains.ToUnicode(ascii)
+	for _, part := range []string{local, domain, decoded} {
+		if scripts := gate.MixedScripts(part); scripts != nil {
+			return "mixes letters of " + strings.Join(scripts, " and ")
+		}
 	}
 	return ""
 }
 
-// looksLike reports whether two addresses differ and a person could take one for the
-// other.
-func looksLike(a, b string) bool {
-	return a != b && (gate.Skeleton(a) == gate.Skeleton(b) || gate.Skeleton(strings.ToLower(a)) == gate.Skeleton(strings.ToLower(b)))
+// isUnseen reports whether a character has no look of its own, or changes that of another.
+func isUnseen(r rune) bool {
+	return templates.Hidden(r) || !unicode.IsGraphic(r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
-// imitates says which address of the settings one looks like, "" for none.
-func (c Config) imitates(list []string) (address, key string) {
-	own := []struct{ key, value string }{
-		{"mail.default_to", c.Mail.DefaultTo}, {"mail.default_from", c.Mail.DefaultFrom}, {"calendar.default_attendee", c.Calendar.DefaultAttendee},
-		{"calendar.default_owner_email", c.Calendar.DefaultOwnerEmail},
+// isDotAtom reports whether a text may stand before the @ without quotation marks (RFC 5322,
+// 3.2.3, with the letters of RFC 6532).
+func isDotAtom(local string) bool {
+	for _, atom := range strings.Split(local, ".") {
+		if atom == "" || strings.ContainsFunc(atom, func(r rune) bool { return !isAtomText(r) }) {
+			return false
+		}
 	}
-	for _, a := range list {
-		for _, o := range own {
-			if slices.ContainsFunc(splitList(o.value), func(known string) bool { return known != "" && looksLike(a, known) }) {
-				return a, o.key
+	return true
+}
+
+func isAtomText(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.M, unicode.N) || strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r)
+}
+
+// placed is an address with its place: to/0 in a payload, mail.default_to in the settings.
+type placed struct{ at, address string }
+
+// checkLooks refuses an address that a person could take for one before it.
+func checkLooks(list []placed) error {
+	looks := map[string]placed{}
+	for _, p := range list {
+		for _, look := range []string{gate.Skeleton(p.address), gate.Skeleton(strings.ToLower(p.address))} {
+			earlier, ok := looks[look]
+			if ok && lowerASCII(earlier.address) != lowerASCII(p.address) {
+				return refuse("%s looks like %s and is another address", p.at, earlier.at)
+			}
+			if !ok {
+				looks[look] = p
 			}
 		}
 	}
-	return "", ""
+	return nil
 }
 
-// ShownAddress is an address as people are shown it: an international domain also as it
-// is looked up.
-func ShownAddress(a string) string {
+// lowerASCII makes A to Z small letters. It keeps apart what only looks like one of them.
+func lowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+// asciiAddress is an address with its domain as it is looked up.
+func asciiAddress(a string) string {
 	local, domain, _ := strings.Cut(a, "@")
-	if ascii, err := idna.Lookup.ToASCII(domain); err == nil && ascii != domain && !strings.EqualFold(ascii, domain) {
-		return a + " (" + local + "@" + ascii + ")"
+	if ascii, err := domains.ToASCII(domain); err == nil {
+		domain = ascii
+	}
+	return local + "@" + domain
+}
+
+// ShownAddress is an address as people are shown it: an international domain also as it is
+// looked up.
+func ShownAddress(a string) string {
+	if ascii := asciiAddress(a); lowerASCII(ascii) != lowerASCII(a) {
+		return a + " (" + ascii + ")"
 	}
 	return a
 }
@@ -106,21 +139,22 @@ func ShownAddress(a string) string {
 func checkText(at, s string) error {
 	for _, r := range s {
 		if unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' {
-			return refuse(`%s holds the control character \u{%x}`, at, r)
+			return refuse(`%s: holds the control character \u{%x}: take it out`, at, r)
 		}
 	}
 	return nil
 }
 
-// checkTitle refuses what is no single line of at most 900 bytes.
-func checkTitle(at, s string) error {
+// checkLine refuses what is no line of 1 to 900 bytes.
+func checkLine(at, s string) error {
+	if i := strings.IndexAny(s, "\n\r\v\f\u0085\u2028\u2029"); i >= 0 {
+		return refuse(`%s: holds the line end \u{%x}: expected one line`, at, []rune(s[i:])[0])
+	}
 	switch {
 	case len(s) > longestLine:
-		return refuse("%s has %d bytes: it may have %d", at, len(s), longestLine)
-	case strings.ContainsAny(s, "\r\n\u0085\u2028\u2029"):
-		return refuse("%s holds a line end: expected one line", at)
+		return refuse("%s: has %d bytes: expected at most %d", at, len(s), longestLine)
 	case templates.Blank(s):
-		return refuse("%s is blank", at)
+		return refuse("%s: is blank", at)
 	}
 	return checkText(at, s)
 }

@@ -226,7 +226,11 @@ func (r *view) judgeExecute(c command) verdict {
 // override are the parts with the calendar payload that a command brings. isSame is true
 // where they are as approved.
 func (r *view) override(c command) (parts []Part, isSame bool, err error) {
-	return Override(r.approved(), c.Calendar, r.body(), r.conf(), r.State.RequestedAt.Time())
+	whole, err := r.completed()
+	if err != nil {
+		return nil, false, err
+	}
+	return Override(whole, c.Calendar, r.body(), r.conf(), r.State.RequestedAt.Time())
 }
 
 // asksAnew reports whether a command brings an override that must be approved first.

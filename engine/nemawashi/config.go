@@ -1,12 +1,14 @@
 package nemawashi
 
 import (
-	"fmt"
+	"cmp"
 	"net"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"placet/templates"
 )
 
 // Config is the block [nemawashi] of the configuration.
@@ -16,17 +18,16 @@ type Config struct {
 	RequestApproval  string `toml:"request_approval"` // auto or explicit
 	ExecuteOnApprove bool   `toml:"execute_on_approve"`
 	ExecuteOverride  string `toml:"execute_override"` // reapprove or allow
-	ApprovalTTL      string `toml:"approval_ttl"`     // "" for ever
+	ApprovalTTL      string `toml:"approval_ttl"`     // "" for never
 	// Approvers tighten [gates].
 	Approvers []string       `toml:"approvers"`
 	Mail      MailConfig     `toml:"mail"`
 	Calendar  CalendarConfig `toml:"calendar"`
 	HR        HRConfig       `toml:"hr"`
-	// ApproverIDs are those of the variable APPROVER_USER_IDS, which tighten [gates],
-	// too.
+	// ApproverIDs are those of the variable APPROVER_USER_IDS, which tighten [gates], too.
 	ApproverIDs []string `toml:"-"`
-	// Untrusted are the keys about real providers that hold and that the owner of the
-	// workspace has not agreed to, such as "mail.provider".
+	// Untrusted are the settings of real providers in force that the owner of the workspace
+	// has not agreed to, by key: "mail.provider".
 	Untrusted []string `toml:"-"`
 }
 
@@ -45,7 +46,7 @@ type MailConfig struct {
 // CalendarConfig says how people are invited.
 type CalendarConfig struct {
 	Provider              string `toml:"provider"`         // mock, ics or http
-	DefaultAttendee       string `toml:"default_attendee"` // "": that of mails
+	DefaultAttendee       string `toml:"default_attendee"` // "" for mail.default_to
 	DefaultTimezone       string `toml:"default_timezone"`
 	DefaultOwnerEmail     string `toml:"default_owner_email"`
 	APIURL                string `toml:"api_url"`
@@ -70,6 +71,7 @@ const (
 	http = "http"
 )
 
+// builtInTo is the recipient where nobody is configured. It serves the provider mock alone.
 const builtInTo = "manager@example.com"
 
 // DefaultConfig are the settings where nothing is configured: nothing leaves the machine.
@@ -84,71 +86,91 @@ func DefaultConfig() Config {
 
 // Check says what is wrong with the settings.
 func (c Config) Check() error {
-	for _, e := range []struct {
-		key, value string
-		words      []string
-	}{
-		{"request_approval", c.RequestApproval, []string{"auto", "explicit"}}, {"execute_override", c.ExecuteOverride, []string{"reapprove", "allow"}},
-		{"mail.smtp_tls", c.Mail.SMTPTLS, []string{"starttls", "tls", "none"}},
+	for _, s := range []struct{ key, value, words string }{
+		{"request_approval", c.RequestApproval, "auto, explicit"}, {"execute_override", c.ExecuteOverride, "reapprove, allow"},
+		{"mail.smtp_tls", c.Mail.SMTPTLS, "starttls, tls, none"},
 	} {
-		if !slices.Contains(e.words, e.value) {
-			return fmt.Errorf("%s: %q is none of %s", e.key, e.value, strings.Join(e.words, ", "))
+		if !slices.Contains(splitList(s.words), s.value) {
+			return refuse("%s: %q is none of %s", s.key, s.value, s.words)
 		}
 	}
-	for _, e := range []struct {
-		name, value string
-		words       []string
-	}{{"mail", c.Mail.Provider, []string{mock, smtp}}, {"calendar", c.Calendar.Provider, []string{mock, ics, http}}, {"hr", c.HR.Provider, []string{mock, http}}} {
-		if !slices.Contains(e.words, e.value) {
-			last := len(e.words) - 1
-			return fmt.Errorf("%s provider %q is not supported: use %s or %s", e.name, e.value, strings.Join(e.words[:last], ", "), e.words[last])
+	for _, p := range []struct{ name, value, others, last string }{
+		{"mail", c.Mail.Provider, mock, smtp}, {"calendar", c.Calendar.Provider, "mock, ics", http}, {"hr", c.HR.Provider, mock, http},
+	} {
+		if p.value != p.last && !slices.Contains(splitList(p.others), p.value) {
+			return refuse("%s provider %q is not supported: use %s or %s", p.name, p.value, p.others, p.last)
 		}
 	}
 	if ttl, err := time.ParseDuration(c.ApprovalTTL); c.ApprovalTTL != "" && (err != nil || ttl <= 0) {
-		return fmt.Errorf("approval_ttl: %q is no length such as 72h", c.ApprovalTTL)
+		return refuse(`approval_ttl: %q is no length of time: write it like "72h", or "" for never`, c.ApprovalTTL)
 	}
 	if _, err := location(c.Calendar.DefaultTimezone); err != nil {
-		return fmt.Errorf("calendar.default_timezone: %v", err)
+		return refuse("calendar.default_timezone: %v", err)
 	}
-	return c.checkPlaces()
+	return cmp.Or(c.checkTargets(), c.checkAddresses())
 }
 
-// checkPlaces says what is wrong with where things are sent, and by whom.
-func (c Config) checkPlaces() error {
-	if c.Mail.SMTPPort < 1 || c.Mail.SMTPPort > 65535 {
-		return fmt.Errorf("mail.smtp_port: %d is no port", c.Mail.SMTPPort)
+// checkTargets says what is wrong with where things are sent.
+func (c Config) checkTargets() error {
+	m := c.Mail
+	switch {
+	case m.DefaultFrom == "":
+		return refuse("mail.default_from: is empty: name the sender of mails and invitations")
+	case templates.Clean(m.SMTPHost) != m.SMTPHost, net.ParseIP(m.SMTPHost) == nil && strings.ContainsAny(m.SMTPHost, " \t\n/@:"):
+		return refuse("mail.smtp_host: %q is no host: write it like smtp.example.com, and the port as smtp_port", m.SMTPHost)
+	case m.SMTPPort < 1 || m.SMTPPort > 65535:
+		return refuse("mail.smtp_port: %d is no port: expected 1 to 65535", m.SMTPPort)
+	case m.SMTPTLS == "none" && m.SMTPHost != "" && !isLoopback(m.SMTPHost):
+		return refuse(`mail.smtp_tls: "none" is for this machine alone, and smtp_host is %q: use starttls or tls`, m.SMTPHost)
 	}
-	if c.Mail.SMTPTLS == "none" && c.Mail.SMTPHost != "" && !isLoopback(c.Mail.SMTPHost) {
-		return fmt.Errorf("mail.smtp_tls: none goes to this machine alone, not to %q: use starttls or tls", c.Mail.SMTPHost)
-	}
-	for _, e := range []struct{ key, value string }{
-		{"mail.default_to", c.Mail.DefaultTo}, {"mail.default_from", c.Mail.DefaultFrom}, {"calendar.default_attendee", c.Calendar.DefaultAttendee},
-		{"calendar.default_owner_email", c.Calendar.DefaultOwnerEmail},
-	} {
-		if e.value == "" {
-			continue
-		}
-		if _, err := addresses(e.key, splitList(e.value)); err != nil {
-			return err
-		}
-	}
-	for _, e := range []struct{ key, value string }{{"calendar.api_url", c.Calendar.APIURL}, {"hr.api_url", c.HR.APIURL}} {
-		if e.value != "" && !isURL(e.value) {
-			return fmt.Errorf("%s: %q is no address such as https://example.com/api", e.key, e.value)
+	for _, u := range []struct{ key, value string }{{"calendar.api_url", c.Calendar.APIURL}, {"hr.api_url", c.HR.APIURL}} {
+		if u.value != "" && !isURL(u.value) {
+			return refuse("%s: expected an address such as https://example.com/api, without a user name or a password", u.key)
 		}
 	}
 	return nil
 }
 
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+// checkAddresses says what is wrong with the addresses of the settings.
+func (c Config) checkAddresses() error {
+	own := c.ownAddresses()
+	for i, a := range own {
+		if why := badAddress(a.address); why != "" {
+			return refuse("%s: %s %s", a.at, templates.Code(templates.Cut(a.address, 300)), why)
+		}
+		if i > 0 && own[i-1].at == a.at && (a.at == "mail.default_from" || a.at == "calendar.default_owner_email") {
+			return refuse("%s: expected one address", a.at)
+		}
+	}
+	return checkLooks(own)
 }
 
-// isURL reports whether a text is an address of the web without a password in it.
+// ownAddresses are the addresses of the settings. No other may look like one of them.
+func (c Config) ownAddresses() (list []placed) {
+	for _, s := range []placed{
+		{"mail.default_to", c.Mail.DefaultTo}, {"mail.default_from", c.Mail.DefaultFrom},
+		{"calendar.default_attendee", c.Calendar.DefaultAttendee}, {"calendar.default_owner_email", c.Calendar.DefaultOwnerEmail},
+	} {
+		for _, a := range splitList(s.address) {
+			if s.address != "" {
+				list = append(list, placed{s.at, a})
+			}
+		}
+	}
+	return list
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// isURL reports whether a text is an address of the web in which everything can be seen and
+// nothing stands before the host.
 func isURL(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
+		templates.Clean(s) == s && !strings.ContainsAny(s, " \t\n")
 }
 
 // Provider is what carries out parts of a type, and where.
@@ -157,11 +179,9 @@ func (c Config) Provider(typ string) (provider, target string) {
 	case mailDraft:
 		provider = c.Mail.Provider
 	case meetingRequest:
-		provider = c.Calendar.Provider
-		target = c.Calendar.APIURL
-	default:
-		provider = c.HR.Provider
-		target = c.HR.APIURL
+		provider, target = c.Calendar.Provider, c.Calendar.APIURL
+	case hrRequest:
+		provider, target = c.HR.Provider, c.HR.APIURL
 	}
 	switch {
 	case provider == smtp || provider == ics && c.Calendar.SendInvitation:
@@ -175,22 +195,17 @@ func (c Config) Provider(typ string) (provider, target string) {
 // Configured says what the provider of a part lacks.
 func (c Config) Configured(p Part) error {
 	provider, target := c.Provider(p.Type)
-	if provider == mock || target != "" || provider == ics && !c.Calendar.SendInvitation {
+	key := p.Block() + ".api_url"
+	switch {
+	case provider == mock || target != "" || provider == ics && !c.Calendar.SendInvitation:
 		return nil
-	}
-	key := map[string]string{mailDraft: "mail.smtp_host", meetingRequest: "calendar.api_url", hrRequest: "hr.api_url"}[p.Type]
-	if provider == ics {
+	case provider != http:
 		key = "mail.smtp_host"
 	}
-	return fmt.Errorf("part %d goes by %s, and [nemawashi] %s is not set", p.Part, provider, key)
+	return refuse("part %d goes by %s, and %s is not set: set it in [nemawashi]", p.Part, provider, key)
 }
 
-// Honours reports whether a call that is repeated with the same key is done once.
+// Honours reports whether a call that is repeated with the same key is carried out once.
 func (c Config) Honours(p Part) bool {
 	return p.Provider == http && (p.Type == meetingRequest && c.Calendar.HonoursIdempotencyKey || p.Type == hrRequest && c.HR.HonoursIdempotencyKey)
-}
-
-// Block is the block of the settings that says how a part is carried out.
-func (p Part) Block() string {
-	return map[string]string{mailDraft: "mail", meetingRequest: "calendar", hrRequest: "hr"}[p.Type]
 }

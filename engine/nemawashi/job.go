@@ -13,13 +13,6 @@ import (
 	"placet/schemas"
 )
 
-// Types of actions and parts, see the format page, section 3.3.
-const (
-	mailDraft      = "mail_draft"
-	meetingRequest = "meeting_request"
-	hrRequest      = "hr_request"
-)
-
 const worker = "worker" // the actor of what a job does
 
 // Attempt is attempt-<n>.json: the commit that writes it begins the attempt.

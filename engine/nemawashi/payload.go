@@ -1,28 +1,42 @@
 package nemawashi
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"placet/engine/run"
 	"placet/schemas"
+	"placet/templates"
 )
 
-// Part is one outside act with everything filled in: what is shown, and what a job
-// carries out.
+// Types of actions and parts.
+const (
+	mailDraft      = "mail_draft"
+	meetingRequest = "meeting_request"
+	hrRequest      = "hr_request"
+)
+
+// blocks are the blocks of the settings that say how parts of a type are carried out.
+var blocks = map[string]string{mailDraft: "mail", meetingRequest: "calendar", hrRequest: "hr"}
+
+// Part is one outside act with everything filled in: what is shown, and what a job carries
+// out.
 type Part struct {
 	Part     int    `json:"part"`
 	Type     string `json:"type"`
 	Provider string `json:"provider"`
-	// Target is the host or the address that it goes to, "" where nothing leaves the
-	// machine.
+	// Target is the host or the URL that it goes to, "" where nothing leaves the machine.
 	Target  string         `json:"target"`
 	Payload schemas.Object `json:"payload"`
 }
+
+// Block is the block of the settings that says how the part is carried out.
+func (p Part) Block() string { return blocks[p.Type] }
 
 // Text is a member of the payload that is a text, "" where it is none.
 func (p Part) Text(name string) string {
@@ -40,7 +54,7 @@ func (p Part) Text(name string) string {
 func (p Part) List(name string) (list []string) {
 	switch v := p.Payload.Get(name).(type) {
 	case []string:
-		return append(list, v...)
+		return slices.Clone(v)
 	case schemas.Raw:
 		if v.Kind() == '[' && schemas.DecodeValue(v, &list) == nil {
 			return list
@@ -49,161 +63,156 @@ func (p Part) List(name string) (list []string) {
 	return nil
 }
 
+// addresses are those of the part, with their places in the payload.
+func (p Part) addresses() (all []placed) {
+	for _, m := range p.Payload {
+		switch m.Name {
+		case "to", "attendee":
+			for i, a := range p.List(m.Name) {
+				all = append(all, placed{fmt.Sprintf("%s/%d", m.Name, i), a})
+			}
+		case "from", "owner_email":
+			if a := p.Text(m.Name); a != "" {
+				all = append(all, placed{m.Name, a})
+			}
+		}
+	}
+	return all
+}
+
 // Limits of payloads.
 const (
 	mostParts   = 20
 	longestBody = 256 << 10
 	longestHR   = 64 << 10
+	// mostLevels leaves room for the documents of placet that hold a payload.
+	mostLevels = 48
 )
 
-// given is a part as a payload gives it; at is its place.
-type given struct {
-	at, typ string
-	members schemas.Object
-}
-
-// split takes a payload apart into its parts.
-func split(typ string, payload schemas.Raw) ([]given, error) {
-	members := schemas.Object{}
-	if !payload.Null() {
-		var err error
-		if members, err = schemas.Members(payload); err != nil {
-			return nil, refuse("/payload is no object")
-		}
+// split returns the parts that a payload gives.
+func split(typ string, payload schemas.Raw) ([]reader, error) {
+	members, err := readObject("/payload", payload)
+	if err != nil {
+		return nil, err
 	}
 	actions := members.Raw("actions")
-	if actions == nil {
-		return []given{{"/payload", typ, members}}, nil
+	if actions.Null() {
+		return []reader{{at: "/payload", typ: typ, members: members}}, checkType("/type", typ)
 	}
 	list, err := schemas.Elements(actions)
 	if err != nil || len(list) < 1 || len(list) > mostParts {
-		return nil, refuse("/payload/actions: expected an array of 1 to %d objects", mostParts)
+		return nil, refuse("/payload/actions: expected an array of 1 to %d objects with type and payload", mostParts)
 	}
-	var parts []given
+	parts := make([]reader, len(list))
 	for i, raw := range list {
-		g, err := element(fmt.Sprintf("/payload/actions/%d", i), raw)
-		if err != nil {
-			return nil, err
+		if parts[i] = element(fmt.Sprintf("/payload/actions/%d", i), raw); parts[i].err != nil {
+			return nil, parts[i].err
 		}
-		parts = append(parts, g)
 	}
 	return parts, nil
 }
 
-// element reads one element of a batch.
-func element(at string, raw schemas.Raw) (g given, err error) {
+// element is the part that an element of a batch gives.
+func element(at string, raw schemas.Raw) reader {
+	r := reader{at: at}
+	if r.members, r.err = readObject(at, raw); r.err != nil || raw.Null() {
+		return reader{err: refuse("%s: expected an object with type and payload", at)}
+	}
+	value, place := r.find("type", "action_type")
+	r.typ, _ = value.Text()
+	r.check(checkType(cmp.Or(place, at+"/type"), r.typ))
+	r.at = at + "/payload"
+	payload, err := readObject(r.at, r.members.Raw("payload"))
+	r.check(err)
+	if !r.members.Raw("actions").Null() || !payload.Raw("actions").Null() {
+		r.fail("%s: a batch cannot hold a batch: move its actions up", at)
+	}
+	r.members = payload
+	return r
+}
+
+// readObject returns the members of an object, none for null, and what is wrong in it.
+func readObject(at string, raw schemas.Raw) (schemas.Object, error) {
+	if raw.Null() {
+		return schemas.Object{}, nil
+	}
 	members, err := schemas.Members(raw)
 	if err != nil {
-		return g, refuse("%s: expected an object with type and payload", at)
+		return nil, refuse("%s: expected an object", at)
 	}
-	g = given{at, "", members}
-	typ, err := g.text(false, "type", "action_type")
-	if err != nil {
-		return g, err
-	}
-	if typ == nil || *typ != mailDraft && *typ != meetingRequest && *typ != hrRequest {
-		return g, refuse("%s/type: expected one of %s, %s, %s", at, mailDraft, meetingRequest, hrRequest)
-	}
-	g.typ, g.at = *typ, at+"/payload"
-	payload := members.Raw("payload")
-	if g.members = (schemas.Object{}); payload.Null() {
-		return g, nil
-	}
-	if g.members, err = schemas.Members(payload); err != nil {
-		return g, refuse("%s: expected an object", g.at)
-	}
-	if g.members.Get("actions") != nil {
-		return g, refuse("%s/actions: a batch holds no other batch", g.at)
-	}
-	return g, nil
+	return members, checkValue(at, raw, 1)
 }
 
-// pick is the value that stands under one of some spellings, nil for none. Two that
-// differ are an error.
-func (g given) pick(names ...string) (raw schemas.Raw, at string, err error) {
-	for _, name := range names {
-		v := g.members.Raw(name)
-		if v.Null() {
-			continue
-		}
-		if raw != nil && !schemas.Equal(raw, v) {
-			return nil, "", refuse("%s and %s/%s differ: leave one of them out", at, g.at, name)
-		}
-		if raw == nil {
-			raw, at = v, g.at+"/"+name
-		}
+// checkValue refuses control characters in the names and texts of a value, and too many levels.
+func checkValue(at string, value schemas.Raw, level int) error {
+	s, _ := value.Text()
+	err := checkText(at, s)
+	if level > mostLevels {
+		err = refuse("%s: is nested too deep: expected at most %d levels", at, mostLevels)
 	}
-	return raw, at, nil
-}
-
-// text is the text under one of some spellings, nil for none. A line is a subject or a
-// title.
-func (g given) text(line bool, names ...string) (*string, error) {
-	raw, at, err := g.pick(names...)
-	if err != nil || raw == nil {
-		return nil, err
-	}
-	s, ok := raw.Text()
-	switch {
-	case !ok:
-		return nil, refuse("%s: expected a text", at)
-	case line:
-		return &s, checkTitle(at, s)
-	case len(s) > longestBody:
-		return nil, refuse("%s has %d bytes: it may have %d", at, len(s), longestBody)
-	}
-	return &s, checkText(at, s)
-}
-
-// addresses are those under one of some spellings: a text with commas, or an array; nil
-// for none.
-func (g given) addresses(names ...string) ([]string, error) {
-	raw, at, err := g.pick(names...)
-	if err != nil || raw == nil {
-		return nil, err
-	}
-	var list []string
-	if s, ok := raw.Text(); ok {
-		if strings.TrimSpace(s) == "" {
-			return nil, nil
-		}
-		list = splitList(s)
-	} else if raw.Kind() != '[' || schemas.DecodeValue(raw, &list) != nil {
-		return nil, refuse("%s: expected an address, or an array of addresses", at)
-	}
-	return addresses(at, list)
-}
-
-// CheckPayload says what is wrong with a payload, whatever is configured.
-func CheckPayload(typ string, payload schemas.Raw) error {
-	parts, err := split(typ, payload)
 	if err != nil {
 		return err
 	}
-	for i, g := range parts {
-		if _, err := g.resolve(i+1, "", DefaultConfig(), time.Unix(0, 0)); err != nil {
+	for _, m := range children(value) {
+		if err := checkText(at, m.Name); err != nil {
+			return err
+		}
+		if err := checkValue(templates.Cut(at, 200)+"/"+m.Name, m.Value.(schemas.Raw), level+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Resolve returns the parts of an action that is asked about at a moment; body is the
-// text that takes the place of a body that nobody gave.
+// children are the members of an object, or the elements of an array by their numbers.
+func children(value schemas.Raw) (o schemas.Object) {
+	switch value.Kind() {
+	case '{':
+		o, _ = schemas.Members(value) // it was read before
+	case '[':
+		list, _ := schemas.Elements(value)
+		for i, v := range list {
+			o = append(o, schemas.Member{Name: strconv.Itoa(i), Value: v})
+		}
+	}
+	return o
+}
+
+func checkType(at, typ string) error {
+	if blocks[typ] == "" {
+		return refuse("%s: unknown type %s: expected one of %s, %s, %s", at, templates.Code(templates.Cut(typ, 80)), mailDraft, meetingRequest, hrRequest)
+	}
+	return nil
+}
+
+// CheckPayload says what is wrong with a payload, whatever the settings are.
+func CheckPayload(typ string, payload schemas.Raw) error {
+	_, err := resolve(typ, payload, defaults{})
+	return err
+}
+
+// Resolve returns the parts of an action that is asked about at a moment; body is the text
+// where a part has none of its own. The error names the place in the payload.
 func Resolve(typ string, payload schemas.Raw, body string, c Config, at time.Time) ([]Part, error) {
+	parts, err := resolve(typ, payload, defaults{Config: c, body: body, requestedAt: at, areKnown: true})
+	for _, p := range parts {
+		if err == nil {
+			err = c.Configured(p)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parts, nil
+}
+
+func resolve(typ string, payload schemas.Raw, d defaults) (parts []Part, err error) {
 	all, err := split(typ, payload)
 	if err != nil {
 		return nil, err
 	}
-	var parts []Part
-	for i, g := range all {
-		p, err := g.resolve(i+1, body, c, at)
-		if err == nil {
-			err = c.Configured(p)
-		}
-		if err == nil {
-			err = c.checkOwn(g, p)
-		}
+	for i := range all {
+		p, err := all[i].part(i+1, d)
 		if err != nil {
 			return nil, err
 		}
@@ -212,219 +221,269 @@ func Resolve(typ string, payload schemas.Raw, body string, c Config, at time.Tim
 	return parts, nil
 }
 
-// checkOwn refuses a part that reaches nobody, or somebody who looks like an address of
-// the settings.
-func (c Config) checkOwn(g given, p Part) error {
-	for _, name := range []string{"to", "from", "attendee", "owner_email"} {
-		list := p.List(name)
-		if s := p.Text(name); s != "" {
-			list = append(list, s)
-		}
-		if a, key := c.imitates(list); a != "" {
-			return refuse("%s/%s: %q looks like %s of the settings and is another address", g.at, name, a, key)
-		}
-		for _, a := range list {
-			if a == builtInTo && p.Provider != mock && (name == "to" || name == "attendee") {
-				return refuse("%s: there is no recipient: give one, or set [nemawashi] mail.default_to", g.at)
-			}
-		}
-	}
-	return nil
+// defaults are what stands where a payload says nothing.
+type defaults struct {
+	Config
+	body        string
+	requestedAt time.Time
+	// areKnown is false at registration: then only what is given is checked.
+	areKnown bool
 }
 
-// resolve fills in what a part leaves out.
-func (g given) resolve(n int, body string, c Config, at time.Time) (Part, error) {
-	p := Part{Part: n, Type: g.typ}
-	p.Provider, p.Target = c.Provider(g.typ)
-	var err error
-	switch g.typ {
-	case mailDraft:
-		p.Payload, err = g.mail(body, c)
-	case meetingRequest:
-		p.Payload, err = g.meeting(body, c, at)
-	default:
-		p.Payload, err = g.hr(body)
-	}
-	return p, err
-}
-
-// or is a text, or another where there is none.
-func or(s *string, other string) string {
-	if s == nil {
-		return other
-	}
-	return *s
-}
-
-// reader collects the members of a part, and the first error.
+// reader reads one part of a payload and remembers the first error; at is the place of the
+// part's own payload.
 type reader struct {
-	given
-	err error
+	at, typ string
+	members schemas.Object
+	defaults
+	// isVague is true where the settings decide which of two times is the later one.
+	isVague bool
+	err     error
 }
 
-func (r *reader) line(other string, names ...string) string { return r.read(true, other, names) }
-func (r *reader) long(other string, names ...string) string { return r.read(false, other, names) }
-
-func (r *reader) read(line bool, other string, names []string) string {
-	s, err := r.text(line, names...)
-	r.err = cmp.Or(r.err, err)
-	return or(s, other)
+// part is a part with everything filled in.
+func (r *reader) part(n int, d defaults) (Part, error) {
+	r.defaults = d
+	p := Part{Part: n, Type: r.typ}
+	p.Provider, p.Target = d.Provider(r.typ)
+	switch r.typ {
+	case mailDraft:
+		p.Payload = r.mail()
+	case meetingRequest:
+		p.Payload = r.meeting()
+	case hrRequest:
+		p.Payload = r.hr()
+	}
+	if err := checkLooks(append(d.ownAddresses(), p.addresses()...)); err != nil {
+		r.fail("%s: %v", r.at, err)
+	}
+	return p, r.err
 }
 
-// people are addresses, or those of the settings where there are none.
-func (r *reader) people(other string, names ...string) []string {
-	list, err := r.given.addresses(names...)
-	r.err = cmp.Or(r.err, err)
-	if list == nil && other != "" {
-		list = splitList(other)
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = refuse(format, args...)
 	}
-	if list == nil && err == nil {
-		r.err = cmp.Or(r.err, refuse("%s: there is no recipient: give one as %s, or set a default", r.at, names[0]))
+}
+
+func (r *reader) check(err error) { r.err = cmp.Or(r.err, err) }
+
+// find is the value under one of some spellings, and its place. Both are empty where there is
+// none, or null. Two values that differ are an error.
+func (r *reader) find(names ...string) (value schemas.Raw, at string) {
+	for _, name := range names {
+		v, place := r.members.Raw(name), r.at+"/"+name
+		switch {
+		case v.Null():
+		case value == nil:
+			value, at = v, place
+		case !schemas.Equal(value, v):
+			r.fail("%s and %s differ: leave one of them out", at, place)
+		}
 	}
+	return value, at
+}
+
+// text is the text under one of some spellings, false where there is none.
+func (r *reader) text(names ...string) (s, at string, ok bool) {
+	value, at := r.find(names...)
+	if value == nil {
+		return "", r.at + "/" + names[0], false
+	}
+	if s, ok = value.Text(); !ok {
+		r.fail("%s: expected a text", at)
+	}
+	return s, at, ok
+}
+
+// line is one line, or another text where there is none.
+func (r *reader) line(other string, names ...string) string {
+	s, at, _ := r.text(names...)
+	if s = cmp.Or(s, other); s != "" {
+		r.check(checkLine(at, s))
+	}
+	return s
+}
+
+// long is a text, or the body text where there is none.
+func (r *reader) long(names ...string) string {
+	s, at, ok := r.text(names...)
+	if !ok {
+		s = r.body
+	}
+	if len(s) > longestBody {
+		r.fail("%s: has %d bytes: expected at most %d", at, len(s), longestBody)
+	}
+	r.check(checkText(at, s))
+	return s
+}
+
+// list are the addresses under one of some spellings: a text with commas, or an array. There
+// are none where the text is empty.
+func (r *reader) list(names ...string) (list []string) {
+	value, at := r.find(names...)
+	s, isText := value.Text()
+	switch {
+	case value == nil || isText && strings.TrimSpace(s) == "":
+		return nil
+	case isText:
+		list = splitList(s)
+	case value.Kind() != '[' || schemas.DecodeValue(value, &list) != nil:
+		r.fail("%s: expected an address, or an array of addresses", at)
+		return nil
+	}
+	r.check(checkAddresses(at, list))
 	return list
 }
 
-// person is one address.
+// recipients are those that are given, or those of a setting.
+func (r *reader) recipients(key, other, name string) []string {
+	if list := r.list(name); list != nil || !r.areKnown {
+		return list
+	}
+	provider, _ := r.Provider(r.typ)
+	if other == "" || other == builtInTo && provider != mock {
+		r.fail("%s/%s: there is no recipient: give one, or set %s in [nemawashi]", r.at, name, key)
+		return nil
+	}
+	list := splitList(other)
+	r.check(checkAddresses(key, list))
+	return list
+}
+
+// person is the one address under one of some spellings, or that of a setting.
 func (r *reader) person(other string, names ...string) string {
-	list, err := r.given.addresses(names...)
-	r.err = cmp.Or(r.err, err)
+	list := r.list(names...)
 	if len(list) > 1 {
-		r.err = cmp.Or(r.err, refuse("%s/%s: expected one address", r.at, names[0]))
+		r.fail("%s/%s: there are %d addresses: expected one", r.at, names[0], len(list))
 	}
-	if len(list) == 0 {
-		return other
+	if len(list) > 0 {
+		return list[0]
 	}
-	return list[0]
-}
-
-func (g given) mail(body string, c Config) (schemas.Object, error) {
-	r := &reader{given: g}
-	o := schemas.Object{
-		{Name: "to", Value: r.people(c.Mail.DefaultTo, "to")}, {Name: "subject", Value: r.line("Approval action mail_draft", "subject")},
-		{Name: "body", Value: r.long(body, "body", "content")}, {Name: "from", Value: r.person(c.Mail.DefaultFrom, "from")},
-	}
-	return o, r.err
-}
-
-func (g given) meeting(body string, c Config, at time.Time) (schemas.Object, error) {
-	r := &reader{given: g}
-	zone := r.line(c.Calendar.DefaultTimezone, "timezone")
-	loc, err := location(zone)
-	if err != nil && r.err == nil {
-		r.err = refuse("%s/timezone: %v", g.at, err)
-	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	start := r.moment(at.Add(24*time.Hour).Truncate(time.Minute), loc, "start_at", "startAt")
-	end := r.moment(start.Add(time.Hour), loc, "end_at", "endAt")
-	if r.err == nil && !end.After(start) {
-		r.err = refuse("%s/end_at: the meeting ends before it begins", g.at)
-	}
-	url := r.line("", "meeting_url", "meetingUrl")
-	if url != "" && !isURL(url) {
-		r.err = cmp.Or(r.err, refuse("%s/meeting_url: expected an address such as https://example.com/meet", g.at))
-	}
-	o := schemas.Object{
-		{Name: "attendee", Value: r.people(cmp.Or(c.Calendar.DefaultAttendee, c.Mail.DefaultTo), "attendee")},
-		{Name: "title", Value: r.line("Approval action meeting_request", "title")},
-		{Name: "start_at", Value: start.In(loc).Format(time.RFC3339)}, {Name: "end_at", Value: end.In(loc).Format(time.RFC3339)},
-		{Name: "timezone", Value: zone}, {Name: "description", Value: r.long(body, "description")}, {Name: "meeting_url", Value: url},
-		{Name: "owner_email", Value: r.person(c.Calendar.DefaultOwnerEmail, "owner_email", "ownerEmail", "owner")},
-	}
-	return o, r.err
-}
-
-// moment is a time: of RFC 3339, or a local one in a time zone.
-func (r *reader) moment(other time.Time, loc *time.Location, names ...string) time.Time {
-	s, err := r.text(true, names...)
-	r.err = cmp.Or(r.err, err)
-	if s == nil {
-		return other
-	}
-	if t, err := time.Parse(time.RFC3339, *s); err == nil {
-		return t
-	}
-	for _, form := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
-		if t, err := time.ParseInLocation(form, *s, loc); err == nil {
-			return t
-		}
-	}
-	r.err = cmp.Or(r.err, refuse("%s/%s: %q is no time such as 2026-11-22T15:00", r.at, names[0], *s))
 	return other
 }
 
-func (g given) hr(body string) (schemas.Object, error) {
-	o := g.members
-	if raw := g.members.Raw("hr_request"); raw.Kind() == '{' {
+func (r *reader) mail() schemas.Object {
+	return schemas.Object{
+		{Name: "to", Value: r.recipients("mail.default_to", r.Mail.DefaultTo, "to")},
+		{Name: "subject", Value: r.line("Approval action "+mailDraft, "subject")},
+		{Name: "body", Value: r.long("body", "content")},
+		{Name: "from", Value: r.person(r.Mail.DefaultFrom, "from")},
+	}
+}
+
+func (r *reader) meeting() schemas.Object {
+	zone, link := r.line(r.Calendar.DefaultTimezone, "timezone"), r.line("", "meeting_url", "meetingUrl")
+	start, end := r.times(zone)
+	if link != "" && !isURL(link) {
+		r.fail("%s/meeting_url: expected an address such as https://example.com/room, without a user name or a password", r.at)
+	}
+	return schemas.Object{
+		{Name: "attendee", Value: r.recipients("calendar.default_attendee", cmp.Or(r.Calendar.DefaultAttendee, r.Mail.DefaultTo), "attendee")},
+		{Name: "title", Value: r.line("Approval action "+meetingRequest, "title")},
+		{Name: "start_at", Value: start.Format(time.RFC3339)},
+		{Name: "end_at", Value: end.Format(time.RFC3339)},
+		{Name: "timezone", Value: zone},
+		{Name: "description", Value: r.long("description")},
+		{Name: "meeting_url", Value: link},
+		{Name: "owner_email", Value: r.person(r.Calendar.DefaultOwnerEmail, "owner_email", "ownerEmail", "owner")},
+	}
+}
+
+// unknownZone is the time zone of a meeting at registration, where the settings would say it.
+var unknownZone = time.FixedZone("the default time zone", 0)
+
+// times are when a meeting begins and ends, in its time zone.
+func (r *reader) times(zone string) (start, end time.Time) {
+	loc := unknownZone
+	if zone != "" || r.areKnown {
 		var err error
-		if o, err = schemas.Members(raw); err != nil {
-			return nil, refuse("%s/hr_request: %v", g.at, err)
+		if loc, err = location(zone); err != nil {
+			r.fail("%s/timezone: %v", r.at, err)
+			return start, end
 		}
 	}
-	if len(o) == 0 {
-		return schemas.Object{{Name: "request", Value: body}}, nil
+	start = r.moment(r.requestedAt.Add(24*time.Hour).Truncate(time.Minute), loc, "start_at", "startAt")
+	end = r.moment(start.Add(time.Hour), loc, "end_at", "endAt")
+	if !r.isVague && !end.After(start) {
+		r.fail("%s/end_at: the meeting ends at %s and begins at %s", r.at, end.Format(time.RFC3339), start.Format(time.RFC3339))
 	}
-	encoded := run.Must(schemas.Line(o))
-	if len(encoded) > longestHR {
-		return nil, refuse("%s has %d bytes: it may have %d", g.at, len(encoded), longestHR)
-	}
-	return o, checkStrings(g.at, encoded)
+	return start, end
 }
 
-// checkStrings refuses control characters in all texts of a JSON value.
-func checkStrings(at string, body []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return nil // it was read before: this is its end
-		}
-		if s, ok := token.(string); ok {
-			if err := checkText(at, s); err != nil {
-				return err
-			}
-		}
-	}
-}
+// The years of meetings: in all of them an offset is of whole minutes, and a day later has
+// four digits.
+const (
+	firstYear = 2000
+	lastYear  = 9998
+)
 
-// calendarMembers are the members that an override must have.
-var calendarMembers = [][2]string{{"attendee", "attendee"}, {"title", "title"}, {"startAt", "start_at"}, {"endAt", "end_at"}}
-
-// Override returns the parts with a payload in place of that of the only meeting. isSame is
-// true where it changes nothing.
-func Override(parts []Part, calendar schemas.Raw, body string, c Config, at time.Time) (with []Part, isSame bool, err error) {
-	found := -1
-	for i, p := range parts {
-		if p.Type != meetingRequest {
-			continue
-		}
-		if found >= 0 {
-			return nil, false, refuse("/calendar: there is more than one meeting")
-		}
-		found = i
+// moment is the time under one of some spellings, or another where there is none.
+func (r *reader) moment(other time.Time, loc *time.Location, names ...string) time.Time {
+	s, at, _ := r.text(names...)
+	if s == "" {
+		return other.In(loc)
 	}
-	if found < 0 {
-		return nil, false, refuse("/calendar: there is no meeting whose payload it could replace")
-	}
-	members, err := schemas.Members(calendar)
+	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return nil, false, refuse("/calendar: expected an object")
+		t, err = localTime(s, loc)
+		r.isVague = r.isVague || loc == unknownZone
 	}
-	g := given{"/calendar", meetingRequest, members}
-	for _, names := range calendarMembers {
-		if raw, _, err := g.pick(names[0], names[1]); err != nil || raw == nil || string(raw) == `""` {
-			return nil, false, cmp.Or(err, refuse("/calendar/%s is missing", names[0]))
+	t = t.In(loc).Truncate(time.Second)
+	if err != nil || r.areKnown && (t.Year() < firstYear || t.Year() > lastYear) {
+		r.fail("%s: %s is no time in %s: expected one such as 2026-11-22T15:00:00+09:00, or 2026-11-22T15:00", at, templates.Code(templates.Cut(s, 80)), loc)
+	}
+	return t
+}
+
+// localTime reads a time without an offset. One that a change of the clocks leaves out is an
+// error.
+func localTime(s string, loc *time.Location) (time.Time, error) {
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if t, err := time.ParseInLocation(layout, s, loc); err == nil && t.Format(layout) == s {
+			return t, nil
 		}
 	}
-	p, err := g.resolve(parts[found].Part, body, c, at)
-	if err == nil {
-		err = c.checkOwn(g, p)
+	return time.Time{}, errors.New("no time")
+}
+
+// hr is the object of a request to HR, as it is given.
+func (r *reader) hr() schemas.Object {
+	o, at := r.members, r.at
+	if raw := o.Raw("hr_request"); raw.Kind() == '{' {
+		at += "/hr_request"
+		o, _ = schemas.Members(raw) // it was read before
+	} else if len(o) == 0 {
+		o = schemas.Object{{Name: "request", Value: r.long("request")}}
 	}
+	if n := len(run.Must(schemas.Line(o))) - 1; n > longestHR {
+		r.fail("%s: has %d bytes: expected at most %d", at, n, longestHR)
+	}
+	return o
+}
+
+// Override returns the parts with another payload of the only meeting. isSame is true where it
+// changes nothing. body is the text where the payload has no description.
+func Override(parts []Part, calendar schemas.Raw, body string, c Config, at time.Time) (with []Part, isSame bool, err error) {
+	i := slices.IndexFunc(parts, isMeeting)
+	if i < 0 || slices.ContainsFunc(parts[i+1:], isMeeting) {
+		return nil, false, refuse("/calendar: the action must have exactly one meeting")
+	}
+	r := reader{at: "/calendar", typ: meetingRequest}
+	r.members, r.err = readObject(r.at, calendar)
+	for _, names := range [][]string{{"attendee"}, {"title"}, {"startAt", "start_at"}, {"endAt", "end_at"}} {
+		value, _ := r.find(names...)
+		if s, isText := value.Text(); value == nil || isText && templates.Blank(s) {
+			r.fail("/calendar/%s: is missing", names[0])
+		}
+	}
+	p, err := r.part(parts[i].Part, defaults{Config: c, body: body, requestedAt: at, areKnown: true})
 	if err != nil {
 		return nil, false, err
 	}
-	with = append(with, parts...)
-	with[found].Payload = p.Payload
-	return with, schemas.Equal(run.Must(schemas.Line(p.Payload)), run.Must(schemas.Line(parts[found].Payload))), nil
+	with = slices.Clone(parts)
+	with[i].Payload = p.Payload
+	return with, schemas.Equal(run.Must(schemas.Line(parts[i].Payload)), run.Must(schemas.Line(p.Payload))), nil
 }
+
+func isMeeting(p Part) bool { return p.Type == meetingRequest }

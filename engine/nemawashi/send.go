@@ -25,10 +25,10 @@ func (r *view) send(g *progress) engine.Send {
 		s.Problem = err.Error()
 	case p.Provider == "smtp":
 		s.Mail = c.Mail.mail(p.List("to"))
-		s.Mail.From, s.Mail.Subject, s.Mail.Body = p.Text("from"), p.Text("subject"), p.Text("body")
+		s.Mail.From, s.Mail.Subject, s.Mail.Body = asciiAddress(p.Text("from")), p.Text("subject"), p.Text("body")
 	case p.Provider == "ics" && c.Calendar.SendInvitation:
 		s.Mail = c.Mail.mail(p.List("attendee"))
-		s.Mail.From, s.Mail.Subject, s.Mail.Body = c.Mail.DefaultFrom, p.Text("title"), p.Text("description")
+		s.Mail.From, s.Mail.Subject, s.Mail.Body = asciiAddress(c.Mail.DefaultFrom), p.Text("title"), p.Text("description")
 		s.Mail.Calendar = r.invitation(g)
 	case p.Provider == "http" && p.Type == meetingRequest:
 		s = call(s, c.Calendar.APIURL, engine.Secret{File: c.Calendar.APITokenFile, Env: "CALENDAR_API_TOKEN"}, p)
@@ -40,6 +40,9 @@ func (r *view) send(g *progress) engine.Send {
 
 // mail is a mail to some people by the settings.
 func (c MailConfig) mail(to []string) *engine.Mail {
+	for i := range to {
+		to[i] = asciiAddress(to[i])
+	}
 	return &engine.Mail{
 		Host: c.SMTPHost, Port: c.SMTPPort, TLS: c.SMTPTLS, Username: c.SMTPUsername,
 		Password: engine.Secret{File: c.SMTPPasswordFile, Env: "SMTP_PASSWORD"}, To: to,

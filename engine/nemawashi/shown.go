@@ -213,6 +213,17 @@ func (r *view) complete(p Part) (Part, error) {
 	return p, nil
 }
 
+// completed are the approved parts with the content of their files.
+func (r *view) completed() (whole []Part, err error) {
+	for _, p := range r.approved() {
+		if p, err = r.complete(p); err != nil {
+			return nil, err
+		}
+		whole = append(whole, p)
+	}
+	return whole, nil
+}
+
 // approvalForm shows all parts, and of what is too long the head.
 func (r *view) approvalForm(q *run.Request) gate.Texts {
 	t := gate.Texts{Lang: r.lang(), Title: r.say("title." + q.Type), Where: r.State.ThreadID, Whole: true}
