@@ -237,17 +237,37 @@ func Admits(approver, known string) bool {
 // author is spelled like that.
 const Nobody = "nobody: [gates] waits for trust"
 
-// Narrow is a gate's list of approvers, narrowed to another list. An empty list is
-// everybody; where the two share nobody, nobody may answer.
+// Narrow is a list of approvers, narrowed to another list. An empty list is everybody;
+// where the two share nobody, nobody may answer. Of a bare name and one that says how it is
+// known the latter remains.
 func Narrow(approvers, to []string) []string {
 	if len(approvers) == 0 || len(to) == 0 {
 		return append(slices.Clone(approvers), to...)
 	}
-	both := slices.DeleteFunc(slices.Clone(to), func(name string) bool { return !slices.Contains(approvers, name) })
+	var both []string
+	for _, one := range approvers {
+		for _, other := range to {
+			if who := narrower(one, other); who != "" && !slices.Contains(both, who) {
+				both = append(both, who)
+			}
+		}
+	}
 	if len(both) == 0 {
 		return []string{Nobody}
 	}
 	return both
+}
+
+// narrower is the one of two approvers whom both mean, "" where they mean others. A bare
+// name is that of anybody who is known by it.
+func narrower(a, b string) string {
+	switch {
+	case Admits(a, b):
+		return b
+	case Admits(b, a):
+		return a
+	}
+	return ""
 }
 
 // claimed adds the name inside an answer to what is known of its author.

@@ -29,6 +29,8 @@ type Config struct {
 	// Untrusted are the settings of real providers in force that the owner of the workspace
 	// has not agreed to, by key: "mail.provider".
 	Untrusted []string `toml:"-"`
+	// Still is set where nothing may be sent.
+	Still bool `toml:"-"`
 }
 
 // MailConfig says how mails are sent.
@@ -77,7 +79,7 @@ const builtInTo = "manager@example.com"
 // DefaultConfig are the settings where nothing is configured: nothing leaves the machine.
 func DefaultConfig() Config {
 	return Config{
-		Enabled: true, RequestApproval: "auto", ExecuteOnApprove: true, ExecuteOverride: "reapprove",
+		Enabled: true, RequestApproval: "auto", ExecuteOnApprove: true, ExecuteOverride: "reapprove", Approvers: []string{},
 		Mail:     MailConfig{Provider: mock, DefaultTo: builtInTo, DefaultFrom: "no-reply@saihai.local", SMTPPort: 587, SMTPTLS: "starttls"},
 		Calendar: CalendarConfig{Provider: mock, DefaultTimezone: "Asia/Tokyo", SendInvitation: true},
 		HR:       HRConfig{Provider: mock},

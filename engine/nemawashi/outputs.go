@@ -113,7 +113,7 @@ func (r *view) row(job *Job, g progress) []byte {
 // outcome counted as lost.
 func (r *view) attempt(w *run.Outputs) {
 	g := r.lowestOpen()
-	if g == nil || r.State.OpenRequest != nil {
+	if g == nil || r.State.OpenRequest != nil || r.conf().Still {
 		return
 	}
 	n, id := g.attempts+1, r.Actions()+g.key+"/"

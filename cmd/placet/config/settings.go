@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
@@ -95,6 +96,7 @@ type Sources struct {
 	User      string // the user's own configuration
 	named     bool   // --config named it, so it must exist
 	StateHome string // where state folders are, that of the workspace with the trust file among them
+	Getenv    func(name string) string
 	Contents  *exec.Contents
 }
 
@@ -136,9 +138,29 @@ func Load(from Sources) (Settings, error) {
 	if err := s.mergeOrders(file); err != nil {
 		return s, err
 	}
+	s.tellFamilies(from.Getenv)
 	s.trustStanding()
 	s.trustCommands()
 	return s, nil
+}
+
+// tellFamilies tells the families which of their settings wait for trust, and what the
+// environment says.
+func (s *Settings) tellFamilies(getenv func(string) string) {
+	for _, f := range family.All {
+		if f.Waits != nil {
+			waiting := map[string]string{}
+			for _, w := range s.Waiting {
+				if w.key[0] == f.Name {
+					waiting[strings.Join(w.key[1:], ".")] = w.Text
+				}
+			}
+			f.Waits(&s.File.Settings, waiting)
+		}
+		if f.Environ != nil && getenv != nil {
+			f.Environ(&s.File.Settings, getenv)
+		}
+	}
 }
 
 func newSettings(contents *exec.Contents) Settings {

@@ -83,7 +83,7 @@ func TestASettingThatCannotBeUsedIsRefusedWithFileAndLine(t *testing.T) {
 		"unknown key in a table":     {"[faber]\nenabled = true\ndrve = \"all\"\n", "3", `unknown setting "faber.drve"`},
 		"unknown key inline":         {"[faber]\ncontext = { events = 1, wat = 2 }\n", "2", `unknown setting "faber.context.wat"`},
 		"unknown key in a gate":      {"[gates]\n\"*\" = { levle = \"file\" }\n", "2", `unknown setting "gates.\"*\".levle"`},
-		"another family's block":     {"\n[nemawashi]\nidempotent = true\n", "2", `unknown setting "nemawashi"`},
+		"another family's block":     {"\n[terraform]\nidempotent = true\n", "2", `unknown setting "terraform"`},
 		"key in other letters":       {"Language = \"en\"\n", "1", `unknown setting "Language"`},
 		"table in other letters":     {"[Faber]\nenabled = true\n", "1", `unknown setting "Faber"`},
 		"a key with odd characters":  {"\"a,b c\" = 1\n", "", `unknown setting "\"a,b c\""`},

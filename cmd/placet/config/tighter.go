@@ -275,7 +275,7 @@ func (s *Settings) tighten(a, b map[string]GateRule) {
 				s.Gates = map[string]GateRule{}
 			}
 			one, other := ruleFor(a, name), ruleFor(b, name)
-			s.Gates[name] = GateRule{Level: one.Level, Approvers: bothApprove(one.Approvers, other.Approvers)}
+			s.Gates[name] = GateRule{Level: one.Level, Approvers: gate.Narrow(one.Approvers, other.Approvers)}
 			s.gatesWait[name] = !slices.Equal(one.Approvers, other.Approvers)
 		}
 	}
@@ -291,40 +291,6 @@ func ruleFor(rules map[string]GateRule, name string) GateRule {
 		}
 	}
 	return GateRule{}
-}
-
-// bothApprove are the approvers whom two lists let answer; an empty list lets anybody.
-func bothApprove(a, b []string) []string {
-	switch {
-	case len(a) == 0:
-		return b
-	case len(b) == 0:
-		return a
-	}
-	var both []string
-	for _, one := range a {
-		for _, other := range b {
-			if who := narrower(one, other); who != "" && !slices.Contains(both, who) {
-				both = append(both, who)
-			}
-		}
-	}
-	if len(both) == 0 {
-		return []string{gate.Nobody}
-	}
-	return both
-}
-
-// narrower is the one of two approvers whom both mean, "" where they mean others. A bare
-// name is that of anybody who is known by it.
-func narrower(a, b string) string {
-	switch {
-	case gate.Admits(a, b):
-		return b
-	case gate.Admits(b, a):
-		return a
-	}
-	return ""
 }
 
 // MachineGates are the gates as the machines read them.

@@ -10,25 +10,27 @@ import (
 	"placet/engine/afl"
 	"placet/engine/ask"
 	"placet/engine/faber"
+	"placet/engine/nemawashi"
 	"placet/engine/optimizer"
 	"placet/layout"
 	"placet/schemas"
 )
 
 // All are the families, in the order in which they are listed.
-var All = []Family{faberFamily, aflFamily, optimizerFamily, askFamily}
+var All = []Family{faberFamily, aflFamily, optimizerFamily, nemawashiFamily, askFamily}
 
 // Settings are the tables of placet.toml that belong to the families.
 type Settings struct {
 	Faber     faber.Config     `toml:"faber"`
 	Afl       afl.Config       `toml:"afl"`
 	Optimizer optimizer.Config `toml:"optimizer"`
+	Nemawashi nemawashi.Config `toml:"nemawashi"`
 	Ask       ask.Config       `toml:"ask"`
 }
 
 // Defaults are the settings where nothing is configured.
 func Defaults() Settings {
-	return Settings{Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig(), Ask: ask.DefaultConfig()}
+	return Settings{Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig(), Nemawashi: nemawashi.DefaultConfig(), Ask: ask.DefaultConfig()}
 }
 
 // Family describes one family. Functions may be nil where a family has no such thing.
@@ -52,6 +54,10 @@ type Family struct {
 	// stands for every name.
 	Policy [][]string
 	Orders []Order
+	// Waits takes what the policy settings say that wait for trust, by their names below the
+	// table, and Environ what the process's environment says.
+	Waits   func(s *Settings, waiting map[string]string)
+	Environ func(s *Settings, getenv func(name string) string)
 	// ReadOnly takes the commands out of the settings.
 	ReadOnly func(*Settings)
 	// TryNow has what waits for a time tried at once.

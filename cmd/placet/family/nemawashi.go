@@ -1,0 +1,45 @@
+package family
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/nemawashi"
+	"placet/layout"
+)
+
+var nemawashiFamily = Family{
+	Name: "nemawashi", Short: "Actions to approve: new, request, execute, cancel, revise, history, audit, runs, watchdog, settings", Noun: "action",
+	Machine: func() engine.Machine { return nemawashi.New() },
+	Enabled: func(s *Settings) bool { return s.Nemawashi.Enabled },
+	Layout:  func(*Settings) layout.Family { return layout.Nemawashi{} },
+	Config:  func(s *Settings) (any, string) { return s.Nemawashi, s.Nemawashi.Language },
+	Check:   func(s *Settings) ([]string, error) { return nil, s.Nemawashi.Check() },
+	Policy: [][]string{
+		{"execute_override"},
+		{"mail", "provider"}, {"mail", "default_from"}, {"mail", "smtp_host"}, {"mail", "smtp_port"}, {"mail", "smtp_tls"}, {"mail", "smtp_username"}, {"mail", "smtp_password_file"},
+		{"calendar", "provider"}, {"calendar", "api_url"}, {"calendar", "api_token_file"}, {"calendar", "send_invitation"}, {"calendar", "honours_idempotency_key"},
+		{"hr", "provider"}, {"hr", "api_url"}, {"hr", "api_token_file"}, {"hr", "honours_idempotency_key"},
+	},
+	Orders: []Order{{
+		Key: []string{"execute_override"}, Unsaid: func(s *Settings) any { return s.Nemawashi.ExecuteOverride }, Tighter: FirstWord, Words: []string{"reapprove", "allow"},
+	}},
+	// While one of these waits, nobody is asked what its block would carry out.
+	Waits: func(s *Settings, waiting map[string]string) {
+		for _, name := range slices.Sorted(maps.Keys(waiting)) {
+			if strings.Contains(name, ".") && waiting[name] != `"mock"` {
+				s.Nemawashi.Untrusted = append(s.Nemawashi.Untrusted, name)
+			}
+		}
+	},
+	Environ: func(s *Settings, getenv func(string) string) {
+		for _, id := range strings.Split(getenv("APPROVER_USER_IDS"), ",") {
+			if id = strings.TrimSpace(id); id != "" {
+				s.Nemawashi.ApproverIDs = append(s.Nemawashi.ApproverIDs, id)
+			}
+		}
+	},
+	ReadOnly: func(s *Settings) { s.Nemawashi.Still = true },
+}
