@@ -235,13 +235,13 @@ type Action struct {
 	// trust and has no Outcome.
 	Database *Database
 	// Send is set in place of a command. It is carried out in this process, needs no
-	// trust, and has an Outcome.
+	// trust, and always has an Outcome.
 	Send *Send
 	// Output names an environment variable that tells the command the absolute path
 	// of a file to create; its content comes back in [Ended].Output. Only for
 	// commands without Outcome.
 	Output string
-	// Outcome is where the end of the command is recorded; Fields come first
+	// Outcome is where the end of the action is recorded; Fields come first
 	// in that document. Empty: the end comes back in [Environment].Ended.
 	Outcome string
 	Fields  []Field
@@ -260,11 +260,11 @@ type Action struct {
 	Tail int
 }
 
-// IsCommand reports whether the action is a program that runs.
+// IsCommand reports whether the action is a command, for which alone there is trust.
 func (a Action) IsCommand() bool { return a.Database == nil && a.Send == nil }
 
 // Outlives reports whether the action goes on when placet ends. One without an Outcome
-// never does.
+// never does, nor does a send.
 func (a Action) Outlives() bool { return a.Command.Agent && a.Outcome != "" }
 
 // Command is a program to run. It is an argument vector, never a shell line.
