@@ -44,7 +44,7 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/sqlite", "engine/reconcile"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile"},
 		beside: []string{
 			"engine/store/memfs engine/store/fs",
 			"engine/store engine/store/fs", "engine/store engine/store/statcache",
@@ -97,6 +97,8 @@ var modules = map[string][]string{
 	// know that there is one.
 	"modernc.org/sqlite": {"engine/sqlite"},
 	"modernc.org/libc":   {"engine/sqlite"}, // to set what SQLite must know first
+	// What leaves this machine leaves it in one place.
+	"github.com/wneessen/go-mail": {"engine/send"},
 	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }
 

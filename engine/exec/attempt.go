@@ -259,7 +259,12 @@ func (r *Runner) conclude(t *attempt, from time.Time, e exitResult) {
 		r.publish(t, e.ended(t.action, from, to))
 		return
 	}
-	write := func() error { return r.writeOutcome(t.action, from, to, e) }
+	r.record(t, func() error { return r.writeOutcome(t.action, from, to, e) })
+}
+
+// record has the outcome of an attempt written and releases it. Where that fails at once,
+// it is tried again beside.
+func (r *Runner) record(t *attempt, write func() error) {
 	if err := write(); err != nil {
 		go r.retry(t, err, write)
 		return
@@ -271,7 +276,7 @@ func (r *Runner) conclude(t *attempt, from time.Time, e exitResult) {
 func (r *Runner) retry(t *attempt, err error, write func() error) {
 	defer r.release(t)
 	for pause := firstPause; err != nil; pause = min(2*pause, lastPause) {
-		r.o.Log.Error("cannot record how a command ended: it is tried again", "action", t.action.ID, "error", err, "in", pause)
+		r.o.Log.Error("cannot record how an action ended: it is tried again", "action", t.action.ID, "error", err, "in", pause)
 		select {
 		case <-time.After(pause):
 		case <-r.leaving:
@@ -303,26 +308,31 @@ func (r *Runner) publish(t *attempt, e engine.Ended) {
 	r.o.OnEnd(t.action.ID)
 }
 
-// writeOutcome writes an outcome document and removes the command's folder. An outcome
-// that exists already is kept: an attempt has one.
+// writeOutcome writes the outcome document of a command and removes its folder.
 func (r *Runner) writeOutcome(a engine.Action, from, to time.Time, e exitResult) error {
 	if e.cwd == "" {
 		e.cwd = r.nextDir(a.Command)
 	}
 	body, err := e.encode(a, from, to)
-	if err != nil {
-		return err
-	}
-	if err := r.issue(a, body); err != nil {
-		return err
-	}
-	err = r.store.Write(engine.Document{Path: a.Outcome, Kind: a.Kind, Body: body, Sum: engine.Sum(body)})
-	if errors.Is(err, store.ErrConflict) && r.hasOutcome(a) {
-		r.o.Log.Warn("an outcome stands already: it is kept", "action", a.ID, "path", a.Outcome)
-		err = nil
+	if err == nil {
+		err = r.storeOutcome(a, body)
 	}
 	if err == nil {
 		r.removeFolder(a.ID)
+	}
+	return err
+}
+
+// storeOutcome writes an outcome document. One that exists already is kept: an attempt
+// has one.
+func (r *Runner) storeOutcome(a engine.Action, body []byte) error {
+	if err := r.issue(a, body); err != nil {
+		return err
+	}
+	err := r.store.Write(engine.Document{Path: a.Outcome, Kind: a.Kind, Body: body, Sum: engine.Sum(body)})
+	if errors.Is(err, store.ErrConflict) && r.hasOutcome(a) {
+		r.o.Log.Warn("an outcome stands already: it is kept", "action", a.ID, "path", a.Outcome)
+		return nil
 	}
 	return err
 }
@@ -345,8 +355,11 @@ func (r *Runner) hasOutcome(a engine.Action) bool {
 	return err == nil
 }
 
-// outcomes are the kinds of documents that record how a command ended.
-var outcomes = []string{layout.FaberOutcome, layout.AFLValidation, layout.AFLWorkerRun}
+// outcomes are the kinds of documents that record how an action ended.
+var outcomes = []string{layout.FaberOutcome, layout.AFLValidation, layout.AFLWorkerRun, nemawashiOutcome}
+
+// nemawashiOutcome is the kind of the outcome of a send.
+const nemawashiOutcome = "nemawashi-outcome"
 
 // isOutcome reports whether a path is that of an outcome, as a family's layout names
 // it: nothing else is ever written as one, whatever a record says.

@@ -47,6 +47,9 @@ type RunnerOptions struct {
 	// OnIdle is called with a database's path when nothing more waits for it, before the
 	// end of the last action is published.
 	OnIdle func(path string)
+	// Send carries out one send and says how it ended. Where its context ends, it
+	// returns soon. nil: nothing is sent, and every send is not_started.
+	Send func(context.Context, engine.Send) engine.Sent
 	// Grace is how long a command may take to end after SIGTERM; zero means
 	// five seconds.
 	Grace time.Duration
@@ -92,6 +95,11 @@ func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
 	if o.OnIdle == nil {
 		o.OnIdle = func(string) {}
 	}
+	if o.Send == nil {
+		o.Send = func(context.Context, engine.Send) engine.Sent {
+			return engine.Sent{Outcome: engine.SendNotStarted, Reason: "this placet sends nothing"}
+		}
+	}
 	if o.Grace == 0 {
 		o.Grace = 5 * time.Second
 	}
@@ -100,6 +108,9 @@ func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
 		ended: map[string]engine.Ended{}, queues: map[string]*queue{}, leaving: make(chan struct{}),
 	}
 }
+
+// lostReason is why an outcome is "lost".
+const lostReason = "an earlier placet recorded the attempt, and nobody knows what became of it"
 
 // Begin starts an action whose attempt is already recorded, and returns at
 // once. An action begins once per process, however often it is asked for.
@@ -119,8 +130,10 @@ func (r *Runner) Begin(a engine.Action) {
 		r.release(t)
 	case a.Database != nil:
 		r.enqueue(t)
+	case a.Send != nil:
+		r.beginSend(t, stopping)
 	case a.Recorded:
-		r.conclude(t, r.o.Now(), exitResult{word: lost, reason: "an earlier placet recorded the attempt, and nobody knows what became of it"})
+		r.conclude(t, r.o.Now(), exitResult{word: lost, reason: lostReason})
 	case stopping && a.Outlives(): // a person must know about an agent
 		r.conclude(t, r.o.Now(), notStarted(errors.New("placet was stopping")))
 	case stopping: // a check starts again unasked
@@ -139,7 +152,7 @@ func (r *Runner) Begin(a engine.Action) {
 // document.
 func (r *Runner) Revoke(gone func(engine.Action) bool) {
 	for _, t := range r.attempts(all) {
-		if t.action.Database == nil && !t.revoked.Load() && gone(t.action) {
+		if t.action.IsCommand() && !t.revoked.Load() && gone(t.action) {
 			t.revoked.Store(true)
 			t.end()
 			r.o.Log.Warn("ends a command: "+revokedReason, "action", t.action.ID)
@@ -195,7 +208,7 @@ func (r *Runner) End(id string) {
 }
 
 // all and endsWithPlacet choose attempts: everything, and commands that end with
-// placet together with what is done to databases.
+// placet together with what is done to databases and what is sent.
 func all(*attempt) bool              { return true }
 func endsWithPlacet(t *attempt) bool { return !t.action.Outlives() }
 
@@ -211,7 +224,8 @@ func (r *Runner) attempts(choose func(*attempt) bool) (chosen []*attempt) {
 	return chosen
 }
 
-// Wait returns when no check and nothing for a database is under way, or with the context's error.
+// Wait returns when no check, nothing for a database and no send is under way, or with
+// the context's error.
 func (r *Runner) Wait(ctx context.Context) error { return r.waitFor(ctx, endsWithPlacet) }
 
 // waitFor returns when there are no such attempts any more.
@@ -228,8 +242,9 @@ func (r *Runner) waitFor(ctx context.Context, choose func(*attempt) bool) error 
 
 // Stop is the orderly stop: every check is asked to end and recorded as
 // "stopped", agents are left running. What is being done to a database is done to
-// its end; what waits for that is not done. Nothing begins afterwards. It returns
-// when all that is recorded, or with the checks that are left when ctx ends.
+// its end; what waits for that is not done. A send has ten seconds to end, then it is
+// cut. Nothing begins afterwards. Stop returns when all that is recorded, or with the
+// actions that are left when ctx ends.
 func (r *Runner) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	if !r.stopped {

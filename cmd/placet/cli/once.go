@@ -113,8 +113,9 @@ func settledAll(b *workspace.Workspace, report reconcile.Report, made []transiti
 	return cmp.Or(err, console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0))
 }
 
-// stopTime is how long checks may take to end when placet ends.
-const stopTime = 10 * time.Second
+// stopTime is how long checks and sends may take to end when placet ends: sends are cut
+// after ten seconds, and their outcomes are written after that.
+const stopTime = 15 * time.Second
 
 // stopRunner stops the checks of a runner. Agents are left running.
 func stopRunner(r *exec.Runner) error {

@@ -23,6 +23,7 @@ import (
 	"placet/engine"
 	"placet/engine/exec"
 	"placet/engine/reconcile"
+	"placet/engine/send"
 	"placet/engine/sqlite"
 	"placet/engine/statedir"
 	"placet/engine/store"
@@ -219,12 +220,13 @@ func loopOptions(b *Workspace, s Setup, workers, waiting int) reconcile.Options 
 	return o
 }
 
-// newRunner carries out the commands of a workspace. It asks once more, when a
+// newRunner carries out the actions of a workspace. It asks once more, when a
 // command is about to begin, whether its owner still agrees to it.
 func newRunner(b *Workspace, log *slog.Logger) *exec.Runner {
 	databases := sqlite.New(b.Root)
 	return exec.NewRunner(b.Root, b.Store, exec.RunnerOptions{
 		State: b.StateRoot(), Families: layouts(b), Database: databases.Do, OnIdle: databases.Release,
+		Send: send.New(b.Root, b.Env.Getenv).Send,
 		Now: b.Env.Now, Log: log, Allow: b.Commands.Env,
 		Permit: b.Permit, Record: b.Record(),
 		OnEnd: func(id string) { b.Loop.ActionEnded(id) },

@@ -1,0 +1,141 @@
+package send
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"placet/engine"
+)
+
+// longestSecret is how many bytes a secret may have.
+const longestSecret = 4 << 10
+
+// secret is a password or a token, "" for none.
+type secret string
+
+// secretAt reads a secret. It is "" where no file is named and the variable is not set.
+func (s *Sender) secretAt(where engine.Secret) (secret, error) {
+	text, from := s.getenv(where.Env), "the variable "+where.Env
+	if where.File != "" {
+		body, err := s.readSecret(where.File)
+		if err != nil {
+			return "", fmt.Errorf("cannot read the secret in %q: %v", where.File, err)
+		}
+		text, from = body, fmt.Sprintf("the file %q", where.File)
+	}
+	text = strings.TrimSpace(text)
+	switch unset := text == "" || text == "CHANGE_ME"; {
+	case unset && where.File != "":
+		return "", fmt.Errorf("cannot send: %s holds no secret. Write it there", from)
+	case unset:
+		return "", nil
+	case len(text) > longestSecret || strings.ContainsFunc(text, unicode.IsControl):
+		return "", fmt.Errorf("cannot send: the secret of %s is not one line of at most %d bytes", from, longestSecret)
+	}
+	return secret(text), nil
+}
+
+// readSecret reads a file that nobody in the workspace can choose or change, and that
+// nobody but its owner can read. The error never quotes it.
+func (s *Sender) readSecret(name string) (string, error) {
+	if err := s.isOutside(name); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return "", errors.New("it is a link; name the file itself")
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	switch st, known := info.Sys().(*syscall.Stat_t); {
+	case !info.Mode().IsRegular():
+		return "", errors.New("it is no regular file")
+	case !known || int(st.Uid) != os.Geteuid():
+		return "", errors.New("it belongs to another user; make one of your own")
+	case info.Mode().Perm()&0o177 != 0:
+		return "", fmt.Errorf("others may use it (mode %04o); chmod 600 it", info.Mode().Perm())
+	}
+	body, err := io.ReadAll(io.LimitReader(f, longestSecret+2)) // a line end, and one too many
+	return string(body), err
+}
+
+// isOutside returns nil if neither a path nor what it leads to is in the workspace.
+func (s *Sender) isOutside(name string) error {
+	if !filepath.IsAbs(name) {
+		return errors.New("it is not an absolute path")
+	}
+	root, err := os.Stat(s.root)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(filepath.Clean(name))
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	for _, p := range []string{dir, real} {
+		for above := ""; p != above; above, p = p, filepath.Dir(p) {
+			if info, err := os.Stat(p); err != nil {
+				return err
+			} else if os.SameFile(info, root) {
+				return errors.New("it is in the workspace, where others may write; move it out")
+			}
+		}
+	}
+	return nil
+}
+
+// hide returns a text, or the word that it is withheld because it repeats the secret.
+func (x secret) hide(text string) string {
+	if x == "" {
+		return text
+	}
+	for _, spelling := range []string{text, visible(text), decoded(text)} {
+		if slices.ContainsFunc(x.forms(), func(form string) bool { return strings.Contains(spelling, form) }) {
+			return "withheld, because it repeats the secret"
+		}
+	}
+	return text
+}
+
+// forms returns the secret as it is, as JSON and URLs spell it, and as it stands within
+// longer texts in base64, which is how SMTP takes it.
+func (x secret) forms() []string {
+	quoted, _ := json.Marshal(x)
+	forms := []string{string(x), string(quoted[1 : len(quoted)-1]), url.QueryEscape(string(x))}
+	for before := range 3 {
+		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), x...))
+		text = text[(8*before+5)/6 : 8*(before+len(x))/6] // what no neighbour changes
+		if len(text) >= 4 {
+			forms = append(forms, text)
+		}
+	}
+	return forms
+}
+
+// decoded returns a JSON text with the shortest spelling of its strings, "" for another
+// text.
+func decoded(text string) string {
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
+		return ""
+	}
+	body, _ := json.Marshal(value)
+	return string(body)
+}
