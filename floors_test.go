@@ -99,7 +99,9 @@ var modules = map[string][]string{
 	"modernc.org/libc":   {"engine/sqlite"}, // to set what SQLite must know first
 	// What leaves this machine leaves it in one place.
 	"github.com/wneessen/go-mail": {"engine/send"},
-	"golang.org/x/sys":   {"engine/statedir", "engine/store", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
+	"github.com/emersion/go-smtp": {}, // see inTests: a server is for tests alone
+	"github.com/emersion/go-sasl": {},
+	"golang.org/x/sys":            {"engine/statedir", "engine/store", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }
 
 // testModules may be imported by every package's tests and by the laws.
@@ -108,8 +110,10 @@ var testModules = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-i
 // inTests says where else a module of the program may be imported by tests: to
 // read what placet wrote as others read it.
 var inTests = map[string][]string{
-	"github.com/yuin/goldmark": {"engine/optimizer"},
-	"modernc.org/sqlite":       {"cmd/placet/cli"},
+	"github.com/yuin/goldmark":    {"engine/optimizer"},
+	"modernc.org/sqlite":          {"cmd/placet/cli"},
+	"github.com/emersion/go-smtp": {"engine/send"},
+	"github.com/emersion/go-sasl": {"engine/send"},
 }
 
 // testPackages may be imported by tests of every floor, by one another, and by

@@ -110,7 +110,7 @@ func (d *delivery) deliver(ctx context.Context, content []byte) (reply string, e
 			return "", err
 		}
 	}
-	if reply, err = d.data(ctx, c, content); err == nil {
+	if reply, err = d.data(c, content); err == nil {
 		_, _ = c.Text.Cmd("QUIT") // whatever becomes of it, the server has the mail
 	}
 	return reply, err
@@ -215,15 +215,12 @@ func (d *delivery) envelope(c *smtp.Client) error {
 }
 
 // data hands over the mail itself.
-func (d *delivery) data(ctx context.Context, c *smtp.Client, content []byte) (reply string, err error) {
+func (d *delivery) data(c *smtp.Client, content []byte) (reply string, err error) {
 	w, err := c.Data()
 	if err != nil {
 		return "", err
 	}
 	if _, err := w.Write(content); err != nil {
-		return "", err
-	}
-	if err := ctx.Err(); err != nil {
 		return "", err
 	}
 	d.ended = true

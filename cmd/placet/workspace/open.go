@@ -227,7 +227,7 @@ func newRunner(b *Workspace, log *slog.Logger) *exec.Runner {
 	return exec.NewRunner(b.Root, b.Store, exec.RunnerOptions{
 		State: b.StateRoot(), Families: layouts(b), Database: databases.Do, OnIdle: databases.Release,
 		Send: send.New(b.Root, b.Env.Getenv).Send,
-		Now: b.Env.Now, Log: log, Allow: b.Commands.Env,
+		Now:  b.Env.Now, Log: log, Allow: b.Commands.Env,
 		Permit: b.Permit, Record: b.Record(),
 		OnEnd: func(id string) { b.Loop.ActionEnded(id) },
 	})
