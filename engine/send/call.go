@@ -55,7 +55,6 @@ func newRequest(ctx context.Context, what engine.Send, token secret) (*http.Requ
 	if req.URL.Scheme != "https" && req.URL.Scheme != "http" || req.URL.Host == "" {
 		return nil, errors.New("cannot call a service whose address is not an http or https URL")
 	}
-	req.GetBody = nil // nothing may send the body again
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "placet")

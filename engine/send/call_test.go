@@ -41,11 +41,12 @@ func TestACallHoldsWhatWasApproved(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://192.0.2.1:1")
 	type seen struct {
 		Method, Path, Type, Auth, Key, Body string
+		Close                               bool
 	}
 	var got seen
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		got = seen{r.Method, r.RequestURI, r.Header.Get("Content-Type"), r.Header.Get("Authorization"), r.Header.Get("Idempotency-Key"), string(body)}
+		got = seen{r.Method, r.RequestURI, r.Header.Get("Content-Type"), r.Header.Get("Authorization"), r.Header.Get("Idempotency-Key"), string(body), r.Close}
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"event_id": "e-1", "n": 1.50}`)
 	}))
@@ -57,7 +58,7 @@ func TestACallHoldsWhatWasApproved(t *testing.T) {
 	if short(sent) != "done 201" || string(sent.Response) != "{\n  \"event_id\": \"e-1\",\n  \"n\": 1.50\n}\n" {
 		t.Errorf("%s: %s %s", short(sent), sent.Reason, sent.Response)
 	}
-	want := seen{"POST", "/events?a=b", "application/json", "Bearer " + password, "job-0123456789ab-2", `{"title":"会議"}`}
+	want := seen{"POST", "/events?a=b", "application/json", "Bearer " + password, "job-0123456789ab-2", `{"title":"会議"}`, true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}

@@ -73,6 +73,7 @@ func (d *delivery) failure(err error) engine.Sent {
 	var reply *textproto.Error
 	if errors.As(err, &reply) {
 		sent.Code = &reply.Code
+		sent.Reason = strings.ReplaceAll(sent.Reason, reply.Error(), fmt.Sprint(reply.Code, " ", reply.Msg)) // without quotes
 	}
 	switch {
 	case errors.Is(err, errNotHere):

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
@@ -114,11 +115,14 @@ func (x secret) hide(text string) string {
 	return text
 }
 
-// forms returns the secret as it is, as JSON and URLs spell it, and as it stands within
+// forms returns the secret as it is, as Go, JSON and URLs spell it, and as it stands within
 // longer texts in base64, which is how SMTP takes it.
 func (x secret) forms() []string {
-	quoted, _ := json.Marshal(x)
-	forms := []string{string(x), string(quoted[1 : len(quoted)-1]), url.QueryEscape(string(x))}
+	inJSON, _ := json.Marshal(x)
+	forms := []string{string(x), url.QueryEscape(string(x))}
+	for _, quoted := range []string{string(inJSON), strconv.Quote(string(x))} {
+		forms = append(forms, quoted[1:len(quoted)-1])
+	}
 	for before := range 3 {
 		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), x...))
 		text = text[(8*before+5)/6 : 8*(before+len(x))/6] // what no neighbour changes

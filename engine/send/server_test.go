@@ -198,7 +198,7 @@ func accepting() func(line string) string {
 			inData = false
 			return "250 2.0.0 taken"
 		case verb == "EHLO":
-			return "250-mx.example\r\n250 AUTH PLAIN LOGIN"
+			return "250-mx.example\r\n250-SMTPUTF8\r\n250 AUTH PLAIN LOGIN"
 		case verb == "DATA":
 			inData = true
 			return "354 go on"
