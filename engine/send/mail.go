@@ -8,245 +8,148 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/textproto"
-	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/wneessen/go-mail"
-	"github.com/wneessen/go-mail/smtp"
 
 	"placet/engine"
 	"placet/schemas"
 	"placet/templates"
 )
 
-// longestTalk is how many bytes a server may say.
-const longestTalk = 1 << 20
+// quitTime is how long a server that has the mail may take to say goodbye.
+const quitTime = time.Second
 
-// sendMail hands a mail to its server.
+// sendMail hands a mail to its server, in one conversation.
 func (s *Sender) sendMail(ctx context.Context, what engine.Send, password secret) engine.Sent {
-	content, err := render(what)
+	msg, err := newMessage(what)
 	if err != nil {
 		return engine.Sent{Outcome: engine.SendRefused, Reason: "cannot send such a mail: " + err.Error()}
 	}
-	d := delivery{Mail: what.Mail, password: password, tls: s.tlsConfig(what.Mail.Host)}
-	reply, err := d.deliver(ctx, content)
+	if err := s.deliver(ctx, what.Mail, password, msg); err != nil {
+		return mailFailure(err)
+	}
+	code := 250 // no other is a yes to the final dot
+	said := schemas.Member{Name: "server_reply", Value: oneLine(password.hide(msg.ServerResponse()))}
+	return engine.Sent{Outcome: engine.SendDone, Code: &code, Response: respond(what.Response, said)}
+}
+
+// deliver returns nil once the server has taken the mail.
+//
+// After an error it must not say QUIT: in the middle of a mail that would write the final
+// dot first, and the server would deliver one half.
+func (s *Sender) deliver(ctx context.Context, m *engine.Mail, password secret, msg *mail.Msg) error {
+	client, err := s.newClient(ctx, m, password)
 	if err != nil {
-		return d.failure(err)
+		return err
 	}
-	code := 250 // the only one that deliver takes for a yes
-	reply = oneLine(password.hide(reply))
-	return engine.Sent{
-		Outcome: engine.SendDone, Code: &code,
-		Response: respond(what.Response, schemas.Member{Name: "server_reply", Value: reply}),
+	server, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return err
 	}
+	ascii := isASCII(m.From + strings.Join(m.To, ""))
+	if offered, _ := server.Extension("SMTPUTF8"); !offered && !ascii {
+		return errOnlyASCII
+	}
+	server.SkipSMTPUTF8(ascii) // a server on the way may know nothing of it
+	if err := client.SendWithSMTPClient(server, msg); err != nil {
+		return err
+	}
+	_ = server.UpdateDeadline(quitTime)
+	_ = server.Quit() // whatever becomes of it, the server has the mail
+	return nil
 }
 
-// delivery is the conversation with a server about one mail.
-type delivery struct {
-	*engine.Mail
-	password secret
-	tls      *tls.Config
-	// ended is true from the final dot on: until then the server has nothing to deliver.
-	ended bool
+// newClient returns a client whose connection is cut when ctx ends. It never goes on
+// without the TLS that was asked for.
+func (s *Sender) newClient(ctx context.Context, m *engine.Mail, password secret) (*mail.Client, error) {
+	proof, dial := s.tlsConfig(m.Host), new(net.Dialer).DialContext
+	policy, plain, login := mail.NoTLS, mail.SMTPAuthPlain, mail.SMTPAuthLogin
+	switch m.TLS {
+	case "starttls":
+		policy = mail.TLSMandatory
+	case "tls":
+		dial = (&tls.Dialer{Config: proof}).DialContext
+	case "none":
+		plain, login = mail.SMTPAuthPlainNoEnc, mail.SMTPAuthLoginNoEnc
+	}
+	options := []mail.Option{
+		mail.WithTLSPolicy(policy), mail.WithTLSConfig(proof), mail.WithTimeout(time.Hour), mail.WithoutNoop(), mail.WithoutRset(),
+		mail.WithDialContextFunc(func(until context.Context, _, _ string) (net.Conn, error) {
+			conn, err := dial(until, "tcp", net.JoinHostPort(m.Host, strconv.Itoa(m.Port)))
+			if err == nil {
+				context.AfterFunc(ctx, func() { conn.Close() })
+			}
+			return conn, err
+		}),
+	}
+	if m.Username != "" {
+		options = append(options, mail.WithOpportunisticSMTPAuth(plain, login), mail.WithUsername(m.Username), mail.WithPassword(string(password)))
+	}
+	return mail.NewClient(m.Host, options...)
 }
 
-// refusal is a no that placet says by what the server offers.
-type refusal struct{ error }
-
-// errNotHere keeps what is not encrypted on this machine.
-var errNotHere = errors.New("without TLS a mail goes to a server on this machine only; use starttls or tls")
-
-// failure says what the error of a conversation means for the mail.
-func (d *delivery) failure(err error) engine.Sent {
+// mailFailure says what an error means for the mail. Until the final dot is sent the
+// server has nothing to deliver.
+func mailFailure(err error) engine.Sent {
 	sent := engine.Sent{Outcome: engine.SendFailed, Reason: err.Error()}
-	if d.ended {
-		sent.Outcome = engine.SendUnknown
-	}
+	var code int
+	var sending *mail.SendError
 	var reply *textproto.Error
-	if errors.As(err, &reply) {
-		sent.Code = &reply.Code
-		sent.Reason = strings.ReplaceAll(sent.Reason, reply.Error(), fmt.Sprint(reply.Code, " ", reply.Msg)) // without quotes
+	if errors.As(err, &sending) {
+		code = sending.ErrorCode()
+	} else if errors.As(err, &reply) {
+		code = reply.Code
+	}
+	if code != 0 {
+		sent.Code = &code
 	}
 	switch {
-	case errors.Is(err, errNotHere):
-		sent.Outcome = engine.SendNotStarted
-	case errors.As(err, new(refusal)), reply != nil && reply.Code/100 == 5:
+	case code/100 == 5, offersTooLittle(err):
 		sent.Outcome = engine.SendRefused
-	case reply != nil && reply.Code/100 == 4:
-		sent.Outcome = engine.SendFailed
+	case code == 0 && sending != nil && sending.Reason == mail.ErrSMTPDataClose:
+		sent.Outcome, sent.Reason = engine.SendUnknown, "the server was given the whole mail and did not confirm it: "+sent.Reason
 	}
 	return sent
 }
 
-// deliver has the conversation and returns the reply to the final dot. Where ctx ends,
-// the connection is cut.
-//
-// It does not use the client of go-mail, which cannot be cancelled, and which after an
-// error in the middle of a mail says QUIT: that ends the mail with a final dot first.
-func (d *delivery) deliver(ctx context.Context, content []byte) (reply string, err error) {
-	conn, err := d.dial(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	bounded := net.Conn(&boundedConn{Conn: conn, left: longestTalk})
-	if d.TLS == "tls" {
-		bounded = tls.Client(bounded, d.tls)
-	}
-	c, err := smtp.NewClient(bounded, d.Host)
-	if err != nil {
-		return "", err
-	}
-	for _, step := range []func(*smtp.Client) error{greet, d.startTLS, d.authenticate, d.envelope} {
-		if err := step(c); err != nil {
-			return "", err
-		}
-	}
-	if reply, err = d.data(c, content); err == nil {
-		_, _ = c.Text.Cmd("QUIT") // whatever becomes of it, the server has the mail
-	}
-	return reply, err
+var errOnlyASCII = errors.New("the server takes no addresses beyond ASCII (SMTPUTF8)")
+
+// offersTooLittle reports whether a server lacks what it takes. Two of these errors have
+// no name in go-mail.
+func offersTooLittle(err error) bool {
+	return errors.Is(err, errOnlyASCII) || errors.Is(err, mail.ErrNoSupportedAuthDiscovered) || strings.Contains(err.Error(), "does not support STARTTLS") ||
+		strings.Contains(err.Error(), "does not support SMTP AUTH")
 }
 
-// dial connects to the server. Without TLS only one on this machine is reached.
-func (d *delivery) dial(ctx context.Context) (net.Conn, error) {
-	var dialer net.Dialer
-	switch d.TLS {
-	case "starttls", "tls":
-	case "none":
-		dialer.Control = onlyHere
-	default:
-		return nil, refusal{fmt.Errorf("cannot send with TLS %q: expected starttls, tls or none", d.TLS)}
-	}
-	return dialer.DialContext(ctx, "tcp", net.JoinHostPort(d.Host, strconv.Itoa(d.Port)))
-}
-
-// onlyHere refuses a connection that leaves this machine.
-func onlyHere(_, address string, _ syscall.RawConn) error {
-	if to, err := netip.ParseAddrPort(address); err != nil || !to.Addr().Unmap().IsLoopback() {
-		return errNotHere
-	}
-	return nil
-}
-
-// boundedConn is a connection on which the other side may say only so much.
-type boundedConn struct {
-	net.Conn
-	left int
-}
-
-func (c *boundedConn) Read(p []byte) (int, error) {
-	if c.left <= 0 {
-		return 0, fmt.Errorf("the server said more than %d bytes", longestTalk)
-	}
-	n, err := c.Conn.Read(p[:min(len(p), c.left)])
-	c.left -= n
-	return n, err
-}
-
-// greet says who calls.
-func greet(c *smtp.Client) error {
-	name, err := os.Hostname()
-	if err != nil {
-		name = "localhost"
-	}
-	return c.Hello(name)
-}
-
-// startTLS encrypts the conversation where that is asked for. It never goes on without.
-func (d *delivery) startTLS(c *smtp.Client) error {
-	if d.TLS != "starttls" {
-		return nil
-	}
-	if offered, _ := c.Extension("STARTTLS"); !offered {
-		return refusal{errors.New("the server does not offer STARTTLS")}
-	}
-	return c.StartTLS(d.tls)
-}
-
-// authenticate logs in where there is a username.
-func (d *delivery) authenticate(c *smtp.Client) error {
-	if d.Username == "" {
-		return nil
-	}
-	_, offered := c.Extension("AUTH")
-	ways := strings.Fields(offered)
-	var auth smtp.Auth
-	switch password, noTLS := string(d.password), d.TLS == "none"; {
-	case slices.Contains(ways, "PLAIN"):
-		auth = smtp.PlainAuth("", d.Username, password, d.Host, noTLS)
-	case slices.Contains(ways, "LOGIN"):
-		auth = smtp.LoginAuth(d.Username, password, d.Host, noTLS)
-	case slices.Contains(ways, "CRAM-MD5"):
-		auth = smtp.CRAMMD5Auth(d.Username, password)
-	default:
-		return refusal{fmt.Errorf("the server offers none of AUTH PLAIN, LOGIN and CRAM-MD5, but %q", offered)}
-	}
-	if err := c.Auth(auth); err != nil {
-		return fmt.Errorf("the server did not accept the login of %q: %w", d.Username, err)
-	}
-	return nil
-}
-
-// envelope names the sender and everybody who gets the mail.
-func (d *delivery) envelope(c *smtp.Client) error {
-	ascii := isASCII(d.From + strings.Join(d.To, ""))
-	if offered, _ := c.Extension("SMTPUTF8"); !ascii && !offered {
-		return refusal{errors.New("the server takes no addresses beyond ASCII (SMTPUTF8)")}
-	}
-	c.SkipSMTPUTF8(ascii) // a server on the way may know nothing of it
-	if err := c.Mail("<" + d.From + ">"); err != nil {
-		return fmt.Errorf("the server did not accept the sender %s: %w", d.From, err)
-	}
-	for _, to := range d.To {
-		if err := c.Rcpt("<" + to + ">"); err != nil {
-			return fmt.Errorf("the server did not accept %s, so nobody gets the mail: %w", to, err)
-		}
-	}
-	return nil
-}
-
-// data hands over the mail itself.
-func (d *delivery) data(c *smtp.Client, content []byte) (reply string, err error) {
-	w, err := c.Data()
-	if err != nil {
-		return "", err
-	}
-	if _, err := w.Write(content); err != nil {
-		return "", err
-	}
-	d.ended = true
-	if err := w.Close(); err != nil {
-		return "", fmt.Errorf("the server was given the whole mail and did not confirm it: %w", err)
-	}
-	return w.(*smtp.DataCloser).ServerResponse(), nil
-}
-
-// render returns a mail as it goes over the wire. Of a mail that could not be sent as it
-// was approved it returns what is wrong.
-func render(what engine.Send) ([]byte, error) {
-	m := what.Mail
+// checkMail returns nil for a mail that can be sent as it was approved.
+func checkMail(m *engine.Mail) error {
 	if len(m.To) == 0 {
-		return nil, errors.New("it has no recipient")
+		return errors.New("it has no recipient")
 	}
 	if strings.ContainsFunc(m.Subject, unicode.IsControl) || !utf8.ValidString(m.Subject+m.Body) {
-		return nil, errors.New("its subject holds a control character, or it is not UTF-8")
+		return errors.New("its subject holds a control character, or it is not UTF-8")
 	}
 	for _, a := range append([]string{m.From}, m.To...) {
 		if !addressPattern.MatchString(a) || !utf8.ValidString(a) || strings.ContainsFunc(a, isHidden) {
-			return nil, fmt.Errorf("%q is not a bare address, such as name@example.com", a)
+			return fmt.Errorf("%q is not a bare address, such as name@example.com", a)
 		}
 	}
-	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	return nil
+}
+
+// newMessage returns a mail as it goes over the wire.
+func newMessage(what engine.Send) (*mail.Msg, error) {
+	m, msg := what.Mail, mail.NewMsg(mail.WithNoDefaultUserAgent())
+	if err := checkMail(m); err != nil {
+		return nil, err
+	}
 	if err := errors.Join(msg.From(m.From), msg.To(m.To...)); err != nil {
 		return nil, err
 	}
@@ -257,9 +160,7 @@ func render(what engine.Send) ([]byte, error) {
 		msg.AddAlternativeString("text/calendar; method=REQUEST", string(m.Calendar))
 		msg.AttachReadSeeker("invite.ics", bytes.NewReader(m.Calendar), mail.WithFileContentType("application/ics"))
 	}
-	var content bytes.Buffer
-	_, err := msg.WriteTo(&content)
-	return content.Bytes(), err
+	return msg, nil
 }
 
 var (

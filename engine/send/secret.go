@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
@@ -102,12 +101,17 @@ func (s *Sender) isOutside(name string) error {
 	return nil
 }
 
+// unescape turns into characters what the errors of libraries, and JSON, spell otherwise.
+var unescape = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, `"`, `\/`, "/", `\\`, `\`)
+
 // hide returns a text, or the word that it is withheld because it repeats the secret.
 func (x secret) hide(text string) string {
 	if x == "" {
 		return text
 	}
-	for _, spelling := range []string{text, visible(text), decoded(text)} {
+	var value any
+	_ = json.Unmarshal([]byte(text), &value) // strings may be spelled in many ways
+	for _, spelling := range []string{text, visible(unescape.Replace(text)), fmt.Sprint(value)} {
 		if slices.ContainsFunc(x.forms(), func(form string) bool { return strings.Contains(spelling, form) }) {
 			return "withheld, because it repeats the secret"
 		}
@@ -115,14 +119,10 @@ func (x secret) hide(text string) string {
 	return text
 }
 
-// forms returns the secret as it is, as Go, JSON and URLs spell it, and as it stands within
-// longer texts in base64, which is how SMTP takes it.
+// forms returns the secret as it is, as URLs spell it, and as it stands within longer
+// texts in base64, which is how SMTP takes it.
 func (x secret) forms() []string {
-	inJSON, _ := json.Marshal(x)
 	forms := []string{string(x), url.QueryEscape(string(x))}
-	for _, quoted := range []string{string(inJSON), strconv.Quote(string(x))} {
-		forms = append(forms, quoted[1:len(quoted)-1])
-	}
 	for before := range 3 {
 		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), x...))
 		text = text[(8*before+5)/6 : 8*(before+len(x))/6] // what no neighbour changes
@@ -131,15 +131,4 @@ func (x secret) forms() []string {
 		}
 	}
 	return forms
-}
-
-// decoded returns a JSON text with the shortest spelling of its strings, "" for another
-// text.
-func decoded(text string) string {
-	var value any
-	if json.Unmarshal([]byte(text), &value) != nil {
-		return ""
-	}
-	body, _ := json.Marshal(value)
-	return string(body)
 }

@@ -19,7 +19,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,6 +86,10 @@ func (s *Sender) prepare(what engine.Send) (secret, error) {
 		return "", fmt.Errorf("cannot send with the idempotency key %q: use letters, digits, '.', '_' and '-'", what.Key)
 	case mail == nil:
 		return s.secretAt(call.Token)
+	case !slices.Contains([]string{"starttls", "tls", "none"}, mail.TLS):
+		return "", fmt.Errorf("cannot send with TLS %q: expected starttls, tls or none", mail.TLS)
+	case mail.TLS == "none" && !isHere(mail.Host):
+		return "", fmt.Errorf("cannot send to %q without TLS, which is for servers on this machine: use starttls or tls", mail.Host)
 	case mail.Username == "":
 		return "", nil
 	}
@@ -92,6 +98,12 @@ func (s *Sender) prepare(what engine.Send) (secret, error) {
 		err = fmt.Errorf("cannot send: there is no password for %q. Set the variable %s, or name a file", mail.Username, mail.Password.Env)
 	}
 	return password, err
+}
+
+// isHere reports whether a host is this machine.
+func isHere(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // tlsConfig is how a server has to prove that it is the host.
