@@ -70,14 +70,12 @@ func (s *Sender) deliver(ctx context.Context, m *engine.Mail, password secret, m
 // without the TLS that was asked for.
 func (s *Sender) newClient(ctx context.Context, m *engine.Mail, password secret) (*mail.Client, error) {
 	proof, dial := s.tlsConfig(m.Host), new(net.Dialer).DialContext
-	policy, plain, login := mail.NoTLS, mail.SMTPAuthPlain, mail.SMTPAuthLogin
+	policy := mail.NoTLS
 	switch m.TLS {
 	case "starttls":
 		policy = mail.TLSMandatory
 	case "tls":
 		dial = (&tls.Dialer{Config: proof}).DialContext
-	case "none":
-		plain, login = mail.SMTPAuthPlainNoEnc, mail.SMTPAuthLoginNoEnc
 	}
 	options := []mail.Option{
 		mail.WithTLSPolicy(policy), mail.WithTLSConfig(proof), mail.WithTimeout(time.Hour), mail.WithoutNoop(), mail.WithoutRset(),
@@ -90,7 +88,7 @@ func (s *Sender) newClient(ctx context.Context, m *engine.Mail, password secret)
 		}),
 	}
 	if m.Username != "" {
-		options = append(options, mail.WithOpportunisticSMTPAuth(plain, login), mail.WithUsername(m.Username), mail.WithPassword(string(password)))
+		options = append(options, mail.WithOpportunisticSMTPAuth(mail.SMTPAuthPlain, mail.SMTPAuthLogin), mail.WithUsername(m.Username), mail.WithPassword(string(password)))
 	}
 	return mail.NewClient(m.Host, options...)
 }

@@ -327,6 +327,10 @@ func TestTheConversationWithAnOddServer(t *testing.T) {
 	}{
 		"accepts":                  {"220 hi", accepting(), "done 250"},
 		"no word to QUIT":          {"220 hi", instead("QUIT", ""), "done 250"},
+		"silence after QUIT":       {"220 hi", instead("QUIT", "-"), "done 250"},
+		"no RSET":                  {"220 hi", instead("RSET", "502 what"), "done 250"},
+		"no NOOP":                  {"220 hi", instead("NOOP", "502 what"), "done 250"},
+		"no login that we know":    {"220 hi", instead("EHLO", "250-mx.example\r\n250 AUTH XOAUTH2"), "refused -"},
 		"closed today":             {"554 no mail here", accepting(), "refused 554"},
 		"busy":                     {"421 busy", accepting(), "failed 421"},
 		"no SMTP":                  {"HTTP/1.1 400 Bad Request", accepting(), "failed -"},
@@ -340,9 +344,10 @@ func TestTheConversationWithAnOddServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			addr, said := script(t, test.greeting, test.answer)
-			sent := sender(t).Send(t.Context(), mailTo(addr))
-			if short(sent) != test.want {
-				t.Errorf("%s: %s; want %s", short(sent), sent.Reason, test.want)
+			began := time.Now()
+			sent := sender(t).Send(t.Context(), withLogin(mailTo(addr)))
+			if took := time.Since(began); short(sent) != test.want || took > 10*time.Second {
+				t.Errorf("%s after %s: %s; want %s", short(sent), took, sent.Reason, test.want)
 			}
 			for i, line := range said() {
 				if line == "." && i+1 < len(said()) && !strings.HasPrefix(test.want, "done") {

@@ -2,10 +2,12 @@ package send
 
 import (
 	"encoding/base64"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"placet/engine"
@@ -43,10 +45,11 @@ func TestWhereASecretMayBe(t *testing.T) {
 	in := func(name string) string { return filepath.Join(home, name) }
 	good := write(in("good"), "from-file\n", 0o600)
 	inside := write(filepath.Join(root, "inside"), "from-file", 0o600)
-	fifoDir := filepath.Join(root, "sub")
-	if err := os.Mkdir(fifoDir, 0o700); err != nil {
+	sub := filepath.Join(root, "sub")
+	if err := errors.Join(os.Mkdir(sub, 0o700), syscall.Mkfifo(in("fifo"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	write(filepath.Join(sub, "inside"), "from-file", 0o600)
 	tests := map[string]struct {
 		where      engine.Secret
 		want, fail string
@@ -64,6 +67,7 @@ func TestWhereASecretMayBe(t *testing.T) {
 		"others may read":            {where: engine.Secret{File: write(in("open"), "x", 0o644)}, fail: "chmod 600"},
 		"the group may read":         {where: engine.Secret{File: write(in("group"), "x", 0o640)}, fail: "chmod 600"},
 		"a folder":                   {where: engine.Secret{File: home}, fail: "regular"},
+		"a pipe":                     {where: engine.Secret{File: in("fifo")}, fail: "regular"},
 		"the null device":            {where: engine.Secret{File: "/dev/null"}, fail: "regular"},
 		"two lines":                  {where: engine.Secret{File: write(in("lines"), "a\nb", 0o600)}, fail: "one line"},
 		"too long":                   {where: engine.Secret{File: write(in("long"), strings.Repeat("x", longestSecret+1), 0o600)}, fail: "one line"},
@@ -71,8 +75,8 @@ func TestWhereASecretMayBe(t *testing.T) {
 		"a link":                     {where: engine.Secret{File: link(good, in("link"))}, fail: "link"},
 		"a link in the workspace":    {where: engine.Secret{File: link(good, filepath.Join(root, "out"))}, fail: "workspace"},
 		"through the workspace":      {where: engine.Secret{File: filepath.Join(link(home, filepath.Join(root, "home")), "good")}, fail: "workspace"},
-		"linked to the workspace":    {where: engine.Secret{File: filepath.Join(link(root, in("ws")), "inside")}, fail: "workspace"},
-		"dots out of the workspace":  {where: engine.Secret{File: fifoDir + "/../inside"}, fail: "workspace"},
+		"linked to the workspace":    {where: engine.Secret{File: filepath.Join(link(sub, in("ws")), "inside")}, fail: "workspace"},
+		"dots out of the workspace":  {where: engine.Secret{File: sub + "/../inside"}, fail: "workspace"},
 		"dots that come back inside": {where: engine.Secret{File: home + "/../" + filepath.Base(filepath.Dir(inside)) + "/inside"}, fail: "workspace"},
 	}
 	s := New(root, func(name string) string {
