@@ -39,14 +39,14 @@
 // that, the tail of both together; where it asks for a judge, package testoutput
 // says of the whole whether it holds what was expected.
 //
+// [Alive] tells those who only look what runs.
+//
 // # Sends
 //
 // What is given to somebody outside this machine ([engine.Send]) has an outcome document
 // too. Package send carries it out, within this process: nothing of it stands in the state
 // folder, and [Runner.Recover] knows nothing of it. A send that was recorded and not begun
 // here is "lost"; the machine decides when to plan it so. Trust does not concern sends.
-//
-// [Alive] tells those who only look what runs.
 //
 // # Git
 //

@@ -78,7 +78,8 @@ func (s *Sender) newClient(ctx context.Context, m *engine.Mail, password secret)
 		dial = (&tls.Dialer{Config: proof}).DialContext
 	}
 	options := []mail.Option{
-		mail.WithTLSPolicy(policy), mail.WithTLSConfig(proof), mail.WithTimeout(time.Hour), mail.WithoutNoop(), mail.WithoutRset(),
+		mail.WithTLSPolicy(policy), mail.WithTLSConfig(proof), mail.WithoutNoop(), mail.WithoutRset(),
+		mail.WithTimeout(time.Hour), // ctx ends before
 		mail.WithDialContextFunc(func(until context.Context, _, _ string) (net.Conn, error) {
 			conn, err := dial(until, "tcp", net.JoinHostPort(m.Host, strconv.Itoa(m.Port)))
 			if err == nil {

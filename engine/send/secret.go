@@ -48,6 +48,7 @@ func (s *Sender) secretAt(where engine.Secret) (secret, error) {
 // readSecret reads a file that nobody in the workspace can choose or change, and that
 // nobody but its owner can read. The error never quotes it.
 func (s *Sender) readSecret(name string) (string, error) {
+	name = filepath.Clean(name) // ".." behind a link leads elsewhere
 	if err := s.isOutside(name); err != nil {
 		return "", err
 	}
@@ -84,7 +85,7 @@ func (s *Sender) isOutside(name string) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(filepath.Clean(name))
+	dir := filepath.Dir(name)
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err

@@ -76,6 +76,7 @@ func TestWhereASecretMayBe(t *testing.T) {
 		"a link in the workspace":    {where: engine.Secret{File: link(good, filepath.Join(root, "out"))}, fail: "workspace"},
 		"through the workspace":      {where: engine.Secret{File: filepath.Join(link(home, filepath.Join(root, "home")), "good")}, fail: "workspace"},
 		"linked to the workspace":    {where: engine.Secret{File: filepath.Join(link(sub, in("ws")), "inside")}, fail: "workspace"},
+		"dots behind a link":         {where: engine.Secret{File: link(sub, in("back")) + "/../inside"}, fail: "no such file"},
 		"dots out of the workspace":  {where: engine.Secret{File: sub + "/../inside"}, fail: "workspace"},
 		"dots that come back inside": {where: engine.Secret{File: home + "/../" + filepath.Base(filepath.Dir(inside)) + "/inside"}, fail: "workspace"},
 	}

@@ -5,8 +5,8 @@
 //
 //   - Nothing is sent twice. A [Sender] tries once; whoever reads the outcome decides
 //     whether to try again.
-//   - An outcome claims no more than is certain. After the last byte has left without an
-//     answer it is "unknown"; "failed" and "refused" say that nothing was done.
+//   - An outcome claims no more than is certain: "failed" and "refused" say that nothing was
+//     done. Once all of it may have left, and no answer came, the outcome is "unknown".
 //   - A mail is one conversation. The final dot follows only after the server has accepted
 //     every recipient, and a server delivers nothing before the final dot.
 //   - A secret is read when it is needed, and nothing that repeats it comes back.
