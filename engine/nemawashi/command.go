@@ -137,6 +137,16 @@ func (c Command) check(typ string) error {
 	return nil
 }
 
+// CheckCommand says what is wrong with the bytes of a command.json, whatever action it
+// is for.
+func CheckCommand(body []byte) error {
+	var c Command
+	if err := schemas.Decode("nemawashi/command", commandFile, body, &c); err != nil {
+		return err
+	}
+	return c.check(mailDraft)
+}
+
 // commandTo is the first open command of a name that moves the action, nil for none.
 func (r *view) commandTo(name string) *command {
 	for i := range r.commands {

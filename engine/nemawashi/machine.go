@@ -140,6 +140,15 @@ func (a ActionFile) check() error {
 	return CheckPayload(a.Type, a.Payload)
 }
 
+// CheckAction says what is wrong with the bytes of an action.json.
+func CheckAction(body []byte) error {
+	var a ActionFile
+	if err := schemas.Decode("nemawashi/action", actionFile, body, &a); err != nil {
+		return err
+	}
+	return a.check()
+}
+
 // notReplaced says why the action that this one renews cannot be renewed, "" if it can.
 func (r *view) notReplaced(other int) string {
 	if other == 0 {

@@ -431,7 +431,7 @@ func entry(line []byte) (engine.Entry, bool) {
 	if schemas.Decode("", "events.jsonl", line, &e) != nil || e.Type == "" {
 		return engine.Entry{}, false
 	}
-	return engine.Entry{At: e.CreatedAt.Time(), Number: e.Seq, Event: e.Type, Where: e.CorrelationID, Who: e.Actor, Message: e.words()}, true
+	return engine.Entry{At: e.CreatedAt.Time(), Number: e.Seq, Event: e.Type, Where: e.CorrelationID, Who: e.Actor, Message: e.Words()}, true
 }
 
 // Event is a line of events.jsonl.
@@ -450,8 +450,8 @@ func (e Event) JournalOnly() bool {
 	return slices.Contains([]string{evActionRegistered, evDraftRegistered, evDraftRevised, evUnclear}, e.Type)
 }
 
-// words are the detail on one line.
-func (e Event) words() string {
+// Words are the detail on one line.
+func (e Event) Words() string {
 	var words []string
 	for _, m := range e.Detail {
 		raw := e.Detail.Raw(m.Name)

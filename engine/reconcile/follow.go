@@ -10,8 +10,8 @@ import (
 )
 
 // follows are the folders in which something may happen that moves a run: its
-// own, those of its open requests, those that its machine names, and those that
-// its needs lie in. A folder that only collects what is final (answered
+// own, those of its open requests, those that its machine names with what is empty in
+// them, and those that its needs lie in. A folder that only collects what is final (answered
 // requests) is not among them, so that a waiting run costs two watches.
 //
 // A folder with a problem note is followed, too, and that of an open request that
@@ -20,8 +20,20 @@ func follows(lk look, run layout.Run, before []string) []string {
 	dirs := append([]string{run.Dir}, openRequests(lk.loaded.Docs)...)
 	dirs = append(dirs, vanished(lk.snap, run, before)...)
 	dirs = append(dirs, noted(lk.snap, run)...)
+	dirs = append(dirs, empty(lk, run)...)
 	for _, d := range slices.Concat(lk.plan.Follow, lk.loaded.Dirs) {
 		if !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+		}
+	}
+	return dirs
+}
+
+// empty are the new folders in those that the machine names: what is put into them was
+// not there to be seen when they were made.
+func empty(lk look, run layout.Run) (dirs []string) {
+	for _, d := range lk.loaded.Empty {
+		if parent := path.Dir(d); parent != run.Dir && slices.Contains(lk.plan.Follow, parent) && len(dirs) < maxNoted {
 			dirs = append(dirs, d)
 		}
 	}

@@ -31,6 +31,9 @@ type Loaded struct {
 	// Dirs are the folders outside the run that needs lie in, sorted; where
 	// such a folder does not exist, the nearest above it that does.
 	Dirs []string
+	// Empty are the folders of the run, but itself, in which there is no document and no
+	// folder: somebody may have just made one.
+	Empty []string
 	// Stray are the paths in the run's folder that nobody knows, sorted.
 	Stray []string
 	// Temps are placet's own temporary names in the run's folder: of a commit
@@ -180,6 +183,9 @@ func (v *visit) folder(rel string, e *statcache.Entry, depth int) error {
 		e.ID, e.Racy, e.Known = id, racy, true
 	}
 	e.Locked = v.isGuarded(rel)
+	if rel != "." && !slices.ContainsFunc(e.Below, func(e statcache.Entry) bool { return e.Kind == statcache.Document || e.Kind == statcache.Folder }) {
+		v.out.Empty = append(v.out.Empty, at)
+	}
 	closed := v.isClosed(rel, e)
 	for i := range e.Below {
 		if err := v.entry(path.Join(rel, e.Below[i].Name), &e.Below[i], closed, depth); err != nil {

@@ -47,6 +47,13 @@ func rejectVerb() verb {
 	return plainVerb(workspace.Rejecting, "Answer a request with reject, cancel or abort")
 }
 
+// steerVerb asks for changes.
+func steerVerb() verb {
+	v := plainVerb(workspace.Steering, "Answer a request with steer or request_changes: what is to change")
+	v.use = "steer [REQUEST] -m TEXT"
+	return v
+}
+
 // plainVerb is a verb that stands for one option.
 func plainVerb(d workspace.Decision, short string) verb {
 	r := workspace.Reply{}
@@ -55,6 +62,9 @@ func plainVerb(d workspace.Decision, short string) verb {
 		most: 1, group: groupDecide, complete: completeRequests,
 		flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
+			if d.Verb == workspace.Steering.Verb {
+				f.StringSliceVar(&r.Selected, "plan", nil, "the plan that is to be followed, where there are any: A, B or C")
+			}
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			name, digest, err := workspace.CutDigest(console.First(c.args))

@@ -72,8 +72,8 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 		root.AddCommand(command.command(w))
 	}
 	for _, f := range family.All {
-		if len(f.Controls) > 0 {
-			root.AddCommand(familyCommand(w, f, ownVerbs(f.Name)))
+		if own := ownVerbs(f.Name); len(f.Controls)+len(own) > 0 {
+			root.AddCommand(familyCommand(w, f, own))
 		}
 	}
 	return root
@@ -82,7 +82,7 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 // verbs are all commands, in the order of the manual.
 func verbs() []verb {
 	return []verb{
-		inboxVerb(), approveVerb(), rejectVerb(), respondVerb(), adoptVerb(), showVerb(),
+		inboxVerb(), approveVerb(), rejectVerb(), steerVerb(), respondVerb(), adoptVerb(), showVerb(),
 		askVerb(), waitVerb(), withdrawVerb(),
 		watchVerb(), onceVerb(), statusVerb(),
 		explainVerb(), logVerb(), checkVerb(), graphVerb(),
@@ -92,8 +92,11 @@ func verbs() []verb {
 
 // ownVerbs are the verbs of families that are more than controls.
 func ownVerbs(family string) []verb {
-	if family == "optimizer" {
+	switch family {
+	case "optimizer":
 		return []verb{triggerVerb(), nextVerb(), replayVerb(), decideVerb()}
+	case "nemawashi":
+		return nemawashiVerbs()
 	}
 	return nil
 }

@@ -38,6 +38,8 @@ type Family struct {
 	Name  string
 	Short string // of the command that holds its verbs
 	Noun  string // what a run is called: "FABER run"
+	// Alias is a further name of a run. nil: there is none.
+	Alias func(id string) string
 	// Phases says that the places of its runs are phases and steps, "build:test".
 	Phases bool
 

@@ -47,6 +47,7 @@ type Decision struct {
 var (
 	Approving = Decision{"approve", []string{"approve", "confirm", "accept", "appropriate"}, gate.Approves}
 	Rejecting = Decision{"reject", []string{"reject", "cancel", "abort"}, gate.Refuses}
+	Steering  = Decision{"steer", []string{"steer", "request_changes"}, func(string) bool { return false }}
 )
 
 // option is the option that the verb stands for, "" where there is none, or more

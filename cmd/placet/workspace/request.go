@@ -290,12 +290,18 @@ func selectCommand(a engine.OpenRequest, name string) string {
 	for i, it := range a.Items {
 		ids[i] = console.OneLine(it.ID)
 	}
-	args := []string{name}
-	if a.Default == "" {
+	args, many := []string{name}, "  (any of them)"
+	if a.ItemsMax > 0 {
+		many = fmt.Sprintf("  (at most %d of them)", a.ItemsMax)
+	}
+	switch {
+	case len(a.ItemsWith) > 0:
+		args = append(args, console.OneLine(a.ItemsWith[0]))
+	case a.Default == "":
 		args = append(args, "OPTION")
 	}
 	picks := "--select " + templates.ShellWord(strings.Join(ids[:min(len(ids), ShownItems)], ","))
-	return templates.CommandLine("placet respond", args, picks) + "  (any of them)"
+	return templates.CommandLine("placet respond", args, picks) + many
 }
 
 // severalCommand chooses several options; one alone is chosen the same way.
@@ -310,6 +316,9 @@ func severalCommand(a engine.OpenRequest, name string) string {
 	return templates.CommandLine("placet respond", args, flags...) + "  (one or more of them)"
 }
 
+// optSteer is the option that the verb of its name gives.
+const optSteer = "steer"
+
 // optionCommand is the shortest command that chooses an option.
 func optionCommand(a engine.OpenRequest, option, name string) string {
 	verb, args, flags := "placet respond", []string{name, console.OneLine(option)}, []string{}
@@ -318,6 +327,8 @@ func optionCommand(a engine.OpenRequest, option, name string) string {
 		verb, args = "placet approve", args[:1]
 	case Rejecting.option(a):
 		verb, args = "placet reject", args[:1]
+	case optSteer:
+		verb, args = "placet steer", args[:1]
 	}
 	switch {
 	case option == retryMore && slices.Contains(a.Members, "attempts"):

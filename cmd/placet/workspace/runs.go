@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
@@ -380,7 +381,7 @@ const uuidPrefix = 4
 // that the shorter forms fit.
 func (b *Workspace) Fits(found []reconcile.Found, arg string) []reconcile.Found {
 	for _, f := range found {
-		if arg == f.Run.ID || arg == f.Key().String() {
+		if arg == f.Run.ID || arg == f.Key().String() || arg == alias(f) {
 			return []reconcile.Found{f}
 		}
 	}
@@ -393,9 +394,17 @@ func (b *Workspace) Fits(found []reconcile.Found, arg string) []reconcile.Found 
 	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return !beginsWith(f, arg) })
 }
 
+// alias is the name that a run's family has for it besides, "" for none.
+func alias(f reconcile.Found) string {
+	if of, ok := family.Named(f.Run.Family); ok && of.Alias != nil {
+		return of.Alias(f.Run.ID)
+	}
+	return ""
+}
+
 // ofFamily returns the runs of one family.
-func ofFamily(found []reconcile.Found, family string) []reconcile.Found {
-	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return f.Run.Family != family })
+func ofFamily(found []reconcile.Found, name string) []reconcile.Found {
+	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return f.Run.Family != name })
 }
 
 // runsWithWork returns the runs for a work item, as their families tell it.
