@@ -1,7 +1,8 @@
 # placet: make demo and make test need Go and git, nothing else.
 #
 #   build        bin/placet, one static file
-#   demo         builds it and shows a run from question to answer
+#   demo         builds it and shows a run from question to answer; FAMILY=afl,
+#                optimizer or nemawashi tells another story
 #   test         every test
 #   lint         gofmt, go vet, staticcheck, and the licences of what is built in
 #   race         the tests under the race detector (needs a C compiler)
@@ -25,6 +26,7 @@ TORTURETIME ?= 5m
 # for it more than they work.
 PARALLEL ?= 8
 TORTURESEED ?= 1
+FAMILY ?= faber
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
 # The machines are pure and start no goroutine: under the race detector run those of
@@ -38,7 +40,7 @@ build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
 
 demo: build
-	@bin/placet demo
+	@bin/placet demo $(FAMILY)
 
 need-git:
 	@command -v git >/dev/null 2>&1 || { \

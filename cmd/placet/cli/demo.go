@@ -26,7 +26,7 @@ import (
 // demoFiles are three workspaces: one as FABER's own scripts leave it, six runs
 // that wait for a person, one for each kind of request; one with an AFL session
 // whose checkpoint nobody has begun; and one with the inputs of an optimisation
-// cycle.
+// cycle. The story of nemawashi begins in an empty one.
 //
 //go:embed all:demo
 var demoFiles embed.FS
@@ -38,32 +38,48 @@ var demoScript string
 
 func demoVerb() verb {
 	var keep bool
-	var database string
+	var database, mailbox string
 	return verb{
-		use: "demo", short: "Watch a decision being made, in a temporary folder",
-		group: groupSetUp,
+		use: "demo [" + strings.Join(stories, "|") + "]", short: "Watch a decision being made, in a temporary folder",
+		group: groupSetUp, most: 1,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&keep, "keep", false, "leave the folder for you to play with")
 			f.StringVar(&database, "rows", "", "show the rows of an audit database, as the demo does")
+			f.StringVar(&mailbox, "mailbox", "", "take mails and keep them in a file, as the demo does")
 			_ = f.MarkHidden("rows")
+			_ = f.MarkHidden("mailbox")
 		},
 		run: func(c call) error {
-			if database != "" {
+			switch {
+			case database != "":
 				return showRows(c.env, database)
+			case mailbox != "":
+				return keepMails(c.ctx, c.env, mailbox)
+			}
+			story := cmp.Or(console.First(c.args), stories[0])
+			if !slices.Contains(stories, story) {
+				return console.Usage("there is no demo of %q", console.OneLine(story)).Try("placet demo %s", strings.Join(stories, "|"))
 			}
 			if c.env.Flags.JSON {
 				return console.Usage("cannot tell a story as JSON: run placet demo without --json")
 			}
-			return playDemo(c.ctx, c.env, keep)
+			return playDemo(c.ctx, c.env, story, keep)
 		},
 	}
 }
+
+// stories are the families whose story the demo tells, and workspaces the folders in which
+// it does.
+var (
+	stories    = []string{"faber", "afl", "optimizer", "nemawashi"}
+	workspaces = map[string]string{"faber": "workspace", "afl": "shop", "optimizer": "import", "nemawashi": "team"}
+)
 
 // demoTime is how long the whole demo may take on a slow machine. It takes a few seconds
 // where nothing holds it up.
 const demoTime = 60 * time.Second
 
-func playDemo(ctx context.Context, w *console.Env, keep bool) error {
+func playDemo(ctx context.Context, w *console.Env, story string, keep bool) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return console.Refused("cannot show the demo without git").Try("install git")
 	}
@@ -76,14 +92,14 @@ func playDemo(ctx context.Context, w *console.Env, keep bool) error {
 	if !keep {
 		defer os.RemoveAll(home)
 	}
-	if err := runDemo(ctx, w, home); err != nil {
+	if err := runDemo(ctx, w, story, home); err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return console.Refused("the demo takes too long here: %v", err).Try("placet doctor")
 		}
 		return console.Refused("the demo came to no end: %v", err)
 	}
 	if keep {
-		w.Say("\nThe folders stay: %[1]s/workspace, %[1]s/shop and %[1]s/import", home)
+		w.Say("\nThe folder stays: %s", filepath.Join(home, workspaces[story]))
 	}
 	return nil
 }
@@ -94,8 +110,11 @@ func demoFolder() (string, error) {
 	if err == nil {
 		home, err = filepath.EvalSymlinks(home)
 	}
-	for name, files := range map[string]string{"workspace": "faber", "shop": "afl", "import": "optimizer"} {
-		tree, subErr := fs.Sub(demoFiles, "demo/"+files)
+	for story, name := range workspaces {
+		if err = cmp.Or(err, os.MkdirAll(filepath.Join(home, name), 0o777)); story == "nemawashi" {
+			continue
+		}
+		tree, subErr := fs.Sub(demoFiles, "demo/"+story)
 		if err = cmp.Or(err, subErr); err == nil {
 			err = os.CopyFS(filepath.Join(home, name), tree)
 		}
@@ -104,14 +123,14 @@ func demoFolder() (string, error) {
 }
 
 // runDemo has the shell play the demo. What it started ends with it.
-func runDemo(ctx context.Context, w *console.Env, home string) error {
+func runDemo(ctx context.Context, w *console.Env, story, home string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", demoScript)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = home, w.Out, w.Err
-	cmd.Env = append(demoEnviron(os.Environ(), home), "PLACET="+self, "STRONG=", "FAINT=", "PLAIN=")
+	cmd.Env = append(demoEnviron(os.Environ(), home), "PLACET="+self, "STORY="+story, "STRONG=", "FAINT=", "PLAIN=")
 	if w.Colour {
 		cmd.Env = append(cmd.Env, "STRONG=\x1b["+console.Strong+"m", "FAINT=\x1b["+console.Faint+"m", "PLAIN=\x1b[0m")
 	}

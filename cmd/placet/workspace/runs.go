@@ -381,7 +381,7 @@ const uuidPrefix = 4
 // that the shorter forms fit.
 func (b *Workspace) Fits(found []reconcile.Found, arg string) []reconcile.Found {
 	for _, f := range found {
-		if arg == f.Run.ID || arg == f.Key().String() || arg == alias(f) {
+		if arg == f.Run.ID || arg == f.Key().String() || arg != "" && arg == alias(f) {
 			return []reconcile.Found{f}
 		}
 	}

@@ -106,6 +106,8 @@ hand_in() {
 	echo '{"status": "completed"}' | put "$session/$1"
 }
 
+case $STORY in
+faber)
 cd "$home/workspace"
 runs=.fractary/faber/runs/acme-corp/proja
 say "Agents have stopped in six runs to ask a person. This is what they left, in $PWD:"
@@ -140,9 +142,11 @@ git diff --stat=120
 say 'The agents read resume.md and go on. Four requests are left:'
 placet status
 
+;;
+afl)
 cd "$home/shop"
 session=.afl/sessions/receipts
-say "Now an AFL session, in $PWD. Kim has approved a checkpoint, and the test that tells whether it is met:"
+say "An AFL session, in $PWD. Kim has approved a checkpoint, and the test that tells whether it is met:"
 mkdir -p "$XDG_CONFIG_HOME/placet"
 printf '[afl]\nshell = ["sh", "-c"]\n' > "$XDG_CONFIG_HOME/placet/placet.toml"
 show $session/specs/checkpoints.yaml approved_by: ''
@@ -187,10 +191,12 @@ await 1 . $session/report.md
 placet 'show receipts'
 stop
 
+;;
+optimizer)
 cd "$home/import"
 cycle=.mso-context/active/20261120-msowd-nightly-import/optimizer
 next=.mso-context/active/20261121-msowd-nightly-import
-say "Last an optimisation cycle, in $PWD: how well does a workflow do, and what is to change? An agent left what it knows:"
+say "An optimisation cycle, in $PWD: how well does a workflow do, and what is to change? An agent left what it knows:"
 show $cycle/inputs/kpi.json '' ''
 show $cycle/suggestions.json '' ''
 watch
@@ -227,4 +233,50 @@ await 1 '"edge":"recorded"' $next/optimizer/events.jsonl
 show $next/optimizer/trigger.json '{' ''
 placet 'graph 20261121-msowd-nightly-import'
 stop
+;;
+nemawashi)
+cd "$home/team"
+action=.nemawashi/actions/1
+say "An agent wants a mail sent. Here is a mailbox for it, and the settings that name its server, outside of $PWD:"
+"$PLACET" demo --mailbox "$home/mailbox" > "$home/port" &
+mailbox=$!
+trap 'kill "$mailbox"; test -z "$daemon" || kill "$daemon"' EXIT
+await 1 '^[0-9]+$' "$home/port"
+mkdir -p "$XDG_CONFIG_HOME/placet"
+printf '[nemawashi]\nmail = { provider = "smtp", smtp_host = "127.0.0.1", smtp_port = %s, smtp_tls = "none" }\n' "$(cat "$home/port")" > "$XDG_CONFIG_HOME/placet/placet.toml"
+prompt "cat \$XDG_CONFIG_HOME/placet/placet.toml"
+sed 's/^/    /' "$XDG_CONFIG_HOME/placet/placet.toml"
+prompt 'git init && placet init'
+git init -q -b main
+"$PLACET" init
+watch
+say 'The agent drafts the mail. Nothing is sent: a person is asked first.'
+write draft.md 'Dear all,
+we are late. It is your fault.'
+write payload.json '{"to": "pm@acme.example", "subject": "Delay"}'
+placet "nemawashi new --type mail_draft --summary 'Tell the customer' --draft draft.md --payload payload.json"
+await 1 '"event_type":"approval_requested"' $action/events.jsonl
+placet inbox
+find "$action/requests/apr-*/form.md" ''
+say 'You ask for changes. That sends nothing, and asks again:'
+placet "steer $request --plan B -m 'Softer, and say what we do about it.'"
+lines 2 '"event_type":"approval_requested"' $action/events.jsonl
+show $action/drafts/v2.md '' ''
+say 'The agent brings another text, which takes the place of what was asked:'
+write draft.md 'Dear all,
+we need one more week, and have hired two people to keep it at that.'
+placet "nemawashi revise 1 --draft draft.md"
+lines 3 '"event_type":"approval_requested"' $action/events.jsonl
+find "$action/requests/apr-*/form.md" ''
+say 'The form shows all that would be sent, and you approve it in an editor:'
+show "$form" '### Part' '- **Artifact'
+tick '^- \[' 's/^- \[ \] \(approve\|submit this answer\)/- [x] \1/'
+await 1 '"event_type":"execution_succeeded"' $action/events.jsonl
+say 'It has arrived, once:'
+show "$home/mailbox" '' ''
+placet 'nemawashi audit 1'
+placet 'nemawashi runs'
+stop
+;;
+esac
 say 'That was all: files, and a clerk who keeps them. Begin with `placet init` and `placet watch`.'
