@@ -72,7 +72,7 @@ func (r *view) readCommands() {
 			continue
 		}
 		c := command{id: path.Base(path.Dir(d.Path)), doc: d}
-		if r.isDone(c.id) {
+		if isDone(r, c.id) {
 			continue
 		}
 		var got run.Reading
@@ -81,7 +81,7 @@ func (r *view) readCommands() {
 		if c.Command == nil {
 			continue
 		}
-		if err := c.check(r.kind()); err != nil {
+		if err := c.check(kind(r)); err != nil {
 			r.Bad(d, "cannot obey: "+err.Error())
 			continue
 		}
@@ -90,7 +90,7 @@ func (r *view) readCommands() {
 }
 
 // kind is the type of the action.
-func (r *view) kind() string {
+func kind(r *view) string {
 	if r.State.Type == "" && r.action != nil {
 		return r.action.Type
 	}
@@ -99,17 +99,17 @@ func (r *view) kind() string {
 
 // isDone reports whether a command was handled: the state says so, or its receipt, which
 // is ahead of the state where it is of a later revision, and counts for nothing then.
-func (r *view) isDone(id string) bool {
+func isDone(r *view, id string) bool {
 	if slices.ContainsFunc(r.State.Handled, func(h Handled) bool { return h.IntakeID == id }) {
 		return true
 	}
-	rc, known := r.intakeReceipt(id)
+	rc, known := intakeReceipt(r, id)
 	return known && (rc == nil || rc.Revision <= r.State.Revision)
 }
 
 // intakeReceipt is the receipt of a command, nil where it cannot be read. known is false
 // where there is none.
-func (r *view) intakeReceipt(id string) (rc *IntakeReceipt, known bool) {
+func intakeReceipt(r *view, id string) (rc *IntakeReceipt, known bool) {
 	d := r.Snap.In(intakeDir + "/" + id + "/receipt.json")
 	if d.Absent() {
 		return nil, false
@@ -150,7 +150,7 @@ func CheckCommand(body []byte) error {
 // commandTo is the first open command of a name that moves the action, nil for none.
 func (r *view) commandTo(name string) *command {
 	for i := range r.commands {
-		if c := &r.commands[i]; c.Command.Command == name && r.judge(*c).moves {
+		if c := &r.commands[i]; c.Command.Command == name && judge(r, *c).moves {
 			return c
 		}
 	}
@@ -172,17 +172,17 @@ var (
 	same  = verdict{result: accepted, code: "same", reason: "it is so already"}
 )
 
-func (r *view) wrongStatus() verdict {
+func wrongStatus(r *view) verdict {
 	return refusal("wrong_status", "the action is "+string(r.State.Status))
 }
 
 // judge says what becomes of a command.
-func (r *view) judge(c command) verdict {
+func judge(r *view, c command) verdict {
 	switch status := r.State.Status; c.Command.Command {
 	case cmdRequest:
-		return r.judgeRequest()
+		return judgeRequest(r)
 	case cmdExecute:
-		return r.judgeExecute(c)
+		return judgeExecute(r, c)
 	case cmdRevise:
 		if status == Drafted || status == ApprovalPending || status == Approved {
 			return moves
@@ -195,13 +195,13 @@ func (r *view) judge(c command) verdict {
 			return same
 		}
 	}
-	return r.wrongStatus()
+	return wrongStatus(r)
 }
 
-func (r *view) judgeRequest() verdict {
+func judgeRequest(r *view) verdict {
 	switch r.State.Status {
 	case Drafted:
-		if code, why := r.cannotAsk(); code != "" {
+		if code, why := cannotAsk(r); code != "" {
 			return refusal(code, why)
 		}
 		return moves
@@ -210,20 +210,20 @@ func (r *view) judgeRequest() verdict {
 	case Pending:
 		return refusal("no_draft", "there is no draft that can be used")
 	}
-	return r.wrongStatus()
+	return wrongStatus(r)
 }
 
-func (r *view) judgeExecute(c command) verdict {
+func judgeExecute(r *view, c command) verdict {
 	switch status := r.State.Status; {
 	case status == Executing || status == Executed || status == Failed:
 		return same
 	case isFinal(status):
-		return r.wrongStatus()
+		return wrongStatus(r)
 	case status != Approved:
 		return refusal("not_approved", "the action is "+string(status)+": it is carried out once it was approved")
 	}
 	if !c.Calendar.Null() {
-		if _, _, err := r.override(c); err != nil {
+		if _, _, err := override(r, c); err != nil {
 			return refusal("bad_override", err.Error())
 		}
 	}
@@ -235,8 +235,8 @@ func (r *view) judgeExecute(c command) verdict {
 
 // override are the parts with the calendar payload that a command brings. isSame is true
 // where they are as approved.
-func (r *view) override(c command) (parts []Part, isSame bool, err error) {
-	whole, err := r.completed()
+func override(r *view, c command) (parts []Part, isSame bool, err error) {
+	whole, err := completed(r)
 	if err != nil {
 		return nil, false, err
 	}
@@ -244,30 +244,30 @@ func (r *view) override(c command) (parts []Part, isSame bool, err error) {
 }
 
 // asksAnew reports whether a command brings an override that must be approved first.
-func (r *view) asksAnew(c command) bool {
+func asksAnew(r *view, c command) bool {
 	if c.Command.Command != cmdExecute || c.Calendar.Null() {
 		return false
 	}
-	_, isSame, err := r.override(c)
-	return err == nil && !isSame && (r.conf().ExecuteOverride != "allow" || !r.mayDecide(c))
+	_, isSame, err := override(r, c)
+	return err == nil && !isSame && (r.conf().ExecuteOverride != "allow" || !mayDecide(r, c))
 }
 
 // mayDecide reports whether the author of a command is one of those who may approve.
-func (r *view) mayDecide(c command) bool {
+func mayDecide(r *view, c command) bool {
 	known := append(slices.Clone(c.doc.Known), "claimed:"+c.Actor.User)
-	approvers := r.approvers()
+	approvers := approvers(r)
 	return len(approvers) == 0 || slices.ContainsFunc(known, func(k string) bool {
 		return slices.ContainsFunc(approvers, func(a string) bool { return gate.Admits(a, k) })
 	})
 }
 
 // approvers are those who may approve today, by [gates] and by the dialect's lists.
-func (r *view) approvers() []string {
+func approvers(r *view) []string {
 	return gate.Narrow(r.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers, r.mayAnswer())
 }
 
 // handle records in a transition what became of a command.
-func (r *view) handle(c *change, cmd *command, result, code, reason string) {
+func handle(r *view, c *change, cmd *command, result, code, reason string) {
 	if cmd == nil {
 		return
 	}
@@ -281,16 +281,16 @@ func (r *view) handle(c *change, cmd *command, result, code, reason string) {
 
 // receipts plans the receipts of handled commands, and of those that move nothing once
 // nothing goes before them.
-func (r *view) receipts(w *run.Outputs) {
+func receipts(r *view, w *run.Outputs) {
 	for _, h := range r.State.Handled {
-		r.receipt(w, h, h.Revision == r.State.Revision)
+		receipt(r, w, h, h.Revision == r.State.Revision)
 	}
-	if w.Fresh || r.isBusy() {
+	if w.Fresh || isBusy(r) {
 		return
 	}
 	for _, c := range r.commands {
-		if v := r.judge(c); !v.moves {
-			r.receipt(w, Handled{
+		if v := judge(r, c); !v.moves {
+			receipt(r, w, Handled{
 				IntakeID: c.id, Result: v.result, Code: text(v.code), Reason: text(v.reason), Revision: r.State.Revision, At: seconds(r.Snap.Now),
 				Status: r.State.Status, JobID: r.State.ExecutionJobID, ApprovalRequestID: r.State.ApprovalRequestID, IdempotencyKey: c.IdempotencyKey,
 			}, false)
@@ -298,7 +298,7 @@ func (r *view) receipts(w *run.Outputs) {
 	}
 }
 
-func (r *view) receipt(w *run.Outputs, h Handled, now bool) {
+func receipt(r *view, w *run.Outputs, h Handled, now bool) {
 	w.Once(intakeDir+"/"+h.IntakeID+"/receipt.json", now, func() []byte {
 		return run.Must(schemas.Encode(IntakeReceipt{
 			h.IntakeID, h.Result, h.Code, h.Reason, h.Revision, h.Status, h.ApprovalRequestID, h.JobID, h.IdempotencyKey, h.At,
@@ -308,7 +308,7 @@ func (r *view) receipt(w *run.Outputs, h Handled, now bool) {
 
 // isBusy reports whether the next pass moves the action: commands that move nothing
 // are answered after that.
-func (r *view) isBusy() bool {
+func isBusy(r *view) bool {
 	if isFinal(r.State.Status) {
 		return false
 	}
@@ -317,7 +317,7 @@ func (r *view) isBusy() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.commands, func(c command) bool { return r.judge(c).moves }) || r.State.Status == Pending && r.draftUsable()
+	return slices.ContainsFunc(r.commands, func(c command) bool { return judge(r, c).moves }) || r.State.Status == Pending && draftUsable(r)
 }
 
 // commandOf says in a few words which command moved the action, for the reason of the
@@ -332,7 +332,7 @@ func (c command) why() string {
 
 // home reports whether a receipt of a command was written by this machine, for the
 // present job or approval.
-func (r *view) broughtHome() bool {
+func broughtHome(r *view) bool {
 	for _, d := range r.Snap.Under(intakeDir) {
 		if path.Base(d.Path) != "receipt.json" || !d.IssuedHere() || d.Kind != layout.KindReceipt {
 			continue

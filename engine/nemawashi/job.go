@@ -77,14 +77,14 @@ func (r *view) progress() []progress {
 		return nil
 	}
 	return run.Once(r.Run, "progress", func() (list []progress) {
-		row := r.rowsBefore(job)
-		for _, p := range r.partsOf(job) {
+		row := rowsBefore(r, job)
+		for _, p := range partsOf(r, job) {
 			at := job.part(p.Part)
 			if at == nil {
 				continue
 			}
 			row++
-			list = append(list, r.progressOf(job, at, p, row))
+			list = append(list, progressOf(r, job, at, p, row))
 		}
 		return list
 	})
@@ -92,7 +92,7 @@ func (r *view) progress() []progress {
 
 // partsOf are all parts of the approval of a job, as they were shown, or with the
 // override that the job carries.
-func (r *view) partsOf(job *Job) []Part {
+func partsOf(r *view, job *Job) []Part {
 	parts := r.approved()
 	if !job.Override.Null() {
 		if with, _, err := Override(parts, job.Override, r.body(), r.conf(), r.State.RequestedAt.Time()); err == nil {
@@ -103,7 +103,7 @@ func (r *view) partsOf(job *Job) []Part {
 }
 
 // rowsBefore is how many rows the jobs before one have.
-func (r *view) rowsBefore(job *Job) (n int) {
+func rowsBefore(r *view, job *Job) (n int) {
 	for _, j := range r.State.Jobs {
 		if j == job {
 			break
@@ -115,7 +115,7 @@ func (r *view) rowsBefore(job *Job) (n int) {
 	return n
 }
 
-func (r *view) progressOf(job *Job, at *JobPart, p Part, row int) progress {
+func progressOf(r *view, job *Job, at *JobPart, p Part, row int) progress {
 	g := progress{
 		Part: p, key: fmt.Sprintf("%s-%d", job.ID, p.Part), dir: fmt.Sprintf("jobs/%s/%d", job.ID, p.Part), row: row,
 		status: at.Status, resolvedBy: at.ResolvedBy,
@@ -124,16 +124,16 @@ func (r *view) progressOf(job *Job, at *JobPart, p Part, row int) progress {
 		g.status, g.problem = partFailed, simulated
 		return g
 	}
-	r.readAttempts(&g)
+	readAttempts(r, &g)
 	switch {
-	case at.Status == partOpen && g.attempts == 0 && r.isOtherProvider(p):
+	case at.Status == partOpen && g.attempts == 0 && isOtherProvider(r, p):
 		g.status, g.problem = partFailed, "provider changed"
 	case at.Status == partOpen:
 		g.judge(r.conf())
 	case at.ResolvedBy != "":
 		g.problem = ""
 		if g.status == partFailed {
-			g.problem = "it did not happen, says " + r.answerer(at.ResolvedBy)
+			g.problem = "it did not happen, says " + answerer(r, at.ResolvedBy)
 		}
 	default:
 		g.problem = g.why()
@@ -142,7 +142,7 @@ func (r *view) progressOf(job *Job, at *JobPart, p Part, row int) progress {
 }
 
 // answerer is who answered a request.
-func (r *view) answerer(id string) string {
+func answerer(r *view, id string) string {
 	if q := r.Request(id); q != nil && q.By != nil {
 		return q.By.User
 	}
@@ -151,13 +151,13 @@ func (r *view) answerer(id string) string {
 
 // readAttempts reads the last attempt of a part. What has no outcome is under way until
 // its deadline.
-func (r *view) readAttempts(g *progress) {
+func readAttempts(r *view, g *progress) {
 	for n := 1; ; n++ {
 		attempt, outcome := r.Snap.In(g.attemptFile(n)), r.Snap.In(g.outcomeFile(n))
 		if attempt.Absent() && outcome.Absent() {
 			return
 		}
-		g.attempts, g.last, g.underWay, g.due = n, nil, true, r.latest(attempt)
+		g.attempts, g.last, g.underWay, g.due = n, nil, true, latest(r, attempt)
 		o, got := run.Load[Outcome](&r.Input, outcome, "nemawashi/outcome")
 		if got == run.Good && len(outcome.Issued) > 0 && !outcome.IssuedHere() {
 			r.Bad(outcome, "this machine began the attempt, and somebody else wrote how it ended: it counts as lost; remove this file")
@@ -174,7 +174,7 @@ func (r *view) readAttempts(g *progress) {
 
 // latest is when an attempt without an outcome counts as lost. A deadline that is later
 // than any of placet's is not believed.
-func (r *view) latest(attempt engine.Document) text {
+func latest(r *view, attempt engine.Document) text {
 	bound := attempt.Changed.Add(longestTimeout + afterDeadline)
 	var a Attempt
 	if attempt.Present() && schemas.Decode("nemawashi/attempt", attempt.Path, attempt.Body, &a) == nil {
@@ -233,7 +233,7 @@ func (g *progress) judge(c Config) {
 }
 
 // isOtherProvider reports whether a part would not be carried out as it was approved.
-func (r *view) isOtherProvider(p Part) bool {
+func isOtherProvider(r *view, p Part) bool {
 	provider, target := r.conf().Provider(p.Type)
 	return provider != p.Provider || target != p.Target
 }
@@ -249,14 +249,14 @@ func (r *view) cannotStart() (code, why string) {
 		return "draft_changed", "the request.json of " + string(r.State.ApprovalRequestID) + " is not what was approved: restore it, or `revise`"
 	}
 	for _, p := range parts {
-		if r.isOtherProvider(p) {
+		if isOtherProvider(r, p) {
 			return "provider_changed", fmt.Sprintf("part %d was approved for %s %s, and the settings have another now: set it back, or `revise`", p.Part, p.Provider, p.Target)
 		}
 		if err := r.conf().Configured(p); err != nil {
 			return "not_configured", err.Error()
 		}
 	}
-	if problem := r.untrusted(parts); problem != "" {
+	if problem := untrusted(r, parts); problem != "" {
 		return "untrusted_provider", problem
 	}
 	return "", ""
@@ -265,7 +265,7 @@ func (r *view) cannotStart() (code, why string) {
 // isHome reports whether the answer that began the job, or may begin it, was given on
 // this machine: a clone neither sends nor concludes anything.
 func (r *view) isHome() bool {
-	if r.broughtHome() {
+	if broughtHome(r) {
 		return true
 	}
 	if len(r.Doc.Issued) == 0 {
@@ -288,12 +288,12 @@ func (r *view) isHome() bool {
 }
 
 // starts begins the job of an approval.
-func (r *view) starts(run.On) *move {
+func starts(r *view, _ run.On) *move {
 	cmd := r.commandTo(cmdExecute)
 	if cmd == nil && !(r.conf().ExecuteOnApprove && r.isHome()) {
 		return nil
 	}
-	if code, _ := r.cannotStart(); code != "" || !r.isProven() {
+	if code, _ := r.cannotStart(); code != "" || !isProven(r) {
 		return nil
 	}
 	m := &move{Reason: "approved", Causes: []engine.Document{r.Folder(string(r.State.ApprovalRequestID)).ReceiptDoc}}
@@ -304,22 +304,22 @@ func (r *view) starts(run.On) *move {
 		job := &Job{}
 		if cmd != nil {
 			job.Simulated = cmd.SimulateFailure
-			if _, isSame, err := r.override(*cmd); !cmd.Calendar.Null() && err == nil && !isSame {
+			if _, isSame, err := override(r, *cmd); !cmd.Calendar.Null() && err == nil && !isSame {
 				job.Override = cmd.Calendar
 			}
 		}
 		for _, p := range r.approved() {
 			job.Parts = append(job.Parts, &JobPart{Part: p.Part, Status: partOpen})
 		}
-		r.begin(c, job, "job", string(c.State.ApprovalRequestID))
-		r.handle(c, cmd, accepted, "", "")
+		begin(r, c, job, "job", string(c.State.ApprovalRequestID))
+		handle(r, c, cmd, accepted, "", "")
 	}
 	return m
 }
 
 // isProven reports whether the approval counts: its receipt stands and says so. Where the
 // gate demands more than a claim, this machine wrote it, or the answer is there.
-func (r *view) isProven() bool {
+func isProven(r *view) bool {
 	q := r.Request(string(r.State.ApprovalRequestID))
 	if q == nil || q.Status != gate.Accepted || q.Response != optApprove {
 		return false
@@ -328,7 +328,7 @@ func (r *view) isProven() bool {
 	if f.Receipt == nil || f.Receipt.Result != gate.Accepted || f.Receipt.Response != optApprove {
 		return false
 	}
-	if len(r.approvers()) == 0 || f.ReceiptDoc.IssuedHere() && len(r.Doc.Issued) > 0 {
+	if len(approvers(r)) == 0 || f.ReceiptDoc.IssuedHere() && len(r.Doc.Issued) > 0 {
 		return true
 	}
 	a := r.LateAnswer(q)
@@ -336,7 +336,7 @@ func (r *view) isProven() bool {
 }
 
 // begin adds a job to the state.
-func (r *view) begin(c *change, job *Job, purpose ...string) {
+func begin(r *view, c *change, job *Job, purpose ...string) {
 	st := c.State
 	job.ID, job.Approval, job.CreatedAt = st.newID("job-", purpose...), string(st.ApprovalRequestID), c.Now
 	st.Jobs = append(st.Jobs, job)
@@ -367,7 +367,7 @@ func (r *view) lowestOpen() *progress {
 }
 
 // unclear asks a person what became of a part.
-func (r *view) unclear(run.On) *move {
+func unclear(r *view, _ run.On) *move {
 	if !r.isHome() || r.State.OpenRequest != nil {
 		return nil
 	}
@@ -378,16 +378,16 @@ func (r *view) unclear(run.On) *move {
 		return &move{Reason: fmt.Sprintf("part %d: %s", g.Part.Part, g.problem), Causes: []engine.Document{r.Snap.In(g.outcomeFile(g.attempts))}, Then: func(c *change) {
 			st := c.State
 			job := st.job()
-			r.settle(c)
+			settle(r, c)
 			st.event(c, evUnclear, worker, job.ID, schemas.Member{Name: "part", Value: g.Part.Part})
-			r.openAbout(c, typeOutcome, "out-", job, g.Part.Part)
+			openAbout(r, c, typeOutcome, "out-", job, g.Part.Part)
 		}}
 	}
 	return nil
 }
 
 // openAbout asks about a job.
-func (r *view) openAbout(c *change, typ, prefix string, job *Job, part int) {
+func openAbout(r *view, c *change, typ, prefix string, job *Job, part int) {
 	st := c.State
 	purpose, subject := []string{typ, job.ID}, text("")
 	if part > 0 {
@@ -398,7 +398,7 @@ func (r *view) openAbout(c *change, typ, prefix string, job *Job, part int) {
 }
 
 // settle takes over into the state how the parts of the job stand.
-func (r *view) settle(c *change) {
+func settle(r *view, c *change) {
 	job := c.State.job()
 	for _, g := range r.progress() {
 		job.part(g.Part.Part).Status = g.status
@@ -406,7 +406,7 @@ func (r *view) settle(c *change) {
 }
 
 // clears takes what a person says of an unclear part.
-func (r *view) clears(on run.On) *move {
+func clears(r *view, on run.On) *move {
 	a := on.Answer
 	return &move{Reason: a.Why(), Then: func(c *change) {
 		st := c.State
@@ -418,7 +418,7 @@ func (r *view) clears(on run.On) *move {
 			}
 		}
 		st.OpenRequest = nil
-		r.answered(c, a)
+		answered(r, c, a)
 		st.answerEvent(c, a, string(st.ExecutionJobID))
 	}}
 }
@@ -430,7 +430,7 @@ func (st *State) answerEvent(c *change, a *run.Answer, job string) {
 }
 
 // ended are the parts where all have ended, nil while one has not.
-func (r *view) ended() []progress {
+func ended(r *view) []progress {
 	list := r.progress()
 	for _, g := range list {
 		if g.status != partSucceeded && g.status != partFailed {
@@ -457,36 +457,36 @@ func failures(list []progress) string {
 	return strings.Join(all, "; ")
 }
 
-func (r *view) succeeds(run.On) *move {
-	list := r.ended()
+func succeeds(r *view, _ run.On) *move {
+	list := ended(r)
 	if list == nil || failures(list) != "" {
 		return nil
 	}
-	return &move{Reason: "every part succeeded", Causes: r.outcomes(list), Then: func(c *change) {
+	return &move{Reason: "every part succeeded", Causes: outcomes(r, list), Then: func(c *change) {
 		st := c.State
-		r.settle(c)
+		settle(r, c)
 		st.ExecutionStatus = "executed"
 		st.event(c, evSucceeded, worker, string(st.ExecutionJobID), st.ofAction())
 	}}
 }
 
-func (r *view) fails(run.On) *move {
-	list := r.ended()
+func fails(r *view, _ run.On) *move {
+	list := ended(r)
 	words := failures(list)
 	if words == "" {
 		return nil
 	}
-	return &move{Reason: words, Causes: r.outcomes(list), Then: func(c *change) {
+	return &move{Reason: words, Causes: outcomes(r, list), Then: func(c *change) {
 		st := c.State
-		r.settle(c)
+		settle(r, c)
 		st.ExecutionStatus = "failed"
 		st.event(c, evFailed, worker, string(st.ExecutionJobID), st.ofAction(), schemas.Member{Name: "error", Value: words})
-		r.openAbout(c, typeRetry, "rty-", st.job(), 0)
+		openAbout(r, c, typeRetry, "rty-", st.job(), 0)
 	}}
 }
 
 // outcomes are the last outcomes of the parts.
-func (r *view) outcomes(list []progress) (docs []engine.Document) {
+func outcomes(r *view, list []progress) (docs []engine.Document) {
 	for _, g := range list {
 		if g.last != nil {
 			docs = append(docs, r.Snap.In(g.outcomeFile(g.attempts)))
@@ -496,7 +496,7 @@ func (r *view) outcomes(list []progress) (docs []engine.Document) {
 }
 
 // retries carries out anew what did not succeed.
-func (r *view) retries(on run.On) *move {
+func retries(r *view, on run.On) *move {
 	a := on.Answer
 	return &move{Reason: a.Why(), Then: func(c *change) {
 		st := c.State
@@ -507,18 +507,18 @@ func (r *view) retries(on run.On) *move {
 				job.Parts = append(job.Parts, &JobPart{Part: p.Part, Status: partOpen})
 			}
 		}
-		r.answered(c, a)
+		answered(r, c, a)
 		st.answerEvent(c, a, before.ID)
-		r.begin(c, job, "retry", before.ID)
+		begin(r, c, job, "retry", before.ID)
 	}}
 }
 
-func (r *view) givesUp(on run.On) *move {
+func givesUp(r *view, on run.On) *move {
 	a := on.Answer
 	return &move{Reason: a.Why(), Then: func(c *change) {
 		st := c.State
 		st.IsApproved, st.OpenRequest = false, nil
-		r.answered(c, a)
+		answered(r, c, a)
 		st.answerEvent(c, a, string(st.ExecutionJobID))
 		st.event(c, evCanceled, a.By.User, st.about(), st.ofAction(), schemas.Member{Name: "reason", Value: text(a.Comment)})
 	}}

@@ -42,11 +42,11 @@ var family = kernel{
 	},
 	Stamp: seconds, Cause: func(rel string) string { return rel },
 	Anew: "restore it from git, or begin a new action with \"replaces\"",
-	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: (*view).outputs, Entry: entry,
+	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
 	Always:      func(c *change) { c.State.UpdatedAt = c.Now },
-	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: (*view).notes, Needs: (*view).needs, Watch: (*view).watch,
-	Keeps: func(r *view, _ string) bool { return r.State.job() != nil }, Late: (*view).late,
-	Absent: (*view).absent, Explain: (*view).explain, Tell: (*view).tell,
+	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: notes, Needs: needs, Watch: watch,
+	Keeps: func(r *view, _ string) bool { return r.State.job() != nil }, Late: late,
+	Absent: absent, Explain: explain, Tell: tell,
 }
 
 func read(k *run.Run[State]) *view {
@@ -125,7 +125,7 @@ func (r *view) readAction() {
 		r.Bad(r.actionDoc, "cannot register: "+err.Error())
 		return
 	}
-	if problem := r.notReplaced(a.Replaces); problem != "" {
+	if problem := notReplaced(r, a.Replaces); problem != "" {
 		r.Bad(r.actionDoc, "cannot register: "+problem)
 		return
 	}
@@ -150,11 +150,11 @@ func CheckAction(body []byte) error {
 }
 
 // notReplaced says why the action that this one renews cannot be renewed, "" if it can.
-func (r *view) notReplaced(other int) string {
+func notReplaced(r *view, other int) string {
 	if other == 0 {
 		return ""
 	}
-	d := r.Snap.Doc(r.other(other))
+	d := r.Snap.Doc(otherState(r, other))
 	var st struct {
 		Status engine.Status `json:"status"`
 	}
@@ -169,13 +169,13 @@ func (r *view) notReplaced(other int) string {
 	return ""
 }
 
-// other is the state of another action.
-func (r *view) other(id int) string {
+// otherState is the state of another action.
+func otherState(r *view, id int) string {
 	return path.Join(path.Dir(r.Snap.Dir), strconv.Itoa(id), "state.json")
 }
 
 // needs is the state of the action that this one renews, until it is registered.
-func (r *view) needs() []string {
+func needs(r *view) []string {
 	if r.Begun || r.actionDoc.Err != nil {
 		return nil
 	}
@@ -183,11 +183,11 @@ func (r *view) needs() []string {
 	if schemas.Decode("nemawashi/action", actionFile, r.actionDoc.Body, &a) != nil || a.Replaces == 0 {
 		return nil
 	}
-	return []string{r.other(a.Replaces)}
+	return []string{otherState(r, a.Replaces)}
 }
 
 // watch are the folders in which others write what moves the action.
-func (r *view) watch() []string {
+func watch(r *view) []string {
 	if r.Begun && isFinal(r.State.Status) {
 		return nil
 	}
@@ -204,7 +204,7 @@ func (r *view) watch() []string {
 }
 
 // late says of an answer to a closed approval which one is asked now.
-func (r *view) late(q *run.Request) string {
+func late(r *view, q *run.Request) string {
 	if id := string(r.State.ApprovalRequestID); id != "" && id != q.ID && r.State.Status == ApprovalPending {
 		return "The action asks " + id + " now."
 	}

@@ -12,31 +12,31 @@ import (
 )
 
 // outputs are what the state calls for besides requests and the journal.
-func (r *view) outputs(w *run.Outputs) {
+func outputs(r *view, w *run.Outputs) {
 	if !r.Begun {
 		return
 	}
-	r.receipts(w)
+	receipts(r, w)
 	for _, v := range r.State.Drafts {
 		if words, ok := r.draftText(v); ok && v.Version > 1 {
 			w.Once(draftPath(v.Version), w.Fresh && v.At == r.State.UpdatedAt, func() []byte { return []byte(words) })
 		}
 	}
-	r.partFiles(w)
+	partFiles(r, w)
 	for _, job := range r.State.Jobs {
-		r.jobFile(w, job)
+		jobFile(r, w, job)
 	}
 	if r.State.job() == nil || w.Fresh {
 		return
 	}
-	r.rows(w)
+	rows(r, w)
 	if r.State.Status == Executing && r.isHome() {
-		r.attempt(w)
+		attempt(r, w)
 	}
 }
 
 // partFiles plans what is too long for the request that is open.
-func (r *view) partFiles(w *run.Outputs) {
+func partFiles(r *view, w *run.Outputs) {
 	q := r.Open(typeApproval)
 	if q == nil {
 		return
@@ -57,7 +57,7 @@ func (r *view) partFiles(w *run.Outputs) {
 }
 
 // jobFile plans job.json.
-func (r *view) jobFile(w *run.Outputs, job *Job) {
+func jobFile(r *view, w *run.Outputs, job *Job) {
 	w.Once("jobs/"+job.ID+"/job.json", job == r.State.job(), func() []byte {
 		o := schemas.Object{
 			{Name: "job_id", Value: job.ID}, {Name: "thread_id", Value: r.State.ThreadID}, {Name: "action_id", Value: r.State.ActionID},
@@ -71,7 +71,7 @@ func (r *view) jobFile(w *run.Outputs, job *Job) {
 			o = append(o, schemas.Member{Name: "override", Value: job.Override})
 		}
 		parts := []schemas.Object{}
-		for _, p := range r.partsOf(job) {
+		for _, p := range partsOf(r, job) {
 			if job.part(p.Part) != nil {
 				parts = append(parts, append(schemas.Struct(p), schemas.Member{Name: "idempotency_key", Value: fmt.Sprintf("%s-%d", job.ID, p.Part)}))
 			}
@@ -81,18 +81,18 @@ func (r *view) jobFile(w *run.Outputs, job *Job) {
 }
 
 // rows plans the row of every part that has ended.
-func (r *view) rows(w *run.Outputs) {
+func rows(r *view, w *run.Outputs) {
 	job := r.State.job()
 	for _, g := range r.progress() {
 		if job.Simulated || g.status != partSucceeded && g.status != partFailed {
 			return
 		}
-		w.Once(fmt.Sprintf("runs/%d.json", g.row), false, func() []byte { return r.row(job, g) })
+		w.Once(fmt.Sprintf("runs/%d.json", g.row), false, func() []byte { return row(r, job, g) })
 	}
 }
 
 // row is what the seed's table external_action_runs holds of a part.
-func (r *view) row(job *Job, g progress) []byte {
+func row(r *view, job *Job, g progress) []byte {
 	at, response := job.CreatedAt, schemas.Raw(nil)
 	if g.last != nil {
 		at, response = g.last.FinishedAt, g.last.Response
@@ -111,7 +111,7 @@ func (r *view) row(job *Job, g progress) []byte {
 
 // attempt plans the next attempt of the part whose turn it is, or has one that has no
 // outcome counted as lost.
-func (r *view) attempt(w *run.Outputs) {
+func attempt(r *view, w *run.Outputs) {
 	g := r.lowestOpen()
 	if g == nil || r.State.OpenRequest != nil || r.conf().Still {
 		return
@@ -119,27 +119,27 @@ func (r *view) attempt(w *run.Outputs) {
 	n, id := g.attempts+1, r.Actions()+g.key+"/"
 	if g.underWay {
 		if id += fmt.Sprint(g.attempts); !r.Snap.Facts.Alive[id] && g.due != "" && r.Due(g.due) {
-			w.Plan.Actions = append(w.Plan.Actions, r.sending(g, id, g.attempts, nil, true))
+			w.Plan.Actions = append(w.Plan.Actions, sending(r, g, id, g.attempts, nil, true))
 		}
 		return
 	}
 	if g.due != "" && !r.Due(g.due) {
 		return
 	}
-	send := r.send(g)
+	send := send(r, g)
 	if send.Mail != nil && send.Mail.Calendar != nil || g.Provider == "ics" {
-		w.Once(g.dir+"/event.ics", false, func() []byte { return r.invitation(g) })
+		w.Once(g.dir+"/event.ics", false, func() []byte { return invitation(r, g) })
 	}
 	a := Attempt{
 		JobID: r.State.job().ID, Part: g.Part.Part, Attempt: n, Provider: g.Provider, Target: g.Target, IdempotencyKey: g.key,
 		RequestDigest: r.State.ApprovalDigest, StartedAt: seconds(r.Snap.Now), Deadline: seconds(r.Snap.Now.Add(send.Timeout + afterDeadline + time.Second)),
 	}
 	w.Put(g.attemptFile(n), run.Must(schemas.Encode(a)))
-	w.Plan.Actions = append(w.Plan.Actions, r.sending(g, fmt.Sprintf("%s%d", id, n), n, &send, false))
+	w.Plan.Actions = append(w.Plan.Actions, sending(r, g, fmt.Sprintf("%s%d", id, n), n, &send, false))
 }
 
 // sending is an attempt as the loop begins it.
-func (r *view) sending(g *progress, id string, n int, send *engine.Send, recorded bool) engine.Action {
+func sending(r *view, g *progress, id string, n int, send *engine.Send, recorded bool) engine.Action {
 	if send == nil {
 		send = &engine.Send{}
 	}

@@ -35,14 +35,14 @@ const longestFeedback = 10000
 
 var questions = map[string]run.Question[*view]{
 	typeApproval: {
-		Fill: (*view).fillApproval, Title: (*view).approvalForm, Stands: (*view).approvalStands, Lapses: true, MayAnswer: (*view).whoMayAnswer,
+		Fill: fillApproval, Title: approvalForm, Stands: approvalStands, Lapses: true, MayAnswer: whoMayAnswer,
 		Members: []string{run.KeysMember}, Check: checkSteer,
 	},
 	typeRetry: {
-		Fill: (*view).fillRetry, Title: (*view).jobForm, Check: checkRetry, MayAnswer: (*view).whoMayAnswer, Members: []string{run.KeysMember},
+		Fill: fillRetry, Title: jobForm, Check: checkRetry, MayAnswer: whoMayAnswer, Members: []string{run.KeysMember},
 	},
 	typeOutcome: {
-		Fill: (*view).fillOutcome, Title: (*view).jobForm, MayAnswer: (*view).whoMayAnswer, Members: []string{run.KeysMember},
+		Fill: fillOutcome, Title: jobForm, MayAnswer: whoMayAnswer, Members: []string{run.KeysMember},
 	},
 }
 
@@ -51,7 +51,7 @@ func (r *view) say(key string, pairs ...string) string {
 }
 
 // offer adds options with what each does.
-func (r *view) offer(req *gate.Request, effects ...[2]string) {
+func offer(r *view, req *gate.Request, effects ...[2]string) {
 	for _, o := range effects {
 		req.Options = append(req.Options, gate.Option{ID: o[0], Description: r.say("option." + o[0]), Effect: o[1]})
 	}
@@ -59,7 +59,7 @@ func (r *view) offer(req *gate.Request, effects ...[2]string) {
 
 // whoMayAnswer are those who may answer by the lists of today and, for an approval, of
 // when it was asked.
-func (r *view) whoMayAnswer(q *run.Request) []string {
+func whoMayAnswer(r *view, q *run.Request) []string {
 	if q.Type == typeApproval {
 		return gate.Narrow(r.State.MayAnswer, r.mayAnswer())
 	}
@@ -67,7 +67,7 @@ func (r *view) whoMayAnswer(q *run.Request) []string {
 }
 
 // about is what the context of every request says of the action.
-func (r *view) context(more ...schemas.Member) schemas.Object {
+func context(r *view, more ...schemas.Member) schemas.Object {
 	st := r.State
 	return append(schemas.Object{
 		{Name: "thread_id", Value: st.ThreadID}, {Name: "action_id", Value: st.ActionID}, {Name: "type", Value: st.Type},
@@ -75,14 +75,14 @@ func (r *view) context(more ...schemas.Member) schemas.Object {
 	}, more...)
 }
 
-func (r *view) fillApproval(q *run.Request, req *gate.Request) schemas.Object {
+func fillApproval(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	shown := r.shown(q)
 	req.Prompt = r.State.Summary
 	allows := r.say("effect.allow")
 	if r.conf().ExecuteOnApprove {
 		allows = r.say("effect.approve", "parts", partWords(shown))
 	}
-	r.offer(req, [2]string{optApprove, allows}, [2]string{optReject, r.say("effect.reject")},
+	offer(r, req, [2]string{optApprove, allows}, [2]string{optReject, r.say("effect.reject")},
 		[2]string{optSteer, r.say("effect.steer", "version", strconv.Itoa(len(r.State.Drafts)+1))})
 	req.CommentRequired = []string{optSteer}
 	for _, letter := range []string{"A", "B", "C"} {
@@ -93,10 +93,10 @@ func (r *view) fillApproval(q *run.Request, req *gate.Request) schemas.Object {
 	req.Artifacts = []gate.Artifact{{Path: r.Path(draftPath(draft.Version)), SHA256: draft.Digest.Hex(), Binding: true}}
 	for _, p := range shown {
 		for _, f := range p.files() {
-			req.Artifacts = append(req.Artifacts, gate.Artifact{Path: r.requestFile(q.ID, f.File), SHA256: engine.Digest(f.SHA256).Hex(), Binding: true})
+			req.Artifacts = append(req.Artifacts, gate.Artifact{Path: requestFile(r, q.ID, f.File), SHA256: engine.Digest(f.SHA256).Hex(), Binding: true})
 		}
 	}
-	context := r.context(schemas.Member{Name: "effective", Value: shown})
+	context := context(r, schemas.Member{Name: "effective", Value: shown})
 	if n := len(r.State.Superseded); n > 0 {
 		context = append(context, schemas.Member{Name: "supersedes", Value: r.State.Superseded[n-1].ApprovalRequestID})
 	}
@@ -104,7 +104,7 @@ func (r *view) fillApproval(q *run.Request, req *gate.Request) schemas.Object {
 }
 
 // requestFile is the path of a file beside a request, relative to the workspace.
-func (r *view) requestFile(id, name string) string { return r.Path("requests/" + id + "/" + name) }
+func requestFile(r *view, id, name string) string { return r.Path("requests/" + id + "/" + name) }
 
 // checkSteer says what the words and the plan of an answer lack.
 func checkSteer(_ *view, a *run.Answer) string {
@@ -115,7 +115,7 @@ func checkSteer(_ *view, a *run.Answer) string {
 }
 
 // approvalStands reports whether what is asked about is as it was shown.
-func (r *view) approvalStands(q *run.Request) (problem string, ok bool) {
+func approvalStands(r *view, q *run.Request) (problem string, ok bool) {
 	file := r.changed()
 	if r.Held {
 		return "", false
@@ -125,7 +125,7 @@ func (r *view) approvalStands(q *run.Request) (problem string, ok bool) {
 	}
 	for _, p := range r.shown(q) {
 		for _, f := range p.files() {
-			d := r.Snap.Doc(r.requestFile(q.ID, f.File))
+			d := r.Snap.Doc(requestFile(r, q.ID, f.File))
 			if r.Undecidable(d) {
 				return "", false
 			}
@@ -137,7 +137,7 @@ func (r *view) approvalStands(q *run.Request) (problem string, ok bool) {
 	return "", true
 }
 
-func (r *view) fillRetry(_ *run.Request, req *gate.Request) schemas.Object {
+func fillRetry(r *view, _ *run.Request, req *gate.Request) schemas.Object {
 	job := r.State.job()
 	var failed []string
 	for _, p := range job.Parts {
@@ -146,12 +146,12 @@ func (r *view) fillRetry(_ *run.Request, req *gate.Request) schemas.Object {
 		}
 	}
 	req.Prompt = r.say("ask.retry", "summary", r.State.Summary)
-	r.offer(req, [2]string{optRetry, r.say("effect.retry", "parts", strings.Join(failed, ", "))}, [2]string{optGiveUp, r.say("effect.give_up")})
-	return r.context(r.jobMember(job)...)
+	offer(r, req, [2]string{optRetry, r.say("effect.retry", "parts", strings.Join(failed, ", "))}, [2]string{optGiveUp, r.say("effect.give_up")})
+	return context(r, jobMember(r, job)...)
 }
 
 // jobMember is what a context says of a job: how each part ended.
-func (r *view) jobMember(job *Job) []schemas.Member {
+func jobMember(r *view, job *Job) []schemas.Member {
 	parts := []schemas.Object{}
 	for _, p := range r.progress() {
 		parts = append(parts, schemas.Object{
@@ -173,17 +173,17 @@ func checkRetry(r *view, a *run.Answer) string {
 	return ""
 }
 
-func (r *view) fillOutcome(q *run.Request, req *gate.Request) schemas.Object {
+func fillOutcome(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	part := string(q.Subject)
 	req.Prompt = r.say("ask.outcome", "summary", r.State.Summary, "part", part)
-	r.offer(req, [2]string{optHappened, r.say("effect.happened", "part", part)}, [2]string{optDidNotHappen, r.say("effect.did_not_happen", "part", part)})
-	return r.context(r.jobMember(r.State.job())...)
+	offer(r, req, [2]string{optHappened, r.say("effect.happened", "part", part)}, [2]string{optDidNotHappen, r.say("effect.did_not_happen", "part", part)})
+	return context(r, jobMember(r, r.State.job())...)
 }
 
-func (r *view) jobForm(q *run.Request) gate.Texts {
+func jobForm(r *view, q *run.Request) gate.Texts {
 	t := gate.Texts{Lang: r.lang(), Title: r.say("title." + q.Type), Where: r.State.ThreadID}
 	for _, p := range r.progress() {
-		line := fmt.Sprintf("- %s: %s", r.partName(p.Part), p.status)
+		line := fmt.Sprintf("- %s: %s", partName(r, p.Part), p.status)
 		if p.problem != "" {
 			line += " (" + templates.Inline(templates.Cut(p.problem, engine.LongestReason)) + ")"
 		}

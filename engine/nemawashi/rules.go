@@ -46,27 +46,27 @@ type (
 
 // rules are the transition table, in the order of precedence.
 var rules = [][]rule{
-	{{Of: ofAction, From: from{""}, Event: evActionRegistered, To: to{Pending}, When: (*view).registers, Awaits: (*view).awaitsAction}},
-	{{Of: ofAction, From: from{Pending, Drafted, ApprovalPending, Approved}, Event: evCanceled, To: to{Canceled}, When: (*view).cancels}},
+	{{Of: ofAction, From: from{""}, Event: evActionRegistered, To: to{Pending}, When: registers, Awaits: awaitsAction}},
+	{{Of: ofAction, From: from{Pending, Drafted, ApprovalPending, Approved}, Event: evCanceled, To: to{Canceled}, When: cancels}},
 	{
-		{Of: ofAction, From: from{ApprovalPending}, Event: evApproved, To: to{Approved}, Asked: typeApproval, Option: optApprove, When: (*view).approves, Awaits: (*view).awaitsAnswer},
-		{Of: ofAction, From: from{ApprovalPending}, Event: evRejected, To: to{Rejected}, Asked: typeApproval, Option: optReject, When: (*view).rejects},
-		{Of: ofAction, From: from{ApprovalPending}, Event: evFeedback, To: to{Drafted}, Asked: typeApproval, Option: optSteer, When: (*view).steers},
-		{Of: ofAction, From: from{Executing}, Event: evFeedback, To: to{Executing}, Asked: typeOutcome, When: (*view).clears},
-		{Of: ofAction, From: from{Failed}, Event: evRetried, To: to{Executing}, Asked: typeRetry, Option: optRetry, When: (*view).retries, Awaits: (*view).awaitsAnswer},
-		{Of: ofAction, From: from{Failed}, Event: evGivenUp, To: to{Canceled}, Asked: typeRetry, Option: optGiveUp, When: (*view).givesUp},
+		{Of: ofAction, From: from{ApprovalPending}, Event: evApproved, To: to{Approved}, Asked: typeApproval, Option: optApprove, When: approves, Awaits: awaitsAnswer},
+		{Of: ofAction, From: from{ApprovalPending}, Event: evRejected, To: to{Rejected}, Asked: typeApproval, Option: optReject, When: rejects},
+		{Of: ofAction, From: from{ApprovalPending}, Event: evFeedback, To: to{Drafted}, Asked: typeApproval, Option: optSteer, When: steers},
+		{Of: ofAction, From: from{Executing}, Event: evFeedback, To: to{Executing}, Asked: typeOutcome, When: clears},
+		{Of: ofAction, From: from{Failed}, Event: evRetried, To: to{Executing}, Asked: typeRetry, Option: optRetry, When: retries, Awaits: awaitsAnswer},
+		{Of: ofAction, From: from{Failed}, Event: evGivenUp, To: to{Canceled}, Asked: typeRetry, Option: optGiveUp, When: givesUp},
 	},
 	{
-		{Of: ofAction, From: from{ApprovalPending}, Event: evExpired, To: to{Expired}, Expires: typeApproval, When: (*view).expires},
-		{Of: ofAction, From: from{Pending, Drafted}, Event: evExpired, To: to{Expired}, When: (*view).lapses},
+		{Of: ofAction, From: from{ApprovalPending}, Event: evExpired, To: to{Expired}, Expires: typeApproval, When: expires},
+		{Of: ofAction, From: from{Pending, Drafted}, Event: evExpired, To: to{Expired}, When: lapses},
 	},
-	{{Of: ofAction, From: from{Drafted, ApprovalPending, Approved}, Event: evDraftRevised, To: to{Drafted}, When: (*view).revises}},
-	{{Of: ofAction, From: from{Pending}, Event: evDraftRegistered, To: to{Drafted}, When: (*view).drafts, Awaits: (*view).awaitsDraft}},
-	{{Of: ofAction, From: from{Drafted}, Event: evRequested, To: to{ApprovalPending}, When: (*view).asks, Awaits: (*view).awaitsAsking}},
-	{{Of: ofAction, From: from{Approved}, Event: evStarted, To: to{Executing}, When: (*view).starts, Awaits: (*view).awaitsStart}},
-	{{Of: ofAction, From: from{Executing}, Event: evUnclear, To: to{Executing}, When: (*view).unclear, Awaits: (*view).awaitsParts}},
-	{{Of: ofAction, From: from{Executing}, Event: evFailed, To: to{Failed}, When: (*view).fails}},
-	{{Of: ofAction, From: from{Executing}, Event: evSucceeded, To: to{Executed}, When: (*view).succeeds}},
+	{{Of: ofAction, From: from{Drafted, ApprovalPending, Approved}, Event: evDraftRevised, To: to{Drafted}, When: revises}},
+	{{Of: ofAction, From: from{Pending}, Event: evDraftRegistered, To: to{Drafted}, When: drafts, Awaits: awaitsDraft}},
+	{{Of: ofAction, From: from{Drafted}, Event: evRequested, To: to{ApprovalPending}, When: asks, Awaits: awaitsAsking}},
+	{{Of: ofAction, From: from{Approved}, Event: evStarted, To: to{Executing}, When: starts, Awaits: awaitsStart}},
+	{{Of: ofAction, From: from{Executing}, Event: evUnclear, To: to{Executing}, When: unclear, Awaits: awaitsParts}},
+	{{Of: ofAction, From: from{Executing}, Event: evFailed, To: to{Failed}, When: fails}},
+	{{Of: ofAction, From: from{Executing}, Event: evSucceeded, To: to{Executed}, When: succeeds}},
 }
 
 // event adds a line to the journal.
@@ -83,7 +83,7 @@ func (st *State) ofAction() schemas.Member {
 }
 
 // registers begins the action.
-func (r *view) registers(run.On) *move {
+func registers(r *view, _ run.On) *move {
 	if r.action == nil {
 		return nil
 	}
@@ -102,16 +102,16 @@ func (r *view) registers(run.On) *move {
 }
 
 // draftUsable reports whether the first draft can be registered.
-func (r *view) draftUsable() bool {
-	_, ok := r.firstPayload()
+func draftUsable(r *view) bool {
+	_, ok := firstPayload(r)
 	return ok
 }
 
 // firstPayload is the payload that the last line of the first draft gives, nil for none.
 // ok is false while the draft cannot be registered.
-func (r *view) firstPayload() (payload schemas.Raw, ok bool) {
+func firstPayload(r *view) (payload schemas.Raw, ok bool) {
 	d := r.Snap.In(draftPath(1))
-	if r.changedAction() {
+	if changedAction(r) {
 		return nil, false
 	}
 	got := r.Judge(d, func() (err error) {
@@ -126,13 +126,13 @@ func (r *view) firstPayload() (payload schemas.Raw, ok bool) {
 	return payload, got == run.Good
 }
 
-func (r *view) changedAction() bool {
+func changedAction(r *view) bool {
 	return r.Undecidable(r.actionDoc) || r.actionDoc.Sum != r.State.ActionDigest
 }
 
 // drafts registers the first draft.
-func (r *view) drafts(run.On) *move {
-	payload, ok := r.firstPayload()
+func drafts(r *view, _ run.On) *move {
+	payload, ok := firstPayload(r)
 	if !ok || r.action == nil {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (r *view) drafts(run.On) *move {
 }
 
 // asksByItself reports whether a draft is asked about unasked.
-func (r *view) asksByItself() bool {
+func asksByItself(r *view) bool {
 	switch {
 	case r.State.NextRequest != nil:
 		return true
@@ -162,12 +162,12 @@ func (r *view) asksByItself() bool {
 }
 
 // asks opens an approval.
-func (r *view) asks(run.On) *move {
+func asks(r *view, _ run.On) *move {
 	cmd := r.commandTo(cmdRequest)
-	if cmd == nil && !r.asksByItself() {
+	if cmd == nil && !asksByItself(r) {
 		return nil
 	}
-	if code, _ := r.cannotAsk(); code != "" || r.Held {
+	if code, _ := cannotAsk(r); code != "" || r.Held {
 		return nil
 	}
 	draft, _ := r.State.current()
@@ -186,15 +186,15 @@ func (r *view) asks(run.On) *move {
 	m.Then = func(c *change) {
 		st := c.State
 		id := st.newID("apr-", "approval", string(draft.Digest), string(payloadDigest(st.Payload)))
-		st.RequestedBy, st.RequestedAt, st.NextRequest, st.MayAnswer = text(next.RequestedBy), c.Now, nil, r.approvers()
+		st.RequestedBy, st.RequestedAt, st.NextRequest, st.MayAnswer = text(next.RequestedBy), c.Now, nil, approvers(r)
 		st.ApprovalRequestID = text(id)
 		for i := range st.Superseded {
 			st.Superseded[i].SupersededBy = cmp.Or(st.Superseded[i].SupersededBy, text(id))
 		}
-		q := c.Ask(run.Request{ID: id, Type: typeApproval, Deadline: r.deadline()})
+		q := c.Ask(run.Request{ID: id, Type: typeApproval, Deadline: deadline(r)})
 		st.ApprovalDigest, st.RequestedAt, st.ExpiresAt = q.Digest, q.OpenedAt, q.Deadline
 		st.event(c, evRequested, next.RequestedBy, id, st.ofAction(), schemas.Member{Name: "summary", Value: next.Summary})
-		r.handle(c, cmd, accepted, "", "")
+		handle(r, c, cmd, accepted, "", "")
 	}
 	return m
 }
@@ -208,7 +208,7 @@ func payloadDigest(payload schemas.Raw) engine.Digest {
 }
 
 // deadline is when an approval that is asked now ends, "" for never.
-func (r *view) deadline() text {
+func deadline(r *view) text {
 	at := r.action.ExpiresAt.Time()
 	if ttl, err := time.ParseDuration(r.conf().ApprovalTTL); err == nil && ttl > 0 {
 		if end := r.Snap.Now.Add(ttl); at.IsZero() || end.Before(at) {
@@ -223,18 +223,18 @@ func (r *view) deadline() text {
 
 // cannotAsk says why nobody can be asked now: a code, and the reason; "" where somebody
 // can.
-func (r *view) cannotAsk() (code, why string) {
+func cannotAsk(r *view) (code, why string) {
 	if file := r.changed(); file != "" {
 		return "draft_changed", file + " was changed or removed after it was registered: restore it, or `revise`"
 	}
-	parts, err := r.resolve()
+	parts, err := resolveNow(r)
 	if err != nil {
 		return "not_configured", err.Error()
 	}
-	if problem := r.untrusted(parts); problem != "" {
+	if problem := untrusted(r, parts); problem != "" {
 		return "untrusted_provider", problem
 	}
-	if slices.Contains(r.approvers(), gate.Nobody) {
+	if slices.Contains(approvers(r), gate.Nobody) {
 		return "nobody_may_answer", fmt.Sprintf("nobody may answer: [gates] lets %s answer, approvers %s, and APPROVER_USER_IDS %s: name somebody in all of them that are not empty",
 			names(r.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers), names(r.conf().Approvers), names(r.conf().ApproverIDs))
 	}
@@ -248,13 +248,13 @@ func names(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// resolve are the parts by the present settings.
-func (r *view) resolve() ([]Part, error) {
+// resolveNow are the parts by the present settings.
+func resolveNow(r *view) ([]Part, error) {
 	return Resolve(r.State.Type, r.State.Payload, r.body(), r.conf(), r.Snap.Now)
 }
 
 // untrusted says which provider of the parts waits for the owner's agreement, "" for none.
-func (r *view) untrusted(parts []Part) string {
+func untrusted(r *view, parts []Part) string {
 	for _, key := range r.conf().Untrusted {
 		block, _, _ := strings.Cut(key, ".")
 		if slices.ContainsFunc(parts, func(p Part) bool { return p.Block() == block }) {
@@ -264,12 +264,12 @@ func (r *view) untrusted(parts []Part) string {
 	return ""
 }
 
-func (r *view) decide(c *change, a *run.Answer) {
+func decide(r *view, c *change, a *run.Answer) {
 	c.State.Decision = &Decision{a.Request.ID, a.Response, a.By.User, a.Known, c.Now}
 }
 
 // answered keeps of an answer what the state has of it besides the request.
-func (r *view) answered(c *change, a *run.Answer) {
+func answered(r *view, c *change, a *run.Answer) {
 	c.State.keep(a.Keys()...)
 }
 
@@ -280,21 +280,21 @@ func comment(a *run.Answer) []schemas.Member {
 	return []schemas.Member{{Name: "comment", Value: a.Comment}}
 }
 
-func (r *view) approves(on run.On) *move {
+func approves(r *view, on run.On) *move {
 	return &move{Reason: on.Answer.Why(), Then: func(c *change) {
 		st := c.State
 		st.IsApproved = true
-		r.decide(c, on.Answer)
-		r.answered(c, on.Answer)
+		decide(r, c, on.Answer)
+		answered(r, c, on.Answer)
 		st.event(c, evApproved, on.Answer.By.User, on.Answer.Request.ID, append([]schemas.Member{st.ofAction()}, comment(on.Answer)...)...)
 	}}
 }
 
-func (r *view) rejects(on run.On) *move {
+func rejects(r *view, on run.On) *move {
 	return &move{Reason: on.Answer.Why(), Then: func(c *change) {
 		st := c.State
-		r.decide(c, on.Answer)
-		r.answered(c, on.Answer)
+		decide(r, c, on.Answer)
+		answered(r, c, on.Answer)
 		st.event(c, evRejected, on.Answer.By.User, on.Answer.Request.ID, append([]schemas.Member{st.ofAction()}, comment(on.Answer)...)...)
 	}}
 }
@@ -310,7 +310,7 @@ func plan(a *run.Answer) string {
 }
 
 // steers writes the next draft out of a person's words and asks again.
-func (r *view) steers(on run.On) *move {
+func steers(r *view, on run.On) *move {
 	a := on.Answer
 	current, _ := r.State.current()
 	before, ok := r.draftText(current)
@@ -320,22 +320,22 @@ func (r *view) steers(on run.On) *move {
 	return &move{Reason: a.Why(), Then: func(c *change) {
 		st := c.State
 		feedback := strings.TrimSpace(strings.ReplaceAll(a.Comment, "\r\n", "\n"))
-		r.addDraft(c, NextDraft(before, a.Comment, plan(a)),
+		addDraft(r, c, NextDraft(before, a.Comment, plan(a)),
 			Draft{Origin: originSteer, Actor: a.By.User, Feedback: feedback, SelectedPlan: text(plan(a))})
-		r.answered(c, a)
-		r.askAgain(c, NextRequest{a.By.User, "steer update"}, originSteer)
+		answered(r, c, a)
+		askAgain(r, c, NextRequest{a.By.User, "steer update"}, originSteer)
 		st.event(c, evFeedback, a.By.User, a.Request.ID, schemas.Member{Name: "feedback", Value: feedback}, schemas.Member{Name: "selected_plan", Value: text(plan(a))})
 	}}
 }
 
 // addDraft makes the next version of the draft.
-func (r *view) addDraft(c *change, words string, d Draft) {
+func addDraft(r *view, c *change, words string, d Draft) {
 	d.Version, d.Digest, d.At = len(c.State.Drafts)+1, engine.Sum([]byte(words)), c.Now
 	c.State.Drafts = append(c.State.Drafts, d)
 }
 
 // askAgain has the draft asked about anew, in place of the approval that is open or given.
-func (r *view) askAgain(c *change, next NextRequest, reason string) {
+func askAgain(r *view, c *change, next NextRequest, reason string) {
 	st := c.State
 	st.Superseded = append(st.Superseded, Supersession{ApprovalRequestID: string(st.ApprovalRequestID), Reason: reason, At: c.Now})
 	st.NextRequest = &next
@@ -345,43 +345,43 @@ func (r *view) askAgain(c *change, next NextRequest, reason string) {
 
 // revises takes a text or a payload of a creator in place of the present one, or the
 // payload of an override that must be approved.
-func (r *view) revises(run.On) *move {
+func revises(r *view, _ run.On) *move {
 	cmd := r.commandTo(cmdRevise)
 	if cmd == nil {
-		if cmd = r.commandTo(cmdExecute); cmd == nil || !r.asksAnew(*cmd) {
+		if cmd = r.commandTo(cmdExecute); cmd == nil || !asksAnew(r, *cmd) {
 			return nil
 		}
-		return r.reapproves(cmd)
+		return reapproves(r, cmd)
 	}
 	return &move{Reason: cmd.why(), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
 		st := c.State
 		if cmd.Draft != nil {
-			r.addDraft(c, *cmd.Draft, Draft{Origin: originRevise, Actor: cmd.Actor.User})
+			addDraft(r, c, *cmd.Draft, Draft{Origin: originRevise, Actor: cmd.Actor.User})
 		}
 		if !cmd.Payload.Null() {
 			st.Payload, st.PayloadSource = cmd.Payload, originRevise
 		}
-		r.revised(c, cmd, originRevise)
-		r.handle(c, cmd, accepted, "", "")
+		revised(r, c, cmd, originRevise)
+		handle(r, c, cmd, accepted, "", "")
 	}}
 }
 
 // reapproves has an override asked about before it is carried out.
-func (r *view) reapproves(cmd *command) *move {
+func reapproves(r *view, cmd *command) *move {
 	return &move{Reason: cmd.why(), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
 		st := c.State
 		st.Payload, st.PayloadSource = overridden(st.Payload, cmd.Calendar), "override"
-		r.revised(c, cmd, "override")
-		r.handle(c, cmd, refused, "override_needs_approval", "the payload differs from the one that was approved: it is asked about first")
+		revised(r, c, cmd, "override")
+		handle(r, c, cmd, refused, "override_needs_approval", "the payload differs from the one that was approved: it is asked about first")
 	}}
 }
 
 // revised closes what is asked about the draft before.
-func (r *view) revised(c *change, cmd *command, reason string) {
+func revised(r *view, c *change, cmd *command, reason string) {
 	st := c.State
 	c.CloseAll(gate.Superseded, cmd.why())
 	if st.ApprovalRequestID != "" {
-		r.askAgain(c, NextRequest{cmd.Actor.User, "revised draft"}, reason)
+		askAgain(r, c, NextRequest{cmd.Actor.User, "revised draft"}, reason)
 	}
 	draft, _ := st.current()
 	st.event(c, evDraftRevised, cmd.Actor.User, st.ThreadID, schemas.Member{Name: "version", Value: draft.Version}, schemas.Member{Name: "origin", Value: reason})
@@ -390,7 +390,7 @@ func (r *view) revised(c *change, cmd *command, reason string) {
 // about names what an event is about: the approval, or the thread where there is none.
 func (st *State) about() string { return cmp.Or(string(st.ApprovalRequestID), st.ThreadID) }
 
-func (r *view) cancels(run.On) *move {
+func cancels(r *view, _ run.On) *move {
 	cmd := r.commandTo(cmdCancel)
 	if cmd == nil {
 		return nil
@@ -400,23 +400,23 @@ func (r *view) cancels(run.On) *move {
 		c.CloseAll(gate.Cancelled, cmd.why())
 		st.IsApproved = false
 		st.event(c, evCanceled, cmd.Actor.User, st.about(), st.ofAction(), schemas.Member{Name: "reason", Value: cmd.Reason})
-		r.handle(c, cmd, accepted, "", "")
+		handle(r, c, cmd, accepted, "", "")
 	}}
 }
 
-func (r *view) expires(on run.On) *move {
-	return &move{Reason: on.Answer.Decision.Why("nobody answered until the deadline"), Then: r.expire}
+func expires(r *view, on run.On) *move {
+	return &move{Reason: on.Answer.Decision.Why("nobody answered until the deadline"), Then: func(c *change) { expire(r, c) }}
 }
 
 // lapses ends an action that was not asked about in time.
-func (r *view) lapses(run.On) *move {
+func lapses(r *view, _ run.On) *move {
 	if r.action == nil || r.action.ExpiresAt == "" || !r.Due(r.action.ExpiresAt) {
 		return nil
 	}
-	return &move{Reason: "nobody was asked until " + string(r.action.ExpiresAt), Then: r.expire}
+	return &move{Reason: "nobody was asked until " + string(r.action.ExpiresAt), Then: func(c *change) { expire(r, c) }}
 }
 
-func (r *view) expire(c *change) {
+func expire(r *view, c *change) {
 	st := c.State
 	at := st.ExpiresAt
 	if at == "" && r.action != nil {

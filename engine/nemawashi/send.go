@@ -16,7 +16,7 @@ const (
 )
 
 // send is what an attempt of a part gives to its provider: section 5 of the format page.
-func (r *view) send(g *progress) engine.Send {
+func send(r *view, g *progress) engine.Send {
 	c := r.conf()
 	p, err := r.complete(g.Part)
 	s := engine.Send{Key: g.key, Timeout: smtpTimeout, Response: response(p, g.key)}
@@ -29,7 +29,7 @@ func (r *view) send(g *progress) engine.Send {
 	case p.Provider == "ics" && c.Calendar.SendInvitation:
 		s.Mail = c.Mail.mail(p.List("attendee"))
 		s.Mail.From, s.Mail.Subject, s.Mail.Body = asciiAddress(c.Mail.DefaultFrom), p.Text("title"), p.Text("description")
-		s.Mail.Calendar = r.invitation(g)
+		s.Mail.Calendar = invitation(r, g)
 	case p.Provider == "http" && p.Type == meetingRequest:
 		s = call(s, c.Calendar.APIURL, engine.Secret{File: c.Calendar.APITokenFile, Env: "CALENDAR_API_TOKEN"}, p)
 	case p.Provider == "http":
@@ -57,7 +57,7 @@ func call(s engine.Send, url string, token engine.Secret, p Part) engine.Send {
 }
 
 // invitation is event.ics of a part.
-func (r *view) invitation(g *progress) []byte {
+func invitation(r *view, g *progress) []byte {
 	p, err := r.complete(g.Part)
 	if err != nil {
 		return nil

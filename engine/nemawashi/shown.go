@@ -193,7 +193,7 @@ func (r *view) approved() []Part {
 func (r *view) complete(p Part) (Part, error) {
 	payload := append(schemas.Object{}, p.Payload...)
 	for _, f := range p.files() {
-		d := r.Snap.Doc(r.requestFile(string(r.State.ApprovalRequestID), f.File))
+		d := r.Snap.Doc(requestFile(r, string(r.State.ApprovalRequestID), f.File))
 		if string(d.Sum) != f.SHA256 {
 			return p, fmt.Errorf("%s is not what was approved: restore it", f.File)
 		}
@@ -214,7 +214,7 @@ func (r *view) complete(p Part) (Part, error) {
 }
 
 // completed are the approved parts with the content of their files.
-func (r *view) completed() (whole []Part, err error) {
+func completed(r *view) (whole []Part, err error) {
 	for _, p := range r.approved() {
 		if p, err = r.complete(p); err != nil {
 			return nil, err
@@ -225,12 +225,12 @@ func (r *view) completed() (whole []Part, err error) {
 }
 
 // approvalForm shows all parts, and of what is too long the head.
-func (r *view) approvalForm(q *run.Request) gate.Texts {
+func approvalForm(r *view, q *run.Request) gate.Texts {
 	t := gate.Texts{Lang: r.lang(), Title: r.say("title." + q.Type), Where: r.State.ThreadID, Whole: true}
 	for _, p := range r.shown(q) {
-		t.Lines = append(t.Lines, "", "### "+r.partName(p), "")
+		t.Lines = append(t.Lines, "", "### "+partName(r, p), "")
 		if f, ok := inFile(p.Payload); ok {
-			t.Lines = append(t.Lines, r.heldLines(q, "payload", f)...)
+			t.Lines = append(t.Lines, heldLines(r, q, "payload", f)...)
 			continue
 		}
 		if p.Type == hrRequest {
@@ -238,20 +238,20 @@ func (r *view) approvalForm(q *run.Request) gate.Texts {
 			continue
 		}
 		for _, m := range p.Payload {
-			t.Lines = append(t.Lines, r.memberLines(q, p, m.Name)...)
+			t.Lines = append(t.Lines, memberLines(r, q, p, m.Name)...)
 		}
 	}
 	return t
 }
 
 // memberLines show one member of a mail or a meeting.
-func (r *view) memberLines(q *run.Request, p Part, name string) []string {
+func memberLines(r *view, q *run.Request, p Part, name string) []string {
 	value := p.Payload.Get(name)
 	members, isObject := object(value)
 	f, held := inFile(members)
 	switch {
 	case isObject && held:
-		return r.heldLines(q, name, f)
+		return heldLines(r, q, name, f)
 	case name == "body" || name == "description":
 		return []string{"- **" + name + "**:", "", templates.Fence(p.Text(name)), ""}
 	}
@@ -265,13 +265,13 @@ func (r *view) memberLines(q *run.Request, p Part, name string) []string {
 }
 
 // heldLines show a value that stands in a file.
-func (r *view) heldLines(q *run.Request, name string, f heldInFile) []string {
-	link := fmt.Sprintf("[%s](%s)", templates.Inline(f.File), templates.Target(r.requestFile(q.ID, f.File)))
+func heldLines(r *view, q *run.Request, name string, f heldInFile) []string {
+	link := fmt.Sprintf("[%s](%s)", templates.Inline(f.File), templates.Target(requestFile(r, q.ID, f.File)))
 	return []string{"- **" + name + "**: " + r.say("held", "file", link, "bytes", strconv.Itoa(f.Bytes), "sha256", f.SHA256), "", templates.Fence(f.Head), ""}
 }
 
 // partName names a part, what does it, and where.
-func (r *view) partName(p Part) string {
+func partName(r *view, p Part) string {
 	by := p.Provider
 	if p.Target != "" {
 		by += ", " + p.Target

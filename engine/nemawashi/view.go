@@ -10,7 +10,7 @@ import (
 )
 
 // notes looks at whatever stands in the way, whatever a rule came first.
-func (r *view) notes() {
+func notes(r *view) {
 	st := r.State
 	if isFinal(st.Status) {
 		return
@@ -20,9 +20,9 @@ func (r *view) notes() {
 	}
 	switch st.Status {
 	case Pending:
-		r.draftUsable()
+		draftUsable(r)
 	case Drafted:
-		if code, why := r.cannotAsk(); code != "" && code != "draft_changed" && r.asksByItself() {
+		if code, why := cannotAsk(r); code != "" && code != "draft_changed" && asksByItself(r) {
 			r.Bad(r.actionDoc, "cannot ask: "+why)
 		}
 	case Approved:
@@ -33,7 +33,7 @@ func (r *view) notes() {
 	r.progress()
 }
 
-func (r *view) absent(a *engine.RunView) bool {
+func absent(r *view, a *engine.RunView) bool {
 	if !r.actionDoc.Absent() {
 		return false
 	}
@@ -44,7 +44,7 @@ func (r *view) absent(a *engine.RunView) bool {
 
 const actionExample = `{"type": "mail_draft", "summary": "<what is to be done>", "requested_by": "<you>"} begins the action`
 
-func (r *view) awaitsAction(w *run.Waiting) {
+func awaitsAction(r *view, w *run.Waiting) {
 	if w.Bad(actionFile, "the action is not registered", "creator", actionExample) {
 		return
 	}
@@ -52,7 +52,7 @@ func (r *view) awaitsAction(w *run.Waiting) {
 	w.Written(actionFile)
 }
 
-func (r *view) awaitsDraft(w *run.Waiting) {
+func awaitsDraft(r *view, w *run.Waiting) {
 	const like = "the text of the draft; a last line that is a JSON object becomes the payload"
 	if w.Bad(draftPath(1), "the draft cannot be used", "creator", like) || w.Bad(actionFile, "the action stands still", "creator", "the file as it was") {
 		return
@@ -60,7 +60,7 @@ func (r *view) awaitsDraft(w *run.Waiting) {
 	w.Lacks(draftPath(1), "(creator)", like, "there is no draft yet")
 }
 
-func (r *view) awaitsAsking(w *run.Waiting) {
+func awaitsAsking(r *view, w *run.Waiting) {
 	for _, v := range r.State.Drafts {
 		if w.Bad(draftPath(v.Version), "nobody is asked", "creator", "the draft as it was") {
 			return
@@ -69,7 +69,7 @@ func (r *view) awaitsAsking(w *run.Waiting) {
 	if w.Bad(actionFile, "nobody is asked", "creator", "the action as it was") {
 		return
 	}
-	if code, why := r.cannotAsk(); code != "" {
+	if code, why := cannotAsk(r); code != "" {
 		w.Why("nobody is asked: %s", why)
 	}
 	w.Why("nobody is asked before somebody requests it")
@@ -77,7 +77,7 @@ func (r *view) awaitsAsking(w *run.Waiting) {
 	w.Unblock(intakeDir+"/<id>/"+commandFile, `{"command": "request-approval", "actor": {"user": "<you>", "source": "file"}}`)
 }
 
-func (r *view) awaitsAnswer(w *run.Waiting) {
+func awaitsAnswer(r *view, w *run.Waiting) {
 	for _, q := range r.Requests() {
 		if q.Status != run.Open {
 			continue
@@ -90,7 +90,7 @@ func (r *view) awaitsAnswer(w *run.Waiting) {
 	}
 }
 
-func (r *view) awaitsStart(w *run.Waiting) {
+func awaitsStart(r *view, w *run.Waiting) {
 	const command = `{"command": "execute", "actor": {"user": "<you>", "source": "file"}}`
 	at := intakeDir + "/<id>/" + commandFile
 	code, why := r.cannotStart()
@@ -99,7 +99,7 @@ func (r *view) awaitsStart(w *run.Waiting) {
 		w.Why("nothing begins: %s", why)
 		w.For("what was approved, or revise (creator)")
 		return
-	case !r.isProven():
+	case !isProven(r):
 		w.Why("nothing begins: no receipt of this machine, and no answer that counts, says that %s was approved", r.State.ApprovalRequestID)
 	case r.conf().ExecuteOnApprove && !r.isHome():
 		w.Why("nothing begins: the approval was given on another machine, or the state folder was lost; `execute` here has it carried out here")
@@ -110,9 +110,9 @@ func (r *view) awaitsStart(w *run.Waiting) {
 	w.Unblock(at, command)
 }
 
-func (r *view) awaitsParts(w *run.Waiting) {
+func awaitsParts(r *view, w *run.Waiting) {
 	if o := r.State.OpenRequest; o != nil {
-		r.awaitsAnswer(w)
+		awaitsAnswer(r, w)
 		return
 	}
 	if !r.isHome() {
@@ -135,7 +135,7 @@ func (r *view) awaitsParts(w *run.Waiting) {
 }
 
 // explain adds what no rule says.
-func (r *view) explain(w *run.Waiting) {
+func explain(r *view, w *run.Waiting) {
 	if !r.Begun {
 		return
 	}
@@ -153,7 +153,7 @@ func (r *view) explain(w *run.Waiting) {
 }
 
 // tell adds facts to the view of an action.
-func (r *view) tell(a *engine.RunView) {
+func tell(r *view, a *engine.RunView) {
 	if !r.Begun {
 		return
 	}
@@ -181,14 +181,14 @@ func (r *view) tell(a *engine.RunView) {
 		add("Part", strings.TrimSpace(partWords([]Part{p})+" by "+p.Provider+" "+p.Target))
 	}
 	for _, j := range st.Jobs {
-		add("Job", r.jobWords(j))
+		add("Job", jobWords(r, j))
 	}
 	for _, g := range r.progress() {
 		add("Progress", fmt.Sprintf("part %d %s, attempts %d%s", g.Part.Part, g.status, g.attempts, afterColon(g.problem)))
 	}
 }
 
-func (r *view) jobWords(j *Job) string {
+func jobWords(r *view, j *Job) string {
 	words := j.ID
 	if j.RetryOf != "" {
 		words += " retries " + string(j.RetryOf)
