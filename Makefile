@@ -31,7 +31,7 @@ FAMILY ?= faber
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
 # The machines are pure and start no goroutine: under the race detector run those of
 # their tests that have the store and the loop.
-MACHINES := engine/afl engine/ask engine/faber engine/optimizer
+MACHINES := engine/afl engine/ask engine/faber engine/nemawashi engine/optimizer
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: build demo test bench bench-smoke size torture lint race fuzz fuzz-long cover clean need-git

@@ -131,7 +131,7 @@ func (r *Runner) Begin(a engine.Action) {
 	case a.Database != nil:
 		r.enqueue(t)
 	case a.Send != nil:
-		r.beginSend(t, stopping)
+		beginSend(r, t, stopping)
 	case a.Recorded:
 		r.conclude(t, r.o.Now(), exitResult{word: lost, reason: lostReason})
 	case stopping && a.Outlives(): // a person must know about an agent

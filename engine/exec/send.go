@@ -16,24 +16,24 @@ const sendGrace = 10 * time.Second
 var errCut = errors.New("placet was stopped")
 
 // beginSend has a send carried out. Whatever keeps it from that is its outcome.
-func (r *Runner) beginSend(t *attempt, stopping bool) {
+func beginSend(r *Runner, t *attempt, stopping bool) {
 	a, now := t.action, r.o.Now()
 	switch {
 	case a.Recorded:
-		r.concludeSend(t, now, engine.Sent{Outcome: engine.SendLost, Reason: lostReason})
+		concludeSend(r, t, now, engine.Sent{Outcome: engine.SendLost, Reason: lostReason})
 	case stopping:
-		r.concludeSend(t, now, engine.Sent{Outcome: engine.SendNotStarted, Reason: "placet was stopping"})
+		concludeSend(r, t, now, engine.Sent{Outcome: engine.SendNotStarted, Reason: "placet was stopping"})
 	default:
 		if err := r.issue(a, nil); err != nil {
-			r.concludeSend(t, now, engine.Sent{Outcome: engine.SendNotStarted, Reason: err.Error()})
+			concludeSend(r, t, now, engine.Sent{Outcome: engine.SendNotStarted, Reason: err.Error()})
 			return
 		}
-		go r.send(t, now)
+		go send(r, t, now)
 	}
 }
 
 // send carries out a send. An orderly stop cuts it after a while.
-func (r *Runner) send(t *attempt, from time.Time) {
+func send(r *Runner, t *attempt, from time.Time) {
 	ctx, cut := context.WithCancelCause(context.Background())
 	defer cut(nil)
 	go func() {
@@ -48,11 +48,11 @@ func (r *Runner) send(t *attempt, from time.Time) {
 		case <-ctx.Done():
 		}
 	}()
-	r.concludeSend(t, from, r.o.Send(ctx, *t.action.Send))
+	concludeSend(r, t, from, r.o.Send(ctx, *t.action.Send))
 }
 
 // concludeSend records how a send ended and releases it.
-func (r *Runner) concludeSend(t *attempt, from time.Time, sent engine.Sent) {
+func concludeSend(r *Runner, t *attempt, from time.Time, sent engine.Sent) {
 	r.o.Log.Info("a send ended", "action", t.action.ID, "outcome", sent.Outcome, "reason", sent.Reason)
 	to := latest(from, r.o.Now())
 	r.record(t, func() error {
