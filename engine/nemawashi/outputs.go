@@ -87,9 +87,11 @@ func rows(r *view, w *run.Outputs) {
 		if job.Simulated || g.status != partSucceeded && g.status != partFailed {
 			return
 		}
-		w.Once(fmt.Sprintf("runs/%d.json", g.row), false, func() []byte { return row(r, job, g) })
+		w.Once(rowFile(g), false, func() []byte { return row(r, job, g) })
 	}
 }
+
+func rowFile(g progress) string { return fmt.Sprintf("runs/%d.json", g.row) }
 
 // row is what the seed's table external_action_runs holds of a part.
 func row(r *view, job *Job, g progress) []byte {

@@ -6,6 +6,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/run"
+	"placet/schemas"
 	"placet/templates"
 )
 
@@ -186,6 +187,26 @@ func tell(r *view, a *engine.RunView) {
 	for _, g := range r.progress() {
 		add("Progress", fmt.Sprintf("part %d %s, attempts %d%s", g.Part.Part, g.status, g.attempts, afterColon(g.problem)))
 	}
+	a.Findings = append(a.Findings, findings(r)...)
+}
+
+// findings are what check reports besides: rows that say something else than the
+// outcomes, and members of action.json that nobody reads.
+func findings(r *view) (list []engine.Finding) {
+	for _, g := range r.progress() {
+		d := r.Snap.In(rowFile(g))
+		if job := r.State.job(); d.Present() && g.last != nil && d.Sum != engine.Sum(row(r, job, g)) {
+			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: "this row says something else than " + g.outcomeFile(g.attempts) + ": restore it, or remove it to have placet write it again"})
+		}
+	}
+	members, err := schemas.Members(r.actionDoc.Body)
+	if err != nil {
+		return list // its note says more
+	}
+	for _, s := range schemas.Strays("", members, &ActionFile{}) {
+		list = append(list, engine.Finding{Severity: "warning", Path: r.actionDoc.Path, Text: s.Pointer + ": nobody reads this member"})
+	}
+	return list
 }
 
 func jobWords(r *view, j *Job) string {
