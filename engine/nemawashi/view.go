@@ -67,11 +67,14 @@ func awaitsAsking(r *view, w *run.Waiting) {
 			return
 		}
 	}
-	if w.Bad(actionFile, "nobody is asked", "creator", "the action as it was") {
+	switch code, why := cannotAsk(r); {
+	case code == "draft_changed":
+		w.Bad(actionFile, "nobody is asked", "creator", "the action as it was")
 		return
-	}
-	if code, why := cannotAsk(r); code != "" {
+	case code != "":
 		w.Why("nobody is asked: %s", why)
+		w.For("settings or a payload that can be used (person)")
+		return
 	}
 	w.Why("nobody is asked before somebody requests it")
 	w.For("%s (creator)", intakeDir+"/<id>/"+commandFile)
