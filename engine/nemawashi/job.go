@@ -155,7 +155,11 @@ func readAttempts(r *view, g *progress) {
 	for n := 1; ; n++ {
 		attempt, outcome := r.Snap.In(g.attemptFile(n)), r.Snap.In(g.outcomeFile(n))
 		if attempt.Absent() && outcome.Absent() {
-			return
+			if len(outcome.Issued) == 0 {
+				return
+			}
+			g.attempts, g.last, g.underWay, g.due = n, &Outcome{Outcome: engine.SendLost, Reason: "this machine began it, and its files were removed"}, false, ""
+			continue
 		}
 		g.attempts, g.last, g.underWay, g.due = n, nil, true, latest(r, attempt)
 		o, got := run.Load[Outcome](&r.Input, outcome, "nemawashi/outcome")

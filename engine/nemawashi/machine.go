@@ -174,9 +174,17 @@ func otherState(r *view, id int) string {
 	return path.Join(path.Dir(r.Snap.Dir), strconv.Itoa(id), "state.json")
 }
 
-// needs is the state of the action that this one renews, until it is registered.
+// needs is the state of the action that this one renews, until it is registered; and
+// the outcome of the attempt that comes next, of which this machine may know though its
+// files were removed.
 func needs(r *view) []string {
-	if r.Begun || r.actionDoc.Err != nil {
+	if r.Begun {
+		if g := r.lowestOpen(); g != nil && r.State.Status == Executing {
+			return []string{r.Path(g.outcomeFile(g.attempts + 1))}
+		}
+		return nil
+	}
+	if r.actionDoc.Err != nil {
 		return nil
 	}
 	var a ActionFile

@@ -126,7 +126,14 @@ func TestTortureKilledWhileMailsAreUnderWay(t *testing.T) {
 		if explained, _ := p.placet("explain", fmt.Sprintf("nemawashi/%d", i)); i == 1 && !strings.Contains(explained, "part 1 is under way; without an outcome by ") {
 			t.Errorf("explain says %s", explained)
 		}
-		for _, file := range glob(i, "jobs/*/1/attempt-1.json") { // its time is over
+		for _, file := range glob(i, "jobs/*/1/attempt-1.json") {
+			if i == 1 { // somebody removes what says that it began
+				if err := os.Remove(file); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			// The time of the others is over.
 			body, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -143,6 +150,9 @@ func TestTortureKilledWhileMailsAreUnderWay(t *testing.T) {
 	for i := 1; i <= rounds*side; i++ {
 		p.until("a person is asked what became of a mail", 20*time.Second, func() bool { return len(glob(i, "requests/out-*/form.md")) == 1 })
 		outcomes := glob(i, "jobs/*/1/outcome-1.json")
+		if i == 1 && len(outcomes) == 0 && len(glob(i, "jobs/*/1/attempt-?.json")) == 0 {
+			continue
+		}
 		if len(outcomes) != 1 || len(glob(i, "jobs/*/1/attempt-2.json")) > 0 {
 			t.Fatalf("action %d: outcomes %q, and another attempt: %q", i, outcomes, glob(i, "jobs/*/1/attempt-2.json"))
 		}
