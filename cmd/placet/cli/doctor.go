@@ -70,6 +70,9 @@ func examine(w *console.Env) error {
 	if conf, ok := e.configuration(); ok {
 		state, _ := config.StateDir(w, root, false) // configuration said what is wrong with it
 		e.runs(workspace.New(w, root, conf, workspace.Setup{}, state))
+		if names := environDiffers(conf.Nemawashi, w.Getenv); len(names) > 0 {
+			e.add(isWarning, "environment", environHelp, "%s set, and the settings say something else, which is what counts", strings.Join(names, ", "))
+		}
 	}
 	sick := slices.ContainsFunc(e.lines, func(d diagnosis) bool { return d.Verdict == isProblem })
 	err = w.Answer(map[string]any{"workspace": root, "lines": e.lines}, func() {

@@ -619,6 +619,26 @@ var environKeys = []struct{ name, table, key string }{
 	{"HR_PROVIDER", "hr", "provider"}, {"HR_API_URL", "hr", "api_url"},
 }
 
+// environDiffers are the seed's variables that are set and say something else than the
+// settings, which alone are read.
+func environDiffers(conf nemawashi.Config, getenv func(string) string) (names []string) {
+	said := map[string]string{
+		"EMAIL_PROVIDER": conf.Mail.Provider, "EMAIL_DEFAULT_TO": conf.Mail.DefaultTo, "EMAIL_DEFAULT_FROM": conf.Mail.DefaultFrom,
+		"CALENDAR_PROVIDER": conf.Calendar.Provider, "CALENDAR_DEFAULT_ATTENDEE": conf.Calendar.DefaultAttendee,
+		"CALENDAR_DEFAULT_TIMEZONE": conf.Calendar.DefaultTimezone, "CALENDAR_DEFAULT_OWNER_EMAIL": conf.Calendar.DefaultOwnerEmail,
+		"HR_PROVIDER": conf.HR.Provider, "HR_API_URL": conf.HR.APIURL,
+	}
+	for _, v := range environKeys {
+		if value := getenv(v.name); value != "" && value != "CHANGE_ME" && value != said[v.name] {
+			names = append(names, v.name)
+		}
+	}
+	return names
+}
+
+// environHelp is what to do about them.
+const environHelp = "placet nemawashi settings --from-env prints what they mean"
+
 // environSecrets are the seed's variables that are read where they are.
 var environSecrets = []string{"SMTP_PASSWORD", "CALENDAR_API_TOKEN", "HR_API_TOKEN"}
 
