@@ -115,8 +115,11 @@ func firstPayload(r *view) (payload schemas.Raw, ok bool) {
 		return nil, false
 	}
 	got := r.Judge(d, func() (err error) {
-		if err = CheckDraft(d.Body); err != nil || !r.State.Payload.Null() {
-			return err
+		if err = CheckDraft(d.Body); err != nil {
+			return refuse("%s: %v", draftPath(1), err)
+		}
+		if !r.State.Payload.Null() {
+			return nil
 		}
 		if payload, _, err = LiftPayload(string(d.Body)); err == nil {
 			err = CheckPayload(r.State.Type, payload)

@@ -20,7 +20,7 @@ import (
 const (
 	shownText  = 16 << 10
 	shownHead  = 4 << 10
-	shownTexts = 256 << 10 // of all together; above it each shows its head alone
+	shownTexts = 256 << 10 // of all together, as the form shows them; above it each shows its head alone
 )
 
 // heldInFile is a value that a request shows by file.
@@ -57,7 +57,7 @@ func byFile(parts []Part) (shown []Part, files []partFile) {
 	all := 0
 	for _, p := range parts {
 		for _, words := range p.long() {
-			all += len(words)
+			all += max(len(words), len(templates.Fence(words)))
 		}
 	}
 	most := shownText
