@@ -1,0 +1,465 @@
+package nemawashi
+
+import (
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/internal/enginetest"
+	"placet/layout"
+)
+
+// The scenarios of section 15 A of the format page that the stories of the laws do not
+// show.
+
+// scene is a story, and what it leaves.
+type scene struct {
+	story  enginetest.Case
+	status engine.Status // "" where the action is not registered
+	// holds are words by the file that holds them, a pattern in the folder of the action.
+	holds map[string]string
+	// lacks are the files that are not there.
+	lacks []string
+}
+
+func TestScenarios(t *testing.T) {
+	for _, s := range scenes() {
+		t.Run(s.story.Name, func(t *testing.T) {
+			plays(t, s.story, func(d *storyDesk) {
+				d.takes(s.story.Steps...)
+				d.leaves(s)
+			})
+		})
+	}
+}
+
+// storyDesk is a desk at which an action's story is told.
+type storyDesk struct{ *enginetest.Desk }
+
+func plays(t *testing.T, c enginetest.Case, story func(d *storyDesk)) {
+	t.Helper()
+	enginetest.AtDesk(t, laws(), c, func(d *enginetest.Desk) { story(&storyDesk{d}) })
+}
+
+// takes takes steps, the first once what is there has settled.
+func (d *storyDesk) takes(steps ...enginetest.Step) {
+	d.T.Helper()
+	d.Settle()
+	for _, s := range steps {
+		d.Pass(s.After)
+		if s.Do != nil {
+			d.does(s)
+		}
+		d.Settle()
+	}
+}
+
+// does does what a step says.
+func (d *storyDesk) does(s enginetest.Step) {
+	d.T.Helper()
+	defer func() {
+		if problem := recover(); problem != nil {
+			d.T.Fatalf("cannot take the step %q: %v", s.Name, problem)
+		}
+	}()
+	before, after := d.Tree(), d.Tree()
+	s.Do(after)
+	for p, body := range after {
+		if before[p] != body {
+			d.Put(p, body)
+		}
+	}
+}
+
+// leaves checks what a story has left.
+func (d *storyDesk) leaves(s scene) {
+	d.T.Helper()
+	tree := d.Tree()
+	if st, _ := ReadState("state.json", []byte(tree[dir+"/state.json"])); st.Status != s.status {
+		d.T.Errorf("the action is %q, expected %q\n%s", st.Status, s.status, d.Notes())
+	}
+	for pattern, words := range s.holds {
+		files := matching(tree, pattern)
+		if len(files) == 0 {
+			d.T.Errorf("there is no %s; there are %q", pattern, tree.Paths())
+		}
+		for _, p := range files {
+			if !strings.Contains(tree[p], words) {
+				d.T.Errorf("%s does not hold %q:\n%s", p, words, tree[p])
+			}
+		}
+	}
+	for _, pattern := range s.lacks {
+		if files := matching(tree, pattern); len(files) > 0 {
+			d.T.Errorf("there is %q", files)
+		}
+	}
+}
+
+func matching(t enginetest.Tree, pattern string) (files []string) {
+	for _, p := range t.Paths() {
+		if ok, _ := path.Match(dir+"/"+pattern, p); ok {
+			files = append(files, p)
+		}
+	}
+	return files
+}
+
+// both is the step in which several things happen at once.
+func both(steps ...enginetest.Step) enginetest.Step {
+	return enginetest.Step{Name: "at once", Do: func(t enginetest.Tree) {
+		for _, s := range steps {
+			s.Do(t)
+		}
+	}}
+}
+
+// repeats is the step in which somebody answers a closed request.
+func repeats(members string) enginetest.Step {
+	return enginetest.Step{Name: "answer what is closed", Do: func(t enginetest.Tree) {
+		d := path.Dir(matching(t, "requests/*/receipt.json")[0])
+		t[d+"/response.json"] = `{"request_id": "` + path.Base(d) + `", ` + members + `, "provided_by": {"user": "kim", "source": "file"}}`
+	}}
+}
+
+func byHand(c *Config) { c.ExecuteOnApprove = false }
+
+func onSMTP(c *Config) { c.Mail.Provider, c.Mail.SMTPHost = smtp, "mail.acme.example" }
+
+func scenes() []scene {
+	const (
+		execute  = `"command": "execute"`
+		simulate = execute + `, "simulateFailure": true`
+		calendar = execute + `, "calendar": {"attendee": "hr@acme.example", "title": "Other", "startAt": "2026-11-25T10:00", "endAt": "2026-11-25T11:00"}`
+		revise   = `"command": "revise", "draft": "Another text", "payload": {"to": "hr@acme.example"}`
+		badBatch = `{"type": "mail_draft", "summary": "s", "requested_by": "a", "payload": {"actions": `
+	)
+	approve := ticks("apr-", "approve")
+	onHTTP := func(c *Config) { c.Calendar.Provider, c.Calendar.APIURL = http, "https://calendar.acme.example" }
+	return []scene{
+		{
+			story("4: after a rejection nothing moves", mailAction, ticks("apr-", "reject"), commands("a", `"command": "request-approval"`), commands("b", execute),
+				commands("c", revise), repeats(`"response": "approve"`)),
+			Rejected, map[string]string{"intake/*/receipt.json": `"code": "wrong_status"`, "requests/apr-*/problem.md": "approve"}, []string{"jobs/*/*", "drafts/v2.md"},
+		},
+		{
+			set(story("5: an early execute does not fire later", mailAction, commands("a", execute), approve, enginetest.Pass(time.Hour)), byHand),
+			Approved, map[string]string{"intake/a/receipt.json": `"code": "not_approved"`}, []string{"jobs/*/*"},
+		},
+		{
+			set(story("6: a simulated failure does nothing", mailAction, approve, commands("a", simulate)), byHand),
+			Failed, map[string]string{"requests/rty-*/request.json": `"error": "simulated failure"`, "events.jsonl": `"error":"simulated failure"`}, []string{"runs/*", "jobs/*/*/*"},
+		},
+		{
+			set(story("6: given up", mailAction, approve, commands("a", simulate), responds("rty-", `"response": "give_up"`)), byHand),
+			Canceled, map[string]string{"state.json": `"execution_status": "failed"`}, []string{"runs/*"},
+		},
+		{
+			set(story("7: a part of a batch fails", batchAction, approve, ends("done", ""), ends("refused", `, "reason": "404"`), ends("done", "")), onHTTP),
+			Failed, map[string]string{"runs/1.json": `"status": "succeeded"`, "runs/2.json": `"error": "refused: 404"`, "runs/3.json": `"status": "succeeded"`}, []string{"runs/4.json"},
+		},
+		{
+			set(story("7: it alone is tried again", batchAction, approve, ends("done", ""), ends("refused", ""), ends("done", ""), responds("rty-", `"response": "retry"`), ends("done", "")), onHTTP),
+			Executed, map[string]string{"runs/4.json": `"part": 2`, "jobs/*/2/attempt-1.json": `"part": 2`}, []string{"runs/5.json", "jobs/*/*/attempt-2.json"},
+		},
+		{story("8: an unknown type in a batch", badBatch+`[{"type": "mail_draft"}, {"type": "fax"}]}}`), "", map[string]string{"action.json.problem.md": "/payload/actions/1"}, []string{"state.json"}},
+		{story("8: no object in a batch", badBatch+`[{"type": "mail_draft"}, 7]}}`), "", map[string]string{"action.json.problem.md": "/payload/actions/1"}, []string{"state.json"}},
+		{story("8: an empty batch", badBatch+`[]}}`), "", map[string]string{"action.json.problem.md": "/payload/actions"}, []string{"state.json"}},
+		{
+			story("8: a broken line in the draft", explicit, put("drafts/v1.md", "x\n{\"a\":"), enginetest.Pass(time.Minute)),
+			Drafted, map[string]string{"drafts/v1.md.problem.md": "restore it"}, nil,
+		},
+		{
+			story("8: a broken command", explicit, put("intake/a/command.json", `{"command": "cancel", "actor": 7}`)),
+			Drafted, map[string]string{"intake/a/problem.md": "/actor"}, []string{"intake/a/receipt.json"},
+		},
+		{
+			story("8: it is mended", explicit, put("intake/a/command.json", `{"command": "cancel", "actor": 7}`), commands("a", `"command": "cancel"`)),
+			Canceled, map[string]string{"intake/a/receipt.json": `"result": "accepted"`}, []string{"intake/a/problem.md"},
+		},
+		{
+			set(story("9: it did not happen", mailAction, approve, ends("lost", ""), responds("out-", `"response": "did_not_happen"`)), onSMTP),
+			Failed, map[string]string{"runs/1.json": `"resolved_by": "out-`, "requests/rty-*/form.md": "retry"}, []string{"jobs/*/1/attempt-2.json"},
+		},
+		{
+			set(story("9: a service that honours keys is called again", meetingAction, approve, ends("lost", ""), enginetest.Pass(2*time.Minute)),
+				func(c *Config) { onHTTP(c); c.Calendar.HonoursIdempotencyKey = true }),
+			Executing, map[string]string{"jobs/*/1/attempt-2.json": `-1",`}, []string{"requests/out-*/*"},
+		},
+		{
+			set(story("10: three attempts", mailAction, approve, ends("failed", ""), enginetest.Pass(61*time.Second), ends("failed", ""), enginetest.Pass(61*time.Second), ends("failed", "")), onSMTP),
+			Failed, map[string]string{"runs/1.json": `"error": "failed"`}, []string{"jobs/*/1/attempt-4.json"},
+		},
+		{
+			set(story("10: refused", mailAction, approve, ends("refused", `, "reason": "550 no such user"`)), onSMTP),
+			Failed, map[string]string{"runs/1.json": "refused: 550 no such user"}, []string{"jobs/*/1/attempt-2.json"},
+		},
+		{
+			set(story("10: cut after DATA", mailAction, approve, ends("unknown", ""), enginetest.Pass(time.Hour)), onSMTP),
+			Executing, map[string]string{"requests/out-*/form.md": "happened", "state.json": `"type": "outcome"`}, []string{"jobs/*/1/attempt-2.json", "runs/*"},
+		},
+		{
+			set(story("10: not before Retry-After", meetingAction, approve, ends("failed", `, "retry_after_seconds": 90`), enginetest.Pass(80*time.Second)), onHTTP),
+			Executing, nil, []string{"jobs/*/1/attempt-2.json", "requests/rty-*/*"},
+		},
+		{
+			set(story("10: after Retry-After", meetingAction, approve, ends("failed", `, "retry_after_seconds": 90`), enginetest.Pass(91*time.Second)), onHTTP),
+			Executing, map[string]string{"jobs/*/1/attempt-2.json": `"attempt": 2`}, nil,
+		},
+		{
+			set(story("10: a later Retry-After than an hour", meetingAction, approve, ends("failed", `, "retry_after_seconds": 3601`)), onHTTP),
+			Failed, nil, []string{"jobs/*/1/attempt-2.json"},
+		},
+		{
+			set(story("10: a secret is missing", mailAction, approve, ends("not_started", `, "reason": "SMTP_PASSWORD is not set"`)), onSMTP),
+			Failed, map[string]string{"runs/1.json": "SMTP_PASSWORD is not set", "requests/rty-*/form.md": "SMTP"}, nil,
+		},
+		{
+			set(story("11: an override is asked about", meetingAction, approve, commands("a", calendar)), byHand),
+			ApprovalPending, map[string]string{"intake/a/receipt.json": `"code": "override_needs_approval"`, "requests/apr-*/request.json": `"title"`, "state.json": `"reason": "override"`}, []string{"jobs/*/*"},
+		},
+		{
+			set(story("11: an override that is allowed", meetingAction, approve, commands("a", calendar), ends("done", "")), func(c *Config) { byHand(c); c.ExecuteOverride = "allow" }),
+			Executed, map[string]string{"jobs/*/job.json": `"title": "Other"`, "intake/a/receipt.json": `"result": "accepted"`, "runs/1.json": "hr@acme.example"}, nil,
+		},
+		{
+			story("12: the old approval moves nothing", mailAction, commands("a", revise), repeats(`"response": "approve"`)),
+			ApprovalPending, map[string]string{"requests/apr-*/problem.md": "The action asks apr-", "state.json": `"payload_source": "revise"`, "drafts/v2.md": "Another text"}, []string{"jobs/*/*"},
+		},
+		{
+			story("13: taken back and approved", mailAction, both(commands("a", `"command": "cancel"`), responds("apr-", `"response": "approve"`))),
+			Canceled, map[string]string{"requests/apr-*/receipt.json": `"result": "cancelled"`}, []string{"jobs/*/*"},
+		},
+		{story("14: nobody answers for a year", mailAction, enginetest.Pass(366*24*time.Hour)), ApprovalPending, nil, []string{"requests/*/receipt.json"}},
+		{
+			set(story("14: approval_ttl", mailAction, enginetest.Pass(73*time.Hour)), func(c *Config) { c.ApprovalTTL = "72h" }),
+			Expired, map[string]string{"requests/*/receipt.json": `"result": "expired"`}, nil,
+		},
+		{story("16: approvers", mailAction), ApprovalPending, map[string]string{"state.json": `"may_answer": []`}, nil},
+		{
+			gated(story("16: approvers and gates", mailAction, responds("apr-", `"response": "approve"`)), func(c *Config) { c.Approvers = []string{"lead", "guest"} }),
+			ApprovalPending, map[string]string{"state.json": "\"may_answer\": [\n    \"api:lead\"\n  ]", "requests/apr-*/problem.md": "api:lead"}, []string{"requests/*/receipt.json"},
+		},
+		{
+			gated(story("16: nobody may answer", mailAction), func(c *Config) { c.ApproverIDs = []string{"U1"} }),
+			Drafted, map[string]string{"action.json.problem.md": "[gates] lets api:lead answer, approvers everybody, and APPROVER_USER_IDS U1"}, []string{"requests/*/*"},
+		},
+		{
+			set(story("17: untrusted", mailAction), func(c *Config) { onSMTP(c); c.Untrusted = []string{"mail.smtp_host"} }),
+			Drafted, map[string]string{"action.json.problem.md": "placet trust"}, []string{"requests/*/*"},
+		},
+		{
+			story("17: the draft is edited after asking", mailAction, put("drafts/v1.md", "Another"), responds("apr-", `"response": "approve"`)),
+			ApprovalPending, map[string]string{"drafts/v1.md.problem.md": "restore it"}, []string{"requests/*/receipt.json", "jobs/*/*"},
+		},
+		{
+			story("17: it is restored", mailAction, put("drafts/v1.md", "Another"), responds("apr-", `"response": "approve"`), put("drafts/v1.md", draft), ends("done", "")),
+			Executed, nil, []string{"drafts/v1.md.problem.md"},
+		},
+	}
+}
+
+// gated has a gate that lets one person answer, known by a token, and other settings.
+func gated(c enginetest.Case, change func(*Config)) enginetest.Case {
+	c = set(c, change)
+	settings := c.Config
+	c.Config = func(all *engine.Config) {
+		settings(all)
+		all.Gates = map[string]engine.Gate{"nemawashi": {Level: "file", Approvers: []string{"api:lead"}}}
+	}
+	return c
+}
+
+// 4: an action renews another one only after that has ended.
+func TestReplaces(t *testing.T) {
+	const next = ".nemawashi/actions/8"
+	renewed := strings.Replace(mailAction, "{", `{"replaces": 7, `, 1)
+	plays(t, story("", mailAction), func(d *storyDesk) {
+		d.takes(enginetest.Write(next+"/drafts/v1.md", draft), enginetest.Write(next+"/action.json", renewed))
+		if d.Has(next+"/state.json") || !strings.Contains(d.Read(next+"/action.json.problem.md"), "action 7 is still approval_pending") {
+			t.Errorf("it is registered: %s", d.Notes())
+		}
+		d.takes(ticks("apr-", "reject"))
+		d.Settle()
+		if st, _ := ReadState("", []byte(d.Read(next+"/state.json"))); st.Status != ApprovalPending || d.Has(next+"/action.json.problem.md") {
+			t.Errorf("it is %s: %s", st.Status, d.Notes())
+		}
+	})
+}
+
+// 4: what is refused leaves the state as it was, byte for byte.
+func TestWhatIsRefusedLeavesTheState(t *testing.T) {
+	plays(t, story("", mailAction), func(d *storyDesk) {
+		d.takes(ticks("apr-", "reject"))
+		before := d.Read(dir + "/state.json")
+		for i, word := range []string{cmdRequest, cmdExecute, cmdCancel} {
+			d.takes(commands(string(rune('a'+i)), `"command": "`+word+`"`))
+		}
+		if d.Read(dir+"/state.json") != before {
+			t.Errorf("the state is another one:\n%s\nit was\n%s", d.Read(dir+"/state.json"), before)
+		}
+	})
+}
+
+// 6: a job that is tried again keeps its files, and the next one is another.
+func TestARetryLeavesTheJobBefore(t *testing.T) {
+	plays(t, set(story("", mailAction), byHand), func(d *storyDesk) {
+		d.takes(ticks("apr-", "approve"), commands("a", `"command": "execute", "simulateFailure": true`))
+		first := matching(d.Tree(), "jobs/*/job.json")[0]
+		before := d.Read(first)
+		d.takes(responds("rty-", `"response": "retry"`), ends("done", ""))
+		d.leaves(scene{status: Executed, holds: map[string]string{"runs/1.json": `"succeeded"`}})
+		if jobs := matching(d.Tree(), "jobs/*/job.json"); len(jobs) != 2 || d.Read(first) != before {
+			t.Errorf("there are %q, and the first says\n%s", jobs, d.Read(first))
+		}
+	})
+}
+
+// 8: a draft whose last line is broken is waited for.
+func TestADraftThatIsMended(t *testing.T) {
+	c := story("", explicit)
+	c.Files[dir+"/drafts/v1.md"] = "x\n{\"a\":\n"
+	plays(t, c, func(d *storyDesk) {
+		d.takes(enginetest.Pass(time.Minute))
+		d.leaves(scene{status: Pending, holds: map[string]string{"drafts/v1.md.problem.md": ""}})
+		d.takes(put("drafts/v1.md", "x\n{\"to\": \"pm@acme.example\"}\n"))
+		d.leaves(scene{status: Drafted, holds: map[string]string{"state.json": `"payload_source": "draft_line"`}, lacks: []string{"drafts/v1.md.problem.md"}})
+	})
+}
+
+// 13: two answers that differ count for nothing, until one goes.
+func TestTwoAnswers(t *testing.T) {
+	plays(t, story("", mailAction), func(d *storyDesk) {
+		d.Lax = true
+		d.takes(both(responds("apr-", `"response": "approve"`), ticks("apr-", "reject")))
+		d.leaves(scene{status: ApprovalPending, holds: map[string]string{"requests/apr-*/problem.md": ""}, lacks: []string{"jobs/*/*", "requests/*/receipt.json"}})
+		d.Remove(matching(d.Tree(), "requests/apr-*/response.json")[0])
+		d.Settle()
+		d.leaves(scene{status: Rejected, lacks: []string{"requests/*/problem.md"}})
+	})
+}
+
+// 14: an answer that is there when placet starts after the deadline counts.
+func TestAnAnswerInPlaceIsLate(t *testing.T) {
+	plays(t, story("", expiring), func(d *storyDesk) {
+		d.Settle()
+		respond := d.Tree()
+		responds("apr-", `"response": "approve"`).Do(respond)
+		for _, p := range matching(respond, "requests/*/response.json") {
+			d.Put(p, respond[p])
+		}
+		d.Pass(2 * time.Hour)
+		d.Restart()
+		d.Settle()
+		d.leaves(scene{status: Executing, holds: map[string]string{"requests/apr-*/receipt.json": `"late": true`}})
+	})
+}
+
+// 15: what is too long stands in a file, which is what is approved.
+func TestWhatIsTooLongStandsInAFile(t *testing.T) {
+	body := strings.Repeat("燃え尽き ", longestBody/13)
+	c := story("", strings.Replace(mailAction, `"subject"`, `"body": "`+body+`", "subject"`, 1))
+	plays(t, c, func(d *storyDesk) {
+		d.Settle()
+		file := matching(d.Tree(), "requests/apr-*/part-1-body.txt")[0]
+		d.leaves(scene{status: ApprovalPending, holds: map[string]string{
+			"requests/apr-*/part-1-body.txt": body, "requests/apr-*/form.md": engine.Sum([]byte(body)).Hex(), "requests/apr-*/request.json": `"head": "燃え尽き`,
+		}})
+		d.takes(enginetest.Write(file, body+"!"), responds("apr-", `"response": "approve"`))
+		d.leaves(scene{status: ApprovalPending, lacks: []string{"requests/*/receipt.json"}, holds: map[string]string{"requests/apr-*/problem.md": "part-1-body.txt"}})
+		d.takes(enginetest.Write(file, body))
+		d.leaves(scene{status: Executing})
+	})
+}
+
+// 15: whatever a batch holds, its request and its form keep their limits.
+func TestTheLargestBatchFits(t *testing.T) {
+	const batch = `{"type": "mail_draft", "summary": "s", "requested_by": "a", "payload": {"actions": [`
+	for name, c := range map[string]struct {
+		parts       int
+		part, draft string
+	}{
+		"20 of 256 KiB":     {mostParts, `{"type": "mail_draft"}`, strings.Repeat("w", longestBody)},
+		"fences and quotes": {mostParts, `{"type": "mail_draft"}`, strings.Repeat("```\"", longestBody/4)},
+		"16 that are shown": {16, `{"type": "mail_draft"}`, "x" + strings.Repeat("\u202e", shownText/3-1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := story(name, batch+strings.Repeat(c.part+",", c.parts-1)+c.part+`]}}`)
+			s.Files[dir+"/drafts/v1.md"] = c.draft
+			plays(t, s, func(d *storyDesk) {
+				d.Settle()
+				d.leaves(scene{status: ApprovalPending})
+				tree := d.Tree()
+				for file, most := range map[string]int{"request.json": 1 << 20, "form.md": 512 << 10} {
+					list := matching(tree, "requests/apr-*/"+file)
+					if len(list) != 1 || len(tree[list[0]]) > most {
+						t.Errorf("of %s there is %q; it may have %d bytes\n%s", file, list, most, d.Notes())
+					}
+				}
+			})
+		})
+	}
+}
+
+// 17: a state that says approved is no approval.
+func TestAStateThatSaysApproved(t *testing.T) {
+	plays(t, story("", mailAction), func(d *storyDesk) {
+		d.Lax = true
+		d.Settle()
+		for _, status := range []string{"approved", "executing"} {
+			was := d.Read(dir + "/state.json")
+			d.takes(put("state.json", strings.Replace(was, `"status": "approval_pending"`, `"status": "`+status+`"`, 1)))
+			d.leaves(scene{status: engine.Status(status), holds: map[string]string{"state.json.problem.md": ""}, lacks: []string{"jobs/*/*"}})
+			d.takes(put("state.json", was))
+		}
+	})
+}
+
+// 17: what was approved for one provider is not carried out by another.
+func TestAProviderThatChanged(t *testing.T) {
+	plays(t, set(story("", mailAction), byHand), func(d *storyDesk) {
+		d.takes(ticks("apr-", "approve"))
+		d.Case.Config = set(enginetest.Case{}, func(c *Config) { byHand(c); onSMTP(c) }).Config
+		d.takes(commands("a", `"command": "execute"`))
+		d.leaves(scene{status: Approved, lacks: []string{"jobs/*/*"}, holds: map[string]string{
+			"action.json.problem.md": "part 1 was approved for mock", "intake/a/receipt.json": `"code": "provider_changed"`,
+		}})
+	})
+}
+
+// 9: an attempt that no process carries out any more is lost at its deadline, and not
+// before; a mail is never sent again.
+func TestLostAfterACrash(t *testing.T) {
+	run, _ := layout.Nemawashi{}.At(dir + "/state.json")
+	config := laws().Config
+	set(enginetest.Case{}, onSMTP).Config(&config)
+	s := enginetest.NewStage(t, New(), layout.Nemawashi{}, run, config)
+	s.Now = now
+	s.Write("action.json", mailAction)
+	s.Write("drafts/v1.md", draft)
+	s.Settle()
+	tree := enginetest.Tree(s.Files)
+	s.Tick(open(tree, "apr-")+"/form.md", "approve", "submit")
+	s.Settle()
+	if len(s.Begun) != 1 || s.Begun[0].Recorded || s.Begun[0].Send.Mail.Body != draft {
+		t.Fatalf("it begins %+v", s.Begun)
+	}
+	clear(s.Facts.Alive) // the process is killed
+	s.Now = s.Now.Add(80 * time.Second)
+	if s.Settle(); len(s.Begun) != 1 {
+		t.Fatalf("before the deadline it begins %+v", s.Begun[1:])
+	}
+	s.Now = s.Now.Add(2 * time.Second)
+	if s.Settle(); len(s.Begun) != 2 || !s.Begun[1].Recorded || s.Begun[1].Send.Mail != nil || s.Begun[1].ID != s.Begun[0].ID {
+		t.Fatalf("at the deadline it begins %+v", s.Begun[1:])
+	}
+	ends("lost", "").Do(tree)
+	clear(s.Facts.Alive)
+	s.Settle()
+	s.Now = s.Now.Add(24 * time.Hour)
+	if s.Settle(); len(s.Begun) != 2 || open(tree, "out-") == "" {
+		t.Errorf("it begins %+v", s.Begun[2:])
+	}
+}
