@@ -234,6 +234,9 @@ func cannotAsk(r *view) (code, why string) {
 	if err != nil {
 		return "not_configured", err.Error()
 	}
+	if problem := tooLong(r, parts); problem != "" {
+		return "not_configured", problem
+	}
 	if problem := untrusted(r, parts); problem != "" {
 		return "untrusted_provider", problem
 	}

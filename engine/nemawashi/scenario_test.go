@@ -255,3 +255,21 @@ func TestScenario17AnotherProviderThanApproved(t *testing.T) {
 		d.holds("action.json.problem.md", "part 1 was approved for mock")
 	})
 }
+
+// What no form can show is not asked.
+func TestWhatNoFormCanShowIsNotAsked(t *testing.T) {
+	var parts []string
+	for range mostParts {
+		var to []string
+		for n := range mostAddresses {
+			to = append(to, fmt.Sprintf(`"n%d.%s@bücher-%s.example"`, n, strings.Repeat("a", 60)+"."+strings.Repeat("b", 60)+"."+strings.Repeat("c", 50), strings.Repeat("ü", 20)))
+		}
+		parts = append(parts, fmt.Sprintf(`{"type": "mail_draft", "payload": {"to": [%s], "body": %q}}`, strings.Join(to, ", "), strings.Repeat("`", 12<<10)))
+	}
+	c := story("", fmt.Sprintf(`{"type": "mail_draft", "summary": "Many", "requested_by": "agent", "payload": {"actions": [%s]}}`, strings.Join(parts, ", ")))
+	c.Notes = true
+	tells(t, c, func(d desk) {
+		d.status(Drafted)
+		d.holds("action.json.problem.md", "what a person must be shown takes ")
+	})
+}

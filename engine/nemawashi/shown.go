@@ -226,22 +226,40 @@ func completed(r *view) (whole []Part, err error) {
 
 // approvalForm shows all parts, and of what is too long the head.
 func approvalForm(r *view, q *run.Request) gate.Texts {
-	t := gate.Texts{Lang: r.lang(), Title: r.say("title." + q.Type), Where: r.State.ThreadID, Whole: true}
-	for _, p := range r.shown(q) {
-		t.Lines = append(t.Lines, "", "### "+partName(r, p), "")
+	return gate.Texts{Lang: r.lang(), Title: r.say("title." + q.Type), Where: r.State.ThreadID, Whole: true, Lines: partLines(r, q, r.shown(q))}
+}
+
+func partLines(r *view, q *run.Request, shown []Part) (lines []string) {
+	for _, p := range shown {
+		lines = append(lines, "", "### "+partName(r, p), "")
 		if f, ok := inFile(p.Payload); ok {
-			t.Lines = append(t.Lines, heldLines(r, q, "payload", f)...)
+			lines = append(lines, heldLines(r, q, "payload", f)...)
 			continue
 		}
 		if p.Type == hrRequest {
-			t.Lines = append(t.Lines, templates.Fence(string(run.Must(schemas.Encode(p.Payload)))))
+			lines = append(lines, templates.Fence(string(run.Must(schemas.Encode(p.Payload)))))
 			continue
 		}
 		for _, m := range p.Payload {
-			t.Lines = append(t.Lines, memberLines(r, q, p, m.Name)...)
+			lines = append(lines, memberLines(r, q, p, m.Name)...)
 		}
 	}
-	return t
+	return lines
+}
+
+// mostShown is how much of a form the parts may take, in bytes.
+const mostShown = 400 << 10
+
+// tooLong says that the parts cannot be shown in one form, "" where they can.
+func tooLong(r *view, parts []Part) string {
+	return run.Once(r.Run, "too long", func() string {
+		shown, _ := byFile(parts)
+		lines := partLines(r, &run.Request{ID: "apr-000000000000"}, shown)
+		if n := len(strings.Join(lines, "\n")); n > mostShown {
+			return fmt.Sprintf("what a person must be shown takes %d bytes, and a form shows %d: make texts or lists of recipients shorter, or begin several actions", n, mostShown)
+		}
+		return ""
+	})
 }
 
 // memberLines show one member of a mail or a meeting.

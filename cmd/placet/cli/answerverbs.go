@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -78,7 +79,11 @@ func plainVerb(d workspace.Decision, short string) verb {
 			if r.Option, err = d.Pick(t); err != nil {
 				return err
 			}
-			if err := wasShown(b, t, digest, d.Verb, ""); err != nil {
+			more := ""
+			if slices.Contains(t.CommentRequired, r.Option) {
+				more = ` -m "…"`
+			}
+			if err := wasShown(b, t, digest, d.Verb, more); err != nil {
 				return err
 			}
 			return giveReply(c.ctx, b, t, r, digest == "")

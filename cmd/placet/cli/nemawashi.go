@@ -249,6 +249,9 @@ const (
 
 // giveCommand writes a command and waits for its receipt.
 func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found, verb string, body []byte) error {
+	if st, ok := actionState(b, f); ok && b.ViewOf(f).Final {
+		return commandToEnded(b, f, verb, st)
+	}
 	now := b.Env.Now().UTC()
 	id := "cli-" + engine.Sum(fmt.Appendf(body, "%d %d", now.UnixNano(), os.Getpid())).Hex()[:12]
 	file := "intake/" + id + "/command.json"
@@ -275,6 +278,19 @@ func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found,
 			b.Env.Say("%s: %s is %s%s", verb, console.Brief(f.Key()), rc.Status, console.Suffix(", ", string(cmp.Or(rc.JobID, rc.ApprovalRequestID))))
 		}
 	})
+}
+
+// commandToEnded answers a command to an action that has ended, which nothing moves any
+// more: nothing is written.
+func commandToEnded(b *workspace.Workspace, f reconcile.Found, verb string, st nemawashi.State) error {
+	if verb == "execute" && st.Status == nemawashi.Executed || verb == "cancel" && st.Status == nemawashi.Canceled {
+		data := map[string]any{"run": f.Key(), "status": st.Status, "job_id": orNull(string(st.ExecutionJobID))}
+		return b.Env.Answer(data, func() {
+			b.Env.Say("%s: %s is %s already%s", verb, console.Brief(f.Key()), st.Status, console.Suffix(", ", string(st.ExecutionJobID)))
+		})
+	}
+	return console.Refused("cannot %s %s: it has ended, %s (wrong_status)", verb, console.Brief(f.Key()), st.Status).
+		Try("begin a new action with \"replaces\": %s", f.Run.ID)
 }
 
 // awaitReceipt is what became of a command, nil where nothing has in time, or what the
