@@ -8,12 +8,8 @@ import (
 // NemawashiRoot is the folder that holds the actions.
 const NemawashiRoot = ".nemawashi/actions"
 
-// Kinds of files of nemawashi actions, besides the state document, problem notes and
-// those of a request folder.
-const (
-	NemawashiAttempt = "nemawashi-attempt"
-	NemawashiOutcome = "nemawashi-outcome"
-)
+// NemawashiOutcome is the kind of the documents that say how an attempt ended.
+const NemawashiOutcome = "nemawashi-outcome"
 
 const endNemawashiEvents = 64 << 10
 
@@ -29,8 +25,8 @@ var (
 	nemawashiPart   = regexp.MustCompile(`^part-([1-9]|1[0-9]|20)-[a-z_]{1,32}\.(txt|json)$`)
 )
 
-// IsNemawashiIntake reports whether a string may name a command's folder.
-func IsNemawashiIntake(s string) bool {
+// isNemawashiIntake reports whether a string may name a command's folder.
+func isNemawashiIntake(s string) bool {
 	return nemawashiIntake.MatchString(s) && isOrdinary(s)
 }
 
@@ -57,7 +53,7 @@ var nemawashiFiles = newTable(
 	pattern{"requests/{request}/{part-file}", once(textBy("nemawashi-part", Placet))},
 	pattern{"jobs/{job}/job.json", once(jsonBy("nemawashi-job", Placet))},
 	pattern{"jobs/{job}/{n}/event.ics", once(textBy("nemawashi-event", Placet))},
-	pattern{"jobs/{job}/{n}/{send-attempt}", once(jsonBy(NemawashiAttempt, Placet))},
+	pattern{"jobs/{job}/{n}/{send-attempt}", once(jsonBy("nemawashi-attempt", Placet))},
 	pattern{"jobs/{job}/{n}/{send-outcome}", once(jsonBy(NemawashiOutcome, Placet))},
 	pattern{"runs/{row}", once(jsonBy("nemawashi-row", Placet))},
 )

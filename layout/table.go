@@ -34,7 +34,7 @@ var placeholders = map[string]func(name string) bool{
 	"{event}":        func(name string) bool { n, _, ok := FaberEventName(name); return ok && n > 0 },
 	"{resume}":       faberResume.MatchString,
 	"{draft}":        numbered("v", ".md"),
-	"{intake}":       IsNemawashiIntake,
+	"{intake}":       isNemawashiIntake,
 	"{part-file}":    nemawashiPart.MatchString,
 	"{job}":          nemawashiJob.MatchString,
 	"{send-attempt}": numbered("attempt-", ".json"),

@@ -8,8 +8,8 @@ import (
 	"placet/internal/enginetest"
 )
 
-// told is the tree that a story leaves.
-func told(t *testing.T, c enginetest.Case) (tree enginetest.Tree) {
+// treeOf is the tree that a story leaves.
+func treeOf(t *testing.T, c enginetest.Case) (tree enginetest.Tree) {
 	t.Helper()
 	enginetest.AtDesk(t, laws(), c, func(d *enginetest.Desk) {
 		d.Settle()
@@ -41,7 +41,7 @@ const execute = `{"command": "execute", "actor": {"user": "ami", "source": "file
 
 // A clone of an approved action begins nothing before execute is given there.
 func TestACloneSendsNothingBeforeExecute(t *testing.T) {
-	files := told(t, set(story("", mailAction, ticks("apr-", "approve")), func(c *Config) { c.ExecuteOnApprove = false }))
+	files := treeOf(t, set(story("", mailAction, ticks("apr-", "approve")), func(c *Config) { c.ExecuteOnApprove = false }))
 	enginetest.AtDesk(t, laws(), enginetest.Case{Now: now.Add(time.Hour), Files: files}, func(d *enginetest.Desk) {
 		d.Settle()
 		d.Pass(24 * time.Hour)
@@ -61,7 +61,7 @@ func TestACloneSendsNothingBeforeExecute(t *testing.T) {
 // once execute is given there.
 func TestACloneConcludesNothingBeforeExecute(t *testing.T) {
 	c := set(story("", mailAction, ticks("apr-", "approve")), func(c *Config) { c.Mail.Provider, c.Mail.SMTPHost = smtp, "mail.acme.example" })
-	files := told(t, c)
+	files := treeOf(t, c)
 	enginetest.AtDesk(t, laws(), enginetest.Case{Now: now.Add(time.Hour), Files: files, Config: c.Config}, func(d *enginetest.Desk) {
 		d.Settle()
 		d.Pass(24 * time.Hour)
@@ -83,7 +83,7 @@ func TestACloneConcludesNothingBeforeExecute(t *testing.T) {
 // A state that was set to approved by hand, with its journal, is worth no more than the
 // gate asks for: without an answer that counts nothing is sent.
 func TestAForgedApprovalSendsNothing(t *testing.T) {
-	files := told(t, story("", mailAction))
+	files := treeOf(t, story("", mailAction))
 	files[dir+"/state.json"] = strings.Replace(files[dir+"/state.json"], `"status": "approval_pending"`, `"status": "approved"`, 1)
 	enginetest.AtDesk(t, laws(), enginetest.Case{Now: now.Add(time.Hour), Files: files, Notes: true}, func(d *enginetest.Desk) {
 		d.Put(dir+"/intake/here/command.json", execute)

@@ -11,7 +11,8 @@
 //	              └──────────────revise──────────────┘             give up
 //
 // rules.go has the table, command.go what creators ask for by files, questions.go and
-// shown.go what persons are asked and shown, job.go how a job goes on, send.go what is
+// shown.go what persons are asked and shown, job.go how a job begins and ends,
+// progress.go where its parts stand, send.go what is
 // given to a provider, and outputs.go what a state calls for. payload.go makes of a
 // payload what is shown and carried out; address.go, draft.go and calendar.go help it.
 // watchdog.go is a creator like others. Package run does the rest.

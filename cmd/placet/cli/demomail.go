@@ -24,7 +24,7 @@ func keepMails(ctx context.Context, w *console.Env, file string) error {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
-			return nil // it was told to end
+			return nil // the listener was closed
 		}
 		if err := keepMail(conn, file); err != nil {
 			w.Note("%v", err)

@@ -5,14 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	iofs "io/fs"
 	"os"
 	"path"
-	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -22,6 +18,7 @@ import (
 	"placet/engine"
 	"placet/engine/nemawashi"
 	"placet/engine/reconcile"
+	"placet/engine/store/fs"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -103,14 +100,19 @@ func (a newAction) documents(b *workspace.Workspace) (action schemas.Object, dra
 	if a.explicit {
 		action = append(action, schemas.Member{Name: "request_approval", Value: "explicit"})
 	}
-	body, err := schemas.Encode(action)
-	if err == nil {
-		err = nemawashi.CheckAction(body)
-	}
-	if err = cmp.Or(err, nemawashi.CheckDraft([]byte(draft))); err != nil {
+	if err := cmp.Or(checkAction(action), nemawashi.CheckDraft([]byte(draft))); err != nil {
 		return nil, "", console.Usage("cannot begin an action: %v", console.Plain(err)).Try("placet nemawashi new --help")
 	}
 	return action, draft, nil
+}
+
+// checkAction says why an action would not be registered.
+func checkAction(action schemas.Object) error {
+	body, err := schemas.Encode(action)
+	if err != nil {
+		return err
+	}
+	return nemawashi.CheckAction(body)
 }
 
 // beginAction writes an action into the first free folder above all others: its draft
@@ -136,30 +138,33 @@ func beginAction(b *workspace.Workspace, action schemas.Object, draft string) (i
 // freeAction makes the folder of the next action: the highest number and one, or what
 // follows where somebody is faster.
 func freeAction(b *workspace.Workspace) (id int, err error) {
-	root, err := os.OpenRoot(b.Root)
+	disk := fs.OS(b.Root)
+	names, err := madeAndListed(disk, layout.NemawashiRoot)
 	if err != nil {
 		return 0, err
 	}
-	defer root.Close()
-	if err := root.MkdirAll(layout.NemawashiRoot, 0o777); err != nil {
-		return 0, err
-	}
-	entries, err := fs.ReadDir(root.FS(), layout.NemawashiRoot)
-	if err != nil {
-		return 0, err
-	}
-	for _, e := range entries {
-		if n, err := strconv.Atoi(e.Name()); err == nil && layout.IsNemawashiID(e.Name()) {
+	for _, e := range names {
+		if n, err := strconv.Atoi(e.Name); err == nil && layout.IsNemawashiID(e.Name) {
 			id = max(id, n)
 		}
 	}
 	for {
 		id++
-		err := root.Mkdir(path.Join(layout.NemawashiRoot, strconv.Itoa(id)), 0o777)
-		if !errors.Is(err, fs.ErrExist) {
+		err := disk.Mkdir(path.Join(layout.NemawashiRoot, strconv.Itoa(id)))
+		if !errors.Is(err, iofs.ErrExist) {
 			return id, err
 		}
 	}
+}
+
+// madeAndListed makes a folder of the family, over no link, and lists it.
+func madeAndListed(disk fs.FS, dir string) ([]fs.Name, error) {
+	for _, d := range []string{path.Dir(dir), dir} {
+		if err := disk.Mkdir(d); err != nil && !errors.Is(err, iofs.ErrExist) {
+			return nil, err
+		}
+	}
+	return disk.List(dir)
 }
 
 // commandFlags are what a command may bring.
@@ -275,7 +280,7 @@ func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found,
 	data["receipt"] = rc
 	return b.Env.Answer(data, func() {
 		if rc != nil {
-			b.Env.Say("%s: %s is %s%s", verb, console.Brief(f.Key()), rc.Status, console.Suffix(", ", string(cmp.Or(rc.JobID, rc.ApprovalRequestID))))
+			b.Env.Say("%s: %s is %s%s", verb, console.Brief(f.Key()), console.OneLine(string(rc.Status)), console.Suffix(", ", console.OneLine(string(cmp.Or(rc.JobID, rc.ApprovalRequestID)))))
 		}
 	})
 }
@@ -286,7 +291,7 @@ func commandToEnded(b *workspace.Workspace, f reconcile.Found, verb string, st n
 	if verb == "execute" && st.Status == nemawashi.Executed || verb == "cancel" && st.Status == nemawashi.Canceled {
 		data := map[string]any{"run": f.Key(), "status": st.Status, "job_id": orNull(string(st.ExecutionJobID))}
 		return b.Env.Answer(data, func() {
-			b.Env.Say("%s: %s is %s already%s", verb, console.Brief(f.Key()), st.Status, console.Suffix(", ", string(st.ExecutionJobID)))
+			b.Env.Say("%s: %s is %s already%s", verb, console.Brief(f.Key()), st.Status, console.Suffix(", ", console.OneLine(string(st.ExecutionJobID))))
 		})
 	}
 	return console.Refused("cannot %s %s: it has ended, %s (wrong_status)", verb, console.Brief(f.Key()), st.Status).
@@ -311,418 +316,4 @@ func awaitReceipt(ctx context.Context, b *workspace.Workspace, f reconcile.Found
 		case <-time.After(receiptPoll):
 		}
 	}
-}
-
-// thread is an action in the history.
-type thread struct {
-	ThreadID  string            `json:"thread_id"`
-	ActionID  int               `json:"action_id"`
-	Status    engine.Status     `json:"status"`
-	Summary   string            `json:"summary"`
-	ProjectID schemas.OrNull    `json:"project_id"`
-	Severity  schemas.OrNull    `json:"severity"`
-	UpdatedAt schemas.OrNull    `json:"updated_at"`
-	Events    []nemawashi.Event `json:"events"`
-}
-
-// How much of an action the history shows.
-const (
-	shownDraft  = 160 // characters
-	shownEvents = 100
-)
-
-func historyVerb() verb {
-	var status, project string
-	limit := 50
-	return verb{
-		use: "history", short: "List actions, the one that moved last first",
-		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&status, "status", "", "those of a status")
-			f.StringVar(&project, "project", "", "those of a project")
-			f.IntVar(&limit, "limit", limit, "how many at most, 1 to 500")
-		},
-		look: func(c call, b *workspace.Workspace) error {
-			if limit < 1 || limit > 500 {
-				return console.Usage("--limit takes 1 to 500, not %d", limit)
-			}
-			list := threads(b, func(st nemawashi.State) bool {
-				return (status == "" || string(st.Status) == status) && (project == "" || string(st.ProjectID) == project)
-			})
-			list = list[:min(len(list), limit)]
-			return b.Env.Answer(list, func() {
-				t := &console.Table{}
-				for _, a := range list {
-					t.Add(a.ThreadID, string(a.Status), string(a.UpdatedAt), console.OneLine(string(a.ProjectID)), console.Cut(console.OneLine(a.Summary), shownDraft))
-				}
-				t.Print(b.Env, b.Env.Out)
-			})
-		},
-	}
-}
-
-// threads are the actions that fit, the one that moved last first.
-func threads(b *workspace.Workspace, fits func(nemawashi.State) bool) []thread {
-	list := []thread{}
-	for _, f := range actions(b) {
-		st, ok := actionState(b, f)
-		if !ok || !fits(st) {
-			continue
-		}
-		events := actionEvents(b, f)
-		list = append(list, thread{
-			st.ThreadID, st.ActionID, st.Status, actionDraft(b, f, st), st.ProjectID, st.Severity, st.UpdatedAt, events[max(0, len(events)-shownEvents):],
-		})
-	}
-	slices.SortFunc(list, func(x, y thread) int {
-		return cmp.Or(-strings.Compare(string(x.UpdatedAt), string(y.UpdatedAt)), -cmp.Compare(x.ActionID, y.ActionID))
-	})
-	return list
-}
-
-func actions(b *workspace.Workspace) []reconcile.Found {
-	return slices.DeleteFunc(b.Runs(), func(f reconcile.Found) bool { return f.Run.Family != "nemawashi" })
-}
-
-func actionState(b *workspace.Workspace, f reconcile.Found) (nemawashi.State, bool) {
-	d := b.ReadDocument(f, "state.json")
-	if !d.Present() {
-		return nemawashi.State{}, false
-	}
-	st, err := nemawashi.ReadState("state.json", d.Body)
-	return st, err == nil
-}
-
-// actionDraft is the beginning of the draft in force.
-func actionDraft(b *workspace.Workspace, f reconcile.Found, st nemawashi.State) string {
-	text := st.Summary
-	if n := len(st.Drafts); n > 0 {
-		text = string(b.ReadDocument(f, fmt.Sprintf("drafts/v%d.md", n)).Body)
-	}
-	if runes := []rune(text); len(runes) > shownDraft {
-		text = string(runes[:shownDraft]) + "..."
-	}
-	return text
-}
-
-// actionEvents are the events of an action's audit, oldest first.
-func actionEvents(b *workspace.Workspace, f reconcile.Found) []nemawashi.Event {
-	list := []nemawashi.Event{}
-	body, _ := os.ReadFile(filepath.Join(b.Root, filepath.FromSlash(f.Run.Dir), "events.jsonl"))
-	for line := range strings.Lines(string(body)) {
-		var e nemawashi.Event
-		if schemas.Decode("nemawashi/event", "events.jsonl", []byte(line), &e) == nil && !e.JournalOnly() {
-			list = append(list, e)
-		}
-	}
-	return list
-}
-
-func auditVerb() verb {
-	return verb{
-		use: "audit ACTION", short: "List the events of an action", least: 1, most: 1, complete: completeRuns,
-		look: func(c call, b *workspace.Workspace) error {
-			f, err := oneAction(b, c.args[0])
-			if err != nil {
-				return err
-			}
-			list := actionEvents(b, f)
-			return b.Env.Answer(list, func() {
-				t := &console.Table{}
-				for _, e := range list {
-					t.Add(string(e.CreatedAt), e.Type, console.OneLine(e.Actor), console.OneLine(e.CorrelationID), console.Cut(console.OneLine(e.Words()), shownDraft))
-				}
-				t.Print(b.Env, b.Env.Out)
-			})
-		},
-	}
-}
-
-func rowsVerb() verb {
-	return verb{
-		use: "runs [ACTION]", short: "List what was carried out", most: 1, complete: completeRuns,
-		look: func(c call, b *workspace.Workspace) error {
-			all := actions(b)
-			if len(c.args) > 0 {
-				f, err := oneAction(b, c.args[0])
-				if err != nil {
-					return err
-				}
-				all = []reconcile.Found{f}
-			}
-			list := []schemas.Object{}
-			for _, f := range all {
-				for n := 1; ; n++ {
-					d := b.ReadDocument(f, fmt.Sprintf("runs/%d.json", n))
-					var row schemas.Object
-					if !d.Present() || schemas.Decode("nemawashi/run", d.Path, d.Body, &row) != nil {
-						break
-					}
-					list = append(list, row)
-				}
-			}
-			return b.Env.Answer(list, func() {
-				t := &console.Table{}
-				for _, row := range list {
-					var cells []string
-					for _, name := range []string{"run_id", "executed_at", "action_type", "provider", "status", "error"} {
-						text, _ := row.Raw(name).Text()
-						cells = append(cells, console.Cut(console.OneLine(text), shownDraft))
-					}
-					t.Add(cells...)
-				}
-				t.Print(b.Env, b.Env.Out)
-			})
-		},
-	}
-}
-
-func watchdogVerb() verb {
-	dry := false
-	return verb{
-		use: "watchdog", short: "Look at reports, and begin an action for each project at risk",
-		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&dry, "dry-run", false, "say what it would begin, and begin nothing")
-		},
-		look: func(_ call, b *workspace.Workspace) error { return watchReports(b, dry) },
-	}
-}
-
-// skipped is a report that cannot be used.
-type skipped struct {
-	Path    string `json:"path"`
-	Problem string `json:"problem"`
-}
-
-// Folders of the watchdog.
-const (
-	reportsDir  = ".nemawashi/reports"
-	watchdogDir = ".nemawashi/watchdog"
-)
-
-// watchReports makes one round of the watchdog, one at a time.
-func watchReports(b *workspace.Workspace, dry bool) error {
-	unlock, err := lockWatchdog(b)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	reports, bad := readReports(b)
-	seen := seenActions(b)
-	begun, alerts := 0, []nemawashi.Alert{}
-	for _, a := range nemawashi.Watch(reports) {
-		if !a.Opens(seen) {
-			continue
-		}
-		if action, draft := a.Action(); !dry {
-			if _, err := beginAction(b, action, draft); err != nil {
-				return err
-			}
-		}
-		begun++
-		alerts = append(alerts, a)
-	}
-	summary := fmt.Sprintf("watchdog created %d actions", begun)
-	last := schemas.Object{
-		{Name: "at", Value: b.Env.Now().UTC().Format(time.RFC3339)}, {Name: "summary", Value: summary}, {Name: "alerts", Value: alerts}, {Name: "skipped", Value: bad},
-	}
-	if !dry {
-		if err := writeLast(b, last); err != nil {
-			return err
-		}
-	}
-	for _, s := range bad {
-		b.Env.Note("%s: %s", s.Path, console.OneLine(s.Problem))
-	}
-	err = b.Env.Answer(last, func() {
-		for _, a := range alerts {
-			b.Env.Say("%s", console.OneLine(a.Message))
-		}
-		b.Env.Say("%s%s", summary, map[bool]string{true: " (dry run: none)"}[dry])
-	})
-	if err == nil && len(bad) > 0 {
-		err = console.Exit(console.ExitProblem) // each was named
-	}
-	return err
-}
-
-// lockWatchdog keeps a second watchdog away.
-func lockWatchdog(b *workspace.Workspace) (unlock func(), err error) {
-	root, err := os.OpenRoot(b.Root)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	if err := root.MkdirAll(watchdogDir, 0o777); err != nil {
-		return nil, console.Refused("cannot make %s: %v", watchdogDir, console.Plain(err))
-	}
-	f, err := root.OpenFile(watchdogDir+"/lock", os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, console.Refused("cannot lock %s: %v", watchdogDir, console.Plain(err))
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, console.Refused("another watchdog is at work here").Try("try again when it has ended")
-	}
-	return func() { f.Close() }, nil
-}
-
-// readReports reads the reports, by name, and says which cannot be used.
-func readReports(b *workspace.Workspace) (list []nemawashi.Report, bad []skipped) {
-	bad = []skipped{}
-	entries, err := os.ReadDir(filepath.Join(b.Root, filepath.FromSlash(reportsDir)))
-	if err != nil {
-		return nil, bad
-	}
-	for _, e := range entries {
-		name := reportsDir + "/" + e.Name()
-		if ext := path.Ext(e.Name()); ext != ".json" && ext != ".md" || layout.Noise(e.Name()) {
-			continue
-		}
-		d := b.Settled(name, layout.Outside(name))
-		err := d.Err
-		if err == nil {
-			var more []nemawashi.Report
-			more, err = nemawashi.ReadReports(e.Name(), d.Body)
-			list = append(list, more...)
-		}
-		if err != nil {
-			bad = append(bad, skipped{name, err.Error()})
-		}
-	}
-	return list, bad
-}
-
-// seenActions are the actions that are there, as the watchdog must know them. One that
-// nobody has registered yet goes on.
-func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
-	for _, f := range actions(b) {
-		d := b.ReadDocument(f, "action.json")
-		var a nemawashi.ActionFile
-		if !d.Present() || schemas.Decode("nemawashi/action", d.Path, d.Body, &a) != nil {
-			continue
-		}
-		id, _ := strconv.Atoi(f.Run.ID)
-		s := nemawashi.Seen{ID: id, Project: string(a.ProjectID), Source: engine.Digest(a.SourceDigest)}
-		if st, ok := actionState(b, f); ok {
-			s.Final = nemawashi.Machine{}.Summarize(b.ReadDocument(f, "state.json").Body).Final
-			s.Project = string(st.ProjectID)
-		}
-		list = append(list, s)
-	}
-	return list
-}
-
-// writeLast keeps what the watchdog saw last.
-func writeLast(b *workspace.Workspace, last schemas.Object) error {
-	body, err := schemas.Encode(last)
-	if err != nil {
-		return err
-	}
-	file := watchdogDir + "/last.json"
-	err = b.Store.Write(engine.Document{Path: file, Body: body, Over: b.Settled(file, layout.Outside(file)).Sum})
-	if err != nil {
-		return console.Refused("cannot write %s: %v", file, console.Plain(err))
-	}
-	return nil
-}
-
-// environ are the variables of the seed's service, by the key that each is here. A
-// secret has none.
-var environKeys = []struct{ name, table, key string }{
-	{"EMAIL_PROVIDER", "mail", "provider"}, {"EMAIL_DEFAULT_TO", "mail", "default_to"}, {"EMAIL_DEFAULT_FROM", "mail", "default_from"},
-	{"CALENDAR_PROVIDER", "calendar", "provider"}, {"CALENDAR_DEFAULT_ATTENDEE", "calendar", "default_attendee"},
-	{"CALENDAR_DEFAULT_TIMEZONE", "calendar", "default_timezone"}, {"CALENDAR_DEFAULT_OWNER_EMAIL", "calendar", "default_owner_email"},
-	{"HR_PROVIDER", "hr", "provider"}, {"HR_API_URL", "hr", "api_url"},
-}
-
-// environDiffers are the seed's variables that are set and say something else than the
-// settings, which alone are read.
-func environDiffers(conf nemawashi.Config, getenv func(string) string) (names []string) {
-	said := map[string]string{
-		"EMAIL_PROVIDER": conf.Mail.Provider, "EMAIL_DEFAULT_TO": conf.Mail.DefaultTo, "EMAIL_DEFAULT_FROM": conf.Mail.DefaultFrom,
-		"CALENDAR_PROVIDER": conf.Calendar.Provider, "CALENDAR_DEFAULT_ATTENDEE": conf.Calendar.DefaultAttendee,
-		"CALENDAR_DEFAULT_TIMEZONE": conf.Calendar.DefaultTimezone, "CALENDAR_DEFAULT_OWNER_EMAIL": conf.Calendar.DefaultOwnerEmail,
-		"HR_PROVIDER": conf.HR.Provider, "HR_API_URL": conf.HR.APIURL,
-	}
-	for _, v := range environKeys {
-		if value := getenv(v.name); value != "" && value != "CHANGE_ME" && value != said[v.name] {
-			names = append(names, v.name)
-		}
-	}
-	return names
-}
-
-// environHelp is what to do about them.
-const environHelp = "placet nemawashi settings --from-env prints what they mean"
-
-// environSecrets are the seed's variables that are read where they are.
-var environSecrets = []string{"SMTP_PASSWORD", "CALENDAR_API_TOKEN", "HR_API_TOKEN"}
-
-func environVerb() verb {
-	from := false
-	return verb{
-		use: "settings --from-env [FILE]", short: "Print the settings that the seed's variables mean", most: 1,
-		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&from, "from-env", false, "take them from the environment, or from a FILE of NAME=value lines")
-		},
-		run: func(c call) error {
-			if !from {
-				return console.Usage("say where the settings come from").Try("%s", c.line)
-			}
-			getenv := c.env.Getenv
-			if len(c.args) > 0 {
-				text, err := readInput(c.env, c.args[0])
-				if err != nil {
-					return console.Usage("cannot read %s: %v", console.OneLine(c.args[0]), console.Plain(err))
-				}
-				getenv = func(name string) string { return envOf(text)[name] }
-			}
-			text := environSettings(getenv)
-			return c.env.Answer(map[string]string{"toml": text}, func() { c.env.Say("%s", strings.TrimSuffix(text, "\n")) })
-		},
-	}
-}
-
-// envOf are the variables of a file of NAME=value lines.
-func envOf(text string) map[string]string {
-	vars := map[string]string{}
-	for line := range strings.Lines(text) {
-		name, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
-		if ok && !strings.HasPrefix(name, "#") {
-			vars[strings.TrimSpace(name)] = strings.Trim(strings.TrimSpace(value), `"'`)
-		}
-	}
-	return vars
-}
-
-// environSettings are the tables that variables mean. Secrets are named, never told.
-func environSettings(getenv func(string) string) string {
-	var b strings.Builder
-	table := "nemawashi"
-	for _, v := range environKeys {
-		value := getenv(v.name)
-		if value == "" || value == "CHANGE_ME" {
-			continue
-		}
-		if name := "nemawashi." + v.table; name != table {
-			fmt.Fprintf(&b, "[%s]\n", name)
-			table = name
-		}
-		fmt.Fprintf(&b, "%s = %s # %s\n", v.key, tomlText(value), v.name)
-	}
-	for _, name := range environSecrets {
-		if value := getenv(name); value != "" && value != "CHANGE_ME" {
-			fmt.Fprintf(&b, "# %s is read from the environment\n", name)
-		}
-	}
-	return b.String()
-}
-
-// tomlText is a text as TOML writes it.
-func tomlText(s string) string {
-	body, err := schemas.Line(s)
-	if err != nil {
-		return `""`
-	}
-	return strings.TrimSpace(string(body))
 }

@@ -4,8 +4,10 @@ import (
 	"strings"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/reconcile"
 )
 
 // Reference names a request and what it shows: what approve, reject and respond
@@ -43,4 +45,12 @@ func (t Request) Effects(resp gate.Response) string {
 		}
 	}
 	return console.Cut(strings.Join(all, "; "), shownWith)
+}
+
+// alias is the name that a run's family has for it besides, "" for none.
+func alias(f reconcile.Found) string {
+	if of, ok := family.Named(f.Run.Family); ok && of.Alias != nil {
+		return of.Alias(f.Run.ID)
+	}
+	return ""
 }

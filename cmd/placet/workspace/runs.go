@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/family"
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
@@ -392,14 +391,6 @@ func (b *Workspace) Fits(found []reconcile.Found, arg string) []reconcile.Found 
 		return ofFamily(found, arg)
 	}
 	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return !beginsWith(f, arg) })
-}
-
-// alias is the name that a run's family has for it besides, "" for none.
-func alias(f reconcile.Found) string {
-	if of, ok := family.Named(f.Run.Family); ok && of.Alias != nil {
-		return of.Alias(f.Run.ID)
-	}
-	return ""
 }
 
 // ofFamily returns the runs of one family.

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/console"
+	"placet/engine/nemawashi"
+	"placet/schemas"
+)
+
+// environKeys are the variables of the seed's service, by the key that each is here. A
+// secret has none.
+var environKeys = []struct{ name, table, key string }{
+	{"EMAIL_PROVIDER", "mail", "provider"}, {"EMAIL_DEFAULT_TO", "mail", "default_to"}, {"EMAIL_DEFAULT_FROM", "mail", "default_from"},
+	{"CALENDAR_PROVIDER", "calendar", "provider"}, {"CALENDAR_DEFAULT_ATTENDEE", "calendar", "default_attendee"},
+	{"CALENDAR_DEFAULT_TIMEZONE", "calendar", "default_timezone"}, {"CALENDAR_DEFAULT_OWNER_EMAIL", "calendar", "default_owner_email"},
+	{"HR_PROVIDER", "hr", "provider"}, {"HR_API_URL", "hr", "api_url"},
+}
+
+// environDiffers are the seed's variables that are set and say something else than the
+// settings, which alone are read.
+func environDiffers(conf nemawashi.Config, getenv func(string) string) (names []string) {
+	said := map[string]string{
+		"EMAIL_PROVIDER": conf.Mail.Provider, "EMAIL_DEFAULT_TO": conf.Mail.DefaultTo, "EMAIL_DEFAULT_FROM": conf.Mail.DefaultFrom,
+		"CALENDAR_PROVIDER": conf.Calendar.Provider, "CALENDAR_DEFAULT_ATTENDEE": conf.Calendar.DefaultAttendee,
+		"CALENDAR_DEFAULT_TIMEZONE": conf.Calendar.DefaultTimezone, "CALENDAR_DEFAULT_OWNER_EMAIL": conf.Calendar.DefaultOwnerEmail,
+		"HR_PROVIDER": conf.HR.Provider, "HR_API_URL": conf.HR.APIURL,
+	}
+	for _, v := range environKeys {
+		if value := getenv(v.name); value != "" && value != "CHANGE_ME" && value != said[v.name] {
+			names = append(names, v.name)
+		}
+	}
+	return names
+}
+
+// environHelp is what to do about them.
+const environHelp = "placet nemawashi settings --from-env prints what they mean"
+
+// environSecrets are the seed's variables that are read where they are.
+var environSecrets = []string{"SMTP_PASSWORD", "CALENDAR_API_TOKEN", "HR_API_TOKEN"}
+
+func environVerb() verb {
+	from := false
+	return verb{
+		use: "settings --from-env [FILE]", short: "Print the settings that the seed's variables mean", most: 1,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&from, "from-env", false, "take them from the environment, or from a FILE of NAME=value lines")
+		},
+		run: func(c call) error {
+			if !from {
+				return console.Usage("say where the settings come from").Try("%s", c.line)
+			}
+			getenv := c.env.Getenv
+			if len(c.args) > 0 {
+				text, err := readInput(c.env, c.args[0])
+				if err != nil {
+					return console.Usage("cannot read %s: %v", console.OneLine(c.args[0]), console.Plain(err))
+				}
+				getenv = func(name string) string { return envOf(text)[name] }
+			}
+			text := environSettings(getenv)
+			return c.env.Answer(map[string]string{"toml": text}, func() { c.env.Say("%s", strings.TrimSuffix(text, "\n")) })
+		},
+	}
+}
+
+// envOf are the variables of a file of NAME=value lines.
+func envOf(text string) map[string]string {
+	vars := map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
+		if ok && !strings.HasPrefix(name, "#") {
+			vars[strings.TrimSpace(name)] = strings.Trim(strings.TrimSpace(value), `"'`)
+		}
+	}
+	return vars
+}
+
+// environSettings are the tables that variables mean. Secrets are named, and never printed.
+func environSettings(getenv func(string) string) string {
+	var b strings.Builder
+	table := "nemawashi"
+	for _, v := range environKeys {
+		value := getenv(v.name)
+		if value == "" || value == "CHANGE_ME" {
+			continue
+		}
+		if name := "nemawashi." + v.table; name != table {
+			fmt.Fprintf(&b, "[%s]\n", name)
+			table = name
+		}
+		fmt.Fprintf(&b, "%s = %s # %s\n", v.key, tomlText(value), v.name)
+	}
+	for _, name := range environSecrets {
+		if value := getenv(name); value != "" && value != "CHANGE_ME" {
+			fmt.Fprintf(&b, "# %s is read from the environment\n", name)
+		}
+	}
+	return b.String()
+}
+
+// tomlText is a text as TOML writes it.
+func tomlText(s string) string {
+	body, err := schemas.Line(s)
+	if err != nil {
+		return `""`
+	}
+	return strings.TrimSpace(string(body))
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"path"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/nemawashi"
+	"placet/engine/store/fs"
+	"placet/layout"
+	"placet/schemas"
+)
+
+func watchdogVerb() verb {
+	dry := false
+	return verb{
+		use: "watchdog", short: "Look at reports, and begin an action for each project at risk",
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&dry, "dry-run", false, "say what it would begin, and begin nothing")
+		},
+		look: func(_ call, b *workspace.Workspace) error { return watchReports(b, dry) },
+	}
+}
+
+// skipped is a report that cannot be used.
+type skipped struct {
+	Path    string `json:"path"`
+	Problem string `json:"problem"`
+}
+
+// Folders of the watchdog.
+const (
+	reportsDir  = ".nemawashi/reports"
+	watchdogDir = ".nemawashi/watchdog"
+)
+
+// watchReports makes one round of the watchdog, one at a time.
+func watchReports(b *workspace.Workspace, dry bool) error {
+	if !dry {
+		unlock, err := lockWatchdog(fs.OS(b.Root))
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	reports, bad := readReports(b)
+	seen := seenActions(b)
+	begun, alerts := 0, []nemawashi.Alert{}
+	for _, a := range nemawashi.Watch(reports) {
+		if !a.Opens(seen) {
+			continue
+		}
+		action, draft := a.Action()
+		if err := checkAction(action); err != nil {
+			bad = append(bad, skipped{reportsDir, err.Error()})
+			continue
+		}
+		if !dry {
+			if _, err := beginAction(b, action, draft); err != nil {
+				return err
+			}
+		}
+		begun++
+		alerts = append(alerts, a)
+	}
+	summary := fmt.Sprintf("watchdog created %d actions", begun)
+	last := schemas.Object{
+		{Name: "at", Value: b.Env.Now().UTC().Format(time.RFC3339)}, {Name: "summary", Value: summary}, {Name: "alerts", Value: alerts}, {Name: "skipped", Value: bad},
+	}
+	if !dry {
+		if err := writeLast(b, last); err != nil {
+			return err
+		}
+	}
+	for _, s := range bad {
+		b.Env.Note("%s: %s", s.Path, console.OneLine(s.Problem))
+	}
+	err := b.Env.Answer(last, func() {
+		for _, a := range alerts {
+			b.Env.Say("%s", console.OneLine(a.Message))
+		}
+		b.Env.Say("%s%s", summary, map[bool]string{true: " (dry run: none)"}[dry])
+	})
+	if err == nil && len(bad) > 0 {
+		err = console.Exit(console.ExitProblem) // each was named
+	}
+	return err
+}
+
+// lockWatchdog keeps a second watchdog away.
+func lockWatchdog(disk fs.FS) (unlock func(), err error) {
+	if _, err := madeAndListed(disk, watchdogDir); err != nil {
+		return nil, console.Refused("cannot make %s: %v", watchdogDir, console.Plain(err))
+	}
+	f, err := disk.Open(watchdogDir+"/lock", fs.ForLocking, 0o666)
+	if err != nil {
+		return nil, console.Refused("cannot lock %s: %v", watchdogDir, console.Plain(err))
+	}
+	if err := f.TryLock(); errors.Is(err, fs.ErrBusy) {
+		f.Close()
+		return nil, console.Refused("another watchdog is at work here").Try("try again when it has ended")
+	}
+	return func() { f.Close() }, nil
+}
+
+// readReports reads the reports, by name, and says which cannot be used.
+func readReports(b *workspace.Workspace) (list []nemawashi.Report, bad []skipped) {
+	bad = []skipped{}
+	names, err := fs.OS(b.Root).List(reportsDir)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		bad = append(bad, skipped{reportsDir, err.Error()})
+	}
+	for _, e := range names {
+		name := reportsDir + "/" + e.Name
+		if ext := path.Ext(e.Name); ext != ".json" && ext != ".md" || layout.Noise(e.Name) {
+			continue
+		}
+		d := b.Settled(name, layout.Outside(name))
+		err := d.Err
+		if err == nil {
+			var more []nemawashi.Report
+			more, err = nemawashi.ReadReports(e.Name, d.Body)
+			list = append(list, more...)
+		}
+		if err != nil {
+			bad = append(bad, skipped{name, err.Error()})
+		}
+	}
+	return list, bad
+}
+
+// seenActions are the actions that are there, as the watchdog must know them. One that
+// nobody has registered yet goes on.
+func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
+	for _, f := range actions(b) {
+		d := b.ReadDocument(f, "action.json")
+		var a nemawashi.ActionFile
+		if !d.Present() || schemas.Decode("nemawashi/action", d.Path, d.Body, &a) != nil {
+			continue
+		}
+		id, _ := strconv.Atoi(f.Run.ID)
+		s := nemawashi.Seen{ID: id, Project: string(a.ProjectID), Source: engine.Digest(a.SourceDigest)}
+		if st, ok := actionState(b, f); ok {
+			s.Final = nemawashi.Machine{}.Summarize(b.ReadDocument(f, "state.json").Body).Final
+			s.Project = string(st.ProjectID)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// writeLast keeps what the watchdog saw last.
+func writeLast(b *workspace.Workspace, last schemas.Object) error {
+	body, err := schemas.Encode(last)
+	if err != nil {
+		return err
+	}
+	file := watchdogDir + "/last.json"
+	err = b.Store.Write(engine.Document{Path: file, Body: body, Over: b.Settled(file, layout.Outside(file)).Sum})
+	if err != nil {
+		return console.Refused("cannot write %s: %v", file, console.Plain(err))
+	}
+	return nil
+}
