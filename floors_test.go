@@ -44,7 +44,7 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile", "engine/facade"},
 		beside: []string{
 			"engine/store/memfs engine/store/fs",
 			"engine/store engine/store/fs", "engine/store engine/store/statcache",
@@ -57,12 +57,13 @@ var floors = []floor{
 	{name: "laws", packages: []string{"internal/enginetest"}, never: []string{"families"}},
 	{
 		name:     "wiring",
-		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/workspace", "cmd/placet/cli", "cmd/placet", "internal/bench"},
+		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/workspace", "cmd/placet/web", "cmd/placet/cli", "cmd/placet", "internal/bench"},
 		beside: []string{
 			"cmd/placet/family cmd/placet/console",
 			"cmd/placet/config cmd/placet/console", "cmd/placet/config cmd/placet/family",
 			"cmd/placet/workspace cmd/placet/console", "cmd/placet/workspace cmd/placet/config", "cmd/placet/workspace cmd/placet/family",
 			"cmd/placet/cli cmd/placet/console", "cmd/placet/cli cmd/placet/config", "cmd/placet/cli cmd/placet/family", "cmd/placet/cli cmd/placet/workspace",
+			"cmd/placet/web cmd/placet/console", "cmd/placet/web cmd/placet/config", "cmd/placet/web cmd/placet/workspace", "cmd/placet/cli cmd/placet/web",
 			"cmd/placet cmd/placet/cli",
 		},
 		never: []string{"laws"},

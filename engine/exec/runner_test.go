@@ -529,6 +529,8 @@ func TestARevokedCommandIsEndedAndSaysWhy(t *testing.T) {
 // recordOf is a store's record: the digests by path.
 type recordOf map[string][]engine.Digest
 
+func (recordOf) Attributed(string, engine.Digest) string { return "" }
+
 func (r recordOf) Issued(string) map[string][]engine.Digest { return r }
 
 func (r recordOf) Issue(_ string, docs []engine.Document) error {

@@ -273,7 +273,8 @@ func narrower(a, b string) string {
 // claimed adds the name inside an answer to what is known of its author.
 func claimed(known []string, user string) []string {
 	claim := "claimed:" + user
-	if user == "" || slices.Contains(known, claim) {
+	broughtIn := func(k string) bool { return strings.HasPrefix(k, "api:") || strings.HasPrefix(k, "slack:") }
+	if user == "" || slices.Contains(known, claim) || slices.ContainsFunc(known, broughtIn) {
 		return known
 	}
 	return append(slices.Clone(known), claim)

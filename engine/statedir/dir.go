@@ -22,6 +22,8 @@ type Dir struct {
 	mu sync.Mutex // of Write
 	// records are held while a record is written, each several of them.
 	records [records]sync.Mutex
+
+	attributions attributions
 }
 
 // Unusable says why there is no state folder, and what to do.

@@ -19,6 +19,8 @@ type Record interface {
 	Issued(runDir string) map[string][]engine.Digest
 	// Issue records, durably, what is about to be written in a run.
 	Issue(runDir string, docs []engine.Document) error
+	// Attributed returns for whom placet itself has written a content, "" for nobody.
+	Attributed(path string, digest engine.Digest) string
 }
 
 // isRecorded reports whether what placet writes under a kind of file is remembered:

@@ -78,6 +78,9 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (en
 		return d, s.now().Add(wait)
 	}
 	d.Body, d.Sum, d.Parsed = c.body, c.digest(), new(engine.Parsed)
+	if who := s.attributed(a, d.Sum); who != "" {
+		d.Known = []string{who}
+	}
 	if len(d.Body) <= keepBody && !e.Racy {
 		kept := d
 		e.Doc = &kept
@@ -91,6 +94,15 @@ func (s *settler) owner(a target, info fs.Info) []string {
 		return nil
 	}
 	return s.owners.known(info.UID)
+}
+
+// attributed says for whom this machine has written a file that anyone may write, "" where
+// it has not: then the file's owner is who is known.
+func (s *settler) attributed(a target, sum engine.Digest) string {
+	if s.record == nil || a.file.Writer != layout.Anyone {
+		return ""
+	}
+	return s.record.Attributed(a.path, sum)
 }
 
 // limit is the largest size that is read into memory.

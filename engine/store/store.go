@@ -72,13 +72,13 @@ type settler struct {
 	cache    *statcache.Cache
 	watching atomic.Bool
 	owners   owners
+	record   Record
 }
 
 // reader reads the documents of runs, and compares runs with what it has seen of them.
 type reader struct {
 	*settler
 	states states
-	record Record
 }
 
 // New returns a store on a file system.
@@ -94,7 +94,7 @@ func New(fsys fs.FS, o Options) *Store {
 		d.parallel = 64
 	}
 	d.began = d.now()
-	r := &reader{settler: &settler{disk: d, cache: statcache.New()}, record: o.Record, states: states{seen: map[uint64]bool{}}}
+	r := &reader{settler: &settler{disk: d, cache: statcache.New(), record: o.Record}, states: states{seen: map[uint64]bool{}}}
 	t := &temps{reader: r, random: o.Random}
 	if t.random == nil {
 		t.random = rand.Uint64

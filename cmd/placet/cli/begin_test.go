@@ -97,11 +97,11 @@ func TestWithoutDescriptorsMetricsAreWaitedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		withoutFiles(t, func() { err = tap.listen() })
+		withoutFiles(t, func() { err = tap.listen(nil) })
 		if !reconcile.OfMachine(err) || !strings.Contains(err.Error(), "too many open files") {
 			t.Errorf("%s: %v", address, err)
 		}
-		if err := tap.listen(); err != nil {
+		if err := tap.listen(nil); err != nil {
 			t.Errorf("%s later: %v", address, err)
 		}
 		tap.close()

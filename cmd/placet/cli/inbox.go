@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -32,16 +31,6 @@ func inboxVerb() verb {
 	}
 }
 
-// inboxData is the inbox as JSON: every request with all that it asks.
-type inboxData struct {
-	Workspace string                 `json:"workspace"`
-	Daemon    bool                   `json:"daemon"`
-	Held      string                 `json:"held"`
-	Requests  []engine.OpenRequest   `json:"requests"`
-	Problems  []workspace.RunProblem `json:"problems"`
-	Untrusted []config.UntrustedLine `json:"untrusted"`
-}
-
 func showInbox(b *workspace.Workspace, args []string, short bool, tags []string) error {
 	found, rest, err := workspace.Narrow(b, args)
 	if err != nil {
@@ -54,7 +43,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 		open = append(open, v.Open...)
 	}
 	slices.SortFunc(open, workspace.OldestFirst)
-	data := inboxOf(b, s, open)
+	data := b.InboxOf(s, open)
 	if err := b.Env.Answer(data, func() {
 		if short {
 			printShort(b, open)
@@ -72,18 +61,6 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	return outcome(b, s)
 }
 
-// inboxOf is the inbox as JSON.
-func inboxOf(b *workspace.Workspace, s workspace.Summary, open []engine.OpenRequest) inboxData {
-	data := inboxData{
-		Workspace: b.Root, Daemon: s.Daemon, Held: s.Held,
-		Problems: workspace.InboxProblems(s.Views), Untrusted: s.Untrusted,
-	}
-	for _, a := range open {
-		data.Requests = append(data.Requests, b.Describe(a))
-	}
-	return data
-}
-
 // printWhole shows requests with all that it takes to answer them. rest are the
 // runs that are left out.
 func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []reconcile.Found) {
@@ -97,7 +74,7 @@ func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []reconc
 }
 
 // printInbox shows what needs a person besides requests.
-func printInbox(b *workspace.Workspace, data inboxData, s workspace.Summary) {
+func printInbox(b *workspace.Workspace, data workspace.Inbox, s workspace.Summary) {
 	w := b.Env
 	for _, p := range data.Problems {
 		w.Say("%s %s  %s", w.Paint(console.Alarm, "problem"), console.OneLine(p.Path), console.Cut(console.OneLine(p.Text), 200))

@@ -19,7 +19,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
-	"placet/engine/reconcile"
+	"placet/engine/facade"
 	"placet/engine/watch"
 )
 
@@ -38,15 +38,31 @@ const (
 	lookAtRuns, oldLook = 500 * time.Millisecond, time.Minute
 )
 
-// metricsServer is where a daemon's metrics are had. A nil one counts and answers nothing.
+// metricsServer is where the metrics of watch are had.
 type metricsServer struct {
+	metricsSource
 	address  string
-	metrics  *metrics
 	listener net.Listener
 	server   *http.Server
 	ended    chan struct{}
-	seen     atomic.Pointer[health]
-	stop     context.CancelFunc // ends the looks
+}
+
+// metricsSource is a daemon's metrics with what they are worked out of.
+type metricsSource struct {
+	*metrics
+	seen atomic.Pointer[health]
+	stop context.CancelFunc // ends the looks
+}
+
+// begin looks at a daemon from now on, and returns what answers with its metrics.
+func (m *metricsSource) begin(b *workspace.Workspace, watcher *watch.Watcher) http.Handler {
+	var looks context.Context
+	looks, m.stop = context.WithCancel(context.Background())
+	look := func() { m.seen.Store(currentHealth(b, watcher)) }
+	look()
+	go everyTick(looks, lookAtRuns, look)
+	m.registry.MustRegister(runCounts{now: b.Env.Now, look: m.seen.Load})
+	return m.fresh(m.handler())
 }
 
 // newMetricsServer checks an address. One without a host would be open to every machine:
@@ -63,33 +79,28 @@ func newMetricsServer(address string) (*metricsServer, error) {
 		return nil, console.Usage("cannot take %q for the metrics: without a host every machine that reaches this one could ask", console.OneLine(address)).
 			Try("--metrics 127.0.0.1:%s", port)
 	}
-	return &metricsServer{address: address, metrics: newMetrics()}, nil
+	return &metricsServer{metricsSource: metricsSource{metrics: newMetrics()}, address: address}, nil
 }
 
-// attach has a loop tell the metrics what it does.
-func (t *metricsServer) attach(o *reconcile.Options) {
-	if t != nil {
-		t.metrics.attach(o)
-	}
+// listen implements server.
+func (t *metricsServer) listen(*workspace.Workspace) (err error) {
+	t.listener, err = listenAt(t.address, "metrics")
+	return err
 }
 
-// listen takes the address. Whoever asks from now on waits for serve.
-func (t *metricsServer) listen() error {
-	if t == nil {
-		return nil
-	}
-	l, err := net.Listen("tcp", t.address)
+// listenAt takes an address, to answer there for something.
+func listenAt(address, what string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
 	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
 		err = cmp.Or(lacksFiles(), err)
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return console.Usage("cannot answer for metrics at %s: the port is in use", console.OneLine(t.address)).Try("another port; 0 takes a free one")
+		return nil, console.Usage("cannot answer for %s at %s: the port is in use", what, console.OneLine(address)).Try("another port; 0 takes a free one")
 	case err != nil:
-		return console.Usage("cannot answer for metrics at %s: %v", console.OneLine(t.address), err)
+		return nil, console.Usage("cannot answer for %s at %s: %v", what, console.OneLine(address), err)
 	}
-	t.listener = l
-	return nil
+	return l, nil
 }
 
 // lacksFiles reports whether as many files as a name is looked up in cannot be opened
@@ -107,21 +118,12 @@ func lacksFiles() error {
 
 // serve answers until close, and says where.
 func (t *metricsServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *slog.Logger) {
-	if t == nil {
-		return
-	}
-	var looks context.Context
-	looks, t.stop = context.WithCancel(context.Background())
-	look := func() { t.seen.Store(currentHealth(b, watcher)) }
-	look()
-	go everyTick(looks, lookAtRuns, look)
-	t.metrics.registry.MustRegister(runCounts{now: b.Env.Now, look: t.seen.Load})
 	t.server = &http.Server{
-		Handler:           t.known(t.fresh(t.metrics.handler())),
+		Handler:           t.known(t.begin(b, watcher)),
 		ReadHeaderTimeout: askTime, ReadTimeout: askTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: 16 << 10,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ConnState:      limitConns(fewConns),
+		ConnState:      facade.LimitConns(fewConns),
 	}
 	b.Env.Note("metrics on http://%s%s", t.listener.Addr(), metricsPath)
 	t.ended = make(chan struct{})
@@ -137,7 +139,7 @@ func (t *metricsServer) serve(b *workspace.Workspace, watcher *watch.Watcher, lo
 // close ends what listen and serve began.
 func (t *metricsServer) close() {
 	switch {
-	case t == nil || t.listener == nil:
+	case t.listener == nil:
 	case t.server == nil:
 		_ = t.listener.Close()
 	default:
@@ -148,20 +150,6 @@ func (t *metricsServer) close() {
 			_ = t.server.Close()
 		}
 		<-t.ended
-	}
-}
-
-// limitConns has a server begin with no more connections than a number at once: it accepts
-// the next one when one has ended.
-func limitConns(most int) func(net.Conn, http.ConnState) {
-	slots := make(chan struct{}, most)
-	return func(_ net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			slots <- struct{}{}
-		case http.StateClosed, http.StateHijacked:
-			<-slots
-		}
 	}
 }
 
@@ -181,9 +169,9 @@ func everyTick(ctx context.Context, every time.Duration, f func()) {
 
 // fresh answers with an error where the daemon could not be looked at for long: old
 // values must not pass for what is so now.
-func (t *metricsServer) fresh(next http.Handler) http.Handler {
+func (m *metricsSource) fresh(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if age := time.Since(t.seen.Load().at); age > oldLook {
+		if age := time.Since(m.seen.Load().at); age > oldLook {
 			http.Error(w, fmt.Sprintf("cannot say how the runs stand: the daemon was looked at %v ago", age.Round(time.Second)), http.StatusServiceUnavailable)
 			return
 		}

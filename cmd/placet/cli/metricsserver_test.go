@@ -92,7 +92,7 @@ func serveEmptyWorkspace(t *testing.T) (server *metricsServer, url string) {
 	t.Cleanup(func() { watcher.Close() })
 	server, err = newMetricsServer("127.0.0.1:0")
 	if err == nil {
-		err = server.listen()
+		err = server.listen(nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestATapAnswersUntilItIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var p *console.Problem
-	if err := second.listen(); !errors.As(err, &p) || p.Code != console.ExitUsage || !strings.Contains(p.Text, "the port is in use") {
+	if err := second.listen(nil); !errors.As(err, &p) || p.Code != console.ExitUsage || !strings.Contains(p.Text, "the port is in use") {
 		t.Errorf("a port in use: %v", err)
 	}
 	server.close()
@@ -235,7 +235,7 @@ func TestNoMoreConnectionsThanSlots(t *testing.T) {
 
 func TestWithoutATapNothingHappens(t *testing.T) {
 	var none *metricsServer
-	if none.listen() != nil {
+	if none.listen(nil) != nil {
 		t.Error("no server listens")
 	}
 	none.serve(nil, nil, nil)

@@ -71,6 +71,7 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	for _, command := range verbs() {
 		root.AddCommand(command.command(w))
 	}
+	root.AddCommand(tokenCommand(w))
 	for _, f := range family.All {
 		if own := ownVerbs(f.Name); len(f.Controls)+len(own) > 0 {
 			root.AddCommand(familyCommand(w, f, own))
@@ -83,10 +84,10 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 func verbs() []verb {
 	return []verb{
 		inboxVerb(), approveVerb(), rejectVerb(), steerVerb(), respondVerb(), adoptVerb(), showVerb(),
-		askVerb(), waitVerb(), withdrawVerb(),
-		watchVerb(), onceVerb(), statusVerb(),
+		askVerb(), waitVerb(), withdrawVerb(), openVerb(),
+		watchVerb(), serveVerb(), onceVerb(), statusVerb(),
 		explainVerb(), logVerb(), checkVerb(), graphVerb(),
-		initVerb(), trustVerb(), doctorVerb(), demoVerb(), schemaVerb(), versionVerb(),
+		initVerb(), trustVerb(), loginVerb(), doctorVerb(), demoVerb(), schemaVerb(), versionVerb(),
 	}
 }
 

@@ -45,42 +45,14 @@ func showSubject(b *workspace.Workspace, arg string) error {
 	case err != nil:
 		return err
 	case s.Part.ID != "":
-		return b.Env.Answer(partData{s.View.Key, s.Part}, func() { showPart(b, s.View, s.Part) })
+		return b.Env.Answer(workspace.PartData{Run: s.View.Key, Part: s.Part}, func() { showPart(b, s.View, s.Part) })
 	case s.Open != nil:
-		return b.Env.Answer(b.Describe(*s.Open), func() { show(b.Env, "request", s.Open) })
+		return b.Env.Answer(b.OpenDataOf(s.View.Found, *s.Open), func() { show(b.Env, "request", s.Open) })
 	case s.Request != "":
-		l := b.ClosedData(workspace.RequestAt{Found: s.View.Found, ID: s.Request})
-		return b.Env.Answer(l, func() { showClosed(b, l) })
+		d := b.ClosedDataOf(workspace.RequestAt{Found: s.View.Found, ID: s.Request})
+		return b.Env.Answer(d, func() { showClosed(b, d.ClosedLine) })
 	}
-	return b.Env.Answer(showData(b, s.View), func() { show(b.Env, "run", s.View) })
-}
-
-// partData is one part of a run as JSON.
-type partData struct {
-	Run engine.Key `json:"run"`
-	engine.Part
-}
-
-// runData is one run as JSON.
-type runData struct {
-	workspace.RunLine
-	Facts    []engine.Fact           `json:"facts"`
-	Open     []engine.OpenRequest    `json:"open"`
-	Plan     []engine.Node           `json:"plan"`
-	Parts    []string                `json:"parts"`
-	Findings []workspace.FindingLine `json:"findings"`
-	Log      []engine.Entry          `json:"log"`
-}
-
-func showData(b *workspace.Workspace, v workspace.View) runData {
-	d := runData{RunLine: workspace.LineOf(v), Facts: v.Facts, Plan: v.Graph, Findings: workspace.FindingLines(v), Log: v.Log}
-	for _, p := range v.Parts {
-		d.Parts = append(d.Parts, p.ID)
-	}
-	for _, a := range v.Open {
-		d.Open = append(d.Open, b.Describe(a))
-	}
-	return d
+	return b.Env.Answer(b.RunDataOf(s.View), func() { show(b.Env, "run", s.View) })
 }
 
 // showPart shows a part of a run, and what is asked about it.

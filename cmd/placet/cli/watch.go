@@ -39,21 +39,41 @@ func watchVerb() verb {
 			if c.flags.Changed("watches") && watches < 1 {
 				return console.Usage("--watches takes a number from 1 on, not %d", watches)
 			}
-			var t *metricsServer
+			var t server = noServer{}
 			if c.flags.Changed("metrics") {
-				var err error
-				if t, err = newMetricsServer(metrics); err != nil {
+				m, err := newMetricsServer(metrics)
+				if err != nil {
 					return err
 				}
+				t = m
 			}
 			return serveWorkspace(c.ctx, c.env, format == "json", watches, t)
 		},
 	}
 }
 
+// server is what a daemon answers others with, besides files.
+type server interface {
+	// attach has a loop tell the server what it does.
+	attach(o *reconcile.Options)
+	// listen takes the address. Whoever asks from now on waits for serve.
+	listen(b *workspace.Workspace) error
+	// serve answers until close, and says where.
+	serve(b *workspace.Workspace, watcher *watch.Watcher, log *slog.Logger)
+	close()
+}
+
+// noServer answers nobody.
+type noServer struct{}
+
+func (noServer) attach(*reconcile.Options)                                {}
+func (noServer) listen(*workspace.Workspace) error                        { return nil }
+func (noServer) serve(*workspace.Workspace, *watch.Watcher, *slog.Logger) {}
+func (noServer) close()                                                   {}
+
 // serveWorkspace serves the workspace. It watches so many folders at most, 0 for the usual
-// number. t is nil where nobody asks for metrics.
-func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches int, t *metricsServer) error {
+// number.
+func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches int, t server) error {
 	outliveReaders()
 	moves := &moveLog{w: w}
 	log := slog.New(console.NewLogHandler(w.Err, slog.LevelInfo))
@@ -69,7 +89,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	err := begin(ctx, log,
 		func() (err error) { b, err = workspace.Open(w, s); return err },
 		func() error { return takeLock(b, &unlock) },
-		t.listen,
+		func() error { return t.listen(b) },
 		func() error { return b.Runner.Recover() },
 	)
 	if err != nil {

@@ -30,6 +30,7 @@ type File struct {
 	Language string              `toml:"language"`
 	Gates    map[string]GateRule `toml:"gates"`
 	Commands commands            `toml:"commands"`
+	Serve    Serve               `toml:"serve"`
 	family.Settings
 }
 
@@ -102,7 +103,7 @@ type Sources struct {
 
 // Defaults are the settings where nothing is configured.
 func Defaults() File {
-	return File{Language: "en", Settings: family.Defaults()}
+	return File{Language: "en", Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Settings: family.Defaults()}
 }
 
 // Load merges the settings: default < placet.toml < the user's file. A policy

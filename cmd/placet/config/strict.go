@@ -140,6 +140,9 @@ func (l Layer) check(f File) error {
 			return l.at([]string{"commands", "env"}, "commands.env: %q is not the name of a variable", name)
 		}
 	}
+	if key, err := f.Serve.check(); err != nil {
+		return l.at([]string{"serve", key}, "serve.%s: %v", key, err)
+	}
 	for _, one := range family.All {
 		if err := l.checkFamily(one, &f.Settings); err != nil {
 			return err

@@ -26,16 +26,24 @@ func (w *Env) Answer(data any, people func()) error {
 		people()
 		return nil
 	}
-	answer := struct {
-		SchemaVersion int `json:"schema_version"`
-		Data          any `json:"data"`
-	}{schemaVersion, data}
-	body, err := json.Marshal(answer, asJSON)
+	body, err := Encode(data, false)
 	if err != nil {
 		return err
 	}
-	_, err = w.Out.Write(append(body, '\n'))
+	_, err = w.Out.Write(body)
 	return err
+}
+
+// Encode is data as JSON, one line, in the envelope that --json prints, or bare.
+func Encode(data any, bare bool) ([]byte, error) {
+	if !bare {
+		data = struct {
+			SchemaVersion int `json:"schema_version"`
+			Data          any `json:"data"`
+		}{schemaVersion, data}
+	}
+	body, err := json.Marshal(data, asJSON)
+	return append(body, '\n'), err
 }
 
 // asJSON is how answers become JSON: a nil list is [], no moment and no run are "".

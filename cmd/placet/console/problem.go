@@ -23,9 +23,17 @@ type Problem struct {
 	Hint string
 	// Fits are the candidates, where several things fit one name.
 	Fits []string
+	// Kind is a word for programs, "" for none: one of the Kinds.
+	Kind string
 	// cause is the error behind the problem, nil for none.
 	cause error
 }
+
+// Kinds of problems that programs tell apart.
+const (
+	KindInPlace     = "answer_in_place" // another answer stands there
+	KindNotApprover = "not_an_approver" // the gate does not let this person answer
+)
 
 func (p *Problem) Error() string { return p.Text }
 
@@ -50,6 +58,12 @@ func newProblem(code int, format string, args []any) *Problem {
 			p.cause = err
 		}
 	}
+	return p
+}
+
+// Kinded names the problem for programs.
+func (p *Problem) Kinded(kind string) *Problem {
+	p.Kind = kind
 	return p
 }
 

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/statedir"
 	"placet/engine/store"
 	"placet/layout"
 	"placet/schemas"
@@ -24,7 +26,7 @@ const (
 	ShownDigest = 8
 )
 
-// Reply is an answer as the command line gives it.
+// Reply is an answer as a surface gives it, with the flags of the command line.
 type Reply struct {
 	Option   string   // option or text, "" where none was given
 	More     []string // further options, where several may be chosen together
@@ -32,6 +34,8 @@ type Reply struct {
 	Selected []string // --select
 	Comment  string   // -m
 	By       string   // --as
+	Source   string   // where it comes from; "" for the command line
+	Keys     []string // idempotency keys
 }
 
 // Decision is a verb that stands for one option.
@@ -105,7 +109,7 @@ func Offers(t Request) string {
 func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 	resp := gate.Response{
 		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest,
-		ProvidedBy: gate.By{User: r.By, Source: "cli"},
+		ProvidedBy: gate.By{User: r.By, Source: cmp.Or(r.Source, "cli")},
 	}
 	if err := CheckName("answer", r.By); err != nil {
 		return resp, err
@@ -133,12 +137,34 @@ func checkAnswer(b *Workspace, t Request, resp gate.Response) error {
 		return err
 	}
 	const place = "the answer"
-	asked := gate.EvaluationOf(t.OpenRequest, b.GateOf(t.OpenRequest))
-	_, wrong := asked.Check(engine.Document{Path: place, Kind: layout.KindResponse, Body: body, Known: []string{"owner:" + console.Login()}})
+	check := func(g engine.Gate) string {
+		_, wrong := gate.EvaluationOf(t.OpenRequest, g).Check(engine.Document{Path: place, Kind: layout.KindResponse, Body: body, Known: b.author()})
+		return wrong
+	}
+	wrong := check(b.GateOf(t.OpenRequest))
 	if wrong == "" {
 		return nil
 	}
-	return console.Refused("cannot answer %s: %s", t.Label(), Unquoted(wrong, place)).Try("%s shows what is asked", console.Typed("show", t.Request))
+	p := console.Refused("cannot answer %s: %s", t.Label(), Unquoted(wrong, place)).Try("%s shows what is asked", console.Typed("show", t.Request))
+	if check(engine.Gate{}) == "" {
+		p = p.Kinded(console.KindNotApprover)
+	}
+	return p
+}
+
+// author is who answers, as a gate knows it.
+func (b *Workspace) author() []string { return []string{cmp.Or(b.who, "owner:"+console.Login())} }
+
+// attribute records for whom a document is about to be written, where that is not the
+// owner of this process.
+func (b *Workspace) attribute(doc engine.Document, request string) error {
+	switch {
+	case b.who == "":
+		return nil
+	case b.StateDir == nil:
+		return console.Refused("cannot answer for %s: without a state folder nobody could tell who answered (%v)", console.OneLine(b.who), b.Stateless)
+	}
+	return b.StateDir.Attribute(statedir.Attribution{Path: doc.Path, Digest: engine.Sum(doc.Body), Request: request, Who: b.who, At: b.Env.Now().UTC()})
 }
 
 // The option that takes a number of attempts, and how many it may give: section
@@ -262,7 +288,7 @@ func (b *Workspace) Write(t Request, resp gate.Response) (string, error) {
 	for range 3 {
 		there := standingAnswer(b, t)
 		if !there.Absent() {
-			if same, err := t.compare(there, &resp, b.GateOf(t.OpenRequest).Since); err != nil || same {
+			if same, err := t.compare(there, &resp, b.GateOf(t.OpenRequest)); err != nil || same {
 				return "same", err
 			}
 		}
@@ -272,6 +298,9 @@ func (b *Workspace) Write(t Request, resp gate.Response) (string, error) {
 		}
 		doc.Body = body
 		doc.Over = there.Sum
+		if err := b.attribute(doc, t.Request); err != nil {
+			return "", err
+		}
 		if err = b.Store.Write(doc); err == nil {
 			return "written", nil
 		}
@@ -318,12 +347,12 @@ func (b *Workspace) Settled(path string, f layout.File) engine.Document {
 // compare weighs the answer in place against the new one: the same (true), one
 // that must go first (an error), or one that cannot be used and is replaced. The same
 // one from before since is confirmed: it is written again, with its words.
-func (t Request) compare(there engine.Document, resp *gate.Response, since time.Time) (same bool, err error) {
+func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Gate) (same bool, err error) {
 	if there.Err != nil {
 		return false, console.Refused("cannot answer %s: %s stands in the way: %v", t.Label(), t.Response, there.Err).
 			Try("remove it and try again")
 	}
-	old, ok := t.answerIn(there)
+	old, ok := t.answerIn(there, engine.Gate{Level: g.Level, Approvers: g.Approvers})
 	if !ok {
 		return false, nil
 	}
@@ -331,7 +360,7 @@ func (t Request) compare(there engine.Document, resp *gate.Response, since time.
 		if resp.Comment == "" {
 			resp.Comment = old.Comment
 		}
-		return !there.Changed.Before(since), nil
+		return !there.Changed.Before(g.Since), nil
 	}
 	if t.Problem != "" {
 		return false, nil
@@ -342,13 +371,13 @@ func (t Request) compare(there engine.Document, resp *gate.Response, since time.
 	}
 	return false, console.Refused("%s is answered already, otherwise: %s%s by %s (%s), not carried out yet",
 		t.Label(), said, with, console.OneLine(ShownAuthor(old, there.Known)), console.OneLine(old.ProvidedBy.Source)).
-		Try("to answer anew, remove %s first", t.Response)
+		Try("to answer anew, remove %s first", t.Response).Kinded(console.KindInPlace)
 }
 
 // answerIn returns the answer in a document, spelled as the request spells it. ok is false
-// where it does not fit the request as it is shown now.
-func (t Request) answerIn(d engine.Document) (r gate.Response, ok bool) {
-	decision, wrong := gate.EvaluationOf(t.OpenRequest, engine.Gate{}).Check(d)
+// where it does not fit the request as it is shown now, or the gate.
+func (t Request) answerIn(d engine.Document, g engine.Gate) (r gate.Response, ok bool) {
+	decision, wrong := gate.EvaluationOf(t.OpenRequest, g).Check(d)
 	a := decision.Given()
 	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, ProvidedBy: a.By, Extra: a.Extra}, wrong == ""
 }

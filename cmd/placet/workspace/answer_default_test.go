@@ -96,7 +96,7 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 		`"response":"raise","selected":["s\n1"],`: {false, ""}, // the daemon does not take it either
 	} {
 		body := []byte(`{"request_id":"hitl-3f9a12c4",` + members + `"provided_by":{"user":"a","source":"file"}}`)
-		same, err := to.compare(engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &give, time.Time{})
+		same, err := to.compare(engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &give, engine.Gate{})
 		if same != want.same || (err != nil) != (want.says != "") || err != nil && !strings.Contains(err.Error(), want.says) {
 			t.Errorf("%s: same %t, %v; want %q", members, same, err, want.says)
 		}

@@ -179,7 +179,7 @@ func TestWhichOptionOfSeveralComesFirstSaysNothing(t *testing.T) {
 	silent := answer("accept", "reopen:b")
 	silent.Comment, silent.ProvidedBy = "", gate.By{User: "kim", Source: gate.SourceFile}
 	body, err := silent.Encode()
-	if _, ok := to.answerIn(engine.Document{Body: body}); err != nil || ok {
+	if _, ok := to.answerIn(engine.Document{Body: body}, engine.Gate{}); err != nil || ok {
 		t.Errorf("usable without the comment that a further option needs (%v)", err)
 	}
 }
@@ -236,7 +236,7 @@ func TestARefusalSaysTheWholeAnswerThatStandsThere(t *testing.T) {
 			give.Response = c.to.Options[0].ID
 		}
 		body := []byte(`{"request_id":"` + c.to.Request + `",` + c.members + `,"provided_by":{"user":"lee","source":"file"}}`)
-		same, err := c.to.compare(engine.Document{Path: "r/response.json", Body: body, Sum: engine.Sum(body)}, &give, time.Time{})
+		same, err := c.to.compare(engine.Document{Path: "r/response.json", Body: body, Sum: engine.Sum(body)}, &give, engine.Gate{})
 		if same || err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: same %t, %v", name, same, err)
 		}
@@ -293,13 +293,13 @@ func TestAnAnswerInPlaceIsNeverLost(t *testing.T) {
 			}
 			to := to
 			to.Problem = test.problem
-			same, err := to.compare(engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &approve, time.Time{})
+			same, err := to.compare(engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &approve, engine.Gate{})
 			if same != test.same || (err != nil) != test.refused {
 				t.Errorf("same %v, error %v", same, err)
 			}
 		})
 	}
-	if _, err := to.compare(engine.Document{Path: to.Response, Err: engine.ErrUnsettled}, &approve, time.Time{}); err == nil {
+	if _, err := to.compare(engine.Document{Path: to.Response, Err: engine.ErrUnsettled}, &approve, engine.Gate{}); err == nil {
 		t.Error("what cannot be read was taken for nothing")
 	}
 }

@@ -91,13 +91,13 @@ type ClosedLine struct {
 	User   string `json:"user"`
 	Source string `json:"source"`
 	Answer string `json:"answer"`
-	File   string `json:"receipt"`
+	File   string `json:"receipt_path"`
 	Doubt  string `json:"doubt"`
 }
 
-// ClosedData is all that is known of a request that is not open. What nobody wrote down,
+// ClosedLineOf is all that is known of a request that is not open. What nobody wrote down,
 // or nobody can read, is empty.
-func (b *Workspace) ClosedData(at RequestAt) ClosedLine {
+func (b *Workspace) ClosedLineOf(at RequestAt) ClosedLine {
 	l := ClosedLine{
 		Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key().String(),
 		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"),

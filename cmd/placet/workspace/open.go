@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -93,6 +94,20 @@ type Workspace struct {
 	ended func() map[string]engine.Ended
 	// ChecksBegun counts what was begun that ends with placet.
 	ChecksBegun atomic.Int64
+	// who is for whom documents are written, as a gate knows it; "" is the owner of this
+	// process.
+	who string
+}
+
+// Viewer is the same workspace for one call of a surface: what it notes of its own looks is
+// seen by no other. It writes for who, as a gate knows it.
+func (b *Workspace) Viewer(who string) *Workspace {
+	quiet := *b.Env
+	quiet.Out, quiet.Err, quiet.Colour = io.Discard, io.Discard, false
+	return &Workspace{
+		Env: &quiet, Root: b.Root, Settings: b.Current(), Store: b.Store, StateDir: b.StateDir, Stateless: b.Stateless,
+		Families: b.Families, Loop: b.Loop, Changing: b.Changing, Runner: b.Runner, alive: b.alive, ended: b.ended, who: who,
+	}
 }
 
 // Setup says what a workspace is opened for besides looking.

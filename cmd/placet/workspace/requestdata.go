@@ -30,7 +30,7 @@ func pendingAnswer(b *Workspace, a engine.OpenRequest) *engine.PendingAnswer {
 	if !d.Present() {
 		return nil
 	}
-	r, ok := t.answerIn(d)
+	r, ok := t.answerIn(d, engine.Gate{})
 	if !ok {
 		return nil
 	}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"placet/cmd/placet/console"
+)
+
+// openBrowser opens a link in the browser of the person at this machine: BROWSER, else
+// what the system has. The link is one argument, never part of a shell's line.
+func openBrowser(w *console.Env, link string) error {
+	program := strings.TrimSpace(w.Getenv("BROWSER"))
+	switch {
+	case program != "":
+	case runtime.GOOS == "darwin":
+		program = "open"
+	case w.Getenv("DISPLAY") == "" && w.Getenv("WAYLAND_DISPLAY") == "":
+		return errors.New("there is no display")
+	default:
+		program = "xdg-open"
+	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(path, link)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}

@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"cmp"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/web"
+	"placet/cmd/placet/workspace"
+	"placet/engine/facade"
+	"placet/engine/reconcile"
+	"placet/engine/watch"
+)
+
+func serveVerb() verb {
+	var format, listen string
+	var watches int
+	return verb{
+		use: "serve", short: "Serve the workspace until stopped, and answer over HTTP",
+		group: groupRun,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&listen, "listen", "", "answer at host:port in place of [serve] listen")
+			f.StringVar(&format, "log", "text", "text, or json for one JSON object a line")
+			f.IntVar(&watches, "watches", 0, "watch so many folders at most; 0 for half of what the system allows")
+		},
+		run: func(c call) error {
+			switch {
+			case c.env.Flags.JSON:
+				return console.Usage("cannot answer with one JSON object: serve does not end").Try("placet serve --log json")
+			case format != "text" && format != "json":
+				return console.Usage("--log takes text or json, not %q", console.OneLine(format))
+			}
+			return serveWorkspace(c.ctx, c.env, format == "json", watches, newWebServer(c.env, listen))
+		},
+	}
+}
+
+// webServer is serve's: watch with an API and pages before it.
+type webServer struct {
+	metricsSource
+	env      *console.Env
+	address  string // "" for that of the settings
+	app      *web.App
+	listener net.Listener
+	server   *facade.Server
+	answer   http.Handler // of /metrics
+	loop     *reconcile.Loop
+}
+
+func newWebServer(w *console.Env, listen string) *webServer {
+	s := &webServer{metricsSource: metricsSource{metrics: newMetrics()}, env: w, address: listen}
+	s.app = web.New()
+	return s
+}
+
+// attach implements server.
+func (s *webServer) attach(o *reconcile.Options) {
+	s.metrics.attach(o)
+	s.app.Attach(o)
+}
+
+// tokensAt is where the user's tokens are.
+func tokensAt(w *console.Env) (facade.Tokens, error) {
+	dir := w.XDG("XDG_CONFIG_HOME", ".config")
+	if dir == "" {
+		return facade.Tokens{}, console.Usage("cannot tell where your tokens are").Try("set HOME or XDG_CONFIG_HOME to an absolute path")
+	}
+	return facade.Tokens{Path: filepath.Join(dir, "placet", "tokens.json")}, nil
+}
+
+// listen implements server. What would let the wrong people in ends the start.
+func (s *webServer) listen(b *workspace.Workspace) error {
+	if err := mayServe(b); err != nil {
+		return err
+	}
+	tokens, err := tokensAt(s.env)
+	if err != nil {
+		return err
+	}
+	if _, err := tokens.List(); err != nil {
+		return console.Usage("%v", err)
+	}
+	l, err := listenAt(cmp.Or(s.address, b.Serve.Listen), "HTTP")
+	if err != nil {
+		return err
+	}
+	s.listener = l
+	return nil
+}
+
+// mayServe says why a workspace cannot be served over HTTP.
+func mayServe(b *workspace.Workspace) error {
+	for _, w := range b.Settings.Waiting {
+		if name := w.Name(); name == "serve" || strings.HasPrefix(name, "serve.") {
+			return console.Usage("cannot serve: [serve] in %s:%d waits for trust, and whoever can write that file could open the door", console.OneLine(w.Path), w.Line).Try("placet trust shows it")
+		}
+	}
+	if b.StateDir == nil {
+		return console.Usage("cannot serve: without a state folder nobody could tell who answered (%v)", b.Stateless)
+	}
+	if err := b.StateDir.CheckAttributions(); err != nil {
+		return console.Usage("cannot serve: nobody could tell who answered: %v", err)
+	}
+	return nil
+}
+
+// serve implements server.
+func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *slog.Logger) {
+	s.answer, s.loop = s.begin(b, watcher), b.Loop
+	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "placet_refused_answers_total", Help: "Answers that came over HTTP from somebody who may not give them.",
+	}, func() float64 { return float64(s.app.Refused()) }))
+	tokens, _ := tokensAt(s.env) // listen has looked
+	sessions := &facade.Sessions{Owner: console.Login(), Secure: strings.HasPrefix(b.Serve.PublicURL, "https://"), Take: b.TakeLogin}
+	s.app.Begin(b, web.Options{
+		Wait: b.Serve.Waits(), Version: thisBuild().Version, Log: log, Tokens: tokens, Sessions: sessions,
+		Metrics: func(c *facade.Call) { s.answer.ServeHTTP(c.Writer, c.Request) },
+		Turns:   s.turns,
+	})
+	s.server = facade.New(facade.Options{
+		Routes: s.app.Routes(), Tokens: tokens, Sessions: sessions, PublicURL: b.Serve.PublicURL,
+		Hosts: slices.Concat(b.Serve.AllowedHosts, namedHost(cmp.Or(s.address, b.Serve.Listen))), Origins: b.Serve.AllowedOrigins,
+		Encode: web.Encode, Page: s.app.Problem, Now: b.Env.Now, Log: log,
+	})
+	s.app.Serve(s.server)
+	go func() {
+		if err := s.server.Serve(s.listener); err != nil {
+			log.Warn("HTTP is not answered any more", "err", err)
+		}
+	}()
+	if err := b.SetServedAt(s.url(b)); err != nil {
+		log.Warn("placet open and placet login do not find this server", "err", err)
+	}
+	b.Env.Note("serving on %s", s.url(b))
+	if link, err := loginLink(b, s.url(b), ""); err == nil {
+		b.Env.Note("log in once within %v at %s", facade.LinkTime, link)
+	} else {
+		b.Env.Note("cannot make a link to log in: %v", err)
+	}
+}
+
+// namedHost is the name that a listen address has, which callers may use; an address
+// that stands for all of them is no name.
+func namedHost(address string) []string {
+	host, _, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || ip != nil && ip.IsUnspecified() {
+		return nil
+	}
+	return []string{host}
+}
+
+// url is where browsers find the pages.
+func (s *webServer) url(b *workspace.Workspace) string {
+	return strings.TrimSuffix(cmp.Or(b.Serve.PublicURL, "http://"+s.listener.Addr().String()), "/")
+}
+
+// turns reports whether the loop was looked at a while ago: it holds nothing for long.
+func (s *webServer) turns() bool {
+	seen := s.seen.Load()
+	return seen != nil && time.Since(seen.at) < oldLook && !seen.stopped
+}
+
+// close implements server.
+func (s *webServer) close() {
+	switch {
+	case s.listener == nil:
+	case s.server == nil:
+		_ = s.listener.Close()
+	default:
+		s.stop()
+		s.app.Close()
+		s.server.Close()
+	}
+}
+
+// loginLink makes a link by which a browser logs in once, as a token or, without a name,
+// as the owner.
+func loginLink(b *workspace.Workspace, url, token string) (string, error) {
+	word, err := b.NewLogin(token)
+	return url + "/login#" + word, err
+}
+
+func loginVerb() verb {
+	return verb{
+		use: "login [TOKEN]", short: "Print a link by which a browser logs in, once",
+		most: 1, group: groupSetUp,
+		look: func(c call, b *workspace.Workspace) error {
+			link, err := newLink(b, console.First(c.args))
+			if err != nil {
+				return err
+			}
+			return b.Env.Answer(map[string]string{"link": link}, func() { b.Env.Say("%s", link) })
+		},
+	}
+}
+
+// newLink is a link for a running serve.
+func newLink(b *workspace.Workspace, token string) (string, error) {
+	if token != "" {
+		tokens, err := tokensAt(b.Env)
+		if err != nil {
+			return "", err
+		}
+		if _, ok := tokens.Named(token, b.Env.Now()); !ok {
+			return "", console.Refused("there is no valid token %q", console.OneLine(token)).Try("placet token list")
+		}
+	}
+	url := b.ServedAt()
+	if url == "" {
+		return "", console.Refused("nothing is served here").Try("placet serve")
+	}
+	return loginLink(b, url, token)
+}
+
+func openVerb() verb {
+	return verb{
+		use: "open [REQUEST]", short: "Open the inbox, or a request, in a browser",
+		most: 1, group: groupDecide, complete: completeRequests,
+		look: func(c call, b *workspace.Workspace) error {
+			page := ""
+			if len(c.args) > 0 {
+				name, _, err := workspace.CutDigest(c.args[0])
+				if err != nil {
+					return err
+				}
+				t, err := b.OneRequest(name)
+				if err != nil {
+					return err
+				}
+				page = t.Run.String() + ":" + t.Request
+			}
+			link, err := newLink(b, "")
+			if err != nil {
+				return err
+			}
+			if page != "" {
+				link += "&" + web.RequestPath(page)
+			}
+			return b.Env.Answer(map[string]string{"link": link}, func() { browse(b, link) })
+		},
+	}
+}
+
+// browse opens a link in the user's browser, and prints it where there is none.
+func browse(b *workspace.Workspace, link string) {
+	if err := openBrowser(b.Env, link); err != nil {
+		b.Env.Note("cannot open a browser (%v): open the link yourself, within %v", err, facade.LinkTime)
+		b.Env.Say("%s", link)
+	}
+}

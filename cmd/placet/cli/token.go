@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
+	"placet/engine/facade"
+)
+
+func tokenNewVerb() verb {
+	var roles, families []string
+	var expires string
+	return verb{
+		use: "new NAME", short: "Make a token, and print it once",
+		least: 1, most: 1,
+		flags: func(f *pflag.FlagSet) {
+			f.StringSliceVar(&roles, "roles", []string{"read"}, "what it may do: read, write, decide")
+			f.StringSliceVar(&families, "families", nil, "the families that it is for; all where none is named")
+			f.StringVar(&expires, "expires", "90d", "when it ends: 12h, 90d, or never")
+		},
+		run: func(c call) error {
+			tokens, err := tokensAt(c.env)
+			if err != nil {
+				return err
+			}
+			var may []facade.Role
+			for _, r := range roles {
+				if !slices.Contains(facade.Roles, facade.Role(r)) {
+					return console.Usage("--roles takes read, write and decide, not %q", console.OneLine(r))
+				}
+				may = append(may, facade.Role(r))
+			}
+			if err := knownFamilies(families); err != nil {
+				return err
+			}
+			end, err := endOf(expires, c.env.Now())
+			if err != nil {
+				return err
+			}
+			secret, err := tokens.New(c.args[0], may, families, c.env.Now(), end)
+			if err != nil {
+				return console.Refused("cannot make the token: %v", err)
+			}
+			return c.env.Answer(map[string]any{"name": c.args[0], "token": secret, "roles": may, "families": families, "expires_at": end}, func() {
+				c.env.Say("%s", secret)
+				c.env.Note("it is shown this once; placet token revoke %s ends it", c.args[0])
+			})
+		},
+	}
+}
+
+// knownFamilies refuses names that no family has.
+func knownFamilies(names []string) error {
+	for _, n := range names {
+		if !slices.Contains(family.Names(), n) {
+			return console.Usage("there is no family %q: there are %s", console.OneLine(n), strings.Join(family.Names(), ", "))
+		}
+	}
+	return nil
+}
+
+// endOf is when a token ends that lasts so long, the zero time for never.
+func endOf(word string, now time.Time) (time.Time, error) {
+	var days int
+	if word == "never" {
+		return time.Time{}, nil
+	}
+	if _, err := fmt.Sscanf(word, "%dd", &days); err == nil && word == fmt.Sprintf("%dd", days) && days > 0 && days <= 3650 {
+		return now.AddDate(0, 0, days), nil
+	}
+	if d, err := time.ParseDuration(word); err == nil && d > 0 {
+		return now.Add(d), nil
+	}
+	return time.Time{}, console.Usage("--expires takes a time such as 12h or 90d, or never, not %q", console.OneLine(word))
+}
+
+func tokenListVerb() verb {
+	return verb{
+		use: "list", short: "List the tokens, those that ended, too",
+		run: func(c call) error {
+			tokens, err := tokensAt(c.env)
+			if err != nil {
+				return err
+			}
+			list, err := tokens.List()
+			if err != nil {
+				return console.Usage("%v", err)
+			}
+			data := []tokenLine{}
+			for _, t := range list {
+				data = append(data, tokenLine{t.Name, t.Status(c.env.Now()), t.Roles, t.Families, console.Stamp(t.Created), string(t.Expires)})
+			}
+			return c.env.Answer(data, func() {
+				table := &console.Table{}
+				for _, l := range data {
+					table.Add(l.Name, l.Status, strings.Trim(fmt.Sprint(l.Roles), "[]"), cmp.Or(strings.Join(l.Families, ","), "all families"), cmp.Or(l.Expires, "never ends"))
+				}
+				table.Print(c.env, c.env.Out)
+			})
+		},
+	}
+}
+
+// tokenLine is a token as it is listed.
+type tokenLine struct {
+	Name     string        `json:"name"`
+	Status   string        `json:"status"`
+	Roles    []facade.Role `json:"roles"`
+	Families []string      `json:"families"`
+	Created  string        `json:"created_at"`
+	Expires  string        `json:"expires_at"`
+}
+
+func tokenRevokeVerb() verb {
+	return verb{
+		use: "revoke NAME", short: "End a token at once",
+		least: 1, most: 1,
+		run: func(c call) error {
+			tokens, err := tokensAt(c.env)
+			if err == nil {
+				err = tokens.Revoke(c.args[0], c.env.Now())
+			}
+			if err != nil {
+				return console.Refused("cannot revoke: %v", err)
+			}
+			return c.env.Answer(map[string]string{"name": c.args[0], "status": "revoked"}, func() { c.env.Say("%s is revoked", c.args[0]) })
+		},
+	}
+}
+
+// tokenCommand holds the verbs of tokens.
+func tokenCommand(w *console.Env) *cobra.Command {
+	cmd := &cobra.Command{Use: "token", Short: "Tokens of programs that call placet serve: new, list, revoke", GroupID: groupSetUp}
+	for _, v := range []verb{tokenNewVerb(), tokenListVerb(), tokenRevokeVerb()} {
+		cmd.AddCommand(v.command(w))
+	}
+	return subcommands(cmd)
+}

@@ -1,0 +1,64 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Serve is the table [serve]: where people and programs reach the workspace.
+type Serve struct {
+	Listen         string   `toml:"listen"` // host:port
+	PublicURL      string   `toml:"public_url"`
+	AllowedHosts   []string `toml:"allowed_hosts"`
+	AllowedOrigins []string `toml:"allowed_origins"`
+	// Wait is how long a call waits for what becomes of its answer: "5s".
+	Wait string `toml:"wait"`
+}
+
+// longestServeWait is more than any client waits.
+const longestServeWait = 50 * time.Second
+
+// check reports the first setting that cannot be used, and its key.
+func (s Serve) check() (key string, err error) {
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return "listen", fmt.Errorf("takes host:port, not %q", s.Listen)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil || host == "" {
+		return "listen", fmt.Errorf("takes a host and a port from 0 to 65535, not %q: without a host every machine that reaches this one could call", s.Listen)
+	}
+	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
+		return "public_url", fmt.Errorf("takes an address such as https://placet.example.org, not %q", s.PublicURL)
+	}
+	for _, o := range s.AllowedOrigins {
+		if u, err := url.Parse(o); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" {
+			return "allowed_origins", fmt.Errorf("takes origins such as https://placet.example.org, not %q", o)
+		}
+	}
+	for _, h := range s.AllowedHosts {
+		if h == "" || strings.ContainsAny(h, "/*@ ") {
+			return "allowed_hosts", fmt.Errorf("takes names of hosts, not %q", h)
+		}
+	}
+	if d, err := time.ParseDuration(s.Wait); err != nil || d < 0 || d > longestServeWait {
+		return "wait", fmt.Errorf("takes a time up to %v, not %q", longestServeWait, s.Wait)
+	}
+	return "", nil
+}
+
+// Waits is how long a call waits.
+func (s Serve) Waits() time.Duration {
+	d, _ := time.ParseDuration(s.Wait) // checked
+	return d
+}
+
+// IsLoopback reports whether a host is this machine alone.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+}

@@ -1,0 +1,185 @@
+package web
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/facade"
+	"placet/engine/reconcile"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Attach has a loop tell the app what it commits.
+func (a *App) Attach(o *reconcile.Options) {
+	before := o.Committed
+	o.Committed = func(run layout.Run, plan engine.Plan, took time.Duration) {
+		if before != nil {
+			before(run, plan, took)
+		}
+		a.committed(run, plan)
+	}
+}
+
+// committed tells who waits, and who listens, what a commit has made.
+func (a *App) committed(run layout.Run, plan engine.Plan) {
+	a.waiters.tell(plan.Writes)
+	a.events.Publish(eventsOf(run, plan, time.Now())...)
+}
+
+// transitionData is a transition as the stream has it.
+type transitionData struct {
+	Type      string        `json:"type"`
+	Timestamp string        `json:"timestamp"`
+	Family    string        `json:"family"`
+	Run       string        `json:"run"`
+	Revision  int           `json:"revision"`
+	Edge      string        `json:"edge"`
+	Of        string        `json:"of"`
+	Subject   string        `json:"subject"`
+	From      engine.Status `json:"from"`
+	To        engine.Status `json:"to"`
+	Actor     string        `json:"actor"`
+	Reason    string        `json:"reason"`
+}
+
+// requestData is what became of a request, as the stream has it.
+type requestData struct {
+	Type      string `json:"type"`
+	Timestamp string `json:"timestamp"`
+	Run       string `json:"run"`
+	RequestID string `json:"request_id"`
+	State     string `json:"state"` // opened, closed or problem
+}
+
+// eventsOf are the events of a commit: its transitions, what the family's journal says of
+// them, and what became of requests.
+func eventsOf(run layout.Run, plan engine.Plan, now time.Time) (events []facade.Event) {
+	key := engine.Key{Family: run.Family, ID: run.ID}.String()
+	at, revision, mark := now.UTC().Format(time.RFC3339Nano), revisionOf(run, plan), markOf(run, plan)
+	add := func(name string, data any) {
+		events = append(events, facade.Event{
+			ID: fmt.Sprintf("%s@%s.%d", key, mark, len(events)+1), Name: name, Family: run.Family, Run: key, Data: data,
+		})
+	}
+	for _, t := range plan.Transitions {
+		add("transition", transitionData{
+			"transition", at, run.Family, key, revision, t.Event, t.Of, console.OneLine(t.Subject), t.From, t.To, console.OneLine(t.Actor), console.OneLine(t.Reason),
+		})
+	}
+	for _, l := range plan.Lines {
+		var line struct {
+			Type string `json:"event_type"`
+		}
+		if schemas.Decode("", l.Path, l.Body, &line) == nil && line.Type != "" {
+			add(line.Type, map[string]any{"family": run.Family, "run": key, "event": schemas.Raw(strings.TrimSpace(string(l.Body)))})
+		}
+	}
+	for _, d := range plan.Writes {
+		if id, state := becameOf(run, d); state != "" {
+			add("request", requestData{"request", at, key, id, state})
+		}
+	}
+	return events
+}
+
+// becameOf is what a document says of a request: that it was opened, was closed, or has an
+// answer that cannot be used.
+func becameOf(run layout.Run, d engine.Document) (id, state string) {
+	dir, name := path.Split(d.Path)
+	id = path.Base(dir)
+	if d.Path != layout.RequestPath(run.Dir, id, name) {
+		return "", ""
+	}
+	return id, map[string]string{"request.json": "opened", "receipt.json": "closed", "problem.md": "problem"}[name]
+}
+
+// revisionOf is the revision that a commit made, 0 where the family counts none.
+func revisionOf(run layout.Run, plan engine.Plan) (revision int) {
+	for _, l := range plan.Lines {
+		revision = max(revision, l.Revision)
+	}
+	if d := stateIn(run, plan); d != nil && revision == 0 {
+		var state struct {
+			Revision int `json:"revision"`
+		}
+		_ = schemas.Decode("", d.Path, d.Body, &state) // the dialects of others count nothing
+		revision = state.Revision
+	}
+	return revision
+}
+
+// markOf tells a commit from every other one of its run: by its revision, else by the
+// digest of what it writes.
+func markOf(run layout.Run, plan engine.Plan) string {
+	if r := revisionOf(run, plan); r > 0 && len(plan.Transitions) > 0 {
+		return fmt.Sprint(r)
+	}
+	var sums strings.Builder
+	for _, d := range plan.Writes {
+		fmt.Fprintf(&sums, "%s %s\n", d.Path, engine.Sum(d.Body))
+	}
+	return engine.Sum([]byte(sums.String())).Hex()[:12]
+}
+
+// stateIn is the state document of a plan, nil where it writes none.
+func stateIn(run layout.Run, plan engine.Plan) *engine.Document {
+	i := slices.IndexFunc(plan.Writes, func(d engine.Document) bool { return d.Path == run.State })
+	if i < 0 {
+		return nil
+	}
+	return &plan.Writes[i]
+}
+
+// waiters wait for documents that a commit is to write.
+type waiters struct {
+	mu  sync.Mutex
+	all map[*waiter]bool
+}
+
+// waiter waits for the documents that wants accepts.
+type waiter struct {
+	wants func(engine.Document) bool
+	come  chan engine.Document
+}
+
+// add begins to wait. It must be called before what is waited for can be written.
+func (w *waiters) add(wants func(engine.Document) bool) *waiter {
+	one := &waiter{wants, make(chan engine.Document, 8)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.all == nil {
+		w.all = map[*waiter]bool{}
+	}
+	w.all[one] = true
+	return one
+}
+
+func (w *waiters) remove(one *waiter) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.all, one)
+}
+
+// tell hands documents to those who wait for them. Who has not taken eight waits for no more.
+func (w *waiters) tell(docs []engine.Document) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for one := range w.all {
+		for _, d := range docs {
+			if !one.wants(d) {
+				continue
+			}
+			select {
+			case one.come <- d:
+			default:
+			}
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/facade"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+)
+
+// requestList is the inbox, a page of it.
+type requestList struct {
+	workspace.Inbox
+	// Closed are requests that have their receipt, where they are asked for.
+	Closed []workspace.ClosedLine `json:"closed"`
+	// Next is what after takes for the next page, "" for none.
+	Next string `json:"next"`
+}
+
+// listRequests answers with what is open, oldest first, or with what is closed.
+func (a *App) listRequests(c *facade.Call) (int, any, error) {
+	v := a.viewer(c)
+	found, err := narrowed(v, c)
+	if err != nil {
+		return 0, nil, err
+	}
+	list, status := requestList{Closed: []workspace.ClosedLine{}}, c.Text("status")
+	s := v.LookAtRuns(found, false)
+	var open []engine.OpenRequest
+	for _, view := range s.Views {
+		open = append(open, view.Open...)
+	}
+	if status == "closed" {
+		open = nil
+	}
+	open = slices.DeleteFunc(open, func(o engine.OpenRequest) bool { return c.Text("type") != "" && o.Type != c.Text("type") })
+	slices.SortFunc(open, workspace.OldestFirst)
+	open, list.Next = page(c, open, func(o engine.OpenRequest) string { return o.Run.String() + ":" + o.Request })
+	list.Inbox = v.InboxOf(s, open)
+	if status != "open" {
+		closed := v.ClosedRequests(found)
+		closed = slices.DeleteFunc(closed, func(l workspace.ClosedLine) bool { return c.Text("type") != "" && l.Type != c.Text("type") })
+		var next string
+		list.Closed, next = page(c, closed, func(l workspace.ClosedLine) string { return l.Run + ":" + l.RequestID })
+		list.Next = cmp.Or(list.Next, next)
+	}
+	return 0, list, nil
+}
+
+// narrowed are the runs that a call is about, of those that its caller may see.
+func narrowed(v *workspace.Workspace, c *facade.Call) ([]reconcile.Found, error) {
+	found := v.Runs()
+	if name := c.Text("run"); name != "" {
+		found = slices.DeleteFunc(found, func(f reconcile.Found) bool { return f.Key().String() != name })
+	}
+	family := c.Text("family")
+	if family != "" && !v.Serves(family) {
+		return nil, facade.Invalid(facade.FieldError{Loc: []string{"query", "family"}, Msg: fmt.Sprintf("no family %q is enabled here", family), Type: "value_error"})
+	}
+	return slices.DeleteFunc(found, func(f reconcile.Found) bool {
+		return !c.Who.Sees(f.Run.Family) || family != "" && f.Run.Family != family
+	}), nil
+}
+
+// page is the part of a list that follows after, and what names the last of it where more
+// follow.
+func page[T any](c *facade.Call, list []T, name func(T) string) (part []T, next string) {
+	if after := c.Text("after"); after != "" {
+		i := slices.IndexFunc(list, func(x T) bool { return name(x) == after })
+		list = list[i+1:]
+	}
+	if limit := c.Number("limit"); limit > 0 && len(list) > limit {
+		return list[:limit], name(list[limit-1])
+	}
+	return list, ""
+}
+
+// requestNamed is the request that a call names: by its id, or "<run>:<id>". Nothing is
+// guessed.
+func requestNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt, error) {
+	name := c.Values["id"]
+	at, err := v.ExactRequest(name)
+	if p := (*console.Problem)(nil); errors.As(err, &p) {
+		if len(p.Fits) > 0 {
+			return at, facade.Refuse(http.StatusConflict, "ambiguous", p.Text).With("fits", p.Fits)
+		}
+		return at, noRequest(name)
+	}
+	if err == nil && !c.Who.Sees(at.Found.Run.Family) {
+		return at, noRequest(name)
+	}
+	return at, err
+}
+
+func noRequest(name string) error {
+	return facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("there is no request %q; GET /api/v1/requests lists what is open", console.OneLine(name)))
+}
+
+// getRequest answers with all that is known of a request.
+func (a *App) getRequest(c *facade.Call) (int, any, error) {
+	v := a.viewer(c)
+	at, err := requestNamed(v, c)
+	if err != nil {
+		return 0, nil, err
+	}
+	if t, ok := v.OpenRequestAt(at); ok {
+		return 0, v.OpenDataOf(at.Found, t.OpenRequest), nil
+	}
+	return 0, v.ClosedDataOf(at), nil
+}
+
+// longestArtifact is the largest file that is handed out, in bytes.
+const longestArtifact = 1 << 20
+
+// getArtifact answers with a file that a request shows, as it is now.
+func (a *App) getArtifact(c *facade.Call) (int, any, error) {
+	v := a.viewer(c)
+	at, err := requestNamed(v, c)
+	if err != nil {
+		return 0, nil, err
+	}
+	files := v.ClosedDataOf(at).Artifacts
+	n, err := strconv.Atoi(c.Values["n"])
+	if err != nil || n < 1 || n > len(files) {
+		return 0, nil, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("the request shows %d files: they are counted from 1", len(files)))
+	}
+	d := v.Artifact(files[n-1].Path)
+	switch {
+	case !d.Present():
+		return 0, nil, facade.Refuse(http.StatusNotFound, "not_found", "the file is gone, or cannot be read")
+	case len(d.Body) > longestArtifact:
+		return 0, nil, facade.Refuse(http.StatusRequestEntityTooLarge, "too_large", "the file is larger than 1 MiB: read it in the workspace")
+	}
+	h := c.Writer.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", attachmentName(files[n-1].Path)))
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	_, _ = c.Writer.Write(d.Body)
+	return 0, nil, nil
+}
+
+// attachmentName is the name of a file in letters that no header misreads.
+func attachmentName(file string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '_'
+	}, path.Base(file))
+}
+
+// answerBody is what an answer's call sends.
+type answerBody struct {
+	Response string   `json:"response"`
+	Selected []string `json:"selected"`
+	Comment  string   `json:"comment"`
+	// Digest is that of what was shown. It is required.
+	Digest string `json:"digest"`
+}
+
+// answered is what became of an answer.
+type answered struct {
+	workspace.Written
+	Receipt *gate.Receipt `json:"receipt"`
+}
+
+// postAnswer writes an answer and waits a while for what becomes of it.
+func (a *App) postAnswer(c *facade.Call) (int, any, error) {
+	var body answerBody
+	if err := c.Decode(&body, false); err != nil {
+		return 0, nil, err
+	}
+	v := a.viewer(c)
+	at, err := requestNamed(v, c)
+	if err != nil {
+		return 0, nil, err
+	}
+	if body.Digest == "" {
+		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "digest"}, Msg: "digest is missing: that of what was shown", Type: "missing"})
+	}
+	return a.answer(c.Context(), v, c.Who, at, body.Digest, workspace.Reply{
+		Option: body.Response, Selected: body.Selected, Comment: body.Comment, By: c.Who.User, Source: c.Who.Source,
+	})
+}
+
+// answer gives an answer for somebody who was shown what the digest says: every surface of
+// the app comes here.
+func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Identity, at workspace.RequestAt, shown string, r workspace.Reply) (int, any, error) {
+	t, open := v.OpenRequestAt(at)
+	if !open {
+		return a.answerClosed(v, at, r)
+	}
+	if !isShown(t.Digest, shown) {
+		return 0, nil, facade.Refuse(http.StatusConflict, "stale", "the request, or what it is about, changed since it was shown: look at it again").With("digest", t.Digest)
+	}
+	if t.FreeText && len(r.Selected) == 0 {
+		r.Option = cmp.Or(r.Option, r.Comment)
+	}
+	resp, err := v.Response(t, r)
+	if err != nil {
+		return 0, nil, a.refusal(who, t, r, err)
+	}
+	wait := a.waiters.add(func(d engine.Document) bool {
+		return path.Dir(d.Path) == path.Dir(t.Response) && slices.Contains([]string{"receipt.json", "problem.md"}, path.Base(d.Path))
+	})
+	defer a.waiters.remove(wait)
+	done, err := v.Answer(t, resp)
+	if err != nil {
+		return 0, nil, a.refusal(who, t, r, err)
+	}
+	data := answered{Written: done}
+	ctx, stop := context.WithTimeout(ctx, a.o.Wait)
+	defer stop()
+	select {
+	case d := <-wait.come:
+		if path.Base(d.Path) == "problem.md" {
+			return 0, nil, facade.Refuse(http.StatusConflict, "unusable", workspace.NoteBody(string(d.Body)))
+		}
+		rc, err := gate.ReadReceipt(d.Path, d.Body)
+		if err != nil {
+			return 0, nil, err
+		}
+		data.Receipt = &rc
+		return 0, data, nil
+	case <-ctx.Done():
+		return http.StatusAccepted, data, nil
+	}
+}
+
+// isShown reports whether a digest, or as many digits of it as name it, is that of what is
+// shown now.
+func isShown(now engine.Digest, shown string) bool {
+	hex := strings.ToLower(strings.TrimPrefix(shown, "sha256:"))
+	return now != "" && len(hex) >= workspace.LeastDigest && strings.HasPrefix(now.Hex(), hex)
+}
+
+// answerClosed answers who answers what is closed: the same again is fine.
+func (a *App) answerClosed(v *workspace.Workspace, at workspace.RequestAt, r workspace.Reply) (int, any, error) {
+	closed, ok := v.ClosedRequest(at.Found, at.ID)
+	if !ok {
+		return 0, nil, facade.Refuse(http.StatusConflict, "closed", "the request is not asked any more").With("status", "closed")
+	}
+	if closed.Receipt.Result == gate.Accepted && closed.SaysAll(r) {
+		return 0, answered{v.AnsweredBefore(closed), &closed.Receipt}, nil
+	}
+	p := facade.Refuse(http.StatusConflict, "closed", "the request is closed: "+closed.Error()).With("status", closed.Receipt.Result)
+	if next := closed.Receipt.SupersededBy; next != "" {
+		p = p.With("superseded_by", next)
+	}
+	return 0, nil, p
+}
+
+// refusal says why an answer was not taken. One of somebody who may not answer is counted.
+func (a *App) refusal(who facade.Identity, t workspace.Request, r workspace.Reply, err error) error {
+	var p *console.Problem
+	if !errors.As(err, &p) {
+		return err
+	}
+	switch p.Kind {
+	case console.KindNotApprover:
+		a.refused.add(refusal{At: time.Now().UTC(), Run: t.Run.String(), Request: t.Request, Who: who.Known, Answer: r.Option}, a.o.Log)
+		return facade.Refuse(http.StatusForbidden, "not_an_approver", "you may not answer this request: [gates] names who may").With("approvers", t.Approvers)
+	case console.KindInPlace:
+		return facade.Refuse(http.StatusConflict, "answer_in_place", p.Text)
+	}
+	return facade.Invalid(facade.FieldError{Loc: []string{"body"}, Msg: p.Text + console.Suffix(". ", p.Hint), Type: "value_error"})
+}

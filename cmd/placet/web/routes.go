@@ -1,0 +1,71 @@
+package web
+
+import (
+	"net/http"
+
+	"placet/cmd/placet/workspace"
+	"placet/engine/facade"
+)
+
+// The parameters of lists.
+var (
+	familyParam = facade.Param{Name: "family", Summary: "of one family alone"}
+	runParam    = facade.Param{Name: "run", Summary: "of one run alone, <family>/<id>"}
+	limitParam  = facade.Param{Name: "limit", Summary: "how many at most", Least: 1, Most: 500, Default: "100"}
+	afterParam  = facade.Param{Name: "after", Summary: "what follows the next of an earlier answer"}
+)
+
+// Routes are all routes, the most special first.
+func (a *App) Routes() []facade.Route {
+	routes := []facade.Route{
+		{
+			Method: http.MethodGet, Path: "/api/v1/requests", Summary: "What is asked, oldest first", Access: facade.TokenOrSession, Role: facade.Read,
+			Query: []facade.Param{
+				familyParam, runParam, {Name: "type", Summary: "of one type alone"},
+				{Name: "status", Summary: "open, closed, or all", Words: []string{"open", "closed", "all"}, Default: "open"}, limitParam, afterParam,
+			},
+			Data: requestList{}, Handle: a.listRequests,
+		},
+		{
+			Method: http.MethodGet, Path: "/api/v1/requests/{id}", Summary: "All about one request: its id, or <run>:<id> percent-encoded", Access: facade.TokenOrSession, Role: facade.Read,
+			Data: workspace.OpenData{}, Handle: a.getRequest,
+		},
+		{
+			Method: http.MethodGet, Path: "/api/v1/requests/{id}/artifacts/{n}", Summary: "A file that the request shows, as it is now", Access: facade.TokenOrSession, Role: facade.Read,
+			Raw: true, Handle: a.getArtifact,
+		},
+		{
+			Method: http.MethodPost, Path: "/api/v1/requests/{id}/answer", Summary: "Answer a request, for what was shown", Access: facade.TokenOrSession, Role: facade.Decide,
+			Body: &answerBody{}, Data: answered{}, Handle: a.postAnswer,
+		},
+		{
+			Method: http.MethodGet, Path: "/api/v1/runs", Summary: "Where every run stands", Access: facade.TokenOrSession, Role: facade.Read,
+			Query: []facade.Param{familyParam, {Name: "status", Summary: "those of a status, or all, those that ended among them"}, limitParam, afterParam},
+			Data:  runList{}, Handle: a.listRuns,
+		},
+		{
+			Method: http.MethodGet, Path: "/api/v1/runs/{family}/{id...}", Summary: "All about one run", Access: facade.TokenOrSession, Role: facade.Read,
+			Data: workspace.RunData{}, Handle: a.getRun,
+		},
+		{
+			Method: http.MethodGet, Path: "/api/v1/explain/{family}/{id...}", Summary: "Why a run stands where it stands", Access: facade.TokenOrSession, Role: facade.Read,
+			Data: workspace.Explanation{}, Handle: a.getExplanation,
+		},
+		{
+			Method: http.MethodGet, Path: "/api/v1/events", Summary: "One stream of what happens, as server-sent events; Last-Event-ID resumes it", Access: facade.TokenOrSession, Role: facade.Read,
+			Query: []facade.Param{familyParam, runParam, {Name: "filter", Summary: "names of events, with commas"}},
+			Raw:   true, Handle: a.streamEvents,
+		},
+		{Method: http.MethodGet, Path: "/healthz", Summary: "Whether placet is at work", Bare: true, Data: map[string]bool{}, Handle: a.health},
+	}
+	routes = append(routes, facade.Route{Method: http.MethodGet, Path: "/metrics", Summary: "Metrics for Prometheus", Raw: true, Handle: func(c *facade.Call) (int, any, error) {
+		a.o.Metrics(c)
+		return 0, nil, nil
+	}})
+	// The description is made of the whole table, itself included.
+	describe := facade.Route{Method: http.MethodGet, Path: "/openapi.json", Summary: "This description", Bare: true}
+	all := append(routes, describe)
+	description := facade.OpenAPI(all, a.o.Version)
+	all[len(all)-1].Handle = func(*facade.Call) (int, any, error) { return 0, description, nil }
+	return all
+}

@@ -1,0 +1,63 @@
+// Package web is what browsers and programs see of a workspace over HTTP: the table of
+// routes, and what each of them does. It reads by the same functions as the command line,
+// and answers with the same types; what it writes is what any editor could have written.
+//
+// requests.go and runs.go are the API of all families, nemawashi.go the endpoints of that
+// family's seed, commits.go what a daemon's loop tells of its commits, refused.go what
+// became of answers that nobody may give.
+package web
+
+import (
+	"log/slog"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/facade"
+)
+
+// Options are what the routes work with.
+type Options struct {
+	// Wait is how long a call waits for what becomes of what it has written.
+	Wait time.Duration
+	// Metrics answers /metrics.
+	Metrics func(c *facade.Call)
+	// Turns reports whether the loop is alive.
+	Turns    func() bool
+	Tokens   facade.Tokens
+	Sessions *facade.Sessions
+	Version  string
+	Log      *slog.Logger
+}
+
+// App answers the calls.
+type App struct {
+	o       Options
+	b       *workspace.Workspace
+	server  *facade.Server
+	events  facade.Events
+	waiters waiters
+	refused refusals
+}
+
+// New returns an app. Its loop is attached before the workspace is there, and Begin called
+// before a call comes.
+func New() *App { return &App{} }
+
+// Begin hands the app its workspace.
+func (a *App) Begin(b *workspace.Workspace, o Options) {
+	a.b, a.o = b, o
+	a.refused.dir = b.StateDir
+}
+
+// Serve says which server has the app's routes.
+func (a *App) Serve(s *facade.Server) { a.server = s }
+
+// Close ends all streams.
+func (a *App) Close() { a.events.Close() }
+
+// viewer is the workspace for one call.
+func (a *App) viewer(c *facade.Call) *workspace.Workspace { return a.b.Viewer(c.Who.Known) }
+
+// Encode puts data into the envelope of --json.
+func Encode(data any, bare bool) ([]byte, error) { return console.Encode(data, bare) }

@@ -1,0 +1,135 @@
+package workspace
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"placet/cmd/placet/config"
+	"placet/engine"
+)
+
+// Inbox is the inbox as JSON: every request with all that it asks.
+type Inbox struct {
+	Workspace string                 `json:"workspace"`
+	Daemon    bool                   `json:"daemon"`
+	Held      string                 `json:"held"`
+	Requests  []engine.OpenRequest   `json:"requests"`
+	Problems  []RunProblem           `json:"problems"`
+	Untrusted []config.UntrustedLine `json:"untrusted"`
+}
+
+// InboxOf is the inbox as JSON.
+func (b *Workspace) InboxOf(s Summary, open []engine.OpenRequest) Inbox {
+	data := Inbox{
+		Workspace: b.Root, Daemon: s.Daemon, Held: s.Held,
+		Problems: InboxProblems(s.Views), Untrusted: s.Untrusted,
+	}
+	for _, a := range open {
+		data.Requests = append(data.Requests, b.Describe(a))
+	}
+	return data
+}
+
+// PartData is one part of a run as JSON.
+type PartData struct {
+	Run engine.Key `json:"run"`
+	engine.Part
+}
+
+// RunData is one run as JSON.
+type RunData struct {
+	RunLine
+	Facts    []engine.Fact        `json:"facts"`
+	Open     []engine.OpenRequest `json:"open"`
+	Plan     []engine.Node        `json:"plan"`
+	Parts    []string             `json:"parts"`
+	Findings []FindingLine        `json:"findings"`
+	Log      []engine.Entry       `json:"log"`
+}
+
+// RunDataOf is a run as JSON.
+func (b *Workspace) RunDataOf(v View) RunData {
+	d := RunData{RunLine: LineOf(v), Facts: v.Facts, Plan: v.Graph, Findings: FindingLines(v), Log: v.Log}
+	for _, p := range v.Parts {
+		d.Parts = append(d.Parts, p.ID)
+	}
+	for _, a := range v.Open {
+		d.Open = append(d.Open, b.Describe(a))
+	}
+	return d
+}
+
+// Explanation is explain as JSON.
+type Explanation struct {
+	Run      string                  `json:"run"`
+	Part     string                  `json:"part"`
+	Request  string                  `json:"request"`
+	Status   string                  `json:"status"`
+	Why      []string                `json:"why"`
+	Moves    []engine.UnblockingFile `json:"moves"`
+	Holding  []PendingLine           `json:"holding"`
+	Problems []Note                  `json:"problems"`
+	Held     string                  `json:"held"`
+	Stale    string                  `json:"stale"`
+	Daemon   bool                    `json:"daemon"`
+}
+
+// PendingLine is a file that may still be being written.
+type PendingLine struct {
+	engine.PendingFile
+	Text string `json:"text"`
+}
+
+// Explain explains a run, a part of it, or a request of it.
+func (b *Workspace) Explain(s Subject) Explanation {
+	v := s.View
+	e := Explanation{
+		Run: v.Key.String(), Part: s.Part.ID, Request: s.Request, Status: string(v.Status),
+		Problems: LineOf(v).Problems, Daemon: DaemonRuns(b.Root),
+	}
+	e.Held, _ = b.Store.Paused()
+	e.Stale = b.Store.Stale()
+	now := b.Env.Now()
+	for _, h := range v.Pending {
+		name := strings.TrimPrefix(h.Path, v.Found.Run.Dir+"/")
+		e.Holding = append(e.Holding, PendingLine{h, h.Words(name, now)})
+	}
+	why, moves := v.Why, v.Unblock
+	switch {
+	case s.Part.ID != "":
+		e.Status = string(s.Part.Status)
+		why, moves = ofPart(s)
+	case s.Open != nil:
+		dir := path.Dir(s.Open.Form) + "/"
+		moves = slices.DeleteFunc(slices.Clone(moves), func(m engine.UnblockingFile) bool { return !strings.HasPrefix(m.Path, dir) })
+	case s.Request != "":
+		e.Status = "closed"
+		why, moves = b.ClosedLineOf(RequestAt{Found: v.Found, ID: s.Request}).Why(), nil
+	}
+	e.Why, e.Moves = why, moves
+	return e
+}
+
+// ofPart is what an account says of a part of the run: what names it, or, where
+// the run is at it, all.
+func ofPart(s Subject) (why []string, moves []engine.UnblockingFile) {
+	v, id := s.View, s.Part.ID
+	if slices.ContainsFunc(v.Graph, func(n engine.Node) bool { return n.Current && (n.ID == id || n.Group == id) }) && len(v.Parts) == 0 {
+		return v.Why, v.Unblock
+	}
+	for _, text := range v.Why {
+		if slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '(' || r == ')' || r == '/' }), id) {
+			why = append(why, text)
+		}
+	}
+	for _, m := range v.Unblock {
+		if slices.Contains(strings.Split(m.Path, "/"), id) {
+			moves = append(moves, m)
+		}
+	}
+	if len(why) == 0 {
+		why = []string{id + " is " + string(s.Part.Status) + ": nothing is waited for there"}
+	}
+	return why, moves
+}

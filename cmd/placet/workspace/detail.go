@@ -1,0 +1,146 @@
+package workspace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// ArtifactLine is a file that a request shows.
+type ArtifactLine struct {
+	Path string `json:"path"`
+	// SHA256 is the digest when the request was issued, Now that of the file as it is;
+	// null where there is no such file.
+	SHA256  schemas.OrNull `json:"sha256"`
+	Now     schemas.OrNull `json:"now"`
+	Binding bool           `json:"binding"`
+	Bytes   int            `json:"bytes"` // as it is now
+}
+
+// Changed reports whether the file is another than the one that was shown.
+func (l ArtifactLine) Changed() bool { return l.SHA256 != l.Now }
+
+// OpenData is an open request as JSON.
+type OpenData struct {
+	engine.OpenRequest
+	Context   schemas.Raw    `json:"context"`
+	Artifacts []ArtifactLine `json:"artifacts"`
+	Receipt   *gate.Receipt  `json:"receipt"`
+}
+
+// ClosedData is a closed request as JSON.
+type ClosedData struct {
+	ClosedLine
+	Context   schemas.Raw    `json:"context"`
+	Artifacts []ArtifactLine `json:"artifacts"`
+	Receipt   *gate.Receipt  `json:"receipt"`
+}
+
+// OpenDataOf is all that is known of an open request.
+func (b *Workspace) OpenDataOf(f reconcile.Found, a engine.OpenRequest) OpenData {
+	d := OpenData{OpenRequest: b.Describe(a)}
+	d.Context, d.Artifacts = b.shown(f, a.Request)
+	return d
+}
+
+// ClosedDataOf is all that is known of a closed request.
+func (b *Workspace) ClosedDataOf(at RequestAt) ClosedData {
+	d := ClosedData{ClosedLine: b.ClosedLineOf(at)}
+	d.Context, d.Artifacts = b.shown(at.Found, at.ID)
+	if c, ok := b.ClosedRequest(at.Found, at.ID); ok {
+		d.Receipt = &c.Receipt
+	}
+	return d
+}
+
+// shown is what request.json shows besides its question.
+func (b *Workspace) shown(f reconcile.Found, request string) (context schemas.Raw, files []ArtifactLine) {
+	d := readRequestFile(b, f, request, "request.json", layout.KindRequest)
+	q, err := gate.ReadRequest(d.Path, d.Body)
+	if !d.Present() || err != nil {
+		return schemas.Raw("{}"), nil
+	}
+	for _, a := range q.Artifacts {
+		l := ArtifactLine{Path: a.Path, SHA256: schemas.OrNull(a.SHA256), Binding: a.Binding}
+		if now := b.Artifact(a.Path); now.Present() {
+			l.Now, l.Bytes = schemas.OrNull(now.Sum.Hex()), len(now.Body)
+		}
+		files = append(files, l)
+	}
+	if q.Context == nil {
+		q.Context = schemas.Raw("{}")
+	}
+	return q.Context, files
+}
+
+// Artifact reads a file that a request shows. No link is followed.
+func (b *Workspace) Artifact(path string) engine.Document {
+	return b.Settled(path, layout.File{Kind: "artifact", Writer: layout.Anyone, Limit: layout.LimitState})
+}
+
+// ExactRequest is the request of an id, open or closed, which may stand after "<run>:". An
+// id that several runs use is ambiguous.
+func (b *Workspace) ExactRequest(name string) (RequestAt, error) {
+	run, id, both := strings.Cut(name, ":")
+	if !both {
+		run, id = "", name
+	}
+	found := b.Runs()
+	if both {
+		found = slices.DeleteFunc(found, func(f reconcile.Found) bool { return f.Key().String() != run })
+	}
+	if !layout.IsRequestID(id) {
+		found = nil
+	}
+	var fit []RequestAt
+	for _, f := range found {
+		if b.Has(f, id) {
+			fit = append(fit, RequestAt{f, id})
+		}
+	}
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return RequestAt{}, console.Usage("cannot find a request %q", console.OneLine(name))
+	}
+	p := console.Usage("%q fits %s", console.OneLine(name), console.Plural(len(fit), "request", "requests"))
+	for _, at := range fit {
+		p.Fits = append(p.Fits, at.Found.Key().String()+":"+at.ID)
+	}
+	return RequestAt{}, p
+}
+
+// OpenRequestAt is a request as it is asked now; open is false where it is not any more.
+func (b *Workspace) OpenRequestAt(at RequestAt) (t Request, open bool) {
+	v := b.ViewOf(at.Found)
+	for _, a := range v.Open {
+		if a.Request == at.ID {
+			return Request{b.Describe(a), at.Found}, true
+		}
+	}
+	return Request{}, false
+}
+
+// ClosedRequests are the requests of some runs that have their receipt, the newest first.
+func (b *Workspace) ClosedRequests(found []reconcile.Found) []ClosedLine {
+	list := []ClosedLine{}
+	for _, f := range found {
+		for _, id := range requestFolders(b, f) {
+			if d := readRequestFile(b, f, id, "receipt.json", layout.KindReceipt); d.Present() {
+				list = append(list, b.ClosedLineOf(RequestAt{f, id}))
+			}
+		}
+	}
+	slices.SortFunc(list, func(x, y ClosedLine) int {
+		return cmp.Or(cmp.Compare(y.DecidedAt, x.DecidedAt), cmp.Compare(x.Run, y.Run), cmp.Compare(x.RequestID, y.RequestID))
+	})
+	return list
+}

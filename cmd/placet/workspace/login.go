@@ -1,0 +1,95 @@
+package workspace
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+	"time"
+
+	"placet/engine/facade"
+)
+
+// loginsDir is the folder of the state folder with a file for each link to log in by,
+// whose name is the digest of the link's word.
+const loginsDir = "logins"
+
+// login is such a file.
+type login struct {
+	Token string    `json:"token"` // "" for the owner
+	Until time.Time `json:"until"`
+}
+
+// NewLogin makes a word by which a browser logs in once, as a token or as the owner.
+func (b *Workspace) NewLogin(token string) (word string, err error) {
+	if b.StateDir == nil {
+		return "", errors.New("there is no state folder")
+	}
+	root := b.StateDir.Root()
+	if err := root.Mkdir(loginsDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	b.sweepLogins()
+	word, hash := facade.NewLink()
+	body, err := json.Marshal(login{token, b.Env.Now().Add(facade.LinkTime).UTC()})
+	if err != nil {
+		return "", err
+	}
+	return word, b.StateDir.Write(path.Join(loginsDir, hash), body, false)
+}
+
+// TakeLogin ends a link: whoever removes its file has it. It was made for a token, or, "",
+// for the owner.
+func (b *Workspace) TakeLogin(hash string, now time.Time) (token string, ok bool) {
+	name := path.Join(loginsDir, hash)
+	l, err := b.readLogin(name)
+	if err != nil || b.StateDir.Root().Remove(name) != nil {
+		return "", false
+	}
+	return l.Token, now.Before(l.Until)
+}
+
+func (b *Workspace) readLogin(name string) (l login, err error) {
+	body, err := b.StateDir.Read(name, 4<<10)
+	if err == nil {
+		err = json.Unmarshal(body, &l)
+	}
+	return l, err
+}
+
+// sweepLogins removes the links that are over.
+func (b *Workspace) sweepLogins() {
+	root := b.StateDir.Root()
+	dir, err := root.Open(loginsDir)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // of a folder that cannot be listed nothing is swept
+	for _, n := range names {
+		name := path.Join(loginsDir, n)
+		if l, err := b.readLogin(name); err != nil || !b.Env.Now().Before(l.Until) {
+			_ = root.Remove(name)
+		}
+	}
+}
+
+// servedName is the file of the state folder that says where serve answers.
+const servedName = "served"
+
+// SetServedAt notes where the workspace is served, "" for nowhere.
+func (b *Workspace) SetServedAt(url string) error {
+	return b.StateDir.Write(servedName, []byte(url), false)
+}
+
+// ServedAt is where serve answers, "" where none does.
+func (b *Workspace) ServedAt() string {
+	if b.StateDir == nil || !DaemonRuns(b.Root) {
+		return ""
+	}
+	body, err := b.StateDir.Read(servedName, 4<<10)
+	if err != nil {
+		return ""
+	}
+	return string(body)
+}

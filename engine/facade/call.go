@@ -1,0 +1,199 @@
+package facade
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/schemas"
+)
+
+// Identity is who calls.
+type Identity struct {
+	// Known says it as a gate knows it: "api:<token>", "owner:<login>", "slack:<user>".
+	Known string
+	// User is the name alone, Source what a response says of where it came from.
+	User, Source string
+	Roles        []Role
+	// Families are those that the caller may see; empty: all.
+	Families []string
+	// Token is the name of the token behind it, "" for none.
+	Token string
+	// Session is that of a browser, nil for none.
+	Session *Session
+}
+
+// May reports whether the caller has a role.
+func (i Identity) May(r Role) bool { return r == "" || slices.Contains(i.Roles, r) }
+
+// Sees reports whether the caller may see a family.
+func (i Identity) Sees(family string) bool {
+	return len(i.Families) == 0 || slices.Contains(i.Families, family)
+}
+
+// Call is one call of a route whose every check has passed.
+type Call struct {
+	*http.Request
+	Writer http.ResponseWriter
+	Who    Identity
+	// Values are the wildcards of the path.
+	Values map[string]string
+	// Raw is the body as it came.
+	Raw    []byte
+	query  url.Values
+	params []Param
+}
+
+// Text is a value of the query, its default where there is none.
+func (c *Call) Text(name string) string {
+	if v := c.query.Get(name); v != "" {
+		return v
+	}
+	for _, p := range c.params {
+		if p.Name == name {
+			return p.Default
+		}
+	}
+	return ""
+}
+
+// Number is a value of the query that is a number.
+func (c *Call) Number(name string) int {
+	n, _ := strconv.Atoi(c.Text(name))
+	return n
+}
+
+// All are all values of a name in the query.
+func (c *Call) All(name string) []string { return c.query[name] }
+
+// defaultBody is how large a body may be.
+const defaultBody = 1 << 20
+
+// readBody reads what is sent, which must be of the route's type.
+func (c *Call) readBody(r Route) error {
+	most := r.MaxBody
+	if most == 0 {
+		most = defaultBody
+	}
+	if c.ContentLength > most {
+		return tooLarge(most)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Body, most))
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return tooLarge(most)
+	}
+	if err != nil {
+		return Refuse(http.StatusBadRequest, "body", "the body broke off")
+	}
+	if c.Raw = body; c.Method == http.MethodGet || len(body) == 0 && !r.Form {
+		return nil
+	}
+	want := "application/json"
+	if r.Form {
+		want = "application/x-www-form-urlencoded"
+	}
+	if kind, _, err := mime.ParseMediaType(c.Header.Get("Content-Type")); err != nil || kind != want && r.Access != Signed {
+		return Refuse(http.StatusUnsupportedMediaType, "content_type", "the body must be "+want)
+	}
+	return nil
+}
+
+func tooLarge(most int64) error {
+	return Refuse(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body may have %d bytes", most))
+}
+
+// readQuery checks the query against the route's parameters.
+func (c *Call) readQuery(r Route) error {
+	query, err := url.ParseQuery(c.URL.RawQuery)
+	if err != nil {
+		return Invalid(FieldError{[]string{"query"}, "the query cannot be read", "value_error"})
+	}
+	c.query, c.params = query, r.Query
+	var names []string
+	for _, p := range r.Query {
+		names = append(names, p.Name)
+	}
+	for name, values := range query {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return Invalid(unknownField("query", name, names))
+		}
+		if err := r.Query[i].check(values); err != "" {
+			return Invalid(FieldError{[]string{"query", name}, err, "value_error"})
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with the values of a parameter.
+func (p Param) check(values []string) string {
+	if len(values) > 1 && !p.Several {
+		return p.Name + " is given more than once"
+	}
+	for _, v := range values {
+		switch n, err := strconv.Atoi(v); {
+		case p.Most > 0 && (err != nil || n < p.Least || n > p.Most):
+			return fmt.Sprintf("%s takes a number from %d to %d", p.Name, p.Least, p.Most)
+		case p.Words != nil && !slices.Contains(p.Words, v):
+			return fmt.Sprintf("%s takes one of %s", p.Name, strings.Join(p.Words, ", "))
+		}
+	}
+	return ""
+}
+
+func unknownField(where, name string, names []string) FieldError {
+	msg := fmt.Sprintf("%q is not known here", name)
+	if near := schemas.Nearest(name, names); near != "" {
+		msg += fmt.Sprintf("; did you mean %q?", near)
+	} else if len(names) > 0 {
+		msg += "; there are " + strings.Join(names, ", ")
+	}
+	return FieldError{[]string{where, name}, msg, "extra_forbidden"}
+}
+
+// Decode reads the body into a pointer to a struct. An empty body is {}.
+func (c *Call) Decode(into any, loose bool) error {
+	body := c.Raw
+	if len(body) == 0 {
+		body = []byte("{}")
+	}
+	var members schemas.Object
+	err := schemas.Decode("", "body", body, &members)
+	if err == nil && !loose {
+		if names := membersOf(into); true {
+			for _, m := range members {
+				if !slices.Contains(names, m.Name) {
+					return Invalid(unknownField("body", m.Name, names))
+				}
+			}
+		}
+	}
+	if err == nil {
+		err = schemas.Decode("", "body", body, into)
+	}
+	if bad := (*schemas.Error)(nil); errors.As(err, &bad) {
+		loc := []string{"body"}
+		if bad.Pointer != "" {
+			loc = append(loc, strings.Split(strings.TrimPrefix(bad.Pointer, "/"), "/")...)
+		}
+		return Invalid(FieldError{loc, bad.Error(), "value_error"})
+	}
+	return err
+}
+
+// membersOf are the names of a struct's members in JSON.
+func membersOf(pointer any) (names []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(pointer).Elem()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,208 @@
+package facade
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds of the stream of events.
+const (
+	// remembered is how many events a client may have missed.
+	remembered = 10_000
+	// mostStreams is how many clients may listen at once.
+	mostStreams = 64
+	// mostBehind is how many events a client may be behind; then its stream ends.
+	mostBehind = 1000
+	// keepAlive is how often a stream says that it is still there.
+	keepAlive = 15 * time.Second
+	// lookAtCaller is how often it is asked whether who listens still may.
+	lookAtCaller = time.Second
+)
+
+// Event is one thing that happened.
+type Event struct {
+	// ID is unique, "" for what no commit made: it is not repeated.
+	ID string
+	// Name is what clients filter by, Aliases are further names of it.
+	Name    string
+	Aliases []string
+	Family  string
+	Run     string // "<family>/<id>"
+	Data    any
+	text    []byte
+}
+
+// Events are handed to everybody who listens. The zero value is of use.
+type Events struct {
+	mu      sync.Mutex
+	past    []Event // the newest last
+	clients map[*client]bool
+	closed  bool
+}
+
+// client is one stream.
+type client struct {
+	filter func(Event) bool
+	events chan Event
+}
+
+// Publish hands events to everybody who listens, in their order. It waits for nobody.
+func (e *Events) Publish(events ...Event) {
+	for i := range events {
+		events[i].text = frame(events[i])
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, one := range events {
+		if one.ID != "" {
+			e.past = append(e.past, one)
+		}
+		for c := range e.clients {
+			if !c.filter(one) {
+				continue
+			}
+			select {
+			case c.events <- one:
+			default: // too far behind
+				close(c.events)
+				delete(e.clients, c)
+			}
+		}
+	}
+	if extra := len(e.past) - remembered; extra > remembered/10 {
+		e.past = slices.Clone(e.past[extra:])
+	}
+}
+
+// frame is an event as the stream has it. JSON has no line end, so that nothing in it
+// begins another field.
+func frame(e Event) []byte {
+	var b bytes.Buffer
+	if e.ID != "" {
+		fmt.Fprintf(&b, "id: %s\n", oneLine(e.ID))
+	}
+	data, err := json.Marshal(e.Data)
+	if err != nil {
+		data = []byte("null")
+	}
+	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", oneLine(e.Name), data)
+	return b.Bytes()
+}
+
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ", "\x00", " ").Replace(s)
+}
+
+// Close ends all streams.
+func (e *Events) Close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	for c := range e.clients {
+		close(c.events)
+	}
+	e.clients = nil
+}
+
+// listen begins a stream with what followed the event last. missed says that this event is
+// not remembered.
+func (e *Events) listen(last string, filter func(Event) bool) (c *client, before []Event, missed bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed || len(e.clients) >= mostStreams {
+		return nil, nil, false, Refuse(http.StatusServiceUnavailable, "streams", fmt.Sprintf("there are %d streams already", mostStreams))
+	}
+	if last != "" {
+		i := slices.IndexFunc(e.past, func(one Event) bool { return one.ID == last })
+		missed = i < 0
+		if !missed {
+			before = slices.DeleteFunc(slices.Clone(e.past[i+1:]), func(one Event) bool { return !filter(one) })
+		}
+	}
+	c = &client{filter: filter, events: make(chan Event, mostBehind)}
+	if e.clients == nil {
+		e.clients = map[*client]bool{}
+	}
+	e.clients[c] = true
+	return c, before, missed, nil
+}
+
+func (e *Events) leave(c *client) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.clients, c)
+}
+
+// Stream answers a call with the events that its caller may see and asks for, until the
+// caller leaves, or may not see them any more.
+func (e *Events) Stream(c *Call, isValid func() bool) error {
+	client, before, missed, err := e.listen(c.Header.Get("Last-Event-ID"), c.eventFilter())
+	if err != nil {
+		return err
+	}
+	defer e.leave(client)
+	out := http.NewResponseController(c.Writer)
+	_ = out.SetReadDeadline(time.Time{})
+	c.Writer.Header().Set("Content-Type", "text/event-stream")
+	c.Writer.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold events back
+	send := func(text []byte) error {
+		_ = out.SetWriteDeadline(time.Now().Add(answerTime))
+		if _, err := c.Writer.Write(text); err != nil {
+			return err
+		}
+		return nil
+	}
+	begin := frame(Event{Name: "connection.established", Data: map[string]any{"missed": missed}})
+	if missed {
+		begin = append(begin, frame(Event{Name: "reset", Data: map[string]any{"reason": "the events since Last-Event-ID are not remembered: fetch anew"}})...)
+	}
+	for _, one := range before {
+		begin = append(begin, one.text...)
+	}
+	if send(begin) != nil || out.Flush() != nil {
+		return nil
+	}
+	alive, look := time.NewTicker(keepAlive), time.NewTicker(lookAtCaller)
+	defer alive.Stop()
+	defer look.Stop()
+	for {
+		text := []byte(": alive\n\n")
+		select {
+		case <-c.Context().Done():
+			return nil
+		case <-look.C:
+			if !isValid() {
+				return nil
+			}
+			continue
+		case one, ok := <-client.events:
+			if !ok {
+				return nil
+			}
+			text = one.text
+		case <-alive.C:
+		}
+		if send(text) != nil || out.Flush() != nil {
+			return nil
+		}
+	}
+}
+
+// eventFilter is which events a call asks for, of those that its caller may see.
+func (c *Call) eventFilter() func(Event) bool {
+	family, run := c.Text("family"), c.Text("run")
+	var names []string
+	if list := c.Text("filter"); list != "" {
+		names = strings.Split(list, ",")
+	}
+	return func(e Event) bool {
+		named := names == nil || slices.Contains(names, e.Name) || slices.ContainsFunc(e.Aliases, func(a string) bool { return slices.Contains(names, a) })
+		return named && (e.Family == "" || c.Who.Sees(e.Family)) && (family == "" || e.Family == family) && (run == "" || e.Run == run)
+	}
+}

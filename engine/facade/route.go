@@ -1,0 +1,117 @@
+package facade
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Access says who may call a route.
+type Access int
+
+// The kinds of access.
+const (
+	// Anybody may call: the route says nothing about the workspace.
+	Anybody Access = iota
+	// TokenOrSession is a bearer token or the session of a browser.
+	TokenOrSession
+	// SessionOnly is for pages: who has no session is sent to the login.
+	SessionOnly
+	// Signed is for callers that prove who they are by the body itself.
+	Signed
+)
+
+// Route is one row of the table: what is called, by whom, and what it does.
+type Route struct {
+	Method string
+	// Path is of segments: "{name}" stands for one of any content, "{name...}" for all
+	// that follow.
+	Path    string
+	Summary string
+	Access  Access
+	// Role is what the caller must be allowed to do.
+	Role  Role
+	Query []Param
+	// Body is a pointer to a zero value of what is sent, nil for nothing. Data is what
+	// comes back: both describe the route, too.
+	Body, Data any
+	// Form takes application/x-www-form-urlencoded in place of JSON.
+	Form bool
+	// Loose passes unknown members of the body over: the seed's endpoints do.
+	Loose bool
+	// Bare answers without the envelope.
+	Bare bool
+	// Raw has the handler write its answer itself.
+	Raw bool
+	// MaxBody is how many bytes the body may have; 0 for 1 MiB.
+	MaxBody int64
+	// Handle answers the call. Status zero is 200.
+	Handle func(c *Call) (status int, data any, err error)
+}
+
+// Param is a name in the query of a route.
+type Param struct {
+	Name, Summary string
+	// Words are all values that there are; nil: any.
+	Words []string
+	// Least and Most are the bounds of a number, both 0 for a text.
+	Least, Most int
+	Default     string
+	// Several says that it may be given more than once.
+	Several bool
+}
+
+// segments are the parts of a path between slashes.
+func segments(path string) []string { return strings.Split(strings.TrimPrefix(path, "/"), "/") }
+
+// match returns the values of the wildcards, where a path fits the route. A segment is
+// unescaped by itself: a slash that is written %2F stays in it. One that cannot be
+// unescaped fits nothing.
+func (r Route) match(escaped string) (map[string]string, bool) {
+	pattern, given := segments(r.Path), segments(escaped)
+	values := map[string]string{}
+	for i, p := range pattern {
+		name, wild := strings.CutPrefix(p, "{")
+		name = strings.TrimSuffix(name, "}")
+		rest, all := strings.CutSuffix(name, "...")
+		switch {
+		case wild && all && len(given) > i:
+			value, err := url.PathUnescape(strings.Join(given[i:], "/"))
+			values[rest] = value
+			return values, err == nil && value != ""
+		case len(given) <= i:
+			return nil, false
+		case wild:
+			value, err := url.PathUnescape(given[i])
+			if err != nil || value == "" {
+				return nil, false
+			}
+			values[name] = value
+		case p != given[i]:
+			return nil, false
+		}
+	}
+	return values, len(given) == len(pattern)
+}
+
+// find returns the route of a call. The error is a 404, or a 405 that names what is there.
+func find(routes []Route, r *http.Request) (Route, map[string]string, error) {
+	var methods []string
+	for _, one := range routes {
+		values, ok := one.match(r.URL.EscapedPath())
+		switch {
+		case !ok:
+		case one.Method == r.Method:
+			return one, values, nil
+		case !slices.Contains(methods, one.Method):
+			methods = append(methods, one.Method)
+		}
+	}
+	if len(methods) == 0 {
+		return Route{}, nil, Refuse(http.StatusNotFound, "not_found", "there is nothing at this path; /openapi.json lists what there is")
+	}
+	slices.Sort(methods)
+	p := Refuse(http.StatusMethodNotAllowed, "method", "only "+strings.Join(methods, ", ")+" is answered here")
+	return Route{}, nil, p.With("allow", methods)
+}

@@ -1,0 +1,282 @@
+package facade
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What a caller may take.
+const (
+	headerTime  = 10 * time.Second // to send the header
+	bodyTime    = 30 * time.Second // to send the body
+	answerTime  = 60 * time.Second // to take the answer
+	idleTime    = 60 * time.Second // before the next call on a connection
+	headerBytes = 16 << 10
+	connections = 256
+	closeTime   = 5 * time.Second // what is under way may take when placet ends
+)
+
+// Options are what a server works with.
+type Options struct {
+	Routes []Route
+	Tokens Tokens
+	// Sessions are those of browsers, nil for none.
+	Sessions *Sessions
+	// PublicURL is where browsers reach the server, "" for the address itself.
+	PublicURL string
+	// Hosts and Origins are further ones that may be named; loopback always may.
+	Hosts, Origins []string
+	// Encode puts data into its envelope, or leaves it bare.
+	Encode func(data any, bare bool) ([]byte, error)
+	// Page answers a problem for who looks at a page; nil: as for programs.
+	Page func(c *Call, p *Problem) bool
+	Now  func() time.Time
+	Log  *slog.Logger
+}
+
+// Server answers HTTP.
+type Server struct {
+	o      Options
+	server *http.Server
+	ended  chan struct{}
+}
+
+// New returns a server that does not listen yet.
+func New(o Options) *Server {
+	s := &Server{o: o, ended: make(chan struct{})}
+	s.server = &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: headerTime, ReadTimeout: headerTime + bodyTime, WriteTimeout: headerTime + bodyTime + answerTime, IdleTimeout: idleTime,
+		// net/http adds 4 KiB of its own.
+		MaxHeaderBytes: headerBytes - 4<<10,
+		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		ConnState:      LimitConns(connections),
+	}
+	return s
+}
+
+// Serve answers on a listener until Close.
+func (s *Server) Serve(l net.Listener) error {
+	defer close(s.ended)
+	if err := s.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Close lets what is under way end for a while. Streams end when their context does.
+func (s *Server) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	if s.server.Shutdown(ctx) != nil {
+		_ = s.server.Close()
+	}
+	<-s.ended
+}
+
+// LimitConns has a server begin with no more connections than a number at once: it accepts
+// the next one when one has ended.
+func LimitConns(most int) func(net.Conn, http.ConnState) {
+	slots := make(chan struct{}, most)
+	return func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			slots <- struct{}{}
+		case http.StateClosed, http.StateHijacked:
+			<-slots
+		}
+	}
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	c := &Call{Request: r, Writer: w}
+	route, err := s.admit(c)
+	if err == nil {
+		err = s.handle(c, route)
+	}
+	if err != nil {
+		s.refuse(c, route, err)
+	}
+}
+
+// admit makes every check of a call, in the order of the package's documentation.
+func (s *Server) admit(c *Call) (route Route, err error) {
+	if err := s.checkHost(c.Request); err != nil {
+		return route, err
+	}
+	route, c.Values, err = find(s.o.Routes, c.Request)
+	if err != nil {
+		return route, err
+	}
+	if err := s.identify(c, route); err != nil {
+		return route, err
+	}
+	if !c.Who.May(route.Role) {
+		return route, Refuse(http.StatusForbidden, "role", "this caller lacks the role "+string(route.Role))
+	}
+	if err := c.readQuery(route); err != nil {
+		return route, err
+	}
+	if err := c.readBody(route); err != nil {
+		return route, err
+	}
+	if c.Who.Session != nil && c.Method != http.MethodGet && !c.Who.Session.checks(c.csrf(route)) {
+		return route, Refuse(http.StatusForbidden, "csrf", "the form is of another session; load the page again")
+	}
+	return route, nil
+}
+
+// csrf is the token of a form or of a script's call.
+func (c *Call) csrf(r Route) string {
+	if r.Form {
+		form, _ := url.ParseQuery(string(c.Raw))
+		return form.Get("csrf")
+	}
+	return c.Header.Get("X-CSRF-Token")
+}
+
+// checkHost refuses whoever names another host, or comes from a page of another origin: a
+// page in a browser can have a name of its own point here.
+func (s *Server) checkHost(r *http.Request) error {
+	if !s.isHost(r.Host) {
+		return Refuse(http.StatusForbidden, "host", "placet does not answer for this host; [serve] allowed_hosts names those that it answers for")
+	}
+	if origins, sent := r.Header["Origin"]; sent && (len(origins) != 1 || !s.isOrigin(origins[0], r.Host)) {
+		return Refuse(http.StatusForbidden, "host", "placet does not answer calls from pages of this origin")
+	}
+	return nil
+}
+
+func (s *Server) isHost(header string) bool {
+	host := hostOf(header)
+	if isLoopback(host) {
+		return true
+	}
+	known := slices.Clone(s.o.Hosts)
+	if u, err := url.Parse(s.o.PublicURL); err == nil && u.Host != "" {
+		known = append(known, u.Host)
+	}
+	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, header) || strings.EqualFold(k, host) })
+}
+
+// hostOf is a host without its port.
+func hostOf(header string) string {
+	host, _, err := net.SplitHostPort(header)
+	if err != nil {
+		host = header
+	}
+	return strings.Trim(host, "[]")
+}
+
+// isLoopback reports whether a host is this machine, by the name that no resolver is asked
+// about or by its address.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+}
+
+func (s *Server) isOrigin(origin, host string) bool {
+	if slices.Contains(s.o.Origins, origin) || s.o.PublicURL != "" && origin == strings.TrimSuffix(originOf(s.o.PublicURL), "/") {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Path == "" && strings.EqualFold(u.Host, host)
+}
+
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// identify finds out who calls.
+func (s *Server) identify(c *Call, r Route) error {
+	if r.Access == Anybody || r.Access == Signed {
+		return nil
+	}
+	now := s.o.Now()
+	headers := c.Header["Authorization"]
+	if r.Access == TokenOrSession && len(headers) > 0 {
+		secret, ok := strings.CutPrefix(headers[0], "Bearer ")
+		if !ok || len(headers) > 1 {
+			return unauthorized("missing bearer token")
+		}
+		t, err := s.o.Tokens.Find(strings.TrimSpace(secret), now)
+		if err != nil {
+			return err
+		}
+		c.Who = identityOf(t)
+		return nil
+	}
+	if s.o.Sessions != nil {
+		if who, ok := s.o.Sessions.of(c.Request, s.o.Tokens, now); ok {
+			c.Who = who
+			return nil
+		}
+	}
+	return unauthorized("missing bearer token")
+}
+
+// identityOf is the caller that has a token.
+func identityOf(t Token) Identity {
+	return Identity{Known: "api:" + t.Name, User: t.Name, Source: "http", Roles: t.Roles, Families: t.Families, Token: t.Name}
+}
+
+// StillValid reports whether a caller may go on: its token was not revoked, and its session
+// has not ended.
+func (s *Server) StillValid(c *Call) bool {
+	if c.Who.Session != nil && !s.o.Sessions.holds(c.Who.Session, s.o.Now()) {
+		return false
+	}
+	if c.Who.Token == "" {
+		return true
+	}
+	_, ok := s.o.Tokens.Named(c.Who.Token, s.o.Now())
+	return ok
+}
+
+func (s *Server) handle(c *Call, r Route) error {
+	status, data, err := r.Handle(c)
+	if err != nil || r.Raw {
+		return err
+	}
+	body, err := s.o.Encode(data, r.Bare)
+	if err != nil {
+		return err
+	}
+	c.Writer.Header().Set("Content-Type", "application/json")
+	c.Writer.WriteHeader(cmp.Or(status, http.StatusOK))
+	_, _ = c.Writer.Write(body)
+	return nil
+}
+
+// refuse answers with a problem.
+func (s *Server) refuse(c *Call, r Route, err error) {
+	p := problemOf(err)
+	if !errors.As(err, new(*Problem)) {
+		s.o.Log.Warn("a call cannot be answered", "path", c.URL.Path, "err", err)
+	}
+	if allow, ok := p.Members["allow"].([]string); ok {
+		c.Writer.Header().Set("Allow", strings.Join(allow, ", "))
+	}
+	if r.Access == SessionOnly && s.o.Page != nil && s.o.Page(c, p) {
+		return
+	}
+	p.write(c.Writer)
+}

@@ -1,0 +1,273 @@
+package facade
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"placet/engine/gate"
+	"placet/schemas"
+)
+
+// Role is what a caller may do.
+type Role string
+
+// The roles of tokens.
+const (
+	Read   Role = "read"   // look at everything
+	Write  Role = "write"  // begin actions and give commands
+	Decide Role = "decide" // answer requests
+)
+
+// Roles are all of them.
+var Roles = []Role{Read, Write, Decide}
+
+// Token is one caller, as tokens.json holds it. The secret itself is nowhere.
+type Token struct {
+	Name     string         `json:"name"`
+	SHA256   string         `json:"sha256"` // of the whole secret, in hexadecimal
+	Roles    []Role         `json:"roles"`
+	Families []string       `json:"families"` // empty: all
+	Created  time.Time      `json:"created_at"`
+	Expires  schemas.OrNull `json:"expires_at"` // null: never
+	Revoked  schemas.OrNull `json:"revoked_at"` // null: it was not
+}
+
+// Status is "valid", "expired" or "revoked".
+func (t Token) Status(now time.Time) string {
+	switch expires := t.Expires.Time(); {
+	case t.Revoked != "":
+		return "revoked"
+	case t.Expires != "" && !now.Before(expires):
+		return "expired"
+	}
+	return "valid"
+}
+
+// Tokens are the tokens of a user, for all workspaces, in a file that is read at each
+// call: what is revoked ends at once.
+type Tokens struct{ Path string }
+
+// tokenFile is tokens.json.
+type tokenFile struct {
+	SchemaVersion int     `json:"schema_version"`
+	Tokens        []Token `json:"tokens"`
+}
+
+// secretPrefix begins every secret, so that whoever finds one knows whose it is.
+const secretPrefix = "plt_"
+
+// largestTokens is the largest tokens.json, in bytes.
+const largestTokens = 1 << 20
+
+var tokenName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+// List returns the tokens, those included that do not count any more. There are none where
+// the file does not exist. A file that others may read or write is an error: nothing in
+// it can be believed.
+func (t Tokens) List() ([]Token, error) {
+	f, err := os.OpenFile(t.Path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, t.unusable(err)
+	}
+	defer f.Close()
+	if err := isPrivate(f); err != nil {
+		return nil, t.unusable(err)
+	}
+	body, err := io.ReadAll(io.LimitReader(f, largestTokens+1))
+	if err == nil && len(body) > largestTokens {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	if err != nil {
+		return nil, t.unusable(err)
+	}
+	var file tokenFile
+	if err := schemas.Decode("", "tokens.json", body, &file); err != nil {
+		return nil, t.unusable(err)
+	}
+	for _, one := range file.Tokens {
+		if err := one.check(); err != nil {
+			return nil, t.unusable(err)
+		}
+	}
+	return file.Tokens, nil
+}
+
+func (t Tokens) unusable(err error) error {
+	return fmt.Errorf("cannot use the tokens in %q: %w", t.Path, err)
+}
+
+// isPrivate refuses a file that is not this user's alone.
+func isPrivate(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.Mode().IsRegular():
+		return errors.New("it is no regular file")
+	case ok && st.Uid != uint32(os.Geteuid()):
+		return errors.New("it belongs to another user")
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("others may read or write it (mode %04o): make it 0600", info.Mode().Perm())
+	}
+	return nil
+}
+
+// check refuses an entry that no [Tokens.New] has written.
+func (t Token) check() error {
+	if !tokenName.MatchString(t.Name) {
+		return fmt.Errorf("%q is no name of a token", t.Name)
+	}
+	if sum, err := hex.DecodeString(t.SHA256); err != nil || len(sum) != sha256.Size {
+		return fmt.Errorf("the token %s has no SHA-256", t.Name)
+	}
+	for _, r := range t.Roles {
+		if !slices.Contains(Roles, r) {
+			return fmt.Errorf("the token %s has an unknown role %q", t.Name, r)
+		}
+	}
+	for _, at := range []schemas.OrNull{t.Expires, t.Revoked} {
+		if at != "" && at.Time().IsZero() {
+			return fmt.Errorf("the token %s has %q where a time stands", t.Name, at)
+		}
+	}
+	return nil
+}
+
+// New adds a token and returns its secret, which is shown once. expires zero means never.
+func (t Tokens) New(name string, roles []Role, families []string, now, expires time.Time) (secret string, err error) {
+	if !tokenName.MatchString(name) {
+		return "", fmt.Errorf("%q is no name of a token: use small letters, digits and -, at most 32", name)
+	}
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails: crypto/rand
+	secret = secretPrefix + base64.RawURLEncoding.EncodeToString(raw)
+	one := Token{Name: name, SHA256: digest(secret), Roles: roles, Families: families, Created: now.UTC().Truncate(time.Second)}
+	if !expires.IsZero() {
+		one.Expires = schemas.OrNull(expires.UTC().Format(time.RFC3339))
+	}
+	return secret, t.edit(func(all []Token) ([]Token, error) {
+		for _, other := range all {
+			if other.Name == name {
+				return nil, fmt.Errorf("there is a token %s already (%s): names are given once, so that a receipt says for ever who answered", name, other.Status(now))
+			}
+			if gate.Skeleton(other.Name) == gate.Skeleton(name) {
+				return nil, fmt.Errorf("%s looks like the token %s, which is there already (%s)", name, other.Name, other.Status(now))
+			}
+		}
+		return append(all, one), nil
+	})
+}
+
+// Revoke ends a token. Its name stays taken.
+func (t Tokens) Revoke(name string, now time.Time) error {
+	return t.edit(func(all []Token) ([]Token, error) {
+		i := slices.IndexFunc(all, func(one Token) bool { return one.Name == name })
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("there is no token %q", name)
+		case all[i].Revoked == "":
+			all[i].Revoked = schemas.OrNull(now.UTC().Format(time.RFC3339))
+		}
+		return all, nil
+	})
+}
+
+// edit replaces the file, one process at a time.
+func (t Tokens) edit(change func([]Token) ([]Token, error)) error {
+	if err := os.MkdirAll(filepath.Dir(t.Path), 0o700); err != nil {
+		return t.unusable(err)
+	}
+	lock, err := os.OpenFile(t.Path+".lock", os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return t.unusable(err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return t.unusable(err)
+	}
+	all, err := t.List()
+	if err != nil {
+		return err
+	}
+	if all, err = change(all); err != nil {
+		return err
+	}
+	body, err := json.MarshalIndent(tokenFile{1, all}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := replace(t.Path, append(body, '\n')); err != nil {
+		return t.unusable(err)
+	}
+	return nil
+}
+
+// replace writes a file of mode 0600 in the place of another, durably.
+func replace(path string, body []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tokens-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(body)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// Find returns the token of a secret. The error is a *[Problem] where it is none that
+// counts now.
+func (t Tokens) Find(secret string, now time.Time) (Token, error) {
+	all, err := t.List()
+	if err != nil {
+		return Token{}, err
+	}
+	sum := digest(secret)
+	i := slices.IndexFunc(all, func(one Token) bool { return one.SHA256 == sum }) // equal digests: nothing to time
+	if i < 0 || !strings.HasPrefix(secret, secretPrefix) || all[i].Status(now) != "valid" {
+		return Token{}, unauthorized("invalid token")
+	}
+	return all[i], nil
+}
+
+// Named returns the token of a name, if it counts now.
+func (t Tokens) Named(name string, now time.Time) (Token, bool) {
+	all, err := t.List()
+	i := slices.IndexFunc(all, func(one Token) bool { return one.Name == name })
+	if err != nil || i < 0 || all[i].Status(now) != "valid" {
+		return Token{}, false
+	}
+	return all[i], true
+}

@@ -1,0 +1,144 @@
+package statedir
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"placet/engine"
+)
+
+// attributionsName is the file with a line for every document that placet itself has
+// brought in for somebody.
+const attributionsName = "attributions.jsonl"
+
+// longAttributions is the size, in bytes, above which the older half of the file is
+// dropped: what an answer's receipt says of its author stays there.
+const longAttributions = 8 << 20
+
+// Attribution says for whom placet has written a document: an answer or a command that
+// came over HTTP or from Slack.
+type Attribution struct {
+	Path    string        `json:"path"` // relative to the workspace
+	Digest  engine.Digest `json:"digest"`
+	Request string        `json:"request_id,omitempty"`
+	// Who is "api:<token>", "slack:<user>" or "owner:<login>".
+	Who string    `json:"who"`
+	At  time.Time `json:"at"`
+}
+
+// attributions are those of the file, by path and digest.
+type attributions struct {
+	mu   sync.Mutex
+	read int64 // how much of the file is known
+	who  map[attributed]string
+}
+
+// attributed is a content at its path.
+type attributed struct {
+	path   string
+	digest engine.Digest
+}
+
+// Attribute records for whom a document is about to be written, durably. A document
+// without its line is a claim.
+func (d *Dir) Attribute(a Attribution) error {
+	line, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	d.attributions.mu.Lock()
+	defer d.attributions.mu.Unlock()
+	if err := d.shortenAttributions(); err != nil {
+		return fmt.Errorf("cannot record who answers: %w", err)
+	}
+	f, err := d.root.OpenFile(attributionsName, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot record who answers: %w", err)
+	}
+	// A line begins anew after one that a crash has torn.
+	if err := writeAndClose(f, append(append([]byte("\n"), line...), '\n'), true); err != nil {
+		return fmt.Errorf("cannot record who answers: %w", err)
+	}
+	return nil
+}
+
+// shortenAttributions drops the older half of a long file.
+func (d *Dir) shortenAttributions() error {
+	info, err := d.root.Lstat(attributionsName)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() < longAttributions {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	body, err := d.Read(attributionsName, 2*longAttributions)
+	if err != nil {
+		return err
+	}
+	rest := body[len(body)/2:]
+	rest = rest[bytes.IndexByte(rest, '\n')+1:]
+	d.attributions.read, d.attributions.who = 0, nil
+	return d.Write(attributionsName, rest, true)
+}
+
+// Attributed returns for whom placet has written a content, "" where it has not, or
+// nobody knows any more.
+func (d *Dir) Attributed(path string, digest engine.Digest) string {
+	d.attributions.mu.Lock()
+	defer d.attributions.mu.Unlock()
+	d.readAttributions()
+	return d.attributions.who[attributed{path, digest}]
+}
+
+// readAttributions takes in what was added to the file. A torn line says nothing.
+func (d *Dir) readAttributions() {
+	k := &d.attributions
+	info, err := d.root.Lstat(attributionsName)
+	if err != nil || info.Size() == k.read {
+		return
+	}
+	body, err := d.Read(attributionsName, 2*longAttributions)
+	if err != nil {
+		return
+	}
+	if int64(len(body)) < k.read {
+		k.read, k.who = 0, nil
+	}
+	if k.who == nil {
+		k.who = map[attributed]string{}
+	}
+	for line := range bytes.Lines(body[k.read:]) {
+		var a Attribution
+		if json.Unmarshal(line, &a) == nil && a.Who != "" {
+			k.who[attributed{a.Path, a.Digest}] = a.Who
+		}
+	}
+	k.read = int64(len(body))
+}
+
+// CheckAttributions says why the file cannot be believed: somebody else could have
+// written it.
+func (d *Dir) CheckAttributions() error {
+	info, err := d.root.Lstat(attributionsName)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no regular file", attributionsName)
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("others may read or write %s", attributionsName)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != uint32(os.Geteuid()) {
+		return fmt.Errorf("%s belongs to another user", attributionsName)
+	}
+	return nil
+}
