@@ -18,6 +18,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
+	"placet/engine/facade"
 	"placet/engine/watch"
 )
 
@@ -215,7 +216,7 @@ func TestAScrapeWaitsForNoLook(t *testing.T) {
 // Whoever opens many connections waits for those that go.
 func TestNoMoreConnectionsThanSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limit, begun := limitConns(fewConns), atomic.Int32{}
+		limit, begun := facade.LimitConns(fewConns), atomic.Int32{}
 		go func() {
 			for range fewConns + 5 {
 				limit(nil, http.StateNew)
