@@ -103,17 +103,58 @@ func (r repo) diffstat() ([]byte, error) {
 
 // git runs one command and returns what it printed, whole lines only.
 func (r repo) git(args ...string) ([]byte, error) {
+	out, err := r.ask(retention{head: headMax, tail: tailMax}, args...)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(wholeLines(out)), nil
+}
+
+// ask runs one command and returns what is kept of what it printed.
+func (r repo) ask(keep retention, args ...string) (Output, error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return nil, errors.New("cannot ask git: it is not installed, or not on PATH")
+		return Output{}, errors.New("cannot ask git: it is not installed, or not on PATH")
 	}
 	e := run(spec{
 		argv: append(append([]string{"git"}, gitSafe...), args...),
 		env:  environ(os.Environ(), nil, gitEnv), dir: r.root,
-	}, retention{head: headMax, tail: tailMax}, terms{timeout: &r.timeout, grace: time.Second})
+	}, keep, terms{timeout: &r.timeout, grace: time.Second})
 	if e.word == finished && e.code != nil && *e.code == 0 {
-		return []byte(wholeLines(e.stdout)), nil
+		return e.stdout, nil
 	}
-	return nil, r.refusal(args[0], e)
+	return Output{}, r.refusal(args[0], e)
+}
+
+// versionMax is the largest version that is looked for, in bytes, and versions how many
+// commits that changed a file are looked at.
+const (
+	versionMax = 256 << 10
+	versions   = 50
+)
+
+// CommittedVersion returns the text that a file of the workspace at root had in one of its
+// latest commits, by the digest of it; ok is false where git has none.
+func CommittedVersion(root, path string, sum engine.Digest) (text string, ok bool) {
+	r := repo{root: root, timeout: gitTimeout}
+	if !filepath.IsLocal(path) {
+		return "", false
+	}
+	changes, err := r.git("log", "-n", strconv.Itoa(versions), "--format=", "--raw", "--no-abbrev", "--no-renames",
+		"--no-ext-diff", "--no-show-signature", "--", path)
+	if err != nil {
+		return "", false
+	}
+	for line := range strings.Lines(string(changes)) {
+		fields := strings.Fields(line)
+		if len(fields) < 5 || !strings.HasPrefix(fields[1], "100") {
+			continue // no regular file after this commit
+		}
+		blob, err := r.ask(retention{head: versionMax}, "cat-file", "blob", fields[3])
+		if err == nil && !blob.Truncated && engine.Sum([]byte(blob.Head)) == sum {
+			return blob.Head, true
+		}
+	}
+	return "", false
 }
 
 // refusal says why git did not answer.

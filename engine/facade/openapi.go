@@ -16,7 +16,7 @@ import (
 func OpenAPI(routes []Route, version string) map[string]any {
 	paths := map[string]any{}
 	for _, r := range routes {
-		if r.Access == SessionOnly || r.Access == Signed {
+		if r.Page || r.Access == SessionOnly || r.Access == Signed {
 			continue
 		}
 		path := strings.ReplaceAll(r.Path, "...}", "}")

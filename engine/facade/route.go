@@ -44,6 +44,8 @@ type Route struct {
 	Bare bool
 	// Raw has the handler write its answer itself.
 	Raw bool
+	// Page says that a person looks at the answer, not a program; of SessionOnly that is so.
+	Page bool
 	// MaxBody is how many bytes the body may have; 0 for 1 MiB.
 	MaxBody int64
 	// Handle answers the call. Status zero is 200.

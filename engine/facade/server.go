@@ -275,7 +275,7 @@ func (s *Server) refuse(c *Call, r Route, err error) {
 	if allow, ok := p.Members["allow"].([]string); ok {
 		c.Writer.Header().Set("Allow", strings.Join(allow, ", "))
 	}
-	if r.Access == SessionOnly && s.o.Page != nil && s.o.Page(c, p) {
+	if (r.Page || r.Access == SessionOnly) && s.o.Page != nil && s.o.Page(c, p) {
 		return
 	}
 	p.write(c.Writer)

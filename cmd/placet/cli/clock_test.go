@@ -83,7 +83,7 @@ func startClocked(t *testing.T, ahead time.Duration, runs int) *clocked {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- serveWorkspace(ctx, w, false, 0, nil) }()
+	go func() { ended <- serveWorkspace(ctx, w, false, 0, noServer{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {

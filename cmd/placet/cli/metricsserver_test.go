@@ -233,12 +233,3 @@ func TestNoMoreConnectionsThanSlots(t *testing.T) {
 		}
 	})
 }
-
-func TestWithoutATapNothingHappens(t *testing.T) {
-	var none *metricsServer
-	if none.listen(nil) != nil {
-		t.Error("no server listens")
-	}
-	none.serve(nil, nil, nil)
-	none.close()
-}

@@ -393,6 +393,7 @@ func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 	want.Commands.Env = []string{}
 	want.Afl = everyAflDefault()
 	want.Optimizer.Workflows = map[string]optimizer.Workflow{}
+	want.Serve.AllowedHosts, want.Serve.AllowedOrigins = []string{}, []string{}
 	want.Faber.WorkflowPaths, want.Faber.Deadline, want.Faber.Resume.Command = []string{}, map[string]faber.Duration{}, []string{}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -105,7 +105,7 @@ func revisionOf(run layout.Run, plan engine.Plan) (revision int) {
 	for _, l := range plan.Lines {
 		revision = max(revision, l.Revision)
 	}
-	if d := stateIn(run, plan); d != nil && revision == 0 {
+	if d := stateWritten(run, plan); d != nil && revision == 0 {
 		var state struct {
 			Revision int `json:"revision"`
 		}
@@ -128,8 +128,8 @@ func markOf(run layout.Run, plan engine.Plan) string {
 	return engine.Sum([]byte(sums.String())).Hex()[:12]
 }
 
-// stateIn is the state document of a plan, nil where it writes none.
-func stateIn(run layout.Run, plan engine.Plan) *engine.Document {
+// stateWritten is the state document of a plan, nil where it writes none.
+func stateWritten(run layout.Run, plan engine.Plan) *engine.Document {
 	i := slices.IndexFunc(plan.Writes, func(d engine.Document) bool { return d.Path == run.State })
 	if i < 0 {
 		return nil

@@ -1,13 +1,234 @@
 package web
 
 import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
 	"net/url"
+	"slices"
+	"strings"
+	"time"
 
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
+	"placet/templates"
 )
+
+//go:embed pages
+var pageFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// contentPolicy lets a page load its own files, and nothing else from anywhere.
+const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// pageHead is what every page shows.
+type pageHead struct {
+	Lang, Title, Page string
+	// Request and Run are what the page is about, for its script; "" for nothing.
+	Request, Run string
+	// Who is logged in, "" for nobody.
+	Who, CSRF, Workspace string
+	// Refused says why something was not done, "" for nothing.
+	Refused string
+}
+
+// stateOf is what every page says of the workspace besides.
+type stateOf struct {
+	Held      string
+	Problems  []workspace.RunProblem
+	Untrusted []config.UntrustedLine
+}
+
+// language is that of a page: what the browser asks for first of those that there are, else
+// the workspace's.
+func (a *App) language(c *facade.Call) string {
+	for _, part := range strings.Split(c.Header.Get("Accept-Language"), ",") {
+		word, _, _ := strings.Cut(strings.TrimSpace(part), ";")
+		word, _, _ = strings.Cut(word, "-")
+		if slices.Contains(templates.Languages(), strings.ToLower(word)) {
+			return strings.ToLower(word)
+		}
+	}
+	return a.b.Current().Language
+}
+
+// head is what every page shows of a call.
+func (a *App) head(c *facade.Call, page, title string) pageHead {
+	h := pageHead{Lang: a.language(c), Title: console.OneLine(title), Page: page, Workspace: a.b.Root}
+	if s := c.Who.Session; s != nil {
+		h.Who, h.CSRF = c.Who.User, s.CSRF()
+	}
+	return h
+}
+
+// pages are all templates; their functions are those of a language.
+var pages = template.Must(template.New("").Funcs(pageFuncs("en", time.Now)).ParseFS(pageFiles, "pages/*.html"))
+
+// pageFuncs are what templates call.
+func pageFuncs(lang string, now func() time.Time) template.FuncMap {
+	return template.FuncMap{
+		"word":   func(key string) string { return templates.Text(lang, key) },
+		"phrase": func(key string, pairs ...any) string { return phrase(lang, key, pairs...) },
+		"clean":  console.Lines,
+		"stamp":  console.Stamp,
+		"ago":    func(t time.Time) string { return ago(lang, now(), t) },
+	}
+}
+
+func phrase(lang, key string, pairs ...any) string {
+	words := make([]string, len(pairs))
+	for i, p := range pairs {
+		words[i] = console.OneLine(fmt.Sprint(p))
+	}
+	return templates.Phrase(lang, key, words...)
+}
+
+// ago says how long ago a moment was, or, of one to come, when it is.
+func ago(lang string, now, t time.Time) string {
+	d := now.Sub(t)
+	switch {
+	case d < -time.Minute:
+		return t.UTC().Format("2006-01-02 15:04 UTC")
+	case d < time.Minute:
+		return templates.Text(lang, "page.now")
+	case d < time.Hour:
+		return phrase(lang, "page.minutes", "n", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return phrase(lang, "page.hours", "n", int(d.Hours()))
+	}
+	return phrase(lang, "page.days", "n", int(d.Hours()/24))
+}
+
+// show writes a page.
+func (a *App) show(c *facade.Call, status int, lang, name string, data any) error {
+	t, err := pages.Clone()
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := t.Funcs(pageFuncs(lang, a.b.Env.Now)).ExecuteTemplate(&out, name, data); err != nil {
+		return err
+	}
+	h := c.Writer.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", contentPolicy)
+	h.Set("Vary", "Accept-Language, Cookie")
+	c.Writer.WriteHeader(status)
+	_, _ = c.Writer.Write(out.Bytes())
+	return nil
+}
 
 // RequestPath is the path of a request's page.
 func RequestPath(name string) string { return "/requests/" + url.PathEscape(name) }
 
-// Problem answers who looks at a page with why there is none.
-func (a *App) Problem(c *facade.Call, p *facade.Problem) bool { return false }
+// runPath is the path of a run's page.
+func runPath(name string) string {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	return "/runs/" + strings.Join(parts, "/")
+}
+
+// Problem answers who looks at a page with why there is none: who is not logged in is sent
+// there.
+func (a *App) Problem(c *facade.Call, p *facade.Problem) bool {
+	if p.Status == http.StatusUnauthorized && c.Method == http.MethodGet {
+		http.Redirect(c.Writer, c.Request, "/login", http.StatusSeeOther)
+		return true
+	}
+	h := a.head(c, "error", templates.Text(a.language(c), "page.error"))
+	h.Refused = p.Detail
+	return a.show(c, p.Status, h.Lang, "error", h) == nil
+}
+
+// pageRoutes are the routes of browsers.
+func (a *App) pageRoutes() []facade.Route {
+	page := func(method, path string, role facade.Role, handle func(*facade.Call) (int, any, error)) facade.Route {
+		return facade.Route{Method: method, Path: path, Access: facade.SessionOnly, Role: role, Form: true, Raw: true, Handle: handle}
+	}
+	inbox, runs := page(http.MethodGet, "/", facade.Read, a.inboxPage), page(http.MethodGet, "/runs", facade.Read, a.runsPage)
+	inbox.Query = []facade.Param{familyParam, {Name: "q", Summary: "a word of the request"}}
+	runs.Query = []facade.Param{familyParam, {Name: "status", Summary: "those of a status, or all"}}
+	request := page(http.MethodGet, "/requests/{id}", facade.Read, a.requestPage)
+	request.Query = []facade.Param{{Name: "sent", Summary: "what became of an answer"}}
+	login := page(http.MethodPost, "/login", "", a.postLogin)
+	login.Access = facade.Anybody
+	ask := page(http.MethodGet, "/login", "", a.loginPage)
+	ask.Access = facade.Anybody
+	static := facade.Route{Method: http.MethodGet, Path: "/static/{name}", Access: facade.Anybody, Page: true, Raw: true, Handle: a.staticFile}
+	login.Page, ask.Page = true, true
+	return []facade.Route{
+		inbox, runs, request, page(http.MethodPost, "/requests/{id}", facade.Decide, a.postRequest),
+		page(http.MethodGet, "/runs/{family}/{id...}", facade.Read, a.runPage), login, ask, page(http.MethodPost, "/logout", "", a.postLogout), static,
+	}
+}
+
+// staticTypes are the files that pages load, with what they are.
+var staticTypes = map[string]string{"app.css": "text/css; charset=utf-8", "app.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml"}
+
+func (a *App) staticFile(c *facade.Call) (int, any, error) {
+	name := c.Values["name"]
+	kind, ok := staticTypes[name]
+	if !ok {
+		return 0, nil, facade.Refuse(http.StatusNotFound, "not_found", "there is no such file")
+	}
+	body, err := staticFiles.ReadFile("static/" + name)
+	if err != nil {
+		return 0, nil, err
+	}
+	c.Writer.Header().Set("Content-Type", kind)
+	c.Writer.Header().Set("Content-Security-Policy", "default-src 'none'")
+	_, _ = c.Writer.Write(body)
+	return 0, nil, nil
+}
+
+func (a *App) loginPage(c *facade.Call) (int, any, error) {
+	h := a.head(c, "login", templates.Text(a.language(c), "page.login"))
+	return 0, nil, a.show(c, http.StatusOK, h.Lang, "login", h)
+}
+
+// postLogin begins a session. The link's word may come with where its reader wants to go.
+func (a *App) postLogin(c *facade.Call) (int, any, error) {
+	form, _ := url.ParseQuery(string(c.Raw)) // what cannot be read names no link
+	link := strings.TrimSpace(form.Get("link"))
+	if _, word, ok := strings.Cut(link, "#"); ok {
+		link = word
+	}
+	word, next, _ := strings.Cut(link, "&")
+	if _, err := a.o.Sessions.Login(c.Writer, word, a.o.Tokens, a.b.Env.Now()); err != nil {
+		h := a.head(c, "login", templates.Text(a.language(c), "page.login"))
+		h.Refused = err.Error()
+		return 0, nil, a.show(c, http.StatusForbidden, h.Lang, "login", h)
+	}
+	if !strings.HasPrefix(next, "/requests/") || strings.Contains(next, "\\") {
+		next = "/"
+	}
+	http.Redirect(c.Writer, c.Request, next, http.StatusSeeOther)
+	return 0, nil, nil
+}
+
+func (a *App) postLogout(c *facade.Call) (int, any, error) {
+	a.o.Sessions.Logout(c.Writer, c.Who.Session)
+	http.Redirect(c.Writer, c.Request, "/login", http.StatusSeeOther)
+	return 0, nil, nil
+}
+
+// statusClass is how a status looks.
+func statusClass(final, troubled, waiting bool) string {
+	switch {
+	case troubled:
+		return "alarm"
+	case waiting:
+		return "waits"
+	case final:
+		return "done"
+	}
+	return "runs"
+}

@@ -7,6 +7,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine"
+	"placet/engine/exec"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
 	"placet/layout"
@@ -83,6 +84,11 @@ func (b *Workspace) shown(f reconcile.Found, request string) (context schemas.Ra
 // Artifact reads a file that a request shows. No link is followed.
 func (b *Workspace) Artifact(path string) engine.Document {
 	return b.Settled(path, layout.File{Kind: "artifact", Writer: layout.Anyone, Limit: layout.LimitState})
+}
+
+// ShownVersion is a file as it was when the request was made, where git has it.
+func (b *Workspace) ShownVersion(l ArtifactLine) (text string, ok bool) {
+	return exec.CommittedVersion(b.Root, l.Path, engine.Digest("sha256:"+string(l.SHA256)))
 }
 
 // ExactRequest is the request of an id, open or closed, which may stand after "<run>:". An

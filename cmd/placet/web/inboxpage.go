@@ -1,0 +1,110 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/facade"
+	"placet/templates"
+)
+
+// mostListed is how many requests the inbox shows.
+const mostListed = 2000
+
+// inboxCard is a request in the inbox.
+type inboxCard struct {
+	Name, Path, Question, Family, Type, RunShort, Where string
+	Since                                               time.Time
+	// Deadline says until when it can be answered, Answered what answer stands there.
+	Deadline, Answered string
+	Overdue            bool
+	Problem            bool
+}
+
+// inboxPage shows what waits, oldest first.
+func (a *App) inboxPage(c *facade.Call) (int, any, error) {
+	v := a.viewer(c)
+	found, err := narrowed(v, c)
+	if err != nil {
+		return 0, nil, err
+	}
+	s := v.LookAtRuns(found, false)
+	var open []engine.OpenRequest
+	for _, view := range s.Views {
+		open = append(open, view.Open...)
+	}
+	query := strings.ToLower(strings.TrimSpace(c.Text("q")))
+	if query != "" {
+		open = slices.DeleteFunc(open, func(o engine.OpenRequest) bool {
+			return !strings.Contains(strings.ToLower(strings.Join([]string{o.Prompt, o.Summary, o.Run.String(), o.Where, o.Type, o.Request}, "\n")), query)
+		})
+	}
+	slices.SortFunc(open, workspace.OldestFirst)
+	head := a.head(c, "inbox", templates.Text(a.language(c), "page.inbox"))
+	data := struct {
+		pageHead
+		stateOf
+		Count, More   int
+		Query, Family string
+		Families      []string
+		Requests      []inboxCard
+	}{pageHead: head, stateOf: stateIn(v, s), Count: len(open), More: max(0, len(open)-mostListed), Query: c.Text("q"), Family: c.Text("family")}
+	for _, f := range v.Families {
+		if c.Who.Sees(f.Layout.Name()) {
+			data.Families = append(data.Families, f.Layout.Name())
+		}
+	}
+	for _, o := range open[:min(len(open), mostListed)] {
+		data.Requests = append(data.Requests, cardOf(v, head.Lang, o))
+	}
+	return 0, nil, a.show(c, http.StatusOK, head.Lang, "inbox", data)
+}
+
+// stateIn is what the pages say of the workspace as a whole.
+func stateIn(v *workspace.Workspace, s workspace.Summary) stateOf {
+	return stateOf{Held: s.Held, Problems: workspace.InboxProblems(s.Views), Untrusted: s.Untrusted}
+}
+
+// cardOf is a request as the inbox shows it.
+func cardOf(v *workspace.Workspace, lang string, o engine.OpenRequest) inboxCard {
+	name := o.Run.String() + ":" + o.Request
+	card := inboxCard{
+		Name: name, Path: RequestPath(name), Question: question(o), Family: o.Run.Family, Type: console.OneLine(o.Type),
+		RunShort: console.Brief(o.Run), Where: console.OneLine(o.Where), Since: o.RequestedAt, Overdue: o.Overdue, Problem: o.Problem != "",
+		Deadline: due(lang, o),
+	}
+	if answer := v.Describe(o).Answer; answer != nil {
+		card.Answered = answer.Text
+	}
+	return card
+}
+
+// due says until when a request can be answered, "" where it can for ever.
+func due(lang string, o engine.OpenRequest) string {
+	switch at := o.Deadline.UTC().Format("2006-01-02 15:04 UTC"); {
+	case o.Deadline.IsZero():
+		return ""
+	case o.Overdue:
+		return phrase(lang, "page.overdue", "at", at)
+	default:
+		return phrase(lang, "page.until", "at", at)
+	}
+}
+
+// shownQuestion is how much of a question a list shows, in characters.
+const shownQuestion = 240
+
+// question is what a request asks, on one line. A heading in brackets asks nothing: the
+// summary stands in for it.
+func question(o engine.OpenRequest) string {
+	first, _, more := strings.Cut(strings.TrimSpace(o.Prompt), "\n")
+	if more && o.Summary != "" && strings.HasPrefix(first, "[") && strings.HasSuffix(strings.TrimSpace(first), "]") {
+		first = o.Summary
+	}
+	return console.Cut(console.OneLine(strings.TrimLeft(first, "# ")), shownQuestion)
+}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"bytes"
+	"html/template"
+	"net/url"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
+
+	"placet/templates"
+)
+
+// markdown renders texts of people and agents. Nothing of a text is left out: raw HTML is
+// shown as what it is, and nothing is fetched from anywhere.
+var markdown = goldmark.New(
+	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
+	goldmark.WithRendererOptions(html.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(plainNodes{}, 1))),
+)
+
+// longestMarkdown is how much of a text is rendered, in bytes; a longer one is shown plain.
+const longestMarkdown = 256 << 10
+
+// rendered is a text as HTML.
+func rendered(text string) template.HTML {
+	text = templates.Clean(text)
+	var out bytes.Buffer
+	if len(text) <= longestMarkdown && markdown.Convert([]byte(text), &out) == nil {
+		return template.HTML(out.String())
+	}
+	return template.HTML("<pre>" + template.HTMLEscapeString(text) + "</pre>")
+}
+
+// plainNodes renders what could lead elsewhere: raw HTML as text, images as links, and links
+// with where they lead.
+type plainNodes struct{}
+
+// RegisterFuncs implements [renderer.NodeRenderer].
+func (plainNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindHTMLBlock, renderHTMLBlock)
+	r.Register(ast.KindRawHTML, renderRawHTML)
+	r.Register(ast.KindImage, renderImage)
+	r.Register(ast.KindLink, renderLink)
+	r.Register(ast.KindAutoLink, renderAutoLink)
+}
+
+func renderHTMLBlock(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	n := node.(*ast.HTMLBlock)
+	_, _ = w.WriteString("<pre>")
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		_, _ = w.Write(util.EscapeHTML(line.Value(source)))
+	}
+	if n.HasClosure() {
+		_, _ = w.Write(util.EscapeHTML(n.ClosureLine.Value(source)))
+	}
+	_, _ = w.WriteString("</pre>\n")
+	return ast.WalkSkipChildren, nil
+}
+
+func renderRawHTML(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	n := node.(*ast.RawHTML)
+	_, _ = w.WriteString("<code>")
+	for i := range n.Segments.Len() {
+		segment := n.Segments.At(i)
+		_, _ = w.Write(util.EscapeHTML(segment.Value(source)))
+	}
+	_, _ = w.WriteString("</code>")
+	return ast.WalkSkipChildren, nil
+}
+
+// renderImage shows an image's text and where it is: its bytes are not fetched.
+func renderImage(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString("[")
+		return ast.WalkContinue, nil
+	}
+	_, _ = w.WriteString("]")
+	writeTarget(w, string(node.(*ast.Image).Destination))
+	return ast.WalkContinue, nil
+}
+
+func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	target := string(node.(*ast.Link).Destination)
+	if entering {
+		openLink(w, target)
+		return ast.WalkContinue, nil
+	}
+	closeLink(w, target)
+	writeTarget(w, target)
+	return ast.WalkContinue, nil
+}
+
+func renderAutoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	n := node.(*ast.AutoLink)
+	target := string(n.URL(source))
+	openLink(w, target)
+	_, _ = w.Write(util.EscapeHTML(n.Label(source)))
+	closeLink(w, target)
+	return ast.WalkContinue, nil
+}
+
+// isOutside reports whether a target is a page elsewhere, which a person may open. Paths
+// of the workspace lead nowhere here.
+func isOutside(target string) bool {
+	u, err := url.Parse(target)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+}
+
+func openLink(w util.BufWriter, target string) {
+	if isOutside(target) {
+		_, _ = w.WriteString(`<a rel="noopener noreferrer nofollow" target="_blank" href="`)
+		_, _ = w.Write(util.EscapeHTML(util.URLEscape([]byte(target), false)))
+		_, _ = w.WriteString(`">`)
+	}
+}
+
+func closeLink(w util.BufWriter, target string) {
+	if isOutside(target) {
+		_, _ = w.WriteString("</a>")
+	}
+}
+
+// writeTarget shows where something leads: a text may say something else.
+func writeTarget(w util.BufWriter, target string) {
+	_, _ = w.WriteString(` <span class="target">(`)
+	_, _ = w.Write(util.EscapeHTML([]byte(target)))
+	_, _ = w.WriteString(")</span>")
+}

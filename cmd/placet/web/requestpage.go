@@ -1,0 +1,260 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/facade"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// requestView is a request's page.
+type requestView struct {
+	pageHead
+	Family, Type, Heading, Where, RunName, RunPath, Reference, Path, Due, Approvers string
+	Overdue, Closed, Open, MayAnswer, FreeText                                      bool
+	Since                                                                           time.Time
+	Body, Summary                                                                   template.HTML
+	Context                                                                         []engine.Fact
+	Artifacts                                                                       []artifactView
+	Receipt                                                                         []engine.Fact
+	// Said is what became of an answer, InPlace the answer that stands there, and Problem
+	// why it cannot be used.
+	Said, InPlace, Problem string
+	Digest                 engine.Digest
+	Options, Items         []optionView
+	ItemsMax               int
+	ItemsWith              string
+	// Given is the answer that was sent and refused: nobody types it again.
+	Given workspace.Reply
+}
+
+// optionView is an option or an item.
+type optionView struct {
+	ID, Description, Effect, Kind string
+	NeedsComment, Chosen          bool
+}
+
+// artifactView is a file that the request shows.
+type artifactView struct {
+	Path, Class, Word, Link, Content string
+	Binding                          bool
+	Diff                             []diffLine
+}
+
+// requestPage shows a request.
+func (a *App) requestPage(c *facade.Call) (int, any, error) {
+	v := a.viewer(c)
+	at, err := requestNamed(v, c)
+	if err != nil {
+		return 0, nil, err
+	}
+	page := a.requestView(c, v, at)
+	if sent := c.Text("sent"); sent == "taken" || sent == "written" {
+		page.Said = templates.Text(page.Lang, map[string]string{"taken": "page.sent", "written": "page.written"}[sent])
+	}
+	return 0, nil, a.show(c, http.StatusOK, page.Lang, "request", page)
+}
+
+// requestView is a request as its page shows it.
+func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at workspace.RequestAt) requestView {
+	name := at.Found.Key().String() + ":" + at.ID
+	page := requestView{
+		pageHead: a.head(c, "request", at.ID), Path: RequestPath(name),
+		Family: at.Found.Run.Family, RunName: console.Brief(at.Found.Key()), RunPath: runPath(at.Found.Key().String()), Reference: at.ID,
+	}
+	page.Request, page.Run = at.ID, at.Found.Key().String()
+	t, open := v.OpenRequestAt(at)
+	if open {
+		page.fillOpen(v, t, c.Who)
+		d := v.OpenDataOf(at.Found, t.OpenRequest)
+		page.fillShown(v, d.Context, d.Artifacts)
+		return page
+	}
+	page.fillClosed(v.ClosedDataOf(at))
+	return page
+}
+
+// fillOpen fills in what is asked.
+func (p *requestView) fillOpen(v *workspace.Workspace, t workspace.Request, who facade.Identity) {
+	o := t.OpenRequest
+	p.Open, p.MayAnswer, p.FreeText = true, who.May(facade.Decide), o.FreeText
+	p.fillQuestion(o.Prompt, o.Summary)
+	p.Type, p.Where, p.Since, p.Digest, p.Reference = console.OneLine(o.Type), console.OneLine(o.Where), o.RequestedAt, o.Digest, o.Reference
+	p.Due, p.Overdue, p.Approvers = due(p.Lang, o), o.Overdue, console.OneLine(strings.Join(o.Approvers, ", "))
+	p.Problem = console.Lines(o.Problem)
+	if o.Answer != nil {
+		p.InPlace = o.Answer.Text
+	}
+	kind := "radio"
+	if len(o.Several) > 0 {
+		kind = "checkbox"
+	}
+	for _, one := range o.Options {
+		p.Options = append(p.Options, optionView{
+			ID: console.OneLine(one.ID), Description: console.OneLine(one.Description), Effect: console.OneLine(one.Effect), Kind: kind,
+			NeedsComment: slices.Contains(o.CommentRequired, one.ID),
+		})
+	}
+	for _, one := range o.Items {
+		p.Items = append(p.Items, optionView{ID: console.OneLine(one.ID), Description: console.OneLine(one.Label)})
+	}
+	p.ItemsMax, p.ItemsWith = o.ItemsMax, console.OneLine(strings.Join(o.ItemsWith, ", "))
+}
+
+// fillQuestion shows a question: its first line as a heading, the rest as Markdown.
+func (p *requestView) fillQuestion(prompt, summary string) {
+	first, rest, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	p.Heading = cmp.Or(console.OneLine(strings.TrimSpace(strings.TrimLeft(first, "#"))), p.Reference)
+	p.Title = console.Cut(p.Heading, 80)
+	if strings.TrimSpace(rest) != "" {
+		p.Body = rendered(rest)
+	}
+	if strings.TrimSpace(summary) != "" && !strings.Contains(prompt, summary) {
+		p.Summary = rendered(summary)
+	}
+}
+
+// fillShown fills in what the request is about.
+func (p *requestView) fillShown(v *workspace.Workspace, context schemas.Raw, files []workspace.ArtifactLine) {
+	var members schemas.Object
+	if schemas.DecodeValue(context, &members) == nil {
+		for _, m := range members {
+			p.Context = append(p.Context, engine.Fact{Label: console.OneLine(m.Name), Value: console.Lines(readable(members.Raw(m.Name)))})
+		}
+	}
+	for i, f := range files {
+		p.Artifacts = append(p.Artifacts, artifactOf(v, p.Lang, p.Path, i+1, f))
+	}
+}
+
+// readable is a value as people read it: a text as it is, all else with a line for each
+// member.
+func readable(value schemas.Raw) string {
+	if text, ok := value.Text(); ok {
+		return text
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, value, "", "  ") != nil {
+		return string(value)
+	}
+	return out.String()
+}
+
+// shownArtifact is how much of a file its page shows, in bytes.
+const shownArtifact = 64 << 10
+
+// artifactOf is a file as it was when the request was made, and as it is.
+func artifactOf(v *workspace.Workspace, lang, page string, n int, f workspace.ArtifactLine) artifactView {
+	view := artifactView{Path: console.OneLine(f.Path), Binding: f.Binding, Class: "done", Word: templates.Text(lang, "page.unchanged")}
+	if f.Now == "" {
+		view.Class, view.Word = "alarm", templates.Text(lang, "page.gone")
+		if f.SHA256 == "" {
+			view.Class = "runs"
+		}
+		return view
+	}
+	view.Link = "/api/v1" + page + fmt.Sprintf("/artifacts/%d", n)
+	now := v.Artifact(f.Path)
+	if f.Changed() {
+		view.Class, view.Word = "alarm", templates.Text(lang, "page.changed")
+		view.Diff = difference(v, f, now)
+	}
+	if now.Present() && len(now.Body) <= shownArtifact && utf8.Valid(now.Body) {
+		view.Content = console.Lines(string(now.Body))
+	}
+	return view
+}
+
+// fillClosed fills in what became of a request.
+func (p *requestView) fillClosed(d workspace.ClosedData) {
+	p.Closed = true
+	p.fillQuestion(d.Prompt, "")
+	p.Type = console.OneLine(d.Type)
+	add := func(key, value string) {
+		if value != "" {
+			p.Receipt = append(p.Receipt, engine.Fact{Label: templates.Text(p.Lang, key), Value: console.OneLine(value)})
+		}
+	}
+	r := d.Receipt
+	if r == nil {
+		add("page.result", d.Doubt)
+		return
+	}
+	add("page.result", r.Result)
+	said := r.Response
+	if len(r.Selected) > 0 {
+		said += " (" + strings.Join(r.Selected, ", ") + ")"
+	}
+	if said != "" {
+		add("page.answer", phrase(p.Lang, "page.closed.by", "response", said, "user", d.User))
+	}
+	add("page.comment", r.Comment)
+	add("page.since", r.DecidedAt)
+	add("page.approvers", strings.Join(r.KnownAs, ", "))
+	add("page.receipt", d.File)
+	add("page.problems", d.Doubt)
+}
+
+// postRequest takes the answer of a form. What became of it is shown on the request's page;
+// an answer that was refused stays in the form.
+func (a *App) postRequest(c *facade.Call) (int, any, error) {
+	form, err := url.ParseQuery(string(c.Raw))
+	if err != nil {
+		return 0, nil, facade.Refuse(http.StatusUnprocessableEntity, "invalid", "the form cannot be read")
+	}
+	v := a.viewer(c)
+	at, err := requestNamed(v, c)
+	if err != nil {
+		return 0, nil, err
+	}
+	r := workspace.Reply{Option: form.Get("response"), Selected: form["selected"], Comment: form.Get("comment"), By: c.Who.User, Source: c.Who.Source}
+	if chosen := form["option"]; len(chosen) > 0 {
+		r.Option, r.More = chosen[0], chosen[1:]
+	}
+	status, _, err := a.answer(c.Context(), v, c.Who, at, form.Get("digest"), r)
+	var p *facade.Problem
+	switch {
+	case errors.As(err, &p):
+		page := a.requestView(c, v, at)
+		page.Refused = p.Detail
+		if p.Code == "stale" {
+			page.Refused = templates.Text(page.Lang, "page.stale")
+		}
+		page.give(r)
+		return 0, nil, a.show(c, p.Status, page.Lang, "request", page)
+	case err != nil:
+		return 0, nil, err
+	}
+	sent := "taken"
+	if status == http.StatusAccepted {
+		sent = "written"
+	}
+	http.Redirect(c.Writer, c.Request, RequestPath(at.Found.Key().String()+":"+at.ID)+"?sent="+sent, http.StatusSeeOther)
+	return 0, nil, nil
+}
+
+// give puts an answer that was refused back into the form.
+func (p *requestView) give(r workspace.Reply) {
+	p.Given = r
+	for i, o := range p.Options {
+		p.Options[i].Chosen = o.ID == r.Option || slices.Contains(r.More, o.ID)
+	}
+	for i, o := range p.Items {
+		p.Items[i].Chosen = slices.Contains(r.Selected, o.ID)
+	}
+}
