@@ -31,8 +31,10 @@ type Route struct {
 	Summary string
 	Access  Access
 	// Role is what the caller must be allowed to do.
-	Role  Role
-	Query []Param
+	Role Role
+	// Family is the one that the caller must see, "" where the handler looks.
+	Family string
+	Query  []Param
 	// Body is a pointer to a zero value of what is sent, nil for nothing. Data is what
 	// comes back: both describe the route, too.
 	Body, Data any

@@ -128,6 +128,9 @@ func (s *Server) admit(c *Call) (route Route, err error) {
 	if !c.Who.May(route.Role) {
 		return route, Refuse(http.StatusForbidden, "role", "this caller lacks the role "+string(route.Role))
 	}
+	if route.Family != "" && !c.Who.Sees(route.Family) {
+		return route, Refuse(http.StatusForbidden, "role", "this caller may not see the family "+route.Family)
+	}
 	if err := c.readQuery(route); err != nil {
 		return route, err
 	}

@@ -59,6 +59,10 @@ type IntakeReceipt struct {
 	At                text          `json:"at"`
 }
 
+// OverrideNeedsApproval is the code of an execute that brings what a person must be asked
+// about first.
+const OverrideNeedsApproval = "override_needs_approval"
+
 // Results of commands.
 const (
 	accepted = "accepted"

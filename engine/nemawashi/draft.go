@@ -57,10 +57,12 @@ func LiftPayload(draft string) (payload schemas.Raw, body string, err error) {
 	return schemas.Raw(strings.TrimSpace(line)), draft[:start], nil
 }
 
+// Feedback is what a steer says, as drafts and states keep it.
+func Feedback(words string) string { return strings.TrimSpace(strings.ReplaceAll(words, "\r\n", "\n")) }
+
 // NextDraft is the draft that a steer makes of another. plan is A, B, C, or "" for none.
 func NextDraft(draft, feedback, plan string) string {
-	feedback = strings.TrimSpace(strings.ReplaceAll(feedback, "\r\n", "\n"))
-	next := strings.TrimRightFunc(draft, unicode.IsSpace) + "\n\n[Steer] " + feedback + "\n"
+	next := strings.TrimRightFunc(draft, unicode.IsSpace) + "\n\n[Steer] " + Feedback(feedback) + "\n"
 	if plan != "" {
 		next += "[Plan] " + plan + "\n"
 	}

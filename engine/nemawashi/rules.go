@@ -325,12 +325,11 @@ func steers(r *view, on run.On) *move {
 	}
 	return &move{Reason: a.Why(), Then: func(c *change) {
 		st := c.State
-		feedback := strings.TrimSpace(strings.ReplaceAll(a.Comment, "\r\n", "\n"))
 		addDraft(r, c, NextDraft(before, a.Comment, plan(a)),
-			Draft{Origin: originSteer, Actor: a.By.User, Feedback: feedback, SelectedPlan: text(plan(a))})
+			Draft{Origin: originSteer, Actor: a.By.User, Feedback: Feedback(a.Comment), SelectedPlan: text(plan(a))})
 		answered(r, c, a)
 		askAgain(r, c, NextRequest{a.By.User, "steer update"}, originSteer)
-		st.event(c, evFeedback, a.By.User, a.Request.ID, schemas.Member{Name: "feedback", Value: feedback}, schemas.Member{Name: "selected_plan", Value: text(plan(a))})
+		st.event(c, evFeedback, a.By.User, a.Request.ID, schemas.Member{Name: "feedback", Value: Feedback(a.Comment)}, schemas.Member{Name: "selected_plan", Value: text(plan(a))})
 	}}
 }
 
@@ -378,7 +377,7 @@ func reapproves(r *view, cmd *command) *move {
 		st := c.State
 		st.Payload, st.PayloadSource = overridden(st.Payload, cmd.Calendar), "override"
 		revised(r, c, cmd, "override")
-		handle(r, c, cmd, refused, "override_needs_approval", "the payload differs from the one that was approved: it is asked about first")
+		handle(r, c, cmd, refused, OverrideNeedsApproval, "the payload differs from the one that was approved: it is asked about first")
 	}}
 }
 

@@ -36,6 +36,14 @@ func isFinal(s engine.Status) bool {
 	return s == Executed || s == Rejected || s == Canceled || s == Expired
 }
 
+// StatusWords are all statuses.
+func StatusWords() (words []string) {
+	for _, s := range []engine.Status{Pending, Drafted, ApprovalPending, Approved, Executing, Failed, Executed, Rejected, Canceled, Expired} {
+		words = append(words, string(s))
+	}
+	return words
+}
+
 // State is state.json.
 type State struct {
 	SchemaVersion int           `json:"schema_version"`
@@ -234,6 +242,19 @@ func (j *Job) part(n int) *JobPart {
 		}
 	}
 	return nil
+}
+
+// Final reports whether the action has ended.
+func (st *State) Final() bool { return isFinal(st.Status) }
+
+// FirstJob is the first job of an approval, "" where it has none yet.
+func (st *State) FirstJob(approval string) string {
+	for _, j := range st.Jobs {
+		if j.Approval == approval {
+			return j.ID
+		}
+	}
+	return ""
 }
 
 // keep remembers idempotency keys, the newest.

@@ -16,7 +16,7 @@ func TestShowAndExplainTakeClosedRequestsAndParts(t *testing.T) {
 			"answer    "+p.request(1)+"/response.json", "receipt   "+p.request(1)+"/receipt.json", "Is the design of item 2 good?")
 	}
 	p.says(p.must(0, "explain", closed), closed+" is closed (accepted: approve, by tester (claimed) (file), at 20", "another answer to it moves nothing")
-	p.says(p.must(0, "show", "--json", closed), `"result":"accepted"`, `"response":"approve"`, `"user":"tester (claimed)"`, `"receipt":"`)
+	p.says(p.must(0, "show", "--json", closed), `"result":"accepted"`, `"response":"approve"`, `"user":"tester (claimed)"`, `"receipt":{"schema_version":1`, `"receipt_path":"`)
 	p.says(p.must(0, "explain", "--json", closed), `"request":"`+closed+`"`, `"status":"closed"`, `"moves":[]`)
 	p.says(p.must(0, "show", open), "Is the design of item 1 good?", "placet approve "+open+"@")
 	p.says(p.must(0, "explain", open), "waits for an answer", "ticking approve and submit")

@@ -3,12 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	iofs "io/fs"
 	"os"
-	"path"
-	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -18,7 +14,6 @@ import (
 	"placet/engine"
 	"placet/engine/nemawashi"
 	"placet/engine/reconcile"
-	"placet/engine/store/fs"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -65,7 +60,7 @@ func newActionVerb() verb {
 			if err != nil {
 				return err
 			}
-			id, err := beginAction(b, action, draft)
+			id, err := b.BeginAction(action, draft)
 			if err != nil {
 				return err
 			}
@@ -100,71 +95,10 @@ func (a newAction) documents(b *workspace.Workspace) (action schemas.Object, dra
 	if a.explicit {
 		action = append(action, schemas.Member{Name: "request_approval", Value: "explicit"})
 	}
-	if err := cmp.Or(checkAction(action), nemawashi.CheckDraft([]byte(draft))); err != nil {
+	if err := cmp.Or(workspace.CheckAction(action), nemawashi.CheckDraft([]byte(draft))); err != nil {
 		return nil, "", console.Usage("cannot begin an action: %v", console.Plain(err)).Try("placet nemawashi new --help")
 	}
 	return action, draft, nil
-}
-
-// checkAction says why an action would not be registered.
-func checkAction(action schemas.Object) error {
-	body, err := schemas.Encode(action)
-	if err != nil {
-		return err
-	}
-	return nemawashi.CheckAction(body)
-}
-
-// beginAction writes an action into the first free folder above all others: its draft
-// first, and last the file by which it begins.
-func beginAction(b *workspace.Workspace, action schemas.Object, draft string) (id int, err error) {
-	body, err := schemas.Encode(action)
-	if err != nil {
-		return 0, err
-	}
-	id, err = freeAction(b)
-	if err != nil {
-		return 0, console.Refused("cannot make a folder below %s: %v", layout.NemawashiRoot, console.Plain(err))
-	}
-	dir := path.Join(layout.NemawashiRoot, strconv.Itoa(id))
-	for _, d := range []engine.Document{{Path: dir + "/drafts/v1.md", Body: []byte(draft)}, {Path: dir + "/action.json", Body: body}} {
-		if err := b.Store.Write(d); err != nil {
-			return 0, console.Refused("cannot write %s: %v", d.Path, console.Plain(err))
-		}
-	}
-	return id, nil
-}
-
-// freeAction makes the folder of the next action: the highest number and one, or what
-// follows where somebody is faster.
-func freeAction(b *workspace.Workspace) (id int, err error) {
-	disk := fs.OS(b.Root)
-	names, err := madeAndListed(disk, layout.NemawashiRoot)
-	if err != nil {
-		return 0, err
-	}
-	for _, e := range names {
-		if n, err := strconv.Atoi(e.Name); err == nil && layout.IsNemawashiID(e.Name) {
-			id = max(id, n)
-		}
-	}
-	for {
-		id++
-		err := disk.Mkdir(path.Join(layout.NemawashiRoot, strconv.Itoa(id)))
-		if !errors.Is(err, iofs.ErrExist) {
-			return id, err
-		}
-	}
-}
-
-// madeAndListed makes a folder of the family, over no link, and lists it.
-func madeAndListed(disk fs.FS, dir string) ([]fs.Name, error) {
-	for _, d := range []string{path.Dir(dir), dir} {
-		if err := disk.Mkdir(d); err != nil && !errors.Is(err, iofs.ErrExist) {
-			return nil, err
-		}
-	}
-	return disk.List(dir)
 }
 
 // commandFlags are what a command may bring.
@@ -254,16 +188,16 @@ const (
 
 // giveCommand writes a command and waits for its receipt.
 func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found, verb string, body []byte) error {
-	if st, ok := actionState(b, f); ok && b.ViewOf(f).Final {
+	if st, ok := b.ActionState(f); ok && b.ViewOf(f).Final {
 		return commandToEnded(b, f, verb, st)
 	}
 	now := b.Env.Now().UTC()
 	id := "cli-" + engine.Sum(fmt.Appendf(body, "%d %d", now.UnixNano(), os.Getpid())).Hex()[:12]
-	file := "intake/" + id + "/command.json"
-	if err := b.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, file), Body: body}); err != nil {
-		return console.Refused("cannot write %s: %v", path.Join(f.Run.Dir, file), console.Plain(err))
+	file, err := b.WriteCommand(f, id, body)
+	if err != nil {
+		return err
 	}
-	data := map[string]any{"run": f.Key(), "intake_id": id, "path": path.Join(f.Run.Dir, file), "daemon": b.HasDaemon("to have it obeyed"), "receipt": nil}
+	data := map[string]any{"run": f.Key(), "intake_id": id, "path": file, "daemon": b.HasDaemon("to have it obeyed"), "receipt": nil}
 	if data["daemon"] == false {
 		return b.Env.Answer(data, func() { b.Env.Say("%s of %s is written: %s", verb, console.Brief(f.Key()), data["path"]) })
 	}
@@ -304,11 +238,8 @@ func awaitReceipt(ctx context.Context, b *workspace.Workspace, f reconcile.Found
 	ctx, stop := context.WithTimeout(ctx, receiptWait)
 	defer stop()
 	for {
-		if d := b.ReadDocument(f, "intake/"+id+"/receipt.json"); d.Present() && schemas.Decode("nemawashi/receipt", d.Path, d.Body, &rc) == nil {
-			return rc, ""
-		}
-		if d := b.ReadDocument(f, "intake/"+id+"/problem.md"); d.Present() {
-			return nil, console.OneLine(string(d.Body))
+		if rc, problem = b.CommandReceipt(f, id); rc != nil || problem != "" {
+			return rc, problem
 		}
 		select {
 		case <-ctx.Done():

@@ -59,12 +59,12 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 			continue
 		}
 		action, draft := a.Action()
-		if err := checkAction(action); err != nil {
+		if err := workspace.CheckAction(action); err != nil {
 			bad = append(bad, skipped{reportsDir, err.Error()})
 			continue
 		}
 		if !dry {
-			if _, err := beginAction(b, action, draft); err != nil {
+			if _, err := b.BeginAction(action, draft); err != nil {
 				return err
 			}
 		}
@@ -97,7 +97,7 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 
 // lockWatchdog keeps a second watchdog away.
 func lockWatchdog(disk fs.FS) (unlock func(), err error) {
-	if _, err := madeAndListed(disk, watchdogDir); err != nil {
+	if _, err := workspace.MadeAndListed(disk, watchdogDir); err != nil {
 		return nil, console.Refused("cannot make %s: %v", watchdogDir, console.Plain(err))
 	}
 	f, err := disk.Open(watchdogDir+"/lock", fs.ForLocking, 0o666)
@@ -140,7 +140,7 @@ func readReports(b *workspace.Workspace) (list []nemawashi.Report, bad []skipped
 // seenActions are the actions that are there, as the watchdog must know them. One that
 // nobody has registered yet goes on.
 func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
-	for _, f := range actions(b) {
+	for _, f := range b.Actions() {
 		d := b.ReadDocument(f, "action.json")
 		var a nemawashi.ActionFile
 		if !d.Present() || schemas.Decode("nemawashi/action", d.Path, d.Body, &a) != nil {
@@ -148,7 +148,7 @@ func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
 		}
 		id, _ := strconv.Atoi(f.Run.ID)
 		s := nemawashi.Seen{ID: id, Project: string(a.ProjectID), Source: engine.Digest(a.SourceDigest)}
-		if st, ok := actionState(b, f); ok {
+		if st, ok := b.ActionState(f); ok {
 			s.Final = nemawashi.Machine{}.Summarize(b.ReadDocument(f, "state.json").Body).Final
 			s.Project = string(st.ProjectID)
 		}

@@ -12,6 +12,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/engine/statedir"
 	"placet/engine/store"
 	"placet/layout"
@@ -126,6 +127,9 @@ func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 	}
 	if err := giveAttempts(t, r, &resp); err != nil {
 		return resp, err
+	}
+	if len(r.Keys) > 0 && slices.Contains(t.Members, run.KeysMember) {
+		resp.Extra = append(resp.Extra, schemas.Member{Name: run.KeysMember, Value: r.Keys})
 	}
 	return resp, checkAnswer(b, t, resp)
 }

@@ -1,0 +1,513 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/facade"
+	"placet/engine/gate"
+	"placet/engine/nemawashi"
+	"placet/engine/reconcile"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// The endpoints of the seed of nemawashi: its paths, bodies and answers as its clients know
+// them, so they are bare, and members that nobody reads are passed over.
+
+// newAction is what a call sends to begin an action.
+type newAction struct {
+	Type     string      `json:"type"`
+	Summary  string      `json:"summary"`
+	Draft    string      `json:"draft"`
+	Payload  schemas.Raw `json:"payload"`
+	Project  string      `json:"project_id"`
+	Severity string      `json:"severity"`
+	Expires  string      `json:"expires_at"`
+	Replaces schemas.Raw `json:"replaces"`
+}
+
+// begun is an action that was begun.
+type begun struct {
+	ActionID int           `json:"action_id"`
+	ThreadID string        `json:"thread_id"`
+	Status   engine.Status `json:"status"`
+}
+
+// asked is the approval that an action waits for.
+type asked struct {
+	ThreadID string         `json:"thread_id"`
+	Approval schemas.OrNull `json:"approval_request_id"`
+	Status   engine.Status  `json:"status"`
+	ActionID int            `json:"action_id"`
+	Slack    schemas.Raw    `json:"slack"`
+}
+
+// carriedOut is the job of an action.
+type carriedOut struct {
+	JobID    schemas.OrNull `json:"job_id"`
+	Status   engine.Status  `json:"status"`
+	ThreadID string         `json:"thread_id"`
+	ActionID int            `json:"action_id"`
+}
+
+// decision is what a call sends that approves or rejects.
+type decision struct {
+	Comment string `json:"comment"`
+	Digest  string `json:"digest"`
+}
+
+// steering is what a call sends that asks for changes.
+type steering struct {
+	Feedback string `json:"feedback"`
+	Plan     string `json:"selectedPlan"`
+	Key      string `json:"idempotencyKey"`
+}
+
+// execution is what a call sends that has an action carried out.
+type execution struct {
+	SimulateFailure bool        `json:"simulateFailure"`
+	Calendar        schemas.Raw `json:"calendar"`
+}
+
+// audit are the events of an action.
+type audit struct {
+	ThreadID string            `json:"thread_id"`
+	Events   []nemawashi.Event `json:"events"`
+}
+
+// actionRoutes are the routes of nemawashi.
+func (a *App) actionRoutes() []facade.Route {
+	post := func(path, summary string, role facade.Role, body, data any, handle func(*facade.Call) (int, any, error)) facade.Route {
+		return facade.Route{Method: http.MethodPost, Path: path, Summary: summary, Access: facade.TokenOrSession, Role: role, Family: nemawashiFamily, Bare: true, Loose: true, Body: body, Data: data, Handle: handle}
+	}
+	begin := post("/api/v1/nemawashi", "Begin an action; nobody is asked yet", facade.Write, &newAction{}, begun{}, a.beginAction)
+	begin.Loose = false
+	return []facade.Route{
+		begin,
+		post("/api/v1/nemawashi/{action}/request-approval", "Have a person asked about an action", facade.Write, nil, asked{}, a.requestApproval),
+		post("/api/v1/nemawashi/{action}/execute", "Have carried out what was approved", facade.Write, &execution{}, carriedOut{}, a.execute),
+		post("/api/v1/approvals/{id}/approve", "Approve an action", facade.Decide, &decision{}, carriedOut{}, a.decide("approve")),
+		post("/api/v1/approvals/{id}/reject", "Reject an action", facade.Decide, &decision{}, map[string]string{}, a.decide("reject")),
+		post("/api/v1/approvals/{id}/steer", "Ask for changes of an action", facade.Decide, &steering{}, asked{}, a.steer),
+		{
+			Method: http.MethodGet, Path: "/api/v1/audit/{thread}", Summary: "The events of an action", Access: facade.TokenOrSession, Role: facade.Read, Family: nemawashiFamily, Bare: true,
+			Query: []facade.Param{{Name: "limit", Summary: "how many, the newest", Least: 1, Most: 500, Default: "200"}}, Data: audit{}, Handle: a.audit,
+		},
+		{
+			Method: http.MethodGet, Path: "/api/v1/history", Summary: "The actions, the one that moved last first", Access: facade.TokenOrSession, Role: facade.Read, Family: nemawashiFamily, Bare: true,
+			Query: []facade.Param{
+				{Name: "status", Summary: "of one status alone", Words: nemawashi.StatusWords()}, {Name: "project_id", Summary: "of one project alone"},
+				{Name: "limit", Summary: "how many at most", Least: 1, Most: 500, Default: "50"},
+			},
+			Data: []workspace.Thread{}, Handle: a.history,
+		},
+	}
+}
+
+const nemawashiFamily = "nemawashi"
+
+// beginAction writes an action's files, checked as the machine checks them.
+func (a *App) beginAction(c *facade.Call) (int, any, error) {
+	var body newAction
+	if err := c.Decode(&body, false); err != nil {
+		return 0, nil, err
+	}
+	action := schemas.Object{{Name: "type", Value: body.Type}, {Name: "summary", Value: body.Summary}, {Name: "requested_by", Value: c.Who.User}, {Name: "request_approval", Value: "explicit"}}
+	add := func(name string, value any, is bool) {
+		if is {
+			action = append(action, schemas.Member{Name: name, Value: value})
+		}
+	}
+	add("payload", body.Payload, !body.Payload.Null())
+	add("project_id", body.Project, body.Project != "")
+	add("severity", body.Severity, body.Severity != "")
+	add("expires_at", body.Expires, body.Expires != "")
+	add("replaces", body.Replaces, !body.Replaces.Null())
+	draft := body.Draft
+	if draft == "" {
+		draft = body.Summary + "\n"
+	}
+	if err := workspace.CheckAction(action); err != nil {
+		return 0, nil, invalidBody(err)
+	}
+	if err := nemawashi.CheckDraft([]byte(draft)); err != nil {
+		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "draft"}, Msg: console.Plain(err).Error(), Type: "value_error"})
+	}
+	id, err := a.viewer(c).BeginAction(action, draft)
+	if err != nil {
+		return 0, nil, err
+	}
+	return 0, begun{id, nemawashi.ThreadID(id), nemawashi.Pending}, nil
+}
+
+// invalidBody is a problem with a body, at the member that a schema names.
+func invalidBody(err error) error {
+	loc := []string{"body"}
+	if bad := (*schemas.Error)(nil); errors.As(err, &bad) && bad.Pointer != "" {
+		loc = append(loc, strings.Split(strings.TrimPrefix(bad.Pointer, "/"), "/")...)
+	}
+	return facade.Invalid(facade.FieldError{Loc: loc, Msg: console.Plain(err).Error(), Type: "value_error"})
+}
+
+// actionNamed is the action of a number.
+func actionNamed(v *workspace.Workspace, number string) (reconcile.Found, error) {
+	if layout.IsNemawashiID(number) {
+		for _, f := range v.Actions() {
+			if f.Run.ID == number {
+				return f, nil
+			}
+		}
+	}
+	return reconcile.Found{}, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("there is no action %q; GET /api/v1/history lists them", console.OneLine(number)))
+}
+
+// requestApproval has a person asked.
+func (a *App) requestApproval(c *facade.Call) (int, any, error) {
+	v := a.viewer(c)
+	f, err := actionNamed(v, c.Values["action"])
+	if err != nil {
+		return 0, nil, err
+	}
+	if st, ok := v.ActionState(f); ok && st.Final() {
+		return 0, nil, wrongStatus(st)
+	}
+	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
+	defer stop()
+	rc, err := a.command(ctx, c, v, f, schemas.Object{{Name: "command", Value: "request-approval"}})
+	if err != nil {
+		return 0, nil, err
+	}
+	st, _ := v.ActionState(f)
+	data := askedOf(v, f, st)
+	if rc == nil {
+		return http.StatusAccepted, data, nil
+	}
+	data.Approval, data.Status = rc.ApprovalRequestID, rc.Status
+	return 0, data, nil
+}
+
+func wrongStatus(st nemawashi.State) error {
+	return facade.Refuse(http.StatusConflict, "wrong_status", "the action is "+string(st.Status)+": begin a new one, with its number in replaces").With("status", st.Status)
+}
+
+func askedOf(v *workspace.Workspace, f reconcile.Found, st nemawashi.State) asked {
+	id, _ := strconv.Atoi(f.Run.ID)
+	return asked{nemawashi.ThreadID(id), st.ApprovalRequestID, st.Status, id, st.Slack}
+}
+
+// command gives an action a command, and returns its receipt: nil where there is none yet
+// when the call has waited long enough.
+func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspace, f reconcile.Found, command schemas.Object) (*nemawashi.IntakeReceipt, error) {
+	body, err := schemas.Encode(append(command, schemas.Member{Name: "actor", Value: map[string]string{"user": c.Who.User, "source": c.Who.Source}}))
+	if err != nil {
+		return nil, err
+	}
+	if err := nemawashi.CheckCommand(body); err != nil {
+		return nil, invalidBody(err)
+	}
+	id := intakeID(v, f, body)
+	wait := a.waiters.add(func(d engine.Document) bool { return path.Dir(d.Path) == path.Join(f.Run.Dir, "intake", id) })
+	defer a.waiters.remove(wait)
+	if _, err := v.WriteCommand(f, id, body); err != nil {
+		return nil, err
+	}
+	for {
+		rc, problem := v.CommandReceipt(f, id)
+		switch {
+		case problem != "":
+			return nil, facade.Refuse(http.StatusConflict, "unusable", workspace.NoteBody(problem))
+		case rc != nil && rc.Result != "accepted":
+			return rc, a.refusedCommand(ctx, v, f, rc)
+		case rc != nil:
+			return rc, nil
+		}
+		select {
+		case <-wait.come:
+		case <-ctx.Done():
+			return nil, nil
+		}
+	}
+}
+
+// intakeID names the folder of a command. The same command in the same state of the action
+// is one; what was refused may be tried again, since more than the action decides about it.
+func intakeID(v *workspace.Workspace, f reconcile.Found, body []byte) string {
+	st, _ := v.ActionState(f)
+	seed := fmt.Sprintf("%s\n%d\n%s", f.Run.ID, st.Revision, body)
+	for {
+		id := "api-" + engine.Sum([]byte(seed)).Hex()[:12]
+		if rc, problem := v.CommandReceipt(f, id); problem == "" && (rc == nil || rc.Result == "accepted") {
+			return id
+		}
+		seed += "\n" + id
+	}
+}
+
+// refusedCommand is why a command was refused. One that asks anew names what is asked.
+func (a *App) refusedCommand(ctx context.Context, v *workspace.Workspace, f reconcile.Found, rc *nemawashi.IntakeReceipt) error {
+	p := facade.Refuse(http.StatusConflict, string(rc.Code), console.OneLine(string(rc.Reason))).With("status", rc.Status)
+	if rc.Code == nemawashi.OverrideNeedsApproval {
+		st, _ := a.until(ctx, v, f, func(st nemawashi.State) bool { return st.Status != nemawashi.Drafted })
+		p = p.With("approval_request_id", st.ApprovalRequestID)
+	}
+	return p
+}
+
+// until waits until the state of an action is as done says; ok is false where it is not in
+// time.
+func (a *App) until(ctx context.Context, v *workspace.Workspace, f reconcile.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool) {
+	wait := a.waiters.add(func(d engine.Document) bool { return d.Path == f.Run.State })
+	defer a.waiters.remove(wait)
+	for {
+		if st, ok = v.ActionState(f); ok && done(st) {
+			return st, true
+		}
+		select {
+		case <-wait.come:
+		case <-ctx.Done():
+			return st, false
+		}
+	}
+}
+
+// execute has an action carried out, and waits for the end of its job.
+func (a *App) execute(c *facade.Call) (int, any, error) {
+	var body execution
+	if err := c.Decode(&body, true); err != nil {
+		return 0, nil, err
+	}
+	v := a.viewer(c)
+	f, err := actionNamed(v, c.Values["action"])
+	if err != nil {
+		return 0, nil, err
+	}
+	if st, ok := v.ActionState(f); ok && st.Final() {
+		if st.Status == nemawashi.Executed {
+			return 0, jobOf(st, st.ExecutionJobID), nil
+		}
+		return 0, nil, wrongStatus(st)
+	}
+	command := schemas.Object{{Name: "command", Value: "execute"}}
+	if body.SimulateFailure {
+		command = append(command, schemas.Member{Name: "simulateFailure", Value: true})
+	}
+	if !body.Calendar.Null() {
+		// Where an override counts without being shown to anybody, it is a decision.
+		if v.Settings.Nemawashi.ExecuteOverride == "allow" && !c.Who.May(facade.Decide) {
+			return 0, nil, facade.Refuse(http.StatusForbidden, "role", "this caller lacks the role decide: what it brings would be carried out unseen")
+		}
+		command = append(command, schemas.Member{Name: "calendar", Value: body.Calendar})
+	}
+	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
+	defer stop()
+	rc, err := a.command(ctx, c, v, f, command)
+	if err != nil {
+		return 0, nil, err
+	}
+	if rc == nil {
+		st, _ := v.ActionState(f)
+		return http.StatusAccepted, jobOf(st, st.ExecutionJobID), nil
+	}
+	return a.awaitJob(ctx, v, f, string(rc.JobID))
+}
+
+func jobOf(st nemawashi.State, job schemas.OrNull) carriedOut {
+	return carriedOut{job, st.Status, st.ThreadID, st.ActionID}
+}
+
+// awaitJob waits for the end of a job, "" for the newest.
+func (a *App) awaitJob(ctx context.Context, v *workspace.Workspace, f reconcile.Found, job string) (int, any, error) {
+	st, ended := a.until(ctx, v, f, func(st nemawashi.State) bool {
+		return st.Status != nemawashi.Executing && (st.Status != nemawashi.Approved || !v.Settings.Nemawashi.ExecuteOnApprove)
+	})
+	if job == "" {
+		job = string(st.ExecutionJobID)
+	}
+	status := http.StatusOK
+	if !ended {
+		status = http.StatusAccepted
+	}
+	return status, jobOf(st, schemas.OrNull(job)), nil
+}
+
+// decide approves or rejects.
+func (a *App) decide(option string) func(*facade.Call) (int, any, error) {
+	return func(c *facade.Call) (int, any, error) {
+		var body decision
+		if err := c.Decode(&body, true); err != nil {
+			return 0, nil, err
+		}
+		v := a.viewer(c)
+		at, err := approvalNamed(v, c)
+		if err != nil {
+			return 0, nil, err
+		}
+		ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
+		defer stop()
+		t, open := v.OpenRequestAt(at)
+		if !open {
+			return a.closedApproval(ctx, v, at, option)
+		}
+		if body.Digest == "" {
+			body.Digest = string(t.Digest)
+		}
+		status, _, err := a.answer(c.Context(), v, c.Who, at, body.Digest, workspace.Reply{Option: option, Comment: body.Comment, By: c.Who.User, Source: c.Who.Source})
+		if isClosed(err) {
+			return a.closedApproval(ctx, v, at, option)
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+		if status == 0 {
+			return a.decided(ctx, v, at, option)
+		}
+		st, _ := v.ActionState(at.Found)
+		if option == "reject" {
+			return status, map[string]engine.Status{"status": st.Status}, nil
+		}
+		return status, jobOf(st, ""), nil
+	}
+}
+
+func isClosed(err error) bool {
+	var p *facade.Problem
+	return errors.As(err, &p) && p.Code == "closed"
+}
+
+// decided answers who has approved or rejected, now or earlier.
+func (a *App) decided(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, option string) (int, any, error) {
+	if option == "reject" {
+		return 0, map[string]engine.Status{"status": nemawashi.Rejected}, nil
+	}
+	var first string
+	if st, ok := v.ActionState(at.Found); ok {
+		first = st.FirstJob(at.ID)
+	}
+	return a.awaitJob(ctx, v, at.Found, first)
+}
+
+// approvalNamed is the approval that a call is about, open or closed.
+func approvalNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt, error) {
+	at, err := requestNamed(v, c)
+	if err == nil && at.Found.Run.Family != nemawashiFamily {
+		err = noRequest(c.Values["id"])
+	}
+	return at, err
+}
+
+// closedApproval answers who approves or rejects what is not asked any more. The same again
+// is fine, whatever came later.
+func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, option string) (int, any, error) {
+	st, _ := v.ActionState(at.Found)
+	closed, ok := v.ClosedRequest(at.Found, at.ID)
+	if ok && closed.Receipt.Result == gate.Accepted && closed.Receipt.Response == option {
+		return a.decided(ctx, v, at, option)
+	}
+	i := slices.IndexFunc(st.Superseded, func(s nemawashi.Supersession) bool { return s.ApprovalRequestID == at.ID })
+	if i < 0 {
+		return 0, nil, facade.Refuse(http.StatusConflict, "closed", "the approval is closed: the action is "+string(st.Status)).With("status", st.Status)
+	}
+	return 0, nil, facade.Refuse(http.StatusConflict, "stale_approval", "another approval stands in the place of this one: look at what it shows").
+		With("superseded_by", st.Superseded[i].SupersededBy).With("current_approval_request_id", st.ApprovalRequestID)
+}
+
+// steer asks for changes.
+func (a *App) steer(c *facade.Call) (int, any, error) {
+	var body steering
+	if err := c.Decode(&body, true); err != nil {
+		return 0, nil, err
+	}
+	v := a.viewer(c)
+	at, err := approvalNamed(v, c)
+	if err != nil {
+		return 0, nil, err
+	}
+	reply := workspace.Reply{Option: "steer", Comment: body.Feedback, By: c.Who.User, Source: c.Who.Source}
+	if strings.TrimSpace(body.Feedback) == "" {
+		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "feedback"}, Msg: "feedback is missing: what should change", Type: "missing"})
+	}
+	if body.Plan != "" {
+		letter, ok := nemawashi.Plan(body.Plan)
+		if !ok {
+			return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "selectedPlan"}, Msg: "selectedPlan takes A, B or C", Type: "value_error"})
+		}
+		reply.Selected = []string{letter}
+	}
+	if body.Key != "" {
+		reply.Keys = []string{body.Key}
+		if known, err := a.steeredBefore(v, at.Found, body.Key, reply); known || err != nil {
+			st, _ := v.ActionState(at.Found)
+			return 0, askedOf(v, at.Found, st), err
+		}
+	}
+	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
+	defer stop()
+	t, open := v.OpenRequestAt(at)
+	if !open {
+		return a.closedApproval(ctx, v, at, reply.Option)
+	}
+	status, _, err := a.answer(c.Context(), v, c.Who, at, string(t.Digest), reply)
+	if isClosed(err) {
+		return a.closedApproval(ctx, v, at, reply.Option)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	st, anew := a.until(ctx, v, at.Found, func(st nemawashi.State) bool {
+		return st.Status == nemawashi.ApprovalPending && string(st.ApprovalRequestID) != at.ID || st.Final()
+	})
+	if status == 0 && !anew {
+		status = http.StatusAccepted
+	}
+	return status, askedOf(v, at.Found, st), nil
+}
+
+// steeredBefore reports whether an accepted answer of an action has a key. A key stands for
+// one answer alone.
+func (a *App) steeredBefore(v *workspace.Workspace, f reconcile.Found, key string, r workspace.Reply) (bool, error) {
+	st, _ := v.ActionState(f)
+	if !slices.Contains(st.IdempotencyKeys, key) {
+		return false, nil
+	}
+	if slices.ContainsFunc(st.Requests, func(q *run.Request) bool {
+		return slices.Contains(q.Keys, key) && string(q.Response) == r.Option && nemawashi.Feedback(string(q.Comment)) == nemawashi.Feedback(r.Comment) && slices.Equal(q.Selected, r.Selected)
+	}) {
+		return true, nil
+	}
+	return false, facade.Refuse(http.StatusConflict, "key_reused", "another answer has this idempotencyKey already")
+}
+
+// audit lists the events of an action, the newest, oldest first.
+func (a *App) audit(c *facade.Call) (int, any, error) {
+	v := a.viewer(c)
+	number, ok := strings.CutPrefix(c.Values["thread"], "action-")
+	if !ok {
+		number = ""
+	}
+	f, err := actionNamed(v, number)
+	if err != nil {
+		return 0, nil, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("there is no thread %q", console.OneLine(c.Values["thread"])))
+	}
+	events := v.ActionEvents(f)
+	return 0, audit{c.Values["thread"], events[max(0, len(events)-c.Number("limit")):]}, nil
+}
+
+// history lists the actions, the one that moved last first.
+func (a *App) history(c *facade.Call) (int, any, error) {
+	status, project := c.Text("status"), c.Text("project_id")
+	list := a.viewer(c).Threads(func(st nemawashi.State) bool {
+		return (status == "" || string(st.Status) == status) && (project == "" || string(st.ProjectID) == project)
+	})
+	return 0, list[:min(len(list), c.Number("limit"))], nil
+}

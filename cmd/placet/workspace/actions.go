@@ -1,0 +1,190 @@
+package workspace
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/nemawashi"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/engine/store/fs"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Thread is an action in the history.
+type Thread struct {
+	ThreadID  string            `json:"thread_id"`
+	ActionID  int               `json:"action_id"`
+	Status    engine.Status     `json:"status"`
+	Summary   string            `json:"summary"`
+	ProjectID schemas.OrNull    `json:"project_id"`
+	Severity  schemas.OrNull    `json:"severity"`
+	UpdatedAt schemas.OrNull    `json:"updated_at"`
+	Events    []nemawashi.Event `json:"events"`
+}
+
+// How much of an action the history shows: characters of its draft, and events.
+const (
+	ShownDraft  = 160
+	shownEvents = 100
+)
+
+// BeginAction writes an action into the first free folder above all others: its draft
+// first, and last the file by which it begins.
+func (b *Workspace) BeginAction(action schemas.Object, draft string) (id int, err error) {
+	body, err := schemas.Encode(action)
+	if err != nil {
+		return 0, err
+	}
+	id, err = b.freeAction()
+	if err != nil {
+		return 0, console.Refused("cannot make a folder below %s: %v", layout.NemawashiRoot, console.Plain(err))
+	}
+	dir := path.Join(layout.NemawashiRoot, strconv.Itoa(id))
+	for _, d := range []engine.Document{{Path: dir + "/drafts/v1.md", Body: []byte(draft)}, {Path: dir + "/action.json", Body: body}} {
+		if err := b.Store.Write(d); err != nil {
+			return 0, console.Refused("cannot write %s: %v", d.Path, console.Plain(err))
+		}
+	}
+	return id, nil
+}
+
+// freeAction makes the folder of the next action: the highest number and one, or what
+// follows where somebody is faster.
+func (b *Workspace) freeAction() (id int, err error) {
+	disk := fs.OS(b.Root)
+	names, err := MadeAndListed(disk, layout.NemawashiRoot)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range names {
+		if n, err := strconv.Atoi(e.Name); err == nil && layout.IsNemawashiID(e.Name) {
+			id = max(id, n)
+		}
+	}
+	for {
+		id++
+		err := disk.Mkdir(path.Join(layout.NemawashiRoot, strconv.Itoa(id)))
+		if !errors.Is(err, iofs.ErrExist) {
+			return id, err
+		}
+	}
+}
+
+// MadeAndListed makes a folder of the family, over no link, and lists it.
+func MadeAndListed(disk fs.FS, dir string) ([]fs.Name, error) {
+	for _, d := range []string{path.Dir(dir), dir} {
+		if err := disk.Mkdir(d); err != nil && !errors.Is(err, iofs.ErrExist) {
+			return nil, err
+		}
+	}
+	return disk.List(dir)
+}
+
+// CheckAction says why an action would not be registered.
+func CheckAction(action schemas.Object) error {
+	body, err := schemas.Encode(action)
+	if err != nil {
+		return err
+	}
+	return nemawashi.CheckAction(body)
+}
+
+// Threads are the actions that fit, the one that moved last first.
+func (b *Workspace) Threads(fits func(nemawashi.State) bool) []Thread {
+	list := []Thread{}
+	for _, f := range b.Actions() {
+		st, ok := b.ActionState(f)
+		if !ok || !fits(st) {
+			continue
+		}
+		events := b.ActionEvents(f)
+		list = append(list, Thread{
+			st.ThreadID, st.ActionID, st.Status, b.actionDraft(f, st), st.ProjectID, st.Severity, st.UpdatedAt, events[max(0, len(events)-shownEvents):],
+		})
+	}
+	slices.SortFunc(list, func(x, y Thread) int {
+		return cmp.Or(-strings.Compare(string(x.UpdatedAt), string(y.UpdatedAt)), -cmp.Compare(x.ActionID, y.ActionID))
+	})
+	return list
+}
+
+// Actions are the actions of nemawashi.
+func (b *Workspace) Actions() []reconcile.Found {
+	return slices.DeleteFunc(b.Runs(), func(f reconcile.Found) bool { return f.Run.Family != "nemawashi" })
+}
+
+// ActionState is the state of an action; ok is false where it has none that can be read.
+func (b *Workspace) ActionState(f reconcile.Found) (st nemawashi.State, ok bool) {
+	d := b.ReadDocument(f, "state.json")
+	if !d.Present() {
+		return st, false
+	}
+	st, err := nemawashi.ReadState("state.json", d.Body)
+	return st, err == nil
+}
+
+// actionDraft is the beginning of the draft in force.
+func (b *Workspace) actionDraft(f reconcile.Found, st nemawashi.State) string {
+	text := st.Summary
+	if n := len(st.Drafts); n > 0 {
+		text = string(b.ReadDocument(f, fmt.Sprintf("drafts/v%d.md", n)).Body)
+	}
+	if runes := []rune(text); len(runes) > ShownDraft {
+		text = string(runes[:ShownDraft]) + "..."
+	}
+	return text
+}
+
+// ActionEvents are the events of an action's audit, oldest first.
+func (b *Workspace) ActionEvents(f reconcile.Found) []nemawashi.Event {
+	list := []nemawashi.Event{}
+	journal, _ := f.Family.Layout.File(f.Run, "events.jsonl")
+	journal.End, journal.Limit = 0, layout.LimitState // all of it
+	for line := range strings.Lines(string(b.Settled(path.Join(f.Run.Dir, "events.jsonl"), journal).Body)) {
+		var e nemawashi.Event
+		if schemas.Decode("nemawashi/event", "events.jsonl", []byte(line), &e) == nil && !e.JournalOnly() {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// WriteCommand gives an action a command, in an intake folder of a name. The same command
+// in the same place is there already.
+func (b *Workspace) WriteCommand(f reconcile.Found, id string, body []byte) (file string, err error) {
+	doc := engine.Document{Path: path.Join(f.Run.Dir, "intake", id, "command.json"), Body: body}
+	if err := b.attribute(doc, ""); err != nil {
+		return doc.Path, err
+	}
+	err = b.Store.Write(doc)
+	if errors.Is(err, store.ErrConflict) && bytes.Equal(b.ReadDocument(f, "intake/"+id+"/command.json").Body, body) {
+		err = nil
+	}
+	if err != nil {
+		return doc.Path, console.Refused("cannot write %s: %v", doc.Path, console.Plain(err))
+	}
+	return doc.Path, nil
+}
+
+// CommandReceipt is what became of a command: its receipt, or what the note beside it
+// says; nil and "" where nothing has yet.
+func (b *Workspace) CommandReceipt(f reconcile.Found, id string) (rc *nemawashi.IntakeReceipt, problem string) {
+	if d := b.ReadDocument(f, "intake/"+id+"/receipt.json"); d.Present() && schemas.Decode("nemawashi/receipt", d.Path, d.Body, &rc) == nil {
+		return rc, ""
+	}
+	if d := b.ReadDocument(f, "intake/"+id+"/problem.md"); d.Present() {
+		return nil, console.OneLine(string(d.Body))
+	}
+	return nil, ""
+}
