@@ -321,7 +321,7 @@ func isBusy(r *view) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.commands, func(c command) bool { return judge(r, c).moves }) || r.State.Status == Pending && draftUsable(r)
+	return slices.ContainsFunc(r.commands, func(c command) bool { return judge(r, c).moves }) || r.State.Status == Pending && draftPending(r)
 }
 
 // commandOf says in a few words which command moved the action, for the reason of the

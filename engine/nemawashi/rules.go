@@ -103,18 +103,25 @@ func registers(r *view, _ run.On) *move {
 
 // draftUsable reports whether the first draft can be registered.
 func draftUsable(r *view) bool {
-	_, ok := firstPayload(r)
-	return ok
+	_, got := firstPayload(r)
+	return got == run.Good
+}
+
+// draftPending reports whether the first draft can be registered now, or may be as soon as
+// it stands still.
+func draftPending(r *view) bool {
+	_, got := firstPayload(r)
+	return got == run.Good || got == run.Pending
 }
 
 // firstPayload is the payload that the last line of the first draft gives, nil for none.
-// ok is false while the draft cannot be registered.
-func firstPayload(r *view) (payload schemas.Raw, ok bool) {
+// The draft can be registered once it is good.
+func firstPayload(r *view) (payload schemas.Raw, got run.Reading) {
 	d := r.Snap.In(draftPath(1))
 	if changedAction(r) {
-		return nil, false
+		return nil, run.Bad
 	}
-	got := r.Judge(d, func() (err error) {
+	got = r.Judge(d, func() (err error) {
 		if err = CheckDraft(d.Body); err != nil {
 			return refuse("%s: %v", draftPath(1), err)
 		}
@@ -126,7 +133,7 @@ func firstPayload(r *view) (payload schemas.Raw, ok bool) {
 		}
 		return err
 	})
-	return payload, got == run.Good
+	return payload, got
 }
 
 func changedAction(r *view) bool {
@@ -135,8 +142,8 @@ func changedAction(r *view) bool {
 
 // drafts registers the first draft.
 func drafts(r *view, _ run.On) *move {
-	payload, ok := firstPayload(r)
-	if !ok || r.action == nil {
+	payload, got := firstPayload(r)
+	if got != run.Good || r.action == nil {
 		return nil
 	}
 	d := r.Snap.In(draftPath(1))

@@ -166,7 +166,12 @@ func (p *place) start(wrap ...string) *daemon {
 // startTo starts a daemon that prints its transitions to a file.
 func (p *place) startTo(out *os.File, wrap ...string) *daemon {
 	p.t.Helper()
-	argv := append(wrap, placetBinary(p.t), "-C", p.root, "watch")
+	return p.launch(out, append(wrap, placetBinary(p.t), "-C", p.root, "watch"))
+}
+
+// launch starts a program that watches the workspace.
+func (p *place) launch(out *os.File, argv []string) *daemon {
+	p.t.Helper()
 	d := &daemon{cmd: exec.Command(argv[0], argv[1:]...), ready: make(chan struct{}), ended: make(chan struct{})}
 	d.cmd.Env = p.env()
 	if out != nil {

@@ -411,7 +411,7 @@ func approvalNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt,
 func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, option string) (int, any, error) {
 	st, _ := v.ActionState(at.Found)
 	closed, ok := v.ClosedRequest(at.Found, at.ID)
-	if ok && closed.Receipt.Result == gate.Accepted && closed.Receipt.Response == option {
+	if ok && option != "steer" && closed.Receipt.Result == gate.Accepted && closed.Receipt.Response == option {
 		return a.decided(ctx, v, at, option)
 	}
 	i := slices.IndexFunc(st.Superseded, func(s nemawashi.Supersession) bool { return s.ApprovalRequestID == at.ID })
