@@ -270,7 +270,7 @@ func (a *App) refusal(who facade.Identity, t workspace.Request, r workspace.Repl
 	}
 	switch p.Kind {
 	case console.KindNotApprover:
-		a.refused.add(refusal{At: time.Now().UTC(), Run: t.Run.String(), Request: t.Request, Who: who.Known, Answer: r.Option}, a.o.Log)
+		a.refused.add(a.b, workspace.Refusal{At: time.Now().UTC(), Run: t.Run.String(), Request: t.Request, Who: who.Known, Answer: r.Option}, a.o.Log)
 		return facade.Refuse(http.StatusForbidden, "not_an_approver", "you may not answer this request: [gates] names who may").With("approvers", t.Approvers)
 	case console.KindInPlace:
 		return facade.Refuse(http.StatusConflict, "answer_in_place", p.Text)

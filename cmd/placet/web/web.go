@@ -47,7 +47,6 @@ func New() *App { return &App{} }
 // Begin hands the app its workspace.
 func (a *App) Begin(b *workspace.Workspace, o Options) {
 	a.b, a.o = b, o
-	a.refused.dir = b.StateDir
 }
 
 // Serve says which server has the app's routes.

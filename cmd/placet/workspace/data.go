@@ -107,6 +107,9 @@ func (b *Workspace) Explain(s Subject) Explanation {
 		e.Status = "closed"
 		why, moves = b.ClosedLineOf(RequestAt{Found: v.Found, ID: s.Request}).Why(), nil
 	}
+	if words := refused(b.StateDir, e.Run, s.Request); words != "" && s.Part.ID == "" {
+		why = append(slices.Clip(why), words)
+	}
 	e.Why, e.Moves = why, moves
 	return e
 }
