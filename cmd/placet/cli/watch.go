@@ -145,7 +145,7 @@ func begin(ctx context.Context, log *slog.Logger, steps ...func() error) error {
 func takeLock(b *workspace.Workspace, unlock *func()) error {
 	release, err := b.LockWorkspace()
 	if errors.Is(err, fs.ErrBusy) {
-		return console.Refused("cannot watch %q: another placet serves it already", b.Root).Try("placet status shows where the runs stand; stop that daemon first to start another")
+		return console.Refused("cannot watch %q: another placet serves it already", b.Root).Try("placet status shows where the runs stand; to have another in its place, stop it and start that: placet serve watches, too")
 	}
 	if err == nil {
 		*unlock = release

@@ -205,8 +205,8 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	if !isShown(t.Digest, shown) {
 		return 0, nil, facade.Refuse(http.StatusConflict, "stale", "the request, or what it is about, changed since it was shown: look at it again").With("digest", t.Digest)
 	}
-	if t.FreeText && len(r.Selected) == 0 {
-		r.Option = cmp.Or(r.Option, r.Comment)
+	if t.FreeText {
+		r = inWords(r)
 	}
 	resp, err := v.Response(t, r)
 	if err != nil {
@@ -221,6 +221,11 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 		return 0, nil, a.refusal(who, t, r, err)
 	}
 	data := answered{Written: done}
+	// The same answer from elsewhere may have been taken before this call began to wait.
+	if closed, ok := v.ClosedRequest(at.Found, at.ID); ok {
+		data.Receipt = &closed.Receipt
+		return 0, data, nil
+	}
 	ctx, stop := context.WithTimeout(ctx, a.o.Wait)
 	defer stop()
 	select {
@@ -239,6 +244,14 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	}
 }
 
+// inWords is a reply to a request that asks for words: they may come as a comment.
+func inWords(r workspace.Reply) workspace.Reply {
+	if r.Option == "" && len(r.Selected) == 0 {
+		r.Option, r.Comment = r.Comment, ""
+	}
+	return r
+}
+
 // isShown reports whether a digest, or as many digits of it as name it, is that of what is
 // shown now.
 func isShown(now engine.Digest, shown string) bool {
@@ -252,7 +265,7 @@ func (a *App) answerClosed(v *workspace.Workspace, at workspace.RequestAt, r wor
 	if !ok {
 		return 0, nil, facade.Refuse(http.StatusConflict, "closed", "the request is not asked any more").With("status", "closed")
 	}
-	if closed.Receipt.Result == gate.Accepted && closed.SaysAll(r) {
+	if closed.Receipt.Result == gate.Accepted && (closed.SaysAll(r) || closed.SaysAll(inWords(r))) {
 		return 0, answered{v.AnsweredBefore(closed), &closed.Receipt}, nil
 	}
 	p := facade.Refuse(http.StatusConflict, "closed", "the request is closed: "+closed.Error()).With("status", closed.Receipt.Result)
