@@ -38,8 +38,8 @@ var floors = []floor{
 	{name: "kernel", packages: []string{"engine"}},
 	{
 		name:     "patterns",
-		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/testoutput", "engine/graph"},
-		beside:   []string{"engine/run engine/gate"},
+		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/slack", "engine/testoutput", "engine/graph"},
+		beside:   []string{"engine/run engine/gate", "engine/run engine/slack", "engine/slack engine/gate"},
 	},
 	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi"}},
 	{
@@ -99,6 +99,8 @@ var modules = map[string][]string{
 	// know that there is one.
 	"modernc.org/sqlite": {"engine/sqlite"},
 	"modernc.org/libc":   {"engine/sqlite"}, // to set what SQLite must know first
+	// What Slack takes and sends is known in one room.
+	"github.com/slack-go/slack": {"engine/slack"},
 	// What leaves this machine leaves it in one place.
 	"github.com/wneessen/go-mail": {"engine/send"},
 	"github.com/emersion/go-smtp": {}, // see inTests: a server is for tests alone

@@ -45,6 +45,11 @@ type Mail struct {
 // Call is a POST of a JSON document.
 type Call struct {
 	URL string
+	// Address is where the URL stands, of a service whose address is a secret.
+	Address Secret
+	// Slack says that the service is Slack: a member ok of its answer says whether it was
+	// done, and of the rest only error, channel and ts are kept.
+	Slack bool
 	// Token is sent as a bearer token where there is one.
 	Token Secret
 	Body  []byte

@@ -155,6 +155,27 @@ type Config struct {
 	GatesSince time.Time
 	// Family holds the family's own settings, of the type that it documents.
 	Family any
+	// Slack says how requests are posted.
+	Slack Slack
+}
+
+// Slack says where requests are posted, and how. The zero value posts nothing.
+type Slack struct {
+	// Families are those whose requests are posted; "*" stands for all.
+	Families []string
+	// API is the address of Slack's methods, without a slash at its end.
+	API, Channel string
+	// Token posts into the channel. Webhook is the address of one: all that it takes is
+	// the question itself. A placet that has neither posts nothing.
+	Token, Webhook       Secret
+	HasToken, HasWebhook bool
+	// Buttons says that presses can be told from forged ones.
+	Buttons bool
+}
+
+// Posts reports whether the requests of a family are posted.
+func (s Slack) Posts(family string) bool {
+	return (s.HasToken && s.Channel != "" || s.HasWebhook) && (slices.Contains(s.Families, family) || slices.Contains(s.Families, "*"))
 }
 
 // Gate says which answers count.

@@ -39,6 +39,7 @@ var placeholders = map[string]func(name string) bool{
 	"{job}":          nemawashiJob.MatchString,
 	"{send-attempt}": numbered("attempt-", ".json"),
 	"{send-outcome}": numbered("outcome-", ".json"),
+	"{post}":         slackPost.MatchString,
 	"{row}":          numbered("", ".json"),
 	"{attempt}": func(name string) bool {
 		_, _, outcome, ok := OptimizerAttempt(optimizerAttempts + name)
@@ -265,6 +266,18 @@ func isResponseCopy(name string) bool {
 	return strings.HasPrefix(name, "response") && strings.HasSuffix(name, ".json") && ConflictCopy(name)
 }
 
+// SlackDir is the folder of a request with what Slack was sent about it. SlackOutcome is the
+// kind of the documents that say how that ended, and SlackNote of those with words for a
+// thread.
+const (
+	SlackDir     = "slack"
+	SlackOutcome = "slack-outcome"
+	SlackNote    = "slack-note"
+)
+
+// slackPost is the name of what is sent once.
+var slackPost = regexp.MustCompile(`^(ask|close|result-[a-z0-9-]{1,40}|note-[0-9a-f]{12})$`)
+
 // requestFiles are the files that every family has in a request's folder.
 var requestFiles = newTable(
 	pattern{"requests/{request}/request.json", jsonBy(KindRequest, Placet)},
@@ -274,6 +287,9 @@ var requestFiles = newTable(
 	pattern{"requests/{request}/{form}", textBy(KindForm, Reviewer)},
 	pattern{"requests/{request}/problem.md", textBy(KindProblem, Placet)},
 	pattern{"requests/{request}/request.json" + ProblemSuffix, textBy(KindProblem, Placet)},
+	pattern{"requests/{request}/slack/{post}/{send-attempt}", once(jsonBy("slack-attempt", Placet))},
+	pattern{"requests/{request}/slack/{post}/{send-outcome}", once(jsonBy(SlackOutcome, Placet))},
+	pattern{"requests/{request}/slack/{post}/note.json", jsonBy(SlackNote, Anyone)},
 	pattern{"requests/{request}/{copy}", jsonBy(KindResponseCopy, Anyone)},
 )
 

@@ -17,7 +17,7 @@ func TestNamesAreThoseOfTheFiles(t *testing.T) {
 		"afl/review", "afl/state", "afl/validation", "afl/verdict", "afl/worker", "afl/worker-run",
 		"ask/answer", "ask/ask", "ask/state", "ask/withdraw",
 		"faber/cancel", "faber/event", "faber/issue", "faber/metadata", "faber/posted", "faber/state", "faber/workflow",
-		"kernel/receipt", "kernel/request", "kernel/response", "kernel/response-optional",
+		"kernel/receipt", "kernel/request", "kernel/response", "kernel/response-optional", "kernel/slack-attempt", "kernel/slack-note", "kernel/slack-outcome",
 		"nemawashi/action", "nemawashi/attempt", "nemawashi/command", "nemawashi/event", "nemawashi/job", "nemawashi/outcome", "nemawashi/receipt",
 		"nemawashi/run", "nemawashi/state",
 		"optimizer/assets", "optimizer/attempt", "optimizer/audit", "optimizer/callback", "optimizer/context", "optimizer/decision",

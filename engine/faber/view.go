@@ -28,7 +28,7 @@ var family = kernel{
 		return layout.Faber{}.File(layout.Run{Class: layout.FaberRun}, rel)
 	},
 	Format: run.Format[State]{Decode: decodeState, Encode: State.encode, Head: (*State).head, Unfit: isFit},
-	Shared: &run.Shared[*view]{Document: document, MayNote: (*view).mayNote, Contradictions: (*view).contradictions},
+	Shared: &run.Shared[*view]{Document: document, MayNote: (*view).mayNote, Asks: (*view).asks, Contradictions: (*view).contradictions},
 	Stamp:  func(t time.Time) run.Text { return run.Text(millis(t)) }, Cause: func(rel string) string { return rel },
 	Read: read, Rules: rules, Final: final, New: engine.StatusAbsent,
 	Undecidable: func(r *view) bool { return r.eventsOpen }, Outputs: (*view).outputs, Notes: (*view).notes,

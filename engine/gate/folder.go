@@ -31,6 +31,12 @@ type Folder struct {
 func Folders(s engine.Snapshot) []*Folder {
 	var all []*Folder
 	docs := s.Under(layout.RequestsDir)
+	deeper := func(d engine.Document) bool { // is no answer
+		return strings.Count(strings.TrimPrefix(d.Path, s.Dir+"/"+layout.RequestsDir+"/"), "/") != 1
+	}
+	if slices.ContainsFunc(docs, deeper) {
+		docs = slices.DeleteFunc(slices.Clone(docs), deeper)
+	}
 	for len(docs) > 0 {
 		dir := path.Dir(docs[0].Path)
 		n := slices.IndexFunc(docs, func(d engine.Document) bool {

@@ -151,7 +151,7 @@ func unclear(r *view, _ run.On) *move {
 		if g.status != partUnclear {
 			continue
 		}
-		return &move{Reason: fmt.Sprintf("part %d: %s", g.Part.Part, g.problem), Causes: []engine.Document{r.Snap.In(g.outcomeFile(g.attempts))}, Then: func(c *change) {
+		return &move{Reason: fmt.Sprintf("part %d: %s", g.Part.Part, g.problem), Causes: []engine.Document{r.Snap.In(g.OutcomeFile(g.Attempts))}, Then: func(c *change) {
 			st := c.State
 			job := st.job()
 			settle(r, c)
@@ -264,8 +264,8 @@ func fails(r *view, _ run.On) *move {
 // outcomes are the last outcomes of the parts.
 func outcomes(r *view, list []progress) (docs []engine.Document) {
 	for _, g := range list {
-		if g.last != nil {
-			docs = append(docs, r.Snap.In(g.outcomeFile(g.attempts)))
+		if g.Last != nil {
+			docs = append(docs, r.Snap.In(g.OutcomeFile(g.Attempts)))
 		}
 	}
 	return docs

@@ -43,10 +43,18 @@ var family = kernel{
 	Stamp: seconds, Cause: func(rel string) string { return rel },
 	Anew: "restore it from git, or begin a new action with \"replaces\"",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
-	Always:      func(c *change) { c.State.UpdatedAt = c.Now },
+	Always: always, Reports: reports,
 	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: notes, Needs: needs, Watch: watch,
 	Keeps: func(r *view, _ string) bool { return r.State.job() != nil }, Late: late,
 	Absent: absent, Explain: explain, Tell: tell,
+}
+
+// always is what every transition changes.
+func always(c *change) {
+	c.State.UpdatedAt = c.Now
+	if at := c.Posted(); at != nil {
+		c.State.Slack = run.Must(schemas.Encode(at))
+	}
 }
 
 func read(k *run.Run[State]) *view {
@@ -180,7 +188,7 @@ func otherState(r *view, id int) string {
 func needs(r *view) []string {
 	if r.Begun {
 		if g := r.lowestOpen(); g != nil && r.State.Status == Executing {
-			return []string{r.Path(g.outcomeFile(g.attempts + 1))}
+			return []string{r.Path(g.OutcomeFile(g.Attempts + 1))}
 		}
 		return nil
 	}
@@ -204,8 +212,8 @@ func watch(r *view) []string {
 		dirs = append(dirs, r.Path(intakeDir+"/"+c.id))
 	}
 	for _, p := range r.progress() {
-		if p.underWay {
-			dirs = append(dirs, r.Path(p.dir))
+		if p.UnderWay {
+			dirs = append(dirs, r.Path(p.Dir))
 		}
 	}
 	return dirs

@@ -3,7 +3,6 @@ package nemawashi
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"placet/engine"
 	"placet/engine/run"
@@ -96,8 +95,8 @@ func rowFile(g progress) string { return fmt.Sprintf("runs/%d.json", g.row) }
 // row is what the seed's table external_action_runs holds of a part.
 func row(r *view, job *Job, g progress) []byte {
 	at, response := job.CreatedAt, schemas.Raw(nil)
-	if g.last != nil {
-		at, response = g.last.FinishedAt, g.last.Response
+	if g.Last != nil {
+		at, response = g.Last.FinishedAt, g.Last.Response
 	}
 	o := schemas.Object{
 		{Name: "run_id", Value: fmt.Sprintf("%d-%d", r.State.ActionID, g.row)}, {Name: "action_type", Value: g.Type}, {Name: "status", Value: g.status},
@@ -118,25 +117,25 @@ func attempt(r *view, w *run.Outputs) {
 	if g == nil || r.State.OpenRequest != nil || r.conf().Still {
 		return
 	}
-	n, id := g.attempts+1, r.Actions()+g.key+"/"
-	if g.underWay {
-		if id += fmt.Sprint(g.attempts); !r.Snap.Facts.Alive[id] && g.due != "" && r.Due(g.due) {
-			w.Plan.Actions = append(w.Plan.Actions, sending(r, g, id, g.attempts, nil, true))
+	n, id := g.Attempts+1, r.Actions()+g.key+"/"
+	if g.UnderWay {
+		if id += fmt.Sprint(g.Attempts); !r.Snap.Facts.Alive[id] && g.Due != "" && r.Due(g.Due) {
+			w.Plan.Actions = append(w.Plan.Actions, sending(r, g, id, g.Attempts, nil, true))
 		}
 		return
 	}
-	if g.due != "" && !r.Due(g.due) {
+	if g.Due != "" && !r.Due(g.Due) {
 		return
 	}
 	send := send(r, g)
 	if send.Mail != nil && send.Mail.Calendar != nil || g.Provider == "ics" {
-		w.Once(g.dir+"/event.ics", false, func() []byte { return invitation(r, g) })
+		w.Once(g.Dir+"/event.ics", false, func() []byte { return invitation(r, g) })
 	}
 	a := Attempt{
 		JobID: r.State.job().ID, Part: g.Part.Part, Attempt: n, Provider: g.Provider, Target: g.Target, IdempotencyKey: g.key,
-		RequestDigest: r.State.ApprovalDigest, StartedAt: seconds(r.Snap.Now), Deadline: seconds(r.Snap.Now.Add(send.Timeout + afterDeadline + time.Second)),
+		RequestDigest: r.State.ApprovalDigest, StartedAt: seconds(r.Snap.Now), Deadline: run.Deadline(r.Snap.Now, send.Timeout),
 	}
-	w.Put(g.attemptFile(n), run.Must(schemas.Encode(a)))
+	w.Put(g.AttemptFile(n), run.Must(schemas.Encode(a)))
 	w.Plan.Actions = append(w.Plan.Actions, sending(r, g, fmt.Sprintf("%s%d", id, n), n, &send, false))
 }
 
@@ -146,7 +145,7 @@ func sending(r *view, g *progress, id string, n int, send *engine.Send, recorded
 		send = &engine.Send{}
 	}
 	return engine.Action{
-		ID: id, Send: send, Outcome: r.Path(g.outcomeFile(n)), Kind: layout.NemawashiOutcome, Recorded: recorded,
+		ID: id, Send: send, Outcome: r.Path(g.OutcomeFile(n)), Kind: layout.NemawashiOutcome, Recorded: recorded,
 		Fields: []engine.Field{{Name: "job_id", Value: r.State.job().ID}, {Name: "part", Value: g.Part.Part}, {Name: "attempt", Value: n}, {Name: "provider", Value: g.Provider}},
 	}
 }

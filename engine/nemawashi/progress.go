@@ -2,12 +2,9 @@ package nemawashi
 
 import (
 	"fmt"
-	"strconv"
-	"time"
 
 	"placet/engine"
 	"placet/engine/run"
-	"placet/schemas"
 )
 
 // Attempt is attempt-<n>.json: the commit that writes it begins the attempt.
@@ -23,42 +20,19 @@ type Attempt struct {
 	Deadline       text   `json:"deadline"`
 }
 
-// Outcome is outcome-<n>.json: how an attempt ended.
-type Outcome struct {
-	JobID      string      `json:"job_id"`
-	Part       int         `json:"part"`
-	Attempt    int         `json:"attempt"`
-	Provider   string      `json:"provider"`
-	FinishedAt text        `json:"finished_at"`
-	Outcome    string      `json:"outcome"`
-	Code       *int        `json:"code"`
-	Response   schemas.Raw `json:"response"`
-	RetryAfter int         `json:"retry_after_seconds,omitzero"`
-	Reason     string      `json:"reason,omitzero"`
-}
-
-// Pace of attempts.
-const (
-	mostAttempts  = 3
-	retryPause    = 60 * time.Second
-	longestPause  = time.Hour
-	afterDeadline = 20 * time.Second // how much later than its time limit an attempt counts as lost
-)
+// outcomeSchema is that of the documents that say how an attempt ended.
+const outcomeSchema = "nemawashi/outcome"
 
 // progress is where a part of the newest job stands: what the state says where that is
 // an end, else what its attempts say.
 type progress struct {
 	Part
-	key, dir string // the idempotency key, and the folder in the run's
-	row      int
-	status   string
-	problem  string // why it failed, or is unclear
-	// attempts is the number of the last one, 0 for none; underWay is true while it has no
-	// outcome, which is then due at a moment.
-	attempts   int
-	underWay   bool
-	due        text     // when the next attempt, or the end of this one, is due
-	last       *Outcome // of the last attempt
+	key     string // the idempotency key
+	row     int
+	status  string
+	problem string // why it failed, or is unclear
+	// Sending are its attempts. Due is when the next one may begin, too.
+	run.Sending
 	resolvedBy string
 }
 
@@ -112,16 +86,16 @@ func rowsBefore(r *view, job *Job) (n int) {
 
 func progressOf(r *view, job *Job, at *JobPart, p Part, row int) progress {
 	g := progress{
-		Part: p, key: fmt.Sprintf("%s-%d", job.ID, p.Part), dir: fmt.Sprintf("jobs/%s/%d", job.ID, p.Part), row: row,
-		status: at.Status, resolvedBy: at.ResolvedBy,
+		Part: p, key: fmt.Sprintf("%s-%d", job.ID, p.Part), row: row, status: at.Status, resolvedBy: at.ResolvedBy,
+		Sending: run.Sending{Dir: fmt.Sprintf("jobs/%s/%d", job.ID, p.Part)},
 	}
 	if job.Simulated {
 		g.status, g.problem = partFailed, simulated
 		return g
 	}
-	readAttempts(r, &g)
+	g.Sending = r.Sending(g.Dir, outcomeSchema, longestTimeout)
 	switch {
-	case at.Status == partOpen && g.attempts == 0 && isOtherProvider(r, p):
+	case at.Status == partOpen && g.Attempts == 0 && isOtherProvider(r, p):
 		g.status, g.problem = partFailed, "provider changed"
 	case at.Status == partOpen:
 		g.judge(r.conf())
@@ -131,7 +105,7 @@ func progressOf(r *view, job *Job, at *JobPart, p Part, row int) progress {
 			g.problem = "it did not happen, says " + answerer(r, at.ResolvedBy)
 		}
 	default:
-		g.problem = g.why()
+		g.problem = g.Why()
 	}
 	return g
 }
@@ -144,57 +118,6 @@ func answerer(r *view, id string) string {
 	return "somebody"
 }
 
-// readAttempts reads the last attempt of a part. What has no outcome is under way until
-// its deadline.
-func readAttempts(r *view, g *progress) {
-	for n := 1; ; n++ {
-		attempt, outcome := r.Snap.In(g.attemptFile(n)), r.Snap.In(g.outcomeFile(n))
-		if attempt.Absent() && outcome.Absent() {
-			if len(outcome.Issued) == 0 {
-				return
-			}
-			g.attempts, g.last, g.underWay, g.due = n, &Outcome{Outcome: engine.SendLost, Reason: "this machine began it, and its files were removed"}, false, ""
-			continue
-		}
-		g.attempts, g.last, g.underWay, g.due = n, nil, true, latest(r, attempt)
-		o, got := run.Load[Outcome](&r.Input, outcome, "nemawashi/outcome")
-		if got == run.Good && len(outcome.Issued) > 0 && !outcome.IssuedHere() {
-			r.Bad(outcome, "this machine began the attempt, and somebody else wrote how it ended: it counts as lost; remove this file")
-			o, got = nil, run.Bad
-		}
-		if o != nil {
-			g.last, g.underWay, g.due = o, false, ""
-		}
-		if got == run.Pending {
-			g.due = ""
-		}
-	}
-}
-
-// latest is when an attempt without an outcome counts as lost. A deadline that is later
-// than any of placet's is not believed.
-func latest(r *view, attempt engine.Document) text {
-	bound := attempt.Changed.Add(longestTimeout + afterDeadline)
-	var a Attempt
-	if attempt.Present() && schemas.Decode("nemawashi/attempt", attempt.Path, attempt.Body, &a) == nil {
-		if at := a.Deadline.Time(); !at.IsZero() && at.Before(bound) {
-			return a.Deadline
-		}
-	}
-	return seconds(bound.Add(time.Second))
-}
-
-func (g progress) attemptFile(n int) string { return g.dir + "/attempt-" + strconv.Itoa(n) + ".json" }
-func (g progress) outcomeFile(n int) string { return g.dir + "/outcome-" + strconv.Itoa(n) + ".json" }
-
-// why says why the last attempt did not do it, "" where it did.
-func (g progress) why() string {
-	if o := g.last; o != nil && o.Outcome != engine.SendDone {
-		return o.Outcome + afterColon(o.Reason)
-	}
-	return ""
-}
-
 func afterColon(s string) string {
 	if s == "" {
 		return ""
@@ -204,30 +127,30 @@ func afterColon(s string) string {
 
 // judge says what the outcome of the last attempt comes to: section 5 of the format page.
 func (g *progress) judge(c Config) {
-	if g.last == nil {
+	if g.Last == nil {
 		return // not begun, or under way
 	}
-	again := g.last.FinishedAt.Time().Add(max(retryPause, time.Duration(g.last.RetryAfter)*time.Second))
-	g.problem = g.why()
-	switch g.last.Outcome {
+	again := g.Again()
+	g.problem = g.Why()
+	switch g.Last.Outcome {
 	case engine.SendDone:
 		g.status = partSucceeded
 	case engine.SendFailed:
-		if g.attempts >= mostAttempts || time.Duration(g.last.RetryAfter)*time.Second > longestPause {
+		if g.IsExhausted() {
 			g.status = partFailed
 		}
 	case engine.SendUnknown, engine.SendLost:
 		switch {
 		case g.Provider == "mock":
-			again = time.Time{}
-		case !c.Honours(g.Part) || g.attempts >= mostAttempts:
+			again = ""
+		case !c.Honours(g.Part) || g.Attempts >= run.MostAttempts:
 			g.status = partUnclear
 		}
 	default: // refused, not_started
 		g.status = partFailed
 	}
-	if g.status == partOpen && !again.IsZero() {
-		g.due = seconds(again.Add(time.Second - 1)) // never too early
+	if g.status == partOpen {
+		g.Due = again
 	}
 }
 

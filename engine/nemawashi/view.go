@@ -129,12 +129,12 @@ func awaitsParts(r *view, w *run.Waiting) {
 	switch {
 	case g == nil:
 		w.Pass("the job is about to end")
-	case g.underWay:
-		w.Why("part %d is under way; without an outcome by %s it counts as lost", g.Part.Part, g.due)
+	case g.UnderWay:
+		w.Why("part %d is under way; without an outcome by %s it counts as lost", g.Part.Part, g.Due)
 		w.For("the outcome of part %d (placet)", g.Part.Part)
 	default:
-		w.Why("part %d is tried again at %s: %s", g.Part.Part, g.due, g.problem)
-		w.For("%s (placet)", g.due)
+		w.Why("part %d is tried again at %s: %s", g.Part.Part, g.Due, g.problem)
+		w.For("%s (placet)", g.Due)
 	}
 }
 
@@ -188,7 +188,7 @@ func tell(r *view, a *engine.RunView) {
 		add("Job", jobWords(r, j))
 	}
 	for _, g := range r.progress() {
-		add("Progress", fmt.Sprintf("part %d %s, attempts %d%s", g.Part.Part, g.status, g.attempts, afterColon(g.problem)))
+		add("Progress", fmt.Sprintf("part %d %s, attempts %d%s", g.Part.Part, g.status, g.Attempts, afterColon(g.problem)))
 	}
 	a.Findings = append(a.Findings, findings(r)...)
 }
@@ -198,8 +198,8 @@ func tell(r *view, a *engine.RunView) {
 func findings(r *view) (list []engine.Finding) {
 	for _, g := range r.progress() {
 		d := r.Snap.In(rowFile(g))
-		if job := r.State.job(); d.Present() && g.last != nil && d.Sum != engine.Sum(row(r, job, g)) {
-			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: "this row says something else than " + g.outcomeFile(g.attempts) + ": restore it, or remove it to have placet write it again"})
+		if job := r.State.job(); d.Present() && g.Last != nil && d.Sum != engine.Sum(row(r, job, g)) {
+			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: "this row says something else than " + g.OutcomeFile(g.Attempts) + ": restore it, or remove it to have placet write it again"})
 		}
 	}
 	members, err := schemas.Members(r.actionDoc.Body)

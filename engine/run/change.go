@@ -31,6 +31,10 @@ type Change[S any] struct {
 	events []schemas.Object
 }
 
+// Posted is where the newest question stood in Slack before the transition, nil for
+// nowhere.
+func (c *Change[S]) Posted() *Posted { return c.before.Posted() }
+
 // Write adds documents that stand before the state says what they belong to.
 func (c *Change[S]) Write(docs ...engine.Document) { c.writes = append(c.writes, docs...) }
 

@@ -5,6 +5,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/slack"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -77,6 +78,8 @@ type Family[S, V any] struct {
 	// Entry tells people of a line of the family's own in the journal; see
 	// [Change.Event]. It is false for other lines. nil: there are none.
 	Entry func(line []byte) (engine.Entry, bool)
+	// Reports are what is said where a request was posted. nil: nothing.
+	Reports func(V) []Report
 	// New is the status that people are told of a run that has not begun.
 	New engine.Status
 	// Absent reports whether a folder in which nothing has begun is no run, and says
@@ -96,6 +99,8 @@ type Shared[V any] struct {
 	Document func(engine.Snapshot) engine.Document
 	// MayNote reports whether placet writes and removes notes at a path.
 	MayNote func(v V, note string) bool
+	// Asks reports whether the request of an id is open.
+	Asks func(v V, id string) bool
 	// Contradictions say where state and receipts tell different histories.
 	Contradictions func(V) []engine.Finding
 }
@@ -179,6 +184,9 @@ type Question[V any] struct {
 	Lapses bool
 	// MayAnswer lists who may answer, of those whom the gate admits; nil: all of them.
 	MayAnswer func(v V, q *Request) []string
+	// Post is what a message about the request shows, of a request.json; nil: its prompt
+	// and summary.
+	Post func(v V, req gate.Request) slack.Text
 	// Tell adds to an open request what is the family's own.
 	Tell func(v V, q *Request, asked *engine.OpenRequest)
 }

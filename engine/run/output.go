@@ -42,6 +42,9 @@ func (f *Family[S, V]) outputs(b *bound[S, V], fresh bool) engine.Plan {
 		}
 	}
 	f.Outputs(b.v, w)
+	if b.Begun {
+		b.posts(w)
+	}
 	return w.Plan
 }
 

@@ -3,6 +3,7 @@ package send
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,14 @@ const longestWait = 365 * 24 * time.Hour
 func (s *Sender) call(ctx context.Context, what engine.Send, token secret) engine.Sent {
 	var connected atomic.Bool // from here on bytes may have left
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
-	req, err := newRequest(httptrace.WithClientTrace(ctx, trace), what, token)
+	address, err := s.addressOf(*what.Call)
+	if err != nil {
+		return engine.Sent{Outcome: engine.SendNotStarted, Reason: err.Error()}
+	}
+	req, err := newRequest(httptrace.WithClientTrace(ctx, trace), address, what, token)
+	if err != nil && what.Call.URL == "" {
+		err = errors.New("cannot call a service whose secret address is no URL") // never quoted
+	}
 	if err != nil {
 		return engine.Sent{Outcome: engine.SendNotStarted, Reason: err.Error()}
 	}
@@ -35,20 +43,36 @@ func (s *Sender) call(ctx context.Context, what engine.Send, token secret) engin
 	answer, err := service.RoundTrip(req) // never follows a redirect, knows no proxy
 	switch {
 	case err != nil && connected.Load():
-		return engine.Sent{Outcome: engine.SendUnknown, Reason: "the service did not answer: " + err.Error()}
+		return engine.Sent{Outcome: engine.SendUnknown, Reason: "the service did not answer: " + secret(address).hideIn(what.Call.URL == "", err.Error())}
 	case err != nil:
-		return engine.Sent{Outcome: engine.SendFailed, Reason: "cannot reach the service: " + err.Error()}
+		return engine.Sent{Outcome: engine.SendFailed, Reason: "cannot reach the service: " + secret(address).hideIn(what.Call.URL == "", err.Error())}
 	}
 	defer answer.Body.Close()
 	// A secret that goes beyond what is repeated must be seen whole. What cannot be read
 	// changes nothing: the status says how it ended.
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, longestResponse+2*longestSecret))
-	return judge(answer, token.hide(string(body)), what.Response)
+	text := secret(address).hideIn(what.Call.URL == "", token.hide(string(body)))
+	if what.Call.Slack {
+		return judgeSlack(answer, text)
+	}
+	return judge(answer, text, what.Response)
+}
+
+// addressOf is where a service is called.
+func (s *Sender) addressOf(call engine.Call) (string, error) {
+	if call.URL != "" {
+		return call.URL, nil
+	}
+	address, err := s.secretAt(call.Address)
+	if err == nil && address == "" {
+		err = errors.New("cannot call a service whose address is not set")
+	}
+	return string(address), err
 }
 
 // newRequest returns the request of a call.
-func newRequest(ctx context.Context, what engine.Send, token secret) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, what.Call.URL, bytes.NewReader(what.Call.Body))
+func newRequest(ctx context.Context, address string, what engine.Send, token secret) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(what.Call.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +102,37 @@ func judge(answer *http.Response, body string, response []engine.Field) engine.S
 		sent.RetryAfter = retryAfter(answer.Header.Get("Retry-After"), time.Now())
 	}
 	sent.Reason = fmt.Sprintf("the service answered %d %s: %s", answer.StatusCode, http.StatusText(answer.StatusCode), body)
+	return sent
+}
+
+// judgeSlack says what an answer of Slack means, which says in its body whether it was done:
+// https://api.slack.com/web#evaluating_responses.
+func judgeSlack(answer *http.Response, body string) engine.Sent {
+	sent := judge(answer, body, nil)
+	if sent.Outcome != engine.SendDone {
+		return sent
+	}
+	var said struct {
+		OK      *bool  `json:"ok"`
+		Error   string `json:"error,omitempty"`
+		Channel string `json:"channel,omitempty"`
+		TS      string `json:"ts,omitempty"`
+	}
+	if err := json.Unmarshal([]byte(body), &said); err != nil || said.OK == nil {
+		return engine.Sent{Outcome: engine.SendUnknown, Code: sent.Code, Reason: "the service answered what Slack never does: " + body}
+	}
+	sent.Response = respond([]engine.Field{{Name: "ok", Value: *said.OK}, {Name: "channel", Value: said.Channel}, {Name: "ts", Value: said.TS}})
+	switch {
+	case *said.OK:
+		return sent
+	case slices.Contains([]string{"ratelimited", "rate_limited", "service_unavailable"}, said.Error):
+		sent.Outcome = engine.SendFailed
+	case slices.Contains([]string{"fatal_error", "internal_error", "request_timeout"}, said.Error):
+		sent.Outcome = engine.SendUnknown
+	default:
+		sent.Outcome = engine.SendRefused
+	}
+	sent.Response, sent.Reason = nil, "Slack answered "+said.Error
 	return sent
 }
 

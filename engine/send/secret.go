@@ -120,6 +120,20 @@ func (x secret) hide(text string) string {
 	return text
 }
 
+// hideIn is hide where the text stands for a secret at all.
+func (x secret) hideIn(isSecret bool, text string) string {
+	if !isSecret {
+		return text
+	}
+	return x.hide(text)
+}
+
+// Secret reads a secret for who must know it, "" where there is none.
+func (s *Sender) Secret(where engine.Secret) (string, error) {
+	text, err := s.secretAt(where)
+	return string(text), err
+}
+
 // forms returns the secret as it is, as URLs spell it, and as it stands within longer
 // texts in base64, which is how SMTP takes it.
 func (x secret) forms() []string {

@@ -70,7 +70,7 @@ func examine(w *console.Env) error {
 	if conf, ok := e.configuration(); ok {
 		state, _ := config.StateDir(w, root, false) // configuration said what is wrong with it
 		e.runs(workspace.New(w, root, conf, workspace.Setup{}, state))
-		if names := environDiffers(conf.Nemawashi, w.Getenv); len(names) > 0 {
+		if names := environDiffers(conf.File, w.Getenv); len(names) > 0 {
 			e.add(isWarning, "environment", environHelp, "%s set, and the settings say something else, which is what counts", strings.Join(names, ", "))
 		}
 	}

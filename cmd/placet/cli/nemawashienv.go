@@ -2,12 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
-	"placet/engine/nemawashi"
 	"placet/schemas"
 )
 
@@ -18,19 +19,26 @@ var environKeys = []struct{ name, table, key string }{
 	{"CALENDAR_PROVIDER", "calendar", "provider"}, {"CALENDAR_DEFAULT_ATTENDEE", "calendar", "default_attendee"},
 	{"CALENDAR_DEFAULT_TIMEZONE", "calendar", "default_timezone"}, {"CALENDAR_DEFAULT_OWNER_EMAIL", "calendar", "default_owner_email"},
 	{"HR_PROVIDER", "hr", "provider"}, {"HR_API_URL", "hr", "api_url"},
+	{"SLACK_DEFAULT_CHANNEL", slackTable, "default_channel"}, {"SLACK_REQUEST_TTL_SECONDS", slackTable, "request_ttl_seconds"},
+	{"SLACK_ALLOW_UNSIGNED", slackTable, "allow_unsigned"},
 }
+
+// slackTable is the table of those that belong to no family.
+const slackTable = "slack"
 
 // environDiffers are the seed's variables that are set and say something else than the
 // settings, which alone are read.
-func environDiffers(conf nemawashi.Config, getenv func(string) string) (names []string) {
+func environDiffers(all config.File, getenv func(string) string) (names []string) {
+	conf := all.Nemawashi
 	said := map[string]string{
 		"EMAIL_PROVIDER": conf.Mail.Provider, "EMAIL_DEFAULT_TO": conf.Mail.DefaultTo, "EMAIL_DEFAULT_FROM": conf.Mail.DefaultFrom,
 		"CALENDAR_PROVIDER": conf.Calendar.Provider, "CALENDAR_DEFAULT_ATTENDEE": conf.Calendar.DefaultAttendee,
 		"CALENDAR_DEFAULT_TIMEZONE": conf.Calendar.DefaultTimezone, "CALENDAR_DEFAULT_OWNER_EMAIL": conf.Calendar.DefaultOwnerEmail,
 		"HR_PROVIDER": conf.HR.Provider, "HR_API_URL": conf.HR.APIURL,
+		"SLACK_DEFAULT_CHANNEL": all.Slack.DefaultChannel, "SLACK_REQUEST_TTL_SECONDS": fmt.Sprint(all.Slack.RequestTTLSeconds), "SLACK_ALLOW_UNSIGNED": fmt.Sprint(all.Slack.AllowUnsigned),
 	}
 	for _, v := range environKeys {
-		if value := getenv(v.name); value != "" && value != "CHANGE_ME" && value != said[v.name] {
+		if value := getenv(v.name); value != "" && value != "CHANGE_ME" && strings.Trim(tomlValue(v.key, value), `"`) != said[v.name] {
 			names = append(names, v.name)
 		}
 	}
@@ -41,7 +49,7 @@ func environDiffers(conf nemawashi.Config, getenv func(string) string) (names []
 const environHelp = "placet nemawashi settings --from-env prints what they mean"
 
 // environSecrets are the seed's variables that are read where they are.
-var environSecrets = []string{"SMTP_PASSWORD", "CALENDAR_API_TOKEN", "HR_API_TOKEN"}
+var environSecrets = []string{"SMTP_PASSWORD", "CALENDAR_API_TOKEN", "HR_API_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN", "SLACK_WEBHOOK_URL"}
 
 func environVerb() verb {
 	from := false
@@ -89,11 +97,15 @@ func environSettings(getenv func(string) string) string {
 		if value == "" || value == "CHANGE_ME" {
 			continue
 		}
-		if name := "nemawashi." + v.table; name != table {
+		name := "nemawashi." + v.table
+		if v.table == slackTable {
+			name = slackTable
+		}
+		if name != table {
 			fmt.Fprintf(&b, "[%s]\n", name)
 			table = name
 		}
-		fmt.Fprintf(&b, "%s = %s # %s\n", v.key, tomlText(value), v.name)
+		fmt.Fprintf(&b, "%s = %s # %s\n", v.key, tomlValue(v.key, value), v.name)
 	}
 	for _, name := range environSecrets {
 		if value := getenv(name); value != "" && value != "CHANGE_ME" {
@@ -101,6 +113,20 @@ func environSettings(getenv func(string) string) string {
 		}
 	}
 	return b.String()
+}
+
+// tomlValue is the value of a key as TOML writes it.
+func tomlValue(key, value string) string {
+	switch key {
+	case "request_ttl_seconds":
+		if n, err := strconv.Atoi(value); err == nil {
+			return strconv.Itoa(n)
+		}
+	case "allow_unsigned":
+		is, err := strconv.ParseBool(value)
+		return strconv.FormatBool(err == nil && is)
+	}
+	return tomlText(value)
 }
 
 // tomlText is a text as TOML writes it.

@@ -113,7 +113,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	defer end(nil)
 	go workspace.KeepLock(ctx, b, log, end)
 	err = b.Loop.Watch(ctx, watcher, func(runs, waiting int) {
-		if names := environDiffers(b.Nemawashi, w.Getenv); len(names) > 0 {
+		if names := environDiffers(b.Settings.File, w.Getenv); len(names) > 0 {
 			w.Note("%s set, and the settings say something else, which is what counts: %s", strings.Join(names, ", "), environHelp)
 		}
 		w.Note("watching %s (%s, %d waiting)", console.OneLine(b.Root), console.Plural(runs, "run", "runs"), waiting)

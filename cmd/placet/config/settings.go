@@ -31,6 +31,7 @@ type File struct {
 	Gates    map[string]GateRule `toml:"gates"`
 	Commands commands            `toml:"commands"`
 	Serve    Serve               `toml:"serve"`
+	Slack    Slack               `toml:"slack"`
 	family.Settings
 }
 
@@ -103,7 +104,7 @@ type Sources struct {
 
 // Defaults are the settings where nothing is configured.
 func Defaults() File {
-	return File{Language: "en", Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Settings: family.Defaults()}
+	return File{Language: "en", Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Slack: defaultSlack(), Settings: family.Defaults()}
 }
 
 // Load merges the settings: default < placet.toml < the user's file. A policy
@@ -140,6 +141,9 @@ func Load(from Sources) (Settings, error) {
 		return s, err
 	}
 	s.tellFamilies(from.Getenv)
+	if from.Getenv != nil {
+		s.Slack.look(from.Getenv)
+	}
 	s.trustStanding()
 	s.trustCommands()
 	return s, nil

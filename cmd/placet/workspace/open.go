@@ -294,7 +294,7 @@ func (b *Workspace) Current() config.Settings {
 // facts are what the machines of a family learn besides documents and what is alive.
 func (b *Workspace) facts(name string) engine.Environment {
 	s := b.Current()
-	conf := engine.Config{Language: s.Language, Gates: s.MachineGates(), GatesSince: s.Agreed.GatesSince()}
+	conf := engine.Config{Language: s.Language, Gates: s.MachineGates(), GatesSince: s.Agreed.GatesSince(), Slack: s.Slack.Machine()}
 	if f, ok := family.Named(name); ok {
 		if f.TryNow != nil {
 			f.TryNow(&s.File.Settings, b.tryNow)

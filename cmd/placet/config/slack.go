@@ -1,0 +1,91 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/cmd/placet/family"
+	"placet/engine"
+)
+
+// Slack is the table [slack]: which requests are posted to Slack, and where. Secrets stand
+// in files outside the workspace, or in the environment.
+type Slack struct {
+	// Families are those whose requests are posted; "*" stands for all.
+	Families       []string `toml:"families"`
+	DefaultChannel string   `toml:"default_channel"`
+	// RequestTTLSeconds is how old a call of Slack may be, in seconds.
+	RequestTTLSeconds int `toml:"request_ttl_seconds"`
+	// AllowUnsigned takes calls that nobody has signed, on this machine alone.
+	AllowUnsigned     bool   `toml:"allow_unsigned"`
+	APIURL            string `toml:"api_url"`
+	SigningSecretFile string `toml:"signing_secret_file"`
+	BotTokenFile      string `toml:"bot_token_file"`
+	WebhookURLFile    string `toml:"webhook_url_file"`
+
+	// What the environment and the files are known to hold.
+	HasSecret  bool `toml:"-"`
+	HasToken   bool `toml:"-"`
+	HasWebhook bool `toml:"-"`
+}
+
+func defaultSlack() Slack {
+	return Slack{Families: []string{"nemawashi"}, RequestTTLSeconds: 300, APIURL: "https://slack.com/api"}
+}
+
+// mostSlackTTL is more than any clock differs, in seconds.
+const mostSlackTTL = 3600
+
+// check reports the first setting that cannot be used, and its key.
+func (s Slack) check() (key string, err error) {
+	for _, name := range s.Families {
+		if name != "*" && !slices.Contains(family.Names(), name) {
+			return "families", fmt.Errorf("there is no family %q: there are %s, and \"*\" for all", name, strings.Join(family.Names(), ", "))
+		}
+	}
+	if s.RequestTTLSeconds < 1 || s.RequestTTLSeconds > mostSlackTTL {
+		return "request_ttl_seconds", fmt.Errorf("takes 1 to %d seconds, not %d", mostSlackTTL, s.RequestTTLSeconds)
+	}
+	if u, err := url.Parse(s.APIURL); err != nil || u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())) || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "api_url", fmt.Errorf("takes an https address such as https://slack.com/api, not %q", s.APIURL)
+	}
+	for key, file := range map[string]string{"signing_secret_file": s.SigningSecretFile, "bot_token_file": s.BotTokenFile, "webhook_url_file": s.WebhookURLFile} {
+		if file != "" && !filepath.IsAbs(file) {
+			return key, fmt.Errorf("takes the absolute path of a file outside the workspace, not %q", file)
+		}
+	}
+	return "", nil
+}
+
+// SigningSecret is where the secret stands with which Slack signs what it sends.
+func (s Slack) SigningSecret() engine.Secret {
+	return engine.Secret{File: s.SigningSecretFile, Env: "SLACK_SIGNING_SECRET"}
+}
+
+// TTL is how old a call of Slack may be.
+func (s Slack) TTL() time.Duration { return time.Duration(s.RequestTTLSeconds) * time.Second }
+
+// look learns which secrets there are.
+func (s *Slack) look(getenv func(string) string) {
+	is := func(file, name string) bool {
+		value := getenv(name)
+		return file != "" || value != "" && value != "CHANGE_ME"
+	}
+	s.HasSecret = is(s.SigningSecretFile, "SLACK_SIGNING_SECRET")
+	s.HasToken = is(s.BotTokenFile, "SLACK_BOT_TOKEN")
+	s.HasWebhook = is(s.WebhookURLFile, "SLACK_WEBHOOK_URL")
+}
+
+// Machine is what the machines learn of it.
+func (s Slack) Machine() engine.Slack {
+	return engine.Slack{
+		Families: s.Families, API: strings.TrimSuffix(s.APIURL, "/"), Channel: s.DefaultChannel,
+		Token: engine.Secret{File: s.BotTokenFile, Env: "SLACK_BOT_TOKEN"}, HasToken: s.HasToken,
+		Webhook: engine.Secret{File: s.WebhookURLFile, Env: "SLACK_WEBHOOK_URL"}, HasWebhook: s.HasWebhook,
+		Buttons: s.HasSecret || s.AllowUnsigned,
+	}
+}

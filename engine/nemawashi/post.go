@@ -1,0 +1,134 @@
+package nemawashi
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/engine/slack"
+	"placet/schemas"
+)
+
+// shownContext is what a message shows of the context of an approval.
+type shownContext struct {
+	ThreadID  string `json:"thread_id"`
+	ActionID  int    `json:"action_id"`
+	Draft     int    `json:"draft_version"`
+	Effective []Part `json:"effective"`
+}
+
+// postApproval is what a message about an approval shows: the parts as they would be
+// carried out, and the draft.
+func postApproval(r *view, req gate.Request) slack.Text {
+	t := slack.Text{Thread: true, Parts: []slack.Part{}}
+	var c shownContext
+	if schemas.DecodeValue(req.Context, &c) != nil {
+		return t
+	}
+	for _, p := range c.Effective {
+		t.Parts = append(t.Parts, slack.Part{Text: partText(p), File: partRest(r, req.RequestID, p)})
+	}
+	t.DraftFile = r.Path(draftPath(c.Draft))
+	for _, a := range req.Artifacts {
+		if d := r.Snap.Doc(a.Path); a.Path == t.DraftFile && d.Present() && d.Sum.Hex() == a.SHA256 {
+			t.Draft = string(d.Body)
+		}
+	}
+	value := fmt.Sprintf("thread_id=%s|approval_request_id=%s|action_id=%d", c.ThreadID, req.RequestID, c.ActionID)
+	t.Buttons = []slack.Button{
+		{ID: "hitl_approve", Label: "Approve", Style: slack.Primary, Option: optApprove, Value: value},
+		{ID: "hitl_reject", Label: "Reject", Style: slack.Danger, Option: optReject, Value: value},
+		{ID: "hitl_request_changes", Label: "Request changes", Option: optSteer, Value: value},
+	}
+	return t
+}
+
+// inThread has a question asked in the thread of the action's first one.
+func inThread(*view, gate.Request) slack.Text { return slack.Text{Thread: true} }
+
+// partText is a part with its payload, a line for each member.
+func partText(p Part) string {
+	lines := []string{strings.TrimSpace(fmt.Sprintf("%d. %s by %s %s", p.Part, p.Type, p.Provider, p.Target))}
+	if f, ok := inFile(p.Payload); ok {
+		return strings.Join(append(lines, f.Head, fileWords(f)), "\n")
+	}
+	for _, m := range p.Payload {
+		words := wordsOf(m.Value)
+		if members, ok := object(m.Value); ok {
+			if f, ok := inFile(members); ok {
+				words = f.Head + "\n" + fileWords(f)
+			}
+		}
+		lines = append(lines, m.Name+": "+words)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func fileWords(f heldInFile) string {
+	return fmt.Sprintf("… %d bytes, the whole of it is in %s", f.Bytes, f.File)
+}
+
+// wordsOf is a value as people read it: texts as they are, lists with commas, all else as
+// JSON.
+func wordsOf(value any) string {
+	body := run.Must(schemas.Encode(value))
+	var text string
+	var list []string
+	switch {
+	case schemas.DecodeValue(body, &text) == nil:
+		return text
+	case schemas.DecodeValue(body, &list) == nil:
+		return strings.Join(list, ", ")
+	}
+	return strings.TrimSpace(string(body))
+}
+
+// partRest is where the whole of a part can be read.
+func partRest(r *view, request string, p Part) string {
+	if files := p.files(); len(files) > 0 {
+		return requestFile(r, request, files[0].File)
+	}
+	return path.Join(r.Snap.Dir, "requests", request, "form.md")
+}
+
+// reports are what is said where an approval was posted: how its jobs ended.
+func reports(r *view) (list []run.Report) {
+	for _, j := range r.State.Jobs {
+		ended, problem := jobEnd(r, j)
+		words := fmt.Sprintf("Execution completed. job_id=%s action_id=%d", j.ID, r.State.ActionID)
+		if problem != "" {
+			words = fmt.Sprintf("Execution failed. job_id=%s action_id=%d error=%s", j.ID, r.State.ActionID, problem)
+		}
+		if ended {
+			list = append(list, run.Report{Request: j.Approval, Name: j.ID, Text: words})
+		}
+	}
+	return list
+}
+
+// jobEnd is how a job ended: problem says why it failed, "" where it did not.
+func jobEnd(r *view, j *Job) (ended bool, problem string) {
+	var errs []string
+	if j.Simulated {
+		return r.State.ExecutionJobID != text(j.ID) || r.State.ExecutionStatus == "failed", simulated
+	}
+	for _, p := range j.Parts {
+		switch p.Status {
+		case partOpen, partUnclear:
+			return false, ""
+		case partFailed:
+			errs = append(errs, fmt.Sprintf("part %d failed", p.Part))
+		}
+	}
+	if j == r.State.job() {
+		errs = errs[:0]
+		for _, g := range r.progress() {
+			if g.status == partFailed {
+				errs = append(errs, fmt.Sprintf("part %d%s", g.Part.Part, afterColon(g.problem)))
+			}
+		}
+	}
+	return true, strings.Join(errs, "; ")
+}

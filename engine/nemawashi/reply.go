@@ -1,0 +1,111 @@
+package nemawashi
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Reply is what a text means that somebody wrote in the thread of an approval.
+type Reply struct {
+	// Steers says that it asks for changes, with Plan where it names one.
+	Steers bool
+	Plan   string
+	// Note is what is answered where it does nothing.
+	Note string
+}
+
+// Notes that answer texts which do nothing. Words never decide.
+const (
+	noteWhichPlan = "Which plan do you mean? Name one: A, B or C."
+	notePress     = "Words decide nothing here: press Approve, Reject or Request changes."
+	noteWhat      = "Is this about the mail, the calendar or the approval document? Say which, or name a plan: A, B or C."
+)
+
+// keywords say what a reply is about.
+var keywords = []string{"mail", "email", "メール", "カレンダー", "calendar", "meeting", "会議", "稟議"}
+
+// deciding are words that stand for a decision.
+var deciding = []string{"承認", "却下", "approve", "reject"}
+
+// plans find a letter that names a plan.
+var plans = []*regexp.Regexp{
+	regexp.MustCompile(`(?:^|[^0-9a-z])plan[ _:\-]*([abc])(?:$|[^0-9a-z])`),
+	regexp.MustCompile(`プラン[ _:\-]*([abc])(?:$|[^0-9a-z])`),
+	regexp.MustCompile(`(?:^|[^0-9a-z])([abc]) *(?:案|プラン)`),
+}
+
+// article is "plan a" where the letter may be the article of the word that follows.
+var article = regexp.MustCompile(`^ [A-Za-z]`)
+
+// ReadReply says what a text means: section 13 of the format page.
+func ReadReply(text string) Reply {
+	letters, unsure := planLetters(text)
+	folded := fold(text)
+	switch {
+	case len(letters) > 1 || unsure && len(letters) == 1:
+		return Reply{Note: noteWhichPlan}
+	case len(letters) == 1:
+		return Reply{Steers: true, Plan: letters[0]}
+	case containsAny(folded, keywords):
+		return Reply{Steers: true}
+	case containsAny(folded, deciding):
+		return Reply{Note: notePress}
+	}
+	return Reply{Note: noteWhat}
+}
+
+// planLetters are the plans that a text names, each once. unsure says that it names one
+// more that may be an article.
+func planLetters(text string) (letters []string, unsure bool) {
+	wide := widths(text)
+	folded := strings.ToLower(wide)
+	if len(folded) != len(wide) {
+		wide = folded // a letter whose lower case has another length hides how it was typed
+	}
+	found := map[string]bool{}
+	for i, pattern := range plans {
+		for from := 0; from <= len(folded); {
+			m := pattern.FindStringSubmatchIndex(folded[from:])
+			if m == nil {
+				break
+			}
+			at, end := from+m[2], from+m[3]
+			from = end
+			if i == 0 && wide[at] == 'a' && folded[at-1] == ' ' && article.MatchString(wide[end:]) {
+				unsure = true
+				continue
+			}
+			found[strings.ToUpper(folded[at:end])] = true
+		}
+	}
+	for _, letter := range []string{"A", "B", "C"} {
+		if found[letter] {
+			letters = append(letters, letter)
+		}
+	}
+	return letters, unsure
+}
+
+// widths turns the wide forms of ASCII into what they stand for.
+func widths(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= '\uff01' && r <= '\uff5e':
+			return r - 0xfee0
+		case r == '\u3000':
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+func fold(text string) string { return strings.ToLower(widths(text)) }
+
+func containsAny(text string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}

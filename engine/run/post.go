@@ -1,0 +1,221 @@
+package run
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/slack"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// slackTimeout is how long Slack may take to answer.
+const slackTimeout = 10 * time.Second
+
+const slackOutcome = "kernel/slack-outcome"
+
+// Report is what is said in the thread of a request, once.
+type Report struct {
+	// Request is the id of the request, Name what tells the report from others about it.
+	Request, Name string
+	Text          string
+}
+
+// posts plans what Slack is sent about a run: each question that this machine has asked,
+// how it ended, and what is said in its thread. A clone sends nothing: it has asked
+// nothing.
+func (b *bound[S, V]) posts(w *Outputs) {
+	conf := b.Snap.Facts.Config.Slack
+	if w.Fresh || !conf.Posts(b.name) {
+		return
+	}
+	for _, f := range b.Folders {
+		if f.Request == nil || !f.Doc.IssuedHere() {
+			continue
+		}
+		p := posting[S, V]{b, w, conf, f}
+		asked := p.posted()
+		switch {
+		case b.asks(f):
+			p.ask()
+		case asked != nil && f.ReceiptDoc.IssuedHere() && f.Receipt != nil:
+			p.send("close", "chat.update", func() slack.Message {
+				m := p.post().Closed(*f.Receipt)
+				m.Channel, m.TS = asked.Channel, asked.MessageTS
+				return m
+			})
+		}
+		if asked != nil {
+			p.inThread(*asked)
+		}
+	}
+}
+
+// asks reports whether the request of a folder is open.
+func (b *bound[S, V]) asks(f *gate.Folder) bool {
+	if f.Receipt != nil || !f.ReceiptDoc.Absent() {
+		return false
+	}
+	if b.f.Shared != nil {
+		return b.f.Shared.Asks(b.v, f.ID)
+	}
+	q := b.Request(f.ID)
+	return q != nil && q.Status == Open && engine.Digest(q.Digest) == f.Doc.Sum
+}
+
+// posting is a request of whose folder Slack is told.
+type posting[S, V any] struct {
+	b    *bound[S, V]
+	w    *Outputs
+	conf engine.Slack
+	f    *gate.Folder
+}
+
+// post is the request as messages show it.
+func (p posting[S, V]) post() slack.Post {
+	x := slack.Post{Request: *p.f.Request, Run: p.b.Snap.Key, Shown: view(*p.f.Request, p.f.Doc.Body), Form: p.f.Dir + "/form.md"}
+	if text := p.b.f.Questions[p.f.Request.Type].Post; text != nil {
+		x.Text = text(p.b.v, *p.f.Request)
+	}
+	return x
+}
+
+// ask plans the question.
+func (p posting[S, V]) ask() {
+	p.send("ask", "chat.postMessage", func() slack.Message {
+		post := p.post()
+		m := post.Ask(p.conf.Buttons)
+		if m.Channel = p.conf.Channel; post.Text.Thread {
+			if first := p.b.Posted(); first != nil {
+				m.Channel, m.ThreadTS = first.Channel, first.ThreadTS
+			}
+		}
+		return m
+	})
+}
+
+// inThread plans what is said below the question.
+func (p posting[S, V]) inThread(at Posted) {
+	say := func(kind, text string) {
+		p.send(kind, "chat.postMessage", func() slack.Message {
+			m := slack.Plain(text)
+			m.Channel, m.ThreadTS = at.Channel, at.ThreadTS
+			return m
+		})
+	}
+	if p.b.f.Reports != nil {
+		for _, r := range p.b.f.Reports(p.b.v) {
+			if r.Request == p.f.ID {
+				say("result-"+r.Name, r.Text)
+			}
+		}
+	}
+	for _, d := range p.b.Snap.Under(layout.RequestsDir + "/" + p.f.ID + "/" + layout.SlackDir) {
+		var note struct {
+			Text string `json:"text"`
+		}
+		byPlacet := slices.ContainsFunc(d.Known, func(k string) bool { return strings.HasPrefix(k, "slack:") })
+		if d.Kind == layout.SlackNote && d.Present() && byPlacet && schemas.Decode("kernel/slack-note", d.Path, d.Body, &note) == nil {
+			say(path.Base(path.Dir(d.Path)), note.Text)
+		}
+	}
+}
+
+// send plans the next attempt to send a message of a kind, or has one that has no outcome
+// counted as lost. What may have arrived is not sent again.
+func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
+	b, rel := p.b, layout.RequestsDir+"/"+p.f.ID+"/"+layout.SlackDir+"/"+kind
+	s := b.Sending(rel, slackOutcome, slackTimeout)
+	id := "slack:" + b.Actions() + p.f.ID + "/" + kind + "/"
+	switch {
+	case s.UnderWay:
+		id += strconv.Itoa(s.Attempts)
+		if !b.Snap.Facts.Alive[id] && s.Due != "" && b.Due(s.Due) {
+			p.w.Plan.Actions = append(p.w.Plan.Actions, p.action(s, id, s.Attempts, engine.Send{}, true))
+		}
+		return
+	case s.Last != nil && (s.Last.Outcome != engine.SendFailed || s.IsExhausted()):
+		return
+	case s.Last != nil && !b.Due(s.Again()):
+		return
+	case !p.conf.HasToken && kind != "ask":
+		return // a webhook takes the question alone
+	}
+	m, n := message(), s.Attempts+1
+	call := &engine.Call{URL: p.conf.API + "/" + method, Token: p.conf.Token, Slack: true}
+	if !p.conf.HasToken {
+		m.Channel, m.ThreadTS = "", ""
+		call = &engine.Call{Address: p.conf.Webhook}
+	}
+	call.Body = m.Encode()
+	attempt := schemas.Object{
+		{Name: "request_id", Value: p.f.ID}, {Name: "kind", Value: kind}, {Name: "attempt", Value: n}, {Name: "channel", Value: Text(m.Channel)},
+		{Name: "thread_ts", Value: Text(m.ThreadTS)}, {Name: "started_at", Value: seconds(b.Snap.Now)}, {Name: "deadline", Value: Deadline(b.Snap.Now, slackTimeout)},
+	}
+	p.w.Put(s.AttemptFile(n), Must(schemas.Encode(attempt)))
+	key := "slack-" + engine.Sum([]byte(b.Actions() + p.f.ID + "/" + kind)).Hex()[:12] + "-" + strconv.Itoa(n)
+	p.w.Plan.Actions = append(p.w.Plan.Actions, p.action(s, id+strconv.Itoa(n), n, engine.Send{Call: call, Key: key, Timeout: slackTimeout}, false))
+}
+
+func (p posting[S, V]) action(s Sending, id string, n int, send engine.Send, recorded bool) engine.Action {
+	return engine.Action{
+		ID: id, Send: &send, Outcome: p.b.Path(s.OutcomeFile(n)), Kind: layout.SlackOutcome, Recorded: recorded,
+		Fields: []engine.Field{{Name: "request_id", Value: p.f.ID}, {Name: "kind", Value: path.Base(s.Dir)}, {Name: "attempt", Value: n}},
+	}
+}
+
+// Posted says where a question stands in Slack.
+type Posted struct {
+	Channel   string `json:"channel"`
+	MessageTS string `json:"message_ts"`
+	ThreadTS  string `json:"thread_ts"`
+}
+
+var (
+	slackChannel = regexp.MustCompile(`^[A-Z0-9]{1,40}$`)
+	slackTS      = regexp.MustCompile(`^[0-9]{1,20}\.[0-9]{1,20}$`)
+)
+
+// posted is where the question of the folder stands, nil where it was not posted by this
+// machine.
+func (p posting[S, V]) posted() *Posted { return p.b.postedIn(p.f.ID) }
+
+func (r *Run[S]) postedIn(request string) *Posted {
+	s := r.Sending(layout.RequestsDir+"/"+request+"/"+layout.SlackDir+"/ask", slackOutcome, slackTimeout)
+	if s.Last == nil || !s.Here || s.Last.Outcome != engine.SendDone {
+		return nil
+	}
+	var answer struct {
+		Channel string `json:"channel"`
+		TS      string `json:"ts"`
+	}
+	var attempt struct {
+		ThreadTS Text `json:"thread_ts"`
+	}
+	d := r.Snap.In(s.AttemptFile(s.Attempts))
+	if schemas.DecodeValue(s.Last.Response, &answer) != nil || !slackChannel.MatchString(answer.Channel) || !slackTS.MatchString(answer.TS) {
+		return nil
+	}
+	at := &Posted{answer.Channel, answer.TS, answer.TS}
+	if d.Present() && schemas.Decode("", d.Path, d.Body, &attempt) == nil && slackTS.MatchString(string(attempt.ThreadTS)) {
+		at.ThreadTS = string(attempt.ThreadTS)
+	}
+	return at
+}
+
+// Posted is where the newest question of the run stands in Slack, nil for nowhere. All
+// questions of a run that are asked in one thread have the same ThreadTS.
+func (r *Run[S]) Posted() *Posted {
+	for _, q := range slices.Backward(r.Requests()) {
+		if at := r.postedIn(q.ID); at != nil {
+			return at
+		}
+	}
+	return nil
+}

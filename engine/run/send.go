@@ -1,0 +1,124 @@
+package run
+
+import (
+	"strconv"
+	"time"
+
+	"placet/engine"
+	"placet/schemas"
+)
+
+// Outcome is outcome-<n>.json: how an attempt to send something ended.
+type Outcome struct {
+	FinishedAt Text        `json:"finished_at"`
+	Outcome    string      `json:"outcome"`
+	Code       *int        `json:"code"`
+	Response   schemas.Raw `json:"response"`
+	RetryAfter int         `json:"retry_after_seconds,omitzero"`
+	Reason     string      `json:"reason,omitzero"`
+}
+
+// Pace of attempts.
+const (
+	MostAttempts  = 3
+	retryPause    = 60 * time.Second
+	longestPause  = time.Hour
+	afterDeadline = 20 * time.Second // how much later than its time limit an attempt counts as lost
+)
+
+// Sending is something that is given to somebody outside this machine, as the documents of
+// its attempts in a folder of the run say.
+type Sending struct {
+	// Dir is the folder, relative to the run's.
+	Dir string
+	// Attempts is the number of the last one, 0 for none. UnderWay is true while it has no
+	// outcome; Due is when that counts as lost then.
+	Attempts int
+	UnderWay bool
+	Due      Text
+	// Last is the outcome of the last attempt, nil while there is none. Here says that
+	// this machine recorded it.
+	Last *Outcome
+	Here bool
+}
+
+// AttemptFile and OutcomeFile are the documents of an attempt.
+func (s Sending) AttemptFile(n int) string { return s.Dir + "/attempt-" + strconv.Itoa(n) + ".json" }
+
+// OutcomeFile is where the end of an attempt is recorded.
+func (s Sending) OutcomeFile(n int) string { return s.Dir + "/outcome-" + strconv.Itoa(n) + ".json" }
+
+// Sending reads the attempts in a folder. Their outcomes are of a schema, and none takes
+// longer than a time.
+func (r *Run[S]) Sending(dir, schema string, longest time.Duration) Sending {
+	s := Sending{Dir: dir}
+	for n := 1; ; n++ {
+		attempt, outcome := r.Snap.In(s.AttemptFile(n)), r.Snap.In(s.OutcomeFile(n))
+		if attempt.Absent() && outcome.Absent() {
+			if len(outcome.Issued) == 0 {
+				return s
+			}
+			s.Attempts, s.UnderWay, s.Due, s.Here = n, false, "", false
+			s.Last = &Outcome{Outcome: engine.SendLost, Reason: "this machine began it, and its files were removed"}
+			continue
+		}
+		s.Attempts, s.UnderWay, s.Last, s.Here = n, true, nil, outcome.IssuedHere()
+		s.Due = latest(attempt, longest)
+		o, got := Load[Outcome](&r.Input, outcome, schema)
+		if got == Good && len(outcome.Issued) > 0 && !outcome.IssuedHere() {
+			r.Bad(outcome, "this machine began the attempt, and somebody else wrote how it ended: it counts as lost; remove this file")
+			o, got = nil, Bad
+		}
+		if o != nil {
+			s.Last, s.UnderWay, s.Due = o, false, ""
+		}
+		if got == Pending {
+			s.Due = ""
+		}
+	}
+}
+
+// latest is when an attempt without an outcome counts as lost. A deadline that is later
+// than any of placet's is not believed.
+func latest(attempt engine.Document, longest time.Duration) Text {
+	bound := attempt.Changed.Add(longest + afterDeadline)
+	var a struct {
+		Deadline Text `json:"deadline"`
+	}
+	if attempt.Present() && schemas.Decode("", attempt.Path, attempt.Body, &a) == nil {
+		if at := a.Deadline.Time(); !at.IsZero() && at.Before(bound) {
+			return a.Deadline
+		}
+	}
+	return seconds(bound.Add(time.Second))
+}
+
+// Deadline is when an attempt that begins now counts as lost.
+func Deadline(now time.Time, timeout time.Duration) Text {
+	return seconds(now.Add(timeout + afterDeadline + time.Second))
+}
+
+func seconds(t time.Time) Text { return Text(t.UTC().Format("2006-01-02T15:04:05Z")) }
+
+// Why says why the last attempt did not do it, "" where it did.
+func (s Sending) Why() string {
+	o := s.Last
+	switch {
+	case o == nil || o.Outcome == engine.SendDone:
+		return ""
+	case o.Reason == "":
+		return o.Outcome
+	}
+	return o.Outcome + ": " + o.Reason
+}
+
+// Again is when the next attempt may begin after one that was certainly not done.
+func (s Sending) Again() Text {
+	wait := max(retryPause, time.Duration(s.Last.RetryAfter)*time.Second)
+	return seconds(s.Last.FinishedAt.Time().Add(wait + time.Second - 1)) // never too early
+}
+
+// IsExhausted reports whether an attempt that was certainly not done was the last.
+func (s Sending) IsExhausted() bool {
+	return s.Attempts >= MostAttempts || time.Duration(s.Last.RetryAfter)*time.Second > longestPause
+}

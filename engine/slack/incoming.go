@@ -1,0 +1,163 @@
+package slack
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/slack-go/slack"
+)
+
+// Interaction is a press of a button, or a dialog that was sent. Slack signs it, and what
+// placet does not read may be anything: it is read without the strictness of documents.
+type Interaction struct {
+	Type string `json:"type"` // block_actions or view_submission
+	User struct {
+		ID string `json:"id"`
+	} `json:"user"`
+	Channel struct {
+		ID string `json:"id"`
+	} `json:"channel"`
+	Message struct {
+		TS string `json:"ts"`
+	} `json:"message"`
+	TriggerID   string   `json:"trigger_id"`
+	ResponseURL string   `json:"response_url"`
+	ActionTS    string   `json:"action_ts"`
+	Actions     []Action `json:"actions"`
+	View        struct {
+		ID              string `json:"id"`
+		CallbackID      string `json:"callback_id"`
+		PrivateMetadata string `json:"private_metadata"`
+		State           struct {
+			Values map[string]map[string]Input `json:"values"`
+		} `json:"state"`
+	} `json:"view"`
+}
+
+// Action is what was pressed.
+type Action struct {
+	ID    string `json:"action_id"`
+	Value string `json:"value"`
+	TS    string `json:"action_ts"`
+}
+
+// Input is what was typed or chosen.
+type Input struct {
+	Value    string `json:"value"`
+	Selected *struct {
+		Value string `json:"value"`
+	} `json:"selected_option"`
+}
+
+// ReadInteraction reads the body of a call about an interaction; ok is false where it is
+// none.
+func ReadInteraction(body []byte) (x Interaction, ok bool) {
+	form, err := url.ParseQuery(string(body))
+	if err != nil || len(form["payload"]) != 1 {
+		return x, false
+	}
+	return x, json.Unmarshal([]byte(form.Get("payload")), &x) == nil
+}
+
+// Values are the parts of a button's value; ok is false where one of them comes twice, or
+// has no name.
+func Values(value string) (parts map[string]string, ok bool) {
+	parts = map[string]string{}
+	for _, part := range strings.Split(value, "|") {
+		name, v, is := strings.Cut(part, "=")
+		if _, twice := parts[name]; !is || twice || name == "" {
+			return nil, false
+		}
+		parts[name] = v
+	}
+	return parts, true
+}
+
+// Names of a dialog.
+const (
+	DialogID   = "hitl_dialog"
+	wordsInput = "words"
+	planInput  = "plan"
+)
+
+// Dialog asks for words, and for one of a few choices where there are any.
+type Dialog struct {
+	Title, Label string
+	Choices      []string
+	// Metadata comes back with what is typed.
+	Metadata string
+}
+
+// Open is what views.open takes.
+func (d Dialog) Open(trigger string) []byte {
+	words := slack.NewPlainTextInputBlockElement(nil, wordsInput)
+	words.Multiline, words.MaxLength = true, mostWords
+	view := slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: DialogID, PrivateMetadata: d.Metadata,
+		Title: plain(d.Title, 24), Submit: plain("Send", 24), Close: plain("Cancel", 24),
+	}
+	input := slack.NewInputBlock(wordsInput, plain(d.Label, 150), nil, words)
+	view.Blocks.BlockSet = append(view.Blocks.BlockSet, input)
+	if len(d.Choices) > 0 {
+		var options []*slack.OptionBlockObject
+		for _, c := range d.Choices {
+			options = append(options, slack.NewOptionBlockObject(c, plain(c, mostButton), nil))
+		}
+		choice := slack.NewInputBlock(planInput, plain("Plan", 150), nil, slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, planInput, options...))
+		choice.Optional = true
+		view.Blocks.BlockSet = append(view.Blocks.BlockSet, choice)
+	}
+	return encode(map[string]any{"trigger_id": trigger, "view": view})
+}
+
+// Words and Choice are what was typed into a dialog, and chosen.
+func (x Interaction) Words() string {
+	return strings.TrimSpace(x.View.State.Values[wordsInput][wordsInput].Value)
+}
+
+// Choice is what was chosen in a dialog, "" for nothing.
+func (x Interaction) Choice() string {
+	if s := x.View.State.Values[planInput][planInput].Selected; s != nil {
+		return s.Value
+	}
+	return ""
+}
+
+// DialogErrors is the answer to a dialog whose words are missing.
+func DialogErrors(text string) map[string]any {
+	return map[string]any{"response_action": "errors", "errors": map[string]string{wordsInput: text}}
+}
+
+// Event is a call of the Events API.
+type Event struct {
+	Type      string `json:"type"` // url_verification or event_callback
+	Challenge string `json:"challenge"`
+	ID        string `json:"event_id"`
+	Event     struct {
+		Type     string `json:"type"`
+		Subtype  string `json:"subtype"`
+		BotID    string `json:"bot_id"`
+		User     string `json:"user"`
+		Text     string `json:"text"`
+		Channel  string `json:"channel"`
+		TS       string `json:"ts"`
+		ThreadTS string `json:"thread_ts"`
+	} `json:"event"`
+}
+
+// ReadEvent reads the body of a call about an event.
+func ReadEvent(body []byte) (e Event, err error) { return e, json.Unmarshal(body, &e) }
+
+// IsReply reports whether the event is what a person wrote in a thread.
+func (e Event) IsReply() bool {
+	m := e.Event
+	return e.Type == "event_callback" && m.Type == "message" && m.BotID == "" && (m.Subtype == "" || m.Subtype == "thread_broadcast") &&
+		strings.TrimSpace(m.Text) != "" && m.User != "" && m.Channel != "" && m.TS != "" && m.ThreadTS != ""
+}
+
+// unescape undoes how Slack spells what people type.
+var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+
+// Typed is the text of a reply as it was typed.
+func (e Event) Typed() string { return strings.TrimSpace(unescape.Replace(e.Event.Text)) }
