@@ -166,7 +166,7 @@ func (s *Server) checkHost(r *http.Request) error {
 
 func (s *Server) isHost(header string) bool {
 	host := hostOf(header)
-	if isLoopback(host) {
+	if isLoopbackHost(host) {
 		return true
 	}
 	known := slices.Clone(s.o.Hosts)
@@ -185,9 +185,12 @@ func hostOf(header string) string {
 	return strings.Trim(host, "[]")
 }
 
-// isLoopback reports whether a host is this machine, by the name that no resolver is asked
+// IsLoopback reports whether the header Host of a call names this machine.
+func IsLoopback(header string) bool { return isLoopbackHost(hostOf(header)) }
+
+// isLoopbackHost reports whether a host is this machine, by the name that no resolver is asked
 // about or by its address.
-func isLoopback(host string) bool {
+func isLoopbackHost(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"placet/engine"
+	"placet/layout"
 )
 
 // actionLog remembers which actions this process has begun and which it has asked to
@@ -99,6 +100,20 @@ func (a *actionLog) takeNews() map[string]bool {
 	news := a.news
 	a.news = map[string]bool{}
 	return news
+}
+
+// LookAgain has a run looked at again by Watch, though nothing is known to have changed in
+// it: folders of runs that have ended are not watched.
+func (l *Loop) LookAgain(run layout.Run) {
+	s := l.serving.Load()
+	if s == nil {
+		return
+	}
+	if r, active := s.registry.get(run.State); r != nil && active == nil {
+		s.activate(r)
+		return
+	}
+	s.queue.mark(run.State)
 }
 
 // ActionEnded has the run looked at again whose action ended as a fact: at once in Watch,

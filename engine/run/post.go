@@ -59,7 +59,7 @@ func (b *bound[S, V]) posts(w *Outputs) {
 
 // asks reports whether the request of a folder is open.
 func (b *bound[S, V]) asks(f *gate.Folder) bool {
-	if f.Receipt != nil || !f.ReceiptDoc.Absent() {
+	if f.Receipt != nil || f.ReceiptDoc.Path != "" {
 		return false
 	}
 	if b.f.Shared != nil {
@@ -136,7 +136,8 @@ func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
 	switch {
 	case s.UnderWay:
 		id += strconv.Itoa(s.Attempts)
-		if !b.Snap.Facts.Alive[id] && s.Due != "" && b.Due(s.Due) {
+		// Whatever comes of it, the run is looked at again: nobody may watch its folder.
+		if over := s.Due != "" && b.Due(s.Due); over && !b.Snap.Facts.Alive[id] {
 			p.w.Plan.Actions = append(p.w.Plan.Actions, p.action(s, id, s.Attempts, engine.Send{}, true))
 		}
 		return

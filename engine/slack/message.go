@@ -82,10 +82,11 @@ func (p Post) buttons() []Button {
 	return list
 }
 
-// body is a request without what one can press.
-func (p Post) body() []slack.Block {
+// body is a request without what one can press. whole is false where something of it is
+// cut.
+func (p Post) body() (blocks []slack.Block, whole bool) {
 	q := p.Request
-	blocks := []slack.Block{
+	blocks = []slack.Block{
 		slack.NewHeaderBlock(plain("Approval requested", mostHeader)),
 		section("*" + cut(strings.Join(strings.Fields(q.Prompt), " "), mostSection) + "*"),
 	}
@@ -93,27 +94,25 @@ func (p Post) body() []slack.Block {
 	if summary := p.summary(); parts == nil && summary != "" {
 		parts = []Part{{summary, p.Form}}
 	}
+	whole = true
 	for i, part := range parts {
-		if i == mostParts {
-			blocks = append(blocks, section(fmt.Sprintf("… and %d more: %s", len(parts)-i, Escape(p.Form))))
-			break
+		// The others have one section each at least.
+		list, all := chunks(part.Text, mostSection, mostParts-(len(parts)-1-i))
+		for _, piece := range list {
+			blocks = append(blocks, section(piece))
 		}
-		list, whole := chunks(part.Text, mostSection, 1)
-		if len(list) > 0 {
-			blocks = append(blocks, section(list[0]))
-		}
-		if !whole {
-			blocks = append(blocks, rest(part.File))
+		if !all {
+			whole, blocks = false, append(blocks, rest(part.File))
 		}
 	}
-	list, whole := chunks(p.Text.Draft, mostSection-8, mostDraft)
+	list, all := chunks(p.Text.Draft, mostSection-8, mostDraft)
 	for _, piece := range list {
 		blocks = append(blocks, section("```\n"+piece+"\n```"))
 	}
-	if !whole {
-		blocks = append(blocks, rest(p.Text.DraftFile))
+	if !all {
+		whole, blocks = false, append(blocks, rest(p.Text.DraftFile))
 	}
-	return append(blocks, p.context()...)
+	return append(blocks, p.context()...), whole
 }
 
 // summary is what the context of a request calls so, "" for nothing.
@@ -183,11 +182,13 @@ func encode(v any) []byte {
 	return body
 }
 
-// Ask is the message that asks, with buttons where presses can be verified.
+// Ask is the message that asks, with buttons where presses can be verified and all of it is
+// shown.
 func (p Post) Ask(canPress bool) Message {
-	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: p.body()}}
+	body, whole := p.body()
+	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: body}}
 	list := p.buttons()
-	if !canPress || len(list) == 0 {
+	if !canPress || !whole || len(list) == 0 {
 		how := fmt.Sprintf("Answer on the machine: `placet show %s`, or in %s", Escape(p.Request.RequestID), cut(p.Form, mostSection/2))
 		m.Blocks.BlockSet = append(m.Blocks.BlockSet, section(how))
 		return m
@@ -204,7 +205,8 @@ func (p Post) Ask(canPress bool) Message {
 
 // Closed is the message that takes the place of one that asked, by the request's receipt.
 func (p Post) Closed(rc gate.Receipt) Message {
-	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: p.body()}}
+	body, _ := p.body()
+	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: body}}
 	m.Blocks.BlockSet = append(m.Blocks.BlockSet, section(cut(closing(rc), mostSection)))
 	return m
 }
@@ -222,6 +224,12 @@ func closing(rc gate.Receipt) string {
 		words = strings.TrimSpace("answered " + strings.Join(strings.Fields(rc.Response), " "))
 	}
 	return fmt.Sprintf("%s by %s at %s", words, rc.ProvidedBy.Shown(rc.KnownAs), rc.DecidedAt)
+}
+
+// Response is what the address of a response takes: words that only who pressed sees,
+// beside the message that was pressed.
+func Response(text string) []byte {
+	return encode(map[string]any{"response_type": "ephemeral", "replace_original": false, "text": cut(text, mostSection)})
 }
 
 // Plain is a message of a few words.

@@ -94,6 +94,9 @@ func (s *webServer) listen(b *workspace.Workspace) error {
 		return err
 	}
 	s.listener = l
+	if b.Slack.AllowUnsigned && !listensToLoopback(l) {
+		return console.Usage("cannot serve: slack.allow_unsigned is for this machine alone, and %s can be reached from others", l.Addr()).Try("set signing_secret_file in [slack] and allow_unsigned = false")
+	}
 	return nil
 }
 
@@ -124,7 +127,7 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 	s.app.Begin(b, web.Options{
 		Wait: b.Serve.Waits(), Version: thisBuild().Version, Log: log, Tokens: tokens, Sessions: sessions,
 		Metrics: func(c *facade.Call) { s.answer.ServeHTTP(c.Writer, c.Request) },
-		Turns:   s.turns,
+		Turns:   s.turns, Sender: b.Sender(), Loopback: listensToLoopback(s.listener),
 	})
 	s.server = facade.New(facade.Options{
 		Routes: s.app.Routes(), Tokens: tokens, Sessions: sessions, PublicURL: b.Serve.PublicURL,
@@ -146,6 +149,12 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 	} else {
 		b.Env.Note("cannot make a link to log in: %v", err)
 	}
+}
+
+// listensToLoopback reports whether this machine alone can reach a listener.
+func listensToLoopback(l net.Listener) bool {
+	at, ok := l.Addr().(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
 }
 
 // namedHost is the name that a listen address has, which callers may use; an address

@@ -14,6 +14,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
+	"placet/engine/send"
 )
 
 // Options are what the routes work with.
@@ -27,6 +28,9 @@ type Options struct {
 	Tokens   facade.Tokens
 	Sessions *facade.Sessions
 	Version  string
+	// Sender calls Slack. Loopback says that nothing but this machine reaches the server.
+	Sender   *send.Sender
+	Loopback bool
 	Log      *slog.Logger
 }
 
@@ -38,11 +42,12 @@ type App struct {
 	events  facade.Events
 	waiters waiters
 	refused refusals
+	told    chan struct{}
 }
 
 // New returns an app. Its loop is attached before the workspace is there, and Begin called
 // before a call comes.
-func New() *App { return &App{} }
+func New() *App { return &App{told: make(chan struct{}, slackTold)} }
 
 // Begin hands the app its workspace.
 func (a *App) Begin(b *workspace.Workspace, o Options) {

@@ -241,12 +241,15 @@ func newRunner(b *Workspace, log *slog.Logger) *exec.Runner {
 	databases := sqlite.New(b.Root)
 	return exec.NewRunner(b.Root, b.Store, exec.RunnerOptions{
 		State: b.StateRoot(), Families: layouts(b), Database: databases.Do, OnIdle: databases.Release,
-		Send: send.New(b.Root, b.Env.Getenv).Send,
+		Send: b.Sender().Send,
 		Now:  b.Env.Now, Log: log, Allow: b.Commands.Env,
 		Permit: b.Permit, Record: b.Record(),
 		OnEnd: func(id string) { b.Loop.ActionEnded(id) },
 	})
 }
+
+// Sender gives things to people outside this machine, and reads the secrets for that.
+func (b *Workspace) Sender() *send.Sender { return send.New(b.Root, b.Env.Getenv) }
 
 // Record is where the store remembers what it writes; nil without a state folder.
 func (b *Workspace) Record() store.Record {

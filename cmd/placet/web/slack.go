@@ -1,0 +1,427 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/facade"
+	"placet/engine/nemawashi"
+	"placet/engine/reconcile"
+	"placet/engine/slack"
+)
+
+// What Slack grants, and what placet takes of it.
+const (
+	slackPatience = 2500 * time.Millisecond // of the three seconds that Slack waits
+	slackLook     = 50 * time.Millisecond   // how often an answer in the way is looked at
+	slackTold     = 8                       // words to users under way at once
+)
+
+// ok is what Slack is answered where nothing is to be said.
+var ok = map[string]any{"ok": true}
+
+// slackRoutes are the routes that Slack calls.
+func (a *App) slackRoutes() []facade.Route {
+	return []facade.Route{
+		{Method: http.MethodPost, Path: "/api/slack/interactions", Summary: "Presses of buttons, and dialogs, that Slack signs", Access: facade.Signed, Bare: true, Handle: a.signed(a.interaction)},
+		{Method: http.MethodPost, Path: "/api/slack/events", Summary: "Replies in threads, that Slack signs", Access: facade.Signed, Bare: true, Handle: a.signed(a.slackEvent)},
+	}
+}
+
+// signed lets a call in whose body Slack has signed a short while ago.
+func (a *App) signed(handle func(*facade.Call) (int, any, error)) func(*facade.Call) (int, any, error) {
+	return func(c *facade.Call) (int, any, error) {
+		conf := a.b.Current().Slack
+		secret, err := a.o.Sender.Secret(conf.SigningSecret())
+		if err != nil {
+			return 0, nil, fmt.Errorf("cannot verify what Slack sends: %w", err)
+		}
+		h := c.Header
+		switch {
+		case secret == "" && conf.AllowUnsigned && a.o.Loopback && facade.IsLoopback(c.Host):
+		case !slack.Verify(secret, h.Get("X-Slack-Request-Timestamp"), h.Get("X-Slack-Signature"), c.Raw, time.Now(), conf.TTL()):
+			c.Writer.Header().Set("X-Slack-No-Retry", "1")
+			return 0, nil, facade.Refuse(http.StatusUnauthorized, "signature", "the signature is missing, wrong or too old")
+		}
+		return handle(c)
+	}
+}
+
+// presser is a user of Slack.
+var presser = regexp.MustCompile(`^[UW][A-Z0-9]{1,20}$`)
+
+// press is what somebody chose in Slack.
+type press struct {
+	by     facade.Identity
+	v      *workspace.Workspace
+	at     workspace.RequestAt
+	button slack.Action
+	// option is the one of an approval, "" for that of index i.
+	option string
+	i      int
+	shown  string // digest of what the message showed, "" where its id says that
+	key    string
+}
+
+// interaction answers a press or a dialog.
+func (a *App) interaction(c *facade.Call) (int, any, error) {
+	x, is := slack.ReadInteraction(c.Raw)
+	if !is || !presser.MatchString(x.User.ID) {
+		return 0, ok, nil
+	}
+	switch {
+	case x.Type == "block_actions" && len(x.Actions) > 0:
+		act := x.Actions[0]
+		p, found := a.pressOf(x, act)
+		if !found {
+			return 0, ok, nil
+		}
+		p.key = fmt.Sprintf("slack-interaction:%s:%s:%s", firstOf(act.TS, x.ActionTS, x.Message.TS, "unknown"), p.at.ID, act.ID)
+		return a.pressed(c.Context(), x, p)
+	case x.Type == "view_submission" && x.View.CallbackID == slack.DialogID:
+		return a.submitted(x)
+	}
+	return 0, ok, nil
+}
+
+func firstOf(words ...string) string {
+	for _, w := range words {
+		if w != "" {
+			return w
+		}
+	}
+	return ""
+}
+
+// pressOf is what a button stands for. All parts of its value must agree with one run.
+func (a *App) pressOf(x slack.Interaction, act slack.Action) (p press, found bool) {
+	parts, is := slack.Values(act.Value)
+	if !is {
+		return p, false
+	}
+	who := facade.Identity{Known: "slack:" + x.User.ID, User: x.User.ID, Source: "slack"}
+	p = press{by: who, v: a.b.Viewer(who.Known), button: act, shown: parts["shown"], i: -1}
+	run, id := parts["run"], parts["request_id"]
+	if number := parts["action_id"]; number != "" {
+		options := map[string]string{"hitl_approve": "approve", "hitl_reject": "reject", "hitl_request_changes": "steer"}
+		run, id, p.option = nemawashiFamily+"/"+number, parts["approval_request_id"], options[act.ID]
+		n, err := strconv.Atoi(number)
+		if err != nil || p.option == "" || len(parts) != 3 || parts["thread_id"] != nemawashi.ThreadID(n) {
+			return p, false
+		}
+	} else {
+		i, err := strconv.Atoi(parts["option"])
+		if p.i = i; err != nil || i < 0 || len(parts) != 4 || act.ID != "hitl_option_"+parts["option"] {
+			return p, false
+		}
+	}
+	p.at, found = a.postedRequest(p.v, run, id)
+	return p, found
+}
+
+// postedRequest is a request of a family that is posted.
+func (a *App) postedRequest(v *workspace.Workspace, run, id string) (workspace.RequestAt, bool) {
+	family, _, _ := strings.Cut(run, "/")
+	families := v.Settings.Slack.Families
+	if !slices.Contains(families, family) && !slices.Contains(families, "*") {
+		return workspace.RequestAt{}, false
+	}
+	at, err := v.ExactRequest(run + ":" + id)
+	return at, err == nil
+}
+
+// pressed gives the answer that a button stands for, or asks for the words that it needs.
+// It does not wait for what becomes of the answer.
+func (a *App) pressed(ctx context.Context, x slack.Interaction, p press) (int, any, error) {
+	t, open := p.v.OpenRequestAt(p.at)
+	option := p.choose(t)
+	switch {
+	case open && option == "":
+		return 0, ok, nil
+	case open && needsWords(t, option):
+		if err := a.mayAnswer(p, t, option); err != nil {
+			return a.slackAnswer(x, p, option, err)
+		}
+		if p.v.Settings.Slack.HasToken {
+			return a.openDialog(ctx, x, p, t, option)
+		}
+		if p.at.Found.Run.Family != nemawashiFamily {
+			a.tell(x, "This answer needs words: give it with placet.")
+			return 0, ok, nil
+		}
+		return a.give(x, p, workspace.Reply{Option: option, Comment: "request_changes"})
+	}
+	return a.give(x, p, workspace.Reply{Option: option})
+}
+
+// choose is the id of the option that a button stands for, "" where the request has no such.
+func (p press) choose(t workspace.Request) string {
+	if p.option != "" {
+		return p.option
+	}
+	if p.i >= len(t.Options) {
+		return ""
+	}
+	return t.Options[p.i].ID
+}
+
+func needsWords(t workspace.Request, option string) bool {
+	return slices.Contains(t.CommentRequired, option)
+}
+
+// mayAnswer says whether somebody may answer with an option, before any words are asked for.
+func (a *App) mayAnswer(p press, t workspace.Request, option string) error {
+	r := workspace.Reply{Option: option, Comment: "?", By: p.by.User, Source: p.by.Source}
+	_, err := p.v.Response(t, r)
+	if err != nil {
+		return a.refusal(p.by, t, r, err)
+	}
+	return nil
+}
+
+// give writes an answer, and says what to answer Slack.
+func (a *App) give(x slack.Interaction, p press, r workspace.Reply) (int, any, error) {
+	r.By, r.Source, r.Keys = p.by.User, p.by.Source, []string{p.key}
+	return a.slackAnswer(x, p, r.Option, a.write(p, r))
+}
+
+// write writes an answer where it may be given. The problem's code says why it may not.
+func (a *App) write(p press, r workspace.Reply) error {
+	t, open := p.v.OpenRequestAt(p.at)
+	if !open {
+		_, _, err := a.answerClosed(p.v, p.at, r)
+		return err
+	}
+	if p.shown != "" && !isShown(t.Digest, p.shown) {
+		return facade.Refuse(http.StatusConflict, "stale", "what was asked about changed since")
+	}
+	resp, err := p.v.Response(t, r)
+	if err == nil {
+		_, err = p.v.Answer(t, resp)
+	}
+	if err != nil {
+		return a.refusal(p.by, t, r, err)
+	}
+	return nil
+}
+
+// slackAnswer is what Slack is answered about an answer, with a word to its author where it
+// does not count.
+func (a *App) slackAnswer(x slack.Interaction, p press, option string, err error) (int, any, error) {
+	problem := (*facade.Problem)(nil)
+	if err != nil && !errors.As(err, &problem) {
+		return 0, nil, err
+	}
+	words := map[string]string{"approve": "approved", "reject": "rejected", "steer": "request changes"}
+	text := firstOf(words[option], option)
+	switch {
+	case problem == nil:
+	case problem.Code == "not_an_approver":
+		text = "not allowed"
+		a.tell(x, "You are not among those who may answer this.")
+	case problem.Status == http.StatusConflict:
+		text = "stale"
+		a.tell(x, "This does not count any more: "+problem.Detail)
+	default:
+		a.tell(x, problem.Detail)
+		return 0, ok, nil
+	}
+	return 0, map[string]string{"text": text}, nil
+}
+
+// openDialog asks for the words that an option needs.
+func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t workspace.Request, option string) (int, any, error) {
+	d := slack.Dialog{Title: option, Label: "What should be said with it?", Metadata: p.button.Value}
+	if option == "steer" {
+		d.Title, d.Label = "Request changes", "What should change?"
+		for _, item := range t.Items {
+			d.Choices = append(d.Choices, item.ID)
+		}
+	}
+	ctx, stop := context.WithTimeout(ctx, slackPatience)
+	defer stop()
+	sent := a.o.Sender.Send(ctx, a.slackCall("views.open", d.Open(x.TriggerID)))
+	if sent.Outcome != engine.SendDone {
+		a.o.Log.Warn("a dialog cannot be opened in Slack", "outcome", sent.Outcome, "reason", sent.Reason)
+		a.tell(x, "The dialog cannot be opened: press again, or answer with placet.")
+	}
+	return a.slackAnswer(x, p, option, nil)
+}
+
+// submitted gives the answer of a dialog.
+func (a *App) submitted(x slack.Interaction) (int, any, error) {
+	act := slack.Action{Value: x.View.PrivateMetadata, ID: "hitl_request_changes"}
+	if parts, is := slack.Values(act.Value); is && parts["option"] != "" {
+		act.ID = "hitl_option_" + parts["option"]
+	}
+	p, found := a.pressOf(x, act)
+	if !found {
+		return 0, ok, nil
+	}
+	words := x.Words()
+	if words == "" {
+		return 0, slack.DialogErrors("Say what should change."), nil
+	}
+	t, _ := p.v.OpenRequestAt(p.at)
+	p.key = fmt.Sprintf("slack-interaction:%s:%s:%s", firstOf(x.View.ID, "unknown"), p.at.ID, act.ID)
+	r := workspace.Reply{Option: p.choose(t), Comment: words, By: p.by.User, Source: p.by.Source, Keys: []string{p.key}}
+	if choice := x.Choice(); choice != "" {
+		r.Selected = []string{choice}
+	}
+	err := a.write(p, r)
+	if problem := (*facade.Problem)(nil); errors.As(err, &problem) {
+		return 0, slack.DialogErrors(problem.Detail), nil
+	}
+	return 0, map[string]string{"response_action": "clear"}, err
+}
+
+// slackCall is a call of a method of Slack.
+func (a *App) slackCall(method string, body []byte) engine.Send {
+	conf := a.b.Current().Slack.Machine()
+	return engine.Send{
+		Call: &engine.Call{URL: conf.API + "/" + method, Token: conf.Token, Slack: true, Body: body},
+		Key:  "slack-" + engine.Sum(body).Hex()[:24], Timeout: 10 * time.Second,
+	}
+}
+
+// tell says a word to the user alone, by the address that Slack gave for that or by the
+// channel. Nothing waits for it, and a few at once are enough.
+func (a *App) tell(x slack.Interaction, text string) {
+	if a.isSlack(x.ResponseURL) {
+		body := slack.Response(text)
+		a.say(engine.Send{Call: &engine.Call{URL: x.ResponseURL, Body: body}, Key: "slack-" + engine.Sum(body).Hex()[:24], Timeout: 10 * time.Second})
+		return
+	}
+	a.tellIn(x.Channel.ID, x.User.ID, "", text)
+}
+
+// tellIn says a word to one user of a channel, in a thread where there is one.
+func (a *App) tellIn(channel, user, thread, text string) {
+	if !a.b.Current().Slack.HasToken || channel == "" {
+		return
+	}
+	m := slack.Plain(text)
+	m.Channel, m.User, m.ThreadTS = channel, user, thread
+	a.say(a.slackCall("chat.postEphemeral", m.Encode()))
+}
+
+func (a *App) say(what engine.Send) {
+	select {
+	case a.told <- struct{}{}:
+	default:
+		return
+	}
+	go func() {
+		defer func() { <-a.told }()
+		if sent := a.o.Sender.Send(context.Background(), what); sent.Outcome != engine.SendDone {
+			a.o.Log.Info("a word to a user of Slack was not taken", "outcome", sent.Outcome, "reason", sent.Reason)
+		}
+	}()
+}
+
+// isSlack reports whether an address belongs to Slack.
+func (a *App) isSlack(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.User != nil {
+		return false
+	}
+	api, err := url.Parse(a.b.Current().Slack.APIURL)
+	return u.Host == "hooks.slack.com" || err == nil && u.Host == api.Host
+}
+
+// slackEvent answers a call about a reply in a thread.
+func (a *App) slackEvent(c *facade.Call) (int, any, error) {
+	e, err := slack.ReadEvent(c.Raw)
+	if err != nil {
+		return 0, nil, facade.Refuse(http.StatusBadRequest, "body", "the body must be JSON")
+	}
+	if e.Type == "url_verification" {
+		return 0, map[string]string{"challenge": e.Challenge}, nil
+	}
+	if !e.IsReply() || !presser.MatchString(e.Event.User) {
+		return 0, ok, nil
+	}
+	v := a.b.Viewer("slack:" + e.Event.User)
+	if !slices.Contains(v.Settings.Slack.Families, nemawashiFamily) && !slices.Contains(v.Settings.Slack.Families, "*") {
+		return 0, ok, nil
+	}
+	for _, f := range v.Actions() {
+		if st, is := v.ActionState(f); is && v.InThread(f, st, e.Event.Channel, e.Event.ThreadTS) {
+			ctx, stop := context.WithTimeout(c.Context(), slackPatience)
+			defer stop()
+			return a.reply(ctx, v, f, e)
+		}
+	}
+	return 0, ok, nil
+}
+
+// reply answers what somebody wrote in the thread of an action. Slack repeats it until the
+// answer is on disk.
+func (a *App) reply(ctx context.Context, v *workspace.Workspace, f reconcile.Found, e slack.Event) (int, any, error) {
+	m := e.Event
+	keys := []string{e.ID, "slack-message:" + m.Channel + ":" + m.TS}
+	name := engine.Sum([]byte(m.Channel + "\n" + m.TS)).Hex()[:12]
+	for {
+		st, is := v.ActionState(f)
+		if !is {
+			return 0, ok, nil
+		}
+		if v.KnowsKey(f, st, keys...) {
+			return 0, ok, nil
+		}
+		asked := workspace.RequestAt{Found: f, ID: string(st.ApprovalRequestID)}
+		t, open := v.OpenRequestAt(asked)
+		if st.Status != nemawashi.ApprovalPending || !open {
+			return 0, ok, v.SayInThread(f, lastRequest(st), name, fmt.Sprintf("action %d is %s; nothing changed", st.ActionID, st.Status))
+		}
+		said := nemawashi.ReadReply(e.Typed())
+		who := facade.Identity{Known: "slack:" + m.User, User: m.User, Source: "slack"}
+		p := press{by: who, v: v, at: asked}
+		if problem := (*facade.Problem)(nil); errors.As(a.mayAnswer(p, t, "steer"), &problem) && problem.Code == "not_an_approver" {
+			a.tellIn(m.Channel, m.User, m.ThreadTS, "You are not among those who may answer this.")
+			return 0, ok, nil
+		}
+		if !said.Steers {
+			return 0, ok, v.SayInThread(f, asked.ID, name, said.Note)
+		}
+		r := workspace.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Source: who.Source, Keys: keys}
+		if said.Plan != "" {
+			r.Selected = []string{said.Plan}
+		}
+		err := a.write(p, r)
+		problem := (*facade.Problem)(nil)
+		switch {
+		case err == nil:
+			return 0, ok, nil
+		case !errors.As(err, &problem):
+			return 0, nil, err
+		case problem.Status != http.StatusConflict:
+			return 0, ok, v.SayInThread(f, asked.ID, name, console.Cut(problem.Detail, 1000))
+		}
+		// A different answer waits to be taken: what it makes of the action decides.
+		select {
+		case <-time.After(slackLook):
+		case <-ctx.Done():
+			return 0, nil, facade.Refuse(http.StatusServiceUnavailable, "busy", "another answer waits to be taken: send it again")
+		}
+	}
+}
+
+// lastRequest is the newest request of an action.
+func lastRequest(st nemawashi.State) string {
+	if n := len(st.Requests); n > 0 {
+		return st.Requests[n-1].ID
+	}
+	return string(st.ApprovalRequestID)
+}

@@ -1,0 +1,115 @@
+package workspace
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strconv"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/nemawashi"
+	"placet/engine/reconcile"
+	"placet/engine/run"
+	"placet/engine/store"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// mostNotes is how many notes in threads a request may have.
+const mostNotes = 20
+
+// InThread reports whether a thread of Slack is one in which this machine has asked about
+// an action.
+func (b *Workspace) InThread(f reconcile.Found, st nemawashi.State, channel, ts string) bool {
+	fits := func(at run.Posted) bool { return at.Channel == channel && (at.ThreadTS == ts || at.MessageTS == ts) }
+	var known run.Posted
+	if schemas.DecodeValue(st.Slack, &known) == nil && fits(known) {
+		return true
+	}
+	ids := []string{string(st.ApprovalRequestID)}
+	if st.OpenRequest != nil {
+		ids = append(ids, st.OpenRequest.RequestID)
+	}
+	for _, id := range ids {
+		if at, ok := b.postedAsk(f, id); ok && fits(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// postedAsk is where this machine has posted the question of a request.
+func (b *Workspace) postedAsk(f reconcile.Found, id string) (at run.Posted, ok bool) {
+	if id == "" || b.StateDir == nil {
+		return at, false
+	}
+	for n := run.MostAttempts; n > 0; n-- {
+		dir := path.Join(layout.RequestsDir, id, layout.SlackDir, "ask")
+		d := b.ReadDocument(f, path.Join(dir, "outcome-"+strconv.Itoa(n)+".json"))
+		var said run.Outcome
+		if !d.Present() || !slices.Contains(b.StateDir.Issued(f.Run.Dir)[d.Path], d.Sum) || schemas.Decode("kernel/slack-outcome", d.Path, d.Body, &said) != nil {
+			continue
+		}
+		var answer struct {
+			Channel string `json:"channel"`
+			TS      string `json:"ts"`
+		}
+		var attempt struct {
+			ThreadTS run.Text `json:"thread_ts"`
+		}
+		a := b.ReadDocument(f, path.Join(dir, "attempt-"+strconv.Itoa(n)+".json"))
+		if said.Outcome != engine.SendDone || schemas.DecodeValue(said.Response, &answer) != nil || schemas.Decode("", a.Path, a.Body, &attempt) != nil {
+			continue
+		}
+		at = run.Posted{Channel: answer.Channel, MessageTS: answer.TS, ThreadTS: answer.TS}
+		if attempt.ThreadTS != "" {
+			at.ThreadTS = string(attempt.ThreadTS)
+		}
+		return at, true
+	}
+	return at, false
+}
+
+// KnowsKey reports whether an action has had an answer or a command with one of some keys,
+// or one waits for it.
+func (b *Workspace) KnowsKey(f reconcile.Found, st nemawashi.State, keys ...string) bool {
+	known := slices.Clone(st.IdempotencyKeys)
+	for _, q := range st.Requests {
+		known = append(known, q.Keys...)
+	}
+	for _, id := range []string{string(st.ApprovalRequestID)} {
+		var waiting struct {
+			Keys []string `json:"idempotency_keys"`
+		}
+		if d := b.Store.Read(layout.RequestPath(f.Run.Dir, id, "response.json"), responseFile(id)); id != "" && d.Present() && schemas.Decode("", d.Path, d.Body, &waiting) == nil {
+			known = append(known, waiting.Keys...)
+		}
+	}
+	return slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(known, k) })
+}
+
+// SayInThread leaves words for the thread of a request, once under a name of twelve hex
+// digits. A request has few of them: what comes after the last is not said.
+func (b *Workspace) SayInThread(f reconcile.Found, request, name, text string) error {
+	dir := path.Join(f.Run.Dir, layout.RequestsDir, request, layout.SlackDir)
+	if entries, err := b.Store.List(dir); err == nil {
+		entries = slices.DeleteFunc(entries, func(e layout.Entry) bool { return len(e.Name) < 5 || e.Name[:5] != "note-" })
+		if len(entries) >= mostNotes {
+			return nil
+		}
+	}
+	body, err := schemas.Encode(schemas.Object{{Name: "text", Value: text}})
+	if err != nil {
+		return err
+	}
+	doc := engine.Document{Path: path.Join(dir, "note-"+name, "note.json"), Kind: layout.SlackNote, Body: body}
+	if err := b.attribute(doc, request); err != nil {
+		return err
+	}
+	if err := b.Store.Write(doc); err != nil && !errors.Is(err, store.ErrConflict) {
+		return console.Refused("cannot write %s: %v", doc.Path, console.Plain(err))
+	}
+	b.Loop.LookAgain(f.Run)
+	return nil
+}
