@@ -117,6 +117,8 @@ func (a *App) show(c *facade.Call, status int, lang, name string, data any) erro
 	}
 	h := c.Writer.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
+	// Without any referrer a browser says "Origin: null" of the page's own forms.
+	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("Vary", "Accept-Language, Cookie")
 	c.Writer.WriteHeader(status)

@@ -29,16 +29,19 @@ type requestView struct {
 	Overdue, Closed, Open, MayAnswer, FreeText                                      bool
 	Since                                                                           time.Time
 	Body, Summary                                                                   template.HTML
-	Context                                                                         []engine.Fact
-	Artifacts                                                                       []artifactView
-	Receipt                                                                         []engine.Fact
+	// Context is what the request says besides, in a line each where that is enough.
+	Context, LongContext []engine.Fact
+	Artifacts            []artifactView
+	Receipt              []engine.Fact
 	// Said is what became of an answer, InPlace the answer that stands there, and Problem
 	// why it cannot be used.
 	Said, InPlace, Problem string
-	Digest                 engine.Digest
-	Options, Items         []optionView
-	ItemsMax               int
-	ItemsWith              string
+	// Answer is the one that closed the request, with its author.
+	Answer         string
+	Digest         engine.Digest
+	Options, Items []optionView
+	ItemsMax       int
+	ItemsWith      string
 	// Given is the answer that was sent and refused: nobody types it again.
 	Given workspace.Reply
 }
@@ -134,13 +137,24 @@ func (p *requestView) fillShown(v *workspace.Workspace, context schemas.Raw, fil
 	var members schemas.Object
 	if schemas.DecodeValue(context, &members) == nil {
 		for _, m := range members {
-			p.Context = append(p.Context, engine.Fact{Label: console.OneLine(m.Name), Value: console.Lines(readable(members.Raw(m.Name)))})
+			value := members.Raw(m.Name)
+			fact := engine.Fact{Label: console.OneLine(m.Name), Value: console.Lines(readable(value))}
+			switch text := strings.TrimSpace(fact.Value); {
+			case value.Null(), text == "", text == "[]", text == "{}":
+			case len(text) <= shortContext && !strings.Contains(text, "\n"):
+				p.Context = append(p.Context, fact)
+			default:
+				p.LongContext = append(p.LongContext, fact)
+			}
 		}
 	}
 	for i, f := range files {
 		p.Artifacts = append(p.Artifacts, artifactOf(v, p.Lang, p.Path, i+1, f))
 	}
 }
+
+// shortContext is how long a value may be that stands in a line, in bytes.
+const shortContext = 120
 
 // readable is a value as people read it: a text as it is, all else with a line for each
 // member.
@@ -201,12 +215,13 @@ func (p *requestView) fillClosed(d workspace.ClosedData) {
 		said += " (" + strings.Join(r.Selected, ", ") + ")"
 	}
 	if said != "" {
-		add("page.answer", phrase(p.Lang, "page.closed.by", "response", said, "user", d.User))
+		p.Answer = phrase(p.Lang, "page.closed.by", "response", said, "user", d.User)
+		add("page.given", p.Answer)
 	}
 	add("page.comment", r.Comment)
-	add("page.since", r.DecidedAt)
-	add("page.approvers", strings.Join(r.KnownAs, ", "))
-	add("page.receipt", d.File)
+	add("page.decided", r.DecidedAt)
+	add("page.known", strings.Join(r.KnownAs, ", "))
+	add("page.file", d.File)
 	add("page.problems", d.Doubt)
 }
 

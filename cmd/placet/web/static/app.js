@@ -75,7 +75,7 @@
     if (known.size > 0) next.querySelectorAll(".card").forEach((card) => card.classList.toggle("new", !known.has(card.dataset.id)));
     region.replaceWith(next);
     const count = fresh.getElementById("count");
-    if (count && byId("count")) byId("count").textContent = count.textContent;
+    if (count && byId("count")) { byId("count").textContent = count.textContent; byId("count").hidden = count.hidden; }
     if (id) {
       const i = cards().findIndex((card) => card.dataset.id === id);
       if (i >= 0) mark(i); else mark(at);
@@ -90,9 +90,12 @@
       byId("elsewhere").hidden = false;
       return;
     }
-    // What is asked about has changed: the words typed stay, and what they are sent for is
-    // shown again, so that the reader looks before answering.
-    if (next.elements.digest.value !== form.elements.digest.value) location.reload();
+    // What is asked about has changed. The page shows it by now, and the form is still that
+    // of before: its words stay, and the server takes no answer for what was shown then.
+    if (next.elements.digest.value !== form.elements.digest.value) {
+      byId("stale").hidden = false;
+      form.querySelector(".primary").disabled = true;
+    }
   };
   let running = false;
   let again = false;
