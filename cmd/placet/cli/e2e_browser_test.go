@@ -290,7 +290,7 @@ func TestBrowserStates(t *testing.T) {
 }
 
 // hostile is what a question may try.
-const hostile = `<script>document.title='owned'</script><img src=x onerror=alert(1)>[x](javascript:alert(1)) **bold** \u202e`
+const hostile = `<script>document.title='owned'</script><img src=x onerror=alert(1)>[x](javascript:alert(1)) **bold** ` + "\u202e"
 
 // A person logs in, and answers with the mouse, with the keyboard, and without any script.
 func TestBrowserAnswers(t *testing.T) {
@@ -302,12 +302,18 @@ func TestBrowserAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.write(".asks/hostile/ask.json", fmt.Sprintf(`{"question": %s, "options": [{"id": "yes", "description": "<b>x</b><script>alert(1)</script>"}, {"id": "no"}], "context": %s}`, text, text))
+	hostileAsk := fmt.Sprintf(`{"question": %s, "options": [{"id": "yes", "description": "<b>x</b><script>alert(1)</script>"}, {"id": "no"}], "context": %s}`, text, text)
 	s := serveAt(p)
 	s.token("all", "read,write,decide")
-	p.until("all ask", 20*time.Second, func() bool {
-		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == 4
-	})
+	asks := func(n int) {
+		p.until("all ask", 20*time.Second, func() bool {
+			return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == n
+		})
+	}
+	asks(3)
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // the newest stands last
+	p.write(".asks/hostile/ask.json", hostileAsk)
+	asks(4)
 	link := s.link("all")
 	b := newTab(t, browser)
 	b.do(chromedp.Navigate(link))
@@ -323,6 +329,7 @@ func TestBrowserAnswers(t *testing.T) {
 	twice.do(chromedp.Navigate(link))
 	twice.until("the login page refuses", `!!document.querySelector("#login") && !!document.querySelector("[role=alert]")`)
 
+	b.until("the script is at work", `!document.getElementById("live").hidden`)
 	// The keyboard: j j ↵, then the option and the answer.
 	b.key("?")
 	b.until("the keys are shown", `document.getElementById("help").open`)
@@ -339,7 +346,7 @@ func TestBrowserAnswers(t *testing.T) {
 	b.key(" ")
 	eval[int](b, `document.querySelector("#answer .primary").focus(), 0`)
 	b.key("\r")
-	b.until("the receipt", `!!document.querySelector(".receipt") && document.querySelector(".notice.good").innerText.length > 0`)
+	b.until("the receipt", `!!document.querySelector(".receipt") && !document.getElementById("live").hidden && document.querySelector(".notice.good").innerText.length > 0`)
 	p.until("the receipt is on disk", 10*time.Second, func() bool { return p.receiptOf(first) != "" })
 	if rc := p.receiptOf(first); !strings.Contains(rc, `"deploy"`) || !strings.Contains(rc, `"api:all"`) {
 		t.Errorf("receipt: %s", rc)
@@ -440,6 +447,7 @@ func TestBrowserStaysUpToDate(t *testing.T) {
 	b.goes(s, "/")
 	took := eval[float64](b, `(() => { const n = performance.getEntriesByType("navigation")[0]; return n.domContentLoadedEventEnd; })()`)
 	t.Logf("a page with a thousand requests is there after %.0f ms", took)
+	b.until("the script is at work", `!document.getElementById("live").hidden`)
 	b.key("j")
 	b.until("the keyboard moves", `!!document.querySelector("#list .card.at")`)
 	// A question that comes and an answer that is given are seen everywhere.
@@ -456,17 +464,17 @@ func TestBrowserStaysUpToDate(t *testing.T) {
 	b.goes(s, "/requests/"+percent("ask/file", request))
 	b.until("the form", `!!document.getElementById("answer")`)
 	b.do(chromedp.SendKeys(`textarea[name=comment]`, "my words"), chromedp.Click(`input[name=option][value=yes]`))
-	old := eval[string](b, `document.querySelector("input[name=digest]").value`)
 	p.write("plan.md", "one\nthree\n")
-	b.until("the page says that it is out of date", `!document.getElementById("stale").hidden && document.querySelector("#answer .primary").disabled`)
+	b.until("the page says that it has changed", `!!document.querySelector(".notice.bad") && !!document.querySelector(".diff")`)
 	if words := eval[string](b, `document.querySelector("textarea[name=comment]").value`); words != "my words" {
 		t.Errorf("the words typed are gone: %q", words)
 	}
 	if diff := eval[string](b, `document.querySelector(".diff").innerText`); !strings.Contains(diff, "-two") || !strings.Contains(diff, "+three") {
 		t.Errorf("the difference: %s", diff)
 	}
-	r := s.call("all", "POST", "/api/v1/requests/"+request+"/answer", map[string]any{"response": "yes", "digest": old})
-	s.wants("an answer to what was shown before", r, 409, "stale")
+	s.wants("an answer to what was shown before", s.answers("ask/file", "yes"), 409, "stale")
+	b.do(chromedp.Click(`#answer .primary`))
+	b.until("the form is refused, and keeps its words", `!!document.querySelector("[role=alert]") && document.querySelector("textarea[name=comment]").value === "my words"`)
 	b.quiet()
 }
 

@@ -205,6 +205,9 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	if !isShown(t.Digest, shown) {
 		return 0, nil, facade.Refuse(http.StatusConflict, "stale", "the request, or what it is about, changed since it was shown: look at it again").With("digest", t.Digest)
 	}
+	if file := moved(v, t); file != "" {
+		return 0, nil, facade.Refuse(http.StatusConflict, "stale", file+" has changed since it was asked about: restore it, or have it asked anew").With("digest", t.Digest)
+	}
 	if t.FreeText {
 		r = inWords(r)
 	}
@@ -250,6 +253,20 @@ func inWords(r workspace.Reply) workspace.Reply {
 		r.Option, r.Comment = r.Comment, ""
 	}
 	return r
+}
+
+// moved is a file that an answer depends on and that is another one by now, "" where no
+// answer is held up by that.
+func moved(v *workspace.Workspace, t workspace.Request) string {
+	if t.Problem == "" {
+		return ""
+	}
+	for _, f := range v.OpenDataOf(t.Found, t.OpenRequest).Artifacts {
+		if f.Binding && f.Changed() {
+			return console.OneLine(f.Path)
+		}
+	}
+	return ""
 }
 
 // isShown reports whether a digest, or as many digits of it as name it, is that of what is
