@@ -66,7 +66,7 @@ func (r *storedIdle) fits(now time.Time, facts uint64) bool {
 	return r.Facts == facts && !now.Before(r.At) && (r.Wake.IsZero() || now.Before(r.Wake))
 }
 
-// StoreView stores, for a later placet, what the caller made of a look, if nothing is
+// StoreView stores, for a later look, what the caller made of this one, if nothing is
 // to be done for the run and any change of it would show.
 func (l *Loop) StoreView(f Found, s Seen, view []byte) { l.store(f, s.look, view) }
 
@@ -154,7 +154,7 @@ func standingNotes(docs []engine.Document) []string {
 	return notes
 }
 
-// Stored is one round of comparing many runs with what an earlier placet has stored.
+// Stored is one round of comparing many runs with what is stored of them.
 type Stored struct {
 	l     *Loop
 	now   time.Time
@@ -180,7 +180,7 @@ func (l *Loop) storedFor(families ...Family) *Stored {
 	return r
 }
 
-// View returns what an earlier placet made of a run, while the run looks as it did
+// View returns what was made of a run in an earlier look, while the run looks as it did
 // then; it is false where there is nothing of the kind.
 func (r *Stored) View(f Found) (view []byte, ok bool) {
 	rec, run := r.get(f)
@@ -245,11 +245,15 @@ func (s *session) remember(p *pass) {
 }
 
 // started saves what the start has seen and releases it: from now on the runs are in
-// the registry.
+// the registry. What is made of them is still kept where somebody looks at them.
 func (s *session) started() {
 	if s.starting.Swap(false) {
 		s.l.SaveCache(nil)
-		s.l.o.Cache.Close()
+		if s.l.o.Viewed {
+			s.l.o.Cache.Clear()
+		} else {
+			s.l.o.Cache.Close()
+		}
 		runs, _ := s.registry.count()
 		giveBack(runs)
 	}

@@ -55,6 +55,9 @@ type Options struct {
 	Waiting int
 	// Cache is what an earlier placet has stored; nil where nothing is.
 	Cache *statcache.File
+	// Viewed says that somebody looks at the runs while Watch is called: Cache keeps
+	// what is made of them.
+	Viewed bool
 	// Moved is called for every transition after its commit.
 	Moved func(run layout.Run, t engine.Transition)
 	// Committed is called for every plan that was made durable, with how long

@@ -357,7 +357,9 @@ func (s *session) forget(r *knownRun) {
 	s.timers.drop(r.state)
 	s.clear(r)
 	s.w.Forget(r.state)
-	s.release(s.registry.found(r).Run)
+	run := s.registry.found(r).Run
+	s.release(run)
+	s.l.o.Cache.Drop(run)
 	if lv != nil {
 		s.firstOver(lv)
 	}

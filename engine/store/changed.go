@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -261,8 +262,8 @@ func (s *reader) Record(run layout.Run, look uint64, ended bool) (statcache.Reco
 	if look == 0 || tree.Look != look {
 		return statcache.Record{}, false
 	}
-	for _, e := range tree.All() {
-		if e.Racy {
+	for name, e := range tree.All() {
+		if e.Racy && !s.confirm(name, e) {
 			return statcache.Record{}, false
 		}
 	}
@@ -270,6 +271,26 @@ func (s *reader) Record(run layout.Run, look uint64, ended bool) (statcache.Reco
 		return !ended || e.Kind == statcache.Folder || name == run.State
 	})
 	return statcache.Record{Root: root, Outside: slices.Clone(tree.Outside)}, true
+}
+
+// confirm reads a document that placet wrote once again, and reports whether it is still
+// the same: somebody may have changed it within the tick in which it was written.
+func (s *reader) confirm(name string, e *statcache.Entry) bool {
+	if !e.Immutable {
+		return false
+	}
+	g := s.newGrain()
+	info, err := s.fs.Stat(name)
+	if err != nil || g.isRacy(info) {
+		return false
+	}
+	c, err := s.read(name, e.ID.Size, false)
+	id := identityOf(c.info)
+	if err != nil || !e.ID.Is(id) || e.ID.Modified != id.Modified || binary.NativeEndian.Uint64(c.sum[:]) != e.Sum {
+		return false
+	}
+	e.ID, e.Racy = id, false // its rename has changed the ctime
+	return true
 }
 
 // copyTree copies an entry and those below that are kept, without their documents.

@@ -16,8 +16,9 @@ import (
 	"placet/schemas"
 )
 
-// Attach has a loop tell the app what it commits.
+// Attach has a loop tell the app what it commits, and keep what callers made of runs.
 func (a *App) Attach(o *reconcile.Options) {
+	o.Viewed = true
 	before := o.Committed
 	o.Committed = func(run layout.Run, plan engine.Plan, took time.Duration) {
 		if before != nil {

@@ -75,7 +75,7 @@ func (r storedRequest) request() engine.OpenRequest {
 	return a
 }
 
-// findStoredView returns the view that an earlier placet made of a run, if it holds.
+// findStoredView returns the view that an earlier look made of a run, if it holds.
 func findStoredView(b *Workspace, round *reconcile.Stored, f reconcile.Found) (v View, ok bool) {
 	body, ok := round.View(f)
 	var s storedView
@@ -94,7 +94,7 @@ func findStoredView(b *Workspace, round *reconcile.Stored, f reconcile.Found) (v
 	return v, true
 }
 
-// storeView has a later placet take over the view of a run.
+// storeView has a later look take over the view of a run.
 func storeView(b *Workspace, f reconcile.Found, seen reconcile.Seen, v View) {
 	body, err := json.Marshal(storedView{
 		v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked, v.Since.UTC(), v.Awaited, storeRequests(v.Open), v.Notes, v.Untrusted, v.Findings, v.stray,

@@ -124,24 +124,27 @@ func (f *File) First() []string {
 	return f.first
 }
 
-// Get returns what is stored of a run; it is false where nothing is. Nothing of it is
-// known to hold.
+// Get returns what was put last of a run, else what is stored; it is false where nothing
+// is. Nothing of it is known to hold.
 func (f *File) Get(run layout.Run) (Record, bool) {
 	if f == nil {
 		return Record{}, false
 	}
 	f.mu.Lock()
-	stored, ok := f.stored[run.State]
+	rec, ok := f.noted[run.State]
+	if !ok {
+		rec, ok = f.stored[run.State]
+	}
 	f.mu.Unlock()
-	r := reader{s: stored.text}
+	r := reader{s: rec.text}
 	if !ok || uint64(r.int()) != identify(run) {
 		return Record{}, false
 	}
-	rec := Record{CanMove: stored.canMove, Note: []byte(r.text()), Root: r.entry(0)}
+	out := Record{CanMove: rec.canMove, Note: []byte(r.text()), Root: r.entry(0)}
 	for range r.count() {
-		rec.Outside = append(rec.Outside, r.entry(0))
+		out.Outside = append(out.Outside, r.entry(0))
 	}
-	return rec, !r.bad
+	return out, !r.bad
 }
 
 // Put takes a record in.
@@ -227,7 +230,27 @@ func (f *File) only(runs []layout.Run) {
 	f.stored = kept
 }
 
-// Close forgets all that is stored. From then on nothing is noted.
+// Clear forgets all that is known by now.
+func (f *File) Clear() {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stored, f.first, f.noted = nil, nil, map[string]packed{}
+}
+
+// Drop forgets a run that is no more.
+func (f *File) Drop(run layout.Run) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.noted, run.State)
+}
+
+// Close forgets all that is known. From then on nothing is noted.
 func (f *File) Close() {
 	if f == nil {
 		return

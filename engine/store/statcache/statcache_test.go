@@ -96,6 +96,30 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
+func TestWhatWasPutLastCounts(t *testing.T) {
+	d := disk{}
+	stored(t, d, 10)
+	f := Open(d, "me", at(noon))
+	next := recordOf(1)
+	next.Note = []byte("later")
+	f.Put(runNumber(1), next)
+	if got, ok := f.Get(runNumber(1)); !ok || string(got.Note) != "later" {
+		t.Errorf("got %q, %v", got.Note, ok)
+	}
+	f.Clear()
+	if _, ok := f.Get(runNumber(2)); ok || f.First() != nil {
+		t.Error("something is left after it was cleared")
+	}
+	f.Put(runNumber(2), recordOf(2))
+	if _, ok := f.Get(runNumber(2)); !ok {
+		t.Error("nothing is noted after it was cleared")
+	}
+	f.Drop(runNumber(2))
+	if _, ok := f.Get(runNumber(2)); ok {
+		t.Error("a run that was dropped is left")
+	}
+}
+
 func TestADamagedFileIsIgnored(t *testing.T) {
 	whole := disk{}
 	stored(t, whole, 6)

@@ -113,7 +113,7 @@
     } catch { /* the next event tries again */ } finally { running = false; }
   };
   let timer = 0;
-  const soon = () => { if (!timer) timer = setTimeout(() => { timer = 0; refresh(); }, 60); };
+  const soon = () => { if (!timer) timer = setTimeout(() => { timer = 0; refresh(); }, 25); };
   const show = (on) => {
     const live = byId("live");
     live.hidden = false;
