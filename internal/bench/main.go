@@ -50,12 +50,14 @@ type scale struct {
 	attempts    int
 	checkpoints [2]int
 	cycles      int // O1
+	listed      int // S12
+	calling     int // F1
 	idle        time.Duration
 }
 
 var (
-	fullScale  = scale{answers: 300, forms: 40, burst: 2000, runs: 10000, events: 10000, waiting: 10000, starts: 5, attempts: 160, checkpoints: [2]int{10, 200}, cycles: 1000, idle: 10 * time.Second}
-	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 20, runs: 50, events: 50, waiting: 20, starts: 1, attempts: 4, checkpoints: [2]int{5, 8}, cycles: 10, idle: time.Second}
+	fullScale  = scale{answers: 300, forms: 40, burst: 2000, runs: 10000, events: 10000, waiting: 10000, starts: 5, attempts: 160, checkpoints: [2]int{10, 200}, cycles: 1000, listed: 1000, calling: 5000, idle: 10 * time.Second}
+	smokeScale = scale{smoke: true, answers: 6, forms: 2, burst: 20, runs: 50, events: 50, waiting: 20, starts: 1, attempts: 4, checkpoints: [2]int{5, 8}, cycles: 10, listed: 20, calling: 40, idle: time.Second}
 )
 
 // measurement is one figure of the list.
@@ -75,7 +77,9 @@ var measurements = []measurement{
 	{"S9", (*bench).views},
 	{"S10", (*bench).binary},
 	{"A1", (*bench).oneAttempt},
+	{"S12", (*bench).listing},
 	{"O1", (*bench).burstOfReports},
+	{"F1", (*bench).calls},
 }
 
 func main() {

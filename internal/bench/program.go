@@ -28,6 +28,7 @@ type program struct {
 	began time.Time
 	after time.Duration // from the start to ready
 	said  []string      // the last lines on stderr
+	url   string        // where it answers, once it is ready; "" for nowhere
 }
 
 // move is a run, or a part of one, that moved, and when its line was read.
@@ -43,7 +44,12 @@ func startPlacet(binary, root string) (*program, error) { return startServing(bi
 // startServing starts the daemon and waits until it is ready. counts says which
 // transitions are moves, and of what.
 func startServing(binary, root string, counts func(transition) (string, bool)) (*program, error) {
-	p := newProgram(exec.Command(binary, "watch", "--log", "json"))
+	return startVerb(binary, root, counts, "watch")
+}
+
+// startVerb is startServing with the daemon's verb.
+func startVerb(binary, root string, counts func(transition) (string, bool), verb ...string) (*program, error) {
+	p := newProgram(exec.Command(binary, append(verb, "--log", "json")...))
 	p.cmd.Dir = root
 	p.cmd.Env = quietEnv(root)
 	out, err := p.cmd.StdoutPipe()
@@ -177,6 +183,9 @@ func (p *program) hear(line string) {
 	if strings.Contains(line, "placet: watching ") {
 		p.isReady()
 		return
+	}
+	if _, at, ok := strings.Cut(line, "placet: serving on "); ok {
+		p.url = at
 	}
 	p.said = append(p.said, line)
 	if len(p.said) > 20 {

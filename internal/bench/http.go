@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// clients is how many people answer at once in F1.
+const clients = 200
+
+// answering is placet serve, called as programs call it.
+type answering struct {
+	*site
+	client *http.Client
+	token  string
+}
+
+// request is a request as the list shows it: what an answer is given for.
+type request struct {
+	ID     string `json:"request_id"`
+	Run    string `json:"run"`
+	Digest string `json:"digest"`
+}
+
+// calls is F1: clients answer requests over HTTP, beside the same answers as files.
+func (b *bench) calls() error {
+	files, err := b.open("files", b.calling, 0, 5)
+	if err != nil {
+		return err
+	}
+	took, err := files.burst(b.calling, files.daemon)
+	if err != nil {
+		return err
+	}
+	if err := files.close(); err != nil {
+		return err
+	}
+	s, err := b.serve("calls", b.calling)
+	if err != nil {
+		return err
+	}
+	all, whole, err := s.answerAll()
+	if err != nil {
+		return err
+	}
+	b.table.note("F1", fmt.Sprintf("%d clients answer %d requests over HTTP, p50", clients, b.calling), short(all.median()))
+	b.table.note("F1", "the same, p99", short(all.at(0.99)))
+	b.table.rate("F1", "the same, answers (floor: the same as files)", float64(b.calling)/whole.Seconds(), float64(b.calling)/took.Seconds(), 0.25)
+	return s.close()
+}
+
+// listing is S12: a view of everything that is open.
+func (b *bench) listing() error {
+	s, err := b.serve("listing", b.listed)
+	if err != nil {
+		return err
+	}
+	time.Sleep(2100 * time.Millisecond) // what is younger is not kept
+	var took times
+	for range 1 + b.starts {
+		began := time.Now()
+		open, err := s.list()
+		if err != nil {
+			return err
+		}
+		if len(open) != b.listed {
+			return fmt.Errorf("cannot measure: %d requests are open, not %d", len(open), b.listed)
+		}
+		took = append(took, time.Since(began))
+	}
+	b.table.most("S12", fmt.Sprintf("%d open requests over HTTP", b.listed), took[1:].median().Seconds(), 0.1, "s")
+	b.table.note("S12", "the same, nothing kept of an earlier look", short(took[0]))
+	return s.close()
+}
+
+// serve opens so many requests and serves them over HTTP.
+func (b *bench) serve(name string, waiting int) (*answering, error) {
+	w, err := b.fresh(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := many(waiting, func(n int) error { return w.waiting(n, 5) }); err != nil {
+		return nil, err
+	}
+	if err := b.once(w); err != nil {
+		return nil, err
+	}
+	verb := exec.Command(b.placet, "token", "new", "bench", "--roles", "read,decide", "--json")
+	verb.Dir, verb.Env = w.root, quietEnv(w.root)
+	out, err := verb.Output()
+	if err != nil {
+		return nil, fmt.Errorf("cannot measure: placet token: %w", err)
+	}
+	var made struct {
+		Data struct {
+			Token string `json:"token"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(out, &made); err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: clients}
+	s := &answering{site: &site{workspace: w, waiting: waiting}, token: made.Data.Token, client: &http.Client{Transport: transport}}
+	s.daemon, err = startVerb(b.placet, w.root, answered, "serve", "--listen", "127.0.0.1:0")
+	return s, err
+}
+
+// call calls the server and reads what it answers into data.
+func (s *answering) call(method, path string, body []byte, data any) error {
+	req, err := http.NewRequest(method, s.daemon.url+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.token)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("cannot measure: %s %s: %s %.500s", method, path, resp.Status, text)
+	}
+	return json.Unmarshal(text, &struct {
+		Data any `json:"data"`
+	}{data})
+}
+
+// list is what is open, page by page.
+func (s *answering) list() (all []request, err error) {
+	after := ""
+	for {
+		var page struct {
+			Requests []request `json:"requests"`
+			Next     string    `json:"next"`
+		}
+		if err := s.call(http.MethodGet, "/api/v1/requests?limit=500&after="+url.QueryEscape(after), nil, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Requests...)
+		if after = page.Next; after == "" {
+			return all, nil
+		}
+	}
+}
+
+// answerAll has the clients answer every request, and returns how long each answer took
+// until it was taken, and all of them together. Each is taken once.
+func (s *answering) answerAll() (all times, whole time.Duration, err error) {
+	open, err := s.list()
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(open) != s.waiting {
+		return nil, 0, fmt.Errorf("cannot measure: %d requests are open, not %d", len(open), s.waiting)
+	}
+	all = make(times, len(open))
+	errs := make(chan error, clients)
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	began := time.Now()
+	for range min(clients, len(open)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(open)); i = next.Add(1) - 1 {
+				at := time.Now()
+				if err := s.answerOne(open[i]); err != nil {
+					errs <- err
+					return
+				}
+				all[i] = time.Since(at)
+			}
+		})
+	}
+	wg.Wait()
+	whole = time.Since(began)
+	select {
+	case err := <-errs:
+		return nil, 0, err
+	default:
+	}
+	moved := map[string]bool{}
+	for range open {
+		m, err := s.daemon.next()
+		if err != nil {
+			return nil, 0, err
+		}
+		if moved[m.run] {
+			return nil, 0, fmt.Errorf("cannot measure: %s took two answers", m.run)
+		}
+		moved[m.run] = true
+	}
+	return all, whole, nil
+}
+
+// answerOne answers a request and wants its receipt.
+func (s *answering) answerOne(r request) error {
+	body, err := json.Marshal(map[string]any{"response": "approve", "comment": "Looks good", "digest": r.Digest})
+	if err != nil {
+		return err
+	}
+	var data struct {
+		Receipt struct{ Result string }
+	}
+	err = s.call(http.MethodPost, "/api/v1/requests/"+url.PathEscape(r.Run+":"+r.ID)+"/answer", body, &data)
+	if err == nil && data.Receipt.Result != "accepted" {
+		err = fmt.Errorf("cannot measure: the answer to %s came to %q", r.ID, data.Receipt.Result)
+	}
+	return err
+}
