@@ -160,6 +160,16 @@ func (l *Loop) Runs() ([]Found, error) {
 	return found, w.err()
 }
 
+// Asking returns the runs in which Watch follows the folder of a request, because it is
+// open: none where Watch is not called.
+func (l *Loop) Asking(request string) []Found {
+	s := l.serving.Load()
+	if s == nil {
+		return nil
+	}
+	return s.registry.following("/" + layout.RequestsDir + "/" + request)
+}
+
 // walk lists the folders in which runs may lie.
 type walk struct {
 	// before is called for each folder before it is listed; may be nil.

@@ -147,6 +147,18 @@ func (b *registry) get(state string) (*knownRun, *activeRun) {
 	return r, r.active
 }
 
+// following returns the runs of which a folder is followed whose path ends so.
+func (b *registry) following(end string) (found []Found) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.active != nil && slices.ContainsFunc(r.active.dirs, func(dir string) bool { return strings.HasSuffix(dir, end) }) {
+			found = append(found, b.found(r))
+		}
+	}
+	return found
+}
+
 // remove takes a run out, if it is the one in the registry, and returns its active part.
 func (b *registry) remove(r *knownRun) *activeRun {
 	b.mu.Lock()

@@ -35,9 +35,16 @@ type Attribution struct {
 
 // attributions are those of the file, by path and digest.
 type attributions struct {
-	mu   sync.Mutex
-	read int64 // how much of the file is known
-	who  map[attributed]string
+	mu    sync.Mutex
+	file  fs.FileInfo // the file as it was read, and read how much of it is known
+	read  int64
+	who   map[attributed]string
+	added int // lines, by this process
+
+	flush sync.Mutex
+	// flushed of the lines are durable, but for the first lost of them, of which err tells.
+	flushed, lost int
+	err           error
 }
 
 // attributed is a content at its path.
@@ -53,20 +60,67 @@ func (d *Dir) Attribute(a Attribution) error {
 	if err != nil {
 		return err
 	}
-	d.attributions.mu.Lock()
-	defer d.attributions.mu.Unlock()
-	if err := d.shortenAttributions(); err != nil {
-		return fmt.Errorf("cannot record who answers: %w", err)
+	n, err := d.addAttribution(line)
+	if err == nil {
+		err = d.flushAttributions(n)
 	}
-	f, err := d.root.OpenFile(attributionsName, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return fmt.Errorf("cannot record who answers: %w", err)
 	}
-	// A line begins anew after one that a crash has torn.
-	if err := writeAndClose(f, append(append([]byte("\n"), line...), '\n'), true); err != nil {
-		return fmt.Errorf("cannot record who answers: %w", err)
-	}
 	return nil
+}
+
+// addAttribution adds a line, and returns how many there are with it.
+func (d *Dir) addAttribution(line []byte) (n int, err error) {
+	k := &d.attributions
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := d.shortenAttributions(); err != nil {
+		return 0, err
+	}
+	f, err := d.openAttributions(os.O_APPEND | os.O_CREATE)
+	if err != nil {
+		return 0, err
+	}
+	// A line begins anew after one that a crash has torn.
+	if err := writeAndClose(f, append(append([]byte("\n"), line...), '\n'), false); err != nil {
+		return 0, err
+	}
+	k.added++
+	return k.added, nil
+}
+
+func (d *Dir) openAttributions(flags int) (*os.File, error) {
+	return d.root.OpenFile(attributionsName, flags|os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+}
+
+// flushAttributions makes the first n lines durable. Those that are added meanwhile share
+// the next flush.
+func (d *Dir) flushAttributions(n int) error {
+	k := &d.attributions
+	k.flush.Lock()
+	defer k.flush.Unlock()
+	switch {
+	case n <= k.lost:
+		return k.err
+	case n <= k.flushed:
+		return nil
+	}
+	k.mu.Lock()
+	added := k.added
+	k.mu.Unlock()
+	first := k.flushed == 0
+	f, err := d.openAttributions(0)
+	if err == nil {
+		err = errors.Join(f.Sync(), f.Close())
+	}
+	if first && err == nil {
+		err = d.sync(".") // the file may be new
+	}
+	if k.flushed = added; err != nil {
+		k.lost, k.err = added, err
+	}
+	return err
 }
 
 // shortenAttributions drops the older half of a long file.
@@ -84,7 +138,6 @@ func (d *Dir) shortenAttributions() error {
 	}
 	rest := body[len(body)/2:]
 	rest = rest[bytes.IndexByte(rest, '\n')+1:]
-	d.attributions.read, d.attributions.who = 0, nil
 	return d.Write(attributionsName, rest, true)
 }
 
@@ -101,26 +154,28 @@ func (d *Dir) Attributed(path string, digest engine.Digest) string {
 func (d *Dir) readAttributions() {
 	k := &d.attributions
 	info, err := d.root.Lstat(attributionsName)
-	if err != nil || info.Size() == k.read {
+	same := err == nil && k.file != nil && os.SameFile(info, k.file) && info.Size() >= k.read
+	if err != nil || same && info.Size() == k.read {
 		return
 	}
-	body, err := d.Read(attributionsName, 2*longAttributions)
-	if err != nil {
-		return
-	}
-	if int64(len(body)) < k.read {
+	if !same {
 		k.read, k.who = 0, nil
 	}
 	if k.who == nil {
 		k.who = map[attributed]string{}
 	}
-	for line := range bytes.Lines(body[k.read:]) {
+	body, err := d.readFrom(attributionsName, k.read, 2*longAttributions)
+	if err != nil {
+		return
+	}
+	body = body[:bytes.LastIndexByte(body, '\n')+1] // the rest may still be being written
+	for line := range bytes.Lines(body) {
 		var a Attribution
 		if json.Unmarshal(line, &a) == nil && a.Who != "" {
 			k.who[attributed{a.Path, a.Digest}] = a.Who
 		}
 	}
-	k.read = int64(len(body))
+	k.file, k.read = info, k.read+int64(len(body))
 }
 
 // CheckAttributions says why the file cannot be believed: somebody else could have

@@ -187,17 +187,20 @@ func (d *Dir) Close() error { return d.root.Close() }
 
 // Read returns a file of the state folder; the error wraps fs.ErrNotExist where
 // there is none. One above limit bytes is an error.
-func (d *Dir) Read(name string, limit int64) ([]byte, error) {
+func (d *Dir) Read(name string, limit int64) ([]byte, error) { return d.readFrom(name, 0, limit) }
+
+// readFrom is Read without so many bytes at the beginning.
+func (d *Dir) readFrom(name string, from, limit int64) ([]byte, error) {
 	f, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	return readRegular(f, filepath.Join(d.path, name), limit)
+	return readRegular(f, filepath.Join(d.path, name), from, limit)
 }
 
-// readRegular reads a file and closes it. What is no regular file, or larger than limit
-// bytes, is an error.
-func readRegular(f *os.File, name string, limit int64) ([]byte, error) {
+// readRegular reads a file, from a place on, and closes it. What is no regular file, or
+// larger than limit bytes, is an error.
+func readRegular(f *os.File, name string, from, limit int64) ([]byte, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
@@ -208,8 +211,8 @@ func readRegular(f *os.File, name string, limit int64) ([]byte, error) {
 	case info.Size() > limit:
 		return nil, fmt.Errorf("cannot read %s: %d bytes are too many; expected at most %d", name, info.Size(), limit)
 	}
-	body := make([]byte, info.Size())
-	n, err := io.ReadFull(f, body)
+	body := make([]byte, max(0, info.Size()-from))
+	n, err := io.ReadFull(io.NewSectionReader(f, from, int64(len(body))), body)
 	return body[:n], err
 }
 

@@ -95,7 +95,7 @@ func readLine(name string) (string, error) {
 	if err != nil {
 		return "", trouble(err)
 	}
-	body, err := readRegular(f, name, longestLine) // of a file that is cut meanwhile: what is left
+	body, err := readRegular(f, name, 0, longestLine) // of a file that is cut meanwhile: what is left
 	return strings.TrimRight(string(body), "\r\n"), trouble(err)
 }
 

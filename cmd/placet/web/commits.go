@@ -30,7 +30,7 @@ func (a *App) Attach(o *reconcile.Options) {
 
 // committed tells who waits, and who listens, what a commit has made.
 func (a *App) committed(run layout.Run, plan engine.Plan) {
-	a.waiters.tell(plan.Writes)
+	a.waiters.tell(run, plan.Writes)
 	a.events.Publish(eventsOf(run, plan, time.Now())...)
 }
 
@@ -138,41 +138,46 @@ func stateWritten(run layout.Run, plan engine.Plan) *engine.Document {
 	return &plan.Writes[i]
 }
 
-// waiters wait for documents that a commit is to write.
+// waiters wait for documents that the commits of runs are to write.
 type waiters struct {
 	mu  sync.Mutex
-	all map[*waiter]bool
+	all map[string][]*waiter // by the run's folder
 }
 
-// waiter waits for the documents that wants accepts.
+// waiter waits for the documents of a run that wants accepts.
 type waiter struct {
+	dir   string
 	wants func(engine.Document) bool
 	come  chan engine.Document
 }
 
 // add begins to wait. It must be called before what is waited for can be written.
-func (w *waiters) add(wants func(engine.Document) bool) *waiter {
-	one := &waiter{wants, make(chan engine.Document, 8)}
+func (w *waiters) add(run layout.Run, wants func(engine.Document) bool) *waiter {
+	one := &waiter{run.Dir, wants, make(chan engine.Document, 8)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.all == nil {
-		w.all = map[*waiter]bool{}
+		w.all = map[string][]*waiter{}
 	}
-	w.all[one] = true
+	w.all[one.dir] = append(w.all[one.dir], one)
 	return one
 }
 
 func (w *waiters) remove(one *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.all, one)
+	left := slices.DeleteFunc(w.all[one.dir], func(o *waiter) bool { return o == one })
+	if w.all[one.dir] = left; len(left) == 0 {
+		delete(w.all, one.dir)
+	}
 }
 
-// tell hands documents to those who wait for them. Who has not taken eight waits for no more.
-func (w *waiters) tell(docs []engine.Document) {
+// tell hands the documents of a run to those who wait for them. Who has not taken eight
+// waits for no more.
+func (w *waiters) tell(run layout.Run, docs []engine.Document) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for one := range w.all {
+	for _, one := range w.all[run.Dir] {
 		for _, d := range docs {
 			if !one.wants(d) {
 				continue

@@ -217,7 +217,7 @@ func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspac
 		return nil, invalidBody(err)
 	}
 	id := intakeID(v, f, body)
-	wait := a.waiters.add(func(d engine.Document) bool { return path.Dir(d.Path) == path.Join(f.Run.Dir, "intake", id) })
+	wait := a.waiters.add(f.Run, func(d engine.Document) bool { return path.Dir(d.Path) == path.Join(f.Run.Dir, "intake", id) })
 	defer a.waiters.remove(wait)
 	if _, err := v.WriteCommand(f, id, body); err != nil {
 		return nil, err
@@ -267,7 +267,7 @@ func (a *App) refusedCommand(ctx context.Context, v *workspace.Workspace, f reco
 // until waits until the state of an action is as done says; ok is false where it is not in
 // time.
 func (a *App) until(ctx context.Context, v *workspace.Workspace, f reconcile.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool) {
-	wait := a.waiters.add(func(d engine.Document) bool { return d.Path == f.Run.State })
+	wait := a.waiters.add(f.Run, func(d engine.Document) bool { return d.Path == f.Run.State })
 	defer a.waiters.remove(wait)
 	for {
 		if st, ok = v.ActionState(f); ok && done(st) {

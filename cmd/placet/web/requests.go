@@ -215,7 +215,7 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	if err != nil {
 		return 0, nil, a.refusal(who, t, r, err)
 	}
-	wait := a.waiters.add(func(d engine.Document) bool {
+	wait := a.waiters.add(at.Found.Run, func(d engine.Document) bool {
 		return path.Dir(d.Path) == path.Dir(t.Response) && slices.Contains([]string{"receipt.json", "problem.md"}, path.Base(d.Path))
 	})
 	defer a.waiters.remove(wait)

@@ -98,6 +98,13 @@ func (b *Workspace) ExactRequest(name string) (RequestAt, error) {
 	if !both {
 		run, id = "", name
 	}
+	if both && layout.IsRequestID(id) {
+		for _, f := range b.Loop.Asking(id) {
+			if f.Key().String() == run && b.Has(f, id) {
+				return RequestAt{f, id}, nil
+			}
+		}
+	}
 	found := b.Runs()
 	if both {
 		found = slices.DeleteFunc(found, func(f reconcile.Found) bool { return f.Key().String() != run })

@@ -1,0 +1,133 @@
+package statedir_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"placet/engine"
+	"placet/engine/statedir"
+)
+
+func answerOf(n int) statedir.Attribution {
+	return statedir.Attribution{
+		Path: fmt.Sprintf("runs/r%d/response.json", n), Digest: engine.Sum([]byte(fmt.Sprint(n))), Who: fmt.Sprintf("api:client%d", n),
+	}
+}
+
+func attribute(t *testing.T, d *statedir.Dir, a statedir.Attribution) {
+	t.Helper()
+	if err := d.Attribute(a); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhoAnsweredIsRemembered(t *testing.T) {
+	home, workspace := folders(t)
+	d := create(t, home, workspace)
+	var wg sync.WaitGroup
+	for n := range 50 {
+		wg.Go(func() { attribute(t, d, answerOf(n)) })
+	}
+	wg.Wait()
+	// Another process knows as much, however the file grows.
+	other := create(t, home, workspace)
+	for n := range 60 {
+		if n >= 50 {
+			attribute(t, d, answerOf(n))
+		}
+		a := answerOf(n)
+		for _, from := range []*statedir.Dir{d, other} {
+			if who := from.Attributed(a.Path, a.Digest); who != a.Who {
+				t.Errorf("answer %d is %q's, not %q's", n, who, a.Who)
+			}
+			if who := from.Attributed(a.Path, answerOf(n+1).Digest); who != "" {
+				t.Errorf("another content is %q's", who)
+			}
+		}
+	}
+}
+
+func TestALineOfWhichAPartIsThereSaysNothing(t *testing.T) {
+	home, workspace := folders(t)
+	d := create(t, home, workspace)
+	attribute(t, d, answerOf(1))
+	file := filepath.Join(d.Location(), "attributions.jsonl")
+	body, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answerOf(1)
+	torn := body[:len(body)/2]
+	if err := os.WriteFile(file, torn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := create(t, home, workspace)
+	if who := other.Attributed(a.Path, a.Digest); who != "" {
+		t.Errorf("half a line names %q", who)
+	}
+	// The rest of a line that is being written comes later; a torn one is passed over.
+	if err := os.WriteFile(file, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if who := other.Attributed(a.Path, a.Digest); who != a.Who {
+		t.Errorf("the whole line names %q", who)
+	}
+	if err := os.WriteFile(file, torn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	attribute(t, d, answerOf(2))
+	other = create(t, home, workspace)
+	if b := answerOf(2); other.Attributed(b.Path, b.Digest) != b.Who || other.Attributed(a.Path, a.Digest) != "" {
+		t.Error("a torn line hides the next one, or is believed")
+	}
+}
+
+func TestAttributionsStayShort(t *testing.T) {
+	home, workspace := folders(t)
+	d := create(t, home, workspace)
+	file := filepath.Join(d.Location(), "attributions.jsonl")
+	long := strings.Repeat(`{"path":"runs/r0/response.json","digest":"sha256:00","who":"api:old"}`+"\n", 130_000)
+	if err := os.WriteFile(file, []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	attribute(t, d, answerOf(1))
+	info, err := os.Stat(file)
+	if err != nil || info.Size() > int64(len(long))/2+1000 {
+		t.Errorf("%d bytes of %d are left, %v", info.Size(), len(long), err)
+	}
+	if a := answerOf(1); d.Attributed(a.Path, a.Digest) != a.Who {
+		t.Error("the newest line is gone")
+	}
+}
+
+func TestAttributionsThatOthersCouldWriteAreRefused(t *testing.T) {
+	home, workspace := folders(t)
+	d := create(t, home, workspace)
+	if err := d.CheckAttributions(); err != nil {
+		t.Errorf("none: %v", err)
+	}
+	attribute(t, d, answerOf(1))
+	if err := d.CheckAttributions(); err != nil {
+		t.Errorf("its own: %v", err)
+	}
+	file := filepath.Join(d.Location(), "attributions.jsonl")
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.CheckAttributions(); err == nil {
+		t.Error("others may read it, and it is believed")
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("elsewhere", file); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.CheckAttributions(); err == nil {
+		t.Error("a link is believed")
+	}
+}
