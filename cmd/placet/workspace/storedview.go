@@ -1,11 +1,12 @@
 package workspace
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"placet/engine"
 	"placet/engine/reconcile"
@@ -98,7 +99,7 @@ func findStoredView(b *Workspace, round *reconcile.Stored, f reconcile.Found) (v
 func storeView(b *Workspace, f reconcile.Found, seen reconcile.Seen, v View) {
 	body, err := json.Marshal(storedView{
 		v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked, v.Since.UTC(), v.Awaited, storeRequests(v.Open), v.Notes, v.Untrusted, v.Findings, v.stray,
-	})
+	}, json.FormatNilSliceAsNull(true))
 	if err == nil {
 		b.Loop.StoreView(f, seen, body)
 	}
