@@ -79,7 +79,7 @@ var familyFiles = []string{"doc.go", "state.go", "rules.go", "outputs.go", "ques
 var modules = map[string][]string{
 	"github.com/fsnotify/fsnotify":             {"engine/watch", "internal/bench"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {"schemas"},
-	"github.com/go-json-experiment/json":       {"schemas", "engine/jsonedit", "cmd/placet/console"},
+	"github.com/go-json-experiment/json":       {"schemas", "engine/jsonedit", "cmd/placet/console", "cmd/placet/workspace"},
 	"go.yaml.in/yaml/v3":                       {"schemas"},
 	"github.com/yuin/goldmark":                 {"engine/gate", "cmd/placet/web"},
 	"github.com/aymanbagabas/go-udiff":         {"cmd/placet/web"},
@@ -105,6 +105,7 @@ var modules = map[string][]string{
 	"github.com/wneessen/go-mail": {"engine/send"},
 	"github.com/emersion/go-smtp": {}, // see inTests: a server is for tests alone
 	"github.com/emersion/go-sasl": {},
+	"github.com/chromedp":         {}, // a browser is for tests alone
 	"golang.org/x/sys":            {"engine/statedir", "engine/store", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }
 
@@ -118,6 +119,7 @@ var inTests = map[string][]string{
 	"modernc.org/sqlite":          {"cmd/placet/cli"},
 	"github.com/emersion/go-smtp": {"engine/send"},
 	"github.com/emersion/go-sasl": {"engine/send"},
+	"github.com/chromedp":         {"cmd/placet/cli"},
 }
 
 // testPackages may be imported by tests of every floor, by one another, and by
