@@ -1,4 +1,5 @@
-# placet: make demo and make test need Go and git, nothing else.
+# placet: make demo needs Go, make test Go, git and a browser: without one, it installs
+# Debian's Chromium where it may, and says what to install where it may not.
 #
 #   build        bin/placet, one static file
 #   demo         builds it and shows a run from question to answer; FAMILY=afl,
@@ -34,7 +35,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unve
 MACHINES := engine/afl engine/ask engine/faber engine/nemawashi engine/optimizer
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build demo test bench bench-smoke size torture lint race fuzz fuzz-long cover clean need-git
+.PHONY: build demo test bench bench-smoke size torture lint race fuzz fuzz-long cover clean need-git need-browser
 
 build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
@@ -48,7 +49,19 @@ need-git:
 	  echo 'Install it (Debian: apt-get install git; macOS: xcode-select --install) and try again.' >&2; \
 	  exit 1; }
 
-test: need-git
+need-browser:
+	@found() { command -v chromium || command -v chromium-browser || command -v google-chrome || command -v google-chrome-stable || command -v headless-shell; }; \
+	found >/dev/null 2>&1 && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	  echo 'the pages are tested in a real browser: installing Chromium' >&2; \
+	  apt-get -qq update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null; \
+	fi; \
+	found >/dev/null 2>&1 || { \
+	  echo 'cannot run the tests: the pages are tested in a real browser, and there is none.' >&2; \
+	  echo 'Install Chromium (Debian: apt-get install chromium; macOS: brew install chromium) and try again.' >&2; \
+	  exit 1; }
+
+test: need-git need-browser
 	@$(GO) test -parallel $(PARALLEL) ./...
 
 bench: build
@@ -94,7 +107,7 @@ fuzz:
 fuzz-long:
 	@nice .ci/fuzz-long $(EXECUTIONS)
 
-cover: need-git
+cover: need-git need-browser
 	@$(GO) test -coverpkg=./cmd/...,./engine/...,./layout/...,./schemas/...,./templates/... -coverprofile=coverage.out ./...
 	@awk -f .ci/cover.awk coverage.out
 
