@@ -1,6 +1,7 @@
 package facade
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -61,19 +62,22 @@ func operation(r Route) map[string]any {
 	}
 	good := map[string]any{"description": "done"}
 	if r.Data != nil {
-		data := schemaOf(reflect.TypeOf(r.Data))
+		data := dataSchema(r.Data)
 		if !r.Bare {
 			data = map[string]any{"type": "object", "required": []string{"schema_version", "data"}, "properties": map[string]any{"schema_version": typed("integer"), "data": data}}
 		}
 		good["content"] = map[string]any{"application/json": map[string]any{"schema": data}}
 	}
-	op := map[string]any{
-		"summary": r.Summary, "parameters": params,
-		"responses": map[string]any{
-			strconv.Itoa(http.StatusOK): good,
-			"default":                   map[string]any{"description": "refused", "content": map[string]any{"application/problem+json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}}}},
-		},
+	responses := map[string]any{
+		strconv.Itoa(http.StatusOK): good,
+		"default":                   map[string]any{"description": "refused", "content": map[string]any{"application/problem+json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}}}},
 	}
+	if r.Method == http.MethodPost && r.Data != nil {
+		later := maps.Clone(good)
+		later["description"] = "written; what becomes of it comes later"
+		responses[strconv.Itoa(http.StatusAccepted)] = later
+	}
+	op := map[string]any{"summary": r.Summary, "parameters": params, "responses": responses}
 	if r.Access == TokenOrSession {
 		op["security"] = []any{map[string]any{"token": []string{}}}
 		op["x-role"] = string(r.Role)
@@ -82,6 +86,21 @@ func operation(r Route) map[string]any {
 		op["requestBody"] = map[string]any{"content": map[string]any{"application/json": map[string]any{"schema": schemaOf(reflect.TypeOf(r.Body))}}}
 	}
 	return op
+}
+
+// Either is Data of which one is what comes back.
+type Either []any
+
+func dataSchema(data any) map[string]any {
+	either, ok := data.(Either)
+	if !ok {
+		return schemaOf(reflect.TypeOf(data))
+	}
+	var all []any
+	for _, one := range either {
+		all = append(all, schemaOf(reflect.TypeOf(one)))
+	}
+	return map[string]any{"anyOf": all}
 }
 
 func (p Param) schema() map[string]any {

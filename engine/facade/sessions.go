@@ -62,20 +62,21 @@ func secret() string {
 // NewLink returns a word for a login link, and its hash, which alone is kept.
 func NewLink() (word, hash string) {
 	word = secret()
-	return word, hashOf(word)
+	return word, HashOf(word)
 }
 
 // LinkTime is how long a login link is good.
 const LinkTime = linkTime
 
-func hashOf(word string) string {
+// HashOf is what is kept of a word.
+func HashOf(word string) string {
 	sum := sha256.Sum256([]byte(word))
 	return hex.EncodeToString(sum[:])
 }
 
 // Login begins a session for the word of a login link, and sets its cookie.
 func (s *Sessions) Login(w http.ResponseWriter, word string, tokens Tokens, now time.Time) (*Session, error) {
-	token, ok := s.Take(hashOf(word), now)
+	token, ok := s.Take(HashOf(word), now)
 	if !ok {
 		return nil, Refuse(http.StatusForbidden, "link", "the link was used, or is over: placet login prints another")
 	}
@@ -88,7 +89,7 @@ func (s *Sessions) Login(w http.ResponseWriter, word string, tokens Tokens, now 
 		who = identityOf(t)
 	}
 	cookie := secret()
-	one := &Session{who: who, csrf: secret(), until: now.Add(sessionTime), hash: hashOf(cookie)}
+	one := &Session{who: who, csrf: secret(), until: now.Add(sessionTime), hash: HashOf(cookie)}
 	s.mu.Lock()
 	s.begin(one, now)
 	s.mu.Unlock()
@@ -134,7 +135,7 @@ func (s *Sessions) of(r *http.Request, tokens Tokens, now time.Time) (Identity, 
 		return Identity{}, false
 	}
 	s.mu.Lock()
-	one := s.open[hashOf(cookie.Value)]
+	one := s.open[HashOf(cookie.Value)]
 	s.mu.Unlock()
 	if one == nil || !now.Before(one.until) {
 		return Identity{}, false

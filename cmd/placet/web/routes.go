@@ -28,7 +28,7 @@ func (a *App) Routes() []facade.Route {
 		},
 		{
 			Method: http.MethodGet, Path: "/api/v1/requests/{id}", Summary: "All about one request: its id, or <run>:<id> percent-encoded", Access: facade.TokenOrSession, Role: facade.Read,
-			Data: workspace.OpenData{}, Handle: a.getRequest,
+			Data: facade.Either{workspace.OpenData{}, workspace.ClosedData{}}, Handle: a.getRequest,
 		},
 		{
 			Method: http.MethodGet, Path: "/api/v1/requests/{id}/artifacts/{n}", Summary: "A file that the request shows, as it is now", Access: facade.TokenOrSession, Role: facade.Read,
