@@ -4,7 +4,7 @@
 #   build        bin/placet, one static file
 #   demo         builds it and shows a run from question to answer; FAMILY=afl,
 #                optimizer or nemawashi tells another story
-#   test         every test
+#   test         every test; pictures of the pages come into bin/screenshots
 #   lint         gofmt, go vet, staticcheck, and the licences of what is built in
 #   race         the tests under the race detector (needs a C compiler)
 #   fuzz         every fuzz target for FUZZTIME each
@@ -62,7 +62,7 @@ need-browser:
 	  exit 1; }
 
 test: need-git need-browser
-	@$(GO) test -parallel $(PARALLEL) ./...
+	@PLACET_SCREENSHOTS=$${PLACET_SCREENSHOTS:-$(CURDIR)/bin/screenshots} $(GO) test -parallel $(PARALLEL) ./...
 
 bench: build
 	@$(GO) run ./internal/bench -placet bin/placet $(BENCHFLAGS)

@@ -1,0 +1,55 @@
+package web
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What stands between "<" and ">" in a rendered text.
+var (
+	tag       = regexp.MustCompile(`<[^>]*>?`)
+	plainTag  = regexp.MustCompile(`^</?([a-z][a-z0-9]*)((?: [a-z-]+="[^"<>]*")*) ?/?>$`)
+	attribute = regexp.MustCompile(` ([a-z-]+)="([^"]*)"`)
+)
+
+var tags = []string{
+	"a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "input", "li", "ol", "p", "pre", "span", "strong",
+	"table", "tbody", "td", "th", "thead", "tr", "ul",
+}
+
+var attributes = []string{"align", "checked", "class", "disabled", "href", "rel", "start", "style", "target", "type"}
+
+// checkRendered refuses every tag and attribute that is none of the renderer's own.
+func checkRendered(t *testing.T, text string) {
+	t.Helper()
+	for _, one := range tag.FindAllString(string(rendered(text)), -1) {
+		parts := plainTag.FindStringSubmatch(one)
+		if parts == nil || !slices.Contains(tags, parts[1]) {
+			t.Fatalf("%q becomes the tag %q", text, one)
+		}
+		for _, a := range attribute.FindAllStringSubmatch(parts[2], -1) {
+			switch name, value := a[1], a[2]; {
+			case !slices.Contains(attributes, name),
+				name == "href" && !strings.HasPrefix(value, "https://") && !strings.HasPrefix(value, "http://") && !strings.HasPrefix(value, "mailto:"),
+				name == "style" && !strings.HasPrefix(value, "text-align:"),
+				name == "type" && value != "checkbox":
+				t.Fatalf("%q becomes %s", text, one)
+			}
+		}
+	}
+}
+
+func FuzzRendered(f *testing.F) {
+	for _, text := range []string{
+		"# Deploy?\n\nBuild **1.4** of `shop`:\n\n- one\n- [x] two\n\n| a | b |\n|:-:|---|\n| 1 | ~~2~~ |\n",
+		"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "text <b onclick=x>bold</b>", "<!-- x --><?x?><![CDATA[x]]>",
+		"[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](data:text/html,x)", "[x](//evil.example)", `[x](https://a.example "t\" onclick=\"x")`,
+		"![x](https://evil.example/pixel.png)", "<https://a.example>", "<javascript:alert(1)>", "<me@a.example>", "[x][y]\n\n[y]: javascript:alert(1)",
+		"a\u202eb", "```html\n<script>\n```", "3. x\n4. y", "> <div>\n> x", "&lt;script&gt;", "\x00<\x00script>", "| <td onload=x> |\n|---|\n| `|` |",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkRendered(t, text) })
+}
