@@ -54,7 +54,7 @@ func watchVerb() verb {
 
 // server is what a daemon answers others with, besides files.
 type server interface {
-	// attach has a loop tell the server what it does.
+	// attach has a loop report to the server what it does.
 	attach(o *reconcile.Options)
 	// listen takes the address. Whoever asks from now on waits for serve.
 	listen(b *workspace.Workspace) error

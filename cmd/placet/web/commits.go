@@ -16,7 +16,7 @@ import (
 	"placet/schemas"
 )
 
-// Attach has a loop tell the app what it commits, and keep what callers made of runs.
+// Attach has a loop report its commits to the app, and keep what callers made of runs.
 func (a *App) Attach(o *reconcile.Options) {
 	o.Viewed = true
 	before := o.Committed
@@ -28,9 +28,9 @@ func (a *App) Attach(o *reconcile.Options) {
 	}
 }
 
-// committed tells who waits, and who listens, what a commit has made.
+// committed notifies who waits for what a commit has made, and who listens.
 func (a *App) committed(run layout.Run, plan engine.Plan) {
-	a.waiters.tell(run, plan.Writes)
+	a.waiters.notify(run, plan.Writes)
 	a.events.Publish(eventsOf(run, plan, time.Now())...)
 }
 
@@ -116,7 +116,7 @@ func revisionOf(run layout.Run, plan engine.Plan) (revision int) {
 	return revision
 }
 
-// markOf tells a commit from every other one of its run: by its revision, else by the
+// markOf distinguishes a commit from every other one of its run: by its revision, else by the
 // digest of what it writes.
 func markOf(run layout.Run, plan engine.Plan) string {
 	if r := revisionOf(run, plan); r > 0 && len(plan.Transitions) > 0 {
@@ -172,9 +172,9 @@ func (w *waiters) remove(one *waiter) {
 	}
 }
 
-// tell hands the documents of a run to those who wait for them. Who has not taken eight
+// notify hands the documents of a run to those who wait for them. Who has not taken eight
 // waits for no more.
-func (w *waiters) tell(run layout.Run, docs []engine.Document) {
+func (w *waiters) notify(run layout.Run, docs []engine.Document) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, one := range w.all[run.Dir] {

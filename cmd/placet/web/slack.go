@@ -25,7 +25,7 @@ import (
 const (
 	slackPatience = 2500 * time.Millisecond // of the three seconds that Slack waits
 	slackLook     = 50 * time.Millisecond   // how often an answer in the way is looked at
-	slackTold     = 8                       // words to users under way at once
+	slackSends    = 8                       // messages to users under way at once
 )
 
 // ok is what Slack is answered where nothing is to be said.
@@ -157,7 +157,7 @@ func (a *App) pressed(ctx context.Context, x slack.Interaction, p press) (int, a
 			return a.openDialog(ctx, x, p, t, option)
 		}
 		if p.at.Found.Run.Family != nemawashiFamily {
-			a.tell(x, "This answer needs words: give it with placet.")
+			a.notify(x, "This answer needs words: give it with placet.")
 			return 0, ok, nil
 		}
 		return a.give(x, p, workspace.Reply{Option: option, Comment: "request_changes"})
@@ -229,12 +229,12 @@ func (a *App) slackAnswer(x slack.Interaction, p press, option string, err error
 	case problem == nil:
 	case problem.Code == "not_an_approver":
 		text = "not allowed"
-		a.tell(x, "You are not among those who may answer this.")
+		a.notify(x, "You are not among those who may answer this.")
 	case problem.Status == http.StatusConflict:
 		text = "stale"
-		a.tell(x, "This does not count any more: "+problem.Detail)
+		a.notify(x, "This does not count any more: "+problem.Detail)
 	default:
-		a.tell(x, problem.Detail)
+		a.notify(x, problem.Detail)
 		return 0, ok, nil
 	}
 	return 0, map[string]string{"text": text}, nil
@@ -254,7 +254,7 @@ func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t wo
 	sent := a.o.Sender.Send(ctx, a.slackCall("views.open", d.Open(x.TriggerID)))
 	if sent.Outcome != engine.SendDone {
 		a.o.Log.Warn("a dialog cannot be opened in Slack", "outcome", sent.Outcome, "reason", sent.Reason)
-		a.tell(x, "The dialog cannot be opened: press again, or answer with placet.")
+		a.notify(x, "The dialog cannot be opened: press again, or answer with placet.")
 	}
 	return a.slackAnswer(x, p, option, nil)
 }
@@ -295,37 +295,37 @@ func (a *App) slackCall(method string, body []byte) engine.Send {
 	}
 }
 
-// tell says a word to the user alone, by the address that Slack gave for that or by the
+// notify sends a message to the user alone, by the address that Slack gave for that or by the
 // channel. Nothing waits for it, and a few at once are enough.
-func (a *App) tell(x slack.Interaction, text string) {
+func (a *App) notify(x slack.Interaction, text string) {
 	if a.isSlack(x.ResponseURL) {
 		body := slack.Response(text)
-		a.say(engine.Send{Call: &engine.Call{URL: x.ResponseURL, Body: body}, Key: "slack-" + engine.Sum(body).Hex()[:24], Timeout: 10 * time.Second})
+		a.send(engine.Send{Call: &engine.Call{URL: x.ResponseURL, Body: body}, Key: "slack-" + engine.Sum(body).Hex()[:24], Timeout: 10 * time.Second})
 		return
 	}
-	a.tellIn(x.Channel.ID, x.User.ID, "", text)
+	a.notifyIn(x.Channel.ID, x.User.ID, "", text)
 }
 
-// tellIn says a word to one user of a channel, in a thread where there is one.
-func (a *App) tellIn(channel, user, thread, text string) {
+// notifyIn sends a message to one user of a channel, in a thread where there is one.
+func (a *App) notifyIn(channel, user, thread, text string) {
 	if !a.b.Current().Slack.HasToken || channel == "" {
 		return
 	}
 	m := slack.Plain(text)
 	m.Channel, m.User, m.ThreadTS = channel, user, thread
-	a.say(a.slackCall("chat.postEphemeral", m.Encode()))
+	a.send(a.slackCall("chat.postEphemeral", m.Encode()))
 }
 
-func (a *App) say(what engine.Send) {
+func (a *App) send(what engine.Send) {
 	select {
-	case a.told <- struct{}{}:
+	case a.sending <- struct{}{}:
 	default:
 		return
 	}
 	go func() {
-		defer func() { <-a.told }()
+		defer func() { <-a.sending }()
 		if sent := a.o.Sender.Send(context.Background(), what); sent.Outcome != engine.SendDone {
-			a.o.Log.Info("a word to a user of Slack was not taken", "outcome", sent.Outcome, "reason", sent.Reason)
+			a.o.Log.Info("a message to a user of Slack was not taken", "outcome", sent.Outcome, "reason", sent.Reason)
 		}
 	}()
 }
@@ -389,7 +389,7 @@ func (a *App) reply(ctx context.Context, v *workspace.Workspace, f reconcile.Fou
 		who := facade.Identity{Known: "slack:" + m.User, User: m.User, Source: "slack"}
 		p := press{by: who, v: v, at: asked}
 		if problem := (*facade.Problem)(nil); errors.As(a.mayAnswer(p, t, "steer"), &problem) && problem.Code == "not_an_approver" {
-			a.tellIn(m.Channel, m.User, m.ThreadTS, "You are not among those who may answer this.")
+			a.notifyIn(m.Channel, m.User, m.ThreadTS, "You are not among those who may answer this.")
 			return 0, ok, nil
 		}
 		if !said.Steers {

@@ -3,7 +3,7 @@
 // and answers with the same types; what it writes is what any editor could have written.
 //
 // requests.go and runs.go are the API of all families, nemawashi.go the endpoints of that
-// family's seed, commits.go what a daemon's loop tells of its commits, refused.go what
+// family's seed, commits.go what a commit sends to whom, refused.go what
 // became of answers that nobody may give.
 package web
 
@@ -42,12 +42,12 @@ type App struct {
 	events  facade.Events
 	waiters waiters
 	refused refusals
-	told    chan struct{}
+	sending chan struct{}
 }
 
 // New returns an app. Its loop is attached before the workspace is there, and Begin called
 // before a call comes.
-func New() *App { return &App{told: make(chan struct{}, slackTold)} }
+func New() *App { return &App{sending: make(chan struct{}, slackSends)} }
 
 // Begin hands the app its workspace.
 func (a *App) Begin(b *workspace.Workspace, o Options) {
