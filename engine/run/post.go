@@ -189,23 +189,28 @@ func (p posting[S, V]) posted() *Posted { return p.b.postedIn(p.f.ID) }
 
 func (r *Run[S]) postedIn(request string) *Posted {
 	s := r.Sending(layout.RequestsDir+"/"+request+"/"+layout.SlackDir+"/ask", slackOutcome, slackTimeout)
-	if s.Last == nil || !s.Here || s.Last.Outcome != engine.SendDone {
+	if s.Last == nil || !s.Here {
 		return nil
 	}
+	return ReadPosted(*s.Last, r.Snap.In(s.AttemptFile(s.Attempts)))
+}
+
+// ReadPosted is where a question stands in Slack by the outcome of posting it and by the
+// attempt that was recorded before; nil where it was not posted.
+func ReadPosted(o Outcome, attempt engine.Document) *Posted {
 	var answer struct {
 		Channel string `json:"channel"`
 		TS      string `json:"ts"`
 	}
-	var attempt struct {
+	var sent struct {
 		ThreadTS Text `json:"thread_ts"`
 	}
-	d := r.Snap.In(s.AttemptFile(s.Attempts))
-	if schemas.DecodeValue(s.Last.Response, &answer) != nil || !slackChannel.MatchString(answer.Channel) || !slackTS.MatchString(answer.TS) {
+	if o.Outcome != engine.SendDone || schemas.DecodeValue(o.Response, &answer) != nil || !slackChannel.MatchString(answer.Channel) || !slackTS.MatchString(answer.TS) {
 		return nil
 	}
 	at := &Posted{answer.Channel, answer.TS, answer.TS}
-	if d.Present() && schemas.Decode("", d.Path, d.Body, &attempt) == nil && slackTS.MatchString(string(attempt.ThreadTS)) {
-		at.ThreadTS = string(attempt.ThreadTS)
+	if attempt.Present() && schemas.Decode("", attempt.Path, attempt.Body, &sent) == nil && slackTS.MatchString(string(sent.ThreadTS)) {
+		at.ThreadTS = string(sent.ThreadTS)
 	}
 	return at
 }

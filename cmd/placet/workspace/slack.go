@@ -32,43 +32,31 @@ func (b *Workspace) InThread(f reconcile.Found, st nemawashi.State, channel, ts 
 		ids = append(ids, st.OpenRequest.RequestID)
 	}
 	for _, id := range ids {
-		if at, ok := b.postedAsk(f, id); ok && fits(at) {
+		if at := b.postedAsk(f, id); at != nil && fits(*at) {
 			return true
 		}
 	}
 	return false
 }
 
-// postedAsk is where this machine has posted the question of a request.
-func (b *Workspace) postedAsk(f reconcile.Found, id string) (at run.Posted, ok bool) {
+// postedAsk is where this machine has posted the question of a request, nil for nowhere.
+func (b *Workspace) postedAsk(f reconcile.Found, id string) *run.Posted {
 	if id == "" || b.StateDir == nil {
-		return at, false
+		return nil
 	}
+	issued := b.StateDir.Issued(f.Run.Dir)
 	for n := run.MostAttempts; n > 0; n-- {
 		dir := path.Join(layout.RequestsDir, id, layout.SlackDir, "ask")
 		d := b.ReadDocument(f, path.Join(dir, "outcome-"+strconv.Itoa(n)+".json"))
 		var said run.Outcome
-		if !d.Present() || !slices.Contains(b.StateDir.Issued(f.Run.Dir)[d.Path], d.Sum) || schemas.Decode("kernel/slack-outcome", d.Path, d.Body, &said) != nil {
+		if !d.Present() || !slices.Contains(issued[d.Path], d.Sum) || schemas.Decode("kernel/slack-outcome", d.Path, d.Body, &said) != nil {
 			continue
 		}
-		var answer struct {
-			Channel string `json:"channel"`
-			TS      string `json:"ts"`
+		if at := run.ReadPosted(said, b.ReadDocument(f, path.Join(dir, "attempt-"+strconv.Itoa(n)+".json"))); at != nil {
+			return at
 		}
-		var attempt struct {
-			ThreadTS run.Text `json:"thread_ts"`
-		}
-		a := b.ReadDocument(f, path.Join(dir, "attempt-"+strconv.Itoa(n)+".json"))
-		if said.Outcome != engine.SendDone || schemas.DecodeValue(said.Response, &answer) != nil || schemas.Decode("", a.Path, a.Body, &attempt) != nil {
-			continue
-		}
-		at = run.Posted{Channel: answer.Channel, MessageTS: answer.TS, ThreadTS: answer.TS}
-		if attempt.ThreadTS != "" {
-			at.ThreadTS = string(attempt.ThreadTS)
-		}
-		return at, true
 	}
-	return at, false
+	return nil
 }
 
 // KnowsKey reports whether an action has had an answer or a command with one of some keys,
@@ -78,11 +66,11 @@ func (b *Workspace) KnowsKey(f reconcile.Found, st nemawashi.State, keys ...stri
 	for _, q := range st.Requests {
 		known = append(known, q.Keys...)
 	}
-	for _, id := range []string{string(st.ApprovalRequestID)} {
+	if id := string(st.ApprovalRequestID); id != "" {
 		var waiting struct {
 			Keys []string `json:"idempotency_keys"`
 		}
-		if d := b.Store.Read(layout.RequestPath(f.Run.Dir, id, "response.json"), responseFile(id)); id != "" && d.Present() && schemas.Decode("", d.Path, d.Body, &waiting) == nil {
+		if d := b.Store.Read(layout.RequestPath(f.Run.Dir, id, "response.json"), responseFile(id)); d.Present() && schemas.Decode("", d.Path, d.Body, &waiting) == nil {
 			known = append(known, waiting.Keys...)
 		}
 	}
