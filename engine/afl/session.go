@@ -47,10 +47,10 @@ var family = kernel{
 		Decode: DecodeState, Encode: State.encode, Head: (*State).head,
 		Unfit: func(r *run.Run[State], st State) string { return st.unfit(r.Snap.Key.ID) },
 	},
-	Parts: &run.Parts[State, *session]{
+	Parts: []run.Parts[State, *session]{{
 		Of: ofCheckpoint, All: func(r *session) []string { return r.order }, Enter: enter,
-		Status: func(r *session, id string) engine.Status { return r.checkpoint(id).Status },
-	},
+		Status: func(r *session, on run.On) engine.Status { return r.checkpoint(on.Subject).Status },
+	}},
 	Read: readSession, Rules: rules, Final: isFinal, New: "new", Always: stampAll,
 	Questions: questions, BadSettings: (*session).badSettings, Undecidable: func(r *session) bool { return r.isControlPending },
 	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: (*session).outputs, Actions: (*session).actions,

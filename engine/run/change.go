@@ -60,10 +60,11 @@ func (f *Family[S, V]) transition(b *bound[S, V], t dueRule[S, V]) engine.Plan {
 	c := f.change(b, &st, t)
 	*c.head.Revision++
 	c.Revision = *c.head.Revision
-	if f.isPart(edge.Of) {
-		f.Parts.Enter(c, t.on.Subject, edge.To)
-	} else {
+	switch parts := f.parts(edge.Of); {
+	case parts == nil:
 		*c.head.Status = edge.To
+	case parts.Enter != nil:
+		parts.Enter(c, t.on.Subject, edge.To)
 	}
 	if f.Always != nil {
 		f.Always(c)
@@ -128,7 +129,7 @@ func (f *Family[S, V]) made(b *bound[S, V], c *Change[S], state engine.Document)
 
 // edge is the edge that a move takes.
 func (f *Family[S, V]) edge(b *bound[S, V], t dueRule[S, V]) engine.Edge {
-	from := b.statusOf(t.rule.Of, t.on.Subject)
+	from := b.statusOf(t.rule.Of, t.on)
 	to := t.rule.tos(from)
 	if len(to) > 1 {
 		to = []engine.Status{t.move.To}
@@ -138,8 +139,8 @@ func (f *Family[S, V]) edge(b *bound[S, V], t dueRule[S, V]) engine.Edge {
 
 // subject is the part of the run that moves, "" for the run itself.
 func (t dueRule[S, V]) subject(f *Family[S, V]) string {
-	if f.isPart(t.rule.Of) {
-		return t.on.Subject
+	if f.parts(t.rule.Of) != nil {
+		return cmp.Or(t.move.Subject, t.on.Subject)
 	}
 	return ""
 }
@@ -170,12 +171,30 @@ func (f *Family[S, V]) last(edge engine.Edge, c *Change[S], t dueRule[S, V]) *La
 	subject := t.subject(f)
 	switch {
 	case !f.hasJournal():
-		l.Of, l.Subject, l.Also = edge.Of, &subject, []Past{}
+		l.Of, l.Subject, l.Also = edge.Of, &subject, []Moved{}
 	case f.Parts != nil:
 		subject = cmp.Or(subject, c.before.Snap.Key.ID)
-		l.Of, l.Subject = edge.Of, &subject
+		l.Of, l.Subject, l.Row, l.Also = edge.Of, &subject, t.rule.Row, f.moved(c.also)
 	}
 	return l
+}
+
+// moved is what a state says of the other transitions of a commit.
+func (f *Family[S, V]) moved(also []engine.Transition) (list []Moved) {
+	for _, t := range also {
+		list = append(list, Moved{Event: t.Event, Row: f.row(t.Edge), Of: t.Of, Subject: t.Subject, From: t.From, To: t.To})
+	}
+	return list
+}
+
+// row names the rule of an edge, "" where it has no name.
+func (f *Family[S, V]) row(e engine.Edge) string {
+	for _, r := range slices.Concat(f.Rules...) {
+		if r.Of == e.Of && r.Event == e.Event && slices.Contains(r.From, e.From) && slices.Contains(r.tos(e.From), e.To) {
+			return r.Row
+		}
+	}
+	return ""
 }
 
 func (l *Last) past() Past { return Past{l.Event, l.At, l.Actor, l.Reason} }

@@ -23,9 +23,10 @@ type Family[S, V any] struct {
 	Stamp func(time.Time) Text
 	// Cause writes the path of a file in the run's folder as the family's documents do.
 	Cause func(rel string) string
-	// Parts are what a run consists of that moves on its own; nil: nothing. With parts
-	// transitions name what moved, and the journal names it in place of the statuses.
-	Parts *Parts[S, V]
+	// Parts are what a run consists of that moves on its own, by kind; none: nothing. With
+	// parts transitions name what moved, and the journal names it in place of the
+	// statuses.
+	Parts []Parts[S, V]
 	// Anew says what helps where the state document cannot be used.
 	Anew string
 	// Read makes the view. The state is read by then; see [Run.Begun].
@@ -141,10 +142,22 @@ type Last struct {
 	Actor   string                   `json:"actor"`
 	Reason  string                   `json:"reason"`
 	Cause   map[string]engine.Digest `json:"cause"`
-	// Also are the other transitions of the commit, of a family without a journal.
-	Also []Past `json:"also,omitzero"`
+	// Row is that of the rule, where rules have names.
+	Row string `json:"row,omitzero"`
+	// Also are the other transitions of the commit.
+	Also []Moved `json:"also,omitzero"`
 	// Events are the lines of the family's own in the journal; see [Change.Event].
 	Events []schemas.Object `json:"events,omitzero"`
+}
+
+// Moved is a transition that another one made in its commit.
+type Moved struct {
+	Event   string        `json:"edge"`
+	Row     string        `json:"row,omitzero"`
+	Of      string        `json:"of"`
+	Subject string        `json:"subject"`
+	From    engine.Status `json:"from"`
+	To      engine.Status `json:"to"`
 }
 
 // Past is an earlier transition.

@@ -10,6 +10,8 @@ import (
 // Rule is a row of the transition table: what moves, from where, by which event, to
 // where, and when.
 type Rule[S, V any] struct {
+	// Row names the rule in the state and to people, "" where the event is enough.
+	Row string
 	// Of is what moves: the run, or parts of it; see [Parts].
 	Of    string
 	From  []engine.Status // {""} where it begins
@@ -42,15 +44,16 @@ type On struct {
 	Answer *Answer
 }
 
-// Parts is for families whose runs have parts with statuses of their own.
+// Parts is one kind of parts, for families whose runs have parts with statuses of their
+// own.
 type Parts[S, V any] struct {
 	// Of is what rules call a part.
 	Of string
-	// All are the parts in the order in which rules look at them.
+	// All are the subjects about which rules of these parts are asked, in their order.
 	All func(V) []string
 	// Status is that of a part, "" where the state does not know it.
-	Status func(v V, subject string) engine.Status
-	// Enter has a part go to a status, in a transition.
+	Status func(V, On) engine.Status
+	// Enter has a part go to a status, in a transition. nil: [Move.Then] does.
 	Enter func(c *Change[S], subject string, to engine.Status)
 }
 
@@ -58,6 +61,9 @@ type Parts[S, V any] struct {
 type Move[S any] struct {
 	// To is where it goes, where its rule names several.
 	To engine.Status
+	// Subject names the part that moves where it is another than the one that the rule
+	// was asked about.
+	Subject string
 	// Reason says why, in words that the state keeps.
 	Reason string
 	// Causes are the files that caused it.
@@ -171,8 +177,8 @@ func (b *bound[S, V]) ofGroup(group []Rule[S, V]) (t dueRule[S, V], ok bool) {
 		}
 	}
 	subjects := []string{""}
-	if b.f.Parts != nil && group[0].Of == b.f.Parts.Of {
-		subjects = b.f.Parts.All(b.v)
+	if parts := b.f.parts(group[0].Of); parts != nil {
+		subjects = parts.All(b.v)
 	}
 	for _, subject := range subjects {
 		for i := range group {
@@ -202,7 +208,7 @@ func (b *bound[S, V]) answerFor(q *Request, group []Rule[S, V]) *Answer {
 
 // applies reports whether a rule applies now to what it is asked about.
 func (b *bound[S, V]) applies(r *Rule[S, V], on On) (t dueRule[S, V], ok bool) {
-	if r.Ended != b.f.Final(b.status()) || !slices.Contains(r.From, b.statusOf(r.Of, on.Subject)) {
+	if r.Ended != b.f.Final(b.status()) || !slices.Contains(r.From, b.statusOf(r.Of, on)) {
 		return t, false
 	}
 	m := r.When(b.v, on)
@@ -210,14 +216,20 @@ func (b *bound[S, V]) applies(r *Rule[S, V], on On) (t dueRule[S, V], ok bool) {
 }
 
 // statusOf is where something stands that a rule is about.
-func (b *bound[S, V]) statusOf(of, subject string) engine.Status {
-	if b.f.isPart(of) {
-		return b.f.Parts.Status(b.v, subject)
+func (b *bound[S, V]) statusOf(of string, on On) engine.Status {
+	if parts := b.f.parts(of); parts != nil {
+		return parts.Status(b.v, on)
 	}
 	return b.status()
 }
 
-func (f *Family[S, V]) isPart(of string) bool { return f.Parts != nil && f.Parts.Of == of }
+// parts are the parts of a kind, nil where rules of that kind are about the run itself.
+func (f *Family[S, V]) parts(of string) *Parts[S, V] {
+	if i := slices.IndexFunc(f.Parts, func(p Parts[S, V]) bool { return p.Of == of }); i >= 0 {
+		return &f.Parts[i]
+	}
+	return nil
+}
 
 // expires is the deadline of an open request where it takes a rule now: nobody has
 // answered, and no answer may be on its way. It is nil otherwise.

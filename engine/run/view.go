@@ -251,13 +251,15 @@ func (b *bound[S, V]) awaits(w *Waiting) {
 		}
 	}
 	ask(all[0].Of, b.status())
-	if b.f.Parts == nil || !b.Begun || b.f.Final(b.status()) {
+	if !b.Begun || b.f.Final(b.status()) {
 		return
 	}
-	for _, subject := range b.f.Parts.All(b.v) {
-		if subject != w.Moving {
-			w.Subject = subject
-			ask(b.f.Parts.Of, b.f.Parts.Status(b.v, subject))
+	for _, parts := range b.f.Parts {
+		for _, subject := range parts.All(b.v) {
+			if subject != w.Moving {
+				w.Subject = subject
+				ask(parts.Of, parts.Status(b.v, On{Subject: subject}))
+			}
 		}
 	}
 	w.Subject = ""
