@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ var hostileNames = []string{
 	"response.sync-conflict-20251206-181500-ABCDEFG.json", "form-deadbeef.md", ".placet-1.tmp", "x.tmp", "x.problem.md", "001-step_start.json",
 	"000-x.json", "1e9-x.json", "9999999999-x.json", "validation-2.json", "validation-02.json", "review-1.json", "iterations", "null", "0", "01", "-1",
 	"20260302-msowd-sop-masking", "20260302-MSOWD-x", "20260302-msowd-x@2026-03", "2026-03", "20260302 희귀", "30-1.json", "30-01.json", "20-2.outcome.json",
-	"trigger.json", "late.json", "usage.problem.md", "callback-1.json", "x.agent-collaboration.json", "jewels",
+	"escalation-1.json", "result-01.json", "0001-impl-query.json", "trigger.json", "late.json", "usage.problem.md", "callback-1.json", "x.agent-collaboration.json", "jewels",
 }
 
 // FuzzNames checks that no name leads anywhere but to where its run lies: not
@@ -32,10 +33,12 @@ func FuzzNames(f *testing.F) {
 		f.Add("workspace/.mso-context/archive/2026-03/"+name+"/optimizer/x", name+".problem.md", "inputs/"+name)
 		f.Add(".nemawashi/actions/"+name, "intake/"+name+"/command.json", "jobs/"+name+"/1/"+name)
 		f.Add(".nemawashi/actions/7/"+name, "drafts/"+name, "requests/apr-0123456789ab/"+name)
+		f.Add(PalRoot+"/"+name, "sessions/build/"+name+"/impl/result-1.json", "channels/a/messages/"+name)
+		f.Add(PalRoot+"/a/"+name, "sessions/build/a/impl/"+name, "sessions/build/a/"+name+"/session.json")
 		f.Add(".mso-context/archive/"+name+"/20260302-msowd-x/optimizer/state.json", name, "../"+name)
 	}
 	f.Fuzz(func(t *testing.T, p, name, rel string) {
-		for _, family := range []Family{Faber{}, AFL{}, Optimizer{}, Ask{}, Nemawashi{}} {
+		for _, family := range []Family{Faber{}, AFL{}, Optimizer{}, Ask{}, Nemawashi{}, Pal{}} {
 			if run, ok := family.At(p); ok {
 				if !Under(p, run.Dir) {
 					t.Fatalf("%q does not lie in %+v", p, run)
@@ -112,6 +115,9 @@ func unseen(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 func checkFile(t *testing.T, family Family, run Run, rel string) {
 	t.Helper()
 	f, ok := family.File(run, rel)
+	if (Pal{}).Volatile(run, rel) && ok && family.Name() == "pal" {
+		t.Fatalf("%q is volatile, and a %s", rel, f.Kind)
+	}
 	if !ok {
 		return
 	}
@@ -151,8 +157,8 @@ func checkWords(t *testing.T, name string) {
 	if IsRequestID(name) && (len(name) > 100 || strings.ContainsAny(name, "/\\ \n\"'") || name[0] == '.' || !utf8.ValidString(name)) {
 		t.Fatalf("%q names a request", name)
 	}
-	if (IsAFLSession(name) || IsAFLCheckpoint(name)) && (len(name) > 64 || strings.ContainsAny(name, "/\\ \n\"'") || Noise(name)) {
-		t.Fatalf("%q names a session or a checkpoint", name)
+	if (IsAFLSession(name) || IsAFLCheckpoint(name) || IsPalID(name)) && (len(name) > 64 || strings.ContainsAny(name, "/\\ \n\"'") || Noise(name)) {
+		t.Fatalf("%q names a session, a checkpoint, an orchestration or a port", name)
 	}
 	if n, typ, ok := FaberEventName(name); ok && (n < 0 || typ == "" || !strings.HasSuffix(name, "-"+typ+".json")) {
 		t.Fatalf("%q is event %d of type %q", name, n, typ)
@@ -166,6 +172,9 @@ func checkWords(t *testing.T, name string) {
 		}
 	}
 	checkOptimizerWords(t, name)
+	if seq, role, typ, ok := PalMessageName(name); ok && name != fmt.Sprintf("%04d-%s-%s", seq, role, typ) {
+		t.Fatalf("%q is message %d of %s, a %s", name, seq, role, typ)
+	}
 	rel := "delegations/" + name + "/iterations/" + name + "/result.json"
 	if cp, n, file, ok := AFLPlace(rel); ok && AFLIteration(cp, n, file) != rel {
 		t.Fatalf("%q is %s of attempt %d of %q", rel, file, n, cp)

@@ -49,6 +49,18 @@ var placeholders = map[string]func(name string) bool{
 		_, _, outcome, ok := OptimizerAttempt(optimizerAttempts + name)
 		return ok && outcome
 	},
+	"{port}":      IsPalID,
+	"{sent}":      isPalSent,
+	"{delivered}": isPalReceipt(palDelivered),
+	"{processed}": isPalReceipt(palProcessed),
+	"{result}":    numbered("result-", ".json"),
+	"{feedback}":  numbered("feedback-", ".json"),
+	"{filed}":     numbered("escalation-", ".json"),
+	"{started}":   isPalStarted("attempt"),
+	"{ended}":     isPalStarted("outcome"),
+	"{inbox}":     palInbox.MatchString,
+	"{esc}":       palEscalation.MatchString,
+	"{misnamed}":  func(name string) bool { return isOrdinary(name) && palMisnamed.MatchString(name) },
 }
 
 // isOrdinary reports whether a name is neither noise nor that of a problem note.
@@ -322,7 +334,11 @@ func (f folders) misplaced(ls Lister, id *regexp.Regexp, first string) (all []Mi
 	w := walker{ls: ls}
 	for _, name := range w.folders(f.root) {
 		if dir := path.Join(f.root, name); !f.isID(name) {
-			all = append(all, Misplaced{dir, fmt.Sprintf("the name %q does not match %s", name, id), w.has(dir, first)})
+			why := fmt.Sprintf("the name %q does not match %s", name, id)
+			if id.MatchString(name) {
+				why = fmt.Sprintf("the name %q looks like that of a document, a backup or a note", name)
+			}
+			all = append(all, Misplaced{dir, why, w.has(dir, first)})
 		}
 	}
 	return all, w.err
