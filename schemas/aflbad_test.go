@@ -3,6 +3,7 @@ package schemas
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -63,11 +64,12 @@ func badKinds() map[string]badKind {
 	}
 }
 
-// TestNoAFLDocumentIsReadFromABadFile tries every kind of bad content on every
-// document of the family. What each kind is told,
-// TestEveryKindOfBadFileIsNamed holds.
-func TestNoAFLDocumentIsReadFromABadFile(t *testing.T) {
-	for name, good := range goodAFL {
+// TestNoDocumentIsReadFromABadFile tries every kind of bad content on every document of
+// AFL and PAL. What each kind is told, TestEveryKindOfBadFileIsNamed holds.
+func TestNoDocumentIsReadFromABadFile(t *testing.T) {
+	documents := maps.Clone(goodAFL)
+	maps.Copy(documents, goodPAL)
+	for name, good := range documents {
 		for kind, bad := range badKinds() {
 			var into any
 			err := Decode(name, "f.json", []byte(bad.make(good)), &into)

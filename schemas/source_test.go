@@ -24,6 +24,8 @@ func TestNamesAreThoseOfTheFiles(t *testing.T) {
 		"optimizer/goal", "optimizer/kpi", "optimizer/late", "optimizer/level-error", "optimizer/manifest", "optimizer/outcome",
 		"optimizer/result", "optimizer/retrieved", "optimizer/state", "optimizer/stop", "optimizer/suggestions", "optimizer/trigger",
 		"optimizer/usage",
+		"pal/attempt", "pal/channel", "pal/config", "pal/control", "pal/delivered", "pal/escalation", "pal/event", "pal/feedback", "pal/filed",
+		"pal/message", "pal/orchestration", "pal/outcome", "pal/plan", "pal/processed", "pal/progress", "pal/result", "pal/session", "pal/state",
 	}
 	got := Names()
 	slices.Sort(got) // "worker-run.json" comes before "worker.json"
@@ -61,6 +63,7 @@ var drafts = map[string]string{
 
 	"nemawashi": "https://json-schema.org/draft/2020-12/schema",
 	"optimizer": "https://json-schema.org/draft/2020-12/schema",
+	"pal":       "https://json-schema.org/draft/2020-12/schema",
 }
 
 func TestEverySchemaIsOfItsDraftAndAllowsUnknownKeys(t *testing.T) {

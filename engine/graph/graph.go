@@ -70,6 +70,12 @@ func Unknown(nodes []Node) []Missing {
 // lies on a cycle. An ID that no node has may have dependents.
 func Dependents(nodes []Node, id string) []string {
 	w := newWeb(nodes)
+	return w.chosen(w.dependents([]string{id}, func(node, _ string) bool { return node != id }))
+}
+
+// dependents says of each node whether it depends on one of some IDs, directly or
+// through others, by dependencies that count.
+func (w web) dependents(ids []string, counts func(node, dependency string) bool) []bool {
 	before := make(map[string][]int, len(w.ids))
 	for i, n := range w.given {
 		for _, on := range n.After {
@@ -77,16 +83,21 @@ func Dependents(nodes []Node, id string) []string {
 		}
 	}
 	found := make([]bool, len(w.ids))
-	for open := []string{id}; len(open) > 0; {
+	for open := slices.Clone(ids); len(open) > 0; {
 		next := open[len(open)-1]
 		open = open[:len(open)-1]
 		for _, i := range before[next] {
-			if !found[i] && w.ids[i] != id {
+			if !found[i] && counts(w.ids[i], next) {
 				found[i] = true
 				open = append(open, w.ids[i])
 			}
 		}
 	}
+	return found
+}
+
+// chosen returns the IDs of the nodes that were found, in the given order.
+func (w web) chosen(found []bool) []string {
 	var all []string
 	for i, there := range found {
 		if there {

@@ -109,6 +109,16 @@ func TestSizeIsNoObstacle(t *testing.T) {
 	if levels := Levels(chain); levels["0"] != n || len(levels) != n {
 		t.Errorf("the top is on level %d of %d", levels["0"], len(levels))
 	}
+	if got := Order(chain); len(got) != n || len(got[0]) != 1 || got[0][0] != fmt.Sprint(n-1) {
+		t.Errorf("%d levels", len(got))
+	}
+	if got := CriticalPath(chain); len(got) != n || got[0] != fmt.Sprint(n-1) || got[n-1] != "0" {
+		t.Errorf("the critical path has %d nodes", len(got))
+	}
+	failed := map[string]bool{fmt.Sprint(n - 1): true}
+	if got := CutOff(chain, failed, func(node, _ string) bool { return node == "0" }); len(got) != n-2 {
+		t.Errorf("%d nodes are cut off", len(got))
+	}
 	if got := Dependents(chain, fmt.Sprint(n-1)); len(got) != n-1 || got[0] != "0" {
 		t.Errorf("%d dependents", len(got))
 	}

@@ -8,16 +8,23 @@ import "slices"
 // counts on from there.
 func Levels(nodes []Node) map[string]int {
 	w := newWeb(nodes)
+	all := make(map[string]int, len(w.ids))
+	for i, level := range w.levels() {
+		all[w.ids[i]] = level
+	}
+	return all
+}
+
+// levels returns the level of each node by its number.
+func (w web) levels() []int {
 	n := len(w.ids)
 	l := levels{web: w, level: make([]int, n), seen: make([]int, n), low: make([]int, n), open: make([]bool, n)}
-	all := make(map[string]int, n)
-	for i, id := range w.ids {
+	for i := range w.ids {
 		if l.seen[i] == 0 {
 			l.visit(i)
 		}
-		all[id] = l.level[i]
 	}
-	return all
+	return l.level
 }
 
 // levels finds the groups of nodes that depend on each other (Tarjan's strongly
