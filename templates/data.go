@@ -148,3 +148,14 @@ type AskAnswerData struct {
 	// Artifacts are paths with their digests.
 	Artifacts []FormFact
 }
+
+// PalPageData is what the template pal/page shows: a text for workers or about a port.
+type PalPageData struct {
+	// First names the document.
+	First, Title string
+	Facts        []FormFact
+	Sections     []PalSection
+}
+
+// PalSection is a heading with Markdown below it, quoted already.
+type PalSection struct{ Title, Body string }

@@ -17,6 +17,7 @@
 //	faber/context  ContextData{RunID, Revision, Sections[]{Title, Severity, Body}}
 //	afl/*          types of package afl, whose fields and methods the templates name
 //	ask/answer     AskAnswerData{Title, Line, Comment, Artifacts[]{Label, Value}}
+//	pal/page       PalPageData{First, Title, Facts[]{Label, Value}, Sections[]{Title, Body}}
 //	optimizer/level10  OptimizerLevel10Data{Summary[]{Line, Below[]}, Metrics[]{Name, Current, Against, Status}, Anomalies[], Last}
 //	optimizer/level20  OptimizerLevel20Data{Summary[]{Line, Below[]}, Trends[], Patterns[], Outliers[], Suggestions[], Last}
 //	optimizer/level30  OptimizerLevel30Data{Summary[]{Line, Below[]}, KPI[]{Name, Current, Against, Status}, Short[], High[],

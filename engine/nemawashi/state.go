@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/schemas"
 	"placet/templates"
@@ -274,22 +273,4 @@ func (st *State) newID(prefix string, purpose ...string) string {
 }
 
 // Summarize implements [engine.Machine].
-func (Machine) Summarize(body []byte) engine.Summary {
-	var st struct {
-		Status   engine.Status `json:"status"`
-		Requests []struct {
-			Status   string `json:"status"`
-			OpenedAt text   `json:"opened_at"`
-		} `json:"requests"`
-	}
-	if schemas.Decode("", "state.json", body, &st) != nil {
-		return engine.Summary{}
-	}
-	p := engine.Summary{Status: st.Status, Final: isFinal(st.Status), Touched: true}
-	for _, q := range st.Requests {
-		if q.Status == gate.Unanswered && !p.Final {
-			p.Ask(q.OpenedAt.Time())
-		}
-	}
-	return p
-}
+func (Machine) Summarize(body []byte) engine.Summary { return run.Summarize(body, isFinal) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"placet/engine"
+	"placet/schemas"
 )
 
 // Record is what can be told of a run's state and the journal beside it.
@@ -62,4 +63,26 @@ func withHelp(problem, anew string) string {
 		return problem
 	}
 	return problem + ": " + anew
+}
+
+// Summarize is [engine.Machine]'s Summarize for a state document that keeps the requests
+// as the kernel has them.
+func Summarize(body []byte, isFinal func(engine.Status) bool) engine.Summary {
+	var st struct {
+		Status   engine.Status `json:"status"`
+		Requests []struct {
+			Status   string `json:"status"`
+			OpenedAt Text   `json:"opened_at"`
+		} `json:"requests"`
+	}
+	if schemas.Decode("", stateFile, body, &st) != nil {
+		return engine.Summary{}
+	}
+	p := engine.Summary{Status: st.Status, Final: isFinal(st.Status), Touched: true}
+	for _, q := range st.Requests {
+		if q.Status == Open && !p.Final {
+			p.Ask(q.OpenedAt.Time())
+		}
+	}
+	return p
 }

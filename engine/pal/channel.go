@@ -1,0 +1,240 @@
+package pal
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Types of messages, in the order in which they are delivered.
+var messageTypes = []string{"result", "feedback", "query", "ack"}
+
+// Message is a message of a channel.
+type Message struct {
+	ID          string      `json:"id"`
+	ChannelID   string      `json:"channel_id"`
+	CreatedAt   text        `json:"created_at,omitzero"`
+	FromSession string      `json:"from_session"`
+	ToSession   string      `json:"to_session"`
+	Type        string      `json:"type"`
+	Payload     schemas.Raw `json:"payload"`
+}
+
+// message is a message that can be delivered.
+type message struct {
+	*Message
+	name     string
+	seq      int
+	from, to string // roles
+	digest   engine.Digest
+	// own says that placet writes it, of the try n.
+	own bool
+	try int
+}
+
+func otherRole(role string) string {
+	if role == roleImpl {
+		return roleTest
+	}
+	return roleImpl
+}
+
+// messages are those of a port's channel, in the order of delivery.
+func (p *port) messages() []message {
+	list := p.ownMessages()
+	for _, d := range p.r.Snap.Under("channels/" + p.id + "/messages") {
+		if d.Kind != layout.PalMessage {
+			continue
+		}
+		name := strings.TrimSuffix(path.Base(d.Path), ".json")
+		if slices.ContainsFunc(list, func(m message) bool { return m.name == name }) {
+			continue
+		}
+		if m := p.readMessage(d, name); m != nil {
+			list = append(list, *m)
+		}
+	}
+	slices.SortFunc(list, func(a, b message) int {
+		return cmp.Or(cmp.Compare(slices.Index(messageTypes, a.Type), slices.Index(messageTypes, b.Type)), cmp.Compare(a.seq, b.seq), strings.Compare(a.from, b.from))
+	})
+	return list
+}
+
+// ownMessages are those that placet writes: each result that was taken in, and each
+// feedback that failed.
+func (p *port) ownMessages() (list []message) {
+	for round := 1; round <= p.Round; round++ {
+		l := p.r.State.Loops[loopID(p.id, round)]
+		if l == nil {
+			continue
+		}
+		for _, t := range l.History {
+			if t.ResultDigest != "" && t.Cause != causeImpl {
+				list = p.addOwn(list, t, "result", roleImpl, layout.PalResultFile(p.id, t.Try), t.ResultDigest, t.ResultAt)
+			}
+			if t.FeedbackDigest != "" && !t.Success {
+				list = p.addOwn(list, t, "feedback", roleTest, layout.PalFeedbackFile(p.id, t.Try), t.FeedbackDigest, t.At)
+			}
+		}
+	}
+	return list
+}
+
+// addOwn adds a message of placet's. Where its file is gone and the hand-in is not what
+// was taken in any more it cannot be made again.
+func (p *port) addOwn(list []message, t Try, typ, from, handIn string, sum, at text) []message {
+	name := fmt.Sprintf("%04d-%s-%s", t.Try, from, typ)
+	m := message{name: name, seq: t.Try, from: from, to: otherRole(from), own: true, try: t.Try}
+	if d := p.r.Snap.In(layout.PalMessageFile(p.id, name)); d.Present() {
+		if known := p.readMessage(d, name); known != nil {
+			m.Message, m.digest = known.Message, d.Sum
+			return append(list, m)
+		}
+	}
+	d := p.r.Snap.In(handIn)
+	if text(d.Sum) != sum {
+		return list
+	}
+	m.Message = &Message{
+		ID: p.id + "/" + name, ChannelID: p.id, CreatedAt: at, FromSession: p.r.State.session(memberPath(p.id, from)),
+		ToSession: p.r.State.session(memberPath(p.id, m.to)), Type: typ, Payload: schemas.Raw(strings.TrimSpace(string(d.Body))),
+	}
+	m.digest = engine.Sum(run.Must(schemas.Encode(m.Message)))
+	return append(list, m)
+}
+
+// readMessage reads a message, nil where it cannot be delivered.
+func (p *port) readMessage(d engine.Document, name string) *message {
+	seq, role, typ, ok := layout.PalMessageName(name)
+	if !ok || !slices.Contains(messageTypes, typ) {
+		p.r.Bad(d, fmt.Sprintf("not delivered: the name must be like 0001-impl-query.json, with a type of %s", joined(messageTypes)))
+		return nil
+	}
+	m, _ := run.Load[Message](&p.r.Input, d, "pal/message")
+	if m == nil {
+		return nil
+	}
+	if problem := p.CheckMessage(m, name, role, typ); problem != "" {
+		p.r.Bad(d, "not delivered: "+problem)
+		return nil
+	}
+	return &message{Message: m, name: name, seq: seq, from: role, to: otherRole(role), digest: d.Sum, try: seq}
+}
+
+// CheckMessage says why a message cannot be delivered, "" where it can.
+func (p *port) CheckMessage(m *Message, name, role, typ string) string {
+	from, to := p.r.State.session(memberPath(p.id, role)), p.r.State.session(memberPath(p.id, otherRole(role)))
+	for _, c := range []struct{ name, is, want string }{
+		{"id", m.ID, p.id + "/" + name}, {"channel_id", m.ChannelID, p.id}, {"from_session", m.FromSession, from}, {"to_session", m.ToSession, to}, {"type", m.Type, typ},
+	} {
+		if c.is != c.want {
+			return fmt.Sprintf("/%s: is %q, expected %q", c.name, templates.Cut(c.is, 80), c.want)
+		}
+	}
+	if typ == "result" || typ == "feedback" {
+		if !p.isOwnMessage(name) {
+			return "placet alone writes messages of the type " + typ
+		}
+		return ""
+	}
+	if isFinal(p.Status) && p.r.Snap.In(layout.PalReceiptFile(p.id, name, "delivered")).Absent() {
+		return "the channel was closed before it could be delivered"
+	}
+	if typ == "ack" {
+		return p.checkAck(m, role)
+	}
+	return ""
+}
+
+// isOwnMessage reports whether placet writes a message of a name.
+func (p *port) isOwnMessage(name string) bool {
+	_, role, _, _ := layout.PalMessageName(name)
+	for round := 1; round <= p.Round; round++ {
+		l := p.r.State.Loops[loopID(p.id, round)]
+		for i := range l.History {
+			t := l.History[i]
+			stem := fmt.Sprintf("%04d-%s-", t.Try, role)
+			if role == roleImpl && name == stem+"result" && t.ResultDigest != "" || role == roleTest && name == stem+"feedback" && t.FeedbackDigest != "" && !t.Success {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// acked is the name of the message that an ack names.
+func (m *Message) acked() string {
+	var payload struct {
+		Of string `json:"of"`
+	}
+	_ = schemas.DecodeValue(m.Payload, &payload) // what names nothing acknowledges nothing
+	return strings.TrimSuffix(path.Base(payload.Of), ".json")
+}
+
+// checkAck says what is wrong with the message that an ack names.
+func (p *port) checkAck(m *Message, role string) string {
+	of := m.acked()
+	_, from, _, ok := layout.PalMessageName(of)
+	if !ok || from == role || p.r.Snap.In(layout.PalMessageFile(p.id, of)).Absent() {
+		return fmt.Sprintf("/payload/of: %q names no message to this worker", templates.Cut(of, 80))
+	}
+	return ""
+}
+
+// channelFiles plans the messages of a channel: placet's own, the copies in the inboxes,
+// and the receipts.
+func channelFiles(p *port, w *run.Outputs) {
+	r, all := p.r, p.messages()
+	for _, m := range all {
+		if m.own {
+			body := run.Must(schemas.Encode(m.Message))
+			w.Once(layout.PalMessageFile(p.id, m.name), w.Fresh && m.CreatedAt == r.State.Last.At, func() []byte { return body })
+		}
+		delivered := layout.PalReceiptFile(p.id, m.name, "delivered")
+		if r.Snap.In(delivered).Absent() {
+			w.Once(layout.PalInboxFile(p.id, m.to, "message-"+m.name+".md"), false, func() []byte { return p.messageText(m) })
+			w.Put(delivered, run.Must(schemas.Encode(schemas.Object{
+				member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("delivered_at", seconds(r.Snap.Now)),
+			})))
+		}
+		if by := p.processedBy(m, all); by != "" {
+			w.Once(layout.PalReceiptFile(p.id, m.name, "processed"), false, func() []byte {
+				return run.Must(schemas.Encode(schemas.Object{
+					member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("processed_at", seconds(r.Snap.Now)), member("by", by),
+				}))
+			})
+		}
+	}
+}
+
+// processedBy names what shows that a message was worked off, "" where nothing does: an
+// ack of it or, of placet's own, the recipient's next hand-in.
+func (p *port) processedBy(m message, all []message) string {
+	for _, ack := range all {
+		if ack.Type == "ack" && ack.from == m.to && ack.acked() == m.name {
+			return ack.ID
+		}
+	}
+	if !m.own {
+		return ""
+	}
+	for round := 1; round <= p.Round; round++ {
+		for _, t := range p.r.State.Loops[loopID(p.id, round)].History {
+			switch {
+			case m.Type == "result" && t.Try == m.try && t.FeedbackDigest != "":
+				return layout.PalFeedbackFile(p.id, t.Try)
+			case m.Type == "feedback" && t.Try == m.try+1 && t.ResultDigest != "":
+				return layout.PalResultFile(p.id, t.Try)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,199 @@
+package pal
+
+import (
+	"fmt"
+	"path"
+	"time"
+
+	"placet/engine"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// longestWork is how long a worker's command may run where its port has no deadline.
+const longestWork = 24 * time.Hour
+
+// of are the words of the command of a role, nil for none.
+func (w Workers) of(role string) []string {
+	if role == roleTest {
+		return w.Test
+	}
+	return w.Impl
+}
+
+func (p *port) hasCommands() bool { return len(p.Workers.Impl)+len(p.Workers.Test) > 0 }
+
+// CommandDigest is what trust in a worker's command is recorded under.
+func CommandDigest(argv []string) engine.Digest { return engine.CommandDigest("pal worker", argv...) }
+
+// untrusted are the roles of a port whose commands nobody has agreed to.
+func (p *port) untrusted() (roles []string) {
+	for _, role := range []string{roleImpl, roleTest} {
+		if argv := p.Workers.of(role); len(argv) > 0 && !p.r.Snap.Facts.Trusts(CommandDigest(argv), "") {
+			roles = append(roles, role)
+		}
+	}
+	return roles
+}
+
+// Attempt is attempt-<try>-<start>.json: a command that began.
+type Attempt struct {
+	Role          string        `json:"role"`
+	Try           int           `json:"try"`
+	Start         int           `json:"start"`
+	Argv          []string      `json:"argv"`
+	CommandDigest engine.Digest `json:"command_digest"`
+	StartedAt     text          `json:"started_at"`
+}
+
+// Outcome is outcome-<try>-<start>.json: how a command ended.
+type Outcome struct {
+	Outcome  string `json:"outcome"`
+	ExitCode *int   `json:"exit_code"`
+	Stdout   string `json:"stdout"`
+	Stderr   string `json:"stderr"`
+	Reason   string `json:"reason"`
+}
+
+type outcomeIn struct {
+	*Outcome
+	doc engine.Document
+	rel string
+}
+
+// shownOutput is how much of a command's output a person is shown, in bytes.
+const shownOutput = 4 << 10
+
+// tail is the end of what a command printed.
+func (o *outcomeIn) tail() string {
+	out := o.Stdout
+	if o.Stderr != "" {
+		out += "\n" + o.Stderr
+	}
+	if len(out) > shownOutput {
+		out = out[len(out)-shownOutput:]
+	}
+	return templates.Clean(out)
+}
+
+// outcome is how the command of a role ended that was started for the try in hand; nil
+// while it has not.
+func (p *port) outcome(role string) *outcomeIn {
+	rel := layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)
+	o, _ := run.Load[Outcome](&p.r.Input, p.r.Snap.In(rel), "pal/outcome")
+	if o == nil {
+		return nil
+	}
+	return &outcomeIn{o, p.r.Snap.In(rel), rel}
+}
+
+// commands begins the command of the worker that a port waits for, and has those under
+// way recorded whose end nobody knows.
+func commands(p *port, w *run.Outputs) {
+	for _, role := range []string{roleImpl, roleTest} {
+		attempt := p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts))
+		isRecorded := !attempt.Absent()
+		argv := p.Workers.of(role)
+		switch {
+		case len(argv) == 0:
+			continue
+		case isRecorded:
+			if a, _ := run.Load[Attempt](&p.r.Input, attempt, "pal/attempt"); a != nil {
+				argv = a.Argv
+			}
+		case role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
+			p.r.conf().Still || len(p.untrusted()) > 0:
+			continue
+		default:
+			w.Put(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts), run.Must(schemas.Encode(Attempt{
+				Role: role, Try: p.LastTry, Start: p.Starts, Argv: argv, CommandDigest: CommandDigest(argv), StartedAt: seconds(p.r.Snap.Now),
+			})))
+		}
+		if p.r.Snap.In(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)).Absent() {
+			w.Plan.Actions = append(w.Plan.Actions, p.action(role, argv, isRecorded))
+		}
+	}
+}
+
+// action is the command of a role for the try in hand.
+func (p *port) action(role string, argv []string, isRecorded bool) engine.Action {
+	r := p.r
+	dir := layout.PalMember(p.id, role)
+	file := layout.PalResultFile(p.id, p.LastTry)
+	if role == roleTest {
+		file = layout.PalFeedbackFile(p.id, p.LastTry)
+	}
+	timeout := longestWork
+	if p.Deadline != "" {
+		timeout = max(p.Deadline.Time().Sub(r.Snap.Now), time.Second)
+	}
+	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%d\n%d", r.State.ID, r.State.CreatedAt, p.id, role, p.LastTry, p.Starts))
+	return engine.Action{
+		ID: r.Run.Actions() + sum.Hex()[:16], Kind: layout.PalOutcome, Outcome: r.Path(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)),
+		Fields:   []engine.Field{{Name: "role", Value: role}, {Name: "try", Value: p.LastTry}, {Name: "start", Value: p.Starts}},
+		Recorded: isRecorded,
+		Command: engine.Command{
+			Argv: argv, Dir: ".", Agent: true, Timeout: timeout,
+			Env: []string{
+				"PLACET_RUN=" + r.Snap.Key.String(), "PLACET_PORT=" + p.id, "PLACET_SESSION=" + r.State.session(memberPath(p.id, role)),
+				"PLACET_ROLE=" + role, fmt.Sprintf("PLACET_TRY=%d", p.LastTry),
+			},
+			Paths: []string{
+				"PLACET_WORKSPACE=.", "PLACET_INBOX=" + r.Path(path.Join(dir, "inbox")), "PLACET_OUT=" + r.Path(file), "PLACET_PROGRESS=" + r.Path(p.progressFile(role)),
+			},
+		},
+	}
+}
+
+// progressFile is where a worker says how far it is.
+func (p *port) progressFile(role string) string {
+	return path.Join(layout.PalMember(p.id, role), "progress.json")
+}
+
+// ProgressFile is progress.json.
+type ProgressFile struct {
+	Progress    float64 `json:"progress"`
+	CurrentTask string  `json:"current_task"`
+	TokensUsed  int     `json:"tokens_used"`
+}
+
+// readProgress is what a worker says of how far it is, nil where it says nothing that can
+// be used.
+func (r *view) readProgress(rel string) *ProgressFile {
+	d := r.Snap.Doc(engine.VolatileNeed + r.Path(rel))
+	if !d.Present() {
+		return nil
+	}
+	f, err := decodeProgress(path.Base(rel), d.Body)
+	if err != nil {
+		r.Notes.Add(r.Note(r.Path(rel)), "cannot use "+err.Error()+"; the last value stays")
+		return nil
+	}
+	return &f
+}
+
+func decodeProgress(name string, body []byte) (f ProgressFile, err error) {
+	err = schemas.Decode("pal/progress", name, body, &f)
+	return f, err
+}
+
+// tokens is how many tokens a worker has used, over all rounds.
+func (p *port) tokens(role string) int {
+	used := 0
+	if f := p.r.readProgress(p.progressFile(role)); f != nil {
+		used = f.TokensUsed
+	}
+	if t := p.loop.last(); t != nil && role == roleImpl {
+		used = max(used, t.Tokens)
+	}
+	return used
+}
+
+func (p *port) tokensNow() Tokens { return Tokens{p.tokens(roleImpl), p.tokens(roleTest)} }
+
+// tokenThreshold is from how many tokens on a person is told.
+func (p *port) tokenThreshold(role string) int {
+	return p.TokenBase.of(role) + (p.Limits.TokenBudget*p.r.conf().tokenPercent()+99)/100
+}

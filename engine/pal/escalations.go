@@ -1,0 +1,448 @@
+package pal
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/graph"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Types of escalations.
+const (
+	typeTestFailure = "test_failure"
+	typeTimeout     = "timeout"
+	typeDependency  = "dependency"
+	typeBlocked     = "blocked"
+	typeDecision    = "decision"
+	typeConflict    = "conflict"
+	typeQuality     = "quality"
+	typeTokens      = "token_exhausted"
+	typeGeneral     = "general"
+)
+
+// weight is what an escalation does to its port.
+type weight int
+
+const (
+	notes weight = iota // the port runs on
+	holds               // the port runs on, and cannot complete
+	stops               // the port is taken off its slot
+)
+
+// kinds are the types of escalations, each with what it does and how severe it is unless
+// somebody says otherwise.
+var kinds = map[string]struct {
+	weight   weight
+	severity string
+}{
+	typeTestFailure: {stops, "high"}, typeTimeout: {stops, "high"}, typeDependency: {stops, "high"}, typeBlocked: {stops, "medium"}, typeDecision: {stops, "medium"},
+	typeConflict: {holds, "high"}, typeQuality: {holds, "medium"}, typeTokens: {notes, "medium"}, typeGeneral: {notes, "low"},
+}
+
+// aliases are the words that upstream has for types.
+var aliases = map[string]string{
+	"test_fail": typeTestFailure, "token_exceeded": typeTokens, "question": typeDecision, "manual_review": typeDecision,
+	"build_fail": typeBlocked, "dependency_loop": typeDependency, "compact_warning": typeGeneral,
+}
+
+func isStopping(e *Escalation) bool      { return kinds[e.Type].weight == stops }
+func stopsOrHolds(e *Escalation) bool    { return kinds[e.Type].weight != notes }
+func isAny(*Escalation) bool             { return true }
+func (st *State) isOpen(id string) bool  { return st.Escalations[id] != nil && st.Escalations[id].Status == Open }
+func (e *Escalation) id(run string) string {
+	sum := engine.Sum([]byte(strings.Join([]string{run, e.Subject, e.Type, e.Cause}, "\n")))
+	return "esc-" + sum.Hex()[:12]
+}
+
+// open are the open escalations of a state about a port, of those that a function
+// accepts, by id.
+func (st *State) open(port string, accepts func(*Escalation) bool) (ids []string) {
+	for _, id := range slices.Sorted(maps.Keys(st.Escalations)) {
+		if e := st.Escalations[id]; e.Status == Open && string(e.PortID) == port && accepts(e) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (p *port) openEscalations(accepts func(*Escalation) bool) []string {
+	return p.r.State.open(p.id, accepts)
+}
+
+// others are the open escalations of a port besides the one that an answer is about.
+func (p *port) others(on run.On, accepts func(*Escalation) bool) []string {
+	return slices.DeleteFunc(p.openEscalations(accepts), func(id string) bool { return id == on.Answer.Request.ID })
+}
+
+// isHeld reports whether a port may not complete by itself.
+func (p *port) isHeld() bool {
+	return len(p.openEscalations(func(e *Escalation) bool { return kinds[e.Type].weight == holds })) > 0 || p.conflict() != nil
+}
+
+// mayOpen reports whether an escalation may be opened now: its cause is a new one, and
+// nothing of its type is open about its subject.
+func (r *view) mayOpen(e Escalation) bool {
+	if r.State.Escalations[e.id(r.State.ID)] != nil {
+		return false
+	}
+	for _, other := range r.State.Escalations {
+		if other.Status == Open && other.Subject == e.Subject && other.Type == e.Type {
+			return false
+		}
+	}
+	return true
+}
+
+// open opens an escalation in a transition that moves something else.
+func (s *step) open(e Escalation) {
+	event, to := "opened", Open
+	if e.AutoResolve {
+		event, to = "auto_resolved", Resolved
+	}
+	s.along(ofEscalation, e.id(s.State.ID), "", event, to)
+	s.add(e)
+}
+
+// add keeps an escalation, and asks a person about it unless nobody is to be asked.
+func (s *step) add(e Escalation) {
+	id := e.id(s.State.ID)
+	e.Status, e.OpenedAt = Open, s.Now
+	if e.Severity = cmp.Or(e.Severity, kinds[e.Type].severity); e.Context == nil {
+		e.Context = schemas.Object{}
+	}
+	e.Actions = slices.Clip(append([]string{}, e.Actions...))
+	s.State.Escalations[id] = &e
+	e.Dependents = s.dependents(string(e.PortID))
+	e.Artifacts = append(s.shownFiles(string(e.PortID)), e.Artifacts...)
+	if e.AutoResolve {
+		e.Status, e.ResolvedAt, e.ResolvedBy, e.Resolution = Resolved, s.Now, "placet", "auto"
+		return
+	}
+	q := s.Ask(run.Request{ID: id, Type: typeEscalation, Subject: e.PortID})
+	e.OpenedAt = q.OpenedAt
+}
+
+// dependents are the ports that depend on one, by level, as they stand.
+func (s *step) dependents(port string) []Dependent {
+	list := []Dependent{}
+	if port == "" {
+		return list
+	}
+	nodes := nodesOf(s.State)
+	after := graph.Dependents(nodes, port)
+	for _, level := range graph.Order(nodes) {
+		for _, id := range level {
+			if slices.Contains(after, id) {
+				list = append(list, Dependent{id, s.port(id).Status})
+			}
+		}
+	}
+	return list
+}
+
+// shownFiles are the last hand-ins of a port and its text, with what they are now.
+func (s *step) shownFiles(port string) []gate.Artifact {
+	list := []gate.Artifact{}
+	p := s.State.Ports[port]
+	if p == nil {
+		return list
+	}
+	add := func(path string, sum engine.Digest) {
+		list = append(list, gate.Artifact{Path: path, SHA256: sum.Hex()})
+	}
+	if t := s.State.loop(port).last(); t != nil {
+		if t.ResultDigest != "" {
+			add(s.r.Path(layout.PalResultFile(port, t.Try)), engine.Digest(t.ResultDigest))
+		}
+		if t.FeedbackDigest != "" {
+			add(s.r.Path(layout.PalFeedbackFile(port, t.Try)), engine.Digest(t.FeedbackDigest))
+		}
+	}
+	if p.Spec != "" {
+		add(p.Spec, s.State.Specs[port])
+	}
+	return list
+}
+
+// resolve closes the escalation that an answer is about, in a transition that moves
+// something else.
+func (s *step) resolve(a *run.Answer, event string, to engine.Status) {
+	s.along(ofEscalation, a.Request.ID, Open, event, to)
+	s.setResolved(a, to)
+}
+
+// dismiss closes an escalation so that its port goes on.
+func (s *step) dismiss(a *run.Answer) {
+	s.resolve(a, "dismissed", Dismissed)
+	s.lift(a)
+}
+
+// lift takes the deadline off a port whose timeout was dismissed.
+func (s *step) lift(a *run.Answer) {
+	if e := s.State.Escalations[a.Request.ID]; e.Type == typeTimeout {
+		if p := s.State.Ports[string(e.PortID)]; p != nil {
+			p.NoDeadline = true
+		}
+	}
+}
+
+func (s *step) setResolved(a *run.Answer, to engine.Status) {
+	e := s.State.Escalations[a.Request.ID]
+	e.Status, e.ResolvedAt, e.ResolvedBy, e.Resolution, e.Comment = to, s.Now, text(engine.Person(a.By.User)), text(a.Response), a.Comment
+}
+
+// supersede closes the open escalations of a port but one, since the port has moved on.
+func (s *step) supersede(port, but, why string) {
+	s.supersedeAll(func(e *Escalation) bool { return string(e.PortID) == port && e.id(s.State.ID) != but }, gate.Superseded, why)
+}
+
+// supersedeAll closes open escalations with a result for their requests.
+func (s *step) supersedeAll(accepts func(*Escalation) bool, result, why string) {
+	for _, id := range slices.Sorted(maps.Keys(s.State.Escalations)) {
+		e := s.State.Escalations[id]
+		if e.Status != Open || !accepts(e) {
+			continue
+		}
+		s.along(ofEscalation, id, Open, "superseded", Dismissed)
+		e.Status, e.ResolvedAt, e.ResolvedBy, e.Resolution = Dismissed, s.Now, "placet", text("superseded: "+why)
+		for _, q := range s.Requests() {
+			if q.ID == id && q.Status == run.Open {
+				s.Close(q, result, why)
+			}
+		}
+	}
+}
+
+// opens is a turn that opens an escalation and moves nothing else. Which of the two rows
+// it is depends on whether anybody is asked.
+func (r *view) opens(e *Escalation, unasked bool, causes ...engine.Document) *turn {
+	if e == nil || !r.mayOpen(*e) {
+		return nil
+	}
+	if e.AutoResolve = kinds[e.Type].weight == notes && slices.Contains(r.conf().AutoResolve, e.Type); e.AutoResolve != unasked {
+		return nil
+	}
+	return &turn{reason: e.Title, causes: causes, subject: e.id(r.State.ID), then: func(s *step) { s.add(*e) }}
+}
+
+// filedBy is what a session has filed, of those that are due, first about a port and
+// then about the run.
+func (r *view) dueFiled(port string, accepts func(*Escalation) bool) *filed {
+	for i := range r.filed {
+		f := &r.filed[i]
+		if string(f.esc.PortID) == port && accepts(&f.esc) && r.mayOpen(f.esc) {
+			return f
+		}
+	}
+	return nil
+}
+
+// stopsAsFiled takes a port off its slot for what a session has filed.
+func stopsAsFiled(p *port, _ run.On) *turn {
+	f := p.r.dueFiled(p.id, isStopping)
+	if f == nil || !p.r.isMoving() {
+		return nil
+	}
+	return &turn{reason: f.esc.Title, causes: []engine.Document{f.doc}, actor: f.by, then: func(s *step) {
+		s.stop(p.id, "filed")
+		s.open(f.esc)
+	}}
+}
+
+func opensFiled(r *view, on run.On) *turn   { return filedAlone(r, on, false) }
+func notesUnasked(r *view, on run.On) *turn { return filedAlone(r, on, true) }
+
+// filedAlone opens what was filed without moving a port.
+func filedAlone(r *view, on run.On, unasked bool) *turn {
+	if !r.isMoving() {
+		return nil
+	}
+	f := r.dueFiled(on.Subject, isAny)
+	if f == nil {
+		return nil
+	}
+	t := r.opens(&f.esc, unasked, f.doc)
+	if t != nil {
+		t.actor = f.by
+	}
+	return t
+}
+
+// opensObserved opens what placet itself has observed of a running port.
+func opensObserved(r *view, on run.On) *turn {
+	p := r.ports[on.Subject]
+	if p == nil || !r.isMoving() || p.Status != Running {
+		return nil
+	}
+	if t := r.opens(p.conflict(), false); t != nil {
+		return t
+	}
+	return r.opens(p.exhaustedTokens(), false)
+}
+
+func notesTokens(r *view, on run.On) *turn {
+	p := r.ports[on.Subject]
+	if p == nil || !r.isMoving() || p.Status != Running {
+		return nil
+	}
+	return r.opens(p.exhaustedTokens(), true)
+}
+
+// opensDependency asks about a blocked port before which another one failed since.
+func opensDependency(r *view, on run.On) *turn {
+	p := r.ports[on.Subject]
+	if p == nil || !r.isMoving() || p.Status != Blocked {
+		return nil
+	}
+	failed := p.failedBefore()
+	if len(failed) == 0 {
+		return nil
+	}
+	e := p.dependency(failed)
+	return r.opens(&e, false)
+}
+
+// about is an escalation of a type about a port.
+func (p *port) about(typ, cause, title string) Escalation {
+	e := Escalation{Type: typ, Subject: "port:" + p.id, PortID: text(p.id), Cause: cause, Title: title}
+	if by := p.blockers(); len(by) > 0 && typ != typeDependency {
+		e.Cut = by[0]
+	}
+	return e
+}
+
+func member(name string, value any) schemas.Member { return schemas.Member{Name: name, Value: value} }
+
+// testFailure is what a person is told of a port whose tries are used up.
+func (p *port) testFailure(s *step, role string) Escalation {
+	l := s.State.loop(p.id)
+	e := p.about(typeTestFailure, loopID(p.id, l.Round), p.r.say("esc.test_failure", "port", p.id, "n", fmt.Sprint(l.CurrentTry), "max", fmt.Sprint(l.MaxRetries)))
+	e.SessionID = text(s.State.session(memberPath(p.id, role)))
+	e.Context = schemas.Object{member("loop", e.Cause), member("failed_tries", l.CurrentTry), member("max_retries", l.MaxRetries), member("failed_tests", p.failedTests())}
+	return e
+}
+
+func (p *port) timeout() Escalation {
+	e := p.about(typeTimeout, string(p.Deadline), p.r.say("esc.timeout", "port", p.id, "at", string(p.Deadline), "timeout", p.Limits.Timeout))
+	if role := p.loop.role(); role != "" {
+		e.SessionID = text(p.r.State.session(memberPath(p.id, role)))
+	}
+	e.Context = schemas.Object{member("started_at", p.StartedAt), member("deadline", p.Deadline), member("awaits", p.awaitedFile())}
+	return e
+}
+
+func (p *port) dependency(failed []string) Escalation {
+	e := p.about(typeDependency, joinIDs(failed), p.r.say("esc.dependency", "port", p.id, "ports", joined(failed)))
+	e.Context = schemas.Object{member("failed", failed)}
+	return e
+}
+
+func (p *port) unresolved(role string, out *outcomeIn) Escalation {
+	session := memberPath(p.id, role)
+	e := Escalation{
+		Type: typeBlocked, Severity: "high", Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.State.session(session)), Cause: out.rel,
+		Title: p.r.say("esc.blocked", "port", p.id, "role", role, "outcome", out.Outcome, "file", p.awaitedFile()),
+	}
+	e.Context = schemas.Object{member("outcome", out.Outcome), member("exit_code", out.ExitCode), member("reason", text(out.Reason)), member("output", out.tail())}
+	e.Artifacts = []gate.Artifact{{Path: out.doc.Path, SHA256: out.doc.Sum.Hex()}}
+	return e
+}
+
+// conflict is that of a port whose last result changed files that an earlier running
+// port's changed, too; nil for none. A conflict that was decided is none.
+func (p *port) conflict() *Escalation {
+	mine := p.changedFiles()
+	if len(mine) == 0 {
+		return nil
+	}
+	for _, other := range p.r.running() {
+		if other.id == p.id {
+			return nil // the later one of two is asked about
+		}
+		files := slices.DeleteFunc(slices.Clone(mine), func(f string) bool { return !slices.Contains(other.changedFiles(), f) })
+		if len(files) == 0 {
+			continue
+		}
+		loops := []string{loopID(other.id, other.Round), loopID(p.id, p.Round)}
+		slices.Sort(loops)
+		e := p.about(typeConflict, joinIDs(loops), p.r.say("esc.conflict", "port", p.id, "other", other.id, "files", joined(files[:min(len(files), 5)])))
+		e.SessionID = text(p.r.State.session(memberPath(p.id, roleImpl)))
+		e.Context = schemas.Object{member("ports", []string{other.id, p.id}), member("files", files)}
+		if p.r.State.Escalations[e.id(p.r.State.ID)] == nil {
+			return &e
+		}
+	}
+	return nil
+}
+
+// exhaustedTokens is that of the awaited worker of a port where it has used up what it
+// may; nil for none.
+func (p *port) exhaustedTokens() *Escalation {
+	role := p.loop.role()
+	if role == "" || p.Limits.TokenBudget <= 0 {
+		return nil
+	}
+	used, atLeast := p.tokens(role), p.tokenThreshold(role)
+	if used < atLeast {
+		return nil
+	}
+	session := memberPath(p.id, role)
+	used -= p.TokenBase.of(role)
+	return &Escalation{
+		Type: typeTokens, Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.State.session(session)), Cause: loopID(p.id, p.Round),
+		Title:   p.r.say("esc.token_exhausted", "port", p.id, "role", role, "used", fmt.Sprint(used), "budget", fmt.Sprint(p.Limits.TokenBudget)),
+		Context: schemas.Object{member("tokens_used", used), member("token_budget", p.Limits.TokenBudget), member("token_percent", p.r.conf().tokenPercent())},
+	}
+}
+
+func joinIDs(ids []string) string { return strings.Join(ids, ",") }
+
+// isOfDependency reports whether placet asks what becomes of a port before which another
+// one failed.
+func (e *Escalation) isOfDependency() bool { return e.Type == typeDependency && e.Digest == "" }
+
+// waive adds the dependencies that a cause names to those without which a port may run.
+func waive(waived []string, cause string) []string {
+	for _, id := range strings.Split(cause, ",") {
+		if !slices.Contains(waived, id) {
+			waived = append(waived, id)
+		}
+	}
+	slices.Sort(waived)
+	return waived
+}
+
+// cutOffIn are the ports of a state that are cut off.
+func cutOffIn(st *State) map[string]bool {
+	failed := map[string]bool{}
+	for id, p := range st.Ports {
+		failed[id] = p.Status == Failed
+	}
+	return graph.CutOff(nodesOf(st), failed, func(id, dependency string) bool { return slices.Contains(st.Ports[id].Waived, dependency) })
+}
+
+// blockedBy says what holds a port of a state up.
+func blockedBy(st *State, id string, cutOff map[string]bool) BlockedBy {
+	b := BlockedBy{Escalations: st.open(id, stopsOrHolds), Ports: []string{}}
+	if b.Escalations == nil {
+		b.Escalations = []string{}
+	}
+	p := st.Ports[id]
+	if isFinal(p.Status) {
+		return b
+	}
+	for _, dep := range p.DependsOn {
+		if d := st.Ports[dep]; d != nil && !slices.Contains(p.Waived, dep) && (d.Status == Failed || cutOff[dep]) {
+			b.Ports = append(b.Ports, dep)
+		}
+	}
+	return b
+}

@@ -1,0 +1,311 @@
+package pal
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Words of a result.
+const (
+	resultReady   = "ready"
+	resultPartial = "partial"
+	resultFailed  = "failed"
+)
+
+// Result is result-<try>.json.
+type Result struct {
+	Try          int      `json:"try"`
+	SessionID    string   `json:"session_id"`
+	Status       string   `json:"status"`
+	Summary      string   `json:"summary"`
+	ChangedFiles []string `json:"changed_files"`
+	TokensUsed   int      `json:"tokens_used"`
+}
+
+// Feedback is feedback-<try>.json. Upstream's programs write the numbers flat.
+type Feedback struct {
+	Try          int          `json:"try"`
+	SessionID    string       `json:"session_id"`
+	Success      bool         `json:"success"`
+	FailedTests  []FailedTest `json:"failed_tests"`
+	Suggestions  []string     `json:"suggestions"`
+	Metrics      *Metrics     `json:"metrics"`
+	ResultDigest string       `json:"result_digest"`
+	TotalTests   *int         `json:"total_tests"`
+	PassedTests  *int         `json:"passed_tests"`
+	Coverage     *float64     `json:"coverage"`
+}
+
+// FailedTest is a test that failed.
+type FailedTest struct {
+	Name         string `json:"name"`
+	Expected     string `json:"expected,omitzero"`
+	Actual       string `json:"actual,omitzero"`
+	StackTrace   string `json:"stack_trace,omitzero"`
+	SuggestedFix string `json:"suggested_fix,omitzero"`
+	File         string `json:"file,omitzero"`
+	Line         int    `json:"line,omitzero"`
+}
+
+// Metrics are the numbers of a feedback, for people alone.
+type Metrics struct {
+	Total    *int     `json:"total,omitzero"`
+	Passed   *int     `json:"passed,omitzero"`
+	Coverage *float64 `json:"coverage,omitzero"`
+}
+
+// ReadFeedback reads a feedback of either dialect. The error says why it cannot be used.
+func ReadFeedback(name string, body []byte) (fb Feedback, err error) {
+	if err = schemas.Decode("pal/feedback", name, body, &fb); err != nil {
+		return fb, err
+	}
+	if fb.Metrics == nil {
+		fb.Metrics = &Metrics{fb.TotalTests, fb.PassedTests, fb.Coverage}
+	}
+	m := fb.Metrics
+	switch {
+	case fb.Success && len(fb.FailedTests) > 0:
+		return fb, fmt.Errorf("%s: /success: is true, and failed_tests names %d", name, len(fb.FailedTests))
+	case m.Total != nil && m.Passed != nil && *m.Passed > *m.Total:
+		return fb, fmt.Errorf("%s: /metrics/passed: is %d of %d tests", name, *m.Passed, *m.Total)
+	case fb.Success && m.Total != nil && m.Passed != nil && *m.Passed < *m.Total:
+		return fb, fmt.Errorf("%s: /success: is true, and %d of %d tests passed", name, *m.Passed, *m.Total)
+	}
+	return fb, nil
+}
+
+// Failed is how many tests failed.
+func (fb Feedback) Failed() int {
+	if m := fb.Metrics; m.Total != nil && m.Passed != nil {
+		return *m.Total - *m.Passed
+	}
+	return len(fb.FailedTests)
+}
+
+// tryInHand is what was handed in for the try of a port that is awaited.
+type tryInHand struct {
+	result   *resultIn
+	feedback *feedbackIn
+	// pending is true while what is awaited may still be being written.
+	pending bool
+}
+
+// resultIn and feedbackIn are hand-ins with their documents.
+type resultIn struct {
+	*Result
+	doc engine.Document
+}
+
+type feedbackIn struct {
+	*Feedback
+	doc engine.Document
+}
+
+// awaitedFile is the path of what a port waits for, relative to the run's folder; "" for
+// nothing.
+func (p *port) awaitedFile() string {
+	switch p.loop.role() {
+	case roleImpl:
+		return layout.PalResultFile(p.id, p.LastTry)
+	case roleTest:
+		return layout.PalFeedbackFile(p.id, p.LastTry)
+	}
+	return ""
+}
+
+// inHand reads what is awaited, once per step. A port that does not run waits for nothing.
+func (p *port) inHand() *tryInHand {
+	if p.try != nil {
+		return p.try
+	}
+	p.try = &tryInHand{}
+	if p.Status != Running {
+		return p.try
+	}
+	d := p.r.Snap.In(p.awaitedFile())
+	switch p.loop.role() {
+	case roleImpl:
+		res, got := run.Load[Result](&p.r.Input, d, "pal/result")
+		p.try.pending = got == run.Pending
+		if res != nil && p.isUsable(d, res.Try, res.SessionID, roleImpl) && p.isInWorkspace(d, res.ChangedFiles) {
+			p.try.result = &resultIn{res, d}
+		}
+	case roleTest:
+		var fb *Feedback
+		got := p.r.Judge(d, func() (err error) {
+			fb, err = engine.Parse(d, func(name string, body []byte) (Feedback, error) { return ReadFeedback(path.Base(name), body) })
+			return err
+		})
+		p.try.pending = got == run.Pending
+		if got == run.Good && p.isUsable(d, fb.Try, fb.SessionID, roleTest) && p.isOfResult(d, fb) {
+			p.try.feedback = &feedbackIn{fb, d}
+		}
+	}
+	return p.try
+}
+
+// isUsable reports whether what a hand-in says of itself fits where it stands.
+func (p *port) isUsable(d engine.Document, try int, session, role string) bool {
+	own := p.r.State.session(memberPath(p.id, role))
+	switch {
+	case try != 0 && try != p.LastTry:
+		p.r.Bad(d, fmt.Sprintf("cannot use %s: /try: is %d, the try is %d", path.Base(d.Path), try, p.LastTry))
+	case session != "" && session != own:
+		p.r.Bad(d, fmt.Sprintf("cannot use %s: /session_id: is %q, the folder is that of %q", path.Base(d.Path), session, own))
+	default:
+		return true
+	}
+	return false
+}
+
+func (p *port) isInWorkspace(d engine.Document, files []string) bool {
+	for i, f := range files {
+		if !layout.Safe(f) {
+			p.r.Bad(d, fmt.Sprintf("cannot use %s: /changed_files/%d: %q is no path in the workspace", path.Base(d.Path), i, f))
+			return false
+		}
+	}
+	return true
+}
+
+// isOfResult reports whether a feedback is about the result that was taken in.
+func (p *port) isOfResult(d engine.Document, fb *Feedback) bool {
+	t := p.loop.last()
+	if fb.ResultDigest == "" || t != nil && fb.ResultDigest == string(t.ResultDigest) {
+		return true
+	}
+	p.r.Bad(d, fmt.Sprintf("cannot use %s: /result_digest: is not that of the result that was taken in", path.Base(d.Path)))
+	return false
+}
+
+func (p *port) result() *resultIn     { return p.inHand().result }
+func (p *port) feedback() *feedbackIn { return p.inHand().feedback }
+
+// Held reports whether what is awaited may still be being written.
+func (p *port) Held() bool { return p.inHand().pending || p.r.Held && p.r.isControlPending }
+
+// try is the entry of the history that a result opens.
+func (res *resultIn) try(n int, now text) Try {
+	return Try{Try: n, ResultDigest: text(res.doc.Sum), ResultAt: now, Tokens: res.TokensUsed}
+}
+
+// fill adds to the entry of a try what its feedback says.
+func (fb *feedbackIn) fill(t *Try, now text) {
+	t.Success, t.FeedbackDigest, t.At = fb.Success, text(fb.doc.Sum), now
+	t.Total, t.Passed, t.Coverage = fb.Metrics.Total, fb.Metrics.Passed, fb.Metrics.Coverage
+}
+
+// changedFiles are those of the last result of the newest loop, none where its file is
+// not what was taken in any more.
+func (p *port) changedFiles() []string {
+	t := p.loop.last()
+	if t == nil || t.ResultDigest == "" {
+		return nil
+	}
+	d := p.r.Snap.In(layout.PalResultFile(p.id, t.Try))
+	if text(d.Sum) != t.ResultDigest {
+		return nil
+	}
+	res, err := engine.Parse(d, func(name string, body []byte) (res Result, err error) {
+		err = schemas.Decode("pal/result", path.Base(name), body, &res)
+		return res, err
+	})
+	if err != nil {
+		return nil
+	}
+	return res.ChangedFiles
+}
+
+// failedTests are the names of the tests that failed in the awaited feedback.
+func (p *port) failedTests() []string {
+	names := []string{}
+	if fb := p.feedback(); fb != nil {
+		for _, t := range fb.FailedTests[:min(len(fb.FailedTests), 100)] {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// notesOnHandIns says of hand-ins beside the awaited one that they are not counted.
+func (r *view) notesOnHandIns() {
+	for _, d := range r.Snap.Under("sessions") {
+		switch d.Kind {
+		case layout.PalMisnamed:
+			r.noteMisnamed(d)
+		case layout.PalResult, layout.PalFeedback:
+			if id, role, try, ok := layout.PalTry(r.Snap.Rel(d.Path)); ok && r.ports[id] != nil {
+				r.ports[id].noteHandIn(d, role, try)
+			}
+		}
+	}
+}
+
+// noteMisnamed says which name is expected.
+func (r *view) noteMisnamed(d engine.Document) {
+	dir := path.Dir(r.Snap.Rel(d.Path))
+	p, role := r.ports[path.Base(path.Dir(dir))], path.Base(dir)
+	if p == nil {
+		return
+	}
+	expected := map[string]string{roleImpl: "result-<try>.json", roleTest: "feedback-<try>.json"}[role]
+	if strings.HasPrefix(path.Base(d.Path), "escalation") {
+		expected = "escalation-<n>.json"
+	}
+	r.Bad(d, fmt.Sprintf("not counted: a file of this name means nothing here; the name is %s, with numbers from 1 and without a leading zero, and the try is %d", expected, max(p.LastTry, 1)))
+}
+
+// noteHandIn says of a hand-in why it is not counted.
+func (p *port) noteHandIn(d engine.Document, role string, try int) {
+	taken, was := p.takenDigest(role, try)
+	switch {
+	case taken && text(d.Sum) != was && d.Present():
+		p.r.Bad(d, "not counted: it was changed after it was taken in")
+	case taken || d.Unsettled():
+	case isFinal(p.Status):
+		p.r.Bad(d, fmt.Sprintf("not counted: port %s is %s", p.id, p.Status))
+	case try < p.LastTry || try == p.LastTry && p.loop != nil && p.loop.Status != Running:
+		p.r.Bad(d, fmt.Sprintf("not counted: try %d of port %s is over", try, p.id))
+	}
+}
+
+// takenDigest is that of a hand-in that was taken in.
+func (p *port) takenDigest(role string, try int) (taken bool, sum text) {
+	for round := p.Round; round > 0; round-- {
+		l := p.r.State.Loops[loopID(p.id, round)]
+		if l == nil {
+			continue
+		}
+		i := slices.IndexFunc(l.History, func(t Try) bool { return t.Try == try })
+		if i < 0 {
+			continue
+		}
+		if sum = l.History[i].ResultDigest; role == roleTest {
+			sum = l.History[i].FeedbackDigest
+		}
+		return sum != "", sum
+	}
+	return false, ""
+}
+
+// untouched are the hand-ins whose turn has not come.
+func (p *port) untouched() (files []string) {
+	for _, d := range p.r.Snap.Under(layout.PalPortDir(p.id)) {
+		rel := p.r.Snap.Rel(d.Path)
+		_, role, try, ok := layout.PalTry(rel)
+		if !ok || isFinal(p.Status) || rel == p.awaitedFile() && p.Status == Running {
+			continue
+		}
+		if taken, _ := p.takenDigest(role, try); !taken && try >= p.LastTry {
+			files = append(files, rel)
+		}
+	}
+	return files
+}

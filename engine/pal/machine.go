@@ -1,0 +1,254 @@
+package pal
+
+import (
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/graph"
+	"placet/engine/run"
+	"placet/layout"
+)
+
+// view is an orchestration, with what it reads besides its state.
+type view struct {
+	*run.Run[State]
+	sources sources
+	control Control
+	// isControlPending is true while it cannot be told what a person wishes.
+	isControlPending bool
+
+	order  []string // the ports by order and id
+	ports  map[string]*port
+	filed  []filed
+	cutOff map[string]bool
+	agents []agentSession
+}
+
+// Machine is the family of orchestrations.
+type Machine struct{ *kernel }
+
+type kernel = run.Family[State, *view]
+
+// New returns the machine.
+func New() Machine { return Machine{&family} }
+
+var family = kernel{
+	Name: "pal", Noun: "orchestration",
+	File:   func(rel string) (layout.File, bool) { return layout.Pal{}.File(layout.Run{}, rel) },
+	Format: run.Format[State]{Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit},
+	Stamp:  seconds, Cause: func(rel string) string { return rel },
+	Anew:  "restore it from git, together with events.jsonl, or begin a new orchestration",
+	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
+	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch,
+	Undecidable: func(r *view) bool { return r.isControlPending },
+	Keeps:       func(*view, string) bool { return false },
+	Absent:      absent, Explain: explain, Tell: tell,
+}
+
+// Parts of an orchestration.
+const (
+	ofRun        = "run"
+	ofPort       = "port"
+	ofLoop       = "loop"
+	ofEscalation = "escalation"
+)
+
+// parts are what moves besides the run. Rules of ports and loops are asked about ports,
+// those of escalations about the ports and, for "", the run.
+var parts = []run.Parts[State, *view]{
+	{
+		Of: ofPort, All: func(r *view) []string { return r.order }, Enter: enterPort,
+		Status: func(r *view, on run.On) engine.Status {
+			if p := r.State.Ports[on.Subject]; p != nil {
+				return p.Status
+			}
+			return ""
+		},
+	},
+	{
+		Of: ofLoop, All: func(r *view) []string { return r.order },
+		Status: func(r *view, on run.On) engine.Status {
+			if l := r.State.loop(on.Subject); l != nil {
+				return l.Status
+			}
+			return ""
+		},
+	},
+	{
+		Of: ofEscalation, All: func(r *view) []string { return append([]string{""}, r.order...) },
+		Status: func(r *view, on run.On) engine.Status {
+			if on.Answer == nil {
+				return "" // one that opens
+			}
+			if e := r.State.Escalations[on.Answer.Request.ID]; e != nil {
+				return e.Status
+			}
+			return ""
+		},
+	},
+}
+
+func enterPort(c *change, id string, to engine.Status) {
+	if p := c.State.Ports[id]; p != nil {
+		p.Status = to
+	}
+}
+
+// port is a port, with what was handed in for it.
+type port struct {
+	*Port
+	r    *view
+	id   string
+	loop *Loop
+	try  *tryInHand
+}
+
+// Control is control.json: what a person wants.
+type Control struct {
+	Want   string `json:"want"`
+	By     string `json:"by,omitzero"`
+	Reason string `json:"reason,omitzero"`
+}
+
+// Words of control.json.
+const (
+	wantRun   = "run"
+	wantPause = "pause"
+	wantAbort = "abort"
+)
+
+const (
+	controlFile       = "control.json"
+	orchestrationFile = "orchestration.json"
+)
+
+func read(k *run.Run[State]) *view {
+	r := &view{Run: k, ports: map[string]*port{}}
+	if !r.Usable() {
+		return r
+	}
+	r.index()
+	if r.Begun && isFinal(r.State.Status) {
+		return r
+	}
+	r.sources = readSources(&r.Input, r.conf())
+	c, got := run.Load[Control](&r.Input, r.Snap.In(controlFile), "pal/control")
+	if r.isControlPending = got == run.Pending; c != nil {
+		r.control = *c
+	}
+	if r.Begun {
+		r.readAgents()
+		r.readFiled()
+	}
+	return r
+}
+
+// index puts the ports in their order.
+func (r *view) index() {
+	r.order = r.State.order()
+	for _, id := range r.order {
+		r.ports[id] = &port{Port: r.State.Ports[id], r: r, id: id, loop: r.State.loop(id)}
+	}
+	failed := map[string]bool{}
+	for _, p := range r.ports {
+		failed[p.id] = p.Status == Failed
+	}
+	r.cutOff = graph.CutOff(r.nodes(), failed, r.isWaived)
+}
+
+func (r *view) isWaived(id, dependency string) bool {
+	return slices.Contains(r.ports[id].Waived, dependency)
+}
+
+// nodes are the ports as a graph.
+func (r *view) nodes() []graph.Node { return nodesOf(&r.State) }
+
+func nodesOf(st *State) (list []graph.Node) {
+	for _, id := range st.order() {
+		list = append(list, graph.Node{ID: id, After: st.Ports[id].DependsOn})
+	}
+	return list
+}
+
+// conf are the settings.
+func (r *view) conf() Config {
+	if c, ok := r.Snap.Facts.Config.Family.(Config); ok {
+		return c
+	}
+	return DefaultConfig()
+}
+
+// lang is the language of the texts for people, fixed when the run begins.
+func (r *view) lang() string {
+	switch {
+	case r.State.Language != "":
+		return r.State.Language
+	case r.Snap.Facts.Config.Language != "":
+		return r.Snap.Facts.Config.Language
+	}
+	return "en"
+}
+
+// running are the ports that hold a slot.
+func (r *view) running() (list []*port) {
+	for _, id := range r.order {
+		if r.ports[id].Status == Running {
+			list = append(list, r.ports[id])
+		}
+	}
+	return list
+}
+
+// slots is how many ports may run at once.
+func (r *view) slots() int {
+	if !r.State.Settings.Parallel {
+		return 1
+	}
+	return r.State.Settings.MaxConcurrency
+}
+
+// needs are the files outside the run's folder that it reads: its sources, and the
+// progress of the workers whom it waits for.
+func needs(r *view) []string {
+	if r.Begun && isFinal(r.State.Status) {
+		return nil
+	}
+	list := slices.Clone(r.sources.needs)
+	for _, p := range r.running() {
+		list = append(list, engine.VolatileNeed+r.Path(p.progressFile(roleImpl)), engine.VolatileNeed+r.Path(p.progressFile(roleTest)))
+	}
+	return list
+}
+
+// watch are the folders in which others write what moves the run.
+func watch(r *view) []string {
+	if r.Begun && isFinal(r.State.Status) {
+		return nil
+	}
+	dirs := []string{r.Snap.Dir}
+	if !r.Begun {
+		return dirs
+	}
+	dirs = append(dirs, r.Path("sessions/build"))
+	for _, p := range r.running() {
+		dir := layout.PalPortDir(p.id)
+		dirs = append(dirs, r.Path(dir), r.Path(layout.PalMember(p.id, roleImpl)), r.Path(layout.PalMember(p.id, roleTest)), r.Path("channels/"+p.id+"/messages"))
+	}
+	return dirs
+}
+
+// absent says of a folder in which nothing has begun that it is no orchestration.
+func absent(r *view, a *engine.RunView) bool {
+	if !r.Snap.In(orchestrationFile).Absent() {
+		return false
+	}
+	a.Why = []string{"there is no " + orchestrationFile + ": nothing has begun"}
+	a.Unblock = []engine.UnblockingFile{{Path: r.Path(orchestrationFile), Content: orchestrationExample}}
+	return true
+}
+
+const orchestrationExample = `{"title": "<what is to be done>", "ports": [{"port_id": "<id>", "depends_on": []}]} begins the orchestration`
+
+// joined are ids in one line.
+func joined(ids []string) string { return strings.Join(ids, ", ") }

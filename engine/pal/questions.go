@@ -1,0 +1,133 @@
+package pal
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// typeEscalation is the one type of request.
+const typeEscalation = "escalation"
+
+// Options of requests.
+const (
+	optRetry     = "retry"
+	optSkip      = "skip"
+	optTakeOver  = "take_over"
+	optAbortPort = "abort_port"
+	optAbortRun  = "abort_orchestration"
+	optDismiss   = "dismiss"
+)
+
+var questions = map[string]run.Question[*view]{
+	typeEscalation: {Fill: fill, Title: form},
+}
+
+// fill asks about an escalation as it was when it opened.
+func fill(r *view, q *run.Request, req *gate.Request) schemas.Object {
+	e := r.State.Escalations[q.ID]
+	if e == nil {
+		return schemas.Object{}
+	}
+	req.Prompt = e.Title
+	if !templates.Blank(e.Description) {
+		req.Prompt += "\n\n" + e.Description
+	}
+	port := string(e.PortID)
+	add := func(id, effect string) {
+		req.Options = append(req.Options, gate.Option{ID: id, Description: r.say("option." + id), Effect: effect})
+	}
+	if port != "" {
+		add(optRetry, r.retryEffect(e))
+		add(optSkip, r.say("effect.skip", "port", port, "dependents", r.dependentWords(e)))
+		add(optTakeOver, r.say("effect.take_over", "port", port))
+		add(optAbortPort, r.say("effect.abort_port", "port", port, "dependents", r.dependentWords(e)))
+	}
+	add(optAbortRun, r.say("effect.abort_orchestration"))
+	if canDismiss(e) {
+		add(optDismiss, r.dismissEffect(e))
+	}
+	if port != "" {
+		req.CommentRequired = []string{optTakeOver}
+		if e.Type == typeDecision {
+			req.CommentRequired = []string{optRetry, optTakeOver}
+		}
+	}
+	req.Artifacts = e.Artifacts
+	return contextOf(e, q.ID, &r.State)
+}
+
+// canDismiss reports whether there is anything to go on with: not where the tries are
+// used up, or what a port needs has failed.
+func canDismiss(e *Escalation) bool {
+	return e.Digest != "" || e.Type != typeTestFailure && e.Type != typeDependency
+}
+
+func (r *view) retryEffect(e *Escalation) string {
+	port := string(e.PortID)
+	switch {
+	case e.isOfDependency():
+		return r.say("effect.retry.dependency", "port", port, "failed", strings.ReplaceAll(e.Cause, ",", ", "))
+	case e.Cut != "":
+		return r.say("effect.retry.cut_off", "port", port, "by", e.Cut)
+	}
+	max := 0
+	if p := r.State.Ports[port]; p != nil {
+		max = p.Limits.MaxRetries
+	}
+	return r.say("effect.retry", "port", port, "max", strconv.Itoa(max))
+}
+
+// dismissEffect says what dismissing does, in words that stay true whatever happens to the
+// port until then.
+func (r *view) dismissEffect(e *Escalation) string {
+	port := string(e.PortID)
+	switch {
+	case port == "" || kinds[e.Type].weight == notes:
+		return r.say("effect.dismiss")
+	case kinds[e.Type].weight == holds:
+		return r.say("effect.dismiss.holds", "port", port)
+	case e.Type == typeTimeout && e.Digest == "":
+		return r.say("effect.dismiss.timeout", "port", port)
+	}
+	return r.say("effect.dismiss.stops", "port", port)
+}
+
+// dependentWords are the ports that depend on that of an escalation.
+func (r *view) dependentWords(e *Escalation) string {
+	var ids []string
+	for _, d := range e.Dependents {
+		ids = append(ids, d.Port)
+	}
+	switch {
+	case len(ids) == 0:
+		return r.say("effect.nobody")
+	case len(ids) > 10:
+		return fmt.Sprintf("%s …", joined(ids[:10]))
+	}
+	return joined(ids)
+}
+
+func form(r *view, q *run.Request) gate.Texts {
+	t := gate.Texts{Lang: r.lang(), Title: r.say("title"), Where: r.State.ID}
+	e := r.State.Escalations[q.ID]
+	if e == nil {
+		return t
+	}
+	if e.PortID != "" {
+		t.Where += " " + string(e.PortID)
+	}
+	t.Lines = append(t.Lines, "- "+e.Type+" ("+e.Severity+")")
+	for _, d := range e.Dependents {
+		t.Lines = append(t.Lines, "- "+r.say("form.dependent", "port", templates.Inline(d.Port), "status", string(d.Status)))
+	}
+	for _, a := range e.Actions {
+		t.Lines = append(t.Lines, "- "+r.say("form.suggested", "action", templates.Inline(templates.Cut(run.OneLine(a), 300))))
+	}
+	return t
+}

@@ -1,0 +1,252 @@
+package pal
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+func (r *view) say(key string, pairs ...string) string {
+	return templates.Phrase(r.lang(), "pal."+key, pairs...)
+}
+
+// longestShown is how much of a text a worker is shown, in bytes; what is longer is cut,
+// with the path of the whole.
+const longestShown = 4 << 10
+
+// shown is a text as a worker is shown it, quoted.
+func (r *view) shown(body, file string) string {
+	if len(body) <= longestShown {
+		return templates.Quote(body)
+	}
+	return templates.Quote(templates.Cut(body, longestShown)) + "\n\n" + r.say("cut", "file", templates.Code(file))
+}
+
+// render is a text of the family for people and agents.
+func (r *view) render(name string, data any) []byte {
+	text, err := templates.Render(r.lang(), "pal/"+name, data)
+	return run.Must([]byte(text), err)
+}
+
+// tryText is inbox/try-<n>.md: what a worker is to do.
+func (p *port) tryText(role string) []byte {
+	r, l := p.r, p.loop
+	dir := layout.PalMember(p.id, role)
+	data := templates.PalPageData{
+		First: mark(r, p.id, fmt.Sprintf("try %d", p.LastTry)),
+		Title: r.say("try.title."+role, "port", p.id, "title", p.Title, "n", strconv.Itoa(p.LastTry-l.FirstTry+1), "max", strconv.Itoa(l.MaxRetries)),
+	}
+	data.Sections = append(data.Sections, templates.PalSection{Title: r.say("try.port"), Body: p.portText()})
+	data.Sections = append(data.Sections, p.earlier(role)...)
+	for _, dep := range p.DependsOn {
+		if d := r.ports[dep]; d != nil && d.Status == Complete && d.FirstStartedAt != "" {
+			data.Sections = append(data.Sections, templates.PalSection{Title: r.say("try.dependency", "port", dep), Body: r.say("file", "file", templates.Code(r.Path(layout.PalPortDir(dep)+"/report.md")))})
+		}
+	}
+	file, example := layout.PalResultFile(p.id, p.LastTry), `{"status": "ready", "summary": "…", "changed_files": ["…"], "tokens_used": 0}`
+	if role == roleTest {
+		file, example = layout.PalFeedbackFile(p.id, p.LastTry), `{"success": false, "failed_tests": [{"name": "…", "expected": "…", "actual": "…", "suggested_fix": "…"}], "metrics": {"total": 1, "passed": 0}}`
+	}
+	data.Sections = append(data.Sections, templates.PalSection{Title: r.say("try.handin"), Body: strings.Join([]string{
+		r.say("try.handin."+role, "file", templates.Code(r.Path(file))), "```json\n" + example + "\n```",
+		r.say("try.others", "channel", templates.Code(r.Path("channels/"+p.id+"/messages/")), "progress", templates.Code(r.Path(path.Join(dir, "progress.json"))),
+			"escalation", templates.Code(r.Path(path.Join(dir, "escalation-1.json")))),
+	}, "\n\n")})
+	return r.render("page", data)
+}
+
+// portText is what a port is about.
+func (p *port) portText() string {
+	if p.Spec != "" {
+		return p.r.say("try.spec", "file", templates.Code(p.Spec), "digest", string(p.r.State.Specs[p.id]))
+	}
+	if templates.Blank(p.Body) {
+		return templates.Dash
+	}
+	return p.r.shown(p.Body, p.r.Path(orchestrationFile))
+}
+
+// earlier is what the other worker handed in last: for impl the feedback that failed, for
+// test the result.
+func (p *port) earlier(role string) []templates.PalSection {
+	t := p.loop.last()
+	if role == roleImpl && t == nil && p.Round > 1 {
+		t = p.r.State.Loops[loopID(p.id, p.Round-1)].last()
+	}
+	if t == nil {
+		return nil
+	}
+	file, title, sum := layout.PalResultFile(p.id, t.Try), "try.result", t.ResultDigest
+	if role == roleImpl && t.FeedbackDigest != "" {
+		file, title, sum = layout.PalFeedbackFile(p.id, t.Try), "try.feedback", t.FeedbackDigest
+	}
+	d := p.r.Snap.In(file)
+	body := p.r.say("file", "file", templates.Code(p.r.Path(file)))
+	if text(d.Sum) == sum && d.Present() {
+		body += "\n\n" + p.r.shown(string(d.Body), p.r.Path(file))
+	}
+	return []templates.PalSection{{Title: p.r.say(title, "n", strconv.Itoa(t.Try)), Body: body}}
+}
+
+// mark is the first line of a text of placet's.
+func mark(r *view, port, what string) string {
+	return fmt.Sprintf("<!-- placet pal %s %s %s -->", r.State.ID, port, what)
+}
+
+// messageText is inbox/message-<name>.md.
+func (p *port) messageText(m message) []byte {
+	body := string(m.Payload)
+	if said, ok := m.Payload.Text(); ok {
+		body = said
+	}
+	return p.r.render("page", templates.PalPageData{
+		First: mark(p.r, p.id, m.name), Title: p.r.say("message.title", "type", m.Type, "from", m.FromSession),
+		Sections: []templates.PalSection{
+			{Title: p.r.say("message.payload"), Body: p.r.shown(body, p.r.Path(layout.PalMessageFile(p.id, m.name)))},
+			{Title: p.r.say("message.ack"), Body: p.r.say("message.ack.how", "name", templates.Code(m.name))},
+		},
+	})
+}
+
+// answerText is inbox/answer-<id>.md: what a person decided.
+func (p *port) answerText(id string, e *Escalation) []byte {
+	data := templates.PalPageData{
+		First: mark(p.r, p.id, id), Title: p.r.say("answer.title", "type", e.Type),
+		Sections: []templates.PalSection{
+			{Title: p.r.say("answer.about"), Body: templates.Quote(e.Title)},
+			{Title: p.r.say("answer.answer"), Body: templates.Inline(string(e.Resolution)) + " (" + templates.Inline(string(e.ResolvedBy)) + ")"},
+		},
+	}
+	if !templates.Blank(e.Comment) {
+		data.Sections = append(data.Sections, templates.PalSection{Title: p.r.say("answer.comment"), Body: p.r.shown(e.Comment, p.r.Path(layout.RequestsDir+"/"+id+"/receipt.json"))})
+	}
+	return p.r.render("page", data)
+}
+
+// report is report.md of a port's operator.
+func (p *port) report() []byte {
+	r := p.r
+	data := templates.PalPageData{
+		First: mark(r, p.id, "report"), Title: r.say("report.port", "port", p.id, "title", p.Title),
+		Facts: []templates.FormFact{{Label: r.say("report.outcome"), Value: p.outcomeWords()}, {Label: r.say("report.rounds"), Value: strconv.Itoa(p.Round)}},
+	}
+	var tries, files []string
+	for round := 1; round <= p.Round; round++ {
+		for _, t := range r.State.Loops[loopID(p.id, round)].History {
+			tries = append(tries, "- "+p.tryWords(t))
+		}
+	}
+	for _, f := range p.changedFiles() {
+		files = append(files, "- "+templates.Code(f))
+	}
+	data.Sections = []templates.PalSection{
+		{Title: r.say("report.tries"), Body: templates.OrDash(strings.Join(tries, "\n"))}, {Title: r.say("report.files"), Body: templates.OrDash(strings.Join(files, "\n"))},
+		{Title: r.say("report.escalations"), Body: r.escalationWords(func(e *Escalation) bool { return string(e.PortID) == p.id })},
+	}
+	return r.render("page", data)
+}
+
+// outcomeWords say how a port ended.
+func (p *port) outcomeWords() string {
+	words := string(p.Status)
+	if p.Reason != "" {
+		words += ": " + string(p.Reason)
+	}
+	if p.TakenOverBy != "" {
+		words += ", " + p.r.say("report.taken_over", "user", string(p.TakenOverBy))
+	}
+	return words
+}
+
+func (p *port) tryWords(t Try) string {
+	switch {
+	case t.Success:
+		return p.r.say("report.try.passed", "n", strconv.Itoa(t.Try), "tests", testWords(t))
+	case t.Cause == causeImpl:
+		return p.r.say("report.try.impl", "n", strconv.Itoa(t.Try))
+	case t.FeedbackDigest == "":
+		return p.r.say("report.try.open", "n", strconv.Itoa(t.Try))
+	}
+	return p.r.say("report.try.failed", "n", strconv.Itoa(t.Try), "tests", testWords(t))
+}
+
+func testWords(t Try) string {
+	if t.Total == nil || t.Passed == nil {
+		return templates.Dash
+	}
+	words := fmt.Sprintf("%d/%d", *t.Passed, *t.Total)
+	if t.Coverage != nil {
+		words += fmt.Sprintf(", %g %%", *t.Coverage)
+	}
+	return words
+}
+
+// escalationWords are the escalations that a function accepts, with their answers.
+func (r *view) escalationWords(accepts func(*Escalation) bool) string {
+	var lines []string
+	for _, id := range slices.Sorted(maps.Keys(r.State.Escalations)) {
+		e := r.State.Escalations[id]
+		if !accepts(e) {
+			continue
+		}
+		line := fmt.Sprintf("- %s, %s: %s", templates.Code(id), e.Type, templates.Inline(e.Title))
+		if e.Status != Open {
+			line += " → " + templates.Inline(string(e.Resolution))
+		}
+		if !templates.Blank(e.Comment) {
+			line += " (" + templates.Inline(templates.Cut(run.OneLine(e.Comment), 300)) + ")"
+		}
+		lines = append(lines, line)
+	}
+	return templates.OrDash(strings.Join(lines, "\n"))
+}
+
+// report is report.md of the orchestration.
+func (r *view) report() []byte {
+	st := r.State
+	data := templates.PalPageData{
+		First: mark(r, "-", "report"), Title: r.say("report.run", "id", st.ID, "title", st.Title),
+		Facts: []templates.FormFact{
+			{Label: r.say("report.outcome"), Value: string(st.Status)}, {Label: r.say("report.percent"), Value: strconv.Itoa(st.Percent) + " %"},
+			{Label: r.say("report.started"), Value: templates.OrDash(string(st.StartedAt))}, {Label: r.say("report.ended"), Value: templates.OrDash(string(st.CompletedAt))},
+		},
+	}
+	var ports []string
+	for _, id := range r.order {
+		p := r.ports[id]
+		ports = append(ports, fmt.Sprintf("- %s: %s, %s", templates.Code(id), templates.Inline(p.outcomeWords()), r.say("report.ntries", "n", strconv.Itoa(p.tries()))))
+	}
+	data.Sections = []templates.PalSection{
+		{Title: r.say("report.ports"), Body: strings.Join(ports, "\n")}, {Title: r.say("report.escalations"), Body: r.escalationWords(isAny)},
+	}
+	return r.render("page", data)
+}
+
+// tries is how many tries of a port were made.
+func (p *port) tries() (n int) {
+	for round := 1; round <= p.Round; round++ {
+		n += len(p.r.State.Loops[loopID(p.id, round)].History)
+	}
+	return n
+}
+
+// contextOf is an escalation's context as it stands in a request.
+func contextOf(e *Escalation, id string, st *State) schemas.Object {
+	port := text(e.PortID)
+	o := schemas.Object{
+		member("escalation", schemas.Object{
+			member("id", id), member("type", e.Type), member("severity", e.Severity), member("title", e.Title), member("description", e.Description),
+			member("session_id", e.SessionID), member("suggested_actions", e.Actions), member("context", e.Context),
+		}),
+		member("port", port),
+	}
+	return append(o, member("dependents", e.Dependents))
+}
