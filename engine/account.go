@@ -111,6 +111,8 @@ type Part struct {
 	Status   Status    `json:"status"`
 	Facts    []Fact    `json:"facts"`
 	Sections []Section `json:"sections"`
+	// Progress is how far the part has got, nil where nobody says.
+	Progress *Progress `json:"progress"`
 }
 
 // Section is a text under a heading. Its lines are kept.
@@ -205,13 +207,15 @@ type RequestItem struct {
 
 // Node is one part of a run's plan, in order.
 type Node struct {
-	ID      string   `json:"id"`
-	Group   string   `json:"group"`
-	Label   string   `json:"label"`
-	Status  Status   `json:"status"`
-	Current bool     `json:"current"`
-	Gate    bool     `json:"gate"`
-	After   []string `json:"after"`
+	ID      string `json:"id"`
+	Group   string `json:"group"`
+	Label   string `json:"label"`
+	Status  Status `json:"status"`
+	Current bool   `json:"current"`
+	Gate    bool   `json:"gate"`
+	// Critical marks the longest way through the plan.
+	Critical bool     `json:"critical"`
+	After    []string `json:"after"`
 }
 
 // Finding is one thing that check reports.

@@ -52,7 +52,8 @@ const KindState = "state"
 // Document is one file, as it was read or as it is to be written.
 type Document struct {
 	// Path is relative to the workspace, with slashes. A path that begins
-	// with "git:" is a fact from local git, not a file.
+	// with "git:" is a fact from local git, not a file; one that begins with
+	// [VolatileNeed] is a volatile document.
 	Path string
 	// Kind is layout's word for what the file is.
 	Kind string
@@ -342,9 +343,9 @@ type Query struct {
 
 // Plan is what a machine wants to have done, as data. The zero Plan wants nothing.
 type Plan struct {
-	// Needs lists paths and globs outside the run's folder, and "git:…" facts. A plan
-	// that needs what the snapshot lacks is not carried out: the loop loads it and
-	// steps again.
+	// Needs lists paths and globs outside the run's folder, "git:…" facts, and volatile
+	// documents (see [VolatileNeed]). A plan that needs what the snapshot lacks is not
+	// carried out: the loop loads it and steps again.
 	Needs []string
 	// NextNeeds lists what the step after the commit of this plan will need besides.
 	// The loop loads it together with the run.
@@ -362,6 +363,9 @@ type Plan struct {
 	Follow []string
 	// Wake is when the next step may differ though no file changed; zero: never.
 	Wake time.Time
+	// Thresholds say when the next step may differ because of a volatile document. Each
+	// has the run looked at once.
+	Thresholds []Threshold
 	// Pending lists files that were read and may be incomplete.
 	Pending []PendingFile
 }

@@ -130,6 +130,22 @@ type Family interface {
 	Descend(run Run, rel string) bool
 }
 
+// Volatile is a family with documents that are read and shown as they are now, but never
+// journaled and no reason to commit, such as the progress of a worker. File is false for
+// their paths.
+type Volatile interface {
+	Family
+	// Volatile reports whether a path relative to the run's folder is one of them.
+	Volatile(run Run, rel string) bool
+}
+
+// IsVolatile reports whether a path relative to the run's folder is a volatile document of
+// a family that may have such.
+func IsVolatile(f Family, run Run, rel string) bool {
+	v, ok := f.(Volatile)
+	return ok && v.Volatile(run, rel)
+}
+
 // ProblemSuffix ends the name of a problem note that stands beside its file.
 const ProblemSuffix = ".problem.md"
 

@@ -132,14 +132,14 @@ func (l *Loop) stored(f Found) (rec statcache.Record, run storedRun, ok bool) {
 }
 
 // isIdle reports whether a look found nothing to do and nothing that may read
-// otherwise although it looks the same: what git says, what other runs say of
-// themselves, what the disk refused, what may be half of a write, and what a crash
-// has left.
+// otherwise although it looks the same: what git says, volatile documents, what other
+// runs say of themselves, what the disk refused, what may be half of a write, and what a
+// crash has left.
 func isIdle(lk look) bool {
 	p := lk.plan
 	return p.Empty() && len(p.Ends) == 0 && len(p.Pending) == 0 && len(lk.loaded.Temps) == 0 &&
 		(p.Wake.IsZero() || p.Wake.After(lk.snap.Now)) &&
-		!slices.ContainsFunc(lk.snap.Needs, func(n string) bool { return strings.HasPrefix(n, gitNeed) || n == engine.NeedPeers }) &&
+		!slices.ContainsFunc(lk.snap.Needs, func(n string) bool { return isFact(n) || n == engine.NeedPeers }) &&
 		!slices.ContainsFunc(lk.snap.Docs, func(d engine.Document) bool { return d.Err != nil && !d.Absent() })
 }
 

@@ -64,6 +64,14 @@ type Options struct {
 	// that took; nil: nobody wants to know. Like Moved and Passed it must not
 	// wait for anything.
 	Committed func(run layout.Run, plan engine.Plan, took time.Duration)
+	// Progressed is called in Watch with what a volatile document holds, after it
+	// changed: a few times a second at most, with the last content in any case. path is
+	// relative to the workspace. nil: nobody wants to know. Like Moved it must not wait
+	// for anything.
+	Progressed func(run layout.Run, path string, p engine.Progress)
+	// ProgressHz is how many times a second a volatile document is read at most, 1 or 2;
+	// 2 if not positive.
+	ProgressHz int
 	// Passed is called in Watch for every pass over a run that is over, with
 	// how long it took, the waits for locks included; nil: nobody wants to know.
 	Passed func(run layout.Run, took time.Duration)
@@ -82,6 +90,8 @@ type Loop struct {
 	edges map[string]map[engine.Edge]bool // family → rows of its table
 	// peers are of the families whose runs know of one another.
 	peers map[string]*peers
+	// volatile are the families that have volatile documents.
+	volatile []Family
 
 	actions *actionLog
 	errors  errorLog
@@ -146,6 +156,9 @@ func New(o Options) *Loop {
 		l.edges[f.Layout.Name()] = rows
 		if x := newPeers(l, f); x != nil {
 			l.peers[f.Layout.Name()] = x
+		}
+		if _, ok := f.Layout.(layout.Volatile); ok {
+			l.volatile = append(l.volatile, f)
 		}
 	}
 	return l

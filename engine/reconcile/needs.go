@@ -35,6 +35,9 @@ type looker struct {
 	needs []string
 	// git holds what local git said, once per pass.
 	git map[string]engine.Document
+	// volatile holds the volatile documents, read once per pass and after the run was
+	// marked.
+	volatile map[string]volatileRead
 	// sure asks for entries of the other runs that were compared a moment ago.
 	sure bool
 	// stepped is what the machine was last asked about; nil where it may say
@@ -86,7 +89,7 @@ func (k *looker) once(needs []string) (look, error) {
 	snap := engine.Snapshot{
 		Key: k.f.Key(), Dir: k.f.Run.Dir, Class: k.f.Run.Class,
 		Now:   k.l.o.Now().Round(0), // no monotonic part: snapshots are compared
-		Docs:  k.withGit(loaded.Docs, needs),
+		Docs:  k.withVolatile(k.withGit(loaded.Docs, needs), needs),
 		Needs: needs, Facts: facts,
 	}
 	if snap.Docs, err = k.withPeers(snap.Docs, needs, &loaded); err != nil {
@@ -148,7 +151,13 @@ func (p *panicError) Unwrap() error {
 
 // files are the needs that are files.
 func files(needs []string) []string {
-	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return strings.HasPrefix(n, gitNeed) || n == engine.NeedPeers })
+	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return isFact(n) || n == engine.NeedPeers })
+}
+
+// isFact reports whether a need is no file that the store looks up and compares: what git
+// says, or a volatile document.
+func isFact(need string) bool {
+	return strings.HasPrefix(need, gitNeed) || strings.HasPrefix(need, engine.VolatileNeed)
 }
 
 // Snapshot reads a run as its machine sees it, with all that its plan needs,

@@ -72,7 +72,7 @@ func (l *Loop) newPass(f Found) *pass {
 // run looks and carries out until the plan is empty, or there is more to do than
 // a pass may.
 func (p *pass) run(ctx context.Context) result {
-	p.git = nil
+	p.git, p.volatile = nil, nil
 	p.needs = p.known(p.needs)
 	var before step
 	for steps, conflicts := 0, 0; ; {

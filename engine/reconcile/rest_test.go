@@ -65,7 +65,7 @@ func (r *restless) rests() {
 	r.t.Helper()
 	r.eventually("the events are at rest", func() bool {
 		loaded, err := r.o.Store.Load(toyRun("a"), toyLayout{}, nil)
-		_, sure := r.o.Store.Unchanged(toyRun("a"), loaded.Look)
+		_, sure := r.o.Store.Unchanged(toyRun("a"), toyLayout{}, loaded.Look)
 		return err == nil && sure
 	})
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"placet/layout"
 )
 
 const (
@@ -285,10 +283,11 @@ func (sc *scanner) compare(state string) {
 // not show. That nobody said that it changed means that its watches may stand on other
 // folders: they are made anew.
 func (sc *scanner) compareActive(lv *activeRun) {
-	run := layout.Run{Dir: lv.dir(), State: lv.state}
+	f := sc.registry.found(lv.knownRun)
 	var look uint64
 	sc.registry.do(func() { look = lv.look })
-	same, sure := sc.l.o.Store.Unchanged(run, look)
+	sc.progress.poll(lv.state)
+	same, sure := sc.l.o.Store.Unchanged(f.Run, f.Family.Layout, look)
 	if !same {
 		sc.registry.do(func() { lv.anew = true })
 	}

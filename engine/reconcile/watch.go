@@ -25,6 +25,8 @@ type session struct {
 	// working bounds how many passes look and decide, underWay how many there are at
 	// all, with those that wait for the disk or for a lock.
 	working, underWay semaphore
+	// progress reads volatile documents; nil where there are none.
+	progress *progress
 	// rescans is what a rescan is asked for.
 	rescans rescans
 
@@ -74,17 +76,21 @@ func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *sessi
 			ready(s.registry.count())
 		}
 	})
+	s.progress = newProgress(s)
 	s.pending.Store(1)
 	s.starting.Store(l.o.Cache != nil)
 	return s
 }
 
-// begin starts what looks at dirty runs, what keeps the time, and what hears of
-// changed facts.
+// begin starts what looks at dirty runs, what keeps the time, what hears of changed
+// facts, and what reads volatile documents.
 func (s *session) begin(ctx context.Context, wg *sync.WaitGroup) {
 	wg.Go(func() { s.work(ctx, wg) })
 	wg.Go(func() { s.keepTime(ctx) })
 	wg.Go(func() { s.facts(ctx) })
+	if s.progress != nil {
+		wg.Go(func() { s.progress.read(ctx) })
+	}
 	for _, x := range s.l.peers {
 		wg.Go(func() { x.run(ctx) })
 	}
@@ -142,6 +148,9 @@ func (s *session) feed(ctx context.Context) error {
 		}
 		for _, e := range b.Edits {
 			s.l.o.Store.Suspect(e.Owner, e.Path)
+		}
+		if s.progress.changed(b.Volatile...); b.Lost {
+			s.progress.pollAll()
 		}
 		s.queue.markAll(b.Owners)
 		if b.Rescan {

@@ -112,7 +112,11 @@ func (s *session) newPass(lv *activeRun) *pass {
 	p := s.l.newPass(s.registry.found(lv.knownRun))
 	p.began = time.Now()
 	p.needs, p.steps = lv.needs, lv.taken
-	p.looking = func() { s.looking(lv) }
+	p.looking = func() {
+		if s.looking(lv) {
+			p.volatile = nil
+		}
+	}
 	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
 	p.waiting = func(wait func()) {
 		s.working.release()
@@ -139,13 +143,14 @@ func (s *session) newPass(lv *activeRun) *pass {
 }
 
 // looking notes that a run is about to be read: what has marked it until now, its own
-// commits included, is seen. Watches that are not to be trusted are made anew by
-// another pass.
-func (s *session) looking(lv *activeRun) {
+// commits included, is seen. It reports whether anything has. Watches that are not to be
+// trusted are made anew by another pass.
+func (s *session) looking(lv *activeRun) (marked bool) {
 	var anew bool
-	if s.registry.do(func() { anew = lv.anew }); !anew {
-		s.queue.unmark(lv.state)
+	if s.registry.do(func() { anew = lv.anew }); anew {
+		return false
 	}
+	return s.queue.unmark(lv.state)
 }
 
 // rank has the watcher put others before a run that has not begun, as far as its
@@ -274,6 +279,7 @@ func (s *session) note(lv *activeRun, p *pass) {
 		began = (lv.status == engine.Summary{}) != (status == engine.Summary{})
 		lv.look, lv.status = p.last.loaded.Look, status
 	})
+	s.progress.passed(lv, p)
 	if began {
 		s.rank(lv)
 	}
@@ -307,6 +313,7 @@ func (s *session) retire(lv *activeRun, p *pass) {
 		return
 	}
 	s.registry.retire(lv.knownRun, print)
+	s.progress.drop(lv.state)
 	s.release(run)
 	s.keep(lv.knownRun)
 }
@@ -355,6 +362,7 @@ func (s *session) firstOver(lv *activeRun) {
 func (s *session) forget(r *knownRun) {
 	lv := s.registry.remove(r)
 	s.timers.drop(r.state)
+	s.progress.drop(r.state)
 	s.clear(r)
 	s.w.Forget(r.state)
 	run := s.registry.found(r).Run

@@ -109,13 +109,15 @@ func (d *workqueue) waiting() bool {
 	return len(d.queue) > 0
 }
 
-// unmark forgets that a run that is taken was marked since: it is about to be read.
-func (d *workqueue) unmark(run string) {
+// unmark forgets that a run that is taken was marked since, because it is about to be read,
+// and reports whether it was.
+func (d *workqueue) unmark(run string) (marked bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.in[run] == again {
+	if marked = d.in[run] == again; marked {
 		d.in[run] = taken
 	}
+	return marked
 }
 
 // marked reports whether a run that is taken was marked since.

@@ -70,6 +70,10 @@ type Family[S, V any] struct {
 	// Watch are folders of the run in which others may write what moves it. nil: the
 	// run's own, until it has ended.
 	Watch func(V) []string
+	// Thresholds say which volatile documents move the run, and when; Progress reads one
+	// of them: see [engine.Progressing]. nil: there are none.
+	Thresholds func(V) []engine.Threshold
+	Progress   func(path string, body []byte) (engine.Progress, error)
 	// Keeps reports whether an action under way, or its end, is kept though the state
 	// does not name it. Only what belongs to the run is asked about. nil: never.
 	Keeps func(v V, id string) bool

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,14 @@ func (f *Family[S, V]) Family() string { return f.Name }
 // Edges implements [engine.Machine].
 func (f *Family[S, V]) Edges() []engine.Edge { return f.edges() }
 
+// ReadProgress implements [engine.Progressing].
+func (f *Family[S, V]) ReadProgress(path string, body []byte) (engine.Progress, error) {
+	if f.Progress == nil {
+		return engine.Progress{}, fmt.Errorf("the %s family has no volatile documents", f.Name)
+	}
+	return f.Progress(path, body)
+}
+
 // Step implements [engine.Machine].
 func (f *Family[S, V]) Step(s engine.Snapshot) (engine.Plan, error) {
 	b := f.open(s)
@@ -28,6 +37,9 @@ func (f *Family[S, V]) Step(s engine.Snapshot) (engine.Plan, error) {
 	}
 	p.Needs, p.Follow, p.Pending = needs, b.watch(), b.Pending
 	p.WakeAt(b.Wake)
+	if f.Thresholds != nil && b.Usable() {
+		p.Thresholds = f.Thresholds(b.v)
+	}
 	return p, nil
 }
 

@@ -174,7 +174,7 @@ func putEvents(w world, from, to int) {
 
 // unchanged looks at a run, and asks by stat alone whether it is as that look saw it.
 func unchanged(s *store.Store) bool {
-	same, _ := s.Unchanged(aRun(), s.LastLook(aRun()))
+	same, _ := s.Unchanged(aRun(), layout.Faber{}, s.LastLook(aRun()))
 	return same
 }
 
@@ -288,7 +288,7 @@ func TestAFolderIsListedButForWhatIsAtRest(t *testing.T) {
 	s := store.New(fs.OS(root), options)
 	// What was made just now is trusted as soon as a change of it would show.
 	for deadline := time.Now().Add(time.Minute); ; {
-		if same, sure := s.Unchanged(aRun(), load(t, s).Look); same && sure {
+		if same, sure := s.Unchanged(aRun(), layout.Faber{}, load(t, s).Look); same && sure {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -392,7 +392,7 @@ func TestCoarseTimes(t *testing.T) {
 			t.Errorf("what came %d ms later is not seen", 600)
 		}
 		w.later(time.Minute)
-		if same, sure := s.Unchanged(aRun(), load(t, s).Look); !same || !sure {
+		if same, sure := s.Unchanged(aRun(), layout.Faber{}, load(t, s).Look); !same || !sure {
 			t.Error("nothing of it is trusted")
 		}
 	}

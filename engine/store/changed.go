@@ -31,15 +31,20 @@ func identityOf(i fs.Info) statcache.Identity {
 // Unchanged reports, by stat alone, whether everything that a look at a run depended on
 // still looks the same. sure is false where a change might not show. An immutable document
 // that has changed is read again by the next look. A run that was loaded since then counts
-// as changed.
-func (s *reader) Unchanged(run layout.Run, look uint64) (same, sure bool) {
+// as changed. A folder that changed for the sake of a volatile document alone has not.
+func (s *reader) Unchanged(run layout.Run, fam layout.Family, look uint64) (same, sure bool) {
 	tree := s.cache.Lock(run.State)
 	defer tree.Unlock()
 	if look == 0 || tree.Look != look {
 		return false, true
 	}
 	same, sure = true, true
-	for e, id := range s.identities(tree) {
+	_, mayBeVolatile := fam.(layout.Volatile)
+	for name, e := range s.compared(tree) {
+		id := s.identityAt(name)
+		if mayBeVolatile && e.Kind == statcache.Folder && (e.Racy || id != e.ID) && s.hasSameNames(run, fam, name, e) {
+			continue
+		}
 		sure = sure && !e.Racy
 		if id != e.ID {
 			same, e.Immutable = false, false
@@ -48,12 +53,23 @@ func (s *reader) Unchanged(run layout.Run, look uint64) (same, sure bool) {
 	return same, sure
 }
 
-// identities iterates over the entries of a run and what stat says of their names now. It
-// skips temporary and stray files, because a change of those changes their folder.
+// compared iterates over the paths and entries of a run that are compared with what stat
+// says. It skips temporary and stray files, because a change of those changes their folder.
+func (s *disk) compared(tree *statcache.Run) iter.Seq2[string, *statcache.Entry] {
+	return func(yield func(string, *statcache.Entry) bool) {
+		for name, e := range tree.All() {
+			if e.Known && e.Kind != statcache.Temporary && e.Kind != statcache.Stray && !yield(name, e) {
+				return
+			}
+		}
+	}
+}
+
+// identities iterates over the entries of a run and what stat says of their names now.
 func (s *disk) identities(tree *statcache.Run) iter.Seq2[*statcache.Entry, statcache.Identity] {
 	return func(yield func(*statcache.Entry, statcache.Identity) bool) {
-		for name, e := range tree.All() {
-			if e.Known && e.Kind != statcache.Temporary && e.Kind != statcache.Stray && !yield(e, s.identityAt(name)) {
+		for name, e := range s.compared(tree) {
+			if !yield(e, s.identityAt(name)) {
 				return
 			}
 		}

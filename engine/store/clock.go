@@ -117,17 +117,28 @@ func (s *disk) newGrain() grain {
 // that the clock has moved on by then.
 func (g *grain) isRacy(info fs.Info) bool {
 	at := latest(info)
-	tick := fineTick
-	if at.Nanosecond() == 0 {
-		tick = coarseTick
-	}
-	if !g.known || g.began.Sub(at) >= tick {
+	if !g.known || g.began.Sub(at) >= tickOf(info) {
 		return !g.known
 	}
 	if !g.past.After(at) && !g.asked {
 		g.ask()
 	}
 	return !g.past.After(at) || g.on != info.Device
+}
+
+// tickOf is the tick of the clock that a file's times come from.
+func tickOf(info fs.Info) time.Duration {
+	if latest(info).Nanosecond() == 0 {
+		return coarseTick
+	}
+	return fineTick
+}
+
+// isYoung reports whether a change that is made from now on could leave the times of a file
+// as they are, as isRacy does, but without asking the file system for its present: what
+// changes many times a second is read again rather.
+func (g *grain) isYoung(info fs.Info) bool {
+	return !g.known || g.began.Sub(latest(info)) < tickOf(info)
 }
 
 // ask asks the file system for its present. A clock that was set back says nothing.

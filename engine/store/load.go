@@ -24,7 +24,7 @@ type Loaded struct {
 	// the caller's alone.
 	Docs []engine.Document
 	// Needs are the needs that were looked up, sorted, as they were asked.
-	// Facts from git ("git:…") are not the store's and not among them.
+	// Facts from git ("git:…") and volatile documents are not among them.
 	Needs []string
 	// Again is when to look again because something is unsettled; zero: never.
 	Again time.Time
@@ -120,7 +120,7 @@ func (v *visit) look(needs []string) error {
 		return err
 	}
 	for _, need := range needs {
-		if strings.HasPrefix(need, "git:") {
+		if strings.HasPrefix(need, "git:") || strings.HasPrefix(need, engine.VolatileNeed) {
 			continue
 		}
 		v.out.Needs = append(v.out.Needs, need)
@@ -215,7 +215,7 @@ func (v *visit) list(rel, at string, e *statcache.Entry) error {
 		}
 	}
 	for _, name := range names {
-		kind, ok := v.kind(path.Join(rel, name.Name), name)
+		kind, ok := kindOf(v.run, v.fam, path.Join(rel, name.Name), name)
 		if !ok {
 			continue
 		}
@@ -237,19 +237,21 @@ func (v *visit) list(rel, at string, e *statcache.Entry) error {
 	return nil
 }
 
-// kind says what a name in a folder of the run stands for; it is false for one that
-// means nothing.
-func (v *visit) kind(rel string, name fs.Name) (statcache.Kind, bool) {
-	_, known := v.fam.File(v.run, rel)
+// kindOf says what a name in a folder of a run stands for; it is false for one that
+// means nothing, and for a volatile document, which no look depends on.
+func kindOf(run layout.Run, fam layout.Family, rel string, name fs.Name) (statcache.Kind, bool) {
+	_, known := fam.File(run, rel)
 	switch {
 	case known:
 		return statcache.Document, true
-	case name.Mode.IsDir() && v.fam.Descend(v.run, rel):
+	case layout.IsVolatile(fam, run, rel):
+		return 0, false
+	case name.Mode.IsDir() && fam.Descend(run, rel):
 		return statcache.Folder, true
 	case layout.IsTemp(name.Name):
 		return statcache.Temporary, true
 	}
-	return statcache.Stray, !layout.Noise(name.Name) && !slices.Contains(v.run.Locks, path.Join(v.run.Dir, rel))
+	return statcache.Stray, !layout.Noise(name.Name) && !slices.Contains(run.Locks, path.Join(run.Dir, rel))
 }
 
 // miss notes which folders and documents are not in a folder any more.

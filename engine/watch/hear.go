@@ -51,6 +51,10 @@ func (w *Watcher) hearName(rel string, entry bool) {
 		return
 	}
 	led := w.watches.nodes[rel] != nil
+	if !led && w.volatile != nil && w.volatile(rel) {
+		w.pending.markVolatile(rel)
+		return
+	}
 	if entry && !led && !dir.structure && w.pending.hasOwners(&dir.owners) {
 		return // they are woken already
 	}

@@ -8,6 +8,9 @@ import (
 const (
 	// maxEdits is the number of edits from which a batch says that there were more.
 	maxEdits = 4096
+	// maxVolatile is the number of volatile files from which a batch says that there
+	// were more.
+	maxVolatile = 4096
 	// maxDirs is the number of changed folders from which a batch names the
 	// workspace instead.
 	maxDirs = 4096
@@ -15,9 +18,12 @@ const (
 
 // pending is what happened since the last batch.
 type pending struct {
-	dirty  map[string]struct{}
-	edits  map[Edit]struct{}
-	dirs   map[string]struct{}
+	dirty map[string]struct{}
+	edits map[Edit]struct{}
+	dirs  map[string]struct{}
+	// volatile are the volatile files that changed.
+	volatile map[string]struct{}
+
 	rescan bool
 	missed bool          // events were lost
 	wake   chan struct{} // holds a token while there is something for Next
@@ -32,6 +38,7 @@ func newPending() pending {
 // reset forgets what was pending. It leaves wake alone, which is read without the lock.
 func (p *pending) reset() {
 	p.dirty, p.edits, p.dirs = map[string]struct{}{}, map[Edit]struct{}{}, map[string]struct{}{}
+	p.volatile = nil
 	p.rescan, p.missed = false, false
 }
 
@@ -44,12 +51,12 @@ func (p *pending) signal() {
 
 // take returns what is pending; it is false where nothing is.
 func (p *pending) take() (Batch, bool) {
-	if len(p.dirty) == 0 && !p.rescan {
+	if len(p.dirty) == 0 && len(p.volatile) == 0 && !p.rescan {
 		return Batch{}, false
 	}
 	b := Batch{
 		Owners: slices.Sorted(maps.Keys(p.dirty)), Edits: slices.SortedFunc(maps.Keys(p.edits), Edit.compare), Lost: p.missed,
-		Rescan: p.rescan, Dirs: slices.Sorted(maps.Keys(p.dirs)),
+		Rescan: p.rescan, Dirs: slices.Sorted(maps.Keys(p.dirs)), Volatile: slices.Sorted(maps.Keys(p.volatile)),
 	}
 	p.reset()
 	return b, true
@@ -99,6 +106,17 @@ func (p *pending) markEdit(e Edit) {
 		p.missed = true
 	}
 	p.edits[e] = struct{}{}
+}
+
+// markVolatile notes that a volatile file changed, appeared or vanished. It makes nobody
+// dirty.
+func (p *pending) markVolatile(name string) {
+	if p.volatile == nil || len(p.volatile) >= maxVolatile {
+		p.missed = p.missed || p.volatile != nil
+		p.volatile = map[string]struct{}{}
+	}
+	p.volatile[name] = struct{}{}
+	p.signal()
 }
 
 // markAll makes every owner dirty and asks for a rescan.

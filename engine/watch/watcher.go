@@ -38,6 +38,9 @@ type Batch struct {
 	// Edits are the files in followed folders to which something happened in
 	// their place: their folder does not show it.
 	Edits []Edit
+	// Volatile are the volatile files in followed folders that changed, appeared or
+	// vanished, sorted; see [Watcher.Volatile]. They are nobody's.
+	Volatile []string
 	// Lost is true where there may have been more of everything.
 	Lost bool
 	// Dirs are the names in structure folders that appeared, vanished or were
@@ -79,6 +82,7 @@ type Watcher struct {
 	repairAt  time.Time
 	cookies   map[string]*cookie // structure root → its test
 	said      map[string]bool
+	volatile  func(path string) bool // nil: nothing is
 	pending   pending
 }
 
@@ -128,6 +132,14 @@ func (w *Watcher) begin() {
 		return
 	}
 	w.watches.source = src
+}
+
+// Volatile says which files are volatile: what happens to them makes no owner dirty, and
+// [Batch] names them instead. The function is called with the watcher's lock held.
+func (w *Watcher) Volatile(is func(path string) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.volatile = is
 }
 
 // Close ends all watches. Next returns [ErrClosed] from then on.

@@ -494,3 +494,29 @@ func TestManyOwnersOfOneFolder(t *testing.T) {
 	h.Forget(want[0])
 	h.wantWatches()
 }
+
+// What happens to a volatile file wakes nobody; it is handed on, once, and bounded.
+func TestVolatileFilesAreHandedOn(t *testing.T) {
+	h := newHarness(t, "runs/a/w")
+	h.Volatile(func(p string) bool { return filepath.Base(p) == "progress.json" })
+	h.follow("A", "runs/a", "runs/a/w")
+	for range 3 {
+		h.entry("runs/a/w/progress.json.tmp")
+		h.write("runs/a/w/progress.json.tmp")
+		h.entry("runs/a/w/progress.json")
+		h.write("runs/a/w/progress.json")
+	}
+	h.entry("elsewhere/progress.json")
+	h.want(Batch{Volatile: []string{"runs/a/w/progress.json"}})
+	h.entry("runs/a/w/progress.json")
+	h.entry("runs/a/w/result.json")
+	h.want(Batch{Owners: []string{"A"}, Volatile: []string{"runs/a/w/progress.json"}})
+	h.Volatile(func(string) bool { return true })
+	for i := range maxVolatile + 1 {
+		h.write(fmt.Sprintf("runs/a/w/%d", i))
+	}
+	if b := h.next(); !b.Lost || len(b.Volatile) > maxVolatile || len(b.Owners) > 0 {
+		t.Errorf("%d files, more: %t, owners %q", len(b.Volatile), b.Lost, b.Owners)
+	}
+	h.want(Batch{})
+}

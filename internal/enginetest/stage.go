@@ -146,6 +146,10 @@ func (s *Stage) Snapshot(needs []string) engine.Snapshot {
 			docs[need] = engine.Document{Path: need, Body: s.Runs, Sum: engine.Sum(s.Runs)}
 			continue
 		}
+		if p, ok := strings.CutPrefix(need, engine.VolatileNeed); ok {
+			docs[need] = s.volatile(p)
+			continue
+		}
 		pattern := strings.TrimPrefix(need, "still:")
 		found := false
 		for p, body := range s.Files {
@@ -163,6 +167,16 @@ func (s *Stage) Snapshot(needs []string) engine.Snapshot {
 	}
 	sort.Slice(snap.Docs, func(i, j int) bool { return snap.Docs[i].Path < snap.Docs[j].Path })
 	return snap
+}
+
+// volatile is a volatile document as the loop would give it.
+func (s *Stage) volatile(p string) engine.Document {
+	d := engine.Document{Path: engine.VolatileNeed + p, Err: engine.ErrAbsent}
+	if body, ok := s.Files[p]; ok {
+		d = s.document(p, "", body)
+		d.Path, d.Known, d.Issued = engine.VolatileNeed+p, nil, nil
+	}
+	return d
 }
 
 // document is a file as the store would give it. One whose content begins with

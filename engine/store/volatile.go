@@ -1,0 +1,131 @@
+package store
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store/fs"
+	"placet/engine/store/statcache"
+	"placet/layout"
+)
+
+const (
+	// maxVolatile is the size up to which a volatile document is read.
+	maxVolatile = 16 << 10
+	// volatileGrace is how long a volatile document that is no whole object must stand
+	// before that is taken for its content: a worker may be writing it.
+	volatileGrace = 2 * time.Second
+)
+
+// ReadVolatile reads a volatile document as it is now; see [engine.VolatileNeed]. It is not
+// opened while it looks as it did when it was read before. Where it may be half of a write,
+// what was read before stands, and again says when to look again; zero: never.
+func (s *reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
+	name := engine.VolatileNeed + p
+	d = engine.Document{Path: name}
+	if !layout.Safe(p) {
+		d.Err = errOutside
+		return d, time.Time{}
+	}
+	e := s.cache.Outside(name)
+	info, err := s.fs.Stat(p)
+	if err == nil {
+		err = fs.Irregular(p, info.Mode)
+	}
+	if err == nil && info.Size > maxVolatile {
+		err = tooLarge(info.Size, maxVolatile)
+	}
+	if err == nil && e.Complete && e.Trusts(identityOf(info)) {
+		return *e.Doc, time.Time{}
+	}
+	if err == nil {
+		d, again, err = s.readVolatile(p, d, &e, info)
+	}
+	if err == nil {
+		s.cache.SetOutside(name, e)
+		return d, again
+	}
+	if isScarce(err) {
+		return before(e, d), s.now().Add(standStill)
+	}
+	s.cache.SetOutside(name, statcache.Entry{})
+	d.Err = unusable(p, err)
+	return d, time.Time{}
+}
+
+// readVolatile opens a volatile document, which stat describes, and notes in the entry what
+// it has seen. The error is that of the file.
+func (s *reader) readVolatile(p string, d engine.Document, e *statcache.Entry, info fs.Info) (engine.Document, time.Time, error) {
+	g := s.newGrain()
+	c, err := s.read(p, maxVolatile, false)
+	isTorn := isAny(err, errTorn)
+	if err != nil && !isTorn {
+		return d, time.Time{}, err
+	}
+	id := identityOf(info)
+	if !isTorn {
+		info, id = c.info, identityOf(c.info)
+	}
+	d.Body, d.Sum, d.Changed, d.Parsed = c.body, c.digest(), info.Changed, new(engine.Parsed)
+	if !isTorn && wholeObject(c.body) {
+		*e = statcache.Entry{Name: e.Name, ID: id, Known: true, Racy: g.isYoung(info), Complete: true, Doc: &d}
+		return d, time.Time{}, nil
+	}
+	now := s.age()
+	if e.Complete || !e.Known || e.ID != id || isTorn {
+		e.Since = now
+		if !isTorn {
+			e.Since -= s.firstSeen(info)
+		}
+	}
+	e.ID, e.Known, e.Complete = id, true, false
+	if left := volatileGrace - (now - e.Since); left > 0 {
+		return before(*e, engine.Document{Path: d.Path}), s.now().Add(left), nil
+	}
+	e.Doc = nil // what stood before is no content of the file any more
+	return d, time.Time{}, nil
+}
+
+// before is the content that a volatile document had before, or that there is none.
+func before(e statcache.Entry, none engine.Document) engine.Document {
+	if e.Doc != nil {
+		return *e.Doc
+	}
+	return engine.Document{Path: none.Path, Err: engine.ErrAbsent}
+}
+
+// hasSameNames reports whether a folder of a run holds the names that it held when it was
+// listed, apart from those that mean nothing: a worker that puts a volatile document in
+// place by a rename changes the folder, and nothing that counts. What is found is
+// remembered, so that the folder need not be listed again before it changes.
+func (s *reader) hasSameNames(run layout.Run, fam layout.Family, dir string, e *statcache.Entry) bool {
+	rel := "."
+	if dir != run.Dir {
+		rel = strings.TrimPrefix(dir, run.Dir+"/")
+	}
+	g := s.newGrain()
+	info, err := s.fs.Stat(dir) // before it is listed: a later change must show
+	if err != nil || !info.Mode.IsDir() {
+		return false
+	}
+	names, err := s.list(dir)
+	if err != nil {
+		return false
+	}
+	var now []statcache.Entry
+	volatile := false
+	for _, name := range names {
+		volatile = volatile || layout.IsVolatile(fam, run, path.Join(rel, name.Name))
+		if kind, ok := kindOf(run, fam, path.Join(rel, name.Name), name); ok {
+			now = append(now, statcache.Entry{Name: name.Name, Kind: kind})
+		}
+	}
+	same := volatile && slices.EqualFunc(now, e.Below, func(a, b statcache.Entry) bool { return a.Name == b.Name && a.Kind == b.Kind })
+	if same {
+		e.ID, e.Racy = identityOf(info), g.isYoung(info)
+	}
+	return same
+}
