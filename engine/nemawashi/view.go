@@ -199,14 +199,13 @@ const (
 	nodeDraft    = "draft"
 	nodeApproval = "approval"
 	nodePart     = "part"
-	nodeActions  = "actions"
 )
 
 // nodes are what an action goes through: the draft, the approval, and each of its parts.
 func nodes(r *view) []engine.Node {
 	st := r.State
-	draft := engine.Node{ID: nodeDraft, Group: nodeDraft, Label: nodeDraft, Status: Drafted}
-	approval := engine.Node{ID: nodeApproval, Group: nodeApproval, Label: nodeApproval, Status: Pending, After: []string{nodeDraft}}
+	draft := engine.Node{ID: nodeDraft, Label: nodeDraft, Status: Drafted}
+	approval := engine.Node{ID: nodeApproval, Label: nodeApproval, Status: Pending, After: []string{nodeDraft}}
 	switch {
 	case st.Status == Pending || st.Status == Drafted:
 		draft.Status, draft.Current = st.Status, true
@@ -227,14 +226,18 @@ func nodes(r *view) []engine.Node {
 	}
 	for _, p := range r.approved() {
 		n := engine.Node{
-			ID: fmt.Sprintf("%s-%d", nodePart, p.Part), Group: nodeActions, Label: strings.TrimSpace(partWords([]Part{p})), Status: Pending, After: []string{nodeApproval},
+			ID: fmt.Sprintf("%s-%d", nodePart, p.Part), Label: strings.TrimSpace(partWords([]Part{p})), Status: Pending, After: []string{nodeApproval},
 		}
-		if g, known := status[p.Part]; known {
+		g, known := status[p.Part]
+		switch {
+		case known:
 			n.Status, n.Current = engine.Status(g.status), st.Status == Executing && g.status == partOpen
 			n.Gate = g.status == partUnclear
 			if n.Current {
 				n.Status = Executing
 			}
+		case isFinal(st.Status):
+			n.Status = Canceled // it never happens
 		}
 		list = append(list, n)
 	}
