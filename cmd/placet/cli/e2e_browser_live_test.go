@@ -143,3 +143,28 @@ func (b *tab) states(dir, name string) {
 		b.axe(name + " " + scheme)
 	}
 }
+
+const phasedRun = "acme/web/0000dead-0000-4000-8000-000000000001"
+
+// phases makes a FABER run of five phases, in the third of which it waits for a person.
+func (p *place) phases() {
+	p.t.Helper()
+	dir := ".fractary/faber/runs/" + phasedRun
+	p.write(dir+"/state.json", fmt.Sprintf(`{
+  "run_id": %q, "work_id": "7", "status": "awaiting_feedback", "current_phase": "build", "current_step": "review", "last_event_id": 1,
+  "updated_at": "2026-11-20T10:00:00Z",
+  "phases": {
+    "frame": {"status": "completed", "steps": [{"id": "fetch", "status": "completed"}, {"id": "classify", "status": "completed"}]},
+    "architect": {"status": "completed", "steps": [{"id": "specification", "status": "completed"}, {"id": "threat-model", "status": "skipped"}]},
+    "build": {"status": "in_progress", "steps": [{"id": "implement", "status": "completed"}, {"id": "review", "status": "in_progress"}, {"id": "document", "status": "pending"}]},
+    "evaluate": {"status": "pending", "steps": [{"id": "test", "status": "pending"}]},
+    "release": {"status": "pending", "steps": [{"id": "publish", "status": "pending"}]}
+  },
+  "feedback_request": {"request_id": "fr-20261120-0dead1", "type": "review", "prompt": "Is the change good?", "requested_at": "2026-11-20T10:00:00Z"},
+  "resume_point": {"phase": "build", "step": "review", "step_index": 1}
+}
+`, phasedRun))
+	p.write(dir+"/metadata.json", fmt.Sprintf(`{"run_id": %q, "workflow_id": "none"}`, phasedRun))
+	p.write(dir+"/events/001-step_start.json", fmt.Sprintf(`{"event_id": 1, "type": "step_start", "timestamp": "2026-11-20T09:59:00.000Z", "run_id": %q, "phase": "build", "step": "review"}`, phasedRun))
+	p.write(dir+"/events/.next-id", "2\n")
+}

@@ -233,11 +233,12 @@ func TestBrowserStates(t *testing.T) {
 	browser := openBrowser(t)
 	p := everyFamily(t)
 	p.write(".git/HEAD", "ref: refs/heads/main\n")
+	p.phases()
 	s := serveAt(p)
 	empty := serveAt(newPlace(t, t.TempDir(), 0))
 	s.token("all", "read,write,decide")
 	p.until("every family asks", 30*time.Second, func() bool {
-		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == len(upgraded)+2
+		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == len(upgraded)+3
 	})
 	b, nothing := newTab(t, browser), newTab(t, browser)
 	b.login(s)
@@ -255,7 +256,10 @@ func TestBrowserStates(t *testing.T) {
 		{"3-request", "/requests/" + percent("nemawashi/1", approval), b, `!!document.querySelector("#answer")`},
 		{"4-elsewhere", "/requests/" + percent("nemawashi/1", approval), b, `!!document.querySelector("#answer")`},
 		{"5-error", "/requests/nothing", b, `!!document.querySelector("[role=alert]")`},
-		{"6-run", "/runs/nemawashi/1", b, `!!document.querySelector(".run")`},
+		{"6-run", "/runs/nemawashi/1", b, `document.querySelectorAll(".node").length === 3`},
+		{"6-run-afl", "/runs/afl/receipts", b, `!!document.querySelector(".part") && !!document.querySelector(".ask form.answer")`},
+		{"6-run-faber", "/runs/faber/" + phasedRun, b, `document.querySelectorAll(".node").length === 9 && !!document.querySelector(".ask form.answer")`},
+		{"6-run-optimizer", "/runs/" + s.cycleName(), b, `!!document.querySelector(".ask form.answer")`},
 		{"7-runs", "/runs?status=all", b, `!!document.querySelector("table")`},
 	} {
 		at := s
@@ -283,6 +287,16 @@ func TestBrowserStates(t *testing.T) {
 	}
 	b.quiet()
 	nothing.quiet()
+}
+
+// cycleName is the name of the run of the optimizer.
+func (s *site) cycleName() string {
+	s.t.Helper()
+	found := regexp.MustCompile(`"run":"(optimizer/[^"]+)"`).FindStringSubmatch(s.call("all", "GET", "/api/v1/runs", nil).body)
+	if found == nil {
+		s.t.Fatal("there is no cycle")
+	}
+	return found[1]
 }
 
 // hostile is what a question may try.

@@ -59,9 +59,10 @@ type drawnLine struct {
 	Critical bool
 }
 
-// drawPlan draws the nodes of a plan. link is where more is said of a node, "" for nowhere.
+// drawPlan draws the nodes of a plan; one alone is none. link is where more is said of a node,
+// "" for nowhere.
 func drawPlan(lang string, nodes []engine.Node, link func(id string) string) *drawing {
-	if len(nodes) == 0 {
+	if len(nodes) < 2 {
 		return nil
 	}
 	l := newPlanLayout(nodes)
@@ -392,11 +393,11 @@ func groupTitle(lang, group string) string {
 
 // looks are how statuses look.
 var looks = map[string][]string{
-	"done":  {"complete", "completed", "success", "succeeded", "done", "approved", "passed", "executed", "reached", "goal", "resolved", "simulated", "merged"},
+	"done":  {"complete", "completed", "success", "succeeded", "done", "approved", "passed", "executed", "reached", "goal", "resolved", "simulated", "merged", "drafted"},
 	"off":   {"skipped", "cancelled", "canceled", "superseded", "dismissed", "withdrawn", "demoted", "not used"},
 	"alarm": {"failed", "blocked", "escalated", "aborted", "error", "rejected", "expired", "unclear", "lost", "timed_out", "unreadable"},
 	"runs":  {"running", "in_progress", "validating", "retrying", "executing", "reporting", "deciding"},
-	"waits": {"waiting_for_human", "awaiting_feedback", "awaiting_human", "approval_pending", "paused", "drafted"},
+	"waits": {"waiting_for_human", "awaiting_feedback", "awaiting_human", "approval_pending", "paused"},
 }
 
 // lookOf is how the status of a part looks: done, off, alarm, runs, waits, or idle.

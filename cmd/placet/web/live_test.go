@@ -43,9 +43,8 @@ func TestAPlanIsDrawnByItsLevels(t *testing.T) {
 		"phases": {[]engine.Node{
 			{ID: "f:a", Group: "frame"}, {ID: "f:b", Group: "frame", After: []string{"f:a"}}, {ID: "b:a", Group: "build", After: []string{"f:b"}},
 		}, []string{"f:a f:b", "b:a"}, 2},
-		"one":     {[]engine.Node{{ID: "a"}}, []string{"a"}, 0},
 		"a cycle": {[]engine.Node{{ID: "a", Group: "cycle", After: []string{"b"}}, {ID: "b", Group: "cycle", After: []string{"a"}}}, []string{"a", "b"}, 2},
-		"itself":  {[]engine.Node{{ID: "a", After: []string{"a"}}}, []string{"a"}, 0},
+		"itself":  {[]engine.Node{{ID: "a", After: []string{"a"}}, {ID: "b", After: []string{"a"}}}, []string{"a", "b"}, 1},
 	} {
 		d := drawPlan("en", c.nodes, noLink)
 		got := shape(d)
@@ -59,7 +58,7 @@ func TestAPlanIsDrawnByItsLevels(t *testing.T) {
 			t.Errorf("%s: %d lines, %s", name, len(d.Lines), diff)
 		}
 	}
-	if drawPlan("en", nil, noLink) != nil {
+	if drawPlan("en", nil, noLink) != nil || drawPlan("en", []engine.Node{{ID: "a"}}, noLink) != nil {
 		t.Error("a drawing of nothing")
 	}
 }

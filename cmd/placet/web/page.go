@@ -14,6 +14,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
+	"placet/engine"
 	"placet/engine/facade"
 	"placet/templates"
 )
@@ -223,12 +224,14 @@ func (a *App) postLogout(c *facade.Call) (int, any, error) {
 }
 
 // statusClass is how a status looks.
-func statusClass(final, troubled, waiting bool) string {
-	switch {
+func statusClass(status engine.Status, final, troubled, waiting bool) string {
+	switch look := lookOf(status, false, false); {
 	case troubled:
 		return "alarm"
 	case waiting:
 		return "waits"
+	case final && (look == "alarm" || look == "off"):
+		return look
 	case final:
 		return "done"
 	}

@@ -44,7 +44,7 @@ func (a *App) runsPage(c *facade.Call) (int, any, error) {
 		view := s.Views[i]
 		data.Runs = append(data.Runs, runRow{
 			Name: console.Brief(view.Key), Path: runPath(l.Run), Status: console.OneLine(string(l.Status)), Since: view.Since,
-			Class: statusClass(view.Final, view.Troubled(), len(view.Open) > 0), Waits: workspace.WaitsAt(view),
+			Class: statusClass(view.Status, view.Final, view.Troubled(), len(view.Open) > 0), Waits: workspace.WaitsAt(view),
 		})
 	}
 	return 0, nil, a.show(c, http.StatusOK, data.Lang, "runs", data)
@@ -129,7 +129,7 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 func runViewOf(head pageHead, e workspace.Explanation, view workspace.View) runView {
 	page := runView{
 		pageHead: head, stateOf: stateOf{Held: e.Held}, Family: view.Key.Family, Status: console.OneLine(string(view.Status)),
-		Class: statusClass(view.Final, view.Troubled(), len(view.Open) > 0), Heading: console.Brief(view.Key),
+		Class: statusClass(view.Status, view.Final, view.Troubled(), len(view.Open) > 0), Heading: console.Brief(view.Key),
 	}
 	page.Run = view.Key.String()
 	for _, n := range e.Problems {
