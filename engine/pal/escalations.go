@@ -32,7 +32,7 @@ const (
 type weight int
 
 const (
-	notes weight = iota // the port runs on
+	informs weight = iota // the port runs on
 	holds               // the port runs on, and cannot complete
 	stops               // the port is taken off its slot
 )
@@ -44,7 +44,7 @@ var kinds = map[string]struct {
 	severity string
 }{
 	typeTestFailure: {stops, "high"}, typeTimeout: {stops, "high"}, typeDependency: {stops, "high"}, typeBlocked: {stops, "medium"}, typeDecision: {stops, "medium"},
-	typeConflict: {holds, "high"}, typeQuality: {holds, "medium"}, typeTokens: {notes, "medium"}, typeGeneral: {notes, "low"},
+	typeConflict: {holds, "high"}, typeQuality: {holds, "medium"}, typeTokens: {informs, "medium"}, typeGeneral: {informs, "low"},
 }
 
 // aliases are the words that upstream has for types.
@@ -54,7 +54,7 @@ var aliases = map[string]string{
 }
 
 func isStopping(e *Escalation) bool      { return kinds[e.Type].weight == stops }
-func stopsOrHolds(e *Escalation) bool    { return kinds[e.Type].weight != notes }
+func stopsOrHolds(e *Escalation) bool    { return kinds[e.Type].weight != informs }
 func isAny(*Escalation) bool             { return true }
 func (st *State) isOpen(id string) bool  { return st.Escalations[id] != nil && st.Escalations[id].Status == Open }
 func (e *Escalation) id(run string) string {
@@ -227,7 +227,7 @@ func (r *view) opens(e *Escalation, unasked bool, causes ...engine.Document) *tu
 	if e == nil || !r.mayOpen(*e) {
 		return nil
 	}
-	if e.AutoResolve = kinds[e.Type].weight == notes && slices.Contains(r.conf().AutoResolve, e.Type); e.AutoResolve != unasked {
+	if e.AutoResolve = kinds[e.Type].weight == informs && slices.Contains(r.conf().AutoResolve, e.Type); e.AutoResolve != unasked {
 		return nil
 	}
 	return &turn{reason: e.Title, causes: causes, subject: e.id(r.State.ID), then: func(s *step) { s.add(*e) }}
@@ -349,9 +349,9 @@ func (p *port) unresolved(role string, out *outcomeIn) Escalation {
 	session := memberPath(p.id, role)
 	e := Escalation{
 		Type: typeBlocked, Severity: "high", Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.State.session(session)), Cause: out.rel,
-		Title: p.r.say("esc.blocked", "port", p.id, "role", role, "outcome", out.Outcome, "file", p.awaitedFile()),
+		Title: p.r.say("esc.blocked", "port", p.id, "role", role, "outcome", out.Outcome.Outcome, "file", p.awaitedFile()),
 	}
-	e.Context = schemas.Object{member("outcome", out.Outcome), member("exit_code", out.ExitCode), member("reason", text(out.Reason)), member("output", out.tail())}
+	e.Context = schemas.Object{member("outcome", out.Outcome.Outcome), member("exit_code", out.ExitCode), member("reason", text(out.Reason)), member("output", out.tail())}
 	e.Artifacts = []gate.Artifact{{Path: out.doc.Path, SHA256: out.doc.Sum.Hex()}}
 	return e
 }

@@ -432,7 +432,7 @@ func attemptEnds(p *port, _ run.On) *turn {
 	if out == nil {
 		return nil
 	}
-	return &turn{reason: fmt.Sprintf("the %s worker ended (%s) without %s", role, out.Outcome, p.awaitedFile()), causes: []engine.Document{out.doc}, then: func(s *step) {
+	return &turn{reason: fmt.Sprintf("the %s worker ended (%s) without %s", role, out.Outcome.Outcome, p.awaitedFile()), causes: []engine.Document{out.doc}, then: func(s *step) {
 		s.stop(p.id, "attempt_unresolved")
 		s.open(p.unresolved(role, out))
 	}}

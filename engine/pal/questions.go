@@ -88,7 +88,7 @@ func (r *view) retryEffect(e *Escalation) string {
 func (r *view) dismissEffect(e *Escalation) string {
 	port := string(e.PortID)
 	switch {
-	case port == "" || kinds[e.Type].weight == notes:
+	case port == "" || kinds[e.Type].weight == informs:
 		return r.say("effect.dismiss")
 	case kinds[e.Type].weight == holds:
 		return r.say("effect.dismiss.holds", "port", port)
