@@ -36,7 +36,7 @@ func New() Machine { return Machine{&family} }
 var family = kernel{
 	Name: "pal", Noun: "orchestration",
 	File:   func(rel string) (layout.File, bool) { return layout.Pal{}.File(layout.Run{}, rel) },
-	Format: run.Format[State]{Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit},
+	Format: run.Format[State]{Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfitState},
 	Stamp:  seconds, Cause: func(rel string) string { return rel },
 	Anew:  "restore it from git, together with events.jsonl, or begin a new orchestration",
 	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,

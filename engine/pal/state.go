@@ -230,8 +230,8 @@ func (st *State) head() run.Head {
 	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests}
 }
 
-// unfit says why a readable state does not belong to the orchestration, "" if it does.
-func unfit(r *run.Run[State], st State) string {
+// unfitState says why a readable state does not belong to the orchestration, "" if it does.
+func unfitState(r *run.Run[State], st State) string {
 	if st.ID != r.Snap.Key.ID {
 		return fmt.Sprintf("/id: is %q, the folder is %q", templates.Cut(st.ID, 80), r.Snap.Key.ID)
 	}
