@@ -39,7 +39,10 @@ func awaitStarting(r *view, w *run.Waiting) {
 		w.Why("nothing starts: control.json wants pause")
 		w.For("control.json that wants run (person)")
 		w.Unblock(controlFile, `{"want": "run", "by": "<you>"}`)
-	case r.sources.design != nil && !r.sources.design.Autostart:
+	case r.sources.design == nil:
+		w.Why("%s or what it names is still being written: it is looked at again", orchestrationFile)
+		w.Written(orchestrationFile)
+	case !r.sources.design.Autostart:
 		w.Lacks(controlFile, "that wants run (person)", `{"want": "run", "by": "<you>"}`, "nothing starts by itself: autostart is false")
 	}
 }

@@ -3,6 +3,7 @@ package pal
 import (
 	"fmt"
 	"path"
+	"strings"
 	"time"
 
 	"placet/engine"
@@ -52,9 +53,15 @@ type Attempt struct {
 type Outcome struct {
 	Outcome  string `json:"outcome"`
 	ExitCode *int   `json:"exit_code"`
-	Stdout   string `json:"stdout"`
-	Stderr   string `json:"stderr"`
+	Stdout   Output `json:"stdout"`
+	Stderr   Output `json:"stderr"`
 	Reason   string `json:"reason"`
+}
+
+// Output is what a command printed, as far as it was kept.
+type Output struct {
+	Head string `json:"head"`
+	Tail string `json:"tail"`
 }
 
 type outcomeIn struct {
@@ -68,10 +75,7 @@ const shownOutput = 4 << 10
 
 // tail is the end of what a command printed.
 func (o *outcomeIn) tail() string {
-	out := o.Stdout
-	if o.Stderr != "" {
-		out += "\n" + o.Stderr
-	}
+	out := strings.TrimSpace(o.Stdout.Head + o.Stdout.Tail + "\n" + o.Stderr.Head + o.Stderr.Tail)
 	if len(out) > shownOutput {
 		out = out[len(out)-shownOutput:]
 	}

@@ -2,7 +2,6 @@ package pal
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"placet/schemas"
@@ -77,24 +76,14 @@ func (c Config) Check() error {
 	return c.checkAutoResolve()
 }
 
-// What a port does while an escalation of a type is open. Those that are not listed leave
-// it alone.
-var whileOpen = map[string]string{
-	"test_failure": "stops", "timeout": "stops", "dependency": "stops", "blocked": "stops", "decision": "stops",
-	"conflict": "holds", "quality": "holds",
-}
-
-// notingTypes are the types of escalations that need no answer.
-var notingTypes = []string{"token_exhausted", "general"}
-
 // checkAutoResolve refuses types whose escalations somebody must answer.
 func (c Config) checkAutoResolve() error {
 	for _, typ := range c.AutoResolve {
-		if does := whileOpen[typ]; does != "" {
-			return fmt.Errorf("auto_resolve: %s %s its port: silence is not consent", typ, does)
-		}
-		if !slices.Contains(notingTypes, typ) {
-			return fmt.Errorf("auto_resolve: %q is no type of escalation: expected token_exhausted or general", typ)
+		switch kind, known := kinds[typ]; {
+		case !known:
+			return fmt.Errorf("auto_resolve: %q is no type of escalation: expected %s or %s", typ, typeTokens, typeGeneral)
+		case kind.weight != informs:
+			return fmt.Errorf("auto_resolve: %s %s its port: silence is not consent", typ, map[weight]string{stops: "stops", holds: "holds"}[kind.weight])
 		}
 	}
 	return nil

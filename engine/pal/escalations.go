@@ -33,8 +33,8 @@ type weight int
 
 const (
 	informs weight = iota // the port runs on
-	holds               // the port runs on, and cannot complete
-	stops               // the port is taken off its slot
+	holds                 // the port runs on, and cannot complete
+	stops                 // the port is taken off its slot
 )
 
 // kinds are the types of escalations, each with what it does and how severe it is unless
@@ -53,10 +53,9 @@ var aliases = map[string]string{
 	"build_fail": typeBlocked, "dependency_loop": typeDependency, "compact_warning": typeGeneral,
 }
 
-func isStopping(e *Escalation) bool      { return kinds[e.Type].weight == stops }
-func stopsOrHolds(e *Escalation) bool    { return kinds[e.Type].weight != informs }
-func isAny(*Escalation) bool             { return true }
-func (st *State) isOpen(id string) bool  { return st.Escalations[id] != nil && st.Escalations[id].Status == Open }
+func isStopping(e *Escalation) bool   { return kinds[e.Type].weight == stops }
+func stopsOrHolds(e *Escalation) bool { return kinds[e.Type].weight != informs }
+func isAny(*Escalation) bool          { return true }
 func (e *Escalation) id(run string) string {
 	sum := engine.Sum([]byte(strings.Join([]string{run, e.Subject, e.Type, e.Cause}, "\n")))
 	return "esc-" + sum.Hex()[:12]
@@ -426,7 +425,13 @@ func cutOffIn(st *State) map[string]bool {
 	for id, p := range st.Ports {
 		failed[id] = p.Status == Failed
 	}
-	return graph.CutOff(nodesOf(st), failed, func(id, dependency string) bool { return slices.Contains(st.Ports[id].Waived, dependency) })
+	nodes := nodesOf(st)
+	for i := range nodes {
+		if isFinal(st.Ports[nodes[i].ID].Status) {
+			nodes[i].After = nil // nothing holds up what has ended
+		}
+	}
+	return graph.CutOff(nodes, failed, func(id, dependency string) bool { return slices.Contains(st.Ports[id].Waived, dependency) })
 }
 
 // blockedBy says what holds a port of a state up.

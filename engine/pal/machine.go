@@ -150,15 +150,7 @@ func (r *view) index() {
 	for _, id := range r.order {
 		r.ports[id] = &port{Port: r.State.Ports[id], r: r, id: id, loop: r.State.loop(id)}
 	}
-	failed := map[string]bool{}
-	for _, p := range r.ports {
-		failed[p.id] = p.Status == Failed
-	}
-	r.cutOff = graph.CutOff(r.nodes(), failed, r.isWaived)
-}
-
-func (r *view) isWaived(id, dependency string) bool {
-	return slices.Contains(r.ports[id].Waived, dependency)
+	r.cutOff = cutOffIn(&r.State)
 }
 
 // nodes are the ports as a graph.

@@ -24,7 +24,9 @@ type step struct {
 type happened struct{ of, subject, event string }
 
 // note remembers that something moved.
-func (s *step) note(of, subject, event string) { s.moved = append(s.moved, happened{of, subject, event}) }
+func (s *step) note(of, subject, event string) {
+	s.moved = append(s.moved, happened{of, subject, event})
+}
 
 // along moves something in the same commit.
 func (s *step) along(of, subject string, from engine.Status, event string, to engine.Status) {

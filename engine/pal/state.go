@@ -57,15 +57,15 @@ type State struct {
 	Digest        engine.Digest            `json:"orchestration_digest"`
 	Specs         map[string]engine.Digest `json:"specs"`
 	// AdmittedRevision is the revision at which the sources were taken in last.
-	AdmittedRevision int                      `json:"admitted_revision"`
-	Settings      Settings                 `json:"settings"`
-	Ports         map[string]*Port         `json:"ports"`
-	Loops         map[string]*Loop         `json:"loops"`
-	Sessions      map[string]*Session      `json:"sessions"`
-	Escalations   map[string]*Escalation   `json:"escalations"`
-	Requests      []*run.Request           `json:"requests"`
-	EventSeq      int                      `json:"event_seq"`
-	Last          *run.Last                `json:"last_transition"`
+	AdmittedRevision int                    `json:"admitted_revision"`
+	Settings         Settings               `json:"settings"`
+	Ports            map[string]*Port       `json:"ports"`
+	Loops            map[string]*Loop       `json:"loops"`
+	Sessions         map[string]*Session    `json:"sessions"`
+	Escalations      map[string]*Escalation `json:"escalations"`
+	Requests         []*run.Request         `json:"requests"`
+	EventSeq         int                    `json:"event_seq"`
+	Last             *run.Last              `json:"last_transition"`
 	// Extra are members of a later version, kept as they are.
 	Extra schemas.Object `json:"-"`
 }
