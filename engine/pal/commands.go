@@ -178,6 +178,23 @@ func (r *view) readProgress(rel string) *ProgressFile {
 	return &f
 }
 
+// progressOf reads progress.json for those who show it.
+func progressOf(name string, body []byte) (engine.Progress, error) {
+	f, err := decodeProgress(path.Base(name), body)
+	return engine.Progress{Value: f.Progress, Task: f.CurrentTask, Used: f.TokensUsed}, err
+}
+
+// thresholds are the numbers of tokens at which a person is told of the workers whom the
+// run waits for.
+func thresholds(r *view) (list []engine.Threshold) {
+	for _, p := range r.running() {
+		if role := p.loop.role(); role != "" && p.Limits.TokenBudget > 0 {
+			list = append(list, engine.Threshold{Path: r.Path(p.progressFile(role)), AtLeast: p.tokenThreshold(role)})
+		}
+	}
+	return list
+}
+
 func decodeProgress(name string, body []byte) (f ProgressFile, err error) {
 	err = schemas.Decode("pal/progress", name, body, &f)
 	return f, err
