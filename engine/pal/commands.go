@@ -97,16 +97,12 @@ func (p *port) outcome(role string) *outcomeIn {
 // way recorded whose end nobody knows.
 func commands(p *port, w *run.Outputs) {
 	for _, role := range []string{roleImpl, roleTest} {
-		attempt := p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts))
-		isRecorded := !attempt.Absent()
+		isRecorded := !p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts)).Absent()
 		argv := p.Workers.of(role)
 		switch {
 		case len(argv) == 0:
 			continue
 		case isRecorded:
-			if a, _ := run.Load[Attempt](&p.r.Input, attempt, "pal/attempt"); a != nil {
-				argv = a.Argv
-			}
 		case role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
 			p.r.conf().Still || len(p.untrusted()) > 0:
 			continue
