@@ -158,8 +158,11 @@ func (p Post) effects() string {
 	}
 	for _, o := range p.Request.Options {
 		line := "• *" + oneLine(o.ID) + "*"
-		if words := cmp.Or(o.Effect, o.Description); words != "" {
-			line += ": " + oneLine(words)
+		if o.Description != "" {
+			line += ": " + oneLine(o.Description)
+		}
+		if o.Effect != "" {
+			line += " → " + oneLine(o.Effect)
 		}
 		lines = append(lines, line)
 	}
