@@ -189,6 +189,19 @@ func shots(t *testing.T) string {
 	return dir
 }
 
+// shot keeps a picture of the whole page.
+func (b *tab) shot(dir, name string) {
+	b.t.Helper()
+	eval[int](b, `window.scrollTo(0, 0), document.activeElement.blur(), 0`)
+	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // axe runs axe-core in the page and reports what breaks WCAG 2.2 AA.
 func (b *tab) axe(what string) {
 	b.t.Helper()
@@ -258,7 +271,7 @@ func TestBrowserStates(t *testing.T) {
 			if r := s.call("all", "POST", "/api/v1/requests/"+approval+"/answer", map[string]any{"response": "reject", "digest": shown}); r.status != 200 {
 				t.Fatalf("answer: %s", r.body)
 			}
-			state.tab.until("it is answered elsewhere", `!document.getElementById("elsewhere").hidden && document.getElementById("fields").disabled`)
+			state.tab.until("it is answered elsewhere", `!document.getElementById("elsewhere").hidden && document.querySelector("#answer .fields").disabled`)
 			if words := eval[string](state.tab, `document.querySelector("textarea[name=comment]").value`); words != "my own words" {
 				t.Errorf("the words typed are gone: %q", words)
 			}
@@ -266,24 +279,7 @@ func TestBrowserStates(t *testing.T) {
 				t.Errorf("it does not say by whom: %s", text)
 			}
 		}
-		for _, scheme := range []string{"light", "dark"} {
-			for _, width := range []int64{360, 820, 1440} {
-				state.tab.looks(width, scheme)
-				if over := eval[int](state.tab, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-					t.Errorf("%s is %d pixels too wide at %d", state.name, over, width)
-				}
-				eval[int](state.tab, `window.scrollTo(0, 0), document.activeElement.blur(), 0`)
-				picture, err := chromedp.Run(state.tab.ctx, chromedp.FullScreenshot(100))
-				if err != nil {
-					t.Fatal(err)
-				}
-				name := filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", state.name, width, scheme))
-				if err := os.WriteFile(name, picture, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			state.tab.axe(state.name + " " + scheme)
-		}
+		state.tab.states(dir, state.name)
 	}
 	b.quiet()
 	nothing.quiet()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
 	"placet/engine/reconcile"
@@ -16,7 +17,8 @@ import (
 	"placet/schemas"
 )
 
-// Attach has a loop report its commits to the app, and keep what callers made of runs.
+// Attach has a loop report its commits and the progress of workers to the app, and keep what
+// callers made of runs.
 func (a *App) Attach(o *reconcile.Options) {
 	o.Viewed = true
 	before := o.Committed
@@ -26,7 +28,50 @@ func (a *App) Attach(o *reconcile.Options) {
 		}
 		a.committed(run, plan)
 	}
+	progressed := o.Progressed
+	o.Progressed = func(run layout.Run, path string, p engine.Progress) {
+		if progressed != nil {
+			progressed(run, path, p)
+		}
+		a.events.Publish(progressEvent(run, path, p, time.Now()))
+	}
 }
+
+// progressData is the progress of a worker, as the stream has it.
+type progressData struct {
+	Type      string  `json:"type"`
+	Upstream  string  `json:"upstream"`
+	Timestamp string  `json:"timestamp"`
+	Family    string  `json:"family"`
+	Run       string  `json:"run"`
+	SessionID string  `json:"session_id"`
+	PortID    string  `json:"port_id"`
+	Progress  float64 `json:"progress"`
+	Task      string  `json:"current_task"`
+	Used      int     `json:"tokens_used"`
+}
+
+// progressName is what the stream calls the progress of a worker, and progressAlias what
+// upstream's stream does.
+const progressName, progressAlias = "worker.progress", "worker:progress"
+
+// progressEvent is the event of a worker's progress. It has no id: it is not repeated, and
+// the view of the run has the last one.
+func progressEvent(run layout.Run, path string, p engine.Progress, now time.Time) facade.Event {
+	key := engine.Key{Family: run.Family, ID: run.ID}.String()
+	session, port := workspace.SessionOf(run, path)
+	return facade.Event{
+		Name: progressName, Aliases: []string{progressAlias, progressName + "." + session, progressAlias + "." + session},
+		Family: run.Family, Run: key, Session: session,
+		Data: progressData{
+			progressName, progressAlias, now.UTC().Format(time.RFC3339Nano), run.Family, key, session, port,
+			p.Value, console.Cut(console.OneLine(p.Task), shownTask), p.Used,
+		},
+	}
+}
+
+// shownTask is how much of what a worker says it does is shown, in characters.
+const shownTask = 200
 
 // committed notifies who waits for what a commit has made, and who listens.
 func (a *App) committed(run layout.Run, plan engine.Plan) {
