@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"placet/schemas"
 )
@@ -85,7 +86,12 @@ func (c *Call) readBody(r Route) error {
 	if c.ContentLength > most {
 		return tooLarge(most)
 	}
+	reads := http.NewResponseController(c.Writer)
+	_ = reads.SetReadDeadline(time.Now().Add(bodyTime))
 	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Body, most))
+	if err == nil { // a deadline that stays would end the call's context while it is answered
+		_ = reads.SetReadDeadline(time.Time{})
+	}
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return tooLarge(most)
 	}
