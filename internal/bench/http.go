@@ -94,24 +94,29 @@ func (b *bench) serve(name string, waiting int) (*answering, error) {
 	if err := b.once(w); err != nil {
 		return nil, err
 	}
-	verb := exec.Command(b.placet, "token", "new", "bench", "--roles", "read,decide", "--json")
-	verb.Dir, verb.Env = w.root, quietEnv(w.root)
-	out, err := verb.Output()
-	if err != nil {
-		return nil, fmt.Errorf("cannot measure: placet token: %w", err)
-	}
 	var made struct {
-		Data struct {
-			Token string `json:"token"`
-		} `json:"data"`
+		Token string `json:"token"`
 	}
-	if err := json.Unmarshal(out, &made); err != nil {
+	if err := w.verb(b.placet, &made, "token", "new", "bench", "--roles", "read,decide"); err != nil {
 		return nil, err
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: clients}
-	s := &answering{site: &site{workspace: w, waiting: waiting}, token: made.Data.Token, client: &http.Client{Transport: transport}}
+	s := &answering{site: &site{workspace: w, waiting: waiting}, token: made.Token, client: &http.Client{Transport: transport}}
 	s.daemon, err = startVerb(b.placet, w.root, answered, "serve", "--listen", "127.0.0.1:0")
 	return s, err
+}
+
+// verb runs a verb of placet in the workspace and reads what it answers into data.
+func (w workspace) verb(placet string, data any, args ...string) error {
+	cmd := exec.Command(placet, append(args, "--json")...)
+	cmd.Dir, cmd.Env = w.root, quietEnv(w.root)
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("cannot measure: placet %s: %w", args[0], err)
+	}
+	return json.Unmarshal(out, &struct {
+		Data any `json:"data"`
+	}{data})
 }
 
 // call calls the server and reads what it answers into data.

@@ -2,13 +2,11 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"os/exec"
 	"strings"
 	"time"
 )
@@ -66,18 +64,10 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 
 // visitor logs in by a link.
 func (s *answering) visitor(placet string) (v visitor, err error) {
-	verb := exec.Command(placet, "login", "--json")
-	verb.Dir, verb.Env = s.root, quietEnv(s.root)
-	out, err := verb.Output()
-	if err != nil {
-		return v, fmt.Errorf("cannot measure: placet login: %w", err)
-	}
 	var made struct {
-		Data struct {
-			Link string `json:"link"`
-		} `json:"data"`
+		Link string `json:"link"`
 	}
-	if err := json.Unmarshal(out, &made); err != nil {
+	if err := s.verb(placet, &made, "login"); err != nil {
 		return v, err
 	}
 	jar, err := cookiejar.New(nil)
@@ -85,7 +75,7 @@ func (s *answering) visitor(placet string) (v visitor, err error) {
 		return v, err
 	}
 	v = visitor{&http.Client{Jar: jar}, s.daemon.url}
-	resp, err := v.client.PostForm(v.url+"/login", url.Values{"link": {made.Data.Link}})
+	resp, err := v.client.PostForm(v.url+"/login", url.Values{"link": {made.Link}})
 	if err != nil {
 		return v, err
 	}
