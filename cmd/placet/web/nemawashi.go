@@ -362,16 +362,9 @@ func (a *App) execute(c *facade.Call) (int, any, error) {
 	case st.Final():
 		return 0, nil, wrongStatus(st)
 	}
-	command := schemas.Object{{Name: "command", Value: "execute"}}
-	if body.SimulateFailure {
-		command = append(command, schemas.Member{Name: "simulateFailure", Value: true})
-	}
-	if !body.Calendar.Null() {
-		// Where an override counts without being shown to anybody, it is a decision.
-		if v.Settings.Nemawashi.ExecuteOverride == "allow" && !c.Who.May(facade.Decide) {
-			return 0, nil, facade.Refuse(http.StatusForbidden, "role", "this caller lacks the role decide: what it brings would be carried out unseen")
-		}
-		command = append(command, schemas.Member{Name: "calendar", Value: body.Calendar})
+	command, err := executeCommand(c, v, body)
+	if err != nil {
+		return 0, nil, err
 	}
 	rc, err := a.command(ctx, c, v, f, command)
 	if err != nil {
@@ -382,6 +375,22 @@ func (a *App) execute(c *facade.Call) (int, any, error) {
 		return http.StatusAccepted, jobOf(f, st, st.ExecutionJobID), nil
 	}
 	return a.awaitJob(ctx, v, f, string(rc.JobID))
+}
+
+// executeCommand is the command for which a call stands. Where an override is carried out
+// without being shown to anybody, bringing it is a decision.
+func executeCommand(c *facade.Call, v *workspace.Workspace, body execution) (schemas.Object, error) {
+	command := schemas.Object{{Name: "command", Value: "execute"}}
+	if body.SimulateFailure {
+		command = append(command, schemas.Member{Name: "simulateFailure", Value: true})
+	}
+	if body.Calendar.Null() {
+		return command, nil
+	}
+	if v.Settings.Nemawashi.ExecuteOverride == "allow" && !c.Who.May(facade.Decide) {
+		return nil, facade.Refuse(http.StatusForbidden, "role", "this caller lacks the role decide: what it brings would be carried out unseen")
+	}
+	return append(command, schemas.Member{Name: "calendar", Value: body.Calendar}), nil
 }
 
 func jobOf(f reconcile.Found, st nemawashi.State, job schemas.OrNull) carriedOut {
