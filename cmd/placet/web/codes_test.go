@@ -11,10 +11,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"placet/cmd/placet/console"
 )
 
+// kinds are the kinds of problems of an answer that are codes, too.
+var kinds = map[string]string{"KindInTheWay": console.KindInTheWay, "KindBusy": console.KindBusy}
+
 // refusedCodes are the codes of problems that the source of a package gives to Refuse. What is
-// no literal is the code of an action's command.
+// neither a literal nor a kind is the code of an action's command.
 func refusedCodes(t *testing.T, dir string) (codes []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -34,8 +39,15 @@ func refusedCodes(t *testing.T, dir string) (codes []string) {
 			if !ok || len(call.Args) != 3 || calledName(call) != "Refuse" {
 				return true
 			}
-			if code, ok := call.Args[1].(*ast.BasicLit); ok {
+			switch code := call.Args[1].(type) {
+			case *ast.BasicLit:
 				word, _ := strconv.Unquote(code.Value)
+				codes = append(codes, word)
+			case *ast.SelectorExpr:
+				word, ok := kinds[code.Sel.Name]
+				if !ok {
+					t.Errorf("%s: a code that nobody can look up: %s", name, code.Sel.Name)
+				}
 				codes = append(codes, word)
 			}
 			return true

@@ -274,10 +274,7 @@ func checkShown(v *workspace.Workspace, t workspace.Request, shown string) error
 	if !isShown(t.Digest, shown) {
 		return facade.Refuse(http.StatusConflict, "stale", "the request, or what it is about, changed since it was shown: look at it again").With("digest", t.Digest)
 	}
-	if t.Problem == "" {
-		return nil
-	}
-	if file := v.ChangedFile(t.Found); file != "" {
+	if file := changedDraft(v, t); file != "" {
 		return facade.Refuse(http.StatusConflict, "draft_changed", file+" has changed since it was registered: restore it, or revise the action")
 	}
 	if file := moved(v, t); file != "" {
@@ -286,8 +283,21 @@ func checkShown(v *workspace.Workspace, t workspace.Request, shown string) error
 	return nil
 }
 
-// moved is a file that an answer depends on and that is another one by now, "" for none.
+// changedDraft is a file of an action that is another one than was registered, "" where no
+// answer is held up by that.
+func changedDraft(v *workspace.Workspace, t workspace.Request) string {
+	if t.Problem == "" {
+		return ""
+	}
+	return v.ChangedFile(t.Found)
+}
+
+// moved is a file that an answer depends on and that is another one by now, "" where no
+// answer is held up by that.
 func moved(v *workspace.Workspace, t workspace.Request) string {
+	if t.Problem == "" {
+		return ""
+	}
 	for _, f := range v.OpenDataOf(t.Found, t.OpenRequest).Artifacts {
 		if f.Binding && f.Changed() {
 			return console.OneLine(f.Path)
@@ -332,9 +342,9 @@ func (a *App) refusal(who facade.Identity, t workspace.Request, r workspace.Repl
 	case console.KindInPlace:
 		return facade.Refuse(http.StatusConflict, "answer_in_place", p.Text)
 	case console.KindInTheWay:
-		return facade.Refuse(http.StatusConflict, p.Kind, p.Text)
+		return facade.Refuse(http.StatusConflict, console.KindInTheWay, p.Text)
 	case console.KindBusy:
-		return facade.Refuse(http.StatusServiceUnavailable, p.Kind, p.Text+". Try again in a moment.")
+		return facade.Refuse(http.StatusServiceUnavailable, console.KindBusy, p.Text+". Try again in a moment.")
 	case console.KindUnwritable:
 		a.o.Log.Warn("an answer cannot be written", "request", t.Request, "err", err)
 		return facade.Refuse(http.StatusServiceUnavailable, "unavailable", "the answer cannot be written now; placet's log says why")
