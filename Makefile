@@ -32,7 +32,7 @@ FAMILY ?= faber
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
 # The machines are pure and start no goroutine: under the race detector runs that test of
 # theirs in which the store and the loop work at several things at once.
-MACHINES := engine/afl engine/ask engine/faber engine/nemawashi engine/optimizer
+MACHINES := engine/afl engine/ask engine/faber engine/nemawashi engine/optimizer engine/pal
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: build demo test bench bench-smoke size torture lint race fuzz fuzz-long cover clean need-git need-browser

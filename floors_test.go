@@ -41,7 +41,7 @@ var floors = []floor{
 		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/slack", "engine/testoutput", "engine/graph"},
 		beside:   []string{"engine/run engine/gate", "engine/run engine/slack", "engine/slack engine/gate"},
 	},
-	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi"}},
+	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
 		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile", "engine/facade"},

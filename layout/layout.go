@@ -221,3 +221,11 @@ func Safe(p string) bool {
 	}
 	return path.Clean(p) != "."
 }
+
+// IsArtifact reports whether a path from a document names one file that people may be
+// shown: it is safe and clean, holds nothing that a pattern or a fact of git would, and
+// does not lie in the folders of git and placet.
+func IsArtifact(p string) bool {
+	first, _, _ := strings.Cut(p, "/")
+	return Safe(p) && path.Clean(p) == p && !strings.ContainsAny(p, `*?[\:`) && !strings.EqualFold(first, ".placet") && !strings.EqualFold(first, ".git")
+}

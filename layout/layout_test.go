@@ -58,6 +58,18 @@ func TestSafe(t *testing.T) {
 	}
 }
 
+func TestIsArtifact(t *testing.T) {
+	for p, want := range map[string]bool{
+		"a": true, "specs/a b.md": true, ".pal/x": true, "a/.git/x": true, ".gitignore": true,
+		"": false, "/a": false, "../a": false, "a/../b": false, "a//b": false, "a/": false, "./a": false, ".git/config": false, ".GIT/config": false,
+		".placet": false, ".placet/clock": false, "a*": false, "a?": false, "a[b]": false, `a\b`: false, "git:HEAD": false, "a\nb": false,
+	} {
+		if IsArtifact(p) != want {
+			t.Errorf("%q may be shown: %v", p, !want)
+		}
+	}
+}
+
 func TestUnder(t *testing.T) {
 	for _, c := range []struct {
 		p, dir string

@@ -36,7 +36,7 @@ var goodPAL = map[string]string{
 	"pal/attempt": `{"role":"impl","try":2,"start":1,"argv":["./run-impl"],"command_digest":` + aflDigest + `,"started_at":` + palTime + `}`,
 	"pal/outcome": `{"role":"test","try":2,"start":1,"started_at":` + palTime + `,"finished_at":` + palTime + `,"duration_ms":12,"outcome":"lost","exit_code":null,"stdout":` + palStream + `,"stderr":` + palStream + `,"reason":"r"}`,
 	"pal/event":   `{"seq":1,"revision":1,"type":"port.end","upstream":"port:end","timestamp":` + palTime + `,"session_id":"shop/build/A","port_id":"A","data":{"id":"A"},"state":` + aflDigest + `}`,
-	"pal/state": `{"schema_version":1,"id":"shop","title":"Shop","language":"ko","revision":17,"status":"running","progress_percent":33,"created_at":` + palTime + `,"started_at":` + palTime + `,"paused_at":null,
+	"pal/state": `{"schema_version":1,"id":"shop","title":"Shop","language":"ko","event_seq":20,"admitted_revision":2,"revision":17,"status":"running","progress_percent":33,"created_at":` + palTime + `,"started_at":` + palTime + `,"paused_at":null,
 		"completed_at":null,"orchestration_digest":` + aflDigest + `,"specs":{"A":` + aflDigest + `},"settings":{"max_concurrency":3,"parallel_enabled":true},
 		"ports":{"A":` + goodPort + `},"loops":{"A.r1":` + goodLoop + `},
 		"sessions":{"build/A/impl":{"type":"worker","status":"running","started_at":` + palTime + `,"ended_at":null}},
@@ -48,7 +48,7 @@ var goodPAL = map[string]string{
 			"from":"running","to":"escalated"},{"edge":"E1","of":"escalation","subject":` + palEscID + `,"to":"open"}],"events":[{"type":"port.blocked"}]}}`,
 }
 
-const goodPort = `{"status":"blocked","order":1,"depends_on":["B"],"waived":["B"],"round":1,"starts":1,"last_try":3,
+const goodPort = `{"status":"blocked","title":"t","spec":"ports/A.md","body":"b","agent":"g","order":1,"depends_on":["B"],"waived":["B"],"round":1,"starts":1,"last_try":3,
 	"limits":{"max_retries":3,"timeout":"30m0s","token_budget":15000},"workers":{"impl":["./run-impl"]},"token_base":{"impl":0,"test":0},
 	"first_started_at":` + palTime + `,"started_at":` + palTime + `,"deadline":` + palTime + `,"no_deadline":false,"completed_at":null,"skipped":false,"taken_over_by":null,
 	"blocked_by":{"escalations":[` + palEscID + `],"ports":["B"]},"reason":"retries_exhausted"}`
@@ -70,7 +70,7 @@ func TestGoodPALDocuments(t *testing.T) {
 
 func TestPlacetsOwnPALDocumentsAreStrict(t *testing.T) {
 	optional := map[string]bool{
-		"/ports/A": true, "/loops/A.r1": true, "/sessions/build~1A~1impl": true, "/escalations/esc-0123456789ab": true, "/specs/A": true, "/language": true, "/ports/A/workers/impl": true,
+		"/ports/A": true, "/loops/A.r1": true, "/sessions/build~1A~1impl": true, "/escalations/esc-0123456789ab": true, "/specs/A": true, "/language": true, "/event_seq": true, "/admitted_revision": true, "/ports/A/title": true, "/ports/A/spec": true, "/ports/A/body": true, "/ports/A/agent": true, "/ports/A/workers/impl": true,
 		"/last_transition/row": true, "/last_transition/also": true, "/last_transition/also/0/from": true, "/last_transition/events": true, "/last_transition/cause/sessions~1build~1A~1test~1feedback-3.json": true,
 		"/session_id": true, "/port_id": true, "/reported_type": true, "/reason": true, "/state": true,
 	}
@@ -95,7 +95,7 @@ func TestPALDocuments(t *testing.T) {
 			`{"title":"t","ports":[{"order":1}]}`:                                "line 1, column 23: /ports/0/port_id: is missing: expected the id of a port",
 			`{"title":"t","ports":[{"id":"A","order":1.5}]}`:                     "line 1, column 41: /ports/0/order: is the number 1.5: expected a whole number",
 			`{"title":"t","ports":[{"id":"A","status":"done"}]}`:                 `line 1, column 42: /ports/0/status: unknown word "done": expected one of "", "pending", "ready", "running", "blocked", "complete", "failed", "cancelled"`,
-			`{"title":"t","ports":[{"id":"A","depends_on":"B"}]}`:                "line 1, column 46: /ports/0/depends_on: is text: expected an array of port ids",
+			`{"title":"t","ports":[{"id":"A","depends_on":"B"}]}`:                "line 1, column 46: /ports/0/depends_on: is text: expected an array of at most 500 port ids",
 			`{"title":"t","ports":[{"id":"A","workers":{"impl":[]}}]}`:           "line 1, column 51: /ports/0/workers/impl: minimum 1 items required, but found 0 items: expected an array of words, the program first",
 			`{"title":"t","ports":["A"],"max_concurrency":0}`:                    "line 1, column 46: /max_concurrency: is the number 0: expected a whole number from 1 to 64",
 			`{"title":"t","ports":["A"],"max_concurrency":65}`:                   "line 1, column 46: /max_concurrency: is the number 65: expected a whole number from 1 to 64",
@@ -191,7 +191,7 @@ func TestTheStateOfAnOrchestration(t *testing.T) {
 		}
 	}
 	for _, body := range []string{ // what another moment or a later version has
-		with(state, `"language":"ko",`, `"later":{},`),
+		with(state, `"language":"ko","event_seq":20,"admitted_revision":2,`, `"later":{},`),
 		with(state, `"subject":"port:A"`, `"subject":"run"`),
 		with(state, `"subject":"port:A"`, `"subject":"session:build/A/impl"`),
 		with(state, `"feedback-3.json":`+aflDigest, `"feedback-3.json":""`),

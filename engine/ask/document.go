@@ -191,9 +191,7 @@ func (a *Ask) checkArtifacts() error {
 		return refuse("/artifacts: a review is of at least one file")
 	}
 	for i, f := range a.Artifacts {
-		first, _, _ := strings.Cut(f.Path, "/")
-		if !layout.Safe(f.Path) || path.Clean(f.Path) != f.Path || strings.ContainsAny(f.Path, `*?[\:`) ||
-			slices.ContainsFunc([]string{".placet", ".git"}, func(dir string) bool { return strings.EqualFold(dir, first) }) {
+		if !layout.IsArtifact(f.Path) {
 			return refuse("/artifacts/%d/path: %q is no file that can be shown: expected a clean path below the workspace, without * ? [ \\ and :", i, f.Path)
 		}
 	}

@@ -356,7 +356,7 @@ func (r *Runner) hasOutcome(a engine.Action) bool {
 }
 
 // outcomes are the kinds of documents that record how an action ended.
-var outcomes = []string{layout.FaberOutcome, layout.AFLValidation, layout.AFLWorkerRun, layout.NemawashiOutcome, layout.SlackOutcome}
+var outcomes = []string{layout.FaberOutcome, layout.AFLValidation, layout.AFLWorkerRun, layout.NemawashiOutcome, layout.PalOutcome, layout.SlackOutcome}
 
 // isOutcome reports whether a path is that of an outcome, as a family's layout names
 // it: nothing else is ever written as one, whatever a record says.

@@ -39,7 +39,10 @@ func awaitStarting(r *view, w *run.Waiting) {
 		w.Why("nothing starts: control.json wants pause")
 		w.For("control.json that wants run (person)")
 		w.Unblock(controlFile, `{"want": "run", "by": "<you>"}`)
-	case r.sources.design != nil && !r.sources.design.Autostart:
+	case r.sources.design == nil:
+		w.Why("%s or what it names is still being written: it is looked at again", orchestrationFile)
+		w.Written(orchestrationFile)
+	case !r.sources.design.Autostart:
 		w.Lacks(controlFile, "that wants run (person)", `{"want": "run", "by": "<you>"}`, "nothing starts by itself: autostart is false")
 	}
 }
@@ -101,6 +104,10 @@ func awaitHandIn(r *view, w *run.Waiting) {
 	file, like, who := p.awaitedFile(), `{"status": "ready", "summary": "<what was done>", "changed_files": []}`, "impl worker"
 	if p.loop.role() == roleTest {
 		like, who = `{"success": true} completes the port; false with failed_tests sends it back`, "test worker"
+	}
+	if roles := p.untrusted(); len(roles) > 0 {
+		w.Why("the command of the %s worker of %s is not trusted", joined(roles), p.id)
+		w.For("placet trust for the command of %s (person)", p.id)
 	}
 	until := ""
 	if p.Deadline != "" {

@@ -3,6 +3,7 @@ package pal
 import (
 	"fmt"
 	"path"
+	"strings"
 	"time"
 
 	"placet/engine"
@@ -52,9 +53,15 @@ type Attempt struct {
 type Outcome struct {
 	Outcome  string `json:"outcome"`
 	ExitCode *int   `json:"exit_code"`
-	Stdout   string `json:"stdout"`
-	Stderr   string `json:"stderr"`
+	Stdout   Output `json:"stdout"`
+	Stderr   Output `json:"stderr"`
 	Reason   string `json:"reason"`
+}
+
+// Output is what a command printed, as far as it was kept.
+type Output struct {
+	Head string `json:"head"`
+	Tail string `json:"tail"`
 }
 
 type outcomeIn struct {
@@ -68,10 +75,7 @@ const shownOutput = 4 << 10
 
 // tail is the end of what a command printed.
 func (o *outcomeIn) tail() string {
-	out := o.Stdout
-	if o.Stderr != "" {
-		out += "\n" + o.Stderr
-	}
+	out := strings.TrimSpace(o.Stdout.Head + o.Stdout.Tail + "\n" + o.Stderr.Head + o.Stderr.Tail)
 	if len(out) > shownOutput {
 		out = out[len(out)-shownOutput:]
 	}
@@ -93,16 +97,12 @@ func (p *port) outcome(role string) *outcomeIn {
 // way recorded whose end nobody knows.
 func commands(p *port, w *run.Outputs) {
 	for _, role := range []string{roleImpl, roleTest} {
-		attempt := p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts))
-		isRecorded := !attempt.Absent()
+		isRecorded := !p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts)).Absent()
 		argv := p.Workers.of(role)
 		switch {
 		case len(argv) == 0:
 			continue
 		case isRecorded:
-			if a, _ := run.Load[Attempt](&p.r.Input, attempt, "pal/attempt"); a != nil {
-				argv = a.Argv
-			}
 		case role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
 			p.r.conf().Still || len(p.untrusted()) > 0:
 			continue
@@ -172,6 +172,23 @@ func (r *view) readProgress(rel string) *ProgressFile {
 		return nil
 	}
 	return &f
+}
+
+// progressOf reads progress.json for those who show it.
+func progressOf(name string, body []byte) (engine.Progress, error) {
+	f, err := decodeProgress(path.Base(name), body)
+	return engine.Progress{Value: f.Progress, Task: f.CurrentTask, Used: f.TokensUsed}, err
+}
+
+// thresholds are the numbers of tokens at which a person is told of the workers whom the
+// run waits for.
+func thresholds(r *view) (list []engine.Threshold) {
+	for _, p := range r.running() {
+		if role := p.loop.role(); role != "" && p.Limits.TokenBudget > 0 {
+			list = append(list, engine.Threshold{Path: r.Path(p.progressFile(role)), AtLeast: p.tokenThreshold(role)})
+		}
+	}
+	return list
 }
 
 func decodeProgress(name string, body []byte) (f ProgressFile, err error) {

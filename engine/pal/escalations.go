@@ -32,9 +32,9 @@ const (
 type weight int
 
 const (
-	notes weight = iota // the port runs on
-	holds               // the port runs on, and cannot complete
-	stops               // the port is taken off its slot
+	informs weight = iota // the port runs on
+	holds                 // the port runs on, and cannot complete
+	stops                 // the port is taken off its slot
 )
 
 // kinds are the types of escalations, each with what it does and how severe it is unless
@@ -44,7 +44,7 @@ var kinds = map[string]struct {
 	severity string
 }{
 	typeTestFailure: {stops, "high"}, typeTimeout: {stops, "high"}, typeDependency: {stops, "high"}, typeBlocked: {stops, "medium"}, typeDecision: {stops, "medium"},
-	typeConflict: {holds, "high"}, typeQuality: {holds, "medium"}, typeTokens: {notes, "medium"}, typeGeneral: {notes, "low"},
+	typeConflict: {holds, "high"}, typeQuality: {holds, "medium"}, typeTokens: {informs, "medium"}, typeGeneral: {informs, "low"},
 }
 
 // aliases are the words that upstream has for types.
@@ -53,10 +53,9 @@ var aliases = map[string]string{
 	"build_fail": typeBlocked, "dependency_loop": typeDependency, "compact_warning": typeGeneral,
 }
 
-func isStopping(e *Escalation) bool      { return kinds[e.Type].weight == stops }
-func stopsOrHolds(e *Escalation) bool    { return kinds[e.Type].weight != notes }
-func isAny(*Escalation) bool             { return true }
-func (st *State) isOpen(id string) bool  { return st.Escalations[id] != nil && st.Escalations[id].Status == Open }
+func isStopping(e *Escalation) bool   { return kinds[e.Type].weight == stops }
+func stopsOrHolds(e *Escalation) bool { return kinds[e.Type].weight != informs }
+func isAny(*Escalation) bool          { return true }
 func (e *Escalation) id(run string) string {
 	sum := engine.Sum([]byte(strings.Join([]string{run, e.Subject, e.Type, e.Cause}, "\n")))
 	return "esc-" + sum.Hex()[:12]
@@ -118,7 +117,10 @@ func (s *step) add(e Escalation) {
 	if e.Severity = cmp.Or(e.Severity, kinds[e.Type].severity); e.Context == nil {
 		e.Context = schemas.Object{}
 	}
-	e.Actions = slices.Clip(append([]string{}, e.Actions...))
+	if e.Digest == "" {
+		e.Actions = offered(&e)
+	}
+	e.Actions = append([]string{}, e.Actions...)
 	s.State.Escalations[id] = &e
 	e.Dependents = s.dependents(string(e.PortID))
 	e.Artifacts = append(s.shownFiles(string(e.PortID)), e.Artifacts...)
@@ -227,7 +229,7 @@ func (r *view) opens(e *Escalation, unasked bool, causes ...engine.Document) *tu
 	if e == nil || !r.mayOpen(*e) {
 		return nil
 	}
-	if e.AutoResolve = kinds[e.Type].weight == notes && slices.Contains(r.conf().AutoResolve, e.Type); e.AutoResolve != unasked {
+	if e.AutoResolve = kinds[e.Type].weight == informs && slices.Contains(r.conf().AutoResolve, e.Type); e.AutoResolve != unasked {
 		return nil
 	}
 	return &turn{reason: e.Title, causes: causes, subject: e.id(r.State.ID), then: func(s *step) { s.add(*e) }}
@@ -349,9 +351,9 @@ func (p *port) unresolved(role string, out *outcomeIn) Escalation {
 	session := memberPath(p.id, role)
 	e := Escalation{
 		Type: typeBlocked, Severity: "high", Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.State.session(session)), Cause: out.rel,
-		Title: p.r.say("esc.blocked", "port", p.id, "role", role, "outcome", out.Outcome, "file", p.awaitedFile()),
+		Title: p.r.say("esc.blocked", "port", p.id, "role", role, "outcome", out.Outcome.Outcome, "file", p.awaitedFile()),
 	}
-	e.Context = schemas.Object{member("outcome", out.Outcome), member("exit_code", out.ExitCode), member("reason", text(out.Reason)), member("output", out.tail())}
+	e.Context = schemas.Object{member("outcome", out.Outcome.Outcome), member("exit_code", out.ExitCode), member("reason", text(out.Reason)), member("output", out.tail())}
 	e.Artifacts = []gate.Artifact{{Path: out.doc.Path, SHA256: out.doc.Sum.Hex()}}
 	return e
 }
@@ -426,7 +428,13 @@ func cutOffIn(st *State) map[string]bool {
 	for id, p := range st.Ports {
 		failed[id] = p.Status == Failed
 	}
-	return graph.CutOff(nodesOf(st), failed, func(id, dependency string) bool { return slices.Contains(st.Ports[id].Waived, dependency) })
+	nodes := nodesOf(st)
+	for i := range nodes {
+		if isFinal(st.Ports[nodes[i].ID].Status) {
+			nodes[i].After = nil // nothing holds up what has ended
+		}
+	}
+	return graph.CutOff(nodes, failed, func(id, dependency string) bool { return slices.Contains(st.Ports[id].Waived, dependency) })
 }
 
 // blockedBy says what holds a port of a state up.

@@ -36,11 +36,11 @@ func New() Machine { return Machine{&family} }
 var family = kernel{
 	Name: "pal", Noun: "orchestration",
 	File:   func(rel string) (layout.File, bool) { return layout.Pal{}.File(layout.Run{}, rel) },
-	Format: run.Format[State]{Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit},
+	Format: run.Format[State]{Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfitState},
 	Stamp:  seconds, Cause: func(rel string) string { return rel },
 	Anew:  "restore it from git, together with events.jsonl, or begin a new orchestration",
 	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
-	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch,
+	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
 	Undecidable: func(r *view) bool { return r.isControlPending },
 	Keeps:       func(*view, string) bool { return false },
 	Absent:      absent, Explain: explain, Tell: tell,
@@ -150,15 +150,7 @@ func (r *view) index() {
 	for _, id := range r.order {
 		r.ports[id] = &port{Port: r.State.Ports[id], r: r, id: id, loop: r.State.loop(id)}
 	}
-	failed := map[string]bool{}
-	for _, p := range r.ports {
-		failed[p.id] = p.Status == Failed
-	}
-	r.cutOff = graph.CutOff(r.nodes(), failed, r.isWaived)
-}
-
-func (r *view) isWaived(id, dependency string) bool {
-	return slices.Contains(r.ports[id].Waived, dependency)
+	r.cutOff = cutOffIn(&r.State)
 }
 
 // nodes are the ports as a graph.
@@ -209,13 +201,17 @@ func (r *view) slots() int {
 }
 
 // needs are the files outside the run's folder that it reads: its sources, and the
-// progress of the workers whom it waits for.
+// progress of workers whose port runs, or may be tried again.
 func needs(r *view) []string {
 	if r.Begun && isFinal(r.State.Status) {
 		return nil
 	}
 	list := slices.Clone(r.sources.needs)
-	for _, p := range r.running() {
+	for _, id := range r.order {
+		p := r.ports[id]
+		if p.Status != Running && (p.Status != Blocked || p.Starts == 0) {
+			continue
+		}
 		list = append(list, engine.VolatileNeed+r.Path(p.progressFile(roleImpl)), engine.VolatileNeed+r.Path(p.progressFile(roleTest)))
 	}
 	return list

@@ -24,7 +24,9 @@ type step struct {
 type happened struct{ of, subject, event string }
 
 // note remembers that something moved.
-func (s *step) note(of, subject, event string) { s.moved = append(s.moved, happened{of, subject, event}) }
+func (s *step) note(of, subject, event string) {
+	s.moved = append(s.moved, happened{of, subject, event})
+}
 
 // along moves something in the same commit.
 func (s *step) along(of, subject string, from engine.Status, event string, to engine.Status) {
@@ -425,14 +427,14 @@ func passesButHeld(p *port, _ run.On) *turn {
 // awaited of it.
 func attemptEnds(p *port, _ run.On) *turn {
 	role := p.loop.role()
-	if !p.r.isMoving() || role == "" || p.Held() {
+	if !p.r.isMoving() || role == "" || p.isBeingWritten() {
 		return nil
 	}
 	out := p.outcome(role)
 	if out == nil {
 		return nil
 	}
-	return &turn{reason: fmt.Sprintf("the %s worker ended (%s) without %s", role, out.Outcome, p.awaitedFile()), causes: []engine.Document{out.doc}, then: func(s *step) {
+	return &turn{reason: fmt.Sprintf("the %s worker ended (%s) without %s", role, out.Outcome.Outcome, p.awaitedFile()), causes: []engine.Document{out.doc}, then: func(s *step) {
 		s.stop(p.id, "attempt_unresolved")
 		s.open(p.unresolved(role, out))
 	}}
@@ -440,7 +442,7 @@ func attemptEnds(p *port, _ run.On) *turn {
 
 // timesOut hands a port to a person whose time is over.
 func timesOut(p *port, _ run.On) *turn {
-	if p.r.State.Status != Running || p.Deadline == "" || p.Held() || !p.r.Due(p.Deadline) {
+	if p.r.State.Status != Running || p.Deadline == "" || p.isBeingWritten() || !p.r.Due(p.Deadline) {
 		return nil
 	}
 	return &turn{reason: "no success by " + string(p.Deadline), actor: "time", then: func(s *step) {

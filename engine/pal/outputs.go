@@ -67,11 +67,11 @@ func (r *view) record(id string) []byte {
 	if e.AutoResolve {
 		request = ""
 	}
-	o := schemas.Object{
-		member("id", id), member("orchestration_id", r.State.ID), member("session_id", e.SessionID), member("port_id", e.PortID), member("type", e.Type),
-	}
-	if e.ReportedType != "" {
-		o = append(o, member("reported_type", e.ReportedType))
+	o := schemas.Object{member("id", id), member("orchestration_id", r.State.ID), member("type", e.Type)}
+	for _, m := range []schemas.Member{member("session_id", e.SessionID), member("port_id", e.PortID), member("reported_type", e.ReportedType)} {
+		if m.Value != text("") {
+			o = append(o, m)
+		}
 	}
 	return run.Must(schemas.Encode(append(o, schemas.Object{
 		member("severity", e.Severity), member("title", e.Title), member("description", e.Description), member("context", e.Context), member("suggested_actions", e.Actions),
@@ -123,7 +123,7 @@ func (r *view) notesOnControl() {
 	}
 	d := r.Snap.In(controlFile)
 	c, _ := run.Load[Control](&r.Input, d, "pal/control")
-	if c != nil && c.Want != wantAbort && r.State.Last.Event != "finished" && r.State.Last.Cause[controlFile] != d.Sum {
+	if c != nil && c.Want != wantAbort && d.Changed.After(r.State.CompletedAt.Time()) {
 		r.Bad(d, fmt.Sprintf("the orchestration is %s, and that is final: begin another one", r.State.Status))
 	}
 }

@@ -16,10 +16,10 @@ type (
 
 var (
 	unbegun  = status{""}
-	live     = status{Pending, Running, Paused}              // of a run
-	moving   = status{Running, Paused}                       // of a run that has started
-	nonFinal = status{Pending, Ready, Running, Blocked}      // of a port
-	waiting  = status{Pending, Ready, Running}               // of a port that nothing holds up
+	live     = status{Pending, Running, Paused}         // of a run
+	moving   = status{Running, Paused}                  // of a run that has started
+	nonFinal = status{Pending, Ready, Running, Blocked} // of a port
+	waiting  = status{Pending, Ready, Running}          // of a port that nothing holds up
 )
 
 // rules are the transition table, with the rows of the format page. The first group of

@@ -57,15 +57,15 @@ type State struct {
 	Digest        engine.Digest            `json:"orchestration_digest"`
 	Specs         map[string]engine.Digest `json:"specs"`
 	// AdmittedRevision is the revision at which the sources were taken in last.
-	AdmittedRevision int                      `json:"admitted_revision"`
-	Settings      Settings                 `json:"settings"`
-	Ports         map[string]*Port         `json:"ports"`
-	Loops         map[string]*Loop         `json:"loops"`
-	Sessions      map[string]*Session      `json:"sessions"`
-	Escalations   map[string]*Escalation   `json:"escalations"`
-	Requests      []*run.Request           `json:"requests"`
-	EventSeq      int                      `json:"event_seq"`
-	Last          *run.Last                `json:"last_transition"`
+	AdmittedRevision int                    `json:"admitted_revision"`
+	Settings         Settings               `json:"settings"`
+	Ports            map[string]*Port       `json:"ports"`
+	Loops            map[string]*Loop       `json:"loops"`
+	Sessions         map[string]*Session    `json:"sessions"`
+	Escalations      map[string]*Escalation `json:"escalations"`
+	Requests         []*run.Request         `json:"requests"`
+	EventSeq         int                    `json:"event_seq"`
+	Last             *run.Last              `json:"last_transition"`
 	// Extra are members of a later version, kept as they are.
 	Extra schemas.Object `json:"-"`
 }
@@ -230,8 +230,8 @@ func (st *State) head() run.Head {
 	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests}
 }
 
-// unfit says why a readable state does not belong to the orchestration, "" if it does.
-func unfit(r *run.Run[State], st State) string {
+// unfitState says why a readable state does not belong to the orchestration, "" if it does.
+func unfitState(r *run.Run[State], st State) string {
 	if st.ID != r.Snap.Key.ID {
 		return fmt.Sprintf("/id: is %q, the folder is %q", templates.Cut(st.ID, 80), r.Snap.Key.ID)
 	}

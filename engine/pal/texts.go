@@ -18,16 +18,16 @@ func (r *view) say(key string, pairs ...string) string {
 	return templates.Phrase(r.lang(), "pal."+key, pairs...)
 }
 
-// longestShown is how much of a text a worker is shown, in bytes; what is longer is cut,
+// longestQuoted is how much of a text a worker is shown, in bytes; what is longer is cut,
 // with the path of the whole.
-const longestShown = 4 << 10
+const longestQuoted = 4 << 10
 
 // shown is a text as a worker is shown it, quoted.
 func (r *view) shown(body, file string) string {
-	if len(body) <= longestShown {
+	if len(body) <= longestQuoted {
 		return templates.Quote(body)
 	}
-	return templates.Quote(templates.Cut(body, longestShown)) + "\n\n" + r.say("cut", "file", templates.Code(file))
+	return templates.Quote(templates.Cut(body, longestQuoted)) + "\n\n" + r.say("cut", "file", templates.Code(file))
 }
 
 // render is a text of the family for people and agents.
@@ -111,7 +111,7 @@ func (p *port) messageText(m message) []byte {
 		First: mark(p.r, p.id, m.name), Title: p.r.say("message.title", "type", m.Type, "from", m.FromSession),
 		Sections: []templates.PalSection{
 			{Title: p.r.say("message.payload"), Body: p.r.shown(body, p.r.Path(layout.PalMessageFile(p.id, m.name)))},
-			{Title: p.r.say("message.ack"), Body: p.r.say("message.ack.how", "name", templates.Code(m.name))},
+			{Title: p.r.say("message.ack"), Body: p.r.say("message.ack.how", "name", m.name)},
 		},
 	})
 }

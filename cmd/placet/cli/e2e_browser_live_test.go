@@ -138,9 +138,9 @@ func (b *tab) states(dir, name string) {
 			if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 				b.t.Errorf("%s is %d pixels too wide at %d", name, over, width)
 			}
+			b.axe(fmt.Sprintf("%s %s %d", name, scheme, width))
 			b.shot(dir, fmt.Sprintf("%s-%d-%s", name, width, scheme))
 		}
-		b.axe(name + " " + scheme)
 	}
 }
 

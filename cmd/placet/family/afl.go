@@ -8,7 +8,6 @@ import (
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/layout"
-	"placet/schemas"
 )
 
 var aflFamily = Family{
@@ -51,30 +50,9 @@ var aflFamily = Family{
 
 // aflControl is a verb that writes what a person wants of a session.
 func aflControl(verb, want, said string, needs Reason, short string) Control {
-	return Control{
-		Use: verb + " SESSION [-m REASON]", Short: short,
-		File: "control.json", Replaces: true, Reason: needs, Who: "who wants it", Why: "why; it stands in the record",
-		Refuse: func(verb string, t Target) error {
-			switch {
-			case t.Absent:
-				return console.Refused("cannot %s %s: %s holds no session", verb, t.Name, t.Run.Dir)
-			case t.Final:
-				return isFinal(verb, t)
-			}
-			return nil
-		},
-		Document: func(_ Target, by, reason string) schemas.Object {
-			o := schemas.Object{{Name: "want", Value: want}, {Name: "by", Value: by}}
-			if reason != "" {
-				o = append(o, schemas.Member{Name: "reason", Value: reason})
-			}
-			return o
-		},
-		Said: func(t Target, by, reason string) string {
-			return t.Name + " " + said + ", by " + console.OneLine(by) + console.Suffix(": ", console.Cut(console.OneLine(reason), 160))
-		},
-		Remark: func(t Target, _, _ string) string { return aflRemark(t, want) },
-	}
+	c := wishControl(verb, want, said, "SESSION", needs, short)
+	c.Remark = func(t Target, _, _ string) string { return aflRemark(t, want) }
+	return c
 }
 
 // aflRemark says where a wish changes nothing for now.

@@ -6,18 +6,20 @@ package family
 import (
 	"time"
 
+	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/engine/ask"
 	"placet/engine/faber"
 	"placet/engine/nemawashi"
 	"placet/engine/optimizer"
+	"placet/engine/pal"
 	"placet/layout"
 	"placet/schemas"
 )
 
 // All are the families, in the order in which they are listed.
-var All = []Family{faberFamily, aflFamily, optimizerFamily, nemawashiFamily, askFamily}
+var All = []Family{faberFamily, aflFamily, optimizerFamily, nemawashiFamily, palFamily, askFamily}
 
 // Settings are the tables of placet.toml that belong to the families.
 type Settings struct {
@@ -25,12 +27,13 @@ type Settings struct {
 	Afl       afl.Config       `toml:"afl"`
 	Optimizer optimizer.Config `toml:"optimizer"`
 	Nemawashi nemawashi.Config `toml:"nemawashi"`
+	Pal       pal.Config       `toml:"pal"`
 	Ask       ask.Config       `toml:"ask"`
 }
 
 // Defaults are the settings where nothing is configured.
 func Defaults() Settings {
-	return Settings{Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig(), Nemawashi: nemawashi.DefaultConfig(), Ask: ask.DefaultConfig()}
+	return Settings{Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig(), Nemawashi: nemawashi.DefaultConfig(), Pal: pal.DefaultConfig(), Ask: ask.DefaultConfig()}
 }
 
 // Family describes one family. Functions may be nil where a family has no such thing.
@@ -190,4 +193,32 @@ func words(value any) []string {
 		argv = append(argv, word)
 	}
 	return argv
+}
+
+// wishControl is a verb that writes control.json: what a person wants of a run, called noun
+// in the usage.
+func wishControl(verb, want, said, noun string, needs Reason, short string) Control {
+	return Control{
+		Use: verb + " " + noun + " [-m REASON]", Short: short,
+		File: "control.json", Replaces: true, Reason: needs, Who: "who wants it", Why: "why; it stands in the record",
+		Refuse: func(verb string, t Target) error {
+			switch {
+			case t.Absent:
+				return console.Refused("cannot %s %s: nothing has begun in %s", verb, t.Name, t.Run.Dir)
+			case t.Final:
+				return isFinal(verb, t)
+			}
+			return nil
+		},
+		Document: func(_ Target, by, reason string) schemas.Object {
+			o := schemas.Object{{Name: "want", Value: want}, {Name: "by", Value: by}}
+			if reason != "" {
+				o = append(o, schemas.Member{Name: "reason", Value: reason})
+			}
+			return o
+		},
+		Said: func(t Target, by, reason string) string {
+			return t.Name + " " + said + ", by " + console.OneLine(by) + console.Suffix(": ", console.Cut(console.OneLine(reason), 160))
+		},
+	}
 }

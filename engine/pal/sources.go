@@ -1,0 +1,350 @@
+package pal
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+
+	"placet/engine"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Design is what is to be done: the sources of an orchestration, once nothing is wrong
+// with them.
+type Design struct {
+	Title     string
+	Autostart bool
+	// Digest is that of orchestration.json, Specs are those of the specs, by port.
+	Digest         engine.Digest
+	Specs          map[string]engine.Digest
+	MaxConcurrency int
+	Parallel       bool
+	Ports          []PortDesign // by order and id
+}
+
+// PortDesign is a port of a design.
+type PortDesign struct {
+	ID, Title      string
+	Order          int
+	DependsOn      []string
+	SpecPath, Body string // the file that says what is to be done, and what orchestration.json says
+	// Agent and Priority are shown, and mean nothing.
+	Agent, Priority string
+	// Complete is true for a port that is done already.
+	Complete bool
+	Limits   Limits
+	Workers  Workers
+}
+
+// Limits are what holds for a port. A budget of 0 tokens is none, and so is a timeout of 0.
+type Limits struct {
+	MaxRetries  int    `json:"max_retries"`
+	Timeout     string `json:"timeout"`
+	TokenBudget int    `json:"token_budget"`
+}
+
+// Workers are the commands that start the workers of a port.
+type Workers struct {
+	Impl []string `json:"impl,omitzero"`
+	Test []string `json:"test,omitzero"`
+}
+
+// orchestration is orchestration.json.
+type orchestration struct {
+	Title           string        `json:"title"`
+	ID              *string       `json:"id"`
+	Ports           []schemas.Raw `json:"ports"`
+	AtomicPorts     []schemas.Raw `json:"atomic_ports"`
+	Autostart       *bool         `json:"autostart"`
+	MaxConcurrency  *int          `json:"max_concurrency"`
+	ParallelEnabled *bool         `json:"parallel_enabled"`
+	TimeoutPerPort  *string       `json:"timeout_per_port"`
+	MaxRetries      *int          `json:"max_retries"`
+	TokenBudget     *int          `json:"token_budget"`
+	Workers         *Workers      `json:"workers"`
+	// entries are the ports as they were read.
+	entries []portEntry
+}
+
+// portEntry is a port in orchestration.json.
+type portEntry struct {
+	ID          string    `json:"port_id"`
+	Alias       string    `json:"id"`
+	Order       *int      `json:"order"`
+	DependsOn   *[]string `json:"depends_on"`
+	Title       *string   `json:"title"`
+	Body        string    `json:"body"`
+	Spec        *string   `json:"spec"`
+	Agent       *string   `json:"agent"`
+	Priority    *string   `json:"priority"`
+	MaxRetries  *int      `json:"max_retries"`
+	Timeout     *string   `json:"timeout"`
+	TokenBudget *int      `json:"token_budget"`
+	Workers     *Workers  `json:"workers"`
+	Status      string    `json:"status"`
+	// isNamed is true for a port of which nothing but the id stands there.
+	isNamed bool
+}
+
+// specPath is the file that may say what is to be done, "" where no file can be named so.
+func (e portEntry) specPath() string {
+	switch {
+	case e.Spec != nil:
+		return *e.Spec
+	case layout.IsPalID(e.ID):
+		return path.Join("ports", e.ID+".md")
+	}
+	return ""
+}
+
+// unfit is an error about a member of a document that its schema takes.
+func unfit(p, pointer, problem, expected string) error {
+	return &schemas.Error{Path: path.Base(p), Pointer: pointer, Problem: problem, Expected: expected}
+}
+
+// decodeOrchestration reads orchestration.json.
+func decodeOrchestration(p string, body []byte) (o orchestration, err error) {
+	if err = schemas.Decode("pal/orchestration", path.Base(p), body, &o); err != nil {
+		return o, err
+	}
+	list, at := o.Ports, "/ports"
+	switch {
+	case o.Ports != nil && o.AtomicPorts != nil:
+		return o, unfit(p, "/atomic_ports", "stands beside ports, of which it is another name", "one of them")
+	case o.AtomicPorts != nil:
+		list, at = o.AtomicPorts, "/atomic_ports"
+	}
+	if _, problem := readTimeout(o.TimeoutPerPort); problem != "" {
+		return o, unfit(p, "/timeout_per_port", problem, "")
+	}
+	for i, raw := range list {
+		e, err := decodeEntry(raw, i+1)
+		if err == nil {
+			err = e.check(p, fmt.Sprintf("%s/%d", at, i))
+		}
+		if err != nil {
+			return o, err
+		}
+		o.entries = append(o.entries, e)
+	}
+	return o, nil
+}
+
+// decodeEntry reads a port that conforms to the schema.
+func decodeEntry(raw schemas.Raw, place int) (e portEntry, err error) {
+	e.Order = &place
+	if id, isText := raw.Text(); isText {
+		e.ID, e.isNamed = id, true
+		return e, nil
+	}
+	if err = schemas.DecodeValue(raw, &e); err == nil && e.ID == "" {
+		e.ID = e.Alias
+	}
+	return e, err
+}
+
+// check says what is wrong with a port besides its id and its dependencies.
+func (e portEntry) check(p, at string) error {
+	if e.Alias != "" && e.Alias != e.ID {
+		return unfit(p, at+"/id", "stands beside port_id, of which it is another name", "one of them")
+	}
+	if _, problem := readTimeout(e.Timeout); problem != "" {
+		return unfit(p, at+"/timeout", problem, "")
+	}
+	if e.Spec != nil && (!layout.IsArtifact(*e.Spec) || layout.Under(*e.Spec, layout.PalRoot)) {
+		return unfit(p, at+"/spec", fmt.Sprintf("%q is no file that can be read as a spec", *e.Spec),
+			`a clean path below the workspace, without * ? [ \ and :, outside .git, .placet and `+layout.PalRoot)
+	}
+	return nil
+}
+
+// decodeSpec reads the text of a port.
+func decodeSpec(p string, body []byte) (Spec, error) {
+	s, err := ReadSpec(body)
+	if e, ok := err.(*schemas.Error); ok {
+		e.Path = p
+	}
+	return s, err
+}
+
+// sources are the files that say what is to be done, as far as they can be read.
+type sources struct {
+	// doc is orchestration.json, and got what reading the sources gave.
+	doc engine.Document
+	got run.Reading
+	// design is nil where something is wrong, or cannot be told yet.
+	design *Design
+	// plan is plan.json as it ought to stand, nil while orchestration.json cannot be
+	// used at all.
+	plan []byte
+	// needs are the files outside the run's folder that are to be read.
+	needs []string
+}
+
+// readSources reads what is to be done, and notes what is wrong with it.
+func readSources(in *run.Input, conf Config) sources {
+	s := sources{doc: in.Snap.In("orchestration.json"), needs: []string{configYAML}}
+	var o *orchestration
+	s.got = in.Judge(s.doc, func() (err error) {
+		o, err = engine.Parse(s.doc, decodeOrchestration)
+		return err
+	})
+	if s.got != run.Good {
+		return s
+	}
+	for _, e := range o.entries {
+		if p := e.specPath(); p != "" {
+			s.needs = append(s.needs, p)
+		}
+	}
+	if len(in.Snap.Lacks(s.needs)) > 0 || isAnyUnsettled(in, s.needs) {
+		s.got = run.Pending
+		return s
+	}
+	r := designer{in: in, o: o, conf: conf, sum: s.doc.Sum, specs: map[string]engine.Digest{}}
+	if r.readAll(); r.isPending {
+		s.got = run.Pending
+		return s
+	}
+	s.plan, s.design = r.result(s.doc)
+	if s.design == nil {
+		s.got = run.Bad
+	}
+	return s
+}
+
+// isAnyUnsettled reports whether one of some files may still be being written.
+func isAnyUnsettled(in *run.Input, paths []string) bool {
+	for _, p := range paths {
+		if in.Snap.Doc(p).Unsettled() {
+			in.Held = true
+			return true
+		}
+	}
+	return false
+}
+
+// designer makes a design of the sources.
+type designer struct {
+	in    *run.Input
+	o     *orchestration
+	conf  Config
+	below projectConfig // upstream's configuration
+	sum   engine.Digest
+	ports []PortDesign
+	specs map[string]engine.Digest
+	// errors are what is wrong besides ids and dependencies.
+	errors    []PlanError
+	isPending bool
+}
+
+// read reads a source, and reports whether it can be used.
+func (r *designer) read(d engine.Document, code, port string, decode func() error) bool {
+	got := r.in.Judge(d, decode)
+	r.isPending = r.isPending || got == run.Pending
+	if got == run.Bad {
+		r.fail(code, port, "cannot use "+d.Path+": a note in "+run.ProblemsDir+" says why")
+	}
+	return got == run.Good
+}
+
+func (r *designer) fail(code, port, message string) {
+	r.errors = append(r.errors, PlanError{code, orNil(port), message})
+}
+
+// readAll reads the files that orchestration.json builds on.
+func (r *designer) readAll() {
+	if d := r.in.Snap.Doc(configYAML); !d.Absent() {
+		r.read(d, codeConfig, "", func() error {
+			c, err := engine.Parse(d, decodeConfig)
+			r.below = *c
+			return err
+		})
+	}
+	if folder := path.Base(r.in.Snap.Dir); r.o.ID != nil && *r.o.ID != folder {
+		r.fail(codeOrchestration, "", fmt.Sprintf("/id: is %s, and the folder is %s: make them equal, or take the id out", shownID(*r.o.ID), folder))
+	}
+	for _, e := range r.o.entries {
+		r.ports = append(r.ports, r.port(e, r.spec(e)))
+	}
+}
+
+// spec reads what the spec of a port says, nothing where there is none.
+func (r *designer) spec(e portEntry) *Spec {
+	p := e.specPath()
+	if p == "" {
+		return nil
+	}
+	d := r.in.Snap.Doc(p)
+	if d.Absent() {
+		if e.isNamed || e.Spec != nil {
+			r.in.Bad(d, fmt.Sprintf("cannot plan port %s: %s is missing. Write it, or give the port as an object without spec", shownID(e.ID), p))
+			r.fail(codeSpec, e.ID, p+" is missing")
+		}
+		return nil
+	}
+	var s *Spec
+	if !r.read(d, codeSpec, e.ID, func() (err error) {
+		s, err = engine.Parse(d, decodeSpec)
+		return err
+	}) {
+		return nil
+	}
+	r.specs[e.ID] = d.Sum
+	if s.ID != "" && s.ID != e.ID {
+		message := fmt.Sprintf("%s declares the id %s, and the port is %s", p, shownID(s.ID), shownID(e.ID))
+		r.in.Bad(d, message+". Make them equal, or name the file by spec at the port with that id")
+		r.fail(codeSpec, e.ID, message)
+	}
+	return s
+}
+
+// port puts together what is said of a port, s being nil where it has no spec.
+func (r *designer) port(e portEntry, s *Spec) PortDesign {
+	p := PortDesign{ID: e.ID, Order: *e.Order, Body: e.Body, Complete: e.Status == "complete"}
+	if s != nil {
+		p.SpecPath = e.specPath()
+	} else {
+		s = &Spec{}
+	}
+	p.Title = cmp.Or(first(s.Title, e.Title), e.ID)
+	p.Agent, p.Priority = first(s.Agent, e.Agent), first(s.Priority, e.Priority)
+	p.DependsOn = distinctIDs(first(s.DependsOn, e.DependsOn))
+	p.Limits, p.Workers = r.limits(e), first(Workers{}, e.Workers, r.o.Workers)
+	return p
+}
+
+// limits are what holds for a port.
+func (r *designer) limits(e portEntry) Limits {
+	timeout := first(builtInTimeout, e.Timeout, r.o.TimeoutPerPort, r.conf.TimeoutPerPort, r.below.TimeoutPerPort)
+	d, _ := readTimeout(&timeout) // each of them was checked where it stands
+	return Limits{
+		MaxRetries: first(builtInRetries, e.MaxRetries, r.o.MaxRetries, r.conf.MaxRetries), Timeout: d.String(),
+		TokenBudget: first(builtInBudget, e.TokenBudget, r.o.TokenBudget, r.conf.TokenBudget),
+	}
+}
+
+// result is plan.json, and the design where nothing is wrong. What is wrong with
+// orchestration.json itself is noted beside it.
+func (r *designer) result(doc engine.Document) ([]byte, *Design) {
+	plan := newPlan(r.ports, r.errors...)
+	plan.OrchestrationDigest = r.sum
+	for _, e := range plan.Errors {
+		if e.Code != codeSpec && e.Code != codeConfig {
+			r.in.Bad(doc, e.Message)
+		}
+	}
+	body := run.Must(schemas.Encode(plan))
+	if !plan.Valid {
+		return body, nil
+	}
+	slices.SortFunc(r.ports, byPlace)
+	return body, &Design{
+		Title: r.o.Title, Autostart: first(true, r.o.Autostart), Digest: r.sum, Specs: r.specs, Ports: r.ports,
+		MaxConcurrency: first(builtInConcurrency, r.o.MaxConcurrency, r.conf.MaxConcurrency, r.below.MaxConcurrency),
+		Parallel:       first(true, r.o.ParallelEnabled, r.conf.ParallelEnabled, r.below.ParallelEnabled),
+	}
+}

@@ -1,0 +1,249 @@
+package pal
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Spec is what the text of a port says of itself. ID is "" where it declares none.
+type Spec struct {
+	ID        string
+	DependsOn []string
+	Title     string
+	// Type, Priority, Agent and Status are shown, and mean nothing.
+	Type, Priority, Agent, Status string
+}
+
+// specKeys are the keys that a spec may have, in small letters, with what they mean.
+// What is known and unused means "".
+var specKeys = map[string]string{
+	"id": "id", "port id": "id",
+	"의존성": "depends", "선행": "depends", "depends": "depends", "depends on": "depends", "dependencies": "depends",
+	"타입": "type", "type": "type", "우선순위": "priority", "priority": "priority", "agent": "agent", "상태": "status", "status": "status",
+	"레이어": "", "layer": "", "예상 토큰": "", "예상 복잡도": "", "예상 기간": "", "완료일": "", "생성일": "", "created": "",
+}
+
+// mostPorts is how many ports an orchestration may have, and so a port may depend on.
+const mostPorts = 500
+
+// ReadSpec reads the text of a port, which is Markdown. Its metadata is a table, or else a
+// block of quoted lines at its beginning. The error, a *[schemas.Error], says why the
+// metadata cannot be used.
+func ReadSpec(body []byte) (Spec, error) {
+	if len(body) > layout.LimitText {
+		return Spec{}, &schemas.Error{Problem: "the file is larger than 1 MiB", Expected: "less"}
+	}
+	if !utf8.Valid(body) {
+		return Spec{}, &schemas.Error{Problem: "the file is not valid UTF-8", Expected: "UTF-8", Torn: true}
+	}
+	lines := specLines(string(body))
+	pairs := tablePairs(lines)
+	if pairs == nil {
+		pairs = quotedPairs(lines)
+	}
+	s := Spec{Title: specTitle(lines), DependsOn: []string{}}
+	return s, s.fill(pairs)
+}
+
+// specLine is a line of a spec, without the blanks around it.
+type specLine struct {
+	number int
+	text   string
+}
+
+// specLines returns the lines of a spec. Those of fenced code are empty.
+func specLines(body string) []specLine {
+	var lines []specLine
+	fence := ""
+	for i, text := range strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n") {
+		text = strings.TrimSpace(text)
+		marks := fenceOf(text)
+		switch {
+		case fence == "" && marks != "":
+			fence, text = marks, ""
+		case fence != "":
+			if strings.HasPrefix(marks, fence) && marks == text {
+				fence = ""
+			}
+			text = ""
+		}
+		lines = append(lines, specLine{i + 1, text})
+	}
+	return lines
+}
+
+var fenceMarks = regexp.MustCompile("^(`{3,}|~{3,})")
+
+// fenceOf returns the marks with which a line begins or ends fenced code, "" if it does
+// neither.
+func fenceOf(line string) string {
+	marks := fenceMarks.FindString(line)
+	if strings.HasPrefix(marks, "`") && strings.Contains(line[len(marks):], "`") {
+		return "" // code within a line
+	}
+	return marks
+}
+
+// pair is a key and its value, as they stand in a line.
+type pair struct {
+	line       int
+	key, value string
+}
+
+// means returns what the key of a pair means, and whether it is known.
+func (p pair) means() (meaning string, known bool) {
+	meaning, known = specKeys[strings.ToLower(p.key)]
+	return meaning, known
+}
+
+// tablePairs returns the rows of the first table of keys and values, nil if there is none.
+func tablePairs(lines []specLine) []pair {
+	for i := 0; i+1 < len(lines); i++ {
+		header := cells(lines[i].text)
+		key, value := columns(header)
+		if key < 0 || value < 0 || !isDelimiter(lines[i+1].text, len(header)) {
+			continue
+		}
+		pairs := []pair{}
+		for _, l := range lines[i+2:] {
+			row := cells(l.text)
+			if row == nil {
+				break
+			}
+			if max(key, value) < len(row) {
+				pairs = append(pairs, pair{l.number, row[key], row[value]})
+			}
+		}
+		return pairs
+	}
+	return nil
+}
+
+// columns returns where the keys and the values of a table stand, -1 if it has none.
+func columns(header []string) (key, value int) {
+	for _, words := range [][2]string{{"항목", "값"}, {"Item", "Value"}} {
+		key, value = slices.Index(header, words[0]), slices.Index(header, words[1])
+		if key >= 0 && value >= 0 {
+			return key, value
+		}
+	}
+	return -1, -1
+}
+
+// cells returns the cells of a row of a table, nil if the line is no row.
+func cells(line string) []string {
+	if !strings.Contains(line, "|") {
+		return nil
+	}
+	line = strings.ReplaceAll(line, `\|`, "\x00")
+	row := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), "|")
+	for i, cell := range row {
+		row[i] = plain(strings.ReplaceAll(cell, "\x00", "|"))
+	}
+	return row
+}
+
+var delimiterCell = regexp.MustCompile(`^:?-+:?$`)
+
+// isDelimiter reports whether a line stands between the header of a table and its rows.
+func isDelimiter(line string, width int) bool {
+	row := cells(line)
+	return len(row) == width && !slices.ContainsFunc(row, func(cell string) bool { return !delimiterCell.MatchString(cell) })
+}
+
+var quotedPair = regexp.MustCompile(`^>\s*([^:]+?)\s*:(?:\s+(.*))?$`)
+
+// quotedPairs returns the first block of quoted lines before the first section that are
+// all keys and values, one of them known; nil if there is none.
+func quotedPairs(lines []specLine) []pair {
+	var block []pair
+	isKnown := false
+	for _, l := range lines {
+		m := quotedPair.FindStringSubmatch(l.text)
+		switch {
+		case m != nil:
+			p := pair{l.number, plain(m[1]), plain(m[2])}
+			_, known := p.means()
+			block, isKnown = append(block, p), isKnown || known
+			continue
+		case isKnown:
+			return block
+		case strings.HasPrefix(l.text, "## "):
+			return nil
+		}
+		block = nil
+	}
+	if isKnown {
+		return block
+	}
+	return nil
+}
+
+// plain returns a key or a value without the marks of Markdown around it.
+func plain(cell string) string {
+	return strings.TrimFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || r == '`' || r == '*' })
+}
+
+// specTitle returns the first heading.
+func specTitle(lines []specLine) string {
+	for _, l := range lines {
+		if title, ok := strings.CutPrefix(l.text, "# "); ok {
+			title = strings.TrimPrefix(strings.TrimSpace(title), "Orchestration Port: ")
+			return strings.TrimSpace(strings.TrimPrefix(title, "Port: "))
+		}
+	}
+	return ""
+}
+
+// fill takes what the metadata says. Of what is only shown the first value counts.
+func (s *Spec) fill(pairs []pair) error {
+	values := map[string]pair{}
+	for _, p := range pairs {
+		meaning, _ := p.means()
+		earlier, twice := values[meaning]
+		switch {
+		case !twice:
+			values[meaning] = p
+		case earlier.value != p.value && (meaning == "id" || meaning == "depends"):
+			return &schemas.Error{Line: p.line, Column: 1, Problem: fmt.Sprintf("%s says %q, and line %d says %q", p.key, p.value, earlier.line, earlier.value), Expected: "one of them"}
+		}
+	}
+	s.ID, s.Type, s.Priority = values["id"].value, values["type"].value, values["priority"].value
+	s.Agent, s.Status = values["agent"].value, values["status"].value
+	on := values["depends"]
+	if s.DependsOn = dependencies(on.value); len(s.DependsOn) > mostPorts {
+		return &schemas.Error{Line: on.line, Column: 1, Problem: fmt.Sprintf("%s lists %d ports", on.key, len(s.DependsOn)), Expected: fmt.Sprintf("at most %d", mostPorts)}
+	}
+	return nil
+}
+
+// dependencies reads a list of ids, in which each counts once.
+func dependencies(list string) []string {
+	words := strings.Split(list, ",")
+	for i, word := range words {
+		words[i] = plain(word)
+	}
+	return distinctIDs(slices.DeleteFunc(words, func(id string) bool {
+		return id == "" || id == "-" || id == "없음" || strings.EqualFold(id, "none")
+	}))
+}
+
+// distinctIDs returns ids in their order, each once.
+func distinctIDs(list []string) []string {
+	ids := make([]string, 0, len(list))
+	seen := make(map[string]bool, len(list))
+	for _, id := range list {
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
