@@ -97,16 +97,12 @@ func (p *port) outcome(role string) *outcomeIn {
 // way recorded whose end nobody knows.
 func commands(p *port, w *run.Outputs) {
 	for _, role := range []string{roleImpl, roleTest} {
-		attempt := p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts))
-		isRecorded := !attempt.Absent()
+		isRecorded := !p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts)).Absent()
 		argv := p.Workers.of(role)
 		switch {
 		case len(argv) == 0:
 			continue
 		case isRecorded:
-			if a, _ := run.Load[Attempt](&p.r.Input, attempt, "pal/attempt"); a != nil {
-				argv = a.Argv
-			}
 		case role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
 			p.r.conf().Still || len(p.untrusted()) > 0:
 			continue
@@ -176,6 +172,23 @@ func (r *view) readProgress(rel string) *ProgressFile {
 		return nil
 	}
 	return &f
+}
+
+// progressOf reads progress.json for those who show it.
+func progressOf(name string, body []byte) (engine.Progress, error) {
+	f, err := decodeProgress(path.Base(name), body)
+	return engine.Progress{Value: f.Progress, Task: f.CurrentTask, Used: f.TokensUsed}, err
+}
+
+// thresholds are the numbers of tokens at which a person is told of the workers whom the
+// run waits for.
+func thresholds(r *view) (list []engine.Threshold) {
+	for _, p := range r.running() {
+		if role := p.loop.role(); role != "" && p.Limits.TokenBudget > 0 {
+			list = append(list, engine.Threshold{Path: r.Path(p.progressFile(role)), AtLeast: p.tokenThreshold(role)})
+		}
+	}
+	return list
 }
 
 func decodeProgress(name string, body []byte) (f ProgressFile, err error) {

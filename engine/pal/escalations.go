@@ -117,7 +117,10 @@ func (s *step) add(e Escalation) {
 	if e.Severity = cmp.Or(e.Severity, kinds[e.Type].severity); e.Context == nil {
 		e.Context = schemas.Object{}
 	}
-	e.Actions = slices.Clip(append([]string{}, e.Actions...))
+	if e.Digest == "" {
+		e.Actions = offered(&e)
+	}
+	e.Actions = append([]string{}, e.Actions...)
 	s.State.Escalations[id] = &e
 	e.Dependents = s.dependents(string(e.PortID))
 	e.Artifacts = append(s.shownFiles(string(e.PortID)), e.Artifacts...)

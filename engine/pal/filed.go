@@ -105,9 +105,6 @@ func (r *view) escalationOf(f *Filed, session, rel string, d engine.Document) (e
 	if templates.Blank(title) {
 		title = f.Issue
 	}
-	if _, ok := kinds[typ]; !ok {
-		return e, fmt.Sprintf("/type: %q is no type of escalation%s", templates.Cut(f.Type, 80), nearest(f.Type, typeWords()))
-	}
 	if templates.Blank(title) {
 		return e, "/title: says nothing: what is wrong?"
 	}
@@ -140,14 +137,6 @@ func (r *view) escalationOf(f *Filed, session, rel string, d engine.Document) (e
 		}
 	}
 	return e, ""
-}
-
-func typeWords() (words []string) {
-	for typ := range kinds {
-		words = append(words, typ)
-	}
-	slices.Sort(words)
-	return words
 }
 
 // nearest names the word that somebody may have meant, or all that there are.

@@ -149,11 +149,6 @@ func story(name, orchestration string, steps ...enginetest.Step) enginetest.Case
 	return enginetest.Case{Name: name, Now: now, Files: enginetest.Tree{dir + "/orchestration.json": orchestration}, Steps: steps}
 }
 
-func noted(c enginetest.Case) enginetest.Case {
-	c.Notes = true
-	return c
-}
-
 func set(c enginetest.Case, change func(*Config)) enginetest.Case {
 	c.Config = func(all *engine.Config) { all.Family = conf(change) }
 	return c
@@ -225,9 +220,45 @@ func steps(parts ...any) (list []enginetest.Step) {
 	return list
 }
 
+// endings are stories in which a person ends a port from each status that it may have.
+func endings() (list []enginetest.Case) {
+	about := func(port string) enginetest.Step {
+		return put("sessions/build/escalation-1.json", fmt.Sprintf(`{"type": "general", "title": "think", "port_id": %q}`, port))
+	}
+	one := func(c *Config) { n := 1; c.MaxConcurrency = &n }
+	for option, comment := range map[string]string{optSkip: "", optTakeOver: "done", optAbortPort: ""} {
+		list = append(list,
+			story(option+" of a pending port", orchestrationOf("A", "B:A"), steps(about("B"), answer("B", typeGeneral, option, comment), passed("A"))...),
+			set(story(option+" of a port that is ready", orchestrationOf("A", "B"), steps(about("B"), answer("B", typeGeneral, option, comment), passed("A"))...), one),
+			story(option+" of a running port", orchestrationOf("A"), steps(about("A"), answer("A", typeGeneral, option, comment))...))
+	}
+	slices.SortFunc(list, func(a, b enginetest.Case) int { return strings.Compare(a.Name, b.Name) })
+	return append(list,
+		story("retry of a running port", orchestrationOf("A"), steps(about("A"), answer("A", typeGeneral, optRetry, "from the start"), result("A", 2, otherFiles), feedback("A", 2, good))...),
+		set(story("filed about a port that is ready", orchestrationOf("A", "B"),
+			steps(put("sessions/build/escalation-1.json", `{"type": "decision", "title": "which?", "port_id": "B"}`), wish("abort"))...), one),
+		set(story("cancelled while a port is ready", orchestrationOf("A", "B"), steps(wish("abort"))...), one),
+		story("cancelled while paused", orchestrationOf("A"), steps(wish("pause"), wish("abort"))...),
+		story("cancelled before it started", `{"title": "Shop", "autostart": false, "ports": [{"port_id": "A"}]}`, steps(wish("abort"))...))
+}
+
+// worked is a story of a port whose workers placet starts.
+func worked() enginetest.Case {
+	c := story("a worker ends without its hand-in", `{"title": "Shop", "ports": [{"port_id": "A", "workers": {"impl": ["./impl"]}}]}`,
+		steps(ended(1, 1), answer("A", typeBlocked, optRetry, "again"), result("A", 2, otherFiles), ended(2, 2), feedback("A", 2, good))...)
+	c.Trusted = []engine.Digest{CommandDigest([]string{"./impl"})}
+	return c
+}
+
+// ended is the step in which the command of the impl worker ends.
+func ended(try, start int) enginetest.Step {
+	return put(layout.PalOutcomeFile("A", roleImpl, try, start), fmt.Sprintf(`{"role": "impl", "try": %d, "start": %d, "started_at": "2026-11-22T13:51:43Z", "finished_at": "2026-11-22T13:51:44Z",
+ "duration_ms": 1000, "outcome": "finished", "exit_code": 0, "stdout": {"bytes": 14, "head": "nothing to do\n", "tail": "", "truncated": false}, "stderr": {"bytes": 0, "head": "", "tail": "", "truncated": false}}`, try, start))
+}
+
 func cases() []enginetest.Case {
 	pass := enginetest.Pass
-	return []enginetest.Case{
+	return append(append(endings(), worked()), []enginetest.Case{
 		story("the tests pass", orchestrationOf("A", "B:A"), steps(result("A", 1, otherFiles), feedback("A", 1, bad), result("A", 2, otherFiles), feedback("A", 2, good), passed("B"))...),
 		story("the tries are used up", orchestrationOf("A", "B:A"), steps(fails("A", 1), answer("A", typeTestFailure, optRetry, "look at the last line"), result("A", 3, otherFiles), feedback("A", 3, good), passed("B"))...),
 		story("the implementation fails", orchestrationOf("A"), steps(result("A", 1, gaveUp), result("A", 2, gaveUp), answer("A", typeTestFailure, optTakeOver, "I did it"))...),
@@ -251,5 +282,5 @@ func cases() []enginetest.Case {
 		story("cancelled", orchestrationOf("A", "B:A"), steps(result("A", 1, otherFiles), wish("abort"))...),
 		story("replanned", `{"title": "Shop", "autostart": false, "ports": [{"port_id": "A", "status": "complete"}]}`,
 			steps(put("orchestration.json", `{"title": "Shop", "autostart": false, "ports": [{"port_id": "A", "status": "complete"}, {"port_id": "B"}]}`), wish("run"), passed("B"))...),
-	}
+	}...)
 }

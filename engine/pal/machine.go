@@ -40,7 +40,7 @@ var family = kernel{
 	Stamp:  seconds, Cause: func(rel string) string { return rel },
 	Anew:  "restore it from git, together with events.jsonl, or begin a new orchestration",
 	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
-	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch,
+	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
 	Undecidable: func(r *view) bool { return r.isControlPending },
 	Keeps:       func(*view, string) bool { return false },
 	Absent:      absent, Explain: explain, Tell: tell,
@@ -201,13 +201,17 @@ func (r *view) slots() int {
 }
 
 // needs are the files outside the run's folder that it reads: its sources, and the
-// progress of the workers whom it waits for.
+// progress of workers whose port runs, or may be tried again.
 func needs(r *view) []string {
 	if r.Begun && isFinal(r.State.Status) {
 		return nil
 	}
 	list := slices.Clone(r.sources.needs)
-	for _, p := range r.running() {
+	for _, id := range r.order {
+		p := r.ports[id]
+		if p.Status != Running && (p.Status != Blocked || p.Starts == 0) {
+			continue
+		}
 		list = append(list, engine.VolatileNeed+r.Path(p.progressFile(roleImpl)), engine.VolatileNeed+r.Path(p.progressFile(roleTest)))
 	}
 	return list

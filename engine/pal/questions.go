@@ -1,7 +1,6 @@
 package pal
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -40,18 +39,8 @@ func fill(r *view, q *run.Request, req *gate.Request) schemas.Object {
 		req.Prompt += "\n\n" + e.Description
 	}
 	port := string(e.PortID)
-	add := func(id, effect string) {
-		req.Options = append(req.Options, gate.Option{ID: id, Description: r.say("option." + id), Effect: effect})
-	}
-	if port != "" {
-		add(optRetry, r.retryEffect(e))
-		add(optSkip, r.say("effect.skip", "port", port, "dependents", r.dependentWords(e)))
-		add(optTakeOver, r.say("effect.take_over", "port", port))
-		add(optAbortPort, r.say("effect.abort_port", "port", port, "dependents", r.dependentWords(e)))
-	}
-	add(optAbortRun, r.say("effect.abort_orchestration"))
-	if canDismiss(e) {
-		add(optDismiss, r.dismissEffect(e))
+	for _, id := range offered(e) {
+		req.Options = append(req.Options, gate.Option{ID: id, Description: r.say("option." + id), Effect: r.effect(id, e)})
 	}
 	if port != "" {
 		req.CommentRequired = []string{optTakeOver}
@@ -74,6 +63,19 @@ func tellRequest(r *view, q *run.Request, a *engine.OpenRequest) {
 // used up, or what a port needs has failed.
 func canDismiss(e *Escalation) bool {
 	return e.Digest != "" || e.Type != typeTestFailure && e.Type != typeDependency
+}
+
+// effect says what an option does.
+func (r *view) effect(id string, e *Escalation) string {
+	switch id {
+	case optRetry:
+		return r.retryEffect(e)
+	case optSkip, optAbortPort:
+		return r.dependentEffect("effect."+id, e)
+	case optDismiss:
+		return r.dismissEffect(e)
+	}
+	return r.say("effect."+id, "port", string(e.PortID))
 }
 
 func (r *view) retryEffect(e *Escalation) string {
@@ -106,19 +108,36 @@ func (r *view) dismissEffect(e *Escalation) string {
 	return r.say("effect.dismiss.stops", "port", port)
 }
 
-// dependentWords are the ports that depend on that of an escalation.
-func (r *view) dependentWords(e *Escalation) string {
+// dependentEffect is an effect that names the ports that depend on that of an escalation,
+// where there are any.
+func (r *view) dependentEffect(key string, e *Escalation) string {
 	var ids []string
 	for _, d := range e.Dependents {
 		ids = append(ids, d.Port)
 	}
-	switch {
-	case len(ids) == 0:
-		return r.say("effect.nobody")
-	case len(ids) > 10:
-		return fmt.Sprintf("%s …", joined(ids[:10]))
+	if len(ids) == 0 {
+		return r.say(key+".alone", "port", string(e.PortID))
 	}
-	return joined(ids)
+	more := ""
+	if len(ids) > mostNamed {
+		ids, more = ids[:mostNamed], " …"
+	}
+	return r.say(key, "port", string(e.PortID), "dependents", joined(ids)+more)
+}
+
+// mostNamed is how many ports an effect names.
+const mostNamed = 10
+
+// offered are the options that a person has.
+func offered(e *Escalation) (ids []string) {
+	if e.PortID != "" {
+		ids = append(ids, optRetry, optSkip, optTakeOver, optAbortPort)
+	}
+	ids = append(ids, optAbortRun)
+	if canDismiss(e) {
+		ids = append(ids, optDismiss)
+	}
+	return ids
 }
 
 func form(r *view, q *run.Request) gate.Texts {
@@ -135,6 +154,9 @@ func form(r *view, q *run.Request) gate.Texts {
 		t.Lines = append(t.Lines, "- "+r.say("form.dependent", "port", templates.Inline(d.Port), "status", string(d.Status)))
 	}
 	for _, a := range e.Actions {
+		if e.Digest == "" {
+			break // they are the options
+		}
 		t.Lines = append(t.Lines, "- "+r.say("form.suggested", "action", templates.Inline(templates.Cut(run.OneLine(a), 300))))
 	}
 	return t

@@ -111,7 +111,7 @@ func (p *port) messageText(m message) []byte {
 		First: mark(p.r, p.id, m.name), Title: p.r.say("message.title", "type", m.Type, "from", m.FromSession),
 		Sections: []templates.PalSection{
 			{Title: p.r.say("message.payload"), Body: p.r.shown(body, p.r.Path(layout.PalMessageFile(p.id, m.name)))},
-			{Title: p.r.say("message.ack"), Body: p.r.say("message.ack.how", "name", templates.Code(m.name))},
+			{Title: p.r.say("message.ack"), Body: p.r.say("message.ack.how", "name", m.name)},
 		},
 	})
 }
