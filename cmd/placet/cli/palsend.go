@@ -165,7 +165,7 @@ func sendMessage(b *workspace.Workspace, session, typ string, payload schemas.Ra
 			return console.Refused("cannot send the %s: %v", typ, console.Plain(err))
 		}
 		d := engine.Document{Path: path.Join(f.Run.Dir, file), Kind: layout.PalMessage, Body: body}
-		switch err = b.Store.Write(d); {
+		switch err = b.Store.Create(d); {
 		case errors.Is(err, store.ErrConflict):
 			continue // somebody has this number
 		case err != nil:
