@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -116,7 +118,7 @@ func (d draft) read(w *console.Env, typ string) (schemas.Raw, error) {
 	if d.payload != "" {
 		text, err := readLimited(w, d.payload)
 		if err == nil {
-			err = schemas.Decode("", "payload", text, &said)
+			said, err = anyJSON(text)
 		}
 		if err != nil {
 			return nil, console.Usage("cannot read the payload: %v", console.Plain(err))
@@ -135,6 +137,20 @@ func (d draft) read(w *console.Env, typ string) (schemas.Raw, error) {
 	}
 	body, err := schemas.Encode(o)
 	return schemas.Raw(strings.TrimSpace(string(body))), err
+}
+
+// anyJSON reads a JSON value of any kind.
+func anyJSON(text []byte) (schemas.Raw, error) {
+	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("{")) {
+		return text, schemas.Decode("", "payload", text, nil)
+	}
+	// Whole documents are objects: the value is read as a member of one.
+	document := slices.Concat([]byte(`{"payload":`), text, []byte("}"))
+	members, err := schemas.Members(document)
+	if cmp.Or(err, schemas.Decode("", "payload", document, nil)) != nil || len(members) != 1 {
+		return nil, errors.New("it is not one JSON value")
+	}
+	return members.Raw("payload"), nil
 }
 
 // readLimited reads a file that is named on the command line, or standard input for "-".
