@@ -108,7 +108,10 @@ func handInFeedback(w *console.Env, session string) (report pal.TestReport, err 
 	if err != nil {
 		return report, err
 	}
-	if info, err := os.Stat(in.Cwd); filepath.IsAbs(in.Cwd) && err == nil && info.IsDir() {
+	if in.Cwd != "" {
+		if info, err := os.Stat(in.Cwd); !filepath.IsAbs(in.Cwd) || err != nil || !info.IsDir() {
+			return report, console.Refused("cannot look for the workspace in cwd: %q is no folder", console.Cut(console.OneLine(in.Cwd), 200))
+		}
 		w.Cwd = in.Cwd
 	}
 	b, err := lookAsWorker(w)
