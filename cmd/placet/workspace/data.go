@@ -123,8 +123,11 @@ func ofPart(s Subject) (why []string, moves []engine.UnblockingFile) {
 			why = append(why, text)
 		}
 	}
+	asks := func(file string) bool {
+		return slices.ContainsFunc(v.Open, func(a engine.OpenRequest) bool { return a.Where == id && strings.HasPrefix(file, path.Dir(a.Form)+"/") })
+	}
 	for _, m := range v.Unblock {
-		if slices.Contains(strings.Split(m.Path, "/"), id) {
+		if slices.Contains(strings.Split(m.Path, "/"), id) || asks(m.Path) {
 			moves = append(moves, m)
 		}
 	}

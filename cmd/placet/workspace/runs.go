@@ -488,6 +488,18 @@ func (b *Workspace) HasDaemon(toDo string) bool {
 	return false
 }
 
+// SettledRun reads the documents of a run, once its state document stands still; of a
+// whole one, once all of them do. It waits no longer than [Workspace.Settled].
+func (b *Workspace) SettledRun(f reconcile.Found, whole bool) (engine.Snapshot, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(130 * time.Millisecond) {
+		seen, err := b.Loop.Look(f)
+		moves := seen.Snap.Doc(f.Run.State).Unsettled() || whole && slices.ContainsFunc(seen.Snap.Docs, engine.Document.Unsettled)
+		if err != nil || !moves || time.Now().After(end) {
+			return seen.Snap, err
+		}
+	}
+}
+
 // ReadDocument reads a document in a run's folder, once it stands still.
 func (b *Workspace) ReadDocument(f reconcile.Found, name string) engine.Document {
 	kind, _ := f.Family.Layout.File(f.Run, name)
