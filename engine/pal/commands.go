@@ -167,19 +167,37 @@ type ProgressFile struct {
 // be used.
 func (r *view) readProgress(rel string) *ProgressFile {
 	d := r.Snap.Doc(engine.VolatileNeed + r.Path(rel))
-	if !d.Present() {
+	if d.Absent() {
 		return nil
 	}
-	f, err := decodeProgress(path.Base(rel), d.Body)
-	if err != nil {
+	f, err := engine.Parse(d, decodeProgress)
+	switch {
+	case d.Err != nil:
+		r.Notes.Add(r.Note(r.Path(rel)), fmt.Sprintf("cannot use %s: %v; the last value stays", path.Base(rel), d.Err))
+		return nil
+	case err != nil:
 		r.Notes.Add(r.Note(r.Path(rel)), "cannot use "+err.Error()+"; the last value stays")
 		return nil
 	}
-	return &f
+	return f
+}
+
+// progressFiles are where the sessions say how far they are that are at work.
+func (r *view) progressFiles() []string {
+	files := []string{layout.PalSessionFile("build", "progress.json")}
+	for _, p := range r.running() {
+		files = append(files, layout.PalPortDir(p.id)+"/progress.json", p.progressFile(roleImpl), p.progressFile(roleTest))
+	}
+	for _, a := range r.agents {
+		if p := r.ports[strings.Split(a.path, "/")[1]]; p.Status == Running {
+			files = append(files, layout.PalSessionFile(a.path, "progress.json"))
+		}
+	}
+	return files
 }
 
 func decodeProgress(name string, body []byte) (f ProgressFile, err error) {
-	err = schemas.Decode("pal/progress", name, body, &f)
+	err = schemas.Decode("pal/progress", path.Base(name), body, &f)
 	return f, err
 }
 

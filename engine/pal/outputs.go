@@ -110,9 +110,9 @@ func notes(r *view) {
 	r.notesOnHandIns()
 	for _, p := range r.running() {
 		p.inHand()
-		for _, role := range []string{roleImpl, roleTest} {
-			r.readProgress(p.progressFile(role))
-		}
+	}
+	for _, file := range r.progressFiles() {
+		r.readProgress(file)
 	}
 }
 

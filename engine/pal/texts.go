@@ -103,7 +103,8 @@ func mark(r *view, port, what string) string {
 
 // messageText is inbox/message-<name>.md.
 func (p *port) messageText(m message) []byte {
-	body := string(m.Payload)
+	// The same whether it comes from the hand-in or from the message that holds it.
+	body := strings.TrimSpace(string(run.Must(schemas.Encode(m.Payload))))
 	if said, ok := m.Payload.Text(); ok {
 		body = said
 	}

@@ -148,9 +148,9 @@ func (p *port) worker(s ownSession) engine.Part {
 	return one
 }
 
-// ReadProgress reads progress.json.
-func (Machine) ReadProgress(name string, body []byte) (engine.Progress, error) {
-	f, err := decodeProgress(path.Base(name), body)
+// progressOf reads progress.json.
+func progressOf(name string, body []byte) (engine.Progress, error) {
+	f, err := decodeProgress(name, body)
 	return engine.Progress{Value: f.Progress, Task: f.CurrentTask, Used: f.TokensUsed}, err
 }
 
