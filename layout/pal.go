@@ -113,7 +113,7 @@ var palFiles = newTable(
 	pattern{"problems/{note}", textBy(KindProblem, Placet)}, // of a file that may begin with a dot
 	pattern{"escalations/{esc}", jsonBy(PalEscalation, Placet)},
 	pattern{"channels/{port}/channel.json", jsonBy(PalChannel, Placet)},
-	pattern{"channels/{port}/messages/{sent}", once(jsonBy(PalMessage, Either))},
+	pattern{"channels/{port}/messages/{sent}", once(jsonBy(PalMessage, Placet))},
 	pattern{"channels/{port}/messages/{json}", jsonBy(PalMessage, Anyone)},
 	pattern{"channels/{port}/receipts/{delivered}", once(jsonBy(PalDelivered, Placet))},
 	pattern{"channels/{port}/receipts/{processed}", once(jsonBy(PalProcessed, Placet))},

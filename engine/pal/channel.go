@@ -92,6 +92,9 @@ func (p *port) ownMessages(fresh bool) (list []message) {
 	return list
 }
 
+// messageName names a message of a worker's.
+func messageName(n int, role, typ string) string { return fmt.Sprintf("%04d-%s-%s", n, role, typ) }
+
 // isLast reports whether the transition that made the state is an event of a part.
 func (r *view) isLast(event, subject string) bool {
 	return r.State.Last.Event == event && *r.State.Last.Subject == subject
@@ -100,7 +103,7 @@ func (r *view) isLast(event, subject string) bool {
 // addOwn adds a message of placet's. Where its file is gone and the hand-in is not what
 // was taken in any more it cannot be made again.
 func (p *port) addOwn(list []message, t Try, isNew bool, typ, from, handIn string, sum, at text) []message {
-	name := fmt.Sprintf("%04d-%s-%s", t.Try, from, typ)
+	name := messageName(t.Try, from, typ)
 	m := message{name: name, seq: t.Try, from: from, to: otherRole(from), own: true, isNew: isNew, try: t.Try}
 	if d := p.r.Snap.In(layout.PalMessageFile(p.id, name)); d.Present() && !isNew {
 		if known := p.readMessage(d, name); known != nil {
@@ -208,11 +211,9 @@ func channelFiles(p *port, w *run.Outputs) {
 		if m.own {
 			w.Once(layout.PalMessageFile(p.id, m.name), m.isNew, func() []byte { return run.Must(schemas.Encode(m.Message)) })
 		}
-		delivered := layout.PalReceiptFile(p.id, m.name, "delivered")
-		if m.isNew || r.Snap.In(delivered).Absent() {
-			w.Once(layout.PalInboxFile(p.id, m.to, "message-"+m.name+".md"), m.isNew, func() []byte { return p.messageText(m) })
-		}
-		w.Once(delivered, m.isNew, func() []byte {
+		// A power cut may keep the receipt and lose the copy.
+		w.Once(layout.PalInboxFile(p.id, m.to, "message-"+m.name+".md"), m.isNew, func() []byte { return p.messageText(m) })
+		w.Once(layout.PalReceiptFile(p.id, m.name, "delivered"), m.isNew, func() []byte {
 			return run.Must(schemas.Encode(schemas.Object{
 				member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("delivered_at", seconds(r.Snap.Now)),
 			}))
