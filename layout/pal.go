@@ -195,6 +195,9 @@ func (Pal) Volatile(_ Run, rel string) bool {
 	return ok
 }
 
+// Sparse implements [Sparse]: each port of an orchestration has some ten folders.
+func (Pal) Sparse() {}
+
 // PalSessionFile returns the path of a file of a session, which is named by its path
 // below "sessions", such as "build/coupon/impl". This path and those below are relative
 // to the run's folder.
