@@ -94,8 +94,8 @@ func (p *port) outcome(role string) *outcomeIn {
 }
 
 // commands begins the command of the worker that a port waits for, and has those under
-// way recorded whose end nobody knows.
-func commands(p *port, w *run.Outputs) {
+// way recorded whose end nobody knows. None begins before its worker can be told what to do.
+func commands(p *port, w *run.Outputs, isTold bool) {
 	for _, role := range []string{roleImpl, roleTest} {
 		attempt := p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts))
 		isRecorded := !attempt.Absent()
@@ -107,7 +107,7 @@ func commands(p *port, w *run.Outputs) {
 			if a, _ := run.Load[Attempt](&p.r.Input, attempt, "pal/attempt"); a != nil {
 				argv = a.Argv
 			}
-		case role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
+		case !isTold || role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
 			p.r.conf().Still || len(p.untrusted()) > 0:
 			continue
 		default:
