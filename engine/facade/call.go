@@ -95,13 +95,18 @@ func (c *Call) readBody(r Route) error {
 	if c.Raw = body; c.Method == http.MethodGet || len(body) == 0 && !r.Form {
 		return nil
 	}
-	if r.Access == Signed { // the signature is over whatever was sent
+	if r.Access == Signed { // the signature is over whatever was sent: it is looked at first
 		return nil
 	}
 	want := "application/json"
 	if r.Form {
 		want = "application/x-www-form-urlencoded"
 	}
+	return c.CheckType(want)
+}
+
+// CheckType refuses a body that is said to be of another type.
+func (c *Call) CheckType(want string) error {
 	if kind, _, err := mime.ParseMediaType(c.Header.Get("Content-Type")); err != nil || kind != want {
 		return Refuse(http.StatusUnsupportedMediaType, "content_type", "the body must be "+want)
 	}

@@ -105,6 +105,10 @@ func awaitHandIn(r *view, w *run.Waiting) {
 	if p.loop.role() == roleTest {
 		like, who = `{"success": true} completes the port; false with failed_tests sends it back`, "test worker"
 	}
+	if roles := p.untrusted(); len(roles) > 0 {
+		w.Why("the command of the %s worker of %s is not trusted", joined(roles), p.id)
+		w.For("placet trust for the command of %s (person)", p.id)
+	}
 	until := ""
 	if p.Deadline != "" {
 		until = ", until " + string(p.Deadline)

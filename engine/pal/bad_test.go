@@ -208,6 +208,7 @@ func TestWhatIsNotCounted(t *testing.T) {
 					d.put(b[0], b[1])
 				}
 				revision := d.state().Revision
+				d.Pass(time.Second)
 				d.put(c.file, c.body)
 				if c.says == "" {
 					d.unnoted(c.file)

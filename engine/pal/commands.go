@@ -97,16 +97,12 @@ func (p *port) outcome(role string) *outcomeIn {
 // way recorded whose end nobody knows. None begins before its worker can be told what to do.
 func commands(p *port, w *run.Outputs, isTold bool) {
 	for _, role := range []string{roleImpl, roleTest} {
-		attempt := p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts))
-		isRecorded := !attempt.Absent()
+		isRecorded := !p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts)).Absent()
 		argv := p.Workers.of(role)
 		switch {
 		case len(argv) == 0:
 			continue
 		case isRecorded:
-			if a, _ := run.Load[Attempt](&p.r.Input, attempt, "pal/attempt"); a != nil {
-				argv = a.Argv
-			}
 		case !isTold || role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
 			p.r.conf().Still || len(p.untrusted()) > 0:
 			continue
@@ -182,11 +178,17 @@ func (r *view) readProgress(rel string) *ProgressFile {
 	return f
 }
 
-// progressFiles are where the sessions say how far they are that are at work.
+// progressFiles are where the sessions say how far they are that are at work, or whose
+// port may be tried again.
 func (r *view) progressFiles() []string {
 	files := []string{layout.PalSessionFile("build", "progress.json")}
-	for _, p := range r.running() {
-		files = append(files, layout.PalPortDir(p.id)+"/progress.json", p.progressFile(roleImpl), p.progressFile(roleTest))
+	for _, id := range r.order {
+		switch p := r.ports[id]; {
+		case p.Status == Running:
+			files = append(files, layout.PalPortDir(p.id)+"/progress.json", p.progressFile(roleImpl), p.progressFile(roleTest))
+		case p.Status == Blocked && p.Starts > 0:
+			files = append(files, p.progressFile(roleImpl), p.progressFile(roleTest))
+		}
 	}
 	for _, a := range r.agents {
 		if p := r.ports[strings.Split(a.path, "/")[1]]; p.Status == Running {
@@ -194,6 +196,12 @@ func (r *view) progressFiles() []string {
 		}
 	}
 	return files
+}
+
+// progressOf reads progress.json for those who show it.
+func progressOf(name string, body []byte) (engine.Progress, error) {
+	f, err := decodeProgress(name, body)
+	return engine.Progress{Value: f.Progress, Task: f.CurrentTask, Used: f.TokensUsed}, err
 }
 
 func decodeProgress(name string, body []byte) (f ProgressFile, err error) {

@@ -200,8 +200,8 @@ func (p *port) isOfResult(d engine.Document, fb *Feedback) bool {
 func (p *port) result() *resultIn     { return p.inHand().result }
 func (p *port) feedback() *feedbackIn { return p.inHand().feedback }
 
-// Held reports whether what is awaited may still be being written.
-func (p *port) Held() bool { return p.inHand().pending || p.r.Held && p.r.isControlPending }
+// isBeingWritten reports whether what is awaited may still be being written.
+func (p *port) isBeingWritten() bool { return p.inHand().pending }
 
 // try is the entry of the history that a result opens.
 func (res *resultIn) try(n int, now text) Try {

@@ -40,7 +40,7 @@ var family = kernel{
 	Stamp:  seconds, Cause: func(rel string) string { return rel },
 	Anew:  "restore it from git, together with events.jsonl, or begin a new orchestration",
 	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
-	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch,
+	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
 	Undecidable: func(r *view) bool { return r.isControlPending },
 	Keeps:       func(*view, string) bool { return false },
 	Absent:      absent, Explain: explain, Tell: tell,
@@ -201,7 +201,7 @@ func (r *view) slots() int {
 }
 
 // needs are the files outside the run's folder that it reads: its sources, and the
-// progress of those who are at work.
+// progress of those who are at work, or whose port may be tried again.
 func needs(r *view) []string {
 	if r.Begun && isFinal(r.State.Status) {
 		return nil

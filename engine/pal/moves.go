@@ -427,7 +427,7 @@ func passesButHeld(p *port, _ run.On) *turn {
 // awaited of it.
 func attemptEnds(p *port, _ run.On) *turn {
 	role := p.loop.role()
-	if !p.r.isMoving() || role == "" || p.Held() {
+	if !p.r.isMoving() || role == "" || p.isBeingWritten() {
 		return nil
 	}
 	out := p.outcome(role)
@@ -442,7 +442,7 @@ func attemptEnds(p *port, _ run.On) *turn {
 
 // timesOut hands a port to a person whose time is over.
 func timesOut(p *port, _ run.On) *turn {
-	if p.r.State.Status != Running || p.Deadline == "" || p.Held() || !p.r.Due(p.Deadline) {
+	if p.r.State.Status != Running || p.Deadline == "" || p.isBeingWritten() || !p.r.Due(p.Deadline) {
 		return nil
 	}
 	return &turn{reason: "no success by " + string(p.Deadline), actor: "time", then: func(s *step) {

@@ -130,7 +130,7 @@ func (r *view) notesOnControl() {
 	}
 	d := r.Snap.In(controlFile)
 	c, _ := run.Load[Control](&r.Input, d, "pal/control")
-	if c != nil && c.Want != wantAbort && r.State.Last.Event != "finished" && r.State.Last.Cause[controlFile] != d.Sum {
+	if c != nil && c.Want != wantAbort && d.Changed.After(r.State.CompletedAt.Time()) {
 		r.Bad(d, fmt.Sprintf("the orchestration is %s, and that is final: begin another one", r.State.Status))
 	}
 }

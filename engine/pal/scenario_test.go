@@ -521,3 +521,35 @@ func TestChangesAfterTheStart(t *testing.T) {
 		d.wants("the title", d.state().Title, "Shop")
 	})
 }
+
+func TestScenario11Tokens(t *testing.T) {
+	progress := func(d desk, tokens int) []string {
+		d.t.Helper()
+		return d.put("sessions/build/A/impl/progress.json", fmt.Sprintf(`{"progress": 0.5, "current_task": "api", "tokens_used": %d}`, tokens))
+	}
+	at(t, story("A", orchestrationOf("A")), func(d desk) {
+		d.wants("one less than 95 %", progress(d, 14249), []string(nil))
+		d.wants("95 %", progress(d, 14250), []string{"escalation opened"})
+		d.wants("the port runs on", d.statuses("A"), []engine.Status{Running})
+		d.answers(d.open(typeTokens), "dismiss", "")
+		d.wants("not again in this round", progress(d, 14900), []string(nil))
+		d.fail("A", 1)
+		d.fail("A", 2)
+		d.answers(d.open(typeTestFailure), "retry", "")
+		d.wants("the next round begins at what was used", d.state().Ports["A"].TokenBase.Impl, 14900)
+		d.wants("so many more", progress(d, 14900+14250), []string{"escalation opened"})
+		progress(d, 30000)
+		d.Put(dir+"/sessions/build/A/impl/progress.json", `{"progress": 1.2}`)
+		d.noted("sessions/build/A/impl/progress.json", "/progress")
+	})
+	at(t, set(story("nobody is asked", orchestrationOf("A")), func(c *Config) { c.AutoResolve = []string{typeTokens} }), func(d desk) {
+		d.wants("told, and closed", progress(d, 14250), []string{"escalation auto_resolved"})
+		d.wants("no request", len(d.state().Requests), 0)
+		if lines := d.Read(dir + "/events.jsonl"); !strings.Contains(lines, "escalation.new") || !strings.Contains(lines, `"resolution":"auto"`) {
+			t.Errorf("the journal: %s", lines)
+		}
+	})
+	at(t, set(story("no budget", orchestrationOf("A")), func(c *Config) { n := 0; c.TokenBudget = &n }), func(d desk) {
+		d.wants("never", progress(d, 1000000), []string(nil))
+	})
+}

@@ -148,12 +148,6 @@ func (p *port) worker(s ownSession) engine.Part {
 	return one
 }
 
-// progressOf reads progress.json.
-func progressOf(name string, body []byte) (engine.Progress, error) {
-	f, err := decodeProgress(name, body)
-	return engine.Progress{Value: f.Progress, Task: f.CurrentTask, Used: f.TokensUsed}, err
-}
-
 // findings are what check reports besides: escalations and requests that the state does
 // not know.
 func (r *view) findings() (list []engine.Finding) {

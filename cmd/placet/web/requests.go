@@ -219,7 +219,9 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 		return path.Dir(d.Path) == path.Dir(t.Response) && slices.Contains([]string{"receipt.json", "problem.md"}, path.Base(d.Path))
 	})
 	defer a.waiters.remove(wait)
-	done, err := v.Answer(t, resp)
+	ctx, stop := context.WithTimeout(ctx, a.o.Wait)
+	defer stop()
+	done, err := v.Answer(ctx, t, resp)
 	if err != nil {
 		return 0, nil, a.refusal(who, t, r, err)
 	}
@@ -229,8 +231,6 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 		data.Receipt = &closed.Receipt
 		return 0, data, nil
 	}
-	ctx, stop := context.WithTimeout(ctx, a.o.Wait)
-	defer stop()
 	select {
 	case d := <-wait.come:
 		if path.Base(d.Path) == "problem.md" {
@@ -304,6 +304,13 @@ func (a *App) refusal(who facade.Identity, t workspace.Request, r workspace.Repl
 		return facade.Refuse(http.StatusForbidden, "not_an_approver", "you may not answer this request: [gates] names who may").With("approvers", t.Approvers)
 	case console.KindInPlace:
 		return facade.Refuse(http.StatusConflict, "answer_in_place", p.Text)
+	case console.KindInTheWay:
+		return facade.Refuse(http.StatusConflict, p.Kind, p.Text)
+	case console.KindBusy:
+		return facade.Refuse(http.StatusServiceUnavailable, p.Kind, p.Text+". Try again in a moment.")
+	case console.KindUnwritable:
+		a.o.Log.Warn("an answer cannot be written", "request", t.Request, "err", err)
+		return facade.Refuse(http.StatusServiceUnavailable, "unavailable", "the answer cannot be written now; placet's log says why")
 	}
 	return facade.Invalid(facade.FieldError{Loc: []string{"body"}, Msg: p.Text + console.Suffix(". ", p.Hint), Type: "value_error"})
 }
