@@ -146,6 +146,21 @@ func IsVolatile(f Family, run Run, rel string) bool {
 	return ok && v.Volatile(run, rel)
 }
 
+// Sparse is a family whose runs may have thousands of folders, of which few can move a run at
+// a time. What file events ask for is a look at the folders that they name alone: what the
+// machine does not have followed is seen by the scan.
+type Sparse interface {
+	Family
+	// Sparse marks the family.
+	Sparse()
+}
+
+// IsSparse reports whether a family is [Sparse].
+func IsSparse(f Family) bool {
+	_, ok := f.(Sparse)
+	return ok
+}
+
 // ProblemSuffix ends the name of a problem note that stands beside its file.
 const ProblemSuffix = ".problem.md"
 

@@ -113,7 +113,7 @@ var palFiles = newTable(
 	pattern{"problems/{note}", textBy(KindProblem, Placet)}, // of a file that may begin with a dot
 	pattern{"escalations/{esc}", jsonBy(PalEscalation, Placet)},
 	pattern{"channels/{port}/channel.json", jsonBy(PalChannel, Placet)},
-	pattern{"channels/{port}/messages/{sent}", once(jsonBy(PalMessage, Either))},
+	pattern{"channels/{port}/messages/{sent}", once(jsonBy(PalMessage, Placet))},
 	pattern{"channels/{port}/messages/{json}", jsonBy(PalMessage, Anyone)},
 	pattern{"channels/{port}/receipts/{delivered}", once(jsonBy(PalDelivered, Placet))},
 	pattern{"channels/{port}/receipts/{processed}", once(jsonBy(PalProcessed, Placet))},
@@ -194,6 +194,9 @@ func (Pal) Volatile(_ Run, rel string) bool {
 	_, ok := palVolatile.lookup(rel)
 	return ok
 }
+
+// Sparse implements [Sparse]: each port of an orchestration has some ten folders.
+func (Pal) Sparse() {}
 
 // PalSessionFile returns the path of a file of a session, which is named by its path
 // below "sessions", such as "build/coupon/impl". This path and those below are relative

@@ -68,8 +68,8 @@ func TestFilesOfAnOrchestration(t *testing.T) {
 		"orchestration.json.problem.md":                          text(KindProblem, false),
 		"escalations/esc-0123456789ab.json":                      document(PalEscalation, Placet),
 		"channels/A-1/channel.json":                              document(PalChannel, Placet),
-		"channels/A-1/messages/0001-impl-result.json":            immutable(document(PalMessage, Either)),
-		"channels/A-1/messages/0012-test-feedback.json":          immutable(document(PalMessage, Either)),
+		"channels/A-1/messages/0001-impl-result.json":            immutable(document(PalMessage, Placet)),
+		"channels/A-1/messages/0012-test-feedback.json":          immutable(document(PalMessage, Placet)),
 		"channels/A-1/messages/0001-test-result.json":            document(PalMessage, Anyone), // it earns a note
 		"channels/A-1/messages/0001-test-query.json":             document(PalMessage, Anyone),
 		"channels/A-1/messages/banana.json":                      document(PalMessage, Anyone),

@@ -35,9 +35,10 @@ type message struct {
 	seq      int
 	from, to string // roles
 	digest   engine.Digest
-	// own says that placet writes it, of the try n.
-	own bool
-	try int
+	// own says that placet writes it, of the try n, and isNew that the present transition
+	// calls for it: what stands in its place is of a commit that never became fact.
+	own, isNew bool
+	try        int
 }
 
 func otherRole(role string) string {
@@ -47,9 +48,10 @@ func otherRole(role string) string {
 	return roleImpl
 }
 
-// messages are those of a port's channel, in the order of delivery.
-func (p *port) messages() []message {
-	list := p.ownMessages()
+// messages are those of a port's channel, in the order of delivery. fresh is true for the
+// transition that makes the state.
+func (p *port) messages(fresh bool) []message {
+	list := p.ownMessages(fresh)
 	for _, d := range p.r.Snap.Under("channels/" + p.id + "/messages") {
 		if d.Kind != layout.PalMessage {
 			continue
@@ -70,7 +72,7 @@ func (p *port) messages() []message {
 
 // ownMessages are those that placet writes: each result that was taken in, and each
 // feedback that failed.
-func (p *port) ownMessages() (list []message) {
+func (p *port) ownMessages(fresh bool) (list []message) {
 	for round := 1; round <= p.Round; round++ {
 		l := p.r.State.Loops[loopID(p.id, round)]
 		if l == nil {
@@ -78,22 +80,32 @@ func (p *port) ownMessages() (list []message) {
 		}
 		for _, t := range l.History {
 			if t.ResultDigest != "" && t.Cause != causeImpl {
-				list = p.addOwn(list, t, "result", roleImpl, layout.PalResultFile(p.id, t.Try), t.ResultDigest, t.ResultAt)
+				isNew := fresh && p.r.isLast("result_taken", loopID(p.id, round)) && t.Try == p.LastTry
+				list = p.addOwn(list, t, isNew, "result", roleImpl, layout.PalResultFile(p.id, t.Try), t.ResultDigest, t.ResultAt)
 			}
 			if t.FeedbackDigest != "" && !t.Success {
-				list = p.addOwn(list, t, "feedback", roleTest, layout.PalFeedbackFile(p.id, t.Try), t.FeedbackDigest, t.At)
+				isNew := fresh && t.Try == l.last().Try && (p.r.isLast("tests_failed", loopID(p.id, round)) || p.r.isLast("retries_exhausted", p.id))
+				list = p.addOwn(list, t, isNew, "feedback", roleTest, layout.PalFeedbackFile(p.id, t.Try), t.FeedbackDigest, t.At)
 			}
 		}
 	}
 	return list
 }
 
+// messageName names a message of a worker's.
+func messageName(n int, role, typ string) string { return fmt.Sprintf("%04d-%s-%s", n, role, typ) }
+
+// isLast reports whether the transition that made the state is an event of a part.
+func (r *view) isLast(event, subject string) bool {
+	return r.State.Last.Event == event && *r.State.Last.Subject == subject
+}
+
 // addOwn adds a message of placet's. Where its file is gone and the hand-in is not what
 // was taken in any more it cannot be made again.
-func (p *port) addOwn(list []message, t Try, typ, from, handIn string, sum, at text) []message {
-	name := fmt.Sprintf("%04d-%s-%s", t.Try, from, typ)
-	m := message{name: name, seq: t.Try, from: from, to: otherRole(from), own: true, try: t.Try}
-	if d := p.r.Snap.In(layout.PalMessageFile(p.id, name)); d.Present() {
+func (p *port) addOwn(list []message, t Try, isNew bool, typ, from, handIn string, sum, at text) []message {
+	name := messageName(t.Try, from, typ)
+	m := message{name: name, seq: t.Try, from: from, to: otherRole(from), own: true, isNew: isNew, try: t.Try}
+	if d := p.r.Snap.In(layout.PalMessageFile(p.id, name)); d.Present() && !isNew {
 		if known := p.readMessage(d, name); known != nil {
 			m.Message, m.digest = known.Message, d.Sum
 			return append(list, m)
@@ -123,17 +135,19 @@ func (p *port) readMessage(d engine.Document, name string) *message {
 		return nil
 	}
 	if problem := p.CheckMessage(m, name, role, typ); problem != "" {
-		p.r.Bad(d, "not delivered: "+problem)
+		p.r.Bad(d, fmt.Sprintf("not delivered: cannot use %s: %s", path.Base(d.Path), problem))
 		return nil
 	}
-	return &message{Message: m, name: name, seq: seq, from: role, to: otherRole(role), digest: d.Sum, try: seq}
+	whole := *m // others read the same content
+	whole.ID, whole.ChannelID = p.id+"/"+name, p.id
+	return &message{Message: &whole, name: name, seq: seq, from: role, to: otherRole(role), digest: d.Sum, try: seq}
 }
 
 // CheckMessage says why a message cannot be delivered, "" where it can.
 func (p *port) CheckMessage(m *Message, name, role, typ string) string {
 	from, to := p.r.State.session(memberPath(p.id, role)), p.r.State.session(memberPath(p.id, otherRole(role)))
 	for _, c := range []struct{ name, is, want string }{
-		{"id", m.ID, p.id + "/" + name}, {"channel_id", m.ChannelID, p.id}, {"from_session", m.FromSession, from}, {"to_session", m.ToSession, to}, {"type", m.Type, typ},
+		{"id", cmp.Or(m.ID, p.id+"/"+name), p.id + "/" + name}, {"channel_id", cmp.Or(m.ChannelID, p.id), p.id}, {"from_session", m.FromSession, from}, {"to_session", m.ToSession, to}, {"type", m.Type, typ},
 	} {
 		if c.is != c.want && (c.is != "" || c.name != "id" && c.name != "channel_id") { // those follow from the name
 			return fmt.Sprintf("/%s: is %q, expected %q", c.name, templates.Cut(c.is, 80), c.want)
@@ -192,19 +206,18 @@ func (p *port) checkAck(m *Message, role string) string {
 // channelFiles plans the messages of a channel: placet's own, the copies in the inboxes,
 // and the receipts.
 func channelFiles(p *port, w *run.Outputs) {
-	r, all := p.r, p.messages()
+	r, all := p.r, p.messages(w.Fresh)
 	for _, m := range all {
 		if m.own {
-			body := run.Must(schemas.Encode(m.Message))
-			w.Once(layout.PalMessageFile(p.id, m.name), w.Fresh && m.CreatedAt == r.State.Last.At, func() []byte { return body })
+			w.Once(layout.PalMessageFile(p.id, m.name), m.isNew, func() []byte { return run.Must(schemas.Encode(m.Message)) })
 		}
-		delivered := layout.PalReceiptFile(p.id, m.name, "delivered")
-		if r.Snap.In(delivered).Absent() {
-			w.Once(layout.PalInboxFile(p.id, m.to, "message-"+m.name+".md"), false, func() []byte { return p.messageText(m) })
-			w.Put(delivered, run.Must(schemas.Encode(schemas.Object{
+		// A power cut may keep the receipt and lose the copy.
+		w.Once(layout.PalInboxFile(p.id, m.to, "message-"+m.name+".md"), m.isNew, func() []byte { return p.messageText(m) })
+		w.Once(layout.PalReceiptFile(p.id, m.name, "delivered"), m.isNew, func() []byte {
+			return run.Must(schemas.Encode(schemas.Object{
 				member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("delivered_at", seconds(r.Snap.Now)),
-			})))
-		}
+			}))
+		})
 		if by := p.processedBy(m, all); by != "" {
 			w.Once(layout.PalReceiptFile(p.id, m.name, "processed"), false, func() []byte {
 				return run.Must(schemas.Encode(schemas.Object{

@@ -94,8 +94,8 @@ func (p *port) outcome(role string) *outcomeIn {
 }
 
 // commands begins the command of the worker that a port waits for, and has those under
-// way recorded whose end nobody knows.
-func commands(p *port, w *run.Outputs) {
+// way recorded whose end nobody knows. None begins before its worker can be told what to do.
+func commands(p *port, w *run.Outputs, isTold bool) {
 	for _, role := range []string{roleImpl, roleTest} {
 		isRecorded := !p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts)).Absent()
 		argv := p.Workers.of(role)
@@ -103,7 +103,7 @@ func commands(p *port, w *run.Outputs) {
 		case len(argv) == 0:
 			continue
 		case isRecorded:
-		case role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
+		case !isTold || role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
 			p.r.conf().Still || len(p.untrusted()) > 0:
 			continue
 		default:
@@ -163,36 +163,49 @@ type ProgressFile struct {
 // be used.
 func (r *view) readProgress(rel string) *ProgressFile {
 	d := r.Snap.Doc(engine.VolatileNeed + r.Path(rel))
-	if !d.Present() {
+	if d.Absent() {
 		return nil
 	}
-	f, err := decodeProgress(path.Base(rel), d.Body)
-	if err != nil {
+	f, err := engine.Parse(d, decodeProgress)
+	switch {
+	case d.Err != nil:
+		r.Notes.Add(r.Note(r.Path(rel)), fmt.Sprintf("cannot use %s: %v; the last value stays", path.Base(rel), d.Err))
+		return nil
+	case err != nil:
 		r.Notes.Add(r.Note(r.Path(rel)), "cannot use "+err.Error()+"; the last value stays")
 		return nil
 	}
-	return &f
+	return f
+}
+
+// progressFiles are where the sessions say how far they are that are at work, or whose
+// port may be tried again.
+func (r *view) progressFiles() []string {
+	files := []string{layout.PalSessionFile("build", "progress.json")}
+	for _, id := range r.order {
+		switch p := r.ports[id]; {
+		case p.Status == Running:
+			files = append(files, layout.PalPortDir(p.id)+"/progress.json", p.progressFile(roleImpl), p.progressFile(roleTest))
+		case p.Status == Blocked && p.Starts > 0:
+			files = append(files, p.progressFile(roleImpl), p.progressFile(roleTest))
+		}
+	}
+	for _, a := range r.agents {
+		if p := r.ports[strings.Split(a.path, "/")[1]]; p.Status == Running {
+			files = append(files, layout.PalSessionFile(a.path, "progress.json"))
+		}
+	}
+	return files
 }
 
 // progressOf reads progress.json for those who show it.
 func progressOf(name string, body []byte) (engine.Progress, error) {
-	f, err := decodeProgress(path.Base(name), body)
+	f, err := decodeProgress(name, body)
 	return engine.Progress{Value: f.Progress, Task: f.CurrentTask, Used: f.TokensUsed}, err
 }
 
-// thresholds are the numbers of tokens at which a person is told of the workers whom the
-// run waits for.
-func thresholds(r *view) (list []engine.Threshold) {
-	for _, p := range r.running() {
-		if role := p.loop.role(); role != "" && p.Limits.TokenBudget > 0 {
-			list = append(list, engine.Threshold{Path: r.Path(p.progressFile(role)), AtLeast: p.tokenThreshold(role)})
-		}
-	}
-	return list
-}
-
 func decodeProgress(name string, body []byte) (f ProgressFile, err error) {
-	err = schemas.Decode("pal/progress", name, body, &f)
+	err = schemas.Decode("pal/progress", path.Base(name), body, &f)
 	return f, err
 }
 

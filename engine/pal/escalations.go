@@ -396,13 +396,17 @@ func (p *port) exhaustedTokens() *Escalation {
 	if used < atLeast {
 		return nil
 	}
-	session := memberPath(p.id, role)
+	e := p.aboutTokens(role)
 	used -= p.TokenBase.of(role)
-	return &Escalation{
-		Type: typeTokens, Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.State.session(session)), Cause: loopID(p.id, p.Round),
-		Title:   p.r.say("esc.token_exhausted", "port", p.id, "role", role, "used", fmt.Sprint(used), "budget", fmt.Sprint(p.Limits.TokenBudget)),
-		Context: schemas.Object{member("tokens_used", used), member("token_budget", p.Limits.TokenBudget), member("token_percent", p.r.conf().tokenPercent())},
-	}
+	e.Title = p.r.say("esc.token_exhausted", "port", p.id, "role", role, "used", fmt.Sprint(used), "budget", fmt.Sprint(p.Limits.TokenBudget))
+	e.Context = schemas.Object{member("tokens_used", used), member("token_budget", p.Limits.TokenBudget), member("token_percent", p.r.conf().tokenPercent())}
+	return &e
+}
+
+// aboutTokens is an escalation about the tokens of a worker in the present round.
+func (p *port) aboutTokens(role string) Escalation {
+	session := memberPath(p.id, role)
+	return Escalation{Type: typeTokens, Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.State.session(session)), Cause: loopID(p.id, p.Round)}
 }
 
 func joinIDs(ids []string) string { return strings.Join(ids, ",") }

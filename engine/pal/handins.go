@@ -138,6 +138,9 @@ func (p *port) inHand() *tryInHand {
 		if res != nil && p.isUsable(d, res.Try, res.SessionID, roleImpl) && p.isInWorkspace(d, res.ChangedFiles) {
 			p.try.result = &resultIn{res, d}
 		}
+		if res := p.try.result; res != nil && res.Status == resultReady && p.isMessagePending(roleImpl, "result") {
+			p.try = &tryInHand{pending: true}
+		}
 	case roleTest:
 		var fb *Feedback
 		got := p.r.Judge(d, func() (err error) {
@@ -148,8 +151,17 @@ func (p *port) inHand() *tryInHand {
 		if got == run.Good && p.isUsable(d, fb.Try, fb.SessionID, roleTest) && p.isOfResult(d, fb) {
 			p.try.feedback = &feedbackIn{fb, d}
 		}
+		if fb := p.try.feedback; fb != nil && !fb.Success && p.isMessagePending(roleTest, "feedback") {
+			p.try = &tryInHand{pending: true}
+		}
 	}
 	return p.try
+}
+
+// isMessagePending reports whether it cannot be told what stands in the place of the
+// message that the awaited hand-in calls for: a commit that failed may have left it.
+func (p *port) isMessagePending(role, typ string) bool {
+	return p.r.Undecidable(p.r.Snap.In(layout.PalMessageFile(p.id, messageName(p.LastTry, role, typ))))
 }
 
 // isUsable reports whether what a hand-in says of itself fits where it stands.

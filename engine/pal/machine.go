@@ -201,18 +201,31 @@ func (r *view) slots() int {
 }
 
 // needs are the files outside the run's folder that it reads: its sources, and the
-// progress of workers whose port runs, or may be tried again.
+// progress of those who are at work, or whose port may be tried again.
 func needs(r *view) []string {
 	if r.Begun && isFinal(r.State.Status) {
 		return nil
 	}
 	list := slices.Clone(r.sources.needs)
-	for _, id := range r.order {
-		p := r.ports[id]
-		if p.Status != Running && (p.Status != Blocked || p.Starts == 0) {
-			continue
+	if !r.Begun || !r.isMoving() {
+		return list
+	}
+	for _, file := range r.progressFiles() {
+		list = append(list, engine.VolatileNeed+r.Path(file))
+	}
+	return list
+}
+
+// thresholds are the numbers of tokens from which on a person is told of the workers whom
+// the run waits for.
+func thresholds(r *view) (list []engine.Threshold) {
+	if !r.Begun || !r.isMoving() {
+		return nil
+	}
+	for _, p := range r.running() {
+		if role := p.loop.role(); role != "" && p.Limits.TokenBudget > 0 && r.mayOpen(p.aboutTokens(role)) {
+			list = append(list, engine.Threshold{Path: r.Path(p.progressFile(role)), AtLeast: p.tokenThreshold(role)})
 		}
-		list = append(list, engine.VolatileNeed+r.Path(p.progressFile(roleImpl)), engine.VolatileNeed+r.Path(p.progressFile(roleTest)))
 	}
 	return list
 }

@@ -29,12 +29,12 @@ func outputs(r *view, w *run.Outputs) {
 			continue
 		}
 		channelFiles(p, w)
-		p.inboxFiles(w)
+		isTold := p.inboxFiles(w)
 		if isFinal(p.Status) {
 			w.Once(layout.PalPortDir(id)+"/report.md", w.Fresh && p.CompletedAt == r.State.Last.At, func() []byte { return p.report() })
 		}
 		if p.Status == Running && !isFinal(r.State.Status) {
-			commands(p, w)
+			commands(p, w, isTold)
 		}
 	}
 	if isFinal(r.State.Status) {
@@ -80,11 +80,17 @@ func (r *view) record(id string) []byte {
 	}...)))
 }
 
-// inboxFiles plans what the workers of a port should read now.
-func (p *port) inboxFiles(w *run.Outputs) {
+// inboxFiles plans what the workers of a port should read now. isTold is false where the one
+// who is awaited cannot be told what to do yet: what the text quotes cannot be read.
+func (p *port) inboxFiles(w *run.Outputs) (isTold bool) {
+	isTold = true
 	if role := p.loop.role(); role != "" && !isFinal(p.Status) {
 		isNew := w.Fresh && p.Status == Running
-		w.Once(layout.PalInboxFile(p.id, role, fmt.Sprintf("try-%d.md", p.LastTry)), isNew, func() []byte { return p.tryText(role) })
+		file, _, _, sum := p.handedInBefore(role)
+		isTold = sum == "" || !p.r.Undecidable(p.r.Snap.In(file))
+		if isTold {
+			w.Once(layout.PalInboxFile(p.id, role, fmt.Sprintf("try-%d.md", p.LastTry)), isNew, func() []byte { return p.tryText(role) })
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.r.State.Escalations)) {
 		e := p.r.State.Escalations[id]
@@ -97,6 +103,7 @@ func (p *port) inboxFiles(w *run.Outputs) {
 			w.Once(layout.PalInboxFile(p.id, roleTest, "answer-"+id+".md"), false, func() []byte { return body })
 		}
 	}
+	return isTold
 }
 
 // notes looks at whatever stands in the way, whatever a rule came first.
@@ -110,9 +117,9 @@ func notes(r *view) {
 	r.notesOnHandIns()
 	for _, p := range r.running() {
 		p.inHand()
-		for _, role := range []string{roleImpl, roleTest} {
-			r.readProgress(p.progressFile(role))
-		}
+	}
+	for _, file := range r.progressFiles() {
+		r.readProgress(file)
 	}
 }
 

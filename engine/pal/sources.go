@@ -333,7 +333,11 @@ func (r *designer) result(doc engine.Document) ([]byte, *Design) {
 	plan := newPlan(r.ports, r.errors...)
 	plan.OrchestrationDigest = r.sum
 	for _, e := range plan.Errors {
-		if e.Code != codeSpec && e.Code != codeConfig {
+		switch e.Code {
+		case codeSpec, codeConfig:
+		case codeOrchestration:
+			r.in.Bad(doc, "cannot use "+orchestrationFile+": "+e.Message)
+		default:
 			r.in.Bad(doc, e.Message)
 		}
 	}

@@ -1,6 +1,7 @@
 package pal
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -42,6 +43,9 @@ func ReadSpec(body []byte) (Spec, error) {
 	}
 	if !utf8.Valid(body) {
 		return Spec{}, &schemas.Error{Problem: "the file is not valid UTF-8", Expected: "UTF-8", Torn: true}
+	}
+	if bytes.IndexByte(body, 0) >= 0 {
+		return Spec{}, &schemas.Error{Problem: "the file holds NUL bytes", Expected: "text", Torn: true}
 	}
 	lines := specLines(string(body))
 	pairs := tablePairs(lines)

@@ -74,26 +74,34 @@ func (p *port) portText() string {
 	return p.r.shown(p.Body, p.r.Path(orchestrationFile))
 }
 
-// earlier is what the other worker handed in last: for impl the feedback that failed, for
-// test the result.
-func (p *port) earlier(role string) []templates.PalSection {
+// handedInBefore is the hand-in that a worker builds on: for impl the feedback that failed,
+// for test the result; sum is "" for none.
+func (p *port) handedInBefore(role string) (file, title string, n int, sum text) {
 	t := p.loop.last()
 	if role == roleImpl && t == nil && p.Round > 1 {
 		t = p.r.State.Loops[loopID(p.id, p.Round-1)].last()
 	}
-	if t == nil {
-		return nil
+	switch {
+	case t == nil:
+		return "", "", 0, ""
+	case role == roleImpl && t.FeedbackDigest != "":
+		return layout.PalFeedbackFile(p.id, t.Try), "try.feedback", t.Try, t.FeedbackDigest
 	}
-	file, title, sum := layout.PalResultFile(p.id, t.Try), "try.result", t.ResultDigest
-	if role == roleImpl && t.FeedbackDigest != "" {
-		file, title, sum = layout.PalFeedbackFile(p.id, t.Try), "try.feedback", t.FeedbackDigest
+	return layout.PalResultFile(p.id, t.Try), "try.result", t.Try, t.ResultDigest
+}
+
+// earlier is what the other worker handed in last.
+func (p *port) earlier(role string) []templates.PalSection {
+	file, title, n, sum := p.handedInBefore(role)
+	if sum == "" {
+		return nil
 	}
 	d := p.r.Snap.In(file)
 	body := p.r.say("file", "file", templates.Code(p.r.Path(file)))
 	if text(d.Sum) == sum && d.Present() {
 		body += "\n\n" + p.r.shown(string(d.Body), p.r.Path(file))
 	}
-	return []templates.PalSection{{Title: p.r.say(title, "n", strconv.Itoa(t.Try)), Body: body}}
+	return []templates.PalSection{{Title: p.r.say(title, "n", strconv.Itoa(n)), Body: body}}
 }
 
 // mark is the first line of a text of placet's.
@@ -103,7 +111,8 @@ func mark(r *view, port, what string) string {
 
 // messageText is inbox/message-<name>.md.
 func (p *port) messageText(m message) []byte {
-	body := string(m.Payload)
+	// The same whether it comes from the hand-in or from the message that holds it.
+	body := strings.TrimSpace(string(run.Must(schemas.Encode(m.Payload))))
 	if said, ok := m.Payload.Text(); ok {
 		body = said
 	}

@@ -92,6 +92,7 @@ type Loop struct {
 	peers map[string]*peers
 	// volatile are the families that have volatile documents.
 	volatile []Family
+	sparse   bool // one of the families is
 
 	actions *actionLog
 	errors  errorLog
@@ -157,6 +158,7 @@ func New(o Options) *Loop {
 		if x := newPeers(l, f); x != nil {
 			l.peers[f.Layout.Name()] = x
 		}
+		l.sparse = l.sparse || layout.IsSparse(f.Layout)
 		if _, ok := f.Layout.(layout.Volatile); ok {
 			l.volatile = append(l.volatile, f)
 		}

@@ -40,6 +40,9 @@ type looker struct {
 	volatile map[string]volatileRead
 	// sure asks for entries of the other runs that were compared a moment ago.
 	sure bool
+	// heard are the folders in which something has happened since the look before; nil for
+	// a look at all of the run.
+	heard []string
 	// stepped is what the machine was last asked about; nil where it may say
 	// something else now.
 	stepped *stepped
@@ -82,7 +85,7 @@ func (k *looker) once(needs []string) (look, error) {
 	needs = slices.Compact(slices.Sorted(slices.Values(needs)))
 	began := time.Now()
 	facts := k.l.o.Facts(k.f.Run.Family)
-	loaded, err := k.l.o.Store.Load(k.f.Run, k.f.Family.Layout, files(needs))
+	loaded, err := k.load(files(needs))
 	if err != nil {
 		return look{}, err
 	}
@@ -97,6 +100,14 @@ func (k *looker) once(needs []string) (look, error) {
 	}
 	snap, plan, err := k.again(snap)
 	return look{began, snap, loaded, plan}, err
+}
+
+// load reads the run's documents, no further than where something has happened.
+func (k *looker) load(needs []string) (store.Loaded, error) {
+	if k.heard == nil {
+		return k.l.o.Store.Load(k.f.Run, k.f.Family.Layout, needs)
+	}
+	return k.l.o.Store.LoadHeard(k.f.Run, k.f.Family.Layout, needs, k.heard)
 }
 
 // withGit adds what local git says to the documents.

@@ -45,6 +45,9 @@ type pass struct {
 	// then the pass ends, and the run's next one begins after them. So of many
 	// answers at once all are taken before anything that is owed for one of them.
 	yields func() bool
+	// distrust is called where what was seen of the run does not count any more, however
+	// little was heard of it.
+	distrust func()
 	// early says until when a plan is not to be carried out yet; see debounce.go.
 	early func(engine.Plan) (until time.Time, early bool)
 
@@ -60,12 +63,13 @@ type pass struct {
 // newPass returns a pass that follows nothing.
 func (l *Loop) newPass(f Found) *pass {
 	return &pass{
-		looker:  looker{l: l, f: f},
-		looking: func() {},
-		follow:  func(look) bool { return false },
-		waiting: func(wait func()) { wait() },
-		yields:  func() bool { return false },
-		early:   func(engine.Plan) (time.Time, bool) { return time.Time{}, false },
+		looker:   looker{l: l, f: f},
+		looking:  func() {},
+		follow:   func(look) bool { return false },
+		waiting:  func(wait func()) { wait() },
+		yields:   func() bool { return false },
+		distrust: func() {},
+		early:    func(engine.Plan) (time.Time, bool) { return time.Time{}, false },
 	}
 }
 
@@ -101,6 +105,7 @@ func (p *pass) run(ctx context.Context) result {
 			before, steps, conflicts = now, steps+1, 0
 		case errors.Is(err, store.ErrConflict) && conflicts < maxConflicts:
 			conflicts++
+			p.distrust()
 		default:
 			return result{outcome: failed, err: err}
 		}
@@ -127,9 +132,13 @@ func (p *pass) settled(ctx context.Context) error {
 			return err
 		}
 		p.last = lk
-		early := p.follow(lk) && p.idle(lk.plan)
-		if swept := p.sweep(lk.loaded.Temps); !early && !swept {
+		early := p.follow(lk) && (p.idle(lk.plan) || p.heard != nil)
+		swept := p.sweep(lk.loaded.Temps)
+		if !early && !swept {
 			return nil
+		}
+		if swept {
+			p.distrust()
 		}
 	}
 	return fmt.Errorf("cannot come to rest: the %s machine needs other folders at every look", p.f.Run.Family)

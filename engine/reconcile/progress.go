@@ -191,7 +191,7 @@ func (p *progress) readOne(name string) {
 	}
 	p.mu.Unlock()
 	if marks {
-		p.queue.mark(state)
+		p.queue.markHeard(state)
 	}
 	if news && p.l.o.Progressed != nil {
 		p.l.o.Progressed(f.Run, name, now)
@@ -285,7 +285,7 @@ func (p *progress) passed(lv *activeRun, pass *pass) {
 		p.runs[lv.state] = r
 	}
 	if marks {
-		p.queue.mark(lv.state)
+		p.queue.markHeard(lv.state)
 	}
 }
 

@@ -58,6 +58,9 @@ type activeRun struct {
 	looks  int32 // passes so far
 	first  bool  // the first pass is not over
 	anew   bool  // its watches are not to be trusted
+	// heard are the folders, of a sparse family's run, in which something has happened
+	// since the last look.
+	heard map[string]bool
 }
 
 func newRegistry(families []Family) *registry {
@@ -157,6 +160,36 @@ func (b *registry) following(end string) (found []Found) {
 		}
 	}
 	return found
+}
+
+// hear notes in which folders something has happened to a run of a sparse family. It is
+// false for other runs: all of them is looked at.
+func (b *registry) hear(state string, dirs []string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.runs[state]
+	if r == nil || r.active == nil || !layout.IsSparse(b.families[r.fam].Layout) || len(r.active.heard)+len(dirs) > mostHeard {
+		return false
+	}
+	if r.active.heard == nil {
+		r.active.heard = map[string]bool{}
+	}
+	for _, dir := range dirs {
+		r.active.heard[dir] = true
+	}
+	return true
+}
+
+// mostHeard is from how many folders on all of a run is looked at.
+const mostHeard = 1024
+
+// takeHeard returns the folders in which something has happened to a run since the last look.
+func (b *registry) takeHeard(lv *activeRun) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	dirs := slices.Collect(maps.Keys(lv.heard))
+	lv.heard = nil
+	return dirs
 }
 
 // remove takes a run out, if it is the one in the registry, and returns its active part.

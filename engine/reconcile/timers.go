@@ -141,7 +141,9 @@ func (s *session) keepTime(ctx context.Context) {
 			s.queue.markAll(s.timers.all())
 		}
 		wall, mono = now.Round(0), time.Now()
-		s.queue.markAll(s.timers.due(now))
+		for _, state := range s.timers.due(now) {
+			s.queue.markHeard(state)
+		}
 		s.timers.sleep(ctx, now)
 	}
 }

@@ -152,10 +152,21 @@ func (s *session) feed(ctx context.Context) error {
 		if s.progress.changed(b.Volatile...); b.Lost {
 			s.progress.pollAll()
 		}
-		s.queue.markAll(b.Owners)
+		s.markHeard(b)
 		if b.Rescan {
 			s.rescans.ask(b.Dirs...)
 		}
+	}
+}
+
+// markHeard marks the runs to which something happened.
+func (s *session) markHeard(b watch.Batch) {
+	for _, state := range b.Owners {
+		if dirs, known := b.Heard[state]; known && s.l.sparse && s.registry.hear(state, dirs) {
+			s.queue.markHeard(state)
+			continue
+		}
+		s.queue.mark(state)
 	}
 }
 

@@ -55,8 +55,10 @@ func (s *session) serve(ctx context.Context, state string) {
 	r, lv := s.registry.get(state)
 	switch {
 	case r == nil:
+		s.queue.takeWhole(state)
 		return
 	case lv == nil:
+		s.queue.takeWhole(state)
 		s.heard(r)
 		return
 	case s.mustWait(lv):
@@ -71,6 +73,7 @@ func (s *session) serve(ctx context.Context, state string) {
 	for errors.Is(result.err, errPaused) {
 		// The caller need not wait for git to hear that we are here.
 		s.tell()
+		s.queue.distrust(state)
 		if result.err = s.l.awaitTree(ctx); result.err == nil {
 			result = p.timed(ctx)
 		}
@@ -116,8 +119,10 @@ func (s *session) newPass(lv *activeRun) *pass {
 		if s.looking(lv) {
 			p.volatile = nil
 		}
+		p.heard = s.heardOf(lv, p.f)
 	}
-	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run) }
+	p.distrust = func() { s.queue.distrust(lv.state) }
+	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run, p.heard != nil) }
 	p.waiting = func(wait func()) {
 		s.working.release()
 		wait()
@@ -135,6 +140,7 @@ func (s *session) newPass(lv *activeRun) *pass {
 		return lv.absence.debounce(s.l.o.Now(), p.last.loaded, plan)
 	}
 	if anew {
+		s.queue.distrust(lv.state)
 		s.w.Forget(lv.state)
 		s.rank(lv)
 		s.follow(lv, []string{p.f.Run.Dir})
@@ -151,6 +157,22 @@ func (s *session) looking(lv *activeRun) (marked bool) {
 		return false
 	}
 	return s.queue.unmark(lv.state)
+}
+
+// heardOf are the folders in which something has happened since the last look, nil where
+// all of the run is to be looked at. It is called after the run was unmarked: what happens
+// now marks it again.
+func (s *session) heardOf(lv *activeRun, f Found) []string {
+	whole := s.queue.takeWhole(lv.state)
+	if !layout.IsSparse(f.Family.Layout) {
+		return nil
+	}
+	var anew bool
+	s.registry.do(func() { anew = lv.anew })
+	if dirs := s.registry.takeHeard(lv); !whole && !anew && lv.looks > 0 {
+		return append([]string{}, dirs...)
+	}
+	return nil
 }
 
 // rank has the watcher put others before a run that has not begun, as far as its
@@ -181,10 +203,13 @@ func (s *session) follow(lv *activeRun, dirs []string) (more []string) {
 // tooEarly follows what a look has found, and reports whether the look came too
 // early: something may have happened in a folder between the look and the
 // watch. In a folder that nobody has touched for long, nothing has.
-func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run) bool {
+func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run, isPartial bool) bool {
 	more := s.follow(lv, follows(lk, run, lv.dirs))
 	if len(more) == 0 {
 		return false
+	}
+	if s.registry.hear(lv.state, more) && isPartial {
+		return true // in a folder that nobody followed anything may have happened
 	}
 	paths := more
 	for _, d := range lk.loaded.Docs {
@@ -209,11 +234,13 @@ func (s *session) end(lv *activeRun, p *pass, r result) {
 		s.wait(lv, p, r.at)
 	case later:
 		s.goesOn(lv)
+		s.queue.distrust(lv.state)
 		s.timers.set(lv.state, r.at)
 	case more:
 		s.goesOn(lv)
-		s.queue.mark(lv.state)
+		s.queue.markHeard(lv.state)
 	case failed:
+		s.queue.distrust(lv.state)
 		s.failed(lv, p.f, r.err)
 	}
 	if lv.looks++; r.outcome == more || p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {

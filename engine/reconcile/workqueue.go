@@ -10,6 +10,8 @@ type workqueue struct {
 	filled *sync.Cond
 	queue  []string
 	in     map[string]place
+	// whole holds the runs of which the next look is not to be one at parts.
+	whole  map[string]bool
 	grown  bool // in has held many
 	closed bool
 }
@@ -28,13 +30,36 @@ const (
 )
 
 func newWorkqueue() *workqueue {
-	d := &workqueue{in: map[string]place{}}
+	d := &workqueue{in: map[string]place{}, whole: map[string]bool{}}
 	d.filled = sync.NewCond(&d.mu)
 	return d
 }
 
-// mark has a run looked at.
+// mark has a run looked at, all of it.
 func (d *workqueue) mark(run string) {
+	d.distrust(run)
+	d.markHeard(run)
+}
+
+// distrust has the next look at a run be one at all of it.
+func (d *workqueue) distrust(run string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.whole[run] = true
+}
+
+// takeWhole reports whether the look at a run that is about to begin is to be one at all of
+// it.
+func (d *workqueue) takeWhole(run string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	whole := d.whole[run]
+	delete(d.whole, run)
+	return whole
+}
+
+// markHeard has a run looked at, but no further than where something was heard.
+func (d *workqueue) markHeard(run string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch d.in[run] {
@@ -99,6 +124,9 @@ func (d *workqueue) finish(run string) {
 	d.grown = d.grown || len(d.in) >= manyDirty
 	if delete(d.in, run); d.grown && len(d.in) == 0 {
 		d.in, d.grown = map[string]place{}, false
+		if len(d.whole) == 0 {
+			d.whole = map[string]bool{}
+		}
 	}
 }
 

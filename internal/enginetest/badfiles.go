@@ -267,7 +267,7 @@ func (s *Scramble) judgeBad(in Input, k badinput.Kind, bad string, want Deviatio
 
 // says reports whether a note tells what would be right.
 func says(note string) bool {
-	for _, word := range []string{"expected", "not JSON", "restore", "options are", "answer is text", "Remove", "needs ", "the folder is", "has no ", "is no ", "set mode", "make them equal", "cannot name"} {
+	for _, word := range []string{"expected", "not JSON", "restore", "options are", "answer is text", "Remove", "needs ", "the folder is", "has no ", "is no ", "set mode", "make them equal", "cannot name", "Write it"} {
 		if strings.Contains(note, word) {
 			return true
 		}

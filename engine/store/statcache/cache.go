@@ -285,7 +285,7 @@ func (r *Run) At(path string) *Entry {
 }
 
 // Set remembers an entry under a path in the run's folder; folders on the way that were
-// not looked at are made.
+// not looked at are made. The folders that got a new name look different now.
 func (r *Run) Set(path string, e Entry) {
 	at := &r.Root
 	rel := strings.TrimPrefix(path, r.Dir+"/")
@@ -294,6 +294,7 @@ func (r *Run) Set(path string, e Entry) {
 		if !ok {
 			at.Below = slices.Insert(at.Below, i, Entry{Name: Name(dir), Kind: Folder})
 		}
+		at.Racy = at.Racy || !ok || !more
 		if at = &at.Below[i]; !more {
 			e.Name = at.Name
 			*at = e
