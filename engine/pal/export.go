@@ -129,7 +129,7 @@ func (x *exporter) addMessages(p *port) {
 			x.left = append(x.left, d.Path)
 		}
 	}
-	for _, m := range p.messages() {
+	for _, m := range p.messages(false) {
 		if !x.r.Snap.In(layout.PalMessageFile(p.id, m.name)).Present() {
 			continue
 		}
