@@ -2,6 +2,7 @@ package nemawashi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"placet/engine"
@@ -236,12 +237,25 @@ func nodes(r *view) []engine.Node {
 			if n.Current {
 				n.Status = Executing
 			}
+		case st.earlier(p.Part) != "":
+			n.Status = engine.Status(st.earlier(p.Part))
 		case isFinal(st.Status):
 			n.Status = Canceled // it never happens
 		}
 		list = append(list, n)
 	}
 	return list
+}
+
+// earlier is where a part of the present approval stands that the newest job does not try
+// again, "" where no job has tried it.
+func (st *State) earlier(part int) string {
+	for _, j := range slices.Backward(st.Jobs) {
+		if p := j.part(part); p != nil && j.Approval == string(st.ApprovalRequestID) {
+			return p.Status
+		}
+	}
+	return ""
 }
 
 // findings are what check reports besides: rows that say something else than the

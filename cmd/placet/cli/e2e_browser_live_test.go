@@ -129,6 +129,69 @@ func TestBrowserFollowsARun(t *testing.T) {
 	second.isNode("login", "aborted")
 }
 
+const shopPorts = ".pal/orchestrations/shop"
+
+// An orchestration is followed in the page that an AFL session is followed in: the progress of
+// its workers, a failed test, and an escalation that is answered there.
+func TestBrowserFollowsAnOrchestration(t *testing.T) {
+	t.Parallel()
+	browser := openBrowser(t)
+	p := newPlace(t, t.TempDir(), 0)
+	p.write(".git/HEAD", "ref: refs/heads/main\n")
+	p.write(shopPorts+"/orchestration.json", `{"title": "a shop", "max_retries": 2, "ports": [
+		{"port_id": "orders", "body": "Order entity"}, {"port_id": "prices", "body": "Prices"}, {"port_id": "cart", "body": "A cart", "depends_on": ["orders", "prices"]},
+		{"port_id": "mails", "body": "Mails", "depends_on": ["orders"]}, {"port_id": "checkout", "body": "Checkout", "depends_on": ["cart", "mails"]}]}`)
+	s := serveAt(p)
+	b := newTab(t, browser)
+	b.login(s)
+	impl := shopPorts + "/sessions/build/orders/impl"
+	p.until("the pair is asked", 20*time.Second, func() bool { return p.there(impl + "/inbox/try-1.md") })
+	b.goes(s, "/runs/pal/shop")
+	b.until("the plan", `document.querySelectorAll(".graph .node").length === 5 && !document.getElementById("live").hidden`)
+	progress := func(value float64, task string, used int) {
+		p.saved(impl+"/progress.json", fmt.Sprintf(`{"progress": %v, "current_task": %q, "tokens_used": %d}`, value, task, used))
+	}
+	shows := func(what, percent string) {
+		t.Helper()
+		begin := time.Now()
+		b.until(what, fmt.Sprintf(`(document.querySelector('.worker[data-session="shop/build/orders/impl"] .percent') || {}).textContent === %q`, percent))
+		t.Logf("%s is in the page after %v", what, time.Since(begin))
+	}
+	progress(0.2, "reading the port", 1000)
+	shows("the first progress", "20 %")
+	eval[int](b, `(window.first = document.querySelector('.worker[data-session="shop/build/orders/impl"]'), 0)`)
+	for i := range 20 {
+		progress(0.3+float64(i)/100, "writing the entity", 2000+i)
+		time.Sleep(25 * time.Millisecond)
+	}
+	shows("the last progress", "49 %")
+	if !eval[bool](b, `first === document.querySelector('.worker[data-session="shop/build/orders/impl"]') && first.querySelector(".tokens").textContent.startsWith("2019 ")`) {
+		t.Errorf("the bar: %s", eval[string](b, `document.querySelector(".bars").innerText`))
+	}
+	if journal := p.read(shopPorts + "/events.jsonl"); strings.Contains(journal, "worker.progress") {
+		t.Errorf("progress is in the journal: %s", journal)
+	}
+	for try := range 2 {
+		p.saved(fmt.Sprintf("%s/result-%d.json", impl, try+1), `{"status": "ready", "summary": "order entity", "changed_files": ["order.go"], "tokens_used": 5100}`)
+		p.until("the test is asked", 20*time.Second, func() bool {
+			return p.there(fmt.Sprintf("%s/sessions/build/orders/test/inbox/try-%d.md", shopPorts, try+1))
+		})
+		p.saved(fmt.Sprintf("%s/sessions/build/orders/test/feedback-%d.json", shopPorts, try+1), `{"success": false, "failed_tests": [{"name": "TestTotal", "expected": "3", "actual": "2"}]}`)
+		if try == 0 {
+			p.until("the next try", 20*time.Second, func() bool { return p.there(impl + "/inbox/try-2.md") })
+		}
+	}
+	b.isNode("orders", "blocked")
+	b.until("the form is there", `!!document.querySelector(".ask form.answer")`)
+	b.states(shots(t), "8-orchestration")
+	b.looks(1200, "light")
+	b.do(chromedp.Click(`.ask input[name=option][value=retry]`), chromedp.Click(`.ask .primary`))
+	b.until("the receipt", `!!document.querySelector(".receipt")`)
+	b.goes(s, "/runs/pal/shop")
+	b.isNode("orders", "running")
+	b.quiet()
+}
+
 // states keeps pictures of a page in three sizes and both schemes, and has axe look at it.
 func (b *tab) states(dir, name string) {
 	b.t.Helper()
