@@ -29,6 +29,9 @@ type requestView struct {
 	Overdue, Closed, Open, MayAnswer, FreeText                                      bool
 	Since                                                                           time.Time
 	Body, Summary                                                                   template.HTML
+	// Written is what Body and Summary show, as it was written: of Markdown not every word is
+	// shown. It is "" where nothing is shown as Markdown.
+	Written string
 	// Context is what the request says besides, in a line each where that is enough.
 	Context, LongContext []engine.Fact
 	Artifacts            []artifactView
@@ -67,8 +70,11 @@ func (a *App) requestPage(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	page := a.requestView(c, v, at)
-	if sent := c.Text("sent"); sent == "taken" || sent == "written" {
-		page.Said = templates.Text(page.Lang, map[string]string{"taken": "page.sent", "written": "page.written"}[sent])
+	switch sent := c.Text("sent"); {
+	case sent == "taken" && page.Answer != "":
+		page.Said = templates.Text(page.Lang, "page.sent")
+	case sent == "written" && page.Open:
+		page.Said = templates.Text(page.Lang, "page.written")
 	}
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "request", page)
 }
@@ -125,10 +131,10 @@ func (p *requestView) fillQuestion(prompt, summary string) {
 	p.Heading = cmp.Or(console.OneLine(strings.TrimSpace(strings.TrimLeft(first, "#"))), p.Reference)
 	p.Title = console.Cut(p.Heading, 80)
 	if strings.TrimSpace(rest) != "" {
-		p.Body = rendered(rest)
+		p.Body, p.Written = rendered(rest), console.Lines(prompt)
 	}
 	if strings.TrimSpace(summary) != "" && !strings.Contains(prompt, summary) {
-		p.Summary = rendered(summary)
+		p.Summary, p.Written = rendered(summary), strings.TrimPrefix(p.Written+"\n\n"+console.Lines(summary), "\n\n")
 	}
 }
 
@@ -228,6 +234,9 @@ func (p *requestView) fillClosed(d workspace.ClosedData) {
 // postRequest takes the answer of a form. What became of it is shown on the request's page;
 // an answer that was refused stays in the form.
 func (a *App) postRequest(c *facade.Call) (int, any, error) {
+	if !c.Who.May(facade.Read) { // the page shows the request
+		return 0, nil, facade.Refuse(http.StatusForbidden, "role", "this caller lacks the role "+string(facade.Read))
+	}
 	form, err := url.ParseQuery(string(c.Raw))
 	if err != nil {
 		return 0, nil, facade.Refuse(http.StatusUnprocessableEntity, "invalid", "the form cannot be read")
@@ -247,8 +256,11 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	case errors.As(err, &p):
 		page := a.requestView(c, v, at)
 		page.Refused = p.Detail
-		if p.Code == "stale" {
+		switch p.Code {
+		case "stale":
 			page.Refused = templates.Text(page.Lang, "page.stale")
+		case "closed":
+			page.Refused = page.instead(p)
 		}
 		page.give(r)
 		return 0, nil, a.show(c, p.Status, page.Lang, "request", page)
@@ -261,6 +273,14 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	}
 	http.Redirect(c.Writer, c.Request, RequestPath(at.Found.Key().String()+":"+at.ID)+"?sent="+sent, http.StatusSeeOther)
 	return 0, nil, nil
+}
+
+// instead says what was decided in place of an answer that was sent.
+func (p *requestView) instead(problem *facade.Problem) string {
+	if len(p.Receipt) == 0 {
+		return problem.Detail
+	}
+	return phrase(p.Lang, "page.instead", "answer", cmp.Or(p.Answer, p.Receipt[0].Value))
 }
 
 // give puts an answer that was refused back into the form.
