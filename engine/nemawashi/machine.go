@@ -43,7 +43,7 @@ var family = kernel{
 	Stamp: seconds, Cause: func(rel string) string { return rel },
 	Anew: "restore it from git, or begin a new action with \"replaces\"",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
-	Always: always, Reports: reports,
+	Always: always, Reports: reports, Successor: successor,
 	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: notes, Needs: needs, Watch: watch,
 	Keeps: func(r *view, _ string) bool { return r.State.job() != nil }, Late: late,
 	Absent: absent, Explain: explain, Tell: tell,
@@ -131,6 +131,9 @@ func (r *view) readAction() {
 	}
 	if err := a.check(); err != nil {
 		r.Bad(r.actionDoc, "cannot register: "+err.Error())
+		return
+	}
+	if a.Replaces != 0 && r.Undecidable(r.Snap.Doc(otherState(r, a.Replaces))) {
 		return
 	}
 	if problem := notReplaced(r, a.Replaces); problem != "" {

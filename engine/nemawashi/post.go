@@ -28,7 +28,7 @@ func postApproval(r *view, req gate.Request) slack.Text {
 		return t
 	}
 	for _, p := range c.Effective {
-		t.Parts = append(t.Parts, slack.Part{Text: partText(p), File: partRest(r, req.RequestID, p)})
+		t.Parts = append(t.Parts, slack.Part{Text: partText(p), File: partRest(r, req.RequestID, p), Short: len(p.files()) > 0})
 	}
 	t.DraftFile = r.Path(draftPath(c.Draft))
 	for _, a := range req.Artifacts {
@@ -91,6 +91,17 @@ func partRest(r *view, request string, p Part) string {
 		return requestFile(r, request, files[0].File)
 	}
 	return path.Join(r.Snap.Dir, "requests", request, "form.md")
+}
+
+// successor is the approval that is asked in place of another. An action that has ended asks
+// nothing more.
+func successor(r *view, request string) (id string, known bool) {
+	for _, s := range r.State.Superseded {
+		if s.ApprovalRequestID == request {
+			return string(s.SupersededBy), s.SupersededBy != "" || r.State.Final()
+		}
+	}
+	return "", true
 }
 
 // reports are what is said where an approval was posted: how its jobs ended.

@@ -80,6 +80,9 @@ type Family[S, V any] struct {
 	Entry func(line []byte) (engine.Entry, bool)
 	// Reports are what is said where a request was posted. nil: nothing.
 	Reports func(V) []Report
+	// Successor is the request that is asked in place of one that is closed, "" for none.
+	// It is not known while the run may still ask it. nil: what receipts say.
+	Successor func(v V, request string) (id string, known bool)
 	// New is the status that people are told of a run that has not begun.
 	New engine.Status
 	// Absent reports whether a folder in which nothing has begun is no run, and says

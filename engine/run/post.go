@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -45,11 +46,7 @@ func (b *bound[S, V]) posts(w *Outputs) {
 		case b.asks(f):
 			p.ask()
 		case asked != nil && f.ReceiptDoc.IssuedHere() && f.Receipt != nil:
-			p.send("close", "chat.update", func() slack.Message {
-				m := p.post().Closed(*f.Receipt)
-				m.Channel, m.TS = asked.Channel, asked.MessageTS
-				return m
-			})
+			p.close(*asked, *f.Receipt)
 		}
 		if asked != nil {
 			p.inThread(*asked)
@@ -96,6 +93,23 @@ func (p posting[S, V]) ask() {
 				m.Channel, m.ThreadTS = first.Channel, first.ThreadTS
 			}
 		}
+		return m
+	})
+}
+
+// close plans what takes the place of the question once it is closed, and what is asked
+// instead is known.
+func (p posting[S, V]) close(at Posted, rc gate.Receipt) {
+	if successor := p.b.f.Successor; successor != nil {
+		next, known := successor(p.b.v, p.f.ID)
+		if !known {
+			return
+		}
+		rc.SupersededBy = cmp.Or(rc.SupersededBy, next)
+	}
+	p.send("close", "chat.update", func() slack.Message {
+		m := p.post().Closed(rc)
+		m.Channel, m.TS = at.Channel, at.MessageTS
 		return m
 	})
 }

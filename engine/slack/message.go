@@ -38,8 +38,12 @@ type Text struct {
 	Thread bool
 }
 
-// Part is a paragraph.
-type Part struct{ Text, File string }
+// Part is a paragraph. File holds the whole of it; Short says that the text is a beginning
+// alone.
+type Part struct {
+	Text, File string
+	Short      bool
+}
 
 // Button is an option that can be pressed.
 type Button struct {
@@ -65,7 +69,7 @@ func (p Post) buttons() []Button {
 		return p.Text.Buttons
 	}
 	q := p.Request
-	if len(q.Several) > 0 || len(q.Options) > mostButtons || q.FreeText() {
+	if len(q.Several) > 0 || len(q.Items) > 0 || len(q.Options) > mostButtons || q.FreeText() {
 		return nil
 	}
 	var list []Button
@@ -74,7 +78,7 @@ func (p Post) buttons() []Button {
 			ID: fmt.Sprintf("hitl_option_%d", i), Label: o.ID, Option: o.ID,
 			Value: fmt.Sprintf("run=%s|request_id=%s|option=%d|shown=%s", p.Run, q.RequestID, i, p.Shown.Hex()),
 		}
-		if strings.Count(b.Value, "|") != 3 || units(b.Value) > mostValue {
+		if strings.Count(b.Value, "|") != 3 || units(b.Value) > mostValue || units(oneLine(b.Label)) > mostButton {
 			return nil
 		}
 		list = append(list, b)
@@ -82,37 +86,53 @@ func (p Post) buttons() []Button {
 	return list
 }
 
-// body is a request without what one can press. whole is false where something of it is
-// cut.
-func (p Post) body() (blocks []slack.Block, whole bool) {
-	q := p.Request
-	blocks = []slack.Block{
-		slack.NewHeaderBlock(plain("Approval requested", mostHeader)),
-		section("*" + cut(strings.Join(strings.Fields(q.Prompt), " "), mostSection) + "*"),
+// page collects the paragraphs of a message.
+type page struct {
+	blocks []slack.Block
+	// cut says that something of it is missing.
+	cut bool
+}
+
+// add adds a text, each section of it between two words, and so many sections at most. What
+// is cut says so, and names the file that holds the whole.
+func (g *page) add(text, file string, most int, before, after string) (sections int) {
+	size := mostSection - units(before+after)
+	list, whole := chunks(text, size, most)
+	marker := ""
+	if !whole {
+		g.cut, marker = true, "\n… cut here: the whole of it is in "+cut(file, mostFile)
+		list, _ = chunks(text, size-units(marker), most)
 	}
+	for i, piece := range list {
+		if piece = before + piece + after; i == len(list)-1 {
+			piece += marker
+		}
+		g.blocks = append(g.blocks, section(piece))
+	}
+	return len(list)
+}
+
+// body is a request without what one can press.
+func (p Post) body() page {
+	g := page{blocks: []slack.Block{slack.NewHeaderBlock(plain("Approval requested", mostHeader))}}
+	bold, prompt := "*", strings.TrimSpace(p.Request.Prompt)
+	if strings.ContainsAny(prompt, "\r\n") {
+		bold = "" // it would not go beyond the line
+	}
+	g.add(prompt, p.Form, mostPrompt, bold, bold)
 	parts := p.Text.Parts
 	if summary := p.summary(); parts == nil && summary != "" {
-		parts = []Part{{summary, p.Form}}
+		parts = []Part{{Text: summary, File: p.Form}}
 	}
-	whole = true
+	left := mostParts
 	for i, part := range parts {
-		// The others have one section each at least.
-		list, all := chunks(part.Text, mostSection, mostParts-(len(parts)-1-i))
-		for _, piece := range list {
-			blocks = append(blocks, section(piece))
-		}
-		if !all {
-			whole, blocks = false, append(blocks, rest(part.File))
-		}
+		others := len(parts) - 1 - i // with a section each at least
+		left -= g.add(part.Text, part.File, left-others, "", "")
+		g.cut = g.cut || part.Short
 	}
-	list, all := chunks(p.Text.Draft, mostSection-8, mostDraft)
-	for _, piece := range list {
-		blocks = append(blocks, section("```\n"+piece+"\n```"))
-	}
-	if !all {
-		whole, blocks = false, append(blocks, rest(p.Text.DraftFile))
-	}
-	return append(blocks, p.context()...), whole
+	g.add(p.Text.Draft, p.Text.DraftFile, mostDraft, "```\n", "\n```")
+	g.add(p.effects(), p.Form, mostEffects, "", "")
+	return g
 }
 
 // summary is what the context of a request calls so, "" for nothing.
@@ -126,39 +146,27 @@ func (p Post) summary() string {
 	return context.Summary
 }
 
-// rest says where the whole of a text stands.
-func rest(file string) slack.Block {
-	return section("… cut here: the whole of it is in " + cut(file, mostSection/2))
-}
-
-// context are the files that the request shows, and what each option does.
-func (p Post) context() []slack.Block {
+// effects are the files that the request shows, and what each option does, a line each.
+func (p Post) effects() string {
 	var lines []string
 	if files := p.Request.Artifacts; len(files) > 0 && p.Text.Parts == nil {
 		var names []string
 		for _, f := range files {
 			names = append(names, f.Path)
 		}
-		lines = append(lines, "Shows "+cut(strings.Join(names, ", "), mostSection/2))
+		lines = append(lines, "Shows "+strings.Join(names, ", "))
 	}
 	for _, o := range p.Request.Options {
-		line := "• *" + cut(o.ID, mostButton) + "*"
-		if words := cmp.Or(o.Effect, o.Description); words != "" {
-			line += ": " + cut(strings.Join(strings.Fields(words), " "), 500)
+		line := "• *" + oneLine(o.ID) + "*"
+		if o.Description != "" {
+			line += ": " + oneLine(o.Description)
+		}
+		if o.Effect != "" {
+			line += " → " + oneLine(o.Effect)
 		}
 		lines = append(lines, line)
 	}
-	var blocks []slack.Block
-	for len(lines) > 0 {
-		text, n := lines[0], 1
-		for n < len(lines) && units(text)+units(lines[n]) < mostSection-1 {
-			text, n = text+"\n"+lines[n], n+1
-		}
-		if blocks, lines = append(blocks, section(text)), lines[n:]; len(blocks) == 3 {
-			break
-		}
-	}
-	return blocks
+	return strings.Join(lines, "\n")
 }
 
 // Message is what chat.postMessage and chat.update take.
@@ -185,11 +193,11 @@ func encode(v any) []byte {
 // Ask is the message that asks, with buttons where presses can be verified and all of it is
 // shown.
 func (p Post) Ask(canPress bool) Message {
-	body, whole := p.body()
-	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: body}}
+	body := p.body()
+	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: body.blocks}}
 	list := p.buttons()
-	if !canPress || !whole || len(list) == 0 {
-		how := fmt.Sprintf("Answer on the machine: `placet show %s`, or in %s", Escape(p.Request.RequestID), cut(p.Form, mostSection/2))
+	if !canPress || body.cut || len(list) == 0 {
+		how := fmt.Sprintf("Answer on the machine: `placet show %s`, or in %s", Escape(p.Request.RequestID), cut(p.Form, mostFile))
 		m.Blocks.BlockSet = append(m.Blocks.BlockSet, section(how))
 		return m
 	}
@@ -205,25 +213,30 @@ func (p Post) Ask(canPress bool) Message {
 
 // Closed is the message that takes the place of one that asked, by the request's receipt.
 func (p Post) Closed(rc gate.Receipt) Message {
-	body, _ := p.body()
-	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: body}}
+	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: p.body().blocks}}
 	m.Blocks.BlockSet = append(m.Blocks.BlockSet, section(cut(closing(rc), mostSection)))
 	return m
 }
 
-// closing says how a request ended.
+// closing says how a request ended, and what is asked in its place.
 func closing(rc gate.Receipt) string {
 	past := map[string]string{"approve": "approved", "reject": "rejected", "steer": "changes requested"}
 	words := past[rc.Response]
-	switch {
-	case rc.SupersededBy != "":
-		return "replaced by " + rc.SupersededBy
-	case rc.Result != gate.Accepted:
-		return rc.Result + " at " + rc.DecidedAt
-	case words == "":
-		words = strings.TrimSpace("answered " + strings.Join(strings.Fields(rc.Response), " "))
+	next := ""
+	if rc.SupersededBy != "" {
+		next = "replaced by " + rc.SupersededBy
 	}
-	return fmt.Sprintf("%s by %s at %s", words, rc.ProvidedBy.Shown(rc.KnownAs), rc.DecidedAt)
+	switch {
+	case rc.Result != gate.Accepted:
+		return cmp.Or(next, rc.Result+" at "+rc.DecidedAt)
+	case words == "":
+		words = strings.TrimSpace("answered " + oneLine(rc.Response))
+	}
+	words = fmt.Sprintf("%s by %s at %s", words, rc.ProvidedBy.Shown(rc.KnownAs), rc.DecidedAt)
+	if next != "" {
+		words += "; " + next
+	}
+	return words
 }
 
 // Response is what the address of a response takes: words that only who pressed sees,

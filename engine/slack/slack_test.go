@@ -1,13 +1,16 @@
 package slack
 
 import (
+	"fmt"
 	"html"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/slack-go/slack"
 	"pgregory.net/rapid"
 
+	"placet/engine/gate"
 	"placet/templates"
 )
 
@@ -71,6 +74,116 @@ func TestValues(t *testing.T) {
 	} {
 		if parts, got := Values(value); got != ok || got && value == "a=1=2" && parts["a"] != "1=2" {
 			t.Errorf("%q: %v %t", value, parts, got)
+		}
+	}
+}
+
+// shownIn is what a message shows, as Slack's users read it, and how many buttons it has.
+func shownIn(t rapid.TB, m Message) (text string, buttons int) {
+	t.Helper()
+	if n := len(m.Blocks.BlockSet); n > 50 {
+		t.Fatalf("%d blocks", n)
+	}
+	for _, b := range m.Blocks.BlockSet {
+		switch b := b.(type) {
+		case *slack.SectionBlock:
+			if n := units(b.Text.Text); n == 0 || n > mostSection {
+				t.Fatalf("a section of %d units", n)
+			}
+			text += b.Text.Text
+		case *slack.ActionBlock:
+			buttons += len(b.Elements.ElementSet)
+		}
+	}
+	return html.UnescapeString(text), buttons
+}
+
+// What is cut has no buttons, and says which file holds it; what has buttons shows all.
+func TestWhatIsCutHasNoButtons(t *testing.T) {
+	long := rapid.StringOfN(rapid.RuneFrom([]rune("ab 長😀<&`\n")), 0, 9000, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		grows := func(name string) string {
+			return strings.TrimSpace("x" + strings.Repeat(long.Draw(t, name), rapid.SampledFrom([]int{1, 1, 1, 4}).Draw(t, "times "+name)) + "y")
+		}
+		p := Post{Form: "requests/fr-1/form.md", Request: gate.Request{RequestID: "fr-1", Prompt: grows("prompt")}}
+		for i := range rapid.IntRange(1, 5).Draw(t, "options") {
+			p.Request.Options = append(p.Request.Options, gate.Option{ID: fmt.Sprint("o", i), Effect: oneLine(grows("effect"))})
+		}
+		if rapid.Bool().Draw(t, "parts") {
+			for range rapid.IntRange(1, 20).Draw(t, "number of parts") {
+				p.Text.Parts = append(p.Text.Parts, Part{Text: "part", File: "part.txt"})
+			}
+			p.Text.Parts[0].Text, p.Text.Draft, p.Text.DraftFile = grows("part"), grows("draft"), "drafts/v1.md"
+		}
+		text, buttons := shownIn(t, p.Ask(true))
+		whole := !strings.Contains(text, "… cut here: the whole of it is in ")
+		if whole != (buttons == len(p.Request.Options)) || !whole && (buttons > 0 || !strings.Contains(text, "placet show fr-1")) {
+			t.Fatalf("%d buttons below a text of which all is shown: %t", buttons, whole)
+		}
+		if !whole {
+			return
+		}
+		text = strings.NewReplacer("*", "", "\n```", "", "```\n", "").Replace(text)
+		for _, o := range p.Request.Options {
+			if !strings.Contains(text, fences(o.Effect)) {
+				t.Fatalf("an effect is missing: %q", o.Effect)
+			}
+		}
+		if !strings.Contains(text, fences(p.Request.Prompt)) {
+			t.Fatalf("the prompt is missing: %q", p.Request.Prompt)
+		}
+	})
+}
+
+// A batch of many long parts stays within what Slack takes.
+func TestManyLongPartsFit(t *testing.T) {
+	p := Post{Form: "form.md", Request: gate.Request{RequestID: "apr-1", Prompt: strings.Repeat("長い ", 20000), Options: []gate.Option{{ID: "approve", Effect: strings.Repeat("x ", 50000)}}}}
+	for range 20 {
+		p.Text.Parts = append(p.Text.Parts, Part{Text: strings.Repeat("<&>", 5000), File: strings.Repeat("dir/", 500) + "part.txt"})
+	}
+	p.Text.Draft, p.Text.DraftFile = strings.Repeat("`", 100000), "drafts/v1.md"
+	if text, buttons := shownIn(t, p.Ask(true)); buttons > 0 || strings.Count(text, "… cut here") != 23 {
+		t.Errorf("%d buttons, %d texts that are cut", buttons, strings.Count(text, "… cut here"))
+	}
+	if _, buttons := shownIn(t, p.Closed(gate.Receipt{Result: gate.Accepted})); buttons > 0 {
+		t.Errorf("%d buttons when it is closed", buttons)
+	}
+}
+
+// What stands in a file is no reason to press a button: nobody has seen it.
+func TestAPartThatIsABeginningHasNoButtons(t *testing.T) {
+	p := Post{Form: "form.md", Request: gate.Request{RequestID: "apr-1", Prompt: "Tell them", Options: []gate.Option{{ID: "approve"}}}}
+	for _, short := range []bool{false, true} {
+		p.Text.Parts = []Part{{Text: "the beginning", File: "part-1-body.txt", Short: short}}
+		if _, buttons := shownIn(t, p.Ask(true)); (buttons == 0) != short {
+			t.Errorf("%d buttons, where the part is a beginning: %t", buttons, short)
+		}
+	}
+}
+
+// Items must be seen before they are picked: a message shows none.
+func TestItemsAreNotPickedByAButton(t *testing.T) {
+	p := Post{Form: "form.md", Request: gate.Request{RequestID: "pr-1", Prompt: "Which?", Options: []gate.Option{{ID: "approve"}}, Items: []gate.Item{{ID: "p1"}}}}
+	if text, buttons := shownIn(t, p.Ask(true)); buttons > 0 || !strings.Contains(text, "placet show pr-1") {
+		t.Errorf("%d buttons below %q", buttons, text)
+	}
+}
+
+// What a closed request's message says.
+func TestClosing(t *testing.T) {
+	by := gate.By{User: "U1", Source: "slack"}
+	for _, c := range []struct {
+		rc   gate.Receipt
+		want string
+	}{
+		{gate.Receipt{Result: gate.Accepted, Response: "approve", ProvidedBy: by, KnownAs: []string{"slack:U1"}, DecidedAt: "T"}, "approved by U1 at T"},
+		{gate.Receipt{Result: gate.Accepted, Response: "steer", ProvidedBy: by, KnownAs: []string{"slack:U1"}, DecidedAt: "T", SupersededBy: "apr-2"}, "changes requested by U1 at T; replaced by apr-2"},
+		{gate.Receipt{Result: gate.Superseded, DecidedAt: "T", SupersededBy: "apr-2"}, "replaced by apr-2"},
+		{gate.Receipt{Result: gate.Superseded, DecidedAt: "T"}, "superseded at T"},
+		{gate.Receipt{Result: gate.Expired, DecidedAt: "T"}, "expired at T"},
+	} {
+		if got := closing(c.rc); got != c.want {
+			t.Errorf("%q, expected %q", got, c.want)
 		}
 	}
 }

@@ -17,8 +17,15 @@ const (
 	mostValue    = 2000
 	mostMetadata = 3000
 	mostWords    = 3000 // that somebody may type into a dialog
-	mostParts    = 20   // sections about what would be carried out
-	mostDraft    = 10   // sections of the draft
+	mostFile     = 1000 // of the name of a file
+)
+
+// How many sections there are of each thing at most: with a header and buttons 50 blocks.
+const (
+	mostPrompt  = 9
+	mostParts   = 20 // what would be carried out
+	mostDraft   = 10
+	mostEffects = 9
 )
 
 // units is how long Slack counts a text.
@@ -100,9 +107,12 @@ func section(spelled string) slack.Block {
 	return slack.NewSectionBlock(&slack.TextBlockObject{Type: slack.MarkdownType, Text: spelled, Verbatim: true}, nil, nil)
 }
 
+// oneLine is a text with one blank for all between two words.
+func oneLine(s string) string { return templates.Clean(strings.Join(strings.Fields(s), " ")) }
+
 // plain is a text that Slack shows as it is, of so many units at most.
 func plain(s string, size int) *slack.TextBlockObject {
-	text := templates.Clean(strings.Join(strings.Fields(s), " "))
+	text := oneLine(s)
 	for units(text) > size {
 		text = strings.TrimSuffix(text, "…")
 		runes := []rune(text)

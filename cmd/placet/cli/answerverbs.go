@@ -16,8 +16,8 @@ import (
 )
 
 // giveAnswer makes an answer durable as response.json and says what happens next.
-func giveAnswer(b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
-	done, err := b.Answer(t, resp)
+func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
+	done, err := b.Answer(ctx, t, resp)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request,
 			return err
 		}
 	}
-	return giveAnswer(b, t, resp)
+	return giveAnswer(ctx, b, t, resp)
 }
 
 // wasShown refuses an answer to anything but what its giver was shown: what the

@@ -33,6 +33,9 @@ type Problem struct {
 const (
 	KindInPlace     = "answer_in_place" // another answer stands there
 	KindNotApprover = "not_an_approver" // the gate does not let this person answer
+	KindBusy        = "being_written"   // somebody else is writing there
+	KindInTheWay    = "in_the_way"      // what stands there is no file that can be replaced
+	KindUnwritable  = "unwritable"      // the machine cannot write there
 )
 
 func (p *Problem) Error() string { return p.Text }

@@ -60,17 +60,20 @@ type requestData struct {
 }
 
 // eventsOf are the events of a commit: its transitions, what the family's journal says of
-// them, and what became of requests.
+// them, and what became of requests. Those of a transition's commit are numbered; a note that
+// came without one is not made again, so nobody can ask for what followed it.
 func eventsOf(run layout.Run, plan engine.Plan, now time.Time) (events []facade.Event) {
 	key := engine.Key{Family: run.Family, ID: run.ID}.String()
 	at, revision, mark := now.UTC().Format(time.RFC3339Nano), revisionOf(run, plan), markOf(run, plan)
-	add := func(name string, data any) {
-		events = append(events, facade.Event{
-			ID: fmt.Sprintf("%s@%s.%d", key, mark, len(events)+1), Name: name, Family: run.Family, Run: key, Data: data,
-		})
+	add := func(name, mark string, data any) {
+		e := facade.Event{Name: name, Family: run.Family, Run: key, Data: data}
+		if mark != "" {
+			e.ID = fmt.Sprintf("%s@%s.%d", key, mark, len(events)+1)
+		}
+		events = append(events, e)
 	}
 	for _, t := range plan.Transitions {
-		add("transition", transitionData{
+		add("transition", mark, transitionData{
 			"transition", at, run.Family, key, revision, t.Event, t.Of, console.OneLine(t.Subject), t.From, t.To, console.OneLine(t.Actor), console.OneLine(t.Reason),
 		})
 	}
@@ -79,12 +82,15 @@ func eventsOf(run layout.Run, plan engine.Plan, now time.Time) (events []facade.
 			Type string `json:"event_type"`
 		}
 		if schemas.Decode("", l.Path, l.Body, &line) == nil && line.Type != "" {
-			add(line.Type, map[string]any{"family": run.Family, "run": key, "event": schemas.Raw(strings.TrimSpace(string(l.Body)))})
+			add(line.Type, mark, map[string]any{"family": run.Family, "run": key, "event": schemas.Raw(strings.TrimSpace(string(l.Body)))})
 		}
 	}
 	for _, d := range plan.Writes {
-		if id, state := becameOf(run, d); state != "" {
-			add("request", requestData{"request", at, key, id, state})
+		switch id, state := becameOf(run, d); {
+		case state == "problem" && len(plan.Transitions) == 0:
+			add("request", "", requestData{"request", at, key, id, state})
+		case state != "":
+			add("request", mark, requestData{"request", at, key, id, state})
 		}
 	}
 	return events
@@ -116,11 +122,16 @@ func revisionOf(run layout.Run, plan engine.Plan) (revision int) {
 	return revision
 }
 
-// markOf distinguishes a commit from every other one of its run: by its revision, else by the
-// digest of what it writes.
+// markOf distinguishes the commit of a transition from every other one of its run: by its
+// revision, "" where the commit made no transition. FABER's documents need not count
+// revisions, and its requests are opened without a transition: there it is the digest of what
+// the commit writes.
 func markOf(run layout.Run, plan engine.Plan) string {
 	if r := revisionOf(run, plan); r > 0 && len(plan.Transitions) > 0 {
 		return fmt.Sprint(r)
+	}
+	if run.Family != "faber" {
+		return ""
 	}
 	var sums strings.Builder
 	for _, d := range plan.Writes {

@@ -18,7 +18,9 @@ import (
 // markdown renders texts of people and agents. Nothing of a text is left out: raw HTML is
 // shown as what it is, and nothing is fetched from anywhere.
 var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
+	// The pages' policy allows no style, so that columns are aligned by an attribute. The boxes of
+	// a list of tasks stay text: they would look like the form's own.
+	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
 	goldmark.WithRendererOptions(html.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(plainNodes{}, 1))),
 )
 

@@ -11,7 +11,7 @@ import (
 var (
 	familyParam = facade.Param{Name: "family", Summary: "of one family alone"}
 	runParam    = facade.Param{Name: "run", Summary: "of one run alone, <family>/<id>"}
-	limitParam  = facade.Param{Name: "limit", Summary: "how many at most", Least: 1, Most: 500, Default: "100"}
+	limitParam  = facade.Param{Name: "limit", Summary: "how many at most", Least: 1, Most: 1000, Default: "100"}
 	afterParam  = facade.Param{Name: "after", Summary: "what follows the next of an earlier answer"}
 )
 

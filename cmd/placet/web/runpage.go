@@ -25,7 +25,7 @@ func (a *App) runsPage(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	all := c.Text("status") != ""
-	s := v.LookAtRuns(found, all)
+	s := lookAt(v, c, found, all)
 	data := struct {
 		pageHead
 		stateOf

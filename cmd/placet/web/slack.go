@@ -24,7 +24,8 @@ import (
 // What Slack grants, and what placet takes of it.
 const (
 	slackPatience = 2500 * time.Millisecond // of the three seconds that Slack waits
-	slackLook     = 50 * time.Millisecond   // how often an answer in the way is looked at
+	slackLooks    = 2 * time.Second         // how long an answer in the way is looked at
+	slackLook     = 50 * time.Millisecond   // how often
 	slackSends    = 8                       // messages to users under way at once
 )
 
@@ -34,13 +35,14 @@ var ok = map[string]any{"ok": true}
 // slackRoutes are the routes that Slack calls.
 func (a *App) slackRoutes() []facade.Route {
 	return []facade.Route{
-		{Method: http.MethodPost, Path: "/api/slack/interactions", Summary: "Presses of buttons, and dialogs, that Slack signs", Access: facade.Signed, Bare: true, Handle: a.signed(a.interaction)},
-		{Method: http.MethodPost, Path: "/api/slack/events", Summary: "Replies in threads, that Slack signs", Access: facade.Signed, Bare: true, Handle: a.signed(a.slackEvent)},
+		{Method: http.MethodPost, Path: "/api/slack/interactions", Summary: "Presses of buttons, and dialogs, that Slack signs", Access: facade.Signed, Bare: true, Handle: a.signed("application/x-www-form-urlencoded", a.interaction)},
+		{Method: http.MethodPost, Path: "/api/slack/events", Summary: "Replies in threads, that Slack signs", Access: facade.Signed, Bare: true, Handle: a.signed("application/json", a.slackEvent)},
 	}
 }
 
-// signed lets a call in whose body Slack has signed a short while ago.
-func (a *App) signed(handle func(*facade.Call) (int, any, error)) func(*facade.Call) (int, any, error) {
+// signed lets a call in whose body is of a type, and signed by Slack a short while ago. What
+// it does ends before Slack stops waiting.
+func (a *App) signed(kind string, handle func(*facade.Call) (int, any, error)) func(*facade.Call) (int, any, error) {
 	return func(c *facade.Call) (int, any, error) {
 		conf := a.b.Current().Slack
 		secret, err := a.o.Sender.Secret(conf.SigningSecret())
@@ -54,6 +56,12 @@ func (a *App) signed(handle func(*facade.Call) (int, any, error)) func(*facade.C
 			c.Writer.Header().Set("X-Slack-No-Retry", "1")
 			return 0, nil, facade.Refuse(http.StatusUnauthorized, "signature", "the signature is missing, wrong or too old")
 		}
+		if err := c.CheckType(kind); err != nil {
+			return 0, nil, err
+		}
+		ctx, stop := context.WithTimeout(c.Context(), slackPatience)
+		defer stop()
+		c.Request = c.WithContext(ctx)
 		return handle(c)
 	}
 }
@@ -90,7 +98,7 @@ func (a *App) interaction(c *facade.Call) (int, any, error) {
 		p.key = fmt.Sprintf("slack-interaction:%s:%s:%s", firstOf(act.TS, x.ActionTS, x.Message.TS, "unknown"), p.at.ID, act.ID)
 		return a.pressed(c.Context(), x, p)
 	case x.Type == "view_submission" && x.View.CallbackID == slack.DialogID:
-		return a.submitted(x)
+		return a.submitted(c.Context(), x)
 	}
 	return 0, ok, nil
 }
@@ -151,7 +159,7 @@ func (a *App) pressed(ctx context.Context, x slack.Interaction, p press) (int, a
 		return 0, ok, nil
 	case open && needsWords(t, option):
 		if err := a.mayAnswer(p, t, option); err != nil {
-			return a.slackAnswer(x, p, option, err)
+			return a.slackAnswer(x, option, err)
 		}
 		if p.v.Settings.Slack.HasToken {
 			return a.openDialog(ctx, x, p, t, option)
@@ -160,9 +168,9 @@ func (a *App) pressed(ctx context.Context, x slack.Interaction, p press) (int, a
 			a.notify(x, "This answer needs words: give it with placet.")
 			return 0, ok, nil
 		}
-		return a.give(x, p, workspace.Reply{Option: option, Comment: "request_changes"})
+		return a.give(ctx, x, p, workspace.Reply{Option: option, Comment: "request_changes"})
 	}
-	return a.give(x, p, workspace.Reply{Option: option})
+	return a.give(ctx, x, p, workspace.Reply{Option: option})
 }
 
 // choose is the id of the option that a button stands for, "" where the request has no such.
@@ -191,13 +199,14 @@ func (a *App) mayAnswer(p press, t workspace.Request, option string) error {
 }
 
 // give writes an answer, and says what to answer Slack.
-func (a *App) give(x slack.Interaction, p press, r workspace.Reply) (int, any, error) {
+func (a *App) give(ctx context.Context, x slack.Interaction, p press, r workspace.Reply) (int, any, error) {
 	r.By, r.Source, r.Keys = p.by.User, p.by.Source, []string{p.key}
-	return a.slackAnswer(x, p, r.Option, a.write(p, r))
+	return a.slackAnswer(x, r.Option, a.write(ctx, p, r))
 }
 
-// write writes an answer where it may be given. The problem's code says why it may not.
-func (a *App) write(p press, r workspace.Reply) error {
+// write writes an answer where it may be given. The problem's code says why it may not. One
+// that cannot be written is none that was refused, whatever the reason.
+func (a *App) write(ctx context.Context, p press, r workspace.Reply) error {
 	t, open := p.v.OpenRequestAt(p.at)
 	if !open {
 		_, _, err := a.answerClosed(p.v, p.at, r)
@@ -208,25 +217,39 @@ func (a *App) write(p press, r workspace.Reply) error {
 	}
 	resp, err := p.v.Response(t, r)
 	if err == nil {
-		_, err = p.v.Answer(t, resp)
+		_, err = p.v.Answer(ctx, t, resp)
 	}
-	if err != nil {
-		return a.refusal(p.by, t, r, err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = a.refusal(p.by, t, r, err)
+	if problem := problemIn(err); problem != nil && problem.Code == console.KindInTheWay {
+		return facade.Refuse(http.StatusServiceUnavailable, console.KindInTheWay, problem.Detail)
+	}
+	return err
+}
+
+// problemIn is the problem that an error holds, nil for none.
+func problemIn(err error) (p *facade.Problem) {
+	errors.As(err, &p)
+	return p
 }
 
 // slackAnswer is what Slack is answered about an answer, with a word to its author where it
-// does not count.
-func (a *App) slackAnswer(x slack.Interaction, p press, option string, err error) (int, any, error) {
-	problem := (*facade.Problem)(nil)
-	if err != nil && !errors.As(err, &problem) {
+// does not count. One that could not be written is an error: Slack shows that it did not
+// arrive.
+func (a *App) slackAnswer(x slack.Interaction, option string, err error) (int, any, error) {
+	problem := problemIn(err)
+	if err != nil && problem == nil {
 		return 0, nil, err
 	}
 	words := map[string]string{"approve": "approved", "reject": "rejected", "steer": "request changes"}
 	text := firstOf(words[option], option)
 	switch {
 	case problem == nil:
+	case problem.Status == http.StatusServiceUnavailable:
+		a.notify(x, problem.Detail)
+		return 0, nil, err
 	case problem.Code == "not_an_approver":
 		text = "not allowed"
 		a.notify(x, "You are not among those who may answer this.")
@@ -249,18 +272,16 @@ func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t wo
 			d.Choices = append(d.Choices, item.ID)
 		}
 	}
-	ctx, stop := context.WithTimeout(ctx, slackPatience)
-	defer stop()
 	sent := a.o.Sender.Send(ctx, a.slackCall("views.open", d.Open(x.TriggerID)))
 	if sent.Outcome != engine.SendDone {
 		a.o.Log.Warn("a dialog cannot be opened in Slack", "outcome", sent.Outcome, "reason", sent.Reason)
 		a.notify(x, "The dialog cannot be opened: press again, or answer with placet.")
 	}
-	return a.slackAnswer(x, p, option, nil)
+	return a.slackAnswer(x, option, nil)
 }
 
 // submitted gives the answer of a dialog.
-func (a *App) submitted(x slack.Interaction) (int, any, error) {
+func (a *App) submitted(ctx context.Context, x slack.Interaction) (int, any, error) {
 	act := slack.Action{Value: x.View.PrivateMetadata, ID: "hitl_request_changes"}
 	if parts, is := slack.Values(act.Value); is && parts["option"] != "" {
 		act.ID = "hitl_option_" + parts["option"]
@@ -279,8 +300,8 @@ func (a *App) submitted(x slack.Interaction) (int, any, error) {
 	if choice := x.Choice(); choice != "" {
 		r.Selected = []string{choice}
 	}
-	err := a.write(p, r)
-	if problem := (*facade.Problem)(nil); errors.As(err, &problem) {
+	err := a.write(ctx, p, r)
+	if problem := problemIn(err); problem != nil && problem.Status != http.StatusServiceUnavailable {
 		return 0, slack.DialogErrors(problem.Detail), nil
 	}
 	return 0, map[string]string{"response_action": "clear"}, err
@@ -358,9 +379,7 @@ func (a *App) slackEvent(c *facade.Call) (int, any, error) {
 	}
 	for _, f := range v.Actions() {
 		if st, is := v.ActionState(f); is && v.InThread(f, st, e.Event.Channel, e.Event.ThreadTS) {
-			ctx, stop := context.WithTimeout(c.Context(), slackPatience)
-			defer stop()
-			return a.reply(ctx, v, f, e)
+			return a.reply(c.Context(), v, f, e)
 		}
 	}
 	return 0, ok, nil
@@ -369,52 +388,64 @@ func (a *App) slackEvent(c *facade.Call) (int, any, error) {
 // reply answers what somebody wrote in the thread of an action. Slack repeats it until the
 // answer is on disk.
 func (a *App) reply(ctx context.Context, v *workspace.Workspace, f reconcile.Found, e slack.Event) (int, any, error) {
-	m := e.Event
-	keys := []string{e.ID, "slack-message:" + m.Channel + ":" + m.TS}
-	name := engine.Sum([]byte(m.Channel + "\n" + m.TS)).Hex()[:12]
+	looks, stop := context.WithTimeout(ctx, slackLooks)
+	defer stop()
 	for {
-		st, is := v.ActionState(f)
-		if !is {
-			return 0, ok, nil
+		if waits, err := a.tryReply(ctx, v, f, e); !waits || err != nil {
+			return 0, ok, err
 		}
-		if v.KnowsKey(f, st, keys...) {
-			return 0, ok, nil
-		}
-		asked := workspace.RequestAt{Found: f, ID: string(st.ApprovalRequestID)}
-		t, open := v.OpenRequestAt(asked)
-		if st.Status != nemawashi.ApprovalPending || !open {
-			return 0, ok, v.SayInThread(f, lastRequest(st), name, fmt.Sprintf("action %d is %s; nothing changed", st.ActionID, st.Status))
-		}
-		said := nemawashi.ReadReply(e.Typed())
-		who := facade.Identity{Known: "slack:" + m.User, User: m.User, Source: "slack"}
-		p := press{by: who, v: v, at: asked}
-		if problem := (*facade.Problem)(nil); errors.As(a.mayAnswer(p, t, "steer"), &problem) && problem.Code == "not_an_approver" {
-			a.notifyIn(m.Channel, m.User, m.ThreadTS, "You are not among those who may answer this.")
-			return 0, ok, nil
-		}
-		if !said.Steers {
-			return 0, ok, v.SayInThread(f, asked.ID, name, said.Note)
-		}
-		r := workspace.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Source: who.Source, Keys: keys}
-		if said.Plan != "" {
-			r.Selected = []string{said.Plan}
-		}
-		err := a.write(p, r)
-		problem := (*facade.Problem)(nil)
-		switch {
-		case err == nil:
-			return 0, ok, nil
-		case !errors.As(err, &problem):
-			return 0, nil, err
-		case problem.Status != http.StatusConflict:
-			return 0, ok, v.SayInThread(f, asked.ID, name, console.Cut(problem.Detail, 1000))
-		}
-		// A different answer waits to be taken: what it makes of the action decides.
+		// What a different answer makes of the action decides, once it is taken.
 		select {
 		case <-time.After(slackLook):
-		case <-ctx.Done():
+		case <-looks.Done():
 			return 0, nil, facade.Refuse(http.StatusServiceUnavailable, "busy", "another answer waits to be taken: send it again")
 		}
+	}
+}
+
+// tryReply answers a reply as the action is now. waits says that another answer has to be
+// taken first.
+func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.Found, e slack.Event) (waits bool, err error) {
+	m := e.Event
+	keys := []string{e.ID, "slack-message:" + m.Channel + ":" + m.TS}
+	st, is := v.ActionState(f)
+	if !is || v.KnowsKey(f, st, keys...) {
+		return !is, nil
+	}
+	say := func(request, text string) (bool, error) {
+		a.notes.Lock()
+		defer a.notes.Unlock()
+		return false, v.SayInThread(f, request, engine.Sum([]byte(m.Channel + "\n" + m.TS)).Hex()[:12], text)
+	}
+	if st.Status != nemawashi.ApprovalPending {
+		return say(lastRequest(st), fmt.Sprintf("action %d is %s; nothing changed", st.ActionID, st.Status))
+	}
+	who := facade.Identity{Known: "slack:" + m.User, User: m.User, Source: "slack"}
+	p := press{by: who, v: v, at: workspace.RequestAt{Found: f, ID: string(st.ApprovalRequestID)}}
+	t, open := v.OpenRequestAt(p.at)
+	if !open {
+		return true, nil
+	}
+	if problem := problemIn(a.mayAnswer(p, t, "steer")); problem != nil && problem.Code == "not_an_approver" {
+		a.notifyIn(m.Channel, m.User, m.ThreadTS, "You are not among those who may answer this.")
+		return false, nil
+	}
+	said := nemawashi.ReadReply(e.Typed())
+	if !said.Steers {
+		return say(p.at.ID, said.Note)
+	}
+	r := workspace.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Source: who.Source, Keys: keys}
+	if said.Plan != "" {
+		r.Selected = []string{said.Plan}
+	}
+	err = a.write(ctx, p, r)
+	switch problem := problemIn(err); {
+	case problem == nil || problem.Status == http.StatusServiceUnavailable:
+		return false, err
+	case problem.Code == "answer_in_place" || problem.Code == "closed":
+		return true, nil
+	default:
+		return say(p.at.ID, console.Cut(problem.Detail, 1000))
 	}
 }
 

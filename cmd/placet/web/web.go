@@ -9,6 +9,7 @@ package web
 
 import (
 	"log/slog"
+	"sync"
 	"time"
 
 	"placet/cmd/placet/console"
@@ -43,6 +44,7 @@ type App struct {
 	waiters waiters
 	refused refusals
 	sending chan struct{}
+	notes   sync.Mutex // held while a note in a thread is counted and written
 }
 
 // New returns an app. Its loop is attached before the workspace is there, and Begin called

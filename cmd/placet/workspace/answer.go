@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -167,7 +168,7 @@ func (b *Workspace) put(doc engine.Document, request string) error {
 	case b.StateDir == nil && b.who == "":
 		return b.Store.Write(doc)
 	case b.StateDir == nil:
-		return console.Refused("cannot answer for %s: without a state folder nobody could tell who answered (%v)", console.OneLine(b.who), b.Stateless)
+		return console.Refused("cannot answer for %s: without a state folder nobody could tell who answered (%v)", console.OneLine(b.who), b.Stateless).Kinded(console.KindUnwritable)
 	}
 	defer b.StateDir.HoldPath(doc.Path)()
 	if b.who == "" {
@@ -303,11 +304,15 @@ const tornFor = 10 * time.Second
 
 // Write writes response.json. An answer that stands there already is never lost:
 // the same one is fine, another that can be used is refused, and only one that
-// cannot be used is replaced.
-func (b *Workspace) Write(t Request, resp gate.Response) (string, error) {
+// cannot be used is replaced. One that may be half written is waited for until the context is
+// done.
+func (b *Workspace) Write(ctx context.Context, t Request, resp gate.Response) (string, error) {
 	doc := engine.Document{Path: t.Response, Kind: layout.KindResponse}
 	for range 3 {
-		there := standingAnswer(b, t)
+		there, err := standingAnswer(ctx, b, t)
+		if err != nil {
+			return "", err
+		}
 		if !there.Absent() {
 			if same, err := t.compare(there, &resp, b.GateOf(t.OpenRequest)); err != nil || same {
 				return "same", err
@@ -323,10 +328,10 @@ func (b *Workspace) Write(t Request, resp gate.Response) (string, error) {
 			return "written", nil
 		}
 		if !errors.Is(err, store.ErrConflict) {
-			return "", console.Refused("cannot write %s: %v", t.Response, err)
+			return "", console.Refused("cannot write %s: %v", t.Response, err).Kinded(console.KindUnwritable)
 		}
 	}
-	return "", console.Refused("cannot write %s: somebody else keeps writing it", t.Response).Try("placet inbox, and try again")
+	return "", console.Refused("cannot write %s: somebody else keeps writing it", t.Response).Try("placet inbox, and try again").Kinded(console.KindBusy)
 }
 
 // responseFile is how response.json is read.
@@ -335,30 +340,50 @@ func responseFile(request string) layout.File {
 }
 
 // standingAnswer reads the answer that stands in place. One that may be half written
-// gets the time to become whole.
-func standingAnswer(b *Workspace, t Request) engine.Document {
+// gets the time to become whole, until the context is done.
+func standingAnswer(ctx context.Context, b *Workspace, t Request) (engine.Document, error) {
 	said := false
 	for {
-		d := b.Settled(t.Response, responseFile(t.Request))
+		d := b.settledBy(ctx, t.Response, responseFile(t.Request))
 		_, err := gate.ReadOptional(d.Path, d.Body)
-		if !d.Present() || err == nil || b.Env.Now().Sub(d.Changed) >= tornFor || t.Problem != "" {
-			return d
+		half := d.Present() && err != nil && b.Env.Now().Sub(d.Changed) < tornFor && t.Problem == ""
+		if !half && !(d.Unsettled() && ctx.Err() != nil) {
+			return d, nil
 		}
 		if !said {
 			b.Env.Note("waiting: %s may still be being written by somebody else", t.Response)
 			said = true
 		}
-		time.Sleep(200 * time.Millisecond)
+		if !pause(ctx, 200*time.Millisecond) {
+			return d, console.Refused("cannot answer %s: an answer is still being written in %s", t.Label(), t.Response).
+				Try("try again in a moment").Kinded(console.KindBusy)
+		}
 	}
 }
 
 // Settled reads one document and waits, for a while, until it stands still.
 func (b *Workspace) Settled(path string, f layout.File) engine.Document {
-	for end := time.Now().Add(patience); ; time.Sleep(130 * time.Millisecond) {
+	return b.settledBy(context.Background(), path, f)
+}
+
+// settledBy reads one document and waits, for a while or until the context is done, until
+// it stands still.
+func (b *Workspace) settledBy(ctx context.Context, path string, f layout.File) engine.Document {
+	for end := time.Now().Add(patience); ; {
 		d := b.Store.Read(path, f)
-		if !d.Unsettled() || time.Now().After(end) {
+		if !d.Unsettled() || time.Now().After(end) || !pause(ctx, 130*time.Millisecond) {
 			return d
 		}
+	}
+}
+
+// pause waits so long, and reports false where the context is done before.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -367,8 +392,12 @@ func (b *Workspace) Settled(path string, f layout.File) engine.Document {
 // one from before since is confirmed: it is written again, with its words.
 func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Gate) (same bool, err error) {
 	if there.Err != nil {
+		kind := console.KindInTheWay
+		if there.Unsettled() {
+			kind = console.KindBusy
+		}
 		return false, console.Refused("cannot answer %s: %s stands in the way: %v", t.Label(), t.Response, there.Err).
-			Try("remove it and try again")
+			Try("remove it and try again").Kinded(kind)
 	}
 	old, ok := t.answerIn(there, engine.Gate{Level: g.Level, Approvers: g.Approvers})
 	if !ok {

@@ -37,7 +37,7 @@ func Narrow(b *Workspace, args []string) (found, rest []reconcile.Found, err err
 	one, err := oneRunOf(b, all, args[0])
 	if p, ok := err.(*console.Problem); ok && len(p.Fits) == 0 {
 		return nil, nil, p.Try("a family is %s; placet status --all lists the runs; placet inbox alone shows all that is asked",
-			strings.Join(servedNames(b), " or "))
+			strings.Join(b.FamilyNames(), " or "))
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -49,8 +49,8 @@ func Narrow(b *Workspace, args []string) (found, rest []reconcile.Found, err err
 	return []reconcile.Found{one}, rest, nil
 }
 
-// servedNames are the families that are enabled.
-func servedNames(b *Workspace) []string {
+// FamilyNames are the families that are enabled.
+func (b *Workspace) FamilyNames() []string {
 	var names []string
 	for _, f := range b.Families {
 		names = append(names, f.Layout.Name())

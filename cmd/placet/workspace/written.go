@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"context"
+
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
@@ -20,9 +22,10 @@ type Written struct {
 }
 
 // Answer makes an answer durable as response.json, where every check of it has passed, and
-// says what became of it. placet watch, or the next placet once, carries it out.
-func (b *Workspace) Answer(t Request, resp gate.Response) (Written, error) {
-	result, err := b.Write(t, resp)
+// says what became of it. placet watch, or the next placet once, carries it out. It waits for
+// whoever is writing there until the context is done.
+func (b *Workspace) Answer(ctx context.Context, t Request, resp gate.Response) (Written, error) {
+	result, err := b.Write(ctx, t, resp)
 	return Written{resp, t.Run.String(), t.Where, t.Response, t.Effects(resp), result, DaemonRuns(b.Root)}, err
 }
 
