@@ -201,28 +201,3 @@ func TestServeShowsAllThatIsAsked(t *testing.T) {
 		}
 	}
 }
-
-// A press of a message whose draft is another one by now is as stale as an answer over HTTP.
-func TestSlackPressOfAChangedDraftIsStale(t *testing.T) {
-	t.Parallel()
-	d := newSlackDouble(t)
-	s := slackSite(t, d, "")
-	action, id, m := s.asks(d, nil)
-	dir := ".nemawashi/actions/" + action
-	draft := s.read(dir + "/drafts/v1.md")
-	s.write(dir+"/drafts/v1.md", draft+"and send it to everybody\n")
-	s.until("HTTP says that it is stale", 20*time.Second, func() bool {
-		return s.call("lead", "POST", "/api/v1/approvals/"+id+"/approve", map[string]any{"digest": "sha256:" + strings.Repeat("0", 64)}).status == 409
-	})
-	button := buttons(m)["hitl_approve"]
-	for range 2 {
-		if r := s.press("U1", button, nil); r.status != 200 || r.text("text") != "stale" {
-			t.Errorf("a press: %d %s", r.status, r.body)
-		}
-	}
-	if s.read(dir+"/requests/"+id+"/response.json") != "" {
-		t.Error("the press is written")
-	}
-	s.write(dir+"/drafts/v1.md", draft)
-	s.until("a press counts again", 30*time.Second, func() bool { return s.press("U1", button, nil).text("text") == "approved" })
-}
