@@ -109,30 +109,26 @@ func TestServeSaysWhatWasDecided(t *testing.T) {
 	overwrite := func(s *site, folder string) {
 		s.write(folder+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": "wait", "provided_by": {"user": "kim", "source": "file"}}`, filepath.Base(folder)))
 	}
-	t.Run("withdrawn", func(t *testing.T) {
-		t.Parallel()
-		s := serveAsk(t, settings)
-		folder, path, digest := s.asked()
-		r := meanwhile(s, folder, func() reply {
-			return s.call("lead", "POST", path+"/answer", map[string]any{"response": "deploy", "digest": digest})
-		}, func() { s.write(".asks/q0000/withdraw.json", `{"reason": "not needed", "by": "kim"}`) })
-		s.wants("an answer to what is withdrawn", r, 409, "closed")
-		if !strings.Contains(r.text("detail"), "cancelled") {
-			t.Errorf("it says %s", r.body)
-		}
-	})
-	t.Run("overwritten", func(t *testing.T) {
-		t.Parallel()
-		s := serveAsk(t, settings)
-		folder, path, digest := s.asked()
-		r := meanwhile(s, folder, func() reply {
-			return s.call("lead", "POST", path+"/answer", map[string]any{"response": "deploy", "digest": digest})
-		}, func() { overwrite(s, folder) })
-		s.wants("an answer that is overwritten", r, 409, "closed")
-		if !strings.Contains(r.text("detail"), "wait by kim") {
-			t.Errorf("it says %s", r.body)
-		}
-	})
+	for what, c := range map[string]struct {
+		change func(s *site, folder string)
+		says   string
+	}{
+		"withdrawn":   {func(s *site, _ string) { s.write(".asks/q0000/withdraw.json", `{"reason": "not needed", "by": "kim"}`) }, "cancelled"},
+		"overwritten": {overwrite, "wait by kim"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := serveAsk(t, settings)
+			folder, path, digest := s.asked()
+			r := meanwhile(s, folder, func() reply {
+				return s.call("lead", "POST", path+"/answer", map[string]any{"response": "deploy", "digest": digest})
+			}, func() { c.change(s, folder) })
+			s.wants("an answer to what is "+what, r, 409, "closed")
+			if !strings.Contains(r.text("detail"), c.says) {
+				t.Errorf("it says %s", r.body)
+			}
+		})
+	}
 	t.Run("canceled", func(t *testing.T) {
 		t.Parallel()
 		s := serveAsk(t, settings)
