@@ -119,7 +119,7 @@ var inTests = map[string][]string{
 	"modernc.org/sqlite":          {"cmd/placet/cli"},
 	"github.com/emersion/go-smtp": {"engine/send"},
 	"github.com/emersion/go-sasl": {"engine/send"},
-	"github.com/chromedp":         {"cmd/placet/cli"},
+	"github.com/chromedp":         {"cmd/placet/cli", "cmd/placet/web"},
 }
 
 // testPackages may be imported by tests of every floor, by one another, and by

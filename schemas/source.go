@@ -100,7 +100,7 @@ func compiler() *jsonschema.Compiler {
 	return c
 }
 
-//go:embed optimizer/*.sql
+//go:embed optimizer/*.sql pal/*.sql
 var scripts embed.FS
 
 // SQL returns the embedded script that makes a database, by its name without

@@ -94,6 +94,9 @@ var samples = map[string]any{
 		Summary: []OptimizerLine{{Line: "Run: x", Below: []string{"one"}}}, KPI: []OptimizerRow{{"precision", "78.1", "95", "no"}},
 		Short: []string{"one"}, High: []string{"s1: one"}, Normal: []string{"s2: two"}, Next: []string{"one"}, Last: "<!-- last -->",
 	},
+	"pal/page": PalPageData{
+		First: "<!-- placet pal shop A try 1 -->", Title: "A: api", Facts: []FormFact{{Label: "Outcome", Value: "complete"}}, Sections: []PalSection{{Title: "The port", Body: "> do it"}},
+	},
 }
 
 func TestEveryTemplateHasASampleAndEverySampleATemplate(t *testing.T) {

@@ -62,8 +62,8 @@ func TestShowOfASession(t *testing.T) {
 		t.Error(diff)
 	}
 	nodes := []engine.Node{
-		{ID: "a", Group: "1", Label: "a", Status: Retrying, Current: true, After: []string{}},
-		{ID: "b", Group: "2", Label: "b", Status: Pending, After: []string{"a"}},
+		{ID: "a", Group: "1", Label: "a", Status: Retrying, Current: true, Critical: true, After: []string{}},
+		{ID: "b", Group: "2", Label: "b", Status: Pending, Critical: true, After: []string{"a"}},
 	}
 	if diff := cmp.Diff(nodes, a.Graph); diff != "" {
 		t.Error(diff)

@@ -154,11 +154,11 @@ func nodes(r *session) []engine.Node {
 	if r.State.Approved != nil {
 		defs = slices.Clone(r.State.Approved.Definitions)
 	}
-	level := graph.Levels(nodesOf(defs))
+	level, critical := graph.Levels(nodesOf(defs)), graph.CriticalPath(nodesOf(defs))
 	slices.SortStableFunc(defs, func(a, b Definition) int { return cmp.Compare(level[a.ID], level[b.ID]) })
 	var nodes []engine.Node
 	for _, d := range defs {
-		n := engine.Node{ID: d.ID, Group: fmt.Sprint(level[d.ID]), Label: d.ID, Status: r.checkpoint(d.ID).status(), After: d.Dependencies}
+		n := engine.Node{ID: d.ID, Group: fmt.Sprint(level[d.ID]), Label: d.ID, Status: r.checkpoint(d.ID).status(), After: d.Dependencies, Critical: slices.Contains(critical, d.ID)}
 		if level[d.ID] == 0 {
 			n.Group = onCycle
 		}

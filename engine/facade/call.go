@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"placet/schemas"
 )
@@ -85,7 +86,12 @@ func (c *Call) readBody(r Route) error {
 	if c.ContentLength > most {
 		return tooLarge(most)
 	}
+	reads := http.NewResponseController(c.Writer)
+	_ = reads.SetReadDeadline(time.Now().Add(bodyTime))
 	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Body, most))
+	if err == nil { // a deadline that stays would end the call's context while it is answered
+		_ = reads.SetReadDeadline(time.Time{})
+	}
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return tooLarge(most)
 	}
@@ -157,13 +163,23 @@ func (p Param) check(values []string) string {
 }
 
 func unknownField(where, name string, names []string) FieldError {
-	msg := fmt.Sprintf("%q is not known here", name)
-	if near := schemas.Nearest(name, names); near != "" {
+	return FieldError{[]string{where, name}, unknown(name, names), "extra_forbidden"}
+}
+
+// UnknownWord says that a parameter of the query has a value that is none of some words.
+func UnknownWord(param, word string, words []string) FieldError {
+	return FieldError{[]string{"query", param}, unknown(word, words), "value_error"}
+}
+
+// unknown says that a word is none of some, and which of them is meant.
+func unknown(word string, words []string) string {
+	msg := fmt.Sprintf("%q is not known here", word)
+	if near := schemas.Nearest(word, words); near != "" {
 		msg += fmt.Sprintf("; did you mean %q?", near)
-	} else if len(names) > 0 {
-		msg += "; there are " + strings.Join(names, ", ")
+	} else if len(words) > 0 {
+		msg += "; there are " + strings.Join(words, ", ")
 	}
-	return FieldError{[]string{where, name}, msg, "extra_forbidden"}
+	return msg
 }
 
 // Decode reads the body into a pointer to a struct. An empty body is {}.
@@ -187,11 +203,7 @@ func (c *Call) Decode(into any, loose bool) error {
 		err = schemas.Decode("", "body", body, into)
 	}
 	if bad := (*schemas.Error)(nil); errors.As(err, &bad) {
-		loc := []string{"body"}
-		if bad.Pointer != "" {
-			loc = append(loc, strings.Split(strings.TrimPrefix(bad.Pointer, "/"), "/")...)
-		}
-		return Invalid(FieldError{loc, bad.Error(), "value_error"})
+		return Invalid(BodyError(bad))
 	}
 	return err
 }

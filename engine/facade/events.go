@@ -34,6 +34,8 @@ type Event struct {
 	Aliases []string
 	Family  string
 	Run     string // "<family>/<id>"
+	// Session is the worker's session that it is about, "" for none.
+	Session string
 	Data    any
 	text    []byte
 }
@@ -196,13 +198,14 @@ func (e *Events) Stream(c *Call, isValid func() bool) error {
 
 // eventFilter is which events a call asks for, of those that its caller may see.
 func (c *Call) eventFilter() func(Event) bool {
-	family, run := c.Text("family"), c.Text("run")
+	family, run, session := c.Text("family"), c.Text("run"), c.Text("session_id")
 	var names []string
 	if list := c.Text("filter"); list != "" {
 		names = strings.Split(list, ",")
 	}
 	return func(e Event) bool {
 		named := names == nil || slices.Contains(names, e.Name) || slices.ContainsFunc(e.Aliases, func(a string) bool { return slices.Contains(names, a) })
-		return named && (e.Family == "" || c.Who.Sees(e.Family)) && (family == "" || e.Family == family) && (run == "" || e.Run == run)
+		return named && (e.Family == "" || c.Who.Sees(e.Family)) && (family == "" || e.Family == family) && (run == "" || e.Run == run) &&
+			(session == "" || e.Session == "" || e.Session == session)
 	}
 }

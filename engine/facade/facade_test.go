@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -201,6 +202,39 @@ func TestAStreamGoesOnWhereItWas(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A caller may ask for events by any of their names, and for those of one session besides
+// what is about none.
+func TestEventsAreFilteredByNameAndSession(t *testing.T) {
+	events := []Event{
+		{Name: "transition", Family: "pal", Run: "pal/O"},
+		{Name: "worker.progress", Aliases: []string{"worker:progress", "worker.progress.O/a"}, Family: "pal", Run: "pal/O", Session: "O/a"},
+		{Name: "worker.progress", Aliases: []string{"worker:progress", "worker.progress.O/b"}, Family: "pal", Run: "pal/O", Session: "O/b"},
+	}
+	for query, want := range map[string]string{
+		"": "transition O/a O/b", "filter=worker.progress": "O/a O/b", "filter=worker:progress": "O/a O/b", "filter=worker.progress.O/b": "O/b",
+		"filter=transition,worker.progress.O/a": "transition O/a", "session_id=O/a": "transition O/a", "session_id=O/a&filter=worker.progress": "O/a",
+		"session_id=O/c&filter=worker.progress": "", "family=ask": "", "run=pal/O&session_id=O/b": "transition O/b",
+	} {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepts, got := (&Call{query: values}).eventFilter(), []string{}
+		for _, e := range events {
+			switch {
+			case !accepts(e):
+			case e.Session != "":
+				got = append(got, e.Session)
+			default:
+				got = append(got, e.Name)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
 }
 
 func TestAFrameIsOneEvent(t *testing.T) {

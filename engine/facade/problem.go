@@ -5,6 +5,10 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
+	"strings"
+
+	"placet/schemas"
 )
 
 // Problem is why a call is refused: problem details as RFC 9457 has them, with a code that
@@ -25,8 +29,15 @@ func Refuse(status int, code, detail string) *Problem {
 	return &Problem{Status: status, Code: code, Detail: detail}
 }
 
-// With adds a member.
+// reservedMembers are the members that RFC 9457 and placet give to every problem.
+var reservedMembers = []string{"type", "title", "status", "detail", "instance", "code"}
+
+// With adds a member. It panics on the name of a member that every problem has, whose value
+// would take its place.
 func (p *Problem) With(name string, value any) *Problem {
+	if slices.Contains(reservedMembers, name) {
+		panic("every problem has a member " + name + " of its own")
+	}
 	q := *p
 	q.Members = maps.Clone(p.Members)
 	if q.Members == nil {
@@ -45,6 +56,27 @@ type FieldError struct {
 	Loc  []string `json:"loc"` // "body" or "query", then the name
 	Msg  string   `json:"msg"`
 	Type string   `json:"type"`
+}
+
+// PointerError says what is wrong with a body at the member that a JSON pointer names.
+func PointerError(pointer, msg string) FieldError {
+	loc := []string{"body"}
+	if pointer != "" {
+		for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+			loc = append(loc, strings.NewReplacer("~1", "/", "~0", "~").Replace(part))
+		}
+	}
+	return FieldError{loc, msg, "value_error"}
+}
+
+// BodyError says what the schemas find wrong with a body. What is no JSON is named by its
+// line, all else by its member.
+func BodyError(e *schemas.Error) FieldError {
+	said := *e
+	if said.Path = ""; said.Pointer != "" {
+		said.Line = 0
+	}
+	return PointerError(e.Pointer, said.Error())
 }
 
 // Invalid is a body or a query that cannot be used.

@@ -23,6 +23,16 @@ func (p problem) Error() string { return string(p) }
 
 func refuse(format string, args ...any) error { return problem(fmt.Sprintf(format, args...)) }
 
+// Pointer is the JSON pointer with which what [CheckAction] or [CheckCommand] says of a
+// document begins, "" for none.
+func Pointer(err error) string {
+	place, _, _ := strings.Cut(err.Error(), " ")
+	if !strings.HasPrefix(place, "/") {
+		return ""
+	}
+	return strings.TrimSuffix(place, ":")
+}
+
 // CheckDraft says what is wrong with a creator's draft.
 func CheckDraft(body []byte) error {
 	switch {

@@ -133,6 +133,9 @@ func (r *view) readAction() {
 		r.Bad(r.actionDoc, "cannot register: "+err.Error())
 		return
 	}
+	if a.Replaces != 0 && r.Undecidable(r.Snap.Doc(otherState(r, a.Replaces))) {
+		return
+	}
 	if problem := notReplaced(r, a.Replaces); problem != "" {
 		r.Bad(r.actionDoc, "cannot register: "+problem)
 		return

@@ -80,6 +80,9 @@ func (d *storyDesk) leaves(s scene) {
 	if st, _ := ReadState("state.json", []byte(tree[dir+"/state.json"])); st.Status != s.status {
 		d.T.Errorf("the action is %q, expected %q\n%s", st.Status, s.status, d.Notes())
 	}
+	if s.status != "" {
+		d.draws(s.status)
+	}
 	for pattern, words := range s.holds {
 		files := matching(tree, pattern)
 		if len(files) == 0 {
@@ -95,6 +98,27 @@ func (d *storyDesk) leaves(s scene) {
 		if files := matching(tree, pattern); len(files) > 0 {
 			d.T.Errorf("there is %q", files)
 		}
+	}
+}
+
+// draws checks that the plan of the action says where it stands.
+func (d *storyDesk) draws(status engine.Status) {
+	d.T.Helper()
+	plan := d.Account(path.Base(dir)).Graph
+	if len(plan) < 2 || plan[0].ID != nodeDraft || plan[1].ID != nodeApproval {
+		d.T.Fatalf("the plan is %+v", plan)
+	}
+	current := map[string]bool{}
+	for _, n := range plan {
+		if n.Current {
+			current[n.ID] = true
+		}
+		if status == Executed && n.Status != Drafted && n.Status != Approved && n.Status != partSucceeded {
+			d.T.Errorf("the action is executed, and %s is %s", n.ID, n.Status)
+		}
+	}
+	if isFinal(status) && len(current) > 0 || status == ApprovalPending && !current[nodeApproval] || (status == Pending || status == Drafted) && !current[nodeDraft] {
+		d.T.Errorf("the action is %s, and the run is at %v", status, current)
 	}
 }
 

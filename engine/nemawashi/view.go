@@ -2,6 +2,7 @@ package nemawashi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"placet/engine"
@@ -190,7 +191,71 @@ func tell(r *view, a *engine.RunView) {
 	for _, g := range r.progress() {
 		add("Progress", fmt.Sprintf("part %d %s, attempts %d%s", g.Part.Part, g.status, g.Attempts, afterColon(g.problem)))
 	}
+	a.Graph = nodes(r)
 	a.Findings = append(a.Findings, findings(r)...)
+}
+
+// The places of an action's plan.
+const (
+	nodeDraft    = "draft"
+	nodeApproval = "approval"
+	nodePart     = "part"
+)
+
+// nodes are what an action goes through: the draft, the approval, and each of its parts.
+func nodes(r *view) []engine.Node {
+	st := r.State
+	draft := engine.Node{ID: nodeDraft, Label: nodeDraft, Status: Drafted}
+	approval := engine.Node{ID: nodeApproval, Label: nodeApproval, Status: Pending, After: []string{nodeDraft}}
+	switch {
+	case st.Status == Pending || st.Status == Drafted:
+		draft.Status, draft.Current = st.Status, true
+	case st.Status == ApprovalPending:
+		approval.Status, approval.Current, approval.Gate = st.Status, true, true
+	case st.IsApproved:
+		approval.Status = Approved
+	case isFinal(st.Status):
+		approval.Status = st.Status
+	}
+	if _, ok := st.current(); !ok && isFinal(st.Status) {
+		draft.Status = st.Status // it ended before there was a draft
+	}
+	list := []engine.Node{draft, approval}
+	status := map[int]progress{}
+	for _, g := range r.progress() {
+		status[g.Part.Part] = g
+	}
+	for _, p := range r.approved() {
+		n := engine.Node{
+			ID: fmt.Sprintf("%s-%d", nodePart, p.Part), Label: strings.TrimSpace(partWords([]Part{p})), Status: Pending, After: []string{nodeApproval},
+		}
+		g, known := status[p.Part]
+		switch {
+		case known:
+			n.Status, n.Current = engine.Status(g.status), st.Status == Executing && g.status == partOpen
+			n.Gate = g.status == partUnclear
+			if n.Current {
+				n.Status = Executing
+			}
+		case st.earlier(p.Part) != "":
+			n.Status = engine.Status(st.earlier(p.Part))
+		case isFinal(st.Status):
+			n.Status = Canceled // it never happens
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// earlier is where a part of the present approval stands that the newest job does not try
+// again, "" where no job has tried it.
+func (st *State) earlier(part int) string {
+	for _, j := range slices.Backward(st.Jobs) {
+		if p := j.part(part); p != nil && j.Approval == string(st.ApprovalRequestID) {
+			return p.Status
+		}
+	}
+	return ""
 }
 
 // findings are what check reports besides: rows that say something else than the

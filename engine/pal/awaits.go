@@ -2,6 +2,7 @@ package pal
 
 import (
 	"fmt"
+	"strings"
 
 	"placet/engine/gate"
 	"placet/engine/run"
@@ -124,7 +125,7 @@ func awaitDecision(r *view, w *run.Waiting) {
 	p := r.ports[w.Subject]
 	for _, id := range p.openEscalations(stopsOrHolds) {
 		if q := r.Request(id); q != nil && q.Status == run.Open {
-			w.Answer(q, "%s is blocked (%s): a person is asked: %s", p.id, p.Reason, run.OneLine(r.State.Escalations[id].Title))
+			w.Answer(q, "%s is blocked (%s): a person is asked: %s", p.id, p.Reason, strings.TrimSuffix(run.OneLine(r.State.Escalations[id].Title), "."))
 		}
 	}
 	if by := p.blockers(); len(by) > 0 {
@@ -147,7 +148,7 @@ func explain(r *view, w *run.Waiting) {
 			continue
 		}
 		if p := r.ports[string(e.PortID)]; p == nil || p.Status != Blocked {
-			w.Answer(q, "a person is asked, and work goes on: %s", templates.Cut(run.OneLine(e.Title), 300))
+			w.Answer(q, "a person is asked, and work goes on: %s", templates.Cut(strings.TrimSuffix(run.OneLine(e.Title), "."), 300))
 		}
 	}
 	w.Unblock(controlFile, `{"want": "abort", "by": "<you>", "reason": "<why>"} gives the orchestration up (placet pal abort)`)

@@ -10,6 +10,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Words of a result.
@@ -165,16 +166,24 @@ func (p *port) isMessagePending(role, typ string) bool {
 
 // isUsable reports whether what a hand-in says of itself fits where it stands.
 func (p *port) isUsable(d engine.Document, try int, session, role string) bool {
+	problem := p.misfit(path.Base(d.Path), try, session, role)
+	if problem != "" {
+		p.r.Bad(d, problem)
+	}
+	return problem == ""
+}
+
+// misfit says what a hand-in says of itself that does not fit where it stands, "" for
+// nothing.
+func (p *port) misfit(name string, try int, session, role string) string {
 	own := p.r.State.session(memberPath(p.id, role))
 	switch {
 	case try != 0 && try != p.LastTry:
-		p.r.Bad(d, fmt.Sprintf("cannot use %s: /try: is %d, the try is %d", path.Base(d.Path), try, p.LastTry))
+		return fmt.Sprintf("cannot use %s: /try: is %d, the try is %d", name, try, p.LastTry)
 	case session != "" && session != own:
-		p.r.Bad(d, fmt.Sprintf("cannot use %s: /session_id: is %q, the folder is that of %q", path.Base(d.Path), session, own))
-	default:
-		return true
+		return fmt.Sprintf("cannot use %s: /session_id: is %q, the folder is that of %q", name, templates.Cut(session, 80), own)
 	}
-	return false
+	return ""
 }
 
 func (p *port) isInWorkspace(d engine.Document, files []string) bool {
@@ -189,12 +198,21 @@ func (p *port) isInWorkspace(d engine.Document, files []string) bool {
 
 // isOfResult reports whether a feedback is about the result that was taken in.
 func (p *port) isOfResult(d engine.Document, fb *Feedback) bool {
+	problem := p.misfitResult(path.Base(d.Path), fb)
+	if problem != "" {
+		p.r.Bad(d, problem)
+	}
+	return problem == ""
+}
+
+// misfitResult says that a feedback is about another result than the one that was taken
+// in, "" where it is not.
+func (p *port) misfitResult(name string, fb *Feedback) string {
 	t := p.loop.last()
 	if fb.ResultDigest == "" || t != nil && fb.ResultDigest == string(t.ResultDigest) {
-		return true
+		return ""
 	}
-	p.r.Bad(d, fmt.Sprintf("cannot use %s: /result_digest: is not that of the result that was taken in", path.Base(d.Path)))
-	return false
+	return fmt.Sprintf("cannot use %s: /result_digest: is not that of the result that was taken in", name)
 }
 
 func (p *port) result() *resultIn     { return p.inHand().result }

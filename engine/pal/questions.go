@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/schemas"
@@ -24,7 +25,7 @@ const (
 )
 
 var questions = map[string]run.Question[*view]{
-	typeEscalation: {Fill: fill, Title: form},
+	typeEscalation: {Fill: fill, Title: form, Tell: tellRequest},
 }
 
 // fill asks about an escalation as it was when it opened.
@@ -49,6 +50,13 @@ func fill(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	}
 	req.Artifacts = e.Artifacts
 	return contextOf(e, q.ID, &r.State)
+}
+
+// tellRequest says which port a request is about.
+func tellRequest(r *view, q *run.Request, a *engine.OpenRequest) {
+	if e := r.State.Escalations[q.ID]; e != nil && e.PortID != "" {
+		a.Where = string(e.PortID)
+	}
 }
 
 // canDismiss reports whether there is anything to go on with: not where the tries are

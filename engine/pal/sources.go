@@ -251,7 +251,7 @@ func (r *designer) read(d engine.Document, code, port string, decode func() erro
 	got := r.in.Judge(d, decode)
 	r.isPending = r.isPending || got == run.Pending
 	if got == run.Bad {
-		r.fail(code, port, "cannot use "+d.Path+": a note in "+run.ProblemsDir+" says why")
+		r.fail(code, port, d.Path+": "+r.in.Notes.Text(r.in.Note(d.Path)))
 	}
 	return got == run.Good
 }

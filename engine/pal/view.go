@@ -33,6 +33,9 @@ func tell(r *view, a *engine.RunView) {
 	for _, id := range r.order {
 		add("port", r.ports[id].line())
 	}
+	for _, line := range r.sessionLines() {
+		add("session", line)
+	}
 	for _, q := range st.Requests {
 		if q.Status == run.Open {
 			add("escalation", fmt.Sprintf("%s %s: %s", q.ID, st.Escalations[q.ID].Type, r.Path("requests/"+q.ID+"/form.md")))
@@ -72,6 +75,55 @@ func (p *port) line() string {
 	}
 	if p.Reason != "" && (p.Status == Blocked || isFinal(p.Status)) {
 		words = append(words, string(p.Reason))
+	}
+	return strings.Join(words, ", ")
+}
+
+// sessionLines are the sessions of the ports that have not ended, in the order of the
+// tree, each in one line with its progress.
+func (r *view) sessionLines() (list []string) {
+	st := &r.State
+	if isFinal(st.Status) || st.Sessions["build"] == nil {
+		return nil
+	}
+	list = append(list, "build: "+string(st.Sessions["build"].Status))
+	for _, id := range r.order {
+		p := r.ports[id]
+		if isFinal(p.Status) || p.FirstStartedAt == "" {
+			continue
+		}
+		for _, s := range st.sessionsOf(id) {
+			if s.role == "" {
+				list = append(list, s.path+": "+string(st.Sessions[s.path].Status))
+			} else {
+				list = append(list, workerLine(p.worker(s)))
+			}
+		}
+		for _, a := range r.agents {
+			if strings.HasPrefix(a.path, portPath(id)+"/") {
+				list = append(list, a.path+": "+a.typ+" of an agent")
+			}
+		}
+	}
+	return list
+}
+
+// workerLine is a worker's session in one line.
+func workerLine(one engine.Part) string {
+	words := []string{one.ID + ": " + string(one.Status)}
+	for _, f := range one.Facts {
+		words = append(words, f.Value)
+	}
+	if p := one.Progress; p != nil {
+		words = append(words, fmt.Sprintf("%.0f %%", 100*p.Value))
+		if p.Task != "" {
+			words = append(words, p.Task)
+		}
+		if p.Of > 0 {
+			words = append(words, fmt.Sprintf("%d of %d tokens", p.Used, p.Of))
+		} else if p.Used > 0 {
+			words = append(words, fmt.Sprintf("%d tokens", p.Used))
+		}
 	}
 	return strings.Join(words, ", ")
 }
@@ -156,6 +208,9 @@ func (r *view) findings() (list []engine.Finding) {
 		if d.Kind == layout.PalEscalation && r.State.Escalations[id] == nil {
 			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: "the state knows no escalation of this id: nothing acts on it; remove it"})
 		}
+	}
+	if !isFinal(r.State.Status) && r.sources.got == run.Good {
+		list = append(list, engine.Finding{Severity: "info", Path: r.sources.doc.Path, Text: "settings: " + r.settingWords()})
 	}
 	return list
 }

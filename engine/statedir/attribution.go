@@ -2,11 +2,15 @@ package statedir
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -178,8 +182,8 @@ func (d *Dir) readAttributions() {
 	k.file, k.read = info, k.read+int64(len(body))
 }
 
-// CheckAttributions says why the file cannot be believed: somebody else could have
-// written it.
+// CheckAttributions says why the file cannot be believed: somebody else could have written
+// it, or it holds what no placet has written.
 func (d *Dir) CheckAttributions() error {
 	info, err := d.root.Lstat(attributionsName)
 	switch {
@@ -195,5 +199,47 @@ func (d *Dir) CheckAttributions() error {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != uint32(os.Geteuid()) {
 		return fmt.Errorf("%s belongs to another user", attributionsName)
 	}
+	body, err := d.Read(attributionsName, 2*longAttributions)
+	if err != nil {
+		return err
+	}
+	return checkLines(body)
+}
+
+// checkLines says what is wrong with the lines of the file. A line that a crash has torn says
+// nothing, and is nothing wrong.
+func checkLines(body []byte) error {
+	n := 0
+	for line := range bytes.Lines(body) {
+		n++
+		if err := checkLine(bytes.TrimRight(line, "\x00\n")); err != nil {
+			return fmt.Errorf("%s, line %d: %w", attributionsName, n, err)
+		}
+	}
 	return nil
+}
+
+func checkLine(line []byte) error {
+	if len(line) == 0 {
+		return nil
+	}
+	var a Attribution
+	d := json.NewDecoder(bytes.NewReader(line))
+	switch err := d.Decode(&a); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil
+	case err != nil:
+		return err
+	case d.More():
+		return errors.New("something follows the end of the line's object")
+	case a.Path == "" || len(a.Digest.Hex()) != 2*sha256.Size || !isAuthor(a.Who):
+		return errors.New("expected a path, a digest, and who it was written for")
+	}
+	return nil
+}
+
+// isAuthor reports whether a name is one of those for whom placet writes.
+func isAuthor(who string) bool {
+	kind, name, _ := strings.Cut(who, ":")
+	return name != "" && slices.Contains([]string{"api", "slack", "owner"}, kind)
 }

@@ -131,3 +131,40 @@ func TestAttributionsThatOthersCouldWriteAreRefused(t *testing.T) {
 		t.Error("a link is believed")
 	}
 }
+
+// What no placet has written ends the start; what a crash has torn does not.
+func TestAttributionsAreReadStrictly(t *testing.T) {
+	home, workspace := folders(t)
+	d := create(t, home, workspace)
+	attribute(t, d, answerOf(1))
+	file := filepath.Join(d.Location(), "attributions.jsonl")
+	body, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := strings.TrimSpace(string(body))
+	for what, c := range map[string]struct {
+		text string
+		bad  bool
+	}{
+		"two lines":            {line + "\n" + line + "\n", false},
+		"a torn line":          {line[:len(line)/2] + "\n" + line + "\n", false},
+		"a torn end":           {line + "\n" + line[:len(line)-1], false},
+		"zeros after a cut":    {line + "\n\x00\x00\x00\n" + line, false},
+		"no JSON":              {line + "\nnonsense\n", true},
+		"a list":               {"[]\n", true},
+		"two objects in one":   {line + line + "\n", true},
+		"no author":            {strings.Replace(line, "api:client1", "", 1), true},
+		"an author of no kind": {strings.Replace(line, "api:client1", "root", 1), true},
+		"a long digest":        {strings.Replace(line, `"sha256:`, `"sha256:0`, 1), true},
+		"a number for a path":  {strings.Replace(line, `"runs/r1/response.json"`, "7", 1), true},
+		"too large":            {strings.Repeat(line+"\n", (16<<20)/len(line)+1), true},
+	} {
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.CheckAttributions(); (err != nil) != c.bad {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

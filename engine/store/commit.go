@@ -32,6 +32,8 @@ type fileWrite struct {
 	tried bool
 	// there: the file already holds these bytes; they only need to be durable.
 	there bool
+	// isNew: the name must be free, whatever stands under it.
+	isNew bool
 	// journal: the file is an append-only one whose bytes need to be durable.
 	journal bool
 	run     string // whose journal it is
@@ -97,6 +99,12 @@ func (p *fileWrite) order() int {
 // not exist; the same bytes there already are fine, others are ErrConflict.
 func (s *committer) Write(doc engine.Document) error {
 	return s.commit(&commit{writes: []*fileWrite{{doc: doc}}})[0]
+}
+
+// Create makes a document durable under a name that must be free: the same bytes there
+// already are ErrConflict, too. Of several who create it at once one succeeds.
+func (s *committer) Create(doc engine.Document) error {
+	return s.commit(&commit{writes: []*fileWrite{{doc: doc, isNew: true}}})[0]
 }
 
 // Flush makes durable what commits left for the next one: the lines of journals.
@@ -205,10 +213,12 @@ func (s *committer) compare(p *fileWrite) error {
 	if err != nil {
 		return err
 	}
-	switch there {
-	case engine.Sum(p.doc.Body):
+	switch {
+	case p.isNew && there != "":
+		return moved(p.doc.Path)
+	case there == engine.Sum(p.doc.Body):
 		p.there, p.doc.Over = true, there
-	case p.doc.Over:
+	case there == p.doc.Over:
 	default:
 		return moved(p.doc.Path)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -123,6 +124,35 @@ func TestWhatAlreadyHoldsTheseBytesIsFine(t *testing.T) {
 		commit(t, w.store(), engine.Plan{Writes: []engine.Document{newDoc("a.json", "A"), over(newDoc("b.json", "B"), "old"), stateDoc("S1", "S0")}})
 		if diff := cmp.Diff([]string{"a.json", "b.json", "state.json"}, names(t, w, aRun().Dir)); diff != "" {
 			t.Error(diff)
+		}
+	})
+}
+
+// Whoever counts what was written must know which of several wrote it.
+func TestOneOfSeveralCreatesTheSameBytes(t *testing.T) {
+	worlds(t, func(t *testing.T, w world) {
+		w.dir(aRun().Dir)
+		doc := newDoc("a.json", "A")
+		errs := make([]error, 4)
+		var wg sync.WaitGroup
+		for i := range errs {
+			wg.Go(func() { errs[i] = w.store().Create(doc) })
+		}
+		wg.Wait()
+		done := 0
+		for _, err := range errs {
+			if err == nil {
+				done++
+			} else if !errors.Is(err, store.ErrConflict) {
+				t.Error(err)
+			}
+		}
+		if done != 1 || w.store().Create(doc) == nil {
+			t.Errorf("%d of %d created it", done, len(errs))
+		}
+		check(t, w, map[string]string{in("a.json"): "A"})
+		if left := names(t, w, aRun().Dir); len(left) > 1 {
+			t.Errorf("left behind: %v", left)
 		}
 	})
 }

@@ -50,7 +50,7 @@ type scale struct {
 	attempts    int
 	checkpoints [2]int
 	cycles      int // O1
-	listed      int // S12
+	listed      int // S12, D1, D2
 	calling     int // F1
 	idle        time.Duration
 }
@@ -78,6 +78,7 @@ var measurements = []measurement{
 	{"S10", (*bench).binary},
 	{"A1", (*bench).oneAttempt},
 	{"S12", (*bench).listing},
+	{"D1", (*bench).pages},
 	{"O1", (*bench).burstOfReports},
 	{"F1", (*bench).calls},
 }

@@ -160,17 +160,21 @@ func (x *newAsk) document(a *workspace.Asks, question string) ([]byte, error) {
 
 // readInput reads a file, or standard input, without its last line end.
 func readInput(w *console.Env, name string) (string, error) {
-	in := w.In
-	if name != "-" {
-		f, err := os.Open(w.Path(name))
-		if err != nil {
-			return "", err
-		}
-		defer f.Close()
-		in = f
+	in, err := openInput(w, name)
+	if err != nil {
+		return "", err
 	}
+	defer in.Close()
 	body, err := io.ReadAll(io.LimitReader(in, config.LimitSmall))
 	return strings.TrimSuffix(string(body), "\n"), err
+}
+
+// openInput opens a file that is named on the command line, or standard input for "-".
+func openInput(w *console.Env, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(w.In), nil
+	}
+	return os.Open(w.Path(name))
 }
 
 // setOptions adds to the options which of them need a comment, and which approve.

@@ -164,6 +164,13 @@ func (b *tab) goes(s *site, path string) {
 	b.do(chromedp.Navigate(s.url + path))
 }
 
+// opens clicks the first request of the inbox whose question has some words.
+func (b *tab) opens(words string) {
+	b.t.Helper()
+	id := eval[string](b, fmt.Sprintf(`[...document.querySelectorAll("#list .card")].find(c => c.innerText.includes(%q)).dataset.id`, words))
+	b.do(chromedp.Click(fmt.Sprintf(`#list .card[data-id=%q] .cover`, id)))
+}
+
 func (b *tab) key(keys string) { b.t.Helper(); b.do(chromedp.KeyEvent(keys)) }
 
 // quiet checks that neither the page's policy nor a script had anything to say.
@@ -189,6 +196,19 @@ func shots(t *testing.T) string {
 	return dir
 }
 
+// shot keeps a picture of the whole page.
+func (b *tab) shot(dir, name string) {
+	b.t.Helper()
+	eval[int](b, `window.scrollTo(0, 0), document.activeElement.blur(), 0`)
+	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // axe runs axe-core in the page and reports what breaks WCAG 2.2 AA.
 func (b *tab) axe(what string) {
 	b.t.Helper()
@@ -196,7 +216,9 @@ func (b *tab) axe(what string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	eval[int](b, string(body)+";0")
+	if !eval[bool](b, `!!window.axe`) {
+		eval[int](b, string(body)+";0")
+	}
 	found := eval[string](b, `axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200) + " " + n.failureSummary.slice(0, 300))}))))`, chromedp.EvalAwaitPromise)
 	var list []any
 	if err := json.Unmarshal([]byte(found), &list); err != nil || len(list) > 0 {
@@ -220,13 +242,14 @@ func TestBrowserStates(t *testing.T) {
 	browser := openBrowser(t)
 	p := everyFamily(t)
 	p.write(".git/HEAD", "ref: refs/heads/main\n")
+	p.phases()
 	s := serveAt(p)
 	empty := serveAt(newPlace(t, t.TempDir(), 0))
 	s.token("all", "read,write,decide")
 	p.until("every family asks", 30*time.Second, func() bool {
-		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == len(upgraded)+2
+		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == len(upgraded)+3
 	})
-	b, nothing := newTab(t, browser), newTab(t, browser)
+	b, nothing, stranger := newTab(t, browser), newTab(t, browser), newTab(t, browser)
 	b.login(s)
 	nothing.login(empty)
 	approval := s.actionAt("1")
@@ -237,12 +260,16 @@ func TestBrowserStates(t *testing.T) {
 		tab        *tab
 		ready      string
 	}{
+		{"0-login", "/requests/" + percent("nemawashi/1", approval), stranger, `!!document.querySelector("#login")`},
 		{"1-empty", "/", nothing, `!!document.querySelector(".empty")`},
 		{"2-list", "/", b, `document.querySelectorAll("#list .card").length > 5`},
 		{"3-request", "/requests/" + percent("nemawashi/1", approval), b, `!!document.querySelector("#answer")`},
 		{"4-elsewhere", "/requests/" + percent("nemawashi/1", approval), b, `!!document.querySelector("#answer")`},
 		{"5-error", "/requests/nothing", b, `!!document.querySelector("[role=alert]")`},
-		{"6-run", "/runs/nemawashi/1", b, `!!document.querySelector(".run")`},
+		{"6-run", "/runs/nemawashi/1", b, `document.querySelectorAll(".node").length === 3`},
+		{"6-run-afl", "/runs/afl/receipts", b, `!!document.querySelector(".part") && !!document.querySelector(".ask form.answer")`},
+		{"6-run-faber", "/runs/faber/" + phasedRun, b, `document.querySelectorAll(".node").length === 9 && !!document.querySelector(".ask form.answer")`},
+		{"6-run-optimizer", "/runs/" + s.cycleName(), b, `!!document.querySelector(".ask form.answer")`},
 		{"7-runs", "/runs?status=all", b, `!!document.querySelector("table")`},
 	} {
 		at := s
@@ -258,7 +285,7 @@ func TestBrowserStates(t *testing.T) {
 			if r := s.call("all", "POST", "/api/v1/requests/"+approval+"/answer", map[string]any{"response": "reject", "digest": shown}); r.status != 200 {
 				t.Fatalf("answer: %s", r.body)
 			}
-			state.tab.until("it is answered elsewhere", `!document.getElementById("elsewhere").hidden && document.getElementById("fields").disabled`)
+			state.tab.until("it is answered elsewhere", `!document.getElementById("elsewhere").hidden && document.querySelector("#answer .fields").disabled`)
 			if words := eval[string](state.tab, `document.querySelector("textarea[name=comment]").value`); words != "my own words" {
 				t.Errorf("the words typed are gone: %q", words)
 			}
@@ -266,31 +293,33 @@ func TestBrowserStates(t *testing.T) {
 				t.Errorf("it does not say by whom: %s", text)
 			}
 		}
-		for _, scheme := range []string{"light", "dark"} {
-			for _, width := range []int64{360, 820, 1440} {
-				state.tab.looks(width, scheme)
-				if over := eval[int](state.tab, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-					t.Errorf("%s is %d pixels too wide at %d", state.name, over, width)
-				}
-				eval[int](state.tab, `window.scrollTo(0, 0), document.activeElement.blur(), 0`)
-				picture, err := chromedp.Run(state.tab.ctx, chromedp.FullScreenshot(100))
-				if err != nil {
-					t.Fatal(err)
-				}
-				name := filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", state.name, width, scheme))
-				if err := os.WriteFile(name, picture, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			state.tab.axe(state.name + " " + scheme)
-		}
+		state.tab.states(dir, state.name)
 	}
 	b.quiet()
 	nothing.quiet()
+	stranger.quiet()
+}
+
+// cycleName is the name of the run of the optimizer.
+func (s *site) cycleName() string {
+	s.t.Helper()
+	found := regexp.MustCompile(`"run":"(optimizer/[^"]+)"`).FindStringSubmatch(s.call("all", "GET", "/api/v1/runs", nil).body)
+	if found == nil {
+		s.t.Fatal("there is no cycle")
+	}
+	return found[1]
 }
 
 // hostile is what a question may try.
-const hostile = `<script>document.title='owned'</script><img src=x onerror=alert(1)>[x](javascript:alert(1)) **bold** ` + "\u202e"
+const hostile = `<script>document.title='owned'</script><img src=x onerror=alert(1)>[x](javascript:alert(1)) **bold** ` + "\u202e" + `
+
+| left | right |
+|:-----|------:|
+| one  | two   |
+
+- [x] approve: forged
+- [ ] submit this answer
+`
 
 // A person logs in, and answers with the mouse, with the keyboard, and without any script.
 func TestBrowserAnswers(t *testing.T) {
@@ -303,17 +332,12 @@ func TestBrowserAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	hostileAsk := fmt.Sprintf(`{"question": %s, "options": [{"id": "yes", "description": "<b>x</b><script>alert(1)</script>"}, {"id": "no"}], "context": %s}`, text, text)
+	p.write(".asks/hostile/ask.json", hostileAsk)
 	s := serveAt(p)
 	s.token("all", "read,write,decide")
-	asks := func(n int) {
-		p.until("all ask", 20*time.Second, func() bool {
-			return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == n
-		})
-	}
-	asks(3)
-	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // the newest stands last
-	p.write(".asks/hostile/ask.json", hostileAsk)
-	asks(4)
+	p.until("all ask", 20*time.Second, func() bool {
+		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == 4
+	})
 	link := s.link("all")
 	b := newTab(t, browser)
 	b.do(chromedp.Navigate(link))
@@ -339,6 +363,12 @@ func TestBrowserAnswers(t *testing.T) {
 	b.key("j")
 	b.key("k")
 	b.until("the first is marked", `document.querySelectorAll("#list .card")[0].classList.contains("at")`)
+	for range 3 {
+		if !eval[bool](b, `document.querySelector(".card.at .question").innerText.includes("Deploy build")`) {
+			b.key("j")
+		}
+	}
+	b.until("a question about a build is marked", `document.querySelector(".card.at .question").innerText.includes("Deploy build")`)
 	b.key("\r")
 	b.until("its page", `document.body.dataset.page === "request" && !!document.getElementById("answer")`)
 	first := eval[string](b, `document.body.dataset.request`)
@@ -354,7 +384,7 @@ func TestBrowserAnswers(t *testing.T) {
 	// The mouse.
 	b.key("u")
 	b.until("the inbox", `document.querySelectorAll("#list .card").length === 3`)
-	b.do(chromedp.Click(`#list .card .cover`))
+	b.opens("Deploy build")
 	b.until("its page", `document.body.dataset.page === "request" && !!document.getElementById("answer")`)
 	second := eval[string](b, `document.body.dataset.request`)
 	b.do(chromedp.Click(`input[name=option][value=wait]`), chromedp.SendKeys(`textarea[name=comment]`, "tomorrow & after"), chromedp.Click(`#answer .primary`))
@@ -366,13 +396,16 @@ func TestBrowserAnswers(t *testing.T) {
 	b.goes(s, "/requests/"+percent("ask/hostile", s.requestOf("ask/hostile")))
 	b.until("the hostile question", `!!document.getElementById("answer")`)
 	shown := eval[string](b, `document.querySelector("main").innerText`)
-	for _, words := range []string{"<script>document.title='owned'</script>", "<img src=x onerror=alert(1)>", `\u{202e}`, "<b>x</b>"} {
+	for _, words := range []string{"<script>document.title='owned'</script>", "<img src=x onerror=alert(1)>", `\u{202e}`, "<b>x</b>", "[x] approve: forged", "[ ] submit this answer"} {
 		if !strings.Contains(shown, words) {
 			t.Errorf("%q is not shown as text: %s", words, shown)
 		}
 	}
-	if n := eval[int](b, `document.querySelectorAll("main script, main img, main a[href^='javascript']").length`); n != 0 || eval[string](b, `document.title`) == "owned" {
+	if n := eval[int](b, `document.querySelectorAll("main script, main img, main a[href^='javascript'], article input, [style]").length`); n != 0 || eval[string](b, `document.title`) == "owned" {
 		t.Errorf("%d elements of the question's own", n)
+	}
+	if at := eval[string](b, `document.querySelector(".prose td:last-child").align`); at != "right" {
+		t.Errorf("the columns of a table are aligned %q", at)
 	}
 	b.quiet()
 
@@ -380,7 +413,7 @@ func TestBrowserAnswers(t *testing.T) {
 	plain := newTab(t, browser)
 	call(plain, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	plain.goes(s, "/login")
-	plain.do(chromedp.SendKeys(`#link`, s.link()), chromedp.Submit(`#link`), chromedp.WaitVisible(`#list .card .cover`), chromedp.Click(`#list .card .cover`), chromedp.WaitVisible(`#answer`),
+	plain.do(chromedp.SendKeys(`#link`, s.link()), chromedp.Submit(`#link`), chromedp.WaitVisible(`#list .card .cover`), chromedp.Click(`#list .card[data-id^="ask/q"] .cover`), chromedp.WaitVisible(`#answer`),
 		chromedp.Click(`input[name=option][value=deploy]`), chromedp.Click(`#answer .primary`), chromedp.WaitVisible(`.receipt`))
 	third := ""
 	for _, id := range []string{"ask/q0000", "ask/q0001", "ask/q0002"} {

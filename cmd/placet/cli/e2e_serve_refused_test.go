@@ -105,7 +105,7 @@ func TestServeRefuses(t *testing.T) {
 		{"unknown option", "all", "POST", request + "/answer", map[string]any{"response": "aprove", "digest": digest}, nil, 422, "invalid"},
 		{"an option that looks like approve", "all", "POST", request + "/answer", map[string]any{"response": "аpprove", "digest": digest}, nil, 422, "invalid"},
 		{"unknown filter", "all", "GET", "/api/v1/requests?famly=faber", nil, nil, 422, "invalid"},
-		{"limit", "all", "GET", "/api/v1/requests?limit=501", nil, nil, 422, "invalid"},
+		{"limit", "all", "GET", "/api/v1/requests?limit=1001", nil, nil, 422, "invalid"},
 		{"unknown request", "all", "GET", "/api/v1/requests/fr-nothing", nil, nil, 404, "not_found"},
 		{"traversal", "all", "GET", "/api/v1/requests/..%2f..%2fstate.json", nil, nil, 404, "not_found"},
 		{"traversal to an answer", "all", "POST", "/api/v1/requests/..%2f..%2fx/answer", answer, nil, 404, "not_found"},

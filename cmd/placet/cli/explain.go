@@ -1,15 +1,17 @@
 package cli
 
 import (
+	"strings"
+
 	"placet/cmd/placet/workspace"
 )
 
 func explainVerb() verb {
 	return verb{
-		use: "explain RUN[/PART]|REQUEST", short: "Why a run stands where it stands, and what would move it",
-		least: 1, most: 1, group: groupUnderstand, complete: completeRuns,
+		use: "explain RUN[/PART]|REQUEST [PART]", short: "Why a run stands where it stands, and what would move it",
+		least: 1, most: 2, group: groupUnderstand, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
-			s, err := b.Subject(c.args[0])
+			s, err := b.Subject(strings.Join(c.args, "/"))
 			if err != nil {
 				return err
 			}

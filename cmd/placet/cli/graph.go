@@ -9,35 +9,40 @@ import (
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/reconcile"
 )
 
 func graphVerb() verb {
-	var mermaid bool
+	var mermaid, watches bool
 	return verb{
 		use: "graph [RUN|FAMILY]", short: "A run's plan, or a family's transitions",
 		most: 1, group: groupUnderstand, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&mermaid, "mermaid", false, "as a Mermaid diagram")
+			f.BoolVar(&watches, "watch", false, "draw the run again whenever it changes, until Ctrl-C")
 		},
 		look: func(c call, b *workspace.Workspace) error {
-			if len(c.args) == 0 || b.Serves(c.args[0]) {
+			table := len(c.args) == 0 || b.Serves(c.args[0])
+			switch {
+			case watches && table:
+				return console.Usage("--watch takes a run: a family's transitions do not change")
+			case watches && c.env.Flags.JSON:
+				return console.Usage("cannot answer with one JSON object: graph --watch does not end")
+			case table:
 				return showTables(b, console.First(c.args), mermaid)
 			}
 			f, err := b.OneRun(c.args[0])
 			if err != nil {
 				return err
 			}
+			if watches {
+				return watchPlan(c.ctx, b, f, mermaid)
+			}
 			v := b.ViewOf(f)
-			if of, _ := family.Named(f.Run.Family); of.Plan != nil {
-				peers, err := b.Peers(f.Run.Family)
-				if err != nil {
-					return err
-				}
-				v.Graph = of.Plan(peers, f.Run.ID)
+			if err := b.FillPlan(&v); err != nil {
+				return err
 			}
 			return showPlan(b, v, mermaid)
 		},
@@ -96,7 +101,7 @@ func showPlan(b *workspace.Workspace, v workspace.View, mermaid bool) error {
 	return b.Env.Answer(data, func() {
 		b.Env.Say("%s  %s", b.Env.Paint(console.Strong, console.OneLine(v.Key.String())), b.Env.Paint(statusStyle(v), console.OneLine(string(v.Status))))
 		noteNoPlan(b, v)
-		planTable(v.Graph).Print(b.Env, b.Env.Out)
+		planTable(v.Graph, v.Parts).Print(b.Env, b.Env.Out)
 	})
 }
 
@@ -111,11 +116,14 @@ func noteNoPlan(b *workspace.Workspace, v workspace.View) {
 var stepMarks = map[engine.Status]string{
 	"completed": "✓", "skipped": "↷", "failed": "✗", "in_progress": "●", "pending": "·",
 	"validating": "●", "retrying": "↻", "aborted": "✗", "running": "●", "goal": "✓",
+	"complete": "✓", "cancelled": "↷", "blocked": "✗", "executing": "●", "succeeded": "✓", "approved": "✓", "rejected": "✗",
 }
 
-// planTable is a plan, each part a row below the name of its group.
-func planTable(nodes []engine.Node) *console.Table {
+// planTable is a plan, each node a row below the name of its group. Behind one that is at work
+// stands how far the parts have got that work on it.
+func planTable(nodes []engine.Node, parts []engine.Part) *console.Table {
 	group, straight := "", isChain(nodes)
+	some := slices.ContainsFunc(nodes, func(n engine.Node) bool { return !n.Critical })
 	t := &console.Table{}
 	for _, n := range nodes {
 		if n.Group != group {
@@ -134,12 +142,46 @@ func planTable(nodes []engine.Node) *console.Table {
 			here, styles = "← here", []string{console.Current, console.Current, console.Current}
 		}
 		cells := []string{"    " + mark + " " + console.OneLine(label(n)), console.OneLine(string(n.Status)), here}
+		var remarks []string
 		if len(n.After) > 0 && !straight {
-			cells = append(cells, "after "+console.OneLine(strings.Join(n.After, ", ")))
+			remarks = append(remarks, "after "+console.OneLine(strings.Join(n.After, ", ")))
+		}
+		if n.Critical && some {
+			remarks = append(remarks, "critical path")
+		}
+		if n.Current {
+			remarks = append(remarks, progressOf(n, parts)...)
+		}
+		if len(remarks) > 0 {
+			cells = append(cells, strings.Join(remarks, "; "))
 		}
 		t.Style(styles, cells...)
 	}
 	return t
+}
+
+// shownTask is how much of what a worker says it does stands behind it, in characters.
+const shownTask = 40
+
+// progressOf says how far the parts have got that work on a node: the one of that name, and
+// those whose path it is a part of.
+func progressOf(n engine.Node, parts []engine.Part) (all []string) {
+	for _, p := range parts {
+		path := strings.Split(p.ID, "/")
+		if p.Progress == nil || p.ID != n.ID && !slices.Contains(path, n.ID) {
+			continue
+		}
+		words := fmt.Sprintf("%d %%", int(p.Progress.Value*100))
+		if p.ID != n.ID {
+			words = console.OneLine(path[len(path)-1]) + " " + words
+		}
+		words += console.Suffix(" ", console.Cut(console.OneLine(p.Progress.Task), shownTask))
+		if p.Progress.Of > 0 {
+			words += fmt.Sprintf(" (%d of %d tokens)", p.Progress.Used, p.Progress.Of)
+		}
+		all = append(all, words)
+	}
+	return all
 }
 
 // isChain reports whether each part comes after the one above it: then the

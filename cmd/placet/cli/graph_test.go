@@ -21,7 +21,7 @@ var plan = []engine.Node{
 func TestAPlanMarksWhereTheRunStands(t *testing.T) {
 	var out bytes.Buffer
 	b := &workspace.Workspace{Env: &console.Env{Out: &out}}
-	planTable(plan).Print(b.Env, b.Env.Out)
+	planTable(plan, nil).Print(b.Env, b.Env.Out)
 	want := `  frame
     ✓ a           completed
   build
@@ -72,7 +72,7 @@ func TestAPlanAsArrowsAndLevels(t *testing.T) {
 		t.Errorf("of a plan without arrows: %s", diff)
 	}
 	var out bytes.Buffer
-	planTable(nodes).Print(&console.Env{}, &out)
+	planTable(nodes, nil).Print(&console.Env{}, &out)
 	for _, want := range []string{"  level 1\n", "  level 2\n", "after x, y, unknown\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
@@ -110,5 +110,41 @@ func TestATableAsAMermaidDiagram(t *testing.T) {
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Behind what is at work stands how far it has got, and the longest way is named where there
+// are others.
+func TestAPlanSaysHowFarItsPartsHaveGot(t *testing.T) {
+	w := &console.Env{}
+	nodes := []engine.Node{
+		{ID: "A", Group: "1", Status: "complete", Critical: true}, {ID: "B", Group: "1", Status: "running", Current: true},
+		{ID: "C", Group: "2", Status: "running", Current: true, Critical: true, After: []string{"A"}},
+	}
+	parts := []engine.Part{
+		{ID: "A", Progress: &engine.Progress{Value: 1}}, {ID: "B", Progress: &engine.Progress{Value: 0.5, Task: "a\x1b[2J"}}, {ID: "C"},
+		{ID: "build/C/impl", Progress: &engine.Progress{Value: 0.42, Task: "count lines", Used: 5100, Of: 15000}}, {ID: "build/C/test"},
+	}
+	want := `  level 1
+    ✓ A    complete            critical path
+    ● B    running    ← here   50 % a\u{1b}[2J
+  level 2
+    ● C    running    ← here   after A; critical path; impl 42 % count lines (5100 of 15000 tokens)
+`
+	if diff := cmp.Diff(strings.Fields(want), strings.Fields(planTable(nodes, parts).Text(w))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Without a terminal a drawing follows the one before, if it is another.
+func TestADrawingIsPrintedAgainWhereItChanged(t *testing.T) {
+	var out bytes.Buffer
+	s := newScreen(&console.Env{Out: &out})
+	for _, text := range []string{"a\n", "a\n", "b\n", "b\n"} {
+		s.show(text)
+	}
+	s.leave()
+	if got := out.String(); got != "a\n\nb\n" {
+		t.Errorf("%q", got)
 	}
 }

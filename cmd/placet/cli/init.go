@@ -125,10 +125,11 @@ func add(disk fs.FS, name string, how fs.How, text string) error {
 var ignored = []string{".placet/", ".placet-*.tmp"}
 
 // excluded are all names that git must not see: besides, the lock files of FABER's
-// runs, and the optimizer's audit databases, in whichever root, with what SQLite lays
+// runs, the progress of PAL's workers, who rewrite it several times a second, and the
+// optimizer's audit databases, in whichever root, with what SQLite lays
 // beside one. Committed while the daemon writes them, they are torn.
 var excluded = slices.Concat(ignored, []string{
-	"state.json.lock", ".next-id.lock",
+	"state.json.lock", ".next-id.lock", ".pal/orchestrations/**/progress.json",
 	"audit_global.db", "audit_global.db-wal", "audit_global.db-shm", "audit_global.db-journal",
 })
 

@@ -98,6 +98,8 @@ func ownVerbs(family string) []verb {
 		return []verb{triggerVerb(), nextVerb(), replayVerb(), decideVerb()}
 	case "nemawashi":
 		return nemawashiVerbs()
+	case "pal":
+		return []verb{planVerb(), sendVerb(), hookVerb(), exportVerb()}
 	}
 	return nil
 }

@@ -30,10 +30,10 @@ func showClosed(b *workspace.Workspace, l workspace.ClosedLine) {
 
 func showVerb() verb {
 	return verb{
-		use: "show RUN[/PART]|REQUEST", short: "All about one run, a part of it, or one request",
-		least: 1, most: 1, group: groupDecide, complete: completeRuns,
+		use: "show RUN[/PART]|REQUEST [PART]", short: "All about one run, a part of it, or one request",
+		least: 1, most: 2, group: groupDecide, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
-			return showSubject(b, c.args[0])
+			return showSubject(b, strings.Join(c.args, "/"))
 		},
 	}
 }

@@ -41,7 +41,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		"clip":   func(n int, s string) string { return console.Cut(console.OneLine(s), n) },
 		"suffix": console.Suffix, "typed": console.Typed, "brief": console.Brief, "title": console.Title,
 		"indent": func(prefix, s string) string { return strings.TrimSpace(console.Indent(s, prefix)) },
-		"join":   strings.Join, "upper": strings.ToUpper, "inc": func(n int) int { return n + 1 },
+		"join":   strings.Join, "upper": strings.ToUpper, "percent": func(part float64) float64 { return 100 * part }, "inc": func(n int) int { return n + 1 },
 		"moment": func(t time.Time) string {
 			if t.IsZero() {
 				return ""
@@ -63,7 +63,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 			}
 			return labelled(w, console.Strong, list)
 		},
-		"plan": func(nodes []engine.Node) string { return planTable(nodes).Text(w) },
+		"plan": func(nodes []engine.Node) string { return planTable(nodes, nil).Text(w) },
 		"lastEvents": func(log []engine.Entry) string {
 			return eventTable(log[max(0, len(log)-workspace.LastEvents):]).Text(w)
 		},

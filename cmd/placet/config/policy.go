@@ -66,6 +66,9 @@ func settingDigest(name, text string) engine.Digest { return engine.Sum([]byte(n
 
 func (s Setting) Name() string { return toml.Key(s.key).String() }
 
+// Table is the table of placet.toml that the setting stands in.
+func (s Setting) Table() string { return s.key[0] }
+
 // policies returns the policy settings that a configuration tree holds.
 func policies(tree map[string]any) []Setting {
 	var found []Setting

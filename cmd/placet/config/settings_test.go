@@ -17,6 +17,7 @@ import (
 	"placet/engine/exec"
 	"placet/engine/faber"
 	"placet/engine/optimizer"
+	"placet/engine/pal"
 	"placet/engine/statedir"
 )
 
@@ -392,6 +393,7 @@ func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 	want.Gates = map[string]GateRule{"*": {Level: "file", Approvers: []string{}}}
 	want.Commands.Env = []string{}
 	want.Afl = everyAflDefault()
+	want.Pal = everyPalDefault()
 	want.Optimizer.Workflows = map[string]optimizer.Workflow{}
 	want.Serve.AllowedHosts, want.Serve.AllowedOrigins = []string{}, []string{}
 	want.Faber.WorkflowPaths, want.Faber.Deadline, want.Faber.Resume.Command = []string{}, map[string]faber.Duration{}, []string{}
@@ -420,6 +422,14 @@ func everyAflDefault() afl.Config {
 		Validation: new("command"), ValidationTimeout: new("120s"), EscalateUnclear: new(true), EscalateOnPattern: new(false),
 		RetryMoreAttempts: new(2), Interrupted: new("ask"), Shell: []string{"bash", "-c"}, WorkerCommand: new(""),
 		WorkerTimeout: new("2h"), OracleWait: new("0s"), ApprovalQuiet: new("10s"),
+	}
+}
+
+// everyPalDefault are the defaults of section 8 of PAL's format page, said.
+func everyPalDefault() pal.Config {
+	return pal.Config{
+		Enabled: true, MaxConcurrency: new(3), ParallelEnabled: new(true), TimeoutPerPort: new("30m"), MaxRetries: new(3), TokenBudget: new(15000),
+		TokenPercent: new(95), ProgressHz: new(2), AutoResolve: []string{},
 	}
 }
 

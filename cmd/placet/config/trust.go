@@ -195,6 +195,7 @@ type UntrustedLine struct {
 	// Files says, by name, what the files are.
 	Files map[string]string `json:"files,omitempty"`
 
+	Family  string        `json:"-"` // of the run whose document names it, or the table of placet.toml
 	Of      engine.Digest `json:"-"` // of the thing alone
 	Argv    []string      `json:"-"` // of a command that a document names
 	Tighter bool          `json:"-"` // of it and of what was agreed to the tighter holds while it waits

@@ -91,10 +91,11 @@ func (w *Env) Paint(style, text string) string {
 // showsColour reports whether a stream is a terminal whose owner has not
 // refused colour.
 func showsColour(stream any, getenv func(string) string) bool {
-	return isTerminal(stream) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+	return IsTerminal(stream) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
-func isTerminal(stream any) bool {
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

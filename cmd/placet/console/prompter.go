@@ -125,7 +125,7 @@ func unclear(text string) string {
 }
 
 // AtTerminal reports whether a person sees a question and can type the answer.
-func (w *Env) AtTerminal() bool { return isTerminal(w.In) && isTerminal(w.Err) }
+func (w *Env) AtTerminal() bool { return IsTerminal(w.In) && IsTerminal(w.Err) }
 
 // Agreed asks a question to which "y" and "yes" alone agree.
 func (p *Prompter) Agreed(ctx context.Context, text string) error {

@@ -13,7 +13,7 @@ const longestLine = 4095
 
 // dropTyped drops what was typed at a terminal and is not read yet.
 func dropTyped(in io.Reader) {
-	if f, ok := in.(*os.File); ok && isTerminal(f) {
+	if f, ok := in.(*os.File); ok && IsTerminal(f) {
 		_ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH)
 	}
 }

@@ -15,7 +15,7 @@ const longestLine = 1023
 
 // dropTyped drops what was typed at a terminal and is not read yet.
 func dropTyped(in io.Reader) {
-	if f, ok := in.(*os.File); ok && isTerminal(f) {
+	if f, ok := in.(*os.File); ok && IsTerminal(f) {
 		_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, unix.TCIFLUSH)
 	}
 }

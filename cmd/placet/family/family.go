@@ -84,9 +84,11 @@ type Family struct {
 	WorkTrees     string
 
 	Controls []Control
-	// Session names the session, and the part of the run, whose progress stands in a
-	// volatile document. nil: there are no such documents.
-	Session func(run layout.Run, path string) (session, part string)
+	// Session says whose progress a volatile document holds: the worker's session, and the
+	// port that it works on. ProgressHz is how many times a second that is told at most,
+	// 1 or 2. nil: a family without workers, and 2.
+	Session    func(run layout.Run, path string) (session, port string)
+	ProgressHz func(*Settings) int
 	// Plan draws a run among its peers, from what these say of themselves.
 	Plan func(peers map[string][]byte, id string) []engine.Node
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
 	"placet/engine/reconcile"
@@ -16,7 +17,8 @@ import (
 	"placet/schemas"
 )
 
-// Attach has a loop report its commits to the app, and keep what callers made of runs.
+// Attach has a loop report its commits and the progress of workers to the app, and keep what
+// callers made of runs.
 func (a *App) Attach(o *reconcile.Options) {
 	o.Viewed = true
 	before := o.Committed
@@ -26,7 +28,50 @@ func (a *App) Attach(o *reconcile.Options) {
 		}
 		a.committed(run, plan)
 	}
+	progressed := o.Progressed
+	o.Progressed = func(run layout.Run, path string, p engine.Progress) {
+		if progressed != nil {
+			progressed(run, path, p)
+		}
+		a.events.Publish(progressEvent(run, path, p, time.Now()))
+	}
 }
+
+// progressData is the progress of a worker, as the stream has it.
+type progressData struct {
+	Type      string  `json:"type"`
+	Upstream  string  `json:"upstream"`
+	Timestamp string  `json:"timestamp"`
+	Family    string  `json:"family"`
+	Run       string  `json:"run"`
+	SessionID string  `json:"session_id"`
+	PortID    string  `json:"port_id"`
+	Progress  float64 `json:"progress"`
+	Task      string  `json:"current_task"`
+	Used      int     `json:"tokens_used"`
+}
+
+// progressName is what the stream calls the progress of a worker, and progressAlias what
+// upstream's stream does.
+const progressName, progressAlias = "worker.progress", "worker:progress"
+
+// progressEvent is the event of a worker's progress. It has no id: it is not repeated, and
+// the view of the run has the last one.
+func progressEvent(run layout.Run, path string, p engine.Progress, now time.Time) facade.Event {
+	key := engine.Key{Family: run.Family, ID: run.ID}.String()
+	session, port := workspace.SessionOf(run, path)
+	return facade.Event{
+		Name: progressName, Aliases: []string{progressAlias, progressName + "." + session, progressAlias + "." + session},
+		Family: run.Family, Run: key, Session: session,
+		Data: progressData{
+			progressName, progressAlias, now.UTC().Format(time.RFC3339Nano), run.Family, key, session, port,
+			p.Value, console.Cut(console.OneLine(p.Task), shownTask), p.Used,
+		},
+	}
+}
+
+// shownTask is how much of what a worker says it does is shown, in characters.
+const shownTask = 200
 
 // committed notifies who waits for what a commit has made, and who listens.
 func (a *App) committed(run layout.Run, plan engine.Plan) {
@@ -60,17 +105,20 @@ type requestData struct {
 }
 
 // eventsOf are the events of a commit: its transitions, what the family's journal says of
-// them, and what became of requests.
+// them, and what became of requests. Those of a transition's commit are numbered; a note that
+// came without one is not made again, so nobody can ask for what followed it.
 func eventsOf(run layout.Run, plan engine.Plan, now time.Time) (events []facade.Event) {
 	key := engine.Key{Family: run.Family, ID: run.ID}.String()
 	at, revision, mark := now.UTC().Format(time.RFC3339Nano), revisionOf(run, plan), markOf(run, plan)
-	add := func(name string, data any) {
-		events = append(events, facade.Event{
-			ID: fmt.Sprintf("%s@%s.%d", key, mark, len(events)+1), Name: name, Family: run.Family, Run: key, Data: data,
-		})
+	add := func(name, mark string, data any) {
+		e := facade.Event{Name: name, Family: run.Family, Run: key, Data: data}
+		if mark != "" {
+			e.ID = fmt.Sprintf("%s@%s.%d", key, mark, len(events)+1)
+		}
+		events = append(events, e)
 	}
 	for _, t := range plan.Transitions {
-		add("transition", transitionData{
+		add("transition", mark, transitionData{
 			"transition", at, run.Family, key, revision, t.Event, t.Of, console.OneLine(t.Subject), t.From, t.To, console.OneLine(t.Actor), console.OneLine(t.Reason),
 		})
 	}
@@ -79,12 +127,15 @@ func eventsOf(run layout.Run, plan engine.Plan, now time.Time) (events []facade.
 			Type string `json:"event_type"`
 		}
 		if schemas.Decode("", l.Path, l.Body, &line) == nil && line.Type != "" {
-			add(line.Type, map[string]any{"family": run.Family, "run": key, "event": schemas.Raw(strings.TrimSpace(string(l.Body)))})
+			add(line.Type, mark, map[string]any{"family": run.Family, "run": key, "event": schemas.Raw(strings.TrimSpace(string(l.Body)))})
 		}
 	}
 	for _, d := range plan.Writes {
-		if id, state := becameOf(run, d); state != "" {
-			add("request", requestData{"request", at, key, id, state})
+		switch id, state := becameOf(run, d); {
+		case state == "problem" && len(plan.Transitions) == 0:
+			add("request", "", requestData{"request", at, key, id, state})
+		case state != "":
+			add("request", mark, requestData{"request", at, key, id, state})
 		}
 	}
 	return events
@@ -116,11 +167,16 @@ func revisionOf(run layout.Run, plan engine.Plan) (revision int) {
 	return revision
 }
 
-// markOf distinguishes a commit from every other one of its run: by its revision, else by the
-// digest of what it writes.
+// markOf distinguishes the commit of a transition from every other one of its run: by its
+// revision, "" where the commit made no transition. FABER's documents need not count
+// revisions, and its requests are opened without a transition: there it is the digest of what
+// the commit writes.
 func markOf(run layout.Run, plan engine.Plan) string {
 	if r := revisionOf(run, plan); r > 0 && len(plan.Transitions) > 0 {
 		return fmt.Sprint(r)
+	}
+	if run.Family != "faber" {
+		return ""
 	}
 	var sums strings.Builder
 	for _, d := range plan.Writes {

@@ -33,18 +33,14 @@ func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	s := v.LookAtRuns(found, false)
-	var open []engine.OpenRequest
-	for _, view := range s.Views {
-		open = append(open, view.Open...)
-	}
+	s := lookAt(v, c, found, false)
+	open := openIn(s, "")
 	query := strings.ToLower(strings.TrimSpace(c.Text("q")))
 	if query != "" {
 		open = slices.DeleteFunc(open, func(o engine.OpenRequest) bool {
 			return !strings.Contains(strings.ToLower(strings.Join([]string{o.Prompt, o.Summary, o.Run.String(), o.Where, o.Type, o.Request}, "\n")), query)
 		})
 	}
-	slices.SortFunc(open, workspace.OldestFirst)
 	head := a.head(c, "inbox", templates.Text(a.language(c), "page.inbox"))
 	data := struct {
 		pageHead

@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
@@ -18,7 +19,9 @@ import (
 // markdown renders texts of people and agents. Nothing of a text is left out: raw HTML is
 // shown as what it is, and nothing is fetched from anywhere.
 var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
+	// The pages' policy allows no style, so that columns are aligned by an attribute. The boxes of
+	// a list of tasks stay text: they would look like the form's own.
+	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
 	goldmark.WithRendererOptions(html.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(plainNodes{}, 1))),
 )
 
@@ -46,6 +49,15 @@ func (plainNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindImage, renderImage)
 	r.Register(ast.KindLink, renderLink)
 	r.Register(ast.KindAutoLink, renderAutoLink)
+	r.Register(extast.KindTaskCheckBox, renderTask)
+}
+
+// renderTask shows the box of a task as a character: it cannot be ticked here.
+func renderTask(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString(map[bool]string{false: "☐ ", true: "☑ "}[node.(*extast.TaskCheckBox).IsChecked])
+	}
+	return ast.WalkContinue, nil
 }
 
 func renderHTMLBlock(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -15,11 +15,11 @@ var (
 )
 
 var tags = []string{
-	"a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "input", "li", "ol", "p", "pre", "span", "strong",
+	"a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "span", "strong",
 	"table", "tbody", "td", "th", "thead", "tr", "ul",
 }
 
-var attributes = []string{"align", "checked", "class", "disabled", "href", "rel", "start", "style", "target", "type"}
+var attributes = []string{"align", "class", "href", "rel", "start", "target"}
 
 // checkRendered refuses every tag and attribute that is none of the renderer's own.
 func checkRendered(t *testing.T, text string) {
@@ -32,9 +32,7 @@ func checkRendered(t *testing.T, text string) {
 		for _, a := range attribute.FindAllStringSubmatch(parts[2], -1) {
 			switch name, value := a[1], a[2]; {
 			case !slices.Contains(attributes, name),
-				name == "href" && !strings.HasPrefix(value, "https://") && !strings.HasPrefix(value, "http://") && !strings.HasPrefix(value, "mailto:"),
-				name == "style" && !strings.HasPrefix(value, "text-align:"),
-				name == "type" && value != "checkbox":
+				name == "href" && !strings.HasPrefix(value, "https://") && !strings.HasPrefix(value, "http://") && !strings.HasPrefix(value, "mailto:"):
 				t.Fatalf("%q becomes %s", text, one)
 			}
 		}
@@ -52,4 +50,12 @@ func FuzzRendered(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) { checkRendered(t, text) })
+}
+
+// A forged box of a form is shown as what was written.
+func TestTasksAreText(t *testing.T) {
+	got := string(rendered("- [x] approve: forged\n- [ ] submit this answer\n"))
+	if want := "<ul>\n<li>[x] approve: forged</li>\n<li>[ ] submit this answer</li>\n</ul>\n"; got != want {
+		t.Errorf("%q", got)
+	}
 }

@@ -144,20 +144,69 @@ func (a *App) beginAction(c *facade.Call) (int, any, error) {
 	if err := nemawashi.CheckDraft([]byte(draft)); err != nil {
 		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "draft"}, Msg: console.Plain(err).Error(), Type: "value_error"})
 	}
-	id, err := a.viewer(c).BeginAction(action, draft)
+	v := a.viewer(c)
+	id, err := v.BeginAction(action, draft)
 	if err != nil {
 		return 0, nil, err
 	}
-	return 0, begun{id, nemawashi.ThreadID(id), nemawashi.Pending}, nil
+	f, err := actionNamed(v, strconv.Itoa(id))
+	if err != nil {
+		return 0, nil, err
+	}
+	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
+	defer stop()
+	data := begun{id, nemawashi.ThreadID(id), nemawashi.Pending}
+	_, ok, err := a.registered(ctx, v, f, func(st nemawashi.State) bool { return st.Status != nemawashi.Pending })
+	if !ok && err == nil {
+		return http.StatusAccepted, data, nil
+	}
+	return 0, data, err
 }
 
-// invalidBody is a problem with a body, at the member that a schema names.
-func invalidBody(err error) error {
-	loc := []string{"body"}
-	if bad := (*schemas.Error)(nil); errors.As(err, &bad) && bad.Pointer != "" {
-		loc = append(loc, strings.Split(strings.TrimPrefix(bad.Pointer, "/"), "/")...)
+// registered waits until an action is registered, and its state as done says; ok is false
+// where it is not in time. The error is a problem with the words of the note that stands in
+// the way of that.
+func (a *App) registered(ctx context.Context, v *workspace.Workspace, f reconcile.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool, err error) {
+	wait := a.waiters.add(f.Run, func(engine.Document) bool { return true })
+	defer a.waiters.remove(wait)
+	for {
+		if st, ok = v.ActionState(f); ok && done(st) {
+			return st, true, nil
+		}
+		if note := v.ActionNote(f); note != "" {
+			return st, false, facade.Refuse(http.StatusConflict, "unusable", console.Lines(note)).With("action_id", actionID(f)).With("thread_id", nemawashi.ThreadID(actionID(f)))
+		}
+		select {
+		case <-wait.come:
+		case <-ctx.Done():
+			return st, false, nil
+		}
 	}
-	return facade.Invalid(facade.FieldError{Loc: loc, Msg: console.Plain(err).Error(), Type: "value_error"})
+}
+
+// hasState waits for the state of an action that a call is about. Without one there is
+// nothing that a command could move.
+func (a *App) hasState(ctx context.Context, v *workspace.Workspace, f reconcile.Found) (nemawashi.State, error) {
+	st, ok, err := a.registered(ctx, v, f, func(nemawashi.State) bool { return true })
+	if !ok && err == nil {
+		err = facade.Refuse(http.StatusConflict, "no_draft", "the action is not registered yet: there is no draft that can be used")
+	}
+	return st, err
+}
+
+// actionID is the number of an action.
+func actionID(f reconcile.Found) int {
+	id, _ := strconv.Atoi(f.Run.ID) // the layout lets nothing else be one
+	return id
+}
+
+// invalidBody is what a check of the machine finds wrong with a body, at the member that it
+// names.
+func invalidBody(err error) error {
+	if bad := (*schemas.Error)(nil); errors.As(err, &bad) {
+		return facade.Invalid(facade.BodyError(bad))
+	}
+	return facade.Invalid(facade.PointerError(nemawashi.Pointer(err), console.Plain(err).Error()))
 }
 
 // actionNamed is the action of a number.
@@ -179,17 +228,19 @@ func (a *App) requestApproval(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if st, ok := v.ActionState(f); ok && st.Final() {
-		return 0, nil, wrongStatus(st)
-	}
 	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
 	defer stop()
+	switch st, err := a.hasState(ctx, v, f); {
+	case err != nil:
+		return 0, nil, err
+	case st.Final():
+		return 0, nil, wrongStatus(st)
+	}
 	rc, err := a.command(ctx, c, v, f, schemas.Object{{Name: "command", Value: "request-approval"}})
 	if err != nil {
 		return 0, nil, err
 	}
-	st, _ := v.ActionState(f)
-	data := askedOf(v, f, st)
+	data := askedOf(f, actionState(v, f))
 	if rc == nil {
 		return http.StatusAccepted, data, nil
 	}
@@ -198,12 +249,20 @@ func (a *App) requestApproval(c *facade.Call) (int, any, error) {
 }
 
 func wrongStatus(st nemawashi.State) error {
-	return facade.Refuse(http.StatusConflict, "wrong_status", "the action is "+string(st.Status)+": begin a new one, with its number in replaces").With("status", st.Status)
+	return facade.Refuse(http.StatusConflict, "wrong_status", "the action is "+string(st.Status)+": begin a new one, with its number in replaces").With("state", st.Status)
 }
 
-func askedOf(v *workspace.Workspace, f reconcile.Found, st nemawashi.State) asked {
-	id, _ := strconv.Atoi(f.Run.ID)
-	return asked{nemawashi.ThreadID(id), st.ApprovalRequestID, st.Status, id, st.Slack}
+// actionState is the state of an action. Of a state that cannot be read it says so.
+func actionState(v *workspace.Workspace, f reconcile.Found) nemawashi.State {
+	st, ok := v.ActionState(f)
+	if !ok {
+		st.Status = "unknown"
+	}
+	return st
+}
+
+func askedOf(f reconcile.Found, st nemawashi.State) asked {
+	return asked{nemawashi.ThreadID(actionID(f)), st.ApprovalRequestID, st.Status, actionID(f), st.Slack}
 }
 
 // command gives an action a command, and returns its receipt: nil where there is none yet
@@ -216,7 +275,7 @@ func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspac
 	if err := nemawashi.CheckCommand(body); err != nil {
 		return nil, invalidBody(err)
 	}
-	id := intakeID(v, f, body)
+	id := intakeID(v, f, command, body)
 	wait := a.waiters.add(f.Run, func(d engine.Document) bool { return path.Dir(d.Path) == path.Join(f.Run.Dir, "intake", id) })
 	defer a.waiters.remove(wait)
 	if _, err := v.WriteCommand(f, id, body); err != nil {
@@ -240,11 +299,12 @@ func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspac
 	}
 }
 
-// intakeID names the folder of a command. The same command in the same state of the action
-// is one; what was refused may be tried again, since more than the action decides about it.
-func intakeID(v *workspace.Workspace, f reconcile.Found, body []byte) string {
+// intakeID names the folder of a command by the thread, its revision, the command's name and
+// its document. The same command in the same state of the action is one; what was refused may
+// be tried again, since more than the action decides about it.
+func intakeID(v *workspace.Workspace, f reconcile.Found, command schemas.Object, body []byte) string {
 	st, _ := v.ActionState(f)
-	seed := fmt.Sprintf("%s\n%d\n%s", f.Run.ID, st.Revision, body)
+	seed := fmt.Sprintf("%s\n%d\n%s\n%s", nemawashi.ThreadID(actionID(f)), st.Revision, command.Get("command"), body)
 	for {
 		id := "api-" + engine.Sum([]byte(seed)).Hex()[:12]
 		if rc, problem := v.CommandReceipt(f, id); problem == "" && (rc == nil || rc.Result == "accepted") {
@@ -256,7 +316,7 @@ func intakeID(v *workspace.Workspace, f reconcile.Found, body []byte) string {
 
 // refusedCommand is why a command was refused. One that asks anew names what is asked.
 func (a *App) refusedCommand(ctx context.Context, v *workspace.Workspace, f reconcile.Found, rc *nemawashi.IntakeReceipt) error {
-	p := facade.Refuse(http.StatusConflict, string(rc.Code), console.OneLine(string(rc.Reason))).With("status", rc.Status)
+	p := facade.Refuse(http.StatusConflict, string(rc.Code), console.OneLine(string(rc.Reason))).With("state", rc.Status)
 	if rc.Code == nemawashi.OverrideNeedsApproval {
 		st, _ := a.until(ctx, v, f, func(st nemawashi.State) bool { return st.Status != nemawashi.Drafted })
 		p = p.With("approval_request_id", st.ApprovalRequestID)
@@ -276,7 +336,7 @@ func (a *App) until(ctx context.Context, v *workspace.Workspace, f reconcile.Fou
 		select {
 		case <-wait.come:
 		case <-ctx.Done():
-			return st, false
+			return actionState(v, f), false
 		}
 	}
 }
@@ -292,38 +352,49 @@ func (a *App) execute(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if st, ok := v.ActionState(f); ok && st.Final() {
-		if st.Status == nemawashi.Executed {
-			return 0, jobOf(st, st.ExecutionJobID), nil
-		}
-		return 0, nil, wrongStatus(st)
-	}
-	command := schemas.Object{{Name: "command", Value: "execute"}}
-	if body.SimulateFailure {
-		command = append(command, schemas.Member{Name: "simulateFailure", Value: true})
-	}
-	if !body.Calendar.Null() {
-		// Where an override counts without being shown to anybody, it is a decision.
-		if v.Settings.Nemawashi.ExecuteOverride == "allow" && !c.Who.May(facade.Decide) {
-			return 0, nil, facade.Refuse(http.StatusForbidden, "role", "this caller lacks the role decide: what it brings would be carried out unseen")
-		}
-		command = append(command, schemas.Member{Name: "calendar", Value: body.Calendar})
-	}
 	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
 	defer stop()
+	switch st, err := a.hasState(ctx, v, f); {
+	case err != nil:
+		return 0, nil, err
+	case st.Status == nemawashi.Executed:
+		return 0, jobOf(f, st, st.ExecutionJobID), nil
+	case st.Final():
+		return 0, nil, wrongStatus(st)
+	}
+	command, err := executeCommand(c, v, body)
+	if err != nil {
+		return 0, nil, err
+	}
 	rc, err := a.command(ctx, c, v, f, command)
 	if err != nil {
 		return 0, nil, err
 	}
 	if rc == nil {
-		st, _ := v.ActionState(f)
-		return http.StatusAccepted, jobOf(st, st.ExecutionJobID), nil
+		st := actionState(v, f)
+		return http.StatusAccepted, jobOf(f, st, st.ExecutionJobID), nil
 	}
 	return a.awaitJob(ctx, v, f, string(rc.JobID))
 }
 
-func jobOf(st nemawashi.State, job schemas.OrNull) carriedOut {
-	return carriedOut{job, st.Status, st.ThreadID, st.ActionID}
+// executeCommand is the command for which a call stands. Where an override is carried out
+// without being shown to anybody, bringing it is a decision.
+func executeCommand(c *facade.Call, v *workspace.Workspace, body execution) (schemas.Object, error) {
+	command := schemas.Object{{Name: "command", Value: "execute"}}
+	if body.SimulateFailure {
+		command = append(command, schemas.Member{Name: "simulateFailure", Value: true})
+	}
+	if body.Calendar.Null() {
+		return command, nil
+	}
+	if v.Settings.Nemawashi.ExecuteOverride == "allow" && !c.Who.May(facade.Decide) {
+		return nil, facade.Refuse(http.StatusForbidden, "role", "this caller lacks the role decide: what it brings would be carried out unseen")
+	}
+	return append(command, schemas.Member{Name: "calendar", Value: body.Calendar}), nil
+}
+
+func jobOf(f reconcile.Found, st nemawashi.State, job schemas.OrNull) carriedOut {
+	return carriedOut{job, st.Status, nemawashi.ThreadID(actionID(f)), actionID(f)}
 }
 
 // awaitJob waits for the end of a job, "" for the newest.
@@ -338,7 +409,7 @@ func (a *App) awaitJob(ctx context.Context, v *workspace.Workspace, f reconcile.
 	if !ended {
 		status = http.StatusAccepted
 	}
-	return status, jobOf(st, schemas.OrNull(job)), nil
+	return status, jobOf(f, st, schemas.OrNull(job)), nil
 }
 
 // decide approves or rejects.
@@ -372,11 +443,11 @@ func (a *App) decide(option string) func(*facade.Call) (int, any, error) {
 		if status == 0 {
 			return a.decided(ctx, v, at, option)
 		}
-		st, _ := v.ActionState(at.Found)
+		st := actionState(v, at.Found)
 		if option == "reject" {
 			return status, map[string]engine.Status{"status": st.Status}, nil
 		}
-		return status, jobOf(st, ""), nil
+		return status, jobOf(at.Found, st, ""), nil
 	}
 }
 
@@ -409,14 +480,14 @@ func approvalNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt,
 // closedApproval answers who approves or rejects what is not asked any more. The same again
 // is fine, whatever came later.
 func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, option string) (int, any, error) {
-	st, _ := v.ActionState(at.Found)
+	st := actionState(v, at.Found)
 	closed, ok := v.ClosedRequest(at.Found, at.ID)
 	if ok && option != "steer" && closed.Receipt.Result == gate.Accepted && closed.Receipt.Response == option {
 		return a.decided(ctx, v, at, option)
 	}
 	i := slices.IndexFunc(st.Superseded, func(s nemawashi.Supersession) bool { return s.ApprovalRequestID == at.ID })
 	if i < 0 {
-		return 0, nil, facade.Refuse(http.StatusConflict, "closed", "the approval is closed: the action is "+string(st.Status)).With("status", st.Status)
+		return 0, nil, facade.Refuse(http.StatusConflict, "closed", "the approval is closed: the action is "+string(st.Status)).With("state", st.Status)
 	}
 	return 0, nil, facade.Refuse(http.StatusConflict, "stale_approval", "another approval stands in the place of this one: look at what it shows").
 		With("superseded_by", st.Superseded[i].SupersededBy).With("current_approval_request_id", st.ApprovalRequestID)
@@ -447,8 +518,7 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 	if body.Key != "" {
 		reply.Keys = []string{body.Key}
 		if known, err := a.steeredBefore(v, at.Found, body.Key, reply); known || err != nil {
-			st, _ := v.ActionState(at.Found)
-			return 0, askedOf(v, at.Found, st), err
+			return 0, askedOf(at.Found, actionState(v, at.Found)), err
 		}
 	}
 	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
@@ -470,7 +540,7 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 	if status == 0 && !anew {
 		status = http.StatusAccepted
 	}
-	return status, askedOf(v, at.Found, st), nil
+	return status, askedOf(at.Found, st), nil
 }
 
 // steeredBefore reports whether an accepted answer of an action has a key. A key stands for

@@ -2,9 +2,11 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
+	"placet/engine"
 	"placet/engine/facade"
 	"placet/templates"
 )
@@ -138,16 +141,65 @@ func runPath(name string) string {
 	return "/runs/" + strings.Join(parts, "/")
 }
 
-// Problem answers who looks at a page with why there is none: who is not logged in is sent
-// there.
+// refusedView is a page that says why something was not done.
+type refusedView struct {
+	pageHead
+	// Next is where to go once logged in, or the page whose form was refused; "" for the inbox.
+	Next string
+	// Unsent says that an answer was not sent, and Words are those that were typed with it.
+	Unsent bool
+	Words  string
+}
+
+// Problem answers who looks at a page with why there is none. Who is not logged in is asked
+// to log in, and comes back to the request. An answer that was sent all the same is not lost
+// without a word.
 func (a *App) Problem(c *facade.Call, p *facade.Problem) bool {
-	if p.Status == http.StatusUnauthorized && c.Method == http.MethodGet {
-		http.Redirect(c.Writer, c.Request, "/login", http.StatusSeeOther)
+	view := refusedView{Next: nextPage(c.URL.EscapedPath())}
+	lang, status := a.language(c), p.Status
+	if c.Method == http.MethodPost && view.Next != "" {
+		view.Unsent, view.Words = p.Status < http.StatusInternalServerError, typedWords(c)
+	}
+	switch {
+	case p.Status != http.StatusUnauthorized:
+		view.pageHead = a.head(c, "error", templates.Text(lang, "page.error"))
+		view.Refused = p.Detail
+		return a.show(c, status, lang, "error", view) == nil
+	case c.Method == http.MethodGet || view.Next == "":
+		http.Redirect(c.Writer, c.Request, loginPath(view.Next), http.StatusSeeOther)
 		return true
 	}
-	h := a.head(c, "error", templates.Text(a.language(c), "page.error"))
-	h.Refused = p.Detail
-	return a.show(c, p.Status, h.Lang, "error", h) == nil
+	view.pageHead = a.head(c, "login", templates.Text(lang, "page.login"))
+	view.Refused = templates.Text(lang, "page.loggedout")
+	return a.show(c, http.StatusForbidden, lang, "login", view) == nil
+}
+
+// typedWords are the words of a form whose call was refused before anybody read it.
+func typedWords(c *facade.Call) string {
+	if c.Raw == nil {
+		c.Raw, _ = io.ReadAll(http.MaxBytesReader(c.Writer, c.Body, mostWords)) // what is longer is cut
+	}
+	form, _ := url.ParseQuery(string(c.Raw))
+	return console.Lines(strings.TrimSpace(form.Get("response") + "\n" + form.Get("comment")))
+}
+
+// mostWords is how much is read of a form that was refused, in bytes.
+const mostWords = 256 << 10
+
+// nextPage is a path that a login may lead to, "" for all but a request's page.
+func nextPage(path string) string {
+	if !strings.HasPrefix(path, "/requests/") || strings.ContainsAny(path, "\\?#") {
+		return ""
+	}
+	return path
+}
+
+// loginPath is the path of the login page for who wants to go somewhere, "" for nowhere.
+func loginPath(next string) string {
+	if next == "" {
+		return "/login"
+	}
+	return "/login?next=" + url.QueryEscape(next)
 }
 
 // pageRoutes are the routes of browsers.
@@ -163,7 +215,7 @@ func (a *App) pageRoutes() []facade.Route {
 	login := page(http.MethodPost, "/login", "", a.postLogin)
 	login.Access = facade.Anybody
 	ask := page(http.MethodGet, "/login", "", a.loginPage)
-	ask.Access = facade.Anybody
+	ask.Access, ask.Query = facade.Anybody, []facade.Param{{Name: "next", Summary: "the request to go to"}}
 	static := facade.Route{Method: http.MethodGet, Path: "/static/{name}", Access: facade.Anybody, Page: true, Raw: true, Handle: a.staticFile}
 	login.Page, ask.Page = true, true
 	return []facade.Route{
@@ -192,11 +244,12 @@ func (a *App) staticFile(c *facade.Call) (int, any, error) {
 }
 
 func (a *App) loginPage(c *facade.Call) (int, any, error) {
-	h := a.head(c, "login", templates.Text(a.language(c), "page.login"))
-	return 0, nil, a.show(c, http.StatusOK, h.Lang, "login", h)
+	view := refusedView{pageHead: a.head(c, "login", templates.Text(a.language(c), "page.login")), Next: nextPage(c.Text("next"))}
+	return 0, nil, a.show(c, http.StatusOK, view.Lang, "login", view)
 }
 
-// postLogin begins a session. The link's word may come with where its reader wants to go.
+// postLogin begins a session. Where its reader wants to go may come with the link's word, or
+// with the form.
 func (a *App) postLogin(c *facade.Call) (int, any, error) {
 	form, _ := url.ParseQuery(string(c.Raw)) // what cannot be read names no link
 	link := strings.TrimSpace(form.Get("link"))
@@ -204,15 +257,13 @@ func (a *App) postLogin(c *facade.Call) (int, any, error) {
 		link = word
 	}
 	word, next, _ := strings.Cut(link, "&")
+	next = cmp.Or(nextPage(next), nextPage(form.Get("next")))
 	if _, err := a.o.Sessions.Login(c.Writer, word, a.o.Tokens, a.b.Env.Now()); err != nil {
-		h := a.head(c, "login", templates.Text(a.language(c), "page.login"))
-		h.Refused = err.Error()
-		return 0, nil, a.show(c, http.StatusForbidden, h.Lang, "login", h)
+		view := refusedView{pageHead: a.head(c, "login", templates.Text(a.language(c), "page.login")), Next: next}
+		view.Refused = err.Error()
+		return 0, nil, a.show(c, http.StatusForbidden, view.Lang, "login", view)
 	}
-	if !strings.HasPrefix(next, "/requests/") || strings.Contains(next, "\\") {
-		next = "/"
-	}
-	http.Redirect(c.Writer, c.Request, next, http.StatusSeeOther)
+	http.Redirect(c.Writer, c.Request, cmp.Or(next, "/"), http.StatusSeeOther)
 	return 0, nil, nil
 }
 
@@ -223,12 +274,14 @@ func (a *App) postLogout(c *facade.Call) (int, any, error) {
 }
 
 // statusClass is how a status looks.
-func statusClass(final, troubled, waiting bool) string {
-	switch {
+func statusClass(status engine.Status, final, troubled, waiting bool) string {
+	switch look := lookOf(status, false, false); {
 	case troubled:
 		return "alarm"
 	case waiting:
 		return "waits"
+	case final && (look == "alarm" || look == "off"):
+		return look
 	case final:
 		return "done"
 	}

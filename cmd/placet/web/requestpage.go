@@ -26,7 +26,7 @@ import (
 type requestView struct {
 	pageHead
 	Family, Type, Heading, Where, RunName, RunPath, Reference, Path, Due, Approvers string
-	Overdue, Closed, Open, MayAnswer, FreeText                                      bool
+	Overdue, Closed, Open                                                           bool
 	Since                                                                           time.Time
 	Body, Summary                                                                   template.HTML
 	// Context is what the request says besides, in a line each where that is enough.
@@ -37,13 +37,41 @@ type requestView struct {
 	// why it cannot be used.
 	Said, InPlace, Problem string
 	// Answer is the one that closed the request, with its author.
-	Answer         string
-	Digest         engine.Digest
-	Options, Items []optionView
-	ItemsMax       int
-	ItemsWith      string
+	Answer string
+	answerForm
+}
+
+// answerForm is the form in which a request is answered.
+type answerForm struct {
+	// Form is its id in the page, Action where it is sent.
+	Form, Action, Secret string
+	MayAnswer, FreeText  bool
+	Digest               engine.Digest
+	Options, Items       []optionView
+	ItemsMax             int
+	ItemsWith            string
 	// Given is the answer that was sent and refused: nobody types it again.
 	Given workspace.Reply
+}
+
+// answerFormOf is the form of an open request.
+func answerFormOf(o engine.OpenRequest, id, action, secret string, may bool) answerForm {
+	f := answerForm{Form: id, Action: action, Secret: secret, MayAnswer: may, FreeText: o.FreeText, Digest: o.Digest}
+	kind := "radio"
+	if len(o.Several) > 0 {
+		kind = "checkbox"
+	}
+	for _, one := range o.Options {
+		f.Options = append(f.Options, optionView{
+			ID: console.OneLine(one.ID), Description: console.OneLine(one.Description), Effect: console.OneLine(one.Effect), Kind: kind,
+			NeedsComment: slices.Contains(o.CommentRequired, one.ID),
+		})
+	}
+	for _, one := range o.Items {
+		f.Items = append(f.Items, optionView{ID: console.OneLine(one.ID), Description: console.OneLine(one.Label)})
+	}
+	f.ItemsMax, f.ItemsWith = o.ItemsMax, console.OneLine(strings.Join(o.ItemsWith, ", "))
+	return f
 }
 
 // optionView is an option or an item.
@@ -95,41 +123,34 @@ func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at workspace.R
 // fillOpen fills in what is asked.
 func (p *requestView) fillOpen(v *workspace.Workspace, t workspace.Request, who facade.Identity) {
 	o := t.OpenRequest
-	p.Open, p.MayAnswer, p.FreeText = true, who.May(facade.Decide), o.FreeText
+	p.Open, p.answerForm = true, answerFormOf(o, "answer", p.Path, p.CSRF, who.May(facade.Decide))
+	p.Type, p.Where, p.Since, p.Reference = console.OneLine(o.Type), console.OneLine(o.Where), o.RequestedAt, o.Reference
 	p.fillQuestion(o.Prompt, o.Summary)
-	p.Type, p.Where, p.Since, p.Digest, p.Reference = console.OneLine(o.Type), console.OneLine(o.Where), o.RequestedAt, o.Digest, o.Reference
 	p.Due, p.Overdue, p.Approvers = due(p.Lang, o), o.Overdue, console.OneLine(strings.Join(o.Approvers, ", "))
 	p.Problem = console.Lines(o.Problem)
 	if o.Answer != nil {
 		p.InPlace = o.Answer.Text
 	}
-	kind := "radio"
-	if len(o.Several) > 0 {
-		kind = "checkbox"
-	}
-	for _, one := range o.Options {
-		p.Options = append(p.Options, optionView{
-			ID: console.OneLine(one.ID), Description: console.OneLine(one.Description), Effect: console.OneLine(one.Effect), Kind: kind,
-			NeedsComment: slices.Contains(o.CommentRequired, one.ID),
-		})
-	}
-	for _, one := range o.Items {
-		p.Items = append(p.Items, optionView{ID: console.OneLine(one.ID), Description: console.OneLine(one.Label)})
-	}
-	p.ItemsMax, p.ItemsWith = o.ItemsMax, console.OneLine(strings.Join(o.ItemsWith, ", "))
 }
 
-// fillQuestion shows a question: its first line as a heading, the rest as Markdown.
+// fillQuestion shows a question.
 func (p *requestView) fillQuestion(prompt, summary string) {
-	first, rest, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
-	p.Heading = cmp.Or(console.OneLine(strings.TrimSpace(strings.TrimLeft(first, "#"))), p.Reference)
+	p.Heading, p.Body, p.Summary = questionOf(prompt, summary, p.Reference)
 	p.Title = console.Cut(p.Heading, 80)
+}
+
+// questionOf is a question as pages show it: its first line as a heading, else the
+// reference, the rest as Markdown.
+func questionOf(prompt, summary, reference string) (heading string, body, more template.HTML) {
+	first, rest, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	heading = cmp.Or(console.OneLine(strings.TrimSpace(strings.TrimLeft(first, "#"))), reference)
 	if strings.TrimSpace(rest) != "" {
-		p.Body = rendered(rest)
+		body = rendered(rest)
 	}
 	if strings.TrimSpace(summary) != "" && !strings.Contains(prompt, summary) {
-		p.Summary = rendered(summary)
+		more = rendered(summary)
 	}
+	return heading, body, more
 }
 
 // fillShown fills in what the request is about.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,34 +28,50 @@ type requestList struct {
 	Next string `json:"next"`
 }
 
-// listRequests answers with what is open, oldest first, or with what is closed.
+// listRequests answers with what is open, oldest first, with what is closed, newest first, or
+// with both.
 func (a *App) listRequests(c *facade.Call) (int, any, error) {
 	v := a.viewer(c)
 	found, err := narrowed(v, c)
 	if err != nil {
 		return 0, nil, err
 	}
-	list, status := requestList{Closed: []workspace.ClosedLine{}}, c.Text("status")
-	s := v.LookAtRuns(found, false)
-	var open []engine.OpenRequest
+	sections := []section{openSection, closedSection}
+	switch c.Text("status") {
+	case "open":
+		sections = sections[:1]
+	case "closed":
+		sections = sections[1:]
+	}
+	p, err := newPager(c, sections...)
+	if err != nil {
+		return 0, nil, err
+	}
+	s := lookAt(v, c, found, false)
+	list := requestList{Inbox: v.InboxOf(s, take(p, openSection, openIn(s, c.Text("type")), openKey)), Closed: []workspace.ClosedLine{}}
+	if p.lists(closedSection) {
+		closed := slices.DeleteFunc(v.ClosedRequests(found), func(l workspace.ClosedLine) bool { return c.Text("type") != "" && l.Type != c.Text("type") })
+		list.Closed = append(list.Closed, take(p, closedSection, closed, closedKey)...)
+	}
+	list.Next = p.next
+	return 0, list, nil
+}
+
+// openIn are the open requests of some runs, of one type or, "", of all, oldest first.
+func openIn(s workspace.Summary, typ string) (open []engine.OpenRequest) {
 	for _, view := range s.Views {
 		open = append(open, view.Open...)
 	}
-	if status == "closed" {
-		open = nil
-	}
-	open = slices.DeleteFunc(open, func(o engine.OpenRequest) bool { return c.Text("type") != "" && o.Type != c.Text("type") })
+	open = slices.DeleteFunc(open, func(o engine.OpenRequest) bool { return typ != "" && o.Type != typ })
 	slices.SortFunc(open, workspace.OldestFirst)
-	open, list.Next = page(c, open, func(o engine.OpenRequest) string { return o.Run.String() + ":" + o.Request })
-	list.Inbox = v.InboxOf(s, open)
-	if status != "open" {
-		closed := v.ClosedRequests(found)
-		closed = slices.DeleteFunc(closed, func(l workspace.ClosedLine) bool { return c.Text("type") != "" && l.Type != c.Text("type") })
-		var next string
-		list.Closed, next = page(c, closed, func(l workspace.ClosedLine) string { return l.Run + ":" + l.RequestID })
-		list.Next = cmp.Or(list.Next, next)
-	}
-	return 0, list, nil
+	return open
+}
+
+// lookAt looks at runs for a call, and leaves out what its caller may not see.
+func lookAt(v *workspace.Workspace, c *facade.Call, found []reconcile.Found, all bool) workspace.Summary {
+	s := v.LookAtRuns(found, all)
+	s.KeepFamilies(v, c.Who.Sees)
+	return s
 }
 
 // narrowed are the runs that a call is about, of those that its caller may see.
@@ -66,37 +81,39 @@ func narrowed(v *workspace.Workspace, c *facade.Call) ([]reconcile.Found, error)
 		found = slices.DeleteFunc(found, func(f reconcile.Found) bool { return f.Key().String() != name })
 	}
 	family := c.Text("family")
-	if family != "" && !v.Serves(family) {
-		return nil, facade.Invalid(facade.FieldError{Loc: []string{"query", "family"}, Msg: fmt.Sprintf("no family %q is enabled here", family), Type: "value_error"})
+	if err := knownFamily(v, family); err != nil {
+		return nil, err
 	}
 	return slices.DeleteFunc(found, func(f reconcile.Found) bool {
 		return !c.Who.Sees(f.Run.Family) || family != "" && f.Run.Family != family
 	}), nil
 }
 
-// page is the part of a list that follows after, and what names the last of it where more
-// follow.
-func page[T any](c *facade.Call, list []T, name func(T) string) (part []T, next string) {
-	if after := c.Text("after"); after != "" {
-		i := slices.IndexFunc(list, func(x T) bool { return name(x) == after })
-		list = list[i+1:]
+// knownFamily refuses a filter by a family that is not enabled; "" is no filter.
+func knownFamily(v *workspace.Workspace, family string) error {
+	if family == "" || v.Serves(family) {
+		return nil
 	}
-	if limit := c.Number("limit"); limit > 0 && len(list) > limit {
-		return list[:limit], name(list[limit-1])
-	}
-	return list, ""
+	return facade.Invalid(facade.UnknownWord("family", family, v.FamilyNames()))
 }
 
 // requestNamed is the request that a call names: by its id, or "<run>:<id>". Nothing is
-// guessed.
+// guessed, and a request that the caller may not see is not there.
 func requestNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt, error) {
 	name := c.Values["id"]
 	at, err := v.ExactRequest(name)
 	if p := (*console.Problem)(nil); errors.As(err, &p) {
-		if len(p.Fits) > 0 {
-			return at, facade.Refuse(http.StatusConflict, "ambiguous", p.Text).With("fits", p.Fits)
+		fits := slices.DeleteFunc(p.Fits, func(fit string) bool {
+			family, _, _ := strings.Cut(fit, "/")
+			return !c.Who.Sees(family)
+		})
+		switch len(fits) {
+		case 0:
+			return at, noRequest(name)
+		case 1:
+			return v.ExactRequest(fits[0])
 		}
-		return at, noRequest(name)
+		return at, facade.Refuse(http.StatusConflict, "ambiguous", fmt.Sprintf("%q fits %d requests", console.OneLine(name), len(fits))).With("fits", fits)
 	}
 	if err == nil && !c.Who.Sees(at.Found.Run.Family) {
 		return at, noRequest(name)
@@ -202,11 +219,8 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	if !open {
 		return a.answerClosed(v, at, r)
 	}
-	if !isShown(t.Digest, shown) {
-		return 0, nil, facade.Refuse(http.StatusConflict, "stale", "the request, or what it is about, changed since it was shown: look at it again").With("digest", t.Digest)
-	}
-	if file := moved(v, t); file != "" {
-		return 0, nil, facade.Refuse(http.StatusConflict, "stale", file+" has changed since it was asked about: restore it, or have it asked anew").With("digest", t.Digest)
+	if err := checkShown(v, t, shown); err != nil {
+		return 0, nil, err
 	}
 	if t.FreeText {
 		r = inWords(r)
@@ -255,6 +269,29 @@ func inWords(r workspace.Reply) workspace.Reply {
 	return r
 }
 
+// checkShown refuses an answer to what was shown otherwise, or whose files are others by now.
+func checkShown(v *workspace.Workspace, t workspace.Request, shown string) error {
+	if !isShown(t.Digest, shown) {
+		return facade.Refuse(http.StatusConflict, "stale", "the request, or what it is about, changed since it was shown: look at it again").With("digest", t.Digest)
+	}
+	if file := changedDraft(v, t); file != "" {
+		return facade.Refuse(http.StatusConflict, "draft_changed", file+" has changed since it was registered: restore it, or revise the action")
+	}
+	if file := moved(v, t); file != "" {
+		return facade.Refuse(http.StatusConflict, "stale", file+" has changed since it was asked about: restore it, or have it asked anew").With("digest", t.Digest)
+	}
+	return nil
+}
+
+// changedDraft is a file of an action that is another one than was registered, "" where no
+// answer is held up by that.
+func changedDraft(v *workspace.Workspace, t workspace.Request) string {
+	if t.Problem == "" {
+		return ""
+	}
+	return v.ChangedFile(t.Found)
+}
+
 // moved is a file that an answer depends on and that is another one by now, "" where no
 // answer is held up by that.
 func moved(v *workspace.Workspace, t workspace.Request) string {
@@ -280,12 +317,12 @@ func isShown(now engine.Digest, shown string) bool {
 func (a *App) answerClosed(v *workspace.Workspace, at workspace.RequestAt, r workspace.Reply) (int, any, error) {
 	closed, ok := v.ClosedRequest(at.Found, at.ID)
 	if !ok {
-		return 0, nil, facade.Refuse(http.StatusConflict, "closed", "the request is not asked any more").With("status", "closed")
+		return 0, nil, facade.Refuse(http.StatusConflict, "closed", "the request is not asked any more").With("state", "closed")
 	}
 	if closed.Receipt.Result == gate.Accepted && (closed.SaysAll(r) || closed.SaysAll(inWords(r))) {
 		return 0, answered{v.AnsweredBefore(closed), &closed.Receipt}, nil
 	}
-	p := facade.Refuse(http.StatusConflict, "closed", "the request is closed: "+closed.Error()).With("status", closed.Receipt.Result)
+	p := facade.Refuse(http.StatusConflict, "closed", "the request is closed: "+closed.Error()).With("state", closed.Receipt.Result)
 	if next := closed.Receipt.SupersededBy; next != "" {
 		p = p.With("superseded_by", next)
 	}
@@ -305,12 +342,12 @@ func (a *App) refusal(who facade.Identity, t workspace.Request, r workspace.Repl
 	case console.KindInPlace:
 		return facade.Refuse(http.StatusConflict, "answer_in_place", p.Text)
 	case console.KindInTheWay:
-		return facade.Refuse(http.StatusConflict, p.Kind, p.Text)
+		return facade.Refuse(http.StatusConflict, console.KindInTheWay, p.Text)
 	case console.KindBusy:
-		return facade.Refuse(http.StatusServiceUnavailable, p.Kind, p.Text+". Try again in a moment.")
+		return facade.Refuse(http.StatusServiceUnavailable, console.KindBusy, p.Text+". Try again in a moment.")
 	case console.KindUnwritable:
 		a.o.Log.Warn("an answer cannot be written", "request", t.Request, "err", err)
 		return facade.Refuse(http.StatusServiceUnavailable, "unavailable", "the answer cannot be written now; placet's log says why")
 	}
-	return facade.Invalid(facade.FieldError{Loc: []string{"body"}, Msg: p.Text + console.Suffix(". ", p.Hint), Type: "value_error"})
+	return facade.Invalid(facade.FieldError{Loc: []string{"body"}, Msg: p.Text, Type: "value_error"})
 }

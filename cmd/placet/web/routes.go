@@ -11,7 +11,7 @@ import (
 var (
 	familyParam = facade.Param{Name: "family", Summary: "of one family alone"}
 	runParam    = facade.Param{Name: "run", Summary: "of one run alone, <family>/<id>"}
-	limitParam  = facade.Param{Name: "limit", Summary: "how many at most", Least: 1, Most: 500, Default: "100"}
+	limitParam  = facade.Param{Name: "limit", Summary: "how many at most", Least: 1, Most: 1000, Default: "100"}
 	afterParam  = facade.Param{Name: "after", Summary: "what follows the next of an earlier answer"}
 )
 
@@ -53,8 +53,11 @@ func (a *App) Routes() []facade.Route {
 		},
 		{
 			Method: http.MethodGet, Path: "/api/v1/events", Summary: "One stream of what happens, as server-sent events; Last-Event-ID resumes it", Access: facade.TokenOrSession, Role: facade.Read,
-			Query: []facade.Param{familyParam, runParam, {Name: "filter", Summary: "names of events, with commas"}},
-			Raw:   true, Handle: a.streamEvents,
+			Query: []facade.Param{
+				familyParam, runParam, {Name: "filter", Summary: "names of events, with commas; worker.progress.<session> for one worker"},
+				{Name: "session_id", Summary: "of one worker's session alone; what is about no session passes"},
+			},
+			Raw: true, Handle: a.streamEvents,
 		},
 		{Method: http.MethodGet, Path: "/healthz", Summary: "Whether placet is at work", Bare: true, Data: map[string]bool{}, Handle: a.health},
 	}

@@ -1,7 +1,12 @@
 package web
 
 import (
+	"fmt"
+	"html/template"
 	"net/http"
+	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"placet/cmd/placet/console"
@@ -25,7 +30,7 @@ func (a *App) runsPage(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	all := c.Text("status") != ""
-	s := v.LookAtRuns(found, all)
+	s := lookAt(v, c, found, all)
 	data := struct {
 		pageHead
 		stateOf
@@ -39,16 +44,10 @@ func (a *App) runsPage(c *facade.Call) (int, any, error) {
 		view := s.Views[i]
 		data.Runs = append(data.Runs, runRow{
 			Name: console.Brief(view.Key), Path: runPath(l.Run), Status: console.OneLine(string(l.Status)), Since: view.Since,
-			Class: statusClass(view.Final, view.Troubled(), len(view.Open) > 0), Waits: workspace.WaitsAt(view),
+			Class: statusClass(view.Status, view.Final, view.Troubled(), len(view.Open) > 0), Waits: workspace.WaitsAt(view),
 		})
 	}
 	return 0, nil, a.show(c, http.StatusOK, data.Lang, "runs", data)
-}
-
-// planNode is a part of a run's plan, or of the run.
-type planNode struct {
-	Label, Group, Status, Class string
-	Current                     bool
 }
 
 // runView is a run's page.
@@ -56,17 +55,55 @@ type runView struct {
 	pageHead
 	stateOf
 	Family, Status, Class, Heading string
-	Open                           []inboxCard
+	Drawing                        *drawing
+	Bars                           []progressBar
+	Parts                          []partView
+	MoreParts                      int
+	Asks                           []askView
+	MoreAsks                       []inboxCard
 	Why                            []string
 	Moves, Facts                   []engine.Fact
-	Plan, Parts                    []planNode
 	Log                            []engine.Entry
 }
 
-// shownLog is how many events of a run its page shows, the newest.
-const shownLog = 200
+// progressBar is how far a part has got. Session is what the stream calls it.
+type progressBar struct {
+	Session, Label, Status, Look, Task, Tokens, Pattern string
+	Percent, Of                                         int
+	Near                                                bool // the tokens are used up, or will be soon
+}
 
-// runPage shows a run: why it stands where it stands, its plan and its log.
+// partView is a part of the run.
+type partView struct {
+	Anchor, Label, Status, Look string
+	// Brief are the facts that stand beside the name, Facts all others.
+	Brief, Facts []engine.Fact
+	Sections     []engine.Section
+	Open         bool
+}
+
+// askView is an open request with its form.
+type askView struct {
+	inboxCard
+	answerForm
+	Anchor, Heading, InPlace, Problem string
+	Body, Summary                     template.HTML
+}
+
+const (
+	// shownLog is how many events of a run its page shows, the newest.
+	shownLog = 200
+	// mostParts is how many parts a run's page shows, and mostAsks how many requests with
+	// their forms.
+	mostParts, mostAsks = 300, 20
+	// shownSection is how much of a text about a part its page shows, in characters.
+	shownSection = 8000
+	// nearBudget is the share of its tokens from which a part is near its budget, in percent.
+	nearBudget = 90
+)
+
+// runPage shows a run: its plan, how far its parts have got, what is asked, and why it stands
+// where it stands.
 func (a *App) runPage(c *facade.Call) (int, any, error) {
 	v := a.viewer(c)
 	f, err := runNamed(v, c)
@@ -74,17 +111,29 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	view := v.ViewOf(f)
-	e := v.Explain(workspace.Subject{View: view})
+	_ = v.FillPlan(&view) // without what other runs say the page shows all the rest
+	head := a.head(c, "run", console.Brief(view.Key))
+	page := runViewOf(head, v.Explain(workspace.Subject{View: view}), view)
+	for i, o := range view.Open {
+		card := cardOf(v, page.Lang, o)
+		if i >= mostAsks {
+			page.MoreAsks = append(page.MoreAsks, card)
+			continue
+		}
+		page.Asks = append(page.Asks, askOf(page.pageHead, v.Describe(o), card, c.Who.May(facade.Decide)))
+	}
+	return 0, nil, a.show(c, http.StatusOK, page.Lang, "run", page)
+}
+
+// runViewOf is a run as its page shows it, without what is asked.
+func runViewOf(head pageHead, e workspace.Explanation, view workspace.View) runView {
 	page := runView{
-		pageHead: a.head(c, "run", console.Brief(view.Key)), stateOf: stateOf{Held: e.Held},
-		Family: view.Key.Family, Status: console.OneLine(string(view.Status)), Class: statusClass(view.Final, view.Troubled(), len(view.Open) > 0), Heading: console.Brief(view.Key),
+		pageHead: head, stateOf: stateOf{Held: e.Held}, Family: view.Key.Family, Status: console.OneLine(string(view.Status)),
+		Class: statusClass(view.Status, view.Final, view.Troubled(), len(view.Open) > 0), Heading: console.Brief(view.Key),
 	}
 	page.Run = view.Key.String()
 	for _, n := range e.Problems {
 		page.Problems = append(page.Problems, workspace.RunProblem{Run: page.Run, Note: n})
-	}
-	for _, o := range view.Open {
-		page.Open = append(page.Open, cardOf(v, page.Lang, o))
 	}
 	for _, why := range e.Why {
 		page.Why = append(page.Why, console.OneLine(why))
@@ -92,32 +141,110 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 	for _, m := range e.Moves {
 		page.Moves = append(page.Moves, engine.Fact{Label: console.OneLine(m.Path), Value: console.Lines(m.Content)})
 	}
-	for _, fact := range view.Facts {
-		page.Facts = append(page.Facts, engine.Fact{Label: console.OneLine(fact.Label), Value: console.OneLine(fact.Value)})
-	}
-	for _, n := range view.Graph {
-		page.Plan = append(page.Plan, planNode{console.OneLine(n.Label), console.OneLine(n.Group), console.OneLine(string(n.Status)), nodeClass(n.Status, n.Current), n.Current})
-	}
-	for _, p := range view.Parts {
-		page.Parts = append(page.Parts, planNode{Label: console.OneLine(p.ID), Status: console.OneLine(string(p.Status)), Class: nodeClass(p.Status, false)})
-	}
+	page.Facts = factsOf(slices.DeleteFunc(slices.Clone(view.Facts), func(fact engine.Fact) bool {
+		// What is said of the parts themselves is not said twice.
+		id, _, ok := strings.Cut(fact.Value, ": ")
+		return ok && slices.ContainsFunc(view.Parts, func(p engine.Part) bool { return p.ID == id })
+	}))
+	page.fillParts(view)
 	for _, l := range view.Log[max(0, len(view.Log)-shownLog):] {
 		l.Message, l.Who, l.Where, l.Event = console.Cut(console.OneLine(l.Message), 300), console.OneLine(l.Who), console.OneLine(l.Where), console.OneLine(l.Event)
 		page.Log = append([]engine.Entry{l}, page.Log...)
 	}
-	return 0, nil, a.show(c, http.StatusOK, page.Lang, "run", page)
+	return page
 }
 
-// nodeClass is how the status of a part looks.
-func nodeClass(s engine.Status, current bool) string {
-	switch s {
-	case "completed", "skipped", "succeeded", "approved", "passed":
-		return "done"
-	case "failed", "blocked", "escalated":
-		return "alarm"
+// fillParts fills in the drawing, the parts, and how far they have got.
+func (p *runView) fillParts(view workspace.View) {
+	anchors := map[string]string{}
+	for i, part := range view.Parts {
+		status, look := console.OneLine(string(part.Status)), lookOf(part.Status, false, false)
+		if part.Progress != nil {
+			p.Bars = append(p.Bars, barOf(p.Lang, view.Key, part, look))
+		}
+		if i >= mostParts {
+			p.MoreParts++
+			continue
+		}
+		one := partView{Anchor: fmt.Sprintf("part-%d", i+1), Label: console.OneLine(part.ID), Status: status, Look: look}
+		anchors[part.ID] = "#" + one.Anchor
+		for _, fact := range factsOf(part.Facts) {
+			if slices.Contains(briefFacts, fact.Label) && len(fact.Value) <= shownBrief {
+				one.Brief = append(one.Brief, fact)
+			} else {
+				one.Facts = append(one.Facts, fact)
+			}
+		}
+		for _, s := range part.Sections {
+			if text := strings.TrimSpace(s.Text); text != "" {
+				one.Sections = append(one.Sections, engine.Section{Title: console.OneLine(s.Title), Text: console.Cut(console.Lines(text), shownSection)})
+			}
+		}
+		one.Open = look == "alarm" && !view.Final
+		p.Parts = append(p.Parts, one)
 	}
-	if current {
-		return "waits"
+	shorten(p.Bars)
+	p.Drawing = drawPlan(p.Lang, view.Graph, func(id string) string { return anchors[id] })
+}
+
+// shorten leaves out of the labels of bars the folder that all of them are in.
+func shorten(bars []progressBar) {
+	if len(bars) < 2 {
+		return
 	}
-	return "runs"
+	folder := path.Dir(bars[0].Label)
+	for _, bar := range bars {
+		for folder != "." && !strings.HasPrefix(bar.Label, folder+"/") {
+			folder = path.Dir(folder)
+		}
+	}
+	if folder == "." || folder == "/" {
+		return
+	}
+	for i := range bars {
+		bars[i].Label = strings.TrimPrefix(bars[i].Label, folder+"/")
+	}
+}
+
+// briefFacts are the facts about a part that are looked for first.
+var briefFacts = []string{"try", "attempt", "round", "deadline", "reason", "blocked by", "substatus", "next attempt", "aborted because", "time"}
+
+// shownBrief is how long a fact beside a name may be, in bytes.
+const shownBrief = 80
+
+// barOf is how far a part has got.
+func barOf(lang string, run engine.Key, part engine.Part, look string) progressBar {
+	g := part.Progress
+	session := part.ID
+	if !strings.HasPrefix(session, run.ID+"/") {
+		session = run.ID + "/" + session
+	}
+	pattern := phrase(lang, "page.tokens.free", "used", "{used}")
+	if g.Of > 0 {
+		pattern = phrase(lang, "page.tokens", "used", "{used}", "of", g.Of)
+	}
+	return progressBar{
+		Session: session, Label: console.OneLine(part.ID), Status: console.OneLine(string(part.Status)), Look: look,
+		Task: console.Cut(console.OneLine(g.Task), shownTask), Percent: int(min(max(g.Value, 0), 1) * 100), Of: g.Of,
+		Pattern: pattern, Tokens: strings.ReplaceAll(pattern, "{used}", fmt.Sprint(g.Used)), Near: g.Of > 0 && g.Used*100 >= g.Of*nearBudget,
+	}
+}
+
+// factsOf are facts as a page shows them.
+func factsOf(facts []engine.Fact) (list []engine.Fact) {
+	for _, fact := range facts {
+		list = append(list, engine.Fact{Label: console.OneLine(fact.Label), Value: console.OneLine(fact.Value)})
+	}
+	return list
+}
+
+// askOf is an open request of the run with its form.
+func askOf(head pageHead, o engine.OpenRequest, card inboxCard, may bool) askView {
+	ask := askView{inboxCard: card, answerForm: answerFormOf(o, "answer-"+o.Request, RequestPath(card.Name), head.CSRF, may), Anchor: "ask-" + o.Request}
+	ask.Heading, ask.Body, ask.Summary = questionOf(o.Prompt, o.Summary, o.Reference)
+	ask.Problem = console.Lines(o.Problem)
+	if o.Answer != nil {
+		ask.InPlace = o.Answer.Text
+	}
+	return ask
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
 	"placet/engine/reconcile"
+	"placet/schemas"
 )
 
 // runList is status, a page of it.
@@ -26,14 +28,34 @@ func (a *App) listRuns(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	status := c.Text("status")
-	s := v.LookAtRuns(found, status != "")
-	if status != "" && status != "all" {
-		s.Runs = slices.DeleteFunc(s.Runs, func(l workspace.RunLine) bool { return string(l.Status) != status })
+	p, err := newPager(c, runSection)
+	if err != nil {
+		return 0, nil, err
 	}
-	list := runList{Summary: s}
-	list.Runs, list.Next = page(c, s.Runs, func(l workspace.RunLine) string { return l.Run })
-	return 0, list, nil
+	status := c.Text("status")
+	s := lookAt(v, c, found, status != "")
+	var rows []listedRun
+	for i, line := range s.Runs {
+		if status == "" || status == "all" || string(line.Status) == status {
+			rows = append(rows, listedRun{line, runKey(v, s.Views[i].Found)})
+		}
+	}
+	s.Runs = []workspace.RunLine{}
+	for _, row := range take(p, runSection, rows, func(r listedRun) []string { return r.key }) {
+		s.Runs = append(s.Runs, row.line)
+	}
+	return 0, runList{s, p.next}, nil
+}
+
+// listedRun is a run of the list, with the key by which the list is sorted.
+type listedRun struct {
+	line workspace.RunLine
+	key  []string
+}
+
+// runKey sorts the runs as they are found: by family, then by the place of their state.
+func runKey(v *workspace.Workspace, f reconcile.Found) []string {
+	return []string{fmt.Sprintf("%02d", slices.Index(v.FamilyNames(), f.Run.Family)), f.Run.State}
 }
 
 // runNamed is the run of a path, by its whole name.
@@ -71,8 +93,19 @@ func (a *App) getExplanation(c *facade.Call) (int, any, error) {
 
 // streamEvents answers with the events from now on.
 func (a *App) streamEvents(c *facade.Call) (int, any, error) {
+	if err := knownFamily(a.b, c.Text("family")); err != nil {
+		return 0, nil, err
+	}
+	for _, name := range strings.Split(c.Text("filter"), ",") {
+		if near := schemas.Nearest(name, eventNames); near != "" && near != name {
+			return 0, nil, facade.Invalid(facade.UnknownWord("filter", name, eventNames))
+		}
+	}
 	return 0, nil, a.events.Stream(c, func() bool { return a.server.StillValid(c) })
 }
+
+// eventNames are the names of events that every family has.
+var eventNames = []string{"transition", "request", "reset"}
 
 // health answers whether the loop is alive.
 func (a *App) health(*facade.Call) (int, any, error) {

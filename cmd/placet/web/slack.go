@@ -227,7 +227,7 @@ func (a *App) write(ctx context.Context, p press, r workspace.Reply) error {
 	}
 	err = a.refusal(p.by, t, r, err)
 	if problem := problemIn(err); problem != nil && problem.Code == console.KindInTheWay {
-		return facade.Refuse(http.StatusServiceUnavailable, problem.Code, problem.Detail)
+		return facade.Refuse(http.StatusServiceUnavailable, console.KindInTheWay, problem.Detail)
 	}
 	return err
 }

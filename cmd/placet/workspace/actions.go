@@ -134,11 +134,46 @@ func (b *Workspace) ActionState(f reconcile.Found) (st nemawashi.State, ok bool)
 	return st, err == nil
 }
 
+// ChangedFile is a file of an action that is not as it was registered, "" where all are, or
+// the run is no action. What placet itself wrote and can write again may be gone.
+func (b *Workspace) ChangedFile(f reconcile.Found) string {
+	if f.Run.Family != "nemawashi" {
+		return ""
+	}
+	st, ok := b.ActionState(f)
+	if !ok {
+		return ""
+	}
+	if b.ReadDocument(f, "action.json").Sum != st.ActionDigest {
+		return "action.json"
+	}
+	for i, draft := range st.Drafts {
+		d := b.ReadDocument(f, draftName(i+1))
+		if d.Sum != draft.Digest && (d.Present() || i == 0) {
+			return draftName(i + 1)
+		}
+	}
+	return ""
+}
+
+func draftName(version int) string { return fmt.Sprintf("drafts/v%d.md", version) }
+
+// ActionNote is what the note says that keeps an action from being registered, or its draft
+// or its state from being used; "" where none stands.
+func (b *Workspace) ActionNote(f reconcile.Found) string {
+	for _, name := range []string{"state.json", "action.json", draftName(1)} {
+		if d := b.ReadDocument(f, name+layout.ProblemSuffix); d.Present() {
+			return NoteBody(string(d.Body))
+		}
+	}
+	return ""
+}
+
 // actionDraft is the beginning of the draft in force.
 func (b *Workspace) actionDraft(f reconcile.Found, st nemawashi.State) string {
 	text := st.Summary
 	if n := len(st.Drafts); n > 0 {
-		text = string(b.ReadDocument(f, fmt.Sprintf("drafts/v%d.md", n)).Body)
+		text = string(b.ReadDocument(f, draftName(n)).Body)
 	}
 	if runes := []rune(text); len(runes) > ShownDraft {
 		text = string(runes[:ShownDraft]) + "..."

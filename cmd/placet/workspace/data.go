@@ -43,17 +43,14 @@ type RunData struct {
 	Facts    []engine.Fact        `json:"facts"`
 	Open     []engine.OpenRequest `json:"open"`
 	Plan     []engine.Node        `json:"plan"`
-	Parts    []string             `json:"parts"`
+	Parts    []engine.Part        `json:"parts"`
 	Findings []FindingLine        `json:"findings"`
 	Log      []engine.Entry       `json:"log"`
 }
 
 // RunDataOf is a run as JSON.
 func (b *Workspace) RunDataOf(v View) RunData {
-	d := RunData{RunLine: LineOf(v), Facts: v.Facts, Plan: v.Graph, Findings: FindingLines(v), Log: v.Log}
-	for _, p := range v.Parts {
-		d.Parts = append(d.Parts, p.ID)
-	}
+	d := RunData{RunLine: LineOf(v), Facts: v.Facts, Plan: v.Graph, Parts: v.Parts, Findings: FindingLines(v), Log: v.Log}
 	for _, a := range v.Open {
 		d.Open = append(d.Open, b.Describe(a))
 	}
@@ -126,8 +123,11 @@ func ofPart(s Subject) (why []string, moves []engine.UnblockingFile) {
 			why = append(why, text)
 		}
 	}
+	asks := func(file string) bool {
+		return slices.ContainsFunc(v.Open, func(a engine.OpenRequest) bool { return a.Where == id && strings.HasPrefix(file, path.Dir(a.Form)+"/") })
+	}
 	for _, m := range v.Unblock {
-		if slices.Contains(strings.Split(m.Path, "/"), id) {
+		if slices.Contains(strings.Split(m.Path, "/"), id) || asks(m.Path) {
 			moves = append(moves, m)
 		}
 	}

@@ -219,6 +219,11 @@ func loopOptions(b *Workspace, s Setup, workers, waiting int) reconcile.Options 
 	if b.Changing != nil {
 		o.Changed = b.Changing.News
 	}
+	for _, f := range family.All {
+		if f.ProgressHz != nil && b.Serves(f.Name) {
+			o.ProgressHz = max(o.ProgressHz, f.ProgressHz(&b.Settings.File.Settings))
+		}
+	}
 	if b.Runner != nil {
 		o.End = b.Runner.End
 		o.Begin = func(a engine.Action) {

@@ -177,9 +177,10 @@ func logSection(v View, at func(where string) bool) []engine.Section {
 // partsNamed are the parts that a word is the name of, or else the last word of the
 // name, or else the beginning. A slash may stand for the colon between phase and step.
 func partsNamed(parts []engine.Part, word string) []engine.Part {
+	path := word
 	word = strings.ReplaceAll(word, "/", ":")
 	for _, fits := range []func(id string) bool{
-		func(id string) bool { return id == word },
+		func(id string) bool { return id == path || id == word },
 		func(id string) bool { return strings.HasSuffix(id, ":"+word) || id == "level"+word },
 		func(id string) bool {
 			rest, begins := strings.CutPrefix(id, word)

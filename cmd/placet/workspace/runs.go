@@ -37,7 +37,7 @@ func Narrow(b *Workspace, args []string) (found, rest []reconcile.Found, err err
 	one, err := oneRunOf(b, all, args[0])
 	if p, ok := err.(*console.Problem); ok && len(p.Fits) == 0 {
 		return nil, nil, p.Try("a family is %s; placet status --all lists the runs; placet inbox alone shows all that is asked",
-			strings.Join(servedNames(b), " or "))
+			strings.Join(b.FamilyNames(), " or "))
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -49,8 +49,8 @@ func Narrow(b *Workspace, args []string) (found, rest []reconcile.Found, err err
 	return []reconcile.Found{one}, rest, nil
 }
 
-// servedNames are the families that are enabled.
-func servedNames(b *Workspace) []string {
+// FamilyNames are the families that are enabled.
+func (b *Workspace) FamilyNames() []string {
 	var names []string
 	for _, f := range b.Families {
 		names = append(names, f.Layout.Name())
@@ -486,6 +486,18 @@ func (b *Workspace) HasDaemon(toDo string) bool {
 	}
 	b.Env.Note("no daemon runs here: run `placet once` or `placet watch` %s", toDo)
 	return false
+}
+
+// SettledRun reads the documents of a run, once its state document stands still; of a
+// whole one, once all of them do. It waits no longer than [Workspace.Settled].
+func (b *Workspace) SettledRun(f reconcile.Found, whole bool) (engine.Snapshot, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(130 * time.Millisecond) {
+		seen, err := b.Loop.Look(f)
+		moves := seen.Snap.Doc(f.Run.State).Unsettled() || whole && slices.ContainsFunc(seen.Snap.Docs, engine.Document.Unsettled)
+		if err != nil || !moves || time.Now().After(end) {
+			return seen.Snap, err
+		}
+	}
 }
 
 // ReadDocument reads a document in a run's folder, once it stands still.

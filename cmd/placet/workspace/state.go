@@ -121,6 +121,23 @@ func (s *Summary) KeepTagged(b *Workspace, tags []string) {
 	}
 }
 
+// KeepFamilies leaves out what is said of families for which keep is false: what of theirs
+// waits for trust, and their folders without events. With every family kept, nothing is left
+// out.
+func (s *Summary) KeepFamilies(b *Workspace, keep func(family string) bool) {
+	if !slices.ContainsFunc(b.FamilyNames(), func(name string) bool { return !keep(name) }) {
+		return
+	}
+	s.Untrusted = slices.DeleteFunc(s.Untrusted, func(l config.UntrustedLine) bool {
+		return !keep(l.Family)
+	})
+	s.Blind.Folders = slices.DeleteFunc(slices.Clone(s.Blind.Folders), func(dir string) bool {
+		return !slices.ContainsFunc(b.Families, func(f reconcile.Family) bool {
+			return keep(f.Layout.Name()) && slices.ContainsFunc(f.Layout.Roots(), func(root string) bool { return layout.Under(dir, root) })
+		})
+	})
+}
+
 // tagsOf are the tags of an ask.
 func tagsOf(b *Workspace, f reconcile.Found, a engine.OpenRequest) []string {
 	var request struct {

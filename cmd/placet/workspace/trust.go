@@ -15,12 +15,12 @@ func (b *Workspace) Untrusted(views []View) []config.UntrustedLine {
 	for _, s := range b.Settings.Waiting {
 		lines = append(lines, config.UntrustedLine{
 			Name: s.Name(), Digest: s.Sealed, Text: s.Text, Place: config.Layer{Path: s.Path}.Place(s.Line), Files: s.Files,
-			Of: s.Digest, Tighter: config.HoldsTighter(s.Name()),
+			Family: s.Table(), Of: s.Digest, Tighter: config.HoldsTighter(s.Name()),
 		})
 	}
 	for _, v := range views {
 		for _, u := range v.Untrusted {
-			l := config.UntrustedLine{Name: u.Name, Digest: u.Digest, Text: u.Text, Place: v.Key.String(), Of: u.Digest, Argv: u.Argv}
+			l := config.UntrustedLine{Name: u.Name, Digest: u.Digest, Text: u.Text, Place: v.Key.String(), Family: v.Key.Family, Of: u.Digest, Argv: u.Argv}
 			if u.Argv != nil {
 				l.Files = b.Contents.Of(b.Contents.Where(u.Prefer), u.Argv)
 				l.Digest = config.Seal(u.Digest, l.Files)

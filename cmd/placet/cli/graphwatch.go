@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/reconcile"
+)
+
+const (
+	// graphPause lies between two looks at a run that is drawn again and again.
+	graphPause = 500 * time.Millisecond
+	// graphFactor times as long as a look took, the next one waits at least.
+	graphFactor = 4
+)
+
+// watchPlan draws a run, and again whenever the drawing is another one, until the context
+// ends. On a terminal the new drawing takes the place of the old one.
+func watchPlan(ctx context.Context, b *workspace.Workspace, f reconcile.Found, mermaid bool) error {
+	screen := newScreen(b.Env)
+	defer screen.leave()
+	for {
+		began := time.Now()
+		drawing, err := drawOnce(b, f, mermaid)
+		if err != nil {
+			return err
+		}
+		screen.show(drawing)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(max(graphPause, graphFactor*time.Since(began))):
+		}
+	}
+}
+
+// drawOnce is the drawing of a run as it stands.
+func drawOnce(b *workspace.Workspace, f reconcile.Found, mermaid bool) (string, error) {
+	v := b.ViewOf(f)
+	if err := b.FillPlan(&v); err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	quiet := *b.Env
+	quiet.Out, quiet.Err = &out, &out
+	look := b.Viewer("")
+	look.Env = &quiet
+	err := showPlan(look, v, mermaid)
+	return out.String(), err
+}
+
+// screen shows one text after the other.
+type screen struct {
+	env   *console.Env
+	whole bool // it is a terminal, which is cleared first
+	last  string
+	shown bool
+}
+
+func newScreen(w *console.Env) *screen { return &screen{env: w, whole: console.IsTerminal(w.Out)} }
+
+// show shows a text, if it is another than the one that is shown.
+func (s *screen) show(text string) {
+	if s.shown && text == s.last {
+		return
+	}
+	var out strings.Builder
+	switch {
+	case s.whole && s.shown:
+		out.WriteString("\x1b[H") // and write over what is there, so that nothing flickers
+	case s.whole:
+		out.WriteString("\x1b[2J\x1b[H")
+	case s.shown:
+		out.WriteString("\n")
+	}
+	if s.whole {
+		out.WriteString(strings.ReplaceAll(s.fit(text), "\n", "\x1b[K\n") + "\x1b[J")
+	} else {
+		out.WriteString(text)
+	}
+	_, _ = s.env.Out.Write([]byte(out.String()))
+	s.last, s.shown = text, true
+}
+
+// fit is as much of a text as the terminal has lines for.
+func (s *screen) fit(text string) string {
+	f, ok := s.env.Out.(*os.File)
+	if !ok {
+		return text
+	}
+	_, rows, err := term.GetSize(int(f.Fd()))
+	lines := strings.SplitAfter(text, "\n")
+	if err != nil || rows < 3 || len(lines) < rows {
+		return text
+	}
+	return strings.Join(lines[:rows-2], "") + fmt.Sprintf("… and %s\n", console.Plural(len(lines)-rows+1, "more line", "more lines"))
+}
+
+// leave ends the last line: the key that ended the watch may be on it.
+func (s *screen) leave() {
+	if s.whole {
+		s.env.Say("")
+	}
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	iofs "io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/pal"
+	"placet/engine/sqlite"
+	"placet/layout"
+)
+
+func exportVerb() verb {
+	file := ""
+	return verb{
+		use: "export O… --sqlite FILE", short: "Copy orchestrations into a new SQLite database", least: 1, most: -1, complete: completeRuns,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&file, "sqlite", "", "the database to make, a `FILE` that does not exist")
+		},
+		look: func(c call, b *workspace.Workspace) error {
+			if file == "" {
+				return console.Usage("cannot export: no database is named").Try("add --sqlite FILE")
+			}
+			return exportRuns(b, c.args, file)
+		},
+	}
+}
+
+// exportRuns makes a database of what stands in the files of some orchestrations.
+func exportRuns(b *workspace.Workspace, args []string, file string) error {
+	rows, runs, err := exportRows(b, args)
+	if err != nil {
+		return err
+	}
+	body, err := sqlite.Build(pal.ExportSchema, rows)
+	if err != nil {
+		return console.Refused("cannot export: %v", err)
+	}
+	if err := createWhole(b.Env.Path(file), body); err != nil {
+		if errors.Is(err, iofs.ErrExist) {
+			return console.Refused("cannot export into %s: it exists", console.OneLine(file)).Try("name another file: an export makes a new database")
+		}
+		return console.Refused("cannot write %s: %v", console.OneLine(file), console.Plain(err))
+	}
+	data := map[string]any{"runs": runs, "path": file, "rows": countRows(rows)}
+	return b.Env.Answer(data, func() {
+		b.Env.Say("%s: %s of %s", console.OneLine(file), console.Plural(len(rows), "row", "rows"), console.Plural(len(runs), "orchestration", "orchestrations"))
+	})
+}
+
+// exportRows are the rows of all runs that are named, each once, tables with what others
+// refer to first.
+func exportRows(b *workspace.Workspace, args []string) (rows []engine.Row, runs []engine.Key, err error) {
+	channels := map[string]engine.Key{}
+	for _, arg := range args {
+		if layout.IsPalID(arg) {
+			arg = "pal/" + arg
+		}
+		f, err := b.OneRun(arg)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case f.Run.Family != "pal":
+			return nil, nil, console.Usage("cannot export %s: it is no orchestration", console.Brief(f.Key()))
+		case slices.Contains(runs, f.Key()):
+			continue
+		}
+		snap, err := b.SettledRun(f, true)
+		if err != nil {
+			return nil, nil, console.Refused("cannot read %s: %v", console.Brief(f.Key()), console.Plain(err))
+		}
+		own, left, err := pal.New().Export(snap)
+		if err != nil {
+			return nil, nil, console.Refused("cannot export: %v", err).Try("%s", console.Typed("explain", console.Brief(f.Key())))
+		}
+		for _, file := range left {
+			b.Env.Note("%s cannot be read, and is left out", console.OneLine(file))
+		}
+		for _, row := range own {
+			if other, taken := channels[row.ID]; row.Table == "direct_channels" && taken {
+				return nil, nil, console.Refused("cannot export %s and %s into one database: both have a port %s", console.Brief(other), console.Brief(f.Key()), console.OneLine(row.ID)).Try("export each into a file of its own")
+			}
+			if row.Table == "direct_channels" {
+				channels[row.ID] = f.Key()
+			}
+		}
+		rows, runs = append(rows, own...), append(runs, f.Key())
+	}
+	return rows, runs, nil
+}
+
+// countRows counts rows by their table.
+func countRows(rows []engine.Row) map[string]int {
+	count := map[string]int{"sessions": 0, "direct_channels": 0, "direct_messages": 0, "escalations": 0}
+	for _, row := range rows {
+		count[row.Table]++
+	}
+	return count
+}
+
+// createWhole makes a file that must not exist. Where it cannot be written whole, it is
+// removed.
+func createWhole(name string, body []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(body)
+	if err = cmp.Or(err, f.Sync(), f.Close()); err != nil {
+		f.Close()
+		os.Remove(name)
+	}
+	return err
+}

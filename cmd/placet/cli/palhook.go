@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/pal"
+	"placet/engine/store"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// hookInput is what a hook is told on standard input, besides what it does not need.
+type hookInput struct {
+	SessionID string      `json:"session_id"`
+	Cwd       string      `json:"cwd"`
+	Payload   schemas.Raw `json:"payload"`
+}
+
+// hookAnswer is what a hook answers on standard output.
+type hookAnswer struct {
+	Decision      string         `json:"decision"`
+	Output        hookOutput     `json:"hookSpecificOutput"`
+	Notifications []notification `json:"notifications"`
+	Suggestions   []string       `json:"suggestions"`
+}
+
+type hookOutput struct {
+	Event     string `json:"event"`
+	Loop      string `json:"loop_id"`
+	Iteration int    `json:"iteration"`
+	Success   bool   `json:"success"`
+	Passed    int    `json:"tests_passed"`
+	Failed    int    `json:"tests_failed"`
+}
+
+type notification struct {
+	Level   string `json:"level"`
+	Title   string `json:"title"`
+	Message string `json:"message"`
+}
+
+// hookRefusal is what a hook answers where nothing is handed in.
+type hookRefusal struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+}
+
+func hookVerb() verb {
+	session := ""
+	return verb{
+		use: "hook test-feedback", short: "Hand in what standard input says of the tests, as a hook of an agent", least: 1, most: 1,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&session, "session", "", "the test worker's session, as in shop/build/A/test (default: PLACET_SESSION, then what the input names)")
+		},
+		run: func(c call) error {
+			if c.args[0] != "test-feedback" {
+				return console.Usage("unknown hook %q: there is test-feedback", console.OneLine(c.args[0]))
+			}
+			report, err := handInFeedback(c.env, session)
+			if err != nil {
+				return refuseHook(c.env, err)
+			}
+			return answerHook(c.env, answerTo(report))
+		},
+	}
+}
+
+// answerHook prints what a hook answers: the bare object that agents read, or in the
+// envelope of --json.
+func answerHook(w *console.Env, answer any) error {
+	body, err := console.Encode(answer, !w.Flags.JSON)
+	if err == nil {
+		_, err = w.Out.Write(body)
+	}
+	return err
+}
+
+// refuseHook answers that nothing was handed in. Whatever is wrong, the exit code is 1.
+func refuseHook(w *console.Env, err error) error {
+	refused := console.Refused("%v", err)
+	var p *console.Problem
+	if errors.As(err, &p) {
+		refused = console.Refused("%s", p.Text)
+		if p.Hint != "" {
+			refused.Try("%s", p.Hint)
+		}
+	}
+	if err := answerHook(w, hookRefusal{"block", console.OneLine(refused.Text)}); err != nil {
+		return err
+	}
+	return refused
+}
+
+// handInFeedback writes what standard input says of the tests as the feedback that is
+// awaited. What it means, the next pass says.
+func handInFeedback(w *console.Env, session string) (report pal.TestReport, err error) {
+	in, err := readHookInput(w)
+	if err != nil {
+		return report, err
+	}
+	if in.Cwd != "" {
+		if info, err := os.Stat(in.Cwd); !filepath.IsAbs(in.Cwd) || err != nil || !info.IsDir() {
+			return report, console.Refused("cannot look for the workspace in cwd: %q is no folder", console.Cut(console.OneLine(in.Cwd), 200))
+		}
+		w.Cwd = in.Cwd
+	}
+	b, err := lookAsWorker(w)
+	if err != nil {
+		return report, err
+	}
+	if session, err = in.session(b, session); err != nil {
+		return report, err
+	}
+	worker, f, err := workerAt(b, session)
+	if err != nil {
+		return report, err
+	}
+	if report, err = worker.TestReport(in.Payload); err != nil {
+		return report, err
+	}
+	d := engine.Document{Path: path.Join(f.Run.Dir, report.File), Kind: layout.PalFeedback, Body: report.Body}
+	switch err = b.Store.Write(d); {
+	case errors.Is(err, store.ErrConflict):
+		if bytes.Equal(b.ReadDocument(f, report.File).Body, report.Body) {
+			return report, nil // the same hook has run before
+		}
+		return report, console.Refused("cannot write %s: another feedback stands there", d.Path).Try("%s", console.Typed("explain", console.Brief(f.Key())))
+	case err != nil:
+		return report, console.Refused("cannot write %s: %v", d.Path, console.Plain(err))
+	}
+	return report, nil
+}
+
+// readHookInput reads the one object on standard input.
+func readHookInput(w *console.Env) (in hookInput, err error) {
+	body, err := readLimited(w, "-")
+	switch {
+	case err != nil:
+		return in, console.Refused("cannot read standard input: %v", console.Plain(err))
+	case len(bytes.TrimSpace(body)) == 0:
+		return in, console.Refused("standard input is empty: expected one JSON object with a payload")
+	}
+	if err := schemas.Decode("", "stdin", body, &in); err != nil {
+		return in, console.Refused("cannot read standard input: %v", console.Plain(err))
+	}
+	if in.Payload.Null() {
+		return in, console.Refused("standard input has no payload: expected the feedback of a test worker, as in {\"payload\": {\"success\": true}}")
+	}
+	return in, nil
+}
+
+// session is the test worker's session. It is named somewhere, never guessed.
+func (in hookInput) session(b *workspace.Workspace, flag string) (string, error) {
+	var payload struct {
+		SessionID string `json:"session_id"`
+	}
+	_ = schemas.DecodeValue(in.Payload, &payload) // what is wrong with it is said when it is read
+	if named := cmp.Or(flag, b.Env.Getenv(envSession), payload.SessionID); named != "" {
+		return named, nil
+	}
+	if _, err := palRun(b, in.SessionID); in.SessionID != "" && err == nil {
+		return in.SessionID, nil
+	}
+	return "", console.Refused("nothing names the session of the test worker").Try("add --session, set %s, or give payload.session_id", envSession)
+}
+
+// answerTo is the answer to a report that was handed in.
+func answerTo(t pal.TestReport) hookAnswer {
+	level := "info"
+	switch {
+	case t.Escalates:
+		level = "error"
+	case !t.Success:
+		level = "warn"
+	}
+	return hookAnswer{
+		"approve", hookOutput{"test_feedback", t.Loop, t.Iteration, t.Success, t.Passed, t.Failed},
+		[]notification{{level, "Test Feedback", t.Message}}, t.Next,
+	}
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	iofs "io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/pal"
+	"placet/engine/store/fs"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// specsFolder is where the specs of ports are.
+const specsFolder = "ports"
+
+func planVerb() verb {
+	return verb{
+		use: "plan [FOLDER|FILE]", short: "Print the plan of a folder of specs, or of an orchestration.json", most: 1,
+		look: func(c call, b *workspace.Workspace) error {
+			at, err := pathInside(b, cmp.Or(console.First(c.args), filepath.Join(b.Root, specsFolder)))
+			if err != nil {
+				return err
+			}
+			return printPlan(b, at)
+		},
+	}
+}
+
+// pathInside returns the path below the workspace of a file that is named on the command
+// line.
+func pathInside(b *workspace.Workspace, name string) (string, error) {
+	full := b.Env.Path(name)
+	dir, err := filepath.EvalSymlinks(filepath.Dir(full))
+	if err == nil {
+		dir, err = filepath.Rel(b.Root, filepath.Join(dir, filepath.Base(full)))
+	}
+	if at := filepath.ToSlash(dir); err == nil && (at == "." || layout.Safe(at)) {
+		return at, nil
+	}
+	if err == nil {
+		err = errors.New("it is outside the workspace, or in a folder that placet does not read")
+	}
+	return "", console.Usage("cannot read %s: %v", console.OneLine(name), console.Plain(err))
+}
+
+// printPlan prints the plan of what stands at a path. One that cannot be carried out ends
+// with exit code 1.
+func printPlan(b *workspace.Workspace, at string) error {
+	disk := fs.OS(b.Root)
+	info, err := disk.Stat(at)
+	if err != nil {
+		return console.Usage("cannot plan %s: %v", console.OneLine(at), console.Plain(err)).Try("placet pal plan takes a folder of specs, or an orchestration.json")
+	}
+	read := func(name string) engine.Document { return readDocument(disk, name) }
+	var plan pal.PlanDocument
+	if info.Mode.IsDir() {
+		specs, err := readSpecs(disk, at)
+		if err != nil {
+			return console.Refused("cannot list %s: %v", console.OneLine(at), console.Plain(err))
+		}
+		plan = pal.PlanSpecs(specs)
+	} else {
+		d := read(at)
+		if d.Err != nil {
+			return console.Refused("cannot read %s: %v", console.OneLine(at), console.Plain(d.Err))
+		}
+		plan = pal.PlanOrchestration(d, b.Pal, read)
+	}
+	body, err := schemas.Encode(plan)
+	if err != nil {
+		return err
+	}
+	err = b.Env.Answer(plan, func() { b.Env.Say("%s", strings.TrimSuffix(string(body), "\n")) })
+	return cmp.Or(err, console.Outcome(!plan.Valid, false))
+}
+
+// readDocument reads a small file of the workspace as it is, over no link.
+func readDocument(disk fs.FS, name string) engine.Document {
+	d := engine.Document{Path: name}
+	d.Body, d.Err = readBelow(disk, name)
+	switch {
+	case errors.Is(d.Err, iofs.ErrNotExist):
+		d.Err = engine.ErrAbsent
+	case d.Err == nil:
+		d.Sum = engine.Sum(d.Body)
+	}
+	return d
+}
+
+// mostSpecs is how many specs of a folder are read: one more than a plan takes.
+const mostSpecs = 501
+
+// readSpecs reads the specs of a folder, by name.
+func readSpecs(disk fs.FS, dir string) (list []engine.Document, err error) {
+	names, err := disk.List(dir)
+	for _, n := range names {
+		if len(list) < mostSpecs && strings.HasSuffix(n.Name, ".md") && !layout.Noise(n.Name) && !n.Mode.IsDir() {
+			list = append(list, readDocument(disk, path.Join(dir, n.Name)))
+		}
+	}
+	return list, err
+}

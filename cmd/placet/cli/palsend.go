@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/pal"
+	"placet/engine/reconcile"
+	"placet/engine/store"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Variables by which a worker's tools know where they are. A command that placet starts
+// has them.
+const (
+	envWorkspace = "PLACET_WORKSPACE"
+	envSession   = "PLACET_SESSION"
+)
+
+// lookAsWorker opens the workspace that a worker is in: -C, else PLACET_WORKSPACE, else the
+// one around the folder where it is.
+func lookAsWorker(w *console.Env) (*workspace.Workspace, error) {
+	w.Flags.Workspace = cmp.Or(w.Flags.Workspace, w.Getenv(envWorkspace))
+	b, err := workspace.Look(w)
+	if err == nil && !b.Serves("pal") {
+		err = console.Usage("pal is not enabled here").Try("set enabled = true in [pal]")
+	}
+	return b, err
+}
+
+// palRun is the orchestration of a worker's session.
+func palRun(b *workspace.Workspace, session string) (reconcile.Found, error) {
+	id, _, _, ok := pal.SplitSession(session)
+	if !ok {
+		return reconcile.Found{}, console.Usage("%q is no session of a worker", console.OneLine(session)).Try("it is like shop/build/A/impl: orchestration, build, port, impl or test")
+	}
+	for _, f := range b.Runs() {
+		if f.Run.Family == "pal" && f.Run.ID == id {
+			return f, nil
+		}
+	}
+	return reconcile.Found{}, console.Usage("there is no orchestration %q in %s", console.OneLine(id), console.OneLine(b.Root)).Try("placet status --all lists the runs")
+}
+
+// workerAt is the worker of a session, and the run that it works in.
+func workerAt(b *workspace.Workspace, session string) (*pal.Worker, reconcile.Found, error) {
+	f, err := palRun(b, session)
+	if err != nil {
+		return nil, f, err
+	}
+	snap, err := b.SettledRun(f, false)
+	if err != nil {
+		return nil, f, console.Refused("cannot read %s: %v", console.Brief(f.Key()), console.Plain(err))
+	}
+	worker, err := pal.New().Worker(snap, session)
+	if err != nil {
+		return nil, f, console.Refused("%v", err).Try("%s", console.Typed("explain", console.Brief(f.Key())))
+	}
+	return worker, f, nil
+}
+
+// draft is a message that a worker wants to send.
+type draft struct{ session, of, payload string }
+
+func sendVerb() verb {
+	var d draft
+	return verb{
+		use: "send query|ack", short: "Send the other worker of a port a message, and print its id", least: 1, most: 1,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&d.session, "session", "", "who sends it, as in shop/build/A/impl (default: PLACET_SESSION)")
+			f.StringVar(&d.of, "of", "", "the message that an ack is about, as in 0001-test-query")
+			f.StringVar(&d.payload, "payload", "", "a `FILE` with what it says, which is JSON, or -")
+		},
+		run: func(c call) error {
+			payload, err := d.read(c.env, c.args[0])
+			if err != nil {
+				return err
+			}
+			b, err := lookAsWorker(c.env)
+			if err != nil {
+				return err
+			}
+			session := cmp.Or(d.session, c.env.Getenv(envSession))
+			if session == "" {
+				return console.Usage("cannot send: no session is named").Try("add --session, or set %s", envSession)
+			}
+			return sendMessage(b, session, c.args[0], payload)
+		},
+	}
+}
+
+// read is the payload of a message of a type.
+func (d draft) read(w *console.Env, typ string) (schemas.Raw, error) {
+	switch {
+	case typ != "query" && typ != "ack":
+		return nil, console.Usage("cannot send a message of the type %q: it is query or ack", console.OneLine(typ))
+	case typ == "query" && d.of != "":
+		return nil, console.Usage("--of goes together with ack alone")
+	case typ == "query" && d.payload == "":
+		return nil, console.Usage("cannot send a query that says nothing").Try("add --payload FILE, or --payload -")
+	case typ == "ack" && d.of == "":
+		return nil, console.Usage("cannot send an ack of nothing").Try("add --of MESSAGE, as in 0001-test-query")
+	}
+	var said schemas.Raw
+	if d.payload != "" {
+		text, err := readLimited(w, d.payload)
+		if err == nil {
+			said, err = anyJSON(text)
+		}
+		if err != nil {
+			return nil, console.Usage("cannot read the payload: %v", console.Plain(err))
+		}
+	}
+	if typ == "query" {
+		return said, nil
+	}
+	o := schemas.Object{{Name: "of", Value: strings.TrimSuffix(path.Base(d.of), ".json")}}
+	if said != nil {
+		members, err := schemas.Members(said)
+		if err != nil {
+			return nil, console.Usage("cannot read the payload: an ack takes an object, as in {\"note\": \"…\"}")
+		}
+		o = append(o, members.Without("of")...)
+	}
+	body, err := schemas.Encode(o)
+	return schemas.Raw(strings.TrimSpace(string(body))), err
+}
+
+// anyJSON reads a JSON value of any kind.
+func anyJSON(text []byte) (schemas.Raw, error) {
+	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("{")) {
+		return text, schemas.Decode("", "payload", text, nil)
+	}
+	// Whole documents are objects: the value is read as a member of one.
+	document := slices.Concat([]byte(`{"payload":`), text, []byte("}"))
+	members, err := schemas.Members(document)
+	if cmp.Or(err, schemas.Decode("", "payload", document, nil)) != nil || len(members) != 1 {
+		return nil, errors.New("it is not one JSON value")
+	}
+	return members.Raw("payload"), nil
+}
+
+// readLimited reads a file that is named on the command line, or standard input for "-".
+// More than it may hold is an error.
+func readLimited(w *console.Env, name string) ([]byte, error) {
+	in, err := openInput(w, name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	body, err := io.ReadAll(io.LimitReader(in, config.LimitSmall+1))
+	if err == nil && len(body) > config.LimitSmall {
+		err = fmt.Errorf("it has more than %d bytes", config.LimitSmall)
+	}
+	return body, err
+}
+
+// sendMessage writes a worker's message under the next number that is free: two that are
+// sent at once have two numbers.
+func sendMessage(b *workspace.Workspace, session, typ string, payload schemas.Raw) error {
+	worker, f, err := workerAt(b, session)
+	if err != nil {
+		return err
+	}
+	for n := worker.NextNumber(typ); ; n++ {
+		id, file, body, err := worker.Message(typ, n, payload, b.Env.Now())
+		if err != nil {
+			return console.Refused("cannot send the %s: %v", typ, console.Plain(err))
+		}
+		d := engine.Document{Path: path.Join(f.Run.Dir, file), Kind: layout.PalMessage, Body: body}
+		switch err = b.Store.Create(d); {
+		case errors.Is(err, store.ErrConflict):
+			continue // somebody has this number
+		case err != nil:
+			return console.Refused("cannot write %s: %v", d.Path, console.Plain(err))
+		}
+		data := map[string]any{"run": f.Key(), "message": id, "path": d.Path, "daemon": b.HasDaemon("to have it delivered")}
+		return b.Env.Answer(data, func() { b.Env.Say("%s", id) })
+	}
+}

@@ -1,0 +1,253 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/layout"
+)
+
+// busyRun is the page of a run in which fifty workers are at work.
+func busyRun(workers int, used func(worker int) int) runView {
+	view := workspace.View{RunView: engine.RunView{Key: engine.Key{Family: "pal", ID: "O"}, Status: "running"}}
+	for i := range workers / 2 {
+		id := fmt.Sprintf("port-%02d", i)
+		n := engine.Node{ID: id, Group: fmt.Sprint(i/6 + 1), Status: "running", Current: true, Critical: i%6 == 0}
+		if i >= 6 {
+			n.After = []string{fmt.Sprintf("port-%02d", i-6), fmt.Sprintf("port-%02d", i/6*6-6)}
+		}
+		view.Graph = append(view.Graph, n)
+		view.Parts = append(view.Parts, engine.Part{ID: id, Status: "running", Facts: []engine.Fact{{Label: "try", Value: "1 of 3"}, {Label: "deadline", Value: "2026-11-20T12:30:00Z"}}})
+	}
+	for i := range workers {
+		role := []string{"impl", "test"}[i%2]
+		view.Parts = append(view.Parts, engine.Part{
+			ID: workerOf(i), Status: "running", Facts: []engine.Fact{{Label: "substatus", Value: role}},
+			Progress: &engine.Progress{Value: 0.1, Task: "reading the specification of the port", Used: used(i), Of: 15000},
+		})
+	}
+	page := runViewOf(pageHead{Lang: "en", Title: "pal/O", Page: "run", Who: "owner:me", Workspace: "/work"}, workspace.Explanation{Why: []string{"the workers are at work"}}, view)
+	ask := engine.OpenRequest{
+		Request: "esc-0123456789ab", Reference: "esc-0123", Run: view.Key, Type: "escalation", Where: "port-03", Prompt: "Port port-03 failed 3 of 3 tries.", RequestedAt: time.Now(),
+		Options: []engine.RequestOption{
+			{ID: "retry", Description: "Try again", Effect: "starts port-03 again with 3 new tries"}, {ID: "skip", Description: "Leave it out", Effect: "leaves port-03 out for good"},
+			{ID: "abort_orchestration", Description: "Stop", Effect: "stops the whole orchestration for good"},
+		},
+	}
+	card := inboxCard{Name: "pal/O:esc-0123456789ab", Path: "/requests/x", Question: ask.Prompt, Family: "pal", Type: ask.Type, Where: ask.Where, Since: ask.RequestedAt}
+	page.Asks = []askView{askOf(page.pageHead, ask, card, true)}
+	return page
+}
+
+func workerOf(i int) string {
+	return fmt.Sprintf("build/port-%02d/%s", i/2, []string{"impl", "test"}[i%2])
+}
+
+// busySite serves the page of such a run, and a stream of its workers' progress.
+type busySite struct {
+	*httptest.Server
+	mu   sync.Mutex
+	used int
+	fast chan struct{} // closed when the workers begin
+}
+
+const busyWorkers, busySeconds = 50, 5
+
+func (s *busySite) now(worker int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used + worker
+}
+
+func newBusySite(t *testing.T) *busySite {
+	s := &busySite{fast: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /runs/", func(w http.ResponseWriter, _ *http.Request) {
+		var out bytes.Buffer
+		if err := pages.ExecuteTemplate(&out, "run", busyRun(busyWorkers, s.now)); err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Security-Policy", contentPolicy)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(out.Bytes())
+	})
+	mux.HandleFunc("GET /static/{name}", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := staticFiles.ReadFile("static/" + r.PathValue("name"))
+		w.Header().Set("Content-Type", staticTypes[r.PathValue("name")])
+		_, _ = w.Write(body)
+	})
+	mux.HandleFunc("GET /api/v1/events", s.stream)
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s
+}
+
+// stream sends the progress of each worker twice a second.
+func (s *busySite) stream(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprint(w, "event: connection.established\ndata: {}\n\n")
+	_ = http.NewResponseController(w).Flush()
+	select {
+	case <-s.fast:
+	case <-r.Context().Done():
+		return
+	}
+	run := layout.Run{Family: "pal", ID: "O", Dir: ".pal/orchestrations/O"}
+	tick := time.NewTicker(time.Second / (2 * busyWorkers))
+	defer tick.Stop()
+	for i := range 2 * busyWorkers * busySeconds {
+		worker, round := i%busyWorkers, i/busyWorkers+1
+		s.mu.Lock()
+		s.used = round * 1000
+		s.mu.Unlock()
+		e := progressEvent(run, "x", engine.Progress{Value: float64(round) / 10, Task: fmt.Sprintf("step %d of the work on the port", round), Used: round*1000 + worker}, time.Now())
+		data := e.Data.(progressData)
+		data.SessionID = "O/" + workerOf(worker)
+		body, _ := json.Marshal(data)
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.Name, body)
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	<-r.Context().Done()
+}
+
+// openTab opens a page in a browser.
+func openTab(t *testing.T) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves the browser to the ordinary run")
+	}
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"} {
+		if found, err := exec.LookPath(name); err == nil && path == "" {
+			path = found
+		}
+	}
+	if path == "" {
+		t.Fatal("the pages are tested in a real browser, and there is none: install Chromium (Debian: apt-get install chromium)")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second))
+	ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, endBrowser := chromedp.NewContext(ctx)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx); endBrowser(); end() })
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("the browser does not start: %v", err)
+	}
+	return ctx
+}
+
+func evaluate[T any](t *testing.T, ctx context.Context, expression string, options ...chromedp.EvaluateOption) T {
+	t.Helper()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, options...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// Fifty workers that say twice a second how far they have got change their bars in place, and
+// the last that each says is what stands there.
+func TestBrowserProgress(t *testing.T) {
+	t.Parallel()
+	s := newBusySite(t)
+	ctx := openTab(t)
+	looks := func(width int64, scheme string) {
+		t.Helper()
+		if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 900)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	looks(1440, "light")
+	if err := chromedp.Do(ctx, chromedp.Navigate(s.URL+"/runs/pal/O"), chromedp.WaitVisible(".worker")); err != nil {
+		t.Fatal(err)
+	}
+	bars := evaluate[int](t, ctx, `(() => { window.marked = [...document.querySelectorAll(".worker")]; return marked.length; })()`)
+	if bars != busyWorkers {
+		t.Fatalf("%d bars", bars)
+	}
+	type frames struct {
+		Frames       int
+		Longest, P99 float64
+		Tasks        int
+	}
+	close(s.fast)
+	f := evaluate[frames](t, ctx, fmt.Sprintf(`new Promise((done) => {
+		let last = performance.now(), tasks = 0;
+		const begin = last, gaps = [];
+		new PerformanceObserver((list) => { tasks += list.getEntries().length; }).observe({ type: "longtask" });
+		const frame = (now) => {
+			gaps.push(now - last);
+			last = now;
+			if (now - begin < %d) return requestAnimationFrame(frame);
+			gaps.sort((a, b) => a - b);
+			done({ Frames: gaps.length, Longest: gaps[gaps.length - 1], P99: gaps[Math.floor(gaps.length * 0.99)], Tasks: tasks });
+		};
+		requestAnimationFrame(frame);
+	})`, busySeconds*1000), chromedp.EvalAwaitPromise)
+	t.Logf("%d workers, 2 events a second each: %d frames in %d s, the longest %.0f ms, 99 %% of them within %.0f ms, %d tasks over 50 ms", busyWorkers, f.Frames, busySeconds, f.Longest, f.P99, f.Tasks)
+	for end := time.Now().Add(30 * time.Second); !evaluate[bool](t, ctx, `[...document.querySelectorAll(".worker")].every((bar, i) =>
+		bar.querySelector("progress").value === 100 && bar.querySelector(".percent").textContent === "100 %" && bar.querySelector(".tokens").textContent === (10000 + i) + " of 15000 tokens" && bar.querySelector(".task").textContent.startsWith("step 10 "))`); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(evaluate[string](t, ctx, `document.querySelector(".bars").innerText`))
+		}
+	}
+	if !evaluate[bool](t, ctx, `[...document.querySelectorAll(".worker")].every((bar, i) => bar === marked[i])`) {
+		t.Error("the bars were made anew")
+	}
+	pictures(t, ctx, "9-progress", looks)
+}
+
+// pictures keeps pictures of the page in three sizes and both schemes, and has axe look at it.
+func pictures(t *testing.T, ctx context.Context, name string, looks func(width int64, scheme string)) {
+	dir := os.Getenv("PLACET_SCREENSHOTS")
+	if dir == "" {
+		dir = t.ArtifactDir()
+	}
+	axe, err := os.ReadFile(filepath.Join("..", "cli", "testdata", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{360, 820, 1440} {
+			looks(width, scheme)
+			if over := evaluate[int](t, ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+				t.Errorf("%s is %d pixels too wide at %d", name, over, width)
+			}
+			picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)), picture, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		evaluate[int](t, ctx, string(axe)+";0")
+		found := evaluate[string](t, ctx, `axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => JSON.stringify(r.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200) + " " + n.failureSummary.slice(0, 300))])))`, chromedp.EvalAwaitPromise)
+		if found != "[]" {
+			t.Errorf("%s %s: axe finds %s", name, scheme, found)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package workspace
+
+import (
+	"strings"
+
+	"placet/cmd/placet/family"
+	"placet/layout"
+)
+
+// SessionOf says whose progress a volatile document of a run holds: the worker's session,
+// and the port that it works on. Where the family does not say, the session is the path in
+// the run's folder.
+func SessionOf(run layout.Run, path string) (session, port string) {
+	if of, ok := family.Named(run.Family); ok && of.Session != nil {
+		return of.Session(run, path)
+	}
+	return strings.TrimPrefix(path, run.Dir+"/"), ""
+}
+
+// FillPlan draws a run among its peers, where its family does so; else the view has its plan
+// already.
+func (b *Workspace) FillPlan(v *View) error {
+	of, _ := family.Named(v.Found.Run.Family)
+	if of.Plan == nil {
+		return nil
+	}
+	peers, err := b.Peers(v.Found.Run.Family)
+	if err != nil {
+		return err
+	}
+	v.Graph = of.Plan(peers, v.Found.Run.ID)
+	return nil
+}

@@ -1,0 +1,62 @@
+package pal
+
+import (
+	"fmt"
+	"strings"
+
+	"placet/engine"
+)
+
+// settingSources are the files that say what holds, in the order of precedence.
+var settingSources = []string{orchestrationFile, "placet.toml", configYAML}
+
+// builtInSource stands for the source of what no file says.
+const builtInSource = "built in"
+
+// settingWords are the settings of the whole run, each with the file that says so. What
+// the run took in when it started stays, whatever the files say since.
+func (r *view) settingWords() string {
+	o, err := engine.Parse(r.sources.doc, decodeOrchestration)
+	if err != nil {
+		o = &orchestration{}
+	}
+	below, conf := &projectConfig{}, r.conf()
+	if d := r.Snap.Doc(configYAML); d.Present() {
+		if c, err := engine.Parse(d, decodeConfig); err == nil {
+			below = c
+		}
+	}
+	var slots *int
+	var parallel *bool
+	if st := &r.State; st.Status != Pending {
+		slots, parallel = &st.Settings.MaxConcurrency, &st.Settings.Parallel
+	}
+	auto := "auto_resolve [] (" + builtInSource + ")"
+	if conf.AutoResolve != nil {
+		auto = fmt.Sprintf("auto_resolve %q (%s)", conf.AutoResolve, settingSources[1])
+	}
+	return strings.Join([]string{
+		setting("max_concurrency", builtInConcurrency, slots, o.MaxConcurrency, conf.MaxConcurrency, below.MaxConcurrency),
+		setting("parallel_enabled", true, parallel, o.ParallelEnabled, conf.ParallelEnabled, below.ParallelEnabled),
+		setting("timeout_per_port", builtInTimeout, nil, o.TimeoutPerPort, conf.TimeoutPerPort, below.TimeoutPerPort),
+		setting("max_retries", builtInRetries, nil, o.MaxRetries, conf.MaxRetries),
+		setting("token_budget", builtInBudget, nil, o.TokenBudget, conf.TokenBudget),
+		setting("token_percent", builtInPercent, nil, nil, conf.TokenPercent),
+		setting("progress_hz", builtInHz, nil, nil, conf.ProgressHz), auto,
+	}, ", ")
+}
+
+// setting is a setting with its value and its source. The layers are those of
+// settingSources; taken is what the run took in, nil where that does not matter.
+func setting[T comparable](key string, builtIn T, taken *T, layers ...*T) string {
+	value, source := builtIn, builtInSource
+	for i := len(layers) - 1; i >= 0; i-- {
+		if layers[i] != nil {
+			value, source = *layers[i], settingSources[i]
+		}
+	}
+	if taken != nil && *taken != value {
+		value, source = *taken, "taken in at the start"
+	}
+	return fmt.Sprintf("%s %v (%s)", key, value, source)
+}

@@ -1,0 +1,185 @@
+package pal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Worker is the place of one worker of a pair in an orchestration, for the tools that
+// write in its name: what they check is what the machine checks.
+type Worker struct {
+	p    *port
+	role string
+}
+
+// SplitSession splits the id of a worker's session, "<orchestration>/build/<port>/<role>".
+func SplitSession(id string) (orchestration, port, role string, ok bool) {
+	parts := strings.Split(id, "/")
+	if len(parts) != 4 || parts[1] != "build" || !layout.IsPalID(parts[0]) || !layout.IsPalID(parts[2]) || parts[3] != roleImpl && parts[3] != roleTest {
+		return "", "", "", false
+	}
+	return parts[0], parts[2], parts[3], true
+}
+
+// Worker returns the worker whose session an id names, in a snapshot of its run. The
+// error says why there is no such worker.
+func (m Machine) Worker(s engine.Snapshot, session string) (*Worker, error) {
+	_, id, role, _ := SplitSession(session)
+	_, r := m.View(s)
+	switch p := r.ports[id]; {
+	case !r.Begun || !r.Usable():
+		return nil, fmt.Errorf("nothing can be told of pal/%s: its state is missing or cannot be used", s.Key.ID)
+	case p == nil:
+		return nil, fmt.Errorf("pal/%s has no port %q%s", s.Key.ID, templates.Cut(id, 80), nearest(id, r.order))
+	case p.FirstStartedAt == "":
+		return nil, fmt.Errorf("port %s of pal/%s has not started: it is %s", id, s.Key.ID, p.Status)
+	default:
+		return &Worker{p, role}, nil
+	}
+}
+
+// Session is the id of the worker's session.
+func (w *Worker) Session() string { return w.p.r.State.session(memberPath(w.p.id, w.role)) }
+
+// NextNumber is the first number above those of the worker's messages of a type.
+func (w *Worker) NextNumber(typ string) int {
+	n := 0
+	for _, d := range w.p.r.Snap.Under("channels/" + w.p.id + "/messages") {
+		seq, role, of, ok := layout.PalMessageName(strings.TrimSuffix(path.Base(d.Path), ".json"))
+		if ok && role == w.role && of == typ {
+			n = max(n, seq)
+		}
+	}
+	return n + 1
+}
+
+// mostMessages is the last number that the name of a message can hold.
+const mostMessages = 9999
+
+// Message makes the worker's message of a number and a type, a query or an ack. It returns
+// the message's id, the path of its file in the run's folder, and the content. The error
+// says why it would not be delivered.
+func (w *Worker) Message(typ string, n int, payload schemas.Raw, now time.Time) (id, file string, body []byte, err error) {
+	name := fmt.Sprintf("%04d-%s-%s", n, w.role, typ)
+	m := &Message{
+		ID: w.p.id + "/" + name, ChannelID: w.p.id, CreatedAt: seconds(now), FromSession: w.Session(),
+		ToSession: w.p.r.State.session(memberPath(w.p.id, otherRole(w.role))), Type: typ, Payload: payload,
+	}
+	if typ != "query" && typ != "ack" {
+		return "", "", nil, fmt.Errorf("a worker sends no message of the type %q: expected query or ack", templates.Cut(typ, 80))
+	}
+	if n > mostMessages {
+		return "", "", nil, fmt.Errorf("the worker has sent %d messages of the type %s: there are no more numbers", mostMessages, typ)
+	}
+	if problem := w.p.CheckMessage(m, name, w.role, typ); problem != "" {
+		return "", "", nil, errors.New(problem)
+	}
+	body, err = schemas.Encode(m)
+	if err == nil && len(body) > layout.LimitJSON {
+		err = fmt.Errorf("the message has %d bytes, expected at most %d", len(body), layout.LimitJSON)
+	}
+	return m.ID, layout.PalMessageFile(w.p.id, name), body, err
+}
+
+// TestReport is what a test worker hands in, checked, with what its try comes to.
+type TestReport struct {
+	Feedback
+	// File is the path of the hand-in in the run's folder, Body what it is to hold.
+	File string
+	Body []byte
+	// Loop is the loop that it is for, and Iteration the number of its try there.
+	Loop      string
+	Iteration int
+	// Passed and Failed count the tests.
+	Passed, Failed int
+	// Escalates reports whether a person decides next, after the last failure.
+	Escalates bool
+	// Message says in the language of the run how the tests went, Next what comes next
+	// where that is not another try.
+	Message string
+	Next    []string
+}
+
+// TestReport reads what a test worker reports of the awaited try, in either dialect. The
+// error says why it does not count.
+func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
+	p := w.p
+	if w.role != roleTest {
+		return t, fmt.Errorf("%s is the session of an impl worker: feedback comes from %s", w.Session(), p.r.State.session(memberPath(p.id, roleTest)))
+	}
+	if p.loop.role() != roleTest {
+		return t, p.awaitsNoFeedback()
+	}
+	t.File = p.awaitedFile()
+	name := path.Base(t.File)
+	if t.Feedback, err = ReadFeedback(name, body); err != nil {
+		return t, fmt.Errorf("cannot use the payload: %w", err)
+	}
+	if problem := cmp.Or(p.misfit(name, t.Try, t.SessionID, w.role), p.misfitResult(name, &t.Feedback)); problem != "" {
+		return t, errors.New(problem)
+	}
+	t.Body, err = schemas.Encode(t.normalised(p.LastTry, w.Session()))
+	t.Loop, t.Iteration = loopID(p.id, p.Round), p.loop.CurrentTry+1
+	t.Failed, t.Escalates = t.Feedback.Failed(), !t.Success && t.Iteration >= p.loop.MaxRetries
+	if t.Metrics.Passed != nil {
+		t.Passed = *t.Metrics.Passed
+	}
+	t.word(p)
+	return t, err
+}
+
+// awaitsNoFeedback says what a port waits for in place of feedback.
+func (p *port) awaitsNoFeedback() error {
+	if p.loop.role() == roleImpl {
+		return fmt.Errorf("port %s awaits no feedback: it awaits %s", p.id, path.Base(p.awaitedFile()))
+	}
+	return fmt.Errorf("port %s awaits no feedback: it is %s", p.id, p.Status)
+}
+
+// word puts how the tests went into words.
+func (t *TestReport) word(p *port) {
+	if t.Success {
+		t.Message = p.r.say("hook.passed")
+		return
+	}
+	lines := []string{p.r.say("hook.failed")}
+	for _, one := range t.FailedTests {
+		line := "- " + run.OneLine(one.Name)
+		if fix := run.OneLine(one.SuggestedFix); fix != "" {
+			line += ": " + fix
+		}
+		lines = append(lines, line)
+	}
+	t.Message = strings.Join(lines, "\n")
+	if t.Escalates {
+		t.Next = append(t.Next, p.r.say("hook.escalates", "port", p.id, "n", fmt.Sprint(t.Iteration), "max", fmt.Sprint(p.loop.MaxRetries)))
+	}
+}
+
+// normalised is the feedback as feedback-<try>.json holds it, in our dialect.
+func (fb Feedback) normalised(try int, session string) schemas.Object {
+	o := schemas.Object{member("try", try), member("session_id", session), member("success", fb.Success)}
+	if len(fb.FailedTests) > 0 {
+		o = append(o, member("failed_tests", fb.FailedTests))
+	}
+	if len(fb.Suggestions) > 0 {
+		o = append(o, member("suggestions", fb.Suggestions))
+	}
+	if m := fb.Metrics; m.Total != nil || m.Passed != nil || m.Coverage != nil {
+		o = append(o, member("metrics", m))
+	}
+	if fb.ResultDigest != "" {
+		o = append(o, member("result_digest", fb.ResultDigest))
+	}
+	return o
+}
