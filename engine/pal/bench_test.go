@@ -16,7 +16,7 @@ import (
 )
 
 // manyPorts is a run of 500 ports, of which some have ended, on a disk in memory.
-func manyPorts(b testing.TB, ended int) (disk *memfs.FS, loop *reconcile.Loop) {
+func manyPorts(b testing.TB, ended int) (disk *memfs.FS, loop *reconcile.Loop, later func()) {
 	b.Helper()
 	var ports []string
 	for i := range mostPorts {
@@ -30,15 +30,16 @@ func manyPorts(b testing.TB, ended int) (disk *memfs.FS, loop *reconcile.Loop) {
 	disk = memfs.New(func() time.Time { return clock })
 	disk.Put(dir+"/orchestration.json", strings.Replace(orchestrationOf(ports...), `"Shop"`, `"Shop", "max_concurrency": 64`, 1))
 	loop = reconcile.New(reconcile.Options{
-		Store: store.New(disk, store.Options{}), Families: []reconcile.Family{{Layout: layout.Pal{}, Machine: New()}},
+		Store: store.New(disk, store.Options{Record: &memfs.Record{}}), Families: []reconcile.Family{{Layout: layout.Pal{}, Machine: New()}},
 		Facts: func(string) engine.Environment {
 			return engine.Environment{Config: engine.Config{Language: "en", Family: DefaultConfig()}}
 		},
 		Now:   func() time.Time { return clock },
 		Pause: func(context.Context, time.Duration) error { clock = clock.Add(time.Second); return nil },
 	})
+	later = func() { clock = clock.Add(10 * time.Second) }
 	once := func() {
-		clock = clock.Add(10 * time.Second)
+		later()
 		if _, err := loop.Once(b.Context()); err != nil {
 			b.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func manyPorts(b testing.TB, ended int) (disk *memfs.FS, loop *reconcile.Loop) {
 		}
 		once()
 	}
-	return disk, loop
+	return disk, loop, later
 }
 
 // snapshotIn is the run as its machine sees it.
@@ -72,13 +73,14 @@ func snapshotIn(b testing.TB, loop *reconcile.Loop) engine.Snapshot {
 // BenchmarkStepOfManyPorts is one step in a run of 500 ports, of which 300 have ended and 64
 // run: one that finds nothing to do, and one that takes a hand-in.
 func BenchmarkStepOfManyPorts(b *testing.B) {
-	disk, loop := manyPorts(b, 300)
+	disk, loop, later := manyPorts(b, 300)
 	for name, prepare := range map[string]func(){
 		"nothing": func() {},
 		"hand-in": func() { disk.Put(path.Join(dir, layout.PalResultFile("p310", 1)), otherFiles) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			prepare()
+			later()
 			snap := snapshotIn(b, loop)
 			st := snap.In("state.json")
 			b.ReportMetric(float64(len(st.Body)), "state-bytes")
@@ -96,7 +98,7 @@ func BenchmarkStepOfManyPorts(b *testing.B) {
 
 // BenchmarkStateOfManyPorts is the state document of a run of 500 ports, written and read.
 func BenchmarkStateOfManyPorts(b *testing.B) {
-	_, loop := manyPorts(b, 300)
+	_, loop, _ := manyPorts(b, 300)
 	body := snapshotIn(b, loop).In("state.json").Body
 	st, err := ReadState("state.json", body)
 	if err != nil {
@@ -110,12 +112,18 @@ func BenchmarkStateOfManyPorts(b *testing.B) {
 			}
 		}
 	})
-	b.Run("read", func(b *testing.B) {
-		b.SetBytes(int64(len(body)))
-		for b.Loop() {
-			if _, err := ReadState("state.json", body); err != nil {
-				b.Fatal(err)
+	for name, read := range map[string]func() error{
+		"checked":    func() error { _, err := ReadState("state.json", body); return err },
+		"read":       func() error { _, err := readOwnState(body); return err },
+		"summarized": func() error { New().Summarize(body); return nil },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				if err := read(); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
+		})
+	}
 }

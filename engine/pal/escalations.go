@@ -64,11 +64,12 @@ func (e *Escalation) id(run string) string {
 // open are the open escalations of a state about a port, of those that a function
 // accepts, by id.
 func (st *State) open(port string, accepts func(*Escalation) bool) (ids []string) {
-	for _, id := range slices.Sorted(maps.Keys(st.Escalations)) {
-		if e := st.Escalations[id]; e.Status == Open && string(e.PortID) == port && accepts(e) {
+	for id, e := range st.Escalations {
+		if e.Status == Open && string(e.PortID) == port && accepts(e) {
 			ids = append(ids, id)
 		}
 	}
+	slices.Sort(ids)
 	return ids
 }
 
@@ -369,7 +370,8 @@ func (p *port) conflict() *Escalation {
 		if other.id == p.id {
 			return nil // the later one of two is asked about
 		}
-		files := slices.DeleteFunc(slices.Clone(mine), func(f string) bool { return !slices.Contains(other.changedFiles(), f) })
+		theirs := other.changedFiles()
+		files := slices.DeleteFunc(slices.Clone(mine), func(f string) bool { return !slices.Contains(theirs, f) })
 		if len(files) == 0 {
 			continue
 		}
@@ -441,12 +443,20 @@ func cutOffIn(st *State) map[string]bool {
 	return graph.CutOff(nodes, failed, func(id, dependency string) bool { return slices.Contains(st.Ports[id].Waived, dependency) })
 }
 
-// blockedBy says what holds a port of a state up.
-func blockedBy(st *State, id string, cutOff map[string]bool) BlockedBy {
-	b := BlockedBy{Escalations: st.open(id, stopsOrHolds), Ports: []string{}}
-	if b.Escalations == nil {
-		b.Escalations = []string{}
+// openByPort are the open escalations of a state that stop or hold ports, by port and id.
+func (st *State) openByPort() map[string][]string {
+	open := map[string][]string{}
+	for _, id := range slices.Sorted(maps.Keys(st.Escalations)) {
+		if e := st.Escalations[id]; e.Status == Open && stopsOrHolds(e) {
+			open[string(e.PortID)] = append(open[string(e.PortID)], id)
+		}
 	}
+	return open
+}
+
+// blockedBy says what holds a port of a state up.
+func blockedBy(st *State, id string, open map[string][]string, cutOff map[string]bool) BlockedBy {
+	b := BlockedBy{Escalations: append([]string{}, open[id]...), Ports: []string{}}
 	p := st.Ports[id]
 	if isFinal(p.Status) {
 		return b

@@ -20,6 +20,7 @@ type view struct {
 
 	order  []string // the ports by order and id
 	ports  map[string]*port
+	slot   []*port // those that run
 	filed  []filed
 	cutOff map[string]bool
 	agents []agentSession
@@ -36,7 +37,7 @@ func New() Machine { return Machine{&family} }
 var family = kernel{
 	Name: "pal", Noun: "orchestration",
 	File:   func(rel string) (layout.File, bool) { return layout.Pal{}.File(layout.Run{}, rel) },
-	Format: run.Format[State]{Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfitState},
+	Format: run.Format[State]{Decode: ReadState, DecodeOwn: readOwnState, Encode: State.encode, Head: (*State).head, Unfit: unfitState},
 	Stamp:  seconds, Cause: func(rel string) string { return rel },
 	Anew:  "restore it from git, together with events.jsonl, or begin a new orchestration",
 	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
@@ -132,7 +133,7 @@ func read(k *run.Run[State]) *view {
 	if r.Begun && isFinal(r.State.Status) {
 		return r
 	}
-	r.sources = readSources(&r.Input, r.conf())
+	r.sources = readSources(&r.Input, r.conf(), r.Begun && r.State.Status != Pending)
 	c, got := run.Load[Control](&r.Input, r.Snap.In(controlFile), "pal/control")
 	if r.isControlPending = got == run.Pending; c != nil {
 		r.control = *c
@@ -148,7 +149,10 @@ func read(k *run.Run[State]) *view {
 func (r *view) index() {
 	r.order = r.State.order()
 	for _, id := range r.order {
-		r.ports[id] = &port{Port: r.State.Ports[id], r: r, id: id, loop: r.State.loop(id)}
+		p := &port{Port: r.State.Ports[id], r: r, id: id, loop: r.State.loop(id)}
+		if r.ports[id] = p; p.Status == Running {
+			r.slot = append(r.slot, p)
+		}
 	}
 	r.cutOff = cutOffIn(&r.State)
 }
@@ -183,14 +187,7 @@ func (r *view) lang() string {
 }
 
 // running are the ports that hold a slot.
-func (r *view) running() (list []*port) {
-	for _, id := range r.order {
-		if r.ports[id].Status == Running {
-			list = append(list, r.ports[id])
-		}
-	}
-	return list
-}
+func (r *view) running() []*port { return r.slot }
 
 // slots is how many ports may run at once.
 func (r *view) slots() int {

@@ -575,13 +575,13 @@ func resolves(_ *view, on run.On) *turn {
 // has come, its sessions, and the journal's lines.
 func (s *step) finish() {
 	st := s.State
-	cutOff := cutOffIn(st)
+	cutOff, open := cutOffIn(st), st.openByPort()
 	complete := 0
 	for id, p := range st.Ports {
 		if p.Status == Complete {
 			complete++
 		}
-		p.BlockedBy = blockedBy(st, id, cutOff)
+		p.BlockedBy = blockedBy(st, id, open, cutOff)
 	}
 	if len(st.Ports) > 0 {
 		st.Percent = 100 * complete / len(st.Ports)

@@ -1,11 +1,14 @@
 package pal
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"placet/engine"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -20,8 +23,12 @@ func outputs(r *view, w *run.Outputs) {
 		return
 	}
 	sessionFiles(r, w)
+	answered := map[string][]string{} // by port
 	for _, id := range slices.Sorted(maps.Keys(r.State.Escalations)) {
 		w.Always(layout.PalEscalationFile(id), r.record(id))
+		if e := r.State.Escalations[id]; e.Status != Open && strings.HasPrefix(string(e.ResolvedBy), "person:") {
+			answered[string(e.PortID)] = append(answered[string(e.PortID)], id)
+		}
 	}
 	for _, id := range r.order {
 		p := r.ports[id]
@@ -29,7 +36,7 @@ func outputs(r *view, w *run.Outputs) {
 			continue
 		}
 		channelFiles(p, w)
-		isTold := p.inboxFiles(w)
+		isTold := p.inboxFiles(w, answered[id])
 		if isFinal(p.Status) {
 			w.Once(layout.PalPortDir(id)+"/report.md", w.Fresh && p.CompletedAt == r.State.Last.At, func() []byte { return p.report() })
 		}
@@ -47,17 +54,51 @@ func (r *view) planFile() []byte {
 	if !r.Begun || r.State.Status == Pending {
 		return r.sources.plan
 	}
-	if isFinal(r.State.Status) && !r.Snap.In("plan.json").Absent() {
+	d := r.Snap.In("plan.json")
+	if !d.Absent() && (isFinal(r.State.Status) || r.isPlan(d)) {
 		return nil
 	}
-	var ports []PortDesign
+	plan := CheckPorts(r.designs())
+	plan.OrchestrationDigest = r.State.Digest
+	return run.Must(schemas.Encode(plan))
+}
+
+// designs are the ports as they were taken in.
+func (r *view) designs() (ports []PortDesign) {
 	for _, id := range r.order {
 		p := r.State.Ports[id]
 		ports = append(ports, PortDesign{ID: id, Order: p.Order, DependsOn: p.DependsOn, SpecPath: p.Spec})
 	}
-	plan := CheckPorts(ports)
-	plan.OrchestrationDigest = r.State.Digest
-	return run.Must(schemas.Encode(plan))
+	return ports
+}
+
+// isPlan reports whether a plan.json is that of the ports as they were taken in, without
+// planning them anew.
+func (r *view) isPlan(d engine.Document) bool {
+	plan, err := engine.Parse(d, func(name string, body []byte) (p PlanDocument, err error) {
+		if err = schemas.Decode("", name, body, &p); err != nil {
+			return p, err
+		}
+		var ports []PortDesign
+		for _, one := range p.Ports {
+			ports = append(ports, PortDesign{ID: one.ID, Order: one.Order, DependsOn: one.DependsOn, SpecPath: one.spec()})
+		}
+		anew := CheckPorts(ports)
+		if anew.OrchestrationDigest = p.OrchestrationDigest; !bytes.Equal(run.Must(schemas.Encode(anew)), body) {
+			err = errors.New("it is not as placet writes it")
+		}
+		return p, err
+	})
+	if err != nil || plan.OrchestrationDigest != r.State.Digest || len(plan.Ports) != len(r.order) {
+		return false
+	}
+	for i, id := range r.order {
+		p, one := r.State.Ports[id], plan.Ports[i]
+		if one.ID != id || one.Order != p.Order || one.spec() != p.Spec || !slices.Equal(one.DependsOn, p.DependsOn) {
+			return false
+		}
+	}
+	return true
 }
 
 // record is escalations/<id>.json.
@@ -80,27 +121,31 @@ func (r *view) record(id string) []byte {
 	}...)))
 }
 
+// hasMoved reports whether the transition that made the state moved a port or its loop.
+func (p *port) hasMoved() bool {
+	last, loop := p.r.State.Last, loopID(p.id, p.Round)
+	is := func(subject string) bool { return subject == p.id || subject == loop }
+	return is(*last.Subject) || slices.ContainsFunc(last.Also, func(m run.Moved) bool { return is(m.Subject) })
+}
+
 // inboxFiles plans what the workers of a port should read now. isTold is false where the one
-// who is awaited cannot be told what to do yet: what the text quotes cannot be read.
-func (p *port) inboxFiles(w *run.Outputs) (isTold bool) {
+// who is awaited cannot be told what to do yet: what the text quotes cannot be read. answered are
+// the port's escalations that a person answered.
+func (p *port) inboxFiles(w *run.Outputs, answered []string) (isTold bool) {
 	isTold = true
 	if role := p.loop.role(); role != "" && !isFinal(p.Status) {
-		isNew := w.Fresh && p.Status == Running
+		isNew := w.Fresh && p.Status == Running && p.hasMoved()
 		file, _, _, sum := p.handedInBefore(role)
 		isTold = sum == "" || !p.r.Undecidable(p.r.Snap.In(file))
 		if isTold {
 			w.Once(layout.PalInboxFile(p.id, role, fmt.Sprintf("try-%d.md", p.LastTry)), isNew, func() []byte { return p.tryText(role) })
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(p.r.State.Escalations)) {
+	for _, id := range answered {
 		e := p.r.State.Escalations[id]
-		if string(e.PortID) != p.id || e.Status == Open || !strings.HasPrefix(string(e.ResolvedBy), "person:") {
-			continue
-		}
-		body := p.answerText(id, e)
-		w.Once(layout.PalInboxFile(p.id, roleImpl, "answer-"+id+".md"), false, func() []byte { return body })
+		w.Once(layout.PalInboxFile(p.id, roleImpl, "answer-"+id+".md"), false, func() []byte { return p.answerText(id, e) })
 		if e.Digest != "" && e.Subject == "session:"+memberPath(p.id, roleTest) {
-			w.Once(layout.PalInboxFile(p.id, roleTest, "answer-"+id+".md"), false, func() []byte { return body })
+			w.Once(layout.PalInboxFile(p.id, roleTest, "answer-"+id+".md"), false, func() []byte { return p.answerText(id, e) })
 		}
 	}
 	return isTold

@@ -40,6 +40,14 @@ type PlanPort struct {
 	Spec *string `json:"spec"`
 }
 
+// spec is the path of the port's text, "" where it has none.
+func (p PlanPort) spec() string {
+	if p.Spec == nil {
+		return ""
+	}
+	return *p.Spec
+}
+
 // UnknownDep is a dependency that is no port.
 type UnknownDep struct {
 	Port       string `json:"port"`

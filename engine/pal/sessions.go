@@ -1,6 +1,8 @@
 package pal
 
 import (
+	"bytes"
+	"errors"
 	"path"
 
 	"placet/engine"
@@ -59,42 +61,134 @@ func (s *step) markSessions() {
 func sessionFiles(r *view, w *run.Outputs) {
 	st := &r.State
 	if s := st.Sessions["build"]; s != nil {
-		w.Always(layout.PalSessionFile("build", "session.json"), sessionFile(st, "build", s, st.Title, "", schemas.Object{}))
+		r.keep(w, sessionDocument{st.session("build"), s.Type, st.Title, "", "", st.session("build"), 0, "build", "", "", 0, "", s.Status, s.StartedAt, s.EndedAt})
 	}
 	for _, id := range r.order {
 		p := st.Ports[id]
 		if p.FirstStartedAt == "" {
 			continue
 		}
-		for _, one := range st.sessionsOf(id) {
-			more := schemas.Object{member("agent_id", text(p.Agent))}
-			if one.role != "" {
-				more = append(more, member("token_budget", p.Limits.TokenBudget), member("substatus", substatus(st, id, one.role)))
+		for i, one := range st.sessionsOf(id) {
+			s := st.Sessions[one.path]
+			if s == nil {
+				continue
 			}
-			if s := st.Sessions[one.path]; s != nil {
-				w.Always(layout.PalSessionFile(one.path, "session.json"), sessionFile(st, one.path, s, p.Title, id, more))
+			d := sessionDocument{
+				one.id, s.Type, p.Title, text(id), text(st.session(portPath(id))), st.session("build"), 2, one.path, text(p.Agent), one.role, 0, "", s.Status, s.StartedAt, s.EndedAt,
 			}
+			if i == 0 {
+				d.Parent, d.Depth = text(st.session("build")), 1
+			} else {
+				d.Budget, d.Substatus = p.Limits.TokenBudget, substatus(st, id, one.role)
+			}
+			r.keep(w, d)
 		}
-		w.Always(layout.PalChannelFile(id), channelFile(st, id, p))
+		channel := channelDocument{id, st.session(memberPath(id, roleImpl)), st.session(memberPath(id, roleTest)), id, st.ID, "active", p.FirstStartedAt, p.CompletedAt}
+		if isFinal(p.Status) {
+			channel.Status = "closed"
+		}
+		r.keep(w, channel)
 	}
 }
 
-// sessionFile is session.json of a session.
-func sessionFile(st *State, at string, s *Session, title, port string, more schemas.Object) []byte {
-	parent, depth := text(""), 0
-	for dir := at; dir != "build"; dir = path.Dir(dir) {
-		depth++
+// kept is a document of placet's that follows the state and is compared by what it says: to
+// write it anew at each look would cost most of a look.
+type kept interface {
+	file() string
+	encode() []byte
+	// isIn reports whether a document says this, and is written as placet writes it.
+	isIn(engine.Document) bool
+}
+
+// keep plans a document unless it stands as it ought to.
+func (r *view) keep(w *run.Outputs, k kept) {
+	if d := r.Snap.In(k.file()); !d.Present() || !k.isIn(d) {
+		w.Always(k.file(), k.encode())
 	}
-	if at != "build" {
-		parent = text(st.session(path.Dir(at)))
-	}
+}
+
+// says reports whether a document holds a value as placet writes it.
+func says[T interface {
+	comparable
+	kept
+}](d engine.Document, want T, decode func(name string, body []byte) (T, error)) bool {
+	have, err := engine.Parse(d, func(name string, body []byte) (T, error) {
+		v, err := decode(name, body)
+		if err == nil && !bytes.Equal(v.encode(), body) {
+			err = errors.New("it is not as placet writes it")
+		}
+		return v, err
+	})
+	return err == nil && *have == want
+}
+
+// sessionDocument is session.json of a session of placet's.
+type sessionDocument struct {
+	ID        string        `json:"id"`
+	Type      string        `json:"type"`
+	Title     string        `json:"title"`
+	Port      text          `json:"port_id"`
+	Parent    text          `json:"parent_id"`
+	Root      string        `json:"root_id"`
+	Depth     int           `json:"depth"`
+	Path      string        `json:"path"`
+	Agent     text          `json:"agent_id"`
+	Role      string        `json:"-"` // of a worker
+	Budget    int           `json:"token_budget"`
+	Substatus text          `json:"substatus"`
+	Status    engine.Status `json:"status"`
+	StartedAt text          `json:"started_at"`
+	EndedAt   text          `json:"ended_at"`
+}
+
+func (s sessionDocument) file() string { return layout.PalSessionFile(s.Path, "session.json") }
+
+func (s sessionDocument) isIn(d engine.Document) bool {
+	return says(d, s, func(name string, body []byte) (s sessionDocument, err error) {
+		err = schemas.Decode("", name, body, &s)
+		if role := path.Base(s.Path); s.Depth == 2 {
+			s.Role = role
+		}
+		return s, err
+	})
+}
+
+func (s sessionDocument) encode() []byte {
 	o := schemas.Object{
-		member("id", st.session(at)), member("type", s.Type), member("title", title), member("port_id", text(port)), member("parent_id", parent),
-		member("root_id", st.session("build")), member("depth", depth), member("path", at),
+		member("id", s.ID), member("type", s.Type), member("title", s.Title), member("port_id", s.Port), member("parent_id", s.Parent),
+		member("root_id", s.Root), member("depth", s.Depth), member("path", s.Path),
 	}
-	o = append(o, more...)
+	if s.Depth > 0 {
+		o = append(o, member("agent_id", s.Agent))
+	}
+	if s.Role != "" {
+		o = append(o, member("token_budget", s.Budget), member("substatus", s.Substatus))
+	}
 	return run.Must(schemas.Encode(append(o, member("status", s.Status), member("started_at", s.StartedAt), member("ended_at", s.EndedAt))))
 }
+
+// channelDocument is channel.json of a port's pair.
+type channelDocument struct {
+	ID            string `json:"id"`
+	SessionA      string `json:"session_a"`
+	SessionB      string `json:"session_b"`
+	Port          string `json:"port_id"`
+	Orchestration string `json:"orchestration_id"`
+	Status        string `json:"status"`
+	CreatedAt     text   `json:"created_at"`
+	ClosedAt      text   `json:"closed_at"`
+}
+
+func (c channelDocument) file() string { return layout.PalChannelFile(c.Port) }
+
+func (c channelDocument) isIn(d engine.Document) bool {
+	return says(d, c, func(name string, body []byte) (c channelDocument, err error) {
+		err = schemas.Decode("", name, body, &c)
+		return c, err
+	})
+}
+
+func (c channelDocument) encode() []byte { return run.Must(schemas.Encode(schemas.Struct(c))) }
 
 // substatus says what a worker of a port is at, "" for nothing.
 func substatus(st *State, port, role string) text {
@@ -108,16 +202,4 @@ func substatus(st *State, port, role string) text {
 		return "coding"
 	}
 	return "fixing"
-}
-
-// channelFile is channel.json of a port's pair.
-func channelFile(st *State, port string, p *Port) []byte {
-	status := "active"
-	if isFinal(p.Status) {
-		status = "closed"
-	}
-	return run.Must(schemas.Encode(schemas.Object{
-		member("id", port), member("session_a", st.session(memberPath(port, roleImpl))), member("session_b", st.session(memberPath(port, roleTest))),
-		member("port_id", port), member("orchestration_id", st.ID), member("status", status), member("created_at", p.FirstStartedAt), member("closed_at", p.CompletedAt),
-	}))
 }

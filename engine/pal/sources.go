@@ -184,8 +184,9 @@ type sources struct {
 	needs []string
 }
 
-// readSources reads what is to be done, and notes what is wrong with it.
-func readSources(in *run.Input, conf Config) sources {
+// readSources reads what is to be done, and notes what is wrong with it. Once the run has
+// started, nothing is planned any more: that the sources differ is noted, and no more.
+func readSources(in *run.Input, conf Config, isStarted bool) sources {
 	s := sources{doc: in.Snap.In("orchestration.json"), needs: []string{configYAML}}
 	var o *orchestration
 	s.got = in.Judge(s.doc, func() (err error) {
@@ -209,7 +210,11 @@ func readSources(in *run.Input, conf Config) sources {
 		s.got = run.Pending
 		return s
 	}
-	s.plan, s.design = r.result(s.doc)
+	if !isStarted {
+		s.plan, s.design = r.result(s.doc)
+	} else if len(r.errors) == 0 {
+		s.design = r.design()
+	}
 	if s.design == nil {
 		s.got = run.Bad
 	}
@@ -349,8 +354,13 @@ func (r *designer) result(doc engine.Document) ([]byte, *Design) {
 	if !plan.Valid {
 		return body, nil
 	}
+	return body, r.design()
+}
+
+// design is what is to be done, where nothing is wrong with it.
+func (r *designer) design() *Design {
 	slices.SortFunc(r.ports, byPlace)
-	return body, &Design{
+	return &Design{
 		Title: r.o.Title, Autostart: first(true, r.o.Autostart), Digest: r.sum, Specs: r.specs, Ports: r.ports,
 		MaxConcurrency: first(builtInConcurrency, r.o.MaxConcurrency, r.conf.MaxConcurrency, r.below.MaxConcurrency),
 		Parallel:       first(true, r.o.ParallelEnabled, r.conf.ParallelEnabled, r.below.ParallelEnabled),

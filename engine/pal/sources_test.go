@@ -51,7 +51,7 @@ func lookAt(t *testing.T, conf Config, orchestration string, others ...string) l
 	var needs []string
 	for range 3 {
 		in := &run.Input{Snap: snapshotOf(files, needs)}
-		s := readSources(in, conf)
+		s := readSources(in, conf, false)
 		if len(in.Snap.Lacks(s.needs)) == 0 {
 			checkLooked(t, looked{s, in})
 			return looked{s, in}
@@ -73,7 +73,7 @@ func checkLooked(t *testing.T, l looked) {
 	if isValid != (l.design != nil) || isValid != (l.got == run.Good) || (l.Notes.Len() > 0) != (l.got == run.Bad) {
 		t.Errorf("got %d, design %v, notes %d, plan %s", l.got, l.design, l.Notes.Len(), l.plan)
 	}
-	if again := readSources(&run.Input{Snap: l.Snap}, DefaultConfig()); plan != nil && !slices.Equal(again.plan, l.plan) {
+	if again := readSources(&run.Input{Snap: l.Snap}, DefaultConfig(), false); plan != nil && !slices.Equal(again.plan, l.plan) {
 		t.Errorf("another look gives another plan")
 	}
 }
@@ -319,12 +319,12 @@ func TestWhereSettingsComeFrom(t *testing.T) {
 		"nothing":          {DefaultConfig(), objects("A"), nil, 3},
 	} {
 		in := lookAt(t, DefaultConfig(), c.body, c.others...)
-		s := readSources(&run.Input{Snap: in.Snap}, c.conf)
+		s := readSources(&run.Input{Snap: in.Snap}, c.conf, false)
 		if s.design == nil || s.design.MaxConcurrency != c.want {
 			t.Errorf("%s: %+v, expected %d", name, s.design, c.want)
 		}
 	}
-	s := readSources(&run.Input{Snap: lookAt(t, DefaultConfig(), objects("A"), yaml("2")...).Snap}, conf)
+	s := readSources(&run.Input{Snap: lookAt(t, DefaultConfig(), objects("A"), yaml("2")...).Snap}, conf, false)
 	if diff := cmp.Diff(Limits{7, "2h0m0s", 15000}, s.design.Ports[0].Limits); diff != "" || s.design.Parallel {
 		t.Errorf("limits (-want +got):\n%s", diff)
 	}
@@ -362,13 +362,13 @@ func TestSourcesThatAreBeingWritten(t *testing.T) {
 		in := &run.Input{Snap: whole.Snap}
 		in.Snap.Docs = slices.Clone(whole.Snap.Docs)
 		in.Snap.Docs[i] = engine.Document{Path: in.Snap.Docs[i].Path, Err: engine.ErrUnsettled}
-		if s := readSources(in, DefaultConfig()); s.got != run.Pending || s.design != nil || s.plan != nil || in.Notes.Len() > 0 || !in.Held {
+		if s := readSources(in, DefaultConfig(), false); s.got != run.Pending || s.design != nil || s.plan != nil || in.Notes.Len() > 0 || !in.Held {
 			t.Errorf("%s is being written: %+v, %d notes", in.Snap.Docs[i].Path, s, in.Notes.Len())
 		}
 		in = &run.Input{Snap: whole.Snap}
 		in.Snap.Docs = slices.Clone(whole.Snap.Docs)
 		in.Snap.Docs[i].Body, in.Snap.Docs[i].Err = nil, &fs.PathError{Op: "open", Path: "x", Err: errors.New("permission denied")}
-		if s := readSources(in, DefaultConfig()); s.got != run.Pending || s.design != nil || s.plan != nil || !strings.Contains(in.Notes.Text(in.Note(in.Snap.Docs[i].Path)), "permission denied") {
+		if s := readSources(in, DefaultConfig(), false); s.got != run.Pending || s.design != nil || s.plan != nil || !strings.Contains(in.Notes.Text(in.Note(in.Snap.Docs[i].Path)), "permission denied") {
 			t.Errorf("%s cannot be read: %+v", in.Snap.Docs[i].Path, s)
 		}
 	}

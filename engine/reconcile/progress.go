@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -44,6 +45,7 @@ type progress struct {
 type volatileFile struct {
 	run     string
 	pending bool      // it is to be read
+	heard   time.Time // when something happened to it last
 	at      time.Time // when it was read last
 	sum     engine.Digest
 	used    int
@@ -52,7 +54,8 @@ type volatileFile struct {
 
 // volatileRun is what the last pass of a run said of its volatile documents.
 type volatileRun struct {
-	needed     []string // the paths
+	needed     []string                // the paths
+	reads      map[string]volatileRead // by need
 	thresholds []threshold
 }
 
@@ -116,10 +119,13 @@ func (p *progress) changed(names ...string) {
 // schedule has a document read. The caller holds the lock.
 func (p *progress) schedule(name string) {
 	v := p.file(name)
-	if v == nil || v.pending {
+	if v == nil {
 		return
 	}
 	now := time.Now()
+	if v.heard = now; v.pending {
+		return
+	}
 	at := v.at.Add(p.every)
 	if at.Before(now) {
 		at = now.Add(min(p.every, firstProgress))
@@ -218,6 +224,25 @@ func (f Found) progressOf(name string, doc engine.Document) (now engine.Progress
 	return now, err != nil
 }
 
+// unchanged is a volatile document as the last pass of its run has read it, where nothing
+// has happened to it since. It is false where that is not known.
+func (p *progress) unchanged(state, need string) (read volatileRead, ok bool) {
+	if p == nil {
+		return read, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.runs[state]
+	if r == nil {
+		return read, false
+	}
+	if read, ok = r.reads[need]; !ok || !read.again.IsZero() {
+		return read, false
+	}
+	v := p.files[strings.TrimPrefix(need, engine.VolatileNeed)]
+	return read, v == nil && len(p.files) < mostVolatile || v != nil && v.heard.Before(read.at)
+}
+
 // reaches reports whether a run is to be marked because a document has reached one of its
 // thresholds. The caller holds the lock.
 func (p *progress) reaches(state, name string, used int) (marks bool) {
@@ -243,7 +268,7 @@ func (p *progress) passed(lv *activeRun, pass *pass) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lk, was := pass.last, p.runs[lv.state]
-	r := &volatileRun{}
+	r := &volatileRun{reads: pass.volatile}
 	marks := false
 	seen := map[string]int{}
 	for _, doc := range volatileDocs(lk.snap.Docs) {
@@ -351,25 +376,41 @@ type volatileRead struct {
 // withVolatile adds the volatile documents that are needed, as they were when the pass first
 // read them.
 func (k *looker) withVolatile(docs []engine.Document, needs []string) []engine.Document {
+	var list []engine.Document
 	for _, need := range needs {
-		name, ok := strings.CutPrefix(need, engine.VolatileNeed)
-		if !ok {
-			continue
+		if strings.HasPrefix(need, engine.VolatileNeed) {
+			list = append(list, k.readVolatile(need).doc)
 		}
-		read, ok := k.volatile[need]
-		if !ok {
-			read.at = time.Now()
-			if layout.Under(name, k.f.Run.Dir) && layout.IsVolatile(k.f.Family.Layout, k.f.Run, strings.TrimPrefix(name, k.f.Run.Dir+"/")) {
-				read.doc, read.again = k.l.o.Store.ReadVolatile(name)
-			} else {
-				read.doc = engine.Document{Path: need, Err: fmt.Errorf("%s is no volatile document of the run", name)}
-			}
-			if k.volatile == nil {
-				k.volatile = map[string]volatileRead{}
-			}
-			k.volatile[need] = read
-		}
-		docs = insert(docs, read.doc)
 	}
-	return docs
+	if len(list) == 0 {
+		return docs
+	}
+	at := sort.Search(len(docs), func(i int) bool { return docs[i].Path > list[0].Path })
+	return slices.Insert(docs, at, list...) // the needs are sorted, and nothing else has their prefix
+}
+
+// readVolatile reads a volatile document once per pass; not at all where a pass at parts of
+// the run knows it from the one before.
+func (k *looker) readVolatile(need string) volatileRead {
+	read, ok := k.volatile[need]
+	if ok {
+		return read
+	}
+	if k.heard != nil {
+		read, ok = k.unchanged(need)
+	}
+	if !ok {
+		name := strings.TrimPrefix(need, engine.VolatileNeed)
+		read = volatileRead{at: time.Now()}
+		if layout.Under(name, k.f.Run.Dir) && layout.IsVolatile(k.f.Family.Layout, k.f.Run, strings.TrimPrefix(name, k.f.Run.Dir+"/")) {
+			read.doc, read.again = k.l.o.Store.ReadVolatile(name)
+		} else {
+			read.doc = engine.Document{Path: need, Err: fmt.Errorf("%s is no volatile document of the run", name)}
+		}
+	}
+	if k.volatile == nil {
+		k.volatile = map[string]volatileRead{}
+	}
+	k.volatile[need] = read
+	return read
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -120,6 +121,12 @@ func (s *session) newPass(lv *activeRun) *pass {
 			p.volatile = nil
 		}
 		p.heard = s.heardOf(lv, p.f)
+	}
+	p.unchanged = func(need string) (volatileRead, bool) {
+		if !slices.Contains(lv.dirs, path.Dir(strings.TrimPrefix(need, engine.VolatileNeed))) {
+			return volatileRead{}, false // nobody says what happens there
+		}
+		return s.progress.unchanged(lv.state, need)
 	}
 	p.distrust = func() { s.queue.distrust(lv.state) }
 	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run, p.heard != nil) }

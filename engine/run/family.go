@@ -120,7 +120,10 @@ type Text = schemas.OrNull
 type Format[S any] struct {
 	// Decode reads a state document. The error is a *schemas.Error.
 	Decode func(path string, body []byte) (S, error)
-	Encode func(S) ([]byte, error)
+	// DecodeOwn reads a state document that this machine wrote, as its digest shows: what
+	// was encoded need not be checked. nil: Decode does.
+	DecodeOwn func(body []byte) (S, error)
+	Encode    func(S) ([]byte, error)
 	// Head are the members of a state that the kernel reads and writes.
 	Head func(*S) Head
 	// Unfit says why a state that can be read is none of the run's, "" if it is.

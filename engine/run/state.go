@@ -121,7 +121,12 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 		read = r.ReadStateAlone
 	}
 	r.Record = read(r.Doc, f.Anew, func([]byte) (int, string, error) {
-		read, err := engine.Parse(r.Doc, func(_ string, body []byte) (S, error) { return f.Format.Decode(stateFile, body) })
+		read, err := engine.Parse(r.Doc, func(_ string, body []byte) (S, error) {
+			if f.Format.DecodeOwn != nil && r.Doc.IssuedHere() {
+				return f.Format.DecodeOwn(body)
+			}
+			return f.Format.Decode(stateFile, body)
+		})
 		if err != nil {
 			return 0, "", err
 		}

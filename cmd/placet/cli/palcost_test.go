@@ -16,6 +16,7 @@ import (
 	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/engine/store/fs"
+	"placet/engine/store/memfs"
 	"placet/engine/watch"
 	"placet/layout"
 )
@@ -122,14 +123,18 @@ func beginCostly(t *testing.T, c *costs) (root string, moved chan string) {
 	for i := range costlyPorts {
 		id := fmt.Sprintf("p%03d", i)
 		ports = append(ports, `"`+id+`"`)
-		writeFile(t, filepath.Join(root, "ports", id+".md"), "# Port: "+id+"\n")
+		after := "-"
+		if i >= 3 {
+			after = fmt.Sprintf("p%03d", i-3) // else it takes long until all are ready
+		}
+		writeFile(t, filepath.Join(root, "ports", id+".md"), "> Depends on: "+after+"\n\n# Port: "+id+"\n")
 	}
 	writeFile(t, filepath.Join(root, costlyRun, "orchestration.json"), `{"title": "big", "max_concurrency": 3, "ports": [`+strings.Join(ports, ", ")+`]}`)
 	past := time.Now().Add(-time.Hour)
 	_ = filepath.WalkDir(root, func(name string, _ iofs.DirEntry, _ error) error { return os.Chtimes(name, past, past) })
 	moved = make(chan string, 10000)
 	loop := reconcile.New(reconcile.Options{
-		Store:    store.New(countedDisk{fs.OS(root), c}, store.Options{}),
+		Store:    store.New(countedDisk{fs.OS(root), c}, store.Options{Record: &memfs.Record{}}),
 		Families: []reconcile.Family{{Layout: layout.Pal{}, Machine: countedMachine{pal.New(), c}}},
 		Facts: func(string) engine.Environment {
 			return engine.Environment{Config: engine.Config{Language: "en", Family: pal.DefaultConfig()}}
