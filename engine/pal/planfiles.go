@@ -49,7 +49,7 @@ func PlanOrchestration(file engine.Document, conf Config, read func(path string)
 	snap := engine.Snapshot{Dir: path.Dir(file.Path), Docs: []engine.Document{file}, Now: time.Time{}.Add(2 * run.PartialWriteGrace)}
 	for {
 		in := &run.Input{Snap: snap}
-		s := readSources(in, conf)
+		s := readSources(in, conf, false)
 		missing := snap.Lacks(s.needs)
 		if len(missing) == 0 || s.got == run.Bad {
 			return planOf(in, s)
