@@ -1,118 +1,141 @@
 package pal
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"placet/engine"
-	"placet/engine/reconcile"
-	"placet/engine/store"
-	"placet/engine/store/memfs"
 	"placet/layout"
 )
 
-// manyPorts is a run of 500 ports, of which some have ended, on a disk in memory.
-func manyPorts(b testing.TB, ended int) (disk *memfs.FS, loop *reconcile.Loop, later func()) {
+// table is a run in memory whose machine is stepped without a store.
+type table struct {
+	b    testing.TB
+	docs map[string]engine.Document
+	now  time.Time
+	// needs are those of the last step.
+	needs []string
+}
+
+// put places a file of the run.
+func (t *table) put(rel string, body []byte) {
+	p := path.Join(dir, rel)
+	run, _ := layout.Pal{}.At(p)
+	file, _ := layout.Pal{}.File(run, rel)
+	d := engine.Document{Path: p, Kind: file.Kind, Body: body, Sum: engine.Sum(body), Changed: t.now, Parsed: new(engine.Parsed)}
+	if rel == "state.json" {
+		d.Issued = []engine.Digest{d.Sum}
+	}
+	t.docs[p] = d
+}
+
+// snapshot is the run as its machine sees it.
+func (t *table) snapshot() engine.Snapshot {
+	s := engine.Snapshot{
+		Key: engine.Key{Family: "pal", ID: "shop"}, Dir: dir, Now: t.now, Docs: slices.Collect(maps.Values(t.docs)),
+		Facts: engine.Environment{Config: engine.Config{Language: "en", Family: DefaultConfig()}},
+	}
+	slices.SortFunc(s.Docs, func(a, b engine.Document) int { return strings.Compare(a.Path, b.Path) })
+	s.Needs = t.needs
+	return s
+}
+
+// step steps until the snapshot holds what the plan needs.
+func (t *table) step() engine.Plan {
+	for {
+		s := t.snapshot()
+		p, err := New().Step(s)
+		if err != nil {
+			t.b.Fatal(err)
+		}
+		if len(s.Lacks(p.Needs)) == 0 {
+			return p
+		}
+		t.needs = slices.Sorted(slices.Values(p.Needs))
+	}
+}
+
+// settle steps until there is nothing to do.
+func (t *table) settle() {
+	for {
+		p := t.step()
+		for _, d := range p.Writes {
+			t.put(strings.TrimPrefix(d.Path, dir+"/"), d.Body)
+		}
+		for _, l := range p.Lines {
+			body := slices.Concat(t.docs[l.Path].Body, l.Body)
+			t.put("events.jsonl", body[max(0, len(body)-64<<10):]) // the store reads its end alone
+		}
+		if len(p.Writes)+len(p.Lines) == 0 {
+			return
+		}
+	}
+}
+
+// manyPorts is a run of 500 ports, of which some have ended and 64 run.
+func manyPorts(b testing.TB, ended int) *table {
 	b.Helper()
+	t := &table{b: b, docs: map[string]engine.Document{}, now: now}
 	var ports []string
 	for i := range mostPorts {
 		after := ""
-		if i >= 100 {
-			after = fmt.Sprintf("p%03d p%03d", i-100, i-50)
+		if i >= 80 {
+			after = fmt.Sprintf("p%03d p%03d", i-80, i-70)
 		}
 		ports = append(ports, fmt.Sprintf("p%03d:%s", i, after))
 	}
-	clock := now
-	disk = memfs.New(func() time.Time { return clock })
-	disk.Put(dir+"/orchestration.json", strings.Replace(orchestrationOf(ports...), `"Shop"`, `"Shop", "max_concurrency": 64`, 1))
-	loop = reconcile.New(reconcile.Options{
-		Store: store.New(disk, store.Options{Record: &memfs.Record{}}), Families: []reconcile.Family{{Layout: layout.Pal{}, Machine: New()}},
-		Facts: func(string) engine.Environment {
-			return engine.Environment{Config: engine.Config{Language: "en", Family: DefaultConfig()}}
-		},
-		Now:   func() time.Time { return clock },
-		Pause: func(context.Context, time.Duration) error { clock = clock.Add(time.Second); return nil },
-	})
-	later = func() { clock = clock.Add(10 * time.Second) }
-	once := func() {
-		later()
-		if _, err := loop.Once(b.Context()); err != nil {
-			b.Fatal(err)
+	t.put(orchestrationFile, []byte(strings.Replace(orchestrationOf(ports...), `"Shop"`, `"Shop", "max_concurrency": 64`, 1)))
+	t.settle()
+	for i := range ended {
+		id := fmt.Sprintf("p%03d", i)
+		t.put(layout.PalResultFile(id, 1), fmt.Appendf(nil, `{"status": "ready", "summary": "done", "changed_files": ["src/%s.go"]}`, id))
+		t.put(layout.PalFeedbackFile(id, 1), []byte(good))
+		if i%40 == 39 {
+			t.settle()
 		}
 	}
-	once()
-	for i := 0; i < ended; i += 50 {
-		for k := i; k < min(i+50, ended); k++ {
-			id := fmt.Sprintf("p%03d", k)
-			disk.Put(path.Join(dir, layout.PalResultFile(id, 1)), fmt.Sprintf(`{"status": "ready", "summary": "done", "changed_files": ["src/%s.go"]}`, id))
-			disk.Put(path.Join(dir, layout.PalFeedbackFile(id, 1)), good)
-		}
-		once()
-	}
-	return disk, loop, later
+	t.settle()
+	return t
 }
 
-// snapshotIn is the run as its machine sees it.
-func snapshotIn(b testing.TB, loop *reconcile.Loop) engine.Snapshot {
-	b.Helper()
-	found, err := loop.Runs()
-	if err != nil || len(found) != 1 {
-		b.Fatalf("%v: %v", found, err)
-	}
-	snap, _, err := loop.Snapshot(found[0])
-	if err != nil {
-		b.Fatal(err)
-	}
-	return snap
-}
-
-// BenchmarkStepOfManyPorts is one step in a run of 500 ports, of which 300 have ended and 64
+// BenchmarkStepOfManyPorts is one step in a run of 500 ports, of which 100 have ended and 64
 // run: one that finds nothing to do, and one that takes a hand-in.
 func BenchmarkStepOfManyPorts(b *testing.B) {
-	disk, loop, later := manyPorts(b, 300)
-	for name, prepare := range map[string]func(){
-		"nothing": func() {},
-		"hand-in": func() { disk.Put(path.Join(dir, layout.PalResultFile("p310", 1)), otherFiles) },
-	} {
+	t := manyPorts(b, 100)
+	for _, name := range []string{"nothing", "hand-in"} {
+		if name == "hand-in" {
+			t.put(layout.PalResultFile("p110", 1), []byte(otherFiles))
+		}
 		b.Run(name, func(b *testing.B) {
-			prepare()
-			later()
-			snap := snapshotIn(b, loop)
-			st := snap.In("state.json")
-			b.ReportMetric(float64(len(st.Body)), "state-bytes")
-			b.ReportMetric(float64(len(snap.Docs)), "documents")
+			t.step()
+			snap := t.snapshot()
 			b.ReportAllocs()
 			for b.Loop() {
 				p, err := New().Step(snap)
 				if err != nil || (len(p.Transitions) > 0) != (name == "hand-in") {
-					b.Fatalf("%v: %d transitions, %v", name, len(p.Transitions), err)
+					b.Fatalf("%d transitions, %v", len(p.Transitions), err)
 				}
 			}
+			b.ReportMetric(float64(len(snap.In("state.json").Body)), "state-bytes")
+			b.ReportMetric(float64(len(snap.Docs)), "documents")
 		})
 	}
 }
 
 // BenchmarkStateOfManyPorts is the state document of a run of 500 ports, written and read.
 func BenchmarkStateOfManyPorts(b *testing.B) {
-	_, loop, _ := manyPorts(b, 300)
-	body := snapshotIn(b, loop).In("state.json").Body
+	body := manyPorts(b, 100).snapshot().In("state.json").Body
 	st, err := ReadState("state.json", body)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Run("written", func(b *testing.B) {
-		b.SetBytes(int64(len(body)))
-		for b.Loop() {
-			if _, err := st.encode(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	for name, read := range map[string]func() error{
+	for name, do := range map[string]func() error{
+		"written":    func() error { _, err := st.encode(); return err },
 		"checked":    func() error { _, err := ReadState("state.json", body); return err },
 		"read":       func() error { _, err := readOwnState(body); return err },
 		"summarized": func() error { New().Summarize(body); return nil },
@@ -120,7 +143,7 @@ func BenchmarkStateOfManyPorts(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				if err := read(); err != nil {
+				if err := do(); err != nil {
 					b.Fatal(err)
 				}
 			}

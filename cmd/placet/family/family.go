@@ -89,8 +89,22 @@ type Family struct {
 	// 1 or 2. nil: a family without workers, and 2.
 	Session    func(run layout.Run, path string) (session, port string)
 	ProgressHz func(*Settings) int
+	// Events are what the stream says of a commit besides its transitions and requests. read
+	// reads a document of the run, by its path relative to the run's folder.
+	Events func(run layout.Run, plan engine.Plan, read func(rel string) engine.Document) []Event
 	// Plan draws a run among its peers, from what these say of themselves.
 	Plan func(peers map[string][]byte, id string) []engine.Node
+}
+
+// Event is one of a family's own events on the stream.
+type Event struct {
+	// Name is what clients filter by, Alias another name of it, "" for none.
+	Name, Alias string
+	// ID ends the event's id after the run's, "" where it is numbered with its commit.
+	ID string
+	// Session is the session that it is about, "" for none.
+	Session string
+	Data    any
 }
 
 // AnyName stands for every name in a table.

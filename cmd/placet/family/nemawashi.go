@@ -8,6 +8,7 @@ import (
 	"placet/engine"
 	"placet/engine/nemawashi"
 	"placet/layout"
+	"placet/schemas"
 )
 
 var nemawashiFamily = Family{
@@ -43,4 +44,22 @@ var nemawashiFamily = Family{
 		}
 	},
 	ReadOnly: func(s *Settings) { s.Nemawashi.Still = true },
+	Events:   nemawashiEvents,
 }
+
+// nemawashiEvents are what the journal says of a commit.
+func nemawashiEvents(run layout.Run, plan engine.Plan, _ func(string) engine.Document) (events []Event) {
+	for _, l := range plan.Lines {
+		var line struct {
+			Type string `json:"event_type"`
+		}
+		if schemas.Decode("", l.Path, l.Body, &line) == nil && line.Type != "" {
+			events = append(events, Event{Name: line.Type, Data: schemas.Object{
+				{Name: "event", Value: schemas.Raw(strings.TrimSpace(string(l.Body)))}, {Name: "family", Value: run.Family}, {Name: "run", Value: keyOf(run)},
+			}})
+		}
+	}
+	return events
+}
+
+func keyOf(run layout.Run) string { return engine.Key{Family: run.Family, ID: run.ID}.String() }

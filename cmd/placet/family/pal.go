@@ -31,6 +31,7 @@ var palFamily = Family{
 		return run.ID + "/" + rel, port
 	},
 	ProgressHz: func(s *Settings) int { return s.Pal.Hz() },
+	Events:     palEvents,
 	Controls: []Control{
 		wishControl("pause", "pause", "is to pause", "O", Optional, "Have nothing start in an orchestration"),
 		wishControl("resume", "run", "is to go on", "O", Optional, "Have an orchestration start, or go on"),

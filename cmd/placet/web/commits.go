@@ -76,7 +76,7 @@ const shownTask = 200
 // committed notifies who waits for what a commit has made, and who listens.
 func (a *App) committed(run layout.Run, plan engine.Plan) {
 	a.waiters.notify(run, plan.Writes)
-	a.events.Publish(eventsOf(run, plan, time.Now())...)
+	a.events.Publish(eventsOf(run, plan, time.Now(), func(rel string) engine.Document { return a.document(run, rel) })...)
 }
 
 // transitionData is a transition as the stream has it.
@@ -107,7 +107,7 @@ type requestData struct {
 // eventsOf are the events of a commit: its transitions, what the family's journal says of
 // them, and what became of requests. Those of a transition's commit are numbered; a note that
 // came without one is not made again, so nobody can ask for what followed it.
-func eventsOf(run layout.Run, plan engine.Plan, now time.Time) (events []facade.Event) {
+func eventsOf(run layout.Run, plan engine.Plan, now time.Time, read func(rel string) engine.Document) (events []facade.Event) {
 	key := engine.Key{Family: run.Family, ID: run.ID}.String()
 	at, revision, mark := now.UTC().Format(time.RFC3339Nano), revisionOf(run, plan), markOf(run, plan)
 	add := func(name, mark string, data any) {
@@ -122,12 +122,14 @@ func eventsOf(run layout.Run, plan engine.Plan, now time.Time) (events []facade.
 			"transition", at, run.Family, key, revision, t.Event, t.Of, console.OneLine(t.Subject), t.From, t.To, console.OneLine(t.Actor), console.OneLine(t.Reason),
 		})
 	}
-	for _, l := range plan.Lines {
-		var line struct {
-			Type string `json:"event_type"`
+	for _, own := range workspace.EventsOf(run, plan, read) {
+		add(own.Name, mark, own.Data)
+		one := &events[len(events)-1]
+		if one.Session = own.Session; own.Alias != "" {
+			one.Aliases = []string{own.Alias}
 		}
-		if schemas.Decode("", l.Path, l.Body, &line) == nil && line.Type != "" {
-			add(line.Type, mark, map[string]any{"family": run.Family, "run": key, "event": schemas.Raw(strings.TrimSpace(string(l.Body)))})
+		if own.ID != "" {
+			one.ID = key + "@" + own.ID
 		}
 	}
 	for _, d := range plan.Writes {
@@ -139,6 +141,19 @@ func eventsOf(run layout.Run, plan engine.Plan, now time.Time) (events []facade.
 		}
 	}
 	return events
+}
+
+// document is a document of a run as it is now, by its path in the run's folder.
+func (a *App) document(run layout.Run, rel string) engine.Document {
+	if a.b == nil {
+		return engine.Document{Path: rel, Err: engine.ErrAbsent}
+	}
+	for _, f := range a.b.Families {
+		if f.Layout.Name() == run.Family {
+			return a.b.ReadDocument(reconcile.Found{Run: run, Family: f}, rel)
+		}
+	}
+	return engine.Document{Path: rel, Err: engine.ErrAbsent}
 }
 
 // becameOf is what a document says of a request: that it was opened, was closed, or has an

@@ -39,7 +39,7 @@ func TestEventsOfTransitionsAreNumbered(t *testing.T) {
 		"a note of FABER":            {workflow, engine.Plan{Writes: writes(workflow, problem)}, []string{""}},
 	} {
 		var ids []string
-		for _, e := range eventsOf(c.run, c.plan, time.Now()) {
+		for _, e := range eventsOf(c.run, c.plan, time.Now(), nil) {
 			ids = append(ids, e.ID)
 		}
 		if !slices.Equal(ids, c.ids) {
@@ -47,8 +47,8 @@ func TestEventsOfTransitionsAreNumbered(t *testing.T) {
 		}
 	}
 	// FABER opens a request without a transition: the digest of the commit stands for a revision.
-	one := eventsOf(workflow, engine.Plan{Writes: writes(workflow, opened)}, time.Now())
-	other := eventsOf(workflow, engine.Plan{Writes: writes(workflow, closed)}, time.Now())
+	one := eventsOf(workflow, engine.Plan{Writes: writes(workflow, opened)}, time.Now(), nil)
+	other := eventsOf(workflow, engine.Plan{Writes: writes(workflow, closed)}, time.Now(), nil)
 	if len(one) != 1 || len(other) != 1 || one[0].ID == "" || one[0].ID == other[0].ID {
 		t.Errorf("FABER's requests: %+v %+v", one, other)
 	}

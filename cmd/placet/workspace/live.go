@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"placet/cmd/placet/family"
+	"placet/engine"
 	"placet/layout"
 )
 
@@ -15,6 +16,15 @@ func SessionOf(run layout.Run, path string) (session, port string) {
 		return of.Session(run, path)
 	}
 	return strings.TrimPrefix(path, run.Dir+"/"), ""
+}
+
+// EventsOf are the events of a commit that its family alone has. read reads a document of the
+// run.
+func EventsOf(run layout.Run, plan engine.Plan, read func(rel string) engine.Document) []family.Event {
+	if of, ok := family.Named(run.Family); ok && of.Events != nil {
+		return of.Events(run, plan, read)
+	}
+	return nil
 }
 
 // FillPlan draws a run among its peers, where its family does so; else the view has its plan
