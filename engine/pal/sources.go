@@ -258,7 +258,9 @@ func (r *designer) read(d engine.Document, code, port string, decode func() erro
 
 // unusable says that a source cannot be used. It says no more, since plan.json must not
 // change with each further mistake: the note does.
-func unusable(p string) string { return "cannot use " + p + ": a note in " + run.ProblemsDir + " says why" }
+func unusable(p string) string {
+	return "cannot use " + p + ": a note in " + run.ProblemsDir + " says why"
+}
 
 func (r *designer) fail(code, port, message string) {
 	r.errors = append(r.errors, PlanError{code, orNil(port), message})
