@@ -177,8 +177,10 @@ func (r *view) notesOnControl() {
 	d := r.Snap.In(controlFile)
 	c, _ := run.Load[Control](&r.Input, d, "pal/control")
 	// The state knows its end to the second: what was written in that second may have been
-	// obeyed before it.
-	if c != nil && c.Want != wantAbort && d.Changed.Truncate(time.Second).After(r.State.CompletedAt.Time()) {
+	// obeyed before it, unless another wish ended the run.
+	ended, byWish := r.State.Last.Cause[controlFile]
+	isLater := byWish && ended != d.Sum || d.Changed.Truncate(time.Second).After(r.State.CompletedAt.Time())
+	if c != nil && c.Want != wantAbort && isLater {
 		r.Bad(d, fmt.Sprintf("the orchestration is %s, and that is final: begin another one", r.State.Status))
 	}
 }
