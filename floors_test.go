@@ -90,8 +90,9 @@ var modules = map[string][]string{
 	// What looks like an option, or like a word that refuses, is known in one room.
 	"go.mau.fi/util":    {"engine/gate"},
 	"golang.org/x/text": {"engine/gate"},
-	// Domains of other scripts are shown as they are looked up.
-	"golang.org/x/net": {"engine/nemawashi"},
+	// Domains of other scripts are shown as they are looked up, and a server has so many
+	// connections at once.
+	"golang.org/x/net": {"engine/nemawashi", "engine/facade"},
 	// The loop tells what it does by functions of its options: whoever counts
 	// knows how runs are served, and no run knows that somebody counts.
 	"github.com/prometheus": {"cmd/placet/cli"},

@@ -161,6 +161,9 @@ type OpenRequest struct {
 	Overdue     bool           `json:"overdue"`
 	Problem     string         `json:"problem"` // what is wrong with the answer now in place
 	Answer      *PendingAnswer `json:"answer"`
+	// Counts says that an answer is in place that the next pass takes, whatever Problem
+	// says of others.
+	Counts bool `json:"-"`
 	// Members are the names of further members of response.json that the family reads.
 	Members []string `json:"-"`
 	// NoReject replaces the general hint about what to do where no option means no.

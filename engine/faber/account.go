@@ -28,7 +28,9 @@ func (r *view) tell(a *engine.RunView) {
 	a.Blocked = r.State.unfit != "" || r.Unwritable != nil
 	a.Facts = r.facts(o)
 	if o != nil && o.a.Receipt == nil {
-		a.Open = []engine.OpenRequest{r.askedOf(o)}
+		q := r.askedOf(o)
+		q.Counts = r.answered() != nil
+		a.Open = []engine.OpenRequest{q}
 	}
 	a.Graph, a.Untrusted, a.Log = r.graph(), r.untrusted(), r.log()
 	a.Findings = append(a.Findings, r.findings(o)...)

@@ -112,16 +112,16 @@ func (e *Events) Close() {
 	e.clients = nil
 }
 
-// listen begins a stream with what followed the event last. missed says that this event is
-// not remembered.
-func (e *Events) listen(last string, filter func(Event) bool) (c *client, before []Event, missed bool, err error) {
+// listen begins a stream with what followed the event last, one of those that the client may
+// see. missed says that no such event is remembered.
+func (e *Events) listen(last string, sees, filter func(Event) bool) (c *client, before []Event, missed bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed || len(e.clients) >= mostStreams {
 		return nil, nil, false, Refuse(http.StatusServiceUnavailable, "streams", fmt.Sprintf("there are %d streams already", mostStreams))
 	}
 	if last != "" {
-		i := slices.IndexFunc(e.past, func(one Event) bool { return one.ID == last })
+		i := slices.IndexFunc(e.past, func(one Event) bool { return one.ID == last && sees(one) })
 		missed = i < 0
 		if !missed {
 			before = slices.DeleteFunc(slices.Clone(e.past[i+1:]), func(one Event) bool { return !filter(one) })
@@ -144,7 +144,7 @@ func (e *Events) leave(c *client) {
 // Stream answers a call with the events that its caller may see and asks for, until the
 // caller leaves, or may not see them any more.
 func (e *Events) Stream(c *Call, isValid func() bool) error {
-	client, before, missed, err := e.listen(c.Header.Get("Last-Event-ID"), c.eventFilter())
+	client, before, missed, err := e.listen(c.Header.Get("Last-Event-ID"), c.seesEvent, c.eventFilter())
 	if err != nil {
 		return err
 	}
@@ -196,6 +196,9 @@ func (e *Events) Stream(c *Call, isValid func() bool) error {
 	}
 }
 
+// seesEvent reports whether the caller may see an event.
+func (c *Call) seesEvent(e Event) bool { return e.Family == "" || c.Who.Sees(e.Family) }
+
 // eventFilter is which events a call asks for, of those that its caller may see.
 func (c *Call) eventFilter() func(Event) bool {
 	family, run, session := c.Text("family"), c.Text("run"), c.Text("session_id")
@@ -205,7 +208,7 @@ func (c *Call) eventFilter() func(Event) bool {
 	}
 	return func(e Event) bool {
 		named := names == nil || slices.Contains(names, e.Name) || slices.ContainsFunc(e.Aliases, func(a string) bool { return slices.Contains(names, a) })
-		return named && (e.Family == "" || c.Who.Sees(e.Family)) && (family == "" || e.Family == family) && (run == "" || e.Run == run) &&
+		return named && c.seesEvent(e) && (family == "" || e.Family == family) && (run == "" || e.Run == run) &&
 			(session == "" || e.Session == "" || e.Session == session)
 	}
 }

@@ -2,6 +2,7 @@ package facade
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -131,11 +132,11 @@ func all(Event) bool { return true }
 
 func TestAStreamThatFallsBehindEnds(t *testing.T) {
 	var e Events
-	slow, _, _, err := e.listen("", all)
+	slow, _, _, err := e.listen("", all, all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	deaf, _, _, _ := e.listen("", func(Event) bool { return false })
+	deaf, _, _, _ := e.listen("", all, func(Event) bool { return false })
 	for n := range mostBehind + 1 {
 		e.Publish(eventNumber(n))
 	}
@@ -150,7 +151,7 @@ func TestAStreamThatFallsBehindEnds(t *testing.T) {
 	if _, open := <-deaf.events; open {
 		t.Error("a stream is open after the end")
 	}
-	if _, _, _, err := e.listen("", all); err == nil {
+	if _, _, _, err := e.listen("", all, all); err == nil {
 		t.Error("a stream begins after the end")
 	}
 }
@@ -159,17 +160,17 @@ func TestStreamsAreBounded(t *testing.T) {
 	var e Events
 	var last *client
 	for range mostStreams {
-		c, _, _, err := e.listen("", all)
+		c, _, _, err := e.listen("", all, all)
 		if err != nil {
 			t.Fatal(err)
 		}
 		last = c
 	}
-	if _, _, _, err := e.listen("", all); err == nil {
+	if _, _, _, err := e.listen("", all, all); err == nil {
 		t.Error("there is one too many")
 	}
 	e.leave(last)
-	if _, _, _, err := e.listen("", all); err != nil {
+	if _, _, _, err := e.listen("", all, all); err != nil {
 		t.Error(err)
 	}
 }
@@ -185,7 +186,7 @@ func TestAStreamGoesOnWhereItWas(t *testing.T) {
 		}
 		e.Publish(Event{Name: "progress", Data: "no commit made this"})
 		left := rapid.IntRange(0, published-1).Draw(t, "left")
-		_, before, missed, err := e.listen(eventNumber(left).ID, all)
+		_, before, missed, err := e.listen(eventNumber(left).ID, all, all)
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -234,6 +235,59 @@ func TestEventsAreFilteredByNameAndSession(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%q: %q, want %q", query, got, want)
 		}
+	}
+}
+
+// What a caller may not see it cannot have seen last.
+func TestAStreamBeginsAnewAfterAnEventOfOthers(t *testing.T) {
+	var e Events
+	e.Publish(eventNumber(1), eventNumber(2))
+	if _, before, missed, err := e.listen(eventNumber(1).ID, func(Event) bool { return false }, all); err != nil || !missed || len(before) > 0 {
+		t.Errorf("missed %t, %d events, %v", missed, len(before), err)
+	}
+}
+
+// Whoever opens many connections waits for those that go, and the end waits for nobody.
+func TestNoMoreConnectionsThanSlots(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 2
+	limited, accepted := LimitConns(l, most), make(chan net.Conn)
+	go func() {
+		defer close(accepted)
+		for {
+			conn, err := limited.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- conn
+		}
+	}()
+	for range most + 2 {
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	first := <-accepted
+	second := <-accepted
+	defer second.Close()
+	select {
+	case <-accepted:
+		t.Error("there is one too many")
+	case <-time.After(50 * time.Millisecond):
+	}
+	first.Close()
+	third := <-accepted
+	defer third.Close()
+	if err := limited.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, open := <-accepted; open {
+		t.Error("one is accepted after the end")
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 // What a caller may take.
@@ -59,7 +61,6 @@ func New(o Options) *Server {
 		// net/http adds 4 KiB of its own.
 		MaxHeaderBytes: headerBytes - 4<<10,
 		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
-		ConnState:      LimitConns(connections),
 	}
 	return s
 }
@@ -67,7 +68,7 @@ func New(o Options) *Server {
 // Serve answers on a listener until Close.
 func (s *Server) Serve(l net.Listener) error {
 	defer close(s.ended)
-	if err := s.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.server.Serve(LimitConns(l, connections)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
@@ -83,19 +84,9 @@ func (s *Server) Close() {
 	<-s.ended
 }
 
-// LimitConns has a server begin with no more connections than a number at once: it accepts
-// the next one when one has ended.
-func LimitConns(most int) func(net.Conn, http.ConnState) {
-	slots := make(chan struct{}, most)
-	return func(_ net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			slots <- struct{}{}
-		case http.StateClosed, http.StateHijacked:
-			<-slots
-		}
-	}
-}
+// LimitConns returns a listener with no more connections than a number at once: it accepts
+// the next one when one has ended. Close does not wait for that.
+func LimitConns(l net.Listener, most int) net.Listener { return netutil.LimitListener(l, most) }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

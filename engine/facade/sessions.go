@@ -19,11 +19,14 @@ const (
 	mostSessions = 1000
 )
 
-// cookieName is the cookie of a session.
-const cookieName = "placet_session"
+// cookiePrefix begins the name of a session's cookie.
+const cookiePrefix = "placet_session_"
 
 // Sessions are the browsers that are logged in. They are in memory: a restart logs out.
 type Sessions struct {
+	// Site distinguishes the cookies from those of other servers of this machine: browsers
+	// send a cookie to every port of a host.
+	Site string
 	// Owner is who logs in by a link that names no token.
 	Owner string
 	// Secure says that browsers come by https.
@@ -117,7 +120,7 @@ func (s *Sessions) begin(one *Session, now time.Time) {
 }
 
 func (s *Sessions) cookie(value string, age int) *http.Cookie {
-	return &http.Cookie{Name: cookieName, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{Name: cookiePrefix + s.Site, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteStrictMode}
 }
 
 // Logout ends a session and takes its cookie back.
@@ -130,7 +133,7 @@ func (s *Sessions) Logout(w http.ResponseWriter, one *Session) {
 
 // of returns who calls with a session's cookie. A session for a token ends with the token.
 func (s *Sessions) of(r *http.Request, tokens Tokens, now time.Time) (Identity, bool) {
-	cookie, err := r.Cookie(cookieName)
+	cookie, err := r.Cookie(cookiePrefix + s.Site)
 	if err != nil {
 		return Identity{}, false
 	}

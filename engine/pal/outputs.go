@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"placet/engine"
 	"placet/engine/run"
@@ -175,7 +176,9 @@ func (r *view) notesOnControl() {
 	}
 	d := r.Snap.In(controlFile)
 	c, _ := run.Load[Control](&r.Input, d, "pal/control")
-	if c != nil && c.Want != wantAbort && d.Changed.After(r.State.CompletedAt.Time()) {
+	// The state knows its end to the second: what was written in that second may have been
+	// obeyed before it.
+	if c != nil && c.Want != wantAbort && d.Changed.Truncate(time.Second).After(r.State.CompletedAt.Time()) {
 		r.Bad(d, fmt.Sprintf("the orchestration is %s, and that is final: begin another one", r.State.Status))
 	}
 }

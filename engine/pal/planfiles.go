@@ -82,6 +82,13 @@ func placeOf(file engine.Document) string {
 func planOf(in *run.Input, s sources) PlanDocument {
 	var plan PlanDocument
 	if s.plan != nil && schemas.Decode("pal/plan", "plan.json", s.plan, &plan) == nil {
+		for i, e := range plan.Errors {
+			for _, p := range s.needs {
+				if e.Message == unusable(p) { // nobody writes that note
+					plan.Errors[i].Message = p + ": " + in.Notes.Text(in.Note(p))
+				}
+			}
+		}
 		return plan
 	}
 	why := in.Notes.Text(in.Note(s.doc.Path))

@@ -251,9 +251,15 @@ func (r *designer) read(d engine.Document, code, port string, decode func() erro
 	got := r.in.Judge(d, decode)
 	r.isPending = r.isPending || got == run.Pending
 	if got == run.Bad {
-		r.fail(code, port, d.Path+": "+r.in.Notes.Text(r.in.Note(d.Path)))
+		r.fail(code, port, unusable(d.Path))
 	}
 	return got == run.Good
+}
+
+// unusable says that a source cannot be used. It says no more, since plan.json must not
+// change with each further mistake: the note does.
+func unusable(p string) string {
+	return "cannot use " + p + ": a note in " + run.ProblemsDir + " says why"
 }
 
 func (r *designer) fail(code, port, message string) {

@@ -247,7 +247,7 @@ func TestOrchestrationsThatCannotBeRead(t *testing.T) {
 		}
 	}
 	if l := lookAt(t, DefaultConfig(), `{"title":"t","id":"store","ports":[{"id":"A"}]}`); l.got != run.Bad || l.plan == nil ||
-		l.beside() != "/id: is store, and the folder is shop: make them equal, or take the id out" {
+		l.beside() != "cannot use orchestration.json: /id: is store, and the folder is shop: make them equal, or take the id out" {
 		t.Errorf("got %d: %s", l.got, l.beside())
 	}
 	if l := lookAt(t, DefaultConfig(), `{"title":"t","id":"shop","ports":[{"id":"A"}]}`); l.design == nil {

@@ -33,9 +33,17 @@ func (a *Answer) HasReceipt() bool { return a != nil && a.receipt != nil }
 const KeysMember = "idempotency_keys"
 
 // Keys are the idempotency keys of an answer.
-func (a *Answer) Keys() (keys []string) {
-	if raw := a.Extra.Raw(KeysMember); raw != nil && schemas.DecodeValue(raw, &keys) != nil {
-		return nil
+func (a *Answer) Keys() []string { return KeysOf(a.Extra) }
+
+// KeysOf are the idempotency keys among the further members of an answer or a receipt.
+func KeysOf(extra schemas.Object) (keys []string) {
+	switch v := extra.Get(KeysMember).(type) {
+	case []string:
+		return v
+	case schemas.Raw:
+		if schemas.DecodeValue(v, &keys) != nil {
+			return nil
+		}
 	}
 	return keys
 }

@@ -283,6 +283,7 @@ func (b *bound[S, V]) tell(q *Request) engine.OpenRequest {
 	a := b.evaluation(q).OpenRequest()
 	a.Run, a.Where = b.Snap.Key, string(b.status())
 	a.Problem = cmp.Or(b.Notes.Text(folder.Dir+"/problem.md"), b.Notes.Text(b.Note(folder.Doc.Path)))
+	a.Counts = b.Answer(q) != nil
 	if tell := b.f.Questions[q.Type].Tell; tell != nil {
 		tell(b.v, q, &a)
 	}

@@ -27,23 +27,28 @@ const attributionsName = "attributions.jsonl"
 const longAttributions = 8 << 20
 
 // Attribution says for whom placet has written a document: an answer or a command that
-// came over HTTP or from Slack.
+// came over HTTP or from Slack. The newest one of a path alone holds: whoever puts an older
+// content back is somebody else.
 type Attribution struct {
 	Path    string        `json:"path"` // relative to the workspace
 	Digest  engine.Digest `json:"digest"`
 	Request string        `json:"request_id,omitempty"`
-	// Who is "api:<token>", "slack:<user>" or "owner:<login>".
+	// Who is "api:<token>", "slack:<user>" or "owner:<login>", "" where the path is
+	// nobody's any more.
 	Who string    `json:"who"`
 	At  time.Time `json:"at"`
 }
 
-// attributions are those of the file, by path and digest.
+// attributions are those of the file.
 type attributions struct {
-	mu    sync.Mutex
-	file  fs.FileInfo // the file as it was read, and read how much of it is known
-	read  int64
-	who   map[attributed]string
-	added int // lines, by this process
+	mu     sync.Mutex
+	file   fs.FileInfo // the file as it was read, and read how much of it is known
+	read   int64
+	newest map[string]attributed // by path
+	added  int                   // lines, by this process
+
+	// paths are held while a document is attributed and written, each for several of them.
+	paths [records]sync.Mutex
 
 	flush sync.Mutex
 	// flushed of the lines are durable, but for the first lost of them, of which err tells.
@@ -51,10 +56,27 @@ type attributions struct {
 	err           error
 }
 
-// attributed is a content at its path.
+// attributed is a content, and for whom it was written.
 type attributed struct {
-	path   string
 	digest engine.Digest
+	who    string
+}
+
+// HoldPath keeps others of this process from writing at a path until release is called: the
+// attribution that is added last must be that of the document that stands there.
+func (d *Dir) HoldPath(path string) (release func()) {
+	one := &d.attributions.paths[engine.Sum([]byte(path)).Hex()[0]%records]
+	one.Lock()
+	return one.Unlock
+}
+
+// Disown records that what placet wrote at a path for somebody does not stand there any
+// more. It records nothing where there is no such document.
+func (d *Dir) Disown(path string, at time.Time) error {
+	if d.newestOf(path).who == "" {
+		return nil
+	}
+	return d.Attribute(Attribution{Path: path, At: at})
 }
 
 // Attribute records for whom a document is about to be written, durably. A document
@@ -148,10 +170,18 @@ func (d *Dir) shortenAttributions() error {
 // Attributed returns for whom placet has written a content, "" where it has not, or
 // nobody knows any more.
 func (d *Dir) Attributed(path string, digest engine.Digest) string {
+	if a := d.newestOf(path); a.digest == digest {
+		return a.who
+	}
+	return ""
+}
+
+// newestOf is what placet has written at a path last.
+func (d *Dir) newestOf(path string) attributed {
 	d.attributions.mu.Lock()
 	defer d.attributions.mu.Unlock()
 	d.readAttributions()
-	return d.attributions.who[attributed{path, digest}]
+	return d.attributions.newest[path]
 }
 
 // readAttributions takes in what was added to the file. A torn line says nothing.
@@ -163,10 +193,10 @@ func (d *Dir) readAttributions() {
 		return
 	}
 	if !same {
-		k.read, k.who = 0, nil
+		k.read, k.newest = 0, nil
 	}
-	if k.who == nil {
-		k.who = map[attributed]string{}
+	if k.newest == nil {
+		k.newest = map[string]attributed{}
 	}
 	body, err := d.readFrom(attributionsName, k.read, 2*longAttributions)
 	if err != nil {
@@ -175,8 +205,8 @@ func (d *Dir) readAttributions() {
 	body = body[:bytes.LastIndexByte(body, '\n')+1] // the rest may still be being written
 	for line := range bytes.Lines(body) {
 		var a Attribution
-		if json.Unmarshal(line, &a) == nil && a.Who != "" {
-			k.who[attributed{a.Path, a.Digest}] = a.Who
+		if json.Unmarshal(line, &a) == nil && a.Path != "" {
+			k.newest[a.Path] = attributed{a.Digest, a.Who}
 		}
 	}
 	k.file, k.read = info, k.read+int64(len(body))
@@ -232,6 +262,8 @@ func checkLine(line []byte) error {
 		return err
 	case d.More():
 		return errors.New("something follows the end of the line's object")
+	case a.Path != "" && a.Digest == "" && a.Who == "":
+		return nil
 	case a.Path == "" || len(a.Digest.Hex()) != 2*sha256.Size || !isAuthor(a.Who):
 		return errors.New("expected a path, a digest, and who it was written for")
 	}

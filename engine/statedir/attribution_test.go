@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"placet/engine"
 	"placet/engine/statedir"
@@ -48,6 +49,49 @@ func TestWhoAnsweredIsRemembered(t *testing.T) {
 				t.Errorf("another content is %q's", who)
 			}
 		}
+	}
+}
+
+func TestOnlyTheNewestContentOfAPathIsAttributed(t *testing.T) {
+	home, workspace := folders(t)
+	d := create(t, home, workspace)
+	yes, no, elsewhere := answerOf(1), answerOf(2), answerOf(3)
+	no.Path = yes.Path
+	expect := func(what, whoYes, whoNo string) {
+		t.Helper()
+		for _, from := range []*statedir.Dir{d, create(t, home, workspace)} {
+			if got := from.Attributed(yes.Path, yes.Digest); got != whoYes {
+				t.Errorf("%s: the first content is %q's, expected %q", what, got, whoYes)
+			}
+			if got := from.Attributed(no.Path, no.Digest); got != whoNo {
+				t.Errorf("%s: the second content is %q's, expected %q", what, got, whoNo)
+			}
+			if got := from.Attributed(yes.Path, ""); got != "" {
+				t.Errorf("%s: no content is %q's", what, got)
+			}
+		}
+	}
+	attribute(t, d, yes)
+	attribute(t, d, elsewhere)
+	expect("one", yes.Who, "")
+	attribute(t, d, no)
+	expect("another in its place", "", no.Who)
+	for range 2 {
+		if err := d.Disown(no.Path, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		expect("nobody's", "", "")
+	}
+	if err := d.Disown("runs/other/response.json", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if body, err := os.ReadFile(filepath.Join(d.Location(), "attributions.jsonl")); err != nil || strings.Count(string(body), "{") != 4 {
+		t.Errorf("%v: %s", err, body)
+	}
+	attribute(t, d, yes)
+	expect("the first again, by its author", yes.Who, "")
+	if got := d.Attributed(elsewhere.Path, elsewhere.Digest); got != elsewhere.Who {
+		t.Errorf("a content of another path is %q's", got)
 	}
 }
 
@@ -151,6 +195,7 @@ func TestAttributionsAreReadStrictly(t *testing.T) {
 		"a torn line":          {line[:len(line)/2] + "\n" + line + "\n", false},
 		"a torn end":           {line + "\n" + line[:len(line)-1], false},
 		"zeros after a cut":    {line + "\n\x00\x00\x00\n" + line, false},
+		"nobody's any more":    {line + "\n" + `{"path":"runs/r1/response.json","digest":"","who":"","at":"2026-11-20T12:00:00Z"}` + "\n", false},
 		"no JSON":              {line + "\nnonsense\n", true},
 		"a list":               {"[]\n", true},
 		"two objects in one":   {line + line + "\n", true},

@@ -74,7 +74,10 @@ func plainVerb(d workspace.Decision, short string) verb {
 			}
 			t, err := b.OneRequest(name)
 			if err != nil {
-				return already(b, err, func(c workspace.Closed) bool { return c.Says(d.Words) || d.Means(c.Receipt.Response) })
+				return already(b, err, func(c workspace.Closed) bool {
+					r.Option = c.Receipt.Response
+					return (c.Says(d.Words) || d.Means(r.Option)) && c.Took(r)
+				})
 			}
 			if r.Option, err = d.Pick(t); err != nil {
 				return err
@@ -103,7 +106,7 @@ func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool
 	if !errors.As(err, &c) {
 		return err
 	}
-	if same(c) && c.Receipt.Result == "accepted" {
+	if same(c) {
 		return b.Env.Answer(b.AnsweredBefore(c), func() { b.Env.Say("%s", c.Error()) })
 	}
 	return console.Refused("cannot answer: %s", c.Error()).Try("%s shows what happened since", console.Typed("log", console.Brief(c.Run)))
@@ -133,7 +136,7 @@ func respondVerb() verb {
 			}
 			t, err := b.OneRequest(name)
 			if err != nil {
-				return already(b, err, func(c workspace.Closed) bool { return c.SaysAll(r) })
+				return already(b, err, func(c workspace.Closed) bool { return c.Took(r) })
 			}
 			if err := wasShown(b, t, digest, "respond", " …"); err != nil {
 				return err

@@ -244,7 +244,7 @@ func TestSlackAPressOnAChangedDraftIsStale(t *testing.T) {
 	if r := s.says("U1", "plan b", "Ev1", "1700000060.000001", nil); r.status != 200 {
 		t.Errorf("a reply: %d %s", r.status, r.body)
 	}
-	s.postedWith(d, "drafts/v1.md has changed since it was asked about")
+	s.postedWith(d, "drafts/v1.md has changed since it was registered")
 	s.stays(".nemawashi/actions/" + action + "/requests/" + id + "/response.json")
 	s.write(file, draft)
 	s.until("a press counts again", 20*time.Second, func() bool {

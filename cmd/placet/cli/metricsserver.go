@@ -103,6 +103,15 @@ func listenAt(address, what string) (net.Listener, error) {
 	return l, nil
 }
 
+// addressOf is an address by which this machine reaches a listener: one that stands for all
+// addresses is none that a call may name.
+func addressOf(l net.Listener) string {
+	if at, ok := l.Addr().(*net.TCPAddr); ok && at.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(at.Port))
+	}
+	return l.Addr().String()
+}
+
 // lacksFiles reports whether as many files as a name is looked up in cannot be opened
 // now: the resolver calls a name unknown then.
 func lacksFiles() error {
@@ -123,13 +132,12 @@ func (t *metricsServer) serve(b *workspace.Workspace, watcher *watch.Watcher, lo
 		ReadHeaderTimeout: askTime, ReadTimeout: askTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: 16 << 10,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ConnState:      facade.LimitConns(fewConns),
 	}
-	b.Env.Note("metrics on http://%s%s", t.listener.Addr(), metricsPath)
+	b.Env.Note("metrics on http://%s%s", addressOf(t.listener), metricsPath)
 	t.ended = make(chan struct{})
 	go func() {
 		defer close(t.ended)
-		err := t.server.Serve(t.listener)
+		err := t.server.Serve(facade.LimitConns(t.listener, fewConns))
 		if !errors.Is(err, http.ErrServerClosed) {
 			log.Warn("metrics cannot be asked for any more", "err", err)
 		}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
-	"placet/engine/facade"
 	"placet/engine/watch"
 )
 
@@ -210,26 +208,5 @@ func TestAScrapeWaitsForNoLook(t *testing.T) {
 			t.Errorf("%d: %+v", code, o)
 		}
 		stop()
-	})
-}
-
-// Whoever opens many connections waits for those that go.
-func TestNoMoreConnectionsThanSlots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		limit, begun := facade.LimitConns(fewConns), atomic.Int32{}
-		go func() {
-			for range fewConns + 5 {
-				limit(nil, http.StateNew)
-				begun.Add(1)
-			}
-		}()
-		for want := int32(fewConns); want <= fewConns+5; want++ {
-			synctest.Wait()
-			if got := begun.Load(); got != want {
-				t.Fatalf("%d have begun, want %d", got, want)
-			}
-			limit(nil, http.StateActive)
-			limit(nil, http.StateClosed)
-		}
 	})
 }

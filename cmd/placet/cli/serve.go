@@ -54,6 +54,8 @@ type webServer struct {
 	server   *facade.Server
 	answer   http.Handler // of /metrics
 	loop     *reconcile.Loop
+	// ended notes that the workspace is not served any more, nil where it was not.
+	ended func() error
 }
 
 func newWebServer(w *console.Env, listen string) *webServer {
@@ -123,7 +125,7 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 		Name: "placet_refused_answers_total", Help: "Answers that came over HTTP from somebody who may not give them.",
 	}, func() float64 { return float64(s.app.Refused()) }))
 	tokens, _ := tokensAt(s.env) // listen has looked
-	sessions := &facade.Sessions{Owner: console.Login(), Secure: strings.HasPrefix(b.Serve.PublicURL, "https://"), Take: b.TakeLogin}
+	sessions := &facade.Sessions{Site: filepath.Base(b.StateDir.Location())[:8], Owner: console.Login(), Secure: strings.HasPrefix(b.Serve.PublicURL, "https://"), Take: b.TakeLogin}
 	s.app.Begin(b, web.Options{
 		Wait: b.Serve.Waits(), Version: thisBuild().Version, Log: log, Tokens: tokens, Sessions: sessions,
 		Metrics: func(c *facade.Call) { s.answer.ServeHTTP(c.Writer, c.Request) },
@@ -140,11 +142,13 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 			log.Warn("HTTP is not answered any more", "err", err)
 		}
 	}()
-	if err := b.SetServedAt(s.url(b)); err != nil {
+	url := s.url(b)
+	if err := b.SetServedAt(url); err != nil {
 		log.Warn("placet open and placet login do not find this server", "err", err)
 	}
-	b.Env.Note("serving on %s", s.url(b))
-	if link, err := loginLink(b, s.url(b), ""); err == nil {
+	s.ended = func() error { return b.ClearServedAt(url) }
+	b.Env.Note("serving on %s", url)
+	if link, err := loginLink(b, url, ""); err == nil {
 		b.Env.Note("log in once within %v at %s", facade.LinkTime, link)
 	} else {
 		b.Env.Note("cannot make a link to log in: %v", err)
@@ -169,7 +173,7 @@ func namedHost(address string) []string {
 
 // url is where browsers find the pages.
 func (s *webServer) url(b *workspace.Workspace) string {
-	return strings.TrimSuffix(cmp.Or(b.Serve.PublicURL, "http://"+s.listener.Addr().String()), "/")
+	return strings.TrimSuffix(cmp.Or(b.Serve.PublicURL, "http://"+addressOf(s.listener)), "/")
 }
 
 // turns reports whether the loop was looked at a while ago: it holds nothing for long.
@@ -185,6 +189,7 @@ func (s *webServer) close() {
 	case s.server == nil:
 		_ = s.listener.Close()
 	default:
+		_ = s.ended() // where that fails no link leads anywhere once the lock is free
 		s.stop()
 		s.app.Close()
 		s.server.Close()
@@ -225,7 +230,7 @@ func newLink(b *workspace.Workspace, token string) (string, error) {
 	}
 	url := b.ServedAt()
 	if url == "" {
-		return "", console.Refused("nothing is served here").Try("placet serve")
+		return "", console.Refused("cannot make a link: no placet serve runs in %q", b.Root).Try("start placet serve; where placet watch runs, stop that first: serve watches, too")
 	}
 	return loginLink(b, url, token)
 }

@@ -31,6 +31,12 @@ func tokenNewVerb() verb {
 			if err != nil {
 				return err
 			}
+			// A variable that is not set must not open what its owner believes closed.
+			for name, list := range map[string][]string{"roles": roles, "families": families} {
+				if c.flags.Changed(name) && len(list) == 0 {
+					return console.Usage("--%s is empty: name them, or leave it out", name)
+				}
+			}
 			var may []facade.Role
 			for _, r := range roles {
 				if !slices.Contains(facade.Roles, facade.Role(r)) {

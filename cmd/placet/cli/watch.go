@@ -105,6 +105,9 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	if watches > 0 {
 		watcher.Limit(watches)
 	}
+	if err := b.ClearServedAt(""); err != nil { // of a serve that was killed
+		log.Warn("placet open and placet login may print links to a server that is gone", "err", err)
+	}
 	t.serve(b, watcher, log)
 	noteUntrusted(b, b.Untrusted(nil))
 	go b.Changing.Poll(ctx, func() { b.Runner.Revoke(b.Changing.Revoked) })

@@ -46,6 +46,7 @@ type plainNodes struct{}
 func (plainNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindHTMLBlock, renderHTMLBlock)
 	r.Register(ast.KindRawHTML, renderRawHTML)
+	r.Register(ast.KindFencedCodeBlock, renderFencedCode)
 	r.Register(ast.KindImage, renderImage)
 	r.Register(ast.KindLink, renderLink)
 	r.Register(ast.KindAutoLink, renderAutoLink)
@@ -66,15 +67,37 @@ func renderHTMLBlock(w util.BufWriter, source []byte, node ast.Node, entering bo
 	}
 	n := node.(*ast.HTMLBlock)
 	_, _ = w.WriteString("<pre>")
-	for i := range n.Lines().Len() {
-		line := n.Lines().At(i)
-		_, _ = w.Write(util.EscapeHTML(line.Value(source)))
-	}
+	writeLines(w, source, n)
 	if n.HasClosure() {
 		_, _ = w.Write(util.EscapeHTML(n.ClosureLine.Value(source)))
 	}
 	_, _ = w.WriteString("</pre>\n")
 	return ast.WalkSkipChildren, nil
+}
+
+// renderFencedCode shows a block with what stands beside its fence.
+func renderFencedCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	n := node.(*ast.FencedCodeBlock)
+	if n.Info != nil {
+		_, _ = w.WriteString(`<p class="target">`)
+		_, _ = w.Write(util.EscapeHTML(n.Info.Segment.Value(source)))
+		_, _ = w.WriteString("</p>\n")
+	}
+	_, _ = w.WriteString("<pre><code>")
+	writeLines(w, source, n)
+	_, _ = w.WriteString("</code></pre>\n")
+	return ast.WalkSkipChildren, nil
+}
+
+// writeLines writes the lines of a block as they are.
+func writeLines(w util.BufWriter, source []byte, block ast.Node) {
+	for i := range block.Lines().Len() {
+		line := block.Lines().At(i)
+		_, _ = w.Write(util.EscapeHTML(line.Value(source)))
+	}
 }
 
 func renderRawHTML(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -98,18 +121,20 @@ func renderImage(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.
 		return ast.WalkContinue, nil
 	}
 	_, _ = w.WriteString("]")
-	writeTarget(w, string(node.(*ast.Image).Destination))
+	n := node.(*ast.Image)
+	writeTarget(w, string(n.Destination), string(n.Title))
 	return ast.WalkContinue, nil
 }
 
 func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	target := string(node.(*ast.Link).Destination)
+	n := node.(*ast.Link)
+	target := string(n.Destination)
 	if entering {
 		openLink(w, target)
 		return ast.WalkContinue, nil
 	}
 	closeLink(w, target)
-	writeTarget(w, target)
+	writeTarget(w, target, string(n.Title))
 	return ast.WalkContinue, nil
 }
 
@@ -146,8 +171,12 @@ func closeLink(w util.BufWriter, target string) {
 	}
 }
 
-// writeTarget shows where something leads: a text may say something else.
-func writeTarget(w util.BufWriter, target string) {
+// writeTarget shows where something leads, with its title, "" for none: a text may say
+// something else.
+func writeTarget(w util.BufWriter, target, title string) {
+	if title != "" {
+		target += ` "` + title + `"`
+	}
 	_, _ = w.WriteString(` <span class="target">(`)
 	_, _ = w.Write(util.EscapeHTML([]byte(target)))
 	_, _ = w.WriteString(")</span>")

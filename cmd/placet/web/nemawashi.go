@@ -14,7 +14,6 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
-	"placet/engine/gate"
 	"placet/engine/nemawashi"
 	"placet/engine/reconcile"
 	"placet/engine/run"
@@ -426,16 +425,17 @@ func (a *App) decide(option string) func(*facade.Call) (int, any, error) {
 		}
 		ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
 		defer stop()
+		reply := workspace.Reply{Option: option, Comment: body.Comment, By: c.Who.User, Source: c.Who.Source}
 		t, open := v.OpenRequestAt(at)
 		if !open {
-			return a.closedApproval(ctx, v, at, option)
+			return a.closedApproval(ctx, v, at, reply)
 		}
 		if body.Digest == "" {
 			body.Digest = string(t.Digest)
 		}
-		status, _, err := a.answer(c.Context(), v, c.Who, at, body.Digest, workspace.Reply{Option: option, Comment: body.Comment, By: c.Who.User, Source: c.Who.Source})
+		status, _, err := a.answer(c.Context(), v, c.Who, at, body.Digest, reply)
 		if isClosed(err) {
-			return a.closedApproval(ctx, v, at, option)
+			return a.closedApproval(ctx, v, at, reply)
 		}
 		if err != nil {
 			return 0, nil, err
@@ -470,20 +470,19 @@ func (a *App) decided(ctx context.Context, v *workspace.Workspace, at workspace.
 
 // approvalNamed is the approval that a call is about, open or closed.
 func approvalNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt, error) {
-	at, err := requestNamed(v, c)
-	if err == nil && at.Found.Run.Family != nemawashiFamily {
-		err = noRequest(c.Values["id"])
-	}
-	return at, err
+	return requestAmong(v, c.Values["id"], func(family string) bool { return family == nemawashiFamily })
 }
 
 // closedApproval answers who approves or rejects what is not asked any more. The same again
 // is fine, whatever came later.
-func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, option string) (int, any, error) {
-	st := actionState(v, at.Found)
+func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, r workspace.Reply) (int, any, error) {
+	// The receipt of an answer is there before its state.
+	st, _ := a.until(ctx, v, at.Found, func(st nemawashi.State) bool {
+		return string(st.ApprovalRequestID) != at.ID || st.Status != nemawashi.ApprovalPending
+	})
 	closed, ok := v.ClosedRequest(at.Found, at.ID)
-	if ok && option != "steer" && closed.Receipt.Result == gate.Accepted && closed.Receipt.Response == option {
-		return a.decided(ctx, v, at, option)
+	if ok && r.Option != "steer" && closed.Took(r) {
+		return a.decided(ctx, v, at, r.Option)
 	}
 	i := slices.IndexFunc(st.Superseded, func(s nemawashi.Supersession) bool { return s.ApprovalRequestID == at.ID })
 	if i < 0 {
@@ -525,11 +524,11 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 	defer stop()
 	t, open := v.OpenRequestAt(at)
 	if !open {
-		return a.closedApproval(ctx, v, at, reply.Option)
+		return a.closedApproval(ctx, v, at, reply)
 	}
 	status, _, err := a.answer(c.Context(), v, c.Who, at, string(t.Digest), reply)
 	if isClosed(err) {
-		return a.closedApproval(ctx, v, at, reply.Option)
+		return a.closedApproval(ctx, v, at, reply)
 	}
 	if err != nil {
 		return 0, nil, err

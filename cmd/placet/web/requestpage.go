@@ -28,17 +28,25 @@ type requestView struct {
 	Family, Type, Heading, Where, RunName, RunPath, Reference, Path, Due, Approvers string
 	Overdue, Closed, Open                                                           bool
 	Since                                                                           time.Time
-	Body, Summary                                                                   template.HTML
-	// Context is what the request says besides, in a line each where that is enough.
-	Context, LongContext []engine.Fact
-	Artifacts            []artifactView
-	Receipt              []engine.Fact
+	shownView
+	Receipt []engine.Fact
 	// Said is what became of an answer, InPlace the answer that stands there, and Problem
 	// why it cannot be used.
 	Said, InPlace, Problem string
 	// Answer is the one that closed the request, with its author.
 	Answer string
 	answerForm
+}
+
+// shownView is what a person is shown of a request beside its first line.
+type shownView struct {
+	Body, Summary template.HTML
+	// Written is what Body and Summary show, as it was written: of Markdown not every word is
+	// shown. It is "" where nothing is shown as Markdown.
+	Written string
+	// Context is what the request says besides, in a line each where that is enough.
+	Context, LongContext []engine.Fact
+	Artifacts            []artifactView
 }
 
 // answerForm is the form in which a request is answered.
@@ -84,7 +92,9 @@ type optionView struct {
 type artifactView struct {
 	Path, Class, Word, Link, Content string
 	Binding                          bool
-	Diff                             []diffLine
+	// Opened says that the content is shown at once: an answer depends on it, and it is short.
+	Opened bool
+	Diff   []diffLine
 }
 
 // requestPage shows a request.
@@ -95,8 +105,11 @@ func (a *App) requestPage(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	page := a.requestView(c, v, at)
-	if sent := c.Text("sent"); sent == "taken" || sent == "written" {
-		page.Said = templates.Text(page.Lang, map[string]string{"taken": "page.sent", "written": "page.written"}[sent])
+	switch sent := c.Text("sent"); {
+	case sent == "taken" && page.Answer != "":
+		page.Said = templates.Text(page.Lang, "page.sent")
+	case sent == "written" && page.Open:
+		page.Said = templates.Text(page.Lang, "page.written")
 	}
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "request", page)
 }
@@ -113,7 +126,7 @@ func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at workspace.R
 	if open {
 		page.fillOpen(v, t, c.Who)
 		d := v.OpenDataOf(at.Found, t.OpenRequest)
-		page.fillShown(v, d.Context, d.Artifacts)
+		page.fillShown(v, page.Lang, page.Path, d.Context, d.Artifacts)
 		return page
 	}
 	page.fillClosed(v.ClosedDataOf(at))
@@ -135,26 +148,27 @@ func (p *requestView) fillOpen(v *workspace.Workspace, t workspace.Request, who 
 
 // fillQuestion shows a question.
 func (p *requestView) fillQuestion(prompt, summary string) {
-	p.Heading, p.Body, p.Summary = questionOf(prompt, summary, p.Reference)
+	p.Heading, p.Body, p.Summary, p.Written = questionOf(prompt, summary, p.Reference)
 	p.Title = console.Cut(p.Heading, 80)
 }
 
 // questionOf is a question as pages show it: its first line as a heading, else the
-// reference, the rest as Markdown.
-func questionOf(prompt, summary, reference string) (heading string, body, more template.HTML) {
+// reference, the rest as Markdown, and all as it was written where something is shown as
+// Markdown.
+func questionOf(prompt, summary, reference string) (heading string, body, more template.HTML, written string) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	heading = cmp.Or(console.OneLine(strings.TrimSpace(strings.TrimLeft(first, "#"))), reference)
 	if strings.TrimSpace(rest) != "" {
-		body = rendered(rest)
+		body, written = rendered(rest), console.Lines(prompt)
 	}
 	if strings.TrimSpace(summary) != "" && !strings.Contains(prompt, summary) {
-		more = rendered(summary)
+		more, written = rendered(summary), strings.TrimPrefix(written+"\n\n"+console.Lines(summary), "\n\n")
 	}
-	return heading, body, more
+	return heading, body, more, written
 }
 
 // fillShown fills in what the request is about.
-func (p *requestView) fillShown(v *workspace.Workspace, context schemas.Raw, files []workspace.ArtifactLine) {
+func (p *shownView) fillShown(v *workspace.Workspace, lang, path string, context schemas.Raw, files []workspace.ArtifactLine) {
 	var members schemas.Object
 	if schemas.DecodeValue(context, &members) == nil {
 		for _, m := range members {
@@ -170,7 +184,7 @@ func (p *requestView) fillShown(v *workspace.Workspace, context schemas.Raw, fil
 		}
 	}
 	for i, f := range files {
-		p.Artifacts = append(p.Artifacts, artifactOf(v, p.Lang, p.Path, i+1, f))
+		p.Artifacts = append(p.Artifacts, artifactOf(v, lang, path, i+1, f))
 	}
 }
 
@@ -193,6 +207,9 @@ func readable(value schemas.Raw) string {
 // shownArtifact is how much of a file its page shows, in bytes.
 const shownArtifact = 64 << 10
 
+// openedArtifact is how large a file may be that is shown at once, in bytes.
+const openedArtifact = 4 << 10
+
 // artifactOf is a file as it was when the request was made, and as it is.
 func artifactOf(v *workspace.Workspace, lang, page string, n int, f workspace.ArtifactLine) artifactView {
 	view := artifactView{Path: console.OneLine(f.Path), Binding: f.Binding, Class: "done", Word: templates.Text(lang, "page.unchanged")}
@@ -211,6 +228,7 @@ func artifactOf(v *workspace.Workspace, lang, page string, n int, f workspace.Ar
 	}
 	if now.Present() && len(now.Body) <= shownArtifact && utf8.Valid(now.Body) {
 		view.Content = console.Lines(string(now.Body))
+		view.Opened = f.Binding && len(now.Body) <= openedArtifact
 	}
 	return view
 }
@@ -249,6 +267,9 @@ func (p *requestView) fillClosed(d workspace.ClosedData) {
 // postRequest takes the answer of a form. What became of it is shown on the request's page;
 // an answer that was refused stays in the form.
 func (a *App) postRequest(c *facade.Call) (int, any, error) {
+	if !c.Who.May(facade.Read) { // the page shows the request
+		return 0, nil, facade.Refuse(http.StatusForbidden, "role", "this caller lacks the role "+string(facade.Read))
+	}
 	form, err := url.ParseQuery(string(c.Raw))
 	if err != nil {
 		return 0, nil, facade.Refuse(http.StatusUnprocessableEntity, "invalid", "the form cannot be read")
@@ -268,8 +289,11 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	case errors.As(err, &p):
 		page := a.requestView(c, v, at)
 		page.Refused = p.Detail
-		if p.Code == "stale" {
+		switch p.Code {
+		case "stale":
 			page.Refused = templates.Text(page.Lang, "page.stale")
+		case "closed":
+			page.Refused = page.instead(p)
 		}
 		page.give(r)
 		return 0, nil, a.show(c, p.Status, page.Lang, "request", page)
@@ -282,6 +306,14 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	}
 	http.Redirect(c.Writer, c.Request, RequestPath(at.Found.Key().String()+":"+at.ID)+"?sent="+sent, http.StatusSeeOther)
 	return 0, nil, nil
+}
+
+// instead says what was decided in place of an answer that was sent.
+func (p *requestView) instead(problem *facade.Problem) string {
+	if len(p.Receipt) == 0 {
+		return problem.Detail
+	}
+	return phrase(p.Lang, "page.instead", "answer", cmp.Or(p.Answer, p.Receipt[0].Value))
 }
 
 // give puts an answer that was refused back into the form.

@@ -100,12 +100,16 @@ func knownFamily(v *workspace.Workspace, family string) error {
 // requestNamed is the request that a call names: by its id, or "<run>:<id>". Nothing is
 // guessed, and a request that the caller may not see is not there.
 func requestNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt, error) {
-	name := c.Values["id"]
+	return requestAmong(v, c.Values["id"], c.Who.Sees)
+}
+
+// requestAmong is the request of a name among those of some families.
+func requestAmong(v *workspace.Workspace, name string, sees func(family string) bool) (workspace.RequestAt, error) {
 	at, err := v.ExactRequest(name)
 	if p := (*console.Problem)(nil); errors.As(err, &p) {
 		fits := slices.DeleteFunc(p.Fits, func(fit string) bool {
 			family, _, _ := strings.Cut(fit, "/")
-			return !c.Who.Sees(family)
+			return !sees(family)
 		})
 		switch len(fits) {
 		case 0:
@@ -115,7 +119,7 @@ func requestNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt, 
 		}
 		return at, facade.Refuse(http.StatusConflict, "ambiguous", fmt.Sprintf("%q fits %d requests", console.OneLine(name), len(fits))).With("fits", fits)
 	}
-	if err == nil && !c.Who.Sees(at.Found.Run.Family) {
+	if err == nil && !sees(at.Found.Run.Family) {
 		return at, noRequest(name)
 	}
 	return at, err
@@ -239,26 +243,41 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	if err != nil {
 		return 0, nil, a.refusal(who, t, r, err)
 	}
-	data := answered{Written: done}
-	// The same answer from elsewhere may have been taken before this call began to wait.
-	if closed, ok := v.ClosedRequest(at.Found, at.ID); ok {
-		data.Receipt = &closed.Receipt
-		return 0, data, nil
-	}
-	select {
-	case d := <-wait.come:
-		if path.Base(d.Path) == "problem.md" {
-			return 0, nil, facade.Refuse(http.StatusConflict, "unusable", workspace.NoteBody(string(d.Body)))
+	return awaitReceipt(ctx, v, at, done, wait)
+}
+
+// awaitReceipt waits for what becomes of an answer that is written. Who gives another answer,
+// or closes the request, may be faster.
+func awaitReceipt(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, done workspace.Written, wait *waiter) (int, any, error) {
+	for {
+		if closed, ok := v.ClosedRequest(at.Found, at.ID); ok && !closed.IsDoubtful() {
+			if !closed.Took(done.Reply()) {
+				return 0, nil, closedOtherwise(closed)
+			}
+			return 0, answered{done, &closed.Receipt}, nil
 		}
-		rc, err := gate.ReadReceipt(d.Path, d.Body)
-		if err != nil {
-			return 0, nil, err
+		select {
+		case d := <-wait.come:
+			if path.Base(d.Path) != "problem.md" {
+				continue
+			}
+			if problem := problemOf(v, at, done); problem != "" {
+				return 0, nil, facade.Refuse(http.StatusConflict, "unusable", problem)
+			}
+		case <-ctx.Done():
+			return http.StatusAccepted, answered{Written: done}, nil
 		}
-		data.Receipt = &rc
-		return 0, data, nil
-	case <-ctx.Done():
-		return http.StatusAccepted, data, nil
 	}
+}
+
+// problemOf says why an answer that is written does not count, "" where nobody says so: a note
+// may be about what stood there before it, or beside it.
+func problemOf(v *workspace.Workspace, at workspace.RequestAt, done workspace.Written) string {
+	t, open := v.OpenRequestAt(at)
+	if !open || t.Counts || !v.IsInPlace(t, done.Response) {
+		return ""
+	}
+	return workspace.NoteBody(t.Problem)
 }
 
 // inWords is a reply to a request that asks for words: they may come as a comment.
@@ -319,14 +338,19 @@ func (a *App) answerClosed(v *workspace.Workspace, at workspace.RequestAt, r wor
 	if !ok {
 		return 0, nil, facade.Refuse(http.StatusConflict, "closed", "the request is not asked any more").With("state", "closed")
 	}
-	if closed.Receipt.Result == gate.Accepted && (closed.SaysAll(r) || closed.SaysAll(inWords(r))) {
+	if closed.Took(r) || closed.Took(inWords(r)) {
 		return 0, answered{v.AnsweredBefore(closed), &closed.Receipt}, nil
 	}
+	return 0, nil, closedOtherwise(closed)
+}
+
+// closedOtherwise refuses an answer to a request that was closed by something else.
+func closedOtherwise(closed workspace.Closed) error {
 	p := facade.Refuse(http.StatusConflict, "closed", "the request is closed: "+closed.Error()).With("state", closed.Receipt.Result)
 	if next := closed.Receipt.SupersededBy; next != "" {
 		p = p.With("superseded_by", next)
 	}
-	return 0, nil, p
+	return p
 }
 
 // refusal says why an answer was not taken. One of somebody who may not answer is counted.

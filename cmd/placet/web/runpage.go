@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"html/template"
 	"net/http"
 	"path"
 	"slices"
@@ -86,8 +85,8 @@ type partView struct {
 type askView struct {
 	inboxCard
 	answerForm
+	shownView
 	Anchor, Heading, InPlace, Problem string
-	Body, Summary                     template.HTML
 }
 
 const (
@@ -120,7 +119,10 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 			page.MoreAsks = append(page.MoreAsks, card)
 			continue
 		}
-		page.Asks = append(page.Asks, askOf(page.pageHead, v.Describe(o), card, c.Who.May(facade.Decide)))
+		ask := askOf(page.pageHead, v.Describe(o), card, c.Who.May(facade.Decide))
+		d := v.OpenDataOf(f, o)
+		ask.fillShown(v, page.Lang, card.Path, d.Context, d.Artifacts)
+		page.Asks = append(page.Asks, ask)
 	}
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "run", page)
 }
@@ -241,7 +243,7 @@ func factsOf(facts []engine.Fact) (list []engine.Fact) {
 // askOf is an open request of the run with its form.
 func askOf(head pageHead, o engine.OpenRequest, card inboxCard, may bool) askView {
 	ask := askView{inboxCard: card, answerForm: answerFormOf(o, "answer-"+o.Request, RequestPath(card.Name), head.CSRF, may), Anchor: "ask-" + o.Request}
-	ask.Heading, ask.Body, ask.Summary = questionOf(o.Prompt, o.Summary, o.Reference)
+	ask.Heading, ask.Body, ask.Summary, ask.Written = questionOf(o.Prompt, o.Summary, o.Reference)
 	ask.Problem = console.Lines(o.Problem)
 	if o.Answer != nil {
 		ask.InPlace = o.Answer.Text

@@ -212,11 +212,8 @@ func (a *App) write(ctx context.Context, p press, r workspace.Reply) error {
 		_, _, err := a.answerClosed(p.v, p.at, r)
 		return err
 	}
-	if p.shown != "" && !isShown(t.Digest, p.shown) {
-		return facade.Refuse(http.StatusConflict, "stale", "what was asked about changed since")
-	}
-	if file := moved(p.v, t); file != "" {
-		return facade.Refuse(http.StatusConflict, "stale", file+" has changed since it was asked about")
+	if err := checkShown(p.v, t, firstOf(p.shown, string(t.Digest))); err != nil {
+		return err
 	}
 	resp, err := p.v.Response(t, r)
 	if err == nil {

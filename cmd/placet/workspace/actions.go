@@ -199,10 +199,7 @@ func (b *Workspace) ActionEvents(f reconcile.Found) []nemawashi.Event {
 // in the same place is there already.
 func (b *Workspace) WriteCommand(f reconcile.Found, id string, body []byte) (file string, err error) {
 	doc := engine.Document{Path: path.Join(f.Run.Dir, "intake", id, "command.json"), Body: body}
-	if err := b.attribute(doc, ""); err != nil {
-		return doc.Path, err
-	}
-	err = b.Store.Write(doc)
+	err = b.put(doc, "")
 	if errors.Is(err, store.ErrConflict) && bytes.Equal(b.ReadDocument(f, "intake/"+id+"/command.json").Body, body) {
 		err = nil
 	}

@@ -160,16 +160,31 @@ func checkAnswer(b *Workspace, t Request, resp gate.Response) error {
 // author is who answers, as a gate knows it.
 func (b *Workspace) author() []string { return []string{cmp.Or(b.who, "owner:"+console.Login())} }
 
-// attribute records for whom a document is about to be written, where that is not the
-// owner of this process.
-func (b *Workspace) attribute(doc engine.Document, request string) error {
+// put writes a document of others, for whoever this workspace writes for. Where that is not
+// the owner of this process, it is recorded first; the error is [store.ErrConflict] where
+// something else stands there than the document replaces.
+func (b *Workspace) put(doc engine.Document, request string) error {
 	switch {
-	case b.who == "":
-		return nil
+	case b.StateDir == nil && b.who == "":
+		return b.Store.Write(doc)
 	case b.StateDir == nil:
 		return console.Refused("cannot answer for %s: without a state folder nobody could tell who answered (%v)", console.OneLine(b.who), b.Stateless).Kinded(console.KindUnwritable)
 	}
-	return b.StateDir.Attribute(statedir.Attribution{Path: doc.Path, Digest: engine.Sum(doc.Body), Request: request, Who: b.who, At: b.Env.Now().UTC()})
+	defer b.StateDir.HoldPath(doc.Path)()
+	if b.who == "" {
+		if err := b.Store.Write(doc); err != nil {
+			return err
+		}
+		return b.StateDir.Disown(doc.Path, b.Env.Now().UTC())
+	}
+	// A line for what does not get there would take the place of the line of what is there.
+	if there := b.Store.Read(doc.Path, responseFile(request)); there.Sum != doc.Over {
+		return store.ErrConflict
+	}
+	if err := b.StateDir.Attribute(statedir.Attribution{Path: doc.Path, Digest: engine.Sum(doc.Body), Request: request, Who: b.who, At: b.Env.Now().UTC()}); err != nil {
+		return err
+	}
+	return b.Store.Write(doc)
 }
 
 // The option that takes a number of attempts, and how many it may give: section
@@ -246,10 +261,12 @@ func freeText(t Request, r Reply, resp *gate.Response) error {
 	return nil
 }
 
-// chosenOption matches the option and insists on the comment it asks for.
+// chosenOption matches the option and insists on the comment it asks for. At the command
+// line alone a comment or items may stand for the default: of a call nobody knows whether
+// the option was forgotten.
 func chosenOption(t Request, r Reply, resp *gate.Response) error {
 	if strings.TrimSpace(r.Option) == "" {
-		if t.Given(r) {
+		if r.Source == "" && t.Given(r) {
 			resp.Response = t.Default
 			return nil
 		}
@@ -307,10 +324,7 @@ func (b *Workspace) Write(ctx context.Context, t Request, resp gate.Response) (s
 		}
 		doc.Body = body
 		doc.Over = there.Sum
-		if err := b.attribute(doc, t.Request); err != nil {
-			return "", err
-		}
-		if err = b.Store.Write(doc); err == nil {
+		if err = b.put(doc, t.Request); err == nil {
 			return "written", nil
 		}
 		if !errors.Is(err, store.ErrConflict) {
@@ -402,6 +416,9 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 	if with == "" && len(t.Items) > 0 {
 		with = " with nothing selected"
 	}
+	if sameChoice(t, old, *resp) {
+		with += fmt.Sprintf(" with the comment %q", console.Cut(console.OneLine(old.Comment), ShownAnswer))
+	}
 	return false, console.Refused("%s is answered already, otherwise: %s%s by %s (%s), not carried out yet",
 		t.Label(), said, with, console.OneLine(ShownAuthor(old, there.Known)), console.OneLine(old.ProvidedBy.Source)).
 		Try("to answer anew, remove %s first", t.Response).Kinded(console.KindInPlace)
@@ -427,15 +444,31 @@ func (t Request) chosen(r gate.Response) []string {
 	})
 }
 
-// sameAnswer reports whether two usable answers choose alike; comments do not
-// make them different.
-func sameAnswer(t Request, a, b gate.Response) bool {
+// sameAnswer reports whether an answer says again what a usable one says: the same choice,
+// and no words or keys that would be lost if it passed for that.
+func sameAnswer(t Request, given, again gate.Response) bool {
+	return sameChoice(t, given, again) && sameWords(t.FreeText, given, again)
+}
+
+// sameChoice reports whether two usable answers choose alike, or give the same text.
+func sameChoice(t Request, given, again gate.Response) bool {
 	if t.FreeText {
-		return strings.TrimSpace(a.Response) == strings.TrimSpace(b.Response)
+		return strings.TrimSpace(given.Response) == strings.TrimSpace(again.Response)
 	}
 	sorted := func(s []string) []string { return slices.Sorted(slices.Values(s)) }
-	return slices.Equal(t.chosen(a), t.chosen(b)) && string(a.Extra.Raw("attempts")) == string(b.Extra.Raw("attempts")) &&
-		(len(t.Several) > 0 || slices.Equal(sorted(a.Selected), sorted(b.Selected)))
+	return slices.Equal(t.chosen(given), t.chosen(again)) && string(given.Extra.Raw("attempts")) == string(again.Extra.Raw("attempts")) &&
+		(len(t.Several) > 0 || slices.Equal(sorted(given.Selected), sorted(again.Selected)))
+}
+
+// sameWords reports whether an answer says nothing in words that another does not say. Words
+// that come under an idempotency key are those of that key alone.
+func sameWords(freeText bool, given, again gate.Response) bool {
+	comment := strings.TrimSpace(again.Comment)
+	if comment != "" && comment != strings.TrimSpace(given.Comment) {
+		return false
+	}
+	keys := run.KeysOf(again.Extra)
+	return len(keys) == 0 || comment == "" && !freeText || slices.ContainsFunc(run.KeysOf(given.Extra), func(k string) bool { return slices.Contains(keys, k) })
 }
 
 // Given reports whether a reply without an option is an answer.

@@ -11,8 +11,10 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/engine/store"
 	"placet/engine/store/fs"
+	"placet/schemas"
 )
 
 // with returns the review request offering other options.
@@ -175,6 +177,17 @@ func TestWhichOptionOfSeveralComesFirstSaysNothing(t *testing.T) {
 	}
 	if sameAnswer(to, answer("reopen:a"), answer("reopen:a", "reopen:b")) {
 		t.Error("one option is the same as two")
+	}
+	for what, other := range map[string]gate.Response{
+		"other words":     {Response: "reopen:a", Comment: "y"},
+		"words and a key": {Response: "reopen:a", Comment: "x", Extra: schemas.Object{{Name: run.KeysMember, Value: []string{"k"}}}},
+	} {
+		if sameAnswer(to, answer("reopen:a"), other) {
+			t.Errorf("%s are lost in the same answer", what)
+		}
+	}
+	if !sameAnswer(to, answer("reopen:a"), gate.Response{Response: "reopen:a"}) {
+		t.Error("no words are another answer")
 	}
 	silent := answer("accept", "reopen:b")
 	silent.Comment, silent.ProvidedBy = "", gate.By{User: "kim", Source: gate.SourceFile}

@@ -77,9 +77,22 @@ func (b *Workspace) sweepLogins() {
 // servedName is the file of the state folder that says where serve answers.
 const servedName = "served"
 
-// SetServedAt notes where the workspace is served, "" for nowhere.
+// SetServedAt notes where the workspace is served.
 func (b *Workspace) SetServedAt(url string) error {
 	return b.StateDir.Write(servedName, []byte(url), false)
+}
+
+// ClearServedAt notes that the workspace is not served any more at an address, "" for any: a
+// serve that has lost its lock leaves the next one's address alone.
+func (b *Workspace) ClearServedAt(url string) error {
+	if b.StateDir == nil || url != "" && b.readServedAt() != url {
+		return nil
+	}
+	err := b.StateDir.Root().Remove(servedName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // ServedAt is where serve answers, "" where none does.
@@ -87,6 +100,10 @@ func (b *Workspace) ServedAt() string {
 	if b.StateDir == nil || !DaemonRuns(b.Root) {
 		return ""
 	}
+	return b.readServedAt()
+}
+
+func (b *Workspace) readServedAt() string {
 	body, err := b.StateDir.Read(servedName, 4<<10)
 	if err != nil {
 		return ""

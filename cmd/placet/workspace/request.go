@@ -10,7 +10,9 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
+	"placet/engine/run"
 	"placet/layout"
+	"placet/schemas"
 	"placet/templates"
 )
 
@@ -177,9 +179,19 @@ func (c Closed) Says(words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { _, same := gate.Match(given, word); return same })
 }
 
+// saysWords reports whether a reply brings no words that were not taken.
+func (c Closed) saysWords(r Reply) bool {
+	again := gate.Response{Comment: r.Comment, Extra: schemas.Object{{Name: run.KeysMember, Value: r.Keys}}}
+	return sameWords(false, gate.Response{Comment: c.Receipt.Comment, Extra: c.Receipt.Extra}, again)
+}
+
 // SaysAll reports whether a reply is what was taken: the option alone, or, where it
-// names more, in any order, the option and what was selected.
+// names more, in any order, the option and what was selected. Its words must be those that
+// were taken, too.
 func (c Closed) SaysAll(r Reply) bool {
+	if !c.saysWords(r) {
+		return false
+	}
 	words := slices.Concat(r.More, r.Selected)
 	if len(words) == 0 {
 		return c.Says([]string{r.Option})
@@ -203,6 +215,12 @@ func (c Closed) SaysAll(r Reply) bool {
 	}
 	return len(given) == len(taken)
 }
+
+// Took reports whether a reply is the answer that was accepted.
+func (c Closed) Took(r Reply) bool { return c.Receipt.Result == gate.Accepted && c.SaysAll(r) }
+
+// IsDoubtful reports whether the receipt may be somebody else's than placet's.
+func (c Closed) IsDoubtful() bool { return c.doubt != "" }
 
 // closedNamed returns the closed requests that a word names in some runs: the first with
 // that id, else all whose id the word shortens, unless it names a run.

@@ -92,10 +92,7 @@ func (b *Workspace) SayInThread(f reconcile.Found, request, name, text string) e
 		return err
 	}
 	doc := engine.Document{Path: path.Join(dir, "note-"+name, "note.json"), Kind: layout.SlackNote, Body: body}
-	if err := b.attribute(doc, request); err != nil {
-		return err
-	}
-	if err := b.Store.Write(doc); err != nil && !errors.Is(err, store.ErrConflict) {
+	if err := b.put(doc, request); err != nil && !errors.Is(err, store.ErrConflict) {
 		return console.Refused("cannot write %s: %v", doc.Path, console.Plain(err))
 	}
 	b.Loop.LookAgain(f.Run)

@@ -3,7 +3,9 @@ package workspace
 import (
 	"context"
 
+	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 )
 
 // Written is what became of an answer.
@@ -25,6 +27,17 @@ type Written struct {
 func (b *Workspace) Answer(ctx context.Context, t Request, resp gate.Response) (Written, error) {
 	result, err := b.Write(ctx, t, resp)
 	return Written{resp, t.Run.String(), t.Where, t.Response, t.Effects(resp), result, DaemonRuns(b.Root)}, err
+}
+
+// Reply is an answer that is written as the reply that says the same.
+func (w Written) Reply() Reply {
+	return Reply{Option: w.Response.Response, Selected: w.Selected, Comment: w.Comment, Keys: run.KeysOf(w.Extra)}
+}
+
+// IsInPlace reports whether the very bytes of an answer stand as response.json.
+func (b *Workspace) IsInPlace(t Request, resp gate.Response) bool {
+	body, err := resp.Encode()
+	return err == nil && b.Settled(t.Response, responseFile(t.Request)).Sum == engine.Sum(body)
 }
 
 // AnsweredBefore is what became of an answer that was taken earlier.
