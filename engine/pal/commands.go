@@ -104,7 +104,7 @@ func commands(p *port, w *run.Outputs, isTold bool) {
 			continue
 		case isRecorded:
 		case !isTold || role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
-			p.r.conf().Still || len(p.untrusted()) > 0:
+			p.r.conf().Still || len(p.untrusted()) > 0 || p.isAtWork(role):
 			continue
 		default:
 			w.Put(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts), run.Must(schemas.Encode(Attempt{
@@ -129,9 +129,8 @@ func (p *port) action(role string, argv []string, isRecorded bool) engine.Action
 	if p.Deadline != "" {
 		timeout = max(p.Deadline.Time().Sub(r.Snap.Now), time.Second)
 	}
-	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%d\n%d", r.State.ID, r.State.CreatedAt, p.id, role, p.LastTry, p.Starts))
 	return engine.Action{
-		ID: r.Run.Actions() + sum.Hex()[:16], Kind: layout.PalOutcome, Outcome: r.Path(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)),
+		ID: p.actionID(role, p.LastTry, p.Starts), Kind: layout.PalOutcome, Outcome: r.Path(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)),
 		Fields:   []engine.Field{{Name: "role", Value: role}, {Name: "try", Value: p.LastTry}, {Name: "start", Value: p.Starts}},
 		Recorded: isRecorded,
 		Command: engine.Command{
@@ -145,6 +144,34 @@ func (p *port) action(role string, argv []string, isRecorded bool) engine.Action
 			},
 		},
 	}
+}
+
+// actionID names the command of a role for a try and a start.
+func (p *port) actionID(role string, try, start int) string {
+	st := p.r.State
+	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%d\n%d", st.ID, st.CreatedAt, p.id, role, try, start))
+	return p.r.Run.Actions() + sum.Hex()[:16]
+}
+
+// isAtWork reports whether a command of a worker that began for an earlier start, or for the
+// same role, has not ended yet, though it was asked to: two must not work at one thing.
+func (p *port) isAtWork(role string) bool {
+	for _, of := range []string{roleImpl, roleTest} {
+		dir := layout.PalMember(p.id, of)
+		for _, d := range p.r.Snap.Under(dir) {
+			var try, start int
+			if d.Kind != layout.PalAttempt || p.r.Snap.Rel(path.Dir(d.Path)) != dir {
+				continue
+			}
+			if _, err := fmt.Sscanf(path.Base(d.Path), "attempt-%d-%d.json", &try, &start); err != nil || of != role && start == p.Starts {
+				continue
+			}
+			if p.r.Snap.Facts.Alive[p.actionID(of, try, start)] && p.r.Snap.In(layout.PalOutcomeFile(p.id, of, try, start)).Absent() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // progressFile is where a worker says how far it is.

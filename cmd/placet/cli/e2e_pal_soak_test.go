@@ -1,10 +1,11 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,230 +14,460 @@ import (
 	"testing"
 	"time"
 
+	"placet/engine"
 	"placet/engine/pal"
 	"placet/layout"
+	"placet/schemas"
 )
 
-// orchestra is an orchestration whose workers and reviewer the test plays, while the daemon
-// is killed all the time.
-type orchestra struct {
-	*place
-	dir  string
+// palWorker is the command of all workers. It does what a file of the test says, by port,
+// role and try; what it is started for once more it does well. What it has begun and handed
+// in it notes; while it works, a file with its process id stands in work/live.
+const palWorker = `#!/bin/sh
+key=$PLACET_PORT-$PLACET_ROLE-$PLACET_TRY
+echo "$key $$" >> work/runs.log
+mark=work/live/$PLACET_PORT.$$
+: > "$mark"
+fate=$(cat "work/fates/$key" 2>/dev/null || echo well)
+[ "$(grep -c "^$key " work/runs.log)" -gt 1 ] && fate=well
+progress() {
+	printf '{"progress": %s, "current_task": "%s", "tokens_used": 10}' "$1" "$key" > "$PLACET_PROGRESS.tmp.$$" && mv "$PLACET_PROGRESS.tmp.$$" "$PLACET_PROGRESS"
+}
+hand() {
+	rm -f "$mark"
+	printf '%s' "$1" > "$PLACET_OUT.$$.tmp" && mv "$PLACET_OUT.$$.tmp" "$PLACET_OUT"
+	echo "$key" >> work/handed.log
+}
+files() {
+	printf '{"type": "%s", "title": "%s"}' "$1" "$key" > "$(dirname "$PLACET_OUT")/escalation-$PLACET_TRY.json"
+}
+progress 0.2
+sleep 0.05
+progress 0.9
+files=src/$PLACET_PORT.go
+case $fate in
+none) rm -f "$mark"; exit 0 ;;
+hang) sleep 300; exit 0 ;;
+asks) files question; sleep 300; exit 0 ;;
+tells) files general ;;
+shares) files=src/shared.go ;;
+half) hand '{"status": "partial", "summary": "half"}'; sleep 0.2 ;;
+wrong) hand '{"success": true, "failed_tests": [{"name": "T"}]}'; sleep 0.4 ;;
+esac
+case $PLACET_ROLE-$fate in
+impl-fails) hand '{"status": "failed", "summary": "no way"}' ;;
+impl-*) hand '{"status": "ready", "summary": "'"$key"'", "changed_files": ["'"$files"'"], "tokens_used": 20}' ;;
+test-fails) hand '{"success": false, "failed_tests": [{"name": "Test'"$key"'"}], "metrics": {"total": 9, "passed": 8}}' ;;
+test-*) hand '{"success": true, "metrics": {"total": 9, "passed": 9}}' ;;
+esac
+`
+
+// palSoak is an orchestration whose workers are scripts and whose reviewer is the test, and a
+// daemon that is killed all the time.
+type palSoak struct {
+	orchestrated
 	ids  []string
-	rng  *rand.Rand
-	most int // ports at once
+	most int // ports that may run
 
-	mu sync.Mutex
-	// worth is what each hand-in says, by its path below the run: a status or "true", "false".
-	worth map[string]string
-	// answered are the options of answers, by request.
-	answered map[string]string
-	broken   []string // what must never be seen
+	mu       sync.Mutex
+	answered map[string]int // requests, by port
+	asked    map[string]bool
 }
 
-// An orchestration of many ports comes to its end while the daemon is killed every second:
-// never more ports run than may, each hand-in is counted once, nothing is asked twice.
+// TestOrchestrationSurvivesKillNine has an orchestration of many ports come to its end while
+// the daemon is killed every second: what each worker handed in is counted once, no command
+// begins twice, no more ports run than may, and nobody is asked twice for one cause.
 // PLACET_SOAK=full takes 500 ports.
-func TestTortureOrchestrationSurvivesKillNine(t *testing.T) {
-	n, limit := tortured(25, 50), 3*time.Minute
+func TestOrchestrationSurvivesKillNine(t *testing.T) {
+	t.Parallel()
+	n, limit := 50, 4*time.Minute
 	if os.Getenv("PLACET_SOAK") == "full" {
-		n, limit = 500, 30*time.Minute
+		n, limit = 500, 60*time.Minute
 	}
-	o := newOrchestra(t, n)
+	s := newPalSoak(t, n, rand.New(rand.NewPCG(24, 11)))
 	began := time.Now()
-	kills := o.run(began.Add(limit))
-	o.settle()
-	o.verify()
-	t.Logf("%d ports, %d hand-ins, %d answers, %d kills in %v", n, len(o.worth), len(o.answered), kills, time.Since(began).Round(time.Millisecond))
+	kills := s.run(began.Add(limit))
+	s.settle()
+	st := s.state()
+	s.verify(st)
+	tries := 0
+	for _, l := range st.Loops {
+		tries += len(l.History)
+	}
+	t.Logf("%d ports, %s; %d tries, %d commands, %d escalations, %d revisions, %d kills in %v",
+		n, s.counts(st), tries, len(s.lines("work/runs.log")), len(st.Escalations), st.Revision, kills, time.Since(began).Round(time.Millisecond))
 }
 
-func newOrchestra(t *testing.T, n int) *orchestra {
+// newPalSoak makes a workspace with an orchestration whose commands are trusted.
+func newPalSoak(t *testing.T, n int, rng *rand.Rand) *palSoak {
 	t.Helper()
-	o := &orchestra{
-		place: newPlace(t, filepath.Join(t.TempDir(), "workspace"), 0), dir: ".pal/orchestrations/soak", rng: rand.New(rand.NewPCG(5, 11)), most: 6,
-		worth: map[string]string{}, answered: map[string]string{},
+	s := &palSoak{orchestrated: newOrchestration(t, ""), most: 8, answered: map[string]int{}, asked: map[string]bool{}}
+	s.write("work/worker.sh", palWorker)
+	if err := os.Chmod(filepath.Join(s.root, "work/worker.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"work/live/.keep", "work/fates/.keep", "work/handed.log", "work/runs.log"} {
+		s.write(dir, "")
 	}
 	var ports []string
 	for i := range n {
-		id := fmt.Sprintf("p%03d", i)
-		var after []string
-		recent := o.ids[max(0, len(o.ids)-12):]
-		for _, k := range o.rng.Perm(len(recent))[:min(len(recent), o.rng.IntN(3))] {
-			after = append(after, fmt.Sprintf("%q", recent[k]))
+		ports = append(ports, s.define(fmt.Sprintf("p%03d", i), rng))
+	}
+	s.write(s.dir+"/orchestration.json", fmt.Sprintf(`{"title": "soak", "max_concurrency": %d, "max_retries": 2, "timeout_per_port": "0s", "workers": {"impl": ["work/worker.sh"], "test": ["work/worker.sh"]}, "ports": [%s]}`, s.most, strings.Join(ports, ", ")))
+	s.placet("once")
+	if out, code := s.placet("trust", "--yes"); code != 0 {
+		t.Fatalf("trust: %d: %s", code, out)
+	}
+	return s
+}
+
+// define adds a port that depends on some of the last before it, and says what becomes of
+// its first tries.
+func (s *palSoak) define(id string, rng *rand.Rand) string {
+	var deps []string
+	recent := s.ids[max(0, len(s.ids)-20):]
+	for _, i := range rng.Perm(len(recent))[:min(len(recent), rng.IntN(3))] {
+		deps = append(deps, fmt.Sprintf("%q", recent[i]))
+	}
+	s.ids = append(s.ids, id)
+	timeout := "0s"
+	fate := func(role string, try int, fate string) {
+		s.write(fmt.Sprintf("work/fates/%s-%s-%d", id, role, try), fate)
+	}
+	switch k := rng.IntN(20); {
+	case k < 4:
+		fate("test", 1, "fails")
+	case k < 6: // twice: it is asked about
+		fate("impl", 1, "fails")
+		fate("test", 2, "fails")
+	case k < 7: // round after round
+		for try := 1; try < 9; try++ {
+			fate("test", try, "fails")
 		}
-		ports = append(ports, fmt.Sprintf(`{"port_id": %q, "depends_on": [%s], "body": "do it"}`, id, strings.Join(after, ", ")))
-		o.ids = append(o.ids, id)
+	case k < 9:
+		fate([]string{"impl", "test"}[k%2], 1, "none")
+	case k < 10:
+		fate("impl", 1, "hang")
+		timeout = "4s"
+	case k < 12:
+		fate([]string{"impl", "test"}[k%2], 1, "asks")
+	case k < 13:
+		fate("test", 1, "tells")
+	case k < 15:
+		fate("impl", 1, "shares")
+	case k < 16:
+		fate("impl", 1, "half")
+	case k < 17:
+		fate("test", 1, "wrong")
 	}
-	o.write(o.dir+"/orchestration.json", fmt.Sprintf(`{"title": "Soak", "max_concurrency": %d, "max_retries": 2, "timeout_per_port": "20m", "ports": [%s]}`, o.most, strings.Join(ports, ",\n")))
-	return o
+	return fmt.Sprintf(`{"port_id": %q, "depends_on": [%s], "timeout": %q}`, id, strings.Join(deps, ", "), timeout)
 }
 
-// state is where the orchestration stands; ok is false before it has begun.
-func (o *orchestra) state() (st pal.State, ok bool) {
-	body := o.read(o.dir + "/state.json")
-	if body == "" {
-		return st, false
-	}
-	st, err := pal.ReadState("state.json", []byte(body))
-	if err != nil {
-		o.t.Errorf("state.json: %v", err)
-	}
-	return st, err == nil
+func (s *palSoak) isOver() bool {
+	var st struct{ Status engine.Status }
+	_ = json.Unmarshal([]byte(s.read(s.dir+"/state.json")), &st)
+	return st.Status == pal.Complete || st.Status == pal.Failed || st.Status == pal.Cancelled
 }
 
-func (o *orchestra) isOver() bool {
-	st, ok := o.state()
-	return ok && (st.Status == pal.Complete || st.Status == pal.Failed)
-}
-
-// run lets workers and reviewer work and kills the daemon every second, until the
-// orchestration has ended. It returns how often.
-func (o *orchestra) run(deadline time.Time) (kills int) {
+// run lets the workers and the reviewer work and kills the daemon every second, until the
+// run is over. It returns how often.
+func (s *palSoak) run(deadline time.Time) (kills int) {
 	over := make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() { play(over, o.work) })
-	wg.Go(func() { play(over, o.review) })
+	wg.Go(func() { play(over, s.review) })
+	wg.Go(func() { play(over, s.watchSlots) })
 	defer wg.Wait()
 	defer close(over)
-	for ; time.Now().Before(deadline); kills++ {
-		d := o.start()
+	for {
+		d := s.start()
 		if kills%8 == 7 { // so that a slow machine gets on, too
-			o.await(d)
+			s.await(d)
 		}
-		killed := time.After(time.Second)
-		for alive := true; alive; {
-			select {
-			case <-killed:
-				alive = false
-			case <-time.After(50 * time.Millisecond):
-				alive = !o.isOver()
-			}
+		for killed := time.Now().Add(time.Second); time.Now().Before(killed) && !s.isOver(); {
+			time.Sleep(50 * time.Millisecond)
 		}
 		d.stop(syscall.SIGKILL)
-		if o.isOver() {
+		if s.isOver() {
+			return kills
+		}
+		kills++
+		if time.Now().After(deadline) {
+			s.t.Errorf("the run is not over after %d kills: %s", kills, s.counts(s.state()))
 			return kills
 		}
 	}
-	o.t.Errorf("the orchestration is not over after %d kills", kills)
-	return kills
 }
 
-// work hands in what running ports wait for. Each hand-in is written once.
-func (o *orchestra) work() {
-	st, ok := o.state()
-	if !ok {
+// review answers every open request: the first about a port has it tried again or go on, the
+// next ends it.
+func (s *palSoak) review() {
+	var st struct {
+		Requests    []struct{ ID, Status string }
+		Escalations map[string]*pal.Escalation
+	}
+	if json.Unmarshal([]byte(s.read(s.dir+"/state.json")), &st) != nil {
 		return
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	running := 0
-	for _, id := range o.ids {
-		p := st.Ports[id]
-		if p.Status != pal.Running {
-			continue
-		}
-		running++
-		l := st.Loops[fmt.Sprintf("%s.r%d", id, p.Round)]
-		rel, body, worth := o.handIn(id, p.LastTry, string(l.Awaiting))
-		if o.worth[rel] == "" {
-			o.worth[rel] = worth
-			o.saved(o.dir+"/"+rel, body)
-		}
-	}
-	if running > o.most {
-		o.broken = append(o.broken, fmt.Sprintf("%d ports run at once", running))
-	}
-}
-
-// handIn is what a worker hands in: one in four tries fails.
-func (o *orchestra) handIn(id string, try int, awaits string) (rel, body, worth string) {
-	fails := o.rng.IntN(4) == 0
-	switch {
-	case awaits == "result" && fails && o.rng.IntN(2) == 0:
-		return layout.PalResultFile(id, try), `{"status": "failed", "summary": "no way"}`, "failed"
-	case awaits == "result":
-		return layout.PalResultFile(id, try), fmt.Sprintf(`{"status": "ready", "summary": "done", "changed_files": ["src/%s.go"]}`, id), "ready"
-	case fails:
-		return layout.PalFeedbackFile(id, try), `{"success": false, "failed_tests": [{"name": "TestTotal"}]}`, "false"
-	}
-	return layout.PalFeedbackFile(id, try), `{"success": true, "metrics": {"total": 3, "passed": 3}}`, "true"
-}
-
-// review answers every request with an option that it may have.
-func (o *orchestra) review() {
-	st, ok := o.state()
-	if !ok {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, q := range st.Requests {
-		at := o.dir + "/requests/" + q.ID + "/"
-		if q.Status != "open" || o.answered[q.ID] != "" || !o.there(at+"form.md") {
+		at := s.dir + "/requests/" + q.ID + "/"
+		e := st.Escalations[q.ID]
+		if q.Status != "open" || s.asked[q.ID] || !s.there(at+"form.md") {
 			continue
 		}
-		option := []string{"retry", "retry", "skip", "take_over", "abort_port"}[o.rng.IntN(5)]
-		o.answered[q.ID] = option
-		o.saved(at+"response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "comment": "so be it", "provided_by": {"user": "reviewer", "source": "file"}}`, q.ID, option))
+		s.asked[q.ID] = true
+		port := string(e.PortID)
+		s.answered[port]++
+		option := "retry"
+		switch n, k := s.answered[port], slices.Index(s.ids, port); {
+		case e.Type == "general", e.Type == "conflict" && k%2 == 0:
+			option = "dismiss"
+		case e.Type == "timeout" && k%2 == 0, e.Type == "decision" && k%2 == 0:
+			option = "dismiss"
+		case e.Type == "dependency":
+		case n > 1 && k%5 == 0:
+			option = "abort_port"
+		case n > 1 && k%2 == 0:
+			option = "skip"
+		case n > 1:
+			option = "take_over"
+		}
+		s.saved(at+"response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "comment": "go on", "provided_by": {"user": "reviewer", "source": "file"}}`+"\n", q.ID, option))
 	}
+}
+
+// watchSlots checks what can be seen now: no more ports run than may, nor commands for them.
+func (s *palSoak) watchSlots() {
+	var st struct {
+		Ports map[string]struct {
+			Status engine.Status `json:"status"`
+		}
+	}
+	before := s.read(s.dir + "/state.json")
+	live := s.live()
+	if body := s.read(s.dir + "/state.json"); body != before || json.Unmarshal([]byte(body), &st) != nil {
+		return // the commands are of another state
+	}
+	running, working := 0, 0
+	for id, p := range st.Ports {
+		if p.Status == pal.Running {
+			running++
+			working += live[id]
+			if live[id] > 1 {
+				s.t.Errorf("%d commands work at port %s", live[id], id)
+			}
+		}
+	}
+	if running > s.most || working > s.most {
+		s.t.Errorf("%d ports run with %d commands, and %d may", running, working, s.most)
+	}
+}
+
+// live counts the commands that are at work, by port.
+func (s *palSoak) live() map[string]int {
+	n := map[string]int{}
+	entries, _ := os.ReadDir(filepath.Join(s.root, "work/live"))
+	for _, e := range entries {
+		port, pid, _ := strings.Cut(e.Name(), ".")
+		cmdline, err := os.ReadFile("/proc/" + pid + "/cmdline")
+		if err == nil && strings.Contains(string(cmdline), "worker.sh") && s.there("work/live/"+e.Name()) {
+			n[port]++
+		}
+	}
+	return n
+}
+
+func (s *palSoak) counts(st pal.State) string {
+	count := map[string]int{}
+	for _, p := range st.Ports {
+		count[string(p.Status)]++
+	}
+	return fmt.Sprintf("%s: %v", st.Status, count)
 }
 
 // settle lets placet finish what the last kill left, and ends it in good order.
-func (o *orchestra) settle() {
-	d := o.start()
-	o.await(d)
+func (s *palSoak) settle() {
+	d := s.start()
+	s.await(d)
+	s.until("no command is at work", 20*time.Second, func() bool { return len(s.live()) == 0 })
 	d.stop(syscall.SIGTERM)
-	o.until("temporary files are gone", 20*time.Second, func() bool {
-		o.placet("once")
-		return len(o.leftOvers()) == 0
+	s.until("temporary files are gone", 20*time.Second, func() bool {
+		s.placet("once")
+		return len(s.leftOvers()) == 0
 	})
 }
 
-// verify compares the history with what the workers and the reviewer did.
-func (o *orchestra) verify() {
-	for _, b := range o.broken {
-		o.t.Error(b)
+// lines are those of a file.
+func (p *place) lines(rel string) (list []string) {
+	for line := range strings.Lines(p.read(rel)) {
+		list = append(list, strings.TrimSpace(line))
 	}
-	st, _ := o.state()
-	counted := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(st.Loops)) {
-		l := st.Loops[name]
-		failed := 0
-		for i, try := range l.History {
-			if try.Try != l.FirstTry+i {
-				o.t.Errorf("%s: try %d stands at place %d", name, try.Try, i)
-			}
-			o.counts(counted, layout.PalResultFile(l.PortID, try.Try), map[bool]string{true: "failed", false: "ready"}[try.Cause == "impl_failed"])
-			if try.FeedbackDigest != "" {
-				o.counts(counted, layout.PalFeedbackFile(l.PortID, try.Try), fmt.Sprint(try.Success))
-			}
-			if try.Cause != "" {
-				failed++
-			}
-		}
-		if l.CurrentTry != failed || failed > l.MaxRetries {
-			o.t.Errorf("%s counts %d failed tries of %d, there are %d", name, l.CurrentTry, l.MaxRetries, failed)
-		}
+	return list
+}
+
+// verify checks what must hold of a run that was soaked.
+func (s *palSoak) verify(st pal.State) {
+	s.t.Helper()
+	if st.Status != pal.Complete && st.Status != pal.Failed {
+		s.t.Errorf("the run is %s", st.Status)
 	}
-	for rel := range o.worth {
-		if counted[rel] == "" {
-			o.t.Errorf("%s was handed in, and is not in the history", rel)
-		}
+	ran := map[string]int{}
+	for _, line := range s.lines("work/runs.log") {
+		key, _, _ := strings.Cut(line, " ")
+		ran[key]++
 	}
-	for _, q := range st.Requests {
-		if option := o.answered[q.ID]; q.Status == "accepted" && string(q.Response) != option {
-			o.t.Errorf("%s: %s, the reviewer said %q", q.ID, q.Response, option)
-		}
+	handed := s.lines("work/handed.log")
+	for _, id := range s.ids {
+		s.verifyPort(st, id, ran, handed)
 	}
-	if out, code := o.placet("check"); code != 0 {
-		o.t.Errorf("check: %d\n%s", code, out)
+	s.verifyAsked(st)
+	out, _ := s.placet("check")
+	for line := range strings.Lines(out) {
+		// What came after its time is noted, and that is all that is wrong.
+		if strings.HasPrefix(line, "error") && !strings.Contains(line, "not counted: ") && !strings.Contains(line, "moves nothing") {
+			s.t.Errorf("check: %s", line)
+		}
 	}
 }
 
-// counts checks that a hand-in counts once, for what it says.
-func (o *orchestra) counts(counted map[string]string, rel, worth string) {
-	if counted[rel] != "" || o.worth[rel] != worth {
-		o.t.Errorf("%s counts as %q (before: %q), it says %q", rel, worth, counted[rel], o.worth[rel])
+// verifyPort checks that the history of a port is what its workers did.
+func (s *palSoak) verifyPort(st pal.State, id string, ran map[string]int, handed []string) {
+	t, p := s.t, st.Ports[id]
+	t.Helper()
+	counted := map[string]bool{} // files
+	count := func(rel string, sum schemas.OrNull) {
+		if sum == "" {
+			return
+		}
+		if counted[rel] {
+			t.Errorf("%s was counted twice", rel)
+		}
+		counted[rel] = true
+		if got := engine.Sum([]byte(s.read(s.dir + "/" + rel))); string(got) != string(sum) {
+			t.Errorf("%s has the digest %s, and %s was counted", rel, got, sum)
+		}
 	}
-	counted[rel] = worth
+	next := 1
+	for round := 1; round <= p.Round; round++ {
+		l := st.Loops[fmt.Sprintf("%s.r%d", id, round)]
+		failed := 0
+		for _, try := range l.History {
+			if next = max(next, l.FirstTry); try.Try != next {
+				t.Errorf("%s: try %d stands where %d ought to", id, try.Try, next)
+			}
+			next++
+			count(layout.PalResultFile(id, try.Try), try.ResultDigest)
+			count(layout.PalFeedbackFile(id, try.Try), try.FeedbackDigest)
+			if !try.Success && try.Cause != "" {
+				failed++
+			}
+			s.verifyTry(id, try)
+		}
+		if failed != l.CurrentTry || failed > l.MaxRetries || (l.Status == pal.Escalated) != (failed == l.MaxRetries) || l.Status == pal.Running {
+			t.Errorf("%s: %d tries failed of %d; the loop says %d, and is %s", id, failed, l.MaxRetries, l.CurrentTry, l.Status)
+		}
+	}
+	for _, role := range []string{"impl", "test"} {
+		s.verifyCommands(id, role, ran)
+	}
+	for _, key := range handed {
+		var try int
+		port, rest, _ := strings.Cut(key, "-")
+		role, number, _ := strings.Cut(rest, "-")
+		if _, err := fmt.Sscan(number, &try); err != nil || port != id {
+			continue
+		}
+		file := layout.PalResultFile(id, try)
+		if role == "test" {
+			file = layout.PalFeedbackFile(id, try)
+		}
+		if !counted[file] && !s.there(s.dir+"/"+file+layout.ProblemSuffix) {
+			t.Errorf("%s was handed in, not counted, and nobody is told", file)
+		}
+	}
+}
+
+// verifyTry checks one try against what the files say.
+func (s *palSoak) verifyTry(id string, try pal.Try) {
+	var res struct{ Status string }
+	var fb struct{ Success bool }
+	_ = json.Unmarshal([]byte(s.read(s.dir+"/"+layout.PalResultFile(id, try.Try))), &res)
+	_ = json.Unmarshal([]byte(s.read(s.dir+"/"+layout.PalFeedbackFile(id, try.Try))), &fb)
+	cause := map[bool]string{true: "impl_failed"}[res.Status == "failed"]
+	if try.FeedbackDigest != "" && !fb.Success {
+		cause = "tests"
+	}
+	if string(try.Cause) != cause || try.Success != (try.FeedbackDigest != "" && fb.Success) {
+		s.t.Errorf("%s: try %d is %+v; the result says %s, the feedback %t", id, try.Try, try, res.Status, fb.Success)
+	}
+}
+
+// verifyCommands checks that no command began without a record, or twice for one, and that
+// each has an end.
+func (s *palSoak) verifyCommands(id, role string, ran map[string]int) {
+	t := s.t
+	t.Helper()
+	dir := s.dir + "/" + layout.PalMember(id, role)
+	entries, _ := os.ReadDir(filepath.Join(s.root, dir))
+	attempts := map[string]int{}
+	for _, e := range entries {
+		name, isAttempt := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".json"), "attempt-")
+		if !isAttempt || strings.Contains(name, ".") {
+			continue
+		}
+		try, _, _ := strings.Cut(name, "-")
+		attempts[id+"-"+role+"-"+try]++
+		if !s.there(dir + "/outcome-" + name + ".json") {
+			t.Errorf("%s/attempt-%s.json has no outcome", dir, name)
+		}
+	}
+	for key, n := range ran {
+		if strings.HasPrefix(key, id+"-"+role+"-") && n > attempts[key] {
+			t.Errorf("%s began %d times, with %d attempts", key, n, attempts[key])
+		}
+	}
+}
+
+// verifyAsked checks the journal, and that each escalation stands there once, with its
+// record and a receipt.
+func (s *palSoak) verifyAsked(st pal.State) {
+	t := s.t
+	t.Helper()
+	opened, resolved := map[string]int{}, map[string]int{}
+	seq, revision := 0, 0
+	for _, line := range s.lines(s.dir + "/events.jsonl") {
+		var e struct {
+			Seq, Revision int
+			Type          string
+			Data          struct {
+				ID         string `json:"id"`
+				Escalation string `json:"escalation_id"`
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("events.jsonl: %q: %v", line, err)
+		}
+		if seq++; e.Seq != seq || e.Revision < revision || e.Revision > revision+1 {
+			t.Fatalf("events.jsonl: line %d has seq %d and revision %d after %d", seq, e.Seq, e.Revision, revision)
+		}
+		revision = e.Revision
+		switch e.Type {
+		case "escalation.new":
+			opened[e.Data.ID]++
+		case "escalation.resolved":
+			resolved[e.Data.Escalation]++
+		}
+	}
+	if revision != st.Revision {
+		t.Errorf("events.jsonl ends with revision %d, the state is of %d", revision, st.Revision)
+	}
+	for id := range st.Escalations {
+		if opened[id] != 1 || resolved[id] != 1 || !s.there(s.dir+"/escalations/"+id+".json") || !s.there(path.Join(s.dir, "requests", id, "receipt.json")) {
+			t.Errorf("%s opened %d times, and was resolved %d times", id, opened[id], resolved[id])
+		}
+	}
+	if len(opened) != len(st.Escalations) {
+		t.Errorf("the journal has %d escalations, the state %d", len(opened), len(st.Escalations))
+	}
 }
