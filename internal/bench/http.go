@@ -94,14 +94,24 @@ func (b *bench) serve(name string, waiting int) (*answering, error) {
 	if err := b.once(w); err != nil {
 		return nil, err
 	}
+	s, err := b.serveIt(w)
+	if err == nil {
+		s.waiting = waiting
+	}
+	return s, err
+}
+
+// serveIt serves a workspace over HTTP.
+func (b *bench) serveIt(w workspace) (*answering, error) {
 	var made struct {
 		Token string `json:"token"`
 	}
 	if err := w.verb(b.placet, &made, "token", "new", "bench", "--roles", "read,decide"); err != nil {
 		return nil, err
 	}
+	var err error
 	transport := &http.Transport{MaxIdleConnsPerHost: clients}
-	s := &answering{site: &site{workspace: w, waiting: waiting}, token: made.Token, client: &http.Client{Transport: transport}}
+	s := &answering{site: &site{workspace: w}, token: made.Token, client: &http.Client{Transport: transport}}
 	s.daemon, err = startVerb(b.placet, w.root, answered, "serve", "--listen", "127.0.0.1:0")
 	return s, err
 }

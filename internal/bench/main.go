@@ -81,6 +81,7 @@ var measurements = []measurement{
 	{"D1", (*bench).pages},
 	{"O1", (*bench).burstOfReports},
 	{"F1", (*bench).calls},
+	{"W1", (*bench).progress},
 }
 
 func main() {
