@@ -421,6 +421,7 @@ func TestScenario15Pausing(t *testing.T) {
 		}
 		d.put("control.json", `{"want": "abort", "by": "kim"}`)
 		d.wants("given up", d.state().Status, Cancelled)
+		d.Pass(time.Second)
 		d.put("control.json", `{"want": "run", "by": "kim"}`)
 		d.noted("control.json", "that is final")
 	})

@@ -120,7 +120,7 @@ func (s *session) newPass(lv *activeRun) *pass {
 		if s.looking(lv) {
 			p.volatile = nil
 		}
-		p.heard = s.heardOf(lv, p.f)
+		p.heard = s.heardOf(lv, p)
 	}
 	p.unchanged = func(need string) (volatileRead, bool) {
 		if !slices.Contains(lv.dirs, path.Dir(strings.TrimPrefix(need, engine.VolatileNeed))) {
@@ -169,14 +169,15 @@ func (s *session) looking(lv *activeRun) (marked bool) {
 // heardOf are the folders in which something has happened since the last look, nil where
 // all of the run is to be looked at. It is called after the run was unmarked: what happens
 // now marks it again.
-func (s *session) heardOf(lv *activeRun, f Found) []string {
+func (s *session) heardOf(lv *activeRun, p *pass) []string {
 	whole := s.queue.takeWhole(lv.state)
-	if !layout.IsSparse(f.Family.Layout) {
+	if !layout.IsSparse(p.f.Family.Layout) {
 		return nil
 	}
+	looked := lv.looks > 0 || p.last.loaded.Look > 0
 	var anew bool
 	s.registry.do(func() { anew = lv.anew })
-	if dirs := s.registry.takeHeard(lv); !whole && !anew && lv.looks > 0 {
+	if dirs := s.registry.takeHeard(lv); !whole && !anew && looked {
 		return append([]string{}, dirs...)
 	}
 	return nil
