@@ -26,6 +26,8 @@ TORTURETIME ?= 5m
 # How many tests of a package run side by side. Most of those that start placet wait
 # for it more than they work.
 PARALLEL ?= 8
+# How long the tests of a package may take: twenty minutes are for a machine that does much else.
+TESTTIMEOUT ?= 20m
 TORTURESEED ?= 1
 FAMILY ?= faber
 
@@ -62,7 +64,7 @@ need-browser:
 	  exit 1; }
 
 test: need-git need-browser
-	@PLACET_SCREENSHOTS=$${PLACET_SCREENSHOTS:-$(CURDIR)/bin/screenshots} $(GO) test -parallel $(PARALLEL) ./...
+	@PLACET_SCREENSHOTS=$${PLACET_SCREENSHOTS:-$(CURDIR)/bin/screenshots} $(GO) test -parallel $(PARALLEL) -timeout $(TESTTIMEOUT) ./...
 
 bench: build
 	@$(GO) run ./internal/bench -placet bin/placet $(BENCHFLAGS)
@@ -85,8 +87,8 @@ lint:
 
 race: need-git
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
-	  $(GO) test -race -short -parallel $(PARALLEL) $$($(GO) list ./... | grep -v -x $(MACHINES:%=-e placet/%)) && \
-	  $(GO) test -race -short -run 'Metamorphic' $(MACHINES:%=./%); \
+	  $(GO) test -race -short -parallel $(PARALLEL) -timeout $(TESTTIMEOUT) $$($(GO) list ./... | grep -v -x $(MACHINES:%=-e placet/%)) && \
+	  $(GO) test -race -short -timeout $(TESTTIMEOUT) -run 'Metamorphic' $(MACHINES:%=./%); \
 	else \
 	  echo 'the race detector did not run: it needs a C compiler, and there is none' >&2; \
 	fi
