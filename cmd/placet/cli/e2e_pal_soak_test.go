@@ -80,7 +80,7 @@ type palSoak struct {
 // PLACET_SOAK=full takes 500 ports.
 func TestOrchestrationSurvivesKillNine(t *testing.T) {
 	t.Parallel()
-	n, limit := 50, 4*time.Minute
+	n, limit := 50, 10*time.Minute
 	if os.Getenv("PLACET_SOAK") == "full" {
 		n, limit = 500, 60*time.Minute
 	}
