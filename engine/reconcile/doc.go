@@ -12,7 +12,8 @@
 //	}
 //
 // It is level-triggered. Events, timers and scans only put runs into a queue; why a
-// run is there is not kept, so lost, doubled and reordered events change nothing.
+// run is there is not kept (of sparse families where to look is, and the scan looks
+// everywhere), so lost, doubled and reordered events change nothing.
 //
 // Watch has one of each: a registry of all runs, in which a run that can move has an
 // active part (registry.go); a queue of the marked ones (workqueue.go); the moments at
@@ -44,4 +45,7 @@
 //     as many as can be spared: its state document may become another one. Of the
 //     others a stat per minute tells.
 //   - Watch first, then look: see [placet/engine/watch].
+//   - Of a run of a sparse family ([layout.Sparse]) a pass looks at the folders in which
+//     something was heard of, and at what was never settled. What marks it without saying
+//     where (a scan, changed facts, an error, git) has all of it looked at.
 package reconcile
