@@ -54,7 +54,7 @@ var floors = []floor{
 		},
 		never: []string{"families"},
 	},
-	{name: "laws", packages: []string{"internal/enginetest"}, never: []string{"families"}},
+	{name: "laws", packages: []string{"internal/enginetest", "internal/browsertest"}, never: []string{"families"}},
 	{
 		name:     "wiring",
 		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/workspace", "cmd/placet/web", "cmd/placet/cli", "cmd/placet", "internal/bench"},
@@ -106,7 +106,7 @@ var modules = map[string][]string{
 	"github.com/wneessen/go-mail": {"engine/send"},
 	"github.com/emersion/go-smtp": {}, // see inTests: a server is for tests alone
 	"github.com/emersion/go-sasl": {},
-	"github.com/chromedp":         {}, // a browser is for tests alone
+	"github.com/chromedp":         {"internal/browsertest"}, // a browser is for tests alone
 	"golang.org/x/sys":            {"engine/statedir", "engine/store", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }
 
@@ -125,7 +125,7 @@ var inTests = map[string][]string{
 
 // testPackages may be imported by tests of every floor, by one another, and by
 // nothing that is part of the program.
-var testPackages = []string{"internal/enginetest", "engine/store/memfs", "internal/badinput", "internal/faultsim", "internal/upstreamflow"}
+var testPackages = []string{"internal/enginetest", "internal/browsertest", "engine/store/memfs", "internal/badinput", "internal/faultsim", "internal/upstreamflow"}
 
 // badNames are what a package must not be called: such a name says where
 // things were left, not what they are.

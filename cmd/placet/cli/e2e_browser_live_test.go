@@ -9,6 +9,8 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"placet/internal/browsertest"
 )
 
 // These tests look at the page of a run while it goes on.
@@ -50,14 +52,14 @@ func (p *place) hands(id string, attempt int) {
 func (b *tab) isNode(id, status string) {
 	b.t.Helper()
 	begin := time.Now()
-	b.until(id+" is "+status, fmt.Sprintf(`document.querySelector('[data-node=%q] .state').firstChild.textContent === %q`, id, status))
+	b.Until(id+" is "+status, fmt.Sprintf(`document.querySelector('[data-node=%q] .state').firstChild.textContent === %q`, id, status))
 	b.t.Logf("%s is %s in the page after %v", id, status, time.Since(begin))
 }
 
 // The page of a run follows the run, and what it asks is answered in it.
 func TestBrowserFollowsARun(t *testing.T) {
 	t.Parallel()
-	browser := openBrowser(t)
+	browser := browsertest.Open(t)
 	p := newPlace(t, t.TempDir(), 0)
 	p.write(".git/HEAD", "ref: refs/heads/main\n")
 	p.plansSession()
@@ -65,7 +67,7 @@ func TestBrowserFollowsARun(t *testing.T) {
 	b := newTab(t, browser)
 	b.login(s)
 	b.goes(s, "/runs/afl/plan")
-	b.until("the plan", `document.querySelectorAll(".graph .node").length === 10 && !document.getElementById("live").hidden`)
+	b.Until("the plan", `document.querySelectorAll(".graph .node").length === 10 && !document.getElementById("live").hidden`)
 	p.hands("schema", 1)
 	b.isNode("schema", "completed")
 	p.hands("settings", 1)
@@ -74,19 +76,18 @@ func TestBrowserFollowsARun(t *testing.T) {
 	p.hands("http", 1)
 	p.hands("http", 2)
 	b.isNode("http", "escalated")
-	b.until("the form is there", `!!document.querySelector(".ask form.answer") && !document.getElementById("asks").hidden`)
+	b.Until("the form is there", `!!document.querySelector(".ask form.answer") && !document.getElementById("asks").hidden`)
 
-	dir := shots(t)
-	b.states(dir, "8-plan")
-	if crossed := eval[int](b, `[...document.querySelectorAll(".line.critical")].length`); crossed != 4 {
+	b.States("8-plan")
+	if crossed := browsertest.Eval[int](b.Tab, `[...document.querySelectorAll(".line.critical")].length`); crossed != 4 {
 		t.Errorf("%d lines on the critical path", crossed)
 	}
 	// Words that are being typed stay while the page changes.
-	b.looks(1200, "light")
-	b.do(chromedp.SendKeys(`.ask textarea[name=comment]`, "the port was taken"))
+	b.Looks(1200, "light")
+	b.Do(chromedp.SendKeys(`.ask textarea[name=comment]`, "the port was taken"))
 	p.hands("cart", 1)
 	b.isNode("cart", "completed")
-	if words := eval[string](b, `document.querySelector(".ask textarea[name=comment]").value`); words != "the port was taken" {
+	if words := browsertest.Eval[string](b.Tab, `document.querySelector(".ask textarea[name=comment]").value`); words != "the port was taken" {
 		t.Errorf("the words typed are gone: %q", words)
 	}
 	p.write("checks/http.sh", "echo http: all is well\n")
@@ -96,10 +97,10 @@ func TestBrowserFollowsARun(t *testing.T) {
 	second := newTab(t, browser)
 	second.login(s)
 	second.goes(s, "/runs/afl/plan")
-	second.until("the form", `!!document.querySelector(".ask form.answer")`)
-	b.do(chromedp.Click(`.ask input[name=option][value=retry_more]`), chromedp.Click(`.ask .primary`))
-	b.until("the receipt", `!!document.querySelector(".receipt")`)
-	second.until("it is answered elsewhere", `document.querySelector(".ask .fields").disabled && !document.querySelector(".ask .elsewhere").hidden`)
+	second.Until("the form", `!!document.querySelector(".ask form.answer")`)
+	b.Do(chromedp.Click(`.ask input[name=option][value=retry_more]`), chromedp.Click(`.ask .primary`))
+	b.Until("the receipt", `!!document.querySelector(".receipt")`)
+	second.Until("it is answered elsewhere", `document.querySelector(".ask .fields").disabled && !document.querySelector(".ask .elsewhere").hidden`)
 	receipt := ""
 	for _, name := range p.glob("receipt.json") {
 		receipt += p.read(name)
@@ -109,8 +110,8 @@ func TestBrowserFollowsARun(t *testing.T) {
 	}
 	p.hands("http", 3)
 	second.isNode("http", "completed")
-	b.quiet()
-	second.quiet()
+	b.Quiet()
+	second.Quiet()
 
 	// Without any script everything is there, and the form works.
 	p.write("checks/login.sh", "echo FAIL: nobody logs in\nexit 1\n")
@@ -121,11 +122,11 @@ func TestBrowserFollowsARun(t *testing.T) {
 	p.hands("login", 2)
 	second.isNode("login", "escalated")
 	plain := newTab(t, browser)
-	call(plain, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	browsertest.Call(plain.Tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	plain.goes(s, "/login")
-	plain.do(chromedp.SendKeys(`#link`, s.link()), chromedp.Submit(`#link`), chromedp.WaitVisible(`#list .card .cover`))
+	plain.Do(chromedp.SendKeys(`#link`, s.link()), chromedp.Submit(`#link`), chromedp.WaitVisible(`#list .card .cover`))
 	plain.goes(s, "/runs/afl/plan")
-	plain.do(chromedp.WaitVisible(`.graph .node`), chromedp.WaitVisible(`.ask form.answer`), chromedp.Click(`.ask input[name=option][value=skip_forced]`), chromedp.Click(`.ask .primary`), chromedp.WaitVisible(`.receipt`))
+	plain.Do(chromedp.WaitVisible(`.graph .node`), chromedp.WaitVisible(`.ask form.answer`), chromedp.Click(`.ask input[name=option][value=skip_forced]`), chromedp.Click(`.ask .primary`), chromedp.WaitVisible(`.receipt`))
 	second.isNode("login", "aborted")
 }
 
@@ -135,7 +136,7 @@ const shopPorts = ".pal/orchestrations/shop"
 // its workers, a failed test, and an escalation that is answered there.
 func TestBrowserFollowsAnOrchestration(t *testing.T) {
 	t.Parallel()
-	browser := openBrowser(t)
+	browser := browsertest.Open(t)
 	p := newPlace(t, t.TempDir(), 0)
 	p.write(".git/HEAD", "ref: refs/heads/main\n")
 	p.write(shopPorts+"/orchestration.json", `{"title": "a shop", "max_retries": 2, "ports": [
@@ -147,26 +148,26 @@ func TestBrowserFollowsAnOrchestration(t *testing.T) {
 	impl := shopPorts + "/sessions/build/orders/impl"
 	p.until("the pair is asked", 20*time.Second, func() bool { return p.there(impl + "/inbox/try-1.md") })
 	b.goes(s, "/runs/pal/shop")
-	b.until("the plan", `document.querySelectorAll(".graph .node").length === 5 && !document.getElementById("live").hidden`)
+	b.Until("the plan", `document.querySelectorAll(".graph .node").length === 5 && !document.getElementById("live").hidden`)
 	progress := func(value float64, task string, used int) {
 		p.saved(impl+"/progress.json", fmt.Sprintf(`{"progress": %v, "current_task": %q, "tokens_used": %d}`, value, task, used))
 	}
 	shows := func(what, percent string) {
 		t.Helper()
 		begin := time.Now()
-		b.until(what, fmt.Sprintf(`(document.querySelector('.worker[data-session="shop/build/orders/impl"] .percent') || {}).textContent === %q`, percent))
+		b.Until(what, fmt.Sprintf(`(document.querySelector('.worker[data-session="shop/build/orders/impl"] .percent') || {}).textContent === %q`, percent))
 		t.Logf("%s is in the page after %v", what, time.Since(begin))
 	}
 	progress(0.2, "reading the port", 1000)
 	shows("the first progress", "20 %")
-	eval[int](b, `(window.first = document.querySelector('.worker[data-session="shop/build/orders/impl"]'), 0)`)
+	browsertest.Eval[int](b.Tab, `(window.first = document.querySelector('.worker[data-session="shop/build/orders/impl"]'), 0)`)
 	for i := range 20 {
 		progress(0.3+float64(i)/100, "writing the entity", 2000+i)
 		time.Sleep(25 * time.Millisecond)
 	}
 	shows("the last progress", "49 %")
-	if !eval[bool](b, `first === document.querySelector('.worker[data-session="shop/build/orders/impl"]') && first.querySelector(".tokens").textContent.startsWith("2019 ")`) {
-		t.Errorf("the bar: %s", eval[string](b, `document.querySelector(".bars").innerText`))
+	if !browsertest.Eval[bool](b.Tab, `first === document.querySelector('.worker[data-session="shop/build/orders/impl"]') && first.querySelector(".tokens").textContent.startsWith("2019 ")`) {
+		t.Errorf("the bar: %s", browsertest.Eval[string](b.Tab, `document.querySelector(".bars").innerText`))
 	}
 	if journal := p.read(shopPorts + "/events.jsonl"); strings.Contains(journal, "worker.progress") {
 		t.Errorf("progress is in the journal: %s", journal)
@@ -182,29 +183,14 @@ func TestBrowserFollowsAnOrchestration(t *testing.T) {
 		}
 	}
 	b.isNode("orders", "blocked")
-	b.until("the form is there", `!!document.querySelector(".ask form.answer")`)
-	b.states(shots(t), "8-orchestration")
-	b.looks(1200, "light")
-	b.do(chromedp.Click(`.ask input[name=option][value=retry]`), chromedp.Click(`.ask .primary`))
-	b.until("the receipt", `!!document.querySelector(".receipt")`)
+	b.Until("the form is there", `!!document.querySelector(".ask form.answer")`)
+	b.States("8-orchestration")
+	b.Looks(1200, "light")
+	b.Do(chromedp.Click(`.ask input[name=option][value=retry]`), chromedp.Click(`.ask .primary`))
+	b.Until("the receipt", `!!document.querySelector(".receipt")`)
 	b.goes(s, "/runs/pal/shop")
 	b.isNode("orders", "running")
-	b.quiet()
-}
-
-// states keeps pictures of a page in three sizes and both schemes, and has axe look at it.
-func (b *tab) states(dir, name string) {
-	b.t.Helper()
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{360, 820, 1440} {
-			b.looks(width, scheme)
-			if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-				b.t.Errorf("%s is %d pixels too wide at %d", name, over, width)
-			}
-			b.axe(fmt.Sprintf("%s %s %d", name, scheme, width))
-			b.shot(dir, fmt.Sprintf("%s-%d-%s", name, width, scheme))
-		}
-	}
+	b.Quiet()
 }
 
 const phasedRun = "acme/web/0000dead-0000-4000-8000-000000000001"

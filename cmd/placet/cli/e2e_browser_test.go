@@ -9,134 +9,26 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"placet/internal/browsertest"
 )
 
 // These tests look at the pages in a real browser.
 
-// browsers are the names under which Chromium is installed.
-var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"}
-
-// tab is a page of a browser, with cookies of its own.
+// tab is a page of a browser.
 type tab struct {
-	t    *testing.T
-	ctx  context.Context
-	mu   sync.Mutex
-	said []string // by its console, and by its security policy
+	*browsertest.Tab
+	t *testing.T
 }
 
-// openBrowser starts a browser for one test.
-func openBrowser(t *testing.T) context.Context {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("-short leaves the browser to the ordinary run")
-	}
-	var path string
-	for _, name := range browsers {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Fatal("the pages are tested in a real browser, and there is none: install Chromium (Debian: apt-get install chromium)")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second))
-	ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, endBrowser := chromedp.NewContext(ctx)
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx); endBrowser(); end() })
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("the browser does not start: %v", err)
-	}
-	return ctx
-}
-
-// newTab opens a page with cookies of its own.
 func newTab(t *testing.T, browser context.Context) *tab {
 	t.Helper()
-	b := &tab{t: t}
-	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.hear))
-	t.Cleanup(end)
-	b.ctx = ctx
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
-	call(b, log.Enable, cdp.Empty{})
-	return b
-}
-
-// hear keeps what the page's policy and its scripts have to say.
-func (b *tab) hear(ev any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch ev := ev.(type) {
-	case *log.EventEntryAdded:
-		if ev.Entry.Source != log.EntrySourceNetwork {
-			b.said = append(b.said, ev.Entry.Text)
-		}
-	case *runtime.EventExceptionThrown:
-		b.said = append(b.said, ev.ExceptionDetails.Text)
-	case *page.EventJavascriptDialogOpening:
-		b.said = append(b.said, "a dialog: "+ev.Message)
-	}
-}
-
-// call sends a command of the protocol.
-func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
-	b.t.Helper()
-	got, err := chromedp.Call(b.ctx, command, params)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return got
-}
-
-func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// eval is what an expression is in the page.
-func eval[T any](b *tab, expression string, options ...chromedp.EvaluateOption) T {
-	b.t.Helper()
-	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, options...))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return value
-}
-
-// until waits until an expression is true in the page, which may be another one meanwhile.
-func (b *tab) until(what, expression string) {
-	b.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression))
-		if err == nil && is {
-			return
-		}
-		if time.Now().After(end) {
-			text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText"))
-			b.t.Fatalf("%s: %v, on %s", what, err, text)
-		}
-	}
-}
-
-// looks sets the size of the window and the scheme of colours.
-func (b *tab) looks(width int64, scheme string) {
-	b.t.Helper()
-	b.do(chromedp.EmulateViewport(width, 900))
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+	return &tab{browsertest.NewTab(t, browser), t}
 }
 
 var loginAt = regexp.MustCompile(`http://\S+/login#[A-Za-z0-9_-]{43}`)
@@ -155,76 +47,23 @@ func (s *site) link(args ...string) string {
 // login logs a page in.
 func (b *tab) login(s *site, args ...string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(s.link(args...)))
-	b.until("the inbox after the login", `document.body.dataset.page === "inbox"`)
+	b.Do(chromedp.Navigate(s.link(args...)))
+	b.Until("the inbox after the login", `document.body.dataset.page === "inbox"`)
 }
 
 func (b *tab) goes(s *site, path string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(s.url + path))
+	b.Do(chromedp.Navigate(s.url + path))
 }
 
 // opens clicks the first request of the inbox whose question has some words.
 func (b *tab) opens(words string) {
 	b.t.Helper()
-	id := eval[string](b, fmt.Sprintf(`[...document.querySelectorAll("#list .card")].find(c => c.innerText.includes(%q)).dataset.id`, words))
-	b.do(chromedp.Click(fmt.Sprintf(`#list .card[data-id=%q] .cover`, id)))
+	id := browsertest.Eval[string](b.Tab, fmt.Sprintf(`[...document.querySelectorAll("#list .card")].find(c => c.innerText.includes(%q)).dataset.id`, words))
+	b.Do(chromedp.Click(fmt.Sprintf(`#list .card[data-id=%q] .cover`, id)))
 }
 
-func (b *tab) key(keys string) { b.t.Helper(); b.do(chromedp.KeyEvent(keys)) }
-
-// quiet checks that neither the page's policy nor a script had anything to say.
-func (b *tab) quiet() {
-	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.said) > 0 {
-		b.t.Errorf("the browser says %q", b.said)
-	}
-}
-
-// shots is where the screenshots are kept: in the folder that PLACET_SCREENSHOTS names, or
-// with the other artefacts of the test.
-func shots(t *testing.T) string {
-	dir := os.Getenv("PLACET_SCREENSHOTS")
-	if dir == "" {
-		dir = t.ArtifactDir()
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// shot keeps a picture of the whole page.
-func (b *tab) shot(dir, name string) {
-	b.t.Helper()
-	eval[int](b, `window.scrollTo(0, 0), document.activeElement.blur(), 0`)
-	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// axe runs axe-core in the page and reports what breaks WCAG 2.2 AA.
-func (b *tab) axe(what string) {
-	b.t.Helper()
-	body, err := os.ReadFile(filepath.Join("testdata", "axe-core", "axe.min.js"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if !eval[bool](b, `!!window.axe`) {
-		eval[int](b, string(body)+";0")
-	}
-	found := eval[string](b, `axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200) + " " + n.failureSummary.slice(0, 300))}))))`, chromedp.EvalAwaitPromise)
-	var list []any
-	if err := json.Unmarshal([]byte(found), &list); err != nil || len(list) > 0 {
-		b.t.Errorf("%s: axe finds %v %s", what, err, found)
-	}
-}
+func (b *tab) key(keys string) { b.t.Helper(); b.Do(chromedp.KeyEvent(keys)) }
 
 // askEach begins questions of the family ask.
 func (p *place) askEach(n int, members string) {
@@ -239,7 +78,7 @@ const twoOptions = `, "options": [{"id": "deploy", "description": "Roll it out"}
 // finds, and kept as pictures.
 func TestBrowserStates(t *testing.T) {
 	t.Parallel()
-	browser := openBrowser(t)
+	browser := browsertest.Open(t)
 	p := everyFamily(t)
 	p.write(".git/HEAD", "ref: refs/heads/main\n")
 	p.phases()
@@ -253,7 +92,6 @@ func TestBrowserStates(t *testing.T) {
 	b.login(s)
 	nothing.login(empty)
 	approval := s.actionAt("1")
-	dir := shots(t)
 	answered := false
 	for _, state := range []struct {
 		name, path string
@@ -277,27 +115,27 @@ func TestBrowserStates(t *testing.T) {
 			at = empty
 		}
 		state.tab.goes(at, state.path)
-		state.tab.until(state.name, state.ready)
+		state.tab.Until(state.name, state.ready)
 		if state.name == "4-elsewhere" && !answered {
 			answered = true
-			state.tab.do(chromedp.SendKeys(`textarea[name="comment"]`, "my own words"))
+			state.tab.Do(chromedp.SendKeys(`textarea[name="comment"]`, "my own words"))
 			shown := s.call("all", "GET", "/api/v1/requests/"+approval, nil).text("data", "digest")
 			if r := s.call("all", "POST", "/api/v1/requests/"+approval+"/answer", map[string]any{"response": "reject", "digest": shown}); r.status != 200 {
 				t.Fatalf("answer: %s", r.body)
 			}
-			state.tab.until("it is answered elsewhere", `!document.getElementById("elsewhere").hidden && document.querySelector("#answer .fields").disabled`)
-			if words := eval[string](state.tab, `document.querySelector("textarea[name=comment]").value`); words != "my own words" {
+			state.tab.Until("it is answered elsewhere", `!document.getElementById("elsewhere").hidden && document.querySelector("#answer .fields").disabled`)
+			if words := browsertest.Eval[string](state.tab.Tab, `document.querySelector("textarea[name=comment]").value`); words != "my own words" {
 				t.Errorf("the words typed are gone: %q", words)
 			}
-			if text := eval[string](state.tab, `document.getElementById("elsewhere").innerText`); !strings.Contains(text, "reject by all") {
+			if text := browsertest.Eval[string](state.tab.Tab, `document.getElementById("elsewhere").innerText`); !strings.Contains(text, "reject by all") {
 				t.Errorf("it does not say by whom: %s", text)
 			}
 		}
-		state.tab.states(dir, state.name)
+		state.tab.States(state.name)
 	}
-	b.quiet()
-	nothing.quiet()
-	stranger.quiet()
+	b.Quiet()
+	nothing.Quiet()
+	stranger.Quiet()
 }
 
 // cycleName is the name of the run of the optimizer.
@@ -324,7 +162,7 @@ const hostile = `<script>document.title='owned'</script><img src=x onerror=alert
 // A person logs in, and answers with the mouse, with the keyboard, and without any script.
 func TestBrowserAnswers(t *testing.T) {
 	t.Parallel()
-	browser := openBrowser(t)
+	browser := browsertest.Open(t)
 	p := newPlace(t, t.TempDir(), 0)
 	p.askEach(3, twoOptions)
 	text, err := json.Marshal("Deploy?\n\n" + hostile)
@@ -340,80 +178,80 @@ func TestBrowserAnswers(t *testing.T) {
 	})
 	link := s.link("all")
 	b := newTab(t, browser)
-	b.do(chromedp.Navigate(link))
-	b.until("the inbox after the login", `document.body.dataset.page === "inbox" && document.querySelectorAll("#list .card").length === 4`)
-	if hash := eval[string](b, `location.hash`); hash != "" {
+	b.Do(chromedp.Navigate(link))
+	b.Until("the inbox after the login", `document.body.dataset.page === "inbox" && document.querySelectorAll("#list .card").length === 4`)
+	if hash := browsertest.Eval[string](b.Tab, `location.hash`); hash != "" {
 		t.Errorf("the word of the link stays in the address: %s", hash)
 	}
-	if seen := eval[string](b, `document.cookie`); seen != "" {
+	if seen := browsertest.Eval[string](b.Tab, `document.cookie`); seen != "" {
 		t.Errorf("scripts see the cookie: %s", seen)
 	}
 	// A link is good once.
 	twice := newTab(t, browser)
-	twice.do(chromedp.Navigate(link))
-	twice.until("the login page refuses", `!!document.querySelector("#login") && !!document.querySelector("[role=alert]")`)
+	twice.Do(chromedp.Navigate(link))
+	twice.Until("the login page refuses", `!!document.querySelector("#login") && !!document.querySelector("[role=alert]")`)
 
-	b.until("the script is at work", `!document.getElementById("live").hidden`)
+	b.Until("the script is at work", `!document.getElementById("live").hidden`)
 	// The keyboard: j j ↵, then the option and the answer.
 	b.key("?")
-	b.until("the keys are shown", `document.getElementById("help").open`)
+	b.Until("the keys are shown", `document.getElementById("help").open`)
 	b.key("\u001b")
-	b.until("the keys are gone", `!document.getElementById("help").open`)
+	b.Until("the keys are gone", `!document.getElementById("help").open`)
 	b.key("j")
 	b.key("j")
 	b.key("k")
-	b.until("the first is marked", `document.querySelectorAll("#list .card")[0].classList.contains("at")`)
+	b.Until("the first is marked", `document.querySelectorAll("#list .card")[0].classList.contains("at")`)
 	for range 3 {
-		if !eval[bool](b, `document.querySelector(".card.at .question").innerText.includes("Deploy build")`) {
+		if !browsertest.Eval[bool](b.Tab, `document.querySelector(".card.at .question").innerText.includes("Deploy build")`) {
 			b.key("j")
 		}
 	}
-	b.until("a question about a build is marked", `document.querySelector(".card.at .question").innerText.includes("Deploy build")`)
+	b.Until("a question about a build is marked", `document.querySelector(".card.at .question").innerText.includes("Deploy build")`)
 	b.key("\r")
-	b.until("its page", `document.body.dataset.page === "request" && !!document.getElementById("answer")`)
-	first := eval[string](b, `document.body.dataset.request`)
-	eval[int](b, `document.querySelector("input[name=option]").focus(), 0`)
+	b.Until("its page", `document.body.dataset.page === "request" && !!document.getElementById("answer")`)
+	first := browsertest.Eval[string](b.Tab, `document.body.dataset.request`)
+	browsertest.Eval[int](b.Tab, `document.querySelector("input[name=option]").focus(), 0`)
 	b.key(" ")
-	eval[int](b, `document.querySelector("#answer .primary").focus(), 0`)
+	browsertest.Eval[int](b.Tab, `document.querySelector("#answer .primary").focus(), 0`)
 	b.key("\r")
-	b.until("the receipt", `!!document.querySelector(".receipt") && !document.getElementById("live").hidden && document.querySelector(".notice.good").innerText.length > 0`)
+	b.Until("the receipt", `!!document.querySelector(".receipt") && !document.getElementById("live").hidden && document.querySelector(".notice.good").innerText.length > 0`)
 	p.until("the receipt is on disk", 10*time.Second, func() bool { return p.receiptOf(first) != "" })
 	if rc := p.receiptOf(first); !strings.Contains(rc, `"deploy"`) || !strings.Contains(rc, `"api:all"`) {
 		t.Errorf("receipt: %s", rc)
 	}
 	// The mouse.
 	b.key("u")
-	b.until("the inbox", `document.querySelectorAll("#list .card").length === 3`)
+	b.Until("the inbox", `document.querySelectorAll("#list .card").length === 3`)
 	b.opens("Deploy build")
-	b.until("its page", `document.body.dataset.page === "request" && !!document.getElementById("answer")`)
-	second := eval[string](b, `document.body.dataset.request`)
-	b.do(chromedp.Click(`input[name=option][value=wait]`), chromedp.SendKeys(`textarea[name=comment]`, "tomorrow & after"), chromedp.Click(`#answer .primary`))
-	b.until("the receipt", `!!document.querySelector(".receipt")`)
+	b.Until("its page", `document.body.dataset.page === "request" && !!document.getElementById("answer")`)
+	second := browsertest.Eval[string](b.Tab, `document.body.dataset.request`)
+	b.Do(chromedp.Click(`input[name=option][value=wait]`), chromedp.SendKeys(`textarea[name=comment]`, "tomorrow & after"), chromedp.Click(`#answer .primary`))
+	b.Until("the receipt", `!!document.querySelector(".receipt")`)
 	if rc := p.receiptOf(second); !strings.Contains(rc, `"wait"`) || !strings.Contains(rc, "tomorrow & after") {
 		t.Errorf("receipt: %s", rc)
 	}
 	// What a question tries is text.
 	b.goes(s, "/requests/"+percent("ask/hostile", s.requestOf("ask/hostile")))
-	b.until("the hostile question", `!!document.getElementById("answer")`)
-	shown := eval[string](b, `document.querySelector("main").innerText`)
+	b.Until("the hostile question", `!!document.getElementById("answer")`)
+	shown := browsertest.Eval[string](b.Tab, `document.querySelector("main").innerText`)
 	for _, words := range []string{"<script>document.title='owned'</script>", "<img src=x onerror=alert(1)>", `\u{202e}`, "<b>x</b>", "[x] approve: forged", "[ ] submit this answer"} {
 		if !strings.Contains(shown, words) {
 			t.Errorf("%q is not shown as text: %s", words, shown)
 		}
 	}
-	if n := eval[int](b, `document.querySelectorAll("main script, main img, main a[href^='javascript'], article input, [style]").length`); n != 0 || eval[string](b, `document.title`) == "owned" {
+	if n := browsertest.Eval[int](b.Tab, `document.querySelectorAll("main script, main img, main a[href^='javascript'], article input, [style]").length`); n != 0 || browsertest.Eval[string](b.Tab, `document.title`) == "owned" {
 		t.Errorf("%d elements of the question's own", n)
 	}
-	if at := eval[string](b, `document.querySelector(".prose td:last-child").align`); at != "right" {
+	if at := browsertest.Eval[string](b.Tab, `document.querySelector(".prose td:last-child").align`); at != "right" {
 		t.Errorf("the columns of a table are aligned %q", at)
 	}
-	b.quiet()
+	b.Quiet()
 
 	// Without any script: the login by the field, the form, the receipt.
 	plain := newTab(t, browser)
-	call(plain, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	browsertest.Call(plain.Tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	plain.goes(s, "/login")
-	plain.do(chromedp.SendKeys(`#link`, s.link()), chromedp.Submit(`#link`), chromedp.WaitVisible(`#list .card .cover`), chromedp.Click(`#list .card[data-id^="ask/q"] .cover`), chromedp.WaitVisible(`#answer`),
+	plain.Do(chromedp.SendKeys(`#link`, s.link()), chromedp.Submit(`#link`), chromedp.WaitVisible(`#list .card .cover`), chromedp.Click(`#list .card[data-id^="ask/q"] .cover`), chromedp.WaitVisible(`#answer`),
 		chromedp.Click(`input[name=option][value=deploy]`), chromedp.Click(`#answer .primary`), chromedp.WaitVisible(`.receipt`))
 	third := ""
 	for _, id := range []string{"ask/q0000", "ask/q0001", "ask/q0002"} {
@@ -429,7 +267,7 @@ func TestBrowserAnswers(t *testing.T) {
 		t.Fatal(out)
 	}
 	b.goes(s, "/")
-	b.until("the login page", `!!document.querySelector("#login")`)
+	b.Until("the login page", `!!document.querySelector("#login")`)
 }
 
 // requestOf is the id of the request of a run.
@@ -454,7 +292,7 @@ func (p *place) receiptOf(id string) string {
 // What changes is seen in every open page, and a thousand requests are a page like another.
 func TestBrowserStaysUpToDate(t *testing.T) {
 	t.Parallel()
-	browser := openBrowser(t)
+	browser := browsertest.Open(t)
 	p := newPlace(t, t.TempDir(), 0)
 	p.askEach(1000, twoOptions)
 	p.write("plan.md", "one\ntwo\n")
@@ -474,41 +312,41 @@ func TestBrowserStaysUpToDate(t *testing.T) {
 	pages := []*tab{newTab(t, browser), newTab(t, browser)}
 	for _, b := range pages {
 		b.login(s)
-		b.until("a thousand cards", `document.querySelectorAll("#list .card").length > 900 || !!document.querySelector(".more")`)
+		b.Until("a thousand cards", `document.querySelectorAll("#list .card").length > 900 || !!document.querySelector(".more")`)
 	}
 	b := pages[0]
 	b.goes(s, "/")
-	took := eval[float64](b, `(() => { const n = performance.getEntriesByType("navigation")[0]; return n.domContentLoadedEventEnd; })()`)
+	took := browsertest.Eval[float64](b.Tab, `(() => { const n = performance.getEntriesByType("navigation")[0]; return n.domContentLoadedEventEnd; })()`)
 	t.Logf("a page with a thousand requests is there after %.0f ms", took)
-	b.until("the script is at work", `!document.getElementById("live").hidden`)
+	b.Until("the script is at work", `!document.getElementById("live").hidden`)
 	b.key("j")
-	b.until("the keyboard moves", `!!document.querySelector("#list .card.at")`)
+	b.Until("the keyboard moves", `!!document.querySelector("#list .card.at")`)
 	// A question that comes and an answer that is given are seen everywhere.
 	begin := time.Now()
 	if r := s.answers("ask/q0000", "deploy"); r.status != 200 {
 		t.Fatalf("answer: %s", r.body)
 	}
 	for _, b := range pages {
-		b.until("the answered one is gone", `!document.querySelector('#list .card[data-id^="ask/q0000:"]')`)
+		b.Until("the answered one is gone", `!document.querySelector('#list .card[data-id^="ask/q0000:"]')`)
 	}
 	t.Logf("an answer is seen in every page after %v", time.Since(begin))
 	// What a request shows changes while somebody types.
 	request := s.requestOf("ask/file")
 	b.goes(s, "/requests/"+percent("ask/file", request))
-	b.until("the form", `!!document.getElementById("answer")`)
-	b.do(chromedp.SendKeys(`textarea[name=comment]`, "my words"), chromedp.Click(`input[name=option][value=yes]`))
+	b.Until("the form", `!!document.getElementById("answer")`)
+	b.Do(chromedp.SendKeys(`textarea[name=comment]`, "my words"), chromedp.Click(`input[name=option][value=yes]`))
 	p.write("plan.md", "one\nthree\n")
-	b.until("the page says that it has changed", `!!document.querySelector(".notice.bad") && !!document.querySelector(".diff")`)
-	if words := eval[string](b, `document.querySelector("textarea[name=comment]").value`); words != "my words" {
+	b.Until("the page says that it has changed", `!!document.querySelector(".notice.bad") && !!document.querySelector(".diff")`)
+	if words := browsertest.Eval[string](b.Tab, `document.querySelector("textarea[name=comment]").value`); words != "my words" {
 		t.Errorf("the words typed are gone: %q", words)
 	}
-	if diff := eval[string](b, `document.querySelector(".diff").innerText`); !strings.Contains(diff, "-two") || !strings.Contains(diff, "+three") {
+	if diff := browsertest.Eval[string](b.Tab, `document.querySelector(".diff").innerText`); !strings.Contains(diff, "-two") || !strings.Contains(diff, "+three") {
 		t.Errorf("the difference: %s", diff)
 	}
 	s.wants("an answer to what was shown before", s.answers("ask/file", "yes"), 409, "stale")
-	b.do(chromedp.Click(`#answer .primary`))
-	b.until("the form is refused, and keeps its words", `!!document.querySelector("[role=alert]") && document.querySelector("textarea[name=comment]").value === "my words"`)
-	b.quiet()
+	b.Do(chromedp.Click(`#answer .primary`))
+	b.Until("the form is refused, and keeps its words", `!!document.querySelector("[role=alert]") && document.querySelector("textarea[name=comment]").value === "my words"`)
+	b.Quiet()
 }
 
 // openForms are the forms of the family ask.

@@ -2,23 +2,19 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"placet/cmd/placet/workspace"
 	"placet/engine"
+	"placet/internal/browsertest"
 	"placet/layout"
 )
 
@@ -130,61 +126,15 @@ func (s *busySite) stream(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// openTab opens a page in a browser.
-func openTab(t *testing.T) context.Context {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("-short leaves the browser to the ordinary run")
-	}
-	var path string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"} {
-		if found, err := exec.LookPath(name); err == nil && path == "" {
-			path = found
-		}
-	}
-	if path == "" {
-		t.Fatal("the pages are tested in a real browser, and there is none: install Chromium (Debian: apt-get install chromium)")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second))
-	ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, endBrowser := chromedp.NewContext(ctx)
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx); endBrowser(); end() })
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("the browser does not start: %v", err)
-	}
-	return ctx
-}
-
-func evaluate[T any](t *testing.T, ctx context.Context, expression string, options ...chromedp.EvaluateOption) T {
-	t.Helper()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, options...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return value
-}
-
 // Fifty workers that say twice a second how far they have got change their bars in place, and
 // the last that each says is what stands there.
 func TestBrowserProgress(t *testing.T) {
 	t.Parallel()
 	s := newBusySite(t)
-	ctx := openTab(t)
-	looks := func(width int64, scheme string) {
-		t.Helper()
-		if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 900)); err != nil {
-			t.Fatal(err)
-		}
-		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	looks(1440, "light")
-	if err := chromedp.Do(ctx, chromedp.Navigate(s.URL+"/runs/pal/O"), chromedp.WaitVisible(".worker")); err != nil {
-		t.Fatal(err)
-	}
-	bars := evaluate[int](t, ctx, `(() => { window.marked = [...document.querySelectorAll(".worker")]; return marked.length; })()`)
+	b := browsertest.NewTab(t, browsertest.Open(t))
+	b.Looks(1440, "light")
+	b.Do(chromedp.Navigate(s.URL+"/runs/pal/O"), chromedp.WaitVisible(".worker"))
+	bars := browsertest.Eval[int](b, `(() => { window.marked = [...document.querySelectorAll(".worker")]; return marked.length; })()`)
 	if bars != busyWorkers {
 		t.Fatalf("%d bars", bars)
 	}
@@ -194,7 +144,7 @@ func TestBrowserProgress(t *testing.T) {
 		Tasks        int
 	}
 	close(s.fast)
-	f := evaluate[frames](t, ctx, fmt.Sprintf(`new Promise((done) => {
+	f := browsertest.Eval[frames](b, fmt.Sprintf(`new Promise((done) => {
 		let last = performance.now(), tasks = 0;
 		const begin = last, gaps = [];
 		new PerformanceObserver((list) => { tasks += list.getEntries().length; }).observe({ type: "longtask" });
@@ -208,46 +158,14 @@ func TestBrowserProgress(t *testing.T) {
 		requestAnimationFrame(frame);
 	})`, busySeconds*1000), chromedp.EvalAwaitPromise)
 	t.Logf("%d workers, 2 events a second each: %d frames in %d s, the longest %.0f ms, 99 %% of them within %.0f ms, %d tasks over 50 ms", busyWorkers, f.Frames, busySeconds, f.Longest, f.P99, f.Tasks)
-	for end := time.Now().Add(30 * time.Second); !evaluate[bool](t, ctx, `[...document.querySelectorAll(".worker")].every((bar, i) =>
+	for end := time.Now().Add(30 * time.Second); !browsertest.Eval[bool](b, `[...document.querySelectorAll(".worker")].every((bar, i) =>
 		bar.querySelector("progress").value === 100 && bar.querySelector(".percent").textContent === "100 %" && bar.querySelector(".tokens").textContent === (10000 + i) + " of 15000 tokens" && bar.querySelector(".task").textContent.startsWith("step 10 "))`); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal(evaluate[string](t, ctx, `document.querySelector(".bars").innerText`))
+			t.Fatal(browsertest.Eval[string](b, `document.querySelector(".bars").innerText`))
 		}
 	}
-	if !evaluate[bool](t, ctx, `[...document.querySelectorAll(".worker")].every((bar, i) => bar === marked[i])`) {
+	if !browsertest.Eval[bool](b, `[...document.querySelectorAll(".worker")].every((bar, i) => bar === marked[i])`) {
 		t.Error("the bars were made anew")
 	}
-	pictures(t, ctx, "9-progress", looks)
-}
-
-// pictures keeps pictures of the page in three sizes and both schemes, and has axe look at it.
-func pictures(t *testing.T, ctx context.Context, name string, looks func(width int64, scheme string)) {
-	dir := os.Getenv("PLACET_SCREENSHOTS")
-	if dir == "" {
-		dir = t.ArtifactDir()
-	}
-	axe, err := os.ReadFile(filepath.Join("..", "cli", "testdata", "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{360, 820, 1440} {
-			looks(width, scheme)
-			if over := evaluate[int](t, ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-				t.Errorf("%s is %d pixels too wide at %d", name, over, width)
-			}
-			picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)), picture, 0o644)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		evaluate[int](t, ctx, string(axe)+";0")
-		found := evaluate[string](t, ctx, `axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => JSON.stringify(r.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200) + " " + n.failureSummary.slice(0, 300))])))`, chromedp.EvalAwaitPromise)
-		if found != "[]" {
-			t.Errorf("%s %s: axe finds %s", name, scheme, found)
-		}
-	}
+	b.States("9-progress")
 }

@@ -1,0 +1,204 @@
+// Package browsertest lets tests look at the pages of placet in a real Chromium.
+package browsertest
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// axeCore is the program that finds what breaks the guidelines for accessibility.
+//
+//go:embed axe-core/axe.min.js
+var axeCore string
+
+// browsers are the names under which Chromium is installed.
+var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"}
+
+// Tab is a page of a browser, with cookies of its own.
+type Tab struct {
+	t    *testing.T
+	ctx  context.Context
+	mu   sync.Mutex
+	said []string // by its console, and by its security policy
+}
+
+// Open starts a browser for one test. Under -short it skips the test.
+func Open(t *testing.T) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves the browser to the ordinary run")
+	}
+	var path string
+	for _, name := range browsers {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Fatal("the pages are tested in a real browser, and there is none: install Chromium (Debian: apt-get install chromium)")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second))
+	ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, endBrowser := chromedp.NewContext(ctx)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx); endBrowser(); end() })
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("the browser does not start: %v", err)
+	}
+	return ctx
+}
+
+// NewTab opens a page with cookies of its own in a browser that Open started.
+func NewTab(t *testing.T, browser context.Context) *Tab {
+	t.Helper()
+	b := &Tab{t: t}
+	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.hear))
+	t.Cleanup(end)
+	b.ctx = ctx
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	Call(b, log.Enable, cdp.Empty{})
+	return b
+}
+
+// hear keeps what the page's policy and its scripts have to say.
+func (b *Tab) hear(ev any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch ev := ev.(type) {
+	case *log.EventEntryAdded:
+		if ev.Entry.Source != log.EntrySourceNetwork {
+			b.said = append(b.said, ev.Entry.Text)
+		}
+	case *runtime.EventExceptionThrown:
+		b.said = append(b.said, ev.ExceptionDetails.Text)
+	case *page.EventJavascriptDialogOpening:
+		b.said = append(b.said, "a dialog: "+ev.Message)
+	}
+}
+
+// Quiet checks that neither the page's policy nor a script had anything to say.
+func (b *Tab) Quiet() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.said) > 0 {
+		b.t.Errorf("the browser says %q", b.said)
+	}
+}
+
+// Call sends a command of the DevTools protocol.
+func Call[P, R any](b *Tab, command cdp.Command[P, R], params P) R {
+	b.t.Helper()
+	got, err := chromedp.Call(b.ctx, command, params)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return got
+}
+
+// Do runs actions one after another.
+func (b *Tab) Do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Eval returns what an expression is in the page.
+func Eval[T any](b *Tab, expression string, options ...chromedp.EvaluateOption) T {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, options...))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return value
+}
+
+// Until waits until an expression is true in the page, which may be another one meanwhile.
+func (b *Tab) Until(what, expression string) {
+	b.t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression))
+		if err == nil && is {
+			return
+		}
+		if time.Now().After(end) {
+			text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText"))
+			b.t.Fatalf("%s: %v, on %s", what, err, text)
+		}
+	}
+}
+
+// Looks sets the width of the window, in pixels, and the scheme of colours.
+func (b *Tab) Looks(width int64, scheme string) {
+	b.t.Helper()
+	b.Do(chromedp.EmulateViewport(width, 900))
+	Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+}
+
+// States keeps pictures of the page in three sizes and both schemes, name-size-scheme.png, and
+// has axe-core look at each. They come into the folder that PLACET_SCREENSHOTS names, or to the
+// other artefacts of the test.
+func (b *Tab) States(name string) {
+	b.t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{360, 820, 1440} {
+			b.Looks(width, scheme)
+			if over := Eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+				b.t.Errorf("%s is %d pixels too wide at %d", name, over, width)
+			}
+			b.axe(fmt.Sprintf("%s %s %d", name, scheme, width))
+			b.shot(fmt.Sprintf("%s-%d-%s", name, width, scheme))
+		}
+	}
+}
+
+// shot keeps a picture of the whole page.
+func (b *Tab) shot(name string) {
+	b.t.Helper()
+	Eval[int](b, `window.scrollTo(0, 0), document.activeElement.blur(), 0`)
+	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	dir := os.Getenv("PLACET_SCREENSHOTS")
+	if dir == "" {
+		dir = b.t.ArtifactDir()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// axe runs axe-core in the page and reports what breaks WCAG 2.2 AA.
+func (b *Tab) axe(what string) {
+	b.t.Helper()
+	if !Eval[bool](b, `!!window.axe`) {
+		Eval[int](b, axeCore+";0")
+	}
+	found := Eval[string](b, `axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200) + " " + n.failureSummary.slice(0, 300))}))))`, chromedp.EvalAwaitPromise)
+	var list []any
+	if err := json.Unmarshal([]byte(found), &list); err != nil || len(list) > 0 {
+		b.t.Errorf("%s: axe finds %v %s", what, err, found)
+	}
+}
