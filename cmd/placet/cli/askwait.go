@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -88,7 +86,7 @@ func withdrawAsk(c call, w ask.Withdraw) error {
 		return console.Usage("cannot withdraw %s without a reason", console.Brief(f.Key())).Try("add -m REASON")
 	case st.IsFinal():
 		return console.Refused("cannot withdraw %s: it is %s, and that is final", console.Brief(f.Key()), st.Status)
-	case !begun && !isAsked(a, f):
+	case !begun && !a.IsAsked(f):
 		return console.Usage("cannot find an ask %q", console.OneLine(c.args[0])).Try("placet status --all lists the asks")
 	}
 	if err := a.Withdraw(c.ctx, f, w); err != nil {
@@ -125,25 +123,6 @@ func findAsks(c call) (*workspace.Asks, []reconcile.Found, error) {
 	return a, found, nil
 }
 
-func isAsked(a *workspace.Asks, f reconcile.Found) bool {
-	return a.Store.Exists(f.Run.Dir + "/ask.json")
-}
-
-// refusedAsk says why a question is not asked, nil where it is, or will be.
-func refusedAsk(a *workspace.Asks, f reconcile.Found) error {
-	if _, begun := a.State(f); begun {
-		return nil
-	} else if !isAsked(a, f) {
-		return console.Refused("cannot wait for %s: there is no such ask, or it was removed", console.Brief(f.Key()))
-	}
-	for _, n := range a.ViewOf(f).Notes {
-		if path.Base(n.Path) == "ask.json.problem.md" {
-			return console.Refused("%s is not asked: %s", console.Brief(f.Key()), console.OneLine(n.Text))
-		}
-	}
-	return nil
-}
-
 // duration reads a length of time, of which days are a unit, too.
 func duration(text string) (time.Duration, error) {
 	days, isDays := strings.CutSuffix(text, "d")
@@ -167,65 +146,16 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconc
 	if err != nil {
 		return err
 	}
-	until, cancel := context.WithCancel(ctx)
-	if limit > 0 {
-		until, cancel = context.WithTimeout(ctx, limit)
+	ended, err := a.Wait(ctx, limit, found, x.any)
+	switch {
+	case err == nil:
+		return x.report(a, ended, 0)
+	case ctx.Err() != nil:
+		return x.interrupt(ctx, a, found)
+	case errors.Is(err, context.DeadlineExceeded):
+		return x.report(a, ended, console.ExitOpen)
 	}
-	defer cancel()
-	said := map[string]bool{}
-	for {
-		sayOnce(a, said, a.Pass(ctx))
-		states, err := readStates(a, found, said)
-		ended := slices.DeleteFunc(slices.Clone(states), func(st ask.State) bool { return !st.IsFinal() })
-		switch {
-		case len(ended) == len(found) || x.any && len(ended) > 0:
-			return x.report(a, ended, 0)
-		case ctx.Err() != nil:
-			return x.interrupt(ctx, a, found)
-		case err != nil:
-			return err
-		case until.Err() != nil:
-			return x.report(a, ended, console.ExitOpen)
-		}
-		a.Await(until, states)
-	}
-}
-
-// readStates reads the states of asks, and notes once what keeps them from an answer.
-func readStates(a *workspace.Asks, found []reconcile.Found, said map[string]bool) (states []ask.State, err error) {
-	for _, f := range found {
-		st, begun := a.State(f)
-		if begun {
-			states = append(states, st)
-		} else {
-			err = cmp.Or(err, refusedAsk(a, f))
-		}
-		if !st.IsFinal() {
-			for _, n := range a.ViewOf(f).Notes {
-				sayOnce(a, said, errors.New(n.Path+": "+n.Text))
-			}
-		}
-	}
-	return states, err
-}
-
-// sayOnce says on standard error what was not said before.
-func sayOnce(a *workspace.Asks, said map[string]bool, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) && !said[err.Error()] {
-		said[err.Error()] = true
-		a.Env.Note("%s", console.OneLine(err.Error()))
-	}
-}
-
-// awaitEnd waits five seconds for an ask that was taken back to end.
-func awaitEnd(ctx context.Context, a *workspace.Asks, f reconcile.Found) (st ask.State) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	for st, _ = a.State(f); !st.IsFinal() && ctx.Err() == nil; st, _ = a.State(f) {
-		a.Await(ctx, nil)
-		_ = a.Pass(ctx) // the state says what came of it
-	}
-	return st
+	return err
 }
 
 // interrupt ends a wait from outside.

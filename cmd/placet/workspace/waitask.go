@@ -1,0 +1,96 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine/ask"
+	"placet/engine/reconcile"
+)
+
+// Wait waits until asks have ended, or the first of them, and returns those that have. It
+// makes passes of its own where no daemon does, and notes once what keeps an ask from an
+// answer. limit is how long it waits at most, 0 for ever. The error says why a question is
+// not asked, or is that of a context: the one given, or one that the limit ended.
+func (a *Asks) Wait(ctx context.Context, limit time.Duration, found []reconcile.Found, first bool) (ended []ask.State, err error) {
+	until, cancel := context.WithCancel(ctx)
+	if limit > 0 {
+		until, cancel = context.WithTimeout(ctx, limit)
+	}
+	defer cancel()
+	said := map[string]bool{}
+	for {
+		a.noteOnce(said, a.Pass(ctx))
+		states, err := a.readStates(found, said)
+		ended = slices.DeleteFunc(slices.Clone(states), func(st ask.State) bool { return !st.IsFinal() })
+		switch {
+		case len(ended) == len(found) || first && len(ended) > 0:
+			return ended, nil
+		case err != nil:
+			return ended, err
+		case until.Err() != nil:
+			return ended, until.Err()
+		}
+		a.Await(until, states)
+	}
+}
+
+// readStates reads the states of asks, and notes once what keeps them from an answer.
+func (a *Asks) readStates(found []reconcile.Found, said map[string]bool) (states []ask.State, err error) {
+	for _, f := range found {
+		st, begun := a.State(f)
+		if begun {
+			states = append(states, st)
+		} else {
+			err = cmp.Or(err, a.Refused(f))
+		}
+		if !st.IsFinal() {
+			for _, n := range a.ViewOf(f).Notes {
+				a.noteOnce(said, errors.New(n.Path+": "+n.Text))
+			}
+		}
+	}
+	return states, err
+}
+
+// noteOnce says on standard error what was not said before.
+func (a *Asks) noteOnce(said map[string]bool, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) && !said[err.Error()] {
+		said[err.Error()] = true
+		a.Env.Note("%s", console.OneLine(err.Error()))
+	}
+}
+
+// IsAsked reports whether the question of an ask is written.
+func (a *Asks) IsAsked(f reconcile.Found) bool { return a.Store.Exists(f.Run.Dir + "/ask.json") }
+
+// Refused says why a question is not asked, nil where it is, or will be.
+func (a *Asks) Refused(f reconcile.Found) error {
+	if _, begun := a.State(f); begun {
+		return nil
+	} else if !a.IsAsked(f) {
+		return console.Refused("cannot wait for %s: there is no such ask, or it was removed", console.Brief(f.Key()))
+	}
+	for _, n := range a.ViewOf(f).Notes {
+		if path.Base(n.Path) == "ask.json.problem.md" {
+			return console.Refused("%s is not asked: %s", console.Brief(f.Key()), console.OneLine(n.Text))
+		}
+	}
+	return nil
+}
+
+// awaitEnd waits five seconds for an ask that was taken back to end.
+func (a *Asks) awaitEnd(ctx context.Context, f reconcile.Found) (st ask.State) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for st, _ = a.State(f); !st.IsFinal() && ctx.Err() == nil; st, _ = a.State(f) {
+		a.Await(ctx, nil)
+		_ = a.Pass(ctx) // the state says what came of it
+	}
+	return st
+}
