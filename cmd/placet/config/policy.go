@@ -15,7 +15,7 @@ import (
 )
 
 // generalPolicy are the settings of no family that decide what may happen without a person.
-var generalPolicy = [][]string{{"gates"}, {"commands"}, {"serve"}, {"slack"}}
+var generalPolicy = [][]string{{"gates"}, {"commands"}, {"serve"}, {"slack"}, {"hook", "wait"}, {"hook", "permission"}, {"hook", "stop"}, hookRules}
 
 // policyKeys are all settings that decide what may happen without a person. From a file
 // that an agent can write they count only after placet trust.

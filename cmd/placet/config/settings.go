@@ -32,6 +32,7 @@ type File struct {
 	Commands commands            `toml:"commands"`
 	Serve    Serve               `toml:"serve"`
 	Slack    Slack               `toml:"slack"`
+	Hook     Hook                `toml:"hook"`
 	family.Settings
 }
 
@@ -104,7 +105,7 @@ type Sources struct {
 
 // Defaults are the settings where nothing is configured.
 func Defaults() File {
-	return File{Language: "en", Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Slack: defaultSlack(), Settings: family.Defaults()}
+	return File{Language: "en", Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Slack: defaultSlack(), Hook: defaultHook(), Settings: family.Defaults()}
 }
 
 // Load merges the settings: default < placet.toml < the user's file. A policy
@@ -358,16 +359,21 @@ func (s *Settings) merge(l Layer) error {
 		if name := p.Name(); HoldsTighter(name) {
 			s.statements[name] = append(s.statements[name], statement{p.Text, l.own, counts})
 		}
-		if counts {
+		rules := slices.Equal(p.key, hookRules)
+		if counts || rules && !needsTrust(tree) {
 			s.permit(p)
 			continue
 		}
 		p.Path, p.Line = l.Path, l.lineOf(p.key)
 		s.Waiting = append(s.Waiting, p)
-		if !p.stays {
+		switch {
+		case rules:
+			dropUntrusted(tree)
+		case !p.stays:
 			remove(tree, p.key)
 		}
 	}
+	joinRules(tree, s.tree)
 	delete(tree, GatesKey[0]) // mergeGates settles them
 	if err := s.apply(l, tree); err != nil {
 		return err

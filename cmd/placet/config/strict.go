@@ -146,6 +146,9 @@ func (l Layer) check(f File) error {
 	if key, err := f.Slack.check(); err != nil {
 		return l.at([]string{"slack", key}, "slack.%s: %v", key, err)
 	}
+	if key, err := f.Hook.check(); err != nil {
+		return l.at([]string{"hook", key}, "hook.%s: %v", key, err)
+	}
 	for _, one := range family.All {
 		if err := l.checkFamily(one, &f.Settings); err != nil {
 			return err
@@ -267,7 +270,7 @@ func unknown(tree map[string]any, t reflect.Type) []string {
 		if !ok {
 			return []string{name}
 		}
-		if sub, isTable := tree[name].(map[string]any); isTable {
+		for _, sub := range tables(tree[name]) {
 			if key := unknown(sub, below); key != nil {
 				return append([]string{name}, key...)
 			}
@@ -276,9 +279,24 @@ func unknown(tree map[string]any, t reflect.Type) []string {
 	return nil
 }
 
+// tables are those that a value holds: itself, or the elements of an array.
+func tables(value any) (all []map[string]any) {
+	switch v := value.(type) {
+	case map[string]any:
+		return []map[string]any{v}
+	case []map[string]any:
+		return v
+	case []any:
+		for _, one := range v {
+			all = append(all, tables(one)...)
+		}
+	}
+	return all
+}
+
 // member is the type of the setting name in a table of type t.
 func member(t reflect.Type, name string) (reflect.Type, bool) {
-	if t.Kind() == reflect.Pointer { // a setting that may be left unsaid
+	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice { // a setting that may be left unsaid, or an array of tables
 		t = t.Elem()
 	}
 	switch t.Kind() {

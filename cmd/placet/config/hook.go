@@ -1,0 +1,132 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Hook is the table [hook]: what placet hook says to agents before they call a tool.
+type Hook struct {
+	// Wait is how long a person is waited for; then the call is denied.
+	Wait string `toml:"wait"`
+	// Permission says what becomes of the permission prompts of a client: pass leaves them
+	// to the client, ask has a person asked here.
+	Permission string `toml:"permission"`
+	// Stop says what happens when an agent ends its turn: tell tells it the answers that it
+	// does not know, block keeps it while its asks are open, off does nothing.
+	Stop string     `toml:"stop"`
+	Rule []HookRule `toml:"rule"`
+}
+
+// HookRule says what becomes of calls of tools. Of the rules that fit the first counts.
+type HookRule struct {
+	Tool   []string `toml:"tool"`  // globs on the client's name of the tool; none: every tool
+	Match  []string `toml:"match"` // regular expressions, one of which must match; none: every call
+	Do     string   `toml:"do"`
+	Reason string   `toml:"reason"`
+}
+
+// What a rule does, as HookRule.Do says it.
+const (
+	HookAsk   = "ask"
+	HookDeny  = "deny"
+	HookAllow = "allow"
+	HookPass  = "pass"
+	HookShow  = "show"
+)
+
+var hookRules = []string{"hook", "rule"}
+
+func defaultHook() Hook { return Hook{Wait: "23h", Permission: HookPass, Stop: "tell"} }
+
+// longestHookWait is shorter than what placet init has clients wait for a hook, 24 h: a
+// client that gives up lets the call run.
+const longestHookWait = 23 * time.Hour
+
+// Waits is how long a person is waited for.
+func (h Hook) Waits() time.Duration {
+	d, _ := time.ParseDuration(h.Wait) // checked
+	return d
+}
+
+// check reports the first setting that cannot be used, and its key.
+func (h Hook) check() (key string, err error) {
+	if d, err := time.ParseDuration(h.Wait); err != nil || d < time.Second || d > longestHookWait {
+		return "wait", fmt.Errorf("takes a time from 1s to 23h, such as \"30m\", not %q", h.Wait)
+	}
+	if err := oneOf(h.Permission, HookPass, HookAsk); err != nil {
+		return "permission", err
+	}
+	if err := oneOf(h.Stop, "tell", "block", "off"); err != nil {
+		return "stop", err
+	}
+	for i, r := range h.Rule {
+		if err := r.check(); err != nil {
+			return "rule", fmt.Errorf("number %d %w", i+1, err)
+		}
+	}
+	return "", nil
+}
+
+func (r HookRule) check() error {
+	for _, glob := range r.Tool {
+		if _, err := path.Match(glob, ""); err != nil || glob == "" {
+			return fmt.Errorf("has the tool %q: expected a name, or a pattern such as mcp__*", glob)
+		}
+	}
+	for _, expression := range r.Match {
+		if _, err := regexp.Compile(expression); err != nil {
+			return fmt.Errorf("cannot match %q: %w", expression, err)
+		}
+	}
+	if err := oneOf(r.Do, HookAsk, HookDeny, HookAllow, HookPass, HookShow); err != nil {
+		return fmt.Errorf("has a do that %w", err)
+	}
+	return nil
+}
+
+// oneOf refuses all but some words.
+func oneOf(said string, words ...string) error {
+	if slices.Contains(words, said) {
+		return nil
+	}
+	return fmt.Errorf("takes %s, not %q", strings.Join(words, ", "), said)
+}
+
+// rulesIn are the rules that a tree of settings holds.
+func rulesIn(tree map[string]any) []map[string]any {
+	value, _ := lookup(tree, hookRules)
+	return tables(value)
+}
+
+// holdsUntrusted reports whether a rule counts without trust: whatever it says, a person
+// decides, or the call does not run.
+func holdsUntrusted(rule map[string]any) bool { return rule["do"] == HookAsk || rule["do"] == HookDeny }
+
+// needsTrust reports whether a tree has rules that count only after placet trust.
+func needsTrust(tree map[string]any) bool {
+	return slices.ContainsFunc(rulesIn(tree), func(r map[string]any) bool { return !holdsUntrusted(r) })
+}
+
+// dropUntrusted takes the rules out of a tree that count only after placet trust.
+func dropUntrusted(tree map[string]any) {
+	kept := slices.DeleteFunc(slices.Clone(rulesIn(tree)), func(r map[string]any) bool { return !holdsUntrusted(r) })
+	tree[hookRules[0]].(map[string]any)[hookRules[1]] = kept
+}
+
+// joinRules has the rules of files before follow those of this one: none takes another's
+// away, and of the user's own, which are read last, the first counts.
+func joinRules(tree, before map[string]any) {
+	earlier, own := rulesIn(before), rulesIn(tree)
+	if len(earlier) == 0 || len(own) == 0 {
+		return
+	}
+	table := maps.Clone(tree[hookRules[0]].(map[string]any))
+	table[hookRules[1]] = slices.Concat(own, earlier)
+	tree[hookRules[0]] = table
+}

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const looseRules = `
+[hook]
+wait = "1h"
+permission = "ask"
+[[hook.rule]]
+tool = ["Read"]
+do = "allow"
+[[hook.rule]]
+match = ['\bpush\b']
+do = "ask"
+reason = "others"
+[[hook.rule]]
+tool = ["mcp__*"]
+do = "deny"
+`
+
+func dos(rules []HookRule) string {
+	var words []string
+	for _, r := range rules {
+		words = append(words, r.Do)
+	}
+	return strings.Join(words, " ")
+}
+
+// From a file of the workspace the rules count without trust by which a call is asked about
+// or denied, and nothing else of [hook]; what was agreed to counts as it is.
+func TestRulesOfTheWorkspaceAskAndDenyWithoutTrust(t *testing.T) {
+	from := places(t)
+	put(t, from.Workspace, "placet.toml", looseRules)
+	s := mustLoad(t, from)
+	if diff := cmp.Diff(Hook{Wait: "23h", Permission: "pass", Stop: "tell", Rule: s.Hook.Rule}, s.Hook); diff != "" {
+		t.Error(diff)
+	}
+	if got := dos(s.Hook.Rule); got != "ask deny" {
+		t.Errorf("rules that count: %q", got)
+	}
+	if len(s.Waiting) != 3 {
+		t.Fatalf("waiting: %v", s.Waiting)
+	}
+	agree(t, from, waitingSetting(s.Waiting[0]), waitingSetting(s.Waiting[1]), waitingSetting(s.Waiting[2]))
+	if s = mustLoad(t, from); dos(s.Hook.Rule) != "allow ask deny" || s.Hook.Wait != "1h" || s.Hook.Permission != "ask" || len(s.Waiting) > 0 {
+		t.Errorf("after agreement: %+v, waiting %v", s.Hook, s.Waiting)
+	}
+	put(t, from.Workspace, "placet.toml", strings.Replace(looseRules, "Read", "*", 1))
+	if s = mustLoad(t, from); dos(s.Hook.Rule) != "ask deny" || len(s.Waiting) != 1 || s.Waiting[0].Line == 0 {
+		t.Errorf("after a change: %+v, waiting %v", s.Hook.Rule, s.Waiting)
+	}
+	put(t, from.Workspace, "placet.toml", "[[hook.rule]]\ndo = \"deny\"\n")
+	if s = mustLoad(t, from); dos(s.Hook.Rule) != "deny" || len(s.Waiting) != 0 {
+		t.Errorf("rules that need no trust: %+v, waiting %v", s.Hook.Rule, s.Waiting)
+	}
+}
+
+// The user's own rules come first, and those of the workspace after them.
+func TestOwnRulesComeBeforeThoseOfTheWorkspace(t *testing.T) {
+	from := places(t)
+	put(t, from.Workspace, "placet.toml", looseRules)
+	put(t, filepath.Dir(from.User), "placet.toml", "[[hook.rule]]\ndo = \"pass\"\ntool = [\"Grep\"]\n[[hook.rule]]\ndo = \"show\"\n")
+	if got := dos(mustLoad(t, from).Hook.Rule); got != "pass show ask deny" {
+		t.Errorf("rules: %q", got)
+	}
+	put(t, filepath.Dir(from.User), "placet.toml", "[hook]\nstop = \"off\"\n")
+	if s := mustLoad(t, from); dos(s.Hook.Rule) != "ask deny" || s.Hook.Stop != "off" {
+		t.Errorf("hook: %+v", s.Hook)
+	}
+}
+
+func TestBadHookSettings(t *testing.T) {
+	for body, want := range map[string]string{
+		"[hook]\nwait = \"24h\"":                                  `placet.toml:2: hook.wait: takes a time from 1s to 23h, such as "30m", not "24h"`,
+		"[hook]\npermission = \"allow\"":                          `hook.permission: takes pass, ask, not "allow"`,
+		"[hook]\nstop = \"no\"":                                   `hook.stop: takes tell, block, off, not "no"`,
+		"[[hook.rule]]\ndo = \"maybe\"":                           `hook.rule: number 1 has a do that takes ask, deny, allow, pass, show, not "maybe"`,
+		"[[hook.rule]]\ntool = [\"B\"]":                           `number 1 has a do that takes`,
+		"[[hook.rule]]\ndo = \"deny\"\nmacth = []":                `unknown setting "hook.rule.macth"`,
+		"[[hook.rule]]\ndo = \"deny\"\nDo = \"ask\"":              `unknown setting "hook.rule.Do"`,
+		"hook = { rule = [{ do = \"deny\", tol = [] }] }":         `unknown setting "hook.rule.tol"`,
+		"[[hook.rule]]\ndo = \"deny\"\nmatch = [\"(\"]":           `number 1 cannot match "("`,
+		"[[hook.rule]]\ndo = \"deny\"\ntool = [\"[\"]":            `number 1 has the tool "["`,
+		"[[hook.rule]]\ndo = \"deny\"\ntool = \"Bash\"":           `hook.rule.tool: expected array, found string`,
+		"[hook]\nrule = \"deny\"":                                 `hook.rule: expected`,
+		"[[hook.rule]]\ndo = \"deny\"\n[[hook.rule]]\ndo = \"x\"": `number 2 has`,
+	} {
+		from := places(t)
+		put(t, from.Workspace, "placet.toml", body)
+		if _, err := Load(from); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", body, err, want)
+		}
+	}
+}
