@@ -57,10 +57,11 @@ var floors = []floor{
 	{name: "laws", packages: []string{"internal/enginetest", "internal/browsertest"}, never: []string{"families"}},
 	{
 		name:     "wiring",
-		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/workspace", "cmd/placet/web", "cmd/placet/cli", "cmd/placet", "internal/bench"},
+		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/web", "cmd/placet/cli", "cmd/placet", "internal/bench"},
 		beside: []string{
 			"cmd/placet/family cmd/placet/console",
 			"cmd/placet/config cmd/placet/console", "cmd/placet/config cmd/placet/family",
+			"cmd/placet/hook cmd/placet/config", "cmd/placet/cli cmd/placet/hook",
 			"cmd/placet/workspace cmd/placet/console", "cmd/placet/workspace cmd/placet/config", "cmd/placet/workspace cmd/placet/family",
 			"cmd/placet/cli cmd/placet/console", "cmd/placet/cli cmd/placet/config", "cmd/placet/cli cmd/placet/family", "cmd/placet/cli cmd/placet/workspace",
 			"cmd/placet/web cmd/placet/console", "cmd/placet/web cmd/placet/config", "cmd/placet/web cmd/placet/workspace", "cmd/placet/cli cmd/placet/web",
@@ -85,7 +86,7 @@ var modules = map[string][]string{
 	"github.com/aymanbagabas/go-udiff":         {"cmd/placet/web"},
 	"github.com/spf13/cobra":                   {"cmd/placet/cli"},
 	"github.com/spf13/pflag":                   {"cmd/placet/cli"},
-	"github.com/BurntSushi/toml":               {"cmd/placet/config"},
+	"github.com/BurntSushi/toml":               {"cmd/placet/config", "cmd/placet/hook"},
 	"golang.org/x/term":                        {"cmd/placet/console", "cmd/placet/cli"},
 	// What looks like an option, or like a word that refuses, is known in one room.
 	"go.mau.fi/util":    {"engine/gate"},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -87,7 +88,7 @@ func verbs() []verb {
 		askVerb(), waitVerb(), withdrawVerb(), openVerb(),
 		watchVerb(), serveVerb(), onceVerb(), statusVerb(),
 		explainVerb(), logVerb(), checkVerb(), graphVerb(),
-		initVerb(), trustVerb(), loginVerb(), doctorVerb(), demoVerb(), schemaVerb(), versionVerb(),
+		initVerb(), trustVerb(), clientHookVerb(), loginVerb(), doctorVerb(), demoVerb(), schemaVerb(), versionVerb(),
 	}
 }
 
@@ -137,7 +138,8 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 // verb is a command: what it is called, what it takes, and what it does.
 type verb struct {
 	use, short, group string
-	about             string // a further page of the manual
+	page              string // of the manual; "" is that of the verb's name
+	about             string // a further page of it
 	least, most       int    // arguments; a most of -1 is any number
 	complete          func(*console.Env) cobra.CompletionFunc
 	flags             func(*pflag.FlagSet)
@@ -159,7 +161,7 @@ type call struct {
 // command makes a verb a command of the command line.
 func (v verb) command(w *console.Env) *cobra.Command {
 	cmd := &cobra.Command{Use: v.use, Short: v.short, GroupID: v.group, Args: v.takes}
-	cmd.Long = strings.TrimSpace(page(cmd.Name()) + "\n\n" + page(v.about))
+	cmd.Long = strings.TrimSpace(page(cmp.Or(v.page, cmd.Name())) + "\n\n" + page(v.about))
 	if v.complete != nil {
 		cmd.ValidArgsFunction = v.complete(w)
 	}

@@ -79,8 +79,11 @@ func (a *Asks) Find(id string) (reconcile.Found, error) {
 }
 
 // State reads the state of an ask. ok is false where it has none that can be read.
-func (a *Asks) State(f reconcile.Found) (st ask.State, ok bool) {
-	d := a.ReadDocument(f, "state.json")
+func (a *Asks) State(f reconcile.Found) (st ask.State, ok bool) { return a.AskState(f) }
+
+// AskState is [Asks.State] in a workspace that is looked at.
+func (b *Workspace) AskState(f reconcile.Found) (st ask.State, ok bool) {
+	d := b.ReadDocument(f, "state.json")
 	if !d.Present() {
 		return st, false
 	}

@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/hook"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/ask"
+	"placet/engine/gate"
+	"placet/engine/reconcile"
+	"placet/schemas"
+	"placet/templates"
+)
+
+func clientHookVerb() verb {
+	later := false
+	return verb{
+		use: "hook " + strings.Join(hook.Names(true), "|"), short: "Say whether an agent may call a tool, as its client's hook",
+		least: 1, most: 1, group: groupSetUp, page: "hook",
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&later, "defer", false, "have claude -p end while a person is asked, and ask again when it is resumed")
+		},
+		run: func(c call) error {
+			client, ok := hook.Named(c.args[0])
+			if !ok || !client.HasHooks() {
+				return console.Usage("unknown client %q: there are %s", console.OneLine(c.args[0]), strings.Join(hook.Names(true), ", "))
+			}
+			if later && client.Name != "claude-code" {
+				return console.Usage("cannot defer a call of %s: claude-code alone takes it up again", client.Name)
+			}
+			h := hookCall{call: c, client: client, defers: later}
+			return h.answer()
+		},
+	}
+}
+
+// hookCall is one call of a client's hook.
+type hookCall struct {
+	call
+	client hook.Client
+	defers bool
+	in     hook.Input
+	conf   config.Settings
+	root   string
+}
+
+// answer tells the client what becomes of a call, or the agent what it does not know yet.
+// Whatever goes wrong before a tool is called, the call does not run; at any other moment
+// what goes wrong is noted, and the agent goes on.
+func (h *hookCall) answer() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("placet broke off: %v", p)
+		}
+		err = h.end(err)
+	}()
+	if err := h.read(); err != nil {
+		return err
+	}
+	if h.in.Moment == hook.Other {
+		return nil
+	}
+	if err := h.open(); err != nil {
+		return err
+	}
+	switch h.in.Moment {
+	case hook.BeforeTool:
+		return h.beforeTool()
+	case hook.Permission:
+		return h.permission()
+	}
+	return h.turn()
+}
+
+// end is how the hook ends after an error.
+func (h *hookCall) end(err error) error {
+	if err == nil {
+		return nil
+	}
+	p := &console.Problem{Text: err.Error()}
+	errors.As(err, &p)
+	switch h.in.Moment {
+	case hook.Permission:
+		deny := hook.Outcome{Do: config.HookDeny, Reason: "placet cannot ask a person: " + console.OneLine(p.Text)}
+		if h.print(h.client.Answer(h.in, deny)) == nil {
+			return nil
+		}
+	case hook.TurnBegins, hook.TurnEnds, hook.Other:
+		h.env.Note("%s", console.OneLine(p.Text))
+		return nil
+	}
+	return console.Usage("the call does not run: %s", p.Text).Try("%s", cmp.Or(p.Hint, "placet doctor"))
+}
+
+// read reads standard input, until the hook is told to end.
+func (h *hookCall) read() error {
+	read := make(chan error, 1)
+	var in hook.Input
+	go func() {
+		var err error
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("placet broke off: %v", p)
+			}
+			read <- err
+		}()
+		in, err = h.client.Read(h.env.In)
+	}()
+	select {
+	case <-h.ctx.Done():
+		return h.ctx.Err()
+	case err := <-read:
+		h.in = in
+		return err
+	}
+}
+
+// open finds the workspace and reads its settings.
+func (h *hookCall) open() (err error) {
+	env := *h.env
+	env.Cwd = cmp.Or(h.client.Folder(h.in, env.Getenv), env.Cwd)
+	if h.root, err = config.FindRoot(&env); err != nil {
+		return err
+	}
+	if !config.IsMarked(h.root) {
+		return config.NoWorkspace(env.Flags.Workspace, h.root)
+	}
+	env.Flags.Workspace = h.root
+	h.env = &env
+	h.conf, err = config.Load(config.SourcesOf(h.env, h.root))
+	return err
+}
+
+func (h *hookCall) print(body []byte) error {
+	if len(body) == 0 {
+		return nil
+	}
+	_, err := h.env.Out.Write(body)
+	return err
+}
+
+func (h *hookCall) places() hook.Places {
+	return hook.Places{Root: h.root, Cwd: cmp.Or(h.in.Cwd, h.root), Home: h.env.Getenv("HOME")}
+}
+
+// beforeTool says what becomes of a call.
+func (h *hookCall) beforeTool() (err error) {
+	o := h.client.Judge(h.conf.Hook.Rule, h.in, h.places())
+	if o.Do == config.HookAsk {
+		if o, err = h.ask(o.Reason); err != nil {
+			return err
+		}
+	}
+	return h.print(h.client.Answer(h.in, o))
+}
+
+// permission answers a client's own prompt, where the settings have it asked here.
+func (h *hookCall) permission() (err error) {
+	if h.conf.Hook.Permission != config.HookAsk {
+		return nil
+	}
+	o := h.client.Judge(nil, h.in, h.places())
+	if o.Do == config.HookPass && !h.in.IsPlacet() {
+		if o, err = h.ask(""); err != nil {
+			return err
+		}
+	}
+	return h.print(h.client.Answer(h.in, o))
+}
+
+// ask asks a person about a call, and waits for the answer.
+func (h *hookCall) ask(reason string) (o hook.Outcome, err error) {
+	a, err := openAsks(h.call)
+	if err != nil {
+		return o, err
+	}
+	q := h.question(a, reason)
+	body, err := q.Encode()
+	if err != nil {
+		return o, err
+	}
+	f, err := a.Make(h.ctx, q, body)
+	if err != nil {
+		return o, err
+	}
+	if h.defers && h.in.Moment == hook.BeforeTool {
+		if err := cmp.Or(a.Pass(h.ctx), a.Refused(f)); err != nil {
+			return o, err
+		}
+		if st, _ := a.State(f); !st.IsFinal() {
+			return hook.Deferred("A person is asked in " + console.Brief(f.Key()) + "."), nil
+		}
+	}
+	// The ask ends by its deadline, the hook a moment later whatever keeps the ask.
+	ended, err := a.Wait(h.ctx, h.conf.Hook.Waits()+time.Minute, []reconcile.Found{f}, false)
+	if h.ctx.Err() != nil {
+		return o, h.takeBack(a, f)
+	}
+	if err != nil {
+		return o, err
+	}
+	return callOutcome(ended[0]), nil
+}
+
+// takeBack takes a question back about a call that its client has given up.
+func (h *hookCall) takeBack(a *workspace.Asks, f reconcile.Found) error {
+	if st, _ := a.State(f); !st.IsFinal() {
+		if err := a.Withdraw(context.WithoutCancel(h.ctx), f, ask.Withdraw{Reason: "the client has given the call up"}); err != nil {
+			return err
+		}
+	}
+	return errors.New("the hook was interrupted")
+}
+
+// callOutcome is what a person's answer means for a call: nothing but approve lets it run.
+func callOutcome(st ask.State) hook.Outcome {
+	name := "ask/" + st.AskID
+	if st.Answer == nil {
+		why := "nobody answered in time"
+		if st.Status != ask.Expired {
+			why = console.OneLine(st.Last.Reason)
+		}
+		return hook.Outcome{Do: config.HookDeny, Reason: name + " is " + string(st.Status) + ": " + why}
+	}
+	comment := console.Lines(st.Answer.Comment)
+	by := console.OneLine(gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}.Shown(st.Answer.KnownAs))
+	if st.Answer.Response == "approve" {
+		return hook.Outcome{Do: config.HookAllow, Reason: "approved by " + by + " in " + name + console.Suffix(": ", comment)}
+	}
+	return hook.Outcome{Do: config.HookDeny, Reason: cmp.Or(comment, "rejected by "+by+" in "+name)}
+}
+
+// hookTag is the tag of asks about calls.
+const hookTag = "hook"
+
+// question is the ask about a call.
+func (h *hookCall) question(a *workspace.Asks, reason string) workspace.NewAsk {
+	lang := cmp.Or(a.Ask.Language, a.Language, "en")
+	say := func(key string, pairs ...string) string { return templates.Phrase(lang, "hook."+key, pairs...) }
+	id := h.in.CallID(h.env.Now().UTC().Format(time.RFC3339Nano))
+	return workspace.NewAsk{Ask: ask.Ask{
+		Question: say("wants", "client", h.client.Name, "tool", console.OneLine(h.in.Tool), "line", templates.Code(console.Cut(h.in.FirstLine(h.places()), 200))),
+		Type:     "approval", Context: h.context(say, reason),
+		Options:  []ask.Option{{ID: "approve", Description: say("approve")}, {ID: "reject", Description: say("reject")}},
+		Deadline: fmt.Sprintf("%ds", int(h.conf.Hook.Waits().Seconds())), Default: "reject",
+		AskedBy: &ask.AskedBy{Name: h.client.Name, Session: h.in.Session, Tool: h.in.Tool},
+		Tags:    []string{hookTag}, Correlation: schemas.OrNull(h.in.Session),
+		IdempotencyKey: schemas.OrNull(fmt.Sprintf("hook:%s:%s:%s", h.client.Name, h.in.Session, id)),
+	}}
+}
+
+// shownInput is how much of a tool's input, and of a command, is shown, in bytes.
+const shownInput = 24 << 10
+
+// context is what a person sees of a call.
+func (h *hookCall) context(say func(key string, pairs ...string) string, reason string) string {
+	var parts []string
+	if reason != "" {
+		parts = append(parts, reason)
+	}
+	if command, ok := h.in.ShellCommand(); ok && strings.Contains(command, "\n") {
+		parts = append(parts, cutFence(say, command))
+	}
+	parts = append(parts, cutFence(say, h.in.Fields()))
+	var where []string
+	for _, one := range [][2]string{{"folder", h.in.Cwd}, {"mode", h.in.Mode}} {
+		if one[1] != "" {
+			where = append(where, "- "+say(one[0])+": "+templates.Code(one[1]))
+		}
+	}
+	return strings.Join(append(parts, strings.Join(where, "\n")), "\n\n")
+}
+
+// cutFence is a text as a fenced block. What is left out of one is said.
+func cutFence(say func(key string, pairs ...string) string, text string) string {
+	if len(text) <= shownInput {
+		return templates.Fence(text)
+	}
+	shown := strings.ToValidUTF8(text[:shownInput], "")
+	return templates.Fence(shown) + "\n\n" + say("cut", "left", fmt.Sprint(len(text)-len(shown)), "all", fmt.Sprint(len(text)), "digest", string(engine.Sum([]byte(text))))
+}

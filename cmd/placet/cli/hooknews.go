@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/hook"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/ask"
+	"placet/engine/gate"
+	"placet/engine/statedir"
+)
+
+// What an agent has asked and does not know the answer of is told to it where its client
+// takes a text. An ask belongs to a session whose id is its correlation, or the session of
+// who asks. Which answers were told is remembered in the state folder: where that is lost,
+// they are told once more.
+
+// turn tells the agent what it does not know when a turn begins or ends.
+func (h *hookCall) turn() error {
+	ends := h.in.Moment == hook.TurnEnds
+	if h.in.Session == "" || ends && h.conf.Hook.Stop == "off" {
+		return nil
+	}
+	states, err := h.ownAsks()
+	if err != nil {
+		return err
+	}
+	if open := openNames(states); ends && h.conf.Hook.Stop == "block" && len(open) > 0 && !h.in.StopActive {
+		return h.print(h.client.Keep(areOpen(open)))
+	}
+	if h.client.Tell(h.in, "") == nil {
+		return nil
+	}
+	return h.tell(states)
+}
+
+// ownAsks are the asks of the session, but for those that a hook has made: of these the agent
+// knows the answer.
+func (h *hookCall) ownAsks() (states []ask.State, err error) {
+	b, err := workspace.Open(h.env, workspace.Setup{Family: "ask"})
+	if err != nil {
+		return nil, err
+	}
+	found, err := b.Loop.Runs()
+	for _, f := range found {
+		st, ok := b.AskState(f)
+		own := string(st.Ask.Correlation) == h.in.Session || st.Ask.AskedBy != nil && st.Ask.AskedBy.Session == h.in.Session
+		if ok && own && !slices.Contains(st.Ask.Tags, hookTag) {
+			states = append(states, st)
+		}
+	}
+	return states, err
+}
+
+func openNames(states []ask.State) (names []string) {
+	for _, st := range states {
+		if !st.IsFinal() {
+			names = append(names, "ask/"+st.AskID)
+		}
+	}
+	return names
+}
+
+func areOpen(names []string) string {
+	verb := " is"
+	if len(names) > 1 {
+		verb = " are"
+	}
+	return strings.Join(names, ", ") + verb + " open: call check_answer"
+}
+
+// mostTold is how much an agent is told at once, in bytes: clients cut what is longer.
+const mostTold = 9000
+
+// tell tells the answers that the session does not know yet, as many as fit.
+func (h *hookCall) tell(states []ask.State) error {
+	states = slices.DeleteFunc(states, func(st ask.State) bool { return st.Status != ask.Answered && st.Status != ask.Expired })
+	if len(states) == 0 {
+		return nil
+	}
+	dir, err := config.StateDir(h.env, h.root, true)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	name := "told/" + engine.Sum([]byte(h.client.Name + "\n" + h.in.Session)).Hex()[:16] + ".json"
+	told, err := readTold(dir, name)
+	if err != nil {
+		return err
+	}
+	text := "What became of questions of this session, as placet recorded it:"
+	known := len(told)
+	for _, st := range states {
+		if line := newsOf(st); !slices.Contains(told, st.AskID) && len(text)+len(line) < mostTold {
+			text, told = text+"\n"+line, append(told, st.AskID)
+		}
+	}
+	if len(told) == known {
+		return nil
+	}
+	if err := h.print(h.client.Tell(h.in, text)); err != nil {
+		return err
+	}
+	return writeTold(dir, name, told)
+}
+
+func readTold(dir *statedir.Dir, name string) (ids []string, err error) {
+	body, err := dir.Read(name, config.LimitSmall)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && json.Unmarshal(body, &ids) != nil {
+		return nil, nil // told once more, and written anew
+	}
+	return ids, err
+}
+
+func writeTold(dir *statedir.Dir, name string, ids []string) error {
+	if err := dir.Root().Mkdir("told", 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	body, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	return dir.Write(name, body, false)
+}
+
+// newsOf says what became of a question: a statement, and no order.
+func newsOf(st ask.State) string {
+	title, _, _ := strings.Cut(strings.TrimSpace(st.Ask.Question), "\n")
+	head := fmt.Sprintf("- ask/%s, %q: ", st.AskID, console.Cut(console.OneLine(title), 200))
+	said := console.Cut(console.OneLine(strings.Join(answerLines(st), ", ")), 2000)
+	if st.Answer == nil {
+		return head + "nobody answered in time" + console.Suffix("; the default is ", said)
+	}
+	by := gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}
+	return head + "answered " + said + ", by " + console.OneLine(by.Shown(st.Answer.KnownAs)) + console.Suffix(". Comment: ", console.Cut(console.OneLine(st.Answer.Comment), 2000))
+}

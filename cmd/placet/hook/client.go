@@ -1,0 +1,107 @@
+package hook
+
+import (
+	"placet/cmd/placet/config"
+)
+
+// Moment is what an event of a client means.
+type Moment int
+
+// The moments. What cannot be read may be a call, so Unknown is treated as one.
+const (
+	Unknown    Moment = iota
+	BeforeTool        // a tool is about to be called
+	Permission        // the client would ask its user whether a tool may be called
+	TurnBegins        // somebody has given the agent something to do
+	TurnEnds          // the agent has nothing more to do
+	Other             // nothing that placet has a word about
+)
+
+// Client is a program in which agents run.
+type Client struct {
+	Name   string
+	events map[string]Moment
+	// projectVar is the variable that names the folder in which the client was started, ""
+	// where it tells a hook's own folder alone.
+	projectVar string
+	// permits says how a call is permitted, and which answer a person gets to see.
+	permits dialect
+	files   func(h config.Hook) []File
+}
+
+// dialect is how a client takes an answer before a tool is called.
+type dialect int
+
+const (
+	likeClaude dialect = iota // hookSpecificOutput with a decision: Claude Code
+	likeCodex                 // the same, and an allow or ask of ours is no answer: Codex
+	likeGemini                // decision and reason: Gemini
+	likeCursor                // permission and two messages: Cursor
+)
+
+// Clients are those that placet knows, in the order in which they are listed.
+var Clients = []Client{claudeCode, codex, gemini, cursor, vscode}
+
+var (
+	claudeCode = Client{
+		Name: "claude-code", projectVar: "CLAUDE_PROJECT_DIR", permits: likeClaude, files: claudeFiles,
+		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "SessionStart": TurnBegins, "Stop": TurnEnds},
+	}
+	codex = Client{
+		Name: "codex", permits: likeCodex, files: codexFiles,
+		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "Stop": TurnEnds},
+	}
+	gemini = Client{
+		Name: "gemini", projectVar: "GEMINI_PROJECT_DIR", permits: likeGemini, files: geminiFiles,
+		events: map[string]Moment{"BeforeTool": BeforeTool, "BeforeAgent": TurnBegins, "AfterAgent": TurnEnds},
+	}
+	cursor = Client{
+		Name: "cursor", projectVar: "CURSOR_PROJECT_DIR", permits: likeCursor, files: cursorFiles,
+		events: map[string]Moment{"beforeShellExecution": BeforeTool, "beforeMCPExecution": BeforeTool},
+	}
+	vscode = Client{Name: "vscode", files: vscodeFiles} // no hooks: it has placet's tools alone
+)
+
+// Named is the client of a name.
+func Named(name string) (c Client, ok bool) {
+	for _, c := range Clients {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Client{}, false
+}
+
+// Names are the clients' names; with hooks alone where hooked says so.
+func Names(hooked bool) (names []string) {
+	for _, c := range Clients {
+		if !hooked || c.HasHooks() {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// HasHooks reports whether the client asks placet before it calls a tool.
+func (c Client) HasHooks() bool { return c.events != nil }
+
+// Shows reports whether the client can be told to ask its own user. Codex lets a call run
+// that a hook has it ask about, and Gemini knows no such answer.
+func (c Client) Shows() bool { return c.permits == likeClaude || c.permits == likeCursor }
+
+// agents are the variables by which programs that agents start can tell that.
+var agents = []string{"AI_AGENT", "CLAUDECODE", "CODEX_SESSION_ID", "GEMINI_CLI", "CURSOR_AGENT"}
+
+// AgentVariable is the variable of an environment that says that an agent's client started
+// this process, "" for none.
+func AgentVariable(getenv func(string) string) string {
+	for _, name := range agents {
+		if getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// AgentVariables are all variables that say so.
+func AgentVariables() []string { return append([]string(nil), agents...) }

@@ -1,0 +1,317 @@
+package hook
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"placet/cmd/placet/config"
+	"placet/engine/jsonedit"
+	"placet/schemas"
+)
+
+// File is a file of a client, and what placet adds to it.
+type File struct {
+	Path    string   // relative to the workspace
+	Members []Member // of a JSON file
+	Table   string   // of a TOML file: the text of one table
+}
+
+// Member is one thing that placet adds to a JSON file.
+type Member struct {
+	At    []string // the names that lead to it
+	Value schemas.Raw
+	// Element says that it is one element of the array there, among those of others.
+	Element bool
+}
+
+// String names the member.
+func (m Member) String() string { return strings.Join(m.At, ".") }
+
+// Files are those of a client, as its settings have them.
+func (c Client) Files(h config.Hook) []File { return c.files(h) }
+
+// hookTimeout is how long clients wait for a hook, in seconds: longer than a person is waited
+// for. Where nobody is asked, the shorter one is enough.
+const (
+	hookTimeout  = 86400
+	shortTimeout = 10
+)
+
+func member(value string, at ...string) Member { return Member{At: at, Value: schemas.Raw(value)} }
+
+func element(value string, at ...string) Member {
+	return Member{At: at, Value: schemas.Raw(value), Element: true}
+}
+
+const mcpServer = `"command":"placet","args":["mcp"]`
+
+func claudeFiles(h config.Hook) []File {
+	run := func(timeout int, more string) string {
+		return fmt.Sprintf(`"hooks":[{"type":"command","command":"placet","args":["hook","claude-code"],"timeout":%d%s}]`, timeout, more)
+	}
+	const blocks = `,"onFailure":"block","statusMessage":"placet: a person is asked"`
+	short := "{" + run(shortTimeout, "") + "}"
+	return []File{
+		{Path: ".mcp.json", Members: []Member{member(`{"type":"stdio",`+mcpServer+`,"env":{"PLACET_MCP_WAIT":"23h"},"timeout":86400000}`, "mcpServers", "placet")}},
+		{Path: ".claude/settings.json", Members: []Member{
+			element(fmt.Sprintf(`{"matcher":%s,%s}`, matcher(h, "*", "Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit"), run(hookTimeout, blocks)), "hooks", "PreToolUse"),
+			element("{"+run(hookTimeout, blocks)+"}", "hooks", "PermissionRequest"),
+			element(short, "hooks", "UserPromptSubmit"), element(short, "hooks", "SessionStart"), element(short, "hooks", "Stop"),
+		}},
+	}
+}
+
+func codexFiles(config.Hook) []File {
+	run := func(timeout int, more string) string {
+		return fmt.Sprintf(`"hooks":[{"type":"command","command":"placet hook codex","timeout":%d%s}]`, timeout, more)
+	}
+	const says = `,"statusMessage":"placet: a person is asked"`
+	short := "{" + run(shortTimeout, "") + "}"
+	return []File{
+		{Path: ".codex/config.toml", Table: `[mcp_servers.placet]
+command = "placet"
+args = ["mcp"]
+env = { PLACET_MCP_WAIT = "23h" }
+startup_timeout_sec = 10
+tool_timeout_sec = 86400
+`},
+		{Path: ".codex/hooks.json", Members: []Member{
+			element(`{"matcher":"Bash|apply_patch|mcp__.*",`+run(hookTimeout, says)+"}", "hooks", "PreToolUse"),
+			element("{"+run(hookTimeout, says)+"}", "hooks", "PermissionRequest"),
+			element(short, "hooks", "UserPromptSubmit"), element(short, "hooks", "Stop"),
+		}},
+	}
+}
+
+func geminiFiles(h config.Hook) []File {
+	run := func(seconds int) string {
+		return fmt.Sprintf(`"hooks":[{"name":"placet","type":"command","command":"placet hook gemini","timeout":%d}]`, seconds*1000)
+	}
+	short := "{" + run(shortTimeout) + "}"
+	return []File{{Path: ".gemini/settings.json", Members: []Member{
+		member("{"+mcpServer+`,"env":{"PLACET_MCP_WAIT":"23h"},"timeout":86400000}`, "mcpServers", "placet"),
+		element(fmt.Sprintf(`{"matcher":%s,%s}`, matcher(h, ".*", "run_shell_command", "write_file", "replace"), run(hookTimeout)), "hooks", "BeforeTool"),
+		element(short, "hooks", "BeforeAgent"), element(short, "hooks", "AfterAgent"),
+	}}}
+}
+
+func cursorFiles(config.Hook) []File {
+	const run = `{"command":"placet hook cursor","failClosed":true}`
+	return []File{
+		{Path: ".cursor/mcp.json", Members: []Member{member("{"+mcpServer+"}", "mcpServers", "placet")}},
+		{Path: ".cursor/hooks.json", Members: []Member{
+			member("1", "version"), element(run, "hooks", "beforeShellExecution"), element(run, "hooks", "beforeMCPExecution"),
+		}},
+	}
+}
+
+func vscodeFiles(config.Hook) []File {
+	return []File{{Path: ".vscode/mcp.json", Members: []Member{member(`{"type":"stdio",`+mcpServer+"}", "servers", "placet")}}}
+}
+
+// matcher fits the tools that rules and guard are about, every one where a rule says so. It
+// is a JSON string.
+func matcher(h config.Hook, every string, guard ...string) string {
+	names := []string{}
+	for _, r := range h.Rule {
+		if len(r.Tool) == 0 {
+			return string(encode(every))
+		}
+		names = append(names, r.Tool...)
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name, `*?[\`) }) {
+		return string(encode(every))
+	}
+	var once []string
+	for _, name := range append(names, guard...) {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return string(encode(strings.Join(once, "|")))
+}
+
+// Change is what becomes of a file: its new body, nil where it stays, and what was added.
+type Change struct {
+	Body  []byte
+	Added []string
+}
+
+// Differs is the error where something of ours stands in a file and is another.
+type Differs struct{ What, Has, Wants string }
+
+func (e *Differs) Error() string {
+	return fmt.Sprintf("%s is there and says something else", e.What)
+}
+
+// Snippet is the file as it would be with nothing else in it.
+func (f File) Snippet() string {
+	if f.Table != "" {
+		return f.Table
+	}
+	change, _ := f.Plan(nil) // of ours alone
+	return string(change.Body)
+}
+
+// Plan says how a file becomes one with what is ours. A body of nil is that of no file. What
+// is there of ours already stays; what is there and differs is an error, as all is that
+// cannot be read strictly.
+func (f File) Plan(body []byte) (Change, error) {
+	if f.Table != "" {
+		return f.planTable(body)
+	}
+	var c Change
+	edited := body
+	if body == nil {
+		edited = []byte("{}")
+	}
+	if err := schemas.Decode("", "", edited, nil); err != nil {
+		return c, err
+	}
+	for _, m := range f.Members {
+		edit, err := m.edit(f.Path, edited)
+		if err != nil {
+			return c, err
+		}
+		if edit.Pointer == "" {
+			continue
+		}
+		if edited, err = jsonedit.Apply(edited, edit); err != nil {
+			return c, err
+		}
+		c.Added, c.Body = append(c.Added, m.String()), edited
+	}
+	if body == nil {
+		var b bytes.Buffer
+		if err := json.Indent(&b, edited, "", "  "); err != nil {
+			return c, err
+		}
+		c.Body = append(b.Bytes(), '\n')
+	}
+	return c, nil
+}
+
+// edit is what adds the member to a file, none where it is there.
+func (m Member) edit(file string, body []byte) (e jsonedit.Edit, err error) {
+	rest := schemas.Raw(body)
+	for i, name := range m.At {
+		members, err := schemas.Members(rest)
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", cmp.Or(strings.Join(m.At[:i], "."), file), err)
+		}
+		if members.Raw(name) == nil {
+			return jsonedit.Edit{Pointer: pointer(m.At[:i+1]), Value: m.below(i + 1)}, nil
+		}
+		rest = members.Raw(name)
+	}
+	if !m.Element {
+		if !schemas.Equal(rest, m.Value) {
+			return e, &Differs{m.String(), string(rest), string(m.Value)}
+		}
+		return e, nil
+	}
+	var list []schemas.Raw
+	if err := schemas.DecodeValue(rest, &list); err != nil {
+		return e, fmt.Errorf("%s: expected an array: %w", m, err)
+	}
+	ours := slices.DeleteFunc(list, func(one schemas.Raw) bool { return !runsPlacet(one) })
+	switch {
+	case len(ours) == 0:
+		return jsonedit.Edit{Op: jsonedit.Append, Pointer: pointer(m.At), Value: m.Value}, nil
+	case len(ours) > 1 || !schemas.Equal(ours[0], m.Value):
+		return e, &Differs{m.String(), string(ours[0]), string(m.Value)}
+	}
+	return e, nil
+}
+
+// below is the value of the name at which the rest of the way begins.
+func (m Member) below(from int) schemas.Raw {
+	value := m.Value
+	if m.Element {
+		value = schemas.Raw("[" + string(value) + "]")
+	}
+	for _, name := range slices.Backward(m.At[from:]) {
+		value = schemas.Raw(fmt.Sprintf("{%q:%s}", name, value))
+	}
+	return value
+}
+
+// pointer is the JSON pointer to a member: no name of ours has anything to escape.
+func pointer(names []string) string { return "/" + strings.Join(names, "/") }
+
+// runsPlacet reports whether an entry of a client's hooks has placet hook run.
+func runsPlacet(entry schemas.Raw) bool {
+	var one struct {
+		Command string        `json:"command"`
+		Args    []string      `json:"args"`
+		Hooks   []schemas.Raw `json:"hooks"`
+	}
+	if schemas.DecodeValue(entry, &one) != nil {
+		return false
+	}
+	words := append(strings.Fields(one.Command), one.Args...)
+	return len(words) > 1 && path.Base(words[0]) == "placet" && words[1] == "hook" || slices.ContainsFunc(one.Hooks, runsPlacet)
+}
+
+// planTable adds a table at the end of a TOML file that has none of its name.
+func (f File) planTable(body []byte) (c Change, err error) {
+	var before, ours map[string]any
+	if _, err := toml.Decode(string(body), &before); err != nil {
+		return c, err
+	}
+	meta, err := toml.Decode(f.Table, &ours)
+	if err != nil {
+		return c, err
+	}
+	name := meta.Keys()[0]
+	has, wants := valueAt(before, name), valueAt(ours, name)
+	if has != nil {
+		if reflect.DeepEqual(has, wants) {
+			return c, nil
+		}
+		text, _ := json.Marshal(has)
+		return c, &Differs{"[" + name.String() + "]", string(text), f.Table}
+	}
+	c.Body, c.Added = f.append(body), []string{"[" + name.String() + "]"}
+	var after map[string]any
+	if _, err := toml.Decode(string(c.Body), &after); err != nil {
+		return Change{}, fmt.Errorf("%s cannot be added at the end: %w", c.Added[0], err)
+	}
+	if !reflect.DeepEqual(valueAt(after, name), wants) {
+		return Change{}, fmt.Errorf("%s cannot be added at the end", c.Added[0])
+	}
+	return c, nil
+}
+
+// append is the body with the table at its end, after an empty line.
+func (f File) append(body []byte) []byte {
+	added := f.Table
+	switch {
+	case len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")):
+		added = "\n\n" + added
+	case len(body) > 0:
+		added = "\n" + added
+	}
+	if bytes.Contains(body, []byte("\r\n")) {
+		added = strings.ReplaceAll(added, "\n", "\r\n")
+	}
+	return append(slices.Clone(body), added...)
+}
+
+// valueAt is the value of a key, nil for none.
+func valueAt(tree map[string]any, key []string) any {
+	var value any = tree
+	for _, name := range key {
+		table, _ := value.(map[string]any)
+		value = table[name]
+	}
+	return value
+}

@@ -1,0 +1,180 @@
+package hook
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/schemas"
+)
+
+// limitInput is the largest input that is read, in bytes.
+const limitInput = 16 << 20
+
+// Input is what a client tells on standard input.
+type Input struct {
+	Session    string      `json:"session_id"`
+	Cwd        string      `json:"cwd"`
+	Mode       string      `json:"permission_mode"`
+	Event      string      `json:"hook_event_name"`
+	Tool       string      `json:"tool_name"`
+	ToolInput  schemas.Raw `json:"tool_input"`
+	ToolUse    string      `json:"tool_use_id"`
+	StopActive bool        `json:"stop_hook_active"`
+
+	// Cursor's own: who talks, where, and the command of a shell or of a server.
+	Conversation string   `json:"conversation_id"`
+	Roots        []string `json:"workspace_roots"`
+	Command      string   `json:"command"`
+
+	Moment Moment         `json:"-"`
+	fields map[string]any // of ToolInput, where that is an object
+}
+
+// Read reads the one object of standard input. Where it is an error, the moment may be
+// known all the same.
+func (c Client) Read(from io.Reader) (in Input, err error) {
+	body, err := io.ReadAll(io.LimitReader(from, limitInput+1))
+	switch {
+	case err != nil:
+		return in, fmt.Errorf("cannot read standard input: %w", err)
+	case len(body) > limitInput:
+		return in, errors.New("cannot read standard input: it is larger than 16 MiB")
+	}
+	if err := schemas.Decode("", "standard input", body, &in); err != nil {
+		return in, fmt.Errorf("cannot read standard input: %w", err)
+	}
+	if in.Event == "" {
+		return in, fmt.Errorf("cannot read standard input: hook_event_name is missing: expected an event of %s", c.Name)
+	}
+	in.Moment = Other
+	if m, known := c.events[in.Event]; known {
+		in.Moment = m
+	}
+	in.Session = cmp.Or(in.Session, in.Conversation)
+	if in.Moment != BeforeTool && in.Moment != Permission {
+		return in, nil
+	}
+	return in, in.readTool(c)
+}
+
+// readTool reads what tool is called, and with which input.
+func (in *Input) readTool(c Client) error {
+	if c.permits == likeCursor {
+		in.cursorTool()
+	}
+	if in.Tool == "" || in.ToolInput.Null() {
+		return errors.New("cannot read standard input: tool_name or tool_input is missing")
+	}
+	dec := json.NewDecoder(bytes.NewReader(in.ToolInput))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return fmt.Errorf("cannot read tool_input: %w", err)
+	}
+	in.fields, _ = value.(map[string]any)
+	if _, ok := in.ShellCommand(); in.isShell() && !ok {
+		return errors.New("cannot read tool_input: a shell is called, and command is no text")
+	}
+	return nil
+}
+
+// shell is the name of the tool where Cursor gives a command alone.
+const shell = "Shell"
+
+// cursorTool makes a call of a tool of what Cursor says of commands and servers.
+func (in *Input) cursorTool() {
+	if in.Event == "beforeShellExecution" {
+		in.Tool = shell
+		in.ToolInput, _ = json.Marshal(map[string]string{"command": in.Command})
+		return
+	}
+	var text string // Cursor has the input of a server's tool as text
+	if json.Unmarshal(in.ToolInput, &text) == nil && json.Valid([]byte(text)) {
+		in.ToolInput = schemas.Raw(text)
+	}
+}
+
+// shells are the tools that take a command of a shell.
+var shells = []string{"Bash", "PowerShell", "run_shell_command", shell, "shell", "local_shell", "shell_command", "exec_command"}
+
+func (in Input) isShell() bool { return slices.Contains(shells, in.Tool) }
+
+// ShellCommand is the command of a shell that a call has.
+func (in Input) ShellCommand() (string, bool) {
+	switch command := in.fields["command"].(type) {
+	case string:
+		return command, in.Tool != patchTool
+	case []any:
+		var words []string
+		for _, one := range command {
+			word, ok := one.(string)
+			if !ok {
+				return "", false
+			}
+			words = append(words, word)
+		}
+		return strings.Join(words, " "), true
+	}
+	return "", false
+}
+
+// patchTool is the tool of Codex that changes several files at once.
+const patchTool = "apply_patch"
+
+// IsPlacet reports whether a tool is one of placet's own.
+func (in Input) IsPlacet() bool {
+	words := strings.Fields(in.Command)
+	return strings.HasPrefix(in.Tool, "mcp__placet__") || strings.HasPrefix(in.Tool, "mcp_placet_") ||
+		in.Event == "beforeMCPExecution" && len(words) > 1 && path.Base(words[0]) == "placet" && words[1] == "mcp"
+}
+
+// Folder is where the client works, to look for the workspace from there. "" where it does
+// not say.
+func (c Client) Folder(in Input, getenv func(string) string) string {
+	named := []string{in.Cwd}
+	if len(in.Roots) > 0 {
+		named = []string{in.Roots[0], in.Cwd}
+	}
+	if c.projectVar != "" {
+		named = append([]string{getenv(c.projectVar)}, named...)
+	}
+	for _, dir := range named {
+		if filepath.IsAbs(dir) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// CallID names a call: calls of one name are one call, asked about once. Where the client has
+// no name for it, time tells it from the same call of before.
+func (in Input) CallID(now string) string {
+	if in.ToolUse != "" {
+		return in.ToolUse
+	}
+	return engine.Sum([]byte(in.Tool + "\n" + string(in.ToolInput) + "\n" + now)).Hex()[:16]
+}
+
+// FirstLine is what a call is about, in a line.
+func (in Input) FirstLine(p Places) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(in.SubjectIn(p).All[0]), "\n")
+	return line
+}
+
+// Fields is the input of the tool, indented.
+func (in Input) Fields() string {
+	var b bytes.Buffer
+	if json.Indent(&b, in.ToolInput, "", "  ") != nil {
+		return string(in.ToolInput)
+	}
+	return b.String()
+}

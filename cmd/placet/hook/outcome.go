@@ -1,0 +1,109 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"placet/cmd/placet/config"
+)
+
+// The JSON that clients take. Members are written in the order of their documentation.
+type (
+	inOutputJSON struct {
+		Output toolOutput `json:"hookSpecificOutput"`
+	}
+	toolOutput struct {
+		Event    string `json:"hookEventName"`
+		Decision string `json:"permissionDecision"`
+		Reason   string `json:"permissionDecisionReason"`
+	}
+	permissionJSON struct {
+		Output permissionOutput `json:"hookSpecificOutput"`
+	}
+	permissionOutput struct {
+		Event    string             `json:"hookEventName"`
+		Decision permissionDecision `json:"decision"`
+	}
+	permissionDecision struct {
+		Behavior string `json:"behavior"`
+		Message  string `json:"message,omitempty"`
+	}
+	contextJSON struct {
+		Output contextOutput `json:"hookSpecificOutput"`
+	}
+	contextOutput struct {
+		Event   string `json:"hookEventName"`
+		Context string `json:"additionalContext"`
+	}
+	decisionJSON struct {
+		Decision string `json:"decision"`
+		Reason   string `json:"reason"`
+	}
+	cursorJSON struct {
+		Permission   string `json:"permission,omitempty"`
+		UserMessage  string `json:"user_message,omitempty"`
+		AgentMessage string `json:"agent_message,omitempty"`
+	}
+)
+
+// Answer is what is printed for an outcome of a call, nil for nothing.
+func (c Client) Answer(in Input, o Outcome) []byte {
+	if in.Moment == Permission {
+		return permissionAnswer(in, o)
+	}
+	word := o.Do
+	if word == config.HookShow {
+		word = "ask"
+	}
+	switch {
+	case c.permits == likeCursor && o.Do == config.HookPass:
+		return encode(cursorJSON{})
+	case o.Do == config.HookPass:
+		return nil
+	case c.permits == likeCursor && o.Do == config.HookDeny:
+		return encode(cursorJSON{word, o.Reason, o.Reason})
+	case c.permits == likeCursor:
+		return encode(cursorJSON{Permission: word})
+	case c.permits == likeGemini && o.Do == config.HookDeny:
+		return encode(decisionJSON{word, o.Reason})
+	case c.permits == likeClaude || o.Do == config.HookDeny:
+		return encode(inOutputJSON{toolOutput{in.Event, word, o.Reason}})
+	}
+	return nil // nothing lets the call run
+}
+
+// permissionAnswer is what is printed in place of a client's own prompt.
+func permissionAnswer(in Input, o Outcome) []byte {
+	switch o.Do {
+	case config.HookAllow:
+		return encode(permissionJSON{permissionOutput{in.Event, permissionDecision{Behavior: "allow"}}})
+	case config.HookDeny:
+		return encode(permissionJSON{permissionOutput{in.Event, permissionDecision{"deny", o.Reason}}})
+	}
+	return nil
+}
+
+// Tell is what is printed to tell an agent a text. At the end of a turn Claude Code alone
+// takes one.
+func (c Client) Tell(in Input, text string) []byte {
+	if in.Moment == TurnEnds && c.permits != likeClaude {
+		return nil
+	}
+	return encode(contextJSON{contextOutput{in.Event, text}})
+}
+
+// Keep is what is printed to have an agent go on with its turn.
+func (c Client) Keep(reason string) []byte {
+	if c.permits == likeGemini {
+		return encode(decisionJSON{"deny", reason})
+	}
+	return encode(decisionJSON{"block", reason})
+}
+
+func encode(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // of texts alone
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,229 @@
+package hook
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// harmless are the commands that write no file that they name. Of git those subcommands
+// count as such that change none.
+var (
+	harmless = []string{"cat", "head", "tail", "less", "more", "grep", "rg", "ag", "ls", "wc", "diff", "cmp", "stat", "file", "jq", "yq", "tree", "test", "[", "echo", "printf",
+		"sha256sum", "sha1sum", "md5sum", "which", "type", "man", "cut", "sort", "uniq", "realpath", "readlink", "basename", "dirname", "cd", "pwd", "true", "awk"}
+	gitReads = []string{"add", "commit", "diff", "log", "show", "status", "blame", "grep", "ls-files", "cat-file", "tag"}
+	// interpreters run what they are handed, or read.
+	interpreters = regexp.MustCompile(`^(.*/)?(sh|bash|zsh|dash|ksh|fish|eval|source|\.|xargs|parallel|ssh|pwsh|powershell|(python|node|perl|ruby|php|deno|bun)[0-9.]*)$`)
+	// heredoc begins a text that follows a command.
+	heredoc = regexp.MustCompile(`<<-?\s*['"\\]?(\w+)['"]?`)
+)
+
+// segment is a simple command: its words, and the files that its output goes into.
+type segment struct{ words, into []string }
+
+// guardShell says why a command of a shell is denied, "" where it is not.
+func (p Places) guardShell(command string) string {
+	text, bodies := cutBodies(command)
+	segments := split(text)
+	interprets := slices.ContainsFunc(segments, func(s segment) bool {
+		return slices.ContainsFunc(s.words, interpreters.MatchString)
+	})
+	for _, s := range segments {
+		if why := p.guardSegment(s, interprets); why != "" {
+			return why
+		}
+		if len(s.words) > 1 && (s.words[0] == "cd" || s.words[0] == "pushd") {
+			p.Cwd = p.resolve(p.Cwd, s.words[1])
+		}
+	}
+	if !interprets {
+		return ""
+	}
+	for _, body := range bodies {
+		if why := p.guardShell(body); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func (p Places) guardSegment(s segment, interprets bool) string {
+	for _, file := range s.into {
+		if why := p.protected(p.Cwd, file); why != "" {
+			return why
+		}
+	}
+	reading := s.isHarmless()
+	if reading && !interprets {
+		return ""
+	}
+	if verb := s.answeringVerb(); verb != "" {
+		return "placet " + verb + ": a person alone answers placet's requests, in a terminal of their own. Go on with other work, or wait."
+	}
+	for _, word := range s.words {
+		if strings.ContainsAny(word, " \t\n;") { // code, or a text that is read as such
+			if why := p.guardShell(word); why != "" {
+				return why
+			}
+		}
+		if reading {
+			continue
+		}
+		for _, piece := range strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(" \t\n=,:()[]{}'\"<>;", r) }) {
+			if why := p.protected(p.Cwd, piece); why != "" {
+				return why
+			}
+			if p.isRequest(piece) {
+				return piece + ": a person alone answers placet's requests. Do not write there; go on with other work, or wait."
+			}
+		}
+	}
+	return ""
+}
+
+// isRequest reports whether a path is the folder of a request: what is put there answers it.
+func (p Places) isRequest(name string) bool {
+	full := p.resolve(p.Cwd, name)
+	if path.Base(filepath.ToSlash(filepath.Dir(full))) != "requests" {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(full, "request.json"))
+	return err == nil
+}
+
+// isHarmless reports whether a command writes no file that it names.
+func (s segment) isHarmless() bool {
+	words := s.words
+	for len(words) > 0 && strings.Contains(words[0], "=") {
+		words = words[1:]
+	}
+	switch {
+	case len(words) == 0:
+		return true
+	case words[0] == "sed":
+		return !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "--in-place") })
+	case words[0] == "git":
+		return len(words) > 1 && slices.Contains(gitReads, words[1])
+	}
+	return slices.Contains(harmless, path.Base(words[0]))
+}
+
+// answeringVerb is the verb by which a command answers a request, "" for none.
+func (s segment) answeringVerb() string {
+	for i, word := range s.words {
+		if base := strings.ToLower(path.Base(word)); base != "placet" && base != "placet.exe" {
+			continue
+		}
+		for rest := s.words[i+1:]; len(rest) > 0; rest = rest[1:] {
+			switch {
+			case rest[0] == "-C" || rest[0] == "--workspace" || rest[0] == "--config":
+				rest = rest[min(1, len(rest)-1):]
+			case strings.HasPrefix(rest[0], "-"):
+			case slices.Contains(answering, rest[0]):
+				return rest[0]
+			default:
+				rest = rest[:1]
+			}
+		}
+	}
+	return ""
+}
+
+// cutBodies takes the texts out of a command that follow it up to a word.
+func cutBodies(command string) (text string, bodies []string) {
+	lines := strings.Split(strings.ReplaceAll(command, "\\\n", " "), "\n")
+	var kept []string
+	for i := 0; i < len(lines); i++ {
+		kept = append(kept, lines[i])
+		m := heredoc.FindStringSubmatch(lines[i])
+		if m == nil {
+			continue
+		}
+		end := slices.IndexFunc(lines[i+1:], func(line string) bool { return strings.TrimSpace(line) == m[1] })
+		if end < 0 {
+			continue
+		}
+		bodies = append(bodies, strings.Join(lines[i+1:i+1+end], "\n"))
+		i += 1 + end
+	}
+	return strings.Join(kept, "\n"), bodies
+}
+
+// split splits a command of a shell into simple commands, and these into words without their
+// quotes. What is nested in one is one, too.
+func split(command string) (segments []segment) {
+	var now segment
+	var word strings.Builder
+	var quote byte
+	begun, redirects := false, false
+	endWord := func() {
+		if begun && redirects {
+			now.into = append(now.into, word.String())
+		} else if begun {
+			now.words = append(now.words, word.String())
+		}
+		redirects = redirects && !begun
+		begun = false
+		word.Reset()
+	}
+	endSegment := func() {
+		endWord()
+		if len(now.words)+len(now.into) > 0 {
+			segments = append(segments, now)
+		}
+		now, redirects = segment{}, false
+	}
+	for i := 0; i < len(command); i++ {
+		c := command[i]
+		next := byte(0)
+		if i+1 < len(command) {
+			next = command[i+1]
+		}
+		switch {
+		case quote == '\'' && c != '\'':
+			word.WriteByte(c)
+		case c == '\\' && next != 0:
+			begun = true
+			word.WriteByte(next)
+			i++
+		case c == quote && quote != 0:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, begun = c, true
+		case c == '`' || c == '$' && next == '(':
+			endSegment()
+			quote = 0
+		case quote == '"':
+			word.WriteByte(c)
+		case c == '>':
+			endWord()
+			redirects = true
+			if next == '>' || next == '&' || next == '|' {
+				i++
+			}
+		case strings.IndexByte(" \t\r", c) >= 0:
+			endWord()
+		case c == '&' && next == '>':
+			endWord()
+		case strings.IndexByte(";&|\n(){}", c) >= 0:
+			if c == '{' || c == '}' { // of a name such as ${HOME}, or of a list of names
+				begun = true
+				word.WriteByte(c)
+				continue
+			}
+			endSegment()
+		case c == '#' && !begun: // up to the end of the line
+			for i+1 < len(command) && command[i+1] != '\n' {
+				i++
+			}
+		default:
+			begun = true
+			word.WriteByte(c)
+		}
+	}
+	endSegment()
+	return segments
+}
