@@ -11,9 +11,19 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/hook"
 	"placet/cmd/placet/workspace"
 	"placet/engine/gate"
 )
+
+// ownTerminal refuses to answer in a program that an agent's client has started.
+func ownTerminal(w *console.Env) error {
+	if name := hook.AgentVariable(w.Getenv); name != "" {
+		return console.Refused("cannot answer: %s is set, so the client of an agent has started this; a person answers in a terminal of their own", name).
+			Try("a person opens another terminal, or the form")
+	}
+	return nil
+}
 
 // giveAnswer makes an answer durable as response.json and says what happens next.
 func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
@@ -68,6 +78,9 @@ func plainVerb(d workspace.Decision, short string) verb {
 			}
 		},
 		look: func(c call, b *workspace.Workspace) error {
+			if err := ownTerminal(c.env); err != nil {
+				return err
+			}
 			name, digest, err := workspace.CutDigest(console.First(c.args))
 			if err != nil {
 				return err
@@ -124,6 +137,9 @@ func respondVerb() verb {
 			f.IntVar(&attempts, "attempts", 0, "how many more attempts the option retry_more gives")
 		},
 		look: func(c call, b *workspace.Workspace) error {
+			if err := ownTerminal(c.env); err != nil {
+				return err
+			}
 			if len(c.args) > 1 {
 				r.Option, r.More = c.args[1], c.args[2:]
 			}

@@ -68,6 +68,7 @@ func examine(w *console.Env) error {
 	e.fileSystem()
 	e.inotify()
 	if conf, ok := e.configuration(); ok {
+		e.clients(conf.Hook)
 		state, _ := config.StateDir(w, root, false) // configuration said what is wrong with it
 		e.runs(workspace.New(w, root, conf, workspace.Setup{}, state))
 		if names := environDiffers(conf.File, w.Getenv); len(names) > 0 {

@@ -12,22 +12,48 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/hook"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 )
 
 func initVerb() verb {
+	var clients []string
+	prints := false
 	return verb{
-		use: "init", short: "Make this folder a workspace",
+		use: "init", short: "Make this folder a workspace, and set up the clients of agents",
 		group: groupSetUp,
+		flags: func(f *pflag.FlagSet) {
+			f.StringSliceVar(&clients, "for", nil, "set up a client of agents, too: "+strings.Join(hook.Names(false), ", "))
+			f.BoolVar(&prints, "print", false, "print what --for adds, and write nothing")
+		},
 		run: func(c call) error {
 			root, err := config.FindRoot(c.env)
 			if err != nil {
 				return err
 			}
-			return initWorkspace(c.env, root)
+			if len(clients) == 0 {
+				if prints {
+					return console.Usage("cannot print: --print goes with --for").Try("placet init --for %s --print", hook.Names(false)[0])
+				}
+				return initWorkspace(c.env, root, nil)
+			}
+			files, err := filesFor(c.env, root, clients)
+			if err != nil {
+				return err
+			}
+			if prints {
+				return printFor(c.env, files)
+			}
+			plan, err := planFor(c.env, root, files)
+			if err != nil {
+				return err
+			}
+			return initWorkspace(c.env, root, plan)
 		},
 	}
 }
@@ -40,10 +66,13 @@ type initialized struct {
 	Completed []string `json:"completed"`
 	Ignored   []string `json:"ignored"`
 	There     []string `json:"there"`
+	// Clients are the files of clients, where there are any.
+	Clients []clientFile `json:"clients,omitempty"`
 }
 
-func initWorkspace(w *console.Env, root string) error {
-	done := initialized{Workspace: root}
+// initWorkspace makes a folder a workspace, and the files of clients what they are to be.
+func initWorkspace(w *console.Env, root string, clients []clientFile) error {
+	done := initialized{Workspace: root, Clients: clients}
 	disk := fs.OS(root)
 	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", fs.ForCreating, config.InitialSettings) }); err != nil {
 		return err
@@ -58,11 +87,15 @@ func initWorkspace(w *console.Env, root string) error {
 	if done.Ignored, err = exclude(root, excluded); err != nil {
 		w.Note("cannot have git ignore %s: %v", strings.Join(excluded, " "), console.Plain(err))
 	}
+	if err := writeFor(root, clients); err != nil {
+		return err
+	}
 	return w.Answer(done, func() {
 		sayList(w, "created", done.Created, " in "+console.OneLine(root))
 		sayList(w, "completed", done.Completed, "")
 		sayList(w, "was there:", done.There, "")
 		sayList(w, "git ignores from now on, in this clone:", done.Ignored, "")
+		sayFor(w, clients)
 		w.Say("next: placet watch")
 	})
 }

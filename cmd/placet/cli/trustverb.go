@@ -134,6 +134,9 @@ func showTrust(b *workspace.Workspace, view string, u config.UntrustedLine) {
 // agreeTo records agreement to what the arguments name, or to all that waits. What is
 // named without its digest is agreed to on a terminal alone, or unseen.
 func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen bool) error {
+	if err := ownTerminal(b.Env); err != nil {
+		return err
+	}
 	if err := b.Settings.Untrustable; err != nil {
 		return config.Untrustable(err)
 	}

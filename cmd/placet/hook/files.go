@@ -161,6 +161,9 @@ func (f File) Snippet() string {
 	return string(change.Body)
 }
 
+// Parts is how many things placet adds to the file.
+func (f File) Parts() int { return max(1, len(f.Members)) }
+
 // Plan says how a file becomes one with what is ours. A body of nil is that of no file. What
 // is there of ours already stays; what is there and differs is an error, as all is that
 // cannot be read strictly.

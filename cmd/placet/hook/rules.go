@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -115,10 +116,24 @@ func (p Places) resolve(from, name string) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(from, name)
 	}
-	name = filepath.Clean(name)
+	return realPath(filepath.Clean(name), 0)
+}
+
+// mostLinks is how many links that lead nowhere yet are followed.
+const mostLinks = 20
+
+// realPath is a path with its links resolved as far as it exists, and those that lead to
+// nothing, too: what is written there makes what they name.
+func realPath(name string, links int) string {
 	for at, rest := name, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
 			return filepath.Join(real, rest)
+		}
+		if to, err := os.Readlink(at); err == nil && links < mostLinks {
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(at), to)
+			}
+			return realPath(filepath.Join(to, rest), links+1)
 		}
 		if at == filepath.Dir(at) {
 			return name

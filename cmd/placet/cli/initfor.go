@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	iofs "io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/hook"
+	"placet/engine/store/fs"
+	"placet/layout"
+)
+
+// clientFile is a file of a client, and what becomes of it.
+type clientFile struct {
+	Path string `json:"path"`
+	// Done is created, added or same.
+	Done  string   `json:"done"`
+	Added []string `json:"added"`
+
+	file          hook.File
+	before, after []byte
+}
+
+// filesFor are the files of the clients that are named.
+func filesFor(w *console.Env, root string, names []string) (files []hook.File, err error) {
+	conf, err := config.Load(config.SourcesOf(w, root))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		client, ok := hook.Named(name)
+		if !ok {
+			return nil, console.Usage("unknown client %q: there are %s", console.OneLine(name), strings.Join(hook.Names(false), ", "))
+		}
+		files = append(files, client.Files(conf.Hook)...)
+	}
+	return files, nil
+}
+
+// printFor prints what init would add for clients, and writes nothing.
+func printFor(w *console.Env, files []hook.File) error {
+	snippets := map[string]string{}
+	for _, f := range files {
+		snippets[f.Path] = f.Snippet()
+	}
+	return w.Answer(snippets, func() {
+		for _, f := range files {
+			w.Say("# %s\n%s", f.Path, f.Snippet())
+		}
+	})
+}
+
+// planFor says what becomes of the files. Where one of them cannot be changed, none is: what
+// belongs into it, and how it differs, is printed.
+func planFor(w *console.Env, root string, files []hook.File) (plan []clientFile, err error) {
+	disk := fs.OS(root)
+	_, missing := exec.LookPath("placet")
+	for _, f := range files {
+		one, problem := planFile(disk, f)
+		if problem = cmp.Or(problem, missing); problem != nil {
+			err = cmp.Or(err, error(console.Refused("nothing is written")))
+			sayUnwritten(w, f, problem)
+		}
+		plan = append(plan, one)
+	}
+	return plan, err
+}
+
+// planFile says what becomes of one file.
+func planFile(disk fs.FS, f hook.File) (clientFile, error) {
+	before, err := readBelow(disk, f.Path)
+	if errors.Is(err, iofs.ErrNotExist) {
+		before, err = nil, nil
+	} else if err == nil && before == nil {
+		before = []byte{}
+	}
+	if err != nil {
+		return clientFile{}, err
+	}
+	change, err := f.Plan(before)
+	one := clientFile{Path: f.Path, Done: "added", Added: change.Added, file: f, before: before, after: change.Body}
+	switch {
+	case change.Body == nil:
+		one.Done, one.Added = "same", []string{}
+	case before == nil:
+		one.Done = "created"
+	}
+	return one, err
+}
+
+// sayUnwritten says why a file cannot be changed, and what belongs into it.
+func sayUnwritten(w *console.Env, f hook.File, problem error) {
+	w.Note("cannot change %s: %s", f.Path, console.OneLine(problem.Error()))
+	if differs := (*hook.Differs)(nil); errors.As(problem, &differs) {
+		w.Note("  it has     %s", console.Cut(console.OneLine(differs.Has), 2000))
+		w.Note("  placet has %s", console.OneLine(differs.Wants))
+	}
+	w.Note("what belongs there:\n%s", strings.TrimSuffix(f.Snippet(), "\n"))
+}
+
+// write makes the file what it is to be. What somebody has written into it since stays.
+func (c clientFile) write(disk fs.FS) error {
+	if c.after == nil {
+		return nil
+	}
+	dir, mode, how := path.Dir(c.Path), iofs.FileMode(0o644), fs.Exclusive
+	if err := disk.Mkdir(dir); dir != "." && err != nil && !errors.Is(err, iofs.ErrExist) {
+		return err
+	}
+	if c.before != nil {
+		info, err := disk.Stat(c.Path)
+		if err != nil {
+			return err
+		}
+		mode, how = info.Mode.Perm(), fs.Replace
+	}
+	temp := path.Join(dir, layout.TempName(os.Getpid(), rand.Uint32()))
+	f, err := disk.Open(temp, fs.ForCreating, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(c.after)
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil && c.before != nil {
+		now, readErr := readBelow(disk, c.Path)
+		if err = readErr; err == nil && !bytes.Equal(now, c.before) {
+			err = errors.New("somebody has changed it meanwhile")
+		}
+	}
+	if err == nil {
+		err = disk.Rename(temp, c.Path, how)
+	}
+	if err != nil {
+		return errors.Join(err, disk.Remove(temp))
+	}
+	return disk.SyncDir(dir)
+}
+
+// writeFor writes the files, and says which.
+func writeFor(root string, plan []clientFile) error {
+	disk := fs.OS(root)
+	for _, c := range plan {
+		if err := c.write(disk); err != nil {
+			return console.Refused("cannot write %s: %v", c.Path, console.Plain(err)).Try("placet init --for … --print")
+		}
+	}
+	return nil
+}
+
+// sayFor says what became of the files.
+func sayFor(w *console.Env, plan []clientFile) {
+	for _, c := range plan {
+		switch c.Done {
+		case "created":
+			w.Say("created %s: %s", c.Path, strings.Join(c.Added, ", "))
+		case "added":
+			w.Say("added to %s: %s", c.Path, strings.Join(c.Added, ", "))
+		default:
+			w.Say("was there: %s", c.Path)
+		}
+		if c.Path == ".codex/hooks.json" {
+			w.Say("next, in Codex: trust this project, and review the hooks with /hooks: until then it passes over them without a word")
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package hook
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"placet/cmd/placet/config"
+)
+
+// guardedPlaces is a workspace with a request, and a folder of the agent in it.
+func guardedPlaces(t *testing.T) Places {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := filepath.Join(root, ".asks/a/requests/ask-1")
+	for _, dir := range []string{request, filepath.Join(root, "src/requests/api"), filepath.Join(root, "home")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"link": ".asks/a/requests/ask-1", "innocent.json": ".asks/a/requests/ask-1/response.json"} {
+		if err := os.Symlink(to, filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(request, "request.json"), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return Places{Root: root, Cwd: root, Home: filepath.Join(root, "home")}
+}
+
+// called is the call of a tool as a client tells it.
+func called(t *testing.T, c Client, tool string, input any) Input {
+	t.Helper()
+	event := "PreToolUse"
+	if c.Name == "gemini" {
+		event = "BeforeTool"
+	}
+	body, err := json.Marshal(map[string]any{"session_id": "s", "cwd": "/", "hook_event_name": event, "tool_name": tool, "tool_input": input})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := c.Read(strings.NewReader(string(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+type members map[string]any
+
+// Check 5 of the hooks: ways of writing an answer, or of deciding what needs one, by a
+// file tool or in plain words of a shell.
+func TestCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
+	p := guardedPlaces(t)
+	const answer = ".asks/a/requests/ask-1/response.json"
+	files := []struct {
+		client Client
+		tool   string
+		input  members
+	}{
+		{claudeCode, "Write", members{"file_path": filepath.Join(p.Root, answer), "content": "{}"}},
+		{claudeCode, "Write", members{"file_path": "src/../" + answer}},
+		{claudeCode, "Write", members{"file_path": "link/response.json"}},
+		{claudeCode, "Write", members{"file_path": "innocent.json"}},
+		{claudeCode, "Edit", members{"file_path": ".asks/a/requests/ask-1/form.md", "old_string": "[ ]", "new_string": "[x]"}},
+		{claudeCode, "MultiEdit", members{"file_path": ".asks/a/requests/ask-1/form.2.md"}},
+		{claudeCode, "Write", members{"file_path": ".ASKS/a/Requests/ask-1/Response.JSON"}},
+		{claudeCode, "Write", members{"file_path": ".asks/a/requests/ask-1/receipt.json"}},
+		{claudeCode, "Write", members{"file_path": ".asks/a/requests/ask-1/answer.kim.json"}},
+		{claudeCode, "Write", members{"file_path": "placet.toml"}},
+		{claudeCode, "Write", members{"file_path": "~/.config/placet/placet.toml"}},
+		{claudeCode, "Write", members{"file_path": ".placet/lock"}},
+		{claudeCode, "Write", members{"file_path": "placet.policy/x.toml"}},
+		{claudeCode, "Write", members{"file_path": ".claude/settings.local.json"}},
+		{claudeCode, "NotebookEdit", members{"notebook_path": answer}},
+		{claudeCode, "mcp__files__write_file", members{"path": answer}},
+		{claudeCode, "mcp__files__move_file", members{"source": "a", "destination": answer}},
+		{claudeCode, "mcp__files__write_files", members{"files": []any{members{"path": answer}}}},
+		{codex, "apply_patch", members{"command": "*** Begin Patch\n*** Add File: " + answer + "\n+{}\n*** End Patch\n"}},
+		{codex, "apply_patch", members{"command": "*** Begin Patch\n*** Update File: a\n*** Move to: .codex/hooks.json\n*** End Patch\n"}},
+		{gemini, "write_file", members{"file_path": answer}},
+		{gemini, "replace", members{"file_path": ".gemini/settings.json"}},
+	}
+	for _, f := range files {
+		if o := f.client.Judge(nil, called(t, f.client, f.tool, f.input), p); o.Do != config.HookDeny || o.Reason == "" {
+			t.Errorf("%s %v: %v", f.tool, f.input, o)
+		}
+	}
+	for _, command := range []string{
+		"echo '{}' > " + answer,
+		"echo '{}'>" + answer,
+		"echo x >> ./" + answer,
+		"printf '{}' | tee " + answer,
+		"cp /tmp/x " + answer,
+		"cp /tmp/response.json .asks/a/requests/ask-1/",
+		"mv /tmp/x.json link",
+		"cd .asks/a/requests/ask-1 && echo '{}' > response.json",
+		"cd .asks/a/requests\nsed -i 's/\\[ \\]/[x]/' ask-1/form.md",
+		"d=.asks/a/requests/ask-1; echo x > $d/response.json",
+		"dd if=/tmp/x of=" + answer,
+		`python3 -c "open('` + answer + `', 'w').write('{}')"`,
+		"cat > " + answer + " <<EOF\n{}\nEOF",
+		"ln -sf /tmp/x " + answer,
+		"rm .asks/*/requests/*/resp*.json",
+		"git checkout -- placet.toml",
+		"tee -a placet.toml < x",
+		"placet approve ask-1",
+		"/usr/local/bin/placet -C . --json reject ask-1 -m no",
+		"env -u CLAUDECODE placet respond ask-1 approve",
+		"CLAUDECODE= placet approve ask-1",
+		`bash -c "true; placet approve ask-1"`,
+		"echo y | placet trust",
+		"pla'c'et steer ask-1",
+		"true && (placet approve ask-1)",
+		"echo $(placet approve ask-1)",
+		"echo ask-1 | xargs placet approve",
+		"echo 'placet approve ask-1' | sh",
+		"sh <<X\nplacet approve ask-1\nX",
+		"go run ./cmd/placet approve ask-1",
+	} {
+		for tool, c := range map[string]Client{"Bash": claudeCode, "run_shell_command": gemini} {
+			if o := c.Judge(nil, called(t, c, tool, members{"command": command}), p); o.Do != config.HookDeny || o.Reason == "" {
+				t.Errorf("%s: %q passes", tool, command)
+			}
+		}
+	}
+	in := called(t, codex, "local_shell", members{"command": []string{"bash", "-lc", "placet approve ask-1"}})
+	if o := codex.Judge(nil, in, p); o.Do != config.HookDeny {
+		t.Errorf("a command of several words passes: %v", o)
+	}
+}
+
+// What an honest agent does beside that passes.
+func TestTheGuardLetsReadAndAsk(t *testing.T) {
+	p := guardedPlaces(t)
+	for _, command := range []string{
+		"ls -la", "cat .asks/a/requests/ask-1/form.md", "grep -r approve . 2>/dev/null | head", "jq . .asks/a/answer.json",
+		`placet ask "Deploy?" --option approve --wait`, "placet inbox", "placet show ask-1", "placet withdraw a -m 'not needed'",
+		"git add .asks placet.toml && git commit -m 'placet approve; see placet.toml'", "git diff placet.toml > /tmp/d",
+		"# placet approve ask-1\ntrue", "echo 'run placet approve ask-1' > NOTES.md", "cat > NOTES.md <<EOF\nplacet approve ask-1\nEOF",
+		"echo x > src/requests/api/client.py", "sed -n 1,5p placet.toml", "cat placet.toml && python3 x.py", "mkdir -p .asks/b && cp /tmp/ask.json .asks/b/ask.json",
+	} {
+		if o := claudeCode.Judge(nil, called(t, claudeCode, "Bash", members{"command": command}), p); o.Do != config.HookPass {
+			t.Errorf("%q: %s", command, o.Reason)
+		}
+	}
+	for tool, input := range map[string]members{
+		"Read": {"file_path": "placet.toml"}, "Grep": {"pattern": "x", "path": ".placet"}, "Write": {"file_path": "src/requests/api/client.py", "content": "placet.toml"},
+		"mcp__files__read_file": {"path": "placet.toml"}, "WebSearch": {"query": "placet.toml"}, "mcp__placet__ask_human": {"question": "placet approve?"},
+	} {
+		if o := claudeCode.Judge([]config.HookRule{{Tool: []string{"mcp__placet__*"}, Do: config.HookDeny}}, called(t, claudeCode, tool, input), p); o.Do != config.HookPass {
+			t.Errorf("%s %v: %s", tool, input, o.Reason)
+		}
+	}
+}
+
+// What a rule is matched with depends on the tool.
+func TestWhatARuleIsMatchedWith(t *testing.T) {
+	p := guardedPlaces(t)
+	if err := os.Symlink(".asks", filepath.Join(p.Root, "questions")); err != nil {
+		t.Fatal(err)
+	}
+	p.Cwd = filepath.Join(p.Root, "src")
+	for _, test := range []struct {
+		client Client
+		tool   string
+		input  members
+		want   string
+	}{
+		{claudeCode, "Bash", members{"command": "git push\n-f", "description": "x"}, "git push\n-f"},
+		{codex, "shell", members{"command": []string{"git", "push"}}, "git push"},
+		{claudeCode, "Write", members{"file_path": "../questions/a/new.md"}, ".asks/a/new.md"},
+		{claudeCode, "Read", members{"file_path": "/etc/hosts"}, "/etc/hosts"},
+		{codex, "apply_patch", members{"command": "*** Update File: b.go\n*** Move to: ../c.go\n"}, "c.go src/b.go"},
+		{claudeCode, "WebFetch", members{"url": "https://example.org/x", "prompt": "p"}, "https://example.org/x"},
+		{claudeCode, "mcp__x__y", members{"b": 1.50, "a": []any{"<", nil}}, `{"a":["<",null],"b":1.5}`},
+	} {
+		s := called(t, test.client, test.tool, test.input).SubjectIn(p)
+		if got := strings.Join(s.All, " "); got != test.want {
+			t.Errorf("%s: %q, expected %q", test.tool, got, test.want)
+		}
+	}
+}
+
+func TestTheFirstRuleThatFitsCounts(t *testing.T) {
+	p := guardedPlaces(t)
+	rules := []config.HookRule{
+		{Tool: []string{"mcp__*"}, Match: []string{"drop", "delete"}, Do: "deny", Reason: "no"},
+		{Tool: []string{"mcp__db__*"}, Do: "allow"},
+		{Match: []string{"secret"}, Do: "show"},
+	}
+	for _, test := range []struct {
+		c           Client
+		tool, value string
+		want        string
+	}{
+		{claudeCode, "mcp__db__run", "delete x", "deny no"},
+		{claudeCode, "mcp__db__run", "select secret", "allow A rule of placet allows this call."},
+		{claudeCode, "Other", "secret", "show A rule of placet has you asked."},
+		{gemini, "Other", "secret", "ask "},
+		{codex, "Other", "plain", "pass "},
+	} {
+		o := test.c.Judge(rules, called(t, test.c, test.tool, members{"q": test.value}), p)
+		if got := fmt.Sprint(o.Do, " ", o.Reason); got != test.want {
+			t.Errorf("%s %s: %q, expected %q", test.tool, test.value, got, test.want)
+		}
+	}
+}
