@@ -75,7 +75,7 @@ func (h *hooked) answers(response, comment string) string {
 }
 
 // Check 1 of the hooks: what each client is told, byte for byte, and the exit code.
-func TestCheck1EachClientIsToldEachOutcome(t *testing.T) {
+func TestHookCheck1EachClientIsToldEachOutcome(t *testing.T) {
 	const claude = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"`
 	table := map[string]map[string]string{ // outcomes by client; R is the reason
 		"claude-code.PreToolUse": {
@@ -152,7 +152,7 @@ func (h *hooked) state(id string) (st ask.State) {
 
 // A client's own prompt is asked here where the settings say so; then what goes wrong is a
 // denial, as the exit code denies nothing.
-func TestCheck1APermissionPromptIsAskedHere(t *testing.T) {
+func TestHookCheck1APermissionPromptIsAskedHere(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "")
 	in := h.recorded("claude-code.PermissionRequest")
@@ -192,7 +192,7 @@ func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("no space le
 
 // Check 3 of the hooks: whatever goes wrong before a call, it does not run, and the agent
 // learns why.
-func TestCheck3NothingRunsWhereTheHookBreaks(t *testing.T) {
+func TestHookCheck3NothingRunsWhereTheHookBreaks(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "[[hook.rule]]\nmatch = ['push']\ndo = \"ask\"\n")
 	in := h.recorded("claude-code.PreToolUse")
@@ -250,7 +250,7 @@ func (zeros) Read(p []byte) (int, error) {
 }
 
 // A client that gives a call up takes the question back.
-func TestCheck4AnInterruptedHookTakesItsQuestionBack(t *testing.T) {
+func TestHookCheck4AnInterruptedHookTakesItsQuestionBack(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "[[hook.rule]]\ndo = \"ask\"\n")
 	ctx, stop := context.WithCancel(context.Background())
@@ -276,7 +276,7 @@ func TestCheck4AnInterruptedHookTakesItsQuestionBack(t *testing.T) {
 
 // Check 6 of the hooks: a deferred call is asked about once, and answered when the client
 // asks again.
-func TestCheck6ADeferredCallFindsItsAnswer(t *testing.T) {
+func TestHookCheck6ADeferredCallFindsItsAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "[[hook.rule]]\nmatch = ['push']\ndo = \"ask\"\n")
 	in := h.recorded("claude-code.PreToolUse")
@@ -303,7 +303,7 @@ func (h *hooked) askOf(id, session string) {
 
 // Check 6: an agent with open asks is kept once, and learns the answers that it does not
 // know, each once; what goes wrong lets it go on.
-func TestCheck6AnAgentLearnsItsAnswersOnce(t *testing.T) {
+func TestHookCheck6AnAgentLearnsItsAnswersOnce(t *testing.T) {
 	t.Parallel()
 	const session = "03dbc68c-e41c-445a-90d3-7559e6e822c4"
 	h := newHooked(t, "[hook]\nstop = \"block\"\n")
@@ -357,7 +357,7 @@ func TestCheck6AnAgentLearnsItsAnswersOnce(t *testing.T) {
 }
 
 // Check 7 of the hooks: a call that passes leaves nothing behind.
-func TestCheck7AThousandCallsLeaveNoFile(t *testing.T) {
+func TestHookCheck7AThousandCallsLeaveNoFile(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "[[hook.rule]]\nmatch = ['rm -rf']\ndo = \"deny\"\n")
 	tree := func() (names []string) {

@@ -128,7 +128,7 @@ func keyLike(pattern []string, name string) []string {
 // while one of them waits for trust.
 func HoldsTighter(name string) bool {
 	_, _, ok := orderOf(name)
-	return ok || name == GatesKey[0]
+	return ok || name == GatesKey[0] || name == toml.Key(hookRules).String()
 }
 
 // TighterWaits is what people are told of such a setting.

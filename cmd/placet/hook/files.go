@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -284,6 +285,9 @@ func (f File) planTable(body []byte) (c Change, err error) {
 		return c, &Differs{"[" + name.String() + "]", string(text), f.Table}
 	}
 	c.Body, c.Added = f.append(body), []string{"[" + name.String() + "]"}
+	if inline := regexp.MustCompile(`(?m)^\s*["']?` + name[0] + `["']?\s*=`); inline.Match(body) { // our reader lets it be extended, others do not
+		return Change{}, fmt.Errorf("%s cannot be added at the end: %s is an inline table", c.Added[0], name[0])
+	}
 	var after map[string]any
 	if _, err := toml.Decode(string(c.Body), &after); err != nil {
 		return Change{}, fmt.Errorf("%s cannot be added at the end: %w", c.Added[0], err)

@@ -57,7 +57,7 @@ type members map[string]any
 
 // Check 5 of the hooks: ways of writing an answer, or of deciding what needs one, by a
 // file tool or in plain words of a shell.
-func TestCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
+func TestHookCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
 	p := guardedPlaces(t)
 	const answer = ".asks/a/requests/ask-1/response.json"
 	files := []struct {
