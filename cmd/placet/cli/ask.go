@@ -13,6 +13,7 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/hook"
 	"placet/cmd/placet/workspace"
 	"placet/engine/ask"
 	"placet/engine/gate"
@@ -149,6 +150,9 @@ func (x *newAsk) document(a *workspace.Asks, question string) ([]byte, error) {
 	}
 	if err := cmp.Or(x.setOptions(), x.setArtifacts(a)); err != nil {
 		return nil, err
+	}
+	if session := hook.SessionIn(a.Env.Getenv); x.Correlation == "" && x.Members.Raw("correlation") == nil {
+		x.Correlation = schemas.OrNull(session) // so that the agent is told the answer
 	}
 	return x.Encode()
 }

@@ -58,7 +58,7 @@ func (t tidy) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	for _, name := range hook.AgentVariables() { // these tests answer, wherever they run
+	for _, name := range append(hook.AgentVariables(), "CLAUDE_CODE_SESSION_ID") { // these tests ask and answer, wherever they run
 		if err := os.Unsetenv(name); err != nil {
 			panic(err)
 		}

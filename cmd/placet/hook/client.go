@@ -105,3 +105,17 @@ func AgentVariable(getenv func(string) string) string {
 
 // AgentVariables are all variables that say so.
 func AgentVariables() []string { return append([]string(nil), agents...) }
+
+// sessions are the variables by which programs that agents start learn whose session it is,
+// as hooks are told it, too.
+var sessions = []string{"CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID"}
+
+// SessionIn is the session of the agent whose client started this process, "" for none.
+func SessionIn(getenv func(string) string) string {
+	for _, name := range sessions {
+		if id := getenv(name); id != "" {
+			return id
+		}
+	}
+	return ""
+}
