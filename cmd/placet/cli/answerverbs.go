@@ -11,14 +11,13 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/hook"
 	"placet/cmd/placet/workspace"
 	"placet/engine/gate"
 )
 
 // ownTerminal refuses to answer in a program that an agent's client has started.
 func ownTerminal(w *console.Env) error {
-	if name := hook.AgentVariable(w.Getenv); name != "" {
+	if name := w.Agent(); name != "" {
 		return console.Refused("cannot answer: %s is set, so the client of an agent has started this; a person answers in a terminal of their own", name).
 			Try("a person opens another terminal, or the form")
 	}

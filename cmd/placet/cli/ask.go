@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/hook"
 	"placet/cmd/placet/workspace"
 	"placet/engine/ask"
 	"placet/engine/gate"
@@ -84,18 +82,16 @@ func (x *newAsk) ask(c call) error {
 	if err != nil {
 		return err
 	}
-	body, err := x.document(a, console.First(c.args))
-	if err != nil {
+	if err := x.read(a, console.First(c.args)); err != nil {
 		return err
 	}
-	x.FromFile = x.file != ""
 	if x.dryRun {
-		_, err := a.Check(x.NewAsk, a.NameOf(x.NewAsk, 0), body)
+		body, err := x.Preview(a)
 		return cmp.Or(err, a.Env.Answer(schemas.Raw(body), func() { a.Env.Say("%s", strings.TrimSuffix(string(body), "\n")) }))
 	}
-	f, err := a.Make(c.ctx, x.NewAsk, body)
-	if answered := (workspace.AnsweredAsk{}); errors.As(err, &answered) {
-		sayAnswer(a.Env, answered.State)
+	f, err := x.Create(c.ctx, a)
+	if done := (workspace.AnsweredAlready{}); errors.As(err, &done) {
+		sayAnswer(a.Env, done.State)
 	}
 	if err != nil {
 		return err
@@ -126,10 +122,10 @@ func sayAsked(a *workspace.Asks, f reconcile.Found) error {
 	})
 }
 
-// document is ask.json as the file and the flags say it.
-func (x *newAsk) document(a *workspace.Asks, question string) ([]byte, error) {
+// read takes in what the file and the flags say.
+func (x *newAsk) read(a *workspace.Asks, question string) error {
 	if s := []string{question, x.contextFile, x.file}; len(slices.DeleteFunc(s, func(name string) bool { return name != "-" })) > 1 {
-		return nil, console.Usage("cannot ask: standard input can be one thing only")
+		return console.Usage("cannot ask: standard input can be one thing only")
 	}
 	x.Question = question
 	inputs := map[string]func(text string) error{
@@ -145,16 +141,14 @@ func (x *newAsk) document(a *workspace.Asks, question string) ([]byte, error) {
 		}
 		text, err := readInput(a.Env, name)
 		if err = cmp.Or(err, take(text)); err != nil {
-			return nil, console.Usage("cannot ask by %s: %v", console.OneLine(name), console.Plain(err))
+			return console.Usage("cannot ask by %s: %v", console.OneLine(name), console.Plain(err))
 		}
 	}
-	if err := cmp.Or(x.setOptions(), x.setArtifacts(a)); err != nil {
-		return nil, err
+	x.FromFile = x.file != ""
+	if x.Correlation == "" && x.Members.Raw("correlation") == nil { // so that the agent is told the answer
+		x.Correlation = schemas.OrNull(a.Env.AgentSession())
 	}
-	if session := hook.SessionIn(a.Env.Getenv); x.Correlation == "" && x.Members.Raw("correlation") == nil {
-		x.Correlation = schemas.OrNull(session) // so that the agent is told the answer
-	}
-	return x.Encode()
+	return cmp.Or(x.setOptions(), x.setArtifacts(a))
 }
 
 // readInput reads a file, or standard input, without its last line end.
@@ -196,14 +190,11 @@ func (x *newAsk) setOptions() error {
 // setArtifacts names the files as they lie below the workspace.
 func (x *newAsk) setArtifacts(a *workspace.Asks) error {
 	for i, f := range x.Artifacts {
-		full := a.Env.Path(f.Path)
-		_, err := os.Lstat(full)
-		dir, dirErr := filepath.EvalSymlinks(filepath.Dir(full))
-		rel, relErr := filepath.Rel(a.Root, filepath.Join(dir, filepath.Base(full)))
-		if err := cmp.Or(err, dirErr, relErr); err != nil {
+		rel, err := a.Below(f.Path)
+		if err != nil {
 			return console.Usage("cannot ask about %s: %v", console.OneLine(f.Path), console.Plain(err))
 		}
-		x.Artifacts[i].Path = filepath.ToSlash(rel)
+		x.Artifacts[i].Path = rel
 	}
 	return nil
 }

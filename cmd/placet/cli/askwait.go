@@ -74,22 +74,14 @@ func withdrawVerb() verb {
 	}
 }
 
-// withdrawAsk takes a question back that somebody has asked, and that has no answer.
+// withdrawAsk takes a question back, and says so.
 func withdrawAsk(c call, w ask.Withdraw) error {
 	a, found, err := findAsks(c)
 	if err != nil {
 		return err
 	}
 	f := found[0]
-	switch st, begun := a.State(f); {
-	case w.Reason == "":
-		return console.Usage("cannot withdraw %s without a reason", console.Brief(f.Key())).Try("add -m REASON")
-	case st.IsFinal():
-		return console.Refused("cannot withdraw %s: it is %s, and that is final", console.Brief(f.Key()), st.Status)
-	case !begun && !a.IsAsked(f):
-		return console.Usage("cannot find an ask %q", console.OneLine(c.args[0])).Try("placet status --all lists the asks")
-	}
-	if err := a.Withdraw(c.ctx, f, w); err != nil {
+	if err := a.TakeBack(c.ctx, f, w); err != nil {
 		return err
 	}
 	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "reason": w.Reason, "by": w.By}, func() {

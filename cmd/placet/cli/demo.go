@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/hook"
 	"placet/engine"
 	"placet/engine/optimizer"
 	"placet/engine/sqlite"
@@ -146,7 +145,7 @@ func runDemo(ctx context.Context, w *console.Env, story, home string) error {
 func demoEnviron(environ []string, home string) []string {
 	own := slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
-		return slices.Contains(hook.AgentVariables(), name) || strings.HasPrefix(e, "GIT_") || strings.HasPrefix(e, "XDG_CONFIG_HOME=") || strings.HasPrefix(e, "XDG_STATE_HOME=")
+		return slices.Contains(console.AgentVariables, name) || strings.HasPrefix(e, "GIT_") || strings.HasPrefix(e, "XDG_CONFIG_HOME=") || strings.HasPrefix(e, "XDG_STATE_HOME=")
 	})
 	return append(own, "XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",

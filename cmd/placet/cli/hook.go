@@ -184,12 +184,7 @@ func (h *hookCall) ask(reason string) (o hook.Outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	q := h.question(a, reason)
-	body, err := q.Encode()
-	if err != nil {
-		return o, err
-	}
-	f, err := a.Make(h.ctx, q, body)
+	f, err := h.question(a, reason).Create(h.ctx, a)
 	if err != nil {
 		return o, err
 	}
@@ -244,11 +239,11 @@ func callOutcome(st ask.State) hook.Outcome {
 const hookTag = "hook"
 
 // question is the ask about a call.
-func (h *hookCall) question(a *workspace.Asks, reason string) workspace.NewAsk {
+func (h *hookCall) question(a *workspace.Asks, reason string) *workspace.NewAsk {
 	lang := cmp.Or(a.Ask.Language, a.Language, "en")
 	say := func(key string, pairs ...string) string { return templates.Phrase(lang, "hook."+key, pairs...) }
 	id := h.in.CallID(h.env.Now().UTC().Format(time.RFC3339Nano))
-	return workspace.NewAsk{Ask: ask.Ask{
+	return &workspace.NewAsk{Ask: ask.Ask{
 		Question: say("wants", "client", h.client.Name, "tool", console.OneLine(h.in.Tool), "line", templates.Code(console.Cut(h.in.FirstLine(h.places()), 200))),
 		Type:     "approval", Context: h.context(say, reason),
 		Options:  []ask.Option{{ID: "approve", Description: say("approve")}, {ID: "reject", Description: say("reject")}},

@@ -36,7 +36,7 @@ func (h *hookCall) turn() error {
 	if open := openNames(states); ends && h.conf.Hook.Stop == "block" && len(open) > 0 && !h.in.StopActive {
 		return h.print(h.client.Keep(areOpen(open)))
 	}
-	if h.client.Tell(h.in, "") == nil {
+	if !h.client.Tells(h.in) {
 		return nil
 	}
 	return h.tell(states)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,7 +17,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/hook"
 	"placet/cmd/placet/workspace"
 )
 
@@ -58,7 +58,7 @@ func (t tidy) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	for _, name := range append(hook.AgentVariables(), "CLAUDE_CODE_SESSION_ID") { // these tests ask and answer, wherever they run
+	for _, name := range slices.Concat(console.AgentVariables, []string{"CLAUDE_CODE_SESSION_ID"}) { // these tests ask and answer, wherever they run
 		if err := os.Unsetenv(name); err != nil {
 			panic(err)
 		}

@@ -30,9 +30,9 @@ type File struct {
 	Language string              `toml:"language"`
 	Gates    map[string]GateRule `toml:"gates"`
 	Commands commands            `toml:"commands"`
+	Hook     Hook                `toml:"hook"`
 	Serve    Serve               `toml:"serve"`
 	Slack    Slack               `toml:"slack"`
-	Hook     Hook                `toml:"hook"`
 	family.Settings
 }
 

@@ -140,14 +140,14 @@ func (l Layer) check(f File) error {
 			return l.at([]string{"commands", "env"}, "commands.env: %q is not the name of a variable", name)
 		}
 	}
+	if key, err := f.Hook.check(); err != nil {
+		return l.at([]string{"hook", key}, "hook.%s: %v", key, err)
+	}
 	if key, err := f.Serve.check(); err != nil {
 		return l.at([]string{"serve", key}, "serve.%s: %v", key, err)
 	}
 	if key, err := f.Slack.check(); err != nil {
 		return l.at([]string{"slack", key}, "slack.%s: %v", key, err)
-	}
-	if key, err := f.Hook.check(); err != nil {
-		return l.at([]string{"hook", key}, "hook.%s: %v", key, err)
 	}
 	for _, one := range family.All {
 		if err := l.checkFamily(one, &f.Settings); err != nil {

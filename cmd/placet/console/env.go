@@ -59,6 +59,30 @@ func (w *Env) XDG(name, below string) string {
 // InGitHook reports whether git runs this process: the tree is not what is being committed.
 func (w *Env) InGitHook() bool { return w.Getenv("GIT_INDEX_FILE") != "" }
 
+// AgentVariables are those by which a process can tell that the client of an agent has
+// started it.
+var AgentVariables = []string{"AI_AGENT", "CLAUDECODE", "CODEX_SESSION_ID", "GEMINI_CLI", "CURSOR_AGENT"}
+
+// Agent is the variable that says that the client of an agent has started this process, ""
+// for none.
+func (w *Env) Agent() string { return w.firstSet(AgentVariables) }
+
+// AgentSession is the session of that agent, as hooks are told it, too; "" where it is not
+// known.
+func (w *Env) AgentSession() string {
+	return w.Getenv(w.firstSet([]string{"CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID"}))
+}
+
+// firstSet is the first variable that is set, "" for none.
+func (w *Env) firstSet(names []string) string {
+	for _, name := range names {
+		if w.Getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
 // Path is the path of a file that is named on the command line.
 func (w *Env) Path(name string) string {
 	if filepath.IsAbs(name) {

@@ -88,34 +88,3 @@ func (c Client) HasHooks() bool { return c.events != nil }
 // Shows reports whether the client can be told to ask its own user. Codex lets a call run
 // that a hook has it ask about, and Gemini knows no such answer.
 func (c Client) Shows() bool { return c.permits == likeClaude || c.permits == likeCursor }
-
-// agents are the variables by which programs that agents start can tell that.
-var agents = []string{"AI_AGENT", "CLAUDECODE", "CODEX_SESSION_ID", "GEMINI_CLI", "CURSOR_AGENT"}
-
-// AgentVariable is the variable of an environment that says that an agent's client started
-// this process, "" for none.
-func AgentVariable(getenv func(string) string) string {
-	for _, name := range agents {
-		if getenv(name) != "" {
-			return name
-		}
-	}
-	return ""
-}
-
-// AgentVariables are all variables that say so.
-func AgentVariables() []string { return append([]string(nil), agents...) }
-
-// sessions are the variables by which programs that agents start learn whose session it is,
-// as hooks are told it, too.
-var sessions = []string{"CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID"}
-
-// SessionIn is the session of the agent whose client started this process, "" for none.
-func SessionIn(getenv func(string) string) string {
-	for _, name := range sessions {
-		if id := getenv(name); id != "" {
-			return id
-		}
-	}
-	return ""
-}

@@ -24,7 +24,7 @@ func guarded(in Input, s Subject, p Places) string {
 			return why
 		}
 	}
-	if in.isShell() || reads.MatchString(in.Tool) {
+	if in.isShell() || reads.MatchString(in.Tool) && !writes.MatchString(in.Tool) {
 		return ""
 	}
 	for _, file := range slices.Concat(in.named(), in.otherFiles(in.fields)) {
@@ -35,8 +35,11 @@ func guarded(in Input, s Subject, p Places) string {
 	return ""
 }
 
-// reads fits the names of tools that look at files and change none.
-var reads = regexp.MustCompile(`(?i)(^|_)(read|get|list|view|search|grep|glob|find|ls|stat|tree|info)`)
+// reads fits the names of tools that look at files, unless writes fits them, too.
+var (
+	reads  = regexp.MustCompile(`(?i)(^|_)(read|get|list|view|search|grep|glob|find|ls|stat|tree|info)`)
+	writes = regexp.MustCompile(`(?i)write|edit|replace|create|move|rename|delete|update|patch|append|insert|save`)
+)
 
 // keysOfFiles fits the names of members that hold a path.
 var keysOfFiles = regexp.MustCompile(`(?i)path|file|dest|target|source|uri`)

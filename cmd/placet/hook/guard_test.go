@@ -83,6 +83,7 @@ func TestHookCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
 		{claudeCode, "mcp__files__write_file", members{"path": answer}},
 		{claudeCode, "mcp__files__move_file", members{"source": "a", "destination": answer}},
 		{claudeCode, "mcp__files__write_files", members{"files": []any{members{"path": answer}}}},
+		{claudeCode, "mcp__files__find_and_replace", members{"path": "placet.toml"}},
 		{codex, "apply_patch", members{"command": "*** Begin Patch\n*** Add File: " + answer + "\n+{}\n*** End Patch\n"}},
 		{codex, "apply_patch", members{"command": "*** Begin Patch\n*** Update File: a\n*** Move to: .codex/hooks.json\n*** End Patch\n"}},
 		{gemini, "write_file", members{"file_path": answer}},

@@ -83,12 +83,12 @@ func permissionAnswer(in Input, o Outcome) []byte {
 	return nil
 }
 
-// Tell is what is printed to tell an agent a text. At the end of a turn Claude Code alone
-// takes one.
+// Tells reports whether the client takes a text for the agent at a moment. At the end of a turn
+// Claude Code alone does.
+func (c Client) Tells(in Input) bool { return in.Moment != TurnEnds || c.permits == likeClaude }
+
+// Tell is what is printed to tell an agent a text.
 func (c Client) Tell(in Input, text string) []byte {
-	if in.Moment == TurnEnds && c.permits != likeClaude {
-		return nil
-	}
 	return encode(contextJSON{contextOutput{in.Event, text}})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 
@@ -15,44 +16,59 @@ import (
 	"placet/schemas"
 )
 
-// NewAsk is an ask that is about to be made.
+// NewAsk is a question that somebody is about to ask.
 type NewAsk struct {
 	ask.Ask
-	// Members are those of an ask.json that somebody wrote; what Ask says wins.
+	// Members are further members of ask.json; those of Ask win.
 	Members schemas.Object
-	// FromFile says that it was read from a file: what is wrong with it is no matter of
-	// usage.
+	// FromFile says that an ask.json was given: what is wrong with it is bad input.
 	FromFile bool
 }
 
-// Encode makes the body of ask.json.
-func (q *NewAsk) Encode() ([]byte, error) {
-	for _, m := range schemas.Struct(q.Ask) {
-		if !reflect.ValueOf(m.Value).IsZero() {
-			q.Members = append(q.Members.Without(m.Name), m)
-		}
-	}
-	return schemas.Encode(q.Members)
+// AnsweredAlready is the error of an ask that would take the place of one that has its
+// answer.
+type AnsweredAlready struct{ State ask.State }
+
+func (e AnsweredAlready) Error() string {
+	return fmt.Sprintf("ask/%s is answered already", e.State.AskID)
 }
 
-// AnsweredAsk is the error of a question that would supersede one with an answer.
-type AnsweredAsk struct{ ask.State }
-
-func (e AnsweredAsk) Error() string { return "ask/" + e.AskID + " is answered already" }
-
-// NameOf is the name of a question's folder: a function of the key, or new with each try.
-func (a *Asks) NameOf(q NewAsk, try int) string {
-	if q.IdempotencyKey != "" {
-		return "k-" + engine.Sum([]byte("ask\n" + q.IdempotencyKey)).Hex()[:16]
+// document is ask.json.
+func (x *NewAsk) document() ([]byte, error) {
+	for _, m := range schemas.Struct(x.Ask) {
+		if !reflect.ValueOf(m.Value).IsZero() {
+			x.Members = append(x.Members.Without(m.Name), m)
+		}
 	}
-	title, _, _ := strings.Cut(strings.TrimSpace(q.Question), "\n")
+	return schemas.Encode(x.Members)
+}
+
+// Below is the path of a file relative to the workspace. The file must be there, and a link
+// in its place is not followed.
+func (a *Asks) Below(name string) (string, error) {
+	full := a.Env.Path(name)
+	_, err := os.Lstat(full)
+	dir, dirErr := filepath.EvalSymlinks(filepath.Dir(full))
+	rel, relErr := filepath.Rel(a.Root, filepath.Join(dir, filepath.Base(full)))
+	return filepath.ToSlash(rel), cmp.Or(err, dirErr, relErr)
+}
+
+// KeyedID is the id of the ask of a key: equal keys are one ask.
+func KeyedID(key string) string { return "k-" + engine.Sum([]byte("ask\n" + key)).Hex()[:16] }
+
+// name is the folder's name: a function of the key, or new.
+func (x *NewAsk) name(a *Asks, try int) string {
+	if x.IdempotencyKey != "" {
+		return KeyedID(string(x.IdempotencyKey))
+	}
+	title, _, _ := strings.Cut(strings.TrimSpace(x.Question), "\n")
 	now := a.Env.Now().UTC()
-	salt := engine.Sum(fmt.Appendf(nil, "%d %d %d %s", now.UnixNano(), os.Getpid(), try, q.Question)).Hex()[:6]
+	salt := engine.Sum(fmt.Appendf(nil, "%d %d %d %s", now.UnixNano(), os.Getpid(), try, x.Question)).Hex()[:6]
 	return fmt.Sprintf("%s-%s-%s", now.Format("20060102"), strings.Trim(Slug(title, 30, "ask"), "-"), salt)
 }
 
-// Slug makes a slug of a text: lower case, everything but letters and digits one dash, at
-// most so long, and the word for empty where nothing is left.
+// Slug makes a word for a file name of a text: lower case, everything but letters and
+// digits a hyphen, hyphens squeezed, none at the ends, cut.
 func Slug(s string, longest int, empty string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(s) {
@@ -69,15 +85,24 @@ func Slug(s string, longest int, empty string) string {
 	return slug[:min(len(slug), longest)]
 }
 
-// Check refuses what could not be asked.
-func (a *Asks) Check(q NewAsk, id string, body []byte) (ask.Ask, error) {
+// Preview is the ask.json that would be written, where it could be asked.
+func (x *NewAsk) Preview(a *Asks) ([]byte, error) {
+	body, err := x.document()
+	if err == nil {
+		_, err = x.check(a, x.name(a, 0), body)
+	}
+	return body, err
+}
+
+// check refuses what could not be asked.
+func (x *NewAsk) check(a *Asks, id string, body []byte) (ask.Ask, error) {
 	now, err := ask.ReadAsk(id, cmp.Or(a.Ask.Language, a.Language, "en"), body, a.Env.Now(), a.Env.Now())
-	for _, s := range schemas.Strays("", q.Members, &ask.Ask{}) {
+	for _, s := range schemas.Strays("", x.Members, &ask.Ask{}) {
 		a.Env.Note("%s: nobody reads this member", s.Pointer)
 	}
 	if err != nil {
 		p := console.Usage("cannot ask: %v", err)
-		if q.FromFile {
+		if x.FromFile {
 			p.Code = console.ExitProblem
 		}
 		return now, p
@@ -85,23 +110,26 @@ func (a *Asks) Check(q NewAsk, id string, body []byte) (ask.Ask, error) {
 	return now, nil
 }
 
-// Make makes the ask, or joins the one of the same key. body is the question as Encode
-// makes it.
-func (a *Asks) Make(ctx context.Context, q NewAsk, body []byte) (reconcile.Found, error) {
+// Create makes the ask, or joins the one of the same key.
+func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
+	body, err := x.document()
+	if err != nil {
+		return reconcile.Found{}, err
+	}
 	for try := 0; ; try++ {
-		f, err := a.Find(a.NameOf(q, try))
+		f, err := a.Find(x.name(a, try))
 		if err != nil {
 			return f, err
 		}
-		asked, err := a.Check(q, f.Run.ID, body)
+		asked, err := x.check(a, f.Run.ID, body)
 		if err != nil {
 			return f, err
 		}
-		if there, ok := a.previous(f, asked); q.IdempotencyKey != "" && ok {
+		if there, ok := a.previous(f, asked); x.IdempotencyKey != "" && ok {
 			return f, alike(asked, there)
 		}
 		if try == 0 {
-			if most := a.Ask.MaxOpen; a.CountOpen(most) >= most {
+			if most := a.Current().Ask.MaxOpen; a.CountOpen(most) >= most {
 				return f, console.Usage("cannot ask: %d asks are open, and [ask] max_open is %d", most, most).Try("answer or withdraw some: placet inbox ask")
 			}
 			if err := a.supersede(ctx, asked.Supersedes, f.Run.ID); err != nil {
@@ -130,6 +158,11 @@ func (a *Asks) previous(f reconcile.Found, like ask.Ask) (there ask.Ask, ok bool
 	return there, ok
 }
 
+// OtherQuestion is the error of a key that has another question.
+type OtherQuestion struct{ There ask.Ask }
+
+func (e OtherQuestion) Error() string { return console.Cut(console.OneLine(e.There.Question), 200) }
+
 // alike refuses another question under the same key.
 func alike(asked, there ask.Ask) error {
 	words := func(a ask.Ask) string {
@@ -143,10 +176,10 @@ func alike(asked, there ask.Ask) error {
 	if words(asked) == words(there) {
 		return nil
 	}
-	return console.Usage("cannot ask: the key %q has another question: %s", console.OneLine(string(asked.IdempotencyKey)), console.Cut(console.OneLine(there.Question), 200)).Try("use another key")
+	return console.Usage("cannot ask: the key %q has another question: %v", console.OneLine(string(asked.IdempotencyKey)), OtherQuestion{there}).Try("use another key")
 }
 
-// supersede takes another ask back for this one.
+// supersede takes another ask back for the one of an id.
 func (a *Asks) supersede(ctx context.Context, other, id string) error {
 	if other == "" {
 		return nil
@@ -166,7 +199,7 @@ func (a *Asks) supersede(ctx context.Context, other, id string) error {
 		st = a.awaitEnd(ctx, f)
 	}
 	if st.Status == ask.Answered {
-		return console.Usage("cannot ask: %v", AnsweredAsk{st})
+		return console.Usage("cannot ask: %v", AnsweredAlready{st})
 	}
 	return nil
 }

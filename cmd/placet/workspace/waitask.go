@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path"
 	"slices"
 	"time"
 
@@ -64,33 +63,4 @@ func (a *Asks) noteOnce(said map[string]bool, err error) {
 		said[err.Error()] = true
 		a.Env.Note("%s", console.OneLine(err.Error()))
 	}
-}
-
-// IsAsked reports whether the question of an ask is written.
-func (a *Asks) IsAsked(f reconcile.Found) bool { return a.Store.Exists(f.Run.Dir + "/ask.json") }
-
-// Refused says why a question is not asked, nil where it is, or will be.
-func (a *Asks) Refused(f reconcile.Found) error {
-	if _, begun := a.State(f); begun {
-		return nil
-	} else if !a.IsAsked(f) {
-		return console.Refused("cannot wait for %s: there is no such ask, or it was removed", console.Brief(f.Key()))
-	}
-	for _, n := range a.ViewOf(f).Notes {
-		if path.Base(n.Path) == "ask.json.problem.md" {
-			return console.Refused("%s is not asked: %s", console.Brief(f.Key()), console.OneLine(n.Text))
-		}
-	}
-	return nil
-}
-
-// awaitEnd waits five seconds for an ask that was taken back to end.
-func (a *Asks) awaitEnd(ctx context.Context, f reconcile.Found) (st ask.State) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	for st, _ = a.State(f); !st.IsFinal() && ctx.Err() == nil; st, _ = a.State(f) {
-		a.Await(ctx, nil)
-		_ = a.Pass(ctx) // the state says what came of it
-	}
-	return st
 }
