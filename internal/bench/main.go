@@ -80,6 +80,7 @@ var measurements = []measurement{
 	{"S12", (*bench).listing},
 	{"D1", (*bench).pages},
 	{"O1", (*bench).burstOfReports},
+	{"H1", (*bench).hooks},
 	{"F1", (*bench).calls},
 	{"W1", (*bench).progress},
 }

@@ -128,7 +128,9 @@ func (h *hookCall) read() error {
 // open finds the workspace and reads its settings.
 func (h *hookCall) open() (err error) {
 	env := *h.env
-	env.Cwd = cmp.Or(h.client.Folder(h.in, env.Getenv), env.Cwd)
+	if env.Flags.Workspace == "" {
+		env.Cwd = cmp.Or(h.client.Folder(h.in, env.Getenv), env.Cwd)
+	}
 	if h.root, err = config.FindRoot(&env); err != nil {
 		return err
 	}

@@ -14,9 +14,14 @@ import (
 // answering are the verbs by which a person answers.
 var answering = []string{"approve", "reject", "respond", "steer", "trust", "sign", "delegate"}
 
+// longestCommand is the largest command that is looked at, in bytes.
+const longestCommand = 1 << 20
+
 // guarded says why a call is denied, "" where it is not.
 func guarded(in Input, s Subject, p Places) string {
-	if command, ok := in.ShellCommand(); ok {
+	if command, ok := in.ShellCommand(); ok && len(command) > longestCommand {
+		return "the command is larger than 1 MiB: write it into a file, and run that."
+	} else if ok {
 		if in.Tool == "PowerShell" {
 			command = strings.ReplaceAll(command, `\`, "/")
 		}
