@@ -138,6 +138,36 @@ func testAsked(t *testing.T, input, client string, outcomes map[string]string) {
 	}
 }
 
+// What a person reads is in the workspace's language.
+func TestAPersonIsAskedInTheLanguageOfTheWorkspace(t *testing.T) {
+	t.Parallel()
+	h := newHooked(t, "language = \"ko\"\n[[hook.rule]]\ndo = \"ask\"\n")
+	in := strings.Replace(h.recorded("claude-code.PreToolUse"), "git push --force", "for f in *; do\\n  rm $f\\ndone", 1)
+	if out, stderr, code := h.call(strings.NewReader(in), "claude-code", "--defer"); code != 0 {
+		t.Fatalf("%d %q %q", code, out, stderr)
+	}
+	asks, _ := filepath.Glob(filepath.Join(h.root, ".asks/*"))
+	st := h.state(filepath.Base(asks[0]))
+	if st.Ask.Question != "claude-code의 요청 — Bash: `for f in *; do`" || st.Ask.Options[0].Description != "호출을 실행함" ||
+		!strings.HasPrefix(st.Ask.Context, "```\nfor f in *; do\n  rm $f\ndone\n```\n\n```\n{") || !strings.HasSuffix(st.Ask.Context, "- 폴더: `"+h.root+"`\n- 모드: `default`") {
+		t.Errorf("asked is %+v", st.Ask)
+	}
+}
+
+// A person is told what is not shown of a long input.
+func TestAPersonIsToldWhatIsCut(t *testing.T) {
+	t.Parallel()
+	h := newHooked(t, "[[hook.rule]]\ndo = \"ask\"\n")
+	in := strings.Replace(h.recorded("claude-code.PreToolUse"), "git push --force", "echo "+strings.Repeat("한글", 20_000), 1)
+	if out, stderr, code := h.call(strings.NewReader(in), "claude-code", "--defer"); code != 0 {
+		t.Fatalf("%d %q %q", code, out, stderr)
+	}
+	asks, _ := filepath.Glob(filepath.Join(h.root, ".asks/*"))
+	if st := h.state(filepath.Base(asks[0])); !strings.Contains(st.Ask.Context, " bytes are not shown. The whole has the digest sha256:") {
+		t.Errorf("asked is %.500s", st.Ask.Context)
+	}
+}
+
 func (h *hooked) state(id string) (st ask.State) {
 	h.t.Helper()
 	body, err := os.ReadFile(filepath.Join(h.root, ".asks", id, "state.json"))
