@@ -315,3 +315,20 @@ func TestHookCheck6ARealAgentIsToldWhatWasAnswered(t *testing.T) {
 		t.Errorf("the agent is told %.3000s\n%s", said, out)
 	}
 }
+
+// Check 6 of the hooks: an agent whose ask is open is kept from ending its turn, once.
+func TestHookCheck6ARealAgentIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range realClients[:2] { // Gemini's shell does not say whose session it is
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			u := newUse(t, c)
+			u.write("../home-w/placet/placet.toml", "[hook]\nstop = \"block\"\n")
+			u.model.command = placetBinary(t) + " ask 'Deploy now?' --key deploy"
+			out := u.run(u.path, nil)
+			if said := u.model.said(); !strings.Contains(said, "is open: call check_answer") {
+				t.Errorf("the agent goes, and hears %.3000s\n%s", said, out)
+			}
+		})
+	}
+}
