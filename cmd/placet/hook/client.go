@@ -22,11 +22,10 @@ type Client struct {
 	Name   string
 	events map[string]Moment
 	// projectVar is the variable that names the folder in which the client was started, ""
-	// where it tells a hook's own folder alone.
+	// for none.
 	projectVar string
-	// permits says how a call is permitted, and which answer a person gets to see.
-	permits dialect
-	files   func(h config.Hook) []File
+	dialect    dialect
+	files      func(h config.Hook) []File
 }
 
 // dialect is how a client takes an answer before a tool is called.
@@ -44,19 +43,19 @@ var Clients = []Client{claudeCode, codex, gemini, cursor, vscode}
 
 var (
 	claudeCode = Client{
-		Name: "claude-code", projectVar: "CLAUDE_PROJECT_DIR", permits: likeClaude, files: claudeFiles,
+		Name: "claude-code", projectVar: "CLAUDE_PROJECT_DIR", dialect: likeClaude, files: claudeFiles,
 		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "SessionStart": TurnBegins, "Stop": TurnEnds},
 	}
 	codex = Client{
-		Name: "codex", permits: likeCodex, files: codexFiles,
+		Name: "codex", dialect: likeCodex, files: codexFiles,
 		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "Stop": TurnEnds},
 	}
 	gemini = Client{
-		Name: "gemini", projectVar: "GEMINI_PROJECT_DIR", permits: likeGemini, files: geminiFiles,
+		Name: "gemini", projectVar: "GEMINI_PROJECT_DIR", dialect: likeGemini, files: geminiFiles,
 		events: map[string]Moment{"BeforeTool": BeforeTool, "BeforeAgent": TurnBegins, "AfterAgent": TurnEnds},
 	}
 	cursor = Client{
-		Name: "cursor", projectVar: "CURSOR_PROJECT_DIR", permits: likeCursor, files: cursorFiles,
+		Name: "cursor", projectVar: "CURSOR_PROJECT_DIR", dialect: likeCursor, files: cursorFiles,
 		events: map[string]Moment{"beforeShellExecution": BeforeTool, "beforeMCPExecution": BeforeTool},
 	}
 	vscode = Client{Name: "vscode", files: vscodeFiles} // no hooks: it has placet's tools alone
@@ -87,4 +86,4 @@ func (c Client) HasHooks() bool { return c.events != nil }
 
 // Shows reports whether the client can be told to ask its own user. Codex lets a call run
 // that a hook has it ask about, and Gemini knows no such answer.
-func (c Client) Shows() bool { return c.permits == likeClaude || c.permits == likeCursor }
+func (c Client) Shows() bool { return c.dialect == likeClaude || c.dialect == likeCursor }

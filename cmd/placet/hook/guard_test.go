@@ -105,6 +105,9 @@ func TestHookCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
 		"cd .asks/a/requests/ask-1 && echo '{}' > response.json",
 		"cd .asks/a/requests\nsed -i 's/\\[ \\]/[x]/' ask-1/form.md",
 		"d=.asks/a/requests/ask-1; echo x > $d/response.json",
+		"export D=.asks/a/requests; cp /tmp/x ${D}/ask-1/response.json",
+		"find .asks -name 'form*.md' -exec true {} + ; find .asks/a/requests/ask-1/form.md -delete",
+		"sort -o placet.toml x",
 		"dd if=/tmp/x of=" + answer,
 		`python3 -c "open('` + answer + `', 'w').write('{}')"`,
 		"cat > " + answer + " <<EOF\n{}\nEOF",
@@ -146,6 +149,7 @@ func TestTheGuardLetsReadAndAsk(t *testing.T) {
 		`placet ask "Deploy?" --option approve --wait`, "placet inbox", "placet show ask-1", "placet withdraw a -m 'not needed'",
 		"git add .asks placet.toml && git commit -m 'placet approve; see placet.toml'", "git diff placet.toml > /tmp/d",
 		"# placet approve ask-1\ntrue", "echo 'run placet approve ask-1' > NOTES.md", "cat > NOTES.md <<EOF\nplacet approve ask-1\nEOF",
+		"find . -name placet.toml", "placet ask 'May I change placet.toml?' --artifact placet.toml --wait", "curl -s x > $TMP/response.json", "sort placet.toml | uniq -c",
 		"echo x > src/requests/api/client.py", "sed -n 1,5p placet.toml", "cat placet.toml && python3 x.py", "mkdir -p .asks/b && cp /tmp/ask.json .asks/b/ask.json",
 	} {
 		if o := claudeCode.Judge(nil, called(t, claudeCode, "Bash", members{"command": command}), p); o.Do != config.HookPass {

@@ -68,7 +68,7 @@ func (c Client) Read(from io.Reader) (in Input, err error) {
 
 // readTool reads what tool is called, and with which input.
 func (in *Input) readTool(c Client) error {
-	if c.permits == likeCursor {
+	if c.dialect == likeCursor {
 		in.cursorTool()
 	}
 	if in.Tool == "" || in.ToolInput.Null() {

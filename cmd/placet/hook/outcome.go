@@ -56,17 +56,17 @@ func (c Client) Answer(in Input, o Outcome) []byte {
 		word = "ask"
 	}
 	switch {
-	case c.permits == likeCursor && o.Do == config.HookPass:
+	case c.dialect == likeCursor && o.Do == config.HookPass:
 		return encode(cursorJSON{})
 	case o.Do == config.HookPass:
 		return nil
-	case c.permits == likeCursor && o.Do == config.HookDeny:
+	case c.dialect == likeCursor && o.Do == config.HookDeny:
 		return encode(cursorJSON{word, o.Reason, o.Reason})
-	case c.permits == likeCursor:
+	case c.dialect == likeCursor:
 		return encode(cursorJSON{Permission: word})
-	case c.permits == likeGemini && o.Do == config.HookDeny:
+	case c.dialect == likeGemini && o.Do == config.HookDeny:
 		return encode(decisionJSON{word, o.Reason})
-	case c.permits == likeClaude || o.Do == config.HookDeny:
+	case c.dialect == likeClaude || o.Do == config.HookDeny:
 		return encode(inOutputJSON{toolOutput{in.Event, word, o.Reason}})
 	}
 	return nil // nothing lets the call run
@@ -85,7 +85,7 @@ func permissionAnswer(in Input, o Outcome) []byte {
 
 // Tells reports whether the client takes a text for the agent at a moment. At the end of a turn
 // Claude Code alone does.
-func (c Client) Tells(in Input) bool { return in.Moment != TurnEnds || c.permits == likeClaude }
+func (c Client) Tells(in Input) bool { return in.Moment != TurnEnds || c.dialect == likeClaude }
 
 // Tell is what is printed to tell an agent a text.
 func (c Client) Tell(in Input, text string) []byte {
@@ -94,7 +94,7 @@ func (c Client) Tell(in Input, text string) []byte {
 
 // Keep is what is printed to have an agent go on with its turn.
 func (c Client) Keep(reason string) []byte {
-	if c.permits == likeGemini {
+	if c.dialect == likeGemini {
 		return encode(decisionJSON{"deny", reason})
 	}
 	return encode(decisionJSON{"block", reason})

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// harmless are the commands that write no file that they name. Of git those subcommands
-// count as such that change none.
+// harmless are the commands that write no file that they name, but for those with one of the
+// words of writingFlags. Of git those subcommands count as such that change none.
 var (
 	harmless = []string{"cat", "head", "tail", "less", "more", "grep", "rg", "ag", "ls", "wc", "diff", "cmp", "stat", "file", "jq", "yq", "tree", "test", "[", "echo", "printf",
-		"sha256sum", "sha1sum", "md5sum", "which", "type", "man", "cut", "sort", "uniq", "realpath", "readlink", "basename", "dirname", "cd", "pwd", "true", "awk"}
-	gitReads = []string{"add", "commit", "diff", "log", "show", "status", "blame", "grep", "ls-files", "cat-file", "tag"}
+		"sha256sum", "sha1sum", "md5sum", "which", "type", "man", "cut", "sort", "uniq", "realpath", "readlink", "basename", "dirname", "cd", "pwd", "true", "awk", "sed", "find"}
+	writingFlags = map[string][]string{"sed": {"-i", "--in-place"}, "yq": {"-i", "--inplace"}, "sort": {"-o", "--output"}, "find": {"-delete", "-exec", "-ok", "-fprint", "-fls"}}
+	gitReads     = []string{"add", "commit", "diff", "log", "show", "status", "blame", "grep", "ls-files", "cat-file", "tag"}
 	// interpreters run what they are handed, or read.
 	interpreters = regexp.MustCompile(`^(.*/)?(sh|bash|zsh|dash|ksh|fish|eval|source|\.|xargs|parallel|ssh|pwsh|powershell|(python|node|perl|ruby|php|deno|bun)[0-9.]*)$`)
 	// heredoc begins a text that follows a command.
@@ -31,7 +32,9 @@ func (p Places) guardShell(command string) string {
 	interprets := slices.ContainsFunc(segments, func(s segment) bool {
 		return slices.ContainsFunc(s.words, interpreters.MatchString)
 	})
+	vars := map[string]string{}
 	for _, s := range segments {
+		s.expand(vars)
 		if why := p.guardSegment(s, interprets); why != "" {
 			return why
 		}
@@ -50,6 +53,27 @@ func (p Places) guardShell(command string) string {
 	return ""
 }
 
+// assignment is a word that sets a variable.
+var assignment = regexp.MustCompile(`^(\w+)=(.*)$`)
+
+// expand puts the variables that commands before have set into the words of this one, and
+// adds those that it sets.
+func (s *segment) expand(vars map[string]string) {
+	for _, words := range [][]string{s.words, s.into} {
+		for i, word := range words {
+			for name, value := range vars {
+				word = strings.NewReplacer("${"+name+"}", value, "$"+name, value).Replace(word)
+			}
+			words[i] = word
+		}
+	}
+	for _, word := range s.words {
+		if m := assignment.FindStringSubmatch(word); m != nil {
+			vars[m[1]] = m[2]
+		}
+	}
+}
+
 func (p Places) guardSegment(s segment, interprets bool) string {
 	for _, file := range s.into {
 		if why := p.protected(p.Cwd, file); why != "" {
@@ -62,6 +86,9 @@ func (p Places) guardSegment(s segment, interprets bool) string {
 	}
 	if verb := s.answeringVerb(); verb != "" {
 		return "placet " + verb + ": a person alone answers placet's requests, in a terminal of their own. Go on with other work, or wait."
+	}
+	if name, _ := s.command(); name == "placet" {
+		return "" // it asks, or looks
 	}
 	for _, word := range s.words {
 		if strings.ContainsAny(word, " \t\n;") { // code, or a text that is read as such
@@ -94,21 +121,26 @@ func (p Places) isRequest(name string) bool {
 	return err == nil
 }
 
+// command is the program that a segment runs, without its folder, and its arguments.
+func (s segment) command() (name string, args []string) {
+	for i, word := range s.words {
+		if !assignment.MatchString(word) {
+			return path.Base(word), s.words[i+1:]
+		}
+	}
+	return "", nil
+}
+
 // isHarmless reports whether a command writes no file that it names.
 func (s segment) isHarmless() bool {
-	words := s.words
-	for len(words) > 0 && strings.Contains(words[0], "=") {
-		words = words[1:]
+	name, args := s.command()
+	if name == "git" {
+		return len(args) > 0 && slices.Contains(gitReads, args[0])
 	}
-	switch {
-	case len(words) == 0:
-		return true
-	case words[0] == "sed":
-		return !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "--in-place") })
-	case words[0] == "git":
-		return len(words) > 1 && slices.Contains(gitReads, words[1])
-	}
-	return slices.Contains(harmless, path.Base(words[0]))
+	writes := slices.ContainsFunc(args, func(arg string) bool {
+		return slices.ContainsFunc(writingFlags[name], func(flag string) bool { return strings.HasPrefix(arg, flag) })
+	})
+	return name == "" || slices.Contains(harmless, name) && !writes
 }
 
 // answeringVerb is the verb by which a command answers a request, "" for none.
