@@ -22,7 +22,11 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 		return err
 	}
 	if !done.Daemon {
-		defer b.Env.Note("no daemon runs here: run `placet once` or `placet watch` to carry the answer out")
+		who := "`placet once` or `placet watch`"
+		if t.Run.Family == "ask" {
+			who = "`placet wait`, " + who
+		}
+		defer b.Env.Note("no daemon runs here: run %s to carry the answer out", who)
 	}
 	if b.GateOf(t.OpenRequest).Waits {
 		defer b.Env.Note("%s", config.GatesWait)

@@ -100,12 +100,21 @@ func (x *newAsk) ask(c call) error {
 		return err
 	}
 	if c.flags.Changed("wait") {
+		noteWait(a, f)
 		return x.wait.wait(c.ctx, a, f)
 	}
 	if err := cmp.Or(a.Pass(c.ctx), refusedAsk(a, f)); err != nil {
 		return err
 	}
 	return sayAsked(a, f)
+}
+
+// noteWait says, while an ask is open, what is waited for and where a person answers.
+func noteWait(a *workspace.Asks, f reconcile.Found) {
+	if st, _ := a.State(f); !st.IsFinal() {
+		request := ask.RequestID(f.Run.ID)
+		a.Env.Note("waiting for an answer to %s: see placet inbox, or edit %s", request, layout.RequestPath(f.Run.Dir, request, "form.md"))
+	}
 }
 
 // sayAsked prints the id of an ask, and beside it how it is answered.

@@ -120,7 +120,7 @@ func sortedStatuses(m map[engine.Status]int) []engine.Status {
 // printState says on stderr what concerns the workspace as a whole.
 func printState(b *workspace.Workspace, s workspace.Summary) {
 	if !s.Daemon {
-		b.Env.Note("no daemon runs here: nothing moves until `placet watch` or `placet once`")
+		b.Env.Note("no daemon runs here: `placet watch` or `placet once` moves the runs on, and `placet wait` the asks")
 	}
 	if name := remoteName(b.Root); name != "" {
 		b.Env.Note("%s: %s", name, noEvents)
