@@ -23,7 +23,7 @@ import (
 
 func doctorVerb() verb {
 	return verb{
-		use: "doctor", short: "Whether placet can work here",
+		use: "doctor", short: "Check whether placet can work here",
 		group: groupSetUp,
 		run:   func(c call) error { return examine(c.env) },
 	}

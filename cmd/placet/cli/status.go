@@ -16,10 +16,10 @@ import (
 func statusVerb() verb {
 	var all bool
 	return verb{
-		use: "status [RUN]", short: "Where every run stands",
+		use: "status [RUN]", short: "Show where every run stands",
 		most: 1, group: groupRun, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVarP(&all, "all", "a", false, "list the runs that ended, too")
+			f.BoolVarP(&all, "all", "a", false, "list the runs that have ended, too")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			return showStatus(b, c.args, all)
