@@ -144,7 +144,7 @@ func refusedAsk(a *workspace.Asks, f reconcile.Found) error {
 	return nil
 }
 
-// duration reads a length of time, in which days are a unit, too; 0 is for ever.
+// duration reads a length of time, of which days are a unit, too.
 func duration(text string) (time.Duration, error) {
 	if text == waitForEver {
 		return 0, nil

@@ -58,7 +58,7 @@ type hookRefusal struct {
 func hookVerb() verb {
 	session := ""
 	return verb{
-		use: "hook test-feedback", short: "Hand in the result of the tests, as a hook of an agent", least: 1, most: 1,
+		use: "hook test-feedback", short: "Hand in what standard input says of the tests, as a hook of an agent", least: 1, most: 1,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&session, "session", "", "the test worker's session, as in shop/build/A/test (default: PLACET_SESSION, then what the input names)")
 		},
