@@ -174,7 +174,7 @@ func demoEnviron(environ []string, home string) []string {
 	return append(own, "XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=placet demo", "GIT_AUTHOR_EMAIL=demo@example.invalid",
-		"GIT_COMMITTER_NAME=placet demo", "GIT_COMMITTER_EMAIL=demo@example.invalid")
+		"GIT_COMMITTER_NAME=placet demo", "GIT_COMMITTER_EMAIL=demo@example.invalid", "LC_ALL=C.UTF-8")
 }
 
 // showRows shows the rows of an audit database.

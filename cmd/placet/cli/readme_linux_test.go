@@ -43,7 +43,7 @@ func TestReadmeTenLinesEndWithAnAnswer(t *testing.T) {
 	s := p.onTerminalWith(120, func(cmd *exec.Cmd) {
 		program := filepath.Dir(cmd.Path)
 		cmd.Path, cmd.Args, cmd.Dir = "/bin/sh", []string{"sh", "-i"}, empty
-		cmd.Env = append(cmd.Env, "PATH="+program+":"+os.Getenv("PATH"), "TMPDIR="+empty, "PS1=$ ", "TERM=dumb", "ENV=", "LC_ALL=C.UTF-8")
+		cmd.Env = append(cmd.Env, "PATH="+program+":"+os.Getenv("PATH"), "TMPDIR="+empty, "PS1=$ ", "TERM=dumb", "ENV=", "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1")
 	})
 	s.await("$ ")
 	prompts := []string{}
