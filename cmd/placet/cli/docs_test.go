@@ -14,7 +14,7 @@ import (
 var (
 	codeBlock   = regexp.MustCompile("(?s)\n```(?:sh|console)\n(.*?)\n```\n")
 	codeSpan    = regexp.MustCompile("`(placet [^`]*)`")
-	placetCall  = regexp.MustCompile(`(?:^|[\s(=;])placet ([^|;&)<>#]*)`)
+	placetCall  = regexp.MustCompile(`(?:^|[|;&(]\s*)placet ([^|;&)<>#]*)`)
 	shellString = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 )
 
