@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 )
@@ -78,7 +81,11 @@ func parses(line string) error {
 	}
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
-	if err := cmd.ParseFlags(rest); err != nil || !cmd.HasSubCommands() {
+	err = cmd.ParseFlags(rest)
+	if required := (*pflag.ValueRequiredError)(nil); errors.As(err, &required) {
+		return nil // a flag that is talked about
+	}
+	if err != nil || !cmd.HasSubCommands() {
 		return err
 	}
 	return noSuchCommand(cmd, cmd.Flags().Args())
