@@ -102,7 +102,7 @@ func showsRecording(t *testing.T, said string) {
 		}
 		return
 	}
-	if d := cmp.Diff(recorded, said); d != "" {
+	if d := cmp.Diff(strings.Split(recorded, "\n"), strings.Split(said, "\n")); d != "" {
 		t.Errorf("the session in README.md is not what the terminal shows (-README +terminal):\n%s\nPLACET_README=write go test ./cmd/placet/cli -run TestReadme writes it anew", d)
 	}
 }
