@@ -23,7 +23,7 @@ import (
 
 func doctorVerb() verb {
 	return verb{
-		use: "doctor", short: "Whether placet can work here",
+		use: "doctor", short: "Check whether placet can work here",
 		group: groupSetUp,
 		run:   func(c call) error { return examine(c.env) },
 	}
@@ -189,14 +189,13 @@ func (e *examination) runs(b *workspace.Workspace) {
 		e.add(isWarning, "git", "finish or abort it", "%s", stale)
 	}
 	served := slices.ContainsFunc(b.Families, func(f reconcile.Family) bool { return len(e.rootsOf(f)) > 0 })
+	if !served {
+		e.add(isWarning, "runs", "ask a person with placet ask; runs of agents are found as soon as their folder exists", "there are none yet")
+	}
 	for _, f := range b.Families {
 		there := e.rootsOf(f)
 		if len(there) == 0 {
-			verdict := isWarning
-			if served { // by another family: nothing is missing
-				verdict = isFine
-			}
-			e.add(verdict, f.Layout.Name(), "runs are found as soon as one exists", "no folder of runs: %s", strings.Join(f.Layout.Roots(), ", "))
+			e.add(isFine, f.Layout.Name(), "", "no folder of runs: %s", strings.Join(f.Layout.Roots(), ", "))
 			continue
 		}
 		e.family(b, f.Layout.Name(), there)

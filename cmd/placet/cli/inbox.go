@@ -19,11 +19,11 @@ func inboxVerb() verb {
 	var short bool
 	var tags []string
 	return verb{
-		use: "inbox [RUN|FAMILY]", short: "What is asked of you, oldest first",
+		use: "inbox [RUN|FAMILY]", short: "List what waits for an answer, oldest first",
 		most: 1, group: groupDecide, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&short, "short", false, "one line for each request")
-			f.StringSliceVar(&tags, "tag", nil, "only asks that have one of these tags")
+			f.StringSliceVar(&tags, "tag", nil, "only questions with one of these tags")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			return showInbox(b, c.args, short, tags)

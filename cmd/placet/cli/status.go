@@ -16,10 +16,10 @@ import (
 func statusVerb() verb {
 	var all bool
 	return verb{
-		use: "status [RUN]", short: "Where every run stands",
+		use: "status [RUN]", short: "Show where every run stands",
 		most: 1, group: groupRun, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVarP(&all, "all", "a", false, "list the runs that ended, too")
+			f.BoolVarP(&all, "all", "a", false, "list the runs that have ended, too")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			return showStatus(b, c.args, all)
@@ -120,7 +120,7 @@ func sortedStatuses(m map[engine.Status]int) []engine.Status {
 // printState says on stderr what concerns the workspace as a whole.
 func printState(b *workspace.Workspace, s workspace.Summary) {
 	if !s.Daemon {
-		b.Env.Note("no daemon runs here: nothing moves until `placet watch` or `placet once`")
+		b.Env.Note("no daemon runs here: `placet watch` or `placet once` moves the runs on, and `placet wait` the asks")
 	}
 	if name := remoteName(b.Root); name != "" {
 		b.Env.Note("%s: %s", name, noEvents)
