@@ -164,6 +164,9 @@ func (e *examination) configuration() (config.Settings, bool) {
 		text = strings.Join(conf.Read, ", ")
 	}
 	e.add(isFine, "config", "", "%s", text)
+	for _, w := range conf.Warnings {
+		e.add(isWarning, "notify", w.Try, "%s", w.Text)
+	}
 	for _, s := range conf.Waiting {
 		holds := "the default holds"
 		if config.HoldsTighter(s.Name()) {

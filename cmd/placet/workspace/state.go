@@ -8,6 +8,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/engine"
+	"placet/engine/facade/notify"
 	"placet/engine/reconcile"
 	"placet/layout"
 	"placet/schemas"
@@ -49,7 +50,9 @@ type Summary struct {
 	Waiting   int                    `json:"waiting"`
 	Untrusted []config.UntrustedLine `json:"untrusted"`
 	Misplaced []MisplacedLine        `json:"misplaced"`
-	Views     []View                 `json:"-"`
+	// Undelivered are notifications of open requests that may not have arrived.
+	Undelivered []notify.Doubt `json:"undelivered"`
+	Views       []View         `json:"-"`
 }
 
 // RunLine is one run in status.
@@ -103,7 +106,7 @@ func (b *Workspace) LookAtRuns(found []reconcile.Found, all bool) Summary {
 		s.Waiting += len(v.Open)
 		s.Runs = append(s.Runs, LineOf(v))
 	}
-	s.Untrusted = b.Untrusted(s.Views)
+	s.Untrusted, s.Undelivered = b.Untrusted(s.Views), b.undelivered(s.Views)
 	return s
 }
 
