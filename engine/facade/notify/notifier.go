@@ -80,7 +80,8 @@ type event struct {
 // openRequest is a request, and when to look at it again.
 type openRequest struct {
 	Request
-	next time.Time
+	next  time.Time
+	later time.Time // when its next rung is, zero for never
 }
 
 const (
@@ -309,7 +310,7 @@ func (n *Notifier) consider(r *openRequest, now time.Time, due map[string][]dueR
 			}
 		}
 	}
-	if len(found) == 0 {
+	if r.later = next; len(found) == 0 {
 		return next
 	}
 	if f, ok := r.Look(); !ok || f.Unannounced || !n.plan.wants(f) {
@@ -336,7 +337,10 @@ func (n *Notifier) tell(ctx context.Context, t target, list []dueRung, now time.
 	slices.SortFunc(list, func(a, b dueRung) int { return a.At.Compare(b.At) })
 	sent := n.ledger.attemptsSince(t.key, now.Add(-time.Minute))
 	if len(sent) > mostMinute {
-		return // they are looked at again before long
+		for _, d := range list { // all of them at once
+			d.next = earlier(d.later, sent[0].Add(time.Minute))
+		}
+		return
 	}
 	var late []dueRung
 	var messages [][]dueRung

@@ -1,0 +1,130 @@
+package notify
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func berlin(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+// inBubble runs a notifier by the bubble's clock, in a zone, and returns what has come at
+// which time of the wall's clock.
+func inBubble(t *testing.T, zone *time.Location, s Settings, story func(o *office, until func(at string), came func() []string)) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t, s)
+		o.now = func() time.Time { return time.Now().In(zone) }
+		var came []string
+		o.begin(func(_ context.Context, _ target, m Message, _ []string) error {
+			came = append(came, o.now().Format("02 15:04 ")+m.Title)
+			return nil
+		})
+		until := func(at string) {
+			moment, err := time.ParseInLocation("2006-01-02 15:04", at, zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Until(moment))
+			synctest.Wait()
+		}
+		story(o, until, func() []string { synctest.Wait(); got := came; came = nil; return got })
+		o.stop()
+	})
+}
+
+// Check 3 of notifications: quiet hours over midnight, over summer time, and with a deadline
+// inside.
+func TestNotifyQuietHoursEndInOneMessage(t *testing.T) {
+	s := Settings{To: []string{"desktop"}, Quiet: "22:00-07:00", Remind: []string{"30m", "2h"}}
+	inBubble(t, berlin(t), s, func(o *office, until func(string), came func() []string) {
+		until("2000-01-10 21:50")
+		o.ask(fact(), "before")
+		until("2000-01-10 22:00")
+		if diff := cmp.Diff([]string{"10 21:50 before"}, came()); diff != "" {
+			t.Errorf("before the quiet hours (-want +got):\n%s", diff)
+		}
+		until("2000-01-10 23:30")
+		o.ask(fact(), "night")
+		urgent := fact()
+		urgent.Deadline = o.now().Add(5 * time.Hour)
+		o.ask(urgent, "urgent")
+		until("2000-01-11 04:00")
+		if diff := cmp.Diff([]string{"10 23:30 urgent", "11 00:00 urgent", "11 01:30 urgent"}, came()); diff != "" {
+			t.Errorf("within them (-want +got):\n%s", diff)
+		}
+		o.answer("urgent")
+		until("2000-01-11 12:00")
+		if diff := cmp.Diff([]string{"11 07:00 2: before night"}, came()); diff != "" {
+			t.Errorf("at their end (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestNotifyQuietHoursFollowSummerTime(t *testing.T) {
+	s := Settings{To: []string{"desktop"}, Quiet: "22:00-07:00", Remind: []string{"1h"}}
+	inBubble(t, berlin(t), s, func(o *office, until func(string), came func() []string) {
+		until("2000-03-25 23:00") // the night is an hour shorter
+		o.ask(fact(), "spring")
+		until("2000-03-26 06:59")
+		if got := came(); len(got) > 0 {
+			t.Errorf("told in quiet hours: %v", got)
+		}
+		until("2000-03-26 12:00")
+		o.answer("spring")
+		until("2000-10-28 23:00") // an hour longer
+		o.ask(fact(), "autumn")
+		until("2000-10-29 12:00")
+		if diff := cmp.Diff([]string{"26 07:00 spring", "29 07:00 autumn"}, came()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Where the clock shows a time twice, or never, what it shows decides, and the hours end.
+func TestQuietHoursEndWhereTheClockIsPut(t *testing.T) {
+	zone := berlin(t)
+	for _, test := range []struct{ quiet, at, want string }{
+		{"22:00-02:30", "2000-03-26T00:10:00Z", "2000-03-26T01:00:00Z"}, // 02:30 does not come: 03:00 does
+		{"22:00-02:30", "2000-10-29T00:10:00Z", "2000-10-29T00:30:00Z"}, // the first 02:30
+		{"22:00-02:30", "2000-10-29T01:10:00Z", "2000-10-29T01:30:00Z"}, // the second one
+		{"12:00-13:00", "2000-06-01T10:30:20Z", "2000-06-01T11:00:00Z"},
+		{"12:00-13:00", "2000-06-01T11:00:00Z", "2000-06-01T11:00:00Z"},
+		{"", "2000-06-01T11:00:00Z", "2000-06-01T11:00:00Z"},
+	} {
+		q, err := readQuiet(test.quiet)
+		at, err2 := time.Parse(time.RFC3339, test.at)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		if got := q.after(at.In(zone)).UTC().Format(time.RFC3339); got != test.want {
+			t.Errorf("%s at %s: %s, expected %s", test.quiet, test.at, got, test.want)
+		}
+	}
+}
+
+func TestNotifyRemindsAndEscalates(t *testing.T) {
+	s := Settings{To: []string{"desktop"}, Remind: []string{"2h", "30m"}, Escalate: []Escalation{{After: "4h", To: []string{"ntfy://ntfy.sh/others"}}}}
+	inBubble(t, time.UTC, s, func(o *office, until func(string), came func() []string) {
+		until("2000-01-10 08:00")
+		o.ask(fact(), "a")
+		until("2000-01-10 11:00")
+		o.ask(fact(), "b")
+		until("2000-01-10 12:30")
+		o.answer("b")
+		until("2000-01-12 08:00")
+		want := []string{"10 08:00 a", "10 08:30 a", "10 10:00 a", "10 11:00 b", "10 11:30 b", "10 12:00 a"}
+		if diff := cmp.Diff(want, came()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
