@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/router"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/discord"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 )
 
@@ -111,6 +112,9 @@ func sendURL(ctx context.Context, to, text string) error {
 			done <- refusal(scrub(err.Error(), to))
 			return
 		}
+		if d, ok := service.(*discord.Service); ok {
+			d.HTTPClient, d.Sleeper = &onceClient{next: d.HTTPClient}, noSleep{}
+		}
 		done <- service.Send(text, &types.Params{})
 	}()
 	select {
@@ -120,6 +124,33 @@ func sendURL(ctx context.Context, to, text string) error {
 		return judge(err, to)
 	}
 }
+
+// onceClient makes one request and no other. Discord's client would repeat one of which nobody
+// knows whether it has arrived.
+type onceClient struct {
+	next discord.HTTPClient
+	said error // what came of the first
+}
+
+// Do implements [discord.HTTPClient].
+func (c *onceClient) Do(r *http.Request) (*http.Response, error) {
+	if c.said != nil {
+		return nil, c.said
+	}
+	res, err := c.next.Do(r)
+	if err != nil {
+		c.said = errors.New(err.Error()) // which is no cause to try again
+		return nil, c.said
+	}
+	c.said = fmt.Errorf("response status %d", res.StatusCode)
+	return res, nil
+}
+
+// noSleep is for a client that does not try again.
+type noSleep struct{}
+
+// Sleep implements [discord.Sleeper].
+func (noSleep) Sleep(time.Duration) {}
 
 func addHanging(to string, n int) (ok bool) {
 	hanging.Lock()

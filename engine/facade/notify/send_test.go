@@ -56,7 +56,10 @@ func newInbox(t *testing.T) *inbox {
 const slackURL = "slack://hook:AAAAAAAAA-BBBBBBBBB-123456789123456789123456@webhook"
 
 // asSlack has hooks.slack.com be a local server.
-func asSlack(t *testing.T) *inbox {
+func asSlack(t *testing.T) *inbox { return as(t, "hooks.slack.com") }
+
+// as has a host be a local server.
+func as(t *testing.T, host string) *inbox {
 	t.Helper()
 	b := &inbox{}
 	b.Server = httptest.NewTLSServer(http.HandlerFunc(b.serve))
@@ -64,7 +67,7 @@ func asSlack(t *testing.T) *inbox {
 	before := http.DefaultTransport
 	local := before.(*http.Transport).Clone()
 	local.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if addr != "hooks.slack.com:443" {
+		if addr != host+":443" {
 			return nil, errors.New("the test calls nobody else: " + addr)
 		}
 		d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
@@ -242,6 +245,26 @@ func TestNotifyJudgesRealRefusals(t *testing.T) {
 		err := sendURL(t.Context(), to, "text")
 		if !errors.As(err, new(refusal)) || strings.Contains(err.Error(), "123456789123456789123456") {
 			t.Errorf("%s: %v", to[:6], err)
+		}
+	}
+}
+
+// Discord's client tries again by itself; an attempt of ours is one.
+func TestNotifyAsksDiscordOnce(t *testing.T) {
+	server := as(t, "discord.com")
+	calls := 0
+	for _, test := range []struct {
+		answer  func(http.ResponseWriter)
+		refused bool
+	}{
+		{func(w http.ResponseWriter) { w.WriteHeader(500) }, true},
+		{func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, false},
+	} {
+		calls = 0
+		server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { calls++; test.answer(w) })
+		err := sendURL(t.Context(), "discord://very-secret-token@123456789", "text")
+		if err == nil || errors.As(err, new(refusal)) != test.refused || calls != 1 || strings.Contains(err.Error(), "very-secret") {
+			t.Errorf("%d calls: %v, expected one, refused %v", calls, err, test.refused)
 		}
 	}
 }
