@@ -38,6 +38,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	}
 	s := b.LookAtRuns(found, false)
 	s.KeepTagged(b, tags)
+	s.Undelivered = b.Undelivered(s.Views)
 	var open []engine.OpenRequest
 	for _, v := range s.Views {
 		open = append(open, v.Open...)

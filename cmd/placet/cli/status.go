@@ -38,6 +38,7 @@ func showStatus(b *workspace.Workspace, args []string, all bool) error {
 	if len(args) == 0 {
 		s.Misplaced = workspace.NoRuns(b.Misplaced())
 	}
+	s.Undelivered = b.Undelivered(s.Views)
 	if err := b.Env.Answer(s, func() { printStatus(b, s) }); err != nil {
 		return err
 	}

@@ -290,7 +290,8 @@ func (a *AskAnnouncer) Wait() { <-a.ended }
 
 // SendNotice tells the user something that is no request, once for each key: a title of one
 // line, and more lines. It waits until that is told, 10 s at most. Where nobody is to be told,
-// or the hours are quiet, it does nothing.
+// or the hours are quiet, it does nothing. The workspace must have been opened with
+// [Setup].Remembers.
 func SendNotice(ctx context.Context, b *Workspace, log *slog.Logger, key, title, text string) error {
 	if b.StateDir == nil || !b.Current().Notify.Enabled() {
 		return nil
@@ -302,9 +303,9 @@ func SendNotice(ctx context.Context, b *Workspace, log *slog.Logger, key, title,
 	})
 }
 
-// undelivered are the attempts to tell somebody of an open request that are not known to have
+// Undelivered are the attempts to tell somebody of an open request that are not known to have
 // arrived.
-func (b *Workspace) undelivered(views []View) []notify.Doubt {
+func (b *Workspace) Undelivered(views []View) []notify.Doubt {
 	if b.StateDir == nil || !b.Notify.Enabled() {
 		return nil
 	}

@@ -50,7 +50,8 @@ type Summary struct {
 	Waiting   int                    `json:"waiting"`
 	Untrusted []config.UntrustedLine `json:"untrusted"`
 	Misplaced []MisplacedLine        `json:"misplaced"`
-	// Undelivered are notifications of open requests that may not have arrived.
+	// Undelivered are notifications of open requests that may not have arrived, where
+	// [Workspace.Undelivered] was asked.
 	Undelivered []notify.Doubt `json:"undelivered"`
 	Views       []View         `json:"-"`
 }
@@ -106,7 +107,7 @@ func (b *Workspace) LookAtRuns(found []reconcile.Found, all bool) Summary {
 		s.Waiting += len(v.Open)
 		s.Runs = append(s.Runs, LineOf(v))
 	}
-	s.Untrusted, s.Undelivered = b.Untrusted(s.Views), b.undelivered(s.Views)
+	s.Untrusted = b.Untrusted(s.Views)
 	return s
 }
 

@@ -89,9 +89,7 @@ const mostRecent = mostMinute + 1
 // add takes in a line.
 func (m *memory) add(l line) {
 	for _, name := range l.Begins {
-		if l.At.After(m.begun[name]) {
-			m.begun[name] = l.At
-		}
+		m.begun[name] = l.At
 	}
 	if l.Attempt > 0 {
 		m.last = max(m.last, l.Attempt)
@@ -166,16 +164,24 @@ func (l *ledger) end(attempt int, outcome, reason string, now time.Time) error {
 	})
 }
 
-// begin records rungs of targets that are there for the first time.
+// clockSlack is how far a clock may be put back before what it has recorded is no use.
+const clockSlack = time.Minute
+
+// begin records rungs of targets that are there for the first time, or by a clock that went
+// ahead: nobody would be told before it is that late.
 func (l *ledger) begin(names []string, now time.Time) error {
+	isNew := func(name string) bool {
+		at, known := l.begun[name]
+		return !known || at.After(now.Add(clockSlack))
+	}
 	l.mu.Lock()
-	known := !slices.ContainsFunc(names, func(name string) bool { _, ok := l.begun[name]; return !ok })
+	some := slices.ContainsFunc(names, isNew)
 	l.mu.Unlock()
-	if known {
+	if !some {
 		return nil
 	}
 	return l.locked(func(f *os.File) error {
-		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, ok := l.begun[name]; return ok })
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isNew(name) })
 		if len(names) == 0 {
 			return nil
 		}
@@ -192,12 +198,13 @@ func (l *ledger) dueAt(request, target string, r rung, at time.Time) (time.Time,
 	return l.due(request, target, r, at)
 }
 
-// attemptsSince are the times of the attempts at a target after a moment.
-func (l *ledger) attemptsSince(target string, moment time.Time) (times []time.Time) {
+// lastMinute are the times of the attempts at a target in the minute before now. Those of a
+// clock that went ahead are none.
+func (l *ledger) lastMinute(target string, now time.Time) (times []time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, at := range l.recent[target] {
-		if at.After(moment) {
+		if at.After(now.Add(-time.Minute)) && !at.After(now) {
 			times = append(times, at)
 		}
 	}
@@ -299,20 +306,27 @@ func (l *ledger) shorten(last []byte) error {
 		return err
 	}
 	half := len(body)/2 + bytes.IndexByte(body[len(body)/2:], '\n') + 1
-	var begins line
+	var dropped time.Time // the last line
 	for text := range bytes.Lines(body[:half]) {
 		var one line
-		if json.Unmarshal(text, &one) == nil && one.At.After(begins.At) {
-			begins.At = one.At
+		if json.Unmarshal(text, &one) == nil && one.At.After(dropped) {
+			dropped = one.At
 		}
 	}
-	begins.At = begins.At.Add(time.Second)
-	begins.Begins = slices.Sorted(maps.Keys(l.begun))
-	first, err := json.Marshal(begins)
-	if err != nil {
-		return err
+	var short []byte
+	for _, name := range slices.Sorted(maps.Keys(l.begun)) {
+		at := l.begun[name]
+		if dropped.Add(time.Second).After(at) {
+			at = dropped.Add(time.Second)
+		}
+		text, err := json.Marshal(line{At: at, Begins: []string{name}})
+		if err != nil {
+			return err
+		}
+		short = append(append(short, text...), '\n')
 	}
-	if err := l.dir.Write(ledgerName, slices.Concat(first, []byte("\n"), body[half:], []byte("\n"), last, []byte("\n")), true); err != nil {
+	short = slices.Concat(short, body[half:], []byte("\n"), last, []byte("\n"))
+	if err := l.dir.Write(ledgerName, short, true); err != nil {
 		return err
 	}
 	info, err := l.dir.Root().Lstat(ledgerName)

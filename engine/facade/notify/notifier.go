@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -156,25 +157,34 @@ func (n *Notifier) begin(now time.Time) (ok bool) {
 func (n *Notifier) Run(ctx context.Context) {
 	sends, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	for ctx.Err() == nil {
-		next := n.round(sends)
-		t := time.NewTimer(min(max(next.Sub(n.o.Now()), gather), longestNap))
-		select {
-		case <-ctx.Done():
-		case <-t.C:
-		case <-n.woken:
-			select {
-			case <-ctx.Done():
-			case <-time.After(gather):
-			}
-		}
-		t.Stop()
-	}
 	done := make(chan struct{})
-	go func() { n.sending.Wait(); close(done) }()
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			n.rest(ctx, n.round(sends))
+		}
+		n.sending.Wait()
+	}()
+	<-ctx.Done()
 	select {
 	case <-done:
 	case <-time.After(lastSends):
+	}
+}
+
+// rest waits until a moment, or until something happens and a little longer.
+func (n *Notifier) rest(ctx context.Context, until time.Time) {
+	t := time.NewTimer(min(max(until.Sub(n.o.Now()), gather), longestNap))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	case <-n.woken:
+		t.Reset(gather)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
 	}
 }
 
@@ -234,9 +244,6 @@ func (n *Notifier) readSettings() {
 		n.plan = plan{}
 	}
 	n.relist = time.Time{}
-	for _, r := range n.open {
-		r.next = time.Time{}
-	}
 }
 
 // pairs name each rung of each target.
@@ -255,8 +262,11 @@ func (n *Notifier) takeEvents(now time.Time) {
 	queue := n.queue
 	n.queue = nil
 	n.mu.Unlock()
-	if !n.relist.After(now) {
+	if !n.relist.After(now) || n.relist.Sub(now) > listEvery {
 		n.relist = now.Add(listEvery)
+		for _, r := range n.open {
+			r.next = time.Time{} // the clock may have been put
+		}
 		for _, r := range n.o.List() {
 			n.add(r)
 		}
@@ -334,8 +344,8 @@ func earlier(a, b time.Time) time.Time {
 // tell sends a target what is due, in so many messages as it may get in a minute: one for
 // all where there are more, and one for what the quiet hours held back.
 func (n *Notifier) tell(ctx context.Context, t target, list []dueRung, now time.Time) {
-	slices.SortFunc(list, func(a, b dueRung) int { return a.At.Compare(b.At) })
-	sent := n.ledger.attemptsSince(t.key, now.Add(-time.Minute))
+	slices.SortFunc(list, func(a, b dueRung) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	sent := n.ledger.lastMinute(t.key, now)
 	if len(sent) > mostMinute {
 		for _, d := range list { // all of them at once
 			d.next = earlier(d.later, sent[0].Add(time.Minute))
@@ -447,7 +457,7 @@ func (n *Notifier) Notice(ctx context.Context, key string, m Message) error {
 		return err
 	}
 	for _, target := range n.plan.rungs[i].targets {
-		if len(n.ledger.attemptsSince(target, now.Add(-time.Minute))) >= mostMinute {
+		if len(n.ledger.lastMinute(target, now)) >= mostMinute {
 			continue
 		}
 		attempt, _, err := n.ledger.claim(target, map[string]rung{noticeRung + ":" + key: {name: noticeRung}}, now)

@@ -17,7 +17,7 @@ import (
 // Check 2 of notifications.
 func TestNotifyTellsNobodyOfWhatIsAnsweredBetweenRungs(t *testing.T) {
 	s := Settings{To: []string{"desktop"}, Remind: []string{"30m", "2h"}}
-	inBubble(t, time.UTC, s, func(o *office, until func(string), came func() []string) {
+	inBubble(t, "2000-01-10 07:00", time.UTC, s, func(o *office, until func(string), came func() []string) {
 		until("2000-01-10 08:00")
 		o.ask(fact(), "heard", "unheard")
 		until("2000-01-10 08:40")
@@ -34,7 +34,7 @@ func TestNotifyTellsNobodyOfWhatIsAnsweredBetweenRungs(t *testing.T) {
 }
 
 func TestNotifySumsUpWhatIsMoreThanFiveInAMinute(t *testing.T) {
-	inBubble(t, time.UTC, Settings{To: []string{"desktop"}}, func(o *office, until func(string), came func() []string) {
+	inBubble(t, "2000-01-10 07:00", time.UTC, Settings{To: []string{"desktop"}}, func(o *office, until func(string), came func() []string) {
 		until("2000-01-10 08:00")
 		var ids []string
 		for i := range 20 {
@@ -103,7 +103,7 @@ func TestNotifyTriesARefusedAttemptThreeTimesMore(t *testing.T) {
 // nothing. So it is with a target and a rung that are new.
 func TestNotifyCountsWhatIsOpenAsToldWithoutALedger(t *testing.T) {
 	s := Settings{To: []string{"desktop"}, Remind: []string{"30m", "2h"}}
-	inBubble(t, time.UTC, s, func(o *office, until func(string), came func() []string) {
+	inBubble(t, "2000-01-10 07:00", time.UTC, s, func(o *office, until func(string), came func() []string) {
 		until("2000-01-10 08:00")
 		o.ask(fact(), "a")
 		until("2000-01-10 08:40")
@@ -147,7 +147,7 @@ func TestNotifyLedgerIsShortenedAndNothingIsRepeated(t *testing.T) {
 	longLedger = 4 << 10
 	t.Cleanup(func() { longLedger = long })
 	s := Settings{To: []string{"desktop"}, Remind: []string{"2d"}}
-	inBubble(t, time.UTC, s, func(o *office, until func(string), came func() []string) {
+	inBubble(t, "2000-01-10 07:00", time.UTC, s, func(o *office, until func(string), came func() []string) {
 		until("2000-01-10 08:00")
 		for i := range 60 {
 			o.ask(fact(), fmt.Sprintf("r%02d", i))
@@ -184,7 +184,7 @@ func TestNotifyTwoAtATimeTellOnce(t *testing.T) {
 	o := newOffice(t, Settings{To: []string{"desktop"}})
 	box := newMailbox()
 	o.begin(box.deliver)
-	other := &office{t: t, state: o.state, requests: o.requests, now: o.now}
+	other := &office{t: t, state: o.state, requests: map[string]Facts{}, now: o.now}
 	other.settings.Store(o.settings.Load())
 	other.begin(box.deliver)
 	for i := range 5 {
@@ -267,5 +267,24 @@ func TestNotifyNoticeIsToldOnceForItsKey(t *testing.T) {
 	err := errors.Join(o.n.Notice(t.Context(), "session-2:idle", Message{Title: "at night"}))
 	if diff := cmp.Diff([]string{"desktop claude-code waits "}, box.take()); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// A clock that went ahead, and was put right, silences nobody.
+func TestNotifyAfterAClockThatWentAhead(t *testing.T) {
+	o := newOffice(t, Settings{To: []string{"desktop"}})
+	o.ahead.Store(int64(240 * time.Hour))
+	box := newMailbox()
+	o.begin(box.deliver)
+	for i := range 6 {
+		o.ask(fact(), fmt.Sprintf("r%d", i))
+		<-box.came
+	}
+	o.forward(-240 * time.Hour)
+	o.ask(fact(), "now")
+	for line := range box.came {
+		if strings.Contains(line, "now") {
+			break
+		}
 	}
 }

@@ -2,6 +2,8 @@ package notify
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,17 +20,10 @@ func berlin(t *testing.T) *time.Location {
 	return zone
 }
 
-// inBubble runs a notifier by the bubble's clock, in a zone, and returns what has come at
-// which time of the wall's clock.
-func inBubble(t *testing.T, zone *time.Location, s Settings, story func(o *office, until func(at string), came func() []string)) {
+// inBubble runs a notifier from a moment on, by the bubble's clock in a zone, and returns what
+// has come at which time of the wall's clock.
+func inBubble(t *testing.T, from string, zone *time.Location, s Settings, story func(o *office, until func(at string), came func() []string)) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newOffice(t, s)
-		o.now = func() time.Time { return time.Now().In(zone) }
-		var came []string
-		o.begin(func(_ context.Context, _ target, m Message, _ []string) error {
-			came = append(came, o.now().Format("02 15:04 ")+m.Title)
-			return nil
-		})
 		until := func(at string) {
 			moment, err := time.ParseInLocation("2006-01-02 15:04", at, zone)
 			if err != nil {
@@ -37,7 +32,26 @@ func inBubble(t *testing.T, zone *time.Location, s Settings, story func(o *offic
 			time.Sleep(time.Until(moment))
 			synctest.Wait()
 		}
-		story(o, until, func() []string { synctest.Wait(); got := came; came = nil; return got })
+		o := newOffice(t, s)
+		o.now = func() time.Time { return time.Now().In(zone) }
+		var mu sync.Mutex
+		var came []string
+		until(from)
+		o.begin(func(_ context.Context, _ target, m Message, _ []string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			came = append(came, o.now().Format("02 15:04 ")+m.Title)
+			return nil
+		})
+		story(o, until, func() []string {
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			got := came
+			came = nil
+			slices.Sort(got)
+			return got
+		})
 		o.stop()
 	})
 }
@@ -46,7 +60,7 @@ func inBubble(t *testing.T, zone *time.Location, s Settings, story func(o *offic
 // inside.
 func TestNotifyQuietHoursEndInOneMessage(t *testing.T) {
 	s := Settings{To: []string{"desktop"}, Quiet: "22:00-07:00", Remind: []string{"30m", "2h"}}
-	inBubble(t, berlin(t), s, func(o *office, until func(string), came func() []string) {
+	inBubble(t, "2000-01-10 21:00", berlin(t), s, func(o *office, until func(string), came func() []string) {
 		until("2000-01-10 21:50")
 		o.ask(fact(), "before")
 		until("2000-01-10 22:00")
@@ -72,22 +86,22 @@ func TestNotifyQuietHoursEndInOneMessage(t *testing.T) {
 
 func TestNotifyQuietHoursFollowSummerTime(t *testing.T) {
 	s := Settings{To: []string{"desktop"}, Quiet: "22:00-07:00", Remind: []string{"1h"}}
-	inBubble(t, berlin(t), s, func(o *office, until func(string), came func() []string) {
-		until("2000-03-25 23:00") // the night is an hour shorter
-		o.ask(fact(), "spring")
-		until("2000-03-26 06:59")
-		if got := came(); len(got) > 0 {
-			t.Errorf("told in quiet hours: %v", got)
-		}
-		until("2000-03-26 12:00")
-		o.answer("spring")
-		until("2000-10-28 23:00") // an hour longer
-		o.ask(fact(), "autumn")
-		until("2000-10-29 12:00")
-		if diff := cmp.Diff([]string{"26 07:00 spring", "29 07:00 autumn"}, came()); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-	})
+	for name, night := range map[string][2]string{
+		"an hour shorter": {"2000-03-25", "2000-03-26"}, "an hour longer": {"2000-10-28", "2000-10-29"},
+	} {
+		inBubble(t, night[0]+" 21:00", berlin(t), s, func(o *office, until func(string), came func() []string) {
+			until(night[0] + " 23:00")
+			o.ask(fact(), "a")
+			until(night[1] + " 06:59")
+			if got := came(); len(got) > 0 {
+				t.Errorf("%s: told in quiet hours: %v", name, got)
+			}
+			until(night[1] + " 12:00")
+			if diff := cmp.Diff([]string{night[1][8:] + " 07:00 a"}, came()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		})
+	}
 }
 
 // Where the clock shows a time twice, or never, what it shows decides, and the hours end.
@@ -114,7 +128,7 @@ func TestQuietHoursEndWhereTheClockIsPut(t *testing.T) {
 
 func TestNotifyRemindsAndEscalates(t *testing.T) {
 	s := Settings{To: []string{"desktop"}, Remind: []string{"2h", "30m"}, Escalate: []Escalation{{After: "4h", To: []string{"ntfy://ntfy.sh/others"}}}}
-	inBubble(t, time.UTC, s, func(o *office, until func(string), came func() []string) {
+	inBubble(t, "2000-01-10 07:00", time.UTC, s, func(o *office, until func(string), came func() []string) {
 		until("2000-01-10 08:00")
 		o.ask(fact(), "a")
 		until("2000-01-10 11:00")

@@ -157,7 +157,7 @@ func TestNotifyServesOthersWhileAServiceHangs(t *testing.T) {
 	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { hung.Done(); <-release }))
 	t.Cleanup(hangs.Close)
 	t.Cleanup(sync.OnceFunc(func() { close(release) }))
-	fails := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) }))
+	fails := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
 	t.Cleanup(fails.Close)
 	good := newInbox(t)
 	o := newOffice(t, Settings{To: []string{
@@ -235,12 +235,14 @@ func TestNotifyJudgesWhatAServiceSays(t *testing.T) {
 
 // Real services' errors are judged as they come.
 func TestNotifyJudgesRealRefusals(t *testing.T) {
-	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, `{"code":40301,"error":"forbidden"}`, 403) }))
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, `{"code":40301,"error":"forbidden"}`, http.StatusForbidden)
+	}))
 	t.Cleanup(refuses.Close)
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	slack := asSlack(t)
-	slack.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "invalid_token", 403) })
+	slack.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "invalid_token", http.StatusForbidden) })
 	for _, to := range []string{ntfyTo(refuses), genericTo(refuses), ntfyTo(gone), genericTo(gone), slackURL} {
 		err := sendURL(t.Context(), to, "text")
 		if !errors.As(err, new(refusal)) || strings.Contains(err.Error(), "123456789123456789123456") {
@@ -257,7 +259,7 @@ func TestNotifyAsksDiscordOnce(t *testing.T) {
 		answer  func(http.ResponseWriter)
 		refused bool
 	}{
-		{func(w http.ResponseWriter) { w.WriteHeader(500) }, true},
+		{func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError) }, true},
 		{func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, false},
 	} {
 		calls = 0
