@@ -111,6 +111,25 @@ func TestNotifyTellsOfWhatOpens(t *testing.T) {
 	}
 }
 
+// A daemon reminds of what opened under the one before it.
+func TestNotifyRemindsAfterARestart(t *testing.T) {
+	t.Parallel()
+	p, h := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0), newHook(t)
+	p.ownSettings("[notify]\nto = [\"generic+" + h.URL + "/hook\"]\nremind = [\"4s\"]\n")
+	p.writeAsk("a")
+	d := p.start()
+	p.until("it is told", 20*time.Second, func() bool { return len(h.about("Deploy a?")) == 1 })
+	d.stop(syscall.SIGKILL)
+	d = p.start()
+	p.until("it is told again", 20*time.Second, func() bool { return len(h.about("Deploy a?")) == 2 })
+	p.choose("a", "wait")
+	p.until("it is answered", 20*time.Second, func() bool { return strings.Contains(p.read(".asks/a/answer.json"), `"answered"`) })
+	d.stop(syscall.SIGTERM)
+	if got := h.about("Deploy a?"); len(got) != 2 {
+		t.Errorf("it is told %d times: %q", len(got), got)
+	}
+}
+
 // ledger is what was recorded of notifications.
 func (p *place) ledger() string {
 	found, _ := filepath.Glob(filepath.Join(p.root, "..", "home-"+filepath.Base(p.root), "placet/workspaces/*/notified.jsonl"))

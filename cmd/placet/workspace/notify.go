@@ -93,8 +93,7 @@ func requestName(run layout.Run, id string) string {
 // list lists the requests that may be open, by their folders.
 func (a *Announcer) list() (all []notify.Request) {
 	v := a.b.Viewer("")
-	live, _ := v.Live(v.Runs())
-	for _, f := range live {
+	for _, f := range v.Loop.Live() {
 		entries, err := v.Store.List(path.Join(f.Run.Dir, layout.RequestsDir))
 		if err != nil {
 			continue // it asks nothing
@@ -124,20 +123,24 @@ type askExtras struct {
 	Sensitivity string   `json:"sensitivity"`
 }
 
-// readExtras reads what an ask says of itself in its request.
-func readExtras(b *Workspace, f reconcile.Found, id string) (x askExtras, r gate.Request, ok bool) {
+// readExtras reads a request, with what an ask says of itself there. Where it does not say
+// when it was asked, its file does.
+func readExtras(b *Workspace, f reconcile.Found, id string) (x askExtras, r gate.Request, at time.Time, ok bool) {
 	d := readRequestFile(b, f, id, "request.json", layout.KindRequest)
 	if !d.Present() {
-		return x, r, false
+		return x, r, at, false
 	}
 	r, err := gate.ReadRequest(d.Path, d.Body)
 	if err != nil {
-		return x, r, false
+		return x, r, at, false
+	}
+	if at, err = time.Parse(time.RFC3339, r.RequestedAt); err != nil {
+		at = d.Changed
 	}
 	if raw := r.Extra.Raw("ask"); f.Run.Family == "ask" && len(raw) > 0 {
 		_ = schemas.DecodeValue(raw, &x)
 	}
-	return x, r, true
+	return x, r, at, true
 }
 
 // look looks at a request's file, which says all that decides who is told and when.
@@ -146,9 +149,8 @@ func (a *Announcer) look(f reconcile.Found, id string) (facts notify.Facts, open
 	if v.Store.Exists(layout.RequestPath(f.Run.Dir, id, "receipt.json")) {
 		return facts, false
 	}
-	x, r, ok := readExtras(v, f, id)
-	at, err := time.Parse(time.RFC3339, r.RequestedAt)
-	if !ok || err != nil {
+	x, r, at, ok := readExtras(v, f, id)
+	if !ok {
 		return facts, false
 	}
 	facts = notify.Facts{Family: f.Run.Family, Type: r.Type, Tags: x.Tags, At: at}
@@ -181,7 +183,7 @@ const (
 // commands that answer.
 func (a *Announcer) say(f reconcile.Found, id, rung string) (notify.Message, bool) {
 	o, v, open := a.find(f, id)
-	x, _, ok := readExtras(v, f, id)
+	x, _, _, ok := readExtras(v, f, id)
 	if !open || !ok {
 		return notify.Message{}, false
 	}

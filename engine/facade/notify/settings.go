@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +42,25 @@ type Escalation struct {
 // Enabled reports whether anybody is told.
 func (s Settings) Enabled() bool {
 	return len(s.To) > 0 || len(s.Command) > 0 || len(s.Escalate) > 0
+}
+
+// Targets name those who are told, without their secrets, as the ledger and status do.
+func (s Settings) Targets() []string {
+	p, _, _ := s.plan()
+	return slices.Sorted(maps.Keys(p.targets))
+}
+
+// MissingProgram is the program that would show messages on this desktop and is not
+// installed, "" where all is well or nothing is to be shown.
+func (s Settings) MissingProgram() string {
+	argv := desktopCommand(runtime.GOOS, Message{})
+	if !slices.Contains(s.Targets(), desktop) || argv == nil {
+		return ""
+	}
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		return argv[0]
+	}
+	return ""
 }
 
 // Check reports the first setting that cannot be used, and its key. The error never repeats
