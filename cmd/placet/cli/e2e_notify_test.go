@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -98,6 +99,12 @@ func TestNotifyTellsOfWhatOpens(t *testing.T) {
 		t.Errorf("the message has %d characters, or some that are not shown: %q", n, text)
 	}
 
+	p.write(".asks/long/ask.json", `{"question": "Long `+strings.Repeat("가나다 ", 900)+`", "type": "multi", "deadline": "1h", "options": [`+longOptions()+`]}`)
+	p.until("a long question is told", 20*time.Second, func() bool { return len(h.about("Long 가나다")) == 1 })
+	if n := utf8.RuneCountInString(h.about("Long 가나다")[0]); n > 1000 {
+		t.Errorf("a message has %d characters", n)
+	}
+
 	d.stop(syscall.SIGKILL)
 	d = p.start()
 	p.await(d)
@@ -128,6 +135,15 @@ func TestNotifyRemindsAfterARestart(t *testing.T) {
 	if got := h.about("Deploy a?"); len(got) != 2 {
 		t.Errorf("it is told %d times: %q", len(got), got)
 	}
+}
+
+// longOptions are as many options as an ask may have, with long ids.
+func longOptions() string {
+	var all []string
+	for i := range 49 {
+		all = append(all, fmt.Sprintf(`{"id": "%s%02d"}`, strings.Repeat("option", 6), i))
+	}
+	return strings.Join(all, ", ")
 }
 
 // ledger is what was recorded of notifications.

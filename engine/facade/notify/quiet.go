@@ -46,10 +46,10 @@ func (q quietHours) after(t time.Time) time.Time {
 }
 
 // due is when somebody is told what is due at t: then, or when the quiet hours end, unless
-// the deadline passes before that.
+// the deadline passes in between.
 func (q quietHours) due(t, deadline time.Time) time.Time {
 	end := q.after(t)
-	if !deadline.IsZero() && !deadline.After(end) {
+	if deadline.After(t) && !deadline.After(end) {
 		return t
 	}
 	return end

@@ -69,6 +69,9 @@ func TestNotifyQuietHoursEndInOneMessage(t *testing.T) {
 		}
 		until("2000-01-10 23:30")
 		o.ask(fact(), "night")
+		past := fact()
+		past.Deadline = o.now().Add(-time.Hour) // which tells nobody at night
+		o.ask(past, "past")
 		urgent := fact()
 		urgent.Deadline = o.now().Add(5 * time.Hour)
 		o.ask(urgent, "urgent")
@@ -78,7 +81,7 @@ func TestNotifyQuietHoursEndInOneMessage(t *testing.T) {
 		}
 		o.answer("urgent")
 		until("2000-01-11 12:00")
-		if diff := cmp.Diff([]string{"11 07:00 2: before night"}, came()); diff != "" {
+		if diff := cmp.Diff([]string{"11 07:00 3: before night past"}, came()); diff != "" {
 			t.Errorf("at their end (-want +got):\n%s", diff)
 		}
 	})
