@@ -154,7 +154,10 @@ func (l *ledger) claim(target string, rungs map[string]rung, now time.Time) (att
 		attempt = l.last + 1
 		return l.append(f, true, line{At: now, Attempt: attempt, Target: target, Told: mine})
 	})
-	return attempt, mine, err
+	if err != nil { // the line may be gone tomorrow: nothing is begun
+		return 0, nil, err
+	}
+	return attempt, mine, nil
 }
 
 // end records the outcome of an attempt.

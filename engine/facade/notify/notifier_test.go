@@ -142,6 +142,20 @@ func TestNotifySendsNothingThatItCannotRecord(t *testing.T) {
 	}
 }
 
+// A line that may not be durable begins nothing.
+func TestNotifyClaimsNothingWithAnError(t *testing.T) {
+	o := newOffice(t, Settings{})
+	l := ledger{dir: o.state, memory: newMemory()}
+	if _, _, err := l.claim("desktop", map[string]rung{"a": {name: opening}}, noon); err != nil {
+		t.Fatal(err)
+	}
+	l.dir.Close()
+	attempt, mine, err := l.claim("desktop", map[string]rung{"b": {name: opening}}, noon)
+	if attempt != 0 || mine != nil || err == nil {
+		t.Errorf("attempt %d about %v, %v", attempt, mine, err)
+	}
+}
+
 func TestNotifyLedgerIsShortenedAndNothingIsRepeated(t *testing.T) {
 	long := longLedger
 	longLedger = 4 << 10
