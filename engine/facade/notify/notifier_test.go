@@ -144,12 +144,17 @@ func TestNotifySendsNothingThatItCannotRecord(t *testing.T) {
 
 // A line that may not be durable begins nothing.
 func TestNotifyClaimsNothingWithAnError(t *testing.T) {
+	long := longLedger
+	t.Cleanup(func() { longLedger = long })
 	o := newOffice(t, Settings{})
 	l := ledger{dir: o.state, memory: newMemory()}
 	if _, _, err := l.claim("desktop", map[string]rung{"a": {name: opening}}, noon); err != nil {
 		t.Fatal(err)
 	}
-	l.dir.Close()
+	longLedger = l.read - 1 // it is to be shortened, and cannot be
+	if err := o.state.Root().MkdirAll(ledgerName+".new/full", 0o700); err != nil {
+		t.Fatal(err)
+	}
 	attempt, mine, err := l.claim("desktop", map[string]rung{"b": {name: opening}}, noon)
 	if attempt != 0 || mine != nil || err == nil {
 		t.Errorf("attempt %d about %v, %v", attempt, mine, err)
