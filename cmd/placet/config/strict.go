@@ -146,8 +146,10 @@ func (l Layer) check(f File) error {
 	if key, err := f.Slack.check(); err != nil {
 		return l.at([]string{"slack", key}, "slack.%s: %v", key, err)
 	}
-	if key, err := f.Notify.Check(family.Names()); err != nil {
-		return l.at([]string{notifyKey, key}, "notify.%s: %v", key, err)
+	if l.own { // in a file of the workspace it is ignored
+		if key, err := f.Notify.Check(family.Names()); err != nil {
+			return l.at([]string{notifyKey, key}, "notify.%s: %v", key, err)
+		}
 	}
 	for _, one := range family.All {
 		if err := l.checkFamily(one, &f.Settings); err != nil {

@@ -257,6 +257,7 @@ func TestNotifyRefusesSettings(t *testing.T) {
 		"no hour":         {Settings{Quiet: "22:00-24:00"}, `quiet: takes two different times of the day such as "22:00-07:00", not "22:00-24:00"`},
 		"the whole day":   {Settings{Quiet: "07:00-07:00"}, `quiet: takes two different times of the day such as "22:00-07:00", not "07:00-07:00"`},
 		"age":             {Settings{To: []string{"desktop"}, Remind: []string{"soon"}}, `remind: takes ages from 1s to 365d, such as "30m", "2h" or "1d", not "soon"`},
+		"days":            {Settings{To: []string{"desktop"}, Remind: []string{"9000000d"}}, `remind: takes ages from 1s to 365d, such as "30m", "2h" or "1d", not "9000000d"`},
 		"escalation":      {Settings{Escalate: []Escalation{{After: "0s", To: []string{"desktop"}}}}, `escalate: takes ages from 1s to 365d, such as "30m", "2h" or "1d", not "0s"`},
 		"escalation to":   {Settings{Escalate: []Escalation{{After: "1h"}}}, `escalate: needs somebody to escalate to: { after = "4h", to = ["desktop"] }`},
 		"escalation (ok)": {Settings{Escalate: []Escalation{{After: "1d", To: []string{"desktop"}}}, On: []string{"*", "!ask/text"}, Quiet: "22:00-07:00"}, ""},

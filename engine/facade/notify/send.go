@@ -71,6 +71,11 @@ func checkURL(text string) (scheme string, err error) {
 	if scheme == "matrix" { // it logs in when it is set up
 		return scheme, nil
 	}
+	defer func() {
+		if recover() != nil { // the library's, of a URL that nobody has tried
+			err = fmt.Errorf("the URL does not fit the service %q", scheme)
+		}
+	}()
 	if _, err := r.Locate(text); err != nil {
 		return "", fmt.Errorf("the URL does not fit the service %q: %s", scheme, scrub(err.Error(), text))
 	}

@@ -196,15 +196,15 @@ func ageOf(name string) time.Duration {
 
 // length reads an age, of which days are a unit, too.
 func length(text string) (time.Duration, error) {
-	days, isDays := strings.CutSuffix(text, "d")
-	if isDays {
-		text = days + "h"
+	unit, number := time.Duration(1), text
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		unit, number = 24, days+"h"
 	}
-	d, err := time.ParseDuration(text)
-	if isDays {
-		d *= 24
+	d, err := time.ParseDuration(number)
+	if d > longestAge/unit {
+		d = 0
 	}
-	if err != nil || d < time.Second || d > longestAge {
+	if d *= unit; err != nil || d < time.Second {
 		return 0, fmt.Errorf("takes ages from 1s to 365d, such as \"30m\", \"2h\" or \"1d\", not %q", text)
 	}
 	return d, nil
