@@ -175,10 +175,14 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconc
 		until, cancel = context.WithTimeout(ctx, limit)
 	}
 	defer cancel()
+	telling, stop := context.WithCancel(ctx)
+	announcer := a.Announce(telling)
+	defer func() { stop(); announcer.Wait() }()
 	said := map[string]bool{}
 	for {
 		sayOnce(a, said, a.Pass(ctx))
 		states, err := readStates(a, found, said)
+		announcer.Asked(found, states)
 		ended := slices.DeleteFunc(slices.Clone(states), func(st ask.State) bool { return !st.IsFinal() })
 		switch {
 		case len(ended) == len(found) || x.any && len(ended) > 0:

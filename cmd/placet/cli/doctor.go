@@ -164,6 +164,7 @@ func (e *examination) configuration() (config.Settings, bool) {
 		text = strings.Join(conf.Read, ", ")
 	}
 	e.add(isFine, "config", "", "%s", text)
+	e.notify(conf)
 	for _, s := range conf.Waiting {
 		holds := "the default holds"
 		if config.HoldsTighter(s.Name()) {
@@ -179,6 +180,20 @@ func (e *examination) configuration() (config.Settings, bool) {
 		e.add(isWarning, "trust", try, "nothing can be trusted: %v", err)
 	}
 	return conf, true
+}
+
+// notify says who is told that something waits, and what is in the way.
+func (e *examination) notify(conf config.Settings) {
+	for _, w := range conf.Warnings {
+		e.add(isWarning, "notify", w.Try, "%s", w.Text)
+	}
+	if !conf.Notify.Enabled() {
+		return
+	}
+	e.add(isFine, "notify", "", "%s", strings.Join(conf.Notify.Targets(), ", "))
+	if program := conf.Notify.MissingProgram(); program != "" {
+		e.add(isWarning, "notify", "install "+program+", or take \"desktop\" out", "%s is not installed: nothing is shown on the desktop", program)
+	}
 }
 
 // runs counts what there is to serve.
