@@ -101,7 +101,7 @@ func oneOf(said string, words ...string) error {
 // rulesIn are the rules that a tree of settings holds.
 func rulesIn(tree map[string]any) []map[string]any {
 	value, _ := lookup(tree, hookRules)
-	return tables(value)
+	return tablesIn(value)
 }
 
 // holdsUntrusted reports whether a rule counts without trust: whatever it says, a person

@@ -8,6 +8,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/engine"
+	"placet/engine/facade/notify"
 	"placet/engine/reconcile"
 	"placet/layout"
 	"placet/schemas"
@@ -49,7 +50,10 @@ type Summary struct {
 	Waiting   int                    `json:"waiting"`
 	Untrusted []config.UntrustedLine `json:"untrusted"`
 	Misplaced []MisplacedLine        `json:"misplaced"`
-	Views     []View                 `json:"-"`
+	// Undelivered are notifications of open requests that may not have arrived, where
+	// [Workspace.Undelivered] was asked.
+	Undelivered []notify.Doubt `json:"undelivered"`
+	Views       []View         `json:"-"`
 }
 
 // RunLine is one run in status.

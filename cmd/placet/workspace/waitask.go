@@ -13,19 +13,23 @@ import (
 )
 
 // Wait waits until asks have ended, or the first of them, and returns those that have. It
-// makes passes of its own where no daemon does, and notes once what keeps an ask from an
-// answer. limit is how long it waits at most, 0 for ever. The error says why a question is
-// not asked, or is that of a context: the one given, or one that the limit ended.
+// makes passes of its own and has people told where no daemon does, and notes once what keeps
+// an ask from an answer. limit is how long it waits at most, 0 for ever. The error says why a
+// question is not asked, or is that of a context: the one given, or one that the limit ended.
 func (a *Asks) Wait(ctx context.Context, limit time.Duration, found []reconcile.Found, first bool) (ended []ask.State, err error) {
 	until, cancel := context.WithCancel(ctx)
 	if limit > 0 {
 		until, cancel = context.WithTimeout(ctx, limit)
 	}
 	defer cancel()
+	telling, stop := context.WithCancel(ctx)
+	announcer := a.Announce(telling)
+	defer func() { stop(); announcer.Wait() }()
 	said := map[string]bool{}
 	for {
 		a.noteOnce(said, a.Pass(ctx))
 		states, err := a.readStates(found, said)
+		announcer.Asked(found, states)
 		ended = slices.DeleteFunc(slices.Clone(states), func(st ask.State) bool { return !st.IsFinal() })
 		switch {
 		case len(ended) == len(found) || first && len(ended) > 0:
