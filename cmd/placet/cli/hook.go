@@ -26,7 +26,7 @@ func clientHookVerb() verb {
 	later := false
 	return verb{
 		use: "hook " + strings.Join(hook.Names(true), "|"), short: "Say whether an agent may call a tool, as its client's hook",
-		least: 1, most: 1, group: groupSetUp, page: "hook",
+		least: 1, most: 2, group: groupSetUp, page: "hook",
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&later, "defer", false, "have claude -p end while a person is asked, and ask again when it is resumed")
 		},
@@ -37,6 +37,9 @@ func clientHookVerb() verb {
 			}
 			if later && client.Name != "claude-code" {
 				return console.Usage("cannot defer a call of %s: claude-code alone takes it up again", client.Name)
+			}
+			if len(c.args) > 1 && client.Name != "codex" {
+				return console.Usage("%q takes 1 argument, not 2: Codex alone has another", "placet hook "+client.Name)
 			}
 			h := hookCall{call: c, client: client, defers: later}
 			return h.answer()
@@ -78,6 +81,8 @@ func (h *hookCall) answer() (err error) {
 		return h.beforeTool()
 	case hook.Permission:
 		return h.permission()
+	case hook.Waits:
+		return h.notice()
 	}
 	return h.turn()
 }
@@ -95,7 +100,7 @@ func (h *hookCall) end(err error) error {
 		if h.print(h.client.Answer(h.in, deny)) == nil {
 			return nil
 		}
-	case hook.TurnBegins, hook.TurnEnds, hook.Other:
+	case hook.TurnBegins, hook.TurnEnds, hook.Waits, hook.Other:
 		h.env.Note("%s", console.OneLine(p.Text))
 		return nil
 	}
@@ -103,7 +108,11 @@ func (h *hookCall) end(err error) error {
 }
 
 // read reads standard input, until the hook is told to end.
-func (h *hookCall) read() error {
+func (h *hookCall) read() (err error) {
+	if len(h.args) > 1 {
+		h.in, err = h.client.ReadNotify(h.args[1])
+		return err
+	}
 	read := make(chan error, 1)
 	var in hook.Input
 	go func() {

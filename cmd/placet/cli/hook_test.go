@@ -411,3 +411,37 @@ func TestHookCheck7AThousandCallsLeaveNoFile(t *testing.T) {
 		t.Errorf("files: %d before, %d after", len(before), len(after))
 	}
 }
+
+// Where a client waits for its user, [notify] tells; of its other notices it does not.
+func TestAUserIsToldThatAClientWaits(t *testing.T) {
+	t.Parallel()
+	h := newHooked(t, "")
+	told := filepath.Join(h.home, "told")
+	put(t, h.home, ".config/placet/placet.toml", "[notify]\ncommand = [\"sh\", \"-c\", 'echo \"$PLACET_RUNG $PLACET_TITLE\" >> "+told+"']\n")
+	notice := func(event, kind string) string {
+		return `{"session_id": "s", "cwd": "` + h.root + `", "hook_event_name": "` + event + `", "message": "Claude needs your permission to use Bash", "notification_type": "` + kind + `"}`
+	}
+	for _, one := range []struct {
+		in   string
+		args []string
+		want string
+	}{
+		{notice("Notification", "permission_prompt"), []string{"claude-code"}, "notice claude-code waits for you in ws\n"},
+		{notice("Notification", "auth_success"), []string{"claude-code"}, ""},
+		{notice("Notification", "ToolPermission"), []string{"gemini"}, "notice gemini waits for you in ws\n"},
+		{"", []string{"codex", `{"type": "agent-turn-complete", "thread-id": "t", "turn-id": "u", "cwd": "` + h.root + `", "input-messages": ["go"], "last-assistant-message": "done"}`}, "notice codex waits for you in ws\n"},
+		{"", []string{"codex", `{"type": "something-else"}`}, ""},
+		{"", []string{"codex", `{"type": `}, ""},
+		{notice("Notification", "idle_prompt")[1:], []string{"claude-code"}, "2"},
+	} {
+		out, stderr, code := h.call(strings.NewReader(one.in), one.args...)
+		body, _ := os.ReadFile(told)
+		_ = os.Remove(told)
+		if got := string(body); out != "" || one.want != "2" && (got != one.want || code != 0) || one.want == "2" && code != 2 {
+			t.Errorf("%q: %d %q %q, expected %q\n%s", one.args, code, out, got, one.want, stderr)
+		}
+	}
+	if _, _, code := h.call(strings.NewReader(""), "gemini", "{}"); code != 2 {
+		t.Errorf("Gemini has a second argument: %d", code)
+	}
+}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -16,6 +19,7 @@ import (
 	"placet/engine/ask"
 	"placet/engine/gate"
 	"placet/engine/statedir"
+	"placet/templates"
 )
 
 // What an agent has asked and does not know the answer of is told to it where its client
@@ -40,6 +44,21 @@ func (h *hookCall) turn() error {
 		return nil
 	}
 	return h.tell(states)
+}
+
+// notice has the user told, as [notify] says, that the client waits.
+func (h *hookCall) notice() error {
+	if !h.in.IsWaiting() {
+		return nil
+	}
+	b, err := workspace.Open(h.env, workspace.Setup{Family: "ask", Remembers: true})
+	if err != nil {
+		return err
+	}
+	now := h.env.Now().UTC()
+	key := engine.Sum([]byte(strings.Join([]string{h.client.Name, h.in.Session, h.in.Notice, h.in.Message, now.Format(time.RFC3339)}, "\n"))).Hex()[:16]
+	title := templates.Phrase(b.Language, "hook.waits", "client", h.client.Name, "folder", filepath.Base(h.root))
+	return workspace.SendNotice(h.ctx, b, slog.New(console.NewLogHandler(h.env.Err, slog.LevelWarn)), key, title, h.in.Message)
 }
 
 // ownAsks are the asks of the session, but for those that a hook has made: of these the agent

@@ -14,6 +14,7 @@ const (
 	Permission        // the client would ask its user whether a tool may be called
 	TurnBegins        // somebody has given the agent something to do
 	TurnEnds          // the agent has nothing more to do
+	Waits             // the client waits for its user
 	Other             // nothing that placet has a word about
 )
 
@@ -44,15 +45,15 @@ var Clients = []Client{claudeCode, codex, gemini, cursor, vscode}
 var (
 	claudeCode = Client{
 		Name: "claude-code", projectVar: "CLAUDE_PROJECT_DIR", dialect: likeClaude, files: claudeFiles,
-		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "SessionStart": TurnBegins, "Stop": TurnEnds},
+		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "SessionStart": TurnBegins, "Stop": TurnEnds, "Notification": Waits},
 	}
 	codex = Client{
 		Name: "codex", dialect: likeCodex, files: codexFiles,
-		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "Stop": TurnEnds},
+		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "Stop": TurnEnds, turnComplete: Waits},
 	}
 	gemini = Client{
 		Name: "gemini", projectVar: "GEMINI_PROJECT_DIR", dialect: likeGemini, files: geminiFiles,
-		events: map[string]Moment{"BeforeTool": BeforeTool, "BeforeAgent": TurnBegins, "AfterAgent": TurnEnds},
+		events: map[string]Moment{"BeforeTool": BeforeTool, "BeforeAgent": TurnBegins, "AfterAgent": TurnEnds, "Notification": Waits},
 	}
 	cursor = Client{
 		Name: "cursor", projectVar: "CURSOR_PROJECT_DIR", dialect: likeCursor, files: cursorFiles,

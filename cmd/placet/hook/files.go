@@ -65,7 +65,7 @@ func claudeFiles(h config.Hook) []File {
 		{Path: ".claude/settings.json", Members: []Member{
 			element(fmt.Sprintf(`{"matcher":%s,%s}`, matcher(h, "*", "Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit"), run(hookTimeout, blocks)), "hooks", "PreToolUse"),
 			element("{"+run(hookTimeout, blocks)+"}", "hooks", "PermissionRequest"),
-			element(short, "hooks", "UserPromptSubmit"), element(short, "hooks", "SessionStart"), element(short, "hooks", "Stop"),
+			element(short, "hooks", "UserPromptSubmit"), element(short, "hooks", "SessionStart"), element(short, "hooks", "Stop"), element(short, "hooks", "Notification"),
 		}},
 	}
 }
@@ -100,7 +100,7 @@ func geminiFiles(h config.Hook) []File {
 	return []File{{Path: ".gemini/settings.json", Members: []Member{
 		member("{"+mcpServer+`,"env":{"PLACET_MCP_WAIT":"23h"},"timeout":86400000}`, "mcpServers", "placet"),
 		element(fmt.Sprintf(`{"matcher":%s,%s}`, matcher(h, ".*", "run_shell_command", "write_file", "replace"), run(hookTimeout)), "hooks", "BeforeTool"),
-		element(short, "hooks", "BeforeAgent"), element(short, "hooks", "AfterAgent"),
+		element(short, "hooks", "BeforeAgent"), element(short, "hooks", "AfterAgent"), element(short, "hooks", "Notification"),
 	}}}
 }
 

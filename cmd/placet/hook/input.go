@@ -35,6 +35,9 @@ type Input struct {
 	Roots        []string `json:"workspace_roots"`
 	Command      string   `json:"command"`
 
+	Message string `json:"message"` // of a client that waits
+	Notice  string `json:"notification_type"`
+
 	Moment Moment         `json:"-"`
 	fields map[string]any // of ToolInput, where that is an object
 }
@@ -65,6 +68,30 @@ func (c Client) Read(from io.Reader) (in Input, err error) {
 	}
 	return in, in.readTool(c)
 }
+
+// turnComplete is the one event of Codex's own setting notify.
+const turnComplete = "agent-turn-complete"
+
+// ReadNotify reads the argument with which Codex calls the program of its setting notify.
+func (c Client) ReadNotify(text string) (in Input, err error) {
+	var one struct {
+		Type    string `json:"type"`
+		Thread  string `json:"thread-id"`
+		Cwd     string `json:"cwd"`
+		Message string `json:"last-assistant-message"`
+	}
+	in.Moment = Other
+	if err := schemas.Decode("", "the argument", []byte(text), &one); err != nil || one.Type != turnComplete {
+		return in, err
+	}
+	return Input{Event: one.Type, Notice: one.Type, Session: one.Thread, Cwd: one.Cwd, Message: one.Message, Moment: Waits}, nil
+}
+
+// notices are the kinds of notices by which a client says that it waits.
+var notices = []string{"permission_prompt", "idle_prompt", "elicitation_dialog", "agent_needs_input", "ToolPermission", turnComplete}
+
+// IsWaiting reports whether a notice says that the client waits for its user.
+func (in Input) IsWaiting() bool { return slices.Contains(notices, in.Notice) }
 
 // readTool reads what tool is called, and with which input.
 func (in *Input) readTool(c Client) error {
