@@ -199,15 +199,24 @@ func IsTemp(name string) bool {
 	return strings.HasPrefix(name, TempPrefix) && strings.HasSuffix(name, TempSuffix)
 }
 
-// noise are the names that editors, agents, git and synchronisers leave for a
-// while beside the file that they save (measured: testdata/save-patterns.json).
-var noise = regexp.MustCompile(`^\.|~$|^#.*#$|^4913$|\.(tmp|temp|vsctmp|bck|orig|rej|bak|lock|part|partial|crdownload|download)$|\.tmp\.\d+\.[0-9a-f]+$|___jb_(tmp|old|bak)___$|^~\$|^Thumbs\.db$|^desktop\.ini$`)
+// Names that editors, agents, git and synchronisers leave for a while beside the file that
+// they save (measured: testdata/save-patterns.json).
+var (
+	noise    = map[string]bool{"4913": true, "Thumbs.db": true, "desktop.ini": true}
+	noiseExt = map[string]bool{
+		".tmp": true, ".temp": true, ".vsctmp": true, ".bck": true, ".orig": true, ".rej": true, ".bak": true, ".lock": true,
+		".part": true, ".partial": true, ".crdownload": true, ".download": true,
+	}
+	jetBrains   = regexp.MustCompile(`___jb_(tmp|old|bak)___$`)
+	numberedTmp = regexp.MustCompile(`\.tmp\.\d+\.[0-9a-f]+$`)
+)
 
 // Noise reports whether a name is known to be somebody's temporary, backup or
 // lock file.
 func Noise(name string) bool {
-	// All but one of them hold one of these characters.
-	return (name == "4913" || strings.ContainsAny(name, ".~#_")) && noise.MatchString(name)
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$") || strings.HasSuffix(name, "~") ||
+		len(name) > 1 && name[0] == '#' && name[len(name)-1] == '#' || noise[name] || noiseExt[path.Ext(name)] ||
+		strings.HasSuffix(name, "___") && jetBrains.MatchString(name) || strings.Contains(name, ".tmp.") && numberedTmp.MatchString(name)
 }
 
 // conflictCopy matches the names that synchronisers give to the loser of two
