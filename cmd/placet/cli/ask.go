@@ -2,12 +2,9 @@ package cli
 
 import (
 	"cmp"
-	"context"
-	"fmt"
+	"errors"
 	"io"
 	"os"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -16,7 +13,6 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
-	"placet/engine"
 	"placet/engine/ask"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
@@ -26,11 +22,10 @@ import (
 
 // newAsk is the ask that the command line makes.
 type newAsk struct {
-	ask.Ask
+	workspace.NewAsk
 	file, contextFile  string
 	comments, approves []string
 	dryRun             bool
-	members            schemas.Object // of ask.json
 	wait               waitFlags
 }
 
@@ -87,22 +82,24 @@ func (x *newAsk) ask(c call) error {
 	if err != nil {
 		return err
 	}
-	body, err := x.document(a, console.First(c.args))
-	if err != nil {
+	if err := x.read(a, console.First(c.args)); err != nil {
 		return err
 	}
 	if x.dryRun {
-		_, err := x.check(a, x.name(a, 0), body)
+		body, err := x.Preview(a)
 		return cmp.Or(err, a.Env.Answer(schemas.Raw(body), func() { a.Env.Say("%s", strings.TrimSuffix(string(body), "\n")) }))
 	}
-	f, err := x.create(c.ctx, a, body)
+	f, err := x.Create(c.ctx, a)
+	if done := (workspace.AnsweredAlready{}); errors.As(err, &done) {
+		sayAnswer(a.Env, done.State)
+	}
 	if err != nil {
 		return err
 	}
 	if c.flags.Changed("wait") {
 		return x.wait.wait(c.ctx, a, f)
 	}
-	if err := cmp.Or(a.Pass(c.ctx), refusedAsk(a, f)); err != nil {
+	if err := cmp.Or(a.Pass(c.ctx), a.Refused(f)); err != nil {
 		return err
 	}
 	return sayAsked(a, f)
@@ -125,15 +122,15 @@ func sayAsked(a *workspace.Asks, f reconcile.Found) error {
 	})
 }
 
-// document is ask.json as the file and the flags say it.
-func (x *newAsk) document(a *workspace.Asks, question string) ([]byte, error) {
+// read takes in what the file and the flags say.
+func (x *newAsk) read(a *workspace.Asks, question string) error {
 	if s := []string{question, x.contextFile, x.file}; len(slices.DeleteFunc(s, func(name string) bool { return name != "-" })) > 1 {
-		return nil, console.Usage("cannot ask: standard input can be one thing only")
+		return console.Usage("cannot ask: standard input can be one thing only")
 	}
 	x.Question = question
 	inputs := map[string]func(text string) error{
 		x.contextFile: func(text string) error { x.Context = text; return nil },
-		x.file:        func(text string) (err error) { x.members, err = schemas.Members([]byte(text)); return err },
+		x.file:        func(text string) (err error) { x.Members, err = schemas.Members([]byte(text)); return err },
 	}
 	if question == "-" {
 		inputs["-"] = func(text string) error { x.Question = text; return nil }
@@ -144,18 +141,11 @@ func (x *newAsk) document(a *workspace.Asks, question string) ([]byte, error) {
 		}
 		text, err := readInput(a.Env, name)
 		if err = cmp.Or(err, take(text)); err != nil {
-			return nil, console.Usage("cannot ask by %s: %v", console.OneLine(name), console.Plain(err))
+			return console.Usage("cannot ask by %s: %v", console.OneLine(name), console.Plain(err))
 		}
 	}
-	if err := cmp.Or(x.setOptions(), x.setArtifacts(a)); err != nil {
-		return nil, err
-	}
-	for _, m := range schemas.Struct(x.Ask) {
-		if !reflect.ValueOf(m.Value).IsZero() {
-			x.members = append(x.members.Without(m.Name), m)
-		}
-	}
-	return schemas.Encode(x.members)
+	x.FromFile = x.file != ""
+	return cmp.Or(x.setOptions(), x.setArtifacts(a))
 }
 
 // readInput reads a file, or standard input, without its last line end.
@@ -197,127 +187,11 @@ func (x *newAsk) setOptions() error {
 // setArtifacts names the files as they lie below the workspace.
 func (x *newAsk) setArtifacts(a *workspace.Asks) error {
 	for i, f := range x.Artifacts {
-		full := a.Env.Path(f.Path)
-		_, err := os.Lstat(full)
-		dir, dirErr := filepath.EvalSymlinks(filepath.Dir(full))
-		rel, relErr := filepath.Rel(a.Root, filepath.Join(dir, filepath.Base(full)))
-		if err := cmp.Or(err, dirErr, relErr); err != nil {
+		rel, err := a.Below(f.Path)
+		if err != nil {
 			return console.Usage("cannot ask about %s: %v", console.OneLine(f.Path), console.Plain(err))
 		}
-		x.Artifacts[i].Path = filepath.ToSlash(rel)
-	}
-	return nil
-}
-
-// name is the folder's name: a function of the key, or new.
-func (x *newAsk) name(a *workspace.Asks, try int) string {
-	if x.IdempotencyKey != "" {
-		return "k-" + engine.Sum([]byte("ask\n" + x.IdempotencyKey)).Hex()[:16]
-	}
-	title, _, _ := strings.Cut(strings.TrimSpace(x.Question), "\n")
-	now := a.Env.Now().UTC()
-	salt := engine.Sum(fmt.Appendf(nil, "%d %d %d %s", now.UnixNano(), os.Getpid(), try, x.Question)).Hex()[:6]
-	return fmt.Sprintf("%s-%s-%s", now.Format("20060102"), strings.Trim(slugOf(title, 30, "ask"), "-"), salt)
-}
-
-// check refuses what could not be asked.
-func (x *newAsk) check(a *workspace.Asks, id string, body []byte) (ask.Ask, error) {
-	now, err := ask.ReadAsk(id, cmp.Or(a.Ask.Language, a.Language, "en"), body, a.Env.Now(), a.Env.Now())
-	for _, s := range schemas.Strays("", x.members, &ask.Ask{}) {
-		a.Env.Note("%s: nobody reads this member", s.Pointer)
-	}
-	if err != nil {
-		p := console.Usage("cannot ask: %v", err)
-		if x.file != "" {
-			p.Code = console.ExitProblem
-		}
-		return now, p
-	}
-	return now, nil
-}
-
-// create makes the ask, or joins the one of the same key.
-func (x *newAsk) create(ctx context.Context, a *workspace.Asks, body []byte) (reconcile.Found, error) {
-	for try := 0; ; try++ {
-		f, err := a.Find(x.name(a, try))
-		if err != nil {
-			return f, err
-		}
-		asked, err := x.check(a, f.Run.ID, body)
-		if err != nil {
-			return f, err
-		}
-		if there, ok := previous(a, f, asked); x.IdempotencyKey != "" && ok {
-			return f, alike(asked, there)
-		}
-		if try == 0 {
-			if most := a.Ask.MaxOpen; a.CountOpen(most) >= most {
-				return f, console.Usage("cannot ask: %d asks are open, and [ask] max_open is %d", most, most).Try("answer or withdraw some: placet inbox ask")
-			}
-			if err := x.supersede(ctx, a, asked.Supersedes, f.Run.ID); err != nil {
-				return f, err
-			}
-		}
-		created, err := a.Create(f, "ask.json", body)
-		if err != nil {
-			return f, console.Refused("cannot ask: %v", console.Plain(err))
-		}
-		if created {
-			return f, nil
-		}
-	}
-}
-
-// previous is what was asked under an id, as its file says, or else its state.
-func previous(a *workspace.Asks, f reconcile.Found, like ask.Ask) (there ask.Ask, ok bool) {
-	if d := a.ReadDocument(f, "ask.json"); !d.Absent() {
-		there, _ := ask.ReadAsk(f.Run.ID, cmp.Or(a.Ask.Language, a.Language, "en"), d.Body, a.Env.Now(), a.Env.Now())
-		return there, true
-	}
-	st, ok := a.State(f)
-	there = st.Ask
-	there.MayAnswer = like.MayAnswer // the state's is narrowed by the gates
-	return there, ok
-}
-
-// alike refuses another question under the same key.
-func alike(asked, there ask.Ask) error {
-	words := func(a ask.Ask) string {
-		same := ask.Ask{Question: a.Question, Type: a.Type, Options: a.Options, Context: a.Context, Default: a.Default, MayAnswer: a.MayAnswer}
-		for _, f := range a.Artifacts {
-			same.Artifacts = append(same.Artifacts, ask.Artifact{Path: f.Path})
-		}
-		body, _ := schemas.Encode(same)
-		return string(body)
-	}
-	if words(asked) == words(there) {
-		return nil
-	}
-	return console.Usage("cannot ask: the key %q has another question: %s", console.OneLine(string(asked.IdempotencyKey)), console.Cut(console.OneLine(there.Question), 200)).Try("use another key")
-}
-
-// supersede takes another ask back for this one.
-func (x *newAsk) supersede(ctx context.Context, a *workspace.Asks, other, id string) error {
-	if other == "" {
-		return nil
-	}
-	f, err := a.Find(other)
-	if err != nil {
-		return err
-	}
-	st, begun := a.State(f)
-	if d := a.ReadDocument(f, "ask.json"); !begun && d.Absent() {
-		return nil
-	}
-	if !st.IsFinal() {
-		if err := a.Withdraw(ctx, f, ask.Withdraw{Reason: "superseded by ask/" + id, SupersededBy: schemas.OrNull(id)}); err != nil {
-			return console.Usage("cannot ask: %v", err)
-		}
-		st = awaitEnd(ctx, a, f)
-	}
-	if st.Status == ask.Answered {
-		sayAnswer(a.Env, st)
-		return console.Usage("cannot ask: ask/%s is answered already", f.Run.ID)
+		x.Artifacts[i].Path = rel
 	}
 	return nil
 }

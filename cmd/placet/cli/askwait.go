@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -76,22 +75,14 @@ func withdrawVerb() verb {
 	}
 }
 
-// withdrawAsk takes a question back that somebody has asked, and that has no answer.
+// withdrawAsk takes a question back, and says so.
 func withdrawAsk(c call, w ask.Withdraw) error {
 	a, found, err := findAsks(c)
 	if err != nil {
 		return err
 	}
 	f := found[0]
-	switch st, begun := a.State(f); {
-	case w.Reason == "":
-		return console.Usage("cannot withdraw %s without a reason", console.Brief(f.Key())).Try("add -m REASON")
-	case st.IsFinal():
-		return console.Refused("cannot withdraw %s: it is %s, and that is final", console.Brief(f.Key()), st.Status)
-	case !begun && !isAsked(a, f):
-		return console.Usage("cannot find an ask %q", console.OneLine(c.args[0])).Try("placet status --all lists the asks")
-	}
-	if err := a.Withdraw(c.ctx, f, w); err != nil {
+	if err := a.TakeBack(c.ctx, f, w); err != nil {
 		return err
 	}
 	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "reason": w.Reason, "by": w.By}, func() {
@@ -123,25 +114,6 @@ func findAsks(c call) (*workspace.Asks, []reconcile.Found, error) {
 		found = append(found, f)
 	}
 	return a, found, nil
-}
-
-func isAsked(a *workspace.Asks, f reconcile.Found) bool {
-	return a.Store.Exists(f.Run.Dir + "/ask.json")
-}
-
-// refusedAsk says why a question is not asked, nil where it is, or will be.
-func refusedAsk(a *workspace.Asks, f reconcile.Found) error {
-	if _, begun := a.State(f); begun {
-		return nil
-	} else if !isAsked(a, f) {
-		return console.Refused("cannot wait for %s: there is no such ask, or it was removed", console.Brief(f.Key()))
-	}
-	for _, n := range a.ViewOf(f).Notes {
-		if path.Base(n.Path) == "ask.json.problem.md" {
-			return console.Refused("%s is not asked: %s", console.Brief(f.Key()), console.OneLine(n.Text))
-		}
-	}
-	return nil
 }
 
 // duration reads a length of time, of which days are a unit, too.
@@ -198,7 +170,7 @@ func readStates(a *workspace.Asks, found []reconcile.Found, said map[string]bool
 		if begun {
 			states = append(states, st)
 		} else {
-			err = cmp.Or(err, refusedAsk(a, f))
+			err = cmp.Or(err, a.Refused(f))
 		}
 		if !st.IsFinal() {
 			for _, n := range a.ViewOf(f).Notes {
@@ -215,17 +187,6 @@ func sayOnce(a *workspace.Asks, said map[string]bool, err error) {
 		said[err.Error()] = true
 		a.Env.Note("%s", console.OneLine(err.Error()))
 	}
-}
-
-// awaitEnd waits five seconds for an ask that was taken back to end.
-func awaitEnd(ctx context.Context, a *workspace.Asks, f reconcile.Found) (st ask.State) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	for st, _ = a.State(f); !st.IsFinal() && ctx.Err() == nil; st, _ = a.State(f) {
-		a.Await(ctx, nil)
-		_ = a.Pass(ctx) // the state says what came of it
-	}
-	return st
 }
 
 // interrupt ends a wait from outside.

@@ -176,7 +176,7 @@ func newPlace(b *workspace.Workspace, a asking, all []optimizer.Entry) (string, 
 	if newest, ok := optimizer.NewestCycle(all, a.workflow); ok {
 		root = newest.Root
 	}
-	id := layout.OptimizerName(b.Env.Now(), "msowd", slugOf(a.slug, longestSlug, defaultSlug))
+	id := layout.OptimizerName(b.Env.Now(), "msowd", workspace.Slug(a.slug, longestSlug, defaultSlug))
 	dir := path.Join(root, "active", id, "optimizer")
 	_, err := os.Lstat(filepath.Join(b.Root, filepath.FromSlash(path.Dir(dir))))
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -190,24 +190,6 @@ const (
 	longestSlug = 40
 	defaultSlug = "default-run"
 )
-
-// slugOf makes a slug as upstream does: lower case, everything but letters and
-// digits a hyphen, hyphens squeezed, none at the ends, cut.
-func slugOf(s string, longest int, empty string) string {
-	var b strings.Builder
-	for _, c := range strings.ToLower(s) {
-		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
-			b.WriteRune(c)
-		} else if b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
-			b.WriteByte('-')
-		}
-	}
-	slug := strings.Trim(b.String(), "-")
-	if slug == "" {
-		return empty
-	}
-	return slug[:min(len(slug), longest)]
-}
 
 // triggerJSON is the trigger that the command line asks for.
 func triggerJSON(b *workspace.Workspace, a asking, last string) ([]byte, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
 	"placet/engine/optimizer"
 	"placet/layout"
 )
@@ -70,7 +71,7 @@ func TestSlugsOfNewRuns(t *testing.T) {
 		"SOP Masking": "sop-masking", "a--b__c": "a-b-c", "  x!": "x", "": "default-run", "라벨": "default-run", "---": "default-run",
 		"é1": "1", strings.Repeat("ab", 30): strings.Repeat("ab", 20), strings.Repeat("a", 39) + " b": strings.Repeat("a", 39) + "-",
 	} {
-		got := slugOf(given, longestSlug, defaultSlug)
+		got := workspace.Slug(given, longestSlug, defaultSlug)
 		if got != want {
 			t.Errorf("%q becomes %q, want %q", given, got, want)
 		}

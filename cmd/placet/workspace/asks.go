@@ -169,6 +169,48 @@ func (a *Asks) Create(f reconcile.Found, name string, body []byte) (created bool
 	return err == nil, err
 }
 
+// IsAsked reports whether a question stands under an id.
+func (a *Asks) IsAsked(f reconcile.Found) bool { return a.Store.Exists(f.Run.Dir + "/ask.json") }
+
+// Refused says why a question is not asked, nil where it is, or will be.
+func (a *Asks) Refused(f reconcile.Found) error {
+	if _, begun := a.State(f); begun {
+		return nil
+	} else if !a.IsAsked(f) {
+		return console.Refused("cannot wait for %s: there is no such ask, or it was removed", console.Brief(f.Key()))
+	}
+	for _, n := range a.ViewOf(f).Notes {
+		if path.Base(n.Path) == "ask.json.problem.md" {
+			return console.Refused("%s is not asked: %s", console.Brief(f.Key()), console.OneLine(n.Text))
+		}
+	}
+	return nil
+}
+
+// TakeBack takes a question back that somebody has asked, and that has no answer.
+func (a *Asks) TakeBack(ctx context.Context, f reconcile.Found, w ask.Withdraw) error {
+	switch st, begun := a.State(f); {
+	case w.Reason == "":
+		return console.Usage("cannot withdraw %s without a reason", console.Brief(f.Key())).Try("add -m REASON")
+	case st.IsFinal():
+		return console.Refused("cannot withdraw %s: it is %s, and that is final", console.Brief(f.Key()), st.Status)
+	case !begun && !a.IsAsked(f):
+		return console.Usage("cannot find an ask %q", f.Run.ID).Try("placet status --all lists the asks")
+	}
+	return a.Withdraw(ctx, f, w)
+}
+
+// awaitEnd waits five seconds for an ask that was taken back to end.
+func (a *Asks) awaitEnd(ctx context.Context, f reconcile.Found) (st ask.State) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for st, _ = a.State(f); !st.IsFinal() && ctx.Err() == nil; st, _ = a.State(f) {
+		a.Await(ctx, nil)
+		_ = a.Pass(ctx) // the state says what came of it
+	}
+	return st
+}
+
 // Withdraw takes a question back, for another ask if one is named.
 func (a *Asks) Withdraw(ctx context.Context, f reconcile.Found, w ask.Withdraw) error {
 	name := console.Brief(f.Key())

@@ -1,0 +1,205 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/ask"
+	"placet/engine/reconcile"
+	"placet/schemas"
+)
+
+// NewAsk is a question that somebody is about to ask.
+type NewAsk struct {
+	ask.Ask
+	// Members are further members of ask.json; those of Ask win.
+	Members schemas.Object
+	// FromFile says that an ask.json was given: what is wrong with it is bad input.
+	FromFile bool
+}
+
+// AnsweredAlready is the error of an ask that would take the place of one that has its
+// answer.
+type AnsweredAlready struct{ State ask.State }
+
+func (e AnsweredAlready) Error() string {
+	return fmt.Sprintf("ask/%s is answered already", e.State.AskID)
+}
+
+// document is ask.json.
+func (x *NewAsk) document() ([]byte, error) {
+	for _, m := range schemas.Struct(x.Ask) {
+		if !reflect.ValueOf(m.Value).IsZero() {
+			x.Members = append(x.Members.Without(m.Name), m)
+		}
+	}
+	return schemas.Encode(x.Members)
+}
+
+// Below is the path of a file relative to the workspace. The file must be there, and a link
+// in its place is not followed.
+func (a *Asks) Below(name string) (string, error) {
+	full := a.Env.Path(name)
+	_, err := os.Lstat(full)
+	dir, dirErr := filepath.EvalSymlinks(filepath.Dir(full))
+	rel, relErr := filepath.Rel(a.Root, filepath.Join(dir, filepath.Base(full)))
+	return filepath.ToSlash(rel), cmp.Or(err, dirErr, relErr)
+}
+
+// KeyedID is the id of the ask of a key: equal keys are one ask.
+func KeyedID(key string) string { return "k-" + engine.Sum([]byte("ask\n" + key)).Hex()[:16] }
+
+// name is the folder's name: a function of the key, or new.
+func (x *NewAsk) name(a *Asks, try int) string {
+	if x.IdempotencyKey != "" {
+		return KeyedID(string(x.IdempotencyKey))
+	}
+	title, _, _ := strings.Cut(strings.TrimSpace(x.Question), "\n")
+	now := a.Env.Now().UTC()
+	salt := engine.Sum(fmt.Appendf(nil, "%d %d %d %s", now.UnixNano(), os.Getpid(), try, x.Question)).Hex()[:6]
+	return fmt.Sprintf("%s-%s-%s", now.Format("20060102"), strings.Trim(Slug(title, 30, "ask"), "-"), salt)
+}
+
+// Slug makes a word for a file name of a text: lower case, everything but letters and
+// digits a hyphen, hyphens squeezed, none at the ends, cut.
+func Slug(s string, longest int, empty string) string {
+	var b strings.Builder
+	for _, c := range strings.ToLower(s) {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			b.WriteRune(c)
+		} else if b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
+			b.WriteByte('-')
+		}
+	}
+	slug := strings.Trim(b.String(), "-")
+	if slug == "" {
+		return empty
+	}
+	return slug[:min(len(slug), longest)]
+}
+
+// Preview is the ask.json that would be written, where it could be asked.
+func (x *NewAsk) Preview(a *Asks) ([]byte, error) {
+	body, err := x.document()
+	if err == nil {
+		_, err = x.check(a, x.name(a, 0), body)
+	}
+	return body, err
+}
+
+// check refuses what could not be asked.
+func (x *NewAsk) check(a *Asks, id string, body []byte) (ask.Ask, error) {
+	now, err := ask.ReadAsk(id, cmp.Or(a.Ask.Language, a.Language, "en"), body, a.Env.Now(), a.Env.Now())
+	for _, s := range schemas.Strays("", x.Members, &ask.Ask{}) {
+		a.Env.Note("%s: nobody reads this member", s.Pointer)
+	}
+	if err != nil {
+		p := console.Usage("cannot ask: %v", err)
+		if x.FromFile {
+			p.Code = console.ExitProblem
+		}
+		return now, p
+	}
+	return now, nil
+}
+
+// Create makes the ask, or joins the one of the same key.
+func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
+	body, err := x.document()
+	if err != nil {
+		return reconcile.Found{}, err
+	}
+	for try := 0; ; try++ {
+		f, err := a.Find(x.name(a, try))
+		if err != nil {
+			return f, err
+		}
+		asked, err := x.check(a, f.Run.ID, body)
+		if err != nil {
+			return f, err
+		}
+		if there, ok := a.previous(f, asked); x.IdempotencyKey != "" && ok {
+			return f, alike(asked, there)
+		}
+		if try == 0 {
+			if most := a.Current().Ask.MaxOpen; a.CountOpen(most) >= most {
+				return f, console.Usage("cannot ask: %d asks are open, and [ask] max_open is %d", most, most).Try("answer or withdraw some: placet inbox ask")
+			}
+			if err := a.supersede(ctx, asked.Supersedes, f.Run.ID); err != nil {
+				return f, err
+			}
+		}
+		created, err := a.Create(f, "ask.json", body)
+		if err != nil {
+			return f, console.Refused("cannot ask: %v", console.Plain(err))
+		}
+		if created {
+			return f, nil
+		}
+	}
+}
+
+// previous is what was asked under an id, as its file says, or else its state.
+func (a *Asks) previous(f reconcile.Found, like ask.Ask) (there ask.Ask, ok bool) {
+	if d := a.ReadDocument(f, "ask.json"); !d.Absent() {
+		there, _ := ask.ReadAsk(f.Run.ID, cmp.Or(a.Ask.Language, a.Language, "en"), d.Body, a.Env.Now(), a.Env.Now())
+		return there, true
+	}
+	st, ok := a.State(f)
+	there = st.Ask
+	there.MayAnswer = like.MayAnswer // the state's is narrowed by the gates
+	return there, ok
+}
+
+// OtherQuestion is the error of a key that has another question.
+type OtherQuestion struct{ There ask.Ask }
+
+func (e OtherQuestion) Error() string { return console.Cut(console.OneLine(e.There.Question), 200) }
+
+// alike refuses another question under the same key.
+func alike(asked, there ask.Ask) error {
+	words := func(a ask.Ask) string {
+		same := ask.Ask{Question: a.Question, Type: a.Type, Options: a.Options, Context: a.Context, Default: a.Default, MayAnswer: a.MayAnswer}
+		for _, f := range a.Artifacts {
+			same.Artifacts = append(same.Artifacts, ask.Artifact{Path: f.Path})
+		}
+		body, _ := schemas.Encode(same)
+		return string(body)
+	}
+	if words(asked) == words(there) {
+		return nil
+	}
+	return console.Usage("cannot ask: the key %q has another question: %v", console.OneLine(string(asked.IdempotencyKey)), OtherQuestion{there}).Try("use another key")
+}
+
+// supersede takes another ask back for the one of an id.
+func (a *Asks) supersede(ctx context.Context, other, id string) error {
+	if other == "" {
+		return nil
+	}
+	f, err := a.Find(other)
+	if err != nil {
+		return err
+	}
+	st, begun := a.State(f)
+	if !begun && !a.IsAsked(f) {
+		return nil
+	}
+	if !st.IsFinal() {
+		if err := a.Withdraw(ctx, f, ask.Withdraw{Reason: "superseded by ask/" + id, SupersededBy: schemas.OrNull(id)}); err != nil {
+			return console.Usage("cannot ask: %v", err)
+		}
+		st = a.awaitEnd(ctx, f)
+	}
+	if st.Status == ask.Answered {
+		return console.Usage("cannot ask: %v", AnsweredAlready{st})
+	}
+	return nil
+}
