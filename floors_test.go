@@ -44,7 +44,7 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile", "engine/facade"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile", "engine/facade", "engine/facade/mcp"},
 		beside: []string{
 			"engine/store/memfs engine/store/fs",
 			"engine/store engine/store/fs", "engine/store engine/store/statcache",
@@ -102,6 +102,8 @@ var modules = map[string][]string{
 	"modernc.org/libc":   {"engine/sqlite"}, // to set what SQLite must know first
 	// What Slack takes and sends is known in one room.
 	"github.com/slack-go/slack": {"engine/slack"},
+	// What agents are answered with is known in one room.
+	"github.com/modelcontextprotocol/go-sdk": {"engine/facade/mcp"},
 	// What leaves this machine leaves it in one place.
 	"github.com/wneessen/go-mail": {"engine/send"},
 	"github.com/emersion/go-smtp": {}, // see inTests: a server is for tests alone

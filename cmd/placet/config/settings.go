@@ -32,6 +32,7 @@ type File struct {
 	Commands commands            `toml:"commands"`
 	Serve    Serve               `toml:"serve"`
 	Slack    Slack               `toml:"slack"`
+	MCP      MCP                 `toml:"mcp"`
 	family.Settings
 }
 
@@ -104,7 +105,7 @@ type Sources struct {
 
 // Defaults are the settings where nothing is configured.
 func Defaults() File {
-	return File{Language: "en", Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Slack: defaultSlack(), Settings: family.Defaults()}
+	return File{Language: "en", Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Slack: defaultSlack(), MCP: MCP{Elicit: "auto"}, Settings: family.Defaults()}
 }
 
 // Load merges the settings: default < placet.toml < the user's file. A policy

@@ -146,6 +146,9 @@ func (l Layer) check(f File) error {
 	if key, err := f.Slack.check(); err != nil {
 		return l.at([]string{"slack", key}, "slack.%s: %v", key, err)
 	}
+	if key, err := f.MCP.check(); err != nil {
+		return l.at([]string{"mcp", key}, "mcp.%s: %v", key, err)
+	}
 	for _, one := range family.All {
 		if err := l.checkFamily(one, &f.Settings); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"placet/cmd/placet/console"
@@ -30,6 +31,7 @@ type Asks struct {
 	events  chan struct{}
 	source  watch.Source // nil where the system gives no events
 	passing sync.Mutex   // held during a pass
+	serves  atomic.Bool  // Serve makes the passes
 
 	mu      sync.Mutex
 	changed chan struct{} // closed when asks may have changed, and made anew
@@ -50,13 +52,15 @@ func (l *foundRuns) Runs(layout.Lister) ([]layout.Run, error) {
 	return slices.Clone(l.runs), nil
 }
 
-// add lists a run from now on.
-func (l *foundRuns) add(run layout.Run) {
+// add lists a run from now on, and reports whether it was not listed.
+func (l *foundRuns) add(run layout.Run) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !slices.ContainsFunc(l.runs, func(r layout.Run) bool { return r.ID == run.ID }) {
-		l.runs = append(l.runs, run)
+	if slices.ContainsFunc(l.runs, func(r layout.Run) bool { return r.ID == run.ID }) {
+		return false
 	}
+	l.runs = append(l.runs, run)
+	return true
 }
 
 // drop lists a run no more.
@@ -103,7 +107,9 @@ func (a *Asks) Find(id string) (reconcile.Found, error) {
 	if !ok {
 		return reconcile.Found{}, console.Usage("cannot find an ask %q: an id is of small letters, digits and -, at most 64", console.OneLine(id)).Try("placet status --all lists the asks")
 	}
-	a.asks.add(run)
+	if a.asks.add(run) && a.serves.Load() {
+		a.wake()
+	}
 	return reconcile.Found{Run: run, Family: a.Families[0]}, nil
 }
 
@@ -173,6 +179,7 @@ func foldersOf(r layout.Run) []string {
 // Serve makes passes over the asks that were found and are open, until the context is done.
 // Whoever waits for them waits by [Asks.Changed].
 func (a *Asks) Serve(ctx context.Context) {
+	a.serves.Store(true)
 	for ctx.Err() == nil {
 		err := a.Pass(ctx)
 		open := a.keepOpen()

@@ -49,6 +49,7 @@ type Summary struct {
 	Waiting   int                    `json:"waiting"`
 	Untrusted []config.UntrustedLine `json:"untrusted"`
 	Misplaced []MisplacedLine        `json:"misplaced"`
+	Agents    []AgentProgress        `json:"agents"`
 	Views     []View                 `json:"-"`
 }
 
@@ -115,7 +116,7 @@ func (s *Summary) KeepTagged(b *Workspace, tags []string) {
 	s.Waiting = 0
 	for i := range s.Views {
 		s.Views[i].Open = slices.DeleteFunc(slices.Clone(s.Views[i].Open), func(a engine.OpenRequest) bool {
-			return !slices.ContainsFunc(tagsOf(b, s.Views[i].Found, a), func(tag string) bool { return slices.Contains(tags, tag) })
+			return !slices.ContainsFunc(askOf(b, s.Views[i].Found, a).Tags, func(tag string) bool { return slices.Contains(tags, tag) })
 		})
 		s.Waiting += len(s.Views[i].Open)
 	}
@@ -138,18 +139,26 @@ func (s *Summary) KeepFamilies(b *Workspace, keep func(family string) bool) {
 	})
 }
 
-// tagsOf are the tags of an ask.
-func tagsOf(b *Workspace, f reconcile.Found, a engine.OpenRequest) []string {
+// shownAsk is what a request says of the ask that it belongs to.
+type shownAsk struct {
+	Tags        []string `json:"tags"`
+	Sensitivity string   `json:"sensitivity"`
+}
+
+// isPrivate reports whether lists must not say what is asked.
+func (s shownAsk) isPrivate() bool { return s.Sensitivity == "private" }
+
+// askOf is what a request says of its ask, nothing where it belongs to none.
+func askOf(b *Workspace, f reconcile.Found, a engine.OpenRequest) shownAsk {
 	var request struct {
-		Ask struct {
-			Tags []string `json:"tags"`
-		} `json:"ask"`
+		Ask shownAsk `json:"ask"`
+	}
+	if a.Run.Family != "ask" {
+		return request.Ask
 	}
 	d := readRequestFile(b, f, a.Request, "request.json", layout.KindRequest)
-	if err := schemas.Decode("", d.Path, d.Body, &request); err != nil || a.Run.Family != "ask" {
-		return nil
-	}
-	return request.Ask.Tags
+	_ = schemas.Decode("", d.Path, d.Body, &request) // what cannot be read says nothing
+	return request.Ask
 }
 
 // LineOf is a run as lists show it.

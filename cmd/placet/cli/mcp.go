@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/facade"
+	"placet/engine/facade/mcp"
+)
+
+func mcpVerb() verb {
+	return verb{
+		use: "mcp", short: "Answer an agent over the Model Context Protocol",
+		group: groupRun,
+		run:   serveAgent,
+	}
+}
+
+const (
+	// mcpWait says how long a call waits for an answer that does not say; projectVar where
+	// one host says that its project is.
+	mcpWait, projectVar = "PLACET_MCP_WAIT", "CLAUDE_PROJECT_DIR"
+	// usualMCPWait is less than the minute after which some hosts give up, whatever is
+	// configured.
+	usualMCPWait = 45 * time.Second
+	mostMCPWait  = 24 * time.Hour
+)
+
+// serveAgent answers the agent that has started this process. Standard output holds nothing
+// but its protocol.
+func serveAgent(c call) error {
+	wait, err := agentWait(c.env)
+	if err != nil {
+		return err
+	}
+	w, err := agentEnv(c.env)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(c.ctx)
+	defer stop()
+	asks, err := workspace.OpenAsks(ctx, w)
+	if err != nil {
+		return err
+	}
+	all, err := workspace.Open(w, workspace.Setup{Live: true, Remembers: true})
+	if err != nil {
+		return err
+	}
+	go asks.Serve(ctx)
+	if !w.InGitHook() {
+		go func() { _, _ = exclude(asks.Root, ignored) }() // init says what is wrong
+	}
+	server := mcp.New(mcp.Options{
+		Workspace: &workspace.Agent{
+			Asks: asks, Who: facade.Identity{Roles: facade.Roles}, Origin: fmt.Sprint(os.Getpid(), " ", w.Now().UnixNano()),
+			Look: func() *workspace.Workspace { return all.Viewer("") }, Explanation: explanationText,
+		},
+		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().MCP.Elicit },
+	})
+	return orderly(server.Run(ctx, io.NopCloser(c.env.In), unclosed{c.env.Out}))
+}
+
+// unclosed is a stream that others close.
+type unclosed struct{ io.Writer }
+
+// Close implements [io.Closer].
+func (unclosed) Close() error { return nil }
+
+// agentWait is how long a call waits for an answer that does not say.
+func agentWait(w *console.Env) (time.Duration, error) {
+	text := w.Getenv(mcpWait)
+	if text == "" {
+		return usualMCPWait, nil
+	}
+	d, err := duration(text)
+	if err != nil || d > mostMCPWait {
+		return 0, console.Usage("%s takes a length up to 24h, such as 50s or 23h, not %q", mcpWait, console.OneLine(text))
+	}
+	return d, nil
+}
+
+// agentEnv is the environment of an agent's server: it prints to standard error alone, and
+// paths are those of the workspace. An agent's host may be started elsewhere than its project.
+func agentEnv(w *console.Env) (*console.Env, error) {
+	own := *w
+	own.Out, own.Colour, own.Flags.JSON = w.Err, false, false
+	if dir := w.Getenv(projectVar); w.Flags.Workspace == "" && filepath.IsAbs(dir) {
+		own.Cwd = dir
+	}
+	root, err := config.FindRoot(&own)
+	if err != nil {
+		return nil, err
+	}
+	if own.Flags.Config != "" {
+		own.Flags.Config = w.Path(own.Flags.Config)
+	}
+	own.Cwd, own.Flags.Workspace = root, root
+	return &own, nil
+}
