@@ -85,16 +85,24 @@ func arguments(req *sdk.CallToolRequest, into any) error {
 	}
 	name := req.Params.Name
 	if members, err := schemas.Members(body); err == nil {
-		for _, stray := range schemas.Strays("", members, into) {
-			if stray.Meant != "" {
-				return fmt.Errorf("%s takes no argument %q: did you mean %q?", name, stray.Name, stray.Meant)
-			}
+		if strays := schemas.Strays("", members, into); len(strays) > 0 {
+			return fmt.Errorf("%s takes no argument %q: it takes %s", name, strays[0].Name, strings.Join(argumentNames(name), ", "))
 		}
 	}
 	if err := schemas.Decode("mcp/"+name, name, body, into); err != nil {
 		return fmt.Errorf("cannot take this call: %w", err)
 	}
 	return nil
+}
+
+// argumentNames are the arguments that a tool takes.
+func argumentNames(tool string) (names []string) {
+	schema, _ := schemas.Members(schemaOf(tool))
+	properties, _ := schemas.Members(schema.Raw("properties"))
+	for _, p := range properties {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // askHuman asks a person, and waits for the answer.
