@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"placet/cmd/placet/config"
@@ -50,10 +51,7 @@ func serveAgent(c call) error {
 	if err != nil {
 		return err
 	}
-	all, err := workspace.Open(w, workspace.Setup{Live: true, Remembers: true})
-	if err != nil {
-		return err
-	}
+	all := sync.OnceValue(asks.Whole)
 	go asks.Serve(ctx)
 	if !w.InGitHook() {
 		go func() { _, _ = exclude(asks.Root, ignored) }() // init says what is wrong
@@ -61,7 +59,7 @@ func serveAgent(c call) error {
 	server := mcp.New(mcp.Options{
 		Workspace: &workspace.Agent{
 			Asks: asks, Who: facade.Identity{Roles: facade.Roles}, Origin: fmt.Sprint(os.Getpid(), " ", w.Now().UnixNano()),
-			Look: func() *workspace.Workspace { return all.Viewer("") }, Explanation: explanationText,
+			Look: func() *workspace.Workspace { return all().Viewer("") }, Explanation: explanationText,
 		},
 		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().MCP.Elicit },
 	})

@@ -342,7 +342,7 @@ func (g *Agent) openRequest(v *Workspace, id string) (t Request, ok bool) {
 		return t, false
 	}
 	t, open := v.OpenRequestAt(at)
-	return t, open && string(t.Digest) == string(st.RequestDigest)
+	return t, open && !slices.ContainsFunc(v.OpenDataOf(t.Found, t.OpenRequest).Artifacts, func(l ArtifactLine) bool { return l.Binding && l.Changed() })
 }
 
 // shownContext is how much of a question's context a dialogue shows, in characters.

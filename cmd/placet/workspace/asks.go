@@ -181,6 +181,7 @@ func foldersOf(r layout.Run) []string {
 func (a *Asks) Serve(ctx context.Context) {
 	a.serves.Store(true)
 	for ctx.Err() == nil {
+		a.announce(a.Trouble()) // a daemon that holds the lock may have made the pass
 		err := a.Pass(ctx)
 		open := a.keepOpen()
 		a.announce(err)
