@@ -118,11 +118,12 @@ var testModules = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-i
 // inTests says where else a module of the program may be imported by tests: to
 // read what placet wrote as others read it.
 var inTests = map[string][]string{
-	"github.com/yuin/goldmark":    {"engine/optimizer"},
-	"modernc.org/sqlite":          {"cmd/placet/cli"},
-	"github.com/emersion/go-smtp": {"engine/send"},
-	"github.com/emersion/go-sasl": {"engine/send"},
-	"github.com/chromedp":         {"cmd/placet/cli", "cmd/placet/web"},
+	"github.com/yuin/goldmark":               {"engine/optimizer"},
+	"modernc.org/sqlite":                     {"cmd/placet/cli"},
+	"github.com/emersion/go-smtp":            {"engine/send"},
+	"github.com/emersion/go-sasl":            {"engine/send"},
+	"github.com/chromedp":                    {"cmd/placet/cli", "cmd/placet/web"},
+	"github.com/modelcontextprotocol/go-sdk": {"cmd/placet/cli"}, // a client of it
 }
 
 // testPackages may be imported by tests of every floor, by one another, and by

@@ -85,11 +85,10 @@ func agentWait(w *console.Env) (time.Duration, error) {
 	return d, nil
 }
 
-// agentEnv is the environment of an agent's server: it prints to standard error alone, and
-// paths are those of the workspace. An agent's host may be started elsewhere than its project.
+// agentEnv is the environment of an agent's server. An agent's host may be started elsewhere
+// than its project.
 func agentEnv(w *console.Env) (*console.Env, error) {
 	own := *w
-	own.Out, own.Colour, own.Flags.JSON = w.Err, false, false
 	if dir := w.Getenv(projectVar); w.Flags.Workspace == "" && filepath.IsAbs(dir) {
 		own.Cwd = dir
 	}
@@ -97,9 +96,8 @@ func agentEnv(w *console.Env) (*console.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	if own.Flags.Config != "" {
-		own.Flags.Config = w.Path(own.Flags.Config)
+	if w.Flags.Config != "" {
+		own.Flags.Config = w.Path(w.Flags.Config)
 	}
-	own.Cwd, own.Flags.Workspace = root, root
-	return &own, nil
+	return workspace.AgentEnv(&own, root), nil
 }

@@ -37,6 +37,15 @@ type Agent struct {
 	Explanation func(b *Workspace, s Subject) string
 }
 
+// AgentEnv is the environment for agents of a workspace: it prints to standard error alone, and
+// paths are relative to the workspace.
+func AgentEnv(w *console.Env, root string) *console.Env {
+	own := *w
+	own.Out, own.Colour, own.Flags.JSON = w.Err, false, false
+	own.Cwd, own.Flags.Workspace = root, root
+	return &own
+}
+
 // explained is an error with what to do instead.
 func explained(err error) error {
 	p := (*console.Problem)(nil)
