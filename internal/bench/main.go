@@ -82,6 +82,7 @@ var measurements = []measurement{
 	{"O1", (*bench).burstOfReports},
 	{"F1", (*bench).calls},
 	{"W1", (*bench).progress},
+	{"M1", (*bench).agents},
 }
 
 func main() {
