@@ -240,7 +240,7 @@ func TestMCP3RealHostsWaitForTheAnswer(t *testing.T) {
 					t.Logf("it says: %q", out.with(""))
 					for _, r := range m.requests {
 						_, offered, _ := strings.Cut(r, `"tools"`)
-					t.Logf("the model was asked, with the tools: %s", offered)
+						t.Logf("the model was asked, with the tools: %s", offered)
 					}
 				}
 			}()

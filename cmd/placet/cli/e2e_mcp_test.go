@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"placet/engine/ask"
@@ -230,7 +232,7 @@ func TestMCP1EveryVersionAsksAndIsAnswered(t *testing.T) {
 			if got := h.InitializeResult().ProtocolVersion; got != version {
 				t.Errorf("it speaks %s", got)
 			}
-			if caps := h.InitializeResult().Capabilities; caps.Tools == nil || caps.Prompts == nil || caps.Resources == nil || !caps.Resources.Subscribe || caps.Logging != nil {
+			if caps := h.InitializeResult().Capabilities; caps.Tools == nil || caps.Prompts == nil || caps.Resources == nil || !caps.Resources.Subscribe || len(h.wire.with(`"logging"`)) > 0 {
 				t.Errorf("capabilities %+v", caps)
 			}
 			for range 2 {
@@ -346,6 +348,70 @@ func TestMCP6AnAnswerInTheHostsDialogue(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestMCP6ARequestStateOfAnotherQuestionIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 0)
+	h := p.host("2026-07-28", nil)
+	own := map[string]any{"question": "Deploy?", "wait_seconds": 0}
+	a, b := h.must("ask_human", own), h.must("ask_human", map[string]any{"question": "Another?", "wait_seconds": 0})
+	again := func(id string) error {
+		_, err := h.CallTool(t.Context(), &sdk.CallToolParams{
+			Name: "ask_human", Arguments: own, RequestState: id,
+			InputResponses: sdk.InputResponseMap{"answer": &sdk.ElicitResult{Action: "accept", Content: map[string]any{"answer": "approve"}}},
+		})
+		return err
+	}
+	for _, id := range []string{b.AskID, "nobody-asked", "../x"} {
+		if rpc := (*jsonrpc.Error)(nil); !errors.As(again(id), &rpc) || rpc.Code != -32602 {
+			t.Errorf("%s: %v", id, again(id))
+		}
+	}
+	if err := again(a.AskID); err != nil {
+		t.Errorf("its own: %v", err)
+	}
+	if a := h.must("check_answer", map[string]any{"ask_id": b.AskID}); a.Status != "open" {
+		t.Errorf("the other question: %+v", a)
+	}
+}
+
+// Calls wait side by side, with and without a daemon, and say what holds an answer.
+func TestMCPServesItsAsksWithAndWithoutADaemon(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 0)
+	p.write("plan.md", "the plan")
+	h := p.host("2025-06-18", nil)
+	ids, waiting := []string{}, []<-chan askAnswer{}
+	for i := range 4 {
+		q := map[string]any{"question": fmt.Sprintf("Go on with %d?", i), "options": build7["options"], "artifacts": []string{"plan.md"}, "wait_seconds": 0}
+		ids = append(ids, h.must("ask_human", q).AskID)
+		q["wait_seconds"] = 30
+		waiting = append(waiting, h.later("ask_human", q))
+	}
+	answered := func(i int) {
+		t.Helper()
+		p.choose(ids[i], "wait")
+		if a := within(t, waiting[i]); a.AskID != ids[i] || a.Response != "wait" {
+			t.Errorf("answer %+v", a)
+		}
+	}
+	answered(0)
+	d := p.start()
+	p.await(d)
+	answered(1)
+	d.stop(syscall.SIGKILL)
+	answered(2)
+	p.write("plan.md", "another plan")
+	p.choose(ids[3], "deploy")
+	p.until("it says what holds the answer", 10*time.Second, func() bool {
+		a := h.must("check_answer", map[string]any{"ask_id": ids[3]})
+		return a.Status == "open" && strings.Contains(a.Note, "plan.md has changed since you were asked")
+	})
+	p.write("plan.md", "the plan")
+	if a := within(t, waiting[3]); a.Response != "deploy" {
+		t.Errorf("answer %+v", a)
 	}
 }
 

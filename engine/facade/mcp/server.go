@@ -152,8 +152,9 @@ func New(o Options) *Server {
 // Close ends what calls wait for, and all subscriptions.
 func (s *Server) Close() { s.end() }
 
-// longestLine is the largest message over a stream, in bytes.
-const longestLine = 1 << 20
+// longestLine is the largest message over a stream, in bytes. A longer one ends the session, so
+// that it is far above what a tool takes.
+const longestLine = 16 << 20
 
 // Run answers over a stream of lines until it ends, or the context does.
 func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {

@@ -18,13 +18,12 @@ import (
 type office struct {
 	Workspace // nil: the rest is not called
 
-	mu       sync.Mutex
-	answer   Answer
-	changed  chan struct{}
-	refuses  int // so many answers of the dialogue
-	replies  []Reply
-	private  bool
-	withdrew string
+	mu      sync.Mutex
+	answer  Answer
+	changed chan struct{}
+	refuses int // so many answers of the dialogue
+	replies []Reply
+	private bool
 }
 
 func newOffice() *office {
@@ -295,5 +294,57 @@ func TestACallThatDoesNotFitSaysWhatToWrite(t *testing.T) {
 func TestInstructionsAreShort(t *testing.T) {
 	if n := len(instructions); n > 1500 {
 		t.Errorf("the instructions have %d bytes: hosts cut them at 2 KB", n)
+	}
+}
+
+// What a session follows is looked at while the session lasts, and no longer: a bubble does not
+// end while somebody looks.
+func TestMCP8FollowedResourcesAreTold(t *testing.T) {
+	for _, version := range []string{"2025-06-18", "2026-07-28"} {
+		t.Run(version, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newOffice()
+				s := New(Options{Workspace: o, Elicit: func() string { return "off" }})
+				defer s.Close()
+				here, there := sdk.NewInMemoryTransports()
+				ran := make(chan error, 1)
+				go func() { ran <- s.sdk.Run(t.Context(), here) }()
+				told := make(chan string, 8)
+				c, err := sdk.NewClient(&sdk.Implementation{Name: "host", Version: "1"}, &sdk.ClientOptions{
+					ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { told <- r.Params.URI },
+				}).Connect(t.Context(), there, &sdk.ClientSessionOptions{ProtocolVersion: version})
+				if err != nil {
+					t.Fatal(err)
+				}
+				const uri = "placet://answer/a"
+				if err := c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				began := time.Now()
+				o.set(func(a *Answer) { a.Status = "withdrawn" })
+				if got := <-told; got != uri || time.Since(began) > time.Second {
+					t.Errorf("%s is told after %v", got, time.Since(began))
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if len(told) > 0 {
+					t.Error("it is told again")
+				}
+				if err := c.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: uri}); err != nil {
+					t.Fatal(err)
+				}
+				o.set(func(a *Answer) { a.Status = "open" })
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				s.mu.Lock()
+				if len(told) > 0 || s.follow {
+					t.Error("what nobody follows is looked at, or told")
+				}
+				s.mu.Unlock()
+				_ = c.Close()
+				<-ran
+			})
+		})
 	}
 }
