@@ -232,6 +232,9 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 		a.Note = console.OneLine(st.Last.Reason)
 	default:
 		a.Note = g.held(f)
+		if st.Status == "" && a.Note == "" {
+			a.Note = "nobody is asked yet: what it is about may still be being written"
+		}
 	}
 	return a, nil
 }
@@ -394,7 +397,7 @@ func (g *Agent) Respond(ctx context.Context, id string, r mcp.Reply) error {
 	if err == nil {
 		_, err = v.Answer(ctx, t, resp)
 	}
-	return explained(err)
+	return err // what to type in place of it is of no use in a dialogue
 }
 
 // shownInbox is how many requests the inbox shows an agent.

@@ -130,7 +130,7 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
 		}
 		if try == 0 {
 			if most := a.Current().Ask.MaxOpen; a.CountOpen(most) >= most {
-				return f, console.Usage("cannot ask: %d asks are open, and [ask] max_open is %d", most, most).Try("answer or withdraw some: placet inbox ask")
+				return f, console.Usage("cannot ask: %d asks are open, and [ask] max_open is %d", most, most).Try("have people answer some, or withdraw some: placet inbox ask")
 			}
 			if err := a.supersede(ctx, asked.Supersedes, f.Run.ID); err != nil {
 				return f, err
