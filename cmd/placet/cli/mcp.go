@@ -63,7 +63,11 @@ func serveAgent(c call) error {
 		},
 		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().MCP.Elicit },
 	})
-	return orderly(server.Run(ctx, io.NopCloser(c.env.In), unclosed{c.env.Out}))
+	err = orderly(server.Run(ctx, io.NopCloser(c.env.In), unclosed{c.env.Out}))
+	if err != nil {
+		return console.Refused("cannot go on with the agent's host: %v", err)
+	}
+	return nil
 }
 
 // unclosed is a stream that others close.
