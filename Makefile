@@ -2,8 +2,9 @@
 # Debian's Chromium where it may, and says what to install where it may not.
 #
 #   build        bin/placet, one static file
-#   demo         builds it and shows a run from question to answer; FAMILY=afl,
-#                optimizer or nemawashi tells another story
+#   demo         builds it and shows a question being answered; FAMILY=faber, afl,
+#                optimizer, nemawashi or pal shows another story, and STEP=1 waits
+#                for Enter after each step
 #   test         every test; pictures of the pages come into bin/screenshots
 #   lint         gofmt, go vet, staticcheck, and the licences of what is built in
 #   race         the tests under the race detector (needs a C compiler)
@@ -29,7 +30,7 @@ PARALLEL ?= 8
 # How long the tests of a package may take: twenty minutes are for a machine that does much else.
 TESTTIMEOUT ?= 20m
 TORTURESEED ?= 1
-FAMILY ?= faber
+FAMILY ?= ask
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
 # The machines are pure and start no goroutine: under the race detector runs that test of
@@ -43,7 +44,7 @@ build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
 
 demo: build
-	@bin/placet demo $(FAMILY)
+	@bin/placet demo $(FAMILY) $(if $(STEP),--step)
 
 need-git:
 	@command -v git >/dev/null 2>&1 || { \

@@ -44,12 +44,13 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile", "engine/facade", "engine/facade/mcp"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile", "engine/facade", "engine/facade/mcp", "engine/facade/notify"},
 		beside: []string{
 			"engine/store/memfs engine/store/fs",
 			"engine/store engine/store/fs", "engine/store engine/store/statcache",
 			"engine/exec engine/store", "engine/exec engine/store/fs", "engine/exec engine/statedir",
 			"engine/exec engine/sqlite", // a test of the queue before a database
+			"engine/facade/notify engine/statedir",
 			"engine/reconcile engine/store", "engine/reconcile engine/store/fs", "engine/reconcile engine/watch", "engine/reconcile engine/store/statcache",
 		},
 		never: []string{"families"},
@@ -104,6 +105,8 @@ var modules = map[string][]string{
 	"github.com/slack-go/slack": {"engine/slack"},
 	// What agents are answered with is known in one room.
 	"github.com/modelcontextprotocol/go-sdk": {"engine/facade/mcp"},
+	// So are the services by which people are told that something waits.
+	"github.com/nicholas-fedor/shoutrrr": {"engine/facade/notify"},
 	// What leaves this machine leaves it in one place.
 	"github.com/wneessen/go-mail": {"engine/send"},
 	"github.com/emersion/go-smtp": {}, // see inTests: a server is for tests alone

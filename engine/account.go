@@ -164,6 +164,8 @@ type OpenRequest struct {
 	// Counts says that an answer is in place that the next pass takes, whatever Problem
 	// says of others.
 	Counts bool `json:"-"`
+	// Unannounced says that nobody is notified of the request.
+	Unannounced bool `json:"-"`
 	// Members are the names of further members of response.json that the family reads.
 	Members []string `json:"-"`
 	// NoReject replaces the general hint about what to do where no option means no.

@@ -113,12 +113,11 @@ type settings struct {
 	WorkerTimeout     time.Duration
 	OracleWait        time.Duration
 	ApprovalQuiet     time.Duration
+	Announce          bool // people are notified of escalations
 	Still             bool
 	// waiting are settings of upstream's files that loosen policy and that nobody has agreed
 	// to: they do not count.
 	waiting []engine.Untrusted
-	// unbuilt are settings of upstream's files that ask for what placet does not do.
-	unbuilt []badSetting
 }
 
 // isWithheld reports whether an attempt would begin with a command while none may.
@@ -167,6 +166,7 @@ func (c Config) settle(agreed map[engine.Digest]bool, below ...layer) (settings,
 		WorkerTimeout:     p.length("worker_timeout", 2*time.Hour, time.Second, 30*day),
 		OracleWait:        p.length("oracle_wait", 0, 0, day),
 		ApprovalQuiet:     p.length("approval_quiet", 10*time.Second, 0, day),
+		Announce:          p.flag("notify_on_escalation", true),
 		Still:             c.Still,
 	}
 	if c.WorkerCommand != nil {
@@ -179,8 +179,7 @@ func (c Config) settle(agreed map[engine.Digest]bool, below ...layer) (settings,
 		p.bad(value{key: "shell"}, "is empty: name the program that runs a command, like [\"bash\", \"-c\"]")
 	}
 	p.mode()
-	p.notify()
-	s.waiting, s.unbuilt = p.waiting, p.unbuilt
+	s.waiting = p.waiting
 	return s, p.problem
 }
 
@@ -203,7 +202,6 @@ type picker struct {
 	agreed  map[engine.Digest]bool // what the owner has agreed to
 	problem *badSetting
 	waiting []engine.Untrusted
-	unbuilt []badSetting
 }
 
 func (p *picker) bad(v value, format string, args ...any) {
@@ -309,19 +307,5 @@ func (p *picker) mode() {
 		p.bad(v, `%s is not served yet: set mode = "auto"`, v.raw)
 	default:
 		p.bad(v, `%s is not served yet: set mode = "auto" in the block [afl] of placet.toml`, v.raw)
-	}
-}
-
-// notify refuses a wish to be notified of escalations in placet's own configuration.
-// Upstream's files have it by default: there it stops nothing, and check says so.
-func (p *picker) notify() {
-	const unnotified = "true is not built yet: nobody is notified; placet inbox lists what waits for a person"
-	v, ok := p.find("notify_on_escalation")
-	switch {
-	case !ok || string(v.raw) != "true":
-	case v.file == "":
-		p.bad(v, unnotified+"; set it to false or take the line out")
-	default:
-		p.unbuilt = append(p.unbuilt, badSetting{v.file, v.key, unnotified})
 	}
 }

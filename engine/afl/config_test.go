@@ -37,13 +37,13 @@ func TestPrecedenceOfSettings(t *testing.T) {
 		f = `{"feedbackRouting": {"maxIterations": 9, "autoRetryDelay": 9000, "escalationOnDesignMismatch": false, "notifyOnEscalation": false}}`
 	)
 	type row struct {
-		max     int
-		delay   time.Duration
-		workers int
-		design  bool
-		unbuilt bool
-		pattern int
-		timeout time.Duration
+		max      int
+		delay    time.Duration
+		workers  int
+		design   bool
+		announce bool
+		pattern  int
+		timeout  time.Duration
 	}
 	own := DefaultConfig()
 	own.MaxIterations, own.AutoRetryDelay = ptr(6), ptr("6s")
@@ -54,17 +54,17 @@ func TestPrecedenceOfSettings(t *testing.T) {
 		yaml, json string
 		want       row
 	}{
-		"built in": {DefaultConfig(), "", "", row{5, 5 * time.Second, 3, true, false, 3, 120 * time.Second}},
+		"built in": {DefaultConfig(), "", "", row{5, 5 * time.Second, 3, true, true, 3, 120 * time.Second}},
 		"toml":     {own, y, j, row{6, 6 * time.Second, 7, false, false, 8, 7 * time.Second}},
 		"yaml":     {DefaultConfig(), y, "", row{7, 7 * time.Second, 7, false, false, 3, 7 * time.Second}},
-		"json":     {DefaultConfig(), "", j, row{8, 8 * time.Second, 8, true, false, 8, 120 * time.Second}},
+		"json":     {DefaultConfig(), "", j, row{8, 8 * time.Second, 8, true, true, 8, 120 * time.Second}},
 		"block":    {DefaultConfig(), "", f, row{9, 9 * time.Second, 3, false, false, 3, 120 * time.Second}},
 		"both":     {DefaultConfig(), y, f, row{7, 7 * time.Second, 7, false, false, 3, 7 * time.Second}},
 		"asking":   {DefaultConfig(), "notification: {method: slack}\n", f, row{9, 9 * time.Second, 3, false, true, 3, 120 * time.Second}},
 		"own word": {quiet, "feedbackRouting: {notifyOnEscalation: true}\n", "", row{5, 5 * time.Second, 3, true, false, 3, 120 * time.Second}},
 	} {
 		s, bad, _ := settingsOf(t, c.own, c.yaml, c.json)
-		got := row{s.MaxIterations, s.RetryDelay, s.Workers, s.EscalateDesign, len(s.unbuilt) > 0, s.PatternAfter, s.ValidationTimeout}
+		got := row{s.MaxIterations, s.RetryDelay, s.Workers, s.EscalateDesign, s.Announce, s.PatternAfter, s.ValidationTimeout}
 		if bad || got != c.want {
 			t.Errorf("%s: %+v, expected %+v (bad %v)", name, got, c.want, bad)
 		}
@@ -112,19 +112,18 @@ func TestAnOverriddenValueIsNoProblem(t *testing.T) {
 // placet.toml's own values are refused before anything runs.
 func TestSettingsOutOfRangeAreRefused(t *testing.T) {
 	for says, change := range map[string]func(*Config){
-		"max_iterations":       func(c *Config) { c.MaxIterations = ptr(51) },
-		"auto_retry_delay":     func(c *Config) { c.AutoRetryDelay = ptr("25h") },
-		"mode":                 func(c *Config) { c.Mode = ptr("manual") },
-		"notify_on_escalation": func(c *Config) { c.NotifyOnEscalation = ptr(true) },
-		"parallel_workers":     func(c *Config) { c.ParallelWorkers = ptr(0) },
-		"pattern_after":        func(c *Config) { c.PatternAfter = ptr(1) },
-		"review":               func(c *Config) { c.Review = ptr("nobody") },
-		"validation":           func(c *Config) { c.Validation = ptr("guess") },
-		"validation_timeout":   func(c *Config) { c.ValidationTimeout = ptr("1ms") },
-		"retry_more_attempts":  func(c *Config) { c.RetryMoreAttempts = ptr(21) },
-		"interrupted":          func(c *Config) { c.Interrupted = ptr("maybe") },
-		"shell":                func(c *Config) { c.Shell = []string{} },
-		"oracle_wait":          func(c *Config) { c.OracleWait = ptr("soon") },
+		"max_iterations":      func(c *Config) { c.MaxIterations = ptr(51) },
+		"auto_retry_delay":    func(c *Config) { c.AutoRetryDelay = ptr("25h") },
+		"mode":                func(c *Config) { c.Mode = ptr("manual") },
+		"parallel_workers":    func(c *Config) { c.ParallelWorkers = ptr(0) },
+		"pattern_after":       func(c *Config) { c.PatternAfter = ptr(1) },
+		"review":              func(c *Config) { c.Review = ptr("nobody") },
+		"validation":          func(c *Config) { c.Validation = ptr("guess") },
+		"validation_timeout":  func(c *Config) { c.ValidationTimeout = ptr("1ms") },
+		"retry_more_attempts": func(c *Config) { c.RetryMoreAttempts = ptr(21) },
+		"interrupted":         func(c *Config) { c.Interrupted = ptr("maybe") },
+		"shell":               func(c *Config) { c.Shell = []string{} },
+		"oracle_wait":         func(c *Config) { c.OracleWait = ptr("soon") },
 	} {
 		c := DefaultConfig()
 		change(&c)

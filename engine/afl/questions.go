@@ -63,7 +63,10 @@ func newQuestion(where string, fill func(*session, *run.Request, *gate.Request) 
 	return run.Question[*session]{
 		Members: []string{"attempts"},
 		Remakes: func(r *session, q *run.Request) bool { return q.Type != typeApproval || r.specs.readable },
-		Tell:    func(_ *session, q *run.Request, a *engine.OpenRequest) { a.Where = orWord(string(q.Subject), where) },
+		Tell: func(r *session, q *run.Request, a *engine.OpenRequest) {
+			a.Where = orWord(string(q.Subject), where)
+			a.Unannounced = q.Type == typeEscalation && !r.cfg.Announce
+		},
 		Fill: func(r *session, q *run.Request, req *gate.Request) schemas.Object {
 			if q.Subject != "" {
 				req.Extra = schemas.Object{{Name: "checkpoint", Value: q.Subject}}

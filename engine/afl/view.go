@@ -23,9 +23,6 @@ func tellSession(r *session, a *engine.RunView) {
 	misread := misread(r)
 	a.Facts, a.Parts, a.Graph, a.Untrusted = sessionFacts(r, misread), parts(r), nodes(r), untrustedCommands(r)
 	a.Findings = append(addFindings(r, a.Findings), misread...)
-	for _, u := range r.cfg.unbuilt {
-		a.Findings = append(a.Findings, engine.Finding{Severity: "warning", Path: u.file, Text: u.key + ": " + u.text})
-	}
 }
 
 // factList are labelled lines; what says nothing is left out.

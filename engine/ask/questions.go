@@ -61,7 +61,7 @@ func (r *view) effect(id string) string {
 	return templates.Phrase(r.lang(), key, "who", r.who(), "id", id)
 }
 
-// who is the name of whoever asks.
+// who is the name of the asker, or a word for one without a name.
 func (r *view) who() string {
 	if by := r.State.Ask.AskedBy; by != nil {
 		return by.Name
@@ -76,7 +76,10 @@ func title(question string) string {
 }
 
 func (r *view) title(*run.Request) gate.Texts {
-	words := templates.Phrase(r.lang(), "ask.title", "title", title(r.State.Ask.Question), "who", r.who())
+	words := title(r.State.Ask.Question)
+	if r.State.Ask.AskedBy != nil {
+		words = templates.Phrase(r.lang(), "ask.title", "title", words, "who", r.who())
+	}
 	return gate.Texts{Lang: r.lang(), Title: words}
 }
 

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"os"
 	"slices"
 	"strings"
 )
@@ -11,6 +12,10 @@ var (
 	passed         = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "TERM"}
 	passedPrefixes = []string{"LC_", "XDG_"}
 )
+
+// Environ is the environment of this process as far as a command gets it, with the names in
+// allow.
+func Environ(allow []string) []string { return environ(os.Environ(), allow, nil) }
 
 // environ is the environment of a command: of placet's own only the names that
 // every program needs and those in allow, then what the action adds. A later

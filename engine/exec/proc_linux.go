@@ -98,6 +98,28 @@ func groupSession(pgid int) (sid int, runs bool) {
 	return 0, false
 }
 
+// sessionLeader returns the process that leads a session and whose standard output or error
+// output is a file, 0 for none.
+func sessionLeader(output fs.FileInfo) int {
+	names, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range names {
+		dir := filepath.Dir(name)
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if s, unread := readStat(name); err != nil || unread != nil || s.group != pid {
+			continue
+		}
+		if sid, known := sessionOf(pid); !known || sid != pid {
+			continue
+		}
+		for _, fd := range []string{"1", "2"} {
+			if info, err := os.Stat(filepath.Join(dir, "fd", fd)); err == nil && os.SameFile(info, output) {
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
 // awaitExit returns when the process has ended and leaves it unreaped: its ID, and so
 // its group's, cannot be given to another as long as signals may be sent.
 func (p *process) awaitExit() {

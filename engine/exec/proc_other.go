@@ -4,6 +4,7 @@ package exec
 
 import (
 	"errors"
+	"io/fs"
 	"syscall"
 )
 
@@ -13,9 +14,10 @@ const pipeDelay = linger
 
 // Without /proc no process is recognized: an agent that outlived placet counts as
 // lost, and nobody knows what is left of a group whose leader has ended.
-func boot() string                 { return "" }
-func sessionOf(int) (int, bool)    { return 0, false }
-func groupSession(int) (int, bool) { return 0, false }
+func boot() string                  { return "" }
+func sessionOf(int) (int, bool)     { return 0, false }
+func groupSession(int) (int, bool)  { return 0, false }
+func sessionLeader(fs.FileInfo) int { return 0 }
 
 func birth(int) (string, error) {
 	return "", errors.New("this system does not say when a process started")

@@ -180,6 +180,9 @@ func (r *Runner) recoverStopped(rec record) error {
 
 // resume follows an agent that still runs, and records the outcome of everything else.
 func (r *Runner) resume(t *attempt, rec record) {
+	if rec.Agent && rec.Pid == 0 {
+		r.findAgent(&rec)
+	}
 	err := rec.runs()
 	e := exitResult{word: lost, cwd: rec.Cwd}
 	switch {
@@ -194,6 +197,26 @@ func (r *Runner) resume(t *attempt, rec record) {
 	}
 	rec.readOutputs(r.o.State, &e)
 	r.conclude(t, rec.Started, e)
+}
+
+// findAgent completes the record of an agent whose placet was killed between its start and
+// the note of its process: it leads a session, and its output goes to the command's folder.
+func (r *Runner) findAgent(rec *record) {
+	for _, name := range retentionOf(rec.action()).fileNames() {
+		info, err := r.o.State.Lstat(path.Join(folder(rec.ID), name))
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		pid := sessionLeader(info)
+		if pid == 0 {
+			continue
+		}
+		rec.identify(pid)
+		if err := rec.save(r.o.State); err != nil {
+			r.o.Log.Warn("cannot note which process a command is: it cannot be recognized later", "action", rec.ID, "error", err)
+		}
+		return
+	}
 }
 
 // adopt follows an agent that is no child of this process.

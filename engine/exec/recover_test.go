@@ -104,6 +104,35 @@ func TestAfterAKillTheAgentIsKnownAgainAndTheCheckIsLost(t *testing.T) {
 	}
 }
 
+// An agent whose placet was killed before it noted the agent's process is found by where its
+// output goes: as "lost" it would begin again beside itself.
+func TestAnAgentWhoseProcessWasNotNotedIsFound(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	gates(t, root)
+	killedPlacet(t, root, patient)
+	rec, err := readRecord(stateIn(t, root), folder("agent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.Pid, rec.Boot, rec.Birth, rec.Session = 0, "", "", nil
+	leave(t, root, rec)
+
+	b := benchAt(t, root, RunnerOptions{})
+	if err := b.Recover(); err != nil {
+		t.Fatal(err)
+	}
+	if alive := b.Alive(); !alive["agent"] || len(alive) != 1 {
+		t.Fatalf("alive: %v, want the agent alone", alive)
+	}
+	b.End("agent")
+	await(t, "it has ended", func() bool { return b.has("run/agent.json") })
+	if got := b.outcome(at("run/agent.json")); got.Outcome != "stopped" || got.Stdout.Head != "begun\n" {
+		t.Errorf("outcome %q, stdout %q; want stopped", got.Outcome, got.Stdout.Head)
+	}
+	gone(t, b.read("agent.pid"))
+}
+
 func TestAnAgentThatEndedMeanwhileIsFinishedWithoutExitCode(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

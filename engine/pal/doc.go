@@ -14,8 +14,8 @@
 //	escalation  open ─▶ resolved · dismissed (final)
 //
 // rules.go has the table: the first group that applies moves, one commit moves a port and
-// all that depends on it. moves.go has what moves change, escalations.go what opens and
-// closes them. sources.go, spec.go and plan.go read what is to be done; handins.go reads
-// what the workers hand in; outputs.go writes sessions, inboxes, channels and reports;
-// commands.go begins the workers' commands.
+// all that depends on it. moves.go has what the rules of the run change, portmoves.go those
+// of its ports, escalations.go what opens and closes escalations. sources.go, spec.go and
+// plan.go read what is to be done; handins.go reads what the workers hand in; outputs.go
+// writes sessions, inboxes, channels and reports; commands.go begins the workers' commands.
 package pal

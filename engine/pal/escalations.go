@@ -236,8 +236,8 @@ func (r *view) opens(e *Escalation, unasked bool, causes ...engine.Document) *tu
 	return &turn{reason: e.Title, causes: causes, subject: e.id(r.State.ID), then: func(s *step) { s.add(*e) }}
 }
 
-// filedBy is what a session has filed, of those that are due, first about a port and
-// then about the run.
+// dueFiled is the first escalation about a port, or about the run where that is "", that a
+// session has filed, that may be opened and that a function accepts; nil for none.
 func (r *view) dueFiled(port string, accepts func(*Escalation) bool) *filed {
 	for i := range r.filed {
 		f := &r.filed[i]
@@ -461,10 +461,17 @@ func blockedBy(st *State, id string, open map[string][]string, cutOff map[string
 	if isFinal(p.Status) {
 		return b
 	}
+	b.Ports = append(b.Ports, st.blockers(id, cutOff)...)
+	return b
+}
+
+// blockers are the dependencies of a port that failed or are cut off, and are not waived.
+func (st *State) blockers(id string, cutOff map[string]bool) (ids []string) {
+	p := st.Ports[id]
 	for _, dep := range p.DependsOn {
 		if d := st.Ports[dep]; d != nil && !slices.Contains(p.Waived, dep) && (d.Status == Failed || cutOff[dep]) {
-			b.Ports = append(b.Ports, dep)
+			ids = append(ids, dep)
 		}
 	}
-	return b
+	return ids
 }

@@ -185,6 +185,15 @@ func (l *Loop) Asking(request string) []Found {
 	return s.registry.following("/" + layout.RequestsDir + "/" + request)
 }
 
+// Live returns the runs that can move, as Watch knows them: none where Watch is not called.
+func (l *Loop) Live() []Found {
+	s := l.serving.Load()
+	if s == nil {
+		return nil
+	}
+	return s.registry.live()
+}
+
 // walk lists the folders in which runs may lie.
 type walk struct {
 	// before is called for each folder before it is listed; may be nil.

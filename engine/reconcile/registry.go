@@ -162,6 +162,18 @@ func (b *registry) following(end string) (found []Found) {
 	return found
 }
 
+// live are the active runs.
+func (b *registry) live() (found []Found) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.active != nil {
+			found = append(found, b.found(r))
+		}
+	}
+	return found
+}
+
 // hear notes in which folders something has happened to a run of a sparse family. It is
 // false for other runs: all of them is looked at.
 func (b *registry) hear(state string, dirs []string) bool {

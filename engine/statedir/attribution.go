@@ -198,7 +198,7 @@ func (d *Dir) readAttributions() {
 	if k.newest == nil {
 		k.newest = map[string]attributed{}
 	}
-	body, err := d.readFrom(attributionsName, k.read, 2*longAttributions)
+	body, err := d.ReadFrom(attributionsName, k.read, 2*longAttributions)
 	if err != nil {
 		return
 	}

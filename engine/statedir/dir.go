@@ -187,10 +187,10 @@ func (d *Dir) Close() error { return d.root.Close() }
 
 // Read returns a file of the state folder; the error wraps fs.ErrNotExist where
 // there is none. One above limit bytes is an error.
-func (d *Dir) Read(name string, limit int64) ([]byte, error) { return d.readFrom(name, 0, limit) }
+func (d *Dir) Read(name string, limit int64) ([]byte, error) { return d.ReadFrom(name, 0, limit) }
 
-// readFrom is Read without so many bytes at the beginning.
-func (d *Dir) readFrom(name string, from, limit int64) ([]byte, error) {
+// ReadFrom is Read without so many bytes at the beginning.
+func (d *Dir) ReadFrom(name string, from, limit int64) ([]byte, error) {
 	f, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -246,6 +246,9 @@ func writeAndClose(f *os.File, body []byte, durable bool) error {
 	}
 	return errors.Join(err, f.Close())
 }
+
+// SyncNames makes the names in the state folder durable.
+func (d *Dir) SyncNames() error { return d.sync(".") }
 
 // sync makes the names in a folder durable.
 func (d *Dir) sync(dir string) error {

@@ -28,7 +28,7 @@ const (
 )
 
 // keepBody is the size up to which the bytes of a document are kept.
-const keepBody = 1 << 20
+const keepBody = 4 << 20
 
 // target is one file to look at.
 type target struct {

@@ -45,7 +45,11 @@ func (b *bench) progress() error {
 	for i := range reporting {
 		workers.Go(func() { s.report(ctx, i) })
 	}
-	time.Sleep(2 * time.Second) // until all have begun
+	for began := time.Now(); events.Load() < 2*reporting; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			return errors.New("cannot measure: the stream tells of no progress")
+		}
+	}
 	before, err := s.standing()
 	if err != nil {
 		return err

@@ -15,14 +15,15 @@ import (
 // that of the story without a crash, times aside; every few crashes the rest of
 // the story is told as well.
 //
-// Three kinds of crash are tried at each call: placet is killed after the call
+// Three kinds of crash are tried at each call (in a brief suite one of them, in turn):
+// placet is killed after the call
 // (what was visible stays); the power fails before it (of what was not durable,
 // something stays, by a seed); the power fails in the middle of it (nothing
 // stays that was not durable).
 func Crash(t T, s Suite) {
 	t.Helper()
-	everyCall(t, s, func(t T, c Case, rests []rest, i, k int) (more bool) {
-		for _, kind := range some(outages, k, short()) {
+	everyCall(t, s, 1, func(t T, c Case, rests []rest, i, k int) (more bool) {
+		for _, kind := range some(outages, k, short() || s.Brief) {
 			bubble(t, func(t T) {
 				crashed, err := crashed(s, c, kind, rests, i, k)
 				if err != nil {
@@ -36,12 +37,11 @@ func Crash(t T, s Suite) {
 }
 
 // everyCall calls try for every step of every story, the beginning included,
-// and for the first, the second, … file call of it, for as long as try says
-// that there are more. A short test, which is one under the race detector, is not
+// and for the first file call of it and each stride-th after that, for as long as try
+// says that there are more. A short test, which is one under the race detector, is not
 // there to find the call after which something is lost: it tries each fifth.
-func everyCall(t T, s Suite, try func(t T, c Case, rests []rest, i, k int) (more bool)) {
+func everyCall(t T, s Suite, stride int, try func(t T, c Case, rests []rest, i, k int) (more bool)) {
 	t.Helper()
-	stride := 1
 	if short() {
 		stride = 5 // no divisor in common with the kinds of trouble, nor with onward
 	}
@@ -144,7 +144,11 @@ var faults = []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 // tree must be that of the story without an error, times aside.
 func Errors(t T, s Suite) {
 	t.Helper()
-	everyCall(t, s, func(t T, c Case, rests []rest, i, k int) (more bool) {
+	stride := 1
+	if s.Brief {
+		stride = 4 // no divisor in common with the kinds of trouble
+	}
+	everyCall(t, s, stride, func(t T, c Case, rests []rest, i, k int) (more bool) {
 		for _, errno := range some(faults, k, short() || s.Brief) {
 			bubble(t, func(t T) {
 				w := worldAt(s, c, telling{twice: true}, rests, i)

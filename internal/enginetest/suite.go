@@ -42,8 +42,9 @@ type Suite struct {
 	// Fault makes equal in a tree what the family's page lets a file change
 	// that could not be read or written for a moment; nil: nothing.
 	Fault func(Tree) Tree
-	// Brief has Crash look only at calls that change something, and Errors try
-	// one kind of error at a call, each kind in its turn, instead of all.
+	// Brief has Crash look only at calls that change something, and Errors at each
+	// fourth call; both try one kind of trouble at a call, each kind in its turn,
+	// instead of all.
 	Brief bool
 	// Lookup answers needs that begin with "git:"; nil: nobody can.
 	Lookup func(need string) engine.Document

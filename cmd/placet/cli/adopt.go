@@ -20,10 +20,10 @@ import (
 func adoptVerb() verb {
 	var reason, by string
 	return verb{
-		use: "adopt RUN[@DIGEST]", short: "Accept a state document that somebody else wrote",
+		use: "adopt RUN[@DIGEST]", short: "Accept a state.json that somebody else changed",
 		least: 1, most: 1, group: groupDecide, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVarP(&reason, "message", "m", "", "why; it stands in the record")
+			f.StringVarP(&reason, "message", "m", "", "why, for the record")
 			f.StringVar(&by, "as", console.Login(), "who adopts it")
 		},
 		look: func(c call, b *workspace.Workspace) error {

@@ -22,7 +22,11 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 		return err
 	}
 	if !done.Daemon {
-		defer b.Env.Note("no daemon runs here: run `placet once` or `placet watch` to carry the answer out")
+		who := "`placet once` or `placet watch`"
+		if t.Run.Family == "ask" {
+			who = "`placet wait`, " + who
+		}
+		defer b.Env.Note("no daemon runs here: run %s to carry the answer out", who)
 	}
 	if b.GateOf(t.OpenRequest).Waits {
 		defer b.Env.Note("%s", config.GatesWait)
@@ -40,17 +44,17 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 
 // approveVerb answers yes.
 func approveVerb() verb {
-	return plainVerb(workspace.Approving, "Answer a request with approve, confirm or accept")
+	return plainVerb(workspace.Approving, "Answer yes: approve, confirm or accept")
 }
 
 // rejectVerb answers no.
 func rejectVerb() verb {
-	return plainVerb(workspace.Rejecting, "Answer a request with reject, cancel or abort")
+	return plainVerb(workspace.Rejecting, "Answer no: reject, cancel or abort")
 }
 
 // steerVerb asks for changes.
 func steerVerb() verb {
-	v := plainVerb(workspace.Steering, "Answer a request with steer or request_changes: what is to change")
+	v := plainVerb(workspace.Steering, "Ask for changes: steer or request_changes")
 	v.use = "steer [REQUEST] -m TEXT"
 	return v
 }
@@ -64,7 +68,7 @@ func plainVerb(d workspace.Decision, short string) verb {
 		flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
 			if d.Verb == workspace.Steering.Verb {
-				f.StringSliceVar(&r.Selected, "plan", nil, "the plan that is to be followed, where there are any: A, B or C")
+				f.StringSliceVar(&r.Selected, "plan", nil, "the plan to follow, where there are any: A, B or C")
 			}
 		},
 		look: func(c call, b *workspace.Workspace) error {
@@ -116,12 +120,12 @@ func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool
 func respondVerb() verb {
 	r, attempts := workspace.Reply{}, 0
 	return verb{
-		use: "respond REQUEST [OPTION…|TEXT]", short: "Answer a request with any of its options, or in words", about: "answering",
+		use: "respond REQUEST [OPTION…|TEXT]", short: "Answer with any option, or in words", about: "answering",
 		least: 1, most: -1, group: groupDecide, complete: completeRequests,
 		flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
-			f.StringSliceVar(&r.Selected, "select", nil, "what is chosen, where several may be: a,b")
-			f.IntVar(&attempts, "attempts", 0, "how many more attempts the option retry_more gives")
+			f.StringSliceVar(&r.Selected, "select", nil, "what you choose, where you may choose several: a,b")
+			f.IntVar(&attempts, "attempts", 0, "how many attempts the option retry_more adds")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			if len(c.args) > 1 {

@@ -32,8 +32,8 @@ type newAsk struct {
 func askVerb() verb {
 	var x newAsk
 	return verb{
-		use: "ask [QUESTION|-]", short: "Ask a person, and wait for the answer", about: "waiting",
-		most: 1, group: groupDecide, flags: x.flags, run: x.ask,
+		use: "ask [QUESTION|-]", short: "Ask a person a question", about: "waiting",
+		most: 1, group: groupAsk, flags: x.flags, run: x.ask,
 	}
 }
 
@@ -45,33 +45,33 @@ func (x *newAsk) flags(f *pflag.FlagSet) {
 		f.BoolFunc(name, usage, func(string) error { set(); return nil })
 	}
 	no := false
-	f.StringVar(&x.Type, "type", "", "approval, review, choice, multi or text")
-	word("text", "ask for an answer in words", func() { x.Type = "text" })
-	word("review", "ask for a review of artifacts", func() { x.Type = "review" })
+	f.StringVar(&x.Type, "type", "", "the `TYPE`: approval, review, choice, multi or text")
+	word("text", "have the answer given in words", func() { x.Type = "text" })
+	word("review", "have the artifacts reviewed", func() { x.Type = "review" })
 	word("multi", "let several options be chosen", func() { x.Type = "multi" })
 	text("option", "an option, `ID[=DESCRIPTION]`", func(s string) {
 		id, description, _ := strings.Cut(s, "=")
 		x.Options = append(x.Options, ask.Option{ID: id, Description: description})
 	})
-	f.StringSliceVar(&x.comments, "comment-on", nil, "the option ID asks for a comment")
-	f.StringSliceVar(&x.approves, "approves", nil, "the option ID approves something")
-	f.StringVar(&x.Context, "context", "", "what a person should know")
-	f.StringVar(&x.contextFile, "context-file", "", "the file that holds it, or -")
-	text("artifact", "a `FILE` that is asked about: no answer counts once it has changed", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s}) })
+	f.StringSliceVar(&x.comments, "comment-on", nil, "the option `ID` needs a comment")
+	f.StringSliceVar(&x.approves, "approves", nil, "the option `ID` approves something, so it cannot be the default")
+	f.StringVar(&x.Context, "context", "", "`TEXT` that the person should know")
+	f.StringVar(&x.contextFile, "context-file", "", "the same in a `FILE`, or - for standard input")
+	text("artifact", "a `FILE` that the question is about: once it has changed, no answer counts", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s}) })
 	text("info", "a `FILE` to look at, which may change", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s, Binding: &no}) })
-	f.StringVar(&x.Deadline, "deadline", "", "until when: a time, or a length such as 90m")
-	f.StringVar(&x.Default, "default", "", "what is reported at the deadline; it never approves")
-	f.StringArrayVar(&x.MayAnswer, "may-answer", nil, "who may answer")
-	text("as", "the `NAME` of who asks", func(s string) { x.AskedBy = &ask.AskedBy{Name: s} })
-	f.StringSliceVar(&x.Tags, "tag", nil, "a word by which inbox finds the question")
-	f.StringVar(&x.Parent, "parent", "", "the run that the question belongs to")
-	f.StringVar((*string)(&x.Correlation), "correlation", "", "your own name for the question, repeated in the answer")
-	word("private", "have notices not say what is asked", func() { x.Sensitivity = "private" })
-	f.StringVar((*string)(&x.IdempotencyKey), "key", "", "asks of one key are one ask")
-	f.StringVar(&x.Supersedes, "supersedes", "", "take the ask ID back first")
-	f.StringVar(&x.file, "file", "", "an ask.json, or -")
+	f.StringVar(&x.Deadline, "deadline", "", "how long to wait for an answer: a `TIME`, or a length such as 90m")
+	f.StringVar(&x.Default, "default", "", "the option `ID` that is reported at the deadline; it never approves")
+	f.StringArrayVar(&x.MayAnswer, "may-answer", nil, "the `NAME` of somebody who may answer; may be repeated")
+	text("as", "the `NAME` of the asker, shown to the person", func(s string) { x.AskedBy = &ask.AskedBy{Name: s} })
+	f.StringSliceVar(&x.Tags, "tag", nil, "a `WORD` for placet inbox --tag")
+	f.StringVar(&x.Parent, "parent", "", "the `RUN` that the question belongs to")
+	f.StringVar((*string)(&x.Correlation), "correlation", "", "a `NAME` of your own, repeated in the answer")
+	word("private", "keep the question out of notifications", func() { x.Sensitivity = "private" })
+	f.StringVar((*string)(&x.IdempotencyKey), "key", "", "questions with the same `KEY` are one question")
+	f.StringVar(&x.Supersedes, "supersedes", "", "an open question, its `ID`, that this one replaces")
+	f.StringVar(&x.file, "file", "", "an ask.json `FILE`, or - for standard input")
 	f.BoolVar(&x.dryRun, "dry-run", false, "print ask.json, and ask nobody")
-	f.StringVar(&x.wait.timeout, "wait", "", "wait for the answer, as long as is said")
+	f.StringVar(&x.wait.timeout, "wait", "", "wait for the answer; --wait=2h waits two hours at most")
 	f.Lookup("wait").NoOptDefVal = waitForEver
 	x.wait.flags(f)
 }
@@ -97,12 +97,21 @@ func (x *newAsk) ask(c call) error {
 		return err
 	}
 	if c.flags.Changed("wait") {
+		noteWait(a, f)
 		return x.wait.wait(c.ctx, a, f)
 	}
 	if err := cmp.Or(a.Pass(c.ctx), a.Refused(f)); err != nil {
 		return err
 	}
 	return sayAsked(a, f)
+}
+
+// noteWait says, while an ask is open, what is waited for and where a person answers.
+func noteWait(a *workspace.Asks, f reconcile.Found) {
+	if st, _ := a.State(f); !st.IsFinal() {
+		request := ask.RequestID(f.Run.ID)
+		a.Env.Note("waiting for an answer to %s: see placet inbox, or edit %s", request, layout.RequestPath(f.Run.Dir, request, "form.md"))
+	}
 }
 
 // sayAsked prints the id of an ask, and beside it how it is answered.

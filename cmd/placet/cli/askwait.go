@@ -26,7 +26,7 @@ const (
 )
 
 // waitForEver is the time of a wait that nothing ends.
-const waitForEver = "0s"
+const waitForEver = "forever"
 
 // waitFlags say how long to wait, and for what.
 type waitFlags struct {
@@ -38,18 +38,18 @@ type waitFlags struct {
 }
 
 func (x *waitFlags) flags(f *pflag.FlagSet) {
-	f.StringSliceVar(&x.ok, "ok", nil, "the answers that end in exit code 0")
+	f.StringSliceVar(&x.ok, "ok", nil, "the `IDS` of the options that end with exit code 0")
 	f.BoolVar(&x.ephemeral, "ephemeral", false, "take the question back when the wait is interrupted")
 }
 
 func waitVerb() verb {
 	x := waitFlags{}
 	return verb{
-		use: "wait ID…", short: "Wait for the answers of asks", about: "waiting",
-		least: 1, most: -1, group: groupDecide,
+		use: "wait ID…", short: "Wait for the answers to questions", about: "waiting",
+		least: 1, most: -1, group: groupAsk,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&x.any, "any", false, "wait for the first that ends")
-			f.StringVar(&x.timeout, "timeout", waitForEver, "wait so long at most, such as 90s, 5m or 2h")
+			f.BoolVar(&x.any, "any", false, "wait only until the first has ended")
+			f.StringVar(&x.timeout, "timeout", waitForEver, "wait at most for a `TIME` such as 90s, 5m or 2h")
 			x.flags(f)
 		},
 		run: func(c call) error {
@@ -66,9 +66,9 @@ func withdrawVerb() verb {
 	w := ask.Withdraw{}
 	return verb{
 		use: "withdraw ID -m REASON", short: "Take a question back",
-		least: 1, most: 1, group: groupDecide,
+		least: 1, most: 1, group: groupAsk,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVarP(&w.Reason, "message", "m", "", "why; it stands in the record")
+			f.StringVarP(&w.Reason, "message", "m", "", "why, for the record")
 			f.StringVar(&w.By, "by", console.Login(), "who takes it back")
 		},
 		run: func(c call) error { return withdrawAsk(c, w) },
@@ -118,6 +118,9 @@ func findAsks(c call) (*workspace.Asks, []reconcile.Found, error) {
 
 // duration reads a length of time, of which days are a unit, too.
 func duration(text string) (time.Duration, error) {
+	if text == waitForEver {
+		return 0, nil
+	}
 	days, isDays := strings.CutSuffix(text, "d")
 	if isDays {
 		text = days + "h"
@@ -144,10 +147,14 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconc
 		until, cancel = context.WithTimeout(ctx, limit)
 	}
 	defer cancel()
+	telling, stop := context.WithCancel(ctx)
+	announcer := a.Announce(telling)
+	defer func() { stop(); announcer.Wait() }()
 	said := map[string]bool{}
 	for {
 		sayOnce(a, said, a.Pass(ctx))
 		states, err := readStates(a, found, said)
+		announcer.Asked(found, states)
 		ended := slices.DeleteFunc(slices.Clone(states), func(st ask.State) bool { return !st.IsFinal() })
 		switch {
 		case len(ended) == len(found) || x.any && len(ended) > 0:

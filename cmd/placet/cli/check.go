@@ -11,7 +11,7 @@ import (
 
 func checkVerb() verb {
 	return verb{
-		use: "check [RUN]", short: "What is wrong with the documents",
+		use: "check [RUN]", short: "Check the documents for mistakes",
 		most: 1, group: groupUnderstand, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
 			found, err := b.Chosen(c.args)

@@ -170,8 +170,11 @@ func costOfAnAnswer(t *testing.T) (n map[string]int, log []string) {
 }
 
 // rest waits until nothing was done for a moment.
-func (c *costs) rest() {
-	for n, since := c.sum(), time.Now(); time.Since(since) < 400*time.Millisecond; {
+func (c *costs) rest() { c.restFor(400 * time.Millisecond) }
+
+// restFor waits until nothing was done for some time.
+func (c *costs) restFor(quiet time.Duration) {
+	for n, since := c.sum(), time.Now(); time.Since(since) < quiet; {
 		time.Sleep(20 * time.Millisecond)
 		if now := c.sum(); now != n {
 			n, since = now, time.Now()

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -26,7 +27,7 @@ import (
 // demoFiles are three workspaces: one as FABER's own scripts leave it, six runs
 // that wait for a person, one for each kind of request; one with an AFL session
 // whose checkpoint nobody has begun; and one with the inputs of an optimisation
-// cycle. The story of nemawashi begins in an empty one.
+// cycle. The other stories begin in an empty one.
 //
 //go:embed all:demo
 var demoFiles embed.FS
@@ -37,13 +38,14 @@ var demoFiles embed.FS
 var demoScript string
 
 func demoVerb() verb {
-	var keep bool
+	var keep, step bool
 	var database, mailbox string
 	return verb{
-		use: "demo [" + strings.Join(stories, "|") + "]", short: "Watch a decision being made, in a temporary folder",
+		use: "demo [" + strings.Join(stories, "|") + "]", short: "Show how a decision is made, in a temporary folder",
 		group: groupSetUp, most: 1,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&keep, "keep", false, "leave the folder for you to play with")
+			f.BoolVar(&step, "step", false, "wait for Enter after each step")
 			f.StringVar(&database, "rows", "", "show the rows of an audit database, as the demo does")
 			f.StringVar(&mailbox, "mailbox", "", "take mails and keep them in a file, as the demo does")
 			_ = f.MarkHidden("rows")
@@ -63,38 +65,47 @@ func demoVerb() verb {
 			if c.env.Flags.JSON {
 				return console.Usage("cannot tell a story as JSON: run placet demo without --json")
 			}
-			return playDemo(c.ctx, c.env, story, keep)
+			if step && !console.IsTerminal(c.env.In) {
+				return console.Usage("cannot wait for Enter: standard input is no terminal").Try("placet demo %s without --step", story)
+			}
+			return playDemo(c.ctx, c.env, story, keep, step)
 		},
 	}
 }
 
-// stories are the families whose story the demo tells, and workspaces the folders in which
-// it does.
+// stories are the families whose story the demo tells, the usual one first, and workspaces
+// the folders in which it does.
 var (
-	stories    = []string{"faber", "afl", "optimizer", "nemawashi"}
-	workspaces = map[string]string{"faber": "workspace", "afl": "shop", "optimizer": "import", "nemawashi": "team"}
+	stories    = []string{"ask", "faber", "afl", "optimizer", "nemawashi", "pal"}
+	workspaces = map[string]string{"ask": "release", "faber": "workspace", "afl": "shop", "optimizer": "import", "nemawashi": "team", "pal": "build"}
 )
 
-// demoTime is how long the whole demo may take on a slow machine. It takes a few seconds
-// where nothing holds it up.
+// demoTime is how long the whole demo may take on a slow machine, where it does not wait
+// for a person. It takes a few seconds where nothing holds it up.
 const demoTime = 60 * time.Second
 
-func playDemo(ctx context.Context, w *console.Env, story string, keep bool) error {
+func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return console.Refused("cannot show the demo without git").Try("install git")
 	}
-	ctx, cancel := context.WithTimeout(ctx, demoTime)
-	defer cancel()
-	home, err := demoFolder()
+	if !step {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, demoTime)
+		defer cancel()
+	}
+	home, err := demoFolder(story)
 	if err != nil {
 		return console.Refused("cannot show the demo: %v", console.Plain(err))
 	}
 	if !keep {
 		defer os.RemoveAll(home)
 	}
-	if err := runDemo(ctx, w, story, home); err != nil {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if err := runDemo(ctx, w, story, home, step); err != nil {
+		switch {
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return console.Refused("the demo takes too long here: %v", err).Try("placet doctor")
+		case ctx.Err() != nil:
+			return console.Exit(console.ExitInterrupted)
 		}
 		return console.Refused("the demo came to no end: %v", err)
 	}
@@ -104,35 +115,49 @@ func playDemo(ctx context.Context, w *console.Env, story string, keep bool) erro
 	return nil
 }
 
-// demoFolder makes a folder that holds the three workspaces.
-func demoFolder() (string, error) {
+// demoFolder makes a folder that holds the workspace of a story.
+func demoFolder(story string) (string, error) {
 	home, err := os.MkdirTemp("", "placet-demo-")
 	if err == nil {
 		home, err = filepath.EvalSymlinks(home)
 	}
-	for story, name := range workspaces {
-		if err = cmp.Or(err, os.MkdirAll(filepath.Join(home, name), 0o777)); story == "nemawashi" {
-			continue
-		}
-		tree, subErr := fs.Sub(demoFiles, "demo/"+story)
-		if err = cmp.Or(err, subErr); err == nil {
-			err = os.CopyFS(filepath.Join(home, name), tree)
-		}
+	dir := filepath.Join(home, workspaces[story])
+	if err = cmp.Or(err, os.Mkdir(dir, 0o777)); err != nil {
+		return home, err
+	}
+	tree, err := fs.Sub(demoFiles, "demo/"+story)
+	if err == nil {
+		err = os.CopyFS(dir, tree)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // the story begins in an empty folder
 	}
 	return home, err
 }
 
-// runDemo has the shell play the demo. What it started ends with it.
-func runDemo(ctx context.Context, w *console.Env, story, home string) error {
+// runDemo has the shell play the demo. What it started ends with it. The shell is no part of
+// the terminal's foreground, so it gets what is typed by a pipe.
+func runDemo(ctx context.Context, w *console.Env, story, home string, step bool) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", demoScript)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = home, w.Out, w.Err
-	cmd.Env = append(demoEnviron(os.Environ(), home), "PLACET="+self, "STORY="+story, "STRONG=", "FAINT=", "PLAIN=")
+	cmd.Env = append(demoEnviron(os.Environ(), home), "PLACET="+self, "STORY="+story, "STEP=", "STRONG=", "FAINT=", "PLAIN=")
 	if w.Colour {
 		cmd.Env = append(cmd.Env, "STRONG=\x1b["+console.Strong+"m", "FAINT=\x1b["+console.Faint+"m", "PLAIN=\x1b[0m")
+	}
+	if step {
+		typed, err := cmd.StdinPipe()
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer typed.Close()
+			_, _ = io.Copy(typed, w.In) // it ends with the demo, or when nobody types any more
+		}()
+		cmd.Env = append(cmd.Env, "STEP=yes")
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
@@ -149,7 +174,7 @@ func demoEnviron(environ []string, home string) []string {
 	return append(own, "XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=placet demo", "GIT_AUTHOR_EMAIL=demo@example.invalid",
-		"GIT_COMMITTER_NAME=placet demo", "GIT_COMMITTER_EMAIL=demo@example.invalid")
+		"GIT_COMMITTER_NAME=placet demo", "GIT_COMMITTER_EMAIL=demo@example.invalid", "LC_ALL=C.UTF-8")
 }
 
 // showRows shows the rows of an audit database.

@@ -23,7 +23,7 @@ import (
 
 func doctorVerb() verb {
 	return verb{
-		use: "doctor", short: "Whether placet can work here",
+		use: "doctor", short: "Check whether placet can work here",
 		group: groupSetUp,
 		run:   func(c call) error { return examine(c.env) },
 	}
@@ -164,6 +164,7 @@ func (e *examination) configuration() (config.Settings, bool) {
 		text = strings.Join(conf.Read, ", ")
 	}
 	e.add(isFine, "config", "", "%s", text)
+	e.notify(conf)
 	for _, s := range conf.Waiting {
 		holds := "the default holds"
 		if config.HoldsTighter(s.Name()) {
@@ -181,6 +182,20 @@ func (e *examination) configuration() (config.Settings, bool) {
 	return conf, true
 }
 
+// notify says who is told that something waits, and what is in the way.
+func (e *examination) notify(conf config.Settings) {
+	for _, w := range conf.Warnings {
+		e.add(isWarning, "notify", w.Try, "%s", w.Text)
+	}
+	if !conf.Notify.Enabled() {
+		return
+	}
+	e.add(isFine, "notify", "", "%s", strings.Join(conf.Notify.Targets(), ", "))
+	if program := conf.Notify.MissingProgram(); program != "" {
+		e.add(isWarning, "notify", "install "+program+", or take \"desktop\" out", "%s is not installed: nothing is shown on the desktop", program)
+	}
+}
+
 // runs counts what there is to serve.
 func (e *examination) runs(b *workspace.Workspace) {
 	if reason, held := b.Store.Paused(); held {
@@ -189,14 +204,13 @@ func (e *examination) runs(b *workspace.Workspace) {
 		e.add(isWarning, "git", "finish or abort it", "%s", stale)
 	}
 	served := slices.ContainsFunc(b.Families, func(f reconcile.Family) bool { return len(e.rootsOf(f)) > 0 })
+	if !served {
+		e.add(isWarning, "runs", "ask a person with placet ask; runs of agents are found as soon as their folder exists", "there are none yet")
+	}
 	for _, f := range b.Families {
 		there := e.rootsOf(f)
 		if len(there) == 0 {
-			verdict := isWarning
-			if served { // by another family: nothing is missing
-				verdict = isFine
-			}
-			e.add(verdict, f.Layout.Name(), "runs are found as soon as one exists", "no folder of runs: %s", strings.Join(f.Layout.Roots(), ", "))
+			e.add(isFine, f.Layout.Name(), "", "no folder of runs: %s", strings.Join(f.Layout.Roots(), ", "))
 			continue
 		}
 		e.family(b, f.Layout.Name(), there)

@@ -254,9 +254,9 @@ func (s *palSoak) watchSlots() {
 	for id, p := range st.Ports {
 		if p.Status == pal.Running {
 			running++
-			working += live[id]
-			if live[id] > 1 {
-				s.t.Errorf("%d commands work at port %s", live[id], id)
+			working += len(live[id])
+			if len(live[id]) > 1 {
+				s.t.Errorf("%d commands work at port %s: %q of %q", len(live[id]), id, live[id], s.lines("work/runs.log"))
 			}
 		}
 	}
@@ -265,18 +265,18 @@ func (s *palSoak) watchSlots() {
 	}
 }
 
-// live counts the commands that are at work, by port.
-func (s *palSoak) live() map[string]int {
-	n := map[string]int{}
+// live are the processes of the commands that are at work, by port.
+func (s *palSoak) live() map[string][]string {
+	pids := map[string][]string{}
 	entries, _ := os.ReadDir(filepath.Join(s.root, "work/live"))
 	for _, e := range entries {
 		port, pid, _ := strings.Cut(e.Name(), ".")
 		cmdline, err := os.ReadFile("/proc/" + pid + "/cmdline")
 		if err == nil && strings.Contains(string(cmdline), "worker.sh") && s.there("work/live/"+e.Name()) {
-			n[port]++
+			pids[port] = append(pids[port], pid)
 		}
 	}
-	return n
+	return pids
 }
 
 func (s *palSoak) counts(st pal.State) string {

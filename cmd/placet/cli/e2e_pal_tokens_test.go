@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"placet/engine"
 	"placet/engine/pal"
 	"placet/layout"
 )
@@ -17,17 +18,20 @@ func (s orchestrated) tokens(n int) {
 	s.put(layout.PalMember("A", "impl")+"/progress.json", fmt.Sprintf(`{"progress": 0.5, "current_task": "writing", "tokens_used": %d}`, n))
 }
 
-// stays checks that nothing is written for a while.
+// stays checks that what the workers said does not move the run: a pause and a go on make two
+// passes, which read it again, and two revisions, and nothing else does.
 func (s orchestrated) stays(what string) {
 	s.t.Helper()
-	revision := s.state().Revision
-	s.until("the journal has the revision", 10*time.Second, func() bool {
-		return strings.Contains(s.read(s.dir+"/events.jsonl"), fmt.Sprintf(`"revision":%d,`, revision))
-	})
-	journal := s.read(s.dir + "/events.jsonl")
-	time.Sleep(1500 * time.Millisecond) // a volatile document is read every half second
-	if now := s.state().Revision; now != revision || s.read(s.dir+"/events.jsonl") != journal {
-		s.t.Errorf("%s moves the run from revision %d to %d", what, revision, now)
+	before := s.state()
+	for _, wish := range []struct {
+		want string
+		is   engine.Status
+	}{{"pause", pal.Paused}, {"run", pal.Running}} {
+		s.put("control.json", fmt.Sprintf(`{"want": %q, "by": "kim"}`, wish.want))
+		s.reaches(wish.want, func(st pal.State) bool { return st.Status == wish.is })
+	}
+	if now := s.state(); now.Revision != before.Revision+2 || len(now.Escalations) != len(before.Escalations) {
+		s.t.Errorf("%s moves the run from revision %d to %d", what, before.Revision+2, now.Revision)
 	}
 }
 

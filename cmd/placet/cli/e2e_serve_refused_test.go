@@ -199,7 +199,7 @@ func TestServeCutsSlowHeaders(t *testing.T) {
 // Scenario 25: who is not listed leaves nothing in the workspace.
 func TestServeKeepsOthersFromAnswering(t *testing.T) {
 	t.Parallel()
-	calls := 10_000
+	calls := 1_000
 	p := newPlace(t, t.TempDir(), 0)
 	p.configure("[gates]\n\"nemawashi\" = { approvers = [\"api:lead\"] }\n")
 	s := serveAt(p)

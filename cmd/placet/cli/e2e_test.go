@@ -184,6 +184,7 @@ func (p *place) launch(out *os.File, argv []string) *daemon {
 	if err := d.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
+	p.t.Cleanup(func() { _ = d.cmd.Process.Kill() }) // a test that fails in the middle leaves none
 	go d.follow(bufio.NewScanner(pipe))
 	return d
 }

@@ -17,10 +17,10 @@ import (
 func graphVerb() verb {
 	var mermaid, watches bool
 	return verb{
-		use: "graph [RUN|FAMILY]", short: "A run's plan, or a family's transitions",
+		use: "graph [RUN|FAMILY]", short: "Draw a run's plan, or a family's transitions",
 		most: 1, group: groupUnderstand, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&mermaid, "mermaid", false, "as a Mermaid diagram")
+			f.BoolVar(&mermaid, "mermaid", false, "draw it as a Mermaid diagram")
 			f.BoolVar(&watches, "watch", false, "draw the run again whenever it changes, until Ctrl-C")
 		},
 		look: func(c call, b *workspace.Workspace) error {

@@ -19,11 +19,11 @@ func inboxVerb() verb {
 	var short bool
 	var tags []string
 	return verb{
-		use: "inbox [RUN|FAMILY]", short: "What is asked of you, oldest first",
+		use: "inbox [RUN|FAMILY]", short: "List what waits for an answer, oldest first",
 		most: 1, group: groupDecide, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&short, "short", false, "one line for each request")
-			f.StringSliceVar(&tags, "tag", nil, "only asks that have one of these tags")
+			f.StringSliceVar(&tags, "tag", nil, "only questions with one of these tags")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			return showInbox(b, c.args, short, tags)
@@ -38,6 +38,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	}
 	s := b.LookAtRuns(found, false)
 	s.KeepTagged(b, tags)
+	s.Undelivered = b.Undelivered(s.Views)
 	var open []engine.OpenRequest
 	for _, v := range s.Views {
 		open = append(open, v.Open...)
@@ -144,21 +145,8 @@ func printShort(b *workspace.Workspace, open []engine.OpenRequest) {
 			more = ", its answer cannot be used"
 		}
 		left := wide - console.Columns(requestHead(&plain, a, more)) - 1
-		b.Env.Say("%s %s", requestHead(b.Env, a, more), console.CutColumns(firstLine(a), max(left, leastAsked)))
+		b.Env.Say("%s %s", requestHead(b.Env, a, more), console.CutColumns(workspace.FirstLine(a), max(left, leastAsked)))
 	}
-}
-
-// firstLine is the first line of what a request asks, with an ellipsis where more
-// follow. A heading in brackets asks nothing: the summary stands in for it.
-func firstLine(a engine.OpenRequest) string {
-	asked, more, _ := strings.Cut(console.Lines(a.Prompt), "\n")
-	switch {
-	case more == "":
-		return console.OneLine(asked)
-	case a.Summary != "" && strings.HasPrefix(asked, "[") && strings.HasSuffix(asked, "]"):
-		return console.OneLine(a.Summary)
-	}
-	return console.OneLine(asked) + " …"
 }
 
 // columnsOf is how many columns a stream shows: those of the terminal, else the

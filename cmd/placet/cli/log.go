@@ -15,7 +15,7 @@ import (
 func logVerb() verb {
 	var last int
 	return verb{
-		use: "log [RUN]", short: "What happened, oldest first",
+		use: "log [RUN]", short: "Show what happened, oldest first",
 		most: 1, group: groupUnderstand, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.IntVarP(&last, "last", "n", 0, "only the last N events")

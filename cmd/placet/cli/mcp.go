@@ -46,13 +46,15 @@ func serveAgent(c call) error {
 		return err
 	}
 	ctx, stop := context.WithCancel(c.ctx)
+	var served sync.WaitGroup
+	defer served.Wait() // somebody may be being told
 	defer stop()
 	asks, err := workspace.OpenAsks(ctx, w)
 	if err != nil {
 		return err
 	}
 	all := sync.OnceValue(asks.Whole)
-	go asks.Serve(ctx)
+	served.Go(func() { asks.Serve(ctx) })
 	if !w.InGitHook() {
 		go func() { _, _ = exclude(asks.Root, ignored) }() // init says what is wrong
 	}

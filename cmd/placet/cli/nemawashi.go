@@ -52,7 +52,7 @@ func newActionVerb() verb {
 			f.StringVar(&a.draft, "draft", "", "a `FILE` with the draft, or -; the summary where there is none")
 			f.StringVar(&a.payload, "payload", "", "a `FILE` with the payload, a JSON object, or -")
 			f.StringVar(&a.project, "project", "", "the project that it belongs to")
-			f.BoolVar(&a.explicit, "explicit", false, "ask nobody before `placet nemawashi request`")
+			f.BoolVar(&a.explicit, "explicit", false, "ask nobody before placet nemawashi request")
 			f.StringVar(&a.by, "as", console.Login(), "who begins it")
 		},
 		look: func(c call, b *workspace.Workspace) error {
@@ -114,7 +114,7 @@ func commandVerb(name, word, short string, more func(*pflag.FlagSet, *commandFla
 		use: name + " ACTION", short: short, least: 1, most: 1, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&o.by, "as", console.Login(), "who commands it")
-			f.StringVar(&o.key, "key", "", "commands of one key are one command to whoever reads receipts")
+			f.StringVar(&o.key, "key", "", "a key: the same command with the same key counts once")
 			if more != nil {
 				more(f, &o)
 			}

@@ -16,10 +16,10 @@ func historyVerb() verb {
 	var status, project string
 	limit := 50
 	return verb{
-		use: "history", short: "List actions, the one that moved last first",
+		use: "history", short: "List actions, those that moved last first",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&status, "status", "", "those of a status")
-			f.StringVar(&project, "project", "", "those of a project")
+			f.StringVar(&status, "status", "", "only those of a status")
+			f.StringVar(&project, "project", "", "only those of a project")
 			f.IntVar(&limit, "limit", limit, "how many at most, 1 to 500")
 		},
 		look: func(c call, b *workspace.Workspace) error {

@@ -21,7 +21,7 @@ import (
 func onceVerb() verb {
 	var noCommands bool
 	return verb{
-		use: "once", short: "Settle what is there, and end",
+		use: "once", short: "Make one pass over the workspace, and end",
 		group: groupRun,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&noCommands, "no-commands", false, "start no command")

@@ -23,10 +23,10 @@ import (
 func replayVerb() verb {
 	var archived, missing bool
 	return verb{
-		use: "replay", short: "Try now to give the audit database what it lacks",
+		use: "replay", short: "Write the rows now that the audit database lacks",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&archived, "archived", false, "the rows of runs that were put away, too")
-			f.BoolVar(&missing, "missing", false, "the rows that were in and are lost, too")
+			f.BoolVar(&archived, "archived", false, "the rows of archived runs, too")
+			f.BoolVar(&missing, "missing", false, "the rows that the database has lost, too")
 		},
 		run: func(c call) error { return replayRows(c.ctx, c.env, archived, missing) },
 	}

@@ -43,7 +43,7 @@ func triggerVerb() verb {
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&a.run, "run", "", "the run to begin it in")
 			f.StringVar(&a.slug, "new", "", "begin it in a new run, <date>-msowd-<slug>")
-			f.StringVar(&a.goal, "goal", "", "what the cycle is to aim at; shown in report and request")
+			f.StringVar(&a.goal, "goal", "", "what the cycle is to reach; shown in the report and the request")
 			f.StringArrayVar(&a.metrics, "metric", nil, "a metric's value in percent, name=value; may be repeated")
 			f.BoolVar(&a.fresh, "fresh", false, "follow on no goal")
 		},

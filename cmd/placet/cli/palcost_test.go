@@ -58,13 +58,12 @@ func TestWhatAHandInCosts(t *testing.T) {
 		}
 		done++
 	}
-	for done < 40 {
+	for done < 12 {
 		handIn(fmt.Sprintf("p%03d", done))
 	}
 	var over []string
 	for range 5 {
-		c.rest()
-		time.Sleep(1200 * time.Millisecond) // what was written a moment ago is looked at once more
+		c.restFor(1200 * time.Millisecond) // what was written a moment ago is looked at once more
 		port := fmt.Sprintf("p%03d", done)
 		handedIn(t, root, "x.tmp", "") // by a look that costs nobody time
 		handedIn(t, root, "stray.txt", port)

@@ -78,7 +78,7 @@ type draft struct{ session, of, payload string }
 func sendVerb() verb {
 	var d draft
 	return verb{
-		use: "send query|ack", short: "Send the other worker of a port a message, and print its id", least: 1, most: 1,
+		use: "send query|ack", short: "Send a message to the other worker of a port, and print its id", least: 1, most: 1,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&d.session, "session", "", "who sends it, as in shop/build/A/impl (default: PLACET_SESSION)")
 			f.StringVar(&d.of, "of", "", "the message that an ack is about, as in 0001-test-query")

@@ -17,6 +17,7 @@ import (
 
 // Groups of verbs in the help, by what a person wants.
 const (
+	groupAsk        = "ask"
 	groupDecide     = "decide"
 	groupRun        = "run"
 	groupUnderstand = "understand"
@@ -58,13 +59,14 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	f.SortFlags = false
 	f.StringVarP(&w.Flags.Workspace, "workspace", "C", "", "the workspace (default: the nearest parent with placet.toml, .placet or .git)")
 	f.StringVar(&w.Flags.Config, "config", "", "your own configuration (default: placet/placet.toml in XDG_CONFIG_HOME)")
-	f.BoolVar(&w.Flags.JSON, "json", false, "answer with one JSON object")
+	f.BoolVar(&w.Flags.JSON, "json", false, "print one JSON object")
 	root.AddGroup(
-		&cobra.Group{ID: groupDecide, Title: "Deciding:"},
+		&cobra.Group{ID: groupAsk, Title: "Asking a person:"},
+		&cobra.Group{ID: groupDecide, Title: "Answering:"},
 		&cobra.Group{ID: groupRun, Title: "Serving a workspace:"},
 		&cobra.Group{ID: groupUnderstand, Title: "Understanding a run:"},
 		&cobra.Group{ID: groupSetUp, Title: "Setting up:"},
-		&cobra.Group{ID: groupFamilies, Title: "What one family alone has:"},
+		&cobra.Group{ID: groupFamilies, Title: "Commands of one family:"},
 	)
 	root.SetHelpCommandGroupID(groupSetUp)
 	root.SetCompletionCommandGroupID(groupSetUp)

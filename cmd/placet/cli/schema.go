@@ -12,7 +12,7 @@ import (
 
 func schemaVerb() verb {
 	return verb{
-		use: "schema [NAME]", short: "The JSON Schemas that documents must fit",
+		use: "schema [NAME]", short: "Print the JSON Schemas of the files",
 		most:  1,
 		group: groupSetUp,
 		complete: func(*console.Env) cobra.CompletionFunc {

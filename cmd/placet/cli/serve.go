@@ -25,7 +25,7 @@ func serveVerb() verb {
 	var format, listen string
 	var watches int
 	return verb{
-		use: "serve", short: "Serve the workspace until stopped, and answer over HTTP",
+		use: "serve", short: "Do what watch does, with a browser inbox and an API",
 		group: groupRun,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&listen, "listen", "", "answer at host:port in place of [serve] listen")
@@ -211,7 +211,7 @@ func loginLink(b *workspace.Workspace, url, token string) (string, error) {
 
 func loginVerb() verb {
 	return verb{
-		use: "login [TOKEN]", short: "Print a link by which a browser logs in, once",
+		use: "login [TOKEN]", short: "Print a link that logs a browser in, once",
 		most: 1, group: groupSetUp,
 		look: func(c call, b *workspace.Workspace) error {
 			link, err := newLink(b, console.First(c.args))

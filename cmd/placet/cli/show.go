@@ -30,7 +30,7 @@ func showClosed(b *workspace.Workspace, l workspace.ClosedLine) {
 
 func showVerb() verb {
 	return verb{
-		use: "show RUN[/PART]|REQUEST [PART]", short: "All about one run, a part of it, or one request",
+		use: "show RUN[/PART]|REQUEST [PART]", short: "Show a run, a part of it, or a request",
 		least: 1, most: 2, group: groupDecide, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
 			return showSubject(b, strings.Join(c.args, "/"))

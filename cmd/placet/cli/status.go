@@ -11,15 +11,16 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
+	"placet/engine/facade/notify"
 )
 
 func statusVerb() verb {
 	var all bool
 	return verb{
-		use: "status [RUN]", short: "Where every run stands",
+		use: "status [RUN]", short: "Show where every run stands",
 		most: 1, group: groupRun, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVarP(&all, "all", "a", false, "list the runs that ended, too")
+			f.BoolVarP(&all, "all", "a", false, "list the runs that have ended, too")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			return showStatus(b, c.args, all)
@@ -37,6 +38,7 @@ func showStatus(b *workspace.Workspace, args []string, all bool) error {
 	if len(args) == 0 {
 		s.Misplaced, s.Agents = workspace.NoRuns(b.Misplaced()), b.Agents()
 	}
+	s.Undelivered = b.Undelivered(s.Views)
 	if err := b.Env.Answer(s, func() { printStatus(b, s) }); err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func sortedStatuses(m map[engine.Status]int) []engine.Status {
 // printState says on stderr what concerns the workspace as a whole.
 func printState(b *workspace.Workspace, s workspace.Summary) {
 	if !s.Daemon {
-		b.Env.Note("no daemon runs here: nothing moves until `placet watch` or `placet once`")
+		b.Env.Note("no daemon runs here: `placet watch` or `placet once` moves the runs on, and `placet wait` the asks")
 	}
 	if name := remoteName(b.Root); name != "" {
 		b.Env.Note("%s: %s", name, noEvents)
@@ -145,6 +147,33 @@ func printState(b *workspace.Workspace, s workspace.Summary) {
 		b.Env.Note("%s", s.Stale)
 	}
 	noteUntrusted(b, s.Untrusted)
+	noteWarnings(b)
+	noteUndelivered(b, s.Undelivered)
+}
+
+// noteWarnings says what is wrong with the settings.
+func noteWarnings(b *workspace.Workspace) {
+	for _, w := range b.Settings.Warnings {
+		b.Env.Note("%s: %s", w.Text, w.Try)
+	}
+}
+
+// fewUndelivered is how many notifications are named of which nobody knows.
+const fewUndelivered = 5
+
+// noteUndelivered says who may not have been told of a request.
+func noteUndelivered(b *workspace.Workspace, doubts []notify.Doubt) {
+	for i, d := range doubts {
+		if i == fewUndelivered {
+			b.Env.Note("of %d more notifications it is not known whether they arrived: placet status --json", len(doubts)-i)
+			return
+		}
+		what := "it is not known whether %s was told of %s (%s)%s; nobody is told twice"
+		if d.Outcome == "refused" {
+			what = "%s was not told of %s (%s)%s"
+		}
+		b.Env.Note(what, d.Target, console.OneLine(d.Request), console.OneLine(d.Rung), console.Suffix(": ", console.OneLine(d.Reason)))
+	}
 }
 
 // fewUntrusted is how many things that wait for trust are named.

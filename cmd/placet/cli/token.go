@@ -23,7 +23,7 @@ func tokenNewVerb() verb {
 		least: 1, most: 1,
 		flags: func(f *pflag.FlagSet) {
 			f.StringSliceVar(&roles, "roles", []string{"read"}, "what it may do: read, write, decide")
-			f.StringSliceVar(&families, "families", nil, "the families that it is for; all where none is named")
+			f.StringSliceVar(&families, "families", nil, "the families that it is for (default: all)")
 			f.StringVar(&expires, "expires", "90d", "when it ends: 12h, 90d, or never")
 		},
 		run: func(c call) error {
@@ -90,7 +90,7 @@ func endOf(word string, now time.Time) (time.Time, error) {
 
 func tokenListVerb() verb {
 	return verb{
-		use: "list", short: "List the tokens, those that ended, too",
+		use: "list", short: "List the tokens, including those that have ended",
 		run: func(c call) error {
 			tokens, err := tokensAt(c.env)
 			if err != nil {
@@ -144,7 +144,7 @@ func tokenRevokeVerb() verb {
 
 // tokenCommand holds the verbs of tokens.
 func tokenCommand(w *console.Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "token", Short: "Tokens of programs that call placet serve: new, list, revoke", GroupID: groupSetUp}
+	cmd := &cobra.Command{Use: "token", Short: "Manage the tokens of programs that call placet serve: new, list, revoke", GroupID: groupSetUp}
 	for _, v := range []verb{tokenNewVerb(), tokenListVerb(), tokenRevokeVerb()} {
 		cmd.AddCommand(v.command(w))
 	}

@@ -53,9 +53,9 @@ var licences string
 func versionVerb() verb {
 	var legal bool
 	return verb{
-		use: "version", short: "Which placet this is", group: groupSetUp,
+		use: "version", short: "Print the version", group: groupSetUp,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&legal, "licences", false, "the licences of the software that this program is built from")
+			f.BoolVar(&legal, "licences", false, "print the licences of the software that placet is built from")
 		},
 		run: func(c call) error {
 			if legal {

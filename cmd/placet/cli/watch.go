@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -81,7 +82,8 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 		moves.json = slog.New(slog.NewJSONHandler(w.Out, nil))
 		log = slog.New(slog.NewJSONHandler(w.Err, nil))
 	}
-	s := workspace.Setup{Log: log, Moved: moves.moved, Attach: []func(*reconcile.Options){(&refusalLog{log: log}).attach, t.attach}, Live: true, Cached: true, Remembers: true, Acts: true}
+	var announcer workspace.Announcer
+	s := workspace.Setup{Log: log, Moved: moves.moved, Attach: []func(*reconcile.Options){(&refusalLog{log: log}).attach, t.attach, announcer.Attach}, Live: true, Cached: true, Remembers: true, Acts: true}
 	var b *workspace.Workspace
 	unlock := func() {}
 	defer func() { unlock() }()
@@ -110,18 +112,24 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	}
 	t.serve(b, watcher, log)
 	noteUntrusted(b, b.Untrusted(nil))
+	noteWarnings(b)
+	announcer.Begin(b, log)
 	go b.Changing.Poll(ctx, func() { b.Runner.Revoke(b.Changing.Revoked) })
 	go workspace.ReportHealth(ctx, b, watcher)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	go workspace.KeepLock(ctx, b, log, end)
+	var announcing sync.WaitGroup
 	err = b.Loop.Watch(ctx, watcher, func(runs, waiting int) {
 		if names := environDiffers(b.Settings.File, w.Getenv); len(names) > 0 {
 			w.Note("%s set, and the settings say something else, which is what counts: %s", strings.Join(names, ", "), environHelp)
 		}
 		w.Note("watching %s (%s, %d waiting)", console.OneLine(b.Root), console.Plural(runs, "run", "runs"), waiting)
 		go keepSmall(ctx)
+		announcing.Go(func() { announcer.Run(ctx) })
 	})
+	end(nil)
+	announcing.Wait()
 	if taken := (*console.Problem)(nil); errors.As(context.Cause(ctx), &taken) {
 		err = taken
 	}

@@ -158,6 +158,11 @@ func (l *Live) tell(next Settings, same bool) {
 	} else {
 		l.log.Info("settings read again")
 	}
+	for _, w := range next.Warnings {
+		if !slices.Contains(l.have.Warnings, w) {
+			l.log.Warn(w.Text, "try", w.Try)
+		}
+	}
 	if err := next.Untrustable; err != nil && (l.have.Untrustable == nil || l.have.Untrustable.Error() != err.Error()) {
 		p := Untrustable(err)
 		l.log.Warn(p.Text, "try", p.Hint)

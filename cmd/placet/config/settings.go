@@ -5,8 +5,10 @@ package config
 import (
 	_ "embed"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,8 +17,10 @@ import (
 	"placet/cmd/placet/family"
 	"placet/engine"
 	"placet/engine/exec"
+	"placet/engine/facade/notify"
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
+	"placet/templates"
 )
 
 // InitialSettings is the placet.toml that init writes.
@@ -33,6 +37,8 @@ type File struct {
 	Serve    Serve               `toml:"serve"`
 	Slack    Slack               `toml:"slack"`
 	MCP      MCP                 `toml:"mcp"`
+	// Notify counts in the user's own configuration alone.
+	Notify notify.Settings `toml:"notify"`
 	family.Settings
 }
 
@@ -72,6 +78,8 @@ type Settings struct {
 	Waiting, counting []Setting
 	// Read are the configuration files that were found.
 	Read []string
+	// Warnings say what is wrong with a file that can be used all the same.
+	Warnings []Warning
 	// statements are what the files say of settings with an order, by name, in their order.
 	statements map[string][]statement
 	// gatesWait names the gates that are the tighter of two, one of which waits for trust.
@@ -79,6 +87,9 @@ type Settings struct {
 	// tree holds the settings of all files that count, as File is decoded from it.
 	tree map[string]any
 }
+
+// Warning says what is wrong with the settings, and what to do.
+type Warning struct{ Text, Try string }
 
 // command is a command that somebody agreed to.
 type command struct {
@@ -370,6 +381,7 @@ func (s *Settings) merge(l Layer) error {
 		}
 	}
 	delete(tree, GatesKey[0]) // mergeGates settles them
+	s.mergeNotify(l, tree)
 	if err := s.apply(l, tree); err != nil {
 		return err
 	}
@@ -388,5 +400,30 @@ func (s *Settings) permit(p Setting) {
 	s.counting = append(s.counting, p)
 	if p.command != "" {
 		s.allow(p.command, p.argv)
+	}
+}
+
+// notifyKey is the table that holds secrets, and that nobody but the user may fill.
+const notifyKey = "notify"
+
+// mergeNotify takes [notify] out of a file of the workspace, and warns where others may read
+// what it holds.
+func (s *Settings) mergeNotify(l Layer, tree map[string]any) {
+	if _, has := tree[notifyKey]; !has {
+		return
+	}
+	if !l.own {
+		delete(tree, notifyKey)
+		s.Warnings = append(s.Warnings, Warning{
+			fmt.Sprintf("[notify] in %s is ignored: it counts in your own configuration alone", l.Place(l.lineOf([]string{notifyKey}))),
+			"move it to placet/placet.toml in XDG_CONFIG_HOME, or ~/.config",
+		})
+		return
+	}
+	if info, err := os.Stat(l.Path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		s.Warnings = append(s.Warnings, Warning{
+			fmt.Sprintf("others may read %s, and [notify] holds secrets", console.OneLine(l.Path)),
+			templates.CommandLine("chmod 600", []string{console.OneLine(l.Path)}),
+		})
 	}
 }

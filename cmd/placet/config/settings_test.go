@@ -101,7 +101,6 @@ func TestASettingThatCannotBeUsedIsRefusedWithFileAndLine(t *testing.T) {
 		"another that is not built":  {"[gates]\n\"*\" = { level = \"owner\" }\n", "2", `level "owner" is not built yet: only "file" is`},
 		"a touch":                    {"[gates]\n\"*\" = { level = \"touched\" }\n", "2", `level "touched" is not built yet: only "file" is`},
 		"what git says":              {"[gates]\n\"*\" = { level = \"committed\" }\n", "2", `level "committed" is not built yet: only "file" is`},
-		"a notification":             {"[afl]\nmode = \"auto\"\nnotify_on_escalation = true\n", "3", "notify_on_escalation: true is not built yet"},
 		"a level nobody knows":       {"[gates.\"*\"]\nlevel = \"fiel\"\n", "2", `level "fiel" is not known: only "file" is available`},
 		"a gate for no family":       {"[gates]\nfabre = { level = \"file\" }\n", "2", `[gates] "fabre" names no family`},
 		"a gate for no type":         {"[gates]\n\"faber/\" = { level = \"file\" }\n", "2", `[gates] "faber/" names no family`},
@@ -418,7 +417,7 @@ func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 func everyAflDefault() afl.Config {
 	return afl.Config{
 		Enabled: true, MaxIterations: new(5), AutoRetryDelay: new("5s"), Mode: new("auto"), ParallelWorkers: new(3),
-		EscalationOnDesignMismatch: new(true), PatternAfter: new(3), Review: new("person"), NotifyOnEscalation: new(false),
+		EscalationOnDesignMismatch: new(true), PatternAfter: new(3), Review: new("person"), NotifyOnEscalation: new(true),
 		Validation: new("command"), ValidationTimeout: new("120s"), EscalateUnclear: new(true), EscalateOnPattern: new(false),
 		RetryMoreAttempts: new(2), Interrupted: new("ask"), Shell: []string{"bash", "-c"}, WorkerCommand: new(""),
 		WorkerTimeout: new("2h"), OracleWait: new("0s"), ApprovalQuiet: new("10s"),

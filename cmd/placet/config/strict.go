@@ -149,6 +149,11 @@ func (l Layer) check(f File) error {
 	if key, err := f.MCP.check(); err != nil {
 		return l.at([]string{"mcp", key}, "mcp.%s: %v", key, err)
 	}
+	if l.own { // in a file of the workspace it is ignored
+		if key, err := f.Notify.Check(family.Names()); err != nil {
+			return l.at([]string{notifyKey, key}, "notify.%s: %v", key, err)
+		}
+	}
 	for _, one := range family.All {
 		if err := l.checkFamily(one, &f.Settings); err != nil {
 			return err
@@ -270,13 +275,38 @@ func unknown(tree map[string]any, t reflect.Type) []string {
 		if !ok {
 			return []string{name}
 		}
-		if sub, isTable := tree[name].(map[string]any); isTable {
-			if key := unknown(sub, below); key != nil {
+		for _, sub := range tablesIn(tree[name]) {
+			if key := unknown(sub, elem(below)); key != nil {
 				return append([]string{name}, key...)
 			}
 		}
 	}
 	return nil
+}
+
+// tablesIn are the tables that a value is, or that it lists.
+func tablesIn(value any) (tables []map[string]any) {
+	switch v := value.(type) {
+	case map[string]any:
+		tables = append(tables, v)
+	case []map[string]any:
+		tables = v
+	case []any:
+		for _, one := range v {
+			if table, ok := one.(map[string]any); ok {
+				tables = append(tables, table)
+			}
+		}
+	}
+	return tables
+}
+
+// elem is the type of what a list of type t holds, t itself where it is no list.
+func elem(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Slice {
+		return t.Elem()
+	}
+	return t
 }
 
 // member is the type of the setting name in a table of type t.
@@ -303,6 +333,7 @@ func member(t reflect.Type, name string) (reflect.Type, bool) {
 func alike(key []string, t reflect.Type) string {
 	for _, name := range key[:len(key)-1] {
 		t, _ = member(t, name)
+		t = elem(t)
 	}
 	if t.Kind() != reflect.Struct {
 		return ""

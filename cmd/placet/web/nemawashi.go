@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 	"placet/engine/facade"
 	"placet/engine/nemawashi"
 	"placet/engine/reconcile"
-	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -409,152 +407,6 @@ func (a *App) awaitJob(ctx context.Context, v *workspace.Workspace, f reconcile.
 		status = http.StatusAccepted
 	}
 	return status, jobOf(f, st, schemas.OrNull(job)), nil
-}
-
-// decide approves or rejects.
-func (a *App) decide(option string) func(*facade.Call) (int, any, error) {
-	return func(c *facade.Call) (int, any, error) {
-		var body decision
-		if err := c.Decode(&body, true); err != nil {
-			return 0, nil, err
-		}
-		v := a.viewer(c)
-		at, err := approvalNamed(v, c)
-		if err != nil {
-			return 0, nil, err
-		}
-		ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
-		defer stop()
-		reply := workspace.Reply{Option: option, Comment: body.Comment, By: c.Who.User, Source: c.Who.Source}
-		t, open := v.OpenRequestAt(at)
-		if !open {
-			return a.closedApproval(ctx, v, at, reply)
-		}
-		if body.Digest == "" {
-			body.Digest = string(t.Digest)
-		}
-		status, _, err := a.answer(c.Context(), v, c.Who, at, body.Digest, reply)
-		if isClosed(err) {
-			return a.closedApproval(ctx, v, at, reply)
-		}
-		if err != nil {
-			return 0, nil, err
-		}
-		if status == 0 {
-			return a.decided(ctx, v, at, option)
-		}
-		st := actionState(v, at.Found)
-		if option == "reject" {
-			return status, map[string]engine.Status{"status": st.Status}, nil
-		}
-		return status, jobOf(at.Found, st, ""), nil
-	}
-}
-
-func isClosed(err error) bool {
-	var p *facade.Problem
-	return errors.As(err, &p) && p.Code == "closed"
-}
-
-// decided answers who has approved or rejected, now or earlier.
-func (a *App) decided(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, option string) (int, any, error) {
-	if option == "reject" {
-		return 0, map[string]engine.Status{"status": nemawashi.Rejected}, nil
-	}
-	var first string
-	if st, ok := v.ActionState(at.Found); ok {
-		first = st.FirstJob(at.ID)
-	}
-	return a.awaitJob(ctx, v, at.Found, first)
-}
-
-// approvalNamed is the approval that a call is about, open or closed.
-func approvalNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt, error) {
-	return requestAmong(v, c.Values["id"], func(family string) bool { return family == nemawashiFamily })
-}
-
-// closedApproval answers who approves or rejects what is not asked any more. The same again
-// is fine, whatever came later.
-func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, r workspace.Reply) (int, any, error) {
-	// The receipt of an answer is there before its state.
-	st, _ := a.until(ctx, v, at.Found, func(st nemawashi.State) bool {
-		return string(st.ApprovalRequestID) != at.ID || st.Status != nemawashi.ApprovalPending
-	})
-	closed, ok := v.ClosedRequest(at.Found, at.ID)
-	if ok && r.Option != "steer" && closed.Took(r) {
-		return a.decided(ctx, v, at, r.Option)
-	}
-	i := slices.IndexFunc(st.Superseded, func(s nemawashi.Supersession) bool { return s.ApprovalRequestID == at.ID })
-	if i < 0 {
-		return 0, nil, facade.Refuse(http.StatusConflict, "closed", "the approval is closed: the action is "+string(st.Status)).With("state", st.Status)
-	}
-	return 0, nil, facade.Refuse(http.StatusConflict, "stale_approval", "another approval stands in the place of this one: look at what it shows").
-		With("superseded_by", st.Superseded[i].SupersededBy).With("current_approval_request_id", st.ApprovalRequestID)
-}
-
-// steer asks for changes.
-func (a *App) steer(c *facade.Call) (int, any, error) {
-	var body steering
-	if err := c.Decode(&body, true); err != nil {
-		return 0, nil, err
-	}
-	v := a.viewer(c)
-	at, err := approvalNamed(v, c)
-	if err != nil {
-		return 0, nil, err
-	}
-	reply := workspace.Reply{Option: "steer", Comment: body.Feedback, By: c.Who.User, Source: c.Who.Source}
-	if strings.TrimSpace(body.Feedback) == "" {
-		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "feedback"}, Msg: "feedback is missing: what should change", Type: "missing"})
-	}
-	if body.Plan != "" {
-		letter, ok := nemawashi.Plan(body.Plan)
-		if !ok {
-			return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "selectedPlan"}, Msg: "selectedPlan takes A, B or C", Type: "value_error"})
-		}
-		reply.Selected = []string{letter}
-	}
-	if body.Key != "" {
-		reply.Keys = []string{body.Key}
-		if known, err := a.steeredBefore(v, at.Found, body.Key, reply); known || err != nil {
-			return 0, askedOf(at.Found, actionState(v, at.Found)), err
-		}
-	}
-	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
-	defer stop()
-	t, open := v.OpenRequestAt(at)
-	if !open {
-		return a.closedApproval(ctx, v, at, reply)
-	}
-	status, _, err := a.answer(c.Context(), v, c.Who, at, string(t.Digest), reply)
-	if isClosed(err) {
-		return a.closedApproval(ctx, v, at, reply)
-	}
-	if err != nil {
-		return 0, nil, err
-	}
-	st, anew := a.until(ctx, v, at.Found, func(st nemawashi.State) bool {
-		return st.Status == nemawashi.ApprovalPending && string(st.ApprovalRequestID) != at.ID || st.Final()
-	})
-	if status == 0 && !anew {
-		status = http.StatusAccepted
-	}
-	return status, askedOf(at.Found, st), nil
-}
-
-// steeredBefore reports whether an accepted answer of an action has a key. A key stands for
-// one answer alone.
-func (a *App) steeredBefore(v *workspace.Workspace, f reconcile.Found, key string, r workspace.Reply) (bool, error) {
-	st, _ := v.ActionState(f)
-	if !slices.Contains(st.IdempotencyKeys, key) {
-		return false, nil
-	}
-	if slices.ContainsFunc(st.Requests, func(q *run.Request) bool {
-		return slices.Contains(q.Keys, key) && string(q.Response) == r.Option && nemawashi.Feedback(string(q.Comment)) == nemawashi.Feedback(r.Comment) && slices.Equal(q.Selected, r.Selected)
-	}) {
-		return true, nil
-	}
-	return false, facade.Refuse(http.StatusConflict, "key_reused", "another answer has this idempotencyKey already")
 }
 
 // audit lists the events of an action, the newest, oldest first.

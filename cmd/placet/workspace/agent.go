@@ -309,7 +309,7 @@ func (g *Agent) Waiting(family, tag string, limit int) (mcp.Waiting, error) {
 // waitingLine is an open request as agents are shown it.
 func waitingLine(v *Workspace, t Request) mcp.WaitingLine {
 	question := console.Cut(console.OneLine(t.Prompt), 300)
-	if askOf(v, t.Found, t.OpenRequest).isPrivate() {
+	if x, _, _, _ := readExtras(v, t.Found, t.Request); x.Sensitivity == "private" {
 		question = "a private question"
 	}
 	return mcp.WaitingLine{

@@ -180,11 +180,13 @@ func foldersOf(r layout.Run) []string {
 // Whoever waits for them waits by [Asks.Changed].
 func (a *Asks) Serve(ctx context.Context) {
 	a.serves.Store(true)
+	announcer := a.Announce(ctx)
+	defer announcer.Wait()
 	for ctx.Err() == nil {
-		a.announce(a.Trouble()) // a daemon that holds the lock may have made the pass
+		a.publish(a.Trouble()) // a daemon that holds the lock may have made the pass
 		err := a.Pass(ctx)
-		open := a.keepOpen()
-		a.announce(err)
+		open := a.keepOpen(announcer)
+		a.publish(err)
 		if runs, _ := a.asks.Runs(nil); len(runs) > 0 {
 			a.Await(ctx, open)
 			continue
@@ -196,12 +198,15 @@ func (a *Asks) Serve(ctx context.Context) {
 	}
 }
 
-// keepOpen forgets the asks that have ended, and returns the others.
-func (a *Asks) keepOpen() (open []ask.State) {
+// keepOpen forgets the asks that have ended, and returns the others. People are told of both.
+func (a *Asks) keepOpen(people *AskAnnouncer) (open []ask.State) {
 	runs, _ := a.asks.Runs(nil)
 	for _, r := range runs {
 		f := reconcile.Found{Run: r, Family: a.Families[0]}
 		st, begun := a.State(f)
+		if begun {
+			people.Asked([]reconcile.Found{f}, []ask.State{st})
+		}
 		if !st.IsFinal() && (begun || a.IsAsked(f)) {
 			open = append(open, st)
 			continue
@@ -216,8 +221,8 @@ func (a *Asks) keepOpen() (open []ask.State) {
 	return open
 }
 
-// announce tells all who wait that asks may have changed.
-func (a *Asks) announce(trouble error) {
+// publish tells all who wait that asks may have changed.
+func (a *Asks) publish(trouble error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	close(a.changed)

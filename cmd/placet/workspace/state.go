@@ -8,9 +8,9 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/engine"
+	"placet/engine/facade/notify"
 	"placet/engine/reconcile"
 	"placet/layout"
-	"placet/schemas"
 )
 
 // WithoutEvents is where a daemon gets no file events.
@@ -50,7 +50,10 @@ type Summary struct {
 	Untrusted []config.UntrustedLine `json:"untrusted"`
 	Misplaced []MisplacedLine        `json:"misplaced"`
 	Agents    []AgentProgress        `json:"agents"`
-	Views     []View                 `json:"-"`
+	// Undelivered are notifications of open requests that may not have arrived, where
+	// [Workspace.Undelivered] was asked.
+	Undelivered []notify.Doubt `json:"undelivered"`
+	Views       []View         `json:"-"`
 }
 
 // RunLine is one run in status.
@@ -116,7 +119,8 @@ func (s *Summary) KeepTagged(b *Workspace, tags []string) {
 	s.Waiting = 0
 	for i := range s.Views {
 		s.Views[i].Open = slices.DeleteFunc(slices.Clone(s.Views[i].Open), func(a engine.OpenRequest) bool {
-			return !slices.ContainsFunc(askOf(b, s.Views[i].Found, a).Tags, func(tag string) bool { return slices.Contains(tags, tag) })
+			x, _, _, _ := readExtras(b, s.Views[i].Found, a.Request)
+			return !slices.ContainsFunc(x.Tags, func(tag string) bool { return slices.Contains(tags, tag) })
 		})
 		s.Waiting += len(s.Views[i].Open)
 	}
@@ -137,28 +141,6 @@ func (s *Summary) KeepFamilies(b *Workspace, keep func(family string) bool) {
 			return keep(f.Layout.Name()) && slices.ContainsFunc(f.Layout.Roots(), func(root string) bool { return layout.Under(dir, root) })
 		})
 	})
-}
-
-// shownAsk is what a request says of the ask that it belongs to.
-type shownAsk struct {
-	Tags        []string `json:"tags"`
-	Sensitivity string   `json:"sensitivity"`
-}
-
-// isPrivate reports whether lists must not say what is asked.
-func (s shownAsk) isPrivate() bool { return s.Sensitivity == "private" }
-
-// askOf is what a request says of its ask, nothing where it belongs to none.
-func askOf(b *Workspace, f reconcile.Found, a engine.OpenRequest) shownAsk {
-	var request struct {
-		Ask shownAsk `json:"ask"`
-	}
-	if a.Run.Family != "ask" {
-		return request.Ask
-	}
-	d := readRequestFile(b, f, a.Request, "request.json", layout.KindRequest)
-	_ = schemas.Decode("", d.Path, d.Body, &request) // what cannot be read says nothing
-	return request.Ask
 }
 
 // LineOf is a run as lists show it.

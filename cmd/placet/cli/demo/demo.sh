@@ -1,11 +1,22 @@
 # The demo: what it says, and what it does. placet demo runs it in a folder of its own, by
-# the shell, with PLACET, the program, and STRONG, FAINT and PLAIN, how a terminal shows it.
+# the shell, with PLACET, the program, STORY, which one, STEP, whether it waits for Enter
+# after each step, and STRONG, FAINT and PLAIN, how a terminal shows it.
 
 home=$PWD
 daemon=
+begun=
+exec 3<&0 < /dev/null
 trap 'test -z "$daemon" || kill "$daemon"' EXIT
 
-say() { printf '\n%s# %s%s\n' "$FAINT" "$*" "$PLAIN"; }
+# say tells what comes next. With STEP it waits for Enter before, except at the beginning.
+say() {
+	if test -n "$STEP" && test -n "$begun"; then
+		printf '\n%sPress Enter to go on.%s ' "$FAINT" "$PLAIN"
+		read -r _ <&3 || fail 'the input has ended'
+	fi
+	begun=yes
+	printf '\n%s# %s%s\n' "$FAINT" "$*" "$PLAIN"
+}
 prompt() { printf '%s$ %s%s\n' "$STRONG" "$*" "$PLAIN"; }
 fail() { echo "$*" >&2; exit 1; }
 
@@ -71,6 +82,7 @@ find() {
 
 # put FILE writes a file beside and renames it into place, as an editor does.
 put() {
+	mkdir -p "${1%/*}"
 	cat > "${1%/*}/.${1##*/}.swp"
 	mv "${1%/*}/.${1##*/}.swp" "$1"
 }
@@ -106,61 +118,84 @@ hand_in() {
 	echo '{"status": "completed"}' | put "$session/$1"
 }
 
+# hand_over FILE TEXT hands in for the port order, as its workers do.
+hand_over() {
+	printf '    %s: %s\n' "$1" "$2"
+	printf '%s\n' "$2" | put "$workers/order/$1"
+}
+
 case $STORY in
+ask)
+cd "$home/release"
+mkdir "$home/bin"
+ln -s "$PLACET" "$home/bin/placet"
+say 'A script asks a person before it deploys. This is all of it:'
+echo 'eu-west first, then the rest' > plan.md
+write deploy.sh 'placet ask "Deploy 1.4 to production?" --artifact plan.md --as deploy.sh --wait &&
+	echo "deploying 1.4"'
+prompt 'sh deploy.sh &'
+PATH=$home/bin:$PATH sh deploy.sh 2>&1 &
+daemon=$!
+await 1 . '.asks/*/requests/*/form.md'
+await 1 '"status": "open"' '.asks/*/state.json'
+say 'The script waits. You see what is asked, and what each answer does:'
+placet inbox
+find '.asks/*/requests/*/form.md' ''
+say 'The form is a text file. In any editor you tick an answer and "submit", and save:'
+tick '^- \[' 's/^- \[ \] \(approve\|submit this answer\)/- [x] \1/'
+wait "$daemon"
+daemon=
+say 'The answer is "approve", so the script went on. The record stays, for git to keep:'
+show "$run/answer.md" '#' ''
+;;
 faber)
 cd "$home/workspace"
 runs=.fractary/faber/runs/acme-corp/proja
-say "Agents have stopped in six runs to ask a person. This is what they left, in $PWD:"
+say 'Agents have paused in six runs, each with a question in its state.json. You make the folder a workspace:'
 prompt "git init && placet init && git add . && git commit -m 'six runs wait'"
 git init -q -b main
 "$PLACET" init
 git add -A
 git commit -q -m 'six runs wait'
-say "The daemon opens every request: a form to edit, in the run's own folder."
+say 'placet watch writes a form for each question, in the folder of its run:'
 watch
 await 6 . "$runs/*/requests/*/form.md"
 await 6 request_opened "$runs/*/state.json"
 git add -A
 git commit -q -m 'requests opened'
-say 'What is asked of you, oldest first:'
-placet inbox
+placet 'inbox --short'
 find "$runs/*/requests/*/form.md" '- [ ] request_changes'
-say 'A reviewer opens one form, ticks an option and "submit", and saves:'
+say 'You open one form in an editor, tick an answer and "submit", and save:'
 tick '^- \[' 's/^- \[ \] \(approve\|submit this answer\)/- [x] \1/'
 await 1 '"in_progress"' "$run/state.json"
 await 1 . "$run/resume.md"
+say 'The run goes on: its agent reads resume.md. Everything is in the files, and in the diff:'
+prompt 'git add -N . && git diff --stat'
+git add -N .
+git diff --stat=100 --stat-graph-width=20
 find "$runs/*/requests/*/form.md" '- [ ] approve'
-say 'The same answer from a shell:'
+say 'You answer another one from a shell:'
 placet "approve $request -m 'Ship it'"
 await 1 '"in_progress"' "$run/state.json"
 await 1 . "$run/resume.md"
 stop
-say 'Every decision is in the files, and in the diff:'
-prompt 'git add -N . && git diff --stat'
-git add -N .
-git diff --stat=120
-say 'The agents read resume.md and go on. Four requests are left:'
-placet status
-
 ;;
 afl)
 cd "$home/shop"
 session=.afl/sessions/receipts
-say "An AFL session, in $PWD. Kim has approved a checkpoint, and the test that tells whether it is met:"
+say 'An agent is to write receipt.sh. A checkpoint says what it must do, and which test must pass:'
 mkdir -p "$XDG_CONFIG_HOME/placet"
 printf '[afl]\nshell = ["sh", "-c"]\n' > "$XDG_CONFIG_HOME/placet/placet.toml"
 show $session/specs/checkpoints.yaml approved_by: ''
-say 'The daemon begins the first attempt: its prompt.md tells a worker what to do.'
 watch
 await 1 '"edge":"start"' $session/events.jsonl
-say 'A test is a command that stands in a file: it runs only once you have agreed to it.'
+say 'The test is a command in a file of the workspace: it runs only after you have agreed to it:'
 placet 'trust --yes'
-say 'The worker, whom this demo plays, hands in without having written anything. placet runs the test:'
+say 'placet has written a prompt for the agent. The agent, which this demo plays, hands in without having written anything:'
 hand_in delegations/total/iterations/1/worker.json
 lines 1 '"edge":"retry_due"' $session/events.jsonl
-say 'It failed, was classified, and a second attempt has begun. The worker reads in its prompt.md what was wrong:'
-show $session/delegations/total/iterations/1/feedback.md '## Summary' '## Code examples'
-say 'The worker tries again:'
+say 'The test failed. The second prompt tells the agent why:'
+show $session/delegations/total/iterations/1/feedback.md 'The lines that tell' ''
 write receipt.sh 'total=0
 for price in "$@"; do
 	total=$price
@@ -169,14 +204,13 @@ echo "$total"'
 hand_in delegations/total/iterations/2/worker.json
 await 1 '"edge":"escalate"' $session/events.jsonl
 say 'Two attempts were allowed, so a person must decide. This is what you are told:'
-show $session/delegations/total/escalation.md '### Basic information' '### Recommended action'
-placet inbox
+show $session/delegations/total/escalation.md '### Failure history' '### Pattern analysis'
+placet 'inbox --short'
 find "$session/requests/escalation-*/form.md" ''
-say 'You give it one more attempt, and a hint for the worker:'
+say 'You allow one more attempt, and give the agent a hint:'
 placet "respond $request retry_more --attempts 1 -m 'Add the prices up: the last one must not win.'"
 lines 2 '"edge":"retry_due"' $session/events.jsonl
-say 'The worker finds the hint in its third prompt.md:'
-show $session/delegations/total/iterations/2/feedback.md '## Note' ''
+say 'The hint stands in the third prompt. The agent mends its script:'
 write receipt.sh 'total=0
 for price in "$@"; do
 	total=$((total + price))
@@ -185,42 +219,38 @@ echo "$total"'
 hand_in delegations/total/iterations/3/worker.json
 await 1 '"edge":"review_opened"' $session/events.jsonl
 find "$session/requests/review-*/form.md" ''
-say 'It passed. With every checkpoint over, a person looks at the whole:'
+say 'The test passes. You look at the whole, and accept it:'
 placet "respond $request accept"
 await 1 . $session/report.md
-placet 'show receipts'
 stop
-
 ;;
 optimizer)
 cd "$home/import"
 cycle=.mso-context/active/20261120-msowd-nightly-import/optimizer
 next=.mso-context/active/20261121-msowd-nightly-import
-say "An optimisation cycle, in $PWD: how well does a workflow do, and what is to change? An agent left what it knows:"
+say 'A workflow has run. An agent left figures about it, and what could be better:'
 show $cycle/inputs/kpi.json '' ''
 show $cycle/suggestions.json '' ''
 watch
-say 'The settings name a command that analyses the workflow. It runs once you have agreed to it:'
+say 'The settings name a command that analyses the run. It starts only after you have agreed to it:'
 placet 'trust --yes'
-say 'You ask for a look at the workflow:'
+say 'You ask for a report:'
 placet "optimizer trigger nightly-import --run 20261120-msowd-nightly-import --goal 'no night without a shop'"
 await 1 '"edge":"recorded"' $cycle/events.jsonl
-say 'placet decided on level 20, ran the analysis, and wrote a report. It found:'
 show $cycle/level20_report.md '### Trends' '## Improvement'
 find "$cycle/requests/hitl-*/form.md" ''
-say 'A person answers three questions in one form: the level was right, a suggestion is taken up, and something is left to do.'
+say 'You answer three questions in one form: was this kind of report right, which suggestion is taken up, what else is to be done?'
 tick '^ *([0-9]\. |- \[|Ask )' 's/^\( *- \)\[ \] \(appropriate\|s1\)/\1[x] \2/
 s/^- \[ \] submit/Ask the shop of night 6 why it was closed.\
 \
 - [x] submit/'
 await 1 '"edge":"answered"' $cycle/events.jsonl
 await 1 . $cycle/goal.json
-say 'The answer is the goal of the next cycle:'
+say 'Your answer is the goal of the next run, and a row of a database that others read:'
 show $cycle/goal.json '{' ''
 lines 2 '"outcome": "(inserted|present)"' $cycle/audit.json
 "$PLACET" demo --rows .mso-context/audit_global.db
-say 'Something was left to do. When the workflow has run again, that begins the next cycle:'
-placet 'optimizer next'
+say 'When the workflow has run again, the goal begins the next cycle:'
 sleep 1 # it completes after the goal was set
 put $next/manifest.json <<END
 {"run_id": "20261121-msowd-nightly-import", "status": "completed", "tags": [], "completed_at": "$(date -u +%Y-%m-%dT%H:%M:%SZ)"}
@@ -230,14 +260,13 @@ await 1 . $next/optimizer/trigger.json
 # the daemon says of it falls into nothing that is shown next.
 echo '{"suggestions": []}' | put $next/optimizer/suggestions.json
 await 1 '"edge":"recorded"' $next/optimizer/events.jsonl
-show $next/optimizer/trigger.json '{' ''
 placet 'graph 20261121-msowd-nightly-import'
 stop
 ;;
 nemawashi)
 cd "$home/team"
 action=.nemawashi/actions/1
-say "An agent wants a mail sent. Here is a mailbox for it, and the settings that name its server, outside of $PWD:"
+say 'An agent wants a mail sent. You have named a mail server in your own settings, outside of the workspace:'
 "$PLACET" demo --mailbox "$home/mailbox" > "$home/port" &
 mailbox=$!
 trap 'kill "$mailbox"; test -z "$daemon" || kill "$daemon"' EXIT
@@ -246,37 +275,72 @@ mkdir -p "$XDG_CONFIG_HOME/placet"
 printf '[nemawashi]\nmail = { provider = "smtp", smtp_host = "127.0.0.1", smtp_port = %s, smtp_tls = "none" }\n' "$(cat "$home/port")" > "$XDG_CONFIG_HOME/placet/placet.toml"
 prompt "cat \$XDG_CONFIG_HOME/placet/placet.toml"
 sed 's/^/    /' "$XDG_CONFIG_HOME/placet/placet.toml"
-prompt 'git init && placet init'
 git init -q -b main
-"$PLACET" init
+"$PLACET" init > /dev/null
 watch
-say 'The agent drafts the mail. Nothing is sent: a person is asked first.'
+say 'The agent drafts the mail. Nothing is sent: you are asked first.'
 write draft.md 'Dear all,
 we are late. It is your fault.'
 write payload.json '{"to": "pm@acme.example", "subject": "Delay"}'
 placet "nemawashi new --type mail_draft --summary 'Tell the customer' --draft draft.md --payload payload.json"
 await 1 '"event_type":"approval_requested"' $action/events.jsonl
-placet inbox
+placet 'inbox --short'
 find "$action/requests/apr-*/form.md" ''
-say 'You ask for changes. That sends nothing, and asks again:'
+say 'You ask for changes. Still nothing is sent:'
 placet "steer $request --plan B -m 'Softer, and say what we do about it.'"
 lines 2 '"event_type":"approval_requested"' $action/events.jsonl
-show $action/drafts/v2.md '' ''
-say 'The agent brings another text, which takes the place of what was asked:'
+say 'The agent writes another draft, and you are asked again:'
 write draft.md 'Dear all,
 we need one more week, and have hired two people to keep it at that.'
 placet "nemawashi revise 1 --draft draft.md"
 lines 3 '"event_type":"approval_requested"' $action/events.jsonl
 find "$action/requests/apr-*/form.md" ''
-say 'The form shows all that would be sent, and you approve it in an editor:'
+say 'The form shows all that would be sent. You approve it in an editor:'
 show "$form" '### Part' '- **Artifact'
-tick '^- \[' 's/^- \[ \] \(approve\|submit this answer\)/- [x] \1/'
+tick '^- \[.\] (a|r|su)' 's/^- \[ \] \(approve\|submit this answer\)/- [x] \1/'
 await 1 '"event_type":"execution_succeeded"' $action/events.jsonl
-say 'It has arrived, once:'
-show "$home/mailbox" '' ''
+say 'The mail has arrived, once. Who did what is on record:'
+show "$home/mailbox" 'Subject' ''
 placet 'nemawashi audit 1'
-placet 'nemawashi runs'
+stop
+;;
+pal)
+cd "$home/build"
+run=.pal/orchestrations/shop
+workers=$run/sessions/build
+say 'Two work packages are to be built, one after the other. Each gets an agent that builds and one that tests:'
+write ports/order.md '> Port ID: order
+
+Take an order, and add up its prices.'
+write ports/checkout.md '> Port ID: checkout
+> Depends: order
+
+Have an order paid.'
+write $run/orchestration.json '{"title": "Shop", "ports": ["order", "checkout"], "max_retries": 2}'
+watch
+await 1 . $workers/order/impl/inbox/try-1.md
+say 'placet has told the builder of "order" what to do, in its inbox. Both agents, which this demo plays, hand in:'
+hand_over impl/result-1.json '{"status": "ready", "summary": "adds up", "changed_files": ["order.sh"]}'
+await 1 . $workers/order/test/session.json
+hand_over test/feedback-1.json '{"success": false, "failed_tests": [{"name": "three prices", "suggested_fix": "count the last one"}]}'
+await 1 . $workers/order/impl/inbox/try-2.md
+say 'The test failed, and the builder reads why in its inbox. The second try fails, too:'
+hand_over impl/result-2.json '{"status": "ready", "summary": "adds up now", "changed_files": ["order.sh"]}'
+hand_over test/feedback-2.json '{"success": false, "failed_tests": [{"name": "no price", "suggested_fix": "print 0"}]}'
+await 1 . "$run/requests/*/form.md"
+say 'Two tries were allowed, so a person must decide:'
+placet inbox
+find "$run/requests/*/form.md" ''
+run=.pal/orchestrations/shop
+say 'You know what to do, and say so:'
+placet "respond $request retry -m 'An order without prices costs 0.'"
+await 1 . "$workers/order/impl/inbox/try-3.md"
+say 'Your words are in the inbox of the builder. The third try passes, and "checkout" begins by itself:'
+hand_over impl/result-3.json '{"status": "ready", "summary": "prints 0 for nothing", "changed_files": ["order.sh"]}'
+hand_over test/feedback-3.json '{"success": true, "total_tests": 9, "passed_tests": 9}'
+await 1 . $workers/checkout/impl/inbox/try-1.md
+placet 'graph pal/shop'
 stop
 ;;
 esac
-say 'That was all: files, and a clerk who keeps them. Begin with `placet init` and `placet watch`.'
+say 'That is all: questions, forms and answers, each in a file. To begin in a folder of yours, see README.md: placet ask, or placet init and placet watch.'

@@ -1,0 +1,108 @@
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const readme = "../../../README.md"
+
+// readmeBlock finds the code block that follows a comment, and what stands around it.
+func readmeBlock(t *testing.T, page, comment string) (before, block, after string) {
+	t.Helper()
+	m := regexp.MustCompile(`(?s)^(.*\n<!-- ` + comment + `[^\n]* -->\n\x60\x60\x60[a-z]+\n)(.*?)(\n\x60\x60\x60\n.*)$`).FindStringSubmatch(page)
+	if m == nil {
+		t.Fatalf("README.md has no code block after <!-- %s … -->", comment)
+	}
+	return m[1], m[2], m[3]
+}
+
+// TestReadmeTenLinesEndWithAnAnswer types the ten lines of README.md into a shell that
+// begins in an empty folder, and y where a person is asked. What the terminal shows is the
+// session that README.md has: PLACET_README=write has it written anew.
+func TestReadmeTenLinesEndWithAnAnswer(t *testing.T) {
+	t.Parallel()
+	body, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := readmeBlock(t, string(body), "the ten lines")
+	lines := strings.Split(block, "\n")
+	if len(lines) != 10 {
+		t.Errorf("there are %d lines", len(lines))
+	}
+	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
+	empty := t.TempDir()
+	s := p.onTerminalWith(120, func(cmd *exec.Cmd) {
+		program := filepath.Dir(cmd.Path)
+		cmd.Path, cmd.Args, cmd.Dir = "/bin/sh", []string{"sh", "-i"}, empty
+		cmd.Env = append(cmd.Env, "PATH="+program+":"+os.Getenv("PATH"), "TMPDIR="+empty, "PS1=$ ", "TERM=dumb", "ENV=", "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1")
+	})
+	s.await("$ ")
+	prompts := []string{}
+	for _, line := range lines {
+		s.keys(line + "\n")
+		if line == "placet approve" {
+			s.await("(y/N) ")
+			s.keys("y\n")
+		}
+		prompts = append(prompts, "\n$ ")
+		s.await(prompts...)
+	}
+	s.keys("exit\n")
+	said, _ := s.end()
+	said, _, _ = strings.Cut(strings.ReplaceAll(said, "\r\n", "\n"), "\n$ exit")
+	p.says(said, "\ndeploying 1.4\n")
+	answers, _ := filepath.Glob(filepath.Join(empty, "*/.asks/*/answer.json"))
+	if len(answers) != 1 {
+		t.Fatalf("there are %d answers:\n%s", len(answers), said)
+	}
+	answer, err := os.ReadFile(answers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.says(string(answer), `"answered": true`, `"response": "approve"`)
+	showsRecording(t, said)
+}
+
+// showsRecording compares what a terminal showed with the session in README.md, or writes
+// it there.
+func showsRecording(t *testing.T, said string) {
+	t.Helper()
+	login, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What differs from one day, machine and person to the next.
+	for pattern, always := range map[string]string{
+		`\d{8}(-deploy-1-4-to-production-)[0-9a-f]{6}`: "20261120${1}5d0c1f",
+		`ask-[0-9a-f]{8}`:                                 "ask-8e21c07b",
+		`@[0-9a-f]{7}\b`:                                  "@4f2a91c",
+		`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`:                  "2026-11-20 09:41:07",
+		`\(approval, [^)]*\)`:                             "(approval, 4s)",
+		`\bby ` + regexp.QuoteMeta(login.Username) + `\b`: "by kim",
+	} {
+		said = regexp.MustCompile(pattern).ReplaceAllString(said, always)
+	}
+	body, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, recorded, after := readmeBlock(t, string(body), "what they show")
+	if os.Getenv("PLACET_README") == "write" {
+		if err := os.WriteFile(readme, []byte(before+said+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if d := cmp.Diff(strings.Split(recorded, "\n"), strings.Split(said, "\n")); d != "" {
+		t.Errorf("the session in README.md is not what the terminal shows (-README +terminal):\n%s\nPLACET_README=write go test ./cmd/placet/cli -run TestReadme writes it anew", d)
+	}
+}

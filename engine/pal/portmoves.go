@@ -1,0 +1,373 @@
+package pal
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"placet/engine"
+	"placet/engine/run"
+)
+
+// end has a port stop for good: its loop ends, and it waits for nothing any more.
+func (s *step) end(id, reason string) {
+	p := s.port(id)
+	s.closeLoop(id, "port_ended", Failed)
+	p.CompletedAt, p.Reason, p.StartedAt, p.Deadline = s.Now, text(reason), "", ""
+}
+
+// closeLoop ends the loop of a port where it runs.
+func (s *step) closeLoop(id, event string, to engine.Status) {
+	if l := s.State.loop(id); l != nil && l.Status == Running {
+		s.along(ofLoop, loopID(id, l.Round), Running, event, to)
+		l.Status, l.Awaiting = to, ""
+	}
+}
+
+// stop takes a port off its slot.
+func (s *step) stop(id, reason string) {
+	p := s.port(id)
+	p.Reason, p.StartedAt, p.Deadline = text(reason), "", ""
+}
+
+// isMet has a port be ready whose dependencies are all met.
+func isMet(p *port, _ run.On) *turn {
+	if !p.r.isMoving() || p.r.cutOff[p.id] || len(p.unmet()) > 0 {
+		return nil
+	}
+	reason := "it depends on nothing"
+	if len(p.DependsOn) > 0 {
+		reason = joined(p.DependsOn) + " done"
+	}
+	return &turn{reason: reason}
+}
+
+// unmet are the dependencies for which a port waits.
+func (p *port) unmet() (ids []string) {
+	for _, id := range p.DependsOn {
+		d := p.r.State.Ports[id]
+		if d == nil || d.Status != Complete && !d.Skipped && !slices.Contains(p.Waived, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// startsPort gives a port a slot.
+func startsPort(p *port, _ run.On) *turn {
+	r := p.r
+	if r.State.Status != Running || len(r.running()) >= r.slots() || len(p.untrusted()) > 0 || r.conf().Still && p.hasCommands() {
+		return nil
+	}
+	return &turn{reason: fmt.Sprintf("slot %d of %d", len(r.running())+1, r.slots()), then: func(s *step) {
+		one := s.port(p.id)
+		one.Starts++
+		one.StartedAt, one.Reason = s.Now, ""
+		if one.FirstStartedAt == "" {
+			one.FirstStartedAt = s.Now
+		}
+		if limit, err := time.ParseDuration(one.Limits.Timeout); err == nil && limit > 0 && !one.NoDeadline {
+			one.Deadline = seconds(s.Now.Time().Add(limit))
+		}
+		if p.loop == nil || p.loop.Status != Running {
+			s.openLoop(p.id)
+		}
+	}}
+}
+
+// openLoop begins the next round of a port.
+func (s *step) openLoop(id string) {
+	p := s.port(id)
+	p.Round++
+	p.LastTry++
+	s.State.Loops[loopID(id, p.Round)] = &Loop{
+		PortID: id, Round: p.Round, ChannelID: id, ImplSession: s.State.session(memberPath(id, roleImpl)), TestSession: s.State.session(memberPath(id, roleTest)),
+		MaxRetries: p.Limits.MaxRetries, FirstTry: p.LastTry, Awaiting: awaitResult, Status: Running, History: []Try{},
+	}
+	s.along(ofLoop, loopID(id, p.Round), "", "opened", Running)
+}
+
+// takesResult hands a result to the test worker.
+func takesResult(p *port, _ run.On) *turn {
+	res := p.result()
+	if res == nil || res.Status != resultReady || !p.r.isMoving() || p.Status != Running {
+		return nil
+	}
+	return p.handedIn(roleImpl, res.doc, "the result of try %d is there", func(s *step) {
+		l := s.State.loop(p.id)
+		l.History = append(l.History, res.try(p.LastTry, s.Now))
+		l.Awaiting = awaitFeedback
+	})
+}
+
+// handedIn is a turn that a hand-in makes.
+func (p *port) handedIn(role string, d engine.Document, why string, then func(*step)) *turn {
+	return &turn{
+		reason: fmt.Sprintf(why, p.LastTry), causes: []engine.Document{d}, actor: "session:" + p.r.State.session(memberPath(p.id, role)), then: then,
+	}
+}
+
+// isLastTry reports whether another failure uses the tries up.
+func (p *port) isLastTry() bool { return p.loop.CurrentTry+1 >= p.loop.MaxRetries }
+
+// failedResult is the awaited result where it says that the try failed.
+func (p *port) failedResult() *resultIn {
+	if res := p.result(); res != nil && res.Status == resultFailed && p.r.isMoving() && p.Status == Running {
+		return res
+	}
+	return nil
+}
+
+// countsImpl counts a try that the impl worker gave up.
+func countsImpl(p *port, _ run.On) *turn {
+	res := p.failedResult()
+	if res == nil || p.isLastTry() {
+		return nil
+	}
+	return p.handedIn(roleImpl, res.doc, "the implementation of try %d failed", func(s *step) {
+		s.countImpl(p, res)
+		s.nextTry(p.id)
+	})
+}
+
+func (s *step) countImpl(p *port, res *resultIn) {
+	l := s.State.loop(p.id)
+	try := res.try(p.LastTry, s.Now)
+	try.Cause, try.At = causeImpl, s.Now
+	l.History = append(l.History, try)
+	l.CurrentTry++
+}
+
+// nextTry has a loop wait for the next result.
+func (s *step) nextTry(id string) {
+	s.port(id).LastTry++
+	s.State.loop(id).Awaiting = awaitResult
+}
+
+func exhaustedByImpl(p *port, _ run.On) *turn {
+	res := p.failedResult()
+	if res == nil || !p.isLastTry() {
+		return nil
+	}
+	return p.exhausted(roleImpl, res.doc, func(s *step) { s.countImpl(p, res) })
+}
+
+// exhausted hands a port to a person whose tries are used up.
+func (p *port) exhausted(role string, d engine.Document, count func(*step)) *turn {
+	t := p.handedIn(role, d, "", func(s *step) {
+		count(s)
+		s.closeLoop(p.id, "retries_exhausted", Escalated)
+		s.stop(p.id, "retries_exhausted")
+		s.open(p.testFailure(s, role))
+	})
+	t.reason = fmt.Sprintf("%d of %d tries failed", p.loop.CurrentTry+1, p.loop.MaxRetries)
+	return t
+}
+
+// failedFeedback is the awaited feedback where the tests failed.
+func (p *port) failedFeedback() *feedbackIn {
+	if fb := p.feedback(); fb != nil && !fb.Success && p.r.isMoving() && p.Status == Running {
+		return fb
+	}
+	return nil
+}
+
+// countsTests sends the feedback back to the impl worker.
+func countsTests(p *port, _ run.On) *turn {
+	fb := p.failedFeedback()
+	if fb == nil || p.isLastTry() {
+		return nil
+	}
+	return p.handedIn(roleTest, fb.doc, "the tests of try %d failed", func(s *step) {
+		s.countTests(p, fb)
+		s.nextTry(p.id)
+	})
+}
+
+func (s *step) countTests(p *port, fb *feedbackIn) {
+	l := s.State.loop(p.id)
+	fb.fill(l.last(), s.Now)
+	l.last().Cause = causeTests
+	l.CurrentTry++
+}
+
+func exhaustedByTests(p *port, _ run.On) *turn {
+	fb := p.failedFeedback()
+	if fb == nil || !p.isLastTry() {
+		return nil
+	}
+	return p.exhausted(roleTest, fb.doc, func(s *step) { s.countTests(p, fb) })
+}
+
+// passedFeedback is the awaited feedback where the tests passed.
+func (p *port) passedFeedback() *feedbackIn {
+	if fb := p.feedback(); fb != nil && fb.Success && p.r.isMoving() && p.Status == Running {
+		return fb
+	}
+	return nil
+}
+
+// passes completes a port whose tests passed.
+func passes(p *port, _ run.On) *turn {
+	fb := p.passedFeedback()
+	if fb == nil || p.isHeld() {
+		return nil
+	}
+	return p.handedIn(roleTest, fb.doc, "the tests of try %d passed", func(s *step) {
+		fb.fill(s.State.loop(p.id).last(), s.Now)
+		s.closeLoop(p.id, "tests_passed", Success)
+		s.end(p.id, "tests_passed")
+		s.supersede(p.id, "", "the port is complete")
+	})
+}
+
+// passesButHeld has a person decide about a port whose tests passed.
+func passesButHeld(p *port, _ run.On) *turn {
+	fb := p.passedFeedback()
+	if fb == nil || !p.isHeld() {
+		return nil
+	}
+	return p.handedIn(roleTest, fb.doc, "the tests of try %d passed, and an open escalation holds the port", func(s *step) {
+		fb.fill(s.State.loop(p.id).last(), s.Now)
+		s.closeLoop(p.id, "tests_passed", Success)
+		s.stop(p.id, "passed_but_held")
+		if e := p.conflict(); e != nil && p.r.mayOpen(*e) {
+			s.open(*e)
+		}
+	})
+}
+
+// attemptEnds hands a port to a person whose worker's command ended without what was
+// awaited of it.
+func attemptEnds(p *port, _ run.On) *turn {
+	role := p.loop.role()
+	if !p.r.isMoving() || role == "" || p.isBeingWritten() {
+		return nil
+	}
+	out := p.outcome(role)
+	if out == nil {
+		return nil
+	}
+	return &turn{reason: fmt.Sprintf("the %s worker ended (%s) without %s", role, out.Outcome.Outcome, p.awaitedFile()), causes: []engine.Document{out.doc}, then: func(s *step) {
+		s.stop(p.id, "attempt_unresolved")
+		s.open(p.unresolved(role, out))
+	}}
+}
+
+// timesOut hands a port to a person whose time is over.
+func timesOut(p *port, _ run.On) *turn {
+	if p.r.State.Status != Running || p.Deadline == "" || p.isBeingWritten() || !p.r.Due(p.Deadline) {
+		return nil
+	}
+	return &turn{reason: "no success by " + string(p.Deadline), actor: "time", then: func(s *step) {
+		s.stop(p.id, "deadline_passed")
+		s.open(p.timeout())
+	}}
+}
+
+// blocksBehind stops a port before which another one failed.
+func blocksBehind(p *port, _ run.On) *turn {
+	if !p.r.isMoving() || !p.r.cutOff[p.id] {
+		return nil
+	}
+	by := p.blockers()
+	return &turn{reason: "cut off by " + joined(by), then: func(s *step) {
+		s.stop(p.id, "dependency_failed")
+		if failed := p.failedBefore(); len(failed) > 0 && p.r.mayOpen(p.dependency(failed)) {
+			s.open(p.dependency(failed))
+		}
+	}}
+}
+
+// blockers are the dependencies of a port that failed or are cut off, and are not waived.
+func (p *port) blockers() []string { return p.r.State.blockers(p.id, p.r.cutOff) }
+
+// failedBefore are the dependencies of a port that failed and are not waived.
+func (p *port) failedBefore() []string {
+	return slices.Sorted(slices.Values(p.r.State.blockers(p.id, nil)))
+}
+
+// unblocks has a port wait again that nothing holds up any more.
+func unblocks(p *port, _ run.On) *turn {
+	if !p.r.isMoving() || p.r.cutOff[p.id] || len(p.openEscalations(stopsOrHolds)) > 0 || p.isPassed() {
+		return nil
+	}
+	return &turn{reason: "nothing holds it up any more", then: func(s *step) { s.port(p.id).Reason = "" }}
+}
+
+// isPassed reports whether the tests of the newest loop passed.
+func (p *port) isPassed() bool { return p.loop != nil && p.loop.Status == Success }
+
+// retries has a port begin a new round, with as many tries as at first.
+func retries(p *port, on run.On) *turn {
+	e := p.r.State.Escalations[on.Answer.Request.ID]
+	if e == nil || !e.isOfDependency() && p.r.cutOff[p.id] {
+		return nil
+	}
+	return &turn{reason: on.Answer.Why(), then: func(s *step) {
+		one := s.port(p.id)
+		if e.isOfDependency() {
+			one.Waived = waive(one.Waived, e.Cause)
+		}
+		one.NoDeadline, one.TokenBase = false, p.tokensNow()
+		s.closeLoop(p.id, "port_ended", Failed)
+		s.stop(p.id, "")
+		s.resolve(on.Answer, "answered", Resolved)
+		s.supersede(p.id, on.Answer.Request.ID, "the port is tried again")
+	}}
+}
+
+// leaves is a turn by which an answer ends a port for good.
+func leaves(p *port, on run.On, reason string, then func(*Port)) *turn {
+	return &turn{reason: on.Answer.Why(), then: func(s *step) {
+		s.end(p.id, reason)
+		if then != nil {
+			then(s.port(p.id))
+		}
+		s.resolve(on.Answer, "answered", Resolved)
+		s.supersede(p.id, on.Answer.Request.ID, "the port has ended: "+reason)
+	}}
+}
+
+func skips(p *port, on run.On) *turn {
+	return leaves(p, on, "skipped", func(p *Port) { p.Skipped = true })
+}
+
+func takesOver(p *port, on run.On) *turn {
+	return leaves(p, on, "taken_over", func(p *Port) { p.TakenOverBy = text(on.Answer.By.User) })
+}
+
+func givesUp(p *port, on run.On) *turn { return leaves(p, on, "aborted", nil) }
+
+// accepts completes a port whose tests passed before a person was asked.
+func accepts(p *port, on run.On) *turn {
+	if !p.isPassed() || len(p.others(on, stopsOrHolds)) > 0 {
+		return nil
+	}
+	return &turn{reason: on.Answer.Why(), then: func(s *step) {
+		s.end(p.id, "accepted")
+		s.resolve(on.Answer, "dismissed", Dismissed)
+		s.supersede(p.id, on.Answer.Request.ID, "the port is complete")
+	}}
+}
+
+// goesOn has a port go on where it stood.
+func goesOn(p *port, on run.On) *turn {
+	if p.loop != nil && p.loop.Status != Running || p.r.cutOff[p.id] || len(p.others(on, isStopping)) > 0 {
+		return nil
+	}
+	return &turn{reason: on.Answer.Why(), then: func(s *step) {
+		s.stop(p.id, "")
+		s.dismiss(on.Answer)
+	}}
+}
+
+// dismisses closes an escalation, and nothing else changes.
+func dismisses(r *view, on run.On) *turn {
+	return &turn{reason: on.Answer.Why(), subject: on.Answer.Request.ID, then: func(s *step) { s.setResolved(on.Answer, Dismissed); s.lift(on.Answer) }}
+}
+
+// resolves closes an escalation whose answer moves nothing else.
+func resolves(_ *view, on run.On) *turn {
+	return &turn{reason: on.Answer.Why(), subject: on.Answer.Request.ID, then: func(s *step) { s.setResolved(on.Answer, Resolved) }}
+}
