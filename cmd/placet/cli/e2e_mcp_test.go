@@ -31,6 +31,7 @@ type agentHost struct {
 	*sdk.ClientSession
 	cmd  *exec.Cmd
 	wire lines
+	said lines // on standard error
 	// progress is when a call was first heard of, updates the resources that changed.
 	progress atomic.Pointer[time.Time]
 	updates  chan string
@@ -67,7 +68,7 @@ type elicit = func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, erro
 func (p *place) host(version string, dialogue elicit, env ...string) *agentHost {
 	p.t.Helper()
 	h := &agentHost{place: p, cmd: exec.Command(placetBinary(p.t), "-C", p.root, "mcp"), updates: make(chan string, 16)}
-	h.cmd.Env = append(p.env(), env...)
+	h.cmd.Env, h.cmd.Stderr = append(p.env(), env...), &h.said
 	c := sdk.NewClient(&sdk.Implementation{Name: "test-host", Version: "1"}, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{}, ElicitationHandler: dialogue,
 		ProgressNotificationHandler: func(context.Context, *sdk.ProgressNotificationClientRequest) {
@@ -79,7 +80,7 @@ func (p *place) host(version string, dialogue elicit, env ...string) *agentHost 
 	var err error
 	h.ClientSession, err = c.Connect(p.t.Context(), &sdk.LoggingTransport{Transport: &sdk.CommandTransport{Command: h.cmd}, Writer: &h.wire}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
-		p.t.Fatal(err)
+		p.t.Fatalf("%v: %q", err, h.said.with(""))
 	}
 	p.t.Cleanup(func() { _ = h.Close() })
 	return h
@@ -691,5 +692,24 @@ func TestMCPRefusesToStart(t *testing.T) {
 	cmd.Env = append(p.env(), "PLACET_MCP_WAIT=25h")
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "PLACET_MCP_WAIT takes a length up to 24h") {
 		t.Errorf("a wait that is too long: %v %s", err, out)
+	}
+}
+
+// Whoever serves an ask has people told of it, once however often the call is repeated.
+func TestMCPHasPeopleToldOfAnAsk(t *testing.T) {
+	t.Parallel()
+	p, service := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0), newHook(t)
+	p.write("placet.toml", "")
+	p.ownSettings("[notify]\nto = [\"generic+" + service.URL + "/hook\"]\n")
+	h := p.host("2025-06-18", nil)
+	a := h.must("ask_human", map[string]any{"question": "Deploy 1.4?", "wait_seconds": 0})
+	p.until("a person is told", 20*time.Second, func() bool { return len(service.about("Deploy 1.4?")) > 0 })
+	later := h.later("ask_human", map[string]any{"question": "Deploy 1.4?", "wait_seconds": 20})
+	p.choose(a.AskID, "approve")
+	if a := within(t, later); !a.Answered {
+		t.Errorf("answer %+v", a)
+	}
+	if told := service.about("Deploy 1.4?"); len(told) != 1 {
+		t.Errorf("people are told %q", told)
 	}
 }
