@@ -229,7 +229,7 @@ func TestMCP1EveryVersionAsksAndIsAnswered(t *testing.T) {
 	for _, version := range []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			h := newPlace(t, t.TempDir(), 0).host(version, nil)
+			h := newPlace(t, t.TempDir(), 0).host(version, nil, "CLAUDE_CODE_SESSION_ID=s-1")
 			if got := h.InitializeResult().ProtocolVersion; got != version {
 				t.Errorf("it speaks %s", got)
 			}
@@ -263,7 +263,7 @@ func TestMCP1EveryVersionAsksAndIsAnswered(t *testing.T) {
 			if diff := cmp.Diff(want, within(t, done)); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
-			if body := h.read(".asks/" + build7ID + "/ask.json"); !strings.Contains(body, `"name": "test-host"`) {
+			if body := h.read(".asks/" + build7ID + "/ask.json"); !strings.Contains(body, `"name": "test-host"`) || !strings.Contains(body, `"session": "s-1"`) {
 				t.Errorf("who asks: %s", body)
 			}
 		})

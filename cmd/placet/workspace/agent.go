@@ -31,6 +31,8 @@ type Agent struct {
 	Who facade.Identity
 	// Origin makes the keys of two callers differ who ask the same.
 	Origin string
+	// Session is that of the agent, as its host calls it, "" where that is not known.
+	Session string
 	// Look returns the workspace with all its families, for one call.
 	Look func() *Workspace
 	// Explanation is how people are told why a run stands where it stands.
@@ -102,7 +104,7 @@ func numbered(n int) string {
 func (g *Agent) question(q mcp.Question) (*NewAsk, error) {
 	x := &NewAsk{Ask: ask.Ask{
 		Question: q.Question, Type: q.Type, Context: q.Context, Deadline: q.Deadline, Default: q.Default, Tags: q.Tags, Supersedes: strings.TrimPrefix(q.Supersedes, "ask/"),
-		AskedBy: &ask.AskedBy{Name: cmp.Or(console.Cut(console.OneLine(cmp.Or(g.Who.Token, q.By)), 200), "an agent"), Tool: "mcp"},
+		AskedBy: &ask.AskedBy{Name: cmp.Or(console.Cut(console.OneLine(cmp.Or(g.Who.Token, q.By)), 200), "an agent"), Session: console.Cut(console.OneLine(g.Session), 200), Tool: "mcp"},
 	}}
 	for _, o := range q.Options {
 		x.Options = append(x.Options, ask.Option{ID: o.ID, Description: o.Description, Comment: o.Comment, Approves: o.Approves})
