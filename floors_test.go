@@ -44,7 +44,7 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile", "engine/facade", "engine/facade/notify"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile", "engine/facade", "engine/facade/mcp", "engine/facade/notify"},
 		beside: []string{
 			"engine/store/memfs engine/store/fs",
 			"engine/store engine/store/fs", "engine/store engine/store/statcache",
@@ -104,6 +104,8 @@ var modules = map[string][]string{
 	"modernc.org/libc":   {"engine/sqlite"}, // to set what SQLite must know first
 	// What Slack takes and sends is known in one room.
 	"github.com/slack-go/slack": {"engine/slack"},
+	// What agents are answered with is known in one room.
+	"github.com/modelcontextprotocol/go-sdk": {"engine/facade/mcp"},
 	// So are the services by which people are told that something waits.
 	"github.com/nicholas-fedor/shoutrrr": {"engine/facade/notify"},
 	// What leaves this machine leaves it in one place.
@@ -120,11 +122,12 @@ var testModules = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-i
 // inTests says where else a module of the program may be imported by tests: to
 // read what placet wrote as others read it.
 var inTests = map[string][]string{
-	"github.com/yuin/goldmark":    {"engine/optimizer"},
-	"modernc.org/sqlite":          {"cmd/placet/cli"},
-	"github.com/emersion/go-smtp": {"engine/send"},
-	"github.com/emersion/go-sasl": {"engine/send"},
-	"github.com/chromedp":         {"cmd/placet/cli", "cmd/placet/web"},
+	"github.com/yuin/goldmark":               {"engine/optimizer"},
+	"modernc.org/sqlite":                     {"cmd/placet/cli"},
+	"github.com/emersion/go-smtp":            {"engine/send"},
+	"github.com/emersion/go-sasl":            {"engine/send"},
+	"github.com/chromedp":                    {"cmd/placet/cli", "cmd/placet/web"},
+	"github.com/modelcontextprotocol/go-sdk": {"cmd/placet/cli"}, // a client of it
 }
 
 // testPackages may be imported by tests of every floor, by one another, and by

@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-//go:embed afl/*.json ask/*.json faber/*.json kernel/*.json nemawashi/*.json pal/*.json optimizer/*.schema.json
+//go:embed afl/*.json ask/*.json faber/*.json kernel/*.json mcp/*.json nemawashi/*.json pal/*.json optimizer/*.schema.json
 var files embed.FS
 
 // base is the address that embedded schemas have among themselves. It leads

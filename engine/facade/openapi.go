@@ -78,7 +78,7 @@ func operation(r Route) map[string]any {
 		responses[strconv.Itoa(http.StatusAccepted)] = later
 	}
 	op := map[string]any{"summary": r.Summary, "parameters": params, "responses": responses}
-	if r.Access == TokenOrSession {
+	if r.Access == TokenOrSession || r.Access == TokenOnly {
 		op["security"] = []any{map[string]any{"token": []string{}}}
 		op["x-role"] = string(r.Role)
 	}

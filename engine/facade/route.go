@@ -16,6 +16,8 @@ const (
 	Anybody Access = iota
 	// TokenOrSession is a bearer token or the session of a browser.
 	TokenOrSession
+	// TokenOnly is a bearer token: what a browser sends by itself is not enough.
+	TokenOnly
 	// SessionOnly is for pages: who has no session is sent to the login.
 	SessionOnly
 	// Signed is for callers that prove who they are by the body itself.

@@ -209,7 +209,7 @@ func (s *Server) identify(c *Call, r Route) error {
 	}
 	now := s.o.Now()
 	headers := c.Header["Authorization"]
-	if r.Access == TokenOrSession && len(headers) > 0 {
+	if (r.Access == TokenOrSession || r.Access == TokenOnly) && len(headers) > 0 {
 		secret, ok := strings.CutPrefix(headers[0], "Bearer ")
 		if !ok || len(headers) > 1 {
 			return unauthorized("missing bearer token")
@@ -221,7 +221,7 @@ func (s *Server) identify(c *Call, r Route) error {
 		c.Who = identityOf(t)
 		return nil
 	}
-	if s.o.Sessions != nil {
+	if s.o.Sessions != nil && r.Access != TokenOnly {
 		if who, ok := s.o.Sessions.of(c.Request, s.o.Tokens, now); ok {
 			c.Who = who
 			return nil

@@ -83,6 +83,7 @@ var measurements = []measurement{
 	{"H1", (*bench).hooks},
 	{"F1", (*bench).calls},
 	{"W1", (*bench).progress},
+	{"M1", (*bench).agents},
 }
 
 func main() {

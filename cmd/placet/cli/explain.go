@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bytes"
+	"io"
 	"strings"
 
+	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 )
 
@@ -17,12 +20,25 @@ func explainVerb() verb {
 			}
 			e := b.Explain(s)
 			return c.env.Answer(e, func() {
-				show(c.env, "explanation", struct {
-					workspace.Explanation
-					Style string
-				}{e, statusStyle(s.View)})
+				showExplanation(c.env, s, e)
 				printState(b, workspace.Summary{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale})
 			})
 		},
 	}
+}
+
+func showExplanation(w *console.Env, s workspace.Subject, e workspace.Explanation) {
+	show(w, "explanation", struct {
+		workspace.Explanation
+		Style string
+	}{e, statusStyle(s.View)})
+}
+
+// explanationText is what explain prints of a run.
+func explanationText(b *workspace.Workspace, s workspace.Subject) string {
+	var out bytes.Buffer
+	w := *b.Env
+	w.Out, w.Err, w.Colour = &out, io.Discard, false
+	showExplanation(&w, s, b.Explain(s))
+	return out.String()
 }

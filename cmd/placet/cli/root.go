@@ -88,7 +88,7 @@ func verbs() []verb {
 	return []verb{
 		inboxVerb(), approveVerb(), rejectVerb(), steerVerb(), respondVerb(), adoptVerb(), showVerb(),
 		askVerb(), waitVerb(), withdrawVerb(), openVerb(),
-		watchVerb(), serveVerb(), onceVerb(), statusVerb(),
+		watchVerb(), serveVerb(), mcpVerb(), onceVerb(), statusVerb(),
 		explainVerb(), logVerb(), checkVerb(), graphVerb(),
 		initVerb(), trustVerb(), clientHookVerb(), loginVerb(), doctorVerb(), demoVerb(), schemaVerb(), versionVerb(),
 	}

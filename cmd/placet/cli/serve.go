@@ -54,6 +54,8 @@ type webServer struct {
 	server   *facade.Server
 	answer   http.Handler // of /metrics
 	loop     *reconcile.Loop
+	// agentWait is how long an agent's call waits that does not say.
+	agentWait time.Duration
 	// ended notes that the workspace is not served any more, nil where it was not.
 	ended func() error
 }
@@ -90,6 +92,9 @@ func (s *webServer) listen(b *workspace.Workspace) error {
 	}
 	if _, err := tokens.List(); err != nil {
 		return console.Usage("%v", err)
+	}
+	if s.agentWait, err = agentWait(s.env); err != nil {
+		return err
 	}
 	l, err := listenAt(cmp.Or(s.address, b.Serve.Listen), "HTTP")
 	if err != nil {
@@ -130,6 +135,7 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 		Wait: b.Serve.Waits(), Version: thisBuild().Version, Log: log, Tokens: tokens, Sessions: sessions,
 		Metrics: func(c *facade.Call) { s.answer.ServeHTTP(c.Writer, c.Request) },
 		Turns:   s.turns, Sender: b.Sender(), Loopback: listensToLoopback(s.listener),
+		AgentWait: s.agentWait, Explanation: explanationText,
 	})
 	s.server = facade.New(facade.Options{
 		Routes: s.app.Routes(), Tokens: tokens, Sessions: sessions, PublicURL: b.Serve.PublicURL,

@@ -36,7 +36,7 @@ func showStatus(b *workspace.Workspace, args []string, all bool) error {
 	}
 	s := b.LookAtRuns(found, all || len(args) > 0)
 	if len(args) == 0 {
-		s.Misplaced = workspace.NoRuns(b.Misplaced())
+		s.Misplaced, s.Agents = workspace.NoRuns(b.Misplaced()), b.Agents()
 	}
 	s.Undelivered = b.Undelivered(s.Views)
 	if err := b.Env.Answer(s, func() { printStatus(b, s) }); err != nil {
@@ -66,8 +66,20 @@ func printStatus(b *workspace.Workspace, s workspace.Summary) {
 	for _, m := range s.Misplaced {
 		w.Say("%s %s: looks like a run and is none: %s", w.Paint(console.Waiting, "!"), console.OneLine(m.Path), console.OneLine(m.Why))
 	}
+	for _, a := range s.Agents {
+		w.Say("%s: %s", console.OneLine(a.Agent), agentLine(w, a))
+	}
 	w.Say("%s", tally(s))
 	printState(b, s)
+}
+
+// agentLine is what an agent said last, and when.
+func agentLine(w *console.Env, a workspace.AgentProgress) string {
+	about := console.Age(w.Now(), a.At)
+	if a.Percent != nil {
+		about += fmt.Sprintf(", %.0f %%", *a.Percent)
+	}
+	return fmt.Sprintf("%s (%s)", console.Cut(console.OneLine(a.Message), 160), about+console.Suffix(", ", console.OneLine(a.Run)))
 }
 
 func statusStyle(v workspace.View) string {

@@ -37,6 +37,7 @@ type File struct {
 	Hook     Hook                `toml:"hook"`
 	Serve    Serve               `toml:"serve"`
 	Slack    Slack               `toml:"slack"`
+	MCP      MCP                 `toml:"mcp"`
 	// Notify counts in the user's own configuration alone.
 	Notify notify.Settings `toml:"notify"`
 	family.Settings
@@ -116,7 +117,7 @@ type Sources struct {
 
 // Defaults are the settings where nothing is configured.
 func Defaults() File {
-	return File{Language: "en", Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Slack: defaultSlack(), Hook: defaultHook(), Settings: family.Defaults()}
+	return File{Language: "en", Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Slack: defaultSlack(), Hook: defaultHook(), MCP: MCP{Elicit: "auto"}, Settings: family.Defaults()}
 }
 
 // Load merges the settings: default < placet.toml < the user's file. A policy

@@ -149,6 +149,9 @@ func (l Layer) check(f File) error {
 	if key, err := f.Slack.check(); err != nil {
 		return l.at([]string{"slack", key}, "slack.%s: %v", key, err)
 	}
+	if key, err := f.MCP.check(); err != nil {
+		return l.at([]string{"mcp", key}, "mcp.%s: %v", key, err)
+	}
 	if l.own { // in a file of the workspace it is ignored
 		if key, err := f.Notify.Check(family.Names()); err != nil {
 			return l.at([]string{notifyKey, key}, "notify.%s: %v", key, err)

@@ -66,6 +66,7 @@ func (a *App) Routes() []facade.Route {
 		return 0, nil, nil
 	}})
 	routes = append(routes, a.actionRoutes()...)
+	routes = append(routes, a.agentRoutes()...)
 	routes = append(routes, a.slackRoutes()...)
 	routes = append(routes, a.pageRoutes()...)
 	// The description is made of the whole table, itself included.

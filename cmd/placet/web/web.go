@@ -4,7 +4,7 @@
 //
 // requests.go and runs.go are the API of all families, nemawashi.go the endpoints of that
 // family's seed, commits.go what a commit sends to whom, refused.go what
-// became of answers that nobody may give.
+// became of answers that nobody may give, agents.go what agents' hosts call.
 package web
 
 import (
@@ -32,7 +32,11 @@ type Options struct {
 	// Sender calls Slack. Loopback says that nothing but this machine reaches the server.
 	Sender   *send.Sender
 	Loopback bool
-	Log      *slog.Logger
+	// AgentWait is how long an agent's call waits that does not say, and Explanation how people
+	// are told why a run stands where it stands.
+	AgentWait   time.Duration
+	Explanation func(b *workspace.Workspace, s workspace.Subject) string
+	Log         *slog.Logger
 }
 
 // App answers the calls.
@@ -45,6 +49,7 @@ type App struct {
 	refused refusals
 	sending chan struct{}
 	notes   sync.Mutex // held while a note in a thread is counted and written
+	agents  agents
 }
 
 // New returns an app. Its loop is attached before the workspace is there, and Begin called
@@ -60,7 +65,10 @@ func (a *App) Begin(b *workspace.Workspace, o Options) {
 func (a *App) Serve(s *facade.Server) { a.server = s }
 
 // Close ends all streams.
-func (a *App) Close() { a.events.Close() }
+func (a *App) Close() {
+	a.events.Close()
+	a.agents.close()
+}
 
 // viewer is the workspace for one call.
 func (a *App) viewer(c *facade.Call) *workspace.Workspace { return a.b.Viewer(c.Who.Known) }

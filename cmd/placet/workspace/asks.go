@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"placet/cmd/placet/console"
@@ -22,26 +24,55 @@ import (
 )
 
 // Asks is a workspace opened to ask people. Its loop moves the asks that were found by
-// [Asks.Find], and nothing else.
+// [Asks.Find], and nothing else. Its methods may be called at the same time.
 type Asks struct {
 	*Workspace
-	asks   *foundRuns
-	events chan struct{}
-	source watch.Source // nil where the system gives no events
+	asks    *foundRuns
+	events  chan struct{}
+	source  watch.Source // nil where the system gives no events
+	passing sync.Mutex   // held during a pass
+	serves  atomic.Bool  // Serve makes the passes
+
+	mu      sync.Mutex
+	changed chan struct{} // closed when asks may have changed, and made anew
+	trouble error         // of the last pass of Serve
 }
 
 // foundRuns is the layout of a family of which some runs alone are listed.
 type foundRuns struct {
 	layout.Family
+	mu   sync.Mutex
 	runs []layout.Run
 }
 
 // Runs implements [layout.Family].
-func (l *foundRuns) Runs(layout.Lister) ([]layout.Run, error) { return l.runs, nil }
+func (l *foundRuns) Runs(layout.Lister) ([]layout.Run, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.runs), nil
+}
+
+// add lists a run from now on, and reports whether it was not listed.
+func (l *foundRuns) add(run layout.Run) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.ContainsFunc(l.runs, func(r layout.Run) bool { return r.ID == run.ID }) {
+		return false
+	}
+	l.runs = append(l.runs, run)
+	return true
+}
+
+// drop lists a run no more.
+func (l *foundRuns) drop(run layout.Run) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs = slices.DeleteFunc(l.runs, func(r layout.Run) bool { return r.ID == run.ID })
+}
 
 // OpenAsks opens the workspace to ask people.
 func OpenAsks(ctx context.Context, w *console.Env) (*Asks, error) {
-	a := &Asks{asks: &foundRuns{}, events: make(chan struct{}, 1)}
+	a := &Asks{asks: &foundRuns{}, events: make(chan struct{}, 1), changed: make(chan struct{})}
 	b, err := Open(w, Setup{Family: "ask", Live: true, Remembers: true, Attach: []func(*reconcile.Options){func(o *reconcile.Options) {
 		for i := range o.Families {
 			a.asks.Family, o.Families[i].Layout = o.Families[i].Layout, a.asks
@@ -55,7 +86,11 @@ func OpenAsks(ctx context.Context, w *console.Env) (*Asks, error) {
 	}
 	a.Workspace = b
 	go b.Changing.Poll(ctx, func() {})
-	a.source, _ = watch.Notify(watch.Sink{Event: func(watch.Event) { a.wake() }, Broken: func(error) { a.wake() }})
+	source, err := watch.Notify(watch.Sink{Event: func(watch.Event) { a.wake() }, Broken: func(error) { a.wake() }})
+	if err == nil {
+		a.source = source
+		context.AfterFunc(ctx, func() { _ = source.Close() })
+	}
 	return a, nil
 }
 
@@ -72,8 +107,8 @@ func (a *Asks) Find(id string) (reconcile.Found, error) {
 	if !ok {
 		return reconcile.Found{}, console.Usage("cannot find an ask %q: an id is of small letters, digits and -, at most 64", console.OneLine(id)).Try("placet status --all lists the asks")
 	}
-	if !slices.ContainsFunc(a.asks.runs, func(r layout.Run) bool { return r.ID == run.ID }) {
-		a.asks.runs = append(a.asks.runs, run)
+	if a.asks.add(run) && a.serves.Load() {
+		a.wake()
 	}
 	return reconcile.Found{Run: run, Family: a.Families[0]}, nil
 }
@@ -97,6 +132,8 @@ func (a *Asks) Pass(ctx context.Context) error {
 	if a.Env.InGitHook() {
 		return nil
 	}
+	a.passing.Lock()
+	defer a.passing.Unlock()
 	unlock, err := a.LockWorkspace()
 	if errors.Is(err, fs.ErrBusy) {
 		return nil
@@ -117,8 +154,9 @@ const askPoll = 2 * time.Second
 
 // Await waits until something of the asks that were found may have changed.
 func (a *Asks) Await(ctx context.Context, states []ask.State) {
-	for _, r := range a.asks.runs {
-		a.listen(r.Dir, path.Dir(layout.RequestPath(r.Dir, ask.RequestID(r.ID), "form.md")))
+	runs, _ := a.asks.Runs(nil)
+	for _, r := range runs {
+		a.listen(foldersOf(r)...)
 	}
 	wait := askPoll
 	for _, st := range states {
@@ -134,6 +172,78 @@ func (a *Asks) Await(ctx context.Context, states []ask.State) {
 	case <-a.events:
 	case <-time.After(wait):
 	}
+}
+
+// foldersOf are the folders in which something happens to an ask.
+func foldersOf(r layout.Run) []string {
+	return []string{r.Dir, path.Dir(layout.RequestPath(r.Dir, ask.RequestID(r.ID), "form.md"))}
+}
+
+// Serve makes passes over the asks that were found and are open, until the context is done.
+// Whoever waits for them waits by [Asks.Changed].
+func (a *Asks) Serve(ctx context.Context) {
+	a.serves.Store(true)
+	announcer := a.Announce(ctx)
+	defer announcer.Wait()
+	for ctx.Err() == nil {
+		a.publish(a.Trouble()) // a daemon that holds the lock may have made the pass
+		err := a.Pass(ctx)
+		open := a.keepOpen(announcer)
+		a.publish(err)
+		if runs, _ := a.asks.Runs(nil); len(runs) > 0 {
+			a.Await(ctx, open)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-a.events:
+		}
+	}
+}
+
+// keepOpen forgets the asks that have ended, and returns the others. People are told of both.
+func (a *Asks) keepOpen(people *AskAnnouncer) (open []ask.State) {
+	runs, _ := a.asks.Runs(nil)
+	for _, r := range runs {
+		f := reconcile.Found{Run: r, Family: a.Families[0]}
+		st, begun := a.State(f)
+		if begun {
+			people.Asked([]reconcile.Found{f}, []ask.State{st})
+		}
+		if !st.IsFinal() && (begun || a.IsAsked(f)) {
+			open = append(open, st)
+			continue
+		}
+		a.asks.drop(r)
+		for _, dir := range foldersOf(r) {
+			if a.source != nil {
+				_ = a.source.Remove(filepath.Join(a.Root, filepath.FromSlash(dir))) // it may not have been watched
+			}
+		}
+	}
+	return open
+}
+
+// publish tells all who wait that asks may have changed.
+func (a *Asks) publish(trouble error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	close(a.changed)
+	a.changed, a.trouble = make(chan struct{}), trouble
+}
+
+// Changed is closed when asks may have changed. It is asked for before one is looked at.
+func (a *Asks) Changed() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.changed
+}
+
+// Trouble is what kept the last pass of Serve from going on, nil for nothing.
+func (a *Asks) Trouble() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.trouble
 }
 
 func (a *Asks) listen(dirs ...string) {
@@ -165,6 +275,8 @@ func (a *Asks) CountOpen(most int) (open int) {
 // another one is.
 func (a *Asks) Create(f reconcile.Found, name string, body []byte) (created bool, err error) {
 	kind, _ := layout.Ask{}.File(f.Run, name)
+	defer a.wake()
+	defer a.asks.add(f.Run)
 	err = a.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, name), Kind: kind.Kind, Body: body})
 	if errors.Is(err, store.ErrConflict) {
 		return false, nil

@@ -110,6 +110,16 @@ func (b *Workspace) Viewer(who string) *Workspace {
 	}
 }
 
+// Whole is the same workspace with all its families, to look at. It shares the store: two of
+// one process would take each other's temporary files for those of a crash.
+func (b *Workspace) Whole() *Workspace {
+	w := b.Viewer("")
+	w.Env, w.Families = b.Env, served(b.Settings, "")
+	workers, waiting, _ := sideBySide()
+	w.Loop = reconcile.New(loopOptions(w, Setup{Log: slog.New(console.NewLogHandler(b.Env.Err, slog.LevelWarn))}, workers, waiting))
+	return w
+}
+
 // Setup says what a workspace is opened for besides looking.
 type Setup struct {
 	Log   *slog.Logger

@@ -11,7 +11,6 @@ import (
 	"placet/engine/facade/notify"
 	"placet/engine/reconcile"
 	"placet/layout"
-	"placet/schemas"
 )
 
 // WithoutEvents is where a daemon gets no file events.
@@ -50,6 +49,7 @@ type Summary struct {
 	Waiting   int                    `json:"waiting"`
 	Untrusted []config.UntrustedLine `json:"untrusted"`
 	Misplaced []MisplacedLine        `json:"misplaced"`
+	Agents    []AgentProgress        `json:"agents"`
 	// Undelivered are notifications of open requests that may not have arrived, where
 	// [Workspace.Undelivered] was asked.
 	Undelivered []notify.Doubt `json:"undelivered"`
@@ -119,7 +119,8 @@ func (s *Summary) KeepTagged(b *Workspace, tags []string) {
 	s.Waiting = 0
 	for i := range s.Views {
 		s.Views[i].Open = slices.DeleteFunc(slices.Clone(s.Views[i].Open), func(a engine.OpenRequest) bool {
-			return !slices.ContainsFunc(tagsOf(b, s.Views[i].Found, a), func(tag string) bool { return slices.Contains(tags, tag) })
+			x, _, _, _ := readExtras(b, s.Views[i].Found, a.Request)
+			return !slices.ContainsFunc(x.Tags, func(tag string) bool { return slices.Contains(tags, tag) })
 		})
 		s.Waiting += len(s.Views[i].Open)
 	}
@@ -140,20 +141,6 @@ func (s *Summary) KeepFamilies(b *Workspace, keep func(family string) bool) {
 			return keep(f.Layout.Name()) && slices.ContainsFunc(f.Layout.Roots(), func(root string) bool { return layout.Under(dir, root) })
 		})
 	})
-}
-
-// tagsOf are the tags of an ask.
-func tagsOf(b *Workspace, f reconcile.Found, a engine.OpenRequest) []string {
-	var request struct {
-		Ask struct {
-			Tags []string `json:"tags"`
-		} `json:"ask"`
-	}
-	d := readRequestFile(b, f, a.Request, "request.json", layout.KindRequest)
-	if err := schemas.Decode("", d.Path, d.Body, &request); err != nil || a.Run.Family != "ask" {
-		return nil
-	}
-	return request.Ask.Tags
 }
 
 // LineOf is a run as lists show it.

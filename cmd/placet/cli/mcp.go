@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/facade"
+	"placet/engine/facade/mcp"
+)
+
+func mcpVerb() verb {
+	return verb{
+		use: "mcp", short: "Answer an agent over the Model Context Protocol",
+		group: groupRun,
+		run:   serveAgent,
+	}
+}
+
+const (
+	// mcpWait says how long a call waits for an answer that does not say; projectVar where
+	// one host says that its project is.
+	mcpWait, projectVar = "PLACET_MCP_WAIT", "CLAUDE_PROJECT_DIR"
+	// usualMCPWait is less than the minute after which some hosts give up, whatever is
+	// configured.
+	usualMCPWait = 45 * time.Second
+	mostMCPWait  = 24 * time.Hour
+)
+
+// serveAgent answers the agent that has started this process. Standard output holds nothing
+// but its protocol.
+func serveAgent(c call) error {
+	wait, err := agentWait(c.env)
+	if err != nil {
+		return err
+	}
+	w, err := agentEnv(c.env)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(c.ctx)
+	var served sync.WaitGroup
+	defer served.Wait() // somebody may be being told
+	defer stop()
+	asks, err := workspace.OpenAsks(ctx, w)
+	if err != nil {
+		return err
+	}
+	all := sync.OnceValue(asks.Whole)
+	served.Go(func() { asks.Serve(ctx) })
+	if !w.InGitHook() {
+		go func() { _, _ = exclude(asks.Root, ignored) }() // init says what is wrong
+	}
+	server := mcp.New(mcp.Options{
+		Workspace: &workspace.Agent{
+			Asks: asks, Who: facade.Identity{Roles: facade.Roles}, Origin: fmt.Sprint(os.Getpid(), " ", w.Now().UnixNano()),
+			Session: cmp.Or(w.Getenv("CLAUDE_CODE_SESSION_ID"), w.Getenv("CODEX_SESSION_ID")),
+			Look:    func() *workspace.Workspace { return all().Viewer("") }, Explanation: explanationText,
+		},
+		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().MCP.Elicit },
+	})
+	err = orderly(server.Run(ctx, io.NopCloser(c.env.In), unclosed{c.env.Out}))
+	if err != nil {
+		return console.Refused("cannot go on with the agent's host: %v", err)
+	}
+	return nil
+}
+
+// unclosed is a stream that others close.
+type unclosed struct{ io.Writer }
+
+// Close implements [io.Closer].
+func (unclosed) Close() error { return nil }
+
+// agentWait is how long a call waits for an answer that does not say.
+func agentWait(w *console.Env) (time.Duration, error) {
+	text := w.Getenv(mcpWait)
+	if text == "" {
+		return usualMCPWait, nil
+	}
+	d, err := duration(text)
+	if err != nil || d > mostMCPWait {
+		return 0, console.Usage("%s takes a length up to 24h, such as 50s or 23h, not %q", mcpWait, console.OneLine(text))
+	}
+	return d, nil
+}
+
+// agentEnv is the environment of an agent's server. An agent's host may be started elsewhere
+// than its project.
+func agentEnv(w *console.Env) (*console.Env, error) {
+	own := *w
+	if dir := w.Getenv(projectVar); w.Flags.Workspace == "" && filepath.IsAbs(dir) {
+		own.Cwd = dir
+	}
+	root, err := config.FindRoot(&own)
+	if err != nil {
+		return nil, err
+	}
+	if w.Flags.Config != "" {
+		own.Flags.Config = w.Path(w.Flags.Config)
+	}
+	return workspace.AgentEnv(&own, root), nil
+}

@@ -1,0 +1,114 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine/ask"
+	"placet/engine/facade"
+	"placet/engine/facade/mcp"
+)
+
+// agentAt opens a workspace for an agent, and serves its asks until the test ends.
+func agentAt(t *testing.T) *Agent {
+	t.Helper()
+	from := places(t)
+	w := &console.Env{
+		Out: io.Discard, Err: t.Output(), Now: time.Now, Cwd: from.Workspace, Flags: console.Flags{Workspace: from.Workspace},
+		Getenv: func(name string) string {
+			return map[string]string{"XDG_STATE_HOME": from.StateHome, "XDG_CONFIG_HOME": filepath.Dir(from.User)}[name]
+		},
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	asks, err := OpenAsks(ctx, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := asks.Whole()
+	var served sync.WaitGroup
+	served.Go(func() { asks.Serve(ctx) })
+	t.Cleanup(func() { cancel(); served.Wait() })
+	return &Agent{
+		Asks: asks, Who: facade.Identity{Roles: facade.Roles}, Origin: "this test",
+		Look:        func() *Workspace { return whole.Viewer("") },
+		Explanation: func(_ *Workspace, s Subject) string { return string(s.View.Status) },
+	}
+}
+
+// ends waits until an ask ends.
+func (g *Agent) ends(ctx context.Context, id string) (mcp.Answer, error) {
+	for {
+		changed := g.Changed()
+		a, err := g.Answer(id)
+		if err != nil || a.Status != string(ask.Open) {
+			return a, err
+		}
+		select {
+		case <-ctx.Done():
+			return a, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// Several calls at a time ask, look, answer by the host's dialogue and take back, on one
+// workspace.
+func TestAnAgentCallsSeveralToolsAtATime(t *testing.T) {
+	g := agentAt(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var calls sync.WaitGroup
+	for i := range 6 {
+		calls.Go(func() {
+			q := mcp.Question{Question: fmt.Sprintf("Go on with %d?", i), Options: []mcp.Option{{ID: "deploy"}, {ID: "wait", Comment: true}}}
+			id, err := g.Ask(ctx, q)
+			if err != nil || !g.IsOf(q, id) || g.IsOf(mcp.Question{Question: "Another?"}, id) {
+				t.Errorf("ask %d: %q %v", i, id, err)
+				return
+			}
+			d, ok := g.Dialogue(id)
+			if !ok || len(d.Options) != 2 || !strings.Contains(d.Message, q.Question) {
+				t.Errorf("dialogue %d: %v %+v", i, ok, d)
+			}
+			status := ask.Answered
+			if i%2 == 0 {
+				for _, bad := range []mcp.Reply{{}, {Choices: []string{"explode"}}, {Choices: []string{"wait"}}, {Choices: []string{"deploy", "wait"}, Comment: "both"}} {
+					if err := g.Respond(ctx, id, bad); err == nil {
+						t.Errorf("ask %d is answered by %+v", i, bad)
+					}
+				}
+				err = g.Respond(ctx, id, mcp.Reply{Choices: []string{"wait"}, Comment: "tomorrow"})
+			} else {
+				status, err = ask.Withdrawn, g.Withdraw(ctx, id, "not needed")
+			}
+			if err != nil {
+				t.Errorf("ask %d: %v", i, err)
+			}
+			if a, err := g.ends(ctx, id); err != nil || a.Status != string(status) {
+				t.Errorf("ask %d: %+v %v", i, a, err)
+			}
+			if err := g.Respond(ctx, id, mcp.Reply{Choices: []string{"deploy"}}); err == nil {
+				t.Errorf("ask %d is answered after its end", i)
+			}
+			if again, err := g.Ask(ctx, q); err != nil || again == id {
+				t.Errorf("ask %d is not asked anew: %s %v", i, again, err)
+			}
+		})
+		calls.Go(func() {
+			if _, err := g.Inbox(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	if list, err := g.Waiting("", "", 4); err != nil || len(list.Waiting) != 4 || list.More != 2 {
+		t.Errorf("waiting: %+v %v", list, err)
+	}
+}
