@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -62,7 +61,7 @@ func serveAgent(c call) error {
 	server := mcp.New(mcp.Options{
 		Workspace: &workspace.Agent{
 			Asks: asks, Who: facade.Identity{Roles: facade.Roles}, Origin: fmt.Sprint(os.Getpid(), " ", w.Now().UnixNano()),
-			Session: cmp.Or(w.Getenv("CLAUDE_CODE_SESSION_ID"), w.Getenv("CODEX_SESSION_ID")),
+			Session: w.AgentSession(),
 			Look:    func() *workspace.Workspace { return all().Viewer("") }, Explanation: explanationText,
 		},
 		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().MCP.Elicit },

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"os/user"
@@ -105,4 +106,46 @@ func showsRecording(t *testing.T, said string) {
 	if d := cmp.Diff(strings.Split(recorded, "\n"), strings.Split(said, "\n")); d != "" {
 		t.Errorf("the session in README.md is not what the terminal shows (-README +terminal):\n%s\nPLACET_README=write go test ./cmd/placet/cli -run TestReadme writes it anew", d)
 	}
+}
+
+// TestReadmeAgentsAreThoseOfInit compares the settings of agents in README.md with what placet
+// init --for writes, and has placet read the rule there.
+func TestReadmeAgentsAreThoseOfInit(t *testing.T) {
+	t.Parallel()
+	body, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
+	_, rule, _ := readmeBlock(t, string(body), "the rule")
+	p.write("placet.toml", rule+"\n")
+	for client, file := range map[string]string{"claude-code": ".mcp.json", "codex": ".codex/config.toml", "gemini": ".gemini/settings.json"} {
+		cmd := exec.Command(placetBinary(t), "-C", p.root, "init", "--for", client)
+		cmd.Env = append(p.env(), "PATH="+filepath.Dir(cmd.Path)+":"+os.Getenv("PATH"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		_, block, _ := readmeBlock(t, string(body), client)
+		var shown, written any
+		if client == "codex" {
+			shown, written = block+"\n", p.read(file)
+		} else {
+			shown, written = serverIn(t, block), serverIn(t, p.read(file))
+		}
+		if d := cmp.Diff(shown, written); d != "" {
+			t.Errorf("%s is not what README.md shows (-README +file):\n%s", file, d)
+		}
+	}
+}
+
+// serverIn is what the settings of an agent say of placet's server.
+func serverIn(t *testing.T, settings string) any {
+	t.Helper()
+	var s struct {
+		Servers map[string]any `json:"mcpServers"`
+	}
+	if err := json.Unmarshal([]byte(settings), &s); err != nil || s.Servers["placet"] == nil {
+		t.Fatalf("there is no server placet: %v\n%s", err, settings)
+	}
+	return s.Servers["placet"]
 }
