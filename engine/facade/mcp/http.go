@@ -29,6 +29,18 @@ type caller struct {
 
 type callerKey struct{}
 
+// streamEnds names what a token's call is told of the end of its stream.
+const streamEnds = "placet/stream-ends"
+
+// streamEnd is closed when the stream of a call ends, nil where that ends the call by itself.
+func streamEnd(req *sdk.CallToolRequest) <-chan struct{} {
+	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
+		done, _ := extra.TokenInfo.Extra[streamEnds].(<-chan struct{})
+		return done
+	}
+	return nil
+}
+
 func callerOf(ctx context.Context) caller {
 	c, _ := ctx.Value(callerKey{}).(caller)
 	return c
@@ -42,9 +54,10 @@ func NewHandler(origins []string, log *slog.Logger) (*Handler, error) {
 		modern: sdk.NewStreamableHTTPHandler(of, &sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: largestBody, Logger: log}),
 		legacy: sdk.NewStreamableHTTPHandler(of, &sdk.StreamableHTTPOptions{SessionTimeout: idleSession, MaxRequestBodyBytes: largestBody, Logger: log}),
 	}
-	// A session belongs to the token that began it.
+	// A session belongs to the token that began it. A call of it ends with its stream, too:
+	// nothing would bring its result to anybody.
 	h.legacy = auth.RequireBearerToken(func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
-		return &auth.TokenInfo{UserID: callerOf(ctx).user}, nil
+		return &auth.TokenInfo{UserID: callerOf(ctx).user, Extra: map[string]any{streamEnds: ctx.Done()}}, nil
 	}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h.legacy)
 	protection := http.NewCrossOriginProtection()
 	for _, origin := range origins {

@@ -49,6 +49,8 @@ func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, id string,
 		select {
 		case <-ctx.Done():
 			return a, ctx.Err()
+		case <-streamEnd(req):
+			return a, context.Canceled
 		case <-over.C:
 			wait = 0
 		case <-changed:
