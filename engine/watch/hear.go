@@ -51,14 +51,18 @@ func (w *Watcher) hearName(rel string, entry bool) {
 		return
 	}
 	led := w.watches.nodes[rel] != nil
-	if !led && w.volatile != nil && w.volatile(rel) {
+	noise := !led && quiet(name)
+	switch {
+	case noise && !entry:
+		return
+	case !led && !noise && w.volatile != nil && w.volatile(rel):
 		w.pending.markVolatile(rel)
 		return
 	}
 	if entry && !led && !dir.structure && w.pending.hasOwners(&dir.owners, path.Dir(rel)) {
 		return // they are woken already
 	}
-	if !led && quiet(name) && !(entry && w.watches.paths.isDir(rel)) {
+	if noise && !w.watches.paths.isDir(rel) {
 		return
 	}
 	w.pending.markOwners(&dir.owners, path.Dir(rel))
