@@ -95,7 +95,7 @@ func TestPhrases(t *testing.T) {
 	if got := phrase("en", "reason.ESCALATE_MAX_RETRY", "n", "{max}", "max", "5"); got != "{max} of 5 attempts failed" {
 		t.Errorf("a value was searched for names: %q", got)
 	}
-	if got := phrase("ja", "item"); got != "Item" {
+	if got := phrase("fr", "item"); got != "Item" {
 		t.Errorf("a language without the words: %q", got)
 	}
 }

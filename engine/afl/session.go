@@ -13,6 +13,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // currentDelegation is where upstream's hooks say what they are at.
@@ -240,9 +241,9 @@ func firstState(r *session, why string, adopted bool) *move {
 	}
 	return &move{Reason: why, Then: func(c *change) {
 		st := c.State
-		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt, st.Adopted = 1, "afl", r.id(), "en", c.Now, adopted
-		if r.Snap.Facts.Config.Language == "ko" {
-			st.Language = "ko"
+		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt, st.Adopted = 1, "afl", r.id(), templates.English, c.Now, adopted
+		if lang := r.Snap.Facts.Config.Language; slices.Contains(templates.Languages(), lang) {
+			st.Language = lang
 		}
 	}}
 }

@@ -9,6 +9,7 @@ import (
 
 	"placet/engine"
 	"placet/layout"
+	"placet/templates"
 )
 
 // Config is the [optimizer] block of the configuration.
@@ -16,7 +17,7 @@ type Config struct {
 	Enabled bool `toml:"enabled"`
 	// Roots are the folders that hold active/ and archive/.
 	Roots    []string `toml:"roots"`
-	Language string   `toml:"language"` // ko or en; fixed when a cycle begins
+	Language string   `toml:"language"` // fixed when a cycle begins
 	UsageDir string   `toml:"usage_dir"`
 	// AuditDB is the database; "" is audit_global.db of the root. {root} and
 	// {run_id} are replaced.
@@ -211,8 +212,8 @@ func (c Config) checkWorkflow(name string) error {
 // checkShared checks the settings that a workflow may have of its own.
 func (c Config) checkShared(where string) error {
 	switch {
-	case c.Language != "ko" && c.Language != "en":
-		return fmt.Errorf("%slanguage: %q is not one of ko, en", where, c.Language)
+	case !slices.Contains(templates.Languages(), c.Language):
+		return fmt.Errorf("%slanguage: %q is not one of %s", where, c.Language, strings.Join(templates.Languages(), ", "))
 	case c.LevelAttempts < 1 || c.LevelAttempts > 100:
 		return fmt.Errorf("%slevel_attempts: %d is not from 1 to 100", where, c.LevelAttempts)
 	}

@@ -118,7 +118,7 @@ func TestASettingThatCannotBeUsedIsRefusedWithFileAndLine(t *testing.T) {
 		"a mode for later":           {"[afl]\nmode = \"manual\"\n", "2", `"manual" is not served yet`},
 		"a word that afl lacks":      {"[afl]\nreview = \"nobody\"\n", "2", `"nobody" is none of person, external, off`},
 		"no shell":                   {"[afl]\nshell = []\n", "2", "shell: is empty"},
-		"a language without texts":   {"[afl]\nlanguage = \"ja\"\n", "2", `afl.language "ja" is not one of en, ko`},
+		"a language without texts":   {"[afl]\nlanguage = \"fr\"\n", "2", `afl.language "fr" is not one of en, ko, ja`},
 		"unknown key of optimizer":   {"[optimizer]\nidempotent = true\n", "2", `unknown setting "optimizer.idempotent"`},
 		"unknown key of a workflow":  {"[optimizer.workflows]\n\n\"a b\" = { analyse = [\"x\"] }\n", "3", `unknown setting "optimizer.workflows.\"a b\".analyse"`},
 		"a command as one string":    {"[optimizer.workflows.x]\nanalysis = \"x\"\n", "2", "expected array, found string"},
@@ -128,7 +128,7 @@ func TestASettingThatCannotBeUsedIsRefusedWithFileAndLine(t *testing.T) {
 		"a database outside":         {"[optimizer]\naudit_db = \"/tmp/x.db\"\n", "2", "[optimizer] audit_db: "},
 		"a wait without unit":        {"[optimizer]\ninputs_wait = \"10\"\n", "2", `[optimizer] inputs_wait: "10" is no length of time`},
 		"never, where none is":       {"[optimizer]\nlevel_timeout = \"never\"\n", "2", `[optimizer] level_timeout: "never" is no length of time`},
-		"a language of few texts":    {"[optimizer]\nlanguage = \"ja\"\n", "2", `[optimizer] language: "ja" is not one of ko, en`},
+		"a language of few texts":    {"[optimizer]\nlanguage = \"fr\"\n", "2", `optimizer.language "fr" is not one of en, ko, ja`},
 		"a workflow's bad length":    {"[optimizer.workflows]\n\"a b\" = { hitl_timeout = \"soon\" }\n", "2", `[optimizer] workflows."a b".hitl_timeout: "soon" is no length of time`},
 		"a number that is not there": {"[faber]\ncontext = { events = inf }\n", "2", "expected integer, found float"},
 	}

@@ -167,12 +167,8 @@ func (l Layer) check(f File) error {
 
 // checkFamily refuses settings that a family cannot use. The error names the setting first.
 func (l Layer) checkFamily(f family.Family, s *family.Settings) error {
-	known := f.Languages
-	if known == nil {
-		known = languages
-	}
-	if _, lang := f.Config(s); lang != "" && !slices.Contains(known, lang) {
-		return l.at([]string{f.Name, "language"}, "%s.language %q is not one of %s", f.Name, lang, strings.Join(known, ", "))
+	if _, lang := f.Config(s); lang != "" && !slices.Contains(languages, lang) {
+		return l.at([]string{f.Name, "language"}, "%s.language %q is not one of %s", f.Name, lang, strings.Join(languages, ", "))
 	}
 	key, err := f.Check(s)
 	if err == nil {

@@ -12,13 +12,12 @@ import (
 
 var aflFamily = Family{
 	Name: "afl", Short: "AFL sessions: pause, resume, abort", Noun: "AFL session",
-	Machine:   func() engine.Machine { return afl.New() },
-	Enabled:   func(s *Settings) bool { return s.Afl.Enabled },
-	Layout:    func(*Settings) layout.Family { return layout.AFL{} },
-	Config:    func(s *Settings) (any, string) { return s.Afl, s.Afl.Language },
-	Languages: []string{"en", "ko"},
-	Check:     func(s *Settings) ([]string, error) { return nil, s.Afl.Check() },
-	Policy:    [][]string{{"worker_command"}, {"shell"}, {"validation"}, {"review"}, {"interrupted"}},
+	Machine: func() engine.Machine { return afl.New() },
+	Enabled: func(s *Settings) bool { return s.Afl.Enabled },
+	Layout:  func(*Settings) layout.Family { return layout.AFL{} },
+	Config:  func(s *Settings) (any, string) { return s.Afl, s.Afl.Language },
+	Check:   func(s *Settings) ([]string, error) { return nil, s.Afl.Check() },
+	Policy:  [][]string{{"worker_command"}, {"shell"}, {"validation"}, {"review"}, {"interrupted"}},
 	Orders: []Order{
 		{Key: []string{"review"}, Words: afl.Reviews, Unsaid: func(*Settings) any { return afl.Reviews[0] }},
 		{Key: []string{"validation"}, Words: afl.Validations, Unsaid: func(*Settings) any { return afl.Validations[0] }},
