@@ -115,6 +115,9 @@ func highest() int64 {
 }
 
 func TestNothingOfAHostileSchemaIsUsed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one call after the other: there is nothing for the race detector")
+	}
 	for _, tt := range hostileSchemas {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newMirror(t)
@@ -243,6 +246,9 @@ func (l *mirror) journal(victim string) error {
 
 // What one database costs is no reason for another one to fail.
 func TestADatabaseThatTakesAllMemoryLeavesTheOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one call after the other: there is nothing for the race detector")
+	}
 	hungry, l := newMirror(t), newMirror(t)
 	hungry.hostile(many(900, wide))
 	hungry.work = 20 * time.Second // its memory ends before its time

@@ -188,6 +188,9 @@ func seeds(n uint64) uint64 {
 }
 
 func TestACrashAtAnyCallLeavesOldOrNewAndIsRecovered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one call after the other: there is nothing for the race detector")
+	}
 	schedules := 0
 	start := time.Now()
 	for _, variant := range variants {
@@ -259,6 +262,9 @@ func TestTheLinesOfOneRevisionAreDurableBeforeTheNext(t *testing.T) {
 
 // TestASecondCrashDuringRecovery crashes the recovery of a crash.
 func TestASecondCrashDuringRecovery(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one call after the other: there is nothing for the race detector")
+	}
 	schedules := 0
 	for k := 1; ; k += 3 {
 		m := scene()

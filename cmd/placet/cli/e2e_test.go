@@ -28,6 +28,9 @@ var (
 // placetBinary builds the program once for all end-to-end tests.
 func placetBinary(t *testing.T) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which does not look into another program")
+	}
 	buildOnce.Do(func() {
 		binary = filepath.Join(os.Getenv("PLACET_E2E_DIR"), "placet") // of TestMain
 		out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput()

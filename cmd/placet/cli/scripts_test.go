@@ -81,9 +81,21 @@ func (t tidy) Run() int {
 //	daemon [FOLDER]           wait until a daemon serves the folder
 //	onejson                   stdout is one JSON object {"schema_version":1,"data":…}
 //	subst FILE OLD NEW        replace text in a file, the way an editor saves it
+//
+// Under -short, which is for the race detector, those scripts run that start a daemon.
 func TestScripts(t *testing.T) {
+	scripts, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "scripts", "*.txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("there are no scripts: %v", err)
+	}
+	if testing.Short() {
+		scripts = slices.DeleteFunc(scripts, func(name string) bool {
+			body, err := os.ReadFile(name)
+			return err == nil && !regexp.MustCompile(`(?m)^daemon\b`).Match(body)
+		})
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "..", "testdata", "scripts"),
+		Files:               scripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
