@@ -233,6 +233,9 @@ func mutantLab(t *testing.T, wrap func(fs.FS) fs.FS, m clerk, step int) *lab {
 const patience = 3 * time.Minute
 
 func TestEveryMutantIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which looks at the laboratory without mutants")
+	}
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			start := time.Now()
