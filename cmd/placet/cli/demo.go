@@ -98,7 +98,7 @@ func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool
 		return console.Refused("cannot show the demo: %v", console.Plain(err))
 	}
 	if !keep {
-		defer os.RemoveAll(home)
+		defer removeDemo(home)
 	}
 	if err := runDemo(ctx, w, story, home, step); err != nil {
 		switch {
@@ -162,7 +162,19 @@ func runDemo(ctx context.Context, w *console.Env, story, home string, step bool)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
-	return cmd.Run()
+	err = cmd.Run()
+	if ctx.Err() != nil && cmd.Process != nil { // the shell may have ended before what it started
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	return err
+}
+
+// removeDemo removes the folder of a story. What an interrupted one started may write there
+// for a moment while it ends.
+func removeDemo(home string) {
+	for end := time.Now().Add(5 * time.Second); os.RemoveAll(home) != nil && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // demoEnviron is the environment of the demo: the user's own settings and
