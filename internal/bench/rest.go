@@ -241,7 +241,7 @@ func (b *bench) binary() error {
 	if err != nil {
 		return err
 	}
-	b.table.most("S10", "size of the binary", float64(info.Size())/(1<<20), 30, "MiB")
+	b.table.most("S10", "size of the binary", float64(info.Size())/(1<<20), 25, "MiB")
 	w, err := b.fresh("first")
 	if err != nil {
 		return err
