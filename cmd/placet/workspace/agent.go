@@ -345,10 +345,10 @@ func (g *Agent) Report(session string, p mcp.Progress) (bool, error) {
 }
 
 // openRequest is the open request of an ask, as it was issued. ok is false where what it asks
-// about has changed, and for whom it is not.
+// about has changed, for whom it is not, and where a dialogue would not show all of it.
 func (g *Agent) openRequest(v *Workspace, id string) (t Request, ok bool) {
 	f, st, err := g.ask(id)
-	if err != nil || st.Ask.Sensitivity == "private" || g.may("answer", facade.Decide) != nil {
+	if err != nil || st.Ask.Sensitivity == "private" || len(st.Ask.Context) > longestShownContext || g.may("answer", facade.Decide) != nil {
 		return t, false
 	}
 	at, err := v.ExactRequest(f.Key().String() + ":" + ask.RequestID(f.Run.ID))
@@ -359,8 +359,9 @@ func (g *Agent) openRequest(v *Workspace, id string) (t Request, ok bool) {
 	return t, open && !slices.ContainsFunc(v.OpenDataOf(t.Found, t.OpenRequest).Artifacts, func(l ArtifactLine) bool { return l.Binding && l.Changed() })
 }
 
-// shownContext is how much of a question's context a dialogue shows, in characters.
-const shownContext = 2000
+// longestShownContext is the longest context of a question, in bytes, that a dialogue shows.
+// Nobody answers in a dialogue what it shows a part of: a longer one has its form alone.
+const longestShownContext = 2000
 
 // Dialogue implements [mcp.Workspace].
 func (g *Agent) Dialogue(id string) (d mcp.Dialogue, ok bool) {
@@ -372,7 +373,7 @@ func (g *Agent) Dialogue(id string) (d mcp.Dialogue, ok bool) {
 	_, st, _ := g.ask(id)
 	parts := []string{console.Lines(t.Prompt)}
 	if text := console.Lines(st.Ask.Context); text != "" {
-		parts = append(parts, console.Cut(text, shownContext))
+		parts = append(parts, text)
 	}
 	for _, name := range t.Artifacts {
 		parts = append(parts, "It is about "+console.OneLine(name))

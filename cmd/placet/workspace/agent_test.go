@@ -58,6 +58,27 @@ func (g *Agent) ends(ctx context.Context, id string) (mcp.Answer, error) {
 	}
 }
 
+// A dialogue that could not show all of a question is not shown, and answers nothing.
+func TestADialogueShowsAllOrNothing(t *testing.T) {
+	g := agentAt(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for length, shown := range map[int]bool{longestShownContext: true, longestShownContext + 1: false} {
+		text := strings.Repeat("x", length-4) + " end"
+		id, err := g.Ask(ctx, mcp.Question{Question: fmt.Sprintf("Go on with %d?", length), Context: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, ok := g.Dialogue(id)
+		if ok != shown || strings.Contains(d.Message, text) != shown {
+			t.Errorf("%d bytes: %v %+v", length, ok, d)
+		}
+		if err := g.Respond(ctx, id, mcp.Reply{Choices: []string{"reject"}}); (err == nil) != shown {
+			t.Errorf("%d bytes, answered: %v", length, err)
+		}
+	}
+}
+
 // Several calls at a time ask, look, answer by the host's dialogue and take back, on one
 // workspace.
 func TestAnAgentCallsSeveralToolsAtATime(t *testing.T) {
