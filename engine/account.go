@@ -76,19 +76,16 @@ func (h PendingFile) Words(name string, now time.Time) string {
 	return fmt.Sprintf("%s may still be being written: it is looked at again in %d s; if it stays as it is, a note says what is wrong", name, left)
 }
 
-// NextPass is the entry of Waits for a run that waits for placet's next pass alone.
-const NextPass = "the next pass (placet)"
-
 // mostWaits bounds Waits: nobody reads more, and each entry is compared with all before
 // it.
 const mostWaits = 1000
 
 // Await adds an entry to Waits unless it is there, up to mostWaits.
-func (a *RunView) Await(format string, args ...any) {
+func (a *RunView) Await(what string) {
 	if len(a.WaitsFor) == mostWaits {
 		return
 	}
-	if what := fmt.Sprintf(format, args...); !slices.Contains(a.WaitsFor, what) {
+	if !slices.Contains(a.WaitsFor, what) {
 		a.WaitsFor = append(a.WaitsFor, what)
 	}
 }
@@ -234,11 +231,11 @@ type Finding struct {
 }
 
 // Contradict adds findings that the run's documents contradict each other. A run that has
-// not ended waits until a person repairs them.
-func (a *RunView) Contradict(list []Finding) {
+// not ended waits until a person repairs them, which wait says.
+func (a *RunView) Contradict(list []Finding, wait string) {
 	a.Findings = append(a.Findings, list...)
 	if len(list) > 0 && !a.Final {
-		a.Await("the run's files from one side of a merge (person)")
+		a.Await(wait)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"placet/templates"
 )
 
 // kindProblem is layout's word for a problem note.
@@ -13,7 +15,11 @@ const kindProblem = "problem"
 // Notes collects the problem notes of a run. A machine collects them anew in every step;
 // [Notes.Plan] then writes the missing ones, replaces those with another text, and
 // removes those without a cause.
-type Notes struct{ texts map[string][]string }
+type Notes struct {
+	// Lang is the language of what stands around the problems.
+	Lang  string
+	texts map[string][]string
+}
 
 // Add adds a problem, of one or more lines, to the note at a path relative to the
 // workspace. A note lists its problems one below the other.
@@ -64,7 +70,7 @@ func (n *Notes) Plan(s Snapshot, p *Plan, keep func(path string) bool) {
 		}
 	}
 	for _, path := range n.paths() {
-		body := []byte(NoteText(n.Text(path)))
+		body := []byte(NoteText(n.Lang, n.Text(path)))
 		have := s.Doc(path)
 		if have.Unsettled() || have.Present() && have.Sum == Sum(body) {
 			continue
@@ -83,7 +89,17 @@ func (n *Notes) paths() []string {
 }
 
 // NoteText returns the content of a problem note.
-func NoteText(text string) string {
-	return "# Problem\n\n" + strings.TrimSpace(text) +
-		"\n\nplacet wrote this note and removes it when the cause is gone.\n"
+func NoteText(lang, text string) string {
+	return templates.Text(lang, "note.title") + "\n\n" + strings.TrimSpace(text) + "\n\n" + templates.Text(lang, "note.end") + "\n"
+}
+
+// NoteBody returns what a problem note says, without what stands around it.
+func NoteBody(note string) string {
+	note = strings.TrimSpace(note)
+	for _, lang := range templates.Languages() {
+		if body, ok := strings.CutPrefix(note, templates.Text(lang, "note.title")); ok {
+			note, _, _ = strings.Cut(body, "\n\n"+templates.Text(lang, "note.end"))
+		}
+	}
+	return strings.TrimSpace(note)
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 	"text/template"
@@ -21,6 +22,21 @@ const English = "en"
 // Languages are the languages that placet speaks, English first.
 func Languages() []string { return []string{English, "ko", "ja"} }
 
+// Pseudo is a language for tests: English, in which all that is translated stands between
+// ⟦ and ⟧, but what is put into a sentence, which has to be translated by itself.
+const Pseudo = "xx"
+
+// pseudo returns a sentence of the pseudo-language.
+func pseudo(english string) string {
+	if english == "" {
+		return ""
+	}
+	return "⟦" + placeholder.ReplaceAllString(english, "⟧$0⟦") + "⟧"
+}
+
+// placeholder is where a sentence has a value.
+var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+
 // language is one language's words and templates, completed with English.
 type language struct {
 	words     map[string]string
@@ -34,9 +50,17 @@ var spoken = sync.OnceValue(func() map[string]language {
 	english := words(English)
 	for _, lang := range Languages() {
 		w := maps.Clone(english)
+		if lang != English {
+			maps.DeleteFunc(w, func(key, _ string) bool { return strings.HasSuffix(key, one) })
+		}
 		maps.Copy(w, words(lang))
 		all[lang] = language{words: w, templates: parse(lang, w)}
 	}
+	w := map[string]string{}
+	for key, sentence := range english {
+		w[key] = pseudo(sentence)
+	}
+	all[Pseudo] = language{words: w, templates: parse(English, w)}
 	return all
 })
 
@@ -117,16 +141,6 @@ func Render(lang, name string, data any) (string, error) {
 // Text returns a word or sentence in a language, in English where the
 // language lacks it. A key that English lacks is its own text.
 func Text(lang, key string) string { return word(in(lang).words, key) }
-
-// Phrase is [Text] with its {names} filled in, which are given as pairs of name
-// and value. A value is never searched for names.
-func Phrase(lang, key string, pairs ...string) string {
-	var named []string
-	for i := 0; i+1 < len(pairs); i += 2 {
-		named = append(named, "{"+pairs[i]+"}", pairs[i+1])
-	}
-	return strings.NewReplacer(named...).Replace(Text(lang, key))
-}
 
 // earlier ends the key of a sentence as an earlier version of placet wrote it.
 const earlier = ".earlier"

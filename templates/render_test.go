@@ -190,9 +190,6 @@ func TestEveryWordAndTemplateOfALanguageExistsInEnglish(t *testing.T) {
 	}
 }
 
-// placeholder is a name in a word that a value takes the place of.
-var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
-
 // forAgents are the words of documents that agents alone read, in English, beside instructions
 // that their dialect fixes in English.
 var forAgents = []string{"faber.resume.", "faber.context."}
@@ -203,6 +200,9 @@ var asInEnglish = map[string][]string{
 	"ja": {"pal.message.ack.how"},
 }
 
+// letters are what a sentence is translated for.
+var letters = regexp.MustCompile(`\pL`)
+
 // Check 1 of languages.
 func TestEveryLanguageHasEveryWord(t *testing.T) {
 	english := words(English)
@@ -212,7 +212,11 @@ func TestEveryLanguageHasEveryWord(t *testing.T) {
 			if slices.ContainsFunc(forAgents, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
 				continue
 			}
-			switch same := slices.Contains(asInEnglish[lang], key); {
+			switch same := slices.Contains(asInEnglish[lang], key) || word != "" && !letters.MatchString(placeholder.ReplaceAllString(word, "")); {
+			case strings.HasSuffix(key, one):
+				if _, several := english[strings.TrimSuffix(key, one)]; !several {
+					t.Errorf("%q has no sentence about several", key)
+				}
 			case strings.TrimSpace(spoken[key]) == "":
 				t.Errorf("%s has no words for %q", lang, key)
 			case (spoken[key] == word) != same:
@@ -225,6 +229,9 @@ func TestEveryLanguageHasEveryWord(t *testing.T) {
 func TestPlaceholdersOfAWordStandInEveryLanguage(t *testing.T) {
 	for _, lang := range Languages() {
 		for key, word := range words(lang) {
+			if lang != English && strings.HasSuffix(key, one) {
+				t.Errorf("%s: %q is for English alone", lang, key)
+			}
 			want, got := placeholder.FindAllString(words(English)[key], -1), placeholder.FindAllString(word, -1)
 			slices.Sort(want)
 			slices.Sort(got)
@@ -276,7 +283,7 @@ func TestTextFallsBackToEnglish(t *testing.T) {
 		{"ko", "form.comment", "의견"},
 		{"ja", "form.comment", "コメント"},
 		{"ko", "faber.resume.action", "Action"}, // no Korean word
-		{"xx", "form.comment", "Comment"},       // no such language
+		{"zz", "form.comment", "Comment"},       // no such language
 		{"", "form.comment", "Comment"},
 		{"ko", "no.such.key", "no.such.key"},
 	} {

@@ -341,7 +341,7 @@ type Note struct {
 
 // head are the members of a state that the kernel reads and writes.
 func (st *State) head() run.Head {
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests}
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language}
 }
 
 // definitions are those that were approved.

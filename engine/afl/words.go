@@ -20,7 +20,7 @@ const (
 
 // phrase returns a word or sentence with its {names} filled in, which are
 // given as pairs of name and value. A value is never searched for names.
-func phrase(lang, key string, pairs ...string) string {
+func phrase(lang, key string, pairs ...any) string {
 	return templates.Phrase(lang, "afl."+key, pairs...)
 }
 

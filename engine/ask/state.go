@@ -129,7 +129,7 @@ func (st *State) head() run.Head {
 	if st.RequestID != "" {
 		st.requests = []*run.Request{st.request()}
 	}
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.requests, History: &st.History}
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.requests, Language: &st.Lang, History: &st.History}
 }
 
 func isFinal(s engine.Status) bool { return results[s] != "" && s != Open }

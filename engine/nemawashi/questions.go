@@ -46,7 +46,7 @@ var questions = map[string]run.Question[*view]{
 	},
 }
 
-func (r *view) say(key string, pairs ...string) string {
+func (r *view) say(key string, pairs ...any) string {
 	return templates.Phrase(r.lang(), "nemawashi."+key, pairs...)
 }
 

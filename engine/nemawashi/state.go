@@ -198,7 +198,7 @@ func ReadState(path string, body []byte) (st State, err error) {
 }
 
 func (st *State) head() run.Head {
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests}
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language}
 }
 
 // ThreadID is the name of an action's thread.

@@ -244,7 +244,7 @@ func gatherGoal(r *cycle, f *Findings) {
 		return
 	}
 	chain := r.chain()
-	warn := func(key string, pairs ...string) {
+	warn := func(key string, pairs ...any) {
 		f.Warnings = append(f.Warnings, r.words("warning."+key, append(pairs, "run", last)...))
 	}
 	switch {

@@ -190,7 +190,7 @@ func noteLateStop(r *cycle) {
 
 // head are the members of a state that the kernel reads and writes.
 func (st *State) head() run.Head {
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests}
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Lang}
 }
 
 // Machine is the family of the workflow optimizer's cycles. The zero value is

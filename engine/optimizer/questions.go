@@ -73,7 +73,7 @@ func (r *cycle) hitl() *run.Request {
 	return r.Request(string(r.State.RequestID))
 }
 
-func (r *cycle) words(key string, pairs ...string) string { return phrase(r.State.Lang, key, pairs...) }
+func (r *cycle) words(key string, pairs ...any) string { return phrase(r.State.Lang, key, pairs...) }
 
 func (r *cycle) title(q *run.Request) gate.Texts {
 	return gate.Texts{Lang: r.State.Lang, Title: r.words("title." + q.Type)}

@@ -67,7 +67,7 @@ type report struct {
 	stats []Statistics
 }
 
-func (r report) say(key string, pairs ...string) string {
+func (r report) say(key string, pairs ...any) string {
 	return phrase(r.Lang, "report."+key, pairs...)
 }
 

@@ -236,7 +236,7 @@ func readOwnState(body []byte) (st State, err error) {
 }
 
 func (st *State) head() run.Head {
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests}
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language}
 }
 
 // unfitState says why a readable state does not belong to the orchestration, "" if it does.

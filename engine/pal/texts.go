@@ -14,7 +14,7 @@ import (
 	"placet/templates"
 )
 
-func (r *view) say(key string, pairs ...string) string {
+func (r *view) say(key string, pairs ...any) string {
 	return templates.Phrase(r.lang(), "pal."+key, pairs...)
 }
 

@@ -136,6 +136,8 @@ type Head struct {
 	Revision *int
 	Last     **Last
 	Requests *[]*Request
+	// Language is that of the run's texts for people, nil where the state does not say it.
+	Language *string
 	// History are the transitions before the last, of a family whose state keeps them
 	// itself. nil: a journal beside the state keeps them.
 	History *[]Past

@@ -2,7 +2,6 @@ package run
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"placet/engine"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // PartialWriteGrace is how long content that does not parse is taken for half of a write,
@@ -20,7 +20,10 @@ const PartialWriteGrace = 10 * time.Second
 // Input reads the documents of one snapshot and collects what is to be said
 // about them.
 type Input struct {
-	Snap  engine.Snapshot
+	Snap engine.Snapshot
+	// Lang is the language of the run's texts for people: what its state says, before it
+	// begins what the settings say.
+	Lang  string
 	Notes engine.Notes
 	// Held is true while a file that could decide is still being written, or
 	// cannot be read: no default and no deadline passes over it.
@@ -35,6 +38,25 @@ type Input struct {
 	NotePath func(p string) string
 
 	held map[string]bool // the paths in Holding
+}
+
+// NewInput returns the input of a snapshot in the language of the settings.
+func NewInput(s engine.Snapshot) Input {
+	in := Input{Snap: s}
+	in.speak(s.Facts.Config.Language)
+	return in
+}
+
+// speak sets the language, unless lang is empty.
+func (r *Input) speak(lang string) {
+	if lang != "" {
+		r.Lang, r.Notes.Lang = lang, lang
+	}
+}
+
+// Say returns a sentence in the language of the run.
+func (r *Input) Say(key templates.Key, pairs ...any) string {
+	return templates.Phrase(r.Lang, string(key), pairs...)
 }
 
 // WakeAt has the run looked at no later than t.
@@ -115,7 +137,7 @@ func (r *Input) Judge(d engine.Document, decode func() error) Reading {
 		r.Held = true
 		return Pending
 	case d.Err != nil:
-		r.Bad(d, fmt.Sprintf("cannot read %s: %v", path.Base(d.Path), d.Err))
+		r.Bad(d, r.Say("run.unreadable", "file", path.Base(d.Path), "error", d.Err))
 		if IsUnreadable(d) {
 			r.Held = true
 			return Pending
@@ -130,7 +152,7 @@ func (r *Input) Judge(d engine.Document, decode func() error) Reading {
 		r.Held = true
 		return Pending
 	}
-	r.Bad(d, "cannot read "+err.Error())
+	r.Bad(d, r.Say("run.invalid", "error", err))
 	return Bad
 }
 

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"bytes"
-
 	"placet/engine"
 	"placet/layout"
 )
@@ -15,7 +13,7 @@ func (r *Input) NoteFindings(words func(string) string) []engine.Finding {
 	add := func(d engine.Document) {
 		if !said[d.Path] {
 			said[d.Path] = true
-			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: words(noteText(d.Body))})
+			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: words(engine.NoteBody(string(d.Body)))})
 		}
 	}
 	var p engine.Plan
@@ -29,11 +27,4 @@ func (r *Input) NoteFindings(words func(string) string) []engine.Finding {
 		}
 	}
 	return list
-}
-
-// noteText is what a problem note says, without heading and closing line.
-func noteText(body []byte) string {
-	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("# Problem"))
-	body, _, _ = bytes.Cut(body, []byte("\n\nplacet wrote this note"))
-	return string(body)
 }

@@ -45,12 +45,11 @@ func (r *Input) BeingWritten() []engine.PendingFile {
 // Await has an account wait for the files that may still be being written; what is
 // their name where none is known.
 func (r *Input) Await(a *engine.RunView, what string) {
-	const words = "%s (still being written)"
 	files := r.BeingWritten()
 	for _, h := range files {
-		a.Await(words, r.Snap.Rel(h.Path))
+		a.Await(r.Say("run.wait.pending", "file", r.Snap.Rel(h.Path)))
 	}
 	if len(files) == 0 {
-		a.Await(words, what)
+		a.Await(r.Say("run.wait.pending", "file", what))
 	}
 }

@@ -85,13 +85,16 @@ func (f *Family[S, V]) newRun(s engine.Snapshot, folders []*gate.Folder) *Run[S]
 		doc = f.Shared.Document(s)
 	}
 	return &Run[S]{
-		Input: Input{Snap: s}, Doc: doc, Folders: folders, name: f.Name, cause: f.Cause,
+		Input: NewInput(s), Doc: doc, Folders: folders, name: f.Name, cause: f.Cause,
 		answers: map[string]*Answer{}, memo: map[string]any{},
 	}
 }
 
 func (f *Family[S, V]) bind(r *Run[S]) *bound[S, V] {
 	r.head = f.Format.Head(&r.State)
+	if r.head.Language != nil {
+		r.speak(*r.head.Language)
+	}
 	b := &bound[S, V]{Run: r, f: f}
 	r.asker = b
 	b.v = f.Read(r)

@@ -36,14 +36,14 @@ func (f *Family[S, V]) View(s engine.Snapshot) (engine.RunView, V) {
 	a.Final = f.Final(a.Status)
 	a.Blocked = b.Problem != "" && !b.Torn
 	a.Unaccounted = b.Unaccounted
-	a.Contradict(b.contradictions())
+	a.Contradict(b.contradictions(), b.Say("run.wait.merge"))
 	b.explain(&a, next)
 	a.Open = b.asked()
 	if f.Shared == nil {
 		a.Findings, a.Log = append(a.Findings, b.findings()...), f.log(b)
 	}
 	f.Tell(b.v, &a)
-	a.Findings = append(a.Findings, copies(s)...)
+	a.Findings = append(a.Findings, b.copies()...)
 	a.Pending = b.BeingWritten()
 	return a, b.v
 }
@@ -108,6 +108,7 @@ type Waiting struct {
 
 // waited is what [Waiting] asks of a run.
 type waited interface {
+	Say(key templates.Key, pairs ...any) string
 	Path(rel string) string
 	note(rel string) string
 	tell(q *Request) engine.OpenRequest
@@ -115,18 +116,18 @@ type waited interface {
 }
 
 // Why adds a sentence that says which rule holds the run.
-func (w *Waiting) Why(format string, args ...any) {
-	w.a.Why = append(w.a.Why, fmt.Sprintf(format, args...))
+func (w *Waiting) Why(key templates.Key, pairs ...any) {
+	w.a.Why = append(w.a.Why, w.r.Say(key, pairs...))
 }
 
 // For adds what the run waits for in a few words with who gives it, such as
 // "inputs/assets.json (agent)".
-func (w *Waiting) For(format string, args ...any) { w.a.Await(format, args...) }
+func (w *Waiting) For(key templates.Key, pairs ...any) { w.a.Await(w.r.Say(key, pairs...)) }
 
 // Pass says that the run waits for nothing but the next pass.
-func (w *Waiting) Pass(format string, args ...any) {
-	w.Why(format, args...)
-	w.For(engine.NextPass)
+func (w *Waiting) Pass(key templates.Key, pairs ...any) {
+	w.Why(key, pairs...)
+	w.For("run.wait.pass")
 }
 
 // Written says that the run waits for a file to be whole; what names it where none is
@@ -143,9 +144,9 @@ func (w *Waiting) UnblockAt(path, content string) {
 
 // Lacks says why the run waits for a file of its own, what is wanted of it and from whom,
 // such as "that can be read (agent)", and what it must hold.
-func (w *Waiting) Lacks(rel, wanted, content, why string, args ...any) {
-	w.Why(why, args...)
-	w.For("%s %s", rel, wanted)
+func (w *Waiting) Lacks(rel, wanted, content string, why templates.Key, pairs ...any) {
+	w.Why(why, pairs...)
+	w.For("run.wait.file", "file", rel, "wanted", wanted)
 	w.Unblock(rel, content)
 }
 
@@ -156,8 +157,8 @@ func (w *Waiting) Bad(rel, why, who, content string) bool {
 	if words == "" {
 		return false
 	}
-	w.Why("%s: %s", why, words)
-	w.For("%s that can be used (%s)", rel, who)
+	w.Why("run.why.note", "what", why, "note", words)
+	w.For("run.wait.usable", "file", rel, "who", who)
 	w.Unblock(rel, content)
 	return true
 }
@@ -166,7 +167,7 @@ func (w *Waiting) Bad(rel, why, who, content string) bool {
 func (w *Waiting) Noted(rel, why string) bool {
 	words := w.r.note(rel)
 	if words != "" {
-		w.Why("%s: %s", why, words)
+		w.Why("run.why.note", "what", why, "note", words)
 	}
 	return words != ""
 }
@@ -175,25 +176,25 @@ func (w *Waiting) Noted(rel, why string) bool {
 func (w *Waiting) Waits() bool { return len(w.a.WaitsFor) > 0 }
 
 // Answer says that an answer is waited for, and what each option would do.
-func (w *Waiting) Answer(q *Request, format string, args ...any) {
+func (w *Waiting) Answer(q *Request, key templates.Key, pairs ...any) {
 	asked := w.r.tell(q)
-	w.Why("%s: request %s (%s)", fmt.Sprintf(format, args...), q.ID, q.Type)
+	w.Why("run.why.asked", "what", w.r.Say(key, pairs...), "request", q.ID, "type", q.Type)
 	if asked.Problem != "" {
-		w.Why("the answer in place does not count: %s", asked.Problem)
+		w.Why("run.why.held", "note", asked.Problem)
 	}
 	form := layout.RequestsDir + "/" + q.ID + "/form.md"
 	for _, o := range asked.Options {
-		w.Unblock(form, "ticking "+o.ID+" and submit: "+cmp.Or(o.Effect, o.Description))
+		w.Unblock(form, w.r.Say("run.unblock.option", "option", o.ID, "effect", cmp.Or(o.Effect, o.Description)))
 	}
 	if len(asked.Items) > 0 {
-		w.Unblock(form, "ticking items and submit picks them")
+		w.Unblock(form, w.r.Say("run.unblock.items"))
 	}
-	option := "<your text>"
+	option := w.r.Say("run.unblock.text")
 	if len(asked.Options) > 0 {
 		option = asked.Options[0].ID
 	}
-	w.Unblock(layout.RequestsDir+"/"+q.ID+"/response.json", fmt.Sprintf(`{"request_id": "%s", "response": "%s", "provided_by": {"user": "<you>", "source": "%s"}}`,
-		q.ID, option, gate.SourceFile))
+	w.Unblock(layout.RequestsDir+"/"+q.ID+"/response.json", fmt.Sprintf(`{"request_id": "%s", "response": "%s", "provided_by": {"user": "%s", "source": "%s"}}`,
+		q.ID, option, w.r.Say("run.unblock.you"), gate.SourceFile))
 }
 
 // note is what the note beside a file of the run says, "" where none stands.
@@ -204,13 +205,13 @@ func (b *bound[S, V]) explain(a *engine.RunView, next *foreseen) {
 	w := &Waiting{a: a, r: b}
 	switch {
 	case b.Torn:
-		w.Why("%s is still being written: it is looked at again", b.f.recordFiles())
+		w.Why("run.why.torn", "files", b.f.recordFiles())
 		w.Written(b.f.recordFiles())
 		return
 	case b.Problem != "":
-		w.Why("%s", b.Problem)
-		w.For("state.json that can be used (person)")
-		w.Unblock(stateFile, "the state as it was")
+		w.Why("say.text", "text", b.Problem)
+		w.For("run.wait.usable", "file", stateFile, "who", w.r.Say("run.who.person"))
+		w.Unblock(stateFile, w.r.Say("run.unblock.state"))
 		return
 	}
 	if next != nil {
@@ -218,7 +219,7 @@ func (b *bound[S, V]) explain(a *engine.RunView, next *foreseen) {
 	}
 	if next != nil && next.move != nil {
 		w.Next = next.move.Event
-		w.Pass("%s", b.f.moves(*next.move))
+		w.Pass("say.text", "text", b.moves(*next.move))
 		w.Moving = next.move.Subject
 	}
 	if w.Moving != "" || next == nil || next.move == nil {
@@ -229,16 +230,23 @@ func (b *bound[S, V]) explain(a *engine.RunView, next *foreseen) {
 }
 
 // moves says what the next pass moves.
-func (f *Family[S, V]) moves(t engine.Transition) string {
-	switch what := cmp.Or(t.Subject, "the "+f.Noun); {
-	case t.From == "" && t.Subject == "":
-		return fmt.Sprintf("the next pass begins %s: %s", what, t.Reason)
-	case t.From == "":
-		return fmt.Sprintf("the next pass moves %s to %s (%s): %s", what, t.To, t.Event, t.Reason)
-	default:
-		return fmt.Sprintf("the next pass moves %s %s → %s (%s): %s", what, t.From, t.To, t.Event, t.Reason)
+func (b *bound[S, V]) moves(t engine.Transition) string {
+	what := t.Subject
+	if what == "" {
+		what = b.Say("run.noun", "noun", b.noun())
 	}
+	key := templates.Key("run.why.moves")
+	switch {
+	case t.From == "" && t.Subject == "":
+		key = "run.why.begins"
+	case t.From == "":
+		key = "run.why.enters"
+	}
+	return b.Say(key, "what", what, "from", t.From, "to", t.To, "event", t.Event, "reason", t.Reason)
 }
+
+// noun is what people call one of the family's runs.
+func (b *bound[S, V]) noun() string { return b.Say(templates.Key(b.f.Name + ".noun")) }
 
 // awaits has the rules that leave the present statuses say what they wait for.
 func (b *bound[S, V]) awaits(w *Waiting) {
@@ -305,11 +313,11 @@ func (r *Run[S]) findings() []engine.Finding {
 }
 
 // copies are the second answers that synchronisers left.
-func copies(s engine.Snapshot) []engine.Finding {
+func (r *Input) copies() []engine.Finding {
 	var list []engine.Finding
-	for _, d := range s.Docs {
+	for _, d := range r.Snap.Docs {
 		if d.Kind == layout.KindResponseCopy {
-			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: "a synchroniser's second copy of an answer: remove the one that does not count"})
+			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: r.Say("run.finding.copy")})
 		}
 	}
 	return list

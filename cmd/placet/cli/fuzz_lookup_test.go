@@ -57,7 +57,7 @@ func checkSaid(t *testing.T, err error, given int) {
 	}
 	text := err.Error()
 	if p := (*console.Problem)(nil); errors.As(err, &p) {
-		text += p.Hint + strings.Join(p.Fits, "")
+		text += p.Hint("en") + strings.Join(p.Fits, "")
 	}
 	if i := strings.IndexFunc(text, badinput.Unseen); i >= 0 || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("what is said cannot be shown: %q", text)

@@ -92,19 +92,18 @@ func (h *hookCall) end(err error) error {
 	if err == nil {
 		return nil
 	}
-	p := &console.Problem{Text: err.Error()}
-	errors.As(err, &p)
+	p := console.ProblemOf(err)
 	switch h.in.Moment {
 	case hook.Permission:
-		deny := hook.Outcome{Do: config.HookDeny, Reason: "placet cannot ask a person: " + console.OneLine(p.Text)}
+		deny := hook.Outcome{Do: config.HookDeny, Reason: "placet cannot ask a person: " + console.OneLine(p.In(h.env.Lang))}
 		if h.print(h.client.Answer(h.in, deny)) == nil {
 			return nil
 		}
 	case hook.TurnBegins, hook.TurnEnds, hook.Waits, hook.Other:
-		h.env.Note("%s", console.OneLine(p.Text))
+		h.env.Note("%s", console.OneLine(p.In(h.env.Lang)))
 		return nil
 	}
-	return console.Usage("the call does not run: %s", p.Text).Try("%s", cmp.Or(p.Hint, "placet doctor"))
+	return console.Usage("the call does not run: %s", p).Try("%s", cmp.Or(p.Hint(h.env.Lang), "placet doctor"))
 }
 
 // read reads standard input, until the hook is told to end.
@@ -252,7 +251,7 @@ const hookTag = "hook"
 // question is the ask about a call.
 func (h *hookCall) question(a *workspace.Asks, reason string) *workspace.NewAsk {
 	lang := cmp.Or(a.Ask.Language, a.Language, "en")
-	say := func(key string, pairs ...string) string { return templates.Phrase(lang, "hook."+key, pairs...) }
+	say := func(key string, pairs ...any) string { return templates.Phrase(lang, "hook."+key, pairs...) }
 	id := h.in.CallID(h.env.Now().UTC().Format(time.RFC3339Nano))
 	return &workspace.NewAsk{Ask: ask.Ask{
 		Question: say("wants", "client", h.client.Name, "tool", console.OneLine(h.in.Tool), "line", templates.Code(console.Cut(h.in.FirstLine(h.places()), 200))),
@@ -269,7 +268,7 @@ func (h *hookCall) question(a *workspace.Asks, reason string) *workspace.NewAsk 
 const shownInput = 24 << 10
 
 // context is what a person sees of a call.
-func (h *hookCall) context(say func(key string, pairs ...string) string, reason string) string {
+func (h *hookCall) context(say func(key string, pairs ...any) string, reason string) string {
 	var parts []string
 	if reason != "" {
 		parts = append(parts, reason)
@@ -288,7 +287,7 @@ func (h *hookCall) context(say func(key string, pairs ...string) string, reason 
 }
 
 // cutFence is a text as a fenced block. What is left out of one is said.
-func cutFence(say func(key string, pairs ...string) string, text string) string {
+func cutFence(say func(key string, pairs ...any) string, text string) string {
 	if len(text) <= shownInput {
 		return templates.Fence(text)
 	}

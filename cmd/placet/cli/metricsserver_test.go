@@ -50,7 +50,7 @@ func TestWhichAddressesMetricsTake(t *testing.T) {
 		switch {
 		case want == "" && (err != nil || server.address != address):
 			t.Errorf("%q: %v", address, err)
-		case want != "" && (!errors.As(err, &p) || p.Code != console.ExitUsage || p.Hint != want):
+		case want != "" && (!errors.As(err, &p) || p.Code != console.ExitUsage || p.Hint("en") != want):
 			t.Errorf("%q: %+v", address, err)
 		}
 	}
@@ -130,7 +130,7 @@ func TestATapAnswersUntilItIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var p *console.Problem
-	if err := second.listen(nil); !errors.As(err, &p) || p.Code != console.ExitUsage || !strings.Contains(p.Text, "the port is in use") {
+	if err := second.listen(nil); !errors.As(err, &p) || p.Code != console.ExitUsage || !strings.Contains(p.Error(), "the port is in use") {
 		t.Errorf("a port in use: %v", err)
 	}
 	server.close()

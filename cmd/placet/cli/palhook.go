@@ -87,15 +87,10 @@ func answerHook(w *console.Env, answer any) error {
 
 // refuseHook answers that nothing was handed in. Whatever is wrong, the exit code is 1.
 func refuseHook(w *console.Env, err error) error {
-	refused := console.Refused("%v", err)
-	var p *console.Problem
-	if errors.As(err, &p) {
-		refused = console.Refused("%s", p.Text)
-		if p.Hint != "" {
-			refused.Try("%s", p.Hint)
-		}
-	}
-	if err := answerHook(w, hookRefusal{"block", console.OneLine(refused.Text)}); err != nil {
+	p := *console.ProblemOf(err)
+	refused := &p
+	refused.Code = console.ExitProblem
+	if err := answerHook(w, hookRefusal{"block", console.OneLine(refused.Error())}); err != nil {
 		return err
 	}
 	return refused

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/reconcile"
 	"placet/layout"
@@ -41,7 +40,7 @@ func (r *refusalLog) committed(run layout.Run, plan engine.Plan, _ time.Duration
 		if !ok || !r.isNew(refusal{d.Path, engine.Sum(d.Body)}) {
 			continue
 		}
-		why, _, _ := strings.Cut(workspace.NoteBody(string(d.Body)), "\n\n")
+		why, _, _ := strings.Cut(engine.NoteBody(string(d.Body)), "\n\n")
 		r.log.Warn("an answer does not count: "+console.Cut(console.OneLine(why), shownRefusal),
 			"request", id, "run", engine.Key{Family: run.Family, ID: run.ID}.String(), "note", d.Path)
 	}

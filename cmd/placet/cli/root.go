@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
+	"placet/templates"
 )
 
 // Groups of verbs in the help, by what a person wants.
@@ -47,7 +49,7 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 		Use: "placet", Short: "The clerk for human decisions in a workspace where agents work", Long: page("placet"),
 		Args: noSuchCommand, SilenceErrors: true, SilenceUsage: true, Version: thisBuild().Version,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error { *begun = true; return nil },
+		PersistentPreRunE: func(*cobra.Command, []string) error { *begun = true; return speak(w) },
 	}
 	root.SetVersionTemplate("placet {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -60,6 +62,7 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	f.SortFlags = false
 	f.StringVarP(&w.Flags.Workspace, "workspace", "C", "", "the workspace (default: the nearest parent with placet.toml, .placet or .git)")
 	f.StringVar(&w.Flags.Config, "config", "", "your own configuration (default: placet/placet.toml in XDG_CONFIG_HOME)")
+	f.StringVar(&w.Flags.Lang, "lang", "", "the language of what you read: en, ko or ja (default: language in placet.toml, then LANG)")
 	f.BoolVar(&w.Flags.JSON, "json", false, "print one JSON object")
 	root.AddGroup(
 		&cobra.Group{ID: groupAsk, Title: "Asking a person:"},
@@ -81,6 +84,18 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 		}
 	}
 	return root
+}
+
+// speak has people read the language that --lang names.
+func speak(w *console.Env) error {
+	if w.Flags.Lang == "" {
+		return nil
+	}
+	if !slices.Contains(templates.Languages(), w.Flags.Lang) {
+		return console.Usage("--lang %q is not one of %s", console.OneLine(w.Flags.Lang), strings.Join(templates.Languages(), ", "))
+	}
+	w.Lang = w.Flags.Lang
+	return nil
 }
 
 // verbs are all commands, in the order of the manual.

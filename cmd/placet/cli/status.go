@@ -12,6 +12,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade/notify"
+	"placet/templates"
 )
 
 func statusVerb() verb {
@@ -168,7 +169,7 @@ func noteUndelivered(b *workspace.Workspace, doubts []notify.Doubt) {
 			b.Env.Note("of %d more notifications it is not known whether they arrived: placet status --json", len(doubts)-i)
 			return
 		}
-		what := "it is not known whether %s was told of %s (%s)%s; nobody is told twice"
+		what := templates.Key("it is not known whether %s was told of %s (%s)%s; nobody is told twice")
 		if d.Outcome == "refused" {
 			what = "%s was not told of %s (%s)%s"
 		}

@@ -93,7 +93,7 @@ func butTighter(waiting []config.UntrustedLine) string {
 func noteUntrustable(b *workspace.Workspace) {
 	if err := cmp.Or(b.Settings.Untrustable, b.Stateless); err != nil {
 		p := config.Untrustable(err)
-		b.Env.Note("%s; try: %s", console.OneLine(p.Text), console.OneLine(p.Hint))
+		b.Env.Note("%s; try: %s", console.OneLine(p.In(b.Env.Lang)), console.OneLine(p.Hint(b.Env.Lang)))
 	}
 }
 

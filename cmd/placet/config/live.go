@@ -17,6 +17,7 @@ import (
 	"placet/cmd/placet/family"
 	"placet/engine"
 	"placet/engine/statedir"
+	"placet/templates"
 )
 
 // LookEvery is how often a daemon looks at its settings, at most.
@@ -165,7 +166,7 @@ func (l *Live) tell(next Settings, same bool) {
 	}
 	if err := next.Untrustable; err != nil && (l.have.Untrustable == nil || l.have.Untrustable.Error() != err.Error()) {
 		p := Untrustable(err)
-		l.log.Warn(p.Text, "try", p.Hint)
+		l.log.Warn(p.Error(), "try", p.Hint(templates.English))
 	}
 }
 

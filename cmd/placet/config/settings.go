@@ -3,6 +3,7 @@
 package config
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ var InitialSettings string
 // File is all that placet.toml and the user's configuration may hold. A
 // family's block is unknown until the family exists.
 type File struct {
+	// Language is that of what people read: en, ko or ja. "" is what the environment says.
 	Language string              `toml:"language"`
 	Gates    map[string]GateRule `toml:"gates"`
 	Commands commands            `toml:"commands"`
@@ -112,12 +114,13 @@ type Sources struct {
 	named     bool   // --config named it, so it must exist
 	StateHome string // where state folders are, that of the workspace with the trust file among them
 	Getenv    func(name string) string
+	Lang      string // the language that --lang names, "" for none
 	Contents  *exec.Contents
 }
 
 // Defaults are the settings where nothing is configured.
 func Defaults() File {
-	return File{Language: "en", Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Slack: defaultSlack(), Hook: defaultHook(), MCP: MCP{Elicit: "auto"}, Settings: family.Defaults()}
+	return File{Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Slack: defaultSlack(), Hook: defaultHook(), MCP: MCP{Elicit: "auto"}, Settings: family.Defaults()}
 }
 
 // Load merges the settings: default < placet.toml < the user's file. A policy
@@ -154,9 +157,12 @@ func Load(from Sources) (Settings, error) {
 		return s, err
 	}
 	s.tellFamilies(from.Getenv)
+	s.Language = cmp.Or(from.Lang, s.Language)
 	if from.Getenv != nil {
+		s.Language = cmp.Or(s.Language, console.Locale(from.Getenv))
 		s.Slack.look(from.Getenv)
 	}
+	s.Language = cmp.Or(s.Language, templates.English)
 	s.trustStanding()
 	s.trustCommands()
 	return s, nil

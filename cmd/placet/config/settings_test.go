@@ -174,7 +174,7 @@ func TestAMistypedSettingIsTold(t *testing.T) {
 		from := places(t)
 		put(t, from.Workspace, "placet.toml", mistyped+"\n")
 		_, err := Load(from)
-		if p, ok := err.(*console.Problem); !ok || p.Hint != `did you mean "`+meant+`"?` {
+		if p, ok := err.(*console.Problem); !ok || p.Hint("en") != `did you mean "`+meant+`"?` {
 			t.Errorf("%q: %#v, want a hint at %q", mistyped, err, meant)
 		}
 	}
@@ -488,7 +488,7 @@ func FuzzSettings(f *testing.F) {
 		}
 		s := newSettings(nowhere)
 		if err := s.merge(l); err != nil {
-			if p, ok := err.(*console.Problem); !ok || p.Code != console.ExitUsage || !strings.HasPrefix(p.Text, "placet.toml") && !strings.HasPrefix(p.Text, "cannot") {
+			if p, ok := err.(*console.Problem); !ok || p.Code != console.ExitUsage || !strings.HasPrefix(p.Error(), "placet.toml") && !strings.HasPrefix(p.Error(), "cannot") {
 				t.Errorf("%q: %v", text, err)
 			}
 			return

@@ -55,7 +55,7 @@ func TestASettingOutsideItsTableIsToldWhereItBelongs(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", "inputs_wait = \"1m\"\n")
 	_, err := Load(from)
-	if p, ok := err.(*console.Problem); !ok || !strings.Contains(p.Hint, "[optimizer]") {
+	if p, ok := err.(*console.Problem); !ok || !strings.Contains(p.Hint("en"), "[optimizer]") {
 		t.Errorf("says %#v", err)
 	}
 	example := strings.NewReplacer("#[optimizer.workflows]", "[optimizer.workflows]", `# "sop-masking`, `"sop-masking`).Replace(InitialSettings)

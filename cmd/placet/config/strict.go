@@ -127,8 +127,8 @@ func mergeTree(into, from map[string]any) {
 
 // check refuses words that a setting does not know.
 func (l Layer) check(f File) error {
-	if !slices.Contains(languages, f.Language) {
-		return l.at([]string{"language"}, "language %q is not one of %s", f.Language, strings.Join(languages, ", "))
+	if f.Language != "" && !slices.Contains(templates.Languages(), f.Language) {
+		return l.at([]string{"language"}, "language %q is not one of %s", f.Language, strings.Join(templates.Languages(), ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Gates)) {
 		if err := l.checkGate(name, f.Gates[name]); err != nil {
@@ -167,8 +167,8 @@ func (l Layer) check(f File) error {
 
 // checkFamily refuses settings that a family cannot use. The error names the setting first.
 func (l Layer) checkFamily(f family.Family, s *family.Settings) error {
-	if _, lang := f.Config(s); lang != "" && !slices.Contains(languages, lang) {
-		return l.at([]string{f.Name, "language"}, "%s.language %q is not one of %s", f.Name, lang, strings.Join(languages, ", "))
+	if _, lang := f.Config(s); lang != "" && !slices.Contains(templates.Languages(), lang) {
+		return l.at([]string{f.Name, "language"}, "%s.language %q is not one of %s", f.Name, lang, strings.Join(templates.Languages(), ", "))
 	}
 	key, err := f.Check(s)
 	if err == nil {
@@ -180,8 +180,6 @@ func (l Layer) checkFamily(f family.Family, s *family.Settings) error {
 	}
 	return l.at(append([]string{f.Name}, key...), "[%s] %v", f.Name, err)
 }
-
-var languages = templates.Languages()
 
 // checkGate refuses what no gate can mean. Levels other than file are named in
 // the design and not built: to accept the word would promise a proof.

@@ -3,11 +3,16 @@
 package console
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	"placet/templates"
 )
 
 // Env is everything that a verb touches outside the workspace.
@@ -19,6 +24,8 @@ type Env struct {
 	Cwd      string
 	Now      func() time.Time
 	Flags    Flags
+	// Lang is the language of what people read on the screen; "" is English.
+	Lang string
 }
 
 // Flags are those that every verb has.
@@ -26,6 +33,7 @@ type Flags struct {
 	Workspace string
 	Config    string
 	JSON      bool
+	Lang      string
 }
 
 // NewEnv is the one of this process.
@@ -37,8 +45,21 @@ func NewEnv() (*Env, error) {
 	return &Env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Colour: showsColour(os.Stdout, os.Getenv),
-		Getenv: os.Getenv, Cwd: cwd, Now: time.Now,
+		Getenv: os.Getenv, Cwd: cwd, Now: time.Now, Lang: Locale(os.Getenv),
 	}, nil
+}
+
+// Locale is the language that the environment asks for, as POSIX has it: of LC_ALL,
+// LC_MESSAGES and LANG the first that is set. One that placet does not speak is English.
+func Locale(getenv func(string) string) string {
+	lang := cmp.Or(getenv("LC_ALL"), getenv("LC_MESSAGES"), getenv("LANG"))
+	if i := strings.IndexAny(lang, "_.@"); i >= 0 {
+		lang = lang[:i]
+	}
+	if slices.Contains(templates.Languages(), lang) {
+		return lang
+	}
+	return templates.English
 }
 
 // StateHome is the folder below which state folders are, "" where there is none.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"placet/engine"
+	"placet/templates"
 )
 
 // schemaVersion is the version of what --json prints. It grows when a member
@@ -64,11 +65,18 @@ func Stamp(t time.Time) string {
 }
 
 // Say prints a line of the answer.
-func (w *Env) Say(format string, args ...any) { fmt.Fprintf(w.Out, format+"\n", args...) }
+func (w *Env) Say(key templates.Key, pairs ...any) {
+	fmt.Fprintln(w.Out, w.Text(key, pairs...))
+}
+
+// Text is a sentence in the language of this process.
+func (w *Env) Text(key templates.Key, pairs ...any) string {
+	return templates.Phrase(w.Lang, string(key), pairs...)
+}
 
 // Note prints a line of progress or advice, which is no part of the answer.
-func (w *Env) Note(format string, args ...any) {
-	fmt.Fprintf(w.Err, "placet: "+format+"\n", args...)
+func (w *Env) Note(key templates.Key, pairs ...any) {
+	fmt.Fprintf(w.Err, "placet: %s\n", w.Text(key, pairs...))
 }
 
 // Styles by what they say, never by how they look.

@@ -3,6 +3,8 @@ package console
 import (
 	"errors"
 	"fmt"
+
+	"placet/templates"
 )
 
 // Exit codes, the same for every verb.
@@ -19,8 +21,8 @@ const (
 // do next. Every hint must be a thing that the reader can do now.
 type Problem struct {
 	Code int
-	Text string
-	Hint string
+	// text says what is wrong, hint what to do next, without a key where nothing is known.
+	text, hint templates.Message
 	// Fits are the candidates, where several things fit one name.
 	Fits []string
 	// Kind is a word for programs, "" for none: one of the Kinds.
@@ -38,25 +40,42 @@ const (
 	KindUnwritable  = "unwritable"      // the machine cannot write there
 )
 
-func (p *Problem) Error() string { return p.Text }
+// Error is the problem in English, as logs show it.
+func (p *Problem) Error() string { return p.text.String() }
+
+// In is the problem in a language.
+func (p *Problem) In(lang string) string { return p.text.In(lang) }
+
+// Hint is what to do next, in a language; "" where nothing is known.
+func (p *Problem) Hint(lang string) string { return p.hint.In(lang) }
 
 func (p *Problem) Unwrap() error { return p.cause }
 
 // Usage is a problem with the command line or the configuration.
-func Usage(format string, args ...any) *Problem {
-	return newProblem(ExitUsage, format, args)
+func Usage(key templates.Key, pairs ...any) *Problem {
+	return newProblem(ExitUsage, key, pairs)
 }
 
 // Refused is a problem with what was asked for.
-func Refused(format string, args ...any) *Problem {
-	return newProblem(ExitProblem, format, args)
+func Refused(key templates.Key, pairs ...any) *Problem {
+	return newProblem(ExitProblem, key, pairs)
 }
 
-// newProblem words a problem. Its cause is the last error among the arguments: whoever
+// ProblemOf is a problem with what was asked for that an error describes: the error
+// itself, where it is one.
+func ProblemOf(err error) *Problem {
+	var p *Problem
+	if errors.As(err, &p) {
+		return p
+	}
+	return newProblem(ExitProblem, "say.text", []any{"text", err})
+}
+
+// newProblem words a problem. Its cause is the last error among the values: whoever
 // may wait must see that the machine is behind it.
-func newProblem(code int, format string, args []any) *Problem {
-	p := &Problem{Code: code, Text: fmt.Sprintf(format, args...)}
-	for _, arg := range args {
+func newProblem(code int, key templates.Key, pairs []any) *Problem {
+	p := &Problem{Code: code, text: templates.NewMessage(key, pairs...)}
+	for _, arg := range pairs {
 		if err, ok := arg.(error); ok {
 			p.cause = err
 		}
@@ -71,8 +90,8 @@ func (p *Problem) Kinded(kind string) *Problem {
 }
 
 // Try adds the next thing to do.
-func (p *Problem) Try(format string, args ...any) *Problem {
-	p.Hint = fmt.Sprintf(format, args...)
+func (p *Problem) Try(key templates.Key, pairs ...any) *Problem {
+	p.hint = templates.NewMessage(key, pairs...)
 	return p
 }
 
@@ -106,16 +125,17 @@ func (w *Env) Report(err error, begun bool) int {
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	p := &Problem{Code: ExitProblem, Text: err.Error()}
-	if !errors.As(err, &p) && !begun {
-		p.Code, p.Hint = ExitUsage, "placet help"
+	p := ProblemOf(err)
+	if !errors.As(err, new(*Problem)) && !begun {
+		p.Code = ExitUsage
+		p.Try("say.text", "text", "placet help")
 	}
-	fmt.Fprintf(w.Err, "placet: %s\n", Lines(p.Text))
+	fmt.Fprintf(w.Err, "placet: %s\n", Lines(p.In(w.Lang)))
 	for _, fit := range p.Fits {
 		fmt.Fprintf(w.Err, "  %s\n", OneLine(fit))
 	}
-	if p.Hint != "" {
-		fmt.Fprintf(w.Err, "  → %s\n", OneLine(p.Hint))
+	if hint := p.Hint(w.Lang); hint != "" {
+		fmt.Fprintf(w.Err, "  → %s\n", OneLine(hint))
 	}
 	return p.Code
 }

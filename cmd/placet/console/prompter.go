@@ -144,5 +144,5 @@ func (p *Prompter) Agreed(ctx context.Context, text string) error {
 
 // unanswered is the end of a prompt at which nobody answered.
 func unanswered(text string) *Problem {
-	return &Problem{Code: ExitInterrupted, Text: "no answer was given; " + text}
+	return newProblem(ExitInterrupted, "no answer was given; %s", []any{text})
 }

@@ -282,7 +282,7 @@ func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspac
 		rc, problem := v.CommandReceipt(f, id)
 		switch {
 		case problem != "":
-			return nil, facade.Refuse(http.StatusConflict, "unusable", workspace.NoteBody(problem))
+			return nil, facade.Refuse(http.StatusConflict, "unusable", engine.NoteBody(problem))
 		case rc != nil && rc.Result != "accepted":
 			return rc, a.refusedCommand(ctx, v, f, rc)
 		case rc != nil:

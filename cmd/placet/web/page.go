@@ -85,11 +85,10 @@ func pageFuncs(lang string, now func() time.Time) template.FuncMap {
 }
 
 func phrase(lang, key string, pairs ...any) string {
-	words := make([]string, len(pairs))
-	for i, p := range pairs {
-		words[i] = console.OneLine(fmt.Sprint(p))
+	for i := 1; i < len(pairs); i += 2 {
+		pairs[i] = console.OneLine(fmt.Sprint(pairs[i]))
 	}
-	return templates.Phrase(lang, key, words...)
+	return templates.Phrase(lang, key, pairs...)
 }
 
 // ago says how long ago a moment was, or, of one to come, when it is.

@@ -277,7 +277,7 @@ func problemOf(v *workspace.Workspace, at workspace.RequestAt, done workspace.Wr
 	if !open || t.Counts || !v.IsInPlace(t, done.Response) {
 		return ""
 	}
-	return workspace.NoteBody(t.Problem)
+	return engine.NoteBody(t.Problem)
 }
 
 // inWords is a reply to a request that asks for words: they may come as a comment.
@@ -364,14 +364,14 @@ func (a *App) refusal(who facade.Identity, t workspace.Request, r workspace.Repl
 		a.refused.add(a.b, workspace.Refusal{At: time.Now().UTC(), Run: t.Run.String(), Request: t.Request, Who: who.Known, Answer: r.Option}, a.o.Log)
 		return facade.Refuse(http.StatusForbidden, "not_an_approver", "you may not answer this request: [gates] names who may").With("approvers", t.Approvers)
 	case console.KindInPlace:
-		return facade.Refuse(http.StatusConflict, "answer_in_place", p.Text)
+		return facade.Refuse(http.StatusConflict, "answer_in_place", p.Error())
 	case console.KindInTheWay:
-		return facade.Refuse(http.StatusConflict, console.KindInTheWay, p.Text)
+		return facade.Refuse(http.StatusConflict, console.KindInTheWay, p.Error())
 	case console.KindBusy:
-		return facade.Refuse(http.StatusServiceUnavailable, console.KindBusy, p.Text+". Try again in a moment.")
+		return facade.Refuse(http.StatusServiceUnavailable, console.KindBusy, p.Error()+". Try again in a moment.")
 	case console.KindUnwritable:
 		a.o.Log.Warn("an answer cannot be written", "request", t.Request, "err", err)
 		return facade.Refuse(http.StatusServiceUnavailable, "unavailable", "the answer cannot be written now; placet's log says why")
 	}
-	return facade.Invalid(facade.FieldError{Loc: []string{"body"}, Msg: p.Text, Type: "value_error"})
+	return facade.Invalid(facade.FieldError{Loc: []string{"body"}, Msg: p.Error(), Type: "value_error"})
 }

@@ -163,7 +163,7 @@ func draftName(version int) string { return fmt.Sprintf("drafts/v%d.md", version
 func (b *Workspace) ActionNote(f reconcile.Found) string {
 	for _, name := range []string{"state.json", "action.json", draftName(1)} {
 		if d := b.ReadDocument(f, name+layout.ProblemSuffix); d.Present() {
-			return NoteBody(string(d.Body))
+			return engine.NoteBody(string(d.Body))
 		}
 	}
 	return ""

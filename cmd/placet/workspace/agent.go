@@ -54,12 +54,12 @@ func explained(err error) error {
 	if !errors.As(err, &p) {
 		return err
 	}
-	text := p.Text
+	text := p.Error()
 	for _, fit := range p.Fits {
 		text += "\n" + fit
 	}
-	if p.Hint != "" {
-		text += ". Try: " + p.Hint
+	if hint := p.Hint(templates.English); hint != "" {
+		text += ". Try: " + hint
 	}
 	return errors.New(console.Lines(text))
 }

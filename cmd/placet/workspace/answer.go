@@ -86,8 +86,7 @@ func (d Decision) Pick(t Request) (string, error) {
 		return "", p.Try("%s", console.OneLine(t.NoReject))
 	}
 	if t.FreeText {
-		p.Text = fmt.Sprintf("cannot %s %s: it asks for an answer in words", d.Verb, t.Label())
-		return "", p.Try("%s", inWords(Reference(t.OpenRequest)))
+		return "", console.Refused("cannot %s %s: it asks for an answer in words", d.Verb, t.Label()).Try("%s", inWords(Reference(t.OpenRequest)))
 	}
 	// Which option is meant is not for placet to say: the first may be the contrary.
 	return "", p.Try("placet respond %s OPTION chooses one of them", Reference(t.OpenRequest))

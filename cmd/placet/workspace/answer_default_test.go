@@ -32,7 +32,7 @@ func TestApprovePicksTheDefaultAndRejectHasAHint(t *testing.T) {
 		t.Errorf("approve: %q, %v", got, err)
 	}
 	_, err := Rejecting.Pick(level())
-	if p, ok := err.(*console.Problem); !ok || p.Code != console.ExitProblem || !strings.Contains(p.Text, "it offers appropriate, raise, lower") || p.Hint != "placet respond hitl-3f9a12c4 lower" {
+	if p, ok := err.(*console.Problem); !ok || p.Code != console.ExitProblem || !strings.Contains(p.Error(), "it offers appropriate, raise, lower") || p.Hint("en") != "placet respond hitl-3f9a12c4 lower" {
 		t.Errorf("reject: %#v", err)
 	}
 	named := with("approve", "other")

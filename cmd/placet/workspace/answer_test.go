@@ -55,7 +55,7 @@ func TestApproveAndRejectPickTheirOptionOrNone(t *testing.T) {
 			if got != verb.want || (err != nil) != (verb.want == "") {
 				t.Errorf("%s of %q: %q, %v; want %q", verb.Verb, test.offered, got, err, verb.want)
 			}
-			if err != nil && (err.(*console.Problem).Code != console.ExitProblem || !strings.Contains(err.(*console.Problem).Hint, "placet respond")) {
+			if err != nil && (err.(*console.Problem).Code != console.ExitProblem || !strings.Contains(err.(*console.Problem).Hint("en"), "placet respond")) {
 				t.Errorf("%s of %q: %#v", verb.Verb, test.offered, err)
 			}
 		}
@@ -94,7 +94,7 @@ func TestAnAnswerIsCheckedBeforeItIsWritten(t *testing.T) {
 			got, err := b.Response(to, test.give)
 			if test.code != 0 {
 				p, ok := err.(*console.Problem)
-				if !ok || p.Code != test.code || !strings.Contains(p.Text, test.says) {
+				if !ok || p.Code != test.code || !strings.Contains(p.Error(), test.says) {
 					t.Fatalf("says %#v, want %q with %d", err, test.says, test.code)
 				}
 				return
@@ -213,7 +213,7 @@ func TestAttemptsGoWithTheirOptionAlone(t *testing.T) {
 	} {
 		got, err := (&Workspace{}).Response(test.to, Reply{Option: test.option, Attempts: &test.attempts, By: "kim"})
 		if test.says != "" {
-			if p, ok := err.(*console.Problem); !ok || p.Code != console.ExitUsage || !strings.Contains(p.Text, test.says) {
+			if p, ok := err.(*console.Problem); !ok || p.Code != console.ExitUsage || !strings.Contains(p.Error(), test.says) {
 				t.Errorf("%s: says %v", name, err)
 			}
 			continue
@@ -263,7 +263,7 @@ func TestOnlyWhoMayAnswerDoes(t *testing.T) {
 		t.Error(err)
 	}
 	// Whoever is told of a flag that makes them somebody else would use it.
-	if _, err := b.Response(review, Reply{Option: "approve", By: "lee"}); err == nil || !strings.Contains(err.Error(), "kim") || strings.Contains(err.(*console.Problem).Text+err.(*console.Problem).Hint, "--as") {
+	if _, err := b.Response(review, Reply{Option: "approve", By: "lee"}); err == nil || !strings.Contains(err.Error(), "kim") || strings.Contains(err.Error()+err.(*console.Problem).Hint("en"), "--as") {
 		t.Errorf("says %#v", err)
 	}
 	b.Gates["faber/approval"] = config.GateRule{Approvers: []string{"owner:" + console.Login()}}

@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -188,7 +187,7 @@ func (a *Announcer) say(f reconcile.Found, id, rung string) (notify.Message, boo
 		return notify.Message{}, false
 	}
 	lang := v.Language
-	phrase := func(key string, pairs ...string) string {
+	phrase := func(key string, pairs ...any) string {
 		return console.Cut(templates.Phrase(lang, "notify."+key, pairs...), partLength)
 	}
 	title, how := console.Cut(FirstLine(o), titleLength), firstLines(HowToAnswer(o, true))
@@ -226,17 +225,14 @@ func firstLines(texts []string) (lines []string) {
 
 // summarize words several requests as one message.
 func (a *Announcer) summarize(n int, first []notify.Message) notify.Message {
-	lang, key := a.b.Current().Language, "notify.waits"
-	if n == 1 {
-		key += ".one"
-	}
-	m := notify.Message{Title: templates.Phrase(lang, key, "count", strconv.Itoa(n)), Rung: "summary"}
+	lang := a.b.Current().Language
+	m := notify.Message{Title: templates.Phrase(lang, "notify.waits", "n", n), Rung: "summary"}
 	var lines []string
 	for _, one := range first {
 		lines = append(lines, console.Cut(fmt.Sprintf("%s (%s)", one.Title, console.OneLine(one.Run)), titleLength*4/5))
 	}
 	if more := n - len(first); more > 0 {
-		lines = append(lines, templates.Phrase(lang, "notify.more", "count", strconv.Itoa(more)))
+		lines = append(lines, templates.Phrase(lang, "notify.more", "n", more))
 	}
 	m.Text = strings.Join(lines, "\n")
 	return m

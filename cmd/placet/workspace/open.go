@@ -178,6 +178,7 @@ func Open(w *console.Env, s Setup) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.Lang = conf.Language
 	state, err := config.StateDir(w, root, s.Acts || s.Remembers)
 	if s.Remembers && reconcile.OfMachine(err) {
 		return nil, fmt.Errorf("%w (XDG_STATE_HOME can name another place)", err)

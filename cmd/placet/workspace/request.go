@@ -39,10 +39,11 @@ func (b *Workspace) OneRequest(arg string) (Request, error) {
 	case 0:
 		return Request{}, nothingOpen(b, found, arg)
 	}
-	p := console.Usage("%s are open", console.Plural(len(open), "request", "requests")).Try("name one: <request id>, or <run>:<request id>")
+	p := console.Usage("%s are open", console.Plural(len(open), "request", "requests"))
 	if arg != "" {
-		p.Text = fmt.Sprintf("%q fits %s", console.OneLine(arg), console.Plural(len(open), "open request", "open requests"))
+		p = console.Usage("%q fits %s", console.OneLine(arg), console.Plural(len(open), "open request", "open requests"))
 	}
+	p.Try("name one: <request id>, or <run>:<request id>")
 	for _, t := range open {
 		p.Fits = append(p.Fits, fmt.Sprintf("%s:%s  %s  %s", t.Run, Reference(t.OpenRequest), t.Where, console.Cut(console.OneLine(t.Prompt), 60)))
 	}

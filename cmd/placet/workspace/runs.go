@@ -268,14 +268,14 @@ func (v *View) addNotes(seen reconcile.Seen) {
 		switch {
 		case !d.Present():
 		case d.Kind == layout.KindProblem:
-			v.Notes = append(v.Notes, Note{Path: d.Path, Text: NoteBody(string(d.Body))})
+			v.Notes = append(v.Notes, Note{Path: d.Path, Text: engine.NoteBody(string(d.Body))})
 		case d.Kind == layout.KindReceipt:
 			receipts = append(receipts, receiptEntry(seen.Snap, d)...)
 		}
 	}
 	v.Log = mergeLog(v.Log, receipts)
 	for _, d := range seen.Notes {
-		v.due = append(v.due, Note{Path: d.Path, Text: NoteBody(string(d.Body))})
+		v.due = append(v.due, Note{Path: d.Path, Text: engine.NoteBody(string(d.Body))})
 	}
 }
 
@@ -328,13 +328,6 @@ func since(a engine.RunView, state engine.Document) time.Time {
 		return a.Log[len(a.Log)-1].At
 	}
 	return state.Changed
-}
-
-// NoteBody is what a problem note says, without heading and closing line.
-func NoteBody(text string) string {
-	text = strings.TrimPrefix(strings.TrimSpace(text), "# Problem")
-	text, _, _ = strings.Cut(text, "\n\nplacet wrote this note")
-	return strings.TrimSpace(text)
 }
 
 // Live returns the runs that can still move, and counts the others by status. A run

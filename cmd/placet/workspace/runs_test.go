@@ -126,7 +126,7 @@ func TestAnAccountThatTakesTooLongIsNotWaitedFor(t *testing.T) {
 }
 
 func TestANoteIsShownWithoutItsFrame(t *testing.T) {
-	if got := NoteBody(engine.NoteText("cannot read\n\nline 3")); got != "cannot read\n\nline 3" {
+	if got := engine.NoteBody(engine.NoteText("en", "cannot read\n\nline 3")); got != "cannot read\n\nline 3" {
 		t.Errorf("%q", got)
 	}
 }

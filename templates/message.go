@@ -1,0 +1,110 @@
+package templates
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// one ends the key of a sentence about one thing, beside that of several.
+const one = ".one"
+
+// Key names a sentence of words.json. A sentence has its values as {name}.
+type Key string
+
+// Message is a sentence before its language is known: its key, and its values as pairs of
+// name and value. Where the value of {n} is 1, the sentence is that of key+".one", in a
+// language that has one.
+type Message struct {
+	Key   Key
+	Pairs []any
+}
+
+// NewMessage returns the message of a key with pairs of name and value.
+func NewMessage(key Key, pairs ...any) Message { return Message{key, pairs} }
+
+// In returns the message in a language.
+func (m Message) In(lang string) string { return Phrase(lang, string(m.Key), m.Pairs...) }
+
+// String returns the message in English.
+func (m Message) String() string { return m.In(English) }
+
+// Error is an error that is worded in the language of whoever reads it. Error, which logs
+// show, is English.
+type Error struct{ Message }
+
+// Errorf returns an error of a key with pairs of name and value. It wraps the values that
+// are errors.
+func Errorf(key Key, pairs ...any) error { return &Error{Message{key, pairs}} }
+
+// Error implements error.
+func (e *Error) Error() string { return e.In(English) }
+
+// Unwrap returns the errors among the values.
+func (e *Error) Unwrap() []error {
+	var inner []error
+	for i := 1; i < len(e.Pairs); i += 2 {
+		if err, ok := e.Pairs[i].(error); ok {
+			inner = append(inner, err)
+		}
+	}
+	return inner
+}
+
+// speaker is a value that has words of its own in each language.
+type speaker interface{ In(lang string) string }
+
+// In returns a value in a language: a message or an error of messages in its words, any
+// other value as fmt.Sprint has it. Errors that [errors.Join] made are lines.
+func In(lang string, v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case speaker:
+		return v.In(lang)
+	case interface{ Unwrap() []error }:
+		var lines []string
+		for _, err := range v.Unwrap() {
+			lines = append(lines, In(lang, err))
+		}
+		if joined := fmt.Sprint(v); joined != errors.Join(v.Unwrap()...).Error() {
+			return joined
+		}
+		return strings.Join(lines, "\n")
+	}
+	return fmt.Sprint(v)
+}
+
+// Phrase is [Text] with its {names} filled in, which are given as pairs of name
+// and value, each in the same language. A value is never searched for names.
+func Phrase(lang, key string, pairs ...any) string {
+	sentence, ok := in(lang).words[key]
+	if !ok {
+		return format(lang, key, pairs)
+	}
+	var named []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name := fmt.Sprint(pairs[i])
+		if single, ok := in(lang).words[key+one]; ok && name == "n" && pairs[i+1] == 1 {
+			sentence = single
+		}
+		named = append(named, "{"+name+"}", In(lang, pairs[i+1]))
+	}
+	return strings.NewReplacer(named...).Replace(sentence)
+}
+
+// format words what has no key yet.
+func format(lang, format string, args []any) string {
+	if len(args) == 0 {
+		return format
+	}
+	spoken := make([]any, len(args))
+	for i, arg := range args {
+		if spoken[i] = arg; arg != nil {
+			if s, ok := arg.(speaker); ok {
+				spoken[i] = s.In(lang)
+			}
+		}
+	}
+	return fmt.Sprintf(format, spoken...)
+}
