@@ -108,3 +108,13 @@ func format(lang, format string, args []any) string {
 	}
 	return fmt.Sprintf(format, spoken...)
 }
+
+// List returns names with commas and the last one after a word: the key is list.or or
+// list.and.
+func List(lang string, key Key, names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	end := len(names) - 1
+	return Phrase(lang, string(key), "all", strings.Join(names[:end], ", "), "last", names[end])
+}
