@@ -1,0 +1,71 @@
+package wordcheck
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/analysistest"
+	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
+)
+
+// untranslated are the files whose texts nobody translates, and why.
+var untranslated = map[string]string{}
+
+// Check 3 of languages.
+func TestNoSentenceStandsInTheCode(t *testing.T) {
+	found, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax, Dir: filepath.Join("..", "..")}, "./engine/...", "./cmd/...", "./schemas", "./layout", "./templates")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packages.PrintErrors(found) > 0 {
+		t.Fatal("the module does not compile")
+	}
+	graph, err := checker.Analyze([]*analysis.Analyzer{Analyzer}, found, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, action := range graph.Roots {
+		if action.Err != nil {
+			t.Fatal(action.Err)
+		}
+		for _, d := range action.Diagnostics {
+			at := action.Package.Fset.Position(d.Pos)
+			name, err := filepath.Rel(root, at.Filename)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if excused(name, used) == "" {
+				t.Error(fmt.Sprintf("%s:%d: %s", name, at.Line, d.Message))
+			}
+		}
+	}
+	for name := range untranslated {
+		if !used[name] {
+			t.Errorf("%s needs no excuse", name)
+		}
+	}
+}
+
+// excused is why the texts of a file, or of its folder, are not translated.
+func excused(name string, used map[string]bool) string {
+	for at, why := range untranslated {
+		if name == at || strings.HasPrefix(name, at+"/") {
+			used[at] = true
+			return why
+		}
+	}
+	return ""
+}
+
+func TestSentencesAreFound(t *testing.T) {
+	analysistest.Run(t, analysistest.TestData(), Analyzer, "sample")
+}
