@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
+	"placet/templates"
+)
+
+// pseudoReport is the variable that has placet speak the pseudo-language, and names the file
+// for what it printed in English all the same.
+const pseudoReport = "PLACET_PSEUDO_REPORT"
+
+// Check 2 of languages: whatever the scripts do, all that placet prints is translated. What
+// they expect is English, so they fail; what counts is what was printed.
+func TestScriptsInThePseudoLanguage(t *testing.T) {
+	scripts, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "scripts", "*.txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("there are no scripts: %v", err)
+	}
+	scripts = slices.DeleteFunc(scripts, func(name string) bool {
+		body, err := os.ReadFile(name)
+		return err == nil && regexp.MustCompile(`(?m)^(daemon|await|gone)\b`).Match(body)
+	})
+	report := filepath.Join(t.TempDir(), "report")
+	params := scriptParams(scripts)
+	params.ContinueOnError = true
+	setup := params.Setup
+	params.Setup = func(env *testscript.Env) error {
+		env.Setenv("LANG", templates.Pseudo)
+		env.Setenv(pseudoReport, report)
+		if err := setup(env); err != nil {
+			return err
+		}
+		conf := filepath.Join(env.Getenv("HOME"), ".config", "placet")
+		if err := os.MkdirAll(conf, 0o755); err != nil {
+			return err
+		}
+		var text strings.Builder
+		fmt.Fprintf(&text, "language = %q\n", templates.Pseudo)
+		for _, f := range family.All {
+			fmt.Fprintf(&text, "[%s]\nlanguage = %q\n", f.Name, templates.Pseudo)
+		}
+		return os.WriteFile(filepath.Join(conf, "placet.toml"), []byte(text.String()), 0o644)
+	}
+	testscript.RunT(heedless{t}, params)
+	body, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatalf("placet did not run: %v", err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+	calls := 0
+	seen := map[string]bool{}
+	for _, line := range lines {
+		if line == ran {
+			calls++
+		} else if !seen[line] {
+			seen[line] = true
+			t.Error(line)
+		}
+	}
+	if calls < 500 {
+		t.Errorf("placet ran %d times", calls)
+	}
+}
+
+// heedless is a test that goes on whatever a script expects.
+type heedless struct{ *testing.T }
+
+func (h heedless) Run(name string, f func(testscript.T)) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f(h)
+	}()
+	<-done
+}
+func (h heedless) Parallel()     {}
+func (h heedless) Log(...any)    {}
+func (h heedless) FailNow()      { runtime.Goexit() }
+func (h heedless) Fatal(...any)  { runtime.Goexit() }
+func (h heedless) Skip(...any)   { runtime.Goexit() }
+func (h heedless) Verbose() bool { return false }
+
+// ran is the line of the report that says that placet ran.
+const ran = "ran"
+
+// inPseudo runs placet in the pseudo-language, and reports what it prints outside of it.
+func inPseudo(report string) int {
+	templates.AddPseudo()
+	out := os.Stdout
+	r, w, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
+	os.Stdout = w
+	var printed bytes.Buffer
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		io.Copy(io.MultiWriter(out, &printed), r)
+	}()
+	code := Main("")
+	w.Close()
+	<-done
+	lines := ran + "\n"
+	if !slices.Contains(os.Args, "--json") {
+		for _, words := range untranslated(printed.String()) {
+			lines += fmt.Sprintf("placet %s prints %q\n", strings.Join(os.Args[1:], " "), words)
+		}
+	}
+	f, err := os.OpenFile(report, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(lines); err != nil {
+		panic(err)
+	}
+	return code
+}
+
+var (
+	// translated is what the pseudo-language marks.
+	translated = regexp.MustCompile(`(?s)⟦.*?⟧`)
+	// wordsInARow are letters with single blanks between them.
+	wordsInARow = regexp.MustCompile(`\pL{2,}(?: \pL{2,})*`)
+)
+
+// untranslated returns the words of a text outside ⟦ ⟧ that are neither in a file here, nor
+// a name that is the same in every language.
+func untranslated(text string) (found []string) {
+	known := knownWords()
+	for _, row := range wordsInARow.FindAllString(translated.ReplaceAllString(text, " ⟦⟧ "), -1) {
+		words := strings.Fields(row)
+		for i, word := range words {
+			if !known[word] || i > 0 && !known[words[i-1]+" "+word] && !(isName(words[i-1]) || isName(word)) {
+				found = append(found, row)
+				break
+			}
+		}
+	}
+	return found
+}
