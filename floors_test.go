@@ -34,7 +34,7 @@ type floor struct {
 
 // floors, from the ground up.
 var floors = []floor{
-	{name: "ground", packages: []string{"layout", "schemas", "templates", "internal/badinput"}, beside: []string{"schemas templates"}},
+	{name: "ground", packages: []string{"layout", "schemas", "templates", "internal/badinput", "internal/pseudo"}, beside: []string{"schemas templates"}},
 	{name: "kernel", packages: []string{"engine"}},
 	{
 		name:     "patterns",
@@ -70,7 +70,7 @@ var floors = []floor{
 		},
 		never: []string{"laws"},
 	},
-	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/size", "internal/upstreamflow"}, never: []string{"wiring"}},
+	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/size", "internal/upstreamflow", "internal/wordcheck"}, never: []string{"wiring"}},
 }
 
 // familyFiles are what every folder of a family holds, so that whoever knows one knows
@@ -112,6 +112,7 @@ var modules = map[string][]string{
 	"github.com/wneessen/go-mail": {"engine/send"},
 	"github.com/emersion/go-smtp": {}, // see inTests: a server is for tests alone
 	"github.com/emersion/go-sasl": {},
+	"golang.org/x/tools":          {"internal/wordcheck"},
 	"github.com/chromedp":         {"internal/browsertest"}, // a browser is for tests alone
 	"golang.org/x/sys":            {"engine/statedir", "engine/store", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }
@@ -132,7 +133,7 @@ var inTests = map[string][]string{
 
 // testPackages may be imported by tests of every floor, by one another, and by
 // nothing that is part of the program.
-var testPackages = []string{"internal/enginetest", "internal/browsertest", "engine/store/memfs", "internal/badinput", "internal/faultsim", "internal/upstreamflow"}
+var testPackages = []string{"internal/enginetest", "internal/browsertest", "engine/store/memfs", "internal/badinput", "internal/faultsim", "internal/upstreamflow", "internal/wordcheck"}
 
 // badNames are what a package must not be called: such a name says where
 // things were left, not what they are.

@@ -46,6 +46,8 @@ type Suite struct {
 	// fourth call; both try one kind of trouble at a call, each kind in its turn,
 	// instead of all.
 	Brief bool
+	// Speak sets the language in settings of the family's own; nil: it has none there.
+	Speak func(conf *engine.Config, lang string)
 	// Lookup answers needs that begin with "git:"; nil: nobody can.
 	Lookup func(need string) engine.Document
 	// Rows answers what a look into a database asks; nil: there are no rows.

@@ -15,9 +15,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
+	"placet/internal/pseudo"
 	"placet/templates"
 )
 
@@ -34,7 +36,7 @@ func TestScriptsInThePseudoLanguage(t *testing.T) {
 	}
 	scripts = slices.DeleteFunc(scripts, func(name string) bool {
 		body, err := os.ReadFile(name)
-		return err == nil && regexp.MustCompile(`(?m)^(daemon|await|gone)\b`).Match(body)
+		return err == nil && regexp.MustCompile(`(?m)^(daemon|await|gone)\b|&$`).Match(body)
 	})
 	report := filepath.Join(t.TempDir(), "report")
 	params := scriptParams(scripts)
@@ -134,25 +136,36 @@ func inPseudo(report string) int {
 	return code
 }
 
-var (
-	// translated is what the pseudo-language marks.
-	translated = regexp.MustCompile(`(?s)⟦.*?⟧`)
-	// wordsInARow are letters with single blanks between them.
-	wordsInARow = regexp.MustCompile(`\pL{2,}(?: \pL{2,})*`)
-)
-
-// untranslated returns the words of a text outside ⟦ ⟧ that are neither in a file here, nor
-// a name that is the same in every language.
-func untranslated(text string) (found []string) {
-	known := knownWords()
-	for _, row := range wordsInARow.FindAllString(translated.ReplaceAllString(text, " ⟦⟧ "), -1) {
-		words := strings.Fields(row)
-		for i, word := range words {
-			if !known[word] || i > 0 && !known[words[i-1]+" "+word] && !(isName(words[i-1]) || isName(word)) {
-				found = append(found, row)
-				break
-			}
+// untranslated returns the words of a text that nobody translated.
+func untranslated(text string) []string {
+	known := pseudo.New(os.Args...)
+	root := newRoot(&console.Env{Getenv: os.Getenv}, new(bool))
+	nameVerbs(known, root)
+	for _, f := range family.All {
+		known.Name(f.Name)
+		for _, e := range f.Machine().Edges() {
+			known.Name(e.Of, string(e.From), e.Event, string(e.To))
 		}
 	}
-	return found
+	return known.Outside(text, func() {
+		for _, root := range []string{os.Getenv("WORK"), os.Getenv("HOME")} {
+			filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+				known.Name(path)
+				if err == nil && e.Type().IsRegular() {
+					if body, err := os.ReadFile(path); err == nil && len(body) < 1<<20 {
+						known.Say(string(body))
+					}
+				}
+				return nil
+			})
+		}
+	})
+}
+
+func nameVerbs(known *pseudo.Words, cmd *cobra.Command) {
+	known.Name(cmd.Use)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known.Name(f.Name) })
+	for _, below := range cmd.Commands() {
+		nameVerbs(known, below)
+	}
 }

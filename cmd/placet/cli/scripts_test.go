@@ -22,7 +22,12 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){
-		"placet": func() { os.Exit(Main("")) },
+		"placet": func() {
+			if report := os.Getenv(pseudoReport); report != "" {
+				os.Exit(inPseudo(report))
+			}
+			os.Exit(Main(""))
+		},
 		"listed": func() { os.Exit(listed()) },
 	})
 }
@@ -94,7 +99,11 @@ func TestScripts(t *testing.T) {
 			return err == nil && !regexp.MustCompile(`(?m)^daemon\b`).Match(body)
 		})
 	}
-	testscript.Run(t, testscript.Params{
+	testscript.Run(t, scriptParams(scripts))
+}
+
+func scriptParams(scripts []string) testscript.Params {
+	return testscript.Params{
 		Files:               scripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -113,7 +122,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "sample": sample, "await": await, "gone": gone, "daemon": daemon, "onejson": oneJSON, "subst": subst,
 		},
-	})
+	}
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

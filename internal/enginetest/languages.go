@@ -1,0 +1,130 @@
+package enginetest
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/internal/pseudo"
+	"placet/templates"
+)
+
+// Languages tells every story in the pseudo-language, in which what is said to people must be
+// translated, and in languages that change at every rest: a form that was written in one is
+// read under another, so the run moves as it does in English.
+func Languages(t T, s Suite) {
+	t.Helper()
+	for _, c := range s.Cases {
+		under(t, c.Name, func(t T) {
+			want, _ := spoken(t, s, c, func(int) string { return templates.English }, nil)
+			langs := templates.Languages()
+			got, _ := spoken(t, s, c, func(rest int) string { return langs[(rest+1)%len(langs)] }, nil)
+			if !slices.Equal(want, got) {
+				t.Errorf("it moves otherwise where the languages change:\n%s\nin English:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			_, said := spoken(t, s, c, func(int) string { return templates.Pseudo }, names(s))
+			for _, words := range said {
+				t.Errorf("nobody translated %q", words)
+			}
+		})
+	}
+}
+
+// spoken tells a story in a language for each rest, and returns what moved, and with names
+// what was said without a translation.
+func spoken(t T, s Suite, c Case, lang func(rest int) string, names *pseudo.Words) (moved, said []string) {
+	t.Helper()
+	bubble(t, func(t T) {
+		rests := 0
+		config := c.Config
+		c.Config = func(conf *engine.Config) {
+			if config != nil {
+				config(conf)
+			}
+			conf.Language = lang(rests)
+			if s.Speak != nil {
+				s.Speak(conf, conf.Language)
+			}
+		}
+		w := newWorld(s, c, s.Machine, telling{moved: func(tr engine.Transition) {
+			moved = append(moved, fmt.Sprintf("%s %s %s → %s (%s)", tr.Of, tr.Subject, tr.From, tr.To, tr.Event))
+		}})
+		err := w.tell(func(int) {
+			rests++
+			if names != nil {
+				said = append(said, w.untranslated(t, names)...)
+			}
+		})
+		if err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+	slices.Sort(moved) // runs beside one another move in any order
+	slices.Sort(said)
+	return moved, slices.Compact(said)
+}
+
+// names are those that a family's texts may hold in every language.
+func names(s Suite) *pseudo.Words {
+	known := pseudo.New("person agent placet git")
+	for _, e := range s.Machine.Edges() {
+		known.Name(e.Of, string(e.From), e.Event, string(e.To))
+	}
+	return known
+}
+
+// untranslated are the words of what people are told of the runs, and of the notes.
+func (w *world) untranslated(t T, known *pseudo.Words) (rows []string) {
+	t.Helper()
+	tree := w.tree()
+	for p, body := range tree {
+		known.Name(p)
+		if !strings.HasSuffix(p, "problem.md") {
+			known.Say(body)
+		}
+	}
+	add := func(where string, texts ...string) {
+		for _, text := range texts {
+			for _, words := range known.Outside(text, nil) {
+				rows = append(rows, where+": "+words+": "+text)
+			}
+		}
+	}
+	for p, body := range tree {
+		if strings.HasSuffix(p, "problem.md") {
+			add(path.Base(p), body)
+		}
+	}
+	found, err := w.loop.Runs()
+	if err != nil {
+		t.Errorf("cannot find the runs: %v", err)
+	}
+	for _, f := range found {
+		s, _, err := w.loop.Snapshot(f)
+		if err != nil {
+			t.Errorf("cannot look at %s: %v", f.Key(), err)
+			continue
+		}
+		a := w.suite.Machine.Account(s)
+		add("why", a.Why...)
+		add("waits for", a.WaitsFor...)
+		for _, u := range a.Unblock {
+			add("would move it", u.Content)
+		}
+		for _, finding := range a.Findings {
+			add("finding", finding.Text)
+		}
+		for _, fact := range a.Facts {
+			add("fact", fact.Label)
+		}
+		for _, o := range a.Open {
+			add("problem", o.Problem)
+		}
+		for _, e := range a.Log {
+			add("reason", e.Message)
+		}
+	}
+	return rows
+}
