@@ -52,7 +52,7 @@ func TestARequestThatNobodyRecorded(t *testing.T) {
 		return strings.Contains(w.Files[w.In(requestFile+".problem.md")], "changed after it was issued")
 	}
 	respond := func(w *world) { w.Respond("fr-1", map[string]any{"response": "approve"}) }
-	korean := func(w *world) { w.config(func(c *Config) { c.Language = "ko" }) }
+	korean := func(w *world) { w.Facts.Config.Language = "ko" }
 	for _, c := range []struct {
 		name    string
 		do      func(w *world)
