@@ -48,7 +48,9 @@ func (r *view) facts(o *openRequest) []engine.Fact {
 	add("run", r.Snap.Key.ID)
 	add("work", numbered(r.State.WorkID))
 	add("workflow", r.workflowID())
-	add("shape", string(rune(r.State.shape.letter)))
+	if letter := r.State.shape.letter; letter != 0 {
+		add("shape", string(rune(letter)))
+	}
 	add("phase", r.State.CurrentPhase)
 	add("step", r.State.CurrentStep)
 	add("revision", fmt.Sprint(r.State.rev))
