@@ -46,7 +46,12 @@ var family = kernel{
 	Anew:  "restore it from git, together with events.jsonl, or remove state.json, events.jsonl and requests/ to begin the session anew",
 	Format: run.Format[State]{
 		Decode: DecodeState, Encode: State.encode, Head: (*State).head,
-		Unfit: func(r *run.Run[State], st State) string { return st.unfit(r.Lang, r.Snap.Key.ID) },
+		Unfit: func(r *run.Run[State], st State) string {
+			if err := st.unfit(r.Snap.Key.ID); err != nil {
+				return templates.In(r.Lang, err)
+			}
+			return ""
+		},
 	},
 	Parts: []run.Parts[State, *session]{{
 		Of: ofCheckpoint, All: func(r *session) []string { return r.order }, Enter: enter,
@@ -244,10 +249,7 @@ func firstState(r *session, why string, adopted bool) *move {
 	}
 	return &move{Reason: r.say(why), Then: func(c *change) {
 		st := c.State
-		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt, st.Adopted = 1, "afl", r.id(), templates.English, c.Now, adopted
-		if lang := r.Snap.Facts.Config.Language; slices.Contains(templates.Languages(), lang) {
-			st.Language = lang
-		}
+		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt, st.Adopted = 1, "afl", r.id(), cmp.Or(r.Lang, templates.English), c.Now, adopted
 	}}
 }
 

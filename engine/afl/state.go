@@ -367,28 +367,28 @@ func DecodeState(path string, body []byte) (st State, err error) {
 	return st, err
 }
 
-// unfit is why a state that can be read is none of the session's, "" if it is. Ids of a
+// unfit is why a state that can be read is none of the session's, nil if it is. Ids of a
 // state become names of folders: one that no folder can have is another's doing.
-func (st State) unfit(lang, session string) string {
+func (st State) unfit(session string) error {
 	if st.SessionID != session {
-		return phrase(lang, "state.session", "id", shortID(st.SessionID), "folder", strconv.Quote(session))
+		return templates.Errorf("afl.state.session", "id", shortID(st.SessionID), "folder", strconv.Quote(session))
 	}
 	for _, q := range st.Requests {
 		if !layout.IsRequestID(q.ID) {
-			return phrase(lang, "state.request", "id", shortID(q.ID))
+			return templates.Errorf("afl.state.request", "id", shortID(q.ID))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Checkpoints)) {
 		if !layout.IsAFLCheckpoint(id) {
-			return phrase(lang, "state.checkpoint", "place", "/checkpoints", "id", shortID(id))
+			return templates.Errorf("afl.state.checkpoint", "place", "/checkpoints", "id", shortID(id))
 		}
 	}
 	for i, d := range st.definitions() {
 		if !layout.IsAFLCheckpoint(d.ID) {
-			return phrase(lang, "state.checkpoint", "place", fmt.Sprintf("/approved/definitions/%d/id", i), "id", shortID(d.ID))
+			return templates.Errorf("afl.state.checkpoint", "place", fmt.Sprintf("/approved/definitions/%d/id", i), "id", shortID(d.ID))
 		}
 	}
-	return ""
+	return nil
 }
 
 // shortID is as much of an id as a message repeats, between quotation marks.
