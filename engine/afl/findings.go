@@ -51,8 +51,8 @@ func (s specs) ids(blocks bool) []string {
 	return found
 }
 
-// kinds are the names of the findings of section 3.4 of the page. What helps is said under
-// the name.
+// kinds are the names of the findings of section 3.4 of the page. What is wrong and what
+// helps have words under the name.
 var kinds = map[string]string{
 	"E1": "cycle", "E2": "unknown_dependency", "E3": "duplicate_id", "E4": "bad_id", "E5": "missing_command",
 	"E6": "reused_id", "E7": "bad_timeout", "E8": "no_checkpoints", "E9": "mismatch", "E10": "unread_dependencies",
@@ -94,8 +94,9 @@ func judgeSpecs(r *session, s specs) []finding {
 		j.judgeEntry(e)
 	}
 	if folder := path.Base(r.Snap.Dir); s.session != "" && s.session != folder {
-		f := j.add("E9", whole, "is", strconv.Quote(s.session), "name", strconv.Quote(folder))
-		f.text, f.suggestion = r.say("finding.mismatch.session", "is", strconv.Quote(s.session), "name", strconv.Quote(folder)), r.say("mend.mismatch.session")
+		pairs := []any{"is", strconv.Quote(s.session), "name", strconv.Quote(folder)}
+		f := j.add("E9", whole, pairs...)
+		f.text, f.suggestion = r.say("finding.mismatch.session", pairs...), r.say("mend.mismatch.session")
 	}
 	if len(s.entries) == 0 {
 		j.add("E8", whole)
