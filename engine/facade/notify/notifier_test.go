@@ -69,7 +69,7 @@ func TestNotifyTriesARefusedAttemptThreeTimesMore(t *testing.T) {
 		o.now = time.Now
 		var at []time.Duration
 		began := time.Now()
-		end := func() error { return refusal("500") }
+		end := func() error { return refuse("say.text", "text", "500") }
 		o.begin(func(context.Context, target, Message, []string) error {
 			at = append(at, time.Since(began).Truncate(time.Second))
 			return end()
