@@ -142,7 +142,7 @@ func (c Config) checkAddresses() error {
 			return refuse("address.setting", "at", a.at, "address", templates.Code(templates.Cut(a.address, 300)), "why", why)
 		}
 		if i > 0 && own[i-1].at == a.at && (a.at == "mail.default_from" || a.at == "calendar.default_owner_email") {
-			return refuse("config.one", "key", a.at)
+			return refuse("config.single", "key", a.at)
 		}
 	}
 	return checkLooks(own)

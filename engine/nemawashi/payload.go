@@ -358,7 +358,7 @@ func (r *reader) recipients(key, other, name string) []string {
 func (r *reader) person(other string, names ...string) string {
 	list := r.list(names...)
 	if len(list) > 1 {
-		r.fail("payload.one", "at", r.at+"/"+names[0], "n", len(list))
+		r.fail("payload.single", "at", r.at+"/"+names[0], "n", len(list))
 	}
 	if len(list) > 0 {
 		return list[0]
