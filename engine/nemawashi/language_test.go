@@ -19,7 +19,7 @@ var (
 	english = regexp.MustCompile(`[A-Za-z']{2,} [a-z']{2,}`)
 	// foreign are values of several words, and what other packages say.
 	foreign = regexp.MustCompile(`All of it|Tell the team|not needed|(smtp|http) [a-z:/]+\.acme\.example|550 no such user|SMTP_PASSWORD is not set|` +
-		`[a-z_]+ by (root|kim) \((form|file)\)|nobody answered until the deadline|` + "`\\.nemawashi/[^`]+/response\\.json` (?s:(says|does not count).+)|/actor: is the number 7[^⟦]+")
+		`[a-z_]+ by (root|kim) \((form|file)\)|nobody answered until the deadline|` + "`\\.nemawashi/[^`]+/response\\.json` (?s:(says|does not count).+)|/actor: is the number 7[^⟦]+|who commands, with user and source")
 )
 
 // In the pseudo-language nothing that people read about an action is English but its values.
