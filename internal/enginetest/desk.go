@@ -14,6 +14,7 @@ import (
 	"placet/engine/reconcile"
 	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
+	"placet/templates"
 )
 
 // Desk is a workspace on a disk in memory in which a test tells a story by hand:
@@ -40,7 +41,10 @@ type Desk struct {
 func AtDesk(t *testing.T, s Suite, c Case, story func(*Desk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		d := &Desk{T: t, story: newTranscript(t)}
+		d := &Desk{T: t}
+		if s.Config.Language != templates.Pseudo { // no run of a workspace speaks it
+			d.story = newTranscript(t)
+		}
 		d.w = newWorld(s, c, newJudge(t, s).machine(), telling{byHand: true, moved: func(tr engine.Transition) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
