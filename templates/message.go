@@ -23,6 +23,14 @@ type Message struct {
 // NewMessage returns the message of a key with pairs of name and value.
 func NewMessage(key Key, pairs ...any) Message { return Message{key, pairs} }
 
+// Untranslated returns text that is the same in every language as a message; "" is none.
+func Untranslated(text string) Message {
+	if text == "" {
+		return Message{}
+	}
+	return Message{"say.text", []any{"text", text}}
+}
+
 // In returns the message in a language.
 func (m Message) In(lang string) string { return Phrase(lang, string(m.Key), m.Pairs...) }
 

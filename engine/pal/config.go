@@ -122,8 +122,8 @@ func decodeConfig(p string, body []byte) (c projectConfig, err error) {
 	if err = schemas.DecodeYAML("pal/config", p, body, &whole, schemas.YAMLLimits{}); err != nil {
 		return c, err
 	}
-	if _, err := readTimeout(whole.Orchestration.TimeoutPerPort); err != nil {
-		return c, unfit(p, "/orchestration/timeout_per_port", "timeout", "problem", err)
+	if err = checkTimeout(p, "/orchestration/timeout_per_port", whole.Orchestration.TimeoutPerPort); err != nil {
+		return c, err
 	}
 	return whole.Orchestration, nil
 }

@@ -103,8 +103,22 @@ func (e portEntry) specPath() string {
 }
 
 // unfit is an error about a member of a document that its schema takes.
-func unfit(p, pointer string, key templates.Key, pairs ...any) error {
-	return templates.Errorf("pal.unfit."+key, append(pairs, "file", p, "pointer", pointer)...)
+func unfit(p, pointer string, problem, expected templates.Message) error {
+	return &schemas.Error{Path: p, Pointer: pointer, Problem: problem, Expected: expected}
+}
+
+// unfitAlias says of a member that it stands beside another name of it.
+func unfitAlias(p, pointer, name string) error {
+	return unfit(p, pointer, templates.NewMessage("pal.unfit.alias", "name", name), templates.NewMessage("pal.unfit.single"))
+}
+
+// checkTimeout says what is wrong with a member that says how long a port may run.
+func checkTimeout(p, pointer string, s *string) error {
+	_, err := readTimeout(s)
+	if err != nil {
+		err = unfit(p, pointer, templates.NewMessage("say.text", "text", err), templates.Message{})
+	}
+	return err
 }
 
 // decodeOrchestration reads orchestration.json.
@@ -116,12 +130,12 @@ func decodeOrchestration(p string, body []byte) (o orchestration, err error) {
 	list, at := o.Ports, "/ports"
 	switch {
 	case o.Ports != nil && o.AtomicPorts != nil:
-		return o, unfit(p, "/atomic_ports", "alias", "name", "ports")
+		return o, unfitAlias(p, "/atomic_ports", "ports")
 	case o.AtomicPorts != nil:
 		list, at = o.AtomicPorts, "/atomic_ports"
 	}
-	if _, err := readTimeout(o.TimeoutPerPort); err != nil {
-		return o, unfit(p, "/timeout_per_port", "timeout", "problem", err)
+	if err := checkTimeout(p, "/timeout_per_port", o.TimeoutPerPort); err != nil {
+		return o, err
 	}
 	for i, raw := range list {
 		e, err := decodeEntry(raw, i+1)
@@ -152,13 +166,13 @@ func decodeEntry(raw schemas.Raw, place int) (e portEntry, err error) {
 // check says what is wrong with a port besides its id and its dependencies.
 func (e portEntry) check(p, at string) error {
 	if e.Alias != "" && e.Alias != e.ID {
-		return unfit(p, at+"/id", "alias", "name", "port_id")
+		return unfitAlias(p, at+"/id", "port_id")
 	}
-	if _, err := readTimeout(e.Timeout); err != nil {
-		return unfit(p, at+"/timeout", "timeout", "problem", err)
+	if err := checkTimeout(p, at+"/timeout", e.Timeout); err != nil {
+		return err
 	}
 	if e.Spec != nil && (!layout.IsArtifact(*e.Spec) || layout.Under(*e.Spec, layout.PalRoot)) {
-		return unfit(p, at+"/spec", "spec", "spec", strconv.Quote(*e.Spec), "folder", layout.PalRoot)
+		return unfit(p, at+"/spec", templates.NewMessage("pal.unfit.spec", "spec", strconv.Quote(*e.Spec)), templates.NewMessage("pal.unfit.spec.wanted", "folder", layout.PalRoot))
 	}
 	return nil
 }
