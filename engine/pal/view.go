@@ -61,7 +61,8 @@ func (r *view) addFact(facts []engine.Fact, label, value string) []engine.Fact {
 	if value == "" {
 		return facts
 	}
-	return append(facts, engine.Fact{Label: r.say("fact." + label), Value: value})
+	name := templates.NewMessage(templates.Key("pal.fact." + label))
+	return append(facts, engine.Fact{Name: name.String(), Label: name.In(r.Lang), Value: value})
 }
 
 // TrustName begins the name under which trust in a worker's command is asked for and
@@ -163,7 +164,7 @@ func (r *view) parts() (list []engine.Part) {
 		}
 	}
 	for _, a := range r.agents {
-		facts := []engine.Fact{{Label: r.say("fact.type"), Value: a.typ}, {Label: r.say("fact.title"), Value: a.title}}
+		facts := r.addFact(r.addFact([]engine.Fact{}, "type", a.typ), "title", a.title)
 		list = append(list, engine.Part{ID: a.path, Status: Running, Facts: facts, Sections: []engine.Section{}})
 	}
 	return list
