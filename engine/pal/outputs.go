@@ -2,7 +2,6 @@ package pal
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -86,7 +85,7 @@ func (r *view) isPlan(d engine.Document) bool {
 		}
 		anew := CheckPorts(r.Lang, ports)
 		if anew.OrchestrationDigest = p.OrchestrationDigest; !bytes.Equal(run.Must(schemas.Encode(anew)), body) {
-			err = errors.New("it is not as placet writes it")
+			err = errChanged
 		}
 		return p, err
 	})
