@@ -37,7 +37,8 @@ type Desk struct {
 }
 
 // AtDesk begins a case's story, with its files in place, and has it told. The
-// case's steps are not taken.
+// case's steps are not taken. What a story leaves in the pseudo-language is not recorded:
+// it changes with every sentence.
 func AtDesk(t *testing.T, s Suite, c Case, story func(*Desk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
