@@ -14,7 +14,7 @@ var (
 	// english are two words, one after the other.
 	english = regexp.MustCompile(`[A-Za-z']{2,} [a-z']{2,}`)
 	// foreign are commands to type, values of several words, and what other packages say.
-	foreign = regexp.MustCompile("placet (optimizer( [a-z]+)?|trust)|front matter|database is locked.*|: line \\d+, column \\d+: .*|[a-z]+(, s\\d)* by kim|nobody answered until the deadline|The request `hitl-[0-9a-f]+` passed [^\\n]*")
+	foreign = regexp.MustCompile("placet (optimizer( [a-z]+)?|trust)|front matter|database is locked.*|: (line \\d+, column \\d+|\\d+번째 줄, \\d+번째 칸): .*|[a-z]+(, s\\d)* by kim|nobody answered until the deadline|The request `hitl-[0-9a-f]+` passed [^\\n]*")
 )
 
 // inKorean expects that nothing that people read of the run in hand is English but values.
