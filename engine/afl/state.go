@@ -368,26 +368,26 @@ func DecodeState(path string, body []byte) (st State, err error) {
 
 // unfit is why a state that can be read is none of the session's, "" if it is. Ids of a
 // state become names of folders: one that no folder can have is another's doing.
-func (st State) unfit(session string) string {
+func (st State) unfit(session string) error {
 	if st.SessionID != session {
-		return fmt.Sprintf("/session_id: is %q, the folder is %q", shortID(st.SessionID), session)
+		return fmt.Errorf("/session_id: is %q, the folder is %q", shortID(st.SessionID), session)
 	}
 	for _, q := range st.Requests {
 		if !layout.IsRequestID(q.ID) {
-			return fmt.Sprintf("/requests: %q cannot name a request", shortID(q.ID))
+			return fmt.Errorf("/requests: %q cannot name a request", shortID(q.ID))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Checkpoints)) {
 		if !layout.IsAFLCheckpoint(id) {
-			return fmt.Sprintf("/checkpoints: %q cannot name a checkpoint", shortID(id))
+			return fmt.Errorf("/checkpoints: %q cannot name a checkpoint", shortID(id))
 		}
 	}
 	for i, d := range st.definitions() {
 		if !layout.IsAFLCheckpoint(d.ID) {
-			return fmt.Sprintf("/approved/definitions/%d/id: %q cannot name a checkpoint", i, shortID(d.ID))
+			return fmt.Errorf("/approved/definitions/%d/id: %q cannot name a checkpoint", i, shortID(d.ID))
 		}
 	}
-	return ""
+	return nil
 }
 
 // shortID is as much of an id as a message repeats.

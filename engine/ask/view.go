@@ -56,7 +56,7 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name: "ask", Noun: "ask",
+	Name: "ask",
 	File: func(rel string) (layout.File, bool) { return layout.Ask{}.File(layout.Run{}, rel) },
 	Format: run.Format[State]{
 		Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit,

@@ -204,7 +204,7 @@ func (r *view) explainRequest(w *run.Waiting, o *openRequest) {
 	w.Why("looked for: an entry in feedback_history, a feedback_received event, %s, %s", "response.json", o.present)
 	if ans := r.evidence(o); ans != nil {
 		if _, stands := r.shownEffect(o, ans.Response); stands {
-			w.Why("an answer is there (%s by %s): %s", ans.Response, ans.By.Shown(ans.Known), r.whenTaken(o, w.Next))
+			w.Why("an answer is there (%s by %s): %s", ans.Response, ans.By.Shown(r.Lang, ans.Known), r.whenTaken(o, w.Next))
 		}
 	}
 	if p := r.Notes.Text(o.a.Dir + "/problem.md"); p != "" {
@@ -319,9 +319,9 @@ func (r *view) contradictions() []engine.Finding {
 	if r.State.unfit != "" || r.Torn || r.State.status == "" || r.foreign() {
 		return nil
 	}
-	list := gate.Comparison{Snap: r.Snap, State: r.Doc.Path, Revision: r.State.rev, Folders: r.Folders, Stated: r.stated}.Contradictions()
+	list := gate.Comparison{Lang: r.Lang, Snap: r.Snap, State: r.Doc.Path, Revision: r.State.rev, Folders: r.Folders, Stated: r.stated}.Contradictions()
 	if e := r.revived(); e != nil {
-		text := fmt.Sprintf("the run was cancelled by %s (events/%s), and state.json says %s: somebody revived it, or a merge took both sides. To keep it cancelled write cancel.json; to let it go on, begin a new run, or restore it%s",
+		text := fmt.Sprintf("the run was cancelled by %s (events/%s), and state.json says %s: somebody revived it, or a merge took both sides. To keep it cancelled write cancel.json; to let it go on, begin a new run, or restore it. %s",
 			cmp.Or(e.User, "placet"), e.Name, r.State.status, gate.Restoring(r.Snap))
 		list = append(list, engine.Finding{Severity: "error", Path: r.Doc.Path, Text: text, Urgent: true})
 	}

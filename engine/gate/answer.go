@@ -101,14 +101,13 @@ func (a Evaluation) admit(c Claim) reading {
 // checkWords checks an answer's content against the request, and spells it as the
 // request does.
 func (a Evaluation) checkWords(answer *Answer) string {
-	problem := a.checkResponse(answer)
-	if problem == "" {
-		problem = CheckLimits(answer.Path, *answer)
+	if problem := a.checkResponse(answer); problem != "" {
+		return problem
 	}
-	if problem == "" {
-		problem = a.checkSelected(answer)
+	if err := CheckLimits(answer.Path, *answer); err != nil {
+		return templates.In(a.Lang, err)
 	}
-	return problem
+	return a.checkSelected(answer)
 }
 
 func (a Evaluation) checkResponse(answer *Answer) string {
@@ -280,15 +279,15 @@ func claimed(known []string, user string) []string {
 	return append(slices.Clone(known), claim)
 }
 
-// Shown is the name of an answer's author as people are shown it. A name that the
-// answer alone gives is a claim: whoever can write the file can write it there.
-func (b By) Shown(known []string) string {
+// Shown is the name of an answer's author as people are shown it, in a language. A name
+// that the answer alone gives is a claim: whoever can write the file can write it there.
+func (b By) Shown(lang string, known []string) string {
 	vouched := func(k string) bool {
 		how, who, _ := strings.Cut(k, ":")
 		return how != "claimed" && who == b.User
 	}
 	if slices.Contains(known, "claimed:"+b.User) && !slices.ContainsFunc(known, vouched) {
-		return b.User + " (claimed)"
+		return templates.Phrase(lang, "gate.claimed", "user", b.User)
 	}
 	return b.User
 }
@@ -326,7 +325,7 @@ func After(r Receipt, a Evaluation) string {
 	if len(others) == 0 {
 		return ""
 	}
-	return strings.Join(others, "\n") + "\n\n" + r.closed()
+	return strings.Join(others, "\n") + "\n\n" + r.closed(a.Lang)
 }
 
 // Others reports whether a folder holds anything that After has to read. Nearly all
@@ -376,7 +375,7 @@ func (a Evaluation) other(r Receipt, d engine.Document) string {
 	if a.checkWords(&claim.Answer) != "" || a.same(r, claim.Answer) {
 		return ""
 	}
-	return fmt.Sprintf("- %s says %s.", code(d.Path), said(claim.Response, claim.Selected))
+	return fmt.Sprintf("- %s says %s.", code(d.Path), said(a.Lang, claim.Response, claim.Selected))
 }
 
 // claim returns what an answer file says.
@@ -415,11 +414,11 @@ func sameSet(a, b []string) bool {
 }
 
 // closed says what became of the request, and that it is over.
-func (r Receipt) closed() string {
+func (r Receipt) closed(lang string) string {
 	var how string
 	switch r.Result {
 	case Accepted:
-		how = fmt.Sprintf("was answered with %s by %s (%s)", said(r.Response, r.Selected), code(r.ProvidedBy.Shown(r.KnownAs)), code(r.ProvidedBy.Source))
+		how = fmt.Sprintf("was answered with %s by %s (%s)", said(lang, r.Response, r.Selected), code(r.ProvidedBy.Shown(lang, r.KnownAs)), code(r.ProvidedBy.Source))
 	case Expired:
 		how = fmt.Sprintf("passed its deadline, which took %s", quoted(r.Response))
 	case Superseded:

@@ -28,15 +28,21 @@ func code(s string) string { return templates.Code(s) }
 func quoted(s string) string { return templates.Code(templates.Cut(s, shownFound)) }
 
 // listed is a list of quoted texts, the first few of them.
-func listed(all []string) string {
+func listed(lang string, all []string) string {
 	var shown []string
 	for _, s := range all[:min(len(all), shownList)] {
 		shown = append(shown, quoted(s))
 	}
-	if more := len(all) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more", more))
+	return more(lang, shown, len(all)-len(shown))
+}
+
+// more is a list that says how many are left out.
+func more(lang string, shown []string, left int) string {
+	list := strings.Join(shown, ", ")
+	if left > 0 {
+		return templates.Phrase(lang, "gate.list.more", "all", list, "n", left)
 	}
-	return strings.Join(shown, ", ")
+	return list
 }
 
 func codes(all []string) string {
@@ -146,23 +152,23 @@ func notAllowed(path string, known []string, g engine.Gate) string {
 }
 
 // differ quotes valid answers of which each would count alone.
-func differ(answers []Decision) string {
+func differ(lang string, answers []Decision) string {
 	var b strings.Builder
 	b.WriteString("There are several answers, and they differ, so none counts:\n")
 	for _, a := range answers {
-		fmt.Fprintf(&b, "\n- %s says %s", code(a.Path), said(a.Response, a.Selected))
+		fmt.Fprintf(&b, "\n- %s says %s", code(a.Path), said(lang, a.Response, a.Selected))
 	}
 	b.WriteString("\n\nTake one back: remove the response file, or untick the form's last item.")
 	return b.String()
 }
 
 // said is what an answer says, quoted.
-func said(response string, selected []string) string {
+func said(lang, response string, selected []string) string {
 	text := quoted(response)
 	// The first of several options is named already.
 	selected = slices.DeleteFunc(slices.Clone(selected), func(s string) bool { return s == response })
 	if len(selected) > 0 {
-		text += " with " + listed(selected)
+		text = templates.Phrase(lang, "gate.said.with", "answer", text, "all", listed(lang, selected))
 	}
 	return text
 }

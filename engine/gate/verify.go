@@ -57,6 +57,7 @@ type verified = Answer
 // Decision is an answer that counts. Only [Verify] makes one.
 type Decision struct {
 	verified
+	lang    string
 	source  Source
 	expired bool
 	// unproven says that a receipt is the source that this machine did not write.
@@ -68,6 +69,9 @@ type Decision struct {
 // Counts reports whether Verify made the decision. The zero Decision decides
 // nothing.
 func (d Decision) Counts() bool { return d.source != 0 }
+
+// Lang is the language of the decision's reasons.
+func (d Decision) Lang() string { return d.lang }
 
 // Given is the answer that counts.
 func (d Decision) Given() Answer { return d.verified }
@@ -81,7 +85,12 @@ func (d Decision) Ahead() bool { return d.source == FromReceipt }
 
 // unissued is the reason in a receipt that repeats another, which this machine
 // did not write.
-const unissued = "taken from a receipt that this machine did not write"
+func unissued(lang string) string { return templates.Text(lang, "gate.unissued") }
+
+// isUnissued reports whether a receipt's reason ends with that one, in any language.
+func isUnissued(r Receipt) bool {
+	return slices.ContainsFunc(templates.Languages(), func(lang string) bool { return strings.HasSuffix(r.Reason, unissued(lang)) })
+}
 
 // Unproven reports whether the decision rests on a receipt that this machine did not
 // write.
@@ -93,7 +102,7 @@ func (d Decision) Unproven() bool { return d.unproven }
 func (d Decision) Reason() string {
 	switch {
 	case d.unproven:
-		return unissued
+		return unissued(d.lang)
 	case len(d.Outside) > shownList:
 		return fmt.Sprintf("the comment holds words from %s and %d other places", strings.Join(d.Outside[:shownList], ", from "), len(d.Outside)-shownList)
 	case len(d.Outside) > 0:
@@ -106,7 +115,7 @@ func (d Decision) Reason() string {
 // such a receipt, where it does.
 func (d Decision) Why(reason string) string {
 	if d.unproven {
-		return reason + ", " + unissued
+		return templates.Phrase(d.lang, "gate.reason.unissued", "reason", reason, "unissued", unissued(d.lang))
 	}
 	return reason
 }
@@ -129,10 +138,10 @@ func Verify(c Claim, a Evaluation) (Decision, string) {
 	if c.Place == "" {
 		c.Place = c.Path
 	}
-	d := Decision{source: c.Source, unproven: c.Source == FromReceipt && !c.Issued}
+	d := Decision{lang: a.Lang, source: c.Source, unproven: c.Source == FromReceipt && !c.Issued}
 	if c.Receipt != nil {
 		d.expired = c.Receipt.Result == Expired
-		d.unproven = d.unproven || strings.HasSuffix(c.Receipt.Reason, unissued)
+		d.unproven = d.unproven || isUnissued(*c.Receipt)
 		d.reason = c.Receipt.Reason
 	}
 	problem := a.verify(&c)
@@ -248,8 +257,8 @@ func (a Evaluation) wasShown(d engine.Digest) bool { return d != "" && (d == a.V
 // verifyRecord checks what somebody wrote into upstream's own records. They know
 // no digests and no comments that an option asks for.
 func (a Evaluation) verifyRecord(c *Claim) string {
-	if problem := CheckLimits(c.Place, c.Answer); problem != "" {
-		return problem
+	if err := CheckLimits(c.Place, c.Answer); err != nil {
+		return templates.In(a.Lang, err)
 	}
 	if a.Request.FreeText() {
 		if c.Response = strings.TrimSpace(c.Response); c.Response == "" {
@@ -303,23 +312,22 @@ func notVerified(c *Claim, a Evaluation) string {
 		code(c.Place), asks, by, a.form(), waitsForTrust(a.Gate))
 }
 
-// Unverified says why a receipt is not to be believed, "" if it is. If the gate asks for
+// Unverified says why a receipt is not to be believed, nil if it is. If the gate asks for
 // more than a claim, this machine must have written the receipt over the file of an
 // answer or a passed deadline; otherwise the receipt must not replace one that this
 // machine wrote.
-func Unverified(c engine.Config, family string, request, receipt engine.Document, r Receipt) string {
-	const word = "not verified"
+func Unverified(c engine.Config, family string, request, receipt engine.Document, r Receipt) error {
 	decides := r.Result == Accepted || r.Result == Expired
 	switch {
 	case decides && Demands(GateOf(c, family, request)):
-		if receipt.IssuedHere() && !strings.HasSuffix(r.Reason, unissued) && (r.Answer != nil || r.Result == Expired) {
-			return ""
+		if receipt.IssuedHere() && !isUnissued(r) && (r.Answer != nil || r.Result == Expired) {
+			return nil
 		}
-		return word
+		return templates.Errorf("gate.unverified")
 	case decides && len(receipt.Issued) > 0 && !receipt.IssuedHere():
-		return word + ": it was changed since placet wrote it"
+		return templates.Errorf("gate.unverified.changed")
 	}
-	return ""
+	return nil
 }
 
 // GateOf is the gate of a request of the past: of the type that request.json says,

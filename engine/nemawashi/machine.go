@@ -35,7 +35,7 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name: "nemawashi", Noun: "action",
+	Name: "nemawashi",
 	File: func(rel string) (layout.File, bool) { return layout.Nemawashi{}.File(layout.Run{}, rel) },
 	Format: run.Format[State]{
 		Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit,

@@ -205,14 +205,14 @@ func (st *State) head() run.Head {
 func ThreadID(id int) string { return fmt.Sprintf("action-%d", id) }
 
 // unfit says why a readable state does not belong to the action, "" if it does.
-func unfit(r *run.Run[State], st State) string {
+func unfit(r *run.Run[State], st State) error {
 	switch {
 	case strconv.Itoa(st.ActionID) != r.Snap.Key.ID:
-		return fmt.Sprintf("/action_id: is %d, the folder is %q", st.ActionID, r.Snap.Key.ID)
+		return fmt.Errorf("/action_id: is %d, the folder is %q", st.ActionID, r.Snap.Key.ID)
 	case st.ThreadID != ThreadID(st.ActionID):
-		return fmt.Sprintf("/thread_id: is %q, expected %q", templates.Cut(st.ThreadID, 80), ThreadID(st.ActionID))
+		return fmt.Errorf("/thread_id: is %q, expected %q", templates.Cut(st.ThreadID, 80), ThreadID(st.ActionID))
 	case len(st.Drafts) == 0 && st.Status != Pending && !isFinal(st.Status):
-		return fmt.Sprintf("/drafts: there is none, and the status is %s", st.Status)
+		return fmt.Errorf("/drafts: there is none, and the status is %s", st.Status)
 	}
 	return run.CheckIDs(st.Requests)
 }

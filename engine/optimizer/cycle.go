@@ -29,14 +29,14 @@ type cycle struct {
 
 // family is the optimizer as the kernel has it.
 var family = run.Family[State, *cycle]{
-	Name: "optimizer", Noun: "cycle",
+	Name:  "optimizer",
 	File:  func(rel string) (layout.File, bool) { return layout.Optimizer{}.File(layout.Run{}, rel) },
 	Stamp: seconds,
 	Cause: func(rel string) string { return "optimizer/" + rel },
 	Anew:  "restore it from git, together with events.jsonl, or remove state.json and all else but trigger.json, inputs/, retrieved.jsonl and suggestions.json to begin the cycle anew",
 	Format: run.Format[State]{
 		Decode: decodeState, Encode: State.encode, Head: (*State).head,
-		Unfit: func(r *run.Run[State], st State) string { return st.unfit(layout.OptimizerRunID(r.Snap.Dir)) },
+		Unfit: func(r *run.Run[State], st State) error { return st.unfit(layout.OptimizerRunID(r.Snap.Dir)) },
 	},
 	Read: readCycle, Rules: rules, Final: final, New: unbegun,
 	Questions: map[string]run.Question[*cycle]{
@@ -93,9 +93,9 @@ func (r *cycle) workflow() string {
 func (r *cycle) later(d time.Duration) text { return seconds(r.Snap.Now.Add(d)) }
 
 // unfit is why a state that can be read is none of the run's, "" if it is.
-func (st State) unfit(id string) string {
+func (st State) unfit(id string) error {
 	if st.RunID != id {
-		return fmt.Sprintf("/run_id: is %q, the folder is %q", templates.Cut(st.RunID, shownField), id)
+		return fmt.Errorf("/run_id: is %q, the folder is %q", templates.Cut(st.RunID, shownField), id)
 	}
 	return run.CheckIDs(st.Requests)
 }

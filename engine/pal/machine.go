@@ -35,7 +35,7 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name: "pal", Noun: "orchestration",
+	Name:   "pal",
 	File:   func(rel string) (layout.File, bool) { return layout.Pal{}.File(layout.Run{}, rel) },
 	Format: run.Format[State]{Decode: ReadState, DecodeOwn: readOwnState, Encode: State.encode, Head: (*State).head, Unfit: unfitState},
 	Stamp:  seconds, Cause: func(rel string) string { return rel },

@@ -240,16 +240,16 @@ func (st *State) head() run.Head {
 }
 
 // unfitState says why a readable state does not belong to the orchestration, "" if it does.
-func unfitState(r *run.Run[State], st State) string {
+func unfitState(r *run.Run[State], st State) error {
 	if st.ID != r.Snap.Key.ID {
-		return fmt.Sprintf("/id: is %q, the folder is %q", templates.Cut(st.ID, 80), r.Snap.Key.ID)
+		return fmt.Errorf("/id: is %q, the folder is %q", templates.Cut(st.ID, 80), r.Snap.Key.ID)
 	}
 	for id, p := range st.Ports {
 		if !layout.IsPalID(id) {
-			return fmt.Sprintf("/ports: %q cannot name a port", templates.Cut(id, 80))
+			return fmt.Errorf("/ports: %q cannot name a port", templates.Cut(id, 80))
 		}
 		if st.loop(id) == nil && (p.Status == Running || p.Round > 0) {
-			return fmt.Sprintf("/loops: there is no round %d of port %s", p.Round, id)
+			return fmt.Errorf("/loops: there is no round %d of port %s", p.Round, id)
 		}
 	}
 	return run.CheckIDs(st.Requests)
