@@ -2,7 +2,6 @@ package gate
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -25,7 +24,7 @@ type Answer struct {
 	Comment  string
 	// Outside are the places besides the comment section from which words of the
 	// comment come.
-	Outside []string
+	Outside []templates.Message
 	// Extra are the further members of response.json, nil where there are
 	// none and for a form.
 	Extra schemas.Object
@@ -213,7 +212,7 @@ func (a Evaluation) unusable(d engine.Document, err error) reading {
 	if until, partial := a.maybePartial(d, err); partial {
 		return reading{wait: &engine.PendingFile{Path: d.Path, Until: until}}
 	}
-	return reading{problem: unusableProblem(d.Path, err)}
+	return reading{problem: unusableProblem(a, d.Path, err)}
 }
 
 // maybePartial reports whether a torn file changed so lately that it may still be
@@ -254,11 +253,11 @@ func CheckLimits(place string, a Answer) error {
 // the answer that [Judge] will find in it, or says why it would not count.
 func (a Evaluation) Check(d engine.Document) (Decision, string) {
 	if n := len(d.Body); n > layout.LimitJSON {
-		return Decision{}, fmt.Sprintf("%s has %d bytes: expected at most %d.", code(d.Path), n, layout.LimitJSON)
+		return Decision{}, a.say("limit.file", "file", code(d.Path), "n", n, "most", layout.LimitJSON)
 	}
 	switch r := a.judgeResponse(d); {
 	case r.wait != nil:
-		return Decision{}, code(d.Path) + " is still being written."
+		return Decision{}, a.say("pending", "file", code(d.Path))
 	case r.answer == nil:
 		return Decision{}, r.problem
 	default:

@@ -104,11 +104,20 @@ func (d Decision) Reason() string {
 	case d.unproven:
 		return unissued(d.lang)
 	case len(d.Outside) > shownList:
-		return fmt.Sprintf("the comment holds words from %s and %d other places", strings.Join(d.Outside[:shownList], ", from "), len(d.Outside)-shownList)
+		return templates.Phrase(d.lang, "gate.outside.many", "places", places(d.Outside[:shownList]), "n", len(d.Outside)-shownList)
 	case len(d.Outside) > 0:
-		return "the comment holds words from " + strings.Join(d.Outside, ", from ")
+		return templates.Phrase(d.lang, "gate.outside", "places", places(d.Outside))
 	}
 	return d.reason
+}
+
+// places is a list of places.
+func places(all []templates.Message) templates.Message {
+	list := all[0]
+	for _, p := range all[1:] {
+		list = templates.NewMessage("gate.outside.and", "all", list, "last", p)
+	}
+	return list
 }
 
 // Why adds to the reason of a transition or a receipt that the decision rests on
@@ -156,7 +165,7 @@ func Verify(c Claim, a Evaluation) (Decision, string) {
 // verify checks a claim, and spells its answer as the request does.
 func (a Evaluation) verify(c *Claim) string {
 	if c.RequestID != a.Request.RequestID {
-		return fmt.Sprintf("%s answers the request %s, this one is %s. An answer counts for its own request alone: write it into that one's folder, or correct \"request_id\".", code(c.Place), quoted(c.RequestID), code(a.Request.RequestID))
+		return a.say("claim.other", "file", code(c.Place), "other", quoted(c.RequestID), "request", code(a.Request.RequestID))
 	}
 	switch c.Source {
 	case FromResponse, FromForm:
@@ -178,9 +187,9 @@ func (a Evaluation) verifyAnswer(c *Claim) string {
 	shown := cmp.Or(c.Digest, a.Issued)
 	switch {
 	case c.By.Source == SourceDeadline:
-		return fmt.Sprintf("%s says that its source is %s, which is placet's own word. Write where the answer comes from, such as %s.", code(c.Place), code(SourceDeadline), code(SourceFile))
+		return a.say("claim.deadline", "file", code(c.Place), "source", code(SourceDeadline), "other", code(SourceFile))
 	case c.By.Source == SourceForm && c.Source == FromResponse:
-		return fmt.Sprintf("%s says that its source is %s, which only a form is. Tick the form, or write where the answer comes from, such as %s.", code(c.Place), code(SourceForm), code(SourceFile))
+		return a.say("claim.form", "file", code(c.Place), "source", code(SourceForm), "other", code(SourceFile))
 	case shown != a.View && c.Source == FromForm:
 		return staleForm(a, c.Place)
 	case shown != a.View:
@@ -202,7 +211,7 @@ func (a Evaluation) checkSaved(c *Claim) string {
 	if c.Saved.IsZero() || !c.Saved.Before(a.Gate.Since) {
 		return ""
 	}
-	return fmt.Sprintf("%s does not count: it was saved before somebody decided which `[gates]` hold, at %s, and such a decision carries out no old answer. Save it again to confirm it, or answer with `placet`.", code(c.Place), a.Gate.Since.UTC().Format(time.RFC3339))
+	return a.say("claim.old", "file", code(c.Place), "at", a.Gate.Since.UTC().Format(time.RFC3339))
 }
 
 // verifyReceipt checks a receipt of a transition that the state has not made.
@@ -212,10 +221,10 @@ func (a Evaluation) verifyReceipt(c *Claim) string {
 		return ""
 	}
 	if problem := a.unproven(c); problem != "" {
-		return problem + fmt.Sprintf(" Remove %s.", code(c.Place))
+		return problem + " " + a.say("claim.remove", "file", code(c.Place))
 	}
 	if wrong := a.unfit(c); wrong != "" {
-		return fmt.Sprintf("%s moves nothing: this machine did not write it, and %s. Remove it, and answer in %s.", code(c.Place), wrong, a.form())
+		return a.say("receipt.foreign", "file", code(c.Place), "why", wrong, "form", a.form())
 	}
 	if rc.Result == Expired {
 		return a.verifyDeadline(c)
@@ -223,7 +232,7 @@ func (a Evaluation) verifyReceipt(c *Claim) string {
 	said := c.Answer
 	said.Path = c.Place
 	if problem := a.checkWords(&said); problem != "" {
-		return problem + fmt.Sprintf(" Remove %s.", code(c.Place))
+		return problem + " " + a.say("claim.remove", "file", code(c.Place))
 	}
 	c.Response, c.Selected = said.Response, said.Selected
 	return ""
@@ -235,17 +244,17 @@ func (a Evaluation) unfit(c *Claim) string {
 	rc := c.Receipt
 	switch {
 	case rc.Result != Accepted && rc.Result != Expired:
-		return fmt.Sprintf("its result %s is none that moves a run", quoted(rc.Result))
+		return a.say("receipt.result", "result", quoted(rc.Result))
 	case rc.Result == Accepted && rc.ProvidedBy.Source == SourceDeadline:
-		return "it says that the deadline gave an answer"
+		return a.say("receipt.deadline")
 	case rc.Revision != a.Revision+1:
-		return fmt.Sprintf("it is of revision %d, and the next is %d", rc.Revision, a.Revision+1)
+		return a.say("receipt.revision", "revision", rc.Revision, "next", a.Revision+1)
 	case !a.wasShown(c.Digest):
-		return fmt.Sprintf("its digest %s is of nothing that was shown", quoted(string(c.Digest)))
+		return a.say("receipt.digest", "digest", quoted(string(c.Digest)))
 	case a.Altered != "":
-		return "request.json is not as it was issued (" + templates.Inline(a.Altered) + ")"
+		return a.say("receipt.altered", "why", templates.Inline(a.Altered))
 	case c.At.IsZero():
-		return fmt.Sprintf("decided_at is %s", quoted(rc.DecidedAt))
+		return a.say("receipt.decided", "at", quoted(rc.DecidedAt))
 	}
 	return ""
 }
@@ -262,12 +271,12 @@ func (a Evaluation) verifyRecord(c *Claim) string {
 	}
 	if a.Request.FreeText() {
 		if c.Response = strings.TrimSpace(c.Response); c.Response == "" {
-			return emptyText(c.Place)
+			return emptyText(a, c.Place)
 		}
 	} else {
 		id, ok := Match(a.Request.Options, c.Response)
 		if !ok {
-			return fmt.Sprintf("%s answers %s: that is none of %s. It is passed over.", code(c.Place), quoted(c.Response), strings.Join(optionIDs(a.Request.Options), ", "))
+			return a.say("record.option", "file", code(c.Place), "answer", quoted(c.Response), "options", strings.Join(optionIDs(a.Request.Options), ", "))
 		}
 		c.Response = id
 	}
@@ -280,7 +289,7 @@ func (a Evaluation) verifyRecord(c *Claim) string {
 func (a Evaluation) verifyDeadline(c *Claim) string {
 	at, err := time.Parse(time.RFC3339, a.Request.Deadline)
 	if err != nil || a.Request.Default == "" && !a.Lapses || c.Response != a.Request.Default || a.Now.Before(at) || c.At.Before(at) {
-		return fmt.Sprintf("%s says that the deadline took %s, and neither settings nor state say so. It is passed over.", code(c.Place), quoted(c.Response))
+		return a.say("record.deadline", "file", code(c.Place), "answer", quoted(c.Response))
 	}
 	c.Known = nil
 	return ""
@@ -300,16 +309,15 @@ func (a Evaluation) unproven(c *Claim) string {
 }
 
 func notVerified(c *Claim, a Evaluation) string {
-	asks := "only " + codes(a.Gate.Approvers) + " may answer"
+	asks := a.say("unproven.only", "approvers", a.approvers())
 	if len(a.Gate.Approvers) == 0 {
-		asks = "answers must be of the level " + quoted(a.Gate.Level)
+		asks = a.say("unproven.level", "level", quoted(a.Gate.Level))
 	}
-	by := ""
+	problem := a.say("unproven", "file", code(c.Place), "asks", asks)
 	if c.By.User != "" {
-		by = " It names " + quoted(c.By.User) + ", which is no proof."
+		problem += " " + a.say("unproven.names", "user", quoted(c.By.User))
 	}
-	return fmt.Sprintf("%s is *not verified* and moves nothing: this machine did not write it, and the configuration says that %s.%s Answer in %s.%s",
-		code(c.Place), asks, by, a.form(), waitsForTrust(a.Gate))
+	return problem + " " + a.say("unproven.answer", "form", a.form()) + waitsForTrust(a)
 }
 
 // Unverified says why a receipt is not to be believed, nil if it is. If the gate asks for
