@@ -89,7 +89,7 @@ func unissued(lang string) string { return templates.Text(lang, "gate.unissued")
 
 // isUnissued reports whether a receipt's reason ends with that one, in any language.
 func isUnissued(r Receipt) bool {
-	return slices.ContainsFunc(templates.Languages(), func(lang string) bool { return strings.HasSuffix(r.Reason, unissued(lang)) })
+	return slices.ContainsFunc(append(templates.Languages(), templates.Pseudo), func(lang string) bool { return strings.HasSuffix(r.Reason, unissued(lang)) })
 }
 
 // Unproven reports whether the decision rests on a receipt that this machine did not
