@@ -40,6 +40,16 @@ func (m Message) In(lang string) string { return Phrase(lang, string(m.Key), m.P
 // String returns the message in English.
 func (m Message) String() string { return m.In(English) }
 
+// Says reports whether a text is the message in any language.
+func (m Message) Says(text string) bool {
+	for lang := range spoken {
+		if m.In(lang) == text {
+			return true
+		}
+	}
+	return false
+}
+
 // Error is an error that is worded in the language of whoever reads it. Error, which logs
 // show, is English.
 type Error struct{ Message }
@@ -91,14 +101,14 @@ func In(lang string, v any) string {
 // Phrase is [Text] with its {names} filled in, which are given as pairs of name
 // and value, each in the same language. A value is never searched for names.
 func Phrase(lang, key string, pairs ...any) string {
-	sentence, ok := in(lang).words[key]
+	sentence, ok := in(lang).words()[key]
 	if !ok {
 		return format(lang, key, pairs)
 	}
 	var named []string
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name := fmt.Sprint(pairs[i])
-		if single, ok := in(lang).words[key+one]; ok && name == "n" && pairs[i+1] == 1 {
+		if single, ok := in(lang).words()[key+one]; ok && name == "n" && pairs[i+1] == 1 {
 			sentence = single
 		}
 		named = append(named, "{"+name+"}", In(lang, pairs[i+1]))
