@@ -29,11 +29,11 @@ type cycle struct {
 
 // family is the optimizer as the kernel has it.
 var family = run.Family[State, *cycle]{
-	Name: "optimizer", Noun: "cycle",
+	Name:  "optimizer",
 	File:  func(rel string) (layout.File, bool) { return layout.Optimizer{}.File(layout.Run{}, rel) },
 	Stamp: seconds,
 	Cause: func(rel string) string { return "optimizer/" + rel },
-	Anew:  "restore it from git, together with events.jsonl, or remove state.json and all else but trigger.json, inputs/, retrieved.jsonl and suggestions.json to begin the cycle anew",
+	Anew:  "optimizer.anew",
 	Format: run.Format[State]{
 		Decode: decodeState, Encode: State.encode, Head: (*State).head,
 		Unfit: unfit,
@@ -93,9 +93,9 @@ func (r *cycle) workflow() string {
 func (r *cycle) later(d time.Duration) text { return seconds(r.Snap.Now.Add(d)) }
 
 // unfit is why a state that can be read is none of the run's, "" if it is.
-func unfit(r *run.Run[State], st State) string {
+func unfit(r *run.Run[State], st State) error {
 	if id := layout.OptimizerRunID(r.Snap.Dir); st.RunID != id {
-		return phrase(r.Lang, "problem.runid", "have", strconv.Quote(templates.Cut(st.RunID, shownField)), "folder", strconv.Quote(id))
+		return templates.Errorf("optimizer.problem.runid", "have", strconv.Quote(templates.Cut(st.RunID, shownField)), "folder", strconv.Quote(id))
 	}
 	return run.CheckIDs(st.Requests)
 }

@@ -233,5 +233,5 @@ func sayAnswer(w *console.Env, st ask.State) {
 		return
 	}
 	by := gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}
-	w.Note("answered by %s (%s)%s", console.OneLine(by.Shown(st.Answer.KnownAs)), console.OneLine(by.Source), console.Suffix(": ", console.OneLine(st.Answer.Comment)))
+	w.Note("answered by %s (%s)%s", console.OneLine(by.Shown(w.Lang, st.Answer.KnownAs)), console.OneLine(by.Source), console.Suffix(": ", console.OneLine(st.Answer.Comment)))
 }

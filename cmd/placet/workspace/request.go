@@ -169,7 +169,7 @@ func (c Closed) Error() string {
 		if slices.Contains(r.Selected, r.Response) { // several options, all of them named
 			said, with = console.Cut(console.OneLine(strings.Join(r.Selected, ", ")), shownWith), ""
 		}
-		text += fmt.Sprintf(", %s%s by %s (%s)", said, with, console.OneLine(r.ProvidedBy.Shown(r.KnownAs)), console.OneLine(r.ProvidedBy.Source))
+		text += fmt.Sprintf(", %s%s by %s (%s)", said, with, console.OneLine(r.ProvidedBy.Shown("", r.KnownAs)), console.OneLine(r.ProvidedBy.Source))
 	}
 	return text + ", at " + console.OneLine(r.DecidedAt) + console.Suffix("; its receipt is ", c.doubt)
 }
