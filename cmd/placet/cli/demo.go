@@ -6,12 +6,14 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -60,13 +62,13 @@ func demoVerb() verb {
 			}
 			story := cmp.Or(console.First(c.args), stories[0])
 			if !slices.Contains(stories, story) {
-				return console.Usage("there is no demo of %q", console.OneLine(story)).Try("placet demo %s", strings.Join(stories, "|"))
+				return console.Usage("cli.demo.unknown", "story", strconv.Quote(console.OneLine(story))).Try("say.text", "text", "placet demo "+strings.Join(stories, "|"))
 			}
 			if c.env.Flags.JSON {
-				return console.Usage("cannot tell a story as JSON: run placet demo without --json")
+				return console.Usage("cli.demo.json")
 			}
 			if step && !console.IsTerminal(c.env.In) {
-				return console.Usage("cannot wait for Enter: standard input is no terminal").Try("placet demo %s without --step", story)
+				return console.Usage("cli.demo.step").Try("cli.demo.step.try", "command", "placet demo "+story)
 			}
 			return playDemo(c.ctx, c.env, story, keep, step)
 		},
@@ -86,7 +88,7 @@ const demoTime = 60 * time.Second
 
 func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool) error {
 	if _, err := exec.LookPath("git"); err != nil {
-		return console.Refused("cannot show the demo without git").Try("install git")
+		return console.Refused("cli.demo.git").Try("cli.demo.git.try")
 	}
 	if !step {
 		var cancel context.CancelFunc
@@ -95,7 +97,7 @@ func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool
 	}
 	home, err := demoFolder(story)
 	if err != nil {
-		return console.Refused("cannot show the demo: %v", console.Plain(err))
+		return console.Refused("cli.demo.failed", "error", console.Plain(err))
 	}
 	if !keep {
 		defer removeDemo(home)
@@ -103,14 +105,14 @@ func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool
 	if err := runDemo(ctx, w, story, home, step); err != nil {
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return console.Refused("the demo takes too long here: %v", err).Try("placet doctor")
+			return console.Refused("cli.demo.long", "error", err).Try("say.text", "text", "placet doctor")
 		case ctx.Err() != nil:
 			return console.Exit(console.ExitInterrupted)
 		}
-		return console.Refused("the demo came to no end: %v", err)
+		return console.Refused("cli.demo.broken", "error", err)
 	}
 	if keep {
-		w.Say("\nThe folder stays: %s", filepath.Join(home, workspaces[story]))
+		fmt.Fprintf(w.Out, "\n%s\n", w.Text("cli.demo.kept", "folder", filepath.Join(home, workspaces[story])))
 	}
 	return nil
 }
@@ -202,9 +204,9 @@ func showRows(w *console.Env, database string) error {
 		Rows []struct{ T, What, How string } `json:"rows"`
 	}
 	if err := json.Unmarshal(end.Output, &found); err != nil {
-		return console.Refused("cannot read %s: %s", console.OneLine(database), end.Reason)
+		return console.Refused("cli.demo.database", "file", console.OneLine(database), "error", end.Reason)
 	}
-	w.Say("\n%s", w.Paint(console.Faint, "# "+console.OneLine(database)+", a SQLite database that others read, has it, too:"))
+	fmt.Fprintf(w.Out, "\n%s\n", w.Paint(console.Faint, "# "+w.Text("cli.demo.rows", "file", console.OneLine(database))))
 	t := &console.Table{}
 	for _, row := range found.Rows {
 		t.Add("    "+row.T, console.OneLine(row.What), console.OneLine(row.How))
