@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"placet/engine"
 	"placet/engine/optimizer"
 	"placet/engine/sqlite"
+	"placet/templates"
 )
 
 // demoFiles are three workspaces: one as FABER's own scripts leave it, six runs
@@ -34,10 +36,19 @@ import (
 //go:embed all:demo
 var demoFiles embed.FS
 
-// demoScript is what the demo says and does.
+// demoScript is what the demo says and does, with @@KEY for words of that key.
 //
 //go:embed demo/demo.sh
 var demoScript string
+
+var demoWords = regexp.MustCompile(`@@[a-z_.]+`)
+
+// demoIn is the demo in a language.
+func demoIn(lang string) string {
+	return demoWords.ReplaceAllStringFunc(demoScript, func(key string) string {
+		return templates.ShellWord(templates.Text(lang, strings.TrimPrefix(key, "@@")))
+	})
+}
 
 func demoVerb() verb {
 	var keep, step bool
@@ -144,9 +155,9 @@ func runDemo(ctx context.Context, w *console.Env, story, home string, step bool)
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", demoScript)
+	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", demoIn(w.Lang))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = home, w.Out, w.Err
-	cmd.Env = append(demoEnviron(os.Environ(), home), "PLACET="+self, "STORY="+story, "STEP=", "STRONG=", "FAINT=", "PLAIN=")
+	cmd.Env = append(demoEnviron(os.Environ(), home, w.Lang), "PLACET="+self, "STORY="+story, "STEP=", "STRONG=", "FAINT=", "PLAIN=")
 	if w.Colour {
 		cmd.Env = append(cmd.Env, "STRONG=\x1b["+console.Strong+"m", "FAINT=\x1b["+console.Faint+"m", "PLAIN=\x1b[0m")
 	}
@@ -180,16 +191,20 @@ func removeDemo(home string) {
 }
 
 // demoEnviron is the environment of the demo: the user's own settings and
-// git's have no part in it.
-func demoEnviron(environ []string, home string) []string {
+// git's have no part in it. LANG has placet speak a language.
+func demoEnviron(environ []string, home, lang string) []string {
+	locale := "LC_ALL=C.UTF-8"
+	if slices.Contains(templates.Languages()[1:], lang) {
+		locale = "LANG=" + lang
+	}
 	own := slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
-		return slices.Contains(console.AgentVariables, name) || strings.HasPrefix(e, "GIT_") || strings.HasPrefix(e, "XDG_CONFIG_HOME=") || strings.HasPrefix(e, "XDG_STATE_HOME=")
+		return slices.Contains(console.AgentVariables, name) || strings.HasPrefix(e, "GIT_") || strings.HasPrefix(e, "LC_") || strings.HasPrefix(e, "XDG_CONFIG_HOME=") || strings.HasPrefix(e, "XDG_STATE_HOME=")
 	})
 	return append(own, "XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=placet demo", "GIT_AUTHOR_EMAIL=demo@example.invalid",
-		"GIT_COMMITTER_NAME=placet demo", "GIT_COMMITTER_EMAIL=demo@example.invalid", "LC_ALL=C.UTF-8")
+		"GIT_COMMITTER_NAME=placet demo", "GIT_COMMITTER_EMAIL=demo@example.invalid", locale)
 }
 
 // showRows shows the rows of an audit database.

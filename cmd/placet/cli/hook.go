@@ -240,7 +240,8 @@ func callOutcome(st ask.State) hook.Outcome {
 	comment := console.Lines(st.Answer.Comment)
 	by := console.OneLine(gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}.Shown(st.Answer.KnownAs))
 	if st.Answer.Response == "approve" {
-		return hook.Outcome{Do: config.HookAllow, Reason: "approved by " + by + " in " + name + console.Suffix(": ", comment)}
+		allowed := templates.Phrase(st.Lang, "cli.hook.approved", "by", by, "ask", name) // the client shows it to its user
+		return hook.Outcome{Do: config.HookAllow, Reason: allowed + console.Suffix(": ", comment)}
 	}
 	return hook.Outcome{Do: config.HookDeny, Reason: cmp.Or(comment, "rejected by "+by+" in "+name)}
 }
