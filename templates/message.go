@@ -39,7 +39,7 @@ func (m Message) String() string { return m.In(English) }
 
 // Says reports whether a text is the message in any language.
 func (m Message) Says(text string) bool {
-	for lang := range spoken() {
+	for lang := range spoken {
 		if m.In(lang) == text {
 			return true
 		}
