@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -68,7 +69,7 @@ func serveAgent(c call) error {
 	})
 	err = orderly(server.Run(ctx, io.NopCloser(c.env.In), unclosed{c.env.Out}))
 	if err != nil {
-		return console.Refused("cannot go on with the agent's host: %v", err)
+		return console.Refused("cli.mcp.host", "error", err)
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func agentWait(w *console.Env) (time.Duration, error) {
 	}
 	d, err := duration(text)
 	if err != nil || d > mostMCPWait {
-		return 0, console.Usage("%s takes a length up to 24h, such as 50s or 23h, not %q", mcpWait, console.OneLine(text))
+		return 0, console.Usage("cli.mcp.wait", "variable", mcpWait, "value", strconv.Quote(console.OneLine(text)))
 	}
 	return d, nil
 }
